@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+// Puts the parts together; the only place that handles signals and ends the process.
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <exception>
+
+#include <asio/co_spawn.hpp>
+#include <asio/io_context.hpp>
+#include <asio/signal_set.hpp>
+#include <fmt/format.h>
+
+#include "podrun/base/error.hpp"
+#include "podrun/local/descriptors.hpp"
+#include "podrun/output/escape.hpp"
+#include "podrun/output/output.hpp"
+#include "podrun/output/stream_sink.hpp"
+#include "podrun/output/terminal.hpp"
+#include "podrun/run/fan_out.hpp"
+#include "podrun/run/hint.hpp"
+#include "podrun/run/summary.hpp"
+
+#include "connectors.hpp"
+#include "options.hpp"
+#include "plan.hpp"
+
+namespace podrun {
+namespace {
+
+constexpr int kUsageStatus = 2;
+constexpr int kIoStatus = 1;         // standard input or output failed
+constexpr int kInternalStatus = 70;  // EX_SOFTWARE, sysexits(3)
+constexpr int kBrokenPipeStatus = 128 + SIGPIPE;
+
+/// Descriptors 0 to 2 are always something, so that none of ours becomes a child's standard stream by
+/// accident.
+void open_standard_descriptors() {
+  for (int descriptor = 0; descriptor < 3; ++descriptor) {
+    if (::fcntl(descriptor, F_GETFD) < 0) ::open("/dev/null", descriptor == 0 ? O_RDONLY : O_WRONLY);
+  }
+}
+
+/// What nohup(1) or a shell without job control made us ignore stays ignored.
+bool is_ignored(int signal) {
+  struct sigaction action {};
+  return ::sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+
+/// A run that is told to end and does not, since nobody reads its output, is left after the grace and this.
+constexpr std::chrono::seconds kLastResort{10};
+
+asio::awaitable<void> relay_signals(asio::signal_set& signals, FanOut& fan_out, std::chrono::seconds grace,
+                                    std::function<void()> leave) {
+  asio::steady_timer last_resort(co_await asio::this_coro::executor, asio::steady_timer::time_point::max());
+  for (;;) {
+    const int signal = co_await signals.async_wait(asio::use_awaitable);
+    if (signal == SIGTSTP) {
+      co_await fan_out.suspend();
+      ::raise(SIGSTOP);
+      fan_out.resume();
+    } else {
+      fan_out.interrupt(signal);
+      if (signal == SIGINT || last_resort.expiry() != asio::steady_timer::time_point::max()) continue;
+      last_resort.expires_after(grace + kLastResort);
+      last_resort.async_wait([leave](const std::error_code& error) {
+        if (!error) leave();
+      });
+    }
+  }
+}
+
+/// The run from its start to the last line of its summary.
+asio::awaitable<void> run_to_the_end(FanOut& fan_out, Output& output, const Plan& plan) {
+  co_await fan_out.run();
+  output.finish();
+  const RunPolicy& policy = fan_out.policy();
+  for (std::string& line :
+       summarize(plan.run.hosts, policy.outcomes(), policy.culprit(), policy.interrupted_by())) {
+    output.say(std::move(line));
+  }
+  if (const auto* words = std::get_if<Words>(&plan.command.what)) {
+    if (auto hint = quoting_hint(words->words, policy.outcomes())) output.say(std::move(*hint));
+  }
+  co_await output.drain();
+}
+
+std::unique_ptr<Sink> make_sink(const Plan& plan, const Options& options, const Probe& probe,
+                                Terminal& terminal) {
+  const std::optional<std::string> no_color = probe.env("NO_COLOR");
+  const std::optional<std::string> term = probe.env("TERM");
+  const ColorEnvironment environment{no_color ? no_color->c_str() : nullptr, term ? term->c_str() : nullptr};
+  LabelStyle style{.label = options.label, .color = {}};
+  for (const StreamId stream : {StreamId::out, StreamId::err}) {
+    style.color[index_of(stream)] = choose_color(options.color, environment, terminal.is_terminal(stream));
+  }
+  return make_stream_sink(plan.run.hosts, style, terminal);
+}
+
+int run(const Plan& plan, const Options& options, const Probe& probe,
+        const std::shared_ptr<Terminal>& terminal) {
+  const std::size_t limit_before = raise_descriptor_limit(plan.run.hosts.size());
+  const auto context = std::make_shared<asio::io_context>(1);
+  const auto executor = context->get_executor();
+  const Connectors connectors(executor, options, plan.run.hosts, probe, limit_before);
+  FanOut* interruptible = nullptr;
+  std::optional<Output> output;
+  output.emplace(executor, plan.run.hosts.size(), make_sink(plan, options, probe, *terminal), terminal,
+                 [&](StreamId stream, std::error_code error) {
+                   if (error != std::errc::broken_pipe) {
+                     output->say(fmt::format("podrun: cannot write standard {}: {}",
+                                             stream == StreamId::out ? "output" : "error", error.message()));
+                   }
+                   if (interruptible) interruptible->interrupt(SIGPIPE);
+                 });
+  std::optional<Input> input;
+  bool input_failed = false;
+  if (options.feed_input) {
+    input.emplace(context, STDIN_FILENO, plan.run.hosts.size(), [&](std::error_code error) {
+      output->say(fmt::format("podrun: cannot read standard input: {}", error.message()));
+      input_failed = true;
+      if (interruptible) interruptible->interrupt(SIGPIPE);
+    });
+  }
+  const std::function<void()> leave = [&] {
+    output->abandon();
+    std::_Exit(128 + interruptible->policy().interrupted_by().value_or(SIGINT));
+  };
+  FanOut fan_out(plan.run,
+                 {.executor = executor,
+                  .connector_for = [&](const Host& host) -> Connector& { return connectors.at(host); },
+                  .output = *output,
+                  .input = input ? &*input : nullptr,
+                  .leave = leave});
+  interruptible = &fan_out;
+
+  asio::signal_set signals(executor);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGTSTP}) {
+    if (!is_ignored(signal)) signals.add(signal);
+  }
+  const auto rethrow = [](const std::exception_ptr& error) {
+    if (error) std::rethrow_exception(error);
+  };
+  asio::co_spawn(executor, relay_signals(signals, fan_out, plan.run.limits.grace, leave), rethrow);
+  asio::co_spawn(executor, run_to_the_end(fan_out, *output, plan), [&](const std::exception_ptr& error) {
+    rethrow(error);
+    context->stop();
+  });
+  context->run();
+  output.reset();  // joins its thread: the terminal is ours again
+  for (const StreamId stream : {StreamId::out, StreamId::err}) {
+    if (terminal->error(stream) == std::errc::broken_pipe) return kBrokenPipeStatus;
+    if (terminal->error(stream)) return kIoStatus;
+  }
+  if (input_failed) return kIoStatus;
+  return exit_status(fan_out.policy().outcomes(), fan_out.policy().interrupted_by());
+}
+
+int answer(const std::string& text, Terminal& terminal) {
+  terminal.append(StreamId::out, {text});
+  terminal.flush();
+  return terminal.error(StreamId::out) ? kIoStatus : 0;
+}
+
+int dispatch(const std::vector<std::string>& arguments, const std::shared_ptr<Terminal>& terminal) {
+  const auto parsed = parse_options(arguments);
+  if (const auto* text = std::get_if<Answer>(&parsed)) return answer(text->text, *terminal);
+  const Options& options = std::get<Options>(parsed);
+  if (!options.words && !options.script && is_terminal(STDIN_FILENO)) {
+    if (!options.any) return answer(help_text(), *terminal);
+    throw UsageError("no command (podrun [OPTIONS] -- COMMAND)");
+  }
+  const std::unique_ptr<Probe> probe = make_system_probe();
+  const Plan plan = make_plan(options, *probe);
+  if (options.dry_run) return answer(describe_plan(plan), *terminal);
+  return run(plan, options, *probe, terminal);
+}
+
+int guarded_main(const std::vector<std::string>& arguments) {
+  const auto terminal = std::make_shared<Terminal>(STDOUT_FILENO, STDERR_FILENO);
+  const auto fail = [&](const std::string& what, int status) {
+    terminal->append(StreamId::err, {"podrun: ", escape_controls(what), "\n"});
+    terminal->flush();
+    return status;
+  };
+  try {
+    return dispatch(arguments, terminal);
+  } catch (const UsageError& error) {
+    return fail(error.what(), kUsageStatus);
+  } catch (const std::exception& error) {
+    return fail(fmt::format("internal error: {}", error.what()), kInternalStatus);
+  }
+}
+
+}  // namespace
+}  // namespace podrun
+
+int main(int argc, char** argv) {
+  podrun::open_standard_descriptors();
+  std::signal(SIGPIPE, SIG_IGN);  // a closed reader is an error of write
+  return podrun::guarded_main({argv + 1, argv + argc});
+}

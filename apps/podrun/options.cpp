@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "options.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "podrun/base/duration.hpp"
+#include "podrun/base/error.hpp"
+#include "podrun/base/shell_quote.hpp"
+
+namespace podrun {
+namespace {
+
+constexpr std::string_view kUsage =
+    "Usage: podrun [OPTIONS] -- COMMAND [ARG...]     run a command on every host, stream what it prints\n"
+    "       podrun [OPTIONS] -s SCRIPT [-- ARG...]   send a local script, run it on every host\n"
+    "       echo 'text' | podrun [OPTIONS]           shell text from standard input\n";
+constexpr std::string_view kFooter =
+    "Several words after -- run as exactly those words; one word is shell text, as with ssh.\n"
+    "Durations: 10, 10s, 5m, 2h. Every option without a value has its --no-.\n"
+    "Exit status: the largest of the hosts': 0, the command's, 124 timed out, 128+N killed by signal N,\n"
+    "255 unreachable or lost; 2 wrong usage; 130 and 143 interrupted, 141 the reader has left.";
+
+class HelpFormatter : public CLI::Formatter {
+ public:
+  HelpFormatter() { column_width(33); }
+  std::string make_usage(const CLI::App*, std::string) const override { return std::string(kUsage); }
+  /// `-i,--include-local`: the footer tells of every --no-.
+  std::string make_option_name(const CLI::Option* option, bool positional) const override {
+    const std::string names = CLI::Formatter::make_option_name(option, positional);
+    return names.substr(0, names.find(",--no-"));
+  }
+  std::string make_group(std::string group, bool positional,
+                         std::vector<const CLI::Option*> options) const override {
+    std::string text = group + ":\n";
+    for (const CLI::Option* option : options) text += make_option(option, positional);
+    return text;
+  }
+};
+
+/// A value that is checked here, so that its error is ours: `--name: bad … "value" (expected …)`.
+template <typename Set>
+CLI::callback_t checked(const std::string& name, Set set) {
+  return [name, set](const CLI::results_t& values) {
+    for (const std::string& value : values) {
+      try {
+        set(value);
+      } catch (const UsageError& error) {
+        throw UsageError(fmt::format("{}: {}", name, error.what()));
+      }
+    }
+    return true;
+  };
+}
+
+std::size_t parse_count(const std::string& text) {
+  std::size_t number = 0;
+  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc{} || rest != text.data() + text.size() || number == 0) {
+    throw UsageError(fmt::format("bad number \"{}\" (expected 1 or more)", text));
+  }
+  return number;
+}
+
+std::chrono::seconds parse_positive_duration(const std::string& text) {
+  const std::chrono::seconds duration = parse_duration(text);
+  if (duration == std::chrono::seconds(0))
+    throw UsageError(fmt::format("bad duration \"{}\" (expected at least 1s)", text));
+  return duration;
+}
+
+template <typename Value>
+Value parse_choice(const std::string& text, const std::vector<std::pair<std::string, Value>>& choices) {
+  std::string expected;
+  for (std::size_t i = 0; i < choices.size(); ++i) {
+    if (choices[i].first == text) return choices[i].second;
+    expected += (i == 0 ? "" : i + 1 == choices.size() ? " or " : ", ") + choices[i].first;
+  }
+  throw UsageError(fmt::format("bad value \"{}\" (expected {})", text, expected));
+}
+
+/// Binds every option of the command line to one Options.
+class CommandLine {
+ public:
+  CommandLine() {
+    app_.formatter(std::make_shared<HelpFormatter>());
+    app_.footer(std::string(kFooter));
+    app_.set_help_flag();
+    app_.allow_extras();
+    add_hosts();
+    add_what_runs();
+    add_start_and_end();
+    add_output();
+    app_.set_help_flag("-h,--help", "Print this help")->group("Other");
+    app_.add_flag("-V,--version", version_, "Print the version")->group("Other");
+  }
+
+  std::variant<Options, Answer> parse(const std::vector<std::string>& arguments) {
+    const auto separator = std::find(arguments.begin(), arguments.end(), "--");
+    std::vector<std::string> left(arguments.begin(), separator);
+    options_.any = !arguments.empty();
+    if (separator != arguments.end()) options_.words.emplace(separator + 1, arguments.end());
+    std::reverse(left.begin(), left.end());  // as CLI11 wants it
+    try {
+      app_.parse(left);
+    } catch (const CLI::CallForHelp&) {
+      return Answer{app_.help()};
+    } catch (const CLI::ArgumentMismatch& error) {
+      throw UsageError(missing_value(error.what()));
+    } catch (const CLI::ParseError& error) {
+      throw UsageError(fmt::format("{} (see podrun --help)", error.what()));
+    }
+    if (version_) return Answer{"podrun " PODRUN_VERSION "\n"};
+    check_extras(std::vector<std::string>(arguments.begin(), separator));
+    check_combinations();
+    return std::move(options_);
+  }
+
+  std::string help() const { return app_.help(); }
+
+ private:
+  /// CLI11 says `--hosts: 1 required LIST missing`.
+  std::string missing_value(const std::string& what) const {
+    const CLI::Option* option = app_.get_option_no_throw(what.substr(0, what.find(':')));
+    if (!option) return what + " (see podrun --help)";
+    return fmt::format("{}: its {} is missing (see podrun --help)", option->get_name(false, true),
+                       option->get_type_name());
+  }
+
+  void value(const std::string& group, const std::string& names, const std::string& type,
+             const std::string& description, std::function<void(const std::string&)> set) {
+    const std::string longest = names.substr(names.find("--"));
+    app_.add_option(names, checked(longest.substr(0, longest.find(',')), std::move(set)), description)
+        ->group(group)
+        ->type_name(type)
+        ->expected(1)
+        ->allow_extra_args(false)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  }
+  /// `names`: short and long ones; the first long one gets its --no- form.
+  void flag(const std::string& group, const std::string& names, const std::string& description,
+            bool& target) {
+    const std::string longest = names.substr(names.find("--") + 2);
+    app_.add_flag(fmt::format("{},!--no-{}", names, longest.substr(0, longest.find(','))), target,
+                  description)
+        ->group(group);
+  }
+
+  void add_hosts() {
+    const std::string group = "Which hosts (else ~/podips.txt)";
+    value(group, "-H,--hosts", "LIST", "a,b · tpu-[0-15,20] · user@host:port · local[0-3] · ^FILE",
+          [this](const std::string& text) { options_.hosts.lists.push_back(text); });
+    value(group, "--hostfile,--machinefile", "FILE", "Hosts from a file, one a line",
+          [this](const std::string& text) {
+            if (options_.hosts.hostfile) throw UsageError("given twice (one file only)");
+            options_.hosts.hostfile = text;
+          });
+    value(group, "-x,--exclude-hosts", "LIST", "Without these",
+          [this](const std::string& text) { options_.hosts.exclude.push_back(text); });
+    value(group, "--ranks,--worker", "RANKS", "Only these, by number: 0,3-7 or all",
+          [this](const std::string& text) { options_.hosts.ranks = text; });
+    flag(group, "-i,--include-local", "This machine takes part", include_local_);
+    flag(group, "--allow-repeats", "A host may be given twice", allow_repeats_);
+    value(group, "--via", "WORDS", "The way in, ending in a shell there: 'ssh {host}'",
+          [this](const std::string& text) {
+            if (text.empty()) throw UsageError("no words (write how to reach a host, as in 'ssh {host}')");
+            options_.via = text;
+          });
+  }
+
+  void add_what_runs() {
+    const std::string group = "What runs";
+    value(group, "-s,--script", "FILE", "A local script; its #! line decides, else /bin/sh",
+          [this](const std::string& text) { options_.script = text; });
+    value(group, "-e,--env", "NAME[=VALUE]", "A variable of the command; no value: that of here",
+          [this](const std::string& text) { options_.environment.push_back(text); });
+    value(group, "--env-file", "FILE", "Variables from NAME=VALUE lines",
+          [this](const std::string& text) { options_.environment_files.push_back(text); });
+    flag(group, "-w,--cwd", "In the same directory as here", options_.same_directory);
+    value(group, "--chdir", "DIR", "In this directory", [this](const std::string& text) {
+      if (text.empty()) throw UsageError("an empty name (write a directory of the hosts)");
+      options_.directory = text;
+    });
+    flag(group, "-c,--clean-up", "First remove libtpu locks and old logs, if the TPU is idle",
+         options_.clean_up);
+    flag(group, "--login", "Through a login shell", options_.login);
+    flag(group, "--sudo", "As root, through sudo -n", options_.sudo);
+    flag(group, "-I,--stdin", "Copy standard input to every host", options_.feed_input);
+  }
+
+  void add_start_and_end() {
+    const std::string group = "Start, failure, end";
+    Limits& limits = options_.limits;
+    flag(group, "--skip-unreachable", "Run on those that are reached (default: all or none)",
+         skip_unreachable_);
+    value(group, "-f,--fanout", "N", "Connect to at most N hosts at a time (128)",
+          [&](const std::string& text) { limits.fanout = parse_count(text); });
+    value(group, "--serial", "N", "N hosts at a time, stop at the first batch that fails",
+          [&](const std::string& text) { limits.serial = parse_count(text); });
+    value(group, "-t,--connect-timeout", "TIME", "For a host to become ready (10s)",
+          [&](const std::string& text) { limits.connect_timeout = parse_positive_duration(text); });
+    value(group, "-u,--timeout", "TIME", "End a command that runs longer (no limit)",
+          [&](const std::string& text) { limits.timeout = parse_positive_duration(text); });
+    flag(group, "-k,--fail-fast", "The first failure ends the others", fail_fast_);
+    value(group, "--grace", "TIME", "Between TERM and KILL (10s)",
+          [&](const std::string& text) { limits.grace = parse_duration(text); });
+    value(group, "--orphan-timeout", "TIME", "A host that hears nothing for so long ends its command (2m)",
+          [this](const std::string& text) { options_.orphan_timeout = parse_positive_duration(text); });
+  }
+
+  void add_output() {
+    const std::string group = "Output";
+    value(group, "--label", "WHAT", "Before each line: rank (default), host, both or none",
+          [this](const std::string& text) {
+            label_ = parse_choice<Label>(
+                text,
+                {{"rank", Label::rank}, {"host", Label::host}, {"both", Label::both}, {"none", Label::none}});
+          });
+    app_.add_flag("-N,--no-label", no_label_, "No label")->group(group);
+    value(group, "--color", "WHEN", "auto (default), always or never", [this](const std::string& text) {
+      options_.color = parse_choice<ColorMode>(
+          text, {{"auto", ColorMode::automatic}, {"always", ColorMode::always}, {"never", ColorMode::never}});
+    });
+    app_.add_flag("-v,--verbose", options_.verbosity, "Say what is being done; twice: the protocol too")
+        ->group(group);
+    flag(group, "--dry-run", "Print what would run where", options_.dry_run);
+  }
+
+  /// What CLI11 could not place: an unknown option, or words that should stand behind `--`.
+  void check_extras(const std::vector<std::string>& left) {
+    const std::vector<std::string> extras = app_.remaining();
+    if (extras.empty()) return;
+    if (extras.front().starts_with('-') && extras.front() != "-") {
+      throw UsageError(
+          fmt::format("unknown option \"{}\" (see podrun --help; a command's own options stand behind --)",
+                      extras.front()));
+    }
+    std::vector<std::string> suggestion{"podrun"};
+    auto extra = extras.begin();
+    for (const std::string& word : left) {
+      if (extra != extras.end() && *extra == word) {
+        ++extra;
+      } else {
+        suggestion.push_back(word);
+      }
+    }
+    suggestion.emplace_back("--");
+    suggestion.insert(suggestion.end(), extras.begin(), extras.end());
+    if (options_.words) suggestion.insert(suggestion.end(), options_.words->begin(), options_.words->end());
+    throw UsageError(fmt::format("\"{}\" is not a podrun command; to run it on every host: {}",
+                                 extras.front(), shell_quote(suggestion)));
+  }
+
+  void check_combinations() {
+    if (options_.same_directory && options_.directory)
+      throw UsageError("--cwd and --chdir both name a directory (give one)");
+    if (no_label_ && label_.value_or(Label::none) != Label::none)
+      throw UsageError("-N and --label contradict each other (give one)");
+    if (options_.feed_input && options_.limits.serial != 0) {
+      throw UsageError(
+          "--stdin and --serial exclude each other (standard input is read once, for all hosts together)");
+    }
+    options_.label = no_label_ ? Label::none : label_.value_or(Label::rank);
+    options_.hosts.include_local = include_local_ ? IncludeLocal::yes : IncludeLocal::no;
+    options_.hosts.repeats = allow_repeats_ ? Repeats::allow : Repeats::refuse;
+    if (skip_unreachable_) options_.limits.on_unreachable = OnUnreachable::skip;
+    if (fail_fast_) options_.limits.on_failure = OnFailure::end_others;
+  }
+
+  CLI::App app_;
+  Options options_;
+  std::optional<Label> label_;
+  bool version_ = false;
+  bool include_local_ = false;
+  bool allow_repeats_ = false;
+  bool skip_unreachable_ = false;
+  bool fail_fast_ = false;
+  bool no_label_ = false;
+};
+
+}  // namespace
+
+std::variant<Options, Answer> parse_options(const std::vector<std::string>& arguments) {
+  return CommandLine().parse(arguments);
+}
+
+std::string help_text() { return CommandLine().help(); }
+
+}  // namespace podrun

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "podrun/hosts/discovery.hpp"
+#include "podrun/output/color.hpp"
+#include "podrun/output/label.hpp"
+#include "podrun/run/run_policy.hpp"
+
+namespace podrun {
+
+/// The command line, split into what each part needs; nothing is read or looked up yet.
+struct Options {
+  HostQuery hosts;
+  std::string via;  ///< empty: not given
+
+  // What runs
+  std::optional<std::vector<std::string>> words;  ///< behind `--`
+  std::optional<std::string> script;
+  std::vector<std::string> environment;  ///< each `-e`
+  std::vector<std::string> environment_files;
+  std::optional<std::string> directory;
+  bool same_directory = false;
+  bool clean_up = false;
+  bool login = false;
+  bool sudo = false;
+  bool feed_input = false;
+
+  // Start, failure, end
+  Limits limits;
+  std::chrono::seconds orphan_timeout{120};
+
+  // Output
+  Label label = Label::rank;
+  ColorMode color = ColorMode::automatic;
+  int verbosity = 0;
+  bool dry_run = false;
+
+  bool any = false;  ///< the command line had something on it
+};
+
+/// Text to print on standard output instead of running something.
+struct Answer {
+  std::string text;
+};
+
+/// Throws UsageError: one line that names what is wrong and the way out.
+std::variant<Options, Answer> parse_options(const std::vector<std::string>& arguments);
+
+/// What `--help` prints.
+std::string help_text();
+
+}  // namespace podrun

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plan.hpp"
+
+#include <algorithm>
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "podrun/base/error.hpp"
+#include "podrun/base/shell_quote.hpp"
+#include "podrun/remote/environment.hpp"
+
+namespace podrun {
+namespace {
+
+std::string read_file(const Probe& probe, const std::string& option, const std::string& path) {
+  std::optional<std::string> content = probe.read_file(path);
+  if (!content)
+    throw UsageError(fmt::format("{}: there is no file \"{}\" (expected one on this machine)", option, path));
+  return std::move(*content);
+}
+
+/// `-e NAME=VALUE`, or `-e NAME` for the value that it has here.
+Variable parse_variable(const std::string& text, const Probe& probe) {
+  const std::size_t equals = text.find('=');
+  const std::string name = text.substr(0, equals);
+  if (!is_variable_name(name)) {
+    throw UsageError(
+        fmt::format("--env: bad name in \"{}\" (expected NAME or NAME=VALUE; letters, digits and _)",
+                    text.substr(0, equals == std::string::npos ? equals : equals + 1)));
+  }
+  if (equals != std::string::npos) return {name, text.substr(equals + 1), false};
+  std::optional<std::string> value = probe.env(name);
+  if (!value)
+    throw UsageError(fmt::format("--env: \"{}\" is not set here (set it, or write {}=VALUE)", name, name));
+  return {name, std::move(*value), true};
+}
+
+std::vector<Variable> make_environment(const Options& options, const Probe& probe) {
+  std::vector<Variable> environment;
+  for (const std::string& path : options.environment_files) {
+    for (Variable& variable : parse_env_file(read_file(probe, "--env-file", path), path)) {
+      variable.secret = true;
+      environment.push_back(std::move(variable));
+    }
+  }
+  for (const std::string& text : options.environment) environment.push_back(parse_variable(text, probe));
+  return environment;
+}
+
+void append(std::vector<Variable>& environment, std::vector<Variable> more) {
+  environment.insert(environment.end(), std::make_move_iterator(more.begin()),
+                     std::make_move_iterator(more.end()));
+}
+
+bool is_blank(std::string_view text) { return text.find_first_not_of(" \t\r\n") == std::string_view::npos; }
+
+Script make_script(const Options& options, const Probe& probe) {
+  const std::string name = std::filesystem::path(*options.script).filename();
+  return {name, read_file(probe, "--script", *options.script),
+          options.words.value_or(std::vector<std::string>())};
+}
+
+ShellText read_text(const Probe& probe) {
+  ShellText shell{probe.read_standard_input()};
+  if (is_blank(shell.text)) {
+    throw UsageError(
+        "no command: there is no \"--\", and the text on standard input is blank (podrun -- COMMAND)");
+  }
+  if (shell.text.find('\0') != std::string::npos)
+    throw UsageError("the text on standard input has a NUL byte (expected shell text)");
+  return shell;
+}
+
+Command make_command(const Options& options, const Probe& probe) {
+  Command command;
+  command.environment = make_environment(options, probe);
+  command.shell = options.login ? ShellStart::login : ShellStart::plain;
+  if (options.script) {
+    command.what = make_script(options, probe);
+  } else if (!options.words) {
+    command.what = read_text(probe);
+  } else {
+    std::vector<std::string> words = *options.words;
+    if (words.empty()) throw UsageError("no command after \"--\" (podrun -- COMMAND)");
+    append(command.environment, take_assignments(words));
+    if (words.size() == 1 && is_blank(words.front())) {
+      throw UsageError("the command after \"--\" is blank (podrun -- COMMAND)");
+    }
+    if (words.size() == 1) {
+      command.what = ShellText{words.front()};
+    } else {
+      command.what = Words{std::move(words)};
+    }
+  }
+  return command;
+}
+
+/// The name of this directory that its user goes by ($PWD, if it is still right): links and mounts are named
+/// alike on hosts that share it.
+std::string current_directory(const Probe& probe) {
+  std::error_code error;
+  const std::filesystem::path actual = std::filesystem::current_path(error);
+  if (error) throw UsageError("--cwd: the current directory is gone (change to one that exists)");
+  const std::string logical = probe.env("PWD").value_or("");
+  if (logical.starts_with('/') && std::filesystem::equivalent(logical, actual, error) && !error)
+    return logical;
+  return actual;
+}
+
+Supervision make_supervision(const Options& options, const Probe& probe) {
+  Supervision supervision;
+  supervision.grace = options.limits.grace;
+  supervision.orphan_timeout = options.orphan_timeout;
+  if (options.same_directory) supervision.directory = current_directory(probe);
+  if (options.directory) supervision.directory = *options.directory;
+  if (options.feed_input) supervision.input = StandardInput::fed;
+  if (options.clean_up) supervision.clean_up = CleanUp::yes;
+  if (options.sudo) supervision.privilege = Privilege::root;
+  return supervision;
+}
+
+void check_standard_input(const Options& options) {
+  std::vector<std::string> consumers;
+  if (options.feed_input) consumers.emplace_back("--stdin");
+  if (reads_standard_input(options.hosts)) consumers.emplace_back("-H -");
+  if (!options.words && !options.script) consumers.emplace_back("the command (there is no \"--\")");
+  if (options.feed_input && std::filesystem::is_directory("/dev/stdin")) {
+    throw UsageError("--stdin: standard input is a directory (expected a file or a pipe)");
+  }
+  if (consumers.size() > 1) {
+    throw UsageError(
+        fmt::format("standard input cannot be read twice: by {} and by {} (give one of them another way)",
+                    consumers[0], consumers[1]));
+  }
+}
+
+struct DescribeCommand {
+  std::string operator()(const Words& words) const { return "words: " + shell_quote(words.words); }
+  std::string operator()(const ShellText& shell) const { return "shell text: " + shell.text; }
+  std::string operator()(const Script& script) const {
+    return fmt::format("script {} ({} bytes){}{}", script.name, script.content.size(),
+                       script.arguments.empty() ? "" : ": ", shell_quote(script.arguments));
+  }
+};
+
+}  // namespace
+
+Plan make_plan(const Options& options, const Probe& probe) {
+  check_standard_input(options);
+  Plan plan;
+  plan.command = make_command(options, probe);
+  plan.run.hosts = discover(options.hosts, probe);
+  plan.run.command = build_command(plan.command);
+  plan.run.supervision = make_supervision(options, probe);
+  plan.run.limits = options.limits;
+  plan.run.run_id = random_id();
+  plan.run.verbosity = options.verbosity;
+  return plan;
+}
+
+std::string describe_plan(const Plan& plan) {
+  std::string text = fmt::format("hosts ({}):\n", plan.run.hosts.size());
+  for (const Host& host : plan.run.hosts)
+    text += fmt::format("  {} {} ({})\n", host.label, host.name, host.source);
+  const Supervision& supervision = plan.run.supervision;
+  if (!supervision.directory.empty()) text += fmt::format("directory: {}\n", supervision.directory);
+  for (const Variable& variable : plan.command.environment) {
+    text += fmt::format("environment: {}={}\n", variable.name,
+                        variable.secret ? "(not shown)" : shell_quote(variable.value));
+  }
+  if (supervision.clean_up == CleanUp::yes)
+    text += "first: libtpu lock files and /tmp/tpu_logs are cleaned up\n";
+  if (supervision.privilege == Privilege::root) text += "as root, through sudo -n\n";
+  if (plan.command.shell == ShellStart::login) text += "through a login shell\n";
+  return text + std::visit(DescribeCommand{}, plan.command.what) + "\n";
+}
+
+}  // namespace podrun

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace podrun {
+
+/// Shared immutable bytes: copying a Chunk copies a pointer, so broadcast and output never copy per host.
+class Chunk {
+ public:
+  /// Bytes in one chunk at the most.
+  static constexpr std::size_t kMaxSize = 32 * 1024;
+
+  Chunk() = default;
+  explicit Chunk(std::string bytes) : bytes_(std::make_shared<const std::string>(std::move(bytes))) {}
+
+  std::string_view bytes() const { return bytes_ ? std::string_view(*bytes_) : std::string_view(); }
+  std::size_t size() const { return bytes().size(); }
+  bool empty() const { return size() == 0; }
+
+ private:
+  std::shared_ptr<const std::string> bytes_;
+};
+
+/// `bytes` cut into chunks of at most Chunk::kMaxSize; none for no bytes.
+std::vector<Chunk> to_chunks(std::string_view bytes);
+
+}  // namespace podrun

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <asio/any_io_executor.hpp>
+#include <asio/awaitable.hpp>
+#include <asio/redirect_error.hpp>
+#include <asio/steady_timer.hpp>
+#include <asio/use_awaitable.hpp>
+
+namespace podrun {
+
+/// Wakes the coroutine that waits for it; a notify without a waiter is remembered, so no wake-up is lost.
+/// For one waiter, on one thread. (A timer that never expires: cancelling it wakes. asio 1.22 has nothing
+/// lighter.)
+class Event {
+ public:
+  explicit Event(const asio::any_io_executor& executor)
+      : timer_(executor, asio::steady_timer::time_point::max()) {}
+
+  void notify() {
+    notified_ = true;
+    timer_.cancel();
+  }
+  asio::awaitable<void> wait() {
+    if (!notified_) {
+      std::error_code cancelled;
+      co_await timer_.async_wait(asio::redirect_error(asio::use_awaitable, cancelled));
+    }
+    notified_ = false;
+  }
+
+ private:
+  asio::steady_timer timer_;
+  bool notified_ = false;
+};
+
+}  // namespace podrun

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace podrun {
+
+/// Splits by the quoting rules of the POSIX shell (single, double, backslash) and expands nothing.
+/// https://pubs.opengroup.org/onlinepubs/9699919799/utilities/V3_chap02.html#tag_18_02
+/// Throws UsageError at an open quote, or at an unquoted character that would act in a shell (`$`, `` ` ``,
+/// `|`, …).
+std::vector<std::string> split_shell_words(std::string_view text);
+
+}  // namespace podrun

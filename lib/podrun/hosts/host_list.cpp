@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "podrun/hosts/host_list.hpp"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+
+#include <algorithm>
+#include <charconv>
+#include <iterator>
+
+#include <fmt/format.h>
+
+#include "podrun/base/error.hpp"
+#include "podrun/hosts/host_pattern.hpp"
+
+namespace podrun {
+namespace {
+
+constexpr auto npos = std::string_view::npos;
+constexpr std::string_view kBlank = " \t";
+constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+constexpr std::string_view kAlphanumeric = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
+constexpr std::size_t kMaxNameSize = 253;  // of a name in DNS
+
+/// Only letters, digits and `others`, of a sensible length, and nothing that reads as an option.
+bool is_plain(std::string_view text, std::string_view others) {
+  const auto allowed = [others](char c) { return kAlphanumeric.find(c) != npos || others.find(c) != npos; };
+  return !text.empty() && text.size() <= kMaxNameSize && text.front() != '-' && text.front() != '.' &&
+         std::all_of(text.begin(), text.end(), allowed);
+}
+
+bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
+
+std::string_view trim(std::string_view text) {
+  const std::size_t first = std::min(text.find_first_not_of(kBlank), text.size());
+  return text.substr(first, text.find_last_not_of(kBlank) + 1 - first);
+}
+
+/// Takes the text before the first of `separators` off the front of `text`, and the separator too.
+std::string_view take_until(std::string_view& text, std::string_view separators) {
+  const std::size_t end = std::min(text.find_first_of(separators), text.size());
+  const std::string_view front = text.substr(0, end);
+  text.remove_prefix(std::min(end + 1, text.size()));
+  return front;
+}
+
+/// Where the entry that starts at `start` ends: at a comma that is not in brackets.
+std::size_t end_of_entry(std::string_view list, std::size_t start) {
+  bool in_brackets = false;
+  for (std::size_t i = start; i < list.size(); ++i) {
+    if (list[i] == ',' && !in_brackets) return i;
+    if (list[i] == '[' || list[i] == ']') in_brackets = list[i] == '[';
+  }
+  return list.size();
+}
+
+std::uint16_t parse_port(std::string_view text, const HostEntry& entry) {
+  std::uint16_t port = 0;
+  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), port);
+  if (error != std::errc{} || rest != text.data() + text.size() || port == 0) {
+    entry.refuse("port", text, "1-65535");
+  }
+  return port;
+}
+
+std::string parse_user(std::string_view text, const HostEntry& entry) {
+  if (!is_plain(text, "._-+@\\")) entry.refuse("user", text, "letters, digits and \"._-+@\\\"");
+  return std::string(text);
+}
+
+std::string parse_name(std::string_view text, const HostEntry& entry) {
+  if (!is_plain(text, "._-"))
+    entry.refuse("host", text, "a name of letters, digits and \"._-\", or an address");
+  return std::string(text);
+}
+
+std::string parse_ipv6(std::string_view text, const HostEntry& entry) {
+  const std::size_t percent = text.find('%');
+  in6_addr binary;
+  const bool is_address = inet_pton(AF_INET6, std::string(text.substr(0, percent)).c_str(), &binary) == 1;
+  if (!is_address || (percent != npos && !is_plain(text.substr(percent + 1), "._-"))) {
+    entry.refuse("address", text, "an IPv6 address, in brackets when a port follows");
+  }
+  return std::string(text);
+}
+
+/// `[2001:db8::1]:22`, `2001:db8::1`, `name:22` or `name`, into the name and port of `host`.
+void parse_name_and_port(std::string_view text, const HostEntry& entry, Host& host) {
+  if (text.starts_with('[')) {
+    const std::size_t close = text.find(']');  // HostPattern has seen to it
+    const std::string_view after = text.substr(close + 1);
+    host.name = parse_ipv6(text.substr(1, close - 1), entry);
+    if (!after.empty() && after.front() != ':') entry.refuse("port", after, "\":\" and 1-65535");
+    if (!after.empty()) host.port = parse_port(after.substr(1), entry);
+    return;
+  }
+  const std::size_t colon = text.find(':');
+  if (colon != npos && text.find(':', colon + 1) != npos) {
+    host.name = parse_ipv6(text, entry);
+    return;
+  }
+  host.name = parse_name(text.substr(0, colon), entry);
+  if (colon != npos) host.port = parse_port(text.substr(colon + 1), entry);
+}
+
+/// `local`, `local2`.
+bool names_this_machine(std::string_view name) {
+  return name.starts_with("local") && name.find_first_not_of("0123456789", 5) == npos;
+}
+
+/// One host without ranges.
+Host parse_host(std::string_view text, const HostEntry& entry) {
+  Host host;
+  host.source = entry.where;
+  if (const std::size_t at = text.rfind('@'); at != npos) {
+    host.user = parse_user(text.substr(0, at), entry);
+    text.remove_prefix(at + 1);
+  }
+  parse_name_and_port(text, entry, host);
+  if (!names_this_machine(host.name)) return host;
+  if (!host.user.empty() || host.port != 0) {
+    throw UsageError(
+        fmt::format("{}: {:?} has a user or a port (\"{}\" is this machine without ssh; "
+                    "for ssh to it: localhost)",
+                    entry.where, entry.text, host.name));
+  }
+  host.kind = HostKind::local;
+  return host;
+}
+
+void refuse_control_characters(std::string_view text, std::string_view where) {
+  const auto found = std::find_if(text.begin(), text.end(), is_control);
+  if (found == text.end()) return;
+  const std::string character(1, *found);
+  throw UsageError(fmt::format("{}: control character {:?} (expected plain text)", where, character));
+}
+
+/// Puts lists and files one behind the other, never more than kMaxHosts.
+class HostListBuilder {
+ public:
+  void add_list(std::string_view list, std::string_view where, const Probe& probe) {
+    refuse_control_characters(list, where);
+    for (std::size_t start = 0; start <= list.size();) {
+      const std::size_t end = end_of_entry(list, start);
+      const std::string_view text = trim(list.substr(start, end - start));
+      if (text.empty()) HostEntry{list, where}.refuse("host", text, "one before and after each comma");
+      if (text.starts_with('^')) {
+        add_file(read(std::string(text.substr(1)), probe), text.substr(1));
+      } else {
+        add_entry({text, where});
+      }
+      start = end + 1;
+    }
+  }
+
+  void add_file(std::string_view text, std::string_view path) {
+    if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
+    for (std::size_t line = 1; !text.empty(); ++line) {
+      add_line(take_until(text, "\n"), fmt::format("{}:{}", path, line));
+    }
+  }
+
+  static std::string read(const std::string& path, const Probe& probe) {
+    std::optional<std::string> text = probe.read_file(path);
+    if (!text)
+      throw UsageError(fmt::format("cannot read {:?}: no such file (expected one host a line)", path));
+    return *std::move(text);
+  }
+
+  std::vector<Host> take() { return std::move(hosts_); }
+
+ private:
+  void add_line(std::string_view line, const std::string& where) {
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    std::string plain(line);
+    std::replace(plain.begin(), plain.end(), '\t', ' ');
+    refuse_control_characters(plain, where);
+    std::string_view rest = trim(std::string_view(plain).substr(0, comment_start(plain)));
+    if (rest.empty()) return;
+    const std::string_view text = take_until(rest, kBlank);
+    add_entry({text, where});
+    while (!(rest = trim(rest)).empty()) {
+      const std::string_view word = take_until(rest, kBlank);
+      if (word.find('=') == npos || word.front() == '=') {
+        HostEntry{plain, where}.refuse("word", word, "one host a line, then only words such as slots=8");
+      }
+    }
+  }
+  static std::size_t comment_start(std::string_view line) {
+    std::size_t mark = line.find('#');
+    while (mark != npos && mark != 0 && line[mark - 1] != ' ') mark = line.find('#', mark + 1);
+    return mark;
+  }
+  void add_entry(const HostEntry& entry) {
+    const HostPattern pattern(entry);
+    if (pattern.size() > kMaxHosts - hosts_.size()) {
+      throw UsageError(fmt::format("{}: too many hosts with {:?} (expected at most {})", entry.where,
+                                   entry.text, kMaxHosts));
+    }
+    for (std::size_t i = 0; i < pattern.size(); ++i) {
+      hosts_.push_back(parse_host(pattern.at(i), entry));
+      hosts_.back().label = hosts_.size() - 1;
+    }
+  }
+
+  std::vector<Host> hosts_;
+};
+
+}  // namespace
+
+std::vector<Host> parse_host_list(const std::vector<std::string>& values, std::string_view where,
+                                  const Probe& probe) {
+  HostListBuilder builder;
+  for (const std::string& value : values) {
+    if (value == "-") {
+      builder.add_file(probe.read_standard_input(), "standard input");
+    } else {
+      builder.add_list(value, where, probe);
+    }
+  }
+  return builder.take();
+}
+
+std::vector<Host> parse_hosts_file(std::string_view text, std::string_view path) {
+  HostListBuilder builder;
+  builder.add_file(text, path);
+  return builder.take();
+}
+
+std::vector<Host> read_hosts_file(const std::string& path, const Probe& probe) {
+  return parse_hosts_file(HostListBuilder::read(path, probe), path);
+}
+
+}  // namespace podrun

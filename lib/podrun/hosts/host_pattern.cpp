@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "podrun/hosts/host_pattern.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdint>
+
+#include <fmt/format.h>
+
+#include "podrun/base/error.hpp"
+
+namespace podrun {
+namespace {
+
+constexpr std::string_view kDigits = "0123456789";
+constexpr std::size_t kMaxDigits = 18;  // fits in 64 bits
+
+struct Range {
+  std::uint64_t first = 0;
+  std::uint64_t last = 0;
+  std::size_t width = 0;
+
+  std::uint64_t count() const { return last - first + 1; }
+};
+
+bool is_number(std::string_view text) {
+  return !text.empty() && text.size() <= kMaxDigits &&
+         text.find_first_not_of(kDigits) == std::string_view::npos;
+}
+
+std::uint64_t to_number(std::string_view digits) {
+  std::uint64_t number = 0;
+  std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  return number;
+}
+
+/// `20`, `0-15` or `001-128`; zeros in front say how wide, so both ends must agree about them.
+Range parse_range(std::string_view text, const HostEntry& entry) {
+  constexpr std::string_view kExpected = "numbers from low to high, such as 0-15,20 or 001-128";
+  const std::size_t dash = text.find('-');
+  const std::string_view low = text.substr(0, dash);
+  const std::string_view high = dash == std::string_view::npos ? low : text.substr(dash + 1);
+  if (!is_number(low) || !is_number(high)) entry.refuse("range", text, kExpected);
+  const Range range{to_number(low), to_number(high), low.size()};
+  const bool widths_agree = high.size() == low.size() || (high.size() > low.size() && high.front() != '0');
+  if (range.last < range.first || !widths_agree) entry.refuse("range", text, kExpected);
+  return range;
+}
+
+[[noreturn]] void too_many(const HostEntry& entry) {
+  throw UsageError(
+      fmt::format("{}: too many hosts in {:?} (expected at most {})", entry.where, entry.text, kMaxHosts));
+}
+
+/// The numbers of `0-15,20`.
+std::vector<std::string> expand_group(std::string_view group, const HostEntry& entry) {
+  std::vector<std::string> numbers;
+  for (std::size_t start = 0; start <= group.size();) {
+    const std::size_t comma = std::min(group.find(',', start), group.size());
+    const Range range = parse_range(group.substr(start, comma - start), entry);
+    if (range.count() > kMaxHosts - numbers.size()) too_many(entry);
+    for (std::uint64_t number = range.first; number <= range.last; ++number) {
+      numbers.push_back(fmt::format("{:0{}}", number, range.width));
+    }
+    start = comma + 1;
+  }
+  return numbers;
+}
+
+}  // namespace
+
+void HostEntry::refuse(std::string_view what, std::string_view value, std::string_view expected) const {
+  const std::string in = value == text ? "" : fmt::format(" in {:?}", text);
+  throw UsageError(fmt::format("{}: bad {} {:?}{} (expected {})", where, what, value, in, expected));
+}
+
+HostPattern::HostPattern(const HostEntry& entry) {
+  std::string_view rest = entry.text;
+  for (std::size_t searched = 0;;) {
+    const std::size_t open = rest.find('[', searched);
+    if (open == std::string_view::npos) break;
+    const std::size_t close = rest.find(']', open);
+    if (close == std::string_view::npos) entry.refuse("range", rest.substr(open), "a closing \"]\"");
+    const std::string_view group = rest.substr(open + 1, close - open - 1);
+    if (group.find(':') != std::string_view::npos) {  // an IPv6 address
+      searched = close + 1;
+      continue;
+    }
+    pieces_.push_back({rest.substr(0, open), expand_group(group, entry)});
+    size_ *= pieces_.back().numbers.size();
+    if (size_ > kMaxHosts) too_many(entry);
+    rest.remove_prefix(close + 1);
+    searched = 0;
+  }
+  pieces_.push_back({rest, {}});
+}
+
+std::string HostPattern::at(std::size_t index) const {
+  std::string text;
+  std::size_t block = size_;
+  for (const Piece& piece : pieces_) {
+    text += piece.literal;
+    if (piece.numbers.empty()) continue;
+    block /= piece.numbers.size();
+    text += piece.numbers[index / block];
+    index %= block;
+  }
+  return text;
+}
+
+}  // namespace podrun

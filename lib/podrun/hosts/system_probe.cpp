@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <ifaddrs.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <system_error>
+
+#include <fmt/format.h>
+
+#include "podrun/base/error.hpp"
+#include "podrun/hosts/probe.hpp"
+
+namespace podrun {
+namespace {
+
+constexpr std::size_t kMaxFileSize = 64 * 1024 * 1024;
+
+[[noreturn]] void cannot_read(const std::string& name, const std::string& reason) {
+  throw UsageError(fmt::format("cannot read {:?}: {}", name, reason));
+}
+
+std::string errno_text() { return std::generic_category().message(errno); }
+
+std::string read_all(std::FILE* file, const std::string& name) {
+  std::string text;
+  std::array<char, 16 * 1024> block;
+  while (const std::size_t count = std::fread(block.data(), 1, block.size(), file)) {
+    text.append(block.data(), count);
+    if (text.size() > kMaxFileSize) cannot_read(name, "larger than 64 MiB");
+  }
+  if (std::ferror(file)) cannot_read(name, errno_text());
+  return text;
+}
+
+/// The address without its port; empty for what has none, such as a packet interface.
+std::string numeric_address(const sockaddr* address) {
+  if (!address) return {};
+  const socklen_t size = address->sa_family == AF_INET    ? sizeof(sockaddr_in)
+                         : address->sa_family == AF_INET6 ? sizeof(sockaddr_in6)
+                                                          : 0;
+  std::array<char, NI_MAXHOST> text{};
+  if (size == 0 || getnameinfo(address, size, text.data(), text.size(), nullptr, 0, NI_NUMERICHOST) != 0) {
+    return {};
+  }
+  return text.data();
+}
+
+class SystemProbe final : public Probe {
+ public:
+  std::optional<std::string> env(const std::string& name) const override {
+    const char* value = std::getenv(name.c_str());
+    return value ? std::optional<std::string>(value) : std::nullopt;
+  }
+
+  std::optional<std::string> read_file(const std::string& path) const override {
+    const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "re"), std::fclose);
+    if (!file && errno == ENOENT) return std::nullopt;
+    if (!file) cannot_read(path, errno_text());
+    return read_all(file.get(), path);
+  }
+
+  std::string read_standard_input() const override { return read_all(stdin, "standard input"); }
+
+  std::vector<std::string> own_names() const override {
+    std::vector<std::string> names{"localhost", "127.0.0.1", "::1"};
+    std::array<char, 256> name{};
+    if (gethostname(name.data(), name.size() - 1) == 0) {
+      names.emplace_back(name.data());
+      names.push_back(names.back().substr(0, names.back().find('.')));
+    }
+    ifaddrs* interfaces = nullptr;
+    if (getifaddrs(&interfaces) != 0) return names;
+    const std::unique_ptr<ifaddrs, void (*)(ifaddrs*)> owner(interfaces, freeifaddrs);
+    for (const ifaddrs* entry = interfaces; entry; entry = entry->ifa_next) {
+      if (std::string address = numeric_address(entry->ifa_addr); !address.empty()) names.push_back(address);
+    }
+    return names;
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Probe> make_system_probe() { return std::make_unique<SystemProbe>(); }
+
+}  // namespace podrun

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "podrun/local/connectors.hpp"
+
+namespace podrun {
+namespace {
+
+class LocalLink : public Link {
+ public:
+  LocalLink(const asio::any_io_executor& executor, const ProcessOptions& child)
+      : executor_(executor), child_(child) {}
+
+  asio::awaitable<void> open() override { co_return; }
+  void stop(Failure) override {}
+
+  asio::awaitable<std::shared_ptr<Stream>> exec(Program program) override {
+    ProcessOptions options = child_;
+    if (program.privilege == Privilege::root) options.arguments = {"sudo", "-n"};
+    for (const char* word : {"/bin/sh", "-c"}) options.arguments.emplace_back(word);
+    options.arguments.push_back(std::move(program.script));
+    options.arguments.emplace_back("podrun");
+    for (std::string& argument : program.arguments) options.arguments.push_back(std::move(argument));
+    co_return spawn_process(executor_, std::move(options));
+  }
+
+ private:
+  asio::any_io_executor executor_;
+  const ProcessOptions& child_;  // the connector's
+};
+
+class LocalConnector : public Connector {
+ public:
+  LocalConnector(const asio::any_io_executor& executor, ProcessOptions child)
+      : executor_(executor), child_(std::move(child)) {}
+
+  std::unique_ptr<Link> link(const Host&) override { return std::make_unique<LocalLink>(executor_, child_); }
+
+ private:
+  asio::any_io_executor executor_;
+  ProcessOptions child_;
+};
+
+}  // namespace
+
+std::unique_ptr<Connector> make_local_connector(const asio::any_io_executor& executor, ProcessOptions child) {
+  return std::make_unique<LocalConnector>(executor, std::move(child));
+}
+
+}  // namespace podrun

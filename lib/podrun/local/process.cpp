@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "podrun/local/process.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <spawn.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <optional>
+#include <system_error>
+
+#include <asio/posix/stream_descriptor.hpp>
+#include <asio/redirect_error.hpp>
+#include <asio/steady_timer.hpp>
+#include <asio/use_awaitable.hpp>
+#include <fmt/format.h>
+
+#include "podrun/base/event.hpp"
+
+namespace podrun {
+namespace {
+
+using Descriptor = asio::posix::stream_descriptor;
+
+[[noreturn]] void fail(const std::string& doing, int error) {
+  throw HostError({"starting", fmt::format("{}: {}", doing, std::generic_category().message(error))});
+}
+
+/// A pipe whose one end is ours and does not block, and whose other end is for the child.
+struct Pipe {
+  enum class Ours { read, write };
+
+  Pipe(const asio::any_io_executor& executor, Ours which) : ours(executor), theirs(executor) {
+    std::array<int, 2> ends{};
+    if (::pipe2(ends.data(), O_CLOEXEC) != 0) fail("cannot make a pipe", errno);
+    const std::size_t mine = which == Ours::read ? 0 : 1;
+    ours.assign(ends[mine]);
+    theirs.assign(ends[1 - mine]);
+    ours.native_non_blocking(true);
+  }
+
+  Descriptor ours;
+  Descriptor theirs;
+};
+
+/// What posix_spawn is told; frees itself.
+class SpawnPlan {
+ public:
+  SpawnPlan(const std::array<int, 3>& descriptors, const std::string& directory) {
+    ::posix_spawn_file_actions_init(&actions_);
+    ::posix_spawnattr_init(&attributes_);
+    for (int target = 0; target < 3; ++target) {
+      ::posix_spawn_file_actions_adddup2(&actions_, descriptors[static_cast<std::size_t>(target)], target);
+    }
+    ::posix_spawn_file_actions_addclosefrom_np(&actions_, 3);
+    if (!directory.empty()) ::posix_spawn_file_actions_addchdir_np(&actions_, directory.c_str());
+    sigset_t none;
+    sigset_t all;
+    ::sigemptyset(&none);
+    ::sigfillset(&all);
+    ::posix_spawnattr_setsigmask(&attributes_, &none);
+    ::posix_spawnattr_setsigdefault(&attributes_, &all);
+    ::posix_spawnattr_setflags(&attributes_,
+                               POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+  }
+  SpawnPlan(const SpawnPlan&) = delete;
+  SpawnPlan& operator=(const SpawnPlan&) = delete;
+  ~SpawnPlan() {
+    ::posix_spawnattr_destroy(&attributes_);
+    ::posix_spawn_file_actions_destroy(&actions_);
+  }
+
+  pid_t spawn(const ProcessOptions& options) const {
+    const std::vector<char*> arguments = pointers(options.arguments);
+    const std::vector<char*> environment = pointers(options.environment);
+    pid_t pid = 0;
+    const int error =
+        ::posix_spawnp(&pid, arguments[0], &actions_, &attributes_, arguments.data(), environment.data());
+    if (error != 0) fail(fmt::format("cannot run \"{}\"", options.arguments[0]), error);
+    return pid;
+  }
+
+ private:
+  static std::vector<char*> pointers(const std::vector<std::string>& texts) {
+    std::vector<char*> result;
+    for (const std::string& text : texts) result.push_back(const_cast<char*>(text.c_str()));
+    result.push_back(nullptr);
+    return result;
+  }
+
+  posix_spawn_file_actions_t actions_{};
+  posix_spawnattr_t attributes_{};
+};
+
+/// The child's three pipes and its pidfd. Held by the stream and by each pending wait, so that it is always
+/// reaped.
+class Process : public std::enable_shared_from_this<Process> {
+ public:
+  Process(const asio::any_io_executor& executor, const ProcessOptions& options)
+      : input_(executor),
+        outputs_{Source(executor), Source(executor)},
+        pidfd_(executor),
+        role_(options.role),
+        readable_(executor),
+        writable_(executor) {
+    Pipe in(executor, Pipe::Ours::write);
+    Pipe out(executor, Pipe::Ours::read);
+    Pipe err(executor, Pipe::Ours::read);
+    const SpawnPlan plan({in.theirs.native_handle(), out.theirs.native_handle(), err.theirs.native_handle()},
+                         options.directory);
+    pid_ = plan.spawn(options);
+    const long pidfd = ::syscall(SYS_pidfd_open, pid_, 0);
+    if (pidfd < 0) {
+      const int error = errno;
+      ::kill(-pid_, SIGKILL);
+      ::waitpid(pid_, nullptr, 0);
+      fail("cannot watch a child", error);
+    }
+    pidfd_.assign(static_cast<int>(pidfd));
+    input_ = std::move(in.ours);
+    outputs_[0].descriptor = std::move(out.ours);
+    outputs_[1].descriptor = std::move(err.ours);
+  }
+
+  void watch() {
+    pidfd_.async_wait(Descriptor::wait_read,
+                      [self = shared_from_this()](const std::error_code&) { self->reap(); });
+  }
+
+  asio::awaitable<StreamEvent> next() {
+    for (;;) {
+      if (failure_) co_return *failure_;
+      if (auto output = read()) co_return std::move(*output);
+      if (end_ && !end_told_) {
+        end_told_ = true;
+        co_return std::visit([](auto end) { return StreamEvent(end); }, *end_);
+      }
+      if (end_told_ && !outputs_[0].descriptor.is_open() && !outputs_[1].descriptor.is_open())
+        co_return Closed{};
+      co_await readable_.wait();
+    }
+  }
+
+  asio::awaitable<bool> write(Chunk chunk) {
+    std::string_view rest = chunk.bytes();
+    while (!rest.empty()) {
+      if (!input_.is_open()) co_return false;
+      const ssize_t written = ::write(input_.native_handle(), rest.data(), rest.size());
+      if (written >= 0) {
+        rest.remove_prefix(static_cast<std::size_t>(written));
+      } else if (errno == EAGAIN) {
+        input_.async_wait(Descriptor::wait_write,
+                          [self = shared_from_this()](const std::error_code&) { self->writable_.notify(); });
+        co_await writable_.wait();
+      } else if (errno != EINTR) {
+        co_return false;
+      }
+    }
+    co_return true;
+  }
+
+  void close_write() {
+    close(input_);
+    writable_.notify();
+  }
+
+  void stop(Failure failure) {
+    if (!failure_) failure_ = std::move(failure);
+    if (role_ == ProcessRole::way_in && !end_) ::kill(-pid_, SIGTERM);
+    close_write();
+    for (Source& source : outputs_) close(source.descriptor);
+    readable_.notify();
+  }
+
+ private:
+  struct Source {
+    explicit Source(const asio::any_io_executor& executor) : descriptor(executor) {}
+    Descriptor descriptor;
+    bool ready = true;  ///< worth a read; else a wait is pending
+  };
+
+  static void close(Descriptor& descriptor) {
+    std::error_code ignored;
+    descriptor.close(ignored);
+  }
+
+  void reap() {
+    int status = 0;
+    if (::waitpid(pid_, &status, 0) == pid_) {
+      if (WIFSIGNALED(status) && role_ == ProcessRole::way_in) {
+        end_ = Failure{"connection", fmt::format("its command was killed by signal {}", WTERMSIG(status))};
+      } else if (WIFSIGNALED(status)) {
+        end_ = Signaled{WTERMSIG(status)};
+      } else {
+        end_ = Exited{WEXITSTATUS(status)};
+      }
+    }
+    close(pidfd_);
+    readable_.notify();
+  }
+
+  /// What one of the two streams has, taken in turns; nothing when both would block or have ended.
+  std::optional<Received> read() {
+    for (std::size_t turn = 0; turn < kStreams; ++turn) {
+      first_ = 1 - first_;
+      if (auto output = read_from(first_)) return output;
+    }
+    return std::nullopt;
+  }
+  std::optional<Received> read_from(std::size_t index) {
+    static std::array<char, Chunk::kMaxSize> buffer;  // one thread reads; what stays is copied to its size
+    Source& source = outputs_[index];
+    while (source.ready && source.descriptor.is_open()) {
+      const ssize_t count = ::read(source.descriptor.native_handle(), buffer.data(), buffer.size());
+      if (count > 0) {
+        return Received{index == 0 ? StreamId::out : StreamId::err,
+                        Chunk({buffer.data(), static_cast<std::size_t>(count)})};
+      }
+      if (count < 0 && errno == EINTR) continue;
+      if (count < 0 && errno == EAGAIN) {
+        wait_for(source);
+      } else {
+        close(source.descriptor);
+      }
+    }
+    return std::nullopt;
+  }
+  void wait_for(Source& source) {
+    source.ready = false;
+    source.descriptor.async_wait(Descriptor::wait_read,
+                                 [self = shared_from_this(), &source](const std::error_code&) {
+                                   source.ready = true;
+                                   self->readable_.notify();
+                                 });
+  }
+
+  Descriptor input_;
+  std::array<Source, kStreams> outputs_;
+  Descriptor pidfd_;
+  ProcessRole role_;
+  Event readable_;
+  Event writable_;
+  pid_t pid_ = 0;
+  std::size_t first_ = 1;
+  std::optional<std::variant<Exited, Signaled, Failure>> end_;
+  bool end_told_ = false;
+  std::optional<Failure> failure_;
+};
+
+class ProcessStream : public Stream {
+ public:
+  explicit ProcessStream(std::shared_ptr<Process> process) : process_(std::move(process)) {}
+  ProcessStream(const ProcessStream&) = delete;
+  ProcessStream& operator=(const ProcessStream&) = delete;
+  ~ProcessStream() override { process_->stop({"", "abandoned"}); }
+
+  asio::awaitable<StreamEvent> next() override { return process_->next(); }
+  asio::awaitable<bool> write(Chunk chunk) override { return process_->write(std::move(chunk)); }
+  void close_write() override { process_->close_write(); }
+  void stop(Failure failure) override { process_->stop(std::move(failure)); }
+
+ private:
+  std::shared_ptr<Process> process_;
+};
+
+}  // namespace
+
+std::shared_ptr<Stream> spawn_process(const asio::any_io_executor& executor, ProcessOptions options) {
+  if (options.descriptor_limit != 0) {  // posix_spawn cannot set it
+    const std::vector<std::string> limited = {"/bin/sh", "-c", "ulimit -S -n \"$0\"; exec \"$@\"",
+                                              std::to_string(options.descriptor_limit)};
+    options.arguments.insert(options.arguments.begin(), limited.begin(), limited.end());
+  }
+  auto process = std::make_shared<Process>(executor, options);
+  process->watch();
+  return std::make_shared<ProcessStream>(std::move(process));
+}
+
+}  // namespace podrun

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include "podrun/base/error.hpp"
+#include "podrun/base/shell_quote.hpp"
+#include "podrun/base/shell_words.hpp"
+#include "podrun/local/connectors.hpp"
+#include "podrun/local/process.hpp"
+
+namespace podrun {
+namespace {
+
+/// The program as one line for a shell's standard input: a shell runs a line only when it has read all of it.
+std::string as_shell_line(const Program& program) {
+  std::string line = fmt::format("{}; set --", kDefineNewline);
+  for (const std::string& argument : program.arguments) line += ' ' + shell_quote_in_line(argument);
+  return line + "; " + program.script + '\n';
+}
+
+class ViaLink : public Link {
+ public:
+  ViaLink(const asio::any_io_executor& executor, std::vector<std::string> words, const ProcessOptions& child)
+      : executor_(executor), words_(std::move(words)), child_(child) {}
+
+  asio::awaitable<void> open() override { co_return; }
+  void stop(Failure failure) override {
+    if (const auto stream = starting_.lock()) stream->stop(std::move(failure));
+  }
+
+  asio::awaitable<std::shared_ptr<Stream>> exec(Program program) override {
+    ProcessOptions options = child_;
+    options.arguments = words_;
+    options.role = ProcessRole::way_in;
+    if (program.privilege == Privilege::root) {
+      for (const char* word : {"sudo", "-n"}) options.arguments.emplace_back(word);
+    }
+    options.arguments.emplace_back("/bin/sh");
+    std::shared_ptr<Stream> stream = spawn_process(executor_, std::move(options));
+    starting_ = stream;
+    for (Chunk& chunk : to_chunks(as_shell_line(program))) {
+      if (!co_await stream->write(std::move(chunk))) break;  // the stream's end will say why
+    }
+    co_return stream;
+  }
+
+ private:
+  asio::any_io_executor executor_;
+  std::vector<std::string> words_;
+  const ProcessOptions& child_;     // the connector's
+  std::weak_ptr<Stream> starting_;  // may hang in taking its text
+};
+
+class ViaConnector : public Connector {
+ public:
+  ViaConnector(const asio::any_io_executor& executor, ViaTemplate via, ProcessOptions child)
+      : executor_(executor), via_(std::move(via)), child_(std::move(child)) {}
+
+  std::unique_ptr<Link> link(const Host& host) override {
+    return std::make_unique<ViaLink>(executor_, via_.words_for(host), child_);
+  }
+
+ private:
+  asio::any_io_executor executor_;
+  ViaTemplate via_;
+  ProcessOptions child_;
+};
+
+/// Calls `fill(name)` for every {name} in the word and puts its answer there.
+template <typename Fill>
+std::string filled(const std::string& word, Fill fill) {
+  std::string result;
+  for (std::size_t position = 0; position < word.size();) {
+    const std::size_t open = std::min(word.find('{', position), word.size());
+    const std::size_t close = word.find('}', open);
+    result += word.substr(position, open - position);
+    if (close == std::string::npos) return result + word.substr(open);
+    result += fill(word.substr(open + 1, close - open - 1));
+    position = close + 1;
+  }
+  return result;
+}
+
+}  // namespace
+
+ViaTemplate::ViaTemplate(std::string_view text) : text_(text) {
+  try {
+    words_ = split_shell_words(text);
+  } catch (const UsageError& error) {
+    throw UsageError(fmt::format("--via: \"{}\": {}", text, error.what()));
+  }
+  bool names_host = false;
+  for (const std::string& word : words_) {
+    filled(word, [&](const std::string& name) {
+      if (name != "host" && name != "user" && name != "port" && name != "rank") {
+        throw UsageError(fmt::format(
+            "--via: unknown placeholder \"{{{}}}\" (there are {{host}}, {{user}}, {{port}} and {{rank}})",
+            name));
+      }
+      names_host = names_host || name == "host" || name == "rank";
+      return name;
+    });
+  }
+  if (!names_host) {
+    throw UsageError(fmt::format(
+        "--via: \"{}\" does not say where the host goes (write {{host}}, as in 'ssh {{host}}')", text));
+  }
+}
+
+std::vector<std::string> ViaTemplate::words_for(const Host& host) const {
+  bool takes_user = host.user.empty();
+  bool takes_port = host.port == 0;
+  std::vector<std::string> words;
+  for (const std::string& word : words_) {
+    words.push_back(filled(word, [&](const std::string& name) {
+      takes_user = takes_user || name == "user";
+      takes_port = takes_port || name == "port";
+      if (name == "host") return host.name;
+      if (name == "rank") return std::to_string(host.label);
+      if (name == "user" && host.user.empty()) {
+        throw UsageError(fmt::format("{}: \"{}\" has no user for the {{user}} of --via (write user@{})",
+                                     host.source, host.name, host.name));
+      }
+      if (name == "user") return host.user;
+      return std::to_string(host.port == 0 ? 22 : host.port);
+    }));
+  }
+  if (!takes_user || !takes_port) {
+    throw UsageError(fmt::format("{}: \"{}\" comes with a {}, but --via \"{}\" has no {}", host.source,
+                                 host.name, takes_user ? "port" : "user", text_,
+                                 takes_user ? "{port}" : "{user}"));
+  }
+  return words;
+}
+
+std::unique_ptr<Connector> make_via_connector(const asio::any_io_executor& executor, ViaTemplate via,
+                                              ProcessOptions child) {
+  return std::make_unique<ViaConnector>(executor, std::move(via), std::move(child));
+}
+
+}  // namespace podrun

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace podrun {
+
+/// Untrusted text made safe to show on a terminal, on one line: control characters (newline, tab and C1 too)
+/// and bytes that are no UTF-8 become `\x1b`, everything else stays.
+std::string escape_controls(std::string_view text);
+
+}  // namespace podrun

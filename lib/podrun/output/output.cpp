@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "podrun/output/output.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <asio/post.hpp>
+
+namespace podrun {
+namespace {
+
+constexpr std::size_t kHostCredit = 256 * 1024;
+constexpr std::size_t kAllHosts = 16 * 1024 * 1024;
+
+}  // namespace
+
+std::size_t output_credit(std::size_t hosts) {
+  return std::min(kHostCredit, kAllHosts / std::max<std::size_t>(hosts, 1));
+}
+
+Output::Output(asio::any_io_executor main, std::size_t hosts, std::unique_ptr<Sink> sink,
+               std::shared_ptr<Terminal> terminal, OnWriteError on_write_error)
+    : credit_(output_credit(hosts)),
+      progress_(main),
+      on_write_error_(std::move(on_write_error)),
+      self_(std::make_shared<Output*>(this)) {
+  hosts_.reserve(hosts);
+  for (std::size_t host = 0; host < hosts; ++host) hosts_.push_back({Event(main)});
+  auto notify = [main, self = self_] {
+    asio::post(main, [self] {
+      if (*self != nullptr) (*self)->settle();
+    });
+  };
+  body_ = std::make_shared<OutputThread>(hosts, std::move(sink), std::move(terminal), std::move(notify));
+  thread_ = std::thread([body = body_] { body->run(); });
+}
+
+Output::~Output() {
+  *self_ = nullptr;
+  if (!thread_.joinable()) return;
+  finish();
+  body_->close();
+  thread_.join();
+}
+
+void Output::write(std::size_t host, StreamId stream, Chunk bytes) {
+  HostRoom& room = hosts_[host];
+  room.waiting += cost_of(bytes);
+  room.full = room.full || room.waiting >= credit_;
+  give(GivenBytes{host, stream, std::move(bytes)});
+}
+
+asio::awaitable<void> Output::wait_for_room(std::size_t host) {
+  while (!has_room(host)) co_await hosts_[host].freed.wait();
+}
+
+void Output::end(std::size_t host) { give(GivenEnd{host}); }
+
+void Output::say(std::string line) { give(GivenMessage{std::move(line)}); }
+
+void Output::finish() {
+  if (!std::exchange(finished_, true)) give(GivenFinish{});
+}
+
+asio::awaitable<void> Output::drain() {
+  const std::size_t goal = items_given_;
+  while (items_done_ < goal) co_await progress_.wait();
+}
+
+void Output::abandon() {
+  body_->abandon();
+  thread_.detach();
+}
+
+void Output::give(Given item) {
+  ++items_given_;
+  body_->give(std::move(item));
+}
+
+void Output::settle() {
+  const OutputReport report = body_->take_report();
+  for (const GivenBytes& given : report.bytes) {
+    HostRoom& room = hosts_[given.host];
+    room.waiting -= cost_of(given.bytes);
+    if (!room.full || room.waiting > credit_ / 2) continue;
+    room.full = false;
+    room.freed.notify();
+  }
+  items_done_ += report.items;
+  progress_.notify();
+  for (const StreamId stream : {StreamId::out, StreamId::err}) {
+    const std::error_code error = report.errors[index_of(stream)];
+    if (error) on_write_error_(stream, error);
+  }
+}
+
+}  // namespace podrun

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <condition_variable>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <system_error>
+#include <variant>
+#include <vector>
+
+#include "podrun/base/chunk.hpp"
+#include "podrun/base/stream_id.hpp"
+#include "podrun/output/line_splitter.hpp"
+#include "podrun/output/sink.hpp"
+#include "podrun/output/terminal.hpp"
+
+namespace podrun {
+
+/// What the output thread is given, in order.
+struct GivenBytes {
+  std::size_t host = 0;
+  StreamId stream = StreamId::out;
+  Chunk bytes;
+};
+struct GivenEnd {
+  std::size_t host = 0;
+};
+struct GivenMessage {
+  std::string line;
+};
+struct GivenFinish {};
+using Given = std::variant<GivenBytes, GivenEnd, GivenMessage, GivenFinish>;
+
+/// Bytes that a waiting chunk takes: its own and a share of queue and heap, or tiny chunks would be free.
+inline std::size_t cost_of(const Chunk& chunk) { return chunk.size() + 128; }
+
+/// What was written, or discarded after an error, since the report before.
+struct OutputReport {
+  std::size_t items = 0;
+  std::vector<GivenBytes> bytes;                 ///< given back, to be freed where they were made
+  std::array<std::error_code, kStreams> errors;  ///< each stream's first, in one report only
+};
+
+/// The body of the output thread: what it is given goes through splitters and sink to the terminal.
+class OutputThread {
+ public:
+  /// `notify` is called on the output thread when a report waits, and not again until it was taken.
+  OutputThread(std::size_t hosts, std::unique_ptr<Sink> sink, std::shared_ptr<Terminal> terminal,
+               std::function<void()> notify);
+
+  /// Runs until close(), and until everything given before it is written.
+  void run();
+
+  // From any thread, none of them blocks:
+  void give(Given item);
+  void close();
+  void abandon();  ///< close(), what waits is dropped, and `notify` is called no more
+  OutputReport take_report();
+
+ private:
+  struct HostStreams {
+    std::array<LineSplitter, kStreams> splitters;
+    bool ended = false;
+  };
+
+  bool take(std::vector<Given>& batch);
+  void deliver(GivenBytes& bytes);
+  void deliver(const GivenEnd& end);
+  void deliver(const GivenMessage& message);
+  void deliver(const GivenFinish& finish);
+  void report();
+
+  // The output thread's own.
+  const std::shared_ptr<Terminal> terminal_;  // outlives the sink
+  const std::unique_ptr<Sink> sink_;
+  std::vector<HostStreams> hosts_;
+  OutputReport done_;          ///< since the last report; errors: those reported already
+  std::size_t done_cost_ = 0;  ///< bytes, of done_.bytes
+
+  std::mutex mutex_;  // guards what follows
+  std::condition_variable given_;
+  std::vector<Given> queue_;
+  bool closed_ = false;
+  OutputReport report_;
+  bool notified_ = false;  ///< and report_ was not taken since
+  std::function<void()> notify_;
+};
+
+}  // namespace podrun

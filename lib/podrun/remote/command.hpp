@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+// What runs on the hosts, as the sh text the supervisor is told. Pure.
+namespace podrun {
+
+/// Values are literal bytes without NUL. A secret one (`-e NAME`, `--env-file`) is not shown by --dry-run.
+struct Variable {
+  std::string name;
+  std::string value;
+  bool secret = false;
+
+  friend bool operator==(const Variable&, const Variable&) = default;
+};
+
+/// A program and its arguments, run as exactly these words.
+struct Words {
+  std::vector<std::string> words;
+};
+/// Text for the user's login shell there.
+struct ShellText {
+  std::string text;
+};
+/// A local file to run there: by its `#!` line, else by /bin/sh.
+struct Script {
+  std::string name;
+  std::string content;
+  std::vector<std::string> arguments;
+};
+
+enum class ShellStart { plain, login };
+
+struct Command {
+  std::variant<Words, ShellText, Script> what;
+  std::vector<Variable> environment;  ///< a later one wins
+  ShellStart shell = ShellStart::plain;
+};
+
+/// A file to put into the run's directory on the host before the start.
+struct RemoteFile {
+  std::string name;
+  std::string content;
+};
+
+/// sh text in one line that exports the environment and sets the positional parameters to the words to
+/// execute, and the files that text refers to.
+struct RemoteCommand {
+  std::string text;
+  std::vector<RemoteFile> files;
+};
+
+/// Longer text goes as a file: `read` of a shell is slow, and Linux takes no word over 128 KiB.
+inline constexpr std::size_t kMaxInlineText = 96 * 1024;
+/// Bytes in one word of a command at the most (Linux: MAX_ARG_STRLEN, execve(2)).
+inline constexpr std::size_t kMaxWord = 128 * 1024 - 1;
+
+/// Throws UsageError when a word or a variable is longer than kMaxWord.
+RemoteCommand build_command(const Command& command);
+
+/// What differs by host.
+struct RankVariables {
+  std::size_t rank = 0;
+  std::size_t hosts = 0;
+  std::size_t worker = 0;
+  std::string host;
+  std::string host_list;  ///< one per line
+  std::string host0;
+  std::string run_id;
+};
+
+/// The argument of the supervisor's `go`: one line.
+std::string build_go(const RemoteCommand& command, const RankVariables& variables);
+
+}  // namespace podrun

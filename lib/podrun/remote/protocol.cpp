@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "podrun/remote/protocol.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "podrun/remote/scripts.hpp"
+
+namespace podrun {
+namespace {
+
+// The stages at which a host that was reached can refuse.
+constexpr const char* kWorkingDirectory = "working directory";
+constexpr const char* kRunDirectory = "run directory";
+constexpr const char* kCleanUp = "clean-up";
+
+constexpr std::size_t kMaxHello = 8 * 1024;
+constexpr std::string_view kCleanUpPlace = "#cleanup#";
+
+std::string supervisor_text(CleanUp clean_up) {
+  std::string script(kSupervisorScript);
+  const std::size_t place = script.find(kCleanUpPlace);
+  script.replace(place, kCleanUpPlace.size(), clean_up == CleanUp::yes ? kCleanUpScript : std::string_view());
+  return to_one_line(script);
+}
+
+std::string address(std::string_view word) {
+  return word == "-" || word == "UNKNOWN" ? "" : std::string(word);
+}
+
+std::string_view take_word(std::string_view& text) {
+  const std::size_t end = std::min(text.find(' '), text.size());
+  const std::string_view word = text.substr(0, end);
+  text.remove_prefix(std::min(end + 1, text.size()));
+  return word;
+}
+
+Hello parse_hello(std::string_view line) {
+  Hello hello;
+  hello.word = take_word(line);
+  if (hello.word == "ready") {  // the words of $SSH_CONNECTION, see ssh(1)
+    hello.client_address = address(take_word(line));
+    take_word(line);
+    hello.server_address = address(take_word(line));
+    take_word(line);
+  }
+  hello.rest = line;
+  return hello;
+}
+
+}  // namespace
+
+std::string to_one_line(std::string_view script) {
+  std::string line;
+  while (!script.empty()) {
+    const std::size_t end = std::min(script.find('\n'), script.size());
+    std::string_view text = script.substr(0, end);
+    script.remove_prefix(std::min(end + 1, script.size()));
+    text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
+    if (text.empty() || text.front() == '#') continue;
+    if (!line.empty()) line += ' ';
+    line += text;
+  }
+  return line;
+}
+
+std::chrono::seconds heartbeat_interval(std::chrono::seconds orphan_timeout) {
+  return std::max(std::chrono::seconds(1), orphan_timeout / 6);
+}
+
+Program supervisor_program(const Supervision& supervision, std::string_view nonce) {
+  const std::chrono::seconds tick = heartbeat_interval(supervision.orphan_timeout);
+  // One more, since the first may be nearly over when the last heartbeat comes.
+  const auto ticks = 1 + std::max<std::chrono::seconds::rep>(
+                             1, (supervision.orphan_timeout + tick - std::chrono::seconds(1)) / tick);
+  const bool fed = supervision.input == StandardInput::fed;
+  const bool directory = fed || supervision.run_directory == RunDirectory::yes;
+  return {.script = supervisor_text(supervision.clean_up),
+          .arguments = {std::string(nonce), supervision.mark, std::to_string(supervision.grace.count()),
+                        std::to_string(tick.count()), std::to_string(ticks), supervision.directory,
+                        fmt::format("{}{}", directory ? "d" : "", fed ? "i" : "")},
+          .privilege = supervision.privilege};
+}
+
+Program feeder_program(const std::string& path, const Supervision& supervision, std::string_view nonce) {
+  return {to_one_line(kFeederScript), {std::string(nonce), supervision.mark, path}, supervision.privilege};
+}
+
+Program holders_program(const Supervision& supervision, std::string_view nonce) {
+  return {to_one_line(kHoldersScript), {std::string(nonce), supervision.mark}, supervision.privilege};
+}
+
+std::optional<Failure> refusal(const Hello& hello, const Supervision& supervision) {
+  if (hello.word == "ready") return std::nullopt;
+  if (hello.word == "nodir")
+    return Failure{kWorkingDirectory, fmt::format("no such directory \"{}\"", supervision.directory)};
+  if (hello.word == "noentry")
+    return Failure{kWorkingDirectory, fmt::format("cannot enter \"{}\"", supervision.directory)};
+  if (hello.word == "notmp")
+    return Failure{kRunDirectory, fmt::format("cannot make one in \"{}\"", hello.rest)};
+  if (hello.word == "busy") return Failure{kCleanUp, hello.rest};
+  return Failure{"hello", fmt::format("unexpected answer \"{} {}\"", hello.word, hello.rest)};
+}
+
+bool is_refusal(const Failure& failure) {
+  return failure.stage == kWorkingDirectory || failure.stage == kRunDirectory || failure.stage == kCleanUp;
+}
+
+HelloReader::HelloReader(std::string_view nonce) : start_(fmt::format("\npodrun1 {} ", nonce)) {}
+
+std::string HelloReader::feed(std::string_view bytes) {
+  held_ += bytes;
+  const std::size_t start = held_.find(start_);
+  if (start == std::string::npos) {
+    // A prefix of the start may stand at the very end.
+    std::size_t keep = std::min(held_.size(), start_.size() - 1);
+    while (std::string_view(start_).substr(0, keep) != std::string_view(held_).substr(held_.size() - keep))
+      --keep;
+    std::string noise = held_.substr(0, held_.size() - keep);
+    held_.erase(0, noise.size());
+    return noise;
+  }
+  std::string noise = held_.substr(0, start);
+  held_.erase(0, start);
+  const std::size_t end = std::min(held_.find('\n', start_.size()), held_.size());
+  if (end > kMaxHello) throw HostError({"hello", "the supervisor's first line is too long"});
+  if (end < held_.size()) {
+    hello_ = parse_hello(std::string_view(held_).substr(start_.size(), end - start_.size()));
+    held_.erase(0, end + 1);
+  }
+  return noise;
+}
+
+std::string HelloReader::finish() { return std::exchange(held_, {}); }
+
+}  // namespace podrun

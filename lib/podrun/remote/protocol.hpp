@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "podrun/link/link.hpp"
+
+// What podrun and the supervisor on a host (supervisor.sh) say to each other, version 1. Pure.
+namespace podrun {
+
+enum class StandardInput { empty, fed };
+enum class CleanUp { no, yes };
+enum class RunDirectory { no, yes };
+
+/// How one host's command is supervised.
+struct Supervision {
+  std::string mark;  ///< `<run id>.<rank>.`: in the environment of everything the command starts
+  std::chrono::seconds grace{10};
+  std::chrono::seconds orphan_timeout{120};
+  std::string directory = {};  ///< empty: where a login starts; a leading `~/` is the home there
+  StandardInput input = StandardInput::empty;
+  CleanUp clean_up = CleanUp::no;
+  RunDirectory run_directory = RunDirectory::no;  ///< needed for files; `fed` has one anyway
+  Privilege privilege = Privilege::user;
+};
+
+/// Seconds between heartbeats; the supervisor gives up after orphan_timeout / this many without one.
+std::chrono::seconds heartbeat_interval(std::chrono::seconds orphan_timeout);
+
+Program supervisor_program(const Supervision& supervision, std::string_view nonce);
+/// Copies standard input to a file or FIFO on the host, after its own hello.
+Program feeder_program(const std::string& path, const Supervision& supervision, std::string_view nonce);
+/// Prints `pid (name)` of each process of the command that may hold its output open, after its own hello.
+Program holders_program(const Supervision& supervision, std::string_view nonce);
+
+/// A supervisor's or feeder's first words: `\npodrun1 <nonce> <word> …\n`.
+struct Hello {
+  std::string word;            ///< `ready`, or why not
+  std::string client_address;  ///< ours, as that host sees it; empty: unknown
+  std::string server_address;  ///< its own end of the connection; empty: unknown
+  std::string rest;            ///< ready: the run's directory; else: details
+};
+
+/// What a host's refusal means, for people; nothing when the hello is `ready`.
+std::optional<Failure> refusal(const Hello& hello, const Supervision& supervision);
+
+/// Whether it is one of those: the host was reached.
+bool is_refusal(const Failure& failure);
+
+/// Finds the hello in what a host prints: before it is what its rc files say, behind it the command's own
+/// output.
+class HelloReader {
+ public:
+  explicit HelloReader(std::string_view nonce);
+
+  /// Takes bytes; returns those that are certainly no part of the hello. With hello() set, `rest()` is
+  /// output.
+  std::string feed(std::string_view bytes);
+  /// What was held back, when no more comes.
+  std::string finish();
+  const std::optional<Hello>& hello() const { return hello_; }
+  const std::string& rest() const { return held_; }
+
+ private:
+  std::string start_;  // "\npodrun1 <nonce> "
+  std::string held_;
+  std::optional<Hello> hello_;
+};
+
+}  // namespace podrun

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "podrun/remote/supervised.hpp"
+
+#include <sys/random.h>
+
+#include <array>
+#include <cerrno>
+#include <system_error>
+#include <utility>
+
+#include <asio/co_spawn.hpp>
+#include <fmt/format.h>
+
+namespace podrun {
+namespace {
+
+std::string_view last_line(std::string_view text) {
+  const std::size_t end = text.find_last_not_of("\r\n ");
+  if (end == std::string_view::npos) return {};
+  const std::size_t start = text.find_last_of("\r\n", end);
+  return text.substr(start == std::string_view::npos ? 0 : start + 1,
+                     end - (start == std::string_view::npos ? 0 : start + 1) + 1);
+}
+
+std::string describe_end(const StreamEvent& event) {
+  if (const auto* exited = std::get_if<Exited>(&event)) return fmt::format("exit {}", exited->status);
+  if (const auto* signaled = std::get_if<Signaled>(&event)) return fmt::format("signal {}", signaled->signal);
+  return "no exit status";
+}
+
+/// Reads a stream up to the hello of the program in it.
+class Greeting {
+ public:
+  Greeting(Stream& stream, std::string_view nonce, Supervised::Noise noise)
+      : stream_(stream), reader_(nonce), noise_(std::move(noise)) {}
+
+  asio::awaitable<Hello> read() {
+    StreamEvent end = Closed{};
+    while (!reader_.hello()) {
+      StreamEvent event = co_await stream_.next();
+      if (auto* output = std::get_if<Received>(&event)) {
+        co_await take(std::move(*output));
+      } else if (auto* failure = std::get_if<Failure>(&event)) {
+        throw HostError(std::move(*failure));
+      } else if (std::holds_alternative<Closed>(event)) {
+        co_await emit(reader_.finish());
+        fail(end);
+      } else {
+        end = event;
+      }
+    }
+    co_return *reader_.hello();
+  }
+
+  /// Output that came together with the hello.
+  Chunk rest() const { return reader_.rest().empty() ? Chunk() : Chunk(reader_.rest()); }
+
+ private:
+  asio::awaitable<void> take(Received output) {
+    if (output.stream == StreamId::out) {
+      co_await emit(reader_.feed(output.bytes.bytes()));
+    } else {
+      remember(output.bytes.bytes());
+      co_await noise_(std::move(output));
+    }
+  }
+  asio::awaitable<void> emit(std::string bytes) {
+    if (bytes.empty()) co_return;
+    remember(bytes);
+    Received noise{StreamId::out, Chunk(std::move(bytes))};  // named: g++ 12 destroys a temporary here twice
+    co_await noise_(std::move(noise));
+  }
+  void remember(std::string_view bytes) {
+    constexpr std::size_t kEnough = 1024;
+    said_ += bytes;
+    if (said_.size() > kEnough) said_.erase(0, said_.size() - kEnough);
+  }
+  [[noreturn]] void fail(const StreamEvent& end) const {
+    const std::string_view said = last_line(said_);
+    throw HostError({"starting /bin/sh",
+                     said.empty()
+                         ? fmt::format("it ended before the command could start ({})", describe_end(end))
+                         : fmt::format("{} ({})", said, describe_end(end))});
+  }
+
+  Stream& stream_;
+  HelloReader reader_;
+  Supervised::Noise noise_;
+  std::string said_;
+};
+
+asio::awaitable<void> drop_noise(Received) { co_return; }
+
+}  // namespace
+
+/// The supervisor's standard input: lines in order, never waited for.
+class Supervised::Control : public std::enable_shared_from_this<Control> {
+ public:
+  Control(const asio::any_io_executor& executor, std::shared_ptr<Stream> stream)
+      : executor_(executor), stream_(std::move(stream)) {}
+
+  Stream& stream() { return *stream_; }
+  bool idle() const { return !writing_; }
+
+  void send(std::string_view line) {
+    pending_ += line;
+    start();
+  }
+  /// Ends standard input behind what was sent.
+  void close() {
+    closing_ = true;
+    start();
+  }
+
+ private:
+  void start() {
+    if (std::exchange(writing_, true)) return;
+    asio::co_spawn(executor_, write(shared_from_this()), [](const std::exception_ptr& error) {
+      if (error) std::rethrow_exception(error);  // out of memory: nothing else is thrown
+    });
+  }
+  static asio::awaitable<void> write(std::shared_ptr<Control> self) {
+    bool open = true;
+    while (open && !self->pending_.empty()) {
+      const std::string text = std::exchange(self->pending_, {});
+      for (Chunk& chunk : to_chunks(text)) open = open && co_await self->stream_->write(std::move(chunk));
+    }
+    if (self->closing_ || !open) self->stream_->close_write();
+    self->writing_ = false;
+  }
+
+  asio::any_io_executor executor_;
+  std::shared_ptr<Stream> stream_;
+  std::string pending_;
+  bool writing_ = false;
+  bool closing_ = false;
+};
+
+Supervised::Supervised(const asio::any_io_executor& executor, Link& link, Supervision supervision)
+    : executor_(executor), link_(link), supervision_(std::move(supervision)) {}
+
+Supervised::~Supervised() { stop({"", "abandoned"}); }
+
+asio::awaitable<Hello> Supervised::prepare(const std::vector<RemoteFile>& files, Noise noise) {
+  if (!files.empty()) supervision_.run_directory = RunDirectory::yes;
+  const std::string nonce = random_id();
+  control_ =
+      std::make_shared<Control>(executor_, co_await link_.exec(supervisor_program(supervision_, nonce)));
+  Greeting greeting(control_->stream(), nonce, std::move(noise));
+  Hello hello = co_await greeting.read();
+  greeted_ = true;
+  if (auto failure = refusal(hello, supervision_)) throw HostError(std::move(*failure));
+  early_ = greeting.rest();
+  directory_ = hello.rest;
+  for (const RemoteFile& file : files) co_await put(file);
+  co_return hello;
+}
+
+void Supervised::go(std::string_view text) { control_->send(fmt::format("go {}\n", text)); }
+
+asio::awaitable<StreamEvent> Supervised::next() {
+  if (!early_.empty()) co_return Received{StreamId::out, std::exchange(early_, {})};
+  co_return co_await control_->stream().next();
+}
+
+void Supervised::heartbeat() {
+  if (greeted_ && control_->idle()) control_->send("\n");
+}
+void Supervised::hold() {
+  if (greeted_) control_->send("hold\n");
+}
+void Supervised::signal(std::string_view name) { control_->send(fmt::format("sig {}\n", name)); }
+void Supervised::end() { control_->close(); }
+void Supervised::stop(const Failure& failure) {
+  if (control_) control_->stream().stop(failure);
+  if (const auto helper = helper_.lock()) helper->stop(failure);
+}
+
+asio::awaitable<std::shared_ptr<Stream>> Supervised::start_helper(Program program, std::string nonce) {
+  std::shared_ptr<Stream> stream = co_await link_.exec(std::move(program));
+  helper_ = stream;
+  Greeting greeting(*stream, nonce, drop_noise);
+  co_await greeting.read();
+  co_return stream;
+}
+
+asio::awaitable<std::shared_ptr<Stream>> Supervised::open_input() {
+  const std::string nonce = random_id();
+  co_return co_await start_helper(feeder_program(directory_ + "/podrun.in", supervision_, nonce), nonce);
+}
+
+asio::awaitable<void> Supervised::put(const RemoteFile& file) {
+  const std::string nonce = random_id();
+  const auto stream =
+      co_await start_helper(feeder_program(directory_ + "/" + file.name, supervision_, nonce), nonce);
+  for (Chunk& chunk : to_chunks(file.content)) {
+    if (!co_await stream->write(std::move(chunk))) break;  // its end says why
+  }
+  stream->close_write();
+  std::string said;
+  for (;;) {
+    StreamEvent event = co_await stream->next();
+    if (auto* output = std::get_if<Received>(&event)) {
+      said += output->bytes.bytes().substr(0, 1024);
+    } else if (auto* failure = std::get_if<Failure>(&event)) {
+      throw HostError(std::move(*failure));
+    } else if (std::holds_alternative<Closed>(event)) {
+      co_return;
+    } else if (const auto* exited = std::get_if<Exited>(&event); !exited || exited->status != 0) {
+      throw HostError({"sending " + file.name, fmt::format("{} ({})", last_line(said), describe_end(event))});
+    }
+  }
+}
+
+asio::awaitable<std::vector<std::string>> Supervised::output_holders() {
+  const std::string nonce = random_id();
+  const std::shared_ptr<Stream> stream = co_await link_.exec(holders_program(supervision_, nonce));
+  helper_ = stream;
+  Greeting greeting(*stream, nonce, drop_noise);
+  co_await greeting.read();
+  std::string text(greeting.rest().bytes());
+  for (;;) {
+    StreamEvent event = co_await stream->next();
+    if (auto* output = std::get_if<Received>(&event)) {
+      if (output->stream == StreamId::out) text += output->bytes.bytes();
+    } else if (std::holds_alternative<Closed>(event) || std::holds_alternative<Failure>(event)) {
+      break;
+    }
+  }
+  std::vector<std::string> lines;
+  for (std::size_t start = 0, end; (end = text.find('\n', start)) != std::string::npos; start = end + 1) {
+    lines.push_back(text.substr(start, end - start));
+  }
+  co_return lines;
+}
+
+std::string random_id() {
+  std::array<unsigned char, 16> bytes{};
+  if (::getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) {
+    throw std::system_error(errno, std::generic_category(), "getrandom");
+  }
+  std::string text;
+  for (const unsigned char byte : bytes) text += fmt::format("{:02x}", byte);
+  return text;
+}
+
+}  // namespace podrun

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "podrun/base/event.hpp"
+#include "podrun/remote/command.hpp"
+#include "podrun/remote/protocol.hpp"
+
+namespace podrun {
+
+/// One command under supervision on one host, over any Link: prepare, then go, then next until Closed or
+/// Failure. Destroying it ends the command there, without waiting. The link must outlive it.
+class Supervised {
+ public:
+  Supervised(const asio::any_io_executor& executor, Link& link, Supervision supervision);
+  Supervised(const Supervised&) = delete;
+  Supervised& operator=(const Supervised&) = delete;
+  ~Supervised();
+
+  /// Takes what a host prints before the hello; may wait, which slows the host down.
+  using Noise = std::function<asio::awaitable<void>(Received)>;
+
+  /// Starts the supervisor, waits for its hello and puts the files there. Throws HostError.
+  asio::awaitable<Hello> prepare(const std::vector<RemoteFile>& files, Noise noise);
+
+  /// Starts the command: `text` is one line of sh, see build_go().
+  void go(std::string_view text);
+  /// The command's output and end. Throws nothing of its own.
+  asio::awaitable<StreamEvent> next();
+
+  void heartbeat();                    ///< tells the supervisor that we are there
+  void hold();                         ///< tells it not to miss us until the next line
+  void signal(std::string_view name);  ///< INT, TERM, …: to the command's whole process group
+  void end();                          ///< TERM, grace, KILL to everything the command started
+  void stop(const Failure& failure);   ///< abandons it: next() is this failure
+
+  /// Opens the command's standard input (StandardInput::fed): a stream to write to. Throws HostError.
+  asio::awaitable<std::shared_ptr<Stream>> open_input();
+  /// `pid (name)` of what may hold the output open behind the command's end. Throws HostError.
+  asio::awaitable<std::vector<std::string>> output_holders();
+
+ private:
+  class Control;
+
+  asio::awaitable<std::shared_ptr<Stream>> start_helper(Program program, std::string nonce);
+  asio::awaitable<void> put(const RemoteFile& file);
+
+  asio::any_io_executor executor_;
+  Link& link_;
+  Supervision supervision_;
+  std::shared_ptr<Control> control_;
+  std::weak_ptr<Stream> helper_;
+  bool greeted_ = false;  // nothing may be written before
+  std::string directory_;
+  Chunk early_;  // output that came in one piece with the hello
+};
+
+/// 128 random bits, in hex. getrandom(2)
+std::string random_id();
+
+}  // namespace podrun

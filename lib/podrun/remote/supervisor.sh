@@ -1,0 +1,161 @@
+# The supervisor: starts one command on a host when told, and leaves nothing of it behind, whatever ends us.
+#
+#   sh -c '<this, one line>' podrun NONCE MARK GRACE TICK TICKS DIRECTORY FLAGS
+#
+# GRACE and TICK are seconds; TICKS ticks without a line on standard input end the command. FLAGS: d make the run's
+# directory, i make the command's standard input there (a FIFO), c see cleanup.sh. Replies and lines: protocol.hpp.
+#
+# It travels as one line (comments go, lines are joined by a blank) and inside single quotes through any login shell:
+# no single quote, no backslash, and "!" only in "$!". Every name begins with podrun_, so that no variable of the user
+# is overwritten. Works in dash, bash and busybox sh; needs grep, sleep, mkdir, mkfifo, rm and /proc.
+
+podrun_nonce=$1 podrun_mark=$2 podrun_grace=$3 podrun_tick=$4 podrun_ticks=$5 podrun_cwd=$6 podrun_flags=$7;
+podrun_dir= podrun_in=/dev/null podrun_own= podrun_session= podrun_ending= podrun_interrupted= podrun_told= podrun_n=${IFS#??};
+
+podrun_say() { echo; printf %s "podrun1 $podrun_nonce $*"; echo; };
+podrun_refuse() { podrun_say "$@"; exit 125; };
+
+# Is the process group ours alone? Then signals go to group 0. It is when we lead it, or when the shell or sudo that
+# started us does. Elsewhere (dropbear) group 0 would hit the server: only what carries the mark is signalled.
+podrun_look() {
+  set -- ${podrun_stat##*") "};
+  podrun_group=$3;
+  case " $podrun_leaders " in *" $3 "*) podrun_own=1 ;; esac;
+  case " $podrun_leaders " in *" $4 "*) podrun_session=1 ;; esac;
+};
+podrun_leaders=$$ podrun_parent= podrun_stat= podrun_group=;
+IFS= read -r podrun_parent 2>/dev/null </proc/$PPID/comm;
+case $podrun_parent in sudo | *sh | busybox) podrun_leaders="$$ $PPID" ;; esac;
+IFS= read -r podrun_stat 2>/dev/null </proc/$$/stat && podrun_look;
+
+# Pids of what the command started and still carries the mark; those of them that left our process group.
+podrun_marked() {
+  grep -lsF "PODRUN_MARK=$podrun_mark" /proc/[0-9]*/environ |
+  while IFS=/ read -r podrun_1 podrun_2 podrun_3 podrun_4; do echo "$podrun_3"; done;
+};
+podrun_strays() {
+  podrun_marked | while read -r podrun_pid; do
+    IFS= read -r podrun_stat </proc/$podrun_pid/stat && set -- ${podrun_stat##*") "} &&
+    { [ "$podrun_own" ] && [ "$3" = "$podrun_group" ] || echo "$podrun_pid"; };
+  done;
+};
+podrun_kill() { [ -z "$2" ] || kill -s $1 $2; };
+podrun_signal() { if [ "$podrun_own" ]; then kill -s $1 0; else podrun_kill $1 "$(podrun_marked)"; fi; };
+
+# Removes the directory of the run; standard input is held open meanwhile, so that a feeder cannot hang in opening it.
+podrun_tidy() { [ -z "$podrun_dir" ] || rm -rf -- "$podrun_dir" 5<>"$podrun_in"; };
+
+# TERM once to everything, up to GRACE seconds until the command has returned and nothing is left, then KILL.
+podrun_finish() {
+  podrun_pids=$(podrun_strays);
+  [ -z "$podrun_own" ] || kill -s TERM 0;
+  podrun_kill TERM "$podrun_pids";
+  podrun_i=0 podrun_rest=1; sleep 0.05 && podrun_rest=0.2 podrun_grace=$((podrun_grace * 5));
+  while [ $podrun_i -lt $podrun_grace ]; do
+    [ -z "$podrun_gone" ] || [ "$(podrun_marked)" ] || break;
+    podrun_i=$((podrun_i + 1)); sleep $podrun_rest & wait $!;
+  done;
+  podrun_i=0;
+  while podrun_pids=$(podrun_marked); [ "$podrun_pids" ] && [ $podrun_i -lt 15 ]; do
+    kill -s KILL $podrun_pids; podrun_i=$((podrun_i + 1)); [ $podrun_i -lt 12 ] || sleep 1;
+  done;
+};
+
+# Has the main shell gone? Then its pid may be another process by now.
+podrun_orphaned() { set -- ${podrun_stat##*") "}; if [ "$2" = $$ ]; then return 1; fi; };
+
+# For the watch and the reader: ends everything, the main shell last. That says by USR2 when the command has returned.
+podrun_end() {
+  trap "" HUP INT QUIT TERM USR1 ALRM; podrun_gone=; trap podrun_gone=1 USR2;
+  podrun_main=$$; IFS= read -r podrun_stat </proc/self/stat && podrun_orphaned && podrun_main= podrun_gone=1;
+  [ -z "$podrun_main" ] || kill -s ALRM $podrun_main;
+  podrun_finish;
+  podrun_tidy;
+  [ -z "$podrun_session" ] || pkill -KILL -s 0;
+  [ -z "$podrun_own" ] || kill -s KILL 0;
+  kill -s ALRM $podrun_watch; [ -z "$podrun_main" ] || kill -s KILL $podrun_main;
+  exit;
+};
+
+case $podrun_cwd in "~") podrun_cwd=$HOME ;; "~/"*) podrun_cwd=$HOME/${podrun_cwd#"~/"} ;; esac;
+if [ "$podrun_cwd" ]; then
+  [ -d "$podrun_cwd" ] || podrun_refuse nodir;
+  CDPATH= cd -- "$podrun_cwd" >/dev/null 2>&1 || podrun_refuse noentry;
+fi;
+case $podrun_flags in *d*)
+  podrun_dir=${TMPDIR:-/tmp}/podrun.$podrun_nonce;
+  mkdir -m 700 -- "$podrun_dir" 2>/dev/null || { podrun_dir=; podrun_refuse notmp "${TMPDIR:-/tmp}"; } ;;
+esac;
+case $podrun_flags in *i*)
+  podrun_in=$podrun_dir/podrun.in;
+  mkfifo -m 600 -- "$podrun_in" 2>/dev/null || { rm -rf -- "$podrun_dir"; podrun_refuse notmp "${TMPDIR:-/tmp}"; } ;;
+esac;
+#cleanup#
+
+# The watch: ends the command after TICKS ticks of silence. USR1 resets it, USR2 holds it, ALRM dismisses it. Its sleep
+# goes on through signals, so that a thousand heartbeats leave no thousand sleeps.
+podrun_dismiss() { kill -s KILL $!; exit 0; };
+trap "" USR1 USR2;
+(
+  exec </dev/null >/dev/null 2>&1;
+  trap "" HUP INT QUIT TERM; trap podrun_i=0 USR1; trap podrun_i=-999999 USR2; trap podrun_dismiss ALRM;
+  podrun_i=0;
+  while [ $podrun_i -lt $podrun_ticks ]; do
+    podrun_i=$((podrun_i + 1)); sleep $podrun_tick & while kill -s 0 $!; do wait $!; done;
+  done;
+  podrun_end
+) & podrun_watch=$!;
+trap - USR1 USR2;
+
+# Nothing that the command sends to its group ends the main shell. INT is ignored here and not trapped: after a trapped
+# one bash forgets the ALRM that follows. URG means that an interrupt was passed on.
+trap "" INT; trap : HUP QUIT TERM; trap podrun_ending=1 ALRM; trap podrun_interrupted=1 URG;
+
+podrun_say ready ${SSH_CONNECTION:-- - - -} "$podrun_dir";
+
+# Until go. A line that is cut by the end of input is no go. (In UTF-8 the read of bash loses bytes.)
+podrun_heed() { case $1 in hold) kill -s USR2 $podrun_watch ;; *) kill -s USR1 $podrun_watch ;; esac; };
+while LC_ALL=C IFS= read -r podrun_line; do
+  case $podrun_line in "go "*) podrun_told=1; break ;; *) podrun_heed "$podrun_line" ;; esac;
+done;
+[ "$podrun_told" ] || { kill -s ALRM $podrun_watch; podrun_tidy; exit 125; };
+exec 3<&0 </dev/null;
+
+# The reader: heartbeats, signals; the end of input ends the command. It ignores signals, since a read that a trap
+# interrupts would look like that end.
+(
+  exec >/dev/null 2>&1;
+  trap "" HUP INT QUIT TERM USR1 USR2 ALRM;
+  while IFS= read -r podrun_line <&3; do
+    podrun_heed "$podrun_line";
+    case $podrun_line in "sig "[A-Z]*) kill -s URG $$; podrun_signal "${podrun_line#sig }" ;; esac;
+  done;
+  podrun_end
+) & podrun_reader=$!;
+
+# The command, in the foreground: a background job would have INT ignored. The SHLVL keeps bash from reading .bashrc
+# a second time (it does when started by sshd with SHLVL below 2).
+[ "${SHLVL:-0}" -gt 0 ] 2>/dev/null || { SHLVL=1; export SHLVL; };
+exec 4>&2 2>/dev/null;
+(
+  trap - HUP INT QUIT TERM ALRM URG;
+  PODRUN_MARK=$podrun_mark; export PODRUN_MARK;
+  eval "${podrun_line#go }";
+  case $1 in */*) ;; *) command -v -- "$1" >/dev/null 2>&1 || { echo "$1: command not found" >&2; exit 127; } ;; esac;
+  exec "$@"
+) <"$podrun_in" 2>&4 3<&- 4>&-;
+podrun_status=$?;
+
+# A command that writes dies by the broken pipe when podrun dies: let the reader see that end too, before it would be
+# taken for a normal one.
+[ $podrun_status = 0 ] || [ -z "$(podrun_marked)" ] || sleep 0.5 || sleep 1;
+
+# If we are ending, the one who ends us kills this shell last. After an interrupt its children end with the command.
+# Otherwise background children stay, as with ssh.
+if [ "$podrun_ending" ]; then
+  kill -s USR2 $podrun_watch $podrun_reader;
+  while kill -s 0 $podrun_watch || kill -s 0 $podrun_reader; do wait $podrun_watch $podrun_reader; done;
+fi;
+kill -s KILL $podrun_reader; kill -s ALRM $podrun_watch;
+if [ "$podrun_interrupted" ]; then podrun_gone=1; podrun_finish; fi;
+podrun_tidy; exit $podrun_status

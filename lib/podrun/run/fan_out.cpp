@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "podrun/run/fan_out.hpp"
+
+#include <algorithm>
+#include <csignal>
+#include <utility>
+
+#include <asio/co_spawn.hpp>
+#include <asio/redirect_error.hpp>
+#include <asio/use_awaitable.hpp>
+#include <fmt/format.h>
+
+#include "podrun/base/duration.hpp"
+#include "podrun/output/escape.hpp"
+#include "podrun/run/rank_variables.hpp"
+#include "podrun/run/summary.hpp"
+
+namespace podrun {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// How long naming what holds the output may take.
+constexpr std::chrono::seconds kPatience{5};
+/// How long the hosts are given to be told of a Ctrl-Z.
+constexpr std::chrono::milliseconds kSuspendDelay{50};
+
+std::string count_hosts(std::size_t hosts) { return fmt::format("{} host{}", hosts, hosts == 1 ? "" : "s"); }
+
+std::string joined(const std::vector<std::string>& texts) {
+  std::string all;
+  for (const std::string& text : texts) all += (all.empty() ? "" : ", ") + escape_controls(text);
+  return all;
+}
+
+}  // namespace
+
+FanOut::FanOut(RunPlan plan, World world)
+    : plan_(std::move(plan)),
+      world_(std::move(world)),
+      policy_(plan_.hosts.size(), plan_.limits),
+      jobs_(plan_.hosts.size()),
+      changed_(world_.executor),
+      deadline_(world_.executor),
+      heartbeat_(world_.executor) {}
+
+asio::awaitable<void> FanOut::run() {
+  arm_heartbeat();
+  happen(event::Begin{});
+  while (!policy_.finished() || coroutines_ > 0) co_await changed_.wait();
+  deadline_.cancel();
+  heartbeat_.cancel();
+}
+
+void FanOut::interrupt(int signal) {
+  happen(event::Interrupted{signal});
+  if (signal == SIGPIPE) return;
+  const std::string grace = format_duration(plan_.limits.grace);
+  if (policy_.ending() > 0) {
+    world_.output.say(fmt::format("podrun: ending {}: TERM, and KILL after {} (Ctrl-C again: leave at once)",
+                                  count_hosts(policy_.ending()), grace));
+  } else if (policy_.running() > 0) {
+    world_.output.say(fmt::format("podrun: interrupted {} (again: end them by TERM, and KILL after {})",
+                                  count_hosts(policy_.running()), grace));
+  }
+}
+
+asio::awaitable<void> FanOut::suspend() {
+  happen(event::Suspended{});
+  // Twice: a heartbeat just before could overtake the first one on the host, where they are signals.
+  for (int time = 0; time < 2; ++time) {
+    for (Job& job : jobs_) {
+      if (job.supervised && !job.ended) job.supervised->hold();
+    }
+    asio::steady_timer delay(world_.executor, kSuspendDelay);
+    co_await delay.async_wait(asio::use_awaitable);
+  }
+}
+
+void FanOut::resume() {
+  beat();
+  happen(event::Resumed{});
+}
+
+/// Events that come while one is being decided wait: what the policy said must be done before it is asked
+/// again.
+void FanOut::happen(RunEvent event) {
+  events_.push_back(std::move(event));
+  if (std::exchange(deciding_, true)) return;
+  while (!events_.empty()) {
+    const RunEvent next = std::move(events_.front());
+    events_.pop_front();
+    for (const Action& action : policy_.on(next, Clock::now())) {
+      std::visit([this](const auto& what) { obey(what); }, action);
+    }
+  }
+  deciding_ = false;
+  arm_deadline();
+  changed_.notify();
+}
+
+void FanOut::obey(const action::Connect& connect) { spawn(drive(connect.host)); }
+
+void FanOut::obey(const action::Go& go) {
+  std::vector<std::size_t> members = go.hosts;
+  if (plan_.limits.serial != 0) {  // a rolling run has the ranks of all, whoever is on
+    members.clear();
+    for (std::size_t host = 0; host < jobs_.size(); ++host) members.push_back(host);
+  }
+  std::vector<Member> run;
+  for (const std::size_t host : members)
+    run.push_back({&plan_.hosts[host], jobs_[host].hello ? &*jobs_[host].hello : nullptr});
+  RankVariables variables = shared_variables(run, plan_.run_id);
+  for (std::size_t rank = 0; rank < members.size(); ++rank) {
+    const std::size_t host = members[rank];
+    if (!std::binary_search(go.hosts.begin(), go.hosts.end(), host)) continue;
+    variables.rank = rank;
+    variables.worker = plan_.hosts[host].label;
+    variables.host = plan_.hosts[host].name;
+    start(host, build_go(plan_.command, variables));
+  }
+}
+
+void FanOut::start(std::size_t host, const std::string& text) {
+  Job& job = jobs_[host];
+  job.told_to_go = true;
+  job.stage = "running";
+  job.supervised->go(text);
+  trace(2, host, fmt::format("go ({} bytes)", text.size()));
+  if (plan_.supervision.input == StandardInput::fed) spawn(feed(host));
+}
+
+void FanOut::obey(const action::Interrupt& interrupt) {
+  trace(2, interrupt.host, "sig INT");
+  jobs_[interrupt.host].supervised->signal("INT");
+}
+
+void FanOut::obey(const action::End& end) {
+  trace(2, end.host, "end of input: TERM, grace, KILL");
+  jobs_[end.host].supervised->end();
+}
+
+void FanOut::obey(const action::Abandon& abandon) {
+  Job& job = jobs_[abandon.host];
+  Failure failure = abandon.failure;
+  if (failure.stage.empty()) failure.stage = job.stage;
+  trace(2, abandon.host, fmt::format("abandoned ({}: {})", failure.stage, failure.what));
+  if (job.link) job.link->stop(failure);
+  if (job.supervised) job.supervised->stop(failure);
+}
+
+void FanOut::obey(const action::LetGo& let_go_of) {
+  if (!std::exchange(jobs_[let_go_of.host].let_go, true)) spawn(let_go(let_go_of.host));
+}
+
+void FanOut::obey(const action::Leave&) { world_.leave(); }
+
+asio::awaitable<void> FanOut::drive(std::size_t host) {
+  try {
+    co_await prepare(host);
+    happen(event::Ready{host});
+    co_await follow(host);
+  } catch (const HostError& error) {
+    fail(host, error.failure());
+  }
+  jobs_[host].ended = true;
+  const Failure ended{"", "the command has ended"};
+  if (const auto input = jobs_[host].input.lock()) input->stop(ended);
+  if (jobs_[host].link) jobs_[host].link->stop(ended);
+  if (world_.input) world_.input->leave(host);
+  world_.output.end(host);
+}
+
+asio::awaitable<void> FanOut::prepare(std::size_t host) {
+  Job& job = jobs_[host];
+  trace(1, host, "connecting");
+  job.stage = "connecting";
+  job.link = world_.connector_for(plan_.hosts[host]).link(plan_.hosts[host]);
+  co_await job.link->open();
+  job.stage = "starting /bin/sh";
+  Supervision supervision = plan_.supervision;
+  supervision.mark = fmt::format("{}.{}.", plan_.run_id, host);
+  job.supervised = std::make_unique<Supervised>(world_.executor, *job.link, std::move(supervision));
+  job.hello = co_await job.supervised->prepare(
+      plan_.command.files, [this, host](Received received) { return deliver(host, std::move(received)); });
+  trace(1, host, "ready");
+  job.stage = "ready";
+}
+
+/// Its output and end. A stream that fails after the exit of the command is just closed.
+asio::awaitable<void> FanOut::follow(std::size_t host) {
+  Job& job = jobs_[host];
+  bool exited = false;
+  for (;;) {
+    StreamEvent event = co_await job.supervised->next();
+    if (auto* received = std::get_if<Received>(&event)) {
+      if (job.told_to_go && !std::exchange(job.spoke, true)) happen(event::Spoke{host});
+      co_await deliver(host, std::move(*received));
+      continue;
+    }
+    const auto* failure = std::get_if<Failure>(&event);
+    if (failure && !exited) throw HostError(*failure);
+    if (failure || (exited && std::holds_alternative<Closed>(event))) break;
+    if (std::holds_alternative<Closed>(event))
+      throw HostError({job.stage, "the connection ended without an exit status"});
+    if (!job.told_to_go) throw HostError({job.stage, "the supervisor ended before the start"});
+    exited = true;
+    tell_end(host, event);
+  }
+  happen(event::Closed{host});
+}
+
+void FanOut::tell_end(std::size_t host, const StreamEvent& event) {
+  const auto* signaled = std::get_if<Signaled>(&event);
+  const auto end = signaled ? std::variant<Exited, Signaled>(*signaled) : std::get<Exited>(event);
+  trace(1, host, std::visit([](auto how) { return describe(HostOutcome(how)); }, end));
+  happen(event::Ended{host, end});
+}
+
+asio::awaitable<void> FanOut::deliver(std::size_t host, Received received) {
+  world_.output.write(host, received.stream, std::move(received.bytes));
+  if (world_.output.has_room(host)) co_return;
+  happen(event::Held{host});
+  co_await world_.output.wait_for_room(host);
+  happen(event::Released{host});
+}
+
+asio::awaitable<void> FanOut::feed(std::size_t host) {
+  Job& job = jobs_[host];
+  try {
+    const std::shared_ptr<Stream> stream = co_await job.supervised->open_input();
+    job.input = stream;
+    if (job.ended) co_return;
+    co_await world_.input->feed(host, stream);
+    stream->close_write();
+    for (;;) {  // it is still passing on what it has
+      const StreamEvent event = co_await stream->next();
+      if (std::holds_alternative<Closed>(event) || std::holds_alternative<Failure>(event)) co_return;
+    }
+  } catch (const HostError& error) {
+    job.supervised->stop({"standard input", error.failure().what});
+  }
+}
+
+asio::awaitable<void> FanOut::let_go(std::size_t host) {
+  Job& job = jobs_[host];
+  asio::steady_timer patience(world_.executor, kPatience);
+  patience.async_wait([&job](const std::error_code& error) {
+    if (error) return;
+    job.link->stop({"", "let go"});
+    job.supervised->stop({"", "let go"});
+  });
+  std::string names;
+  try {
+    names = joined(co_await job.supervised->output_holders());
+  } catch (const HostError&) {
+    // then without names
+  }
+  patience.cancel();
+  if (job.ended) co_return;
+  world_.output.say(fmt::format("podrun: [{}] the command has ended, but {} holds its output open: let go",
+                                plan_.hosts[host].label, names.empty() ? "something" : "pid " + names));
+  job.supervised->stop({"", "let go"});
+}
+
+void FanOut::spawn(asio::awaitable<void> coroutine) {
+  ++coroutines_;
+  asio::co_spawn(world_.executor, std::move(coroutine), [this](const std::exception_ptr& error) {
+    if (error) std::rethrow_exception(error);  // no host's failure: ends the process in main
+    --coroutines_;
+    changed_.notify();
+  });
+}
+
+void FanOut::fail(std::size_t host, const Failure& failure) {
+  trace(1, host, fmt::format("{}: {}", failure.stage, escape_controls(failure.what)));
+  if (jobs_[host].told_to_go) {
+    happen(event::LostHost{host, failure});
+  } else {
+    happen(event::NotReady{host, failure});
+  }
+}
+
+void FanOut::arm_deadline() {
+  const TimePoint due = policy_.deadline().value_or(TimePoint::max());
+  if (due == deadline_.expiry()) return;
+  deadline_.expires_at(due);
+  deadline_.async_wait([this](const std::error_code& error) {
+    if (!error) happen(event::Tick{});
+  });
+}
+
+void FanOut::arm_heartbeat() {
+  heartbeat_.expires_after(heartbeat_interval(plan_.supervision.orphan_timeout));
+  heartbeat_.async_wait([this](const std::error_code& error) {
+    if (error) return;
+    beat();
+    arm_heartbeat();
+  });
+}
+
+void FanOut::beat() {
+  for (Job& job : jobs_) {
+    if (job.supervised && !job.ended) job.supervised->heartbeat();
+  }
+}
+
+void FanOut::trace(int verbosity, std::size_t host, const std::string& text) {
+  if (plan_.verbosity < verbosity) return;
+  world_.output.say(
+      fmt::format("podrun: [{}] {}: {}", plan_.hosts[host].label, plan_.hosts[host].name, text));
+}
+
+}  // namespace podrun

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <asio/any_io_executor.hpp>
+#include <asio/awaitable.hpp>
+#include <asio/steady_timer.hpp>
+
+#include "podrun/base/event.hpp"
+#include "podrun/hosts/host.hpp"
+#include "podrun/link/link.hpp"
+#include "podrun/output/output.hpp"
+#include "podrun/remote/supervised.hpp"
+#include "podrun/run/input.hpp"
+#include "podrun/run/run_policy.hpp"
+
+namespace podrun {
+
+/// One command for all hosts.
+struct RunPlan {
+  std::string run_id;
+  std::vector<Host> hosts;
+  RemoteCommand command;
+  Supervision supervision;  ///< its mark is made for each host
+  Limits limits;
+  int verbosity = 0;
+};
+
+/// The one loop of every podrun command: does what RunPolicy decides. All members are for the one main
+/// thread.
+class FanOut {
+ public:
+  /// What it needs of the world outside.
+  struct World {
+    asio::any_io_executor executor;
+    std::function<Connector&(const Host&)> connector_for;
+    Output& output;
+    Input* input = nullptr;       ///< for StandardInput::fed
+    std::function<void()> leave;  ///< ends the process at once
+  };
+
+  FanOut(RunPlan plan, World world);
+
+  /// Runs to the end: every host has an outcome and nothing of this run is pending.
+  asio::awaitable<void> run();
+
+  /// SIGINT, SIGTERM, SIGHUP, or SIGPIPE for a closed reader.
+  void interrupt(int signal);
+  /// Before podrun stops (Ctrl-Z): tells the hosts not to miss us, and waits gives that a moment.
+  asio::awaitable<void> suspend();
+  void resume();
+
+  const RunPolicy& policy() const { return policy_; }
+
+ private:
+  struct Job {
+    std::string stage;
+    std::unique_ptr<Link> link;
+    std::unique_ptr<Supervised> supervised;
+    std::optional<Hello> hello;
+    std::weak_ptr<Stream> input;
+    bool told_to_go = false;
+    bool spoke = false;
+    bool let_go = false;
+    bool ended = false;
+  };
+
+  void happen(RunEvent event);
+  void obey(const action::Connect& connect);
+  void obey(const action::Go& go);
+  void obey(const action::Interrupt& interrupt);
+  void obey(const action::End& end);
+  void obey(const action::Abandon& abandon);
+  void obey(const action::LetGo& let_go);
+  void obey(const action::Leave& leave);
+
+  asio::awaitable<void> drive(std::size_t host);
+  asio::awaitable<void> prepare(std::size_t host);
+  asio::awaitable<void> follow(std::size_t host);
+  void tell_end(std::size_t host, const StreamEvent& event);
+  asio::awaitable<void> deliver(std::size_t host, Received received);
+  asio::awaitable<void> feed(std::size_t host);
+  asio::awaitable<void> let_go(std::size_t host);
+
+  void spawn(asio::awaitable<void> coroutine);
+  void fail(std::size_t host, const Failure& failure);
+  void arm_deadline();
+  void arm_heartbeat();
+  void beat();
+  void start(std::size_t host, const std::string& text);
+  void trace(int verbosity, std::size_t host, const std::string& text);
+
+  RunPlan plan_;
+  World world_;
+  RunPolicy policy_;
+  std::vector<Job> jobs_;
+  std::deque<RunEvent> events_;
+  bool deciding_ = false;
+  std::size_t coroutines_ = 0;
+  Event changed_;
+  asio::steady_timer deadline_;
+  asio::steady_timer heartbeat_;
+};
+
+}  // namespace podrun

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "podrun/run/hint.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "podrun/base/shell_quote.hpp"
+
+namespace podrun {
+namespace {
+
+constexpr std::array<std::string_view, 11> kOperators = {"|",  "||", "&&", "&",    ";", ">",
+                                                         ">>", "<",  "2>", "2>&1", "&>"};
+// Commands of the shell itself for which there is no program.
+constexpr std::array<std::string_view, 22> kBuiltins = {
+    "cd",   "export", "source", ".",    "ulimit", "umask", "type", "set", "alias", "exec",  "eval",
+    "wait", "exit",   "unset",  "trap", "read",   "shift", ":",    "if",  "for",   "while", "until"};
+
+bool acts_in_a_shell(const std::string& word) {
+  return std::find(kOperators.begin(), kOperators.end(), word) != kOperators.end() ||
+         (word.find('*') != std::string::npos && word.find(' ') == std::string::npos);
+}
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) {
+    if (!text.empty()) text += ' ';
+    text += acts_in_a_shell(word) ? word : shell_quote(word);
+  }
+  return text;
+}
+
+}  // namespace
+
+std::optional<std::string> quoting_hint(const std::vector<std::string>& words,
+                                        const std::vector<HostOutcome>& outcomes) {
+  const bool failed = std::any_of(outcomes.begin(), outcomes.end(), [](const HostOutcome& outcome) {
+    const auto* exited = std::get_if<Exited>(&outcome);
+    return exited && exited->status != 0;
+  });
+  if (!failed || words.size() < 2) return std::nullopt;
+  const bool builtin = std::find(kBuiltins.begin(), kBuiltins.end(), words.front()) != kBuiltins.end();
+  const auto word = builtin ? words.begin() : std::find_if(words.begin(), words.end(), acts_in_a_shell);
+  if (word == words.end()) return std::nullopt;
+  return fmt::format(
+      "podrun: several words run without a shell, so \"{}\" did not act; for shell text quote it all: podrun "
+      "-- {}",
+      *word, shell_quote(joined(words)));
+}
+
+}  // namespace podrun

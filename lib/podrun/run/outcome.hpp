@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <variant>
+#include <vector>
+
+#include "podrun/link/link.hpp"
+
+// Every way a host's part of a run can end, and the one exit status of all. Pure.
+namespace podrun {
+
+/// The command did not start here, for no fault of this host.
+struct NotStarted {
+  friend bool operator==(const NotStarted&, const NotStarted&) = default;
+};
+/// The host could not be reached, or was not ready: nothing was started on it.
+struct Unreachable {
+  Failure failure;
+  friend bool operator==(const Unreachable&, const Unreachable&) = default;
+};
+/// The command ran longer than --timeout and was ended.
+struct TimedOut {
+  std::chrono::seconds limit{};
+  friend bool operator==(const TimedOut&, const TimedOut&) = default;
+};
+/// The host was lost while the command ran: its fate is unknown.
+struct Lost {
+  Failure failure;
+  friend bool operator==(const Lost&, const Lost&) = default;
+};
+/// podrun ended the command because of something else: another host's failure, an interrupt.
+struct Stopped {
+  friend bool operator==(const Stopped&, const Stopped&) = default;
+};
+
+using HostOutcome = std::variant<NotStarted, Exited, Signaled, TimedOut, Lost, Unreachable, Stopped>;
+
+/// The exit status the command itself had, or stands for: 0-255, 124 timed out, 128+N killed by signal N, 255
+/// unreachable or lost. None for hosts that do not count: not started, or ended because of something else.
+std::optional<int> host_number(const HostOutcome& outcome);
+
+bool is_failure(const HostOutcome& outcome);
+
+/// 128 + `interrupted_by` (a signal number) if there was one, otherwise the largest of the hosts' numbers.
+int exit_status(const std::vector<HostOutcome>& outcomes, std::optional<int> interrupted_by);
+
+}  // namespace podrun

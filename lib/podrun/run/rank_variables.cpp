@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "podrun/run/rank_variables.hpp"
+
+namespace podrun {
+
+RankVariables shared_variables(const std::vector<Member>& members, const std::string& run_id) {
+  RankVariables variables;
+  variables.hosts = members.size();
+  variables.run_id = run_id;
+  for (const Member& member : members) {
+    if (!variables.host_list.empty()) variables.host_list += '\n';
+    variables.host_list += member.host->name;
+  }
+  variables.host0 = address_of_rank0(members);
+  return variables;
+}
+
+std::string address_of_rank0(const std::vector<Member>& members) {
+  const Member& rank0 = members.front();
+  if (rank0.hello && !rank0.hello->server_address.empty()) return rank0.hello->server_address;
+  if (rank0.host->kind != HostKind::local) return rank0.host->name;
+  for (const Member& member : members) {
+    if (member.hello && !member.hello->client_address.empty()) return member.hello->client_address;
+  }
+  return "127.0.0.1";
+}
+
+}  // namespace podrun

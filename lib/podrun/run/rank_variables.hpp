@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "podrun/hosts/host.hpp"
+#include "podrun/remote/command.hpp"
+#include "podrun/remote/protocol.hpp"
+
+namespace podrun {
+
+/// A host of the run, and what it said when it became ready (null: it has not).
+struct Member {
+  const Host* host;
+  const Hello* hello;
+};
+
+/// What is the same on every host of the run: all but rank, worker and host. Pure.
+RankVariables shared_variables(const std::vector<Member>& members, const std::string& run_id);
+
+/// An address of rank 0 that the other hosts can use (PODRUN_HOST0): its own end of the connection, else ours
+/// as the others see it when rank 0 is this machine, else what the list says. Pure.
+std::string address_of_rank0(const std::vector<Member>& members);
+
+}  // namespace podrun

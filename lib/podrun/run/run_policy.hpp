@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <optional>
+#include <variant>
+#include <vector>
+
+#include "podrun/run/outcome.hpp"
+
+// Decides everything about a run, does nothing: events and the time go in, actions come out. The fan-out
+// obeys.
+namespace podrun {
+
+using TimePoint = std::chrono::steady_clock::time_point;
+
+enum class OnUnreachable { stop, skip };
+enum class OnFailure { go_on, end_others };
+
+struct Limits {
+  std::size_t fanout = 128;  ///< hosts that connect at the same time
+  std::size_t serial = 0;    ///< hosts of one batch; 0: all
+  std::chrono::seconds connect_timeout{10};
+  std::optional<std::chrono::seconds> timeout = std::nullopt;
+  std::chrono::seconds grace{10};
+  OnUnreachable on_unreachable = OnUnreachable::stop;
+  OnFailure on_failure = OnFailure::go_on;
+};
+
+/// What happened. `host` is an index into the hosts of the run.
+namespace event {
+struct Begin {};
+struct Ready {
+  std::size_t host;
+};  ///< the supervisor waits for go
+struct NotReady {
+  std::size_t host;
+  Failure failure;
+};
+struct Spoke {
+  std::size_t host;
+};  ///< its command has printed something for the first time
+struct Ended {
+  std::size_t host;
+  std::variant<Exited, Signaled> end;
+};  ///< the command; its output may go on
+struct Closed {
+  std::size_t host;
+};  ///< its output is complete
+struct LostHost {
+  std::size_t host;
+  Failure failure;
+};
+struct Held {
+  std::size_t host;
+};  ///< we do not read: no timer runs against it
+struct Released {
+  std::size_t host;
+};
+struct Suspended {};  ///< podrun itself is about to stop (Ctrl-Z)
+struct Resumed {};
+struct Interrupted {
+  int signal;
+};               ///< SIGINT, SIGTERM, SIGHUP; SIGPIPE: a closed reader
+struct Tick {};  ///< deadline() has come
+}  // namespace event
+using RunEvent = std::variant<event::Begin, event::Ready, event::NotReady, event::Spoke, event::Ended,
+                              event::Closed, event::LostHost, event::Held, event::Released, event::Suspended,
+                              event::Resumed, event::Interrupted, event::Tick>;
+
+/// What to do.
+namespace action {
+struct Connect {
+  std::size_t host;
+};
+struct Go {
+  std::vector<std::size_t> hosts;
+};  ///< all at once
+struct Interrupt {
+  std::size_t host;
+};  ///< INT to the command
+struct End {
+  std::size_t host;
+};  ///< TERM, grace, KILL
+struct Abandon {
+  std::size_t host;
+  Failure failure;
+};  ///< a failure without stage: the one it is in
+struct LetGo {
+  std::size_t host;
+};                ///< the command ended, something holds its output open
+struct Leave {};  ///< at once, whatever is still going on
+}  // namespace action
+using Action = std::variant<action::Connect, action::Go, action::Interrupt, action::End, action::Abandon,
+                            action::LetGo, action::Leave>;
+
+class RunPolicy {
+ public:
+  RunPolicy(std::size_t hosts, const Limits& limits);
+
+  std::vector<Action> on(const RunEvent& event, TimePoint now);
+  /// When the next Tick is due.
+  std::optional<TimePoint> deadline() const;
+
+  bool finished() const;
+  const std::vector<HostOutcome>& outcomes() const { return outcomes_; }
+  /// The host whose failure ended the others, if there were any.
+  std::optional<std::size_t> culprit() const { return culprit_; }
+  std::optional<int> interrupted_by() const { return interrupted_by_; }
+  bool started() const { return started_at_.has_value(); }
+  std::size_t running() const { return count(State::running); }
+  /// Hosts that were told to end and have not.
+  std::size_t ending() const { return count(State::ending); }
+
+ private:
+  enum class State { waiting, connecting, ready, running, closing, ending, done };
+
+  /// Time left for what a host is doing; stands still while we hold the host back.
+  struct Countdown {
+    std::optional<TimePoint> due;
+    std::optional<TimePoint::duration> left_when_paused;
+  };
+  struct HostState {
+    State state = State::waiting;
+    Countdown countdown;
+    bool held = false;
+    bool spoke = false;
+  };
+
+  void handle(const event::Begin&);
+  void handle(const event::Ready& event);
+  void handle(const event::NotReady& event);
+  void handle(const event::Spoke& event);
+  void handle(const event::Ended& event);
+  void handle(const event::Closed& event);
+  void handle(const event::LostHost& event);
+  void handle(const event::Held& event);
+  void handle(const event::Released& event);
+  void handle(const event::Suspended&);
+  void handle(const event::Resumed&);
+  void handle(const event::Interrupted& event);
+  void handle(const event::Tick&);
+
+  void advance();
+  void begin_batch();
+  void connect_more();
+  void settle_batch();
+  void cancel_unstarted();
+  void end_running();
+  void end(std::size_t host);
+  void finish(std::size_t host);
+  void fail(std::size_t host);
+  void blame(std::size_t host);
+  void expire(std::size_t host);
+  void interrupt_running();
+
+  std::size_t count(State state) const;
+  void count_down(std::size_t host, std::chrono::seconds time);
+  void pause(HostState& host) const;
+  void resume(HostState& host) const;
+
+  Limits limits_;
+  std::vector<HostState> hosts_;
+  std::vector<HostOutcome> outcomes_;
+  std::vector<Action> actions_;
+  TimePoint now_;
+  std::size_t batch_begin_ = 0;
+  std::size_t batch_end_ = 0;
+  std::optional<TimePoint> started_at_;  ///< of the present batch
+  std::optional<std::size_t> culprit_;
+  std::optional<int> interrupted_by_;
+  int presses_ = 0;         ///< of Ctrl-C, or what acts like it
+  bool cancelled_ = false;  ///< no further batch
+  bool suspended_ = false;
+};
+
+}  // namespace podrun

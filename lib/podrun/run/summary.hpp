@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "podrun/hosts/host.hpp"
+#include "podrun/run/outcome.hpp"
+
+namespace podrun {
+
+/// `exit 1`, `killed by SIGTERM`, `timed out after 10 s`, `lost: …`, …
+std::string describe(const HostOutcome& outcome);
+
+/// What is said at the end, each a line without a newline; none when everything went well. Pure.
+std::vector<std::string> summarize(const std::vector<Host>& hosts, const std::vector<HostOutcome>& outcomes,
+                                   std::optional<std::size_t> culprit, std::optional<int> interrupted_by);
+
+}  // namespace podrun

@@ -1,0 +1,254 @@
+"""What the end-to-end tests share: running podrun in three ways, waiting, and finding processes."""
+
+import fcntl
+import hashlib
+import os
+import pty
+import select
+import signal
+import subprocess
+import termios
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+SANITIZED = bool(os.environ.get("PODRUN_SANITIZE"))
+PATIENCE = 3 if SANITIZED else 1  # sanitizers slow everything down
+SANITIZER_STATUS = 86  # exit status of a sanitizer's finding, see tests/CMakeLists.txt
+
+
+def wait_until(condition, seconds=10, what="the condition"):
+    """Waits until `condition()` is true and returns its value; fails the test after `seconds`."""
+    deadline = time.monotonic() + seconds * PATIENCE
+    while not (value := condition()):
+        assert time.monotonic() < deadline, f"{what}: not so within {seconds * PATIENCE} s"
+        time.sleep(0.02)
+    return value
+
+
+def sha256(data):
+    return hashlib.sha256(data).hexdigest()
+
+
+def by_rank(output):
+    """Labelled output as {rank: [lines without label]}."""
+    lines = {}
+    for line in output.splitlines():
+        rank, separator, text = line.partition(b": ")
+        assert separator and rank.isdigit(), f"no label: {line[:200]}"
+        lines.setdefault(int(rank), []).append(text)
+    return lines
+
+
+# Processes are found by what they carry or where they live, never by their name.
+
+
+class Process(NamedTuple):
+    pid: int
+    session: int
+    command: bytes
+    environment: bytes
+
+
+def _read_process(pid):
+    """The process, or None where it is gone, a zombie or not ours to look at."""
+    try:
+        proc = Path("/proc") / str(pid)
+        state, _parent, _group, session = proc.joinpath("stat").read_bytes().rpartition(b")")[2].split()[:4]
+        if state in b"ZX":
+            return None
+        return Process(pid, int(session), proc.joinpath("cmdline").read_bytes(), proc.joinpath("environ").read_bytes())
+    except OSError:
+        return None
+
+
+def processes():
+    """Every living process but the one that asks."""
+    pids = (int(name) for name in os.listdir("/proc") if name.isdigit())
+    return [process for pid in pids if pid != os.getpid() and (process := _read_process(pid))]
+
+
+def marked_processes(token):
+    """The processes whose command line or environment contains `token`."""
+    token = os.fsencode(token)
+    return [process for process in processes() if token in process.command or token in process.environment]
+
+
+def is_alive(pid):
+    return _read_process(pid) is not None
+
+
+class Footprint:
+    """Everything that one run started on its hosts: what carries the run's id, and the sessions that this lives in."""
+
+    def __init__(self, run_id):
+        self.run_id = run_id
+        here = {os.getsid(0)}
+        self.sessions = {process.session for process in marked_processes(run_id)} - here
+
+    def remaining(self):
+        return [
+            process
+            for process in processes()
+            if process.session in self.sessions
+            or os.fsencode(self.run_id) in process.command + b"\0" + process.environment
+        ]
+
+    def wait_until_gone(self, seconds):
+        try:
+            wait_until(lambda: not self.remaining(), seconds)
+        except AssertionError:
+            left = self.remaining()
+            end(left)
+            raise AssertionError("left behind: " + "; ".join(describe(process) for process in left)) from None
+
+
+def describe(process):
+    return f"{process.pid} {process.command.replace(bytes(1), b' ').decode(errors='replace').strip()}"
+
+
+def end(processes_to_end):
+    for process in processes_to_end:
+        try:
+            os.kill(process.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+
+
+# Three ways to run podrun: to its end, in the background, on a terminal.
+
+
+class Podrun:
+    """Runs the binary under test with an own $HOME and nothing of the caller's environment."""
+
+    def __init__(self, directory, wrapper=()):
+        self.directory = directory
+        self.home = directory / "home"
+        self.home.mkdir()
+        self.wrapper = [os.fspath(word) for word in wrapper]
+        passed_on = {name: value for name, value in os.environ.items() if name.endswith("SAN_OPTIONS")}
+        self.env = {"PATH": os.environ["PATH"], "HOME": str(self.home), "LANG": "C.UTF-8", **passed_on}
+        self.binary = os.environ["PODRUN_BIN"]
+        self._runs = 0
+
+    def arguments(self, args):
+        return [*self.wrapper, self.binary, *(os.fspath(arg) if isinstance(arg, Path) else arg for arg in args)]
+
+    def __call__(self, *args, input=None, env=None, cwd=None, timeout=60):
+        """Runs it to its end: a CompletedProcess with the bytes of stdout and stderr. Standard input is empty or `input`."""
+        completed = subprocess.run(
+            self.arguments(args),
+            env={**self.env, **(env or {})},
+            cwd=cwd or self.directory,
+            capture_output=True,
+            timeout=timeout * PATIENCE,
+            **({"stdin": subprocess.DEVNULL} if input is None else {"input": input}),
+        )
+        return checked(completed)
+
+    def ok(self, *args, **options):
+        """Runs it to its end, which must be status 0: what it printed on stdout."""
+        completed = self(*args, **options)
+        assert completed.returncode == 0, completed
+        return completed.stdout
+
+    def start(self, *args, env=None, cwd=None, stdin=subprocess.DEVNULL, stdout=None):
+        """Starts it in the background. What it prints goes to files, so that it never waits for the test."""
+        self._runs += 1
+        prefix = self.directory / f"run{self._runs}"
+        return Running(self.arguments(args), {**self.env, **(env or {})}, cwd or self.directory, prefix, stdin, stdout)
+
+    def terminal(self, *args, env=None, cwd=None):
+        """Starts it on a pseudo-terminal of its own."""
+        return Terminal(self.arguments(args), {**self.env, "TERM": "xterm", **(env or {})}, cwd or self.directory)
+
+
+def checked(completed):
+    assert completed.returncode != SANITIZER_STATUS, completed.stderr.decode(errors="replace")
+    return completed
+
+
+class Running:
+    def __init__(self, argv, env, cwd, prefix, stdin, stdout):
+        self._files = [Path(f"{prefix}.out"), Path(f"{prefix}.err")]
+        with open(self._files[0], "wb") as out, open(self._files[1], "wb") as err:
+            self.process = subprocess.Popen(argv, env=env, cwd=cwd, stdin=stdin, stdout=stdout or out, stderr=err, start_new_session=True)
+        self.pid = self.process.pid
+
+    @property
+    def stdout(self):
+        """What it has printed so far."""
+        return self._files[0].read_bytes()
+
+    @property
+    def stderr(self):
+        return self._files[1].read_bytes()
+
+    def wait_for_output(self, text, count=1, seconds=20):
+        def printed():
+            assert self.process.poll() is None or self.stdout.count(text) >= count, self.stdout + self.stderr
+            return self.stdout.count(text) >= count
+
+        wait_until(printed, seconds, f"{text} printed")
+
+    def signal(self, number):
+        self.process.send_signal(number)
+
+    def wait(self, seconds=30):
+        """Waits for its end: a CompletedProcess."""
+        status = self.process.wait(seconds * PATIENCE)
+        return checked(subprocess.CompletedProcess(self.process.args, status, self.stdout, self.stderr))
+
+
+class Terminal:
+    def __init__(self, argv, env, cwd):
+        self._master, slave = pty.openpty()
+        settings = termios.tcgetattr(slave)
+        settings[1] &= ~termios.OPOST  # bytes as they were written
+        settings[3] &= ~termios.ECHO
+        termios.tcsetattr(slave, termios.TCSANOW, settings)
+        termios.tcsetwinsize(slave, (24, 100))
+        self.process = subprocess.Popen(
+            argv,
+            env=env,
+            cwd=cwd,
+            stdin=slave,
+            stdout=slave,
+            stderr=slave,
+            start_new_session=True,
+            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
+        )
+        os.close(slave)
+        self.pid = self.process.pid
+        self.output = b""
+
+    def type(self, keys):
+        os.write(self._master, keys)
+
+    def _read(self, seconds):
+        """Takes what is there to read, after at most `seconds`; False at the end."""
+        if not select.select([self._master], [], [], seconds)[0]:
+            return True
+        try:
+            self.output += (data := os.read(self._master, 65536))
+            return bool(data)
+        except OSError:  # EIO: nobody has the other end open any more
+            return False
+
+    def read_until(self, text, count=1, seconds=20):
+        deadline = time.monotonic() + seconds * PATIENCE
+        while self.output.count(text) < count:
+            assert time.monotonic() < deadline, f"{text} not shown: {self.output}"
+            assert self._read(0.1) or self.output.count(text) >= count, f"{text} not shown before the end: {self.output}"
+        return self.output
+
+    def wait(self, seconds=30):
+        """Waits for its end: a CompletedProcess whose stdout is all that was shown."""
+        deadline = time.monotonic() + seconds * PATIENCE
+        while self.process.poll() is None:
+            assert time.monotonic() < deadline, f"still running: {self.output}"
+            self._read(0.05)
+        while select.select([self._master], [], [], 0)[0] and self._read(0):
+            pass
+        os.close(self._master)
+        return checked(subprocess.CompletedProcess(self.process.args, self.process.returncode, self.output, b""))

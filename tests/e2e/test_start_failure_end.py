@@ -1,0 +1,259 @@
+"""Manual, "Start, failure, end": the barrier, time-outs, interrupts, exit statuses."""
+
+import os
+import re
+import signal
+import time
+
+import pytest
+
+from support import PATIENCE, Footprint, Terminal, by_rank, is_alive, marked_processes, wait_until
+
+ONE = ("-N", "-H", "local")
+FOUR = ("-H", "local[0-3]")
+
+
+# All or nothing
+
+
+@pytest.mark.smoke
+@pytest.mark.parametrize("bad", ["refused", "silent", "noshell"])
+def test_a_host_that_is_not_ready_means_nothing_runs_anywhere(podrun, via, bad):
+    started = podrun.directory / "started"
+    failed = podrun(*via, "-H", f"a,b,{bad},c", "-t", "1", "--", "touch", started)
+    assert failed.returncode == 255
+    assert b"[2]" in failed.stderr and bad.encode() in failed.stderr
+    assert failed.stdout == b""
+    assert not started.exists()
+
+
+def test_the_end_says_why_a_host_was_not_ready(podrun, via):
+    assert b"connection refused" in podrun(*via, "-H", "a,refused", "--", "true").stderr
+
+
+def test_a_silent_host_times_out_and_the_stage_is_named(podrun, via):
+    failed = podrun(*via, "-H", "a,silent", "-t", "1", "--", "true", timeout=10)
+    assert failed.returncode == 255
+    line = next(line for line in failed.stderr.decode().splitlines() if "silent" in line)
+    assert re.search(r"silent: [a-z/ ]+: timed out after 1 s", line), line
+
+
+def test_commands_start_together(podrun):
+    slow = podrun.directory / "slow"
+    slow.write_text('#!/bin/sh\n[ $1 != n3 ] || sleep 1\nshift; exec "$@"\n')
+    slow.chmod(0o755)
+    times = by_rank(podrun.ok("--via", f"{slow} {{host}}", "-H", "n[0-3]", "--", "date +%s.%N"))
+    began = [float(lines[0]) for lines in times.values()]
+    assert max(began) - min(began) < 0.7 * PATIENCE
+
+
+def test_what_rc_files_print_does_no_harm(podrun, via):
+    shown = by_rank(podrun.ok(*via, "-H", "a,noisy", "--", "echo", "hi"))
+    assert shown[0] == [b"hi"]
+    assert shown[1][-1] == b"hi"
+
+
+def test_skip_unreachable_runs_on_the_rest(podrun, via):
+    ended = podrun(*via, "-H", "a,refused,b", "--skip-unreachable", "--", "echo $PODRUN_RANK of $PODRUN_NUM_HOSTS as $PODRUN_WORKER")
+    assert by_rank(ended.stdout) == {0: [b"0 of 2 as 0"], 2: [b"1 of 2 as 2"]}
+    assert b"[1]" in ended.stderr and b"refused" in ended.stderr
+
+
+def test_skip_unreachable_needs_a_host_that_is_left(podrun, via):
+    assert podrun(*via, "-H", "refused1,refused2", "--skip-unreachable", "--", "true").returncode == 255
+
+
+def test_fanout_bounds_the_handshakes_not_the_commands(podrun):
+    arrived = podrun.directory / "arrived"
+    arrived.mkdir()
+    command = f"touch '{arrived}'/$PODRUN_RANK; until [ $(ls '{arrived}' | wc -l) = 8 ]; do sleep 0.05; done"
+    assert podrun("-H", "local[0-7]", "-f", "2", "-u", "20", "--", command).returncode == 0
+
+
+# Rolling runs
+
+
+def test_serial_runs_so_many_at_a_time(podrun):
+    log = podrun.directory / "log"
+    assert podrun(*FOUR, "--serial", "2", "--", f"echo + >>'{log}'; sleep 0.3; echo - >>'{log}'").returncode == 0
+    running = most = 0
+    for event in log.read_text().split():
+        running += 1 if event == "+" else -1
+        most = max(most, running)
+    assert most == 2 and log.read_text().count("+") == 4
+
+
+def test_serial_stops_at_the_first_batch_that_fails(podrun):
+    log = podrun.directory / "log"
+    failed = podrun("-H", "local[0-5]", "--serial", "2", "--", f'echo $PODRUN_WORKER >>"{log}"; [ $PODRUN_WORKER != 2 ] || exit 5')
+    assert failed.returncode == 5
+    assert sorted(log.read_text().split()) == ["0", "1", "2", "3"]
+
+
+# Exit status
+
+
+@pytest.mark.parametrize(
+    "command, status",
+    [("true", 0), ("exit 3", 3), ("exit 255", 255), ("kill -TERM $$", 143), ("kill -KILL $$", 137), ("exit $PODRUN_RANK", 3), ("[ $PODRUN_RANK != 1 ]", 1)],
+)
+def test_the_largest_of_the_hosts_numbers(podrun, command, status):
+    assert podrun(*FOUR, "--", "sh", "-c", command).returncode == status
+
+
+@pytest.mark.smoke
+def test_the_end_names_the_ranks_that_failed(podrun):
+    failed = podrun(*FOUR, "--", "sh", "-c", "case $PODRUN_RANK in 1 | 3) echo broken >&2; exit 1 ;; esac")
+    assert failed.returncode == 1
+    assert b"[1,3]" in failed.stderr
+    assert b"ok 2" in failed.stderr
+
+
+def test_unreachable_counts_as_255(podrun, via):
+    assert podrun(*via, "-H", "a,refused", "--", "exit 3").returncode == 255
+
+
+# Time-out and fail-fast
+
+
+def test_timeout_of_the_command(podrun):
+    assert podrun(*FOUR, "-u", "1", "--grace", "1", "--", "sleep", "100", timeout=10).returncode == 124
+    failed = podrun(*FOUR, "--timeout", "1s", "--grace", "1", "--", "[ $PODRUN_RANK != 2 ] || sleep 100", timeout=10)
+    assert failed.returncode == 124
+    assert b"[2]" in failed.stderr
+
+
+def test_timeout_is_for_what_runs_too_long_only(podrun):
+    assert podrun.ok(*ONE, "-u", "30", "--", "echo", "hi") == b"hi\n"
+
+
+@pytest.mark.smoke
+def test_fail_fast_ends_the_others_and_names_the_culprit(podrun):
+    command = "[ $PODRUN_RANK = 2 ] && exit 7; trap 'exit 99' TERM; sleep 100 & wait"
+    failed = podrun(*FOUR, "-k", "--grace", "1", "--", "sh", "-c", command, timeout=10)
+    assert failed.returncode == 7
+    assert b"[2]" in failed.stderr
+
+
+def test_without_fail_fast_the_others_go_on(podrun):
+    ended = podrun(*FOUR, "--", "[ $PODRUN_RANK != 2 ] || exit 7; sleep 0.5; echo done")
+    assert ended.returncode == 7
+    assert sorted(by_rank(ended.stdout)) == [0, 1, 3]
+
+
+# Interrupts
+
+# Says what it gets, and ends by KILL only. (bash leaves a loop when INT ends the child in the foreground.)
+STUBBORN = "trap 'echo INT' INT; trap 'echo TERM' TERM; echo $PODRUN_RUN_ID; while :; do sleep 0.2 & wait; done"
+
+
+def start_stubborn(podrun, grace):
+    run = podrun.start(*FOUR, "--grace", str(grace), "--", "sh", "-c", STUBBORN)
+    run.wait_for_output(b"\n", count=4)
+    return run, Footprint(by_rank(run.stdout)[0][0].decode())
+
+
+def test_first_interrupt_reaches_every_command(podrun):
+    run = podrun.start(*FOUR, "--", "sh", "-c", "trap 'echo got INT; exit 0' INT; echo ready; while :; do sleep 0.1; done")
+    run.wait_for_output(b": ready\n", count=4)
+    run.signal(signal.SIGINT)
+    ended = run.wait(seconds=10)
+    assert by_rank(ended.stdout) == {rank: [b"ready", b"got INT"] for rank in range(4)}
+    assert ended.returncode == 130
+
+
+@pytest.mark.smoke
+def test_second_interrupt_is_term_and_then_kill(podrun):
+    run, footprint = start_stubborn(podrun, grace=1)
+    run.signal(signal.SIGINT)
+    run.wait_for_output(b": INT\n", count=4)
+    run.signal(signal.SIGINT)
+    ended = run.wait(seconds=6)
+    assert all(lines[-1] == b"TERM" for lines in by_rank(ended.stdout).values())
+    assert ended.returncode == 130
+    footprint.wait_until_gone(6)
+
+
+def test_third_interrupt_leaves_at_once(podrun):
+    run, footprint = start_stubborn(podrun, grace=8)
+    for text in [b": INT\n", b": TERM\n"]:
+        run.signal(signal.SIGINT)
+        run.wait_for_output(text, count=4)
+    run.signal(signal.SIGINT)
+    assert run.wait(seconds=3).returncode == 130
+    footprint.wait_until_gone(8 + 5)
+
+
+@pytest.mark.parametrize("number, statuses", [(signal.SIGTERM, [143]), (signal.SIGHUP, [129, 143])])
+def test_term_and_hup_act_as_the_second_interrupt(podrun, number, statuses):
+    run, footprint = start_stubborn(podrun, grace=1)
+    run.signal(number)
+    ended = run.wait(seconds=6)
+    assert all(b"TERM" in lines for lines in by_rank(ended.stdout).values())
+    assert ended.returncode in statuses
+    footprint.wait_until_gone(6)
+
+
+def test_an_interrupt_before_the_start_cancels(podrun, via):
+    started = podrun.directory / "started"
+    run = podrun.start(*via, "-H", "a,silent", "-t", "60", "--", "touch", started)
+    wait_until(lambda: [process for process in marked_processes(podrun.directory) if process.command == b"sleep\0001000\0"])
+    run.signal(signal.SIGINT)
+    assert run.wait(seconds=5).returncode == 130
+    assert not started.exists()
+
+
+def test_keys_on_a_terminal(podrun):
+    terminal = podrun.terminal(*FOUR, "--color", "never", "--grace", "1", "--", "sh", "-c", STUBBORN)
+    terminal.read_until(b"\n", count=4)
+    terminal.type(b"\x03")
+    terminal.read_until(b": INT", count=4)
+    terminal.type(b"\x03")
+    assert terminal.wait(seconds=6).returncode == 130
+
+
+def test_ctrl_z_lets_the_hosts_wait_and_fg_goes_on(podrun):
+    go_on = podrun.directory / "go-on"
+    words = f"-H local[0-1] --color never --grace 1 --orphan-timeout 2 -- 'echo ready; until [ -e {go_on} ]; do sleep 0.1; done; echo done'"
+    shell = Terminal(["bash", "--norc", "--noediting", "-i"], {**podrun.env, "TERM": "dumb"}, podrun.directory)
+    shell.type(f"{podrun.binary} {words}\n".encode())
+    shell.read_until(b": ready", count=2)
+    shell.type(b"\x1a")
+    shell.read_until(b"Stopped")
+    time.sleep(5)  # much longer than the orphan time-out: without word from us the hosts would have ended it
+    go_on.touch()
+    shell.type(b"fg; echo status $?\n")
+    shell.read_until(b": done", count=2)
+    shell.read_until(b"status 0")
+    shell.type(b"exit\n")
+    shell.wait()
+
+
+# A command that ends and leaves something running
+
+
+def test_a_child_in_the_background_does_not_delay_the_end(podrun):
+    begin = time.monotonic()
+    ended = podrun(*ONE, "--", "sleep 1000 >/dev/null 2>&1 & echo $!")
+    elapsed = time.monotonic() - begin
+    child = int(ended.stdout)
+    assert is_alive(child)
+    os.kill(child, signal.SIGKILL)
+    assert (ended.returncode, ended.stderr) == (0, b"")
+    assert elapsed < 2 * PATIENCE
+
+
+def test_a_child_that_holds_the_output_is_named_and_let_go(podrun):
+    begin = time.monotonic()
+    ended = podrun(*FOUR, "--ranks", "1", "--", "sleep 1000 & echo $!")
+    elapsed = time.monotonic() - begin
+    child = int(by_rank(ended.stdout)[1][0])
+    assert is_alive(child)
+    os.kill(child, signal.SIGKILL)
+    assert ended.returncode == 0
+    assert b"%d" % child in ended.stderr and b"sleep" in ended.stderr
+    assert 1.9 < elapsed < 6 * PATIENCE
+
+
+def test_what_a_child_prints_within_that_time_is_shown(podrun):
+    assert podrun.ok(*ONE, "--", "{ sleep 0.5; echo late; } & echo early") == b"early\nlate\n"

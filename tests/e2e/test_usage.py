@@ -1,0 +1,159 @@
+"""Manual, "In one screen": the grammar of the command line, and what wrong use is told."""
+
+import re
+
+import pytest
+
+HERE = ("-H", "local")
+
+
+def refused(podrun, *args, **options):
+    """The one line by which wrong use is refused, without "podrun: "."""
+    failed = podrun(*args, **options)
+    assert failed.returncode == 2, failed
+    assert failed.stdout == b""
+    assert not (podrun.directory / "started").exists()
+    line = failed.stderr.decode()
+    assert line.startswith("podrun: ") and line.endswith("\n") and line.count("\n") == 1, line
+    return line.removeprefix("podrun: ").rstrip("\n")
+
+
+# The first words
+
+
+@pytest.mark.smoke
+def test_the_first_word_is_a_podrun_command(podrun):
+    assert refused(podrun, "echo", "hi") == '"echo" is not a podrun command; to run it on every host: podrun -- echo hi'
+
+
+def test_the_suggested_spelling_can_be_pasted(podrun):
+    assert refused(podrun, "echo", "a  b", "$HOME").endswith("podrun -- echo 'a  b' '$HOME'")
+    assert refused(podrun, *HERE, "touch", "started").startswith('"touch" is not a podrun command')
+
+
+def test_a_command_needs_words(podrun):
+    assert "--" in refused(podrun, *HERE, "--")
+
+
+@pytest.mark.parametrize("text", [b"", b"\n", b" \n\t\n"], ids=repr)
+def test_blank_text_on_standard_input_is_an_error(podrun, text):
+    assert "standard input" in refused(podrun, *HERE, input=text)
+
+
+def test_on_a_terminal_nothing_is_an_error_and_bare_podrun_is_the_help(podrun):
+    bare = podrun.terminal().wait()
+    assert b"--hosts" in bare.stdout
+    assert podrun.terminal(*HERE).wait().returncode == 2
+
+
+def test_standard_input_has_one_consumer(podrun):
+    refused(podrun, "-H", "-", "-I", "--", "touch", "started", input=b"local\n")
+    refused(podrun, "-H", "-", input=b"touch started\n")
+    refused(podrun, "-I", *HERE, input=b"touch started\n")
+
+
+def test_a_script_and_its_arguments(podrun):
+    assert "no-such-script" in refused(podrun, *HERE, "-s", "no-such-script")
+    assert str(podrun.directory) in refused(podrun, *HERE, "-s", podrun.directory)
+
+
+# Wrong use of each option: (words, what the line must name)
+
+WRONG = [
+    (["--frobnicate"], "--frobnicate"),
+    (["--host", "local"], "--host"),
+    (["-H"], "--hosts"),
+    (["--hostfile", "no-such-file"], "no-such-file"),
+    (["-x", "nobody"], "nobody"),
+    (["--ranks", "7"], "7"),
+    (["--ranks", "1-"], "1-"),
+    (["--worker", "first"], "first"),
+    (["--via", ""], "--via"),
+    (["--via", "env"], "{host}"),
+    (["--via", "env {host} 'open"], "--via"),
+    (["--via", "env {host} {nothing}"], "{nothing}"),
+    (["-e", "1A=x"], "1A"),
+    (["-e", "=x"], "--env"),
+    (["-e", "UNSET_HERE"], "UNSET_HERE"),
+    (["--env-file", "no-such-file"], "no-such-file"),
+    (["--chdir", ""], "--chdir"),
+    (["-w", "--chdir", "/"], "--chdir"),
+    (["--label", "colour"], "colour"),
+    (["--color", "sometimes"], "sometimes"),
+    (["-f", "0"], "--fanout"),
+    (["-f", "many"], "many"),
+    (["--serial", "0"], "--serial"),
+    (["-t", "soon"], "soon"),
+    (["-t", "0"], "--connect-timeout"),
+    (["-u", "-5"], "-5"),
+    (["-u", "5 minutes"], "5 minutes"),
+    (["--grace", "1x"], "1x"),
+    (["--orphan-timeout", ""], "--orphan-timeout"),
+    (["--skip-unreachable=maybe"], "maybe"),
+    (["-s", "no-such-script"], "no-such-script"),
+]
+
+
+@pytest.mark.parametrize("words, named", WRONG, ids=[" ".join(words) for words, _named in WRONG])
+def test_wrong_use_is_named_with_the_way_out(podrun, words, named):
+    hosts = () if words[0] in ("-H", "--hostfile") else HERE
+    line = refused(podrun, *hosts, *words, "--", "touch", podrun.directory / "started")
+    assert named in line
+    speaks_for_itself = r"there is no file|no such file|is not closed"
+    assert re.search(rf"\(.+\)|; |{speaks_for_itself}", line), f"no way out in: {line}"
+
+
+def test_control_characters_in_what_was_typed_are_not_sent_to_the_terminal(podrun):
+    shown = podrun.terminal("-H", "a\x1b[2Jb,a\x1b[2Jb", "--", "true").wait()
+    assert shown.returncode == 2
+    assert b"\x1b[2J" not in shown.stdout
+
+
+# Durations
+
+
+@pytest.mark.parametrize("duration", ["100", "100s", "5m", "2h"])
+def test_durations(podrun, duration):
+    assert podrun.ok("-N", *HERE, "-u", duration, "--", "echo", "hi") == b"hi\n"
+
+
+# What it says of itself
+
+
+def test_version(podrun):
+    for option in ["-V", "--version"]:
+        assert re.fullmatch(rb"podrun \d+\.\d+\.\d+.*\n", podrun.ok(option))
+
+
+def test_help_is_grouped_and_names_every_option(podrun):
+    text = podrun.ok("--help").decode()
+    assert podrun.ok("-h").decode() == text
+    options = """--hosts --hostfile --exclude-hosts --ranks --include-local --allow-repeats --via --env --env-file --cwd --chdir --clean-up --login --sudo
+        --stdin --script --label --color --fanout --serial --connect-timeout --timeout --fail-fast --skip-unreachable --grace --orphan-timeout --dry-run
+        --verbose --version --help"""
+    assert [option for option in options.split() if not re.search(rf"{option}\b", text)] == []
+    headings = [line for line in text.splitlines() if re.fullmatch(r"[A-Z].*:", line)]
+    assert len(headings) >= 4
+    assert max(map(len, text.splitlines())) <= 100
+
+
+def test_every_boolean_has_its_no(podrun):
+    for option in ["login", "sudo", "stdin", "cwd", "clean-up", "include-local", "allow-repeats", "skip-unreachable", "fail-fast"]:
+        assert podrun.ok("-N", *HERE, f"--{option}", f"--no-{option}", "--", "echo", "hi") == b"hi\n"
+
+
+def test_dry_run_shows_hosts_and_exact_text_and_starts_nothing(podrun):
+    started = podrun.directory / "started"
+    shown = podrun.ok("--via", "env REACHED={host}", "-H", "tpu-[0-1]", "--dry-run", "--", "touch", started, "a  b")
+    assert b"tpu-0" in shown and b"tpu-1" in shown
+    assert b"touch" in shown and b"'a  b'" in shown
+    assert not started.exists()
+    text = podrun.ok("--via", "env REACHED={host}", "-H", "tpu-[0-1]", "--dry-run", "--", f"cd / && touch {started}")
+    assert f"cd / && touch {started}".encode() in text
+    assert not started.exists()
+
+
+def test_verbose_says_what_is_being_done(podrun):
+    quiet, verbose, protocol = (podrun("-N", *HERE, *option, "--", "echo", "hi") for option in ([], ["-v"], ["-vv"]))
+    assert {quiet.stdout, verbose.stdout, protocol.stdout} == {b"hi\n"}
+    assert len(quiet.stderr) < len(verbose.stderr) < len(protocol.stderr)

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "podrun/base/event.hpp"
+#include "podrun/link/link.hpp"
+
+// Hosts that live in memory: each does what its script says and records what was done to it.
+namespace podrun::test {
+
+inline StreamEvent out(std::string text) { return Received{StreamId::out, Chunk(std::move(text))}; }
+inline StreamEvent err(std::string text) { return Received{StreamId::err, Chunk(std::move(text))}; }
+using StreamEvents = std::vector<StreamEvent>;
+
+/// A program's end of the pipes in the hand of the test.
+class FakeStream : public Stream {
+ public:
+  explicit FakeStream(const asio::any_io_executor& executor) : readable_(executor), writable_(executor) {}
+
+  void say(StreamEvent event) {
+    events_.push_back(std::move(event));
+    readable_.notify();
+  }
+  void say(const StreamEvents& events) {
+    for (const StreamEvent& event : events) say(event);
+  }
+  /// From now on it reads this many chunks more.
+  void take(std::size_t chunks) {
+    room_ = chunks;
+    writable_.notify();
+  }
+  void take_everything() { take(static_cast<std::size_t>(-1)); }
+
+  const std::string& written() const { return written_; }
+  bool input_ended() const { return input_ended_; }
+  const std::optional<Failure>& stopped() const { return stopped_; }
+  std::size_t unread() const { return events_.size(); }
+
+  asio::awaitable<StreamEvent> next() override {
+    for (;;) {
+      if (stopped_) co_return *stopped_;
+      if (!events_.empty()) {
+        const StreamEvent event = std::move(events_.front());
+        events_.pop_front();
+        co_return event;
+      }
+      co_await readable_.wait();
+    }
+  }
+  asio::awaitable<bool> write(Chunk chunk) override {
+    while (room_ == 0 && !input_ended_) co_await writable_.wait();
+    if (input_ended_) co_return false;
+    --room_;
+    written_ += chunk.bytes();
+    on_input(chunk.bytes());
+    co_return true;
+  }
+  void close_write() override {
+    if (std::exchange(input_ended_, true)) return;
+    writable_.notify();
+    on_end_of_input();
+  }
+  void stop(Failure failure) override {
+    if (stopped_) return;
+    stopped_ = std::move(failure);
+    readable_.notify();
+    input_ended_ = true;
+    writable_.notify();
+  }
+
+ protected:
+  virtual void on_input(std::string_view) {}
+  virtual void on_end_of_input() {}
+
+ private:
+  Event readable_;
+  Event writable_;
+  std::deque<StreamEvent> events_;
+  std::size_t room_ = static_cast<std::size_t>(-1);
+  std::string written_;
+  bool input_ended_ = false;
+  std::optional<Failure> stopped_;
+};
+
+/// Supervisor and feeder: say hello, then answer to lines and to the end of the input as the script says.
+class ScriptedStream final : public FakeStream {
+ public:
+  /// `answers`: what it says when told `go`, `sig INT`, …, or at the `end of input`.
+  ScriptedStream(const asio::any_io_executor& executor, std::string nonce,
+                 std::map<std::string, StreamEvents> answers)
+      : FakeStream(executor), nonce_(std::move(nonce)), answers_(std::move(answers)) {}
+
+  /// Says hello, with noise before it and output behind it in one piece.
+  void greet(const std::string& words, const std::string& noise = "", const std::string& output = "") {
+    say(out(fmt::format("{}\npodrun1 {} {}\n{}", noise, nonce_, words, output)));
+  }
+
+  /// What it was told: `go`, `hold`, `sig INT`, `heartbeat`, `end of input`.
+  const std::vector<std::string>& told() const { return told_; }
+  /// The text behind `go`.
+  const std::string& command() const { return command_; }
+
+ private:
+  void on_input(std::string_view bytes) override {
+    line_ += bytes;
+    for (std::size_t end; (end = line_.find('\n')) != std::string::npos; line_.erase(0, end + 1)) {
+      std::string line = line_.substr(0, end);
+      if (line.starts_with("go ")) command_ = std::exchange(line, "go").substr(3);
+      hear(line.empty() ? "heartbeat" : line);
+    }
+  }
+  void on_end_of_input() override { hear("end of input"); }
+  void hear(const std::string& what) {
+    told_.push_back(what);
+    const auto answer = answers_.find(what);
+    if (answer != answers_.end()) say(answer->second);
+  }
+
+  std::string nonce_;
+  std::map<std::string, StreamEvents> answers_;
+  std::string line_;
+  std::string command_;
+  std::vector<std::string> told_;
+};
+
+struct FakeHost {
+  // What it does.
+  std::optional<Failure> refuses;  ///< open() fails
+  bool connects = true;            ///< else open() lasts until it is stopped
+  bool greets = true;              ///< else the supervisor says nothing of its own
+  std::string noise;               ///< before the hello
+  std::string hello = "ready - - - - /run";
+  std::string output;  ///< in one piece with the hello
+  std::map<std::string, StreamEvents> answers;
+  StreamEvents feeder_end = {Exited{0}, Closed{}};
+  std::string holders;       ///< of its open output, a line each
+  bool runs_helpers = true;  ///< else starting a second program lasts until the link is stopped
+
+  // What was done to it.
+  bool opened = false;
+  std::optional<Failure> stopped;
+  std::vector<Program> programs;
+  std::shared_ptr<ScriptedStream> supervisor;
+  std::shared_ptr<ScriptedStream> feeder;
+
+  std::vector<std::string> told() const {
+    return supervisor ? supervisor->told() : std::vector<std::string>();
+  }
+};
+
+class FakeLink final : public Link {
+ public:
+  FakeLink(asio::any_io_executor executor, FakeHost& host)
+      : executor_(std::move(executor)), host_(host), woken_(executor_) {}
+
+  asio::awaitable<void> open() override {
+    host_.opened = true;
+    if (host_.refuses) throw HostError(*host_.refuses);
+    if (!host_.connects) co_await until_stopped();
+  }
+  asio::awaitable<std::shared_ptr<Stream>> exec(Program program) override {
+    host_.programs.push_back(program);
+    const std::string& nonce = program.arguments.front();
+    if (host_.programs.size() > 1 && !host_.runs_helpers) co_await until_stopped();
+    switch (program.arguments.size()) {
+      case kFeederArguments: {
+        host_.feeder = make(nonce, {{"end of input", host_.feeder_end}});
+        host_.feeder->greet("ready - - - - ");
+        co_return host_.feeder;
+      }
+      case kHoldersArguments: {
+        const auto holders = make(nonce, {});
+        holders->greet("ready - - - - ", "", host_.holders);
+        holders->say({Exited{0}, Closed{}});
+        co_return holders;
+      }
+      default: {
+        host_.supervisor = make(nonce, host_.answers);
+        if (host_.greets) host_.supervisor->greet(host_.hello, host_.noise, host_.output);
+        co_return host_.supervisor;
+      }
+    }
+  }
+  void stop(Failure failure) override {
+    if (!host_.stopped) host_.stopped = std::move(failure);
+    woken_.notify();
+  }
+
+ private:
+  static constexpr std::size_t kFeederArguments = 3;
+  static constexpr std::size_t kHoldersArguments = 2;
+
+  asio::awaitable<void> until_stopped() {
+    while (!host_.stopped) co_await woken_.wait();
+    throw HostError(*host_.stopped);
+  }
+  std::shared_ptr<ScriptedStream> make(const std::string& nonce,
+                                       const std::map<std::string, StreamEvents>& answers) {
+    return std::make_shared<ScriptedStream>(executor_, nonce, answers);
+  }
+
+  asio::any_io_executor executor_;
+  FakeHost& host_;
+  Event woken_;
+};
+
+/// Leads each host to the fake one with the number of its label. These must outlive it and its links.
+class FakeConnector final : public Connector {
+ public:
+  FakeConnector(asio::any_io_executor executor, std::vector<FakeHost>& hosts)
+      : executor_(std::move(executor)), hosts_(hosts) {}
+
+  std::unique_ptr<Link> link(const Host& host) override {
+    return std::make_unique<FakeLink>(executor_, hosts_.at(host.label));
+  }
+
+ private:
+  asio::any_io_executor executor_;
+  std::vector<FakeHost>& hosts_;
+};
+
+}  // namespace podrun::test

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "podrun/local/process.hpp"
+#include "podrun/remote/supervised.hpp"
+
+#include "support/run_shell.hpp"
+#include "support/temp_directory.hpp"
+
+namespace podrun::test {
+
+/// A link whose /bin/sh is this shell, here on this machine.
+class ShellLink : public Link {
+ public:
+  ShellLink(asio::any_io_executor executor, std::vector<std::string> shell, ProcessOptions child)
+      : executor_(std::move(executor)), shell_(std::move(shell)), child_(std::move(child)) {}
+
+  /// sh text that runs before a program, as an rc file may.
+  std::string before;
+
+  asio::awaitable<void> open() override { co_return; }
+  void stop(Failure) override {}
+  asio::awaitable<std::shared_ptr<Stream>> exec(Program program) override {
+    ProcessOptions options = child_;
+    options.arguments = shell_;
+    options.arguments.emplace_back("-c");
+    options.arguments.push_back(before + program.script);
+    options.arguments.emplace_back("podrun");
+    for (std::string& argument : program.arguments) options.arguments.push_back(std::move(argument));
+    co_return spawn_process(executor_, std::move(options));
+  }
+
+ private:
+  asio::any_io_executor executor_;
+  std::vector<std::string> shell_;
+  ProcessOptions child_;
+};
+
+/// What of a run a host has: its home and TMPDIR, and the processes that carry its mark.
+class TestHost {
+ public:
+  explicit TestHost(Shell shell) : shell_(std::move(shell)) {
+    supervision_.mark = random_id() + ".0.";
+    supervision_.grace = std::chrono::seconds(1);
+    supervision_.orphan_timeout = std::chrono::seconds(60);
+  }
+
+  const Shell& shell() const { return shell_; }
+  const TempDirectory& directory() const { return directory_; }
+  Supervision& supervision() { return supervision_; }
+
+  std::unique_ptr<ShellLink> link(const asio::any_io_executor& executor,
+                                  std::vector<std::string> start_with = {}) const {
+    start_with.insert(start_with.end(), shell_.words.begin(), shell_.words.end());
+    return std::make_unique<ShellLink>(
+        executor, std::move(start_with),
+        ProcessOptions{.environment = {"PATH=/usr/local/bin:/usr/bin:/bin", "SHELL=/bin/sh", "LANG=C.UTF-8",
+                                       "HOME=" + directory_.path(), "TMPDIR=" + directory_.path(),
+                                       "OF_TEST=" + supervision_.mark}});
+  }
+
+  /// The words of each process that the run has left, the supervisor's own included.
+  std::vector<std::string> processes() const {
+    std::vector<std::string> found;
+    for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+      const std::string name = entry.path().filename();
+      if (name.find_first_not_of("0123456789") != std::string::npos) continue;
+      if (read(entry.path() / "environ").find(supervision_.mark) == std::string::npos) continue;
+      found.push_back(name + ' ' + read(entry.path() / "cmdline").substr(0, 200));
+    }
+    return found;
+  }
+
+  /// The names of the run directories that are left.
+  std::vector<std::string> run_directories() const {
+    std::vector<std::string> found;
+    for (const auto& entry : std::filesystem::directory_iterator(directory_.path())) {
+      if (entry.path().filename().string().starts_with("podrun.")) found.push_back(entry.path());
+    }
+    return found;
+  }
+
+ private:
+  static std::string read(const std::filesystem::path& path) {
+    std::ifstream file(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+
+  Shell shell_;
+  TempDirectory directory_;
+  Supervision supervision_;
+};
+
+inline asio::awaitable<void> drop(Received) { co_return; }
+
+}  // namespace podrun::test

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "podrun/base/rank_set.hpp"
+
+#include <gtest/gtest.h>
+
+#include "podrun/base/error.hpp"
+
+namespace podrun {
+namespace {
+
+TEST(RankSet, FoldsRunsOfThreeAndMore) {
+  EXPECT_EQ(fold_ranks({}), "");
+  EXPECT_EQ(fold_ranks({7}), "7");
+  EXPECT_EQ(fold_ranks({0, 1}), "0,1");
+  EXPECT_EQ(fold_ranks({3, 2, 1, 0, 7, 7}), "0-3,7");
+}
+
+TEST(RankSet, ReadsWhatItWrites) {
+  EXPECT_EQ(parse_ranks("0,3-5"), (std::vector<std::size_t>{0, 3, 4, 5}));
+  EXPECT_EQ(parse_ranks(fold_ranks({9, 4, 5, 6})), (std::vector<std::size_t>{4, 5, 6, 9}));
+}
+
+TEST(RankSet, NamesTheBadPart) {
+  for (const char* bad : {"", "1,", ",1", "a", "3-", "-3", "5-3", "1-2-3", "0x1", "99999999999"}) {
+    EXPECT_THROW(parse_ranks(bad), UsageError) << bad;
+  }
+}
+
+}  // namespace
+}  // namespace podrun

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "podrun/output/label.hpp"
+
+#include <set>
+#include <string>
+#include <utility>
+
+#include <gtest/gtest.h>
+
+#include "podrun/output/color.hpp"
+
+namespace podrun {
+namespace {
+
+Host make_host(std::size_t number, std::string name) {
+  Host host;
+  host.label = number;
+  host.name = std::move(name);
+  return host;
+}
+
+const Host kHost = make_host(3, "tpu-3");
+
+std::string plain(Label label, const Host& host = kHost) {
+  return line_label(label, host, StreamId::out, Color::off);
+}
+
+TEST(LineLabel, NamesTheHost) {
+  EXPECT_EQ(plain(Label::rank), "3: ");
+  EXPECT_EQ(plain(Label::host), "tpu-3: ");
+  EXPECT_EQ(plain(Label::both), "3 tpu-3: ");
+  EXPECT_EQ(plain(Label::none), "");
+  EXPECT_EQ(plain(Label::host, make_host(0, "a\x1b[2J")), "a\\x1b[2J: ");
+}
+
+TEST(LineLabel, ColorsTheLabelAlone) {
+  EXPECT_EQ(line_label(Label::rank, kHost, StreamId::out, Color::on), "\x1b[0;35m3:\x1b[0m ");
+  EXPECT_EQ(line_label(Label::rank, kHost, StreamId::err, Color::on), "\x1b[0;1;35m3:\x1b[0m ");
+  EXPECT_EQ(line_label(Label::none, kHost, StreamId::err, Color::on), "");
+}
+
+TEST(LineLabel, CyclesThroughTheColors) {
+  const auto color_of = [](std::size_t number) {
+    const std::string text = line_label(Label::host, make_host(number, "a"), StreamId::out, Color::on);
+    return text.substr(0, text.find('m'));
+  };
+  std::set<std::string> colors;
+  for (std::size_t number = 0; number < 10; ++number) colors.insert(color_of(number));
+  EXPECT_EQ(colors.size(), 10U);
+  EXPECT_EQ(color_of(10), color_of(0));
+}
+
+TEST(ChooseColor, FollowsTheModeThenTheEnvironmentThenTheTerminal) {
+  const ColorEnvironment fine{.term = "xterm"};
+  EXPECT_EQ(choose_color(ColorMode::automatic, fine, true), Color::on);
+  EXPECT_EQ(choose_color(ColorMode::automatic, fine, false), Color::off);
+  EXPECT_EQ(choose_color(ColorMode::never, fine, true), Color::off);
+  EXPECT_EQ(choose_color(ColorMode::automatic, {.no_color = "", .term = "xterm"}, true), Color::on);
+  EXPECT_EQ(choose_color(ColorMode::automatic, {.no_color = "1", .term = "xterm"}, true), Color::off);
+  EXPECT_EQ(choose_color(ColorMode::automatic, {.term = "dumb"}, true), Color::off);
+  EXPECT_EQ(choose_color(ColorMode::automatic, {}, true), Color::off);
+  EXPECT_EQ(choose_color(ColorMode::always, {.no_color = "1"}, false), Color::on);
+}
+
+}  // namespace
+}  // namespace podrun

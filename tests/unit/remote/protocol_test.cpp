@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "podrun/remote/protocol.hpp"
+
+#include <random>
+
+#include <gtest/gtest.h>
+
+#include "podrun/remote/scripts.hpp"
+
+namespace podrun {
+namespace {
+
+using std::chrono::seconds;
+using Texts = std::vector<std::string>;
+
+constexpr std::string_view kNonce = "0123456789abcdef";
+const std::string kStart = "\npodrun1 0123456789abcdef ";
+
+/// What a reader made of some bytes.
+struct Read {
+  std::string noise;
+  std::optional<Hello> hello;
+  std::string rest;
+};
+
+/// Feeds the pieces as a caller does: what comes behind the hello is no longer for the reader.
+Read read(const Texts& pieces) {
+  HelloReader reader(kNonce);
+  Read result;
+  for (const std::string& piece : pieces) {
+    if (reader.hello()) {
+      result.rest += piece;
+      continue;
+    }
+    result.noise += reader.feed(piece);
+    if (reader.hello()) result.rest = reader.rest();
+  }
+  result.hello = reader.hello();
+  if (!result.hello) result.noise += reader.finish();
+  return result;
+}
+
+void expect_ready(const Read& result, const std::string& noise, const std::string& rest) {
+  EXPECT_EQ(result.noise, noise);
+  ASSERT_TRUE(result.hello);
+  EXPECT_EQ(result.hello->word, "ready");
+  EXPECT_EQ(result.rest, rest);
+}
+
+TEST(HelloReader, ReadsTheWordsOfReady) {
+  const Read result = read({kStart + "ready 10.0.0.1 4711 fe80::2 22 /tmp/a b\nout"});
+  expect_ready(result, "", "out");
+  EXPECT_EQ(result.hello->client_address, "10.0.0.1");
+  EXPECT_EQ(result.hello->server_address, "fe80::2");
+  EXPECT_EQ(result.hello->rest, "/tmp/a b");
+}
+
+TEST(HelloReader, TakesUnknownAddressesAsNone) {
+  for (const char* words : {"ready - - - - ", "ready UNKNOWN 65535 UNKNOWN 65535 ", "ready"}) {
+    const Read result = read({kStart + words + "\n"});
+    expect_ready(result, "", "");
+    EXPECT_EQ(result.hello->client_address, "");
+    EXPECT_EQ(result.hello->server_address, "");
+    EXPECT_EQ(result.hello->rest, "");
+  }
+}
+
+TEST(HelloReader, ReadsARefusalWithItsDetails) {
+  const Read result = read({kStart + "busy pid 12 (python 3) holds /dev/accel0\n"});
+  ASSERT_TRUE(result.hello);
+  EXPECT_EQ(result.hello->word, "busy");
+  EXPECT_EQ(result.hello->rest, "pid 12 (python 3) holds /dev/accel0");
+  EXPECT_EQ(result.hello->client_address, "");
+}
+
+TEST(HelloReader, TakesAnySplit) {
+  const std::string noise = "Welcome\nto podrun1 0123\n";
+  const std::string rest = "\npodrun1 x\n" + kStart + "ready\n";
+  const std::string all = noise + kStart + "ready - - - - /d\n" + rest;
+  for (std::size_t first = 0; first <= all.size(); ++first) {
+    expect_ready(read({all.substr(0, first), all.substr(first)}), noise, rest);
+  }
+  Texts bytes;
+  for (const char c : all) bytes.emplace_back(1, c);
+  expect_ready(read(bytes), noise, rest);
+}
+
+TEST(HelloReader, GivesNoiseAtOnceUpToWhatMayBeTheHello) {
+  HelloReader reader(kNonce);
+  EXPECT_EQ(reader.feed("motd\n"), "motd");
+  EXPECT_EQ(reader.feed("podrun1 "), "");
+  EXPECT_EQ(reader.feed("x\n\n"), "\npodrun1 x\n");
+  EXPECT_EQ(reader.feed("\n"), "\n");
+  EXPECT_EQ(reader.feed("podrun1 0123456789abcdef"), "");
+  EXPECT_EQ(reader.finish(), kStart.substr(0, kStart.size() - 1));
+  EXPECT_EQ(reader.finish(), "");
+  EXPECT_FALSE(reader.hello());
+}
+
+TEST(HelloReader, LosesNoByteOfNoiseThatLooksLikeAHello) {
+  std::mt19937 random(1);
+  const auto upto = [&](std::size_t most) {
+    return std::uniform_int_distribution<std::size_t>(0, most)(random);
+  };
+  for (int round = 0; round < 3000; ++round) {
+    std::string noise;
+    for (std::size_t i = upto(6); i > 0; --i) {  // beginnings and ends of the hello's start, and any bytes
+      const std::size_t cut = upto(kStart.size() - 1);
+      noise += upto(1) != 0 ? kStart.substr(0, cut) : kStart.substr(cut + 1);
+      if (upto(3) == 0) noise += static_cast<char>(upto(255));
+    }
+    if (noise.find(kStart) != std::string::npos) continue;
+    const bool greets = upto(3) != 0;
+    const std::string rest = "rest" + noise;
+    std::string all = noise + (greets ? kStart + "ready - - - - \n" + rest : "");
+    Texts pieces;
+    while (!all.empty()) {
+      const std::size_t size = 1 + upto(upto(1) != 0 ? 2 : 60);
+      pieces.push_back(all.substr(0, size));
+      all.erase(0, size);
+    }
+    if (greets) {
+      expect_ready(read(pieces), noise, rest);
+    } else {
+      const Read result = read(pieces);
+      EXPECT_FALSE(result.hello);
+      EXPECT_EQ(result.noise, noise);
+    }
+  }
+}
+
+std::string too_long(const Texts& pieces) {
+  try {
+    read(pieces);
+  } catch (const HostError& error) {
+    return error.failure().stage + ": " + error.failure().what;
+  }
+  return "no error";
+}
+
+TEST(HelloReader, RefusesALineWithoutEnd) {
+  const std::string error = "hello: the supervisor's first line is too long";
+  EXPECT_EQ(too_long({kStart + std::string(9000, 'x')}), error);
+  EXPECT_EQ(too_long({kStart, std::string(4000, 'x'), std::string(4000, 'x'), std::string(4000, 'x')}),
+            error);
+  EXPECT_EQ(too_long({std::string(100000, 'x'), kStart + "ready " + std::string(8000, 'x') + "\n"}),
+            "no error");
+}
+
+TEST(HelloReader, RefusesATooLongLineHoweverItIsSplit) {
+  const std::string line = kStart + "busy " + std::string(9000, 'x');
+  EXPECT_EQ(too_long({line, "\n"}), too_long({line + "\n"}));
+}
+
+Texts arguments(Supervision supervision) { return supervisor_program(supervision, "nonce").arguments; }
+
+TEST(SupervisorProgram, HasTheArgumentsOfTheScript) {
+  Supervision supervision{.mark = "id.7.", .directory = "~/a b"};
+  EXPECT_EQ(arguments(supervision), (Texts{"nonce", "id.7.", "10", "20", "7", "~/a b", ""}));
+  supervision.run_directory = RunDirectory::yes;
+  EXPECT_EQ(arguments(supervision).back(), "d");
+  supervision.input = StandardInput::fed;
+  EXPECT_EQ(arguments(supervision).back(), "di");
+  supervision.run_directory = RunDirectory::no;
+  EXPECT_EQ(arguments(supervision).back(), "di");
+  EXPECT_EQ(supervisor_program(supervision, "n").privilege, Privilege::user);
+  supervision.privilege = Privilege::root;
+  EXPECT_EQ(supervisor_program(supervision, "n").privilege, Privilege::root);
+  EXPECT_EQ(feeder_program("p", supervision, "n").privilege, Privilege::root);
+  EXPECT_EQ(holders_program(supervision, "n").privilege, Privilege::root);
+}
+
+TEST(SupervisorProgram, CutsTheOrphanTimeoutIntoTicks) {
+  const auto ticks = [](int timeout) {
+    const Texts words = arguments({.mark = "m", .orphan_timeout = seconds(timeout)});
+    return words[3] + " x " + words[4];
+  };
+  EXPECT_EQ(ticks(0), "1 x 2");
+  EXPECT_EQ(ticks(1), "1 x 2");
+  EXPECT_EQ(ticks(5), "1 x 6");
+  EXPECT_EQ(ticks(7), "1 x 8");
+  EXPECT_EQ(ticks(12), "2 x 7");
+  EXPECT_EQ(ticks(13), "2 x 8");
+  EXPECT_EQ(ticks(120), "20 x 7");
+  EXPECT_EQ(ticks(125), "20 x 8");
+}
+
+TEST(SupervisorProgram, NeverGivesUpBeforeTheOrphanTimeoutNorTwoTicksLater) {
+  for (int timeout = 1; timeout <= 1000; ++timeout) {
+    const Texts words = arguments({.mark = "m", .orphan_timeout = seconds(timeout)});
+    const int tick = std::stoi(words[3]);
+    const int count = std::stoi(words[4]);
+    EXPECT_EQ(heartbeat_interval(seconds(timeout)), seconds(tick));
+    EXPECT_GE(tick * (count - 1), timeout) << "the first tick may be nearly over at the last heartbeat";
+    EXPECT_LT(tick * (count - 2), timeout);
+    EXPECT_LE(tick * 5, std::max(timeout, 5)) << "room for a few lost heartbeats";
+  }
+}
+
+/// Survives single quotes in any login shell: csh expands `!`, some shells a backslash.
+void expect_safe_in_single_quotes(const std::string& script) {
+  EXPECT_EQ(script.find_first_of("'\\\n\r\t"), std::string::npos);
+  for (std::size_t at = 0; (at = script.find('!', at)) != std::string::npos; ++at) {
+    EXPECT_TRUE(at > 0 && script[at - 1] == '$') << script.substr(at < 20 ? 0 : at - 20, 40);
+  }
+  for (const char c : script) EXPECT_TRUE(c >= ' ' && c <= '~') << static_cast<int>(c);
+  EXPECT_LT(script.size(), 16U * 1024);
+}
+
+TEST(SupervisorProgram, TravelsInSingleQuotes) {
+  const Supervision plain{.mark = "m"};
+  const Supervision clean_up{.mark = "m", .clean_up = CleanUp::yes};
+  expect_safe_in_single_quotes(supervisor_program(plain, "n").script);
+  expect_safe_in_single_quotes(supervisor_program(clean_up, "n").script);
+  expect_safe_in_single_quotes(feeder_program("p", plain, "n").script);
+  expect_safe_in_single_quotes(holders_program(plain, "n").script);
+}
+
+TEST(SupervisorProgram, CleansUpOnlyWhenToldTo) {
+  const std::string plain = supervisor_program({.mark = "m"}, "n").script;
+  const std::string clean_up = supervisor_program({.mark = "m", .clean_up = CleanUp::yes}, "n").script;
+  EXPECT_EQ(plain.find("libtpu"), std::string::npos);
+  EXPECT_NE(clean_up.find("libtpu"), std::string::npos);
+  EXPECT_LT(clean_up.find("libtpu"), clean_up.find("podrun_say ready"));
+  for (const std::string& script : {plain, clean_up})
+    EXPECT_EQ(script.find('#' + std::string("cleanup")), std::string::npos);
+}
+
+TEST(HelperPrograms, HaveTheArgumentsOfTheirScripts) {
+  EXPECT_EQ(feeder_program("/d/in", {.mark = "m"}, "n").arguments, (Texts{"n", "m", "/d/in"}));
+  EXPECT_EQ(holders_program({.mark = "m"}, "n").arguments, (Texts{"n", "m"}));
+}
+
+TEST(OneLine, DropsCommentsAndJoinsByABlank) {
+  EXPECT_EQ(to_one_line("# c\na;\n\n  b # not;\n   # c\nc"), "a; b # not; c");
+  EXPECT_EQ(to_one_line(""), "");
+  EXPECT_EQ(to_one_line("\n#"), "");
+}
+
+std::string refusal_of(const std::string& word, const std::string& rest) {
+  const auto failure = refusal({.word = word, .client_address = "", .server_address = "", .rest = rest},
+                               {.mark = "m", .directory = "~/src"});
+  return failure ? failure->stage + ": " + failure->what : "none";
+}
+
+TEST(Refusal, IsAStageAndWhatHappened) {
+  EXPECT_EQ(refusal_of("ready", "/tmp/x"), "none");
+  EXPECT_EQ(refusal_of("nodir", ""), "working directory: no such directory \"~/src\"");
+  EXPECT_EQ(refusal_of("noentry", ""), "working directory: cannot enter \"~/src\"");
+  EXPECT_EQ(refusal_of("notmp", "/var/tmp"), "run directory: cannot make one in \"/var/tmp\"");
+  EXPECT_EQ(refusal_of("busy", "pid 1 (x) holds /dev/accel0"), "clean-up: pid 1 (x) holds /dev/accel0");
+  EXPECT_EQ(refusal_of("what", "is this"), "hello: unexpected answer \"what is this\"");
+}
+
+}  // namespace
+}  // namespace podrun

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "podrun/remote/supervised.hpp"
+
+#include <set>
+
+#include <asio/post.hpp>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "support/run_coroutine.hpp"
+#include "support/shell_link.hpp"
+#include "support/stream_reader.hpp"
+
+namespace podrun {
+namespace {
+
+using test::run_coroutine;
+using test::TestHost;
+using Reader = test::StreamReader<Supervised>;
+
+class SupervisedTest : public testing::Test {
+ protected:
+  /// What a host does before the supervisor, what it says there and why the start fails.
+  std::string failure_of(const std::string& before, const std::vector<RemoteFile>& files = {}) {
+    return run_coroutine([&](asio::any_io_executor executor) -> asio::awaitable<std::string> {
+      const auto link = host_.link(executor);
+      link->before = before;
+      Supervised supervised(executor, *link, host_.supervision());
+      try {
+        co_await supervised.prepare(files, [&](Received noise) -> asio::awaitable<void> {
+          (noise.stream == StreamId::out ? noise_ : noise_err_) += noise.bytes.bytes();
+          co_return;
+        });
+      } catch (const HostError& error) {
+        co_return error.failure().stage + ": " + error.failure().what;
+      }
+      supervised.go("set -- echo out");
+      Reader reader(supervised);
+      co_await reader.to_end();
+      noise_err_ += reader.err();  // may come before or behind the hello
+      co_return reader.out() + reader.end();
+    });
+  }
+
+  TestHost host_{test::shells().front()};
+  std::string noise_;
+  std::string noise_err_;
+};
+
+TEST_F(SupervisedTest, TakesWhatIsSaidBeforeTheHelloAsNoise) {
+  EXPECT_EQ(failure_of("echo Welcome; echo warning >&2; printf 'podrun1 \\n\\npodrun1 x'; "),
+            "out\nexit 0, closed");
+  EXPECT_EQ(noise_, "Welcome\npodrun1 \n\npodrun1 x");
+  EXPECT_EQ(noise_err_, "warning\n");
+}
+
+TEST_F(SupervisedTest, TellsWhyNothingStarted) {
+  EXPECT_EQ(failure_of("echo This account is not available.; exit 1; "),
+            "starting /bin/sh: This account is not available. (exit 1)");
+  EXPECT_EQ(failure_of("echo a >&2; echo b >&2; exit 127; "), "starting /bin/sh: b (exit 127)");
+  EXPECT_EQ(failure_of("kill -9 $$; "),
+            "starting /bin/sh: it ended before the command could start (signal 9)");
+  EXPECT_EQ(failure_of("exit 0; "), "starting /bin/sh: it ended before the command could start (exit 0)");
+}
+
+TEST_F(SupervisedTest, GivesNoiseWithoutAHelloBackWhole) {
+  failure_of("printf 'x\\npodrun1 '; exit 1; ");
+  EXPECT_EQ(noise_, "x\npodrun1 ");
+}
+
+TEST_F(SupervisedTest, TellsWhyAFileCannotBePut) {
+  EXPECT_THAT(failure_of("", {{"no/such", "content"}}),
+              testing::MatchesRegex("sending no/such: .*/no/such: No such file or directory \\(exit 1\\)"));
+}
+
+TEST_F(SupervisedTest, IsStoppedWithAFailure) {
+  const std::string end = run_coroutine([&](asio::any_io_executor executor) -> asio::awaitable<std::string> {
+    const auto link = host_.link(executor);
+    Supervised supervised(executor, *link, host_.supervision());
+    co_await supervised.prepare({}, test::drop);
+    supervised.go("set -- sh -c 'echo ready; exec sleep 1000'");
+    Reader reader(supervised);
+    co_await reader.until("ready\n");
+    asio::post(executor, [&] { supervised.stop({"running", "too long"}); });
+    co_await reader.to_end();
+    co_return reader.end();
+  });
+  EXPECT_EQ(end, "running: too long");
+  EXPECT_TRUE(test::eventually([&] { return host_.processes().empty(); }));
+}
+
+TEST(RandomId, IsOf128BitsInHex) {
+  std::set<std::string> ids;
+  for (int i = 0; i < 100; ++i) ids.insert(random_id());
+  EXPECT_EQ(ids.size(), 100U);
+  for (const std::string& id : ids) {
+    EXPECT_EQ(id.size(), 32U);
+    EXPECT_EQ(id.find_first_not_of("0123456789abcdef"), std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace podrun

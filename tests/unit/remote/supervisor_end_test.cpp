@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+// How the script ends what it started. These take seconds, so each runs under all shells at once.
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+#include <asio/post.hpp>
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "podrun/base/shell_quote.hpp"
+#include "podrun/remote/supervised.hpp"
+
+#include "support/run_coroutine.hpp"
+#include "support/shell_link.hpp"
+#include "support/stream_reader.hpp"
+
+namespace podrun {
+namespace {
+
+using std::chrono::seconds;
+using test::eventually;
+using test::run_coroutine;
+using test::TestHost;
+using Reader = test::StreamReader<Supervised>;
+
+std::string sh(std::string_view text) { return "set -- /bin/sh -c " + shell_quote_in_line(text); }
+
+using Scenario = asio::awaitable<void> (*)(asio::any_io_executor, TestHost&);
+
+/// Plays it under every shell at once; afterwards nothing may be left anywhere.
+void play(Scenario scenario) {
+  std::vector<std::unique_ptr<TestHost>> hosts;
+  for (test::Shell& shell : test::host_shells())
+    hosts.push_back(std::make_unique<TestHost>(std::move(shell)));
+  run_coroutine([&](asio::any_io_executor executor) -> asio::awaitable<void> {
+    for (const auto& host : hosts) {
+      asio::co_spawn(executor, scenario(executor, *host), [&host](const std::exception_ptr& error) {
+        try {
+          if (error) std::rethrow_exception(error);
+        } catch (const std::exception& failed) {
+          ADD_FAILURE() << host->shell().name << ": " << failed.what();
+        }
+      });
+    }
+    co_return;
+  });
+  for (const auto& host : hosts) {
+    eventually([&] { return host->processes().empty(); });
+    EXPECT_THAT(host->processes(), testing::IsEmpty()) << host->shell().name;
+    EXPECT_THAT(host->run_directories(), testing::IsEmpty()) << host->shell().name;
+  }
+}
+
+/// One supervised command and its reader.
+struct Run {
+  Run(const asio::any_io_executor& executor, TestHost& host)
+      : link(host.link(executor)), supervised(executor, *link, host.supervision()), reader(supervised) {}
+
+  asio::awaitable<void> start(std::string text) {
+    co_await supervised.prepare({}, test::drop);
+    supervised.go(sh(text));
+  }
+
+  std::unique_ptr<test::ShellLink> link;
+  Supervised supervised;
+  Reader reader;
+};
+
+/// Prints its count about every tenth of a second.
+constexpr std::string_view kCounter = "i=0; while :; do i=$((i+1)); echo $i; sleep 0.1; done";
+
+asio::awaitable<void> be_heard_held_then_silent(asio::any_io_executor executor, TestHost& host) {
+  host.supervision().orphan_timeout = seconds(1);  // one tick
+  Run run(executor, host);
+  co_await run.start(std::string(kCounter));
+  for (int count = 1; count <= 20; ++count) {
+    co_await run.reader.until(fmt::format("{}\n", count));
+    run.supervised.heartbeat();
+  }
+  co_await run.reader.until("\n21\n");
+  run.supervised.hold();
+  co_await run.reader.until("\n41\n");
+  run.supervised.heartbeat();
+  co_await run.reader.to_end();
+  EXPECT_EQ(run.reader.out().find("\n100\n"), std::string::npos)
+      << host.shell().name << " went on in silence";
+}
+
+TEST(SupervisorEnd, ComesAfterSilenceUnlessHeld) { play(be_heard_held_then_silent); }
+
+asio::awaitable<void> be_silent_before_go(asio::any_io_executor executor, TestHost& host) {
+  host.supervision().orphan_timeout = seconds(1);
+  host.supervision().input = StandardInput::fed;
+  Run run(executor, host);
+  co_await run.supervised.prepare({}, test::drop);
+  co_await run.reader.to_end();
+  EXPECT_EQ(run.reader.out() + run.reader.err(), "") << host.shell().name;
+}
+
+TEST(SupervisorEnd, ComesAfterSilenceBeforeGoToo) { play(be_silent_before_go); }
+
+/// Everything that is hard to end: deaf to TERM, with an own session, with no output, with children.
+constexpr std::string_view kTree =
+    "trap 'echo term; exit 9' TERM; trap '' HUP;"
+    "sh -c 'trap \"\" INT HUP TERM; while :; do sleep 1; done' &"
+    "setsid sleep 1001 & setsid sh -c 'trap \"\" TERM; while :; do sleep 1; done' >/dev/null 2>&1 &"
+    "nohup sleep 1002 >/dev/null 2>&1 & bash -c 'set -m; sleep 1003 & wait' &"
+    "echo grown; while :; do sleep 0.1 & wait $!; done";
+
+asio::awaitable<void> end_a_tree(asio::any_io_executor executor, TestHost& host) {
+  host.supervision().run_directory = RunDirectory::yes;
+  Run run(executor, host);
+  co_await run.start(std::string(kTree));
+  co_await run.reader.until("grown\n");
+  const auto grown = [&] {
+    const auto processes = host.processes();
+    return std::count_if(processes.begin(), processes.end(), [](const std::string& process) {
+             return process.find("sleep") != std::string::npos;
+           }) >= 5;
+  };
+  EXPECT_TRUE(co_await eventually(executor, grown)) << testing::PrintToString(host.processes());
+  run.supervised.end();
+  co_await run.reader.to_end();
+  EXPECT_EQ(run.reader.out(), "grown\nterm\n") << host.shell().name;
+}
+
+TEST(SupervisorEnd, EndsAllThatTheCommandStarted) { play(end_a_tree); }
+
+asio::awaitable<void> abandon(asio::any_io_executor executor, TestHost& host) {
+  host.supervision().input = StandardInput::fed;
+  Run run(executor, host);
+  co_await run.start("echo ready; exec sleep 1000 </dev/null");
+  const auto input = co_await run.supervised.open_input();
+  co_await run.reader.until("ready\n");
+}
+
+TEST(SupervisorEnd, ComesWhenTheRunIsAbandoned) { play(abandon); }
+
+asio::awaitable<void> finish_in_the_grace(asio::any_io_executor executor, TestHost& host) {
+  host.supervision().grace = seconds(600);
+  Run run(executor, host);
+  co_await run.start(
+      "trap 'echo saved >saved; exit 0' TERM; cd; echo ready; while :; do sleep 0.1 & wait $!; done");
+  co_await run.reader.until("ready\n");
+  run.supervised.end();
+  co_await run.reader.to_end();
+  EXPECT_EQ(host.directory().read("saved"), "saved\n") << host.shell().name;
+}
+
+TEST(SupervisorEnd, WaitsNoLongerThanTheCommandNeeds) { play(finish_in_the_grace); }
+
+asio::awaitable<void> go_with_a_megabyte(asio::any_io_executor executor, TestHost& host) {
+  Run run(executor, host);
+  co_await run.supervised.prepare({}, test::drop);
+  run.supervised.go("podrun_x='" + std::string(1 << 20, 'x') + "'; set -- echo ${#podrun_x}");
+  co_await run.reader.to_end();
+  EXPECT_EQ(run.reader.out(), "1048576\n") << host.shell().name;
+  EXPECT_EQ(run.reader.end(), "exit 0, closed") << host.shell().name;
+}
+
+TEST(Supervisor, TakesAGoOfAMegabyte) { play(go_with_a_megabyte); }
+
+asio::awaitable<void> beat_a_thousand_times(asio::any_io_executor executor, TestHost& host) {
+  Run run(executor, host);
+  co_await run.start("echo ready; until [ -e ~/done ]; do sleep 0.1; done");
+  co_await run.reader.until("ready\n");
+  for (int i = 0; i < 1000; ++i) {
+    run.supervised.heartbeat();
+    run.supervised.signal("WINCH");  // what nobody minds, and behind each one the heartbeat is written
+    if (i % 100 == 0) co_await asio::post(executor, asio::use_awaitable);
+  }
+  run.supervised.signal("CONT");
+  EXPECT_TRUE(co_await eventually(executor, [&] { return host.processes().size() <= 8; }))
+      << host.shell().name << testing::PrintToString(host.processes());
+  host.directory().write("done", "");
+  co_await run.reader.to_end();
+  EXPECT_EQ(run.reader.end(), "exit 0, closed") << host.shell().name;
+}
+
+TEST(Supervisor, PilesNothingUpOverManyHeartbeats) { play(beat_a_thousand_times); }
+
+}  // namespace
+}  // namespace podrun

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+// Interrupts, ends that podrun makes, standard input, and hosts that are held back.
+#include <array>
+#include <csignal>
+#include <future>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "podrun/output/stream_sink.hpp"
+#include "podrun/run/fan_out.hpp"
+
+#include "unit/run/fan_out_fixture.hpp"
+
+namespace podrun {
+namespace {
+
+using namespace std::chrono_literals;
+using test::FanOutTest;
+using test::out;
+using test::StreamEvents;
+
+/// All are ready and run until they are told something.
+class FanOutEnd : public FanOutTest {
+ protected:
+  void start(std::size_t count) {
+    set_up(count);
+    for (test::FakeHost& host : hosts_) host.answers["go"] = {};
+    begin();
+  }
+};
+
+TEST_F(FanOutEnd, PassesTheFirstInterruptToEveryCommand) {
+  start(2);
+  hosts_[0].supervisor->say(StreamEvents{Exited{0}, Closed{}});
+  run_what_is_due();
+  interrupt(SIGINT);
+  EXPECT_EQ(told(0), "go") << "it has ended";
+  EXPECT_EQ(told(1), "go, sig INT");
+  hosts_[1].supervisor->say(StreamEvents{Exited{130}, Closed{}});
+  EXPECT_EQ(finish(), "ok, exit 130 (SIGINT)");
+  EXPECT_EQ(status(), 130);
+}
+
+TEST_F(FanOutEnd, EndsTheInputAtTheSecondInterruptAndLeavesAtTheThird) {
+  set_up(1);
+  hosts_[0].answers["go"] = {};
+  hosts_[0].answers["end of input"] = {};
+  begin();
+  interrupt(SIGINT);
+  interrupt(SIGINT);
+  EXPECT_EQ(told(0), "go, sig INT, end of input");
+  EXPECT_FALSE(left_);
+  interrupt(SIGINT);
+  EXPECT_TRUE(left_);
+}
+
+TEST_F(FanOutEnd, EndsTheInputAtOnceWhenTerminated) {
+  start(2);
+  interrupt(SIGTERM);
+  EXPECT_EQ(told(0), "go, end of input");
+  EXPECT_EQ(told(1), "go, end of input");
+  EXPECT_EQ(finish(), "ended by podrun, ended by podrun");
+  EXPECT_EQ(status(), 143);
+}
+
+TEST_F(FanOutEnd, CancelsBeforeTheStart) {
+  set_up(3);
+  hosts_[0].connects = false;
+  hosts_[1].greets = false;
+  begin();
+  interrupt(SIGINT);
+  EXPECT_EQ(finish(), "not started, not started, not started");
+  EXPECT_EQ(hosts_[0].stopped, (Failure{"connecting", "cancelled"}));
+  for (const std::size_t host : {1U, 2U}) {
+    EXPECT_EQ(told(host), "");
+    EXPECT_TRUE(hosts_[host].supervisor->stopped());
+  }
+  EXPECT_EQ(status(), 130);
+}
+
+TEST_F(FanOutEnd, EndsTheOthersAtTheFirstFailure) {
+  set_up(2);
+  plan_.limits.on_failure = OnFailure::end_others;
+  hosts_[0].answers["go"] = {Exited{7}, Closed{}};
+  hosts_[1].answers["go"] = {};
+  EXPECT_EQ(run(), "exit 7, ended by podrun");
+  EXPECT_EQ(told(1), "go, end of input");
+  EXPECT_EQ(fan_out_->policy().culprit(), 0U);
+  EXPECT_EQ(status(), 7);
+}
+
+TEST_F(FanOutEnd, TimesOutACommand) {
+  set_up(1);
+  plan_.limits.timeout = 0s;
+  hosts_[0].answers["go"] = {};
+  EXPECT_EQ(run(), "timed out after 0 s");
+  EXPECT_EQ(told(0), "go, end of input");
+  EXPECT_EQ(status(), 124);
+}
+
+TEST_F(FanOutEnd, NamesWhatHoldsAnOutputOpenAndLetsItGo) {
+  set_up(1);
+  hosts_[0].answers["go"] = {Exited{5}};
+  hosts_[0].holders = "7 (sleep)\n8 (\x1b[2J)\n";
+  begin();
+  EXPECT_EQ(finish(), "exit 5") << "after two seconds";
+  EXPECT_EQ(
+      said(),
+      "podrun: [0] the command has ended, but pid 7 (sleep), 8 (\\x1b[2J) holds its output open: let go\n");
+}
+
+TEST_F(FanOutEnd, LetsGoAtOnceWhenInterrupted) {
+  set_up(1);
+  hosts_[0].answers["go"] = {Exited{0}};
+  begin();
+  interrupt(SIGINT);
+  EXPECT_TRUE(done_);
+  EXPECT_EQ(said(), "podrun: [0] the command has ended, but something holds its output open: let go\n");
+}
+
+TEST_F(FanOutEnd, LetsGoThoughTheHostNoLongerStartsPrograms) {
+  set_up(1);
+  hosts_[0].answers["go"] = {Exited{0}};
+  hosts_[0].runs_helpers = false;
+  begin();
+  interrupt(SIGINT);
+  context_->restart();
+  context_->run_for(6s);
+  EXPECT_TRUE(done_) << "not for ever: five seconds";
+}
+
+TEST_F(FanOutEnd, TellsTheHostsToWaitWhileItIsStopped) {
+  start(1);
+  bool told_all = false;
+  asio::co_spawn(*context_, fan_out_->suspend(), [&](const std::exception_ptr&) { told_all = true; });
+  ASSERT_TRUE(run_until([&] { return told_all; }));
+  EXPECT_EQ(told(0), "go, hold, hold");
+  fan_out_->resume();
+  run_what_is_due();
+  EXPECT_EQ(told(0), "go, hold, hold, heartbeat");
+  interrupt(SIGTERM);
+  EXPECT_EQ(finish(), "ended by podrun");
+}
+
+TEST_F(FanOutEnd, CopiesStandardInputToEveryCommand) {
+  set_up(2);
+  plan_.supervision.input = StandardInput::fed;
+  test::Pipe pipe;
+  input_.emplace(context_, pipe.read_fd(), 2);
+  for (test::FakeHost& host : hosts_) host.answers["go"] = {};
+  begin();
+  ASSERT_EQ(::write(pipe.write_fd(), "text\n", 5), 5);
+  ASSERT_TRUE(run_until([&] { return hosts_[0].feeder->written() == "text\n"; }));
+  EXPECT_FALSE(hosts_[0].feeder->input_ended());
+  pipe.close_write();
+  for (std::size_t host = 0; host < 2; ++host) {
+    ASSERT_TRUE(run_until([&] { return hosts_[host].feeder->input_ended(); }));
+    EXPECT_EQ(hosts_[host].feeder->written(), "text\n");
+    EXPECT_EQ(hosts_[host].programs.at(1).arguments.at(2), "/run/podrun.in");
+    hosts_[host].supervisor->say(StreamEvents{Exited{0}, Closed{}});
+  }
+  EXPECT_EQ(finish(), "ok, ok");
+}
+
+TEST_F(FanOutEnd, EndsThoughStandardInputDoesNot) {
+  set_up(2);
+  plan_.supervision.input = StandardInput::fed;
+  test::Pipe pipe;
+  input_.emplace(context_, pipe.read_fd(), 2);
+  EXPECT_EQ(run(), "ok, ok");
+  input_.reset();
+  pipe.close_write();
+  EXPECT_TRUE(run_until([this] { return context_.use_count() == 1; }));
+}
+
+/// The real way to a terminal that nobody reads.
+class FanOutHeldBack : public FanOutEnd {
+ protected:
+  std::unique_ptr<Sink> make_sink() override {
+    return make_stream_sink(plan_.hosts, {Label::none, {}}, *terminal_);
+  }
+};
+
+TEST_F(FanOutHeldBack, ReadsNoMoreThanTheReaderTakesAndTimesNothingOut) {
+  set_up(1);
+  plan_.limits.timeout = 1s;
+  constexpr std::size_t kChunks = 64;
+  StreamEvents answer;
+  for (std::size_t i = 0; i < kChunks; ++i) answer.push_back(out(std::string(Chunk::kMaxSize, 'x')));
+  answer.insert(answer.end(), {Exited{0}, Closed{}});
+  hosts_[0].answers["go"] = answer;
+  begin();
+  EXPECT_GT(hosts_[0].supervisor->unread(), kChunks / 2);
+  context_->restart();
+  context_->run_for(1100ms);
+  EXPECT_EQ(told(0), "go") << "no timer runs against a host that we hold back";
+  auto text = std::async(std::launch::async, [this] { return out_.read_to_end(); });
+  EXPECT_EQ(finish(), "ok");
+  output_.reset();
+  out_.close_write();
+  EXPECT_EQ(text.get().size(), kChunks * Chunk::kMaxSize);
+}
+
+}  // namespace
+}  // namespace podrun

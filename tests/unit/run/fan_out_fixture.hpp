@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <csignal>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <asio/co_spawn.hpp>
+#include <asio/io_context.hpp>
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "podrun/run/fan_out.hpp"
+#include "podrun/run/summary.hpp"
+
+#include "support/fake_connector.hpp"
+#include "support/run_coroutine.hpp"
+#include "unit/output/pipe.hpp"
+
+namespace podrun::test {
+
+/// Keeps lines as `1 out: text`.
+class RecordingSink final : public Sink {
+ public:
+  explicit RecordingSink(std::shared_ptr<std::vector<std::string>> lines) : lines_(std::move(lines)) {}
+  void line(const Line& line) override {
+    lines_->push_back(
+        fmt::format("{} {}: {}", line.host, line.stream == StreamId::out ? "out" : "err", line.text));
+  }
+
+ private:
+  std::shared_ptr<std::vector<std::string>> lines_;
+};
+
+/// A FanOut over hosts in memory: set up hosts_ and plan_, begin(), go on with run_until() or finish().
+class FanOutTest : public testing::Test {
+ protected:
+  FanOutTest() {
+    std::signal(SIGPIPE, SIG_IGN);
+    plan_.run_id = "id";
+    plan_.command.text = "set -- true";
+  }
+
+  void set_up(std::size_t count) {
+    hosts_.resize(count);
+    plan_.hosts.resize(count);
+    for (std::size_t label = 0; label < count; ++label) {
+      plan_.hosts[label].label = label;
+      plan_.hosts[label].name = fmt::format("tpu-{}", label);
+      hosts_[label].answers["go"] = {Exited{0}, Closed{}};
+      hosts_[label].answers["end of input"] = {Signaled{SIGTERM}, Closed{}};
+    }
+  }
+
+  /// Does what can be done at once.
+  void begin() {
+    output_.emplace(context_->get_executor(), hosts_.size(), make_sink(), terminal_,
+                    [](StreamId, std::error_code) {});
+    FanOut::World world{context_->get_executor(), [this](const Host&) -> Connector& { return connector_; },
+                        *output_, input_ ? &*input_ : nullptr, [this] { left_ = true; }};
+    fan_out_.emplace(plan_, world);
+    asio::co_spawn(*context_, fan_out_->run(), [this](const std::exception_ptr& error) {
+      if (error) std::rethrow_exception(error);
+      done_ = true;
+    });
+    run_what_is_due();
+  }
+  void run_what_is_due() {
+    context_->restart();
+    while (context_->poll() > 0) context_->restart();
+  }
+  bool run_until(const std::function<bool()>& condition) {
+    const auto end = std::chrono::steady_clock::now() + kDeadline;
+    while (!condition()) {
+      if (std::chrono::steady_clock::now() > end) return false;
+      context_->restart();
+      context_->run_one_for(std::chrono::milliseconds(10));
+    }
+    return true;
+  }
+  /// To the end; the outcomes joined by `, `.
+  std::string finish() {
+    if (!run_until([this] { return done_; })) return "not finished: " + outcomes();
+    return outcomes();
+  }
+  std::string run() {
+    begin();
+    return finish();
+  }
+  std::string outcomes() const {
+    std::vector<std::string> texts;
+    for (const HostOutcome& outcome : fan_out_->policy().outcomes()) texts.push_back(describe(outcome));
+    return fmt::format("{}", fmt::join(texts, ", "));
+  }
+  int status() const {
+    return exit_status(fan_out_->policy().outcomes(), fan_out_->policy().interrupted_by());
+  }
+  void interrupt(int signal) {
+    fan_out_->interrupt(signal);
+    run_what_is_due();
+  }
+
+  /// What it was told to do, joined by `, `.
+  std::string told(std::size_t host) const { return fmt::format("{}", fmt::join(hosts_[host].told(), ", ")); }
+
+  /// The lines of the hosts, after the end of the run.
+  std::vector<std::string> lines() {
+    output_.reset();
+    return *lines_;
+  }
+  /// What podrun itself has said, after the end of the run.
+  std::string said() {
+    output_.reset();
+    err_.close_write();
+    return err_.read_to_end();
+  }
+
+  virtual std::unique_ptr<Sink> make_sink() { return std::make_unique<RecordingSink>(lines_); }
+
+  std::shared_ptr<asio::io_context> context_ = std::make_shared<asio::io_context>(1);
+  std::vector<FakeHost> hosts_;
+  FakeConnector connector_{context_->get_executor(), hosts_};
+  Pipe out_;
+  Pipe err_;
+  std::shared_ptr<Terminal> terminal_ = std::make_shared<Terminal>(out_.write_fd(), err_.write_fd());
+  std::shared_ptr<std::vector<std::string>> lines_ = std::make_shared<std::vector<std::string>>();
+  RunPlan plan_;
+  std::optional<Output> output_;
+  std::optional<Input> input_;
+  std::optional<FanOut> fan_out_;
+  bool done_ = false;
+  bool left_ = false;
+};
+
+}  // namespace podrun::test

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <type_traits>
+#include <variant>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "podrun/run/run_policy.hpp"
+#include "podrun/run/summary.hpp"
+
+namespace podrun::test {
+
+/// `connect 3`, `go 0,1`, `abandon 2 (cancelled)`, …
+struct ActionText {
+  std::string operator()(const action::Connect& connect) const {
+    return fmt::format("connect {}", connect.host);
+  }
+  std::string operator()(const action::Go& go) const {
+    return fmt::format("go {}", fmt::join(go.hosts, ","));
+  }
+  std::string operator()(const action::Interrupt& interrupt) const {
+    return fmt::format("int {}", interrupt.host);
+  }
+  std::string operator()(const action::End& end) const { return fmt::format("end {}", end.host); }
+  std::string operator()(const action::Abandon& abandon) const {
+    return fmt::format("abandon {} ({})", abandon.host, abandon.failure.what);
+  }
+  std::string operator()(const action::LetGo& let_go) const { return fmt::format("let go {}", let_go.host); }
+  std::string operator()(const action::Leave&) const { return "leave"; }
+};
+
+/// A policy with a clock that only the test moves. Answers are texts: actions and outcomes, joined by `, `.
+class PolicyRun {
+ public:
+  explicit PolicyRun(std::size_t hosts, const Limits& limits = {}) : hosts_(hosts), policy_(hosts, limits) {}
+
+  std::string on(const RunEvent& event) {
+    std::vector<std::string> texts;
+    for (const Action& action : policy_.on(event, now_)) texts.push_back(std::visit(ActionText{}, action));
+    return fmt::format("{}", fmt::join(texts, ", "));
+  }
+  std::string ready(std::size_t host) { return on(event::Ready{host}); }
+  std::string not_ready(std::size_t host, const std::string& what = "connection refused") {
+    return on(event::NotReady{host, {"connecting", what}});
+  }
+  std::string exits(std::size_t host, int status) { return on(event::Ended{host, Exited{status}}); }
+  std::string dies(std::size_t host, int signal) { return on(event::Ended{host, Signaled{signal}}); }
+  std::string closes(std::size_t host) { return on(event::Closed{host}); }
+  std::string is_lost(std::size_t host) { return on(event::LostHost{host, {"running", "gone"}}); }
+  std::string signal(int number) { return on(event::Interrupted{number}); }
+
+  /// All hosts are ready: the answer to the last one.
+  std::string start() {
+    on(event::Begin{});
+    std::string actions;
+    for (std::size_t host = 0; host < hosts_; ++host) actions = ready(host);
+    return actions;
+  }
+  /// The command of this host ends and its output is complete.
+  std::string ends(std::size_t host, int status) {
+    const std::string actions = exits(host, status);
+    const std::string more = closes(host);
+    return actions + (actions.empty() || more.empty() ? "" : ", ") + more;
+  }
+
+  /// Moves the clock, with a Tick whenever one is due on the way.
+  std::string after(TimePoint::duration time) {
+    std::string actions;
+    const TimePoint goal = now_ + time;
+    for (auto due = policy_.deadline(); due && *due <= goal; due = policy_.deadline()) {
+      now_ = std::max(now_, *due);
+      const std::string more = on(event::Tick{});
+      actions += (actions.empty() || more.empty() ? "" : ", ") + more;
+    }
+    now_ = goal;
+    return actions;
+  }
+
+  std::string outcomes() const {
+    std::vector<std::string> texts;
+    for (const HostOutcome& outcome : policy_.outcomes()) texts.push_back(describe(outcome));
+    return fmt::format("{}", fmt::join(texts, ", "));
+  }
+  /// The outcomes once every host has one.
+  std::string result() const { return policy_.finished() ? outcomes() : "not finished: " + outcomes(); }
+
+  const RunPolicy& policy() const { return policy_; }
+
+ private:
+  std::size_t hosts_;
+  RunPolicy policy_;
+  TimePoint now_{std::chrono::hours(1)};
+};
+
+}  // namespace podrun::test

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "podrun/run/rank_variables.hpp"
+
+#include <gtest/gtest.h>
+
+namespace podrun {
+namespace {
+
+Host remote(const std::string& name) {
+  Host host;
+  host.name = name;
+  return host;
+}
+
+Host here() {
+  Host host = remote("local");
+  host.kind = HostKind::local;
+  return host;
+}
+
+Hello hello(const std::string& client, const std::string& server) { return {"ready", client, server, ""}; }
+
+const Host kLocal = here();
+const Host kTpu7 = remote("tpu-7");
+const Host kTpu8 = remote("tpu-8");
+const Hello kUnknown = hello("", "");
+const Hello kTold7 = hello("10.0.0.1", "10.0.0.7");
+const Hello kTold8 = hello("10.0.0.1", "10.0.0.8");
+
+TEST(AddressOfRank0, IsItsOwnEndOfTheConnection) {
+  EXPECT_EQ(address_of_rank0({{&kTpu7, &kTold7}, {&kTpu8, &kTold8}}), "10.0.0.7");
+  EXPECT_EQ(address_of_rank0({{&kLocal, &kTold7}}), "10.0.0.7");
+}
+
+TEST(AddressOfRank0, IsWhatTheListSaysWhereTheWayInDoesNotTell) {
+  EXPECT_EQ(address_of_rank0({{&kTpu7, &kUnknown}, {&kTpu8, &kTold8}}), "tpu-7");
+  EXPECT_EQ(address_of_rank0({{&kTpu7, nullptr}, {&kTpu8, &kTold8}}), "tpu-7");
+}
+
+TEST(AddressOfRank0, IsOursAsTheOthersSeeItWhenRank0IsThisMachine) {
+  EXPECT_EQ(
+      address_of_rank0({{&kLocal, &kUnknown}, {&kTpu7, &kUnknown}, {&kTpu7, nullptr}, {&kTpu8, &kTold8}}),
+      "10.0.0.1");
+}
+
+TEST(AddressOfRank0, IsTheLoopbackWhenAllAreHere) {
+  EXPECT_EQ(address_of_rank0({{&kLocal, &kUnknown}, {&kLocal, &kUnknown}}), "127.0.0.1");
+}
+
+TEST(RankVariables, ListsTheHostsOfTheRun) {
+  const RankVariables variables = shared_variables({{&kTpu7, &kTold7}, {&kTpu8, nullptr}}, "id");
+  EXPECT_EQ(variables.hosts, 2U);
+  EXPECT_EQ(variables.host_list, "tpu-7\ntpu-8");
+  EXPECT_EQ(variables.host0, "10.0.0.7");
+  EXPECT_EQ(variables.run_id, "id");
+}
+
+}  // namespace
+}  // namespace podrun

@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: Apache-2.0
+// From the start to the end of every command: failures, time, interrupts.
+#include <csignal>
+
+#include <gtest/gtest.h>
+
+#include "podrun/run/run_policy.hpp"
+
+#include "unit/run/policy_run.hpp"
+
+namespace podrun {
+namespace {
+
+using namespace std::chrono_literals;
+using test::PolicyRun;
+
+TEST(RunPolicyEnd, LetsTheOthersGoOnAfterAFailure) {
+  PolicyRun run(3);
+  run.start();
+  EXPECT_EQ(run.ends(1, 7), "");
+  EXPECT_EQ(run.dies(2, SIGSEGV), "");
+  run.closes(2);
+  EXPECT_FALSE(run.policy().finished());
+  run.ends(0, 0);
+  EXPECT_EQ(run.result(), "ok, exit 7, killed by SIGSEGV");
+  EXPECT_EQ(run.policy().culprit(), std::nullopt);
+}
+
+TEST(RunPolicyEnd, EndsCommandsThatRunTooLong) {
+  PolicyRun run(3, {.timeout = 5s});
+  run.on(event::Begin{});
+  run.after(4s);
+  for (std::size_t host = 0; host < 3; ++host) run.ready(host);
+  EXPECT_EQ(run.after(5s - 1ms), "") << "the time of a command begins with its start";
+  run.ends(1, 0);
+  EXPECT_EQ(run.after(1ms), "end 0, end 2");
+  run.ends(0, 0);
+  run.dies(2, SIGTERM);
+  run.closes(2);
+  EXPECT_EQ(run.result(), "timed out after 5 s, ok, timed out after 5 s") << "however they exit then";
+  EXPECT_EQ(exit_status(run.policy().outcomes(), std::nullopt), 124);
+}
+
+TEST(RunPolicyEnd, TakesATimedOutHostThatIsLostAsTimedOut) {
+  PolicyRun run(1, {.timeout = 5s});
+  run.start();
+  run.after(5s);
+  run.is_lost(0);
+  EXPECT_EQ(run.result(), "timed out after 5 s");
+}
+
+TEST(RunPolicyEnd, AbandonsWhatDoesNotEndSomeTimeAfterTheGrace) {
+  PolicyRun run(2, {.timeout = 5s, .grace = 3s});
+  run.start();
+  EXPECT_EQ(run.after(5s), "end 0, end 1");
+  run.ends(1, 1);
+  EXPECT_EQ(run.after(8s - 1ms), "");
+  EXPECT_EQ(run.after(1ms), "abandon 0 (did not end within 8 s of being told to)");
+  EXPECT_EQ(run.result(), "timed out after 5 s, timed out after 5 s");
+  EXPECT_EQ(run.is_lost(0), "");
+  EXPECT_EQ(run.result(), "timed out after 5 s, timed out after 5 s");
+}
+
+TEST(RunPolicyEnd, CountsAHostThatCouldNotBeEndedAsLost) {
+  PolicyRun run(1);
+  run.start();
+  run.signal(SIGTERM);
+  EXPECT_EQ(run.after(15s), "abandon 0 (did not end within 15 s of being told to)");
+  EXPECT_EQ(run.result(), "lost: ending: did not end within 15 s of being told to");
+}
+
+TEST(RunPolicyEnd, EndsTheOthersAtTheFirstFailureWhenAskedTo) {
+  PolicyRun run(4, {.on_failure = OnFailure::end_others});
+  run.start();
+  EXPECT_EQ(run.ends(0, 0), "") << "no failure";
+  EXPECT_EQ(run.exits(2, 3), "end 1, end 3");
+  EXPECT_EQ(run.exits(1, 143), "");
+  EXPECT_EQ(run.dies(3, SIGKILL), "");
+  for (std::size_t host = 1; host < 4; ++host) run.closes(host);
+  EXPECT_EQ(run.result(), "ok, ended by podrun, exit 3, ended by podrun");
+  EXPECT_EQ(run.policy().culprit(), 2U);
+  EXPECT_EQ(exit_status(run.policy().outcomes(), std::nullopt), 3) << "the ended do not count";
+}
+
+TEST(RunPolicyEnd, FailsFastForEveryKindOfFailure) {
+  const Limits limits{.timeout = 20s, .on_failure = OnFailure::end_others};
+  PolicyRun killed(2, limits);
+  killed.start();
+  EXPECT_EQ(killed.dies(0, SIGKILL), "end 1");
+  PolicyRun lost(2, limits);
+  lost.start();
+  lost.on(event::Spoke{0});
+  lost.after(15s);
+  EXPECT_EQ(lost.is_lost(0), "end 1");
+  EXPECT_EQ(lost.policy().culprit(), 0U);
+  PolicyRun timed_out(3, limits);
+  timed_out.start();
+  EXPECT_EQ(timed_out.after(20s), "end 0, end 1, end 2") << "each once";
+  EXPECT_EQ(timed_out.policy().culprit(), 0U);
+}
+
+TEST(RunPolicyEnd, StartsNoFurtherBatchWhenFailingFast) {
+  PolicyRun run(3, {.serial = 2, .on_failure = OnFailure::end_others});
+  run.on(event::Begin{});
+  run.ready(0);
+  run.ready(1);
+  EXPECT_EQ(run.ends(0, 1), "end 1");
+  run.ends(1, 0);
+  EXPECT_EQ(run.result(), "exit 1, ended by podrun, not started");
+}
+
+TEST(RunPolicyEnd, TakesASkippedHostForNoCulprit) {
+  PolicyRun run(2, {.on_unreachable = OnUnreachable::skip, .on_failure = OnFailure::end_others});
+  run.on(event::Begin{});
+  run.not_ready(0);
+  EXPECT_EQ(run.ready(1), "go 1");
+  EXPECT_EQ(run.policy().culprit(), std::nullopt);
+}
+
+TEST(RunPolicyEnd, LetsGoOfAnOutputThatStaysOpenBehindTheExit) {
+  PolicyRun run(2);
+  run.start();
+  run.exits(0, 4);
+  run.exits(1, 0);
+  EXPECT_EQ(run.after(1s), "");
+  EXPECT_EQ(run.closes(1), "") << "this one has closed in time";
+  EXPECT_EQ(run.after(1s), "let go 0");
+  EXPECT_EQ(run.after(1h), "") << "once";
+  run.closes(0);
+  EXPECT_EQ(run.result(), "exit 4, ok");
+}
+
+TEST(RunPolicyEnd, NeverTimesOutACommandThatHasEnded) {
+  PolicyRun run(1, {.timeout = 5s});
+  run.start();
+  run.after(4s);
+  run.exits(0, 0);
+  EXPECT_EQ(run.after(1h), "let go 0");
+  run.closes(0);
+  EXPECT_EQ(run.result(), "ok");
+}
+
+TEST(RunPolicyEnd, LetsGoOfTheOpenOutputsOfOthersWhenFailingFast) {
+  PolicyRun run(2, {.on_failure = OnFailure::end_others});
+  run.start();
+  run.exits(0, 0);
+  EXPECT_TRUE(run.exits(1, 1).starts_with("let go 0"));
+  run.closes(0);
+  run.closes(1);
+  EXPECT_EQ(run.result(), "ok, exit 1");
+}
+
+TEST(RunPolicyEnd, LeavesTheCulpritTheTimeToCompleteItsOutput) {
+  PolicyRun run(2, {.on_failure = OnFailure::end_others});
+  run.start();
+  EXPECT_EQ(run.exits(1, 1), "end 0") << "its last lines are on their way";
+  EXPECT_EQ(run.after(2s), "let go 1");
+}
+
+TEST(RunPolicyEnd, KeepsTheExitOfAHostThatIsLostBehindIt) {
+  PolicyRun run(1);
+  run.start();
+  run.exits(0, 0);
+  run.is_lost(0);
+  EXPECT_EQ(run.result(), "ok");
+}
+
+TEST(RunPolicyEnd, EndsTheOthersWhenAHostIsLostInTheVeryStart) {
+  PolicyRun run(3, {.connect_timeout = 10s});
+  run.start();
+  run.ends(1, 0);
+  EXPECT_EQ(run.after(10s - 1ms), "");
+  EXPECT_EQ(run.is_lost(0), "end 2");
+  run.ends(2, 143);
+  EXPECT_EQ(run.result(), "lost: running: gone, ok, ended by podrun");
+  EXPECT_EQ(run.policy().culprit(), 0U);
+}
+
+TEST(RunPolicyEnd, LetsTheOthersRunWhenAHostThatHadStartedIsLost) {
+  PolicyRun spoke(2);
+  spoke.start();
+  spoke.on(event::Spoke{0});
+  EXPECT_EQ(spoke.is_lost(0), "");
+  PolicyRun silent(2);
+  silent.start();
+  silent.after(10s);
+  EXPECT_EQ(silent.is_lost(0), "");
+  silent.ends(1, 0);
+  EXPECT_EQ(silent.result(), "lost: running: gone, ok");
+  EXPECT_EQ(exit_status(silent.policy().outcomes(), std::nullopt), 255);
+}
+
+TEST(RunPolicyEnd, InterruptsThenEndsThenLeaves) {
+  PolicyRun run(3);
+  run.start();
+  run.ends(2, 0);
+  EXPECT_EQ(run.signal(SIGINT), "int 0, int 1");
+  run.ends(0, 130);
+  EXPECT_EQ(run.signal(SIGINT), "end 1");
+  EXPECT_EQ(run.signal(SIGINT), "leave");
+  EXPECT_EQ(run.outcomes(), "exit 130 (SIGINT), ended by podrun, ok");
+  EXPECT_EQ(run.policy().interrupted_by(), SIGINT);
+}
+
+TEST(RunPolicyEnd, EndsAtOnceByAnyOtherSignal) {
+  for (const int signal : {SIGTERM, SIGHUP, SIGPIPE}) {
+    PolicyRun run(2);
+    run.start();
+    EXPECT_EQ(run.signal(signal), "end 0, end 1");
+    run.ends(0, 0);
+    run.ends(1, 143);
+    EXPECT_EQ(run.result(), "ended by podrun, ended by podrun");
+    EXPECT_EQ(exit_status(run.policy().outcomes(), run.policy().interrupted_by()), 128 + signal);
+  }
+}
+
+TEST(RunPolicyEnd, LeavesAtTheInterruptBehindATermWhichActsAsTheSecond) {
+  PolicyRun run(1);
+  run.start();
+  EXPECT_EQ(run.signal(SIGTERM), "end 0");
+  EXPECT_EQ(run.signal(SIGINT), "leave");
+}
+
+TEST(RunPolicyEnd, NamesTheFirstOfSeveralSignals) {
+  PolicyRun run(1);
+  run.start();
+  EXPECT_EQ(run.signal(SIGINT), "int 0");
+  EXPECT_EQ(run.signal(SIGTERM), "end 0");
+  EXPECT_EQ(run.signal(SIGHUP), "") << "it is being ended";
+  EXPECT_EQ(run.policy().interrupted_by(), SIGINT);
+}
+
+TEST(RunPolicyEnd, LeavesAtTheSecondPressWhenAllAreBeingEnded) {
+  PolicyRun run(1, {.timeout = 5s});
+  run.start();
+  EXPECT_EQ(run.after(5s), "end 0");
+  EXPECT_EQ(run.signal(SIGINT), "");
+  EXPECT_EQ(run.signal(SIGINT), "leave");
+}
+
+TEST(RunPolicyEnd, InterruptsNobodyWhoIsBeingEnded) {
+  PolicyRun run(2, {.on_failure = OnFailure::end_others});
+  run.start();
+  EXPECT_EQ(run.ends(0, 1), "end 1");
+  EXPECT_EQ(run.signal(SIGINT), "");
+  EXPECT_EQ(run.after(15s), "abandon 1 (did not end within 15 s of being told to)")
+      << "the time it has for its end is not begun anew";
+}
+
+TEST(RunPolicyEnd, LetsGoOfAnOpenOutputWhenInterrupted) {
+  PolicyRun run(1);
+  run.start();
+  run.exits(0, 0);
+  EXPECT_EQ(run.signal(SIGINT), "let go 0");
+}
+
+TEST(RunPolicyEnd, FailsNobodyFastAfterAnInterrupt) {
+  PolicyRun run(2, {.on_failure = OnFailure::end_others});
+  run.start();
+  run.signal(SIGINT);
+  EXPECT_EQ(run.ends(0, 130), "") << "the other one may still be tidying up";
+  EXPECT_EQ(run.policy().culprit(), std::nullopt);
+}
+
+TEST(RunPolicyEnd, StillTimesOutWhatIgnoresAnInterrupt) {
+  PolicyRun run(1, {.timeout = 5s});
+  run.start();
+  run.signal(SIGINT);
+  EXPECT_EQ(run.after(5s), "end 0");
+}
+
+}  // namespace
+}  // namespace podrun

@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0
+// Random runs: hosts, people and a clock that do what they like, an executor that behaves.
+#include <algorithm>
+#include <csignal>
+#include <random>
+
+#include <gtest/gtest.h>
+
+#include "podrun/run/run_policy.hpp"
+#include "podrun/run/summary.hpp"
+
+namespace podrun {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// One host as the executor knows it.
+struct SimulatedHost {
+  enum class Phase { waiting, connecting, ready, running, exited, over };
+
+  Phase phase = Phase::waiting;
+  bool held = false;
+  bool stuck = false;  ///< does nothing until it is abandoned
+  bool told_to_go = false;
+  bool abandoned = false;  ///< its last event is on its way
+};
+using Phase = SimulatedHost::Phase;
+
+class Simulation {
+ public:
+  explicit Simulation(unsigned seed) : random_(seed), limits_(random_limits()), hosts_(1 + pick(6)) {
+    for (SimulatedHost& host : hosts_) host.stuck = chance(10);
+  }
+
+  void run() {
+    RunPolicy policy(hosts_.size(), limits_);
+    policy_ = &policy;
+    happen(event::Begin{});
+    for (std::size_t step = 0; step < 200 && going(); ++step) something_happens();
+    interrupts_ = false;
+    if (suspended_) resume();
+    for (std::size_t step = 0; step < 1000 && going(); ++step) {
+      if (!host_acts(pick(hosts_.size()))) next_tick();
+    }
+    if (!left_) check_end();
+  }
+
+ private:
+  bool going() const {
+    return !left_ && !(policy_->finished() && everyone_is_over()) && !testing::Test::HasFailure();
+  }
+  bool everyone_is_over() const {
+    return std::all_of(hosts_.begin(), hosts_.end(), [](const SimulatedHost& host) {
+      return host.phase == Phase::over || host.phase == Phase::waiting;
+    });
+  }
+
+  std::size_t pick(std::size_t below) {
+    return std::uniform_int_distribution<std::size_t>(0, below - 1)(random_);
+  }
+  bool chance(std::size_t percent) { return pick(100) < percent; }
+
+  Limits random_limits() {
+    Limits limits;
+    limits.fanout = 1 + pick(4);
+    limits.serial = pick(4);
+    limits.connect_timeout = std::chrono::seconds(1 + pick(10));
+    if (chance(50)) limits.timeout = std::chrono::seconds(1 + pick(20));
+    limits.grace = std::chrono::seconds(pick(10));
+    limits.on_unreachable = chance(50) ? OnUnreachable::skip : OnUnreachable::stop;
+    limits.on_failure = chance(50) ? OnFailure::end_others : OnFailure::go_on;
+    return limits;
+  }
+
+  void something_happens() {
+    const std::size_t what = pick(100);
+    if (what < 3 && interrupts_) {
+      const int signals[] = {SIGINT, SIGINT, SIGTERM, SIGHUP, SIGPIPE};
+      happen(event::Interrupted{signals[pick(5)]});
+    } else if (what < 6) {
+      suspended_ ? resume() : suspend();
+    } else if (what < 15) {
+      now_ += std::chrono::milliseconds(pick(5000));
+      happen(event::Tick{});
+    } else if (what < 25) {
+      next_tick();
+    } else {
+      host_acts(pick(hosts_.size()));
+    }
+  }
+  void suspend() {
+    suspended_ = true;
+    happen(event::Suspended{});
+    EXPECT_EQ(policy_->deadline(), std::nullopt);
+  }
+  void resume() {
+    suspended_ = false;
+    happen(event::Resumed{});
+  }
+  void next_tick() {
+    const auto due = policy_->deadline();
+    if (!due) return;
+    now_ = std::max(now_, *due);
+    happen(event::Tick{});
+    EXPECT_TRUE(!policy_->deadline() || *policy_->deadline() > now_);
+  }
+
+  /// One step of one host; false when it has none to do.
+  bool host_acts(std::size_t index) {
+    SimulatedHost& host = hosts_[index];
+    if (host.phase == Phase::waiting || host.phase == Phase::over) return false;
+    if (host.held) {
+      host.held = false;
+      happen(event::Released{index});
+      return true;
+    }
+    if (host.abandoned) return fails(index);
+    if (host.stuck) return false;
+    if (interrupts_ && chance(10)) {
+      host.held = true;
+      happen(event::Held{index});
+      return true;
+    }
+    return proceeds(index);
+  }
+  bool proceeds(std::size_t index) {
+    SimulatedHost& host = hosts_[index];
+    if (chance(5)) return fails(index);
+    if (host.phase == Phase::connecting) {
+      host.phase = Phase::ready;
+      happen(event::Ready{index});
+    } else if (host.phase == Phase::running && chance(50)) {
+      happen(event::Spoke{index});
+    } else if (host.phase == Phase::running) {
+      host.phase = Phase::exited;
+      host.stuck = chance(20);
+      happen(event::Ended{index, random_end()});
+    } else if (host.phase == Phase::exited) {
+      host.phase = Phase::over;
+      happen(event::Closed{index});
+    } else {
+      return false;
+    }
+    return true;
+  }
+  bool fails(std::size_t index) {
+    SimulatedHost& host = hosts_[index];
+    const Phase phase = std::exchange(host.phase, Phase::over);
+    if (phase == Phase::exited) {
+      happen(event::Closed{index});
+    } else if (host.told_to_go) {
+      happen(event::LostHost{index, {"running", "gone"}});
+    } else {
+      happen(event::NotReady{index, {"connecting", "refused"}});
+    }
+    return true;
+  }
+  std::variant<Exited, Signaled> random_end() {
+    if (chance(10)) return Signaled{SIGKILL};
+    return Exited{chance(70) ? 0 : 1 + static_cast<int>(pick(255))};
+  }
+
+  void happen(const RunEvent& event) {
+    const std::vector<HostOutcome> before = policy_->outcomes();
+    const auto culprit = policy_->culprit();
+    const auto interrupted_by = policy_->interrupted_by();
+    for (const Action& action : policy_->on(event, now_)) {
+      std::visit([this](const auto& what) { obey(what); }, action);
+    }
+    for (std::size_t host = 0; host < hosts_.size(); ++host) {
+      if (!settled_[host]) continue;
+      EXPECT_EQ(policy_->outcomes()[host], before[host]) << "of host " << host;
+    }
+    EXPECT_TRUE(!culprit || policy_->culprit() == culprit);
+    EXPECT_TRUE(!interrupted_by || policy_->interrupted_by() == interrupted_by);
+    EXPECT_LE(count(Phase::connecting), limits_.fanout);
+    for (std::size_t host = 0; host < hosts_.size(); ++host) {
+      settled_[host] = settled_[host] || hosts_[host].phase == Phase::over;
+    }
+  }
+  std::size_t count(Phase phase) const {
+    return static_cast<std::size_t>(std::count_if(
+        hosts_.begin(), hosts_.end(), [phase](const SimulatedHost& host) { return host.phase == phase; }));
+  }
+
+  void obey(const action::Connect& connect) {
+    SimulatedHost& host = hosts_[connect.host];
+    EXPECT_EQ(host.phase, Phase::waiting);
+    EXPECT_FALSE(policy_->interrupted_by() || policy_->culprit());
+    if (limits_.serial != 0) check_batches_before(connect.host / limits_.serial);
+    host.phase = Phase::connecting;
+  }
+  void check_batches_before(std::size_t batch) {
+    for (std::size_t host = 0; host < batch * limits_.serial; ++host) {
+      EXPECT_EQ(hosts_[host].phase, Phase::over);
+      const HostOutcome& outcome = policy_->outcomes()[host];
+      EXPECT_TRUE(!is_failure(outcome) || (std::holds_alternative<Unreachable>(outcome) &&
+                                           limits_.on_unreachable == OnUnreachable::skip));
+    }
+  }
+  void obey(const action::Go& go) {
+    EXPECT_FALSE(go.hosts.empty());
+    EXPECT_TRUE(std::is_sorted(go.hosts.begin(), go.hosts.end()));
+    EXPECT_EQ(count(Phase::ready), go.hosts.size()) << "everyone who is ready, at once";
+    EXPECT_EQ(count(Phase::connecting), 0U);
+    for (const std::size_t index : go.hosts) {
+      SimulatedHost& host = hosts_[index];
+      EXPECT_EQ(host.phase, Phase::ready);
+      EXPECT_FALSE(std::exchange(host.told_to_go, true)) << "once";
+      host.phase = Phase::running;
+    }
+  }
+  void obey(const action::Interrupt& interrupt) {
+    EXPECT_EQ(hosts_[interrupt.host].phase, Phase::running);
+    EXPECT_FALSE(hosts_[interrupt.host].abandoned);
+  }
+  void obey(const action::End& end) {
+    SimulatedHost& host = hosts_[end.host];
+    EXPECT_EQ(host.phase, Phase::running);
+    EXPECT_FALSE(host.abandoned);
+    if (chance(50)) host.stuck = false;
+  }
+  void obey(const action::Abandon& abandon) { hosts_[abandon.host].abandoned = true; }
+  void obey(const action::LetGo& let_go) {
+    EXPECT_EQ(hosts_[let_go.host].phase, Phase::exited);
+    hosts_[let_go.host].abandoned = true;
+  }
+  void obey(const action::Leave&) {
+    EXPECT_TRUE(policy_->interrupted_by());
+    left_ = true;
+  }
+
+  void check_end() {
+    // A command that neither ends nor is timed out goes on for ever, and that is right.
+    const bool endless = !limits_.timeout && !policy_->interrupted_by() &&
+                         std::any_of(hosts_.begin(), hosts_.end(), [](const SimulatedHost& host) {
+                           return host.phase == Phase::running && host.stuck;
+                         });
+    if (endless) return;
+    EXPECT_TRUE(policy_->finished());
+    EXPECT_EQ(policy_->deadline(), std::nullopt);
+    for (std::size_t host = 0; host < hosts_.size(); ++host) {
+      const HostOutcome& outcome = policy_->outcomes()[host];
+      const bool none =
+          std::holds_alternative<NotStarted>(outcome) || std::holds_alternative<Unreachable>(outcome);
+      EXPECT_EQ(none, !hosts_[host].told_to_go) << describe(outcome);
+    }
+    check_barrier();
+  }
+  void check_barrier() {
+    if (limits_.on_unreachable == OnUnreachable::skip) return;
+    const std::size_t batch = limits_.serial == 0 ? hosts_.size() : limits_.serial;
+    for (std::size_t begin = 0; begin < hosts_.size(); begin += batch) {
+      std::size_t unreachable = 0, started = 0;
+      for (std::size_t host = begin; host < std::min(begin + batch, hosts_.size()); ++host) {
+        unreachable += std::holds_alternative<Unreachable>(policy_->outcomes()[host]) ? 1 : 0;
+        started += hosts_[host].told_to_go ? 1 : 0;
+      }
+      EXPECT_TRUE(unreachable == 0 || started == 0);
+    }
+  }
+
+  std::mt19937 random_;
+  Limits limits_;
+  std::vector<SimulatedHost> hosts_;
+  std::vector<bool> settled_ = std::vector<bool>(hosts_.size());  ///< their last event has been told
+  RunPolicy* policy_ = nullptr;
+  TimePoint now_{1h};
+  bool suspended_ = false;
+  bool interrupts_ = true;
+  bool left_ = false;
+};
+
+TEST(RunPolicyProperty, HoldsInAnyRun) {
+  for (unsigned seed = 0; seed < 5000 && !HasFailure(); ++seed) {
+    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    Simulation(seed).run();
+  }
+}
+
+}  // namespace
+}  // namespace podrun

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// No timer runs against a host that we hold back, nor while podrun is stopped.
+#include <csignal>
+
+#include <gtest/gtest.h>
+
+#include "podrun/run/run_policy.hpp"
+
+#include "unit/run/policy_run.hpp"
+
+namespace podrun {
+namespace {
+
+using namespace std::chrono_literals;
+using test::PolicyRun;
+
+TEST(RunPolicyTime, StandsStillForACommandThatWeHoldBack) {
+  PolicyRun run(2, {.timeout = 5s});
+  run.start();
+  run.after(3s);
+  run.on(event::Held{0});
+  EXPECT_EQ(run.after(2s), "end 1");
+  run.ends(1, 143);
+  EXPECT_EQ(run.after(1h), "");
+  run.on(event::Released{0});
+  EXPECT_EQ(run.after(2s - 1ms), "") << "the time that was left";
+  EXPECT_EQ(run.after(1ms), "end 0");
+}
+
+TEST(RunPolicyTime, StandsStillForAnEndThatWeHoldBack) {
+  PolicyRun run(1);
+  run.start();
+  run.on(event::Held{0});
+  EXPECT_EQ(run.signal(SIGTERM), "end 0");
+  EXPECT_EQ(run.after(1h), "");
+  run.on(event::Released{0});
+  EXPECT_EQ(run.after(15s - 1ms), "");
+  EXPECT_EQ(run.after(1ms), "abandon 0 (did not end within 15 s of being told to)");
+}
+
+TEST(RunPolicyTime, StandsStillForAnOpenOutputThatWeHoldBack) {
+  PolicyRun run(1);
+  run.start();
+  run.exits(0, 0);
+  run.after(1s);
+  run.on(event::Held{0});
+  EXPECT_EQ(run.after(1h), "");
+  run.on(event::Released{0});
+  EXPECT_EQ(run.after(1s), "let go 0");
+}
+
+TEST(RunPolicyTime, StandsStillForAHostThatPrintsMuchBeforeItIsReady) {
+  PolicyRun run(1);
+  run.on(event::Begin{});
+  run.on(event::Held{0});
+  EXPECT_EQ(run.after(1h), "");
+  run.on(event::Released{0});
+  EXPECT_EQ(run.after(10s), "abandon 0 (timed out after 10 s)");
+}
+
+TEST(RunPolicyTime, StandsStillForAllWhilePodrunIsStopped) {
+  PolicyRun run(3, {.timeout = 5s});
+  run.start();
+  run.exits(1, 0);
+  run.after(1s);
+  run.on(event::Held{2});
+  run.on(event::Suspended{});
+  EXPECT_EQ(run.policy().deadline(), std::nullopt);
+  EXPECT_EQ(run.after(1h), "");
+  run.on(event::Resumed{});
+  EXPECT_EQ(run.after(1s), "let go 1");
+  EXPECT_EQ(run.after(3s), "end 0");
+  EXPECT_EQ(run.after(1h), "abandon 0 (did not end within 15 s of being told to)");
+  run.on(event::Released{2});
+  EXPECT_EQ(run.after(4s), "end 2");
+}
+
+TEST(RunPolicyTime, StandsStillForAHostReleasedWhilePodrunIsStopped) {
+  PolicyRun run(1, {.timeout = 5s});
+  run.start();
+  run.on(event::Held{0});
+  run.on(event::Suspended{});
+  run.on(event::Released{0});
+  EXPECT_EQ(run.after(1h), "");
+  run.on(event::Resumed{});
+  EXPECT_EQ(run.after(5s - 1ms), "");
+  EXPECT_EQ(run.after(1ms), "end 0");
+}
+
+TEST(RunPolicyTime, BeginsAnEndOnlyWhenPodrunGoesOn) {
+  PolicyRun run(1);
+  run.start();
+  run.on(event::Suspended{});
+  EXPECT_EQ(run.signal(SIGTERM), "end 0");
+  EXPECT_EQ(run.after(1h), "");
+  run.on(event::Resumed{});
+  EXPECT_EQ(run.after(15s), "abandon 0 (did not end within 15 s of being told to)");
+}
+
+TEST(RunPolicyTime, DoesNothingAtATickThatComesEarly) {
+  PolicyRun run(1, {.timeout = 5s});
+  run.start();
+  EXPECT_EQ(run.on(event::Tick{}), "");
+  EXPECT_EQ(run.after(5s), "end 0");
+}
+
+}  // namespace
+}  // namespace podrun

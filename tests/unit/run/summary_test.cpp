@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "podrun/run/summary.hpp"
+
+#include <csignal>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace podrun {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+std::vector<Host> pod(std::size_t count) {
+  std::vector<Host> hosts(count);
+  for (std::size_t label = 0; label < count; ++label) {
+    hosts[label].label = label;
+    hosts[label].name = "tpu-" + std::to_string(label);
+  }
+  return hosts;
+}
+
+std::vector<std::string> summary(const std::vector<HostOutcome>& outcomes,
+                                 std::optional<std::size_t> culprit = std::nullopt,
+                                 std::optional<int> interrupted_by = std::nullopt) {
+  return summarize(pod(outcomes.size()), outcomes, culprit, interrupted_by);
+}
+
+TEST(Describe, NamesEveryEnd) {
+  EXPECT_EQ(describe(Exited{0}), "ok");
+  EXPECT_EQ(describe(Exited{1}), "exit 1");
+  EXPECT_EQ(describe(Exited{128}), "exit 128");
+  EXPECT_EQ(describe(Exited{137}), "exit 137 (SIGKILL)") << "as a shell reports a signal";
+  EXPECT_EQ(describe(Exited{255}), "exit 255");
+  EXPECT_EQ(describe(Signaled{SIGTERM}), "killed by SIGTERM");
+  EXPECT_EQ(describe(Signaled{120}), "killed by signal 120");
+  EXPECT_EQ(describe(TimedOut{90s}), "timed out after 90 s");
+  EXPECT_EQ(describe(TimedOut{2h}), "timed out after 2 h");
+  EXPECT_EQ(describe(Lost{{"running", "no answer for 45 s"}}), "lost: running: no answer for 45 s");
+  EXPECT_EQ(describe(Unreachable{{"key exchange", "timed out after 10 s"}}),
+            "unreachable: key exchange: timed out after 10 s");
+  EXPECT_EQ(describe(Unreachable{{"", "connection refused"}}), "unreachable: connection refused");
+  EXPECT_EQ(describe(Unreachable{{"working directory", "no such directory \"/x\""}}),
+            "not ready: working directory: no such directory \"/x\"");
+  EXPECT_EQ(describe(Stopped{}), "ended by podrun");
+  EXPECT_EQ(describe(NotStarted{}), "not started");
+}
+
+TEST(Describe, ShowsControlBytesOfAHostEscaped) {
+  EXPECT_EQ(describe(Lost{{"hello", "\x1b[31mred\r\nand \xff\a"}}),
+            "lost: hello: \\x1b[31mred\\x0d\\x0aand \\xff\\x07");
+}
+
+TEST(Summary, SaysNothingWhenAllIsWell) { EXPECT_THAT(summary({Exited{0}, Exited{0}}), IsEmpty()); }
+
+TEST(Summary, IsAsTheManualShowsIt) {
+  std::vector<HostOutcome> outcomes(32, Exited{0});
+  outcomes[3] = outcomes[17] = Exited{1};
+  outcomes[31] = Unreachable{{"", "connection refused"}};
+  std::vector<Host> hosts = pod(32);
+  hosts[31].label = 41;
+  hosts[31].name = "tpu-41";
+  EXPECT_THAT(summarize(hosts, outcomes, std::nullopt, std::nullopt),
+              ElementsAre("podrun: ok 29 · exit 1: [3,17] · unreachable: [41] tpu-41: connection refused"));
+}
+
+TEST(Summary, FoldsRanksAndSortsByKindAndStatus) {
+  const Lost lost{{"running", "gone"}};
+  EXPECT_THAT(
+      summary({Stopped{}, Exited{7}, lost, TimedOut{60s}, Signaled{SIGKILL}, Exited{2}, Exited{7}, Exited{7},
+               Exited{0}, lost, NotStarted{}}),
+      ElementsAre("podrun: ok 1 · exit 2: [5] · exit 7: [1,6,7] · not started 1 · killed by SIGKILL: [4] · "
+                  "timed out after 1 min: [3] · lost: [2,9] running: gone · ended by podrun: [0]"));
+  EXPECT_THAT(summary({Exited{1}, Exited{1}, Exited{1}, Exited{1}}), ElementsAre("podrun: exit 1: [0-3]"));
+}
+
+TEST(Summary, ShowsTheLabelsOfTheList) {
+  std::vector<Host> hosts = pod(3);
+  for (Host& host : hosts) host.label += 10;
+  EXPECT_THAT(summarize(hosts, {Exited{1}, Exited{0}, Exited{1}}, std::nullopt, std::nullopt),
+              ElementsAre("podrun: ok 1 · exit 1: [10,12]"));
+}
+
+TEST(Summary, TellsHostsWithDifferentFailuresApart) {
+  EXPECT_THAT(
+      summary({Exited{0}, Lost{{"running", "reset"}}, Lost{{"running", "no answer"}}}),
+      ElementsAre("podrun: ok 1 · lost: [1] tpu-1: running: reset · lost: [2] tpu-2: running: no answer"));
+}
+
+TEST(Summary, SaysWhenNothingWasStarted) {
+  const Unreachable refused{{"connecting", "connection refused"}};
+  EXPECT_THAT(summary({NotStarted{}, refused, NotStarted{}}),
+              ElementsAre("podrun: not started 2 · unreachable: [1] tpu-1: connecting: connection refused",
+                          "podrun: nothing was started on any host"));
+  EXPECT_THAT(summary({refused, refused}),
+              ElementsAre("podrun: unreachable: [0,1] connecting: connection refused",
+                          "podrun: nothing was started on any host"));
+}
+
+TEST(Summary, NamesTheCulpritThatEndedTheOthers) {
+  EXPECT_THAT(summary({Stopped{}, Exited{1}, Stopped{}}, 1),
+              ElementsAre("podrun: exit 1: [1] · ended by podrun: [0,2]",
+                          "podrun: [1] tpu-1 failed first (exit 1), so the others were ended"));
+}
+
+TEST(Summary, NamesNoCulpritWhereNobodyWasEnded) {
+  EXPECT_THAT(summary({Exited{0}, Exited{1}}, 1), ElementsAre("podrun: ok 1 · exit 1: [1]"));
+}
+
+TEST(Summary, SaysWhatInterrupted) {
+  EXPECT_THAT(summary({Exited{0}, Exited{130}}, std::nullopt, SIGINT),
+              ElementsAre("podrun: ok 1 · exit 130 (SIGINT): [1]", "podrun: interrupted (SIGINT)"));
+  EXPECT_THAT(summary({Stopped{}, Stopped{}}, std::nullopt, SIGTERM),
+              ElementsAre("podrun: ended by podrun: [0,1]", "podrun: interrupted (SIGTERM)"));
+  EXPECT_THAT(summary({NotStarted{}}, std::nullopt, SIGINT),
+              ElementsAre("podrun: not started 1", "podrun: interrupted (SIGINT)",
+                          "podrun: nothing was started on any host"));
+}
+
+TEST(Summary, SaysNothingOfAReaderWhoHasSeenEnough) {
+  EXPECT_THAT(summary({Stopped{}, Exited{0}}, std::nullopt, SIGPIPE), IsEmpty());
+  EXPECT_THAT(summary({Stopped{}, Exited{3}}, std::nullopt, SIGPIPE),
+              ElementsAre("podrun: exit 3: [1] · ended by podrun: [0]", "podrun: interrupted (SIGPIPE)"));
+}
+
+TEST(Summary, ShowsControlBytesOfAHostEscaped) {
+  EXPECT_THAT(summary({Exited{0}, Lost{{"running", "\x1b[2Jgone\n"}}}),
+              ElementsAre("podrun: ok 1 · lost: [1] tpu-1: running: \\x1b[2Jgone\\x0a"));
+}
+
+}  // namespace
+}  // namespace podrun
