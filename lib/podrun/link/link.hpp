@@ -17,10 +17,15 @@
 // Connector.
 namespace podrun {
 
+/// Whether connecting once more may help: at once, or when the user has answered a question (a new host key,
+/// a passphrase).
+enum class Retry { no, may_help, after_asking };
+
 /// Why a host could not be used or was lost: the stage it had reached and what happened there.
 struct Failure {
   std::string stage;
   std::string what;
+  Retry retry = Retry::no;
 
   friend bool operator==(const Failure&, const Failure&) = default;
 };

@@ -118,7 +118,8 @@ podrun_heed() { case $1 in hold) kill -s USR2 $podrun_watch ;; *) kill -s USR1 $
 while LC_ALL=C IFS= read -r podrun_line; do
   case $podrun_line in "go "*) podrun_told=1; break ;; *) podrun_heed "$podrun_line" ;; esac;
 done;
-[ "$podrun_told" ] || { kill -s ALRM $podrun_watch; podrun_tidy; exit 125; };
+# (The TERM of a watch that ends us may hit our rm, and busybox sh would say so.)
+[ "$podrun_told" ] || { exec 2>/dev/null; kill -s ALRM $podrun_watch; podrun_tidy; exit 125; };
 exec 3<&0 </dev/null;
 
 # The reader: heartbeats, signals; the end of input ends the command. It ignores signals, since a read that a trap

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+// How a host is reached over SSH: what ssh_config(5) calls by the same names. Pure.
+namespace podrun {
+
+/// StrictHostKeyChecking: what becomes of a host key that is not known yet. A changed key is always refused.
+enum class HostKeyCheck { accept_new, yes, no, ask };
+enum class AddressFamily { any, ipv4, ipv6 };
+
+struct SshSettings {
+  std::string host_name = {};  ///< HostName; empty: the name in the list of hosts
+  std::string user = {};       ///< empty: who runs podrun
+  std::uint16_t port = 22;
+  AddressFamily address_family = AddressFamily::any;
+  std::string bind_address = {};
+  std::chrono::seconds alive_interval{15};  ///< ServerAliveInterval; 0: never ask
+  unsigned alive_count_max = 3;
+
+  std::vector<std::string> identity_files = {};     ///< each must be there; empty: the default files
+  std::vector<std::string> certificate_files = {};  ///< besides each identity's own FILE-cert.pub
+  bool identities_only = false;
+  std::string agent_socket = {};  ///< empty: no agent
+
+  HostKeyCheck host_key_check = HostKeyCheck::accept_new;
+  std::vector<std::string> user_known_hosts = {};  ///< a new key goes into the first; empty: into none
+  std::vector<std::string> global_known_hosts = {};
+  bool hash_known_hosts = false;
+  std::string host_key_alias = {};
+
+  // Algorithms by preference, comma-separated; empty: ours
+  std::string kex_algorithms = {};
+  std::string host_key_algorithms = {};
+  std::string ciphers = {};
+  std::string macs = {};
+
+  std::optional<std::chrono::seconds> connect_timeout = std::nullopt;
+  std::optional<unsigned> connection_attempts = std::nullopt;
+};
+
+/// The settings where nothing is configured: files below `home`, `agent_socket` from $SSH_AUTH_SOCK.
+SshSettings default_settings(const std::string& home, const std::string& agent_socket);
+
+/// What became of one keyword.
+enum class Applied { yes, passed_over };
+
+/// Applies `KEYWORD=VALUE` or `KEYWORD VALUE` as ssh's -o does. Throws UsageError for a bad value, and for a
+/// keyword that would change the route or the trust and is not supported. `~` and %d stand for `home`.
+Applied apply_option(SshSettings& settings, std::string_view option, const std::string& home);
+
+}  // namespace podrun
