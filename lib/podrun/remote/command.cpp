@@ -118,6 +118,10 @@ void check_environment(const Command& command) {
   }
 }
 
+/// For a command that starts before we know it: the third word of $SSH_CONNECTION, see ssh(1).
+constexpr std::string_view kOwnAddress =
+    "podrun_own() { case $3 in \"\" | UNKNOWN) ;; *) PODRUN_HOST0=$3 ;; esac; }; podrun_own $SSH_CONNECTION; ";
+
 }  // namespace
 
 RemoteCommand build_command(const Command& command) {
@@ -126,6 +130,7 @@ RemoteCommand build_command(const Command& command) {
   check_environment(command);
   RemoteCommand remote = std::visit([&](const auto& what) { return build(what, command); }, command.what);
   remote.text = exports(command.environment) + remote.text;
+  remote.has_values = !command.environment.empty();
   if (remote.text.size() > kMaxInlineText) {
     remote.files.push_back({"podrun.environment", remote.text});
     remote.text = ". " + file_path("podrun.environment");
@@ -140,10 +145,10 @@ std::string build_go(const RemoteCommand& command, const RankVariables& variable
       {"PODRUN_WORKER", std::to_string(variables.worker)},
       {"PODRUN_HOST", variables.host},
       {"PODRUN_HOSTLIST", variables.host_list},
-      {"PODRUN_HOST0", variables.host0},
+      {"PODRUN_HOST0", variables.host0.empty() ? variables.host : variables.host0},
       {"PODRUN_RUN_ID", variables.run_id},
   };
-  return exports(environment) + command.text;
+  return fmt::format("{}{}{}", exports(environment), variables.host0.empty() ? kOwnAddress : "", command.text);
 }
 
 }  // namespace podrun

@@ -53,6 +53,7 @@ struct RemoteFile {
 struct RemoteCommand {
   std::string text;
   std::vector<RemoteFile> files;
+  bool has_values = false;  ///< of the environment: the text must not stand in a command line
 };
 
 /// Longer text goes as a file: `read` of a shell is slow, and Linux takes no word over 128 KiB.
@@ -70,7 +71,7 @@ struct RankVariables {
   std::size_t worker = 0;
   std::string host;
   std::string host_list;  ///< one per line
-  std::string host0;
+  std::string host0;  ///< empty: the host's own end of the connection, or else its `host`
   std::string run_id;
 };
 

@@ -69,18 +69,20 @@ std::chrono::seconds heartbeat_interval(std::chrono::seconds orphan_timeout) {
   return std::max(std::chrono::seconds(1), orphan_timeout / 6);
 }
 
-Program supervisor_program(const Supervision& supervision, std::string_view nonce) {
+Program supervisor_program(const Supervision& supervision, std::string_view nonce, std::string_view text) {
   const std::chrono::seconds tick = heartbeat_interval(supervision.orphan_timeout);
   // One more, since the first may be nearly over when the last heartbeat comes.
   const auto ticks = 1 + std::max<std::chrono::seconds::rep>(
                              1, (supervision.orphan_timeout + tick - std::chrono::seconds(1)) / tick);
   const bool fed = supervision.input == StandardInput::fed;
   const bool directory = fed || supervision.run_directory == RunDirectory::yes;
-  return {.script = supervisor_text(supervision.clean_up),
-          .arguments = {std::string(nonce), supervision.mark, std::to_string(supervision.grace.count()),
-                        std::to_string(tick.count()), std::to_string(ticks), supervision.directory,
-                        fmt::format("{}{}", directory ? "d" : "", fed ? "i" : "")},
-          .privilege = supervision.privilege};
+  Program program{.script = supervisor_text(supervision.clean_up),
+                  .arguments = {std::string(nonce), supervision.mark, std::to_string(supervision.grace.count()),
+                                std::to_string(tick.count()), std::to_string(ticks), supervision.directory,
+                                fmt::format("{}{}", directory ? "d" : "", fed ? "i" : "")},
+                  .privilege = supervision.privilege};
+  if (!text.empty()) program.arguments.emplace_back(text);
+  return program;
 }
 
 Program feeder_program(const std::string& path, const Supervision& supervision, std::string_view nonce) {

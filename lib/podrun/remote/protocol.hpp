@@ -30,7 +30,9 @@ struct Supervision {
 /// Seconds between heartbeats; the supervisor gives up after orphan_timeout / this many without one.
 std::chrono::seconds heartbeat_interval(std::chrono::seconds orphan_timeout);
 
-Program supervisor_program(const Supervision& supervision, std::string_view nonce);
+/// `text`: starts the command at once, without `go`; empty: waits for it.
+Program supervisor_program(const Supervision& supervision, std::string_view nonce,
+                           std::string_view text = {});
 /// Copies standard input to a file or FIFO on the host, after its own hello.
 Program feeder_program(const std::string& path, const Supervision& supervision, std::string_view nonce);
 /// Prints `pid (name)` of each process of the command that may hold its output open, after its own hello.

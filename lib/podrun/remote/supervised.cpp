@@ -141,11 +141,12 @@ Supervised::Supervised(const asio::any_io_executor& executor, Link& link, Superv
 
 Supervised::~Supervised() { stop({"", "abandoned"}); }
 
-asio::awaitable<Hello> Supervised::prepare(const std::vector<RemoteFile>& files, Noise noise) {
+asio::awaitable<Hello> Supervised::prepare(const std::vector<RemoteFile>& files, Noise noise,
+                                           std::string text) {
   if (!files.empty()) supervision_.run_directory = RunDirectory::yes;
   const std::string nonce = random_id();
-  control_ =
-      std::make_shared<Control>(executor_, co_await link_.exec(supervisor_program(supervision_, nonce)));
+  Program program = supervisor_program(supervision_, nonce, text);
+  control_ = std::make_shared<Control>(executor_, co_await link_.exec(std::move(program)));
   Greeting greeting(control_->stream(), nonce, std::move(noise));
   Hello hello = co_await greeting.read();
   greeted_ = true;

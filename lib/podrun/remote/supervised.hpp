@@ -25,8 +25,9 @@ class Supervised {
   /// Takes what a host prints before the hello; may wait, which slows the host down.
   using Noise = std::function<asio::awaitable<void>(Received)>;
 
-  /// Starts the supervisor, waits for its hello and puts the files there. Throws HostError.
-  asio::awaitable<Hello> prepare(const std::vector<RemoteFile>& files, Noise noise);
+  /// Starts the supervisor, waits for its hello and puts the files there. Throws HostError. With a text the
+  /// command starts at once, see build_go(); then there is no go(), and there are no files.
+  asio::awaitable<Hello> prepare(const std::vector<RemoteFile>& files, Noise noise, std::string text = {});
 
   /// Starts the command: `text` is one line of sh, see build_go().
   void go(std::string_view text);

@@ -1,7 +1,8 @@
 # The supervisor: starts one command on a host when told, and leaves nothing of it behind, whatever ends us.
 #
-#   sh -c '<this, one line>' podrun NONCE MARK GRACE TICK TICKS DIRECTORY FLAGS
+#   sh -c '<this, one line>' podrun NONCE MARK GRACE TICK TICKS DIRECTORY FLAGS [TEXT]
 #
+# TEXT is what `go` would say, for a host that need not wait for others.
 # GRACE and TICK are seconds; TICKS ticks without a line on standard input end the command. FLAGS: d make the run's
 # directory, i make the command's standard input there (a FIFO), c see cleanup.sh. Replies and lines: protocol.hpp.
 #
@@ -9,7 +10,7 @@
 # no single quote, no backslash, and "!" only in "$!". Every name begins with podrun_, so that no variable of the user
 # is overwritten. Works in dash, bash and busybox sh; needs grep, sleep, mkdir, mkfifo, rm and /proc.
 
-podrun_nonce=$1 podrun_mark=$2 podrun_grace=$3 podrun_tick=$4 podrun_ticks=$5 podrun_cwd=$6 podrun_flags=$7;
+podrun_nonce=$1 podrun_mark=$2 podrun_grace=$3 podrun_tick=$4 podrun_ticks=$5 podrun_cwd=$6 podrun_flags=$7 podrun_line=${8:+"go $8"};
 podrun_dir= podrun_in=/dev/null podrun_own= podrun_session= podrun_ending= podrun_interrupted= podrun_told= podrun_n=${IFS#??};
 
 podrun_say() { echo; printf %s "podrun1 $podrun_nonce $*"; echo; };
@@ -115,7 +116,8 @@ podrun_say ready ${SSH_CONNECTION:-- - - -} "$podrun_dir";
 
 # Until go. A line that is cut by the end of input is no go. (In UTF-8 the read of bash loses bytes.)
 podrun_heed() { case $1 in hold) kill -s USR2 $podrun_watch ;; *) kill -s USR1 $podrun_watch ;; esac; };
-while LC_ALL=C IFS= read -r podrun_line; do
+[ -z "$podrun_line" ] || podrun_told=1;
+while [ -z "$podrun_told" ] && LC_ALL=C IFS= read -r podrun_line; do
   case $podrun_line in "go "*) podrun_told=1; break ;; *) podrun_heed "$podrun_line" ;; esac;
 done;
 # (The TERM of a watch that ends us may hit our rm, and busybox sh would say so.)

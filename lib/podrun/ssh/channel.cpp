@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "podrun/ssh/channel.hpp"
+
+#include <algorithm>
+#include <csignal>
+#include <new>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace podrun {
+namespace {
+
+/// Output of a host that waits here to be taken, in bytes.
+constexpr std::size_t kMaxKept = 128 * 1024;
+
+/// RFC 4254 6.10: the names of signals. What is not among them counts as KILL.
+int signal_number(std::string_view name) {
+  constexpr std::pair<std::string_view, int> kNames[] = {
+      {"ABRT", SIGABRT}, {"ALRM", SIGALRM}, {"FPE", SIGFPE},   {"HUP", SIGHUP},   {"ILL", SIGILL},
+      {"INT", SIGINT},   {"KILL", SIGKILL}, {"PIPE", SIGPIPE}, {"QUIT", SIGQUIT}, {"SEGV", SIGSEGV},
+      {"TERM", SIGTERM}, {"USR1", SIGUSR1}, {"USR2", SIGUSR2}, {"BUS@openssh.com", SIGBUS}};
+  for (const auto& [known, number] : kNames) {
+    if (known == name) return number;
+  }
+  return SIGKILL;
+}
+
+}  // namespace
+
+Channel::Channel(std::shared_ptr<Session> session)
+    : session_(std::move(session)),
+      readable_(session_->executor_),
+      writable_(session_->executor_),
+      progress_(session_->executor_) {
+  session_->channels_.push_back(this);
+}
+
+Channel::~Channel() {
+  release();
+  std::erase(session_->channels_, this);
+}
+
+asio::awaitable<void> Channel::start(const std::string& command) {
+  channel_ = ssh_channel_new(session_->transport_->session());
+  if (!channel_) throw HostError(session_->transport_->failure());
+  set_callbacks();
+  // sshd's first channel has number 0, which is what libssh assumes before it knows: the command can go out
+  // together with the opening, which saves a round trip.
+  const bool first = !std::exchange(session_->used_, true);
+  const bool at_once = first && ssh_get_openssh_version(session_->transport_->session()) > 0;
+  const auto open = [this] { return ssh_channel_open_session(channel_); };
+  if (!at_once || session_->transport_->call(open) == SSH_ERROR) co_await finish(open, "opening a channel");
+  co_await finish([&] { return ssh_channel_request_exec(channel_, command.c_str()); }, "running a command");
+}
+
+/// Repeats a request until it is answered: libssh takes the answer only by being asked again.
+template <typename Request>
+asio::awaitable<void> Channel::finish(Request request, std::string what) {
+  starting_ = true;
+  for (;;) {
+    if (failure_) throw HostError(*failure_);
+    const int result = session_->transport_->call(request);
+    if (result == SSH_OK) break;
+    if (result == SSH_ERROR) {
+      Failure failure = session_->transport_->failure();
+      failure.stage = what;
+      throw HostError(failure);
+    }
+    session_->transport_->acknowledge_at_once();
+    session_->transport_->wake();
+    co_await progress_.wait();
+  }
+  starting_ = false;
+}
+
+void Channel::set_callbacks() {
+  ssh_callbacks_init(&callbacks_);
+  callbacks_.userdata = this;
+  callbacks_.channel_data_function = on_data;
+  callbacks_.channel_close_function = on_close;
+  callbacks_.channel_exit_status_function = on_exit_status;
+  callbacks_.channel_exit_signal_function = on_exit_signal;
+  ssh_set_channel_callbacks(channel_, &callbacks_);
+}
+
+int Channel::on_data(ssh_session, ssh_channel, void* data, std::uint32_t size, int is_stderr, void* self) {
+  auto& channel = *static_cast<Channel*>(self);
+  const StreamId stream = is_stderr ? StreamId::err : StreamId::out;
+  const std::uint32_t taken = channel.keep(stream, static_cast<const char*>(data), size);
+  channel.refused_[index_of(stream)] = taken < size;
+  channel.readable_.notify();
+  return static_cast<int>(taken);
+}
+
+void Channel::on_close(ssh_session, ssh_channel, void* self) {
+  auto& channel = *static_cast<Channel*>(self);
+  channel.closed_ = true;
+  channel.readable_.notify();
+  channel.writable_.notify();
+}
+
+void Channel::on_exit_status(ssh_session, ssh_channel, int status, void* self) {
+  auto& channel = *static_cast<Channel*>(self);
+  channel.end_ = Exited{status};
+  channel.readable_.notify();
+}
+
+void Channel::on_exit_signal(ssh_session, ssh_channel, const char* signal, int, const char*, const char*,
+                             void* self) {
+  auto& channel = *static_cast<Channel*>(self);
+  channel.end_ = Signaled{signal_number(signal)};
+  channel.readable_.notify();
+}
+
+/// Takes as much as there is room for.
+std::uint32_t Channel::keep(StreamId stream, const char* data, std::uint32_t size) {
+  std::string_view rest(data, std::min<std::size_t>(size, kMaxKept - std::min(kept_, kMaxKept)));
+  const auto taken = static_cast<std::uint32_t>(rest.size());
+  kept_ += rest.size();
+  while (!rest.empty()) {
+    const bool full = pieces_.empty() || pieces_.back().stream != stream ||
+                      pieces_.back().bytes.size() == Chunk::kMaxSize;
+    if (full) pieces_.push_back({stream, {}});
+    std::string& bytes = pieces_.back().bytes;
+    const std::string_view part = rest.substr(0, Chunk::kMaxSize - bytes.size());
+    bytes += part;
+    rest.remove_prefix(part.size());
+  }
+  return taken;
+}
+
+/// Nobody calls again for what on_data() left with libssh: it must be read.
+void Channel::take_refused() {
+  static std::array<char, Chunk::kMaxSize> buffer;  // one thread
+  for (const StreamId stream : {StreamId::out, StreamId::err}) {
+    const int is_stderr = stream == StreamId::err ? 1 : 0;
+    while (channel_ && refused_[index_of(stream)] && kept_ + buffer.size() <= kMaxKept) {
+      const int count = session_->transport_->call([&] {
+        return ssh_channel_read_nonblocking(channel_, buffer.data(), buffer.size(), is_stderr);
+      });
+      if (count > 0) keep(stream, buffer.data(), static_cast<std::uint32_t>(count));
+      if (count <= 0) refused_[index_of(stream)] = false;
+    }
+  }
+  session_->transport_->wake();  // the window has grown, which is to be written
+}
+
+asio::awaitable<StreamEvent> Channel::next() {
+  for (;;) {
+    if (channel_ && pieces_.empty() && (refused_[0] || refused_[1])) take_refused();
+    if (!pieces_.empty()) {
+      Piece piece = std::move(pieces_.front());
+      pieces_.pop_front();
+      kept_ -= piece.bytes.size();
+      co_return Received{piece.stream, Chunk(std::move(piece.bytes))};
+    }
+    if (end_ && !std::exchange(end_told_, true)) {
+      co_return std::visit([](auto end) { return StreamEvent(end); }, *end_);
+    }
+    if (closed_) co_return Closed{};
+    if (failure_) co_return *failure_;
+    co_await readable_.wait();
+  }
+}
+
+bool Channel::can_write() const {
+  // libssh queues without limit: one piece at a time. It says nothing when the window grows.
+  return channel_ && !session_->transport_->write_pending() && ssh_channel_window_size(channel_) > 0;
+}
+
+asio::awaitable<bool> Channel::write(Chunk chunk) {
+  std::string_view rest = chunk.bytes();
+  while (!rest.empty()) {
+    if (!channel_ || closed_ || input_ended_) co_return false;
+    if (can_write()) {
+      const int count = session_->transport_->call([&] {
+        return ssh_channel_write(channel_, rest.data(), static_cast<std::uint32_t>(rest.size()));
+      });
+      if (count < 0) co_return false;
+      rest.remove_prefix(static_cast<std::size_t>(count));
+      session_->transport_->wake();
+      if (count > 0) continue;
+    }
+    writing_ = true;
+    co_await writable_.wait();
+    writing_ = false;
+  }
+  co_return true;
+}
+
+void Channel::close_write() {
+  if (!channel_ || std::exchange(input_ended_, true)) return;
+  session_->transport_->call([this] { return ssh_channel_send_eof(channel_); });
+  session_->transport_->wake();
+  writable_.notify();
+}
+
+void Channel::stop(Failure failure) {
+  if (!failure_) failure_ = std::move(failure);
+  pieces_.clear();
+  closed_ = false;  // the failure is what is told
+  end_.reset();
+  release();
+  readable_.notify();
+  writable_.notify();
+  progress_.notify();
+}
+
+/// The pump has handled something.
+void Channel::after_step() {
+  if (starting_) progress_.notify();
+  if (writing_ && can_write()) writable_.notify();
+}
+
+/// The session ends. libssh frees its channels itself.
+void Channel::detach(const Failure& failure) {
+  if (channel_) ssh_remove_channel_callbacks(channel_, &callbacks_);
+  channel_ = nullptr;
+  if (!failure_) failure_ = failure;
+  readable_.notify();
+  writable_.notify();
+  progress_.notify();
+}
+
+void Channel::release() {
+  if (!channel_) return;
+  // libssh goes on calling them until the host has closed the channel too.
+  ssh_remove_channel_callbacks(channel_, &callbacks_);
+  session_->transport_->call([this] {
+    if (ssh_channel_close(channel_) == SSH_AGAIN) ssh_channel_close(channel_);  // the first did the end of input
+    ssh_channel_free(channel_);
+    return SSH_OK;
+  });
+  channel_ = nullptr;
+  session_->transport_->wake();
+}
+
+}  // namespace podrun

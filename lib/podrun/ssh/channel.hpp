@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <libssh/callbacks.h>
+#include <libssh/libssh.h>
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+
+#include <asio/awaitable.hpp>
+
+#include "podrun/base/event.hpp"
+#include "podrun/link/link.hpp"
+#include "podrun/ssh/session.hpp"
+
+namespace podrun {
+
+/// One command on a session. What arrives is kept here up to a limit; beyond it libssh keeps it, and its window
+/// (at most some 1.3 MB a stream) stops the host, while the session goes on.
+class Channel : public Stream {
+ public:
+  explicit Channel(std::shared_ptr<Session> session);
+  Channel(const Channel&) = delete;
+  Channel& operator=(const Channel&) = delete;
+  ~Channel() override;
+
+  /// Opens the channel and starts the command. Throws HostError.
+  asio::awaitable<void> start(const std::string& command);
+
+  asio::awaitable<StreamEvent> next() override;
+  asio::awaitable<bool> write(Chunk chunk) override;
+  void close_write() override;
+  void stop(Failure failure) override;
+
+ private:
+  friend class Session;
+
+  struct Piece {
+    StreamId stream;
+    std::string bytes;
+  };
+
+  // What libssh calls. They may call nothing of libssh themselves.
+  static int on_data(ssh_session, ssh_channel, void* data, std::uint32_t size, int is_stderr, void* self);
+  static void on_close(ssh_session, ssh_channel, void* self);
+  static void on_exit_status(ssh_session, ssh_channel, int status, void* self);
+  static void on_exit_signal(ssh_session, ssh_channel, const char* signal, int, const char*, const char*,
+                             void* self);
+
+  void set_callbacks();
+  template <typename Request>
+  asio::awaitable<void> finish(Request request, std::string what);
+  std::uint32_t keep(StreamId stream, const char* data, std::uint32_t size);
+  void take_refused();
+  bool can_write() const;
+  void after_step();
+  void detach(const Failure& failure);
+  void release();
+
+  std::shared_ptr<Session> session_;
+  ssh_channel channel_ = nullptr;  ///< null: closed here
+  ssh_channel_callbacks_struct callbacks_{};
+  Event readable_;
+  Event writable_;
+  bool writing_ = false;   ///< waits for writable_
+  Event progress_;
+  bool starting_ = false;  ///< waits for progress_
+
+  std::deque<Piece> pieces_;
+  std::size_t kept_ = 0;              ///< bytes in pieces_
+  std::array<bool, kStreams> refused_{};  ///< libssh has kept some
+  std::optional<std::variant<Exited, Signaled>> end_;
+  bool end_told_ = false;
+  bool closed_ = false;       ///< by the host: nothing more will come
+  bool input_ended_ = false;  ///< by us
+  std::optional<Failure> failure_;
+};
+
+}  // namespace podrun

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <libssh/libssh.h>
+
+#include <chrono>
+#include <memory>
+#include <vector>
+
+#include <asio/any_io_executor.hpp>
+#include <asio/awaitable.hpp>
+#include <asio/steady_timer.hpp>
+
+#include "podrun/link/link.hpp"
+#include "podrun/ssh/transport.hpp"
+
+namespace podrun {
+
+class Channel;
+
+/// Questions to a silent server: after `count_max` of them without an answer the host is lost.
+struct KeepAlive {
+  std::chrono::seconds interval{15};  ///< 0: never
+  unsigned count_max = 3;
+};
+
+/// A connection that is logged in, and its channels. One coroutine, the pump, handles what arrives for as long
+/// as the session runs; all else only calls libssh and waits for what the pump notices.
+class Session : public std::enable_shared_from_this<Session> {
+ public:
+  Session(const asio::any_io_executor& executor, std::unique_ptr<Transport> transport, KeepAlive keep_alive);
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+  ~Session();
+
+  void start();
+  /// Runs a command in a channel of its own. Throws HostError.
+  asio::awaitable<std::shared_ptr<Stream>> exec(std::string command);
+  /// Ends the connection: every channel ends with this failure.
+  void stop(const Failure& failure);
+
+ private:
+  friend class Channel;
+
+  static asio::awaitable<void> pump(std::shared_ptr<Session> self);
+  bool handle_arrivals();
+  void close(const Failure& failure);
+  void ask_if_alive();
+  void arm_keep_alive();
+
+  asio::any_io_executor executor_;
+  std::unique_ptr<Transport> transport_;  ///< null: closed
+  std::vector<Channel*> channels_;        ///< each takes itself out
+  bool used_ = false;                     ///< there has been a channel
+  std::optional<Failure> failure_;        ///< why it is closed
+
+  KeepAlive keep_alive_;
+  asio::steady_timer keep_alive_timer_;
+  bool heard_ = true;  ///< something has arrived in this interval
+  unsigned unanswered_ = 0;
+};
+
+}  // namespace podrun
