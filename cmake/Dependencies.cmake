@@ -2,6 +2,8 @@
 find_package(Threads REQUIRED)
 find_package(fmt REQUIRED)
 find_package(CLI11 REQUIRED)
+find_package(libssh REQUIRED)
+find_package(OpenSSL REQUIRED COMPONENTS Crypto)
 find_path(ASIO_INCLUDE_DIR asio.hpp REQUIRED)
 
 # asio is header-only; compiled once here, which halves the time of every other file.

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "connectors.hpp"
 
-#include <fmt/format.h>
-
-#include "podrun/base/error.hpp"
 #include "podrun/local/connectors.hpp"
 #include "podrun/local/login_environment.hpp"
+
+#include "ssh_settings.hpp"
 
 extern char** environ;
 
 namespace podrun {
 namespace {
+
+/// Enough for slow name servers and agents; more would not make these faster.
+constexpr std::size_t kBlockingThreads = 8;
 
 std::vector<std::string> own_environment() {
   std::vector<std::string> environment;
@@ -27,29 +29,41 @@ ProcessOptions local_child(const Probe& probe, std::size_t descriptor_limit) {
   return child;
 }
 
-void check_ways(const std::vector<Host>& hosts, const std::optional<ViaTemplate>& via) {
+}  // namespace
+
+void check_ways(const Options& options, const std::vector<Host>& hosts) {
+  if (options.via.empty()) return;
+  const ViaTemplate via(options.via);
   for (const Host& host : hosts) {
-    if (host.kind == HostKind::local) continue;
-    if (!via) {
-      throw UsageError(fmt::format("{}: no way to \"{}\" (SSH is not built in yet: add --via 'ssh {{host}}')",
-                                   host.source, host.name));
-    }
-    via->words_for(host);
+    if (host.kind == HostKind::remote) via.words_for(host);
   }
 }
 
-}  // namespace
-
-Connectors::Connectors(const asio::any_io_executor& executor, const Options& options,
-                       const std::vector<Host>& hosts, const Probe& probe, std::size_t descriptor_limit)
-    : local_(make_local_connector(executor, local_child(probe, descriptor_limit))) {
-  std::optional<ViaTemplate> via;
-  if (!options.via.empty()) via.emplace(options.via);
-  check_ways(hosts, via);
-  if (via) {
-    remote_ = make_via_connector(executor, *via,
-                                 {.environment = own_environment(), .descriptor_limit = descriptor_limit});
+HostCount count_ways(const Options& options, const std::vector<Host>& hosts) {
+  HostCount count;
+  for (const Host& host : hosts) {
+    const bool by_ssh = host.kind == HostKind::remote && options.via.empty();
+    ++(by_ssh ? count.by_ssh : count.by_child);
   }
+  return count;
+}
+
+Connectors::Connectors(const std::shared_ptr<asio::io_context>& context, const Options& options,
+                       const SshSettings& settings, SshState& ssh, const Probe& probe,
+                       std::size_t descriptor_limit)
+    : pool_(context, kBlockingThreads),
+      resolver_(context->get_executor(), pool_),
+      agents_(context->get_executor()),
+      credentials_{ssh.identities, ssh.keys, agents_, pool_},
+      local_(make_local_connector(context->get_executor(), local_child(probe, descriptor_limit))) {
+  const asio::any_io_executor executor = context->get_executor();
+  if (!options.via.empty()) {
+    remote_ = make_via_connector(executor, ViaTemplate(options.via),
+                                 {.environment = own_environment(), .descriptor_limit = descriptor_limit});
+    return;
+  }
+  remote_ = make_ssh_connector({executor, resolver_, ssh.host_keys, credentials_},
+                               [settings](const Host& host) { return settings_for(settings, host); });
 }
 
 }  // namespace podrun

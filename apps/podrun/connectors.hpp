@@ -1,28 +1,46 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstddef>
 #include <memory>
 #include <vector>
 
-#include <asio/any_io_executor.hpp>
+#include <asio/io_context.hpp>
 
+#include "podrun/base/blocking_pool.hpp"
 #include "podrun/hosts/probe.hpp"
 #include "podrun/link/link.hpp"
+#include "podrun/local/descriptors.hpp"
+#include "podrun/ssh/agent.hpp"
+#include "podrun/ssh/connector.hpp"
+#include "podrun/ssh/resolver.hpp"
 
 #include "options.hpp"
+#include "ssh_state.hpp"
 
 namespace podrun {
 
-/// Which way leads to which host.
+/// Throws UsageError when `--via` cannot lead to one of the hosts.
+void check_ways(const Options& options, const std::vector<Host>& hosts);
+
+/// What the ways to the hosts cost.
+HostCount count_ways(const Options& options, const std::vector<Host>& hosts);
+
+/// The way to each host: none for this machine, else `--via`, else SSH.
 class Connectors {
  public:
-  /// Throws UsageError when there is no way to one of the hosts. `descriptor_limit`: see ProcessOptions.
-  Connectors(const asio::any_io_executor& executor, const Options& options, const std::vector<Host>& hosts,
-             const Probe& probe, std::size_t descriptor_limit);
+  /// `descriptor_limit`: see ProcessOptions.
+  Connectors(const std::shared_ptr<asio::io_context>& context, const Options& options,
+             const SshSettings& settings, SshState& ssh, const Probe& probe, std::size_t descriptor_limit);
+  Connectors(const Connectors&) = delete;
+  Connectors& operator=(const Connectors&) = delete;
+
   Connector& at(const Host& host) const { return host.kind == HostKind::local ? *local_ : *remote_; }
 
  private:
+  BlockingPool pool_;
+  Resolver resolver_;
+  Agents agents_;
+  Credentials credentials_;
   std::unique_ptr<Connector> local_;
   std::unique_ptr<Connector> remote_;
 };

@@ -14,6 +14,7 @@
 
 #include "podrun/base/error.hpp"
 #include "podrun/local/descriptors.hpp"
+#include "podrun/local/login_environment.hpp"
 #include "podrun/output/escape.hpp"
 #include "podrun/output/output.hpp"
 #include "podrun/output/stream_sink.hpp"
@@ -25,6 +26,7 @@
 #include "connectors.hpp"
 #include "options.hpp"
 #include "plan.hpp"
+#include "questions.hpp"
 
 namespace podrun {
 namespace {
@@ -71,11 +73,30 @@ asio::awaitable<void> relay_signals(asio::signal_set& signals, FanOut& fan_out, 
   }
 }
 
-/// The run from its start to the last line of its summary.
-asio::awaitable<void> run_to_the_end(FanOut& fan_out, Output& output, const Plan& plan) {
+/// Whether what the hosts wait for is an answer of the user, and an answer would make the run possible.
+bool waits_for_answer(const Plan& plan, const RunPolicy& policy) {
+  bool waits = false;
+  for (const HostOutcome& outcome : policy.outcomes()) {
+    const auto* unreachable = std::get_if<Unreachable>(&outcome);
+    const bool asks = unreachable && unreachable->failure.retry == Retry::after_asking;
+    if (unreachable && !asks && plan.run.limits.on_unreachable == OnUnreachable::stop) return false;
+    waits = waits || asks;
+  }
+  return waits && !policy.interrupted_by();
+}
+
+enum class Next { leave, connect_again };
+
+/// An attempt of the run from its start to the last line of its summary.
+asio::awaitable<Next> run_to_the_end(FanOut& fan_out, Output& output, const Plan& plan, SshState& ssh) {
   co_await fan_out.run();
   output.finish();
   const RunPolicy& policy = fan_out.policy();
+  if (waits_for_answer(plan, policy)) {
+    co_await output.drain();
+    if (answer_questions(ssh)) co_return Next::connect_again;
+  }
+  if (!ssh.host_keys.warning().empty()) output.say("podrun: " + ssh.host_keys.warning());
   for (std::string& line :
        summarize(plan.run.hosts, policy.outcomes(), policy.culprit(), policy.interrupted_by())) {
     output.say(std::move(line));
@@ -98,12 +119,13 @@ std::unique_ptr<Sink> make_sink(const Plan& plan, const Options& options, const 
   return make_stream_sink(plan.run.hosts, style, terminal);
 }
 
-int run(const Plan& plan, const Options& options, const Probe& probe,
-        const std::shared_ptr<Terminal>& terminal) {
-  const std::size_t limit_before = raise_descriptor_limit(plan.run.hosts.size());
+/// Nothing: the user has answered a question, and the run is to be tried again.
+std::optional<int> try_to_run(const Plan& plan, const Options& options, const Probe& probe,
+                              const std::shared_ptr<Terminal>& terminal, SshState& ssh,
+                              std::size_t limit_before) {
   const auto context = std::make_shared<asio::io_context>(1);
   const auto executor = context->get_executor();
-  const Connectors connectors(executor, options, plan.run.hosts, probe, limit_before);
+  const Connectors connectors(context, options, plan.ssh, ssh, probe, limit_before);
   FanOut* interruptible = nullptr;
   std::optional<Output> output;
   output.emplace(executor, plan.run.hosts.size(), make_sink(plan, options, probe, *terminal), terminal,
@@ -143,18 +165,39 @@ int run(const Plan& plan, const Options& options, const Probe& probe,
     if (error) std::rethrow_exception(error);
   };
   asio::co_spawn(executor, relay_signals(signals, fan_out, plan.run.limits.grace, leave), rethrow);
-  asio::co_spawn(executor, run_to_the_end(fan_out, *output, plan), [&](const std::exception_ptr& error) {
-    rethrow(error);
-    context->stop();
-  });
+  Next next = Next::leave;
+  asio::co_spawn(executor, run_to_the_end(fan_out, *output, plan, ssh),
+                 [&](const std::exception_ptr& error, Next decided) {
+                   rethrow(error);
+                   next = decided;
+                   context->stop();
+                 });
   context->run();
   output.reset();  // joins its thread: the terminal is ours again
+  if (next == Next::connect_again) return std::nullopt;
   for (const StreamId stream : {StreamId::out, StreamId::err}) {
     if (terminal->error(stream) == std::errc::broken_pipe) return kBrokenPipeStatus;
     if (terminal->error(stream)) return kIoStatus;
   }
   if (input_failed) return kIoStatus;
   return exit_status(fan_out.policy().outcomes(), fan_out.policy().interrupted_by());
+}
+
+int run(const Plan& plan, const Options& options, const Probe& probe,
+        const std::shared_ptr<Terminal>& terminal) {
+  const HostCount ways = count_ways(options, plan.run.hosts);
+  const std::size_t limit_before = raise_descriptor_limit(ways);
+  SshState ssh(own_account(probe.env("HOME").value_or("")).home);
+  if (ways.by_ssh > 0) {
+    ssh.host_keys.load(plan.ssh);
+    ssh.identities.find(plan.ssh);
+    for (const std::string& warning : ssh.identities.warnings())
+      terminal->append(StreamId::err, {"podrun: ", escape_controls(warning), "\n"});
+    terminal->flush();
+  }
+  for (;;) {
+    if (const auto status = try_to_run(plan, options, probe, terminal, ssh, limit_before)) return *status;
+  }
 }
 
 int answer(const std::string& text, Terminal& terminal) {

@@ -57,11 +57,11 @@ CLI::callback_t checked(const std::string& name, Set set) {
   };
 }
 
-std::size_t parse_count(const std::string& text) {
+std::size_t parse_count(const std::string& text, std::size_t least = 1) {
   std::size_t number = 0;
   const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc{} || rest != text.data() + text.size() || number == 0) {
-    throw UsageError(fmt::format("bad number \"{}\" (expected 1 or more)", text));
+  if (error != std::errc{} || rest != text.data() + text.size() || number < least) {
+    throw UsageError(fmt::format("bad number \"{}\" (expected {} or more)", text, least));
   }
   return number;
 }
@@ -92,6 +92,7 @@ class CommandLine {
     app_.set_help_flag();
     app_.allow_extras();
     add_hosts();
+    add_ssh();
     add_what_runs();
     add_start_and_end();
     add_output();
@@ -133,7 +134,7 @@ class CommandLine {
 
   void value(const std::string& group, const std::string& names, const std::string& type,
              const std::string& description, std::function<void(const std::string&)> set) {
-    const std::string longest = names.substr(names.find("--"));
+    const std::string longest = names.substr(names.find("--") == std::string::npos ? 0 : names.find("--"));
     app_.add_option(names, checked(longest.substr(0, longest.find(',')), std::move(set)), description)
         ->group(group)
         ->type_name(type)
@@ -172,6 +173,20 @@ class CommandLine {
           });
   }
 
+  void add_ssh() {
+    const std::string group = "SSH";
+    value(group, "-l,--user", "USER", "Log in as (who you are here)", [this](const std::string& text) {
+      if (text.empty()) throw UsageError("an empty name (write who you are on the hosts)");
+      options_.ssh.user = text;
+    });
+    value(group, "--port", "PORT", "Of hosts that are listed without one (22)",
+          [this](const std::string& text) { options_.ssh.port = text; });
+    value(group, "--identity", "FILE", "A private key (the agent's, and those in ~/.ssh)",
+          [this](const std::string& text) { options_.ssh.identities.push_back(text); });
+    value(group, "-o", "KEY=VALUE", "As for ssh: StrictHostKeyChecking=yes, BindAddress=…",
+          [this](const std::string& text) { options_.ssh.keywords.push_back(text); });
+  }
+
   void add_what_runs() {
     const std::string group = "What runs";
     value(group, "-s,--script", "FILE", "A local script; its #! line decides, else /bin/sh",
@@ -201,8 +216,16 @@ class CommandLine {
           [&](const std::string& text) { limits.fanout = parse_count(text); });
     value(group, "--serial", "N", "N hosts at a time, stop at the first batch that fails",
           [&](const std::string& text) { limits.serial = parse_count(text); });
-    value(group, "-t,--connect-timeout", "TIME", "For a host to become ready (10s)",
-          [&](const std::string& text) { limits.connect_timeout = parse_positive_duration(text); });
+    value(group, "-t,--connect-timeout", "TIME", "For a host to become ready (10s), at each attempt",
+          [&](const std::string& text) {
+            limits.connect_timeout = parse_positive_duration(text);
+            options_.connect_timeout_given = true;
+          });
+    value(group, "--retries", "N", "Attempts more, where what is wrong may pass (2)",
+          [&](const std::string& text) {
+            limits.retries = parse_count(text, 0);
+            options_.retries_given = true;
+          });
     value(group, "-u,--timeout", "TIME", "End a command that runs longer (no limit)",
           [&](const std::string& text) { limits.timeout = parse_positive_duration(text); });
     flag(group, "-k,--fail-fast", "The first failure ends the others", fail_fast_);

@@ -13,10 +13,19 @@
 
 namespace podrun {
 
+/// How hosts are reached over SSH, as given; ssh_settings() reads it.
+struct SshOptions {
+  std::string user;  ///< empty: not given
+  std::string port;
+  std::vector<std::string> identities;
+  std::vector<std::string> keywords;  ///< each `-o`
+};
+
 /// The command line, split into what each part needs; nothing is read or looked up yet.
 struct Options {
   HostQuery hosts;
   std::string via;  ///< empty: not given
+  SshOptions ssh;
 
   // What runs
   std::optional<std::vector<std::string>> words;  ///< behind `--`
@@ -39,6 +48,9 @@ struct Options {
   ColorMode color = ColorMode::automatic;
   int verbosity = 0;
   bool dry_run = false;
+
+  bool connect_timeout_given = false;
+  bool retries_given = false;
 
   bool any = false;  ///< the command line had something on it
 };

@@ -10,6 +10,9 @@
 #include "podrun/base/shell_quote.hpp"
 #include "podrun/remote/environment.hpp"
 
+#include "connectors.hpp"
+#include "ssh_settings.hpp"
+
 namespace podrun {
 namespace {
 
@@ -154,6 +157,12 @@ Plan make_plan(const Options& options, const Probe& probe) {
   plan.run.command = build_command(plan.command);
   plan.run.supervision = make_supervision(options, probe);
   plan.run.limits = options.limits;
+  plan.ssh = ssh_settings(options, probe);
+  if (plan.ssh.connect_timeout && !options.connect_timeout_given)
+    plan.run.limits.connect_timeout = *plan.ssh.connect_timeout;
+  if (plan.ssh.connection_attempts && !options.retries_given)
+    plan.run.limits.retries = *plan.ssh.connection_attempts - 1;
+  check_ways(options, plan.run.hosts);
   plan.run.run_id = random_id();
   plan.run.verbosity = options.verbosity;
   return plan;

@@ -6,6 +6,7 @@
 #include "podrun/hosts/probe.hpp"
 #include "podrun/remote/command.hpp"
 #include "podrun/run/fan_out.hpp"
+#include "podrun/ssh/settings.hpp"
 
 #include "options.hpp"
 
@@ -14,6 +15,7 @@ namespace podrun {
 /// All that is known before anything is started.
 struct Plan {
   Command command;
+  SshSettings ssh;
   RunPlan run;
 };
 

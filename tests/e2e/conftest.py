@@ -4,14 +4,11 @@ import os
 import shutil
 import signal
 import subprocess
-from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 
+from pods import Fault, Pod
 from support import PATIENCE, Podrun, describe, end, marked_processes, wait_until
-
-POD = Path(__file__).parents[1] / "pod" / "pod"
 
 
 def pytest_addoption(parser):
@@ -23,7 +20,16 @@ def pytest_configure(config):
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
     config.addinivalue_line("markers", "smoke: the few that also run in sanitizer builds")
+    config.addinivalue_line("markers", "full: only with $PODRUN_FULL, which .ci/run --full sets")
     config.addinivalue_line("markers", "deadline(seconds): the test's overall deadline, 60 s otherwise")
+
+
+def pytest_collection_modifyitems(config, items):
+    if os.environ.get("PODRUN_FULL"):
+        return
+    full = [item for item in items if item.get_closest_marker("full")]
+    config.hook.pytest_deselected(items=full)
+    items[:] = [item for item in items if item not in full]
 
 
 @pytest.hookimpl(hookwrapper=True)
@@ -111,27 +117,46 @@ def via(directory):
     return ("--via", f"{script} {{host}}")
 
 
-class Pod(NamedTuple):
-    directory: Path
-    hosts: list
-
-    @property
-    def ssh(self):
-        return ["ssh", "-F", str(self.directory / "ssh_config")]
-
-    @property
-    def options(self):
-        """What podrun needs to run on all of it."""
-        return ("--via", f"ssh -F {self.directory}/ssh_config {{host}}", "--hostfile", self.directory / "pod.txt")
-
-
 @pytest.fixture(scope="session")
-def pod(tmp_path_factory):
-    """Eight real OpenSSH hosts."""
-    directory = tmp_path_factory.mktemp("pod")
-    up = subprocess.run([POD, "up", directory], capture_output=True, text=True, check=False)
-    if "not installed" in up.stderr:
-        pytest.skip(up.stderr.strip())
-    assert up.returncode == 0, up.stderr
-    yield Pod(directory, (directory / "pod.txt").read_text().split())
-    subprocess.run([POD, "down", directory], check=True)
+def pods(tmp_path_factory):
+    """A pod with these options of tests/pod/pod; the same for all tests that ask for the same."""
+    running = {}
+
+    def get(*options):
+        if options not in running:
+            running[options] = Pod(tmp_path_factory.mktemp("pod"), *options)
+        return running[options]
+
+    yield get
+    for pod in running.values():
+        pod.down()
+
+
+@pytest.fixture
+def pod(pods, podrun):
+    """Eight real OpenSSH hosts, which `podrun` can log in to."""
+    pod = pods()
+    pod.move_in(podrun)
+    return pod
+
+
+@pytest.fixture
+def isolated(pods, podrun):
+    """Two of them that share nothing but the network, as far as one machine can show it."""
+    pod = pods("--isolated", "--hosts", "2")
+    pod.move_in(podrun)
+    return pod
+
+
+@pytest.fixture
+def fault():
+    """Starts tests/fault/fault.py with these words."""
+    running = []
+
+    def start(*words, **options):
+        running.append(Fault(*words, **options))
+        return running[-1]
+
+    yield start
+    for each in running:
+        each.end()

@@ -4,6 +4,7 @@ import fcntl
 import hashlib
 import os
 import pty
+import re
 import select
 import signal
 import subprocess
@@ -50,7 +51,7 @@ class Process(NamedTuple):
     environment: bytes
 
 
-def _read_process(pid):
+def read_process(pid):
     """The process, or None where it is gone, a zombie or not ours to look at."""
     try:
         proc = Path("/proc") / str(pid)
@@ -65,7 +66,7 @@ def _read_process(pid):
 def processes():
     """Every living process but the one that asks."""
     pids = (int(name) for name in os.listdir("/proc") if name.isdigit())
-    return [process for pid in pids if pid != os.getpid() and (process := _read_process(pid))]
+    return [process for pid in pids if pid != os.getpid() and (process := read_process(pid))]
 
 
 def marked_processes(token):
@@ -75,7 +76,13 @@ def marked_processes(token):
 
 
 def is_alive(pid):
-    return _read_process(pid) is not None
+    return read_process(pid) is not None
+
+
+def peak_memory(pid):
+    """The most that it has had in memory, in bytes."""
+    with open(f"/proc/{pid}/status", encoding="ascii") as status:
+        return int(re.search(r"VmHWM:\s+(\d+) kB", status.read())[1]) << 10
 
 
 class Footprint:

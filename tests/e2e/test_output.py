@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from support import SANITIZED, by_rank, sha256
+from support import SANITIZED, by_rank, peak_memory, sha256
 
 ONE = ("-N", "-H", "local")
 FOUR = ("-H", "local[0-3]")
@@ -140,11 +140,6 @@ def test_a_line_over_1_mib_is_shown_in_labelled_pieces_and_that_is_said(podrun):
 
 
 # Readers
-
-
-def peak_memory(pid):
-    with open(f"/proc/{pid}/status", encoding="ascii") as status:
-        return int(re.search(r"VmHWM:\s+(\d+) kB", status.read())[1]) << 10
 
 
 @pytest.mark.skipif(SANITIZED, reason="sanitizers have their own idea of memory")

@@ -20,7 +20,7 @@ FOUR = ("-H", "local[0-3]")
 @pytest.mark.parametrize("bad", ["refused", "silent", "noshell"])
 def test_a_host_that_is_not_ready_means_nothing_runs_anywhere(podrun, via, bad):
     started = podrun.directory / "started"
-    failed = podrun(*via, "-H", f"a,b,{bad},c", "-t", "1", "--", "touch", started)
+    failed = podrun(*via, "-H", f"a,b,{bad},c", "-t", "1", "--retries", "0", "--", "touch", started)
     assert failed.returncode == 255
     assert b"[2]" in failed.stderr and bad.encode() in failed.stderr
     assert failed.stdout == b""
@@ -32,7 +32,7 @@ def test_the_end_says_why_a_host_was_not_ready(podrun, via):
 
 
 def test_a_silent_host_times_out_and_the_stage_is_named(podrun, via):
-    failed = podrun(*via, "-H", "a,silent", "-t", "1", "--", "true", timeout=10)
+    failed = podrun(*via, "-H", "a,silent", "-t", "1", "--retries", "0", "--", "true", timeout=10)
     assert failed.returncode == 255
     line = next(line for line in failed.stderr.decode().splitlines() if "silent" in line)
     assert re.search(r"silent: [a-z/ ]+: timed out after 1 s", line), line
@@ -68,6 +68,31 @@ def test_fanout_bounds_the_handshakes_not_the_commands(podrun):
     arrived.mkdir()
     command = f"touch '{arrived}'/$PODRUN_RANK; until [ $(ls '{arrived}' | wc -l) = 8 ]; do sleep 0.05; done"
     assert podrun("-H", "local[0-7]", "-f", "2", "-u", "20", "--", command).returncode == 0
+
+
+# Retries
+
+
+def test_a_host_that_was_not_ready_in_time_is_tried_again(podrun):
+    tried = podrun.directory / "tried"
+    silent_once = podrun.directory / "silent-once"
+    silent_once.write_text(f"#!/bin/sh\nshift; [ -e '{tried}' ] || {{ touch '{tried}'; exec sleep 1000; }}; exec \"$@\"\n")
+    silent_once.chmod(0o755)
+    shown = by_rank(podrun.ok("--via", f"{silent_once} {{host}}", "-H", "a,b", "-t", "1", "--", "echo", "hi"))
+    assert shown == {0: [b"hi"], 1: [b"hi"]}
+
+
+def test_retries_are_bounded_and_counted(podrun, via):
+    failed = podrun(*via, "-H", "a,silent", "-t", "1", "--retries", "1", "--", "true", timeout=10)
+    assert b"timed out after 1 s (2 attempts)" in failed.stderr
+    assert b"attempt" not in podrun(*via, "-H", "a,refused", "--retries", "9", "--", "true").stderr  # its way in has answered
+
+
+@pytest.mark.parametrize("number", ["-1", "some"])
+def test_retries_is_a_number(podrun, number):
+    failed = podrun(*ONE, "--retries", number, "--", "true")
+    assert failed.returncode == 2
+    assert b"--retries" in failed.stderr and number.encode() in failed.stderr
 
 
 # Rolling runs

@@ -135,6 +135,7 @@ class ScriptedStream final : public FakeStream {
 
 struct FakeHost {
   // What it does.
+  std::deque<Failure> stumbles;    ///< open() fails once with each of them, before anything else
   std::optional<Failure> refuses;  ///< open() fails
   bool connects = true;            ///< else open() lasts until it is stopped
   bool greets = true;              ///< else the supervisor says nothing of its own
@@ -148,6 +149,8 @@ struct FakeHost {
 
   // What was done to it.
   bool opened = false;
+  std::size_t attempts = 0;  ///< links that there have been
+  std::size_t links = 0;     ///< that there are now
   std::optional<Failure> stopped;
   std::vector<Program> programs;
   std::shared_ptr<ScriptedStream> supervisor;
@@ -161,17 +164,26 @@ struct FakeHost {
 class FakeLink final : public Link {
  public:
   FakeLink(asio::any_io_executor executor, FakeHost& host)
-      : executor_(std::move(executor)), host_(host), woken_(executor_) {}
+      : executor_(std::move(executor)), host_(host), woken_(executor_) {
+    ++host_.attempts;
+    ++host_.links;
+  }
+  ~FakeLink() override { --host_.links; }
 
   asio::awaitable<void> open() override {
     host_.opened = true;
+    if (!host_.stumbles.empty()) {
+      const Failure failure = host_.stumbles.front();
+      host_.stumbles.pop_front();
+      throw HostError(failure);
+    }
     if (host_.refuses) throw HostError(*host_.refuses);
     if (!host_.connects) co_await until_stopped();
   }
   asio::awaitable<std::shared_ptr<Stream>> exec(Program program) override {
     host_.programs.push_back(program);
     const std::string& nonce = program.arguments.front();
-    if (host_.programs.size() > 1 && !host_.runs_helpers) co_await until_stopped();
+    if (std::exchange(prepared_, true) && !host_.runs_helpers) co_await until_stopped();
     switch (program.arguments.size()) {
       case kFeederArguments: {
         host_.feeder = make(nonce, {{"end of input", host_.feeder_end}});
@@ -192,7 +204,7 @@ class FakeLink final : public Link {
     }
   }
   void stop(Failure failure) override {
-    if (!host_.stopped) host_.stopped = std::move(failure);
+    if (!stopped_) host_.stopped = stopped_ = std::move(failure);
     woken_.notify();
   }
 
@@ -201,8 +213,8 @@ class FakeLink final : public Link {
   static constexpr std::size_t kHoldersArguments = 2;
 
   asio::awaitable<void> until_stopped() {
-    while (!host_.stopped) co_await woken_.wait();
-    throw HostError(*host_.stopped);
+    while (!stopped_) co_await woken_.wait();
+    throw HostError(*stopped_);
   }
   std::shared_ptr<ScriptedStream> make(const std::string& nonce,
                                        const std::map<std::string, StreamEvents>& answers) {
@@ -212,6 +224,8 @@ class FakeLink final : public Link {
   asio::any_io_executor executor_;
   FakeHost& host_;
   Event woken_;
+  bool prepared_ = false;  ///< has its first program
+  std::optional<Failure> stopped_;
 };
 
 /// Leads each host to the fake one with the number of its label. These must outlive it and its links.

@@ -3,6 +3,8 @@
 
 #include <sys/resource.h>
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "podrun/base/error.hpp"
@@ -10,23 +12,25 @@
 namespace podrun {
 namespace {
 
-// Three pipes and a pidfd each: for the command, for its standard input, for a look at what holds its output.
-constexpr rlim_t kPerHost = 12;
-constexpr rlim_t kOwn = 64;
+constexpr rlim_t kPerChild = 12;
+constexpr rlim_t kOwn = 24;        // at least
+constexpr rlim_t kOwnAtEase = 64;  // name look-ups, agents
 
 }  // namespace
 
-std::size_t raise_descriptor_limit(std::size_t hosts) {
-  const rlim_t needed = kOwn + kPerHost * hosts;
+std::size_t raise_descriptor_limit(HostCount hosts) {
+  const rlim_t needed = kOwn + hosts.by_ssh + kPerChild * hosts.by_child;
+  const rlim_t at_ease = kOwnAtEase + 2 * hosts.by_ssh + kPerChild * hosts.by_child;
   rlimit limit{};
-  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= needed) return 0;
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= at_ease) return 0;
   if (limit.rlim_max < needed) {
     throw UsageError(fmt::format(
         "{} hosts need {} open files, the hard limit is {} (raise it with ulimit -Hn, or take fewer hosts)",
-        hosts, needed, limit.rlim_max));
+        hosts.by_ssh + hosts.by_child, needed, limit.rlim_max));
   }
   const rlim_t before = limit.rlim_cur;
-  limit.rlim_cur = needed;
+  limit.rlim_cur = std::min(at_ease, limit.rlim_max);
+  if (limit.rlim_cur == before) return 0;
   ::setrlimit(RLIMIT_NOFILE, &limit);
   return before;
 }

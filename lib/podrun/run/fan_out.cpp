@@ -3,15 +3,17 @@
 
 #include <algorithm>
 #include <csignal>
+#include <functional>
+#include <numeric>
 #include <utility>
 
 #include <asio/co_spawn.hpp>
-#include <asio/redirect_error.hpp>
+#include <asio/post.hpp>
 #include <asio/use_awaitable.hpp>
 #include <fmt/format.h>
 
 #include "podrun/base/duration.hpp"
-#include "podrun/output/escape.hpp"
+#include "podrun/run/output_holders.hpp"
 #include "podrun/run/rank_variables.hpp"
 #include "podrun/run/summary.hpp"
 
@@ -20,25 +22,17 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// How long naming what holds the output may take.
-constexpr std::chrono::seconds kPatience{5};
 /// How long the hosts are given to be told of a Ctrl-Z.
 constexpr std::chrono::milliseconds kSuspendDelay{50};
 
 std::string count_hosts(std::size_t hosts) { return fmt::format("{} host{}", hosts, hosts == 1 ? "" : "s"); }
-
-std::string joined(const std::vector<std::string>& texts) {
-  std::string all;
-  for (const std::string& text : texts) all += (all.empty() ? "" : ", ") + escape_controls(text);
-  return all;
-}
 
 }  // namespace
 
 FanOut::FanOut(RunPlan plan, World world)
     : plan_(std::move(plan)),
       world_(std::move(world)),
-      policy_(plan_.hosts.size(), plan_.limits),
+      policy_(plan_.hosts.size(), plan_.limits, std::hash<std::string>()(plan_.run_id)),
       jobs_(plan_.hosts.size()),
       changed_(world_.executor),
       deadline_(world_.executor),
@@ -101,11 +95,21 @@ void FanOut::happen(RunEvent event) {
 
 void FanOut::obey(const action::Connect& connect) { spawn(drive(connect.host)); }
 
+void FanOut::obey(const action::ConnectLater& later) {
+  trace(1, later.host,
+        fmt::format("attempt {} of {} in {:.1f} s ({})", later.attempt, plan_.limits.retries + 1,
+                    std::chrono::duration<double>(later.delay).count(), describe(later.failure)));
+  Job& job = jobs_[later.host];
+  job.supervised.reset();  // before its link
+  job = Job();
+  job.attempt = later.attempt;
+}
+
 void FanOut::obey(const action::Go& go) {
   std::vector<std::size_t> members = go.hosts;
   if (plan_.limits.serial != 0) {  // a rolling run has the ranks of all, whoever is on
-    members.clear();
-    for (std::size_t host = 0; host < jobs_.size(); ++host) members.push_back(host);
+    members.resize(jobs_.size());
+    std::iota(members.begin(), members.end(), 0);
   }
   std::vector<Member> run;
   for (const std::size_t host : members)
@@ -125,8 +129,8 @@ void FanOut::start(std::size_t host, const std::string& text) {
   Job& job = jobs_[host];
   job.told_to_go = true;
   job.stage = "running";
-  job.supervised->go(text);
-  trace(2, host, fmt::format("go ({} bytes)", text.size()));
+  if (!job.started_early) job.supervised->go(text);
+  trace(2, host, fmt::format("go ({} bytes{})", text.size(), job.started_early ? ", with the supervisor" : ""));
   if (plan_.supervision.input == StandardInput::fed) spawn(feed(host));
 }
 
@@ -143,8 +147,8 @@ void FanOut::obey(const action::End& end) {
 void FanOut::obey(const action::Abandon& abandon) {
   Job& job = jobs_[abandon.host];
   Failure failure = abandon.failure;
-  if (failure.stage.empty()) failure.stage = job.stage;
-  trace(2, abandon.host, fmt::format("abandoned ({}: {})", failure.stage, failure.what));
+  if (job.supervised && failure.stage.empty()) failure.stage = job.stage;  // before it the link knows better
+  trace(2, abandon.host, "abandoned: " + failure.what);
   if (job.link) job.link->stop(failure);
   if (job.supervised) job.supervised->stop(failure);
 }
@@ -155,13 +159,25 @@ void FanOut::obey(const action::LetGo& let_go_of) {
 
 void FanOut::obey(const action::Leave&) { world_.leave(); }
 
+/// One attempt, and what follows where it is the last.
 asio::awaitable<void> FanOut::drive(std::size_t host) {
+  const std::size_t attempt = jobs_[host].attempt;
+  std::optional<Failure> failure;
   try {
     co_await prepare(host);
     happen(event::Ready{host});
     co_await follow(host);
   } catch (const HostError& error) {
-    fail(host, error.failure());
+    failure = error.failure();
+  }
+  if (failure) {
+    if (failure->stage.empty()) failure->stage = jobs_[host].stage;
+    if (jobs_[host].started_early) failure->retry = Retry::no;
+    jobs_[host].told_to_go ? happen(event::LostHost{host, *failure})
+                           : happen(event::NotReady{host, *failure});
+    co_await asio::post(world_.executor, asio::use_awaitable);  // by now it has been decided
+    if (jobs_[host].attempt != attempt) co_return;
+    trace(1, host, describe(*failure));
   }
   jobs_[host].ended = true;
   const Failure ended{"", "the command has ended"};
@@ -181,8 +197,11 @@ asio::awaitable<void> FanOut::prepare(std::size_t host) {
   Supervision supervision = plan_.supervision;
   supervision.mark = fmt::format("{}.{}.", plan_.run_id, host);
   job.supervised = std::make_unique<Supervised>(world_.executor, *job.link, std::move(supervision));
+  std::string text = jobs_.size() == 1 ? early_go(plan_.command, plan_.hosts[host], plan_.run_id) : "";
+  job.started_early = !text.empty();
   job.hello = co_await job.supervised->prepare(
-      plan_.command.files, [this, host](Received received) { return deliver(host, std::move(received)); });
+      plan_.command.files, [this, host](Received received) { return deliver(host, std::move(received)); },
+      std::move(text));
   trace(1, host, "ready");
   job.stage = "ready";
 }
@@ -244,22 +263,10 @@ asio::awaitable<void> FanOut::feed(std::size_t host) {
 
 asio::awaitable<void> FanOut::let_go(std::size_t host) {
   Job& job = jobs_[host];
-  asio::steady_timer patience(world_.executor, kPatience);
-  patience.async_wait([&job](const std::error_code& error) {
-    if (error) return;
-    job.link->stop({"", "let go"});
-    job.supervised->stop({"", "let go"});
-  });
-  std::string names;
-  try {
-    names = joined(co_await job.supervised->output_holders());
-  } catch (const HostError&) {
-    // then without names
-  }
-  patience.cancel();
+  const std::string holders = co_await name_output_holders(world_.executor, *job.link, *job.supervised);
   if (job.ended) co_return;
   world_.output.say(fmt::format("podrun: [{}] the command has ended, but {} holds its output open: let go",
-                                plan_.hosts[host].label, names.empty() ? "something" : "pid " + names));
+                                plan_.hosts[host].label, holders));
   job.supervised->stop({"", "let go"});
 }
 
@@ -270,15 +277,6 @@ void FanOut::spawn(asio::awaitable<void> coroutine) {
     --coroutines_;
     changed_.notify();
   });
-}
-
-void FanOut::fail(std::size_t host, const Failure& failure) {
-  trace(1, host, fmt::format("{}: {}", failure.stage, escape_controls(failure.what)));
-  if (jobs_[host].told_to_go) {
-    happen(event::LostHost{host, failure});
-  } else {
-    happen(event::NotReady{host, failure});
-  }
 }
 
 void FanOut::arm_deadline() {

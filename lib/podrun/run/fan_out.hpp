@@ -60,11 +60,13 @@ class FanOut {
 
  private:
   struct Job {
+    std::size_t attempt = 1;
     std::string stage;
     std::unique_ptr<Link> link;
     std::unique_ptr<Supervised> supervised;
     std::optional<Hello> hello;
     std::weak_ptr<Stream> input;
+    bool started_early = false;  ///< the supervisor was given the command, see early_go()
     bool told_to_go = false;
     bool spoke = false;
     bool let_go = false;
@@ -73,6 +75,7 @@ class FanOut {
 
   void happen(RunEvent event);
   void obey(const action::Connect& connect);
+  void obey(const action::ConnectLater& later);
   void obey(const action::Go& go);
   void obey(const action::Interrupt& interrupt);
   void obey(const action::End& end);
@@ -89,7 +92,6 @@ class FanOut {
   asio::awaitable<void> let_go(std::size_t host);
 
   void spawn(asio::awaitable<void> coroutine);
-  void fail(std::size_t host, const Failure& failure);
   void arm_deadline();
   void arm_heartbeat();
   void beat();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <optional>
 #include <variant>
 #include <vector>
@@ -17,7 +18,8 @@ struct NotStarted {
 };
 /// The host could not be reached, or was not ready: nothing was started on it.
 struct Unreachable {
-  Failure failure;
+  Failure failure;           ///< of the last attempt
+  std::size_t attempts = 1;  ///< that failed
   friend bool operator==(const Unreachable&, const Unreachable&) = default;
 };
 /// The command ran longer than --timeout and was ended.

@@ -25,4 +25,15 @@ std::string address_of_rank0(const std::vector<Member>& members) {
   return "127.0.0.1";
 }
 
+std::string early_go(const RemoteCommand& command, const Host& host, const std::string& run_id) {
+  constexpr std::size_t kMaxText = 16 * 1024;  // it becomes part of a command line
+  if (command.has_values || !command.files.empty()) return {};
+  RankVariables variables = shared_variables({{&host, nullptr}}, run_id);
+  variables.worker = host.label;
+  variables.host = host.name;
+  if (host.kind == HostKind::remote) variables.host0.clear();  // it knows its own address
+  std::string text = build_go(command, variables);
+  return text.size() <= kMaxText ? text : "";
+}
+
 }  // namespace podrun

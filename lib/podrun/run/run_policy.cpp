@@ -16,11 +16,14 @@ namespace {
 constexpr std::chrono::seconds kLetGoAfter{2};
 /// What a host may take, beyond the grace, to say that everything there has ended.
 constexpr std::chrono::seconds kEndSlack{5};
+constexpr std::chrono::milliseconds kLongestRetryDelay{8000};
 
 }  // namespace
 
-RunPolicy::RunPolicy(std::size_t hosts, const Limits& limits)
-    : limits_(limits), hosts_(hosts), outcomes_(hosts) {}
+RunPolicy::RunPolicy(std::size_t hosts, const Limits& limits, std::uint64_t seed)
+    : limits_(limits), random_(seed), hosts_(hosts), countdowns_(hosts), outcomes_(hosts) {
+  counts_[static_cast<std::size_t>(State::waiting)] = hosts;
+}
 
 std::vector<Action> RunPolicy::on(const RunEvent& event, TimePoint now) {
   now_ = now;
@@ -29,39 +32,33 @@ std::vector<Action> RunPolicy::on(const RunEvent& event, TimePoint now) {
   return std::exchange(actions_, {});
 }
 
-std::optional<TimePoint> RunPolicy::deadline() const {
-  std::optional<TimePoint> first;
-  for (const HostState& host : hosts_) {
-    if (host.countdown.due && (!first || *host.countdown.due < *first)) first = host.countdown.due;
-  }
-  return first;
-}
-
-bool RunPolicy::finished() const { return count(State::done) == hosts_.size(); }
-
 void RunPolicy::handle(const event::Begin&) { begin_batch(); }
 
 void RunPolicy::handle(const event::Ready& event) {
-  HostState& host = hosts_[event.host];
-  if (host.state != State::connecting) return;
-  host.state = State::ready;
-  host.countdown = {};
+  if (hosts_[event.host].state != State::connecting) return;
+  set_state(event.host, State::ready);
+  countdowns_.clear(event.host);
+  outcomes_[event.host] = NotStarted{};  // a retry has helped
 }
 
 void RunPolicy::handle(const event::NotReady& event) {
-  HostState& host = hosts_[event.host];
+  const HostState& host = hosts_[event.host];
+  if (host.state == State::running) handle(event::LostHost{event.host, event.failure});  // Go crossed with it
   if (host.state != State::connecting && host.state != State::ready) return;
-  outcomes_[event.host] = Unreachable{event.failure};
-  finish(event.host);
+  outcomes_[event.host] = Unreachable{event.failure, host.attempts};
+  if (event.failure.retry == Retry::may_help && host.attempts <= limits_.retries && !doomed_) {
+    connect_later(event.host, event.failure);
+  } else {
+    give_up(event.host, event.failure);
+  }
 }
 
 void RunPolicy::handle(const event::Spoke& event) { hosts_[event.host].spoke = true; }
 
 void RunPolicy::handle(const event::Ended& event) {
-  HostState& host = hosts_[event.host];
-  if (host.state != State::running) return;
+  if (hosts_[event.host].state != State::running) return;
   outcomes_[event.host] = std::visit([](auto end) { return HostOutcome(end); }, event.end);
-  host.state = State::closing;
+  set_state(event.host, State::closing);
   count_down(event.host, kLetGoAfter);
   fail(event.host);
 }
@@ -69,7 +66,7 @@ void RunPolicy::handle(const event::Ended& event) {
 void RunPolicy::handle(const event::Closed& event) { finish(event.host); }
 
 void RunPolicy::handle(const event::LostHost& event) {
-  HostState& host = hosts_[event.host];
+  const HostState& host = hosts_[event.host];
   if (host.state == State::done) return;
   bool uncertain_start = false;
   if (host.state == State::running) {  // while ending, the end of the connection ends the command too
@@ -85,27 +82,13 @@ void RunPolicy::handle(const event::LostHost& event) {
   }
 }
 
-void RunPolicy::handle(const event::Held& event) {
-  hosts_[event.host].held = true;
-  pause(hosts_[event.host]);
-}
+void RunPolicy::handle(const event::Held& event) { countdowns_.hold(event.host, now_); }
 
-void RunPolicy::handle(const event::Released& event) {
-  hosts_[event.host].held = false;
-  if (!suspended_) resume(hosts_[event.host]);
-}
+void RunPolicy::handle(const event::Released& event) { countdowns_.release(event.host, now_); }
 
-void RunPolicy::handle(const event::Suspended&) {
-  suspended_ = true;
-  for (HostState& host : hosts_) pause(host);
-}
+void RunPolicy::handle(const event::Suspended&) { countdowns_.suspend(now_); }
 
-void RunPolicy::handle(const event::Resumed&) {
-  suspended_ = false;
-  for (HostState& host : hosts_) {
-    if (!host.held) resume(host);
-  }
-}
+void RunPolicy::handle(const event::Resumed&) { countdowns_.unsuspend(now_); }
 
 void RunPolicy::handle(const event::Interrupted& event) {
   if (!interrupted_by_) interrupted_by_ = event.signal;
@@ -124,17 +107,17 @@ void RunPolicy::handle(const event::Interrupted& event) {
 }
 
 void RunPolicy::handle(const event::Tick&) {
-  for (std::size_t host = 0; host < hosts_.size(); ++host) {
-    if (hosts_[host].countdown.due && *hosts_[host].countdown.due <= now_) expire(host);
-  }
+  while (const auto host = countdowns_.take_due(now_)) expire(*host);
 }
 
 void RunPolicy::expire(std::size_t index) {
-  HostState& host = hosts_[index];
-  host.countdown = {};
-  if (host.state == State::connecting) {
-    const Failure failure{"", fmt::format("timed out after {}", format_duration(limits_.connect_timeout))};
-    actions_.emplace_back(action::Abandon{index, failure});  // comes back as NotReady, with its stage
+  const HostState& host = hosts_[index];
+  if (host.state == State::waiting) {
+    turns_.push_back(index);
+  } else if (host.state == State::connecting) {
+    const std::string what = fmt::format("timed out after {}", format_duration(limits_.connect_timeout));
+    // It comes back as NotReady, with its stage.
+    actions_.emplace_back(action::Abandon{index, {"", what, Retry::may_help}});
   } else if (host.state == State::running) {
     outcomes_[index] = TimedOut{*limits_.timeout};
     end(index);
@@ -161,45 +144,74 @@ void RunPolicy::begin_batch() {
   batch_begin_ = batch_end_;
   const std::size_t left = hosts_.size() - batch_begin_;
   batch_end_ += limits_.serial == 0 ? left : std::min(limits_.serial, left);
+  for (std::size_t host = batch_begin_; host < batch_end_; ++host) turns_.push_back(host);
 }
 
 void RunPolicy::connect_more() {
-  std::size_t connecting = count(State::connecting);
-  for (std::size_t host = batch_begin_; host < batch_end_ && connecting < limits_.fanout; ++host) {
+  while (!turns_.empty() && count(State::connecting) < limits_.fanout) {
+    const std::size_t host = turns_.front();
+    turns_.pop_front();
     if (hosts_[host].state != State::waiting) continue;
-    hosts_[host].state = State::connecting;
+    set_state(host, State::connecting);
+    ++hosts_[host].attempts;
     count_down(host, limits_.connect_timeout);
     actions_.emplace_back(action::Connect{host});
-    ++connecting;
   }
+}
+
+void RunPolicy::connect_later(std::size_t host, const Failure& failure) {
+  const std::size_t attempts = hosts_[host].attempts;
+  const std::chrono::milliseconds delay = retry_delay(attempts);
+  set_state(host, State::waiting);
+  count_down(host, delay);
+  actions_.emplace_back(action::ConnectLater{host, attempts + 1, delay, failure});
+}
+
+/// Where this means that the batch will not start, nobody is connected again for it. First attempts go on:
+/// the end names every host that is not reached.
+void RunPolicy::give_up(std::size_t host, const Failure& failure) {
+  finish(host);
+  if (limits_.on_unreachable == OnUnreachable::skip && failure.retry != Retry::after_asking) return;
+  if (std::exchange(doomed_, true)) return;
+  for (std::size_t other = batch_begin_; other < batch_end_; ++other) {
+    if (hosts_[other].state == State::waiting && hosts_[other].attempts > 0) finish(other);
+  }
+}
+
+/// From half of the longest delay to all of it, the longest being twice that of the retry before.
+std::chrono::milliseconds RunPolicy::retry_delay(std::size_t attempts) {
+  std::chrono::milliseconds longest = limits_.retry_delay;
+  for (std::size_t i = 1; i < attempts && longest < kLongestRetryDelay; ++i) longest *= 2;
+  longest = std::min(longest, kLongestRetryDelay);
+  std::uniform_int_distribution<std::chrono::milliseconds::rep> distribution(longest.count() / 2,
+                                                                             longest.count());
+  return std::chrono::milliseconds(distribution(random_));
 }
 
 /// The barrier: when every host of the batch is ready or has failed, it starts or is given up; when it has
 /// ended, the next one begins.
 void RunPolicy::settle_batch() {
-  std::vector<std::size_t> ready;
-  bool unreachable = false;
-  bool failed = false;
-  for (std::size_t host = batch_begin_; host < batch_end_; ++host) {
-    const State state = hosts_[host].state;
-    if (state != State::ready && state != State::done) return;  // still on their way, or running
-    if (state == State::ready) ready.push_back(host);
-    unreachable = unreachable || std::holds_alternative<Unreachable>(outcomes_[host]);
-    failed = failed || (is_failure(outcomes_[host]) && !std::holds_alternative<Unreachable>(outcomes_[host]));
-  }
-  if (failed || (unreachable && limits_.on_unreachable == OnUnreachable::stop)) {
+  if (count(State::ready) + count(State::done) < batch_end_) return;  // some are on their way, or running
+  if (failed_ || doomed_) {
     cancel_unstarted();
-  } else if (!ready.empty()) {
-    started_at_ = now_;
-    for (const std::size_t host : ready) {
-      hosts_[host].state = State::running;
-      if (limits_.timeout) count_down(host, *limits_.timeout);
-    }
-    actions_.emplace_back(action::Go{std::move(ready)});
+  } else if (count(State::ready) > 0) {
+    start_batch();
   } else if (batch_end_ < hosts_.size()) {
     begin_batch();
     advance();
   }
+}
+
+void RunPolicy::start_batch() {
+  started_at_ = now_;
+  action::Go go;
+  for (std::size_t host = batch_begin_; host < batch_end_; ++host) {
+    if (hosts_[host].state != State::ready) continue;
+    set_state(host, State::running);
+    if (limits_.timeout) count_down(host, *limits_.timeout);
+    go.hosts.push_back(host);
+  }
+  actions_.emplace_back(std::move(go));
 }
 
 void RunPolicy::cancel_unstarted() {
@@ -233,14 +245,16 @@ void RunPolicy::end_running() {
 }
 
 void RunPolicy::end(std::size_t host) {
-  hosts_[host].state = State::ending;
+  set_state(host, State::ending);
   count_down(host, limits_.grace + kEndSlack);
   actions_.emplace_back(action::End{host});
 }
 
 void RunPolicy::finish(std::size_t host) {
-  hosts_[host].state = State::done;
-  hosts_[host].countdown = {};
+  set_state(host, State::done);
+  countdowns_.clear(host);
+  const HostOutcome& outcome = outcomes_[host];
+  failed_ = failed_ || (is_failure(outcome) && !std::holds_alternative<Unreachable>(outcome));
 }
 
 /// With --fail-fast the first failure ends the others.
@@ -255,27 +269,10 @@ void RunPolicy::blame(std::size_t host) {
   end_running();
 }
 
-std::size_t RunPolicy::count(State state) const {
-  return static_cast<std::size_t>(std::count_if(
-      hosts_.begin(), hosts_.end(), [state](const HostState& host) { return host.state == state; }));
-}
-
-void RunPolicy::count_down(std::size_t index, std::chrono::seconds time) {
-  HostState& host = hosts_[index];
-  host.countdown = {.due = now_ + time, .left_when_paused = std::nullopt};
-  if (host.held || suspended_) pause(host);
-}
-
-void RunPolicy::pause(HostState& host) const {
-  if (!host.countdown.due) return;
-  host.countdown.left_when_paused = *host.countdown.due - now_;
-  host.countdown.due.reset();
-}
-
-void RunPolicy::resume(HostState& host) const {
-  if (!host.countdown.left_when_paused) return;
-  host.countdown.due = now_ + *host.countdown.left_when_paused;
-  host.countdown.left_when_paused.reset();
+void RunPolicy::set_state(std::size_t host, State state) {
+  --counts_[static_cast<std::size_t>(hosts_[host].state)];
+  ++counts_[static_cast<std::size_t>(state)];
+  hosts_[host].state = state;
 }
 
 }  // namespace podrun

@@ -1,27 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
+#include <deque>
 #include <optional>
+#include <random>
 #include <variant>
 #include <vector>
 
+#include "podrun/run/countdowns.hpp"
 #include "podrun/run/outcome.hpp"
 
 // Decides everything about a run, does nothing: events and the time go in, actions come out. The fan-out
 // obeys.
 namespace podrun {
 
-using TimePoint = std::chrono::steady_clock::time_point;
-
 enum class OnUnreachable { stop, skip };
 enum class OnFailure { go_on, end_others };
 
 struct Limits {
-  std::size_t fanout = 128;  ///< hosts that connect at the same time
-  std::size_t serial = 0;    ///< hosts of one batch; 0: all
-  std::chrono::seconds connect_timeout{10};
+  std::size_t fanout = 128;                  ///< hosts that connect at the same time
+  std::size_t serial = 0;                    ///< hosts of one batch; 0: all
+  std::chrono::seconds connect_timeout{10};  ///< of one attempt
+  std::size_t retries = 2;                   ///< further attempts, where Retry::may_help
+  /// The longest wait before the first of them; twice that before each further one, but at most 8 s.
+  std::chrono::milliseconds retry_delay{1000};
   std::optional<std::chrono::seconds> timeout = std::nullopt;
   std::chrono::seconds grace{10};
   OnUnreachable on_unreachable = OnUnreachable::stop;
@@ -73,7 +79,13 @@ using RunEvent = std::variant<event::Begin, event::Ready, event::NotReady, event
 namespace action {
 struct Connect {
   std::size_t host;
-};
+};  ///< an attempt of its own
+struct ConnectLater {
+  std::size_t host;
+  std::size_t attempt;  ///< the next one; the first was 1
+  std::chrono::milliseconds delay;
+  Failure failure;
+};  ///< the last attempt is over and what is left of it can go; Connect follows
 struct Go {
   std::vector<std::size_t> hosts;
 };  ///< all at once
@@ -92,39 +104,35 @@ struct LetGo {
 };                ///< the command ended, something holds its output open
 struct Leave {};  ///< at once, whatever is still going on
 }  // namespace action
-using Action = std::variant<action::Connect, action::Go, action::Interrupt, action::End, action::Abandon,
-                            action::LetGo, action::Leave>;
+using Action = std::variant<action::Connect, action::ConnectLater, action::Go, action::Interrupt, action::End,
+                            action::Abandon, action::LetGo, action::Leave>;
 
 class RunPolicy {
  public:
-  RunPolicy(std::size_t hosts, const Limits& limits);
+  /// `seed`: for the delays of the retries, which differ so that the hosts do not come back all at once.
+  RunPolicy(std::size_t hosts, const Limits& limits, std::uint64_t seed);
 
   std::vector<Action> on(const RunEvent& event, TimePoint now);
   /// When the next Tick is due.
-  std::optional<TimePoint> deadline() const;
+  std::optional<TimePoint> deadline() const { return countdowns_.next(); }
 
-  bool finished() const;
+  bool finished() const { return count(State::done) == hosts_.size(); }
   const std::vector<HostOutcome>& outcomes() const { return outcomes_; }
   /// The host whose failure ended the others, if there were any.
   std::optional<std::size_t> culprit() const { return culprit_; }
   std::optional<int> interrupted_by() const { return interrupted_by_; }
-  bool started() const { return started_at_.has_value(); }
   std::size_t running() const { return count(State::running); }
   /// Hosts that were told to end and have not.
   std::size_t ending() const { return count(State::ending); }
 
  private:
+  /// waiting: for its turn, or until it is connected again.
   enum class State { waiting, connecting, ready, running, closing, ending, done };
+  static constexpr std::size_t kStates = static_cast<std::size_t>(State::done) + 1;
 
-  /// Time left for what a host is doing; stands still while we hold the host back.
-  struct Countdown {
-    std::optional<TimePoint> due;
-    std::optional<TimePoint::duration> left_when_paused;
-  };
   struct HostState {
     State state = State::waiting;
-    Countdown countdown;
-    bool held = false;
+    std::size_t attempts = 0;
     bool spoke = false;
   };
 
@@ -145,7 +153,10 @@ class RunPolicy {
   void advance();
   void begin_batch();
   void connect_more();
+  void connect_later(std::size_t host, const Failure& failure);
+  void give_up(std::size_t host, const Failure& failure);
   void settle_batch();
+  void start_batch();
   void cancel_unstarted();
   void end_running();
   void end(std::size_t host);
@@ -155,13 +166,17 @@ class RunPolicy {
   void expire(std::size_t host);
   void interrupt_running();
 
-  std::size_t count(State state) const;
-  void count_down(std::size_t host, std::chrono::seconds time);
-  void pause(HostState& host) const;
-  void resume(HostState& host) const;
+  std::size_t count(State state) const { return counts_[static_cast<std::size_t>(state)]; }
+  void set_state(std::size_t host, State state);
+  void count_down(std::size_t host, TimePoint::duration time) { countdowns_.start(host, time, now_); }
+  std::chrono::milliseconds retry_delay(std::size_t attempts);
 
   Limits limits_;
+  std::mt19937_64 random_;
   std::vector<HostState> hosts_;
+  std::array<std::size_t, kStates> counts_{};  ///< hosts in each state
+  Countdowns countdowns_;
+  std::deque<std::size_t> turns_;  ///< who is connected next; some may have been given up since
   std::vector<HostOutcome> outcomes_;
   std::vector<Action> actions_;
   TimePoint now_;
@@ -171,8 +186,9 @@ class RunPolicy {
   std::optional<std::size_t> culprit_;
   std::optional<int> interrupted_by_;
   int presses_ = 0;         ///< of Ctrl-C, or what acts like it
-  bool cancelled_ = false;  ///< no further batch
-  bool suspended_ = false;
+  bool doomed_ = false;     ///< the present batch will not start
+  bool failed_ = false;     ///< a command: no further batch
+  bool cancelled_ = false;  ///< nothing more is started
 };
 
 }  // namespace podrun

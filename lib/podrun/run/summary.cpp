@@ -21,9 +21,11 @@ std::string signal_name(int signal) {
   return name ? fmt::format("SIG{}", name) : fmt::format("signal {}", signal);
 }
 
-std::string describe_failure(const Failure& failure) {
-  const std::string what = escape_controls(failure.what);
-  return failure.stage.empty() ? what : fmt::format("{}: {}", failure.stage, what);
+/// ` (3 attempts)`, ` (1 to 3 attempts)`; nothing for one.
+std::string describe_attempts(std::size_t fewest, std::size_t most) {
+  if (most == 1) return "";
+  return fewest == most ? fmt::format(" ({} attempts)", most)
+                        : fmt::format(" ({} to {} attempts)", fewest, most);
 }
 
 struct Description {
@@ -43,25 +45,47 @@ struct Description {
   std::string operator()(const TimedOut& timed_out) const {
     return "timed out after " + format_duration(timed_out.limit);
   }
-  std::string operator()(const Lost& lost) const { return "lost: " + describe_failure(lost.failure); }
+  std::string operator()(const Lost& lost) const { return "lost: " + describe(lost.failure); }
   std::string operator()(const Unreachable& unreachable) const {
     const char* word = is_refusal(unreachable.failure) ? "not ready" : "unreachable";
-    return fmt::format("{}: {}", word, describe_failure(unreachable.failure));
+    return fmt::format("{}: {}{}", word, describe(unreachable.failure),
+                       describe_attempts(unreachable.attempts, unreachable.attempts));
   }
 };
+
+const Failure* failure_of(const HostOutcome& outcome) {
+  if (const auto* lost = std::get_if<Lost>(&outcome)) return &lost->failure;
+  if (const auto* unreachable = std::get_if<Unreachable>(&outcome)) return &unreachable->failure;
+  return nullptr;
+}
+
+/// The same to the reader: however often it was tried, and whether it could be tried again.
+bool are_alike(const HostOutcome& a, const HostOutcome& b) {
+  const Failure* one = failure_of(a);
+  const Failure* other = failure_of(b);
+  if (!one || !other) return a == b;
+  return a.index() == b.index() && one->stage == other->stage && one->what == other->what;
+}
 
 struct Group {
   HostOutcome outcome;
   std::vector<std::size_t> hosts;  // indexes
+  std::size_t fewest_attempts;
+  std::size_t most_attempts;
 };
 
 std::vector<Group> group(const std::vector<HostOutcome>& outcomes) {
   std::vector<Group> groups;
   for (std::size_t host = 0; host < outcomes.size(); ++host) {
-    auto same = std::find_if(groups.begin(), groups.end(),
-                             [&](const Group& candidate) { return candidate.outcome == outcomes[host]; });
-    if (same == groups.end()) same = groups.insert(groups.end(), {outcomes[host], {}});
+    const auto* unreachable = std::get_if<Unreachable>(&outcomes[host]);
+    const std::size_t attempts = unreachable ? unreachable->attempts : 1;
+    auto same = std::find_if(groups.begin(), groups.end(), [&](const Group& candidate) {
+      return are_alike(candidate.outcome, outcomes[host]);
+    });
+    if (same == groups.end()) same = groups.insert(groups.end(), {outcomes[host], {}, attempts, attempts});
     same->hosts.push_back(host);
+    same->fewest_attempts = std::min(same->fewest_attempts, attempts);
+    same->most_attempts = std::max(same->most_attempts, attempts);
   }
   // What went well first, then by kind, then by status.
   const auto order = [](const Group& candidate) {
@@ -84,16 +108,20 @@ std::string describe(const Group& of, const std::vector<Host>& hosts) {
   if (of.outcome == HostOutcome(Exited{0})) return fmt::format("ok {}", of.hosts.size());
   if (std::holds_alternative<NotStarted>(of.outcome)) return fmt::format("not started {}", of.hosts.size());
   const std::string text = podrun::describe(of.outcome);
-  const Failure* failure = nullptr;
-  if (const auto* lost = std::get_if<Lost>(&of.outcome)) failure = &lost->failure;
-  if (const auto* unreachable = std::get_if<Unreachable>(&of.outcome)) failure = &unreachable->failure;
+  const Failure* failure = failure_of(of.outcome);
   const std::string ranks = folded(hosts, of.hosts);
   if (!failure) return fmt::format("{}: {}", text, ranks);
   const std::string name = of.hosts.size() == 1 ? hosts[of.hosts.front()].name + ": " : "";
-  return fmt::format("{}: {} {}{}", text.substr(0, text.find(':')), ranks, name, describe_failure(*failure));
+  return fmt::format("{}: {} {}{}{}", text.substr(0, text.find(':')), ranks, name, podrun::describe(*failure),
+                     describe_attempts(of.fewest_attempts, of.most_attempts));
 }
 
 }  // namespace
+
+std::string describe(const Failure& failure) {
+  const std::string what = escape_controls(failure.what);
+  return failure.stage.empty() ? what : fmt::format("{}: {}", failure.stage, what);
+}
 
 std::string describe(const HostOutcome& outcome) { return std::visit(Description{}, outcome); }
 

@@ -10,6 +10,9 @@
 
 namespace podrun {
 
+/// `connecting: connection refused`
+std::string describe(const Failure& failure);
+
 /// `exit 1`, `killed by SIGTERM`, `timed out after 10 s`, `lost: …`, …
 std::string describe(const HostOutcome& outcome);
 

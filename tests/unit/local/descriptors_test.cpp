@@ -3,7 +3,8 @@
 
 #include <sys/resource.h>
 
-#include <fmt/format.h>
+#include <cstdlib>
+
 #include <gtest/gtest.h>
 
 #include "support/usage_error.hpp"
@@ -33,26 +34,41 @@ class DescriptorLimit : public testing::Test {
 
 TEST_F(DescriptorLimit, StaysWhenItIsEnough) {
   set_soft(256);
-  EXPECT_EQ(raise_descriptor_limit(2), 0U);
+  EXPECT_EQ(raise_descriptor_limit({.by_child = 2}), 0U);
+  EXPECT_EQ(raise_descriptor_limit({.by_ssh = 90}), 0U);
   EXPECT_EQ(soft(), 256U);
 }
 
 TEST_F(DescriptorLimit, IsRaisedToWhatIsNeededAndTold) {
   set_soft(100);
-  EXPECT_EQ(raise_descriptor_limit(20), 100U);
-  EXPECT_GE(soft(), 20U * 8);
-  EXPECT_EQ(raise_descriptor_limit(20), 0U);
+  EXPECT_EQ(raise_descriptor_limit({.by_child = 20}), 100U);
+  EXPECT_GE(soft(), 20U * 12);
+  EXPECT_EQ(raise_descriptor_limit({.by_child = 20}), 0U);
+}
+
+/// In a process of its own: a hard limit that was lowered stays.
+template <typename Check>
+void with_hard_limit(rlim_t hard, Check check) {
+  EXPECT_EXIT(
+      {
+        const rlimit limit{hard, hard};
+        ::setrlimit(RLIMIT_NOFILE, &limit);
+        check();
+        std::exit(testing::Test::HasFailure() ? 1 : 0);
+      },
+      testing::ExitedWithCode(0), "");
+}
+
+TEST_F(DescriptorLimit, LetsAThousandHostsFitInto1024) {
+  with_hard_limit(1024, [] { EXPECT_EQ(raise_descriptor_limit({.by_ssh = 1000}), 0U); });
 }
 
 TEST_F(DescriptorLimit, IsAnErrorWhereTheHardOneIsLower) {
-  ASSERT_NE(before_.rlim_max, RLIM_INFINITY);
-  const std::size_t hosts = before_.rlim_max / 8;
-  EXPECT_EQ(
-      usage_error([&] { raise_descriptor_limit(hosts); }),
-      fmt::format("{} hosts need {} open files, the hard limit is {} (raise it with ulimit -Hn, or take "
-                  "fewer hosts)",
-                  hosts, 64 + 12 * hosts, before_.rlim_max));
-  EXPECT_EQ(soft(), before_.rlim_cur);
+  with_hard_limit(1024, [] {
+    EXPECT_EQ(usage_error([] { raise_descriptor_limit({.by_ssh = 20, .by_child = 100}); }),
+              "120 hosts need 1244 open files, the hard limit is 1024 (raise it with ulimit -Hn, or take fewer "
+              "hosts)");
+  });
 }
 
 }  // namespace

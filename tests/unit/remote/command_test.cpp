@@ -164,6 +164,17 @@ TEST(Go, IsOneLineWithTheRanksVariablesFirst) {
       "export PODRUN_RUN_ID=id; set -- ls");
 }
 
+TEST(BuildGo, LeavesItsOwnAddressToAHostThatStartsAtOnce) {
+  const std::string go = build_go({"set -- printenv PODRUN_HOST0", {}}, {.host = "tpu-0"});
+  const auto host0 = [&](const std::string& connection) {
+    return test::run_shell({"dash", {"dash"}}, {"-c", go + "; exec \"$@\""}, {}, {"SSH_CONNECTION=" + connection})
+        .output;
+  };
+  EXPECT_EQ(host0("10.0.0.9 4711 10.0.0.2 22"), "10.0.0.2\n");
+  EXPECT_EQ(host0("UNKNOWN 65535 UNKNOWN 65535"), "tpu-0\n");
+  EXPECT_EQ(host0(""), "tpu-0\n");
+}
+
 /// Does with a go line and its files what the supervisor does.
 class CommandIn : public testing::TestWithParam<test::Shell> {
  protected:

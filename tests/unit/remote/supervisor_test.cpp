@@ -216,6 +216,22 @@ TEST_P(Supervisor, StartsNothingWhenInputEndsBeforeGo) {
   EXPECT_EQ(end, "exit 125, closed");
 }
 
+TEST_P(Supervisor, StartsAtOnceWithItsText) {
+  const Outcome run = run_coroutine([&](asio::any_io_executor executor) -> asio::awaitable<Outcome> {
+    const auto link = host_.link(executor);
+    Supervised supervised(executor, *link, host_.supervision());
+    co_await supervised.prepare({}, test::drop, sh("echo \"$0 started\"; exec sleep 1000"));
+    Reader reader(supervised);
+    co_await reader.until("started\n");
+    supervised.heartbeat();
+    supervised.signal("INT");
+    co_await reader.to_end();
+    co_return outcome(reader);
+  });
+  EXPECT_EQ(run.end, "exit 130, closed");
+  EXPECT_EQ(run.err, "");
+}
+
 TEST_P(Supervisor, StartsNothingOfAGoThatIsCut) {
   const std::string go = "go set -- touch " + host_.directory().path("started");
   for (const std::size_t size : {std::size_t{1}, std::size_t{3}, go.size() - 1, go.size()}) {

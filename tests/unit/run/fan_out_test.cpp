@@ -53,6 +53,7 @@ TEST_F(FanOutTest, SaysWhyASupervisorIsNotReady) {
 TEST_F(FanOutTest, NamesTheStageThatTookTooLong) {
   set_up(2);
   plan_.limits.connect_timeout = 0s;
+  plan_.limits.retries = 0;
   hosts_[0].connects = false;
   hosts_[1].greets = false;
   EXPECT_EQ(

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <type_traits>
 #include <variant>
@@ -13,10 +14,13 @@
 
 namespace podrun::test {
 
-/// `connect 3`, `go 0,1`, `abandon 2 (cancelled)`, …
+/// `connect 3`, `retry 3 (attempt 2)`, `go 0,1`, `abandon 2 (cancelled)`, …
 struct ActionText {
   std::string operator()(const action::Connect& connect) const {
     return fmt::format("connect {}", connect.host);
+  }
+  std::string operator()(const action::ConnectLater& later) const {
+    return fmt::format("retry {} (attempt {})", later.host, later.attempt);
   }
   std::string operator()(const action::Go& go) const {
     return fmt::format("go {}", fmt::join(go.hosts, ","));
@@ -35,7 +39,8 @@ struct ActionText {
 /// A policy with a clock that only the test moves. Answers are texts: actions and outcomes, joined by `, `.
 class PolicyRun {
  public:
-  explicit PolicyRun(std::size_t hosts, const Limits& limits = {}) : hosts_(hosts), policy_(hosts, limits) {}
+  explicit PolicyRun(std::size_t hosts, const Limits& limits = {}, std::uint64_t seed = 0)
+      : hosts_(hosts), policy_(hosts, limits, seed) {}
 
   std::string on(const RunEvent& event) {
     std::vector<std::string> texts;
@@ -45,6 +50,14 @@ class PolicyRun {
   std::string ready(std::size_t host) { return on(event::Ready{host}); }
   std::string not_ready(std::size_t host, const std::string& what = "connection refused") {
     return on(event::NotReady{host, {"connecting", what}});
+  }
+  /// Not ready, and another attempt may help.
+  std::string stumbles(std::size_t host, const std::string& what = "connection reset") {
+    return on(event::NotReady{host, {"connecting", what, Retry::may_help}});
+  }
+  /// Not ready before somebody has answered a question.
+  std::string asks(std::size_t host) {
+    return on(event::NotReady{host, {"host key", "unknown", Retry::after_asking}});
   }
   std::string exits(std::size_t host, int status) { return on(event::Ended{host, Exited{status}}); }
   std::string dies(std::size_t host, int signal) { return on(event::Ended{host, Signaled{signal}}); }

@@ -23,6 +23,11 @@ struct SimulatedHost {
   bool stuck = false;  ///< does nothing until it is abandoned
   bool told_to_go = false;
   bool abandoned = false;  ///< its last event is on its way
+  bool cancelled = false;  ///< abandoned for the sake of others
+  bool asks = false;
+  std::size_t attempts = 0;
+  std::size_t failed_attempt = 0;  ///< the last, if it is not ready since; 0: none
+  TimePoint not_before;            ///< the next attempt
 };
 using Phase = SimulatedHost::Phase;
 
@@ -33,7 +38,7 @@ class Simulation {
   }
 
   void run() {
-    RunPolicy policy(hosts_.size(), limits_);
+    RunPolicy policy(hosts_.size(), limits_, random_());
     policy_ = &policy;
     happen(event::Begin{});
     for (std::size_t step = 0; step < 200 && going(); ++step) something_happens();
@@ -65,6 +70,7 @@ class Simulation {
     limits.fanout = 1 + pick(4);
     limits.serial = pick(4);
     limits.connect_timeout = std::chrono::seconds(1 + pick(10));
+    limits.retries = pick(4);
     if (chance(50)) limits.timeout = std::chrono::seconds(1 + pick(20));
     limits.grace = std::chrono::seconds(pick(10));
     limits.on_unreachable = chance(50) ? OnUnreachable::skip : OnUnreachable::stop;
@@ -125,9 +131,10 @@ class Simulation {
   }
   bool proceeds(std::size_t index) {
     SimulatedHost& host = hosts_[index];
-    if (chance(5)) return fails(index);
+    if (chance(host.phase == Phase::connecting ? 30 : 5)) return fails(index);
     if (host.phase == Phase::connecting) {
       host.phase = Phase::ready;
+      host.failed_attempt = 0;
       happen(event::Ready{index});
     } else if (host.phase == Phase::running && chance(50)) {
       happen(event::Spoke{index});
@@ -151,9 +158,25 @@ class Simulation {
     } else if (host.told_to_go) {
       happen(event::LostHost{index, {"running", "gone"}});
     } else {
-      happen(event::NotReady{index, {"connecting", "refused"}});
+      is_not_ready(index);
     }
     return true;
+  }
+  void is_not_ready(std::size_t index) {
+    SimulatedHost& host = hosts_[index];
+    const Retry retry = host.cancelled ? Retry::no : host.abandoned ? Retry::may_help : random_retry();
+    const bool again = retry == Retry::may_help && host.attempts <= limits_.retries && !doomed_;
+    if (!host.cancelled) {
+      host.failed_attempt = host.attempts;
+      host.asks = retry == Retry::after_asking;
+      doomed_ = doomed_ || host.asks || (!again && limits_.on_unreachable == OnUnreachable::stop);
+    }
+    happen(event::NotReady{index, {"connecting", "refused", retry}});
+    EXPECT_EQ(host.phase == Phase::waiting, again) << "host " << index;
+  }
+  Retry random_retry() {
+    const std::size_t what = pick(100);
+    return what < 80 ? Retry::may_help : what < 95 ? Retry::no : Retry::after_asking;
   }
   std::variant<Exited, Signaled> random_end() {
     if (chance(10)) return Signaled{SIGKILL};
@@ -186,9 +209,22 @@ class Simulation {
   void obey(const action::Connect& connect) {
     SimulatedHost& host = hosts_[connect.host];
     EXPECT_EQ(host.phase, Phase::waiting);
+    EXPECT_FALSE(host.told_to_go);
+    EXPECT_LE(++host.attempts, limits_.retries + 1);
+    EXPECT_GE(now_, host.not_before);
+    EXPECT_TRUE(!doomed_ || host.attempts == 1) << "no retry for what will not start";
     EXPECT_FALSE(policy_->interrupted_by() || policy_->culprit());
     if (limits_.serial != 0) check_batches_before(connect.host / limits_.serial);
     host.phase = Phase::connecting;
+    host.abandoned = false;
+    host.stuck = chance(10);
+  }
+  void obey(const action::ConnectLater& later) {
+    SimulatedHost& host = hosts_[later.host];
+    EXPECT_EQ(host.phase, Phase::over) << "the last attempt";
+    EXPECT_EQ(later.attempt, host.attempts + 1);
+    host.phase = Phase::waiting;
+    host.not_before = now_ + later.delay;
   }
   void check_batches_before(std::size_t batch) {
     for (std::size_t host = 0; host < batch * limits_.serial; ++host) {
@@ -203,6 +239,12 @@ class Simulation {
     EXPECT_TRUE(std::is_sorted(go.hosts.begin(), go.hosts.end()));
     EXPECT_EQ(count(Phase::ready), go.hosts.size()) << "everyone who is ready, at once";
     EXPECT_EQ(count(Phase::connecting), 0U);
+    EXPECT_FALSE(doomed_);
+    const std::size_t batch = limits_.serial == 0 ? hosts_.size() : limits_.serial;
+    const std::size_t begin = go.hosts.front() / batch * batch;
+    for (std::size_t host = begin; host < std::min(begin + batch, hosts_.size()); ++host) {
+      EXPECT_NE(hosts_[host].phase, Phase::waiting) << "an undecided host";
+    }
     for (const std::size_t index : go.hosts) {
       SimulatedHost& host = hosts_[index];
       EXPECT_EQ(host.phase, Phase::ready);
@@ -220,7 +262,12 @@ class Simulation {
     EXPECT_FALSE(host.abandoned);
     if (chance(50)) host.stuck = false;
   }
-  void obey(const action::Abandon& abandon) { hosts_[abandon.host].abandoned = true; }
+  void obey(const action::Abandon& abandon) {
+    SimulatedHost& host = hosts_[abandon.host];
+    host.abandoned = true;
+    host.cancelled = abandon.failure.what == "cancelled";
+    EXPECT_EQ(abandon.failure.retry == Retry::may_help, host.phase == Phase::connecting && !host.cancelled);
+  }
   void obey(const action::LetGo& let_go) {
     EXPECT_EQ(hosts_[let_go.host].phase, Phase::exited);
     hosts_[let_go.host].abandoned = true;
@@ -244,19 +291,28 @@ class Simulation {
       const bool none =
           std::holds_alternative<NotStarted>(outcome) || std::holds_alternative<Unreachable>(outcome);
       EXPECT_EQ(none, !hosts_[host].told_to_go) << describe(outcome);
+      const auto* unreachable = std::get_if<Unreachable>(&outcome);
+      if (!none) continue;
+      EXPECT_EQ(unreachable ? unreachable->attempts : 0, hosts_[host].failed_attempt);
     }
     check_barrier();
   }
   void check_barrier() {
-    if (limits_.on_unreachable == OnUnreachable::skip) return;
     const std::size_t batch = limits_.serial == 0 ? hosts_.size() : limits_.serial;
     for (std::size_t begin = 0; begin < hosts_.size(); begin += batch) {
-      std::size_t unreachable = 0, started = 0;
-      for (std::size_t host = begin; host < std::min(begin + batch, hosts_.size()); ++host) {
-        unreachable += std::holds_alternative<Unreachable>(policy_->outcomes()[host]) ? 1 : 0;
-        started += hosts_[host].told_to_go ? 1 : 0;
+      bool hindered = false;
+      bool started = false;
+      std::size_t connected = 0;
+      const std::size_t end = std::min(begin + batch, hosts_.size());
+      for (std::size_t host = begin; host < end; ++host) {
+        hindered = hindered || hosts_[host].asks ||
+                   (limits_.on_unreachable == OnUnreachable::stop &&
+                    std::holds_alternative<Unreachable>(policy_->outcomes()[host]));
+        started = started || hosts_[host].told_to_go;
+        connected += hosts_[host].attempts > 0 ? 1 : 0;
       }
-      EXPECT_TRUE(unreachable == 0 || started == 0);
+      EXPECT_FALSE(hindered && started);
+      EXPECT_TRUE(connected == 0 || connected == end - begin || policy_->interrupted_by()) << "all are tried";
     }
   }
 
@@ -268,6 +324,7 @@ class Simulation {
   TimePoint now_{1h};
   bool suspended_ = false;
   bool interrupts_ = true;
+  bool doomed_ = false;  ///< the present batch
   bool left_ = false;
 };
 

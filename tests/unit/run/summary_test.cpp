@@ -42,6 +42,8 @@ TEST(Describe, NamesEveryEnd) {
   EXPECT_EQ(describe(Unreachable{{"key exchange", "timed out after 10 s"}}),
             "unreachable: key exchange: timed out after 10 s");
   EXPECT_EQ(describe(Unreachable{{"", "connection refused"}}), "unreachable: connection refused");
+  EXPECT_EQ(describe(Unreachable{{"connecting", "connection refused"}, 3}),
+            "unreachable: connecting: connection refused (3 attempts)");
   EXPECT_EQ(describe(Unreachable{{"working directory", "no such directory \"/x\""}}),
             "not ready: working directory: no such directory \"/x\"");
   EXPECT_EQ(describe(Stopped{}), "ended by podrun");
@@ -87,6 +89,22 @@ TEST(Summary, TellsHostsWithDifferentFailuresApart) {
   EXPECT_THAT(
       summary({Exited{0}, Lost{{"running", "reset"}}, Lost{{"running", "no answer"}}}),
       ElementsAre("podrun: ok 1 · lost: [1] tpu-1: running: reset · lost: [2] tpu-2: running: no answer"));
+}
+
+TEST(Summary, TakesHostsThatFailedAlikeTogetherHoweverOftenTheyWereTried) {
+  const auto refused = [](std::size_t attempts) {
+    return Unreachable{{"connecting", "connection refused", Retry::may_help}, attempts};
+  };
+  EXPECT_EQ(summary({Exited{0}, refused(3)}).front(),
+            "podrun: ok 1 · unreachable: [1] tpu-1: connecting: connection refused (3 attempts)");
+  std::vector<HostOutcome> outcomes(64, refused(3));
+  const std::string all = "podrun: unreachable: [0-63] connecting: connection refused";
+  EXPECT_EQ(summary(outcomes).front(), all + " (3 attempts)");
+  outcomes[7] = refused(1);
+  EXPECT_EQ(summary(outcomes).front(), all + " (1 to 3 attempts)");
+  outcomes.assign(64, refused(1));
+  outcomes[7] = Unreachable{{"connecting", "connection refused", Retry::no}};
+  EXPECT_EQ(summary(outcomes).front(), all);
 }
 
 TEST(Summary, SaysWhenNothingWasStarted) {

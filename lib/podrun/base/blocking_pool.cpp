@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "podrun/base/blocking_pool.hpp"
+
+#include <algorithm>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <exception>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include <asio/executor_work_guard.hpp>
+#include <asio/post.hpp>
+
+namespace podrun {
+
+/// Held by the pool, its threads and what they post. Once it is closed it has no context, so that no thread
+/// can be the one that destroys the context, or post to it when it is gone.
+class BlockingPool::State : public std::enable_shared_from_this<State> {
+ public:
+  State(std::shared_ptr<asio::io_context> context, std::size_t threads)
+      : max_threads_(std::max<std::size_t>(threads, 1)), context_(std::move(context)) {}
+
+  void run(std::function<void()> work, std::function<void()> done) {
+    const std::uint64_t number = ++last_number_;
+    {
+      const std::lock_guard lock(mutex_);
+      queue_.push_back({number, std::move(work)});
+      if (queue_.size() > idle_ && threads_ < max_threads_) start_thread();
+    }
+    waiting_.emplace(number, std::move(done));
+    if (!guard_) guard_.emplace(context_->get_executor());
+    ready_.notify_one();
+  }
+
+  void close() {
+    std::shared_ptr<asio::io_context> context;  // goes last: what the jobs hold may live on it
+    std::deque<Job> queue;
+    const auto waiting = std::exchange(waiting_, {});
+    guard_.reset();
+    {
+      const std::lock_guard lock(mutex_);
+      queue.swap(queue_);
+      context.swap(context_);
+    }
+    ready_.notify_all();
+  }
+
+ private:
+  struct Job {
+    std::uint64_t number;
+    std::function<void()> work;
+  };
+
+  /// Where no further thread can be had, the others do the work; the mutex is held.
+  void start_thread() {
+    try {
+      std::thread(serve, shared_from_this()).detach();
+      ++threads_;
+    } catch (const std::system_error&) {
+      if (threads_ > 0) return;
+      queue_.pop_back();
+      throw;
+    }
+  }
+
+  static void serve(std::shared_ptr<State> self) {
+    while (std::optional<Job> job = self->take()) {
+      std::exception_ptr error;
+      try {
+        job->work();
+      } catch (...) {
+        error = std::current_exception();
+      }
+      self->report(std::move(*job), std::move(error));
+    }
+  }
+  std::optional<Job> take() {
+    std::unique_lock lock(mutex_);
+    ++idle_;
+    ready_.wait(lock, [this] { return !context_ || !queue_.empty(); });
+    --idle_;
+    if (!context_) return std::nullopt;
+    std::optional<Job> job = std::move(queue_.front());
+    queue_.pop_front();
+    return job;
+  }
+  /// The work goes along, so that what it holds is let go of on the context.
+  void report(Job job, std::exception_ptr error) {
+    const std::lock_guard lock(mutex_);
+    if (!context_) return;
+    asio::post(*context_, [self = shared_from_this(), job = std::move(job), error = std::move(error)] {
+      self->finish(job.number, error);
+    });
+  }
+
+  void finish(std::uint64_t number, const std::exception_ptr& error) {
+    const auto found = waiting_.find(number);
+    if (found == waiting_.end()) return;  // closed
+    const std::function<void()> done = std::move(found->second);
+    waiting_.erase(found);
+    if (waiting_.empty()) guard_.reset();
+    if (error) std::rethrow_exception(error);
+    done();
+  }
+
+  // Only used on the context's thread.
+  const std::size_t max_threads_;
+  std::size_t threads_ = 0;
+  std::uint64_t last_number_ = 0;
+  std::map<std::uint64_t, std::function<void()>> waiting_;  ///< what to call, by the job's number
+  std::optional<asio::executor_work_guard<asio::io_context::executor_type>> guard_;
+
+  // Used on all threads. The pool's own thread reads context_ without the lock: only that thread writes it.
+  std::mutex mutex_;
+  std::condition_variable ready_;
+  std::shared_ptr<asio::io_context> context_;  ///< none: closed
+  std::deque<Job> queue_;
+  std::size_t idle_ = 0;  ///< threads that wait for a job
+};
+
+BlockingPool::BlockingPool(std::shared_ptr<asio::io_context> context, std::size_t threads)
+    : state_(std::make_shared<State>(std::move(context), threads)) {}
+
+BlockingPool::~BlockingPool() { state_->close(); }
+
+void BlockingPool::run(std::function<void()> work, std::function<void()> done) {
+  state_->run(std::move(work), std::move(done));
+}
+
+}  // namespace podrun

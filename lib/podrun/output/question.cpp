@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "podrun/output/question.hpp"
+
+#include <termios.h>
+
+#include <cstdio>
+#include <memory>
+
+namespace podrun {
+namespace {
+
+struct CloseFile {
+  void operator()(std::FILE* file) const { std::fclose(file); }
+};
+using File = std::unique_ptr<std::FILE, CloseFile>;
+
+/// The terminal gives every key at once and shows none, until this is destroyed. So a Ctrl-C is a key like
+/// others, and cannot leave the terminal without echo.
+class KeyByKey {
+ public:
+  explicit KeyByKey(int descriptor) : descriptor_(descriptor) {
+    ::tcgetattr(descriptor_, &before_);
+    termios now = before_;
+    now.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO | ISIG);
+    now.c_cc[VMIN] = 1;
+    now.c_cc[VTIME] = 0;
+    ::tcsetattr(descriptor_, TCSAFLUSH, &now);
+  }
+  KeyByKey(const KeyByKey&) = delete;
+  KeyByKey& operator=(const KeyByKey&) = delete;
+  ~KeyByKey() { ::tcsetattr(descriptor_, TCSAFLUSH, &before_); }
+
+ private:
+  int descriptor_;
+  termios before_{};
+};
+
+constexpr int kCtrlC = 0x03;
+constexpr int kCtrlD = 0x04;
+constexpr int kCtrlU = 0x15;
+constexpr int kBackspace = 0x08;
+constexpr int kDelete = 0x7f;
+
+void erase_last(std::string& line, std::FILE* out, Echo echo) {
+  if (line.empty()) return;
+  line.pop_back();
+  if (echo == Echo::on) std::fputs("\b \b", out);
+}
+
+std::optional<std::string> read_line(std::FILE* in, std::FILE* out, Echo echo) {
+  std::string line;
+  for (;;) {
+    const int key = std::fgetc(in);
+    if (key == '\n' || key == '\r') return line;
+    if (key == EOF || key == kCtrlC || (key == kCtrlD && line.empty())) return std::nullopt;
+    if (key == kBackspace || key == kDelete) {
+      erase_last(line, out, echo);
+    } else if (key == kCtrlU) {
+      while (!line.empty()) erase_last(line, out, echo);
+    } else {
+      line += static_cast<char>(key);
+      if (echo == Echo::on) std::fputc(key, out);
+    }
+    std::fflush(out);
+  }
+}
+
+}  // namespace
+
+std::optional<std::string> ask_on_terminal(const std::string& question, Echo echo) {
+  const File in(std::fopen("/dev/tty", "re"));
+  const File out(std::fopen("/dev/tty", "we"));
+  if (!in || !out) return std::nullopt;
+  std::setvbuf(in.get(), nullptr, _IONBF, 0);  // so that no secret stays in a buffer
+  std::fputs(question.c_str(), out.get());
+  std::fflush(out.get());
+  std::optional<std::string> line;
+  {
+    const KeyByKey keys(::fileno(in.get()));
+    line = read_line(in.get(), out.get(), echo);
+  }
+  std::fputc('\n', out.get());
+  return line;
+}
+
+}  // namespace podrun

@@ -1,0 +1,353 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "podrun/ssh/agent.hpp"
+
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <stdexcept>
+#include <system_error>
+#include <tuple>
+#include <utility>
+
+#include <asio/buffer.hpp>
+#include <asio/co_spawn.hpp>
+#include <asio/local/stream_protocol.hpp>
+#include <asio/read.hpp>
+#include <asio/redirect_error.hpp>
+#include <asio/steady_timer.hpp>
+#include <asio/use_awaitable.hpp>
+#include <asio/write.hpp>
+#include <fmt/format.h>
+
+#include "podrun/base/event.hpp"
+#include "podrun/link/link.hpp"
+#include "podrun/ssh/key_blob.hpp"
+
+namespace podrun {
+namespace {
+
+using Socket = asio::local::stream_protocol::socket;
+
+enum MessageType : char {
+  kFailure = 5,
+  kRequestKeys = 11,
+  kKeys = 12,
+  kSignRequest = 13,
+  kSignature = 14,
+};
+constexpr std::size_t kMaxMessage = 256 * 1024;  // OpenSSH's bound, and libssh's
+constexpr std::chrono::milliseconds kBacklogPause{10};
+
+/// Why an agent cannot be talked to, for people.
+class AgentError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+void check(const std::error_code& error) {
+  if (error == asio::error::eof) throw AgentError("it ended the connection");
+  if (error) throw AgentError(error.message());
+}
+
+asio::awaitable<void> read_all(Socket& socket, asio::mutable_buffer bytes) {
+  std::error_code error;
+  co_await asio::async_read(socket, bytes, asio::redirect_error(asio::use_awaitable, error));
+  check(error);
+}
+
+/// A message without its size.
+asio::awaitable<std::string> read_message(Socket& socket) {
+  std::array<char, 4> header{};
+  co_await read_all(socket, asio::buffer(header));
+  const std::size_t size = WireReader({header.data(), header.size()}).number();
+  if (size == 0 || size > kMaxMessage) throw AgentError(fmt::format("it sent a message of {} bytes", size));
+  std::string message(size, '\0');
+  co_await read_all(socket, asio::buffer(message));
+  co_return message;
+}
+
+asio::awaitable<void> write_message(Socket& socket, const std::string& message) {
+  const std::string framed = wire_string(message);
+  std::error_code error;
+  co_await asio::async_write(socket, asio::buffer(framed), asio::redirect_error(asio::use_awaitable, error));
+  check(error);
+}
+
+/// One question to an agent, over a connection of its own.
+class Question {
+ public:
+  explicit Question(const asio::any_io_executor& executor) : socket_(executor), timer_(executor) {}
+
+  /// Throws AgentError.
+  asio::awaitable<std::string> ask(const std::string& path, const std::string& message) {
+    co_await connect(path);
+    if (closed_) throw AgentError("stopped");
+    co_await write_message(socket_, message);
+    std::string answer = co_await read_message(socket_);
+    close();
+    co_return answer;
+  }
+  /// ask() throws, at once.
+  void close() {
+    closed_ = true;
+    timer_.cancel();
+    std::error_code ignored;
+    socket_.close(ignored);
+  }
+
+ private:
+  asio::awaitable<void> connect(const std::string& path) {
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    if (path.size() >= sizeof address.sun_path) throw AgentError("the name of its socket is too long");
+    path.copy(static_cast<char*>(address.sun_path), path.size());
+    const int descriptor = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (descriptor < 0) throw AgentError(std::generic_category().message(errno));
+    socket_.assign(asio::local::stream_protocol(), descriptor);
+    while (::connect(descriptor, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
+      // asio's async_connect takes "again", which says that too many others are waiting, for success.
+      if (errno != EAGAIN) throw AgentError(std::generic_category().message(errno));
+      timer_.expires_after(kBacklogPause);
+      std::error_code cancelled;
+      co_await timer_.async_wait(asio::redirect_error(asio::use_awaitable, cancelled));
+      if (closed_) co_return;
+    }
+  }
+
+  Socket socket_;
+  asio::steady_timer timer_;
+  bool closed_ = false;
+};
+
+std::string failure_message() { return {kFailure}; }
+
+void rethrow(const std::exception_ptr& error) {
+  if (error) std::rethrow_exception(error);  // out of memory: nothing else is thrown
+}
+
+}  // namespace
+
+std::optional<std::vector<AgentKey>> parse_agent_keys(std::string_view message) {
+  WireReader reader(message);
+  if (reader.byte() != kKeys) return std::nullopt;
+  std::vector<AgentKey> keys;
+  for (std::uint32_t left = reader.number(); left > 0 && reader.ok(); --left) {
+    const std::string_view blob = reader.string();
+    keys.push_back({std::string(blob), std::string(reader.string())});
+  }
+  if (!reader.complete()) return std::nullopt;
+  return keys;
+}
+
+std::string agent_keys_message(const std::vector<AgentKey>& keys) {
+  std::string message{kKeys};
+  message += wire_number(static_cast<std::uint32_t>(keys.size()));
+  for (const AgentKey& key : keys) message += wire_string(key.blob) + wire_string(key.comment);
+  return message;
+}
+
+bool is_signature_message(std::string_view message) {
+  WireReader reader(message);
+  const bool says_so = reader.byte() == kSignature;
+  WireReader signature(reader.string());
+  const bool typed = !signature.string().empty();
+  return says_so && typed && reader.complete();
+}
+
+/// Held by the agent, its proxies, and by the question while that is asked.
+class Agent::State : public std::enable_shared_from_this<State> {
+ public:
+  State(asio::any_io_executor executor, std::string socket)
+      : executor_(std::move(executor)), socket_(std::move(socket)) {}
+
+  const asio::any_io_executor& executor() const { return executor_; }
+  const std::string& socket() const { return socket_; }
+  /// What is wrong with it, for people.
+  std::string trouble(const AgentError& error) const {
+    return fmt::format("agent \"{}\": {}", socket_, error.what());
+  }
+
+  struct Answer {
+    std::vector<AgentKey> keys;
+    std::string trouble;
+  };
+  const std::optional<Answer>& answer() const { return answer_; }
+
+  /// Notifies `event` when there is an answer.
+  void want(const std::shared_ptr<Event>& event) {
+    if (answer_) return;
+    waiting_.push_back(event);
+    if (question_) return;
+    question_ = std::make_shared<Question>(executor_);
+    asio::co_spawn(executor_, ask(shared_from_this(), question_), rethrow);
+  }
+  /// An agent that never answers is let go of when nobody waits for it.
+  void want_no_more(const std::shared_ptr<Event>& event) {
+    waiting_.erase(std::remove(waiting_.begin(), waiting_.end(), event), waiting_.end());
+    if (waiting_.empty()) close();
+  }
+  void close() {
+    if (const auto question = std::exchange(question_, nullptr)) question->close();
+  }
+
+ private:
+  static asio::awaitable<void> ask(std::shared_ptr<State> self, std::shared_ptr<Question> question) {
+    Answer answer;
+    try {
+      const std::string request{kRequestKeys};
+      const std::string said = co_await question->ask(self->socket_, request);
+      auto keys = parse_agent_keys(said);
+      if (!keys) throw AgentError(said == failure_message() ? "it refused" : "it sent no list of keys");
+      answer.keys = *std::move(keys);
+    } catch (const AgentError& error) {
+      answer.trouble = self->trouble(error);
+    }
+    if (self->question_ != question) co_return;  // nobody waits any more
+    self->close();
+    self->answer_ = std::move(answer);
+    for (const auto& event : std::exchange(self->waiting_, {})) event->notify();
+  }
+
+  const asio::any_io_executor executor_;
+  const std::string socket_;
+  std::shared_ptr<Question> question_;  ///< null: nothing is being asked
+  std::vector<std::shared_ptr<Event>> waiting_;
+  std::optional<Answer> answer_;
+};
+
+Agent::Agent(const asio::any_io_executor& executor, std::string socket)
+    : state_(std::make_shared<State>(executor, std::move(socket))) {}
+
+Agent::~Agent() { state_->close(); }
+
+Agent* Agents::find(const std::string& socket) {
+  if (socket.empty()) return nullptr;
+  const auto found = agents_.find(socket);
+  if (found != agents_.end()) return &found->second;
+  return &agents_.try_emplace(socket, executor_, socket).first->second;
+}
+
+/// Held by the proxy and by what serves libssh.
+class AgentProxy::State : public std::enable_shared_from_this<State> {
+ public:
+  explicit State(std::shared_ptr<Agent::State> agent)
+      : agent_(std::move(agent)),
+        served_(agent_->executor()),
+        woken_(std::make_shared<Event>(agent_->executor())) {}
+
+  static asio::awaitable<std::vector<AgentKey>> list(std::shared_ptr<State> self) {
+    const std::shared_ptr<Agent::State> agent = self->agent_;
+    if (!self->stopped_) agent->want(self->woken_);
+    while (!agent->answer() && !self->stopped_) co_await self->woken_->wait();
+    agent->want_no_more(self->woken_);
+    if (!agent->answer()) {
+      self->trouble_ = agent->trouble(AgentError("stopped"));
+      co_return std::vector<AgentKey>();
+    }
+    self->trouble_ = agent->answer()->trouble;
+    co_return agent->answer()->keys;
+  }
+
+  int start() {
+    std::array<int, 2> ends{};
+    if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) {
+      throw HostError({"login", "no agent: " + std::generic_category().message(errno)});
+    }
+    served_.assign(asio::local::stream_protocol(), ends[0]);
+    if (stopped_) close();
+    asio::co_spawn(agent_->executor(), serve(shared_from_this()), rethrow);
+    return ends[1];
+  }
+  void stop() {
+    stopped_ = true;
+    close();
+    woken_->notify();
+  }
+
+  std::vector<AgentKey> shown;
+  const std::string& last_asked() const { return last_asked_; }
+  const std::string& trouble() const { return trouble_; }
+
+ private:
+  static asio::awaitable<void> serve(std::shared_ptr<State> self) {
+    try {
+      for (;;) {
+        const std::string request = co_await read_message(self->served_);
+        const std::string answer = co_await self->answer(request);
+        co_await write_message(self->served_, answer);
+      }
+    } catch (const AgentError&) {
+      self->close();  // libssh has closed its end, or we have ours
+    }
+  }
+
+  asio::awaitable<std::string> answer(const std::string& request) {
+    WireReader reader(request);
+    const std::uint8_t type = reader.byte();
+    if (type == kRequestKeys) co_return agent_keys_message(shown);
+    if (type != kSignRequest) co_return failure_message();
+    const std::string blob(reader.string());
+    const std::string data(reader.string());
+    const std::uint32_t flags = reader.number();
+    const auto key = std::find_if(shown.begin(), shown.end(),
+                                  [&](const AgentKey& candidate) { return candidate.blob == blob; });
+    if (!reader.complete() || key == shown.end()) co_return failure_message();
+    last_asked_ = blob;
+    std::string forwarded{kSignRequest};
+    forwarded += wire_string(key->held_as.empty() ? blob : key->held_as);
+    forwarded += wire_string(data) + wire_number(flags);
+    std::string signature = co_await sign(key->comment, std::move(forwarded));
+    co_return signature;
+  }
+
+  asio::awaitable<std::string> sign(std::string comment, std::string request) {
+    try {
+      question_ = std::make_shared<Question>(agent_->executor());
+      std::string answer = co_await question_->ask(agent_->socket(), request);
+      if (!is_signature_message(answer)) {
+        throw AgentError(fmt::format("it does not sign with the key \"{}\"", comment));
+      }
+      trouble_.clear();
+      co_return answer;
+    } catch (const AgentError& error) {
+      trouble_ = agent_->trouble(error);
+    }
+    co_return failure_message();
+  }
+
+  void close() {
+    if (question_) question_->close();
+    std::error_code ignored;
+    served_.close(ignored);
+  }
+
+  std::shared_ptr<Agent::State> agent_;
+  Socket served_;  ///< libssh has the other end
+  std::shared_ptr<Question> question_;
+  std::shared_ptr<Event> woken_;
+  bool stopped_ = false;
+  std::string last_asked_;
+  std::string trouble_;
+};
+
+AgentProxy::AgentProxy(const Agent& agent) : state_(std::make_shared<State>(agent.state_)) {}
+
+AgentProxy::~AgentProxy() { stop(); }
+
+asio::awaitable<std::vector<AgentKey>> AgentProxy::list() { return State::list(state_); }
+
+void AgentProxy::show(std::vector<AgentKey> keys) { state_->shown = std::move(keys); }
+
+int AgentProxy::release_descriptor() { return state_->start(); }
+
+const std::string& AgentProxy::last_asked() const { return state_->last_asked(); }
+
+const std::string& AgentProxy::trouble() const { return state_->trouble(); }
+
+void AgentProxy::stop() { state_->stop(); }
+
+}  // namespace podrun

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "podrun/ssh/algorithms.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+#include "podrun/ssh/pattern.hpp"
+
+namespace podrun {
+namespace {
+
+using Names = std::vector<std::string>;
+
+// What libssh 0.10 has besides ours. It forgets what it does not know, without a word.
+constexpr std::string_view kMoreKexAlgorithms =
+    "diffie-hellman-group-exchange-sha256,diffie-hellman-group14-sha1,diffie-hellman-group1-sha1,"
+    "diffie-hellman-group-exchange-sha1";
+constexpr std::string_view kMoreHostKeyAlgorithms =
+    "sk-ssh-ed25519@openssh.com,sk-ecdsa-sha2-nistp256@openssh.com,ssh-rsa";
+constexpr std::string_view kMoreCiphers = "aes256-cbc,aes192-cbc,aes128-cbc,3des-cbc";
+constexpr std::string_view kMoreMacs = "hmac-sha1-etm@openssh.com,hmac-sha1";
+
+struct Lists {
+  std::string_view ours;
+  std::string_view more;
+};
+
+Lists lists_of(AlgorithmKind kind) {
+  switch (kind) {
+    case AlgorithmKind::kex:
+      return {kKexAlgorithms, kMoreKexAlgorithms};
+    case AlgorithmKind::host_key:
+      return {kHostKeyAlgorithms, kMoreHostKeyAlgorithms};
+    case AlgorithmKind::cipher:
+      return {kCiphers, kMoreCiphers};
+    case AlgorithmKind::mac:
+      break;
+  }
+  return {kMacs, kMoreMacs};
+}
+
+Names split(std::string_view list) {
+  Names names;
+  while (!list.empty()) {
+    const std::size_t end = std::min(list.find(','), list.size());
+    if (end > 0) names.emplace_back(list.substr(0, end));
+    list.remove_prefix(std::min(end + 1, list.size()));
+  }
+  return names;
+}
+
+std::string join(const Names& names) {
+  std::string list;
+  for (const std::string& name : names) {
+    if (!list.empty()) list += ',';
+    list += name;
+  }
+  return list;
+}
+
+/// The known names that the list names or matches, each once, in the order of the list.
+Names known_names(std::string_view list, const Names& known) {
+  Names names;
+  for (const std::string& pattern : split(list)) {
+    std::copy_if(known.begin(), known.end(), std::back_inserter(names), [&](const std::string& name) {
+      return matches_pattern(name, pattern) && std::find(names.begin(), names.end(), name) == names.end();
+    });
+  }
+  return names;
+}
+
+}  // namespace
+
+std::string_view our_algorithms(AlgorithmKind kind) { return lists_of(kind).ours; }
+
+std::optional<std::string> configured_algorithms(AlgorithmKind kind, std::string_view value) {
+  const Lists lists = lists_of(kind);
+  const Names ours = split(lists.ours);
+  const Names known = split(std::string(lists.ours) + ',' + std::string(lists.more));
+  const char mark = value.empty() ? '\0' : value.front();
+  if (mark == '+' || mark == '-' || mark == '^') value.remove_prefix(1);
+  const std::string listed(value);
+  Names names = known_names(value, known);
+  if (mark == '+') names = known_names(std::string(lists.ours) + ',' + listed, known);
+  if (mark == '^') names = known_names(listed + ',' + std::string(lists.ours), known);
+  if (mark == '-') {
+    const Names removed = std::move(names);
+    names.clear();
+    std::copy_if(ours.begin(), ours.end(), std::back_inserter(names), [&](const std::string& name) {
+      return std::find(removed.begin(), removed.end(), name) == removed.end();
+    });
+  }
+  if (names.empty()) return std::nullopt;
+  return join(names);
+}
+
+std::string prefer_key_types(std::string_view algorithms, const std::vector<std::string>& types) {
+  Names names = split(algorithms);
+  std::stable_partition(names.begin(), names.end(), [&](const std::string& name) {
+    const std::string_view type = name.starts_with("rsa-sha2-") ? "ssh-rsa" : std::string_view(name);
+    return std::find(types.begin(), types.end(), type) != types.end();
+  });
+  return join(names);
+}
+
+}  // namespace podrun

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+// The algorithms of a connection, as comma-separated lists by preference.
+namespace podrun {
+
+/// Ours, when nothing is configured: all of them in libssh 0.10, without SHA-1, CBC and DSA, cheap ones
+/// first.
+inline constexpr std::string_view kKexAlgorithms =
+    "curve25519-sha256,curve25519-sha256@libssh.org,ecdh-sha2-nistp256,ecdh-sha2-nistp384,ecdh-sha2-nistp521,"
+    "diffie-hellman-group16-sha512,diffie-hellman-group18-sha512,diffie-hellman-group14-sha256";
+inline constexpr std::string_view kHostKeyAlgorithms =
+    "ssh-ed25519,ecdsa-sha2-nistp256,ecdsa-sha2-nistp384,ecdsa-sha2-nistp521,rsa-sha2-512,rsa-sha2-256";
+inline constexpr std::string_view kCiphers =
+    "aes128-gcm@openssh.com,aes256-gcm@openssh.com,chacha20-poly1305@openssh.com,aes256-ctr,aes192-ctr,"
+    "aes128-ctr";
+inline constexpr std::string_view kMacs =
+    "hmac-sha2-256-etm@openssh.com,hmac-sha2-512-etm@openssh.com,hmac-sha2-256,hmac-sha2-512";
+
+enum class AlgorithmKind { kex, host_key, cipher, mac };
+std::string_view our_algorithms(AlgorithmKind kind);
+
+/// The list that a value of ssh_config(5) makes: a plain one, or what `+` appends to ours, `-` takes out of
+/// it and `^` puts in front. Names that libssh does not know are dropped; nothing when no name is left.
+std::optional<std::string> configured_algorithms(AlgorithmKind kind, std::string_view value);
+
+/// Host key algorithms with those first that sign with a key of one of these types; else in the same order.
+std::string prefer_key_types(std::string_view algorithms, const std::vector<std::string>& types);
+
+}  // namespace podrun

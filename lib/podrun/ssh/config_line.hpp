@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace podrun {
+
+/// A line of ssh_config(5), or the value of ssh's -o.
+struct ConfigLine {
+  std::string keyword;                 ///< as it is written; empty: a blank line or a comment
+  std::vector<std::string> arguments;  ///< without their quotes
+};
+
+/// `KEYWORD ARGUMENT...` or `KEYWORD=ARGUMENT...`; single and double quotes, and a backslash before a quote,
+/// a backslash or a blank, as ssh reads them. Throws UsageError for a quote that is not closed.
+ConfigLine parse_config_line(std::string_view line);
+
+}  // namespace podrun

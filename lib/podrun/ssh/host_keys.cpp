@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "podrun/ssh/host_keys.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <system_error>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "podrun/base/error.hpp"
+#include "podrun/base/shell_quote.hpp"
+#include "podrun/ssh/algorithms.hpp"
+
+namespace podrun {
+namespace {
+
+constexpr std::uint16_t kSshPort = 22;
+constexpr auto kLockPatience = std::chrono::milliseconds(200);
+
+std::string errno_text() { return std::generic_category().message(errno); }
+
+/// Empty when there is no such file. Throws UsageError when it cannot be read.
+std::string read_if_there(const std::string& path) {
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "re"), std::fclose);
+  if (!file && errno == ENOENT) return {};
+  std::string text;
+  if (file) {
+    std::array<char, 64 * 1024> block;
+    while (const std::size_t count = std::fread(block.data(), 1, block.size(), file.get())) {
+      text.append(block.data(), count);
+    }
+  }
+  if (!file || std::ferror(file.get())) {
+    throw UsageError(
+        fmt::format("cannot read {:?}: {} (it says which host keys are known)", path, errno_text()));
+  }
+  return text;
+}
+
+class Descriptor {
+ public:
+  explicit Descriptor(int number) : number_(number) {}
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  ~Descriptor() {
+    if (number_ >= 0) ::close(number_);
+  }
+  int get() const { return number_; }
+
+ private:
+  int number_;
+};
+
+/// False when another program holds the lock for too long. File systems without locks do without.
+bool lock(int descriptor) {
+  const auto end = std::chrono::steady_clock::now() + kLockPatience;
+  while (::flock(descriptor, LOCK_EX | LOCK_NB) != 0) {
+    if (errno != EWOULDBLOCK && errno != EINTR) return true;
+    if (std::chrono::steady_clock::now() > end) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return true;
+}
+
+bool ends_within_a_line(int descriptor) {
+  struct stat status {};
+  char last = '\n';
+  return ::fstat(descriptor, &status) == 0 && status.st_size > 0 &&
+         ::pread(descriptor, &last, 1, status.st_size - 1) == 1 && last != '\n';
+}
+
+/// Adds the line in one write, and what the file and its directory need first. What went wrong, or nothing.
+std::string append_line(const std::string& path, std::string line) {
+  const std::filesystem::path directory = std::filesystem::path(path).parent_path();
+  if (!directory.empty()) ::mkdir(directory.c_str(), 0700);  // if it is missing
+  const Descriptor file(::open(path.c_str(), O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY, 0600));
+  if (file.get() < 0) return errno_text();
+  if (!lock(file.get())) return "another program keeps it locked";
+  if (ends_within_a_line(file.get())) line.insert(0, 1, '\n');
+  const ssize_t written = ::write(file.get(), line.data(), line.size());
+  if (written < 0) return errno_text();
+  return static_cast<std::size_t>(written) == line.size() ? "" : "no space left";
+}
+
+std::string describe(const HostKey& key) { return fmt::format("{} ({})", fingerprint(key), key.type); }
+
+/// The name to look up, and its port: an alias stands for both, as in ssh.
+struct Target {
+  std::string host;
+  std::uint16_t port;
+  std::string name() const { return known_hosts_name(host, port); }
+};
+Target target_of(const SshSettings& settings, const std::string& host) {
+  if (!settings.host_key_alias.empty()) return {settings.host_key_alias, kSshPort};
+  return {host, settings.port};
+}
+
+std::string algorithms_of(const SshSettings& settings) {
+  return settings.host_key_algorithms.empty() ? std::string(kHostKeyAlgorithms)
+                                              : settings.host_key_algorithms;
+}
+
+HostKeyDecision refused(std::string what, Retry retry = Retry::no) {
+  return {HostKeyDecision::Kind::refused, Failure{"host key", std::move(what), retry}};
+}
+
+HostKeyDecision changed(const Target& target, const HostKey& key, const KnownKey& known) {
+  if (known.file.empty()) {
+    return refused(fmt::format("the host key has changed: {}, but it was {} before, in this run",
+                               describe(key), describe(known.key)));
+  }
+  const std::string type = known.key.type == key.type ? "" : known.key.type + ", ";
+  return refused(
+      fmt::format("the host key has changed: {}, but known_hosts has {} ({}{}:{}); if that is right: "
+                  "ssh-keygen -R {} -f {}",
+                  describe(key), fingerprint(known.key), type, known.file, known.line,
+                  shell_quote(target.name()), shell_quote(known.file)));
+}
+
+HostKeyDecision unknown(const SshSettings& settings, const Target& target, const HostKey& key) {
+  const std::string what = "the host key is not known: " + describe(key);
+  if (settings.host_key_check == HostKeyCheck::ask) {
+    return refused(what +
+                       ", and StrictHostKeyChecking is ask (podrun asks on a terminal; to accept new ones "
+                       "without asking: -o StrictHostKeyChecking=accept-new)",
+                   Retry::after_asking);
+  }
+  std::string scan;
+  if (!settings.user_known_hosts.empty() && settings.host_key_alias.empty()) {
+    scan = fmt::format("ssh-keyscan -p {} {} >> {}, or ", target.port, shell_quote(target.host),
+                       shell_quote(settings.user_known_hosts.front()));
+  }
+  return refused(
+      fmt::format("{}, and StrictHostKeyChecking is yes; if that is right: {}"
+                  "-o StrictHostKeyChecking=accept-new",
+                  what, scan));
+}
+
+}  // namespace
+
+HostKeys::File& HostKeys::file(const std::string& path) {
+  const auto found = files_.find(path);
+  if (found != files_.end()) return found->second;
+  std::string text = path.empty() ? "" : read_if_there(path);
+  return files_.emplace(path, File{std::make_shared<KnownHostsFile>(std::move(text), path)}).first->second;
+}
+
+KnownHosts HostKeys::known_hosts(const SshSettings& settings) {
+  std::vector<std::shared_ptr<const KnownHostsFile>> files;
+  for (const auto* paths : {&settings.user_known_hosts, &settings.global_known_hosts}) {
+    for (const std::string& path : *paths) files.push_back(file(path).index);
+  }
+  files.push_back(file({}).index);
+  return KnownHosts(std::move(files));
+}
+
+void HostKeys::load(const SshSettings& settings) { known_hosts(settings); }
+
+std::string HostKeys::algorithms(const SshSettings& settings, const std::string& host) {
+  const Target target = target_of(settings, host);
+  const auto hashed = hashed_types_.find(target.name());
+  return prefer_key_types(algorithms_of(settings),
+                          hashed != hashed_types_.end()
+                              ? hashed->second
+                              : known_hosts(settings).known_types(target.host, target.port));
+}
+
+HostKeyDecision HostKeys::judge(const SshSettings& settings, const std::string& host, const HostKey& key) {
+  const Target target = target_of(settings, host);
+  const KeyCheck check = known_hosts(settings).check(target.host, target.port, key);
+  if (check.verdict == KeyVerdict::known) return {};
+  if (check.verdict == KeyVerdict::revoked) {
+    return refused(fmt::format("the host key {} is revoked ({}:{})", describe(key), check.entry->file,
+                               check.entry->line));
+  }
+  if (check.verdict == KeyVerdict::other_type) {
+    const std::string offered = algorithms(settings, host);
+    hashed_types_[target.name()] = check.other_types;
+    HostKeyDecision decision = changed(target, key, *check.entry);
+    if (algorithms(settings, host) != offered) decision.kind = HostKeyDecision::Kind::connect_again;
+    return decision;
+  }
+  if (check.verdict == KeyVerdict::changed) return changed(target, key, *check.entry);
+
+  HostKeyQuestion question{target.name(), key};
+  if (!settings.user_known_hosts.empty()) question.file = settings.user_known_hosts.front();
+  if (settings.hash_known_hosts) question.form = NameForm::hashed;
+  if (settings.host_key_check == HostKeyCheck::accept_new || settings.host_key_check == HostKeyCheck::no) {
+    store(question);
+    return {};
+  }
+  const bool asked = std::find(questions_.begin(), questions_.end(), question) != questions_.end();
+  if (settings.host_key_check == HostKeyCheck::ask && !asked) questions_.push_back(question);
+  return unknown(settings, target, key);
+}
+
+void HostKeys::accept(const std::vector<HostKeyQuestion>& questions) {
+  const std::vector<HostKeyQuestion> accepted = questions;  // may be the ones that are removed here
+  for (const HostKeyQuestion& question : accepted) {
+    std::erase(questions_, question);
+    store(question);
+  }
+}
+
+void HostKeys::store(const HostKeyQuestion& key) {
+  File& destination = file(key.file);
+  const std::string line = destination.index->add(key.name, key.key, key.form);
+  if (key.file.empty() || !destination.writable) return;
+  const std::string error = append_line(key.file, line);
+  destination.writable = error.empty();
+  if (!error.empty() && warning_.empty()) {
+    warning_ =
+        fmt::format("cannot write {:?}: {} (new host keys are kept for this run only)", key.file, error);
+  }
+}
+
+}  // namespace podrun

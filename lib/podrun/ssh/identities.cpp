@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "podrun/ssh/identities.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "podrun/base/error.hpp"
+#include "podrun/ssh/key_blob.hpp"
+
+namespace podrun {
+namespace {
+
+constexpr std::array<const char*, 4> kDefaultFiles = {"id_ed25519", "id_ecdsa", "id_rsa",
+                                                      "google_compute_engine"};
+constexpr std::string_view kPublicEnd = ".pub";
+constexpr std::string_view kCertificateEnd = "-cert.pub";
+
+/// The private file that a public key or certificate belongs to, by their names.
+std::string private_path(const std::string& path) {
+  for (const std::string_view end : {kCertificateEnd, kPublicEnd}) {
+    if (path.ends_with(end)) return path.substr(0, path.size() - end.size());
+  }
+  return path;
+}
+
+/// Where ssh looks for the certificate of a key file.
+std::string certificate_path(const std::string& path) {
+  return private_path(path).append(kCertificateEnd);
+}
+
+bool names_no_file(const std::string& path) { return path == "none" || path == "/dev/null"; }
+
+void add_once(IdentityList& list, std::shared_ptr<const Identity> identity) {
+  if (identity && std::find(list.begin(), list.end(), identity) == list.end()) {
+    list.push_back(std::move(identity));
+  }
+}
+
+bool has(const IdentityList& list, const std::string& public_blob) {
+  return std::any_of(list.begin(), list.end(),
+                     [&](const auto& identity) { return identity->public_blob == public_blob; });
+}
+
+}  // namespace
+
+/// A key file, what is offered of it, and its certificates by their files.
+struct Identities::File {
+  KeyFile content;
+  std::shared_ptr<Identity> identity;  ///< null: nothing is
+  std::map<std::string, std::shared_ptr<Identity>> certificates = {};
+};
+
+Identities::Identities(std::string home) : home_(std::move(home)) {}
+Identities::~Identities() = default;
+
+IdentityList Identities::find(const SshSettings& settings) {
+  const Named named = settings.identity_files.empty() ? Named::no : Named::yes;
+  std::vector<std::string> paths = settings.identity_files;
+  if (named == Named::no) {
+    for (const char* name : kDefaultFiles) paths.push_back(fmt::format("{}/.ssh/{}", home_, name));
+  }
+  for (const std::string& path : settings.certificate_files) {
+    report("CertificateFile", read_certificate(path), Named::yes);
+  }
+
+  IdentityList list;
+  for (const std::string& path : paths) {
+    if (names_no_file(path)) continue;
+    const std::shared_ptr<File> file = load(path);
+    report("--identity", file->content, named);
+    if (!file->identity) continue;
+    for (const std::string& named_by_user : settings.certificate_files) {
+      add_once(list, certificate(*file, named_by_user));
+    }
+    add_once(list, certificate(*file, certificate_path(path)));
+    add_once(list, file->identity);
+  }
+  IdentityList of_agent;  // their keys can only be there
+  for (const std::string& path : settings.certificate_files) {
+    const std::string& blob = read_certificate(path).public_blob;
+    if (has(list, blob)) continue;
+    of_agent.push_back(std::make_shared<Identity>(Identity{path, blob, nullptr, {}}));
+  }
+  list.insert(list.begin(), of_agent.begin(), of_agent.end());
+  return list;
+}
+
+bool Identities::unlock(const std::string& locked_file, const std::string& passphrase) {
+  const auto found = files_.find(locked_file);
+  if (found == files_.end()) return false;
+  File& file = *found->second;
+  if (file.content.locked.empty()) return true;
+  const SshKey key = unlock_key(file.content.locked, passphrase);
+  if (!key) return false;
+  file.content.locked.clear();
+  file.identity->key = key;
+  file.identity->public_blob = public_blob(key);
+  file.identity->locked_file.clear();
+  for (const auto& [path, certificate] : file.certificates) {
+    certificate->key = with_certificate(key, path);
+    certificate->locked_file.clear();
+  }
+  return true;
+}
+
+/// Throws for what the user named and cannot be used; tells of what else is not.
+void Identities::report(const char* option, const KeyFile& content, Named named) {
+  const bool missing = content.kind == KeyFile::Kind::missing;
+  if (named == Named::yes && (missing || content.kind == KeyFile::Kind::bad)) {
+    throw UsageError(fmt::format("{}: {}", option, content.problem));
+  }
+  if (missing || content.problem.empty()) return;
+  const bool told = std::find(warnings_.begin(), warnings_.end(), content.problem) != warnings_.end();
+  if (!told) warnings_.push_back(content.problem);
+}
+
+std::shared_ptr<Identities::File> Identities::load(const std::string& path) {
+  const auto found = files_.find(path);
+  if (found != files_.end()) return found->second;
+  std::shared_ptr<File> file = read(path);
+  files_.emplace(path, file);
+  return file;
+}
+
+std::shared_ptr<Identities::File> Identities::read(const std::string& path) {
+  auto file = std::make_shared<File>();
+  KeyFile& content = file->content;
+  content = read_key_file(path);
+  if (content.kind == KeyFile::Kind::public_key && private_path(path) != path) {
+    std::shared_ptr<File> beside = load(private_path(path));
+    report("", beside->content, Named::no);
+    const bool is_its_key = beside->content.kind == KeyFile::Kind::private_key && beside->identity &&
+                            beside->identity->public_blob == plain_key(content.public_blob);
+    if (is_its_key) return beside;
+  } else if (content.kind == KeyFile::Kind::missing || !content.locked.empty()) {
+    // Only the public half is here, or it is not in the private file (PEM).
+    const KeyFile beside = read_key_file(path + ".pub");
+    const bool wanted = beside.kind == KeyFile::Kind::public_key && content.public_blob.empty();
+    if (wanted && content.kind == KeyFile::Kind::missing) content = beside;
+    if (wanted) content.public_blob = beside.public_blob;
+  }
+  const bool locked = !content.locked.empty();
+  if (locked || !content.public_blob.empty()) {
+    file->identity = std::make_shared<Identity>(
+        Identity{path, content.public_blob, content.key, locked ? path : std::string()});
+  }
+  return file;
+}
+
+const KeyFile& Identities::read_certificate(const std::string& path) {
+  const auto found = certificates_.find(path);
+  if (found != certificates_.end()) return found->second;
+  KeyFile content = read_key_file(path);
+  if (content.problem.empty() && !is_user_certificate(content.public_blob)) {
+    const char* what = is_certificate(content.public_blob) ? "is a certificate for hosts, not for users"
+                                                           : "is not a certificate";
+    content = KeyFile();
+    content.kind = KeyFile::Kind::bad;
+    content.problem = fmt::format("\"{}\" {}", path, what);
+  }
+  return certificates_.emplace(path, std::move(content)).first->second;
+}
+
+/// The certificate in a file as an identity; null when it is not there or for another key.
+std::shared_ptr<const Identity> Identities::certificate(File& file, const std::string& path) {
+  const auto found = file.certificates.find(path);
+  if (found != file.certificates.end()) return found->second;
+  const KeyFile& content = read_certificate(path);
+  report("CertificateFile", content, Named::no);
+  const Identity& key = *file.identity;
+  if (content.public_blob.empty() || plain_key(content.public_blob) != key.public_blob) return nullptr;
+  const auto identity = std::make_shared<Identity>(Identity{
+      path, content.public_blob, key.key ? with_certificate(key.key, path) : nullptr, key.locked_file});
+  file.certificates.emplace(path, identity);
+  return identity;
+}
+
+}  // namespace podrun

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "podrun/ssh/known_hosts.hpp"
+
+#include <algorithm>
+#include <unordered_set>
+
+#include <fmt/format.h>
+
+#include "podrun/ssh/pattern.hpp"
+
+namespace podrun {
+namespace {
+
+constexpr std::uint16_t kSshPort = 22;
+
+/// Calls `visit(line, newline)` for each line; `newline` is empty where the last line has none.
+template <typename Visit>
+void for_each_line(std::string_view text, Visit visit) {
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    const std::string_view newline = text.substr(end, 1);
+    visit(text.substr(0, end), newline);
+    text.remove_prefix(end + newline.size());
+  }
+}
+
+template <typename Visit>
+void for_each_name(std::string_view names, Visit visit) {
+  while (!names.empty()) {
+    const std::size_t end = std::min(names.find(','), names.size());
+    if (end > 0) visit(names.substr(0, end));
+    names.remove_prefix(std::min(end + 1, names.size()));
+  }
+}
+
+bool acts_in_a_pattern(char c) { return c == '*' || c == '?' || c == '!'; }
+
+/// Whether it reads back as this one name; an alias of several words does not.
+bool is_plain_name(std::string_view name) {
+  const auto special = [](char c) {
+    return static_cast<unsigned char>(c) <= ' ' || c == 0x7f || c == ',' || acts_in_a_pattern(c);
+  };
+  return !name.empty() && std::none_of(name.begin(), name.end(), special) && name.front() != '#' &&
+         name.front() != '@' && name.front() != '|';
+}
+
+/// The names of a line that remain when these are taken out; nothing when all do. Exceptions alone (`!name`)
+/// are as good as no name.
+std::optional<std::string> without(const KnownHostsLine& line, const std::unordered_set<std::string>& names,
+                                   NameHasher& hasher) {
+  if (line.hashed) {
+    const auto is_it = [&](const std::string& name) { return hasher.matches(*line.hashed, name); };
+    if (std::none_of(names.begin(), names.end(), is_it)) return std::nullopt;
+    return "";
+  }
+  std::string kept;
+  bool found = false;
+  bool named = false;
+  for_each_name(line.names, [&](std::string_view name) {
+    if (names.contains(lower_case(name))) {
+      found = true;
+      return;
+    }
+    if (!kept.empty()) kept += ',';
+    kept += name;
+    named = named || !name.starts_with('!');
+  });
+  if (!found) return std::nullopt;
+  return named ? kept : "";
+}
+
+}  // namespace
+
+KnownHostsFile::KnownHostsFile(std::string text, std::string path) : path_(std::move(path)) {
+  texts_.push_back(std::move(text));
+  const std::string_view lines = texts_.back();
+  const auto count = static_cast<std::size_t>(std::count(lines.begin(), lines.end(), '\n'));
+  entries_.reserve(count);
+  plain_.reserve(count);
+  add_lines(lines);
+}
+
+void KnownHostsFile::add_lines(std::string_view text) {
+  for_each_line(text, [this](std::string_view line, std::string_view) {
+    ++lines_;
+    const KnownHostsLine parsed = parse_known_hosts_line(line);
+    if (parsed.kind == LineKind::bad) ++bad_lines_;
+    if (parsed.kind == LineKind::cert_authority) ++authorities_;
+    if (parsed.kind == LineKind::key || parsed.kind == LineKind::revoked) add_key(parsed);
+  });
+}
+
+void KnownHostsFile::add_key(const KnownHostsLine& line) {
+  const auto entry = static_cast<Index>(entries_.size());
+  entries_.push_back({line.key, lines_});
+  if (line.kind == LineKind::revoked) {
+    revoked_.emplace(line.key, NamedEntry{line.names, entry});
+  } else if (line.hashed) {
+    hashed_by_key_.emplace(line.key, static_cast<Index>(hashed_.size()));
+    hashed_.push_back({*line.hashed, entry});
+  } else if (std::any_of(line.names.begin(), line.names.end(), acts_in_a_pattern)) {
+    patterns_.push_back({in_lower_case(line.names), entry});
+  } else {
+    for_each_name(in_lower_case(line.names), [&](std::string_view name) { plain_.emplace(name, entry); });
+  }
+}
+
+std::string_view KnownHostsFile::in_lower_case(std::string_view names) {
+  const auto is_upper = [](char c) { return c >= 'A' && c <= 'Z'; };
+  if (std::none_of(names.begin(), names.end(), is_upper)) return names;
+  return texts_.emplace_back(lower_case(names));
+}
+
+KnownKey KnownHostsFile::known_key(Index entry) const {
+  const Entry& found = entries_[entry];
+  return {path_, found.line, read_host_key(found.key).value()};
+}
+
+std::optional<KnownKey> KnownHostsFile::find(const std::string& name, const HostKey& key) const {
+  const std::string text = to_base64(key.blob);
+  const auto [plain, plain_end] = plain_.equal_range(name);
+  for (auto named = plain; named != plain_end; ++named) {
+    if (entries_[named->second].key == text) return known_key(named->second);
+  }
+  for (const NamedEntry& pattern : patterns_) {
+    if (entries_[pattern.entry].key == text && matches_pattern_list(name, pattern.names)) {
+      return known_key(pattern.entry);
+    }
+  }
+  const auto [hashed, hashed_end] = hashed_by_key_.equal_range(text);
+  for (auto place = hashed; place != hashed_end; ++place) {
+    const HashedEntry& candidate = hashed_[place->second];
+    if (hasher_.matches(candidate.name, name)) return known_key(candidate.entry);
+  }
+  return std::nullopt;
+}
+
+std::optional<KnownKey> KnownHostsFile::find_revoked(const std::string& name, const HostKey& key) const {
+  const auto [revoked, end] = revoked_.equal_range(to_base64(key.blob));
+  for (auto candidate = revoked; candidate != end; ++candidate) {
+    const auto& [names, entry] = candidate->second;
+    if (names_match(names, name, hasher_)) return known_key(entry);
+  }
+  return std::nullopt;
+}
+
+std::vector<KnownKey> KnownHostsFile::keys_of(const std::string& name, NameForm form) const {
+  std::vector<Index> entries;
+  if (form == NameForm::hashed) {
+    for (const HashedEntry& hashed : hashed_) {
+      if (hasher_.matches(hashed.name, name)) entries.push_back(hashed.entry);
+    }
+  } else {
+    const auto [plain, end] = plain_.equal_range(name);
+    for (auto named = plain; named != end; ++named) entries.push_back(named->second);
+    for (const NamedEntry& pattern : patterns_) {
+      if (matches_pattern_list(name, pattern.names)) entries.push_back(pattern.entry);
+    }
+    std::sort(entries.begin(), entries.end());
+  }
+  std::vector<KnownKey> keys;
+  for (const Index entry : entries) keys.push_back(known_key(entry));
+  return keys;
+}
+
+std::string KnownHostsFile::add(const std::string& name, const HostKey& key, NameForm form) {
+  const std::string words = fmt::format(" {} {}\n", key.type, to_base64(key.blob));
+  const std::string plain = is_plain_name(name) ? name : hasher_.hashed(name);
+  add_lines(texts_.emplace_back(plain + words));  // asked faster than a hashed one
+  return (form == NameForm::hashed ? hasher_.hashed(name) : plain) + words;
+}
+
+std::optional<KnownKey> KnownHosts::find(const std::string& name, const HostKey& key) const {
+  for (const auto& file : files_) {
+    if (auto known = file->find(name, key)) return known;
+  }
+  return std::nullopt;
+}
+
+std::vector<KnownKey> KnownHosts::keys_of(const std::string& name, NameForm form) const {
+  std::vector<KnownKey> keys;
+  for (const auto& file : files_) {
+    for (KnownKey& key : file->keys_of(name, form)) keys.push_back(std::move(key));
+  }
+  return keys;
+}
+
+KeyCheck KnownHosts::check(std::string_view host, std::uint16_t port, const HostKey& key) const {
+  const std::string name = known_hosts_name(host, port);
+  const std::string name_alone = known_hosts_name(host, kSshPort);
+  for (const auto& file : files_) {
+    for (const std::string& candidate : {name, name_alone}) {
+      if (auto revoked = file->find_revoked(candidate, key)) return {KeyVerdict::revoked, std::move(revoked)};
+    }
+  }
+  if (auto known = find(name, key)) return {KeyVerdict::known, std::move(known)};
+
+  KeyCheck other_type{KeyVerdict::other_type};
+  for (const NameForm form : {NameForm::plain, NameForm::hashed}) {
+    for (KnownKey& stored : keys_of(name, form)) {
+      if (stored.key.type == key.type) return {KeyVerdict::changed, std::move(stored)};
+      other_type.other_types.push_back(stored.key.type);
+      if (!other_type.entry) other_type.entry = std::move(stored);
+    }
+  }
+  if (other_type.entry) return other_type;
+  if (auto known = find(name_alone, key)) return {KeyVerdict::known, std::move(known)};
+  return {};
+}
+
+std::vector<std::string> KnownHosts::known_types(std::string_view host, std::uint16_t port) const {
+  std::vector<std::string> types;
+  for (const std::uint16_t candidate : {port, kSshPort}) {
+    if (!types.empty()) break;
+    for (KnownKey& stored : keys_of(known_hosts_name(host, candidate), NameForm::plain)) {
+      types.push_back(std::move(stored.key.type));
+    }
+  }
+  return types;
+}
+
+ForgottenKeys forget_keys(std::string_view text,
+                          const std::vector<std::pair<std::string, std::uint16_t>>& hosts) {
+  std::unordered_set<std::string> names;
+  for (const auto& [host, port] : hosts) names.insert(known_hosts_name(host, port));
+  NameHasher hasher;
+  ForgottenKeys result;
+  for_each_line(text, [&](std::string_view line, std::string_view newline) {
+    const KnownHostsLine parsed = parse_known_hosts_line(line);
+    const auto kept = parsed.kind == LineKind::key ? without(parsed, names, hasher) : std::nullopt;
+    if (kept) ++result.removed;
+    if (kept && kept->empty()) return;
+    if (kept) {
+      const auto start = static_cast<std::size_t>(parsed.names.data() - line.data());
+      result.text.append(line.substr(0, start))
+          .append(*kept)
+          .append(line.substr(start + parsed.names.size()));
+    } else {
+      result.text += line;
+    }
+    result.text += newline;
+  });
+  return result;
+}
+
+}  // namespace podrun

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "podrun/ssh/login.hpp"
+
+#include <libssh/libssh.h>
+
+#include <algorithm>
+#include <functional>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "podrun/ssh/host_key.hpp"
+
+namespace podrun {
+namespace {
+
+/// A call of libssh that runs on the pool.
+struct PoolCall {
+  explicit PoolCall(const asio::any_io_executor& executor) : finished(executor) {}
+  Event finished;
+  int result = SSH_AUTH_ERROR;
+};
+
+SshKey public_key(const std::string& blob) {
+  ssh_key key = nullptr;
+  const std::optional<HostKey> read = read_host_key(to_base64(blob));
+  if (!read) return nullptr;
+  ssh_pki_import_pubkey_base64(to_base64(blob).c_str(), ssh_key_type_from_name(read->type.c_str()), &key);
+  return {key, ssh_key_free};
+}
+
+std::string method_names(int methods) {
+  std::vector<std::string> names;
+  for (const auto& [method, name] : {std::pair{SSH_AUTH_METHOD_PUBLICKEY, "publickey"},
+                                     std::pair{SSH_AUTH_METHOD_PASSWORD, "password"},
+                                     std::pair{SSH_AUTH_METHOD_INTERACTIVE, "keyboard-interactive"},
+                                     std::pair{SSH_AUTH_METHOD_HOSTBASED, "hostbased"},
+                                     std::pair{SSH_AUTH_METHOD_GSSAPI_MIC, "gssapi-with-mic"}}) {
+    if ((methods & method) != 0) names.emplace_back(name);
+  }
+  return names.empty() ? "nothing podrun knows" : fmt::format("{}", fmt::join(names, ", "));
+}
+
+}  // namespace
+
+Login::Login(Transport& transport, Credentials& credentials, const SshSettings& settings)
+    : transport_(transport), credentials_(credentials), settings_(settings) {
+  if (const Agent* agent = credentials.agents.find(settings.agent_socket)) agent_.emplace(*agent);
+}
+
+void Login::stop() {
+  if (agent_) agent_->stop();
+}
+
+asio::awaitable<void> Login::run() {
+  // Before the keys: with the answer comes which RSA signatures the server takes.
+  const ssh_session session = transport_.session();
+  const int service =
+      co_await transport_.finish([=] { return ssh_service_request(session, "ssh-userauth"); }, SSH_AGAIN);
+  if (service != SSH_OK) throw HostError(transport_.failure());
+  const std::vector<Candidate> all = co_await candidates();
+  for (auto candidate = all.begin(); candidate != all.end();) {
+    std::vector<AgentKey> agents;  // those in a row are offered together
+    while (candidate != all.end() && std::holds_alternative<AgentKey>(candidate->key))
+      agents.push_back(std::get<AgentKey>((candidate++)->key));
+    Answer answer = Answer::refused;
+    if (!agents.empty()) {
+      answer = co_await offer_agents(std::move(agents));
+    } else {
+      answer = co_await offer(*std::get<std::shared_ptr<const Identity>>((candidate++)->key));
+    }
+    if (answer == Answer::accepted) co_return;
+  }
+  if (offered_.empty()) {
+    const Answer answer = co_await offer_nothing();
+    if (answer == Answer::accepted) co_return;
+  }
+  refuse();
+}
+
+/// In the order of ssh: the agent's keys that are also named files, its others, the files. But what the last
+/// host has taken comes first, since servers end the connection after some wrong keys.
+asio::awaitable<std::vector<Login::Candidate>> Login::candidates() {
+  const IdentityList identities = credentials_.identities.find(settings_);
+  std::vector<AgentKey> agent_keys;
+  if (agent_) agent_keys = co_await agent_->list();
+  transport_.check();
+  const auto is_identity = [&](const AgentKey& key) {
+    return std::any_of(identities.begin(), identities.end(),
+                       [&](const auto& identity) { return identity->public_blob == key.blob; });
+  };
+  if (settings_.identities_only) std::erase_if(agent_keys, std::not_fn(is_identity));
+  std::stable_partition(agent_keys.begin(), agent_keys.end(), is_identity);
+  std::vector<Candidate> all;
+  for (const AgentKey& key : agent_keys) all.push_back({key.blob, key});
+  for (const auto& identity : identities) {
+    const bool offered_by_agent =
+        std::any_of(agent_keys.begin(), agent_keys.end(),
+                    [&](const AgentKey& key) { return key.blob == identity->public_blob; });
+    const bool usable = identity->key || !identity->locked_file.empty();
+    if (usable && !offered_by_agent) all.push_back({identity->public_blob, identity});
+  }
+  std::stable_partition(all.begin(), all.end(), [this](const Candidate& candidate) {
+    return !candidate.blob.empty() && candidate.blob == credentials_.memory.last_accepted;
+  });
+  co_return all;
+}
+
+asio::awaitable<Login::Answer> Login::offer(const Identity& identity) {
+  offered_.push_back(identity.name);
+  if (!identity.key) {
+    co_await ask_for_locked(identity);
+    co_return Answer::refused;
+  }
+  const ssh_session session = transport_.session();
+  const ssh_key key = identity.key.get();
+  const int result = co_await transport_.finish(
+      [&] { return ssh_userauth_publickey(session, settings_.user.c_str(), key); }, SSH_AUTH_AGAIN);
+  co_return judge(result, identity.public_blob);
+}
+
+/// Whether the server would take it is found out without its private part.
+asio::awaitable<void> Login::ask_for_locked(const Identity& identity) {
+  const ssh_session session = transport_.session();
+  if (const SshKey key = public_key(identity.public_blob)) {
+    const int result = co_await transport_.finish(
+        [&] { return ssh_userauth_try_publickey(session, settings_.user.c_str(), key.get()); },
+        SSH_AUTH_AGAIN);
+    if (result == SSH_AUTH_ERROR) throw HostError(transport_.failure());
+    if (result != SSH_AUTH_SUCCESS) co_return;
+  }
+  std::vector<std::string>& locked = credentials_.memory.locked_files;
+  if (std::find(locked.begin(), locked.end(), identity.locked_file) == locked.end())
+    locked.push_back(identity.locked_file);
+  const std::string what =
+      fmt::format("the key {} needs its passphrase (run podrun on a terminal, or ssh-add it)", identity.name);
+  throw HostError({transport_.stage(), what, Retry::after_asking});
+}
+
+/// libssh offers all that it is shown, one after the other.
+asio::awaitable<Login::Answer> Login::offer_agents(std::vector<AgentKey> keys) {
+  for (const AgentKey& key : keys) offered_.push_back(fmt::format("the agent's \"{}\"", key.comment));
+  agent_->show(std::move(keys));
+  if (!std::exchange(agent_given_, true))
+    ssh_set_agent_socket(transport_.session(), agent_->release_descriptor());
+  int result = co_await ask_agent();
+  while (result == SSH_AUTH_AGAIN) {
+    co_await transport_.wait();
+    result = co_await ask_agent();
+  }
+  // Not its end of the connection: the agent's.
+  const bool agent_failed = result == SSH_AUTH_ERROR && !transport_.dead();
+  co_return judge(agent_failed ? SSH_AUTH_DENIED : result, agent_->last_asked());
+}
+
+/// One call of libssh on the pool: it waits for the agent, which may ask its user.
+asio::awaitable<int> Login::ask_agent() {
+  const auto call = std::make_shared<PoolCall>(co_await asio::this_coro::executor);
+  const ssh_session session = transport_.session();
+  const char* user = settings_.user.c_str();
+  transport_.lend();
+  credentials_.pool.run([=] { call->result = ssh_userauth_agent(session, user); },
+                        [=] { call->finished.notify(); });
+  co_await call->finished.wait();
+  transport_.take_back();
+  transport_.check();
+  co_return call->result;
+}
+
+asio::awaitable<Login::Answer> Login::offer_nothing() {
+  const ssh_session session = transport_.session();
+  const int result = co_await transport_.finish(
+      [&] { return ssh_userauth_none(session, settings_.user.c_str()); }, SSH_AUTH_AGAIN);
+  co_return judge(result, {});
+}
+
+Login::Answer Login::judge(int result, const std::string& blob) {
+  if (result == SSH_AUTH_ERROR) throw HostError(transport_.failure());
+  if (result != SSH_AUTH_SUCCESS) return Answer::refused;
+  if (!blob.empty()) credentials_.memory.last_accepted = blob;
+  return Answer::accepted;
+}
+
+void Login::refuse() const {
+  const std::string offered = offered_.empty()
+                                  ? "there is no key to offer: --identity FILE, ssh-add, or ~/.ssh/id_ed25519"
+                                  : fmt::format("offered: {}", fmt::join(offered_, ", "));
+  const std::string methods = method_names(ssh_userauth_list(transport_.session(), nullptr));
+  throw HostError({transport_.stage(), fmt::format("permission denied for {} ({}; the server accepts {})",
+                                                   settings_.user, offered, methods)});
+}
+
+}  // namespace podrun

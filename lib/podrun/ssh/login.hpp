@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include <asio/awaitable.hpp>
+
+#include "podrun/base/blocking_pool.hpp"
+#include "podrun/ssh/agent.hpp"
+#include "podrun/ssh/identities.hpp"
+#include "podrun/ssh/settings.hpp"
+#include "podrun/ssh/transport.hpp"
+
+namespace podrun {
+
+/// What logins learn about the keys.
+struct KeyMemory {
+  std::string last_accepted = {};              ///< blob of what a host has taken: offered first to the next
+  std::vector<std::string> locked_files = {};  ///< a host would take them: their passphrases are to be asked
+};
+
+/// What the logins of a run share.
+struct Credentials {
+  Identities& identities;
+  KeyMemory& memory;
+  Agents& agents;
+  BlockingPool& pool;  ///< libssh waits for the agent, which may ask its user
+};
+
+/// One login by public key. RFC 4252
+class Login {
+ public:
+  Login(Transport& transport, Credentials& credentials, const SshSettings& settings);
+  Login(const Login&) = delete;
+  Login& operator=(const Login&) = delete;
+
+  /// Offers one key after the other. Throws HostError.
+  asio::awaitable<void> run();
+  /// Frees what waits for the agent; the transport is stopped first.
+  void stop();
+
+ private:
+  enum class Answer { accepted, refused };
+
+  /// A key of the agent, or a file's.
+  struct Candidate {
+    std::string blob;
+    std::variant<AgentKey, std::shared_ptr<const Identity>> key;
+  };
+
+  asio::awaitable<std::vector<Candidate>> candidates();
+  asio::awaitable<Answer> offer(const Identity& identity);
+  asio::awaitable<void> ask_for_locked(const Identity& identity);
+  asio::awaitable<Answer> offer_agents(std::vector<AgentKey> keys);
+  asio::awaitable<int> ask_agent();
+  asio::awaitable<Answer> offer_nothing();
+  Answer judge(int result, const std::string& blob);
+  [[noreturn]] void refuse() const;
+
+  Transport& transport_;
+  Credentials& credentials_;
+  const SshSettings& settings_;
+  std::optional<AgentProxy> agent_;  ///< nothing: there is none
+  bool agent_given_ = false;  ///< to libssh
+  std::vector<std::string> offered_;
+};
+
+}  // namespace podrun

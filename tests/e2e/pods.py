@@ -1,0 +1,119 @@
+"""Hosts for the end-to-end tests: real SSH servers on loopback, and servers and proxies that misbehave."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from support import PATIENCE, read_process, wait_until
+
+TESTS = Path(__file__).parents[1]
+POD = TESTS / "pod" / "pod"
+FAULT = TESTS / "fault" / "fault.py"
+
+
+class Pod:
+    """What `tests/pod/pod up` has started."""
+
+    def __init__(self, directory, *options):
+        self.directory = directory
+        directory.mkdir(parents=True, exist_ok=True)
+        up = subprocess.run([POD, "up", directory, *options], capture_output=True, text=True, check=False)
+        if "not installed" in up.stderr or "namespaces" in up.stderr:
+            pytest.skip(up.stderr.strip())
+        assert up.returncode == 0, up.stderr
+        self.list = directory / "pod.txt"
+        self.addresses = self.list.read_text().split()
+        self.hosts = [address.partition(":")[0] for address in self.addresses]
+        self.port = int(self.addresses[0].partition(":")[2])
+        self.options = ("--hostfile", self.list)  # what podrun needs to run on all of it, with $HOME prepared by move_in()
+
+    @property
+    def via(self):
+        """The same through the ssh command instead of our own."""
+        return ("--via", f"ssh -F {self.directory}/ssh_config -p {{port}} {{host}}")
+
+    @property
+    def log(self):
+        return (self.directory / "log").read_text()
+
+    def on(self, *ranks):
+        """The option that chooses these hosts, as a list of their own."""
+        return ("-H", ",".join(self.addresses[rank] for rank in ranks))
+
+    def move_in(self, podrun):
+        """Gives the test the key and the known hosts, in its own $HOME."""
+        shutil.copytree(self.directory / "user" / ".ssh", podrun.home / ".ssh")
+
+    def allow(self, public_key):
+        """One more key with which one can log in."""
+        with open(self.directory / "authorized_keys", "a", encoding="ascii") as file:
+            file.write(Path(public_key).read_text(encoding="ascii"))
+
+    def ssh(self, rank, command):
+        """Runs it with ssh: a CompletedProcess."""
+        words = ["ssh", "-F", self.directory / "ssh_config", "-o", "KexAlgorithms=curve25519-sha256", self.hosts[rank], command]
+        return subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, check=False)
+
+    def processes(self, rank):
+        """The processes of an isolated host, as {pid: command line}, without its servers."""
+        outer = (self.directory / "pids").read_text().split()[rank]
+        [init] = Path(f"/proc/{outer}/task/{outer}/children").read_text().split()
+        namespace = os.readlink(f"/proc/{init}/ns/pid")
+        found = {}
+        for pid in filter(str.isdigit, os.listdir("/proc")):
+            try:
+                if os.readlink(f"/proc/{pid}/ns/pid") == namespace and (process := read_process(int(pid))):
+                    found[process.pid] = process.command
+            except OSError:
+                pass  # it has ended
+        return {pid: command for pid, command in found.items() if not command.startswith((b"sshd: ", b"/usr/sbin/"))}
+
+    def down(self):
+        subprocess.run([POD, "down", self.directory], check=True)
+
+
+def write_key(path, kind="ed25519", passphrase=""):
+    """Makes a key pair; returns the path."""
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    subprocess.run(["ssh-keygen", "-q", "-t", kind, "-N", passphrase, "-f", path], check=True)
+    return path
+
+
+class Fault:
+    """A running tests/fault/fault.py."""
+
+    def __init__(self, *words, addresses=("127.0.0.99",)):
+        self._process = subprocess.Popen(
+            [sys.executable, FAULT, *map(str, words), *addresses], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+        self.addresses = self._answer()["listening"]
+        self.address = self.addresses[0]
+
+    def _answer(self):
+        line = self._process.stdout.readline()
+        assert line, "fault.py has ended"
+        return json.loads(line)
+
+    def tell(self, command):
+        """`stall`, `stall up`, `stall down`, `go`, `cut`, `report`; returns the answer."""
+        self._process.stdin.write(command + "\n")
+        self._process.stdin.flush()
+        return self._answer()
+
+    @property
+    def connections(self):
+        """The facts of each connection so far: bytes `up` and `down`, `round_trips`."""
+        return self.tell("report")["connections"]
+
+    def wait_for_connections(self, count=1):
+        wait_until(lambda: len(self.connections) >= count, what=f"{count} connections")
+
+    def end(self):
+        self._process.stdin.close()
+        self._process.stdout.close()
+        self._process.wait(5 * PATIENCE)

@@ -1,0 +1,236 @@
+"""Manual, "SSH": host keys, known and new, changed and revoked."""
+
+import subprocess
+
+import pytest
+
+from pods import Pod, write_key
+from support import by_rank
+
+ALL = {rank: [b"host%d" % rank] for rank in range(8)}
+KNOWN_HOSTS = ".ssh/known_hosts"
+
+
+@pytest.fixture
+def known_hosts(podrun, pod):
+    return podrun.home / KNOWN_HOSTS
+
+
+def hosts_of(podrun, pod, *args):
+    return by_rank(podrun.ok(*pod.options, *args, "--", "echo $POD_HOST"))
+
+
+def refused(podrun, pod, *args, **options):
+    """Runs a command for which some host is not trusted: what was said. Nothing may have been started."""
+    started = podrun.directory / "started"
+    failed = podrun(*pod.options, *args, "--", "touch", started, **options)
+    assert failed.returncode == 255, failed
+    assert not started.exists()
+    return failed.stderr.decode()
+
+
+def found_by_ssh_keygen(known_hosts, address):
+    """How many keys ssh would find for it."""
+    name = "[{}]:{}".format(*address.split(":"))
+    found = subprocess.run(["ssh-keygen", "-F", name, "-f", known_hosts], capture_output=True, check=False).stdout
+    return sum(not line.startswith(b"#") for line in found.splitlines())
+
+
+def fingerprint(public_key):
+    return subprocess.run(["ssh-keygen", "-l", "-f", public_key], capture_output=True, text=True, check=True).stdout.split()[1]
+
+
+def replace_key(known_hosts, address, other):
+    """The file has another key for that host."""
+    host, port = address.split(":")
+    lines = known_hosts.read_text().splitlines()
+    key = " ".join(other.with_suffix(".pub").read_text().split()[:2])
+    known_hosts.write_text("".join(f"[{host}]:{port} {key}\n" if line.startswith(f"[{host}]:") else f"{line}\n" for line in lines))
+
+
+# New keys
+
+
+@pytest.mark.smoke
+def test_a_new_key_is_accepted_and_written_once(podrun, pod, known_hosts):
+    known_hosts.unlink()
+    assert hosts_of(podrun, pod) == ALL
+    written = known_hosts.read_text()
+    assert written.count("\n") == 8
+    assert all(found_by_ssh_keygen(known_hosts, address) == 1 for address in pod.addresses)
+    assert hosts_of(podrun, pod) == ALL
+    assert known_hosts.read_text() == written
+    assert hosts_of(podrun, pod, "-o", "StrictHostKeyChecking=yes") == ALL
+
+
+def test_the_directory_for_them_is_made(podrun, pod, known_hosts):
+    key = podrun.home / ".ssh" / "id_ed25519"
+    key.rename(podrun.directory / "key")
+    for file in (podrun.home / ".ssh").iterdir():
+        file.unlink()
+    known_hosts.parent.rmdir()
+    assert hosts_of(podrun, pod, "--identity", podrun.directory / "key") == ALL
+    assert known_hosts.parent.stat().st_mode & 0o777 == 0o700
+    assert known_hosts.read_text().count("\n") == 8
+
+
+def test_a_new_key_is_added_after_what_is_there(podrun, pod, known_hosts):
+    before = known_hosts.read_text().splitlines()[:3]
+    known_hosts.write_text("# mine\n" + "\n".join(before))  # the last line has no end
+    assert hosts_of(podrun, pod) == ALL
+    after = known_hosts.read_text()
+    assert after.startswith("# mine\n" + "\n".join(before) + "\n")
+    assert after.count("\n") == 1 + 8
+
+
+def test_new_keys_may_be_written_hashed(podrun, pod, known_hosts):
+    known_hosts.unlink()
+    assert hosts_of(podrun, pod, "-o", "HashKnownHosts=yes") == ALL
+    lines = known_hosts.read_text().splitlines()
+    assert len(lines) == 8 and all(line.startswith("|1|") for line in lines)
+    assert all(found_by_ssh_keygen(known_hosts, address) == 1 for address in pod.addresses)
+
+
+def test_other_files_for_known_hosts(podrun, pod, known_hosts):
+    elsewhere = known_hosts.rename(podrun.directory / "known")
+    new = podrun.directory / "new"
+    files = ("-o", f"UserKnownHostsFile={new} {elsewhere}", "-o", "GlobalKnownHostsFile=/dev/null")
+    assert hosts_of(podrun, pod, *files, "-o", "StrictHostKeyChecking=yes") == ALL
+    known = elsewhere.read_text().splitlines()
+    elsewhere.write_text("\n".join(known[:7]) + "\n")
+    assert hosts_of(podrun, pod, *files) == ALL
+    assert new.read_text().count("\n") == 1
+
+
+def test_a_file_that_cannot_be_written_is_said_and_does_no_harm(podrun, pod, known_hosts):
+    known_hosts.unlink()
+    ended = podrun(*pod.options, "-o", "UserKnownHostsFile=/proc/nowhere/known_hosts", "--", "echo $POD_HOST")
+    assert ended.returncode == 0
+    assert by_rank(ended.stdout) == ALL
+    assert b"/proc/nowhere/known_hosts" in ended.stderr
+
+
+# StrictHostKeyChecking
+
+
+def test_strict_refuses_a_key_that_is_not_known(podrun, pod, known_hosts):
+    lines = known_hosts.read_text().splitlines(keepends=True)
+    known_hosts.write_text("".join(lines[:5] + lines[6:]))
+    said = refused(podrun, pod, "-o", "StrictHostKeyChecking=yes")
+    assert f"[5] {pod.hosts[5]}: " in said and "not known" in said or "unknown" in said
+    assert known_hosts.read_text() == "".join(lines[:5] + lines[6:])
+
+
+def test_no_accepts_what_is_new(podrun, pod, known_hosts):
+    known_hosts.unlink()
+    assert hosts_of(podrun, pod, "-o", "StrictHostKeyChecking=no") == ALL
+
+
+def test_ask_without_a_terminal_refuses(podrun, pod, known_hosts):
+    known_hosts.unlink()
+    assert "unreachable: [0-7] " in refused(podrun, pod, "-o", "StrictHostKeyChecking=ask")
+    assert not known_hosts.exists()
+
+
+def ask(podrun, pod, answer):
+    terminal = podrun.terminal(*pod.options, "-o", "StrictHostKeyChecking=ask", "--color", "never", "--", "echo $POD_HOST")
+    terminal.read_until(b"yes")
+    terminal.type(answer)
+    return terminal.wait()
+
+
+def test_ask_asks_once_for_all(podrun, pod, known_hosts):
+    known_hosts.unlink()
+    ended = ask(podrun, pod, b"yes\n")
+    assert ended.returncode == 0, ended.stdout
+    assert ended.stdout.count(b"?") == 1
+    assert fingerprint(pod.directory / "host_keys" / "ed25519.pub").encode() in ended.stdout
+    for rank in range(8):
+        assert b"%d: host%d" % (rank, rank) in ended.stdout
+    assert known_hosts.read_text().count("\n") == 8
+
+
+def test_ask_takes_no_for_an_answer(podrun, pod, known_hosts):
+    known_hosts.unlink()
+    ended = ask(podrun, pod, b"no\n")
+    assert ended.returncode == 255
+    assert b": host" not in ended.stdout
+    assert not known_hosts.exists()
+
+
+# Changed and revoked keys, and how they are found
+
+
+@pytest.mark.parametrize("check", ["accept-new", "yes", "no"])
+def test_a_changed_key_is_refused(podrun, pod, known_hosts, check):
+    other = write_key(podrun.directory / "other")
+    replace_key(known_hosts, pod.addresses[3], other)
+    before = known_hosts.read_text()
+    said = refused(podrun, pod, "-o", f"StrictHostKeyChecking={check}")
+    assert f"[3] {pod.hosts[3]}: " in said
+    for key in (other.with_suffix(".pub"), pod.directory / "host_keys" / "ed25519.pub"):
+        assert fingerprint(key) in said
+    assert "ssh-keygen" in said and "-R" in said
+    assert known_hosts.read_text() == before
+    remove = next(line for line in said.splitlines() if "ssh-keygen" in line)
+    remove = remove[remove.index("ssh-keygen") :].rstrip(")")
+    subprocess.run(["sh", "-c", remove], check=True, capture_output=True, env=podrun.env)
+    assert hosts_of(podrun, pod) == ALL
+
+
+def test_a_revoked_key_is_refused(podrun, pod, known_hosts):
+    key = (pod.directory / "host_keys" / "ed25519.pub").read_text()
+    with known_hosts.open("a") as file:
+        file.write(f"@revoked [{pod.hosts[2]}]:* {key}")
+    said = refused(podrun, pod)
+    assert f"[2] {pod.hosts[2]}: " in said and "revoked" in said
+
+
+def test_hashed_names_are_found(podrun, pod, known_hosts):
+    subprocess.run(["ssh-keygen", "-H", "-f", known_hosts], capture_output=True, check=True)
+    assert all(line.startswith("|1|") for line in known_hosts.read_text().splitlines())
+    assert hosts_of(podrun, pod, "-o", "StrictHostKeyChecking=yes") == ALL
+
+
+def test_a_changed_key_is_found_behind_a_hashed_name(podrun, pod, known_hosts):
+    replace_key(known_hosts, pod.addresses[3], write_key(podrun.directory / "other"))
+    subprocess.run(["ssh-keygen", "-H", "-f", known_hosts], capture_output=True, check=True)
+    assert f"[3] {pod.hosts[3]}: " in refused(podrun, pod)
+
+
+@pytest.mark.parametrize("kind", ["rsa", "ecdsa"])
+def test_the_kind_of_key_that_is_known_is_asked_for(podrun, pods, kind):
+    pod = pods("--hosts", "2", "--host-keys", "ed25519,ecdsa,rsa")
+    pod.move_in(podrun)
+    known_hosts = podrun.home / KNOWN_HOSTS
+    lines = [line for line in known_hosts.read_text().splitlines() if kind in line.split()[1]]
+    assert len(lines) == 2
+    known_hosts.write_text("\n".join(lines) + "\n")
+    assert hosts_of(podrun, pod, "-o", "StrictHostKeyChecking=yes") == {rank: ALL[rank] for rank in (0, 1)}
+
+
+def test_an_alias_for_all_hosts(podrun, pod, known_hosts):
+    key = (pod.directory / "host_keys" / "ed25519.pub").read_text()
+    known_hosts.write_text(f"the-pod {key}")
+    assert hosts_of(podrun, pod, "-o", "HostKeyAlias=the-pod", "-o", "StrictHostKeyChecking=yes") == ALL
+
+
+def test_forget_keys_of_a_recreated_pod(podrun, pods, tmp_path):
+    first = Pod(tmp_path / "first", "--hosts", "3")
+    first.move_in(podrun)
+    first.down()
+    second = Pod(tmp_path / "second", "--hosts", "3", "--port", str(first.port))
+    try:
+        known_hosts = podrun.home / KNOWN_HOSTS
+        hashed = subprocess.run(["ssh-keygen", "-H", "-f", known_hosts], capture_output=True, check=True)
+        assert hashed.returncode == 0
+        other = f"another.example {(first.directory / 'host_keys' / 'ed25519.pub').read_text()}"
+        with known_hosts.open("a") as file:
+            file.write(other)
+        key = ("--identity", second.directory / "user" / ".ssh" / "id_ed25519")
+        assert "unreachable: [0-2] " in refused(podrun, second, *key)
+        podrun.ok(*second.options, "hosts", "--forget-keys")
+        assert known_hosts.read_text() == other
+        assert hosts_of(podrun, second, *key) == {rank: ALL[rank] for rank in range(3)}
+    finally:
+        second.down()

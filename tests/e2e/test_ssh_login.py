@@ -1,0 +1,215 @@
+"""Manual, "SSH": who logs in where, with which key."""
+
+import getpass
+import os
+import shutil
+import subprocess
+
+import pytest
+
+from pods import write_key
+from support import by_rank, wait_until
+
+EIGHT = range(8)
+ME = getpass.getuser()
+
+
+def refused(podrun, *args, **options):
+    """Runs a command that nobody can log in for: what was said. Nothing may have been started."""
+    started = podrun.directory / "started"
+    failed = podrun(*args, "--", "touch", started, **options)
+    assert failed.returncode == 255, failed
+    assert not started.exists()
+    return failed.stderr.decode()
+
+
+def hosts_of(podrun, *args):
+    return by_rank(podrun.ok(*args, "--", "echo $POD_HOST"))
+
+
+ALL = {rank: [b"host%d" % rank] for rank in EIGHT}
+
+
+def use_key(podrun, pod, kind, passphrase=""):
+    """The user's only key is a new one, with which one can log in."""
+    shutil.rmtree(podrun.home / ".ssh")
+    key = write_key(podrun.home / ".ssh" / f"id_{kind}", kind, passphrase)
+    pod.allow(f"{key}.pub")
+    return key
+
+
+# User and port
+
+
+def test_user_and_port_of_options_and_lists(podrun, pod):
+    plain = ",".join(pod.hosts[:2])
+    named = ",".join(f"{ME}@{address}" for address in pod.addresses[:2])
+    two = {rank: ALL[rank] for rank in (0, 1)}
+    assert hosts_of(podrun, "-H", plain, "--port", str(pod.port), "-l", ME) == two
+    assert hosts_of(podrun, "-H", named, "--port", "1", "--user", "nobody-here") == two  # the list is nearer
+    assert hosts_of(podrun, "-H", plain, "-o", f"Port={pod.port}", "-o", f"User {ME}") == two
+
+
+def test_a_wrong_user(podrun, pod):
+    said = refused(podrun, "-H", f"{pod.addresses[0]},nobody-here@{pod.addresses[1]},{pod.addresses[2]}")
+    assert "unreachable: [1] 127.0.0.3: " in said and "nobody-here" in said and "publickey" in said
+
+
+def test_a_wrong_port(podrun, pod):
+    assert "[0,1] connecting: connection refused" in refused(podrun, "-H", ",".join(pod.hosts[:2]), "--port", "1", "--retries", "0")
+
+
+def test_a_name_that_does_not_exist(podrun, pod):
+    said = refused(podrun, "-H", f"{pod.addresses[0]},no-such-host.invalid", "--retries", "0")
+    assert "[1] no-such-host.invalid: " in said
+
+
+# Keys
+
+
+@pytest.mark.smoke
+@pytest.mark.parametrize("kind", ["ed25519", "ecdsa", "rsa"])
+def test_key_types(podrun, pod, kind):
+    key = use_key(podrun, pod, kind)
+    assert hosts_of(podrun, *pod.options) == ALL
+    elsewhere = key.rename(podrun.directory / "key")
+    assert hosts_of(podrun, *pod.options, "--identity", elsewhere) == ALL
+
+
+def test_the_key_of_gcloud_is_found(podrun, pod):
+    key = use_key(podrun, pod, "ed25519")
+    key.rename(key.with_name("google_compute_engine"))
+    key.with_suffix(".pub").rename(key.with_name("google_compute_engine.pub"))
+    assert hosts_of(podrun, *pod.options) == ALL
+
+
+def test_a_wrong_key(podrun, pod):
+    wrong = write_key(podrun.directory / "wrong")
+    said = refused(podrun, *pod.options, "--identity", wrong, "-o", "IdentitiesOnly=yes")
+    assert "unreachable: [0-7] " in said and str(wrong) in said and "publickey" in said
+
+
+def test_without_any_key(podrun, pod):
+    (podrun.home / ".ssh" / "id_ed25519").unlink()
+    assert "unreachable: [0-7] " in refused(podrun, *pod.options)
+
+
+def test_an_identity_that_is_missing(podrun, pod):
+    failed = podrun(*pod.options, "--identity", "/nowhere/key", "--", "true")
+    assert failed.returncode in (2, 255)
+    assert b"/nowhere/key" in failed.stderr
+
+
+def test_a_key_among_many_is_used_before_the_server_has_enough(podrun, pod):
+    others = [write_key(podrun.directory / f"other{number}") for number in range(8)]  # sshd takes six
+    right = podrun.home / ".ssh" / "id_ed25519"
+    options = [word for key in [*others[:4], right] for word in ("--identity", key)]
+    assert hosts_of(podrun, *pod.options, *options) == ALL
+
+
+def test_a_certificate(podrun, pods, tmp_path_factory):
+    authority = tmp_path_factory.mktemp("ca") / "ca"
+    write_key(authority)
+    pod = pods("--hosts", "2", "--sshd", f"TrustedUserCAKeys {authority}.pub")
+    pod.move_in(podrun)
+    key = podrun.home / ".ssh" / "id_ed25519"
+    key.unlink()
+    key.with_suffix(".pub").unlink()
+    write_key(key)
+    assert "unreachable: [0,1] " in refused(podrun, *pod.options)
+    subprocess.run(["ssh-keygen", "-q", "-s", authority, "-I", "test", "-n", ME, f"{key}.pub"], check=True)
+    assert hosts_of(podrun, *pod.options) == {0: [b"host0"], 1: [b"host1"]}
+    certificate = key.with_name("id_ed25519-cert.pub").rename(podrun.directory / "certificate")
+    assert hosts_of(podrun, *pod.options, "-o", f"CertificateFile={certificate}") == {0: [b"host0"], 1: [b"host1"]}
+
+
+# Agent
+
+
+@pytest.fixture
+def agent(podrun):
+    """An empty agent; podrun knows it by $SSH_AUTH_SOCK. Calls `ssh-add` with the words."""
+    socket = podrun.directory / "agent"
+    running = subprocess.Popen(["ssh-agent", "-D", "-a", socket], stdout=subprocess.DEVNULL)
+    wait_until(socket.exists)
+    podrun.env["SSH_AUTH_SOCK"] = str(socket)
+
+    def add(*words):
+        subprocess.run(["ssh-add", "-q", *words], env={**os.environ, "SSH_AUTH_SOCK": str(socket)}, stdin=subprocess.DEVNULL, check=True)
+
+    yield add
+    running.terminate()
+    running.wait()
+
+
+@pytest.mark.parametrize("kind", ["ed25519", "ecdsa", "rsa"])
+def test_a_key_in_the_agent(podrun, pod, agent, kind):
+    key = use_key(podrun, pod, kind)
+    agent(key)
+    shutil.rmtree(key.parent)
+    assert hosts_of(podrun, *pod.options) == ALL
+
+
+def test_the_named_key_of_an_agent_that_has_too_many(podrun, pod, agent):
+    for number in range(8):
+        agent(write_key(podrun.directory / f"other{number}"))
+    key = use_key(podrun, pod, "ed25519", passphrase="not known here")
+    agent_key = podrun.directory / "plain"
+    shutil.copy(key, agent_key)
+    subprocess.run(["ssh-keygen", "-q", "-p", "-P", "not known here", "-N", "", "-f", agent_key], check=True)
+    agent(agent_key)
+    agent_key.unlink()
+    assert hosts_of(podrun, *pod.options, "--identity", key) == ALL
+
+
+def test_identities_only_leaves_the_agent_alone(podrun, pod, agent):
+    key = use_key(podrun, pod, "ed25519")
+    agent(key)
+    wrong = write_key(podrun.directory / "wrong")
+    refused(podrun, *pod.options, "--identity", wrong, "-o", "IdentitiesOnly=yes")
+
+
+def test_an_agent_that_is_gone_does_no_harm(podrun, pod):
+    assert by_rank(podrun.ok(*pod.options, "--", "echo $POD_HOST", env={"SSH_AUTH_SOCK": "/nowhere/agent"})) == ALL
+
+
+# Passphrases
+
+
+def test_an_encrypted_key_without_a_terminal(podrun, pod):
+    key = use_key(podrun, pod, "ed25519", passphrase="correct horse")
+    said = refused(podrun, *pod.options)
+    assert str(key) in said and "passphrase" in said
+
+
+def test_a_passphrase_is_asked_for_once(podrun, pod):
+    use_key(podrun, pod, "ed25519", passphrase="correct horse")
+    terminal = podrun.terminal(*pod.options, "--color", "never", "--", "echo $POD_HOST")
+    asked = terminal.read_until(b"assphrase")
+    terminal.type(b"wrong\n")
+    terminal.read_until(b"assphrase", count=asked.count(b"assphrase") + 1)
+    terminal.type(b"correct horse\n")
+    ended = terminal.wait()
+    assert ended.returncode == 0, ended.stdout
+    for rank in EIGHT:
+        assert b"%d: host%d" % (rank, rank) in ended.stdout
+    assert b"correct horse" not in ended.stdout
+
+
+def test_a_passphrase_that_stays_wrong(podrun, pod):
+    use_key(podrun, pod, "ed25519", passphrase="correct horse")
+    started = podrun.directory / "started"
+    terminal = podrun.terminal(*pod.options, "--", "touch", started)
+    for attempt in range(3):  # as many as ssh allows
+        terminal.read_until(b"assphrase", count=attempt + 1)
+        terminal.type(b"wrong\n")
+    assert terminal.wait().returncode == 255
+    assert not started.exists()
+
+
+def test_an_interrupt_at_the_passphrase_cancels(podrun, pod):
+    use_key(podrun, pod, "ed25519", passphrase="correct horse")
+    terminal = podrun.terminal(*pod.options, "--", "true")
+    terminal.read_until(b"assphrase")
+    terminal.type(b"\x03")
+    assert terminal.wait(5).returncode == 130

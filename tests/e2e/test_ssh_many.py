@@ -1,0 +1,133 @@
+"""Many hosts at once over SSH, few descriptors, and both kinds of addresses."""
+
+import os
+import signal
+
+import pytest
+
+from conftest import private_mounts
+from pods import Pod
+from support import by_rank, peak_memory
+
+
+def all_of(count):
+    return {rank: [b"host%d" % rank] for rank in range(count)}
+
+
+@pytest.fixture
+def big_pod(podrun, tmp_path):
+    running = []
+
+    def start(hosts):
+        running.append(Pod(tmp_path / "pod", "--hosts", str(hosts)))
+        running[0].move_in(podrun)
+        return running[0]
+
+    yield start
+    for pod in running:
+        pod.down()
+
+
+@pytest.mark.deadline(120)
+def test_256_hosts(podrun, big_pod):
+    pod = big_pod(256)
+    assert podrun(*pod.options, "--", "true").stderr == b""
+    run = podrun.start(*pod.options, "--", "echo $POD_HOST")
+    assert by_rank(run.wait().stdout) == all_of(256)
+
+
+@pytest.mark.deadline(120)
+def test_little_memory_a_host(podrun, big_pod):
+    pod = big_pod(256)
+
+    def memory(*options):
+        run = podrun.start(*options, "--", "echo up; sleep 1000")
+        run.wait_for_output(b"up", count=1 if "-H" in options else 256)
+        used = peak_memory(run.pid)
+        run.signal(signal.SIGTERM)
+        run.wait()
+        return used
+
+    assert (memory(*pod.options) - memory(*pod.on(0))) / 255 < 100_000
+
+
+@pytest.mark.full
+@pytest.mark.deadline(300)
+def test_1000_hosts_from_a_shell_with_few_descriptors(podrun, big_pod):
+    pod = big_pod(1000)
+    podrun.wrapper = ["sh", "-c", 'ulimit -n 1024; exec "$@"', "sh"]
+    assert by_rank(podrun.ok(*pod.options, "--retries", "5", "--", "echo $POD_HOST", timeout=120)) == all_of(1000)
+    few = podrun(*pod.options, "--", "ulimit -n")
+    assert {lines[0] for lines in by_rank(few.stdout).values()} != {b"1024"}
+
+
+def test_too_few_descriptors_are_said_before_anything_starts(podrun, pods):
+    pod = pods("--hosts", "64")
+    pod.move_in(podrun)
+    podrun.wrapper = ["sh", "-c", 'ulimit -n 40; exec "$@"', "sh"]
+    started = podrun.directory / "started"
+    failed = podrun(*pod.options, "--", "touch", started)
+    assert failed.returncode == 2
+    assert failed.stderr.startswith(b"podrun: ") and failed.stderr.count(b"\n") == 1
+    assert b"ulimit -n" in failed.stderr
+    assert not started.exists()
+
+
+def test_a_soft_limit_of_descriptors_is_raised_for_podrun_only(podrun, pods):
+    pod = pods("--hosts", "64")
+    pod.move_in(podrun)
+    podrun.wrapper = ["sh", "-c", 'ulimit -Sn 40; exec "$@"', "sh"]
+    assert by_rank(podrun.ok(*pod.options, "--", "echo $POD_HOST")) == all_of(64)
+    assert podrun.ok("-N", "-H", "local", "--", "ulimit -Sn") == b"40\n"
+
+
+# Addresses. In /etc/hosts of these runs `both` is ::1 and 127.0.0.1.
+
+LOOPBACKS = ["127.0.0.1", *(["::1"] if os.path.exists("/proc/net/if_inet6") else [])]
+
+
+@pytest.fixture
+def name_with_two_addresses(podrun):
+    hosts = podrun.directory / "hosts"
+    hosts.write_text("127.0.0.1 localhost\n::1 both\n127.0.0.1 both\n")
+    podrun.wrapper = [*private_mounts(), "sh", "-c", 'mount --bind "$0" /etc/hosts && exec "$@"', str(hosts)]
+    return "both"
+
+
+@pytest.fixture(params=LOOPBACKS)
+def loopback(request, pods, podrun):
+    """The one loopback address on which there is a server, and its port."""
+    pod = pods("--hosts", "1", "--sshd", f"ListenAddress {request.param}")
+    pod.move_in(podrun)
+    return request.param, pod.port
+
+
+def server_address(podrun, *args):
+    return podrun.ok("-N", *args, "--", "echo $SSH_CONNECTION").split()[2].decode()
+
+
+def test_either_kind_of_address(podrun, loopback):
+    address, port = loopback
+    written = f"[{address}]" if ":" in address else address
+    assert server_address(podrun, "-H", f"{written}:{port}") == address
+    assert server_address(podrun, "-H", address, "--port", str(port)) == address
+    known_hosts = (podrun.home / ".ssh" / "known_hosts").read_text()
+    assert known_hosts.count(f"[{address}]:{port} ") == 1
+
+
+def test_a_name_with_two_addresses_of_which_one_answers(podrun, loopback, name_with_two_addresses):
+    address, port = loopback
+    assert server_address(podrun, "-H", f"{name_with_two_addresses}:{port}") == address
+
+
+def test_the_family_of_addresses_can_be_chosen(podrun, loopback, name_with_two_addresses):
+    address, port = loopback
+    right, wrong = ("inet6", "inet") if ":" in address else ("inet", "inet6")
+    host = ("-H", f"{name_with_two_addresses}:{port}", "--retries", "0")
+    assert server_address(podrun, *host, "-o", f"AddressFamily={right}") == address
+    assert b"refused" in podrun(*host, "-o", f"AddressFamily={wrong}", "--", "true").stderr
+
+
+def test_host0_is_an_address_of_its_own(podrun, pod):
+    shown = by_rank(podrun.ok(*pod.options, "--", "echo $PODRUN_HOST0"))
+    assert {lines[0].decode() for lines in shown.values()} == {pod.hosts[0]}

@@ -1,0 +1,435 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "podrun/ssh/dial.hpp"
+
+#include <fcntl.h>
+#include <netinet/tcp.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+
+#include <asio/co_spawn.hpp>
+#include <asio/detached.hpp>
+#include <asio/ip/v6_only.hpp>
+#include <asio/post.hpp>
+#include <asio/steady_timer.hpp>
+#include <gtest/gtest.h>
+
+#include "support/run_coroutine.hpp"
+
+namespace podrun {
+namespace {
+
+using asio::ip::tcp;
+using test::eventually;
+using test::run_coroutine;
+using std::chrono_literals::operator""h;
+using std::chrono_literals::operator""ms;
+
+std::vector<asio::ip::address> addresses(const std::vector<const char*>& texts) {
+  std::vector<asio::ip::address> result;
+  for (const char* text : texts) result.push_back(asio::ip::make_address(text));
+  return result;
+}
+
+/// A port of one address of this machine.
+class Port {
+ public:
+  explicit Port(const char* address, std::uint16_t number = 0)
+      : acceptor_(context_), endpoint_(asio::ip::make_address(address), number) {
+    acceptor_.open(endpoint_.protocol());
+    if (endpoint_.protocol() == tcp::v6()) acceptor_.set_option(asio::ip::v6_only(true));
+    acceptor_.bind(endpoint_);
+    endpoint_ = acceptor_.local_endpoint();
+  }
+
+  std::uint16_t number() const { return endpoint_.port(); }
+  tcp::socket accept() { return acceptor_.accept(); }
+
+ protected:
+  asio::io_context context_;
+  tcp::acceptor acceptor_;
+  tcp::endpoint endpoint_;
+};
+
+/// Nobody else can listen there, and connections are refused.
+using ClosedPort = Port;
+
+class OpenPort : public Port {
+ public:
+  explicit OpenPort(const char* address, std::uint16_t number = 0) : Port(address, number) {
+    acceptor_.listen();
+  }
+};
+
+/// Its queue of connections is full, so that a further one gets no answer.
+class SilentPort : public Port {
+ public:
+  explicit SilentPort(const char* address, std::uint16_t number = 0) : Port(address, number) {
+    acceptor_.listen(0);
+    do {
+      tcp::socket& filler = fillers_.emplace_back(context_, endpoint_.protocol());
+      filler.non_blocking(true);
+      ::connect(filler.native_handle(), endpoint_.data(), static_cast<socklen_t>(endpoint_.size()));
+      // A connection on loopback is there at once, or it is not for a second.
+    } while (is_connected(fillers_.back()));
+  }
+
+ private:
+  static bool is_connected(const tcp::socket& socket) {
+    std::error_code error;
+    socket.remote_endpoint(error);
+    return !error;
+  }
+
+  std::vector<tcp::socket> fillers_;
+};
+
+bool has_ipv6() {
+  try {
+    return Port("::1").number() != 0;
+  } catch (const std::system_error&) {
+    return false;
+  }
+}
+
+std::size_t open_sockets() {
+  std::size_t count = 0;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+    std::error_code gone;  // the one that reads the directory
+    if (std::filesystem::read_symlink(entry, gone).string().starts_with("socket:")) ++count;
+  }
+  return count;
+}
+
+/// The socket is closed at once.
+asio::awaitable<std::optional<Failure>> failure_of(Dial& dial) {
+  try {
+    co_await dial.connect();
+  } catch (const HostError& error) {
+    co_return error.failure();
+  }
+  co_return std::nullopt;
+}
+
+/// One Dial and what becomes of it.
+class Call {
+ public:
+  Call(const asio::any_io_executor& executor, const std::vector<const char*>& to, std::uint16_t port,
+       const std::string& bind_address = {}, std::chrono::milliseconds delay = 1h)
+      : executor_(executor), sockets_before_(open_sockets()) {
+    dial.emplace(executor, addresses(to), port, bind_address, delay);
+    asio::co_spawn(executor, follow(*this), asio::detached);
+  }
+
+  asio::awaitable<bool> ended() {
+    co_return co_await eventually(executor_, [this] { return socket || failure; });
+  }
+  /// Until what can be done at once has been done.
+  asio::awaitable<void> begun() {
+    for (int turn = 0; turn < 10; ++turn) co_await asio::post(executor_, asio::use_awaitable);
+  }
+  bool pending() const { return !socket && !failure; }
+  std::string remote_address() const {
+    return socket ? socket->remote_endpoint().address().to_string() : "not connected";
+  }
+  /// Those that have come since it began.
+  std::size_t new_sockets() const { return open_sockets() - sockets_before_; }
+
+  std::optional<Dial> dial;
+  std::optional<tcp::socket> socket;
+  std::optional<Failure> failure;
+
+ private:
+  static asio::awaitable<void> follow(Call& call) {
+    try {
+      call.socket = co_await call.dial->connect();
+    } catch (const HostError& error) {
+      call.failure = error.failure();
+    }
+  }
+
+  asio::any_io_executor executor_;
+  std::size_t sockets_before_;
+};
+
+const Failure kRefused{"connecting", "connection refused", Retry::may_help};
+const Failure kStopped{"key exchange", "timed out after 10 s", Retry::may_help};
+
+/// How it ends, with nothing left open but a connection.
+Failure failure_of(const std::vector<const char*>& to, std::uint16_t port, const std::string& bind = {}) {
+  return run_coroutine([&](asio::any_io_executor executor) -> asio::awaitable<Failure> {
+    Call call(executor, to, port, bind);
+    EXPECT_TRUE(co_await call.ended());
+    EXPECT_EQ(call.new_sockets(), 0u);
+    co_return call.failure.value_or(Failure{"connected", call.remote_address()});
+  });
+}
+
+/// The address that it has connected to.
+std::string connected_to(const std::vector<const char*>& to, std::uint16_t port,
+                         std::chrono::milliseconds delay = 1h) {
+  return run_coroutine([&](asio::any_io_executor executor) -> asio::awaitable<std::string> {
+    Call call(executor, to, port, "", delay);
+    EXPECT_TRUE(co_await call.ended());
+    EXPECT_EQ(call.new_sockets(), 1u) << "the connection itself";
+    co_return call.remote_address();
+  });
+}
+
+int option(tcp::socket& socket, int level, int name) {
+  int value = -1;
+  socklen_t size = sizeof value;
+  ::getsockopt(socket.native_handle(), level, name, &value, &size);
+  return value;
+}
+
+TEST(Dial, Connects) {
+  OpenPort port("127.0.0.2");
+  EXPECT_EQ(connected_to({"127.0.0.2"}, port.number()), "127.0.0.2");
+}
+
+TEST(Dial, ConnectsByIpv6) {
+  if (!has_ipv6()) return;
+  OpenPort port("::1");
+  EXPECT_EQ(connected_to({"::1"}, port.number()), "::1");
+}
+
+TEST(Dial, PreparesTheConnectionForLongUse) {
+  OpenPort port("127.0.0.2");
+  run_coroutine([&](asio::any_io_executor executor) -> asio::awaitable<void> {
+    Call call(executor, {"127.0.0.2"}, port.number());
+    EXPECT_TRUE(co_await call.ended());
+    EXPECT_EQ(option(*call.socket, IPPROTO_TCP, TCP_NODELAY), 1);
+    EXPECT_EQ(option(*call.socket, SOL_SOCKET, SO_KEEPALIVE), 1);
+    EXPECT_EQ(option(*call.socket, IPPROTO_TCP, TCP_KEEPIDLE), 15);
+    EXPECT_EQ(option(*call.socket, IPPROTO_TCP, TCP_KEEPINTVL), 5);
+    EXPECT_EQ(option(*call.socket, IPPROTO_TCP, TCP_KEEPCNT), 3);
+    EXPECT_EQ(option(*call.socket, IPPROTO_TCP, TCP_USER_TIMEOUT), 30'000);
+    EXPECT_EQ(::fcntl(call.socket->native_handle(), F_GETFD), FD_CLOEXEC);
+  });
+}
+
+TEST(Dial, SaysThatItWasRefused) {
+  ClosedPort port("127.0.0.2");
+  EXPECT_EQ(failure_of({"127.0.0.2"}, port.number()), kRefused);
+}
+
+TEST(Dial, SaysOnceWhatAllAddressesSaid) {
+  ClosedPort first("127.0.0.2");
+  ClosedPort second("127.0.0.3", first.number());
+  EXPECT_EQ(failure_of({"127.0.0.2", "127.0.0.3"}, first.number()), kRefused);
+}
+
+TEST(Dial, SaysWhatEachAddressSaid) {
+  ClosedPort port("127.0.0.2");
+  const Failure expected{"connecting",
+                         "127.0.0.2: connection refused, 127.255.255.255: network is unreachable",
+                         Retry::may_help};
+  EXPECT_EQ(failure_of({"127.0.0.2", "127.255.255.255"}, port.number()), expected) << "a broadcast address";
+}
+
+TEST(Dial, FailsWithoutAnAddress) {
+  EXPECT_EQ(failure_of({}, 22), (Failure{"connecting", "there is no address to connect to", Retry::no}));
+}
+
+TEST(Dial, TriesTheNextAddressAtOnceWhenOneFails) {
+  OpenPort port("127.0.0.4");
+  ClosedPort second("127.0.0.3", port.number());
+  ClosedPort first("127.0.0.2", port.number());
+  EXPECT_EQ(connected_to({"127.0.0.2", "127.0.0.3", "127.0.0.4"}, port.number(), 1h), "127.0.0.4");
+}
+
+TEST(Dial, TriesTheNextAddressAsWellWhenOneHangs) {
+  OpenPort port("127.0.0.4");
+  SilentPort second("127.0.0.3", port.number());
+  SilentPort first("127.0.0.2", port.number());
+  EXPECT_EQ(connected_to({"127.0.0.2", "127.0.0.3", "127.0.0.4"}, port.number(), 1ms), "127.0.0.4");
+}
+
+TEST(Dial, StillTakesTheFirstAddressWhenTheNextFails) {
+  SilentPort port("127.0.0.2");
+  ClosedPort second("127.0.0.3", port.number());
+  run_coroutine([&](asio::any_io_executor executor) -> asio::awaitable<void> {
+    Call call(executor, {"127.0.0.2", "127.0.0.3"}, port.number(), "", 0ms);
+    co_await call.begun();
+    EXPECT_TRUE(co_await eventually(executor, [&] { return call.new_sockets() == 1; }));
+    EXPECT_TRUE(call.pending());
+    port.accept();  // makes room: the kernel asks once more after a second
+    EXPECT_TRUE(co_await call.ended());
+    EXPECT_EQ(call.remote_address(), "127.0.0.2");
+  });
+}
+
+TEST(Dial, HasOneDescriptorForEachAttempt) {
+  SilentPort first("127.0.0.2");
+  SilentPort second("127.0.0.3", first.number());
+  run_coroutine([&](asio::any_io_executor executor) -> asio::awaitable<void> {
+    Call call(executor, {"127.0.0.2", "127.0.0.3"}, first.number(), "", 1h);
+    co_await call.begun();
+    EXPECT_EQ(call.new_sockets(), 1u) << "the other address is not due";
+    EXPECT_TRUE(call.pending());
+    call.dial->stop(kStopped);
+    EXPECT_EQ(call.new_sockets(), 0u);
+    EXPECT_TRUE(co_await call.ended());
+  });
+}
+
+TEST(Dial, TakesTheFamiliesInTurns) {
+  if (!has_ipv6()) return;
+  OpenPort second("::1");
+  OpenPort third("127.0.0.3", second.number());
+  ClosedPort first("127.0.0.2", second.number());
+  EXPECT_EQ(connected_to({"127.0.0.2", "127.0.0.3", "::1"}, first.number()), "::1");
+  EXPECT_EQ(connected_to({"127.0.0.3", "127.0.0.2", "::1"}, first.number()), "127.0.0.3");
+}
+
+TEST(Dial, EndsAtOnceWhenItIsStopped) {
+  SilentPort first("127.0.0.2");
+  SilentPort second("127.0.0.3", first.number());
+  run_coroutine([&](asio::any_io_executor executor) -> asio::awaitable<void> {
+    Call call(executor, {"127.0.0.2", "127.0.0.3"}, first.number(), "", 0ms);
+    EXPECT_TRUE(co_await eventually(executor, [&] { return call.new_sockets() == 2; }));
+    call.dial->stop(kStopped);
+    call.dial->stop({"", "too late"});
+    EXPECT_TRUE(co_await call.ended());
+    EXPECT_EQ(call.failure, kStopped);
+    EXPECT_EQ(call.new_sockets(), 0u);
+  });
+}
+
+TEST(Dial, CanBeStoppedBeforeItBegins) {
+  OpenPort port("127.0.0.2");
+  const auto failure =
+      run_coroutine([&](asio::any_io_executor executor) -> asio::awaitable<std::optional<Failure>> {
+        Dial dial(executor, addresses({"127.0.0.2"}), port.number());
+        dial.stop(kStopped);
+        co_return co_await failure_of(dial);
+      });
+  EXPECT_EQ(failure, kStopped);
+}
+
+TEST(Dial, LeavesAConnectionThatHasBeenHandedOver) {
+  OpenPort port("127.0.0.2");
+  run_coroutine([&](asio::any_io_executor executor) -> asio::awaitable<void> {
+    Call call(executor, {"127.0.0.2"}, port.number());
+    EXPECT_TRUE(co_await call.ended());
+    call.dial->stop(kStopped);
+    call.dial.reset();
+    EXPECT_EQ(call.remote_address(), "127.0.0.2");
+    EXPECT_EQ(call.failure, std::nullopt);
+  });
+}
+
+TEST(Dial, LeavesNothingWhenItIsDestroyed) {
+  SilentPort port("127.0.0.2");
+  run_coroutine([&](asio::any_io_executor executor) -> asio::awaitable<void> {
+    Call call(executor, {"127.0.0.2"}, port.number());
+    co_await call.begun();
+    EXPECT_EQ(call.new_sockets(), 1u);
+    call.dial.reset();
+    EXPECT_EQ(call.new_sockets(), 0u);
+    EXPECT_TRUE(co_await call.ended()) << "whoever waits for it";
+  });
+}
+
+TEST(Dial, CallsFromTheBindAddress) {
+  OpenPort port("127.0.0.2");
+  run_coroutine([&](asio::any_io_executor executor) -> asio::awaitable<void> {
+    Call call(executor, {"127.0.0.2"}, port.number(), "127.0.0.9");
+    EXPECT_TRUE(co_await call.ended());
+    EXPECT_EQ(port.accept().remote_endpoint().address().to_string(), "127.0.0.9");
+  });
+}
+
+TEST(Dial, LeavesOutWhatTheBindAddressCannotReach) {
+  ClosedPort port("127.0.0.2");
+  EXPECT_EQ(failure_of({"::1", "127.0.0.2"}, port.number(), "127.0.0.9"), kRefused);
+}
+
+TEST(Dial, SaysWhatIsWrongWithTheBindAddress) {
+  const auto failed = [](std::string what) { return Failure{"connecting", std::move(what), Retry::no}; };
+  EXPECT_EQ(failure_of({"127.0.0.2", "127.0.0.3"}, 22, "192.0.2.1"),
+            failed("bind address \"192.0.2.1\": cannot assign requested address"));
+  EXPECT_EQ(failure_of({"127.0.0.2"}, 22, "eth0"), failed("bind address \"eth0\" is no IP address"));
+  EXPECT_EQ(failure_of({"127.0.0.2"}, 22, "::1"),
+            failed("bind address \"::1\" is of no use (the host has only IPv4 addresses)"));
+  EXPECT_EQ(failure_of({"::1"}, 22, "127.0.0.9"),
+            failed("bind address \"127.0.0.9\" is of no use (the host has only IPv6 addresses)"));
+}
+
+/// While it exists there are no descriptors but those that are open already, and `more`.
+class DescriptorLimit {
+ public:
+  explicit DescriptorLimit(int more) {
+    ::getrlimit(RLIMIT_NOFILE, &before_);
+    std::vector<int> free;
+    for (int i = 0; i <= more; ++i) free.push_back(::dup(STDERR_FILENO));
+    for (const int descriptor : free) ::close(descriptor);
+    const rlimit limit{static_cast<rlim_t>(free.back()), before_.rlim_max};
+    ::setrlimit(RLIMIT_NOFILE, &limit);
+  }
+  DescriptorLimit(const DescriptorLimit&) = delete;
+  DescriptorLimit& operator=(const DescriptorLimit&) = delete;
+  ~DescriptorLimit() { ::setrlimit(RLIMIT_NOFILE, &before_); }
+
+ private:
+  rlimit before_{};
+};
+
+TEST(Dial, SaysThatThereIsNoDescriptor) {
+  const auto failure =
+      run_coroutine([&](asio::any_io_executor executor) -> asio::awaitable<std::optional<Failure>> {
+        Dial dial(executor, addresses({"127.0.0.2", "127.0.0.3"}), 22);
+        const DescriptorLimit none(0);
+        co_return co_await failure_of(dial);
+      });
+  EXPECT_EQ(failure, (Failure{"connecting", "too many open files", Retry::may_help}));
+}
+
+TEST(Dial, WaitsForADescriptorWhileAnotherAddressIsTried) {
+  OpenPort port("127.0.0.3");
+  SilentPort first("127.0.0.2", port.number());
+  run_coroutine([&](asio::any_io_executor executor) -> asio::awaitable<void> {
+    asio::steady_timer timer(executor);
+    std::optional<DescriptorLimit> limit(1);
+    Call call(executor, {"127.0.0.2", "127.0.0.3"}, port.number(), "", 1ms);
+    timer.expires_after(20ms);  // in which it tries
+    co_await timer.async_wait(asio::use_awaitable);
+    EXPECT_TRUE(call.pending());
+    limit.reset();
+    EXPECT_TRUE(co_await call.ended());
+    EXPECT_EQ(call.remote_address(), "127.0.0.3");
+  });
+}
+
+/// An even number, as the kernel gives to connections first.
+std::uint16_t unused_port() {
+  for (std::uint16_t number = 40'000;; number = static_cast<std::uint16_t>(number + 2)) {
+    try {
+      return Port("127.0.0.1", number).number();
+    } catch (const std::system_error&) {
+      continue;
+    }
+  }
+}
+
+TEST(Dial, NeverConnectsToItself) {
+  constexpr int kTries = 20'000;  // more than there are even ports for the kernel to choose from
+  const std::uint16_t port = unused_port();
+  run_coroutine([&](asio::any_io_executor executor) -> asio::awaitable<void> {
+    const auto to = addresses({"127.0.0.1"});
+    for (int i = 0; i < kTries; ++i) {
+      Dial dial(executor, to, port);
+      const auto failure = co_await failure_of(dial);
+      EXPECT_EQ(failure, kRefused) << "try " << i;
+      if (failure != kRefused) break;
+    }
+  });
+}
+
+}  // namespace
+}  // namespace podrun
