@@ -24,6 +24,7 @@
 #include "podrun/run/summary.hpp"
 
 #include "connectors.hpp"
+#include "hosts.hpp"
 #include "options.hpp"
 #include "plan.hpp"
 #include "questions.hpp"
@@ -210,11 +211,12 @@ int dispatch(const std::vector<std::string>& arguments, const std::shared_ptr<Te
   const auto parsed = parse_options(arguments);
   if (const auto* text = std::get_if<Answer>(&parsed)) return answer(text->text, *terminal);
   const Options& options = std::get<Options>(parsed);
+  const std::unique_ptr<Probe> probe = make_system_probe();
+  if (options.task == Task::hosts) return answer(answer_hosts(options, *probe), *terminal);
   if (!options.words && !options.script && is_terminal(STDIN_FILENO)) {
     if (!options.any) return answer(help_text(), *terminal);
     throw UsageError("no command (podrun [OPTIONS] -- COMMAND)");
   }
-  const std::unique_ptr<Probe> probe = make_system_probe();
   const Plan plan = make_plan(options, *probe);
   if (options.dry_run) return answer(describe_plan(plan), *terminal);
   return run(plan, options, *probe, terminal);

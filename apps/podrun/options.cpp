@@ -18,7 +18,8 @@ namespace {
 constexpr std::string_view kUsage =
     "Usage: podrun [OPTIONS] -- COMMAND [ARG...]     run a command on every host, stream what it prints\n"
     "       podrun [OPTIONS] -s SCRIPT [-- ARG...]   send a local script, run it on every host\n"
-    "       echo 'text' | podrun [OPTIONS]           shell text from standard input\n";
+    "       echo 'text' | podrun [OPTIONS]           shell text from standard input\n"
+    "       podrun hosts [OPTIONS]                   which hosts, and where they were found\n";
 constexpr std::string_view kFooter =
     "Several words after -- run as exactly those words; one word is shell text, as with ssh.\n"
     "Durations: 10, 10s, 5m, 2h. Every option without a value has its --no-.\n"
@@ -116,6 +117,7 @@ class CommandLine {
       throw UsageError(fmt::format("{} (see podrun --help)", error.what()));
     }
     if (version_) return Answer{"podrun " PODRUN_VERSION "\n"};
+    take_task();
     check_extras(std::vector<std::string>(arguments.begin(), separator));
     check_combinations();
     return std::move(options_);
@@ -165,6 +167,7 @@ class CommandLine {
     value(group, "--ranks,--worker", "RANKS", "Only these, by number: 0,3-7 or all",
           [this](const std::string& text) { options_.hosts.ranks = text; });
     flag(group, "-i,--include-local", "This machine takes part", include_local_);
+    flag(group, "--forget-keys", "podrun hosts: drop their stored host keys", options_.forget_keys);
     flag(group, "--allow-repeats", "A host may be given twice", allow_repeats_);
     value(group, "--via", "WORDS", "The way in, ending in a shell there: 'ssh {host}'",
           [this](const std::string& text) {
@@ -253,9 +256,20 @@ class CommandLine {
     flag(group, "--dry-run", "Print what would run where", options_.dry_run);
   }
 
+  /// The one word that stands before `--` and is no option's value.
+  void take_task() {
+    extras_ = app_.remaining();
+    if (extras_.empty() || extras_.front() != "hosts") return;
+    options_.task = Task::hosts;
+    extras_.erase(extras_.begin());
+    if (options_.words) throw UsageError("hosts: it runs nothing (leave out \"--\" and what follows)");
+    if (!extras_.empty())
+      throw UsageError(fmt::format("hosts: unexpected \"{}\" (see podrun --help)", extras_.front()));
+  }
+
   /// What CLI11 could not place: an unknown option, or words that should stand behind `--`.
   void check_extras(const std::vector<std::string>& left) {
-    const std::vector<std::string> extras = app_.remaining();
+    const std::vector<std::string>& extras = extras_;
     if (extras.empty()) return;
     if (extras.front().starts_with('-') && extras.front() != "-") {
       throw UsageError(
@@ -279,6 +293,8 @@ class CommandLine {
   }
 
   void check_combinations() {
+    if (options_.forget_keys && options_.task != Task::hosts)
+      throw UsageError("--forget-keys: it belongs to podrun hosts (podrun hosts --forget-keys)");
     if (options_.same_directory && options_.directory)
       throw UsageError("--cwd and --chdir both name a directory (give one)");
     if (no_label_ && label_.value_or(Label::none) != Label::none)
@@ -295,6 +311,7 @@ class CommandLine {
   }
 
   CLI::App app_;
+  std::vector<std::string> extras_;
   Options options_;
   std::optional<Label> label_;
   bool version_ = false;

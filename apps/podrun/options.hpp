@@ -13,6 +13,9 @@
 
 namespace podrun {
 
+/// The first word of the command line.
+enum class Task { run, hosts };
+
 /// How hosts are reached over SSH, as given; ssh_settings() reads it.
 struct SshOptions {
   std::string user;  ///< empty: not given
@@ -23,8 +26,10 @@ struct SshOptions {
 
 /// The command line, split into what each part needs; nothing is read or looked up yet.
 struct Options {
+  Task task = Task::run;
   HostQuery hosts;
-  std::string via;  ///< empty: not given
+  bool forget_keys = false;  ///< of Task::hosts
+  std::string via;           ///< empty: not given
   SshOptions ssh;
 
   // What runs

@@ -16,8 +16,8 @@ constexpr int kTries = 3;
 bool accept_host_keys(HostKeys& host_keys) {
   const std::vector<HostKeyQuestion> questions = host_keys.questions();
   if (questions.empty()) return true;
-  std::string text = fmt::format("{} not known yet:\n", questions.size() == 1 ? "This host is"
-                                                                              : "These hosts are");
+  std::string text =
+      fmt::format("{} not known yet:\n", questions.size() == 1 ? "This host is" : "These hosts are");
   for (const HostKeyQuestion& question : questions) {
     text += fmt::format("  {} {} {}\n", question.name, question.key.type, fingerprint(question.key));
   }

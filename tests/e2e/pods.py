@@ -114,6 +114,4 @@ class Fault:
         wait_until(lambda: len(self.connections) >= count, what=f"{count} connections")
 
     def end(self):
-        self._process.stdin.close()
-        self._process.stdout.close()
-        self._process.wait(5 * PATIENCE)
+        self._process.communicate(timeout=5 * PATIENCE)

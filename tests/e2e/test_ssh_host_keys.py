@@ -117,7 +117,7 @@ def test_strict_refuses_a_key_that_is_not_known(podrun, pod, known_hosts):
     lines = known_hosts.read_text().splitlines(keepends=True)
     known_hosts.write_text("".join(lines[:5] + lines[6:]))
     said = refused(podrun, pod, "-o", "StrictHostKeyChecking=yes")
-    assert f"[5] {pod.hosts[5]}: " in said and "not known" in said or "unknown" in said
+    assert f"[5] {pod.hosts[5]}: " in said and "known" in said
     assert known_hosts.read_text() == "".join(lines[:5] + lines[6:])
 
 
@@ -228,7 +228,7 @@ def test_forget_keys_of_a_recreated_pod(podrun, pods, tmp_path):
         with known_hosts.open("a") as file:
             file.write(other)
         key = ("--identity", second.directory / "user" / ".ssh" / "id_ed25519")
-        assert "unreachable: [0-2] " in refused(podrun, second, *key)
+        assert refused(podrun, second, *key).count("host key has changed") == 3
         podrun.ok(*second.options, "hosts", "--forget-keys")
         assert known_hosts.read_text() == other
         assert hosts_of(podrun, second, *key) == {rank: ALL[rank] for rank in range(3)}

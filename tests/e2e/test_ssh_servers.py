@@ -91,7 +91,7 @@ def test_dropbear_passes_bytes(podrun, dropbear):
 
 
 def test_dropbear_keeps_alive(podrun, dropbear):
-    assert podrun(*dropbear.options, "-o", "ServerAliveInterval=1", "-o", "ServerAliveCountMax=1", "--", "sleep 3.5").returncode == 0
+    assert podrun(*dropbear.options, "-o", "ServerAliveInterval=1", "-o", "ServerAliveCountMax=1", "--", "sleep 2.5").returncode == 0
 
 
 @pytest.mark.parametrize("kind", ["rsa", "ecdsa"])
@@ -117,11 +117,13 @@ TREE = "trap : TERM HUP INT; setsid sleep 1001 & nohup sleep 1002 >/dev/null 2>&
 def test_nothing_is_left_and_nothing_else_is_touched(request, podrun, fault, server, how):
     pod = request.getfixturevalue(server)
     both = (0, 1)
-    assert pod.ssh(0, "nohup sleep 2001 >/dev/null 2>&1 & setsid sleep 2002 >/dev/null 2>&1 &").returncode == 0
-    other = podrun.start(*pod.on(*both), "--", "echo up; exec sleep 2003")
-    other.wait_for_output(b"up", count=2)
+    for rank in both:
+        assert pod.ssh(rank, "nohup sleep 2001 >/dev/null 2>&1 & setsid sleep 2002 >/dev/null 2>&1 &").returncode == 0
+    other = podrun.start(*pod.on(*both), "--", "sleep", "2003")
+    bystanders = {b"sleep\x00%d\0" % seconds for seconds in (2001, 2002, 2003)}
+    for rank in both:
+        wait_until(lambda: bystanders <= set(pod.processes(rank).values()))
     before = [lasting(pod, rank) for rank in both]
-    assert {b"sleep\x002001\0", b"sleep\x002002\0", b"sleep\x002003\0"} <= set(before[0].values())
 
     proxies = [fault("--to", pod.addresses[rank], "proxy", addresses=[f"127.0.0.{120 + rank}"]) for rank in both]
     run = podrun.start("-H", ",".join(proxy.address for proxy in proxies), "--grace", "1", "--orphan-timeout", "2", "--", "sh", "-c", TREE)
@@ -136,7 +138,11 @@ def test_nothing_is_left_and_nothing_else_is_touched(request, podrun, fault, ser
         for proxy in proxies:
             proxy.tell("stall")
     for rank in both:
-        wait_until(lambda: lasting(pod, rank) == before[rank], 2 + 1 + 5, "all as before")
+        try:
+            wait_until(lambda: lasting(pod, rank) == before[rank], 2 + 1 + 5, "all as before")
+        except AssertionError:
+            now = lasting(pod, rank).items()
+            raise AssertionError(f"gone: {before[rank].items() - now}, left: {now - before[rank].items()}") from None
     for each in (run, other):
         each.signal(signal.SIGKILL)
         each.process.wait()

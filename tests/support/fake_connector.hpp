@@ -103,7 +103,10 @@ class ScriptedStream final : public FakeStream {
   /// Says hello, with noise before it and output behind it in one piece.
   void greet(const std::string& words, const std::string& noise = "", const std::string& output = "") {
     say(out(fmt::format("{}\npodrun1 {} {}\n{}", noise, nonce_, words, output)));
+    if (words.starts_with("ready") && !early_.empty()) on_input(fmt::format("go {}\n", early_));
   }
+  /// Goes by itself once it is ready.
+  void set_early_go(std::string text) { early_ = std::move(text); }
 
   /// What it was told: `go`, `hold`, `sig INT`, `heartbeat`, `end of input`.
   const std::vector<std::string>& told() const { return told_; }
@@ -127,6 +130,7 @@ class ScriptedStream final : public FakeStream {
   }
 
   std::string nonce_;
+  std::string early_;
   std::map<std::string, StreamEvents> answers_;
   std::string line_;
   std::string command_;
@@ -198,6 +202,8 @@ class FakeLink final : public Link {
       }
       default: {
         host_.supervisor = make(nonce, host_.answers);
+        if (program.arguments.size() > kSupervisorArguments)
+          host_.supervisor->set_early_go(program.arguments.back());
         if (host_.greets) host_.supervisor->greet(host_.hello, host_.noise, host_.output);
         co_return host_.supervisor;
       }
@@ -209,6 +215,7 @@ class FakeLink final : public Link {
   }
 
  private:
+  static constexpr std::size_t kSupervisorArguments = 7;
   static constexpr std::size_t kFeederArguments = 3;
   static constexpr std::size_t kHoldersArguments = 2;
 

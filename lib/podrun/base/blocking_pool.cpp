@@ -30,7 +30,7 @@ class BlockingPool::State : public std::enable_shared_from_this<State> {
     {
       const std::lock_guard lock(mutex_);
       queue_.push_back({number, std::move(work)});
-      if (queue_.size() > idle_ && threads_ < max_threads_) start_thread();
+      if (queue_.size() > threads_ - busy_ && threads_ < max_threads_) start_thread();
     }
     waiting_.emplace(number, std::move(done));
     if (!guard_) guard_.emplace(context_->get_executor());
@@ -81,10 +81,9 @@ class BlockingPool::State : public std::enable_shared_from_this<State> {
   }
   std::optional<Job> take() {
     std::unique_lock lock(mutex_);
-    ++idle_;
     ready_.wait(lock, [this] { return !context_ || !queue_.empty(); });
-    --idle_;
     if (!context_) return std::nullopt;
+    ++busy_;
     std::optional<Job> job = std::move(queue_.front());
     queue_.pop_front();
     return job;
@@ -92,6 +91,7 @@ class BlockingPool::State : public std::enable_shared_from_this<State> {
   /// The work goes along, so that what it holds is let go of on the context.
   void report(Job job, std::exception_ptr error) {
     const std::lock_guard lock(mutex_);
+    --busy_;
     if (!context_) return;
     asio::post(*context_, [self = shared_from_this(), job = std::move(job), error = std::move(error)] {
       self->finish(job.number, error);
@@ -120,7 +120,7 @@ class BlockingPool::State : public std::enable_shared_from_this<State> {
   std::condition_variable ready_;
   std::shared_ptr<asio::io_context> context_;  ///< none: closed
   std::deque<Job> queue_;
-  std::size_t idle_ = 0;  ///< threads that wait for a job
+  std::size_t busy_ = 0;  ///< threads that have a job
 };
 
 BlockingPool::BlockingPool(std::shared_ptr<asio::io_context> context, std::size_t threads)

@@ -11,8 +11,8 @@ struct HostCount {
   std::size_t by_child = 0;  ///< 12: three pipes and a pidfd for each of at most three programs
 };
 
-/// Raises the soft RLIMIT_NOFILE to what the hosts need. Returns the limit it had, for the children, or 0 when
-/// it was enough. Throws UsageError when the hard limit does not allow it.
+/// Raises the soft RLIMIT_NOFILE to what the hosts need. Returns the limit it had, for the children, or 0
+/// when it was enough. Throws UsageError when the hard limit does not allow it.
 std::size_t raise_descriptor_limit(HostCount hosts);
 
 }  // namespace podrun

@@ -8,8 +8,8 @@ namespace podrun {
 
 enum class Echo { on, off };
 
-/// Asks on the controlling terminal, whatever standard input and output are, and returns the line that is typed
-/// there. Nothing: there is no terminal, or Ctrl-C or Ctrl-D was typed.
+/// Asks on the controlling terminal, whatever standard input and output are, and returns the line that is
+/// typed there. Nothing: there is no terminal, or Ctrl-C or Ctrl-D was typed.
 std::optional<std::string> ask_on_terminal(const std::string& question, Echo echo);
 
 }  // namespace podrun

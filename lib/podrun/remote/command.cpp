@@ -120,7 +120,8 @@ void check_environment(const Command& command) {
 
 /// For a command that starts before we know it: the third word of $SSH_CONNECTION, see ssh(1).
 constexpr std::string_view kOwnAddress =
-    "podrun_own() { case $3 in \"\" | UNKNOWN) ;; *) PODRUN_HOST0=$3 ;; esac; }; podrun_own $SSH_CONNECTION; ";
+    "podrun_own() { case $3 in \"\" | UNKNOWN) ;; *) PODRUN_HOST0=$3 ;; esac; }; podrun_own "
+    "$SSH_CONNECTION; ";
 
 }  // namespace
 
@@ -148,7 +149,8 @@ std::string build_go(const RemoteCommand& command, const RankVariables& variable
       {"PODRUN_HOST0", variables.host0.empty() ? variables.host : variables.host0},
       {"PODRUN_RUN_ID", variables.run_id},
   };
-  return fmt::format("{}{}{}", exports(environment), variables.host0.empty() ? kOwnAddress : "", command.text);
+  return fmt::format("{}{}{}", exports(environment), variables.host0.empty() ? kOwnAddress : "",
+                     command.text);
 }
 
 }  // namespace podrun

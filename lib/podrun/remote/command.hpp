@@ -69,10 +69,10 @@ struct RankVariables {
   std::size_t rank = 0;
   std::size_t hosts = 0;
   std::size_t worker = 0;
-  std::string host;
-  std::string host_list;  ///< one per line
-  std::string host0;  ///< empty: the host's own end of the connection, or else its `host`
-  std::string run_id;
+  std::string host = {};
+  std::string host_list = {};  ///< one per line
+  std::string host0 = {};      ///< empty: the host's own end of the connection, or else its `host`
+  std::string run_id = {};
 };
 
 /// The argument of the supervisor's `go`: one line.

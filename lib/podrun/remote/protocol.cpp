@@ -76,11 +76,12 @@ Program supervisor_program(const Supervision& supervision, std::string_view nonc
                              1, (supervision.orphan_timeout + tick - std::chrono::seconds(1)) / tick);
   const bool fed = supervision.input == StandardInput::fed;
   const bool directory = fed || supervision.run_directory == RunDirectory::yes;
-  Program program{.script = supervisor_text(supervision.clean_up),
-                  .arguments = {std::string(nonce), supervision.mark, std::to_string(supervision.grace.count()),
-                                std::to_string(tick.count()), std::to_string(ticks), supervision.directory,
-                                fmt::format("{}{}", directory ? "d" : "", fed ? "i" : "")},
-                  .privilege = supervision.privilege};
+  Program program{
+      .script = supervisor_text(supervision.clean_up),
+      .arguments = {std::string(nonce), supervision.mark, std::to_string(supervision.grace.count()),
+                    std::to_string(tick.count()), std::to_string(ticks), supervision.directory,
+                    fmt::format("{}{}", directory ? "d" : "", fed ? "i" : "")},
+      .privilege = supervision.privilege};
   if (!text.empty()) program.arguments.emplace_back(text);
   return program;
 }

@@ -130,7 +130,8 @@ void FanOut::start(std::size_t host, const std::string& text) {
   job.told_to_go = true;
   job.stage = "running";
   if (!job.started_early) job.supervised->go(text);
-  trace(2, host, fmt::format("go ({} bytes{})", text.size(), job.started_early ? ", with the supervisor" : ""));
+  trace(2, host,
+        fmt::format("go ({} bytes{})", text.size(), job.started_early ? ", with the supervisor" : ""));
   if (plan_.supervision.input == StandardInput::fed) spawn(feed(host));
 }
 

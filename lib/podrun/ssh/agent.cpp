@@ -2,35 +2,24 @@
 #include "podrun/ssh/agent.hpp"
 
 #include <sys/socket.h>
-#include <sys/un.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <chrono>
-#include <stdexcept>
 #include <system_error>
 #include <tuple>
 #include <utility>
 
-#include <asio/buffer.hpp>
 #include <asio/co_spawn.hpp>
-#include <asio/local/stream_protocol.hpp>
-#include <asio/read.hpp>
-#include <asio/redirect_error.hpp>
-#include <asio/steady_timer.hpp>
-#include <asio/use_awaitable.hpp>
-#include <asio/write.hpp>
 #include <fmt/format.h>
 
 #include "podrun/base/event.hpp"
 #include "podrun/link/link.hpp"
+#include "podrun/ssh/agent_connection.hpp"
 #include "podrun/ssh/key_blob.hpp"
 
 namespace podrun {
 namespace {
-
-using Socket = asio::local::stream_protocol::socket;
 
 enum MessageType : char {
   kFailure = 5,
@@ -38,89 +27,6 @@ enum MessageType : char {
   kKeys = 12,
   kSignRequest = 13,
   kSignature = 14,
-};
-constexpr std::size_t kMaxMessage = 256 * 1024;  // OpenSSH's bound, and libssh's
-constexpr std::chrono::milliseconds kBacklogPause{10};
-
-/// Why an agent cannot be talked to, for people.
-class AgentError : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
-
-void check(const std::error_code& error) {
-  if (error == asio::error::eof) throw AgentError("it ended the connection");
-  if (error) throw AgentError(error.message());
-}
-
-asio::awaitable<void> read_all(Socket& socket, asio::mutable_buffer bytes) {
-  std::error_code error;
-  co_await asio::async_read(socket, bytes, asio::redirect_error(asio::use_awaitable, error));
-  check(error);
-}
-
-/// A message without its size.
-asio::awaitable<std::string> read_message(Socket& socket) {
-  std::array<char, 4> header{};
-  co_await read_all(socket, asio::buffer(header));
-  const std::size_t size = WireReader({header.data(), header.size()}).number();
-  if (size == 0 || size > kMaxMessage) throw AgentError(fmt::format("it sent a message of {} bytes", size));
-  std::string message(size, '\0');
-  co_await read_all(socket, asio::buffer(message));
-  co_return message;
-}
-
-asio::awaitable<void> write_message(Socket& socket, const std::string& message) {
-  const std::string framed = wire_string(message);
-  std::error_code error;
-  co_await asio::async_write(socket, asio::buffer(framed), asio::redirect_error(asio::use_awaitable, error));
-  check(error);
-}
-
-/// One question to an agent, over a connection of its own.
-class Question {
- public:
-  explicit Question(const asio::any_io_executor& executor) : socket_(executor), timer_(executor) {}
-
-  /// Throws AgentError.
-  asio::awaitable<std::string> ask(const std::string& path, const std::string& message) {
-    co_await connect(path);
-    if (closed_) throw AgentError("stopped");
-    co_await write_message(socket_, message);
-    std::string answer = co_await read_message(socket_);
-    close();
-    co_return answer;
-  }
-  /// ask() throws, at once.
-  void close() {
-    closed_ = true;
-    timer_.cancel();
-    std::error_code ignored;
-    socket_.close(ignored);
-  }
-
- private:
-  asio::awaitable<void> connect(const std::string& path) {
-    sockaddr_un address{};
-    address.sun_family = AF_UNIX;
-    if (path.size() >= sizeof address.sun_path) throw AgentError("the name of its socket is too long");
-    path.copy(static_cast<char*>(address.sun_path), path.size());
-    const int descriptor = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (descriptor < 0) throw AgentError(std::generic_category().message(errno));
-    socket_.assign(asio::local::stream_protocol(), descriptor);
-    while (::connect(descriptor, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
-      // asio's async_connect takes "again", which says that too many others are waiting, for success.
-      if (errno != EAGAIN) throw AgentError(std::generic_category().message(errno));
-      timer_.expires_after(kBacklogPause);
-      std::error_code cancelled;
-      co_await timer_.async_wait(asio::redirect_error(asio::use_awaitable, cancelled));
-      if (closed_) co_return;
-    }
-  }
-
-  Socket socket_;
-  asio::steady_timer timer_;
-  bool closed_ = false;
 };
 
 std::string failure_message() { return {kFailure}; }
@@ -182,7 +88,7 @@ class Agent::State : public std::enable_shared_from_this<State> {
     if (answer_) return;
     waiting_.push_back(event);
     if (question_) return;
-    question_ = std::make_shared<Question>(executor_);
+    question_ = std::make_shared<AgentQuestion>(executor_);
     asio::co_spawn(executor_, ask(shared_from_this(), question_), rethrow);
   }
   /// An agent that never answers is let go of when nobody waits for it.
@@ -195,7 +101,7 @@ class Agent::State : public std::enable_shared_from_this<State> {
   }
 
  private:
-  static asio::awaitable<void> ask(std::shared_ptr<State> self, std::shared_ptr<Question> question) {
+  static asio::awaitable<void> ask(std::shared_ptr<State> self, std::shared_ptr<AgentQuestion> question) {
     Answer answer;
     try {
       const std::string request{kRequestKeys};
@@ -214,7 +120,7 @@ class Agent::State : public std::enable_shared_from_this<State> {
 
   const asio::any_io_executor executor_;
   const std::string socket_;
-  std::shared_ptr<Question> question_;  ///< null: nothing is being asked
+  std::shared_ptr<AgentQuestion> question_;  ///< null: nothing is being asked
   std::vector<std::shared_ptr<Event>> waiting_;
   std::optional<Answer> answer_;
 };
@@ -276,9 +182,9 @@ class AgentProxy::State : public std::enable_shared_from_this<State> {
   static asio::awaitable<void> serve(std::shared_ptr<State> self) {
     try {
       for (;;) {
-        const std::string request = co_await read_message(self->served_);
+        const std::string request = co_await read_agent_message(self->served_);
         const std::string answer = co_await self->answer(request);
-        co_await write_message(self->served_, answer);
+        co_await write_agent_message(self->served_, answer);
       }
     } catch (const AgentError&) {
       self->close();  // libssh has closed its end, or we have ours
@@ -306,16 +212,18 @@ class AgentProxy::State : public std::enable_shared_from_this<State> {
 
   asio::awaitable<std::string> sign(std::string comment, std::string request) {
     try {
-      question_ = std::make_shared<Question>(agent_->executor());
+      question_ = std::make_shared<AgentQuestion>(agent_->executor());
       std::string answer = co_await question_->ask(agent_->socket(), request);
       if (!is_signature_message(answer)) {
         throw AgentError(fmt::format("it does not sign with the key \"{}\"", comment));
       }
       trouble_.clear();
+      question_.reset();
       co_return answer;
     } catch (const AgentError& error) {
       trouble_ = agent_->trouble(error);
     }
+    question_.reset();
     co_return failure_message();
   }
 
@@ -326,8 +234,8 @@ class AgentProxy::State : public std::enable_shared_from_this<State> {
   }
 
   std::shared_ptr<Agent::State> agent_;
-  Socket served_;  ///< libssh has the other end
-  std::shared_ptr<Question> question_;
+  AgentSocket served_;  ///< libssh has the other end
+  std::shared_ptr<AgentQuestion> question_;
   std::shared_ptr<Event> woken_;
   bool stopped_ = false;
   std::string last_asked_;

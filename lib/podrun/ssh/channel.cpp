@@ -17,10 +17,13 @@ constexpr std::size_t kMaxKept = 128 * 1024;
 
 /// RFC 4254 6.10: the names of signals. What is not among them counts as KILL.
 int signal_number(std::string_view name) {
-  constexpr std::pair<std::string_view, int> kNames[] = {
-      {"ABRT", SIGABRT}, {"ALRM", SIGALRM}, {"FPE", SIGFPE},   {"HUP", SIGHUP},   {"ILL", SIGILL},
-      {"INT", SIGINT},   {"KILL", SIGKILL}, {"PIPE", SIGPIPE}, {"QUIT", SIGQUIT}, {"SEGV", SIGSEGV},
-      {"TERM", SIGTERM}, {"USR1", SIGUSR1}, {"USR2", SIGUSR2}, {"BUS@openssh.com", SIGBUS}};
+  constexpr std::pair<std::string_view, int> kNames[] = {{"ABRT", SIGABRT}, {"ALRM", SIGALRM},
+                                                         {"FPE", SIGFPE},   {"HUP", SIGHUP},
+                                                         {"ILL", SIGILL},   {"INT", SIGINT},
+                                                         {"KILL", SIGKILL}, {"PIPE", SIGPIPE},
+                                                         {"QUIT", SIGQUIT}, {"SEGV", SIGSEGV},
+                                                         {"TERM", SIGTERM}, {"USR1", SIGUSR1},
+                                                         {"USR2", SIGUSR2}, {"BUS@openssh.com", SIGBUS}};
   for (const auto& [known, number] : kNames) {
     if (known == name) return number;
   }
@@ -120,8 +123,8 @@ std::uint32_t Channel::keep(StreamId stream, const char* data, std::uint32_t siz
   const auto taken = static_cast<std::uint32_t>(rest.size());
   kept_ += rest.size();
   while (!rest.empty()) {
-    const bool full = pieces_.empty() || pieces_.back().stream != stream ||
-                      pieces_.back().bytes.size() == Chunk::kMaxSize;
+    const bool full =
+        pieces_.empty() || pieces_.back().stream != stream || pieces_.back().bytes.size() == Chunk::kMaxSize;
     if (full) pieces_.push_back({stream, {}});
     std::string& bytes = pieces_.back().bytes;
     const std::string_view part = rest.substr(0, Chunk::kMaxSize - bytes.size());
@@ -137,9 +140,8 @@ void Channel::take_refused() {
   for (const StreamId stream : {StreamId::out, StreamId::err}) {
     const int is_stderr = stream == StreamId::err ? 1 : 0;
     while (channel_ && refused_[index_of(stream)] && kept_ + buffer.size() <= kMaxKept) {
-      const int count = session_->transport_->call([&] {
-        return ssh_channel_read_nonblocking(channel_, buffer.data(), buffer.size(), is_stderr);
-      });
+      const int count = session_->transport_->call(
+          [&] { return ssh_channel_read_nonblocking(channel_, buffer.data(), buffer.size(), is_stderr); });
       if (count > 0) keep(stream, buffer.data(), static_cast<std::uint32_t>(count));
       if (count <= 0) refused_[index_of(stream)] = false;
     }
@@ -175,9 +177,8 @@ asio::awaitable<bool> Channel::write(Chunk chunk) {
   while (!rest.empty()) {
     if (!channel_ || closed_ || input_ended_) co_return false;
     if (can_write()) {
-      const int count = session_->transport_->call([&] {
-        return ssh_channel_write(channel_, rest.data(), static_cast<std::uint32_t>(rest.size()));
-      });
+      const int count = session_->transport_->call(
+          [&] { return ssh_channel_write(channel_, rest.data(), static_cast<std::uint32_t>(rest.size())); });
       if (count < 0) co_return false;
       rest.remove_prefix(static_cast<std::size_t>(count));
       session_->transport_->wake();
@@ -229,7 +230,8 @@ void Channel::release() {
   // libssh goes on calling them until the host has closed the channel too.
   ssh_remove_channel_callbacks(channel_, &callbacks_);
   session_->transport_->call([this] {
-    if (ssh_channel_close(channel_) == SSH_AGAIN) ssh_channel_close(channel_);  // the first did the end of input
+    if (ssh_channel_close(channel_) == SSH_AGAIN)
+      ssh_channel_close(channel_);  // the first did the end of input
     ssh_channel_free(channel_);
     return SSH_OK;
   });

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <libssh/callbacks.h>
-#include <libssh/libssh.h>
-
 #include <array>
 #include <cstdint>
 #include <deque>
@@ -13,6 +10,8 @@
 #include <variant>
 
 #include <asio/awaitable.hpp>
+#include <libssh/callbacks.h>
+#include <libssh/libssh.h>
 
 #include "podrun/base/event.hpp"
 #include "podrun/link/link.hpp"
@@ -20,8 +19,8 @@
 
 namespace podrun {
 
-/// One command on a session. What arrives is kept here up to a limit; beyond it libssh keeps it, and its window
-/// (at most some 1.3 MB a stream) stops the host, while the session goes on.
+/// One command on a session. What arrives is kept here up to a limit; beyond it libssh keeps it, and its
+/// window (at most some 1.3 MB a stream) stops the host, while the session goes on.
 class Channel : public Stream {
  public:
   explicit Channel(std::shared_ptr<Session> session);
@@ -67,12 +66,12 @@ class Channel : public Stream {
   ssh_channel_callbacks_struct callbacks_{};
   Event readable_;
   Event writable_;
-  bool writing_ = false;   ///< waits for writable_
+  bool writing_ = false;  ///< waits for writable_
   Event progress_;
   bool starting_ = false;  ///< waits for progress_
 
   std::deque<Piece> pieces_;
-  std::size_t kept_ = 0;              ///< bytes in pieces_
+  std::size_t kept_ = 0;                  ///< bytes in pieces_
   std::array<bool, kStreams> refused_{};  ///< libssh has kept some
   std::optional<std::variant<Exited, Signaled>> end_;
   bool end_told_ = false;

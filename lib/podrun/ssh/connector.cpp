@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "podrun/ssh/connector.hpp"
 
-#include <libssh/libssh.h>
-
 #include <optional>
 #include <utility>
+
+#include <libssh/libssh.h>
 
 #include "podrun/ssh/algorithms.hpp"
 #include "podrun/ssh/channel.hpp"

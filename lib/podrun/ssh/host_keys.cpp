@@ -1,96 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "podrun/ssh/host_keys.hpp"
 
-#include <fcntl.h>
-#include <sys/file.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <array>
-#include <cerrno>
-#include <chrono>
-#include <cstdio>
-#include <filesystem>
-#include <system_error>
-#include <thread>
 
 #include <fmt/format.h>
 
 #include "podrun/base/error.hpp"
 #include "podrun/base/shell_quote.hpp"
 #include "podrun/ssh/algorithms.hpp"
+#include "podrun/ssh/known_hosts_store.hpp"
 
 namespace podrun {
 namespace {
 
 constexpr std::uint16_t kSshPort = 22;
-constexpr auto kLockPatience = std::chrono::milliseconds(200);
-
-std::string errno_text() { return std::generic_category().message(errno); }
-
-/// Empty when there is no such file. Throws UsageError when it cannot be read.
-std::string read_if_there(const std::string& path) {
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "re"), std::fclose);
-  if (!file && errno == ENOENT) return {};
-  std::string text;
-  if (file) {
-    std::array<char, 64 * 1024> block;
-    while (const std::size_t count = std::fread(block.data(), 1, block.size(), file.get())) {
-      text.append(block.data(), count);
-    }
-  }
-  if (!file || std::ferror(file.get())) {
-    throw UsageError(
-        fmt::format("cannot read {:?}: {} (it says which host keys are known)", path, errno_text()));
-  }
-  return text;
-}
-
-class Descriptor {
- public:
-  explicit Descriptor(int number) : number_(number) {}
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  ~Descriptor() {
-    if (number_ >= 0) ::close(number_);
-  }
-  int get() const { return number_; }
-
- private:
-  int number_;
-};
-
-/// False when another program holds the lock for too long. File systems without locks do without.
-bool lock(int descriptor) {
-  const auto end = std::chrono::steady_clock::now() + kLockPatience;
-  while (::flock(descriptor, LOCK_EX | LOCK_NB) != 0) {
-    if (errno != EWOULDBLOCK && errno != EINTR) return true;
-    if (std::chrono::steady_clock::now() > end) return false;
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  }
-  return true;
-}
-
-bool ends_within_a_line(int descriptor) {
-  struct stat status {};
-  char last = '\n';
-  return ::fstat(descriptor, &status) == 0 && status.st_size > 0 &&
-         ::pread(descriptor, &last, 1, status.st_size - 1) == 1 && last != '\n';
-}
-
-/// Adds the line in one write, and what the file and its directory need first. What went wrong, or nothing.
-std::string append_line(const std::string& path, std::string line) {
-  const std::filesystem::path directory = std::filesystem::path(path).parent_path();
-  if (!directory.empty()) ::mkdir(directory.c_str(), 0700);  // if it is missing
-  const Descriptor file(::open(path.c_str(), O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY, 0600));
-  if (file.get() < 0) return errno_text();
-  if (!lock(file.get())) return "another program keeps it locked";
-  if (ends_within_a_line(file.get())) line.insert(0, 1, '\n');
-  const ssize_t written = ::write(file.get(), line.data(), line.size());
-  if (written < 0) return errno_text();
-  return static_cast<std::size_t>(written) == line.size() ? "" : "no space left";
-}
 
 std::string describe(const HostKey& key) { return fmt::format("{} ({})", fingerprint(key), key.type); }
 
@@ -151,7 +74,7 @@ HostKeyDecision unknown(const SshSettings& settings, const Target& target, const
 HostKeys::File& HostKeys::file(const std::string& path) {
   const auto found = files_.find(path);
   if (found != files_.end()) return found->second;
-  std::string text = path.empty() ? "" : read_if_there(path);
+  std::string text = path.empty() ? "" : read_known_hosts(path);
   return files_.emplace(path, File{std::make_shared<KnownHostsFile>(std::move(text), path)}).first->second;
 }
 
@@ -216,7 +139,7 @@ void HostKeys::store(const HostKeyQuestion& key) {
   File& destination = file(key.file);
   const std::string line = destination.index->add(key.name, key.key, key.form);
   if (key.file.empty() || !destination.writable) return;
-  const std::string error = append_line(key.file, line);
+  const std::string error = append_known_host(key.file, line);
   destination.writable = error.empty();
   if (!error.empty() && warning_.empty()) {
     warning_ =

@@ -28,9 +28,7 @@ std::string private_path(const std::string& path) {
 }
 
 /// Where ssh looks for the certificate of a key file.
-std::string certificate_path(const std::string& path) {
-  return private_path(path).append(kCertificateEnd);
-}
+std::string certificate_path(const std::string& path) { return private_path(path).append(kCertificateEnd); }
 
 bool names_no_file(const std::string& path) { return path == "none" || path == "/dev/null"; }
 

@@ -34,7 +34,8 @@ class WireReader {
 std::string wire_number(std::uint32_t number);
 std::string wire_string(std::string_view bytes);
 
-/// The blob in a line like `ssh-ed25519 AAAA… comment`; nothing when the first line that is no comment is none.
+/// The blob in a line like `ssh-ed25519 AAAA… comment`; nothing when the first line that is no comment is
+/// none.
 std::optional<std::string> read_public_key(std::string_view text);
 
 /// The type of a key, `ssh-ed25519`; of a certificate `ssh-ed25519-cert-v01@openssh.com`.

@@ -105,8 +105,8 @@ KeyFile interpret_openssh(const std::string& path, std::string text, const Opens
   file.kind = KeyFile::Kind::private_key;
   file.public_blob = openssh.public_blob;
   if (is_security_key(file.public_blob)) {
-    file.problem = fmt::format("\"{}\" is a security key (FIDO): only an agent can sign with it (ssh-add \"{}\")",
-                               path, path);
+    file.problem = fmt::format(
+        "\"{}\" is a security key (FIDO): only an agent can sign with it (ssh-add \"{}\")", path, path);
   } else if (openssh.cipher == "none") {
     bool asked = false;
     file.key = import(text, nullptr, asked);
@@ -114,8 +114,9 @@ KeyFile interpret_openssh(const std::string& path, std::string text, const Opens
   } else if (can_decrypt(openssh.cipher)) {
     file.locked = std::move(text);
   } else {
-    return bad(KeyFile::Kind::bad, fmt::format("\"{}\" is encrypted with {} (ssh-keygen -p -Z aes256-ctr -f \"{}\")",
-                                               path, openssh.cipher, path));
+    return bad(KeyFile::Kind::bad,
+               fmt::format("\"{}\" is encrypted with {} (ssh-keygen -p -Z aes256-ctr -f \"{}\")", path,
+                           openssh.cipher, path));
   }
   return file;
 }

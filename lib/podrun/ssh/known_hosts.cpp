@@ -157,6 +157,7 @@ std::vector<KnownKey> KnownHostsFile::keys_of(const std::string& name, NameForm 
       if (matches_pattern_list(name, pattern.names)) entries.push_back(pattern.entry);
     }
     std::sort(entries.begin(), entries.end());
+    entries.erase(std::unique(entries.begin(), entries.end()), entries.end());  // a line may repeat a name
   }
   std::vector<KnownKey> keys;
   for (const Index entry : entries) keys.push_back(known_key(entry));

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "podrun/ssh/login.hpp"
 
-#include <libssh/libssh.h>
-
 #include <algorithm>
 #include <functional>
 #include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <libssh/libssh.h>
 
 #include "podrun/ssh/host_key.hpp"
 
@@ -32,11 +31,11 @@ SshKey public_key(const std::string& blob) {
 
 std::string method_names(int methods) {
   std::vector<std::string> names;
-  for (const auto& [method, name] : {std::pair{SSH_AUTH_METHOD_PUBLICKEY, "publickey"},
-                                     std::pair{SSH_AUTH_METHOD_PASSWORD, "password"},
-                                     std::pair{SSH_AUTH_METHOD_INTERACTIVE, "keyboard-interactive"},
-                                     std::pair{SSH_AUTH_METHOD_HOSTBASED, "hostbased"},
-                                     std::pair{SSH_AUTH_METHOD_GSSAPI_MIC, "gssapi-with-mic"}}) {
+  for (const auto& [method, name] :
+       {std::pair{SSH_AUTH_METHOD_PUBLICKEY, "publickey"}, std::pair{SSH_AUTH_METHOD_PASSWORD, "password"},
+        std::pair{SSH_AUTH_METHOD_INTERACTIVE, "keyboard-interactive"},
+        std::pair{SSH_AUTH_METHOD_HOSTBASED, "hostbased"},
+        std::pair{SSH_AUTH_METHOD_GSSAPI_MIC, "gssapi-with-mic"}}) {
     if ((methods & method) != 0) names.emplace_back(name);
   }
   return names.empty() ? "nothing podrun knows" : fmt::format("{}", fmt::join(names, ", "));
@@ -95,9 +94,9 @@ asio::awaitable<std::vector<Login::Candidate>> Login::candidates() {
   std::vector<Candidate> all;
   for (const AgentKey& key : agent_keys) all.push_back({key.blob, key});
   for (const auto& identity : identities) {
-    const bool offered_by_agent =
-        std::any_of(agent_keys.begin(), agent_keys.end(),
-                    [&](const AgentKey& key) { return key.blob == identity->public_blob; });
+    const bool offered_by_agent = std::any_of(agent_keys.begin(), agent_keys.end(), [&](const AgentKey& key) {
+      return key.blob == identity->public_blob;
+    });
     const bool usable = identity->key || !identity->locked_file.empty();
     if (usable && !offered_by_agent) all.push_back({identity->public_blob, identity});
   }

@@ -66,7 +66,7 @@ class Login {
   Credentials& credentials_;
   const SshSettings& settings_;
   std::optional<AgentProxy> agent_;  ///< nothing: there is none
-  bool agent_given_ = false;  ///< to libssh
+  bool agent_given_ = false;         ///< to libssh
   std::vector<std::string> offered_;
 };
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "podrun/ssh/session.hpp"
 
-#include <libssh/server.h>
-
 #include <algorithm>
 #include <utility>
 
@@ -10,6 +8,7 @@
 #include <asio/post.hpp>
 #include <asio/use_awaitable.hpp>
 #include <fmt/format.h>
+#include <libssh/server.h>
 
 #include "podrun/base/duration.hpp"
 #include "podrun/ssh/channel.hpp"

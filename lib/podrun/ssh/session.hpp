@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <libssh/libssh.h>
-
 #include <chrono>
 #include <memory>
 #include <vector>
@@ -10,6 +8,7 @@
 #include <asio/any_io_executor.hpp>
 #include <asio/awaitable.hpp>
 #include <asio/steady_timer.hpp>
+#include <libssh/libssh.h>
 
 #include "podrun/link/link.hpp"
 #include "podrun/ssh/transport.hpp"
@@ -24,8 +23,8 @@ struct KeepAlive {
   unsigned count_max = 3;
 };
 
-/// A connection that is logged in, and its channels. One coroutine, the pump, handles what arrives for as long
-/// as the session runs; all else only calls libssh and waits for what the pump notices.
+/// A connection that is logged in, and its channels. One coroutine, the pump, handles what arrives for as
+/// long as the session runs; all else only calls libssh and waits for what the pump notices.
 class Session : public std::enable_shared_from_this<Session> {
  public:
   Session(const asio::any_io_executor& executor, std::unique_ptr<Transport> transport, KeepAlive keep_alive);

@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <limits>
+#include <cstdint>
+#include <initializer_list>
 #include <set>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -41,16 +43,13 @@ class Value {
     if (text == "no" || text == "false") return false;
     refuse(word(), "yes or no");
   }
+  /// At least `least`; `expected` says so.
   template <typename Number>
-  Number number(Number least, Number most) const {
+  Number number(Number least, std::string_view expected) const {
     const std::string& text = word();
     Number result = 0;
     const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), result);
-    if (error != std::errc{} || rest != text.data() + text.size() || result < least || result > most) {
-      refuse(text, most == std::numeric_limits<Number>::max() && least < 2
-                       ? fmt::format("a number from {}", least)
-                       : fmt::format("{}-{}", least, most));
-    }
+    if (error != std::errc{} || rest != text.data() + text.size() || result < least) refuse(text, expected);
     return result;
   }
   std::chrono::seconds duration() const {
@@ -105,12 +104,14 @@ class Value {
   const std::string& home_;
 };
 
-template <typename Choice, std::size_t count>
-Choice choose(const Value& value, const std::array<std::pair<std::string_view, Choice>, count>& choices) {
-  std::string expected;
+template <typename Choice>
+using Choices = std::initializer_list<std::pair<std::string_view, Choice>>;
+
+template <typename Choice>
+Choice choose(const Value& value, Choices<Choice> choices, std::string_view expected) {
+  const std::string word = lower_case(value.word());
   for (const auto& [name, choice] : choices) {
-    if (lower_case(value.word()) == name) return choice;
-    expected += fmt::format("{}{}", expected.empty() ? "" : ", ", name);
+    if (word == name) return choice;
   }
   value.refuse(value.word(), expected);
 }
@@ -122,19 +123,18 @@ void set_host_name(SshSettings& settings, const Value& value) {
 }
 
 void set_address_family(SshSettings& settings, const Value& value) {
-  using Family = std::pair<std::string_view, AddressFamily>;
-  settings.address_family =
-      choose(value, std::array{Family{"any", AddressFamily::any}, Family{"inet", AddressFamily::ipv4},
-                               Family{"inet6", AddressFamily::ipv6}});
+  using Family = AddressFamily;
+  const Choices<Family> choices = {{"any", Family::any}, {"inet", Family::ipv4}, {"inet6", Family::ipv6}};
+  settings.address_family = choose(value, choices, "any, inet or inet6");
 }
 
 void set_host_key_check(SshSettings& settings, const Value& value) {
-  using Check = std::pair<std::string_view, HostKeyCheck>;
-  settings.host_key_check =
-      choose(value, std::array{Check{"yes", HostKeyCheck::yes}, Check{"accept-new", HostKeyCheck::accept_new},
-                               Check{"no", HostKeyCheck::no}, Check{"off", HostKeyCheck::no},
-                               Check{"ask", HostKeyCheck::ask}, Check{"true", HostKeyCheck::yes},
-                               Check{"false", HostKeyCheck::no}});
+  using Check = HostKeyCheck;
+  const Choices<Check> choices = {
+      {"yes", Check::yes}, {"true", Check::yes}, {"accept-new", Check::accept_new},
+      {"no", Check::no},   {"off", Check::no},   {"false", Check::no},
+      {"ask", Check::ask}};
+  settings.host_key_check = choose(value, choices, "accept-new, yes, no or ask");
 }
 
 void set_agent(SshSettings& settings, const Value& value) {
@@ -151,8 +151,6 @@ void set_connect_timeout(SshSettings& settings, const Value& value) {
   if (const auto duration = value.duration(); duration.count() > 0) settings.connect_timeout = duration;
 }
 
-constexpr unsigned kManyTimes = std::numeric_limits<unsigned>::max();
-
 struct Keyword {
   std::string_view name;
   void (*apply)(SshSettings& settings, const Value& value);
@@ -160,13 +158,13 @@ struct Keyword {
 constexpr std::array kKeywords = std::to_array<Keyword>({
     {"HostName", set_host_name},
     {"User", [](SshSettings& s, const Value& v) { s.user = v.word(); }},
-    {"Port", [](SshSettings& s, const Value& v) { s.port = v.number<std::uint16_t>(1, 65535); }},
+    {"Port", [](SshSettings& s, const Value& v) { s.port = v.number<std::uint16_t>(1, "1-65535"); }},
     {"AddressFamily", set_address_family},
     {"BindAddress", [](SshSettings& s, const Value& v) { s.bind_address = v.word(); }},
     {"ServerAliveInterval", [](SshSettings& s, const Value& v) { s.alive_interval = v.duration(); }},
-    {"ServerAliveCountMax", [](SshSettings& s, const Value& v) { s.alive_count_max = v.number(0U, kManyTimes); }},
+    {"ServerAliveCountMax", [](SshSettings& s, const Value& v) { s.alive_count_max = v.number(0U, "a number"); }},
     {"ConnectTimeout", set_connect_timeout},
-    {"ConnectionAttempts", [](SshSettings& s, const Value& v) { s.connection_attempts = v.number(1U, kManyTimes); }},
+    {"ConnectionAttempts", [](SshSettings& s, const Value& v) { s.connection_attempts = v.number(1U, "a number from 1"); }},
     {"IdentityFile",
      [](SshSettings& s, const Value& v) { s.identity_files.push_back(v.is_none() ? "none" : v.path()); }},
     {"CertificateFile",

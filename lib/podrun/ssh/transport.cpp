@@ -29,8 +29,7 @@ bool take_prefix(std::string_view& text, std::string_view prefix) {
 
 std::string lower_first(std::string_view text) {
   std::string result(text);
-  if (!result.empty())
-    result[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(result[0])));
+  if (!result.empty()) result[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(result[0])));
   return result;
 }
 
@@ -139,7 +138,8 @@ bool Transport::dead() const {
 bool Transport::write_pending() const { return (ssh_get_status(session_.get()) & SSH_WRITE_PENDING) != 0; }
 
 Failure Transport::failure() const {
-  // What the network or a server in distress (MaxStartups) did may pass; what was said in the protocol will not.
+  // What the network or a server in distress (MaxStartups) did may pass; what was said in the protocol will
+  // not.
   const std::string_view error = ssh_get_error(session_.get());
   const bool passing = error.starts_with("Socket error: ");
   return {stage_, readable(error), passing ? Retry::may_help : Retry::no};

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <libssh/libssh.h>
-
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -12,6 +10,7 @@
 #include <asio/awaitable.hpp>
 #include <asio/ip/tcp.hpp>
 #include <asio/posix/stream_descriptor.hpp>
+#include <libssh/libssh.h>
 
 #include "podrun/base/event.hpp"
 #include "podrun/link/link.hpp"
@@ -19,8 +18,8 @@
 namespace podrun {
 
 /// A libssh session on a connected socket, without the blocking: libssh is called, and when it says "again",
-/// the caller waits here. libssh and asio share the one descriptor; this class sees to it that asio never keeps
-/// one that libssh has closed (libssh 0.10 closes it at the end of the connection, 0.11 does not).
+/// the caller waits here. libssh and asio share the one descriptor; this class sees to it that asio never
+/// keeps one that libssh has closed (libssh 0.10 closes it at the end of the connection, 0.11 does not).
 class Transport {
  public:
   /// Takes the descriptor over, and sets what is the same for every session.

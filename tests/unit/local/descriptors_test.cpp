@@ -49,14 +49,13 @@ TEST_F(DescriptorLimit, IsRaisedToWhatIsNeededAndTold) {
 /// In a process of its own: a hard limit that was lowered stays.
 template <typename Check>
 void with_hard_limit(rlim_t hard, Check check) {
-  EXPECT_EXIT(
-      {
-        const rlimit limit{hard, hard};
-        ::setrlimit(RLIMIT_NOFILE, &limit);
-        check();
-        std::exit(testing::Test::HasFailure() ? 1 : 0);
-      },
-      testing::ExitedWithCode(0), "");
+  const auto run = [&] {
+    const rlimit limit{hard, hard};
+    ::setrlimit(RLIMIT_NOFILE, &limit);
+    check();
+    std::exit(testing::Test::HasFailure() ? 1 : 0);
+  };
+  EXPECT_EXIT(run(), testing::ExitedWithCode(0), "");
 }
 
 TEST_F(DescriptorLimit, LetsAThousandHostsFitInto1024) {
@@ -65,9 +64,10 @@ TEST_F(DescriptorLimit, LetsAThousandHostsFitInto1024) {
 
 TEST_F(DescriptorLimit, IsAnErrorWhereTheHardOneIsLower) {
   with_hard_limit(1024, [] {
-    EXPECT_EQ(usage_error([] { raise_descriptor_limit({.by_ssh = 20, .by_child = 100}); }),
-              "120 hosts need 1244 open files, the hard limit is 1024 (raise it with ulimit -Hn, or take fewer "
-              "hosts)");
+    EXPECT_EQ(
+        usage_error([] { raise_descriptor_limit({.by_ssh = 20, .by_child = 100}); }),
+        "120 hosts need 1244 open files, the hard limit is 1024 (raise it with ulimit -Hn, or take fewer "
+        "hosts)");
   });
 }
 

@@ -167,7 +167,8 @@ TEST(Go, IsOneLineWithTheRanksVariablesFirst) {
 TEST(BuildGo, LeavesItsOwnAddressToAHostThatStartsAtOnce) {
   const std::string go = build_go({"set -- printenv PODRUN_HOST0", {}}, {.host = "tpu-0"});
   const auto host0 = [&](const std::string& connection) {
-    return test::run_shell({"dash", {"dash"}}, {"-c", go + "; exec \"$@\""}, {}, {"SSH_CONNECTION=" + connection})
+    return test::run_shell({"dash", {"dash"}}, {"-c", go + "; exec \"$@\""}, {},
+                           {"SSH_CONNECTION=" + connection})
         .output;
   };
   EXPECT_EQ(host0("10.0.0.9 4711 10.0.0.2 22"), "10.0.0.2\n");

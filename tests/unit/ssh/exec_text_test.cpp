@@ -28,7 +28,8 @@ TEST_P(ExecTextIn, PassesScriptAndArgumentsOnUnchanged) {
   Texts words = test::awkward_words(7);
   words.resize(std::min<std::size_t>(words.size(), 300));
   std::erase_if(words, [](const std::string& word) { return word.find('\n') != std::string::npos; });
-  for (const char* word : {"!", "!!", "a!b", "\\", "\\\\", "\\'", "'\\''", "$!", "$(id)", "~", "{a,b}", "%1", "^a^b"})
+  for (const char* word :
+       {"!", "!!", "a!b", "\\", "\\\\", "\\'", "'\\''", "$!", "$(id)", "~", "{a,b}", "%1", "^a^b"})
     words.emplace_back(word);
   const Program program{"kill -s 0 $$ && sleep 0 & wait $! && printf '%s\\0' \"$@\"", words};
   const auto run = test::run_shell(GetParam(), {"-c", exec_text(program)}, "", {"LC_ALL=C.UTF-8"});
@@ -40,9 +41,7 @@ TEST(ExecText, GoesThroughSudoWithoutAQuestion) {
   EXPECT_EQ(exec_text({"id", {"a b"}, Privilege::root}), "exec sudo -n /bin/sh -c 'id' podrun 'a b'");
 }
 
-TEST(ExecText, RefusesANewline) {
-  EXPECT_THROW(exec_text({"id", {"a\nb"}}), HostError);
-}
+TEST(ExecText, RefusesANewline) { EXPECT_THROW(exec_text({"id", {"a\nb"}}), HostError); }
 
 }  // namespace
 }  // namespace podrun

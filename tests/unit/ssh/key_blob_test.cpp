@@ -22,11 +22,13 @@ TEST(WireReader, TakesWhatIsThereAndRemembersWhatIsNot) {
   EXPECT_EQ(reader.number(), 0U);
   EXPECT_FALSE(reader.ok());
 
-  WireReader short_string("\0\0\0\5abcd"s);
+  const std::string cut = "\0\0\0\5abcd"s;
+  WireReader short_string(cut);
   EXPECT_EQ(short_string.string(), "");
   EXPECT_EQ(short_string.byte(), 0);
   EXPECT_FALSE(short_string.ok());
-  WireReader huge("\xff\xff\xff\xff"s);
+  const std::string size = "\xff\xff\xff\xff"s;
+  WireReader huge(size);
   huge.string();
   EXPECT_FALSE(huge.ok());
 }
@@ -45,7 +47,8 @@ TEST(PublicKey, IsReadFromItsLine) {
 }
 
 std::string certificate(const std::string& type, const std::string& fields, std::uint32_t kind) {
-  return wire_string(type) + wire_string("nonce") + fields + std::string(8, '\0') + wire_number(kind) + "more";
+  return wire_string(type) + wire_string("nonce") + fields + std::string(8, '\0') + wire_number(kind) +
+         "more";
 }
 
 TEST(Certificate, NamesItsKey) {

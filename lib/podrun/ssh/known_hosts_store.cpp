@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "podrun/ssh/known_hosts_store.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+#include <system_error>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "podrun/base/error.hpp"
+#include "podrun/ssh/known_hosts.hpp"
+
+namespace podrun {
+namespace {
+
+constexpr auto kLockPatience = std::chrono::milliseconds(200);
+
+std::string errno_text() { return std::generic_category().message(errno); }
+
+class Descriptor {
+ public:
+  explicit Descriptor(int number) : number_(number) {}
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  ~Descriptor() {
+    if (number_ >= 0) ::close(number_);
+  }
+  int get() const { return number_; }
+
+ private:
+  int number_;
+};
+
+/// False when another program holds the lock for too long. File systems without locks do without.
+bool lock(int descriptor) {
+  const auto end = std::chrono::steady_clock::now() + kLockPatience;
+  while (::flock(descriptor, LOCK_EX | LOCK_NB) != 0) {
+    if (errno != EWOULDBLOCK && errno != EINTR) return true;
+    if (std::chrono::steady_clock::now() > end) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return true;
+}
+
+bool ends_within_a_line(int descriptor) {
+  struct stat status {};
+  char last = '\n';
+  return ::fstat(descriptor, &status) == 0 && status.st_size > 0 &&
+         ::pread(descriptor, &last, 1, status.st_size - 1) == 1 && last != '\n';
+}
+
+/// A new file beside the old one, with its mode, that then takes its name.
+std::string replace_file(const std::string& path, std::string_view text) {
+  std::error_code error;
+  const std::string target = std::filesystem::canonical(path, error);  // a link stays one
+  if (error) return error.message();
+  std::string name = target + ".XXXXXX";
+  const Descriptor file(::mkostemp(name.data(), O_CLOEXEC));
+  struct stat status {};
+  const bool written = file.get() >= 0 && ::stat(target.c_str(), &status) == 0 &&
+                       ::fchmod(file.get(), status.st_mode & 07777) == 0 &&
+                       ::write(file.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size()) &&
+                       ::fsync(file.get()) == 0 && std::rename(name.c_str(), target.c_str()) == 0;
+  const std::string what = written ? "" : errno_text();
+  if (!written && file.get() >= 0) ::unlink(name.c_str());
+  return what;
+}
+
+}  // namespace
+
+std::string read_known_hosts(const std::string& path) {
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "re"), std::fclose);
+  if (!file && errno == ENOENT) return {};
+  std::string text;
+  if (file) {
+    std::array<char, 64 * 1024> block;
+    while (const std::size_t count = std::fread(block.data(), 1, block.size(), file.get())) {
+      text.append(block.data(), count);
+    }
+  }
+  if (!file || std::ferror(file.get())) {
+    throw UsageError(
+        fmt::format("cannot read {:?}: {} (it says which host keys are known)", path, errno_text()));
+  }
+  return text;
+}
+
+std::string append_known_host(const std::string& path, std::string line) {
+  const std::filesystem::path directory = std::filesystem::path(path).parent_path();
+  if (!directory.empty()) ::mkdir(directory.c_str(), 0700);  // if it is missing
+  const Descriptor file(::open(path.c_str(), O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY, 0600));
+  if (file.get() < 0) return errno_text();
+  if (!lock(file.get())) return "another program keeps it locked";
+  if (ends_within_a_line(file.get())) line.insert(0, 1, '\n');
+  const ssize_t written = ::write(file.get(), line.data(), line.size());
+  if (written < 0) return errno_text();
+  return static_cast<std::size_t>(written) == line.size() ? "" : "no space left";
+}
+
+std::size_t forget_host_keys(const std::string& path,
+                             const std::vector<std::pair<std::string, std::uint16_t>>& hosts) {
+  const Descriptor locked(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
+  if (locked.get() >= 0 && !lock(locked.get()))
+    throw UsageError(fmt::format("cannot change {:?}: another program keeps it locked (try again)", path));
+  const ForgottenKeys left = forget_keys(read_known_hosts(path), hosts);
+  if (left.removed == 0) return 0;
+  const std::string error = replace_file(path, left.text);
+  if (!error.empty()) throw UsageError(fmt::format("cannot change {:?}: {}", path, error));
+  return left.removed;
+}
+
+}  // namespace podrun

@@ -1,0 +1,82 @@
+"""The programs that are compared, and how each is told to do the same thing."""
+
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+FANOUT = "128"
+KEX = "curve25519-sha256"
+CAPTION = f"""\
+Everybody: KexAlgorithms {KEX}, the same ed25519 key and known_hosts, StrictHostKeyChecking yes, BatchMode, no agent, at most
+{FANOUT} hosts at a time (podrun, pdsh, clush -f, parallel-ssh -p, xargs -P), standard input empty, output to a file. Client CPU is
+user and system time of the tool and all its children, ssh too. Peak memory is that of the biggest process alone: all but podrun
+have one ssh process for each host besides. Round trips are those after TCP connect."""
+
+
+def _podrun(where, count, command):
+    hosts = where.first(count, "pod.txt")
+    options = ["--identity", where.key, "-o", f"UserKnownHostsFile={where.known_hosts}", "-o", "GlobalKnownHostsFile=/dev/null"]
+    options += ["-o", "StrictHostKeyChecking=yes", "-o", f"KexAlgorithms={KEX}", "-o", "IdentityAgent=none", "-f", FANOUT]
+    one = ["-N", "-H", hosts.read_text().strip()] if count == 1 else ["--hostfile", hosts]
+    return [PODRUN, *one, *options, "--", *command.split()]
+
+
+def _pdsh(where, count, command):
+    return ["pdsh", "-R", "ssh", "-S", "-f", FANOUT, "-w", f"^{where.first(count)}", command]  # and PDSH_SSH_ARGS_APPEND
+
+
+def _clush(where, count, command):
+    return ["clush", "-n", "-S", "-f", FANOUT, "-o", f"-F {where.config}", "--hostfile", where.first(count), command]
+
+
+def _parallel_ssh(where, count, command):
+    return ["parallel-ssh", "-i", "-t", "0", "-p", FANOUT, "-x", f"-F {where.config}", "-h", where.first(count), command]
+
+
+def _ssh(where, count, command):
+    if count == 1:
+        return ["ssh", "-F", where.config, where.first(1).read_text().strip(), command]
+    return ["xargs", "-a", where.first(count), "-P", FANOUT, "-I{}", "ssh", "-F", where.config, "{}", command]
+
+
+PODRUN = os.path.abspath(os.environ.get("PODRUN_BIN", Path(__file__).parents[2] / "build/release/apps/podrun/podrun"))
+TOOLS = {"podrun": _podrun, "pdsh": _pdsh, "clush": _clush, "parallel-ssh": _parallel_ssh, "ssh": _ssh}
+
+
+def missing():
+    return [program for program in (PODRUN, "pdsh", "clush", "parallel-ssh", "ssh") if not shutil.which(program)]
+
+
+def versions():
+    said = []
+    for question in (["podrun", PODRUN, "--version"], ["pdsh", "-V"], ["clush", "--version"], ["parallel-ssh", "--version"], ["ssh", "-V"]):
+        text = subprocess.run(question[-2:], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False).stdout
+        said.append(f"{question[0]} {re.search(r'[0-9]+[.][0-9a-z.]+', text)[0]}")
+    return ", ".join(said)
+
+
+class Where:
+    """Hosts, `address:port` each, and the files with which every tool reaches them, all in `directory`."""
+
+    def __init__(self, directory, pod, addresses):
+        self.directory = directory
+        self.key = pod / "user/.ssh/id_ed25519"
+        self.known_hosts = pod / "user/.ssh/known_hosts"
+        self.config = directory / "ssh_config"
+        self._addresses = addresses
+        directory.mkdir()
+        self.config.write_text(f"KexAlgorithms {KEX}\nInclude {pod}/ssh_config\n")
+        self.environment = {"PATH": os.environ["PATH"], "HOME": str(pod / "user"), "PDSH_SSH_ARGS_APPEND": f"-F {self.config}"}
+
+    def first(self, count, name="hosts"):
+        """The file of the first `count` hosts: `pod.txt` with their ports, `hosts` without."""
+        path = self.directory / f"{count}-{name}"
+        if not path.exists():
+            chosen = self._addresses[:count]
+            path.write_text("".join(f"{line if name == 'pod.txt' else line.partition(':')[0]}\n" for line in chosen))
+        return path
+
+    def command(self, tool, count, command):
+        return [str(word) for word in TOOLS[tool](self, count, command)]

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "podrun/ssh/host_keys.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "podrun/ssh/algorithms.hpp"
+
+#include "support/known_hosts.hpp"
+#include "support/temp_directory.hpp"
+#include "support/usage_error.hpp"
+
+namespace podrun::test {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+using testing::StartsWith;
+
+using Kind = HostKeyDecision::Kind;
+
+const HostKey kFirst = test_key(1);
+const HostKey kSecond = test_key(2);
+const HostKey kRsa = test_key(1, "ssh-rsa");
+
+class HostKeysTest : public testing::Test {
+ protected:
+  HostKeysTest() {
+    settings.user_known_hosts = {directory.path("known_hosts"), directory.path("known_hosts2")};
+    settings.global_known_hosts = {directory.path("global")};
+  }
+
+  std::string words(const HostKey& key) { return " " + key_words(key) + "\n"; }
+  std::string stored() { return directory.read("known_hosts"); }
+  /// As in another run.
+  Kind judged_anew(const std::string& host, const HostKey& key) {
+    return HostKeys().judge(settings, host, key).kind;
+  }
+  std::string refusal(const std::string& host, const HostKey& key) {
+    const HostKeyDecision decision = keys.judge(settings, host, key);
+    EXPECT_EQ(decision.kind, Kind::refused);
+    EXPECT_EQ(decision.failure.stage, "host key");
+    EXPECT_EQ(decision.failure.what.find('\n'), std::string::npos);
+    return decision.failure.what;
+  }
+
+  TempDirectory directory;
+  SshSettings settings;
+  HostKeys keys;
+};
+
+TEST_F(HostKeysTest, StoresANewKeyOnce) {
+  EXPECT_EQ(keys.judge(settings, "Tpu-1", kFirst).kind, Kind::accepted);
+  EXPECT_EQ(keys.judge(settings, "tpu-1", kFirst).kind, Kind::accepted);
+  EXPECT_EQ(stored(), "tpu-1" + words(kFirst));
+  settings.port = 2222;
+  EXPECT_EQ(keys.judge(settings, "tpu-2", kFirst).kind, Kind::accepted);
+  EXPECT_EQ(stored(), "tpu-1" + words(kFirst) + "[tpu-2]:2222" + words(kFirst));
+  EXPECT_EQ(keys.warning(), "");
+  EXPECT_FALSE(directory.has("known_hosts2"));
+  settings.host_key_check = HostKeyCheck::yes;
+  EXPECT_EQ(judged_anew("tpu-2", kFirst), Kind::accepted);
+}
+
+TEST_F(HostKeysTest, MakesTheFileForTheUserAlone) {
+  settings.user_known_hosts = {directory.path(".ssh/known_hosts")};
+  EXPECT_EQ(keys.judge(settings, "a", kFirst).kind, Kind::accepted);
+  EXPECT_EQ(directory.read(".ssh/known_hosts"), "a" + words(kFirst));
+  struct stat status {};
+  ASSERT_EQ(::stat(directory.path(".ssh").c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 07777U, 0700U);
+  ASSERT_EQ(::stat(directory.path(".ssh/known_hosts").c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 07777U, 0600U);
+}
+
+TEST_F(HostKeysTest, MendsATornLastLine) {
+  directory.write("known_hosts", "b ssh-ed25519 AAAA");
+  EXPECT_EQ(keys.judge(settings, "a", kFirst).kind, Kind::accepted);
+  EXPECT_EQ(stored(), "b ssh-ed25519 AAAA\na" + words(kFirst));
+  EXPECT_EQ(judged_anew("a", kSecond), Kind::refused);
+}
+
+TEST_F(HostKeysTest, AppendsToWhatOthersHaveWrittenMeanwhile) {
+  keys.load(settings);
+  directory.write("known_hosts", "b" + words(kSecond));
+  EXPECT_EQ(keys.judge(settings, "a", kFirst).kind, Kind::accepted);
+  EXPECT_EQ(stored(), "b" + words(kSecond) + "a" + words(kFirst));
+}
+
+TEST_F(HostKeysTest, HashesNamesIfToldTo) {
+  settings.hash_known_hosts = true;
+  settings.port = 2222;
+  EXPECT_EQ(keys.judge(settings, "tpu-1", kFirst).kind, Kind::accepted);
+  EXPECT_THAT(stored(), StartsWith("|1|"));
+  EXPECT_EQ(stored().find("tpu"), std::string::npos);
+  EXPECT_EQ(judged_anew("TPU-1", kFirst), Kind::accepted);
+  EXPECT_EQ(judged_anew("tpu-1", kSecond), Kind::refused);
+}
+
+TEST_F(HostKeysTest, AnAliasStandsForNameAndPort) {
+  settings.host_key_alias = "Pod";
+  settings.port = 2222;
+  EXPECT_EQ(keys.judge(settings, "10.0.0.1", kFirst).kind, Kind::accepted);
+  EXPECT_EQ(keys.judge(settings, "10.0.0.2", kFirst).kind, Kind::accepted);
+  EXPECT_EQ(stored(), "pod" + words(kFirst));
+  EXPECT_THAT(refusal("10.0.0.3", kSecond), HasSubstr("ssh-keygen -R pod -f "));
+}
+
+TEST_F(HostKeysTest, GoesOnWithoutAFileToWrite) {
+  settings.user_known_hosts = {directory.path("no/such/known_hosts")};
+  EXPECT_EQ(keys.judge(settings, "a", kFirst).kind, Kind::accepted);
+  EXPECT_EQ(keys.warning(), "cannot write \"" + directory.path("no/such/known_hosts") +
+                                "\": No such file or directory (new host keys are kept for this run only)");
+  EXPECT_EQ(keys.judge(settings, "a", kFirst).kind, Kind::accepted);
+  EXPECT_THAT(refusal("a", kSecond), StartsWith("the host key has changed: "));
+}
+
+TEST_F(HostKeysTest, DoesNotWaitForALockForEver) {
+  directory.write("known_hosts", "");
+  const int other = ::open(directory.path("known_hosts").c_str(), O_RDONLY | O_CLOEXEC);
+  ASSERT_EQ(::flock(other, LOCK_EX), 0);
+  EXPECT_EQ(keys.judge(settings, "a", kFirst).kind, Kind::accepted);
+  EXPECT_EQ(keys.judge(settings, "b", kFirst).kind, Kind::accepted);
+  EXPECT_THAT(keys.warning(), HasSubstr("another program keeps it locked"));
+  EXPECT_EQ(stored(), "");
+  ::close(other);
+}
+
+TEST_F(HostKeysTest, KeepsKeysForTheRunWhereNoFileIsNamed) {
+  settings.user_known_hosts.clear();
+  EXPECT_EQ(keys.judge(settings, "a", kFirst).kind, Kind::accepted);
+  EXPECT_EQ(keys.judge(settings, "a", kFirst).kind, Kind::accepted);
+  EXPECT_EQ(refusal("a", kSecond), "the host key has changed: " + fingerprint(kSecond) +
+                                       " (ssh-ed25519), but it was " + fingerprint(kFirst) +
+                                       " (ssh-ed25519) before, in this run");
+  EXPECT_EQ(keys.warning(), "");
+  EXPECT_TRUE(directory.empty());
+}
+
+TEST_F(HostKeysTest, TakesDevNullAsNoFile) {
+  settings.user_known_hosts = {"/dev/null"};
+  settings.host_key_check = HostKeyCheck::no;
+  EXPECT_EQ(keys.judge(settings, "a", kFirst).kind, Kind::accepted);
+  EXPECT_EQ(keys.judge(settings, "a", kFirst).kind, Kind::accepted);
+  EXPECT_EQ(keys.warning(), "");
+}
+
+TEST_F(HostKeysTest, RefusesAChangedKeyWhateverThePolicy) {
+  directory.write("known_hosts", "#\n[a]:2222" + words(kFirst));
+  settings.port = 2222;
+  for (const HostKeyCheck check :
+       {HostKeyCheck::accept_new, HostKeyCheck::no, HostKeyCheck::yes, HostKeyCheck::ask}) {
+    settings.host_key_check = check;
+    EXPECT_EQ(refusal("a", kSecond),
+              "the host key has changed: " + fingerprint(kSecond) + " (ssh-ed25519), but known_hosts has " +
+                  fingerprint(kFirst) + " (" + directory.path("known_hosts") +
+                  ":2); if that is right: ssh-keygen -R '[a]:2222' -f " + directory.path("known_hosts"));
+  }
+  EXPECT_THAT(keys.questions(), IsEmpty());
+  EXPECT_EQ(keys.judge(settings, "a", kSecond).failure.retry, Retry::no);
+  EXPECT_EQ(stored(), "#\n[a]:2222" + words(kFirst));
+}
+
+TEST_F(HostKeysTest, RefusesARevokedKey) {
+  directory.write("known_hosts", "a" + words(kFirst));
+  directory.write("global", "@revoked *" + words(kFirst));
+  EXPECT_EQ(refusal("a", kFirst), "the host key " + fingerprint(kFirst) + " (ssh-ed25519) is revoked (" +
+                                      directory.path("global") + ":1)");
+  EXPECT_EQ(keys.judge(settings, "b", kSecond).kind, Kind::accepted);
+}
+
+TEST_F(HostKeysTest, YesSaysHowToGetTheKey) {
+  settings.host_key_check = HostKeyCheck::yes;
+  settings.port = 2222;
+  EXPECT_EQ(
+      refusal("a", kFirst),
+      "the host key is not known: " + fingerprint(kFirst) +
+          " (ssh-ed25519), and StrictHostKeyChecking is yes; if that is right: ssh-keyscan -p 2222 a >> " +
+          directory.path("known_hosts") + ", or -o StrictHostKeyChecking=accept-new");
+  EXPECT_THAT(keys.questions(), IsEmpty());
+  EXPECT_TRUE(directory.empty());
+}
+
+TEST_F(HostKeysTest, AskRemembersAndStoresWhatIsAgreedTo) {
+  settings.host_key_check = HostKeyCheck::ask;
+  settings.port = 2222;
+  for (const char* host : {"a", "b", "a"}) {
+    const HostKeyDecision decision = keys.judge(settings, host, kFirst);
+    EXPECT_EQ(decision.kind, Kind::refused);
+    EXPECT_EQ(decision.failure.retry, Retry::after_asking);
+    EXPECT_THAT(decision.failure.what, StartsWith("the host key is not known: " + fingerprint(kFirst)));
+  }
+  ASSERT_THAT(keys.questions(), SizeIs(2));
+  EXPECT_EQ(keys.questions()[1].name, "[b]:2222");
+  EXPECT_EQ(keys.questions()[1].key, kFirst);
+  EXPECT_TRUE(directory.empty());
+
+  keys.accept({keys.questions().front()});
+  EXPECT_EQ(stored(), "[a]:2222" + words(kFirst));
+  EXPECT_EQ(keys.judge(settings, "a", kFirst).kind, Kind::accepted);
+  EXPECT_EQ(keys.judge(settings, "b", kFirst).kind, Kind::refused);
+  keys.accept(keys.questions());
+  EXPECT_THAT(keys.questions(), IsEmpty());
+  EXPECT_EQ(stored(), "[a]:2222" + words(kFirst) + "[b]:2222" + words(kFirst));
+}
+
+TEST_F(HostKeysTest, AsksForTheTypesOfKnownKeysFirst) {
+  directory.write("known_hosts", "a" + words(kRsa) + "*.c" + words(test_key(1, "ecdsa-sha2-nistp384")));
+  const std::string ours(kHostKeyAlgorithms);
+  EXPECT_EQ(keys.algorithms(settings, "other"), ours);
+  EXPECT_EQ(
+      keys.algorithms(settings, "a"),
+      "rsa-sha2-512,rsa-sha2-256,ssh-ed25519,ecdsa-sha2-nistp256,ecdsa-sha2-nistp384,ecdsa-sha2-nistp521");
+  EXPECT_THAT(keys.algorithms(settings, "b.C"), StartsWith("ecdsa-sha2-nistp384,ssh-ed25519,"));
+  settings.host_key_algorithms = "ssh-ed25519,rsa-sha2-256";
+  EXPECT_EQ(keys.algorithms(settings, "a"), "rsa-sha2-256,ssh-ed25519");
+  settings.host_key_alias = "A";
+  EXPECT_EQ(keys.algorithms(settings, "other"), "rsa-sha2-256,ssh-ed25519");
+}
+
+TEST_F(HostKeysTest, ConnectsAgainOnceForAKeyOfAnotherType) {
+  directory.write("known_hosts", hashed_name("a") + words(kRsa));
+  EXPECT_THAT(keys.algorithms(settings, "a"), StartsWith("ssh-ed25519,"));
+  EXPECT_EQ(keys.judge(settings, "a", kFirst).kind, Kind::connect_again);
+  EXPECT_THAT(keys.algorithms(settings, "a"), StartsWith("rsa-sha2-512,rsa-sha2-256,ssh-ed25519,"));
+  EXPECT_EQ(keys.judge(settings, "a", kRsa).kind, Kind::accepted);
+  EXPECT_EQ(refusal("a", kFirst),
+            "the host key has changed: " + fingerprint(kFirst) + " (ssh-ed25519), but known_hosts has " +
+                fingerprint(kRsa) + " (ssh-rsa, " + directory.path("known_hosts") +
+                ":1); if that is right: ssh-keygen -R a -f " + directory.path("known_hosts"));
+}
+
+TEST_F(HostKeysTest, DoesNotConnectAgainForATypeThatWasAskedForFirst) {
+  directory.write("known_hosts",
+                  "a" + words(kRsa) + "b" + words(test_key(1, "sk-ecdsa-sha2-nistp256@openssh.com")));
+  EXPECT_THAT(refusal("a", kFirst), HasSubstr("(ssh-rsa, "));
+  settings.host_key_algorithms = "ssh-ed25519";  // not to be had at all
+  EXPECT_THAT(refusal("a", kFirst), HasSubstr("(ssh-rsa, "));
+}
+
+TEST_F(HostKeysTest, ReadsEachFileOnce) {
+  directory.write("known_hosts", "a" + words(kFirst));
+  directory.write("global", "g" + words(kFirst));
+  keys.load(settings);
+  directory.write("known_hosts", "a" + words(kSecond));
+  settings.host_key_check = HostKeyCheck::yes;
+  SshSettings others = settings;
+  others.user_known_hosts = {directory.path("global")};
+  EXPECT_EQ(keys.judge(settings, "a", kFirst).kind, Kind::accepted);
+  EXPECT_EQ(keys.judge(others, "a", kFirst).kind, Kind::refused);
+  EXPECT_EQ(keys.judge(others, "g", kFirst).kind, Kind::accepted);
+}
+
+TEST_F(HostKeysTest, NamesAFileThatCannotBeRead) {
+  settings.global_known_hosts = {directory.path()};
+  EXPECT_EQ(usage_error([&] { keys.load(settings); }),
+            "cannot read \"" + directory.path() + "\": Is a directory (it says which host keys are known)");
+}
+
+}  // namespace
+}  // namespace podrun::test
