@@ -25,11 +25,11 @@ def lines_by_rank(said):
 # What listens there, as words for fault.py, and what is said of such a host.
 BROKEN = {
     "silent": "SSH banner: timed out after 1 s",
-    "closing": "SSH banner: .*closed.*",
+    "closing": "SSH banner: .*(closed|reset).*",  # by chance: has it read our banner?
     "resetting": "(connecting|SSH banner): .*reset.*",
     "garbage": "SSH banner: .*",
     "endless-banner": "SSH banner: .*",
-    "banner-closing": "key exchange: .*closed.*",
+    "banner-closing": "key exchange: .*(closed|reset).*",
     "banner-silent": "key exchange: timed out after 1 s",
     "telnet": "SSH banner: .*",
     "http": "SSH banner: .*",

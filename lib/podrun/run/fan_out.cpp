@@ -164,6 +164,7 @@ void FanOut::obey(const action::Leave&) { world_.leave(); }
 asio::awaitable<void> FanOut::drive(std::size_t host) {
   const std::size_t attempt = jobs_[host].attempt;
   std::optional<Failure> failure;
+  co_await asio::post(world_.executor, asio::use_awaitable);  // so that Ready is answered before we go on
   try {
     co_await prepare(host);
     happen(event::Ready{host});

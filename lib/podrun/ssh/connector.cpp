@@ -73,6 +73,7 @@ class SshLink : public Link {
 
   void stop(Failure failure) override {
     if (failure.stage.empty()) failure.stage = transport_ ? transport_->stage() : stage_;
+    if (!stopped_) stopped_ = failure;
     if (lookup_) lookup_->stop(failure);
     if (dial_) dial_->stop(failure);
     if (transport_) transport_->stop(failure);
@@ -83,6 +84,7 @@ class SshLink : public Link {
  private:
   /// Connects, up to where the host's key is known.
   asio::awaitable<HostKeyDecision> greet(const Addresses& addresses) {
+    if (stopped_) throw HostError(*stopped_);
     transport_.reset();
     stage_ = "connecting";
     dial_.emplace(world_.executor, addresses, settings_.port, settings_.bind_address);
@@ -104,6 +106,7 @@ class SshLink : public Link {
   std::unique_ptr<Transport> transport_;  ///< until the login
   std::optional<Login> login_;
   std::shared_ptr<Session> session_;  ///< after it
+  std::optional<Failure> stopped_;
 };
 
 class SshConnector : public Connector {

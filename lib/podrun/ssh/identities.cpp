@@ -32,15 +32,18 @@ std::string certificate_path(const std::string& path) { return private_path(path
 
 bool names_no_file(const std::string& path) { return path == "none" || path == "/dev/null"; }
 
-void add_once(IdentityList& list, std::shared_ptr<const Identity> identity) {
-  if (identity && std::find(list.begin(), list.end(), identity) == list.end()) {
+/// Not twice the same key, which would cost an attempt; of two the one that can sign.
+void add(IdentityList& list, std::shared_ptr<const Identity> identity) {
+  if (!identity) return;
+  const auto same = std::find_if(list.begin(), list.end(), [&](const std::shared_ptr<const Identity>& other) {
+    return other == identity ||
+           (!identity->public_blob.empty() && other->public_blob == identity->public_blob);
+  });
+  if (same == list.end()) {
     list.push_back(std::move(identity));
+  } else if (!(*same)->key && identity->key) {
+    *same = std::move(identity);
   }
-}
-
-bool has(const IdentityList& list, const std::string& public_blob) {
-  return std::any_of(list.begin(), list.end(),
-                     [&](const auto& identity) { return identity->public_blob == public_blob; });
 }
 
 }  // namespace
@@ -72,19 +75,28 @@ IdentityList Identities::find(const SshSettings& settings) {
     report("--identity", file->content, named);
     if (!file->identity) continue;
     for (const std::string& named_by_user : settings.certificate_files) {
-      add_once(list, certificate(*file, named_by_user));
+      add(list, certificate(*file, named_by_user));
     }
-    add_once(list, certificate(*file, certificate_path(path)));
-    add_once(list, file->identity);
+    add(list, certificate(*file, certificate_path(path)));
+    add(list, file->identity);
   }
-  IdentityList of_agent;  // their keys can only be there
+  return with_agents_certificates(std::move(list), settings);
+}
+
+/// Puts those in front that are named and for none of these keys, which then may be in an agent.
+IdentityList Identities::with_agents_certificates(IdentityList list, const SshSettings& settings) {
+  IdentityList all;
   for (const std::string& path : settings.certificate_files) {
     const std::string& blob = read_certificate(path).public_blob;
-    if (has(list, blob)) continue;
-    of_agent.push_back(std::make_shared<Identity>(Identity{path, blob, nullptr, {}}));
+    if (!blob.empty()) all.push_back(std::make_shared<Identity>(Identity{path, blob, nullptr, {}}));
   }
-  list.insert(list.begin(), of_agent.begin(), of_agent.end());
-  return list;
+  std::erase_if(all, [&](const auto& certificate) {
+    return std::any_of(list.begin(), list.end(), [&](const auto& identity) {
+      return identity->public_blob == certificate->public_blob;
+    });
+  });
+  for (auto& identity : list) add(all, std::move(identity));
+  return all;
 }
 
 bool Identities::unlock(const std::string& locked_file, const std::string& passphrase) {

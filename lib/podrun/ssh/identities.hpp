@@ -46,6 +46,7 @@ class Identities {
   std::shared_ptr<File> read(const std::string& path);
   const KeyFile& read_certificate(const std::string& path);
   std::shared_ptr<const Identity> certificate(File& file, const std::string& path);
+  IdentityList with_agents_certificates(IdentityList list, const SshSettings& settings);
   void report(const char* option, const KeyFile& content, Named named);
 
   std::string home_;

@@ -219,13 +219,20 @@ TEST_F(IdentitiesTest, TakesAPublicKeyWhosePrivateHalfIsElsewhere) {
   std::filesystem::remove(path("b"));
   EXPECT_THAT(names(files({path("a.pub")})), ElementsAre("a-cert.pub", "a"));
   EXPECT_THAT(names(files({path("a-cert.pub")})), ElementsAre("a-cert.pub", "a"));
-  const IdentityList list = find(files({path("b.pub"), path("b")}));
-  ASSERT_EQ(list.size(), 2U);  // the same key by two names
+  const IdentityList list = find(files({path("b.pub")}));
+  ASSERT_EQ(list.size(), 1U);
   EXPECT_EQ(list[0]->name, path("b.pub"));
-  EXPECT_EQ(list[1]->name, path("b"));
-  EXPECT_EQ(list[1]->public_blob, blob("b.pub"));
-  EXPECT_FALSE(list[1]->key);
-  EXPECT_EQ(list[1]->locked_file, "");
+  EXPECT_EQ(list[0]->public_blob, blob("b.pub"));
+  EXPECT_FALSE(list[0]->key);
+  EXPECT_EQ(list[0]->locked_file, "");
+  EXPECT_THAT(names(files({path("b")})), ElementsAre("b-"));
+}
+
+TEST_F(IdentitiesTest, OffersAKeyOnceThoughItHasTwoNames) {
+  make_key(directory_, "a", kEd25519);
+  directory_.write("only.pub", directory_.read("a.pub"));
+  EXPECT_THAT(names(files({path("only.pub"), path("a")})), ElementsAre("a"));
+  EXPECT_THAT(names(files({path("a"), path("only.pub")})), ElementsAre("a"));
 }
 
 TEST_F(IdentitiesTest, OffersACertificateWhoseKeyIsInAnAgent) {
@@ -293,6 +300,8 @@ TEST_F(IdentitiesTest, PassesOverAWeakKeyThatIsNamed) {
   make_key(directory_, "b", kEd25519);
   EXPECT_THAT(names(files({path("a"), path("b")})), ElementsAre("b"));
   EXPECT_THAT(identities_.warnings(), ElementsAre(HasSubstr("is an RSA key of 1024 bits")));
+  make_certificate(directory_, "b", "a");
+  EXPECT_THAT(names(files({path("b")}, {path("a-cert.pub")})), ElementsAre("b"));
 }
 
 TEST_F(IdentitiesTest, RefusesACipherThatLibsshCrashesOn) {
