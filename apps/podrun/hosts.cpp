@@ -51,7 +51,7 @@ std::string forget(const std::vector<Host>& hosts, const SshSettings& common) {
 
 std::string answer_hosts(const Options& options, const Probe& probe) {
   const std::vector<Host> hosts = discover(options.hosts, probe);
-  return options.forget_keys ? forget(hosts, ssh_settings(options, probe)) : table(hosts);
+  return options.forget_keys ? forget(hosts, ssh_plan(options, probe).settings) : table(hosts);
 }
 
 }  // namespace podrun

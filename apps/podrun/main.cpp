@@ -14,7 +14,6 @@
 
 #include "podrun/base/error.hpp"
 #include "podrun/local/descriptors.hpp"
-#include "podrun/local/login_environment.hpp"
 #include "podrun/output/escape.hpp"
 #include "podrun/output/output.hpp"
 #include "podrun/output/stream_sink.hpp"
@@ -126,7 +125,7 @@ std::optional<int> try_to_run(const Plan& plan, const Options& options, const Pr
                               std::size_t limit_before) {
   const auto context = std::make_shared<asio::io_context>(1);
   const auto executor = context->get_executor();
-  const Connectors connectors(context, options, plan.ssh, ssh, probe, limit_before);
+  const Connectors connectors(context, options, plan.ssh.settings, ssh, probe, limit_before);
   FanOut* interruptible = nullptr;
   std::optional<Output> output;
   output.emplace(executor, plan.run.hosts.size(), make_sink(plan, options, probe, *terminal), terminal,
@@ -184,18 +183,26 @@ std::optional<int> try_to_run(const Plan& plan, const Options& options, const Pr
   return exit_status(fan_out.policy().outcomes(), fan_out.policy().interrupted_by());
 }
 
+/// Reads the keys of the user and of the hosts, and says what was passed over.
+void load(const Plan& plan, SshState& ssh, Terminal& terminal) {
+  ssh.host_keys.load(plan.ssh.settings);
+  ssh.identities.find(plan.ssh.settings);
+  std::vector<std::string> notes = ssh.identities.warnings();
+  if (plan.run.verbosity > 0) {
+    for (const std::string& keyword : plan.ssh.passed_over)
+      notes.push_back(fmt::format("-o: {} changes nothing here: passed over", keyword));
+  }
+  for (const std::string& note : notes)
+    terminal.append(StreamId::err, {"podrun: ", escape_controls(note), "\n"});
+  terminal.flush();
+}
+
 int run(const Plan& plan, const Options& options, const Probe& probe,
         const std::shared_ptr<Terminal>& terminal) {
   const HostCount ways = count_ways(options, plan.run.hosts);
   const std::size_t limit_before = raise_descriptor_limit(ways);
-  SshState ssh(own_account(probe.env("HOME").value_or("")).home);
-  if (ways.by_ssh > 0) {
-    ssh.host_keys.load(plan.ssh);
-    ssh.identities.find(plan.ssh);
-    for (const std::string& warning : ssh.identities.warnings())
-      terminal->append(StreamId::err, {"podrun: ", escape_controls(warning), "\n"});
-    terminal->flush();
-  }
+  SshState ssh(plan.ssh.home);
+  if (ways.by_ssh > 0) load(plan, ssh, *terminal);
   for (;;) {
     if (const auto status = try_to_run(plan, options, probe, terminal, ssh, limit_before)) return *status;
   }

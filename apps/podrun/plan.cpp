@@ -11,7 +11,6 @@
 #include "podrun/remote/environment.hpp"
 
 #include "connectors.hpp"
-#include "ssh_settings.hpp"
 
 namespace podrun {
 namespace {
@@ -157,11 +156,11 @@ Plan make_plan(const Options& options, const Probe& probe) {
   plan.run.command = build_command(plan.command);
   plan.run.supervision = make_supervision(options, probe);
   plan.run.limits = options.limits;
-  plan.ssh = ssh_settings(options, probe);
-  if (plan.ssh.connect_timeout && !options.connect_timeout_given)
-    plan.run.limits.connect_timeout = *plan.ssh.connect_timeout;
-  if (plan.ssh.connection_attempts && !options.retries_given)
-    plan.run.limits.retries = *plan.ssh.connection_attempts - 1;
+  plan.ssh = ssh_plan(options, probe);
+  if (plan.ssh.settings.connect_timeout && !options.connect_timeout_given)
+    plan.run.limits.connect_timeout = *plan.ssh.settings.connect_timeout;
+  if (plan.ssh.settings.connection_attempts && !options.retries_given)
+    plan.run.limits.retries = *plan.ssh.settings.connection_attempts - 1;
   check_ways(options, plan.run.hosts);
   plan.run.run_id = random_id();
   plan.run.verbosity = options.verbosity;

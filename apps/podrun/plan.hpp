@@ -6,16 +6,16 @@
 #include "podrun/hosts/probe.hpp"
 #include "podrun/remote/command.hpp"
 #include "podrun/run/fan_out.hpp"
-#include "podrun/ssh/settings.hpp"
 
 #include "options.hpp"
+#include "ssh_settings.hpp"
 
 namespace podrun {
 
 /// All that is known before anything is started.
 struct Plan {
   Command command;
-  SshSettings ssh;
+  SshPlan ssh;
   RunPlan run;
 };
 

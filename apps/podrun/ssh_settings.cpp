@@ -8,23 +8,25 @@
 
 namespace podrun {
 
-SshSettings ssh_settings(const Options& options, const Probe& probe) {
+SshPlan ssh_plan(const Options& options, const Probe& probe) {
   const Account account = own_account(probe.env("HOME").value_or(""));
-  SshSettings settings = default_settings(account.home, probe.env("SSH_AUTH_SOCK").value_or(""));
-  const auto apply = [&](const std::string& name, const std::string& keyword) {
+  SshPlan plan{.home = account.home,
+               .settings = default_settings(account.home, probe.env("SSH_AUTH_SOCK").value_or("")),
+               .passed_over = {}};
+  const auto apply = [&](const std::string& name, const std::vector<std::string>& keywords) {
     try {
-      apply_option(settings, keyword, account.home);
+      return apply_options(plan.settings, keywords, account.home);
     } catch (const UsageError& error) {
       throw UsageError(fmt::format("{}: {}", name, error.what()));
     }
   };
-  for (const std::string& keyword : options.ssh.keywords) apply("-o", keyword);
-  if (!options.ssh.port.empty()) apply("--port", "Port=" + options.ssh.port);
-  if (!options.ssh.user.empty()) settings.user = options.ssh.user;
-  if (settings.user.empty()) settings.user = account.name;
-  settings.identity_files.insert(settings.identity_files.begin(), options.ssh.identities.begin(),
-                                 options.ssh.identities.end());
-  return settings;
+  plan.passed_over = apply("-o", options.ssh.keywords);
+  if (!options.ssh.port.empty()) apply("--port", {"Port=" + options.ssh.port});
+  if (!options.ssh.user.empty()) plan.settings.user = options.ssh.user;
+  if (plan.settings.user.empty()) plan.settings.user = account.name;
+  plan.settings.identity_files.insert(plan.settings.identity_files.begin(), options.ssh.identities.begin(),
+                                      options.ssh.identities.end());
+  return plan;
 }
 
 SshSettings settings_for(const SshSettings& common, const Host& host) {

@@ -15,6 +15,7 @@ from pods import POD, Pod
 from support import by_rank, marked_processes, wait_until
 
 
+@pytest.mark.smoke
 def test_an_isolated_host_has_its_own_everything(podrun, isolated):
     assert isolated.ssh(0, "hostname; echo $POD_HOST; ls /dev/accel*; cat /proc/1/cmdline | tr '\\0' ' '").stdout.split()[:6] == [
         b"host0",

@@ -58,6 +58,7 @@ def test_too_few_descriptors_are_said_before_anything_starts(podrun, pods):
     assert not started.exists()
 
 
+@pytest.mark.smoke
 def test_a_soft_limit_of_descriptors_is_raised_for_podrun_only(podrun, pods):
     pod = pods("--hosts", "64")
     pod.move_in(podrun)

@@ -36,6 +36,7 @@ def test_words_pass_through_any_login_shell(podrun, shells):
     assert by_rank(ended.stdout) == {rank: SHOWN.encode().splitlines() for rank in RANKS}
 
 
+@pytest.mark.smoke
 def test_any_login_shell_has_input_environment_and_statuses(podrun, shells):
     data = b"some input\n" * 1000
     command = 'echo "$GIVEN"; sha256sum; exit $PODRUN_RANK'

@@ -60,7 +60,22 @@ bool ends_within_a_line(int descriptor) {
          ::pread(descriptor, &last, 1, status.st_size - 1) == 1 && last != '\n';
 }
 
-/// A new file beside the old one, with its mode, that then takes its name.
+/// Whether the file still has this name: another podrun may have put a new one in its place.
+bool is_at(int descriptor, const std::string& path) {
+  struct stat opened {};
+  struct stat named {};
+  return ::fstat(descriptor, &opened) == 0 && ::stat(path.c_str(), &named) == 0 &&
+         opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
+}
+
+/// In one write, for others append to the same file. What went wrong, or nothing.
+std::string write_once(int descriptor, std::string_view text) {
+  const ssize_t written = ::write(descriptor, text.data(), text.size());
+  if (written < 0) return errno_text();
+  return static_cast<std::size_t>(written) == text.size() ? "" : "no space left";
+}
+
+/// A new file beside the old one, with its mode and owner, that then takes its name.
 std::string replace_file(const std::string& path, std::string_view text) {
   std::error_code error;
   const std::string target = std::filesystem::canonical(path, error);  // a link stays one
@@ -68,12 +83,13 @@ std::string replace_file(const std::string& path, std::string_view text) {
   std::string name = target + ".XXXXXX";
   const Descriptor file(::mkostemp(name.data(), O_CLOEXEC));
   struct stat status {};
-  const bool written = file.get() >= 0 && ::stat(target.c_str(), &status) == 0 &&
-                       ::fchmod(file.get(), status.st_mode & 07777) == 0 &&
-                       ::write(file.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size()) &&
-                       ::fsync(file.get()) == 0 && std::rename(name.c_str(), target.c_str()) == 0;
-  const std::string what = written ? "" : errno_text();
-  if (!written && file.get() >= 0) ::unlink(name.c_str());
+  if (file.get() < 0 || ::stat(target.c_str(), &status) != 0) return errno_text();
+  std::string what = write_once(file.get(), text);
+  const bool ready = what.empty() && ::fchown(file.get(), status.st_uid, status.st_gid) == 0 &&
+                     ::fchmod(file.get(), status.st_mode & 07777) == 0 && ::fsync(file.get()) == 0 &&
+                     std::rename(name.c_str(), target.c_str()) == 0;
+  if (!ready && what.empty()) what = errno_text();
+  if (!ready) ::unlink(name.c_str());
   return what;
 }
 
@@ -99,13 +115,14 @@ std::string read_known_hosts(const std::string& path) {
 std::string append_known_host(const std::string& path, std::string line) {
   const std::filesystem::path directory = std::filesystem::path(path).parent_path();
   if (!directory.empty()) ::mkdir(directory.c_str(), 0700);  // if it is missing
-  const Descriptor file(::open(path.c_str(), O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY, 0600));
-  if (file.get() < 0) return errno_text();
-  if (!lock(file.get())) return "another program keeps it locked";
-  if (ends_within_a_line(file.get())) line.insert(0, 1, '\n');
-  const ssize_t written = ::write(file.get(), line.data(), line.size());
-  if (written < 0) return errno_text();
-  return static_cast<std::size_t>(written) == line.size() ? "" : "no space left";
+  for (;;) {
+    const Descriptor file(::open(path.c_str(), O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY, 0600));
+    if (file.get() < 0) return errno_text();
+    if (!lock(file.get())) return "another program keeps it locked";
+    if (!is_at(file.get(), path)) continue;
+    if (ends_within_a_line(file.get())) line.insert(0, 1, '\n');
+    return write_once(file.get(), line);
+  }
 }
 
 std::size_t forget_host_keys(const std::string& path,
