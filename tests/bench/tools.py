@@ -9,10 +9,11 @@ from pathlib import Path
 FANOUT = "128"
 KEX = "curve25519-sha256"
 CAPTION = f"""\
-Everybody: KexAlgorithms {KEX}, the same ed25519 key and known_hosts, StrictHostKeyChecking yes, BatchMode, no agent, at most
-{FANOUT} hosts at a time (podrun, pdsh, clush -f, parallel-ssh -p, xargs -P), standard input empty, output to a file. Client CPU is
-user and system time of the tool and all its children, ssh too. Peak memory is that of the biggest process alone: all but podrun
-have one ssh process for each host besides. Round trips are those after TCP connect."""
+Everybody: KexAlgorithms {KEX}, the same ed25519 key and known_hosts, StrictHostKeyChecking yes, BatchMode, no
+agent, at most {FANOUT} hosts at a time (podrun, pdsh, clush -f, parallel-ssh -p, xargs -P), standard input empty, output to a file.
+ssh alone is `xargs -P` over the hosts; for one host `ssh HOST` beside `podrun -N -H HOST`. Client CPU is user and system time of the tool and all its children, ssh too. Peak memory is that of the biggest process alone: all but podrun
+have one ssh process for each host besides. Round trips are those of `true` after TCP connect, for one host or one of three.
+(N×): so many times podrun's."""
 
 
 def _podrun(where, count, command):
@@ -50,10 +51,12 @@ def missing():
 
 
 def versions():
+    questions = {"podrun": [PODRUN, "--version"], "pdsh": ["pdsh", "-V"], "clush": ["clush", "--version"]}
+    questions |= {"parallel-ssh": ["parallel-ssh", "--version"], "ssh": ["ssh", "-V"]}
     said = []
-    for question in (["podrun", PODRUN, "--version"], ["pdsh", "-V"], ["clush", "--version"], ["parallel-ssh", "--version"], ["ssh", "-V"]):
-        text = subprocess.run(question[-2:], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False).stdout
-        said.append(f"{question[0]} {re.search(r'[0-9]+[.][0-9a-z.]+', text)[0]}")
+    for name, command in questions.items():
+        text = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False).stdout
+        said.append(f"{name} {re.search(r'[0-9]+[.][0-9a-z.]+', text)[0]}")
     return ", ".join(said)
 
 

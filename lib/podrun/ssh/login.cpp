@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "podrun/ssh/login.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <functional>
 #include <utility>
@@ -10,6 +12,7 @@
 #include <libssh/libssh.h>
 
 #include "podrun/ssh/host_key.hpp"
+#include "podrun/ssh/key_blob.hpp"
 
 namespace podrun {
 namespace {
@@ -69,7 +72,10 @@ asio::awaitable<void> Login::run() {
     } else {
       answer = co_await offer(*std::get<std::shared_ptr<const Identity>>((candidate++)->key));
     }
-    if (answer == Answer::accepted) co_return;
+    if (answer == Answer::accepted) {
+      leave_agent();
+      co_return;
+    }
   }
   if (offered_.empty()) {
     const Answer answer = co_await offer_nothing();
@@ -137,20 +143,33 @@ asio::awaitable<void> Login::ask_for_locked(const Identity& identity) {
   throw HostError({transport_.stage(), what, Retry::after_asking});
 }
 
-/// libssh offers all that it is shown, one after the other.
+/// libssh offers all that it is shown, one after the other, up to one that the agent fails to sign with.
 asio::awaitable<Login::Answer> Login::offer_agents(std::vector<AgentKey> keys) {
   for (const AgentKey& key : keys) offered_.push_back(fmt::format("the agent's \"{}\"", key.comment));
-  agent_->show(std::move(keys));
-  if (!std::exchange(agent_given_, true))
-    ssh_set_agent_socket(transport_.session(), agent_->release_descriptor());
-  int result = co_await ask_agent();
-  while (result == SSH_AUTH_AGAIN) {
-    co_await transport_.wait();
-    result = co_await ask_agent();
+  if (agent_descriptor_ < 0) {
+    agent_descriptor_ = agent_->release_descriptor();
+    ssh_set_agent_socket(transport_.session(), agent_descriptor_);
   }
-  // Not its end of the connection: the agent's.
-  const bool agent_failed = result == SSH_AUTH_ERROR && !transport_.dead();
-  co_return judge(agent_failed ? SSH_AUTH_DENIED : result, agent_->last_asked());
+  while (!keys.empty()) {
+    agent_->show(keys);
+    int result = co_await ask_agent();
+    while (result == SSH_AUTH_AGAIN) {
+      co_await transport_.wait();
+      result = co_await ask_agent();
+    }
+    if (result != SSH_AUTH_ERROR) co_return judge(result, agent_->last_asked());
+    const auto failed = std::find_if(
+        keys.begin(), keys.end(), [this](const AgentKey& key) { return key.blob == agent_->last_asked(); });
+    keys.erase(keys.begin(), failed == keys.end() ? failed : std::next(failed));
+  }
+  co_return Answer::refused;
+}
+
+/// The session lives on without the agent.
+void Login::leave_agent() {
+  if (agent_descriptor_ < 0) return;
+  ssh_set_agent_socket(transport_.session(), SSH_INVALID_SOCKET);
+  ::close(std::exchange(agent_descriptor_, -1));
 }
 
 /// One call of libssh on the pool: it waits for the agent, which may ask its user.
@@ -186,8 +205,10 @@ void Login::refuse() const {
                                   ? "there is no key to offer: --identity FILE, ssh-add, or ~/.ssh/id_ed25519"
                                   : fmt::format("offered: {}", fmt::join(offered_, ", "));
   const std::string methods = method_names(ssh_userauth_list(transport_.session(), nullptr));
-  throw HostError({transport_.stage(), fmt::format("permission denied for {} ({}; the server accepts {})",
-                                                   settings_.user, offered, methods)});
+  const std::string trouble = agent_ ? agent_->trouble() : "";
+  throw HostError({transport_.stage(),
+                   fmt::format("permission denied for {} ({}; the server accepts {}{}{})", settings_.user,
+                               offered, methods, trouble.empty() ? "" : "; the agent: ", trouble)});
 }
 
 }  // namespace podrun
