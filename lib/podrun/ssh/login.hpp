@@ -58,6 +58,7 @@ class Login {
   asio::awaitable<void> ask_for_locked(const Identity& identity);
   asio::awaitable<Answer> offer_agents(std::vector<AgentKey> keys);
   asio::awaitable<int> ask_agent();
+  void leave_agent();
   asio::awaitable<Answer> offer_nothing();
   Answer judge(int result, const std::string& blob);
   [[noreturn]] void refuse() const;
@@ -66,7 +67,7 @@ class Login {
   Credentials& credentials_;
   const SshSettings& settings_;
   std::optional<AgentProxy> agent_;  ///< nothing: there is none
-  bool agent_given_ = false;         ///< to libssh
+  int agent_descriptor_ = -1;        ///< libssh's end, once it has one; the session would close it
   std::vector<std::string> offered_;
 };
 
