@@ -27,7 +27,7 @@ def test_an_isolated_host_has_its_own_everything(podrun, isolated):
     assert (isolated.directory / "home" / "0" / "mine").exists()
     assert (isolated.directory / "host" / "0" / "tmp" / "mine").exists()
     isolated.ssh(0, "nohup sleep 3001 >/dev/null 2>&1 &")
-    assert b"sleep\x003001\0" in isolated.processes(0).values()
+    wait_until(lambda: b"sleep\x003001\0" in isolated.processes(0).values())
     assert b"sleep\x003001\0" not in isolated.processes(1).values()
     assert isolated.ssh(1, "pgrep -x sleep").stdout == b""
     assert isolated.ssh(0, "exec 5</dev/accel2; readlink /proc/$$/fd/5").stdout == b"/dev/accel2\n"
