@@ -105,6 +105,7 @@ asio::awaitable<Next> run_to_the_end(FanOut& fan_out, Output& output, const Plan
     if (auto hint = quoting_hint(words->words, policy.outcomes())) output.say(std::move(*hint));
   }
   co_await output.drain();
+  co_return Next::leave;
 }
 
 std::unique_ptr<Sink> make_sink(const Plan& plan, const Options& options, const Probe& probe,

@@ -67,6 +67,14 @@ std::size_t parse_count(const std::string& text, std::size_t least = 1) {
   return number;
 }
 
+std::uint16_t parse_port(const std::string& text) {
+  std::uint16_t port = 0;
+  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), port);
+  if (error != std::errc{} || rest != text.data() + text.size() || port == 0)
+    throw UsageError(fmt::format("bad port \"{}\" (expected 1-65535)", text));
+  return port;
+}
+
 std::chrono::seconds parse_positive_duration(const std::string& text) {
   const std::chrono::seconds duration = parse_duration(text);
   if (duration == std::chrono::seconds(0))
@@ -183,7 +191,7 @@ class CommandLine {
       options_.ssh.user = text;
     });
     value(group, "--port", "PORT", "Of hosts that are listed without one (22)",
-          [this](const std::string& text) { options_.ssh.port = text; });
+          [this](const std::string& text) { options_.ssh.port = parse_port(text); });
     value(group, "--identity", "FILE", "A private key (the agent's, and those in ~/.ssh)",
           [this](const std::string& text) { options_.ssh.identities.push_back(text); });
     value(group, "-o", "KEY=VALUE", "As for ssh: StrictHostKeyChecking=yes, BindAddress=…",

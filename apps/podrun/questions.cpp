@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "questions.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
@@ -14,15 +15,18 @@ namespace {
 constexpr int kTries = 3;
 
 bool accept_host_keys(HostKeys& host_keys) {
-  const std::vector<HostKeyQuestion> questions = host_keys.questions();
+  std::vector<HostKeyQuestion> questions = host_keys.questions();
   if (questions.empty()) return true;
+  std::sort(questions.begin(), questions.end(),
+            [](const HostKeyQuestion& a, const HostKeyQuestion& b) { return a.name < b.name; });
   std::string text =
       fmt::format("{} not known yet:\n", questions.size() == 1 ? "This host is" : "These hosts are");
   for (const HostKeyQuestion& question : questions) {
-    text += fmt::format("  {} {} {}\n", question.name, question.key.type, fingerprint(question.key));
+    text += fmt::format("  {} {} {}\n", escape_controls(question.name), escape_controls(question.key.type),
+                        fingerprint(question.key));
   }
   text += fmt::format("Trust {} (yes/no)? ", questions.size() == 1 ? "it" : "all of them");
-  const std::optional<std::string> answer = ask_on_terminal(escape_controls(text), Echo::on);
+  const std::optional<std::string> answer = ask_on_terminal(text, Echo::on);
   if (answer != "yes" && answer != "y") return false;
   host_keys.accept(questions);
   return true;

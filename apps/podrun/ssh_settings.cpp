@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ssh_settings.hpp"
 
-#include <fmt/format.h>
-
-#include "podrun/base/error.hpp"
 #include "podrun/local/login_environment.hpp"
 
 namespace podrun {
@@ -13,15 +10,8 @@ SshPlan ssh_plan(const Options& options, const Probe& probe) {
   SshPlan plan{.home = account.home,
                .settings = default_settings(account.home, probe.env("SSH_AUTH_SOCK").value_or("")),
                .passed_over = {}};
-  const auto apply = [&](const std::string& name, const std::vector<std::string>& keywords) {
-    try {
-      return apply_options(plan.settings, keywords, account.home);
-    } catch (const UsageError& error) {
-      throw UsageError(fmt::format("{}: {}", name, error.what()));
-    }
-  };
-  plan.passed_over = apply("-o", options.ssh.keywords);
-  if (!options.ssh.port.empty()) apply("--port", {"Port=" + options.ssh.port});
+  plan.passed_over = apply_options(plan.settings, options.ssh.keywords, account.home);
+  if (options.ssh.port != 0) plan.settings.port = options.ssh.port;
   if (!options.ssh.user.empty()) plan.settings.user = options.ssh.user;
   if (plan.settings.user.empty()) plan.settings.user = account.name;
   plan.settings.identity_files.insert(plan.settings.identity_files.begin(), options.ssh.identities.begin(),

@@ -11,9 +11,9 @@ KEX = "curve25519-sha256"
 CAPTION = f"""\
 Everybody: KexAlgorithms {KEX}, the same ed25519 key and known_hosts, StrictHostKeyChecking yes, BatchMode, no
 agent, at most {FANOUT} hosts at a time (podrun, pdsh, clush -f, parallel-ssh -p, xargs -P), standard input empty, output to a file.
-ssh alone is `xargs -P` over the hosts; for one host `ssh HOST` beside `podrun -N -H HOST`. Client CPU is user and system time of the tool and all its children, ssh too. Peak memory is that of the biggest process alone: all but podrun
-have one ssh process for each host besides. Round trips are those of `true` after TCP connect, for one host or one of three.
-(N×): so many times podrun's."""
+`ssh` is started by `xargs -P`; for one host it is `ssh HOST`, beside `podrun -N -H HOST`. Client CPU is user and system time of
+the tool and all its children, ssh too. Peak memory is that of the biggest process alone: all but podrun have one ssh process for
+each host besides. Round trips are those of `true` after TCP connect, for one host or one of three. (N×): so many times podrun's."""
 
 
 def _podrun(where, count, command):

@@ -92,7 +92,7 @@ def test_dropbear_passes_bytes(podrun, dropbear):
 
 
 def test_dropbear_keeps_alive(podrun, dropbear):
-    assert podrun(*dropbear.options, "-o", "ServerAliveInterval=1", "-o", "ServerAliveCountMax=1", "--", "sleep 2.5").returncode == 0
+    assert podrun(*dropbear.options, "-o", "ServerAliveInterval=1", "-o", "ServerAliveCountMax=1", "--", "sleep 3.5").returncode == 0
 
 
 @pytest.mark.parametrize("kind", ["rsa", "ecdsa"])

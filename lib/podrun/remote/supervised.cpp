@@ -34,7 +34,8 @@ class Greeting {
   Greeting(Stream& stream, std::string_view nonce, Supervised::Noise noise)
       : stream_(stream), reader_(nonce), noise_(std::move(noise)) {}
 
-  asio::awaitable<Hello> read() {
+  /// `may_have_started` becomes false when the program has certainly ended before its hello.
+  asio::awaitable<Hello> read(bool& may_have_started) {
     StreamEvent end = Closed{};
     while (!reader_.hello()) {
       StreamEvent event = co_await stream_.next();
@@ -43,6 +44,7 @@ class Greeting {
       } else if (auto* failure = std::get_if<Failure>(&event)) {
         throw HostError(std::move(*failure));
       } else if (std::holds_alternative<Closed>(event)) {
+        may_have_started = false;
         co_await emit(reader_.finish());
         fail(end);
       } else {
@@ -50,6 +52,11 @@ class Greeting {
       }
     }
     co_return *reader_.hello();
+  }
+
+  asio::awaitable<Hello> read() {
+    bool unused = false;
+    co_return co_await read(unused);
   }
 
   /// Output that came together with the hello.
@@ -148,9 +155,13 @@ asio::awaitable<Hello> Supervised::prepare(const std::vector<RemoteFile>& files,
   Program program = supervisor_program(supervision_, nonce, text);
   control_ = std::make_shared<Control>(executor_, co_await link_.exec(std::move(program)));
   Greeting greeting(control_->stream(), nonce, std::move(noise));
-  Hello hello = co_await greeting.read();
+  may_have_started_ = !text.empty();
+  Hello hello = co_await greeting.read(may_have_started_);
   greeted_ = true;
-  if (auto failure = refusal(hello, supervision_)) throw HostError(std::move(*failure));
+  if (auto failure = refusal(hello, supervision_)) {
+    may_have_started_ = false;
+    throw HostError(std::move(*failure));
+  }
   early_ = greeting.rest();
   directory_ = hello.rest;
   for (const RemoteFile& file : files) co_await put(file);
@@ -199,6 +210,7 @@ asio::awaitable<void> Supervised::put(const RemoteFile& file) {
   }
   stream->close_write();
   std::string said;
+  StreamEvent end = Closed{};
   for (;;) {
     StreamEvent event = co_await stream->next();
     if (auto* output = std::get_if<Received>(&event)) {
@@ -206,10 +218,14 @@ asio::awaitable<void> Supervised::put(const RemoteFile& file) {
     } else if (auto* failure = std::get_if<Failure>(&event)) {
       throw HostError(std::move(*failure));
     } else if (std::holds_alternative<Closed>(event)) {
-      co_return;
-    } else if (const auto* exited = std::get_if<Exited>(&event); !exited || exited->status != 0) {
-      throw HostError({"sending " + file.name, fmt::format("{} ({})", last_line(said), describe_end(event))});
+      break;
+    } else {
+      end = event;  // what it says of it may still come
     }
+  }
+  const auto* exited = std::get_if<Exited>(&end);
+  if (!exited || exited->status != 0) {
+    throw HostError({"sending " + file.name, fmt::format("{} ({})", last_line(said), describe_end(end))});
   }
 }
 

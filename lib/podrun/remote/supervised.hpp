@@ -29,6 +29,9 @@ class Supervised {
   /// command starts at once, see build_go(); then there is no go(), and there are no files.
   asio::awaitable<Hello> prepare(const std::vector<RemoteFile>& files, Noise noise, std::string text = {});
 
+  /// When prepare() has failed: whether the command may run nevertheless, as it was to start at once.
+  bool may_have_started() const { return may_have_started_; }
+
   /// Starts the command: `text` is one line of sh, see build_go().
   void go(std::string_view text);
   /// The command's output and end. Throws nothing of its own.
@@ -56,6 +59,7 @@ class Supervised {
   Supervision supervision_;
   std::shared_ptr<Control> control_;
   std::weak_ptr<Stream> helper_;
+  bool may_have_started_ = false;
   bool greeted_ = false;  // nothing may be written before
   std::string directory_;
   Chunk early_;  // output that came in one piece with the hello

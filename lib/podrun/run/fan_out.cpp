@@ -174,9 +174,9 @@ asio::awaitable<void> FanOut::drive(std::size_t host) {
   }
   if (failure) {
     if (failure->stage.empty()) failure->stage = jobs_[host].stage;
-    if (jobs_[host].started_early) failure->retry = Retry::no;
-    jobs_[host].told_to_go ? happen(event::LostHost{host, *failure})
-                           : happen(event::NotReady{host, *failure});
+    const Job& job = jobs_[host];
+    const bool started = job.told_to_go || (job.supervised && job.supervised->may_have_started());
+    started ? happen(event::LostHost{host, *failure}) : happen(event::NotReady{host, *failure});
     co_await asio::post(world_.executor, asio::use_awaitable);  // by now it has been decided
     if (jobs_[host].attempt != attempt) co_return;
     trace(1, host, describe(*failure));

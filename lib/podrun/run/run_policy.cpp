@@ -69,6 +69,8 @@ void RunPolicy::handle(const event::LostHost& event) {
   const HostState& host = hosts_[event.host];
   if (host.state == State::done) return;
   bool uncertain_start = false;
+  // A host that starts before it is ready (early_go) is still connecting.
+  if (host.state == State::connecting) outcomes_[event.host] = Lost{event.failure};
   if (host.state == State::running) {  // while ending, the end of the connection ends the command too
     outcomes_[event.host] = Lost{event.failure};
     // Perhaps its command never started, and the others would wait for it for ever.

@@ -210,8 +210,8 @@ void Channel::stop(Failure failure) {
 }
 
 /// The pump has handled something.
-void Channel::after_step() {
-  if (starting_) progress_.notify();
+void Channel::after_step(bool arrived) {
+  if (starting_ && arrived) progress_.notify();
   if (writing_ && can_write()) writable_.notify();
 }
 

@@ -57,7 +57,7 @@ class Channel : public Stream {
   std::uint32_t keep(StreamId stream, const char* data, std::uint32_t size);
   void take_refused();
   bool can_write() const;
-  void after_step();
+  void after_step(bool arrived);
   void detach(const Failure& failure);
   void release();
 

@@ -67,10 +67,11 @@ asio::awaitable<void> Session::pump(std::shared_ptr<Session> self) {
 /// Returns whether it stopped before the end.
 bool Session::handle_arrivals() {
   int steps = 0;
-  const std::uint64_t before = transport_->bytes_received();
   while (steps < kStepsAtATime && transport_->step() && !transport_->dead()) ++steps;
-  if (transport_->bytes_received() != before) heard_ = true;
-  for (Channel* channel : channels_) channel->after_step();
+  // A channel's own call may have taken in what another one waits for.
+  const bool arrived = std::exchange(seen_, transport_->bytes_received()) != transport_->bytes_received();
+  heard_ = heard_ || arrived;
+  for (Channel* channel : channels_) channel->after_step(arrived);
   transport_->check();
   return steps == kStepsAtATime;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -50,6 +51,7 @@ class Session : public std::enable_shared_from_this<Session> {
   asio::any_io_executor executor_;
   std::unique_ptr<Transport> transport_;  ///< null: closed
   std::vector<Channel*> channels_;        ///< each takes itself out
+  std::uint64_t seen_ = 0;                ///< bytes received that the channels have been told of
   bool used_ = false;                     ///< there has been a channel
   std::optional<Failure> failure_;        ///< why it is closed
 

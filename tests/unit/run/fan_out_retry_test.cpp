@@ -105,6 +105,14 @@ TEST_F(FanOutRetry, NeverTriesAgainOnceTheCommandWasToldToGo) {
   EXPECT_EQ(hosts_[0].attempts, 1U);
 }
 
+TEST_F(FanOutRetry, NeverTriesAgainWhereTheCommandStartsWithItsSupervisor) {
+  set_up(1);
+  plan_.limits.connect_timeout = 0s;
+  hosts_[0].greets = false;
+  EXPECT_EQ(run(), "lost: starting /bin/sh: timed out after 0 s");
+  EXPECT_EQ(hosts_[0].attempts, 1U);
+}
+
 TEST_F(FanOutRetry, PutsTheFilesThereAgain) {
   set_up(1);
   plan_.command.files = {{"command", "text"}};
