@@ -16,6 +16,7 @@
 #include "podrun/local/descriptors.hpp"
 #include "podrun/output/escape.hpp"
 #include "podrun/output/output.hpp"
+#include "podrun/output/question.hpp"
 #include "podrun/output/stream_sink.hpp"
 #include "podrun/output/terminal.hpp"
 #include "podrun/run/fan_out.hpp"
@@ -94,7 +95,11 @@ asio::awaitable<Next> run_to_the_end(FanOut& fan_out, Output& output, const Plan
   const RunPolicy& policy = fan_out.policy();
   if (waits_for_answer(plan, policy)) {
     co_await output.drain();
-    if (answer_questions(ssh)) co_return Next::connect_again;
+    try {
+      if (answer_questions(ssh)) co_return Next::connect_again;
+    } catch (const QuestionInterrupted&) {
+      fan_out.interrupt(SIGINT);
+    }
   }
   if (!ssh.host_keys.warning().empty()) output.say("podrun: " + ssh.host_keys.warning());
   for (std::string& line :

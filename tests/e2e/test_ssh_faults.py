@@ -210,7 +210,7 @@ def test_a_connection_that_is_cut_while_the_command_runs(podrun, pod, fault):
 
 
 def test_a_byte_of_output_that_arrives_changed_is_noticed(podrun, pod, fault):
-    proxy = fault("--to", pod.addresses[1], "--corrupt-at", 30_000, "proxy")
+    proxy = fault("--to", pod.addresses[1], "--corrupt-at", 200_000, "proxy")
     ended = podrun("-H", f"{pod.addresses[0]},{proxy.address}", "--grace", "1", "--", "seq 100000")
     assert ended.returncode == 255
     lines = by_rank(ended.stdout)

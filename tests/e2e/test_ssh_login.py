@@ -185,9 +185,9 @@ def test_an_encrypted_key_without_a_terminal(podrun, pod):
 def test_a_passphrase_is_asked_for_once(podrun, pod):
     use_key(podrun, pod, "ed25519", passphrase="correct horse")
     terminal = podrun.terminal(*pod.options, "--color", "never", "--", "echo $POD_HOST")
-    asked = terminal.read_until(b"assphrase")
+    asked = terminal.read_until(b"Passphrase for")
     terminal.type(b"wrong\n")
-    terminal.read_until(b"assphrase", count=asked.count(b"assphrase") + 1)
+    terminal.read_until(b"Passphrase for", count=asked.count(b"assphrase") + 1)
     terminal.type(b"correct horse\n")
     ended = terminal.wait()
     assert ended.returncode == 0, ended.stdout
@@ -201,7 +201,7 @@ def test_a_passphrase_that_stays_wrong(podrun, pod):
     started = podrun.directory / "started"
     terminal = podrun.terminal(*pod.options, "--", "touch", started)
     for attempt in range(3):  # as many as ssh allows
-        terminal.read_until(b"assphrase", count=attempt + 1)
+        terminal.read_until(b"Passphrase for", count=attempt + 1)
         terminal.type(b"wrong\n")
     assert terminal.wait().returncode == 255
     assert not started.exists()
@@ -210,6 +210,6 @@ def test_a_passphrase_that_stays_wrong(podrun, pod):
 def test_an_interrupt_at_the_passphrase_cancels(podrun, pod):
     use_key(podrun, pod, "ed25519", passphrase="correct horse")
     terminal = podrun.terminal(*pod.options, "--", "true")
-    terminal.read_until(b"assphrase")
+    terminal.read_until(b"Passphrase for")
     terminal.type(b"\x03")
     assert terminal.wait(5).returncode == 130

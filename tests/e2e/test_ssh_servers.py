@@ -110,6 +110,18 @@ def lasting(pod, rank):
     return {pid: command for pid, command in pod.processes(rank).items() if not re.fullmatch(rb"sleep\0[0-9.]{1,3}\0", command)}
 
 
+def settled(pod, rank):
+    """Those that are there twice in a row: a shell that is about to become a sleep still looks like a shell."""
+    seen = [lasting(pod, rank)]
+
+    def again():
+        seen.append(lasting(pod, rank))
+        return seen[-1] == seen[-2]
+
+    wait_until(again)
+    return seen[-1]
+
+
 TREE = "trap : TERM HUP INT; setsid sleep 1001 & nohup sleep 1002 >/dev/null 2>&1 & echo up; while :; do sleep 1 & wait $!; done"
 
 
@@ -124,7 +136,7 @@ def test_nothing_is_left_and_nothing_else_is_touched(request, podrun, fault, ser
     bystanders = {b"sleep\x00%d\0" % seconds for seconds in (2001, 2002, 2003)}
     for rank in both:
         wait_until(lambda: bystanders <= set(pod.processes(rank).values()))
-    before = [lasting(pod, rank) for rank in both]
+    before = [settled(pod, rank) for rank in both]
 
     proxies = [fault("--to", pod.addresses[rank], "proxy", addresses=[f"127.0.0.{120 + rank}"]) for rank in both]
     run = podrun.start("-H", ",".join(proxy.address for proxy in proxies), "--grace", "1", "--orphan-timeout", "2", "--", "sh", "-c", TREE)

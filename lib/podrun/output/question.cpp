@@ -28,7 +28,7 @@ class KeyByKey {
   }
   KeyByKey(const KeyByKey&) = delete;
   KeyByKey& operator=(const KeyByKey&) = delete;
-  ~KeyByKey() { ::tcsetattr(descriptor_, TCSAFLUSH, &before_); }
+  ~KeyByKey() { ::tcsetattr(descriptor_, TCSADRAIN, &before_); }
 
  private:
   int descriptor_;
@@ -52,7 +52,8 @@ std::optional<std::string> read_line(std::FILE* in, std::FILE* out, Echo echo) {
   for (;;) {
     const int key = std::fgetc(in);
     if (key == '\n' || key == '\r') return line;
-    if (key == EOF || key == kCtrlC || (key == kCtrlD && line.empty())) return std::nullopt;
+    if (key == kCtrlC) throw QuestionInterrupted();
+    if (key == EOF || (key == kCtrlD && line.empty())) return std::nullopt;
     if (key == kBackspace || key == kDelete) {
       erase_last(line, out, echo);
     } else if (key == kCtrlU) {
@@ -72,12 +73,16 @@ std::optional<std::string> ask_on_terminal(const std::string& question, Echo ech
   const File out(std::fopen("/dev/tty", "we"));
   if (!in || !out) return std::nullopt;
   std::setvbuf(in.get(), nullptr, _IONBF, 0);  // so that no secret stays in a buffer
+  // First, since it throws away what was typed before: it was not for this question.
+  const KeyByKey keys(::fileno(in.get()));
   std::fputs(question.c_str(), out.get());
   std::fflush(out.get());
   std::optional<std::string> line;
-  {
-    const KeyByKey keys(::fileno(in.get()));
+  try {
     line = read_line(in.get(), out.get(), echo);
+  } catch (const QuestionInterrupted&) {
+    std::fputc('\n', out.get());
+    throw;
   }
   std::fputc('\n', out.get());
   return line;

@@ -8,8 +8,11 @@ namespace podrun {
 
 enum class Echo { on, off };
 
+/// Ctrl-C was typed instead of an answer.
+struct QuestionInterrupted {};
+
 /// Asks on the controlling terminal, whatever standard input and output are, and returns the line that is
-/// typed there. Nothing: there is no terminal, or Ctrl-C or Ctrl-D was typed.
+/// typed there; nothing when there is no terminal or Ctrl-D was typed. Throws QuestionInterrupted.
 std::optional<std::string> ask_on_terminal(const std::string& question, Echo echo);
 
 }  // namespace podrun
