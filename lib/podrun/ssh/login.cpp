@@ -32,7 +32,7 @@ SshKey public_key(const std::string& blob) {
   return {key, ssh_key_free};
 }
 
-std::string method_names(int methods) {
+std::string method_names(unsigned methods) {
   std::vector<std::string> names;
   for (const auto& [method, name] :
        {std::pair{SSH_AUTH_METHOD_PUBLICKEY, "publickey"}, std::pair{SSH_AUTH_METHOD_PASSWORD, "password"},
@@ -204,11 +204,12 @@ void Login::refuse() const {
   const std::string offered = offered_.empty()
                                   ? "there is no key to offer: --identity FILE, ssh-add, or ~/.ssh/id_ed25519"
                                   : fmt::format("offered: {}", fmt::join(offered_, ", "));
-  const std::string methods = method_names(ssh_userauth_list(transport_.session(), nullptr));
+  const int methods = ssh_userauth_list(transport_.session(), nullptr);
   const std::string trouble = agent_ ? agent_->trouble() : "";
-  throw HostError({transport_.stage(),
-                   fmt::format("permission denied for {} ({}; the server accepts {}{}{})", settings_.user,
-                               offered, methods, trouble.empty() ? "" : "; the agent: ", trouble)});
+  throw HostError(
+      {transport_.stage(), fmt::format("permission denied for {} ({}; the server accepts {}{}{})",
+                                       settings_.user, offered, method_names(static_cast<unsigned>(methods)),
+                                       trouble.empty() ? "" : "; the agent: ", trouble)});
 }
 
 }  // namespace podrun

@@ -8,8 +8,10 @@
 #include <unistd.h>
 
 #include <cctype>
+#include <cerrno>
 #include <new>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
@@ -20,6 +22,16 @@ namespace {
 using Descriptor = asio::posix::stream_descriptor;
 
 constexpr std::size_t kLongestError = 300;  // a server may have written it
+
+/// Whether an error of libssh's is one of the network's, or of a server in distress (MaxStartups): these may
+/// pass. Not all come with libssh's prefix.
+bool may_pass(std::string_view error) {
+  if (error.starts_with("Socket error: ")) return true;
+  for (const int number : {ECONNRESET, ECONNABORTED, EPIPE, ETIMEDOUT, EHOSTUNREACH, ENETUNREACH}) {
+    if (error == std::generic_category().message(number)) return true;
+  }
+  return false;
+}
 
 bool take_prefix(std::string_view& text, std::string_view prefix) {
   if (!text.starts_with(prefix)) return false;
@@ -138,11 +150,8 @@ bool Transport::dead() const {
 bool Transport::write_pending() const { return (ssh_get_status(session_.get()) & SSH_WRITE_PENDING) != 0; }
 
 Failure Transport::failure() const {
-  // What the network or a server in distress (MaxStartups) did may pass; what was said in the protocol will
-  // not.
   const std::string_view error = ssh_get_error(session_.get());
-  const bool passing = error.starts_with("Socket error: ");
-  return {stage_, readable(error), passing ? Retry::may_help : Retry::no};
+  return {stage_, readable(error), may_pass(error) ? Retry::may_help : Retry::no};
 }
 
 void Transport::stop(Failure failure) {
