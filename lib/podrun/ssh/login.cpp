@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "podrun/ssh/login.hpp"
 
+#include <openssl/crypto.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -178,8 +179,11 @@ asio::awaitable<int> Login::ask_agent() {
   const ssh_session session = transport_.session();
   const char* user = settings_.user.c_str();
   transport_.lend();
-  credentials_.pool.run([=] { call->result = ssh_userauth_agent(session, user); },
-                        [=] { call->finished.notify(); });
+  const auto work = [=] {
+    call->result = ssh_userauth_agent(session, user);
+    OPENSSL_thread_stop();  // what OpenSSL keeps for a thread, which nobody joins
+  };
+  credentials_.pool.run(work, [=] { call->finished.notify(); });
   co_await call->finished.wait();
   transport_.take_back();
   transport_.check();
