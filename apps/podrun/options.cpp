@@ -2,8 +2,6 @@
 #include "options.hpp"
 
 #include <algorithm>
-#include <charconv>
-#include <map>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -11,6 +9,8 @@
 #include "podrun/base/duration.hpp"
 #include "podrun/base/error.hpp"
 #include "podrun/base/shell_quote.hpp"
+
+#include "option_values.hpp"
 
 namespace podrun {
 namespace {
@@ -56,40 +56,6 @@ CLI::callback_t checked(const std::string& name, Set set) {
     }
     return true;
   };
-}
-
-std::size_t parse_count(const std::string& text, std::size_t least = 1) {
-  std::size_t number = 0;
-  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc{} || rest != text.data() + text.size() || number < least) {
-    throw UsageError(fmt::format("bad number \"{}\" (expected {} or more)", text, least));
-  }
-  return number;
-}
-
-std::uint16_t parse_port(const std::string& text) {
-  std::uint16_t port = 0;
-  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), port);
-  if (error != std::errc{} || rest != text.data() + text.size() || port == 0)
-    throw UsageError(fmt::format("bad port \"{}\" (expected 1-65535)", text));
-  return port;
-}
-
-std::chrono::seconds parse_positive_duration(const std::string& text) {
-  const std::chrono::seconds duration = parse_duration(text);
-  if (duration == std::chrono::seconds(0))
-    throw UsageError(fmt::format("bad duration \"{}\" (expected at least 1s)", text));
-  return duration;
-}
-
-template <typename Value>
-Value parse_choice(const std::string& text, const std::vector<std::pair<std::string, Value>>& choices) {
-  std::string expected;
-  for (std::size_t i = 0; i < choices.size(); ++i) {
-    if (choices[i].first == text) return choices[i].second;
-    expected += (i == 0 ? "" : i + 1 == choices.size() ? " or " : ", ") + choices[i].first;
-  }
-  throw UsageError(fmt::format("bad value \"{}\" (expected {})", text, expected));
 }
 
 /// Binds every option of the command line to one Options.

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "option_values.hpp"
+
+#include <charconv>
+
+#include <fmt/format.h>
+
+#include "podrun/base/duration.hpp"
+
+namespace podrun {
+
+std::size_t parse_count(const std::string& text, std::size_t least) {
+  std::size_t number = 0;
+  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc{} || rest != text.data() + text.size() || number < least) {
+    throw UsageError(fmt::format("bad number \"{}\" (expected {} or more)", text, least));
+  }
+  return number;
+}
+
+std::uint16_t parse_port(const std::string& text) {
+  std::uint16_t port = 0;
+  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), port);
+  if (error != std::errc{} || rest != text.data() + text.size() || port == 0)
+    throw UsageError(fmt::format("bad port \"{}\" (expected 1-65535)", text));
+  return port;
+}
+
+std::chrono::seconds parse_positive_duration(const std::string& text) {
+  const std::chrono::seconds duration = parse_duration(text);
+  if (duration == std::chrono::seconds(0))
+    throw UsageError(fmt::format("bad duration \"{}\" (expected at least 1s)", text));
+  return duration;
+}
+
+}  // namespace podrun
