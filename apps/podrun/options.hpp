@@ -18,7 +18,7 @@ enum class Task { run, hosts };
 
 /// How hosts are reached over SSH, as given; ssh_settings() reads it.
 struct SshOptions {
-  std::string user;  ///< empty: not given
+  std::string user;        ///< empty: not given
   std::uint16_t port = 0;  ///< 0: not given
   std::vector<std::string> identities;
   std::vector<std::string> keywords;  ///< each `-o`
