@@ -11,7 +11,7 @@ extern char** environ;
 namespace podrun {
 namespace {
 
-/// Enough for slow name servers and agents; more would not make these faster.
+/// Enough for slow name servers, and for agents; more would not make these faster.
 constexpr std::size_t kBlockingThreads = 8;
 
 std::vector<std::string> own_environment() {
@@ -51,10 +51,11 @@ HostCount count_ways(const Options& options, const std::vector<Host>& hosts) {
 Connectors::Connectors(const std::shared_ptr<asio::io_context>& context, const Options& options,
                        const SshSettings& settings, SshState& ssh, const Probe& probe,
                        std::size_t descriptor_limit)
-    : pool_(context, kBlockingThreads),
-      resolver_(context->get_executor(), pool_),
+    : name_pool_(context, kBlockingThreads),
+      resolver_(context->get_executor(), name_pool_),
       agents_(context->get_executor()),
-      credentials_{ssh.identities, ssh.keys, agents_, pool_},
+      agent_pool_(context, kBlockingThreads),
+      credentials_{ssh.identities, ssh.keys, agents_, agent_pool_},
       local_(make_local_connector(context->get_executor(), local_child(probe, descriptor_limit))) {
   const asio::any_io_executor executor = context->get_executor();
   if (!options.via.empty()) {

@@ -37,9 +37,10 @@ class Connectors {
   Connector& at(const Host& host) const { return host.kind == HostKind::local ? *local_ : *remote_; }
 
  private:
-  BlockingPool pool_;
+  BlockingPool name_pool_;  ///< a name server that does not answer holds up no login
   Resolver resolver_;
   Agents agents_;
+  BlockingPool agent_pool_;
   Credentials credentials_;
   std::unique_ptr<Connector> local_;
   std::unique_ptr<Connector> remote_;

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "podrun/hosts/discovery.hpp"
+#include "podrun/ssh/host_keys.hpp"
 #include "podrun/ssh/known_hosts_store.hpp"
 
 #include "ssh_settings.hpp"
@@ -37,7 +38,8 @@ std::string forget(const std::vector<Host>& hosts, const SshSettings& common) {
   for (const Host& host : hosts) {
     if (host.kind == HostKind::local) continue;
     const SshSettings settings = settings_for(common, host);
-    names.emplace_back(settings.host_name, settings.port);
+    const HostKeyTarget target = host_key_target(settings, settings.host_name);
+    names.emplace_back(target.host, target.port);
   }
   std::string text;
   for (const std::string& file : common.user_known_hosts) {

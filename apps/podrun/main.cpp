@@ -75,28 +75,31 @@ asio::awaitable<void> relay_signals(asio::signal_set& signals, FanOut& fan_out, 
 }
 
 /// Whether what the hosts wait for is an answer of the user, and an answer would make the run possible.
-bool waits_for_answer(const Plan& plan, const RunPolicy& policy) {
+bool waits_for_answer(const Limits& limits, const RunPolicy& policy) {
+  if (limits.questions == Questions::none || policy.interrupted_by()) return false;
   bool waits = false;
   for (const HostOutcome& outcome : policy.outcomes()) {
     const auto* unreachable = std::get_if<Unreachable>(&outcome);
+    if (!unreachable && !std::holds_alternative<NotStarted>(outcome)) return false;  // it has run there
     const bool asks = unreachable && unreachable->failure.retry == Retry::after_asking;
-    if (unreachable && !asks && plan.run.limits.on_unreachable == OnUnreachable::stop) return false;
+    if (unreachable && !asks && limits.on_unreachable == OnUnreachable::stop) return false;
     waits = waits || asks;
   }
-  return waits && !policy.interrupted_by();
+  return waits;
 }
 
-enum class Next { leave, connect_again };
+enum class Next { leave, connect_again, go_without_answer };
 
 /// An attempt of the run from its start to the last line of its summary.
 asio::awaitable<Next> run_to_the_end(FanOut& fan_out, Output& output, const Plan& plan, SshState& ssh) {
   co_await fan_out.run();
   output.finish();
   const RunPolicy& policy = fan_out.policy();
-  if (waits_for_answer(plan, policy)) {
+  if (waits_for_answer(plan.run.limits, policy)) {
     co_await output.drain();
     try {
       if (answer_questions(ssh)) co_return Next::connect_again;
+      if (plan.run.limits.on_unreachable == OnUnreachable::skip) co_return Next::go_without_answer;
     } catch (const QuestionInterrupted&) {
       fan_out.interrupt(SIGINT);
     }
@@ -125,8 +128,8 @@ std::unique_ptr<Sink> make_sink(const Plan& plan, const Options& options, const 
   return make_stream_sink(plan.run.hosts, style, terminal);
 }
 
-/// Nothing: the user has answered a question, and the run is to be tried again.
-std::optional<int> try_to_run(const Plan& plan, const Options& options, const Probe& probe,
+/// Nothing: the user was asked, and the run is to be tried again, as the plan now says.
+std::optional<int> try_to_run(Plan& plan, const Options& options, const Probe& probe,
                               const std::shared_ptr<Terminal>& terminal, SshState& ssh,
                               std::size_t limit_before) {
   const auto context = std::make_shared<asio::io_context>(1);
@@ -180,7 +183,8 @@ std::optional<int> try_to_run(const Plan& plan, const Options& options, const Pr
                  });
   context->run();
   output.reset();  // joins its thread: the terminal is ours again
-  if (next == Next::connect_again) return std::nullopt;
+  if (next == Next::go_without_answer) plan.run.limits.questions = Questions::none;
+  if (next != Next::leave) return std::nullopt;
   for (const StreamId stream : {StreamId::out, StreamId::err}) {
     if (terminal->error(stream) == std::errc::broken_pipe) return kBrokenPipeStatus;
     if (terminal->error(stream)) return kIoStatus;
@@ -203,10 +207,10 @@ void load(const Plan& plan, SshState& ssh, Terminal& terminal) {
   terminal.flush();
 }
 
-int run(const Plan& plan, const Options& options, const Probe& probe,
-        const std::shared_ptr<Terminal>& terminal) {
+int run(Plan plan, const Options& options, const Probe& probe, const std::shared_ptr<Terminal>& terminal) {
   const HostCount ways = count_ways(options, plan.run.hosts);
   const std::size_t limit_before = raise_descriptor_limit(ways);
+  if (can_ask_on_terminal()) plan.run.limits.questions = Questions::can_be_asked;
   SshState ssh(plan.ssh.home);
   if (ways.by_ssh > 0) load(plan, ssh, *terminal);
   for (;;) {

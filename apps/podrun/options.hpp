@@ -16,7 +16,7 @@ namespace podrun {
 /// The first word of the command line.
 enum class Task { run, hosts };
 
-/// How hosts are reached over SSH, as given; ssh_settings() reads it.
+/// How hosts are reached over SSH, as given; ssh_plan() reads it.
 struct SshOptions {
   std::string user;        ///< empty: not given
   std::uint16_t port = 0;  ///< 0: not given

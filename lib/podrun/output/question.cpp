@@ -3,6 +3,7 @@
 
 #include <termios.h>
 
+#include <cerrno>
 #include <cstdio>
 #include <memory>
 
@@ -50,9 +51,10 @@ void erase_last(std::string& line, std::FILE* out, Echo echo) {
 std::optional<std::string> read_line(std::FILE* in, std::FILE* out, Echo echo) {
   std::string line;
   for (;;) {
+    errno = 0;
     const int key = std::fgetc(in);
     if (key == '\n' || key == '\r') return line;
-    if (key == kCtrlC) throw QuestionInterrupted();
+    if (key == kCtrlC || (key == EOF && errno == EINTR)) throw QuestionInterrupted();
     if (key == EOF || (key == kCtrlD && line.empty())) return std::nullopt;
     if (key == kBackspace || key == kDelete) {
       erase_last(line, out, echo);
@@ -67,6 +69,8 @@ std::optional<std::string> read_line(std::FILE* in, std::FILE* out, Echo echo) {
 }
 
 }  // namespace
+
+bool can_ask_on_terminal() { return File(std::fopen("/dev/tty", "re")) != nullptr; }
 
 std::optional<std::string> ask_on_terminal(const std::string& question, Echo echo) {
   const File in(std::fopen("/dev/tty", "re"));

@@ -8,6 +8,9 @@ namespace podrun {
 
 enum class Echo { on, off };
 
+/// Whether there is a controlling terminal.
+bool can_ask_on_terminal();
+
 /// Ctrl-C was typed instead of an answer.
 struct QuestionInterrupted {};
 

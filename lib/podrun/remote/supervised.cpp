@@ -14,6 +14,9 @@
 namespace podrun {
 namespace {
 
+/// What a helper on a host says is not kept beyond this, in bytes.
+constexpr std::size_t kMaxSaid = 64 * 1024;
+
 std::string_view last_line(std::string_view text) {
   const std::size_t end = text.find_last_not_of("\r\n ");
   if (end == std::string_view::npos) return {};
@@ -153,9 +156,9 @@ asio::awaitable<Hello> Supervised::prepare(const std::vector<RemoteFile>& files,
   if (!files.empty()) supervision_.run_directory = RunDirectory::yes;
   const std::string nonce = random_id();
   Program program = supervisor_program(supervision_, nonce, text);
-  control_ = std::make_shared<Control>(executor_, co_await link_.exec(std::move(program)));
-  Greeting greeting(control_->stream(), nonce, std::move(noise));
   may_have_started_ = !text.empty();
+  control_ = std::make_shared<Control>(executor_, co_await start(std::move(program)));
+  Greeting greeting(control_->stream(), nonce, std::move(noise));
   Hello hello = co_await greeting.read(may_have_started_);
   greeted_ = true;
   if (auto failure = refusal(hello, supervision_)) {
@@ -166,6 +169,16 @@ asio::awaitable<Hello> Supervised::prepare(const std::vector<RemoteFile>& files,
   directory_ = hello.rest;
   for (const RemoteFile& file : files) co_await put(file);
   co_return hello;
+}
+
+/// A refusal is certain: nothing runs. When the connection ends or the answer is late, it may have.
+asio::awaitable<std::shared_ptr<Stream>> Supervised::start(Program program) {
+  try {
+    co_return co_await link_.exec(std::move(program));
+  } catch (const HostError& error) {
+    if (error.failure().retry != Retry::may_help) may_have_started_ = false;
+    throw;
+  }
 }
 
 void Supervised::go(std::string_view text) { control_->send(fmt::format("go {}\n", text)); }
@@ -214,7 +227,7 @@ asio::awaitable<void> Supervised::put(const RemoteFile& file) {
   for (;;) {
     StreamEvent event = co_await stream->next();
     if (auto* output = std::get_if<Received>(&event)) {
-      said += output->bytes.bytes().substr(0, 1024);
+      if (said.size() < kMaxSaid) said += output->bytes.bytes();
     } else if (auto* failure = std::get_if<Failure>(&event)) {
       throw HostError(std::move(*failure));
     } else if (std::holds_alternative<Closed>(event)) {
@@ -239,7 +252,7 @@ asio::awaitable<std::vector<std::string>> Supervised::output_holders() {
   for (;;) {
     StreamEvent event = co_await stream->next();
     if (auto* output = std::get_if<Received>(&event)) {
-      if (output->stream == StreamId::out) text += output->bytes.bytes();
+      if (output->stream == StreamId::out && text.size() < kMaxSaid) text += output->bytes.bytes();
     } else if (std::holds_alternative<Closed>(event) || std::holds_alternative<Failure>(event)) {
       break;
     }

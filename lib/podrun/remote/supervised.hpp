@@ -51,6 +51,7 @@ class Supervised {
  private:
   class Control;
 
+  asio::awaitable<std::shared_ptr<Stream>> start(Program program);
   asio::awaitable<std::shared_ptr<Stream>> start_helper(Program program, std::string nonce);
   asio::awaitable<void> put(const RemoteFile& file);
 

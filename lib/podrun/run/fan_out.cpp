@@ -150,6 +150,7 @@ void FanOut::obey(const action::Abandon& abandon) {
   Failure failure = abandon.failure;
   if (job.supervised && failure.stage.empty()) failure.stage = job.stage;  // before it the link knows better
   trace(2, abandon.host, "abandoned: " + failure.what);
+  job.abandoned = failure;
   if (job.link) job.link->stop(failure);
   if (job.supervised) job.supervised->stop(failure);
 }
@@ -166,6 +167,7 @@ asio::awaitable<void> FanOut::drive(std::size_t host) {
   std::optional<Failure> failure;
   co_await asio::post(world_.executor, asio::use_awaitable);  // so that Ready is answered before we go on
   try {
+    if (jobs_[host].abandoned) throw HostError(*jobs_[host].abandoned);  // in the meantime
     co_await prepare(host);
     happen(event::Ready{host});
     co_await follow(host);
@@ -221,6 +223,10 @@ asio::awaitable<void> FanOut::follow(std::size_t host) {
     }
     const auto* failure = std::get_if<Failure>(&event);
     if (failure && !exited) throw HostError(*failure);
+    if (failure && !failure->stage.empty()) {
+      world_.output.say(fmt::format("podrun: [{}] lost behind its end, output may be missing: {}",
+                                    plan_.hosts[host].label, describe(*failure)));
+    }
     if (failure || (exited && std::holds_alternative<Closed>(event))) break;
     if (std::holds_alternative<Closed>(event))
       throw HostError({job.stage, "the connection ended without an exit status"});

@@ -66,6 +66,7 @@ class FanOut {
     std::unique_ptr<Supervised> supervised;
     std::optional<Hello> hello;
     std::weak_ptr<Stream> input;
+    std::optional<Failure> abandoned;
     bool started_early = false;  ///< the supervisor was given the command, see early_go()
     bool told_to_go = false;
     bool spoke = false;

@@ -48,6 +48,7 @@ class Input::State : public std::enable_shared_from_this<Input::State> {
   }
 
   void start() {
+    if (std::exchange(started_, true)) return;
     std::thread(read_all, shared_from_this()).detach();
     permits_.release(kChunksAhead);
   }
@@ -57,6 +58,7 @@ class Input::State : public std::enable_shared_from_this<Input::State> {
   }
 
   asio::awaitable<void> feed(std::size_t host, std::shared_ptr<Stream> stream) {
+    start();
     while (positions_[host] != kLeft) {
       if (positions_[host] < begin_ + chunks_.size()) {
         const Chunk chunk = chunks_[positions_[host] - begin_];
@@ -118,15 +120,14 @@ class Input::State : public std::enable_shared_from_this<Input::State> {
   std::atomic<bool> closed_ = false;
   std::deque<Chunk> chunks_;
   std::size_t begin_ = 0;  ///< number of the first of chunks_
+  bool started_ = false;
   bool ended_ = false;
   std::vector<std::size_t> positions_;  ///< number of each host's next chunk
   std::vector<std::unique_ptr<Event>> arrivals_;
 };
 
 Input::Input(std::shared_ptr<asio::io_context> context, int descriptor, std::size_t hosts, OnError on_error)
-    : state_(std::make_shared<State>(std::move(context), descriptor, hosts, std::move(on_error))) {
-  state_->start();
-}
+    : state_(std::make_shared<State>(std::move(context), descriptor, hosts, std::move(on_error))) {}
 
 Input::~Input() { state_->close(); }
 

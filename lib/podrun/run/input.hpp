@@ -27,7 +27,8 @@ class Input {
   /// Does not wait for the thread, which may be in a read that never ends.
   ~Input();
 
-  /// Copies everything to the host's stream; returns at the end of the input, or when the stream takes no
+  /// Begins to read at the first call: a run that is given up before has taken nothing. Copies everything to
+  /// the host's stream; returns at the end of the input, or when the stream takes no
   /// more.
   asio::awaitable<void> feed(std::size_t host, std::shared_ptr<Stream> stream);
   /// This host takes no more: the others need not wait for it.

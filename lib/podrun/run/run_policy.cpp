@@ -173,7 +173,8 @@ void RunPolicy::connect_later(std::size_t host, const Failure& failure) {
 /// the end names every host that is not reached.
 void RunPolicy::give_up(std::size_t host, const Failure& failure) {
   finish(host);
-  if (limits_.on_unreachable == OnUnreachable::skip && failure.retry != Retry::after_asking) return;
+  const bool asks = failure.retry == Retry::after_asking && limits_.questions == Questions::can_be_asked;
+  if (limits_.on_unreachable == OnUnreachable::skip && !asks) return;
   if (std::exchange(doomed_, true)) return;
   for (std::size_t other = batch_begin_; other < batch_end_; ++other) {
     if (hosts_[other].state == State::waiting && hosts_[other].attempts > 0) finish(other);

@@ -19,6 +19,8 @@
 namespace podrun {
 
 enum class OnUnreachable { stop, skip };
+/// Whether the user can be asked when a host's failure is Retry::after_asking; then nothing starts before.
+enum class Questions { none, can_be_asked };
 enum class OnFailure { go_on, end_others };
 
 struct Limits {
@@ -31,6 +33,7 @@ struct Limits {
   std::optional<std::chrono::seconds> timeout = std::nullopt;
   std::chrono::seconds grace{10};
   OnUnreachable on_unreachable = OnUnreachable::stop;
+  Questions questions = Questions::none;
   OnFailure on_failure = OnFailure::go_on;
 };
 

@@ -142,6 +142,7 @@ void Channel::take_refused() {
     while (channel_ && refused_[index_of(stream)] && kept_ + buffer.size() <= kMaxKept) {
       const int count = session_->transport_->call(
           [&] { return ssh_channel_read_nonblocking(channel_, buffer.data(), buffer.size(), is_stderr); });
+      if (count == SSH_ERROR) break;  // the session is dead, and this is lost: the pump will say so
       if (count > 0) keep(stream, buffer.data(), static_cast<std::uint32_t>(count));
       if (count <= 0) refused_[index_of(stream)] = false;
     }
@@ -157,6 +158,10 @@ asio::awaitable<StreamEvent> Channel::next() {
       pieces_.pop_front();
       kept_ -= piece.bytes.size();
       co_return Received{piece.stream, Chunk(std::move(piece.bytes))};
+    }
+    if (channel_ && (refused_[0] || refused_[1])) {
+      co_await readable_.wait();
+      continue;
     }
     if (end_ && !std::exchange(end_told_, true)) {
       co_return std::visit([](auto end) { return StreamEvent(end); }, *end_);
@@ -181,12 +186,13 @@ asio::awaitable<bool> Channel::write(Chunk chunk) {
           [&] { return ssh_channel_write(channel_, rest.data(), static_cast<std::uint32_t>(rest.size())); });
       if (count < 0) co_return false;
       rest.remove_prefix(static_cast<std::size_t>(count));
-      session_->transport_->wake();
+      if (count > 0) session_->transport_->wake();
       if (count > 0) continue;
+      waits_for_arrival_ = true;  // keys are being exchanged anew
     }
     writing_ = true;
     co_await writable_.wait();
-    writing_ = false;
+    writing_ = waits_for_arrival_ = false;
   }
   co_return true;
 }
@@ -212,7 +218,7 @@ void Channel::stop(Failure failure) {
 /// The pump has handled something.
 void Channel::after_step(bool arrived) {
   if (starting_ && arrived) progress_.notify();
-  if (writing_ && can_write()) writable_.notify();
+  if (writing_ && can_write() && (arrived || !waits_for_arrival_)) writable_.notify();
 }
 
 /// The session ends. libssh frees its channels itself.
@@ -220,6 +226,11 @@ void Channel::detach(const Failure& failure) {
   if (channel_) ssh_remove_channel_callbacks(channel_, &callbacks_);
   channel_ = nullptr;
   if (!failure_) failure_ = failure;
+  if (refused_[0] ||
+      refused_[1]) {  // libssh gives nothing of a dead session: no end, since output is missing
+    closed_ = false;
+    if (!end_told_) end_.reset();
+  }
   readable_.notify();
   writable_.notify();
   progress_.notify();

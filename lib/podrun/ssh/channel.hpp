@@ -66,7 +66,8 @@ class Channel : public Stream {
   ssh_channel_callbacks_struct callbacks_{};
   Event readable_;
   Event writable_;
-  bool writing_ = false;  ///< waits for writable_
+  bool writing_ = false;            ///< waits for writable_
+  bool waits_for_arrival_ = false;  ///< before it is worth a try
   Event progress_;
   bool starting_ = false;  ///< waits for progress_
 

@@ -52,6 +52,20 @@ class SshLink : public Link {
   ~SshLink() override { stop({"", "abandoned"}); }
 
   asio::awaitable<void> open() override {
+    try {
+      co_await log_in();
+    } catch (const HostError&) {  // the server does not wait for us any longer
+      login_.reset();
+      transport_.reset();
+      throw;
+    }
+    session_ = std::make_shared<Session>(world_.executor, std::move(transport_),
+                                         KeepAlive{settings_.alive_interval, settings_.alive_count_max});
+    session_->start();
+  }
+
+ private:
+  asio::awaitable<void> log_in() {
     lookup_.emplace(world_.resolver, settings_.host_name, settings_.address_family);
     const Addresses addresses = co_await lookup_->get();
     HostKeyDecision decision = co_await greet(addresses);
@@ -61,11 +75,9 @@ class SshLink : public Link {
     login_.emplace(*transport_, world_.credentials, settings_);
     co_await login_->run();
     login_.reset();
-    session_ = std::make_shared<Session>(world_.executor, std::move(transport_),
-                                         KeepAlive{settings_.alive_interval, settings_.alive_count_max});
-    session_->start();
   }
 
+ public:
   asio::awaitable<std::shared_ptr<Stream>> exec(Program program) override {
     std::string text = exec_text(program);
     co_return co_await session_->exec(std::move(text));

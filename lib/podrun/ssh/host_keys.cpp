@@ -17,17 +17,6 @@ constexpr std::uint16_t kSshPort = 22;
 
 std::string describe(const HostKey& key) { return fmt::format("{} ({})", fingerprint(key), key.type); }
 
-/// The name to look up, and its port: an alias stands for both, as in ssh.
-struct Target {
-  std::string host;
-  std::uint16_t port;
-  std::string name() const { return known_hosts_name(host, port); }
-};
-Target target_of(const SshSettings& settings, const std::string& host) {
-  if (!settings.host_key_alias.empty()) return {settings.host_key_alias, kSshPort};
-  return {host, settings.port};
-}
-
 std::string algorithms_of(const SshSettings& settings) {
   return settings.host_key_algorithms.empty() ? std::string(kHostKeyAlgorithms)
                                               : settings.host_key_algorithms;
@@ -37,7 +26,7 @@ HostKeyDecision refused(std::string what, Retry retry = Retry::no) {
   return {HostKeyDecision::Kind::refused, Failure{"host key", std::move(what), retry}};
 }
 
-HostKeyDecision changed(const Target& target, const HostKey& key, const KnownKey& known) {
+HostKeyDecision changed(const HostKeyTarget& target, const HostKey& key, const KnownKey& known) {
   if (known.file.empty()) {
     return refused(fmt::format("the host key has changed: {}, but it was {} before, in this run",
                                describe(key), describe(known.key)));
@@ -47,10 +36,10 @@ HostKeyDecision changed(const Target& target, const HostKey& key, const KnownKey
       fmt::format("the host key has changed: {}, but known_hosts has {} ({}{}:{}); if that is right: "
                   "ssh-keygen -R {} -f {}",
                   describe(key), fingerprint(known.key), type, known.file, known.line,
-                  shell_quote(target.name()), shell_quote(known.file)));
+                  shell_quote(known_hosts_name(target.host, target.port)), shell_quote(known.file)));
 }
 
-HostKeyDecision unknown(const SshSettings& settings, const Target& target, const HostKey& key) {
+HostKeyDecision unknown(const SshSettings& settings, const HostKeyTarget& target, const HostKey& key) {
   const std::string what = "the host key is not known: " + describe(key);
   if (settings.host_key_check == HostKeyCheck::ask) {
     return refused(what +
@@ -71,6 +60,11 @@ HostKeyDecision unknown(const SshSettings& settings, const Target& target, const
 
 }  // namespace
 
+HostKeyTarget host_key_target(const SshSettings& settings, const std::string& host) {
+  if (!settings.host_key_alias.empty()) return {settings.host_key_alias, kSshPort};
+  return {host, settings.port};
+}
+
 HostKeys::File& HostKeys::file(const std::string& path) {
   const auto found = files_.find(path);
   if (found != files_.end()) return found->second;
@@ -90,8 +84,8 @@ KnownHosts HostKeys::known_hosts(const SshSettings& settings) {
 void HostKeys::load(const SshSettings& settings) { known_hosts(settings); }
 
 std::string HostKeys::algorithms(const SshSettings& settings, const std::string& host) {
-  const Target target = target_of(settings, host);
-  const auto hashed = hashed_types_.find(target.name());
+  const HostKeyTarget target = host_key_target(settings, host);
+  const auto hashed = hashed_types_.find(known_hosts_name(target.host, target.port));
   return prefer_key_types(algorithms_of(settings),
                           hashed != hashed_types_.end()
                               ? hashed->second
@@ -99,7 +93,7 @@ std::string HostKeys::algorithms(const SshSettings& settings, const std::string&
 }
 
 HostKeyDecision HostKeys::judge(const SshSettings& settings, const std::string& host, const HostKey& key) {
-  const Target target = target_of(settings, host);
+  const HostKeyTarget target = host_key_target(settings, host);
   const KeyCheck check = known_hosts(settings).check(target.host, target.port, key);
   if (check.verdict == KeyVerdict::known) return {};
   if (check.verdict == KeyVerdict::revoked) {
@@ -108,14 +102,14 @@ HostKeyDecision HostKeys::judge(const SshSettings& settings, const std::string& 
   }
   if (check.verdict == KeyVerdict::other_type) {
     const std::string offered = algorithms(settings, host);
-    hashed_types_[target.name()] = check.other_types;
+    hashed_types_[known_hosts_name(target.host, target.port)] = check.other_types;
     HostKeyDecision decision = changed(target, key, *check.entry);
     if (algorithms(settings, host) != offered) decision.kind = HostKeyDecision::Kind::connect_again;
     return decision;
   }
   if (check.verdict == KeyVerdict::changed) return changed(target, key, *check.entry);
 
-  HostKeyQuestion question{target.name(), key};
+  HostKeyQuestion question{known_hosts_name(target.host, target.port), key};
   if (!settings.user_known_hosts.empty()) question.file = settings.user_known_hosts.front();
   if (settings.hash_known_hosts) question.form = NameForm::hashed;
   if (settings.host_key_check == HostKeyCheck::accept_new || settings.host_key_check == HostKeyCheck::no) {

@@ -23,6 +23,14 @@ struct HostKeyQuestion {
   friend bool operator==(const HostKeyQuestion&, const HostKeyQuestion&) = default;
 };
 
+/// The name to look up, and its port.
+struct HostKeyTarget {
+  std::string host;
+  std::uint16_t port;
+};
+/// HostKeyAlias stands for both, as in ssh.
+HostKeyTarget host_key_target(const SshSettings& settings, const std::string& host);
+
 struct HostKeyDecision {
   /// connect_again: the host is known by keys of another type; algorithms() asks for these now.
   enum class Kind { accepted, refused, connect_again };

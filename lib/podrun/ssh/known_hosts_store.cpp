@@ -130,6 +130,8 @@ std::size_t forget_host_keys(const std::string& path,
   const Descriptor locked(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
   if (locked.get() >= 0 && !lock(locked.get()))
     throw UsageError(fmt::format("cannot change {:?}: another program keeps it locked (try again)", path));
+  if (locked.get() >= 0 && !is_at(locked.get(), path))
+    throw UsageError(fmt::format("cannot change {:?}: another program has just done so (try again)", path));
   const ForgottenKeys left = forget_keys(read_known_hosts(path), hosts);
   if (left.removed == 0) return 0;
   const std::string error = replace_file(path, left.text);

@@ -6,12 +6,14 @@
 
 #include <algorithm>
 #include <functional>
+#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <libssh/libssh.h>
 
+#include "podrun/base/error.hpp"
 #include "podrun/ssh/host_key.hpp"
 #include "podrun/ssh/key_blob.hpp"
 
@@ -27,9 +29,13 @@ struct PoolCall {
 
 SshKey public_key(const std::string& blob) {
   ssh_key key = nullptr;
-  const std::optional<HostKey> read = read_host_key(to_base64(blob));
-  if (!read) return nullptr;
-  ssh_pki_import_pubkey_base64(to_base64(blob).c_str(), ssh_key_type_from_name(read->type.c_str()), &key);
+  const std::string base64 = to_base64(blob);
+  const ssh_keytypes_e type = ssh_key_type_from_name(std::string(key_type(blob)).c_str());
+  if (is_certificate(blob)) {
+    ssh_pki_import_cert_base64(base64.c_str(), type, &key);
+  } else {
+    ssh_pki_import_pubkey_base64(base64.c_str(), type, &key);
+  }
   return {key, ssh_key_free};
 }
 
@@ -85,10 +91,19 @@ asio::awaitable<void> Login::run() {
   refuse();
 }
 
+/// They have been read before the run; what has become wrong since is this host's failure.
+IdentityList Login::find_identities() {
+  try {
+    return credentials_.identities.find(settings_);
+  } catch (const UsageError& error) {
+    throw HostError({transport_.stage(), error.what()});
+  }
+}
+
 /// In the order of ssh: the agent's keys that are also named files, its others, the files. But what the last
 /// host has taken comes first, since servers end the connection after some wrong keys.
 asio::awaitable<std::vector<Login::Candidate>> Login::candidates() {
-  const IdentityList identities = credentials_.identities.find(settings_);
+  const IdentityList identities = find_identities();
   std::vector<AgentKey> agent_keys;
   if (agent_) agent_keys = co_await agent_->list();
   transport_.check();
@@ -101,11 +116,17 @@ asio::awaitable<std::vector<Login::Candidate>> Login::candidates() {
   std::vector<Candidate> all;
   for (const AgentKey& key : agent_keys) all.push_back({key.blob, key});
   for (const auto& identity : identities) {
-    const bool offered_by_agent = std::any_of(agent_keys.begin(), agent_keys.end(), [&](const AgentKey& key) {
-      return key.blob == identity->public_blob;
-    });
-    const bool usable = identity->key || !identity->locked_file.empty();
-    if (usable && !offered_by_agent) all.push_back({identity->public_blob, identity});
+    const std::string& blob = identity->public_blob;
+    const auto agent_has = [&](const std::string& wanted) {
+      return std::any_of(agent_keys.begin(), agent_keys.end(),
+                         [&](const AgentKey& key) { return key.blob == wanted; });
+    };
+    if (agent_has(blob)) continue;
+    if (!identity->key && is_certificate(blob) && agent_has(plain_key(blob))) {
+      all.insert(all.begin(), {blob, AgentKey{blob, identity->name, plain_key(blob)}});
+    } else if (identity->key || !identity->locked_file.empty()) {
+      all.push_back({blob, identity});
+    }
   }
   std::stable_partition(all.begin(), all.end(), [this](const Candidate& candidate) {
     return !candidate.blob.empty() && candidate.blob == credentials_.memory.last_accepted;
@@ -116,7 +137,7 @@ asio::awaitable<std::vector<Login::Candidate>> Login::candidates() {
 asio::awaitable<Login::Answer> Login::offer(const Identity& identity) {
   offered_.push_back(identity.name);
   if (!identity.key) {
-    co_await ask_for_locked(identity);
+    co_await try_locked(identity);
     co_return Answer::refused;
   }
   const ssh_session session = transport_.session();
@@ -126,8 +147,8 @@ asio::awaitable<Login::Answer> Login::offer(const Identity& identity) {
   co_return judge(result, identity.public_blob);
 }
 
-/// Whether the server would take it is found out without its private part.
-asio::awaitable<void> Login::ask_for_locked(const Identity& identity) {
+/// Whether the server would take it is found out without its private part. Another key may do without asking.
+asio::awaitable<void> Login::try_locked(const Identity& identity) {
   const ssh_session session = transport_.session();
   if (const SshKey key = public_key(identity.public_blob)) {
     const int result = co_await transport_.finish(
@@ -136,12 +157,7 @@ asio::awaitable<void> Login::ask_for_locked(const Identity& identity) {
     if (result == SSH_AUTH_ERROR) throw HostError(transport_.failure());
     if (result != SSH_AUTH_SUCCESS) co_return;
   }
-  std::vector<std::string>& locked = credentials_.memory.locked_files;
-  if (std::find(locked.begin(), locked.end(), identity.locked_file) == locked.end())
-    locked.push_back(identity.locked_file);
-  const std::string what =
-      fmt::format("the key {} needs its passphrase (run podrun on a terminal, or ssh-add it)", identity.name);
-  throw HostError({transport_.stage(), what, Retry::after_asking});
+  if (locked_.empty()) locked_ = identity.locked_file;
 }
 
 /// libssh offers all that it is shown, one after the other, up to one that the agent fails to sign with.
@@ -183,7 +199,12 @@ asio::awaitable<int> Login::ask_agent() {
     call->result = ssh_userauth_agent(session, user);
     OPENSSL_thread_stop();  // what OpenSSL keeps for a thread, which nobody joins
   };
-  credentials_.pool.run(work, [=] { call->finished.notify(); });
+  try {
+    credentials_.pool.run(work, [=] { call->finished.notify(); });
+  } catch (const std::system_error& error) {  // no thread to be had
+    transport_.take_back();
+    throw HostError({transport_.stage(), error.what(), Retry::may_help});
+  }
   co_await call->finished.wait();
   transport_.take_back();
   transport_.check();
@@ -204,7 +225,16 @@ Login::Answer Login::judge(int result, const std::string& blob) {
   return Answer::accepted;
 }
 
-void Login::refuse() const {
+void Login::ask_for_passphrase() {
+  std::vector<std::string>& files = credentials_.memory.locked_files;
+  if (std::find(files.begin(), files.end(), locked_) == files.end()) files.push_back(locked_);
+  const std::string what =
+      fmt::format("the key {} needs its passphrase (run podrun on a terminal, or ssh-add it)", locked_);
+  throw HostError({transport_.stage(), what, Retry::after_asking});
+}
+
+void Login::refuse() {
+  if (!locked_.empty()) ask_for_passphrase();
   const std::string offered = offered_.empty()
                                   ? "there is no key to offer: --identity FILE, ssh-add, or ~/.ssh/id_ed25519"
                                   : fmt::format("offered: {}", fmt::join(offered_, ", "));

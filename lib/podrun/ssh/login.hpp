@@ -55,13 +55,15 @@ class Login {
 
   asio::awaitable<std::vector<Candidate>> candidates();
   asio::awaitable<Answer> offer(const Identity& identity);
-  asio::awaitable<void> ask_for_locked(const Identity& identity);
+  asio::awaitable<void> try_locked(const Identity& identity);
   asio::awaitable<Answer> offer_agents(std::vector<AgentKey> keys);
   asio::awaitable<int> ask_agent();
   void leave_agent();
   asio::awaitable<Answer> offer_nothing();
   Answer judge(int result, const std::string& blob);
-  [[noreturn]] void refuse() const;
+  IdentityList find_identities();
+  [[noreturn]] void refuse();
+  [[noreturn]] void ask_for_passphrase();
 
   Transport& transport_;
   Credentials& credentials_;
@@ -69,6 +71,7 @@ class Login {
   std::optional<AgentProxy> agent_;  ///< nothing: there is none
   int agent_descriptor_ = -1;        ///< libssh's end, once it has one; the session would close it
   std::vector<std::string> offered_;
+  std::string locked_;  ///< a file with a passphrase that the server would take
 };
 
 }  // namespace podrun

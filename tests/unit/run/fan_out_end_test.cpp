@@ -64,6 +64,19 @@ TEST_F(FanOutEnd, EndsTheInputAtOnceWhenTerminated) {
   EXPECT_EQ(status(), 143);
 }
 
+/// A Ctrl-C that comes when so many handlers have run.
+class FanOutInterrupted : public FanOutTest, public testing::WithParamInterface<int> {};
+INSTANTIATE_TEST_SUITE_P(Steps, FanOutInterrupted, testing::Range(0, 24));
+
+TEST_P(FanOutInterrupted, EndsAtAnyStep) {
+  set_up(2);
+  plan_.limits.fanout = 1;
+  launch();
+  for (int step = 0; step < GetParam(); ++step) context_->poll_one();
+  fan_out_->interrupt(SIGINT);
+  EXPECT_EQ(finish().find("not finished"), std::string::npos) << outcomes();
+}
+
 TEST_F(FanOutEnd, CancelsBeforeTheStart) {
   set_up(3);
   hosts_[0].connects = false;

@@ -129,10 +129,18 @@ TEST_F(FanOutRetry, PutsTheFilesThereAgain) {
 TEST_F(FanOutRetry, StartsNothingBeforeAQuestionIsAnswered) {
   set_up(2);
   plan_.limits.on_unreachable = OnUnreachable::skip;
+  plan_.limits.questions = Questions::can_be_asked;
   hosts_[0].refuses = Failure{"host key", "unknown", Retry::after_asking};
   EXPECT_EQ(run(), "unreachable: host key: unknown, not started");
   EXPECT_EQ(hosts_[0].attempts, 1U);
   EXPECT_EQ(told(1), "");
+}
+
+TEST_F(FanOutRetry, SkipsAHostWithAQuestionWhenNobodyCanBeAsked) {
+  set_up(2);
+  plan_.limits.on_unreachable = OnUnreachable::skip;
+  hosts_[0].refuses = Failure{"host key", "unknown", Retry::after_asking};
+  EXPECT_EQ(run(), "unreachable: host key: unknown, ok");
 }
 
 TEST_F(FanOutRetry, SaysWhenItWillTryAgain) {

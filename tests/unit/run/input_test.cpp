@@ -237,8 +237,18 @@ TEST_F(InputTest, GivesAHostThatComesLateEverything) {
   EXPECT_TRUE(streams_[1]->written() == bytes);
 }
 
-TEST_F(InputTest, CanGoWhileAReadIsPending) {
+TEST_F(InputTest, TakesNothingBeforeSomebodyIsFed) {
+  write("for the next one");
   { const Input input(context_, pipe_.read_fd(), 1); }
+  EXPECT_EQ(pipe_.read_some(), "for the next one");
+}
+
+TEST_F(InputTest, CanGoWhileAReadIsPending) {
+  {
+    Input input(context_, pipe_.read_fd(), 1);
+    feed(input, 0);
+    run_what_is_due();
+  }
   EXPECT_EQ(::write(pipe_.write_fd(), "x", 1), 1) << "and it has not waited for the writer";
 }
 

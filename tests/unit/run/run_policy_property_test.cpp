@@ -74,6 +74,7 @@ class Simulation {
     if (chance(50)) limits.timeout = std::chrono::seconds(1 + pick(20));
     limits.grace = std::chrono::seconds(pick(10));
     limits.on_unreachable = chance(50) ? OnUnreachable::skip : OnUnreachable::stop;
+    limits.questions = chance(50) ? Questions::can_be_asked : Questions::none;
     limits.on_failure = chance(50) ? OnFailure::end_others : OnFailure::go_on;
     return limits;
   }
@@ -168,7 +169,7 @@ class Simulation {
     const bool again = retry == Retry::may_help && host.attempts <= limits_.retries && !doomed_;
     if (!host.cancelled) {
       host.failed_attempt = host.attempts;
-      host.asks = retry == Retry::after_asking;
+      host.asks = retry == Retry::after_asking && limits_.questions == Questions::can_be_asked;
       doomed_ = doomed_ || host.asks || (!again && limits_.on_unreachable == OnUnreachable::stop);
     }
     happen(event::NotReady{index, {"connecting", "refused", retry}});

@@ -212,7 +212,7 @@ TEST(RunPolicyRetry, DropsWaitingRetriesWhenInterrupted) {
 
 TEST(RunPolicyRetry, StartsNothingBeforeAQuestionIsAnswered) {
   for (const OnUnreachable on_unreachable : {OnUnreachable::stop, OnUnreachable::skip}) {
-    PolicyRun run(4, {.fanout = 3, .on_unreachable = on_unreachable});
+    PolicyRun run(4, {.fanout = 3, .on_unreachable = on_unreachable, .questions = Questions::can_be_asked});
     run.on(event::Begin{});
     run.stumbles(0);
     EXPECT_EQ(run.asks(1), "") << "and nobody is connected again meanwhile";
@@ -225,7 +225,8 @@ TEST(RunPolicyRetry, StartsNothingBeforeAQuestionIsAnswered) {
 }
 
 TEST(RunPolicyRetry, BeginsNoFurtherBatchBehindAQuestion) {
-  PolicyRun run(3, {.serial = 1, .on_unreachable = OnUnreachable::skip});
+  PolicyRun run(3,
+                {.serial = 1, .on_unreachable = OnUnreachable::skip, .questions = Questions::can_be_asked});
   run.on(event::Begin{});
   run.ready(0);
   EXPECT_EQ(run.ends(0, 0), "connect 1");
