@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from support import SANITIZED, by_rank, peak_memory, sha256
+from support import SANITIZED, by_rank, peak_memory, sha256, wait_until
 
 EIGHT = range(8)
 
@@ -123,3 +123,24 @@ def test_a_host_that_is_held_back_still_answers_and_loses_nothing(podrun, pod):
         shown += data
     assert run.wait().returncode == 0, run.stderr
     assert by_rank(bytes(shown)) == {rank: [b"%d" % number for number in range(1, 600001)] for rank in (0, 1)}
+
+
+def test_output_that_is_lost_with_the_connection_is_no_success(podrun, pod, fault):
+    # The command has ended well, but its last output still waits for a slow reader when the connection dies.
+    proxy = fault("--to", pod.addresses[0], "proxy")
+    reader, writer = os.pipe()
+    done = podrun.directory / "done"
+    command = f"head -c 1000000 /dev/zero; touch '{done}'"
+    run = podrun.start("-H", proxy.address, "-N", "--", command, stdout=writer)
+    os.close(writer)
+    wait_until(done.exists)
+    time.sleep(0.3)  # what it has written and its exit status arrive
+    proxy.tell("cut")
+    time.sleep(0.3)
+    received = 0
+    while data := os.read(reader, 1 << 20):
+        received += len(data)
+    ended = run.wait()
+    assert received < 1000000
+    assert ended.returncode == 255
+    assert b"lost: [0]" in ended.stderr
