@@ -64,20 +64,6 @@ class SshLink : public Link {
     session_->start();
   }
 
- private:
-  asio::awaitable<void> log_in() {
-    lookup_.emplace(world_.resolver, settings_.host_name, settings_.address_family);
-    const Addresses addresses = co_await lookup_->get();
-    HostKeyDecision decision = co_await greet(addresses);
-    if (decision.kind == HostKeyDecision::Kind::connect_again) decision = co_await greet(addresses);
-    if (decision.kind != HostKeyDecision::Kind::accepted) throw HostError(decision.failure);
-    transport_->at_stage("login");
-    login_.emplace(*transport_, world_.credentials, settings_);
-    co_await login_->run();
-    login_.reset();
-  }
-
- public:
   asio::awaitable<std::shared_ptr<Stream>> exec(Program program) override {
     std::string text = exec_text(program);
     co_return co_await session_->exec(std::move(text));
@@ -94,6 +80,19 @@ class SshLink : public Link {
   }
 
  private:
+  /// Everything before the session.
+  asio::awaitable<void> log_in() {
+    lookup_.emplace(world_.resolver, settings_.host_name, settings_.address_family);
+    const Addresses addresses = co_await lookup_->get();
+    HostKeyDecision decision = co_await greet(addresses);
+    if (decision.kind == HostKeyDecision::Kind::connect_again) decision = co_await greet(addresses);
+    if (decision.kind != HostKeyDecision::Kind::accepted) throw HostError(decision.failure);
+    transport_->at_stage("login");
+    login_.emplace(*transport_, world_.credentials, settings_);
+    co_await login_->run();
+    login_.reset();
+  }
+
   /// Connects, up to where the host's key is known.
   asio::awaitable<HostKeyDecision> greet(const Addresses& addresses) {
     if (stopped_) throw HostError(*stopped_);
