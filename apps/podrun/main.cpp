@@ -201,6 +201,7 @@ void load(const Plan& plan, SshState& ssh, Terminal& terminal) {
   if (plan.run.verbosity > 0) {
     for (const std::string& keyword : plan.ssh.passed_over)
       notes.push_back(fmt::format("-o: {} changes nothing here: passed over", keyword));
+    for (const std::string& note : ssh.host_keys.passed_over()) notes.push_back(note + ": passed over");
   }
   for (const std::string& note : notes)
     terminal.append(StreamId::err, {"podrun: ", escape_controls(note), "\n"});

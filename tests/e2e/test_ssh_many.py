@@ -6,13 +6,14 @@ import re
 import pytest
 
 from conftest import private_mounts
-from support import by_rank, peak_memory
+from support import SANITIZED, by_rank, peak_memory
 
 
 def all_of(count):
     return {rank: [b"host%d" % rank] for rank in range(count)}
 
 
+@pytest.mark.skipif(SANITIZED, reason="sanitizers have their own idea of memory")
 @pytest.mark.deadline(120)
 def test_256_hosts_in_little_memory(podrun, pods):
     pod = pods("--hosts", "256")

@@ -121,6 +121,18 @@ HostKeyDecision HostKeys::judge(const SshSettings& settings, const std::string& 
   return unknown(settings, target, key);
 }
 
+std::vector<std::string> HostKeys::passed_over() const {
+  std::vector<std::string> notes;
+  for (const auto& [path, file] : files_) {
+    if (file.index->authorities() > 0)
+      notes.push_back(fmt::format("{}: {} @cert-authority lines: host certificates are not supported", path,
+                                  file.index->authorities()));
+    if (file.index->bad_lines() > 0)
+      notes.push_back(fmt::format("{}: {} lines that cannot be read", path, file.index->bad_lines()));
+  }
+  return notes;
+}
+
 void HostKeys::accept(const std::vector<HostKeyQuestion>& questions) {
   const std::vector<HostKeyQuestion> accepted = questions;  // may be the ones that are removed here
   for (const HostKeyQuestion& question : accepted) {

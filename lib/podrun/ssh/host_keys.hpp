@@ -58,6 +58,9 @@ class HostKeys {
   /// Stores what the user has agreed to: the next connection finds it known.
   void accept(const std::vector<HostKeyQuestion>& questions);
 
+  /// Lines of the files that were passed over, for who wonders why a key is not known.
+  std::vector<std::string> passed_over() const;
+
   /// Why new keys are kept for this run only, if a file could not be written; else empty.
   const std::string& warning() const { return warning_; }
 

@@ -14,8 +14,6 @@ std::string lower_case(std::string_view text) {
   return result;
 }
 
-bool is_pattern(std::string_view text) { return text.find_first_of("*?") != std::string_view::npos; }
-
 bool matches_pattern(std::string_view text, std::string_view pattern) {
   std::size_t t = 0;
   std::size_t p = 0;

@@ -10,7 +10,6 @@ namespace podrun {
 /// Of ASCII letters; names of hosts and keywords are compared so.
 std::string lower_case(std::string_view text);
 
-bool is_pattern(std::string_view text);
 bool matches_pattern(std::string_view text, std::string_view pattern);
 
 /// A comma-separated list of patterns: one must match, and none of those that begin with `!`.
