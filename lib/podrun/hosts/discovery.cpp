@@ -21,7 +21,6 @@ namespace podrun {
 namespace {
 
 constexpr std::string_view kPodips = "~/podips.txt";
-constexpr std::uint16_t kSshPort = 22;
 
 std::uint16_t port_of(const Host& host) { return host.port == 0 ? kSshPort : host.port; }
 

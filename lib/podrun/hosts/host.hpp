@@ -10,6 +10,9 @@ namespace podrun {
 /// How a host is reached: over the network, or this machine without any (`local`).
 enum class HostKind { remote, local };
 
+/// Where sshd listens when nothing else is said.
+inline constexpr std::uint16_t kSshPort = 22;
+
 /// One host of the run.
 struct Host {
   std::size_t label = 0;   ///< position in its list: stable when only some hosts are selected

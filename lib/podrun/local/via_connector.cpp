@@ -121,7 +121,7 @@ std::vector<std::string> ViaTemplate::words_for(const Host& host) const {
                                      host.source, host.name, host.name));
       }
       if (name == "user") return host.user;
-      return std::to_string(host.port == 0 ? 22 : host.port);
+      return std::to_string(host.port == 0 ? kSshPort : host.port);
     }));
   }
   if (!takes_user || !takes_port) {

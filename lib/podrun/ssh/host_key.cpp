@@ -3,9 +3,6 @@
 
 #include <openssl/evp.h>
 
-#include <algorithm>
-#include <array>
-#include <cstddef>
 #include <limits>
 #include <stdexcept>
 
@@ -14,37 +11,10 @@
 namespace podrun {
 namespace {
 
-/// How many strings and numbers follow the type in a key's bytes.
-struct KeyShape {
-  std::string_view type;
-  int fields;
-};
-constexpr std::array<KeyShape, 8> kShapes = {{{"ssh-ed25519", 1},
-                                              {"ssh-rsa", 2},
-                                              {"ecdsa-sha2-nistp256", 2},
-                                              {"ecdsa-sha2-nistp384", 2},
-                                              {"ecdsa-sha2-nistp521", 2},
-                                              {"ssh-dss", 4},
-                                              {"sk-ssh-ed25519@openssh.com", 2},
-                                              {"sk-ecdsa-sha2-nistp256@openssh.com", 3}}};
-
 const unsigned char* unsigned_bytes(std::string_view bytes) {
   return reinterpret_cast<const unsigned char*>(bytes.data());
 }
 unsigned char* unsigned_bytes(std::string& bytes) { return reinterpret_cast<unsigned char*>(bytes.data()); }
-
-/// The type of a whole key; empty when it is none.
-std::string_view type_of(std::string_view blob) {
-  WireReader reader(blob);
-  const std::string_view type = reader.string();
-  const auto shape = std::find_if(kShapes.begin(), kShapes.end(),
-                                  [type](const KeyShape& candidate) { return candidate.type == type; });
-  if (shape == kShapes.end()) return {};
-  for (int i = 0; i < shape->fields; ++i) {
-    if (reader.string().empty()) return {};
-  }
-  return reader.complete() ? type : std::string_view{};
-}
 
 }  // namespace
 
@@ -69,8 +39,8 @@ std::optional<std::string> from_base64(std::string_view text) {
 std::optional<HostKey> read_host_key(std::string_view base64) {
   std::optional<std::string> blob = from_base64(base64);
   if (!blob) return std::nullopt;
-  std::string type(type_of(*blob));
-  if (type.empty()) return std::nullopt;
+  if (!is_whole_key(*blob)) return std::nullopt;
+  std::string type(key_type(*blob));
   return HostKey{std::move(type), *std::move(blob)};
 }
 

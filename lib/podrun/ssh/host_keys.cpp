@@ -7,13 +7,12 @@
 
 #include "podrun/base/error.hpp"
 #include "podrun/base/shell_quote.hpp"
+#include "podrun/hosts/host.hpp"
 #include "podrun/ssh/algorithms.hpp"
 #include "podrun/ssh/known_hosts_store.hpp"
 
 namespace podrun {
 namespace {
-
-constexpr std::uint16_t kSshPort = 22;
 
 std::string describe(const HostKey& key) { return fmt::format("{} ({})", fingerprint(key), key.type); }
 

@@ -116,6 +116,16 @@ bool is_user_certificate(std::string_view blob) {
   return reader.number() == kUser;
 }
 
+bool is_whole_key(std::string_view blob) {
+  WireReader reader(blob);
+  const KeyType* type = start_fields(reader);
+  if (!type || is_certificate(blob)) return false;
+  for (std::size_t field = 0; field < type->fields; ++field) {
+    if (reader.string().empty()) return false;
+  }
+  return reader.complete();
+}
+
 std::string plain_key(std::string_view blob) {
   WireReader reader(blob);
   const KeyType* type = start_fields(reader);

@@ -38,6 +38,9 @@ std::string wire_string(std::string_view bytes);
 /// none.
 std::optional<std::string> read_public_key(std::string_view text);
 
+/// Whether it is a key, not a certificate, of a type that OpenSSH has, with all that belongs to it and no
+/// more.
+bool is_whole_key(std::string_view blob);
 /// The type of a key, `ssh-ed25519`; of a certificate `ssh-ed25519-cert-v01@openssh.com`.
 std::string_view key_type(std::string_view blob);
 bool is_certificate(std::string_view blob);

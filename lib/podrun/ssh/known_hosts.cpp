@@ -6,12 +6,11 @@
 
 #include <fmt/format.h>
 
+#include "podrun/hosts/host.hpp"
 #include "podrun/ssh/pattern.hpp"
 
 namespace podrun {
 namespace {
-
-constexpr std::uint16_t kSshPort = 22;
 
 /// Calls `visit(line, newline)` for each line; `newline` is empty where the last line has none.
 template <typename Visit>

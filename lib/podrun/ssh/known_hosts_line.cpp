@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "podrun/hosts/host.hpp"
 #include "podrun/ssh/host_key.hpp"
 #include "podrun/ssh/pattern.hpp"
 
@@ -17,7 +18,6 @@ namespace podrun {
 namespace {
 
 constexpr std::string_view kHashMagic = "|1|";
-constexpr std::uint16_t kSshPort = 22;
 
 bool is_blank(char c) { return c == ' ' || c == '\t'; }
 

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "podrun/hosts/host.hpp"
+
 // How a host is reached over SSH: what ssh_config(5) calls by the same names. Pure.
 namespace podrun {
 
@@ -18,7 +20,7 @@ enum class AddressFamily { any, ipv4, ipv6 };
 struct SshSettings {
   std::string host_name = {};  ///< HostName; empty: the name in the list of hosts
   std::string user = {};       ///< empty: who runs podrun
-  std::uint16_t port = 22;
+  std::uint16_t port = kSshPort;
   AddressFamily address_family = AddressFamily::any;
   std::string bind_address = {};
   std::chrono::seconds alive_interval{15};  ///< ServerAliveInterval; 0: never ask
