@@ -201,28 +201,34 @@ void Supervised::stop(const Failure& failure) {
   if (const auto helper = helper_.lock()) helper->stop(failure);
 }
 
-asio::awaitable<std::shared_ptr<Stream>> Supervised::start_helper(Program program, std::string nonce) {
+asio::awaitable<std::shared_ptr<Stream>> Supervised::start_helper(Program program, std::string nonce,
+                                                                  Noise noise) {
   std::shared_ptr<Stream> stream = co_await link_.exec(std::move(program));
   helper_ = stream;
-  Greeting greeting(*stream, nonce, drop_noise);
+  Greeting greeting(*stream, nonce, std::move(noise));
   co_await greeting.read();
   co_return stream;
 }
 
 asio::awaitable<std::shared_ptr<Stream>> Supervised::open_input() {
   const std::string nonce = random_id();
-  co_return co_await start_helper(feeder_program(directory_ + "/podrun.in", supervision_, nonce), nonce);
+  co_return co_await start_helper(feeder_program(directory_ + "/podrun.in", supervision_, nonce), nonce,
+                                  drop_noise);
 }
 
 asio::awaitable<void> Supervised::put(const RemoteFile& file) {
   const std::string nonce = random_id();
-  const auto stream =
-      co_await start_helper(feeder_program(directory_ + "/" + file.name, supervision_, nonce), nonce);
+  std::string said;  // an error may come before the hello, which is on the other stream
+  const auto collect = [&said](Received noise) -> asio::awaitable<void> {
+    if (noise.stream == StreamId::err && said.size() < kMaxSaid) said += noise.bytes.bytes();
+    co_return;
+  };
+  const auto stream = co_await start_helper(feeder_program(directory_ + "/" + file.name, supervision_, nonce),
+                                            nonce, collect);
   for (Chunk& chunk : to_chunks(file.content)) {
     if (!co_await stream->write(std::move(chunk))) break;  // its end says why
   }
   stream->close_write();
-  std::string said;
   StreamEvent end = Closed{};
   for (;;) {
     StreamEvent event = co_await stream->next();

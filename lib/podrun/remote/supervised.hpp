@@ -52,7 +52,7 @@ class Supervised {
   class Control;
 
   asio::awaitable<std::shared_ptr<Stream>> start(Program program);
-  asio::awaitable<std::shared_ptr<Stream>> start_helper(Program program, std::string nonce);
+  asio::awaitable<std::shared_ptr<Stream>> start_helper(Program program, std::string nonce, Noise noise);
   asio::awaitable<void> put(const RemoteFile& file);
 
   asio::any_io_executor executor_;

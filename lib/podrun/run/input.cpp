@@ -6,12 +6,13 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <cerrno>
 #include <deque>
 #include <limits>
+#include <mutex>
 #include <semaphore>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <asio/post.hpp>
@@ -36,43 +37,60 @@ ssize_t read_some(int descriptor, std::array<char, Chunk::kMaxSize>& buffer) {
 
 }  // namespace
 
-/// All but the thread's loop runs on the context. The thread reads one chunk for each permit.
+/// What the thread has of it: without a context it is closed, so that the thread is never the one that
+/// destroys the context or anything that lives on it.
+struct Input::Reading {
+  const int descriptor;
+  std::counting_semaphore<> permits{0};  ///< of one chunk each
+  std::mutex mutex;
+  std::shared_ptr<asio::io_context> context;
+};
+
+/// Only used on the context. Held by what feeds as well, which may go on after its Input.
 class Input::State : public std::enable_shared_from_this<Input::State> {
  public:
   State(std::shared_ptr<asio::io_context> context, int descriptor, std::size_t hosts, OnError on_error)
-      : context_(std::move(context)), descriptor_(descriptor), on_error_(std::move(on_error)) {
+      : reading_(std::make_shared<Reading>(descriptor)), on_error_(std::move(on_error)) {
     for (std::size_t host = 0; host < hosts; ++host) {
       positions_.push_back(0);
-      arrivals_.push_back(std::make_unique<Event>(context_->get_executor()));
+      arrivals_.push_back(std::make_unique<Event>(context->get_executor()));
     }
+    reading_->context = std::move(context);
   }
 
   void start() {
     if (std::exchange(started_, true)) return;
-    std::thread(read_all, shared_from_this()).detach();
-    permits_.release(kChunksAhead);
+    std::thread(read_all, reading_, weak_from_this()).detach();
+    reading_->permits.release(kChunksAhead);
   }
   void close() {
-    closed_ = true;
-    permits_.release();
+    std::shared_ptr<asio::io_context> context;
+    {
+      const std::lock_guard lock(reading_->mutex);
+      context.swap(reading_->context);
+    }
+    reading_->permits.release();
+    for (std::size_t host = 0; host < positions_.size(); ++host) leave(host);
   }
 
-  asio::awaitable<void> feed(std::size_t host, std::shared_ptr<Stream> stream) {
-    start();
-    while (positions_[host] != kLeft) {
-      if (positions_[host] < begin_ + chunks_.size()) {
-        const Chunk chunk = chunks_[positions_[host] - begin_];
+  static asio::awaitable<void> feed(std::shared_ptr<State> self, std::size_t host,
+                                    std::shared_ptr<Stream> stream) {
+    self->start();
+    std::size_t& position = self->positions_[host];
+    while (position != kLeft) {
+      if (position < self->begin_ + self->chunks_.size()) {
+        const Chunk chunk = self->chunks_[position - self->begin_];
         const bool taken = co_await stream->write(chunk);
         if (!taken) break;
-        if (positions_[host] != kLeft) ++positions_[host];
-        drop_taken();
-      } else if (ended_) {
+        if (position != kLeft) ++position;
+        self->drop_taken();
+      } else if (self->ended_) {
         break;
       } else {
-        co_await arrivals_[host]->wait();
+        co_await self->arrivals_[host]->wait();
       }
     }
-    leave(host);
+    self->leave(host);
   }
 
   void leave(std::size_t host) {
@@ -82,22 +100,27 @@ class Input::State : public std::enable_shared_from_this<Input::State> {
   }
 
  private:
-  static void read_all(std::shared_ptr<State> self) {
+  static void read_all(std::shared_ptr<Reading> reading, std::weak_ptr<State> state) {
     std::array<char, Chunk::kMaxSize> buffer{};
-    for (;;) {
-      self->permits_.acquire();
-      const ssize_t count = self->closed_ ? 0 : read_some(self->descriptor_, buffer);
+    for (bool ended = false; !ended;) {
+      reading->permits.acquire();
+      if (const std::lock_guard lock(reading->mutex); !reading->context) return;
+      const ssize_t count = read_some(reading->descriptor, buffer);
       const std::error_code error(count < 0 ? errno : 0, std::system_category());
+      ended = count <= 0;
       const Chunk chunk(std::string(buffer.data(), static_cast<std::size_t>(std::max<ssize_t>(count, 0))));
-      asio::post(*self->context_, [self, chunk, error] { self->arrive(chunk, error); });
-      if (chunk.empty()) return;
+      const std::lock_guard lock(reading->mutex);
+      if (!reading->context) return;
+      asio::post(*reading->context, [state, chunk, error] {
+        if (const auto self = state.lock()) self->arrive(chunk, error);
+      });
     }
   }
 
   void arrive(const Chunk& chunk, std::error_code error) {
     if (chunk.empty()) {
       ended_ = true;
-      if (error && on_error_ && !closed_) on_error_(error);
+      if (error && on_error_ && reading_->context) on_error_(error);
     } else {
       chunks_.push_back(chunk);
     }
@@ -109,15 +132,12 @@ class Input::State : public std::enable_shared_from_this<Input::State> {
     const std::size_t slowest = *std::min_element(positions_.begin(), positions_.end());
     for (; !chunks_.empty() && begin_ < slowest; ++begin_) {
       chunks_.pop_front();
-      if (slowest != kLeft) permits_.release();
+      if (slowest != kLeft) reading_->permits.release();
     }
   }
 
-  std::shared_ptr<asio::io_context> context_;
-  const int descriptor_;
+  const std::shared_ptr<Reading> reading_;
   const OnError on_error_;
-  std::counting_semaphore<> permits_{0};
-  std::atomic<bool> closed_ = false;
   std::deque<Chunk> chunks_;
   std::size_t begin_ = 0;  ///< number of the first of chunks_
   bool started_ = false;
@@ -132,7 +152,7 @@ Input::Input(std::shared_ptr<asio::io_context> context, int descriptor, std::siz
 Input::~Input() { state_->close(); }
 
 asio::awaitable<void> Input::feed(std::size_t host, std::shared_ptr<Stream> stream) {
-  return state_->feed(host, std::move(stream));
+  return State::feed(state_, host, std::move(stream));
 }
 
 void Input::leave(std::size_t host) { state_->leave(host); }

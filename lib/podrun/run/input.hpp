@@ -24,17 +24,17 @@ class Input {
         OnError on_error = nullptr);
   Input(const Input&) = delete;
   Input& operator=(const Input&) = delete;
-  /// Does not wait for the thread, which may be in a read that never ends.
+  /// Every host leaves. Does not wait for the thread, which may be in a read that never ends.
   ~Input();
 
   /// Begins to read at the first call: a run that is given up before has taken nothing. Copies everything to
-  /// the host's stream; returns at the end of the input, or when the stream takes no
-  /// more.
+  /// the host's stream; returns at the end of the input, or when the stream takes no more.
   asio::awaitable<void> feed(std::size_t host, std::shared_ptr<Stream> stream);
   /// This host takes no more: the others need not wait for it.
   void leave(std::size_t host);
 
  private:
+  struct Reading;
   class State;
   std::shared_ptr<State> state_;
 };

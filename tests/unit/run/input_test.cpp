@@ -4,11 +4,13 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
-#include <fstream>
+#include <filesystem>
 #include <functional>
 #include <future>
+#include <set>
 
 #include <asio/co_spawn.hpp>
 #include <gtest/gtest.h>
@@ -37,11 +39,19 @@ class InputTest : public testing::Test {
  protected:
   InputTest() { std::signal(SIGPIPE, SIG_IGN); }
 
-  /// The thread goes when its input has ended and its Input is gone.
+  /// The thread goes when its input has ended, or when it would read on and its Input is gone.
   void TearDown() override {
     if (!writer_.valid()) pipe_.close_write();
-    EXPECT_TRUE(run_until([this] { return context_.use_count() == 1; }));
+    EXPECT_TRUE(run_until(
+        [this] { return std::ranges::includes(threads_before_, threads()) && context_.use_count() == 1; }));
     pipe_.close_read();
+  }
+  static std::set<std::string> threads() {
+    std::set<std::string> found;
+    for (const auto& thread : std::filesystem::directory_iterator("/proc/self/task")) {
+      found.insert(thread.path().filename());
+    }
+    return found;
   }
 
   /// Feeds one host: whether that has returned is in done(host).
@@ -94,6 +104,7 @@ class InputTest : public testing::Test {
   }
 
   std::shared_ptr<asio::io_context> context_ = std::make_shared<asio::io_context>(1);
+  std::set<std::string> threads_before_ = threads();
   std::vector<std::shared_ptr<FakeStream>> streams_;
   std::vector<bool> done_;
   test::Pipe pipe_;
@@ -250,6 +261,8 @@ TEST_F(InputTest, CanGoWhileAReadIsPending) {
     run_what_is_due();
   }
   EXPECT_EQ(::write(pipe_.write_fd(), "x", 1), 1) << "and it has not waited for the writer";
+  EXPECT_TRUE(run_until_done(0));
+  EXPECT_EQ(streams_[0]->written(), "");
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <optional>
 
@@ -16,6 +17,7 @@
 #include <asio/ip/v6_only.hpp>
 #include <asio/post.hpp>
 #include <asio/steady_timer.hpp>
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "support/run_coroutine.hpp"
@@ -34,6 +36,18 @@ std::vector<asio::ip::address> addresses(const std::vector<const char*>& texts) 
   for (const char* text : texts) result.push_back(asio::ip::make_address(text));
   return result;
 }
+
+/// Addresses of this process alone, where a number that is free at one is free at the others.
+const char* own_address(unsigned number) {
+  static std::array<std::string, 4> addresses;
+  const auto pid = static_cast<unsigned>(::getpid());
+  addresses.at(number) =
+      fmt::format("127.{}.{}.{}", 64 + (pid >> 14) % 128, pid >> 6 & 255, (pid & 63) << 2 | number);
+  return addresses[number].c_str();
+}
+const char* const kHostA = own_address(1);
+const char* const kHostB = own_address(2);
+const char* const kHostC = own_address(3);
 
 /// A port of one address of this machine.
 class Port {
@@ -188,8 +202,8 @@ int option(tcp::socket& socket, int level, int name) {
 }
 
 TEST(Dial, Connects) {
-  OpenPort port("127.0.0.2");
-  EXPECT_EQ(connected_to({"127.0.0.2"}, port.number()), "127.0.0.2");
+  OpenPort port(kHostA);
+  EXPECT_EQ(connected_to({kHostA}, port.number()), kHostA);
 }
 
 TEST(Dial, ConnectsByIpv6) {
@@ -199,9 +213,9 @@ TEST(Dial, ConnectsByIpv6) {
 }
 
 TEST(Dial, PreparesTheConnectionForLongUse) {
-  OpenPort port("127.0.0.2");
+  OpenPort port(kHostA);
   run_coroutine([&](asio::any_io_executor executor) -> asio::awaitable<void> {
-    Call call(executor, {"127.0.0.2"}, port.number());
+    Call call(executor, {kHostA}, port.number());
     EXPECT_TRUE(co_await call.ended());
     EXPECT_EQ(option(*call.socket, IPPROTO_TCP, TCP_NODELAY), 1);
     EXPECT_EQ(option(*call.socket, SOL_SOCKET, SO_KEEPALIVE), 1);
@@ -214,22 +228,22 @@ TEST(Dial, PreparesTheConnectionForLongUse) {
 }
 
 TEST(Dial, SaysThatItWasRefused) {
-  ClosedPort port("127.0.0.2");
-  EXPECT_EQ(failure_of({"127.0.0.2"}, port.number()), kRefused);
+  ClosedPort port(kHostA);
+  EXPECT_EQ(failure_of({kHostA}, port.number()), kRefused);
 }
 
 TEST(Dial, SaysOnceWhatAllAddressesSaid) {
-  ClosedPort first("127.0.0.2");
-  ClosedPort second("127.0.0.3", first.number());
-  EXPECT_EQ(failure_of({"127.0.0.2", "127.0.0.3"}, first.number()), kRefused);
+  ClosedPort first(kHostA);
+  ClosedPort second(kHostB, first.number());
+  EXPECT_EQ(failure_of({kHostA, kHostB}, first.number()), kRefused);
 }
 
 TEST(Dial, SaysWhatEachAddressSaid) {
-  ClosedPort port("127.0.0.2");
-  const Failure expected{"connecting",
-                         "127.0.0.2: connection refused, 127.255.255.255: network is unreachable",
-                         Retry::may_help};
-  EXPECT_EQ(failure_of({"127.0.0.2", "127.255.255.255"}, port.number()), expected) << "a broadcast address";
+  ClosedPort port(kHostA);
+  const Failure expected{
+      "connecting", std::string(kHostA) + ": connection refused, 127.255.255.255: network is unreachable",
+      Retry::may_help};
+  EXPECT_EQ(failure_of({kHostA, "127.255.255.255"}, port.number()), expected) << "a broadcast address";
 }
 
 TEST(Dial, FailsWithoutAnAddress) {
@@ -237,38 +251,38 @@ TEST(Dial, FailsWithoutAnAddress) {
 }
 
 TEST(Dial, TriesTheNextAddressAtOnceWhenOneFails) {
-  OpenPort port("127.0.0.4");
-  ClosedPort second("127.0.0.3", port.number());
-  ClosedPort first("127.0.0.2", port.number());
-  EXPECT_EQ(connected_to({"127.0.0.2", "127.0.0.3", "127.0.0.4"}, port.number(), 1h), "127.0.0.4");
+  OpenPort port(kHostC);
+  ClosedPort second(kHostB, port.number());
+  ClosedPort first(kHostA, port.number());
+  EXPECT_EQ(connected_to({kHostA, kHostB, kHostC}, port.number(), 1h), kHostC);
 }
 
 TEST(Dial, TriesTheNextAddressAsWellWhenOneHangs) {
-  OpenPort port("127.0.0.4");
-  SilentPort second("127.0.0.3", port.number());
-  SilentPort first("127.0.0.2", port.number());
-  EXPECT_EQ(connected_to({"127.0.0.2", "127.0.0.3", "127.0.0.4"}, port.number(), 1ms), "127.0.0.4");
+  OpenPort port(kHostC);
+  SilentPort second(kHostB, port.number());
+  SilentPort first(kHostA, port.number());
+  EXPECT_EQ(connected_to({kHostA, kHostB, kHostC}, port.number(), 1ms), kHostC);
 }
 
 TEST(Dial, StillTakesTheFirstAddressWhenTheNextFails) {
-  SilentPort port("127.0.0.2");
-  ClosedPort second("127.0.0.3", port.number());
+  SilentPort port(kHostA);
+  ClosedPort second(kHostB, port.number());
   run_coroutine([&](asio::any_io_executor executor) -> asio::awaitable<void> {
-    Call call(executor, {"127.0.0.2", "127.0.0.3"}, port.number(), "", 0ms);
+    Call call(executor, {kHostA, kHostB}, port.number(), "", 0ms);
     co_await call.begun();
     EXPECT_TRUE(co_await eventually(executor, [&] { return call.new_sockets() == 1; }));
     EXPECT_TRUE(call.pending());
     port.accept();  // makes room: the kernel asks once more after a second
     EXPECT_TRUE(co_await call.ended());
-    EXPECT_EQ(call.remote_address(), "127.0.0.2");
+    EXPECT_EQ(call.remote_address(), kHostA);
   });
 }
 
 TEST(Dial, HasOneDescriptorForEachAttempt) {
-  SilentPort first("127.0.0.2");
-  SilentPort second("127.0.0.3", first.number());
+  SilentPort first(kHostA);
+  SilentPort second(kHostB, first.number());
   run_coroutine([&](asio::any_io_executor executor) -> asio::awaitable<void> {
-    Call call(executor, {"127.0.0.2", "127.0.0.3"}, first.number(), "", 1h);
+    Call call(executor, {kHostA, kHostB}, first.number(), "", 1h);
     co_await call.begun();
     EXPECT_EQ(call.new_sockets(), 1u) << "the other address is not due";
     EXPECT_TRUE(call.pending());
@@ -281,17 +295,17 @@ TEST(Dial, HasOneDescriptorForEachAttempt) {
 TEST(Dial, TakesTheFamiliesInTurns) {
   if (!has_ipv6()) return;
   OpenPort second("::1");
-  OpenPort third("127.0.0.3", second.number());
-  ClosedPort first("127.0.0.2", second.number());
-  EXPECT_EQ(connected_to({"127.0.0.2", "127.0.0.3", "::1"}, first.number()), "::1");
-  EXPECT_EQ(connected_to({"127.0.0.3", "127.0.0.2", "::1"}, first.number()), "127.0.0.3");
+  OpenPort third(kHostB, second.number());
+  ClosedPort first(kHostA, second.number());
+  EXPECT_EQ(connected_to({kHostA, kHostB, "::1"}, first.number()), "::1");
+  EXPECT_EQ(connected_to({kHostB, kHostA, "::1"}, first.number()), kHostB);
 }
 
 TEST(Dial, EndsAtOnceWhenItIsStopped) {
-  SilentPort first("127.0.0.2");
-  SilentPort second("127.0.0.3", first.number());
+  SilentPort first(kHostA);
+  SilentPort second(kHostB, first.number());
   run_coroutine([&](asio::any_io_executor executor) -> asio::awaitable<void> {
-    Call call(executor, {"127.0.0.2", "127.0.0.3"}, first.number(), "", 0ms);
+    Call call(executor, {kHostA, kHostB}, first.number(), "", 0ms);
     EXPECT_TRUE(co_await eventually(executor, [&] { return call.new_sockets() == 2; }));
     call.dial->stop(kStopped);
     call.dial->stop({"", "too late"});
@@ -302,10 +316,10 @@ TEST(Dial, EndsAtOnceWhenItIsStopped) {
 }
 
 TEST(Dial, CanBeStoppedBeforeItBegins) {
-  OpenPort port("127.0.0.2");
+  OpenPort port(kHostA);
   const auto failure =
       run_coroutine([&](asio::any_io_executor executor) -> asio::awaitable<std::optional<Failure>> {
-        Dial dial(executor, addresses({"127.0.0.2"}), port.number());
+        Dial dial(executor, addresses({kHostA}), port.number());
         dial.stop(kStopped);
         co_return co_await failure_of(dial);
       });
@@ -313,21 +327,21 @@ TEST(Dial, CanBeStoppedBeforeItBegins) {
 }
 
 TEST(Dial, LeavesAConnectionThatHasBeenHandedOver) {
-  OpenPort port("127.0.0.2");
+  OpenPort port(kHostA);
   run_coroutine([&](asio::any_io_executor executor) -> asio::awaitable<void> {
-    Call call(executor, {"127.0.0.2"}, port.number());
+    Call call(executor, {kHostA}, port.number());
     EXPECT_TRUE(co_await call.ended());
     call.dial->stop(kStopped);
     call.dial.reset();
-    EXPECT_EQ(call.remote_address(), "127.0.0.2");
+    EXPECT_EQ(call.remote_address(), kHostA);
     EXPECT_EQ(call.failure, std::nullopt);
   });
 }
 
 TEST(Dial, LeavesNothingWhenItIsDestroyed) {
-  SilentPort port("127.0.0.2");
+  SilentPort port(kHostA);
   run_coroutine([&](asio::any_io_executor executor) -> asio::awaitable<void> {
-    Call call(executor, {"127.0.0.2"}, port.number());
+    Call call(executor, {kHostA}, port.number());
     co_await call.begun();
     EXPECT_EQ(call.new_sockets(), 1u);
     call.dial.reset();
@@ -337,25 +351,25 @@ TEST(Dial, LeavesNothingWhenItIsDestroyed) {
 }
 
 TEST(Dial, CallsFromTheBindAddress) {
-  OpenPort port("127.0.0.2");
+  OpenPort port(kHostA);
   run_coroutine([&](asio::any_io_executor executor) -> asio::awaitable<void> {
-    Call call(executor, {"127.0.0.2"}, port.number(), "127.0.0.9");
+    Call call(executor, {kHostA}, port.number(), "127.0.0.9");
     EXPECT_TRUE(co_await call.ended());
     EXPECT_EQ(port.accept().remote_endpoint().address().to_string(), "127.0.0.9");
   });
 }
 
 TEST(Dial, LeavesOutWhatTheBindAddressCannotReach) {
-  ClosedPort port("127.0.0.2");
-  EXPECT_EQ(failure_of({"::1", "127.0.0.2"}, port.number(), "127.0.0.9"), kRefused);
+  ClosedPort port(kHostA);
+  EXPECT_EQ(failure_of({"::1", kHostA}, port.number(), "127.0.0.9"), kRefused);
 }
 
 TEST(Dial, SaysWhatIsWrongWithTheBindAddress) {
   const auto failed = [](std::string what) { return Failure{"connecting", std::move(what), Retry::no}; };
-  EXPECT_EQ(failure_of({"127.0.0.2", "127.0.0.3"}, 22, "192.0.2.1"),
+  EXPECT_EQ(failure_of({kHostA, kHostB}, 22, "192.0.2.1"),
             failed("bind address \"192.0.2.1\": cannot assign requested address"));
-  EXPECT_EQ(failure_of({"127.0.0.2"}, 22, "eth0"), failed("bind address \"eth0\" is no IP address"));
-  EXPECT_EQ(failure_of({"127.0.0.2"}, 22, "::1"),
+  EXPECT_EQ(failure_of({kHostA}, 22, "eth0"), failed("bind address \"eth0\" is no IP address"));
+  EXPECT_EQ(failure_of({kHostA}, 22, "::1"),
             failed("bind address \"::1\" is of no use (the host has only IPv4 addresses)"));
   EXPECT_EQ(failure_of({"::1"}, 22, "127.0.0.9"),
             failed("bind address \"127.0.0.9\" is of no use (the host has only IPv6 addresses)"));
@@ -383,7 +397,7 @@ class DescriptorLimit {
 TEST(Dial, SaysThatThereIsNoDescriptor) {
   const auto failure =
       run_coroutine([&](asio::any_io_executor executor) -> asio::awaitable<std::optional<Failure>> {
-        Dial dial(executor, addresses({"127.0.0.2", "127.0.0.3"}), 22);
+        Dial dial(executor, addresses({kHostA, kHostB}), 22);
         const DescriptorLimit none(0);
         co_return co_await failure_of(dial);
       });
@@ -391,18 +405,18 @@ TEST(Dial, SaysThatThereIsNoDescriptor) {
 }
 
 TEST(Dial, WaitsForADescriptorWhileAnotherAddressIsTried) {
-  OpenPort port("127.0.0.3");
-  SilentPort first("127.0.0.2", port.number());
+  OpenPort port(kHostB);
+  SilentPort first(kHostA, port.number());
   run_coroutine([&](asio::any_io_executor executor) -> asio::awaitable<void> {
     asio::steady_timer timer(executor);
     std::optional<DescriptorLimit> limit(1);
-    Call call(executor, {"127.0.0.2", "127.0.0.3"}, port.number(), "", 1ms);
+    Call call(executor, {kHostA, kHostB}, port.number(), "", 1ms);
     timer.expires_after(20ms);  // in which it tries
     co_await timer.async_wait(asio::use_awaitable);
     EXPECT_TRUE(call.pending());
     limit.reset();
     EXPECT_TRUE(co_await call.ended());
-    EXPECT_EQ(call.remote_address(), "127.0.0.3");
+    EXPECT_EQ(call.remote_address(), kHostB);
   });
 }
 
