@@ -17,7 +17,6 @@
 #include "podrun/output/escape.hpp"
 #include "podrun/output/output.hpp"
 #include "podrun/output/question.hpp"
-#include "podrun/output/stream_sink.hpp"
 #include "podrun/output/terminal.hpp"
 #include "podrun/run/fan_out.hpp"
 #include "podrun/run/hint.hpp"
@@ -28,6 +27,7 @@
 #include "options.hpp"
 #include "plan.hpp"
 #include "questions.hpp"
+#include "sinks.hpp"
 
 namespace podrun {
 namespace {
@@ -116,18 +116,6 @@ asio::awaitable<Next> run_to_the_end(FanOut& fan_out, Output& output, const Plan
   co_return Next::leave;
 }
 
-std::unique_ptr<Sink> make_sink(const Plan& plan, const Options& options, const Probe& probe,
-                                Terminal& terminal) {
-  const std::optional<std::string> no_color = probe.env("NO_COLOR");
-  const std::optional<std::string> term = probe.env("TERM");
-  const ColorEnvironment environment{no_color ? no_color->c_str() : nullptr, term ? term->c_str() : nullptr};
-  LabelStyle style{.label = options.label, .color = {}};
-  for (const StreamId stream : {StreamId::out, StreamId::err}) {
-    style.color[index_of(stream)] = choose_color(options.color, environment, terminal.is_terminal(stream));
-  }
-  return make_stream_sink(plan.run.hosts, style, terminal);
-}
-
 /// Nothing: the user was asked, and the run is to be tried again, as the plan now says.
 std::optional<int> try_to_run(Plan& plan, const Options& options, const Probe& probe,
                               const std::shared_ptr<Terminal>& terminal, SshState& ssh,
@@ -136,13 +124,12 @@ std::optional<int> try_to_run(Plan& plan, const Options& options, const Probe& p
   const auto executor = context->get_executor();
   const Connectors connectors(context, options, plan.ssh.settings, ssh, probe, limit_before);
   FanOut* interruptible = nullptr;
+  bool write_failed = false;
   std::optional<Output> output;
-  output.emplace(executor, plan.run.hosts.size(), make_sink(plan, options, probe, *terminal), terminal,
-                 [&](StreamId stream, std::error_code error) {
-                   if (error != std::errc::broken_pipe) {
-                     output->say(fmt::format("podrun: cannot write standard {}: {}",
-                                             stream == StreamId::out ? "output" : "error", error.message()));
-                   }
+  output.emplace(executor, plan.run.hosts.size(), make_sinks(plan.run.hosts, options, probe, *terminal),
+                 terminal, [&](const WriteError& error) {
+                   if (!error.broken_pipe) output->say("podrun: cannot write " + error.what);
+                   write_failed = write_failed || !error.broken_pipe;
                    if (interruptible) interruptible->interrupt(SIGPIPE);
                  });
   std::optional<Input> input;
@@ -187,9 +174,8 @@ std::optional<int> try_to_run(Plan& plan, const Options& options, const Probe& p
   if (next != Next::leave) return std::nullopt;
   for (const StreamId stream : {StreamId::out, StreamId::err}) {
     if (terminal->error(stream) == std::errc::broken_pipe) return kBrokenPipeStatus;
-    if (terminal->error(stream)) return kIoStatus;
   }
-  if (input_failed) return kIoStatus;
+  if (write_failed || input_failed) return kIoStatus;
   return exit_status(fan_out.policy().outcomes(), fan_out.policy().interrupted_by());
 }
 

@@ -8,7 +8,7 @@
 
 #include "podrun/hosts/discovery.hpp"
 #include "podrun/output/color.hpp"
-#include "podrun/output/label.hpp"
+#include "podrun/output/line_printer.hpp"
 #include "podrun/run/run_policy.hpp"
 
 namespace podrun {
@@ -51,6 +51,7 @@ struct Options {
   // Output
   Label label = Label::rank;
   ColorMode color = ColorMode::automatic;
+  Controls controls = Controls::pass;
   int verbosity = 0;
   bool dry_run = false;
 

@@ -36,10 +36,11 @@ std::size_t harmless_prefix(std::string_view text) {
 
 }  // namespace
 
-std::string escape_controls(std::string_view text) {
+std::string escape_controls(std::string_view text, Tabs tabs) {
   std::string safe;
   while (!text.empty()) {
-    const std::size_t size = harmless_prefix(text);
+    const bool kept_tab = tabs == Tabs::keep && text.front() == '\t';
+    const std::size_t size = kept_tab ? 1 : harmless_prefix(text);
     if (size == 0) {
       fmt::format_to(std::back_inserter(safe), "\\x{:02x}", byte_at(text, 0));
     } else {

@@ -6,8 +6,10 @@
 
 namespace podrun {
 
+enum class Tabs { escape, keep };
+
 /// Untrusted text made safe to show on a terminal, on one line: control characters (newline, tab and C1 too)
 /// and bytes that are no UTF-8 become `\x1b`, everything else stays.
-std::string escape_controls(std::string_view text);
+std::string escape_controls(std::string_view text, Tabs tabs = Tabs::escape);
 
 }  // namespace podrun

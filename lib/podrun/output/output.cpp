@@ -18,7 +18,7 @@ std::size_t output_credit(std::size_t hosts) {
   return std::min(kHostCredit, kAllHosts / std::max<std::size_t>(hosts, 1));
 }
 
-Output::Output(asio::any_io_executor main, std::size_t hosts, std::unique_ptr<Sink> sink,
+Output::Output(asio::any_io_executor main, std::size_t hosts, std::vector<std::shared_ptr<Sink>> sinks,
                std::shared_ptr<Terminal> terminal, OnWriteError on_write_error)
     : credit_(output_credit(hosts)),
       progress_(main),
@@ -31,7 +31,7 @@ Output::Output(asio::any_io_executor main, std::size_t hosts, std::unique_ptr<Si
       if (*self != nullptr) (*self)->settle();
     });
   };
-  body_ = std::make_shared<OutputThread>(hosts, std::move(sink), std::move(terminal), std::move(notify));
+  body_ = std::make_shared<OutputThread>(hosts, std::move(sinks), std::move(terminal), std::move(notify));
   thread_ = std::thread([body = body_] { body->run(); });
 }
 
@@ -56,7 +56,9 @@ asio::awaitable<void> Output::wait_for_room(std::size_t host) {
 
 void Output::end(std::size_t host) { give(GivenEnd{host}); }
 
-void Output::say(std::string line) { give(GivenMessage{std::move(line)}); }
+void Output::say(std::string line) { give(GivenText{StreamId::err, std::move(line)}); }
+
+void Output::print(std::string line) { give(GivenText{StreamId::out, std::move(line)}); }
 
 void Output::finish() {
   if (!std::exchange(finished_, true)) give(GivenFinish{});
@@ -88,10 +90,7 @@ void Output::settle() {
   }
   items_done_ += report.items;
   progress_.notify();
-  for (const StreamId stream : {StreamId::out, StreamId::err}) {
-    const std::error_code error = report.errors[index_of(stream)];
-    if (error) on_write_error_(stream, error);
-  }
+  for (const WriteError& error : report.errors) on_write_error_(error);
 }
 
 }  // namespace podrun

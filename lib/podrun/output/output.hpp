@@ -5,7 +5,6 @@
 #include <functional>
 #include <memory>
 #include <string>
-#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -30,10 +29,10 @@ std::size_t output_credit(std::size_t hosts);
 /// For the main thread alone. The executor's context must outlive it, and it the coroutines that wait for it.
 class Output {
  public:
-  /// Called on the main executor, once for each stream; the stream's further output is discarded.
-  using OnWriteError = std::function<void(StreamId, std::error_code)>;
+  /// Called on the main executor, once for each stream and sink; what follows there is discarded.
+  using OnWriteError = std::function<void(const WriteError&)>;
 
-  Output(asio::any_io_executor main, std::size_t hosts, std::unique_ptr<Sink> sink,
+  Output(asio::any_io_executor main, std::size_t hosts, std::vector<std::shared_ptr<Sink>> sinks,
          std::shared_ptr<Terminal> terminal, OnWriteError on_write_error);
 
   /// Finishes, and blocks until all is written: where the reader may have stopped reading, abandon() first.
@@ -51,10 +50,12 @@ class Output {
   /// The host's streams are complete: its unfinished last lines are delivered.
   void end(std::size_t host);
 
-  /// A message of podrun itself: one line on stderr, behind everything given before.
+  /// A line of podrun itself behind everything given before: a message on stderr, data on stdout.
   void say(std::string line);
+  void print(std::string line);
 
-  /// Ends the hosts that have not ended and lets the sink deliver what it held back. Only say() may follow.
+  /// Ends the hosts that have not ended and lets the sinks deliver what they held back. Only say() and
+  /// print() may follow.
   void finish();
 
   /// Completes when everything given so far is written, or discarded after an error.

@@ -13,9 +13,13 @@ constexpr std::size_t kReportEvery = 256 * 1024;
 
 }  // namespace
 
-OutputThread::OutputThread(std::size_t hosts, std::unique_ptr<Sink> sink, std::shared_ptr<Terminal> terminal,
-                           std::function<void()> notify)
-    : terminal_(std::move(terminal)), sink_(std::move(sink)), notify_(std::move(notify)) {
+OutputThread::OutputThread(std::size_t hosts, std::vector<std::shared_ptr<Sink>> sinks,
+                           std::shared_ptr<Terminal> terminal, std::function<void()> notify)
+    : terminal_(std::move(terminal)),
+      sinks_(std::move(sinks)),
+      sink_failed_(sinks_.size()),
+      notify_(std::move(notify)) {
+  for (const auto& sink : sinks_) splits_ = splits_ || sink->feed() == Feed::lines;
   const LineSplitter splitter(line_limit(hosts));
   hosts_.assign(hosts, HostStreams{{splitter, splitter}});
 }
@@ -23,7 +27,8 @@ OutputThread::OutputThread(std::size_t hosts, std::unique_ptr<Sink> sink, std::s
 void OutputThread::run() {
   std::vector<Given> batch;
   while (take(batch)) {
-    sink_->tick(Sink::Clock::now());
+    const Sink::TimePoint now = Sink::Clock::now();
+    for (const auto& sink : sinks_) sink->tick(now);
     for (Given& item : batch) {
       std::visit([this](auto& given) { deliver(given); }, item);
       ++done_.items;
@@ -36,24 +41,36 @@ void OutputThread::run() {
 
 /// Waits for something to do. False: closed, and nothing is left.
 bool OutputThread::take(std::vector<Given>& batch) {
+  Sink::TimePoint next = Sink::TimePoint::max();
+  for (const auto& sink : sinks_) next = std::min(next, sink->next_tick());
   std::unique_lock lock(mutex_);
-  given_.wait_until(lock, sink_->next_tick(), [this] { return closed_ || !queue_.empty(); });
+  given_.wait_until(lock, next, [this] { return closed_ || !queue_.empty(); });
   batch.swap(queue_);
   return !closed_ || !batch.empty();
 }
 
 void OutputThread::deliver(GivenBytes& given) {
-  std::string_view bytes = given.bytes.bytes();
-  if (sink_->feed() == Feed::chunks) {
-    sink_->line({given.host, given.stream, bytes, LineEnd::piece});
-  } else {
-    LineSplitter& splitter = hosts_[given.host].splitters[index_of(given.stream)];
-    while (const auto line = splitter.next(bytes)) {
-      sink_->line({given.host, given.stream, line->text, line->end});
-    }
+  for (const auto& sink : sinks_) {
+    if (sink->feed() == Feed::chunks)
+      sink->line({given.host, given.stream, given.bytes.bytes(), LineEnd::piece});
   }
+  if (splits_) split(given);
   done_cost_ += cost_of(given.bytes);
   done_.bytes.push_back(std::move(given));
+}
+
+void OutputThread::split(const GivenBytes& given) {
+  std::string_view bytes = given.bytes.bytes();
+  LineSplitter& splitter = hosts_[given.host].splitters[index_of(given.stream)];
+  while (const auto line = splitter.next(bytes)) {
+    deliver(Line{given.host, given.stream, line->text, line->end});
+  }
+}
+
+void OutputThread::deliver(const Line& line) {
+  for (const auto& sink : sinks_) {
+    if (sink->feed() == Feed::lines) sink->line(line);
+  }
 }
 
 void OutputThread::deliver(const GivenEnd& given) {
@@ -61,33 +78,44 @@ void OutputThread::deliver(const GivenEnd& given) {
   if (std::exchange(host.ended, true)) return;
   for (const StreamId stream : {StreamId::out, StreamId::err}) {
     const auto last = host.splitters[index_of(stream)].end();
-    if (last) sink_->line({given.host, stream, last->text, last->end});
+    if (last) deliver(Line{given.host, stream, last->text, last->end});
   }
-  sink_->host_ended(given.host);
+  for (const auto& sink : sinks_) sink->host_ended(given.host);
 }
 
-void OutputThread::deliver(const GivenMessage& given) {
-  terminal_->append(StreamId::err, {given.line, "\n"});
-}
+void OutputThread::deliver(const GivenText& given) { terminal_->append(given.stream, {given.line, "\n"}); }
 
 void OutputThread::deliver(const GivenFinish& /*given*/) {
   for (std::size_t host = 0; host < hosts_.size(); ++host) deliver(GivenEnd{host});
-  sink_->finish();
+  for (const auto& sink : sinks_) sink->finish();
 }
 
 void OutputThread::report() {
   terminal_->flush();
   done_cost_ = 0;
+  find_errors();
   const std::scoped_lock lock(mutex_);
   report_.items += std::exchange(done_.items, 0);
   std::move(done_.bytes.begin(), done_.bytes.end(), std::back_inserter(report_.bytes));
+  std::move(done_.errors.begin(), done_.errors.end(), std::back_inserter(report_.errors));
   done_.bytes.clear();
-  for (const StreamId stream : {StreamId::out, StreamId::err}) {
-    const std::size_t i = index_of(stream);
-    if (done_.errors[i] || !terminal_->error(stream)) continue;
-    report_.errors[i] = done_.errors[i] = terminal_->error(stream);
-  }
+  done_.errors.clear();
   if (notify_ && !std::exchange(notified_, true)) notify_();
+}
+
+void OutputThread::find_errors() {
+  for (const StreamId stream : {StreamId::out, StreamId::err}) {
+    const std::error_code error = terminal_->error(stream);
+    if (!error || std::exchange(stream_failed_[index_of(stream)], true)) continue;
+    const char* const name = stream == StreamId::out ? "standard output: " : "standard error: ";
+    done_.errors.push_back({name + error.message(), error == std::errc::broken_pipe});
+  }
+  for (std::size_t i = 0; i < sinks_.size(); ++i) {
+    const std::string* error = sinks_[i]->error();
+    if (!error || sink_failed_[i]) continue;
+    sink_failed_[i] = true;
+    done_.errors.push_back({*error});
+  }
 }
 
 void OutputThread::give(Given item) {

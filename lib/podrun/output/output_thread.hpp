@@ -29,11 +29,18 @@ struct GivenBytes {
 struct GivenEnd {
   std::size_t host = 0;
 };
-struct GivenMessage {
+struct GivenText {
+  StreamId stream = StreamId::err;
   std::string line;
 };
 struct GivenFinish {};
-using Given = std::variant<GivenBytes, GivenEnd, GivenMessage, GivenFinish>;
+using Given = std::variant<GivenBytes, GivenEnd, GivenText, GivenFinish>;
+
+/// What could not be written; from then on it is discarded.
+struct WriteError {
+  std::string what;          ///< `standard output: No space left on device`
+  bool broken_pipe = false;  ///< a reader that has gone
+};
 
 /// Bytes that a waiting chunk takes: its own and a share of queue and heap, or tiny chunks would be free.
 inline std::size_t cost_of(const Chunk& chunk) { return chunk.size() + 128; }
@@ -41,16 +48,16 @@ inline std::size_t cost_of(const Chunk& chunk) { return chunk.size() + 128; }
 /// What was written, or discarded after an error, since the report before.
 struct OutputReport {
   std::size_t items = 0;
-  std::vector<GivenBytes> bytes;                 ///< given back, to be freed where they were made
-  std::array<std::error_code, kStreams> errors;  ///< each stream's first, in one report only
+  std::vector<GivenBytes> bytes;   ///< given back, to be freed where they were made
+  std::vector<WriteError> errors;  ///< the first of each stream and sink, in one report only
 };
 
-/// The body of the output thread: what it is given goes through splitters and sink to the terminal.
+/// The body of the output thread: what it is given goes through splitters and sinks to the terminal.
 class OutputThread {
  public:
   /// `notify` is called on the output thread when a report waits, and not again until it was taken.
-  OutputThread(std::size_t hosts, std::unique_ptr<Sink> sink, std::shared_ptr<Terminal> terminal,
-               std::function<void()> notify);
+  OutputThread(std::size_t hosts, std::vector<std::shared_ptr<Sink>> sinks,
+               std::shared_ptr<Terminal> terminal, std::function<void()> notify);
 
   /// Runs until close(), and until everything given before it is written.
   void run();
@@ -69,16 +76,22 @@ class OutputThread {
 
   bool take(std::vector<Given>& batch);
   void deliver(GivenBytes& bytes);
+  void deliver(const Line& line);
   void deliver(const GivenEnd& end);
-  void deliver(const GivenMessage& message);
+  void deliver(const GivenText& text);
   void deliver(const GivenFinish& finish);
+  void split(const GivenBytes& bytes);
   void report();
+  void find_errors();
 
   // The output thread's own.
   const std::shared_ptr<Terminal> terminal_;  // outlives the sink
-  const std::unique_ptr<Sink> sink_;
+  const std::vector<std::shared_ptr<Sink>> sinks_;
+  bool splits_ = false;  ///< some sink wants lines
+  std::array<bool, kStreams> stream_failed_{};
+  std::vector<bool> sink_failed_;
   std::vector<HostStreams> hosts_;
-  OutputReport done_;          ///< since the last report; errors: those reported already
+  OutputReport done_;          ///< since the last report
   std::size_t done_cost_ = 0;  ///< bytes, of done_.bytes
 
   std::mutex mutex_;  // guards what follows

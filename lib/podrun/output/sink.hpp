@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <string>
 #include <string_view>
 
 #include "podrun/base/stream_id.hpp"
@@ -42,6 +43,10 @@ class Sink {
   /// The time at which the lines given next have come; also called at next_tick() when nothing comes.
   virtual void tick(TimePoint /*now*/) {}
   virtual TimePoint next_tick() const { return TimePoint::max(); }
+
+  /// What could not be written, if something could not: `DIR/3-tpu-3.out: No space left on device`. Asked
+  /// often.
+  virtual const std::string* error() const { return nullptr; }
 };
 
 }  // namespace podrun

@@ -1,82 +1,60 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "podrun/output/stream_sink.hpp"
 
+#include <algorithm>
+#include <array>
 #include <string>
-
-#include <fmt/format.h>
 
 namespace podrun {
 namespace {
 
-constexpr std::size_t kKiB = 1024;
-
-std::string format_size(std::size_t bytes) {
-  if (bytes % (kKiB * kKiB) == 0) return fmt::format("{} MiB", bytes / (kKiB * kKiB));
-  return fmt::format("{} KiB", bytes / kKiB);
-}
-
 class StreamSink final : public Sink {
  public:
-  StreamSink(const std::vector<Host>& hosts, const LabelStyle& style, Terminal& terminal)
-      : terminal_(terminal) {
+  StreamSink(const std::vector<Host>& hosts, const View& view, Terminal& terminal, std::size_t shown)
+      : printer_(hosts, view, terminal), shown_(shown) {
     for (const Host& host : hosts) {
-      HostLines& lines = hosts_.emplace_back();
-      lines.number = host.label;
+      auto& labels = labels_.emplace_back();
       for (const StreamId stream : {StreamId::out, StreamId::err}) {
         const std::size_t i = index_of(stream);
-        lines.streams[i].label = line_label(style.label, host, stream, style.color[i]);
+        labels[i] = line_label(view.label, host, stream, view.color[i]);
       }
     }
   }
 
   void line(const Line& line) override {
-    HostLines& host = hosts_[line.host];
-    StreamLines& stream = host.streams[index_of(line.stream)];
-    if (line.end == LineEnd::piece && !stream.pieces_said) {
-      stream.pieces_said = true;
-      say_pieces(host.number, line);
-    }
-    terminal_.append(line.stream, {stream.label, line.text, "\n"});
+    if (line.host < shown_) printer_.print(labels_[line.host][index_of(line.stream)], line);
   }
 
  private:
-  struct StreamLines {
-    std::string label;
-    bool pieces_said = false;
-  };
-  struct HostLines {
-    std::size_t number = 0;
-    std::array<StreamLines, kStreams> streams;
-  };
-
-  void say_pieces(std::size_t number, const Line& piece) {
-    terminal_.append(
-        StreamId::err,
-        {fmt::format("podrun: [{}] a line of {} is longer than {}: shown in pieces\n", number,
-                     piece.stream == StreamId::out ? "stdout" : "stderr", format_size(piece.text.size()))});
-  }
-
-  Terminal& terminal_;
-  std::vector<HostLines> hosts_;
+  LinePrinter printer_;
+  const std::size_t shown_;
+  std::vector<std::array<std::string, kStreams>> labels_;
 };
 
+/// The first host's bytes as they come.
 class RawSink final : public Sink {
  public:
-  explicit RawSink(Terminal& terminal) : terminal_(terminal) {}
+  RawSink(const View& view, Terminal& terminal) : shown_on_(view.shown_on), terminal_(terminal) {}
 
   Feed feed() const override { return Feed::chunks; }
-  void line(const Line& line) override { terminal_.append(line.stream, {line.text}); }
+  void line(const Line& line) override {
+    if (line.host == 0) terminal_.append(shown_on_[index_of(line.stream)], {line.text});
+  }
 
  private:
+  const std::array<StreamId, kStreams> shown_on_;
   Terminal& terminal_;
 };
 
 }  // namespace
 
-std::unique_ptr<Sink> make_stream_sink(const std::vector<Host>& hosts, const LabelStyle& style,
-                                       Terminal& terminal) {
-  if (hosts.size() == 1 && style.label == Label::none) return std::make_unique<RawSink>(terminal);
-  return std::make_unique<StreamSink>(hosts, style, terminal);
+std::unique_ptr<Sink> make_stream_sink(const std::vector<Host>& hosts, const View& view, Terminal& terminal,
+                                       Shown shown) {
+  const std::size_t count = shown == Shown::first ? std::min<std::size_t>(hosts.size(), 1) : hosts.size();
+  if (count == 1 && view.label == Label::none && view.controls == Controls::pass) {
+    return std::make_unique<RawSink>(view, terminal);
+  }
+  return std::make_unique<StreamSink>(hosts, view, terminal, count);
 }
 
 }  // namespace podrun

@@ -36,9 +36,14 @@ class OutputTest : public testing::Test {
   Output& start(std::size_t hosts, Label label = Label::rank) {
     return start(hosts, make_stream_sink(some_hosts(hosts), {label}, *terminal_));
   }
-  Output& start(std::size_t hosts, std::unique_ptr<Sink> sink) {
-    output_.emplace(main_.get_executor(), hosts, std::move(sink), terminal_,
-                    [this](StreamId stream, std::error_code error) { errors_.emplace_back(stream, error); });
+  Output& start(std::size_t hosts, std::shared_ptr<Sink> sink) {
+    return start(hosts, std::vector{std::move(sink)});
+  }
+  Output& start(std::size_t hosts, std::vector<std::shared_ptr<Sink>> sinks) {
+    output_.emplace(main_.get_executor(), hosts, std::move(sinks), terminal_,
+                    [this](const WriteError& error) {
+                      errors_.push_back(error.what + (error.broken_pipe ? " (broken pipe)" : ""));
+                    });
     return *output_;
   }
 
@@ -73,7 +78,7 @@ class OutputTest : public testing::Test {
   Pipe out_;
   Pipe err_;
   std::shared_ptr<Terminal> terminal_ = std::make_shared<Terminal>(out_.write_fd(), err_.write_fd());
-  std::vector<std::pair<StreamId, std::error_code>> errors_;
+  std::vector<std::string> errors_;
   std::optional<Output> output_;
 
  private:

@@ -25,7 +25,7 @@ const std::vector<Host> kHosts = two_hosts();
 
 class StreamSinkTest : public testing::Test {
  protected:
-  void show(const std::vector<Host>& hosts, const LabelStyle& style, const std::vector<Line>& lines) {
+  void show(const std::vector<Host>& hosts, const View& style, const std::vector<Line>& lines) {
     const auto sink = make_stream_sink(hosts, style, terminal_);
     for (const Line& line : lines) sink->line(line);
     terminal_.flush();

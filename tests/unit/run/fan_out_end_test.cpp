@@ -189,7 +189,7 @@ TEST_F(FanOutEnd, EndsThoughStandardInputDoesNot) {
 /// The real way to a terminal that nobody reads.
 class FanOutHeldBack : public FanOutEnd {
  protected:
-  std::unique_ptr<Sink> make_sink() override {
+  std::shared_ptr<Sink> make_sink() override {
     return make_stream_sink(plan_.hosts, {Label::none, {}}, *terminal_);
   }
 };

@@ -65,8 +65,8 @@ class FanOutTest : public testing::Test {
   }
   /// Nothing runs yet.
   void launch() {
-    output_.emplace(context_->get_executor(), hosts_.size(), make_sink(), terminal_,
-                    [](StreamId, std::error_code) {});
+    output_.emplace(context_->get_executor(), hosts_.size(), std::vector{make_sink()}, terminal_,
+                    [](const WriteError&) {});
     FanOut::World world{context_->get_executor(), [this](const Host&) -> Connector& { return connector_; },
                         *output_, input_ ? &*input_ : nullptr, [this] { left_ = true; }};
     fan_out_.emplace(plan_, world);
@@ -125,7 +125,7 @@ class FanOutTest : public testing::Test {
     return err_.read_to_end();
   }
 
-  virtual std::unique_ptr<Sink> make_sink() { return std::make_unique<RecordingSink>(lines_); }
+  virtual std::shared_ptr<Sink> make_sink() { return std::make_shared<RecordingSink>(lines_); }
 
   std::shared_ptr<asio::io_context> context_ = std::make_shared<asio::io_context>(1);
   std::vector<FakeHost> hosts_;

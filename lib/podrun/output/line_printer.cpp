@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "podrun/output/line_printer.hpp"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "podrun/output/escape.hpp"
+
+namespace podrun {
+namespace {
+
+constexpr std::size_t kKiB = 1024;
+
+std::string format_size(std::size_t bytes) {
+  if (bytes % (kKiB * kKiB) == 0) return fmt::format("{} MiB", bytes / (kKiB * kKiB));
+  return fmt::format("{} KiB", bytes / kKiB);
+}
+
+}  // namespace
+
+std::string_view last_state(std::string_view line) {
+  const std::size_t end = line.find_last_not_of('\r');
+  if (end == std::string_view::npos) return {};
+  line = line.substr(0, end + 1);
+  return line.substr(line.rfind('\r') + 1);  // npos + 1 is 0
+}
+
+LinePrinter::LinePrinter(const std::vector<Host>& hosts, const View& view, Terminal& terminal)
+    : view_(view), hosts_(hosts), terminal_(terminal), pieces_said_(hosts.size()) {}
+
+void LinePrinter::print(std::string_view label, const Line& line) {
+  const std::size_t stream = index_of(line.stream);
+  std::string_view text = line.text;
+  bool folded = false;
+  if (view_.bars[stream] == Bars::fold && text.find('\r') != std::string_view::npos) {
+    folded = true;
+    text = last_state(text);
+  }
+  if (line.end == LineEnd::piece && !folded && !std::exchange(pieces_said_[line.host][stream], true)) {
+    say(fmt::format("podrun: [{}] a line of {} is longer than {}: shown in pieces", hosts_[line.host].label,
+                    line.stream == StreamId::out ? "stdout" : "stderr", format_size(line.text.size())));
+  }
+  if (view_.controls == Controls::escape) {
+    terminal_.append(view_.shown_on[stream], {label, escape_controls(text, Tabs::keep), "\n"});
+  } else {
+    terminal_.append(view_.shown_on[stream], {label, text, "\n"});
+  }
+}
+
+void LinePrinter::say(std::string_view line) { terminal_.append(StreamId::err, {line, "\n"}); }
+
+}  // namespace podrun
