@@ -18,6 +18,7 @@
 #include "podrun/output/output.hpp"
 #include "podrun/output/question.hpp"
 #include "podrun/output/terminal.hpp"
+#include "podrun/run/failure_report.hpp"
 #include "podrun/run/fan_out.hpp"
 #include "podrun/run/hint.hpp"
 #include "podrun/run/summary.hpp"
@@ -27,6 +28,7 @@
 #include "options.hpp"
 #include "plan.hpp"
 #include "questions.hpp"
+#include "repeat.hpp"
 #include "sinks.hpp"
 
 namespace podrun {
@@ -88,10 +90,29 @@ bool waits_for_answer(const Limits& limits, const RunPolicy& policy) {
   return waits;
 }
 
+/// What is said at the end: how it went, why, and how to go on.
+std::vector<std::string> conclude(const std::vector<Host>& hosts, const RunPolicy& policy,
+                                  const Options& options, const LastLines& last_lines) {
+  std::vector<std::string> lines =
+      summarize(hosts, policy.outcomes(), policy.culprit(), policy.interrupted_by());
+  if (hosts.size() == 1 || policy.interrupted_by() == SIGPIPE) return lines;
+  const bool all_were_shown = !options.rank0 && !options.gather && !options.json;
+  const auto lines_of = [&](std::size_t host) {
+    return all_were_shown && last_lines.are_recent(host) ? std::vector<std::string>() : last_lines.of(host);
+  };
+  for (std::string& line : report_failures(hosts, policy.outcomes(), lines_of))
+    lines.push_back(std::move(line));
+  const std::string ranks = ranks_to_repeat(hosts, policy.outcomes());
+  if (!ranks.empty() && !policy.interrupted_by())
+    lines.push_back("podrun: again on just those: " + repeat_command(options.arguments, ranks));
+  return lines;
+}
+
 enum class Next { leave, connect_again, go_without_answer };
 
 /// An attempt of the run from its start to the last line of its summary.
-asio::awaitable<Next> run_to_the_end(FanOut& fan_out, Output& output, const Plan& plan, SshState& ssh) {
+asio::awaitable<Next> run_to_the_end(FanOut& fan_out, Output& output, const Plan& plan,
+                                     const Options& options, const LastLines& last_lines, SshState& ssh) {
   co_await fan_out.run();
   output.finish();
   const RunPolicy& policy = fan_out.policy();
@@ -104,11 +125,9 @@ asio::awaitable<Next> run_to_the_end(FanOut& fan_out, Output& output, const Plan
       fan_out.interrupt(SIGINT);
     }
   }
+  co_await output.drain();  // by now the last lines are known
   if (!ssh.host_keys.warning().empty()) output.say("podrun: " + ssh.host_keys.warning());
-  for (std::string& line :
-       summarize(plan.run.hosts, policy.outcomes(), policy.culprit(), policy.interrupted_by())) {
-    output.say(std::move(line));
-  }
+  for (std::string& line : conclude(plan.run.hosts, policy, options, last_lines)) output.say(std::move(line));
   if (const auto* words = std::get_if<Words>(&plan.command.what)) {
     if (auto hint = quoting_hint(words->words, policy.outcomes())) output.say(std::move(*hint));
   }
@@ -124,14 +143,14 @@ std::optional<int> try_to_run(Plan& plan, const Options& options, const Probe& p
   const auto executor = context->get_executor();
   const Connectors connectors(context, options, plan.ssh.settings, ssh, probe, limit_before);
   FanOut* interruptible = nullptr;
+  const Sinks sinks = make_sinks(plan.run.hosts, options, probe, *terminal);
   bool write_failed = false;
   std::optional<Output> output;
-  output.emplace(executor, plan.run.hosts.size(), make_sinks(plan.run.hosts, options, probe, *terminal),
-                 terminal, [&](const WriteError& error) {
-                   if (!error.broken_pipe) output->say("podrun: cannot write " + error.what);
-                   write_failed = write_failed || !error.broken_pipe;
-                   if (interruptible) interruptible->interrupt(SIGPIPE);
-                 });
+  output.emplace(executor, plan.run.hosts.size(), sinks.all, terminal, [&](const WriteError& error) {
+    if (!error.broken_pipe) output->say("podrun: cannot write " + error.what);
+    write_failed = write_failed || !error.broken_pipe;
+    if (interruptible) interruptible->interrupt(SIGPIPE);
+  });
   std::optional<Input> input;
   bool input_failed = false;
   if (options.feed_input) {
@@ -162,7 +181,7 @@ std::optional<int> try_to_run(Plan& plan, const Options& options, const Probe& p
   };
   asio::co_spawn(executor, relay_signals(signals, fan_out, plan.run.limits.grace, leave), rethrow);
   Next next = Next::leave;
-  asio::co_spawn(executor, run_to_the_end(fan_out, *output, plan, ssh),
+  asio::co_spawn(executor, run_to_the_end(fan_out, *output, plan, options, *sinks.last_lines, ssh),
                  [&](const std::exception_ptr& error, Next decided) {
                    rethrow(error);
                    next = decided;
@@ -218,7 +237,7 @@ int dispatch(const std::vector<std::string>& arguments, const std::shared_ptr<Te
   const std::unique_ptr<Probe> probe = make_system_probe();
   if (options.task == Task::hosts) return answer(answer_hosts(options, *probe), *terminal);
   if (!options.words && !options.script && is_terminal(STDIN_FILENO)) {
-    if (!options.any) return answer(help_text(), *terminal);
+    if (options.arguments.empty()) return answer(help_text(), *terminal);
     throw UsageError("no command (podrun [OPTIONS] -- COMMAND)");
   }
   const Plan plan = make_plan(options, *probe);

@@ -26,6 +26,19 @@ std::uint16_t parse_port(const std::string& text) {
   return port;
 }
 
+std::chrono::milliseconds parse_milliseconds(const std::string& text) {
+  constexpr std::uint32_t kMost = 24 * 3600 * 1000;
+  if (!text.ends_with("ms")) return parse_duration(text);
+  std::uint32_t number = 0;
+  const char* const unit = text.data() + text.size() - 2;
+  const auto [rest, error] = std::from_chars(text.data(), unit, number);
+  if (error != std::errc{} || rest != unit || number > kMost) {
+    throw UsageError(
+        fmt::format("bad duration \"{}\" (expected a whole number such as 500ms, 10s or 2m)", text));
+  }
+  return std::chrono::milliseconds(number);
+}
+
 std::chrono::seconds parse_positive_duration(const std::string& text) {
   const std::chrono::seconds duration = parse_duration(text);
   if (duration == std::chrono::seconds(0))

@@ -30,9 +30,10 @@ class HelpFormatter : public CLI::Formatter {
  public:
   HelpFormatter() { column_width(33); }
   std::string make_usage(const CLI::App*, std::string) const override { return std::string(kUsage); }
-  /// `-i,--include-local`: the footer tells of every --no-.
+  /// `-i,--include-local`: the footer tells of every --no-. `-d,--dedup[=log]`: the value that is no default.
   std::string make_option_name(const CLI::Option* option, bool positional) const override {
     const std::string names = CLI::Formatter::make_option_name(option, positional);
+    if (option->check_lname("dedup")) return "-d,--dedup[=log]";
     return names.substr(0, names.find(",--no-"));
   }
   std::string make_group(std::string group, bool positional,
@@ -78,7 +79,7 @@ class CommandLine {
   std::variant<Options, Answer> parse(const std::vector<std::string>& arguments) {
     const auto separator = std::find(arguments.begin(), arguments.end(), "--");
     std::vector<std::string> left(arguments.begin(), separator);
-    options_.any = !arguments.empty();
+    options_.arguments = arguments;
     if (separator != arguments.end()) options_.words.emplace(separator + 1, arguments.end());
     std::reverse(left.begin(), left.end());  // as CLI11 wants it
     try {
@@ -225,6 +226,22 @@ class CommandLine {
       options_.color = parse_choice<ColorMode>(
           text, {{"auto", ColorMode::automatic}, {"always", ColorMode::always}, {"never", ColorMode::never}});
     });
+    app_.add_flag("-d{bytes},--dedup{bytes}", dedup_,
+                  "Once what many hosts print, live; log: but for its timestamps")
+        ->group(group);
+    value(group, "--window", "TIME", "-d: how long a line waits for other hosts (500ms)",
+          [this](const std::string& text) { options_.dedup_window = parse_milliseconds(text); });
+    value(group, "--late", "TIME", "-d: how late a host is only counted (10s)",
+          [this](const std::string& text) { options_.dedup_late = parse_milliseconds(text); });
+    flag(group, "-0,--rank0", "Only the first host's output; of failures the last lines", options_.rank0);
+    flag(group, "-b,--gather", "At the end, hosts with equal output together", options_.gather);
+    flag(group, "--json", "One JSON object a line, for programs (docs/json.md)", options_.json);
+    value(group, "--outdir", "DIR", "Raw output too, in DIR/RANK-HOST.out and .err",
+          [this](const std::string& text) {
+            if (text.empty()) throw UsageError("an empty name (write a directory)");
+            options_.outdir = text;
+          });
+    app_.add_flag("--escape", escape_, "Show control bytes of the output as \\x1b")->group(group);
     app_.add_flag("-v,--verbose", options_.verbosity, "Say what is being done; twice: the protocol too")
         ->group(group);
     flag(group, "--dry-run", "Print what would run where", options_.dry_run);
@@ -277,6 +294,14 @@ class CommandLine {
       throw UsageError(
           "--stdin and --serial exclude each other (standard input is read once, for all hosts together)");
     }
+    if (!dedup_.empty()) {
+      try {
+        options_.dedup = parse_choice<Same>(dedup_, {{"bytes", Same::bytes}, {"log", Same::log_line}});
+      } catch (const UsageError& error) {
+        throw UsageError(fmt::format("--dedup: {}", error.what()));
+      }
+    }
+    if (escape_) options_.controls = Controls::escape;
     options_.label = no_label_ ? Label::none : label_.value_or(Label::rank);
     options_.hosts.include_local = include_local_ ? IncludeLocal::yes : IncludeLocal::no;
     options_.hosts.repeats = allow_repeats_ ? Repeats::allow : Repeats::refuse;
@@ -294,6 +319,8 @@ class CommandLine {
   bool skip_unreachable_ = false;
   bool fail_fast_ = false;
   bool no_label_ = false;
+  std::string dedup_;  ///< empty: not given
+  bool escape_ = false;
 };
 
 }  // namespace

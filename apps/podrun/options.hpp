@@ -24,6 +24,9 @@ struct SshOptions {
   std::vector<std::string> keywords;  ///< each `-o`
 };
 
+/// `--dedup`: lines are the same with the same bytes, or apart from what differs by nature in a log.
+enum class Same { bytes, log_line };
+
 /// The command line, split into what each part needs; nothing is read or looked up yet.
 struct Options {
   Task task = Task::run;
@@ -52,13 +55,20 @@ struct Options {
   Label label = Label::rank;
   ColorMode color = ColorMode::automatic;
   Controls controls = Controls::pass;
+  std::optional<Same> dedup;
+  std::chrono::milliseconds dedup_window{500};
+  std::chrono::milliseconds dedup_late{10'000};
+  bool rank0 = false;
+  bool gather = false;
+  bool json = false;
+  std::string outdir;  ///< empty: not given
   int verbosity = 0;
   bool dry_run = false;
 
   bool connect_timeout_given = false;
   bool retries_given = false;
 
-  bool any = false;  ///< the command line had something on it
+  std::vector<std::string> arguments;  ///< the command line as it was given
 };
 
 /// Text to print on standard output instead of running something.

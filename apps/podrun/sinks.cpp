@@ -22,10 +22,14 @@ View make_view(const Options& options, const Probe& probe, const Terminal& termi
 
 }  // namespace
 
-std::vector<std::shared_ptr<Sink>> make_sinks(const std::vector<Host>& hosts, const Options& options,
-                                              const Probe& probe, Terminal& terminal) {
+Sinks make_sinks(const std::vector<Host>& hosts, const Options& options, const Probe& probe,
+                 Terminal& terminal) {
   const View view = make_view(options, probe, terminal);
-  return {make_stream_sink(hosts, view, terminal)};
+  Sinks sinks;
+  sinks.last_lines = std::make_shared<LastLines>(hosts.size());
+  sinks.all.push_back(sinks.last_lines);
+  sinks.all.push_back(make_stream_sink(hosts, view, terminal, options.rank0 ? Shown::first : Shown::all));
+  return sinks;
 }
 
 }  // namespace podrun

@@ -6,6 +6,7 @@
 
 #include "podrun/hosts/host.hpp"
 #include "podrun/hosts/probe.hpp"
+#include "podrun/output/last_lines.hpp"
 #include "podrun/output/sink.hpp"
 #include "podrun/output/terminal.hpp"
 
@@ -13,8 +14,14 @@
 
 namespace podrun {
 
-/// What becomes of the hosts' output, as the options want it. The terminal must outlive the sinks.
-std::vector<std::shared_ptr<Sink>> make_sinks(const std::vector<Host>& hosts, const Options& options,
-                                              const Probe& probe, Terminal& terminal);
+/// What becomes of the hosts' output.
+struct Sinks {
+  std::vector<std::shared_ptr<Sink>> all;
+  std::shared_ptr<LastLines> last_lines;  ///< one of them
+};
+
+/// As the options want them. The terminal must outlive them.
+Sinks make_sinks(const std::vector<Host>& hosts, const Options& options, const Probe& probe,
+                 Terminal& terminal);
 
 }  // namespace podrun

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "podrun/run/failure_report.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "podrun/base/rank_set.hpp"
+#include "podrun/output/escape.hpp"
+#include "podrun/run/outcome_groups.hpp"
+#include "podrun/run/summary.hpp"
+
+namespace podrun {
+namespace {
+
+constexpr std::size_t kMaxKinds = 3;
+
+/// Hosts of one outcome with the same last lines.
+struct Kind {
+  std::vector<std::string> lines;
+  std::vector<std::size_t> hosts;
+};
+
+std::vector<Kind> kinds_of(const std::vector<std::size_t>& hosts,
+                           const std::function<std::vector<std::string>(std::size_t)>& last_lines) {
+  std::vector<Kind> kinds;
+  for (const std::size_t host : hosts) {
+    std::vector<std::string> lines = last_lines(host);
+    if (lines.empty()) continue;
+    auto same =
+        std::find_if(kinds.begin(), kinds.end(), [&](const Kind& kind) { return kind.lines == lines; });
+    if (same == kinds.end()) same = kinds.insert(kinds.end(), {std::move(lines), {}});
+    same->hosts.push_back(host);
+  }
+  return kinds;
+}
+
+/// Whether a command ran there: how it was lost is in the summary, its last lines are not.
+bool has_run(const HostOutcome& outcome) {
+  return !std::holds_alternative<NotStarted>(outcome) && !std::holds_alternative<Unreachable>(outcome);
+}
+
+}  // namespace
+
+std::vector<std::string> report_failures(
+    const std::vector<Host>& hosts, const std::vector<HostOutcome>& outcomes,
+    const std::function<std::vector<std::string>(std::size_t)>& last_lines) {
+  std::vector<std::string> report;
+  for (const OutcomeGroup& group : group_outcomes(outcomes)) {
+    if (!is_failure(group.outcome) || !has_run(group.outcome)) continue;
+    const std::vector<Kind> kinds = kinds_of(group.hosts, last_lines);
+    std::vector<std::size_t> left_out;
+    for (std::size_t i = 0; i < kinds.size(); ++i) {
+      if (i >= kMaxKinds) {
+        left_out.insert(left_out.end(), kinds[i].hosts.begin(), kinds[i].hosts.end());
+        continue;
+      }
+      report.push_back(fmt::format("podrun: last lines of {} ({}):", fold_labels(hosts, kinds[i].hosts),
+                                   describe(group.outcome)));
+      for (const std::string& line : kinds[i].lines) {
+        report.push_back("    " + escape_controls(line, Tabs::keep));
+      }
+    }
+    if (!left_out.empty())
+      report.push_back(fmt::format("podrun: and other last lines of {}", fold_labels(hosts, left_out)));
+  }
+  return report;
+}
+
+std::string ranks_to_repeat(const std::vector<Host>& hosts, const std::vector<HostOutcome>& outcomes) {
+  if (std::none_of(outcomes.begin(), outcomes.end(), has_run)) return {};
+  std::vector<std::size_t> labels;
+  for (std::size_t host = 0; host < hosts.size(); ++host) {
+    if (is_failure(outcomes[host])) labels.push_back(hosts[host].label);
+  }
+  return labels.size() == hosts.size() ? "" : fold_ranks(std::move(labels));
+}
+
+}  // namespace podrun

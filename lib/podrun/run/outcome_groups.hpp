@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "podrun/hosts/host.hpp"
+#include "podrun/run/outcome.hpp"
+
+namespace podrun {
+
+/// Hosts that have ended alike to the reader, however often each was tried.
+struct OutcomeGroup {
+  HostOutcome outcome;
+  std::vector<std::size_t> hosts;  ///< indexes
+  std::size_t fewest_attempts;
+  std::size_t most_attempts;
+};
+
+/// What went well first, then by kind, then by status. Pure.
+std::vector<OutcomeGroup> group_outcomes(const std::vector<HostOutcome>& outcomes);
+
+/// Why the host could not be used, if that is how it ended.
+const Failure* failure_of(const HostOutcome& outcome);
+
+/// `[0-2,7]`: the labels of the hosts with these indexes.
+std::string fold_labels(const std::vector<Host>& hosts, const std::vector<std::size_t>& indexes);
+
+}  // namespace podrun

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "podrun/output/last_lines.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace podrun {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+TEST(LastLines, KeepsTheLastTen) {
+  LastLines last(2);
+  for (int i = 1; i <= 25; ++i) {
+    const std::string text = std::to_string(i);
+    last.line({1, StreamId::out, text});
+  }
+  EXPECT_THAT(last.of(1), ElementsAre("16", "17", "18", "19", "20", "21", "22", "23", "24", "25"));
+  EXPECT_THAT(last.of(0), IsEmpty());
+}
+
+TEST(LastLines, PrefersStandardError) {
+  LastLines last(1);
+  last.line({0, StreamId::err, "error"});
+  last.line({0, StreamId::out, "step 1"});
+  EXPECT_THAT(last.of(0), ElementsAre("error"));
+}
+
+TEST(LastLines, KeepsOfALineWhatALineHolds) {
+  LastLines last(1);
+  last.line({0, StreamId::out, "10%\r100%\r"});
+  last.line({0, StreamId::out, std::string(1000, 'x')});
+  EXPECT_THAT(last.of(0), ElementsAre("100%", std::string(400, 'x')));
+}
+
+TEST(LastLines, KnowsWhatIsStillToBeSeen) {
+  LastLines last(2);
+  EXPECT_TRUE(last.are_recent(0)) << "there are none";
+  last.line({0, StreamId::out, "a"});
+  for (int i = 0; i < 15; ++i) last.line({1, StreamId::out, "b"});
+  EXPECT_TRUE(last.are_recent(0));
+  last.line({1, StreamId::out, "b"});
+  EXPECT_FALSE(last.are_recent(0));
+  EXPECT_TRUE(last.are_recent(1));
+}
+
+}  // namespace
+}  // namespace podrun

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "podrun/run/failure_report.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace podrun {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+using Lines = std::vector<std::string>;
+
+/// A pod whose labels begin with 10.
+std::vector<Host> pod(std::size_t count) {
+  std::vector<Host> hosts(count);
+  for (std::size_t host = 0; host < count; ++host) hosts[host].label = host + 10;
+  return hosts;
+}
+
+Lines report(const std::vector<HostOutcome>& outcomes, const std::vector<Lines>& last_lines) {
+  return report_failures(pod(outcomes.size()), outcomes, [&](std::size_t host) { return last_lines[host]; });
+}
+
+TEST(FailureReport, ShowsTheLastLinesOfEachKind) {
+  EXPECT_THAT(report({Exited{1}, Exited{0}, Exited{1}, Exited{2}},
+                     {{"Traceback", "  KeyError"}, {"fine"}, {"Traceback", "  KeyError"}, {"usage"}}),
+              ElementsAre("podrun: last lines of [10,12] (exit 1):", "    Traceback", "      KeyError",
+                          "podrun: last lines of [13] (exit 2):", "    usage"));
+}
+
+TEST(FailureReport, TellsHostsOfOneOutcomeApart) {
+  EXPECT_THAT(
+      report({Exited{1}, Exited{1}, Exited{1}, Exited{1}, Exited{1}}, {{"a"}, {"b"}, {"c"}, {"d"}, {"e"}}),
+      ElementsAre(
+          "podrun: last lines of [10] (exit 1):", "    a", "podrun: last lines of [11] (exit 1):", "    b",
+          "podrun: last lines of [12] (exit 1):", "    c", "podrun: and other last lines of [13,14]"));
+}
+
+TEST(FailureReport, IsSilentWithoutLinesAndForHostsThatNeverRan) {
+  EXPECT_THAT(report({Exited{1}, Unreachable{{"connecting", "refused"}}}, {{}, {"noise of .bashrc"}}),
+              IsEmpty());
+}
+
+TEST(FailureReport, LetsNothingAct) {
+  EXPECT_THAT(report({Exited{1}}, {{"\x1b]0;x\a"}}),
+              ElementsAre("podrun: last lines of [10] (exit 1):", "    \\x1b]0;x\\x07"));
+}
+
+TEST(RanksToRepeat, AreThoseThatFailed) {
+  EXPECT_EQ(ranks_to_repeat(pod(4), {Exited{0}, Exited{1}, Lost{}, Unreachable{}}), "11-13");
+  EXPECT_EQ(ranks_to_repeat(pod(3), {Exited{1}, Stopped{}, Exited{0}}), "10")
+      << "what we ended has not failed";
+}
+
+TEST(RanksToRepeat, AreNoneWhereTheWholeRunIsToBeRepeated) {
+  EXPECT_EQ(ranks_to_repeat(pod(2), {Exited{1}, Exited{1}}), "");
+  EXPECT_EQ(ranks_to_repeat(pod(2), {Exited{0}, Exited{0}}), "");
+  EXPECT_EQ(ranks_to_repeat(pod(2), {NotStarted{}, Unreachable{}}), "") << "nothing was started anywhere";
+}
+
+}  // namespace
+}  // namespace podrun
