@@ -152,29 +152,39 @@ void Channel::take_refused() {
 
 asio::awaitable<StreamEvent> Channel::next() {
   for (;;) {
-    if (channel_ && pieces_.empty() && (refused_[0] || refused_[1])) take_refused();
+    if (pieces_.empty() && full()) take_refused();
     if (!pieces_.empty()) {
       Piece piece = std::move(pieces_.front());
       pieces_.pop_front();
       kept_ -= piece.bytes.size();
       co_return Received{piece.stream, Chunk(std::move(piece.bytes))};
     }
-    if (channel_ && (refused_[0] || refused_[1])) {
-      co_await readable_.wait();
-      continue;
+    if (!full()) {  // else the session is dead, and the pump will say so
+      if (end_ && !std::exchange(end_told_, true)) {
+        co_return std::visit([](auto end) { return StreamEvent(end); }, *end_);
+      }
+      if (closed_) co_return Closed{};
+      if (failure_) co_return *failure_;
     }
-    if (end_ && !std::exchange(end_told_, true)) {
-      co_return std::visit([](auto end) { return StreamEvent(end); }, *end_);
-    }
-    if (closed_) co_return Closed{};
-    if (failure_) co_return *failure_;
+    reading_ = true;
+    session_->wait_for_arrival();
     co_await readable_.wait();
+    reading_ = false;
   }
 }
 
 bool Channel::can_write() const {
   // libssh queues without limit: one piece at a time. It says nothing when the window grows.
   return channel_ && !session_->transport_->write_pending() && ssh_channel_window_size(channel_) > 0;
+}
+
+/// Whether libssh has had to keep some of the output.
+bool Channel::full() const { return channel_ && (refused_[0] || refused_[1]); }
+
+bool Channel::waits_for_arrival() const {
+  if (!channel_) return false;
+  const bool window_is_shut = writing_ && ssh_channel_window_size(channel_) == 0;
+  return starting_ || reading_ || exchanges_keys_ || window_is_shut;
 }
 
 asio::awaitable<bool> Channel::write(Chunk chunk) {
@@ -188,11 +198,12 @@ asio::awaitable<bool> Channel::write(Chunk chunk) {
       rest.remove_prefix(static_cast<std::size_t>(count));
       if (count > 0) session_->transport_->wake();
       if (count > 0) continue;
-      waits_for_arrival_ = true;  // keys are being exchanged anew
+      exchanges_keys_ = true;
     }
     writing_ = true;
+    session_->wait_for_arrival();
     co_await writable_.wait();
-    writing_ = waits_for_arrival_ = false;
+    writing_ = exchanges_keys_ = false;
   }
   co_return true;
 }
@@ -218,7 +229,7 @@ void Channel::stop(Failure failure) {
 /// The pump has handled something.
 void Channel::after_step(bool arrived) {
   if (starting_ && arrived) progress_.notify();
-  if (writing_ && can_write() && (arrived || !waits_for_arrival_)) writable_.notify();
+  if (writing_ && can_write() && (arrived || !exchanges_keys_)) writable_.notify();
 }
 
 /// The session ends. libssh frees its channels itself.

@@ -19,8 +19,8 @@
 
 namespace podrun {
 
-/// One command on a session. What arrives is kept here up to a limit; beyond it libssh keeps it, and its
-/// window (at most some 1.3 MB a stream) stops the host, while the session goes on.
+/// One command on a session. What arrives is kept here up to a limit; then the session reads no further, and
+/// what it must read nevertheless libssh keeps, whose window stops the host (at some 1.3 MB a stream).
 class Channel : public Stream {
  public:
   explicit Channel(std::shared_ptr<Session> session);
@@ -57,6 +57,8 @@ class Channel : public Stream {
   std::uint32_t keep(StreamId stream, const char* data, std::uint32_t size);
   void take_refused();
   bool can_write() const;
+  bool full() const;
+  bool waits_for_arrival() const;
   void after_step(bool arrived);
   void detach(const Failure& failure);
   void release();
@@ -65,9 +67,10 @@ class Channel : public Stream {
   ssh_channel channel_ = nullptr;  ///< null: closed here
   ssh_channel_callbacks_struct callbacks_{};
   Event readable_;
+  bool reading_ = false;  ///< waits for readable_
   Event writable_;
-  bool writing_ = false;            ///< waits for writable_
-  bool waits_for_arrival_ = false;  ///< before it is worth a try
+  bool writing_ = false;         ///< waits for writable_
+  bool exchanges_keys_ = false;  ///< which must arrive before it is worth a try
   Event progress_;
   bool starting_ = false;  ///< waits for progress_
 

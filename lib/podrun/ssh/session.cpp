@@ -19,15 +19,29 @@ namespace {
 /// Reads (of 4 KiB each) before the other hosts get their turn.
 constexpr int kStepsAtATime = 16;
 
+/// A server that wants new keys asks behind its output. OpenSSH since 9.1 goes on passing on what we send to
+/// the command; for others this must end before the supervisor misses our heartbeats (--orphan-timeout).
+std::chrono::milliseconds longest_hold(int openssh_version) {
+  constexpr int kPassesInputOn = SSH_VERSION_INT(9, 1, 0);
+  constexpr std::chrono::hours kForever{24 * 365};
+  constexpr std::chrono::seconds kHalfOfOrphanTimeout{60};
+  return openssh_version >= kPassesInputOn ? std::chrono::milliseconds(kForever) : kHalfOfOrphanTimeout;
+}
+
 }  // namespace
 
 Session::Session(const asio::any_io_executor& executor, std::unique_ptr<Transport> transport,
-                 KeepAlive keep_alive)
+                 KeepAlive keep_alive, HoldBack hold_back)
     : executor_(executor),
       transport_(std::move(transport)),
       keep_alive_(keep_alive),
-      keep_alive_timer_(executor) {
+      keep_alive_timer_(executor),
+      hold_back_(hold_back),
+      life_timer_(executor) {
   transport_->at_stage("connection");
+  if (!hold_back_.longest) {
+    hold_back_.longest = longest_hold(ssh_get_openssh_version(transport_->session()));
+  }
 }
 
 Session::~Session() = default;
@@ -53,11 +67,13 @@ void Session::stop(const Failure& failure) {
 asio::awaitable<void> Session::pump(std::shared_ptr<Session> self) {
   try {
     for (;;) {
-      if (self->handle_arrivals()) {
+      if (self->handle_arrivals(Clock::now())) {
         co_await asio::post(asio::use_awaitable);  // there may be more
-      } else {
-        co_await self->transport_->wait();
+        continue;
       }
+      self->reading_ = !self->holds_back();
+      if (!self->reading_) self->arm_sign_of_life();
+      co_await self->transport_->wait(self->reading_ ? Transport::Reading::yes : Transport::Reading::no);
     }
   } catch (const HostError& error) {
     self->close(error.failure());
@@ -65,20 +81,67 @@ asio::awaitable<void> Session::pump(std::shared_ptr<Session> self) {
 }
 
 /// Returns whether it stopped before the end.
-bool Session::handle_arrivals() {
+bool Session::handle_arrivals(Clock::time_point now) {
   int steps = 0;
-  while (steps < kStepsAtATime && transport_->step() && !transport_->dead()) ++steps;
+  bool all = false;
+  while (!all && steps < kStepsAtATime && !holds_back()) {
+    ++steps;
+    all = !transport_->step() || transport_->dead();
+  }
+  if (all) {
+    behind_since_.reset();
+    catching_up_ = false;
+  } else {
+    if (!behind_since_) behind_since_ = now;
+    if (holds_back() && transport_->write_pending()) transport_->step();  // it reads a little as well
+  }
   // A channel's own call may have taken in what another one waits for.
   const bool arrived = std::exchange(seen_, transport_->bytes_received()) != transport_->bytes_received();
   heard_ = heard_ || arrived;
   for (Channel* channel : channels_) channel->after_step(arrived);
   transport_->check();
-  return steps == kStepsAtATime;
+  return !all && !holds_back();
+}
+
+/// What waits for an arrival goes before: to open a channel, to write into a full window or while keys are
+/// exchanged, to read from another channel. Then libssh keeps the output, which its window bounds.
+bool Session::holds_back() const {
+  const auto full = [](const Channel* channel) { return channel->full(); };
+  const auto waits = [](const Channel* channel) { return channel->waits_for_arrival(); };
+  return !catching_up_ && std::any_of(channels_.begin(), channels_.end(), full) &&
+         std::none_of(channels_.begin(), channels_.end(), waits);
+}
+
+/// A channel has begun to wait for something.
+void Session::wait_for_arrival() {
+  if (transport_ && !reading_) transport_->wake();
+}
+
+void Session::arm_sign_of_life() {
+  if (std::exchange(life_timer_runs_, true)) return;
+  life_timer_.expires_after(hold_back_.sign_of_life);
+  life_timer_.async_wait([weak = weak_from_this()](const std::error_code& error) {
+    const std::shared_ptr<Session> self = weak.lock();
+    if (error || !self || !self->transport_) return;
+    self->life_timer_runs_ = false;
+    if (self->behind_since_) self->show_life();
+  });
+}
+
+/// sshd counts what it hears from us (ClientAliveInterval); its question itself is behind the output.
+void Session::show_life() {
+  const std::uint64_t sent = transport_->packets_sent();
+  transport_->call([this] { return ssh_send_ignore(transport_->session(), ""); });
+  const bool exchanges_keys = transport_->packets_sent() == sent;  // and what we send does not go out before
+  catching_up_ = exchanges_keys || Clock::now() - *behind_since_ > *hold_back_.longest;
+  transport_->wake();
+  arm_sign_of_life();
 }
 
 void Session::close(const Failure& failure) {
   failure_ = failure;
   keep_alive_timer_.cancel();
+  life_timer_.cancel();
   for (Channel* channel : channels_) channel->detach(failure);
   transport_.reset();
 }
@@ -95,7 +158,7 @@ void Session::arm_keep_alive() {
 }
 
 void Session::ask_if_alive() {
-  if (std::exchange(heard_, false)) {
+  if (std::exchange(heard_, false) || behind_since_) {  // no silence of the host where we do not listen
     unanswered_ = 0;
     return;
   }

@@ -25,11 +25,20 @@ struct KeepAlive {
   unsigned count_max = 3;
 };
 
+/// How a host is held back whose output nobody takes, see Session.
+struct HoldBack {
+  std::chrono::milliseconds sign_of_life{3'000};  ///< how often the server hears from us meanwhile
+  /// Then what is under way is read after all. None: according to the server.
+  std::optional<std::chrono::milliseconds> longest;
+};
+
 /// A connection that is logged in, and its channels. One coroutine, the pump, handles what arrives for as
-/// long as the session runs; all else only calls libssh and waits for what the pump notices.
+/// long as the session runs; all else only calls libssh and waits for what the pump notices. While a channel
+/// is full and none waits for anything, the pump does not read, so that TCP stops the host.
 class Session : public std::enable_shared_from_this<Session> {
  public:
-  Session(const asio::any_io_executor& executor, std::unique_ptr<Transport> transport, KeepAlive keep_alive);
+  Session(const asio::any_io_executor& executor, std::unique_ptr<Transport> transport, KeepAlive keep_alive,
+          HoldBack hold_back = {});
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
   ~Session();
@@ -42,9 +51,14 @@ class Session : public std::enable_shared_from_this<Session> {
 
  private:
   friend class Channel;
+  using Clock = std::chrono::steady_clock;
 
   static asio::awaitable<void> pump(std::shared_ptr<Session> self);
-  bool handle_arrivals();
+  bool handle_arrivals(Clock::time_point now);
+  bool holds_back() const;
+  void wait_for_arrival();
+  void show_life();
+  void arm_sign_of_life();
   void close(const Failure& failure);
   void ask_if_alive();
   void arm_keep_alive();
@@ -60,6 +74,13 @@ class Session : public std::enable_shared_from_this<Session> {
   asio::steady_timer keep_alive_timer_;
   bool heard_ = true;  ///< something has arrived in this interval
   unsigned unanswered_ = 0;
+
+  HoldBack hold_back_;
+  asio::steady_timer life_timer_;
+  bool life_timer_runs_ = false;
+  bool reading_ = true;                            ///< the pump waits for what arrives
+  std::optional<Clock::time_point> behind_since_;  ///< there may be something to read since then
+  bool catching_up_ = false;                       ///< reads all of it, though it be held back
 };
 
 }  // namespace podrun

@@ -50,7 +50,8 @@ std::string lower_first(std::string_view text) {
 std::string readable(std::string_view error) {
   error = error.substr(0, kLongestError);
   if (take_prefix(error, "Socket error: ")) {
-    return error == "disconnected" ? "closed by the server" : lower_first(error);
+    const bool closed = error == "disconnected" || error == std::generic_category().message(EPIPE);
+    return closed ? "closed by the server" : lower_first(error);
   }
   if (take_prefix(error, "Received SSH_MSG_DISCONNECT: ")) {
     const std::size_t colon = error.find(':');
@@ -75,7 +76,7 @@ Transport::Transport(const asio::any_io_executor& executor, int descriptor)
   set(SSH_OPTIONS_KNOWNHOSTS, "/dev/null");  // HostKeys judges
   set(SSH_OPTIONS_GLOBAL_KNOWNHOSTS, "/dev/null");
   set(SSH_OPTIONS_COMPRESSION, "no");
-  ssh_set_counters(session_.get(), &received_, nullptr);
+  ssh_set_counters(session_.get(), &socket_counter_, &packet_counter_);
   ssh_set_blocking(session_.get(), 0);
 }
 
@@ -120,7 +121,7 @@ bool Transport::step() {
   return call([this] { return ssh_event_dopoll(event_.get(), 0); }) == SSH_OK;
 }
 
-asio::awaitable<void> Transport::wait() {
+asio::awaitable<void> Transport::wait(Reading reading) {
   const std::shared_ptr<Waits> waits = waits_;
   const auto wait_for = [&waits](Descriptor::wait_type type, bool Waits::*pending) {
     if (std::exchange((*waits).*pending, true)) return;
@@ -130,7 +131,7 @@ asio::awaitable<void> Transport::wait() {
     });
   };
   if (waits->descriptor.is_open()) {
-    wait_for(Descriptor::wait_read, &Waits::readable);
+    if (reading == Reading::yes) wait_for(Descriptor::wait_read, &Waits::readable);
     if (write_pending()) wait_for(Descriptor::wait_write, &Waits::writable);
   }
   co_await waits->event.wait();

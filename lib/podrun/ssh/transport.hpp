@@ -55,14 +55,18 @@ class Transport {
     }
   }
 
-  /// Waits until the socket is readable, or writable while libssh has something to write, or for wake().
-  asio::awaitable<void> wait();
+  /// Waits until the socket is readable, if that matters, or writable while libssh has something to write, or
+  /// for wake().
+  enum class Reading { yes, no };
+  asio::awaitable<void> wait(Reading reading = Reading::yes);
   void wake() { waits_->event.notify(); }
   /// Acknowledge at once: sshd sends some answers in two pieces and waits for ours (Nagle).
   void acknowledge_at_once() const;
 
   bool dead() const;
-  std::uint64_t bytes_received() const { return received_.in_bytes; }
+  std::uint64_t bytes_received() const { return socket_counter_.in_bytes; }
+  /// What libssh keeps while keys are exchanged does not count yet.
+  std::uint64_t packets_sent() const { return packet_counter_.out_packets; }
   bool write_pending() const;
   /// What libssh says is wrong, for people, as a Failure at the present stage.
   Failure failure() const;
@@ -102,7 +106,8 @@ class Transport {
   std::unique_ptr<ssh_session_struct, FreeSession> session_;
   std::unique_ptr<ssh_event_struct, FreeEvent> event_;  ///< one a session: libssh polls all that is in it
   bool given_ = false;                                  ///< libssh has the descriptor
-  ssh_counter_struct received_{};
+  ssh_counter_struct socket_counter_{};
+  ssh_counter_struct packet_counter_{};
   std::string stage_ = "SSH banner";
   std::optional<Failure> stopped_;
 };
