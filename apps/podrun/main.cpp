@@ -18,18 +18,17 @@
 #include "podrun/output/output.hpp"
 #include "podrun/output/question.hpp"
 #include "podrun/output/terminal.hpp"
-#include "podrun/run/failure_report.hpp"
 #include "podrun/run/fan_out.hpp"
-#include "podrun/run/hint.hpp"
-#include "podrun/run/summary.hpp"
 
+#include "conclusion.hpp"
 #include "connectors.hpp"
 #include "hosts.hpp"
+#include "json_report.hpp"
 #include "options.hpp"
 #include "plan.hpp"
 #include "questions.hpp"
-#include "repeat.hpp"
 #include "sinks.hpp"
+#include "status.hpp"
 
 namespace podrun {
 namespace {
@@ -56,15 +55,17 @@ bool is_ignored(int signal) {
 /// A run that is told to end and does not, since nobody reads its output, is left after the grace and this.
 constexpr std::chrono::seconds kLastResort{10};
 
-asio::awaitable<void> relay_signals(asio::signal_set& signals, FanOut& fan_out, std::chrono::seconds grace,
-                                    std::function<void()> leave) {
+asio::awaitable<void> relay_signals(asio::signal_set& signals, FanOut& fan_out, StatusDisplay& status,
+                                    std::chrono::seconds grace, std::function<void()> leave) {
   asio::steady_timer last_resort(co_await asio::this_coro::executor, asio::steady_timer::time_point::max());
   for (;;) {
     const int signal = co_await signals.async_wait(asio::use_awaitable);
     if (signal == SIGTSTP) {
+      status.hide();
       co_await fan_out.suspend();
       ::raise(SIGSTOP);
       fan_out.resume();
+      status.show();
     } else {
       fan_out.interrupt(signal);
       if (signal == SIGINT || last_resort.expiry() != asio::steady_timer::time_point::max()) continue;
@@ -90,73 +91,72 @@ bool waits_for_answer(const Limits& limits, const RunPolicy& policy) {
   return waits;
 }
 
-/// What is said at the end: how it went, why, and how to go on.
-std::vector<std::string> conclude(const std::vector<Host>& hosts, const RunPolicy& policy,
-                                  const Options& options, const LastLines& last_lines) {
-  std::vector<std::string> lines =
-      summarize(hosts, policy.outcomes(), policy.culprit(), policy.interrupted_by());
-  if (hosts.size() == 1 || policy.interrupted_by() == SIGPIPE) return lines;
-  const bool all_were_shown = !options.rank0 && !options.gather && !options.json;
-  const auto lines_of = [&](std::size_t host) {
-    return all_were_shown && last_lines.are_recent(host) ? std::vector<std::string>() : last_lines.of(host);
-  };
-  for (std::string& line : report_failures(hosts, policy.outcomes(), lines_of))
-    lines.push_back(std::move(line));
-  const std::string ranks = ranks_to_repeat(hosts, policy.outcomes());
-  if (!ranks.empty() && !policy.interrupted_by())
-    lines.push_back("podrun: again on just those: " + repeat_command(options.arguments, ranks));
-  return lines;
+/// What all attempts of a run share.
+struct Run {
+  Plan plan;
+  const Options& options;
+  const Probe& probe;
+  std::shared_ptr<Terminal> terminal;
+  SshState ssh;
+  std::size_t descriptor_limit;  ///< before it was raised
+  std::optional<JsonReport> json;
+  bool io_failed = false;  ///< of this attempt
+  StatusStyle status_style;
+};
+
+int status_of(const Run& run, const RunPolicy& policy) {
+  return run.io_failed ? kIoStatus : exit_status(policy.outcomes(), policy.interrupted_by());
 }
 
 enum class Next { leave, connect_again, go_without_answer };
 
 /// An attempt of the run from its start to the last line of its summary.
-asio::awaitable<Next> run_to_the_end(FanOut& fan_out, Output& output, const Plan& plan,
-                                     const Options& options, const LastLines& last_lines, SshState& ssh) {
+asio::awaitable<Next> run_to_the_end(Run& run, FanOut& fan_out, Output& output, StatusDisplay& status,
+                                     const LastLines& last_lines) {
+  if (run.json) run.json->begin(output);
   co_await fan_out.run();
+  status.hide();
   output.finish();
   const RunPolicy& policy = fan_out.policy();
-  if (waits_for_answer(plan.run.limits, policy)) {
+  if (waits_for_answer(run.plan.run.limits, policy)) {
     co_await output.drain();
     try {
-      if (answer_questions(ssh)) co_return Next::connect_again;
-      if (plan.run.limits.on_unreachable == OnUnreachable::skip) co_return Next::go_without_answer;
+      if (answer_questions(run.ssh)) co_return Next::connect_again;
+      if (run.plan.run.limits.on_unreachable == OnUnreachable::skip) co_return Next::go_without_answer;
     } catch (const QuestionInterrupted&) {
       fan_out.interrupt(SIGINT);
     }
   }
   co_await output.drain();  // by now the last lines are known
-  if (!ssh.host_keys.warning().empty()) output.say("podrun: " + ssh.host_keys.warning());
-  for (std::string& line : conclude(plan.run.hosts, policy, options, last_lines)) output.say(std::move(line));
-  if (const auto* words = std::get_if<Words>(&plan.command.what)) {
-    if (auto hint = quoting_hint(words->words, policy.outcomes())) output.say(std::move(*hint));
-  }
+  const std::string& warning = run.ssh.host_keys.warning();
+  if (!warning.empty()) output.say("podrun: " + warning);
+  for (std::string& line : conclude(run.plan, policy, run.options, last_lines)) output.say(std::move(line));
+  if (run.json) run.json->end(output, policy, status_of(run, policy));
   co_await output.drain();
   co_return Next::leave;
 }
 
 /// Nothing: the user was asked, and the run is to be tried again, as the plan now says.
-std::optional<int> try_to_run(Plan& plan, const Options& options, const Probe& probe,
-                              const std::shared_ptr<Terminal>& terminal, SshState& ssh,
-                              std::size_t limit_before) {
+std::optional<int> try_to_run(Run& run) {
+  const std::vector<Host>& hosts = run.plan.run.hosts;
   const auto context = std::make_shared<asio::io_context>(1);
   const auto executor = context->get_executor();
-  const Connectors connectors(context, options, plan.ssh.settings, ssh, probe, limit_before);
+  const Connectors connectors(context, run.options, run.plan.ssh.settings, run.ssh, run.probe,
+                              run.descriptor_limit);
   FanOut* interruptible = nullptr;
-  const Sinks sinks = make_sinks(plan.run.hosts, options, probe, *terminal);
-  bool write_failed = false;
+  const Sinks sinks = make_sinks(hosts, run.options, run.probe, *run.terminal);
+  run.io_failed = false;
   std::optional<Output> output;
-  output.emplace(executor, plan.run.hosts.size(), sinks.all, terminal, [&](const WriteError& error) {
+  output.emplace(executor, hosts.size(), sinks.all, run.terminal, [&](const WriteError& error) {
     if (!error.broken_pipe) output->say("podrun: cannot write " + error.what);
-    write_failed = write_failed || !error.broken_pipe;
+    run.io_failed = run.io_failed || !error.broken_pipe;
     if (interruptible) interruptible->interrupt(SIGPIPE);
   });
   std::optional<Input> input;
-  bool input_failed = false;
-  if (options.feed_input) {
-    input.emplace(context, STDIN_FILENO, plan.run.hosts.size(), [&](std::error_code error) {
+  if (run.options.feed_input) {
+    input.emplace(context, STDIN_FILENO, hosts.size(), [&](std::error_code error) {
       output->say(fmt::format("podrun: cannot read standard input: {}", error.message()));
-      input_failed = true;
+      run.io_failed = true;
       if (interruptible) interruptible->interrupt(SIGPIPE);
     });
   }
@@ -164,14 +164,20 @@ std::optional<int> try_to_run(Plan& plan, const Options& options, const Probe& p
     output->abandon();
     std::_Exit(128 + interruptible->policy().interrupted_by().value_or(SIGINT));
   };
-  FanOut fan_out(plan.run,
+  FanOut fan_out(run.plan.run,
                  {.executor = executor,
                   .connector_for = [&](const Host& host) -> Connector& { return connectors.at(host); },
                   .output = *output,
                   .input = input ? &*input : nullptr,
-                  .leave = leave});
+                  .leave = leave,
+                  .host_ended =
+                      [&](std::size_t host) {
+                        if (run.json)
+                          run.json->host_ended(*output, host, interruptible->policy().outcomes()[host]);
+                      }});
   interruptible = &fan_out;
 
+  StatusDisplay status(executor, fan_out, *output, run.status_style);
   asio::signal_set signals(executor);
   for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGTSTP}) {
     if (!is_ignored(signal)) signals.add(signal);
@@ -179,9 +185,10 @@ std::optional<int> try_to_run(Plan& plan, const Options& options, const Probe& p
   const auto rethrow = [](const std::exception_ptr& error) {
     if (error) std::rethrow_exception(error);
   };
-  asio::co_spawn(executor, relay_signals(signals, fan_out, plan.run.limits.grace, leave), rethrow);
+  asio::co_spawn(executor, relay_signals(signals, fan_out, status, run.plan.run.limits.grace, leave),
+                 rethrow);
   Next next = Next::leave;
-  asio::co_spawn(executor, run_to_the_end(fan_out, *output, plan, options, *sinks.last_lines, ssh),
+  asio::co_spawn(executor, run_to_the_end(run, fan_out, *output, status, *sinks.last_lines),
                  [&](const std::exception_ptr& error, Next decided) {
                    rethrow(error);
                    next = decided;
@@ -189,13 +196,12 @@ std::optional<int> try_to_run(Plan& plan, const Options& options, const Probe& p
                  });
   context->run();
   output.reset();  // joins its thread: the terminal is ours again
-  if (next == Next::go_without_answer) plan.run.limits.questions = Questions::none;
+  if (next == Next::go_without_answer) run.plan.run.limits.questions = Questions::none;
   if (next != Next::leave) return std::nullopt;
   for (const StreamId stream : {StreamId::out, StreamId::err}) {
-    if (terminal->error(stream) == std::errc::broken_pipe) return kBrokenPipeStatus;
+    if (run.terminal->error(stream) == std::errc::broken_pipe) return kBrokenPipeStatus;
   }
-  if (write_failed || input_failed) return kIoStatus;
-  return exit_status(fan_out.policy().outcomes(), fan_out.policy().interrupted_by());
+  return status_of(run, fan_out.policy());
 }
 
 /// Reads the keys of the user and of the hosts, and says what was passed over.
@@ -213,14 +219,25 @@ void load(const Plan& plan, SshState& ssh, Terminal& terminal) {
   terminal.flush();
 }
 
-int run(Plan plan, const Options& options, const Probe& probe, const std::shared_ptr<Terminal>& terminal) {
+int run_plan(Plan plan, const Options& options, const Probe& probe,
+             const std::shared_ptr<Terminal>& terminal) {
   const HostCount ways = count_ways(options, plan.run.hosts);
-  const std::size_t limit_before = raise_descriptor_limit(ways);
+  const std::size_t descriptor_limit = raise_descriptor_limit(ways);
   if (can_ask_on_terminal()) plan.run.limits.questions = Questions::can_be_asked;
-  SshState ssh(plan.ssh.home);
-  if (ways.by_ssh > 0) load(plan, ssh, *terminal);
+  Run run{.plan = plan,
+          .options = options,
+          .probe = probe,
+          .terminal = terminal,
+          .ssh = SshState(plan.ssh.home),
+          .descriptor_limit = descriptor_limit,
+          .json = {},
+          .io_failed = false,
+          .status_style = choose_status_style(options, probe)};
+  if (ways.by_ssh > 0) load(run.plan, run.ssh, *terminal);
+  terminal->set_charset(run.status_style.charset);
+  if (options.json) run.json.emplace(run.plan);
   for (;;) {
-    if (const auto status = try_to_run(plan, options, probe, terminal, ssh, limit_before)) return *status;
+    if (const auto status = try_to_run(run)) return *status;
   }
 }
 
@@ -242,7 +259,7 @@ int dispatch(const std::vector<std::string>& arguments, const std::shared_ptr<Te
   }
   const Plan plan = make_plan(options, *probe);
   if (options.dry_run) return answer(describe_plan(plan), *terminal);
-  return run(plan, options, *probe, terminal);
+  return run_plan(plan, options, *probe, terminal);
 }
 
 int guarded_main(const std::vector<std::string>& arguments) {

@@ -222,6 +222,12 @@ class CommandLine {
                 {{"rank", Label::rank}, {"host", Label::host}, {"both", Label::both}, {"none", Label::none}});
           });
     app_.add_flag("-N,--no-label", no_label_, "No label")->group(group);
+    value(group, "--progress", "WHEN", "The status line: auto (default: on a terminal), always or never",
+          [this](const std::string& text) {
+            options_.progress = parse_choice<Progress>(
+                text,
+                {{"auto", Progress::automatic}, {"always", Progress::always}, {"never", Progress::never}});
+          });
     value(group, "--color", "WHEN", "auto (default), always or never", [this](const std::string& text) {
       options_.color = parse_choice<ColorMode>(
           text, {{"auto", ColorMode::automatic}, {"always", ColorMode::always}, {"never", ColorMode::never}});
@@ -230,9 +236,9 @@ class CommandLine {
                   "Once what many hosts print, live; log: but for its timestamps")
         ->group(group);
     value(group, "--window", "TIME", "-d: how long a line waits for other hosts (500ms)",
-          [this](const std::string& text) { options_.dedup_window = parse_milliseconds(text); });
+          [this](const std::string& text) { options_.dedup_limits.window = parse_milliseconds(text); });
     value(group, "--late", "TIME", "-d: how late a host is only counted (10s)",
-          [this](const std::string& text) { options_.dedup_late = parse_milliseconds(text); });
+          [this](const std::string& text) { options_.dedup_limits.late = parse_milliseconds(text); });
     flag(group, "-0,--rank0", "Only the first host's output; of failures the last lines", options_.rank0);
     flag(group, "-b,--gather", "At the end, hosts with equal output together", options_.gather);
     flag(group, "--json", "One JSON object a line, for programs (docs/json.md)", options_.json);

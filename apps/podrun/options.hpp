@@ -8,7 +8,9 @@
 
 #include "podrun/hosts/discovery.hpp"
 #include "podrun/output/color.hpp"
+#include "podrun/output/dedup_sink.hpp"
 #include "podrun/output/line_printer.hpp"
+#include "podrun/output/status_line.hpp"
 #include "podrun/run/run_policy.hpp"
 
 namespace podrun {
@@ -23,9 +25,6 @@ struct SshOptions {
   std::vector<std::string> identities;
   std::vector<std::string> keywords;  ///< each `-o`
 };
-
-/// `--dedup`: lines are the same with the same bytes, or apart from what differs by nature in a log.
-enum class Same { bytes, log_line };
 
 /// The command line, split into what each part needs; nothing is read or looked up yet.
 struct Options {
@@ -54,10 +53,10 @@ struct Options {
   // Output
   Label label = Label::rank;
   ColorMode color = ColorMode::automatic;
+  Progress progress = Progress::automatic;
   Controls controls = Controls::pass;
   std::optional<Same> dedup;
-  std::chrono::milliseconds dedup_window{500};
-  std::chrono::milliseconds dedup_late{10'000};
+  DedupLimits dedup_limits;
   bool rank0 = false;
   bool gather = false;
   bool json = false;

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sinks.hpp"
 
+#include "podrun/output/gather_sink.hpp"
+#include "podrun/output/json_sink.hpp"
+#include "podrun/output/outdir_sink.hpp"
 #include "podrun/output/stream_sink.hpp"
 
 namespace podrun {
@@ -11,6 +14,7 @@ View make_view(const Options& options, const Probe& probe, const Terminal& termi
   const std::optional<std::string> term = probe.env("TERM");
   const ColorEnvironment environment{no_color ? no_color->c_str() : nullptr, term ? term->c_str() : nullptr};
   View view{.label = options.label, .controls = options.controls};
+  if (options.json) view.shown_on = {StreamId::err, StreamId::err};
   for (const StreamId stream : {StreamId::out, StreamId::err}) {
     const std::size_t i = index_of(stream);
     const bool is_terminal = terminal.is_terminal(view.shown_on[i]);
@@ -18,6 +22,13 @@ View make_view(const Options& options, const Probe& probe, const Terminal& termi
     view.bars[i] = is_terminal ? Bars::fold : Bars::keep;
   }
   return view;
+}
+
+SpoolSpace spool_space(const Probe& probe) {
+  SpoolSpace space;
+  const std::optional<std::string> directory = probe.env("TMPDIR");
+  if (directory && !directory->empty()) space.directory = *directory;
+  return space;
 }
 
 }  // namespace
@@ -28,7 +39,16 @@ Sinks make_sinks(const std::vector<Host>& hosts, const Options& options, const P
   Sinks sinks;
   sinks.last_lines = std::make_shared<LastLines>(hosts.size());
   sinks.all.push_back(sinks.last_lines);
-  sinks.all.push_back(make_stream_sink(hosts, view, terminal, options.rank0 ? Shown::first : Shown::all));
+  if (options.json) sinks.all.push_back(make_json_sink(hosts, terminal));
+  if (options.rank0) {
+    sinks.all.push_back(make_stream_sink(hosts, view, terminal, Shown::first));
+  } else if (options.dedup) {
+    sinks.all.push_back(make_dedup_sink(hosts, view, *options.dedup, options.dedup_limits, terminal));
+  } else if (!options.json && !options.gather) {
+    sinks.all.push_back(make_stream_sink(hosts, view, terminal));
+  }
+  if (options.gather) sinks.all.push_back(make_gather_sink(hosts, view, terminal, spool_space(probe)));
+  if (!options.outdir.empty()) sinks.all.push_back(make_outdir_sink(hosts, options.outdir));
   return sinks;
 }
 

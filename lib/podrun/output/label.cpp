@@ -2,9 +2,11 @@
 #include "podrun/output/label.hpp"
 
 #include <array>
+#include <utility>
 
 #include <fmt/format.h>
 
+#include "podrun/base/rank_set.hpp"
 #include "podrun/output/escape.hpp"
 
 namespace podrun {
@@ -20,14 +22,36 @@ std::string label_text(Label label, const Host& host) {
   return {};
 }
 
+/// Without `host` in no colour of its own; a space follows.
+std::string paint(const std::string& text, const Host* host, StreamId stream, Color color) {
+  if (color == Color::off) return text + ' ';
+  std::string codes = "0";
+  if (stream == StreamId::err) codes += ";1";
+  if (host) codes += fmt::format(";{}", kPalette[host->label % kPalette.size()]);
+  return fmt::format("\x1b[{}m{}\x1b[0m ", codes, text);
+}
+
 }  // namespace
 
 std::string line_label(Label label, const Host& host, StreamId stream, Color color) {
   if (label == Label::none) return {};
-  const std::string text = label_text(label, host);
-  if (color == Color::off) return text + ' ';
-  const char* const weight = stream == StreamId::err ? "1;" : "";
-  return fmt::format("\x1b[0;{}{}m{}\x1b[0m ", weight, kPalette[host.label % kPalette.size()], text);
+  return paint(label_text(label, host), &host, stream, color);
+}
+
+std::string lines_label(Label label, const std::vector<Host>& all, std::span<const std::size_t> hosts,
+                        StreamId stream, Color color) {
+  if (label == Label::none) return {};
+  const Host& first = all[hosts.front()];
+  if (hosts.size() == 1) {
+    const bool named = label == Label::host || label == Label::both;
+    return paint(named ? label_text(label, first) : fmt::format("[{}]:", first.label), &first, stream, color);
+  }
+  if (hosts.size() == all.size()) return paint("all:", nullptr, stream, color);
+  std::vector<std::size_t> ranks;
+  for (const std::size_t host : hosts) ranks.push_back(all[host].label);
+  const bool are_most = 2 * hosts.size() > all.size();
+  return paint(fmt::format("[{}]:", fold_ranks(std::move(ranks))), are_most ? nullptr : &first, stream,
+               color);
 }
 
 }  // namespace podrun

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "podrun/base/stream_id.hpp"
 #include "podrun/hosts/host.hpp"
@@ -15,5 +18,11 @@ enum class Label { rank, host, both, none };
 /// The label of a host's lines with the space behind it. In colour each host has its own out of a few, stderr
 /// is bold, and the line's text begins with everything reset.
 std::string line_label(Label label, const Host& host, StreamId stream, Color color);
+
+/// That of a line of several hosts, given by their places: `all: ` for all, else their folded ranks,
+/// `[0-62]: `; of one host in brackets too. In colour a few of many have that of the first of them, most
+/// none.
+std::string lines_label(Label label, const std::vector<Host>& all, std::span<const std::size_t> hosts,
+                        StreamId stream, Color color);
 
 }  // namespace podrun

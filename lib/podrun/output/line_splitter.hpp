@@ -33,6 +33,11 @@ class LineSplitter {
   /// The end of the stream: its unfinished last line, if there is one.
   std::optional<SplitLine> end();
 
+  /// What has come of the line that is not complete yet.
+  std::string_view unfinished() const {
+    return delivered_ ? std::string_view() : std::string_view(kept_.data(), kept_.size());
+  }
+
  private:
   SplitLine complete(std::string_view last_part, LineEnd end);
   void keep(std::string_view bytes);

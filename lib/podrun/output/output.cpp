@@ -60,6 +60,12 @@ void Output::say(std::string line) { give(GivenText{StreamId::err, std::move(lin
 
 void Output::print(std::string line) { give(GivenText{StreamId::out, std::move(line)}); }
 
+void Output::say_status(StatusText text, std::vector<std::size_t> labels) {
+  body_->say_status({std::move(text), std::move(labels)});
+}
+
+void Output::lines_typed(std::size_t lines) { body_->lines_typed(lines); }
+
 void Output::finish() {
   if (!std::exchange(finished_, true)) give(GivenFinish{});
 }

@@ -16,6 +16,7 @@
 #include "podrun/base/stream_id.hpp"
 #include "podrun/output/output_thread.hpp"
 #include "podrun/output/sink.hpp"
+#include "podrun/output/status_line.hpp"
 #include "podrun/output/terminal.hpp"
 
 namespace podrun {
@@ -54,6 +55,12 @@ class Output {
   void say(std::string line);
   void print(std::string line);
 
+  /// What the status line is to say. `labels` of all hosts, if progress bars of theirs are to be shown in it.
+  /// No text: it is gone before anything that is given from now on is written.
+  void say_status(StatusText text, std::vector<std::size_t> labels = {});
+  /// The user has typed so many lines on the terminal, which shows them below the status line.
+  void lines_typed(std::size_t lines);
+
   /// Ends the hosts that have not ended and lets the sinks deliver what they held back. Only say() and
   /// print() may follow.
   void finish();
@@ -61,8 +68,9 @@ class Output {
   /// Completes when everything given so far is written, or discarded after an error.
   asio::awaitable<void> drain();
 
-  /// Leaves the thread to itself with a write that may block for ever; the rest is dropped. For leaving by
-  /// _exit at once; nothing but the destructor may follow.
+  /// Leaves the thread to itself with a write that may block for ever; the rest is dropped, and the status
+  /// line erased if that is possible at once. For leaving by _exit at once; nothing but the destructor may
+  /// follow.
   void abandon();
 
  private:

@@ -11,6 +11,12 @@ namespace {
 /// Bytes of cost after which a report is made even though more waits.
 constexpr std::size_t kReportEvery = 256 * 1024;
 
+/// Bytes of cost above which output is no longer held back for the sake of the status line.
+constexpr std::size_t kFlood = 16 * 1024;
+
+/// Bytes of the end of an unfinished line in which a progress bar is looked for.
+constexpr std::size_t kLongestBar = 4 * 1024;
+
 }  // namespace
 
 OutputThread::OutputThread(std::size_t hosts, std::vector<std::shared_ptr<Sink>> sinks,
@@ -25,27 +31,32 @@ OutputThread::OutputThread(std::size_t hosts, std::vector<std::shared_ptr<Sink>>
 }
 
 void OutputThread::run() {
-  std::vector<Given> batch;
+  Batch batch;
   while (take(batch)) {
     const Sink::TimePoint now = Sink::Clock::now();
     for (const auto& sink : sinks_) sink->tick(now);
-    for (Given& item : batch) {
+    if (batch.typed_lines > 0) terminal_->lines_typed(batch.typed_lines);
+    if (batch.status) show(std::move(*batch.status));
+    for (Given& item : batch.items) {
       std::visit([this](auto& given) { deliver(given); }, item);
       ++done_.items;
       if (done_cost_ >= kReportEvery) report();
     }
     batch.clear();
-    report();
+    if (done_cost_ >= kFlood || !terminal_->holds_back(now)) report();
+    terminal_->paint_status(Sink::Clock::now());
   }
+  terminal_->say_status({}, std::nullopt);
+  report();
 }
 
 /// Waits for something to do. False: closed, and nothing is left.
-bool OutputThread::take(std::vector<Given>& batch) {
-  Sink::TimePoint next = Sink::TimePoint::max();
+bool OutputThread::take(Batch& batch) {
+  Sink::TimePoint next = terminal_->due();
   for (const auto& sink : sinks_) next = std::min(next, sink->next_tick());
   std::unique_lock lock(mutex_);
   given_.wait_until(lock, next, [this] { return closed_ || !queue_.empty(); });
-  batch.swap(queue_);
+  std::swap(batch, queue_);
   return !closed_ || !batch.empty();
 }
 
@@ -83,17 +94,40 @@ void OutputThread::deliver(const GivenEnd& given) {
   for (const auto& sink : sinks_) sink->host_ended(given.host);
 }
 
-void OutputThread::deliver(const GivenText& given) { terminal_->append(given.stream, {given.line, "\n"}); }
+void OutputThread::deliver(const GivenText& given) {
+  if (given.stream == StreamId::err) {
+    terminal_->say(given.line);
+  } else {
+    terminal_->append(given.stream, {given.line, "\n"});
+  }
+}
 
 void OutputThread::deliver(const GivenFinish& /*given*/) {
   for (std::size_t host = 0; host < hosts_.size(); ++host) deliver(GivenEnd{host});
   for (const auto& sink : sinks_) sink->finish();
 }
 
+void OutputThread::show(GivenStatus status) {
+  std::optional<Bar> bar = find_bar(status.labels);
+  terminal_->say_status(std::move(status.text), std::move(bar));
+}
+
+std::optional<Bar> OutputThread::find_bar(const std::vector<std::size_t>& labels) const {
+  for (std::size_t host = 0; host < std::min(labels.size(), hosts_.size()); ++host) {
+    for (const LineSplitter& splitter : hosts_[host].splitters) {
+      const std::string_view line = splitter.unfinished();
+      std::string state = bar_state(line.substr(line.size() - std::min(line.size(), kLongestBar)));
+      if (!state.empty()) return Bar{labels[host], std::move(state)};
+    }
+  }
+  return std::nullopt;
+}
+
 void OutputThread::report() {
   terminal_->flush();
   done_cost_ = 0;
   find_errors();
+  if (done_.items == 0 && done_.errors.empty()) return;  // nobody waits for that
   const std::scoped_lock lock(mutex_);
   report_.items += std::exchange(done_.items, 0);
   std::move(done_.bytes.begin(), done_.bytes.end(), std::back_inserter(report_.bytes));
@@ -120,8 +154,21 @@ void OutputThread::find_errors() {
 
 void OutputThread::give(Given item) {
   const std::scoped_lock lock(mutex_);
-  queue_.push_back(std::move(item));
-  if (queue_.size() == 1) given_.notify_one();
+  const bool first = queue_.empty();
+  queue_.items.push_back(std::move(item));
+  if (first) given_.notify_one();
+}
+
+void OutputThread::say_status(GivenStatus status) {
+  const std::scoped_lock lock(mutex_);
+  queue_.status = std::make_unique<GivenStatus>(std::move(status));
+  given_.notify_one();
+}
+
+void OutputThread::lines_typed(std::size_t lines) {
+  const std::scoped_lock lock(mutex_);
+  queue_.typed_lines += lines;
+  given_.notify_one();
 }
 
 void OutputThread::close() {
@@ -131,11 +178,14 @@ void OutputThread::close() {
 }
 
 void OutputThread::abandon() {
-  const std::scoped_lock lock(mutex_);
-  closed_ = true;
-  queue_.clear();
-  notify_ = nullptr;
-  given_.notify_one();
+  {
+    const std::scoped_lock lock(mutex_);
+    closed_ = true;
+    queue_.clear();
+    notify_ = nullptr;
+    given_.notify_one();
+  }
+  terminal_->wipe();
 }
 
 OutputReport OutputThread::take_report() {

@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <system_error>
 #include <variant>
@@ -36,6 +37,12 @@ struct GivenText {
 struct GivenFinish {};
 using Given = std::variant<GivenBytes, GivenEnd, GivenText, GivenFinish>;
 
+/// What the status line is to say; the label of each host, for a progress bar of one.
+struct GivenStatus {
+  StatusText text;
+  std::vector<std::size_t> labels;
+};
+
 /// What could not be written; from then on it is discarded.
 struct WriteError {
   std::string what;          ///< `standard output: No space left on device`
@@ -64,6 +71,8 @@ class OutputThread {
 
   // From any thread, none of them blocks:
   void give(Given item);
+  void say_status(GivenStatus status);  ///< instead of what was given before and is not shown yet
+  void lines_typed(std::size_t lines);
   void close();
   void abandon();  ///< close(), what waits is dropped, and `notify` is called no more
   OutputReport take_report();
@@ -74,13 +83,29 @@ class OutputThread {
     bool ended = false;
   };
 
-  bool take(std::vector<Given>& batch);
+  /// What it is given at once.
+  struct Batch {
+    std::vector<Given> items;
+    std::unique_ptr<GivenStatus> status;
+    std::size_t typed_lines = 0;
+
+    bool empty() const { return items.empty() && !status && typed_lines == 0; }
+    void clear() {
+      items.clear();
+      status.reset();
+      typed_lines = 0;
+    }
+  };
+
+  bool take(Batch& batch);
   void deliver(GivenBytes& bytes);
   void deliver(const Line& line);
   void deliver(const GivenEnd& end);
   void deliver(const GivenText& text);
   void deliver(const GivenFinish& finish);
   void split(const GivenBytes& bytes);
+  void show(GivenStatus status);
+  std::optional<Bar> find_bar(const std::vector<std::size_t>& labels) const;
   void report();
   void find_errors();
 
@@ -96,7 +121,7 @@ class OutputThread {
 
   std::mutex mutex_;  // guards what follows
   std::condition_variable given_;
-  std::vector<Given> queue_;
+  Batch queue_;
   bool closed_ = false;
   OutputReport report_;
   bool notified_ = false;  ///< and report_ was not taken since

@@ -2,9 +2,14 @@
 #include "podrun/output/terminal.hpp"
 
 #include <poll.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <termios.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <utility>
 
 namespace podrun {
 namespace {
@@ -29,12 +34,39 @@ std::error_code write_all(int fd, std::string_view bytes) {
   return {};
 }
 
+bool is_writable(int fd) {
+  pollfd entry{fd, POLLOUT, 0};
+  return ::poll(&entry, 1, 0) == 1 && (entry.revents & POLLOUT) != 0;
+}
+
+constexpr std::size_t kUsualColumns = 80;  // where the terminal does not know
+
+std::size_t columns_of(int fd) {
+  if (!in_foreground(fd)) return 0;
+  winsize size{};
+  return ::ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : kUsualColumns;
+}
+
+/// Whether the end of a line that is typed there is shown.
+bool echoes_newline(int fd) {
+  termios settings{};
+  return ::tcgetattr(fd, &settings) == 0 && (settings.c_lflag & static_cast<tcflag_t>(ECHO | ECHONL)) != 0;
+}
+
 }  // namespace
 
 bool is_terminal(int descriptor) { return ::isatty(descriptor) == 1; }
 
-Terminal::Terminal(int out_fd, int err_fd)
-    : streams_{{{out_fd, podrun::is_terminal(out_fd), {}}, {err_fd, podrun::is_terminal(err_fd), {}}}} {}
+bool is_pipe(int descriptor) {
+  struct stat status {};
+  return ::fstat(descriptor, &status) == 0 && (S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode));
+}
+
+bool in_foreground(int descriptor) { return ::tcgetpgrp(descriptor) == ::getpgrp(); }
+
+Terminal::Terminal(int out_fd, int err_fd, Columns columns)
+    : streams_{{{out_fd, podrun::is_terminal(out_fd), {}}, {err_fd, podrun::is_terminal(err_fd), {}}}},
+      columns_(columns ? std::move(columns) : [err_fd] { return columns_of(err_fd); }) {}
 
 void Terminal::append(StreamId stream, std::initializer_list<std::string_view> parts) {
   if (error(stream)) return;
@@ -42,18 +74,63 @@ void Terminal::append(StreamId stream, std::initializer_list<std::string_view> p
   const std::size_t before = buffer_.size();
   for (const std::string_view part : parts) buffer_ += part;
   segments_.back().size += buffer_.size() - before;
+  if (is_terminal(stream) && buffer_.size() > before) line_open_ = buffer_.back() != '\n';
   if (buffer_.size() >= kBuffer) flush();
+}
+
+void Terminal::say(std::string_view line) {
+  const bool follows_open_line = line_open_ && is_terminal(StreamId::err);
+  append(StreamId::err, {follows_open_line ? "\n" : "", line, "\n"});
 }
 
 void Terminal::flush() {
   std::string_view rest = buffer_;
   for (const Segment& segment : segments_) {
     Stream& stream = streams_[index_of(segment.stream)];
+    if (stream.is_terminal) write_status(status_.erase());
     if (!stream.error) stream.error = write_all(stream.fd, rest.substr(0, segment.size));
     rest.remove_prefix(segment.size);
   }
   buffer_.clear();
   segments_.clear();
+}
+
+void Terminal::say_status(StatusText text, std::optional<Bar> bar) {
+  if (text.empty()) write_status(status_.erase());
+  status_.say(std::move(text), std::move(bar));
+}
+
+void Terminal::lines_typed(std::size_t lines) {
+  if (!echoes_newline(err_fd())) return;
+  write_status(status_.erase_above(lines));
+  if (segments_.empty()) line_open_ = false;
+}
+
+void Terminal::paint_status(TimePoint now) {
+  if (now < status_.due()) return;
+  const bool can_paint = !line_open_ && segments_.empty() && is_writable(err_fd());
+  write_status(status_.paint(now, can_paint ? columns_() : 0));
+}
+
+bool Terminal::holds_back(TimePoint now) const {
+  return now < status_.stays_until() &&
+         std::any_of(segments_.begin(), segments_.end(),
+                     [&](const Segment& each) { return is_terminal(each.stream); });
+}
+
+Terminal::TimePoint Terminal::due() const {
+  return segments_.empty() ? status_.due() : status_.stays_until();
+}
+
+void Terminal::wipe() {
+  wiped_ = true;
+  if (status_painted_ && columns_() > 0 && is_writable(err_fd())) write_all(err_fd(), StatusLine::kErase);
+}
+
+/// The status line is no output: what goes wrong with it is nobody's error.
+void Terminal::write_status(std::string_view bytes) {
+  if (!bytes.empty() && !wiped_ && columns_() > 0) write_all(err_fd(), bytes);
+  status_painted_ = status_.painted();
 }
 
 }  // namespace podrun

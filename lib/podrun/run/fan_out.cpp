@@ -71,6 +71,19 @@ asio::awaitable<void> FanOut::suspend() {
   }
 }
 
+Status FanOut::status() const {
+  Status status;
+  status.bytes = bytes_;
+  for (std::size_t host = 0; host < jobs_.size(); ++host) {
+    const Job& job = jobs_[host];
+    const RunPolicy::State state = policy_.state(host);
+    const bool over = state == RunPolicy::State::closing || state == RunPolicy::State::done;
+    status.hosts.push_back({&plan_.hosts[host], state, over && is_failure(policy_.outcomes()[host]),
+                            job.attempt, job.stage, job.active_at, job.held});
+  }
+  return status;
+}
+
 void FanOut::resume() {
   beat();
   happen(event::Resumed{});
@@ -128,7 +141,7 @@ void FanOut::obey(const action::Go& go) {
 void FanOut::start(std::size_t host, const std::string& text) {
   Job& job = jobs_[host];
   job.told_to_go = true;
-  job.stage = "running";
+  at_stage(host, "running");
   if (!job.started_early) job.supervised->go(text);
   trace(2, host,
         fmt::format("go ({} bytes{})", text.size(), job.started_early ? ", with the supervisor" : ""));
@@ -189,15 +202,16 @@ asio::awaitable<void> FanOut::drive(std::size_t host) {
   if (jobs_[host].link) jobs_[host].link->stop(ended);
   if (world_.input) world_.input->leave(host);
   world_.output.end(host);
+  if (world_.host_ended) world_.host_ended(host);
 }
 
 asio::awaitable<void> FanOut::prepare(std::size_t host) {
   Job& job = jobs_[host];
   trace(1, host, "connecting");
-  job.stage = "connecting";
+  at_stage(host, "connecting");
   job.link = world_.connector_for(plan_.hosts[host]).link(plan_.hosts[host]);
   co_await job.link->open();
-  job.stage = "starting /bin/sh";
+  at_stage(host, "starting /bin/sh");
   Supervision supervision = plan_.supervision;
   supervision.mark = fmt::format("{}.{}.", plan_.run_id, host);
   job.supervised = std::make_unique<Supervised>(world_.executor, *job.link, std::move(supervision));
@@ -207,7 +221,7 @@ asio::awaitable<void> FanOut::prepare(std::size_t host) {
       plan_.command.files, [this, host](Received received) { return deliver(host, std::move(received)); },
       std::move(text));
   trace(1, host, "ready");
-  job.stage = "ready";
+  at_stage(host, "ready");
 }
 
 /// Its output and end. A stream that fails after the exit of the command is just closed.
@@ -245,10 +259,15 @@ void FanOut::tell_end(std::size_t host, const StreamEvent& event) {
 }
 
 asio::awaitable<void> FanOut::deliver(std::size_t host, Received received) {
+  bytes_ += received.bytes.size();
+  jobs_[host].active_at = Clock::now();
   world_.output.write(host, received.stream, std::move(received.bytes));
   if (world_.output.has_room(host)) co_return;
   happen(event::Held{host});
+  jobs_[host].held = true;
   co_await world_.output.wait_for_room(host);
+  jobs_[host].held = false;
+  jobs_[host].active_at = Clock::now();
   happen(event::Released{host});
 }
 
@@ -309,6 +328,11 @@ void FanOut::beat() {
   for (Job& job : jobs_) {
     if (job.supervised && !job.ended) job.supervised->heartbeat();
   }
+}
+
+void FanOut::at_stage(std::size_t host, const char* stage) {
+  jobs_[host].stage = stage;
+  jobs_[host].active_at = Clock::now();
 }
 
 void FanOut::trace(int verbosity, std::size_t host, const std::string& text) {

@@ -19,6 +19,7 @@
 #include "podrun/remote/supervised.hpp"
 #include "podrun/run/input.hpp"
 #include "podrun/run/run_policy.hpp"
+#include "podrun/run/status.hpp"
 
 namespace podrun {
 
@@ -41,8 +42,9 @@ class FanOut {
     asio::any_io_executor executor;
     std::function<Connector&(const Host&)> connector_for;
     Output& output;
-    Input* input = nullptr;       ///< for StandardInput::fed
-    std::function<void()> leave;  ///< ends the process at once
+    Input* input = nullptr;                                      ///< for StandardInput::fed
+    std::function<void()> leave;                                 ///< ends the process at once
+    std::function<void(std::size_t host)> host_ended = nullptr;  ///< its outcome is known, its output given
   };
 
   FanOut(RunPlan plan, World world);
@@ -57,6 +59,8 @@ class FanOut {
   void resume();
 
   const RunPolicy& policy() const { return policy_; }
+  /// What every host is doing at this moment.
+  Status status() const;
 
  private:
   struct Job {
@@ -72,6 +76,8 @@ class FanOut {
     bool spoke = false;
     bool let_go = false;
     bool ended = false;
+    TimePoint active_at;  ///< it printed something, or took the next step
+    bool held = false;
   };
 
   void happen(RunEvent event);
@@ -97,6 +103,7 @@ class FanOut {
   void arm_heartbeat();
   void beat();
   void start(std::size_t host, const std::string& text);
+  void at_stage(std::size_t host, const char* stage);
   void trace(int verbosity, std::size_t host, const std::string& text);
 
   RunPlan plan_;
@@ -106,6 +113,7 @@ class FanOut {
   std::deque<RunEvent> events_;
   bool deciding_ = false;
   std::size_t coroutines_ = 0;
+  std::uint64_t bytes_ = 0;  ///< printed by all hosts
   Event changed_;
   asio::steady_timer deadline_;
   asio::steady_timer heartbeat_;

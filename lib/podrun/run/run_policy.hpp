@@ -112,6 +112,10 @@ using Action = std::variant<action::Connect, action::ConnectLater, action::Go, a
 
 class RunPolicy {
  public:
+  /// waiting: for its turn, or until it is connected again; closing: the command has ended, its output goes
+  /// on; ending: it was told to end.
+  enum class State { waiting, connecting, ready, running, closing, ending, done };
+
   /// `seed`: for the delays of the retries, which differ so that the hosts do not come back all at once.
   RunPolicy(std::size_t hosts, const Limits& limits, std::uint64_t seed);
 
@@ -119,6 +123,7 @@ class RunPolicy {
   /// When the next Tick is due.
   std::optional<TimePoint> deadline() const { return countdowns_.next(); }
 
+  State state(std::size_t host) const { return hosts_[host].state; }
   bool finished() const { return count(State::done) == hosts_.size(); }
   const std::vector<HostOutcome>& outcomes() const { return outcomes_; }
   /// The host whose failure ended the others, if there were any.
@@ -129,8 +134,6 @@ class RunPolicy {
   std::size_t ending() const { return count(State::ending); }
 
  private:
-  /// waiting: for its turn, or until it is connected again.
-  enum class State { waiting, connecting, ready, running, closing, ending, done };
   static constexpr std::size_t kStates = static_cast<std::size_t>(State::done) + 1;
 
   struct HostState {

@@ -4,10 +4,13 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/socket.h>
+#include <termios.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <csignal>
 #include <future>
+#include <optional>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -119,6 +122,194 @@ TEST_F(TerminalTest, TellsATerminalFromAPipe) {
   EXPECT_TRUE(terminal.is_terminal(kOut));
   EXPECT_FALSE(terminal.is_terminal(kErr));
   ::close(master);
+}
+
+/// Standard output and standard error are a terminal of 20 columns that passes bytes as they are.
+class StatusTerminalTest : public TerminalTest {
+ protected:
+  StatusTerminalTest() {
+    master_ = ::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+    ::grantpt(master_);
+    ::unlockpt(master_);
+    slave_ = ::open(::ptsname(master_), O_RDWR | O_NOCTTY | O_CLOEXEC);
+    set_modes(0);
+    terminal_.emplace(slave_, slave_, [this] { return columns_; });
+  }
+  ~StatusTerminalTest() override {
+    ::close(slave_);
+    ::close(master_);
+  }
+
+  void set_modes(tcflag_t local) {
+    termios settings{};
+    ::tcgetattr(slave_, &settings);
+    ::cfmakeraw(&settings);
+    settings.c_lflag |= local;
+    ::tcsetattr(slave_, TCSANOW, &settings);
+  }
+  /// What has been written since it was asked before.
+  std::string written() {
+    static constexpr std::string_view kEnd = "<end>";
+    EXPECT_EQ(::write(slave_, kEnd.data(), kEnd.size()), static_cast<ssize_t>(kEnd.size()));
+    std::string bytes;
+    while (!bytes.ends_with(kEnd)) {
+      char buffer[4096];
+      const ssize_t count = ::read(master_, buffer, sizeof buffer);
+      if (count <= 0) return "unreadable";
+      bytes.append(buffer, static_cast<std::size_t>(count));
+    }
+    return bytes.substr(0, bytes.size() - kEnd.size());
+  }
+
+  Terminal::TimePoint at(int ms) const { return begin_ + std::chrono::milliseconds(ms); }
+  void say_status(const std::string& text) { terminal_->say_status({{text}}, std::nullopt); }
+  void paint(int ms) { terminal_->paint_status(at(ms)); }
+  /// As the output thread does.
+  void print(int ms, std::string_view text) {
+    terminal_->append(kOut, {text});
+    if (!terminal_->holds_back(at(ms))) terminal_->flush();
+    paint(ms);
+  }
+  static std::string painted(const std::string& text) { return "\r\x1b[?7l" + text + "\x1b[J\x1b[?7h\r"; }
+
+  const Terminal::TimePoint begin_ = std::chrono::steady_clock::now();
+  const std::string erased_ = "\r\x1b[J";
+  std::size_t columns_ = 20;
+  int master_ = -1;
+  int slave_ = -1;
+  std::optional<Terminal> terminal_;
+};
+
+TEST_F(StatusTerminalTest, ErasesTheStatusLineBeforeOutputAndPaintsItBehind) {
+  say_status("2 running");
+  paint(0);
+  EXPECT_EQ(written(), painted("2 running"));
+  print(100, "0: hello\n");
+  EXPECT_EQ(written(), erased_ + "0: hello\n" + painted("2 running"));
+}
+
+TEST_F(StatusTerminalTest, KeepsItSteadyByHoldingOutputBackForAMoment) {
+  say_status("2 running");
+  paint(0);
+  print(30, "0: one\n");
+  EXPECT_EQ(written(), painted("2 running"));
+  EXPECT_EQ(terminal_->due(), at(100));
+  print(100, "0: two\n");
+  EXPECT_EQ(written(), erased_ + "0: one\n0: two\n" + painted("2 running"));
+  EXPECT_EQ(terminal_->due(), Terminal::TimePoint::max());
+}
+
+TEST_F(StatusTerminalTest, DoesNotTearALineThatIsUnfinished) {
+  say_status("2 running");
+  paint(0);
+  print(100, "Downloading... ");
+  EXPECT_EQ(written(), painted("2 running") + erased_ + "Downloading... ");
+  say_status("1 running");
+  paint(300);
+  print(400, "50% ");
+  EXPECT_EQ(written(), "50% ");
+  print(500, "done\n");
+  EXPECT_EQ(written(), "done\n" + painted("1 running"));
+}
+
+TEST_F(StatusTerminalTest, SaysOnALineOfItsOwn) {
+  print(0, "no end");
+  terminal_->say("podrun: exit 1");
+  terminal_->say("podrun: that is all");
+  terminal_->flush();
+  EXPECT_EQ(written(), "no end\npodrun: exit 1\npodrun: that is all\n");
+}
+
+TEST_F(StatusTerminalTest, PaintsAtMostTenTimesASecondInAFlood) {
+  say_status("2 running");
+  for (int ms = 0; ms < 1000; ++ms) {
+    terminal_->append(kOut, {"0: a line\n"});
+    terminal_->flush();
+    say_status(std::to_string(ms) + " running");
+    paint(ms);
+  }
+  const std::string bytes = written();
+  std::size_t paintings = 0;
+  for (std::size_t i = bytes.find("running"); i != std::string::npos; i = bytes.find("running", i + 1))
+    ++paintings;
+  EXPECT_EQ(paintings, 10);
+}
+
+TEST_F(StatusTerminalTest, IsGoneAtOnceWhenThereIsNothingToSay) {
+  say_status("2 running");
+  paint(0);
+  terminal_->say_status({}, std::nullopt);
+  EXPECT_EQ(written(), painted("2 running") + erased_);
+  print(10, "0: hello\n");
+  paint(1000);
+  EXPECT_EQ(written(), "0: hello\n");
+}
+
+TEST_F(StatusTerminalTest, LeavesTheTerminalAloneInTheBackground) {
+  say_status("2 running");
+  paint(0);
+  columns_ = 0;
+  print(100, "0: hello\n");
+  say_status("1 running");
+  paint(1000);
+  EXPECT_EQ(written(), painted("2 running") + "0: hello\n");
+  columns_ = 20;
+  say_status("1 running");
+  paint(1200);
+  EXPECT_EQ(written(), painted("1 running"));
+}
+
+TEST_F(StatusTerminalTest, FollowsTheWidth) {
+  say_status("28 running and so on");
+  paint(0);
+  EXPECT_EQ(written(), painted("28 running and so o")) << "the last column stays free";
+  columns_ = 8;
+  say_status("28 running and so on");
+  paint(200);
+  EXPECT_EQ(written(), painted("28 runn"));
+}
+
+TEST_F(StatusTerminalTest, CleansUpWhereALineWasTyped) {
+  set_modes(ICANON | ECHO);
+  say_status("2 running");
+  paint(0);
+  written();
+  terminal_->lines_typed(1);
+  paint(100);
+  EXPECT_EQ(written(), "\x1b[1A" + erased_ + painted("2 running"));
+}
+
+TEST_F(StatusTerminalTest, ErasesNothingAboveWhereTypingIsNotShown) {
+  set_modes(ICANON);
+  say_status("2 running");
+  paint(0);
+  written();
+  terminal_->lines_typed(1);
+  EXPECT_EQ(written(), "");
+}
+
+TEST_F(StatusTerminalTest, CanBeWipedForGood) {
+  say_status("2 running");
+  paint(0);
+  terminal_->wipe();
+  EXPECT_EQ(written(), painted("2 running") + erased_);
+  say_status("1 running");
+  paint(1000);
+  EXPECT_EQ(written(), "");
+}
+
+TEST_F(StatusTerminalTest, NeitherErasesNorHoldsBackForOutputThatGoesElsewhere) {
+  Pipe out;
+  Terminal terminal(out.write_fd(), slave_, [] { return 20; });
+  terminal.say_status({{"2 running"}}, std::nullopt);
+  terminal.paint_status(at(0));
+  terminal.append(kOut, {"0: unfinished"});
+  EXPECT_FALSE(terminal.holds_back(at(1)));
+  terminal.flush();
+  EXPECT_EQ(out.read_some(), "0: unfinished");
+  terminal.say_status({{"1 running"}}, std::nullopt);
+  terminal.paint_status(at(100));
+  EXPECT_EQ(written(), painted("2 running") + painted("1 running"));
 }
 
 }  // namespace

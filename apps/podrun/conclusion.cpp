@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "conclusion.hpp"
+
+#include <csignal>
+#include <optional>
+#include <utility>
+
+#include "podrun/run/failure_report.hpp"
+#include "podrun/run/hint.hpp"
+#include "podrun/run/summary.hpp"
+
+#include "repeat.hpp"
+
+namespace podrun {
+namespace {
+
+/// Ended by the signals of an interrupt: no failure that needs a reason.
+bool was_interrupted(const HostOutcome& outcome, const RunPolicy& policy) {
+  const std::optional<int> number = host_number(outcome);
+  return policy.interrupted_by() && number &&
+         (*number == 128 + SIGINT || *number == 128 + SIGTERM || *number == 128 + SIGKILL);
+}
+
+/// For hosts that have something to say that the user has not before him.
+std::vector<std::string> why(const std::vector<Host>& hosts, const RunPolicy& policy, const Options& options,
+                             const LastLines& last_lines) {
+  const bool all_were_shown = !options.rank0 && !options.gather && !options.json;
+  return report_failures(hosts, policy.outcomes(), [&](std::size_t host) {
+    if (was_interrupted(policy.outcomes()[host], policy)) return std::vector<std::string>();
+    return all_were_shown && last_lines.are_recent(host) ? std::vector<std::string>() : last_lines.of(host);
+  });
+}
+
+}  // namespace
+
+std::vector<std::string> conclude(const Plan& plan, const RunPolicy& policy, const Options& options,
+                                  const LastLines& last_lines) {
+  const std::vector<Host>& hosts = plan.run.hosts;
+  std::vector<std::string> lines =
+      summarize(hosts, policy.outcomes(), policy.culprit(), policy.interrupted_by());
+  if (hosts.size() > 1 && policy.interrupted_by() != SIGPIPE) {
+    for (std::string& line : why(hosts, policy, options, last_lines)) lines.push_back(std::move(line));
+  }
+  const std::string ranks = ranks_to_repeat(hosts, policy.outcomes());
+  if (!ranks.empty() && !policy.interrupted_by())
+    lines.push_back("podrun: again on just those: " + repeat_command(options.arguments, ranks));
+  if (const auto* words = std::get_if<Words>(&plan.command.what)) {
+    if (auto hint = quoting_hint(words->words, policy.outcomes())) lines.push_back(std::move(*hint));
+  }
+  return lines;
+}
+
+}  // namespace podrun

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+#include <asio/any_io_executor.hpp>
+#include <asio/steady_timer.hpp>
+
+#include "podrun/hosts/probe.hpp"
+#include "podrun/output/output.hpp"
+#include "podrun/output/status_line.hpp"
+#include "podrun/run/fan_out.hpp"
+
+#include "options.hpp"
+#include "typed_lines.hpp"
+
+namespace podrun {
+
+/// How the user is told about the run while it goes on.
+struct StatusStyle {
+  StatusWay way = StatusWay::none;
+  Charset charset = Charset::ascii;
+  bool lists = false;  ///< at Enter
+};
+
+StatusStyle choose_status_style(const Options& options, const Probe& probe);
+
+/// Keeps the status line up to date, from half a second into the run, and prints the list when Enter is
+/// typed. Both must outlive it; while the style is none of it, it does nothing at all.
+class StatusDisplay {
+ public:
+  StatusDisplay(const asio::any_io_executor& executor, const FanOut& fan_out, Output& output,
+                const StatusStyle& style);
+
+  /// Goes on, after hide().
+  void show();
+  /// Nothing is shown and nothing read, until show().
+  void hide();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  void arm();
+  void refresh();
+  void print_line(const Status& status, TimePoint now);
+  void list(std::size_t lines_typed);
+
+  const FanOut& fan_out_;
+  Output& output_;
+  const StatusStyle style_;
+  const TimePoint begin_ = Clock::now();
+  Rate rate_;
+  StatusText printed_;  ///< by print_line(), as far as it does not change by itself
+  std::optional<TimePoint> printed_at_;
+  asio::steady_timer timer_;
+  std::optional<TypedLines> typed_lines_;
+};
+
+}  // namespace podrun

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "podrun/output/gather_sink.hpp"
+
+#include <openssl/evp.h>
+
+#include <stdexcept>
+#include <string>
+#include <unordered_map>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "podrun/base/rank_set.hpp"
+#include "podrun/output/escape.hpp"
+
+namespace podrun {
+namespace {
+
+/// Of a stream's bytes, as they come: two streams with the same digest have the same bytes.
+class Digest {
+ public:
+  bool empty() const { return !context_; }
+
+  void update(std::string_view bytes) {
+    if (!context_) {
+      context_.reset(EVP_MD_CTX_new());
+      check(EVP_DigestInit_ex(context_.get(), EVP_sha256(), nullptr));
+    }
+    check(EVP_DigestUpdate(context_.get(), bytes.data(), bytes.size()));
+  }
+
+  /// Once, at the end.
+  std::string value() {
+    std::string value(EVP_MAX_MD_SIZE, '\0');
+    unsigned size = 0;
+    check(EVP_DigestFinal_ex(context_.get(), reinterpret_cast<unsigned char*>(value.data()), &size));
+    value.resize(size);
+    return value;
+  }
+
+ private:
+  static void check(int status) {
+    if (status != 1) throw std::runtime_error("OpenSSL has no SHA-256");
+  }
+
+  std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> context_{nullptr, &EVP_MD_CTX_free};
+};
+
+class GatherSink final : public Sink {
+ public:
+  GatherSink(const std::vector<Host>& hosts, const View& view, Terminal& terminal, SpoolSpace space)
+      : printer_(hosts, view, terminal),
+        terminal_(terminal),
+        spool_(hosts.size() * kStreams, std::move(space)),
+        digests_(hosts.size() * kStreams),
+        is_cut_(hosts.size()) {}
+
+  Feed feed() const override { return Feed::chunks; }
+
+  void line(const Line& line) override {
+    const std::size_t place = place_of(line.host, line.stream);
+    if (line.text.empty()) return;
+    if (spool_.append(place, line.text)) {
+      digests_[place].update(line.text);
+    } else {
+      is_cut_[line.host] = true;
+    }
+  }
+
+  void finish() override {
+    for (const StreamId stream : {StreamId::out, StreamId::err}) {
+      for (const Group& group : group_equal(stream)) print(group, stream);
+    }
+    Group cut;
+    for (std::size_t host = 0; host < is_cut_.size(); ++host) {
+      if (is_cut_[host]) cut.push_back(host);
+    }
+    if (!cut.empty()) printer_.say(fmt::format("podrun: {}: the output shown is cut short", folded(cut)));
+  }
+
+  const std::string* error() const override { return spool_.error(); }
+
+ private:
+  using Group = std::vector<std::size_t>;  // hosts
+
+  static std::size_t place_of(std::size_t host, StreamId stream) {
+    return host * kStreams + index_of(stream);
+  }
+
+  /// By the first host of each.
+  std::vector<Group> group_equal(StreamId stream) {
+    std::vector<Group> groups;
+    std::unordered_map<std::string, std::size_t> places;  // by digest
+    for (std::size_t host = 0; host < printer_.hosts(); ++host) {
+      Digest& digest = digests_[place_of(host, stream)];
+      if (digest.empty()) continue;
+      const auto [found, is_new] = places.try_emplace(digest.value(), groups.size());
+      if (is_new) groups.emplace_back();
+      groups[found->second].push_back(host);
+    }
+    return groups;
+  }
+
+  void print(const Group& group, StreamId stream) {
+    const StreamId shown_on = printer_.view().shown_on[index_of(stream)];
+    if (printer_.view().label != Label::none) terminal_.append(shown_on, {header(group, stream), "\n"});
+    const std::size_t host = group.front();
+    LineSplitter splitter(line_limit(1));
+    const bool complete = spool_.read(place_of(host, stream), [&](std::string_view block) {
+      while (const auto line = splitter.next(block))
+        printer_.print({}, {host, stream, line->text, line->end});
+      return !terminal_.error(shown_on);  // else nobody sees the rest
+    });
+    if (const auto last = splitter.end()) printer_.print({}, {host, stream, last->text, last->end});
+    if (complete) return;
+    for (const std::size_t member : group) is_cut_[member] = true;
+  }
+
+  /// `[0-30] (31)`, `[7] tpu-7 (1) stderr`
+  std::string header(const Group& group, StreamId stream) const {
+    const Host& first = printer_.host(group.front());
+    const bool named = group.size() == 1 && printer_.view().label != Label::rank;
+    const std::string text =
+        fmt::format("{}{} ({}){}", folded(group), named ? " " + escape_controls(first.name) : "",
+                    group.size(), stream == StreamId::err ? " stderr" : "");
+    return printer_.view().color[index_of(stream)] == Color::on ? fmt::format("\x1b[0;1m{}\x1b[0m", text)
+                                                                : text;
+  }
+
+  std::string folded(const Group& group) const {
+    std::vector<std::size_t> labels;
+    for (const std::size_t host : group) labels.push_back(printer_.host(host).label);
+    return fmt::format("[{}]", fold_ranks(std::move(labels)));
+  }
+
+  LinePrinter printer_;
+  Terminal& terminal_;
+  Spool spool_;
+  std::vector<Digest> digests_;
+  std::vector<bool> is_cut_;  ///< hosts of which something is missing
+};
+
+}  // namespace
+
+std::unique_ptr<Sink> make_gather_sink(const std::vector<Host>& hosts, const View& view, Terminal& terminal,
+                                       SpoolSpace space) {
+  return std::make_unique<GatherSink>(hosts, view, terminal, std::move(space));
+}
+
+}  // namespace podrun

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "podrun/output/json_sink.hpp"
+
+#include <openssl/evp.h>
+
+#include <array>
+#include <cstddef>
+#include <iterator>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "podrun/base/stream_id.hpp"
+
+namespace podrun {
+namespace {
+
+unsigned char byte_at(std::string_view text, std::size_t i) { return static_cast<unsigned char>(text[i]); }
+
+bool is_plain(char c) {
+  const auto byte = static_cast<unsigned char>(c);
+  return byte >= 0x20 && byte < 0x80 && c != '"' && c != '\\';
+}
+
+/// Bytes of the character beyond ASCII that `text` begins with, by RFC 3629; 0: it begins with none.
+std::size_t sequence_size(std::string_view text) {
+  const unsigned char lead = byte_at(text, 0);
+  if (lead < 0xc0 || lead >= 0xf8) return 0;
+  const std::size_t size = lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
+  if (size > text.size()) return 0;
+  char32_t point = lead & (0x7fU >> size);
+  for (std::size_t i = 1; i < size; ++i) {
+    if ((byte_at(text, i) & 0xc0) != 0x80) return 0;
+    point = point << 6 | (byte_at(text, i) & 0x3f);
+  }
+  constexpr std::array<char32_t, 3> kSmallest = {0x80, 0x800, 0x10000};
+  const bool is_surrogate = point >= 0xd800 && point < 0xe000;
+  return point < kSmallest[size - 2] || point > 0x10ffff || is_surrogate ? 0 : size;
+}
+
+void append_escaped(std::string& json, char c) {
+  constexpr std::string_view kNamed = "\"\\\b\f\n\r\t";
+  constexpr std::string_view kNames = "\"\\bfnrt";
+  const std::size_t named = kNamed.find(c);
+  if (named != std::string_view::npos) {
+    json += {'\\', kNames[named]};
+  } else {
+    fmt::format_to(std::back_inserter(json), "\\u{:04x}", c);
+  }
+}
+
+/// Appends the inside of a JSON string; false, and only a part of it, when `text` is no UTF-8. By hand, since
+/// all output goes through it.
+bool append_text(std::string& json, std::string_view text) {
+  while (!text.empty()) {
+    std::size_t size = 0;
+    while (size < text.size() && is_plain(text[size])) ++size;
+    if (size < text.size() && byte_at(text, size) >= 0x80) {
+      const std::size_t sequence = sequence_size(text.substr(size));
+      if (sequence == 0) return false;
+      size += sequence;
+    } else if (size == 0) {
+      append_escaped(json, text.front());
+      text.remove_prefix(1);
+      continue;
+    }
+    json += text.substr(0, size);
+    text.remove_prefix(size);
+  }
+  return true;
+}
+
+void append_base64(std::string& json, std::string_view bytes) {
+  const std::size_t before = json.size();
+  json.resize(before + (bytes.size() + 2) / 3 * 4 + 1);  // EVP_EncodeBlock adds a NUL
+  EVP_EncodeBlock(reinterpret_cast<unsigned char*>(json.data() + before),
+                  reinterpret_cast<const unsigned char*>(bytes.data()), static_cast<int>(bytes.size()));
+  json.pop_back();
+}
+
+std::string_view end_of(LineEnd end) {
+  if (end == LineEnd::piece) return R"(","end":"piece"})";
+  if (end == LineEnd::end_of_stream) return R"(","end":"eof"})";
+  return R"("})";
+}
+
+class JsonSink final : public Sink {
+ public:
+  JsonSink(const std::vector<Host>& hosts, Terminal& terminal, std::function<WallTime()> wall_clock)
+      : terminal_(terminal), wall_clock_(std::move(wall_clock)), time_(format_utc(wall_clock_())) {
+    for (const Host& host : hosts) {
+      auto& heads = heads_.emplace_back();
+      std::string name;
+      append_text(name, host.name);
+      for (const StreamId stream : {StreamId::out, StreamId::err}) {
+        heads[index_of(stream)] = fmt::format(R"(","rank":{},"host":"{}","stream":"{}",)", host.label, name,
+                                              stream == StreamId::out ? "stdout" : "stderr");
+      }
+    }
+  }
+
+  void tick(TimePoint /*now*/) override { time_ = format_utc(wall_clock_()); }
+
+  void line(const Line& line) override {
+    content_ = R"("text":")";
+    if (!append_text(content_, line.text)) {
+      content_ = R"("b64":")";
+      append_base64(content_, line.text);
+    }
+    terminal_.append(StreamId::out,
+                     {R"({"v":1,"event":"line","time":")", time_, heads_[line.host][index_of(line.stream)],
+                      content_, end_of(line.end), "\n"});
+  }
+
+ private:
+  Terminal& terminal_;
+  const std::function<WallTime()> wall_clock_;
+  std::string time_;
+  std::vector<std::array<std::string, kStreams>> heads_;  ///< what comes between the time and the content
+  std::string content_;                                   ///< a member, so that its memory stays
+};
+
+}  // namespace
+
+std::string format_utc(WallTime time) {
+  const auto rounded = std::chrono::floor<std::chrono::milliseconds>(time);
+  const auto day = std::chrono::floor<std::chrono::days>(rounded);
+  const std::chrono::year_month_day date(day);
+  const std::chrono::hh_mm_ss clock(rounded - day);
+  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:03}Z", static_cast<int>(date.year()),
+                     static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
+                     clock.hours().count(), clock.minutes().count(), clock.seconds().count(),
+                     clock.subseconds().count());
+}
+
+std::unique_ptr<Sink> make_json_sink(const std::vector<Host>& hosts, Terminal& terminal,
+                                     std::function<WallTime()> wall_clock) {
+  return std::make_unique<JsonSink>(hosts, terminal, std::move(wall_clock));
+}
+
+}  // namespace podrun

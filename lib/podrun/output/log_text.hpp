@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <string_view>
+
+namespace podrun {
+
+constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
+constexpr bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+
+/// What words are made of: ASCII letters, digits and `_`.
+constexpr bool is_word(char c) { return is_letter(c) || is_digit(c) || c == '_'; }
+
+/// Bytes before the first that is not of a kind.
+constexpr std::size_t first_not(std::string_view text, bool (*is_kind)(char)) {
+  return static_cast<std::size_t>(std::find_if_not(text.begin(), text.end(), is_kind) - text.begin());
+}
+constexpr std::size_t digits_size(std::string_view text) { return first_not(text, is_digit); }
+constexpr std::size_t blanks_size(std::string_view text) {
+  return std::min(text.find_first_not_of(' '), text.size());
+}
+
+/// Whether the text begins like `shape`, in which each `9` stands for any digit.
+constexpr bool begins_like(std::string_view text, std::string_view shape) {
+  return text.size() >= shape.size() &&
+         std::equal(shape.begin(), shape.end(), text.begin(),
+                    [](char want, char c) { return want == '9' ? is_digit(c) : want == c; });
+}
+
+/// Whether the word behind this text goes on one in it: `4.` or `sub-` makes another thing of it.
+constexpr bool is_joined(std::string_view before) {
+  if (!before.ends_with('-') && !before.ends_with('.')) return false;
+  return before.size() >= 2 && is_word(before[before.size() - 2]);
+}
+
+/// Bytes of the colour sequence that the text begins with.
+constexpr std::size_t color_size(std::string_view text) {
+  if (!text.starts_with("\x1b[")) return 0;
+  const std::size_t end = text.find_first_not_of("0123456789;", 2);
+  return end != text.npos && text[end] == 'm' ? end + 1 : 0;
+}
+
+}  // namespace podrun

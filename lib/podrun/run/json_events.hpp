@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "podrun/hosts/host.hpp"
+#include "podrun/output/json_sink.hpp"
+#include "podrun/remote/command.hpp"
+#include "podrun/run/outcome.hpp"
+
+// The events of `--json` that are not lines of output, as docs/json.md has them: each one line, without its
+// newline. Bytes that are no UTF-8 become U+FFFD. Pure.
+namespace podrun {
+
+/// The first event. The environment is left out: it may hold secrets.
+std::string start_event(WallTime time, const std::string& run_id, const Command& command,
+                        const std::vector<Host>& hosts);
+
+/// Follows the host's last line. `since_start`: of the whole run.
+std::string exit_event(WallTime time, const Host& host, const HostOutcome& outcome,
+                       std::chrono::milliseconds since_start);
+
+/// How all of it ended.
+struct RunEnd {
+  std::vector<HostOutcome> outcomes;
+  int status = 0;
+  std::optional<std::size_t> culprit;  ///< a host of the run, by its place
+  std::optional<int> interrupted_by;
+};
+
+/// The last event.
+std::string summary_event(WallTime time, const std::vector<Host>& hosts, const RunEnd& end,
+                          std::chrono::milliseconds since_start);
+
+}  // namespace podrun

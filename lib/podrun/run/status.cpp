@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "podrun/run/status.hpp"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <compare>
+#include <map>
+#include <tuple>
+
+#include <fmt/format.h>
+
+#include "podrun/base/rank_set.hpp"
+#include "podrun/output/escape.hpp"
+
+namespace podrun {
+namespace {
+
+using State = RunPolicy::State;
+using std::chrono::seconds;
+
+constexpr seconds kRateWindow{2};
+/// A host is worth a word when it is silent for so long, and twice as long as half of the others.
+constexpr seconds kSlow{5};
+/// All of them together, when they are.
+constexpr seconds kAllSilent{10};
+/// Characters of the ranks that have failed.
+constexpr std::size_t kRanks = 24;
+/// Hosts that are listed by their names, each on a line of its own.
+constexpr std::size_t kListedByName = 10;
+/// Above that, hosts silent for times between two of these are listed together.
+constexpr std::array kAges = {seconds(5), seconds(15), seconds(60), seconds(300), seconds(3600)};
+
+seconds age(const HostStatus& host, TimePoint now) {
+  return std::chrono::duration_cast<seconds>(std::max(now - host.since, TimePoint::duration::zero()));
+}
+
+std::string format_age(seconds age) {
+  if (age < std::chrono::minutes(2)) return fmt::format("{} s", age.count());
+  if (age < std::chrono::hours(2)) return fmt::format("{} min", age / std::chrono::minutes(1));
+  return fmt::format("{} h", age / std::chrono::hours(1));
+}
+
+std::string format_rate(std::uint64_t bytes_per_second) {
+  constexpr std::array kUnits = {"B/s", "kB/s", "MB/s", "GB/s"};
+  auto value = static_cast<double>(bytes_per_second);
+  std::size_t unit = 0;
+  for (; value >= 999.5 && unit + 1 < kUnits.size(); ++unit) value /= 1000;
+  return fmt::format("{:.{}f} {}", value, unit > 0 && value < 9.95 ? 1 : 0, kUnits[unit]);
+}
+
+std::string short_ranks(std::vector<std::size_t> labels) {
+  const std::string ranks = fold_ranks(std::move(labels));
+  if (ranks.size() <= kRanks) return fmt::format("[{}]", ranks);
+  return fmt::format("[{},...]", ranks.substr(0, ranks.rfind(',', kRanks)));
+}
+
+/// The one that is silent for much longer than half of the others, else how long all are.
+std::optional<StatusPart> silence(const Status& status, TimePoint now) {
+  std::vector<std::pair<seconds, std::size_t>> silent;
+  for (const HostStatus& host : status.hosts) {
+    if (host.state == State::running && !host.held) silent.emplace_back(age(host, now), host.host->label);
+  }
+  if (silent.empty()) return std::nullopt;
+  std::sort(silent.begin(), silent.end());
+  const seconds usual = silent[(silent.size() - 1) / 2].first;
+  const auto& [longest, label] = silent.back();
+  if (silent.size() > 1 && longest >= std::max(kSlow, 2 * usual + seconds(1))) {
+    return StatusPart{fmt::format("slowest [{}] silent {}", label, format_age(longest))};
+  }
+  const seconds shortest = silent.front().first;
+  if (shortest < kAllSilent) return std::nullopt;
+  return StatusPart{fmt::format("silent {}", format_age(shortest))};
+}
+
+/// What a host is doing, and what stands between that and for how long it has been, where that says anything.
+struct Doing {
+  std::string what;
+  std::string before_time;
+
+  friend auto operator<=>(const Doing&, const Doing&) = default;
+};
+
+Doing describe(const HostStatus& host) {
+  if (host.held) return {"running, held back by the reader of the output", ""};
+  const std::string attempt = fmt::format("attempt {}", host.attempt);
+  switch (host.state) {
+    case State::waiting:
+      return {"waiting for " + (host.attempt > 1 ? attempt : "its turn"), ""};
+    case State::connecting:
+      return {host.attempt > 1 ? fmt::format("{}, {}", attempt, host.stage) : std::string(host.stage),
+              " for "};
+    case State::ready:
+      return {"ready, waiting for the others", " for "};
+    case State::running:
+      return {"running", ", silent for "};
+    case State::ending:
+      return {"told to end", ", silent for "};
+    default:
+      return {"ended, its output is still open", " for "};
+  }
+}
+
+struct Group {
+  std::vector<std::size_t> labels;
+  seconds shortest = seconds::max();
+  seconds longest{0};
+};
+
+std::string describe(const Doing& doing, const Group& group) {
+  if (doing.before_time.empty() || group.longest == seconds(0)) return doing.what;
+  std::string time = format_age(group.longest);
+  if (group.shortest != group.longest) {
+    time = group.shortest == seconds(0) ? "up to " + time
+                                        : fmt::format("{} to {}", format_age(group.shortest), time);
+  }
+  return doing.what + doing.before_time + time;
+}
+
+}  // namespace
+
+void Rate::count(std::uint64_t total, TimePoint now) {
+  totals_.emplace_back(now, total);
+  while (totals_.size() > 2 && totals_[1].first + kRateWindow <= now) totals_.pop_front();
+}
+
+std::uint64_t Rate::per_second() const {
+  if (totals_.size() < 2) return 0;
+  const auto [begin, bytes_before] = totals_.front();
+  const auto [end, bytes] = totals_.back();
+  const double elapsed = std::chrono::duration<double>(end - begin).count();
+  return elapsed > 0 ? static_cast<std::uint64_t>(static_cast<double>(bytes - bytes_before) / elapsed) : 0;
+}
+
+StatusText status_counts(const Status& status) {
+  std::map<State, std::size_t> counts;
+  std::vector<std::size_t> failed;
+  for (const HostStatus& host : status.hosts) {
+    const State state = host.state == State::closing ? State::done : host.state;
+    host.failed ? failed.push_back(host.host->label) : void(++counts[state]);
+  }
+  StatusText text;
+  const auto add = [&](State state, std::string_view word) {
+    if (counts[state] > 0) text.push_back({fmt::format("{} {}", counts[state], word)});
+  };
+  add(State::connecting, "connecting");
+  add(State::ready, "ready");
+  add(State::running, "running");
+  add(State::ending, "ending");
+  if (text.empty() && counts[State::waiting] == 0) return {};
+  add(State::done, "done");
+  if (!failed.empty()) {
+    const std::string number = fmt::format("{} failed", failed.size());
+    text.push_back({fmt::format("{} {}", number, short_ranks(std::move(failed))), number});
+  }
+  add(State::waiting, "waiting");
+  return text;
+}
+
+StatusText status_text(const Status& status, std::uint64_t bytes_per_second, TimePoint now) {
+  StatusText text = status_counts(status);
+  if (auto part = silence(status, now)) text.push_back(std::move(*part));
+  if (!text.empty() && status.bytes > 0) text.push_back({format_rate(bytes_per_second)});
+  return text;
+}
+
+std::vector<std::string> status_list(const Status& status, TimePoint now) {
+  std::vector<const HostStatus*> left;
+  for (const HostStatus& host : status.hosts) {
+    if (host.state != State::done) left.push_back(&host);
+  }
+  if (left.empty()) return {"podrun: every host has ended"};
+  std::vector<std::string> lines;
+  if (left.size() <= kListedByName) {
+    for (const HostStatus* host : left) {
+      lines.push_back(fmt::format("podrun: [{}] {}: {}", host->host->label, escape_controls(host->host->name),
+                                  describe(describe(*host), {{}, age(*host, now), age(*host, now)})));
+    }
+    return lines;
+  }
+  std::map<std::tuple<State, Doing, std::ptrdiff_t>, Group> groups;
+  for (const HostStatus* host : left) {
+    const seconds its_age = age(*host, now);
+    const std::ptrdiff_t step = std::upper_bound(kAges.begin(), kAges.end(), its_age) - kAges.begin();
+    Group& group = groups[{host->state, describe(*host), step}];
+    group.labels.push_back(host->host->label);
+    group.shortest = std::min(group.shortest, its_age);
+    group.longest = std::max(group.longest, its_age);
+  }
+  for (const auto& [key, group] : groups)
+    lines.push_back(
+        fmt::format("podrun: [{}] {}", fold_ranks(group.labels), describe(std::get<1>(key), group)));
+  return lines;
+}
+
+}  // namespace podrun

@@ -1,0 +1,87 @@
+"""What is said at the end of a run that went wrong: why, and how to repeat it on just those hosts."""
+
+import shlex
+import signal
+import subprocess
+
+import pytest
+
+from support import wait_until
+
+FOUR = ["-H", "local[0-3]"]
+FAILS_LATER = "for i in $(seq 30); do echo step $i; done; [ $PODRUN_RANK != 2 ] || { echo first >&2; echo 'boom\x1b[31m' >&2; exit 3; }"
+# Host 2 says its last words, then the others have so much to say that these are out of sight.
+OUT_OF_SIGHT = "[ $PODRUN_RANK = 2 ] && { echo boom >&2; touch %s; exit 3; }; while ! [ -e %s ]; do sleep 0.02; done; seq 20"
+
+
+def report(ended):
+    return ended.stderr.decode().splitlines()
+
+
+def test_last_lines_of_a_failure_that_is_out_of_sight(podrun):
+    mark = podrun.directory / "mark"
+    ended = podrun(*FOUR, "--", OUT_OF_SIGHT % (mark, mark))
+    lines = report(ended)
+    assert lines[:2] == ["2: boom", "podrun: ok 3 · exit 3: [2]"]
+    assert lines[2:4] == ["podrun: last lines of [2] (exit 3):", "    boom"]
+
+
+def test_last_lines_that_are_still_seen_are_not_repeated(podrun):
+    ended = podrun(*FOUR, "--", "[ $PODRUN_RANK != 2 ] || { echo boom >&2; exit 3; }")
+    assert not any("last lines" in line for line in report(ended))
+
+
+def test_rank0_shows_the_first_host_and_the_last_lines_of_failures(podrun):
+    ended = podrun(*FOUR, "-0", "--", FAILS_LATER)
+    assert ended.stdout.decode().splitlines() == [f"0: step {i}" for i in range(1, 31)]
+    assert report(ended)[:4] == ["podrun: ok 3 · exit 3: [2]", "podrun: last lines of [2] (exit 3):", "    first", "    boom\\x1b[31m"]
+    assert ended.returncode == 3
+
+
+def test_rank0_without_a_label_is_what_the_first_host_prints(podrun):
+    assert podrun.ok(*FOUR, "-0N", "--", "printf 'a\\0b\\r%s' $PODRUN_RANK") == b"a\0b\r0"
+    assert podrun.ok("-H", "local[0-3]", "-x", "local0", "-0", "--", "echo $PODRUN_RANK") == b"1: 0\n"
+
+
+def test_the_repeat_command_repeats_on_those_hosts(podrun):
+    flag = podrun.directory / "it's mended"
+    options = [*FOUR, "--ranks=1-3", "-e", "CODE=3", "--"]
+    ended = podrun(*options, "sh", "-c", '[ -e "$1" ] || [ $PODRUN_WORKER = 1 ] || exit $CODE; echo fine', "sh", flag)
+    prefix = "podrun: again on just those: "
+    (command,) = [line.removeprefix(prefix) for line in report(ended) if line.startswith(prefix)]
+    words = shlex.split(command)
+    assert words[:3] == ["podrun", "--ranks", "2,3"]
+    assert "CODE=3" not in command, "a value may be a secret"
+    flag.touch()
+    words = [podrun.binary, *("CODE=3" if word == "CODE=…" else word for word in words[1:])]
+    again = subprocess.run(words, env=podrun.env, stdin=subprocess.DEVNULL, capture_output=True, check=True, timeout=60)
+    assert sorted(again.stdout.splitlines()) == [b"2: fine", b"3: fine"]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["-e", "A=secret", "--", "COMMAND"], ["-we", "A=secret", "--", "COMMAND"], ["-eA=secret", "--", "COMMAND"], ["--env=A=secret", "--", "COMMAND"], ["--", "A=secret", "COMMAND"], ["--", "A=1 B=secret COMMAND"]],
+)
+def test_no_value_of_a_variable_is_repeated(podrun, words):
+    fails = "test $PODRUN_RANK = 0"
+    split = [part for word in words for part in (["sh", "-c", fails] if word == "COMMAND" else [word.replace("COMMAND", fails)])]
+    ended = podrun("-H", "local[0-1]", *split)
+    assert b"again on just those: podrun --ranks 1 " in ended.stderr
+    assert b"secret" not in ended.stderr
+
+
+def test_what_was_interrupted_needs_no_reason(podrun):
+    run = podrun.start(*FOUR, "-0v", "--", f"echo up {podrun.directory}; [ $PODRUN_RANK != 2 ] || exit 3; sleep 100")
+    run.wait_for_output(b"0: up")
+    wait_until(lambda: b": exit 3\n" in run.stderr)
+    run.signal(signal.SIGINT)
+    lines = report(run.wait())
+    assert [line for line in lines if "last lines" in line] == ["podrun: last lines of [2] (exit 3):"]
+    assert not any("again on" in line for line in lines)
+
+
+def test_nothing_to_repeat(podrun):
+    for command in ("exit 1", "true"):
+        assert b"again on" not in podrun(*FOUR, "--", command).stderr
+    ended = podrun("-H", "local0", "--", "exit 1")
+    assert report(ended) == ["podrun: exit 1: [0]"]

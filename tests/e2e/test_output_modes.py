@@ -1,0 +1,347 @@
+"""Manual, "How output looks": --gather, --outdir and --json, alone and together."""
+
+import base64
+import json
+import random
+import re
+import signal
+from collections import defaultdict
+from pathlib import Path
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from support import PATIENCE, SANITIZED, peak_memory, wait_until
+
+FOUR = ("-H", "local[0-3]")
+
+
+def python(program):
+    return ("/usr/bin/python3", "-c", f"import os, sys\nrank = int(os.environ['PODRUN_RANK'])\nout, err = sys.stdout.buffer, sys.stderr.buffer\n{program}")
+
+
+# --json
+
+
+def closed(schema):
+    """The schema with no room for fields that it does not name, which is for users: podrun prints none."""
+    if isinstance(schema, list):
+        return [closed(part) for part in schema]
+    if not isinstance(schema, dict):
+        return schema
+    extra = {"additionalProperties": False} if schema.get("type") == "object" and "properties" in schema else {}
+    return {key: closed(value) for key, value in schema.items()} | extra
+
+
+DOCS = Path(__file__).parents[2] / "docs"
+SCHEMA = Draft202012Validator(closed(json.loads((DOCS / "json-schema.json").read_text())))
+
+
+class Events:
+    """The events of a run, each valid, in an order that the documentation promises."""
+
+    def __init__(self, ended):
+        lines = ended.stdout.split(b"\n")
+        assert lines.pop() == b""
+        self.all = [json.loads(line) for line in lines]
+        for event in self.all:
+            SCHEMA.validate(event)
+        self.start, self.summary = self.all[0], self.all[-1]
+        assert [self.all.index(event) for event in self.all if event["event"] == "start"] == [0]
+        assert self.summary["event"] == "summary" and self.summary["status"] == ended.returncode
+        self.lines = [event for event in self.all if event["event"] == "line"]
+        self.exits = {event["rank"]: event for event in self.all if event["event"] == "exit"}
+        assert len(self.all) == 2 + len(self.lines) + len(self.exits)
+        assert sorted(self.exits) == sorted(host["rank"] for host in self.start["hosts"])
+        last = {event["rank"]: place for place, event in enumerate(self.all) if event["event"] in ("line", "exit")}
+        assert all(self.all[place]["event"] == "exit" for place in last.values())
+
+    @property
+    def outcomes(self):
+        return {rank: event["outcome"] for rank, event in self.exits.items()}
+
+    @property
+    def bytes(self):
+        """What the hosts printed, by rank and stream."""
+        streams = defaultdict(bytes)
+        for event in self.lines:
+            data = base64.b64decode(event["b64"], validate=True) if "b64" in event else event["text"].encode()
+            streams[event["rank"], event["stream"]] += data + (b"" if "end" in event else b"\n")
+        return dict(streams)
+
+
+def events(podrun, *args, **options):
+    return Events(podrun("--json", *args, **options))
+
+
+@pytest.mark.smoke
+def test_json_of_a_run_that_goes_well(podrun):
+    ended = podrun("--json", *FOUR, "--", "echo hi; echo warning >&2")
+    assert ended.stderr == b""
+    run = Events(ended)
+    assert run.start["hosts"] == [{"rank": rank, "host": f"local{rank}"} for rank in range(4)]
+    assert run.start["shell"] == "echo hi; echo warning >&2"
+    assert run.bytes == {(rank, stream): text for rank in range(4) for stream, text in (("stdout", b"hi\n"), ("stderr", b"warning\n"))}
+    assert all(event["outcome"] == "exited" and event["status"] == 0 for event in run.exits.values())
+    assert run.summary["ok"] == [0, 1, 2, 3] and run.summary["failed"] == []
+    assert run.summary["counts"]["exited"] == 4 and sum(run.summary["counts"].values()) == 4
+
+
+def test_json_names_what_runs(podrun):
+    assert events(podrun, *FOUR, "--", "echo", "a  b").start["command"] == ["echo", "a  b"]
+    (podrun.directory / "setup.sh").write_text("echo $1\n")
+    start = events(podrun, *FOUR, "-s", "setup.sh", "--", "x").start
+    assert start["script"].endswith("setup.sh") and start["arguments"] == ["x"]
+
+
+def test_json_shows_no_values_of_the_environment(podrun):
+    assert b"s3cret" not in podrun("--json", *FOUR, "-e", "TOKEN=s3cret", "--", "A=s3cret", "true", "x").stdout
+
+
+def test_json_uses_the_labels_of_the_hosts(podrun):
+    run = events(podrun, *FOUR, "--ranks", "1,3", "--", "echo", "hi")
+    assert run.bytes == {(1, "stdout"): b"hi\n", (3, "stdout"): b"hi\n"}
+    assert run.summary["ok"] == [1, 3]
+
+
+def test_json_of_commands_that_fail(podrun):
+    run = events(podrun, *FOUR, "--", "[ $PODRUN_RANK != 1 ] || kill -KILL $$; exit $PODRUN_RANK")
+    assert {rank: event["status"] for rank, event in run.exits.items()} == {0: 0, 1: 137, 2: 2, 3: 3}
+    assert run.summary["ok"] == [0] and run.summary["failed"] == [1, 2, 3]
+
+
+def test_json_of_a_supervisor_that_is_killed(podrun):
+    run = events(podrun, *FOUR, "--", "[ $PODRUN_RANK != 1 ] || kill -KILL $PPID")
+    assert run.outcomes == {0: "exited", 1: "signaled", 2: "exited", 3: "exited"}
+    assert run.exits[1]["signal"] == signal.SIGKILL and run.summary["status"] == 137
+
+
+def test_json_of_a_time_out(podrun):
+    run = events(podrun, *FOUR, "-u", "1", "--grace", "1", "--", "echo hi; [ $PODRUN_RANK != 2 ] || exec sleep 100")
+    assert run.outcomes == {0: "exited", 1: "exited", 2: "timed_out", 3: "exited"}
+    assert run.exits[2]["limit_seconds"] == 1 and run.exits[2]["seconds"] >= 1
+    assert run.summary["counts"]["timed_out"] == 1
+
+
+def test_json_of_hosts_that_are_unreachable(podrun, via):
+    run = events(podrun, *via, "-H", "a,refused,b", "--skip-unreachable", "--", "echo", "hi")
+    assert run.outcomes == {0: "exited", 1: "unreachable", 2: "exited"}
+    assert "connection refused" in run.exits[1]["message"] and run.exits[1]["attempts"] == 1
+    assert run.summary["failed"] == [1]
+    run = events(podrun, *via, "-H", "a,refused,b", "--", "echo", "hi")
+    assert run.outcomes == {0: "not_started", 1: "unreachable", 2: "not_started"}
+
+
+def test_json_of_a_run_that_fails_fast(podrun):
+    run = events(podrun, *FOUR, "-k", "--grace", "1", "--", "[ $PODRUN_RANK != 2 ] || exit 5; exec sleep 100")
+    assert run.outcomes == {0: "stopped", 1: "stopped", 2: "exited", 3: "stopped"}
+    assert run.summary["culprit"] == 2 and run.summary["status"] == 5
+
+
+@pytest.mark.smoke
+def test_json_of_an_interrupted_run(podrun):
+    run = podrun.start("--json", *FOUR, "--grace", "1", "--", "echo up; exec sleep 100")
+    run.wait_for_output(b'"up"', count=4)
+    run.signal(signal.SIGINT)
+    run = Events(run.wait())
+    assert all(event["status"] == 130 for event in run.exits.values())  # they ended by the signal themselves
+    assert run.summary["interrupted_by"] == signal.SIGINT and run.summary["status"] == 130
+
+
+def test_json_of_a_lost_host(podrun, pod, fault):
+    proxy = fault("--to", pod.addresses[1], "proxy")
+    go_on = podrun.directory / "go-on"
+    run = podrun.start("--json", "-H", f"{pod.addresses[0]},{proxy.address}", "--", f"echo up; until [ -e '{go_on}' ]; do sleep 0.1; done")
+    run.wait_for_output(b'"up"', count=2)
+    proxy.tell("cut")
+    run.wait_for_output(b'"lost"')
+    go_on.touch()
+    run = Events(run.wait())
+    assert run.outcomes == {0: "exited", 1: "lost"}
+    assert run.exits[1]["message"]
+    assert [host["port"] for host in run.start["hosts"]] == [pod.port, int(proxy.address.rpartition(":")[2])]
+
+
+@pytest.mark.smoke
+def test_json_gives_the_exact_bytes(podrun):
+    program = (
+        "import random\n"
+        "r = random.Random(rank)\n"
+        "hard = [b'\\0', b'\\xff\\xfe', b'\\xc3', 'é€😀'.encode(), b'\"\\\\/', b'\\r', b'\\x1b[K\\x7f', b'\\n', b'\\n\\n', b'text', b'\\xed\\xa0\\x80']\n"
+        "for stream in (out, err):\n"
+        "    for _ in range(3000): stream.write(r.choice(hard))\n"
+    )
+    hard = [b"\0", b"\xff\xfe", b"\xc3", "é€😀".encode(), b'"\\/', b"\r", b"\x1b[K\x7f", b"\n", b"\n\n", b"text", b"\xed\xa0\x80"]
+    expected = {}
+    for rank in range(4):
+        r = random.Random(rank)
+        for stream in ("stdout", "stderr"):
+            expected[rank, stream] = b"".join(r.choice(hard) for _ in range(3000))
+    assert events(podrun, *FOUR, "--", *python(program)).bytes == expected
+
+
+def test_json_of_a_line_without_its_end(podrun):
+    run = events(podrun, "-H", "local", "--", "printf 'a\\nb'; printf '\\377' >&2")
+    assert [(event.get("text"), event.get("end")) for event in run.lines if event["stream"] == "stdout"] == [("a", None), ("b", "eof")]
+    assert [(event.get("b64"), event.get("end")) for event in run.lines if event["stream"] == "stderr"] == [("/w==", "eof")]
+
+
+def test_json_of_a_line_of_3_mib(podrun):
+    run = events(podrun, "-H", "local[0-1]", "--", *python("out.write('é'.encode() * (3 << 19) + b'\\nnext\\n')"))
+    assert run.bytes == {(rank, "stdout"): "é".encode() * (3 << 19) + b"\nnext\n" for rank in (0, 1)}
+    assert [event["end"] for event in run.lines if event["rank"] == 0 and "end" in event] == ["piece", "piece"]
+
+
+def test_json_of_random_bytes(podrun):
+    run = events(podrun, "-H", "local", "--", *python("import random\nout.write(random.Random(1).randbytes(1_000_000))"))
+    assert run.bytes == {(0, "stdout"): random.Random(1).randbytes(1_000_000)}
+
+
+@pytest.mark.parametrize(
+    "view, shown",
+    [(("-d", "--window", "20s"), b"all: hi\n"), (("-0",), b"0: hi\n"), (("-b",), b"[0-3] (4)\nhi\n")],
+    ids=["dedup", "rank0", "gather"],
+)
+def test_only_json_is_on_standard_output(podrun, view, shown):
+    ended = podrun("--json", *view, *FOUR, "--", "echo hi")
+    assert Events(ended).bytes == {(rank, "stdout"): b"hi\n" for rank in range(4)}
+    assert ended.stderr == shown
+
+
+def test_the_documented_way_to_put_lines_together(podrun):
+    page = (DOCS / "json.md").read_text()
+    for line in re.findall(r"^\{.*\}$", page, re.M):
+        SCHEMA.validate(json.loads(line))
+    [program] = re.findall(r"```python\n(.*?)```", page, re.S)
+    data = podrun.ok("--json", "-H", "local", "--", "printf 'a\\377\\nb'")
+    (podrun.directory / "program.py").write_text(program + "sys.stdout.buffer.write(streams[0, 'stdout'])\n")
+    assert podrun.ok("-N", "-H", "local", "-I", "--", "/usr/bin/python3", str(podrun.directory / "program.py"), input=data) == b"a\xff\nb"
+
+
+# --gather
+
+
+@pytest.mark.smoke
+def test_gather_shows_equal_output_once(podrun):
+    ended = podrun("-b", "-H", "local[0-7]", "--", "echo a; [ $PODRUN_RANK != 5 ] || echo b; [ $PODRUN_RANK -lt 6 ] || echo oh >&2")
+    assert ended.returncode == 0
+    assert ended.stdout == b"[0-4,6,7] (7)\na\n[5] (1)\na\nb\n"
+    assert ended.stderr == b"[6,7] (2) stderr\noh\n"
+
+
+def test_gather_keeps_to_the_label_that_was_asked_for(podrun):
+    command = ("--", "[ $PODRUN_RANK = 2 ] && echo two || echo other")
+    assert podrun.ok("-b", "--label", "host", *FOUR, *command) == b"[0,1,3] (3)\nother\n[2] local2 (1)\ntwo\n"
+    assert podrun.ok("-b", "-N", *FOUR, *command) == b"other\ntwo\n"
+
+
+def test_gather_shows_nothing_before_the_end(podrun):
+    go_on = podrun.directory / "go-on"
+    run = podrun.start("-b", *FOUR, "--", f"echo hi; echo >'{podrun.directory}'/up$PODRUN_RANK; until [ -e '{go_on}' ]; do sleep 0.05; done")
+    wait_until(lambda: all((podrun.directory / f"up{rank}").exists() for rank in range(4)))
+    assert run.stdout == b""
+    go_on.touch()
+    assert run.wait().stdout == b"[0-3] (4)\nhi\n"
+
+
+def test_gather_shows_what_there_was_when_it_is_interrupted(podrun):
+    run = podrun.start("-b", *FOUR, "--grace", "1", "--", f"echo hi; echo >'{podrun.directory}'/up$PODRUN_RANK; exec sleep 100")
+    wait_until(lambda: all((podrun.directory / f"up{rank}").exists() for rank in range(4)))
+    run.signal(signal.SIGINT)
+    ended = run.wait()
+    assert ended.returncode == 130
+    assert ended.stdout == b"[0-3] (4)\nhi\n"
+
+
+def test_gather_on_a_terminal(podrun):
+    shown = podrun.terminal("-b", *FOUR, "--", "printf '10%%\\r100%%\\n'; printf oh >&2").wait().stdout
+    assert b"\x1b[0;1m[0-3] (4)\x1b[0m\n100%\n" in shown
+    assert b"\x1b[0;1m[0-3] (4) stderr\x1b[0m\noh\n" in shown
+
+
+@pytest.mark.deadline(120)
+def test_gather_goes_on_on_disk(podrun):
+    program = "for i in range(300): out.write(b'%d' % i * (100_000 + (rank == 2)) + b'\\n')"
+    tmp = podrun.directory / "tmp"
+    tmp.mkdir()
+    run = podrun.start("-b", *FOUR, "--", *python(program + f"\nout.flush()\nopen('{podrun.directory}/done%d' % rank, 'w')"), env={"TMPDIR": str(tmp)})
+    wait_until(lambda: all((podrun.directory / f"done{rank}").exists() for rank in range(4)), 60)
+    if not SANITIZED:
+        assert peak_memory(run.pid) < 130e6
+    assert not list(tmp.iterdir())  # it has no name
+    ended = run.wait(60)
+
+    def text(rank):
+        return b"".join(b"%d" % i * (100_000 + (rank == 2)) + b"\n" for i in range(300))
+
+    assert ended.stdout == b"[0,1,3] (3)\n" + text(0) + b"[2] (1)\n" + text(2)
+
+
+@pytest.mark.deadline(120)
+def test_gather_without_room_shows_what_it_has(podrun):
+    program = "for _ in range(150): out.write(b'x' * 999_999 + b'\\n')"
+    run = podrun.start("-b", *FOUR, "--grace", "1", "--", *python(program), env={"TMPDIR": str(podrun.directory / "missing")})
+    ended = run.wait(60)
+    assert ended.returncode not in (0, 141)
+    assert ended.stderr.count(b"missing: No such file or directory") == 1
+    assert re.search(rb"^podrun: \[[0-3,-]+\]: the output shown is cut short$", ended.stderr, re.M)
+    assert 10_000_000 < len(ended.stdout) < 70_000_000
+
+
+# --outdir
+
+
+def files_in(directory):
+    return {path.name: path.read_bytes() for path in directory.iterdir()}
+
+
+@pytest.mark.smoke
+@pytest.mark.parametrize("mode", [(), ("-N",), ("-d",), ("-0",), ("-b",), ("--json",), ("--json", "-b", "-d")], ids=" ".join)
+def test_outdir_has_every_byte_in_every_mode(podrun, mode):
+    out = podrun.directory / "a" / "b"
+    ended = podrun(*mode, "--outdir", out, *FOUR, "--", "printf 'a\\0\\377 %s\\r\\nb' $PODRUN_RANK; printf oh >&2")
+    assert ended.returncode == 0 and ended.stdout
+    expected = {f"{rank}-local{rank}.out": b"a\0\xff %d\r\nb" % rank for rank in range(4)}
+    assert files_in(out) == expected | {f"{rank}-local{rank}.err": b"oh" for rank in range(4)}
+
+
+def test_outdir_names_files_by_the_label_of_the_host(podrun):
+    podrun.ok("--outdir", "logs", *FOUR, "--ranks", "1,3", "--", "echo", "hi")
+    assert files_in(podrun.directory / "logs") == {"1-local1.out": b"hi\n", "1-local1.err": b"", "3-local3.out": b"hi\n", "3-local3.err": b""}
+
+
+def test_outdir_of_much_output(podrun):
+    podrun.ok("-0", "--outdir", "logs", *FOUR, "--", *python("import random\nout.write(random.Random(rank).randbytes(10_000_000))"))
+    for rank in range(4):
+        assert (podrun.directory / "logs" / f"{rank}-local{rank}.out").read_bytes() == random.Random(rank).randbytes(10_000_000)
+
+
+def test_outdir_can_be_followed(podrun):
+    go_on = podrun.directory / "go-on"
+    run = podrun.start("-b", "--outdir", "logs", *FOUR, "--", f"printf up; until [ -e '{go_on}' ]; do sleep 0.05; done")
+    wait_until(lambda: [path for path in podrun.directory.glob("logs/*.out") if path.read_bytes() == b"up"][3:])
+    assert run.process.poll() is None
+    go_on.touch()
+    assert run.wait().returncode == 0
+
+
+def test_outdir_that_cannot_be_made_means_nothing_runs(podrun):
+    started = podrun.directory / "started"
+    (podrun.directory / "file").touch()
+    failed = podrun("--outdir", "file/logs", *FOUR, "--", "touch", started)
+    assert failed.returncode == 2
+    assert b"file/logs" in failed.stderr and b"Not a directory" in failed.stderr
+    assert not started.exists()
+
+
+def test_outdir_that_goes_away_is_an_error_and_ends_the_run(podrun):
+    run = podrun.start("--outdir", "logs", *FOUR, "--grace", "1", "--", "echo up; while sleep 0.1; do echo more; done")
+    run.wait_for_output(b"up\n", count=4)
+    logs = podrun.directory / "logs"
+    wait_until(lambda: [path for path in logs.glob("*.out") if path.read_bytes().startswith(b"up\n")][3:])
+    for path in logs.iterdir():
+        path.unlink()
+    logs.rmdir()
+    ended = run.wait(20 * PATIENCE)
+    assert ended.returncode not in (0, 141)
+    assert ended.stderr.count(b"No such file or directory") == 1 and b"logs/" in ended.stderr

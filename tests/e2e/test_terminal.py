@@ -1,0 +1,466 @@
+"""The status line and whatever else is on the screen, as a terminal shows it: pyte emulates one behind a pseudo-terminal."""
+
+import fcntl
+import os
+import pty
+import re
+import select
+import shlex
+import signal
+import struct
+import subprocess
+import termios
+import time
+
+import pyte
+import pytest
+
+from support import PATIENCE, by_rank, checked, wait_until
+
+FOUR = ("-H", "local[0-3]", "--color", "never")
+STATUS = re.compile(r"\d+ (connecting|ready|running|ending|waiting)\b")
+
+
+class Screen:
+    """A program on a terminal of its own, and what is to be seen there."""
+
+    def __init__(self, argv, env, cwd, columns=100, rows=24):
+        self._screen = pyte.HistoryScreen(columns, rows, history=100_000, ratio=0.001)
+        self._stream = pyte.ByteStream(self._screen)
+        self._master, self.tty = pty.openpty()
+        self.bytes = b""
+        self.resize(columns, rows)
+        self.process = subprocess.Popen(
+            argv,
+            env=env,
+            cwd=cwd,
+            stdin=self.tty,
+            stdout=self.tty,
+            stderr=self.tty,
+            start_new_session=True,
+            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
+        )
+
+    def resize(self, columns, rows=24):
+        self._screen.resize(rows, columns)
+        fcntl.ioctl(self.tty, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+
+    def type(self, keys):
+        os.write(self._master, keys.encode())
+
+    def watch(self, seconds):
+        """What is written in this time."""
+        before = len(self.bytes)
+        deadline = time.monotonic() + seconds
+        while (left := deadline - time.monotonic()) > 0:
+            self._read(left)
+        return self.bytes[before:]
+
+    def _read(self, seconds):
+        if select.select([self._master], [], [], seconds)[0]:
+            self.bytes += (data := os.read(self._master, 65536))
+            self._stream.feed(data)
+
+    @property
+    def lines(self):
+        """All lines, with those that have left the screen at its top; blank ones at the end left out."""
+        left = ["".join(row[x].data for x in range(max(row, default=-1) + 1)).rstrip() for row in self._screen.history.top]
+        return "\n".join(left + [line.rstrip() for line in self._screen.display]).rstrip("\n").split("\n")
+
+    @property
+    def last(self):
+        return self.lines[-1]
+
+    def wait_for(self, shown, seconds=20):
+        """Until `shown(self)`, or until the last line is `shown`."""
+        condition = shown if callable(shown) else lambda screen: screen.last == shown
+        deadline = time.monotonic() + seconds * PATIENCE
+        while not condition(self):
+            assert time.monotonic() < deadline, "not shown; the screen:\n" + "\n".join(self.lines)
+            self._read(0.05)
+
+    def wait(self, seconds=30):
+        """Until its end: the status."""
+        deadline = time.monotonic() + seconds * PATIENCE
+        while self.process.poll() is None:
+            assert time.monotonic() < deadline, "still running; the screen:\n" + "\n".join(self.lines)
+            self._read(0.05)
+        self.watch(0.05)
+        return checked(subprocess.CompletedProcess(self.process.args, self.process.returncode, self.bytes, self.bytes)).returncode
+
+    def close(self):
+        """Whatever still runs there is hung up."""
+        os.close(self.tty)
+        os.close(self._master)
+        self.process.wait(20 * PATIENCE)
+
+
+@pytest.fixture
+def open_screen(podrun):
+    """Starts a program on a screen."""
+    screens = []
+
+    def start(argv, env=None, **size):
+        environment = {**podrun.env, "TERM": "xterm", **(env or {})}
+        screens.append(Screen(argv, environment, podrun.directory, **size))
+        return screens[-1]
+
+    yield start
+    for screen in screens:
+        screen.close()
+
+
+@pytest.fixture
+def on_screen(open_screen, podrun):
+    """Starts podrun on a screen."""
+    return lambda *args, **options: open_screen(podrun.arguments(args), **options)
+
+
+@pytest.fixture
+def shell(open_screen):
+    """Starts an interactive bash on a screen."""
+
+    def start():
+        screen = open_screen(["bash", "--noprofile", "--norc", "-i"], {"PS1": "$ ", "INPUTRC": "/dev/null", "HISTFILE": ""})
+        screen.wait_for("$")
+        return screen
+
+    return start
+
+
+class Gate:
+    """What hosts wait for."""
+
+    def __init__(self, directory, name="gate"):
+        self._path = directory / name
+        self.closed = f"[ ! -e {self._path} ]"
+        self.passed = f"while {self.closed}; do sleep 0.02; done"
+
+    def open(self):
+        self._path.touch()
+
+
+@pytest.fixture
+def gate(directory):
+    return Gate(directory)
+
+
+def words(podrun, *args):
+    return " ".join(shlex.quote(word) for word in podrun.arguments(args))
+
+
+def is_clean(lines):
+    return not any(STATUS.search(line) for line in lines)
+
+
+# What it shows
+
+
+@pytest.mark.smoke
+def test_what_runs_is_done_and_has_failed(on_screen, gate):
+    screen = on_screen(*FOUR, "--", f"case $PODRUN_RANK in 0) exit 0;; 2) exit 7;; esac; {gate.passed}")
+    screen.wait_for("2 running · 1 done · 1 failed [2]")
+    gate.open()
+    assert screen.wait() == 7
+    assert is_clean(screen.lines)
+    assert screen.lines[0].startswith("podrun: ok 3 · exit 7: [2]")
+
+
+def test_hosts_that_connect(on_screen, via, gate):
+    silent = on_screen("-H", "silent,h1,h2", *via, "--retries", "0", "-t", "5", "--", "true")
+    silent.wait_for("1 connecting · 2 ready")
+    assert silent.wait() == 255
+    assert is_clean(silent.lines)
+
+
+def test_a_silent_host_and_the_rate(on_screen, gate):
+    screen = on_screen(*FOUR, "--", f"[ $PODRUN_RANK = 3 ] || while sleep 0.1; {gate.closed}; do echo; done")
+    screen.wait_for(lambda s: re.fullmatch(r"4 running · slowest \[3\] silent \d+ s · \d+ B/s|3 running.*", s.last))
+    gate.open()
+    assert screen.wait() == 0
+
+
+def test_a_short_run_shows_nothing_of_it(on_screen):
+    screen = on_screen(*FOUR, "--", "true")
+    assert screen.wait() == 0
+    assert screen.lines == [""]
+
+
+def test_a_terminal_of_20_columns(on_screen, gate):
+    screen = on_screen("-H", "local[0-31]", "--", f"case $PODRUN_RANK in 0|1|2) exit 0;; 7) exit 1;; esac; {gate.passed}", columns=20)
+    screen.wait_for("28 running · 3 done")
+    gate.open()
+    assert screen.wait() == 1
+    assert is_clean(screen.lines)
+
+
+def test_wide_characters_in_a_bar(on_screen, gate):
+    screen = on_screen("-H", "local", "--", f"printf '\\r学習中 🚀 45%%|████▌     | 900/2000'; {gate.passed}", columns=40)
+    screen.wait_for(lambda s: "学" in s.last)
+    # pyte keeps an empty cell behind each wide character.
+    assert re.fullmatch(r"1 running · (0|\d+) B/s · \[0\] 学 ?習 ?中 ?.*", screen.last)
+    gate.open()
+    assert screen.wait() == 0
+    assert len(screen.lines) == 1
+
+
+def test_the_c_locale_has_ascii(on_screen, gate):
+    screen = on_screen(*FOUR, "--", f"[ $PODRUN_RANK = 0 ] || {{ {gate.passed}; }}", env={"LC_ALL": "C"})
+    screen.wait_for("3 running | 1 done")
+    gate.open()
+    assert screen.wait() == 0
+    assert screen.bytes.isascii()
+
+
+def test_no_color_is_obeyed(on_screen, gate):
+    screen = on_screen("-H", "local[0-3]", "--", f"[ $PODRUN_RANK = 0 ] || {{ {gate.passed}; }}", env={"NO_COLOR": "1"})
+    screen.wait_for("3 running · 1 done")
+    gate.open()
+    assert screen.wait() == 0
+    assert not re.search(rb"\x1b\[[0-9;]*m", screen.bytes)
+
+
+# Where it shows nothing
+
+
+@pytest.mark.parametrize("options, env", [((), {"TERM": "dumb"}), ((), {"TERM": ""}), (("--progress", "never"), {})], ids=["dumb", "none", "never"])
+def test_none_of_it(on_screen, gate, options, env):
+    screen = on_screen("-H", "local[0-1]", "--color", "never", *options, "--", f"echo one; sleep 1; echo two; {gate.passed}", env=env)
+    screen.wait_for(lambda s: s.lines.count("0: two") == s.lines.count("1: two") == 1)
+    gate.open()
+    assert screen.wait() == 0
+    assert sorted(screen.lines) == ["0: one", "0: two", "1: one", "1: two"]
+    assert b"\x1b" not in screen.bytes
+
+
+def test_none_of_it_where_the_reader_of_the_output_may_use_the_terminal(shell, podrun, gate):
+    screen = shell()
+    screen.type(words(podrun, *FOUR, "--", f"echo one; {gate.passed}; echo two") + " | cat\n")
+    screen.wait_for(lambda s: s.lines.count("0: one") == 1)
+    screen.watch(0.7)  # it would be there by now
+    gate.open()
+    screen.wait_for("$")
+    screen.type("exit\n")
+    screen.wait()
+    assert is_clean(line for line in screen.lines if "PODRUN" not in line)
+    assert sorted(line for line in screen.lines if re.match(r"\d: ", line)) == [f"{rank}: {text}" for rank in range(4) for text in ("one", "two")]
+
+
+def test_plain_lines_in_a_pipe_when_asked(podrun, gate):
+    run = podrun.start(*FOUR, "--progress", "always", "--", f"[ $PODRUN_RANK = 0 ] || {{ {gate.passed}; }}")
+    wait_until(lambda: run.stderr, what="a line of it")
+    gate.open()
+    assert run.wait().stderr == "podrun: 3 running · 1 done\n".encode()
+    assert podrun(*FOUR, "--", "sleep 0.8").stderr == b""
+
+
+def test_plain_lines_on_a_dumb_terminal_when_asked(on_screen, gate):
+    screen = on_screen(*FOUR, "--progress", "always", "--", gate.passed, env={"TERM": "dumb"})
+    screen.wait_for("podrun: 4 running")
+    gate.open()
+    assert screen.wait() == 0
+    assert screen.lines == ["podrun: 4 running"]
+    assert b"\x1b" not in screen.bytes
+
+
+# Among output
+
+
+@pytest.mark.smoke
+def test_output_is_never_mixed_with_it(on_screen):
+    busy = "for i in $(seq 60); do echo line $i of the output; [ $((i % 7)) != 0 ] || echo err $i >&2; sleep 0.0$((i * (PODRUN_RANK + 3) % 10)); done"
+    screen = on_screen(*FOUR, "--", busy, columns=40)
+    screen.wait_for(lambda s: STATUS.search(s.last))
+    assert screen.wait() == 0
+    expected = [f"{rank}: line {i} of the output" for rank in range(4) for i in range(1, 61)]
+    # stderr is told apart behind the rank
+    others = [line for line in screen.lines if line not in set(expected)]
+    assert sorted(line for line in screen.lines if line in set(expected)) == sorted(expected)
+    assert len(others) == 4 * 8
+    assert all(re.fullmatch(r"\d\D* err \d+", line) for line in others)
+
+
+def paintings(screen):
+    return screen.bytes.count(b"\x1b[?7l")
+
+
+def test_a_flood_of_output_repaints_it_ten_times_a_second(on_screen):
+    begin = time.monotonic()
+    screen = on_screen("-H", "local[0-1]", "--color", "never", "--", "for i in $(seq 80); do seq 100; sleep 0.02; done", columns=40)
+    assert screen.wait() == 0
+    assert 3 <= paintings(screen) <= 10 * (time.monotonic() - begin)
+    output = re.sub(rb"\r\x1b\[\?7l[^\x1b]*\x1b\[J\x1b\[\?7h\r|\r\x1b\[J", b"", screen.bytes).replace(b"\r\n", b"\n")
+    assert by_rank(output) == {rank: [b"%d" % number for number in range(1, 101)] * 80 for rank in range(2)}
+
+
+def test_the_line_of_a_raw_stream_is_not_torn(on_screen, directory):
+    first, second = Gate(directory, "first"), Gate(directory, "second")
+    screen = on_screen("-H", "local", "-N", "--", f"echo begin; printf Password:; {first.passed}; echo; {second.passed}")
+    screen.wait_for("Password:")
+    assert screen.watch(1) == b""  # it would be painted several times
+    first.open()
+    screen.wait_for(lambda s: STATUS.match(s.last))
+    assert screen.lines[:2] == ["begin", "Password:"]
+    second.open()
+    assert screen.wait() == 0
+    assert screen.lines == ["begin", "Password:"]
+
+
+def test_a_message_does_not_stick_to_an_unfinished_line(on_screen):
+    screen = on_screen("-H", "local", "-N", "--", "printf 'no end'; exit 3")
+    assert screen.wait() == 3
+    assert screen.lines[0] == "no end"
+    assert screen.lines[1].startswith("podrun: exit 3")
+
+
+def test_it_is_shown_while_output_goes_to_a_file(open_screen, podrun, directory, gate):
+    file = directory / "out"
+    command = words(podrun, *FOUR, "--", f"printf 'un'; sleep 0.3; echo finished; {gate.passed}")
+    screen = open_screen(["bash", "-c", f"{command} >{file}"])
+    screen.wait_for(lambda s: STATUS.match(s.last))
+    assert len(screen.lines) == 1
+    gate.open()
+    assert screen.wait() == 0
+    assert screen.lines == [""]
+    assert sorted(file.read_text().splitlines()) == [f"{rank}: unfinished" for rank in range(4)]
+    assert screen.bytes.count(b"\x1b[J") == paintings(screen) + 1  # erased at the end only
+
+
+BAR = "import sys, time\nfor i in range(21): sys.stderr.write(f'\\r {i * 5:3}%|{i * \"#\":20}| {i}/20'); sys.stderr.flush(); time.sleep(0.1)\n"
+
+
+def test_a_progress_bar_is_followed_and_ends_as_one_line(on_screen, podrun):
+    program = ("/usr/bin/python3", "-c", BAR + "sys.stderr.write('\\n'); print('trained')")
+    screen = on_screen("-H", "local[0-1]", "--color", "never", "--", *program)
+    screen.wait_for(lambda s: re.fullmatch(r"2 running · \d+ B/s · \[0\] +\d+%\|#+ *\| +\d+/20", s.last))
+    assert screen.wait() == 0
+    assert sum("100%|####################| 20/20" in line for line in screen.lines) == 2
+    assert len(screen.lines) == 4
+    raw = podrun("-H", "local", "--", *program).stderr
+    assert raw.count(b"\r") == 21
+
+
+# Resizing
+
+
+def test_a_resize_while_it_is_shown(on_screen, gate, directory):
+    talk = Gate(directory, "talk")
+    screen = on_screen(*FOUR, "--", f"case $PODRUN_RANK in 0) exit 0;; 2) exit 7;; esac; {talk.passed}; echo talk; {gate.passed}")
+    screen.wait_for("2 running · 1 done · 1 failed [2]")
+    screen.resize(24)
+    screen.wait_for("2 running · 1 done")
+    screen.resize(60)
+    screen.wait_for("2 running · 1 done · 1 failed [2]")
+    screen.resize(20)
+    talk.open()
+    screen.wait_for(lambda s: s.lines.count("1: talk") == s.lines.count("3: talk") == 1)
+    screen.wait_for(lambda s: s.last == "2 running · 1 done")
+    assert sorted(screen.lines) == ["1: talk", "2 running · 1 done", "3: talk"]
+    gate.open()
+    assert screen.wait() == 7
+
+
+# Keys
+
+
+def test_enter_lists_what_runs(on_screen, gate):
+    screen = on_screen(*FOUR, "--", f"[ $PODRUN_RANK != 2 ] || exit 0; echo talk; {gate.passed}")
+    screen.wait_for(lambda s: s.last.startswith("3 running · 1 done"))
+    screen.type("\n")
+    screen.wait_for(lambda s: len(s.lines) == 7 and STATUS.match(s.last))
+    for line, rank in zip(screen.lines[3:6], (0, 1, 3)):
+        assert re.fullmatch(rf"podrun: \[{rank}\] local{rank}: running(, silent for \d+ s)?", line)
+    screen.type("\n")
+    screen.wait_for(lambda s: len(s.lines) == 10 and STATUS.match(s.last))
+    gate.open()
+    assert screen.wait() == 0
+    assert is_clean(line for line in screen.lines if not line.startswith("podrun:"))
+
+
+def test_ctrl_d_is_the_end_of_listening(on_screen, gate):
+    screen = on_screen("-H", "local[0-1]", "--", gate.passed)
+    screen.wait_for("2 running")
+    screen.type("\x04\n")
+    screen.watch(0.5)
+    assert not any(line.startswith("podrun:") for line in screen.lines)
+    gate.open()
+    assert screen.wait() == 0
+
+
+def test_enter_is_the_commands_with_stdin(on_screen, gate):
+    screen = on_screen("-H", "local", "--color", "never", "-I", "--", "read line; echo got $line")
+    screen.wait_for(lambda s: STATUS.match(s.last))
+    screen.type("text\n")
+    assert screen.wait() == 0
+    assert screen.lines[-1] == "0: got text"
+
+
+def test_the_terminal_stays_as_it_was_for_those_who_share_it(on_screen, gate):
+    screen = on_screen("-H", "local", "--", gate.passed)
+    before = termios.tcgetattr(screen.tty)
+    screen.wait_for("1 running")
+    screen.type("\n")
+    screen.wait_for(lambda s: any(line.startswith("podrun: [0]") for line in s.lines))
+    assert not fcntl.fcntl(screen.tty, fcntl.F_GETFL) & os.O_NONBLOCK
+    assert termios.tcgetattr(screen.tty) == before
+    gate.open()
+    assert screen.wait() == 0
+
+
+def test_the_third_ctrl_c_leaves_nothing_of_it(on_screen):
+    screen = on_screen("-H", "local", "--color", "never", "--grace", "2", "--", "trap '' INT TERM; echo $$; while :; do sleep 0.05; done")
+    screen.wait_for(lambda s: STATUS.match(s.last))
+    for shown in ("interrupted 1 host", "ending 1 host"):
+        screen.type("\x03")
+        screen.wait_for(lambda s: any(shown in line for line in s.lines) and STATUS.match(s.last))
+    screen.type("\x03")
+    assert screen.wait() == 130
+    assert is_clean(screen.lines)
+    assert len(screen.lines) == 3
+
+
+# Job control
+
+
+def test_ctrl_z_and_back(shell, podrun, gate):
+    screen = shell()
+    screen.type(words(podrun, *FOUR, "--", f"{gate.passed}; echo done") + "\n")
+    screen.wait_for("4 running")
+    screen.type("\x1a")
+    screen.wait_for("$")
+    assert any("Stopped" in line for line in screen.lines)
+    assert is_clean(screen.lines[1:])
+    screen.type("fg\n")
+    screen.wait_for("4 running")
+    gate.open()
+    screen.wait_for("$")
+    assert is_clean(screen.lines)
+    assert sorted(line for line in screen.lines if re.match(r"\d: ", line)) == [f"{rank}: done" for rank in range(4)]
+    screen.type("exit\n")
+    screen.wait()
+
+
+def test_it_is_not_painted_in_the_background(shell, podrun, directory, gate):
+    screen = shell()
+    screen.type(words(podrun, *FOUR, "--", gate.passed) + " &\n")
+    screen.wait_for("$")
+    screen.watch(1)
+    screen.type("echo typed\n")  # is the shell's
+    screen.wait_for(lambda s: s.lines[-2:] == ["typed", "$"])
+    assert is_clean(screen.lines)
+    job = int(re.search(r"^\[1\] (\d+)$", "\n".join(screen.lines), re.MULTILINE)[1])
+    assert cpu_seconds(job) < 0.5 * PATIENCE  # no busy loop with the terminal's input
+    screen.type("fg\n")
+    screen.wait_for("4 running")
+    screen.type("\n")
+    screen.wait_for(lambda s: sum(": running" in line for line in s.lines) == 4 and s.last == "4 running")
+    gate.open()
+    screen.wait_for("$")
+    screen.type("exit\n")
+    screen.wait()
+
+
+def cpu_seconds(pid):
+    with open(f"/proc/{pid}/stat", encoding="ascii") as stat:
+        fields = stat.read().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")

@@ -1,0 +1,140 @@
+"""The example of a training run, in short, and the tool that draws the picture of it."""
+
+import os
+import re
+import subprocess
+import sys
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+import pytest
+
+from support import by_rank
+
+ROOT = Path(__file__).parents[2]
+TRAIN = ROOT / "examples" / "training" / "train.py"
+PICTURE = ROOT / "docs" / "picture"
+
+HOSTS = 8
+NAN, DEAD, LATE = 1, 3, 7  # which train.py chooses of eight
+STEPS = range(5, 101, 5)
+OPTIONS = ("--steps", "100", "--log-every", "5", "--seconds", "2", "--stall", "3")
+
+
+def ranks_of(label):
+    if label == "all":
+        return set(range(HOSTS))
+    ranges = [part.split("-") for part in label.strip("[]").split(",")]
+    return {rank for ends in ranges for rank in range(int(ends[0]), int(ends[-1]) + 1)}
+
+
+def lines_of(output):
+    """Lines end with a newline only: bars are full of `\\r`."""
+    assert not output or output.endswith(b"\n")
+    return output.decode().split("\n")[:-1]
+
+
+def labelled(output):
+    """(label, text) of the hosts' lines."""
+    return [match.groups() for line in lines_of(output) if (match := re.fullmatch(r"(all|\[[0-9,-]+\]): (.*)", line, re.DOTALL))]
+
+
+def without_what_differs(line):
+    """A line of train.py as it is on all hosts that do the same."""
+    line = line.rstrip("\r").rpartition("\r")[2]
+    line = re.sub(r"^I\d{4} [0-9:.]+ +\d+ |^[0-9-]+ [0-9:,]+ ", "", line)
+    line = re.sub(r"0x[0-9a-f]+|\[\d\d:\d\d<.*it/s\]", "…", line)
+    return re.sub(r"127\.0\.0\.\d+ is connected as rank \d ", "… is connected as rank … ", line)
+
+
+def is_subsequence(shorter, longer):
+    rest = iter(longer)
+    return all(each in rest for each in shorter)
+
+
+def test_a_training_run_is_a_log_that_can_be_read(podrun, pod):
+    ended = podrun(*pod.options, "--dedup=log", "--window", "1s", "--outdir", "raw", "--", "python3", TRAIN, *OPTIONS)
+    assert ended.returncode == 1
+    raw = {rank: [lines_of(next(podrun.directory.glob(f"raw/{rank}-*.{stream}")).read_bytes()) for stream in ("out", "err")] for rank in range(HOSTS)}
+    out, err = labelled(ended.stdout), labelled(ended.stderr)
+
+    # All say it: it is shown once.
+    banner = raw[0][0][:5]
+    assert out[:6] == [("all", line) for line in (*banner, raw[0][0][5])]
+    start = [(label, without_what_differs(text)) for label, text in err[:3]]
+    assert start == [
+        ("all", "service.cc:152] XLA service … initialized for TPU"),
+        ("all", "client.cc:75] … is connected as rank … of 8"),
+        ("all", "Loading shards: 100%|██████████| 40/40 …"),
+    ]
+
+    # Who says something else is told apart.
+    assert [text for label, text in out if label == f"[{NAN}]" and "nan" in text] == [f"step {step:4} loss nan lr 3.00e-04" for step in STEPS if step >= 35]
+    assert [text for label, text in out if "nan" in text and ranks_of(label) != {NAN}] == []
+    dead = [text for label, text in err if ranks_of(label) == {DEAD}]
+    assert dead == raw[DEAD][1][-len(dead) :]
+    assert (dead[0], dead[-1]) == ("Traceback (most recent call last):", "RuntimeError: uncorrectable memory error on chip 2")
+
+    # Who says it late is counted, and so every line of every host is accounted for.
+    ranks, count, lag = re.search(r"^podrun: late: (\[[0-9,-]+\]) (\d+) lines, up to ([0-9.]+) s behind", ended.stderr.decode(), re.MULTILINE).groups()
+    assert LATE in ranks_of(ranks)
+    assert int(count) >= len([step for step in STEPS if step >= 15])
+    assert 1.5 < float(lag) < 10
+    shown = sum(len(ranks_of(label)) for label, _text in out + err)
+    assert shown + int(count) == sum(len(lines) for streams in raw.values() for lines in streams)
+
+    # In the host's own order.
+    for rank, streams in raw.items():
+        for shown_lines, lines in zip((out, err), streams):
+            mine = [without_what_differs(text) for label, text in shown_lines if rank in ranks_of(label)]
+            assert is_subsequence(mine, map(without_what_differs, lines)), rank
+
+    # At the end it is said who has failed.
+    said = ended.stderr.decode()
+    assert f"podrun: ok {HOSTS - 1} · exit 1: [{DEAD}]\n" in said
+    assert re.search(rf"^podrun: again on just those: podrun --ranks {DEAD} .* python3 ", said, re.MULTILINE)
+
+
+def test_the_training_of_one_rank_alone(podrun):
+    out = podrun.ok("-H", "local", "--", "python3", TRAIN, *OPTIONS)
+    assert [line for line in by_rank(out)[0] if line.startswith(b"step")][-1].startswith(b"step  100 loss 1.9")
+
+
+def test_the_example_can_be_run(podrun):
+    ended = subprocess.run(
+        [ROOT / "examples" / "training" / "run", "8", *OPTIONS],
+        env={**podrun.env, "PODRUN_BIN": podrun.binary},
+        cwd=podrun.directory,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        timeout=60,
+        check=True,
+    )
+    shown = ended.stdout.decode().splitlines()
+    assert shown[1].startswith("$ podrun --hostfile hosts ")
+    assert shown[-1] == "(exit status 1)"
+    assert any(line.startswith("all: step ") for line in shown)
+    assert "RuntimeError: uncorrectable memory error on chip 2" in ended.stderr.decode()
+
+
+def picture(*words):
+    pytest.importorskip("pyte")
+    drawn = subprocess.run([sys.executable, PICTURE, *words], env={**os.environ, "TERM": "dumb"}, capture_output=True, check=True).stdout.decode()
+    namespace = "{http://www.w3.org/2000/svg}"
+    return drawn, [(text.text, text.attrib) for text in ElementTree.fromstring(drawn).iter(f"{namespace}text")][1:]
+
+
+def test_a_picture_shows_what_a_command_shows(tmp_path):
+    script = tmp_path / "script"
+    script.write_text("printf 'not this\\n$ command\\n\\033[0;1;36mall:\\033[0m a < b & c\\n'; stty size; seq 30\n")
+    _drawn, texts = picture("--from", "$ ", "--columns", "50", "--rows", "10", "--", "sh", str(script))
+    assert [text for text, _ in texts] == ["$ command", "all:", " a < b & c", "10 50", *map(str, range(1, 31))]
+    attributes = texts[1][1]
+    assert attributes["font-weight"] == "bold" and attributes["fill"].startswith("#")
+
+
+def test_the_picture_of_the_training_run():
+    drawn = (ROOT / "docs" / "training.svg").read_text()
+    assert len(drawn.encode()) < 100_000
+    assert "all:" in ElementTree.fromstring(drawn).itertext()
+    assert "docs/training.svg" in (ROOT / "README.md").read_text()

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// Any line: its key is the line with nothing left out but fields, so that lines of one key differ in these
+// alone, and never in a loss.
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "podrun/output/log_key.hpp"
+
+namespace {
+
+using podrun::LogKey;
+
+const LogKey& host() {
+  static const LogKey key = [] {
+    podrun::Host host;
+    host.label = 5;
+    host.name = "tpu-3.c.internal";
+    return LogKey(host, 3, {"10.0.0.3", "2001:db8::3"});
+  }();
+  return key;
+}
+
+bool has_only(std::string_view text, std::string_view bytes) {
+  return text.find_first_not_of(bytes) == text.npos;
+}
+
+bool is_clock(std::string_view text) {
+  if (!has_only(text, "0123456789:.,-/+ TZJanFebMrApyJulgSectOvNDMoWdhi")) return false;
+  const std::size_t colon = text.find(':');
+  return colon != text.npos && text.substr(colon).find(':', 1) != text.npos;
+}
+
+bool is_name(std::string_view text) {
+  return has_only(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.");
+}
+
+/// Whether what a key has as `kind` may stand for this text.
+bool is_field(char kind, std::string_view text) {
+  constexpr std::string_view kDigits = "0123456789";
+  switch (kind) {
+    case 't':
+      return is_clock(text) || (has_only(text, "0123456789. ") && text.find('.') != text.npos);
+    case 'p':
+      return has_only(text.substr(std::min(text.find_first_not_of(' '), text.size() - 1)), kDigits);
+    case 'n':
+      return is_name(text);
+    case 'i':
+      return text == "10.0.0.3" || text == "2001:db8::3";
+    case 'x':
+      return text.starts_with("0x") && text.size() >= 8 && text.size() <= 18 && is_name(text);
+    case 'r':
+      return text == "3";
+    case 'w':
+      return text == "5";
+    case 'q':
+      return text.find('=') == text.npos && text.find(':') != text.npos && text.find('/') != text.npos;
+    default:
+      return false;
+  }
+}
+
+/// Whether fields in the places that the key says make the line of it.
+bool fits(std::string_view key, std::string_view line) {
+  std::set<std::size_t> ends = {0};
+  for (std::size_t at = 0; at < key.size(); ++at) {
+    std::set<std::size_t> next;
+    for (const std::size_t end : ends) {
+      if (key[at] != '\n') {
+        if (end < line.size() && line[end] == key[at]) next.insert(end + 1);
+        continue;
+      }
+      for (std::size_t size = 1; end + size <= line.size(); ++size) {
+        if (is_field(key[at + 1], line.substr(end, size))) next.insert(end + size);
+      }
+    }
+    if (key[at] == '\n') ++at;
+    ends = std::move(next);
+  }
+  return ends.contains(line.size());
+}
+
+std::string key_of(std::string_view line) {
+  std::string buffer = "of another line";
+  return std::string(host().key(line, buffer));
+}
+
+void expect(bool condition) {
+  if (!condition) std::abort();
+}
+
+}  // namespace
+
+// The first byte says where the loss is.
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  if (size == 0) return 0;
+  std::string line(data + 1, data + size);
+  line.resize(std::min<std::size_t>(line.find('\n'), std::min<std::size_t>(line.size(), 200)));
+  expect(fits(key_of(line), line));
+
+  const std::size_t at = std::min<std::size_t>(data[0], line.size());
+  const auto with_loss = [&](std::string_view loss) { return std::string(line).insert(at, loss); };
+  for (const std::string_view loss : {" loss 2.31 ", "loss=2.31", ", loss: 2.31"}) {
+    std::string other(loss);
+    other[other.find("31") + 1] = '2';
+    expect(key_of(with_loss(loss)) != key_of(with_loss(other)));
+  }
+  return 0;
+}

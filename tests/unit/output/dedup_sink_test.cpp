@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "podrun/output/dedup_sink.hpp"
+
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "unit/output/pipe.hpp"
+
+namespace podrun {
+namespace {
+
+using namespace std::chrono_literals;
+
+class DedupSinkTest : public testing::Test {
+ protected:
+  void start(std::size_t hosts, const View& view = {}, Same same = Same::bytes,
+             const DedupLimits& limits = {}) {
+    std::vector<Host> all(hosts);
+    for (std::size_t i = 0; i < hosts; ++i) {
+      all[i].label = i;
+      all[i].name = "tpu-" + std::to_string(i);
+    }
+    sink_ = make_dedup_sink(all, view, same, limits, terminal_);
+    sink_->tick(now_);
+  }
+  void say(std::size_t first, std::size_t last, std::string_view text, StreamId stream = StreamId::out,
+           LineEnd end = LineEnd::newline) {
+    for (std::size_t host = first; host <= last; ++host) sink_->line({host, stream, text, end});
+  }
+  void wait(std::chrono::milliseconds time) { sink_->tick(now_ += time); }
+  Sink& sink() { return *sink_; }
+  Sink::TimePoint now() const { return now_; }
+
+  /// What was shown on stdout, and behind a bar on stderr.
+  std::string finish() {
+    sink_->finish();
+    terminal_.flush();
+    out_.close_write();
+    err_.close_write();
+    return out_.read_to_end() + "|" + err_.read_to_end();
+  }
+
+ private:
+  test::Pipe out_;
+  test::Pipe err_;
+  Terminal terminal_{out_.write_fd(), err_.write_fd()};
+  std::unique_ptr<Sink> sink_;
+  Sink::TimePoint now_{1h};
+};
+
+TEST_F(DedupSinkTest, ShowsWhoSaidWhat) {
+  start(8);
+  say(0, 2, "loss 2.31");
+  say(7, 7, "loss 2.31");
+  say(4, 6, "loss 2.32");
+  say(3, 3, "loss nan", StreamId::err);
+  say(0, 7, "step 101");
+  EXPECT_EQ(finish(), "[0-2,7]: loss 2.31\n[4-6]: loss 2.32\nall: step 101\n|[3]: loss nan\n");
+}
+
+TEST_F(DedupSinkTest, NamesASingleHostWhereNamesAreWanted) {
+  start(3, {.label = Label::both});
+  say(1, 1, "mine");
+  say(1, 2, "ours");
+  say(0, 2, "all's");
+  EXPECT_EQ(finish(), "1 tpu-1: mine\n[1,2]: ours\nall: all's\n|");
+}
+
+TEST_F(DedupSinkTest, ShowsNoLabelWithoutLabels) {
+  start(2, {.label = Label::none});
+  say(0, 1, "a");
+  say(1, 1, "b");
+  EXPECT_EQ(finish(), "a\nb\n|");
+}
+
+TEST_F(DedupSinkTest, OneHostAloneIsNotAll) {
+  start(1);
+  say(0, 0, "a");
+  EXPECT_EQ(finish(), "[0]: a\n|");
+}
+
+TEST_F(DedupSinkTest, ColorsFewHostsAndNotMost) {
+  start(5, {.color = {Color::on, Color::on}});
+  say(0, 4, "a");
+  say(1, 3, "b");
+  say(2, 3, "c");
+  say(4, 4, "d", StreamId::err);
+  EXPECT_EQ(finish(),
+            "\x1b[0mall:\x1b[0m a\n\x1b[0m[1-3]:\x1b[0m b\n\x1b[0;32m[2,3]:\x1b[0m c\n"
+            "|\x1b[0;1;34m[4]:\x1b[0m d\n");
+}
+
+TEST_F(DedupSinkTest, ComparesWhatStaysOfAProgressBar) {
+  start(2, {.bars = {Bars::fold, Bars::keep}});
+  say(0, 0, "10%\r100%");
+  say(1, 1, "20%\r100%");
+  EXPECT_EQ(finish(), "all: 100%\n|");
+}
+
+TEST_F(DedupSinkTest, ComparesLogsWithoutTheirClocks) {
+  start(2, {}, Same::log_line);
+  say(0, 0, "2026-11-21 13:00:01,123 - train - INFO - loss 2.31");
+  say(1, 1, "2026-11-21 13:00:02,456 - train - INFO - loss 2.31");
+  EXPECT_EQ(finish(), "all: 2026-11-21 13:00:01,123 - train - INFO - loss 2.31\n|");
+}
+
+TEST_F(DedupSinkTest, SaysThatALineComesInPieces) {
+  start(2);
+  for (const std::size_t host : {0U, 1U}) {
+    say(host, host, std::string(1024, 'x'), StreamId::out, LineEnd::piece);
+    say(host, host, "y");
+  }
+  const std::string x(1024, 'x');
+  EXPECT_EQ(finish(), "[0]: " + x + "\n[0]: y\n[1]: " + x +
+                          "\n[1]: y\n|podrun: [0] a line of stdout is longer than 1 KiB: shown in pieces\n"
+                          "podrun: [1] a line of stdout is longer than 1 KiB: shown in pieces\n");
+}
+
+TEST_F(DedupSinkTest, WantsToBeTickedWhenAWindowIsOver) {
+  start(2);
+  EXPECT_EQ(sink().next_tick(), Sink::TimePoint::max());
+  say(0, 0, "a");
+  EXPECT_EQ(sink().next_tick(), now() + 500ms);
+}
+
+TEST_F(DedupSinkTest, SaysWhoWasLate) {
+  start(3);
+  say(0, 1, "a");
+  wait(500ms);
+  wait(4200ms);
+  say(2, 2, "a");
+  EXPECT_EQ(finish(), "[0,1]: a\n|podrun: late: [2] 1 line, up to 4.2 s behind\n");
+}
+
+TEST_F(DedupSinkTest, SaysWhichOfSeveralWasLatest) {
+  start(4);
+  for (const char* const text : {"a", "b"}) say(0, 1, text);
+  wait(500ms);
+  wait(1s);
+  say(2, 3, "a");
+  wait(2s);
+  say(2, 2, "b");
+  EXPECT_EQ(finish(), "[0,1]: a\n[0,1]: b\n|podrun: late: [2,3] 3 lines, up to 3.0 s behind ([2])\n");
+}
+
+TEST_F(DedupSinkTest, SaysThatLinesMayHaveBeenShownTwice) {
+  start(3, {}, Same::bytes, {.bytes = 100});
+  say(0, 1, "a");
+  say(2, 2, "a");
+  const std::string shown = finish();
+  EXPECT_NE(shown.find("may have been shown twice\n"), std::string::npos) << shown;
+}
+
+}  // namespace
+}  // namespace podrun

@@ -1,0 +1,362 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "podrun/output/dedup.hpp"
+
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "podrun/base/rank_set.hpp"
+
+namespace podrun {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+using Hosts = std::vector<std::size_t>;
+using Texts = std::vector<std::string>;
+
+Hosts hosts_from_to(std::size_t first, std::size_t last) {
+  Hosts hosts;
+  for (std::size_t host = first; host <= last; ++host) hosts.push_back(host);
+  return hosts;
+}
+
+/// Hosts that talk, a clock, and what a reader would see.
+class Talk {
+ public:
+  explicit Talk(std::size_t hosts, const DedupLimits& limits = {})
+      : dedup_(hosts, limits, [this](const DedupedLine& line) { show(line); }) {}
+
+  void say(std::size_t host, const std::string& text, StreamId stream = StreamId::out,
+           LineEnd end = LineEnd::newline) {
+    dedup_.line(now_, {host, stream, text, end}, text);
+  }
+  void say(const Hosts& hosts, const std::string& text) {
+    for (const std::size_t host : hosts) say(host, text);
+  }
+  void say_keyed(std::size_t host, const std::string& text, const std::string& key) {
+    dedup_.line(now_, {host, StreamId::out, text}, key);
+  }
+  /// All that a host has to say at once, as a chunk of its output brings it.
+  void say_all(std::size_t host, const Texts& texts) {
+    for (const std::string& text : texts) say(host, text);
+  }
+  void end(std::size_t host) { dedup_.host_ended(host); }
+  void finish() { dedup_.finish(); }
+  void wait(std::chrono::milliseconds time) { dedup_.tick(now_ += time); }
+
+  /// What was shown since it was last asked for.
+  Texts shown() { return std::exchange(shown_, {}); }
+  const LateLines& late(std::size_t host) const { return dedup_.late()[host]; }
+  const Dedup& dedup() const { return dedup_; }
+  Dedup::TimePoint now() const { return now_; }
+
+ private:
+  void show(const DedupedLine& line) {
+    const char* const stream = line.stream == StreamId::err ? " stderr" : "";
+    const std::string label = "[" + fold_ranks({line.hosts.begin(), line.hosts.end()}) + "]";
+    shown_.push_back(label + stream + ": " + std::string(line.text));
+  }
+
+  Dedup dedup_;
+  Dedup::TimePoint now_{1h};
+  Texts shown_;
+};
+
+TEST(Dedup, ShowsALineOnceAsSoonAsEveryHostHasSaidIt) {
+  Talk talk(3);
+  talk.say({0, 2}, "step 1");
+  EXPECT_THAT(talk.shown(), IsEmpty());
+  talk.say(1, "step 1");
+  EXPECT_THAT(talk.shown(), ElementsAre("[0-2]: step 1"));
+}
+
+TEST(Dedup, TellsADifferingHostApart) {
+  Talk talk(64);
+  talk.say(hosts_from_to(0, 62), "step 100 loss 2.31");
+  talk.say(63, "step 100 loss nan");
+  talk.say(hosts_from_to(0, 63), "step 101");
+  EXPECT_THAT(talk.shown(),
+              ElementsAre("[0-62]: step 100 loss 2.31", "[63]: step 100 loss nan", "[0-63]: step 101"));
+}
+
+TEST(Dedup, ShowsALineOfSomeHostsWhenItsWindowIsOver) {
+  Talk talk(4);
+  talk.say({0, 1}, "a");
+  talk.wait(499ms);
+  talk.say(2, "a");
+  EXPECT_THAT(talk.shown(), IsEmpty());
+  EXPECT_EQ(talk.dedup().next_tick(), talk.now() + 1ms);
+  talk.wait(1ms);
+  EXPECT_THAT(talk.shown(), ElementsAre("[0-2]: a"));
+  EXPECT_EQ(talk.dedup().next_tick(), Dedup::TimePoint::max());
+}
+
+TEST(Dedup, AnExtraLineDisturbsNobody) {
+  Talk talk(3);
+  talk.say_all(0, {"step 1", "step 2", "step 3"});
+  talk.say_all(1, {"step 1", "note", "step 2", "step 3"});
+  talk.say_all(2, {"step 1", "step 2", "step 3"});
+  EXPECT_THAT(talk.shown(), ElementsAre("[0-2]: step 1", "[1]: note", "[0-2]: step 2", "[0-2]: step 3"));
+}
+
+TEST(Dedup, AMissingLineDisturbsNobody) {
+  Talk talk(3);
+  talk.say_all(0, {"step 1", "step 2", "step 3"});
+  talk.say_all(1, {"step 1", "step 3"});
+  talk.say_all(2, {"step 1", "step 2", "step 3"});
+  EXPECT_THAT(talk.shown(), ElementsAre("[0-2]: step 1", "[0,2]: step 2", "[0-2]: step 3"));
+}
+
+// `hostname; cat /etc/os-release`: with each host's own line in the order of arrival, the first host's
+// os-release would be before the second host's name, and nothing that follows could be shown once.
+TEST(Dedup, ALineOfItsOwnOnEveryHostDisturbsNobody) {
+  Talk talk(4);
+  for (std::size_t host = 0; host < 4; ++host) {
+    talk.say_all(host, {"tpu-" + std::to_string(host), "Debian", "12"});
+  }
+  EXPECT_THAT(talk.shown(), ElementsAre("[0]: tpu-0", "[1]: tpu-1", "[2]: tpu-2", "[3]: tpu-3",
+                                        "[0-3]: Debian", "[0-3]: 12"));
+}
+
+TEST(Dedup, AnExtraBlockOfLinesThatRepeatDisturbsNobody) {
+  const Texts usual = {"{", "a", "}", "{", "b", "}", "{", "c", "}"};
+  Talk talk(3);
+  talk.say_all(0, usual);
+  talk.say_all(1, {"{", "x", "}", "{", "a", "}", "{", "b", "}", "{", "c", "}"});
+  talk.say_all(2, usual);
+  talk.finish();
+  const Texts shown = talk.shown();
+  for (const char* const line : {"[0-2]: a", "[0-2]: b", "[0-2]: c"}) {
+    EXPECT_THAT(shown, testing::Contains(line));
+  }
+  EXPECT_EQ(shown.size(), usual.size() + 3);
+}
+
+TEST(Dedup, ABlankLineTooManyDoesNotShiftWhatFollows) {
+  Talk talk(3);
+  talk.say_all(0, {"", "a", "", "b", "", "c"});
+  talk.say_all(1, {"", "a", "", "b", "", "c"});
+  talk.say_all(2, {"", "", "a", "", "b", "", "c"});
+  EXPECT_THAT(talk.shown(),
+              ElementsAre("[0-2]: ", "[2]: ", "[0-2]: a", "[0-2]: ", "[0-2]: b", "[0-2]: ", "[0-2]: c"));
+}
+
+// Host 1 and 2 have said "x" behind everything the others have said by then; it has to move to before that.
+TEST(Dedup, LinesOfAFewHostsDoNotKeepThemApart) {
+  Talk talk(4);
+  for (const std::size_t host : {0U, 3U}) talk.say_all(host, {"a", "b", "c", "d"});
+  for (const char* const text : {"a", "x", "b", "c", "d"}) talk.say({1, 2}, text);
+  EXPECT_THAT(talk.shown(), ElementsAre("[0-3]: a", "[1,2]: x", "[0-3]: b", "[0-3]: c", "[0-3]: d"));
+}
+
+TEST(Dedup, NeverCollapsesAHostAgainstItself) {
+  Talk talk(2);
+  talk.say_all(0, {"retry", "retry", "retry"});
+  talk.say_all(1, {"retry", "retry"});
+  talk.wait(500ms);
+  EXPECT_THAT(talk.shown(), ElementsAre("[0,1]: retry", "[0,1]: retry", "[0]: retry"));
+  talk.say(0, "retry");
+  talk.wait(500ms);
+  EXPECT_THAT(talk.shown(), ElementsAre("[0]: retry"));
+}
+
+TEST(Dedup, NeverReordersTheLinesOfAHost) {
+  Talk talk(2);
+  talk.say_all(0, {"a", "b"});
+  talk.say_all(1, {"b", "a"});
+  talk.finish();
+  EXPECT_THAT(talk.shown(), ElementsAre("[0]: a", "[0,1]: b", "[1]: a"));
+}
+
+TEST(Dedup, LinesOfTwoStreamsAreNotTheSameAndKeepTheirOrder) {
+  Talk talk(2);
+  for (const std::size_t host : {0U, 1U}) {
+    talk.say(host, "x", StreamId::err);
+    talk.say(host, "x", StreamId::out);
+  }
+  EXPECT_THAT(talk.shown(), ElementsAre("[0,1] stderr: x", "[0,1]: x"));
+}
+
+TEST(Dedup, ALineWithoutNewlineIsAnotherLine) {
+  Talk talk(2);
+  talk.say(0, "x");
+  talk.say(1, "x", StreamId::out, LineEnd::end_of_stream);
+  talk.finish();
+  EXPECT_THAT(talk.shown(), ElementsAre("[0]: x", "[1]: x"));
+}
+
+TEST(Dedup, ComparesKeysAndShowsTheFirstText) {
+  Talk talk(3);
+  talk.say_keyed(1, "10:00:01 up", "up");
+  talk.say_keyed(0, "10:00:02 up", "up");
+  talk.say_keyed(2, "10:00:03 up", "up");
+  EXPECT_THAT(talk.shown(), ElementsAre("[0-2]: 10:00:01 up"));
+}
+
+TEST(Dedup, ASilentHostHoldsNobodyUpLongerThanTheWindow) {
+  Talk talk(3);
+  for (const char* const text : {"a", "b"}) {
+    talk.say({0, 1}, text);
+    talk.wait(500ms);
+    EXPECT_THAT(talk.shown(), ElementsAre("[0,1]: " + std::string(text)));
+  }
+}
+
+TEST(Dedup, AHostThatIsLateIsCounted) {
+  Talk talk(3);
+  for (int step = 0; step < 20; ++step) {
+    talk.say({0, 1}, "step " + std::to_string(step));
+    if (step >= 3) talk.say(2, "step " + std::to_string(step - 3));
+    talk.wait(1s);
+    EXPECT_THAT(talk.shown(), ElementsAre("[0,1]: step " + std::to_string(step)));
+  }
+  EXPECT_EQ(talk.late(2).lines, 17U);
+  EXPECT_EQ(talk.late(2).lag, 2s);  // from when it was shown
+  EXPECT_EQ(talk.late(0).lines, 0U);
+}
+
+TEST(Dedup, ALateHostStaysCountedAfterALineOfItsOwn) {
+  Talk talk(3);
+  talk.say({0, 1}, "a");
+  talk.say({0, 1}, "b");
+  talk.wait(3s);
+  EXPECT_THAT(talk.shown(), ElementsAre("[0,1]: a", "[0,1]: b"));
+  talk.say(2, "mine");
+  talk.say(2, "a");
+  talk.wait(500ms);
+  EXPECT_THAT(talk.shown(), ElementsAre("[2]: mine"));
+  talk.say(2, "b");
+  talk.finish();
+  EXPECT_THAT(talk.shown(), IsEmpty());
+  EXPECT_EQ(talk.late(2).lines, 2U);
+}
+
+TEST(Dedup, LateHostsStayCountedAfterALineThatTheyShare) {
+  Talk talk(4);
+  talk.say({0, 1}, "a");
+  talk.say({0, 1}, "b");
+  talk.wait(3s);
+  EXPECT_THAT(talk.shown(), ElementsAre("[0,1]: a", "[0,1]: b"));
+  talk.say({2, 3}, "ours");
+  talk.say({2, 3}, "a");
+  talk.wait(500ms);
+  EXPECT_THAT(talk.shown(), ElementsAre("[2,3]: ours"));
+  talk.say({2, 3}, "b");
+  talk.finish();
+  EXPECT_THAT(talk.shown(), IsEmpty());
+  EXPECT_EQ(talk.late(2).lines, 2U);
+  EXPECT_EQ(talk.late(3).lines, 2U);
+}
+
+TEST(Dedup, ALateLineIsCountedInAnyOrder) {
+  Talk talk(4);
+  talk.say_all(0, {"a", "b"});
+  talk.say_all(1, {"a", "b"});
+  talk.wait(500ms);
+  talk.say_all(2, {"b", "a", "a"});
+  talk.finish();
+  EXPECT_THAT(talk.shown(), ElementsAre("[0,1]: a", "[0,1]: b", "[2]: a"));
+  EXPECT_EQ(talk.late(2).lines, 2U);
+}
+
+TEST(Dedup, AHostThatIsTooLateIsShown) {
+  Talk talk(3, {.window = 500ms, .late = 10s});
+  talk.say({0, 1}, "a");
+  talk.say({0, 1}, "b");
+  talk.wait(500ms);
+  EXPECT_THAT(talk.shown(), ElementsAre("[0,1]: a", "[0,1]: b"));
+  talk.wait(10s);
+  talk.say(2, "a");
+  EXPECT_EQ(talk.late(2).lines, 1U);
+  talk.wait(1ms);
+  talk.say(2, "b");
+  talk.finish();
+  EXPECT_THAT(talk.shown(), ElementsAre("[2]: b"));
+}
+
+TEST(Dedup, AHostThatEndsBlocksNobody) {
+  Talk talk(3);
+  talk.say({0, 1}, "a");
+  talk.end(2);
+  EXPECT_THAT(talk.shown(), ElementsAre("[0,1]: a"));
+  talk.say({0, 1}, "b");
+  EXPECT_THAT(talk.shown(), ElementsAre("[0,1]: b"));
+}
+
+TEST(Dedup, LinesOfAHostThatHasEndedAreStillJoined) {
+  Talk talk(3);
+  talk.say(0, "a");
+  talk.end(0);
+  talk.say({1, 2}, "a");
+  EXPECT_THAT(talk.shown(), ElementsAre("[0-2]: a"));
+}
+
+TEST(Dedup, TheLastHostThatRunsWaitsForNobody) {
+  Talk talk(2);
+  talk.end(0);
+  talk.say(1, "a");
+  EXPECT_THAT(talk.shown(), ElementsAre("[1]: a"));
+  Talk alone(1);
+  alone.say(0, "a");
+  alone.say(0, "a");
+  EXPECT_THAT(alone.shown(), ElementsAre("[0]: a", "[0]: a"));
+  EXPECT_EQ(alone.dedup().bytes(), 0U);
+}
+
+TEST(Dedup, ShowsAllWhenAllHaveEnded) {
+  Talk talk(2);
+  talk.say(0, "a");
+  talk.say(1, "b");
+  talk.end(1);
+  talk.end(0);
+  EXPECT_THAT(talk.shown(), ElementsAre("[0]: a", "[1]: b"));
+}
+
+TEST(Dedup, NeverTearsThePiecesOfALine) {
+  Talk talk(2);
+  for (const std::size_t host : {0U, 1U}) {
+    talk.say(host, "first ", StreamId::out, LineEnd::piece);
+    talk.say(host, "rest");
+    talk.say(host, "next");
+  }
+  EXPECT_THAT(talk.shown(),
+              ElementsAre("[0]: first ", "[0]: rest", "[1]: first ", "[1]: rest", "[0,1]: next"));
+}
+
+TEST(Dedup, KeepsNothingThatNobodyCanSayAnyMore) {
+  Talk talk(2);
+  for (int step = 0; step < 100; ++step) talk.say({0, 1}, "step " + std::to_string(step));
+  EXPECT_EQ(talk.dedup().bytes(), 0U);
+}
+
+TEST(Dedup, ForgetsWhatIsTooOldOrTooMuch) {
+  Talk talk(3, {.window = 500ms, .late = 10s, .bytes = 10'000});
+  for (int step = 0; step < 100; ++step) {
+    talk.say({0, 1}, "step " + std::to_string(step));
+    EXPECT_LE(talk.dedup().bytes(), 10'000U);
+  }
+  EXPECT_EQ(talk.shown().front(), "[0,1]: step 0") << "early, for want of room";
+  EXPECT_FALSE(talk.dedup().overflowed());
+  talk.say(2, "step 0");
+  talk.finish();
+  EXPECT_EQ(talk.shown().back(), "[2]: step 0");
+  EXPECT_TRUE(talk.dedup().overflowed());
+  talk.wait(11s);
+  EXPECT_EQ(talk.dedup().bytes(), 0U);
+}
+
+TEST(Dedup, WhatWasForgottenLongAgoIsNoOverflow) {
+  Talk talk(3, {.window = 500ms, .late = 10s, .bytes = 10'000});
+  for (int step = 0; step < 100; ++step) talk.say({0, 1}, "step " + std::to_string(step));
+  talk.wait(11s);
+  talk.say(2, "good morning");
+  EXPECT_FALSE(talk.dedup().overflowed());
+}
+
+}  // namespace
+}  // namespace podrun

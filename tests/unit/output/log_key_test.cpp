@@ -1,0 +1,398 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "podrun/output/log_key.hpp"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace podrun {
+namespace {
+
+LogKey make_key(std::size_t label, const std::string& name, std::size_t rank,
+                const std::vector<std::string>& also = {}) {
+  Host host;
+  host.label = label;
+  host.name = name;
+  return {host, rank, also};
+}
+
+const LogKey kThree = make_key(3, "tpu-3.c.pod.internal", 3, {"10.0.0.3", "2001:db8::3"});
+const LogKey kTwelve = make_key(12, "tpu-12.c.pod.internal", 12, {"10.0.0.12", "2001:db8::12"});
+
+std::string key_of(const LogKey& host, std::string_view line) {
+  std::string buffer;
+  return std::string(host.key(line, buffer));
+}
+
+/// What a host prints, with its fields in `{}`.
+struct Marked {
+  std::string line;
+  std::string counts;          ///< the line without its fields
+  std::vector<bool> in_field;  ///< for each byte of the line
+};
+
+Marked read_marks(std::string_view text) {
+  Marked marked;
+  bool inside = false;
+  for (const char c : text) {
+    if (c == '{' || c == '}') {
+      inside = c == '{';
+      continue;
+    }
+    marked.line += c;
+    marked.in_field.push_back(inside);
+    if (!inside) marked.counts += c;
+  }
+  return marked;
+}
+
+/// What of the line is in its key.
+std::string counted(const std::string& key) {
+  std::string text;
+  for (std::size_t i = 0; i < key.size(); ++i) {
+    if (key[i] == '\n') {
+      ++i;
+    } else {
+      text += key[i];
+    }
+  }
+  return text;
+}
+
+/// The same line of tpu-3 and of tpu-12.
+struct Same {
+  std::string_view three;
+  std::string_view twelve;
+};
+
+// What each tool prints.
+constexpr Same kSame[] = {
+    // clang-format off
+    // glog, absl: C++ and Python, before its initialisation, with the year, of gRPC and of torchrun
+    {"I{1121 13:00:01.123456}{  1234} file.cc:56] loss 2.31", "I{1121 13:00:02.654321}{ 98765} file.cc:56] loss 2.31"},
+    {"I{20261121 13:00:01.123456}{  1234} file.cc:56] done", "I{20261121 12:59:59.999999}{ 123456} file.cc:56] done"},
+    {"I{1121 13:00:01.123456}{ 139641357117440} train.py:146] epoch:  9, train_loss: 0.0120",
+     "I{1121 13:00:01.523456}{ 140641357117440} train.py:146] epoch:  9, train_loss: 0.0120"},
+    {"I{1121 13:00:01.123456} train.py:146] Loading", "I{1121 13:00:05.000001} train.py:146] Loading"},
+    {"E{0000 00:00:1750688708.806475}{  179026} cuda_dnn.cc:8579] Unable to register cuDNN factory",
+     "E{0000 00:00:1750688709.857682}{    1997} cuda_dnn.cc:8579] Unable to register cuDNN factory"},
+    {"I{0000 00:00:1718392474.370713}{     806} cpu_client.cc:467] TfrtCpuClient created.",
+     "I{0000 00:00:1718392475.1}{     807} cpu_client.cc:467] TfrtCpuClient created."},
+    {"E{0410 21:04:57.403257842}{   30715} f758.cc:310]                no server name supplied in dns URI",
+     "E{0410 21:04:57.403295131}{    4711} f758.cc:310]                no server name supplied in dns URI"},
+    {"W{0219 09:17:03.837000}{ 140066961602368} torch/distributed/elastic/multiprocessing/api.py:858] closing",
+     "W{0219 09:17:04.838000}{ 139066961602368} torch/distributed/elastic/multiprocessing/api.py:858] closing"},
+    // PyTorch's prefixes; torchrun's number counts, since it is local
+    {"[rank{3}]:[W{403 11:42:02.380967152} ProcessGroupNCCL.cpp:1250] Warning: process group has NOT been destroyed",
+     "[rank{12}]:[W{403 11:42:02.4} ProcessGroupNCCL.cpp:1250] Warning: process group has NOT been destroyed"},
+    {"[rank{3}]:[W{1121 15:16:15.503072590} socket.cpp:752] [c10d] retry 2", "[rank{12}]:[W{1121 15:16:16.1} socket.cpp:752] [c10d] retry 2"},
+    {"[rank{3}]: Traceback (most recent call last):", "[rank{12}]: Traceback (most recent call last):"},
+    {"[rank{3}]:V{0131 07:44:13.123000}{ 12345} torch/_dynamo/guards.py:33] [0/0] GUARDS:",
+     "[rank{12}]:V{0131 07:44:14.123000}{ 9} torch/_dynamo/guards.py:33] [0/0] GUARDS:"},
+    {"[default0]:{00:19:20}    INFO Starting training loop (max_steps=100)",
+     "[default0]:{00:19:21}    INFO Starting training loop (max_steps=100)"},
+    {"[default0]:[rank{3}]: ValueError: 7", "[default0]:[rank{12}]: ValueError: 7"},
+    {"[E{1121 13:00:01.123456789} ProcessGroupNCCL.cpp:616] [Rank {3}] Watchdog caught collective operation timeout",
+     "[E{1121 13:00:01.9} ProcessGroupNCCL.cpp:616] [Rank {12}] Watchdog caught collective operation timeout"},
+    // XLA and TensorFlow
+    {"{2026-11-21 13:00:01.123456}: I external/xla/xla/service/service.cc:168] XLA service {0x55d4c8a1b2c0} initialized for platform CUDA",
+     "{2026-11-21 13:00:02.654321}: I external/xla/xla/service/service.cc:168] XLA service {0x5581a20c4e10} initialized for platform CUDA"},
+    {"XLA service {0x4c8a2b0} initialized", "XLA service {0x5d9b3c1} initialized"},
+    // Python's logging
+    {"{2026-11-21 13:00:01,123} - trainer - INFO - loss: 2.31", "{2026-11-21 13:00:01,987} - trainer - INFO - loss: 2.31"},
+    {"[{2026-11-21 13:00:01,123}][INFO] step 100", "[{2026-11-21 13:00:01,124}][INFO] step 100"},
+    {"[{2023-06-18 23:37:18,773}] [INFO] [comm.py:594:init_distributed] cdb=None",
+     "[{2023-06-18 23:37:19,177}] [INFO] [comm.py:594:init_distributed] cdb=None"},
+    {"{2026-11-21 13:00:01,123} [{1234}] [MainThread] INFO started", "{2026-11-21 13:00:01,125} [{98765}] [MainThread] INFO started"},
+    {"{2026-11-21 13:00:01,123} [{1234}] [{139812345678912}] [INFO] started",
+     "{2026-11-21 13:00:01,125} [{98765}] [{139812345670000}] [INFO] started"},
+    {"{2026-11-21 13:00:01,123} - {1234} - INFO - started", "{2026-11-21 13:00:01,125} - {77} - INFO - started"},
+    {"[{2026-11-21 13:00:01} +0000] [{1234}] [INFO] Booting worker", "[{2026-11-21 13:00:02} +0000] [{99}] [INFO] Booting worker"},
+    {"{2026-11-21 13:00:01,123}:INFO:root:msg", "{2026-11-21 13:00:01,321}:INFO:root:msg"},
+    {"INFO:root:msg", "INFO:root:msg"},
+    {"INFO:{2026-11-21 13:00:01,123}: msg", "INFO:{2026-11-21 13:00:01,321}: msg"},
+    {"{11/21/2026 13:00:01} - INFO - __main__ -   Num examples = 50000", "{11/21/2026 13:00:02} - INFO - __main__ -   Num examples = 50000"},
+    {"[INFO|trainer.py:1721] {2026-11-21 13:00:01,123} >>   Num Epochs = 3", "[INFO|trainer.py:1721] {2026-11-21 13:00:01,700} >>   Num Epochs = 3"},
+    {"INFO {05-04 17:04:18} [config.py:717] This model supports 5 tasks", "INFO {05-04 17:04:19} [config.py:717] This model supports 5 tasks"},
+    {"WARNING {08-18 10:33:52} config.py:284] Casting torch.bfloat16 to torch.float16.",
+     "WARNING {08-18 10:33:59} config.py:284] Casting torch.bfloat16 to torch.float16."},
+    // Loguru, rich, detectron2, lightning-fast loggers of other languages
+    {"{2026-11-21 13:00:01.123} | INFO     | mod:fn:12 - msg", "{2026-11-21 13:00:01.999} | INFO     | mod:fn:12 - msg"},
+    {"\x1b[32m{2026-11-21 13:00:01.123}\x1b[0m | \x1b[1mINFO    \x1b[0m | mod:fn:12 - msg",
+     "\x1b[32m{2026-11-21 13:00:01.999}\x1b[0m | \x1b[1mINFO    \x1b[0m | mod:fn:12 - msg"},
+    {"[{11/21/26 13:00:01}] INFO     msg                 file.py:33", "[{11/21/26 13:00:02}] INFO     msg                 file.py:33"},
+    {"[{13:00:01}] INFO     msg", "[{13:00:07}] INFO     msg"},
+    {"\x1b[32m[{05/12 13:00:01} d2.utils.events]: \x1b[0m eta: 0:12:13  iter: 19  total_loss: 2.31",
+     "\x1b[32m[{05/12 13:00:02} d2.utils.events]: \x1b[0m eta: 0:12:13  iter: 19  total_loss: 2.31"},
+    {"{16:33:45.833} [info] Using BFC allocator.", "{16:33:45.901} [info] Using BFC allocator."},
+    {"{13:00:01}", "{13:00:02}"},
+    {"{2026/11/21 13:00:01} main.go:12: listening", "{2026/11/21 13:00:02} main.go:12: listening"},
+    // ISO 8601, alone, in brackets and in a message
+    {"{2026-11-21T13:00:01.123456789Z} stdout F step 3", "{2026-11-21T13:00:01.2Z} stdout F step 3"},
+    {"[{2026-11-21T13:00:01+00:00}] up", "[{2026-11-21T13:00:02+00:00}] up"},
+    {"{2026-11-21 13:00:01-0800} up", "{2026-11-21 13:00:02-0800} up"},
+    {"Job started at {2026-11-21 13:00:01}.", "Job started at {2026-11-21 13:00:59}."},
+    {R"(("time":"{2026-11-21T13:00:01Z}","step":100,"loss":2.31))", R"(("time":"{2026-11-21T13:00:03Z}","step":100,"loss":2.31))"},
+    // syslog and the kernel
+    {"{Nov 21 13:00:01} {tpu-3} proc[{1234}]: msg 5", "{Nov 21 13:00:09} {tpu-12} proc[{98765}]: msg 5"},
+    {"{Nov  1 13:00:01} {tpu-3} kernel: oom", "{Nov  1 13:00:09} {tpu-12} kernel: oom"},
+    {"{2026-11-21T13:00:01+0000} {tpu-3} sshd[{1234}]: Accepted", "{2026-11-21T13:00:01+0000} {tpu-12} sshd[{4}]: Accepted"},
+    {"<165>1 {2026-11-21T13:00:01.003Z} {tpu-3.c.pod.internal} app {1234} ID47 - msg",
+     "<165>1 {2026-11-21T13:00:01.9Z} {tpu-12.c.pod.internal} app {99} ID47 - msg"},
+    {"<34>{Nov 21 13:00:01} {tpu-3} su[{123}]: failed", "<34>{Nov 21 13:00:02} {tpu-12} su[{321}]: failed"},
+    {"[{12345.678901}] usb 1-1: reset", "[{99999.000001}] usb 1-1: reset"},
+    {"[{    0.000000}] Linux version 5.13.0", "[{    1.500000}] Linux version 5.13.0"},
+    {"[{Sat Nov 21 13:00:01} 2026] oom", "[{Sun Nov 22 00:00:01} 2026] oom"},
+    // NCCL: the device counts
+    {"{gcn6}:{1080060}:{1080354} [0] NCCL INFO Channel 00/02 :    0   1", "{gcn7}:{99}:{100} [0] NCCL INFO Channel 00/02 :    0   1"},
+    {"{gcn6}:{1080061}:{1080359} [0] misc/nvmlwrap.cc:181 NCCL WARN failed: Not Found", "{gcn7}:{1}:{2} [0] misc/nvmlwrap.cc:181 NCCL WARN failed: Not Found"},
+    {"{tpu-3}:{1}:{2} [0] NCCL INFO Bootstrap : Using eth0:{10.0.0.3}<0>", "{tpu-12}:{3}:{4} [0] NCCL INFO Bootstrap : Using eth0:{10.0.0.12}<0>"},
+    {"{tpu-3}:{38610}:{38610} [0] NCCL INFO comm {0x1277bf60} rank {3} nranks 64 cudaDev 0 busId 65000 commId 0xbd10cc2bcb56e132 - Init START",
+     "{tpu-12}:{38611}:{38612} [0] NCCL INFO comm {0x55fbd0b4a6d0} rank {12} nranks 64 cudaDev 0 busId 65000 commId 0xbd10cc2bcb56e132 - Init START"},
+    {"[{2026-11-21 13:00:01}] {tpu-3}:{1}:{2} [0] init.cc:12 NCCL WARN x", "[{2026-11-21 13:00:05}] {tpu-12}:{4}:{5} [0] init.cc:12 NCCL WARN x"},
+    // tqdm: what it counts and what is given to it counts
+    {" 45%|####5     | 45/100 [{00:10<00:12,  4.50it/s}]", " 45%|####5     | 45/100 [{00:11<00:13,  4.13it/s}]"},
+    {"100%|██████████| 3/3 [{00:00<00:00, 1630.54it/s}]", "100%|██████████| 3/3 [{00:00<00:00, 12.5it/s}]"},
+    {" 0%|3         | 27/6000 [{08:24<28:42:16, 17.30s/it}, loss=2.31]", " 0%|3         | 27/6000 [{08:25<28:42:18, 17.31s/it}, loss=2.31]"},
+    {"  0%|          | 0/100 [{00:00<?, ?it/s}]", "  0%|          | 0/100 [{00:01<?, ?it/s}]"},
+    {"45it [{00:10,  4.50it/s}]", "45it [{00:11,  4.49it/s}]"},
+    {"weights:  45%|###  | 1.2G/3.4G [{00:10<00:12, 115MB/s}]", "weights:  45%|###  | 1.2G/3.4G [{00:11<00:12, 9.5MB/s}]"},
+    // addresses
+    {"<Generator object at {0x7f3a12345678}>", "<Generator object at {0x7f9c00045678}>"},
+    {"<Foo object at {0x1c3a2b0}>", "<Foo object at {0x1d00010}>"},
+    {"    @     {0x7facba4a8de2}  (unknown)", "    @     {0x7f12ba4a8de2}  (unknown)"},
+    {"buffer at {0x00007f3a12345678}, {0xffff888012345678}", "buffer at {0x00007f3a00000000}, {0xffff888000000000}"},
+    // the host's names
+    {"Connected from {tpu-3.c.pod.internal} ({10.0.0.3}:8476)", "Connected from {tpu-12.c.pod.internal} ({10.0.0.12}:8476)"},
+    {"user@{tpu-3}:~$ on [{2001:db8::3}]:22, {tpu-3}.", "user@{tpu-12}:~$ on [{2001:db8::12}]:22, {tpu-12}."},
+    {"log in /tmp/{tpu-3}/out", "log in /tmp/{tpu-12}/out"},
+    {"--node={tpu-3} --ip=tcp://{10.0.0.3}:29500", "--node={tpu-12} --ip=tcp://{10.0.0.12}:29500"},
+    // its rank
+    {"rank {3}", "rank {12}"},
+    {"rank={3}, world=64", "rank={12}, world=64"},
+    {"Rank: {3}", "Rank: {12}"},
+    {"Rank {3}/64 ready", "Rank {12}/64 ready"},
+    {"rank{3} ready", "rank{12} ready"},
+    {"| distributed init (rank {3}): env://", "| distributed init (rank {12}): env://"},
+    {R"("rank": {3}, "loss": 2.31)", R"("rank": {12}, "loss": 2.31)"},
+    {"JAX process: {3} / 64", "JAX process: {12} / 64"},
+    {"process_index={3}", "process_index={12}"},
+    {"Process index: {3}", "Process index: {12}"},
+    {"worker {3} ready", "worker {12} ready"},
+    {"[host {3}] up", "[host {12}] up"},
+    {"torchrun --nnodes=64 --node_rank={3}", "torchrun --nnodes=64 --node_rank={12}"},
+    // clang-format on
+};
+
+TEST(LogKey, LeavesOutWhatDiffersByNature) {
+  for (const Same& same : kSame) {
+    const Marked three = read_marks(same.three);
+    const Marked twelve = read_marks(same.twelve);
+    EXPECT_EQ(key_of(kThree, three.line), key_of(kTwelve, twelve.line));
+    EXPECT_EQ(counted(key_of(kThree, three.line)), three.counts);
+    EXPECT_EQ(counted(key_of(kTwelve, twelve.line)), twelve.counts);
+  }
+}
+
+TEST(LogKey, CountsEveryOtherByte) {
+  for (const Same& same : kSame) {
+    const Marked marked = read_marks(same.three);
+    const std::string key = key_of(kThree, marked.line);
+    for (std::size_t i = 0; i < marked.line.size(); ++i) {
+      if (marked.in_field[i]) continue;
+      for (const char other : {'0', '4', '9', 'x', ' ', '.', '\0', '\xff'}) {
+        std::string line = marked.line;
+        if (line[i] == other) continue;
+        line[i] = other;
+        EXPECT_NE(key_of(kThree, line), key) << line;
+      }
+    }
+  }
+}
+
+/// A line of tpu-3 and one of tpu-12.
+struct Different {
+  std::string_view three;
+  std::string_view twelve;
+};
+
+constexpr Different kDifferent[] = {
+    // clang-format off
+    // losses and counts, behind any prefix and in any form
+    {"loss 2.31", "loss 2.32"},
+    {"step 100 loss 2.31", "step 100 loss nan"},
+    {"step 100", "step 101"},
+    {"loss=2.31", "loss=2.310"},
+    {"loss: 2.31e-05", "loss: 2.31e-06"},
+    {"loss -2.31", "loss 2.31"},
+    {"loss 2", "loss 3"},
+    {"3", "12"},
+    {"loss 3", "loss 12"},
+    {"took 3.2 s", "took 3.3 s"},
+    {"exit status 1", "exit status 2"},
+    {"exit code: 3", "exit code: 12"},
+    {"shape (3, 128)", "shape (12, 128)"},
+    {"float32[3,128]", "float32[12,128]"},
+    {"4.50it/s", "4.51it/s"},
+    {"grad_norm 0x10", "grad_norm 0x11"},
+    {"error 0x80070005", "error 0x80070006"},
+    {"error that 0x80070005", "error that 0x80070006"},
+    {"commId 0xbd10cc2bcb56e132", "commId 0xbd10cc2bcb56e133"},
+    {"fingerprint 1a2b3c4d5e6f", "fingerprint 1a2b3c4d5e70"},
+    {"I1121 13:00:01.123456  1234 file.cc:56] loss 2.31", "I1121 13:00:01.123456  1234 file.cc:56] loss 2.30"},
+    {"I1121 13:00:01.123456  1234 file.cc:56] x", "I1121 13:00:01.123456  1234 file.cc:57] x"},
+    {"I1121 13:00:01.123456  1234 file.cc:56] x", "W1121 13:00:01.123456  1234 file.cc:56] x"},
+    {"I1121 13:00:01.123456  1234 steps", "I1121 13:00:01.123456  1235 steps"},
+    {"E0000 00:00:1750688708.806475  1 a.cc:1] 1750688708.8", "E0000 00:00:1750688708.806475  1 a.cc:1] 1750688709.8"},
+    {"2026-11-21 13:00:01,123 - trainer - INFO - loss: 2.31", "2026-11-21 13:00:01,123 - trainer - INFO - loss: 2.32"},
+    {"2026-11-21 13:00:01,123 - INFO - nan", "2026-11-21 13:00:01,123 - INFO - 2.31"},
+    {"2026-11-21 13:00:01.123 | INFO | mod:fn:12 - msg", "2026-11-21 13:00:01.123 | INFO | mod:fn:13 - msg"},
+    {"2026-11-21 13:00:01.123: I a.cc:168] x", "2026-11-21 13:00:01.123: E a.cc:168] x"},
+    // tables: a comma ends a column
+    {"2026-11-21 13:00:01,2.31", "2026-11-21 13:00:01,3.31"},
+    {"2026-11-21 13:00:01,100,2.31", "2026-11-21 13:00:01,101,2.31"},
+    {"2026-11-21 13:00:01,512", "2026-11-21 13:00:01,513"},
+    {"2026-11-21 13:00:01 100 INFO", "2026-11-21 13:00:01 101 INFO"},
+    {"2026-11-21 13:00:01 -0.25", "2026-11-21 13:00:01 -0.50"},
+    {"2026-11-21 13:00:01 +1200 samples", "2026-11-21 13:00:01 +1300 samples"},
+    {"2026-11-21 13:00:01,123 [100] loss 2.31", "2026-11-21 13:00:01,123 [101] loss 2.31"},
+    {"2026-11-21 13:00:01,123 [100] INFO: loss 2.31", "2026-11-21 13:00:01,123 [101] INFO: loss 2.31"},
+    {"2026-11-21 13:00:01,123 [1234] [100] [INFO] x", "2026-11-21 13:00:01,123 [1234] [101] [INFO] x"},
+    {"[eta]: 01:00:01", "[eta]: 01:00:02"},
+    {"INFO 13:00:01 left", "INFO 13:00:02 left"},
+    {" 11-21 13:00:01", " 11-21 13:00:02"},
+    {"tpu-3:100:2 [0] NCCL", "tpu-12:101:2 [0] NCCL"},
+    {"tpu-3:100:2 [0]  x NCCL INFO", "tpu-12:101:2 [0]  x NCCL INFO"},
+    {"2026-11-21 13:00:01 - 100 - 2.31", "2026-11-21 13:00:01 - 101 - 2.31"},
+    {"2026-11-21 13:00:01 tpu-3 step[100]: x", "2026-11-21 13:00:01 tpu-12 step[101]: x"},
+    {"Nov 21 13:00:01 INFO step[100]: x", "Nov 21 13:00:01 INFO step[101]: x"},
+    {"Nov 21 13:00:01 tpu-3 proc[1234]: 1", "Nov 21 13:00:01 tpu-12 proc[1234]: 2"},
+    {"Nov 21 13:00:01 tpu-3 proc[1]: x[3]: 1", "Nov 21 13:00:01 tpu-12 proc[1]: x[4]: 1"},
+    // dates and times that are no timestamps
+    {"checkpoint_2026-11-21", "checkpoint_2026-11-22"},
+    {"saved /ckpt/2026-11-21", "saved /ckpt/2026-11-22"},
+    {"saved /ckpt/2026-11-21T13:00:01/model", "saved /ckpt/2026-11-21T13:00:02/model"},
+    {"saved /ckpt/2026-11-21T13:00:01", "saved /ckpt/2026-11-21T13:00:02"},
+    {"2026-11-21T13:00:01/model", "2026-11-21T13:00:02/model"},
+    {"2026-11-21 13:00:01:05", "2026-11-21 13:00:02:05"},
+    {"run-2026-11-21T13:00:01", "run-2026-11-21T13:00:02"},
+    {"2026-11-21T13:00:01.log", "2026-11-21T13:00:02.log"},
+    {"version 2026-11-21", "version 2026-11-22"},
+    {"eta 13:00:01", "eta 13:00:02"},
+    {"eta: 1 day, 0:12:13", "eta: 1 day, 0:12:14"},
+    {"25:00:01 left", "26:00:01 left"},
+    {"13:00:01,2.31", "13:00:01,2.32"},
+    {"13:00:01.1.2", "13:00:01.1.3"},
+    {"2026-13-21 13:00:01", "2026-14-21 13:00:01"},
+    {"2026-11-21 13:00:61", "2026-11-21 13:00:62"},
+    {"12026-11-21 13:00:01", "12026-11-21 13:00:02"},
+    {"2026-11-21 13:00", "2026-11-21 13:01"},
+    // brackets that are no prefix
+    {"[2.312345] x", "[2.312346] x"},
+    {"[12345.678901]", "[12345.678902]"},
+    {"[100] x", "[101] x"},
+    {"[1.5] [MainThread] INFO", "[1.6] [MainThread] INFO"},
+    {"tpu-3:1:2 [0] NCCL INFO x", "tpu-12:1:2 [1] NCCL INFO x"},
+    {"tpu-3:1:2 [0] NCCL INFO x 1", "tpu-12:1:2 [0] NCCL INFO x 2"},
+    {"tpu-3:100:2 [0] step", "tpu-12:101:2 [0] step"},
+    // progress bars
+    {" 45%|####      | 45/100 [00:10<00:12,  4.50it/s]", " 46%|####      | 46/100 [00:10<00:12,  4.50it/s]"},
+    {" 45%|####      | 45/100 [00:10<00:12,  4.50it/s]", " 45%|####      | 45/101 [00:10<00:12,  4.50it/s]"},
+    {" 45%|# | 45/100 [00:10<00:12,  4.50it/s, loss=2.31]", " 45%|# | 45/100 [00:10<00:12,  4.50it/s, loss=2.32]"},
+    {" 45%|# | 45/100 [00:10<00:12,  4.50it/s, 3.1 tok/s]", " 45%|# | 45/100 [00:10<00:12,  4.50it/s, 3.2 tok/s]"},
+    {"x [00:10, 2.31]", "x [00:10, 2.32]"},
+    {"x [00:10, 2.31loss/epoch]", "x [00:10, 2.32loss/epoch]"},
+    {"x[00:10, 4.50it/s]", "x[00:10, 4.51it/s]"},
+    {"x [00:10<00:12]", "x [00:10<00:13]"},
+    // other hosts, and what only looks like this one
+    {"tpu-7 lost", "tpu-8 lost"},
+    {"tpu-3 lost", "tpu-3 lost"},
+    {"connected to 10.0.0.7", "connected to 10.0.0.8"},
+    {"10.0.0.30", "10.0.0.120"},
+    {"110.0.0.3", "110.0.0.12"},
+    {"10.0.0.3.4", "10.0.0.12.4"},
+    {"my-tpu-3", "my-tpu-12"},
+    {"tpu-3-eth0", "tpu-12-eth0"},
+    {"tpu-3_0", "tpu-12_0"},
+    {"tpu-3.5", "tpu-12.5"},
+    {"1:2001:db8::3", "1:2001:db8::12"},
+    {"2001:db8::3:1", "2001:db8::12:1"},
+    {"tpu-3", "10.0.0.12"},
+    // ranks of others, and numbers that are no rank
+    {"rank 4", "rank 5"},
+    {"rank 3 loss 2.31", "rank 12 loss 2.32"},
+    {"rank 30", "rank 120"},
+    {"rank 03", "rank 012"},
+    {"rank 3.5", "rank 12.5"},
+    {"rank 3,4", "rank 12,4"},
+    {"rank 3-7", "rank 12-7"},
+    {"rank 3%", "rank 12%"},
+    {"rank 3e5", "rank 12e5"},
+    {"rank -3", "rank -12"},
+    {"ranks 3", "ranks 12"},
+    {"lora_rank=3", "lora_rank=12"},
+    {"lora-rank 3", "lora-rank 12"},
+    {"local_rank=3", "local_rank=12"},
+    {"Local rank: 3", "Local rank: 12"},
+    {"Local process index: 3", "Local process index: 12"},
+    {"[default3]:x", "[default12]:x"},
+    {"Process 3/64 files", "Process 12/64 files"},
+    {"num_workers 3", "num_workers 12"},
+    {"(3/64)", "(12/64)"},
+    {"rank 3", "worker 12"},
+    // bytes that look like a key's
+    {"t", "x"},
+    {std::string_view("\0t", 2), std::string_view("\0x", 2)},
+    {"", " "},
+    // clang-format on
+};
+
+TEST(LogKey, NeverTakesOtherDifferencesForTheSame) {
+  for (const Different& different : kDifferent) {
+    EXPECT_NE(key_of(kThree, different.three), key_of(kTwelve, different.twelve)) << different.three << "\n"
+                                                                                  << different.twelve;
+  }
+}
+
+TEST(LogKey, TellsRankAndLabelApartWhenOnlySomeHostsRun) {
+  const LogKey a = make_key(3, "a1", 0);
+  const LogKey b = make_key(7, "b1", 1);
+  EXPECT_EQ(key_of(a, "rank 0"), key_of(b, "rank 1"));
+  EXPECT_EQ(key_of(a, "worker 3"), key_of(b, "worker 7"));
+  EXPECT_EQ(key_of(a, "worker 0"), key_of(b, "worker 1"));
+  EXPECT_NE(key_of(a, "rank 3"), key_of(b, "rank 1"));
+  EXPECT_NE(key_of(a, "worker 0"), key_of(b, "worker 7"));
+  EXPECT_NE(key_of(a, "rank 0"), key_of(a, "rank 3"));
+}
+
+TEST(LogKey, TakesNoNumberForAName) {
+  EXPECT_NE(key_of(make_key(0, "3", 0), "step 3"), key_of(make_key(1, "4", 1), "step 4"));
+  EXPECT_NE(key_of(make_key(0, "10.0.0.3", 0), "step 10"), key_of(make_key(1, "11.0.0.3", 1), "step 11"));
+}
+
+TEST(LogKey, TakesLocalForNoName) {
+  Host host;
+  host.name = "local";
+  host.kind = HostKind::local;
+  EXPECT_EQ(key_of(LogKey(host, 0), "local 1"), "local 1");
+}
+
+TEST(LogKey, GivesThePlainLineItself) {
+  const std::string_view line = "step 100 loss 2.31";
+  std::string buffer;
+  EXPECT_EQ(kThree.key(line, buffer).data(), line.data());
+}
+
+TEST(LogKey, KeepsTheBuffer) {
+  std::string buffer;
+  const std::string line =
+      "I1121 13:00:01.123456  1234 file.cc:56] a message that is long enough to be on the heap";
+  kThree.key(line, buffer);
+  const char* const data = buffer.data();
+  EXPECT_EQ(kThree.key(line, buffer).data(), data);
+}
+
+}  // namespace
+}  // namespace podrun

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a session holds a host back whose output nobody takes, with a real sshd.
+#include "podrun/ssh/session.hpp"
+
+#include <pwd.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include <asio/ip/tcp.hpp>
+#include <asio/post.hpp>
+#include <asio/use_awaitable.hpp>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "podrun/ssh/key_file.hpp"
+
+#include "support/run_coroutine.hpp"
+#include "support/ssh_keygen.hpp"
+#include "support/ssh_server.hpp"
+#include "support/stream_reader.hpp"
+
+namespace podrun {
+namespace {
+
+using namespace std::chrono_literals;
+using test::eventually;
+using test::StreamReader;
+
+constexpr std::size_t kMuch = 20'000'000;
+constexpr std::size_t kWindow = 1'280'000;  // of libssh: what the host may send while nobody reads
+constexpr std::size_t kHeldBack = 400'000;  // what is kept of a host at the most, and then some
+constexpr HoldBack kPatient{.sign_of_life = 5ms, .longest = 1h};
+
+std::string print(std::size_t bytes) { return "head -c " + std::to_string(bytes) + " /dev/zero"; }
+
+/// A session, and its transport for as long as that runs.
+struct Opened {
+  std::shared_ptr<Session> session;
+  Transport* transport = nullptr;
+
+  Opened(std::shared_ptr<Session> opened, Transport* its) : session(std::move(opened)), transport(its) {}
+  Opened(Opened&&) = default;
+  Opened& operator=(Opened&&) = delete;
+  ~Opened() {
+    if (session) session->stop({"", "end of the test"});
+  }
+};
+
+class SessionWithSshd : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    pipe_before_ = std::signal(SIGPIPE, SIG_IGN);  // as main does
+    server_ = std::make_unique<test::SshServer>();
+    make_key(server_->directory(), "key", {"ed25519"});
+    server_->authorize(server_->directory().read("key.pub"));
+  }
+  static void TearDownTestSuite() {
+    server_.reset();
+    (void)std::signal(SIGPIPE, pipe_before_);
+  }
+
+  static const test::TempDirectory& directory() { return server_->directory(); }
+
+  static asio::awaitable<Opened> log_in(asio::any_io_executor executor, HoldBack hold_back) {
+    asio::ip::tcp::socket socket(executor);
+    const asio::ip::tcp::endpoint endpoint(asio::ip::make_address("127.0.0.1"), server_->port());
+    co_await socket.async_connect(endpoint, asio::use_awaitable);
+    auto transport = std::make_unique<Transport>(executor, socket.release());
+    co_await transport->connect();
+    ssh_session libssh = transport->session();
+    const auto request = [libssh] { return ssh_service_request(libssh, "ssh-userauth"); };
+    co_await transport->finish(request, SSH_AGAIN);
+    const KeyFile key = read_key_file(directory().path("key"));
+    const std::string user = ::getpwuid(::getuid())->pw_name;
+    const auto offer = [&] { return ssh_userauth_publickey(libssh, user.c_str(), key.key.get()); };
+    EXPECT_EQ(co_await transport->finish(offer, SSH_AUTH_AGAIN), SSH_AUTH_SUCCESS);
+    Transport* its = transport.get();
+    Opened opened(std::make_shared<Session>(executor, std::move(transport), KeepAlive(), hold_back), its);
+    opened.session->start();
+    co_return opened;
+  }
+
+  /// Until the server has heard from us often, though we had nothing to say.
+  static asio::awaitable<bool> held_back(asio::any_io_executor executor, Transport* transport) {
+    constexpr int kOften = 20;
+    const std::uint64_t before = transport->packets_sent();
+    co_return co_await eventually(executor, [=] { return transport->packets_sent() > before + kOften; });
+  }
+
+  static void run(const std::function<asio::awaitable<void>(asio::any_io_executor)>& body) {
+    test::run_coroutine([&](asio::any_io_executor executor) { return body(executor); });
+  }
+
+  static inline std::unique_ptr<test::SshServer> server_;
+
+ private:
+  static inline void (*pipe_before_)(int) = SIG_DFL;
+};
+
+TEST_F(SessionWithSshd, HoldsAHostBackAndLosesNothing) {
+  run([](asio::any_io_executor executor) -> asio::awaitable<void> {
+    const Opened opened = co_await log_in(executor, kPatient);
+    const std::shared_ptr<Stream> stream = co_await opened.session->exec(print(kMuch));
+    EXPECT_TRUE(co_await held_back(executor, opened.transport));
+    EXPECT_LT(opened.transport->bytes_received(), kHeldBack);
+    StreamReader reader(*stream);
+    co_await reader.to_end();
+    EXPECT_EQ(reader.out().size(), kMuch);
+    EXPECT_EQ(reader.end(), "exit 0, closed");
+  });
+}
+
+TEST_F(SessionWithSshd, ReadsOnWhereAnotherCommandWaits) {
+  run([](asio::any_io_executor executor) -> asio::awaitable<void> {
+    const Opened opened = co_await log_in(executor, kPatient);
+    const std::shared_ptr<Stream> held = co_await opened.session->exec(print(kMuch));
+    EXPECT_TRUE(co_await held_back(executor, opened.transport));
+    const std::shared_ptr<Stream> other = co_await opened.session->exec("cat");
+    StreamReader reader(*other);
+    EXPECT_TRUE(co_await other->write(Chunk("hello\n")));
+    co_await reader.until("hello\n");
+    other->close_write();
+    co_await reader.to_end();
+    EXPECT_EQ(reader.end(), "exit 0, closed");
+    EXPECT_LT(opened.transport->bytes_received(), 2 * kWindow);
+  });
+}
+
+TEST_F(SessionWithSshd, WritesToAHostThatIsHeldBackMoreThanFitsIntoItsWindow) {
+  run([](asio::any_io_executor executor) -> asio::awaitable<void> {
+    constexpr std::size_t kInput =
+        5'000'000;  // sshd takes 2 MiB before it says, behind its output, that it takes more
+    const Opened opened = co_await log_in(executor, kPatient);
+    const std::string command = print(kMuch) + " & wc -c >'" + directory().path("input") + "'; wait";
+    const std::shared_ptr<Stream> stream = co_await opened.session->exec(command);
+    EXPECT_TRUE(co_await held_back(executor, opened.transport));
+    for (const Chunk& chunk : to_chunks(std::string(kInput, 'x'))) EXPECT_TRUE(co_await stream->write(chunk));
+    stream->close_write();
+    const auto counted = [] { return directory().read("input") == std::to_string(kInput) + "\n"; };
+    EXPECT_TRUE(co_await eventually(executor, counted));
+    StreamReader reader(*stream);
+    co_await reader.to_end();
+    EXPECT_EQ(reader.out().size(), kMuch);
+  });
+}
+
+TEST_F(SessionWithSshd, ReadsWhatIsUnderWayAfterTheLongestHold) {
+  run([](asio::any_io_executor executor) -> asio::awaitable<void> {
+    constexpr HoldBack kImpatient{.sign_of_life = 5ms, .longest = 50ms};
+    const Opened opened = co_await log_in(executor, kImpatient);
+    const std::shared_ptr<Stream> stream = co_await opened.session->exec(print(kMuch));
+    const auto window_is_used = [&] { return opened.transport->bytes_received() > kWindow; };
+    EXPECT_TRUE(co_await eventually(executor, window_is_used));
+    StreamReader reader(*stream);
+    co_await reader.to_end();
+    EXPECT_EQ(reader.out().size(), kMuch);
+    EXPECT_EQ(reader.end(), "exit 0, closed");
+  });
+}
+
+TEST_F(SessionWithSshd, OutputThatIsLostWithTheConnectionIsNoEnd) {
+  run([](asio::any_io_executor executor) -> asio::awaitable<void> {
+    constexpr HoldBack kImpatient{.sign_of_life = 5ms, .longest = 0ms};
+    constexpr std::size_t kFitsIntoWindow = 1'000'000;
+    const Opened opened = co_await log_in(executor, kImpatient);
+    const std::shared_ptr<Stream> stream = co_await opened.session->exec(print(kFitsIntoWindow));
+    const auto all_is_here = [&] { return opened.transport->bytes_received() > kFitsIntoWindow; };
+    EXPECT_TRUE(co_await eventually(executor, all_is_here));
+    opened.session->stop({"connection", "gone"});
+    co_await asio::post(executor, asio::use_awaitable);  // the session does it
+    StreamReader reader(*stream);
+    co_await reader.to_end();
+    EXPECT_LT(reader.out().size(), kFitsIntoWindow);
+    EXPECT_EQ(reader.end(), "connection: gone");
+  });
+}
+
+}  // namespace
+}  // namespace podrun
