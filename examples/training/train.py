@@ -24,11 +24,13 @@ log = logging.getLogger("train")
 
 def meet_the_others():
     """Returns on all hosts at the same time, as jax.distributed.initialize() does: rank 0 waits for all and lets them go."""
-    coordinator = (os.environ.get("PODRUN_HOST0", "127.0.0.1"), 10000 + zlib.crc32(os.environ.get("PODRUN_RUN_ID", "").encode()) % 10000)
     if HOSTS == 1:
         return
+    address = os.environ["PODRUN_HOST0"]
+    coordinator = (address, 10000 + zlib.crc32(os.environ["PODRUN_RUN_ID"].encode()) % 10000)
     if RANK == 0:
-        with socket.create_server(coordinator, family=socket.AF_INET6 if ":" in coordinator[0] else socket.AF_INET, backlog=HOSTS) as server:
+        family = socket.AF_INET6 if ":" in address else socket.AF_INET
+        with socket.create_server(coordinator, family=family, backlog=HOSTS) as server:
             others = [server.accept()[0] for _ in range(HOSTS - 1)]
         for other in others:
             other.sendall(b"go")
@@ -116,7 +118,7 @@ def train(options, begin):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--steps", type=int, default=2000)
-    parser.add_argument("--log-every", type=int, default=100, metavar="STEPS")
+    parser.add_argument("--log-every", type=int, default=200, metavar="STEPS")
     parser.add_argument("--seconds", type=float, default=12, help="that the steps take")
     parser.add_argument("--stall", type=float, default=3, metavar="SECONDS", help="that one host is behind")
     options = parser.parse_args()

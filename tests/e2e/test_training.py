@@ -119,18 +119,19 @@ def test_the_example_can_be_run(podrun):
 
 def picture(*words):
     pytest.importorskip("pyte")
-    drawn = subprocess.run([sys.executable, PICTURE, *words], env={**os.environ, "TERM": "dumb"}, capture_output=True, check=True).stdout.decode()
-    namespace = "{http://www.w3.org/2000/svg}"
-    return drawn, [(text.text, text.attrib) for text in ElementTree.fromstring(drawn).iter(f"{namespace}text")][1:]
+    drawn = subprocess.run([sys.executable, PICTURE, *words], env={**os.environ, "LC_ALL": "C.UTF-8"}, stdin=subprocess.DEVNULL, capture_output=True, check=True)
+    texts = ElementTree.fromstring(drawn.stdout).iter("{http://www.w3.org/2000/svg}text")
+    return [(text.text, text.attrib) for text in texts][1:]  # without the title
 
 
 def test_a_picture_shows_what_a_command_shows(tmp_path):
     script = tmp_path / "script"
-    script.write_text("printf 'not this\\n$ command\\n\\033[0;1;36mall:\\033[0m a < b & c\\n'; stty size; seq 30\n")
-    _drawn, texts = picture("--from", "$ ", "--columns", "50", "--rows", "10", "--", "sh", str(script))
-    assert [text for text, _ in texts] == ["$ command", "all:", " a < b & c", "10 50", *map(str, range(1, 31))]
-    attributes = texts[1][1]
-    assert attributes["font-weight"] == "bold" and attributes["fill"].startswith("#")
+    script.write_text("printf 'not this\\n$ command\\n\\033[0;1;36mall:\\033[0m a < b & 日本 \\n'; stty size; seq 30\n")
+    texts = picture("--from", "$ ", "--columns", "50", "--rows", "10", "--", "sh", str(script))
+    assert [text for text, _ in texts] == ["$ command", "all:", "a < b & 日本", "10 50", *map(str, range(1, 31))]
+    label, text = texts[1][1], texts[2][1]
+    assert label["font-weight"] == "bold" and label["fill"].startswith("#")
+    assert float(text["textLength"]) / len("a < b & 日本日本") == pytest.approx(float(label["textLength"]) / len("all:"))  # two cells each
 
 
 def test_the_picture_of_the_training_run():

@@ -25,7 +25,7 @@ bool may_be_field(std::string_view before, std::string_view text) {
 }
 
 std::vector<std::string> names_of(const Host& host, std::vector<std::string> also) {
-  if (host.kind == HostKind::remote) also.push_back(host.name);  // `local` is no machine's name
+  if (host.name != "local") also.push_back(host.name);  // that is a word of every log; `local3` is none
   return also;
 }
 

@@ -377,6 +377,8 @@ TEST(LogKey, TakesLocalForNoName) {
   host.name = "local";
   host.kind = HostKind::local;
   EXPECT_EQ(key_of(LogKey(host, 0), "local 1"), "local 1");
+  host.name = "local1";
+  EXPECT_NE(key_of(LogKey(host, 0), "local1 is up"), "local1 is up");
 }
 
 TEST(LogKey, GivesThePlainLineItself) {
