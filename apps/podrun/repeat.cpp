@@ -71,6 +71,14 @@ std::vector<std::string> repeat_options(const std::vector<std::string>& options)
   return kept;
 }
 
+/// `--name=` needs no quotes, whatever the value needs.
+std::string quote(const std::string& word) {
+  const std::size_t equals = word.find('=');
+  if (!word.starts_with("--") || equals == std::string::npos) return shell_quote(word);
+  const std::string name = word.substr(0, equals);
+  return shell_quote(name) == name ? name + '=' + shell_quote(word.substr(equals + 1)) : shell_quote(word);
+}
+
 }  // namespace
 
 std::string repeat_command(const std::vector<std::string>& arguments, const std::string& ranks) {
@@ -86,7 +94,8 @@ std::string repeat_command(const std::vector<std::string>& arguments, const std:
   for (; word != arguments.end() && assignment_prefix(*word) > 0; ++word)
     words.push_back(without_value(*word));
   words.insert(words.end(), word, arguments.end());
-  const std::string text = shell_quote(words);
+  std::string text;
+  for (const std::string& each : words) text += (text.empty() ? "" : " ") + quote(each);
   const bool readable = text.size() <= kLongest && text.find('\n') == std::string::npos;
   return readable ? text : "podrun --ranks " + ranks + " … (the rest as before)";
 }

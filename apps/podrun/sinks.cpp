@@ -19,7 +19,8 @@ View make_view(const Options& options, const Probe& probe, const Terminal& termi
     const std::size_t i = index_of(stream);
     const bool is_terminal = terminal.is_terminal(view.shown_on[i]);
     view.color[i] = choose_color(options.color, environment, is_terminal);
-    view.bars[i] = is_terminal ? Bars::fold : Bars::keep;
+    view.bars[i] = is_terminal || options.dedup == Same::log_line ? Bars::fold : Bars::keep;
+    view.align = view.align || is_terminal;
   }
   return view;
 }

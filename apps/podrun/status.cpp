@@ -17,7 +17,9 @@ namespace {
 /// Shorter runs show nothing.
 constexpr std::chrono::milliseconds kNotBefore{500};
 constexpr std::chrono::milliseconds kRefresh{200};
-/// The least time between two lines where nothing can be painted.
+/// Where nothing can be painted: how often it is seen whether there is something new, and the least time
+/// between two lines.
+constexpr std::chrono::milliseconds kLook{1000};
 constexpr std::chrono::seconds kBetweenLines{10};
 
 }  // namespace
@@ -58,7 +60,7 @@ void StatusDisplay::arm() {
   timer_.async_wait([this](const std::error_code& error) {
     if (error) return;
     refresh();
-    timer_.expires_after(kRefresh);
+    timer_.expires_after(style_.way == StatusWay::painted ? kRefresh : kLook);
     arm();
   });
 }

@@ -54,8 +54,8 @@ void TypedLines::listen() {
 }
 
 /// Others of our group may read keys from it: a pager.
-bool TypedLines::is_ours() const {
-  const int descriptor = const_cast<asio::posix::stream_descriptor&>(terminal_).native_handle();
+bool TypedLines::is_ours() {
+  const int descriptor = terminal_.native_handle();
   termios settings{};
   return in_foreground(descriptor) && ::tcgetattr(descriptor, &settings) == 0 &&
          (settings.c_lflag & static_cast<tcflag_t>(ICANON)) != 0;

@@ -24,7 +24,7 @@ class TypedLines {
 
  private:
   void listen();
-  bool is_ours() const;
+  bool is_ours();
   bool read();
 
   asio::posix::stream_descriptor terminal_;

@@ -62,7 +62,7 @@ def test_a_late_host_is_counted(podrun):
     (podrun.directory / "go").touch()
     ended = run.wait()
     assert [line for line in ended.stdout.decode().splitlines()] == [f"[0-5,7]: {i}" for i in range(1, 101)]
-    assert re.search(rb"^podrun: late: \[6\] 100 lines, up to [0-9.]+ s behind$", ended.stderr, re.M)
+    assert re.search(rb"^podrun: late: \[6\] 100 lines, up to [0-9.]+ m?s behind$", ended.stderr, re.M)
 
 
 def test_every_line_of_every_host_is_shown_or_counted(podrun):

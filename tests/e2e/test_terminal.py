@@ -364,7 +364,7 @@ def test_a_resize_while_it_is_shown(on_screen, gate, directory):
 
 
 def test_enter_lists_what_runs(on_screen, gate):
-    screen = on_screen(*FOUR, "--", f"[ $PODRUN_RANK != 2 ] || exit 0; echo talk; {gate.passed}")
+    screen = on_screen(*FOUR, "--", f"[ $PODRUN_RANK != 2 ] || exit 0; echo talk; {gate.passed}", rows=6)  # which it fills
     screen.wait_for(lambda s: s.last.startswith("3 running · 1 done"))
     screen.type("\n")
     screen.wait_for(lambda s: len(s.lines) == 7 and STATUS.match(s.last))

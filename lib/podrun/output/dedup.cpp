@@ -51,9 +51,9 @@ void Dedup::look_up(const Line& line, std::string_view key) {
   meet(line.host, *same);
 }
 
-/// What is there more than once (a blank line, a brace) is taken for the next one only, with no line of
-/// several hosts before it: else one such line too many would shift all that follows. Where that is in doubt
-/// it floats until a line that is not shows where it belongs. Null: it is new, or floats.
+/// What is there more than once (a blank line, a brace) is taken for the next one only: else one such line
+/// too many would shift all that follows. Where that is in doubt it floats until a line that is not shows
+/// where it belongs. Null: it is new, or floats.
 DedupEntry* Dedup::find(std::size_t host, const DedupPhrase& phrase) {
   HostState& state = hosts_[host];
   const auto [placed, placed_behind] = order_.find(host, phrase);
@@ -100,6 +100,7 @@ void Dedup::meet(std::size_t host, DedupEntry& placed) {
     LateLines& late = late_[host];
     ++late.lines;
     late.lag = std::max(late.lag, now_ - placed.time);
+    hosts_[host].in_doubt = false;
   } else {
     place_floating(host, nullptr, &placed);
   }
@@ -123,39 +124,46 @@ void Dedup::share(std::size_t host, DedupEntry& floating) {
   const std::size_t owner = floating.first_host;
   place_floating(owner, &floating, nullptr);
   place_floating(host, nullptr, nullptr);
-  order_.put(take_first_floating(hosts_[owner]), nullptr);
+  const DedupPlace behind = std::max(order_.joins_behind(owner), order_.joins_behind(host));
+  order_.put(take_first_floating(hosts_[owner]), behind, nullptr);
   add(host, floating);
   order_.has_shared(owner, floating);
   order_.has_shared(host, floating);
 }
 
 /// What floats of the host, up to `last` (null: all), joins what it is the same as before `before` (null: the
-/// end); the rest gets places between these, as late as can be.
+/// end); the rest gets places between these.
 void Dedup::place_floating(std::size_t host, const DedupEntry* last, DedupEntry* before) {
   HostState& state = hosts_[host];
-  DedupPlace behind = order_.joins_behind(host);
   for (DedupEntry* entry = state.floating.first; entry != last;) {
     DedupEntry* const next = entry->next;
+    const DedupPlace behind = order_.joins_behind(host);
     DedupEntry* const same = entry->phrase ? entry->phrase->first_behind(behind, host).entry : nullptr;
     if (same && (!before || same->place < before->place)) {
-      while (state.floating.first != entry) order_.put(take_first_floating(state), same);
-      merge_first_floating(state, *same);
-      behind = same->place;
+      while (state.floating.first != entry) place_first_floating(host, same);
+      merge_first_floating(host, *same);
     }
     entry = next;
   }
-  while (state.floating.first != last) order_.put(take_first_floating(state), before);
+  while (state.floating.first != last) place_first_floating(host, before);
   state.in_doubt = state.in_doubt && last;
 }
 
-void Dedup::merge_first_floating(HostState& host, DedupEntry& same) {
-  DedupEntry& entry = take_first_floating(host);
+void Dedup::place_first_floating(std::size_t host, DedupEntry* before) {
+  DedupEntry& entry = take_first_floating(hosts_[host]);
+  order_.put(entry, order_.joins_behind(host), before);
+  order_.has_said(host, entry);
+}
+
+void Dedup::merge_first_floating(std::size_t host, DedupEntry& same) {
+  DedupEntry& entry = take_first_floating(hosts_[host]);
   if (entry.time < same.time) {
     open_.remove(same);
     open_.insert_before(&entry, same);
     same.time = entry.time;
   }
-  add(entry.first_host, same);
+  add(host, same);
+  order_.has_said(host, same);
   open_.remove(entry);
   store_.remove(entry);
 }

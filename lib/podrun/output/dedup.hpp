@@ -41,7 +41,7 @@ struct LateLines {
 
 /// Decides which lines of the hosts are the same (`--dedup`): those with the same stream, key and end. Every
 /// line of every host is in one line that is shown or counted as late, and each host's are shown in its
-/// order. Pieces of a line, and its rest, are the same as nothing.
+/// order. Pieces of a line, and its rest, are the same as nothing. The time is that which was given last.
 class Dedup {
  public:
   using Clock = Sink::Clock;
@@ -62,7 +62,7 @@ class Dedup {
   const std::vector<LateLines>& late() const { return late_; }
   /// A line may have been shown twice, since what it is the same as had to be forgotten for want of room.
   bool overflowed() const { return overflowed_; }
-  /// What is kept takes.
+  /// What is kept takes so many.
   std::size_t bytes() const { return store_.bytes(); }
 
  private:
@@ -83,7 +83,8 @@ class Dedup {
   void find_complete(DedupEntry& entry);
 
   void place_floating(std::size_t host, const DedupEntry* last, DedupEntry* before);
-  void merge_first_floating(HostState& host, DedupEntry& same);
+  void place_first_floating(std::size_t host, DedupEntry* before);
+  void merge_first_floating(std::size_t host, DedupEntry& same);
   DedupEntry& take_first_floating(HostState& host);
 
   void settle();

@@ -2,8 +2,8 @@
 #include "podrun/output/dedup_order.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <limits>
-#include <utility>
 
 namespace podrun {
 namespace {
@@ -22,6 +22,12 @@ bool intersect(const DedupHosts& a, const DedupHosts& b) {
     if ((a[i] & b[i]) != 0) return true;
   }
   return false;
+}
+
+std::size_t count(const DedupHosts& hosts) {
+  std::size_t sum = 0;
+  for (const std::uint64_t word : hosts) sum += static_cast<std::size_t>(std::popcount(word));
+  return sum;
 }
 
 }  // namespace
@@ -45,16 +51,31 @@ DedupPhrase::Found DedupOrder::find(std::size_t host, const DedupPhrase& phrase)
 bool DedupOrder::is_next(std::size_t host, const DedupEntry& entry) const {
   const DedupEntry* between = next_of(host);
   for (std::size_t passed = 0; between != &entry; between = between->next) {
-    if ((between->several_hosts && may_say(host, *between)) || ++passed > kLookedAt) return false;
+    if (will_say(host, *between) || ++passed > kLookedAt) return false;
   }
   return true;
+}
+
+/// Probably: it is not one host's alone; or not that of a few, when all have had their time to say it.
+bool DedupOrder::will_say(std::size_t host, const DedupEntry& entry) const {
+  if (!entry.several_hosts || !may_say(host, entry)) return false;
+  return !entry.shown || 2 * count(entry.hosts) > hosts_.size();
 }
 
 DedupPlace DedupOrder::joins_behind(std::size_t host) const {
   return std::max(hosts_[host].said.place, last_shown_);
 }
 
-void DedupOrder::put(DedupEntry& entry, DedupEntry* before) {
+void DedupOrder::put(DedupEntry& entry, DedupPlace behind, DedupEntry* before) {
+  for (std::size_t looked_at = 0; looked_at < kLookedAt; ++looked_at) {
+    DedupEntry* const previous = before ? before->previous : list_.last;
+    if (!previous || previous->place <= behind || previous->time <= entry.time) break;
+    before = previous;
+  }
+  insert(entry, before);
+}
+
+void DedupOrder::insert(DedupEntry& entry, DedupEntry* before) {
   if (room_before(before) <= (before ? 1 : kGap)) number_anew();
   const DedupPlace room = room_before(before);
   if (first_open_ == before) first_open_ = &entry;
@@ -63,7 +84,7 @@ void DedupOrder::put(DedupEntry& entry, DedupEntry* before) {
 
 void DedupOrder::put_shown(DedupEntry& entry) {
   DedupEntry* const open = first_open_;
-  put(entry, open);
+  insert(entry, open);
   first_open_ = open;
   last_shown_ = entry.place;
 }
@@ -108,8 +129,7 @@ bool DedupOrder::pull_before(std::size_t host, DedupEntry& entry) {
     if (first_open_ == &entry) first_open_ = each;
     link(*each, &entry, entry.place - room_before(&entry) + step);
   }
-  for (std::size_t i = 0; i < hosts_.size(); ++i) {
-    HostMarks& marks = hosts_[i];
+  for (HostMarks& marks : hosts_) {
     if (marks.said.entry && is_here(marks.said)) marks.said.place = marks.said.entry->place;
     if (marks.stand.entry && is_here(marks.stand)) marks.stand.place = marks.stand.entry->place;
   }
@@ -145,8 +165,7 @@ void DedupOrder::has_met(std::size_t host, DedupEntry& entry) {
 }
 
 void DedupOrder::has_shared(std::size_t host, DedupEntry& entry) {
-  if (!lags(host)) return has_met(host, entry);
-  hosts_[host].said = {entry.place, &entry};
+  lags(host) ? has_said(host, entry) : has_met(host, entry);
 }
 
 /// Others have been shown together what the host has not said.
@@ -161,7 +180,7 @@ bool DedupOrder::lags(std::size_t host) const {
 
 void DedupOrder::host_ended(std::size_t host) {
   HostMarks& marks = hosts_[host];
-  if (!std::exchange(marks.running, false)) return;
+  marks.running = false;
   --(is_here(marks.stand) ? marks.stand.entry->standing : behind_);
 }
 

@@ -27,19 +27,22 @@ class DedupOrder {
   DedupEntry* next_of(std::size_t host) const;
   /// The first such line that the host may say.
   DedupPhrase::Found find(std::size_t host, const DedupPhrase& phrase) const;
-  /// Nothing that several hosts have said is between this and where the host stands.
+  /// Between this and where the host stands is nothing that it is likely to say.
   bool is_next(std::size_t host, const DedupEntry& entry) const;
-  /// An open one behind which the host may join, or the last one that is shown.
+  /// What the host said last, or what was shown last: it joins behind that.
   DedupPlace joins_behind(std::size_t host) const;
 
-  /// An open one; `before` null: at the end.
-  void put(DedupEntry& entry, DedupEntry* before);
+  /// An open one between these, as it was first said earlier or later than what is there. `before` null: the
+  /// end.
+  void put(DedupEntry& entry, DedupPlace behind, DedupEntry* before);
   /// One that is shown before any that is open.
   void put_shown(DedupEntry& entry);
   /// Makes the host's last place one before the entry, by moving those between that have to be before it.
   /// False: that would change the order of a host's lines, or too many would have to be moved.
   bool pull_before(std::size_t host, DedupEntry& entry);
 
+  /// It has a place, but the host does not stand there.
+  void has_said(std::size_t host, DedupEntry& entry) { hosts_[host].said = {entry.place, &entry}; }
   /// The host has said what others had, or was late for it.
   void has_met(std::size_t host, DedupEntry& entry);
   /// The host and another one have said what is new. It stands there, unless it is behind the others.
@@ -63,8 +66,10 @@ class DedupOrder {
   };
 
   bool is_here(const Mark& mark) const { return list_.first && mark.place >= list_.first->place; }
+  bool will_say(std::size_t host, const DedupEntry& entry) const;
   bool lags(std::size_t host) const;
   std::vector<DedupEntry*> tied_between(const DedupEntry& entry, DedupEntry& last) const;
+  void insert(DedupEntry& entry, DedupEntry* before);
   void link(DedupEntry& entry, DedupEntry* before, DedupPlace place);
   DedupPlace room_before(const DedupEntry* entry) const;
   void number_anew();

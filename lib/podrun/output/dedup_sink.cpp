@@ -19,33 +19,55 @@ class SetLabels {
  public:
   SetLabels(const std::vector<Host>& hosts, const View& view) : hosts_(hosts), view_(view) {}
 
-  const std::string& of(std::span<const std::size_t> hosts, StreamId stream) {
+  /// Where labels are aligned, with the blanks that it takes to be as wide as the widest so far.
+  std::string_view of(std::span<const std::size_t> hosts, StreamId stream) {
     auto known = std::find_if(known_.begin(), known_.end(), [&](const Known& candidate) {
       return candidate.stream == stream && std::ranges::equal(candidate.hosts, hosts);
     });
-    if (known == known_.end()) {
-      known = known_.begin() + static_cast<std::ptrdiff_t>(next_++ % kKept);
-      known->hosts.assign(hosts.begin(), hosts.end());
-      known->stream = stream;
-      known->text = lines_label(view_.label, hosts_, hosts, stream, view_.color[index_of(stream)]);
+    if (known == known_.end()) known = make(hosts, stream);
+    if (view_.align && known->width < widest_) {
+      known->text.append(widest_ - known->width, ' ');
+      known->width = widest_;
     }
     return known->text;
   }
 
  private:
   static constexpr std::size_t kKept = 16;
+  static constexpr std::size_t kWidest = 20;  ///< cells; a wider one moves only its own line
 
   struct Known {
     std::vector<std::size_t> hosts;  ///< none: not used yet
     StreamId stream = StreamId::out;
     std::string text;
+    std::size_t width = 0;  ///< cells
   };
+  using Place = std::array<Known, kKept>::iterator;
+
+  Place make(std::span<const std::size_t> hosts, StreamId stream) {
+    const Place made = known_.begin() + static_cast<std::ptrdiff_t>(next_++ % kKept);
+    made->hosts.assign(hosts.begin(), hosts.end());
+    made->stream = stream;
+    made->width = lines_label(view_.label, hosts_, hosts, stream, Color::off).size();
+    made->text = lines_label(view_.label, hosts_, hosts, stream, view_.color[index_of(stream)]);
+    if (made->width <= kWidest) widest_ = std::max(widest_, made->width);
+    return made;
+  }
 
   const std::vector<Host> hosts_;
   const View view_;
   std::array<Known, kKept> known_;
   std::size_t next_ = 0;
+  std::size_t widest_ = 0;
 };
+
+/// `120 lines, up to 4.2 s behind`
+std::string describe(const LateLines& late) {
+  const double seconds = std::chrono::duration<double>(late.lag).count();
+  const std::string lag =
+      seconds < 1 ? fmt::format("{:.0f} ms", seconds * 1000) : fmt::format("{:.1f} s", seconds);
+  return fmt::format("{} line{}, up to {} behind", late.lines, late.lines == 1 ? "" : "s", lag);
+}
 
 /// The streams apart, since it is by chance in which order a host's stdout and stderr come here.
 class DedupSink final : public Sink {
@@ -112,26 +134,26 @@ class DedupSink final : public Sink {
     return all;
   }
 
-  /// `late: [7] 120 lines, up to 4.2 s behind`
+  /// `late: [7] 120 lines, up to 4.2 s behind · [1-3] 8 lines, up to 40 ms behind`
   void say_late() {
-    std::vector<std::size_t> ranks;
-    std::size_t lines = 0;
-    std::size_t latest = 0;
-    Clock::duration lag{};
-    for (std::size_t host = 0; host < printer_.hosts(); ++host) {
-      const LateLines late = late_lines_of(host);
-      if (late.lines == 0) continue;
-      if (ranks.empty() || late.lag > lag) latest = host;
-      lag = std::max(lag, late.lag);
-      ranks.push_back(printer_.host(host).label);
-      lines += late.lines;
+    Clock::duration worst{};
+    for (std::size_t host = 0; host < printer_.hosts(); ++host)
+      worst = std::max(worst, late_lines_of(host).lag);
+    std::string text;
+    for (const bool far_behind : {true, false}) {
+      LateLines all;
+      std::vector<std::size_t> ranks;
+      for (std::size_t host = 0; host < printer_.hosts(); ++host) {
+        const LateLines late = late_lines_of(host);
+        if (late.lines == 0 || (late.lag >= worst / 4) != far_behind) continue;
+        ranks.push_back(printer_.host(host).label);
+        all = {all.lines + late.lines, std::max(all.lag, late.lag)};
+      }
+      if (ranks.empty()) continue;
+      text += fmt::format("{}[{}] {}", text.empty() ? "podrun: late: " : " · ", fold_ranks(std::move(ranks)),
+                          describe(all));
     }
-    if (ranks.empty()) return;
-    const bool several = ranks.size() > 1;
-    printer_.say(fmt::format("podrun: late: [{}] {} line{}, up to {:.1f} s behind{}",
-                             fold_ranks(std::move(ranks)), lines, lines == 1 ? "" : "s",
-                             std::chrono::duration<double>(lag).count(),
-                             several ? fmt::format(" ([{}])", printer_.host(latest).label) : ""));
+    if (!text.empty()) printer_.say(text);
   }
 
   LinePrinter printer_;

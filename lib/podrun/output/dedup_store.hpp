@@ -33,10 +33,10 @@ class DedupStore {
  public:
   explicit DedupStore(std::size_t hosts);
 
-  /// The one there is, or a new one; one that gets no entry has to be tidied up.
+  /// The one there is, or a new one, which is to be given an entry.
   DedupPhrase& phrase(StreamId stream, LineEnd end, std::string_view key);
 
-  /// One that its host has just said. `phrase` may be null; then `key` is of no meaning.
+  /// One that its host says now. `phrase` may be null; then `key` is of no meaning.
   DedupEntry& add(const Line& line, DedupPhrase* phrase, std::string_view key, Sink::TimePoint now);
   void drop_text(DedupEntry& entry);
   /// With its phrase, if that has no other.

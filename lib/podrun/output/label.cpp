@@ -22,11 +22,10 @@ std::string label_text(Label label, const Host& host) {
   return {};
 }
 
-/// Without `host` in no colour of its own; a space follows.
+/// Without `host` dimmed, so that the text leads, and not in a colour of its own; a space follows.
 std::string paint(const std::string& text, const Host* host, StreamId stream, Color color) {
   if (color == Color::off) return text + ' ';
-  std::string codes = "0";
-  if (stream == StreamId::err) codes += ";1";
+  std::string codes = stream == StreamId::err ? "0;1" : host ? "0" : "0;2";
   if (host) codes += fmt::format(";{}", kPalette[host->label % kPalette.size()]);
   return fmt::format("\x1b[{}m{}\x1b[0m ", codes, text);
 }

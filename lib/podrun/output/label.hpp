@@ -20,8 +20,8 @@ enum class Label { rank, host, both, none };
 std::string line_label(Label label, const Host& host, StreamId stream, Color color);
 
 /// That of a line of several hosts, given by their places: `all: ` for all, else their folded ranks,
-/// `[0-62]: `; of one host in brackets too. In colour a few of many have that of the first of them, most
-/// none.
+/// `[0-62]: `; of one host in brackets too. In colour, a few
+/// have that of the first of them, most are dim.
 std::string lines_label(Label label, const std::vector<Host>& all, std::span<const std::size_t> hosts,
                         StreamId stream, Color color);
 

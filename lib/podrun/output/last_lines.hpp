@@ -11,8 +11,8 @@
 
 namespace podrun {
 
-/// Remembers the last lines of every host, for the end of a run that fails: 10 of each stream, of each at most
-/// 400 bytes. Bars are kept in their last state. Read it when the output has been drained.
+/// Remembers the last lines of every host, for the end of a run that fails: 10 of each stream, of each at
+/// most 400 bytes. Bars are kept in their last state. Read it when the output has been drained.
 class LastLines final : public Sink {
  public:
   explicit LastLines(std::size_t hosts) : hosts_(hosts) {}

@@ -28,6 +28,7 @@ struct View {
   std::array<Color, kStreams> color = {Color::off, Color::off};  ///< of a stream's labels
   std::array<Bars, kStreams> bars = {Bars::keep, Bars::keep};    ///< of a stream
   Controls controls = Controls::pass;
+  bool align = false;  ///< labels of changing width, as far as that goes
   std::array<StreamId, kStreams> shown_on = {StreamId::out, StreamId::err};  ///< our stream for a stream
 };
 

@@ -21,11 +21,21 @@ struct Kind {
   std::vector<std::size_t> hosts;
 };
 
+/// Python's, where one is among them: what comes before it is no reason.
+std::vector<std::string> from_traceback(std::vector<std::string> lines) {
+  const auto is_traceback = [](const std::string& line) {
+    return line.starts_with("Traceback (most recent");
+  };
+  const auto last = std::find_if(lines.rbegin(), lines.rend(), is_traceback);
+  if (last != lines.rend()) lines.erase(lines.begin(), last.base() - 1);
+  return lines;
+}
+
 std::vector<Kind> kinds_of(const std::vector<std::size_t>& hosts,
                            const std::function<std::vector<std::string>(std::size_t)>& last_lines) {
   std::vector<Kind> kinds;
   for (const std::size_t host : hosts) {
-    std::vector<std::string> lines = last_lines(host);
+    std::vector<std::string> lines = from_traceback(last_lines(host));
     if (lines.empty()) continue;
     auto same =
         std::find_if(kinds.begin(), kinds.end(), [&](const Kind& kind) { return kind.lines == lines; });

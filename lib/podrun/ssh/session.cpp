@@ -82,10 +82,8 @@ asio::awaitable<void> Session::pump(std::shared_ptr<Session> self) {
 
 /// Returns whether it stopped before the end.
 bool Session::handle_arrivals(Clock::time_point now) {
-  int steps = 0;
   bool all = false;
-  while (!all && steps < kStepsAtATime && !holds_back()) {
-    ++steps;
+  for (int steps = 0; steps < kStepsAtATime && !all && !holds_back(); ++steps) {
     all = !transport_->step() || transport_->dead();
   }
   if (all) {

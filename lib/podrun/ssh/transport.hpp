@@ -55,9 +55,9 @@ class Transport {
     }
   }
 
-  /// Waits until the socket is readable, if that matters, or writable while libssh has something to write, or
-  /// for wake().
+  /// Whether what arrives is waited for.
   enum class Reading { yes, no };
+  /// Waits until the socket is readable, or writable while libssh has something to write, or for wake().
   asio::awaitable<void> wait(Reading reading = Reading::yes);
   void wake() { waits_->event.notify(); }
   /// Acknowledge at once: sshd sends some answers in two pieces and waits for ours (Nagle).

@@ -81,14 +81,14 @@ TEST_F(DedupSinkTest, OneHostAloneIsNotAll) {
   EXPECT_EQ(finish(), "[0]: a\n|");
 }
 
-TEST_F(DedupSinkTest, ColorsFewHostsAndNotMost) {
+TEST_F(DedupSinkTest, ColorsFewHostsAndDimsMost) {
   start(5, {.color = {Color::on, Color::on}});
   say(0, 4, "a");
   say(1, 3, "b");
   say(2, 3, "c");
   say(4, 4, "d", StreamId::err);
   EXPECT_EQ(finish(),
-            "\x1b[0mall:\x1b[0m a\n\x1b[0m[1-3]:\x1b[0m b\n\x1b[0;32m[2,3]:\x1b[0m c\n"
+            "\x1b[0;2mall:\x1b[0m a\n\x1b[0;2m[1-3]:\x1b[0m b\n\x1b[0;32m[2,3]:\x1b[0m c\n"
             "|\x1b[0;1;34m[4]:\x1b[0m d\n");
 }
 
@@ -134,15 +134,33 @@ TEST_F(DedupSinkTest, SaysWhoWasLate) {
   EXPECT_EQ(finish(), "[0,1]: a\n|podrun: late: [2] 1 line, up to 4.2 s behind\n");
 }
 
-TEST_F(DedupSinkTest, SaysWhichOfSeveralWasLatest) {
+TEST_F(DedupSinkTest, TellsTheLatestFromThoseHardlyLate) {
   start(4);
-  for (const char* const text : {"a", "b"}) say(0, 1, text);
+  for (const char* const text : {"a", "b"}) say(0, 0, text);
   wait(500ms);
-  wait(1s);
-  say(2, 3, "a");
-  wait(2s);
-  say(2, 2, "b");
-  EXPECT_EQ(finish(), "[0,1]: a\n[0,1]: b\n|podrun: late: [2,3] 3 lines, up to 3.0 s behind ([2])\n");
+  wait(40ms);
+  say(1, 2, "a");
+  wait(3s);
+  say(3, 3, "a");
+  say(3, 3, "b");
+  EXPECT_EQ(finish(),
+            "[0]: a\n[0]: b\n"
+            "|podrun: late: [3] 2 lines, up to 3.0 s behind · [1,2] 2 lines, up to 40 ms behind\n");
+}
+
+TEST_F(DedupSinkTest, AlignsLabelsToTheWidestSoFar) {
+  start(8, {.align = true});
+  say(0, 7, "a");
+  for (const std::size_t host : {0, 2, 4, 6, 7}) say(host, host, "b");
+  say(0, 7, "c");
+  EXPECT_EQ(finish(), "all: a\n[0,2,4,6,7]: b\nall:         c\n|");
+}
+
+TEST_F(DedupSinkTest, ComparesTheLastStateOfABarInALog) {
+  start(2, {.bars = {Bars::fold, Bars::fold}}, Same::log_line);
+  say(0, 0, "10%\r50%\r100%");
+  say(1, 1, "30%\r100%");
+  EXPECT_EQ(finish(), "all: 100%\n|");
 }
 
 TEST_F(DedupSinkTest, SaysThatLinesMayHaveBeenShownTwice) {

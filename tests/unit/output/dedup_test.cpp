@@ -2,6 +2,7 @@
 #include "podrun/output/dedup.hpp"
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -262,6 +263,33 @@ TEST(Dedup, ALateLineIsCountedInAnyOrder) {
   talk.finish();
   EXPECT_THAT(talk.shown(), ElementsAre("[0,1]: a", "[0,1]: b", "[2]: a"));
   EXPECT_EQ(talk.late(2).lines, 2U);
+}
+
+TEST(Dedup, LinesThatRepeatAreLateToo) {
+  Talk talk(6);
+  for (std::size_t host = 0; host < 5; ++host) {
+    talk.say_all(host, {"", "a"});
+    if (host < 2) talk.say(host, "ours");
+    talk.say_all(host, {"", "b", ""});
+  }
+  talk.wait(500ms);
+  EXPECT_THAT(talk.shown(),
+              ElementsAre("[0-4]: ", "[0-4]: a", "[0,1]: ours", "[0-4]: ", "[0-4]: b", "[0-4]: "));
+  talk.say_all(5, {"", "a", "", "b", ""});
+  talk.finish();
+  EXPECT_THAT(talk.shown(), IsEmpty());
+  EXPECT_EQ(talk.late(5).lines, 5U);
+}
+
+TEST(Dedup, ABlankLineTooManyOfALateHostDoesNotShiftWhatFollows) {
+  Talk talk(3);
+  for (const std::size_t host : {0U, 1U}) talk.say_all(host, {"", "a", "", "b", "", "c"});
+  talk.wait(500ms);
+  EXPECT_EQ(talk.shown().size(), 6U);
+  talk.say_all(2, {"", "", "a", "", "b", "", "c"});
+  talk.finish();
+  EXPECT_THAT(talk.shown(), ElementsAre("[2]: "));
+  EXPECT_EQ(talk.late(2).lines, 6U);
 }
 
 TEST(Dedup, AHostThatIsTooLateIsShown) {

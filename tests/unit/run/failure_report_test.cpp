@@ -43,6 +43,12 @@ TEST(FailureReport, IsSilentWithoutLinesAndForHostsThatNeverRan) {
               IsEmpty());
 }
 
+TEST(FailureReport, BeginsAtTheLastTraceback) {
+  const std::string traceback = "Traceback (most recent call last):";
+  EXPECT_THAT(report({Exited{1}}, {{"step 1", traceback, "KeyError", traceback, "OSError"}}),
+              ElementsAre("podrun: last lines of [10] (exit 1):", "    " + traceback, "    OSError"));
+}
+
 TEST(FailureReport, LetsNothingAct) {
   EXPECT_THAT(report({Exited{1}}, {{"\x1b]0;x\a"}}),
               ElementsAre("podrun: last lines of [10] (exit 1):", "    \\x1b]0;x\\x07"));
