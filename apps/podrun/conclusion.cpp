@@ -21,14 +21,21 @@ bool was_interrupted(const HostOutcome& outcome, const RunPolicy& policy) {
          (*number == 128 + SIGINT || *number == 128 + SIGTERM || *number == 128 + SIGKILL);
 }
 
-/// For hosts that have something to say that the user has not before him.
+constexpr std::uint64_t kStillSeen = 16;  ///< lines, on a small terminal
+
 std::vector<std::string> why(const std::vector<Host>& hosts, const RunPolicy& policy, const Options& options,
                              const LastLines& last_lines) {
-  const bool all_were_shown = !options.rank0 && !options.gather && !options.json;
-  return report_failures(hosts, policy.outcomes(), [&](std::size_t host) {
-    if (was_interrupted(policy.outcomes()[host], policy)) return std::vector<std::string>();
-    return all_were_shown && last_lines.are_recent(host) ? std::vector<std::string>() : last_lines.of(host);
-  });
+  if (options.gather) return {};  // all of it was just shown
+  const std::uint64_t seen = options.rank0 || options.json ? 0
+                             : options.dedup               ? kStillSeen * hosts.size()
+                                                           : kStillSeen;
+  return report_failures(
+      hosts, policy.outcomes(),
+      [&](std::size_t host) {
+        return was_interrupted(policy.outcomes()[host], policy) ? std::vector<std::string>()
+                                                                : last_lines.of(host);
+      },
+      [&](std::size_t host) { return last_lines.are_among_last(host, seen); });
 }
 
 }  // namespace
@@ -43,7 +50,7 @@ std::vector<std::string> conclude(const Plan& plan, const RunPolicy& policy, con
   }
   const std::string ranks = ranks_to_repeat(hosts, policy.outcomes());
   if (!ranks.empty() && !policy.interrupted_by())
-    lines.push_back("podrun: again on just those: " + repeat_command(options.arguments, ranks));
+    lines.push_back("podrun: again on just those: " + repeat_command(options, ranks));
   if (const auto* words = std::get_if<Words>(&plan.command.what)) {
     if (auto hint = quoting_hint(words->words, policy.outcomes())) lines.push_back(std::move(*hint));
   }

@@ -150,7 +150,7 @@ std::optional<int> try_to_run(Run& run) {
   output.emplace(executor, hosts.size(), sinks.all, run.terminal, [&](const WriteError& error) {
     if (!error.broken_pipe) output->say("podrun: cannot write " + error.what);
     run.io_failed = run.io_failed || !error.broken_pipe;
-    if (interruptible) interruptible->interrupt(SIGPIPE);
+    if (interruptible && !error.is_side) interruptible->interrupt(SIGPIPE);
   });
   std::optional<Input> input;
   if (run.options.feed_input) {

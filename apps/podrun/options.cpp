@@ -81,6 +81,10 @@ class CommandLine {
     std::vector<std::string> left(arguments.begin(), separator);
     options_.arguments = arguments;
     if (separator != arguments.end()) options_.words.emplace(separator + 1, arguments.end());
+    for (const std::string& word : left) {
+      if (word == "-dlog" || word.starts_with("-d="))
+        throw UsageError("-d takes no value (write --dedup=log)");
+    }
     std::reverse(left.begin(), left.end());  // as CLI11 wants it
     try {
       app_.parse(left);
@@ -92,6 +96,9 @@ class CommandLine {
       throw UsageError(fmt::format("{} (see podrun --help)", error.what()));
     }
     if (version_) return Answer{"podrun " PODRUN_VERSION "\n"};
+    options_.arguments_without_ranks = without_ranks({arguments.begin(), separator});
+    options_.arguments_without_ranks.insert(options_.arguments_without_ranks.end(), separator,
+                                            arguments.end());
     take_task();
     check_extras(std::vector<std::string>(arguments.begin(), separator));
     check_combinations();
@@ -107,6 +114,31 @@ class CommandLine {
     if (!option) return what + " (see podrun --help)";
     return fmt::format("{}: its {} is missing (see podrun --help)", option->get_name(false, true),
                        option->get_type_name());
+  }
+
+  /// How many words this one begins: 2 where its option takes the next as its value.
+  std::size_t words_of(const std::string& word) const {
+    const auto takes_value = [this](const std::string& name) {
+      const CLI::Option* option = app_.get_option_no_throw(name);
+      return option && option->get_expected_min() > 0;
+    };
+    if (word.starts_with("--")) return word.find('=') == std::string::npos && takes_value(word) ? 2 : 1;
+    if (!word.starts_with('-')) return 1;
+    for (std::size_t i = 1; i < word.size(); ++i) {
+      if (takes_value({'-', word[i]})) return i + 1 == word.size() ? 2 : 1;
+    }
+    return 1;
+  }
+
+  std::vector<std::string> without_ranks(const std::vector<std::string>& left) const {
+    std::vector<std::string> kept;
+    for (std::size_t i = 0, count = 0; i < left.size(); i += count) {
+      count = std::min(words_of(left[i]), left.size() - i);
+      const std::string name = left[i].substr(0, left[i].find('='));
+      if (name == "--ranks" || name == "--worker") continue;
+      for (std::size_t word = i; word < i + count; ++word) kept.push_back(left[word]);
+    }
+    return kept;
   }
 
   void value(const std::string& group, const std::string& names, const std::string& type,
@@ -232,7 +264,7 @@ class CommandLine {
       options_.color = parse_choice<ColorMode>(
           text, {{"auto", ColorMode::automatic}, {"always", ColorMode::always}, {"never", ColorMode::never}});
     });
-    app_.add_flag("-d{bytes},--dedup{bytes}", dedup_,
+    app_.add_flag("-d{bytes},--dedup{bytes},!--no-dedup", dedup_,
                   "Once what many hosts print, live; log: but for its timestamps")
         ->group(group);
     value(group, "--window", "TIME", "-d: how long a line waits for other hosts (500ms)",
@@ -300,7 +332,7 @@ class CommandLine {
       throw UsageError(
           "--stdin and --serial exclude each other (standard input is read once, for all hosts together)");
     }
-    if (!dedup_.empty()) {
+    if (!dedup_.empty() && dedup_ != "false") {
       try {
         options_.dedup = parse_choice<Same>(dedup_, {{"bytes", Same::bytes}, {"log", Same::log_line}});
       } catch (const UsageError& error) {

@@ -67,7 +67,8 @@ struct Options {
   bool connect_timeout_given = false;
   bool retries_given = false;
 
-  std::vector<std::string> arguments;  ///< the command line as it was given
+  std::vector<std::string> arguments;                ///< the command line as it was given
+  std::vector<std::string> arguments_without_ranks;  ///< the same but for --ranks
 };
 
 /// Text to print on standard output instead of running something.

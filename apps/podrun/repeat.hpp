@@ -2,12 +2,13 @@
 #pragma once
 
 #include <string>
-#include <vector>
+
+#include "options.hpp"
 
 namespace podrun {
 
-/// The command line that runs again on just these ranks, for a shell; values of `-e` and of leading
-/// assignments are left out, as they may be secret and what is printed may be kept.
-std::string repeat_command(const std::vector<std::string>& arguments, const std::string& ranks);
+/// How to run again on just these ranks: the command line, for a shell; or, where that alone does not make
+/// the run or has values that may be secret, what to give it in addition.
+std::string repeat_command(const Options& options, const std::string& ranks);
 
 }  // namespace podrun

@@ -19,9 +19,15 @@ View make_view(const Options& options, const Probe& probe, const Terminal& termi
     const std::size_t i = index_of(stream);
     const bool is_terminal = terminal.is_terminal(view.shown_on[i]);
     view.color[i] = choose_color(options.color, environment, is_terminal);
-    view.bars[i] = is_terminal || options.dedup == Same::log_line ? Bars::fold : Bars::keep;
+    view.bars[i] = is_terminal ? Bars::fold : Bars::keep;
     view.align = view.align || is_terminal;
   }
+  return view;
+}
+
+/// A bar that many hosts share is shown in its last state, as no two come to it alike.
+View dedup_view(View view, Same same) {
+  if (same == Same::log_line) view.bars.fill(Bars::fold);
   return view;
 }
 
@@ -41,14 +47,17 @@ Sinks make_sinks(const std::vector<Host>& hosts, const Options& options, const P
   sinks.last_lines = std::make_shared<LastLines>(hosts.size());
   sinks.all.push_back(sinks.last_lines);
   if (options.json) sinks.all.push_back(make_json_sink(hosts, terminal));
+  const bool is_raw = hosts.size() == 1 && view.label == Label::none && !options.json;
   if (options.rank0) {
     sinks.all.push_back(make_stream_sink(hosts, view, terminal, Shown::first));
-  } else if (options.dedup) {
-    sinks.all.push_back(make_dedup_sink(hosts, view, *options.dedup, options.dedup_limits, terminal));
-  } else if (!options.json && !options.gather) {
+  } else if (options.dedup && !is_raw) {
+    sinks.all.push_back(make_dedup_sink(hosts, dedup_view(view, *options.dedup), *options.dedup,
+                                        options.dedup_limits, terminal));
+  } else if (is_raw || (!options.json && !options.gather)) {
     sinks.all.push_back(make_stream_sink(hosts, view, terminal));
   }
-  if (options.gather) sinks.all.push_back(make_gather_sink(hosts, view, terminal, spool_space(probe)));
+  if (options.gather && !is_raw)
+    sinks.all.push_back(make_gather_sink(hosts, view, terminal, spool_space(probe)));
   if (!options.outdir.empty()) sinks.all.push_back(make_outdir_sink(hosts, options.outdir));
   return sinks;
 }

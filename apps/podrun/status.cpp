@@ -46,19 +46,21 @@ StatusDisplay::StatusDisplay(const asio::any_io_executor& executor, const FanOut
 void StatusDisplay::show() {
   if (typed_lines_) typed_lines_->start();
   if (style_.way == StatusWay::none) return;
+  shown_ = true;
   timer_.expires_at(std::max(begin_ + kNotBefore, Clock::now()));
   arm();
 }
 
 void StatusDisplay::hide() {
   if (typed_lines_) typed_lines_->stop();
+  shown_ = false;  // a handler may be on its way already
   timer_.cancel();
   output_.say_status({});
 }
 
 void StatusDisplay::arm() {
   timer_.async_wait([this](const std::error_code& error) {
-    if (error) return;
+    if (error || !shown_) return;
     refresh();
     timer_.expires_after(style_.way == StatusWay::painted ? kRefresh : kLook);
     arm();

@@ -52,6 +52,7 @@ class StatusDisplay {
   Output& output_;
   const StatusStyle style_;
   const TimePoint begin_ = Clock::now();
+  bool shown_ = false;
   Rate rate_;
   StatusText printed_;  ///< by print_line(), as far as it does not change by itself
   std::optional<TimePoint> printed_at_;

@@ -78,7 +78,8 @@ class Folded:
         self.data += data
 
     def complaint(self, log, hosts, _exact):
-        counted = sum(map(int, re.findall(rb"late: \[[0-9,-]+\] ([0-9]+) line", self.data)))
+        late = b"".join(re.findall(rb"^podrun: late: .*", self.data, re.MULTILINE))
+        counted = sum(map(int, re.findall(rb"(?:all|\[[0-9,-]+\]) ([0-9]+) line", late)))
         labels = Counter(re.findall(rb"^(all|\[[0-9,-]+\]): ", self.data, re.MULTILINE))
         counted += sum(self.size(label, hosts) * times for label, times in labels.items())
         return None if counted == hosts * log.lines else f"{counted} lines shown or counted, not {hosts * log.lines}"

@@ -43,31 +43,53 @@ def test_rank0_without_a_label_is_what_the_first_host_prints(podrun):
     assert podrun.ok("-H", "local[0-3]", "-x", "local0", "-0", "--", "echo $PODRUN_RANK") == b"1: 0\n"
 
 
-def test_the_repeat_command_repeats_on_those_hosts(podrun):
+AGAIN = "podrun: again on just those: "
+
+
+def again(ended):
+    return ended.stderr.decode().partition(AGAIN)[2].rstrip("\n")
+
+
+@pytest.mark.parametrize("ranks", [["--ranks=1-3"], ["--ranks", "1-3"], ["-Hlocal[0-3]", "--allow-repeats", "-oLogLevel=none", "--worker", "1-3"]])
+def test_the_repeat_command_repeats_on_those_hosts(podrun, ranks):
     flag = podrun.directory / "it's mended"
-    options = [*FOUR, "--ranks=1-3", "-e", "CODE=3", "--"]
-    ended = podrun(*options, "sh", "-c", '[ -e "$1" ] || [ $PODRUN_WORKER = 1 ] || exit $CODE; echo fine', "sh", flag)
-    prefix = "podrun: again on just those: "
-    (command,) = [line.removeprefix(prefix) for line in report(ended) if line.startswith(prefix)]
-    words = shlex.split(command)
+    hosts = FOUR if not ranks[0].startswith("-H") else []
+    ended = podrun(*hosts, *ranks, "--", "sh", "-c", '[ -e "$1" ] ||\n [ $PODRUN_WORKER = 1 ] || exit 3; echo fine', "sh", flag)
+    words = shlex.split(again(ended))
     assert words[:3] == ["podrun", "--ranks", "2,3"]
-    assert "CODE=3" not in command, "a value may be a secret"
     flag.touch()
-    words = [podrun.binary, *("CODE=3" if word == "CODE=…" else word for word in words[1:])]
-    again = subprocess.run(words, env=podrun.env, stdin=subprocess.DEVNULL, capture_output=True, check=True, timeout=60)
-    assert sorted(again.stdout.splitlines()) == [b"2: fine", b"3: fine"]
+    mended = subprocess.run([podrun.binary, *words[1:]], env=podrun.env, stdin=subprocess.DEVNULL, capture_output=True, check=True, timeout=60)
+    assert sorted(mended.stdout.splitlines()) == [b"2: fine", b"3: fine"]
+
+
+FAILS = "test $PODRUN_RANK = 0"
 
 
 @pytest.mark.parametrize(
     "words",
-    [["-e", "A=secret", "--", "COMMAND"], ["-we", "A=secret", "--", "COMMAND"], ["-eA=secret", "--", "COMMAND"], ["--env=A=secret", "--", "COMMAND"], ["--", "A=secret", "COMMAND"], ["--", "A=1 B=secret COMMAND"]],
+    [
+        ["-e", "A=secret", "--", FAILS],
+        ["-veA=secret", "--", FAILS],
+        ["-lme", "--env=A=secret", "--", FAILS],
+        ["--", "A=secret", "sh", "-c", FAILS],
+        ["--", f" A=secret;{FAILS}"],
+        ["-I", "--", FAILS],
+        ["--", f"{FAILS} # \x1b"],
+    ],
 )
-def test_no_value_of_a_variable_is_repeated(podrun, words):
-    fails = "test $PODRUN_RANK = 0"
-    split = [part for word in words for part in (["sh", "-c", fails] if word == "COMMAND" else [word.replace("COMMAND", fails)])]
-    ended = podrun("-H", "local[0-1]", *split)
-    assert b"again on just those: podrun --ranks 1 " in ended.stderr
+def test_what_the_command_line_does_not_make_is_not_repeated(podrun, words):
+    ended = podrun("-H", "local[0-1]", *words)
+    assert again(ended) == "the same command with --ranks 1"
     assert b"secret" not in ended.stderr
+
+
+def test_text_from_standard_input_is_not_repeated(podrun):
+    assert again(podrun("-H", "local[0-1]", input=FAILS.encode())) == "the same command with --ranks 1"
+
+
+def test_the_last_lines_name_all_hosts_that_failed_alike(podrun):
+    ended = podrun("-H", "local[0-19]", "--", "echo boom >&2; [ $PODRUN_RANK = 0 ]")
+    assert "podrun: last lines of [1-19] (exit 1):" in report(ended)
 
 
 def test_what_was_interrupted_needs_no_reason(podrun):

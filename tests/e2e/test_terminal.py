@@ -6,7 +6,6 @@ import pty
 import re
 import select
 import shlex
-import signal
 import struct
 import subprocess
 import termios
@@ -18,6 +17,7 @@ import pytest
 from support import PATIENCE, by_rank, checked, wait_until
 
 FOUR = ("-H", "local[0-3]", "--color", "never")
+COUNTS = r"\d \w+( · \d \w+)*"
 STATUS = re.compile(r"\d+ (connecting|ready|running|ending|waiting)\b")
 
 
@@ -198,7 +198,7 @@ def test_wide_characters_in_a_bar(on_screen, gate):
     screen = on_screen("-H", "local", "--", f"printf '\\r学習中 🚀 45%%|████▌     | 900/2000'; {gate.passed}", columns=40)
     screen.wait_for(lambda s: "学" in s.last)
     # pyte keeps an empty cell behind each wide character.
-    assert re.fullmatch(r"1 running · (0|\d+) B/s · \[0\] 学 ?習 ?中 ?.*", screen.last)
+    assert re.fullmatch(r"1 running · \d+ B/s · \[0\] 学 ?習 ?中 ?.*", screen.last)
     gate.open()
     assert screen.wait() == 0
     assert len(screen.lines) == 1
@@ -250,16 +250,16 @@ def test_plain_lines_in_a_pipe_when_asked(podrun, gate):
     run = podrun.start(*FOUR, "--progress", "always", "--", f"[ $PODRUN_RANK = 0 ] || {{ {gate.passed}; }}")
     wait_until(lambda: run.stderr, what="a line of it")
     gate.open()
-    assert run.wait().stderr == "podrun: 3 running · 1 done\n".encode()
+    assert re.fullmatch(rf"podrun: {COUNTS}\n", run.wait().stderr.decode())
     assert podrun(*FOUR, "--", "sleep 0.8").stderr == b""
 
 
 def test_plain_lines_on_a_dumb_terminal_when_asked(on_screen, gate):
     screen = on_screen(*FOUR, "--progress", "always", "--", gate.passed, env={"TERM": "dumb"})
-    screen.wait_for("podrun: 4 running")
+    screen.wait_for(lambda s: re.fullmatch(f"podrun: {COUNTS}", s.last))
     gate.open()
     assert screen.wait() == 0
-    assert screen.lines == ["podrun: 4 running"]
+    assert len(screen.lines) == 1
     assert b"\x1b" not in screen.bytes
 
 
@@ -387,7 +387,7 @@ def test_ctrl_d_is_the_end_of_listening(on_screen, gate):
     assert screen.wait() == 0
 
 
-def test_enter_is_the_commands_with_stdin(on_screen, gate):
+def test_enter_is_the_commands_with_stdin(on_screen):
     screen = on_screen("-H", "local", "--color", "never", "-I", "--", "read line; echo got $line")
     screen.wait_for(lambda s: STATUS.match(s.last))
     screen.type("text\n")
@@ -408,7 +408,7 @@ def test_the_terminal_stays_as_it_was_for_those_who_share_it(on_screen, gate):
 
 
 def test_the_third_ctrl_c_leaves_nothing_of_it(on_screen):
-    screen = on_screen("-H", "local", "--color", "never", "--grace", "2", "--", "trap '' INT TERM; echo $$; while :; do sleep 0.05; done")
+    screen = on_screen("-H", "local", "--color", "never", "--grace", "4", "--", "trap '' INT TERM; echo $$; while :; do sleep 0.05; done")
     screen.wait_for(lambda s: STATUS.match(s.last))
     for shown in ("interrupted 1 host", "ending 1 host"):
         screen.type("\x03")
@@ -440,7 +440,7 @@ def test_ctrl_z_and_back(shell, podrun, gate):
     screen.wait()
 
 
-def test_it_is_not_painted_in_the_background(shell, podrun, directory, gate):
+def test_it_is_not_painted_in_the_background(shell, podrun, gate):
     screen = shell()
     screen.type(words(podrun, *FOUR, "--", gate.passed) + " &\n")
     screen.wait_for("$")

@@ -22,7 +22,7 @@ namespace podrun {
 struct DedupLimits {
   std::chrono::milliseconds window{500};   ///< from when a line was first said to when it is shown, at most
   std::chrono::milliseconds late{10'000};  ///< from then on for hosts that say it to be counted only
-  std::size_t bytes = std::size_t{16} << 20U;  ///< for the texts and all that it takes to keep them
+  std::size_t bytes = std::size_t{64} << 20U;  ///< for the texts and all that it takes to keep them
 };
 
 /// A line to be shown once for all the hosts that said it.

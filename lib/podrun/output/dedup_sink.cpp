@@ -111,6 +111,7 @@ class DedupSink final : public Sink {
 
   void finish() override {
     for (const auto& stream : streams_) stream->finish();
+    if (!printer_.is_read(StreamId::out)) return;  // `| head` has what it wants
     say_late();
     if (std::ranges::any_of(streams_, [](const auto& stream) { return stream->overflowed(); }))
       printer_.say("podrun: more lines differed at a time than can be kept: some may have been shown twice");

@@ -21,6 +21,12 @@ std::size_t sequence_size(unsigned char lead) {
   return 0;
 }
 
+/// What Unicode 3.9, table 3-7 excludes: longer than needed, surrogates, beyond U+10FFFF.
+bool is_overlong_or_no_character(unsigned char lead, unsigned char second) {
+  return (lead == 0xe0 && second < 0xa0) || (lead == 0xed && second > 0x9f) ||
+         (lead == 0xf0 && second < 0x90) || (lead == 0xf4 && second > 0x8f);
+}
+
 /// Bytes of the harmless character that `text` begins with; 0: it begins with none.
 std::size_t harmless_prefix(std::string_view text) {
   const unsigned char lead = byte_at(text, 0);
@@ -31,7 +37,7 @@ std::size_t harmless_prefix(std::string_view text) {
     if ((byte_at(text, i) & 0xc0) != 0x80) return 0;
   }
   const bool c1_control = lead == 0xc2 && byte_at(text, 1) < 0xa0;
-  return c1_control ? 0 : size;
+  return c1_control || (size > 2 && is_overlong_or_no_character(lead, byte_at(text, 1))) ? 0 : size;
 }
 
 }  // namespace

@@ -7,7 +7,6 @@ namespace podrun {
 namespace {
 
 constexpr std::size_t kMaxText = 400;
-constexpr std::uint64_t kRecent = 16;  ///< lines that are still seen on a small terminal
 
 }  // namespace
 
@@ -31,9 +30,9 @@ std::vector<std::string> LastLines::of(std::size_t host) const {
   return lines;
 }
 
-bool LastLines::are_recent(std::size_t host) const {
+bool LastLines::are_among_last(std::size_t host, std::uint64_t lines) const {
   const Kept& from = kept(host);
-  return from.size() == 0 || lines_ - from.numbers[from.oldest()] < kRecent;
+  return from.size() == 0 || lines_ - from.numbers[from.oldest()] < lines;
 }
 
 }  // namespace podrun

@@ -21,8 +21,8 @@ class LastLines final : public Sink {
 
   /// Those of stderr, or of stdout where stderr said nothing; the oldest first.
   std::vector<std::string> of(std::size_t host) const;
-  /// Whether they are among the last lines of all hosts, so that whoever was shown these has them before him.
-  bool are_recent(std::size_t host) const;
+  /// Whether they are among the last `lines` of all hosts.
+  bool are_among_last(std::size_t host, std::uint64_t lines) const;
 
  private:
   static constexpr std::size_t kLines = 10;

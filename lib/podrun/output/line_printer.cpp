@@ -43,6 +43,8 @@ void LinePrinter::print(std::string_view label, const Line& line) {
   }
   if (view_.controls == Controls::escape) {
     terminal_.append(view_.shown_on[stream], {label, escape_controls(text, Tabs::keep), "\n"});
+  } else if (view_.color[stream] == Color::on && text.find('\x1b') != std::string_view::npos) {
+    terminal_.append(view_.shown_on[stream], {label, text, "\x1b[0m\n"});  // what it has coloured ends here
   } else {
     terminal_.append(view_.shown_on[stream], {label, text, "\n"});
   }

@@ -47,6 +47,9 @@ class LinePrinter {
 
   /// `label`: with what separates it from the text.
   void print(std::string_view label, const Line& line);
+  /// Whether somebody still reads where a stream is shown.
+  bool is_read(StreamId stream) const { return !terminal_.error(view_.shown_on[index_of(stream)]); }
+
   /// A line of podrun itself, behind all that was printed before.
   void say(std::string_view line);
 

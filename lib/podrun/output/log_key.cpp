@@ -24,6 +24,14 @@ bool may_be_field(std::string_view before, std::string_view text) {
   return text[1] == 'x' || text[2] == '/' || text[4] == '-' || text[4] == '/' || before.ends_with('[');
 }
 
+/// Whether the line is in its message: `resume from ` is no prefix, `INFO `, `[rank0] ` and `ts=` may be.
+bool has_plain_word(std::string_view before) {
+  for (std::size_t blank; (blank = before.find(' ')) != before.npos; before.remove_prefix(blank + 1)) {
+    if (blank > 1 && first_not(before.substr(0, blank), is_lower) == blank) return true;
+  }
+  return false;
+}
+
 std::vector<std::string> names_of(const Host& host, std::vector<std::string> also) {
   if (host.name != "local") also.push_back(host.name);  // that is a word of every log; `local3` is none
   return also;
@@ -116,7 +124,8 @@ void LogKey::Scan::look_at_number(std::string_view before, std::string_view text
   } else if (const std::size_t progress = progress_size(before, text)) {
     fold(progress, LogField::progress);
   } else if (!before.ends_with('/') && !is_joined(before)) {  // no part of a path or a name
-    if (const std::size_t time = datetime_size(text)) fold(time, LogField::time);
+    const std::size_t time = datetime_size(text);
+    if (time != 0 && !has_plain_word(before)) fold(time, LogField::time);
   }
 }
 

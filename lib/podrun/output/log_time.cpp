@@ -97,7 +97,10 @@ std::size_t line_start_time_size(std::string_view text) {
   constexpr std::string_view kBehind = " \t])|:";
   const std::string_view rest = text.substr(date + clock);
   const bool ends = rest.empty() || (kBehind.find(rest[0]) != kBehind.npos && may_end(rest));
-  return ends ? date + clock : 0;
+  // `00:01:40 in all` is how long it took: seconds alone are a time of day in front of what a prefix has.
+  const bool is_bare = date == 0 && clock == 8 && (rest.empty() || rest[0] == ' ');
+  const bool is_duration = is_bare && (rest.size() < 2 || is_digit(rest[1]) || is_lower(rest[1]));
+  return ends && !is_duration ? date + clock : 0;
 }
 
 }  // namespace podrun

@@ -38,7 +38,8 @@ std::string file_name(const Host& host, StreamId stream) {
 }
 
 int open_to_append(const std::string& path, int how) {
-  return ::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC | how, kMode);
+  return ::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | how,
+                kMode);
 }
 
 /// No file is held open, since there may be more of them than a process may have.

@@ -148,7 +148,7 @@ void OutputThread::find_errors() {
     const std::string* error = sinks_[i]->error();
     if (!error || sink_failed_[i]) continue;
     sink_failed_[i] = true;
-    done_.errors.push_back({*error});
+    done_.errors.push_back({.what = *error, .is_side = true});
   }
 }
 

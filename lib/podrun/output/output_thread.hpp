@@ -47,6 +47,7 @@ struct GivenStatus {
 struct WriteError {
   std::string what;          ///< `standard output: No space left on device`
   bool broken_pipe = false;  ///< a reader that has gone
+  bool is_side = false;      ///< what only a sink writes, beside our own streams
 };
 
 /// Bytes that a waiting chunk takes: its own and a share of queue and heap, or tiny chunks would be free.

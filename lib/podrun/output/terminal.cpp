@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <utility>
 
 namespace podrun {
@@ -34,10 +35,13 @@ std::error_code write_all(int fd, std::string_view bytes) {
   return {};
 }
 
-bool is_writable(int fd) {
+bool is_writable(int fd, std::chrono::milliseconds within) {
   pollfd entry{fd, POLLOUT, 0};
-  return ::poll(&entry, 1, 0) == 1 && (entry.revents & POLLOUT) != 0;
+  return ::poll(&entry, 1, static_cast<int>(within.count())) == 1 && (entry.revents & POLLOUT) != 0;
 }
+
+/// For the end of a write of another thread.
+constexpr std::chrono::milliseconds kAMoment{50};
 
 constexpr std::size_t kUsualColumns = 80;  // where the terminal does not know
 
@@ -108,7 +112,7 @@ void Terminal::lines_typed(std::size_t lines) {
 
 void Terminal::paint_status(TimePoint now) {
   if (now < status_.due()) return;
-  const bool can_paint = !line_open_ && segments_.empty() && is_writable(err_fd());
+  const bool can_paint = !line_open_ && segments_.empty() && is_writable(err_fd(), {});
   write_status(status_.paint(now, can_paint ? columns_() : 0));
 }
 
@@ -124,11 +128,13 @@ Terminal::TimePoint Terminal::due() const {
 
 void Terminal::wipe() {
   wiped_ = true;
-  if (status_painted_ && columns_() > 0 && is_writable(err_fd())) write_all(err_fd(), StatusLine::kErase);
+  if (status_painted_ && columns_() > 0 && is_writable(err_fd(), kAMoment))
+    write_all(err_fd(), StatusLine::kErase);
 }
 
 /// The status line is no output: what goes wrong with it is nobody's error.
 void Terminal::write_status(std::string_view bytes) {
+  if (status_.painted()) status_painted_ = true;  // before it is: wipe() may come at any time
   if (!bytes.empty() && !wiped_ && columns_() > 0) write_all(err_fd(), bytes);
   status_painted_ = status_.painted();
 }

@@ -65,7 +65,7 @@ class Terminal {
   bool holds_back(TimePoint now) const;
   /// When to flush(), or else to paint_status().
   TimePoint due() const;
-  /// Erases the status line for good, for leaving at once: from any thread, and without blocking.
+  /// Erases the status line for good, for leaving at once: from any thread, and not where that would block.
   void wipe();
 
   /// The first error of writing to this stream, if there was one.

@@ -54,11 +54,13 @@ bool has_run(const HostOutcome& outcome) {
 
 std::vector<std::string> report_failures(
     const std::vector<Host>& hosts, const std::vector<HostOutcome>& outcomes,
-    const std::function<std::vector<std::string>(std::size_t)>& last_lines) {
+    const std::function<std::vector<std::string>(std::size_t host)>& last_lines,
+    const std::function<bool(std::size_t host)>& were_just_seen) {
   std::vector<std::string> report;
   for (const OutcomeGroup& group : group_outcomes(outcomes)) {
     if (!is_failure(group.outcome) || !has_run(group.outcome)) continue;
-    const std::vector<Kind> kinds = kinds_of(group.hosts, last_lines);
+    std::vector<Kind> kinds = kinds_of(group.hosts, last_lines);
+    std::erase_if(kinds, [&](const Kind& kind) { return std::ranges::all_of(kind.hosts, were_just_seen); });
     std::vector<std::size_t> left_out;
     for (std::size_t i = 0; i < kinds.size(); ++i) {
       if (i >= kMaxKinds) {

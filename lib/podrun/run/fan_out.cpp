@@ -162,7 +162,7 @@ void FanOut::obey(const action::Abandon& abandon) {
   Job& job = jobs_[abandon.host];
   Failure failure = abandon.failure;
   if (job.supervised && failure.stage.empty()) failure.stage = job.stage;  // before it the link knows better
-  trace(2, abandon.host, "abandoned: " + failure.what);
+  trace(2, abandon.host, "abandoned: " + describe(failure));
   job.abandoned = failure;
   if (job.link) job.link->stop(failure);
   if (job.supervised) job.supervised->stop(failure);

@@ -100,7 +100,7 @@ class Input::State : public std::enable_shared_from_this<Input::State> {
   }
 
  private:
-  static void read_all(std::shared_ptr<Reading> reading, std::weak_ptr<State> state) {
+  static void read_all(const std::shared_ptr<Reading>& reading, const std::weak_ptr<State>& state) {
     std::array<char, Chunk::kMaxSize> buffer{};
     for (bool ended = false; !ended;) {
       reading->permits.acquire();

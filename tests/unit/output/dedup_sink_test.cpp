@@ -151,7 +151,7 @@ TEST_F(DedupSinkTest, TellsTheLatestFromThoseHardlyLate) {
 TEST_F(DedupSinkTest, AlignsLabelsToTheWidestSoFar) {
   start(8, {.align = true});
   say(0, 7, "a");
-  for (const std::size_t host : {0, 2, 4, 6, 7}) say(host, host, "b");
+  for (const std::size_t host : {0U, 2U, 4U, 6U, 7U}) say(host, host, "b");
   say(0, 7, "c");
   EXPECT_EQ(finish(), "all: a\n[0,2,4,6,7]: b\nall:         c\n|");
 }

@@ -36,13 +36,13 @@ TEST(LastLines, KeepsOfALineWhatALineHolds) {
 
 TEST(LastLines, KnowsWhatIsStillToBeSeen) {
   LastLines last(2);
-  EXPECT_TRUE(last.are_recent(0)) << "there are none";
+  EXPECT_TRUE(last.are_among_last(0, 16)) << "there are none";
   last.line({0, StreamId::out, "a"});
   for (int i = 0; i < 15; ++i) last.line({1, StreamId::out, "b"});
-  EXPECT_TRUE(last.are_recent(0));
+  EXPECT_TRUE(last.are_among_last(0, 16));
   last.line({1, StreamId::out, "b"});
-  EXPECT_FALSE(last.are_recent(0));
-  EXPECT_TRUE(last.are_recent(1));
+  EXPECT_FALSE(last.are_among_last(0, 16));
+  EXPECT_TRUE(last.are_among_last(1, 16));
 }
 
 }  // namespace

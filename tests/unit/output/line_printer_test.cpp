@@ -44,6 +44,14 @@ TEST_F(LinePrinterTest, EscapesWhatCouldAct) {
   EXPECT_EQ(shown(view, {{0, StreamId::out, "\x1b[2Ja\tb\xff"}}), "7: \\x1b[2Ja\tb\\xff\n|");
 }
 
+TEST_F(LinePrinterTest, EndsWhatALineHasColored) {
+  const View view{.color = {Color::on, Color::off}};
+  EXPECT_EQ(
+      shown(view,
+            {{0, StreamId::out, "\x1b[41ma"}, {0, StreamId::out, "b"}, {0, StreamId::err, "\x1b[41mc"}}),
+      "7: \x1b[41ma\x1b[0m\n7: b\n|7: \x1b[41mc\n");
+}
+
 TEST_F(LinePrinterTest, ShowsStreamsWhereTheViewWantsThem) {
   const View view{.shown_on = {StreamId::err, StreamId::err}};
   EXPECT_EQ(shown(view, {{0, StreamId::out, "a"}}), "|7: a\n");

@@ -127,13 +127,12 @@ constexpr Same kSame[] = {
     {"\x1b[32m[{05/12 13:00:01} d2.utils.events]: \x1b[0m eta: 0:12:13  iter: 19  total_loss: 2.31",
      "\x1b[32m[{05/12 13:00:02} d2.utils.events]: \x1b[0m eta: 0:12:13  iter: 19  total_loss: 2.31"},
     {"{16:33:45.833} [info] Using BFC allocator.", "{16:33:45.901} [info] Using BFC allocator."},
-    {"{13:00:01}", "{13:00:02}"},
     {"{2026/11/21 13:00:01} main.go:12: listening", "{2026/11/21 13:00:02} main.go:12: listening"},
-    // ISO 8601, alone, in brackets and in a message
+    // ISO 8601, alone, in brackets and behind what a prefix may have
     {"{2026-11-21T13:00:01.123456789Z} stdout F step 3", "{2026-11-21T13:00:01.2Z} stdout F step 3"},
     {"[{2026-11-21T13:00:01+00:00}] up", "[{2026-11-21T13:00:02+00:00}] up"},
     {"{2026-11-21 13:00:01-0800} up", "{2026-11-21 13:00:02-0800} up"},
-    {"Job started at {2026-11-21 13:00:01}.", "Job started at {2026-11-21 13:00:59}."},
+    {"INFO {2026-11-21 13:00:01} up", "INFO {2026-11-21 13:00:59} up"},
     {R"(("time":"{2026-11-21T13:00:01Z}","step":100,"loss":2.31))", R"(("time":"{2026-11-21T13:00:03Z}","step":100,"loss":2.31))"},
     // syslog and the kernel
     {"{Nov 21 13:00:01} {tpu-3} proc[{1234}]: msg 5", "{Nov 21 13:00:09} {tpu-12} proc[{98765}]: msg 5"},
@@ -220,6 +219,12 @@ struct Different {
 
 constexpr Different kDifferent[] = {
     // clang-format off
+    // times that are values
+    {"13:00:01", "13:00:02"},
+    {"00:01:40 total training time", "00:02:40 total training time"},
+    {"00:01:40 12.5", "00:02:40 12.5"},
+    {"Job started at 2026-11-21 13:00:01.", "Job started at 2026-11-21 13:00:59."},
+    {"INFO resume from 2024-11-01 13:00:01", "INFO resume from 2024-11-02 13:00:01"},
     // losses and counts, behind any prefix and in any form
     {"loss 2.31", "loss 2.32"},
     {"step 100 loss 2.31", "step 100 loss nan"},

@@ -20,7 +20,9 @@ std::vector<Host> pod(std::size_t count) {
 }
 
 Lines report(const std::vector<HostOutcome>& outcomes, const std::vector<Lines>& last_lines) {
-  return report_failures(pod(outcomes.size()), outcomes, [&](std::size_t host) { return last_lines[host]; });
+  return report_failures(
+      pod(outcomes.size()), outcomes, [&](std::size_t host) { return last_lines[host]; },
+      [](std::size_t) { return false; });
 }
 
 TEST(FailureReport, ShowsTheLastLinesOfEachKind) {
@@ -47,6 +49,19 @@ TEST(FailureReport, BeginsAtTheLastTraceback) {
   const std::string traceback = "Traceback (most recent call last):";
   EXPECT_THAT(report({Exited{1}}, {{"step 1", traceback, "KeyError", traceback, "OSError"}}),
               ElementsAre("podrun: last lines of [10] (exit 1):", "    " + traceback, "    OSError"));
+}
+
+TEST(FailureReport, LeavesOutWhatWasSeenOfAllHosts) {
+  std::size_t seen = 0;  // hosts
+  const auto report_seen = [&] {
+    return report_failures(
+        pod(3), {Exited{1}, Exited{1}, Exited{1}}, [](std::size_t) { return Lines{"boom"}; },
+        [&](std::size_t host) { return host < seen; });
+  };
+  seen = 2;
+  EXPECT_THAT(report_seen(), ElementsAre("podrun: last lines of [10-12] (exit 1):", "    boom"));
+  seen = 3;
+  EXPECT_THAT(report_seen(), IsEmpty());
 }
 
 TEST(FailureReport, LetsNothingAct) {
