@@ -31,24 +31,29 @@ TypedLines::TypedLines(const asio::any_io_executor& executor, OnLines on_lines)
 }
 
 void TypedLines::start() {
+  ++changes_;
   if (terminal_.is_open()) listen();
 }
 
 void TypedLines::stop() {
+  ++changes_;
   later_.cancel();
   std::error_code ignored;
   terminal_.cancel(ignored);
 }
 
 void TypedLines::listen() {
+  const unsigned change = changes_;
   if (is_ours()) {
-    terminal_.async_wait(asio::posix::stream_descriptor::wait_read, [this](const std::error_code& error) {
-      if (!error && (!is_ours() || read())) listen();
-    });
+    terminal_.async_wait(asio::posix::stream_descriptor::wait_read,
+                         [this, change](const std::error_code& error) {
+                           if (error || change != changes_) return;
+                           if (!is_ours() || read()) listen();
+                         });
   } else {
     later_.expires_after(kLookAgain);
-    later_.async_wait([this](const std::error_code& error) {
-      if (!error) listen();
+    later_.async_wait([this, change](const std::error_code& error) {
+      if (!error && change == changes_) listen();
     });
   }
 }

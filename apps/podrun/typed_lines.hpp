@@ -30,6 +30,7 @@ class TypedLines {
   asio::posix::stream_descriptor terminal_;
   asio::steady_timer later_;
   OnLines on_lines_;
+  unsigned changes_ = 0;  ///< start() or stop(): a handler of before may be on its way already
 };
 
 }  // namespace podrun

@@ -18,7 +18,7 @@ each host besides. Round trips are those of `true` after TCP connect, for one ho
 
 OUTPUT_CAPTION = """\
 Everybody: as without --output; `cat` of a log with {lines} lines (`step 17 loss 2.4344 lr 0.00031`) on every host, the output to a reader that
-counts lines. The slow reader takes {slow:g} MB/s for {seconds} s, then what is left, and checks the bytes of each host.
+counts lines. The slow reader takes {slow:g} MB/s for {seconds} s, then what is left, and checks the bytes of each host (of -d the count).
 `parallel-ssh -P` prints what it reads, not lines."""
 
 

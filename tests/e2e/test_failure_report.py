@@ -107,3 +107,8 @@ def test_nothing_to_repeat(podrun):
         assert b"again on" not in podrun(*FOUR, "--", command).stderr
     ended = podrun("-H", "local0", "--", "exit 1")
     assert report(ended) == ["podrun: exit 1: [0]"]
+
+
+def test_the_summary_is_ascii_where_the_locale_is(podrun):
+    ended = podrun("-H", "local[0-1]", "--", "exit $PODRUN_RANK", env={"LC_ALL": "C"})
+    assert report(ended)[0] == "podrun: ok 1 | exit 1: [1]"

@@ -135,7 +135,7 @@ class DedupSink final : public Sink {
     return all;
   }
 
-  /// `late: [7] 120 lines, up to 4.2 s behind · [1-3] 8 lines, up to 40 ms behind`
+  /// `late: [7] 120 lines, up to 4.2 s behind; [1-3] 8 lines, up to 40 ms behind`
   void say_late() {
     Clock::duration worst{};
     for (std::size_t host = 0; host < printer_.hosts(); ++host)
@@ -151,7 +151,7 @@ class DedupSink final : public Sink {
         all = {all.lines + late.lines, std::max(all.lag, late.lag)};
       }
       if (ranks.empty()) continue;
-      text += fmt::format("{}[{}] {}", text.empty() ? "podrun: late: " : " · ", fold_ranks(std::move(ranks)),
+      text += fmt::format("{}[{}] {}", text.empty() ? "podrun: late: " : "; ", fold_ranks(std::move(ranks)),
                           describe(all));
     }
     if (!text.empty()) printer_.say(text);

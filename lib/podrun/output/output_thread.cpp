@@ -34,7 +34,7 @@ void OutputThread::run() {
   Batch batch;
   while (take(batch)) {
     const Sink::TimePoint now = Sink::Clock::now();
-    for (const auto& sink : sinks_) sink->tick(now);
+    for (const auto& sink : sinks_) sink->tick(now - terminal_->time_in_flush());
     if (batch.typed_lines > 0) terminal_->lines_typed(batch.typed_lines);
     if (batch.status) show(std::move(*batch.status));
     for (Given& item : batch.items) {
@@ -52,8 +52,10 @@ void OutputThread::run() {
 
 /// Waits for something to do. False: closed, and nothing is left.
 bool OutputThread::take(Batch& batch) {
-  Sink::TimePoint next = terminal_->due();
+  Sink::TimePoint next = Sink::TimePoint::max();
   for (const auto& sink : sinks_) next = std::min(next, sink->next_tick());
+  if (next != Sink::TimePoint::max()) next += terminal_->time_in_flush();
+  next = std::min(next, terminal_->due());
   std::unique_lock lock(mutex_);
   given_.wait_until(lock, next, [this] { return closed_ || !queue_.empty(); });
   std::swap(batch, queue_);

@@ -40,7 +40,8 @@ class Sink {
   /// Every host has ended: what was held back is delivered now.
   virtual void finish() {}
 
-  /// The time at which the lines given next have come; also called at next_tick() when nothing comes.
+  /// The time at which the lines given next have come, without what our own reader has taken; also called at
+  /// next_tick() when nothing comes.
   virtual void tick(TimePoint /*now*/) {}
   virtual TimePoint next_tick() const { return TimePoint::max(); }
 

@@ -88,6 +88,7 @@ void Terminal::say(std::string_view line) {
 }
 
 void Terminal::flush() {
+  const auto begin = std::chrono::steady_clock::now();
   std::string_view rest = buffer_;
   for (const Segment& segment : segments_) {
     Stream& stream = streams_[index_of(segment.stream)];
@@ -97,6 +98,7 @@ void Terminal::flush() {
   }
   buffer_.clear();
   segments_.clear();
+  time_in_flush_ += std::chrono::steady_clock::now() - begin;
 }
 
 void Terminal::say_status(StatusText text, std::optional<Bar> bar) {

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <functional>
 #include <initializer_list>
@@ -52,6 +53,8 @@ class Terminal {
 
   /// Writes what was gathered. Blocks as long as the reader does not read.
   void flush();
+  /// All together: time that the reader has taken, in which no host could be heard.
+  std::chrono::steady_clock::duration time_in_flush() const { return time_in_flush_; }
 
   /// Before the first say_status().
   void set_charset(Charset charset) { status_ = StatusLine(charset); }
@@ -86,6 +89,7 @@ class Terminal {
   int err_fd() const { return stream_of(StreamId::err).fd; }
   void write_status(std::string_view bytes);
 
+  std::chrono::steady_clock::duration time_in_flush_{};
   std::array<Stream, kStreams> streams_;
   const Columns columns_;
   StatusLine status_;

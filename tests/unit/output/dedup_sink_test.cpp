@@ -145,7 +145,7 @@ TEST_F(DedupSinkTest, TellsTheLatestFromThoseHardlyLate) {
   say(3, 3, "b");
   EXPECT_EQ(finish(),
             "[0]: a\n[0]: b\n"
-            "|podrun: late: [3] 2 lines, up to 3.0 s behind · [1,2] 2 lines, up to 40 ms behind\n");
+            "|podrun: late: [3] 2 lines, up to 3.0 s behind; [1,2] 2 lines, up to 40 ms behind\n");
 }
 
 TEST_F(DedupSinkTest, AlignsLabelsToTheWidestSoFar) {
