@@ -201,7 +201,7 @@ COLOUR = b"\x1b["
 
 
 def shown_on_a_terminal(podrun, *options, env=None):
-    return podrun.terminal("-H", "local[0-1]", *options, "--", "echo", "hi", env=env).wait().stdout
+    return podrun.terminal("--progress", "never", "-H", "local[0-1]", *options, "--", "echo", "hi", env=env).wait().stdout
 
 
 def test_colour_on_a_terminal_only(podrun):

@@ -254,7 +254,7 @@ def test_gather_shows_what_there_was_when_it_is_interrupted(podrun):
 
 
 def test_gather_on_a_terminal(podrun):
-    shown = podrun.terminal("-b", *FOUR, "--", "printf '10%%\\r100%%\\n'; printf oh >&2").wait().stdout
+    shown = podrun.terminal("-b", "--progress", "never", *FOUR, "--", "printf '10%%\\r100%%\\n'; printf oh >&2").wait().stdout
     assert b"\x1b[0;1m[0-3] (4)\x1b[0m\n100%\n" in shown
     assert b"\x1b[0;1m[0-3] (4) stderr\x1b[0m\noh\n" in shown
 

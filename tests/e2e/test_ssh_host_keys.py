@@ -133,7 +133,7 @@ def test_ask_without_a_terminal_refuses(podrun, pod, known_hosts):
 
 
 def ask(podrun, pod, answer):
-    terminal = podrun.terminal(*pod.options, "-o", "StrictHostKeyChecking=ask", "--color", "never", "--", "echo $POD_HOST")
+    terminal = podrun.terminal(*pod.options, "--progress", "never", "-o", "StrictHostKeyChecking=ask", "--color", "never", "--", "echo $POD_HOST")
     terminal.read_until(b"yes")
     terminal.type(answer)
     return terminal.wait()

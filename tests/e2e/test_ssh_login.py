@@ -184,7 +184,7 @@ def test_an_encrypted_key_without_a_terminal(podrun, pod):
 
 def test_a_passphrase_is_asked_for_once(podrun, pod):
     use_key(podrun, pod, "ed25519", passphrase="correct horse")
-    terminal = podrun.terminal(*pod.options, "--color", "never", "--", "echo $POD_HOST")
+    terminal = podrun.terminal(*pod.options, "--progress", "never", "--color", "never", "--", "echo $POD_HOST")
     terminal.read_until(b"Passphrase for")
     terminal.type(b"wrong\n")
     terminal.read_until(b"Passphrase for", count=2)
@@ -200,7 +200,7 @@ def test_a_passphrase_is_asked_for_once(podrun, pod):
 def test_a_passphrase_that_stays_wrong(podrun, pod):
     use_key(podrun, pod, "ed25519", passphrase="correct horse")
     started = podrun.directory / "started"
-    terminal = podrun.terminal(*pod.options, "--", "touch", started)
+    terminal = podrun.terminal(*pod.options, "--progress", "never", "--", "touch", started)
     for attempt in range(3):  # as many as ssh allows
         terminal.read_until(b"Passphrase for", count=attempt + 1)
         terminal.type(b"wrong\n")
@@ -210,7 +210,7 @@ def test_a_passphrase_that_stays_wrong(podrun, pod):
 
 def test_an_interrupt_at_the_passphrase_cancels(podrun, pod):
     use_key(podrun, pod, "ed25519", passphrase="correct horse")
-    terminal = podrun.terminal(*pod.options, "--", "true")
+    terminal = podrun.terminal(*pod.options, "--progress", "never", "--", "true")
     terminal.read_until(b"Passphrase for")
     terminal.type(b"\x03")
     assert terminal.wait(5).returncode == 130
