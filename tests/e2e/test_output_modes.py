@@ -334,14 +334,18 @@ def test_outdir_that_cannot_be_made_means_nothing_runs(podrun):
     assert not started.exists()
 
 
-def test_outdir_that_goes_away_is_an_error_and_ends_the_run(podrun):
-    run = podrun.start("--outdir", "logs", *FOUR, "--grace", "1", "--", "echo up; while sleep 0.1; do echo more; done")
+def test_outdir_that_goes_away_is_an_error_but_ends_no_command(podrun):
+    go_on = podrun.directory / "go on"
+    run = podrun.start("--outdir", "logs", *FOUR, "--", f"echo up; while ! [ -e '{go_on}' ]; do sleep 0.1; echo more; done; echo done")
     run.wait_for_output(b"up\n", count=4)
     logs = podrun.directory / "logs"
     wait_until(lambda: [path for path in logs.glob("*.out") if path.read_bytes().startswith(b"up\n")][3:])
     for path in logs.iterdir():
         path.unlink()
     logs.rmdir()
+    wait_until(lambda: b"No such file or directory" in run.stderr)
+    go_on.touch()
     ended = run.wait(20 * PATIENCE)
-    assert ended.returncode not in (0, 141)
+    assert ended.returncode == 1
     assert ended.stderr.count(b"No such file or directory") == 1 and b"logs/" in ended.stderr
+    assert ended.stdout.count(b": done\n") == 4
