@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 
-from support import wait_until
+import pytest
 
 EIGHT = ["-H", "local[0-7]"]
 
@@ -65,6 +65,7 @@ def test_a_late_host_is_counted(podrun):
     assert re.search(rb"^podrun: late: \[6\] 100 lines, up to [0-9.]+ m?s behind$", ended.stderr, re.M)
 
 
+@pytest.mark.smoke
 def test_every_line_of_every_host_is_shown_or_counted(podrun):
     script = "for i in $(seq 200); do [ $((i % (PODRUN_RANK + 2))) = 0 ] || echo $i; [ $((i % 50)) != $PODRUN_RANK ] || echo extra $PODRUN_RANK; done"
     ended = podrun(*EIGHT, "-d", "--", script)

@@ -31,6 +31,7 @@ def test_last_lines_that_are_still_seen_are_not_repeated(podrun):
     assert not any("last lines" in line for line in report(ended))
 
 
+@pytest.mark.smoke
 def test_rank0_shows_the_first_host_and_the_last_lines_of_failures(podrun):
     ended = podrun(*FOUR, "-0", "--", FAILS_LATER)
     assert ended.stdout.decode().splitlines() == [f"0: step {i}" for i in range(1, 31)]

@@ -131,6 +131,7 @@ def test_hosts_that_are_held_back_are_ended_within_the_grace(podrun, pods, end):
     assert run.wait().returncode == {"interrupt": 130, "terminate": 143, "fail fast": 3, "time out": 124}[end]
 
 
+@pytest.mark.smoke
 def test_input_reaches_a_host_that_is_held_back(podrun, pods):
     pod = pods(*REKEY)
     pod.move_in(podrun)

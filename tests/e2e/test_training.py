@@ -96,6 +96,7 @@ def test_a_training_run_is_a_log_that_can_be_read(podrun, pod):
     assert re.search(rf"^podrun: again on just those: podrun --ranks {DEAD} .* python3 ", said, re.MULTILINE)
 
 
+@pytest.mark.smoke
 def test_the_training_of_one_rank_alone(podrun):
     out = podrun.ok("-H", "local", "--", "python3", TRAIN, *OPTIONS)
     assert [line for line in by_rank(out)[0] if line.startswith(b"step")][-1].startswith(b"step  100 loss 1.9")
