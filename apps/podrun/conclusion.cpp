@@ -41,10 +41,10 @@ std::vector<std::string> why(const std::vector<Host>& hosts, const RunPolicy& po
 }  // namespace
 
 std::vector<std::string> conclude(const Plan& plan, const RunPolicy& policy, const Options& options,
-                                  const LastLines& last_lines) {
+                                  const LastLines& last_lines, Charset charset) {
   const std::vector<Host>& hosts = plan.run.hosts;
   std::vector<std::string> lines =
-      summarize(hosts, policy.outcomes(), policy.culprit(), policy.interrupted_by());
+      summarize(hosts, policy.outcomes(), policy.culprit(), policy.interrupted_by(), separator(charset));
   if (hosts.size() > 1 && policy.interrupted_by() != SIGPIPE) {
     for (std::string& line : why(hosts, policy, options, last_lines)) lines.push_back(std::move(line));
   }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "podrun/output/last_lines.hpp"
+#include "podrun/output/status_line.hpp"
 #include "podrun/run/run_policy.hpp"
 
 #include "options.hpp"
@@ -15,6 +16,6 @@ namespace podrun {
 /// What is said at the end, each a line without a newline: how it went, why, and how to go on. None when
 /// everything went well.
 std::vector<std::string> conclude(const Plan& plan, const RunPolicy& policy, const Options& options,
-                                  const LastLines& last_lines);
+                                  const LastLines& last_lines, Charset charset);
 
 }  // namespace podrun

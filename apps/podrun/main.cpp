@@ -108,14 +108,6 @@ int status_of(const Run& run, const RunPolicy& policy) {
   return run.io_failed ? kIoStatus : exit_status(policy.outcomes(), policy.interrupted_by());
 }
 
-/// Our own separator as the user's terminal has it.
-std::string in_charset(std::string line, Charset charset) {
-  constexpr std::string_view kDot = " · ";
-  if (charset == Charset::utf8) return line;
-  for (std::size_t at; (at = line.find(kDot)) != std::string::npos;) line.replace(at, kDot.size(), " | ");
-  return line;
-}
-
 enum class Next { leave, connect_again, go_without_answer };
 
 /// An attempt of the run from its start to the last line of its summary.
@@ -138,8 +130,8 @@ asio::awaitable<Next> run_to_the_end(Run& run, FanOut& fan_out, Output& output, 
   co_await output.drain();  // by now the last lines are known
   const std::string& warning = run.ssh.host_keys.warning();
   if (!warning.empty()) output.say("podrun: " + warning);
-  for (const std::string& line : conclude(run.plan, policy, run.options, last_lines)) {
-    output.say(in_charset(line, run.status_style.charset));
+  for (std::string& line : conclude(run.plan, policy, run.options, last_lines, run.status_style.charset)) {
+    output.say(std::move(line));
   }
   if (run.json) run.json->end(output, policy, status_of(run, policy));
   co_await output.drain();

@@ -113,3 +113,9 @@ def test_nothing_to_repeat(podrun):
 def test_the_summary_is_ascii_where_the_locale_is(podrun):
     ended = podrun("-H", "local[0-1]", "--", "exit $PODRUN_RANK", env={"LC_ALL": "C"})
     assert report(ended)[0] == "podrun: ok 1 | exit 1: [1]"
+
+
+def test_the_locale_alters_no_word_of_the_user_or_a_host(podrun):
+    ended = podrun("-H", "local[0-1]", "-0", "--", "echo 'a · b'; exit $PODRUN_RANK", env={"LC_ALL": "C"})
+    assert report(ended)[1:3] == ["podrun: last lines of [1] (exit 1):", "    a · b"]
+    assert "a · b" in again(ended)

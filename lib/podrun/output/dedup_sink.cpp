@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "podrun/base/rank_set.hpp"
+#include "podrun/output/label.hpp"
 #include "podrun/output/log_key.hpp"
 
 namespace podrun {
@@ -138,21 +138,21 @@ class DedupSink final : public Sink {
   /// `late: [7] 120 lines, up to 4.2 s behind; [1-3] 8 lines, up to 40 ms behind`
   void say_late() {
     Clock::duration worst{};
-    for (std::size_t host = 0; host < printer_.hosts(); ++host)
+    for (std::size_t host = 0; host < printer_.hosts().size(); ++host)
       worst = std::max(worst, late_lines_of(host).lag);
     std::string text;
     for (const bool far_behind : {true, false}) {
       LateLines all;
-      std::vector<std::size_t> ranks;
-      for (std::size_t host = 0; host < printer_.hosts(); ++host) {
+      std::vector<std::size_t> hosts;
+      for (std::size_t host = 0; host < printer_.hosts().size(); ++host) {
         const LateLines late = late_lines_of(host);
         if (late.lines == 0 || (late.lag >= worst / 4) != far_behind) continue;
-        ranks.push_back(printer_.host(host).label);
+        hosts.push_back(host);
         all = {all.lines + late.lines, std::max(all.lag, late.lag)};
       }
-      if (ranks.empty()) continue;
-      text += fmt::format("{}[{}] {}", text.empty() ? "podrun: late: " : "; ", fold_ranks(std::move(ranks)),
-                          describe(all));
+      if (hosts.empty()) continue;
+      text += fmt::format("{}{} {}", text.empty() ? "podrun: late: " : "; ",
+                          fold_labels(printer_.hosts(), hosts), describe(all));
     }
     if (!text.empty()) printer_.say(text);
   }

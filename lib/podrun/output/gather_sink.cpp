@@ -10,7 +10,6 @@
 
 #include <fmt/format.h>
 
-#include "podrun/base/rank_set.hpp"
 #include "podrun/output/escape.hpp"
 
 namespace podrun {
@@ -75,7 +74,9 @@ class GatherSink final : public Sink {
     for (std::size_t host = 0; host < is_cut_.size(); ++host) {
       if (is_cut_[host]) cut.push_back(host);
     }
-    if (!cut.empty()) printer_.say(fmt::format("podrun: {}: the output shown is cut short", folded(cut)));
+    if (!cut.empty())
+      printer_.say(
+          fmt::format("podrun: {}: the output shown is cut short", fold_labels(printer_.hosts(), cut)));
   }
 
   const std::string* error() const override { return spool_.error(); }
@@ -91,7 +92,7 @@ class GatherSink final : public Sink {
   std::vector<Group> group_equal(StreamId stream) {
     std::vector<Group> groups;
     std::unordered_map<std::string, std::size_t> places;  // by digest
-    for (std::size_t host = 0; host < printer_.hosts(); ++host) {
+    for (std::size_t host = 0; host < printer_.hosts().size(); ++host) {
       Digest& digest = digests_[place_of(host, stream)];
       if (digest.empty()) continue;
       const auto [found, is_new] = places.try_emplace(digest.value(), groups.size());
@@ -109,7 +110,7 @@ class GatherSink final : public Sink {
     const bool complete = spool_.read(place_of(host, stream), [&](std::string_view block) {
       while (const auto line = splitter.next(block))
         printer_.print({}, {host, stream, line->text, line->end});
-      return !terminal_.error(shown_on);  // else nobody sees the rest
+      return printer_.is_read(stream);  // else nobody sees the rest
     });
     if (const auto last = splitter.end()) printer_.print({}, {host, stream, last->text, last->end});
     if (complete) return;
@@ -118,19 +119,13 @@ class GatherSink final : public Sink {
 
   /// `[0-30] (31)`, `[7] tpu-7 (1) stderr`
   std::string header(const Group& group, StreamId stream) const {
-    const Host& first = printer_.host(group.front());
+    const Host& first = printer_.hosts()[group.front()];
     const bool named = group.size() == 1 && printer_.view().label != Label::rank;
-    const std::string text =
-        fmt::format("{}{} ({}){}", folded(group), named ? " " + escape_controls(first.name) : "",
-                    group.size(), stream == StreamId::err ? " stderr" : "");
+    const std::string text = fmt::format("{}{} ({}){}", fold_labels(printer_.hosts(), group),
+                                         named ? " " + escape_controls(first.name) : "", group.size(),
+                                         stream == StreamId::err ? " stderr" : "");
     return printer_.view().color[index_of(stream)] == Color::on ? fmt::format("\x1b[0;1m{}\x1b[0m", text)
                                                                 : text;
-  }
-
-  std::string folded(const Group& group) const {
-    std::vector<std::size_t> labels;
-    for (const std::size_t host : group) labels.push_back(printer_.host(host).label);
-    return fmt::format("[{}]", fold_ranks(std::move(labels)));
   }
 
   LinePrinter printer_;

@@ -37,6 +37,12 @@ std::string line_label(Label label, const Host& host, StreamId stream, Color col
   return paint(label_text(label, host), &host, stream, color);
 }
 
+std::string fold_labels(const std::vector<Host>& all, std::span<const std::size_t> hosts) {
+  std::vector<std::size_t> labels;
+  for (const std::size_t host : hosts) labels.push_back(all[host].label);
+  return fmt::format("[{}]", fold_ranks(std::move(labels)));
+}
+
 std::string lines_label(Label label, const std::vector<Host>& all, std::span<const std::size_t> hosts,
                         StreamId stream, Color color) {
   if (label == Label::none) return {};
@@ -46,11 +52,8 @@ std::string lines_label(Label label, const std::vector<Host>& all, std::span<con
     return paint(named ? label_text(label, first) : fmt::format("[{}]:", first.label), &first, stream, color);
   }
   if (hosts.size() == all.size()) return paint("all:", nullptr, stream, color);
-  std::vector<std::size_t> ranks;
-  for (const std::size_t host : hosts) ranks.push_back(all[host].label);
   const bool are_most = 2 * hosts.size() > all.size();
-  return paint(fmt::format("[{}]:", fold_ranks(std::move(ranks))), are_most ? nullptr : &first, stream,
-               color);
+  return paint(fold_labels(all, hosts) + ':', are_most ? nullptr : &first, stream, color);
 }
 
 }  // namespace podrun

@@ -19,6 +19,9 @@ enum class Label { rank, host, both, none };
 /// is bold, and the line's text begins with everything reset.
 std::string line_label(Label label, const Host& host, StreamId stream, Color color);
 
+/// `[0-2,7]`: the labels of the hosts with these places.
+std::string fold_labels(const std::vector<Host>& all, std::span<const std::size_t> hosts);
+
 /// That of a line of several hosts, given by their places: `all: ` for all, else their folded ranks,
 /// `[0-62]: `; of one host in brackets too. In colour, a few
 /// have that of the first of them, most are dim.

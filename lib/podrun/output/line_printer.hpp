@@ -42,8 +42,7 @@ class LinePrinter {
   LinePrinter(const std::vector<Host>& hosts, const View& view, Terminal& terminal);
 
   const View& view() const { return view_; }
-  const Host& host(std::size_t index) const { return hosts_[index]; }
-  std::size_t hosts() const { return hosts_.size(); }
+  const std::vector<Host>& hosts() const { return hosts_; }
 
   /// `label`: with what separates it from the text.
   void print(std::string_view label, const Line& line);

@@ -68,6 +68,8 @@ Charset choose_charset(const std::optional<std::string>& lc_all, const std::opti
   return Charset::ascii;
 }
 
+std::string_view separator(Charset charset) { return charset == Charset::utf8 ? " · " : " | "; }
+
 std::string bar_state(std::string_view tail) {
   if (tail.find('\r') == std::string_view::npos) return {};
   const std::string plain = without_sequences(tail);
@@ -79,13 +81,12 @@ std::string bar_state(std::string_view tail) {
 
 std::string compose_status(const StatusText& text, const std::optional<Bar>& bar, Charset charset,
                            std::size_t cells) {
-  const std::string_view separator = charset == Charset::utf8 ? " · " : " | ";
   constexpr std::size_t kSeparator = 3;
   if (text.empty()) return {};
   std::string line(cut_to_cells(text.front().text, cells));
   std::size_t left = cells - cell_width(line);
   const auto add = [&](std::string_view part, std::size_t width) {
-    line.append(separator).append(part);
+    line.append(separator(charset)).append(part);
     left -= kSeparator + width;
   };
   for (auto part = text.begin() + 1; part != text.end(); ++part) {

@@ -27,6 +27,8 @@ StatusWay choose_status_way(Progress progress, const StatusSurroundings& surroun
 
 /// What may be written besides ASCII, as the locale's variables say.
 enum class Charset { ascii, utf8 };
+/// Between the parts of a line of our own, 3 cells wide.
+std::string_view separator(Charset charset);
 Charset choose_charset(const std::optional<std::string>& lc_all, const std::optional<std::string>& lc_ctype,
                        const std::optional<std::string>& lang);
 

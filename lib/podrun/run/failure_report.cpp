@@ -7,6 +7,7 @@
 
 #include "podrun/base/rank_set.hpp"
 #include "podrun/output/escape.hpp"
+#include "podrun/output/label.hpp"
 #include "podrun/run/outcome_groups.hpp"
 #include "podrun/run/summary.hpp"
 

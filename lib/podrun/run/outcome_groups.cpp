@@ -4,10 +4,6 @@
 #include <algorithm>
 #include <utility>
 
-#include <fmt/format.h>
-
-#include "podrun/base/rank_set.hpp"
-
 namespace podrun {
 namespace {
 
@@ -48,12 +44,6 @@ std::vector<OutcomeGroup> group_outcomes(const std::vector<HostOutcome>& outcome
   std::stable_sort(groups.begin(), groups.end(),
                    [&](const OutcomeGroup& a, const OutcomeGroup& b) { return order(a) < order(b); });
   return groups;
-}
-
-std::string fold_labels(const std::vector<Host>& hosts, const std::vector<std::size_t>& indexes) {
-  std::vector<std::size_t> labels;
-  for (const std::size_t index : indexes) labels.push_back(hosts[index].label);
-  return fmt::format("[{}]", fold_ranks(std::move(labels)));
 }
 
 }  // namespace podrun

@@ -2,10 +2,8 @@
 #pragma once
 
 #include <cstddef>
-#include <string>
 #include <vector>
 
-#include "podrun/hosts/host.hpp"
 #include "podrun/run/outcome.hpp"
 
 namespace podrun {
@@ -23,8 +21,5 @@ std::vector<OutcomeGroup> group_outcomes(const std::vector<HostOutcome>& outcome
 
 /// Why the host could not be used, if that is how it ended.
 const Failure* failure_of(const HostOutcome& outcome);
-
-/// `[0-2,7]`: the labels of the hosts with these indexes.
-std::string fold_labels(const std::vector<Host>& hosts, const std::vector<std::size_t>& indexes);
 
 }  // namespace podrun

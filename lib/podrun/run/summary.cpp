@@ -4,12 +4,14 @@
 #include <string.h>  // sigabbrev_np
 
 #include <algorithm>
+#include <array>
 #include <csignal>
 
 #include <fmt/format.h>
 
 #include "podrun/base/duration.hpp"
 #include "podrun/output/escape.hpp"
+#include "podrun/output/label.hpp"
 #include "podrun/remote/protocol.hpp"
 #include "podrun/run/outcome_groups.hpp"
 
@@ -76,7 +78,8 @@ std::string describe(const Failure& failure) {
 std::string describe(const HostOutcome& outcome) { return std::visit(Description{}, outcome); }
 
 std::vector<std::string> summarize(const std::vector<Host>& hosts, const std::vector<HostOutcome>& outcomes,
-                                   std::optional<std::size_t> culprit, std::optional<int> interrupted_by) {
+                                   std::optional<std::size_t> culprit, std::optional<int> interrupted_by,
+                                   std::string_view separator) {
   std::vector<std::string> lines;
   const bool all_well = std::all_of(outcomes.begin(), outcomes.end(), [](const HostOutcome& outcome) {
     return outcome == HostOutcome(Exited{0});
@@ -87,7 +90,8 @@ std::vector<std::string> summarize(const std::vector<Host>& hosts, const std::ve
   std::string line;
   bool started = false;
   for (const OutcomeGroup& each : group_outcomes(outcomes)) {
-    line += (line.empty() ? "" : " · ") + describe(each, hosts);
+    if (!line.empty()) line += separator;
+    line += describe(each, hosts);
     started = started || !(std::holds_alternative<NotStarted>(each.outcome) ||
                            std::holds_alternative<Unreachable>(each.outcome));
   }
@@ -98,7 +102,7 @@ std::vector<std::string> summarize(const std::vector<Host>& hosts, const std::ve
   });
   if (culprit && ended_others) {
     lines.push_back(fmt::format("podrun: {} {} failed first ({}), so the others were ended",
-                                fold_labels(hosts, {*culprit}), hosts[*culprit].name,
+                                fold_labels(hosts, std::array{*culprit}), hosts[*culprit].name,
                                 describe(outcomes[*culprit])));
   }
   if (!started) lines.emplace_back("podrun: nothing was started on any host");

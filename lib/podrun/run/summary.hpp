@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "podrun/hosts/host.hpp"
@@ -18,6 +19,7 @@ std::string describe(const HostOutcome& outcome);
 
 /// What is said at the end, each a line without a newline; none when everything went well. Pure.
 std::vector<std::string> summarize(const std::vector<Host>& hosts, const std::vector<HostOutcome>& outcomes,
-                                   std::optional<std::size_t> culprit, std::optional<int> interrupted_by);
+                                   std::optional<std::size_t> culprit, std::optional<int> interrupted_by,
+                                   std::string_view separator = " · ");
 
 }  // namespace podrun
