@@ -5,6 +5,8 @@
 #include <array>
 #include <limits>
 
+#include "podrun/base/utf8.hpp"
+
 namespace podrun {
 namespace {
 
@@ -51,16 +53,8 @@ struct Character {
 
 /// The first one; a byte that is no UTF-8 stands for itself.
 Character first_of(std::string_view text) {
-  const auto lead = static_cast<unsigned char>(text.front());
-  const std::size_t size = lead < 0xc2 ? 1 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : lead < 0xf5 ? 4 : 1;
-  if (size == 1 || size > text.size()) return {};
-  char32_t character = lead & (0xffU >> (size + 1));
-  for (std::size_t i = 1; i < size; ++i) {
-    const auto byte = static_cast<unsigned char>(text[i]);
-    if ((byte & 0xc0) != 0x80) return {};
-    character = character << 6 | (byte & 0x3fU);
-  }
-  return {size, width_of(character)};
+  const Utf8Character first = first_utf8(text);
+  return first.bytes == 0 ? Character{} : Character{first.bytes, width_of(first.value)};
 }
 
 struct Extent {

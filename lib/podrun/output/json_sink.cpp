@@ -12,31 +12,14 @@
 #include <fmt/format.h>
 
 #include "podrun/base/stream_id.hpp"
+#include "podrun/base/utf8.hpp"
 
 namespace podrun {
 namespace {
 
-unsigned char byte_at(std::string_view text, std::size_t i) { return static_cast<unsigned char>(text[i]); }
-
 bool is_plain(char c) {
   const auto byte = static_cast<unsigned char>(c);
   return byte >= 0x20 && byte < 0x80 && c != '"' && c != '\\';
-}
-
-/// Bytes of the character beyond ASCII that `text` begins with, by RFC 3629; 0: it begins with none.
-std::size_t sequence_size(std::string_view text) {
-  const unsigned char lead = byte_at(text, 0);
-  if (lead < 0xc0 || lead >= 0xf8) return 0;
-  const std::size_t size = lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
-  if (size > text.size()) return 0;
-  char32_t point = lead & (0x7fU >> size);
-  for (std::size_t i = 1; i < size; ++i) {
-    if ((byte_at(text, i) & 0xc0) != 0x80) return 0;
-    point = point << 6 | (byte_at(text, i) & 0x3f);
-  }
-  constexpr std::array<char32_t, 3> kSmallest = {0x80, 0x800, 0x10000};
-  const bool is_surrogate = point >= 0xd800 && point < 0xe000;
-  return point < kSmallest[size - 2] || point > 0x10ffff || is_surrogate ? 0 : size;
 }
 
 void append_escaped(std::string& json, char c) {
@@ -56,10 +39,10 @@ bool append_text(std::string& json, std::string_view text) {
   while (!text.empty()) {
     std::size_t size = 0;
     while (size < text.size() && is_plain(text[size])) ++size;
-    if (size < text.size() && byte_at(text, size) >= 0x80) {
-      const std::size_t sequence = sequence_size(text.substr(size));
-      if (sequence == 0) return false;
-      size += sequence;
+    if (size < text.size() && static_cast<unsigned char>(text[size]) >= 0x80) {
+      const Utf8Character character = first_utf8(text.substr(size));
+      if (character.bytes == 0) return false;
+      size += character.bytes;
     } else if (size == 0) {
       append_escaped(json, text.front());
       text.remove_prefix(1);
