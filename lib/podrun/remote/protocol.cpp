@@ -101,7 +101,10 @@ std::optional<Failure> refusal(const Hello& hello, const Supervision& supervisio
   if (hello.word == "noentry")
     return Failure{kWorkingDirectory, fmt::format("cannot enter \"{}\"", supervision.directory)};
   if (hello.word == "notmp")
-    return Failure{kRunDirectory, fmt::format("cannot make one in \"{}\"", hello.rest)};
+    return Failure{kRunDirectory,
+                   fmt::format("cannot make one in \"{}\", in /dev/shm or in the home directory", hello.rest)};
+  if (hello.word == "noproc")
+    return Failure{"supervision", "no /proc there, and the process group is another's: nothing could be ended"};
   if (hello.word == "busy") return Failure{kCleanUp, hello.rest};
   return Failure{"hello", fmt::format("unexpected answer \"{} {}\"", hello.word, hello.rest)};
 }

@@ -8,10 +8,12 @@
 #
 # It travels as one line (comments go, lines are joined by a blank) and inside single quotes through any login shell:
 # no single quote, no backslash, and "!" only in "$!". Every name begins with podrun_, so that no variable of the user
-# is overwritten. Works in dash, bash and busybox sh; needs grep, sleep, mkdir, mkfifo, rm and /proc.
+# is overwritten. Works in dash, bash and busybox sh; needs grep, sleep, mkdir, mkfifo and rm. Without /proc only what stays
+# in the process group of the command can be ended.
 
 podrun_nonce=$1 podrun_mark=$2 podrun_grace=$3 podrun_tick=$4 podrun_ticks=$5 podrun_cwd=$6 podrun_flags=$7 podrun_line=${8:+"go $8"};
-podrun_dir= podrun_in=/dev/null podrun_own= podrun_session= podrun_ending= podrun_interrupted= podrun_told= podrun_n=${IFS#??};
+podrun_dir= podrun_in=/dev/null podrun_own= podrun_session= podrun_ending= podrun_interrupted= podrun_told= podrun_kin= podrun_self=$$;
+podrun_n=${IFS#??};
 
 podrun_say() { echo; printf %s "podrun1 $podrun_nonce $*"; echo; };
 podrun_refuse() { podrun_say "$@"; exit 125; };
@@ -27,39 +29,102 @@ podrun_look() {
 podrun_leaders=$$ podrun_parent= podrun_stat= podrun_group=;
 IFS= read -r podrun_parent 2>/dev/null </proc/$PPID/comm;
 case $podrun_parent in sudo | *sh | busybox) podrun_leaders="$$ $PPID" ;; esac;
-IFS= read -r podrun_stat 2>/dev/null </proc/$$/stat && podrun_look;
+if IFS= read -r podrun_stat 2>/dev/null </proc/$$/stat; then podrun_look;
+elif kill -0 -$$ 2>/dev/null; then
+  podrun_own=1; echo "podrun: no /proc here: what leaves the process group of the command cannot be ended" >&2;
+else podrun_refuse noproc; fi;
 
-# Pids of what the command started and still carries the mark; those of them that left our process group.
+# Pids of what the command started and still carries the mark.
 podrun_marked() {
   grep -lsF "PODRUN_MARK=$podrun_mark" /proc/[0-9]*/environ |
   while IFS=/ read -r podrun_1 podrun_2 podrun_3 podrun_4; do echo "$podrun_3"; done;
 };
+
+# All that the command started, as far as it can be told, "PID:START" each (START so that a pid that is used again is
+# another process): what carries the mark or was found before (podrun_kin); what another user runs as our child or in our
+# group (sudo drops the mark); and the children of all these.
+podrun_family() {
+  set -- $(podrun_marked); podrun_found=" $* "; podrun_before=;
+  until [ "$podrun_found" = "$podrun_before" ]; do
+    podrun_before=$podrun_found podrun_list=;
+    for podrun_file in /proc/[0-9]*/stat; do
+      IFS= read -r podrun_stat <$podrun_file || continue;
+      podrun_pid=${podrun_stat%% *}; set -- ${podrun_stat##*") "};
+      case "$1 $podrun_found" in
+        [ZX]*) continue ;;
+        *" $podrun_pid "*) ;;
+        *)
+          case "$podrun_found $podrun_kin " in *" $2 "* | *" $podrun_pid:${20} "*) ;; *)
+            case $2 in
+              "$podrun_self") continue ;;
+              "$$") ;;
+              *) [ "$podrun_own" ] && [ "$3" = "$podrun_group" ] || continue ;;
+            esac;
+            if [ -O ${podrun_file%/stat} ]; then continue; fi ;;
+          esac;
+          podrun_found="$podrun_found$podrun_pid " ;;
+      esac;
+      podrun_list="$podrun_list $podrun_pid:${20}";
+    done;
+  done;
+  echo $podrun_list;
+};
+
+# Of the family given: its pids; those that no signal to our group reaches; those that we may not signal.
+podrun_pids() { for podrun_pid; do echo ${podrun_pid%:*}; done; };
 podrun_strays() {
-  podrun_marked | while read -r podrun_pid; do
-    IFS= read -r podrun_stat </proc/$podrun_pid/stat && set -- ${podrun_stat##*") "} &&
-    { [ "$podrun_own" ] && [ "$3" = "$podrun_group" ] || echo "$podrun_pid"; };
+  for podrun_pid; do
+    podrun_pid=${podrun_pid%:*}; IFS= read -r podrun_stat </proc/$podrun_pid/stat && set -- ${podrun_stat##*") "} &&
+    { [ "$podrun_own" ] && [ "$3" = "$podrun_group" ] || echo $podrun_pid; };
   done;
 };
+podrun_deaf() {
+  for podrun_pid; do
+    podrun_pid=${podrun_pid%:*};
+    if kill -s 0 $podrun_pid; then :; elif [ -e /proc/$podrun_pid ]; then echo $podrun_pid; fi;
+  done;
+};
+
 podrun_kill() { [ -z "$2" ] || kill -s $1 $2; };
-podrun_signal() { if [ "$podrun_own" ]; then kill -s $1 0; else podrun_kill $1 "$(podrun_marked)"; fi; };
+# In the background, since nobody knows how long a sudo takes.
+podrun_urge() { [ -z "$2" ] || sudo -n kill -s $1 $2 & };
+podrun_signal() {
+  if [ "$podrun_own" ]; then kill -s $1 0; else podrun_kill $1 "$(podrun_marked)"; fi;
+  podrun_urge $1 "$(podrun_deaf $(podrun_family))";
+};
 
 # Removes the directory of the run; standard input is held open meanwhile, so that a feeder cannot hang in opening it.
 podrun_tidy() { [ -z "$podrun_dir" ] || rm -rf -- "$podrun_dir" 5<>"$podrun_in"; };
 
-# TERM once to everything, up to GRACE seconds until the command has returned and nothing is left, then KILL.
+# To the standard error of the command, and waits for no reader.
+podrun_tell() { echo "podrun: $*" >&4 & };
+podrun_name() {
+  for podrun_pid; do
+    podrun_pid=${podrun_pid%:*}; IFS= read -r podrun_comm </proc/$podrun_pid/comm || continue;
+    set -- $(ls -ld /proc/$podrun_pid);
+    podrun_tell "left behind: pid $podrun_pid ($podrun_comm) of $3";
+  done;
+  sleep 0.2 || sleep 1;
+};
+
+# TERM once to everything, up to GRACE seconds until the command has returned and nothing is left, then KILL. What is
+# there even then is named.
 podrun_finish() {
-  podrun_pids=$(podrun_strays);
+  podrun_kin=$(podrun_family);
+  podrun_strays=$(podrun_strays $podrun_kin);
   [ -z "$podrun_own" ] || kill -s TERM 0;
-  podrun_kill TERM "$podrun_pids";
+  podrun_kill TERM "$podrun_strays"; podrun_urge TERM "$(podrun_deaf $podrun_kin)";
   podrun_i=0 podrun_rest=1; sleep 0.05 && podrun_rest=0.2 podrun_grace=$((podrun_grace * 5));
   while [ $podrun_i -lt $podrun_grace ]; do
-    [ -z "$podrun_gone" ] || [ "$(podrun_marked)" ] || break;
+    [ -z "$podrun_gone" ] || [ "$(podrun_marked)" ] || [ "$(podrun_family)" ] || break;
     podrun_i=$((podrun_i + 1)); sleep $podrun_rest & wait $!;
   done;
   podrun_i=0;
-  while podrun_pids=$(podrun_marked); [ "$podrun_pids" ] && [ $podrun_i -lt 15 ]; do
-    kill -s KILL $podrun_pids; podrun_i=$((podrun_i + 1)); [ $podrun_i -lt 12 ] || sleep 1;
+  while podrun_kin=$(podrun_family); [ "$podrun_kin" ] && [ $podrun_i -lt 15 ]; do
+    kill -s KILL $(podrun_pids $podrun_kin); podrun_urge KILL "$(podrun_deaf $podrun_kin)";
+    podrun_i=$((podrun_i + 1)); [ $podrun_i -lt 3 ] || sleep 0.2 || sleep 1;
   done;
+  [ -z "$podrun_kin" ] || podrun_name $podrun_kin;
 };
 
 # Has the main shell gone? Then its pid may be another process by now.
@@ -69,6 +134,7 @@ podrun_orphaned() { set -- ${podrun_stat##*") "}; if [ "$2" = $$ ]; then return 
 podrun_end() {
   trap "" HUP INT QUIT TERM USR1 ALRM; podrun_gone=; trap podrun_gone=1 USR2;
   podrun_main=$$; IFS= read -r podrun_stat </proc/self/stat && podrun_orphaned && podrun_main= podrun_gone=1;
+  podrun_self=${podrun_stat%% *};
   [ -z "$podrun_main" ] || kill -s ALRM $podrun_main;
   podrun_finish;
   podrun_tidy;
@@ -83,13 +149,18 @@ if [ "$podrun_cwd" ]; then
   [ -d "$podrun_cwd" ] || podrun_refuse nodir;
   CDPATH= cd -- "$podrun_cwd" >/dev/null 2>&1 || podrun_refuse noentry;
 fi;
+# The first place that is neither full nor read-only.
+podrun_make() {
+  podrun_dir=$1/podrun.$podrun_nonce podrun_in=/dev/null;
+  mkdir -m 700 -- "$podrun_dir" || return 1;
+  if { echo "$podrun_mark" >"$podrun_dir/podrun.in" && rm -- "$podrun_dir/podrun.in"; }; then
+    case $podrun_flags in *i*) podrun_in=$podrun_dir/podrun.in; mkfifo -m 600 -- "$podrun_in" ;; esac && return;
+  fi;
+  rm -rf -- "$podrun_dir"; return 1;
+};
 case $podrun_flags in *d*)
-  podrun_dir=${TMPDIR:-/tmp}/podrun.$podrun_nonce;
-  mkdir -m 700 -- "$podrun_dir" 2>/dev/null || { podrun_dir=; podrun_refuse notmp "${TMPDIR:-/tmp}"; } ;;
-esac;
-case $podrun_flags in *i*)
-  podrun_in=$podrun_dir/podrun.in;
-  mkfifo -m 600 -- "$podrun_in" 2>/dev/null || { rm -rf -- "$podrun_dir"; podrun_refuse notmp "${TMPDIR:-/tmp}"; } ;;
+  { podrun_make "${TMPDIR:-/tmp}" || podrun_make /dev/shm || podrun_make "$HOME"; } 2>/dev/null ||
+  { podrun_dir= podrun_in=/dev/null; podrun_refuse notmp "${TMPDIR:-/tmp}"; } ;;
 esac;
 #cleanup#
 
@@ -98,12 +169,13 @@ esac;
 podrun_dismiss() { kill -s KILL $!; exit 0; };
 trap "" USR1 USR2;
 (
-  exec </dev/null >/dev/null 2>&1;
+  exec 4>&2 </dev/null >/dev/null 2>&1;
   trap "" HUP INT QUIT TERM; trap podrun_i=0 USR1; trap podrun_i=-999999 USR2; trap podrun_dismiss ALRM;
   podrun_i=0;
   while [ $podrun_i -lt $podrun_ticks ]; do
-    podrun_i=$((podrun_i + 1)); sleep $podrun_tick & while kill -s 0 $!; do wait $!; done;
+    podrun_i=$((podrun_i + 1)); sleep $podrun_tick 4>&- & while kill -s 0 $!; do wait $!; done;
   done;
+  [ -z "$(podrun_marked)" ] || podrun_tell "no word from podrun for $((podrun_tick * podrun_ticks)) s: this host ends the command";
   podrun_end
 ) & podrun_watch=$!;
 trap - USR1 USR2;
@@ -127,7 +199,7 @@ exec 3<&0 </dev/null;
 # The reader: heartbeats, signals; the end of input ends the command. It ignores signals, since a read that a trap
 # interrupts would look like that end.
 (
-  exec >/dev/null 2>&1;
+  exec 4>&2 >/dev/null 2>&1;
   trap "" HUP INT QUIT TERM USR1 USR2 ALRM;
   while IFS= read -r podrun_line <&3; do
     podrun_heed "$podrun_line";

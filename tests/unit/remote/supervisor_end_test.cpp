@@ -86,6 +86,8 @@ asio::awaitable<void> be_heard_held_then_silent(asio::any_io_executor executor, 
   co_await run.reader.to_end();
   EXPECT_EQ(run.reader.out().find("\n100\n"), std::string::npos)
       << host.shell().name << " went on in silence";
+  EXPECT_EQ(run.reader.err(), "podrun: no word from podrun for 2 s: this host ends the command\n")
+      << host.shell().name;
 }
 
 TEST(SupervisorEnd, ComesAfterSilenceUnlessHeld) { play(be_heard_held_then_silent); }

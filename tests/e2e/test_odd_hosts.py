@@ -1,0 +1,171 @@
+"""Hosts that are not as one would like them: start-up files that print, wait or never return; no /proc; a full or read-only /tmp; and
+commands that are root's by way of sudo."""
+
+import os
+import pwd
+import re
+import shutil
+import signal
+
+import pytest
+
+from conftest import private_mounts
+from support import Podrun, by_rank, end, is_alive, processes, sha256, wait_until
+
+TWO = ("-H", "local[0-1]", "--grace", "1")
+
+
+def podrun_where(directory, first, *words):
+    """podrun in a mount namespace of its own, where `first`, sh text with the words as its parameters, has been run, and where the
+    directory is /mnt too."""
+    text = f'mount --bind "$0" /mnt; {first}; shift {len(words)}; exec "$@"'
+    return Podrun(directory, [*private_mounts(), "sh", "-c", text, directory, *words])
+
+
+# Start-up files. (bash reads .bashrc when sshd starts it.)
+
+
+@pytest.fixture
+def bash_hosts(pods, podrun):
+    """Three hosts whose login shell is bash; returns the pod and a function that writes the .bashrc of the second one."""
+    if os.path.basename(pwd.getpwuid(os.getuid()).pw_shell) != "bash":
+        pytest.skip("the login shell here is not bash")
+    pod = pods("--hosts", "3")
+    pod.move_in(podrun)
+    bashrc = pod.directory / "home" / "1" / ".bashrc"
+    yield pod, bashrc.write_text
+    bashrc.unlink()
+
+
+def test_a_start_up_file_that_prints_and_is_slow(podrun, bash_hosts):
+    pod, write = bash_hosts
+    write("echo hello from .bashrc; echo and an error >&2; sleep 1.5; read -t 0 line\n")
+    ended = podrun(*pod.options, "-I", "--", "cat; echo err >&2; exit $PODRUN_RANK", input=b"in\n")
+    assert by_rank(ended.stdout) == {0: [b"in"], 1: [b"hello from .bashrc", b"in"], 2: [b"in"]}
+    assert b"1: and an error\n" in ended.stderr
+    assert ended.returncode == 2
+
+
+@pytest.mark.parametrize("instead", ["cat", "zsh", "sh -i", "sleep 1000"])
+def test_a_start_up_file_that_never_runs_our_command(podrun, bash_hosts, instead):
+    pod, write = bash_hosts
+    write(f"exec {instead}\n")
+    started = podrun.directory / "started"
+    failed = podrun(*pod.options, "-t", "1", "--retries", "0", "--", "touch", started)
+    assert failed.returncode == 255
+    assert b"unreachable: [1] 127.0.0.3: starting /bin/sh: timed out after 1 s" in failed.stderr
+    assert not started.exists()
+
+
+# Without /proc
+
+
+@pytest.mark.parametrize("shell", ["dash", "bash", "busybox"])
+def test_without_proc_the_process_group_is_ended(directory, shell):
+    path = os.path.realpath(shutil.which(shell))
+    podrun = podrun_where(directory, 'mount --bind "$1" /bin/sh; mount -t tmpfs none /proc', path)
+    assert podrun(*TWO, "--", "exit $PODRUN_RANK").returncode == 1
+    pids = directory / "pids"
+    deaf = f"trap '' TERM INT HUP; sleep 1001 & echo $$ $! >>'{pids}'; while :; do sleep 1; done"
+    run = podrun.start(*TWO, "--", "sh", "-c", deaf)
+    wait_until(lambda: pids.exists() and pids.read_text().count("\n") == 2)
+    started = [int(pid) for pid in pids.read_text().split()]
+    assert all(map(is_alive, started))
+    run.signal(signal.SIGKILL)
+    run.process.wait()
+    wait_until(lambda: not any(map(is_alive, started)), 1 + 5)
+    assert b"no /proc here" in run.stderr
+
+
+# Where to put files
+
+
+@pytest.mark.smoke
+@pytest.mark.parametrize("tmp", ["size=4k,nr_inodes=2", "size=4k", "ro"])
+def test_a_tmp_that_is_full_or_read_only_is_not_needed(directory, tmp):
+    podrun = podrun_where(directory, "mount -t tmpfs -o $1 none /tmp; head -c 4096 /dev/zero >/tmp/full", tmp)
+    (directory / "script").write_text("#!/bin/sh\nsha256sum\n")
+    data = bytes(range(256)) * 1000
+    ended = podrun(*TWO, "-I", "-s", "/mnt/script", input=data)
+    assert by_rank(ended.stdout) == {rank: [f"{sha256(data)}  -".encode()] for rank in (0, 1)}, ended.stderr
+    assert by_rank(podrun.ok(*TWO, input=b"echo long; : " + b"x" * 200_000)) == {0: [b"long"], 1: [b"long"]}
+
+
+def test_nowhere_to_put_a_file_is_said_before_anything_starts(directory):
+    podrun = podrun_where(directory, "for place in /tmp /dev/shm ~root; do mount -t tmpfs -o ro none $place; done")
+    (directory / "script").write_text("true\n")
+    failed = podrun("-H", "local[0-1]", "-s", "/mnt/script")
+    assert failed.returncode == 255
+    assert b'not ready: [0,1] run directory: cannot make one in "/tmp", in /dev/shm or in the home directory' in failed.stderr
+    assert b"nothing was started" in failed.stderr
+
+
+# sudo inside the command
+
+NOBODY = 65534
+LOOP = "trap '' TERM INT HUP; while :; do sleep 1; done"
+
+
+@pytest.fixture
+def podrun_as_nobody(directory):
+    """Makes a podrun that a user runs who may do what is given by sudo, without a password."""
+
+    def make(may):
+        sudoers = directory / "sudoers"
+        sudoers.write_text(f"Defaults env_reset\nnobody ALL=(ALL) NOPASSWD: {may}\n")
+        sudoers.chmod(0o440)
+        shutil.copy(os.environ["PODRUN_BIN"], directory / "podrun")
+        user = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"]
+        podrun = podrun_where(directory, 'mount --bind "$1/sudoers" /etc/sudoers; mount --bind "$1" /tmp; cd /tmp', directory)
+        podrun.wrapper += user
+        podrun.binary = "/tmp/podrun"
+        podrun.env["HOME"] = "/tmp/home"
+        directory.chmod(0o777)
+        return podrun
+
+    if os.getuid() != 0:
+        pytest.skip("needs root, to be another user")
+    return make
+
+
+def with_word(word):
+    return [process for process in processes() if word in process.command and not process.command.startswith(b"/tmp/podrun")]
+
+
+def start_root_loops(podrun, command):
+    word = b"%s.%d" % (podrun.directory.name.encode(), os.getpid())
+    run = podrun.start(*TWO, "--", *command, "sh", "-c", LOOP, word.decode(), env={"SUDO_ASKPASS": ""})
+    wait_until(lambda: len([process for process in with_word(word) if process.command.startswith(b"sh\0-c\0trap")]) == 2, what="root's loops")
+    return run, word
+
+
+@pytest.mark.parametrize("command", [["sudo"], ["sudo", "setsid"], ["sh", "-c", 'sudo "$@" & wait', "sh"]], ids=["sudo", "sudo setsid", "below a shell"])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+def test_what_sudo_has_started_is_ended_too(podrun_as_nobody, command, number):
+    run, word = start_root_loops(podrun_as_nobody("ALL"), command)
+    run.signal(number)
+    run.process.wait(20)
+    wait_until(lambda: not with_word(word), 1 + 5)
+    assert b"left behind" not in run.stderr
+
+
+def test_an_interrupt_reaches_what_sudo_has_started(podrun_as_nobody):
+    podrun = podrun_as_nobody("ALL")
+    run = podrun.start(*TWO, "--", "sudo", "sh", "-c", "trap 'echo INT; exit 3' INT; echo ready; while :; do sleep 0.1; done")
+    run.wait_for_output(b": ready\n", count=2)
+    run.signal(signal.SIGINT)
+    ended = run.wait()
+    assert by_rank(ended.stdout) == {0: [b"ready", b"INT"], 1: [b"ready", b"INT"]}
+    assert ended.returncode == 130
+
+
+def test_what_may_not_be_signalled_is_named(podrun_as_nobody):
+    run, word = start_root_loops(podrun_as_nobody("/bin/sh, /usr/bin/sh"), ["sudo"])
+    try:
+        run.signal(signal.SIGTERM)
+        ended = run.wait()
+        named = {int(pid) for pid in re.findall(r"podrun: left behind: pid (\d+) \((?:sh|sudo)\) of root", ended.stderr.decode())}
+        assert {process.pid for process in with_word(word)} <= named, ended.stderr
+        assert ended.returncode == 143
+    finally:
+        end(with_word(word))
