@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "podrun/remote/command.hpp"
 
+#include <array>
+
 #include <fmt/format.h>
 
 #include "podrun/base/error.hpp"
@@ -45,34 +47,66 @@ std::vector<std::string> interpreter(std::string_view script) {
 
 std::string file_path(std::string_view name) { return "\"$podrun_dir\"/" + shell_quote_in_line(name); }
 
-/// Words that run `body` in a login shell, with `arguments` (quoted, each behind a blank) as its parameters.
-/// It reads its profile first, and the values of -e win over that: they are set again before the body.
-std::string in_login_shell(const std::vector<Variable>& environment, std::string_view body,
-                           std::string_view arguments) {
-  if (environment.empty())
-    return fmt::format("set -- {} -l -c {}{}", kShell, shell_quote_in_line(body), arguments);
-  const std::string again = fmt::format("{}; {}unset podrun_env", kDefineNewline, exports(environment));
-  return fmt::format("podrun_env={}; export podrun_env; set -- {} -l -c {}{}", shell_quote_in_line(again),
-                     kShell, shell_quote_in_line(fmt::format("eval \"$podrun_env\"; {}", body)), arguments);
+/// How a family of shells says what has to be said in the user's own shell.
+struct Dialect {
+  std::string_view shells;        ///< a pattern of sh
+  std::string_view profile;       ///< what its -l would do, where there is none with -c
+  std::string_view set_variable;  ///< {0}: a name
+  std::string_view run_words;     ///< the parameters, or podrun_words
+  std::string_view run_file;      ///< the first parameter
+};
+constexpr std::array kDialects = {
+    Dialect{"fish", "", "set -gx {0} $podrun_env_{0}; set -e podrun_env_{0}; ", "exec $argv[2..-1]",
+            "source $argv[2]"},
+    // It would lose empty parameters.
+    Dialect{"csh | tcsh", "if (-r /etc/csh.login) source /etc/csh.login; if (-r ~/.login) source ~/.login; ",
+            "setenv {0} \"$podrun_env_{0}:q\"; unsetenv podrun_env_{0}; ",
+            "exec /bin/sh -c 'eval \"$podrun_words\"'", "source \"$argv[2]\""},
+    Dialect{"*", "", "export {0}=\"$podrun_env_{0}\"; unset podrun_env_{0}; ", "exec \"$@\"", ". \"$1\""}};
+
+/// Sets podrun_first to what the user's shell does before anything else, and podrun_l to its option. Start-up
+/// files are read before, and the values of -e win over those: they are set again, from variables of ours.
+std::string begin_user_shell(const Command& command, std::string_view Dialect::*body) {
+  const bool login = command.shell == ShellStart::login;
+  std::string text;
+  for (const Variable& variable : command.environment)
+    text += fmt::format("export podrun_env_{0}=\"${0}\"; ", variable.name);
+  text += "case ${SHELL##*/} in ";
+  for (const Dialect& dialect : kDialects) {
+    std::string first(login ? dialect.profile : "");
+    for (const Variable& variable : command.environment)
+      first += fmt::format(fmt::runtime(dialect.set_variable), variable.name);
+    if (body) first += dialect.*body;
+    text += fmt::format("{}) podrun_first={} podrun_l={} ;; ", dialect.shells, shell_quote(first),
+                        login && dialect.profile.empty() ? "-l" : "");
+  }
+  return text + fmt::format("esac; set -- {} $podrun_l -c \"$podrun_first\"", kShell);
+}
+
+/// Words, quoted and each behind a blank, in a login shell.
+std::string words_in_login_shell(const Command& command, const std::string& words) {
+  const std::string again =
+      fmt::format("{}; set --{}; unset podrun_words podrun_dir; exec \"$@\"", kDefineNewline, words);
+  return fmt::format(
+      "podrun_words={}; case $SHELL in *csh) export podrun_words podrun_dir ;; esac; {} podrun{}",
+      shell_quote_in_line(again), begin_user_shell(command, &Dialect::run_words), words);
 }
 
 RemoteCommand build(const Words& words, const Command& command) {
   const std::string quoted = set_words(words.words);
   if (command.shell == ShellStart::plain) return {"set --" + quoted, {}};
-  return {in_login_shell(command.environment, "exec \"$@\"", " podrun" + quoted), {}};
+  return {words_in_login_shell(command, quoted), {}};
 }
 
 RemoteCommand build(const ShellText& shell, const Command& command) {
-  const bool login = command.shell == ShellStart::login;
-  if (shell.text.size() <= kMaxInlineText) {
-    if (login) return {in_login_shell(command.environment, shell.text, ""), {}};
-    return {fmt::format("set -- {} -c {}", kShell, shell_quote_in_line(shell.text)), {}};
-  }
+  const bool as_it_is = command.shell == ShellStart::plain && command.environment.empty();
+  const std::string start =
+      as_it_is ? fmt::format("set -- {} -c ", kShell) : begin_user_shell(command, nullptr);
+  if (shell.text.size() <= kMaxInlineText) return {start + shell_quote_in_line(shell.text), {}};
   const std::string file = file_path("podrun.command");
-  if (login)
-    return {in_login_shell(command.environment, ". \"$1\"", " podrun " + file),
-            {{"podrun.command", shell.text}}};
-  return {fmt::format("set -- {} {}", kShell, file), {{"podrun.command", shell.text}}};
+  const std::vector<RemoteFile> files = {{"podrun.command", shell.text}};
+  if (as_it_is) return {fmt::format("set -- {} {}", kShell, file), files};
+  return {begin_user_shell(command, &Dialect::run_file) + " podrun " + file, files};
 }
 
 /// Its own name, unless that could be one of ours beside it.
@@ -86,9 +120,8 @@ RemoteCommand build(const Script& script, const Command& command) {
   if (words.empty()) words = {"/bin/sh"};
   const std::string quoted =
       fmt::format("{} {}{}", set_words(words), file_path(name), set_words(script.arguments));
-  std::string text = command.shell == ShellStart::plain
-                         ? "set --" + quoted
-                         : in_login_shell(command.environment, "exec \"$@\"", " podrun" + quoted);
+  std::string text =
+      command.shell == ShellStart::plain ? "set --" + quoted : words_in_login_shell(command, quoted);
   return {std::move(text), {{name, script.content}}};
 }
 
@@ -102,19 +135,16 @@ void check_words(const std::vector<std::string>& words) {
 }
 
 void check_environment(const Command& command) {
+  const bool again = command.shell == ShellStart::login || std::holds_alternative<ShellText>(command.what);
+  const std::size_t longest = kMaxWord - 1 - (again ? std::string_view("podrun_env_").size() : 0);
   for (const Variable& variable : command.environment) {
     if (variable.name == "PODRUN_MARK" || variable.name.starts_with("podrun_")) {
       throw UsageError(fmt::format("the variable \"{}\" is podrun's own (take another name)", variable.name));
     }
-    if (variable.name.size() + 1 + variable.value.size() <= kMaxWord) continue;
+    if (variable.name.size() + variable.value.size() <= longest) continue;
     throw UsageError(fmt::format(
         "the value of \"{}\" has {} bytes, too many for one variable on the hosts (at most {}; send a file)",
-        variable.name, variable.value.size(), kMaxWord - variable.name.size() - 1));
-  }
-  // A login shell gets them all in one.
-  if (command.shell == ShellStart::login && exports(command.environment).size() > kMaxInlineText) {
-    throw UsageError(fmt::format(
-        "--login: the variables have more than {} bytes together (send them as a file)", kMaxInlineText));
+        variable.name, variable.value.size(), longest - variable.name.size()));
   }
 }
 

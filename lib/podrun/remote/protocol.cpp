@@ -14,6 +14,7 @@ namespace {
 constexpr const char* kWorkingDirectory = "working directory";
 constexpr const char* kRunDirectory = "run directory";
 constexpr const char* kCleanUp = "clean-up";
+constexpr const char* kSupervision = "supervision";
 
 constexpr std::size_t kMaxHello = 8 * 1024;
 constexpr std::string_view kCleanUpPlace = "#cleanup#";
@@ -104,13 +105,14 @@ std::optional<Failure> refusal(const Hello& hello, const Supervision& supervisio
     return Failure{kRunDirectory,
                    fmt::format("cannot make one in \"{}\", in /dev/shm or in the home directory", hello.rest)};
   if (hello.word == "noproc")
-    return Failure{"supervision", "no /proc there, and the process group is another's: nothing could be ended"};
+    return Failure{kSupervision, "no /proc there, and the process group is another's: nothing could be ended"};
   if (hello.word == "busy") return Failure{kCleanUp, hello.rest};
   return Failure{"hello", fmt::format("unexpected answer \"{} {}\"", hello.word, hello.rest)};
 }
 
 bool is_refusal(const Failure& failure) {
-  return failure.stage == kWorkingDirectory || failure.stage == kRunDirectory || failure.stage == kCleanUp;
+  return failure.stage == kWorkingDirectory || failure.stage == kRunDirectory || failure.stage == kCleanUp ||
+         failure.stage == kSupervision;
 }
 
 HelloReader::HelloReader(std::string_view nonce) : start_(fmt::format("\npodrun1 {} ", nonce)) {}

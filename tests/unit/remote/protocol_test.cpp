@@ -247,7 +247,10 @@ TEST(Refusal, IsAStageAndWhatHappened) {
   EXPECT_EQ(refusal_of("ready", "/tmp/x"), "none");
   EXPECT_EQ(refusal_of("nodir", ""), "working directory: no such directory \"~/src\"");
   EXPECT_EQ(refusal_of("noentry", ""), "working directory: cannot enter \"~/src\"");
-  EXPECT_EQ(refusal_of("notmp", "/var/tmp"), "run directory: cannot make one in \"/var/tmp\"");
+  EXPECT_EQ(refusal_of("notmp", "/var/tmp"),
+            "run directory: cannot make one in \"/var/tmp\", in /dev/shm or in the home directory");
+  EXPECT_EQ(refusal_of("noproc", ""),
+            "supervision: no /proc there, and the process group is another's: nothing could be ended");
   EXPECT_EQ(refusal_of("busy", "pid 1 (x) holds /dev/accel0"), "clean-up: pid 1 (x) holds /dev/accel0");
   EXPECT_EQ(refusal_of("what", "is this"), "hello: unexpected answer \"what is this\"");
 }
