@@ -6,6 +6,7 @@ import pwd
 import re
 import shutil
 import signal
+from pathlib import Path
 
 import pytest
 
@@ -169,3 +170,18 @@ def test_what_may_not_be_signalled_is_named(podrun_as_nobody):
         assert ended.returncode == 143
     finally:
         end(with_word(word))
+
+
+# The time
+
+
+def test_a_clock_that_jumps_changes_nothing(podrun):
+    [library] = Path("/usr/lib").glob("*/faketime/libfaketime.so.1")
+    offset = podrun.directory / "offset"
+    faked = {"LD_PRELOAD": str(library), "FAKETIME_TIMESTAMP_FILE": str(offset), "FAKETIME_NO_CACHE": "1", "FAKETIME_DONT_FAKE_MONOTONIC": "1"}
+    offset.write_text("+0")
+    command = f"date +%Y; for jump in +4y -4y +0; do echo $jump >'{offset}'; sleep 0.7; date +%Y; done"
+    years = podrun.start("--via", "env HOST={host}", "-H", "a", "--orphan-timeout", "2", "-u", "60", "-N", "--", command, env=faked).wait()
+    assert (years.returncode, years.stderr) == (0, b"")
+    before, later, earlier, after = map(int, years.stdout.split())
+    assert (later - before, earlier - before, after) == (4, -4, before)
