@@ -172,6 +172,19 @@ def test_what_may_not_be_signalled_is_named(podrun_as_nobody):
         end(with_word(word))
 
 
+def test_a_container_that_outlives_its_client_is_told(podrun):
+    # The client passes TERM on to the daemon; when it has to be killed, nobody ends the container.
+    docker = podrun.directory / "docker"
+    docker.write_text("#!/bin/sh\ntrap '' TERM\necho up\nwhile :; do sleep 0.1; done\n")
+    docker.chmod(0o755)
+    run = podrun.start(*TWO, "--", docker, "run", "image")
+    run.wait_for_output(b": up\n", count=2)
+    run.signal(signal.SIGTERM)
+    ended = run.wait()
+    for rank in (0, 1):
+        assert re.search(rb"^%d: podrun: a container may be left behind: ended by KILL was pid \d+ \(docker\)$" % rank, ended.stderr, re.MULTILINE)
+
+
 # The time
 
 

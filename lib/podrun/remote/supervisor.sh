@@ -15,8 +15,12 @@ podrun_nonce=$1 podrun_mark=$2 podrun_grace=$3 podrun_tick=$4 podrun_ticks=$5 po
 podrun_dir= podrun_in=/dev/null podrun_own= podrun_session= podrun_ending= podrun_interrupted= podrun_told= podrun_kin= podrun_self=$$;
 podrun_n=${IFS#??};
 
-podrun_say() { echo; printf %s "podrun1 $podrun_nonce $*"; echo; };
-podrun_refuse() { podrun_say "$@"; exit 125; };
+# A reader that is gone must not end us before we have ended what is ours.
+trap "" PIPE;
+podrun_say() { { echo; printf %s "podrun1 $podrun_nonce $*"; echo; } 2>/dev/null; };
+# Removes the directory of the run; standard input is held open meanwhile, so that a feeder cannot hang in opening it.
+podrun_tidy() { [ -z "$podrun_dir" ] || rm -rf -- "$podrun_dir" 5<>"$podrun_in"; };
+podrun_refuse() { podrun_tidy; podrun_say "$@"; exit 125; };
 
 # Is the process group ours alone? Then signals go to group 0. It is when we lead it, or when the shell or sudo that
 # started us does. Elsewhere (dropbear) group 0 would hit the server: only what carries the mark is signalled.
@@ -34,47 +38,46 @@ elif kill -0 -$$ 2>/dev/null; then
   podrun_own=1; echo "podrun: no /proc here: what leaves the process group of the command cannot be ended" >&2;
 else podrun_refuse noproc; fi;
 
-# Pids of what the command started and still carries the mark.
-podrun_marked() {
-  grep -lsF "PODRUN_MARK=$podrun_mark" /proc/[0-9]*/environ |
-  while IFS=/ read -r podrun_1 podrun_2 podrun_3 podrun_4; do echo "$podrun_3"; done;
-};
+# The pids in /proc/PID/FILE. (Reading such files here would be slow, as shells read byte by byte.)
+podrun_of() { while IFS=/ read -r podrun_1 podrun_2 podrun_3 podrun_4; do echo $podrun_3; done; };
+# Those of what carries the mark; those where what follows the state in their stat matches.
+podrun_marked() { grep -lsF "PODRUN_MARK=$podrun_mark" /proc/[0-9]*/environ | podrun_of; };
+podrun_where() { grep -lsE "[)] [A-WY] $1 " /proc/[0-9]*/stat | podrun_of; };
+podrun_read() { IFS= read -r podrun_stat </proc/$1/stat && podrun_stat=${podrun_stat##*") "}; };
 
-# All that the command started, as far as it can be told, "PID:START" each (START so that a pid that is used again is
-# another process): what carries the mark or was found before (podrun_kin); what another user runs as our child or in our
-# group (sudo drops the mark); and the children of all these.
-podrun_family() {
-  set -- $(podrun_marked); podrun_found=" $* "; podrun_before=;
-  until [ "$podrun_found" = "$podrun_before" ]; do
-    podrun_before=$podrun_found podrun_list=;
-    for podrun_file in /proc/[0-9]*/stat; do
-      IFS= read -r podrun_stat <$podrun_file || continue;
-      podrun_pid=${podrun_stat%% *}; set -- ${podrun_stat##*") "};
-      case "$1 $podrun_found" in
-        [ZX]*) continue ;;
-        *" $podrun_pid "*) ;;
-        *)
-          case "$podrun_found $podrun_kin " in *" $2 "* | *" $podrun_pid:${20} "*) ;; *)
-            case $2 in
-              "$podrun_self") continue ;;
-              "$$") ;;
-              *) [ "$podrun_own" ] && [ "$3" = "$podrun_group" ] || continue ;;
-            esac;
-            if [ -O ${podrun_file%/stat} ]; then continue; fi ;;
-          esac;
-          podrun_found="$podrun_found$podrun_pid " ;;
-      esac;
-      podrun_list="$podrun_list $podrun_pid:${20}";
-    done;
+# Other users processes that are our children or in our group: sudo and what it runs, which drops the mark.
+podrun_strangers() {
+  if [ "$podrun_own" ]; then set -- "($$ [0-9]+|[0-9]+ $podrun_group)"; else set -- $$; fi;
+  for podrun_pid in $(podrun_where "$1"); do
+    if [ -O /proc/$podrun_pid ]; then continue; fi;
+    podrun_read $podrun_pid && set -- $podrun_stat && case $2 in "$podrun_self") ;; *) echo $podrun_pid ;; esac;
   done;
-  echo $podrun_list;
+};
+# Of "PID:START" each those that are still the same process.
+podrun_same() {
+  for podrun_each; do
+    podrun_read ${podrun_each%:*} && set -- $podrun_stat && case $1 in Z) ;; *) [ "${podrun_each#*:}" = "${20}" ] && echo ${podrun_each%:*} ;; esac;
+  done;
+};
+# All that the command started, as far as it can be told, "PID:START" each: what carries the mark, what was found before
+# (podrun_kin), strangers, and the children of all these.
+podrun_family() {
+  podrun_list=" " podrun_new="$(podrun_marked) $(podrun_same $podrun_kin) $(podrun_strangers)";
+  while [ "$podrun_new" ]; do
+    podrun_any=;
+    for podrun_pid in $podrun_new; do
+      case $podrun_list in *" $podrun_pid "*) ;; *) podrun_list="$podrun_list$podrun_pid " podrun_any="$podrun_any|$podrun_pid" ;; esac;
+    done;
+    podrun_new=; [ -z "$podrun_any" ] || podrun_new=$(podrun_where "(${podrun_any#|})");
+  done;
+  for podrun_pid in $podrun_list; do podrun_read $podrun_pid && set -- $podrun_stat && echo $podrun_pid:${20}; done;
 };
 
 # Of the family given: its pids; those that no signal to our group reaches; those that we may not signal.
 podrun_pids() { for podrun_pid; do echo ${podrun_pid%:*}; done; };
 podrun_strays() {
   for podrun_pid; do
-    podrun_pid=${podrun_pid%:*}; IFS= read -r podrun_stat </proc/$podrun_pid/stat && set -- ${podrun_stat##*") "} &&
+    podrun_pid=${podrun_pid%:*}; podrun_read $podrun_pid && set -- $podrun_stat &&
     { [ "$podrun_own" ] && [ "$3" = "$podrun_group" ] || echo $podrun_pid; };
   done;
 };
@@ -93,18 +96,24 @@ podrun_signal() {
   podrun_urge $1 "$(podrun_deaf $(podrun_family))";
 };
 
-# Removes the directory of the run; standard input is held open meanwhile, so that a feeder cannot hang in opening it.
-podrun_tidy() { [ -z "$podrun_dir" ] || rm -rf -- "$podrun_dir" 5<>"$podrun_in"; };
-
 # To the standard error of the command, and waits for no reader.
 podrun_tell() { echo "podrun: $*" >&4 & };
 podrun_name() {
+  if [ "$podrun_clients" ]; then podrun_tell "a container may be left behind: ended by KILL was$podrun_clients"; fi;
   for podrun_pid; do
     podrun_pid=${podrun_pid%:*}; IFS= read -r podrun_comm </proc/$podrun_pid/comm || continue;
     set -- $(ls -ld /proc/$podrun_pid);
     podrun_tell "left behind: pid $podrun_pid ($podrun_comm) of $3";
   done;
   sleep 0.2 || sleep 1;
+};
+
+# Of the family given: clients of a daemon that runs what they were to run. TERM they pass on, KILL they cannot.
+podrun_clients() {
+  for podrun_pid; do
+    podrun_pid=${podrun_pid%:*}; IFS= read -r podrun_comm </proc/$podrun_pid/comm &&
+    case $podrun_comm in docker | nerdctl) printf " %s" "pid $podrun_pid ($podrun_comm)" ;; esac;
+  done;
 };
 
 # TERM once to everything, up to GRACE seconds until the command has returned and nothing is left, then KILL. What is
@@ -119,12 +128,12 @@ podrun_finish() {
     [ -z "$podrun_gone" ] || [ "$(podrun_marked)" ] || [ "$(podrun_family)" ] || break;
     podrun_i=$((podrun_i + 1)); sleep $podrun_rest & wait $!;
   done;
-  podrun_i=0;
+  podrun_i=0 podrun_clients=$(podrun_clients $(podrun_family));
   while podrun_kin=$(podrun_family); [ "$podrun_kin" ] && [ $podrun_i -lt 15 ]; do
     kill -s KILL $(podrun_pids $podrun_kin); podrun_urge KILL "$(podrun_deaf $podrun_kin)";
     podrun_i=$((podrun_i + 1)); [ $podrun_i -lt 3 ] || sleep 0.2 || sleep 1;
   done;
-  [ -z "$podrun_kin" ] || podrun_name $podrun_kin;
+  [ -z "$podrun_kin$podrun_clients" ] || podrun_name $podrun_kin;
 };
 
 # Has the main shell gone? Then its pid may be another process by now.
@@ -213,7 +222,7 @@ exec 3<&0 </dev/null;
 [ "${SHLVL:-0}" -gt 0 ] 2>/dev/null || { SHLVL=1; export SHLVL; };
 exec 4>&2 2>/dev/null;
 (
-  trap - HUP INT QUIT TERM ALRM URG;
+  trap - HUP INT QUIT TERM ALRM URG PIPE;
   PODRUN_MARK=$podrun_mark; export PODRUN_MARK;
   eval "${podrun_line#go }";
   case $1 in */*) ;; *) command -v -- "$1" >/dev/null 2>&1 || { echo "$1: command not found" >&2; exit 127; } ;; esac;

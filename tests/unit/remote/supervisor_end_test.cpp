@@ -4,6 +4,7 @@
 #include <memory>
 #include <vector>
 
+#include <asio/detached.hpp>
 #include <asio/post.hpp>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -102,6 +103,43 @@ asio::awaitable<void> be_silent_before_go(asio::any_io_executor executor, TestHo
 }
 
 TEST(SupervisorEnd, ComesAfterSilenceBeforeGoToo) { play(be_silent_before_go); }
+
+asio::awaitable<void> leave_before_the_hello(asio::any_io_executor executor, TestHost& host) {
+  host.supervision().input = StandardInput::fed;
+  Run run(executor, host);
+  run.link->before = "sleep 0.5; ";
+  const auto leave = [&]() -> asio::awaitable<void> {
+    EXPECT_TRUE(co_await eventually(executor, [&] { return !host.processes().empty(); }));
+    run.supervised.stop({"", "left"});
+  };
+  bool refused = false;
+  asio::co_spawn(executor, leave(), asio::detached);
+  try {
+    co_await run.supervised.prepare({}, test::drop);
+  } catch (const HostError&) {
+    refused = true;
+  }
+  EXPECT_TRUE(refused);
+}
+
+TEST(SupervisorEnd, ComesWhenTheRunIsLeftBeforeTheHello) { play(leave_before_the_hello); }
+
+asio::awaitable<void> refuse(asio::any_io_executor executor, TestHost& host) {
+  host.supervision().input = StandardInput::fed;
+  host.supervision().clean_up = CleanUp::yes;
+  host.directory().write(".libtpu_lockfile", "");
+  Run run(executor, host);
+  run.link->before = "rm() { case $* in *lockfile*) return 1 ;; *) command rm \"$@\" ;; esac; }; ";
+  std::string what = "ready";
+  try {
+    co_await run.supervised.prepare({}, test::drop);
+  } catch (const HostError& error) {
+    what = error.failure().what;
+  }
+  EXPECT_TRUE(what.ends_with("/.libtpu_lockfile cannot be removed")) << what;
+}
+
+TEST(SupervisorEnd, RemovesTheDirectoryOfARunThatIsRefused) { play(refuse); }
 
 /// Everything that is hard to end: deaf to TERM, with an own session, with no output, with children.
 constexpr std::string_view kTree =
