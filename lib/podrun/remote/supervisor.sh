@@ -129,7 +129,7 @@ podrun_finish() {
     podrun_i=$((podrun_i + 1)); sleep $podrun_rest & wait $!;
   done;
   podrun_i=0 podrun_clients=$(podrun_clients $(podrun_family));
-  while podrun_kin=$(podrun_family); [ "$podrun_kin" ] && [ $podrun_i -lt 15 ]; do
+  while podrun_kin=$(podrun_family); [ "$podrun_kin" ] && [ $podrun_i -lt 10 ]; do
     kill -s KILL $(podrun_pids $podrun_kin); podrun_urge KILL "$(podrun_deaf $podrun_kin)";
     podrun_i=$((podrun_i + 1)); [ $podrun_i -lt 3 ] || sleep 0.2 || sleep 1;
   done;
