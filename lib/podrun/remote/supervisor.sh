@@ -212,7 +212,8 @@ exec 3<&0 </dev/null;
   trap "" HUP INT QUIT TERM USR1 USR2 ALRM;
   while IFS= read -r podrun_line <&3; do
     podrun_heed "$podrun_line";
-    case $podrun_line in "sig "[A-Z]*) kill -s URG $$; podrun_signal "${podrun_line#sig }" ;; esac;
+    case $podrun_line in "sig INT") kill -s URG $$ ;; esac;
+    case $podrun_line in "sig "[A-Z]*) podrun_signal "${podrun_line#sig }" ;; esac;
   done;
   podrun_end
 ) & podrun_reader=$!;
