@@ -286,5 +286,6 @@ int guarded_main(const std::vector<std::string>& arguments) {
 int main(int argc, char** argv) {
   podrun::open_standard_descriptors();
   std::signal(SIGPIPE, SIG_IGN);  // a closed reader is an error of write
+  std::signal(SIGXFSZ, SIG_IGN);  // and so is a file that may not grow
   return podrun::guarded_main({argv + 1, argv + argc});
 }

@@ -4,6 +4,9 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <iterator>
+#include <system_error>
 
 #include <fmt/format.h>
 
@@ -16,11 +19,21 @@ constexpr rlim_t kPerChild = 12;
 constexpr rlim_t kOwn = 24;        // at least
 constexpr rlim_t kOwnAtEase = 64;  // name look-ups, agents
 
+/// Those that are open beside the three standard ones. proc(5), /proc/pid/fd
+rlim_t inherited() {
+  std::error_code error;
+  const std::filesystem::directory_iterator open("/proc/self/fd", error);
+  const auto all = error ? 0 : std::distance(begin(open), end(open));
+  constexpr decltype(all) kExpected = 4;  // with the directory itself
+  return static_cast<rlim_t>(std::max(all, kExpected) - kExpected);
+}
+
 }  // namespace
 
 std::size_t raise_descriptor_limit(HostCount hosts) {
-  const rlim_t needed = kOwn + hosts.by_ssh + kPerChild * hosts.by_child;
-  const rlim_t at_ease = kOwnAtEase + 2 * hosts.by_ssh + kPerChild * hosts.by_child;
+  const rlim_t others = inherited();
+  const rlim_t needed = others + kOwn + hosts.by_ssh + kPerChild * hosts.by_child;
+  const rlim_t at_ease = others + kOwnAtEase + 2 * hosts.by_ssh + kPerChild * hosts.by_child;
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= at_ease) return 0;
   if (limit.rlim_max < needed) {

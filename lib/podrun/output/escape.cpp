@@ -14,11 +14,17 @@ namespace {
 
 unsigned char byte_at(std::string_view text, std::size_t i) { return static_cast<unsigned char>(text[i]); }
 
+/// Characters that change the order of the text around them. Unicode Standard Annex #9
+bool is_bidirectional(char32_t value) {
+  return value == 0x061c || value == 0x200e || value == 0x200f || (value >= 0x202a && value <= 0x202e) ||
+         (value >= 0x2066 && value <= 0x2069);
+}
+
 /// Bytes of the harmless character that `text` begins with; 0: it begins with none.
 std::size_t harmless_prefix(std::string_view text) {
   const Utf8Character first = first_utf8(text);
   const bool is_control = first.value < 0x20 || (first.value >= 0x7f && first.value < 0xa0);
-  return is_control ? 0 : first.bytes;
+  return is_control || is_bidirectional(first.value) ? 0 : first.bytes;
 }
 
 }  // namespace

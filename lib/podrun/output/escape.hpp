@@ -8,8 +8,8 @@ namespace podrun {
 
 enum class Tabs { escape, keep };
 
-/// Untrusted text made safe to show on a terminal, on one line: control characters (newline, tab and C1 too)
-/// and bytes that are no UTF-8 become `\x1b`, everything else stays.
+/// Untrusted text made safe to show on a terminal, on one line: control characters (newline, tab and C1 too),
+/// those that turn the writing direction and bytes that are no UTF-8 become `\x1b`, everything else stays.
 std::string escape_controls(std::string_view text, Tabs tabs = Tabs::escape);
 
 }  // namespace podrun

@@ -21,6 +21,13 @@ TEST(EscapeControls, ShowsControlCharacters) {
       << "CSI as one character";
 }
 
+TEST(EscapeControls, ShowsWhatTurnsTheWritingDirection) {
+  EXPECT_EQ(escape_controls("a\xe2\x80\xae"
+                            "b\xe2\x81\xa6"),
+            "a\\xe2\\x80\\xaeb\\xe2\\x81\\xa6");
+  EXPECT_EQ(escape_controls("שלום"), "שלום") << "the writing itself stays";
+}
+
 TEST(EscapeControls, ShowsBytesThatAreNoUtf8) {
   EXPECT_EQ(escape_controls("\x9b"
                             "2J"),

@@ -1,0 +1,75 @@
+"""The table of docs/faults.md, and what podrun has said of each host to compare with it."""
+
+import re
+from pathlib import Path
+from typing import NamedTuple
+
+TABLE = Path(__file__).parents[2] / "docs" / "faults.md"
+NOTHING_STARTS = "nothing starts"
+DELIVER_EVERYTHING = "deliver everything"
+ARE_ENDED = "are ended"
+
+ONE_TRY = ("--retries", "0", "--grace", "1")
+LINES = [b"%d" % number for number in range(1, 20001)]  # what `seq 20000` prints
+
+
+class Row(NamedTuple):
+    fault: str
+    when: str
+    said: str
+    status: int
+    others: str
+
+    def allows(self, text):
+        """Whether this is what podrun is to say; None where it is to say nothing."""
+        texts = re.findall(r"`(.+?)`", self.said)
+        if not texts:
+            assert self.said == "nothing", self
+            return text is None
+        patterns = (".+".join(re.escape(part) for part in each.split("…")) for each in texts)
+        return text is not None and any(re.fullmatch(pattern, text) for pattern in patterns)
+
+
+def read_table():
+    """The rows by their faults."""
+    rows = {}
+    for line in TABLE.read_text(encoding="utf-8").splitlines():
+        cells = [cell.strip() for cell in line.strip("|").split(" | ")]
+        if line.startswith("| ") and cells[0] != "fault":
+            fault, when, said, status, others = cells
+            assert fault not in rows and others in (NOTHING_STARTS, DELIVER_EVERYTHING, ARE_ENDED), line
+            rows[fault] = Row(fault, when, said, int(status), others)
+    return rows
+
+
+def said_of_hosts(stderr):
+    """What the summary says of each host that failed, as {rank: "unreachable: connecting: connection refused"}."""
+    said = {}
+    [summary] = re.findall(r"^podrun: (.* · .*|[^\[\n]*: \[[0-9,-]+\].*)$", stderr.decode(), re.MULTILINE)[:1] or [""]
+    for part in summary.split(" · "):
+        if found := re.fullmatch(r"(.*?): \[([0-9,-]+)\](?: (.*))?", part):
+            kind, ranks, text = found.groups()
+            if text and ranks.isdigit():
+                text = text.partition(": ")[2]  # without the name of the host
+            for first, _, last in (piece.partition("-") for piece in ranks.split(",")):
+                said |= {rank: f"{kind}: {text}" if text else kind for rank in range(int(first), int(last or first) + 1)}
+    return said
+
+
+ROWS = read_table()
+
+
+def check(row, text, status, others):
+    """That it went as the row says."""
+    assert row.allows(text), f"podrun said: {text}"
+    assert (status, others) == (row.status, row.others)
+
+
+def said_by_podrun(stderr):
+    """All other lines of its own."""
+    return [line for line in stderr.decode().splitlines() if line.startswith("podrun: ")]
+
+
+def servers(pod):
+    """The process ids of its sshds that listen."""
+    return [int(pid) for pid in (pod.directory / "pids").read_text().split()]

@@ -1,0 +1,223 @@
+"""docs/faults.md, row by row: what podrun says of a host with a fault before the start, and that nothing starts elsewhere."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from typing import NamedTuple
+
+import pytest
+
+import test_faults_running as running
+from conftest import private_mounts
+from fault_table import DELIVER_EVERYTHING, LINES, NOTHING_STARTS, ONE_TRY, ROWS, check, said_by_podrun, said_of_hosts, servers
+from pods import Fault
+from support import PATIENCE, Podrun, by_rank
+
+SECONDS = 5  # -t
+
+# Before the start. The servers of tests/fault that stand for a host:
+SERVERS = {
+    "what is sent there gets lost": "never-accepting",
+    "it says nothing": "silent",
+    "it closes the connection at once": "closing",
+    "it resets the connection at once": "resetting",
+    "too many logins are under way there (MaxStartups)": "max-startups",
+    "a telnet server answers": "telnet",
+    "a web server answers": "http",
+    "it sends garbage": "garbage",
+    "its text before the banner never ends": "endless-banner",
+    "its banner comes byte by byte and never ends": "dribbling-banner",
+    "it closes after its banner": "banner-closing",
+    "it says nothing after its banner": "banner-silent",
+    "it sends garbage after its banner": "banner-garbage",
+    "it closes after the key exchange": "closes-at-service-request",
+    "it closes when the user logs in": "closes-at-login",
+    "it never answers the login": "never-answers-login",
+    "it refuses the login": "refuses-login",
+    "it closes after the login": "closes-at-channel",
+    "it reads nothing after the login": "reads-nothing",
+    "it refuses a channel": "refuses-channel",
+    "it closes after opening a channel": "closes-at-exec",
+    "it refuses to run commands": "refuses-exec",
+    "it never answers the request to run a command": "never-answers-exec",
+    "it closes after accepting a command": "closes-after-exec",
+    "it accepts a command and runs nothing": "says-nothing",
+    "what it runs ends at once, without an exit status": "ends-without-status",
+    "what it runs is killed at once": "ends-by-signal",
+    "what it runs complains on standard error and never starts": "floods-stderr",
+}
+# Options of a proxy before a real one, and after how many bytes: in the banner, the key exchange, the login, the start.
+BYTES = (10, 500, 1500, 2000)
+WAYS_IN = {
+    "it falls silent on the way in": ("--direction", "down", "--stall-after"),
+    "it hears nothing more on the way in": ("--direction", "up", "--stall-after"),
+    "the connection is reset on the way in": ("--direction", "down", "--cut-by", "rst", "--cut-after"),
+    "the connection is closed on the way in": ("--direction", "down", "--cut-by", "fin", "--cut-after"),
+    "a byte arrives changed on the way in": ("--direction", "down", "--corrupt-at"),
+    "a byte is lost on the way in": ("--direction", "down", "--lose-at"),
+}
+OTHERS_BEFORE = ["its name is unknown", "nothing listens there", "its sshd is stopped before the login", "its sshd allows no sessions (MaxSessions 0)"]
+
+
+def broken_hosts(pod, pods, fault):
+    """A host or more for each fault, as {fault: [address]}."""
+    hosts = {name: [address] for name, address in zip(SERVERS, fault(",".join(SERVERS.values()), addresses=numbered(100, len(SERVERS))).addresses)}
+    for row, (name, options) in enumerate(WAYS_IN.items()):
+        addresses = numbered(150 + 10 * row, len(BYTES))
+        proxied = [(at, pod.addresses[column], addresses[column]) for column, at in enumerate(BYTES)]
+        hosts[name] = [fault("--to", to, *options, at, "proxy", addresses=[address]).address for at, to, address in proxied]
+    stopped = pods("--hosts", "1")
+    for pid in servers(stopped):
+        os.kill(pid, signal.SIGSTOP)
+    hosts["its name is unknown"] = ["no-such-host.invalid"]
+    hosts["nothing listens there"] = [f"{pod.hosts[4]}:1"]
+    hosts["its sshd is stopped before the login"] = stopped.addresses
+    without_sessions = pods("--hosts", "2", "--sshd", "1:MaxSessions 0")
+    without_sessions.allow(pod.directory / "user" / ".ssh" / "id_ed25519.pub")
+    hosts["its sshd allows no sessions (MaxSessions 0)"] = [without_sessions.addresses[1]]
+    hosts["it refuses the login"].append(f"nobody-here@{pod.addresses[5]}")
+    return hosts
+
+
+def numbered(first, count):
+    return [f"127.0.0.{number}" for number in range(first, first + count)]
+
+
+class Before(NamedTuple):
+    """All of them and two hosts that are well, once as they are and once with --skip-unreachable; what was said each time."""
+
+    ranks: dict
+    well: list
+    failed: subprocess.CompletedProcess
+    skipped: subprocess.CompletedProcess
+    said: list
+    seconds: float
+    started: bool
+
+
+@pytest.fixture(scope="module")
+def before(pods, tmp_path_factory):
+    podrun = Podrun(tmp_path_factory.mktemp("before"))
+    pod = pods()
+    pod.move_in(podrun)
+    faults = []
+
+    def fault(*words, **options):
+        faults.append(Fault(*words, **options))
+        return faults[-1]
+
+    try:
+        broken = broken_hosts(pod, pods, fault)
+        addresses = [pod.addresses[6], *(address for each in broken.values() for address in each), pod.addresses[7]]
+        ranks = {name: [addresses.index(address) for address in each] for name, each in broken.items()}
+        command = f"touch '{podrun.directory}/started'; seq 20000"
+        run = ("-H", ",".join(addresses), "-t", str(SECONDS), *ONE_TRY)
+        begin = time.monotonic()
+        failed = podrun(*run, "--", command)
+        seconds = time.monotonic() - begin
+        started = (podrun.directory / "started").exists()
+        skipped = podrun(*run, "--skip-unreachable", "--", command)
+        said = [said_of_hosts(ended.stderr) for ended in (failed, skipped)]
+        yield Before(ranks, [0, len(addresses) - 1], failed, skipped, said, seconds, started)
+    finally:
+        for pid in servers(pods("--hosts", "1")):
+            os.kill(pid, signal.SIGCONT)
+        for each in faults:
+            each.end()
+
+
+@pytest.mark.parametrize("name", [*SERVERS, *WAYS_IN, *OTHERS_BEFORE])
+def test_before_the_start(before, name):
+    for ended, said in zip((before.failed, before.skipped), before.said):
+        for rank in before.ranks[name]:
+            check(ROWS[name], said.get(rank), ended.returncode, NOTHING_STARTS)
+
+
+def test_they_fail_side_by_side(before):
+    assert before.seconds < 3 * SECONDS * PATIENCE
+
+
+def test_nothing_starts_where_one_is_not_ready(before):
+    assert by_rank(before.failed.stdout) == {}
+    assert not before.started
+    assert not set(before.well) & before.said[0].keys()
+
+
+def test_the_others_run_with_skip_unreachable(before):
+    assert by_rank(before.skipped.stdout) == dict.fromkeys(before.well, LINES)
+
+
+@pytest.mark.smoke
+@pytest.mark.parametrize("behaviour", ["garbage", "refuses-exec"])
+def test_one_is_not_ready(podrun, pod, fault, behaviour):
+    [name] = [name for name, each in SERVERS.items() if each == behaviour]
+    run = ("-H", f"{pod.addresses[0]},{fault(behaviour).address},{pod.addresses[2]}", "-t", "3", *ONE_TRY)
+    failed = podrun(*run, "--", "echo $POD_HOST")
+    check(ROWS[name], said_of_hosts(failed.stderr)[1], failed.returncode, NOTHING_STARTS)
+    assert failed.stdout == b""
+    ended = podrun(*run, "--skip-unreachable", "--", "echo $POD_HOST")
+    assert by_rank(ended.stdout) == {0: [b"host0"], 2: [b"host2"]}
+    assert list(said_of_hosts(ended.stderr)) == [1] and ended.returncode == 255
+
+
+# On this machine
+
+
+def own_outdir(podrun, pod, wrapper):
+    """What podrun says when its files have no room, and its exit status. All hosts deliver everything elsewhere."""
+    podrun.wrapper = wrapper
+    (podrun.directory / "logs").mkdir()
+    ended = podrun(*pod.on(0, 1, 2), "--outdir", "logs", "--", "seq 20000")
+    assert by_rank(ended.stdout) == dict.fromkeys(range(3), LINES)
+    [line] = said_by_podrun(ended.stderr)
+    return line, ended.returncode, DELIVER_EVERYTHING
+
+
+def test_a_full_disk(podrun, pod):
+    small = 'mount -t tmpfs -o size=64k none "$0/logs" && exec "$@"'
+    check(ROWS["the disk under `--outdir` is full"], *own_outdir(podrun, pod, [*private_mounts(), "sh", "-c", small, podrun.directory]))
+
+
+def test_a_limit_of_file_size(podrun, pod):
+    wrapper = ["sh", "-c", 'ulimit -f 64; exec "$@"', "sh"]
+    check(ROWS["a file under `--outdir` may not grow (`ulimit -f`)"], *own_outdir(podrun, pod, wrapper))
+
+
+def too_few_descriptors(podrun, pod, wrapper):
+    podrun.wrapper = wrapper
+    failed = podrun(*pod.options, "--", "touch", podrun.directory / "started")
+    assert not (podrun.directory / "started").exists()
+    [line] = said_by_podrun(failed.stderr)
+    return line, failed.returncode, NOTHING_STARTS
+
+
+def test_too_few_descriptors(podrun, pod):
+    check(ROWS["podrun may open too few files (`ulimit -Hn`)"], *too_few_descriptors(podrun, pod, ["sh", "-c", 'ulimit -n 30; exec "$@"', "sh"]))
+
+
+INHERIT = """
+import os, resource, sys
+for _ in range(30):
+    os.set_inheritable(os.open("/dev/null", os.O_RDONLY), True)
+resource.setrlimit(resource.RLIMIT_NOFILE, (36, 36))
+os.execvp(sys.argv[1], sys.argv[1:])
+"""
+
+
+def test_descriptors_of_others(podrun, pod):
+    wrapper = [sys.executable, "-c", INHERIT]
+    check(ROWS["other open files leave podrun too few of them"], *too_few_descriptors(podrun, pod, wrapper))
+
+
+ON_THIS_MACHINE = [
+    "the disk under `--outdir` is full",
+    "a file under `--outdir` may not grow (`ulimit -f`)",
+    "podrun may open too few files (`ulimit -Hn`)",
+    "other open files leave podrun too few of them",
+]
+
+
+def test_the_table_has_a_row_for_every_case_and_a_case_for_every_row():
+    assert {*SERVERS, *WAYS_IN, *OTHERS_BEFORE, *running.STRUCK, *running.ALONE, *running.HARMLESS, *ON_THIS_MACHINE} == ROWS.keys()

@@ -1,0 +1,223 @@
+"""docs/faults.md, row by row: what podrun says of a host that has a fault while its command runs, and that the others do not suffer."""
+
+import os
+import random
+import re
+import signal
+import time
+from pathlib import Path
+
+import pytest
+
+from fault_table import ARE_ENDED, DELIVER_EVERYTHING, LINES, ONE_TRY, ROWS, check, said_by_podrun, said_of_hosts, servers
+from support import SANITIZED, by_rank, end, marked_processes, peak_memory, sha256, wait_until
+
+QUICK_KEEP_ALIVES = ("-o", "ServerAliveInterval=1", "-o", "ServerAliveCountMax=2")
+PATIENT_KEEP_ALIVES = ("-o", "ServerAliveInterval=1", "-o", "ServerAliveCountMax=10")
+
+# The command prints, waits until it is told to go on, and prints again.
+
+
+class Hosts:
+    """Hosts with a fault each, and two that are well, as one list."""
+
+    def __init__(self, pod):
+        self.addresses = [pod.addresses[7], pod.addresses[6]]
+        self.faults = {}
+
+    def add(self, name, address):
+        self.faults[name] = len(self.addresses)
+        self.addresses.append(address)
+
+    def start(self, podrun, *options, also=":"):
+        go_on = podrun.directory / "go-on"
+        command = f"echo $$ >'{podrun.directory}/pid.'$PODRUN_RANK; seq 20000; until [ -e '{go_on}' ]; do sleep 0.1; done; {also}\nseq 20000"
+        return podrun.start("-H", ",".join(self.addresses), "-t", "5", *ONE_TRY, *options, "--", command), go_on
+
+    def check(self, ended, complete=()):
+        """Of each fault what is said, of the others all that was printed."""
+        said = said_of_hosts(ended.stderr)
+        shown = by_rank(ended.stdout)
+        for name, rank in self.faults.items():
+            check(ROWS[name], said.get(rank), ended.returncode, DELIVER_EVERYTHING)
+            if name not in complete:
+                assert (LINES * 2)[: len(shown[rank]) - 1] == shown[rank][:-1], name  # what there is of it is right
+        for rank in (0, 1, *(self.faults[name] for name in complete)):
+            assert shown[rank] == LINES * 2
+
+
+def keys(pod):
+    """For servers of tests/fault that let in those whom the pod lets in."""
+    return ("--authorized-keys", pod.directory / "authorized_keys")
+
+
+def ssh_sessions(podrun, pod, rank):
+    """The processes of sshd that serve this rank: the ancestors of its command, up to the one that listens."""
+    pid = int((podrun.directory / f"pid.{rank}").read_text())
+    found = []
+    while (pid := int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])) not in servers(pod):
+        if Path(f"/proc/{pid}/cmdline").read_bytes().startswith(b"sshd: "):
+            found.append(pid)
+    return found
+
+
+def send(number, pids):
+    for pid in pids:
+        os.kill(pid, number)
+
+
+# Options of a proxy, and what it is told while the command runs.
+PROXIES = {
+    "the connection is reset": ((), "cut rst"),
+    "the connection is closed": ((), "cut fin"),
+    "the connection ends in the middle of the output": (("--cut-by", "fin", "--cut-after", 60_000), None),
+    "a byte of the output arrives changed": (("--corrupt-at", 60_000), None),
+    "a byte of the output is lost": (("--lose-at", 60_000), None),
+    "it falls silent": ((), "stall"),
+    "it hears nothing more": ((), "stall up"),
+    "nothing more is heard of it": ((), "stall down"),
+}
+STRUCK = [*PROXIES, "it tells no exit status", "it reads nothing more", "its sshd is killed", "its sshd is stopped"]
+
+
+@pytest.mark.smoke
+def test_while_the_command_runs(podrun, pod, fault):
+    hosts = Hosts(pod)
+    proxies = {}
+    for number, (name, (options, _)) in enumerate(PROXIES.items()):
+        proxies[name] = fault("--direction", "down", *options, "--to", pod.addresses[2 + number % 4], "proxy", addresses=[f"127.0.0.{100 + number}"])
+        hosts.add(name, proxies[name].address)
+    hosts.add("it tells no exit status", fault(*keys(pod), "runs-without-status", addresses=["127.0.0.120"]).address)
+    deaf = fault(*keys(pod), "runs", addresses=["127.0.0.121"])
+    hosts.add("it reads nothing more", deaf.address)
+    hosts.add("its sshd is killed", pod.addresses[0])
+    hosts.add("its sshd is stopped", pod.addresses[1])
+    assert [*hosts.faults] == STRUCK
+
+    run, go_on = hosts.start(podrun, *QUICK_KEEP_ALIVES, "-v")
+    run.wait_for_output(b": 20000\n", count=len(hosts.addresses) - 3)  # three of them break before
+    stopped = ssh_sessions(podrun, pod, hosts.faults["its sshd is stopped"])
+    try:
+        for name, (_, command) in PROXIES.items():
+            if command:
+                proxies[name].tell(command)
+        deaf.tell("deaf")
+        send(signal.SIGKILL, ssh_sessions(podrun, pod, hosts.faults["its sshd is killed"]))
+        send(signal.SIGSTOP, stopped)
+        for rank in (rank for name, rank in hosts.faults.items() if name != "it tells no exit status"):
+            lost = re.compile(rb"^podrun: \[%d\] \S+: connection: " % rank, re.MULTILINE)
+            wait_until(lambda: lost.search(run.stderr), what=f"[{rank}] given up")
+        go_on.touch()
+        ended = run.wait()
+    finally:
+        send(signal.SIGCONT, stopped)
+    hosts.check(ended)
+
+
+ALONE = [
+    "the connection is reset in the very start",
+    "it takes nothing more of the input (`-I`)",
+    "it says that a signal ended the command",
+    "it floods standard error until `-u` ends it",
+    "a background child holds the output open",
+]
+
+
+@pytest.mark.smoke
+def test_the_very_start(podrun, pod, fault):
+    proxy = fault("--to", pod.addresses[0], "proxy")
+    command = f"touch '{podrun.directory}/pid.'$PODRUN_RANK; until [ -e '{podrun.directory}/go-on' ]; do sleep 0.1; done"
+    run = podrun.start("-H", f"{pod.addresses[1]},{proxy.address},{pod.addresses[2]}", "-t", "60", "--retries", "0", "--", command)
+    wait_until(lambda: all((podrun.directory / f"pid.{rank}").exists() for rank in range(3)))
+    proxy.tell("cut")
+    ended = run.wait()
+    said = said_of_hosts(ended.stderr)
+    check(ROWS["the connection is reset in the very start"], said[1], ended.returncode, ARE_ENDED)
+    assert said[0] == said[2] == "ended by podrun"
+    assert f"podrun: [1] 127.0.0.99 failed first ({said[1]}), so the others were ended" in said_by_podrun(ended.stderr)
+
+
+def test_input_that_a_host_does_not_take(podrun, pod, fault):
+    deaf = fault(*keys(pod), "runs")
+    data = random.Random(1).randbytes(8_000_000)
+    source, sink = os.pipe()
+    hosts = f"{pod.addresses[0]},{deaf.address},{pod.addresses[1]}"
+    run = podrun.start("-H", hosts, *ONE_TRY, *QUICK_KEEP_ALIVES, "-I", "--", "echo up; sha256sum", stdin=source)
+    os.close(source)
+    run.wait_for_output(b": up\n", count=3)
+    deaf.tell("deaf")
+    with open(sink, "wb") as pipe:
+        pipe.write(data)
+    ended = run.wait()
+    check(ROWS["it takes nothing more of the input (`-I`)"], said_of_hosts(ended.stderr)[1], ended.returncode, DELIVER_EVERYTHING)
+    took_all = [b"up", f"{sha256(data)}  -".encode()]
+    assert by_rank(ended.stdout) == {0: took_all, 1: [b"up"], 2: took_all}
+
+
+def test_a_command_that_a_signal_ended(podrun, pod, fault):
+    hosts = Hosts(pod)
+    hosts.add("it says that a signal ended the command", fault(*keys(pod), "runs-until-a-signal").address)
+    run, go_on = hosts.start(podrun)
+    go_on.touch()
+    hosts.check(run.wait(), complete=hosts.faults)
+
+
+def test_a_flood_on_standard_error_until_the_time_is_up(podrun, pod, fault):
+    flooding = fault(*keys(pod), "runs-and-floods-stderr").address
+    run = podrun.start("-H", f"{pod.addresses[0]},{flooding}", *ONE_TRY, "-u", "5", "--", "seq 20000; [ $PODRUN_RANK = 0 ] || sleep 1000")
+    run.wait_for_output(b"1: 20000\n")
+    wait_until(lambda: len(run.stderr) > 1_000_000, what="a flood")
+    assert SANITIZED or peak_memory(run.pid) < 60e6
+    ended = run.wait()
+    assert by_rank(ended.stdout) == {0: LINES, 1: LINES}
+    check(ROWS["it floods standard error until `-u` ends it"], said_of_hosts(ended.stderr)[1], ended.returncode, DELIVER_EVERYTHING)
+
+
+def test_a_child_that_holds_the_output_is_let_go(podrun, pod):
+    name = "a background child holds the output open"
+    hosts = Hosts(pod)
+    run, go_on = hosts.start(podrun, also=f"[ $PODRUN_RANK = 0 ] || sh -c 'sleep 1000; :' '{podrun.directory}/holds' &")
+    go_on.touch()
+    ended = run.wait()
+    end(marked_processes(f"{podrun.directory}/holds"))
+    [line] = said_by_podrun(ended.stderr)
+    check(ROWS[name], line, ended.returncode, DELIVER_EVERYTHING)
+    hosts.check(ended)
+
+
+# What does no harm
+
+HARMLESS = [
+    "it floods standard error before the start",
+    "it falls silent for a while",
+    "its sshd is stopped for a while",
+    "its network is slow",
+    "its answers come late",
+]
+
+
+def test_what_does_no_harm(podrun, pod, fault):
+    hosts = Hosts(pod)
+    silent = fault("--to", pod.addresses[2], "proxy", addresses=["127.0.0.100"])
+    hosts.add("it floods standard error before the start", fault(*keys(pod), "runs-after-a-flood", addresses=["127.0.0.101"]).address)
+    hosts.add("it falls silent for a while", silent.address)
+    hosts.add("its sshd is stopped for a while", pod.addresses[0])
+    hosts.add("its network is slow", fault("--rate", 100_000, "--to", pod.addresses[3], "proxy", addresses=["127.0.0.102"]).address)
+    hosts.add("its answers come late", fault("--delay", "0.1", "--to", pod.addresses[4], "proxy", addresses=["127.0.0.103"]).address)
+    assert [*hosts.faults] == HARMLESS
+
+    run, go_on = hosts.start(podrun, *PATIENT_KEEP_ALIVES)
+    run.wait_for_output(b": 20000\n", count=len(hosts.addresses))
+    stopped = ssh_sessions(podrun, pod, hosts.faults["its sshd is stopped for a while"])
+    try:
+        silent.tell("stall")
+        send(signal.SIGSTOP, stopped)
+        go_on.touch()
+        time.sleep(2.5)  # two keep-alives without an answer
+        assert run.process.poll() is None
+    finally:
+        send(signal.SIGCONT, stopped)
+    silent.tell("go")
+    ended = run.wait()
+    hosts.check(ended, complete=hosts.faults)
+    assert said_by_podrun(ended.stderr) == []

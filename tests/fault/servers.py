@@ -1,0 +1,94 @@
+"""Servers that do not get as far as a key exchange: coroutines of one connection's reader and writer."""
+
+import asyncio
+import random
+import socket
+import struct
+
+CHUNK = 16384
+BANNER = b"SSH-2.0-OpenSSH_9.2p1 fault\r\n"
+
+
+def reset(writer):
+    writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    writer.transport.abort()
+
+
+async def swallow(reader):
+    while await reader.read(CHUNK):
+        pass
+
+
+async def silent(reader, _writer):
+    await swallow(reader)
+
+
+async def closing(_reader, _writer):
+    pass
+
+
+async def resetting(_reader, writer):
+    reset(writer)
+
+
+async def max_startups(reader, writer):
+    """What sshd does with a connection beyond MaxStartups."""
+    writer.write(b"Exceeded MaxStartups\r\n")
+    await reader.readline()
+
+
+async def garbage(reader, writer):
+    writer.write(random.Random(1).randbytes(100_000))
+    await swallow(reader)
+
+
+async def endless_banner(_reader, writer):
+    while True:
+        writer.write(b"Unauthorised use of this system is prohibited.\r\n" * 200)
+        await writer.drain()
+
+
+async def dribbling_banner(_reader, writer):
+    while True:
+        writer.write(b"x")
+        await writer.drain()
+        await asyncio.sleep(0.05)
+
+
+async def banner_closing(reader, writer):
+    writer.write(BANNER)
+    await reader.readline()
+
+
+async def banner_silent(reader, writer):
+    writer.write(BANNER)
+    await swallow(reader)
+
+
+async def banner_garbage(reader, writer):
+    writer.write(BANNER + random.Random(2).randbytes(100_000))
+    await swallow(reader)
+
+
+async def telnet(reader, writer):
+    writer.write(b"\xff\xfd\x18\xff\xfd\x20\xff\xfd\x23\xff\xfd\x27\r\nDebian GNU/Linux 12\r\nhost login: ")
+    await swallow(reader)
+
+
+async def http(reader, writer):
+    await reader.readline()
+    writer.write(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+
+
+BANNERLESS = (silent, closing, resetting, max_startups, garbage, endless_banner, dribbling_banner, telnet, http)
+SERVERS = {server.__name__.replace("_", "-"): server for server in (*BANNERLESS, banner_closing, banner_silent, banner_garbage)}
+
+
+def never_accepting(host, port):
+    """A socket whose queue is full for ever, so that the first packet of a connection is dropped; what holds it full comes along."""
+    listener = socket.create_server((host, port), backlog=0)
+    waiting = [socket.socket() for _ in range(3)]
+    for each in waiting:
+        each.setblocking(False)
+        each.connect_ex(listener.getsockname())
+    return listener, waiting

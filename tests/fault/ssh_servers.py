@@ -1,0 +1,208 @@
+"""SSH servers that misbehave behind the key exchange. Those that run commands do so as the user who started them, for the authorized keys;
+the others let anybody in."""
+
+import asyncio
+import warnings
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")  # about algorithms that nobody asks for here
+    import asyncssh
+
+# Numbers of messages, RFC 4250 4.1.2.
+SERVICE_REQUEST = 5
+USERAUTH_REQUEST = 50
+CHANNEL_OPEN = 90
+CHANNEL_REQUEST = 98
+
+CHUNK = 32768
+COMPLAINT = b"something is wrong with this host, and it says so without end\n" * 500
+
+
+def on_message(receiver, number, act):
+    """Instead of what asyncssh does with a message to a connection or a channel, for which it has no hook."""
+    receiver._packet_handlers = {**receiver._packet_handlers, number: lambda *_message: act()}
+
+
+class Server(asyncssh.SSHServer):
+    """One connection."""
+
+    def __init__(self, behaviour, connections):
+        self.behaviour = behaviour
+        self.connections = connections
+        self.connection = None
+
+    def connection_made(self, conn):
+        self.connection = conn
+        self.connections.append(conn)
+        message = {"closes-at-service-request": SERVICE_REQUEST, "closes-at-login": USERAUTH_REQUEST, "closes-at-channel": CHANNEL_OPEN}
+        if self.behaviour in message:
+            on_message(conn, message[self.behaviour], conn.abort)
+        if self.behaviour == "never-answers-login":
+            on_message(conn, USERAUTH_REQUEST, lambda: None)
+
+    def begin_auth(self, username):
+        return True
+
+    def public_key_auth_supported(self):
+        return True
+
+    def validate_public_key(self, username, key):
+        return self.behaviour != "refuses-login" and self.behaviour not in RUNNING
+
+    def auth_completed(self):
+        if self.behaviour == "reads-nothing":
+            deafen(self.connection)
+
+    def session_requested(self):
+        if self.behaviour == "refuses-channel":
+            return False
+        return self.run if self.behaviour in COMMANDS else Session(self.behaviour)
+
+    async def run(self, stdin, stdout, stderr):
+        try:
+            await COMMANDS[self.behaviour](stdin, stdout, stderr)
+        except (asyncssh.Error, OSError):
+            pass  # the connection has ended
+
+
+class Session(asyncssh.SSHServerSession):
+    """One channel on which no process is to run."""
+
+    def __init__(self, behaviour):
+        self.behaviour = behaviour
+        self.channel = None
+
+    def connection_made(self, chan):
+        self.channel = chan
+        if self.behaviour == "closes-at-exec":
+            on_message(chan, CHANNEL_REQUEST, chan.get_connection().abort)
+        if self.behaviour == "never-answers-exec":
+            on_message(chan, CHANNEL_REQUEST, lambda: None)
+
+    def exec_requested(self, command):
+        return self.behaviour != "refuses-exec"
+
+    def session_started(self):
+        if self.behaviour == "closes-after-exec":
+            self.channel.get_connection().abort()
+
+
+def deafen(connection):
+    connection._transport.pause_reading()
+
+
+# What becomes of a command whose exec has been accepted
+
+
+async def copy(reader, writer):
+    while data := await reader.read(CHUNK):
+        writer.write(data)
+        await writer.drain()
+
+
+async def flood(writer):
+    while True:
+        writer.write(COMPLAINT)
+        await writer.drain()
+        await asyncio.sleep(0.02)  # others want to use this processor
+
+
+async def feed(reader, writer):
+    """Ends standard input when the channel's ends, however that happens."""
+    try:
+        await copy(reader, writer)
+    except (asyncssh.Error, OSError):
+        pass
+    writer.close()
+
+
+async def run(stdin, stdout, stderr):
+    """Runs the command; returns its exit status when all it printed is on its way."""
+    pipes = {name: asyncio.subprocess.PIPE for name in ("stdin", "stdout", "stderr")}
+    child = await asyncio.create_subprocess_exec("/bin/sh", "-c", stdout.channel.get_command(), start_new_session=True, **pipes)
+    feeding = asyncio.create_task(feed(stdin, child.stdin))
+    try:
+        await asyncio.gather(copy(child.stdout, stdout), copy(child.stderr, stderr))
+        return await child.wait()
+    finally:
+        feeding.cancel()
+        child.stdin.close()
+
+
+async def says_nothing(stdin, _stdout, _stderr):
+    await stdin.read()
+
+
+async def ends_without_status(_stdin, stdout, _stderr):
+    stdout.channel.close()
+
+
+async def ends_by_signal(_stdin, stdout, _stderr):
+    stdout.channel.exit_with_signal("KILL")
+
+
+async def floods_stderr(_stdin, _stdout, stderr):
+    await flood(stderr)
+
+
+async def runs(stdin, stdout, stderr):
+    stdout.channel.exit(await run(stdin, stdout, stderr))
+
+
+async def runs_after_a_flood(stdin, stdout, stderr):
+    for _ in range(100):
+        stderr.write(COMPLAINT)
+        await stderr.drain()
+    await runs(stdin, stdout, stderr)
+
+
+async def runs_without_status(stdin, stdout, stderr):
+    await run(stdin, stdout, stderr)
+    stdout.channel.close()
+
+
+async def runs_until_a_signal(stdin, stdout, stderr):
+    await run(stdin, stdout, stderr)
+    stdout.channel.exit_with_signal("TERM")
+
+
+async def runs_and_floods_stderr(stdin, stdout, stderr):
+    flooding = asyncio.create_task(flood(stderr))
+    try:
+        await runs(stdin, stdout, stderr)
+    finally:
+        flooding.cancel()
+
+
+def named(*functions):
+    return {function.__name__.replace("_", "-"): function for function in functions}
+
+
+RUNNING = named(runs, runs_after_a_flood, runs_without_status, runs_until_a_signal, runs_and_floods_stderr)
+COMMANDS = {**RUNNING, **named(says_nothing, ends_without_status, ends_by_signal, floods_stderr)}
+BEHAVIOURS = {
+    *("closes-at-service-request", "closes-at-login", "closes-at-channel", "closes-at-exec", "closes-after-exec"),
+    *("refuses-login", "refuses-channel", "refuses-exec", "never-answers-login", "never-answers-exec", "reads-nothing"),
+    *COMMANDS,
+}
+
+
+class SshServers:
+    def __init__(self, authorized_keys):
+        self._authorized_keys = authorized_keys
+        self._key = asyncssh.generate_private_key("ssh-ed25519")
+        self._connections = []
+
+    async def listen(self, behaviour, host, port):
+        if behaviour not in BEHAVIOURS:
+            raise SystemExit(f'fault.py: unknown behaviour "{behaviour}"')
+        keys = self._authorized_keys if behaviour in RUNNING else None
+        as_it_comes = {"encoding": None, "line_editor": False, "gss_host": None}
+        return await asyncssh.create_server(
+            lambda: Server(behaviour, self._connections), host, port, server_host_keys=[self._key], authorized_client_keys=keys, backlog=1000, **as_it_comes
+        )
+
+    def deafen(self):
+        """Nothing more is read on any connection."""
+        for connection in self._connections:
+            deafen(connection)
