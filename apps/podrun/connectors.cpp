@@ -63,8 +63,12 @@ Connectors::Connectors(const std::shared_ptr<asio::io_context>& context, const O
                                  {.environment = own_environment(), .descriptor_limit = descriptor_limit});
     return;
   }
-  remote_ = make_ssh_connector({executor, resolver_, ssh.host_keys, credentials_},
-                               [settings](const Host& host) { return settings_for(settings, host); });
+  const std::chrono::seconds connect_timeout = settings.connect_timeout && !options.connect_timeout_given
+                                                   ? *settings.connect_timeout
+                                                   : options.limits.connect_timeout;
+  remote_ = make_ssh_connector(
+      {executor, resolver_, ssh.host_keys, credentials_, connect_timeout, options.orphan_timeout},
+      [settings](const Host& host) { return settings_for(settings, host); });
 }
 
 }  // namespace podrun

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a host prints, in pieces of any size: noise, hello and output are those of any other split. The first
-// two bytes seed the split.
+// What a host prints, in pieces of any size: noise, hello and output are those of any other split, little is
+// held back, and any hello is ready or a refusal. The first two bytes seed the split.
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
@@ -11,6 +11,8 @@
 #include "podrun/remote/protocol.hpp"
 
 namespace {
+
+constexpr std::size_t kMostHeld = 8 * 1024;
 
 struct Read {
   std::string noise;
@@ -27,13 +29,19 @@ std::optional<Read> read(std::string_view bytes, NextSize next_size) try {
     const std::size_t size = std::min(bytes.size(), next_size());
     result.noise += reader.feed(bytes.substr(0, size));
     bytes.remove_prefix(size);
+    if (!reader.hello() && reader.rest().size() > kMostHeld) std::abort();
   }
   if (const auto& hello = reader.hello()) {
     result.hello =
         hello->word + '\n' + hello->client_address + '\n' + hello->server_address + '\n' + hello->rest;
     result.rest = reader.rest() + std::string(bytes);
+    const auto refused = podrun::refusal(*hello, {.mark = "m", .directory = "d"});
+    if (refused.has_value() == (hello->word == "ready")) std::abort();
+    if (refused && (refused->stage.empty() || podrun::is_refusal(*refused) == (refused->stage == "hello")))
+      std::abort();
   } else {
     result.noise += reader.finish();
+    if (!reader.finish().empty()) std::abort();
   }
   return result;
 } catch (const podrun::HostError&) {

@@ -33,7 +33,7 @@ rlim_t inherited() {
 std::size_t raise_descriptor_limit(HostCount hosts) {
   const rlim_t others = inherited();
   const rlim_t needed = others + kOwn + hosts.by_ssh + kPerChild * hosts.by_child;
-  const rlim_t at_ease = others + kOwnAtEase + 2 * hosts.by_ssh + kPerChild * hosts.by_child;
+  const rlim_t at_ease = others + kOwnAtEase + 3 * hosts.by_ssh + kPerChild * hosts.by_child;
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= at_ease) return 0;
   if (limit.rlim_max < needed) {

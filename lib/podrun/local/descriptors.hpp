@@ -7,7 +7,7 @@ namespace podrun {
 
 /// How many hosts there are, by what one of them costs.
 struct HostCount {
-  std::size_t by_ssh = 0;    ///< one descriptor, two while it connects to several addresses
+  std::size_t by_ssh = 0;    ///< one; two while it connects to several addresses; three of `MaxSessions 1`
   std::size_t by_child = 0;  ///< 12: three pipes and a pidfd for each of at most three programs
 };
 

@@ -17,6 +17,8 @@ constexpr const char* kCleanUp = "clean-up";
 constexpr const char* kSupervision = "supervision";
 
 constexpr std::size_t kMaxHello = 8 * 1024;
+constexpr std::size_t kMaxHolders = 8;
+constexpr std::size_t kMaxHolder = 64;  // bytes; the kernel has at most 15 of a name, and 7 digits of a pid
 constexpr std::string_view kCleanUpPlace = "#cleanup#";
 
 std::string supervisor_text(CleanUp clean_up) {
@@ -35,6 +37,13 @@ std::string_view take_word(std::string_view& text) {
   const std::string_view word = text.substr(0, end);
   text.remove_prefix(std::min(end + 1, text.size()));
   return word;
+}
+
+/// `pid (name)`
+bool is_holder(std::string_view line) {
+  const std::size_t digits = line.find_first_not_of("0123456789");
+  return line.size() <= kMaxHolder && digits != 0 && digits != line.npos &&
+         line.substr(digits).starts_with(" (") && line.ends_with(')');
 }
 
 Hello parse_hello(std::string_view line) {
@@ -95,6 +104,22 @@ Program holders_program(const Supervision& supervision, std::string_view nonce) 
   return {to_one_line(kHoldersScript), {std::string(nonce), supervision.mark}, supervision.privilege};
 }
 
+std::vector<std::string> parse_holders(std::string_view text) {
+  std::vector<std::string> holders;
+  std::size_t more = 0;
+  for (std::size_t end; (end = text.find('\n')) != text.npos; text.remove_prefix(end + 1)) {
+    const std::string_view line = text.substr(0, end);
+    if (!is_holder(line)) continue;
+    if (holders.size() < kMaxHolders) {
+      holders.emplace_back(line);
+    } else {
+      ++more;
+    }
+  }
+  if (more > 0) holders.push_back(fmt::format("and {} more", more));
+  return holders;
+}
+
 std::optional<Failure> refusal(const Hello& hello, const Supervision& supervision) {
   if (hello.word == "ready") return std::nullopt;
   if (hello.word == "nodir")
@@ -102,10 +127,12 @@ std::optional<Failure> refusal(const Hello& hello, const Supervision& supervisio
   if (hello.word == "noentry")
     return Failure{kWorkingDirectory, fmt::format("cannot enter \"{}\"", supervision.directory)};
   if (hello.word == "notmp")
-    return Failure{kRunDirectory,
-                   fmt::format("cannot make one in \"{}\", in /dev/shm or in the home directory", hello.rest)};
+    return Failure{
+        kRunDirectory,
+        fmt::format("cannot make one in \"{}\", in /dev/shm or in the home directory", hello.rest)};
   if (hello.word == "noproc")
-    return Failure{kSupervision, "no /proc there, and the process group is another's: nothing could be ended"};
+    return Failure{kSupervision,
+                   "no /proc there, and the process group is another's: nothing could be ended"};
   if (hello.word == "busy") return Failure{kCleanUp, hello.rest};
   return Failure{"hello", fmt::format("unexpected answer \"{} {}\"", hello.word, hello.rest)};
 }

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "podrun/link/link.hpp"
 
@@ -14,6 +15,9 @@ namespace podrun {
 enum class StandardInput { empty, fed };
 enum class CleanUp { no, yes };
 enum class RunDirectory { no, yes };
+
+/// The stage from the login to the hello.
+inline constexpr const char* kStartingShell = "starting /bin/sh";
 
 /// How one host's command is supervised.
 struct Supervision {
@@ -37,6 +41,10 @@ Program supervisor_program(const Supervision& supervision, std::string_view nonc
 Program feeder_program(const std::string& path, const Supervision& supervision, std::string_view nonce);
 /// Prints `pid (name)` of each process of the command that may hold its output open, after its own hello.
 Program holders_program(const Supervision& supervision, std::string_view nonce);
+
+/// The lines `pid (name)` in what it prints behind the hello, the first eight and then `and 12 more`. A name
+/// has any bytes but newlines; what is no such line is left out.
+std::vector<std::string> parse_holders(std::string_view text);
 
 /// A supervisor's or feeder's first words: `\npodrun1 <nonce> <word> …\n`.
 struct Hello {

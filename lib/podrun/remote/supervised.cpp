@@ -87,10 +87,10 @@ class Greeting {
   }
   [[noreturn]] void fail(const StreamEvent& end) const {
     const std::string_view said = last_line(said_);
-    throw HostError({"starting /bin/sh",
-                     said.empty()
-                         ? fmt::format("it ended before the command could start ({})", describe_end(end))
-                         : fmt::format("{} ({})", said, describe_end(end))});
+    throw HostError(
+        {kStartingShell, said.empty()
+                             ? fmt::format("it ended before the command could start ({})", describe_end(end))
+                             : fmt::format("{} ({})", said, describe_end(end))});
   }
 
   Stream& stream_;
@@ -263,11 +263,7 @@ asio::awaitable<std::vector<std::string>> Supervised::output_holders() {
       break;
     }
   }
-  std::vector<std::string> lines;
-  for (std::size_t start = 0, end; (end = text.find('\n', start)) != std::string::npos; start = end + 1) {
-    lines.push_back(text.substr(start, end - start));
-  }
-  co_return lines;
+  co_return parse_holders(text);
 }
 
 std::string random_id() {

@@ -15,6 +15,9 @@ namespace {
 /// Output of a host that waits here to be taken, in bytes.
 constexpr std::size_t kMaxKept = 128 * 1024;
 
+constexpr const char* kOpening = "opening a channel";
+constexpr const char* kRunning = "running a command";
+
 /// RFC 4254 6.10: the names of signals. What is not among them counts as KILL.
 int signal_number(std::string_view name) {
   constexpr std::pair<std::string_view, int> kNames[] = {{"ABRT", SIGABRT}, {"ALRM", SIGALRM},
@@ -54,13 +57,27 @@ asio::awaitable<void> Channel::start(const std::string& command) {
   const bool first = !std::exchange(session_->used_, true);
   const bool at_once = first && ssh_get_openssh_version(session_->transport_->session()) > 0;
   const auto open = [this] { return ssh_channel_open_session(channel_); };
-  if (!at_once || session_->transport_->call(open) == SSH_ERROR) co_await finish(open, "opening a channel");
-  co_await finish([&] { return ssh_channel_request_exec(channel_, command.c_str()); }, "running a command");
+  const auto run = [&] { return ssh_channel_request_exec(channel_, command.c_str()); };
+  opened_ = at_once && session_->transport_->call(open) != SSH_ERROR;
+  try {
+    if (!opened_) co_await finish(open, kOpening);
+    opened_ = true;
+    co_await finish(run, kRunning);
+  } catch (const HostError& error) {
+    const Failure& failure = error.failure();
+    // sshd says of the command that it knows no such channel, and ends the connection.
+    const bool refused_at_once = at_once && failure.what.ends_with("unknown channel 0");
+    if (refused_at_once)
+      throw HostError({kOpening, "refused by the server (MaxSessions of its sshd_config?)"});
+    const bool goes_on = !failure_ && !session_->transport_->dead();
+    if (!first && !opened_ && goes_on) throw ChannelRefused(failure);
+    throw;
+  }
 }
 
 /// Repeats a request until it is answered: libssh takes the answer only by being asked again.
 template <typename Request>
-asio::awaitable<void> Channel::finish(Request request, std::string what) {
+asio::awaitable<void> Channel::finish(Request request, std::string stage) {
   starting_ = true;
   for (;;) {
     if (failure_) throw HostError(*failure_);
@@ -68,7 +85,7 @@ asio::awaitable<void> Channel::finish(Request request, std::string what) {
     if (result == SSH_OK) break;
     if (result == SSH_ERROR) {
       Failure failure = session_->transport_->failure();
-      failure.stage = what;
+      failure.stage = std::move(stage);
       throw HostError(failure);
     }
     session_->transport_->acknowledge_at_once();
@@ -252,7 +269,8 @@ void Channel::release() {
   // libssh goes on calling them until the host has closed the channel too.
   ssh_remove_channel_callbacks(channel_, &callbacks_);
   session_->transport_->call([this] {
-    if (ssh_channel_close(channel_) == SSH_AGAIN)
+    // Where it was never opened libssh would close number 0, which is another's.
+    if (opened_ && ssh_channel_close(channel_) == SSH_AGAIN)
       ssh_channel_close(channel_);  // the first did the end of input
     ssh_channel_free(channel_);
     return SSH_OK;

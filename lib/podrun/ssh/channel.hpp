@@ -28,7 +28,7 @@ class Channel : public Stream {
   Channel& operator=(const Channel&) = delete;
   ~Channel() override;
 
-  /// Opens the channel and starts the command. Throws HostError.
+  /// Opens the channel and starts the command. Throws as Session::exec().
   asio::awaitable<void> start(const std::string& command);
 
   asio::awaitable<StreamEvent> next() override;
@@ -53,7 +53,7 @@ class Channel : public Stream {
 
   void set_callbacks();
   template <typename Request>
-  asio::awaitable<void> finish(Request request, std::string what);
+  asio::awaitable<void> finish(Request request, std::string stage);
   std::uint32_t keep(StreamId stream, const char* data, std::uint32_t size);
   void take_refused();
   bool can_write() const;
@@ -65,6 +65,7 @@ class Channel : public Stream {
 
   std::shared_ptr<Session> session_;
   ssh_channel channel_ = nullptr;  ///< null: closed here
+  bool opened_ = false;            ///< the server knows it, or is taken to
   ssh_channel_callbacks_struct callbacks_{};
   Event readable_;
   bool reading_ = false;  ///< waits for readable_

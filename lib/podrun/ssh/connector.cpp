@@ -3,9 +3,13 @@
 
 #include <optional>
 #include <utility>
+#include <vector>
 
+#include <asio/steady_timer.hpp>
+#include <fmt/format.h>
 #include <libssh/libssh.h>
 
+#include "podrun/base/duration.hpp"
 #include "podrun/ssh/algorithms.hpp"
 #include "podrun/ssh/channel.hpp"
 #include "podrun/ssh/dial.hpp"
@@ -44,14 +48,15 @@ HostKey server_key(const Transport& transport) {
   return *read;
 }
 
-class SshLink : public Link {
+/// One connection: from the name look-up to the login, and then its session. Destroying it ends it.
+class Connection {
  public:
-  SshLink(const SshWorld& world, SshSettings settings) : world_(world), settings_(std::move(settings)) {}
-  SshLink(const SshLink&) = delete;
-  SshLink& operator=(const SshLink&) = delete;
-  ~SshLink() override { stop({"", "abandoned"}); }
+  Connection(const SshWorld& world, const SshSettings& settings) : world_(world), settings_(settings) {}
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+  ~Connection() { stop({"", "abandoned"}); }
 
-  asio::awaitable<void> open() override {
+  asio::awaitable<void> open() {
     try {
       co_await log_in();
     } catch (const HostError&) {  // the server does not wait for us any longer
@@ -59,17 +64,20 @@ class SshLink : public Link {
       transport_.reset();
       throw;
     }
-    session_ = std::make_shared<Session>(world_.executor, std::move(transport_),
-                                         KeepAlive{settings_.alive_interval, settings_.alive_count_max});
+    const HoldBack hold_back =
+        hold_back_for(ssh_get_openssh_version(transport_->session()), world_.orphan_timeout);
+    session_ =
+        std::make_shared<Session>(world_.executor, std::move(transport_),
+                                  KeepAlive{settings_.alive_interval, settings_.alive_count_max}, hold_back);
+    stage_ = "connection";
     session_->start();
   }
 
-  asio::awaitable<std::shared_ptr<Stream>> exec(Program program) override {
-    std::string text = exec_text(program);
-    co_return co_await session_->exec(std::move(text));
-  }
+  /// Nothing before the end of open().
+  Session* session() const { return session_.get(); }
 
-  void stop(Failure failure) override {
+  /// Ends whatever is pending with this failure; without a stage it is at the present one.
+  void stop(Failure failure) {
     if (failure.stage.empty()) failure.stage = transport_ ? transport_->stage() : stage_;
     if (!stopped_) stopped_ = failure;
     if (lookup_) lookup_->stop(failure);
@@ -109,14 +117,79 @@ class SshLink : public Link {
     co_return world_.host_keys.judge(settings_, settings_.host_name, server_key(*transport_));
   }
 
-  const SshWorld& world_;  // the connector's
-  const SshSettings settings_;
-  std::string stage_ = "name look-up";  ///< before there is a transport
+  const SshWorld& world_;
+  const SshSettings& settings_;
+  std::string stage_ = "name look-up";  ///< where there is no transport
   std::optional<Lookup> lookup_;
   std::optional<Dial> dial_;
   std::unique_ptr<Transport> transport_;  ///< until the login
   std::optional<Login> login_;
   std::shared_ptr<Session> session_;  ///< after it
+  std::optional<Failure> stopped_;
+};
+
+class SshLink : public Link {
+ public:
+  SshLink(const SshWorld& world, SshSettings settings) : world_(world), settings_(std::move(settings)) {
+    add_connection();
+  }
+
+  asio::awaitable<void> open() override { co_await connections_.front()->open(); }
+
+  asio::awaitable<std::shared_ptr<Stream>> exec(Program program) override {
+    const std::string text = exec_text(program);
+    std::optional<Failure> refusal;
+    for (std::size_t at = 0; at < connections_.size(); ++at) {
+      Session* const session = connections_[at]->session();
+      if (!session) continue;  // it is being opened for another program
+      try {
+        co_return co_await session->exec(text);
+      } catch (const ChannelRefused& error) {
+        if (!refusal) refusal = error.failure();
+      } catch (const HostError&) {
+        if (at == 0) throw;  // else it has been lost while nobody used it
+      }
+    }
+    co_return co_await exec_elsewhere(text, *refusal);
+  }
+
+  void stop(Failure failure) override {
+    if (!stopped_) stopped_ = failure;
+    for (const auto& connection : connections_) {
+      connection->stop(failure);
+      failure.stage.clear();  // the others have each their own
+    }
+  }
+
+ private:
+  Connection& add_connection() {
+    return *connections_.emplace_back(std::make_unique<Connection>(world_, settings_));
+  }
+
+  /// On a new connection, which stays for what may come. Nobody else limits the time for it.
+  asio::awaitable<std::shared_ptr<Stream>> exec_elsewhere(std::string text, Failure refusal) {
+    if (stopped_) throw HostError(*stopped_);
+    Connection& connection = add_connection();
+    asio::steady_timer deadline(world_.executor, world_.connect_timeout);
+    const std::string too_late = "timed out after " + format_duration(world_.connect_timeout);
+    deadline.async_wait([&connection, too_late](const std::error_code& error) {
+      if (!error) connection.stop({"", too_late});
+    });
+    try {
+      co_await connection.open();
+      co_return co_await connection.session()->exec(std::move(text));
+    } catch (const HostError& error) {
+      const Failure& failure = error.failure();
+      throw HostError(
+          {refusal.stage,
+           fmt::format("{}; on another connection: {}: {}", refusal.what, failure.stage, failure.what),
+           failure.retry});
+    }
+  }
+
+  const SshWorld& world_;  // the connector's
+  const SshSettings settings_;
+  std::vector<std::unique_ptr<Connection>> connections_;  ///< the first is open()'s
   std::optional<Failure> stopped_;
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <memory>
 
@@ -20,9 +21,12 @@ struct SshWorld {
   const Resolver& resolver;
   HostKeys& host_keys;
   Credentials& credentials;
+  std::chrono::seconds connect_timeout{10};  ///< of what a link connects besides open(), which has none
+  std::chrono::seconds orphan_timeout{120};  ///< see Supervision
 };
 
-/// Links over libssh, without an ssh process. `settings_for` is asked once a link.
+/// Links over libssh, without an ssh process. `settings_for` is asked once a link. A link has one connection,
+/// and more only where the server takes too few channels on it (MaxSessions of sshd_config(5)).
 std::unique_ptr<Connector> make_ssh_connector(const SshWorld& world,
                                               std::function<SshSettings(const Host&)> settings_for);
 

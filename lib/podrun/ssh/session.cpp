@@ -19,16 +19,18 @@ namespace {
 /// Reads (of 4 KiB each) before the other hosts get their turn.
 constexpr int kStepsAtATime = 16;
 
-/// A server that wants new keys asks behind its output. OpenSSH since 9.1 goes on passing on what we send to
-/// the command; for others this must end before the supervisor misses our heartbeats (--orphan-timeout).
-std::chrono::milliseconds longest_hold(int openssh_version) {
-  constexpr int kPassesInputOn = SSH_VERSION_INT(9, 1, 0);
-  constexpr std::chrono::hours kForever{24 * 365};
-  constexpr std::chrono::seconds kHalfOfOrphanTimeout{60};
-  return openssh_version >= kPassesInputOn ? std::chrono::milliseconds(kForever) : kHalfOfOrphanTimeout;
-}
-
 }  // namespace
+
+/// A server that wants new keys asks behind its output. OpenSSH since 9.1 goes on passing on what we send to
+/// the command; for others this must end before the supervisor misses our heartbeats.
+HoldBack hold_back_for(int openssh_version, std::chrono::milliseconds orphan_timeout) {
+  constexpr int kPassesInputOn = SSH_VERSION_INT(9, 1, 0);
+  HoldBack hold_back;
+  if (openssh_version >= kPassesInputOn) return hold_back;
+  hold_back.longest = orphan_timeout / 2;
+  hold_back.sign_of_life = std::min(hold_back.sign_of_life, orphan_timeout / 8);  // it is looked at only then
+  return hold_back;
+}
 
 Session::Session(const asio::any_io_executor& executor, std::unique_ptr<Transport> transport,
                  KeepAlive keep_alive, HoldBack hold_back)
@@ -39,9 +41,6 @@ Session::Session(const asio::any_io_executor& executor, std::unique_ptr<Transpor
       hold_back_(hold_back),
       life_timer_(executor) {
   transport_->at_stage("connection");
-  if (!hold_back_.longest) {
-    hold_back_.longest = longest_hold(ssh_get_openssh_version(transport_->session()));
-  }
 }
 
 Session::~Session() = default;
@@ -89,10 +88,10 @@ bool Session::handle_arrivals(Clock::time_point now) {
   if (all) {
     behind_since_.reset();
     catching_up_ = false;
-  } else {
-    if (!behind_since_) behind_since_ = now;
-    if (holds_back() && transport_->write_pending()) transport_->step();  // it reads a little as well
   }
+  // Held back again, it would not be noticed when more comes.
+  if (!behind_since_ && (!all || holds_back())) behind_since_ = now;
+  if (!all && holds_back() && transport_->write_pending()) transport_->step();  // it reads a little as well
   // A channel's own call may have taken in what another one waits for.
   const bool arrived = std::exchange(seen_, transport_->bytes_received()) != transport_->bytes_received();
   heard_ = heard_ || arrived;
@@ -131,7 +130,8 @@ void Session::show_life() {
   const std::uint64_t sent = transport_->packets_sent();
   transport_->call([this] { return ssh_send_ignore(transport_->session(), ""); });
   const bool exchanges_keys = transport_->packets_sent() == sent;  // and what we send does not go out before
-  catching_up_ = exchanges_keys || Clock::now() - *behind_since_ > *hold_back_.longest;
+  const bool too_long = hold_back_.longest && Clock::now() - *behind_since_ > *hold_back_.longest;
+  catching_up_ = exchanges_keys || too_long;
   transport_->wake();
   arm_sign_of_life();
 }

@@ -28,8 +28,18 @@ struct KeepAlive {
 /// How a host is held back whose output nobody takes, see Session.
 struct HoldBack {
   std::chrono::milliseconds sign_of_life{3'000};  ///< how often the server hears from us meanwhile
-  /// Then what is under way is read after all. None: according to the server.
+  /// Then what is under way is read after all. None: never.
   std::optional<std::chrono::milliseconds> longest;
+};
+
+/// What this server needs for the supervisor not to miss our heartbeats; `openssh_version` as
+/// ssh_get_openssh_version() has it.
+HoldBack hold_back_for(int openssh_version, std::chrono::milliseconds orphan_timeout);
+
+/// The server takes no further channel on this connection, which goes on.
+class ChannelRefused : public HostError {
+ public:
+  using HostError::HostError;
 };
 
 /// A connection that is logged in, and its channels. One coroutine, the pump, handles what arrives for as
@@ -38,13 +48,13 @@ struct HoldBack {
 class Session : public std::enable_shared_from_this<Session> {
  public:
   Session(const asio::any_io_executor& executor, std::unique_ptr<Transport> transport, KeepAlive keep_alive,
-          HoldBack hold_back = {});
+          HoldBack hold_back);
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
   ~Session();
 
   void start();
-  /// Runs a command in a channel of its own. Throws HostError.
+  /// Runs a command in a channel of its own. Throws HostError: ChannelRefused only when it is not the first.
   asio::awaitable<std::shared_ptr<Stream>> exec(std::string command);
   /// Ends the connection: every channel ends with this failure.
   void stop(const Failure& failure);

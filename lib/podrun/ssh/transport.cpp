@@ -45,19 +45,26 @@ std::string lower_first(std::string_view text) {
   return result;
 }
 
-/// libssh's `Socket error: Connection reset by peer` and `Received SSH_MSG_DISCONNECT: 2:Too many …`, for
-/// people.
+/// libssh's `Socket error: Connection reset by peer`, `Received SSH_MSG_DISCONNECT: 2:Too many …`, `Channel
+/// opening failure: channel 44 error (2) open failed` and `Channel request exec failed`, for people.
 std::string readable(std::string_view error) {
   error = error.substr(0, kLongestError);
   if (take_prefix(error, "Socket error: ")) {
-    const bool closed = error == "disconnected" || error == std::generic_category().message(EPIPE);
+    // Success: libssh has written to what it had closed itself, on the server's word.
+    const bool closed = error == "disconnected" || error == std::generic_category().message(EPIPE) ||
+                        error == std::generic_category().message(0);
     return closed ? "closed by the server" : lower_first(error);
   }
   if (take_prefix(error, "Received SSH_MSG_DISCONNECT: ")) {
     const std::size_t colon = error.find(':');
-    return fmt::format("closed by the server: {}",
-                       error.substr(colon == std::string_view::npos ? 0 : colon + 1));
+    const std::string_view text = error.substr(colon == error.npos ? 0 : colon + 1);
+    return text.empty() ? "closed by the server" : fmt::format("closed by the server: {}", text);
   }
+  if (take_prefix(error, "Channel opening failure: ")) {
+    const std::size_t reason = error.find(") ");
+    return fmt::format("refused by the server: {}", error.substr(reason == error.npos ? 0 : reason + 2));
+  }
+  if (error == "Channel request exec failed") return "refused by the server";
   return error.empty() ? "closed" : lower_first(error);
 }
 

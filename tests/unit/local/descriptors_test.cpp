@@ -38,7 +38,7 @@ class DescriptorLimit : public testing::Test {
 TEST_F(DescriptorLimit, StaysWhenItIsEnough) {
   set_soft(256);
   EXPECT_EQ(raise_descriptor_limit({.by_child = 2}), 0U);
-  EXPECT_EQ(raise_descriptor_limit({.by_ssh = 90}), 0U);
+  EXPECT_EQ(raise_descriptor_limit({.by_ssh = 50}), 0U);
   EXPECT_EQ(soft(), 256U);
 }
 

@@ -231,6 +231,34 @@ TEST(HelperPrograms, HaveTheArgumentsOfTheirScripts) {
   EXPECT_EQ(holders_program({.mark = "m"}, "n").arguments, (Texts{"n", "m"}));
 }
 
+TEST(Holders, AreLinesOfPidAndName) {
+  EXPECT_EQ(parse_holders("7 (sleep)\n12345 (a ) b (c)\n8 ()\n"),
+            (Texts{"7 (sleep)", "12345 (a ) b (c)", "8 ()"}));
+  EXPECT_EQ(parse_holders(""), Texts());
+  EXPECT_EQ(parse_holders("7 (sleep)"), Texts()) << "cut off";
+  EXPECT_EQ(parse_holders("motd\n\n7\n7 \n (x)\n7 (x\n-7 (x)\n7(x)\n9 (y)\n"), Texts{"9 (y)"});
+}
+
+TEST(Holders, AreNamedAsTheyAre) {
+  EXPECT_EQ(parse_holders(std::string("7 (a\0\x1b\xff\r)\n", 10)),
+            Texts{std::string("7 (a\0\x1b\xff\r)", 9)});
+}
+
+TEST(Holders, AreAtMostAFew) {
+  std::string text;
+  Texts first;
+  for (int pid = 1; pid <= 1000; ++pid) {
+    const std::string line = std::to_string(pid) + " (sleep)";
+    text += line + '\n';
+    if (pid > 8) continue;
+    first.push_back(line);
+    EXPECT_EQ(parse_holders(text), first);
+  }
+  first.emplace_back("and 992 more");
+  EXPECT_EQ(parse_holders(text), first);
+  EXPECT_EQ(parse_holders("7 (" + std::string(1000, 'x') + ")\n"), Texts()) << "no name is that long";
+}
+
 TEST(OneLine, DropsCommentsAndJoinsByABlank) {
   EXPECT_EQ(to_one_line("# c\na;\n\n  b # not;\n   # c\nc"), "a; b # not; c");
   EXPECT_EQ(to_one_line(""), "");

@@ -163,6 +163,26 @@ TEST_F(SessionWithSshd, ReadsWhatIsUnderWayAfterTheLongestHold) {
   });
 }
 
+TEST_F(SessionWithSshd, ReadsWhatComesWhenAllHasOnceBeenRead) {
+  run([](asio::any_io_executor executor) -> asio::awaitable<void> {
+    constexpr HoldBack kImpatient{.sign_of_life = 5ms, .longest = 0ms};
+    constexpr std::size_t kFirst = 300'000;  // more than is kept
+    const Opened opened = co_await log_in(executor, kImpatient);
+    const std::string go_on = "until test -e '" + directory().path("go-on") + "'; do sleep 0.01; done; ";
+    const std::shared_ptr<Stream> stream =
+        co_await opened.session->exec(print(kFirst) + "; " + go_on + print(kMuch));
+    const auto first_is_here = [&] { return opened.transport->bytes_received() > kFirst; };
+    EXPECT_TRUE(co_await eventually(executor, first_is_here));
+    EXPECT_TRUE(co_await held_back(executor, opened.transport));
+    directory().write("go-on", "");
+    const auto window_is_used = [&] { return opened.transport->bytes_received() > kWindow; };
+    EXPECT_TRUE(co_await eventually(executor, window_is_used));
+    StreamReader reader(*stream);
+    co_await reader.to_end();
+    EXPECT_EQ(reader.out().size(), kFirst + kMuch);
+  });
+}
+
 TEST_F(SessionWithSshd, OutputThatIsLostWithTheConnectionIsNoEnd) {
   run([](asio::any_io_executor executor) -> asio::awaitable<void> {
     constexpr HoldBack kImpatient{.sign_of_life = 5ms, .longest = 0ms};
@@ -178,6 +198,29 @@ TEST_F(SessionWithSshd, OutputThatIsLostWithTheConnectionIsNoEnd) {
     EXPECT_LT(reader.out().size(), kFitsIntoWindow);
     EXPECT_EQ(reader.end(), "connection: gone");
   });
+}
+
+// What libssh has as the version of a server.
+constexpr int kOpenSsh90 = SSH_VERSION_INT(9, 0, 0);
+constexpr int kOpenSsh91 = SSH_VERSION_INT(9, 1, 0);
+constexpr int kNoOpenSsh = 0;
+
+TEST(HoldBackFor, IsForEverWhereAServerPassesOurHeartbeatsOnMeanwhile) {
+  EXPECT_EQ(hold_back_for(kOpenSsh91, 2min).longest, std::nullopt);
+  EXPECT_EQ(hold_back_for(kOpenSsh91, 1s).longest, std::nullopt);
+}
+
+TEST(HoldBackFor, EndsWellBeforeTheOrphanTimeoutElsewhere) {
+  for (const int version : {kOpenSsh90, kNoOpenSsh}) {
+    EXPECT_EQ(hold_back_for(version, 2min).longest, 1min);
+    for (const std::chrono::milliseconds orphan_timeout : {1s, 2s, 5s, 30s, 120s, 3600s}) {
+      const HoldBack hold_back = hold_back_for(version, orphan_timeout);
+      EXPECT_GT(hold_back.sign_of_life, 100ms);
+      // When the longest time is over is only seen with the next sign of life.
+      EXPECT_LT(*hold_back.longest + hold_back.sign_of_life, orphan_timeout * 2 / 3)
+          << orphan_timeout.count();
+    }
+  }
 }
 
 }  // namespace
