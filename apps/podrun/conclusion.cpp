@@ -18,7 +18,8 @@ namespace {
 bool was_interrupted(const HostOutcome& outcome, const RunPolicy& policy) {
   const std::optional<int> number = host_number(outcome);
   return policy.interrupted_by() && number &&
-         (*number == 128 + SIGINT || *number == 128 + SIGTERM || *number == 128 + SIGKILL);
+         (*number == 128 + SIGINT || *number == 128 + SIGQUIT || *number == 128 + SIGTERM ||
+          *number == 128 + SIGKILL);
 }
 
 constexpr std::uint64_t kStillSeen = 16;  ///< lines, on a small terminal
@@ -40,6 +41,19 @@ std::vector<std::string> why(const std::vector<Host>& hosts, const RunPolicy& po
 
 }  // namespace
 
+bool waits_for_answer(const Limits& limits, const RunPolicy& policy) {
+  if (limits.questions == Questions::none || policy.interrupted_by()) return false;
+  bool waits = false;
+  for (const HostOutcome& outcome : policy.outcomes()) {
+    const auto* unreachable = std::get_if<Unreachable>(&outcome);
+    if (!unreachable && !std::holds_alternative<NotStarted>(outcome)) return false;  // it has run there
+    const bool asks = unreachable && unreachable->failure.retry == Retry::after_asking;
+    if (unreachable && !asks && limits.on_unreachable == OnUnreachable::stop) return false;
+    waits = waits || asks;
+  }
+  return waits;
+}
+
 std::vector<std::string> conclude(const Plan& plan, const RunPolicy& policy, const Options& options,
                                   const LastLines& last_lines, Charset charset) {
   const std::vector<Host>& hosts = plan.run.hosts;
@@ -54,6 +68,7 @@ std::vector<std::string> conclude(const Plan& plan, const RunPolicy& policy, con
   if (const auto* words = std::get_if<Words>(&plan.command.what)) {
     if (auto hint = quoting_hint(words->words, policy.outcomes())) lines.push_back(std::move(*hint));
   }
+  if (auto hint = start_up_hint(hosts, policy.outcomes())) lines.push_back(std::move(*hint));
   return lines;
 }
 

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <array>
 #include <csignal>
 #include <cstdlib>
 #include <exception>
@@ -37,6 +38,7 @@ constexpr int kUsageStatus = 2;
 constexpr int kIoStatus = 1;         // standard input or output failed
 constexpr int kInternalStatus = 70;  // EX_SOFTWARE, sysexits(3)
 constexpr int kBrokenPipeStatus = 128 + SIGPIPE;
+constexpr int kHangUpStatus = 128 + SIGHUP;  // the terminal has gone
 
 /// Descriptors 0 to 2 are always something, so that none of ours becomes a child's standard stream by
 /// accident.
@@ -52,8 +54,25 @@ bool is_ignored(int signal) {
   return ::sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
 }
 
-/// A run that is told to end and does not, since nobody reads its output, is left after the grace and this.
+constexpr std::array kSignals = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGTSTP};
+
+/// The run is over, and its status is no other one because of what comes now.
+void ignore_from_now_on(asio::signal_set& signals) {
+  signals.clear();
+  for (const int signal : kSignals) std::signal(signal, SIG_IGN);
+}
+
+/// A run that is told to end and does not, since nobody reads its output, is left after the grace and this;
+/// after a moment when every command has ended, in which a reader who does read has the rest.
 constexpr std::chrono::seconds kLastResort{10};
+constexpr std::chrono::milliseconds kAMoment{200};
+
+/// Stops podrun, as far as the system lets a terminal stop it: not where nobody could make it go on.
+void stop_here(asio::signal_set& signals) {
+  signals.remove(SIGTSTP);
+  ::raise(SIGTSTP);
+  signals.add(SIGTSTP);
+}
 
 asio::awaitable<void> relay_signals(asio::signal_set& signals, FanOut& fan_out, StatusDisplay& status,
                                     std::chrono::seconds grace, std::function<void()> leave) {
@@ -63,32 +82,24 @@ asio::awaitable<void> relay_signals(asio::signal_set& signals, FanOut& fan_out, 
     if (signal == SIGTSTP) {
       status.hide();
       co_await fan_out.suspend();
-      ::raise(SIGSTOP);
+      stop_here(signals);
       fan_out.resume();
       status.show();
     } else {
+      // Asked before the policy is: a run that this cancels has its last words to say.
+      const bool only_output = only_output_is_left(fan_out.status());
+      const bool pressed = signal == SIGINT || signal == SIGQUIT;
       fan_out.interrupt(signal);
-      if (signal == SIGINT || last_resort.expiry() != asio::steady_timer::time_point::max()) continue;
-      last_resort.expires_after(grace + kLastResort);
+      if (pressed && !only_output) continue;
+      const auto patience = only_output ? kAMoment : std::chrono::milliseconds(grace + kLastResort);
+      const TimePoint due = std::chrono::steady_clock::now() + patience;
+      if (due >= last_resort.expiry()) continue;
+      last_resort.expires_at(due);
       last_resort.async_wait([leave](const std::error_code& error) {
         if (!error) leave();
       });
     }
   }
-}
-
-/// Whether what the hosts wait for is an answer of the user, and an answer would make the run possible.
-bool waits_for_answer(const Limits& limits, const RunPolicy& policy) {
-  if (limits.questions == Questions::none || policy.interrupted_by()) return false;
-  bool waits = false;
-  for (const HostOutcome& outcome : policy.outcomes()) {
-    const auto* unreachable = std::get_if<Unreachable>(&outcome);
-    if (!unreachable && !std::holds_alternative<NotStarted>(outcome)) return false;  // it has run there
-    const bool asks = unreachable && unreachable->failure.retry == Retry::after_asking;
-    if (unreachable && !asks && limits.on_unreachable == OnUnreachable::stop) return false;
-    waits = waits || asks;
-  }
-  return waits;
 }
 
 /// What all attempts of a run share.
@@ -164,6 +175,7 @@ std::optional<int> try_to_run(Run& run) {
   }
   const std::function<void()> leave = [&] {
     output->abandon();
+    run.terminal->say_at_once(leave_line(interruptible->status(), std::chrono::steady_clock::now()));
     std::_Exit(128 + interruptible->policy().interrupted_by().value_or(SIGINT));
   };
   FanOut fan_out(run.plan.run,
@@ -181,7 +193,7 @@ std::optional<int> try_to_run(Run& run) {
 
   StatusDisplay status(executor, fan_out, *output, run.status_style);
   asio::signal_set signals(executor);
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGTSTP}) {
+  for (const int signal : kSignals) {
     if (!is_ignored(signal)) signals.add(signal);
   }
   const auto rethrow = [](const std::exception_ptr& error) {
@@ -200,8 +212,11 @@ std::optional<int> try_to_run(Run& run) {
   output.reset();  // joins its thread: the terminal is ours again
   if (next == Next::go_without_answer) run.plan.run.limits.questions = Questions::none;
   if (next != Next::leave) return std::nullopt;
+  ignore_from_now_on(signals);
   for (const StreamId stream : {StreamId::out, StreamId::err}) {
-    if (run.terminal->error(stream) == std::errc::broken_pipe) return kBrokenPipeStatus;
+    const std::error_code error = run.terminal->error(stream);
+    if (error == std::errc::broken_pipe) return kBrokenPipeStatus;
+    if (error == std::errc::io_error && run.terminal->is_terminal(stream)) return kHangUpStatus;
   }
   return status_of(run, fan_out.policy());
 }

@@ -55,6 +55,7 @@ def test_a_start_up_file_that_never_runs_our_command(podrun, bash_hosts, instead
     failed = podrun(*pod.options, "-t", "1", "--retries", "0", "--", "touch", started)
     assert failed.returncode == 255
     assert b"unreachable: [1] 127.0.0.3: starting /bin/sh: timed out after 1 s" in failed.stderr
+    assert b"the login to 127.0.0.3 worked, but /bin/sh never answered: perhaps a start-up file there (.bashrc) waits" in failed.stderr
     assert not started.exists()
 
 

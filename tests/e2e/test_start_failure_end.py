@@ -1,4 +1,4 @@
-"""Manual, "Start, failure, end": the barrier, time-outs, interrupts, exit statuses."""
+"""Manual, "Start, failure, end": the barrier, time-outs, exit statuses. Interrupts: test_signals.py."""
 
 import os
 import re
@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from support import PATIENCE, Footprint, Terminal, by_rank, is_alive, marked_processes, wait_until
+from support import PATIENCE, by_rank, is_alive
 
 ONE = ("-N", "-H", "local")
 FOUR = ("-H", "local[0-3]")
@@ -164,94 +164,6 @@ def test_without_fail_fast_the_others_go_on(podrun):
     ended = podrun(*FOUR, "--", "[ $PODRUN_RANK != 2 ] || exit 7; sleep 0.5; echo done")
     assert ended.returncode == 7
     assert sorted(by_rank(ended.stdout)) == [0, 1, 3]
-
-
-# Interrupts
-
-# Says what it gets, and ends by KILL only. (bash leaves a loop when INT ends the child in the foreground.)
-STUBBORN = "trap 'echo INT' INT; trap 'echo TERM' TERM; echo $PODRUN_RUN_ID; while :; do sleep 0.2 & wait; done"
-
-
-def start_stubborn(podrun, grace):
-    run = podrun.start(*FOUR, "--grace", str(grace), "--", "sh", "-c", STUBBORN)
-    run.wait_for_output(b"\n", count=4)
-    return run, Footprint(by_rank(run.stdout)[0][0].decode())
-
-
-def test_first_interrupt_reaches_every_command(podrun):
-    run = podrun.start(*FOUR, "--", "sh", "-c", "trap 'echo got INT; exit 0' INT; echo ready; while :; do sleep 0.1; done")
-    run.wait_for_output(b": ready\n", count=4)
-    run.signal(signal.SIGINT)
-    ended = run.wait(seconds=10)
-    assert by_rank(ended.stdout) == {rank: [b"ready", b"got INT"] for rank in range(4)}
-    assert ended.returncode == 130
-
-
-@pytest.mark.smoke
-def test_second_interrupt_is_term_and_then_kill(podrun):
-    run, footprint = start_stubborn(podrun, grace=1)
-    run.signal(signal.SIGINT)
-    run.wait_for_output(b": INT\n", count=4)
-    run.signal(signal.SIGINT)
-    ended = run.wait(seconds=6)
-    assert all(lines[-1] == b"TERM" for lines in by_rank(ended.stdout).values())
-    assert ended.returncode == 130
-    footprint.wait_until_gone(6)
-
-
-def test_third_interrupt_leaves_at_once(podrun):
-    run, footprint = start_stubborn(podrun, grace=8)
-    for text in [b": INT\n", b": TERM\n"]:
-        run.signal(signal.SIGINT)
-        run.wait_for_output(text, count=4)
-    run.signal(signal.SIGINT)
-    assert run.wait(seconds=3).returncode == 130
-    footprint.wait_until_gone(8 + 5)
-
-
-@pytest.mark.parametrize("number, statuses", [(signal.SIGTERM, [143]), (signal.SIGHUP, [129, 143])])
-def test_term_and_hup_act_as_the_second_interrupt(podrun, number, statuses):
-    run, footprint = start_stubborn(podrun, grace=1)
-    run.signal(number)
-    ended = run.wait(seconds=6)
-    assert all(b"TERM" in lines for lines in by_rank(ended.stdout).values())
-    assert ended.returncode in statuses
-    footprint.wait_until_gone(6)
-
-
-def test_an_interrupt_before_the_start_cancels(podrun, via):
-    started = podrun.directory / "started"
-    run = podrun.start(*via, "-H", "a,silent", "-t", "60", "--", "touch", started)
-    wait_until(lambda: [process for process in marked_processes(podrun.directory) if process.command == b"sleep\0001000\0"])
-    run.signal(signal.SIGINT)
-    assert run.wait(seconds=5).returncode == 130
-    assert not started.exists()
-
-
-def test_keys_on_a_terminal(podrun):
-    terminal = podrun.terminal(*FOUR, "--color", "never", "--grace", "1", "--", "sh", "-c", STUBBORN)
-    terminal.read_until(b"\n", count=4)
-    terminal.type(b"\x03")
-    terminal.read_until(b": INT", count=4)
-    terminal.type(b"\x03")
-    assert terminal.wait(seconds=6).returncode == 130
-
-
-def test_ctrl_z_lets_the_hosts_wait_and_fg_goes_on(podrun):
-    go_on = podrun.directory / "go-on"
-    words = f"-H local[0-1] --color never --grace 1 --orphan-timeout 2 -- 'echo ready; until [ -e {go_on} ]; do sleep 0.1; done; echo done'"
-    shell = Terminal(["bash", "--norc", "--noediting", "-i"], {**podrun.env, "TERM": "dumb"}, podrun.directory)
-    shell.type(f"{podrun.binary} {words}\n".encode())
-    shell.read_until(b": ready", count=2)
-    shell.type(b"\x1a")
-    shell.read_until(b"Stopped")
-    time.sleep(5)  # much longer than the orphan time-out: without word from us the hosts would have ended it
-    go_on.touch()
-    shell.type(b"fg; echo status $?\n")
-    shell.read_until(b": done", count=2)
-    shell.read_until(b"status 0")
-    shell.type(b"exit\n")
-    shell.wait()
 
 
 # A command that ends and leaves something running

@@ -416,7 +416,7 @@ def test_the_third_ctrl_c_leaves_nothing_of_it(on_screen):
     screen.type("\x03")
     assert screen.wait() == 130
     assert is_clean(screen.lines)
-    assert len(screen.lines) == 3
+    assert len(screen.lines) == 4
 
 
 # Job control

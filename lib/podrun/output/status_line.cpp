@@ -83,15 +83,17 @@ std::string compose_status(const StatusText& text, const std::optional<Bar>& bar
                            std::size_t cells) {
   constexpr std::size_t kSeparator = 3;
   if (text.empty()) return {};
-  std::string line(cut_to_cells(text.front().text, cells));
+  const auto form_for = [](const StatusPart& part, std::size_t room) -> const std::string& {
+    return cell_width(part.text) <= room || part.shorter.empty() ? part.text : part.shorter;
+  };
+  std::string line(cut_to_cells(form_for(text.front(), cells), cells));
   std::size_t left = cells - cell_width(line);
   const auto add = [&](std::string_view part, std::size_t width) {
     line.append(separator(charset)).append(part);
     left -= kSeparator + width;
   };
   for (auto part = text.begin() + 1; part != text.end(); ++part) {
-    const bool fits = cell_width(part->text) + kSeparator <= left;
-    const std::string& form = fits || part->shorter.empty() ? part->text : part->shorter;
+    const std::string& form = form_for(*part, left - std::min(left, kSeparator));
     if (cell_width(form) + kSeparator > left) return line;
     add(form, cell_width(form));
   }

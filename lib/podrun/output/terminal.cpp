@@ -134,6 +134,15 @@ void Terminal::wipe() {
     write_all(err_fd(), StatusLine::kErase);
 }
 
+void Terminal::say_at_once(std::string_view line) {
+  if (!is_writable(err_fd(), kAMoment)) return;
+  const bool follows_open_line = line_open_ && is_terminal(StreamId::err);
+  // In one piece, so that it does not mix with what another thread writes.
+  std::string text(follows_open_line ? "\n" : "");
+  text.append(line).append("\n");
+  write_all(err_fd(), text);
+}
+
 /// The status line is no output: what goes wrong with it is nobody's error.
 void Terminal::write_status(std::string_view bytes) {
   if (status_.painted()) status_painted_ = true;  // before it is: wipe() may come at any time

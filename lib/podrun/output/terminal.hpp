@@ -28,8 +28,8 @@ bool in_foreground(int descriptor);
 
 /// The only writer of standard output and standard error; keeps the order given, across both streams. From
 /// its first error on a stream's bytes are discarded. Below the output it keeps the status line. For one
-/// thread at a time, except is_terminal() and wipe(). SIGPIPE must be ignored. The descriptors stay the
-/// caller's.
+/// thread at a time, except is_terminal() and what is for leaving at once. SIGPIPE must be ignored. The
+/// descriptors stay the caller's.
 class Terminal {
  public:
   /// Bytes gathered at the most before they are written without being asked to (one append may exceed it).
@@ -68,8 +68,9 @@ class Terminal {
   bool holds_back(TimePoint now) const;
   /// When to flush(), or else to paint_status().
   TimePoint due() const;
-  /// Erases the status line for good, for leaving at once: from any thread, and not where that would block.
-  void wipe();
+  // For leaving at once: from any thread, and not where that would block.
+  void wipe();                              ///< erases the status line for good
+  void say_at_once(std::string_view line);  ///< on standard error, whatever was gathered
 
   /// The first error of writing to this stream, if there was one.
   std::error_code error(StreamId stream) const { return stream_of(stream).error; }
@@ -95,7 +96,7 @@ class Terminal {
   StatusLine status_;
   std::atomic<bool> status_painted_ = false;
   std::atomic<bool> wiped_ = false;
-  bool line_open_ = false;  ///< what was gathered or written ends within a line of a terminal
+  std::atomic<bool> line_open_ = false;  ///< what was gathered or written ends within a line of a terminal
   std::string buffer_;
   std::vector<Segment> segments_;  ///< whose bytes follow each other in buffer_; neighbours differ in stream
 };

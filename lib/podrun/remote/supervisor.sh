@@ -235,12 +235,12 @@ podrun_status=$?;
 # taken for a normal one.
 [ $podrun_status = 0 ] || [ -z "$(podrun_marked)" ] || sleep 0.5 || sleep 1;
 
-# If we are ending, the one who ends us kills this shell last. After an interrupt its children end with the command.
-# Otherwise background children stay, as with ssh.
+# If we are ending, the one who ends us kills this shell last. After an interrupt its children end with the command, and
+# when it has died of QUIT (131). Otherwise background children stay, as with ssh.
 if [ "$podrun_ending" ]; then
   kill -s USR2 $podrun_watch $podrun_reader;
   while kill -s 0 $podrun_watch || kill -s 0 $podrun_reader; do wait $podrun_watch $podrun_reader; done;
 fi;
 kill -s KILL $podrun_reader; kill -s ALRM $podrun_watch;
-if [ "$podrun_interrupted" ]; then podrun_gone=1; podrun_finish; fi;
+if [ "$podrun_interrupted" ] || [ $podrun_status = 131 ]; then podrun_gone=1; podrun_finish; fi;
 podrun_tidy; exit $podrun_status

@@ -24,6 +24,7 @@ class Countdowns {
 
   void hold(std::size_t host, TimePoint now);
   void release(std::size_t host, TimePoint now);
+  bool is_held(std::size_t host) const { return countdowns_[host].held; }
   void suspend(TimePoint now);
   void unsuspend(TimePoint now);
 

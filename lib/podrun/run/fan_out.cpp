@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "podrun/run/fan_out.hpp"
 
+#include <string.h>  // sigabbrev_np
+
 #include <algorithm>
-#include <csignal>
 #include <functional>
 #include <numeric>
 #include <utility>
@@ -12,7 +13,6 @@
 #include <asio/use_awaitable.hpp>
 #include <fmt/format.h>
 
-#include "podrun/base/duration.hpp"
 #include "podrun/run/output_holders.hpp"
 #include "podrun/run/rank_variables.hpp"
 #include "podrun/run/summary.hpp"
@@ -24,8 +24,6 @@ using Clock = std::chrono::steady_clock;
 
 /// How long the hosts are given to be told of a Ctrl-Z.
 constexpr std::chrono::milliseconds kSuspendDelay{50};
-
-std::string count_hosts(std::size_t hosts) { return fmt::format("{} host{}", hosts, hosts == 1 ? "" : "s"); }
 
 }  // namespace
 
@@ -48,15 +46,8 @@ asio::awaitable<void> FanOut::run() {
 
 void FanOut::interrupt(int signal) {
   happen(event::Interrupted{signal});
-  if (signal == SIGPIPE) return;
-  const std::string grace = format_duration(plan_.limits.grace);
-  if (policy_.ending() > 0) {
-    world_.output.say(fmt::format("podrun: ending {}: TERM, and KILL after {} (Ctrl-C again: leave at once)",
-                                  count_hosts(policy_.ending()), grace));
-  } else if (policy_.running() > 0) {
-    world_.output.say(fmt::format("podrun: interrupted {} (again: end them by TERM, and KILL after {})",
-                                  count_hosts(policy_.running()), grace));
-  }
+  std::string line = interrupt_line(status(), signal);
+  if (!line.empty()) world_.output.say(std::move(line));
 }
 
 asio::awaitable<void> FanOut::suspend() {
@@ -72,14 +63,13 @@ asio::awaitable<void> FanOut::suspend() {
 }
 
 Status FanOut::status() const {
-  Status status;
-  status.bytes = bytes_;
+  Status status{.bytes = bytes_, .presses = policy_.presses(), .grace = plan_.limits.grace};
   for (std::size_t host = 0; host < jobs_.size(); ++host) {
     const Job& job = jobs_[host];
     const RunPolicy::State state = policy_.state(host);
     const bool over = state == RunPolicy::State::closing || state == RunPolicy::State::done;
     status.hosts.push_back({&plan_.hosts[host], state, over && is_failure(policy_.outcomes()[host]),
-                            job.attempt, job.stage, job.active_at, job.held});
+                            job.attempt, job.stage, job.active_at, job.held, job.kill_at});
   }
   return status;
 }
@@ -148,14 +138,16 @@ void FanOut::start(std::size_t host, const std::string& text) {
   if (plan_.supervision.input == StandardInput::fed) spawn(feed(host));
 }
 
-void FanOut::obey(const action::Interrupt& interrupt) {
-  trace(2, interrupt.host, "sig INT");
-  jobs_[interrupt.host].supervised->signal("INT");
+void FanOut::obey(const action::Signal& signal) {
+  const char* const name = ::sigabbrev_np(signal.signal);
+  trace(2, signal.host, fmt::format("sig {}", name));
+  jobs_[signal.host].supervised->signal(name);
 }
 
 void FanOut::obey(const action::End& end) {
   trace(2, end.host, "end of input: TERM, grace, KILL");
   jobs_[end.host].supervised->end();
+  jobs_[end.host].kill_at = Clock::now() + plan_.limits.grace;
 }
 
 void FanOut::obey(const action::Abandon& abandon) {
@@ -190,7 +182,9 @@ asio::awaitable<void> FanOut::drive(std::size_t host) {
   if (failure) {
     if (failure->stage.empty()) failure->stage = jobs_[host].stage;
     const Job& job = jobs_[host];
-    const bool started = job.told_to_go || (job.supervised && job.supervised->may_have_started());
+    // What we have broken off ourselves says nothing about a command that was given with the supervisor.
+    const bool started = job.told_to_go || (job.abandoned && job.started_early) ||
+                         (job.supervised && job.supervised->may_have_started());
     started ? happen(event::LostHost{host, *failure}) : happen(event::NotReady{host, *failure});
     co_await asio::post(world_.executor, asio::use_awaitable);  // by now it has been decided
     if (jobs_[host].attempt != attempt) co_return;
@@ -211,7 +205,7 @@ asio::awaitable<void> FanOut::prepare(std::size_t host) {
   at_stage(host, "connecting");
   job.link = world_.connector_for(plan_.hosts[host]).link(plan_.hosts[host]);
   co_await job.link->open();
-  at_stage(host, "starting /bin/sh");
+  at_stage(host, kStartingShell);
   Supervision supervision = plan_.supervision;
   supervision.mark = fmt::format("{}.{}.", plan_.run_id, host);
   job.supervised = std::make_unique<Supervised>(world_.executor, *job.link, std::move(supervision));
@@ -281,6 +275,9 @@ asio::awaitable<void> FanOut::feed(std::size_t host) {
     stream->close_write();
     for (;;) {  // it is still passing on what it has
       const StreamEvent event = co_await stream->next();
+      // What has not arrived would look like the end of the input there.
+      const auto* lost = std::get_if<Failure>(&event);
+      if (lost && !job.ended) job.supervised->stop({"standard input", lost->what});
       if (std::holds_alternative<Closed>(event) || std::holds_alternative<Failure>(event)) co_return;
     }
   } catch (const HostError& error) {

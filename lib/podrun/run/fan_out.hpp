@@ -52,9 +52,9 @@ class FanOut {
   /// Runs to the end: every host has an outcome and nothing of this run is pending.
   asio::awaitable<void> run();
 
-  /// SIGINT, SIGTERM, SIGHUP, or SIGPIPE for a closed reader.
+  /// SIGINT, SIGQUIT, SIGTERM, SIGHUP, or SIGPIPE for a closed reader.
   void interrupt(int signal);
-  /// Before podrun stops (Ctrl-Z): tells the hosts not to miss us, and waits gives that a moment.
+  /// Before podrun stops (Ctrl-Z): tells the hosts not to miss us, and gives that a moment.
   asio::awaitable<void> suspend();
   void resume();
 
@@ -78,13 +78,14 @@ class FanOut {
     bool ended = false;
     TimePoint active_at;  ///< it printed something, or took the next step
     bool held = false;
+    std::optional<TimePoint> kill_at;  ///< it was told to end, and its host will wait so long
   };
 
   void happen(RunEvent event);
   void obey(const action::Connect& connect);
   void obey(const action::ConnectLater& later);
   void obey(const action::Go& go);
-  void obey(const action::Interrupt& interrupt);
+  void obey(const action::Signal& signal);
   void obey(const action::End& end);
   void obey(const action::Abandon& abandon);
   void obey(const action::LetGo& let_go);

@@ -8,6 +8,8 @@
 #include <fmt/format.h>
 
 #include "podrun/base/shell_quote.hpp"
+#include "podrun/output/escape.hpp"
+#include "podrun/remote/protocol.hpp"
 
 namespace podrun {
 namespace {
@@ -49,6 +51,21 @@ std::optional<std::string> quoting_hint(const std::vector<std::string>& words,
       "podrun: several words run without a shell, so \"{}\" did not act; for shell text quote it all: podrun "
       "-- {}",
       *word, shell_quote(joined(words)));
+}
+
+std::optional<std::string> start_up_hint(const std::vector<Host>& hosts,
+                                         const std::vector<HostOutcome>& outcomes) {
+  const auto silent = std::find_if(outcomes.begin(), outcomes.end(), [](const HostOutcome& outcome) {
+    const auto* unreachable = std::get_if<Unreachable>(&outcome);
+    return unreachable && unreachable->failure.stage == kStartingShell &&
+           unreachable->failure.what.starts_with("timed out");
+  });
+  if (silent == outcomes.end()) return std::nullopt;
+  return fmt::format(
+      "podrun: the login to {} worked, but /bin/sh never answered: perhaps a start-up file there (.bashrc) "
+      "waits "
+      "or runs another shell, or a forced command does not run ours",
+      escape_controls(hosts[static_cast<std::size_t>(silent - outcomes.begin())].name));
 }
 
 }  // namespace podrun

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "podrun/hosts/host.hpp"
 #include "podrun/run/outcome.hpp"
 
 namespace podrun {
@@ -13,5 +14,9 @@ namespace podrun {
 /// that.
 std::optional<std::string> quoting_hint(const std::vector<std::string>& words,
                                         const std::vector<HostOutcome>& outcomes);
+
+/// For hosts where one could log in, but /bin/sh never answered: what may be in its way, and how to see it.
+std::optional<std::string> start_up_hint(const std::vector<Host>& hosts,
+                                         const std::vector<HostOutcome>& outcomes);
 
 }  // namespace podrun

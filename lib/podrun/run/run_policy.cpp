@@ -67,6 +67,9 @@ void RunPolicy::handle(const event::Closed& event) { finish(event.host); }
 
 void RunPolicy::handle(const event::LostHost& event) {
   const HostState& host = hosts_[event.host];
+  // It was cancelled, but its command may have started: early_go.
+  if (host.state == State::done && outcomes_[event.host] == HostOutcome(NotStarted{}))
+    outcomes_[event.host] = Stopped{};
   if (host.state == State::done) return;
   bool uncertain_start = false;
   // A host that starts before it is ready (early_go) is still connecting.
@@ -93,16 +96,22 @@ void RunPolicy::handle(const event::Suspended&) { countdowns_.suspend(now_); }
 void RunPolicy::handle(const event::Resumed&) { countdowns_.unsuspend(now_); }
 
 void RunPolicy::handle(const event::Interrupted& event) {
+  const bool pressed = event.signal == SIGINT || event.signal == SIGQUIT;
+  // The commands may answer to a QUIT and go on, and so does the run. One that is being ended has its TERM.
+  if (event.signal == SIGQUIT && count(State::running) + count(State::ending) > 0) {
+    signal_running(SIGQUIT);
+    return;
+  }
   if (!interrupted_by_) interrupted_by_ = event.signal;
   const bool only_ending = count(State::running) == 0 && count(State::ending) > 0;
-  if (only_ending) presses_ = std::max(presses_, 1);  // there is nothing left for a first press
-  presses_ =
-      event.signal == SIGINT ? presses_ + 1 : std::max(presses_, 2);  // the others act as the second press
+  if (only_ending) presses_ = std::max(presses_, 1);          // there is nothing left for a first press
+  presses_ = pressed ? presses_ + 1 : std::max(presses_, 2);  // the others act as the second press
   cancel_unstarted();
-  if (event.signal == SIGINT && presses_ >= 3) {
+  if (pressed && presses_ >= 3) {
     actions_.emplace_back(action::Leave{});
-  } else if (event.signal == SIGINT && presses_ == 1) {
-    interrupt_running();
+  } else if (pressed && presses_ == 1) {
+    signal_running(SIGINT);
+    let_go_of_closing();
   } else {
     end_running();
   }
@@ -228,23 +237,28 @@ void RunPolicy::cancel_unstarted() {
   }
 }
 
-void RunPolicy::interrupt_running() {
+void RunPolicy::signal_running(int signal) {
   for (std::size_t host = 0; host < hosts_.size(); ++host) {
-    if (hosts_[host].state == State::running) actions_.emplace_back(action::Interrupt{host});
-    if (hosts_[host].state == State::closing) actions_.emplace_back(action::LetGo{host});
+    if (hosts_[host].state == State::running) actions_.emplace_back(action::Signal{host, signal});
+  }
+}
+
+/// But not of what waits for our reader; and the last lines of a culprit are still to come, unless somebody
+/// is in a hurry.
+void RunPolicy::let_go_of_closing() {
+  for (std::size_t host = 0; host < hosts_.size(); ++host) {
+    if (hosts_[host].state != State::closing || countdowns_.is_held(host)) continue;
+    if (host != culprit_ || interrupted_by_) actions_.emplace_back(action::LetGo{host});
   }
 }
 
 void RunPolicy::end_running() {
   for (std::size_t host = 0; host < hosts_.size(); ++host) {
-    if (hosts_[host].state == State::running) {
-      outcomes_[host] = Stopped{};
-      end(host);
-    } else if (hosts_[host].state == State::closing &&
-               host != culprit_) {  // its last lines are still to come
-      actions_.emplace_back(action::LetGo{host});
-    }
+    if (hosts_[host].state != State::running) continue;
+    outcomes_[host] = Stopped{};
+    end(host);
   }
+  let_go_of_closing();
 }
 
 void RunPolicy::end(std::size_t host) {

@@ -71,7 +71,7 @@ struct Suspended {};  ///< podrun itself is about to stop (Ctrl-Z)
 struct Resumed {};
 struct Interrupted {
   int signal;
-};               ///< SIGINT, SIGTERM, SIGHUP; SIGPIPE: a closed reader
+};               ///< SIGINT, SIGQUIT, SIGTERM, SIGHUP; SIGPIPE: a closed reader
 struct Tick {};  ///< deadline() has come
 }  // namespace event
 using RunEvent = std::variant<event::Begin, event::Ready, event::NotReady, event::Spoke, event::Ended,
@@ -92,9 +92,10 @@ struct ConnectLater {
 struct Go {
   std::vector<std::size_t> hosts;
 };  ///< all at once
-struct Interrupt {
+struct Signal {
   std::size_t host;
-};  ///< INT to the command
+  int signal;
+};  ///< SIGINT or SIGQUIT, to the command
 struct End {
   std::size_t host;
 };  ///< TERM, grace, KILL
@@ -107,7 +108,7 @@ struct LetGo {
 };                ///< the command ended, something holds its output open
 struct Leave {};  ///< at once, whatever is still going on
 }  // namespace action
-using Action = std::variant<action::Connect, action::ConnectLater, action::Go, action::Interrupt, action::End,
+using Action = std::variant<action::Connect, action::ConnectLater, action::Go, action::Signal, action::End,
                             action::Abandon, action::LetGo, action::Leave>;
 
 class RunPolicy {
@@ -129,9 +130,8 @@ class RunPolicy {
   /// The host whose failure ended the others, if there were any.
   std::optional<std::size_t> culprit() const { return culprit_; }
   std::optional<int> interrupted_by() const { return interrupted_by_; }
-  std::size_t running() const { return count(State::running); }
-  /// Hosts that were told to end and have not.
-  std::size_t ending() const { return count(State::ending); }
+  /// Of Ctrl-C so far, or what acts like it.
+  int presses() const { return presses_; }
 
  private:
   static constexpr std::size_t kStates = static_cast<std::size_t>(State::done) + 1;
@@ -170,7 +170,8 @@ class RunPolicy {
   void fail(std::size_t host);
   void blame(std::size_t host);
   void expire(std::size_t host);
-  void interrupt_running();
+  void signal_running(int signal);
+  void let_go_of_closing();
 
   std::size_t count(State state) const { return counts_[static_cast<std::size_t>(state)]; }
   void set_state(std::size_t host, State state);
@@ -191,7 +192,7 @@ class RunPolicy {
   std::optional<TimePoint> started_at_;  ///< of the present batch
   std::optional<std::size_t> culprit_;
   std::optional<int> interrupted_by_;
-  int presses_ = 0;         ///< of Ctrl-C, or what acts like it
+  int presses_ = 0;
   bool doomed_ = false;     ///< the present batch will not start
   bool failed_ = false;     ///< a command: no further batch
   bool cancelled_ = false;  ///< nothing more is started

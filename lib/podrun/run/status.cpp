@@ -5,11 +5,13 @@
 #include <array>
 #include <chrono>
 #include <compare>
+#include <csignal>
 #include <map>
 #include <tuple>
 
 #include <fmt/format.h>
 
+#include "podrun/base/duration.hpp"
 #include "podrun/base/rank_set.hpp"
 #include "podrun/output/escape.hpp"
 
@@ -24,7 +26,7 @@ constexpr seconds kRateWindow{2};
 constexpr seconds kSlow{5};
 /// All of them together, when they are.
 constexpr seconds kAllSilent{10};
-/// Characters of the ranks that have failed.
+/// Characters of the ranks that are named.
 constexpr std::size_t kRanks = 24;
 /// Hosts that are listed by their names, each on a line of its own.
 constexpr std::size_t kListedByName = 10;
@@ -48,6 +50,8 @@ std::string format_rate(std::uint64_t bytes_per_second) {
   for (; value >= 999.5 && unit + 1 < kUnits.size(); ++unit) value /= 1000;
   return fmt::format("{:.{}f} {}", value, unit > 0 && value < 9.95 ? 1 : 0, kUnits[unit]);
 }
+
+std::string count_hosts(std::size_t hosts) { return fmt::format("{} host{}", hosts, hosts == 1 ? "" : "s"); }
 
 std::string short_ranks(std::vector<std::size_t> labels) {
   const std::string ranks = fold_ranks(std::move(labels));
@@ -73,6 +77,47 @@ std::optional<StatusPart> silence(const Status& status, TimePoint now) {
   return StatusPart{fmt::format("silent {}", format_age(shortest))};
 }
 
+std::vector<std::size_t> labels_in(const Status& status, State state) {
+  std::vector<std::size_t> labels;
+  for (const HostStatus& host : status.hosts) {
+    if (host.state == state) labels.push_back(host.host->label);
+  }
+  return labels;
+}
+
+/// `KILL in 7 s`, of the first of them.
+std::string describe_kill(std::optional<TimePoint> kill_at, TimePoint now) {
+  if (!kill_at || *kill_at <= now) return "KILL sent";
+  return fmt::format("KILL in {}", format_age(std::chrono::ceil<seconds>(*kill_at - now)));
+}
+
+std::optional<TimePoint> first_kill(const Status& status) {
+  std::optional<TimePoint> first;
+  for (const HostStatus& host : status.hosts) {
+    if (host.state == State::ending && (!first || (host.kill_at && *host.kill_at < *first)))
+      first = host.kill_at;
+  }
+  return first;
+}
+
+/// What is waited for, and what the next Ctrl-C does.
+std::optional<StatusPart> what_comes_next(const Status& status, TimePoint now) {
+  const auto in = [&](State state) {
+    return std::any_of(status.hosts.begin(), status.hosts.end(),
+                       [&](const HostStatus& host) { return host.state == state; });
+  };
+  if (in(State::running)) {
+    if (status.presses == 0) return std::nullopt;
+    return StatusPart{
+        fmt::format("interrupted (Ctrl-C again: TERM, and KILL after {})", format_duration(status.grace)),
+        "interrupted"};
+  }
+  if (!in(State::ending)) return std::nullopt;
+  const std::string kill = describe_kill(first_kill(status), now);
+  return StatusPart{fmt::format("{} (Ctrl-C{}: leave at once)", kill, status.presses < 2 ? " twice" : ""),
+                    kill};
+}
+
 /// What a host is doing, and what stands between that and for how long it has been, where that says anything.
 struct Doing {
   std::string what;
@@ -81,7 +126,9 @@ struct Doing {
   friend auto operator<=>(const Doing&, const Doing&) = default;
 };
 
-Doing describe(const HostStatus& host) {
+Doing describe(const HostStatus& host, TimePoint now) {
+  if (host.state == State::ending)
+    return {"told to end, " + describe_kill(host.kill_at, now), ", silent for "};
   if (host.held) return {"running, held back by the reader of the output", ""};
   const std::string attempt = fmt::format("attempt {}", host.attempt);
   switch (host.state) {
@@ -94,8 +141,6 @@ Doing describe(const HostStatus& host) {
       return {"ready, waiting for the others", " for "};
     case State::running:
       return {"running", ", silent for "};
-    case State::ending:
-      return {"told to end", ", silent for "};
     default:
       return {"ended, its output is still open", " for "};
   }
@@ -143,10 +188,17 @@ StatusText status_counts(const Status& status) {
   const auto add = [&](State state, std::string_view word) {
     if (counts[state] > 0) text.push_back({fmt::format("{} {}", counts[state], word)});
   };
+  const auto add_named = [&](State state, std::string_view word) {
+    add(state, word);
+    if (counts[state] == 0) return;
+    StatusPart& part = text.back();
+    part.shorter = part.text;
+    part.text += ' ' + short_ranks(labels_in(status, state));
+  };
   add(State::connecting, "connecting");
   add(State::ready, "ready");
-  add(State::running, "running");
-  add(State::ending, "ending");
+  status.presses > 0 ? add_named(State::running, "running") : add(State::running, "running");
+  add_named(State::ending, "ending");
   if (text.empty() && counts[State::waiting] == 0) return {};
   add(State::done, "done");
   if (!failed.empty()) {
@@ -159,6 +211,7 @@ StatusText status_counts(const Status& status) {
 
 StatusText status_text(const Status& status, std::uint64_t bytes_per_second, TimePoint now) {
   StatusText text = status_counts(status);
+  if (auto part = what_comes_next(status, now)) text.insert(text.begin() + 1, std::move(*part));
   if (auto part = silence(status, now)) text.push_back(std::move(*part));
   if (!text.empty() && status.bytes > 0) text.push_back({format_rate(bytes_per_second)});
   return text;
@@ -174,7 +227,7 @@ std::vector<std::string> status_list(const Status& status, TimePoint now) {
   if (left.size() <= kListedByName) {
     for (const HostStatus* host : left) {
       lines.push_back(fmt::format("podrun: [{}] {}: {}", host->host->label, escape_controls(host->host->name),
-                                  describe(describe(*host), {{}, age(*host, now), age(*host, now)})));
+                                  describe(describe(*host, now), {{}, age(*host, now), age(*host, now)})));
     }
     return lines;
   }
@@ -182,7 +235,7 @@ std::vector<std::string> status_list(const Status& status, TimePoint now) {
   for (const HostStatus* host : left) {
     const seconds its_age = age(*host, now);
     const std::ptrdiff_t step = std::upper_bound(kAges.begin(), kAges.end(), its_age) - kAges.begin();
-    Group& group = groups[{host->state, describe(*host), step}];
+    Group& group = groups[{host->state, describe(*host, now), step}];
     group.labels.push_back(host->host->label);
     group.shortest = std::min(group.shortest, its_age);
     group.longest = std::max(group.longest, its_age);
@@ -191,6 +244,34 @@ std::vector<std::string> status_list(const Status& status, TimePoint now) {
     lines.push_back(
         fmt::format("podrun: [{}] {}", fold_ranks(group.labels), describe(std::get<1>(key), group)));
   return lines;
+}
+
+std::string interrupt_line(const Status& status, int signal) {
+  if (signal == SIGPIPE) return {};
+  const std::size_t running = labels_in(status, State::running).size();
+  const std::size_t ending = labels_in(status, State::ending).size();
+  const std::string grace = format_duration(status.grace);
+  if (signal == SIGQUIT && running > 0)
+    return fmt::format("podrun: passed QUIT on to {}", count_hosts(running));
+  if (running > 0)
+    return fmt::format("podrun: interrupted {} (again: end them by TERM, and KILL after {})",
+                       count_hosts(running), grace);
+  if (ending == 0) return {};
+  return fmt::format("podrun: ending {}: TERM, and KILL after {} (Ctrl-C {}: leave at once)",
+                     count_hosts(ending), grace, status.presses < 2 ? "twice" : "again");
+}
+
+bool only_output_is_left(const Status& status) {
+  return std::all_of(status.hosts.begin(), status.hosts.end(), [](const HostStatus& host) {
+    return host.state == State::done || (host.state == State::closing && host.held);
+  });
+}
+
+std::string leave_line(const Status& status, TimePoint now) {
+  const std::vector<std::size_t> ending = labels_in(status, State::ending);
+  if (ending.empty()) return "podrun: left, the rest of the output was not delivered";
+  return fmt::format("podrun: left, still ending there: {} ({})", short_ranks(ending),
+                     describe_kill(first_kill(status), now));
 }
 
 }  // namespace podrun

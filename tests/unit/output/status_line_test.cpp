@@ -78,6 +78,15 @@ TEST(ComposeStatus, DropsFromTheRightWhatDoesNotFit) {
   EXPECT_EQ(compose(0), "");
 }
 
+TEST(ComposeStatus, CanBeginShorter) {
+  const auto compose = [](std::size_t cells) {
+    return compose_status({{"2 ending [3,7]", "2 ending"}, {"3 done"}}, std::nullopt, Charset::utf8, cells);
+  };
+  EXPECT_EQ(compose(14), "2 ending [3,7]");
+  EXPECT_EQ(compose(13), "2 ending");
+  EXPECT_EQ(compose(5), "2 end");
+}
+
 TEST(ComposeStatus, FitsIntoEveryWidth) {
   const Bar wide = {12, "学習中 🚀 45%|████▌     | e\u0301poche"};
   for (std::size_t cells = 0; cells <= 200; ++cells) {

@@ -298,6 +298,22 @@ TEST_F(StatusTerminalTest, CanBeWipedForGood) {
   EXPECT_EQ(written(), "");
 }
 
+TEST_F(StatusTerminalTest, SaysALastLineAtOnceWhateverWasGathered) {
+  print(0, "no end");
+  terminal_->append(kOut, {"waits"});
+  terminal_->say_at_once("podrun: left");
+  EXPECT_EQ(written(), "no end\npodrun: left\n");
+}
+
+TEST_F(TerminalTest, SaysNothingAtOnceWhereThatWouldBlock) {
+  Pipe full(O_NONBLOCK);
+  while (::write(full.write_fd(), "x", 1) == 1) {
+  }
+  ASSERT_EQ(::fcntl(full.write_fd(), F_SETFL, 0), 0);
+  Terminal terminal(full.write_fd(), full.write_fd());
+  terminal.say_at_once("podrun: left");
+}
+
 TEST_F(StatusTerminalTest, NeitherErasesNorHoldsBackForOutputThatGoesElsewhere) {
   Pipe out;
   Terminal terminal(out.write_fd(), slave_, [] { return 20; });

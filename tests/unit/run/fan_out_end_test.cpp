@@ -42,6 +42,21 @@ TEST_F(FanOutEnd, PassesTheFirstInterruptToEveryCommand) {
   EXPECT_EQ(status(), 130);
 }
 
+TEST_F(FanOutEnd, PassesAQuitOnAndSaysSo) {
+  start(3);
+  hosts_[0].supervisor->say(StreamEvents{Exited{0}, Closed{}});
+  run_what_is_due();
+  interrupt(SIGQUIT);
+  EXPECT_EQ(told(0), "go");
+  EXPECT_EQ(told(1), "go, sig QUIT");
+  EXPECT_EQ(told(2), "go, sig QUIT");
+  hosts_[1].supervisor->say(StreamEvents{Exited{131}, Closed{}});
+  hosts_[2].supervisor->say(StreamEvents{Exited{0}, Closed{}});
+  EXPECT_EQ(finish(), "ok, exit 131 (SIGQUIT), ok");
+  EXPECT_EQ(status(), 131);
+  EXPECT_EQ(said(), "podrun: passed QUIT on to 2 hosts\n");
+}
+
 TEST_F(FanOutEnd, EndsTheInputAtTheSecondInterruptAndLeavesAtTheThird) {
   set_up(1);
   hosts_[0].answers["go"] = {};
@@ -90,6 +105,38 @@ TEST_F(FanOutEnd, CancelsBeforeTheStart) {
     EXPECT_TRUE(hosts_[host].supervisor->stopped());
   }
   EXPECT_EQ(status(), 130);
+}
+
+/// A host that is alone is given its command with the supervisor.
+class FanOutEarly : public FanOutTest {
+ protected:
+  void start() {
+    set_up(1);
+    hosts_[0].greets = false;
+    begin();
+  }
+};
+
+TEST_F(FanOutEarly, TakesACommandForStartedThatMayHaveWhenItIsCancelled) {
+  start();
+  interrupt(SIGINT);
+  EXPECT_EQ(finish(), "ended by podrun") << "nobody knows better";
+  EXPECT_EQ(status(), 130);
+}
+
+TEST_F(FanOutEarly, TakesItForNotStartedWhereThereIsNoConnectionYet) {
+  set_up(1);
+  hosts_[0].connects = false;
+  begin();
+  interrupt(SIGINT);
+  EXPECT_EQ(finish(), "not started");
+}
+
+TEST_F(FanOutEarly, TakesItForNotStartedWhereItWaitsForItsFiles) {
+  plan_.command.files = {{"script", "text"}};
+  start();
+  interrupt(SIGINT);
+  EXPECT_EQ(finish(), "not started");
 }
 
 TEST_F(FanOutEnd, EndsTheOthersAtTheFirstFailure) {

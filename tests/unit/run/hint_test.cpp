@@ -51,5 +51,17 @@ TEST(QuotingHint, IsNotGivenForOneWordWhichIsShellText) {
   EXPECT_EQ(hint({}), "none");
 }
 
+TEST(StartUpHint, IsForALoginThatLeadsNowhere) {
+  const auto hint = [](const Failure& failure) {
+    return start_up_hint({{.name = "a"}, {.name = "b"}}, {Exited{0}, Unreachable{failure}}).value_or("none");
+  };
+  EXPECT_EQ(
+      hint({"starting /bin/sh", "timed out after 10 s", Retry::may_help}),
+      "podrun: the login to b worked, but /bin/sh never answered: perhaps a start-up file there (.bashrc) "
+      "waits or runs another shell, or a forced command does not run ours");
+  EXPECT_EQ(hint({"starting /bin/sh", "closed by the server"}), "none");
+  EXPECT_EQ(hint({"login", "timed out after 10 s"}), "none");
+}
+
 }  // namespace
 }  // namespace podrun

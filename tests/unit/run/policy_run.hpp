@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <csignal>
 #include <cstdint>
 #include <string>
 #include <type_traits>
@@ -25,8 +26,8 @@ struct ActionText {
   std::string operator()(const action::Go& go) const {
     return fmt::format("go {}", fmt::join(go.hosts, ","));
   }
-  std::string operator()(const action::Interrupt& interrupt) const {
-    return fmt::format("int {}", interrupt.host);
+  std::string operator()(const action::Signal& signal) const {
+    return fmt::format("{} {}", signal.signal == SIGINT ? "int" : "quit", signal.host);
   }
   std::string operator()(const action::End& end) const { return fmt::format("end {}", end.host); }
   std::string operator()(const action::Abandon& abandon) const {

@@ -254,6 +254,66 @@ TEST(RunPolicyEnd, LetsGoOfAnOpenOutputWhenInterrupted) {
   EXPECT_EQ(run.signal(SIGINT), "let go 0");
 }
 
+TEST(RunPolicyEnd, DoesNotLetGoOfAnOutputThatWaitsForItsReader) {
+  PolicyRun run(2);
+  run.start();
+  run.on(event::Held{0});
+  run.exits(0, 0);
+  EXPECT_EQ(run.signal(SIGINT), "int 1");
+  EXPECT_EQ(run.signal(SIGINT), "end 1");
+  run.on(event::Released{0});
+  EXPECT_EQ(run.after(2s), "let go 0");
+}
+
+TEST(RunPolicyEnd, PassesAQuitOnAndGoesOn) {
+  PolicyRun run(3, {.on_failure = OnFailure::end_others});
+  run.start();
+  run.ends(2, 0);
+  EXPECT_EQ(run.signal(SIGQUIT), "quit 0, quit 1");
+  EXPECT_EQ(run.signal(SIGQUIT), "quit 0, quit 1") << "as often as it is pressed";
+  EXPECT_EQ(run.policy().interrupted_by(), std::nullopt);
+  EXPECT_EQ(run.signal(SIGINT), "int 0, int 1") << "still the first of its kind";
+  run.ends(0, 0);
+  run.dies(1, SIGQUIT);
+  run.closes(1);
+  EXPECT_EQ(run.result(), "ok, killed by SIGQUIT, ok");
+}
+
+TEST(RunPolicyEnd, HasTheStatusOfACommandThatDiesOfAQuit) {
+  PolicyRun run(2);
+  run.start();
+  run.signal(SIGQUIT);
+  run.ends(0, 128 + SIGQUIT);
+  run.ends(1, 0);
+  EXPECT_EQ(exit_status(run.policy().outcomes(), run.policy().interrupted_by()), 131);
+}
+
+TEST(RunPolicyEnd, CancelsByAQuitWhatHasNotStarted) {
+  PolicyRun run(2);
+  run.on(event::Begin{});
+  run.ready(0);
+  EXPECT_EQ(run.signal(SIGQUIT), "abandon 0 (cancelled), abandon 1 (cancelled)");
+  EXPECT_EQ(run.result(), "not started, not started");
+  EXPECT_EQ(run.policy().interrupted_by(), SIGQUIT);
+}
+
+TEST(RunPolicyEnd, DoesNotLetAQuitDisturbTheEnd) {
+  PolicyRun run(1);
+  run.start();
+  EXPECT_EQ(run.signal(SIGTERM), "end 0");
+  EXPECT_EQ(run.signal(SIGQUIT), "");
+  EXPECT_EQ(run.after(15s), "abandon 0 (did not end within 15 s of being told to)");
+}
+
+TEST(RunPolicyEnd, TakesACancelledHostThatMayHaveStartedForEnded) {
+  PolicyRun run(1);
+  run.on(event::Begin{});
+  EXPECT_EQ(run.signal(SIGINT), "abandon 0 (cancelled)");
+  EXPECT_EQ(run.result(), "not started");
+  run.is_lost(0);
+  EXPECT_EQ(run.result(), "ended by podrun");
+}
+
 TEST(RunPolicyEnd, FailsNobodyFastAfterAnInterrupt) {
   PolicyRun run(2, {.on_failure = OnFailure::end_others});
   run.start();

@@ -82,8 +82,8 @@ class Simulation {
   void something_happens() {
     const std::size_t what = pick(100);
     if (what < 3 && interrupts_) {
-      const int signals[] = {SIGINT, SIGINT, SIGTERM, SIGHUP, SIGPIPE};
-      happen(event::Interrupted{signals[pick(5)]});
+      const int signals[] = {SIGINT, SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGPIPE};
+      happen(event::Interrupted{signals[pick(6)]});
     } else if (what < 6) {
       suspended_ ? resume() : suspend();
     } else if (what < 15) {
@@ -253,9 +253,9 @@ class Simulation {
       host.phase = Phase::running;
     }
   }
-  void obey(const action::Interrupt& interrupt) {
-    EXPECT_EQ(hosts_[interrupt.host].phase, Phase::running);
-    EXPECT_FALSE(hosts_[interrupt.host].abandoned);
+  void obey(const action::Signal& signal) {
+    EXPECT_EQ(hosts_[signal.host].phase, Phase::running);
+    EXPECT_FALSE(hosts_[signal.host].abandoned);
   }
   void obey(const action::End& end) {
     SimulatedHost& host = hosts_[end.host];
@@ -271,6 +271,7 @@ class Simulation {
   }
   void obey(const action::LetGo& let_go) {
     EXPECT_EQ(hosts_[let_go.host].phase, Phase::exited);
+    EXPECT_FALSE(hosts_[let_go.host].held);
     hosts_[let_go.host].abandoned = true;
   }
   void obey(const action::Leave&) {

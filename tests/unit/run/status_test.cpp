@@ -2,6 +2,7 @@
 #include "podrun/run/status.hpp"
 
 #include <chrono>
+#include <csignal>
 #include <limits>
 #include <string>
 #include <vector>
@@ -37,8 +38,9 @@ class StatusTest : public testing::Test {
     status_.hosts[host].state = State::done;
     status_.hosts[host].failed = true;
   }
-  std::string text(std::uint64_t bytes_per_second = 0) {
-    return compose_status(status_text(status_, bytes_per_second, now_), std::nullopt, Charset::utf8, 1000);
+  std::string text(std::uint64_t bytes_per_second = 0) { return text_in(1000, bytes_per_second); }
+  std::string text_in(std::size_t cells, std::uint64_t bytes_per_second = 0) {
+    return compose_status(status_text(status_, bytes_per_second, now_), std::nullopt, Charset::utf8, cells);
   }
   std::string text_of_rate(std::uint64_t bytes_per_second) {
     status_.bytes = 1;
@@ -49,7 +51,7 @@ class StatusTest : public testing::Test {
 
   const TimePoint now_ = TimePoint() + seconds(1'000'000);
   std::vector<Host> hosts_;
-  Status status_;
+  Status status_{.grace = seconds(10)};
 };
 
 TEST_F(StatusTest, CountsWhatRunsWhatIsDoneAndWhatHasFailed) {
@@ -75,13 +77,81 @@ TEST_F(StatusTest, CountsAHostAsDoneWhenItsCommandIs) {
   set_up(3);
   set(0, State::closing);
   set(1, State::ending);
-  EXPECT_EQ(text(), "1 running · 1 ending · 1 done");
+  EXPECT_EQ(status_counts(status_), (StatusText{{"1 running"}, {"1 ending [1]", "1 ending"}, {"1 done"}}));
 }
 
 TEST_F(StatusTest, HasNothingToSayWhenAllHaveEnded) {
   set_up(3, State::done);
   fail(1);
   EXPECT_EQ(text(), "");
+}
+
+TEST_F(StatusTest, NamesWhoIsWaitedForAfterAnInterruptAndWhatTheNextOneDoes) {
+  set_up(8);
+  for (const std::size_t host : {0U, 1U, 2U, 4U, 5U}) set(host, State::done);
+  fail(6);
+  status_.presses = 1;
+  EXPECT_EQ(
+      text(),
+      "2 running [3,7] · interrupted (Ctrl-C again: TERM, and KILL after 10 s) · 5 done · 1 failed [6]");
+  EXPECT_EQ(text_in(40), "2 running [3,7] · interrupted · 5 done");
+  EXPECT_EQ(text_in(12), "2 running");
+}
+
+TEST_F(StatusTest, TellsWhenTheHostsThatAreEndingAreKilled) {
+  set_up(8, State::done);
+  status_.presses = 2;
+  set(3, State::ending);
+  set(7, State::ending);
+  status_.hosts[3].kill_at = now_ + seconds(9);
+  status_.hosts[7].kill_at = now_ + milliseconds(6001);
+  EXPECT_EQ(text(), "2 ending [3,7] · KILL in 7 s (Ctrl-C: leave at once) · 6 done");
+  EXPECT_EQ(text_in(40), "2 ending [3,7] · KILL in 7 s · 6 done");
+  status_.hosts[7].kill_at = now_;
+  EXPECT_EQ(text(), "2 ending [3,7] · KILL sent (Ctrl-C: leave at once) · 6 done");
+  status_.presses = 0;
+  EXPECT_EQ(text(), "2 ending [3,7] · KILL sent (Ctrl-C twice: leave at once) · 6 done")
+      << "it is no second press";
+}
+
+TEST_F(StatusTest, SaysWhatASignalDid) {
+  set_up(3);
+  set(2, State::done);
+  status_.presses = 1;
+  EXPECT_EQ(interrupt_line(status_, SIGINT),
+            "podrun: interrupted 2 hosts (again: end them by TERM, and KILL after 10 s)");
+  EXPECT_EQ(interrupt_line(status_, SIGQUIT), "podrun: passed QUIT on to 2 hosts");
+  EXPECT_EQ(interrupt_line(status_, SIGPIPE), "");
+  set(0, State::ending);
+  set(1, State::done);
+  status_.presses = 2;
+  EXPECT_EQ(interrupt_line(status_, SIGTERM),
+            "podrun: ending 1 host: TERM, and KILL after 10 s (Ctrl-C again: leave at once)");
+  set(0, State::closing);
+  EXPECT_EQ(interrupt_line(status_, SIGINT), "");
+}
+
+TEST_F(StatusTest, KnowsWhenOnlyAReaderIsWaitedFor) {
+  set_up(2, State::done);
+  EXPECT_TRUE(only_output_is_left(status_));
+  set(1, State::closing);
+  EXPECT_FALSE(only_output_is_left(status_)) << "something there holds its output open";
+  status_.hosts[1].held = true;
+  EXPECT_TRUE(only_output_is_left(status_));
+  for (const State state : {State::waiting, State::connecting, State::ready, State::running, State::ending}) {
+    set(1, state);
+    EXPECT_FALSE(only_output_is_left(status_));
+  }
+}
+
+TEST_F(StatusTest, SaysWhatIsLeftBehindWhenItLeaves) {
+  set_up(8, State::done);
+  EXPECT_EQ(leave_line(status_, now_), "podrun: left, the rest of the output was not delivered");
+  set(3, State::ending);
+  set(7, State::ending);
+  status_.hosts[3].kill_at = status_.hosts[7].kill_at = now_ + seconds(10);
+  EXPECT_EQ(leave_line(status_, now_), "podrun: left, still ending there: [3,7] (KILL in 10 s)");
+  EXPECT_EQ(leave_line(status_, now_ + seconds(11)), "podrun: left, still ending there: [3,7] (KILL sent)");
 }
 
 TEST_F(StatusTest, FoldsAndCutsTheRanksThatHaveFailed) {
@@ -160,13 +230,15 @@ TEST_F(StatusTest, ListsFewHostsByName) {
   status_.hosts[2].stage = "starting /bin/sh";
   status_.hosts[2].attempt = 2;
   set(4, State::ending, 1);
+  status_.hosts[4].held = true;
+  status_.hosts[4].kill_at = now_ + seconds(7);
   hosts_[4].name = "bad\x1b[31mname";
   EXPECT_EQ(list(), (std::vector<std::string>{
                         "podrun: [0] tpu-0: running, silent for 2 s",
                         "podrun: [1] tpu-1: running, held back by the reader of the output",
                         "podrun: [2] tpu-2: attempt 2, starting /bin/sh for 3 s",
                         "podrun: [3] tpu-3: running",
-                        "podrun: [4] bad\\x1b[31mname: told to end, silent for 1 s",
+                        "podrun: [4] bad\\x1b[31mname: told to end, KILL in 7 s, silent for 1 s",
                     }));
 }
 
