@@ -1,5 +1,6 @@
 """Hosts for the end-to-end tests: real SSH servers on loopback, and servers and proxies that misbehave."""
 
+import functools
 import json
 import os
 import shutil
@@ -60,21 +61,33 @@ class Pod:
         return subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, check=False)
 
     def processes(self, rank):
-        """The processes of an isolated host, as {pid: command line}, without its servers."""
-        outer = (self.directory / "pids").read_text().split()[rank]
-        [init] = Path(f"/proc/{outer}/task/{outer}/children").read_text().split()
-        namespace = os.readlink(f"/proc/{init}/ns/pid")
-        found = {}
-        for pid in filter(str.isdigit, os.listdir("/proc")):
-            try:
-                if os.readlink(f"/proc/{pid}/ns/pid") == namespace and (process := read_process(int(pid))):
-                    found[process.pid] = process.command
-            except OSError:
-                pass  # it has ended
-        return {pid: command for pid, command in found.items() if not command.startswith((b"sshd: ", b"/usr/sbin/"))}
+        """The processes of an isolated host, as {pid there: command line}, without its servers."""
+        return {process.pid: process.command for process in self.every_process(rank) if not process.command.startswith((b"sshd: ", b"/usr/sbin/"))}
+
+    def every_process(self, rank):
+        """Those of an isolated host by its own /proc, which costs the same however many hosts there are."""
+        proc = f"/proc/{self._first_processes[rank]}/root/proc"
+        return [process for pid in os.listdir(proc) if pid.isdigit() and (process := read_process(int(pid), proc))]
+
+    @functools.cached_property
+    def _first_processes(self):
+        outer = (self.directory / "pids").read_text().split()
+        return [first for pid in outer for first in children_of(pid)]
+
+    def logins(self, rank):
+        """The sshd processes of an isolated host's present connections, as pids of ours."""
+        server, *_orphans = children_of(self._first_processes[rank])
+        return children_of(server)
 
     def down(self):
         subprocess.run([POD, "down", self.directory], check=True)
+
+
+def children_of(pid):
+    try:
+        return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+    except OSError:
+        return []  # it has ended
 
 
 def write_key(path, kind="ed25519", passphrase=""):
@@ -100,7 +113,7 @@ class Fault:
         return json.loads(line)
 
     def tell(self, command):
-        """`stall`, `stall up`, `stall down`, `go`, `cut`, `report`; returns the answer."""
+        """`stall`, `stall up`, `stall down`, `go`, `cut rst`, `cut fin`, `deaf`, `report`; returns the answer."""
         self._process.stdin.write(command + "\n")
         self._process.stdin.flush()
         return self._answer()

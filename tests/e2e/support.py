@@ -51,10 +51,10 @@ class Process(NamedTuple):
     environment: bytes
 
 
-def read_process(pid):
-    """The process, or None where it is gone, a zombie or not ours to look at."""
+def read_process(pid, where="/proc"):
+    """The process, or None where it is gone, a zombie or not ours to look at. All its numbers are those of this /proc."""
     try:
-        proc = Path("/proc") / str(pid)
+        proc = Path(where) / str(pid)
         state, _parent, _group, session = proc.joinpath("stat").read_bytes().rpartition(b")")[2].split()[:4]
         if state in b"ZX":
             return None

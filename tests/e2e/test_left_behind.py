@@ -14,11 +14,11 @@ ROUNDS = int(os.environ.get("PODRUN_ROUNDS", "3"))
 GRACE = 1
 
 # (Loops wait for a child in the background: bash leaves a loop when INT ends the child in the foreground.)
-# Two ranks grow a tree of everything that is hard to end; the third one fails when it is told to.
+# The ranks grow a tree of everything that is hard to end; but for the last one, which fails when it is told to.
 TREE = r"""
 trap '' HUP
 trap ': >"$DIRECTORY/interrupted.$PODRUN_RANK"' INT
-if [ "$PODRUN_RANK" = 2 ]; then
+if [ $((PODRUN_RANK + 1)) = "$PODRUN_NUM_HOSTS" ]; then
   until [ -e "$DIRECTORY/fail" ]; do sleep 0.1 & wait $!; done
   exit 3
 fi

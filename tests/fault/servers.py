@@ -1,6 +1,7 @@
 """Servers that do not get as far as a key exchange: coroutines of one connection's reader and writer."""
 
 import asyncio
+import contextlib
 import random
 import socket
 import struct
@@ -10,7 +11,8 @@ BANNER = b"SSH-2.0-OpenSSH_9.2p1 fault\r\n"
 
 
 def reset(writer):
-    writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    with contextlib.suppress(OSError):  # it has gone already
+        writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     writer.transport.abort()
 
 

@@ -47,6 +47,8 @@ class Output {
   /// Once false, stays so until half of the host's credit is free again.
   bool has_room(std::size_t host) const { return !hosts_[host].full; }
   asio::awaitable<void> wait_for_room(std::size_t host);
+  /// All together, up to now: how long the thread waited for the reader of what it writes.
+  std::chrono::steady_clock::duration time_of_reader() const { return body_->time_of_reader(); }
 
   /// The host's streams are complete: its unfinished last lines are delivered.
   void end(std::size_t host);

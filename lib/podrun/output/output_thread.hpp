@@ -71,6 +71,7 @@ class OutputThread {
   void run();
 
   // From any thread, none of them blocks:
+  std::chrono::steady_clock::duration time_of_reader() const { return terminal_->time_in_flush(); }
   void give(Given item);
   void say_status(GivenStatus status);  ///< instead of what was given before and is not shown yet
   void lines_typed(std::size_t lines);

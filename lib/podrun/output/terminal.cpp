@@ -88,7 +88,8 @@ void Terminal::say(std::string_view line) {
 }
 
 void Terminal::flush() {
-  const auto begin = std::chrono::steady_clock::now();
+  const Time begin = std::chrono::steady_clock::now().time_since_epoch();
+  flush_began_ = begin;
   std::string_view rest = buffer_;
   for (const Segment& segment : segments_) {
     Stream& stream = streams_[index_of(segment.stream)];
@@ -98,7 +99,15 @@ void Terminal::flush() {
   }
   buffer_.clear();
   segments_.clear();
-  time_in_flush_ += std::chrono::steady_clock::now() - begin;
+  flush_began_ = Time::zero();
+  time_in_flush_ = time_in_flush_.load() + (std::chrono::steady_clock::now().time_since_epoch() - begin);
+}
+
+std::chrono::steady_clock::duration Terminal::time_in_flush() const {
+  const Time began = flush_began_;
+  const Time under_way =
+      began == Time::zero() ? began : std::chrono::steady_clock::now().time_since_epoch() - began;
+  return time_in_flush_.load() + under_way;
 }
 
 void Terminal::say_status(StatusText text, std::optional<Bar> bar) {

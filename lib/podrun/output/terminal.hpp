@@ -53,8 +53,9 @@ class Terminal {
 
   /// Writes what was gathered. Blocks as long as the reader does not read.
   void flush();
-  /// All together: time that the reader has taken, in which no host could be heard.
-  std::chrono::steady_clock::duration time_in_flush() const { return time_in_flush_; }
+  /// All together, up to now: time that the reader has taken, in which no host could be heard. From any
+  /// thread.
+  std::chrono::steady_clock::duration time_in_flush() const;
 
   /// Before the first say_status().
   void set_charset(Charset charset) { status_ = StatusLine(charset); }
@@ -90,7 +91,9 @@ class Terminal {
   int err_fd() const { return stream_of(StreamId::err).fd; }
   void write_status(std::string_view bytes);
 
-  std::chrono::steady_clock::duration time_in_flush_{};
+  using Time = std::chrono::steady_clock::duration;
+  std::atomic<Time> time_in_flush_ = Time::zero();
+  std::atomic<Time> flush_began_ = Time::zero();  ///< since the clock's epoch; zero: not in it
   std::array<Stream, kStreams> streams_;
   const Columns columns_;
   StatusLine status_;

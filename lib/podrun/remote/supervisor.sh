@@ -12,8 +12,8 @@
 # in the process group of the command can be ended.
 
 podrun_nonce=$1 podrun_mark=$2 podrun_grace=$3 podrun_tick=$4 podrun_ticks=$5 podrun_cwd=$6 podrun_flags=$7 podrun_line=${8:+"go $8"};
-podrun_dir= podrun_in=/dev/null podrun_own= podrun_session= podrun_ending= podrun_interrupted= podrun_told= podrun_kin= podrun_self=$$;
-podrun_n=${IFS#??};
+podrun_dir= podrun_in=/dev/null podrun_own= podrun_session= podrun_told= podrun_kin= podrun_asked= podrun_self=$$ podrun_main=$$;
+podrun_ender= podrun_interrupted= podrun_quit= podrun_n=${IFS#??} podrun_d="$";
 
 # A reader that is gone must not end us before we have ended what is ours.
 trap "" PIPE;
@@ -40,23 +40,28 @@ else podrun_refuse noproc; fi;
 
 # The pids in /proc/PID/FILE. (Reading such files here would be slow, as shells read byte by byte.)
 podrun_of() { while IFS=/ read -r podrun_1 podrun_2 podrun_3 podrun_4; do echo $podrun_3; done; };
-# Those of what carries the mark; those where what follows the state in their stat matches.
+# Those of what carries the mark; those where what follows the state in their stat matches. (No name of a process is
+# long enough to look like the numbers behind it.)
 podrun_marked() { grep -lsF "PODRUN_MARK=$podrun_mark" /proc/[0-9]*/environ | podrun_of; };
-podrun_where() { grep -lsE "[)] [A-WY] $1 " /proc/[0-9]*/stat | podrun_of; };
+podrun_where() { grep -lsE "[)] [A-WY] $1( -?[0-9]+){20}" /proc/[0-9]*/stat | podrun_of; };
 podrun_read() { IFS= read -r podrun_stat </proc/$1/stat && podrun_stat=${podrun_stat##*") "}; };
 
-# Other users processes that are our children or in our group: sudo and what it runs, which drops the mark.
+# Other users processes that are children of the main shell or in our group: sudo and what it runs, which drops the mark.
+# Not the sudo that we have asked ourselves.
 podrun_strangers() {
-  if [ "$podrun_own" ]; then set -- "($$ [0-9]+|[0-9]+ $podrun_group)"; else set -- $$; fi;
-  for podrun_pid in $(podrun_where "$1"); do
+  if [ "$podrun_own" ]; then set -- "[0-9]+ $podrun_group${podrun_main:+|$podrun_main [0-9]+}";
+  elif [ "$podrun_main" ]; then set -- "$podrun_main [0-9]+"; else return; fi;
+  for podrun_pid in $(podrun_where "($1)"); do
     if [ -O /proc/$podrun_pid ]; then continue; fi;
-    podrun_read $podrun_pid && set -- $podrun_stat && case $2 in "$podrun_self") ;; *) echo $podrun_pid ;; esac;
+    podrun_read $podrun_pid && set -- $podrun_stat &&
+    case "$2 $podrun_pid" in "$podrun_self "* | "$podrun_asked "* | *" $podrun_asked") ;; *) echo $podrun_pid ;; esac;
   done;
 };
 # Of "PID:START" each those that are still the same process.
 podrun_same() {
   for podrun_each; do
-    podrun_read ${podrun_each%:*} && set -- $podrun_stat && case $1 in Z) ;; *) [ "${podrun_each#*:}" = "${20}" ] && echo ${podrun_each%:*} ;; esac;
+    podrun_read ${podrun_each%:*} && set -- $podrun_stat &&
+    case $1 in Z) ;; *) if [ "${podrun_each#*:}" = "${20}" ]; then echo ${podrun_each%:*}; fi ;; esac;
   done;
 };
 # All that the command started, as far as it can be told, "PID:START" each: what carries the mark, what was found before
@@ -82,22 +87,36 @@ podrun_strays() {
   done;
 };
 podrun_deaf() {
-  for podrun_pid; do
-    podrun_pid=${podrun_pid%:*};
-    if kill -s 0 $podrun_pid; then :; elif [ -e /proc/$podrun_pid ]; then echo $podrun_pid; fi;
+  for podrun_each; do
+    podrun_pid=${podrun_each%:*};
+    if kill -s 0 $podrun_pid; then :; elif [ -e /proc/$podrun_pid ]; then echo $podrun_each; fi;
   done;
 };
 
 podrun_kill() { [ -z "$2" ] || kill -s $1 $2; };
-# In the background, since nobody knows how long a sudo takes.
-podrun_urge() { [ -z "$2" ] || sudo -n kill -s $1 $2 & };
+# Signals those that we may not signal by sudo: in the background, one at a time and if they are still the same then, since
+# nobody knows how long a sudo takes.
+podrun_by_sudo="s=${podrun_d}1; shift; for p; do
+  IFS= read -r x </proc/${podrun_d}{p%:*}/stat && set -- ${podrun_d}{x##*) } &&
+  [ ${podrun_d}{20} = ${podrun_d}{p#*:} ] && kill -s ${podrun_d}s ${podrun_d}{p%:*}; done";
+podrun_urge() {
+  podrun_sig=$1; shift; set -- $(podrun_deaf "$@");
+  if [ $# = 0 ]; then return; fi;
+  if [ "$podrun_asked" ] && podrun_read $podrun_asked; then case $podrun_stat in Z*) ;; *) return ;; esac; fi;
+  (exec sudo -n /bin/sh -c "$podrun_by_sudo" podrun $podrun_sig "$@" 4>&-) & podrun_asked=$!;
+};
 podrun_signal() {
   if [ "$podrun_own" ]; then kill -s $1 0; else podrun_kill $1 "$(podrun_marked)"; fi;
-  podrun_urge $1 "$(podrun_deaf $(podrun_family))";
+  podrun_look_up; podrun_urge $1 $(podrun_family);
+};
+# Whose children are we? Without the main shell its pid may be another process by now.
+podrun_look_up() {
+  IFS= read -r podrun_stat </proc/self/stat && podrun_self=${podrun_stat%% *} && set -- ${podrun_stat##*") "} &&
+  case $2 in $$) ;; *) podrun_main= ;; esac;
 };
 
 # To the standard error of the command, and waits for no reader.
-podrun_tell() { echo "podrun: $*" >&4 & };
+podrun_tell() { printf "podrun: %s$podrun_n" "$*" >&4 & };
 podrun_name() {
   if [ "$podrun_clients" ]; then podrun_tell "a container may be left behind: ended by KILL was$podrun_clients"; fi;
   for podrun_pid; do
@@ -116,35 +135,43 @@ podrun_clients() {
   done;
 };
 
-# TERM once to everything, up to GRACE seconds until the command has returned and nothing is left, then KILL. What is
+# TERM once to everything (our group has it already), up to GRACE seconds until the command has returned and nothing is left, then KILL. What is
 # there even then is named.
 podrun_finish() {
-  podrun_kin=$(podrun_family);
-  podrun_strays=$(podrun_strays $podrun_kin);
-  [ -z "$podrun_own" ] || kill -s TERM 0;
-  podrun_kill TERM "$podrun_strays"; podrun_urge TERM "$(podrun_deaf $podrun_kin)";
-  podrun_i=0 podrun_rest=1; sleep 0.05 && podrun_rest=0.2 podrun_grace=$((podrun_grace * 5));
-  while [ $podrun_i -lt $podrun_grace ]; do
+  podrun_kin=$(podrun_family); podrun_kill TERM "$(podrun_strays $podrun_kin)"; podrun_urge TERM $podrun_kin;
+  podrun_rest=1; sleep 0.05 && podrun_rest=0.2;
+  podrun_within $((podrun_grace * 100));
+  while podrun_time; do
     [ -z "$podrun_gone" ] || [ "$(podrun_marked)" ] || [ "$(podrun_family)" ] || break;
-    podrun_i=$((podrun_i + 1)); sleep $podrun_rest & wait $!;
+    sleep $podrun_rest & wait $!;
   done;
-  podrun_i=0 podrun_clients=$(podrun_clients $(podrun_family));
-  while podrun_kin=$(podrun_family); [ "$podrun_kin" ] && [ $podrun_i -lt 10 ]; do
-    kill -s KILL $(podrun_pids $podrun_kin); podrun_urge KILL "$(podrun_deaf $podrun_kin)";
-    podrun_i=$((podrun_i + 1)); [ $podrun_i -lt 3 ] || sleep 0.2 || sleep 1;
+  podrun_clients=$(podrun_clients $(podrun_family)); podrun_within 200;
+  while podrun_kin=$(podrun_family); [ "$podrun_kin" ] && podrun_time; do
+    kill -s KILL $(podrun_pids $podrun_kin); podrun_urge KILL $podrun_kin;
+    [ $podrun_i -lt 3 ] || sleep $podrun_rest;
   done;
   [ -z "$podrun_kin$podrun_clients" ] || podrun_name $podrun_kin;
 };
+# Is there time left? In hundredths of a second by the clock that nobody sets; without /proc in rests.
+podrun_within() { podrun_i=0 podrun_time=$1 podrun_until=; if podrun_now; then podrun_until=$((podrun_now + $1)); fi; };
+podrun_now() { IFS=" " read -r podrun_now podrun_1 </proc/uptime && podrun_now=${podrun_now%.*}${podrun_now#*.}; };
+podrun_time() {
+  podrun_i=$((podrun_i + 1));
+  if [ "$podrun_until" ] && podrun_now; then [ $podrun_now -lt $podrun_until ] || [ $podrun_i -le 3 ];
+  elif [ $podrun_rest = 1 ]; then [ $podrun_i -le $((podrun_time / 100)) ];
+  else [ $podrun_i -le $((podrun_time / 20)) ]; fi;
+};
 
-# Has the main shell gone? Then its pid may be another process by now.
-podrun_orphaned() { set -- ${podrun_stat##*") "}; if [ "$2" = $$ ]; then return 1; fi; };
-
-# For the watch and the reader: ends everything, the main shell last. That says by USR2 when the command has returned.
+# For the watch and the reader: ends everything, the main shell last. That hears by SIGNAL who does so, and says by WINCH
+# when the command has returned. Where nothing can be forked, or a search hangs on a process, the group ends nevertheless.
 podrun_end() {
-  trap "" HUP INT QUIT TERM USR1 ALRM; podrun_gone=; trap podrun_gone=1 USR2;
-  podrun_main=$$; IFS= read -r podrun_stat </proc/self/stat && podrun_orphaned && podrun_main= podrun_gone=1;
-  podrun_self=${podrun_stat%% *};
-  [ -z "$podrun_main" ] || kill -s ALRM $podrun_main;
+  trap "" HUP INT QUIT TERM USR1 USR2 ALRM; podrun_gone=; trap podrun_gone=1 WINCH;
+  podrun_look_up; [ "$podrun_main" ] || podrun_gone=1;
+  [ -z "$podrun_main" ] || kill -s $1 $podrun_main;
+  if [ "$podrun_own" ]; then
+    trap "kill -s KILL 0" EXIT; kill -s TERM 0;
+    [ -z "$podrun_main" ] || { sleep $((podrun_grace + 20)); kill -s KILL 0; } 4>&- &
+  fi;
   podrun_finish;
   podrun_tidy;
   [ -z "$podrun_session" ] || pkill -KILL -s 0;
@@ -185,13 +212,14 @@ trap "" USR1 USR2;
     podrun_i=$((podrun_i + 1)); sleep $podrun_tick 4>&- & while kill -s 0 $!; do wait $!; done;
   done;
   [ -z "$(podrun_marked)" ] || podrun_tell "no word from podrun for $((podrun_tick * podrun_ticks)) s: this host ends the command";
-  podrun_end
+  podrun_end VTALRM
 ) & podrun_watch=$!;
 trap - USR1 USR2;
 
 # Nothing that the command sends to its group ends the main shell. INT is ignored here and not trapped: after a trapped
-# one bash forgets the ALRM that follows. URG means that an interrupt was passed on.
-trap "" INT; trap : HUP QUIT TERM; trap podrun_ending=1 ALRM; trap podrun_interrupted=1 URG;
+# one bash forgets the ALRM that follows. URG means that an interrupt was passed on, PROF a QUIT.
+trap "" INT; trap : HUP QUIT TERM; trap podrun_interrupted=1 URG; trap podrun_quit=1 PROF;
+trap podrun_ender=reader ALRM; trap podrun_ender=watch VTALRM;
 
 podrun_say ready ${SSH_CONNECTION:-- - - -} "$podrun_dir";
 
@@ -212,10 +240,10 @@ exec 3<&0 </dev/null;
   trap "" HUP INT QUIT TERM USR1 USR2 ALRM;
   while IFS= read -r podrun_line <&3; do
     podrun_heed "$podrun_line";
-    case $podrun_line in "sig INT") kill -s URG $$ ;; esac;
+    case $podrun_line in "sig INT") kill -s URG $$ ;; "sig QUIT") kill -s PROF $$ ;; esac;
     case $podrun_line in "sig "[A-Z]*) podrun_signal "${podrun_line#sig }" ;; esac;
   done;
-  podrun_end
+  podrun_end ALRM
 ) & podrun_reader=$!;
 
 # The command, in the foreground: a background job would have INT ignored. The SHLVL keeps bash from reading .bashrc
@@ -223,7 +251,7 @@ exec 3<&0 </dev/null;
 [ "${SHLVL:-0}" -gt 0 ] 2>/dev/null || { SHLVL=1; export SHLVL; };
 exec 4>&2 2>/dev/null;
 (
-  trap - HUP INT QUIT TERM ALRM URG PIPE;
+  trap - HUP INT QUIT TERM ALRM VTALRM PROF URG PIPE;
   PODRUN_MARK=$podrun_mark; export PODRUN_MARK;
   eval "${podrun_line#go }";
   case $1 in */*) ;; *) command -v -- "$1" >/dev/null 2>&1 || { echo "$1: command not found" >&2; exit 127; } ;; esac;
@@ -235,12 +263,14 @@ podrun_status=$?;
 # taken for a normal one.
 [ $podrun_status = 0 ] || [ -z "$(podrun_marked)" ] || sleep 0.5 || sleep 1;
 
-# If we are ending, the one who ends us kills this shell last. After an interrupt its children end with the command, and
-# when it has died of QUIT (131). Otherwise background children stay, as with ssh.
-if [ "$podrun_ending" ]; then
-  kill -s USR2 $podrun_watch $podrun_reader;
-  while kill -s 0 $podrun_watch || kill -s 0 $podrun_reader; do wait $podrun_watch $podrun_reader; done;
+# If we are ending, the one who ends us kills this shell last; should he be killed himself, it goes on. After an interrupt
+# its children end with the command, and when it has died of a QUIT (131). Otherwise background children stay, as with ssh.
+if [ "$podrun_ender" ]; then
+  case $podrun_ender in reader) podrun_ender=$podrun_reader ;; *) podrun_ender=$podrun_watch ;; esac;
+  kill -s WINCH $podrun_ender;
+  while kill -s 0 $podrun_ender; do wait $podrun_ender; done;
 fi;
 kill -s KILL $podrun_reader; kill -s ALRM $podrun_watch;
-if [ "$podrun_interrupted" ] || [ $podrun_status = 131 ]; then podrun_gone=1; podrun_finish; fi;
+if [ "$podrun_quit" ] && [ $podrun_status = 131 ]; then podrun_interrupted=1; fi;
+if [ "$podrun_interrupted$podrun_ender" ]; then [ -z "$podrun_own" ] || kill -s TERM 0; podrun_gone=1; podrun_finish; fi;
 podrun_tidy; exit $podrun_status

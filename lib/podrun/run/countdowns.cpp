@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "podrun/run/countdowns.hpp"
 
+#include <algorithm>
+
 namespace podrun {
 
 void Countdowns::start(std::size_t host, TimePoint::duration time, TimePoint now) {
   Countdown& countdown = countdowns_[host];
-  const bool stands_still = countdown.held || suspended_;
+  const bool stands_still = countdown.held || suspended_at_;
   set_due(host, stands_still ? std::nullopt : std::optional(now + time));
   countdown.left_when_paused = stands_still ? std::optional(time) : std::nullopt;
+  countdown.paused_at = now;
 }
 
 void Countdowns::clear(std::size_t host) {
@@ -20,21 +23,28 @@ void Countdowns::hold(std::size_t host, TimePoint now) {
   pause(host, now);
 }
 
-void Countdowns::release(std::size_t host, TimePoint now) {
-  countdowns_[host].held = false;
-  if (!suspended_) go_on(host, now);
+void Countdowns::release(std::size_t host, TimePoint now, TimePoint::duration by_reader) {
+  Countdown& countdown = countdowns_[host];
+  countdown.held = false;
+  if (!countdown.left_when_paused) return;
+  const TimePoint::duration held = std::min(now, suspended_at_.value_or(now)) - countdown.paused_at;
+  *countdown.left_when_paused -= std::max(held - std::min(by_reader, held), TimePoint::duration::zero());
+  if (!suspended_at_) go_on(host, now);
 }
 
 void Countdowns::suspend(TimePoint now) {
-  suspended_ = true;
+  suspended_at_ = now;
   for (std::size_t host = 0; host < countdowns_.size(); ++host) pause(host, now);
 }
 
 void Countdowns::unsuspend(TimePoint now) {
-  suspended_ = false;
+  if (!suspended_at_) return;
   for (std::size_t host = 0; host < countdowns_.size(); ++host) {
-    if (!countdowns_[host].held) go_on(host, now);
+    Countdown& countdown = countdowns_[host];
+    countdown.paused_at += now - std::max(*suspended_at_, countdown.paused_at);
+    if (!countdown.held) go_on(host, now);
   }
+  suspended_at_.reset();
 }
 
 std::optional<TimePoint> Countdowns::next() const {
@@ -59,6 +69,7 @@ void Countdowns::pause(std::size_t host, TimePoint now) {
   Countdown& countdown = countdowns_[host];
   if (!countdown.due) return;
   countdown.left_when_paused = *countdown.due - now;
+  countdown.paused_at = now;
   set_due(host, std::nullopt);
 }
 

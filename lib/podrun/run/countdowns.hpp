@@ -12,8 +12,9 @@ namespace podrun {
 
 using TimePoint = std::chrono::steady_clock::time_point;
 
-/// The time each host has left for what it is doing. It stands still for a host that we hold back, and for
-/// all while podrun is stopped. Pure: is told the time. Every call costs O(log hosts), but for (un)suspend.
+/// The time each host has left for what it is doing. It stands still for a host that we hold back for our
+/// reader's sake, and for all while podrun is stopped. Pure: is told the time. Every call costs O(log hosts),
+/// but for (un)suspend.
 class Countdowns {
  public:
   explicit Countdowns(std::size_t hosts) : countdowns_(hosts) {}
@@ -23,7 +24,8 @@ class Countdowns {
   void clear(std::size_t host);
 
   void hold(std::size_t host, TimePoint now);
-  void release(std::size_t host, TimePoint now);
+  /// It stood still for as long as the reader kept it; what we took ourselves counts.
+  void release(std::size_t host, TimePoint now, TimePoint::duration by_reader);
   bool is_held(std::size_t host) const { return countdowns_[host].held; }
   void suspend(TimePoint now);
   void unsuspend(TimePoint now);
@@ -37,6 +39,7 @@ class Countdowns {
   struct Countdown {
     std::optional<TimePoint> due;
     std::optional<TimePoint::duration> left_when_paused;
+    TimePoint paused_at;
     bool held = false;
   };
 
@@ -46,7 +49,7 @@ class Countdowns {
 
   std::vector<Countdown> countdowns_;
   std::set<std::pair<TimePoint, std::size_t>> by_time_;  ///< those with a `due`
-  bool suspended_ = false;
+  std::optional<TimePoint> suspended_at_;
 };
 
 }  // namespace podrun

@@ -259,10 +259,11 @@ asio::awaitable<void> FanOut::deliver(std::size_t host, Received received) {
   if (world_.output.has_room(host)) co_return;
   happen(event::Held{host});
   jobs_[host].held = true;
+  const auto before = world_.output.time_of_reader();
   co_await world_.output.wait_for_room(host);
   jobs_[host].held = false;
   jobs_[host].active_at = Clock::now();
-  happen(event::Released{host});
+  happen(event::Released{host, world_.output.time_of_reader() - before});
 }
 
 asio::awaitable<void> FanOut::feed(std::size_t host) {

@@ -89,7 +89,9 @@ void RunPolicy::handle(const event::LostHost& event) {
 
 void RunPolicy::handle(const event::Held& event) { countdowns_.hold(event.host, now_); }
 
-void RunPolicy::handle(const event::Released& event) { countdowns_.release(event.host, now_); }
+void RunPolicy::handle(const event::Released& event) {
+  countdowns_.release(event.host, now_, event.by_reader);
+}
 
 void RunPolicy::handle(const event::Suspended&) { countdowns_.suspend(now_); }
 

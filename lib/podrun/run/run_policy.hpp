@@ -66,6 +66,7 @@ struct Held {
 };  ///< we do not read: no timer runs against it
 struct Released {
   std::size_t host;
+  TimePoint::duration by_reader = TimePoint::duration::max();  ///< how long the reader of our output kept it
 };
 struct Suspended {};  ///< podrun itself is about to stop (Ctrl-Z)
 struct Resumed {};

@@ -65,6 +65,9 @@ std::string readable(std::string_view error) {
     return fmt::format("refused by the server: {}", error.substr(reason == error.npos ? 0 : reason + 2));
   }
   if (error == "Channel request exec failed") return "refused by the server";
+  for (const std::string_view garbage : {"Packet len too high", "too large banner"}) {
+    if (error.find(garbage) != error.npos) return "what the server sends is no SSH";
+  }
   return error.empty() ? "closed" : lower_first(error);
 }
 

@@ -58,6 +58,8 @@ TEST(TransportFailure, IsAStageAndAReasonForPeople) {
   EXPECT_EQ(failure_of(""), "SSH banner: closed by the server");
   EXPECT_EQ(failure_of("Exceeded MaxStartups\r\n"), "SSH banner: closed by the server");
   EXPECT_EQ(failure_of(kBanner), "key exchange: closed by the server");
+  EXPECT_EQ(failure_of(std::string(9000, 'x')), "SSH banner: what the server sends is no SSH");
+  EXPECT_EQ(failure_of(kBanner + std::string(100, 'x')), "key exchange: what the server sends is no SSH");
   EXPECT_EQ(failure_of("SSH-1.5-old\r\n"),
             "key exchange: no version of SSH protocol usable (banner: SSH-1.5-old)");
 }

@@ -1,0 +1,139 @@
+"""podrun's output in each of its forms, back to what each host printed."""
+
+import base64
+import json
+import re
+from collections import defaultdict
+
+# A view is (its options, the function that reads it); that returns {(number, stream): bytes or list of lines}. Lines have lost
+# whether there was a newline at the end. A host that is not in it has printed nothing, unless the view is silent about it.
+
+
+class Lines(list):
+    """What a host printed, as lines."""
+
+    def equal(self, stream):
+        text = b"".join(line + b"\n" for line in self)
+        return text in (stream.data, stream.data + b"\n")
+
+    def begin(self, stream):
+        return stream.begins_with(b"\n".join(self))
+
+
+class Bytes(bytes):
+    """What a host printed, exactly."""
+
+    def equal(self, stream):
+        return self == stream.data
+
+    def begin(self, stream):
+        return stream.begins_with(self)
+
+
+def folded(text):
+    """[0-3,5] as numbers."""
+    numbers = []
+    for part in text.strip("[]").split(","):
+        first, _, last = part.partition("-")
+        numbers += range(int(first), int(last or first) + 1)
+    return numbers
+
+
+def whole_lines(output):
+    """Of a podrun that was killed, the last line may be a part of one."""
+    return output.split(b"\n")[:-1]
+
+
+def labelled(out, err, _hosts):
+    shown = defaultdict(Lines)
+    for stream, output in (("stdout", out), ("stderr", err)):
+        for line in whole_lines(output):
+            if label := re.match(rb"(\d+): ", line):
+                shown[int(label[1]), stream].append(line[label.end() :])
+            else:
+                assert stream == "stderr", f"no label: {line[:100]}"
+    return shown
+
+
+def deduplicated(out, err, hosts):
+    shown = defaultdict(Lines)
+    for stream, output in (("stdout", out), ("stderr", err)):
+        for line in whole_lines(output):
+            if label := re.match(rb"(all|\[[0-9,-]+\]): ", line):
+                for number in hosts if label[1] == b"all" else folded(label[1].decode()):
+                    shown[number, stream].append(line[label.end() :])
+            else:
+                assert stream == "stderr", f"no label: {line[:100]}"
+    return shown
+
+
+def gathered(out, err, hosts):
+    shown = defaultdict(Lines)
+    for stream, output in (("stdout", out), ("stderr", err)):
+        numbers = []
+        for line in whole_lines(output):
+            if header := re.fullmatch(rb"(all|\[[0-9,-]+\]) \(\d+\)( stderr)?", line):
+                numbers = hosts if header[1] == b"all" else folded(header[1].decode())
+            elif not line.startswith((b"podrun: ", b"    ")):
+                assert numbers, f"no header: {line[:100]}"
+                for number in numbers:
+                    shown[number, stream].append(line)
+    return shown
+
+
+def raw(out, _err, hosts):
+    """Of one host. Its standard error has podrun's own words between."""
+    assert len(hosts) == 1
+    return {(hosts[0], "stdout"): Bytes(out)}
+
+
+def events(out, _err, hosts):
+    shown = defaultdict(Bytes)
+    exits = 0
+    for event in map(json.loads, whole_lines(out)):
+        exits += event["event"] == "exit"
+        assert event["event"] != "summary" or exits == len(hosts), f"{exits} events \"exit\" for {len(hosts)} hosts"
+        if event["event"] == "line":
+            data = base64.b64decode(event["b64"]) if "b64" in event else event["text"].encode()
+            place = event["rank"], event["stream"]
+            shown[place] = Bytes(shown[place] + data + (b"" if "end" in event else b"\n"))
+    return shown
+
+
+VIEWS = {
+    "labels": ((), labelled),
+    "rank0": (("-0",), labelled),
+    "dedup": (("-d",), deduplicated),
+    "gather": (("-b",), gathered),
+    "raw": (("-N",), raw),
+    "json": (("--json",), events),
+}
+
+
+def outdir(directory, hosts):
+    """The files of --outdir."""
+    shown = {}
+    for stream, suffix in (("stdout", "out"), ("stderr", "err")):
+        for number in hosts:
+            for file in directory.glob(f"{number}-*.{suffix}"):
+                shown[number, stream] = Bytes(file.read_bytes())
+    return shown
+
+
+SUMMARY = re.compile(r"podrun: ((ok|not started) \d|(exit|killed by|timed out|lost|not ready|unreachable|ended by podrun)[^\[]*: \[)")
+
+
+def outcomes(said, status, hosts):
+    """What the summary says became of each host, as {number: "ok", "exit 3", "lost: …", …}; None where it does not say."""
+    line = next(filter(SUMMARY.match, said.decode(errors="replace").splitlines()), None)
+    if line is None:
+        return {number: "ok" if status == 0 else None for number in hosts}
+    known, counted = {}, {}
+    for part in line.removeprefix("podrun: ").split(" · "):
+        if count := re.fullmatch(r"(ok|not started) (\d+)", part):
+            counted[count[1]] = int(count[2])
+        elif group := re.fullmatch(r"(.*?): (\[[0-9,-]+\])(.*)", part):
+            known |= {number: group[1] + (":" + group[3] if group[3] else "") for number in folded(group[2])}
+    rest = [number for number in hosts if number not in known]
+    assert len(rest) == sum(counted.values()), f"the numbers do not add up: {line}"
+    return known | {number: next(iter(counted)) if len(counted) == 1 else None for number in rest}
