@@ -164,6 +164,10 @@ ENDINGS = {
 }
 
 
+# test_left_behind.py plays the others too, on one host.
+MARKS = {"SIGKILL": pytest.mark.smoke, "timeout": pytest.mark.full, "fail-fast": pytest.mark.full, "second Ctrl-C": pytest.mark.full}
+
+
 def wait_until_gone(hosts, since, seconds, ranks=None):
     """Returns after how many seconds nothing was left."""
     while left := [f"host {rank}: {describe(process)}" for rank in ranks or hosts.ranks for process in hosts.left(rank)]:
@@ -183,7 +187,7 @@ def hosts(pods, podrun):
 
 
 @pytest.mark.deadline(120 + 60 * ROUNDS)
-@pytest.mark.parametrize("name", [pytest.param("SIGKILL", marks=pytest.mark.smoke), *(name for name in ENDINGS if name != "SIGKILL")])
+@pytest.mark.parametrize("name", [pytest.param(name, marks=MARKS.get(name, ())) for name in ENDINGS])
 def test_nothing_is_left_and_nobody_else_is_touched(hosts, name):
     ending = ENDINGS[name]
     slowest = 0

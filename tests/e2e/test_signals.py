@@ -15,7 +15,7 @@ from pods import children_of
 from support import PATIENCE, Footprint, Terminal, by_rank, wait_until
 
 GRACE = 1
-ORPHAN_TIMEOUT = 2
+ORPHAN_TIMEOUT = 4
 OPTIONS = ("--grace", str(GRACE), "--color", "never")
 LONG = 30  # seconds, for what comes at once where others do not keep the machine busy
 
@@ -349,7 +349,7 @@ ENDING = {
     "reader gone": Expected(141, ["TERM"]),
     "parent gone": Expected(124, ["TERM"]),
 }
-LEFT = b"podrun: left, still ending there: [0,1] (KILL sent)\n"
+LEFT = b"podrun: left, still ending there: [0,1] (KILL due)\n"
 HELD_BACK = RUNNING | {  # nothing can be said before the reader reads, but for the last words
     "INT INT": Expected(130, ["INT", "TERM"], goes_on=True),
     "TERM": Expected(143, ["TERM"], LEFT),
@@ -368,6 +368,9 @@ MOMENTS = {
 SMOKE = [(barrier, "TERM"), (running, "INT INT"), (running_over_ssh, "QUIT"), (held_back, "INT INT INT")]
 # What goes the same ways through podrun as something else here, and takes seconds.
 FULL = [
+    *((connecting, name) for name in BEFORE_THE_START if name not in ("INT", "QUIT", "TSTP CONT", "terminal closed")),
+    *((preparing, name) for name in BEFORE_THE_START if name not in ("INT INT", "TERM", "TSTP CONT")),
+    *((barrier, name) for name in BEFORE_THE_START if name not in ("INT", "TERM", "HUP", "reader gone")),
     *((running_over_ssh, name) for name in RUNNING if name not in ("INT INT", "TERM", "QUIT")),
     *((ending, name) for name in ("INT INT INT", "HUP", "terminal closed", "parent gone")),
     *((held_back, name) for name in ("HUP", "TSTP CONT")),
@@ -429,7 +432,7 @@ def test_a_host_that_is_cut_off_delays_no_signal_to_the_others(scene):
     wait_until(lambda: len(re.findall(rb"^podrun: \[[1-3]\] \S+: (exit|killed)", scene.run.stderr, re.MULTILINE)) == 3, LONG, "the others ended")
     scene.press(signal.SIGINT)
     assert scene.run.wait().returncode == 130
-    assert b"podrun: left, still ending there: [0] (KILL sent)\n" in scene.run.stderr
+    assert b"podrun: left, still ending there: [0] (KILL due)\n" in scene.run.stderr
     footprint.wait_until_gone(ORPHAN_TIMEOUT + GRACE + 5)
 
 

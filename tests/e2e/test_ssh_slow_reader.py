@@ -171,6 +171,23 @@ def test_a_connection_that_is_lost_while_the_host_is_held_back(podrun, pod, faul
     assert set(shown.splitlines()[:-1]) == {os.fsencode(podrun.directory)}
 
 
+def test_what_arrived_before_the_connection_was_lost_is_shown_also_where_input_was_under_way(podrun, pod, fault):
+    proxy = fault("--to", pod.addresses[0], "proxy")
+    done = podrun.directory / "done"
+    source, sink = os.pipe()
+    command = f"head -c 460000 /dev/zero | tr '\\0' '\\n'; touch '{done}'; sleep 40"
+    run, reader = start_unread(podrun, "-H", proxy.address, "-N", "-I", "--grace", "1", "--", command, stdin=source)
+    os.close(source)
+    os.set_blocking(sink, False)
+    os.write(sink, b"x" * 60_000)
+    wait_until(lambda: done.exists() and proxy.connections[0]["down"] > 460_000)
+    proxy.tell("cut fin")
+    time.sleep(1)
+    assert len(read_all(reader)) == 460_000
+    os.close(sink)
+    assert run.wait().returncode == 255
+
+
 def test_output_that_is_lost_with_the_connection_is_no_success(podrun, pod, fault):
     # The command has ended well, but not all it printed has arrived when the connection dies.
     proxy = fault("--to", pod.addresses[0], "--stall-after", 600_000, "--direction", "down", "proxy")

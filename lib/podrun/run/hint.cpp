@@ -10,6 +10,7 @@
 #include "podrun/base/shell_quote.hpp"
 #include "podrun/output/escape.hpp"
 #include "podrun/remote/protocol.hpp"
+#include "podrun/run/outcome_groups.hpp"
 
 namespace podrun {
 namespace {
@@ -56,9 +57,8 @@ std::optional<std::string> quoting_hint(const std::vector<std::string>& words,
 std::optional<std::string> start_up_hint(const std::vector<Host>& hosts,
                                          const std::vector<HostOutcome>& outcomes) {
   const auto silent = std::find_if(outcomes.begin(), outcomes.end(), [](const HostOutcome& outcome) {
-    const auto* unreachable = std::get_if<Unreachable>(&outcome);
-    return unreachable && unreachable->failure.stage == kStartingShell &&
-           unreachable->failure.what.starts_with("timed out");
+    const Failure* failure = failure_of(outcome);  // a single host is lost, since it may have started
+    return failure && failure->stage == kStartingShell && failure->what.starts_with("timed out");
   });
   if (silent == outcomes.end()) return std::nullopt;
   return fmt::format(

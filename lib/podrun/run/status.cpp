@@ -87,7 +87,7 @@ std::vector<std::size_t> labels_in(const Status& status, State state) {
 
 /// `KILL in 7 s`, of the first of them.
 std::string describe_kill(std::optional<TimePoint> kill_at, TimePoint now) {
-  if (!kill_at || *kill_at <= now) return "KILL sent";
+  if (!kill_at || *kill_at <= now) return "KILL due";
   return fmt::format("KILL in {}", format_age(std::chrono::ceil<seconds>(*kill_at - now)));
 }
 

@@ -233,6 +233,7 @@ void Channel::close_write() {
 }
 
 void Channel::stop(Failure failure) {
+  if (failure_ && !channel_) return;  // the connection has ended: what arrived before is still told
   if (!failure_) failure_ = std::move(failure);
   pieces_.clear();
   closed_ = false;  // the failure is what is told

@@ -141,13 +141,12 @@ class SshLink : public Link {
     std::optional<Failure> refusal;
     for (std::size_t at = 0; at < connections_.size(); ++at) {
       Session* const session = connections_[at]->session();
-      if (!session) continue;  // it is being opened for another program
+      if (!session || (at > 0 && session->has_ended()))
+        continue;  // being opened for another program, or lost
       try {
         co_return co_await session->exec(text);
       } catch (const ChannelRefused& error) {
         if (!refusal) refusal = error.failure();
-      } catch (const HostError&) {
-        if (at == 0) throw;  // else it has been lost while nobody used it
       }
     }
     co_return co_await exec_elsewhere(text, *refusal);
@@ -172,9 +171,11 @@ class SshLink : public Link {
     Connection& connection = add_connection();
     asio::steady_timer deadline(world_.executor, world_.connect_timeout);
     const std::string too_late = "timed out after " + format_duration(world_.connect_timeout);
-    deadline.async_wait([&connection, too_late](const std::error_code& error) {
-      if (!error) connection.stop({"", too_late});
-    });
+    const auto waiting = std::make_shared<bool>(true);  // a handler may be on its way behind the end of this
+    deadline.async_wait(
+        [&connection, too_late, waits = std::weak_ptr(waiting)](const std::error_code& error) {
+          if (!error && waits.lock()) connection.stop({"", too_late});
+        });
     try {
       co_await connection.open();
       co_return co_await connection.session()->exec(std::move(text));

@@ -56,6 +56,7 @@ class Session : public std::enable_shared_from_this<Session> {
   void start();
   /// Runs a command in a channel of its own. Throws HostError: ChannelRefused only when it is not the first.
   asio::awaitable<std::shared_ptr<Stream>> exec(std::string command);
+  bool has_ended() const { return failure_.has_value(); }
   /// Ends the connection: every channel ends with this failure.
   void stop(const Failure& failure);
 

@@ -51,6 +51,12 @@ TEST(QuotingHint, IsNotGivenForOneWordWhichIsShellText) {
   EXPECT_EQ(hint({}), "none");
 }
 
+TEST(StartUpHint, IsForASingleHostThatMayHaveStartedToo) {
+  const Failure failure{"starting /bin/sh", "timed out after 10 s", Retry::may_help};
+  EXPECT_TRUE(start_up_hint({{.name = "a"}}, {Lost{failure}}));
+  EXPECT_FALSE(start_up_hint({{.name = "a"}}, {Lost{{"running", "timed out after 10 s"}}}));
+}
+
 TEST(StartUpHint, IsForALoginThatLeadsNowhere) {
   const auto hint = [](const Failure& failure) {
     return start_up_hint({{.name = "a"}, {.name = "b"}}, {Exited{0}, Unreachable{failure}}).value_or("none");

@@ -108,9 +108,9 @@ TEST_F(StatusTest, TellsWhenTheHostsThatAreEndingAreKilled) {
   EXPECT_EQ(text(), "2 ending [3,7] · KILL in 7 s (Ctrl-C: leave at once) · 6 done");
   EXPECT_EQ(text_in(40), "2 ending [3,7] · KILL in 7 s · 6 done");
   status_.hosts[7].kill_at = now_;
-  EXPECT_EQ(text(), "2 ending [3,7] · KILL sent (Ctrl-C: leave at once) · 6 done");
+  EXPECT_EQ(text(), "2 ending [3,7] · KILL due (Ctrl-C: leave at once) · 6 done");
   status_.presses = 0;
-  EXPECT_EQ(text(), "2 ending [3,7] · KILL sent (Ctrl-C twice: leave at once) · 6 done")
+  EXPECT_EQ(text(), "2 ending [3,7] · KILL due (Ctrl-C twice: leave at once) · 6 done")
       << "it is no second press";
 }
 
@@ -151,7 +151,7 @@ TEST_F(StatusTest, SaysWhatIsLeftBehindWhenItLeaves) {
   set(7, State::ending);
   status_.hosts[3].kill_at = status_.hosts[7].kill_at = now_ + seconds(10);
   EXPECT_EQ(leave_line(status_, now_), "podrun: left, still ending there: [3,7] (KILL in 10 s)");
-  EXPECT_EQ(leave_line(status_, now_ + seconds(11)), "podrun: left, still ending there: [3,7] (KILL sent)");
+  EXPECT_EQ(leave_line(status_, now_ + seconds(11)), "podrun: left, still ending there: [3,7] (KILL due)");
 }
 
 TEST_F(StatusTest, FoldsAndCutsTheRanksThatHaveFailed) {
