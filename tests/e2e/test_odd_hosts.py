@@ -18,9 +18,12 @@ TWO = ("-H", "local[0-1]", "--grace", "1")
 
 def podrun_where(directory, first, *words):
     """podrun in a mount namespace of its own, where `first`, sh text with the words as its parameters, has been run, and where the
-    directory is /mnt too."""
+    directory is /mnt too, with the binary in it, wherever that was."""
+    shutil.copy(os.environ["PODRUN_BIN"], directory / "podrun")
     text = f'mount --bind "$0" /mnt; {first}; shift {len(words)}; exec "$@"'
-    return Podrun(directory, [*private_mounts(), "sh", "-c", text, directory, *words])
+    podrun = Podrun(directory, [*private_mounts(), "sh", "-c", text, directory, *words])
+    podrun.binary = "/mnt/podrun"
+    return podrun
 
 
 # Start-up files. (bash reads .bashrc when sshd starts it.)
@@ -116,7 +119,6 @@ def podrun_as_nobody(directory):
         sudoers = directory / "sudoers"
         sudoers.write_text(f"Defaults env_reset\nnobody ALL=(ALL) NOPASSWD: {may}\n")
         sudoers.chmod(0o440)
-        shutil.copy(os.environ["PODRUN_BIN"], directory / "podrun")
         user = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"]
         podrun = podrun_where(directory, 'mount --bind "$1/sudoers" /etc/sudoers; mount --bind "$1" /tmp; cd /tmp', directory)
         podrun.wrapper += user
