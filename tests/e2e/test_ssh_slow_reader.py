@@ -188,6 +188,12 @@ def test_what_arrived_before_the_connection_was_lost_is_shown_also_where_input_w
     assert run.wait().returncode == 255
 
 
+def test_a_time_out_counts_where_podrun_itself_is_the_slow_one(podrun, pod):
+    with open(os.devnull, "wb") as nowhere:
+        run = podrun.start(*pod.options, "-u", "2", "--grace", "1", "--", "yes", stdout=nowhere)
+        assert run.wait(30).returncode == 124
+
+
 def test_output_that_is_lost_with_the_connection_is_no_success(podrun, pod, fault):
     # The command has ended well, but not all it printed has arrived when the connection dies.
     proxy = fault("--to", pod.addresses[0], "--stall-after", 600_000, "--direction", "down", "proxy")

@@ -27,6 +27,39 @@ TEST(RunPolicyTime, StandsStillForACommandThatWeHoldBack) {
   EXPECT_EQ(run.after(1ms), "end 0");
 }
 
+TEST(RunPolicyTime, CountsWhatWasNotTheReadersDoing) {
+  PolicyRun run(1, {.timeout = 5s});
+  run.start();
+  run.on(event::Held{0});
+  run.after(3s);
+  run.on(event::Released{0, 1s});
+  EXPECT_EQ(run.after(3s - 1ms), "") << "two of the three seconds are gone";
+  EXPECT_EQ(run.after(1ms), "end 0");
+}
+
+TEST(RunPolicyTime, IsOverAtOnceWhereMoreThanWasLeftIsGone) {
+  PolicyRun run(1, {.timeout = 5s});
+  run.start();
+  run.on(event::Held{0});
+  run.after(1h);
+  run.on(event::Released{0, 1s});
+  EXPECT_EQ(run.after(0s), "end 0");
+}
+
+TEST(RunPolicyTime, DoesNotCountWhatPodrunStoodStillInAHold) {
+  PolicyRun run(1, {.timeout = 5s});
+  run.start();
+  run.on(event::Held{0});
+  run.after(1s);
+  run.on(event::Suspended{});
+  run.after(1h);
+  run.on(event::Resumed{});
+  run.after(1s);
+  run.on(event::Released{0, 0s});
+  EXPECT_EQ(run.after(3s - 1ms), "");
+  EXPECT_EQ(run.after(1ms), "end 0");
+}
+
 TEST(RunPolicyTime, StandsStillForAnEndThatWeHoldBack) {
   PolicyRun run(1);
   run.start();
