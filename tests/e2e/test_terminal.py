@@ -168,7 +168,7 @@ def test_what_runs_is_done_and_has_failed(on_screen, gate):
 
 def test_hosts_that_connect(on_screen, via, gate):
     silent = on_screen("-H", "silent,h1,h2", *via, "--retries", "0", "-t", "5", "--", "true")
-    silent.wait_for("1 connecting · 2 ready")
+    silent.wait_for("1 connecting [0] · 2 ready")
     assert silent.wait() == 255
     assert is_clean(silent.lines)
 

@@ -195,7 +195,8 @@ StatusText status_counts(const Status& status) {
     part.shorter = part.text;
     part.text += ' ' + short_ranks(labels_in(status, state));
   };
-  add(State::connecting, "connecting");
+  const bool others_wait = counts[State::connecting] < counts[State::ready];
+  others_wait ? add_named(State::connecting, "connecting") : add(State::connecting, "connecting");
   add(State::ready, "ready");
   status.presses > 0 ? add_named(State::running, "running") : add(State::running, "running");
   add_named(State::ending, "ending");

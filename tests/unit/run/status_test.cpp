@@ -68,9 +68,9 @@ TEST_F(StatusTest, TellsHowTheStartGoesOn) {
   set(0, State::connecting);
   set(1, State::connecting);
   set(9, State::waiting);
-  EXPECT_EQ(text(), "2 connecting · 7 ready · 1 waiting");
+  EXPECT_EQ(text(), "2 connecting [0,1] · 7 ready · 1 waiting");
   fail(3);
-  EXPECT_EQ(text(), "2 connecting · 6 ready · 1 failed [3] · 1 waiting");
+  EXPECT_EQ(text(), "2 connecting [0,1] · 6 ready · 1 failed [3] · 1 waiting");
 }
 
 TEST_F(StatusTest, CountsAHostAsDoneWhenItsCommandIs) {
