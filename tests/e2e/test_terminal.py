@@ -85,7 +85,10 @@ class Screen:
         while self.process.poll() is None:
             assert time.monotonic() < deadline, "still running; the screen:\n" + "\n".join(self.lines)
             self._read(0.05)
-        self.watch(0.05)
+        seen = None
+        while seen != len(self.bytes):  # the kernel hands on what was written when it comes to it
+            seen = len(self.bytes)
+            self.watch(0.1)
         return checked(subprocess.CompletedProcess(self.process.args, self.process.returncode, self.bytes, self.bytes)).returncode
 
     def close(self):
