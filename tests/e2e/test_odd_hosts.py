@@ -97,7 +97,7 @@ def test_a_tmp_that_is_full_or_read_only_is_not_needed(directory, tmp):
 
 
 def test_nowhere_to_put_a_file_is_said_before_anything_starts(directory):
-    podrun = podrun_where(directory, "for place in /tmp /dev/shm ~root; do mount -t tmpfs -o ro none $place; done")
+    podrun = podrun_where(directory, 'for place in "$1" /dev/shm /tmp; do mount -t tmpfs -o ro none "$place"; done', directory / "home")
     (directory / "script").write_text("true\n")
     failed = podrun("-H", "local[0-1]", "-s", "/mnt/script")
     assert failed.returncode == 255

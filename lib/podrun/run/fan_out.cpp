@@ -209,7 +209,9 @@ asio::awaitable<void> FanOut::prepare(std::size_t host) {
   Supervision supervision = plan_.supervision;
   supervision.mark = fmt::format("{}.{}.", plan_.run_id, host);
   job.supervised = std::make_unique<Supervised>(world_.executor, *job.link, std::move(supervision));
-  std::string text = jobs_.size() == 1 ? early_go(plan_.command, plan_.hosts[host], plan_.run_id) : "";
+  const bool starts_at_once =
+      jobs_.size() == 1 && plan_.supervision.clean_up == CleanUp::no;  // that is long enough
+  std::string text = starts_at_once ? early_go(plan_.command, plan_.hosts[host], plan_.run_id) : "";
   job.started_early = !text.empty();
   job.hello = co_await job.supervised->prepare(
       plan_.command.files, [this, host](Received received) { return deliver(host, std::move(received)); },

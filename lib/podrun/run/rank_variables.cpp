@@ -26,7 +26,7 @@ std::string address_of_rank0(const std::vector<Member>& members) {
 }
 
 std::string early_go(const RemoteCommand& command, const Host& host, const std::string& run_id) {
-  constexpr std::size_t kMaxText = 800;  // of a command line, of which dropbear takes 9000 bytes
+  constexpr std::size_t kMaxText = 2000;  // of a command line, of which dropbear takes 9000 bytes
   if (command.has_values || !command.files.empty()) return {};
   RankVariables variables = shared_variables({{&host, nullptr}}, run_id);
   variables.worker = host.label;
