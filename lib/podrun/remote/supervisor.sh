@@ -8,8 +8,8 @@
 #
 # It travels as one line (comments go, lines are joined by a blank) and inside single quotes through any login shell:
 # no single quote, no backslash, and "!" only in "$!". Every name begins with podrun_, so that no variable of the user
-# is overwritten. Works in dash, bash and busybox sh; needs grep, sleep, mkdir, mkfifo and rm. Without /proc only what stays
-# in the process group of the command can be ended.
+# is overwritten; on the way most get shorter, see protocol.cpp. Works in dash, bash and busybox sh; needs grep, sleep, ls,
+# mkdir, mkfifo and rm. Without /proc only what stays in the process group of the command can be ended.
 
 podrun_nonce=$1 podrun_mark=$2 podrun_grace=$3 podrun_tick=$4 podrun_ticks=$5 podrun_cwd=$6 podrun_flags=$7 podrun_line=${8:+"go $8"};
 podrun_dir= podrun_in=/dev/null podrun_own= podrun_session= podrun_told= podrun_kin= podrun_asked= podrun_self=$$ podrun_main=$$;
@@ -135,8 +135,8 @@ podrun_clients() {
   done;
 };
 
-# TERM once to everything (our group has it already), up to GRACE seconds until the command has returned and nothing is left, then KILL. What is
-# there even then is named.
+# TERM once to everything (our group has it already), up to GRACE seconds until the command has returned and nothing is
+# left, then KILL. What is there even then is named.
 podrun_finish() {
   podrun_kin=$(podrun_family); podrun_kill TERM "$(podrun_strays $podrun_kin)"; podrun_urge TERM $podrun_kin;
   podrun_rest=1; sleep 0.05 && podrun_rest=0.2;
@@ -162,8 +162,9 @@ podrun_time() {
   else [ $podrun_i -le $((podrun_time / 20)) ]; fi;
 };
 
-# For the watch and the reader: ends everything, the main shell last. That hears by SIGNAL who does so, and says by WINCH
-# when the command has returned. Where nothing can be forked, or a search hangs on a process, the group ends nevertheless.
+# For the watch and the reader, SIGNAL [WHY]: ends everything, the main shell last. That hears by SIGNAL who does so, and
+# says by WINCH when the command has returned. Where nothing can be forked, or a search hangs on a process, the group ends
+# nevertheless.
 podrun_end() {
   trap "" HUP INT QUIT TERM USR1 USR2 ALRM; podrun_gone=; trap podrun_gone=1 WINCH;
   podrun_look_up; [ "$podrun_main" ] || podrun_gone=1;
@@ -172,6 +173,7 @@ podrun_end() {
     trap "kill -s KILL 0" EXIT; kill -s TERM 0;
     [ -z "$podrun_main" ] || { sleep $((podrun_grace + 20)); kill -s KILL 0; } 4>&- &
   fi;
+  [ -z "$2" ] || podrun_tell "$2";
   podrun_finish;
   podrun_tidy;
   [ -z "$podrun_session" ] || pkill -KILL -s 0;
@@ -201,7 +203,8 @@ esac;
 #cleanup#
 
 # The watch: ends the command after TICKS ticks of silence. USR1 resets it, USR2 holds it, ALRM dismisses it. Its sleep
-# goes on through signals, so that a thousand heartbeats leave no thousand sleeps.
+# goes on through signals, so that a thousand heartbeats leave no thousand sleeps. (From go on the main shell has a third
+# descriptor.)
 podrun_dismiss() { kill -s KILL $!; exit 0; };
 trap "" USR1 USR2;
 (
@@ -211,8 +214,8 @@ trap "" USR1 USR2;
   while [ $podrun_i -lt $podrun_ticks ]; do
     podrun_i=$((podrun_i + 1)); sleep $podrun_tick 4>&- & while kill -s 0 $!; do wait $!; done;
   done;
-  [ -z "$(podrun_marked)" ] || podrun_tell "no word from podrun for $((podrun_tick * podrun_ticks)) s: this host ends the command";
-  podrun_end VTALRM
+  podrun_why=; [ -e /proc/$$/fd/3 ] && podrun_why="no word from podrun for $((podrun_tick * podrun_ticks)) s: this host ends the command";
+  podrun_end VTALRM "$podrun_why"
 ) & podrun_watch=$!;
 trap - USR1 USR2;
 

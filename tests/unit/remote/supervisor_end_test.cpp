@@ -124,6 +124,31 @@ asio::awaitable<void> leave_before_the_hello(asio::any_io_executor executor, Tes
 
 TEST(SupervisorEnd, ComesWhenTheRunIsLeftBeforeTheHello) { play(leave_before_the_hello); }
 
+/// A search that waits for the TERM of the command, and tells when that does not come.
+constexpr std::string_view kSearchThatWaits =
+    "grep() { t=0; until [ -e ~/term ] || [ $t -gt 50 ]; do sleep 0.1; t=$((t+1)); done;"
+    " [ -e ~/term ] || echo >~/searched-first; command grep \"$@\"; }; ";
+
+asio::awaitable<void> end_with_slow_search(asio::any_io_executor executor, TestHost& host, bool word) {
+  if (!word) host.supervision().orphan_timeout = seconds(1);
+  Run run(executor, host);
+  run.link->before = kSearchThatWaits;
+  co_await run.start("trap 'echo >~/term; exit 0' TERM; echo ready; while :; do sleep 0.1 & wait $!; done");
+  co_await run.reader.until("ready\n");
+  if (word) run.supervised.end();
+  co_await run.reader.to_end();
+  EXPECT_EQ(host.directory().read("searched-first"), "") << host.shell().name;
+}
+asio::awaitable<void> end_by_word(asio::any_io_executor executor, TestHost& host) {
+  co_await end_with_slow_search(executor, host, true);
+}
+asio::awaitable<void> end_by_silence(asio::any_io_executor executor, TestHost& host) {
+  co_await end_with_slow_search(executor, host, false);
+}
+
+TEST(SupervisorEnd, SignalsBeforeItSearches) { play(end_by_word); }
+TEST(SupervisorEnd, SignalsBeforeItSearchesAfterSilenceToo) { play(end_by_silence); }
+
 asio::awaitable<void> refuse(asio::any_io_executor executor, TestHost& host) {
   host.supervision().input = StandardInput::fed;
   host.supervision().clean_up = CleanUp::yes;
