@@ -88,8 +88,10 @@ void Terminal::say(std::string_view line) {
 }
 
 void Terminal::flush() {
-  const Time begin = std::chrono::steady_clock::now().time_since_epoch();
-  flush_began_ = begin;
+  {
+    const std::lock_guard lock(time_mutex_);
+    flush_began_ = std::chrono::steady_clock::now();
+  }
   std::string_view rest = buffer_;
   for (const Segment& segment : segments_) {
     Stream& stream = streams_[index_of(segment.stream)];
@@ -99,15 +101,14 @@ void Terminal::flush() {
   }
   buffer_.clear();
   segments_.clear();
-  flush_began_ = Time::zero();
-  time_in_flush_ = time_in_flush_.load() + (std::chrono::steady_clock::now().time_since_epoch() - begin);
+  const std::lock_guard lock(time_mutex_);
+  time_in_flush_ += std::chrono::steady_clock::now() - *flush_began_;
+  flush_began_.reset();
 }
 
 std::chrono::steady_clock::duration Terminal::time_in_flush() const {
-  const Time began = flush_began_;
-  const Time under_way =
-      began == Time::zero() ? began : std::chrono::steady_clock::now().time_since_epoch() - began;
-  return time_in_flush_.load() + under_way;
+  const std::lock_guard lock(time_mutex_);
+  return flush_began_ ? time_in_flush_ + (std::chrono::steady_clock::now() - *flush_began_) : time_in_flush_;
 }
 
 void Terminal::say_status(StatusText text, std::optional<Bar> bar) {

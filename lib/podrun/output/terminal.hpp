@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <functional>
 #include <initializer_list>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -92,8 +93,9 @@ class Terminal {
   void write_status(std::string_view bytes);
 
   using Time = std::chrono::steady_clock::duration;
-  std::atomic<Time> time_in_flush_ = Time::zero();
-  std::atomic<Time> flush_began_ = Time::zero();  ///< since the clock's epoch; zero: not in it
+  mutable std::mutex time_mutex_;      ///< so that nobody sees a flush twice or not at all
+  Time time_in_flush_ = Time::zero();  ///< without one that is under way
+  std::optional<TimePoint> flush_began_;
   std::array<Stream, kStreams> streams_;
   const Columns columns_;
   StatusLine status_;
