@@ -49,8 +49,7 @@ HostCount count_ways(const Options& options, const std::vector<Host>& hosts) {
 }
 
 Connectors::Connectors(const std::shared_ptr<asio::io_context>& context, const Options& options,
-                       const SshSettings& settings, SshState& ssh, const Probe& probe,
-                       std::size_t descriptor_limit)
+                       const Plan& plan, SshState& ssh, const Probe& probe, std::size_t descriptor_limit)
     : name_pool_(context, kBlockingThreads),
       resolver_(context->get_executor(), name_pool_),
       agents_(context->get_executor()),
@@ -63,12 +62,10 @@ Connectors::Connectors(const std::shared_ptr<asio::io_context>& context, const O
                                  {.environment = own_environment(), .descriptor_limit = descriptor_limit});
     return;
   }
-  const std::chrono::seconds connect_timeout = settings.connect_timeout && !options.connect_timeout_given
-                                                   ? *settings.connect_timeout
-                                                   : options.limits.connect_timeout;
   remote_ = make_ssh_connector(
-      {executor, resolver_, ssh.host_keys, credentials_, connect_timeout, options.orphan_timeout},
-      [settings](const Host& host) { return settings_for(settings, host); });
+      {executor, resolver_, ssh.host_keys, credentials_, plan.run.limits.connect_timeout,
+       plan.run.supervision.orphan_timeout},
+      [settings = plan.ssh.settings](const Host& host) { return settings_for(settings, host); });
 }
 
 }  // namespace podrun

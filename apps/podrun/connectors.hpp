@@ -15,6 +15,7 @@
 #include "podrun/ssh/resolver.hpp"
 
 #include "options.hpp"
+#include "plan.hpp"
 #include "ssh_state.hpp"
 
 namespace podrun {
@@ -29,8 +30,8 @@ HostCount count_ways(const Options& options, const std::vector<Host>& hosts);
 class Connectors {
  public:
   /// `descriptor_limit`: see ProcessOptions.
-  Connectors(const std::shared_ptr<asio::io_context>& context, const Options& options,
-             const SshSettings& settings, SshState& ssh, const Probe& probe, std::size_t descriptor_limit);
+  Connectors(const std::shared_ptr<asio::io_context>& context, const Options& options, const Plan& plan,
+             SshState& ssh, const Probe& probe, std::size_t descriptor_limit);
   Connectors(const Connectors&) = delete;
   Connectors& operator=(const Connectors&) = delete;
 

@@ -1,6 +1,7 @@
 """podrun's output in each of its forms, back to what each host printed."""
 
 import base64
+import functools
 import json
 import re
 from collections import defaultdict
@@ -31,7 +32,7 @@ class Bytes(bytes):
 
 
 def folded(text):
-    """[0-3,5] as numbers."""
+    """[0-3,5] or 7 as numbers."""
     numbers = []
     for part in text.strip("[]").split(","):
         first, _, last = part.partition("-")
@@ -44,27 +45,20 @@ def whole_lines(output):
     return output.split(b"\n")[:-1]
 
 
-def labelled(out, err, _hosts):
+def under_labels(pattern, out, err, hosts):
     shown = defaultdict(Lines)
     for stream, output in (("stdout", out), ("stderr", err)):
         for line in whole_lines(output):
-            if label := re.match(rb"(\d+): ", line):
-                shown[int(label[1]), stream].append(line[label.end() :])
-            else:
-                assert stream == "stderr", f"no label: {line[:100]}"
-    return shown
-
-
-def deduplicated(out, err, hosts):
-    shown = defaultdict(Lines)
-    for stream, output in (("stdout", out), ("stderr", err)):
-        for line in whole_lines(output):
-            if label := re.match(rb"(all|\[[0-9,-]+\]): ", line):
+            if label := re.match(rb"(%b): " % pattern, line):
                 for number in hosts if label[1] == b"all" else folded(label[1].decode()):
                     shown[number, stream].append(line[label.end() :])
             else:
                 assert stream == "stderr", f"no label: {line[:100]}"
     return shown
+
+
+labelled = functools.partial(under_labels, rb"\d+")
+deduplicated = functools.partial(under_labels, rb"all|\[[0-9,-]+\]")
 
 
 def gathered(out, err, hosts):

@@ -210,7 +210,7 @@ asio::awaitable<void> FanOut::prepare(std::size_t host) {
   supervision.mark = fmt::format("{}.{}.", plan_.run_id, host);
   job.supervised = std::make_unique<Supervised>(world_.executor, *job.link, std::move(supervision));
   const bool starts_at_once =
-      jobs_.size() == 1 && plan_.supervision.clean_up == CleanUp::no;  // that is long enough
+      jobs_.size() == 1 && plan_.supervision.clean_up == CleanUp::no;  // whose script leaves no room
   std::string text = starts_at_once ? early_go(plan_.command, plan_.hosts[host], plan_.run_id) : "";
   job.started_early = !text.empty();
   job.hello = co_await job.supervised->prepare(
