@@ -154,8 +154,7 @@ std::optional<int> try_to_run(Run& run) {
   const std::vector<Host>& hosts = run.plan.run.hosts;
   const auto context = std::make_shared<asio::io_context>(1);
   const auto executor = context->get_executor();
-  const Connectors connectors(context, run.options, run.plan, run.ssh, run.probe,
-                              run.descriptor_limit);
+  const Connectors connectors(context, run.options, run.plan, run.ssh, run.probe, run.descriptor_limit);
   FanOut* interruptible = nullptr;
   const Sinks sinks = make_sinks(hosts, run.options, run.probe, *run.terminal);
   run.io_failed = false;
