@@ -268,7 +268,15 @@ int dispatch(const std::vector<std::string>& arguments, const std::shared_ptr<Te
   if (const auto* text = std::get_if<Answer>(&parsed)) return answer(text->text, *terminal);
   const Options& options = std::get<Options>(parsed);
   const std::unique_ptr<Probe> probe = make_system_probe();
-  if (options.task == Task::hosts) return answer(answer_hosts(options, *probe), *terminal);
+  switch (options.task) {
+    case Task::hosts:
+      return answer(answer_hosts(options, *probe), *terminal);
+    case Task::check:
+    case Task::config:
+    case Task::ssh:
+    case Task::run:
+      break;
+  }
   if (!options.words && !options.script && is_terminal(STDIN_FILENO)) {
     if (options.arguments.empty()) return answer(help_text(), *terminal);
     throw UsageError("no command (podrun [OPTIONS] -- COMMAND)");

@@ -2,6 +2,7 @@
 #include "options.hpp"
 
 #include <algorithm>
+#include <map>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -287,13 +288,18 @@ class CommandLine {
 
   /// The one word that stands before `--` and is no option's value.
   void take_task() {
+    static const std::map<std::string, Task> kTasks = {{"hosts", Task::hosts}};
     extras_ = app_.remaining();
-    if (extras_.empty() || extras_.front() != "hosts") return;
-    options_.task = Task::hosts;
+    const auto task = extras_.empty() ? kTasks.end() : kTasks.find(extras_.front());
+    if (task == kTasks.end()) return;
+    options_.task = task->second;
     extras_.erase(extras_.begin());
-    if (options_.words) throw UsageError("hosts: it runs nothing (leave out \"--\" and what follows)");
-    if (!extras_.empty())
-      throw UsageError(fmt::format("hosts: unexpected \"{}\" (see podrun --help)", extras_.front()));
+    if (options_.words)
+      throw UsageError(task->first + ": it runs nothing (leave out \"--\" and what follows)");
+    if (!extras_.empty()) {
+      throw UsageError(
+          fmt::format("{}: unexpected \"{}\" (see podrun --help)", task->first, extras_.front()));
+    }
   }
 
   /// What CLI11 could not place: an unknown option, or words that should stand behind `--`.

@@ -16,7 +16,7 @@
 namespace podrun {
 
 /// The first word of the command line.
-enum class Task { run, hosts };
+enum class Task { run, hosts, check, config, ssh };
 
 /// How hosts are reached over SSH, as given; ssh_plan() reads it.
 struct SshOptions {

@@ -23,6 +23,8 @@ struct SshSettings {
   std::uint16_t port = kSshPort;
   AddressFamily address_family = AddressFamily::any;
   std::string bind_address = {};
+  std::string proxy_jump = {};              ///< ProxyJump: `[user@]host[:port]` of each hop, between commas
+  std::string proxy_command = {};           ///< ProxyCommand: shell text, its tokens filled in; empty: none
   std::chrono::seconds alive_interval{15};  ///< ServerAliveInterval; 0: never ask
   unsigned alive_count_max = 3;
 
