@@ -16,8 +16,9 @@ namespace podrun {
 namespace {
 
 constexpr rlim_t kPerChild = 12;
-constexpr rlim_t kOwn = 24;        // at least
-constexpr rlim_t kOwnAtEase = 64;  // name look-ups, agents
+constexpr rlim_t kPerProxyCommand = 5;  // a socket, three pipes and a pidfd
+constexpr rlim_t kOwn = 24;             // at least
+constexpr rlim_t kOwnAtEase = 64;       // name look-ups, agents
 
 /// Those that are open beside the three standard ones. proc(5), /proc/pid/fd
 rlim_t inherited() {
@@ -32,8 +33,9 @@ rlim_t inherited() {
 
 std::size_t raise_descriptor_limit(HostCount hosts) {
   const rlim_t others = inherited();
-  const rlim_t needed = others + kOwn + hosts.by_ssh + kPerChild * hosts.by_child;
-  const rlim_t at_ease = others + kOwnAtEase + 3 * hosts.by_ssh + kPerChild * hosts.by_child;
+  const rlim_t tunnels = hosts.behind_jump_hosts + kPerProxyCommand * hosts.proxy_commands;
+  const rlim_t needed = others + kOwn + hosts.by_ssh + tunnels + kPerChild * hosts.by_child;
+  const rlim_t at_ease = others + kOwnAtEase + 3 * (hosts.by_ssh + tunnels) + kPerChild * hosts.by_child;
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= at_ease) return 0;
   if (limit.rlim_max < needed) {

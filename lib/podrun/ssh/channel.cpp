@@ -2,6 +2,7 @@
 #include "podrun/ssh/channel.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <csignal>
 #include <new>
 #include <string_view>
@@ -33,6 +34,19 @@ int signal_number(std::string_view name) {
   return SIGKILL;
 }
 
+/// Why a jump host does not forward: libssh's `Channel opening failure: channel 43 error (2) Connection
+/// refused`, where 1 is "prohibited" and 2 "connect failed" (RFC 4254 5.1).
+Failure forward_refused(std::string_view error, Failure failure) {
+  if (error.find("error (1)") != std::string_view::npos) {
+    failure.what += " (AllowTcpForwarding or PermitOpen of its sshd_config?)";
+  } else if (const std::size_t reason = error.find("error (2) "); reason != std::string_view::npos) {
+    failure.what = error.substr(error.find(") ") + 2);
+    failure.what.front() = static_cast<char>(std::tolower(static_cast<unsigned char>(failure.what.front())));
+    failure.retry = Retry::may_help;
+  }
+  return failure;
+}
+
 }  // namespace
 
 Channel::Channel(std::shared_ptr<Session> session)
@@ -48,10 +62,21 @@ Channel::~Channel() {
   std::erase(session_->channels_, this);
 }
 
-asio::awaitable<void> Channel::start(const std::string& command) {
+void Channel::create() {
   channel_ = ssh_channel_new(session_->transport_->session());
   if (!channel_) throw HostError(session_->transport_->failure());
-  set_callbacks();
+  ssh_callbacks_init(&callbacks_);
+  callbacks_.userdata = this;
+  callbacks_.channel_data_function = on_data;
+  callbacks_.channel_eof_function = on_eof;
+  callbacks_.channel_close_function = on_close;
+  callbacks_.channel_exit_status_function = on_exit_status;
+  callbacks_.channel_exit_signal_function = on_exit_signal;
+  ssh_set_channel_callbacks(channel_, &callbacks_);
+}
+
+asio::awaitable<void> Channel::start(const std::string& command) {
+  create();
   // sshd's first channel has number 0, which is what libssh assumes before it knows: the command can go out
   // together with the opening, which saves a round trip.
   const bool first = !std::exchange(session_->used_, true);
@@ -75,6 +100,21 @@ asio::awaitable<void> Channel::start(const std::string& command) {
   }
 }
 
+asio::awaitable<void> Channel::forward(std::string host, std::uint16_t port) {
+  create();
+  is_forwarded_ = true;
+  session_->used_ = true;
+  // The last two say whose connection it is, and mean nothing here. RFC 4254 7.2
+  const auto open = [&] { return ssh_channel_open_forward(channel_, host.c_str(), port, "127.0.0.1", 0); };
+  try {
+    co_await finish(open, "connecting");
+  } catch (const HostError& error) {
+    if (failure_ || session_->transport_->dead()) throw;
+    throw HostError(forward_refused(ssh_get_error(session_->transport_->session()), error.failure()));
+  }
+  opened_ = true;
+}
+
 /// Repeats a request until it is answered: libssh takes the answer only by being asked again.
 template <typename Request>
 asio::awaitable<void> Channel::finish(Request request, std::string stage) {
@@ -95,16 +135,6 @@ asio::awaitable<void> Channel::finish(Request request, std::string stage) {
   starting_ = false;
 }
 
-void Channel::set_callbacks() {
-  ssh_callbacks_init(&callbacks_);
-  callbacks_.userdata = this;
-  callbacks_.channel_data_function = on_data;
-  callbacks_.channel_close_function = on_close;
-  callbacks_.channel_exit_status_function = on_exit_status;
-  callbacks_.channel_exit_signal_function = on_exit_signal;
-  ssh_set_channel_callbacks(channel_, &callbacks_);
-}
-
 int Channel::on_data(ssh_session, ssh_channel, void* data, std::uint32_t size, int is_stderr, void* self) {
   auto& channel = *static_cast<Channel*>(self);
   const StreamId stream = is_stderr ? StreamId::err : StreamId::out;
@@ -112,6 +142,11 @@ int Channel::on_data(ssh_session, ssh_channel, void* data, std::uint32_t size, i
   channel.refused_[index_of(stream)] = taken < size;
   channel.readable_.notify();
   return static_cast<int>(taken);
+}
+
+/// Of a command more is to come: how it ended.
+void Channel::on_eof(ssh_session session, ssh_channel libssh, void* self) {
+  if (static_cast<Channel*>(self)->is_forwarded_) on_close(session, libssh, self);
 }
 
 void Channel::on_close(ssh_session, ssh_channel, void* self) {

@@ -19,8 +19,9 @@
 
 namespace podrun {
 
-/// One command on a session. What arrives is kept here up to a limit; then the session reads no further, and
-/// what it must read nevertheless libssh keeps, whose window stops the host (at some 1.3 MB a stream).
+/// One command on a session, or one connection that its host forwards. What arrives is kept here up to a
+/// limit; then the session reads no further, and what it must read nevertheless libssh keeps, whose window
+/// stops the host (at some 1.3 MB a stream).
 class Channel : public Stream {
  public:
   explicit Channel(std::shared_ptr<Session> session);
@@ -30,6 +31,8 @@ class Channel : public Stream {
 
   /// Opens the channel and starts the command. Throws as Session::exec().
   asio::awaitable<void> start(const std::string& command);
+  /// Instead: has the host connect to another one, whose bytes are the output then. Throws HostError.
+  asio::awaitable<void> forward(std::string host, std::uint16_t port);
 
   asio::awaitable<StreamEvent> next() override;
   asio::awaitable<bool> write(Chunk chunk) override;
@@ -46,12 +49,13 @@ class Channel : public Stream {
 
   // What libssh calls. They may call nothing of libssh themselves.
   static int on_data(ssh_session, ssh_channel, void* data, std::uint32_t size, int is_stderr, void* self);
+  static void on_eof(ssh_session, ssh_channel, void* self);
   static void on_close(ssh_session, ssh_channel, void* self);
   static void on_exit_status(ssh_session, ssh_channel, int status, void* self);
   static void on_exit_signal(ssh_session, ssh_channel, const char* signal, int, const char*, const char*,
                              void* self);
 
-  void set_callbacks();
+  void create();
   template <typename Request>
   asio::awaitable<void> finish(Request request, std::string stage);
   std::uint32_t keep(StreamId stream, const char* data, std::uint32_t size);
@@ -66,6 +70,7 @@ class Channel : public Stream {
   std::shared_ptr<Session> session_;
   ssh_channel channel_ = nullptr;  ///< null: closed here
   bool opened_ = false;            ///< the server knows it, or is taken to
+  bool is_forwarded_ = false;      ///< no command: its output is all that there is to know
   ssh_channel_callbacks_struct callbacks_{};
   Event readable_;
   bool reading_ = false;  ///< waits for readable_

@@ -10,6 +10,7 @@
 #include "podrun/link/link.hpp"
 #include "podrun/ssh/host_keys.hpp"
 #include "podrun/ssh/login.hpp"
+#include "podrun/ssh/proxy_jump.hpp"
 #include "podrun/ssh/resolver.hpp"
 #include "podrun/ssh/settings.hpp"
 
@@ -23,6 +24,9 @@ struct SshWorld {
   Credentials& credentials;
   std::chrono::seconds connect_timeout{10};  ///< of what a link connects besides open(), which has none
   std::chrono::seconds orphan_timeout{120};  ///< see Supervision
+  SettingsForJumpHost settings_for_jump_host;
+  /// Runs a ProxyCommand by the user's shell. Throws HostError.
+  std::function<std::shared_ptr<Stream>(const std::string& command)> run_proxy_command;
 };
 
 /// Links over libssh, without an ssh process. `settings_for` is asked once a link. A link has one connection,

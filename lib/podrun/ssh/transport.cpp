@@ -73,8 +73,11 @@ std::string readable(std::string_view error) {
 
 }  // namespace
 
-Transport::Transport(const asio::any_io_executor& executor, int descriptor)
-    : waits_(std::make_shared<Waits>(executor)), session_(ssh_new()), event_(ssh_event_new()) {
+Transport::Transport(const asio::any_io_executor& executor, int descriptor, EndOfWay end_of_way)
+    : waits_(std::make_shared<Waits>(executor)),
+      session_(ssh_new()),
+      event_(ssh_event_new()),
+      end_of_way_(std::move(end_of_way)) {
   waits_->descriptor.assign(descriptor);
   if (!session_ || !event_) throw std::bad_alloc();
   bool no = false;
@@ -162,6 +165,9 @@ bool Transport::write_pending() const { return (ssh_get_status(session_.get()) &
 
 Failure Transport::failure() const {
   const std::string_view error = ssh_get_error(session_.get());
+  const bool says_why = error.starts_with("Received SSH_MSG_DISCONNECT: ");
+  const std::optional<std::string> end = end_of_way_ && !says_why ? end_of_way_() : std::nullopt;
+  if (end) return {stage_, *end, Retry::may_help};
   return {stage_, readable(error), may_pass(error) ? Retry::may_help : Retry::no};
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -22,8 +23,11 @@ namespace podrun {
 /// keeps one that libssh has closed (libssh 0.10 closes it at the end of the connection, 0.11 does not).
 class Transport {
  public:
+  /// Why the way to the host has ended, where that is more than a connection.
+  using EndOfWay = std::function<std::optional<std::string>()>;
+
   /// Takes the descriptor over, and sets what is the same for every session.
-  Transport(const asio::any_io_executor& executor, int descriptor);
+  Transport(const asio::any_io_executor& executor, int descriptor, EndOfWay end_of_way = {});
   Transport(const Transport&) = delete;
   Transport& operator=(const Transport&) = delete;
   ~Transport();
@@ -108,6 +112,7 @@ class Transport {
   bool given_ = false;                                  ///< libssh has the descriptor
   ssh_counter_struct socket_counter_{};
   ssh_counter_struct packet_counter_{};
+  EndOfWay end_of_way_;
   std::string stage_ = "SSH banner";
   std::optional<Failure> stopped_;
 };

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "podrun/ssh/connection.hpp"
+
+#include <utility>
+
+#include <libssh/libssh.h>
+
+#include "podrun/ssh/algorithms.hpp"
+
+namespace podrun {
+namespace {
+
+std::string configured_or(const std::string& configured, std::string_view ours) {
+  return configured.empty() ? std::string(ours) : configured;
+}
+
+void set_algorithms(Transport& transport, const SshSettings& settings) {
+  transport.set(SSH_OPTIONS_KEY_EXCHANGE, configured_or(settings.kex_algorithms, kKexAlgorithms));
+  const std::string ciphers = configured_or(settings.ciphers, kCiphers);
+  transport.set(SSH_OPTIONS_CIPHERS_C_S, ciphers);
+  transport.set(SSH_OPTIONS_CIPHERS_S_C, ciphers);
+  const std::string macs = configured_or(settings.macs, kMacs);
+  transport.set(SSH_OPTIONS_HMAC_C_S, macs);
+  transport.set(SSH_OPTIONS_HMAC_S_C, macs);
+}
+
+HostKey server_key(const Transport& transport) {
+  ssh_key key = nullptr;
+  char* base64 = nullptr;
+  std::optional<HostKey> read;
+  if (ssh_get_server_publickey(transport.session(), &key) == SSH_OK &&
+      ssh_pki_export_pubkey_base64(key, &base64) == SSH_OK) {
+    read = read_host_key(base64);
+  }
+  ssh_string_free_char(base64);
+  ssh_key_free(key);
+  if (!read) throw HostError({transport.stage(), "the server's key cannot be read"});
+  return *read;
+}
+
+}  // namespace
+
+Connection::Connection(const SshWorld& world, JumpHosts& jump_hosts, const SshSettings& settings)
+    : world_(world), jump_hosts_(jump_hosts), settings_(settings) {}
+
+Connection::~Connection() { stop({"", "abandoned"}); }
+
+asio::awaitable<void> Connection::open() {
+  try {
+    co_await log_in();
+  } catch (const HostError&) {  // the server does not wait for us any longer
+    login_.reset();
+    transport_.reset();
+    tunnel_.reset();
+    throw;
+  }
+  const HoldBack hold_back =
+      hold_back_for(ssh_get_openssh_version(transport_->session()), world_.orphan_timeout);
+  session_ =
+      std::make_shared<Session>(world_.executor, std::move(transport_),
+                                KeepAlive{settings_.alive_interval, settings_.alive_count_max}, hold_back);
+  stage_ = "connection";
+  session_->start();
+}
+
+std::string Connection::stage() const {
+  if (jump_) return jump_->stage();
+  return transport_ ? transport_->stage() : stage_;
+}
+
+void Connection::stop(Failure failure) {
+  if (failure.stage.empty()) failure.stage = stage();
+  if (!stopped_) stopped_ = failure;
+  if (lookup_) lookup_->stop(failure);
+  if (dial_) dial_->stop(failure);
+  if (jump_) jump_->stop(failure);
+  if (transport_) transport_->stop(failure);
+  if (login_) login_->stop();
+  if (session_) session_->stop(failure);
+}
+
+/// Everything before the session.
+asio::awaitable<void> Connection::log_in() {
+  HostKeyDecision decision = co_await greet();
+  if (decision.kind == HostKeyDecision::Kind::connect_again) decision = co_await greet();
+  if (decision.kind != HostKeyDecision::Kind::accepted) throw HostError(decision.failure);
+  transport_->at_stage("login");
+  login_.emplace(*transport_, world_.credentials, settings_);
+  co_await login_->run();
+  login_.reset();
+}
+
+/// Connects, up to where the host's key is known.
+asio::awaitable<HostKeyDecision> Connection::greet() {
+  if (stopped_) throw HostError(*stopped_);
+  transport_.reset();
+  tunnel_.reset();
+  const int descriptor = co_await find_way();
+  transport_ = std::make_unique<Transport>(world_.executor, descriptor,
+                                           tunnel_ ? tunnel_->end() : Transport::EndOfWay());
+  transport_->set(SSH_OPTIONS_HOSTKEYS, world_.host_keys.algorithms(settings_, settings_.host_name));
+  set_algorithms(*transport_, settings_);
+  co_await transport_->connect();
+  transport_->at_stage("host key");
+  co_return world_.host_keys.judge(settings_, settings_.host_name, server_key(*transport_));
+}
+
+/// A socket that leads to the host.
+asio::awaitable<int> Connection::find_way() {
+  if (!settings_.proxy_command.empty()) {
+    tunnel_.emplace(world_.executor, world_.run_proxy_command(settings_.proxy_command), "ProxyCommand");
+    co_return tunnel_->take_descriptor();
+  }
+  if (!settings_.proxy_jump.empty()) {
+    jump_.emplace(jump_hosts_, settings_.proxy_jump);
+    std::shared_ptr<Stream> stream = co_await jump_->forward(settings_.host_name, settings_.port);
+    const std::string name = jump_->name();
+    jump_.reset();
+    tunnel_.emplace(world_.executor, std::move(stream), name);
+    co_return tunnel_->take_descriptor();
+  }
+  stage_ = "name look-up";
+  lookup_.emplace(world_.resolver, settings_.host_name, settings_.address_family);
+  const Addresses addresses = co_await lookup_->get();
+  stage_ = "connecting";
+  dial_.emplace(world_.executor, addresses, settings_.port, settings_.bind_address);
+  asio::ip::tcp::socket socket = co_await dial_->connect();
+  dial_.reset();
+  co_return socket.release();
+}
+
+}  // namespace podrun

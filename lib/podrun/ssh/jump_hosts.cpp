@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "podrun/ssh/jump_hosts.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "podrun/base/event.hpp"
+#include "podrun/ssh/channel.hpp"
+#include "podrun/ssh/connection.hpp"
+
+namespace podrun {
+
+/// One jump host and its connection: none, being opened by one of the Jumps, or open.
+class JumpHost {
+ public:
+  JumpHost(JumpHosts& all, const std::string& route)
+      : all_(all),
+        settings_(last_jump_host(route, all.world_.settings_for_jump_host)),
+        name_("jump host " + parse_proxy_jump(route).back().name) {}
+
+  const std::string& name() const { return name_; }
+  std::string stage() const { return connection_ ? connection_->stage() : "connecting"; }
+  /// Nothing unless it is open.
+  std::shared_ptr<Session> session() const {
+    if (opening_ || !connection_) return nullptr;
+    const std::shared_ptr<Session> session = connection_->session();
+    return session && !session->has_ended() ? session : nullptr;
+  }
+  bool is_opening() const { return opening_; }
+
+  asio::awaitable<void> open() {
+    opening_ = true;
+    connection_ = std::make_unique<Connection>(all_.world_, all_, settings_);
+    std::optional<Failure> failure;
+    try {
+      co_await connection_->open();
+    } catch (const HostError& error) {
+      failure = error.failure();
+    }
+    opening_ = false;
+    if (failure) connection_.reset();
+    const std::optional<Failure> told = std::exchange(stopped_, false) ? std::nullopt : failure;
+    for (Waiter* waiter : waiters_) {
+      waiter->failure = told;
+      waiter->event.notify();
+    }
+    if (failure) throw HostError(*failure);
+  }
+  /// Whoever opens it gives up: one of the others is to go on.
+  void stop_opening(const Failure& failure) {
+    stopped_ = true;
+    connection_->stop(failure);
+  }
+
+  /// Returns when the attempt to open it that is under way has ended, or at waiter.event.
+  struct Waiter {
+    explicit Waiter(const asio::any_io_executor& executor) : event(executor) {}
+    Event event;
+    std::optional<Failure> failure;  ///< of this attempt, unless it was given up
+  };
+  asio::awaitable<void> wait(Waiter& waiter) {
+    waiters_.push_back(&waiter);
+    co_await waiter.event.wait();
+    std::erase(waiters_, &waiter);
+  }
+
+ private:
+  JumpHosts& all_;
+  const SshSettings settings_;
+  const std::string name_;
+  std::unique_ptr<Connection> connection_;
+  bool opening_ = false;
+  bool stopped_ = false;
+  std::vector<Waiter*> waiters_;
+};
+
+JumpHosts::JumpHosts(const SshWorld& world) : world_(world) {}
+
+JumpHosts::~JumpHosts() = default;
+
+std::shared_ptr<JumpHost> JumpHosts::at(const std::string& route) {
+  std::shared_ptr<JumpHost>& host = by_route_[route];
+  if (!host) host = std::make_shared<JumpHost>(*this, route);
+  return host;
+}
+
+/// Held by its Jump, and by forward(), which may have to outlive that.
+class Jump::State {
+ public:
+  State(const asio::any_io_executor& executor, std::shared_ptr<JumpHost> host)
+      : host_(std::move(host)), waiter_(executor) {}
+
+  static asio::awaitable<std::shared_ptr<Stream>> forward(std::shared_ptr<State> self, std::string host,
+                                                          std::uint16_t port) {
+    const std::shared_ptr<Session> session = co_await self->session();
+    self->channel_ = std::make_shared<Channel>(session);
+    try {
+      co_await self->channel_->forward(std::move(host), port);
+    } catch (const HostError& error) {
+      Failure failure = self->stopped_.value_or(error.failure());
+      failure.stage = self->stage();
+      throw HostError(failure);
+    }
+    co_return std::exchange(self->channel_, nullptr);
+  }
+
+  void stop(Failure failure) {
+    if (!stopped_) stopped_ = failure;
+    if (opens_) host_->stop_opening(failure);
+    if (channel_) channel_->stop(failure);
+    waiter_.event.notify();
+  }
+
+  const std::string& name() const { return host_->name(); }
+  std::string stage() const {
+    return channel_ ? fmt::format("connecting from {}", name())
+                    : fmt::format("{}: {}", name(), host_->stage());
+  }
+
+ private:
+  /// The session of the jump host, which is connected to if nobody else does it.
+  asio::awaitable<std::shared_ptr<Session>> session() {
+    for (;;) {
+      if (stopped_) throw HostError(*stopped_);
+      if (std::shared_ptr<Session> session = host_->session()) co_return session;
+      std::optional<Failure> failure;
+      if (host_->is_opening()) {
+        co_await host_->wait(waiter_);
+        failure = std::exchange(waiter_.failure, std::nullopt);
+      } else {
+        opens_ = true;
+        try {
+          co_await host_->open();
+        } catch (const HostError& error) {
+          failure = error.failure();
+        }
+        opens_ = false;
+      }
+      if (stopped_) throw HostError(*stopped_);
+      if (failure)
+        throw HostError({fmt::format("{}: {}", name(), failure->stage), failure->what, failure->retry});
+    }
+  }
+
+  std::shared_ptr<JumpHost> host_;
+  JumpHost::Waiter waiter_;
+  std::shared_ptr<Channel> channel_;  ///< being opened
+  bool opens_ = false;
+  std::optional<Failure> stopped_;
+};
+
+Jump::Jump(JumpHosts& jump_hosts, std::string route)
+    : state_(std::make_shared<State>(jump_hosts.world_.executor, jump_hosts.at(route))) {}
+
+Jump::~Jump() { stop({"", "abandoned"}); }
+
+asio::awaitable<std::shared_ptr<Stream>> Jump::forward(std::string host, std::uint16_t port) {
+  return State::forward(state_, std::move(host), port);
+}
+
+void Jump::stop(Failure failure) { state_->stop(std::move(failure)); }
+
+std::string Jump::stage() const { return state_->stage(); }
+
+const std::string& Jump::name() const { return state_->name(); }
+
+}  // namespace podrun

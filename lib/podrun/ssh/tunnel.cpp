@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "podrun/ssh/tunnel.hpp"
+
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <system_error>
+#include <utility>
+
+#include <asio/buffer.hpp>
+#include <asio/co_spawn.hpp>
+#include <asio/local/stream_protocol.hpp>
+#include <asio/redirect_error.hpp>
+#include <asio/use_awaitable.hpp>
+#include <asio/write.hpp>
+#include <fmt/format.h>
+
+namespace podrun {
+namespace {
+
+using Socket = asio::local::stream_protocol::socket;
+
+constexpr std::size_t kLongestSaying = 300;  // bytes of what a proxy command printed last
+
+/// What it printed as its last line.
+std::string last_line(std::string_view text) {
+  const std::size_t end = text.find_last_not_of(" \t\r\n");
+  if (end == std::string_view::npos) return {};
+  text = text.substr(0, end + 1);
+  const std::size_t newline = text.find_last_of("\r\n");
+  return std::string(newline == std::string_view::npos ? text : text.substr(newline + 1));
+}
+
+}  // namespace
+
+/// Held by its Tunnel and by both of its coroutines.
+class Tunnel::State {
+ public:
+  State(Socket socket, std::shared_ptr<Stream> stream, std::string name)
+      : socket_(std::move(socket)), stream_(std::move(stream)), name_(std::move(name)) {}
+
+  /// From the stream to the session.
+  static asio::awaitable<void> pass_on_output(std::shared_ptr<State> self) {
+    for (;;) {
+      const StreamEvent event = co_await self->stream_->next();
+      if (const auto* received = std::get_if<Received>(&event)) {
+        if (received->stream == StreamId::err) {
+          self->said_ += received->bytes.bytes();
+          if (self->said_.size() > kLongestSaying) self->said_.erase(0, self->said_.size() - kLongestSaying);
+          continue;
+        }
+        std::error_code error;
+        co_await asio::async_write(self->socket_, asio::buffer(received->bytes.bytes()),
+                                   asio::redirect_error(asio::use_awaitable, error));
+        if (error) break;  // the session has closed its end
+        continue;
+      }
+      self->note(event);
+      if (std::holds_alternative<Closed>(event) || std::holds_alternative<Failure>(event)) break;
+    }
+    std::error_code ignored;
+    self->socket_.shutdown(Socket::shutdown_send, ignored);
+  }
+
+  /// From the session to the stream.
+  static asio::awaitable<void> pass_on_input(std::shared_ptr<State> self) {
+    std::array<char, Chunk::kMaxSize> buffer;
+    for (;;) {
+      std::error_code error;
+      const std::size_t count = co_await self->socket_.async_read_some(
+          asio::buffer(buffer), asio::redirect_error(asio::use_awaitable, error));
+      if (error) break;
+      Chunk chunk(std::string(buffer.data(), count));
+      if (!co_await self->stream_->write(std::move(chunk))) break;
+    }
+    self->stream_->close_write();
+  }
+
+  std::optional<std::string> failure() const {
+    if (!failure_) return std::nullopt;
+    const std::string said = last_line(said_);
+    return fmt::format("{}: {}{}{}", name_, *failure_, said.empty() ? "" : ": ", said);
+  }
+
+  void stop() {
+    stream_->stop({"", "abandoned"});
+    std::error_code ignored;
+    socket_.close(ignored);
+  }
+
+ private:
+  void note(const StreamEvent& event) {
+    if (const auto* exited = std::get_if<Exited>(&event); exited && exited->status != 0)
+      failure_ = fmt::format("exit {}", exited->status);
+    if (const auto* signaled = std::get_if<Signaled>(&event))
+      failure_ = fmt::format("killed by signal {}", signaled->signal);
+    if (const auto* failure = std::get_if<Failure>(&event))
+      failure_ =
+          failure->stage.empty() ? failure->what : fmt::format("{}: {}", failure->stage, failure->what);
+  }
+
+  Socket socket_;
+  std::shared_ptr<Stream> stream_;
+  std::string name_;
+  std::string said_;  ///< on standard error, the end of it
+  std::optional<std::string> failure_;
+};
+
+Tunnel::Tunnel(const asio::any_io_executor& executor, std::shared_ptr<Stream> stream, std::string name) {
+  std::array<int, 2> ends{};
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends.data()) != 0)
+    throw HostError({"connecting", std::generic_category().message(errno), Retry::may_help});
+  descriptor_ = ends[0];
+  state_ = std::make_shared<State>(Socket(executor, asio::local::stream_protocol(), ends[1]),
+                                   std::move(stream), std::move(name));
+  const auto rethrow = [](const std::exception_ptr& error) {
+    if (error) std::rethrow_exception(error);  // no failure of the host
+  };
+  asio::co_spawn(executor, State::pass_on_output(state_), rethrow);
+  asio::co_spawn(executor, State::pass_on_input(state_), rethrow);
+}
+
+Tunnel::~Tunnel() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+  state_->stop();
+}
+
+int Tunnel::take_descriptor() { return std::exchange(descriptor_, -1); }
+
+std::function<std::optional<std::string>()> Tunnel::end() const {
+  return [state = std::shared_ptr<const State>(state_)] { return state->failure(); };
+}
+
+}  // namespace podrun

@@ -1,0 +1,239 @@
+"""Manual, "SSH": hosts behind jump hosts (ProxyJump) and proxy commands, with real servers."""
+
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from support import Footprint, by_rank, sha256, wait_until
+
+STUBBORN = "trap : TERM HUP; echo $PODRUN_RUN_ID; while :; do sleep 1; done"
+
+
+def configure(podrun, *blocks):
+    """Writes ~/.ssh/config: (host pattern, keyword=value...)."""
+    text = "".join(f"Host {name}\n" + "".join(f"  {keyword} {value}\n" for keyword, value in keywords.items()) for name, keywords in blocks)
+    config = podrun.home / ".ssh" / "config"
+    config.write_text(text)
+    config.chmod(0o600)
+
+
+def target(pod, rank, **keywords):
+    return f"t{rank}", {"HostName": pod.hosts[rank], "Port": pod.port, **keywords}
+
+
+def jump(address, name="bastion", **keywords):
+    host, _, port = address.partition(":")
+    return name, {"HostName": host, "Port": port, **keywords}
+
+
+@pytest.fixture
+def behind(podrun, pod, fault):
+    """Seven hosts behind the eighth, which is behind a proxy of ours that counts: (options of podrun, the proxy)."""
+    proxy = fault("--to", pod.addresses[7], "proxy")
+    configure(podrun, jump(proxy.address, HostKeyAlias=f"[{pod.hosts[7]}]:{pod.port}"), *(target(pod, rank, ProxyJump="bastion") for rank in range(7)))
+    return ("-H", "t[0-6]"), proxy
+
+
+@pytest.mark.smoke
+def test_all_hosts_share_one_connection_to_the_jump_host(podrun, behind):
+    options, proxy = behind
+    assert by_rank(podrun.ok(*options, "--", "echo $POD_HOST")) == {rank: [b"host%d" % rank] for rank in range(7)}
+    assert len(proxy.connections) == 1
+
+
+def test_a_single_host_behind_it(podrun, behind):
+    _, proxy = behind
+    assert podrun.ok("-H", "t3", "-N", "--", "echo $POD_HOST") == b"host3\n"
+    assert len(proxy.connections) == 1
+
+
+def test_the_jump_host_may_take_part(podrun, behind):
+    _, proxy = behind
+    assert by_rank(podrun.ok("-H", "t0,bastion", "--", "echo $POD_HOST")) == {0: [b"host0"], 1: [b"host7"]}
+    assert len(proxy.connections) == 2
+
+
+def test_bytes_pass_both_ways(podrun, behind):
+    options, _ = behind
+    data = os.urandom(300_000) * 20
+    assert by_rank(podrun.ok(*options, "-I", "--", "sha256sum", input=data)) == {rank: [f"{sha256(data)}  -".encode()] for rank in range(7)}
+    ended = podrun("-H", "t3", "-N", "-I", "--", "tee /dev/stderr", input=data)
+    assert sha256(ended.stdout) == sha256(ended.stderr) == sha256(data)
+
+
+def test_nothing_is_left_behind_a_jump_host(podrun, behind):
+    options, _ = behind
+    run = podrun.start(*options, "--grace", "1", "--", "sh", "-c", STUBBORN)
+    run.wait_for_output(b"\n", count=7)
+    footprint = Footprint(by_rank(run.stdout)[0][0].decode())
+    run.signal(signal.SIGKILL)
+    footprint.wait_until_gone(6)
+
+
+def test_hosts_whose_jump_host_is_lost(podrun, behind):
+    options, proxy = behind
+    run = podrun.start(*options, "--grace", "1", "--", "sh", "-c", STUBBORN)
+    run.wait_for_output(b"\n", count=7)
+    footprint = Footprint(by_rank(run.stdout)[0][0].decode())
+    proxy.tell("cut rst")
+    ended = run.wait()
+    assert ended.returncode == 255
+    assert b"lost: [0-6] connection: jump host bastion: connection: connection reset by peer" in ended.stderr
+    footprint.wait_until_gone(6)
+
+
+def test_a_jump_host_that_refuses(podrun, pod):
+    configure(podrun, jump("127.0.0.98:1"), *(target(pod, rank, ProxyJump="bastion") for rank in range(3)))
+    ended = podrun("-H", "t[0-2]", "--retries", "0", "--", "true")
+    assert ended.returncode == 255
+    assert b"unreachable: [0-2] jump host bastion: connecting: connection refused" in ended.stderr
+
+
+def test_a_jump_host_that_is_silent(podrun, pod, fault):
+    silent = fault("silent")
+    configure(podrun, jump(silent.address), *(target(pod, rank, ProxyJump="bastion") for rank in range(3)))
+    ended = podrun("-H", "t[0-2]", "--retries", "0", "-t", "1", "--", "true")
+    assert ended.returncode == 255
+    assert b"unreachable: [0-2] jump host bastion: SSH banner: timed out after 1 s" in ended.stderr
+
+
+def test_a_host_that_the_jump_host_does_not_reach(podrun, pod):
+    refusing = ("t1", {"HostName": "127.0.0.98", "Port": 1, "ProxyJump": "bastion"})
+    configure(podrun, jump(pod.addresses[7]), target(pod, 0, ProxyJump="bastion"), refusing)
+    ended = podrun("-H", "t[0-1]", "--retries", "0", "--skip-unreachable", "--", "echo up")
+    assert by_rank(ended.stdout) == {0: [b"up"]}
+    assert b"unreachable: [1] t1: connecting from jump host bastion: connection refused" in ended.stderr
+
+
+def test_a_jump_host_that_forwards_nothing(podrun, pods):
+    pod = pods("--hosts", "3", "--sshd", "2:AllowTcpForwarding no")
+    pod.move_in(podrun)
+    configure(podrun, jump(pod.addresses[2]), *(target(pod, rank, ProxyJump="bastion") for rank in range(2)))
+    ended = podrun("-H", "t[0-1]", "--", "true")
+    assert ended.returncode == 255
+    assert b"unreachable: [0,1] connecting from jump host bastion: refused by the server" in ended.stderr
+    assert b"AllowTcpForwarding" in ended.stderr
+
+
+def test_an_unknown_jump_host_is_remembered(podrun, behind, pod):
+    options, _ = behind
+    known_hosts = podrun.home / ".ssh" / "known_hosts"
+    others = [line for line in known_hosts.read_text().splitlines() if not line.startswith(f"[{pod.hosts[7]}]")]
+    known_hosts.write_text("\n".join(others) + "\n")
+    podrun.ok(*options, "--", "true")
+    found = subprocess.run(["ssh-keygen", "-F", f"[{pod.hosts[7]}]:{pod.port}", "-f", known_hosts], capture_output=True, check=False)
+    assert found.returncode == 0  # as plain text or hashed
+
+
+def test_two_hops(podrun, pod, fault):
+    first = fault("--to", pod.addresses[7], "proxy", addresses=["127.0.1.1"])
+    second = fault("--to", pod.addresses[6], "proxy", addresses=["127.0.1.2"])
+    configure(
+        podrun,
+        jump(first.address, "b1", HostKeyAlias=f"[{pod.hosts[7]}]:{pod.port}"),
+        jump(second.address, "b2", HostKeyAlias=f"[{pod.hosts[6]}]:{pod.port}", ProxyJump="b1"),
+        *(target(pod, rank, ProxyJump="b2") for rank in range(3)),
+        *(target(pod, rank, ProxyJump="b1,b2") for rank in range(3, 6)),
+    )
+    assert by_rank(podrun.ok("-H", "t[0-5]", "--", "echo $POD_HOST")) == {rank: [b"host%d" % rank] for rank in range(6)}
+    assert len(first.connections) in (1, 2)  # `b2` and `b1,b2` are two ways
+    assert len(second.connections) == 2
+
+
+def test_proxy_jump_on_the_command_line(podrun, pod, fault):
+    proxy = fault("--to", pod.addresses[7], "proxy")
+    configure(podrun, jump(proxy.address, "127.0.0.99", HostKeyAlias=f"[{pod.hosts[7]}]:{pod.port}"))
+    assert by_rank(podrun.ok(*pod.on(0, 1), "-o", f"ProxyJump={proxy.address}", "--", "echo $POD_HOST")) == {0: [b"host0"], 1: [b"host1"]}
+    assert len(proxy.connections) == 1
+
+
+def test_a_circle_of_jump_hosts(podrun, pod):
+    configure(podrun, target(pod, 0), ("*", {"ProxyJump": "bastion"}))
+    ended = podrun("-H", "t0", "--", "true")
+    assert ended.returncode == 2
+    assert b'"bastion" leads round in a circle' in ended.stderr
+
+
+@pytest.mark.deadline(180)
+def test_many_targets_and_few_startups(podrun, pods, fault):
+    bastion = pods("--hosts", "1", "--sshd", "MaxStartups 10:30:100")
+    targets = pods("--hosts", "128")
+    targets.move_in(podrun)
+    # Of another pod: another key of its own.
+    configure(podrun, jump(bastion.addresses[0], IdentityFile=bastion.directory / "user" / ".ssh" / "id_ed25519", StrictHostKeyChecking="accept-new", UserKnownHostsFile=podrun.home / ".ssh" / "known_bastion"),
+              *(target(targets, rank, ProxyJump="bastion") for rank in range(128)))  # fmt: skip
+    ended = podrun.ok("-H", "t[0-127]", "-t", "60", "--retries", "0", "--", "echo $POD_HOST")
+    assert by_rank(ended) == {rank: [b"host%d" % rank] for rank in range(128)}
+
+
+# ProxyCommand
+
+CONNECT = f"""{sys.executable} -c '
+import os, socket, sys, threading
+peer = socket.create_connection((sys.argv[1], int(sys.argv[2])))
+def up():
+    while data := os.read(0, 65536):
+        peer.sendall(data)
+    peer.shutdown(socket.SHUT_WR)
+threading.Thread(target=up, daemon=True).start()
+while data := peer.recv(65536):
+    os.write(1, data)
+'"""
+
+
+@pytest.fixture
+def connect(podrun):
+    """A proxy command, as config text."""
+    script = podrun.directory / "connect"
+    script.write_text("#!/bin/sh\necho $$ >>\"$0.pids\"\necho 'WARNING: slow tunnel' >&2\nexec " + CONNECT + ' "$@"\n')
+    script.chmod(0o755)
+    return script
+
+
+@pytest.mark.smoke
+def test_a_proxy_command(podrun, pod, connect):
+    configure(podrun, *(target(pod, rank, ProxyCommand=f"{connect} %h %p") for rank in range(3)))
+    ended = podrun("-H", "t[0-2]", "--", "echo $POD_HOST")
+    assert ended.returncode == 0, ended.stderr
+    assert by_rank(ended.stdout) == {rank: [b"host%d" % rank] for rank in range(3)}
+    assert not ended.stderr
+    pids = [int(pid) for pid in (podrun.directory / "connect.pids").read_text().split()]
+    assert len(pids) == 3
+    wait_until(lambda: not any(os.path.exists(f"/proc/{pid}") for pid in pids), 10, "the proxy commands gone")
+
+
+def test_a_proxy_command_passes_bytes(podrun, pod, connect):
+    configure(podrun, target(pod, 0, ProxyCommand=f"{connect} %h %p"))
+    data = os.urandom(300_000) * 20
+    ended = podrun("-H", "t0", "-N", "-I", "--", "tee /dev/stderr", input=data)
+    assert sha256(ended.stdout) == sha256(ended.stderr) == sha256(data)
+
+
+def test_a_proxy_command_that_fails(podrun, pod):
+    failing = "sh -c 'echo starting >&2; echo \"ERROR: (gcloud.compute.start-iap-tunnel) 4003: failed to connect to backend\" >&2; exit 1'"
+    configure(podrun, *(target(pod, rank, ProxyCommand=failing) for rank in range(2)))
+    ended = podrun("-H", "t[0-1]", "--retries", "0", "--", "true")
+    assert ended.returncode == 255
+    expected = b"unreachable: [0,1] SSH banner: ProxyCommand: exit 1: ERROR: (gcloud.compute.start-iap-tunnel) 4003: failed to connect to backend"
+    assert expected in ended.stderr
+
+
+def test_a_proxy_command_that_is_missing(podrun, pod):
+    configure(podrun, target(pod, 0, ProxyCommand="/nonexistent/proxy %h"))
+    ended = podrun("-H", "t0", "--retries", "0", "--", "true")
+    assert ended.returncode == 255
+    assert b"ProxyCommand: exit 127: " in ended.stderr and b"/nonexistent/proxy" in ended.stderr
+
+
+def test_a_proxy_command_is_ended_with_the_run(podrun, pod, connect):
+    configure(podrun, *(target(pod, rank, ProxyCommand=f"{connect} %h %p") for rank in range(2)))
+    run = podrun.start("-H", "t[0-1]", "--grace", "1", "--", "sh", "-c", STUBBORN)
+    run.wait_for_output(b"\n", count=2)
+    footprint = Footprint(by_rank(run.stdout)[0][0].decode())
+    pids = [int(pid) for pid in (podrun.directory / "connect.pids").read_text().split()]
+    run.signal(signal.SIGKILL)
+    footprint.wait_until_gone(6)
+    wait_until(lambda: not any(os.path.exists(f"/proc/{pid}") for pid in pids), 10, "the proxy commands gone")
