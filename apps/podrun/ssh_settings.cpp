@@ -1,30 +1,51 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ssh_settings.hpp"
 
+#include <algorithm>
+#include <set>
+#include <utility>
+
 #include "podrun/local/login_environment.hpp"
+#include "podrun/local/shell_command.hpp"
+#include "podrun/ssh/config_world.hpp"
+#include "podrun/ssh/proxy_jump.hpp"
 
 namespace podrun {
 
 SshPlan ssh_plan(const Options& options, const Probe& probe) {
   const Account account = own_account(probe.env("HOME").value_or(""));
-  SshPlan plan{.home = account.home,
-               .settings = default_settings(account.home, probe.env("SSH_AUTH_SOCK").value_or("")),
-               .passed_over = {}};
-  plan.passed_over = apply_options(plan.settings, options.ssh.keywords, account.home);
-  if (options.ssh.port != 0) plan.settings.port = options.ssh.port;
-  if (!options.ssh.user.empty()) plan.settings.user = options.ssh.user;
-  if (plan.settings.user.empty()) plan.settings.user = account.name;
-  plan.settings.identity_files.insert(plan.settings.identity_files.begin(), options.ssh.identities.begin(),
-                                      options.ssh.identities.end());
-  return plan;
+  ConfigWorld world = system_config_world(account.home, account.name);
+  world.env = [&probe](const std::string& name) { return probe.env(name); };
+  world.run = [shell = probe.env("SHELL").value_or("/bin/sh")](const std::string& command) {
+    return run_shell_command(shell, command);
+  };
+  const SshOptions& ssh = options.ssh;
+  return {.home = account.home,
+          .config = std::make_shared<SshConfig>(
+              std::move(world),
+              SshCommandLine{ssh.keywords, ssh.user, ssh.port, ssh.identities, ssh.config_file})};
 }
 
-SshSettings settings_for(const SshSettings& common, const Host& host) {
-  SshSettings settings = common;
-  if (settings.host_name.empty()) settings.host_name = host.name;
-  if (!host.user.empty()) settings.user = host.user;
-  if (host.port != 0) settings.port = host.port;
-  return settings;
+void find_settings(SshPlan& plan, const std::vector<Host>& hosts, const Options& options, Limits& limits) {
+  std::set<std::string> ways;
+  std::chrono::seconds connect_timeout{0};
+  std::size_t retries = 0;
+  for (const Host& host : hosts) {
+    if (host.kind == HostKind::local) continue;
+    const SshSettings& settings = plan.settings.emplace_back(plan.config->settings_for(host));
+    connect_timeout = std::max(connect_timeout, settings.connect_timeout.value_or(limits.connect_timeout));
+    const auto attempts = settings.connection_attempts;
+    retries = std::max(retries, attempts ? std::size_t{*attempts} - 1 : limits.retries);
+    ways.insert(settings.proxy_jump);
+  }
+  if (plan.settings.empty()) return;
+  if (!options.connect_timeout_given) limits.connect_timeout = connect_timeout;
+  if (!options.retries_given) limits.retries = retries;
+  const auto settings_for = [&](const Host& host) { return plan.config->settings_for_jump_host(host); };
+  for (const std::string& way : ways) {
+    for (SshSettings& settings : all_jump_hosts(way, settings_for))
+      plan.settings.push_back(std::move(settings));
+  }
 }
 
 }  // namespace podrun

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "podrun/hosts/host.hpp"
 #include "podrun/hosts/probe.hpp"
+#include "podrun/run/run_policy.hpp"
+#include "podrun/ssh/config.hpp"
 #include "podrun/ssh/settings.hpp"
 
 #include "options.hpp"
@@ -14,15 +17,17 @@ namespace podrun {
 
 /// How the hosts are reached over SSH.
 struct SshPlan {
-  std::string home;                      ///< of the user: where keys and known hosts are
-  SshSettings settings;                  ///< of every host
-  std::vector<std::string> passed_over;  ///< keywords of `-o` that change nothing here
+  std::string home;  ///< of the user: where keys and known hosts are
+  std::shared_ptr<SshConfig> config;
+  std::vector<SshSettings> settings = {};  ///< of every host that SSH leads to, jump hosts among them
 };
 
-/// What the command line says of it. Throws UsageError.
+/// What the command line and ssh_config(5) say of it; asks `probe` for as long as it lives. Throws
+/// UsageError.
 SshPlan ssh_plan(const Options& options, const Probe& probe);
 
-/// The same for one host: its list's user and port win.
-SshSettings settings_for(const SshSettings& common, const Host& host);
+/// Finds the settings of these hosts and of the jump hosts on the way to them; the configured times are
+/// limits where the command line gives none. Throws UsageError.
+void find_settings(SshPlan& plan, const std::vector<Host>& hosts, const Options& options, Limits& limits);
 
 }  // namespace podrun

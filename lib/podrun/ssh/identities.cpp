@@ -58,21 +58,27 @@ struct Identities::File {
 Identities::Identities(std::string home) : home_(std::move(home)) {}
 Identities::~Identities() = default;
 
+/// ssh passes over what its configuration names and is not there.
+Identities::Named Identities::must_be_there(const SshSettings& settings, const std::string& path) {
+  const auto& optional = settings.optional_files;
+  return std::find(optional.begin(), optional.end(), path) == optional.end() ? Named::yes : Named::no;
+}
+
 IdentityList Identities::find(const SshSettings& settings) {
-  const Named named = settings.identity_files.empty() ? Named::no : Named::yes;
+  const Named any_named = settings.identity_files.empty() ? Named::no : Named::yes;
   std::vector<std::string> paths = settings.identity_files;
-  if (named == Named::no) {
+  if (any_named == Named::no) {
     for (const char* name : kDefaultFiles) paths.push_back(fmt::format("{}/.ssh/{}", home_, name));
   }
   for (const std::string& path : settings.certificate_files) {
-    report("CertificateFile", read_certificate(path), Named::yes);
+    report("CertificateFile", read_certificate(path), must_be_there(settings, path));
   }
 
   IdentityList list;
   for (const std::string& path : paths) {
     if (names_no_file(path)) continue;
     const std::shared_ptr<File> file = load(path);
-    report("--identity", file->content, named);
+    report("--identity", file->content, any_named == Named::no ? any_named : must_be_there(settings, path));
     if (!file->identity) continue;
     for (const std::string& named_by_user : settings.certificate_files) {
       add(list, certificate(*file, named_by_user));

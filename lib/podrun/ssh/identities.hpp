@@ -42,6 +42,7 @@ class Identities {
   struct File;
   enum class Named { no, yes };  ///< by the user
 
+  static Named must_be_there(const SshSettings& settings, const std::string& path);
   std::shared_ptr<File> load(const std::string& path);
   std::shared_ptr<File> read(const std::string& path);
   const KeyFile& read_certificate(const std::string& path);

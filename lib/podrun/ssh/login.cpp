@@ -235,9 +235,13 @@ void Login::ask_for_passphrase() {
 
 void Login::refuse() {
   if (!locked_.empty()) ask_for_passphrase();
-  const std::string offered = offered_.empty()
-                                  ? "there is no key to offer: --identity FILE, ssh-add, or ~/.ssh/id_ed25519"
-                                  : fmt::format("offered: {}", fmt::join(offered_, ", "));
+  std::string offered = fmt::format("offered: {}", fmt::join(offered_, ", "));
+  if (offered_.empty() && settings_.identity_files.empty()) {
+    offered = "there is no key to offer: --identity FILE, ssh-add, or ~/.ssh/id_ed25519";
+  } else if (offered_.empty()) {
+    offered = fmt::format("there is no key to offer; IdentityFile is {}",
+                          fmt::join(settings_.identity_files, ", "));
+  }
   const int methods = ssh_userauth_list(transport_.session(), nullptr);
   const std::string trouble = agent_ ? agent_->trouble() : "";
   throw HostError(

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "podrun/hosts/host.hpp"
@@ -28,9 +27,9 @@ struct SshSettings {
   std::chrono::seconds alive_interval{15};  ///< ServerAliveInterval; 0: never ask
   unsigned alive_count_max = 3;
 
-  std::vector<std::string> identity_files =
-      {};  ///< each must be there; `none`: no file; empty: the default files
+  std::vector<std::string> identity_files = {};     ///< `none`: no file; empty: the default files
   std::vector<std::string> certificate_files = {};  ///< besides each identity's own FILE-cert.pub
+  std::vector<std::string> optional_files = {};     ///< those of both that need not be there
   bool identities_only = false;
   std::string agent_socket = {};  ///< empty: no agent
 
@@ -52,17 +51,5 @@ struct SshSettings {
 
 /// The settings where nothing is configured: files below `home`, `agent_socket` from $SSH_AUTH_SOCK.
 SshSettings default_settings(const std::string& home, const std::string& agent_socket);
-
-/// What became of one keyword.
-enum class Applied { yes, passed_over };
-
-/// Applies `KEYWORD=VALUE` or `KEYWORD VALUE` as ssh's -o does. Throws UsageError for a bad value, and for a
-/// keyword that would change the route or the trust and is not supported. `~` and %d stand for `home`.
-Applied apply_option(SshSettings& settings, std::string_view option, const std::string& home);
-
-/// Applies all of them; as in ssh, of two for one keyword the first counts, but for files of keys, which add
-/// up. Returns the keywords that were passed over.
-std::vector<std::string> apply_options(SshSettings& settings, const std::vector<std::string>& options,
-                                       const std::string& home);
 
 }  // namespace podrun
