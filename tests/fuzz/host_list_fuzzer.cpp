@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any text as the value of -H and as a hosts file: UsageError, or hosts that are safe to use.
+// Any text as the value of -H, as a hosts file, and as what Slurm and the metadata server give: UsageError,
+// or hosts that are safe to use.
 #include <cstdint>
 #include <cstdlib>
 #include <string>
@@ -7,6 +8,7 @@
 #include "podrun/base/error.hpp"
 #include "podrun/hosts/host_list.hpp"
 #include "podrun/hosts/host_pattern.hpp"
+#include "podrun/hosts/tpu_metadata.hpp"
 
 #include "support/fake_probe.hpp"
 
@@ -31,5 +33,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   probe.files["f"] = text;
   check([&] { return podrun::parse_host_list({text}, "-H", probe); });
   check([&] { return podrun::parse_hosts_file(text, "hosts"); });
+  check([&] { return podrun::parse_plain_list(text, "SLURM_JOB_NODELIST"); });
+  check([&] { return podrun::parse_endpoints(text, "metadata server"); });
   return 0;
 }

@@ -6,7 +6,9 @@
 #include <vector>
 
 #include "podrun/hosts/host.hpp"
+#include "podrun/hosts/host_list.hpp"
 #include "podrun/hosts/probe.hpp"
+#include "podrun/hosts/sources.hpp"
 
 namespace podrun {
 
@@ -19,18 +21,30 @@ enum class Repeats { refuse, allow };
 /// What the user said about which hosts.
 struct HostQuery {
   std::vector<std::string> lists;       ///< each `-H`
+  std::string lists_from = "-H";        ///< where they stand, for people
   std::optional<std::string> hostfile;  ///< `--hostfile`
   std::vector<std::string> exclude;     ///< each `-x`
+  std::string exclude_from = "-x";      ///< where they stand, for people
   std::optional<std::string> ranks;     ///< `--ranks`
   IncludeLocal include_local = IncludeLocal::no;
   Repeats repeats = Repeats::refuse;
+  bool metadata_only = false;             ///< only the metadata server is asked (`metadata: true` of a pod)
+  ReadDescription read_description = {};  ///< what `-H -` may be beside a list
+};
+
+/// The hosts of a run, and how they were found.
+struct Discovery {
+  std::vector<Host> hosts;         ///< never empty
+  std::vector<Host> all;           ///< the list before `-x`, `--ranks` and the want of `-i` made it smaller
+  std::vector<Attempt> tried;      ///< empty where the hosts were chosen
+  std::vector<std::string> notes;  ///< what the user should know of the list
 };
 
 /// Whether `-H -` or `-x -` makes discover() consume the standard input.
 bool reads_standard_input(const HostQuery& query);
 
-/// The hosts of the run, in the order of their list: the chosen one, else `~/podips.txt`. Never empty.
-/// Throws UsageError when there are none, a list is wrong, or a choice matches nothing.
-std::vector<Host> discover(const HostQuery& query, const Probe& probe);
+/// The hosts of the run, in the order of their list: the chosen one, else that of the first source that
+/// answers. Throws UsageError when there are none, a list is wrong, or a choice matches nothing.
+Discovery discover(const HostQuery& query, const Probe& probe);
 
 }  // namespace podrun

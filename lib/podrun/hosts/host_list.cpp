@@ -193,10 +193,7 @@ class HostListBuilder {
   }
   void add_entry(const HostEntry& entry) {
     const HostPattern pattern(entry);
-    if (pattern.size() > kMaxHosts - hosts_.size()) {
-      throw UsageError(fmt::format("{}: too many hosts with {:?} (expected at most {})", entry.where,
-                                   entry.text, kMaxHosts));
-    }
+    if (pattern.size() > kMaxHosts - hosts_.size()) entry.refuse_more();
     for (std::size_t i = 0; i < pattern.size(); ++i) {
       hosts_.push_back(parse_host(pattern.at(i), entry));
       hosts_.back().label = hosts_.size() - 1;
@@ -209,11 +206,13 @@ class HostListBuilder {
 }  // namespace
 
 std::vector<Host> parse_host_list(const std::vector<std::string>& values, std::string_view where,
-                                  const Probe& probe) {
+                                  const Probe& probe, const ReadDescription& read_description) {
   HostListBuilder builder;
   for (const std::string& value : values) {
     if (value == "-") {
-      builder.add_file(probe.read_standard_input(), "standard input");
+      const std::string text = probe.read_standard_input();
+      const std::optional<std::string> described = read_description ? read_description(text) : std::nullopt;
+      builder.add_file(described.value_or(text), "standard input");
     } else {
       builder.add_list(value, where, probe);
     }
@@ -225,6 +224,37 @@ std::vector<Host> parse_hosts_file(std::string_view text, std::string_view path)
   HostListBuilder builder;
   builder.add_file(text, path);
   return builder.take();
+}
+
+Host parse_plain_host(std::string_view text, std::string_view where) {
+  const HostEntry entry{text, where};
+  Host host;
+  host.name = text.find(':') == npos ? parse_name(text, entry) : parse_ipv6(text, entry);
+  host.source = where;
+  return host;
+}
+
+std::vector<Host> parse_plain_list(std::string_view list, std::string_view where) {
+  std::vector<Host> hosts;
+  for (std::size_t start = 0; start <= list.size();) {
+    const std::size_t end = end_of_entry(list, start);
+    const HostEntry entry{trim(list.substr(start, end - start)), where};
+    const HostPattern pattern(entry, Widths::first_counts);
+    if (pattern.size() > kMaxHosts - hosts.size()) entry.refuse_more();
+    for (std::size_t i = 0; i < pattern.size(); ++i) {
+      hosts.push_back(parse_plain_host(pattern.at(i), where));
+      hosts.back().label = hosts.size() - 1;
+    }
+    start = end + 1;
+  }
+  return hosts;
+}
+
+std::string to_text(const Host& host) {
+  const bool is_ipv6 = host.name.find(':') != std::string::npos;
+  std::string text = host.user.empty() ? "" : host.user + "@";
+  text += is_ipv6 && host.port != 0 ? fmt::format("[{}]", host.name) : host.name;
+  return host.port == 0 ? text : fmt::format("{}:{}", text, host.port);
 }
 
 std::vector<Host> read_hosts_file(const std::string& path, const Probe& probe) {

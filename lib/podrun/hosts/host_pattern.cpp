@@ -35,30 +35,26 @@ std::uint64_t to_number(std::string_view digits) {
 }
 
 /// `20`, `0-15` or `001-128`; zeros in front say how wide, so both ends must agree about them.
-Range parse_range(std::string_view text, const HostEntry& entry) {
+Range parse_range(std::string_view text, const HostEntry& entry, Widths widths) {
   constexpr std::string_view kExpected = "numbers from low to high, such as 0-15,20 or 001-128";
   const std::size_t dash = text.find('-');
   const std::string_view low = text.substr(0, dash);
   const std::string_view high = dash == std::string_view::npos ? low : text.substr(dash + 1);
   if (!is_number(low) || !is_number(high)) entry.refuse("range", text, kExpected);
   const Range range{to_number(low), to_number(high), low.size()};
-  const bool widths_agree = high.size() == low.size() || (high.size() > low.size() && high.front() != '0');
+  const bool widths_agree = widths == Widths::first_counts || high.size() == low.size() ||
+                            (high.size() > low.size() && high.front() != '0');
   if (range.last < range.first || !widths_agree) entry.refuse("range", text, kExpected);
   return range;
 }
 
-[[noreturn]] void too_many(const HostEntry& entry) {
-  throw UsageError(
-      fmt::format("{}: too many hosts in {:?} (expected at most {})", entry.where, entry.text, kMaxHosts));
-}
-
 /// The numbers of `0-15,20`.
-std::vector<std::string> expand_group(std::string_view group, const HostEntry& entry) {
+std::vector<std::string> expand_group(std::string_view group, const HostEntry& entry, Widths widths) {
   std::vector<std::string> numbers;
   for (std::size_t start = 0; start <= group.size();) {
     const std::size_t comma = std::min(group.find(',', start), group.size());
-    const Range range = parse_range(group.substr(start, comma - start), entry);
-    if (range.count() > kMaxHosts - numbers.size()) too_many(entry);
+    const Range range = parse_range(group.substr(start, comma - start), entry, widths);
+    if (range.count() > kMaxHosts - numbers.size()) entry.refuse_more();
     for (std::uint64_t number = range.first; number <= range.last; ++number) {
       numbers.push_back(fmt::format("{:0{}}", number, range.width));
     }
@@ -74,7 +70,11 @@ void HostEntry::refuse(std::string_view what, std::string_view value, std::strin
   throw UsageError(fmt::format("{}: bad {} {:?}{} (expected {})", where, what, value, in, expected));
 }
 
-HostPattern::HostPattern(const HostEntry& entry) {
+void HostEntry::refuse_more() const {
+  throw UsageError(fmt::format("{}: too many hosts with {:?} (expected at most {})", where, text, kMaxHosts));
+}
+
+HostPattern::HostPattern(const HostEntry& entry, Widths widths) {
   std::string_view rest = entry.text;
   for (std::size_t searched = 0;;) {
     const std::size_t open = rest.find('[', searched);
@@ -86,9 +86,9 @@ HostPattern::HostPattern(const HostEntry& entry) {
       searched = close + 1;
       continue;
     }
-    pieces_.push_back({rest.substr(0, open), expand_group(group, entry)});
+    pieces_.push_back({rest.substr(0, open), expand_group(group, entry, widths)});
     size_ *= pieces_.back().numbers.size();
-    if (size_ > kMaxHosts) too_many(entry);
+    if (size_ > kMaxHosts) entry.refuse_more();
     rest.remove_prefix(close + 1);
     searched = 0;
   }

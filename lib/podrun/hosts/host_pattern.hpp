@@ -18,14 +18,19 @@ struct HostEntry {
 
   /// Throws UsageError: `where: bad WHAT "value" in "text" (expected EXPECTED)`.
   [[noreturn]] void refuse(std::string_view what, std::string_view value, std::string_view expected) const;
+  /// Throws UsageError: there are more than kMaxHosts with this one.
+  [[noreturn]] void refuse_more() const;
 };
+
+/// `001-0015`: is it a slip (as a person writes it), or does the first number alone give the width (Slurm)?
+enum class Widths { must_agree, first_counts };
 
 /// A text with ranges, `tpu-[0-15,20]` or `rack[1-2]-node[001-128]`, that stands for several: the leftmost
 /// range is the slowest, `001` keeps its width. Brackets around an IPv6 address are left as they are.
 class HostPattern {
  public:
   /// Keeps views of `entry.text`. Throws UsageError for a bad range and for more than kMaxHosts.
-  explicit HostPattern(const HostEntry& entry);
+  explicit HostPattern(const HostEntry& entry, Widths widths = Widths::must_agree);
 
   std::size_t size() const { return size_; }
 

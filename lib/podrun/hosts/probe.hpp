@@ -1,12 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace podrun {
+
+/// What came of one HTTP request.
+struct HttpAnswer {
+  int status = 0;           ///< 0: there was no answer
+  std::string error = {};   ///< why there was none, for people
+  std::string flavor = {};  ///< its header `Metadata-Flavor`
+  std::string body = {};
+};
 
 /// What discovery asks the outside world, so that it decides the same way for a test.
 class Probe {
@@ -24,6 +33,11 @@ class Probe {
 
   /// The addresses and names that this machine has for itself, `localhost` among them.
   virtual std::vector<std::string> own_names() const = 0;
+
+  /// GETs each of `urls`, with `Metadata-Flavor: Google` and through no proxy, one after the other and
+  /// `within` this in all. Behind one without an answer none is asked for: they have its error.
+  virtual std::vector<HttpAnswer> http_get(const std::vector<std::string>& urls,
+                                           std::chrono::milliseconds within) const = 0;
 };
 
 /// The real one.

@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 
 #include "podrun/base/error.hpp"
+#include "podrun/hosts/http_get.hpp"
 #include "podrun/hosts/probe.hpp"
 
 namespace podrun {
@@ -60,7 +61,7 @@ class SystemProbe final : public Probe {
 
   std::optional<std::string> read_file(const std::string& path) const override {
     const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "re"), std::fclose);
-    if (!file && errno == ENOENT) return std::nullopt;
+    if (!file && (errno == ENOENT || errno == ENOTDIR)) return std::nullopt;
     if (!file) cannot_read(path, errno_text());
     return read_all(file.get(), path);
   }
@@ -81,6 +82,11 @@ class SystemProbe final : public Probe {
       if (std::string address = numeric_address(entry->ifa_addr); !address.empty()) names.push_back(address);
     }
     return names;
+  }
+
+  std::vector<HttpAnswer> http_get(const std::vector<std::string>& urls,
+                                   std::chrono::milliseconds within) const override {
+    return podrun::http_get(urls, within);
   }
 };
 

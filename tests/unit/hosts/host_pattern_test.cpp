@@ -59,9 +59,10 @@ TEST(HostPattern, NamesTheBadRange) {
 TEST(HostPattern, RefusesMoreThanTheLimitBeforeMakingThem) {
   EXPECT_EQ(HostPattern({"n[0-99999]", "-H"}).size(), kMaxHosts);
   EXPECT_EQ(error_of("n[0-999999999999]"),
-            "-H: too many hosts in \"n[0-999999999999]\" (expected at most 100000)");
-  EXPECT_EQ(error_of("[0-99999][1-2]"), "-H: too many hosts in \"[0-99999][1-2]\" (expected at most 100000)");
-  EXPECT_EQ(error_of("[1,0-99999]"), "-H: too many hosts in \"[1,0-99999]\" (expected at most 100000)");
+            "-H: too many hosts with \"n[0-999999999999]\" (expected at most 100000)");
+  EXPECT_EQ(error_of("[0-99999][1-2]"),
+            "-H: too many hosts with \"[0-99999][1-2]\" (expected at most 100000)");
+  EXPECT_EQ(error_of("[1,0-99999]"), "-H: too many hosts with \"[1,0-99999]\" (expected at most 100000)");
 }
 
 /// The plain way: every prefix times every number.

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "podrun/config/described_hosts.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <string_view>
+
+#include <fmt/format.h>
+#include <yaml-cpp/yaml.h>
+
+#include "podrun/base/error.hpp"
+
+namespace podrun {
+namespace {
+
+constexpr const char* kWhere = "standard input";
+constexpr const char* kExpected = "what gcloud compute tpus tpu-vm describe prints of a TPU that is READY";
+
+/// Whether a line can be YAML's or JSON's but not one of a list of hosts: `---`, `{`, `[`, `- x`, `key:`,
+/// `key: x`.
+bool opens_description(std::string_view line) {
+  if (line == "---" || line == "[" || line.starts_with("- ")) return true;
+  if (line.starts_with('{') || line.starts_with("[{")) return true;
+  const std::size_t colon = line.find(':');
+  return colon != std::string_view::npos && (colon + 1 == line.size() || line[colon + 1] == ' ') &&
+         line.substr(0, colon).find_first_of(" [") == std::string_view::npos;
+}
+
+bool is_description(std::string_view text) {
+  while (!text.empty()) {
+    std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(line.size() + 1, text.size()));
+    line.remove_prefix(std::min(line.find_first_not_of(" \t\r"), line.size()));
+    line.remove_suffix(line.size() - (line.find_last_not_of(" \t\r") + 1));
+    if (!line.empty() && !line.starts_with('#')) return opens_description(line);
+  }
+  return false;
+}
+
+std::string text_of(const YAML::Node& node, const char* key) {
+  const YAML::Node value = node[key];
+  return value && value.IsScalar() ? value.Scalar() : "";
+}
+
+/// A TPU of several networks has that many endpoints for every worker, the primary one first.
+std::string addresses_of_tpu(const YAML::Node& tpu) {
+  const std::string name = tpu.IsMap() ? text_of(tpu, "name") : "";
+  const YAML::Node endpoints = tpu.IsMap() ? tpu["networkEndpoints"] : YAML::Node();
+  if (!endpoints.IsDefined() || !endpoints.IsSequence() || endpoints.size() == 0) {
+    const std::string state = tpu.IsMap() ? text_of(tpu, "state") : "";
+    throw UsageError(fmt::format("{}: no networkEndpoints{}{} (expected {})", kWhere,
+                                 name.empty() ? "" : fmt::format(" of {:?}", name),
+                                 state.empty() ? "" : fmt::format(", its state is {}", state), kExpected));
+  }
+  const YAML::Node networks = tpu["networkConfigs"];
+  const std::size_t step = networks && networks.IsSequence() ? std::max<std::size_t>(networks.size(), 1) : 1;
+  std::string lines;
+  for (std::size_t i = 0; i < endpoints.size(); i += step) {
+    const std::string address = endpoints[i].IsMap() ? text_of(endpoints[i], "ipAddress") : "";
+    if (address.empty()) {
+      throw UsageError(fmt::format("{}: no ipAddress of worker {}{} (expected {})", kWhere, i / step,
+                                   name.empty() ? "" : fmt::format(" of {:?}", name), kExpected));
+    }
+    lines += address + "\n";
+  }
+  return lines;
+}
+
+}  // namespace
+
+std::optional<std::string> hosts_of_description(const std::string& text) {
+  if (!is_description(text)) return std::nullopt;
+  try {
+    std::string lines;
+    for (const YAML::Node& document : YAML::LoadAll(text)) {
+      if (document.IsSequence()) {
+        for (const YAML::Node& tpu : document) lines += addresses_of_tpu(tpu);
+      } else {
+        lines += addresses_of_tpu(document);
+      }
+    }
+    return lines;
+  } catch (const YAML::Exception& error) {
+    throw UsageError(
+        fmt::format("{}:{}: {} (expected {})", kWhere, error.mark.line + 1, error.msg, kExpected));
+  }
+}
+
+}  // namespace podrun

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "podrun/hosts/host_views.hpp"
+
+#include <algorithm>
+#include <cstddef>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "podrun/hosts/host_list.hpp"
+
+namespace podrun {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int kVersion = 1;
+
+std::string shown_address(const Host& host, const std::string& address) {
+  if (host.kind == HostKind::local) return "this machine";
+  return address.empty() ? "?" : address;
+}
+
+Json to_json(const Host& host, const std::string& address) {
+  Json json{{"rank", host.label}, {"host", host.name}};
+  if (!host.user.empty()) json["user"] = host.user;
+  if (host.port != 0) json["port"] = host.port;
+  if (host.kind == HostKind::local) json["local"] = true;
+  if (!address.empty()) json["address"] = address;
+  json["source"] = host.source;
+  return json;
+}
+
+}  // namespace
+
+std::string hosts_table(const Discovery& found, const std::vector<std::string>& addresses) {
+  std::size_t name_width = 0;
+  std::size_t address_width = 0;
+  for (std::size_t i = 0; i < found.hosts.size(); ++i) {
+    name_width = std::max(name_width, to_text(found.hosts[i]).size());
+    address_width = std::max(address_width, shown_address(found.hosts[i], addresses[i]).size());
+  }
+  std::string text;
+  for (std::size_t i = 0; i < found.hosts.size(); ++i) {
+    const Host& host = found.hosts[i];
+    text += fmt::format("{:>{}}  {:<{}}  {:<{}}  {}\n", host.label,
+                        std::to_string(found.hosts.back().label).size(), to_text(host), name_width,
+                        shown_address(host, addresses[i]), address_width, host.source);
+  }
+  return text;
+}
+
+std::string hosts_json(const Discovery& found, const std::vector<std::string>& addresses) {
+  Json json{{"v", kVersion}, {"hosts", Json::array()}, {"tried", Json::array()}, {"notes", found.notes}};
+  for (std::size_t i = 0; i < found.hosts.size(); ++i) {
+    json["hosts"].push_back(to_json(found.hosts[i], addresses[i]));
+  }
+  for (const Attempt& attempt : found.tried) {
+    json["tried"].push_back({{"where", attempt.where}, {"result", attempt.result}});
+  }
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace podrun

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "podrun/hosts/http_get.hpp"
+
+#include <curl/curl.h>
+#include <dlfcn.h>
+
+#include <memory>
+#include <string_view>
+
+#include <fmt/format.h>
+
+namespace podrun {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
+
+constexpr const char* kLibrary = "libcurl.so.4";  // its ABI since 2006
+constexpr std::size_t kMaxBody = 1024 * 1024;
+
+/// The functions of libcurl that are used here; false without it.
+class Curl {
+ public:
+  Curl() : library_(::dlopen(kLibrary, RTLD_NOW | RTLD_LOCAL)) {
+    is_loaded_ = library_ && find(easy_init, "curl_easy_init") && find(easy_setopt, "curl_easy_setopt") &&
+                 find(easy_perform, "curl_easy_perform") && find(easy_getinfo, "curl_easy_getinfo") &&
+                 find(easy_header, "curl_easy_header") && find(easy_strerror, "curl_easy_strerror") &&
+                 find(easy_cleanup, "curl_easy_cleanup") && find(slist_append, "curl_slist_append") &&
+                 find(slist_free_all, "curl_slist_free_all");
+  }
+  explicit operator bool() const { return is_loaded_; }
+
+  decltype(&::curl_easy_init) easy_init = nullptr;
+  CURLcode (*easy_setopt)(CURL*, CURLoption, ...) = nullptr;
+  decltype(&::curl_easy_perform) easy_perform = nullptr;
+  CURLcode (*easy_getinfo)(CURL*, CURLINFO, ...) = nullptr;
+  decltype(&::curl_easy_header) easy_header = nullptr;
+  decltype(&::curl_easy_strerror) easy_strerror = nullptr;
+  decltype(&::curl_easy_cleanup) easy_cleanup = nullptr;
+  decltype(&::curl_slist_append) slist_append = nullptr;
+  decltype(&::curl_slist_free_all) slist_free_all = nullptr;
+
+ private:
+  template <typename Function>
+  bool find(Function& function, const char* name) {
+    function = reinterpret_cast<Function>(::dlsym(library_, name));
+    return function != nullptr;
+  }
+
+  void* library_;  ///< never closed: it has threads
+  bool is_loaded_ = false;
+};
+
+std::size_t append(char* bytes, std::size_t, std::size_t count, void* body) {
+  auto& text = *static_cast<std::string*>(body);
+  if (count > kMaxBody - text.size()) return 0;  // which libcurl takes for an error
+  text.append(bytes, count);
+  return count;
+}
+
+/// One request after the other; libcurl keeps the connection.
+class Client {
+ public:
+  explicit Client(const Curl& curl)
+      : curl_(curl),
+        handle_(curl.easy_init(), curl.easy_cleanup),
+        headers_(curl.slist_append(nullptr, "Metadata-Flavor: Google"), curl.slist_free_all) {
+    set(CURLOPT_HTTPHEADER, headers_.get());
+    set(CURLOPT_PROXY, "");  // nor one of the environment
+    set(CURLOPT_PROTOCOLS_STR, "http");
+    set(CURLOPT_NOSIGNAL, 1L);
+    set(CURLOPT_QUICK_EXIT, 1L);  // never waits for a name server
+    set(CURLOPT_WRITEFUNCTION, append);
+  }
+
+  /// Without an answer it has no error when the time was up.
+  HttpAnswer get(const std::string& url, milliseconds within) {
+    HttpAnswer answer;
+    set(CURLOPT_URL, url.c_str());
+    set(CURLOPT_TIMEOUT_MS, static_cast<long>(within.count()));
+    set(CURLOPT_WRITEDATA, static_cast<void*>(&answer.body));
+    const CURLcode result = curl_.easy_perform(handle_.get());
+    if (result == CURLE_OPERATION_TIMEDOUT) return {};
+    if (result != CURLE_OK) return {.error = curl_.easy_strerror(result)};
+    long status = 0;
+    curl_.easy_getinfo(handle_.get(), CURLINFO_RESPONSE_CODE, &status);
+    answer.status = static_cast<int>(status);
+    curl_header* flavor = nullptr;
+    if (curl_.easy_header(handle_.get(), "Metadata-Flavor", 0, CURLH_HEADER, -1, &flavor) == CURLHE_OK) {
+      answer.flavor = flavor->value;
+    }
+    return answer;
+  }
+
+ private:
+  template <typename Value>
+  void set(CURLoption option, Value value) {
+    curl_.easy_setopt(handle_.get(), option, value);
+  }
+
+  const Curl& curl_;
+  std::unique_ptr<CURL, decltype(Curl::easy_cleanup)> handle_;
+  std::unique_ptr<curl_slist, decltype(Curl::slist_free_all)> headers_;
+};
+
+}  // namespace
+
+std::vector<HttpAnswer> http_get(const std::vector<std::string>& urls, milliseconds within) {
+  const Clock::time_point deadline = Clock::now() + within;
+  const Curl curl;
+  if (!curl) {
+    const HttpAnswer none{.error = fmt::format("no {} (it is in Debian's package libcurl4)", kLibrary)};
+    return std::vector<HttpAnswer>(urls.size(), none);
+  }
+  Client client(curl);
+  std::vector<HttpAnswer> answers;
+  while (answers.size() < urls.size()) {
+    const auto left = std::chrono::ceil<milliseconds>(deadline - Clock::now());
+    HttpAnswer answer = left > milliseconds(0) ? client.get(urls[answers.size()], left) : HttpAnswer{};
+    if (answer.status == 0 && answer.error.empty())
+      answer.error = fmt::format("no answer within {} ms", within.count());
+    answers.resize(answer.status == 0 ? urls.size() : answers.size() + 1, answer);
+  }
+  return answers;
+}
+
+}  // namespace podrun

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "podrun/hosts/probe.hpp"
+
+namespace podrun {
+
+/// Probe::http_get() of the real one. By libcurl, which is loaded here and not at the start of podrun: it
+/// brings about 20 libraries with it.
+std::vector<HttpAnswer> http_get(const std::vector<std::string>& urls, std::chrono::milliseconds within);
+
+}  // namespace podrun

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "podrun/hosts/sources.hpp"
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "podrun/base/error.hpp"
+#include "podrun/hosts/host_list.hpp"
+#include "podrun/hosts/text.hpp"
+#include "podrun/hosts/this_machine.hpp"
+#include "podrun/hosts/tpu_metadata.hpp"
+
+namespace podrun {
+namespace {
+
+using Tried = std::vector<Attempt>;
+using Source = std::optional<Listing> (*)(const Probe&, Tried&);
+
+/// Its value, without blanks around it. Where it is not set or empty: nothing, and `tried` says so.
+std::optional<std::string> variable(const std::string& name, const Probe& probe, Tried& tried) {
+  const std::optional<std::string> value = probe.env(name);
+  const std::string_view text = trim_space(value ? std::string_view(*value) : "");
+  if (!text.empty()) return std::string(text);
+  tried.push_back({name, value ? "set, but empty" : "not set"});
+  return std::nullopt;
+}
+
+Listing found(Listing listing, Tried& tried) {
+  tried.push_back({listing.where, count_hosts(listing.hosts.size())});
+  return listing;
+}
+
+std::optional<Listing> podrun_hosts(const Probe& probe, Tried& tried) {
+  const std::string name = "PODRUN_HOSTS";
+  const auto value = variable(name, probe, tried);
+  if (!value) return std::nullopt;
+  if (*value == "-") throw UsageError(name + ": \"-\" is for -H alone (expected a list such as tpu-[0-3])");
+  return found({.where = name, .hosts = parse_host_list({*value}, name, probe)}, tried);
+}
+
+std::optional<Listing> podrun_hostfile(const Probe& probe, Tried& tried) {
+  const std::string name = "PODRUN_HOSTFILE";
+  const auto path = variable(name, probe, tried);
+  if (!path) return std::nullopt;
+  const std::optional<std::string> text = probe.read_file(*path);
+  if (!text)
+    throw UsageError(fmt::format("{}: no such file {:?} (unset it, or write one host a line)", name, *path));
+  return found({.where = name, .hosts = parse_hosts_file(*text, *path)}, tried);
+}
+
+/// Appends those that are not in it yet.
+void append_new(std::vector<Host>& hosts, const std::vector<Host>& more) {
+  std::set<std::string> known;
+  for (const Host& host : hosts) known.insert(canonical_name(host.name));
+  for (const Host& host : more) {
+    if (!known.insert(canonical_name(host.name)).second) continue;
+    hosts.push_back(host);
+    hosts.back().label = hosts.size() - 1;
+  }
+}
+
+/// In a heterogeneous job SLURM_JOB_NODELIST has the nodes of the first group only, and groups may share
+/// nodes: https://slurm.schedmd.com/heterogeneous_jobs.html
+std::optional<Listing> slurm(const Probe& probe, Tried& tried) {
+  const std::string name = "SLURM_JOB_NODELIST";
+  Listing listing{.where = name, .rule = SelfRule::as_listed_without_ssh};
+  for (std::size_t group = 0;; ++group) {
+    const std::string of_group = fmt::format("{}_HET_GROUP_{}", name, group);
+    const std::optional<std::string> nodes = probe.env(of_group);
+    if (!nodes) break;
+    append_new(listing.hosts, parse_plain_list(trim_space(*nodes), of_group));
+  }
+  if (!listing.hosts.empty()) {
+    listing.where += "_HET_GROUP_*";
+    return found(std::move(listing), tried);
+  }
+  const auto nodes = variable(name, probe, tried);
+  if (!nodes) return std::nullopt;
+  listing.hosts = parse_plain_list(*nodes, name);
+  return found(std::move(listing), tried);
+}
+
+std::optional<Listing> sky_pilot(const Probe& probe, Tried& tried) {
+  const std::string name = "SKYPILOT_NODE_IPS";
+  const auto value = variable(name, probe, tried);
+  if (!value) return std::nullopt;
+  Listing listing{.where = name, .rule = SelfRule::as_listed_without_ssh};
+  for (std::string_view rest = *value; !rest.empty();) {
+    const std::string_view address = rest.substr(0, rest.find_first_of(" \t\r\n"));
+    listing.hosts.push_back(parse_plain_host(address, name));
+    listing.hosts.back().label = listing.hosts.size() - 1;
+    rest = trim_space(rest.substr(address.size()));
+  }
+  return found(std::move(listing), tried);
+}
+
+/// `10.0.0.1:8471`, `[2001:db8::1]:8471`: without the port, which is the TPU runtime's.
+std::string without_port(std::string_view address) {
+  if (address.starts_with('[')) return std::string(address.substr(1, address.find(']') - 1));
+  const bool has_port = std::count(address.begin(), address.end(), ':') == 1;
+  return std::string(address.substr(0, has_port ? address.find(':') : address.size()));
+}
+
+/// One value for every host, in the order of their workers; several processes of one host count once.
+std::optional<Listing> tpu_variable(const std::string& name, const Probe& probe, Tried& tried) {
+  const auto value = variable(name, probe, tried);
+  if (!value) return std::nullopt;
+  const std::string lone = without_port(*value);
+  if (lone == "localhost" || lone == "local") {
+    tried.push_back({name, fmt::format("only \"{}\", which says nothing", *value)});
+    return std::nullopt;
+  }
+  std::vector<std::string> names;
+  for (std::string_view rest = *value;; rest.remove_prefix(1)) {
+    const std::string_view entry = rest.substr(0, rest.find(','));
+    names.push_back(without_port(trim_space(entry)));
+    rest.remove_prefix(entry.size());
+    if (rest.empty()) break;
+  }
+  Listing listing{.where = name, .rule = SelfRule::by_option};
+  std::vector<Host> hosts;
+  for (const std::string& host : names) hosts.push_back(parse_plain_host(host, name));
+  append_new(listing.hosts, hosts);
+  const std::string worker = probe.env("TPU_WORKER_ID").value_or("");
+  if (!worker.empty()) {
+    const std::string own =
+        canonical_name(names[parse_rank(trim_space(worker), names.size(), "TPU_WORKER_ID")]);
+    const auto is_own = [&own](const Host& host) { return canonical_name(host.name) == own; };
+    listing.own_rank = std::find_if(listing.hosts.begin(), listing.hosts.end(), is_own)->label;
+  }
+  if (auto note = multislice_note(probe.env("MEGASCALE_NUM_SLICES").value_or(""), name))
+    listing.notes.push_back(*std::move(note));
+  return found(std::move(listing), tried);
+}
+
+/// JAX prefers it to the names.
+std::optional<Listing> tpu_process_addresses(const Probe& probe, Tried& tried) {
+  return tpu_variable("TPU_PROCESS_ADDRESSES", probe, tried);
+}
+
+std::optional<Listing> tpu_worker_hostnames(const Probe& probe, Tried& tried) {
+  return tpu_variable("TPU_WORKER_HOSTNAMES", probe, tried);
+}
+
+/// `path` as people write it.
+std::string with_tilde(const std::string& path, const Probe& probe) {
+  const std::string home = probe.env("HOME").value_or("");
+  return !home.empty() && path.starts_with(home + "/") ? "~" + path.substr(home.size()) : path;
+}
+
+std::optional<Listing> podips(const std::optional<std::string>& path, const Probe& probe, Tried& tried) {
+  if (!path) return std::nullopt;
+  const std::string where = with_tilde(*path, probe);
+  const std::optional<std::string> text = probe.read_file(*path);
+  if (!text) {
+    tried.push_back({where, "no such file"});
+    return std::nullopt;
+  }
+  const bool has_all = text->starts_with(kAllHostsLine);
+  return found({.where = where,
+                .rule = has_all ? SelfRule::by_option_or_in_front : SelfRule::by_option_as_first,
+                .hosts = parse_hosts_file(*text, where)},
+               tried);
+}
+
+/// `$XDG_CONFIG_HOME/name`; a relative one does not count:
+/// https://specifications.freedesktop.org/basedir-spec
+std::optional<std::string> configuration_path(const std::string& name, const Probe& probe) {
+  const std::string configured = probe.env("XDG_CONFIG_HOME").value_or("");
+  if (configured.starts_with('/')) return configured + "/" + name;
+  const std::optional<std::string> home = probe.env("HOME");
+  return home ? std::optional(*home + "/.config/" + name) : std::nullopt;
+}
+
+std::optional<Listing> own_podips(const Probe& probe, Tried& tried) {
+  return podips(podips_path(probe), probe, tried);
+}
+
+std::optional<Listing> podrun_podips(const Probe& probe, Tried& tried) {
+  return podips(configuration_path("podrun/podips.txt", probe), probe, tried);
+}
+
+std::optional<Listing> tpux_podips(const Probe& probe, Tried& tried) {
+  return podips(configuration_path("tpux/podips.txt", probe), probe, tried);
+}
+
+constexpr std::array<Source, 10> kSources = {
+    podrun_hosts,         podrun_hostfile, slurm,         sky_pilot,   tpu_process_addresses,
+    tpu_worker_hostnames, own_podips,      podrun_podips, tpux_podips, ask_metadata};
+
+}  // namespace
+
+std::vector<std::string> to_texts(const std::vector<Attempt>& tried) {
+  std::vector<std::string> texts;
+  for (std::size_t i = 0; i < tried.size();) {
+    std::string places = tried[i].where;
+    const std::string& result = tried[i].result;
+    while (++i < tried.size() && tried[i].result == result) places += ", " + tried[i].where;
+    texts.push_back(places + ": " + result);
+  }
+  return texts;
+}
+
+std::optional<Listing> find_listing(const Probe& probe, std::vector<Attempt>& tried) {
+  for (const Source source : kSources) {
+    if (auto listing = source(probe, tried)) return listing;
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> podips_path(const Probe& probe) {
+  const std::optional<std::string> home = probe.env("HOME");
+  return home ? std::optional(*home + "/podips.txt") : std::nullopt;
+}
+
+}  // namespace podrun

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "podrun/hosts/saved_list.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "podrun/hosts/discovery.hpp"
+
+#include "support/fake_probe.hpp"
+
+namespace podrun {
+namespace {
+
+using Texts = std::vector<std::string>;
+
+/// A machine called tpu-0 with the address 10.0.0.1.
+FakeProbe machine() {
+  FakeProbe probe;
+  probe.variables["HOME"] = "/home/me";
+  probe.names = {"localhost", "127.0.0.1", "::1", "tpu-0", "10.0.0.1"};
+  return probe;
+}
+
+HostQuery query(IncludeLocal include, Texts lists = {}) {
+  HostQuery query;
+  query.lists = std::move(lists);
+  query.include_local = include;
+  return query;
+}
+
+/// `label host`, but `label self` for this machine.
+Texts ranks(const Discovery& found) {
+  Texts texts;
+  for (const Host& host : found.hosts) {
+    const bool is_self = host.kind == HostKind::local || host.name == "10.0.0.1";
+    texts.push_back(std::to_string(host.label) + " " + (is_self ? "self" : to_text(host)));
+  }
+  return texts;
+}
+
+/// What podrun finds where all that it finds now is this file.
+Discovery found_in(const std::string& file, IncludeLocal include) {
+  FakeProbe probe = machine();
+  probe.files["/home/me/podips.txt"] = file;
+  return discover(query(include), probe);
+}
+
+TEST(SavedList, HasTheOthersWhereThisMachineIsRankZero) {
+  const Discovery found =
+      discover(query(IncludeLocal::no, {"10.0.0.1,me@a:23,[2001:db8::1]:24,2001:db8::2"}), machine());
+  const std::string file = saved_list(found.all, machine());
+  EXPECT_EQ(file, "me@a:23\n[2001:db8::1]:24\n2001:db8::2\n");
+  EXPECT_EQ(ranks(found_in(file, IncludeLocal::yes)), ranks(found));
+}
+
+TEST(SavedList, HasAllWhereThisMachineIsAnother) {
+  const Discovery found = discover(query(IncludeLocal::yes, {"a,10.0.0.1,b"}), machine());
+  const std::string file = saved_list(found.all, machine());
+  EXPECT_EQ(file, "a\n10.0.0.1\nb\n");
+  EXPECT_EQ(ranks(found_in(file, IncludeLocal::yes)), ranks(found));
+}
+
+TEST(SavedList, SaysThatItCountsFromZeroWhereThisMachineIsNone) {
+  const Discovery found = discover(query(IncludeLocal::no, {"a,b"}), machine());
+  const std::string file = saved_list(found.all, machine());
+  EXPECT_EQ(file, "# podrun: all hosts, the first is rank 0\na\nb\n");
+  EXPECT_EQ(ranks(found_in(file, IncludeLocal::no)), ranks(found));
+}
+
+TEST(SavedList, KeepsTheListOfAPodipsFile) {
+  for (const char* text :
+       {"a\nb\n", "10.0.0.1\na\n", "a\n10.0.0.1\n", "# podrun: all hosts, the first is rank 0\na\n"}) {
+    for (const IncludeLocal include : {IncludeLocal::no, IncludeLocal::yes}) {
+      const Discovery found = found_in(text, include);
+      EXPECT_EQ(ranks(found_in(saved_list(found.all, machine()), include)), ranks(found)) << text;
+    }
+  }
+}
+
+TEST(SavedList, KnowsThisMachineAgainThatOnlyItsNumberTold) {
+  FakeProbe probe = machine();
+  for (const char* worker : {"0", "1"}) {
+    probe.variables = {
+        {"HOME", "/home/me"}, {"TPU_WORKER_HOSTNAMES", "w-0,w-1,w-2"}, {"TPU_WORKER_ID", worker}};
+    for (const IncludeLocal include : {IncludeLocal::no, IncludeLocal::yes}) {
+      const Discovery found = discover(query(include), probe);
+      EXPECT_EQ(ranks(found_in(saved_list(found.all, probe), include)), ranks(found)) << worker;
+    }
+  }
+}
+
+TEST(SavedList, KeepsSeveralRanksHere) {
+  const Discovery found = discover(query(IncludeLocal::yes, {"local[0-2],a"}), machine());
+  EXPECT_EQ(ranks(found_in(saved_list(found.all, machine()), IncludeLocal::yes)), ranks(found));
+}
+
+}  // namespace
+}  // namespace podrun
