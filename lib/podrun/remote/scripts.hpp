@@ -11,6 +11,7 @@ extern const std::string_view kSupervisorScript;
 extern const std::string_view kCleanUpScript;
 extern const std::string_view kFeederScript;
 extern const std::string_view kHoldersScript;
+extern const std::string_view kCheckScript;
 
 /// sh text without its comment lines, joined to one line.
 std::string to_one_line(std::string_view script);

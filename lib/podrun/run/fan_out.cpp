@@ -99,8 +99,9 @@ void FanOut::happen(RunEvent event) {
 void FanOut::obey(const action::Connect& connect) { spawn(drive(connect.host)); }
 
 void FanOut::obey(const action::ConnectLater& later) {
+  const std::string of = plan_.limits.wait ? "" : fmt::format(" of {}", plan_.limits.retries + 1);
   trace(1, later.host,
-        fmt::format("attempt {} of {} in {:.1f} s ({})", later.attempt, plan_.limits.retries + 1,
+        fmt::format("attempt {}{} in {:.1f} s ({})", later.attempt, of,
                     std::chrono::duration<double>(later.delay).count(), describe(later.failure)));
   Job& job = jobs_[later.host];
   job.supervised.reset();  // before its link
@@ -132,6 +133,7 @@ void FanOut::start(std::size_t host, const std::string& text) {
   Job& job = jobs_[host];
   job.told_to_go = true;
   at_stage(host, "running");
+  if (world_.host_started) world_.host_started(host);
   if (!job.started_early) job.supervised->go(text);
   trace(2, host,
         fmt::format("go ({} bytes{})", text.size(), job.started_early ? ", with the supervisor" : ""));

@@ -42,9 +42,10 @@ class FanOut {
     asio::any_io_executor executor;
     std::function<Connector&(const Host&)> connector_for;
     Output& output;
-    Input* input = nullptr;                                      ///< for StandardInput::fed
-    std::function<void()> leave;                                 ///< ends the process at once
-    std::function<void(std::size_t host)> host_ended = nullptr;  ///< its outcome is known, its output given
+    Input* input = nullptr;                                        ///< for StandardInput::fed
+    std::function<void()> leave;                                   ///< ends the process at once
+    std::function<void(std::size_t host)> host_started = nullptr;  ///< it is being told to go
+    std::function<void(std::size_t host)> host_ended = nullptr;    ///< its outcome is known, its output given
   };
 
   FanOut(RunPlan plan, World world);

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "podrun/base/duration.hpp"
+#include "podrun/remote/protocol.hpp"
 
 namespace podrun {
 namespace {
@@ -32,7 +33,10 @@ std::vector<Action> RunPolicy::on(const RunEvent& event, TimePoint now) {
   return std::exchange(actions_, {});
 }
 
-void RunPolicy::handle(const event::Begin&) { begin_batch(); }
+void RunPolicy::handle(const event::Begin&) {
+  begun_at_ = now_;
+  begin_batch();
+}
 
 void RunPolicy::handle(const event::Ready& event) {
   if (hosts_[event.host].state != State::connecting) return;
@@ -46,7 +50,7 @@ void RunPolicy::handle(const event::NotReady& event) {
   if (host.state == State::running) handle(event::LostHost{event.host, event.failure});  // Go crossed with it
   if (host.state != State::connecting && host.state != State::ready) return;
   outcomes_[event.host] = Unreachable{event.failure, host.attempts};
-  if (event.failure.retry == Retry::may_help && host.attempts <= limits_.retries && !doomed_) {
+  if (may_try_again(host, event.failure)) {
     connect_later(event.host, event.failure);
   } else {
     give_up(event.host, event.failure);
@@ -172,9 +176,17 @@ void RunPolicy::connect_more() {
   }
 }
 
+bool RunPolicy::may_try_again(const HostState& host, const Failure& failure) const {
+  const bool may_help = failure.retry == Retry::may_help;
+  if (!limits_.wait) return may_help && host.attempts <= limits_.retries && !doomed_;
+  return (may_help || failure.stage == kStartingShell) && now_ < begun_at_ + *limits_.wait;
+}
+
 void RunPolicy::connect_later(std::size_t host, const Failure& failure) {
   const std::size_t attempts = hosts_[host].attempts;
-  const std::chrono::milliseconds delay = retry_delay(attempts);
+  std::chrono::milliseconds delay = retry_delay(attempts);
+  if (limits_.wait)
+    delay = std::min(delay, std::chrono::ceil<std::chrono::milliseconds>(begun_at_ + *limits_.wait - now_));
   set_state(host, State::waiting);
   count_down(host, delay);
   actions_.emplace_back(action::ConnectLater{host, attempts + 1, delay, failure});

@@ -30,6 +30,8 @@ struct Limits {
   std::size_t retries = 2;                   ///< further attempts, where Retry::may_help
   /// The longest wait before the first of them; twice that before each further one, but at most 8 s.
   std::chrono::milliseconds retry_delay{1000};
+  /// Instead of `retries`: attempts for so long, also while a host that is reached is not up yet.
+  std::optional<std::chrono::seconds> wait = std::nullopt;
   std::optional<std::chrono::seconds> timeout = std::nullopt;
   std::chrono::seconds grace{10};
   OnUnreachable on_unreachable = OnUnreachable::stop;
@@ -160,6 +162,7 @@ class RunPolicy {
   void advance();
   void begin_batch();
   void connect_more();
+  bool may_try_again(const HostState& host, const Failure& failure) const;
   void connect_later(std::size_t host, const Failure& failure);
   void give_up(std::size_t host, const Failure& failure);
   void settle_batch();
@@ -190,6 +193,7 @@ class RunPolicy {
   TimePoint now_;
   std::size_t batch_begin_ = 0;
   std::size_t batch_end_ = 0;
+  TimePoint begun_at_;
   std::optional<TimePoint> started_at_;  ///< of the present batch
   std::optional<std::size_t> culprit_;
   std::optional<int> interrupted_by_;

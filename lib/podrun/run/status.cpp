@@ -85,6 +85,11 @@ std::vector<std::size_t> labels_in(const Status& status, State state) {
   return labels;
 }
 
+bool is_any_tried_again(const Status& status) {
+  return std::any_of(status.hosts.begin(), status.hosts.end(),
+                     [](const HostStatus& host) { return host.state == State::waiting && host.attempt > 1; });
+}
+
 /// `KILL in 7 s`, of the first of them.
 std::string describe_kill(std::optional<TimePoint> kill_at, TimePoint now) {
   if (!kill_at || *kill_at <= now) return "KILL due";
@@ -206,7 +211,8 @@ StatusText status_counts(const Status& status) {
     const std::string number = fmt::format("{} failed", failed.size());
     text.push_back({fmt::format("{} {}", number, short_ranks(std::move(failed))), number});
   }
-  add(State::waiting, "waiting");
+  const bool others_wait_longer = counts[State::waiting] < counts[State::ready] && is_any_tried_again(status);
+  others_wait_longer ? add_named(State::waiting, "waiting") : add(State::waiting, "waiting");
   return text;
 }
 
@@ -269,6 +275,8 @@ bool only_output_is_left(const Status& status) {
 }
 
 std::string leave_line(const Status& status, TimePoint now) {
+  const std::vector<std::size_t> running = labels_in(status, State::running);
+  if (!running.empty()) return fmt::format("podrun: left, these hosts end it: {}", short_ranks(running));
   const std::vector<std::size_t> ending = labels_in(status, State::ending);
   if (ending.empty()) return "podrun: left, the rest of the output was not delivered";
   return fmt::format("podrun: left, still ending there: {} ({})", short_ranks(ending),

@@ -71,6 +71,8 @@ TEST_F(StatusTest, TellsHowTheStartGoesOn) {
   EXPECT_EQ(text(), "2 connecting [0,1] · 7 ready · 1 waiting");
   fail(3);
   EXPECT_EQ(text(), "2 connecting [0,1] · 6 ready · 1 failed [3] · 1 waiting");
+  status_.hosts[9].attempt = 2;  // it is not only its turn that it waits for
+  EXPECT_EQ(text(), "2 connecting [0,1] · 6 ready · 1 failed [3] · 1 waiting [9]");
 }
 
 TEST_F(StatusTest, CountsAHostAsDoneWhenItsCommandIs) {
@@ -152,6 +154,8 @@ TEST_F(StatusTest, SaysWhatIsLeftBehindWhenItLeaves) {
   status_.hosts[3].kill_at = status_.hosts[7].kill_at = now_ + seconds(10);
   EXPECT_EQ(leave_line(status_, now_), "podrun: left, still ending there: [3,7] (KILL in 10 s)");
   EXPECT_EQ(leave_line(status_, now_ + seconds(11)), "podrun: left, still ending there: [3,7] (KILL due)");
+  set(5, State::running);  // it was not told to end, but the connection does
+  EXPECT_EQ(leave_line(status_, now_), "podrun: left, these hosts end it: [5]");
 }
 
 TEST_F(StatusTest, FoldsAndCutsTheRanksThatHaveFailed) {

@@ -1,0 +1,262 @@
+"""podrun check: can every host be reached, and do they agree with each other?"""
+
+import getpass
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from pods import Pod
+from support import PATIENCE, wait_until
+
+DOCS = Path(__file__).parents[2] / "docs"
+SCHEMA = json.loads((DOCS / "check-schema.json").read_text(encoding="utf-8"))
+
+
+@pytest.fixture
+def pod(pods, podrun):
+    """Four hosts, of which a test may furnish the homes."""
+    pod = pods("--hosts", "4")
+    pod.move_in(podrun)
+    yield pod
+    for rank in range(4):
+        for entry in home(pod, rank).iterdir():
+            shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
+
+
+def home(pod, rank):
+    return pod.directory / "home" / str(rank)
+
+
+def program(pod, rank, name, text):
+    """Puts a program of that name before all others of a host."""
+    path = home(pod, rank) / "bin" / name
+    path.parent.mkdir(exist_ok=True)
+    path.write_text("#!/bin/sh\n" + text)
+    path.chmod(0o755)
+    (home(pod, rank) / ".bashrc").write_text('echo noise of the rc file; PATH="$HOME/bin:$PATH"\nexport PYTHONPATH="$HOME/site"\n')
+
+
+def install(pod, rank, name, version):
+    """Leaves behind what pip does."""
+    program(pod, rank, "none", "")
+    directory = home(pod, rank) / "site" / f"{name}-{version}.dist-info"
+    directory.mkdir(parents=True)
+    (directory / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n")
+
+
+def lines_of(completed, status):
+    """What it printed, with nothing on stderr."""
+    assert completed.returncode == status, completed
+    assert completed.stderr == b"", completed
+    return completed.stdout.decode().splitlines()
+
+
+@pytest.mark.smoke
+def test_says_little_when_all_is_well(podrun, pod):
+    lines = lines_of(podrun(*pod.options, "check"), 0)
+    assert lines[0] == "4 hosts agree on:"
+    assert lines[-1] == "all 4 hosts are fine, and alike"
+    text = "\n".join(lines)
+    assert f"  kernel {os.uname().release}" in text
+    assert "  clock within " in text
+    assert len(lines) < 10
+
+
+def test_names_who_differs(podrun, pod):
+    for rank in range(4):
+        install(pod, rank, "jax", "0.4.33" if rank == 3 else "0.4.35")
+    install(pod, 3, "jaxlib", "0.4.33")
+    install(pod, 1, "libtpu_nightly", "0.1.dev20240613")
+    lines = lines_of(podrun(*pod.options, "check"), 1)
+    assert "  [0-2] jax 0.4.35, no jaxlib · [3] jax 0.4.33, jaxlib 0.4.33" in lines
+    assert "  [0,2,3] no libtpu · [1] libtpu 0.1.dev20240613" in lines
+    assert lines[-1] == "the hosts differ: jax, jaxlib, libtpu"
+    assert lines_of(podrun(*pod.options, "--ranks", "0,2", "check"), 0)[-1] == "all 2 hosts are fine, and alike"
+
+
+def test_compares_the_commit(podrun, pod, directory):
+    def git(*words):
+        subprocess.run(["git", "-C", directory / "app", "-c", "user.name=n", "-c", "user.email=e", *words], check=True)
+
+    (directory / "app").mkdir()
+    git("init", "-q", "-b", "trunk")
+    (directory / "app" / "train.py").write_text("1\n")
+    git("add", "train.py")
+    git("commit", "-q", "-m", "first")
+    for rank in range(4):
+        shutil.copytree(directory / "app", home(pod, rank) / "app")
+    lines = lines_of(podrun(*pod.options, "check", "--dir", "~/app"), 0)
+    assert any(re.fullmatch(r"  commit [0-9a-f]{12} · branch trunk · no changes", line) for line in lines), lines
+
+    (home(pod, 2) / "app" / "train.py").write_text("2\n")
+    shutil.rmtree(home(pod, 3) / "app")
+    lines = lines_of(podrun(*pod.options, "check", "--dir", "~/app"), 1)
+    assert any(re.fullmatch(r"  \[0,1\] no changes · \[2\] 1 file changed \([0-9a-f]{12}\)", line) for line in lines), lines
+    assert f"  [3] {pod.hosts[3]}: git in ~/app: no such directory" in lines
+
+
+def test_takes_the_python_that_is_named(podrun, pod):
+    for rank in range(3):
+        program(pod, rank, "mine", "echo python 3.99.1\n")
+    program(pod, 3, "none", "")
+    lines = lines_of(podrun(*pod.options, "check", "--python", "~/bin/mine"), 1)
+    assert "  [0-2] python 3.99.1 · [3] no python" in lines
+    assert f"  [3] {pod.hosts[3]}: no python at ~/bin/mine" in lines
+
+
+def test_names_a_clock_that_is_off(podrun, pod):
+    program(pod, 1, "date", 'PATH=${PATH#*:}; exec faketime -f +100s date "$@"\n')
+    lines = lines_of(podrun(*pod.options, "check"), 1)
+    [line] = [line for line in lines if "clock" in line and "within" not in line]
+    found = re.fullmatch(rf"  \[1\] {pod.hosts[1]}: clock ([0-9.]+) s ahead", line)
+    assert found and 90 < float(found[1]) < 110, line
+    assert lines[-1] == "1 of 4 hosts has a problem; to go on without it: --ranks 0,2,3"
+
+
+def test_goes_on_without_hosts_that_are_not_reached(podrun, pod):
+    hosts = f"{pod.addresses[0]},127.0.0.9:1,nobody-of-that-name@{pod.addresses[1]}"
+    lines = lines_of(podrun("-H", hosts, "--retries", "0", "check"), 1)
+    assert lines[0] == "1 of 3 hosts has answered:"
+    assert "  [1] 127.0.0.9: unreachable: connecting: connection refused" in lines
+    assert any(line.startswith(f"  [2] {pod.hosts[1]}: unreachable: login: ") for line in lines), lines
+    assert lines[-1] == "2 of 3 hosts have a problem; to go on without them: --ranks 0"
+
+
+def test_names_who_holds_an_accelerator(podrun, isolated):
+    lines = lines_of(podrun(*isolated.options, "check"), 0)
+    assert "  4 TPU" in lines
+    holding = podrun.start(*isolated.on(1), "--", "exec 5</dev/accel2; echo held; exec sleep 1000")
+    holding.wait_for_output(b"held")
+    lines = lines_of(podrun(*isolated.options, "check"), 1)
+    [line] = [line for line in lines if "busy" in line]
+    who = rf"accelerators busy: 1 of 4 held by sleep of {getpass.getuser()} \(pid \d+\)"
+    assert re.fullmatch(rf"  \[1\] {isolated.hosts[1]}: {who}", line), line
+    holding.signal(signal.SIGTERM)
+    holding.wait()
+    lines_of(podrun(*isolated.options, "check"), 0)
+
+
+def test_tells_of_a_host_that_hangs_as_far_as_it_came(podrun, pod):
+    program(pod, 2, "python3", 'trap "" TERM; sleep 1000\n')
+    lines = lines_of(podrun(*pod.options, "check", "-u", "6s"), 1)
+    assert lines[0] == "3 of 4 hosts have answered, and agree on:"
+    assert f"  [2] {pod.hosts[2]}: timed out after 6 s, at python3" in lines
+
+
+@pytest.mark.parametrize("way", ["local", "via"])
+def test_checks_hosts_on_other_ways(podrun, pod, via, way):
+    hosts = ("-H", "local[0-1]") if way == "local" else (*via, "-H", "a,b")
+    assert lines_of(podrun(*hosts, "check"), 0)[-1] == "all 2 hosts are fine, and alike"
+
+
+def test_works_where_sh_is_another_shell(podrun_any_shell):
+    lines = lines_of(podrun_any_shell("-H", "local[0-1]", "check"), 0)
+    assert any(line.startswith("  open files ") for line in lines), lines
+
+
+def test_json_has_every_fact_and_the_verdict(podrun, pod):
+    install(pod, 3, "jax", "0.4.33")
+    completed = podrun("-H", ",".join(pod.addresses) + ",127.0.0.9:1", "--retries", "0", "check", "--json")
+    [line] = lines_of(completed, 1)
+    answer = json.loads(line)
+    jsonschema.validate(answer, SCHEMA)
+    assert answer["well"] is False
+    assert [host["usable"] for host in answer["hosts"]] == [True] * 4 + [False]
+    assert answer["hosts"][3]["facts"]["jax"] == "0.4.33"
+    [jax] = [item for item in answer["items"] if item["name"] == "jax"]
+    assert [group["ranks"] for group in jax["groups"]] == [[0, 1, 2], [3]]
+    assert answer["problems"] == [{"what": "unreachable: connecting: connection refused", "ranks": [4]}]
+    [line] = lines_of(podrun(*pod.on(0), "check", "--json"), 0)
+    jsonschema.validate(json.loads(line), SCHEMA)
+    assert json.loads(line)["well"] is True
+
+
+def test_the_documented_json_is_right():
+    [example] = re.findall(r'^{"v":1,"event":"check".*?^```', (DOCS / "json.md").read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    jsonschema.validate(json.loads(example.removesuffix("```")), SCHEMA)
+
+
+def test_waits_for_a_host_that_comes_up_later(podrun, directory):
+    pod = Pod(directory / "pod", "--hosts", "2")
+    pod.move_in(podrun)
+    pod.down()
+    waiting = podrun.start(*pod.options, "-v", "check", "--wait", "120s")
+    wait_until(lambda: b": attempt 3 in " in waiting.stderr, 20)
+    try:
+        Pod(directory / "pod", "--hosts", "2", "--port", str(pod.port))
+        completed = waiting.wait(40)
+        assert completed.stdout.decode().splitlines()[-1] == "all 2 hosts are fine, and alike"
+        assert completed.returncode == 0
+    finally:
+        pod.down()
+
+
+def test_ends_the_wait_in_time(podrun, pod):
+    began = time.monotonic()
+    lines = lines_of(podrun("-H", f"{pod.addresses[0]},127.0.0.9:1", "check", "--wait", "3s"), 1)
+    assert 3 <= time.monotonic() - began < 3 + 10 * PATIENCE
+    assert lines[0] == "1 of 2 hosts has answered:"
+    assert "  [1] 127.0.0.9: unreachable: connecting: connection refused" in lines
+
+
+def test_shows_whom_it_waits_for_until_interrupted(podrun, pod):
+    waiting = podrun.terminal("-H", f"{pod.addresses[0]},{pod.addresses[1]},127.0.0.9:1", "check", "--wait", "10m")
+    waiting.read_until("2 ready · 1 waiting [2]".encode())
+    interrupted = time.monotonic()
+    waiting.type(b"\x03")
+    assert waiting.wait(10).returncode == 130
+    assert time.monotonic() - interrupted < 5 * PATIENCE
+
+
+def test_ctrl_c_ends_it_at_once_though_a_host_hangs(podrun, pod):
+    marker = home(pod, 1) / "hangs"
+    program(pod, 1, "python3", f'trap "" INT TERM; touch {marker}; while :; do sleep 1; done\n')
+    running = podrun.start(*pod.options, "check")
+    wait_until(marker.exists, 20)
+    interrupted = time.monotonic()
+    running.signal(signal.SIGINT)
+    completed = running.wait(10)
+    assert completed.returncode == 130
+    assert time.monotonic() - interrupted < 5 * PATIENCE
+    assert completed.stdout == b""
+
+
+def test_a_closed_reader_ends_it(podrun, pod):
+    program(pod, 1, "python3", "sleep 1000\n")
+    reader, writer = os.pipe()
+    running = podrun.start(*pod.options, "check", "-u", "2s", stdout=writer)
+    os.close(writer)
+    os.close(reader)
+    assert running.wait().returncode == 141
+
+
+@pytest.mark.parametrize(
+    "words, error",
+    [
+        (["check", "--dedup"], "check: --dedup has no meaning here (leave it out)"),
+        (["check", "-I"], "check: --stdin has no meaning here (leave it out)"),
+        (["-c", "check"], "check: --clean-up has no meaning here (leave it out)"),
+        (["check", "--", "echo"], 'check: it runs nothing (leave out "--" and what follows)'),
+        (["check", "here"], 'check: unexpected "here" (see podrun --help)'),
+        (["--wait", "5m", "--", "echo"], "--wait: it belongs to podrun check (podrun check --wait ...)"),
+        (["check", "--wait", "soon"], '--wait: bad duration "soon" (expected a whole number such as 10, 10s, 5m or 2h)'),
+    ],
+)
+def test_refuses_what_makes_no_sense(podrun, words, error):
+    completed = podrun("-H", "local", *words)
+    assert completed.returncode == 2
+    assert completed.stderr.decode() == f"podrun: {error}\n"
+
+
+def test_dry_run_shows_what_would_run(podrun):
+    text = podrun.ok("-H", "local", "check", "--dry-run").decode()
+    assert text.startswith("hosts (1):\n")
+    assert "words: /bin/sh -c " in text
