@@ -5,7 +5,9 @@ find_package(CLI11 REQUIRED)
 find_package(libssh REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(OpenSSL REQUIRED COMPONENTS Crypto)
+find_package(yaml-cpp REQUIRED)
 find_path(ASIO_INCLUDE_DIR asio.hpp REQUIRED)
+find_path(CURL_INCLUDE_DIR curl/curl.h REQUIRED)  # the library itself is loaded when it is needed
 
 # asio is header-only; compiled once here, which halves the time of every other file.
 add_library(asio STATIC ${CMAKE_CURRENT_LIST_DIR}/asio.cpp)

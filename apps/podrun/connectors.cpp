@@ -29,6 +29,15 @@ ProcessOptions local_child(const Probe& probe, std::size_t descriptor_limit) {
   return child;
 }
 
+/// As ssh does it: by the user's shell, which it replaces.
+std::shared_ptr<Stream> run_proxy(const asio::any_io_executor& executor, const std::string& shell,
+                                  const std::string& command, std::size_t descriptor_limit) {
+  return spawn_process(executor, {.arguments = {shell, "-c", "exec " + command},
+                                  .environment = own_environment(),
+                                  .role = ProcessRole::way_in,
+                                  .descriptor_limit = descriptor_limit});
+}
+
 }  // namespace
 
 void check_ways(const Options& options, const std::vector<Host>& hosts) {
@@ -39,11 +48,18 @@ void check_ways(const Options& options, const std::vector<Host>& hosts) {
   }
 }
 
-HostCount count_ways(const Options& options, const std::vector<Host>& hosts) {
+HostCount count_ways(const Options& options, const Plan& plan) {
   HostCount count;
-  for (const Host& host : hosts) {
+  for (const Host& host : plan.run.hosts) {
     const bool by_ssh = host.kind == HostKind::remote && options.via.empty();
     ++(by_ssh ? count.by_ssh : count.by_child);
+  }
+  for (const SshSettings& settings : plan.ssh.settings) {
+    if (!settings.proxy_command.empty()) {
+      ++count.proxy_commands;
+    } else if (!settings.proxy_jump.empty()) {
+      ++count.behind_jump_hosts;
+    }
   }
   return count;
 }
@@ -63,9 +79,18 @@ Connectors::Connectors(const std::shared_ptr<asio::io_context>& context, const O
     return;
   }
   remote_ = make_ssh_connector(
-      {executor, resolver_, ssh.host_keys, credentials_, plan.run.limits.connect_timeout,
-       plan.run.supervision.orphan_timeout},
-      [settings = plan.ssh.settings](const Host& host) { return settings_for(settings, host); });
+      {.executor = executor,
+       .resolver = resolver_,
+       .host_keys = ssh.host_keys,
+       .credentials = credentials_,
+       .connect_timeout = plan.run.limits.connect_timeout,
+       .orphan_timeout = plan.run.supervision.orphan_timeout,
+       .settings_for_jump_host =
+           [config = plan.ssh.config](const Host& host) { return config->settings_for_jump_host(host); },
+       .run_proxy_command =
+           [executor, shell = probe.env("SHELL").value_or("/bin/sh"), descriptor_limit](
+               const std::string& command) { return run_proxy(executor, shell, command, descriptor_limit); }},
+      [config = plan.ssh.config](const Host& host) { return config->settings_for(host); });
 }
 
 }  // namespace podrun

@@ -24,7 +24,7 @@ namespace podrun {
 void check_ways(const Options& options, const std::vector<Host>& hosts);
 
 /// What the ways to the hosts cost.
-HostCount count_ways(const Options& options, const std::vector<Host>& hosts);
+HostCount count_ways(const Options& options, const Plan& plan);
 
 /// The way to each host: none for this machine, else `--via`, else SSH.
 class Connectors {

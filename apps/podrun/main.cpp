@@ -4,8 +4,10 @@
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
 #include <csignal>
 #include <cstdlib>
+#include <cstring>
 #include <exception>
 
 #include <asio/co_spawn.hpp>
@@ -14,6 +16,7 @@
 #include <fmt/format.h>
 
 #include "podrun/base/error.hpp"
+#include "podrun/base/shell_quote.hpp"
 #include "podrun/local/descriptors.hpp"
 #include "podrun/output/escape.hpp"
 #include "podrun/output/output.hpp"
@@ -21,21 +24,25 @@
 #include "podrun/output/terminal.hpp"
 #include "podrun/run/fan_out.hpp"
 
+#include "check.hpp"
+#include "command_purpose.hpp"
 #include "conclusion.hpp"
 #include "connectors.hpp"
 #include "hosts.hpp"
-#include "json_report.hpp"
 #include "options.hpp"
 #include "plan.hpp"
+#include "purpose.hpp"
 #include "questions.hpp"
-#include "sinks.hpp"
+#include "ssh_command.hpp"
 #include "status.hpp"
 
 namespace podrun {
 namespace {
 
 constexpr int kUsageStatus = 2;
-constexpr int kIoStatus = 1;         // standard input or output failed
+constexpr int kIoStatus = 1;           // standard input or output failed
+constexpr int kCannotRunStatus = 126;  // as a shell has them, for `podrun ssh`
+constexpr int kNotFoundStatus = 127;
 constexpr int kInternalStatus = 70;  // EX_SOFTWARE, sysexits(3)
 constexpr int kBrokenPipeStatus = 128 + SIGPIPE;
 constexpr int kHangUpStatus = 128 + SIGHUP;  // the terminal has gone
@@ -74,8 +81,11 @@ void stop_here(asio::signal_set& signals) {
   signals.add(SIGTSTP);
 }
 
+/// `own_patience`: see Purpose.
 asio::awaitable<void> relay_signals(asio::signal_set& signals, FanOut& fan_out, StatusDisplay& status,
-                                    std::chrono::seconds grace, std::function<void()> leave) {
+                                    std::chrono::seconds grace,
+                                    std::optional<std::chrono::milliseconds> own_patience,
+                                    std::function<void()> leave) {
   asio::steady_timer last_resort(co_await asio::this_coro::executor, asio::steady_timer::time_point::max());
   for (;;) {
     const int signal = co_await signals.async_wait(asio::use_awaitable);
@@ -90,8 +100,8 @@ asio::awaitable<void> relay_signals(asio::signal_set& signals, FanOut& fan_out, 
       const bool only_output = only_output_is_left(fan_out.status());
       const bool pressed = signal == SIGINT || signal == SIGQUIT;
       fan_out.interrupt(signal);
-      if (pressed && !only_output) continue;
-      const auto patience = only_output ? kAMoment : std::chrono::milliseconds(grace + kLastResort);
+      if (pressed && !only_output && !own_patience) continue;
+      const auto patience = only_output ? kAMoment : own_patience.value_or(grace + kLastResort);
       const TimePoint due = std::chrono::steady_clock::now() + patience;
       if (due >= last_resort.expiry()) continue;
       last_resort.expires_at(due);
@@ -110,21 +120,20 @@ struct Run {
   std::shared_ptr<Terminal> terminal;
   SshState ssh;
   std::size_t descriptor_limit;  ///< before it was raised
-  std::optional<JsonReport> json;
-  bool io_failed = false;  ///< of this attempt
+  bool io_failed = false;        ///< of this attempt
   StatusStyle status_style;
+  std::unique_ptr<Purpose> purpose = nullptr;
 };
 
 int status_of(const Run& run, const RunPolicy& policy) {
-  return run.io_failed ? kIoStatus : exit_status(policy.outcomes(), policy.interrupted_by());
+  return run.io_failed ? kIoStatus : run.purpose->status(policy);
 }
 
 enum class Next { leave, connect_again, go_without_answer };
 
 /// An attempt of the run from its start to the last line of its summary.
-asio::awaitable<Next> run_to_the_end(Run& run, FanOut& fan_out, Output& output, StatusDisplay& status,
-                                     const LastLines& last_lines) {
-  if (run.json) run.json->begin(output);
+asio::awaitable<Next> run_to_the_end(Run& run, FanOut& fan_out, Output& output, StatusDisplay& status) {
+  run.purpose->begin(output);
   co_await fan_out.run();
   status.hide();
   output.finish();
@@ -138,13 +147,10 @@ asio::awaitable<Next> run_to_the_end(Run& run, FanOut& fan_out, Output& output, 
       fan_out.interrupt(SIGINT);
     }
   }
-  co_await output.drain();  // by now the last lines are known
+  co_await output.drain();  // by now the sinks know everything
   const std::string& warning = run.ssh.host_keys.warning();
   if (!warning.empty()) output.say("podrun: " + warning);
-  for (std::string& line : conclude(run.plan, policy, run.options, last_lines, run.status_style.charset)) {
-    output.say(std::move(line));
-  }
-  if (run.json) run.json->end(output, policy, status_of(run, policy));
+  run.purpose->conclude(output, policy, status_of(run, policy));
   co_await output.drain();
   co_return Next::leave;
 }
@@ -156,14 +162,14 @@ std::optional<int> try_to_run(Run& run) {
   const auto executor = context->get_executor();
   const Connectors connectors(context, run.options, run.plan, run.ssh, run.probe, run.descriptor_limit);
   FanOut* interruptible = nullptr;
-  const Sinks sinks = make_sinks(hosts, run.options, run.probe, *run.terminal);
   run.io_failed = false;
   std::optional<Output> output;
-  output.emplace(executor, hosts.size(), sinks.all, run.terminal, [&](const WriteError& error) {
-    if (!error.broken_pipe) output->say("podrun: cannot write " + error.what);
-    run.io_failed = run.io_failed || !error.broken_pipe;
-    if (interruptible && !error.is_side) interruptible->interrupt(SIGPIPE);
-  });
+  output.emplace(executor, hosts.size(), run.purpose->make_sinks(*run.terminal), run.terminal,
+                 [&](const WriteError& error) {
+                   if (!error.broken_pipe) output->say("podrun: cannot write " + error.what);
+                   run.io_failed = run.io_failed || !error.broken_pipe;
+                   if (interruptible && !error.is_side) interruptible->interrupt(SIGPIPE);
+                 });
   std::optional<Input> input;
   if (run.options.feed_input) {
     input.emplace(context, STDIN_FILENO, hosts.size(), [&](std::error_code error) {
@@ -183,10 +189,10 @@ std::optional<int> try_to_run(Run& run) {
                   .output = *output,
                   .input = input ? &*input : nullptr,
                   .leave = leave,
+                  .host_started = [&](std::size_t host) { run.purpose->host_started(host); },
                   .host_ended =
                       [&](std::size_t host) {
-                        if (run.json)
-                          run.json->host_ended(*output, host, interruptible->policy().outcomes()[host]);
+                        run.purpose->host_ended(*output, host, interruptible->policy().outcomes()[host]);
                       }});
   interruptible = &fan_out;
 
@@ -198,10 +204,12 @@ std::optional<int> try_to_run(Run& run) {
   const auto rethrow = [](const std::exception_ptr& error) {
     if (error) std::rethrow_exception(error);
   };
-  asio::co_spawn(executor, relay_signals(signals, fan_out, status, run.plan.run.limits.grace, leave),
-                 rethrow);
+  asio::co_spawn(
+      executor,
+      relay_signals(signals, fan_out, status, run.plan.run.limits.grace, run.purpose->patience(), leave),
+      rethrow);
   Next next = Next::leave;
-  asio::co_spawn(executor, run_to_the_end(run, fan_out, *output, status, *sinks.last_lines),
+  asio::co_spawn(executor, run_to_the_end(run, fan_out, *output, status),
                  [&](const std::exception_ptr& error, Next decided) {
                    rethrow(error);
                    next = decided;
@@ -220,24 +228,36 @@ std::optional<int> try_to_run(Run& run) {
   return status_of(run, fan_out.policy());
 }
 
-/// Reads the keys of the user and of the hosts, and says what was passed over.
-void load(const Plan& plan, SshState& ssh, Terminal& terminal) {
-  ssh.host_keys.load(plan.ssh.settings);
-  ssh.identities.find(plan.ssh.settings);
-  std::vector<std::string> notes = ssh.identities.warnings();
-  if (plan.run.verbosity > 0) {
-    for (const std::string& keyword : plan.ssh.passed_over)
-      notes.push_back(fmt::format("-o: {} changes nothing here: passed over", keyword));
-    for (const std::string& note : ssh.host_keys.passed_over()) notes.push_back(note + ": passed over");
-  }
+void say(const std::vector<std::string>& notes, Terminal& terminal) {
   for (const std::string& note : notes)
     terminal.append(StreamId::err, {"podrun: ", escape_controls(note), "\n"});
   terminal.flush();
 }
 
+/// Reads the keys of the user and of the hosts, and says what was passed over.
+void load(const Plan& plan, SshState& ssh, Terminal& terminal) {
+  for (const SshSettings& settings : plan.ssh.settings) {
+    ssh.host_keys.load(settings);
+    ssh.identities.find(settings);
+  }
+  std::vector<std::string> notes = ssh.identities.warnings();
+  if (plan.run.verbosity > 0) {
+    for (const std::string& keyword : plan.ssh.config->passed_over())
+      notes.push_back(keyword + " changes nothing here: passed over");
+    for (const std::string& note : ssh.host_keys.passed_over()) notes.push_back(note + ": passed over");
+  }
+  say(notes, terminal);
+}
+
+std::unique_ptr<Purpose> make_purpose(const Run& run) {
+  const Charset charset = run.status_style.charset;
+  if (run.options.task == Task::check) return make_check_purpose(run.plan, run.options, charset);
+  return make_command_purpose(run.plan, run.options, run.probe, charset);
+}
+
 int run_plan(Plan plan, const Options& options, const Probe& probe,
              const std::shared_ptr<Terminal>& terminal) {
-  const HostCount ways = count_ways(options, plan.run.hosts);
+  const HostCount ways = count_ways(options, plan);
   const std::size_t descriptor_limit = raise_descriptor_limit(ways);
   if (can_ask_on_terminal()) plan.run.limits.questions = Questions::can_be_asked;
   Run run{.plan = plan,
@@ -246,12 +266,11 @@ int run_plan(Plan plan, const Options& options, const Probe& probe,
           .terminal = terminal,
           .ssh = SshState(plan.ssh.home),
           .descriptor_limit = descriptor_limit,
-          .json = {},
           .io_failed = false,
           .status_style = choose_status_style(options, probe)};
   if (ways.by_ssh > 0) load(run.plan, run.ssh, *terminal);
   terminal->set_charset(run.status_style.charset);
-  if (options.json) run.json.emplace(run.plan);
+  run.purpose = make_purpose(run);
   for (;;) {
     if (const auto status = try_to_run(run)) return *status;
   }
@@ -263,25 +282,49 @@ int answer(const std::string& text, Terminal& terminal) {
   return terminal.error(StreamId::out) ? kIoStatus : 0;
 }
 
+/// Becomes the user's ssh; returns only where there is nothing to become.
+int run_ssh(const Options& options, const Probe& probe, Terminal& terminal) {
+  std::vector<std::string> words = ssh_command(options, probe);
+  const std::string line = shell_quote(words);
+  if (options.dry_run) return answer(line + '\n', terminal);
+  if (options.verbosity > 0) say({line}, terminal);
+  std::vector<char*> argv;
+  for (std::string& word : words) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  std::signal(SIGPIPE, SIG_DFL);
+  std::signal(SIGXFSZ, SIG_DFL);
+  ::execvp(argv.front(), argv.data());
+  const int error = errno;
+  say({fmt::format("ssh: cannot start it: {} (expected OpenSSH's client in $PATH)", std::strerror(error))},
+      terminal);
+  return error == ENOENT ? kNotFoundStatus : kCannotRunStatus;
+}
+
 int dispatch(const std::vector<std::string>& arguments, const std::shared_ptr<Terminal>& terminal) {
-  const auto parsed = parse_options(arguments);
+  const std::unique_ptr<Probe> probe = make_system_probe();
+  const auto parsed = parse_options(arguments, *probe);
   if (const auto* text = std::get_if<Answer>(&parsed)) return answer(text->text, *terminal);
   const Options& options = std::get<Options>(parsed);
-  const std::unique_ptr<Probe> probe = make_system_probe();
   switch (options.task) {
-    case Task::hosts:
-      return answer(answer_hosts(options, *probe), *terminal);
-    case Task::check:
-    case Task::config:
+    case Task::hosts: {
+      const HostsAnswer hosts = answer_hosts(options, *probe);
+      say(hosts.notes, *terminal);
+      return answer(hosts.text, *terminal);
+    }
     case Task::ssh:
+      return run_ssh(options, *probe, *terminal);
+    case Task::config:  // answered by parse_options
+    case Task::check:
     case Task::run:
       break;
   }
-  if (!options.words && !options.script && is_terminal(STDIN_FILENO)) {
+  const bool checks = options.task == Task::check;
+  if (!checks && !options.words && !options.script && is_terminal(STDIN_FILENO)) {
     if (options.arguments.empty()) return answer(help_text(), *terminal);
     throw UsageError("no command (podrun [OPTIONS] -- COMMAND)");
   }
-  const Plan plan = make_plan(options, *probe);
+  const Plan plan = checks ? make_check_plan(options, *probe) : make_plan(options, *probe);
+  say(plan.notes, *terminal);
   if (options.dry_run) return answer(describe_plan(plan), *terminal);
   return run_plan(plan, options, *probe, terminal);
 }

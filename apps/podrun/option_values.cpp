@@ -26,6 +26,16 @@ std::uint16_t parse_port(const std::string& text) {
   return port;
 }
 
+bool parse_boolean(const std::string& text) {
+  for (const std::string_view word : {"true", "yes", "on", "1"}) {
+    if (text == word) return true;
+  }
+  for (const std::string_view word : {"false", "no", "off", "0"}) {
+    if (text == word) return false;
+  }
+  throw UsageError(fmt::format("bad value \"{}\" (expected true or false)", text));
+}
+
 std::chrono::milliseconds parse_milliseconds(const std::string& text) {
   constexpr std::uint32_t kMost = 24 * 3600 * 1000;
   if (!text.ends_with("ms")) return parse_duration(text);

@@ -17,6 +17,8 @@ namespace podrun {
 
 std::size_t parse_count(const std::string& text, std::size_t least = 1);
 std::uint16_t parse_port(const std::string& text);
+/// `true` or `false`; yes, no, on and off too.
+bool parse_boolean(const std::string& text);
 /// A duration, or a whole number of milliseconds: `500ms`.
 std::chrono::milliseconds parse_milliseconds(const std::string& text);
 /// At least one second.

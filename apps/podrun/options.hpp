@@ -7,10 +7,12 @@
 #include <vector>
 
 #include "podrun/hosts/discovery.hpp"
+#include "podrun/hosts/probe.hpp"
 #include "podrun/output/color.hpp"
 #include "podrun/output/dedup_sink.hpp"
 #include "podrun/output/line_printer.hpp"
 #include "podrun/output/status_line.hpp"
+#include "podrun/run/check_report.hpp"
 #include "podrun/run/run_policy.hpp"
 
 namespace podrun {
@@ -24,14 +26,29 @@ struct SshOptions {
   std::uint16_t port = 0;  ///< 0: not given
   std::vector<std::string> identities;
   std::vector<std::string> keywords;  ///< each `-o`
+  std::string config_file;            ///< `-F`; empty: not given
 };
 
-/// The command line, split into what each part needs; nothing is read or looked up yet.
+/// A variable or a file of variables that the configuration gives to the command.
+struct ConfiguredEnvironment {
+  bool is_file = false;
+  std::string text;   ///< `NAME=VALUE`, `NAME` or the path of the file
+  std::string where;  ///< `~/.config/podrun/config.yaml:7: env`
+};
+
+/// The command line and the configuration, split into what each part needs; no host is looked up yet.
 struct Options {
   Task task = Task::run;
   HostQuery hosts;
-  bool forget_keys = false;  ///< of Task::hosts
-  std::string via;           ///< empty: not given
+  std::string pod;                           ///< empty: none of the configuration
+  bool forget_keys = false;                  ///< of Task::hosts
+  CheckRequest check;                        ///< of Task::check
+  std::optional<std::chrono::seconds> wait;  ///< of Task::check
+  bool save = false;                         ///< of Task::hosts
+  bool force = false;                        ///< with `save`
+  std::string via;                           ///< empty: not given
+  std::string ssh_rank;                      ///< of Task::ssh: a rank or a name
+  std::vector<std::string> ssh_words;        ///< what stands behind it
   SshOptions ssh;
 
   // What runs
@@ -39,6 +56,7 @@ struct Options {
   std::optional<std::string> script;
   std::vector<std::string> environment;  ///< each `-e`
   std::vector<std::string> environment_files;
+  std::vector<ConfiguredEnvironment> configured_environment;  ///< a later one wins
   std::optional<std::string> directory;
   bool same_directory = false;
   bool clean_up = false;
@@ -63,6 +81,7 @@ struct Options {
   std::string outdir;  ///< empty: not given
   int verbosity = 0;
   bool dry_run = false;
+  bool version = false;
 
   bool connect_timeout_given = false;
   bool retries_given = false;
@@ -76,8 +95,8 @@ struct Answer {
   std::string text;
 };
 
-/// Throws UsageError: one line that names what is wrong and the way out.
-std::variant<Options, Answer> parse_options(const std::vector<std::string>& arguments);
+/// Reads the configuration too. Throws UsageError: one line that names what is wrong and the way out.
+std::variant<Options, Answer> parse_options(const std::vector<std::string>& arguments, const Probe& probe);
 
 /// What `--help` prints.
 std::string help_text();

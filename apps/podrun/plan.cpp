@@ -22,37 +22,50 @@ std::string read_file(const Probe& probe, const std::string& option, const std::
   return std::move(*content);
 }
 
-/// `-e NAME=VALUE`, or `-e NAME` for the value that it has here.
-Variable parse_variable(const std::string& text, const Probe& probe) {
+/// `-e NAME=VALUE`, or `-e NAME` for the value that it has here. `where`: for errors.
+Variable parse_variable(const std::string& text, const std::string& where, const Probe& probe) {
   const std::size_t equals = text.find('=');
   const std::string name = text.substr(0, equals);
   if (!is_variable_name(name)) {
     throw UsageError(
-        fmt::format("--env: bad name in \"{}\" (expected NAME or NAME=VALUE; letters, digits and _)",
+        fmt::format("{}: bad name in \"{}\" (expected NAME or NAME=VALUE; letters, digits and _)", where,
                     text.substr(0, equals == std::string::npos ? equals : equals + 1)));
   }
   if (equals != std::string::npos) return {name, text.substr(equals + 1), false};
   std::optional<std::string> value = probe.env(name);
-  if (!value)
-    throw UsageError(fmt::format("--env: \"{}\" is not set here (set it, or write {}=VALUE)", name, name));
-  return {name, std::move(*value), true};
-}
-
-std::vector<Variable> make_environment(const Options& options, const Probe& probe) {
-  std::vector<Variable> environment;
-  for (const std::string& path : options.environment_files) {
-    for (Variable& variable : parse_env_file(read_file(probe, "--env-file", path), path)) {
-      variable.secret = true;
-      environment.push_back(std::move(variable));
-    }
+  if (!value) {
+    throw UsageError(
+        fmt::format("{}: \"{}\" is not set here (set it, or write {}=VALUE)", where, name, name));
   }
-  for (const std::string& text : options.environment) environment.push_back(parse_variable(text, probe));
-  return environment;
+  return {name, std::move(*value), true};
 }
 
 void append(std::vector<Variable>& environment, std::vector<Variable> more) {
   environment.insert(environment.end(), std::make_move_iterator(more.begin()),
                      std::make_move_iterator(more.end()));
+}
+
+std::vector<Variable> secret(std::vector<Variable> variables) {
+  for (Variable& variable : variables) variable.secret = true;
+  return variables;
+}
+
+std::vector<Variable> make_environment(const Options& options, const Probe& probe) {
+  std::vector<Variable> environment;
+  const auto add_file = [&](const std::string& path, const std::string& where) {
+    append(environment, secret(parse_env_file(read_file(probe, where, path), path)));
+  };
+  for (const ConfiguredEnvironment& each : options.configured_environment) {
+    if (each.is_file) {
+      add_file(each.text, each.where);
+    } else {
+      append(environment, secret({parse_variable(each.text, each.where, probe)}));
+    }
+  }
+  for (const std::string& path : options.environment_files) add_file(path, "--env-file");
+  for (const std::string& text : options.environment)
+    environment.push_back(parse_variable(text, "--env", probe));
+  return environment;
 }
 
 bool is_blank(std::string_view text) { return text.find_first_not_of(" \t\r\n") == std::string_view::npos; }
@@ -74,10 +87,16 @@ ShellText read_text(const Probe& probe) {
   return shell;
 }
 
-Command make_command(const Options& options, const Probe& probe) {
+/// A command but for what runs.
+Command make_surroundings(const Options& options, const Probe& probe) {
   Command command;
   command.environment = make_environment(options, probe);
   command.shell = options.login ? ShellStart::login : ShellStart::plain;
+  return command;
+}
+
+Command make_command(const Options& options, const Probe& probe) {
+  Command command = make_surroundings(options, probe);
   if (options.script) {
     command.what = make_script(options, probe);
   } else if (!options.words) {
@@ -146,25 +165,34 @@ struct DescribeCommand {
   }
 };
 
-}  // namespace
-
-Plan make_plan(const Options& options, const Probe& probe) {
-  check_standard_input(options);
+Plan make_plan_for(Command command, const Options& options, const Probe& probe) {
   Plan plan;
-  plan.command = make_command(options, probe);
-  plan.run.hosts = discover(options.hosts, probe);
+  plan.command = std::move(command);
+  Discovery found = discover(options.hosts, probe);
+  plan.run.hosts = std::move(found.hosts);
+  plan.notes = std::move(found.notes);
   plan.run.command = build_command(plan.command);
   plan.run.supervision = make_supervision(options, probe);
   plan.run.limits = options.limits;
   plan.ssh = ssh_plan(options, probe);
-  if (plan.ssh.settings.connect_timeout && !options.connect_timeout_given)
-    plan.run.limits.connect_timeout = *plan.ssh.settings.connect_timeout;
-  if (plan.ssh.settings.connection_attempts && !options.retries_given)
-    plan.run.limits.retries = *plan.ssh.settings.connection_attempts - 1;
+  if (options.via.empty()) find_settings(plan.ssh, plan.run.hosts, options, plan.run.limits);
   check_ways(options, plan.run.hosts);
   plan.run.run_id = random_id();
   plan.run.verbosity = options.verbosity;
   return plan;
+}
+
+}  // namespace
+
+Plan make_plan(const Options& options, const Probe& probe) {
+  check_standard_input(options);
+  return make_plan_for(make_command(options, probe), options, probe);
+}
+
+Plan make_plan(const Options& options, const Probe& probe, Words words) {
+  Command command = make_surroundings(options, probe);
+  command.what = std::move(words);
+  return make_plan_for(std::move(command), options, probe);
 }
 
 std::string describe_plan(const Plan& plan) {

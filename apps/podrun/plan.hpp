@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "podrun/hosts/probe.hpp"
 #include "podrun/remote/command.hpp"
@@ -17,11 +18,15 @@ struct Plan {
   Command command;
   SshPlan ssh;
   RunPlan run;
+  std::vector<std::string> notes = {};  ///< what the user should know of the hosts
 };
 
 /// Finds the hosts and reads what the command is made of: files, standard input, variables. Throws
 /// UsageError.
 Plan make_plan(const Options& options, const Probe& probe);
+
+/// The same for what podrun itself wants to run there, as a user would; reads no standard input for it.
+Plan make_plan(const Options& options, const Probe& probe, Words words);
 
 /// For --dry-run: which hosts, and the exact text. Values that are not on the command line are not shown.
 std::string describe_plan(const Plan& plan);

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "podrun/config/described_hosts.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "support/usage_error.hpp"
+
+namespace podrun {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr const char* kYaml = R"(acceleratorConfig:
+  topology: 2x2x2
+  type: V4
+acceleratorType: v4-16
+apiVersion: V2
+cidrBlock: 10.130.0.0/20
+createTime: '2026-08-26T21:52:13.123456789Z'
+health: HEALTHY
+id: '6502082742571311568'
+metadata:
+  ssh-keys: |
+    me:ssh-ed25519 AAAA me
+name: projects/my-project/locations/us-central2-b/nodes/my-tpu
+networkConfig:
+  enableExternalIps: true
+  network: projects/my-project/global/networks/default
+networkEndpoints:
+- accessConfig:
+    externalIp: 34.1.2.3
+  ipAddress: 10.130.0.27
+  port: 8470
+- accessConfig: {}
+  ipAddress: 10.130.0.26
+  port: 8470
+runtimeVersion: tpu-ubuntu2204-base
+state: READY
+)";
+
+constexpr const char* kJson = R"({
+  "acceleratorType": "v4-16",
+  "health": "UNHEALTHY_MAINTENANCE",
+  "name": "projects/my-project/locations/us-central2-b/nodes/my-tpu",
+  "networkEndpoints": [
+    {"accessConfig": {"externalIp": "34.1.2.3"}, "ipAddress": "10.130.0.27", "port": 8470},
+    {"ipAddress": "10.130.0.26", "port": 8470}
+  ],
+  "state": "READY"
+}
+)";
+
+std::string error_of(const std::string& text) {
+  return usage_error([&] { hosts_of_description(text); });
+}
+
+TEST(Description, IsReadAsYamlAndAsJson) {
+  EXPECT_EQ(hosts_of_description(kYaml), "10.130.0.27\n10.130.0.26\n");
+  EXPECT_EQ(hosts_of_description(kJson), "10.130.0.27\n10.130.0.26\n");
+}
+
+TEST(Description, MayBeAListOfTpus) {
+  const std::string second = "name: b\nnetworkEndpoints:\n- ipAddress: 10.0.0.9\n";
+  const std::string all = "10.130.0.27\n10.130.0.26\n10.0.0.9\n";
+  EXPECT_EQ(hosts_of_description("---\n" + std::string(kYaml) + "---\n" + second), all);
+  EXPECT_EQ(hosts_of_description("[\n" + std::string(kJson) +
+                                 R"(,{"name":"b","networkEndpoints":[{"ipAddress":"10.0.0.9"}]}])"),
+            all);
+}
+
+TEST(Description, OfSeveralNetworksHasThePrimaryAddressOfEachWorker) {
+  EXPECT_EQ(hosts_of_description("networkConfigs:\n- network: a\n- network: b\nnetworkEndpoints:\n"
+                                 "- ipAddress: 10.0.0.1\n- ipAddress: 10.1.0.1\n"
+                                 "- ipAddress: 10.0.0.2\n- ipAddress: 10.1.0.2\n"),
+            "10.0.0.1\n10.0.0.2\n");
+}
+
+TEST(Description, IsNoListOfHosts) {
+  for (const char* list :
+       {"", "\n", "a\nb:22\n", "# state: x\na\n", "[2001:db8::1]:22\n", "2001:db8::1\n", "tpu-[0-3]\n",
+        "[0-3].zone\n", "user@host\n", "host slots=8\n", "networkEndpoints\n"}) {
+    EXPECT_EQ(hosts_of_description(list), std::nullopt) << list;
+  }
+}
+
+TEST(Description, WithoutHostsIsAnError) {
+  EXPECT_EQ(error_of("name: projects/p/nodes/my-tpu\nstate: CREATING\n"),
+            "standard input: no networkEndpoints of \"projects/p/nodes/my-tpu\", its state is CREATING "
+            "(expected what "
+            "gcloud compute tpus tpu-vm describe prints of a TPU that is READY)");
+  EXPECT_THAT(error_of("networkEndpoints: []\n"), HasSubstr("standard input: no networkEndpoints (expected"));
+  EXPECT_THAT(error_of("networkEndpoints:\n- port: 8470\n"),
+              HasSubstr("standard input: no ipAddress of worker 0"));
+  EXPECT_THAT(error_of("networkEndpoints:\n- 10.0.0.1\n"), HasSubstr("no ipAddress of worker 0"));
+  EXPECT_THAT(error_of("- a\n- b\n"), HasSubstr("no networkEndpoints"));
+  EXPECT_THAT(error_of("{}"), HasSubstr("no networkEndpoints"));
+}
+
+TEST(Description, NamesTheLineOfASlip) {
+  EXPECT_THAT(error_of("name: a\nnetworkEndpoints: [\n"), HasSubstr("standard input:3: "));
+  EXPECT_THAT(error_of(std::string(100'000, '{')), HasSubstr("standard input:"));
+}
+
+}  // namespace
+}  // namespace podrun
