@@ -134,7 +134,8 @@ class Podrun:
         self.home.mkdir()
         self.wrapper = [os.fspath(word) for word in wrapper]
         passed_on = {name: value for name, value in os.environ.items() if name.endswith("SAN_OPTIONS")}
-        self.env = {"PATH": os.environ["PATH"], "HOME": str(self.home), "LANG": "C.UTF-8", **passed_on}
+        # On a TPU VM the metadata server would name hosts, and no test means these.
+        self.env = {"PATH": os.environ["PATH"], "HOME": str(self.home), "LANG": "C.UTF-8", "TPU_SKIP_MDS_QUERY": "1", **passed_on}
         self.binary = os.environ["PODRUN_BIN"]
         self._runs = 0
 

@@ -24,6 +24,7 @@ def refused(podrun, *args, **options):
 @pytest.mark.smoke
 def test_the_first_word_is_a_podrun_command(podrun):
     assert refused(podrun, "echo", "hi") == '"echo" is not a podrun command; to run it on every host: podrun -- echo hi'
+    assert refused(podrun, "chek") == '"chek" is not a podrun command (did you mean podrun check?); to run it on every host: podrun -- chek'
 
 
 def test_the_suggested_spelling_can_be_pasted(podrun):

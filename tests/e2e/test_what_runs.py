@@ -197,7 +197,7 @@ def test_values_never_show_in_a_process_list(podrun):
             assert b"secret-of-here" not in process.command
             assert b"secret-in-file" not in process.command
             assert process.pid == run.pid or b"secret-on-hosts" not in process.command
-    assert seen > 5
+    assert seen > 1
     assert by_rank(run.wait().stdout) == {rank: [b"secret-of-here secret-on-hosts secret-in-file"] for rank in range(4)}
 
 
