@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "connectors.hpp"
 
+#include "podrun/base/error.hpp"
 #include "podrun/local/connectors.hpp"
 #include "podrun/local/login_environment.hpp"
 
@@ -36,6 +37,17 @@ std::shared_ptr<Stream> run_proxy(const asio::any_io_executor& executor, const s
                                   .environment = own_environment(),
                                   .role = ProcessRole::way_in,
                                   .descriptor_limit = descriptor_limit});
+}
+
+/// The settings have been found before the run; what still goes wrong now, as with a name service that does
+/// not answer any more, is this host's failure.
+template <typename Find>
+SshSettings or_host_error(Find find) {
+  try {
+    return find();
+  } catch (const UsageError& error) {
+    throw HostError({"connecting", error.what(), Retry::may_help});
+  }
 }
 
 }  // namespace
@@ -86,11 +98,16 @@ Connectors::Connectors(const std::shared_ptr<asio::io_context>& context, const O
        .connect_timeout = plan.run.limits.connect_timeout,
        .orphan_timeout = plan.run.supervision.orphan_timeout,
        .settings_for_jump_host =
-           [config = plan.ssh.config](const Host& host) { return config->settings_for_jump_host(host); },
+           [config = plan.ssh.config](const Host& host) {
+             return or_host_error([&] { return config->settings_for_jump_host(host); });
+           },
        .run_proxy_command =
-           [executor, shell = probe.env("SHELL").value_or("/bin/sh"), descriptor_limit](
-               const std::string& command) { return run_proxy(executor, shell, command, descriptor_limit); }},
-      [config = plan.ssh.config](const Host& host) { return config->settings_for(host); });
+           [executor, shell = user_shell(probe), descriptor_limit](const std::string& command) {
+             return run_proxy(executor, shell, command, descriptor_limit);
+           }},
+      [config = plan.ssh.config](const Host& host) {
+        return or_host_error([&] { return config->settings_for(host); });
+      });
 }
 
 }  // namespace podrun

@@ -12,11 +12,16 @@
 
 namespace podrun {
 
+std::string user_shell(const Probe& probe) {
+  const std::string shell = probe.env("SHELL").value_or("");
+  return shell.empty() ? "/bin/sh" : shell;
+}
+
 SshPlan ssh_plan(const Options& options, const Probe& probe) {
   const Account account = own_account(probe.env("HOME").value_or(""));
   ConfigWorld world = system_config_world(account.home, account.name);
   world.env = [&probe](const std::string& name) { return probe.env(name); };
-  world.run = [shell = probe.env("SHELL").value_or("/bin/sh")](const std::string& command) {
+  world.run = [shell = user_shell(probe)](const std::string& command) {
     return run_shell_command(shell, command);
   };
   const SshOptions& ssh = options.ssh;

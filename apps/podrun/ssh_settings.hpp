@@ -22,6 +22,9 @@ struct SshPlan {
   std::vector<SshSettings> settings = {};  ///< of every host that SSH leads to, jump hosts among them
 };
 
+/// What runs a ProxyCommand and Match exec, as in ssh.
+std::string user_shell(const Probe& probe);
+
 /// What the command line and ssh_config(5) say of it; asks `probe` for as long as it lives. Throws
 /// UsageError.
 SshPlan ssh_plan(const Options& options, const Probe& probe);

@@ -71,8 +71,8 @@ std::string describe(const OutcomeGroup& of, const std::vector<Host>& hosts) {
 }  // namespace
 
 std::string describe(const Failure& failure) {
-  const std::string what = escape_controls(failure.what);
-  return failure.stage.empty() ? what : fmt::format("{}: {}", failure.stage, what);
+  return escape_controls(failure.stage.empty() ? failure.what
+                                               : fmt::format("{}: {}", failure.stage, failure.what));
 }
 
 std::string describe(const HostOutcome& outcome) { return std::visit(Description{}, outcome); }

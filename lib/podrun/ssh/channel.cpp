@@ -2,13 +2,14 @@
 #include "podrun/ssh/channel.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <csignal>
 #include <new>
 #include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
+
+#include "podrun/base/lower_first.hpp"
 
 namespace podrun {
 namespace {
@@ -35,16 +36,23 @@ int signal_number(std::string_view name) {
 }
 
 /// Why a jump host does not forward: libssh's `Channel opening failure: channel 43 error (2) Connection
-/// refused`, where 1 is "prohibited" and 2 "connect failed" (RFC 4254 5.1).
-Failure forward_refused(std::string_view error, Failure failure) {
-  if (error.find("error (1)") != std::string_view::npos) {
-    failure.what += " (AllowTcpForwarding or PermitOpen of its sshd_config?)";
-  } else if (const std::size_t reason = error.find("error (2) "); reason != std::string_view::npos) {
-    failure.what = error.substr(error.find(") ") + 2);
-    failure.what.front() = static_cast<char>(std::tolower(static_cast<unsigned char>(failure.what.front())));
-    failure.retry = Retry::may_help;
+/// refused`, where 1 is "prohibited" and 2 "connect failed" (RFC 4254 5.1). It has one such text for all
+/// channels of a session: where another's number is in it, ours was there before. Whom a jump host prohibits
+/// to forward, it does so for all; but why it cannot connect says nothing of other hosts.
+Failure forward_refused(std::string_view error, unsigned number) {
+  constexpr std::string_view kProhibited = " error (1) ";
+  constexpr std::string_view kFailed = " error (2) ";
+  const bool is_ours = error.find(fmt::format("channel {} ", number)) != std::string_view::npos;
+  if (const std::size_t reason = error.find(kProhibited); reason != std::string_view::npos) {
+    return {"connecting",
+            fmt::format("refused: {} (AllowTcpForwarding or PermitOpen of its sshd_config?)",
+                        error.substr(reason + kProhibited.size())),
+            is_ours ? Retry::no : Retry::may_help};
   }
-  return failure;
+  const std::size_t reason = is_ours ? error.find(kFailed) : std::string_view::npos;
+  const std::string why =
+      reason == std::string_view::npos ? "" : lower_first(error.substr(reason + kFailed.size()));
+  return {"connecting", why.empty() ? "it could not connect" : why, Retry::may_help};
 }
 
 }  // namespace
@@ -73,6 +81,7 @@ void Channel::create() {
   callbacks_.channel_exit_status_function = on_exit_status;
   callbacks_.channel_exit_signal_function = on_exit_signal;
   ssh_set_channel_callbacks(channel_, &callbacks_);
+  number_ = session_->next_number_++;
 }
 
 asio::awaitable<void> Channel::start(const std::string& command) {
@@ -81,11 +90,11 @@ asio::awaitable<void> Channel::start(const std::string& command) {
   // together with the opening, which saves a round trip.
   const bool first = !std::exchange(session_->used_, true);
   const bool at_once = first && ssh_get_openssh_version(session_->transport_->session()) > 0;
-  const auto open = [this] { return ssh_channel_open_session(channel_); };
+  open_ = [channel = channel_] { return ssh_channel_open_session(channel); };
   const auto run = [&] { return ssh_channel_request_exec(channel_, command.c_str()); };
-  opened_ = at_once && session_->transport_->call(open) != SSH_ERROR;
+  opened_ = at_once && session_->transport_->call(open_) != SSH_ERROR;
   try {
-    if (!opened_) co_await finish(open, kOpening);
+    if (!opened_) co_await finish(open_, kOpening);
     opened_ = true;
     co_await finish(run, kRunning);
   } catch (const HostError& error) {
@@ -95,6 +104,7 @@ asio::awaitable<void> Channel::start(const std::string& command) {
     if (refused_at_once)
       throw HostError({kOpening, "refused by the server (MaxSessions of its sshd_config?)"});
     const bool goes_on = !failure_ && !session_->transport_->dead();
+    if (!opened_ && goes_on) open_ = nullptr;  // refused
     if (!first && !opened_ && goes_on) throw ChannelRefused(failure);
     throw;
   }
@@ -105,12 +115,15 @@ asio::awaitable<void> Channel::forward(std::string host, std::uint16_t port) {
   is_forwarded_ = true;
   session_->used_ = true;
   // The last two say whose connection it is, and mean nothing here. RFC 4254 7.2
-  const auto open = [&] { return ssh_channel_open_forward(channel_, host.c_str(), port, "127.0.0.1", 0); };
+  open_ = [channel = channel_, host, port] {
+    return ssh_channel_open_forward(channel, host.c_str(), port, "127.0.0.1", 0);
+  };
   try {
-    co_await finish(open, "connecting");
-  } catch (const HostError& error) {
+    co_await finish(open_, "connecting");
+  } catch (const HostError&) {
     if (failure_ || session_->transport_->dead()) throw;
-    throw HostError(forward_refused(ssh_get_error(session_->transport_->session()), error.failure()));
+    open_ = nullptr;  // refused
+    throw HostError(forward_refused(ssh_get_error(session_->transport_->session()), number_));
   }
   opened_ = true;
 }
@@ -304,13 +317,14 @@ void Channel::release() {
   if (!channel_) return;
   // libssh goes on calling them until the host has closed the channel too.
   ssh_remove_channel_callbacks(channel_, &callbacks_);
-  session_->transport_->call([this] {
-    // Where it was never opened libssh would close number 0, which is another's.
-    if (opened_ && ssh_channel_close(channel_) == SSH_AGAIN)
-      ssh_channel_close(channel_);  // the first did the end of input
+  // Where it was never opened libssh would close number 0, which is another's.
+  if (opened_) {
+    session_->close_channel(channel_);
+  } else if (open_) {
+    session_->close_when_opened(channel_, std::move(open_));
+  } else {
     ssh_channel_free(channel_);
-    return SSH_OK;
-  });
+  }
   channel_ = nullptr;
   session_->transport_->wake();
 }

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -69,6 +70,8 @@ class Channel : public Stream {
 
   std::shared_ptr<Session> session_;
   ssh_channel channel_ = nullptr;  ///< null: closed here
+  unsigned number_ = 0;            ///< libssh's, which it tells in errors only
+  std::function<int()> open_;      ///< asks libssh for it, once more until it is answered
   bool opened_ = false;            ///< the server knows it, or is taken to
   bool is_forwarded_ = false;      ///< no command: its output is all that there is to know
   ssh_channel_callbacks_struct callbacks_{};

@@ -3,12 +3,15 @@
 
 #include <utility>
 
+#include <fmt/format.h>
 #include <libssh/libssh.h>
 
 #include "podrun/ssh/algorithms.hpp"
 
 namespace podrun {
 namespace {
+
+constexpr const char* kProxyCommand = "ProxyCommand";
 
 std::string configured_or(const std::string& configured, std::string_view ours) {
   return configured.empty() ? std::string(ours) : configured;
@@ -69,7 +72,11 @@ std::string Connection::stage() const {
 }
 
 void Connection::stop(Failure failure) {
-  if (failure.stage.empty()) failure.stage = stage();
+  if (failure.stage.empty()) {
+    failure.stage = stage();
+    const std::string said = tunnel_ && !session_ ? tunnel_->said() : "";
+    if (!said.empty()) failure.what += fmt::format(" ({} says: {})", kProxyCommand, said);
+  }
   if (!stopped_) stopped_ = failure;
   if (lookup_) lookup_->stop(failure);
   if (dial_) dial_->stop(failure);
@@ -108,7 +115,7 @@ asio::awaitable<HostKeyDecision> Connection::greet() {
 /// A socket that leads to the host.
 asio::awaitable<int> Connection::find_way() {
   if (!settings_.proxy_command.empty()) {
-    tunnel_.emplace(world_.executor, world_.run_proxy_command(settings_.proxy_command), "ProxyCommand");
+    tunnel_.emplace(world_.executor, world_.run_proxy_command(settings_.proxy_command), kProxyCommand);
     co_return tunnel_->take_descriptor();
   }
   if (!settings_.proxy_jump.empty()) {

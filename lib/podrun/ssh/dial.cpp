@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cerrno>
 #include <optional>
 #include <system_error>
@@ -18,6 +17,7 @@
 #include <fmt/format.h>
 
 #include "podrun/base/event.hpp"
+#include "podrun/base/lower_first.hpp"
 
 namespace podrun {
 namespace {
@@ -34,9 +34,7 @@ struct Problem {
 /// The system's words, as they are written elsewhere.
 std::string describe(int error) {
   if (error == ETIMEDOUT) return "timed out";
-  std::string text = std::generic_category().message(error);
-  text.front() = static_cast<char>(std::tolower(static_cast<unsigned char>(text.front())));
-  return text;
+  return lower_first(std::generic_category().message(error));
 }
 
 bool is_exhaustion(int error) {

@@ -95,6 +95,7 @@ bool Session::handle_arrivals(Clock::time_point now) {
   // A channel's own call may have taken in what another one waits for.
   const bool arrived = std::exchange(seen_, transport_->bytes_received()) != transport_->bytes_received();
   heard_ = heard_ || arrived;
+  if (arrived) close_unwanted();
   for (Channel* channel : channels_) channel->after_step(arrived);
   transport_->check();
   return !all && !holds_back();
@@ -134,6 +135,33 @@ void Session::show_life() {
   catching_up_ = exchanges_keys || too_long;
   transport_->wake();
   arm_sign_of_life();
+}
+
+void Session::close_channel(ssh_channel channel) {
+  transport_->call([channel] {
+    if (ssh_channel_close(channel) == SSH_AGAIN)
+      ssh_channel_close(channel);  // the first did the end of input
+    ssh_channel_free(channel);
+    return SSH_OK;
+  });
+}
+
+/// Freed before its answer it would stay open there.
+void Session::close_when_opened(ssh_channel channel, std::function<int()> open) {
+  unwanted_.push_back({channel, std::move(open)});
+}
+
+void Session::close_unwanted() {
+  std::erase_if(unwanted_, [this](const Unwanted& unwanted) {
+    const int result = transport_->call(unwanted.open);
+    if (result == SSH_AGAIN) return false;
+    if (result == SSH_OK) {
+      close_channel(unwanted.channel);
+    } else {
+      ssh_channel_free(unwanted.channel);
+    }
+    return true;
+  });
 }
 
 void Session::close(const Failure& failure) {

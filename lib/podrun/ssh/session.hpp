@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -72,15 +73,25 @@ class Session : public std::enable_shared_from_this<Session> {
   void show_life();
   void arm_sign_of_life();
   void close(const Failure& failure);
+  void close_channel(ssh_channel channel);
+  void close_when_opened(ssh_channel channel, std::function<int()> open);
+  void close_unwanted();
   void ask_if_alive();
   void arm_keep_alive();
 
   asio::any_io_executor executor_;
   std::unique_ptr<Transport> transport_;  ///< null: closed
   std::vector<Channel*> channels_;        ///< each takes itself out
-  std::uint64_t seen_ = 0;                ///< bytes received that the channels have been told of
-  bool used_ = false;                     ///< there has been a channel
-  std::optional<Failure> failure_;        ///< why it is closed
+  /// Of channels that were given up while the server had not answered.
+  struct Unwanted {
+    ssh_channel channel;
+    std::function<int()> open;  ///< SSH_AGAIN: not yet
+  };
+  std::vector<Unwanted> unwanted_;
+  unsigned next_number_ = 43;       ///< libssh counts channels from there, in the order of opening
+  std::uint64_t seen_ = 0;          ///< bytes received that the channels have been told of
+  bool used_ = false;               ///< there has been a channel
+  std::optional<Failure> failure_;  ///< why it is closed
 
   KeepAlive keep_alive_;
   asio::steady_timer keep_alive_timer_;

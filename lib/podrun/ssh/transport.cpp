@@ -7,7 +7,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <cctype>
 #include <cerrno>
 #include <new>
 #include <string_view>
@@ -15,6 +14,8 @@
 #include <utility>
 
 #include <fmt/format.h>
+
+#include "podrun/base/lower_first.hpp"
 
 namespace podrun {
 namespace {
@@ -37,12 +38,6 @@ bool take_prefix(std::string_view& text, std::string_view prefix) {
   if (!text.starts_with(prefix)) return false;
   text.remove_prefix(prefix.size());
   return true;
-}
-
-std::string lower_first(std::string_view text) {
-  std::string result(text);
-  if (!result.empty()) result[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(result[0])));
-  return result;
 }
 
 /// libssh's `Socket error: Connection reset by peer`, `Received SSH_MSG_DISCONNECT: 2:Too many …`, `Channel
@@ -166,8 +161,8 @@ bool Transport::write_pending() const { return (ssh_get_status(session_.get()) &
 Failure Transport::failure() const {
   const std::string_view error = ssh_get_error(session_.get());
   const bool says_why = error.starts_with("Received SSH_MSG_DISCONNECT: ");
-  const std::optional<std::string> end = end_of_way_ && !says_why ? end_of_way_() : std::nullopt;
-  if (end) return {stage_, *end, Retry::may_help};
+  const std::optional<Failure> end = end_of_way_ && !says_why ? end_of_way_() : std::nullopt;
+  if (end) return *end;
   return {stage_, readable(error), may_pass(error) ? Retry::may_help : Retry::no};
 }
 

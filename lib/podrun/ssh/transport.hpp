@@ -24,7 +24,7 @@ namespace podrun {
 class Transport {
  public:
   /// Why the way to the host has ended, where that is more than a connection.
-  using EndOfWay = std::function<std::optional<std::string>()>;
+  using EndOfWay = std::function<std::optional<Failure>()>;
 
   /// Takes the descriptor over, and sets what is the same for every session.
   Transport(const asio::any_io_executor& executor, int descriptor, EndOfWay end_of_way = {});

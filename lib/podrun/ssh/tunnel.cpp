@@ -51,6 +51,7 @@ class Tunnel::State {
           if (self->said_.size() > kLongestSaying) self->said_.erase(0, self->said_.size() - kLongestSaying);
           continue;
         }
+        self->spoke_ = true;
         std::error_code error;
         co_await asio::async_write(self->socket_, asio::buffer(received->bytes.bytes()),
                                    asio::redirect_error(asio::use_awaitable, error));
@@ -78,11 +79,13 @@ class Tunnel::State {
     self->stream_->close_write();
   }
 
-  std::optional<std::string> failure() const {
+  std::optional<Failure> failure() const {
     if (!failure_) return std::nullopt;
-    const std::string said = last_line(said_);
-    return fmt::format("{}: {}{}{}", name_, *failure_, said.empty() ? "" : ": ", said);
+    const std::string last = said();
+    return Failure{name_, last.empty() ? failure_->what : fmt::format("{}: {}", failure_->what, last),
+                   failure_->retry};
   }
+  std::string said() const { return last_line(said_); }
 
   void stop() {
     stream_->stop({"", "abandoned"});
@@ -92,20 +95,26 @@ class Tunnel::State {
 
  private:
   void note(const StreamEvent& event) {
-    if (const auto* exited = std::get_if<Exited>(&event); exited && exited->status != 0)
-      failure_ = fmt::format("exit {}", exited->status);
+    if (const auto* exited = std::get_if<Exited>(&event)) {
+      const bool cannot_run = exited->status == 126 || exited->status == 127;  // as shells tell it
+      if (exited->status != 0 || !spoke_)
+        failure_ = {"", fmt::format("exit {}", exited->status), cannot_run ? Retry::no : Retry::may_help};
+    }
     if (const auto* signaled = std::get_if<Signaled>(&event))
-      failure_ = fmt::format("killed by signal {}", signaled->signal);
-    if (const auto* failure = std::get_if<Failure>(&event))
-      failure_ =
-          failure->stage.empty() ? failure->what : fmt::format("{}: {}", failure->stage, failure->what);
+      failure_ = {"", fmt::format("killed by signal {}", signaled->signal), Retry::may_help};
+    if (const auto* failure = std::get_if<Failure>(&event)) {
+      failure_ = {
+          "", failure->stage.empty() ? failure->what : fmt::format("{}: {}", failure->stage, failure->what),
+          Retry::may_help};
+    }
   }
 
   Socket socket_;
   std::shared_ptr<Stream> stream_;
   std::string name_;
-  std::string said_;  ///< on standard error, the end of it
-  std::optional<std::string> failure_;
+  std::string said_;    ///< on standard error, the end of it
+  bool spoke_ = false;  ///< on standard output
+  std::optional<Failure> failure_;
 };
 
 Tunnel::Tunnel(const asio::any_io_executor& executor, std::shared_ptr<Stream> stream, std::string name) {
@@ -129,8 +138,10 @@ Tunnel::~Tunnel() {
 
 int Tunnel::take_descriptor() { return std::exchange(descriptor_, -1); }
 
-std::function<std::optional<std::string>()> Tunnel::end() const {
+std::function<std::optional<Failure>()> Tunnel::end() const {
   return [state = std::shared_ptr<const State>(state_)] { return state->failure(); };
 }
+
+std::string Tunnel::said() const { return state_->said(); }
 
 }  // namespace podrun

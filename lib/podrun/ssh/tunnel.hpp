@@ -25,8 +25,10 @@ class Tunnel {
   /// The session's end of it, for the caller to close. To be called once.
   int take_descriptor();
   /// Tells, also later, why the stream has ended, with what a proxy command said last; nothing while it runs,
-  /// and where it just ended. Known before the socket is at its end.
-  std::function<std::optional<std::string>()> end() const;
+  /// and where it just ended after some output. Known before the socket is at its end.
+  std::function<std::optional<Failure>()> end() const;
+  /// The last line that a proxy command has said on standard error.
+  std::string said() const;
 
  private:
   class State;

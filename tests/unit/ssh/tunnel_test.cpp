@@ -77,7 +77,23 @@ TEST(Tunnel, TellsWhyAProxyCommandFailed) {
     const auto end = opened.tunnel->end();
     EXPECT_EQ(co_await opened.read_all(), "");
     opened.tunnel.reset();
-    EXPECT_EQ(end(), "the way: exit 1: ERROR: 4003: no backend") << "also when the tunnel is gone";
+    EXPECT_EQ(end(), (Failure{"the way", "exit 1: ERROR: 4003: no backend", Retry::may_help}))
+        << "also when the tunnel is gone";
+  });
+}
+
+TEST(Tunnel, TellsOfAProxyCommandThatNeverSpokeOrCannotBeRun) {
+  test::run_coroutine([](asio::any_io_executor executor) -> asio::awaitable<void> {
+    Opened silent(executor);
+    silent.stream->say({err("no permission\n"), Exited{0}, Closed{}});
+    EXPECT_EQ(co_await silent.read_all(), "");
+    EXPECT_EQ(silent.tunnel->end()(), (Failure{"the way", "exit 0: no permission", Retry::may_help}));
+    Opened missing(executor);
+    missing.stream->say({err("sh: nc: not found\n"), Exited{127}, Closed{}});
+    EXPECT_EQ(co_await missing.read_all(), "");
+    EXPECT_EQ(missing.tunnel->end()(), (Failure{"the way", "exit 127: sh: nc: not found", Retry::no}));
+    silent.tunnel.reset();
+    missing.tunnel.reset();
   });
 }
 
@@ -86,7 +102,7 @@ TEST(Tunnel, TellsWhyAJumpHostIsLost) {
     Opened opened(executor);
     opened.stream->say({out("x"), Failure{"connection", "reset"}});
     EXPECT_EQ(co_await opened.read_all(), "x");
-    EXPECT_EQ(opened.tunnel->end()(), "the way: connection: reset");
+    EXPECT_EQ(opened.tunnel->end()(), (Failure{"the way", "connection: reset", Retry::may_help}));
     opened.tunnel.reset();
   });
 }
