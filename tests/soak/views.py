@@ -10,8 +10,15 @@ from collections import defaultdict
 # whether there was a newline at the end. A host that is not in it has printed nothing, unless the view is silent about it.
 
 
+# A host that hears nothing says so on the command's standard error, which may arrive where only the way there is cut.
+LAST_WORD = re.compile(rb"podrun: no word from podrun for \d+ s: this host ends the command\n")
+
+
 class Lines(list):
     """What a host printed, as lines."""
+
+    def without_last_word(self):
+        return Lines(line for line in self if not LAST_WORD.fullmatch(line + b"\n"))
 
     def equal(self, stream):
         text = b"".join(line + b"\n" for line in self)
@@ -23,6 +30,9 @@ class Lines(list):
 
 class Bytes(bytes):
     """What a host printed, exactly."""
+
+    def without_last_word(self):
+        return Bytes(LAST_WORD.sub(b"", self))
 
     def equal(self, stream):
         return self == stream.data
