@@ -8,6 +8,7 @@
 
 #include "podrun/base/error.hpp"
 #include "podrun/base/nearest_name.hpp"
+#include "podrun/remote/environment.hpp"
 
 #include "option_values.hpp"
 
@@ -72,11 +73,20 @@ void check_section(const ConfigSection& section, Place place, const std::string&
   const auto check = [&path](const Setting& entry, const std::string& fault) {
     if (!fault.empty()) throw UsageError(fmt::format("{}:{}: {}", path, entry.line, fault));
   };
+  const auto check_names = [&path](const Setting& entry) {
+    for (const SettingValue& value : entry.values) {
+      const std::string name = value.text.substr(0, value.text.find('='));
+      if (is_variable_name(name)) continue;
+      throw UsageError(fmt::format("{}:{}: {}: bad name \"{}\" (expected letters, digits and _)", path,
+                                   value.line, entry.key, name));
+    }
+  };
   std::map<std::string, const Setting*> topics;
   for (const Setting& entry : section.entries) {
     const OptionEntry* const option = option_of(entry, table);
     check(entry, fault_of_key(entry, option, place, table));
     check(entry, fault_of_shape(entry, option));
+    if (option && option->key() == "env") check_names(entry);
     const auto [before, is_new] = topics.emplace(topic_of(option ? option->key() : entry.key), &entry);
     if (is_new) continue;
     check(entry, fmt::format("{}: line {} has {} already (give one of them)", entry.key, before->second->line,

@@ -10,6 +10,7 @@
 #include "podrun/base/error.hpp"
 #include "podrun/hosts/discovery.hpp"
 #include "podrun/hosts/host_views.hpp"
+#include "podrun/output/escape.hpp"
 #include "podrun/ssh/host_keys.hpp"
 #include "podrun/ssh/known_hosts_store.hpp"
 
@@ -52,7 +53,7 @@ std::string forget(const std::vector<Host>& hosts, SshConfig& config) {
 }  // namespace
 
 HostsAnswer answer_hosts(const Options& options, const Probe& probe) {
-  const Discovery found = discover(options.hosts, probe);
+  Discovery found = discover(options.hosts, probe);
   const SshPlan ssh = ssh_plan(options, probe);
   if (options.forget_keys) return {.text = forget(found.hosts, *ssh.config), .notes = found.notes};
   HostsAnswer answer;
@@ -62,6 +63,9 @@ HostsAnswer answer_hosts(const Options& options, const Probe& probe) {
     if (!options.hosts.exclude.empty() || options.hosts.ranks)
       throw UsageError("--save: it saves the whole list (leave out -x and --ranks)");
     answer.notes.push_back(save_hosts(found, options.force ? Overwrite::replace : Overwrite::refuse, probe));
+  }
+  if (!options.json) {
+    for (Host& host : found.hosts) host.source = escape_controls(host.source);
   }
   const auto view = options.json ? hosts_json : hosts_table;
   answer.text = view(found, addresses(found.hosts, *ssh.config));

@@ -279,7 +279,21 @@ int run_plan(Plan plan, const Options& options, const Probe& probe,
 int answer(const std::string& text, Terminal& terminal) {
   terminal.append(StreamId::out, {text});
   terminal.flush();
-  return terminal.error(StreamId::out) ? kIoStatus : 0;
+  const std::error_code error = terminal.error(StreamId::out);
+  if (!error) return 0;
+  if (error != std::errc::broken_pipe) say({"cannot write standard output: " + error.message()}, terminal);
+  return kIoStatus;
+}
+
+int show_hosts(const Options& options, const Probe& probe, Terminal& terminal) {
+  try {
+    const HostsAnswer hosts = answer_hosts(options, probe);
+    say(hosts.notes, terminal);
+    return answer(hosts.text, terminal);
+  } catch (const NoHosts& error) {
+    say(to_texts(error.tried), terminal);
+    throw;
+  }
 }
 
 /// Becomes the user's ssh; returns only where there is nothing to become.
@@ -306,11 +320,8 @@ int dispatch(const std::vector<std::string>& arguments, const std::shared_ptr<Te
   if (const auto* text = std::get_if<Answer>(&parsed)) return answer(text->text, *terminal);
   const Options& options = std::get<Options>(parsed);
   switch (options.task) {
-    case Task::hosts: {
-      const HostsAnswer hosts = answer_hosts(options, *probe);
-      say(hosts.notes, *terminal);
-      return answer(hosts.text, *terminal);
-    }
+    case Task::hosts:
+      return show_hosts(options, *probe, *terminal);
     case Task::ssh:
       return run_ssh(options, *probe, *terminal);
     case Task::config:  // answered by parse_options

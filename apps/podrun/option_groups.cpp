@@ -3,6 +3,7 @@
 
 #include "podrun/base/duration.hpp"
 #include "podrun/config/described_hosts.hpp"
+#include "podrun/ssh/proxy_jump.hpp"
 
 #include "option_values.hpp"
 
@@ -66,7 +67,10 @@ void add_ssh(OptionTable& table, Options& options) {
   table.list({group, "--identity", "A private key (the agent's, and those in ~/.ssh)", "FILE"},
              [&](const std::string& text) { ssh.identities.push_back(text); });
   table.value({group, "-J,--jump", "Through these hosts, as for ssh: user@bastion:port,…", "HOSTS"},
-              [&](const std::string& text) { ssh.keywords.push_back("ProxyJump=" + text); });
+              [&](const std::string& text) {
+                parse_proxy_jump(text);
+                ssh.keywords.push_back("ProxyJump=" + text);
+              });
   table.value({group, "-F,--ssh-config", "Instead of ~/.ssh/config and the system's, as for ssh", "FILE"},
               not_empty(ssh.config_file, "an ssh_config, or none"));
   table.list({group, "-o,--ssh-option", "As for ssh: StrictHostKeyChecking=yes, BindAddress=…", "KEY=VALUE"},

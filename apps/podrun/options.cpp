@@ -24,6 +24,13 @@ using NamedTask = std::pair<std::string_view, Task>;
 constexpr std::array kTasks = {NamedTask{"hosts", Task::hosts}, NamedTask{"check", Task::check},
                                NamedTask{"config", Task::config}, NamedTask{"ssh", Task::ssh}};
 
+/// Options of commands, by the groups of the help.
+constexpr std::array kWhatRuns = {"script",   "env",   "env-file", "cwd",  "chdir",
+                                  "clean-up", "login", "sudo",     "stdin"};
+constexpr std::array kStartAndEnd = {"fanout",  "serial", "retries",   "skip-unreachable",
+                                     "timeout", "grace",  "fail-fast", "orphan-timeout"};
+constexpr std::array kOutput = {"dedup", "window", "late", "rank0", "gather", "json", "outdir", "escape"};
+
 constexpr std::string_view kUsage =
     "Usage: podrun [OPTIONS] -- COMMAND [ARG...]     run a command on every host, stream what it prints\n"
     "       podrun [OPTIONS] -s SCRIPT [-- ARG...]   send a local script, run it on every host\n"
@@ -123,15 +130,22 @@ class CommandLine {
     }
   }
 
+  [[noreturn]] void refuse_option(const std::string& word) const {
+    std::vector<std::string_view> names;
+    for (const OptionEntry& option : table_.entries())
+      names.insert(names.end(), option.keys.begin(), option.keys.end());
+    std::optional<std::string> nearest;
+    if (word.starts_with("--")) nearest = nearest_name(word.substr(2, word.find('=') - 2), names);
+    throw UsageError(
+        fmt::format("unknown option \"{}\" ({}see podrun --help; a command's own options stand behind --)",
+                    word, nearest ? fmt::format("did you mean --{}? ", *nearest) : ""));
+  }
+
   /// What CLI11 could not place: an unknown option, or words that should stand behind `--`.
   void check_extras(const std::vector<std::string>& left) {
     const std::vector<std::string>& extras = extras_;
     if (extras.empty()) return;
-    if (extras.front().starts_with('-') && extras.front() != "-") {
-      throw UsageError(
-          fmt::format("unknown option \"{}\" (see podrun --help; a command's own options stand behind --)",
-                      extras.front()));
-    }
+    if (extras.front().starts_with('-') && extras.front() != "-") refuse_option(extras.front());
     std::vector<std::string> suggestion{"podrun"};
     auto extra = extras.begin();
     for (const std::string& word : left) {
@@ -174,6 +188,23 @@ class CommandLine {
                        [](const GivenValue& value) { return value.where == "command line"; });
   }
 
+  void refuse_typed(std::string_view key, std::string_view task) {
+    if (is_on_command_line(key))
+      throw UsageError(fmt::format("{}: --{} has no meaning here (leave it out)", task, key));
+  }
+
+  /// ssh is told what the command line says of the way in; the rest is for commands.
+  void check_options_of_ssh() {
+    if (options_.task != Task::ssh) return;
+    for (const char* key : kWhatRuns) refuse_typed(key, "ssh");
+    for (const char* key : kStartAndEnd) refuse_typed(key, "ssh");
+    for (const char* key : kOutput) refuse_typed(key, "ssh");
+    if (!is_on_command_line("connect-timeout")) return;
+    std::vector<std::string>& keywords = options_.ssh.keywords;  // of two the first counts
+    keywords.insert(keywords.begin(),
+                    fmt::format("ConnectTimeout={}", options_.limits.connect_timeout.count()));
+  }
+
   /// Options of podrun check alone, and those that have no meaning with it.
   void check_options_of_check() {
     const bool checks = options_.task == Task::check;
@@ -183,13 +214,13 @@ class CommandLine {
     }
     for (const std::string_view key :
          {"script", "stdin", "clean-up", "serial", "fail-fast", "dedup", "rank0", "gather", "outdir"}) {
-      if (checks && is_on_command_line(key))
-        throw UsageError(fmt::format("check: --{} has no meaning here (leave it out)", key));
+      if (checks) refuse_typed(key, "check");
     }
   }
 
   void check_combinations() {
     check_options_of_check();
+    check_options_of_ssh();
     if (options_.forget_keys && options_.task != Task::hosts)
       throw UsageError("--forget-keys: it belongs to podrun hosts (podrun hosts --forget-keys)");
     if (options_.save && options_.task != Task::hosts)

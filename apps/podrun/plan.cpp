@@ -8,6 +8,7 @@
 
 #include "podrun/base/error.hpp"
 #include "podrun/base/shell_quote.hpp"
+#include "podrun/output/escape.hpp"
 #include "podrun/remote/environment.hpp"
 
 #include "connectors.hpp"
@@ -198,7 +199,7 @@ Plan make_plan(const Options& options, const Probe& probe, Words words) {
 std::string describe_plan(const Plan& plan) {
   std::string text = fmt::format("hosts ({}):\n", plan.run.hosts.size());
   for (const Host& host : plan.run.hosts)
-    text += fmt::format("  {} {} ({})\n", host.label, host.name, host.source);
+    text += fmt::format("  {} {} ({})\n", host.label, host.name, escape_controls(host.source));
   const Supervision& supervision = plan.run.supervision;
   if (!supervision.directory.empty()) text += fmt::format("directory: {}\n", supervision.directory);
   for (const Variable& variable : plan.command.environment) {

@@ -2,6 +2,9 @@
 #include "ssh_command.hpp"
 
 #include <algorithm>
+#include <array>
+#include <filesystem>
+#include <system_error>
 
 #include <fmt/format.h>
 
@@ -10,6 +13,8 @@
 #include "podrun/base/shell_quote.hpp"
 #include "podrun/hosts/discovery.hpp"
 #include "podrun/local/connectors.hpp"
+
+#include "ssh_settings.hpp"
 
 namespace podrun {
 namespace {
@@ -43,6 +48,35 @@ const Host& find_host(const std::vector<Host>& hosts, const std::string& wanted)
                                host.name, shell_quote(words)));
 }
 
+/// What ssh looks for in ~/.ssh by itself, and behind it the key of gcloud, which it does not.
+constexpr std::array kOwnKeys = {"id_rsa", "id_ecdsa", "id_ecdsa_sk", "id_ed25519", "id_ed25519_sk"};
+constexpr const char* kGoogleKey = "google_compute_engine";
+
+bool names_identity(const SshPlan& plan, const Host& host) {
+  try {
+    return !plan.config->settings_for(host).identity_files.empty();
+  } catch (const UsageError&) {
+    return true;  // ssh itself says what is wrong with its configuration
+  }
+}
+
+/// Google's key, where it is there and nothing else is named; with it ssh's own, which it drops for any -i.
+std::vector<std::string> default_identities(const Options& options, const Probe& probe, const Host& host) {
+  const SshPlan plan = ssh_plan(options, probe);
+  const std::string directory = plan.home + "/.ssh/";
+  const auto exists = [&directory](const std::string& name) {
+    std::error_code ignored;
+    return std::filesystem::exists(directory + name, ignored);
+  };
+  if (!exists(kGoogleKey) || names_identity(plan, host)) return {};
+  std::vector<std::string> files;
+  for (const char* name : kOwnKeys) {
+    if (exists(name)) files.push_back(directory + name);
+  }
+  files.push_back(directory + kGoogleKey);
+  return files;
+}
+
 }  // namespace
 
 std::vector<std::string> ssh_command(const Options& options, const Probe& probe) {
@@ -65,7 +99,9 @@ std::vector<std::string> ssh_command(const Options& options, const Probe& probe)
   for (const std::string& keyword : options.ssh.keywords) add("-o", keyword);  // first: they win, as with us
   if (!user.empty()) add("-l", user);
   if (port != 0) add("-p", std::to_string(port));
-  for (const std::string& identity : options.ssh.identities) add("-i", identity);
+  std::vector<std::string> identities = options.ssh.identities;
+  if (identities.empty()) identities = default_identities(options, probe, host);
+  for (const std::string& identity : identities) add("-i", identity);
   words.push_back(host.name);  // begins with no "-", and so needs no "--", behind which ssh takes no options
   words.insert(words.end(), options.ssh_words.begin(), options.ssh_words.end());
   return words;

@@ -52,6 +52,14 @@ def install(pod, rank, name, version):
     (directory / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n")
 
 
+def configure(podrun, text):
+    """Writes the configuration of the test's own $HOME."""
+    file = podrun.home / ".config" / "podrun" / "config.yaml"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text)
+    file.chmod(0o600)
+
+
 def lines_of(completed, status):
     """What it printed, with nothing on stderr."""
     assert completed.returncode == status, completed
@@ -245,6 +253,7 @@ def test_a_closed_reader_ends_it(podrun, pod):
         (["check", "-I"], "check: --stdin has no meaning here (leave it out)"),
         (["-c", "check"], "check: --clean-up has no meaning here (leave it out)"),
         (["check", "--", "echo"], 'check: it runs nothing (leave out "--" and what follows)'),
+        (["check", "--dir", "a", "--dir", "b"], "--dir: given twice (one directory only)"),
         (["check", "here"], 'check: unexpected "here" (see podrun --help)'),
         (["--wait", "5m", "--", "echo"], "--wait: it belongs to podrun check (podrun check --wait ...)"),
         (["check", "--wait", "soon"], '--wait: bad duration "soon" (expected a whole number such as 10, 10s, 5m or 2h)'),
@@ -254,6 +263,18 @@ def test_refuses_what_makes_no_sense(podrun, words, error):
     completed = podrun("-H", "local", *words)
     assert completed.returncode == 2
     assert completed.stderr.decode() == f"podrun: {error}\n"
+
+
+def test_a_configuration_of_commands_does_not_matter(podrun, directory):
+    slow = directory / "slow"
+    slow.write_text("#!/bin/sh\nsleep 2; echo python 3.99.1\n")
+    slow.chmod(0o755)
+    configure(podrun, "defaults:\n  timeout: 1s\n  chdir: /is/not/there\n  env: {IS_NOT_SET_HERE: }\n  env-file: none\n")
+    check = ("-H", "local", "check", "--python", str(slow))
+    assert lines_of(podrun(*check), 0)[-1] == "the host is fine"
+    assert any("timed out after 1 s, at " in line for line in lines_of(podrun(*check, "--timeout", "1s"), 1))
+    configure(podrun, "defaults: {cwd: true}\n")
+    assert b"\ndirectory: " not in podrun.ok("-H", "local", "check", "--dry-run")
 
 
 def test_dry_run_shows_what_would_run(podrun):

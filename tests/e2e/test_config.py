@@ -184,6 +184,7 @@ WRONG = [
     ("defaults:\n  pod: p\npods:\n  p: {pod: p}\n", "4: pod: a pod has no pod"),
     ("defaults:\n  pod: p\npods:\n  p: {metadata: maybe}\n", '4: metadata: bad value "maybe"'),
     ("defaults:\n  env: {'A B': x}\n", "2: env: bad name "),
+    ("pods:\n  p:\n    env:\n      1A: secret\n", '4: env: bad name "1A" (expected '),
     ("defaults:\n  grace: 1\n  grace: 2\n", '3: "grace" is there twice'),
     ("defaults:\n\tgrace: 1\n", "2: "),
     ("defaults: [\n", "2: not YAML: "),
@@ -210,6 +211,13 @@ def test_a_file_that_others_may_write_is_refused(podrun):
     assert refused(podrun, "-H", "local", "--", "true").endswith(f"(chmod go-w {file})")
     file.chmod(0o644)
     podrun.ok("-H", "local", "--", "true")
+
+
+def test_a_file_that_cannot_be_reached_is_an_error(podrun):
+    file = configure(podrun, "defaults: {grace: 1s}\n")
+    file.unlink()
+    file.symlink_to(file.name)
+    assert refused(podrun, "-H", "local", "--", "true").startswith('cannot read "~/.config/podrun/config.yaml": Too many levels')
 
 
 def test_the_configuration_home(podrun):
@@ -282,6 +290,38 @@ def test_ssh_is_told_what_podrun_knows(podrun, ssh):
 def test_what_stands_behind_the_rank_is_for_ssh(podrun, ssh):
     for words in (["-L", "8080:localhost:80"], ["nvidia-smi", "-L"], ["-v", "--", "ls", "-l"], ["--help"], ["ssh", "1", "-V"], ["", "a  b"]):
         assert words_of(podrun("ssh", "-H", "a,b", "1", *words)) == ["b", *words]
+
+
+def test_ssh_tries_the_key_of_gcloud(podrun, ssh):
+    keys = podrun.home / ".ssh"
+    keys.mkdir()
+    for name in ("config", "id_ed25519", "id_rsa"):
+        (keys / name).touch()
+    assert words_of(podrun("-H", "a", "ssh", "0")) == ["a"]
+    (keys / "google_compute_engine").touch()
+    defaults = [word for name in ("id_rsa", "id_ed25519", "google_compute_engine") for word in ("-i", str(keys / name))]
+    assert words_of(podrun("-H", "a", "-o", "Compression=yes", "ssh", "0")) == ["-o", "Compression=yes", *defaults, "a"]
+    assert words_of(podrun("-H", "a", "--identity", "/k", "ssh", "0")) == ["-i", "/k", "a"]
+    assert words_of(podrun("-H", "a", "-o", "IdentityFile=/k", "ssh", "0")) == ["-o", "IdentityFile=/k", "a"]
+    (keys / "config").write_text("Host a\n  IdentityFile /k\n")
+    assert words_of(podrun("-H", "a", "ssh", "0")) == ["a"]
+    (keys / "config").write_text("Port x\n")
+    assert words_of(podrun("-H", "a", "ssh", "0")) == ["a"], "ssh says what is wrong"
+
+
+def test_ssh_is_told_the_connect_timeout_of_the_command_line(podrun, ssh):
+    assert words_of(podrun("-H", "a", "-t", "2m", "-o", "ConnectTimeout=3", "ssh", "0")) == ["-o", "ConnectTimeout=120", "-o", "ConnectTimeout=3", "a"]
+    configure(podrun, "defaults:\n  connect-timeout: 5s\n  login: true\n")
+    assert words_of(podrun("-H", "a", "ssh", "0")) == ["a"]
+
+
+SENSELESS = "-e=A=b -w --chdir=/ --sudo --login -s=x -I -c -d -0 -b --json --outdir=x --serial=1 -u=1 -k --retries=1".split()
+
+
+@pytest.mark.parametrize("option", SENSELESS)
+def test_ssh_refuses_what_it_cannot_use(podrun, ssh, option):
+    name, _, value = option.partition("=")
+    assert re.match(r"ssh: --[\w-]+ has no meaning here \(leave it out\)", refused(podrun, "-H", "a", *[name, value][: 1 + bool(value)], "ssh", "0"))
 
 
 def test_ssh_starts_with_default_signals(podrun, ssh):

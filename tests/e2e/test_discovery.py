@@ -2,6 +2,7 @@
 
 import json
 import os
+import subprocess
 import time
 
 import pytest
@@ -61,6 +62,14 @@ def refused(podrun, *args, **options):
     return failed.stderr.decode()
 
 
+def without_hosts(podrun, *args, **options):
+    """What `podrun hosts` tried, and the error."""
+    failed = podrun(*args, "hosts", **options)
+    assert failed.returncode == 2 and failed.stdout == b""
+    *tried, error = failed.stderr.decode().splitlines()
+    return "\n".join(tried), error
+
+
 # What the environment says
 
 VARIABLES = [
@@ -117,9 +126,17 @@ def test_a_wrong_variable_is_an_error_that_names_it(podrun, env):
 @pytest.mark.smoke
 def test_no_hosts_says_what_was_looked_for_and_how_to_go_on(podrun):
     for options in [(), ("-i",)]:
-        line = refused(podrun, *options)
+        tried, error = without_hosts(podrun, *options)
         places = "PODRUN_HOSTS PODRUN_HOSTFILE SLURM_JOB_NODELIST SKYPILOT_NODE_IPS TPU_WORKER_HOSTNAMES ~/podips.txt ~/.config/podrun/podips.txt ~/.config/tpux/podips.txt".split()
-        assert all(place in line for place in places + ["metadata server", "-H", "--hostfile"]), line
+        assert all(place in tried for place in [*places, "metadata server"]), tried
+        assert all(advice in error for advice in ["-H tpu-[0-3]", "--hostfile", "-H local", "podrun hosts"]) and len(error) < 280, error
+        run = podrun(*options, "--", "true")
+        assert run.returncode == 2 and run.stderr.decode() == error + "\n"
+    assert "TPU_WORKER_HOSTNAMES: set, but empty" in without_hosts(podrun, env={"TPU_WORKER_HOSTNAMES": ""})[1]
+
+
+def test_standard_input_without_hosts(podrun):
+    assert refused(podrun, "-H", "-", input=b"\n") == 'podrun: -H: standard input has no host (did the command before "|" fail?)\n'
 
 
 def test_a_list_of_one_localhost_says_nothing(podrun):
@@ -170,7 +187,7 @@ def test_metadata_uses_no_proxy(asking, metadata):
 
 def test_metadata_is_not_asked_where_it_is_not_wanted(asking, metadata):
     server = metadata(OLD)
-    assert "TPU_SKIP_MDS_QUERY" in refused(asking, env={"TPU_SKIP_MDS_QUERY": "1"})
+    assert "TPU_SKIP_MDS_QUERY" in without_hosts(asking, env={"TPU_SKIP_MDS_QUERY": "1"})[0]
     (asking.home / "podips.txt").write_text("a\n")
     assert shown(asking) == {1: "a"}
     assert server.asked == []
@@ -187,14 +204,14 @@ def test_metadata_knows_one_slice_of_several(asking, metadata):
 def test_metadata_that_does_not_answer(asking, metadata, behaviour, reason):
     server = metadata({}, behaviour)
     started = time.monotonic()
-    line = refused(asking)
+    _tried, line = without_hosts(asking)
     assert reason in line and server.address in line
     assert time.monotonic() - started < 5 * PATIENCE, "1 s in all, and what a busy machine takes"
 
 
 def test_metadata_that_is_not_there(asking):
     address = unused_address()
-    assert f"metadata server {address}: " in refused(asking, env={"GCE_METADATA_IP": address})
+    assert f"metadata server {address}: " in without_hosts(asking, env={"GCE_METADATA_IP": address})[1]
 
 
 @pytest.mark.parametrize("attributes, named", [({"worker-network-endpoints": "a:b"}, '"a:b"'), ({**UNKNOWN_NAMES, "agent-worker-number": "2"}, "0-1"), ({"worker-network-endpoints": "a,-b"}, '"-b"')])
@@ -211,6 +228,19 @@ def test_hosts_show_their_addresses(podrun):
     listed = podrun.ok("-H", "local,me@localhost:23,10.0.0.1,no-such-host.invalid", "hosts").decode().splitlines()
     assert [line.split()[1:-1] for line in listed] == [["local", "this", "machine"], ["me@localhost:23", listed[1].split()[2]], ["10.0.0.1", "10.0.0.1"], ["no-such-host.invalid", "?"]]
     assert listed[1].split()[2] in ("127.0.0.1", "::1")
+
+
+def test_the_name_of_a_hosts_file_is_not_sent_to_the_terminal(podrun):
+    (podrun.directory / "h\x1b[31m").write_text("a\n")
+    for args in (["hosts"], ["--dry-run", "--", "true"]):
+        assert rb"h\x1b[31m:1" in podrun.ok("--hostfile", "h\x1b[31m", *args)
+
+
+def test_standard_output_that_cannot_be_written(podrun):
+    for task in (["hosts", "-H", "a"], ["config"]):
+        with open("/dev/full", "wb") as full:
+            failed = subprocess.run(podrun.arguments(task), env=podrun.env, stdout=full, stderr=subprocess.PIPE, timeout=60)
+        assert (failed.returncode, failed.stderr) == (1, b"podrun: cannot write standard output: No space left on device\n")
 
 
 def test_hosts_for_programs(podrun):
@@ -265,6 +295,23 @@ def test_saving_where_nothing_can_be_written(podrun):
     (podrun.home / "podips.txt").mkdir()
     assert "podips.txt" in refused(podrun, "-H", "a", "--save", "--force")
     assert os.listdir(podrun.home) == ["podips.txt"]
+
+
+def test_saving_keeps_a_symlink(podrun):
+    (podrun.home / "lists").mkdir()
+    (podrun.home / "lists" / "pod").write_text("mine\n")
+    (podrun.home / "podips.txt").symlink_to("lists/pod")
+    podrun.ok("-H", "a,b", "hosts", "--save", "--force")
+    assert (podrun.home / "podips.txt").is_symlink()
+    assert (podrun.home / "lists" / "pod").read_text().endswith("a\nb\n")
+    assert os.listdir(podrun.home / "lists") == ["pod"]
+
+
+def test_saving_says_which_host_this_machine_is(podrun):
+    assert "there is no other host to write" in refused(podrun, "-H", "local", "--save")
+    assert not (podrun.home / "podips.txt").exists()
+    assert podrun("-H", "a,localhost,b", "hosts", "--save").stderr.endswith(b": 3 hosts; this machine is rank 1, with -i\n")
+    assert podrun("-H", "localhost,b", "hosts", "--save", "--force").stderr.endswith(b": 1 host beside this machine, which is rank 0 with -i\n")
 
 
 DESCRIBED = """acceleratorType: v4-16

@@ -63,6 +63,10 @@ def test_a_script_and_its_arguments(podrun):
 WRONG = [
     (["--frobnicate"], "--frobnicate"),
     (["--host", "local"], "--host"),
+    (["--jsno"], "did you mean --json?"),
+    (["--conect-timeout=5"], "did you mean --connect-timeout?"),
+    (["-J", ""], "--jump: "),
+    (["-J", "a,,b"], "--jump: "),
     (["-H"], "--hosts"),
     (["--hostfile", "no-such-file"], "no-such-file"),
     (["-x", "nobody"], "nobody"),

@@ -8,7 +8,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 #include <fmt/format.h>
@@ -66,8 +68,12 @@ std::string short_path(const std::string& path, const std::string& home) {
 std::optional<Configuration> read_configuration(const std::string& path, const std::string& home,
                                                 const Probe& probe) {
   struct stat file {};
-  if (::stat(path.c_str(), &file) != 0) return std::nullopt;
   const std::string shown = short_path(path, home);
+  if (::stat(path.c_str(), &file) != 0) {
+    if (errno == ENOENT || errno == ENOTDIR) return std::nullopt;
+    throw UsageError(fmt::format("cannot read {:?}: {} (make it readable, or set $XDG_CONFIG_HOME)", shown,
+                                 std::generic_category().message(errno)));
+  }
   check_owner(file, path, shown);
   const std::optional<std::string> text = probe.read_file(path);
   if (!text) return std::nullopt;

@@ -16,7 +16,7 @@ std::string config_path(const Probe& probe, const std::string& home);
 /// A path as people write it: `~` for `home`.
 std::string short_path(const std::string& path, const std::string& home);
 
-/// Nothing where there is no such file, or none that can be reached. Throws UsageError when it cannot be
+/// Nothing where there is no such file. Throws UsageError when it cannot be
 /// read, is no configuration, or belongs to or may be written by others: it can name programs to run.
 std::optional<Configuration> read_configuration(const std::string& path, const std::string& home,
                                                 const Probe& probe);

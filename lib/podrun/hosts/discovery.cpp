@@ -56,19 +56,43 @@ Listing chosen(const HostQuery& query, const Probe& probe) {
   if (!query.lists.empty() && query.hostfile) {
     throw UsageError("-H and --hostfile are both given (choose one; -H ^FILE puts a hosts file into a list)");
   }
+  if (query.hostfile) return {.where = *query.hostfile, .hosts = read_hosts_file(*query.hostfile, probe)};
   const std::string& from = query.lists_from;
-  return {.where = query.hostfile.value_or(from),
-          .hosts = query.hostfile ? read_hosts_file(*query.hostfile, probe)
-                                  : parse_host_list(query.lists, from, probe, query.read_description)};
+  Listing listing{.where = from, .hosts = parse_host_list(query.lists, from, probe, query.read_description)};
+  const bool read_input = std::find(query.lists.begin(), query.lists.end(), "-") != query.lists.end();
+  if (read_input && listing.hosts.empty())
+    throw UsageError(from + ": standard input has no host (did the command before \"|\" fail?)");
+  return listing;
+}
+
+/// A source that is not there need not be explained.
+bool is_absent(const Attempt& attempt) {
+  return attempt.result == kNotSet || attempt.result == kNoSuchFile || attempt.result.starts_with(kNotAsked);
+}
+
+/// `looked in $A and 8 other places, listed by podrun hosts; B: set, but empty`
+std::string describe_search(const std::vector<Attempt>& tried) {
+  std::vector<Attempt> telling = tried;
+  if (tried.size() > 1) std::erase_if(telling, is_absent);
+  std::vector<std::string> texts = to_texts(telling);
+  const std::size_t absent = tried.size() - telling.size();
+  if (absent > 0) {
+    const Attempt& first = *std::find_if(tried.begin(), tried.end(), is_absent);
+    const std::string others =
+        absent > 1 ? fmt::format(" and {} other places, listed by podrun hosts", absent - 1) : "";
+    texts.insert(texts.begin(),
+                 fmt::format("looked in {}{}{}", first.result == kNotSet ? "$" : "", first.where, others));
+  }
+  return fmt::format("{}", fmt::join(texts, "; "));
 }
 
 [[noreturn]] void no_list(const HostQuery& query, const std::vector<Attempt>& tried) {
   const std::string_view what =
       query.include_local == IncludeLocal::yes ? "-i: no list of hosts to add this machine to" : "no hosts";
-  throw UsageError(
-      fmt::format("{}: {} (name them with -H tpu-[0-3] or --hostfile FILE, or one a line in "
-                  "~/podips.txt; this machine alone is -H local)",
-                  what, fmt::join(to_texts(tried), "; ")));
+  throw NoHosts(fmt::format("{}: name them with -H tpu-[0-3], --hostfile FILE or one a line in ~/podips.txt; "
+                            "this machine alone is -H local ({})",
+                            what, describe_search(tried)),
+                tried);
 }
 
 /// The complete list with its numbers: this machine in front where `-i` adds it.

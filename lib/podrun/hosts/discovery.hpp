@@ -3,8 +3,10 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "podrun/base/error.hpp"
 #include "podrun/hosts/host.hpp"
 #include "podrun/hosts/host_list.hpp"
 #include "podrun/hosts/probe.hpp"
@@ -40,11 +42,19 @@ struct Discovery {
   std::vector<std::string> notes;  ///< what the user should know of the list
 };
 
+/// No source has a list.
+class NoHosts : public UsageError {
+ public:
+  NoHosts(const std::string& what, std::vector<Attempt> where) : UsageError(what), tried(std::move(where)) {}
+
+  std::vector<Attempt> tried;
+};
+
 /// Whether `-H -` or `-x -` makes discover() consume the standard input.
 bool reads_standard_input(const HostQuery& query);
 
 /// The hosts of the run, in the order of their list: the chosen one, else that of the first source that
-/// answers. Throws UsageError when there are none, a list is wrong, or a choice matches nothing.
+/// answers. Throws NoHosts when there are none, UsageError when a list is wrong or a choice matches nothing.
 Discovery discover(const HostQuery& query, const Probe& probe);
 
 }  // namespace podrun

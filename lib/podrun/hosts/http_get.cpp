@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "podrun/hosts/http_get.hpp"
 
+#define CURL_DISABLE_DEPRECATION  // CURLOPT_PROTOCOLS, for a libcurl before 7.85
 #include <curl/curl.h>
 #include <dlfcn.h>
+#include <strings.h>
 
 #include <memory>
 #include <string_view>
 
 #include <fmt/format.h>
+
+#include "podrun/hosts/text.hpp"
 
 namespace podrun {
 namespace {
@@ -24,9 +28,8 @@ class Curl {
   Curl() : library_(::dlopen(kLibrary, RTLD_NOW | RTLD_LOCAL)) {
     is_loaded_ = library_ && find(easy_init, "curl_easy_init") && find(easy_setopt, "curl_easy_setopt") &&
                  find(easy_perform, "curl_easy_perform") && find(easy_getinfo, "curl_easy_getinfo") &&
-                 find(easy_header, "curl_easy_header") && find(easy_strerror, "curl_easy_strerror") &&
-                 find(easy_cleanup, "curl_easy_cleanup") && find(slist_append, "curl_slist_append") &&
-                 find(slist_free_all, "curl_slist_free_all");
+                 find(easy_strerror, "curl_easy_strerror") && find(easy_cleanup, "curl_easy_cleanup") &&
+                 find(slist_append, "curl_slist_append") && find(slist_free_all, "curl_slist_free_all");
   }
   explicit operator bool() const { return is_loaded_; }
 
@@ -34,7 +37,6 @@ class Curl {
   CURLcode (*easy_setopt)(CURL*, CURLoption, ...) = nullptr;
   decltype(&::curl_easy_perform) easy_perform = nullptr;
   CURLcode (*easy_getinfo)(CURL*, CURLINFO, ...) = nullptr;
-  decltype(&::curl_easy_header) easy_header = nullptr;
   decltype(&::curl_easy_strerror) easy_strerror = nullptr;
   decltype(&::curl_easy_cleanup) easy_cleanup = nullptr;
   decltype(&::curl_slist_append) slist_append = nullptr;
@@ -58,6 +60,15 @@ std::size_t append(char* bytes, std::size_t, std::size_t count, void* body) {
   return count;
 }
 
+/// One line of the answer's head, with its end.
+std::size_t take_header(char* bytes, std::size_t, std::size_t count, void* flavor) {
+  constexpr std::string_view kName = "Metadata-Flavor:";
+  const std::string_view line(bytes, count);
+  if (line.size() >= kName.size() && ::strncasecmp(bytes, kName.data(), kName.size()) == 0)
+    *static_cast<std::string*>(flavor) = trim_space(line.substr(kName.size()));
+  return count;
+}
+
 /// One request after the other; libcurl keeps the connection.
 class Client {
  public:
@@ -67,10 +78,12 @@ class Client {
         headers_(curl.slist_append(nullptr, "Metadata-Flavor: Google"), curl.slist_free_all) {
     set(CURLOPT_HTTPHEADER, headers_.get());
     set(CURLOPT_PROXY, "");  // nor one of the environment
-    set(CURLOPT_PROTOCOLS_STR, "http");
+    if (set(CURLOPT_PROTOCOLS_STR, "http") != CURLE_OK)
+      set(CURLOPT_PROTOCOLS, static_cast<long>(CURLPROTO_HTTP));
     set(CURLOPT_NOSIGNAL, 1L);
     set(CURLOPT_QUICK_EXIT, 1L);  // never waits for a name server
     set(CURLOPT_WRITEFUNCTION, append);
+    set(CURLOPT_HEADERFUNCTION, take_header);
   }
 
   /// Without an answer it has no error when the time was up.
@@ -79,23 +92,20 @@ class Client {
     set(CURLOPT_URL, url.c_str());
     set(CURLOPT_TIMEOUT_MS, static_cast<long>(within.count()));
     set(CURLOPT_WRITEDATA, static_cast<void*>(&answer.body));
+    set(CURLOPT_HEADERDATA, static_cast<void*>(&answer.flavor));
     const CURLcode result = curl_.easy_perform(handle_.get());
     if (result == CURLE_OPERATION_TIMEDOUT) return {};
     if (result != CURLE_OK) return {.error = curl_.easy_strerror(result)};
     long status = 0;
     curl_.easy_getinfo(handle_.get(), CURLINFO_RESPONSE_CODE, &status);
     answer.status = static_cast<int>(status);
-    curl_header* flavor = nullptr;
-    if (curl_.easy_header(handle_.get(), "Metadata-Flavor", 0, CURLH_HEADER, -1, &flavor) == CURLHE_OK) {
-      answer.flavor = flavor->value;
-    }
     return answer;
   }
 
  private:
   template <typename Value>
-  void set(CURLoption option, Value value) {
-    curl_.easy_setopt(handle_.get(), option, value);
+  CURLcode set(CURLoption option, Value value) {
+    return curl_.easy_setopt(handle_.get(), option, value);
   }
 
   const Curl& curl_;

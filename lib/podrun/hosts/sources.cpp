@@ -24,7 +24,7 @@ std::optional<std::string> variable(const std::string& name, const Probe& probe,
   const std::optional<std::string> value = probe.env(name);
   const std::string_view text = trim_space(value ? std::string_view(*value) : "");
   if (!text.empty()) return std::string(text);
-  tried.push_back({name, value ? "set, but empty" : "not set"});
+  tried.push_back({name, value ? "set, but empty" : std::string(kNotSet)});
   return std::nullopt;
 }
 
@@ -156,7 +156,7 @@ std::optional<Listing> podips(const std::optional<std::string>& path, const Prob
   const std::string where = with_tilde(*path, probe);
   const std::optional<std::string> text = probe.read_file(*path);
   if (!text) {
-    tried.push_back({where, "no such file"});
+    tried.push_back({where, std::string(kNoSuchFile)});
     return std::nullopt;
   }
   const bool has_all = text->starts_with(kAllHostsLine);

@@ -20,6 +20,11 @@ struct Attempt {
   friend bool operator==(const Attempt&, const Attempt&) = default;
 };
 
+/// Results that need no explanation; the last one is the beginning of several.
+inline constexpr std::string_view kNotSet = "not set";
+inline constexpr std::string_view kNoSuchFile = "no such file";
+inline constexpr std::string_view kNotAsked = "not asked";
+
 /// `A, B: not set`, `C: 4 hosts`: a text for each result.
 std::vector<std::string> to_texts(const std::vector<Attempt>& tried);
 

@@ -121,9 +121,10 @@ std::optional<Listing> ask_metadata(const Probe& probe, std::vector<Attempt>& tr
   };
   const std::string host =
       first_of({probe.env("GCE_METADATA_HOST").value_or(""), probe.env("GCE_METADATA_IP").value_or("")});
-  if (probe.env("TPU_SKIP_MDS_QUERY")) return pass_over("metadata server", "not asked (TPU_SKIP_MDS_QUERY)");
+  if (probe.env("TPU_SKIP_MDS_QUERY"))
+    return pass_over("metadata server", fmt::format("{} (TPU_SKIP_MDS_QUERY)", kNotAsked));
   if (host.empty() && !is_google_machine(probe)) {
-    return pass_over("metadata server", "not asked (this is no Google machine)");
+    return pass_over("metadata server", fmt::format("{} (this is no Google machine)", kNotAsked));
   }
   const std::string address = first_of({host, std::string(kAddress)});
   const std::string where = "metadata server " + address;

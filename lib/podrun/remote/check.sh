@@ -12,6 +12,7 @@ say clock "$(date +%s.%N)"
 say kernel "$(uname -r -m)"
 
 if timeout 1 true 2>/dev/null; then within() { timeout "$@"; }; else within() { shift; "$@"; }; fi
+why() { case $1 in 124 | 137 | 143) say takes longer than 20 s ;; *) say "ends with status $1" ;; esac; }
 in_home() { case $1 in "~") say "$HOME" ;; "~/"*) say "$HOME/${1#"~/"}" ;; *) say "$1" ;; esac; }
 
 # (The ulimit of dash knows neither -u nor the unit of the others.)
@@ -81,7 +82,7 @@ say at "$python"
 path=$(command -v -- "$python")
 if [ "$path" ]; then
   say python_path "$path"
-  within 20 "$python" - 2>/dev/null <<end || say python_error "ends with status $?"
+  within 20 "$python" - 2>/dev/null <<end || say python_error "$(why $?)"
 import sys
 sys.path = [path for path in sys.path if path]
 print("python", sys.version.split()[0])
@@ -101,17 +102,32 @@ if [ "$directory" ]; then
   directory=$(in_home "$directory")
   say at "git in $directory"
   ask_git() { within 20 git "$@"; }
+  # Equal changes have equal bytes, whatever the git of a host is configured to do and however large the repository is.
+  # (An old git passes over a -c that it does not know.)
+  list_changes() {
+    ask_git -c core.quotePath=true -c status.renames=false -c diff.renames=false status --porcelain -unormal
+  }
+  show_changes() {
+    set -- -c core.quotePath=true -c diff.noprefix=false -c diff.mnemonicPrefix=false -c diff.relative=false
+    set -- "$@" -c diff.indentHeuristic=true -c diff.interHunkContext=0 -c diff.suppressBlankEmpty=false
+    ask_git "$@" diff --full-index --no-color --no-ext-diff --no-textconv --no-renames --diff-algorithm=myers -U3 HEAD
+  }
   if ! CDPATH= cd -- "$directory" 2>/dev/null; then say git_error no such directory
   elif ! command -v git >/dev/null; then say git_error git is not installed
-  elif ! commit=$(ask_git rev-parse --verify HEAD 2>&1); then
-    commit=${commit%%"$n"*}; say git_error "${commit#fatal: }"
-  elif ! changes=$(ask_git status --porcelain 2>/dev/null); then say git_error git status fails, or takes longer than 20 s
+  elif ! commit=$(ask_git rev-parse -q --verify HEAD 2>/dev/null); then
+    reason=$(ask_git rev-parse --verify HEAD 2>&1) || reason=${reason:-"$(why $?)"}
+    reason=${reason#*fatal: }
+    say git_error "${reason%%"$n"*}"
+  elif ! changes=$(list_changes 2>/dev/null); then say git_error git status fails, or takes longer than 20 s
   else
     say commit "$commit"
     say branch "$(ask_git symbolic-ref -q --short HEAD)"
     if [ "$changes" ]; then
-      hash=$({ say "$changes"; ask_git diff --no-ext-diff --no-textconv HEAD; } 2>/dev/null | git hash-object --stdin)
-      say changes "$(say "$changes" | grep -c .) $hash"
+      hash=$({ { say "$changes"; show_changes || echo failed >&3; } | git hash-object --stdin; } 3>&1 2>/dev/null)
+      case $hash in
+        "" | *failed*) say git_error git diff fails, or takes longer than 20 s ;;
+        *) say changes "$(say "$changes" | grep -c .) $hash" ;;
+      esac
     else say changes 0; fi
   fi
 fi

@@ -71,7 +71,8 @@ TEST(Discovery, NeverTakesAnEmptyChoiceForAll) {
   query.hostfile = "empty.txt";
   EXPECT_EQ(error_of(query, probe), "empty.txt: no host in it (expected at least one)");
   EXPECT_EQ(error_of(hosts({"^empty.txt"}), probe), "-H: no host in it (expected at least one)");
-  EXPECT_EQ(error_of(hosts({"-"}), probe), "-H: no host in it (expected at least one)");
+  EXPECT_EQ(error_of(hosts({"-"}), probe),
+            "-H: standard input has no host (did the command before \"|\" fail?)");
   EXPECT_NE(error_of(hosts({""}), probe), "no error");
   query.hostfile = "";
   EXPECT_EQ(error_of(query, probe), "cannot read \"\": no such file (expected one host a line)");

@@ -49,6 +49,14 @@ class CheckScript : public testing::TestWithParam<test::Shell> {
                 fmt::format("Metadata-Version: 2.1\nName: {}\nVersion: {}\n", name, version));
   }
 
+  std::string git(const std::string& words, const std::string& directory = "~/app") {
+    const test::ShellRun ran = test::run_words(
+        {"sh", "-c", fmt::format("cd {} && git -c user.name=n -c user.email=e {}", directory, words)}, {},
+        {"HOME=" + home_.path()});
+    EXPECT_EQ(ran.exit_status, 0) << words;
+    return ran.output;
+  }
+
   test::TempDirectory home_;
 };
 
@@ -99,6 +107,8 @@ TEST_P(CheckScript, TakesThePythonThatIsNamed) {
   EXPECT_EQ(run("~/none").value("python_path"), "");
   program("broken", "exit 3");
   EXPECT_EQ(run("broken").value("python_error"), "ends with status 3");
+  program("hanging", "exit 124");
+  EXPECT_EQ(run("hanging").value("python_error"), "takes longer than 20 s");
 }
 
 TEST_P(CheckScript, NamesADirectoryThatHangs) {
@@ -109,13 +119,6 @@ TEST_P(CheckScript, NamesADirectoryThatHangs) {
 }
 
 TEST_P(CheckScript, TellsOfAGitDirectory) {
-  const auto git = [&](const std::string& words) {
-    const test::ShellRun ran =
-        test::run_words({"sh", "-c", "cd ~/app && git -c user.name=n -c user.email=e " + words}, {},
-                        {"HOME=" + home_.path()});
-    EXPECT_EQ(ran.exit_status, 0) << words;
-    return ran.output;
-  };
   EXPECT_EQ(run("python3", "~/app").value("git_error"), "no such directory");
   std::filesystem::create_directory(home_.path("app"));
   EXPECT_THAT(run("python3", "~/app").value("git_error"), StartsWith("not a git repository"));
@@ -139,6 +142,50 @@ TEST_P(CheckScript, TellsOfAGitDirectory) {
   home_.write("app/file", "3\n");
   EXPECT_THAT(run("python3", "~/app").value("changes"), testing::Ne(changed));
   EXPECT_EQ(git("status --porcelain"), " M file\n?? new\n");
+}
+
+TEST_P(CheckScript, TakesNoWarningOfGitForTheCommit) {
+  std::filesystem::create_directory(home_.path("app"));
+  git("init -q -b trunk");
+  git("commit -q --allow-empty -m first");
+  git("update-ref refs/heads/HEAD HEAD");
+  EXPECT_EQ(run("python3", "~/app").value("commit") + "\n", git("rev-parse -q --verify HEAD"));
+}
+
+TEST_P(CheckScript, GivesEqualChangesOneDigest) {
+  std::filesystem::create_directory(home_.path("app"));
+  git("init -q -b trunk");
+  home_.write("app/file", "1\n2\n3\n4\n5\n6\n");
+  home_.write("app/moved", "text\n");
+  git("add .");
+  git("commit -q -m first");
+  git("commit -q --allow-empty -m second");
+  git("clone -q --depth 1 \"file://$HOME/app\" shallow", "~");
+  // The abbreviation grows with the repository: one that is set stands for a large one.
+  for (const char* setting : {"core.abbrev 20", "core.quotePath false", "diff.noprefix true",
+                              "diff.context 1", "diff.renames false", "status.renames false",
+                              "status.showUntrackedFiles no", "diff.algorithm patience", "color.ui always"})
+    git(fmt::format("config {}", setting), "~/shallow");
+  for (const std::string directory : {"app", "shallow"}) {
+    home_.write(directory + "/file", "1\n2\n3\n4\n5\n7\n");
+    home_.write(directory + "/n\xc3\xa4her", "");
+    git("mv moved there", "~/" + directory);
+  }
+  const std::string changed = run("python3", "~/app").value("changes");
+  EXPECT_THAT(changed, StartsWith("4 "));
+  EXPECT_EQ(run("python3", "~/shallow").value("changes"), changed);
+}
+
+TEST_P(CheckScript, GivesNoDigestOfHalfADiff) {
+  std::filesystem::create_directory(home_.path("app"));
+  git("init -q -b trunk");
+  git("commit -q --allow-empty -m first");
+  home_.write("app/new", "");
+  program("git",
+          "case \" $* \" in *\" diff \"*) echo half; exit 124 ;; esac; PATH=${PATH#*:}; exec git \"$@\"");
+  const HostFacts facts = run("python3", "~/app");
+  EXPECT_EQ(facts.value("git_error"), "git diff fails, or takes longer than 20 s");
+  EXPECT_EQ(facts.value("changes"), "");
 }
 
 }  // namespace
