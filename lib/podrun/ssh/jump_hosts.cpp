@@ -153,7 +153,7 @@ class Jump::State {
   std::optional<Failure> stopped_;
 };
 
-Jump::Jump(JumpHosts& jump_hosts, std::string route)
+Jump::Jump(JumpHosts& jump_hosts, const std::string& route)
     : state_(std::make_shared<State>(jump_hosts.world_.executor, jump_hosts.at(route))) {}
 
 Jump::~Jump() { stop({"", "abandoned"}); }

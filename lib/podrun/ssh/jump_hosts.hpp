@@ -37,7 +37,7 @@ class JumpHosts {
 class Jump {
  public:
   /// `route`: the value of ProxyJump.
-  Jump(JumpHosts& jump_hosts, std::string route);
+  Jump(JumpHosts& jump_hosts, const std::string& route);
   Jump(const Jump&) = delete;
   Jump& operator=(const Jump&) = delete;
   ~Jump();
