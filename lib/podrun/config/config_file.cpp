@@ -1,45 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "podrun/config/config_file.hpp"
 
-#include <grp.h>
-#include <pwd.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <array>
 #include <cerrno>
 #include <string_view>
 #include <system_error>
-#include <vector>
 
 #include <fmt/format.h>
 
 #include "podrun/base/error.hpp"
+#include "podrun/base/private_group.hpp"
 #include "podrun/base/shell_quote.hpp"
 
 namespace podrun {
 namespace {
-
-/// A group of the user's own, as Debian gives each user one: then a umask of 002 lets nobody else write.
-bool is_private_group(gid_t group) {
-  std::array<char, 16 * 1024> user_text;
-  std::array<char, 16 * 1024> group_text;
-  passwd user{};
-  passwd* found_user = nullptr;
-  struct group entry {};
-  struct group* found_group = nullptr;
-  if (::getpwuid_r(::geteuid(), &user, user_text.data(), user_text.size(), &found_user) != 0 || !found_user)
-    return false;
-  if (::getgrgid_r(group, &entry, group_text.data(), group_text.size(), &found_group) != 0 || !found_group)
-    return false;
-  const std::string_view name = user.pw_name;
-  if (user.pw_gid != group || name != entry.gr_name) return false;
-  for (char** member = entry.gr_mem; *member; ++member) {
-    if (name != *member) return false;
-  }
-  return true;
-}
 
 void check_owner(const struct stat& file, const std::string& path, const std::string& shown) {
   constexpr std::string_view kWhy = "it can name programs to run";
@@ -48,7 +24,7 @@ void check_owner(const struct stat& file, const std::string& path, const std::st
         "{}: it belongs to another user, and {} (use a file of yours: $XDG_CONFIG_HOME/podrun/config.yaml)",
         shown, kWhy));
   }
-  const bool by_group = (file.st_mode & S_IWGRP) != 0 && !is_private_group(file.st_gid);
+  const bool by_group = (file.st_mode & S_IWGRP) != 0 && !is_private_group(file.st_gid, ::geteuid());
   if (!by_group && (file.st_mode & S_IWOTH) == 0) return;
   throw UsageError(
       fmt::format("{}: others may write to it, and {} (chmod go-w {})", shown, kWhy, shell_quote(path)));

@@ -2,7 +2,6 @@
 #include "podrun/ssh/config_world.hpp"
 
 #include <glob.h>
-#include <grp.h>
 #include <pwd.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -11,13 +10,13 @@
 #include <cerrno>
 #include <cstdio>
 #include <memory>
-#include <string_view>
 #include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "podrun/base/error.hpp"
+#include "podrun/base/private_group.hpp"
 
 namespace podrun {
 namespace {
@@ -28,23 +27,10 @@ constexpr std::size_t kMaxFileSize = 16 * 1024 * 1024;
   throw UsageError(fmt::format("cannot read {:?}: {}", path, std::generic_category().message(error)));
 }
 
-/// Whether the group is the owner's own: on Debian, where each user has one, ssh lets it write.
-bool is_private_group(const struct stat& status) {
-  const passwd* const owner = ::getpwuid(status.st_uid);
-  const group* const entry = ::getgrgid(status.st_gid);
-  if (!owner || !entry || owner->pw_gid != status.st_gid) return false;
-  const std::string_view name = owner->pw_name;
-  if (entry->gr_name != name) return false;
-  for (char** member = entry->gr_mem; *member; ++member) {
-    if (*member != name) return false;
-  }
-  return true;
-}
-
 void check_trust(const std::string& path, const struct stat& status) {
   const bool owned = status.st_uid == 0 || status.st_uid == ::getuid();
-  const bool closed =
-      (status.st_mode & S_IWOTH) == 0 && ((status.st_mode & S_IWGRP) == 0 || is_private_group(status));
+  const bool closed = (status.st_mode & S_IWOTH) == 0 &&
+                      ((status.st_mode & S_IWGRP) == 0 || is_private_group(status.st_gid, status.st_uid));
   if (owned && closed) return;
   throw UsageError(fmt::format(
       "bad owner or permissions of {:?} (it must be {})", path,
