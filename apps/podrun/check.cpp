@@ -5,13 +5,9 @@
 #include <string>
 #include <utility>
 
-#include "podrun/base/error.hpp"
 #include "podrun/remote/scripts.hpp"
 #include "podrun/run/check_text.hpp"
 #include "podrun/run/summary.hpp"
-
-#include "option_groups.hpp"
-#include "option_table.hpp"
 
 namespace podrun {
 namespace {
@@ -114,35 +110,16 @@ class CheckPurpose final : public Purpose {
   bool well_ = false;
 };
 
-/// What the command line alone says, without the configuration. Throws UsageError.
-Options given_on_command_line(const Options& options) {
-  Options given;
-  OptionTable table("", "");
-  add_options(table, given);
-  table.parse(options.arguments);
-  if (table.find("dir")->given.size() > 1) throw UsageError("--dir: given twice (one directory only)");
-  return given;
-}
-
-/// Without what a configuration says of commands: that may be missing where there is none to run.
-Options options_for_script(Options options, const Options& given) {
-  options.configured_environment.clear();
-  options.directory = given.directory;
-  options.same_directory = given.same_directory;
-  return options;
-}
-
 }  // namespace
 
 Plan make_check_plan(const Options& options, const Probe& probe) {
-  const Options given = given_on_command_line(options);
   const std::string python = options.check.python.empty() ? "python3" : options.check.python;
   Plan plan = make_plan(
-      options_for_script(options, given), probe,
+      options, probe,
       Words{{"/bin/sh", "-c", std::string(kCheckScript), "podrun", python, options.check.directory}});
   Limits& limits = plan.run.limits;
   limits.wait = options.wait;
-  limits.timeout = given.limits.timeout.value_or(kTimeout);
+  if (!limits.timeout) limits.timeout = kTimeout;
   limits.serial = 0;  // whatever a configuration says of commands
   limits.on_failure = OnFailure::go_on;
   limits.on_unreachable = OnUnreachable::skip;

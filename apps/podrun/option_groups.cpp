@@ -153,8 +153,12 @@ void add_check(OptionTable& table, Options& options) {
   const std::string group = "podrun check";
   table.value({group, "--wait", "Until every host is up, at most so long", "TIME"},
               [&](const std::string& text) { options.wait = parse_positive_duration(text); });
-  table.value({group, "--dir", "Compare the git commit in this directory too", "DIR"},
-              not_empty(options.check.directory, "a directory of the hosts"));
+  table.value(
+      {group, "--dir", "Compare the git commit in this directory too", "DIR"},
+      [&, set = not_empty(options.check.directory, "a directory of the hosts")](const std::string& text) {
+        if (!options.check.directory.empty()) throw UsageError("given twice (one directory only)");
+        set(text);
+      });
   table.value({group, "--python", "Whose packages are compared (python3)", "PATH"},
               not_empty(options.check.python, "a python of the hosts"));
 }

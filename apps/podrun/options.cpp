@@ -72,7 +72,9 @@ class CommandLine {
     take_task();
     check_extras(left);
     check_choice_of_hosts();
+    const Options typed = options_;
     const AppliedConfig applied = apply_config(table_, options_, probe);
+    if (options_.task == Task::check) leave_out_commands(typed);
     check_combinations();
     if (options_.task == Task::config) return Answer{describe_config(table_, applied)};
     return std::move(options_);
@@ -203,6 +205,14 @@ class CommandLine {
     std::vector<std::string>& keywords = options_.ssh.keywords;  // of two the first counts
     keywords.insert(keywords.begin(),
                     fmt::format("ConnectTimeout={}", options_.limits.connect_timeout.count()));
+  }
+
+  /// What a configuration says of commands may be missing where there is none to run.
+  void leave_out_commands(const Options& typed) {
+    options_.configured_environment.clear();
+    options_.directory = typed.directory;
+    options_.same_directory = typed.same_directory;
+    options_.limits.timeout = typed.limits.timeout;
   }
 
   /// Options of podrun check alone, and those that have no meaning with it.
