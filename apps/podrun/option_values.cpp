@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "podrun/base/duration.hpp"
+#include "podrun/hosts/text.hpp"
 
 namespace podrun {
 
@@ -19,11 +20,9 @@ std::size_t parse_count(const std::string& text, std::size_t least) {
 }
 
 std::uint16_t parse_port(const std::string& text) {
-  std::uint16_t port = 0;
-  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), port);
-  if (error != std::errc{} || rest != text.data() + text.size() || port == 0)
-    throw UsageError(fmt::format("bad port \"{}\" (expected 1-65535)", text));
-  return port;
+  const std::optional<std::uint16_t> port = to_port(text);
+  if (!port) throw UsageError(fmt::format("bad port \"{}\" (expected 1-65535)", text));
+  return *port;
 }
 
 bool parse_boolean(const std::string& text) {

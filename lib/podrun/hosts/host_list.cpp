@@ -5,13 +5,13 @@
 #include <netinet/in.h>
 
 #include <algorithm>
-#include <charconv>
 #include <iterator>
 
 #include <fmt/format.h>
 
 #include "podrun/base/error.hpp"
 #include "podrun/hosts/host_pattern.hpp"
+#include "podrun/hosts/text.hpp"
 
 namespace podrun {
 namespace {
@@ -55,12 +55,9 @@ std::size_t end_of_entry(std::string_view list, std::size_t start) {
 }
 
 std::uint16_t parse_port(std::string_view text, const HostEntry& entry) {
-  std::uint16_t port = 0;
-  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), port);
-  if (error != std::errc{} || rest != text.data() + text.size() || port == 0) {
-    entry.refuse("port", text, "1-65535");
-  }
-  return port;
+  const std::optional<std::uint16_t> port = to_port(text);
+  if (!port) entry.refuse("port", text, "1-65535");
+  return *port;
 }
 
 std::string parse_user(std::string_view text, const HostEntry& entry) {

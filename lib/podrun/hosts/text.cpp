@@ -23,6 +23,12 @@ std::optional<std::size_t> to_number(std::string_view digits) {
   return error == std::errc{} && rest == end ? std::optional(number) : std::nullopt;
 }
 
+std::optional<std::uint16_t> to_port(std::string_view digits) {
+  const std::optional<std::size_t> number = to_number(digits);
+  if (!number || *number == 0 || *number > UINT16_MAX) return std::nullopt;
+  return static_cast<std::uint16_t>(*number);
+}
+
 std::size_t parse_rank(std::string_view text, std::size_t count, std::string_view where) {
   const std::optional<std::size_t> rank = to_number(text);
   if (rank && *rank < count) return *rank;

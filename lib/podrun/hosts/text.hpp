@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -14,6 +15,9 @@ std::string_view trim_space(std::string_view text);
 
 /// Nothing unless it is decimal digits alone, of a number that fits.
 std::optional<std::size_t> to_number(std::string_view digits);
+
+/// Nothing unless it is a port: 1 to 65535.
+std::optional<std::uint16_t> to_port(std::string_view digits);
 
 /// One of 0 to count - 1. Throws UsageError that begins with `where`.
 std::size_t parse_rank(std::string_view text, std::size_t count, std::string_view where);

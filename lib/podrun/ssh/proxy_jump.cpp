@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "podrun/ssh/proxy_jump.hpp"
 
-#include <charconv>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include <fmt/format.h>
 
 #include "podrun/base/error.hpp"
+#include "podrun/hosts/text.hpp"
 
 namespace podrun {
 namespace {
@@ -15,13 +16,6 @@ namespace {
 [[noreturn]] void refuse(std::string_view hop) {
   throw UsageError(
       fmt::format("bad ProxyJump \"{}\" (expected [user@]host[:port], several between commas)", hop));
-}
-
-std::uint16_t parse_port(std::string_view text, std::string_view hop) {
-  std::uint16_t port = 0;
-  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), port);
-  if (error != std::errc{} || rest != text.data() + text.size() || port == 0) refuse(hop);
-  return port;
 }
 
 Host parse_hop(std::string_view hop) {
@@ -51,7 +45,11 @@ Host parse_hop(std::string_view hop) {
     host.name = is_ipv6 ? text : text.substr(0, colon);
     port = is_ipv6 || colon == std::string_view::npos ? std::string_view() : text.substr(colon);
   }
-  if (!port.empty()) host.port = parse_port(port.substr(1), hop);
+  if (!port.empty()) {
+    const std::optional<std::uint16_t> number = to_port(port.substr(1));
+    if (!number) refuse(hop);
+    host.port = *number;
+  }
   if (host.name.empty() || host.name.starts_with('-') || host.name.find_first_of(" \t/") != std::string::npos)
     refuse(hop);
   return host;
