@@ -193,6 +193,7 @@ HARMLESS = [
     "its sshd is stopped for a while",
     "its network is slow",
     "its answers come late",
+    "the end of the command is told seconds before the last of its output",
 ]
 
 
@@ -204,6 +205,7 @@ def test_what_does_no_harm(podrun, pod, fault):
     hosts.add("its sshd is stopped for a while", pod.addresses[0])
     hosts.add("its network is slow", fault("--rate", 100_000, "--to", pod.addresses[3], "proxy", addresses=["127.0.0.102"]).address)
     hosts.add("its answers come late", fault("--delay", "0.1", "--to", pod.addresses[4], "proxy", addresses=["127.0.0.103"]).address)
+    hosts.add(HARMLESS[-1], fault(*keys(pod), "runs-and-tells-the-end-first", addresses=["127.0.0.104"]).address)
     assert [*hosts.faults] == HARMLESS
 
     run, go_on = hosts.start(podrun, *PATIENT_KEEP_ALIVES)

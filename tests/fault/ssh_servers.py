@@ -116,10 +116,10 @@ async def feed(reader, writer):
     writer.close()
 
 
-async def run(stdin, stdout, stderr):
-    """Runs the command; returns its exit status when all it printed is on its way."""
+async def run(stdin, stdout, stderr, command):
+    """Runs it; returns its exit status when all it printed is on its way."""
     pipes = {name: asyncio.subprocess.PIPE for name in ("stdin", "stdout", "stderr")}
-    child = await asyncio.create_subprocess_exec("/bin/sh", "-c", stdout.channel.get_command(), start_new_session=True, **pipes)
+    child = await asyncio.create_subprocess_exec("/bin/sh", "-c", command, start_new_session=True, **pipes)
     feeding = asyncio.create_task(feed(stdin, child.stdin))
     try:
         await asyncio.gather(copy(child.stdout, stdout), copy(child.stderr, stderr))
@@ -146,7 +146,7 @@ async def floods_stderr(_stdin, _stdout, stderr):
 
 
 async def runs(stdin, stdout, stderr):
-    stdout.channel.exit(await run(stdin, stdout, stderr))
+    stdout.channel.exit(await run(stdin, stdout, stderr, stdout.channel.get_command()))
 
 
 async def runs_after_a_flood(stdin, stdout, stderr):
@@ -157,13 +157,45 @@ async def runs_after_a_flood(stdin, stdout, stderr):
 
 
 async def runs_without_status(stdin, stdout, stderr):
-    await run(stdin, stdout, stderr)
+    await run(stdin, stdout, stderr, stdout.channel.get_command())
     stdout.channel.close()
 
 
 async def runs_until_a_signal(stdin, stdout, stderr):
-    await run(stdin, stdout, stderr)
+    await run(stdin, stdout, stderr, stdout.channel.get_command())
     stdout.channel.exit_with_signal("TERM")
+
+
+class Slow:
+    """Writes so many bytes at once, and the rest when it is told to."""
+
+    def __init__(self, writer, at_once):
+        self._writer = writer
+        self._at_once = at_once
+        self._rest = b""
+
+    def write(self, data):
+        self._writer.write(data[: self._at_once])
+        self._rest += data[self._at_once :]
+        self._at_once = max(0, self._at_once - len(data))
+
+    async def drain(self):
+        await self._writer.drain()
+
+    async def write_rest(self):
+        for begin in range(0, len(self._rest), 20_000):
+            await asyncio.sleep(0.8)
+            self._writer.write(self._rest[begin : begin + 20_000])
+            await self.drain()
+
+
+async def runs_and_tells_the_end_first(stdin, stdout, stderr):
+    """As sshd does where the network is slow, for seconds."""
+    slow = Slow(stdout, 110_000)
+    status = await run(stdin, slow, stderr, stdout.channel.get_command())
+    stdout.channel._send_request(b"exit-status", status.to_bytes(4, "big"))
+    await slow.write_rest()
+    stdout.channel.close()
 
 
 async def runs_and_floods_stderr(stdin, stdout, stderr):
@@ -178,7 +210,7 @@ def named(*functions):
     return {function.__name__.replace("_", "-"): function for function in functions}
 
 
-RUNNING = named(runs, runs_after_a_flood, runs_without_status, runs_until_a_signal, runs_and_floods_stderr)
+RUNNING = named(runs, runs_after_a_flood, runs_without_status, runs_until_a_signal, runs_and_floods_stderr, runs_and_tells_the_end_first)
 COMMANDS = {**RUNNING, **named(says_nothing, ends_without_status, ends_by_signal, floods_stderr)}
 BEHAVIOURS = {
     *("closes-at-service-request", "closes-at-login", "closes-at-channel", "closes-at-exec", "closes-after-exec"),

@@ -148,8 +148,9 @@ struct FakeHost {
   std::string output;  ///< in one piece with the hello
   std::map<std::string, StreamEvents> answers;
   StreamEvents feeder_end = {Exited{0}, Closed{}};
-  std::string holders;       ///< of its open output, a line each
-  bool runs_helpers = true;  ///< else starting a second program lasts until the link is stopped
+  std::string holders;        ///< of its open output, a line each
+  bool runs_helpers = true;   ///< else starting a second program lasts until the link is stopped
+  bool names_holders = true;  ///< else that program says nothing
 
   // What was done to it.
   bool opened = false;
@@ -196,6 +197,7 @@ class FakeLink final : public Link {
       }
       case kHoldersArguments: {
         const auto holders = make(nonce, {});
+        if (!host_.names_holders) co_return holders;
         holders->greet("ready - - - - ", "", host_.holders);
         holders->say({Exited{0}, Closed{}});
         co_return holders;

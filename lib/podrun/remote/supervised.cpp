@@ -250,6 +250,7 @@ asio::awaitable<void> Supervised::put(const RemoteFile& file) {
 
 asio::awaitable<std::vector<std::string>> Supervised::output_holders() {
   const std::string nonce = random_id();
+  helper_.reset();
   const std::shared_ptr<Stream> stream = co_await link_.exec(holders_program(supervision_, nonce));
   helper_ = stream;
   Greeting greeting(*stream, nonce, drop_noise);

@@ -47,6 +47,8 @@ class Supervised {
   asio::awaitable<std::shared_ptr<Stream>> open_input();
   /// `pid (name)` of what may hold the output open behind the command's end. Throws HostError.
   asio::awaitable<std::vector<std::string>> output_holders();
+  /// Whether the host has started the program that answers this.
+  bool helper_started() const { return !helper_.expired(); }
 
  private:
   class Control;

@@ -13,7 +13,6 @@
 #include <asio/use_awaitable.hpp>
 #include <fmt/format.h>
 
-#include "podrun/run/output_holders.hpp"
 #include "podrun/run/rank_variables.hpp"
 #include "podrun/run/summary.hpp"
 
@@ -163,7 +162,9 @@ void FanOut::obey(const action::Abandon& abandon) {
 }
 
 void FanOut::obey(const action::LetGo& let_go_of) {
-  if (!std::exchange(jobs_[let_go_of.host].let_go, true)) spawn(let_go(let_go_of.host));
+  Job& job = jobs_[let_go_of.host];
+  job.hurried = job.hurried || let_go_of.hurried;
+  if (!std::exchange(job.let_go, true)) spawn(let_go(let_go_of.host));
 }
 
 void FanOut::obey(const action::Leave&) { world_.leave(); }
@@ -253,11 +254,13 @@ void FanOut::tell_end(std::size_t host, const StreamEvent& event) {
   const auto* signaled = std::get_if<Signaled>(&event);
   const auto end = signaled ? std::variant<Exited, Signaled>(*signaled) : std::get<Exited>(event);
   trace(1, host, std::visit([](auto how) { return describe(HostOutcome(how)); }, end));
+  jobs_[host].late = {};
   happen(event::Ended{host, end});
 }
 
 asio::awaitable<void> FanOut::deliver(std::size_t host, Received received) {
   bytes_ += received.bytes.size();
+  jobs_[host].late.add(received.bytes.size());
   jobs_[host].active_at = Clock::now();
   world_.output.write(host, received.stream, std::move(received.bytes));
   if (world_.output.has_room(host)) co_return;
@@ -292,10 +295,17 @@ asio::awaitable<void> FanOut::feed(std::size_t host) {
 
 asio::awaitable<void> FanOut::let_go(std::size_t host) {
   Job& job = jobs_[host];
-  const std::string holders = co_await name_output_holders(world_.executor, *job.link, *job.supervised);
+  const auto holders = co_await name_output_holders(world_.executor, *job.link, *job.supervised, job.hurried);
   if (job.ended) co_return;
+  if (!job.hurried && (job.held || job.late.is_of_command(!holders || !holders->empty()))) {
+    job.late.look();
+    job.let_go = false;
+    happen(event::StillArriving{host});
+    co_return;
+  }
   world_.output.say(fmt::format("podrun: [{}] the command has ended, but {} holds its output open: let go",
-                                plan_.hosts[host].label, holders));
+                                plan_.hosts[host].label,
+                                holders && !holders->empty() ? "pid " + *holders : "something"));
   job.supervised->stop({"", "let go"});
 }
 

@@ -18,6 +18,7 @@
 #include "podrun/output/output.hpp"
 #include "podrun/remote/supervised.hpp"
 #include "podrun/run/input.hpp"
+#include "podrun/run/output_holders.hpp"
 #include "podrun/run/run_policy.hpp"
 #include "podrun/run/status.hpp"
 
@@ -75,7 +76,9 @@ class FanOut {
     bool started_early = false;  ///< the supervisor was given the command, see early_go()
     bool told_to_go = false;
     bool spoke = false;
-    bool let_go = false;
+    LateOutput late;      ///< behind the end of its command
+    bool let_go = false;  ///< it is being decided
+    bool hurried = false;
     bool ended = false;
     TimePoint active_at;  ///< it printed something, or took the next step
     bool held = false;

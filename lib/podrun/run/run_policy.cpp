@@ -13,7 +13,8 @@
 namespace podrun {
 namespace {
 
-/// A command that ended keeps the output open at most so long, when a background child holds it.
+/// A command that ended keeps the output open at most so long behind what it printed, when a background child
+/// holds it.
 constexpr std::chrono::seconds kLetGoAfter{2};
 /// What a host may take, beyond the grace, to say that everything there has ended.
 constexpr std::chrono::seconds kEndSlack{5};
@@ -68,6 +69,10 @@ void RunPolicy::handle(const event::Ended& event) {
 }
 
 void RunPolicy::handle(const event::Closed& event) { finish(event.host); }
+
+void RunPolicy::handle(const event::StillArriving& event) {
+  if (hosts_[event.host].state == State::closing) count_down(event.host, kLetGoAfter);
+}
 
 void RunPolicy::handle(const event::LostHost& event) {
   const HostState& host = hosts_[event.host];
@@ -140,7 +145,7 @@ void RunPolicy::expire(std::size_t index) {
     end(index);
     fail(index);
   } else if (host.state == State::closing) {
-    actions_.emplace_back(action::LetGo{index});  // comes back as Closed
+    actions_.emplace_back(action::LetGo{index, false});  // comes back as Closed or StillArriving
   } else if (host.state == State::ending) {
     const std::string what =
         fmt::format("did not end within {} of being told to", format_duration(limits_.grace + kEndSlack));
@@ -262,7 +267,7 @@ void RunPolicy::signal_running(int signal) {
 void RunPolicy::let_go_of_closing() {
   for (std::size_t host = 0; host < hosts_.size(); ++host) {
     if (hosts_[host].state != State::closing || countdowns_.is_held(host)) continue;
-    if (host != culprit_ || interrupted_by_) actions_.emplace_back(action::LetGo{host});
+    if (host != culprit_ || interrupted_by_) actions_.emplace_back(action::LetGo{host, presses_ >= 2});
   }
 }
 

@@ -59,6 +59,9 @@ struct Ended {
 struct Closed {
   std::size_t host;
 };  ///< its output is complete
+struct StillArriving {
+  std::size_t host;
+};  ///< instead of being let go: more of its output is on its way
 struct LostHost {
   std::size_t host;
   Failure failure;
@@ -77,9 +80,10 @@ struct Interrupted {
 };               ///< SIGINT, SIGQUIT, SIGTERM, SIGHUP; SIGPIPE: a closed reader
 struct Tick {};  ///< deadline() has come
 }  // namespace event
-using RunEvent = std::variant<event::Begin, event::Ready, event::NotReady, event::Spoke, event::Ended,
-                              event::Closed, event::LostHost, event::Held, event::Released, event::Suspended,
-                              event::Resumed, event::Interrupted, event::Tick>;
+using RunEvent =
+    std::variant<event::Begin, event::Ready, event::NotReady, event::Spoke, event::Ended, event::Closed,
+                 event::StillArriving, event::LostHost, event::Held, event::Released, event::Suspended,
+                 event::Resumed, event::Interrupted, event::Tick>;
 
 /// What to do.
 namespace action {
@@ -108,6 +112,7 @@ struct Abandon {
 };  ///< a failure without stage: the one it is in
 struct LetGo {
   std::size_t host;
+  bool hurried;   ///< even if more of its output is on its way
 };                ///< the command ended, something holds its output open
 struct Leave {};  ///< at once, whatever is still going on
 }  // namespace action
@@ -151,6 +156,7 @@ class RunPolicy {
   void handle(const event::Spoke& event);
   void handle(const event::Ended& event);
   void handle(const event::Closed& event);
+  void handle(const event::StillArriving& event);
   void handle(const event::LostHost& event);
   void handle(const event::Held& event);
   void handle(const event::Released& event);

@@ -179,7 +179,18 @@ TEST_F(FanOutEnd, LetsGoAtOnceWhenInterrupted) {
   EXPECT_EQ(said(), "podrun: [0] the command has ended, but something holds its output open: let go\n");
 }
 
-TEST_F(FanOutEnd, LetsGoThoughTheHostNoLongerStartsPrograms) {
+TEST_F(FanOutEnd, LetsGoThoughTheHostNamesNobody) {
+  set_up(1);
+  hosts_[0].answers["go"] = {Exited{0}};
+  hosts_[0].names_holders = false;
+  begin();
+  interrupt(SIGINT);
+  context_->restart();
+  context_->run_for(6s);
+  EXPECT_TRUE(done_) << "not for ever: five seconds";
+}
+
+TEST_F(FanOutEnd, LeavesAHostOfWhichNothingIsHeardToTheKeepAlives) {
   set_up(1);
   hosts_[0].answers["go"] = {Exited{0}};
   hosts_[0].runs_helpers = false;
@@ -187,7 +198,68 @@ TEST_F(FanOutEnd, LetsGoThoughTheHostNoLongerStartsPrograms) {
   interrupt(SIGINT);
   context_->restart();
   context_->run_for(6s);
-  EXPECT_TRUE(done_) << "not for ever: five seconds";
+  ASSERT_FALSE(done_);
+  hosts_[0].supervisor->say(StreamEvents{out("late\n"), Closed{}});
+  EXPECT_TRUE(run_until([this] { return hosts_[0].stopped.has_value(); }));
+  EXPECT_EQ(finish(), "ok");
+  EXPECT_EQ(lines(), std::vector<std::string>{"0 out: late"});
+}
+
+TEST_F(FanOutEnd, LetsGoOfAHostOfWhichNothingIsHeardForWhoIsInAHurry) {
+  set_up(1);
+  hosts_[0].answers["go"] = {Exited{0}};
+  hosts_[0].runs_helpers = false;
+  begin();
+  interrupt(SIGINT);
+  interrupt(SIGINT);
+  context_->restart();
+  context_->run_for(6s);
+  EXPECT_TRUE(done_);
+}
+
+TEST_F(FanOutEnd, WaitsForOutputThatIsStillOnItsWay) {
+  set_up(1);
+  hosts_[0].answers["go"] = {Exited{0}, out("first\n")};
+  begin();
+  interrupt(SIGINT);  // instead of two seconds
+  EXPECT_FALSE(done_);
+  hosts_[0].supervisor->say(StreamEvents{out("last\n"), Closed{}});
+  EXPECT_EQ(finish(), "ok");
+  EXPECT_EQ(lines(), (std::vector<std::string>{"0 out: first", "0 out: last"}));
+  EXPECT_EQ(said(), "");
+}
+
+TEST_F(FanOutEnd, WaitsForNoOutputOfABackgroundChild) {
+  set_up(1);
+  hosts_[0].answers["go"] = {Exited{0}, out("a word now and then\n")};
+  hosts_[0].holders = "7 (logger)\n";
+  begin();
+  interrupt(SIGINT);
+  EXPECT_TRUE(done_);
+  EXPECT_EQ(said(), "podrun: [0] the command has ended, but pid 7 (logger) holds its output open: let go\n");
+}
+
+TEST(LateOutput, IsOfTheCommandWhereNothingElseCanPrint) {
+  LateOutput late;
+  EXPECT_FALSE(late.is_of_command(false)) << "there is none";
+  late.add(1);
+  EXPECT_TRUE(late.is_of_command(false));
+  late.look();
+  EXPECT_FALSE(late.is_of_command(false)) << "no more came";
+}
+
+TEST(LateOutput, IsOfTheCommandWhileMuchComesIn) {
+  LateOutput late;
+  late.add(16383);
+  EXPECT_FALSE(late.is_of_command(true)) << "a child that prints now and then";
+  late.add(1);
+  EXPECT_TRUE(late.is_of_command(true));
+  late.look();
+  late.add((4 << 20) - 16384);
+  EXPECT_TRUE(late.is_of_command(true));
+  late.add(1);
+  EXPECT_FALSE(late.is_of_command(true)) << "more than can be on its way: a child that prints without end";
+  EXPECT_FALSE(late.is_of_command(false));
 }
 
 TEST_F(FanOutEnd, TellsTheHostsToWaitWhileItIsStopped) {

@@ -33,7 +33,9 @@ struct ActionText {
   std::string operator()(const action::Abandon& abandon) const {
     return fmt::format("abandon {} ({})", abandon.host, abandon.failure.what);
   }
-  std::string operator()(const action::LetGo& let_go) const { return fmt::format("let go {}", let_go.host); }
+  std::string operator()(const action::LetGo& let_go) const {
+    return fmt::format("let go {}{}", let_go.host, let_go.hurried ? " at once" : "");
+  }
   std::string operator()(const action::Leave&) const { return "leave"; }
 };
 
@@ -63,6 +65,7 @@ class PolicyRun {
   std::string exits(std::size_t host, int status) { return on(event::Ended{host, Exited{status}}); }
   std::string dies(std::size_t host, int signal) { return on(event::Ended{host, Signaled{signal}}); }
   std::string closes(std::size_t host) { return on(event::Closed{host}); }
+  std::string goes_on(std::size_t host) { return on(event::StillArriving{host}); }
   std::string is_lost(std::size_t host) { return on(event::LostHost{host, {"running", "gone"}}); }
   std::string signal(int number) { return on(event::Interrupted{number}); }
 

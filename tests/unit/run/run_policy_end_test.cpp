@@ -130,6 +130,19 @@ TEST(RunPolicyEnd, LetsGoOfAnOutputThatStaysOpenBehindTheExit) {
   EXPECT_EQ(run.result(), "exit 4, ok");
 }
 
+TEST(RunPolicyEnd, LooksAgainAtAnOutputThatStillComesIn) {
+  PolicyRun run(1);
+  run.start();
+  run.exits(0, 0);
+  EXPECT_EQ(run.after(2s), "let go 0");
+  EXPECT_EQ(run.goes_on(0), "");
+  EXPECT_EQ(run.after(2s - 1ms), "");
+  EXPECT_EQ(run.after(1ms), "let go 0");
+  run.closes(0);
+  EXPECT_EQ(run.goes_on(0), "") << "they have crossed";
+  EXPECT_EQ(run.result(), "ok");
+}
+
 TEST(RunPolicyEnd, NeverTimesOutACommandThatHasEnded) {
   PolicyRun run(1, {.timeout = 5s});
   run.start();
@@ -252,6 +265,8 @@ TEST(RunPolicyEnd, LetsGoOfAnOpenOutputWhenInterrupted) {
   run.start();
   run.exits(0, 0);
   EXPECT_EQ(run.signal(SIGINT), "let go 0");
+  run.goes_on(0);
+  EXPECT_EQ(run.signal(SIGINT), "let go 0 at once");
 }
 
 TEST(RunPolicyEnd, DoesNotLetGoOfAnOutputThatWaitsForItsReader) {

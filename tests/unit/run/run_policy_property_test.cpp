@@ -23,6 +23,7 @@ struct SimulatedHost {
   bool stuck = false;  ///< does nothing until it is abandoned
   bool told_to_go = false;
   bool abandoned = false;  ///< its last event is on its way
+  bool still_arriving = false;
   bool cancelled = false;  ///< abandoned for the sake of others
   bool asks = false;
   std::size_t attempts = 0;
@@ -119,6 +120,10 @@ class Simulation {
     if (host.held) {
       host.held = false;
       happen(event::Released{index});
+      return true;
+    }
+    if (std::exchange(host.still_arriving, false)) {
+      happen(event::StillArriving{index});
       return true;
     }
     if (host.abandoned) return fails(index);
@@ -272,7 +277,12 @@ class Simulation {
   void obey(const action::LetGo& let_go) {
     EXPECT_EQ(hosts_[let_go.host].phase, Phase::exited);
     EXPECT_FALSE(hosts_[let_go.host].held);
-    hosts_[let_go.host].abandoned = true;
+    EXPECT_TRUE(!let_go.hurried || policy_->presses() >= 2);
+    if (!let_go.hurried && interrupts_ && chance(50)) {
+      hosts_[let_go.host].still_arriving = true;
+    } else {
+      hosts_[let_go.host].abandoned = true;
+    }
   }
   void obey(const action::Leave&) {
     EXPECT_TRUE(policy_->interrupted_by());
