@@ -29,6 +29,7 @@
 #include "conclusion.hpp"
 #include "connectors.hpp"
 #include "hosts.hpp"
+#include "loss_notices.hpp"
 #include "options.hpp"
 #include "plan.hpp"
 #include "purpose.hpp"
@@ -162,6 +163,7 @@ std::optional<int> try_to_run(Run& run) {
   const auto executor = context->get_executor();
   const Connectors connectors(context, run.options, run.plan, run.ssh, run.probe, run.descriptor_limit);
   FanOut* interruptible = nullptr;
+  std::optional<LossNotices> losses;
   run.io_failed = false;
   std::optional<Output> output;
   output.emplace(executor, hosts.size(), run.purpose->make_sinks(*run.terminal), run.terminal,
@@ -193,8 +195,10 @@ std::optional<int> try_to_run(Run& run) {
                   .host_ended =
                       [&](std::size_t host) {
                         run.purpose->host_ended(*output, host, interruptible->policy().outcomes()[host]);
+                        losses->host_ended(host);
                       }});
   interruptible = &fan_out;
+  losses.emplace(executor, fan_out, *output);
 
   StatusDisplay status(executor, fan_out, *output, run.status_style);
   asio::signal_set signals(executor);

@@ -10,6 +10,7 @@
 #include "podrun/hosts/discovery.hpp"
 #include "podrun/output/terminal.hpp"
 #include "podrun/run/status.hpp"
+#include "podrun/run/summary.hpp"
 
 namespace podrun {
 namespace {
@@ -93,7 +94,13 @@ void StatusDisplay::print_line(const Status& status, TimePoint now) {
 
 void StatusDisplay::list(std::size_t lines_typed) {
   output_.lines_typed(lines_typed);
-  for (std::string& line : status_list(fan_out_.status(), Clock::now())) output_.say(std::move(line));
+  const Status status = fan_out_.status();
+  for (std::string& line : status_list(status, Clock::now())) output_.say(std::move(line));
+  std::vector<HostOutcome> failed(status.hosts.size());
+  for (std::size_t host = 0; host < failed.size(); ++host) {
+    if (status.hosts[host].failed) failed[host] = fan_out_.policy().outcomes()[host];
+  }
+  for (std::string& line : describe_failures(fan_out_.hosts(), failed)) output_.say(std::move(line));
 }
 
 }  // namespace podrun

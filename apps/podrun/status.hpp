@@ -28,8 +28,9 @@ struct StatusStyle {
 
 StatusStyle choose_status_style(const Options& options, const Probe& probe);
 
-/// Keeps the status line up to date, from half a second into the run, and prints the list when Enter is
-/// typed. Both must outlive it; while the style is none of it, it does nothing at all.
+/// Keeps the status line up to date, from half a second into the run, and prints the list, and who
+/// has failed and why, when Enter is typed. Both must outlive it; while the style is none of it, it does
+/// nothing at all.
 class StatusDisplay {
  public:
   StatusDisplay(const asio::any_io_executor& executor, const FanOut& fan_out, Output& output,

@@ -43,9 +43,9 @@ def read_table():
 
 
 def said_of_hosts(stderr):
-    """What the summary says of each host that failed, as {rank: "unreachable: connecting: connection refused"}."""
+    """What the summary, the last of its kind, says of each host that failed, as {rank: "unreachable: connecting: connection refused"}."""
     said = {}
-    [summary] = re.findall(r"^podrun: (.* · .*|[^\[\n]*: \[[0-9,-]+\].*)$", stderr.decode(), re.MULTILINE)[:1] or [""]
+    [summary] = re.findall(r"^podrun: (.* · .*|[^\[\n]*: \[[0-9,-]+\].*)$", stderr.decode(), re.MULTILINE)[-1:] or [""]
     for part in summary.split(" · "):
         if found := re.fullmatch(r"(.*?): \[([0-9,-]+)\](?: (.*))?", part):
             kind, ranks, text = found.groups()

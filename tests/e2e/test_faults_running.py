@@ -173,6 +173,23 @@ def test_a_flood_on_standard_error_until_the_time_is_up(podrun, pod, fault):
     check(ROWS["it floods standard error until `-u` ends it"], said_of_hosts(ended.stderr)[1], ended.returncode, DELIVER_EVERYTHING)
 
 
+def test_of_lost_hosts_is_told_at_once_while_others_go_on(podrun, pod, fault):
+    proxies = [fault("--to", pod.addresses[rank], "proxy") for rank in range(2)]
+    go_on = podrun.directory / "go-on"
+    hosts = ",".join([*(proxy.address for proxy in proxies), pod.addresses[2]])
+    run = podrun.start("-H", hosts, "--", f"echo up; until [ -e '{go_on}' ]; do sleep 0.1; done")
+    run.wait_for_output(b": up\n", count=3)
+    for proxy in proxies:
+        proxy.tell("cut")
+    lost = b"podrun: lost: [0,1] connection: connection reset by peer\n"
+    wait_until(lambda: lost in run.stderr, what="told of")
+    assert run.process.poll() is None
+    go_on.touch()
+    ended = run.wait()
+    assert ended.returncode == 255
+    assert said_of_hosts(ended.stderr) == dict.fromkeys((0, 1), "lost: connection: connection reset by peer")
+
+
 def test_a_child_that_holds_the_output_is_let_go(podrun, pod):
     name = "a background child holds the output open"
     hosts = Hosts(pod)

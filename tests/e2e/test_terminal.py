@@ -380,6 +380,16 @@ def test_enter_lists_what_runs(on_screen, gate):
     assert is_clean(line for line in screen.lines if not line.startswith("podrun:"))
 
 
+def test_enter_says_who_has_failed_and_how(on_screen, gate):
+    screen = on_screen(*FOUR, "--", f"[ $PODRUN_RANK = 0 ] || exit $PODRUN_RANK; {gate.passed}")
+    screen.wait_for(lambda s: s.last.startswith("1 running · 3 failed [1-3]"))
+    screen.type("\n")
+    screen.wait_for(lambda s: sum(line.startswith("podrun:") for line in s.lines) == 4)
+    assert [line for line in screen.lines if line.startswith("podrun:")][1:] == [f"podrun: exit {rank}: [{rank}]" for rank in (1, 2, 3)]
+    gate.open()
+    assert screen.wait() == 3
+
+
 def test_ctrl_d_is_the_end_of_listening(on_screen, gate):
     screen = on_screen("-H", "local[0-1]", "--", gate.passed)
     screen.wait_for("2 running")

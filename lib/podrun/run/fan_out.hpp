@@ -61,6 +61,7 @@ class FanOut {
   void resume();
 
   const RunPolicy& policy() const { return policy_; }
+  const std::vector<Host>& hosts() const { return plan_.hosts; }
   /// What every host is doing at this moment.
   Status status() const;
 

@@ -77,6 +77,15 @@ std::string describe(const Failure& failure) {
 
 std::string describe(const HostOutcome& outcome) { return std::visit(Description{}, outcome); }
 
+std::vector<std::string> describe_failures(const std::vector<Host>& hosts,
+                                           const std::vector<HostOutcome>& outcomes) {
+  std::vector<std::string> lines;
+  for (const OutcomeGroup& group : group_outcomes(outcomes)) {
+    if (is_failure(group.outcome)) lines.push_back("podrun: " + describe(group, hosts));
+  }
+  return lines;
+}
+
 std::vector<std::string> summarize(const std::vector<Host>& hosts, const std::vector<HostOutcome>& outcomes,
                                    std::optional<std::size_t> culprit, std::optional<int> interrupted_by,
                                    std::string_view separator) {

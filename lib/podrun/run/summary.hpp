@@ -17,6 +17,10 @@ std::string describe(const Failure& failure);
 /// `exit 1`, `killed by SIGTERM`, `timed out after 10 s`, `lost: …`, …
 std::string describe(const HostOutcome& outcome);
 
+/// `exit 1: [3,17]`, `lost: [41] tpu-41: connection: …`: the failures among them, each a line. Pure.
+std::vector<std::string> describe_failures(const std::vector<Host>& hosts,
+                                           const std::vector<HostOutcome>& outcomes);
+
 /// What is said at the end, each a line without a newline; none when everything went well. Pure.
 std::vector<std::string> summarize(const std::vector<Host>& hosts, const std::vector<HostOutcome>& outcomes,
                                    std::optional<std::size_t> culprit, std::optional<int> interrupted_by,

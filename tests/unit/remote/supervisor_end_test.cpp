@@ -2,6 +2,8 @@
 // How the script ends what it started. These take seconds, so each runs under all shells at once.
 #include <algorithm>
 #include <memory>
+#include <set>
+#include <stdexcept>
 #include <vector>
 
 #include <asio/detached.hpp>
@@ -35,9 +37,12 @@ void play(Scenario scenario) {
   std::vector<std::unique_ptr<TestHost>> hosts;
   for (test::Shell& shell : test::host_shells())
     hosts.push_back(std::make_unique<TestHost>(std::move(shell)));
-  run_coroutine([&](asio::any_io_executor executor) -> asio::awaitable<void> {
+  std::set<const TestHost*> playing;
+  const auto start = [&](asio::any_io_executor executor) -> asio::awaitable<void> {
     for (const auto& host : hosts) {
-      asio::co_spawn(executor, scenario(executor, *host), [&host](const std::exception_ptr& error) {
+      playing.insert(host.get());
+      asio::co_spawn(executor, scenario(executor, *host), [&](const std::exception_ptr& error) {
+        playing.erase(host.get());
         try {
           if (error) std::rethrow_exception(error);
         } catch (const std::exception& failed) {
@@ -46,7 +51,15 @@ void play(Scenario scenario) {
       });
     }
     co_return;
-  });
+  };
+  try {
+    run_coroutine(start);
+  } catch (const std::runtime_error& pending) {
+    ADD_FAILURE() << pending.what();
+    for (const TestHost* host : playing)
+      ADD_FAILURE() << host->shell().name << ": " << testing::PrintToString(host->processes());
+    return;
+  }
   for (const auto& host : hosts) {
     eventually([&] { return host->processes().empty(); });
     EXPECT_THAT(host->processes(), testing::IsEmpty()) << host->shell().name;

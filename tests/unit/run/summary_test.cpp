@@ -55,6 +55,12 @@ TEST(Describe, ShowsControlBytesOfAHostEscaped) {
             "lost: hello: \\x1b[31mred\\x0d\\x0aand \\xff\\x07");
 }
 
+TEST(DescribeFailures, HasALineForEachKind) {
+  const Failure silent{"connection", "no answer for 45 s"};
+  EXPECT_THAT(describe_failures(pod(5), {Exited{0}, Lost{silent}, Exited{3}, Lost{silent}, NotStarted{}}),
+              ElementsAre("podrun: exit 3: [2]", "podrun: lost: [1,3] connection: no answer for 45 s"));
+}
+
 TEST(Summary, SaysNothingWhenAllIsWell) { EXPECT_THAT(summary({Exited{0}, Exited{0}}), IsEmpty()); }
 
 TEST(Summary, IsAsTheManualShowsIt) {
