@@ -42,6 +42,8 @@ constexpr std::string_view kUsage =
 constexpr std::string_view kFooter =
     "Several words after -- run as exactly those words; one word is shell text, as with ssh.\n"
     "Durations: 10, 10s, 5m, 2h. Every option without a value has its --no-.\n"
+    "Keys: Ctrl-C interrupts the commands; again: TERM, and KILL after --grace; again: leaves at once.\n"
+    "Ctrl-\\ sends them QUIT, Ctrl-Z pauses podrun and not them, Enter lists who runs and who has failed.\n"
     "Exit status: the largest of the hosts': 0, the command's, 124 timed out, 128+N killed by signal N,\n"
     "255 unreachable or lost; 2 wrong usage; 130 and 143 interrupted, 141 the reader has left.";
 

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import pytest
 
 import test_faults_running as running
+import test_jump as jump
 from conftest import private_mounts
 from fault_table import DELIVER_EVERYTHING, LINES, NOTHING_STARTS, ONE_TRY, ROWS, check, said_by_podrun, said_of_hosts, servers
 from pods import Fault
@@ -220,4 +221,4 @@ ON_THIS_MACHINE = [
 
 
 def test_the_table_has_a_row_for_every_case_and_a_case_for_every_row():
-    assert {*SERVERS, *WAYS_IN, *OTHERS_BEFORE, *running.STRUCK, *running.ALONE, *running.HARMLESS, *ON_THIS_MACHINE} == ROWS.keys()
+    assert {*SERVERS, *WAYS_IN, *OTHERS_BEFORE, *running.STRUCK, *running.ALONE, *running.HARMLESS, *jump.FAULTS, *ON_THIS_MACHINE} == ROWS.keys()

@@ -9,7 +9,21 @@ import sys
 
 import pytest
 
+from fault_table import DELIVER_EVERYTHING, LINES, NOTHING_STARTS, ROWS, check, said_of_hosts
 from support import Footprint, by_rank, sha256, wait_until
+
+# The rows of docs/faults.md that are played here.
+FAULTS = [
+    "its jump host refuses the connection",
+    "its jump host says nothing",
+    "its jump host does not reach it",
+    "its jump host forwards nothing (AllowTcpForwarding)",
+    "its jump host is lost",
+    "its proxy command fails",
+    "its proxy command is missing",
+    "its proxy command hangs",
+    "its proxy command is killed",
+]
 
 STUBBORN = "trap : TERM HUP; echo $PODRUN_RUN_ID; while :; do sleep 1; done"
 
@@ -20,6 +34,14 @@ def configure(podrun, *blocks):
     config = podrun.home / ".ssh" / "config"
     config.write_text(text)
     config.chmod(0o600)
+
+
+def check_nothing_starts(fault, ended, ranks):
+    assert fault in FAULTS and not ended.stdout
+    said = said_of_hosts(ended.stderr)
+    assert set(said) == set(ranks)
+    for text in said.values():
+        check(ROWS[fault], text, ended.returncode, NOTHING_STARTS)
 
 
 def target(pod, rank, **keywords):
@@ -75,30 +97,35 @@ def test_nothing_is_left_behind_a_jump_host(podrun, behind):
     footprint.wait_until_gone(6)
 
 
-def test_hosts_whose_jump_host_is_lost(podrun, behind):
-    options, proxy = behind
-    run = podrun.start(*options, "--grace", "1", "--", "sh", "-c", STUBBORN)
-    run.wait_for_output(b"\n", count=7)
-    footprint = Footprint(by_rank(run.stdout)[0][0].decode())
+def test_hosts_whose_jump_host_is_lost(podrun, pod, behind):
+    _, proxy = behind
+    go_on = podrun.directory / "go-on"
+    other = f"echo $PODRUN_RUN_ID; until [ -e '{go_on}' ]; do sleep 0.1; done; exec seq 20000"
+    run = podrun.start("-H", f"t[0-6],{pod.addresses[7]}", "--grace", "1", "--", "sh", "-c", f"[ $PODRUN_RANK != 7 ] || {{ {other}; }}; {STUBBORN}")
+    run.wait_for_output(b"\n", count=8)
+    run_id = by_rank(run.stdout)[0][0]
     proxy.tell("cut rst")
+    wait_until(lambda: b"podrun: lost: [0-6] jump host bastion: connection: " in run.stderr, what="told of")
+    go_on.touch()
     ended = run.wait()
-    assert ended.returncode == 255
-    assert b"lost: [0-6] jump host bastion: connection: " in ended.stderr
-    footprint.wait_until_gone(6)
+    assert by_rank(ended.stdout)[7] == [run_id, *LINES]
+    for rank in range(7):
+        check(ROWS["its jump host is lost"], said_of_hosts(ended.stderr)[rank], ended.returncode, DELIVER_EVERYTHING)
+    Footprint(run_id.decode()).wait_until_gone(6)
 
 
 def test_a_jump_host_that_refuses(podrun, pod):
     configure(podrun, jump("127.0.0.98:1"), *(target(pod, rank, ProxyJump="bastion") for rank in range(3)))
-    ended = podrun("-H", "t[0-2]", "--retries", "0", "--", "true")
-    assert ended.returncode == 255
+    ended = podrun("-H", "t[0-2]", "--retries", "0", "--", "echo up")
+    check_nothing_starts("its jump host refuses the connection", ended, range(3))
     assert b"unreachable: [0-2] jump host bastion: connecting: connection refused" in ended.stderr
 
 
 def test_a_jump_host_that_is_silent(podrun, pod, fault):
     silent = fault("silent")
     configure(podrun, jump(silent.address), *(target(pod, rank, ProxyJump="bastion") for rank in range(3)))
-    ended = podrun("-H", "t[0-2]", "--retries", "0", "-t", "1", "--", "true")
-    assert ended.returncode == 255
+    ended = podrun("-H", "t[0-2]", "--retries", "0", "-t", "1", "--", "echo up")
+    check_nothing_starts("its jump host says nothing", ended, range(3))
     assert b"unreachable: [0-2] jump host bastion: SSH banner: timed out after 1 s" in ended.stderr
 
 
@@ -108,6 +135,7 @@ def test_a_host_that_the_jump_host_does_not_reach(podrun, pod):
     ended = podrun("-H", "t[0-1]", "--retries", "0", "--skip-unreachable", "--", "echo up")
     assert by_rank(ended.stdout) == {0: [b"up"]}
     assert b"unreachable: [1] t1: connecting from jump host bastion: connection refused" in ended.stderr
+    check_nothing_starts("its jump host does not reach it", podrun("-H", "t[0-1]", "--retries", "0", "--", "echo up"), [1])
 
 
 def test_hosts_that_fail_together_have_each_their_own_reason(podrun, pod, fault):
@@ -156,8 +184,8 @@ def test_a_jump_host_that_forwards_nothing(podrun, pods):
     pod = pods("--hosts", "3", "--sshd", "2:AllowTcpForwarding no")
     pod.move_in(podrun)
     configure(podrun, jump(pod.addresses[2]), *(target(pod, rank, ProxyJump="bastion") for rank in range(2)))
-    ended = podrun("-H", "t[0-1]", "--", "true")
-    assert ended.returncode == 255
+    ended = podrun("-H", "t[0-1]", "--", "echo up")
+    check_nothing_starts("its jump host forwards nothing (AllowTcpForwarding)", ended, range(2))
     assert b"unreachable: [0,1] connecting from jump host bastion: refused: " in ended.stderr
     assert b"AllowTcpForwarding" in ended.stderr
 
@@ -259,23 +287,37 @@ def test_a_proxy_command_passes_bytes(podrun, pod, connect):
 def test_a_proxy_command_that_fails(podrun, pod):
     failing = "sh -c 'echo starting >&2; echo \"ERROR: (gcloud.compute.start-iap-tunnel) 4003: failed to connect to backend\" >&2; exit 1'"
     configure(podrun, *(target(pod, rank, ProxyCommand=failing) for rank in range(2)))
-    ended = podrun("-H", "t[0-1]", "--retries", "0", "--", "true")
-    assert ended.returncode == 255
+    ended = podrun("-H", "t[0-1]", "--retries", "0", "--", "echo up")
+    check_nothing_starts("its proxy command fails", ended, range(2))
     expected = b"unreachable: [0,1] ProxyCommand: exit 1: ERROR: (gcloud.compute.start-iap-tunnel) 4003: failed to connect to backend"
     assert expected in ended.stderr
 
 
 def test_a_proxy_command_that_is_missing(podrun, pod):
     configure(podrun, target(pod, 0, ProxyCommand="/nonexistent/proxy %h"))
-    ended = podrun("-H", "t0", "--retries", "0", "--", "true")
-    assert ended.returncode == 255
+    ended = podrun("-H", "t0", "--retries", "0", "--", "echo up")
+    check_nothing_starts("its proxy command is missing", ended, [0])
     assert b"ProxyCommand: exit 127: " in ended.stderr and b"/nonexistent/proxy" in ended.stderr
 
 
 def test_a_proxy_command_that_hangs_is_quoted(podrun, pod):
     configure(podrun, target(pod, 0, ProxyCommand="sh -c 'echo WARNING: waiting for a token >&2; exec sleep 100'"))
-    ended = podrun("-H", "t0", "--retries", "0", "-t", "1", "--", "true")
+    ended = podrun("-H", "t0", "--retries", "0", "-t", "1", "--", "echo up")
+    check_nothing_starts("its proxy command hangs", ended, [0])
     assert b"SSH banner: timed out after 1 s (ProxyCommand says: WARNING: waiting for a token)" in ended.stderr
+
+
+def test_a_proxy_command_that_is_killed(podrun, pod, connect):
+    configure(podrun, *(target(pod, rank, **({"ProxyCommand": f"{connect} %h %p"} if rank == 0 else {})) for rank in range(2)))
+    go_on = podrun.directory / "go-on"
+    run = podrun.start("-H", "t[0-1]", "--", f"echo up; until [ -e '{go_on}' ]; do sleep 0.1; done; seq 20000")
+    run.wait_for_output(b"up\n", count=2)
+    os.kill(int((podrun.directory / "connect.pids").read_text()), signal.SIGKILL)
+    wait_until(lambda: b"podrun: lost: [0] t0: " in run.stderr, what="told of")
+    go_on.touch()
+    ended = run.wait()
+    assert by_rank(ended.stdout)[1] == [b"up", *LINES]
+    check(ROWS["its proxy command is killed"], said_of_hosts(ended.stderr)[0], ended.returncode, DELIVER_EVERYTHING)
 
 
 def test_a_proxy_command_is_ended_with_the_run(podrun, pod, connect):
