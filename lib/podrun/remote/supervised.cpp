@@ -198,7 +198,9 @@ void Supervised::signal(std::string_view name) { control_->send(fmt::format("sig
 void Supervised::end() { control_->close(); }
 void Supervised::stop(const Failure& failure) {
   if (control_) control_->stream().stop(failure);
-  if (const auto helper = helper_.lock()) helper->stop(failure);
+  for (const std::weak_ptr<Stream>& each : {helper_, holders_}) {
+    if (const auto stream = each.lock()) stream->stop(failure);
+  }
 }
 
 asio::awaitable<std::shared_ptr<Stream>> Supervised::start_helper(Program program, std::string nonce,
@@ -248,11 +250,11 @@ asio::awaitable<void> Supervised::put(const RemoteFile& file) {
   }
 }
 
-asio::awaitable<std::vector<std::string>> Supervised::output_holders() {
+asio::awaitable<std::vector<std::string>> Supervised::output_holders(bool& started) {
   const std::string nonce = random_id();
-  helper_.reset();
   const std::shared_ptr<Stream> stream = co_await link_.exec(holders_program(supervision_, nonce));
-  helper_ = stream;
+  holders_ = stream;
+  started = true;
   Greeting greeting(*stream, nonce, drop_noise);
   co_await greeting.read();
   std::string text(greeting.rest().bytes());

@@ -45,10 +45,9 @@ class Supervised {
 
   /// Opens the command's standard input (StandardInput::fed): a stream to write to. Throws HostError.
   asio::awaitable<std::shared_ptr<Stream>> open_input();
-  /// `pid (name)` of what may hold the output open behind the command's end. Throws HostError.
-  asio::awaitable<std::vector<std::string>> output_holders();
-  /// Whether the host has started the program that answers this.
-  bool helper_started() const { return !helper_.expired(); }
+  /// `pid (name)` of what may hold the output open behind the command's end; `started` tells when the host
+  /// runs the program that answers. Throws HostError.
+  asio::awaitable<std::vector<std::string>> output_holders(bool& started);
 
  private:
   class Control;
@@ -62,6 +61,7 @@ class Supervised {
   Supervision supervision_;
   std::shared_ptr<Control> control_;
   std::weak_ptr<Stream> helper_;
+  std::weak_ptr<Stream> holders_;
   bool may_have_started_ = false;
   bool greeted_ = false;  // nothing may be written before
   std::string directory_;

@@ -164,7 +164,15 @@ void FanOut::obey(const action::Abandon& abandon) {
 void FanOut::obey(const action::LetGo& let_go_of) {
   Job& job = jobs_[let_go_of.host];
   job.hurried = job.hurried || let_go_of.hurried;
-  if (!std::exchange(job.let_go, true)) spawn(let_go(let_go_of.host));
+  if (std::exchange(job.let_go, true)) {
+    if (job.hurried) job.holders->hurry();
+    return;
+  }
+  if (!job.holders || !job.holders->is_asked()) {
+    job.holders = std::make_shared<OutputHolders>(world_.executor);
+    spawn(OutputHolders::ask(job.holders, *job.supervised));
+  }
+  spawn(let_go(let_go_of.host));
 }
 
 void FanOut::obey(const action::Leave&) { world_.leave(); }
@@ -197,6 +205,7 @@ asio::awaitable<void> FanOut::drive(std::size_t host) {
   const Failure ended{"", "the command has ended"};
   if (const auto input = jobs_[host].input.lock()) input->stop(ended);
   if (jobs_[host].link) jobs_[host].link->stop(ended);
+  if (jobs_[host].supervised) jobs_[host].supervised->stop(ended);
   if (world_.input) world_.input->leave(host);
   world_.output.end(host);
   if (world_.host_ended) world_.host_ended(host);
@@ -295,17 +304,16 @@ asio::awaitable<void> FanOut::feed(std::size_t host) {
 
 asio::awaitable<void> FanOut::let_go(std::size_t host) {
   Job& job = jobs_[host];
-  const auto holders = co_await name_output_holders(world_.executor, *job.link, *job.supervised, job.hurried);
+  const std::shared_ptr<OutputHolders> holders = job.holders;
+  co_await OutputHolders::wait(holders);
   if (job.ended) co_return;
-  if (!job.hurried && (job.held || job.late.is_of_command(!holders || !holders->empty()))) {
-    job.late.look();
+  if (!job.hurried && job.late.is_awaited(holders->answer(), job.held)) {
     job.let_go = false;
     happen(event::StillArriving{host});
     co_return;
   }
-  world_.output.say(fmt::format("podrun: [{}] the command has ended, but {} holds its output open: let go",
-                                plan_.hosts[host].label,
-                                holders && !holders->empty() ? "pid " + *holders : "something"));
+  world_.output.say(fmt::format("podrun: [{}] the command has ended, but {}: let go", plan_.hosts[host].label,
+                                holders->describe()));
   job.supervised->stop({"", "let go"});
 }
 

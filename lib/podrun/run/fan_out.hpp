@@ -77,8 +77,9 @@ class FanOut {
     bool started_early = false;  ///< the supervisor was given the command, see early_go()
     bool told_to_go = false;
     bool spoke = false;
-    LateOutput late;      ///< behind the end of its command
-    bool let_go = false;  ///< it is being decided
+    LateOutput late;                                   ///< behind the end of its command
+    std::shared_ptr<OutputHolders> holders = nullptr;  ///< of its output, as was last asked
+    bool let_go = false;                               ///< or that is being decided
     bool hurried = false;
     bool ended = false;
     TimePoint active_at;  ///< it printed something, or took the next step

@@ -2,21 +2,32 @@
 #include "podrun/run/output_holders.hpp"
 
 #include <chrono>
-#include <vector>
+#include <utility>
 
 #include <asio/steady_timer.hpp>
+#include <fmt/format.h>
 
 #include "podrun/output/escape.hpp"
 
 namespace podrun {
 namespace {
 
-constexpr std::chrono::seconds kPatience{5};
+using Clock = std::chrono::steady_clock;
 
-/// Of what a command printed no more can be on its way: in the windows of SSH (2 MiB), pipes and sockets.
+constexpr std::chrono::seconds kPatience{5};
+/// Who comes so much later to see that the time is over has been stopped or busy, and knows nothing of the
+/// host.
+constexpr std::chrono::seconds kAway{1};
+
+/// Of what a command printed no more can be on its way: in windows of SSH, pipes and sockets.
 constexpr std::uint64_t kMostOnItsWay = 4 << 20;
-/// Where this comes from look to look, the network is the slow one, and not who prints.
-constexpr std::uint64_t kMuch = 16 << 10;
+/// Where this comes from look to look it is what was on its way; a child prints less, but for one that
+/// floods.
+constexpr std::uint64_t kMuch = 32 << 10;
+/// Looks with less. A child may print though the host does not see it: as root, in a container.
+constexpr int kMostTrickles = 5;
+/// With nothing heard of the host: longer than the keep-alives need, by default, to find it lost.
+constexpr int kMostUnanswered = 8;
 
 std::string joined(const std::vector<std::string>& texts) {
   std::string all;
@@ -24,46 +35,49 @@ std::string joined(const std::vector<std::string>& texts) {
   return all;
 }
 
-/// Stops both when a host has had its time to name what holds the output, or somebody is in a hurry.
-class Patience {
- public:
-  Patience(const asio::any_io_executor& executor, Link& link, Supervised& supervised, const bool& hurried)
-      : link_(link), supervised_(supervised), hurried_(hurried), timer_(executor) {
-    wait();
-  }
-
- private:
-  void wait() {
-    timer_.expires_after(kPatience);
-    timer_.async_wait([this](const std::error_code& error) {
-      if (error) return;
-      if (!supervised_.helper_started() && !hurried_) return wait();  // keep-alives tell whether it is lost
-      link_.stop({"", "let go"});
-      supervised_.stop({"", "let go"});
-    });
-  }
-
-  Link& link_;
-  Supervised& supervised_;
-  const bool& hurried_;
-  asio::steady_timer timer_;
-};
-
 }  // namespace
 
-bool LateOutput::is_of_command(bool something_holds_it) const {
-  const std::uint64_t unseen = all_ - seen_;
-  return all_ <= kMostOnItsWay && (unseen >= kMuch || (unseen > 0 && !something_holds_it));
+OutputHolders::OutputHolders(const asio::any_io_executor& executor) : executor_(executor), woken_(executor) {}
+
+asio::awaitable<void> OutputHolders::ask(std::shared_ptr<OutputHolders> self, Supervised& supervised) {
+  Answer answer = Answer::somebody;
+  try {
+    self->names_ = co_await supervised.output_holders(self->started_);
+    if (self->names_.empty()) answer = Answer::nobody;
+  } catch (const HostError&) {
+    // it does not say
+  }
+  self->answer_ = answer;
+  self->asked_ = false;
+  self->woken_.notify();
 }
 
-asio::awaitable<std::optional<std::string>> name_output_holders(asio::any_io_executor executor, Link& link,
-                                                                Supervised& supervised, const bool& hurried) {
-  const Patience patience(executor, link, supervised, hurried);
-  try {
-    co_return joined(co_await supervised.output_holders());
-  } catch (const HostError&) {
-    co_return std::nullopt;
+asio::awaitable<void> OutputHolders::wait(std::shared_ptr<OutputHolders> self) {
+  const Clock::time_point due = Clock::now() + kPatience;
+  asio::steady_timer patience(self->executor_, due);
+  patience.async_wait([self](const std::error_code& error) {
+    if (!error) self->woken_.notify();
+  });
+  co_await self->woken_.wait();
+  if (self->answer_ == Answer::none && self->started_ && Clock::now() < due + kAway)
+    self->answer_ = Answer::somebody;  // the network is well, and that program hangs
+}
+
+std::string OutputHolders::describe() const {
+  if (answer_ == Answer::none) return "its host does not answer";
+  return fmt::format("{} holds its output open", names_.empty() ? "something" : "pid " + joined(names_));
+}
+
+bool LateOutput::is_awaited(OutputHolders::Answer holders, bool held_back) {
+  const std::uint64_t fresh = all_ - std::exchange(seen_, all_);
+  if (all_ > kMostOnItsWay) return false;
+  if (held_back || fresh >= kMuch) {
+    quiet_looks_ = 0;
+    return true;
   }
+  ++quiet_looks_;
+  if (holders == OutputHolders::Answer::none) return quiet_looks_ <= kMostUnanswered;
+  return holders == OutputHolders::Answer::nobody && fresh > 0 && quiet_looks_ <= kMostTrickles;
 }
 
 }  // namespace podrun

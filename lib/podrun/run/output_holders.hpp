@@ -1,38 +1,62 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <optional>
+#include <memory>
 #include <string>
+#include <vector>
 
 #include <asio/any_io_executor.hpp>
 #include <asio/awaitable.hpp>
 
-#include "podrun/link/link.hpp"
+#include "podrun/base/event.hpp"
 #include "podrun/remote/supervised.hpp"
 
+// What becomes of an output that stays open behind the end of its command.
 namespace podrun {
 
-/// What comes of an output behind the end of its command: sshd tells that at once, though more may be on its
-/// way (RFC 4254 6.10 sets no order), which over a slow network takes long. Pure.
+/// Who holds one open, as its host tells.
+class OutputHolders {
+ public:
+  /// somebody: also where the host runs no program that could tell.
+  enum class Answer { none, nobody, somebody };
+
+  explicit OutputHolders(const asio::any_io_executor& executor);
+
+  /// Asks; ends with the answer, or with the command. `supervised` must outlive it.
+  static asio::awaitable<void> ask(std::shared_ptr<OutputHolders> self, Supervised& supervised);
+  /// For the answer, for five seconds, or until somebody is in a hurry.
+  static asio::awaitable<void> wait(std::shared_ptr<OutputHolders> self);
+  void hurry() { woken_.notify(); }
+
+  Answer answer() const { return answer_; }
+  bool is_asked() const { return asked_; }  ///< ask() has not ended
+  /// `pid 7 (sleep), 8 (sh) holds its output open`, or what else is known.
+  std::string describe() const;
+
+ private:
+  asio::any_io_executor executor_;
+  Event woken_;
+  bool asked_ = true;
+  bool started_ = false;  ///< the program that answers
+  Answer answer_ = Answer::none;
+  std::vector<std::string> names_;
+};
+
+/// What comes of an output behind the end of its command. sshd tells the end at once, though more of the
+/// command's own may be on its way (RFC 4254 6.10 sets no order). Pure.
 class LateOutput {
  public:
   void add(std::size_t bytes) { all_ += bytes; }
-  /// From here on it counts what comes next.
-  void look() { seen_ = all_; }
 
-  /// Whether more of the command's own must be awaited, and not that of a background child.
-  bool is_of_command(bool something_holds_it) const;
+  /// At each look, a few seconds apart: whether the output is to be awaited further, and not let go.
+  bool is_awaited(OutputHolders::Answer holders, bool held_back);
 
  private:
   std::uint64_t all_ = 0;
   std::uint64_t seen_ = 0;
+  int quiet_looks_ = 0;
 };
-
-/// What holds a command's output open behind its end, `7 (sleep), 8 (sh)`; none when the host does not say so
-/// within five seconds: then link and command are stopped, but for a host of which nothing at all is heard,
-/// unless `hurried`. All must outlive the call.
-asio::awaitable<std::optional<std::string>> name_output_holders(asio::any_io_executor executor, Link& link,
-                                                                Supervised& supervised, const bool& hurried);
 
 }  // namespace podrun

@@ -13,8 +13,8 @@
 namespace podrun {
 namespace {
 
-/// A command that ended keeps the output open at most so long behind what it printed, when a background child
-/// holds it.
+/// A command that ended keeps the output open for so long before it is looked whether more of its own is on
+/// its way, or a background child holds it.
 constexpr std::chrono::seconds kLetGoAfter{2};
 /// What a host may take, beyond the grace, to say that everything there has ended.
 constexpr std::chrono::seconds kEndSlack{5};
@@ -145,7 +145,7 @@ void RunPolicy::expire(std::size_t index) {
     end(index);
     fail(index);
   } else if (host.state == State::closing) {
-    actions_.emplace_back(action::LetGo{index, false});  // comes back as Closed or StillArriving
+    actions_.emplace_back(action::LetGo{index, presses_ >= 2});  // comes back as Closed or StillArriving
   } else if (host.state == State::ending) {
     const std::string what =
         fmt::format("did not end within {} of being told to", format_duration(limits_.grace + kEndSlack));

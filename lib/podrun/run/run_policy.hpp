@@ -112,7 +112,7 @@ struct Abandon {
 };  ///< a failure without stage: the one it is in
 struct LetGo {
   std::size_t host;
-  bool hurried;   ///< even if more of its output is on its way
+  bool hurried;   ///< even if more of its output is on its way: a second Ctrl-C
 };                ///< the command ended, something holds its output open
 struct Leave {};  ///< at once, whatever is still going on
 }  // namespace action

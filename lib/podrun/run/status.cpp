@@ -263,6 +263,10 @@ std::string interrupt_line(const Status& status, int signal) {
   if (running > 0)
     return fmt::format("podrun: interrupted {} (again: end them by TERM, and KILL after {})",
                        count_hosts(running), grace);
+  const std::size_t closing = labels_in(status, State::closing).size();
+  if (ending == 0 && closing > 0 && status.presses == 1)
+    return fmt::format("podrun: waiting for the rest of the output of {} (again: let it go)",
+                       count_hosts(closing));
   if (ending == 0) return {};
   return fmt::format("podrun: ending {}: TERM, and KILL after {} (Ctrl-C {}: leave at once)",
                      count_hosts(ending), grace, status.presses < 2 ? "twice" : "again");

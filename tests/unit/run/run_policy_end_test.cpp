@@ -277,7 +277,7 @@ TEST(RunPolicyEnd, DoesNotLetGoOfAnOutputThatWaitsForItsReader) {
   EXPECT_EQ(run.signal(SIGINT), "int 1");
   EXPECT_EQ(run.signal(SIGINT), "end 1");
   run.on(event::Released{0});
-  EXPECT_EQ(run.after(2s), "let go 0");
+  EXPECT_EQ(run.after(2s), "let go 0 at once");
 }
 
 TEST(RunPolicyEnd, PassesAQuitOnAndGoesOn) {

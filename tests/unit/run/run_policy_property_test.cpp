@@ -277,7 +277,7 @@ class Simulation {
   void obey(const action::LetGo& let_go) {
     EXPECT_EQ(hosts_[let_go.host].phase, Phase::exited);
     EXPECT_FALSE(hosts_[let_go.host].held);
-    EXPECT_TRUE(!let_go.hurried || policy_->presses() >= 2);
+    EXPECT_EQ(let_go.hurried, policy_->presses() >= 2);
     if (!let_go.hurried && interrupts_ && chance(50)) {
       hosts_[let_go.host].still_arriving = true;
     } else {
