@@ -234,6 +234,7 @@ def ending(scene):
 
 def held_back(scene):
     scene.unread = True
+    scene.short_orphan_timeout = True
     scene.start("-H", "local[0-1]", program=("/usr/bin/python3", "-c", FLOOD))
     scene.wait_for_files("id.0", "id.1")
     footprint = scene.footprint()
@@ -408,7 +409,33 @@ def test_a_signal_at_a_moment(scene, moment, name, expected):
         return
     assert not expected.got or all(got == expected.got for got in scene.got().values())
     if expected.status == 0 or name == "INT":
-        assert all(lines[-1] == b"done" for lines in by_rank(scene.output()).values())
+        shown = by_rank(scene.output())
+        assert shown.keys() == ({0} if moment is preparing_alone else {0, 1})
+        assert all(lines[-1] == b"done" for lines in shown.values())
+
+
+# All at one moment
+
+NOTES_THE_TIME = r"""
+for name in INT TERM; do trap "date +%s.%N >'DIRECTORY/$name.$PODRUN_RANK.new'; mv 'DIRECTORY/$name.$PODRUN_RANK.new' 'DIRECTORY/$name.$PODRUN_RANK'" $name; done
+echo "$PODRUN_RUN_ID" >'DIRECTORY/id.'$PODRUN_RANK
+until [ -e 'DIRECTORY/go' ]; do sleep 0.1 & wait; done
+"""
+
+
+def test_every_host_gets_a_signal_at_one_moment(scene):
+    pod = scene.pods()
+    pod.move_in(scene.podrun)
+    ranks = range(8)
+    scene.start(*pod.on(*ranks), program=("sh", "-c", NOTES_THE_TIME))
+    scene.wait_for_files(*(f"id.{rank}" for rank in ranks))
+    for name in ("INT", "TERM"):  # the first Ctrl-C and the second
+        os.kill(scene.pid, signal.SIGINT)
+        scene.wait_for_files(*(f"{name}.{rank}" for rank in ranks))
+        times = [float((scene.directory / f"{name}.{rank}").read_text()) for rank in ranks]
+        assert max(times) - min(times) < 1 * PATIENCE, times
+    scene.go()
+    assert scene.run.wait().returncode == 130
 
 
 # One host that hears nothing is not waited for
