@@ -177,12 +177,13 @@ def test_a_closed_reader_ends_the_run(podrun):
     assert run.wait(seconds=10).returncode == 141  # that nothing is left is seen at the end of every test
 
 
-def test_head_ends_the_run(podrun):
-    pipeline = '"$@" | head -n 1; exit ${PIPESTATUS[0]}'
+@pytest.mark.parametrize("errors_too", ["", "2>&1"])
+def test_head_ends_the_run(podrun, errors_too):
+    pipeline = f'"$@" {errors_too} | head -n 1; exit ${{PIPESTATUS[0]}}'
     words = podrun.arguments([*FOUR, "--grace", "1", "--", "yes", str(podrun.directory)])
     ended = subprocess.run(["bash", "-c", pipeline, "bash", *words], env=podrun.env, stdin=subprocess.DEVNULL, capture_output=True, timeout=30, check=False)
     assert ended.returncode == 141
-    assert ended.stdout.count(b"\n") == 1
+    assert ended.stdout.count(b"\n") == 1 and b"podrun:" not in ended.stdout
     assert b"podrun" not in ended.stderr  # as with any other command that is cut short
 
 
