@@ -61,6 +61,7 @@ void RunPolicy::handle(const event::NotReady& event) {
 void RunPolicy::handle(const event::Spoke& event) { hosts_[event.host].spoke = true; }
 
 void RunPolicy::handle(const event::Ended& event) {
+  hosts_[event.host].ended = true;
   if (hosts_[event.host].state != State::running) return;
   outcomes_[event.host] = std::visit([](auto end) { return HostOutcome(end); }, event.end);
   set_state(event.host, State::closing);
@@ -149,8 +150,10 @@ void RunPolicy::expire(std::size_t index) {
   } else if (host.state == State::ending) {
     const std::string what =
         fmt::format("did not end within {} of being told to", format_duration(limits_.grace + kEndSlack));
-    if (std::holds_alternative<Stopped>(outcomes_[index])) outcomes_[index] = Lost{{"ending", what}};
-    actions_.emplace_back(action::Abandon{index, {"ending", what}});
+    const bool ended = host.ended;  // and what cannot be ended there, which its host names, holds the output
+    if (!ended && std::holds_alternative<Stopped>(outcomes_[index]))
+      outcomes_[index] = Lost{{"ending", what}};
+    actions_.emplace_back(action::Abandon{index, ended ? Failure{"", "let go"} : Failure{"ending", what}});
     finish(index);
   }
 }

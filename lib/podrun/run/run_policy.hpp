@@ -148,6 +148,7 @@ class RunPolicy {
     State state = State::waiting;
     std::size_t attempts = 0;
     bool spoke = false;
+    bool ended = false;  ///< its command; the output may go on
   };
 
   void handle(const event::Begin&);

@@ -130,6 +130,15 @@ TEST(RunPolicyEnd, LetsGoOfAnOutputThatStaysOpenBehindTheExit) {
   EXPECT_EQ(run.result(), "exit 4, ok");
 }
 
+TEST(RunPolicyEnd, TakesNoHostForLostWhoseCommandHasEnded) {
+  PolicyRun run(2);
+  run.start();
+  run.signal(SIGTERM);
+  run.dies(0, SIGTERM);
+  EXPECT_EQ(run.after(15s), "abandon 0 (let go), abandon 1 (did not end within 15 s of being told to)");
+  EXPECT_EQ(run.outcomes(), "ended by podrun, lost: ending: did not end within 15 s of being told to");
+}
+
 TEST(RunPolicyEnd, LooksAgainAtAnOutputThatStillComesIn) {
   PolicyRun run(1);
   run.start();
