@@ -4,14 +4,17 @@ commands that are root's by way of sudo."""
 import os
 import pwd
 import re
+import shlex
 import shutil
 import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from conftest import private_mounts
-from support import Podrun, by_rank, end, is_alive, processes, sha256, wait_until
+from support import PATIENCE, Podrun, by_rank, end, is_alive, processes, sha256, wait_until
 
 TWO = ("-H", "local[0-1]", "--grace", "1")
 
@@ -65,21 +68,55 @@ def test_a_start_up_file_that_never_runs_our_command(podrun, bash_hosts, instead
 # Without /proc
 
 
-@pytest.mark.parametrize("shell", ["dash", "bash", "busybox"])
-def test_without_proc_the_process_group_is_ended(directory, shell):
-    path = os.path.realpath(shutil.which(shell))
-    podrun = podrun_where(directory, 'mount --bind "$1" /bin/sh; mount -t tmpfs none /proc', path)
-    assert podrun(*TWO, "--", "exit $PODRUN_RANK").returncode == 1
-    pids = directory / "pids"
-    deaf = f"trap '' TERM INT HUP; sleep 1001 & echo $$ $! >>'{pids}'; while :; do sleep 1; done"
-    run = podrun.start(*TWO, "--", "sh", "-c", deaf)
-    wait_until(lambda: pids.exists() and pids.read_text().count("\n") == 2)
+def without_proc(directory, start):
+    """Hosts whose name is that of their /bin/sh; the sh text starts this with "$@"."""
+    here = 'mount --bind "$(command -v "$1")" /bin/sh && mount -t tmpfs none /proc && shift'
+    way = directory / "without-proc"
+    way.write_text(f"#!/bin/sh\nexec {shlex.join([*private_mounts(), 'sh', '-c', f'{here} && {start}', 'sh'])} \"$@\"\n")
+    way.chmod(0o755)
+    return ("--via", f"{way} {{host}}", "-H", "dash,bash,busybox", "--grace", "1")
+
+
+def end_by_sigkill(run):
+    run.signal(signal.SIGKILL)
+    assert run.process.wait() == -signal.SIGKILL
+
+
+def end_by_second_interrupt(run):
+    run.signal(signal.SIGINT)
+    run.wait_for_output(b": INT\n", count=3)
+    run.signal(signal.SIGINT)
+    assert run.wait().returncode == 130
+
+
+def end_by_timeout(run):
+    assert run.wait().returncode == 124
+
+
+@pytest.mark.parametrize("end_it, options", [(end_by_sigkill, []), (end_by_second_interrupt, []), (end_by_timeout, ["-u", "2"])])
+def test_without_proc_the_process_group_is_ended(podrun, end_it, options):
+    hosts = without_proc(podrun.directory, 'exec "$@"')
+    pids = podrun.directory / "pids"
+    deaf = f"trap '' TERM HUP; trap 'echo INT' INT; sleep 1001 & echo $$ $! >>'{pids}'; while :; do sleep 1 & wait $!; done"
+    run = podrun.start(*hosts, *options, "--", "sh", "-c", deaf)
+    wait_until(lambda: pids.exists() and pids.read_text().count("\n") == 3)
     started = [int(pid) for pid in pids.read_text().split()]
     assert all(map(is_alive, started))
-    run.signal(signal.SIGKILL)
-    run.process.wait()
+    end_it(run)
     wait_until(lambda: not any(map(is_alive, started)), 1 + 5)
-    assert b"no /proc here" in run.stderr
+    assert run.stderr.count(b": podrun: no /proc here: what leaves the process group of the command cannot be ended\n") == 3
+
+
+@pytest.mark.parametrize("start, status", [('exec "$@"', 2), ('"$@"; exit $?', 255)], ids=["leads its group", "in the group of a server"])
+def test_without_proc_a_command_runs_where_it_can_be_ended(podrun, start, status):
+    # dropbear starts what it is told to in its own process group.
+    ran = podrun(*without_proc(podrun.directory, start), "--", "echo ran; exit $PODRUN_RANK")
+    assert ran.returncode == status, ran.stderr
+    if status == 255:
+        assert b"not ready: [0-2] supervision: no /proc there, and the process group is another's: nothing could be ended" in ran.stderr
+        assert (b"nothing was started" in ran.stderr, ran.stdout) == (True, b"")
+    else:
+        assert by_rank(ran.stdout) == {0: [b"ran"], 1: [b"ran"], 2: [b"ran"]}
 
 
 # Where to put files
@@ -133,7 +170,7 @@ def podrun_as_nobody(directory):
 
 
 def with_word(word):
-    return [process for process in processes() if word in process.command and not process.command.startswith(b"/tmp/podrun")]
+    return [process for process in processes() if word in process.command and b"/podrun" not in process.command.partition(b"\0")[0]]
 
 
 def start_root_loops(podrun, command):
@@ -153,9 +190,10 @@ def test_what_sudo_has_started_is_ended_too(podrun_as_nobody, command, number):
     assert b"left behind" not in run.stderr
 
 
-def test_an_interrupt_reaches_what_sudo_has_started(podrun_as_nobody):
+@pytest.mark.parametrize("by", [["--", "sudo"], ["--sudo", "--"]], ids=["sudo", "--sudo"])
+def test_an_interrupt_reaches_what_sudo_has_started(podrun_as_nobody, by):
     podrun = podrun_as_nobody("ALL")
-    run = podrun.start(*TWO, "--", "sudo", "sh", "-c", "trap 'echo INT; exit 3' INT; echo ready; while :; do sleep 0.1; done")
+    run = podrun.start(*TWO, *by, "sh", "-c", "trap 'echo INT; exit 3' INT; echo ready; while :; do sleep 0.1; done")
     run.wait_for_output(b": ready\n", count=2)
     run.signal(signal.SIGINT)
     ended = run.wait()
@@ -173,6 +211,69 @@ def test_what_may_not_be_signalled_is_named(podrun_as_nobody):
         assert ended.returncode == 143
     finally:
         end(with_word(word))
+
+
+# With --sudo the supervisor is root's too. The last of these has no mark, and no parent of ours: its process group tells that it is ours.
+DEAF = "while :; do sleep 1; done"
+ROOT_TREE = f"trap '' TERM INT HUP; setsid sh -c '{DEAF}' $0 & (env -i sh -c '{DEAF}' $0 &); {DEAF}"
+
+
+def assert_tree_is_ended(podrun, hosts, number):
+    word = os.fsencode(podrun.directory / "tree")
+    run = podrun.start(*hosts, "--grace", "1", "--sudo", "--", "sh", "-c", ROOT_TREE, word.decode())
+    wait_until(lambda: sum(process.command.startswith(b"sh\0-c\0while") for process in with_word(word)) == 4, what="the trees grown")
+    run.signal(number)
+    assert run.process.wait(20) == (143 if number == signal.SIGTERM else -number)
+    wait_until(lambda: not with_word(word), 1 + 5)
+    assert b"left behind" not in run.stderr
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+def test_what_runs_by_sudo_as_a_whole_is_ended(podrun_as_nobody, number):
+    assert_tree_is_ended(podrun_as_nobody("ALL"), ["-H", "local[0-1]"], number)
+
+
+@pytest.mark.parametrize("shell_stays", [False, True], ids=["instead of the shell", "below the shell"])
+def test_what_runs_by_sudo_as_a_whole_is_ended_over_ssh(podrun, pod, shell_stays):
+    if subprocess.run(["sudo", "-n", "true"], capture_output=True, check=False).returncode != 0:
+        pytest.skip("sudo asks for a password here")
+    below_a_shell = [pod.via[0], pod.via[1] + " !"]  # which is to turn the exit status round, and so waits
+    assert_tree_is_ended(podrun, [*pod.on(0, 1), *(below_a_shell if shell_stays else [])], signal.SIGKILL)
+
+
+# What cannot be killed
+
+# A file system that answers nothing but the first question, INIT: what asks it for a file waits for it, and cannot be killed.
+MUTE = """
+import os, struct
+while True:
+    _size, opcode, unique = struct.unpack_from("<IIQ", os.read(0, 1 << 20))
+    if opcode == 26:
+        os.write(0, struct.pack("<IiQIII52x", 80, 0, unique, 7, 31, 0))
+"""
+
+
+@pytest.mark.full
+def test_what_cannot_be_killed_is_named(directory):
+    if not os.access("/dev/fuse", os.R_OK | os.W_OK):
+        pytest.skip("no /dev/fuse here")
+    mute = directory / "mute"
+    mute.mkdir()
+    mount = 'exec 9<>/dev/fuse; mount -i -t fuse -o fd=9,rootmode=40000,user_id=0,group_id=0 none "$1"; "$2" -c "$3" "$1" <&9 & exec 9>&-'
+    podrun = podrun_where(directory, mount, mute, sys.executable, MUTE)
+    run = podrun.start("-N", "-H", "local", "--grace", "1", "--", "sh", "-c", 'echo $$; exec cat "$0"', mute / "file")
+    try:
+        run.wait_for_output(b"\n")
+        pid = int(run.stdout)
+        wait_until(lambda: b"request_wait_answer" in Path(f"/proc/{pid}/wchan").read_bytes(), what="cat in the file system")
+        run.signal(signal.SIGTERM)
+        ended = run.wait()
+        assert ended.returncode == 143
+        assert b"podrun: left behind: pid %d (cat) of root\n" % pid in ended.stderr
+        assert Path(f"/proc/{pid}/stat").read_text().split()[2] == "D"
+    finally:
+        end(process for process in with_word(os.fsencode(mute)) if b"unpack_from" in process.command)
+    wait_until(lambda: not is_alive(pid))
 
 
 def test_a_container_that_outlives_its_client_is_told(podrun):
@@ -201,3 +302,32 @@ def test_a_clock_that_jumps_changes_nothing(podrun):
     assert (years.returncode, years.stderr) == (0, b"")
     before, later, earlier, after = map(int, years.stdout.split())
     assert (later - before, earlier - before, after) == (4, -4, before)
+
+
+# Shows the time since the machine's start, and in the midst of the grace the year before and behind a jump of the clock.
+JUMPS_IN_THE_GRACE = r"""
+set -- +4y -4y; shift "$PODRUN_RANK"
+uptime() { read -r now _ </proc/uptime; echo "$now"; }
+trap 'echo TERM; uptime; left=3' TERM
+while :; do
+  uptime; sleep 0.1 & wait $!
+  [ "${left:=0}" != 1 ] || { date +year%Y; echo "$1" >"$FAKETIME_TIMESTAMP_FILE"; date +year%Y; }
+  left=$((left - 1))
+done
+"""
+
+
+def test_a_clock_that_jumps_in_the_grace_changes_nothing(podrun):
+    [library] = Path("/usr/lib").glob("*/faketime/libfaketime.so.1")
+    clocks = [podrun.directory / host for host in ("later", "earlier")]  # podrun goes by the first one
+    for clock in clocks:
+        clock.write_text("+0")
+    hosts = ("--via", f"env FAKETIME_TIMESTAMP_FILE={podrun.directory}/{{host}}", "-H", "later,earlier")
+    faked = {"LD_PRELOAD": str(library), "FAKETIME_TIMESTAMP_FILE": str(clocks[0]), "FAKETIME_NO_CACHE": "1", "FAKETIME_DONT_FAKE_MONOTONIC": "1"}
+    ended = podrun(*hosts, "-u", "1", "--grace", "3", "--", "sh", "-c", JUMPS_IN_THE_GRACE, env=faked)
+    assert ended.returncode == 124
+    for rank, lines in by_rank(ended.stdout).items():
+        before, behind = [int(line.removeprefix(b"year")) for line in lines if line.startswith(b"year")]
+        assert behind - before == (4, -4)[rank]
+        told, *_, last = [float(line) for line in lines[lines.index(b"TERM") + 1 :] if not line.startswith(b"year")]
+        assert 2 < last - told < 3 + 3 * PATIENCE

@@ -47,13 +47,17 @@ class ShellLink : public Link {
   ProcessOptions child_;
 };
 
-/// What of a run a host has: its home and TMPDIR, and the processes that carry its mark.
+/// A host with nothing in its PATH but sh and what the script says it needs (so no setsid, pkill, ps or
+/// sudo), in the shell's own make; with the home and TMPDIR of a run, and the processes that carry its mark.
 class TestHost {
  public:
   explicit TestHost(Shell shell) : shell_(std::move(shell)) {
     supervision_.mark = random_id() + ".0.";
     supervision_.grace = std::chrono::seconds(1);
     supervision_.orphan_timeout = std::chrono::seconds(60);
+    for (const std::string tool : {"sh", "grep", "sleep", "ls", "mkdir", "mkfifo", "rm", "tee"})
+      std::filesystem::create_symlink("/usr/bin/" + (shell_.name == "busybox" ? shell_.name : tool),
+                                      tools_.path(tool));
   }
 
   const Shell& shell() const { return shell_; }
@@ -65,7 +69,7 @@ class TestHost {
     start_with.insert(start_with.end(), shell_.words.begin(), shell_.words.end());
     return std::make_unique<ShellLink>(
         executor, std::move(start_with),
-        ProcessOptions{.environment = {"PATH=/usr/local/bin:/usr/bin:/bin", "SHELL=/bin/sh", "LANG=C.UTF-8",
+        ProcessOptions{.environment = {"PATH=" + tools_.path(), "SHELL=/bin/sh", "LANG=C.UTF-8",
                                        "HOME=" + directory_.path(), "TMPDIR=" + directory_.path(),
                                        "OF_TEST=" + supervision_.mark}});
   }
@@ -101,6 +105,7 @@ class TestHost {
   }
 
   Shell shell_;
+  TempDirectory tools_;
   TempDirectory directory_;
   Supervision supervision_;
 };

@@ -21,30 +21,36 @@ podrun_say() { { echo; printf %s "podrun1 $podrun_nonce $*"; echo; } 2>/dev/null
 # Removes the directory of the run; standard input is held open meanwhile, so that a feeder cannot hang in opening it.
 podrun_tidy() { [ -z "$podrun_dir" ] || rm -rf -- "$podrun_dir" 5<>"$podrun_in"; };
 podrun_refuse() { podrun_tidy; podrun_say "$@"; exit 125; };
+# What follows the name in the stat of a process: state, parent, group, session.
+podrun_read() { IFS= read -r podrun_stat </proc/$1/stat && podrun_stat=${podrun_stat##*") "}; };
 
 # Is the process group ours alone? Then signals go to group 0. It is when we lead it, or when the shell or sudo that
-# started us does. Elsewhere (dropbear) group 0 would hit the server: only what carries the mark is signalled.
+# started us does, or the shell that started this sudo. Elsewhere (dropbear) group 0 would hit the server: only what
+# carries the mark is signalled.
 podrun_look() {
-  set -- ${podrun_stat##*") "};
+  set -- $podrun_stat;
   podrun_group=$3;
   case " $podrun_leaders " in *" $3 "*) podrun_own=1 ;; esac;
   case " $podrun_leaders " in *" $4 "*) podrun_session=1 ;; esac;
 };
-podrun_leaders=$$ podrun_parent= podrun_stat= podrun_group=;
-IFS= read -r podrun_parent 2>/dev/null </proc/$PPID/comm;
-case $podrun_parent in sudo | *sh | busybox) podrun_leaders="$$ $PPID" ;; esac;
-if IFS= read -r podrun_stat 2>/dev/null </proc/$$/stat; then podrun_look;
+podrun_lead() {
+  podrun_comm=; IFS= read -r podrun_comm </proc/$1/comm;
+  case $podrun_comm in sudo | *sh | busybox) podrun_leaders="$podrun_leaders $1" ;; esac;
+  case $podrun_comm in sudo) podrun_read $1 && set -- $podrun_stat && podrun_lead $2 ;; esac;
+};
+podrun_leaders=$$ podrun_stat= podrun_group=; podrun_lead $PPID 2>/dev/null;
+if podrun_read $$ 2>/dev/null; then podrun_look;
 elif kill -0 -$$ 2>/dev/null; then
   podrun_own=1; echo "podrun: no /proc here: what leaves the process group of the command cannot be ended" >&2;
 else podrun_refuse noproc; fi;
 
 # The pids in /proc/PID/FILE. (Reading such files here would be slow, as shells read byte by byte.)
 podrun_of() { while IFS=/ read -r podrun_1 podrun_2 podrun_3 podrun_4; do echo $podrun_3; done; };
-# Those of what carries the mark; those where what follows the state in their stat matches. (No name of a process is
-# long enough to look like the numbers behind it.)
-podrun_marked() { grep -lsF "PODRUN_MARK=$podrun_mark" /proc/[0-9]*/environ | podrun_of; };
+# Those of what carries the mark, whose end is a dot (with -F the grep of busybox looks no further than the first NUL);
+# those where what follows the state in their stat matches. (No name of a process is long enough to look like the
+# numbers behind it.)
+podrun_marked() { grep -lsE "PODRUN_MARK=${podrun_mark%.}[.]" /proc/[0-9]*/environ | podrun_of; };
 podrun_where() { grep -lsE "[)] [A-WY] $1( -?[0-9]+){20}" /proc/[0-9]*/stat | podrun_of; };
-podrun_read() { IFS= read -r podrun_stat </proc/$1/stat && podrun_stat=${podrun_stat##*") "}; };
 
 # Other users processes that are children of the main shell or in our group: sudo and what it runs, which drops the mark.
 # Not the sudo that we have asked ourselves.

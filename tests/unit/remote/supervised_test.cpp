@@ -34,7 +34,7 @@ class SupervisedTest : public testing::Test {
       } catch (const HostError& error) {
         co_return error.failure().stage + ": " + error.failure().what;
       }
-      supervised.go("set -- echo out");
+      supervised.go("set -- /bin/echo out");
       Reader reader(supervised);
       co_await reader.to_end();
       noise_err_ += reader.err();  // may come before or behind the hello

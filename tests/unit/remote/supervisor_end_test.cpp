@@ -182,7 +182,7 @@ TEST(SupervisorEnd, RemovesTheDirectoryOfARunThatIsRefused) { play(refuse); }
 /// Everything that is hard to end: deaf to TERM, with an own session, with no output, with children.
 constexpr std::string_view kTree =
     "trap 'echo term; exit 9' TERM; trap '' HUP;"
-    "sh -c 'trap \"\" INT HUP TERM; while :; do sleep 1; done' &"
+    "PATH=/usr/bin; sh -c 'trap \"\" INT HUP TERM; while :; do sleep 1; done' &"
     "setsid sleep 1001 & setsid sh -c 'trap \"\" TERM; while :; do sleep 1; done' >/dev/null 2>&1 &"
     "nohup sleep 1002 >/dev/null 2>&1 & bash -c 'set -m; sleep 1003 & wait' &"
     "echo grown; while :; do sleep 0.1 & wait $!; done";
@@ -232,7 +232,7 @@ TEST(SupervisorEnd, WaitsNoLongerThanTheCommandNeeds) { play(finish_in_the_grace
 asio::awaitable<void> go_with_a_megabyte(asio::any_io_executor executor, TestHost& host) {
   Run run(executor, host);
   co_await run.supervised.prepare({}, test::drop);
-  run.supervised.go("podrun_x='" + std::string(1 << 20, 'x') + "'; set -- echo ${#podrun_x}");
+  run.supervised.go("podrun_x='" + std::string(1 << 20, 'x') + "'; set -- /bin/echo ${#podrun_x}");
   co_await run.reader.to_end();
   EXPECT_EQ(run.reader.out(), "1048576\n") << host.shell().name;
   EXPECT_EQ(run.reader.end(), "exit 0, closed") << host.shell().name;

@@ -107,14 +107,14 @@ TEST_P(Supervisor, TellsACommandThatIsMissing) {
 }
 
 TEST_P(Supervisor, GivesTheCommandAnEmptyStandardInputAndNoDescriptorOfItsOwn) {
-  const Outcome run = this->run(
-      sh("cat; i=0; while [ $i -lt 32 ]; do [ -L /proc/$$/fd/$i ] && printf '%s ' $i; i=$((i+1)); done"));
+  const Outcome run = this->run(sh(
+      "/bin/cat; i=0; while [ $i -lt 32 ]; do [ -L /proc/$$/fd/$i ] && printf '%s ' $i; i=$((i+1)); done"));
   EXPECT_EQ(run.out, "0 1 2 ");
   EXPECT_EQ(run.end, "exit 0, closed");
 }
 
 TEST_P(Supervisor, GivesTheCommandDefaultSignalsAndNoVariableOfItsOwn) {
-  const Outcome run = this->run("set -- sh -c " + shell_quote("grep SigIgn /proc/self/status; env"));
+  const Outcome run = this->run("set -- sh -c " + shell_quote("grep SigIgn /proc/self/status; /usr/bin/env"));
   EXPECT_THAT(run.out, testing::MatchesRegex("SigIgn:\t0000000[01][08]0000000\n(.*\n)*"))
       << "32 and 33 are glibc's";
   EXPECT_NE(run.out.find("PODRUN_MARK=" + host_.supervision().mark), std::string::npos);
@@ -143,7 +143,7 @@ TEST_P(Supervisor, FeedsStandardInput) {
     Supervised supervised(executor, *link, host_.supervision());
     co_await supervised.prepare({}, test::drop);
     const std::shared_ptr<Stream> stream = co_await supervised.open_input();
-    supervised.go("set -- cat");
+    supervised.go("set -- /bin/cat");
     Reader reader(supervised);
     const auto feed = [&]() -> asio::awaitable<void> {
       for (Chunk& chunk : to_chunks(input)) co_await stream->write(std::move(chunk));
@@ -164,7 +164,7 @@ TEST_P(Supervisor, PutsFilesIntoTheRunsDirectory) {
     const auto link = host_.link(executor);
     Supervised supervised(executor, *link, host_.supervision());
     co_await supervised.prepare(files, test::drop);
-    supervised.go("set -- sh -c 'ls -l \"$0\" | cut -c 1-10 >&2; cat \"$0\"/*' \"$podrun_dir\"");
+    supervised.go("set -- sh -c 'PATH=/bin; ls -l \"$0\" | cut -c 1-10 >&2; cat \"$0\"/*' \"$podrun_dir\"");
     Reader reader(supervised);
     co_await reader.to_end();
     co_return outcome(reader);
@@ -176,12 +176,12 @@ TEST_P(Supervisor, PutsFilesIntoTheRunsDirectory) {
 
 TEST_P(Supervisor, StartsInTheDirectory) {
   host_.supervision().directory = "/usr/bin";
-  EXPECT_EQ(run("set -- pwd").out, "/usr/bin\n");
+  EXPECT_EQ(run("set -- /bin/pwd").out, "/usr/bin\n");
   host_.supervision().directory = "~";
-  EXPECT_EQ(run("set -- pwd").out, host_.directory().path() + '\n');
+  EXPECT_EQ(run("set -- /bin/pwd").out, host_.directory().path() + '\n');
   host_.directory().write("-a b'/x", "");
   host_.supervision().directory = "~/..";
-  EXPECT_EQ(run("set -- pwd -P").out,
+  EXPECT_EQ(run("set -- /bin/pwd -P").out,
             std::filesystem::path(host_.directory().path()).parent_path().string() + '\n');
 }
 
@@ -195,7 +195,8 @@ TEST_P(Supervisor, RefusesADirectoryThatItMayNotEnter) {
   std::filesystem::create_directory(elsewhere.path("closed"));
   std::filesystem::permissions(elsewhere.path("closed"), std::filesystem::perms::none);
   Texts as_user;
-  if (::getuid() == 0) as_user = {"setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"};
+  if (::getuid() == 0)
+    as_user = {"setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "/usr/bin/env", "PATH=/bin"};
   EXPECT_EQ(refusal_of(elsewhere.path("closed"), as_user),
             fmt::format("working directory: cannot enter \"{}\"", elsewhere.path("closed")));
 }
@@ -233,7 +234,7 @@ TEST_P(Supervisor, StartsAtOnceWithItsText) {
 }
 
 TEST_P(Supervisor, StartsNothingOfAGoThatIsCut) {
-  const std::string go = "go set -- touch " + host_.directory().path("started");
+  const std::string go = "go set -- /bin/touch " + host_.directory().path("started");
   for (const std::size_t size : {std::size_t{1}, std::size_t{3}, go.size() - 1, go.size()}) {
     const std::string end =
         run_coroutine([&](asio::any_io_executor executor) -> asio::awaitable<std::string> {
@@ -289,7 +290,9 @@ TEST_P(Supervisor, NamesWhatHoldsTheOutput) {
     supervised.go(sh("sleep 1000 & sleep 1001 >/dev/null 2>&1 & echo $! $!"));
     Reader reader(supervised);
     co_await reader.until_exit();
-    const Texts holders = co_await supervised.output_holders();
+    bool started = false;
+    const Texts holders = co_await supervised.output_holders(started);
+    EXPECT_TRUE(started);
     EXPECT_THAT(holders, testing::ElementsAre(testing::MatchesRegex("[0-9]+ \\(sleep\\)")));
     for (const std::string& process : host_.processes()) {
       if (process.find("sleep") != std::string::npos) ::kill(static_cast<pid_t>(std::stol(process)), SIGKILL);
