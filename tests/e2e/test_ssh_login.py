@@ -2,13 +2,16 @@
 
 import getpass
 import os
+import re
 import shutil
+import signal
 import subprocess
 
 import pytest
 
+from fault_table import ONE_TRY, said_of_hosts
 from pods import write_key
-from support import by_rank, wait_until
+from support import SANITIZED, by_rank, peak_memory, wait_until
 
 EIGHT = range(8)
 ME = getpass.getuser()
@@ -214,3 +217,63 @@ def test_an_interrupt_at_the_passphrase_cancels(podrun, pod):
     terminal.read_until(b"Passphrase for")
     terminal.type(b"\x03")
     assert terminal.wait(5).returncode == 130
+
+
+# What no server should say in a login
+
+OUT_OF_TURN = r"login: packet filter: rejected packet \(type {}\)"
+DENIED = r"login: permission denied for \S+ \(offered: .+; the server {}\)"
+# What becomes of it: with the key of a file, which is not offered first, and with one of the agent.
+REPLIES = {
+    "succeeds-before-the-service": OUT_OF_TURN.format(52),
+    "succeeds-at-an-offer": (r"\w.*: closed by the server\b.*", OUT_OF_TURN.format(52)),
+    "takes-another-key": OUT_OF_TURN.format(60),
+    "lists-no-methods": DENIED.format("accepts nothing podrun knows"),
+    "lists-odd-methods": DENIED.format("accepts publickey"),
+    "lists-nothing": ("login: invalid SSH_MSG_USERAUTH_FAILURE message", DENIED.format("accepts nothing podrun knows")),
+    "wants-more-than-a-key": DENIED.format("takes a key but wants more: publickey, keyboard-interactive"),
+    "says-too-much": "login: what the server sends is no SSH",
+    "leaves-with-escapes": r"login: closed by the server: \\x1b\]0;owned\\x07\\x1b\[31mred\\x9b1m",
+}
+
+
+@pytest.mark.smoke
+@pytest.mark.parametrize("with_agent", [False, True], ids=["file", "agent"])
+def test_odd_replies_to_a_login(podrun, fault, agent, with_agent):
+    key = write_key(podrun.home / ".ssh" / "id_ed25519")
+    authorized = shutil.copy(f"{key}.pub", podrun.directory / "authorized_keys")
+    behaviours = ",".join([*REPLIES, "runs-behind-a-banner"])
+    hosts = fault("--authorized-keys", authorized, behaviours, addresses=[f"127.0.0.{100 + rank}" for rank in range(len(REPLIES) + 1)]).addresses
+    if with_agent:
+        agent(key)
+        shutil.rmtree(key.parent)
+    looks = ("--progress", "never", "--color", "never")
+    ended = podrun.terminal("-H", ",".join(hosts), "-t", "20", *ONE_TRY, "--skip-unreachable", *looks, "--", "echo in").wait()
+    said = said_of_hosts(ended.stdout)
+    for rank, expected in enumerate(REPLIES.values()):
+        expected = expected if isinstance(expected, str) else expected[with_agent]
+        assert re.fullmatch("unreachable: " + expected, said.pop(rank)), ended.stdout
+    assert not said and ended.returncode == 255
+    assert b"\n%d: in\n" % len(REPLIES) in b"\n" + ended.stdout
+    assert not re.search(rb"[\x00-\x09\x0b-\x1f\x7f]|^podrun: all is well", ended.stdout, re.MULTILINE)
+
+
+@pytest.fixture
+def flooded(podrun, fault):
+    """A proxy in front of a server that answers a login with banners without end."""
+    write_key(podrun.home / ".ssh" / "id_ed25519")
+    return fault("--to", fault("floods-with-banners").address, "proxy")
+
+
+def test_banners_without_end_take_no_memory(podrun, flooded):
+    run = podrun.start("-H", flooded.address, "-t", "60", *ONE_TRY, "--", "true")
+    wait_until(lambda: sum(connection["down"] for connection in flooded.connections) > 30e6, what="30 MB of banners")
+    assert SANITIZED or peak_memory(run.pid) < 30e6
+    run.signal(signal.SIGINT)
+    assert run.wait(5).returncode == 130
+
+
+@pytest.mark.full
+def test_banners_without_end_are_waited_for_no_longer(podrun, flooded):
+    failed = podrun("-H", flooded.address, "-t", "3", *ONE_TRY, "--", "true")
+    assert said_of_hosts(failed.stderr) == {0: "unreachable: login: timed out after 3 s"}

@@ -7,15 +7,43 @@ import warnings
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # about algorithms that nobody asks for here
     import asyncssh
+    from asyncssh.packet import Boolean, String, UInt32
 
 # Numbers of messages, RFC 4250 4.1.2.
+DISCONNECT = 1
 SERVICE_REQUEST = 5
 USERAUTH_REQUEST = 50
+USERAUTH_FAILURE = 51
+USERAUTH_SUCCESS = 52
+USERAUTH_BANNER = 53
+USERAUTH_PK_OK = 60
 CHANNEL_OPEN = 90
 CHANNEL_REQUEST = 98
 
 CHUNK = 32768
 COMPLAINT = b"something is wrong with this host, and it says so without end\n" * 500
+
+
+# What no terminal should be sent: a title, a colour, also as one byte, and what begins a new line.
+ESCAPES = b"\x1b]0;owned\x07\x1b[31mred\x9b1m\x00\r\npodrun: all is well\n"
+
+
+def failure(methods, partial=False):
+    return USERAUTH_FAILURE, String(methods), Boolean(partial)
+
+
+# The request that is answered, and the message that is the answer, RFC 4252.
+LOGIN_REPLIES = {
+    "succeeds-before-the-service": (SERVICE_REQUEST, USERAUTH_SUCCESS),
+    "succeeds-at-an-offer": (USERAUTH_REQUEST, USERAUTH_SUCCESS),
+    "takes-another-key": (USERAUTH_REQUEST, USERAUTH_PK_OK, String(b"ssh-ed25519"), String(String(b"ssh-ed25519") + String(bytes(32)))),
+    "lists-no-methods": (USERAUTH_REQUEST, *failure(b"")),
+    "lists-odd-methods": (USERAUTH_REQUEST, *failure(b",,publickey," + 1000 * (ESCAPES + b","))),
+    "lists-nothing": (USERAUTH_REQUEST, USERAUTH_FAILURE),
+    "wants-more-than-a-key": (USERAUTH_REQUEST, *failure(b"publickey,keyboard-interactive", partial=True)),
+    "says-too-much": (USERAUTH_REQUEST, USERAUTH_BANNER, String(b"x" * (1 << 20)), String(b"")),
+    "leaves-with-escapes": (USERAUTH_REQUEST, DISCONNECT, UInt32(2), String(ESCAPES), String(b"")),
+}
 
 
 def on_message(receiver, number, act):
@@ -39,8 +67,15 @@ class Server(asyncssh.SSHServer):
             on_message(conn, message[self.behaviour], conn.abort)
         if self.behaviour == "never-answers-login":
             on_message(conn, USERAUTH_REQUEST, lambda: None)
+        if self.behaviour == "floods-with-banners":
+            on_message(conn, USERAUTH_REQUEST, lambda: conn.create_task(flood_with_banners(conn)))
+        if self.behaviour in LOGIN_REPLIES:
+            request, *reply = LOGIN_REPLIES[self.behaviour]
+            on_message(conn, request, lambda: conn.send_packet(*reply))
 
     def begin_auth(self, username):
+        if self.behaviour == "runs-behind-a-banner":
+            self.connection.send_packet(USERAUTH_BANNER, String(ESCAPES), String(b""))
         return True
 
     def public_key_auth_supported(self):
@@ -85,6 +120,13 @@ class Session(asyncssh.SSHServerSession):
     def session_started(self):
         if self.behaviour == "closes-after-exec":
             self.channel.get_connection().abort()
+
+
+async def flood_with_banners(connection):
+    while connection._transport and not connection._transport.is_closing():
+        if connection._transport.get_write_buffer_size() < 1 << 20:
+            connection.send_packet(USERAUTH_BANNER, String(2000 * ESCAPES), String(b""))
+        await asyncio.sleep(0)
 
 
 def deafen(connection):
@@ -210,11 +252,12 @@ def named(*functions):
     return {function.__name__.replace("_", "-"): function for function in functions}
 
 
-RUNNING = named(runs, runs_after_a_flood, runs_without_status, runs_until_a_signal, runs_and_floods_stderr, runs_and_tells_the_end_first)
+RUNNING = {"runs-behind-a-banner": runs} | named(runs, runs_after_a_flood, runs_without_status, runs_until_a_signal, runs_and_floods_stderr, runs_and_tells_the_end_first)
 COMMANDS = {**RUNNING, **named(says_nothing, ends_without_status, ends_by_signal, floods_stderr)}
 BEHAVIOURS = {
     *("closes-at-service-request", "closes-at-login", "closes-at-channel", "closes-at-exec", "closes-after-exec"),
     *("refuses-login", "refuses-channel", "refuses-exec", "never-answers-login", "never-answers-exec", "reads-nothing"),
+    *("floods-with-banners", *LOGIN_REPLIES),
     *COMMANDS,
 }
 

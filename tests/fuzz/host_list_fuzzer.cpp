@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any text as the value of -H, as a hosts file, and as what Slurm and the metadata server give: UsageError,
-// or hosts that are safe to use.
+// Any text as the value of -H, as a hosts file, as what Slurm and the metadata server give, and as what
+// gcloud prints: UsageError, or hosts that are safe to use.
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "podrun/base/error.hpp"
+#include "podrun/config/described_hosts.hpp"
 #include "podrun/hosts/host_list.hpp"
 #include "podrun/hosts/host_pattern.hpp"
 #include "podrun/hosts/tpu_metadata.hpp"
@@ -14,15 +18,34 @@
 
 namespace {
 
+bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
+
 template <typename Parse>
 void check(Parse parse) try {
   const std::vector<podrun::Host> hosts = parse();
   if (hosts.size() > podrun::kMaxHosts) std::abort();
   for (const podrun::Host& host : hosts) {
     if (host.name.empty() || host.name.front() == '-' || host.user.starts_with('-')) std::abort();
-    if (host.name.find_first_of("[]@/ \t\r\n") != std::string::npos) std::abort();
+    if (host.name.find_first_of("[]@/ ") != std::string::npos) std::abort();
+    const std::string words = host.name + host.user;
+    if (std::any_of(words.begin(), words.end(), is_control)) std::abort();
   }
 } catch (const podrun::UsageError&) {
+}
+
+/// A worker is an address over the network, whatever the description says.
+void check_description(const std::string& text) try {
+  const std::optional<std::string> list = podrun::hosts_of_description(text);
+  if (!list) return;
+  const std::vector<podrun::Host> hosts = podrun::parse_hosts_file(*list, "standard input");
+  if (hosts.size() != static_cast<std::size_t>(std::count(list->begin(), list->end(), '\n'))) std::abort();
+  for (const podrun::Host& host : hosts) {
+    if (host.kind != podrun::HostKind::remote || !host.user.empty() || host.port != 0) std::abort();
+    if (host.name.find_first_not_of("0123456789abcdefABCDEF.:") != std::string::npos) std::abort();
+  }
+} catch (const podrun::UsageError& error) {
+  if (!std::string_view(error.what()).starts_with("standard input:")) std::abort();
+  if (std::string_view(error.what()).starts_with("standard input:0")) std::abort();
 }
 
 }  // namespace
@@ -35,5 +58,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   check([&] { return podrun::parse_hosts_file(text, "hosts"); });
   check([&] { return podrun::parse_plain_list(text, "SLURM_JOB_NODELIST"); });
   check([&] { return podrun::parse_endpoints(text, "metadata server"); });
+  check_description(text);
   return 0;
 }

@@ -27,7 +27,7 @@ std::chrono::seconds parse_duration(std::string_view text) {
   std::int64_t number = 0;
   const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   const std::int64_t unit = seconds_in({rest, static_cast<std::size_t>(text.data() + text.size() - rest)});
-  if (error != std::errc{} || number < 0 || unit == 0 || number > kMaxSeconds / unit) {
+  if (error != std::errc{} || text.starts_with('-') || unit == 0 || number > kMaxSeconds / unit) {
     throw UsageError(
         fmt::format("bad duration \"{}\" (expected a whole number such as 10, 10s, 5m or 2h)", text));
   }

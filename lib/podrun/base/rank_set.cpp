@@ -49,7 +49,7 @@ std::vector<std::size_t> parse_ranks(std::string_view text) {
     const std::size_t dash = part.find('-');
     const std::size_t first = parse_rank(part.substr(0, dash), part);
     const std::size_t last = dash == std::string_view::npos ? first : parse_rank(part.substr(dash + 1), part);
-    if (last < first) bad_ranks(part);
+    if (last < first || ranks.size() + (last - first) > kMaxRank) bad_ranks(part);
     for (std::size_t rank = first; rank <= last; ++rank) ranks.push_back(rank);
     start = comma + 1;
   }

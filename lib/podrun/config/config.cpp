@@ -4,10 +4,10 @@
 #include <map>
 
 #include <fmt/format.h>
-#include <yaml-cpp/yaml.h>
 
 #include "podrun/base/error.hpp"
 #include "podrun/base/nearest_name.hpp"
+#include "podrun/config/yaml.hpp"
 
 namespace podrun {
 namespace {
@@ -47,7 +47,7 @@ class Reader {
   YAML::Node load(const std::string& text) const {
     std::vector<YAML::Node> documents;
     try {
-      documents = YAML::LoadAll(text);
+      documents = load_yaml(text);
     } catch (const YAML::Exception& error) {
       const int line = error.mark.is_null() ? 0 : error.mark.line;
       fail(static_cast<std::size_t>(line) + 1, fmt::format("not YAML: {} (https://yaml.org)", error.msg));
@@ -71,6 +71,8 @@ class Reader {
       const std::size_t where = line_of(pair.first, line);
       if (!pair.first.IsScalar())
         fail(where, fmt::format("the key is no plain word (expected {})", expected));
+      if (pair.first.Scalar().find('\0') != std::string::npos)
+        fail(where, "a key with a NUL byte (expected plain text)");
       pairs.push_back({pair.first.Scalar(), where, pair.second});
       const auto [before, is_new] = seen.emplace(pairs.back().key, where);
       if (!is_new)

@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "podrun/config/described_hosts.hpp"
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
+
 #include <algorithm>
 #include <cstddef>
 #include <string_view>
+#include <vector>
 
 #include <fmt/format.h>
-#include <yaml-cpp/yaml.h>
 
 #include "podrun/base/error.hpp"
+#include "podrun/config/yaml.hpp"
+#include "podrun/hosts/host_pattern.hpp"
 
 namespace podrun {
 namespace {
@@ -42,8 +47,15 @@ std::string text_of(const YAML::Node& node, const char* key) {
   return value && value.IsScalar() ? value.Scalar() : "";
 }
 
+/// Nothing else: in a list of hosts it would be a range, a comment, this machine.
+bool is_address(const std::string& text) {
+  in6_addr binary;
+  return text.find('\0') == std::string::npos &&
+         (inet_pton(AF_INET, text.c_str(), &binary) == 1 || inet_pton(AF_INET6, text.c_str(), &binary) == 1);
+}
+
 /// A TPU of several networks has that many endpoints for every worker, the primary one first.
-std::string addresses_of_tpu(const YAML::Node& tpu) {
+void add_addresses(const YAML::Node& tpu, std::vector<std::string>& addresses) {
   const std::string name = tpu.IsMap() ? text_of(tpu, "name") : "";
   const YAML::Node endpoints = tpu.IsMap() ? tpu["networkEndpoints"] : YAML::Node();
   if (!endpoints.IsDefined() || !endpoints.IsSequence() || endpoints.size() == 0) {
@@ -54,16 +66,18 @@ std::string addresses_of_tpu(const YAML::Node& tpu) {
   }
   const YAML::Node networks = tpu["networkConfigs"];
   const std::size_t step = networks && networks.IsSequence() ? std::max<std::size_t>(networks.size(), 1) : 1;
-  std::string lines;
   for (std::size_t i = 0; i < endpoints.size(); i += step) {
     const std::string address = endpoints[i].IsMap() ? text_of(endpoints[i], "ipAddress") : "";
-    if (address.empty()) {
-      throw UsageError(fmt::format("{}: no ipAddress of worker {}{} (expected {})", kWhere, i / step,
-                                   name.empty() ? "" : fmt::format(" of {:?}", name), kExpected));
+    if (!is_address(address)) {
+      throw UsageError(fmt::format("{}: {} ipAddress of worker {}{}{} (expected {})", kWhere,
+                                   address.empty() ? "no" : "bad", i / step,
+                                   name.empty() ? "" : fmt::format(" of {:?}", name),
+                                   address.empty() ? "" : fmt::format(": {:?}", address), kExpected));
     }
-    lines += address + "\n";
+    if (addresses.size() == kMaxHosts)
+      throw UsageError(fmt::format("{}: too many hosts (expected at most {})", kWhere, kMaxHosts));
+    addresses.push_back(address);
   }
-  return lines;
 }
 
 }  // namespace
@@ -71,14 +85,16 @@ std::string addresses_of_tpu(const YAML::Node& tpu) {
 std::optional<std::string> hosts_of_description(const std::string& text) {
   if (!is_description(text)) return std::nullopt;
   try {
-    std::string lines;
-    for (const YAML::Node& document : YAML::LoadAll(text)) {
+    std::vector<std::string> addresses;
+    for (const YAML::Node& document : load_yaml(text)) {
       if (document.IsSequence()) {
-        for (const YAML::Node& tpu : document) lines += addresses_of_tpu(tpu);
+        for (const YAML::Node& tpu : document) add_addresses(tpu, addresses);
       } else {
-        lines += addresses_of_tpu(document);
+        add_addresses(document, addresses);
       }
     }
+    std::string lines;
+    for (const std::string& address : addresses) lines += address + '\n';
     return lines;
   } catch (const YAML::Exception& error) {
     throw UsageError(

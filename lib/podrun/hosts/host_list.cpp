@@ -74,7 +74,8 @@ std::string parse_name(std::string_view text, const HostEntry& entry) {
 std::string parse_ipv6(std::string_view text, const HostEntry& entry) {
   const std::size_t percent = text.find('%');
   in6_addr binary;
-  const bool is_address = inet_pton(AF_INET6, std::string(text.substr(0, percent)).c_str(), &binary) == 1;
+  const std::string address(text.substr(0, percent));
+  const bool is_address = address.find('\0') == npos && inet_pton(AF_INET6, address.c_str(), &binary) == 1;
   if (!is_address || (percent != npos && !is_plain(text.substr(percent + 1), "._-"))) {
     entry.refuse("address", text, "an IPv6 address, in brackets when a port follows");
   }

@@ -220,6 +220,7 @@ asio::awaitable<Login::Answer> Login::offer_nothing() {
 
 Login::Answer Login::judge(int result, const std::string& blob) {
   if (result == SSH_AUTH_ERROR) throw HostError(transport_.failure());
+  if (result == SSH_AUTH_PARTIAL) wants_more_ = true;
   if (result != SSH_AUTH_SUCCESS) return Answer::refused;
   if (!blob.empty()) credentials_.memory.last_accepted = blob;
   return Answer::accepted;
@@ -245,8 +246,9 @@ void Login::refuse() {
   const int methods = ssh_userauth_list(transport_.session(), nullptr);
   const std::string trouble = agent_ ? agent_->trouble() : "";
   throw HostError(
-      {transport_.stage(), fmt::format("permission denied for {} ({}; the server accepts {}{}{})",
-                                       settings_.user, offered, method_names(static_cast<unsigned>(methods)),
+      {transport_.stage(), fmt::format("permission denied for {} ({}; the server {} {}{}{})", settings_.user,
+                                       offered, wants_more_ ? "takes a key but wants more:" : "accepts",
+                                       method_names(static_cast<unsigned>(methods)),
                                        trouble.empty() ? "" : "; the agent: ", trouble)});
 }
 

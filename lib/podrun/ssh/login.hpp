@@ -71,7 +71,8 @@ class Login {
   std::optional<AgentProxy> agent_;  ///< nothing: there is none
   int agent_descriptor_ = -1;        ///< libssh's end, once it has one; the session would close it
   std::vector<std::string> offered_;
-  std::string locked_;  ///< a file with a passphrase that the server would take
+  std::string locked_;       ///< a file with a passphrase that the server would take
+  bool wants_more_ = false;  ///< than a key that it has taken (AuthenticationMethods)
 };
 
 }  // namespace podrun

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "podrun/ssh/proxy_jump.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -18,7 +19,10 @@ namespace {
       fmt::format("bad ProxyJump \"{}\" (expected [user@]host[:port], several between commas)", hop));
 }
 
+bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
+
 Host parse_hop(std::string_view hop) {
+  if (std::any_of(hop.begin(), hop.end(), is_control)) refuse(hop);
   std::string_view text = hop;
   if (text.starts_with("ssh://")) {
     text.remove_prefix(6);
@@ -50,7 +54,7 @@ Host parse_hop(std::string_view hop) {
     if (!number) refuse(hop);
     host.port = *number;
   }
-  if (host.name.empty() || host.name.starts_with('-') || host.name.find_first_of(" \t/") != std::string::npos)
+  if (host.name.empty() || host.name.starts_with('-') || host.name.find_first_of(" /[]") != std::string::npos)
     refuse(hop);
   return host;
 }

@@ -21,7 +21,7 @@ TEST(Duration, ReadsNumbersWithAndWithoutUnit) {
 
 TEST(Duration, NamesWhatItCannotRead) {
   for (const char* bad :
-       {"", "s", "-1", "1.5", "10 s", "10x", "5ms", "99999999999999999999", "9223372036854775807h"}) {
+       {"", "s", "-1", "-0", "1.5", "10 s", "10x", "5ms", "99999999999999999999", "9223372036854775807h"}) {
     EXPECT_THROW(parse_duration(bad), UsageError) << bad;
   }
   try {

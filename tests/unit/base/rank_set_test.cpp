@@ -26,5 +26,10 @@ TEST(RankSet, NamesTheBadPart) {
   }
 }
 
+TEST(RankSet, HoldsNoMoreThanThereAreRanks) {
+  EXPECT_EQ(parse_ranks("0-999999").size(), 1'000'000U);
+  EXPECT_THROW(parse_ranks("0-999999,0-999999"), UsageError);
+}
+
 }  // namespace
 }  // namespace podrun

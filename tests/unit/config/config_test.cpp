@@ -91,6 +91,8 @@ TEST(ConfigTest, ErrorsOfYamlNameTheLine) {
   EXPECT_THAT(error_of("defaults:\n  grace: 1\n grace: 2\n"), StartsWith("c.yaml:3: not YAML: "));
   EXPECT_THAT(error_of("defaults:\n\tgrace: 1\n"), StartsWith("c.yaml:2: "));
   EXPECT_THAT(error_of("defaults:\n  a: *nobody\n"), StartsWith("c.yaml:2: not YAML: "));
+  EXPECT_THAT(error_of(",\n"), StartsWith("c.yaml:1: not YAML: "));
+  EXPECT_THAT(error_of("defaults: {}\n---\n, a: b\n"), StartsWith("c.yaml:3: not YAML: "));
   EXPECT_THAT(error_of("defaults: {}\n---\ndefaults: {}\n"), StartsWith("c.yaml:3: a second document"));
 }
 
@@ -102,6 +104,7 @@ TEST(ConfigTest, ErrorsOfShapeNameTheLine) {
   EXPECT_THAT(error_of("defaults:\n  hosts: [[a]]\n"), StartsWith("c.yaml:2: hosts: no plain value"));
   EXPECT_THAT(error_of("defaults:\n  env: {A: {B: c}}\n"), StartsWith("c.yaml:2: env: no plain value"));
   EXPECT_THAT(error_of("defaults:\n  env: {A: \"\\0\"}\n"), StartsWith("c.yaml:2: env: a NUL byte"));
+  EXPECT_THAT(error_of("defaults:\n  env: {\"A\\0\": B}\n"), StartsWith("c.yaml:2: a key with a NUL byte"));
 }
 
 TEST(ConfigTest, AKeyMayNotBeThereTwice) {

@@ -97,8 +97,29 @@ TEST(Description, WithoutHostsIsAnError) {
   EXPECT_THAT(error_of("{}"), HasSubstr("no networkEndpoints"));
 }
 
+TEST(Description, GivesAddressesAlone) {
+  for (const char* text :
+       {"local", "tpu-[0-3]", "10.0.0.1:22", "me@10.0.0.1", "'# none'", "'10.0.0.1 slots=8'",
+        R"("10.0.0.1\n10.0.0.2")", R"("10.0.0.1\0")", R"("::1\0")", "10.0.0", "fe80::1%eth0"}) {
+    EXPECT_THAT(
+        error_of(std::string("networkEndpoints:\n- ipAddress: 10.0.0.1\n- ipAddress: ") + text + '\n'),
+        HasSubstr("standard input: bad ipAddress of worker 1"))
+        << text;
+  }
+  EXPECT_EQ(hosts_of_description("networkEndpoints:\n- ipAddress: 2001:db8::1\n"), "2001:db8::1\n");
+}
+
+TEST(Description, HasNoMoreHostsThanAnyList) {
+  std::string text = "- &a {networkEndpoints: [";
+  for (int worker = 0; worker < 1000; ++worker) text += "{ipAddress: 10.0.0.1}, ";
+  text += "]}\n";
+  for (int tpu = 0; tpu < 100; ++tpu) text += "- *a\n";
+  EXPECT_THAT(error_of(text), HasSubstr("standard input: too many hosts (expected at most 100000)"));
+}
+
 TEST(Description, NamesTheLineOfASlip) {
   EXPECT_THAT(error_of("name: a\nnetworkEndpoints: [\n"), HasSubstr("standard input:3: "));
+  EXPECT_THAT(error_of("---\n, a: b\n"), HasSubstr("standard input:2: "));
   EXPECT_THAT(error_of(std::string(100'000, '{')), HasSubstr("standard input:"));
 }
 

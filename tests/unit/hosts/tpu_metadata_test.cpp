@@ -183,6 +183,12 @@ TEST(Endpoints, AreRead) {
   }
 }
 
+TEST(Endpoints, HaveNoByteBehindTheAddress) {
+  using namespace std::string_view_literals;
+  for (const std::string_view text : {"::1\0x"sv, "a:1:b\0"sv, "10.0.0.1\0"sv})
+    EXPECT_THAT(usage_error([&] { parse_endpoints(text, "x"); }), HasSubstr("x: bad "));
+}
+
 TEST(TpuEnv, HasTwoSpellings) {
   EXPECT_EQ(parse_tpu_env("TPU_WORKER_ID: '0'\nWORKER_X: 1\r\n no value\n: \nA: 'it''s: x'"),
             (Pages{{"WORKER_ID", "0"}, {"WORKER_X", "1"}, {"", ""}, {"A", "it''s: x"}}));

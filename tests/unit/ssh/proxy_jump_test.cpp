@@ -40,8 +40,8 @@ TEST(ProxyJump, IsAListOfHosts) {
 }
 
 TEST(ProxyJump, RefusesWhatIsNoHost) {
-  for (const char* text :
-       {"", ",", "a,", "a,,b", "@b", "b:", "b:0", "b:65536", "b:x", "[::1", "[::1]x", "-oX", "a b"}) {
+  for (const char* text : {"", ",", "a,", "a,,b", "@b", "b:", "b:0", "b:65536", "b:x", "[::1", "[::1]x",
+                           "-oX", "a b", "a[0]", "a\x1b[m", "a\n", "\x7f@b"}) {
     EXPECT_THAT(usage_error([&] { parse_proxy_jump(text); }), HasSubstr("bad ProxyJump")) << text;
   }
 }

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "podrun/config/yaml.hpp"
+
+#include <optional>
+#include <sstream>
+
+#include <yaml-cpp/eventhandler.h>
+
+namespace podrun {
+namespace {
+
+/// Sees to it that each document begins behind the one before.
+class Progress final : public YAML::EventHandler {
+ public:
+  void OnDocumentStart(const YAML::Mark& mark) override {
+    if (last_ == mark.pos) throw YAML::ParserException(mark, "what stands here belongs to nothing");
+    last_ = mark.pos;
+  }
+  void OnDocumentEnd() override {}
+  void OnNull(const YAML::Mark&, YAML::anchor_t) override {}
+  void OnAlias(const YAML::Mark&, YAML::anchor_t) override {}
+  void OnScalar(const YAML::Mark&, const std::string&, YAML::anchor_t, const std::string&) override {}
+  void OnSequenceStart(const YAML::Mark&, const std::string&, YAML::anchor_t,
+                       YAML::EmitterStyle::value) override {}
+  void OnSequenceEnd() override {}
+  void OnMapStart(const YAML::Mark&, const std::string&, YAML::anchor_t, YAML::EmitterStyle::value) override {
+  }
+  void OnMapEnd() override {}
+
+ private:
+  std::optional<int> last_;
+};
+
+}  // namespace
+
+std::vector<YAML::Node> load_yaml(const std::string& text) {
+  std::istringstream stream(text);
+  YAML::Parser parser(stream);
+  Progress progress;
+  while (parser.HandleNextDocument(progress)) {
+  }
+  return YAML::LoadAll(text);
+}
+
+}  // namespace podrun

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <yaml-cpp/yaml.h>
+
+namespace podrun {
+
+/// The documents of a YAML text, https://yaml.org/spec/1.2.2. Throws YAML::Exception, also for text that
+/// YAML::LoadAll (0.7) would read again and again, until there is no memory left.
+std::vector<YAML::Node> load_yaml(const std::string& text);
+
+}  // namespace podrun

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// Any text as a small value, the first byte says of what: UsageError, or something within its bounds that
+// reads back when it is written.
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <cstdlib>
+#include <map>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "podrun/base/duration.hpp"
+#include "podrun/base/error.hpp"
+#include "podrun/base/rank_set.hpp"
+#include "podrun/hosts/narrowing.hpp"
+#include "podrun/hosts/tpu_metadata.hpp"
+#include "podrun/ssh/proxy_jump.hpp"
+
+#include "support/fake_probe.hpp"
+
+namespace {
+
+using namespace podrun;
+using namespace std::chrono_literals;
+
+void expect(bool condition) {
+  if (!condition) std::abort();
+}
+
+bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
+
+void check_duration(const std::string& text) {
+  const std::chrono::seconds duration = parse_duration(text);
+  expect(duration >= 0s && duration <= 10 * 365 * 24h);
+  expect(text.find_first_not_of("0123456789smhd") == std::string::npos);
+  std::string shown = format_duration(duration);  // 5 min
+  shown.erase(shown.find(' '), 1);
+  if (shown.ends_with("min")) shown.resize(shown.size() - 2);
+  expect(parse_duration(shown) == duration);
+}
+
+void check_ranks(const std::string& text) {
+  std::vector<std::size_t> ranks = parse_ranks(text);
+  const std::vector<std::size_t> again = parse_ranks(fold_ranks(ranks));
+  expect(!ranks.empty() && ranks.size() <= 1'000'000);
+  std::sort(ranks.begin(), ranks.end());
+  ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
+  expect(again == ranks && ranks.back() < 1'000'000);
+
+  std::vector<Host> hosts = {{.label = 0, .name = "a"}, {.label = 3, .name = "b"}, {.label = 5, .name = "c"}};
+  narrow(hosts, {}, text);
+  expect(hosts.size() == ranks.size());
+  for (std::size_t i = 0; i < hosts.size(); ++i) expect(hosts[i].label == ranks[i]);
+}
+
+void check_proxy_jump(const std::string& text) {
+  const std::vector<Host> hops = parse_proxy_jump(text);
+  std::string written;
+  for (const Host& hop : hops) {
+    expect(!hop.name.empty() && hop.name.front() != '-');
+    expect(hop.name.find_first_of(" /[],@") == std::string::npos);
+    for (const std::string& word : {hop.name, hop.user})
+      expect(std::none_of(word.begin(), word.end(), is_control));
+    written += written.empty() ? "ssh://" : ",ssh://";
+    if (!hop.user.empty()) written += hop.user + '@';
+    written += fmt::format("[{}]", hop.name);
+    if (hop.port != 0) written += fmt::format(":{}", hop.port);
+  }
+  expect(parse_proxy_jump(written) == hops);
+}
+
+void check_tpu_env(const std::string& text) {
+  const std::map<std::string, std::string> variables = parse_tpu_env(text);
+  std::string written;
+  for (const auto& [name, value] : variables) {
+    expect((name + value).find('\n') == std::string::npos);
+    written += fmt::format("TPU_{}: '{}'\n", name, value);
+  }
+  expect(parse_tpu_env(written) == variables);
+
+  const auto page = [](const std::string& body) {
+    return HttpAnswer{.status = 200, .flavor = "Google", .body = body};
+  };
+  const std::string base = "http://server/computeMetadata/v1/instance/attributes/";
+  FakeProbe probe;
+  probe.variables["GCE_METADATA_HOST"] = "server";
+  probe.pages[base + "worker-network-endpoints"] = page("10.0.0.1,10.0.0.2");
+  probe.pages[base + "tpu-env"] = page(text);
+  std::vector<Attempt> tried;
+  const auto listing = ask_metadata(probe, tried);
+  expect(listing && listing->hosts.size() == 2 && listing->own_rank.value_or(0) < 2);
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  if (size == 0) return 0;
+  constexpr std::array kChecks = {check_duration, check_ranks, check_proxy_jump, check_tpu_env};
+  try {
+    kChecks[data[0] % kChecks.size()](std::string(data + 1, data + size));
+  } catch (const UsageError&) {
+  }
+  return 0;
+}
