@@ -24,6 +24,13 @@ constexpr std::size_t kMaxHolders = 8;
 constexpr std::size_t kMaxHolder = 64;  // bytes; the kernel has at most 15 of a name, and 7 digits of a pid
 constexpr std::string_view kCleanUpPlace = "#cleanup#";
 
+/// `_p0` to `_p9`, `_pa` to `_pz`, `_p10`, …
+std::string short_name(std::size_t number) {
+  constexpr std::string_view kDigits = "0123456789abcdefghijklmnopqrstuvwxyz";
+  const std::string last(1, kDigits[number % kDigits.size()]);
+  return number < kDigits.size() ? "_p" + last : short_name(number / kDigits.size()) + last;
+}
+
 /// The same in fewer bytes, with short names of its own: dropbear takes no command over 9000 bytes
 /// (MAX_CMD_LEN, its sysoptions.h). What the text of a command refers to keeps its name.
 std::string shortened(std::string_view script) {
@@ -37,7 +44,7 @@ std::string shortened(std::string_view script) {
         std::find_if_not(script.begin() + at, script.end(), is_part_of_name) - script.begin());
     const std::string name(script.substr(at, end - at));
     text += script.substr(0, at);
-    text += names.try_emplace(name, fmt::format("_p{:x}", names.size())).first->second;
+    text += names.try_emplace(name, short_name(names.size())).first->second;
     script.remove_prefix(end);
   }
   text += script;

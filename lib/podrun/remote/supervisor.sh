@@ -36,7 +36,7 @@ podrun_look() {
 podrun_lead() {
   podrun_comm=; IFS= read -r podrun_comm </proc/$1/comm;
   case $podrun_comm in sudo | *sh | busybox) podrun_leaders="$podrun_leaders $1" ;; esac;
-  case $podrun_comm in sudo) podrun_read $1 && set -- $podrun_stat && podrun_lead $2 ;; esac;
+  [ "$podrun_comm" = sudo ] && podrun_read $1 && set -- $podrun_stat && podrun_lead $2;
 };
 podrun_leaders=$$ podrun_stat= podrun_group=; podrun_lead $PPID 2>/dev/null;
 if podrun_read $$ 2>/dev/null; then podrun_look;
