@@ -4,10 +4,21 @@ import re
 from pathlib import Path
 from typing import NamedTuple
 
+import pytest
+
 TABLE = Path(__file__).parents[2] / "docs" / "faults.md"
 NOTHING_STARTS = "nothing starts"
 DELIVER_EVERYTHING = "deliver everything"
 ARE_ENDED = "are ended"
+
+# What a row may have under "when", alone or as "… to …", and the stages that podrun names of them.
+STAGES = {
+    "connecting": ("name look-up", "connecting", "SSH banner", "jump host", "ProxyCommand"),
+    "key exchange": ("key exchange",),
+    "login": ("login",),
+    "starting the command": ("connection", "opening a channel", "running a command", "starting /bin/sh"),
+    "while the command runs": (),
+}
 
 ONE_TRY = ("--retries", "0", "--grace", "1")
 LINES = [b"%d" % number for number in range(1, 20001)]  # what `seq 20000` prints
@@ -28,6 +39,17 @@ class Row(NamedTuple):
             return text is None
         patterns = (".+".join(re.escape(part) for part in each.split("…")) for each in texts)
         return text is not None and any(re.fullmatch(pattern, text) for pattern in patterns)
+
+    def happens_at(self, text):
+        """Whether the moment that podrun names, if it names one, is this row's."""
+        kind, _, reason = (text or "").partition(": ")
+        if kind == "lost":
+            return "while the command runs" in self.when
+        if kind != "unreachable":
+            return True
+        first, _, last = self.when.partition(" to ")
+        moments = [*STAGES][[*STAGES].index(first) : [*STAGES].index(last or first) + 1]
+        return any(reason.startswith(STAGES[moment]) for moment in moments)
 
 
 def read_table():
@@ -59,10 +81,27 @@ def said_of_hosts(stderr):
 ROWS = read_table()
 
 
+PLAYED = set()  # the faults that were held against their rows
+
+
 def check(row, text, status, others):
     """That it went as the row says."""
     assert row.allows(text), f"podrun said: {text}"
+    assert row.happens_at(text), f"the table has it {row.when}, podrun said: {text}"
     assert (status, others) == (row.status, row.others)
+    PLAYED.add(row.fault)
+
+
+def plays(faults):
+    """A fixture for the module that plays these rows: none is forgotten. It knows when all of the file was run, and well."""
+
+    @pytest.fixture(scope="module", autouse=True)
+    def every_row_is_played(request):
+        yield
+        chosen = request.config.option.keyword or request.config.option.markexpr or any("::" in each for each in request.config.args)
+        assert chosen or request.session.testsfailed or not (forgotten := set(faults) - PLAYED), f"no test plays: {forgotten}"
+
+    return every_row_is_played
 
 
 def said_by_podrun(stderr):

@@ -12,7 +12,7 @@ import pytest
 import test_faults_running as running
 import test_jump as jump
 from conftest import private_mounts
-from fault_table import DELIVER_EVERYTHING, LINES, NOTHING_STARTS, ONE_TRY, ROWS, check, said_by_podrun, said_of_hosts, servers
+from fault_table import DELIVER_EVERYTHING, LINES, NOTHING_STARTS, ONE_TRY, ROWS, check, plays, said_by_podrun, said_of_hosts, servers
 from pods import Fault
 from support import PATIENCE, Podrun, by_rank
 
@@ -49,15 +49,17 @@ SERVERS = {
     "what it runs is killed at once": "ends-by-signal",
     "what it runs complains on standard error and never starts": "floods-stderr",
 }
-# Options of a proxy before a real one, and after how many bytes: in the banner, the key exchange, the login, the start.
+# The direction, and options of a proxy before a real one; after how many bytes: in the banner, the key exchange, the login, the start.
 BYTES = (10, 500, 1500, 2000)
 WAYS_IN = {
-    "it falls silent on the way in": ("--direction", "down", "--stall-after"),
-    "it hears nothing more on the way in": ("--direction", "up", "--stall-after"),
-    "the connection is reset on the way in": ("--direction", "down", "--cut-by", "rst", "--cut-after"),
-    "the connection is closed on the way in": ("--direction", "down", "--cut-by", "fin", "--cut-after"),
-    "a byte arrives changed on the way in": ("--direction", "down", "--corrupt-at"),
-    "a byte is lost on the way in": ("--direction", "down", "--lose-at"),
+    "it falls silent on the way in": ("down", "--stall-after"),
+    "it hears nothing more on the way in": ("up", "--stall-after"),
+    "the connection is reset on the way in": ("down up", "--cut-by", "rst", "--cut-after"),
+    "the connection is closed on the way in": ("down up", "--cut-by", "fin", "--cut-after"),
+    "a byte arrives changed on the way in": ("down", "--corrupt-at"),
+    "a byte is lost on the way in": ("down", "--lose-at"),
+    "a byte arrives changed there on the way in": ("up", "--corrupt-at"),
+    "a byte for it is lost on the way in": ("up", "--lose-at"),
 }
 OTHERS_BEFORE = ["its name is unknown", "nothing listens there", "its sshd is stopped before the login", "its sshd allows no sessions (MaxSessions 0)"]
 
@@ -65,10 +67,11 @@ OTHERS_BEFORE = ["its name is unknown", "nothing listens there", "its sshd is st
 def broken_hosts(pod, pods, fault):
     """A host or more for each fault, as {fault: [address]}."""
     hosts = {name: [address] for name, address in zip(SERVERS, fault(",".join(SERVERS.values()), addresses=numbered(100, len(SERVERS))).addresses)}
-    for row, (name, options) in enumerate(WAYS_IN.items()):
-        addresses = numbered(150 + 10 * row, len(BYTES))
-        proxied = [(at, pod.addresses[column], addresses[column]) for column, at in enumerate(BYTES)]
-        hosts[name] = [fault("--to", to, *options, at, "proxy", addresses=[address]).address for at, to, address in proxied]
+    for row, (name, (directions, *options)) in enumerate(WAYS_IN.items()):
+        points = [(direction, at) for direction in directions.split() for at in BYTES]
+        for (direction, at), to, address in zip(points, pod.addresses, numbered(150 + 10 * row, len(points))):
+            proxy = fault("--direction", direction, "--to", to, *options, at, "proxy", addresses=[address])
+            hosts.setdefault(name, []).append(proxy.address)
     stopped = pods("--hosts", "1")
     for pid in servers(stopped):
         os.kill(pid, signal.SIGSTOP)
@@ -218,6 +221,9 @@ ON_THIS_MACHINE = [
     "podrun may open too few files (`ulimit -Hn`)",
     "other open files leave podrun too few of them",
 ]
+
+
+every_row_is_played = plays([*SERVERS, *WAYS_IN, *OTHERS_BEFORE, *ON_THIS_MACHINE])
 
 
 def test_the_table_has_a_row_for_every_case_and_a_case_for_every_row():

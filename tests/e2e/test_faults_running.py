@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from fault_table import ARE_ENDED, DELIVER_EVERYTHING, LINES, ONE_TRY, ROWS, check, said_by_podrun, said_of_hosts, servers
+from fault_table import ARE_ENDED, DELIVER_EVERYTHING, LINES, ONE_TRY, ROWS, check, plays, said_by_podrun, said_of_hosts, servers
 from support import SANITIZED, by_rank, end, marked_processes, peak_memory, sha256, wait_until
 
 QUICK_KEEP_ALIVES = ("-o", "ServerAliveInterval=1", "-o", "ServerAliveCountMax=2")
@@ -78,6 +78,13 @@ PROXIES = {
     "nothing more is heard of it": ((), "stall down"),
 }
 STRUCK = [*PROXIES, "it tells no exit status", "it reads nothing more", "its sshd is killed", "its sshd is stopped"]
+# The same on the way to the host, where there are enough bytes when there is input.
+INPUT_PROXIES = {
+    "a byte of the input arrives changed (`-I`)": ("--corrupt-at",),
+    "a byte of the input is lost (`-I`)": ("--lose-at",),
+    "the connection is reset in the middle of the input (`-I`)": ("--cut-by", "rst", "--cut-after"),
+    "the connection is closed in the middle of the input (`-I`)": ("--cut-by", "fin", "--cut-after"),
+}
 
 
 @pytest.mark.smoke
@@ -115,6 +122,7 @@ def test_while_the_command_runs(podrun, pod, fault):
 
 
 ALONE = [
+    *INPUT_PROXIES,
     "the connection is reset in the very start",
     "it takes nothing more of the input (`-I`)",
     "it says that a signal ended the command",
@@ -141,17 +149,22 @@ def test_input_that_a_host_does_not_take(podrun, pod, fault):
     deaf = fault(*keys(pod), "runs")
     data = random.Random(1).randbytes(8_000_000)
     source, sink = os.pipe()
-    hosts = f"{pod.addresses[0]},{deaf.address},{pod.addresses[1]}"
-    run = podrun.start("-H", hosts, *ONE_TRY, *QUICK_KEEP_ALIVES, "-I", "--", "echo up; sha256sum", stdin=source)
+    hosts = Hosts(pod)
+    hosts.add("it takes nothing more of the input (`-I`)", deaf.address)
+    for number, (name, options) in enumerate(INPUT_PROXIES.items()):
+        proxy = fault("--direction", "up", *options, 60_000, "--to", pod.addresses[number], "proxy", addresses=[f"127.0.0.{100 + number}"])
+        hosts.add(name, proxy.address)
+    run = podrun.start("-H", ",".join(hosts.addresses), *ONE_TRY, *QUICK_KEEP_ALIVES, "-I", "--", "echo up; sha256sum", stdin=source)
     os.close(source)
-    run.wait_for_output(b": up\n", count=3)
+    run.wait_for_output(b": up\n", count=len(hosts.addresses))
     deaf.tell("deaf")
     with open(sink, "wb") as pipe:
         pipe.write(data)
     ended = run.wait()
-    check(ROWS["it takes nothing more of the input (`-I`)"], said_of_hosts(ended.stderr)[1], ended.returncode, DELIVER_EVERYTHING)
+    for name, rank in hosts.faults.items():
+        check(ROWS[name], said_of_hosts(ended.stderr).get(rank), ended.returncode, DELIVER_EVERYTHING)
     took_all = [b"up", f"{sha256(data)}  -".encode()]
-    assert by_rank(ended.stdout) == {0: took_all, 1: [b"up"], 2: took_all}
+    assert by_rank(ended.stdout) == dict.fromkeys((0, 1), took_all) | dict.fromkeys(hosts.faults.values(), [b"up"])
 
 
 def test_a_command_that_a_signal_ended(podrun, pod, fault):
@@ -174,13 +187,12 @@ def test_a_flood_on_standard_error_until_the_time_is_up(podrun, pod, fault):
 
 
 def test_of_lost_hosts_is_told_at_once_while_others_go_on(podrun, pod, fault):
-    proxies = [fault("--to", pod.addresses[rank], "proxy") for rank in range(2)]
+    proxy = fault("--to", pod.addresses[0], "proxy", addresses=["127.0.0.98", "127.0.0.99"])  # so that they are lost together
     go_on = podrun.directory / "go-on"
-    hosts = ",".join([*(proxy.address for proxy in proxies), pod.addresses[2]])
+    hosts = ",".join([*proxy.addresses, pod.addresses[2]])
     run = podrun.start("-H", hosts, "--", f"echo up; until [ -e '{go_on}' ]; do sleep 0.1; done")
     run.wait_for_output(b": up\n", count=3)
-    for proxy in proxies:
-        proxy.tell("cut")
+    proxy.tell("cut")
     lost = b"podrun: lost: [0,1] connection: connection reset by peer\n"
     wait_until(lambda: lost in run.stderr, what="told of")
     assert run.process.poll() is None
@@ -240,3 +252,28 @@ def test_what_does_no_harm(podrun, pod, fault):
     ended = run.wait()
     hosts.check(ended, complete=hosts.faults)
     assert said_by_podrun(ended.stderr) == []
+
+
+@pytest.mark.full
+def test_twenty_seconds_of_silence(podrun, pod, fault):
+    hosts = Hosts(pod)
+    silences = {}
+    for number, silence in enumerate(("stall", "stall up", "stall down")):
+        silences[silence] = fault("--to", pod.addresses[2 + number], "proxy", addresses=[f"127.0.0.{100 + number}"])
+        hosts.addresses.append(silences[silence].address)
+    run, go_on = hosts.start(podrun)
+    run.wait_for_output(b": 20000\n", count=len(hosts.addresses))
+    for silence, proxy in silences.items():
+        proxy.tell(silence)
+    go_on.touch()
+    time.sleep(20)  # less than the three keep-alives, 15 s each, that podrun waits for by itself
+    assert run.process.poll() is None
+    for proxy in silences.values():
+        proxy.tell("go")
+    ended = run.wait()
+    assert by_rank(ended.stdout) == dict.fromkeys(range(len(hosts.addresses)), LINES * 2)
+    assert ended.stderr == b""
+    check(ROWS["it falls silent for a while"], None, ended.returncode, DELIVER_EVERYTHING)
+
+
+every_row_is_played = plays([*STRUCK, *ALONE, *HARMLESS])

@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from fault_table import DELIVER_EVERYTHING, LINES, NOTHING_STARTS, ROWS, check, said_of_hosts
+from fault_table import DELIVER_EVERYTHING, LINES, NOTHING_STARTS, ROWS, check, plays, said_of_hosts
 from support import Footprint, by_rank, sha256, wait_until
 
 # The rows of docs/faults.md that are played here.
@@ -24,6 +24,8 @@ FAULTS = [
     "its proxy command hangs",
     "its proxy command is killed",
 ]
+
+every_row_is_played = plays(FAULTS)
 
 STUBBORN = "trap : TERM HUP; echo $PODRUN_RUN_ID; while :; do sleep 1; done"
 

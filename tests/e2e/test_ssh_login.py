@@ -221,7 +221,7 @@ def test_an_interrupt_at_the_passphrase_cancels(podrun, pod):
 
 # What no server should say in a login
 
-OUT_OF_TURN = r"login: packet filter: rejected packet \(type {}\)"
+OUT_OF_TURN = r"login: the server sends a message out of turn \(type {}\)"
 DENIED = r"login: permission denied for \S+ \(offered: .+; the server {}\)"
 # What becomes of it: with the key of a file, which is not offered first, and with one of the agent.
 REPLIES = {

@@ -88,8 +88,9 @@ class Proxy:
         for gates in (self.gates, *(connection.gates for connection in self.connections)):
             gates.go()
 
-    def cut(self, how="rst"):
-        for connection in self.connections:
+    def cut(self, how="rst", number=None):
+        """All connections, or the one with this number: 0 is the oldest."""
+        for connection in self.connections if number is None else [self.connections[int(number)]]:
             connection.cut(how)
 
     def at(self, event, direction):
@@ -136,7 +137,7 @@ class Proxy:
             await self.gates.passed(direction)
             if self.options.rate is not None:
                 await asyncio.sleep(len(data) / self.options.rate)
-            if connection.is_cut:
+            if connection.is_cut or writer.is_closing():
                 continue  # what is still under way goes nowhere
             connection.delivered[direction] = max(connection.delivered[direction], depth)
             connection.bytes[direction] += len(data)

@@ -20,8 +20,8 @@ class Field:
         self._changed = threading.Condition()
         self._turn = threading.Lock()
         with open(directory / "user/.ssh/known_hosts", "r+", encoding="ascii") as known_hosts:
-            key = known_hosts.readline().partition(" ")[2]
-            known_hosts.seek(0, os.SEEK_END)
+            self.known_hosts = known_hosts.read()
+            key = self.known_hosts.partition("\n")[0].partition(" ")[2] + "\n"
             known_hosts.write(f"* {key}")  # of proxies, wherever they are
 
     @contextlib.contextmanager

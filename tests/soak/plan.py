@@ -13,13 +13,22 @@ STAYS = 100  # the number of hosts above which a run does nothing that needs muc
 # What is wrong with one host from the start, and how tests/fault/fault.py is told so. Nothing can be started there.
 SERVERS = ("refused", "never-accepting", "silent", "closing", "resetting", "max-startups", "garbage", "endless-banner", "dribbling-banner")
 SERVERS += ("banner-closing", "banner-silent", "banner-garbage", "telnet", "http")
-# What a proxy does at a byte that the host sends, which may come or not; what is done to the connection or to its sshd at a moment.
-AT_A_BYTE = ("--stall-after", "--cut-after", "--corrupt-at")
-AT_A_MOMENT = ("stall", "stall up", "stall down", "stall for a while", "cut", "sshd killed", "sshd stopped", "sshd stopped for a while")
+SSH_SERVERS = ("closes-at-service-request", "closes-at-login", "never-answers-login", "refuses-login", "closes-at-channel", "reads-nothing")
+SSH_SERVERS += ("refuses-channel", "closes-at-exec", "refuses-exec", "never-answers-exec", "closes-after-exec", "says-nothing")
+SSH_SERVERS += ("ends-without-status", "ends-by-signal", "floods-stderr")
+BEFORE_THE_START = SERVERS + SSH_SERVERS
+# Servers that run the command on this machine and not on a host of the pod; the last one is told to be deaf at a moment.
+RUNNING = ("runs-without-status", "runs-after-a-flood", "runs-and-floods-stderr", "deaf")
+FLOODS = ("floods-stderr", "runs-after-a-flood", "runs-and-floods-stderr")
+# What a proxy does at a byte of one direction, which may come or not; what is done to the connection or to its sshd at a moment.
+AT_A_BYTE = ("--stall-after", "--cut-after", "--corrupt-at", "--lose-at")
+AT_A_MOMENT = ("stall", "stall up", "stall down", "stall for a while", "cut rst", "cut fin")
+AT_A_MOMENT += ("sshd killed", "sshd stopped", "sshd stopped for a while", "deaf")
 # Of these no end of the connection is seen on the host.
-SILENT = ("--stall-after", "stall", "stall up", "stall down", "stall for a while", "sshd stopped", "sshd stopped for a while")
+SILENT = ("--stall-after", "stall", "stall up", "stall down", "stall for a while", "sshd stopped", "sshd stopped for a while", "deaf")
+HARMLESS_FAULTS = ("reset-first", "runs-after-a-flood", "runs-and-floods-stderr")
 
-# Signals to podrun; the first of them is what the exit status tells.
+# Signals to podrun; the first of them is what the exit status tells. One QUIT is the commands', and podrun goes on.
 SIGNALS = (
     ("INT",),
     ("INT", "INT"),
@@ -32,6 +41,11 @@ SIGNALS = (
     ("STOP", "CONT"),
     ("TSTP", "CONT"),
     ("TSTP", "CONT", "INT"),
+    ("QUIT",),
+    ("QUIT", "QUIT"),
+    ("QUIT", "INT"),
+    ("INT", "QUIT"),
+    ("QUIT", "KILL"),
 )
 HARMLESS = ("STOP", "TSTP", "CONT")
 
@@ -47,13 +61,15 @@ class Plan:
     outdir: bool = False
     form: str = "words"  # or text, script: how the command is given
     options: tuple = ()
-    input: bytes = b""
+    input: bytes = field(default=b"", repr=False)
     timeout: int = 0
     serial: int = 0
     fail_fast: bool = False
     skip: bool = False  # --skip-unreachable
     fault: str = ""
     fault_at: float = 0  # the byte, or the seconds after the start
+    direction: str = "down"  # in which the byte goes
+    cut_by: str = "rst"
     faulty: int = -1  # the host
     signals: tuple = ()  # (seconds after the start, name)
     reader: str = ""  # closing, slow, or none: a file
@@ -70,8 +86,13 @@ class Plan:
 
     @property
     def undisturbed(self):
-        """Nothing may end a healthy host's command but the command."""
-        return not self.decisive and self.reader != "closing" and self.action not in FOR_EVER
+        """Nobody ends it, so that it ends by itself or its --timeout."""
+        return not self.decisive and self.reader != "closing"
+
+    @property
+    def breaks(self):
+        """The host that may be lost."""
+        return self.faulty if self.fault not in HARMLESS_FAULTS else -1
 
     @property
     def orphan_timeout(self):
@@ -94,25 +115,27 @@ class Plan:
     def possible_statuses(self, silent):
         """Of a podrun that was silent a signal may have come before it had begun."""
         possible = self.statuses_of_hosts()
-        if self.fault in SERVERS and not (self.decisive or self.serial or self.fail_fast or self.reader == "closing"):
+        if self.fault in BEFORE_THE_START and self.undisturbed and not self.serial:
             possible = {255}
-        elif self.fault and self.fault != "reset-first":
+        elif self.breaks >= 0:
             possible |= {255, 124} if self.timeout else {255}
         if self.reader == "closing":
             possible |= {141}
         if self.decisive:
-            possible.add({"INT": 130, "TERM": 143, "HUP": 129, "KILL": -signal.SIGKILL}[self.decisive[0]])
-            if "KILL" in self.decisive:
-                possible.add(-signal.SIGKILL)
-            if silent:
-                possible.add(-getattr(signal, f"SIG{self.decisive[0]}"))
+            numbers = {"INT": 130, "TERM": 143, "HUP": 129, "QUIT": 131, "KILL": -signal.SIGKILL}
+            possible.add(numbers[self.decisive[0]])
+            if self.decisive[0] == "QUIT" or "KILL" in self.decisive:
+                possible.add(numbers[self.decisive[-1]])
+            if silent:  # of several that wait the lowest comes first
+                possible |= {-getattr(signal, f"SIG{name}") for name in self.decisive}
         return possible
 
     def facts(self):
         """What is counted in the figures."""
         signals = ["signals " + " ".join(self.signal_names)] if self.signals else []
         readers = [f"{self.reader} reader"] if self.reader else []
-        return [f"view {self.view}", f"command {self.action}", *signals, *readers, *([f"fault {self.fault}"] if self.fault else [])]
+        where = f" {self.direction}" * (self.fault in AT_A_BYTE) + f" {self.cut_by}" * (self.fault == "--cut-after")
+        return [f"view {self.view}", f"command {self.action}", *signals, *readers, *([f"fault {self.fault}{where}"] if self.fault else [])]
 
 
 def draw(seed, most_hosts):
@@ -171,11 +194,13 @@ def _draw_trouble(plan, rng):
         plan.reader, plan.reader_bytes = "closing", rng.randrange(1, 3_000_000)
     elif trouble < 0.3 and plan.hosts <= 32:
         plan.faulty = rng.randrange(plan.hosts)
-        plan.fault = rng.choice([rng.choice(SERVERS), rng.choice(AT_A_BYTE), rng.choice(AT_A_MOMENT), "reset-first"])
+        kinds = (BEFORE_THE_START, AT_A_BYTE, AT_A_MOMENT, RUNNING, ("reset-first",))
+        plan.fault = rng.choice(rng.choices(kinds, (3, 4, 4, 2, 1))[0])
+        plan.direction, plan.cut_by = rng.choice(("down", "up")), rng.choice(("rst", "fin"))
         plan.fault_at = rng.choice([rng.randrange(3000), rng.randrange(20_000)]) if plan.fault in AT_A_BYTE else rng.uniform(0, 3)
         plan.skip = plan.hosts > 1 and rng.random() < 0.4
         limits = ("-t", "6", "--retries", str(rng.randint(0, 2)), "--orphan-timeout", str(plan.orphan_timeout))
-        if plan.fault == "reset-first":
+        if plan.fault in HARMLESS_FAULTS:
             limits = ("--retries", "3")
         plan.options += limits + ("-o", "ServerAliveInterval=2", "-o", "ServerAliveCountMax=3")
     elif trouble < 0.65:

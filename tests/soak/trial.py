@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import resource
 import shlex
 import signal
 import subprocess
@@ -10,9 +11,11 @@ import time
 from pathlib import Path
 
 import views
+from judge import NOT_REACHED, Judge
 from payload import STREAMS
-from plan import AT_A_BYTE, AT_A_MOMENT, GRACE, SERVERS, SILENT
+from plan import AT_A_BYTE, AT_A_MOMENT, BEFORE_THE_START, FLOODS, GRACE, RUNNING, SILENT, SSH_SERVERS
 from pods import Fault
+from support import describe, end, marked_processes
 
 COMMAND = Path(__file__).with_name("command.sh")
 LIMIT = 120  # seconds in which any run is over
@@ -30,6 +33,7 @@ class Trial:
         self.arguments = []
         self._sshds = []  # descriptors of those that were signalled
         self._process = self._proxy = self.status = None
+        self._spoke = False  # the faulty host, as far as its output is shown
 
     def run(self):
         self.directory.mkdir(parents=True)
@@ -66,6 +70,8 @@ class Trial:
                 stderr=err,
                 start_new_session=True,
             )
+            most = resource.getrlimit(resource.RLIMIT_CORE)[1]
+            resource.prlimit(self._process.pid, resource.RLIMIT_CORE, (most, most))
         if self.plan.reader:
             self._reader = threading.Thread(target=self._read)
             self._reader.start()
@@ -77,13 +83,9 @@ class Trial:
         if fault == "refused":
             addresses[number] = f"127.88.0.1:{port}"
         elif fault and not fault.startswith("sshd"):
-            words = [fault] if fault in SERVERS else ["--to", addresses[number], "proxy"]
-            if fault in AT_A_BYTE:
-                words = [fault, int(self.plan.fault_at), "--direction", "down", *words]
-            elif fault == "reset-first":
-                words = ["--reset-first", 1, *words]
             rank = self.ranks[number]
-            self._proxy = Fault(*words, addresses=(f"127.89.{rank >> 8}.{rank & 255}",))
+            net = 87 if self._has_own_key else 89
+            self._proxy = Fault(*self._fault_words(addresses[number]), addresses=(f"127.{net}.{rank >> 8}.{rank & 255}",))
             stack.callback(self._proxy.end)
             addresses[number] = self._proxy.address
         if self.plan.seed % 2:
@@ -91,9 +93,35 @@ class Trial:
         (self.directory / "hosts").write_text("".join(f"{address}\n" for address in addresses), encoding="ascii")
         return ["--hostfile", str(self.directory / "hosts")]
 
+    def _fault_words(self, address):
+        fault = self.plan.fault
+        if fault in RUNNING:
+            return ["--authorized-keys", self.field.pod.directory / "authorized_keys", "runs" if fault == "deaf" else fault]
+        if fault in BEFORE_THE_START:
+            return [fault]
+        words = ["--reset-first", 1] if fault == "reset-first" else []
+        if fault in AT_A_BYTE:
+            words = [fault, int(self.plan.fault_at), "--direction", self.plan.direction, "--cut-by", self.plan.cut_by]
+        return [*words, "--to", address, "proxy"]
+
+    @property
+    def _has_own_key(self):
+        """The faulty host is no host of the pod, and nobody knows its key."""
+        return self.plan.fault in SSH_SERVERS + RUNNING
+
+    @property
+    def _mark(self):
+        """What processes of this run have in their environment, where the faulty host is this machine."""
+        return f"{self.directory}/"
+
     def _options(self):
-        outdir = ["--outdir", str(self.directory / "outdir")] if self.plan.outdir else []
-        return [*views.VIEWS[self.plan.view][0], *outdir, *self.plan.options]
+        options = [*views.VIEWS[self.plan.view][0], *(["--outdir", str(self.directory / "outdir")] if self.plan.outdir else [])]
+        if self._has_own_key:
+            (self.directory / "known_hosts").write_text(self.field.known_hosts, encoding="ascii")
+            options += ["-o", f"UserKnownHostsFile={self.directory}/known_hosts"]
+        if self.plan.fault in RUNNING:
+            options += ["-e", f"SOAK_RUN={self._mark}"]
+        return [*options, *self.plan.options]
 
     def _command(self):
         statuses = [f"{number}:{status}" for number, status in self.plan.statuses.items()]
@@ -177,27 +205,32 @@ class Trial:
         pending = {number: due if number != self.plan.faulty else late for number in self.numbers}
         while pending:
             for number, until in [*pending.items()]:
-                left = self.field.left(self.ranks[number])
+                left = self._left(number)
                 if left and time.monotonic() > until:
                     self.problems.append(f"left behind on {number}: {'; '.join(left)}")
                     self.field.forgive(self.ranks[number])
+                    end(marked_processes(self._mark))
                 if not left or time.monotonic() > until:
                     del pending[number]
             time.sleep(0.1 if pending else 0)
         self._signal_sshds(signal.SIGKILL)
+
+    def _left(self, number):
+        if number == self.plan.faulty and self.plan.fault in RUNNING:
+            return [describe(process) for process in marked_processes(self._mark)]
+        return self.field.left(self.ranks[number])
 
     def _check_status(self):
         silent = not any((self.directory / name).stat().st_size for name in STREAMS)
         if self.status not in (possible := self.plan.possible_statuses(silent)):
             self.problems.append(f"exit status {self.status}, expected of {sorted(possible)}")
         cores = [str(core) for core in self.directory.glob("core*")]
-        assert not cores, f"core files: {cores}"
+        assert not cores or self.status == -signal.SIGQUIT, f"core files: {cores}"
 
     def _check_output(self):
         out, err = ((self.directory / name).read_bytes() for name in STREAMS)
         assert b"Sanitizer" not in err and b"runtime error:" not in err, "a sanitizer's report"
         self._outcomes = views.outcomes(err, self.status, self.numbers)
-        self._check_outcomes()
         cut_off = self.plan.reader == "closing" or "KILL" in self.plan.signal_names
         if self.plan.view == "json" and not cut_off and self.plan.undisturbed:
             assert b'"event":"summary"' in out, "no summary"
@@ -206,37 +239,26 @@ class Trial:
             self._check_streams(self.plan.view, shown, self._shown_numbers(), ("stdout",) if self.plan.view == "raw" else STREAMS, cut_off)
         if self.plan.outdir and (self.directory / "outdir").exists():
             self._check_streams("--outdir", views.outdir(self.directory / "outdir", self.numbers), self.numbers, STREAMS)
+        nothing_started = views.NOTHING_STARTED.encode() in err
+        self.problems += Judge(self.plan, self._outcomes, views.culprit(err), nothing_started, self._spoke).complaints(self.status)
 
     def _shown_numbers(self):
         return [0] if self.plan.view == "rank0" else self.numbers
-
-    def _check_outcomes(self):
-        """A host of which nothing is wrong is neither lost nor ended for no reason, and has its command's own status."""
-        for number, outcome in self._outcomes.items():
-            if number == self.plan.faulty or outcome is None:
-                continue
-            assert not outcome.startswith(("lost", "unreachable", "not ready")), f"host {number}, which is well: {outcome}"
-            if not self.plan.undisturbed:
-                continue
-            if outcome in ("ended by podrun", "not started"):
-                reason = self.plan.fault or self.plan.fail_fast or self.plan.serial
-                assert reason, f"host {number}, for no reason: {outcome}"
-            else:
-                status = self.plan.statuses.get(number, 0)
-                assert outcome == (f"exit {status}" if status else "ok"), f"host {number}, whose command has status {status}: {outcome}"
 
     def _check_streams(self, view, shown, numbers, streams, cut_off=False):
         for number in numbers:
             outcome = self._outcomes[number]
             whole = outcome is not None and outcome.startswith(("ok", "exit")) and not self.plan.decisive and not cut_off
             for name, stream in self.payloads.expected(self.plan, number).items():
-                if name in streams:
+                floods = name == "stderr" and number == self.plan.faulty and self.plan.fault in FLOODS
+                if name in streams and not floods:
+                    self._spoke = self._spoke or number == self.plan.faulty and bool(shown.get((number, name)))
                     self._check_stream(f"{view}, host {number}, {name}", shown.get((number, name)), stream, outcome, whole)
 
     def _check_stream(self, where, shown, stream, outcome, whole):
         shown = views.Bytes() if shown is None else shown.without_last_word()
         size = len(shown) if isinstance(shown, bytes) else sum(map(len, shown))
-        if outcome == "not started" or outcome and outcome.startswith(("unreachable", "not ready")):
+        if outcome == "not started" or outcome and outcome.startswith(NOT_REACHED):
             good = size == 0
         else:
             good = shown.equal(stream) if whole and stream.ends else shown.begin(stream)

@@ -11,14 +11,15 @@ from collections import defaultdict
 
 
 # A host that hears nothing says so on the command's standard error, which may arrive where only the way there is cut.
-LAST_WORD = re.compile(rb"podrun: no word from podrun for \d+ s: this host ends the command\n")
+# It may stand behind a line that the command has not ended.
+LAST_WORD = re.compile(rb"podrun: no word from podrun for \d+ s: this host ends the command(?:\n|\Z)")
 
 
 class Lines(list):
     """What a host printed, as lines."""
 
     def without_last_word(self):
-        return Lines(line for line in self if not LAST_WORD.fullmatch(line + b"\n"))
+        return Lines(LAST_WORD.sub(b"", line) for line in self if not LAST_WORD.fullmatch(line))
 
     def equal(self, stream):
         text = b"".join(line + b"\n" for line in self)
@@ -92,16 +93,15 @@ def raw(out, _err, hosts):
 
 
 def events(out, _err, hosts):
-    shown = defaultdict(Bytes)
+    shown = defaultdict(list)
     exits = 0
     for event in map(json.loads, whole_lines(out)):
         exits += event["event"] == "exit"
         assert event["event"] != "summary" or exits == len(hosts), f"{exits} events \"exit\" for {len(hosts)} hosts"
         if event["event"] == "line":
             data = base64.b64decode(event["b64"]) if "b64" in event else event["text"].encode()
-            place = event["rank"], event["stream"]
-            shown[place] = Bytes(shown[place] + data + (b"" if "end" in event else b"\n"))
-    return shown
+            shown[event["rank"], event["stream"]].append(data if "end" in event else data + b"\n")
+    return {place: Bytes(b"".join(parts)) for place, parts in shown.items()}
 
 
 VIEWS = {
@@ -127,11 +127,24 @@ def outdir(directory, hosts):
 SUMMARY = re.compile(r"podrun: ((ok|not started) \d|(exit|killed by|timed out|lost|not ready|unreachable|ended by podrun)[^\[]*: \[)")
 
 
+CULPRIT = re.compile(r"podrun: \[(\d+)\] \S+ failed first \(")
+NOTHING_STARTED = "podrun: nothing was started on any host"
+
+
+def culprit(said):
+    """The host whose failure ended the others, if podrun says so."""
+    found = [*filter(None, map(CULPRIT.match, said.decode(errors="replace").splitlines()))]
+    return int(found[-1][1]) if found else None
+
+
 def outcomes(said, status, hosts):
     """What the summary says became of each host, as {number: "ok", "exit 3", "lost: …", …}; None where it does not say."""
-    line = next(filter(SUMMARY.match, said.decode(errors="replace").splitlines()), None)
-    if line is None:
+    # Of lost hosts podrun tells in the same words as soon as they are: the last line is the summary.
+    # A host's own last line may have no end (-N).
+    found = next(filter(None, map(SUMMARY.search, reversed(said.decode(errors="replace").splitlines()))), None)
+    if found is None:
         return {number: "ok" if status == 0 else None for number in hosts}
+    line = found.string[found.start() :]
     known, counted = {}, {}
     for part in line.removeprefix("podrun: ").split(" · "):
         if count := re.fullmatch(r"(ok|not started) (\d+)", part):
@@ -139,5 +152,7 @@ def outcomes(said, status, hosts):
         elif group := re.fullmatch(r"(.*?): (\[[0-9,-]+\])(.*)", part):
             known |= {number: group[1] + (":" + group[3] if group[3] else "") for number in folded(group[2])}
     rest = [number for number in hosts if number not in known]
+    if status < 0 and not counted:
+        return {number: None for number in hosts}  # it was killed before the summary
     assert len(rest) == sum(counted.values()), f"the numbers do not add up: {line}"
     return known | {number: next(iter(counted)) if len(counted) == 1 else None for number in rest}

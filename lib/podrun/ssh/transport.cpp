@@ -24,15 +24,16 @@ using Descriptor = asio::posix::stream_descriptor;
 
 constexpr std::size_t kLongestError = 300;  // a server may have written it
 
-/// Whether an error of libssh's is one of the network's, or of a server in distress (MaxStartups): these may
-/// pass. Not all come with libssh's prefix.
-bool may_pass(std::string_view error) {
-  if (error.starts_with("Socket error: ")) return true;
-  for (const int number : {ECONNRESET, ECONNABORTED, EPIPE, ETIMEDOUT, EHOSTUNREACH, ENETUNREACH}) {
+bool is_of_network(std::string_view error) {
+  for (const int number : {ECONNRESET, ECONNABORTED, EPIPE, ETIMEDOUT, EHOSTUNREACH, ENETUNREACH, ENETDOWN}) {
     if (error == std::generic_category().message(number)) return true;
   }
   return false;
 }
+
+/// Whether an error of libssh's is one of the network's, or of a server in distress (MaxStartups): these may
+/// pass. Not all come with libssh's prefix.
+bool may_pass(std::string_view error) { return error.starts_with("Socket error: ") || is_of_network(error); }
 
 bool take_prefix(std::string_view& text, std::string_view prefix) {
   if (!text.starts_with(prefix)) return false;
@@ -45,9 +46,8 @@ bool take_prefix(std::string_view& text, std::string_view prefix) {
 std::string readable(std::string_view error) {
   error = error.substr(0, kLongestError);
   if (take_prefix(error, "Socket error: ")) {
-    // Success: libssh has written to what it had closed itself, on the server's word.
-    const bool closed = error == "disconnected" || error == std::generic_category().message(EPIPE) ||
-                        error == std::generic_category().message(0);
+    // Where libssh has written to what it had closed itself, on the server's word, it names any old errno.
+    const bool closed = error == std::generic_category().message(EPIPE) || !is_of_network(error);
     return closed ? "closed by the server" : lower_first(error);
   }
   if (take_prefix(error, "Received SSH_MSG_DISCONNECT: ")) {
@@ -59,6 +59,8 @@ std::string readable(std::string_view error) {
     const std::size_t reason = error.find(") ");
     return fmt::format("refused by the server: {}", error.substr(reason == error.npos ? 0 : reason + 2));
   }
+  if (take_prefix(error, "Packet filter: rejected packet "))
+    return fmt::format("the server sends a message out of turn {}", error);
   if (error == "Channel request exec failed") return "refused by the server";
   for (const std::string_view garbage : {"Packet len too high", "too large banner"}) {
     if (error.find(garbage) != error.npos) return "what the server sends is no SSH";
