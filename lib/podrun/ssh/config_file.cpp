@@ -32,7 +32,7 @@ HostPatterns parse_host(const ConfigLine& line) {
 
 bool matches(const HostPatterns& host, std::string_view name) {
   bool any = false;
-  for (const HostPattern& pattern : host.patterns) {
+  for (const NamePattern& pattern : host.patterns) {
     const bool same = pattern.is_literal ? name == pattern.text : matches_pattern(name, pattern.text);
     if (same && pattern.negated) return false;
     any = any || same;

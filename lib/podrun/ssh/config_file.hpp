@@ -23,13 +23,13 @@ struct ConfigInclude {
 };
 
 /// `Host`.
-struct HostPattern {
+struct NamePattern {
   std::string text;
   bool negated = false;
   bool is_literal = false;  ///< no `*` and no `?`
 };
 struct HostPatterns {
-  std::vector<HostPattern> patterns = {};
+  std::vector<NamePattern> patterns = {};
 };
 bool matches(const HostPatterns& host, std::string_view name);
 
