@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "loss_notices.hpp"
 
-#include <algorithm>
 #include <chrono>
 #include <string>
 #include <utility>

@@ -13,8 +13,8 @@
 namespace podrun {
 namespace {
 
-/// A command that ended keeps the output open for so long before it is looked whether more of its own is on
-/// its way, or a background child holds it.
+/// How long the output of a command that has ended may stay open until the host is asked who holds it, and
+/// from then on between two such looks.
 constexpr std::chrono::seconds kLetGoAfter{2};
 /// What a host may take, beyond the grace, to say that everything there has ended.
 constexpr std::chrono::seconds kEndSlack{5};
