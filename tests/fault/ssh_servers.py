@@ -158,10 +158,10 @@ async def feed(reader, writer):
     writer.close()
 
 
-async def run(stdin, stdout, stderr, command):
-    """Runs it; returns its exit status when all it printed is on its way."""
+async def run(stdin, stdout, stderr):
+    """Runs the command; returns its exit status when all it printed is on its way."""
     pipes = {name: asyncio.subprocess.PIPE for name in ("stdin", "stdout", "stderr")}
-    child = await asyncio.create_subprocess_exec("/bin/sh", "-c", command, start_new_session=True, **pipes)
+    child = await asyncio.create_subprocess_exec("/bin/sh", "-c", stdout.channel.get_command(), start_new_session=True, **pipes)
     feeding = asyncio.create_task(feed(stdin, child.stdin))
     try:
         await asyncio.gather(copy(child.stdout, stdout), copy(child.stderr, stderr))
@@ -188,7 +188,7 @@ async def floods_stderr(_stdin, _stdout, stderr):
 
 
 async def runs(stdin, stdout, stderr):
-    stdout.channel.exit(await run(stdin, stdout, stderr, stdout.channel.get_command()))
+    stdout.channel.exit(await run(stdin, stdout, stderr))
 
 
 async def runs_after_a_flood(stdin, stdout, stderr):
@@ -199,12 +199,12 @@ async def runs_after_a_flood(stdin, stdout, stderr):
 
 
 async def runs_without_status(stdin, stdout, stderr):
-    await run(stdin, stdout, stderr, stdout.channel.get_command())
+    await run(stdin, stdout, stderr)
     stdout.channel.close()
 
 
 async def runs_until_a_signal(stdin, stdout, stderr):
-    await run(stdin, stdout, stderr, stdout.channel.get_command())
+    await run(stdin, stdout, stderr)
     stdout.channel.exit_with_signal("TERM")
 
 
@@ -212,6 +212,7 @@ class Slow:
     """Writes so many bytes at once, and the rest when it is told to."""
 
     def __init__(self, writer, at_once):
+        self.channel = writer.channel
         self._writer = writer
         self._at_once = at_once
         self._rest = b""
@@ -232,9 +233,9 @@ class Slow:
 
 
 async def runs_and_tells_the_end_first(stdin, stdout, stderr):
-    """As sshd does where the network is slow, for seconds."""
+    """And then the rest of the output, for seconds: no order is set, RFC 4254 6.10."""
     slow = Slow(stdout, 110_000)
-    status = await run(stdin, slow, stderr, stdout.channel.get_command())
+    status = await run(stdin, slow, stderr)
     stdout.channel._send_request(b"exit-status", status.to_bytes(4, "big"))
     await slow.write_rest()
     stdout.channel.close()

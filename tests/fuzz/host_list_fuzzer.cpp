@@ -12,13 +12,12 @@
 #include "podrun/config/described_hosts.hpp"
 #include "podrun/hosts/host_list.hpp"
 #include "podrun/hosts/host_pattern.hpp"
+#include "podrun/hosts/text.hpp"
 #include "podrun/hosts/tpu_metadata.hpp"
 
 #include "support/fake_probe.hpp"
 
 namespace {
-
-bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
 
 template <typename Parse>
 void check(Parse parse) try {
@@ -28,7 +27,7 @@ void check(Parse parse) try {
     if (host.name.empty() || host.name.front() == '-' || host.user.starts_with('-')) std::abort();
     if (host.name.find_first_of("[]@/ ") != std::string::npos) std::abort();
     const std::string words = host.name + host.user;
-    if (std::any_of(words.begin(), words.end(), is_control)) std::abort();
+    if (std::any_of(words.begin(), words.end(), podrun::is_control)) std::abort();
   }
 } catch (const podrun::UsageError&) {
 }

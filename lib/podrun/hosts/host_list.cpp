@@ -29,8 +29,6 @@ bool is_plain(std::string_view text, std::string_view others) {
          std::all_of(text.begin(), text.end(), allowed);
 }
 
-bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
-
 std::string_view trim(std::string_view text) {
   const std::size_t first = std::min(text.find_first_not_of(kBlank), text.size());
   return text.substr(first, text.find_last_not_of(kBlank) + 1 - first);

@@ -13,6 +13,9 @@ namespace podrun {
 /// Without blanks and ends of lines around it.
 std::string_view trim_space(std::string_view text);
 
+/// A control byte of ASCII.
+constexpr bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
+
 /// Nothing unless it is decimal digits alone, of a number that fits.
 std::optional<std::size_t> to_number(std::string_view digits);
 

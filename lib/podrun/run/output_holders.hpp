@@ -44,8 +44,8 @@ class OutputHolders {
   std::vector<std::string> names_;
 };
 
-/// What comes of an output behind the end of its command. sshd tells the end at once, though more of the
-/// command's own may be on its way (RFC 4254 6.10 sets no order). Pure.
+/// What comes of an output behind the end of its command. The end may be told while more of the
+/// command's own is on its way (RFC 4254 6.10 sets no order). Pure.
 class LateOutput {
  public:
   void add(std::size_t bytes) { all_ += bytes; }

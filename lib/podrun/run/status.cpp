@@ -13,6 +13,7 @@
 
 #include "podrun/base/duration.hpp"
 #include "podrun/base/rank_set.hpp"
+#include "podrun/hosts/text.hpp"
 #include "podrun/output/escape.hpp"
 
 namespace podrun {
@@ -50,8 +51,6 @@ std::string format_rate(std::uint64_t bytes_per_second) {
   for (; value >= 999.5 && unit + 1 < kUnits.size(); ++unit) value /= 1000;
   return fmt::format("{:.{}f} {}", value, unit > 0 && value < 9.95 ? 1 : 0, kUnits[unit]);
 }
-
-std::string count_hosts(std::size_t hosts) { return fmt::format("{} host{}", hosts, hosts == 1 ? "" : "s"); }
 
 std::string short_ranks(std::vector<std::size_t> labels) {
   const std::string ranks = fold_ranks(std::move(labels));

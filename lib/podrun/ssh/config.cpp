@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "podrun/base/error.hpp"
+#include "podrun/hosts/text.hpp"
 #include "podrun/ssh/config_value.hpp"
 #include "podrun/ssh/pattern.hpp"
 #include "podrun/ssh/setting_keywords.hpp"
@@ -19,10 +20,8 @@ namespace {
 constexpr const char* kSystemFile = "/etc/ssh/ssh_config";
 
 void refuse_control_characters(std::string_view option) {
-  const auto is_control = [](char c) {
-    return (static_cast<unsigned char>(c) < ' ' && c != '\t') || c == 0x7f;
-  };
-  if (std::none_of(option.begin(), option.end(), is_control)) return;
+  const auto is_refused = [](char c) { return is_control(c) && c != '\t'; };
+  if (std::none_of(option.begin(), option.end(), is_refused)) return;
   throw UsageError(fmt::format("control character in {:?} (expected plain text)", option));
 }
 

@@ -19,8 +19,6 @@ namespace {
       fmt::format("bad ProxyJump \"{}\" (expected [user@]host[:port], several between commas)", hop));
 }
 
-bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
-
 Host parse_hop(std::string_view hop) {
   if (std::any_of(hop.begin(), hop.end(), is_control)) refuse(hop);
   std::string_view text = hop;
