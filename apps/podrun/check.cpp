@@ -114,9 +114,9 @@ class CheckPurpose final : public Purpose {
 
 Plan make_check_plan(const Options& options, const Probe& probe) {
   const std::string python = options.check.python.empty() ? "python3" : options.check.python;
-  Plan plan = make_plan(
-      options, probe,
-      Words{{"/bin/sh", "-c", std::string(kCheckScript), "podrun", python, options.check.directory}});
+  // The script is too long for an argument that others see in a list of processes.
+  const Words words{{"/bin/sh", "-c", "eval \"$PODRUN_CHECK\"", "podrun", python, options.check.directory}};
+  Plan plan = make_plan(options, probe, words, {"PODRUN_CHECK", std::string(kCheckScript)});
   Limits& limits = plan.run.limits;
   limits.wait = options.wait;
   if (!limits.timeout) limits.timeout = kTimeout;

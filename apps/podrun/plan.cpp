@@ -190,9 +190,10 @@ Plan make_plan(const Options& options, const Probe& probe) {
   return make_plan_for(make_command(options, probe), options, probe);
 }
 
-Plan make_plan(const Options& options, const Probe& probe, Words words) {
+Plan make_plan(const Options& options, const Probe& probe, Words words, Variable variable) {
   Command command = make_surroundings(options, probe);
   command.what = std::move(words);
+  command.environment.push_back(std::move(variable));
   return make_plan_for(std::move(command), options, probe);
 }
 

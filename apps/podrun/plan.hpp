@@ -25,8 +25,8 @@ struct Plan {
 /// UsageError.
 Plan make_plan(const Options& options, const Probe& probe);
 
-/// The same for what podrun itself wants to run there, as a user would; reads no standard input for it.
-Plan make_plan(const Options& options, const Probe& probe, Words words);
+/// The same for what podrun itself runs there, with a variable of its own; reads no standard input for it.
+Plan make_plan(const Options& options, const Probe& probe, Words words, Variable variable);
 
 /// For --dry-run: which hosts, and the exact text. Values that are not on the command line are not shown.
 std::string describe_plan(const Plan& plan);

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from conftest import private_mounts
-from support import PATIENCE, Podrun, by_rank, end, is_alive, processes, sha256, wait_until
+from support import PATIENCE, Footprint, Podrun, by_rank, end, is_alive, processes, sha256, wait_until
 
 TWO = ("-H", "local[0-1]", "--grace", "1")
 
@@ -53,7 +53,7 @@ def test_a_start_up_file_that_prints_and_is_slow(podrun, bash_hosts):
     assert ended.returncode == 2
 
 
-@pytest.mark.parametrize("instead", ["cat", "zsh", "sh -i", "sleep 1000"])
+@pytest.mark.parametrize("instead", ["cat", "sleep 1000"])
 def test_a_start_up_file_that_never_runs_our_command(podrun, bash_hosts, instead):
     pod, write = bash_hosts
     write(f"exec {instead}\n")
@@ -63,6 +63,29 @@ def test_a_start_up_file_that_never_runs_our_command(podrun, bash_hosts, instead
     assert b"unreachable: [1] 127.0.0.3: starting /bin/sh: timed out after 1 s" in failed.stderr
     assert b"the login to 127.0.0.3 worked, but /bin/sh never answered: perhaps a start-up file there (.bashrc) waits" in failed.stderr
     assert not started.exists()
+
+
+def test_a_start_up_file_that_runs_an_interactive_shell(podrun, bash_hosts):
+    pod, write = bash_hosts
+    write("exec sh -i\n")
+    started = podrun.directory / "started"
+    failed = podrun(*pod.options, "--retries", "0", "--", "touch", started)
+    assert failed.returncode == 255
+    assert b"starting /bin/sh: a start-up file runs an interactive shell instead of /bin/sh (exit 125)" in failed.stderr
+    assert not started.exists()
+
+
+def test_a_start_up_file_that_runs_zsh(podrun, bash_hosts):
+    pod, write = bash_hosts
+    write("exec zsh\n")
+    ended = podrun(*pod.options, "-e", "V=a  b", "--", 'echo "$V"')
+    assert by_rank(ended.stdout) == {rank: [b"a  b"] for rank in range(3)}
+    run = podrun.start(*pod.options, "--grace", "1", "--", "setsid sleep 1000 & echo $PODRUN_RUN_ID; wait")
+    wait_until(lambda: run.stdout.count(b"\n") == 3, what="all started")
+    footprint = Footprint(run.stdout.split()[-1].decode())
+    run.signal(signal.SIGTERM)
+    footprint.wait_until_gone(60)
+    assert run.wait().returncode == 143
 
 
 # Without /proc

@@ -91,5 +91,7 @@ def test_round_trips(podrun, pod, fault):
     [alone] = proxies[0].connections
     podrun.ok("-H", f"{proxies[0].address},{proxies[1].address}", "--", "true")
     together = proxies[1].connections[0]
-    assert alone["round_trips"] <= 5
-    assert together["round_trips"] <= 6
+    # Key exchange 2, login 2, exec 1, what is sent on standard input 1: sshd opens the window for it only with its
+    # answer to exec (serverloop.c, server_request_session: a window of 0). Together: go 1.
+    assert alone["round_trips"] <= 6
+    assert together["round_trips"] <= 7

@@ -4,10 +4,11 @@ import re
 import shlex
 import shutil
 import signal
+import subprocess
 
 import pytest
 
-from support import Footprint, by_rank, end, read_process, sha256
+from support import Footprint, by_rank, end, read_process, sha256, wait_until
 
 HOSTS = range(4)
 ONE_TRY = ("--retries", "0")
@@ -187,3 +188,33 @@ def test_a_host_without_a_shell(podrun, pods, forced):
     pod = pods("--hosts", "2", "--sshd", f"1:ForceCommand {forced}")
     pod.move_in(podrun)
     assert re.fullmatch(r"127\.0\.0\.3: " + FORCED[forced], started_nowhere(podrun, pod.options))
+
+
+# What other processes of the host see of podrun
+
+
+@pytest.mark.parametrize("way", ["ssh", "via"])
+def test_a_command_that_looks_for_its_own_words_finds_nothing_of_podrun(podrun, isolated, way):
+    options = isolated.on(1) if way == "ssh" else ("-H", isolated.addresses[1], *isolated.via)
+    assert podrun(*options, "--", "pkill", "-9", "-f", "no-such-train.py").returncode == 1  # nothing matched
+
+
+@pytest.mark.parametrize("way", ["ssh", "via"])
+def test_no_argument_of_a_process_is_long_or_has_the_text_of_the_command(podrun, isolated, way):
+    options = isolated.options if way == "ssh" else (*isolated.options, *isolated.via)
+    run = podrun.start(*options, "-I", "--", ": the-text; echo up; exec sleep 1000", stdin=subprocess.PIPE)
+    wait_until(lambda: run.stdout.count(b"up") == 2, what="both started")
+    for rank in (0, 1):
+        shown = list(isolated.processes(rank).values())
+        assert b"sleep\x001000\0" in shown
+        assert not [words for words in shown if len(words) > 200 or b"the-text" in words]
+    run.signal(signal.SIGKILL)
+    run.wait()
+
+
+def test_no_argument_of_check_is_long(podrun, isolated):
+    run = podrun.start(*isolated.options, "check", "--python", "sleep 1000")
+    longest = 0
+    while run.process.poll() is None:
+        longest = max([longest] + [len(words) for rank in (0, 1) for words in isolated.processes(rank).values() if not words.startswith((b"grep\0", b"ls\0"))])
+    assert 0 < longest <= 200

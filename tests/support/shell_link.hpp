@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "podrun/link/shell_line.hpp"
 #include "podrun/local/process.hpp"
 #include "podrun/remote/supervised.hpp"
 
@@ -34,11 +35,10 @@ class ShellLink : public Link {
   asio::awaitable<std::shared_ptr<Stream>> exec(Program program) override {
     ProcessOptions options = child_;
     options.arguments = shell_;
-    options.arguments.emplace_back("-c");
-    options.arguments.push_back(before + program.script);
-    options.arguments.emplace_back("podrun");
-    for (std::string& argument : program.arguments) options.arguments.push_back(std::move(argument));
-    co_return spawn_process(executor_, std::move(options));
+    program.script.insert(0, before);
+    const auto stream = spawn_process(executor_, std::move(options));
+    co_await send_program(*stream, program);
+    co_return stream;
   }
 
  private:

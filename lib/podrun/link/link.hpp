@@ -77,7 +77,8 @@ class Stream {
 
 enum class Privilege { user, root };
 
-/// A program for a host: POSIX sh text in one line, and its positional parameters.
+/// A program for a host: POSIX sh text in one line, and its positional parameters. It travels on the standard
+/// input of a shell, so that neither shows in the arguments of a process there.
 struct Program {
   std::string script;
   std::vector<std::string> arguments;
@@ -92,7 +93,7 @@ class Link {
   /// Connects and logs in. Throws HostError.
   virtual asio::awaitable<void> open() = 0;
   /// Starts a program; several may run at once. Throws HostError. Nothing may be written to the stream before
-  /// the program has said something: a shell that is sent its text on standard input may read ahead.
+  /// the program has said something: a shell that reads its text from standard input may read ahead.
   virtual asio::awaitable<std::shared_ptr<Stream>> exec(Program program) = 0;
   /// Ends whatever is pending in open() or exec() with this failure.
   virtual void stop(Failure failure) = 0;

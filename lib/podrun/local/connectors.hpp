@@ -13,7 +13,7 @@
 
 namespace podrun {
 
-/// Reaches this machine: children made from `child` that run `/bin/sh -c`.
+/// Reaches this machine: children made from `child` that run /bin/sh.
 std::unique_ptr<Connector> make_local_connector(const asio::any_io_executor& executor, ProcessOptions child);
 
 /// The words of `--via` with {host}, {user}, {port} and {rank} to fill in, e.g. `ssh -p {port} {host}`.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "podrun/link/shell_line.hpp"
 #include "podrun/local/connectors.hpp"
 
 namespace podrun {
@@ -15,11 +16,10 @@ class LocalLink : public Link {
   asio::awaitable<std::shared_ptr<Stream>> exec(Program program) override {
     ProcessOptions options = child_;
     if (program.privilege == Privilege::root) options.arguments = {"sudo", "-n"};
-    for (const char* word : {"/bin/sh", "-c"}) options.arguments.emplace_back(word);
-    options.arguments.push_back(std::move(program.script));
-    options.arguments.emplace_back("podrun");
-    for (std::string& argument : program.arguments) options.arguments.push_back(std::move(argument));
-    co_return spawn_process(executor_, std::move(options));
+    options.arguments.emplace_back("/bin/sh");
+    std::shared_ptr<Stream> stream = spawn_process(executor_, std::move(options));
+    co_await send_program(*stream, program);
+    co_return stream;
   }
 
  private:

@@ -2,20 +2,13 @@
 #include <fmt/format.h>
 
 #include "podrun/base/error.hpp"
-#include "podrun/base/shell_quote.hpp"
 #include "podrun/base/shell_words.hpp"
+#include "podrun/link/shell_line.hpp"
 #include "podrun/local/connectors.hpp"
 #include "podrun/local/process.hpp"
 
 namespace podrun {
 namespace {
-
-/// The program as one line for a shell's standard input: a shell runs a line only when it has read all of it.
-std::string as_shell_line(const Program& program) {
-  std::string line = fmt::format("{}; set --", kDefineNewline);
-  for (const std::string& argument : program.arguments) line += ' ' + shell_quote_in_line(argument);
-  return line + "; " + program.script + '\n';
-}
 
 class ViaLink : public Link {
  public:
@@ -37,9 +30,7 @@ class ViaLink : public Link {
     options.arguments.emplace_back("/bin/sh");
     std::shared_ptr<Stream> stream = spawn_process(executor_, std::move(options));
     starting_ = stream;
-    for (Chunk& chunk : to_chunks(as_shell_line(program))) {
-      if (!co_await stream->write(std::move(chunk))) break;  // the stream's end will say why
-    }
+    co_await send_program(*stream, program);
     co_return stream;
   }
 

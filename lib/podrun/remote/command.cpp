@@ -150,7 +150,8 @@ void check_environment(const Command& command) {
 
 /// For a command that starts before we know it: the third word of $SSH_CONNECTION, see ssh(1).
 constexpr std::string_view kOwnAddress =
-    "podrun_own() { case $3 in \"\" | UNKNOWN) ;; *) PODRUN_HOST0=$3 ;; esac; }; podrun_own "
+    "export PODRUN_HOST0=\"$PODRUN_HOST\"; podrun_own() { case $3 in \"\" | UNKNOWN) ;; *) PODRUN_HOST0=$3 "
+    ";; esac; }; podrun_own "
     "$SSH_CONNECTION; ";
 
 }  // namespace
@@ -161,7 +162,6 @@ RemoteCommand build_command(const Command& command) {
   check_environment(command);
   RemoteCommand remote = std::visit([&](const auto& what) { return build(what, command); }, command.what);
   remote.text = exports(command.environment) + remote.text;
-  remote.has_values = !command.environment.empty();
   if (remote.text.size() > kMaxInlineText) {
     remote.files.push_back({"podrun.environment", remote.text});
     remote.text = ". " + file_path("podrun.environment");
@@ -169,18 +169,19 @@ RemoteCommand build_command(const Command& command) {
   return remote;
 }
 
-std::string build_go(const RemoteCommand& command, const RankVariables& variables) {
-  const std::vector<Variable> environment = {
-      {"PODRUN_RANK", std::to_string(variables.rank)},
-      {"PODRUN_NUM_HOSTS", std::to_string(variables.hosts)},
-      {"PODRUN_WORKER", std::to_string(variables.worker)},
-      {"PODRUN_HOST", variables.host},
-      {"PODRUN_HOSTLIST", variables.host_list},
-      {"PODRUN_HOST0", variables.host0.empty() ? variables.host : variables.host0},
-      {"PODRUN_RUN_ID", variables.run_id},
-  };
-  return fmt::format("{}{}{}", exports(environment), variables.host0.empty() ? kOwnAddress : "",
-                     command.text);
+std::string go_of_host(const RankVariables& variables) {
+  return exports({{"PODRUN_RANK", std::to_string(variables.rank)},
+                  {"PODRUN_WORKER", std::to_string(variables.worker)},
+                  {"PODRUN_HOST", variables.host}});
+}
+
+std::string go_of_all(const RemoteCommand& command, const RankVariables& variables) {
+  const std::string shared = exports({{"PODRUN_NUM_HOSTS", std::to_string(variables.hosts)},
+                                      {"PODRUN_HOSTLIST", variables.host_list},
+                                      {"PODRUN_RUN_ID", variables.run_id}});
+  const std::string host0 =
+      variables.host0.empty() ? std::string(kOwnAddress) : exports({{"PODRUN_HOST0", variables.host0}});
+  return shared + host0 + command.text;
 }
 
 }  // namespace podrun

@@ -53,7 +53,6 @@ struct RemoteFile {
 struct RemoteCommand {
   std::string text;
   std::vector<RemoteFile> files;
-  bool has_values = false;  ///< of the environment: the text must not stand in a command line
 };
 
 /// Longer text goes as a file: `read` of a shell is slow, and Linux takes no word over 128 KiB.
@@ -75,7 +74,9 @@ struct RankVariables {
   std::string run_id = {};
 };
 
-/// The argument of the supervisor's `go`: one line.
-std::string build_go(const RemoteCommand& command, const RankVariables& variables);
+/// The argument of the supervisor's `go`, one line: what differs by host, and after it what is equal for all
+/// hosts of a run.
+std::string go_of_host(const RankVariables& variables);
+std::string go_of_all(const RemoteCommand& command, const RankVariables& variables);
 
 }  // namespace podrun

@@ -24,38 +24,10 @@ constexpr std::size_t kMaxHolders = 8;
 constexpr std::size_t kMaxHolder = 64;  // bytes; the kernel has at most 15 of a name, and 7 digits of a pid
 constexpr std::string_view kCleanUpPlace = "#cleanup#";
 
-/// `_p0` to `_p9`, `_pa` to `_pz`, `_p10`, …
-std::string short_name(std::size_t number) {
-  constexpr std::string_view kDigits = "0123456789abcdefghijklmnopqrstuvwxyz";
-  const std::string last(1, kDigits[number % kDigits.size()]);
-  return number < kDigits.size() ? "_p" + last : short_name(number / kDigits.size()) + last;
-}
-
-/// The same in fewer bytes, with short names of its own: dropbear takes no command over 9000 bytes
-/// (MAX_CMD_LEN, its sysoptions.h). What the text of a command refers to keeps its name.
-std::string shortened(std::string_view script) {
-  constexpr std::string_view kPrefix = "podrun_";
-  std::map<std::string, std::string, std::less<>> names = {{"podrun_dir", "podrun_dir"},
-                                                           {"podrun_n", "podrun_n"}};
-  const auto is_part_of_name = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
-  std::string text;
-  for (std::size_t at; (at = script.find(kPrefix)) != script.npos;) {
-    const std::size_t end = static_cast<std::size_t>(
-        std::find_if_not(script.begin() + at, script.end(), is_part_of_name) - script.begin());
-    const std::string name(script.substr(at, end - at));
-    text += script.substr(0, at);
-    text += names.try_emplace(name, short_name(names.size())).first->second;
-    script.remove_prefix(end);
-  }
-  text += script;
-  for (std::size_t at = 0; (at = text.find("; ", at)) != text.npos; ++at) text.erase(at + 1, 1);
-  return text;
-}
-
 std::string make_supervisor_text(std::string_view clean_up) {
   std::string script(kSupervisorScript);
   script.replace(script.find(kCleanUpPlace), kCleanUpPlace.size(), clean_up);
-  return shortened(to_one_line(script));
+  return to_one_line(script);
 }
 
 const std::string& supervisor_text(CleanUp clean_up) {

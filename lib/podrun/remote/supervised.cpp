@@ -5,11 +5,14 @@
 
 #include <array>
 #include <cerrno>
+#include <deque>
 #include <system_error>
 #include <utility>
 
 #include <asio/co_spawn.hpp>
 #include <fmt/format.h>
+
+#include "podrun/link/shell_line.hpp"
 
 namespace podrun {
 namespace {
@@ -112,10 +115,11 @@ class Supervised::Control : public std::enable_shared_from_this<Control> {
   Stream& stream() { return *stream_; }
   bool idle() const { return !writing_; }
 
-  void send(std::string_view line) {
-    pending_ += line;
+  void send(Chunk text) {
+    pending_.push_back(std::move(text));
     start();
   }
+  void send(std::string line) { send(Chunk(std::move(line))); }
   /// Ends standard input behind what was sent.
   void close() {
     closing_ = true;
@@ -132,8 +136,9 @@ class Supervised::Control : public std::enable_shared_from_this<Control> {
   static asio::awaitable<void> write(std::shared_ptr<Control> self) {
     bool open = true;
     while (open && !self->pending_.empty()) {
-      const std::string text = std::exchange(self->pending_, {});
-      for (Chunk& chunk : to_chunks(text)) open = open && co_await self->stream_->write(std::move(chunk));
+      const Chunk text = std::move(self->pending_.front());
+      self->pending_.pop_front();
+      open = co_await send_text(*self->stream_, text.bytes());
     }
     if (self->closing_ || !open) self->stream_->close_write();
     self->writing_ = false;
@@ -141,7 +146,7 @@ class Supervised::Control : public std::enable_shared_from_this<Control> {
 
   asio::any_io_executor executor_;
   std::shared_ptr<Stream> stream_;
-  std::string pending_;
+  std::deque<Chunk> pending_;
   bool writing_ = false;
   bool closing_ = false;
 };
@@ -181,7 +186,11 @@ asio::awaitable<std::shared_ptr<Stream>> Supervised::start(Program program) {
   }
 }
 
-void Supervised::go(std::string_view text) { control_->send(fmt::format("go {}\n", text)); }
+void Supervised::go(std::string_view of_host, const Chunk& of_all) {
+  control_->send(fmt::format("go {}", of_host));
+  control_->send(of_all);
+  control_->send("\n");
+}
 
 asio::awaitable<StreamEvent> Supervised::next() {
   if (!early_.empty()) co_return Received{StreamId::out, std::exchange(early_, {})};

@@ -26,14 +26,14 @@ class Supervised {
   using Noise = std::function<asio::awaitable<void>(Received)>;
 
   /// Starts the supervisor, waits for its hello and puts the files there. Throws HostError. With a text the
-  /// command starts at once, see build_go(); then there is no go(), and there are no files.
+  /// command starts at once, see go_of_host(); then there is no go(), and there are no files.
   asio::awaitable<Hello> prepare(const std::vector<RemoteFile>& files, Noise noise, std::string text = {});
 
   /// When prepare() has failed: whether the command may run nevertheless, as it was to start at once.
   bool may_have_started() const { return may_have_started_; }
 
-  /// Starts the command: `text` is one line of sh, see build_go().
-  void go(std::string_view text);
+  /// Starts the command with these two, see go_of_host() and go_of_all().
+  void go(std::string_view of_host, const Chunk& of_all);
   /// The command's output and end. Throws nothing of its own.
   asio::awaitable<StreamEvent> next();
 

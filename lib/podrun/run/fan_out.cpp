@@ -118,24 +118,24 @@ void FanOut::obey(const action::Go& go) {
   for (const std::size_t host : members)
     run.push_back({&plan_.hosts[host], jobs_[host].hello ? &*jobs_[host].hello : nullptr});
   RankVariables variables = shared_variables(run, plan_.run_id);
+  const Chunk of_all(go_of_all(plan_.command, variables));
   for (std::size_t rank = 0; rank < members.size(); ++rank) {
     const std::size_t host = members[rank];
     if (!std::binary_search(go.hosts.begin(), go.hosts.end(), host)) continue;
     variables.rank = rank;
     variables.worker = plan_.hosts[host].label;
     variables.host = plan_.hosts[host].name;
-    start(host, build_go(plan_.command, variables));
+    start(host, variables, of_all);
   }
 }
 
-void FanOut::start(std::size_t host, const std::string& text) {
+void FanOut::start(std::size_t host, const RankVariables& variables, const Chunk& of_all) {
   Job& job = jobs_[host];
   job.told_to_go = true;
   at_stage(host, "running");
   if (world_.host_started) world_.host_started(host);
-  if (!job.started_early) job.supervised->go(text);
-  trace(2, host,
-        fmt::format("go ({} bytes{})", text.size(), job.started_early ? ", with the supervisor" : ""));
+  if (!job.started_early) job.supervised->go(go_of_host(variables), of_all);
+  trace(2, host, job.started_early ? "go (with the supervisor)" : "go");
   if (plan_.supervision.input == StandardInput::fed) spawn(feed(host));
 }
 
@@ -221,9 +221,7 @@ asio::awaitable<void> FanOut::prepare(std::size_t host) {
   Supervision supervision = plan_.supervision;
   supervision.mark = fmt::format("{}.{}.", plan_.run_id, host);
   job.supervised = std::make_unique<Supervised>(world_.executor, *job.link, std::move(supervision));
-  const bool starts_at_once =
-      jobs_.size() == 1 && plan_.supervision.clean_up == CleanUp::no;  // whose script leaves no room
-  std::string text = starts_at_once ? early_go(plan_.command, plan_.hosts[host], plan_.run_id) : "";
+  std::string text = jobs_.size() == 1 ? early_go(plan_.command, plan_.hosts[host], plan_.run_id) : "";
   job.started_early = !text.empty();
   job.hello = co_await job.supervised->prepare(
       plan_.command.files, [this, host](Received received) { return deliver(host, std::move(received)); },

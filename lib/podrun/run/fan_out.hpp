@@ -109,7 +109,7 @@ class FanOut {
   void arm_deadline();
   void arm_heartbeat();
   void beat();
-  void start(std::size_t host, const std::string& text);
+  void start(std::size_t host, const RankVariables& variables, const Chunk& of_all);
   void at_stage(std::size_t host, const char* stage);
   void trace(int verbosity, std::size_t host, const std::string& text);
 

@@ -26,14 +26,12 @@ std::string address_of_rank0(const std::vector<Member>& members) {
 }
 
 std::string early_go(const RemoteCommand& command, const Host& host, const std::string& run_id) {
-  constexpr std::size_t kMaxText = 2000;  // of a command line, of which dropbear takes 9000 bytes
-  if (command.has_values || !command.files.empty()) return {};
+  if (!command.files.empty()) return {};
   RankVariables variables = shared_variables({{&host, nullptr}}, run_id);
   variables.worker = host.label;
   variables.host = host.name;
   if (host.kind == HostKind::remote) variables.host0.clear();  // it knows its own address
-  std::string text = build_go(command, variables);
-  return text.size() <= kMaxText ? text : "";
+  return go_of_host(variables) + go_of_all(command, variables);
 }
 
 }  // namespace podrun

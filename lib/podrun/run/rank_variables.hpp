@@ -24,7 +24,7 @@ RankVariables shared_variables(const std::vector<Member>& members, const std::st
 std::string address_of_rank0(const std::vector<Member>& members);
 
 /// The go text of a host that is alone: it need not wait for others, and its command starts with the
-/// supervisor, which saves a round trip. Empty: it cannot, since the text is long or holds secrets. Pure.
+/// supervisor, which saves a round trip. Empty: it cannot, since files go before. Pure.
 std::string early_go(const RemoteCommand& command, const Host& host, const std::string& run_id);
 
 }  // namespace podrun

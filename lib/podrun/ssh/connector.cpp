@@ -9,13 +9,18 @@
 #include <fmt/format.h>
 
 #include "podrun/base/duration.hpp"
+#include "podrun/link/shell_line.hpp"
 #include "podrun/ssh/connection.hpp"
-#include "podrun/ssh/exec_text.hpp"
 #include "podrun/ssh/jump_hosts.hpp"
 #include "podrun/ssh/session.hpp"
 
 namespace podrun {
 namespace {
+
+/// Read alike by every login shell. The shell that runs this is replaced.
+std::string shell_command(Privilege privilege) {
+  return privilege == Privilege::root ? "exec sudo -n /bin/sh" : "exec /bin/sh";
+}
 
 class SshLink : public Link {
  public:
@@ -27,19 +32,9 @@ class SshLink : public Link {
   asio::awaitable<void> open() override { co_await connections_.front()->open(); }
 
   asio::awaitable<std::shared_ptr<Stream>> exec(Program program) override {
-    const std::string text = exec_text(program);
-    std::optional<Failure> refusal;
-    for (std::size_t at = 0; at < connections_.size(); ++at) {
-      const std::shared_ptr<Session> session = connections_[at]->session();
-      if (!session || (at > 0 && session->has_ended()))
-        continue;  // being opened for another program, or lost
-      try {
-        co_return co_await session->exec(text);
-      } catch (const ChannelRefused& error) {
-        if (!refusal) refusal = error.failure();
-      }
-    }
-    co_return co_await exec_elsewhere(text, *refusal);
+    std::shared_ptr<Stream> shell = co_await start(shell_command(program.privilege));
+    co_await send_program(*shell, program);
+    co_return shell;
   }
 
   void stop(Failure failure) override {
@@ -51,12 +46,27 @@ class SshLink : public Link {
   }
 
  private:
+  asio::awaitable<std::shared_ptr<Stream>> start(const std::string& text) {
+    std::optional<Failure> refusal;
+    for (std::size_t at = 0; at < connections_.size(); ++at) {
+      const std::shared_ptr<Session> session = connections_[at]->session();
+      if (!session || (at > 0 && session->has_ended()))
+        continue;  // being opened for another program, or lost
+      try {
+        co_return co_await session->exec(text);
+      } catch (const ChannelRefused& error) {
+        if (!refusal) refusal = error.failure();
+      }
+    }
+    co_return co_await start_elsewhere(text, *refusal);
+  }
+
   Connection& add_connection() {
     return *connections_.emplace_back(std::make_unique<Connection>(world_, jump_hosts_, settings_));
   }
 
   /// On a new connection, which stays for what may come. Nobody else limits the time for it.
-  asio::awaitable<std::shared_ptr<Stream>> exec_elsewhere(std::string text, Failure refusal) {
+  asio::awaitable<std::shared_ptr<Stream>> start_elsewhere(std::string text, Failure refusal) {
     if (stopped_) throw HostError(*stopped_);
     Connection& connection = add_connection();
     asio::steady_timer deadline(world_.executor, world_.connect_timeout);

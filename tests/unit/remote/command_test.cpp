@@ -156,15 +156,16 @@ TEST(Go, IsOneLineWithTheRanksVariablesFirst) {
                                 .host_list = "a\nb\n",
                                 .host0 = "10.0.0.1",
                                 .run_id = "id"};
-  EXPECT_EQ(
-      build_go({"set -- ls", {}}, variables),
-      "export PODRUN_RANK=1; export PODRUN_NUM_HOSTS=3; export PODRUN_WORKER=7; export PODRUN_HOST=tpu-7; "
-      "export PODRUN_HOSTLIST='a'\"$podrun_n\"'b'\"$podrun_n\"''; export PODRUN_HOST0=10.0.0.1; "
-      "export PODRUN_RUN_ID=id; set -- ls");
+  EXPECT_EQ(go_of_host(variables),
+            "export PODRUN_RANK=1; export PODRUN_WORKER=7; export PODRUN_HOST=tpu-7; ");
+  EXPECT_EQ(go_of_all({"set -- ls", {}}, variables),
+            "export PODRUN_NUM_HOSTS=3; export PODRUN_HOSTLIST='a'\"$podrun_n\"'b'\"$podrun_n\"''; "
+            "export PODRUN_RUN_ID=id; export PODRUN_HOST0=10.0.0.1; set -- ls");
 }
 
-TEST(BuildGo, LeavesItsOwnAddressToAHostThatStartsAtOnce) {
-  const std::string go = build_go({"set -- printenv PODRUN_HOST0", {}}, {.host = "tpu-0"});
+TEST(Go, LeavesItsOwnAddressToAHostThatStartsAtOnce) {
+  const std::string go =
+      go_of_host({.host = "tpu-0"}) + go_of_all({"set -- printenv PODRUN_HOST0", {}}, {.host = "tpu-0"});
   const auto host0 = [&](const std::string& connection) {
     return test::run_shell({"dash", {"dash"}}, {"-c", go + "; exec \"$@\""}, {},
                            {"SSH_CONNECTION=" + connection})
@@ -185,8 +186,8 @@ class CommandIn : public testing::TestWithParam<test::Shell> {
   Outcome run(const Made& command, Texts environment = {}) {
     const RemoteCommand remote = build_command(command);
     for (const RemoteFile& file : remote.files) directory_.write(file.name, file.content);
-    const std::string go =
-        build_go(remote, {.host = "h", .host_list = "h\ni\n", .host0 = "h", .run_id = "r"});
+    const RankVariables variables{.host = "h", .host_list = "h\ni\n", .host0 = "h", .run_id = "r"};
+    const std::string go = go_of_host(variables) + go_of_all(remote, variables);
     EXPECT_EQ(go.find('\n'), std::string::npos);
     const std::string supervisor = fmt::format(
         "{}; podrun_dir=$1; IFS= read -r podrun_line; eval \"$podrun_line\"; exec \"$@\" </dev/null",

@@ -34,7 +34,7 @@ class SupervisedTest : public testing::Test {
       } catch (const HostError& error) {
         co_return error.failure().stage + ": " + error.failure().what;
       }
-      supervised.go("set -- /bin/echo out");
+      supervised.go("", Chunk(std::string("set -- /bin/echo out")));
       Reader reader(supervised);
       co_await reader.to_end();
       noise_err_ += reader.err();  // may come before or behind the hello
@@ -78,7 +78,7 @@ TEST_F(SupervisedTest, IsStoppedWithAFailure) {
     const auto link = host_.link(executor);
     Supervised supervised(executor, *link, host_.supervision());
     co_await supervised.prepare({}, test::drop);
-    supervised.go("set -- sh -c 'echo ready; exec sleep 1000'");
+    supervised.go("", Chunk(std::string("set -- sh -c 'echo ready; exec sleep 1000'")));
     Reader reader(supervised);
     co_await reader.until("ready\n");
     asio::post(executor, [&] { supervised.stop({"running", "too long"}); });

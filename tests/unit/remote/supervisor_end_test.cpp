@@ -74,7 +74,7 @@ struct Run {
 
   asio::awaitable<void> start(std::string text) {
     co_await supervised.prepare({}, test::drop);
-    supervised.go(sh(text));
+    supervised.go("", Chunk(std::string(sh(text))));
   }
 
   std::unique_ptr<test::ShellLink> link;
@@ -105,6 +105,44 @@ asio::awaitable<void> be_heard_held_then_silent(asio::any_io_executor executor, 
 }
 
 TEST(SupervisorEnd, ComesAfterSilenceUnlessHeld) { play(be_heard_held_then_silent); }
+
+/// Sends every signal that can be caught to its whole process group.
+constexpr std::string_view kSignalAll =
+    "s=1; while [ $s -le 64 ]; do case $s in 9 | 17 | 18 | 19 | 32 | 33) ;; *) trap '' $s; kill -$s 0 ;; "
+    "esac;"
+    " s=$((s+1)); done; ";
+
+asio::awaitable<void> signal_the_own_group(asio::any_io_executor executor, TestHost& host) {
+  host.supervision().orphan_timeout = seconds(60);
+  Run run(executor, host);
+  co_await run.start(std::string(kSignalAll) + "sleep 0.3; echo sent; exit 3");
+  co_await run.reader.to_end();
+  EXPECT_EQ(run.reader.out() + run.reader.err(), "sent\n") << host.shell().name;
+  EXPECT_EQ(run.reader.end(), "exit 3, closed") << host.shell().name;
+}
+
+TEST(Supervisor, IsNotTouchedByACommandThatSignalsItsOwnGroup) { play(signal_the_own_group); }
+
+asio::awaitable<void> be_silent_after_signals(asio::any_io_executor executor, TestHost& host) {
+  host.supervision().orphan_timeout = seconds(1);
+  Run run(executor, host);
+  co_await run.start(std::string(kSignalAll) + "echo sent; while :; do sleep 0.1; done");
+  co_await run.reader.to_end();
+  EXPECT_EQ(run.reader.err(), "podrun: no word from podrun for 2 s: this host ends the command\n")
+      << host.shell().name;
+}
+
+TEST(SupervisorEnd, ComesAfterSilenceWhateverTheCommandSignals) { play(be_silent_after_signals); }
+
+asio::awaitable<void> end_after_signals(asio::any_io_executor executor, TestHost& host) {
+  Run run(executor, host);
+  co_await run.start(std::string(kSignalAll) + "echo sent; while :; do sleep 0.1; done");
+  co_await run.reader.until("sent\n");
+  run.supervised.end();
+  co_await run.reader.to_end();
+}
+
+TEST(SupervisorEnd, ComesWhenToldWhateverTheCommandSignals) { play(end_after_signals); }
 
 asio::awaitable<void> be_silent_before_go(asio::any_io_executor executor, TestHost& host) {
   host.supervision().orphan_timeout = seconds(1);
@@ -232,7 +270,8 @@ TEST(SupervisorEnd, WaitsNoLongerThanTheCommandNeeds) { play(finish_in_the_grace
 asio::awaitable<void> go_with_a_megabyte(asio::any_io_executor executor, TestHost& host) {
   Run run(executor, host);
   co_await run.supervised.prepare({}, test::drop);
-  run.supervised.go("podrun_x='" + std::string(1 << 20, 'x') + "'; set -- /bin/echo ${#podrun_x}");
+  run.supervised.go(
+      "", Chunk(std::string("podrun_x='" + std::string(1 << 20, 'x') + "'; set -- /bin/echo ${#podrun_x}")));
   co_await run.reader.to_end();
   EXPECT_EQ(run.reader.out(), "1048576\n") << host.shell().name;
   EXPECT_EQ(run.reader.end(), "exit 0, closed") << host.shell().name;

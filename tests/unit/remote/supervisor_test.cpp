@@ -44,7 +44,7 @@ asio::awaitable<Outcome> supervise(asio::any_io_executor executor, TestHost& hos
   const auto link = host.link(executor);
   Supervised supervised(executor, *link, host.supervision());
   co_await supervised.prepare({}, test::drop);
-  supervised.go(go);
+  supervised.go("", Chunk(std::string(go)));
   Reader reader(supervised);
   co_await reader.to_end();
   co_return outcome(reader);
@@ -143,7 +143,7 @@ TEST_P(Supervisor, FeedsStandardInput) {
     Supervised supervised(executor, *link, host_.supervision());
     co_await supervised.prepare({}, test::drop);
     const std::shared_ptr<Stream> stream = co_await supervised.open_input();
-    supervised.go("set -- /bin/cat");
+    supervised.go("", Chunk(std::string("set -- /bin/cat")));
     Reader reader(supervised);
     const auto feed = [&]() -> asio::awaitable<void> {
       for (Chunk& chunk : to_chunks(input)) co_await stream->write(std::move(chunk));
@@ -164,7 +164,9 @@ TEST_P(Supervisor, PutsFilesIntoTheRunsDirectory) {
     const auto link = host_.link(executor);
     Supervised supervised(executor, *link, host_.supervision());
     co_await supervised.prepare(files, test::drop);
-    supervised.go("set -- sh -c 'PATH=/bin; ls -l \"$0\" | cut -c 1-10 >&2; cat \"$0\"/*' \"$podrun_dir\"");
+    supervised.go(
+        "", Chunk(std::string(
+                "set -- sh -c 'PATH=/bin; ls -l \"$0\" | cut -c 1-10 >&2; cat \"$0\"/*' \"$podrun_dir\"")));
     Reader reader(supervised);
     co_await reader.to_end();
     co_return outcome(reader);
@@ -258,7 +260,7 @@ TEST_P(Supervisor, PassesAnInterruptOn) {
       const auto link = host_.link(executor);
       Supervised supervised(executor, *link, host_.supervision());
       co_await supervised.prepare({}, test::drop);
-      supervised.go(sh(command));
+      supervised.go("", Chunk(std::string(sh(command))));
       Reader reader(supervised);
       co_await reader.until("ready\n");
       supervised.signal("INT");
@@ -287,7 +289,7 @@ TEST_P(Supervisor, NamesWhatHoldsTheOutput) {
     const auto link = host_.link(executor);
     Supervised supervised(executor, *link, host_.supervision());
     co_await supervised.prepare({}, test::drop);
-    supervised.go(sh("sleep 1000 & sleep 1001 >/dev/null 2>&1 & echo $! $!"));
+    supervised.go("", Chunk(std::string(sh("sleep 1000 & sleep 1001 >/dev/null 2>&1 & echo $! $!"))));
     Reader reader(supervised);
     co_await reader.until_exit();
     bool started = false;

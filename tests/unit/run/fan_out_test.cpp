@@ -88,10 +88,10 @@ TEST_F(FanOutTest, RunsOnTheRestWithTheRanksOfThoseThatRun) {
   hosts_[1].hello = "ready 10.0.0.1 50000 10.0.0.11 22 ";
   EXPECT_EQ(run(), "unreachable: connecting: no route, ok, ok");
   EXPECT_THAT(hosts_[2].supervisor->command(),
-              HasSubstr("export PODRUN_RANK=1; export PODRUN_NUM_HOSTS=2; export PODRUN_WORKER=2; export "
-                        "PODRUN_HOST=tpu-2; "));
+              HasSubstr("export PODRUN_RANK=1; export PODRUN_WORKER=2; export PODRUN_HOST=tpu-2; export "
+                        "PODRUN_NUM_HOSTS=2; "));
   EXPECT_THAT(hosts_[2].supervisor->command(),
-              HasSubstr("export PODRUN_HOST0=10.0.0.11; export PODRUN_RUN_ID=id; "));
+              HasSubstr("export PODRUN_RUN_ID=id; export PODRUN_HOST0=10.0.0.11; "));
   EXPECT_TRUE(hosts_[2].supervisor->command().ends_with("; set -- true"));
   EXPECT_EQ(hosts_[2].programs.front().arguments.at(1), "id.2.");
 }
@@ -106,7 +106,7 @@ TEST_F(FanOutTest, RunsOneBatchBehindTheOtherWithTheRanksOfAll) {
   EXPECT_FALSE(hosts_[1].opened);
   hosts_[0].supervisor->say(StreamEvents{Exited{0}, Closed{}});
   EXPECT_EQ(finish(), "ok, ok");
-  EXPECT_THAT(hosts_[1].supervisor->command(), HasSubstr("PODRUN_RANK=1; export PODRUN_NUM_HOSTS=2;"));
+  EXPECT_THAT(hosts_[1].supervisor->command(), HasSubstr("PODRUN_RANK=1; export PODRUN_WORKER=1;"));
 }
 
 TEST_F(FanOutTest, ShowsWhatIsPrintedAroundTheHello) {
