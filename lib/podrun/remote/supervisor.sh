@@ -1,22 +1,30 @@
 # The supervisor: starts one command on a host when told, and leaves nothing of it behind, whatever ends us.
 #
-#   sh -c '<this, one line>' podrun NONCE MARK GRACE TICK TICKS DIRECTORY FLAGS [TEXT]
+#   set -- NONCE MARK GRACE TICK TICKS DIRECTORY FLAGS [TEXT]; <this, one line>
 #
-# TEXT is what `go` would say, for a host that need not wait for others.
+# A shell reads it from standard input, with its parameters, as one line: see shell_line.hpp. No argument of a process
+# carries it, or the text of the command. TEXT is what `go` would say, for a host that need not wait for others.
 # GRACE and TICK are seconds; TICKS ticks without a line on standard input end the command. FLAGS: d make the run's
 # directory, i make the command's standard input there (a FIFO), c see cleanup.sh. Replies and lines: protocol.hpp.
 #
-# It travels as one line (comments go, lines are joined by a blank) and inside single quotes through any login shell:
-# no single quote, no backslash, and "!" only in "$!". Every name begins with podrun_, so that no variable of the user
-# is overwritten; on the way most get shorter, see protocol.cpp. Works in dash, bash and busybox sh; needs grep, sleep, ls,
-# mkdir, mkfifo and rm. Without /proc only what stays in the process group of the command can be ended.
+# Every name begins with podrun_, so that no variable of the user is overwritten. Works in dash, bash and busybox sh; needs
+# grep, sleep, ls, mkdir, mkfifo and rm. Without /proc only what stays in the process group of the command can be ended.
+#
+# Five shells, which ignore every signal that can be ignored, since the command may signal its whole process group:
+#
+#   this one --- main: reads lines until go, runs the command
+#            |     |- clock: says "tick" every TICK seconds
+#            |     `- relay: passes on the lines from podrun after go
+#            `-- watch: reads what these three say from one pipe; passes signals on, ends the command, has its status
 
 podrun_nonce=$1 podrun_mark=$2 podrun_grace=$3 podrun_tick=$4 podrun_ticks=$5 podrun_cwd=$6 podrun_flags=$7 podrun_line=${8:+"go $8"};
 podrun_dir= podrun_in=/dev/null podrun_own= podrun_session= podrun_told= podrun_kin= podrun_asked= podrun_self=$$ podrun_main=$$;
-podrun_ender= podrun_interrupted= podrun_quit= podrun_n=${IFS#??} podrun_d="$";
+podrun_interrupted= podrun_quit= podrun_status= podrun_over= podrun_sleep= podrun_i=0 podrun_n=${IFS#??} podrun_d="$";
 
-# A reader that is gone must not end us before we have ended what is ours.
-trap "" PIPE;
+# All but KILL, STOP, CHLD and CONT. (zsh knows no real-time signals, which come last.)
+podrun_signals="1 2 3 4 5 6 7 8 10 11 12 13 14 15 16 20 21 22 23 24 25 26 27 28 29 30 31
+  34 35 36 37 38 39 40 41 42 43 44 45 46 47 48 49 50 51 52 53 54 55 56 57 58 59 60 61 62 63 64";
+trap "" $podrun_signals 2>/dev/null;
 podrun_say() { { echo; printf %s "podrun1 $podrun_nonce $*"; echo; } 2>/dev/null; };
 # Removes the directory of the run; standard input is held open meanwhile, so that a feeder cannot hang in opening it.
 podrun_tidy() { [ -z "$podrun_dir" ] || rm -rf -- "$podrun_dir" 5<>"$podrun_in"; };
@@ -115,10 +123,14 @@ podrun_signal() {
   if [ "$podrun_own" ]; then kill -s $1 0; else podrun_kill $1 "$(podrun_marked)"; fi;
   podrun_look_up; podrun_urge $1 $(podrun_family);
 };
-# Whose children are we? Without the main shell its pid may be another process by now.
+# Who are we? And is the main shell still there? Its pid may be another process by now.
 podrun_look_up() {
-  IFS= read -r podrun_stat </proc/self/stat && podrun_self=${podrun_stat%% *} && set -- ${podrun_stat##*") "} &&
-  case $2 in $$) ;; *) podrun_main= ;; esac;
+  IFS= read -r podrun_stat </proc/self/stat && podrun_self=${podrun_stat%% *};
+  podrun_main_runs || podrun_main=;
+};
+podrun_main_runs() {
+  if podrun_read $podrun_main; then set -- $podrun_stat; [ "$1" != Z ] && [ "$2" = $$ ];
+  else [ "$podrun_main" ] && ! [ -e /proc/$$ ] && kill -s 0 $podrun_main; fi;
 };
 
 # To the standard error of the command, and waits for no reader.
@@ -148,8 +160,8 @@ podrun_finish() {
   podrun_rest=1; sleep 0.05 && podrun_rest=0.2;
   podrun_within $((podrun_grace * 100));
   while podrun_time; do
-    [ -z "$podrun_gone" ] || [ "$(podrun_marked)" ] || [ "$(podrun_family)" ] || break;
-    sleep $podrun_rest & wait $!;
+    podrun_main_runs || [ "$(podrun_marked)" ] || [ "$(podrun_family)" ] || break;
+    sleep $podrun_rest;
   done;
   podrun_clients=$(podrun_clients $(podrun_family)); podrun_within 200;
   while podrun_kin=$(podrun_family); [ "$podrun_kin" ] && podrun_time; do
@@ -168,24 +180,21 @@ podrun_time() {
   else [ $podrun_i -le $((podrun_time / 20)) ]; fi;
 };
 
-# For the watch and the reader, SIGNAL [WHY]: ends everything, the main shell last. That hears by SIGNAL who does so, and
-# says by WINCH when the command has returned. Where nothing can be forked, or a search hangs on a process, the group ends
-# nevertheless.
+# For the watch, [WHY]: ends everything, and tells why. Where nothing can be forked, or a search hangs on a process, the
+# group ends nevertheless.
 podrun_end() {
-  trap "" HUP INT QUIT TERM USR1 USR2 ALRM; podrun_gone=; trap podrun_gone=1 WINCH;
-  podrun_look_up; [ "$podrun_main" ] || podrun_gone=1;
-  [ -z "$podrun_main" ] || kill -s $1 $podrun_main;
+  podrun_look_up;
   if [ "$podrun_own" ]; then
     trap "kill -s KILL 0" EXIT; kill -s TERM 0;
     [ -z "$podrun_main" ] || { sleep $((podrun_grace + 20)); kill -s KILL 0; } 4>&- &
   fi;
-  [ -z "$2" ] || podrun_tell "$2";
+  [ -z "$1" ] || podrun_tell "$1";
   podrun_finish;
   podrun_tidy;
   [ -z "$podrun_session" ] || pkill -KILL -s 0;
   [ -z "$podrun_own" ] || kill -s KILL 0;
-  kill -s ALRM $podrun_watch; [ -z "$podrun_main" ] || kill -s KILL $podrun_main;
-  exit;
+  kill -s KILL $podrun_sleep $podrun_main;
+  exit 137;
 };
 
 case $podrun_cwd in "~") podrun_cwd=$HOME ;; "~/"*) podrun_cwd=$HOME/${podrun_cwd#"~/"} ;; esac;
@@ -208,78 +217,91 @@ case $podrun_flags in *d*)
 esac;
 #cleanup#
 
-# The watch: ends the command after TICKS ticks of silence. USR1 resets it, USR2 holds it, ALRM dismisses it. Its sleep
-# goes on through signals, so that a thousand heartbeats leave no thousand sleeps. (From go on the main shell has a third
-# descriptor.)
-podrun_dismiss() { kill -s KILL $!; exit 0; };
-trap "" USR1 USR2;
-(
-  exec 4>&2 </dev/null >/dev/null 2>&1;
-  trap "" HUP INT QUIT TERM; trap podrun_i=0 USR1; trap podrun_i=-999999 USR2; trap podrun_dismiss ALRM;
-  podrun_i=0;
-  while [ $podrun_i -lt $podrun_ticks ]; do
-    podrun_i=$((podrun_i + 1)); sleep $podrun_tick 4>&- & while kill -s 0 $!; do wait $!; done;
+# Lines for the watch. A line that is cut by the end of input is none. (In UTF-8 the read of bash loses bytes.)
+podrun_pass() { case $1 in "" | hold | "sig "[A-Z]*) echo "$1" >&5 ;; esac; };
+podrun_next() { LC_ALL=C IFS= read -r podrun_line; };
+
+# The clock. Its sleep is ended by the watch when all is over, and then it ends too.
+podrun_clock() {
+  exec >&5 </dev/null 2>/dev/null;
+  while :; do
+    sleep $podrun_tick >/dev/null 5>&- & echo "sleep $!"; wait $! && echo tick || exit;
   done;
-  podrun_why=; [ -e /proc/$$/fd/3 ] && podrun_why="no word from podrun for $((podrun_tick * podrun_ticks)) s: this host ends the command";
-  podrun_end VTALRM "$podrun_why"
-) & podrun_watch=$!;
-trap - USR1 USR2;
+};
 
-# Nothing that the command sends to its group ends the main shell. INT is ignored here and not trapped: after a trapped
-# one bash forgets the ALRM that follows. URG means that an interrupt was passed on, PROF a QUIT.
-trap "" INT; trap : HUP QUIT TERM; trap podrun_interrupted=1 URG; trap podrun_quit=1 PROF;
-trap podrun_ender=reader ALRM; trap podrun_ender=watch VTALRM;
+podrun_relay() {
+  exec >/dev/null 2>&1;
+  while podrun_next; do podrun_pass "$podrun_line"; done <&3;
+  echo eof >&5;
+};
 
-podrun_say ready ${SSH_CONNECTION:-- - - -} "$podrun_dir";
+# Tells the watch the status of the command; it says it to the one who has started us.
+podrun_done() { echo "ended $1" >&5; exit; };
 
-# Until go. A line that is cut by the end of input is no go. (In UTF-8 the read of bash loses bytes.)
-podrun_heed() { case $1 in hold) kill -s USR2 $podrun_watch ;; *) kill -s USR1 $podrun_watch ;; esac; };
-[ -z "$podrun_line" ] || podrun_told=1;
-while [ -z "$podrun_told" ] && LC_ALL=C IFS= read -r podrun_line; do
-  case $podrun_line in "go "*) podrun_told=1; break ;; *) podrun_heed "$podrun_line" ;; esac;
-done;
-# (The TERM of a watch that ends us may hit our rm, and busybox sh would say so.)
-[ "$podrun_told" ] || { exec 2>/dev/null; kill -s ALRM $podrun_watch; podrun_tidy; exit 125; };
-exec 3<&0 </dev/null;
+podrun_run() {
+  exec 5>&1 >&6 6>&-;
+  podrun_clock &
+  if IFS=" " read -r podrun_main podrun_1 </proc/self/stat; then :; else podrun_main=$(exec /bin/sh -c "echo ${podrun_d}PPID"); fi 2>/dev/null;
+  echo "main $podrun_main" >&5;
+  podrun_say ready ${SSH_CONNECTION:-- - - -} "$podrun_dir";
 
-# The reader: heartbeats, signals; the end of input ends the command. It ignores signals, since a read that a trap
-# interrupts would look like that end.
-(
-  exec 4>&2 >/dev/null 2>&1;
-  trap "" HUP INT QUIT TERM USR1 USR2 ALRM;
-  while IFS= read -r podrun_line <&3; do
-    podrun_heed "$podrun_line";
-    case $podrun_line in "sig INT") kill -s URG $$ ;; "sig QUIT") kill -s PROF $$ ;; esac;
-    case $podrun_line in "sig "[A-Z]*) podrun_signal "${podrun_line#sig }" ;; esac;
+  [ -z "$podrun_line" ] || podrun_told=1;
+  while [ -z "$podrun_told" ] && podrun_next; do
+    case $podrun_line in "go "*) podrun_told=1 ;; *) podrun_pass "$podrun_line" ;; esac;
   done;
-  podrun_end ALRM
-) & podrun_reader=$!;
+  [ "$podrun_told" ] || podrun_done 125;
+  exec 3<&0 </dev/null; echo told >&5;
+  podrun_relay & podrun_relay=$!;
 
-# The command, in the foreground: a background job would have INT ignored. The SHLVL keeps bash from reading .bashrc
-# a second time (it does when started by sshd with SHLVL below 2).
-[ "${SHLVL:-0}" -gt 0 ] 2>/dev/null || { SHLVL=1; export SHLVL; };
-exec 4>&2 2>/dev/null;
-(
-  trap - HUP INT QUIT TERM ALRM VTALRM PROF URG PIPE;
-  PODRUN_MARK=$podrun_mark; export PODRUN_MARK;
-  eval "${podrun_line#go }";
-  case $1 in */*) ;; *) command -v -- "$1" >/dev/null 2>&1 || { echo "$1: command not found" >&2; exit 127; } ;; esac;
-  exec "$@"
-) <"$podrun_in" 2>&4 3<&- 4>&-;
-podrun_status=$?;
+  # The command, in the foreground: a background job would have INT ignored. The SHLVL keeps bash from reading .bashrc
+  # a second time (it does when started by sshd with SHLVL below 2).
+  [ "${SHLVL:-0}" -gt 0 ] 2>/dev/null || { SHLVL=1; export SHLVL; };
+  exec 4>&2 2>/dev/null;
+  (
+    trap - $podrun_signals 2>/dev/null;
+    PODRUN_MARK=$podrun_mark; export PODRUN_MARK;
+    eval "${podrun_line#go }";
+    case $1 in */*) ;; *) command -v -- "$1" >/dev/null 2>&1 || { echo "$1: command not found" >&2; exit 127; } ;; esac;
+    exec "$@"
+  ) <"$podrun_in" 2>&4 3<&- 4>&- 5>&-;
+  podrun_status=$?;
 
-# A command that writes dies by the broken pipe when podrun dies: let the reader see that end too, before it would be
-# taken for a normal one.
-[ $podrun_status = 0 ] || [ -z "$(podrun_marked)" ] || sleep 0.5 || sleep 1;
+  # A command that writes dies by the broken pipe when podrun dies: let the relay see that end too, before it would be
+  # taken for a normal one.
+  [ $podrun_status = 0 ] || [ -z "$(podrun_marked)" ] || sleep 0.5 || sleep 1;
+  kill -s KILL $podrun_relay; podrun_done $podrun_status;
+};
 
-# If we are ending, the one who ends us kills this shell last; should he be killed himself, it goes on. After an interrupt
-# its children end with the command, and when it has died of a QUIT (131). Otherwise background children stay, as with ssh.
-if [ "$podrun_ender" ]; then
-  case $podrun_ender in reader) podrun_ender=$podrun_reader ;; *) podrun_ender=$podrun_watch ;; esac;
-  kill -s WINCH $podrun_ender;
-  while kill -s 0 $podrun_ender; do wait $podrun_ender; done;
-fi;
-kill -s KILL $podrun_reader; kill -s ALRM $podrun_watch;
-if [ "$podrun_quit" ] && [ $podrun_status = 131 ]; then podrun_interrupted=1; fi;
-if [ "$podrun_interrupted$podrun_ender" ]; then [ -z "$podrun_own" ] || kill -s TERM 0; podrun_gone=1; podrun_finish; fi;
-podrun_tidy; exit $podrun_status
+# The watch: ends the command after TICKS ticks of silence, at the end of input, and where the main shell has been killed.
+# After an interrupt its children end with the command, and when it has died of a QUIT (131). Otherwise background
+# children stay, as with ssh.
+podrun_watch() {
+  exec 4>&2 >/dev/null 2>&1 6>&-;
+  while podrun_next; do
+    case $podrun_line in
+      tick)
+        podrun_sleep= podrun_i=$((podrun_i + 1));
+        [ "$podrun_over" ] || podrun_main_runs || podrun_end;
+        [ $podrun_i -lt $podrun_ticks ] || podrun_silence ;;
+      "sleep "*) podrun_sleep=${podrun_line#* }; [ -z "$podrun_over" ] || kill -s KILL $podrun_sleep ;;
+      "main "*) podrun_main=${podrun_line#* } ;;
+      told) podrun_told=1 ;;
+      "ended "*) podrun_status=${podrun_line#* } podrun_over=1; [ -z "$podrun_sleep" ] || kill -s KILL $podrun_sleep ;;
+      eof) podrun_end ;;
+      hold) podrun_i=-999999 ;;
+      *)
+        podrun_i=0;
+        case $podrun_line in "sig INT") podrun_interrupted=1 ;; "sig QUIT") podrun_quit=1 ;; esac;
+        case $podrun_line in "sig "*) podrun_signal "${podrun_line#sig }" ;; esac ;;
+    esac;
+  done;
+  if [ "$podrun_quit" ] && [ "$podrun_status" = 131 ]; then podrun_interrupted=1; fi;
+  if [ "$podrun_interrupted" ]; then [ -z "$podrun_own" ] || kill -s TERM 0; podrun_look_up; podrun_finish; fi;
+  podrun_tidy; exit ${podrun_status:-137};
+};
+podrun_silence() {
+  podrun_why=; [ -z "$podrun_told" ] || podrun_why="no word from podrun for $((podrun_tick * podrun_ticks)) s: this host ends the command";
+  podrun_end "$podrun_why";
+};
+
+exec 6>&1; podrun_run | podrun_watch; exit $?
