@@ -38,6 +38,11 @@ class Child {
   }
 
   void signal(int number) const { ::kill(pid_, number); }
+  bool runs() const {
+    siginfo_t ended{};
+    ::waitid(P_PID, static_cast<id_t>(pid_), &ended, WEXITED | WNOHANG | WNOWAIT);
+    return ended.si_pid == 0;
+  }
 
  private:
   pid_t pid_ = 0;

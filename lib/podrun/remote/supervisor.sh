@@ -54,10 +54,10 @@ else podrun_refuse noproc; fi;
 
 # The pids in /proc/PID/FILE. (Reading such files here would be slow, as shells read byte by byte.)
 podrun_of() { while IFS=/ read -r podrun_1 podrun_2 podrun_3 podrun_4; do echo $podrun_3; done; };
-# Those of what carries the mark, whose end is a dot (with -F the grep of busybox looks no further than the first NUL);
+# Those of what carries the mark, whose end is a dot, in a variable of its own (-z: lines end with NUL);
 # those where what follows the state in their stat matches. (No name of a process is long enough to look like the
-# numbers behind it.)
-podrun_marked() { grep -lsE "PODRUN_MARK=${podrun_mark%.}[.]" /proc/[0-9]*/environ | podrun_of; };
+# numbers after it.)
+podrun_marked() { grep -lszE "^PODRUN_MARK=${podrun_mark%.}[.]" /proc/[0-9]*/environ | podrun_of; };
 podrun_where() { grep -lsE "[)] [A-WY] $1( -?[0-9]+){20}" /proc/[0-9]*/stat | podrun_of; };
 
 # Other users processes that are children of the main shell or in our group: sudo and what it runs, which drops the mark.

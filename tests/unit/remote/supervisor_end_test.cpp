@@ -15,6 +15,7 @@
 #include "podrun/base/shell_quote.hpp"
 #include "podrun/remote/supervised.hpp"
 
+#include "support/child.hpp"
 #include "support/run_coroutine.hpp"
 #include "support/shell_link.hpp"
 #include "support/stream_reader.hpp"
@@ -243,6 +244,20 @@ asio::awaitable<void> end_a_tree(asio::any_io_executor executor, TestHost& host)
 }
 
 TEST(SupervisorEnd, EndsAllThatTheCommandStarted) { play(end_a_tree); }
+
+/// As one who has kept the environment of a command: `export SAVED="$(env)"`.
+asio::awaitable<void> end_beside_a_stranger(asio::any_io_executor executor, TestHost& host) {
+  const test::Child stranger(
+      {"env", "-i", "SAVED=PODRUN_MARK=" + host.supervision().mark, "/usr/bin/sleep", "1000"});
+  Run run(executor, host);
+  co_await run.start("echo ready; exec sleep 1000");
+  co_await run.reader.until("ready\n");
+  run.supervised.end();
+  co_await run.reader.to_end();
+  EXPECT_TRUE(stranger.runs()) << host.shell().name;
+}
+
+TEST(SupervisorEnd, LeavesAProcessAloneThatHasTheMarkInAnotherVariable) { play(end_beside_a_stranger); }
 
 asio::awaitable<void> abandon(asio::any_io_executor executor, TestHost& host) {
   host.supervision().input = StandardInput::fed;
