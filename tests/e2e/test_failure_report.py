@@ -63,6 +63,19 @@ def test_the_repeat_command_repeats_on_those_hosts(podrun, ranks):
     assert sorted(mended.stdout.splitlines()) == [b"2: fine", b"3: fine"]
 
 
+@pytest.mark.parametrize(
+    "options, command, ranks",
+    [
+        (["--serial", "1"], "test $PODRUN_WORKER = 0", "1-3"),
+        (["-k", "--grace", "1"], "case $PODRUN_WORKER in 0) exit 0;; 1) sleep 0.5; exit 3;; esac; sleep 100", "1-3"),
+    ],
+    ids=["later batches", "ended by podrun"],
+)
+def test_the_repeat_command_names_every_host_that_has_not_succeeded(podrun, options, command, ranks):
+    ended = podrun(*FOUR, *options, "--", command)
+    assert shlex.split(again(ended))[:3] == ["podrun", "--ranks", ranks]
+
+
 FAILS = "test $PODRUN_RANK = 0"
 
 

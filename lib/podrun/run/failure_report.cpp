@@ -84,7 +84,7 @@ std::string ranks_to_repeat(const std::vector<Host>& hosts, const std::vector<Ho
   if (std::none_of(outcomes.begin(), outcomes.end(), has_run)) return {};
   std::vector<std::size_t> labels;
   for (std::size_t host = 0; host < hosts.size(); ++host) {
-    if (is_failure(outcomes[host])) labels.push_back(hosts[host].label);
+    if (outcomes[host] != HostOutcome(Exited{0})) labels.push_back(hosts[host].label);
   }
   return labels.size() == hosts.size() ? "" : fold_ranks(std::move(labels));
 }

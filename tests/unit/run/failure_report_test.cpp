@@ -69,10 +69,10 @@ TEST(FailureReport, LetsNothingAct) {
               ElementsAre("podrun: last lines of [10] (exit 1):", "    \\x1b]0;x\\x07"));
 }
 
-TEST(RanksToRepeat, AreThoseThatFailed) {
+TEST(RanksToRepeat, AreThoseThatDidNotSucceed) {
   EXPECT_EQ(ranks_to_repeat(pod(4), {Exited{0}, Exited{1}, Lost{}, Unreachable{}}), "11-13");
-  EXPECT_EQ(ranks_to_repeat(pod(3), {Exited{1}, Stopped{}, Exited{0}}), "10")
-      << "what we ended has not failed";
+  EXPECT_EQ(ranks_to_repeat(pod(3), {Exited{1}, Stopped{}, Exited{0}}), "10,11") << "one that podrun ended";
+  EXPECT_EQ(ranks_to_repeat(pod(3), {Exited{0}, Exited{1}, NotStarted{}}), "11,12") << "a later batch";
 }
 
 TEST(RanksToRepeat, AreNoneWhereTheWholeRunIsToBeRepeated) {
