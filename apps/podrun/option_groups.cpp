@@ -182,7 +182,7 @@ void add_output(OptionTable& table, Options& options) {
   table.flag({group, "--json", "One JSON object a line, for programs (docs/json.md)"}, options.json);
   table.value({group, "--outdir", "Raw output too, in DIR/RANK-HOST.out and .err", "DIR"},
               not_empty(options.outdir, "a directory"));
-  table.flag({group, "--escape", "Show control bytes of the output as \\x1b"},
+  table.flag({group, "--escape", "Show control bytes as \\x1b (default on a terminal, but for colours)"},
              [&](bool is_on) { options.controls = is_on ? Controls::escape : Controls::pass; });
   table.count({group, "-v,--verbose", "Say what is being done; twice: the protocol too"}, options.verbosity);
   table.flag({group, "--dry-run", "Print what would run where"}, options.dry_run).command_line_only = true;

@@ -72,7 +72,7 @@ struct Options {
   Label label = Label::rank;
   ColorMode color = ColorMode::automatic;
   Progress progress = Progress::automatic;
-  Controls controls = Controls::pass;
+  std::optional<Controls> controls;  ///< none: colours alone on a terminal, everything elsewhere
   std::optional<Same> dedup;
   DedupLimits dedup_limits;
   bool rank0 = false;

@@ -13,12 +13,13 @@ View make_view(const Options& options, const Probe& probe, const Terminal& termi
   const std::optional<std::string> no_color = probe.env("NO_COLOR");
   const std::optional<std::string> term = probe.env("TERM");
   const ColorEnvironment environment{no_color ? no_color->c_str() : nullptr, term ? term->c_str() : nullptr};
-  View view{.label = options.label, .controls = options.controls};
+  View view{.label = options.label};
   if (options.json) view.shown_on = {StreamId::err, StreamId::err};
   for (const StreamId stream : {StreamId::out, StreamId::err}) {
     const std::size_t i = index_of(stream);
     const bool is_terminal = terminal.is_terminal(view.shown_on[i]);
     view.color[i] = choose_color(options.color, environment, is_terminal);
+    view.controls[i] = options.controls.value_or(is_terminal ? Controls::only_colors : Controls::pass);
     view.bars[i] = is_terminal ? Bars::fold : Bars::keep;
     view.align = view.align || is_terminal;
   }

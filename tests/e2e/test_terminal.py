@@ -1,6 +1,7 @@
 """The status line and whatever else is on the screen, as a terminal shows it: pyte emulates one behind a pseudo-terminal."""
 
 import fcntl
+import json
 import os
 import pty
 import re
@@ -66,6 +67,9 @@ class Screen:
         """All lines, with those that have left the screen at its top; blank ones at the end left out."""
         left = ["".join(row[x].data for x in range(max(row, default=-1) + 1)).rstrip() for row in self._screen.history.top]
         return "\n".join(left + [line.rstrip() for line in self._screen.display]).rstrip("\n").split("\n")
+
+    def cell(self, row, column):
+        return self._screen.buffer[row][column]
 
     @property
     def last(self):
@@ -341,6 +345,54 @@ def test_a_progress_bar_is_followed_and_ends_as_one_line(on_screen, podrun):
     assert len(screen.lines) == 4
     raw = podrun("-H", "local", "--", *program).stderr
     assert raw.count(b"\r") == 21
+
+
+# A hostile host
+
+ATTACKS = [
+    "\\033[A\\r0: false", "\\033[1F0: false", "\\033[H0: false", "\\0337\\033[1;1H0: false\\0338", "\\033M\\r0: false", "\\033D\\033[T",
+    "\\233A0: false", "\\302\\233A0: false", "\\302\\215\\r0: false", "\\b\\b\\b\\b\\b\\b0: false", "\\v0: false", "\\f0: false",
+    "\\033[2J", "\\033c", "\\033[2K\\033[1A\\033[2K", "\\033]0;title\\007", "\\033]52;c;ZXZpbA==\\007", "\\033[?1049h", "\\033[10;20r", "\\033P0\\033", "\\033[8mhidden",
+]  # fmt: skip
+LETS_RANK_1_ATTACK = "if [ $PODRUN_RANK = 0 ]; then echo true; touch said; else while [ ! -e said ]; do sleep 0.02; done; {}; fi"
+
+
+@pytest.mark.parametrize("view", [(), ("-d",), ("--no-label",), ("--json",)], ids=["lines", "dedup", "no label", "json"])
+def test_no_host_alters_the_line_of_another(on_screen, view):
+    attack = "; ".join(f"printf '{text}\\n'" for text in ATTACKS)
+    options = ("-H", "local[0-1]", "--color", "never", "--progress", "never", *view)
+    screen = on_screen(*options, "--", LETS_RANK_1_ATTACK.format(attack), columns=2000, rows=60)
+    assert screen.wait() == 0
+    assert b"\x1b" not in screen.bytes and b"\a" not in screen.bytes
+    lines = [event["text"] for event in map(json.loads, screen.lines) if event["event"] == "line" and "text" in event] if view == ("--json",) else screen.lines
+    assert lines.count({(): "0: true", ("-d",): "[0]: true"}.get(view, "true")) == 1
+    assert len(screen.lines) == 1 + len(ATTACKS) + (4 if view == ("--json",) else 0), "\n".join(screen.lines)
+    if view in ((), ("-d",)):
+        assert [line.partition(" ")[0].strip("[]:") for line in lines].count("1") == len(ATTACKS)
+
+
+def test_a_colour_ends_with_its_line(on_screen):
+    screen = on_screen("-H", "local[0-1]", "--color", "never", "--progress", "never", "--", LETS_RANK_1_ATTACK.format("printf '\\033[41;5mred\\nplain\\n'"))
+    assert screen.wait() == 0
+    assert screen.lines == ["0: true", "1: red", "1: plain"]
+    cells = [screen.cell(row, 3) for row in range(3)]
+    assert [cell.bg for cell in cells] == ["default", "red", "default"]
+    assert screen.cell(2, 0).bg == "default"
+
+
+def test_no_escape_passes_every_byte_to_a_terminal(on_screen):
+    screen = on_screen("-H", "local", "--no-escape", "--color", "never", "--progress", "never", "--", "printf 'a\\033[Ab\\033[1mc\\n'")
+    assert screen.wait() == 0
+    assert screen.bytes == b"0: a\x1b[Ab\x1b[1mc\r\n"
+
+
+def test_escape_shows_colours_too(on_screen, podrun):
+    program = "printf 'a\\033[31mb\\n'"
+    screen = on_screen("-H", "local", "--escape", "--color", "never", "--progress", "never", "--", program)
+    assert screen.wait() == 0
+    assert screen.bytes == b"0: a\\x1b[31mb\r\n"
+    assert podrun.ok("-H", "local", "--escape", "--", program) == b"0: a\\x1b[31mb\n"
+    assert podrun.ok("-H", "local", "--", program) == b"0: a\x1b[31mb\n"
 
 
 # Resizing

@@ -58,7 +58,7 @@ std::string hosts_json(const Discovery& found, const std::vector<std::string>& a
   for (const Attempt& attempt : found.tried) {
     json["tried"].push_back({{"where", attempt.where}, {"result", attempt.result}});
   }
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json.dump(-1, ' ', true, Json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace podrun

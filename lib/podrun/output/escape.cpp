@@ -23,11 +23,15 @@ bool is_bidirectional(char32_t value) {
 /// Bytes of the harmless character that `text` begins with; 0: it begins with none.
 std::size_t harmless_prefix(std::string_view text) {
   const Utf8Character first = first_utf8(text);
-  const bool is_control = first.value < 0x20 || (first.value >= 0x7f && first.value < 0xa0);
-  return is_control || is_bidirectional(first.value) ? 0 : first.bytes;
+  return acts_on_terminal(first.value) ? 0 : first.bytes;
 }
 
 }  // namespace
+
+bool acts_on_terminal(char32_t character) {
+  const bool is_control = character < 0x20 || (character >= 0x7f && character < 0xa0);
+  return is_control || is_bidirectional(character);
+}
 
 std::string escape_controls(std::string_view text, Tabs tabs) {
   std::string safe;

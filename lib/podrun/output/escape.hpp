@@ -6,6 +6,9 @@
 
 namespace podrun {
 
+/// Whether this is a control character (C0, DEL, C1) or turns the writing direction.
+bool acts_on_terminal(char32_t character);
+
 enum class Tabs { escape, keep };
 
 /// Untrusted text made safe to show on a terminal, on one line: control characters (newline, tab and C1 too),

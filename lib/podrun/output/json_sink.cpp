@@ -13,13 +13,14 @@
 
 #include "podrun/base/stream_id.hpp"
 #include "podrun/base/utf8.hpp"
+#include "podrun/output/escape.hpp"
 
 namespace podrun {
 namespace {
 
 bool is_plain(char c) {
   const auto byte = static_cast<unsigned char>(c);
-  return byte >= 0x20 && byte < 0x80 && c != '"' && c != '\\';
+  return byte >= 0x20 && byte < 0x7f && c != '"' && c != '\\';
 }
 
 void append_escaped(std::string& json, char c) {
@@ -42,6 +43,12 @@ bool append_text(std::string& json, std::string_view text) {
     if (size < text.size() && static_cast<unsigned char>(text[size]) >= 0x80) {
       const Utf8Character character = first_utf8(text.substr(size));
       if (character.bytes == 0) return false;
+      if (acts_on_terminal(character.value)) {
+        json += text.substr(0, size);
+        fmt::format_to(std::back_inserter(json), "\\u{:04x}", static_cast<unsigned>(character.value));
+        text.remove_prefix(size + character.bytes);
+        continue;
+      }
       size += character.bytes;
     } else if (size == 0) {
       append_escaped(json, text.front());

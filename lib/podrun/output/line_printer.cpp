@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "podrun/output/escape.hpp"
+#include "podrun/output/terminal_text.hpp"
 
 namespace podrun {
 namespace {
@@ -41,7 +42,10 @@ void LinePrinter::print(std::string_view label, const Line& line) {
     say(fmt::format("podrun: [{}] a line of {} is longer than {}: shown in pieces", hosts_[line.host].label,
                     line.stream == StreamId::out ? "stdout" : "stderr", format_size(line.text.size())));
   }
-  if (view_.controls == Controls::escape) {
+  const Controls controls = view_.controls[stream];
+  if (controls == Controls::only_colors && !is_plain_text(text)) {
+    terminal_.append(view_.shown_on[stream], {label, terminal_line(text), "\n"});
+  } else if (controls == Controls::escape) {
     terminal_.append(view_.shown_on[stream], {label, escape_controls(text, Tabs::keep), "\n"});
   } else if (view_.color[stream] == Color::on && text.find('\x1b') != std::string_view::npos) {
     terminal_.append(view_.shown_on[stream], {label, text, "\x1b[0m\n"});  // what it has coloured ends here

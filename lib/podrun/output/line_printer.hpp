@@ -19,15 +19,16 @@ namespace podrun {
 /// A line with `\r` in it, as progress bars make them: kept as it is, or only its last state.
 enum class Bars { keep, fold };
 
-/// Control bytes of a line: passed as they are, or escaped (`--escape`).
-enum class Controls { pass, escape };
+/// Control bytes of a line: passed as they are (`--no-escape`), escaped but for colours (the default on a
+/// terminal, see terminal_line()), or all escaped (`--escape`).
+enum class Controls { pass, only_colors, escape };
 
 /// How people are shown the hosts' lines; where it says `of a stream`, that of the host is meant.
 struct View {
   Label label = Label::rank;
-  std::array<Color, kStreams> color = {Color::off, Color::off};  ///< of a stream's labels
-  std::array<Bars, kStreams> bars = {Bars::keep, Bars::keep};    ///< of a stream
-  Controls controls = Controls::pass;
+  std::array<Color, kStreams> color = {Color::off, Color::off};                ///< of a stream's labels
+  std::array<Bars, kStreams> bars = {Bars::keep, Bars::keep};                  ///< of a stream
+  std::array<Controls, kStreams> controls = {Controls::pass, Controls::pass};  ///< of a stream
   bool align = false;  ///< labels of changing width, as far as that goes
   std::array<StreamId, kStreams> shown_on = {StreamId::out, StreamId::err};  ///< our stream for a stream
 };

@@ -3,7 +3,10 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <string>
+
+#include "podrun/output/terminal_text.hpp"
 
 namespace podrun {
 namespace {
@@ -34,26 +37,47 @@ class StreamSink final : public Sink {
 /// The first host's bytes as they come.
 class RawSink final : public Sink {
  public:
-  RawSink(const View& view, Terminal& terminal) : shown_on_(view.shown_on), terminal_(terminal) {}
+  RawSink(const View& view, Terminal& terminal) : shown_on_(view.shown_on), terminal_(terminal) {
+    for (std::size_t i = 0; i < kStreams; ++i) {
+      if (view.controls[i] == Controls::only_colors) safe_[i].emplace();
+    }
+  }
 
   Feed feed() const override { return Feed::chunks; }
+
   void line(const Line& line) override {
-    if (line.host == 0) terminal_.append(shown_on_[index_of(line.stream)], {line.text});
+    if (line.host != 0) return;
+    const std::size_t i = index_of(line.stream);
+    if (safe_[i]) {
+      terminal_.append(shown_on_[i], {safe_[i]->add(line.text)});
+    } else {
+      terminal_.append(shown_on_[i], {line.text});
+    }
+  }
+
+  void host_ended(std::size_t host) override {
+    for (std::size_t i = 0; i < kStreams; ++i) {
+      if (host == 0 && safe_[i]) terminal_.append(shown_on_[i], {safe_[i]->end()});
+    }
   }
 
  private:
   const std::array<StreamId, kStreams> shown_on_;
+  std::array<std::optional<TerminalStream>, kStreams> safe_;
   Terminal& terminal_;
 };
+
+bool shows_bytes(const View& view) {
+  return view.label == Label::none &&
+         std::find(view.controls.begin(), view.controls.end(), Controls::escape) == view.controls.end();
+}
 
 }  // namespace
 
 std::unique_ptr<Sink> make_stream_sink(const std::vector<Host>& hosts, const View& view, Terminal& terminal,
                                        Shown shown) {
   const std::size_t count = shown == Shown::first ? std::min<std::size_t>(hosts.size(), 1) : hosts.size();
-  if (count == 1 && view.label == Label::none && view.controls == Controls::pass) {
-    return std::make_unique<RawSink>(view, terminal);
-  }
+  if (count == 1 && shows_bytes(view)) return std::make_unique<RawSink>(view, terminal);
   return std::make_unique<StreamSink>(hosts, view, terminal, count);
 }
 

@@ -15,7 +15,8 @@ namespace podrun {
 enum class Shown { all, first };
 
 /// Shows every line as it comes behind its host's label; `hosts` are those of the run in its order.
-/// One host without label: every chunk as it comes, byte for byte. The terminal must outlive the sink.
+/// One host without label: every chunk as it comes, byte for byte but for what the view escapes. The terminal
+/// must outlive the sink.
 std::unique_ptr<Sink> make_stream_sink(const std::vector<Host>& hosts, const View& view, Terminal& terminal,
                                        Shown shown = Shown::all);
 

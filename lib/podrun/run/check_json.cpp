@@ -84,7 +84,7 @@ std::string check_json(WallTime time, const std::vector<Host>& hosts, const std:
     json["problems"].push_back(std::move(each));
   }
   json["notes"] = report.notes;
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return json.dump(-1, ' ', true, Json::error_handler_t::replace);
 }
 
 }  // namespace podrun

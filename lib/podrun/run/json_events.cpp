@@ -12,7 +12,7 @@ Json new_event(const char* name, WallTime time) {
   return {{"v", 1}, {"event", name}, {"time", format_utc(time)}};
 }
 
-std::string to_line(const Json& event) { return event.dump(-1, ' ', false, Json::error_handler_t::replace); }
+std::string to_line(const Json& event) { return event.dump(-1, ' ', true, Json::error_handler_t::replace); }
 
 double to_seconds(std::chrono::milliseconds time) { return std::chrono::duration<double>(time).count(); }
 

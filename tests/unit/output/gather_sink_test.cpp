@@ -110,7 +110,7 @@ TEST(GatherSink, UsesTheLabelsOfTheHosts) {
 }
 
 TEST(GatherSink, ShowsTheContentAsTheViewWants) {
-  View view{.controls = Controls::escape};
+  View view{.controls = {Controls::escape, Controls::escape}};
   view.color[0] = Color::on;
   view.bars[0] = Bars::fold;
   const auto shown =

@@ -69,6 +69,16 @@ TEST(JsonSink, ShowsEachLineAsOneEvent) {
   EXPECT_EQ(shown, expected);
 }
 
+TEST(JsonSink, HasNoByteThatATerminalActsOn) {
+  const std::string text =
+      "\x1b]0;x\a \x7f \xc2\x9b"
+      "A \xe2\x80\xae grün";
+  const std::string shown = show(std::vector<Line>{{0, StreamId::out, text}}).at(0);
+  EXPECT_NE(shown.find(R"("text":"\u001b]0;x\u0007 \u007f \u009bA \u202e grün")"), std::string::npos)
+      << shown;
+  EXPECT_EQ(json::parse(shown)["text"], text);
+}
+
 TEST(JsonSink, TakesTheTimeOfTheTick) {
   Pipe out;
   Terminal terminal(out.write_fd(), -1);
@@ -85,7 +95,7 @@ TEST(JsonSink, TakesTheTimeOfTheTick) {
 TEST(JsonSink, EscapesWhatJsonWantsEscaped) {
   const std::string shown = show({{0, StreamId::out, "\"\\/\b\f\r\t\x1b\x01\x7f\0"s}}).at(0);
   EXPECT_EQ(shown.substr(shown.find(R"("text")")),
-            "\"text\":\"\\\"\\\\/\\b\\f\\r\\t\\u001b\\u0001\x7f\\u0000\"}");
+            "\"text\":\"\\\"\\\\/\\b\\f\\r\\t\\u001b\\u0001\\u007f\\u0000\"}");
   for (int c = 0; c < 0x80; ++c) {
     const std::string text = "a" + std::string(1, static_cast<char>(c)) + "b";
     EXPECT_EQ(show(text)["text"], text) << c;

@@ -40,8 +40,16 @@ TEST_F(LinePrinterTest, FoldsBarsOfTheStreamsThatItIsToldTo) {
 }
 
 TEST_F(LinePrinterTest, EscapesWhatCouldAct) {
-  const View view{.controls = Controls::escape};
+  const View view{.controls = {Controls::escape, Controls::escape}};
   EXPECT_EQ(shown(view, {{0, StreamId::out, "\x1b[2Ja\tb\xff"}}), "7: \\x1b[2Ja\tb\\xff\n|");
+}
+
+TEST_F(LinePrinterTest, LetsOnlyColorsActOnATerminal) {
+  const View view{.controls = {Controls::only_colors, Controls::pass}};
+  EXPECT_EQ(
+      shown(view,
+            {{0, StreamId::out, "a"}, {0, StreamId::out, "\x1b[31mb\x1b[A"}, {0, StreamId::err, "\x1b[A"}}),
+      "7: a\n7: \x1b[31mb\\x1b[A\x1b[0m\n|7: \x1b[A\n");
 }
 
 TEST_F(LinePrinterTest, EndsWhatALineHasColored) {

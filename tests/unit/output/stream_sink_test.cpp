@@ -28,10 +28,14 @@ class StreamSinkTest : public testing::Test {
   void show(const std::vector<Host>& hosts, const View& style, const std::vector<Line>& lines) {
     const auto sink = make_stream_sink(hosts, style, terminal_);
     for (const Line& line : lines) sink->line(line);
+    close();
+  }
+  void close() {
     terminal_.flush();
     out_.close_write();
     err_.close_write();
   }
+  Terminal& terminal() { return terminal_; }
   std::string out() { return out_.read_to_end(); }
   std::string err() { return err_.read_to_end(); }
 
@@ -81,6 +85,18 @@ TEST_F(StreamSinkTest, TakesChunksAsTheyAreFromOneHostWithoutLabel) {
   EXPECT_EQ(make_stream_sink({kHosts[0]}, {Label::none}, terminal)->feed(), Feed::chunks);
   EXPECT_EQ(make_stream_sink({kHosts[0]}, {Label::rank}, terminal)->feed(), Feed::lines);
   EXPECT_EQ(make_stream_sink(kHosts, {Label::none}, terminal)->feed(), Feed::lines);
+}
+
+TEST_F(StreamSinkTest, LetsOneHostWithoutLabelDoNoMoreToATerminalThanColorIt) {
+  const auto safe = Controls::only_colors;
+  const auto sink =
+      make_stream_sink({kHosts[0]}, {.label = Label::none, .controls = {safe, safe}}, terminal());
+  EXPECT_EQ(sink->feed(), Feed::chunks);
+  for (const char* chunk : {"Password:", "\x1b[3", "1m\x1b[A", "\x1b["})
+    sink->line({0, StreamId::out, chunk, LineEnd::piece});
+  sink->host_ended(0);
+  close();
+  EXPECT_EQ(out(), "Password:\x1b[31m\\x1b[A\\x1b[\x1b[0m");
 }
 
 }  // namespace

@@ -38,6 +38,14 @@ json exit_facts(const HostOutcome& outcome) {
   return event;
 }
 
+TEST(JsonEvents, HaveNoByteThatATerminalActsOn) {
+  const std::string what =
+      "\x1b[A \x7f \xc2\x9b"
+      "A \xe2\x80\xae";
+  const std::string event = exit_event(kTime, host(7, "tpu-7"), Lost{{"running", what}}, 1ms);
+  EXPECT_NE(event.find(R"("message":"\u001b[A \u007f \u009bA \u202e")"), std::string::npos) << event;
+}
+
 TEST(StartEvent, SaysWhatRunsWhere) {
   EXPECT_EQ(start(Words{{"python", "train.py"}}),
             R"({"v":1,"event":"start","time":"2026-11-21T13:42:02.123Z","run_id":"5f2c",)"
