@@ -130,10 +130,56 @@ int status_of(const Run& run, const RunPolicy& policy) {
   return run.io_failed ? kIoStatus : run.purpose->status(policy);
 }
 
+volatile std::sig_atomic_t g_signal_while_asking = 0;
+
+/// While the user is asked, nothing runs that would take signals from the io_context. So these only tell the
+/// question to end.
+class SignalsWhileAsking {
+ public:
+  explicit SignalsWhileAsking(asio::signal_set& signals) : signals_(signals) {
+    g_signal_while_asking = 0;
+    for (const int signal : kEnding) {
+      if (is_ignored(signal)) continue;
+      signals_.remove(signal);
+      std::signal(signal, [](int number) { g_signal_while_asking = number; });
+    }
+  }
+  SignalsWhileAsking(const SignalsWhileAsking&) = delete;
+  SignalsWhileAsking& operator=(const SignalsWhileAsking&) = delete;
+  ~SignalsWhileAsking() {
+    for (const int signal : kEnding) {
+      if (!is_ignored(signal)) signals_.add(signal);
+    }
+  }
+
+ private:
+  static constexpr std::array kEnding = {SIGINT, SIGQUIT, SIGTERM, SIGHUP};
+  asio::signal_set& signals_;
+};
+
 enum class Next { leave, connect_again, go_without_answer };
 
+/// Blocks until the user has answered what this attempt has left open.
+Next ask(Run& run, FanOut& fan_out, Output& output, asio::signal_set& signals) {
+  const SignalsWhileAsking asking(signals);
+  try {
+    const bool again = answer_questions(run.ssh, [] { return g_signal_while_asking != 0; });
+    if (g_signal_while_asking != 0) throw QuestionInterrupted();
+    if (again) return Next::connect_again;
+  } catch (const QuestionInterrupted&) {
+    fan_out.interrupt(g_signal_while_asking != 0 ? g_signal_while_asking : SIGINT);
+    return Next::leave;
+  } catch (const AskedInBackground&) {
+    output.say(
+        "podrun: in the background no question can be asked (run podrun in the foreground, under "
+        "timeout(1) with its --foreground)");
+  }
+  return run.plan.run.limits.on_unreachable == OnUnreachable::skip ? Next::go_without_answer : Next::leave;
+}
+
 /// An attempt of the run from its start to the last line of its summary.
-asio::awaitable<Next> run_to_the_end(Run& run, FanOut& fan_out, Output& output, StatusDisplay& status) {
+asio::awaitable<Next> run_to_the_end(Run& run, FanOut& fan_out, Output& output, StatusDisplay& status,
+                                     asio::signal_set& signals) {
   run.purpose->begin(output);
   co_await fan_out.run();
   status.hide();
@@ -141,12 +187,8 @@ asio::awaitable<Next> run_to_the_end(Run& run, FanOut& fan_out, Output& output, 
   const RunPolicy& policy = fan_out.policy();
   if (waits_for_answer(run.plan.run.limits, policy)) {
     co_await output.drain();
-    try {
-      if (answer_questions(run.ssh)) co_return Next::connect_again;
-      if (run.plan.run.limits.on_unreachable == OnUnreachable::skip) co_return Next::go_without_answer;
-    } catch (const QuestionInterrupted&) {
-      fan_out.interrupt(SIGINT);
-    }
+    const Next next = ask(run, fan_out, output, signals);
+    if (next != Next::leave) co_return next;
   }
   co_await output.drain();  // by now the sinks know everything
   const std::string& warning = run.ssh.host_keys.warning();
@@ -213,7 +255,7 @@ std::optional<int> try_to_run(Run& run) {
       relay_signals(signals, fan_out, status, run.plan.run.limits.grace, run.purpose->patience(), leave),
       rethrow);
   Next next = Next::leave;
-  asio::co_spawn(executor, run_to_the_end(run, fan_out, *output, status),
+  asio::co_spawn(executor, run_to_the_end(run, fan_out, *output, status, signals),
                  [&](const std::exception_ptr& error, Next decided) {
                    rethrow(error);
                    next = decided;

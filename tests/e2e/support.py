@@ -233,6 +233,10 @@ class Terminal:
     def type(self, keys):
         os.write(self._master, keys)
 
+    @property
+    def settings(self):
+        return termios.tcgetattr(self._master)
+
     def _read(self, seconds):
         """Takes what is there to read, after at most `seconds`; False at the end."""
         if not select.select([self._master], [], [], seconds)[0]:
@@ -258,5 +262,6 @@ class Terminal:
             self._read(0.05)
         while select.select([self._master], [], [], 0)[0] and self._read(0):
             pass
+        self.settings_at_end = self.settings
         os.close(self._master)
         return checked(subprocess.CompletedProcess(self.process.args, self.process.returncode, self.output, b""))

@@ -1,5 +1,6 @@
 """Manual, "SSH": host keys, known and new, changed and revoked."""
 
+import signal
 import subprocess
 
 import pytest
@@ -158,6 +159,32 @@ def test_ask_takes_no_for_an_answer(podrun, pod, known_hosts):
     ended = ask(podrun, pod, b"no\n")
     assert ended.returncode == 255
     assert b": host" not in ended.stdout
+    assert not known_hosts.exists()
+
+
+QUESTION = ["--progress", "never", "-o", "StrictHostKeyChecking=ask", "--", "true"]
+
+
+def test_ask_in_the_background_refuses(podrun, pod, known_hosts):
+    known_hosts.unlink()
+    # Below a session's leader, timeout makes a process group of its own.
+    podrun.wrapper = ["sh", "-c", 'timeout -k 5 20 "$@"; exit $?', "sh"]
+    ended = podrun.terminal(*pod.options, *QUESTION).wait()
+    assert ended.returncode == 255, ended.stdout
+    assert b"in the background no question can be asked" in ended.stdout
+    assert b"unreachable: [0-7] " in ended.stdout and b"yes/no" not in ended.stdout
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP], ids=lambda number: number.name)
+def test_a_signal_ends_a_question(podrun, pod, known_hosts, number):
+    known_hosts.unlink()
+    terminal = podrun.terminal(*pod.options, *QUESTION)
+    before = terminal.settings
+    terminal.read_until(b"yes/no")
+    assert terminal.settings != before
+    terminal.process.send_signal(number)
+    assert terminal.wait(20).returncode == 128 + number
+    assert terminal.settings_at_end == before
     assert not known_hosts.exists()
 
 

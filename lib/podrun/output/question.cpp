@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "podrun/output/question.hpp"
 
+#include <poll.h>
 #include <termios.h>
 
 #include <cerrno>
+#include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <memory>
+
+#include "podrun/output/terminal.hpp"
 
 namespace podrun {
 namespace {
@@ -14,6 +19,25 @@ struct CloseFile {
   void operator()(std::FILE* file) const { std::fclose(file); }
 };
 using File = std::unique_ptr<std::FILE, CloseFile>;
+
+/// In the background, the terminal's signals would stop podrun, and nobody could continue it under
+/// timeout(1). While they are blocked, reading fails instead.
+class JobControlBlocked {
+ public:
+  JobControlBlocked() {
+    sigset_t signals;
+    ::sigemptyset(&signals);
+    ::sigaddset(&signals, SIGTTIN);
+    ::sigaddset(&signals, SIGTTOU);
+    ::pthread_sigmask(SIG_BLOCK, &signals, &before_);
+  }
+  JobControlBlocked(const JobControlBlocked&) = delete;
+  JobControlBlocked& operator=(const JobControlBlocked&) = delete;
+  ~JobControlBlocked() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
+ private:
+  sigset_t before_{};
+};
 
 /// The terminal gives every key at once and shows none, until this is destroyed. So a Ctrl-C is a key like
 /// others, and cannot leave the terminal without echo.
@@ -29,13 +53,16 @@ class KeyByKey {
   }
   KeyByKey(const KeyByKey&) = delete;
   KeyByKey& operator=(const KeyByKey&) = delete;
-  ~KeyByKey() { ::tcsetattr(descriptor_, TCSADRAIN, &before_); }
+  ~KeyByKey() {
+    if (in_foreground(descriptor_)) ::tcsetattr(descriptor_, TCSADRAIN, &before_);
+  }
 
  private:
   int descriptor_;
   termios before_{};
 };
 
+constexpr std::chrono::milliseconds kLookAgain{100};
 constexpr int kCtrlC = 0x03;
 constexpr int kCtrlD = 0x04;
 constexpr int kCtrlU = 0x15;
@@ -48,9 +75,20 @@ void erase_last(std::string& line, std::FILE* out, Echo echo) {
   if (echo == Echo::on) std::fputs("\b \b", out);
 }
 
-std::optional<std::string> read_line(std::FILE* in, std::FILE* out, Echo echo) {
+/// Polls instead of waiting in read(): a signal may come just before that, or to another thread.
+void wait_for_key(int descriptor, const std::function<bool()>& interrupted) {
+  pollfd entry{descriptor, POLLIN, 0};
+  do {
+    if (interrupted()) throw QuestionInterrupted();
+    if (!in_foreground(descriptor)) throw AskedInBackground();
+  } while (::poll(&entry, 1, static_cast<int>(kLookAgain.count())) <= 0);
+}
+
+std::optional<std::string> read_line(std::FILE* in, std::FILE* out, Echo echo,
+                                     const std::function<bool()>& interrupted) {
   std::string line;
   for (;;) {
+    wait_for_key(::fileno(in), interrupted);
     errno = 0;
     const int key = std::fgetc(in);
     if (key == '\n' || key == '\r') return line;
@@ -72,18 +110,21 @@ std::optional<std::string> read_line(std::FILE* in, std::FILE* out, Echo echo) {
 
 bool can_ask_on_terminal() { return File(std::fopen("/dev/tty", "re")) != nullptr; }
 
-std::optional<std::string> ask_on_terminal(const std::string& question, Echo echo) {
+std::optional<std::string> ask_on_terminal(const std::string& question, Echo echo,
+                                           const std::function<bool()>& interrupted) {
   const File in(std::fopen("/dev/tty", "re"));
   const File out(std::fopen("/dev/tty", "we"));
   if (!in || !out) return std::nullopt;
   std::setvbuf(in.get(), nullptr, _IONBF, 0);  // so that no secret stays in a buffer
+  const JobControlBlocked blocked;
+  if (!in_foreground(::fileno(in.get()))) throw AskedInBackground();
   // First, since it throws away what was typed before: it was not for this question.
   const KeyByKey keys(::fileno(in.get()));
   std::fputs(question.c_str(), out.get());
   std::fflush(out.get());
   std::optional<std::string> line;
   try {
-    line = read_line(in.get(), out.get(), echo);
+    line = read_line(in.get(), out.get(), echo, interrupted);
   } catch (const QuestionInterrupted&) {
     std::fputc('\n', out.get());
     throw;
