@@ -60,7 +60,7 @@ class CheckPurpose final : public Purpose {
     return {replies_};
   }
 
-  void host_started(std::size_t host) override { started_[host] = Clock::now(); }
+  void host_started(Output& /*output*/, std::size_t host) override { started_[host] = Clock::now(); }
 
   void conclude(Output& output, const RunPolicy& policy, int /*status*/) override {
     const std::vector<Host>& hosts = plan_.run.hosts;

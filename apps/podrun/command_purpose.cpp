@@ -29,7 +29,11 @@ class CommandPurpose final : public Purpose {
     if (json_) json_->begin(output);
   }
 
+  void host_started(Output& output, std::size_t /*host*/) override { output.start(); }
+
   void host_ended(Output& output, std::size_t host, const HostOutcome& outcome) override {
+    // A host that is alone may be lost when its command runs but it is not known to be ready.
+    if (may_have_run(outcome)) output.start();
     if (json_) json_->host_ended(output, host, outcome);
   }
 

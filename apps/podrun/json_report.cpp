@@ -19,7 +19,7 @@ void JsonReport::begin(Output& output) {
 
 void JsonReport::host_ended(Output& output, std::size_t host, const HostOutcome& outcome) {
   // What never ran may be tried again, when a question was answered.
-  if (std::holds_alternative<Unreachable>(outcome) || std::holds_alternative<NotStarted>(outcome)) return;
+  if (!may_have_run(outcome)) return;
   report(output, host, outcome);
 }
 

@@ -233,7 +233,7 @@ std::optional<int> try_to_run(Run& run) {
                   .output = *output,
                   .input = input ? &*input : nullptr,
                   .leave = leave,
-                  .host_started = [&](std::size_t host) { run.purpose->host_started(host); },
+                  .host_started = [&](std::size_t host) { run.purpose->host_started(*output, host); },
                   .host_ended =
                       [&](std::size_t host) {
                         run.purpose->host_ended(*output, host, interruptible->policy().outcomes()[host]);

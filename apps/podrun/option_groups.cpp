@@ -46,7 +46,8 @@ void add_hosts(OptionTable& table, Options& options) {
       .command_line_only = true;
   table.flag({group, "--save", "podrun hosts: write them to ~/podips.txt"}, options.save).command_line_only =
       true;
-  table.flag({group, "--force", "--save: even if it exists"}, options.force).command_line_only = true;
+  table.flag({group, "--force", "--save, --outdir: replace what is there"}, options.force).command_line_only =
+      true;
   table.flag({group, "--allow-repeats", "A host may be given twice"},
              [&](bool is_on) { hosts.repeats = is_on ? Repeats::allow : Repeats::refuse; });
   table.value({group, "--via", "The way in, ending in a shell there: 'ssh {host}'", "WORDS"},
@@ -182,6 +183,7 @@ void add_output(OptionTable& table, Options& options) {
   table.flag({group, "--json", "One JSON object a line, for programs (docs/json.md)"}, options.json);
   table.value({group, "--outdir", "Raw output too, in DIR/RANK-HOST.out and .err", "DIR"},
               not_empty(options.outdir, "a directory"));
+  table.flag({group, "--append", "--outdir: add to the output of an earlier run"}, options.append);
   table.flag({group, "--escape", "Show control bytes as \\x1b (default on a terminal, but for colours)"},
              [&](bool is_on) { options.controls = is_on ? Controls::escape : Controls::pass; });
   table.count({group, "-v,--verbose", "Say what is being done; twice: the protocol too"}, options.verbosity);

@@ -29,7 +29,8 @@ constexpr std::array kWhatRuns = {"script",   "env",   "env-file", "cwd",  "chdi
                                   "clean-up", "login", "sudo",     "stdin"};
 constexpr std::array kStartAndEnd = {"fanout",  "serial", "retries",   "skip-unreachable",
                                      "timeout", "grace",  "fail-fast", "orphan-timeout"};
-constexpr std::array kOutput = {"dedup", "window", "late", "rank0", "gather", "json", "outdir", "escape"};
+constexpr std::array kOutput = {"dedup", "window", "late",   "rank0", "gather",
+                                "json",  "outdir", "append", "escape"};
 
 constexpr std::string_view kUsage =
     "Usage: podrun [OPTIONS] -- COMMAND [ARG...]     run a command on every host, stream what it prints\n"
@@ -68,9 +69,8 @@ class CommandLine {
     if (parsed.asks_for_help) return Answer{table_.help()};
     if (options_.version) return Answer{"podrun " PODRUN_VERSION "\n"};
     extras_ = std::move(parsed.extras);
-    options_.arguments_without_ranks = without_ranks(left);
-    options_.arguments_without_ranks.insert(options_.arguments_without_ranks.end(), separator,
-                                            arguments.end());
+    options_.arguments_to_repeat = to_repeat(left);
+    options_.arguments_to_repeat.insert(options_.arguments_to_repeat.end(), separator, arguments.end());
     take_task();
     check_extras(left);
     check_choice_of_hosts();
@@ -102,12 +102,13 @@ class CommandLine {
     return words.size();
   }
 
-  std::vector<std::string> without_ranks(const std::vector<std::string>& left) const {
+  /// Without what a run on some of the hosts gives anew.
+  std::vector<std::string> to_repeat(const std::vector<std::string>& left) const {
     std::vector<std::string> kept;
     for (std::size_t i = 0, count = 0; i < left.size(); i += count) {
       count = std::min(table_.words_of(left[i]), left.size() - i);
       const std::string name = left[i].substr(0, left[i].find('='));
-      if (name == "--ranks" || name == "--worker") continue;
+      if (name == "--ranks" || name == "--worker" || name == "--append" || name == "--force") continue;
       for (std::size_t word = i; word < i + count; ++word) kept.push_back(left[word]);
     }
     return kept;
@@ -224,10 +225,23 @@ class CommandLine {
       if (!checks && is_on_command_line(key))
         throw UsageError(fmt::format("--{0}: it belongs to podrun check (podrun check --{0} ...)", key));
     }
-    for (const std::string_view key :
-         {"script", "stdin", "clean-up", "serial", "fail-fast", "dedup", "rank0", "gather", "outdir"}) {
+    for (const std::string_view key : {"script", "stdin", "clean-up", "serial", "fail-fast", "dedup", "rank0",
+                                       "gather", "outdir", "append"}) {
       if (checks) refuse_typed(key, "check");
     }
+  }
+
+  /// --force and --append
+  void check_earlier_output() {
+    const bool has_outdir =
+        !options_.outdir.empty() && (options_.task == Task::run || options_.task == Task::config);
+    if (options_.force && !options_.save && !has_outdir)
+      throw UsageError("--force: it belongs to --outdir, or to podrun hosts --save (leave it out)");
+    if (!is_on_command_line("append")) return;
+    if (options_.append && !has_outdir)
+      throw UsageError("--append: it belongs to --outdir (podrun --outdir DIR --append -- COMMAND)");
+    if (options_.append && options_.force)
+      throw UsageError("--append and --force contradict each other (give one)");
   }
 
   void check_combinations() {
@@ -237,8 +251,7 @@ class CommandLine {
       throw UsageError("--forget-keys: it belongs to podrun hosts (podrun hosts --forget-keys)");
     if (options_.save && options_.task != Task::hosts)
       throw UsageError("--save: it belongs to podrun hosts (podrun hosts --save)");
-    if (options_.force && !options_.save)
-      throw UsageError("--force: it belongs to --save (podrun hosts --save --force)");
+    check_earlier_output();
     if (options_.save && options_.forget_keys)
       throw UsageError("--save and --forget-keys are two tasks (give one)");
     if (options_.same_directory && options_.directory)

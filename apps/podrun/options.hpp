@@ -45,7 +45,7 @@ struct Options {
   CheckRequest check;                        ///< of Task::check
   std::optional<std::chrono::seconds> wait;  ///< of Task::check
   bool save = false;                         ///< of Task::hosts
-  bool force = false;                        ///< with `save`
+  bool force = false;                        ///< with `save` or `outdir`
   std::string via;                           ///< empty: not given
   std::string ssh_rank;                      ///< of Task::ssh: a rank or a name
   std::vector<std::string> ssh_words;        ///< what stands behind it
@@ -78,7 +78,8 @@ struct Options {
   bool rank0 = false;
   bool gather = false;
   bool json = false;
-  std::string outdir;  ///< empty: not given
+  std::string outdir;   ///< empty: not given
+  bool append = false;  ///< with `outdir`
   int verbosity = 0;
   bool dry_run = false;
   bool version = false;
@@ -86,8 +87,8 @@ struct Options {
   bool connect_timeout_given = false;
   bool retries_given = false;
 
-  std::vector<std::string> arguments;                ///< the command line as it was given
-  std::vector<std::string> arguments_without_ranks;  ///< the same but for --ranks
+  std::vector<std::string> arguments;            ///< the command line as it was given
+  std::vector<std::string> arguments_to_repeat;  ///< without --ranks, --append and --force
 };
 
 /// Text to print on standard output instead of running something.

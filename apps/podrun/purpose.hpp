@@ -27,7 +27,7 @@ class Purpose {
   virtual std::vector<std::shared_ptr<Sink>> make_sinks(Terminal& terminal) = 0;
   virtual void begin(Output& /*output*/) {}
   /// The host is told to go.
-  virtual void host_started(std::size_t /*host*/) {}
+  virtual void host_started(Output& /*output*/, std::size_t /*host*/) {}
   virtual void host_ended(Output& /*output*/, std::size_t /*host*/, const HostOutcome& /*outcome*/) {}
 
   /// Says the last words. All that the hosts have printed is written.

@@ -52,10 +52,11 @@ bool can_be_shown(std::string_view text) {
 }  // namespace
 
 std::string repeat_command(const Options& options, const std::string& ranks) {
-  std::string text = "podrun --ranks " + ranks;
-  for (const std::string& word : options.arguments_without_ranks) text += ' ' + quote(word);
+  const std::string added = "--ranks " + ranks + (options.outdir.empty() ? "" : " --append");
+  std::string text = "podrun " + added;
+  for (const std::string& word : options.arguments_to_repeat) text += ' ' + quote(word);
   if (gives_values(options) || reads_what_is_gone(options) || !can_be_shown(text))
-    return "the same command with --ranks " + ranks;
+    return "the same command with " + added + (options.force ? ", without --force" : "");
   return text;
 }
 

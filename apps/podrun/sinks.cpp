@@ -32,6 +32,11 @@ View dedup_view(View view, Same same) {
   return view;
 }
 
+EarlierOutput earlier_output(const Options& options) {
+  if (options.force) return EarlierOutput::replace;
+  return options.append ? EarlierOutput::append : EarlierOutput::refuse;
+}
+
 SpoolSpace spool_space(const Probe& probe) {
   SpoolSpace space;
   const std::optional<std::string> directory = probe.env("TMPDIR");
@@ -59,7 +64,8 @@ Sinks make_sinks(const std::vector<Host>& hosts, const Options& options, const P
   }
   if (options.gather && !is_raw)
     sinks.all.push_back(make_gather_sink(hosts, view, terminal, spool_space(probe)));
-  if (!options.outdir.empty()) sinks.all.push_back(make_outdir_sink(hosts, options.outdir));
+  if (!options.outdir.empty())
+    sinks.all.push_back(make_outdir_sink(hosts, options.outdir, earlier_output(options), spool_space(probe)));
   return sinks;
 }
 

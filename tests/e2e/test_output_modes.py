@@ -4,6 +4,7 @@ import base64
 import json
 import random
 import re
+import shlex
 import signal
 from collections import defaultdict
 from pathlib import Path
@@ -332,6 +333,63 @@ def test_outdir_that_cannot_be_made_means_nothing_runs(podrun):
     assert failed.returncode == 2
     assert b"file/logs" in failed.stderr and b"Not a directory" in failed.stderr
     assert not started.exists()
+
+
+@pytest.fixture
+def logs(podrun):
+    """What --outdir has of a former run."""
+    podrun.ok("--outdir", "logs", *FOUR, "--", "echo former")
+    return podrun.directory / "logs"
+
+
+@pytest.mark.parametrize("option", [[], ["--append"], ["--force"]], ids=" ".join)
+def test_a_run_that_does_not_start_leaves_the_files_of_the_former_one(podrun, logs, option):
+    before = files_in(logs)
+    missing = ["--via", "sh -c 'test {host} != h3 && exec sh'", "-H", "h[0-3]", "--retries", "0"]
+    failed = podrun("--outdir", "logs", *option, *missing, "--", "echo now")
+    assert failed.returncode == (255 if option else 2)
+    assert files_in(logs) == before
+
+
+def test_a_run_that_does_not_start_can_be_started_again(podrun):
+    assert podrun("--outdir", "logs", "--via", "false {host}", "-H", "h0", "--retries", "0", "--", "true").returncode == 255
+    podrun.ok("--outdir", "logs", *FOUR, "--", "echo now")
+
+
+def test_outdir_refuses_what_holds_output(podrun, logs):
+    before = files_in(logs)
+    failed = podrun("--outdir", "logs", *FOUR, "--", "touch", podrun.directory / "started")
+    assert failed.returncode == 2 and b"--append" in failed.stderr and b"--force" in failed.stderr
+    assert not (podrun.directory / "started").exists()
+    assert files_in(logs) == before
+
+
+def test_outdir_appends(podrun, logs):
+    podrun.ok("--outdir", "logs", "--append", *FOUR, "--ranks", "1,3", "--", "echo now")
+    assert [(logs / f"{rank}-local{rank}.out").read_bytes() for rank in range(4)] == [b"former\n", b"former\nnow\n"] * 2
+
+
+def test_outdir_replaces(podrun, logs):
+    podrun.ok("--outdir", "logs", "--force", *FOUR, "--ranks", "1,3", "--", "echo now")
+    assert files_in(logs) == {"1-local1.out": b"now\n", "1-local1.err": b"", "3-local3.out": b"now\n", "3-local3.err": b""}
+
+
+@pytest.mark.parametrize("given", [[], ["--append"], ["--force"]], ids=" ".join)
+def test_the_repeat_command_adds_to_the_files(podrun, given):
+    mended = podrun.directory / "mended"
+    ended = podrun("--outdir", "logs", *given, *FOUR, "--", f"echo $PODRUN_WORKER; [ -e '{mended}' ] || [ $PODRUN_WORKER != 2 ]")
+    words = shlex.split(ended.stderr.decode().partition("again on just those: ")[2])
+    mended.touch()
+    podrun.ok(*words[1:])
+    assert (podrun.directory / "logs" / "2-local2.out").read_bytes() == b"2\n2\n"
+    assert (podrun.directory / "logs" / "1-local1.out").read_bytes() == b"1\n"
+
+
+@pytest.mark.parametrize("words", [["--append"], ["--force"], ["--append", "--force", "--outdir", "x"]], ids=" ".join)
+def test_what_outdir_is_not_told_together(podrun, words):
+    failed = podrun(*words, *FOUR, "--", "true")
+    assert failed.returncode == 2 and words[0].encode() in failed.stderr
+    assert not (podrun.directory / "x").exists()
 
 
 def test_outdir_that_goes_away_is_an_error_but_ends_no_command(podrun):

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+// Files of raw output. Nothing in the directory changes before a command starts, so that a run that never
+// starts leaves the output of the run before it as it is.
 #include "podrun/output/outdir_sink.hpp"
 
 #include <fcntl.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -37,33 +40,99 @@ std::string file_name(const Host& host, StreamId stream) {
   return name;
 }
 
-int open_to_append(const std::string& path, int how) {
-  return ::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | how,
-                kMode);
+/// Whether a file of this name is output of some run: `3-tpu-3.out`, whatever the host.
+bool is_of_output(std::string_view name) {
+  const std::size_t digits = name.find_first_not_of("0123456789");
+  return digits != 0 && digits != std::string_view::npos && name[digits] == '-' &&
+         (name.ends_with(".out") || name.ends_with(".err"));
+}
+
+/// The files with output of earlier runs, whatever their hosts.
+std::vector<std::filesystem::path> earlier_output(const std::filesystem::path& directory) {
+  std::vector<std::filesystem::path> files;
+  std::error_code error;
+  for (std::filesystem::directory_iterator entry(directory, error), end; !error && entry != end;
+       entry.increment(error)) {
+    const bool is_file = entry->symlink_status().type() != std::filesystem::file_type::directory;
+    if (is_file && is_of_output(entry->path().filename().native())) files.push_back(entry->path());
+  }
+  if (error) refuse(directory, error);
+  return files;
+}
+
+/// What opening the file would fail with. A file that --force removes cannot be in the way.
+std::error_code why_not(const std::filesystem::path& path, EarlierOutput earlier) {
+  std::error_code error;
+  const auto type = std::filesystem::symlink_status(path, error).type();
+  if (type == std::filesystem::file_type::not_found) return {};
+  if (error) return error;
+  if (type == std::filesystem::file_type::directory) return make_error_code(std::errc::is_a_directory);
+  if (type != std::filesystem::file_type::regular && earlier != EarlierOutput::replace)
+    return make_error_code(std::errc::file_exists);
+  return {};
+}
+
+int open_to_append(const std::string& path) {
+  return ::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, kMode);
 }
 
 /// No file is held open, since there may be more of them than a process may have.
 class OutdirSink final : public Sink {
  public:
-  OutdirSink(const std::vector<Host>& hosts, const std::filesystem::path& directory)
-      : buffer_size_(std::min(kMaxBuffer, kAllBuffers / (std::max<std::size_t>(hosts.size(), 1) * kStreams))),
-        files_(hosts.size() * kStreams) {
+  OutdirSink(const std::vector<Host>& hosts, const std::filesystem::path& directory, EarlierOutput earlier,
+             SpoolSpace space)
+      : directory_(directory),
+        earlier_(earlier),
+        buffer_size_(std::min(kMaxBuffer, kAllBuffers / (std::max<std::size_t>(hosts.size(), 1) * kStreams))),
+        files_(hosts.size() * kStreams),
+        before_start_(std::in_place, files_.size(), std::move(space)) {
     std::error_code error;
     std::filesystem::create_directories(directory, error);
     if (error) refuse(directory, error);
+    if (earlier_ == EarlierOutput::refuse && !earlier_output(directory_).empty()) {
+      throw UsageError(
+          fmt::format("--outdir: {:?} holds the output of an earlier run (add to it with --append, "
+                      "replace it with --force, or give another directory)",
+                      directory_.native()));
+    }
+    if (::access(directory_.c_str(), W_OK | X_OK) != 0) refuse(directory_, errno_code());
     for (std::size_t host = 0; host < hosts.size(); ++host) {
       for (const StreamId stream : {StreamId::out, StreamId::err}) {
         std::string& path = file_of(host, stream).path;
-        path = directory / file_name(hosts[host], stream);
-        const File file(open_to_append(path, O_TRUNC));
-        if (!file.is_open()) refuse(path, errno_code());
+        path = directory_ / file_name(hosts[host], stream);
+        if (const std::error_code why = why_not(path, earlier_)) refuse(path, why);
       }
     }
   }
 
   Feed feed() const override { return Feed::chunks; }
 
+  void started() override {
+    try {
+      if (earlier_ == EarlierOutput::replace) {
+        for (const std::filesystem::path& path : earlier_output(directory_)) std::filesystem::remove(path);
+      }
+    } catch (const std::exception& error) {
+      fail_with(error.what());
+    }
+    for (std::size_t i = 0; i < files_.size(); ++i) {
+      Buffered& file = files_[i];
+      const File opened(open_to_append(file.path));
+      if (!opened.is_open()) fail(file);
+      before_start_->read(i, [&](std::string_view bytes) {
+        write(file, bytes);
+        return true;
+      });
+    }
+    if (before_start_->error()) fail_with(*before_start_->error());
+    before_start_.reset();
+  }
+
   void line(const Line& line) override {
+    if (before_start_) {
+      before_start_->append(line.host * kStreams + index_of(line.stream), line.text);
+      return;
+    }
     Buffered& file = file_of(line.host, line.stream);
     if (file.failed) return;
     if (file.waiting.size() + line.text.size() > buffer_size_) {
@@ -104,14 +173,26 @@ class OutdirSink final : public Sink {
   /// What waits, and `more`.
   void write(Buffered& file, std::string_view more = {}) {
     if (file.failed || (file.waiting.empty() && more.empty())) return;
-    File opened(open_to_append(file.path, 0));
-    file.failed = !(opened.is_open() && opened.write(file.waiting) && opened.write(more) && opened.close());
-    if (file.failed && !error_) error_ = fmt::format("{}: {}", file.path, errno_code().message());
+    File opened(open_to_append(file.path));
+    if (!(opened.is_open() && opened.write(file.waiting) && opened.write(more) && opened.close())) fail(file);
     file.waiting.clear();
   }
 
+  /// errno says why.
+  void fail(Buffered& file) {
+    file.failed = true;
+    fail_with(fmt::format("{}: {}", file.path, errno_code().message()));
+  }
+
+  void fail_with(std::string what) {
+    if (!error_) error_ = std::move(what);
+  }
+
+  const std::filesystem::path directory_;
+  const EarlierOutput earlier_;
   const std::size_t buffer_size_;
   std::vector<Buffered> files_;
+  std::optional<Spool> before_start_;  ///< what came before the first command started
   TimePoint now_{};
   TimePoint due_ = TimePoint::max();  ///< when all that waits is written
   std::optional<std::string> error_;
@@ -119,8 +200,9 @@ class OutdirSink final : public Sink {
 
 }  // namespace
 
-std::unique_ptr<Sink> make_outdir_sink(const std::vector<Host>& hosts, const std::string& directory) {
-  return std::make_unique<OutdirSink>(hosts, directory);
+std::unique_ptr<Sink> make_outdir_sink(const std::vector<Host>& hosts, const std::string& directory,
+                                       EarlierOutput earlier, SpoolSpace space) {
+  return std::make_unique<OutdirSink>(hosts, directory, earlier, std::move(space));
 }
 
 }  // namespace podrun

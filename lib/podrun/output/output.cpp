@@ -54,6 +54,10 @@ asio::awaitable<void> Output::wait_for_room(std::size_t host) {
   while (!has_room(host)) co_await hosts_[host].freed.wait();
 }
 
+void Output::start() {
+  if (!std::exchange(started_, true)) give(GivenStart{});
+}
+
 void Output::end(std::size_t host) { give(GivenEnd{host}); }
 
 void Output::say(std::string line) { give(GivenText{StreamId::err, std::move(line)}); }

@@ -50,6 +50,9 @@ class Output {
   /// All together, up to now: how long the thread waited for the reader of what it writes.
   std::chrono::steady_clock::duration time_of_reader() const { return body_->time_of_reader(); }
 
+  /// A command starts; only the first call counts.
+  void start();
+
   /// The host's streams are complete: its unfinished last lines are delivered.
   void end(std::size_t host);
 
@@ -90,6 +93,7 @@ class Output {
   std::size_t items_given_ = 0;
   std::size_t items_done_ = 0;
   Event progress_;
+  bool started_ = false;
   bool finished_ = false;
   OnWriteError on_write_error_;
   std::shared_ptr<Output*> self_;  ///< null for a report that arrives after the end

@@ -86,6 +86,10 @@ void OutputThread::deliver(const Line& line) {
   }
 }
 
+void OutputThread::deliver(const GivenStart& /*given*/) {
+  for (const auto& sink : sinks_) sink->started();
+}
+
 void OutputThread::deliver(const GivenEnd& given) {
   HostStreams& host = hosts_[given.host];
   if (std::exchange(host.ended, true)) return;

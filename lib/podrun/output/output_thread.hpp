@@ -27,6 +27,7 @@ struct GivenBytes {
   StreamId stream = StreamId::out;
   Chunk bytes;
 };
+struct GivenStart {};
 struct GivenEnd {
   std::size_t host = 0;
 };
@@ -35,7 +36,7 @@ struct GivenText {
   std::string line;
 };
 struct GivenFinish {};
-using Given = std::variant<GivenBytes, GivenEnd, GivenText, GivenFinish>;
+using Given = std::variant<GivenBytes, GivenStart, GivenEnd, GivenText, GivenFinish>;
 
 /// What the status line is to say; the label of each host, for a progress bar of one.
 struct GivenStatus {
@@ -102,6 +103,7 @@ class OutputThread {
   bool take(Batch& batch);
   void deliver(GivenBytes& bytes);
   void deliver(const Line& line);
+  void deliver(const GivenStart& start);
   void deliver(const GivenEnd& end);
   void deliver(const GivenText& text);
   void deliver(const GivenFinish& finish);

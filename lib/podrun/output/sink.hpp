@@ -34,6 +34,10 @@ class Sink {
   virtual Feed feed() const { return Feed::lines; }
   virtual void line(const Line& line) = 0;
 
+  /// A first command starts now. Called at most once; lines may have come before. A run in which nothing
+  /// starts has no call.
+  virtual void started() {}
+
   /// No line of this host follows.
   virtual void host_ended(std::size_t /*host*/) {}
 

@@ -46,11 +46,6 @@ std::vector<Kind> kinds_of(const std::vector<std::size_t>& hosts,
   return kinds;
 }
 
-/// Whether a command ran there: how it was lost is in the summary, its last lines are not.
-bool has_run(const HostOutcome& outcome) {
-  return !std::holds_alternative<NotStarted>(outcome) && !std::holds_alternative<Unreachable>(outcome);
-}
-
 }  // namespace
 
 std::vector<std::string> report_failures(
@@ -59,7 +54,7 @@ std::vector<std::string> report_failures(
     const std::function<bool(std::size_t host)>& were_just_seen) {
   std::vector<std::string> report;
   for (const OutcomeGroup& group : group_outcomes(outcomes)) {
-    if (!is_failure(group.outcome) || !has_run(group.outcome)) continue;
+    if (!is_failure(group.outcome) || !may_have_run(group.outcome)) continue;
     std::vector<Kind> kinds = kinds_of(group.hosts, last_lines);
     std::erase_if(kinds, [&](const Kind& kind) { return std::ranges::all_of(kind.hosts, were_just_seen); });
     std::vector<std::size_t> left_out;
@@ -81,7 +76,7 @@ std::vector<std::string> report_failures(
 }
 
 std::string ranks_to_repeat(const std::vector<Host>& hosts, const std::vector<HostOutcome>& outcomes) {
-  if (std::none_of(outcomes.begin(), outcomes.end(), has_run)) return {};
+  if (std::none_of(outcomes.begin(), outcomes.end(), may_have_run)) return {};
   std::vector<std::size_t> labels;
   for (std::size_t host = 0; host < hosts.size(); ++host) {
     if (outcomes[host] != HostOutcome(Exited{0})) labels.push_back(hosts[host].label);

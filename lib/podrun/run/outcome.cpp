@@ -22,6 +22,10 @@ std::optional<int> host_number(const HostOutcome& outcome) { return std::visit(N
 
 bool is_failure(const HostOutcome& outcome) { return host_number(outcome).value_or(0) != 0; }
 
+bool may_have_run(const HostOutcome& outcome) {
+  return !std::holds_alternative<NotStarted>(outcome) && !std::holds_alternative<Unreachable>(outcome);
+}
+
 int exit_status(const std::vector<HostOutcome>& outcomes, std::optional<int> interrupted_by) {
   if (interrupted_by) return 128 + *interrupted_by;
   int status = 0;

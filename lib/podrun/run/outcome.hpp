@@ -45,6 +45,9 @@ std::optional<int> host_number(const HostOutcome& outcome);
 
 bool is_failure(const HostOutcome& outcome);
 
+/// Whether the command was started there, or may have been.
+bool may_have_run(const HostOutcome& outcome);
+
 /// 128 + `interrupted_by` (a signal number) if there was one, otherwise the largest of the hosts' numbers.
 int exit_status(const std::vector<HostOutcome>& outcomes, std::optional<int> interrupted_by);
 

@@ -36,8 +36,15 @@ const std::vector<Host> kHosts = two_hosts();
 
 class OutdirSinkTest : public testing::Test {
  protected:
-  std::unique_ptr<Sink> make(const std::vector<Host>& hosts = kHosts) {
-    return make_outdir_sink(hosts, directory_.path("a/b"));
+  std::unique_ptr<Sink> make(EarlierOutput earlier = EarlierOutput::refuse,
+                             const std::vector<Host>& hosts = kHosts) {
+    return make_outdir_sink(hosts, directory_.path("a/b"), earlier, {.directory = directory_.path("")});
+  }
+  std::unique_ptr<Sink> start(EarlierOutput earlier = EarlierOutput::refuse,
+                              const std::vector<Host>& hosts = kHosts) {
+    auto sink = make(earlier, hosts);
+    sink->started();
+    return sink;
   }
   std::string read(const std::string& name) const { return directory_.read("a/b/" + name); }
   static void give(Sink& sink, std::size_t host, StreamId stream, std::string_view bytes) {
@@ -47,8 +54,8 @@ class OutdirSinkTest : public testing::Test {
   const TempDirectory directory_;
 };
 
-TEST_F(OutdirSinkTest, MakesAllFilesAtOnce) {
-  const auto sink = make();
+TEST_F(OutdirSinkTest, MakesAllFilesAtTheStart) {
+  const auto sink = start();
   EXPECT_EQ(sink->feed(), Feed::chunks);
   for (const char* name : {"4-tpu-4.out", "4-tpu-4.err", "7-2001:db8::1.out", "7-2001:db8::1.err"}) {
     EXPECT_TRUE(directory_.has("a/b/"s + name)) << name;
@@ -56,7 +63,7 @@ TEST_F(OutdirSinkTest, MakesAllFilesAtOnce) {
 }
 
 TEST_F(OutdirSinkTest, KeepsEveryByte) {
-  const auto sink = make();
+  const auto sink = start();
   const std::string bytes("a\0\r\n\xff", 5);
   give(*sink, 0, kOut, bytes);
   give(*sink, 0, kErr, "err");
@@ -70,7 +77,7 @@ TEST_F(OutdirSinkTest, KeepsEveryByte) {
 }
 
 TEST_F(OutdirSinkTest, KeepsTheOrderOfLargeAndSmall) {
-  const auto sink = make();
+  const auto sink = start();
   std::string expected;
   for (std::size_t i = 0; i < 200; ++i) {
     const std::string bytes(i % 3 == 0 ? 32 * 1024 : i, static_cast<char>('a' + i % 26));
@@ -84,7 +91,7 @@ TEST_F(OutdirSinkTest, KeepsTheOrderOfLargeAndSmall) {
 }
 
 TEST_F(OutdirSinkTest, WritesASecondAfterTheFirstByteAtTheLatest) {
-  const auto sink = make();
+  const auto sink = start();
   const Sink::TimePoint start{1h};
   EXPECT_EQ(sink->next_tick(), Sink::TimePoint::max());
   sink->tick(start);
@@ -100,7 +107,7 @@ TEST_F(OutdirSinkTest, WritesASecondAfterTheFirstByteAtTheLatest) {
 }
 
 TEST_F(OutdirSinkTest, WritesWhenAHostEnds) {
-  const auto sink = make();
+  const auto sink = start();
   give(*sink, 0, kErr, "a");
   give(*sink, 1, kErr, "b");
   sink->host_ended(0);
@@ -108,19 +115,61 @@ TEST_F(OutdirSinkTest, WritesWhenAHostEnds) {
   EXPECT_EQ(read("7-2001:db8::1.err"), "");
 }
 
-TEST_F(OutdirSinkTest, ReplacesTheFilesOfAnEarlierRun) {
-  auto sink = make();
-  give(*sink, 0, kOut, "earlier");
+TEST_F(OutdirSinkTest, WritesNothingBeforeTheStart) {
+  const auto sink = make();
+  const std::string much(300'000, 'x');
+  give(*sink, 0, kErr, "noise of a .bashrc");
+  give(*sink, 1, kOut, much);
+  sink->host_ended(1);
+  EXPECT_TRUE(std::filesystem::is_empty(directory_.path("a/b")));
+  sink->started();
+  give(*sink, 0, kErr, ", and more");
   sink->finish();
-  sink = make();
+  EXPECT_EQ(read("4-tpu-4.err"), "noise of a .bashrc, and more");
+  EXPECT_TRUE(read("7-2001:db8::1.out") == much);
+}
+
+TEST_F(OutdirSinkTest, KeepsTheOutputOfAnEarlierRunUnlessToldToReplaceIt) {
+  std::filesystem::create_directories(directory_.path("a/b"));
+  directory_.write("a/b/9-gone.err", "earlier");  // of a host that is not in this run
+  EXPECT_EQ(usage_error([&] { make(); }),
+            "--outdir: \"" + directory_.path("a/b") +
+                "\" holds the output of an earlier run (add to it with --append, replace it with --force, or "
+                "give another directory)");
+  for (const EarlierOutput earlier : {EarlierOutput::append, EarlierOutput::replace}) {
+    const auto sink = make(earlier);
+    give(*sink, 0, kOut, "never started");
+    sink->finish();
+  }
+  EXPECT_EQ(read("9-gone.err"), "earlier");
+  EXPECT_FALSE(directory_.has("a/b/4-tpu-4.out"));
+}
+
+TEST_F(OutdirSinkTest, AddsToTheOutputOfAnEarlierRun) {
+  for (const char* text : {"earlier, ", "now"}) {
+    const auto sink = start(EarlierOutput::append);
+    give(*sink, 0, kOut, text);
+    sink->finish();
+  }
+  EXPECT_EQ(read("4-tpu-4.out"), "earlier, now");
+}
+
+TEST_F(OutdirSinkTest, ReplacesTheOutputOfAnEarlierRunAndNothingElse) {
+  std::filesystem::create_directories(directory_.path("a/b/5-directory.out"));
+  for (const char* name : {"4-tpu-4.out", "9-gone.err", "notes.out", "4-tpu-4.log", "-x.out"})
+    directory_.write("a/b/"s + name, "earlier");
+  const auto sink = start(EarlierOutput::replace);
   EXPECT_EQ(read("4-tpu-4.out"), "");
+  EXPECT_FALSE(directory_.has("a/b/9-gone.err"));
+  for (const char* name : {"5-directory.out", "notes.out", "4-tpu-4.log", "-x.out"})
+    EXPECT_TRUE(directory_.has("a/b/"s + name)) << name;
   give(*sink, 0, kOut, "now");
   sink->finish();
   EXPECT_EQ(read("4-tpu-4.out"), "now");
 }
 
 TEST_F(OutdirSinkTest, GoesOnInANewFileWhenOneIsMovedAway) {
-  const auto sink = make();
+  const auto sink = start();
   give(*sink, 0, kOut, "a");
   sink->finish();
   std::filesystem::rename(directory_.path("a/b/4-tpu-4.out"), directory_.path("a/b/old"));
@@ -135,14 +184,14 @@ TEST_F(OutdirSinkTest, NoNameLeavesTheDirectory) {
   hosts[0].name = "../../x";
   hosts[1].label = 1;
   hosts[1].name = "..";
-  const auto sink = make(hosts);
+  const auto sink = start(EarlierOutput::refuse, hosts);
   EXPECT_TRUE(directory_.has("a/b/0-.._.._x.out"));
   EXPECT_TRUE(directory_.has("a/b/1-...err"));
 }
 
 TEST_F(OutdirSinkTest, ObeysTheUmask) {
   const mode_t before = ::umask(027);
-  const auto sink = make();
+  const auto sink = start();
   ::umask(before);
   struct stat status {};
   ASSERT_EQ(::stat(directory_.path("a/b/4-tpu-4.out").c_str(), &status), 0);
@@ -151,23 +200,26 @@ TEST_F(OutdirSinkTest, ObeysTheUmask) {
 
 TEST_F(OutdirSinkTest, NamesWhatCannotBeCreated) {
   directory_.write("a", "a file");
-  EXPECT_EQ(usage_error([&] { make(); }),
+  EXPECT_EQ(usage_error([&] { start(); }),
             "--outdir: cannot create \"" + directory_.path("a/b") + "\": Not a directory");
   std::filesystem::remove(directory_.path("a"));
   std::filesystem::create_directories(directory_.path("a/b/7-2001:db8::1.out"));
-  EXPECT_EQ(usage_error([&] { make(); }),
+  EXPECT_EQ(usage_error([&] { start(); }),
             "--outdir: cannot create \"" + directory_.path("a/b/7-2001:db8::1.out") + "\": Is a directory");
 }
 
 TEST_F(OutdirSinkTest, FollowsNoLink) {
   std::filesystem::create_directories(directory_.path("a/b"));
   std::filesystem::create_symlink(directory_.write("other", "kept"), directory_.path("a/b/4-tpu-4.out"));
-  EXPECT_NE(usage_error([&] { make(); }), "no error");
+  for (const EarlierOutput earlier : {EarlierOutput::refuse, EarlierOutput::append})
+    EXPECT_NE(usage_error([&] { start(earlier); }), "no error");
+  EXPECT_EQ(directory_.read("other"), "kept");
+  start(EarlierOutput::replace);
   EXPECT_EQ(directory_.read("other"), "kept");
 }
 
 TEST_F(OutdirSinkTest, SaysOnceWhatCouldNotBeWrittenAndGoesOnWithTheOthers) {
-  const auto sink = make();
+  const auto sink = start();
   std::filesystem::remove(directory_.path("a/b/4-tpu-4.out"));
   std::filesystem::create_directory(directory_.path("a/b/4-tpu-4.out"));
   give(*sink, 0, kOut, "a");
@@ -190,7 +242,7 @@ TEST_F(OutdirSinkTest, HoldsNoFileOpen) {
     return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), {});
   };
   const auto before = open_files();
-  const auto sink = make(std::vector<Host>(1));
+  const auto sink = start(EarlierOutput::refuse, std::vector<Host>(1));
   give(*sink, 0, kOut, std::string(1'000'000, 'x'));
   give(*sink, 0, kErr, "y");
   EXPECT_EQ(open_files(), before);
