@@ -2,29 +2,23 @@
 #include "repeat.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <string_view>
 
 #include "podrun/base/shell_quote.hpp"
 #include "podrun/hosts/discovery.hpp"
+#include "podrun/remote/environment.hpp"
 
 namespace podrun {
 namespace {
 
 constexpr std::size_t kLongest = 2000;  ///< bytes; longer ones are no help
 
-bool begins_with_assignment(std::string_view text) {
-  text.remove_prefix(std::min(text.find_first_not_of(" \t\n"), text.size()));
-  const std::string_view name = text.substr(0, text.find('='));
-  const auto is_name = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; };
-  return name.size() < text.size() && !name.empty() && std::all_of(name.begin(), name.end(), is_name);
-}
-
 /// Values that are given to the command may be secret, and what is printed may be kept.
 bool gives_values(const Options& options) {
   const auto has_value = [](const std::string& variable) { return variable.find('=') != std::string::npos; };
   if (std::any_of(options.environment.begin(), options.environment.end(), has_value)) return true;
-  return options.words && !options.words->empty() && begins_with_assignment(options.words->front());
+  if (!options.words || options.words->empty()) return false;
+  return hide_values(options.words->front()) != options.words->front();
 }
 
 /// `<(…)` is gone with the run, as standard input is.

@@ -87,6 +87,7 @@ FAILS = "test $PODRUN_RANK = 0"
         ["-lme", "--env=A=secret", "--", FAILS],
         ["--", "A=secret", "sh", "-c", FAILS],
         ["--", f" A=secret;{FAILS}"],
+        ["--", f"export A=secret; {FAILS}"],
         ["-I", "--", FAILS],
         ["--", f"{FAILS} # \x1b"],
     ],

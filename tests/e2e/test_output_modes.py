@@ -289,6 +289,11 @@ def test_gather_without_room_shows_what_it_has(podrun):
     assert 10_000_000 < len(ended.stdout) < 70_000_000
 
 
+def test_json_shows_no_values_of_leading_assignments(podrun):
+    start = events(podrun, *FOUR, "--", "export TOKEN=secret; A='s e c' sh -c true").start
+    assert start["shell"] == "export TOKEN=…; A=… sh -c true"
+
+
 # --outdir
 
 

@@ -25,6 +25,40 @@ Variable split_assignment(std::string_view word) {
   return {std::string(word.substr(0, equals)), std::string(word.substr(equals + 1))};
 }
 
+/// Bytes of the word of a shell that `text` begins with; all of it where a quote or a parenthesis stays open.
+std::size_t word_size(std::string_view text) {
+  char quote = 0;
+  bool is_dollar_quote = false;  // $'…', in which \' does not end it
+  int depth = 0;                 // of $(…), also within double quotes
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c == '\\' && (quote != '\'' || is_dollar_quote)) {
+      ++i;
+    } else if (quote == '\'') {
+      if (c == quote) quote = 0;
+    } else if (c == '(') {
+      ++depth;
+    } else if (c == ')' && depth > 0) {
+      --depth;
+    } else if (quote != 0) {
+      if (c == quote) quote = 0;
+    } else if (c == '\'' || c == '"' || c == '`') {
+      quote = c;
+      is_dollar_quote = c == '\'' && i > 0 && text[i - 1] == '$';
+    } else if (depth == 0 && std::string_view(" \t\n;&|<>)").find(c) != std::string_view::npos) {
+      return i;
+    }
+  }
+  return text.size();
+}
+
+/// Bytes of `NAME=` or `NAME+=` that `word` begins with; 0: it begins with none.
+std::size_t name_size(std::string_view word) {
+  const std::size_t equals = std::min(word.find('='), word.size());
+  const bool adds = equals > 0 && word[equals - 1] == '+';
+  return equals < word.size() && is_variable_name(word.substr(0, equals - (adds ? 1 : 0))) ? equals + 1 : 0;
+}
+
 /// A logical line: newlines inside quotes belong to it.
 struct Line {
   std::size_t text_size = 0;  ///< without its comment
@@ -66,6 +100,31 @@ std::vector<Variable> take_assignments(std::vector<std::string>& words) {
   std::transform(words.begin(), command, std::back_inserter(environment), split_assignment);
   words.erase(words.begin(), command);
   return environment;
+}
+
+std::string hide_values(std::string_view shell_text) {
+  constexpr std::string_view kBetween = " \t\n;&|";
+  std::string shown;
+  const auto take = [&](std::size_t size) {
+    shown += shell_text.substr(0, size);
+    shell_text.remove_prefix(size);
+  };
+  for (;;) {
+    take(std::min(shell_text.find_first_not_of(kBetween), shell_text.size()));
+    const std::size_t size = word_size(shell_text);
+    const std::size_t name = name_size(shell_text.substr(0, size));
+    const std::string_view word = shell_text.substr(0, size);
+    if (name > 0) {
+      take(name);
+      if (size > name) shown += "…";
+      shell_text.remove_prefix(size - name);
+    } else if (word == "export" || word == "env") {
+      take(size);
+    } else {
+      take(shell_text.size());
+      return shown;
+    }
+  }
 }
 
 std::vector<Variable> parse_env_file(std::string_view text, std::string_view file) {

@@ -3,6 +3,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "podrun/remote/environment.hpp"
+
 namespace podrun {
 namespace {
 
@@ -20,7 +22,7 @@ struct AddCommand {
   Json& event;
 
   void operator()(const Words& words) const { event["command"] = words.words; }
-  void operator()(const ShellText& shell) const { event["shell"] = shell.text; }
+  void operator()(const ShellText& shell) const { event["shell"] = hide_values(shell.text); }
   void operator()(const Script& script) const {
     event["script"] = script.name;
     event["arguments"] = script.arguments;

@@ -15,7 +15,7 @@
 // newline. Bytes that are no UTF-8 become U+FFFD. Pure.
 namespace podrun {
 
-/// The first event. The environment is left out: it may hold secrets.
+/// The first event. The environment is left out, and values of leading assignments: they may be secret.
 std::string start_event(WallTime time, const std::string& run_id, const Command& command,
                         const std::vector<Host>& hosts);
 

@@ -34,6 +34,26 @@ TEST(TakeAssignments, TakesTheLeadingOnes) {
   EXPECT_EQ(words, (Texts{"env", "D=4"}));
 }
 
+TEST(HideValues, HidesTheLeadingOnes) {
+  EXPECT_EQ(hide_values("TOKEN=abc python train.py LR=3"), "TOKEN=… python train.py LR=3");
+  EXPECT_EQ(hide_values(" A=1;\nB='a b'\"c\"\\ d C= \tcmd"), " A=…;\nB=… C= \tcmd");
+  EXPECT_EQ(hide_values("export A=1 B=2 && env C=3 D+=4 run E=5"), "export A=… B=… && env C=… D+=… run E=5");
+  EXPECT_EQ(hide_values("A=$(cat key file) B=`cat key` C=\"$(echo \"x y\")\" D=$'a\\'b c' run"),
+            "A=… B=… C=… D=… run");
+  EXPECT_EQ(hide_values("A=(x y) run"), "A=… run");
+}
+
+TEST(HideValues, HidesAllWhereAValueDoesNotEnd) {
+  EXPECT_EQ(hide_values("A='x y z"), "A=…");
+  EXPECT_EQ(hide_values("A=\"$(x y\" z"), "A=…");
+}
+
+TEST(HideValues, LeavesOtherText) {
+  for (const char* text :
+       {"", "python a=b", "a-b=c d", "=x", "1=2", "cd app && git pull", "exporter A=1", "a\xff=b"})
+    EXPECT_EQ(hide_values(text), text);
+}
+
 TEST(TakeAssignments, KeepsBytesAndOrder) {
   Texts words = {"A=a\n'\"\xff b", "A=", "x"};
   EXPECT_EQ(take_assignments(words), (Variables{{"A", "a\n'\"\xff b"}, {"A", ""}}));

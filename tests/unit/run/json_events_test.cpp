@@ -62,7 +62,11 @@ TEST(StartEvent, TellsTheKindsOfCommandApart) {
   EXPECT_EQ(script["arguments"], json({"-v"}));
 }
 
-TEST(StartEvent, ShowsNoEnvironment) { EXPECT_EQ(start(Words{{"a"}}).find("secret"), std::string::npos); }
+TEST(StartEvent, ShowsNoEnvironment) {
+  EXPECT_EQ(start(Words{{"a"}}).find("secret"), std::string::npos);
+  EXPECT_EQ(json::parse(start(ShellText{"TOKEN=secret python train.py"}))["shell"],
+            "TOKEN=… python train.py");
+}
 
 TEST(StartEvent, ReplacesWhatIsNoUtf8) {
   EXPECT_EQ(json::parse(start(Words{{"a\xff"}}))["command"], json({"a\ufffd"}));
