@@ -48,15 +48,14 @@ bool is_of_output(std::string_view name) {
 }
 
 /// The files with output of earlier runs, whatever their hosts.
-std::vector<std::filesystem::path> earlier_output(const std::filesystem::path& directory) {
+std::vector<std::filesystem::path> earlier_output(const std::filesystem::path& directory,
+                                                  std::error_code& error) {
   std::vector<std::filesystem::path> files;
-  std::error_code error;
   for (std::filesystem::directory_iterator entry(directory, error), end; !error && entry != end;
        entry.increment(error)) {
     const bool is_file = entry->symlink_status().type() != std::filesystem::file_type::directory;
     if (is_file && is_of_output(entry->path().filename().native())) files.push_back(entry->path());
   }
-  if (error) refuse(directory, error);
   return files;
 }
 
@@ -72,8 +71,9 @@ std::error_code why_not(const std::filesystem::path& path, EarlierOutput earlier
   return {};
 }
 
-int open_to_append(const std::string& path) {
-  return ::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, kMode);
+int open_to_append(const std::string& path, int how = 0) {
+  return ::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | how,
+                kMode);
 }
 
 /// No file is held open, since there may be more of them than a process may have.
@@ -89,7 +89,9 @@ class OutdirSink final : public Sink {
     std::error_code error;
     std::filesystem::create_directories(directory, error);
     if (error) refuse(directory, error);
-    if (earlier_ == EarlierOutput::refuse && !earlier_output(directory_).empty()) {
+    const bool is_used = !earlier_output(directory_, error).empty();
+    if (error) refuse(directory_, error);
+    if (is_used && earlier_ == EarlierOutput::refuse) {
       throw UsageError(
           fmt::format("--outdir: {:?} holds the output of an earlier run (add to it with --append, "
                       "replace it with --force, or give another directory)",
@@ -108,16 +110,12 @@ class OutdirSink final : public Sink {
   Feed feed() const override { return Feed::chunks; }
 
   void started() override {
-    try {
-      if (earlier_ == EarlierOutput::replace) {
-        for (const std::filesystem::path& path : earlier_output(directory_)) std::filesystem::remove(path);
-      }
-    } catch (const std::exception& error) {
-      fail_with(error.what());
-    }
+    if (earlier_ == EarlierOutput::replace) remove_earlier_output();
+    // Only --append writes to a file that is there: another run may have made it since the look before.
+    const int how = earlier_ == EarlierOutput::append ? 0 : O_EXCL;
     for (std::size_t i = 0; i < files_.size(); ++i) {
       Buffered& file = files_[i];
-      const File opened(open_to_append(file.path));
+      const File opened(open_to_append(file.path, how));
       if (!opened.is_open()) fail(file);
       before_start_->read(i, [&](std::string_view bytes) {
         write(file, bytes);
@@ -176,6 +174,14 @@ class OutdirSink final : public Sink {
     File opened(open_to_append(file.path));
     if (!(opened.is_open() && opened.write(file.waiting) && opened.write(more) && opened.close())) fail(file);
     file.waiting.clear();
+  }
+
+  void remove_earlier_output() {
+    std::error_code error;  // the directory could be read before
+    for (const std::filesystem::path& path : earlier_output(directory_, error)) {
+      if (!std::filesystem::remove(path, error) && error)
+        fail_with(fmt::format("{}: {}", path.native(), error.message()));
+    }
   }
 
   /// errno says why.

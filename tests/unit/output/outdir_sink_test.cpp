@@ -145,6 +145,19 @@ TEST_F(OutdirSinkTest, KeepsTheOutputOfAnEarlierRunUnlessToldToReplaceIt) {
   EXPECT_FALSE(directory_.has("a/b/4-tpu-4.out"));
 }
 
+TEST_F(OutdirSinkTest, WritesToNoFileThatAnotherRunHasMadeSince) {
+  const auto first = make();
+  const auto second = start();
+  give(*second, 0, kOut, "second");
+  second->finish();
+  first->started();
+  give(*first, 0, kOut, "first");
+  first->finish();
+  EXPECT_EQ(read("4-tpu-4.out"), "second");
+  ASSERT_NE(first->error(), nullptr);
+  EXPECT_EQ(*first->error(), directory_.path("a/b/4-tpu-4.out") + ": File exists");
+}
+
 TEST_F(OutdirSinkTest, AddsToTheOutputOfAnEarlierRun) {
   for (const char* text : {"earlier, ", "now"}) {
     const auto sink = start(EarlierOutput::append);
