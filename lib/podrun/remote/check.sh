@@ -13,7 +13,7 @@ say kernel "$(uname -r -m)"
 
 if timeout 1 true 2>/dev/null; then within() { timeout "$@"; }; else within() { shift; "$@"; }; fi
 why() { case $1 in 124 | 137 | 143) say takes longer than 20 s ;; *) say "ends with status $1" ;; esac; }
-in_home() { case $1 in "~") say "$HOME" ;; "~/"*) say "$HOME/${1#"~/"}" ;; *) say "$1" ;; esac; }
+in_home() { case ${HOME:+h}$1 in "h~") say "$HOME" ;; "h~/"*) say "$HOME/${1#"~/"}" ;; *) say "$1" ;; esac; }
 
 # (The ulimit of dash knows neither -u nor the unit of the others.)
 while read -r a b c d rest; do

@@ -197,7 +197,7 @@ podrun_end() {
   exit 137;
 };
 
-case $podrun_cwd in "~") podrun_cwd=$HOME ;; "~/"*) podrun_cwd=$HOME/${podrun_cwd#"~/"} ;; esac;
+case ${HOME:+h}$podrun_cwd in "h~") podrun_cwd=$HOME ;; "h~/"*) podrun_cwd=$HOME/${podrun_cwd#"~/"} ;; esac;
 if [ "$podrun_cwd" ]; then
   [ -d "$podrun_cwd" ] || podrun_refuse nodir;
   CDPATH= cd -- "$podrun_cwd" >/dev/null 2>&1 || podrun_refuse noentry;

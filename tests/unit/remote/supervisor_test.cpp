@@ -192,6 +192,12 @@ TEST_P(Supervisor, RefusesADirectoryThatIsMissing) {
   EXPECT_EQ(refusal_of("/etc/passwd"), "working directory: no such directory \"/etc/passwd\"");
 }
 
+TEST_P(Supervisor, TakesAHomeDirectoryForMissingWhereThereIsNone) {
+  const Texts without_home = {"/usr/bin/env", "-u", "HOME", "PATH=/bin"};
+  EXPECT_EQ(refusal_of("~", without_home), "working directory: no such directory \"~\"");
+  EXPECT_EQ(refusal_of("~/usr", without_home), "working directory: no such directory \"~/usr\"");
+}
+
 TEST_P(Supervisor, RefusesADirectoryThatItMayNotEnter) {
   const test::TempDirectory elsewhere;
   std::filesystem::create_directory(elsewhere.path("closed"));
