@@ -130,8 +130,8 @@ void Identities::report(const char* option, const KeyFile& content, Named named)
     throw UsageError(fmt::format("{}: {}", option, content.problem));
   }
   if (missing || content.problem.empty()) return;
-  const bool told = std::find(warnings_.begin(), warnings_.end(), content.problem) != warnings_.end();
-  if (!told) warnings_.push_back(content.problem);
+  std::vector<std::string>& notes = content.outdated ? passed_over_ : warnings_;
+  if (std::find(notes.begin(), notes.end(), content.problem) == notes.end()) notes.push_back(content.problem);
 }
 
 std::shared_ptr<Identities::File> Identities::load(const std::string& path) {

@@ -37,6 +37,8 @@ class Identities {
   bool unlock(const std::string& locked_file, const std::string& passphrase);
   /// What was passed over and why, each once.
   const std::vector<std::string>& warnings() const { return warnings_; }
+  /// The same, of what hardly anybody misses: DSA keys.
+  const std::vector<std::string>& passed_over() const { return passed_over_; }
 
  private:
   struct File;
@@ -54,6 +56,7 @@ class Identities {
   std::map<std::string, std::shared_ptr<File>> files_;
   std::map<std::string, KeyFile> certificates_;
   std::vector<std::string> warnings_;
+  std::vector<std::string> passed_over_;
 };
 
 }  // namespace podrun

@@ -95,8 +95,14 @@ std::string weakness(const std::string& path, const std::string& blob) {
   if (const auto bits = rsa_bits(blob); bits && *bits < kMinRsaBits) {
     return fmt::format("\"{}\" is an RSA key of {} bits (servers want {} or more)", path, *bits, kMinRsaBits);
   }
-  if (key_type(blob) == "ssh-dss") return fmt::format("\"{}\" is a DSA key (servers take none)", path);
   return {};
+}
+
+/// Public or private, which libssh may not be able to read.
+bool is_dsa(const std::string& text, const std::optional<std::string>& public_blob) {
+  const auto openssh = read_openssh_key(text);
+  return text.find("-----BEGIN DSA PRIVATE KEY-----") != std::string::npos ||
+         key_type(openssh ? openssh->public_blob : public_blob.value_or("")) == "ssh-dss";
 }
 
 KeyFile interpret_openssh(const std::string& path, std::string text, const OpensshKey& openssh) {
@@ -137,8 +143,11 @@ KeyFile interpret_pem(const std::string& path, std::string text) {
 
 KeyFile interpret(const std::string& path, std::string text, const struct stat& status) {
   KeyFile file;
-  if (text.find("PRIVATE KEY-----") == std::string::npos) {
-    const std::optional<std::string> blob = read_public_key(text);
+  const std::optional<std::string> blob = read_public_key(text);
+  if (is_dsa(text, blob)) {
+    file = bad(KeyFile::Kind::bad, fmt::format("\"{}\" is a DSA key (servers take none)", path));
+    file.outdated = true;
+  } else if (text.find("PRIVATE KEY-----") == std::string::npos) {
     if (!blob) return no_key(path);
     file.kind = KeyFile::Kind::public_key;
     file.public_blob = *blob;

@@ -17,6 +17,7 @@ struct KeyFile {
 
   Kind kind = Kind::missing;
   std::string problem;      ///< for people: why it is missing or bad, or why it is not used
+  bool outdated = false;    ///< the problem is that it is a DSA key, which is no news to its owner
   std::string public_blob;  ///< empty: not known before it is unlocked
   SshKey key;               ///< signs; null: it is locked, public, or a problem is named
   std::string locked;       ///< the text of a private key that needs a passphrase

@@ -106,6 +106,20 @@ TEST_F(IdentitiesTest, TakesTheDefaultFilesThatAreThere) {
   EXPECT_THAT(identities.warnings(), IsEmpty());
 }
 
+TEST_F(IdentitiesTest, SaysLittleOfADsaKeyThatIsConfigured) {
+  for (const Texts& type : {Texts{"dsa"}, Texts{"dsa", "-m", "PEM"}}) {
+    Identities identities(directory_.path());
+    const std::string name = fmt::format("dsa{}", type.size());
+    SshSettings settings = files({make_key(directory_, name, type)});
+    const std::string problem = quoted(name) + " is a DSA key (servers take none)";
+    EXPECT_EQ(usage_error([&] { identities.find(settings); }), "--identity: " + problem);
+    settings.optional_files = settings.identity_files;
+    EXPECT_THAT(identities.find(settings), IsEmpty());
+    EXPECT_THAT(identities.warnings(), IsEmpty());
+    EXPECT_THAT(identities.passed_over(), ElementsAre(problem));
+  }
+}
+
 TEST_F(IdentitiesTest, OffersNamedFilesInTheirOrderAndOnce) {
   make_key(directory_, "a", kEd25519);
   make_key(directory_, "b", kEd25519);
