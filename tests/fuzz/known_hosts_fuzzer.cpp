@@ -22,7 +22,7 @@ void forget(const std::string& text) {
   expect(once.text.size() <= text.size() && (once.removed == 0) == (once.text == text));
   const ForgottenKeys twice = forget_keys(once.text, {{"a", 22}, {"b.c", 2222}});
   expect(twice.removed == 0 && twice.text == once.text);
-  expect(KnownHostsFile(once.text, "f").keys_of("a", NameForm::hashed).empty());
+  expect(KnownHostsFile(once.text, "f").hashed_keys_of("a").empty());
   expect(forget_keys(text, {}).text == text);
 }
 

@@ -84,19 +84,22 @@ void KnownHostsFile::add_lines(std::string_view text) {
     ++lines_;
     const KnownHostsLine parsed = parse_known_hosts_line(line);
     if (parsed.kind == LineKind::bad) ++bad_lines_;
-    if (parsed.kind == LineKind::cert_authority) ++authorities_;
-    if (parsed.kind == LineKind::key || parsed.kind == LineKind::revoked) add_key(parsed);
+    if (parsed.kind != LineKind::bad && parsed.kind != LineKind::nothing) add_key(parsed);
   });
 }
 
 void KnownHostsFile::add_key(const KnownHostsLine& line) {
+  if (line.kind == LineKind::key && line.hashed) {
+    hashed_by_key_.emplace(line.key, static_cast<Index>(hashed_.size()));
+    hashed_.push_back({*line.hashed, {line.key, lines_}});
+    return;
+  }
   const auto entry = static_cast<Index>(entries_.size());
   entries_.push_back({line.key, lines_});
   if (line.kind == LineKind::revoked) {
     revoked_.emplace(line.key, NamedEntry{line.names, entry});
-  } else if (line.hashed) {
-    hashed_by_key_.emplace(line.key, static_cast<Index>(hashed_.size()));
-    hashed_.push_back({*line.hashed, entry});
+  } else if (line.kind == LineKind::cert_authority) {
+    authorities_.push_back({line.names, entry});
   } else if (std::any_of(line.names.begin(), line.names.end(), acts_in_a_pattern)) {
     patterns_.push_back({in_lower_case(line.names), entry});
   } else {
@@ -110,20 +113,19 @@ std::string_view KnownHostsFile::in_lower_case(std::string_view names) {
   return texts_.emplace_back(lower_case(names));
 }
 
-KnownKey KnownHostsFile::known_key(Index entry) const {
-  const Entry& found = entries_[entry];
-  return {path_, found.line, read_host_key(found.key).value()};
+KnownKey KnownHostsFile::known_key(const Entry& entry) const {
+  return {path_, entry.line, read_host_key(entry.key).value()};
 }
 
 std::optional<KnownKey> KnownHostsFile::find(const std::string& name, const HostKey& key) const {
   const std::string text = to_base64(key.blob);
   const auto [plain, plain_end] = plain_.equal_range(name);
   for (auto named = plain; named != plain_end; ++named) {
-    if (entries_[named->second].key == text) return known_key(named->second);
+    if (entries_[named->second].key == text) return known_key(entries_[named->second]);
   }
   for (const NamedEntry& pattern : patterns_) {
     if (entries_[pattern.entry].key == text && matches_pattern_list(name, pattern.names)) {
-      return known_key(pattern.entry);
+      return known_key(entries_[pattern.entry]);
     }
   }
   const auto [hashed, hashed_end] = hashed_by_key_.equal_range(text);
@@ -138,36 +140,54 @@ std::optional<KnownKey> KnownHostsFile::find_revoked(const std::string& name, co
   const auto [revoked, end] = revoked_.equal_range(to_base64(key.blob));
   for (auto candidate = revoked; candidate != end; ++candidate) {
     const auto& [names, entry] = candidate->second;
-    if (names_match(names, name, hasher_)) return known_key(entry);
+    if (names_match(names, name, hasher_)) return known_key(entries_[entry]);
   }
   return std::nullopt;
 }
 
-std::vector<KnownKey> KnownHostsFile::keys_of(const std::string& name, NameForm form) const {
-  std::vector<Index> entries;
-  if (form == NameForm::hashed) {
-    for (const HashedEntry& hashed : hashed_) {
-      if (hasher_.matches(hashed.name, name)) entries.push_back(hashed.entry);
-    }
-  } else {
-    const auto [plain, end] = plain_.equal_range(name);
-    for (auto named = plain; named != end; ++named) entries.push_back(named->second);
-    for (const NamedEntry& pattern : patterns_) {
-      if (matches_pattern_list(name, pattern.names)) entries.push_back(pattern.entry);
-    }
-    std::sort(entries.begin(), entries.end());
-    entries.erase(std::unique(entries.begin(), entries.end()), entries.end());  // a line may repeat a name
+std::optional<KnownKey> KnownHostsFile::find_authority(const std::string& name) const {
+  for (const NamedEntry& authority : authorities_) {
+    if (names_match(authority.names, name, hasher_)) return known_key(entries_[authority.entry]);
   }
+  return std::nullopt;
+}
+
+std::vector<KnownKey> KnownHostsFile::plain_keys_of(const std::string& name) const {
+  std::vector<Index> entries;
+  const auto [plain, end] = plain_.equal_range(name);
+  for (auto named = plain; named != end; ++named) entries.push_back(named->second);
+  for (const NamedEntry& pattern : patterns_) {
+    if (matches_pattern_list(name, pattern.names)) entries.push_back(pattern.entry);
+  }
+  std::sort(entries.begin(), entries.end());
+  entries.erase(std::unique(entries.begin(), entries.end()), entries.end());  // a line may repeat a name
   std::vector<KnownKey> keys;
-  for (const Index entry : entries) keys.push_back(known_key(entry));
+  for (const Index entry : entries) keys.push_back(known_key(entries_[entry]));
+  return keys;
+}
+
+std::vector<KnownKey> KnownHostsFile::hashed_keys_of(const std::string& name) const {
+  if (hashed_.empty()) return {};
+  NameHasher hasher;  // the member is the other thread's
+  std::vector<KnownKey> keys;
+  for (const HashedEntry& hashed : hashed_) {
+    if (hasher.matches(hashed.name, name)) keys.push_back(known_key(hashed.entry));
+  }
   return keys;
 }
 
 std::string KnownHostsFile::add(const std::string& name, const HostKey& key, NameForm form) {
-  const std::string words = fmt::format(" {} {}\n", key.type, to_base64(key.blob));
-  const std::string plain = is_plain_name(name) ? name : hasher_.hashed(name);
-  add_lines(texts_.emplace_back(plain + words));  // asked faster than a hashed one
-  return (form == NameForm::hashed ? hasher_.hashed(name) : plain) + words;
+  const std::string& base64 = texts_.emplace_back(to_base64(key.blob));
+  plain_.emplace(texts_.emplace_back(lower_case(name)), static_cast<Index>(entries_.size()));
+  entries_.push_back({base64, ++lines_});
+  const bool hashed = form == NameForm::hashed || !is_plain_name(name);
+  return fmt::format("{} {} {}\n", hashed ? hasher_.hashed(name) : name, key.type, base64);
+}
+
+void HashedSearch::run() {
+  for (const auto& file : files_) {
+    for (KnownKey& key : file->hashed_keys_of(name_)) keys_.push_back(std::move(key));
+  }
 }
 
 std::optional<KnownKey> KnownHosts::find(const std::string& name, const HostKey& key) const {
@@ -177,42 +197,75 @@ std::optional<KnownKey> KnownHosts::find(const std::string& name, const HostKey&
   return std::nullopt;
 }
 
-std::vector<KnownKey> KnownHosts::keys_of(const std::string& name, NameForm form) const {
+std::optional<KnownKey> KnownHosts::find_revoked(std::string_view host, std::uint16_t port,
+                                                 const HostKey& key) const {
+  for (const auto& file : files_) {
+    for (const std::uint16_t candidate : {port, kSshPort}) {
+      if (auto revoked = file->find_revoked(known_hosts_name(host, candidate), key)) return revoked;
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<KnownKey> KnownHosts::find_authority(std::string_view host, std::uint16_t port) const {
+  for (const auto& file : files_) {
+    for (const std::uint16_t candidate : {port, kSshPort}) {
+      if (auto authority = file->find_authority(known_hosts_name(host, candidate))) return authority;
+    }
+  }
+  return std::nullopt;
+}
+
+std::vector<KnownKey> KnownHosts::plain_keys_of(const std::string& name) const {
   std::vector<KnownKey> keys;
   for (const auto& file : files_) {
-    for (KnownKey& key : file->keys_of(name, form)) keys.push_back(std::move(key));
+    for (KnownKey& key : file->plain_keys_of(name)) keys.push_back(std::move(key));
   }
   return keys;
 }
 
-KeyCheck KnownHosts::check(std::string_view host, std::uint16_t port, const HostKey& key) const {
+KeyCheck KnownHosts::check(std::string_view host, std::uint16_t port, const HostKey& key,
+                           const HashedSearch* search) const {
   const std::string name = known_hosts_name(host, port);
-  const std::string name_alone = known_hosts_name(host, kSshPort);
-  for (const auto& file : files_) {
-    for (const std::string& candidate : {name, name_alone}) {
-      if (auto revoked = file->find_revoked(candidate, key)) return {KeyVerdict::revoked, std::move(revoked)};
-    }
-  }
+  if (auto revoked = find_revoked(host, port, key)) return {KeyVerdict::revoked, std::move(revoked)};
   if (auto known = find(name, key)) return {KeyVerdict::known, std::move(known)};
 
   KeyCheck other_type{KeyVerdict::other_type};
-  for (const NameForm form : {NameForm::plain, NameForm::hashed}) {
-    for (KnownKey& stored : keys_of(name, form)) {
-      if (stored.key.type == key.type) return {KeyVerdict::changed, std::move(stored)};
-      other_type.other_types.push_back(stored.key.type);
-      if (!other_type.entry) other_type.entry = std::move(stored);
+  const auto find_other_of_its_type = [&](const std::vector<KnownKey>& stored) -> const KnownKey* {
+    for (const KnownKey& known : stored) {
+      if (known.key.type == key.type) return &known;
+      other_type.other_types.push_back(known.key.type);
+      if (!other_type.entry) other_type.entry = known;
     }
-  }
+    return nullptr;
+  };
+  const std::vector<KnownKey> plain = plain_keys_of(name);
+  if (const KnownKey* const other = find_other_of_its_type(plain)) return {KeyVerdict::changed, *other};
+  HashedSearch own(files_, name);
+  if (!search) own.run();
+  if (const KnownKey* const other = find_other_of_its_type((search ? *search : own).keys_))
+    return {KeyVerdict::changed, *other};
   if (other_type.entry) return other_type;
-  if (auto known = find(name_alone, key)) return {KeyVerdict::known, std::move(known)};
+  if (auto known = find(known_hosts_name(host, kSshPort), key)) return {KeyVerdict::known, std::move(known)};
   return {};
+}
+
+std::shared_ptr<HashedSearch> KnownHosts::search_for(std::string_view host, std::uint16_t port,
+                                                     const HostKey& key) const {
+  constexpr std::size_t kFew = 1000;  // a switch of threads would take as long
+  std::size_t lines = 0;
+  for (const auto& file : files_) lines += file->hashed_lines();
+  const HashedSearch nothing({}, "");
+  const KeyVerdict verdict = lines > kFew ? check(host, port, key, &nothing).verdict : KeyVerdict::known;
+  if (verdict != KeyVerdict::unknown && verdict != KeyVerdict::other_type) return nullptr;
+  return std::make_shared<HashedSearch>(files_, known_hosts_name(host, port));
 }
 
 std::vector<std::string> KnownHosts::known_types(std::string_view host, std::uint16_t port) const {
   std::vector<std::string> types;
   for (const std::uint16_t candidate : {port, kSshPort}) {
     if (!types.empty()) break;
-    for (KnownKey& stored : keys_of(known_hosts_name(host, candidate), NameForm::plain)) {
+    for (KnownKey& stored : plain_keys_of(known_hosts_name(host, candidate))) {
       types.push_back(std::move(stored.key.type));
     }
   }

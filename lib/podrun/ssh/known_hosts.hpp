@@ -15,8 +15,8 @@
 #include "podrun/ssh/host_key.hpp"
 #include "podrun/ssh/known_hosts_line.hpp"
 
-// An index of known_hosts files: loading 100,000 lines takes tens of milliseconds, a question microseconds.
-// Pure.
+// An index of known_hosts files: loading 100,000 lines takes tens of milliseconds, a question microseconds,
+// unless hashed names have to be compared. Pure.
 namespace podrun {
 
 /// Where a key stands.
@@ -41,17 +41,21 @@ class KnownHostsFile {
   const std::string& path() const { return path_; }
   std::size_t bad_lines() const { return bad_lines_; }
   /// Lines with @cert-authority: they are for certificates of hosts, which libssh does not have.
-  std::size_t authorities() const { return authorities_; }
+  std::size_t authorities() const { return authorities_.size(); }
+  std::size_t hashed_lines() const { return hashed_.size(); }
 
   /// The line that has this very key for the name. Costs one HMAC for each hashed line with this key.
   std::optional<KnownKey> find(const std::string& name, const HostKey& key) const;
   std::optional<KnownKey> find_revoked(const std::string& name, const HostKey& key) const;
-  /// All keys of the name in the order of the file, from plain names and patterns; or from hashed names,
-  /// which costs an HMAC for each hashed line.
-  std::vector<KnownKey> keys_of(const std::string& name, NameForm form) const;
+  /// The first @cert-authority line for the name.
+  std::optional<KnownKey> find_authority(const std::string& name) const;
+  /// All keys of the name in the order of the file, from plain names and patterns.
+  std::vector<KnownKey> plain_keys_of(const std::string& name) const;
+  /// Those from hashed names, for an HMAC each. Another thread may call it, since add() adds none.
+  std::vector<KnownKey> hashed_keys_of(const std::string& name) const;
 
   /// Takes the key in, and returns the line to write, with its newline. A name that cannot stand in a file as
-  /// it is gets hashed.
+  /// it is gets hashed there.
   std::string add(const std::string& name, const HostKey& key, NameForm form);
 
  private:
@@ -66,22 +70,22 @@ class KnownHostsFile {
   };
   struct HashedEntry {
     HashedName name;
-    Index entry;
+    Entry entry;
   };
 
   void add_lines(std::string_view text);
   void add_key(const KnownHostsLine& line);
   std::string_view in_lower_case(std::string_view names);
-  KnownKey known_key(Index entry) const;
+  KnownKey known_key(const Entry& entry) const;
 
   std::string path_;
   std::deque<std::string> texts_;  ///< the file and what was added: all else is views of it
   std::size_t lines_ = 0;
   std::size_t bad_lines_ = 0;
-  std::size_t authorities_ = 0;
-  std::vector<Entry> entries_;
+  std::vector<Entry> entries_;                              ///< but for those with hashed names
   std::unordered_multimap<std::string_view, Index> plain_;  ///< by name
   std::vector<NamedEntry> patterns_;
+  std::vector<NamedEntry> authorities_;
   std::vector<HashedEntry> hashed_;
   std::unordered_multimap<std::string_view, Index> hashed_by_key_;  ///< places in hashed_
   std::unordered_multimap<std::string_view, NamedEntry> revoked_;   ///< by key
@@ -98,6 +102,24 @@ struct KeyCheck {
   std::vector<std::string> other_types = {};  ///< all of them, when the verdict is that
 };
 
+class KnownHosts;
+
+/// A name's comparison with the hashed ones of all files, half a microsecond each.
+class HashedSearch {
+ public:
+  HashedSearch(std::vector<std::shared_ptr<const KnownHostsFile>> files, std::string name)
+      : files_(std::move(files)), name_(std::move(name)) {}
+
+  /// Once, on any thread.
+  void run();
+
+ private:
+  friend class KnownHosts;
+  std::vector<std::shared_ptr<const KnownHostsFile>> files_;
+  std::string name_;
+  std::vector<KnownKey> keys_;
+};
+
 /// The files that hold for a host.
 class KnownHosts {
  public:
@@ -105,7 +127,15 @@ class KnownHosts {
 
   /// ssh's rules: a key is known under `[host]:port` or, when nothing is there, under `host`; what stands
   /// under `host` is no conflict for another port. Stricter than ssh: revoked under either name is revoked.
-  KeyCheck check(std::string_view host, std::uint16_t port, const HostKey& key) const;
+  /// `search` has run; without it the hashed names are compared here.
+  KeyCheck check(std::string_view host, std::uint16_t port, const HostKey& key,
+                 const HashedSearch* search = nullptr) const;
+  /// What check() needs to be fast; null when it is without, as for a key that is known.
+  std::shared_ptr<HashedSearch> search_for(std::string_view host, std::uint16_t port,
+                                           const HostKey& key) const;
+
+  /// The first @cert-authority line for the host, by the same names.
+  std::optional<KnownKey> find_authority(std::string_view host, std::uint16_t port) const;
 
   /// The types of a host's keys, as far as plain names and patterns tell, which is fast; those under `host`
   /// when there are none under `[host]:port`.
@@ -113,7 +143,8 @@ class KnownHosts {
 
  private:
   std::optional<KnownKey> find(const std::string& name, const HostKey& key) const;
-  std::vector<KnownKey> keys_of(const std::string& name, NameForm form) const;
+  std::optional<KnownKey> find_revoked(std::string_view host, std::uint16_t port, const HostKey& key) const;
+  std::vector<KnownKey> plain_keys_of(const std::string& name) const;
 
   std::vector<std::shared_ptr<const KnownHostsFile>> files_;
 };

@@ -93,6 +93,18 @@ std::string replace_file(const std::string& path, std::string_view text) {
   return what;
 }
 
+/// Lines that others have appended to the old file after `read` bytes of it were read.
+std::string append_what_came_late(const std::string& path, int old, std::size_t read) {
+  struct stat status {};
+  if (::fstat(old, &status) != 0) return errno_text();
+  const std::size_t size = static_cast<std::size_t>(status.st_size);
+  if (size <= read) return {};
+  std::string late(size - read, '\0');
+  if (::pread(old, late.data(), late.size(), static_cast<off_t>(read)) != static_cast<ssize_t>(late.size()))
+    return errno_text();
+  return append_known_host(path, late);
+}
+
 }  // namespace
 
 std::string read_known_hosts(const std::string& path) {
@@ -112,17 +124,20 @@ std::string read_known_hosts(const std::string& path) {
   return text;
 }
 
-std::string append_known_host(const std::string& path, std::string line) {
+std::string append_known_host(const std::string& path, const std::string& line) {
   const std::filesystem::path directory = std::filesystem::path(path).parent_path();
   if (!directory.empty()) ::mkdir(directory.c_str(), 0700);  // if it is missing
-  for (;;) {
+  constexpr int kReplacements = 3;                           // more in a row are no ordinary file
+  std::string error;
+  for (int time = 0; time <= kReplacements; ++time) {
     const Descriptor file(::open(path.c_str(), O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY, 0600));
     if (file.get() < 0) return errno_text();
-    if (!lock(file.get())) return "another program keeps it locked";
-    if (!is_at(file.get(), path)) continue;
-    if (ends_within_a_line(file.get())) line.insert(0, 1, '\n');
-    return write_once(file.get(), line);
+    const std::string newline = ends_within_a_line(file.get()) ? "\n" : "";
+    error = write_once(file.get(), newline + line);
+    // A program that replaces the file may have read it before; a line that is there twice does no harm.
+    if (!error.empty() || is_at(file.get(), path)) break;
   }
+  return error;
 }
 
 std::size_t forget_host_keys(const std::string& path,
@@ -130,11 +145,13 @@ std::size_t forget_host_keys(const std::string& path,
   const Descriptor locked(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
   if (locked.get() >= 0 && !lock(locked.get()))
     throw UsageError(fmt::format("cannot change {:?}: another program keeps it locked (try again)", path));
+  const std::string text = read_known_hosts(path);
   if (locked.get() >= 0 && !is_at(locked.get(), path))
     throw UsageError(fmt::format("cannot change {:?}: another program has just done so (try again)", path));
-  const ForgottenKeys left = forget_keys(read_known_hosts(path), hosts);
+  const ForgottenKeys left = forget_keys(text, hosts);
   if (left.removed == 0) return 0;
-  const std::string error = replace_file(path, left.text);
+  std::string error = replace_file(path, left.text);
+  if (error.empty()) error = append_what_came_late(path, locked.get(), text.size());
   if (!error.empty()) throw UsageError(fmt::format("cannot change {:?}: {}", path, error));
   return left.removed;
 }

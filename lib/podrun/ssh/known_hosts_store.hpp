@@ -13,12 +13,12 @@ namespace podrun {
 /// Empty when there is no such file. Throws UsageError when it cannot be read.
 std::string read_known_hosts(const std::string& path);
 
-/// Adds a line in one write under the file's lock, for which it waits up to 0.2 s; makes the file (0600) and
-/// its directory (0700) if they are missing. Returns what went wrong, or nothing.
-std::string append_known_host(const std::string& path, std::string line);
+/// Adds a line in one write; makes the file (0600) and its directory (0700) if they are missing. Returns what
+/// went wrong, or nothing.
+std::string append_known_host(const std::string& path, const std::string& line);
 
 /// Drops the keys of hosts (name and port) from a file by putting a new one in its place. Returns how many.
-/// Throws UsageError when it cannot be read or written.
+/// Waits up to 0.2 s for the file's lock. Throws UsageError when it cannot be read or written.
 std::size_t forget_host_keys(const std::string& path,
                              const std::vector<std::pair<std::string, std::uint16_t>>& hosts);
 

@@ -137,7 +137,7 @@ TEST(KnownHosts, PassesOverBadLines) {
       "|1|short|hash " + good + "\n|2|x " + good + "\n";
   const KnownHostsFile file(bad + "b " + good + " comment with words\r\n \t\n  # a\n", "f");
   EXPECT_EQ(file.bad_lines(), 12U);
-  EXPECT_THAT(file.keys_of("a", NameForm::plain), IsEmpty());
+  EXPECT_THAT(file.plain_keys_of("a"), IsEmpty());
   EXPECT_EQ(check(known(bad + "b " + good + "\r\n"), "b", kFirst), "known known_hosts:13 ssh-ed25519");
 }
 
