@@ -214,6 +214,7 @@ std::optional<int> try_to_run(Run& run) {
                    run.io_failed = run.io_failed || !error.broken_pipe;
                    if (interruptible && !error.is_side) interruptible->interrupt(SIGPIPE);
                  });
+  run.ssh.host_keys.on_changed([&output](const std::string& warning) { output->say("podrun: " + warning); });
   std::optional<Input> input;
   if (run.options.feed_input) {
     input.emplace(context, STDIN_FILENO, hosts.size(), [&](std::error_code error) {
@@ -291,6 +292,7 @@ void load(const Plan& plan, SshState& ssh, Terminal& terminal) {
     for (const std::string& keyword : plan.ssh.config->passed_over())
       notes.push_back(keyword + " changes nothing here: passed over");
     for (const std::string& note : ssh.host_keys.passed_over()) notes.push_back(note + ": passed over");
+    for (const std::string& note : ssh.identities.passed_over()) notes.push_back(note + ": passed over");
   }
   say(notes, terminal);
 }

@@ -160,3 +160,19 @@ def fault():
     yield start
     for each in running:
         each.end()
+
+
+@pytest.fixture
+def agent(podrun):
+    """An empty agent; podrun knows it by $SSH_AUTH_SOCK. Calls `ssh-add` with the words."""
+    socket = podrun.directory / "agent"
+    running = subprocess.Popen(["ssh-agent", "-D", "-a", socket], stdout=subprocess.DEVNULL)
+    wait_until(socket.exists)
+    podrun.env["SSH_AUTH_SOCK"] = str(socket)
+
+    def add(*words):
+        subprocess.run(["ssh-add", "-q", *words], env={**os.environ, "SSH_AUTH_SOCK": str(socket)}, stdin=subprocess.DEVNULL, check=True)
+
+    yield add
+    running.terminate()
+    running.wait()

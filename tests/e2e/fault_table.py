@@ -15,6 +15,7 @@ ARE_ENDED = "are ended"
 STAGES = {
     "connecting": ("name look-up", "connecting", "SSH banner", "jump host", "ProxyCommand"),
     "key exchange": ("key exchange",),
+    "host key": ("host key",),
     "login": ("login",),
     "starting the command": ("connection", "opening a channel", "running a command", "starting /bin/sh"),
     "while the command runs": (),

@@ -10,12 +10,14 @@ import sys
 import pytest
 
 from fault_table import DELIVER_EVERYTHING, LINES, NOTHING_STARTS, ROWS, check, plays, said_of_hosts
+from pods import write_key
 from support import Footprint, by_rank, sha256, wait_until
 
 # The rows of docs/faults.md that are played here.
 FAULTS = [
     "its jump host refuses the connection",
     "its jump host says nothing",
+    "its jump host's key is not known (`-o StrictHostKeyChecking=yes`)",
     "its jump host does not reach it",
     "its jump host forwards nothing (AllowTcpForwarding)",
     "its jump host is lost",
@@ -200,6 +202,31 @@ def test_an_unknown_jump_host_is_remembered(podrun, behind, pod):
     podrun.ok(*options, "--", "true")
     found = subprocess.run(["ssh-keygen", "-F", f"[{pod.hosts[7]}]:{pod.port}", "-f", known_hosts], capture_output=True, check=False)
     assert found.returncode == 0  # as plain text or hashed
+
+
+def test_options_about_trust_hold_for_a_jump_host(podrun, behind, pod):
+    options, proxy = behind
+    known_hosts = podrun.home / ".ssh" / "known_hosts"
+    elsewhere = known_hosts.rename(podrun.directory / "known")
+    others = "".join(line for line in elsewhere.read_text().splitlines(keepends=True) if not line.startswith(f"[{pod.hosts[7]}]"))
+    known_hosts.write_text(others)
+    ended = podrun(*options, "-o", "StrictHostKeyChecking=yes", "--", "true")
+    check_nothing_starts("its jump host's key is not known (`-o StrictHostKeyChecking=yes`)", ended, range(7))
+    assert known_hosts.read_text() == others
+    strict = ("-o", "StrictHostKeyChecking=yes", "-o", f"UserKnownHostsFile={elsewhere}")
+    assert by_rank(podrun.ok(*options, *strict, "--", "echo $POD_HOST")) == {rank: [b"host%d" % rank] for rank in range(7)}
+    ended = podrun(*options, *strict, "-o", "HostKeyAlgorithms=rsa-sha2-512", "--retries", "0", "--", "true")
+    assert b"jump host bastion: key exchange: " in ended.stderr and ended.returncode == 255
+
+
+def test_no_check_of_the_target_is_no_reason_to_trust_a_changed_jump_host(podrun, behind, pod):
+    options, _ = behind
+    known_hosts = podrun.home / ".ssh" / "known_hosts"
+    other = write_key(podrun.directory / "other").with_suffix(".pub").read_text().split()[1]
+    lines = known_hosts.read_text().splitlines()
+    known_hosts.write_text("".join(" ".join([*line.split()[:2], other if line.startswith(f"[{pod.hosts[7]}]") else line.split()[2]]) + "\n" for line in lines))
+    ended = podrun(*options, "-o", "StrictHostKeyChecking=no", "--", "true")
+    assert b"jump host bastion: host key: the host key has changed" in ended.stderr and ended.returncode == 255
 
 
 def test_two_hops(podrun, pod, fault):

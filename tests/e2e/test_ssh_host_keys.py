@@ -5,8 +5,20 @@ import subprocess
 
 import pytest
 
+from fault_table import DELIVER_EVERYTHING, LINES, NOTHING_STARTS, ROWS, check, plays, said_by_podrun, said_of_hosts
 from pods import Pod, write_key
 from support import by_rank
+
+# The rows of docs/faults.md that are played here.
+FAULTS = [
+    "its host key is an RSA key of 1024 bits",
+    "its host key has changed",
+    "its host key has changed (`-o StrictHostKeyChecking=no`)",
+    "its host key is not known (`-o StrictHostKeyChecking=yes`)",
+    "its host key is not known, and a `@cert-authority` line is for it",
+]
+
+every_row_is_played = plays(FAULTS)
 
 ALL = {rank: [b"host%d" % rank] for rank in range(8)}
 KNOWN_HOSTS = ".ssh/known_hosts"
@@ -19,6 +31,15 @@ def known_hosts(podrun, pod):
 
 def hosts_of(podrun, pod, *args):
     return by_rank(podrun.ok(*pod.options, *args, "--", "echo $POD_HOST"))
+
+
+def check_refused(name, podrun, pod, rank, *args):
+    """That this host is refused as the table says: what was said of it."""
+    failed = podrun(*pod.options, *args, "--retries", "0", "--", "touch", podrun.directory / "started")
+    assert not (podrun.directory / "started").exists()
+    text = said_of_hosts(failed.stderr)[rank]
+    check(ROWS[name], text, failed.returncode, NOTHING_STARTS)
+    return text
 
 
 def refused(podrun, pod, *args, **options):
@@ -117,8 +138,9 @@ def test_a_file_that_cannot_be_written_is_said_and_does_no_harm(podrun, pod, kno
 def test_strict_refuses_a_key_that_is_not_known(podrun, pod, known_hosts):
     lines = known_hosts.read_text().splitlines(keepends=True)
     known_hosts.write_text("".join(lines[:5] + lines[6:]))
-    said = refused(podrun, pod, "-o", "StrictHostKeyChecking=yes")
-    assert f"[5] {pod.hosts[5]}: " in said and "known" in said
+    said = check_refused(FAULTS[3], podrun, pod, 5, "-o", "StrictHostKeyChecking=yes")
+    assert fingerprint(pod.directory / "host_keys" / "ed25519.pub") in said
+    assert "ssh-keygen -lf /etc/ssh/ssh_host_ed25519_key.pub" in said
     assert known_hosts.read_text() == "".join(lines[:5] + lines[6:])
 
 
@@ -191,21 +213,67 @@ def test_a_signal_ends_a_question(podrun, pod, known_hosts, number):
 # Changed and revoked keys, and how they are found
 
 
-@pytest.mark.parametrize("check", ["accept-new", "yes", "no"])
-def test_a_changed_key_is_refused(podrun, pod, known_hosts, check):
+@pytest.mark.parametrize("strictness", ["accept-new", "yes"])
+def test_a_changed_key_is_refused(podrun, pod, known_hosts, strictness):
     other = write_key(podrun.directory / "other")
     replace_key(known_hosts, pod.addresses[3], other)
     before = known_hosts.read_text()
-    said = refused(podrun, pod, "-o", f"StrictHostKeyChecking={check}")
-    assert f"[3] {pod.hosts[3]}: " in said
+    said = check_refused(FAULTS[1], podrun, pod, 3, "-o", f"StrictHostKeyChecking={strictness}")
     for key in (other.with_suffix(".pub"), pod.directory / "host_keys" / "ed25519.pub"):
         assert fingerprint(key) in said
-    assert "ssh-keygen" in said and "-R" in said
+    assert "ssh-keygen -lf /etc/ssh/ssh_host_ed25519_key.pub" in said
     assert known_hosts.read_text() == before
-    remove = next(line for line in said.splitlines() if "ssh-keygen" in line)
-    remove = remove[remove.index("ssh-keygen") :].rstrip(")")
+    remove = said[said.index("ssh-keygen -R") :]
     subprocess.run(["sh", "-c", remove], check=True, capture_output=True, env=podrun.env)
     assert hosts_of(podrun, pod) == ALL
+
+
+def test_no_goes_on_with_a_changed_key_and_a_warning(podrun, pod, known_hosts):
+    other = write_key(podrun.directory / "other")
+    replace_key(known_hosts, pod.addresses[3], other)
+    before = known_hosts.read_text()
+    ended = podrun(*pod.options, "-o", "StrictHostKeyChecking=no", "--", "seq 20000")
+    assert by_rank(ended.stdout) == dict.fromkeys(range(8), LINES)
+    [warning] = [line for line in said_by_podrun(ended.stderr) if "WARNING" in line]
+    check(ROWS[FAULTS[2]], warning, ended.returncode, DELIVER_EVERYTHING)
+    for key in (other.with_suffix(".pub"), pod.directory / "host_keys" / "ed25519.pub"):
+        assert fingerprint(key) in warning
+    assert f"[{pod.hosts[3]}]:{pod.port}" in warning
+    assert known_hosts.read_text() == before
+
+
+def test_a_host_with_a_changed_key_gets_nothing_from_an_agent(podrun, pod, known_hosts, agent):
+    key = podrun.home / ".ssh" / "id_ed25519"
+    agent(key)
+    key.unlink()
+    assert hosts_of(podrun, pod) == ALL
+    replace_key(known_hosts, pod.addresses[3], write_key(podrun.directory / "other"))
+    ended = podrun(*pod.options, "-o", "StrictHostKeyChecking=no", "--", "true")
+    assert ended.returncode == 255
+    said = said_of_hosts(ended.stderr)
+    assert list(said) == [3] and "the agent is not used, since the host key has changed" in said[3]
+
+
+def test_a_host_with_a_certificate_is_not_taken_at_its_first_word(podrun, pod, known_hosts):
+    authority = write_key(podrun.directory / "authority").with_suffix(".pub").read_text()
+    plain = known_hosts.read_text().splitlines(keepends=True)
+    known_hosts.write_text(f"@cert-authority 127.0.0.* {authority}" + "".join(plain[:5] + plain[6:]))
+    said = check_refused(FAULTS[4], podrun, pod, 5)
+    assert f"{known_hosts}:1 (@cert-authority)" in said and "--via 'ssh {host}'" in said
+    known_hosts.write_text(f"@cert-authority 127.0.0.* {authority}" + "".join(plain))
+    assert hosts_of(podrun, pod) == ALL
+
+
+def test_a_short_rsa_key_is_refused(podrun, pods, tmp_path_factory):
+    short = tmp_path_factory.mktemp("short") / "rsa"
+    subprocess.run(["ssh-keygen", "-q", "-t", "rsa", "-b", "1024", "-N", "", "-f", short], check=True)
+    pod = pods("--hosts", "2", "--sshd", f"HostKey {short}")
+    pod.move_in(podrun)
+    known_hosts = podrun.home / KNOWN_HOSTS
+    key = short.with_suffix(".pub").read_text()
+    known_hosts.write_text("".join(f"[{host}]:{pod.port} {key}" for host in pod.hosts))
+    check_refused(FAULTS[0], podrun, pod, 1)
+    assert hosts_of(podrun, pod, "-o", "RequiredRSASize=1024") == {rank: ALL[rank] for rank in (0, 1)}
 
 
 def test_a_revoked_key_is_refused(podrun, pod, known_hosts):

@@ -9,9 +9,14 @@ import subprocess
 
 import pytest
 
-from fault_table import ONE_TRY, said_of_hosts
+from fault_table import NOTHING_STARTS, ONE_TRY, ROWS, check, plays, said_of_hosts
 from pods import write_key
 from support import SANITIZED, by_rank, peak_memory, wait_until
+
+# The row of docs/faults.md that is played here.
+FAULTS = ["it takes none of the signatures of the user's RSA key"]
+
+every_row_is_played = plays(FAULTS)
 
 EIGHT = range(8)
 ME = getpass.getuser()
@@ -129,22 +134,6 @@ def test_a_certificate(podrun, pods, tmp_path_factory):
 # Agent
 
 
-@pytest.fixture
-def agent(podrun):
-    """An empty agent; podrun knows it by $SSH_AUTH_SOCK. Calls `ssh-add` with the words."""
-    socket = podrun.directory / "agent"
-    running = subprocess.Popen(["ssh-agent", "-D", "-a", socket], stdout=subprocess.DEVNULL)
-    wait_until(socket.exists)
-    podrun.env["SSH_AUTH_SOCK"] = str(socket)
-
-    def add(*words):
-        subprocess.run(["ssh-add", "-q", *words], env={**os.environ, "SSH_AUTH_SOCK": str(socket)}, stdin=subprocess.DEVNULL, check=True)
-
-    yield add
-    running.terminate()
-    running.wait()
-
-
 @pytest.mark.parametrize("kind", ["ed25519", "ecdsa", "rsa"])
 def test_a_key_in_the_agent(podrun, pod, agent, kind):
     key = use_key(podrun, pod, kind)
@@ -176,7 +165,50 @@ def test_an_agent_that_is_gone_does_no_harm(podrun, pod):
     assert by_rank(podrun.ok(*pod.options, "--", "echo $POD_HOST", env={"SSH_AUTH_SOCK": "/nowhere/agent"})) == ALL
 
 
+# Algorithms of keys
+
+
+def test_an_rsa_key_for_a_server_that_takes_ed25519_only(podrun, fault, agent):
+    host = ("-H", fault("takes-ed25519-only").address)
+    rsa = write_key(podrun.home / ".ssh" / "id_rsa", "rsa")
+    failed = podrun(*host, *ONE_TRY, "--", "true")
+    text = said_of_hosts(failed.stderr)[0]
+    check(ROWS[FAULTS[0]], text, failed.returncode, NOTHING_STARTS)
+    assert f"not offered: {rsa}, since" in text
+    agent(rsa)
+    rsa.unlink()
+    assert "not offered: the agent's " in refused(podrun, *host)
+
+
+def test_only_keys_with_accepted_algorithms_are_offered(podrun, pod):
+    rsa = use_key(podrun, pod, "rsa")
+    for accepted in ("ssh-ed25519", "-rsa-*"):
+        assert f"not offered: {rsa}, by PubkeyAcceptedAlgorithms" in refused(podrun, *pod.options, "-o", f"PubkeyAcceptedAlgorithms={accepted}")
+    for accepted in ("rsa-sha2-256", "^rsa-sha2-256", "+ssh-rsa"):
+        assert hosts_of(podrun, *pod.options, "-o", f"PubkeyAcceptedAlgorithms={accepted}") == ALL
+    assert "by PubkeyAcceptedAlgorithms or RequiredRSASize" in refused(podrun, *pod.options, "-o", "RequiredRSASize=4096")
+
+
+def test_a_dsa_key_in_the_configuration_is_no_news(podrun, pod):
+    dsa = write_key(podrun.home / ".ssh" / "id_dsa", "dsa")
+    config = podrun.home / ".ssh" / "config"
+    config.write_text(f"IdentityFile {dsa}\nIdentityFile ~/.ssh/id_ed25519\n")
+    config.chmod(0o600)
+    assert str(dsa).encode() not in podrun(*pod.options, "--", "true").stderr
+    ended = podrun("-v", *pod.options, "--", "true")
+    assert f'podrun: "{dsa}" is a DSA key'.encode() in ended.stderr and ended.returncode == 0
+
+
 # Passphrases
+
+
+@pytest.mark.parametrize("strictness, why", [("accept-new", "needs its passphrase, and BatchMode is yes"), ("ask", "StrictHostKeyChecking is ask, and BatchMode is yes")])
+def test_nothing_is_asked_in_batch_mode(podrun, pod, strictness, why):
+    use_key(podrun, pod, "ed25519", passphrase="correct horse")
+    options = ("-o", f"StrictHostKeyChecking={strictness}", "-o", "BatchMode=yes", "--progress", "never")
+    ended = podrun.terminal(*pod.options, *options, "--", "true").wait()
+    assert ended.returncode == 255
+    assert why.encode() in ended.stdout and b"?" not in ended.stdout and b"Passphrase" not in ended.stdout
 
 
 def test_an_encrypted_key_without_a_terminal(podrun, pod):

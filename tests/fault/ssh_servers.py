@@ -258,7 +258,7 @@ COMMANDS = {**RUNNING, **named(says_nothing, ends_without_status, ends_by_signal
 BEHAVIOURS = {
     *("closes-at-service-request", "closes-at-login", "closes-at-channel", "closes-at-exec", "closes-after-exec"),
     *("refuses-login", "refuses-channel", "refuses-exec", "never-answers-login", "never-answers-exec", "reads-nothing"),
-    *("floods-with-banners", *LOGIN_REPLIES),
+    *("floods-with-banners", "takes-ed25519-only", *LOGIN_REPLIES),
     *COMMANDS,
 }
 
@@ -274,6 +274,8 @@ class SshServers:
             raise SystemExit(f'fault.py: unknown behaviour "{behaviour}"')
         keys = self._authorized_keys if behaviour in RUNNING else None
         as_it_comes = {"encoding": None, "line_editor": False, "gss_host": None}
+        if behaviour == "takes-ed25519-only":
+            as_it_comes["signature_algs"] = ["ssh-ed25519"]
         return await asyncssh.create_server(
             lambda: Server(behaviour, self._connections), host, port, server_host_keys=[self._key], authorized_client_keys=keys, backlog=1000, **as_it_comes
         )

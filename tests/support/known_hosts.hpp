@@ -14,7 +14,8 @@ namespace podrun::test {
 inline HostKey test_key(unsigned number, const std::string& type = "ssh-ed25519") {
   const std::string bytes = wire_number(number) + std::string(28, 'x');
   if (type == "ssh-ed25519") return {type, wire_string(type) + wire_string(bytes)};
-  if (type == "ssh-rsa") return {type, wire_string(type) + wire_string("\1") + wire_string("\1" + bytes)};
+  const std::string modulus = '\x80' + std::string(255 - bytes.size(), 'y') + bytes;  // 2048 bits
+  if (type == "ssh-rsa") return {type, wire_string(type) + wire_string("\1") + wire_string(modulus)};
   return {type, wire_string(type) + wire_string(type.substr(11)) + wire_string(bytes)};
 }
 

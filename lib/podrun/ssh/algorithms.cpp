@@ -19,6 +19,7 @@ constexpr std::string_view kMoreHostKeyAlgorithms =
     "sk-ssh-ed25519@openssh.com,sk-ecdsa-sha2-nistp256@openssh.com,ssh-rsa";
 constexpr std::string_view kMoreCiphers = "aes256-cbc,aes192-cbc,aes128-cbc,3des-cbc";
 constexpr std::string_view kMoreMacs = "hmac-sha1-etm@openssh.com,hmac-sha1";
+constexpr std::string_view kMorePublicKeyAlgorithms = "ssh-rsa-cert-v01@openssh.com,ssh-rsa";
 
 struct Lists {
   std::string_view ours;
@@ -33,6 +34,8 @@ Lists lists_of(AlgorithmKind kind) {
       return {kHostKeyAlgorithms, kMoreHostKeyAlgorithms};
     case AlgorithmKind::cipher:
       return {kCiphers, kMoreCiphers};
+    case AlgorithmKind::public_key:
+      return {kPublicKeyAlgorithms, kMorePublicKeyAlgorithms};
     case AlgorithmKind::mac:
       break;
   }
@@ -69,6 +72,13 @@ Names known_names(std::string_view list, const Names& known) {
   return names;
 }
 
+/// The type of the keys that an algorithm signs with: RSA keys have three.
+std::string_view key_type_for(std::string_view algorithm) {
+  if (algorithm.starts_with("rsa-sha2-"))
+    return algorithm.ends_with("-cert-v01@openssh.com") ? "ssh-rsa-cert-v01@openssh.com" : "ssh-rsa";
+  return algorithm;
+}
+
 }  // namespace
 
 std::string_view our_algorithms(AlgorithmKind kind) { return lists_of(kind).ours; }
@@ -97,10 +107,15 @@ std::optional<std::string> configured_algorithms(AlgorithmKind kind, std::string
 std::string prefer_key_types(std::string_view algorithms, const std::vector<std::string>& types) {
   Names names = split(algorithms);
   std::stable_partition(names.begin(), names.end(), [&](const std::string& name) {
-    const std::string_view type = name.starts_with("rsa-sha2-") ? "ssh-rsa" : std::string_view(name);
-    return std::find(types.begin(), types.end(), type) != types.end();
+    return std::find(types.begin(), types.end(), key_type_for(name)) != types.end();
   });
   return join(names);
+}
+
+bool accepts_key_type(std::string_view algorithms, std::string_view type) {
+  const Names names = split(algorithms);
+  return std::any_of(names.begin(), names.end(),
+                     [&](const std::string& name) { return key_type_for(name) == type; });
 }
 
 }  // namespace podrun

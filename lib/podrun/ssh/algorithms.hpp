@@ -22,7 +22,15 @@ inline constexpr std::string_view kCiphers =
 inline constexpr std::string_view kMacs =
     "hmac-sha2-256-etm@openssh.com,hmac-sha2-512-etm@openssh.com,hmac-sha2-256,hmac-sha2-512";
 
-enum class AlgorithmKind { kex, host_key, cipher, mac };
+inline constexpr std::string_view kPublicKeyAlgorithms =
+    "ssh-ed25519-cert-v01@openssh.com,ecdsa-sha2-nistp256-cert-v01@openssh.com,"
+    "ecdsa-sha2-nistp384-cert-v01@openssh.com,ecdsa-sha2-nistp521-cert-v01@openssh.com,"
+    "sk-ssh-ed25519-cert-v01@openssh.com,sk-ecdsa-sha2-nistp256-cert-v01@openssh.com,"
+    "rsa-sha2-512-cert-v01@openssh.com,rsa-sha2-256-cert-v01@openssh.com,"
+    "ssh-ed25519,ecdsa-sha2-nistp256,ecdsa-sha2-nistp384,ecdsa-sha2-nistp521,"
+    "sk-ssh-ed25519@openssh.com,sk-ecdsa-sha2-nistp256@openssh.com,rsa-sha2-512,rsa-sha2-256";
+
+enum class AlgorithmKind { kex, host_key, cipher, mac, public_key };
 std::string_view our_algorithms(AlgorithmKind kind);
 
 /// The list that a value of ssh_config(5) makes: a plain one, or what `+` appends to ours, `-` takes out of
@@ -31,5 +39,8 @@ std::optional<std::string> configured_algorithms(AlgorithmKind kind, std::string
 
 /// Host key algorithms with those first that sign with a key of one of these types; else in the same order.
 std::string prefer_key_types(std::string_view algorithms, const std::vector<std::string>& types);
+
+/// Whether one of the algorithms signs with a key, or for a certificate, of this type.
+bool accepts_key_type(std::string_view algorithms, std::string_view type);
 
 }  // namespace podrun

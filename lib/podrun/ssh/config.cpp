@@ -2,6 +2,7 @@
 #include "podrun/ssh/config.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -52,6 +53,11 @@ void add_user_and_port(std::vector<ConfigStatement>& statements, const std::stri
   if (port != 0) statements.push_back(statement_of("Port", std::to_string(port), where));
 }
 
+bool reaches_jump_hosts(const ConfigStatement& statement) {
+  const KnownKeyword* const keyword = statement.keyword;
+  return keyword && keyword->setting && keyword->setting->reach == Reach::jump_hosts_too;
+}
+
 void check_supported(const ConfigStatement& statement) {
   const UnsupportedKeyword& keyword = *statement.keyword->unsupported;
   const std::string value = lower_case(statement.line.arguments.front());
@@ -74,6 +80,7 @@ SshConfig::SshConfig(ConfigWorld world, const SshCommandLine& command_line)
   ConfigSelection any_host(world_, hooks_, "host");
   any_host.add(options_);
   apply(any_host);
+  std::copy_if(options_.begin(), options_.end(), std::back_inserter(trust_options_), reaches_jump_hosts);
 }
 
 const std::vector<std::shared_ptr<const ConfigFile>>& SshConfig::files() {
@@ -98,16 +105,26 @@ SshSettings SshConfig::settings_for(const Host& host) {
   selection.add(listed);
   selection.add(others_);
   selection.add(files());
-  return apply(selection);
+  SshSettings settings = apply(selection);
+  strictest_check_ = std::max(strictest_check_, settings.host_key_check);
+  return settings;
 }
 
 SshSettings SshConfig::settings_for_jump_host(const Host& host) {
   std::vector<ConfigStatement> listed;
   add_user_and_port(listed, host.user, host.port, "ProxyJump");
-  ConfigSelection selection(world_, hooks_, host.name);
-  selection.add(listed);
-  selection.add(files());
-  return apply(selection);
+  const auto settings_with = [&](const std::vector<ConfigStatement>& options) {
+    ConfigSelection selection(world_, hooks_, host.name);
+    selection.add(options);
+    selection.add(listed);
+    selection.add(files());
+    return apply(selection);
+  };
+  SshSettings settings = settings_with(trust_options_);
+  const HostKeyCheck by_files =
+      trust_options_.empty() ? settings.host_key_check : settings_with({}).host_key_check;
+  settings.host_key_check = std::max({settings.host_key_check, by_files, strictest_check_});
+  return settings;
 }
 
 SshSettings SshConfig::apply(const ConfigSelection& selection) const {

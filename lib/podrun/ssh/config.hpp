@@ -37,7 +37,9 @@ class SshConfig {
 
   /// Throws UsageError for a file that cannot be read, and for what this host cannot be reached with.
   SshSettings settings_for(const Host& host);
-  /// The same for a host on the way to others, for which the command line does not count, as in ssh.
+  /// The same for a host on the way to those that settings_for() was called for. The command line does not
+  /// count, as in ssh, except for `-o` with a keyword about trust. StrictHostKeyChecking is the strictest of
+  /// what the files say of it, of `-o`, and of those hosts.
   SshSettings settings_for_jump_host(const Host& host);
 
   /// Keywords that change nothing here, each once: `~/.ssh/config:12: ForwardAgent`.
@@ -51,13 +53,15 @@ class SshConfig {
 
   ConfigWorld world_;
   ConfigSelection::Hooks hooks_;
-  std::vector<ConfigStatement> options_;  ///< `-o`
-  std::vector<ConfigStatement> others_;   ///< of the command line
+  std::vector<ConfigStatement> options_;        ///< `-o`
+  std::vector<ConfigStatement> trust_options_;  ///< those that reach jump hosts
+  std::vector<ConfigStatement> others_;         ///< of the command line
   ConfigReader reader_;
   std::string config_file_;
   std::vector<std::shared_ptr<const ConfigFile>> files_;
   bool files_are_read_ = false;
-  std::map<std::string, bool> exec_results_;  ///< of `Match exec`, by command
+  HostKeyCheck strictest_check_ = HostKeyCheck::no;  ///< that settings_for() found
+  std::map<std::string, bool> exec_results_;         ///< of `Match exec`, by command
   std::vector<std::string> passed_over_;
   std::set<std::size_t> passed_over_ids_;
 };

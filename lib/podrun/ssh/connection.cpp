@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "podrun/ssh/connection.hpp"
 
+#include <openssl/crypto.h>
+
+#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
@@ -25,6 +28,8 @@ void set_algorithms(Transport& transport, const SshSettings& settings) {
   const std::string macs = configured_or(settings.macs, kMacs);
   transport.set(SSH_OPTIONS_HMAC_C_S, macs);
   transport.set(SSH_OPTIONS_HMAC_S_C, macs);
+  transport.set(SSH_OPTIONS_PUBLICKEY_ACCEPTED_TYPES,
+                configured_or(settings.public_key_algorithms, kPublicKeyAlgorithms));
 }
 
 HostKey server_key(const Transport& transport) {
@@ -82,6 +87,7 @@ void Connection::stop(Failure failure) {
   if (dial_) dial_->stop(failure);
   if (jump_) jump_->stop(failure);
   if (transport_) transport_->stop(failure);
+  if (search_) search_->notify();
   if (login_) login_->stop();
   if (session_) session_->stop(failure);
 }
@@ -90,9 +96,14 @@ void Connection::stop(Failure failure) {
 asio::awaitable<void> Connection::log_in() {
   HostKeyDecision decision = co_await greet();
   if (decision.kind == HostKeyDecision::Kind::connect_again) decision = co_await greet();
-  if (decision.kind != HostKeyDecision::Kind::accepted) throw HostError(decision.failure);
+  const bool in_doubt = decision.kind == HostKeyDecision::Kind::in_doubt;
+  if (decision.kind != HostKeyDecision::Kind::accepted && !in_doubt) throw HostError(decision.failure);
   transport_->at_stage("login");
-  login_.emplace(*transport_, world_.credentials, settings_);
+  // Not before: of a short host key libssh only says that its signature cannot be verified, HostKeys says
+  // why.
+  transport_->set(SSH_OPTIONS_RSA_MIN_SIZE, settings_.required_rsa_size);
+  login_.emplace(*transport_, world_.credentials, settings_,
+                 in_doubt ? HostTrust::in_doubt : HostTrust::full);
   co_await login_->run();
   login_.reset();
 }
@@ -109,7 +120,26 @@ asio::awaitable<HostKeyDecision> Connection::greet() {
   set_algorithms(*transport_, settings_);
   co_await transport_->connect();
   transport_->at_stage("host key");
-  co_return world_.host_keys.judge(settings_, settings_.host_name, server_key(*transport_));
+  co_return co_await judge(server_key(*transport_));
+}
+
+asio::awaitable<HostKeyDecision> Connection::judge(HostKey key) {
+  const auto search = world_.host_keys.search_for(settings_, settings_.host_name, key);
+  if (search) {
+    search_ = std::make_shared<Event>(world_.executor);
+    try {
+      const auto work = [search] {
+        search->run();
+        OPENSSL_thread_stop();  // what OpenSSL keeps for a thread, which nobody joins
+      };
+      world_.credentials.pool.run(work, [finished = search_] { finished->notify(); });
+    } catch (const std::system_error& error) {  // no thread to be had
+      throw HostError({transport_->stage(), error.what(), Retry::may_help});
+    }
+    co_await search_->wait();
+    transport_->check();
+  }
+  co_return world_.host_keys.judge(settings_, settings_.host_name, key, search.get());
 }
 
 /// A socket that leads to the host.

@@ -8,6 +8,7 @@
 
 #include <asio/awaitable.hpp>
 
+#include "podrun/base/event.hpp"
 #include "podrun/link/link.hpp"
 #include "podrun/ssh/connector.hpp"
 #include "podrun/ssh/dial.hpp"
@@ -44,6 +45,7 @@ class Connection {
  private:
   asio::awaitable<void> log_in();
   asio::awaitable<HostKeyDecision> greet();
+  asio::awaitable<HostKeyDecision> judge(HostKey key);
   asio::awaitable<int> find_way();
 
   const SshWorld& world_;
@@ -55,6 +57,7 @@ class Connection {
   std::optional<Jump> jump_;
   std::optional<Tunnel> tunnel_;          ///< as long as the connection
   std::unique_ptr<Transport> transport_;  ///< until the login
+  std::shared_ptr<Event> search_;         ///< for a key on another thread
   std::optional<Login> login_;
   std::shared_ptr<Session> session_;  ///< after it
   std::optional<Failure> stopped_;

@@ -2,6 +2,8 @@
 #include "podrun/ssh/host_keys.hpp"
 
 #include <algorithm>
+#include <optional>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -9,6 +11,7 @@
 #include "podrun/base/shell_quote.hpp"
 #include "podrun/hosts/host.hpp"
 #include "podrun/ssh/algorithms.hpp"
+#include "podrun/ssh/key_blob.hpp"
 #include "podrun/ssh/known_hosts_store.hpp"
 
 namespace podrun {
@@ -25,36 +28,29 @@ HostKeyDecision refused(std::string what, Retry retry = Retry::no) {
   return {HostKeyDecision::Kind::refused, Failure{"host key", std::move(what), retry}};
 }
 
-HostKeyDecision changed(const HostKeyTarget& target, const HostKey& key, const KnownKey& known) {
-  if (known.file.empty()) {
-    return refused(fmt::format("the host key has changed: {}, but it was {} before, in this run",
-                               describe(key), describe(known.key)));
-  }
-  const std::string type = known.key.type == key.type ? "" : known.key.type + ", ";
-  return refused(
-      fmt::format("the host key has changed: {}, but known_hosts has {} ({}{}:{}); if that is right: "
-                  "ssh-keygen -R {} -f {}",
-                  describe(key), fingerprint(known.key), type, known.file, known.line,
-                  shell_quote(known_hosts_name(target.host, target.port)), shell_quote(known.file)));
+/// How to see on the host which key it has.
+std::string see_on_host(const HostKey& key) {
+  std::string_view kind = key.type;
+  if (kind.starts_with("ssh-")) kind.remove_prefix(4);
+  if (kind.starts_with("ecdsa-")) kind = "ecdsa";
+  return fmt::format("ssh-keygen -lf /etc/ssh/ssh_host_{}_key.pub", kind);
 }
 
-HostKeyDecision unknown(const SshSettings& settings, const HostKeyTarget& target, const HostKey& key) {
-  const std::string what = "the host key is not known: " + describe(key);
-  if (settings.host_key_check == HostKeyCheck::ask) {
-    return refused(what +
-                       ", and StrictHostKeyChecking is ask (podrun asks on a terminal; to accept new ones "
-                       "without asking: -o StrictHostKeyChecking=accept-new)",
-                   Retry::after_asking);
+std::string describe_change(const HostKey& key, const KnownKey& known) {
+  if (known.file.empty()) {
+    return fmt::format("{}, but it was {} before, in this run", describe(key), describe(known.key));
   }
-  std::string scan;
-  if (!settings.user_known_hosts.empty() && settings.host_key_alias.empty()) {
-    scan = fmt::format("ssh-keyscan -p {} {} >> {}, or ", target.port, shell_quote(target.host),
-                       shell_quote(settings.user_known_hosts.front()));
-  }
-  return refused(
-      fmt::format("{}, and StrictHostKeyChecking is yes; if that is right: {}"
-                  "-o StrictHostKeyChecking=accept-new",
-                  what, scan));
+  const std::string type = known.key.type == key.type ? "" : known.key.type + ", ";
+  return fmt::format("{}, but known_hosts has {} ({}{}:{})", describe(key), fingerprint(known.key), type,
+                     known.file, known.line);
+}
+
+/// Nothing when it is long enough, or no RSA key.
+std::optional<std::string> too_short(const SshSettings& settings, const HostKey& key) {
+  const auto bits = rsa_bits(key.blob);
+  if (!bits || *bits >= settings.required_rsa_size) return std::nullopt;
+  return fmt::format("the host key {} has {} bits, and RequiredRSASize is {} (give the host a longer key)",
+                     describe(key), *bits, settings.required_rsa_size);
 }
 
 }  // namespace
@@ -91,9 +87,17 @@ std::string HostKeys::algorithms(const SshSettings& settings, const std::string&
                               : known_hosts(settings).known_types(target.host, target.port));
 }
 
-HostKeyDecision HostKeys::judge(const SshSettings& settings, const std::string& host, const HostKey& key) {
+std::shared_ptr<HashedSearch> HostKeys::search_for(const SshSettings& settings, const std::string& host,
+                                                   const HostKey& key) {
   const HostKeyTarget target = host_key_target(settings, host);
-  const KeyCheck check = known_hosts(settings).check(target.host, target.port, key);
+  return known_hosts(settings).search_for(target.host, target.port, key);
+}
+
+HostKeyDecision HostKeys::judge(const SshSettings& settings, const std::string& host, const HostKey& key,
+                                const HashedSearch* search) {
+  if (auto why = too_short(settings, key)) return refused(*std::move(why));
+  const HostKeyTarget target = host_key_target(settings, host);
+  const KeyCheck check = known_hosts(settings).check(target.host, target.port, key, search);
   if (check.verdict == KeyVerdict::known) return {};
   if (check.verdict == KeyVerdict::revoked) {
     return refused(fmt::format("the host key {} is revoked ({}:{})", describe(key), check.entry->file,
@@ -102,22 +106,65 @@ HostKeyDecision HostKeys::judge(const SshSettings& settings, const std::string& 
   if (check.verdict == KeyVerdict::other_type) {
     const std::string offered = algorithms(settings, host);
     hashed_types_[known_hosts_name(target.host, target.port)] = check.other_types;
-    HostKeyDecision decision = changed(target, key, *check.entry);
-    if (algorithms(settings, host) != offered) decision.kind = HostKeyDecision::Kind::connect_again;
-    return decision;
+    if (algorithms(settings, host) != offered)
+      return {HostKeyDecision::Kind::connect_again, Failure{"host key", describe_change(key, *check.entry)}};
+    return changed(settings, target, key, *check.entry);
   }
-  if (check.verdict == KeyVerdict::changed) return changed(target, key, *check.entry);
+  if (check.verdict == KeyVerdict::changed) return changed(settings, target, key, *check.entry);
+  return unknown(settings, target, key);
+}
 
+HostKeyDecision HostKeys::changed(const SshSettings& settings, const HostKeyTarget& target,
+                                  const HostKey& key, const KnownKey& known) {
+  const std::string what = describe_change(key, known);
+  if (settings.host_key_check == HostKeyCheck::no) {
+    const std::string warning = fmt::format(
+        "WARNING: the host key of {} has changed: {}; somebody may be listening in. StrictHostKeyChecking "
+        "is no, so the login goes on, without an agent",
+        known_hosts_name(target.host, target.port), what);
+    if (warnings_.insert(warning).second) warn_(warning);
+    return {HostKeyDecision::Kind::in_doubt};
+  }
+  if (known.file.empty()) return refused("the host key has changed: " + what);
+  return refused(
+      fmt::format("the host key has changed: {}; compare it with the host's own: {}; if it is the same: "
+                  "ssh-keygen -R {} -f {}",
+                  what, see_on_host(key), shell_quote(known_hosts_name(target.host, target.port)),
+                  shell_quote(known.file)));
+}
+
+/// Stores it, leaves it to the user, or refuses it.
+HostKeyDecision HostKeys::unknown(const SshSettings& settings, const HostKeyTarget& target,
+                                  const HostKey& key) {
+  const std::string what = "the host key is not known: " + describe(key);
+  const auto authority = known_hosts(settings).find_authority(target.host, target.port);
+  if (authority && settings.host_key_check != HostKeyCheck::no) {
+    return refused(
+        fmt::format("{}, and {}:{} (@cert-authority) wants a host certificate, which podrun cannot check "
+                    "(connect by ssh: --via 'ssh {{host}}')",
+                    what, authority->file, authority->line));
+  }
   HostKeyQuestion question{known_hosts_name(target.host, target.port), key};
   if (!settings.user_known_hosts.empty()) question.file = settings.user_known_hosts.front();
   if (settings.hash_known_hosts) question.form = NameForm::hashed;
-  if (settings.host_key_check == HostKeyCheck::accept_new || settings.host_key_check == HostKeyCheck::no) {
+  if (settings.host_key_check <= HostKeyCheck::accept_new) {
     store(question);
     return {};
   }
+  const std::string compare = fmt::format(
+      "compare it with the host's own: {}; if it is the same: -o "
+      "StrictHostKeyChecking=accept-new",
+      see_on_host(key));
+  if (settings.host_key_check == HostKeyCheck::yes)
+    return refused(fmt::format("{}, and StrictHostKeyChecking is yes; {}", what, compare));
+  if (settings.batch_mode)
+    return refused(fmt::format("{}, StrictHostKeyChecking is ask, and BatchMode is yes; {}", what, compare));
   const bool asked = std::find(questions_.begin(), questions_.end(), question) != questions_.end();
-  if (settings.host_key_check == HostKeyCheck::ask && !asked) questions_.push_back(question);
-  return unknown(settings, target, key);
+  if (!asked) questions_.push_back(question);
+  return refused(what +
+                     ", and StrictHostKeyChecking is ask (podrun asks on a terminal; to accept new ones "
+                     "without asking: -o StrictHostKeyChecking=accept-new)",
+                 Retry::after_asking);
 }
 
 std::vector<std::string> HostKeys::passed_over() const {

@@ -23,7 +23,7 @@ constexpr std::array kUnsupported = std::to_array<UnsupportedKeyword>({
     {"RevokedHostKeys", "none", "put @revoked lines into known_hosts"},
     {"KnownHostsCommand", "none", "put the keys into a file and name it in UserKnownHostsFile"},
     {"VerifyHostKeyDNS", "no,false,ask", "keys are not looked up in the DNS"},
-    {"RequiredRSASize", "1024,2048", "RSA keys must have 2048 bits"},
+    {"CheckHostIP", "no,false", "host keys are looked up by name alone"},
     {"PubkeyAuthentication", "yes,true,unbound,host-bound", "podrun logs in with keys only"},
     // What only a file can have.
     {"Host", "", "it begins a block of a configuration file"},
@@ -32,13 +32,13 @@ constexpr std::array kUnsupported = std::to_array<UnsupportedKeyword>({
 });
 
 // No forwarding, no terminal, one connection of our own: most keywords are about what podrun does not do.
-// Ways to log in that it does not have can only make the login fail; CheckHostIP and UpdateHostKeys only add
+// Ways to log in that it does not have can only make the login fail; UpdateHostKeys only adds
 // to known_hosts; without NoHostAuthenticationForLocalhost it is stricter. The last lines are names of older
 // versions.
 constexpr std::array kPassedOver = std::to_array<std::string_view>({
     // clang-format off
-    "AddKeysToAgent", "BatchMode", "CanonicalDomains", "CanonicalizeFallbackLocal", "CanonicalizeMaxDots",
-    "CanonicalizePermittedCNAMEs", "CASignatureAlgorithms", "ChannelTimeout", "CheckHostIP",
+    "AddKeysToAgent", "CanonicalDomains", "CanonicalizeFallbackLocal", "CanonicalizeMaxDots",
+    "CanonicalizePermittedCNAMEs", "CASignatureAlgorithms", "ChannelTimeout",
     "ClearAllForwardings", "Compression", "ControlMaster", "ControlPath", "ControlPersist", "DynamicForward",
     "EnableEscapeCommandline", "EnableSSHKeysign", "EscapeChar", "ExitOnForwardFailure", "FingerprintHash",
     "ForkAfterAuthentication", "ForwardAgent", "ForwardX11", "ForwardX11Timeout", "ForwardX11Trusted",
@@ -48,13 +48,13 @@ constexpr std::array kPassedOver = std::to_array<std::string_view>({
     "KbdInteractiveAuthentication", "KbdInteractiveDevices", "LocalCommand", "LocalForward", "LogLevel",
     "LogVerbose", "NoHostAuthenticationForLocalhost", "NumberOfPasswordPrompts", "ObscureKeystrokeTiming",
     "PasswordAuthentication", "PermitLocalCommand", "PermitRemoteOpen", "PKCS11Provider",
-    "PreferredAuthentications", "PubkeyAcceptedAlgorithms", "RekeyLimit", "RemoteCommand", "RemoteForward",
+    "PreferredAuthentications", "RekeyLimit", "RemoteCommand", "RemoteForward",
     "RequestTTY", "SecurityKeyProvider", "SendEnv", "SessionType", "SetEnv", "StdinNull",
     "StreamLocalBindMask", "StreamLocalBindUnlink", "SyslogFacility", "Tag", "TCPKeepAlive", "Tunnel",
     "TunnelDevice", "UpdateHostKeys", "VersionAddendum", "VisualHostKey", "WarnWeakCrypto", "XAuthLocation",
     "AFSTokenPassing", "ChallengeResponseAuthentication", "Cipher", "CompressionLevel", "DSAAuthentication",
     "FallBackToRsh", "GlobalKnownHostsFile2", "HostbasedKeyTypes", "KeepAlive", "KerberosAuthentication",
-    "KerberosTGTPassing", "Protocol", "ProtocolKeepAlives", "PubkeyAcceptedKeyTypes", "RhostsAuthentication",
+    "KerberosTGTPassing", "Protocol", "ProtocolKeepAlives", "RhostsAuthentication",
     "RhostsRSAAuthentication", "RSAAuthentication", "SetupTimeOut", "SkeyAuthentication", "SmartcardDevice",
     "TISAuthentication", "UseBlacklistedKeys", "UsePrivilegedPort", "UserKnownHostsFile2", "UseRoaming",
     "UseRsh",
@@ -74,6 +74,7 @@ Keywords make_keywords() {
   for (const UnsupportedKeyword& unsupported : kUnsupported)
     add({unsupported.name, 0, nullptr, &unsupported});
   for (const std::string_view name : kPassedOver) add({name, 0, nullptr, nullptr});
+  keywords.emplace("pubkeyacceptedkeytypes", keywords.at("pubkeyacceptedalgorithms"));  // its older name
   return keywords;
 }
 

@@ -14,6 +14,7 @@
 #include <libssh/libssh.h>
 
 #include "podrun/base/error.hpp"
+#include "podrun/ssh/algorithms.hpp"
 #include "podrun/ssh/host_key.hpp"
 #include "podrun/ssh/key_blob.hpp"
 
@@ -39,6 +40,24 @@ SshKey public_key(const std::string& blob) {
   return {key, ssh_key_free};
 }
 
+bool is_rsa(const std::string& blob) { return rsa_bits(blob).has_value(); }
+
+/// Whether the settings let us offer this key.
+bool is_allowed(const SshSettings& settings, const std::string& blob) {
+  if (blob.empty()) return true;  // not known before it is unlocked
+  if (const auto bits = rsa_bits(blob); bits && *bits < settings.required_rsa_size) return false;
+  const std::string& configured = settings.public_key_algorithms;
+  return accepts_key_type(configured.empty() ? kPublicKeyAlgorithms : configured, key_type(blob));
+}
+
+std::string name_of(const AgentKey& key) { return fmt::format("the agent's \"{}\"", key.comment); }
+
+std::string name_of(const std::variant<AgentKey, std::shared_ptr<const Identity>>& key) {
+  if (const auto* const identity = std::get_if<std::shared_ptr<const Identity>>(&key))
+    return (*identity)->name;
+  return name_of(std::get<AgentKey>(key));
+}
+
 std::string method_names(unsigned methods) {
   std::vector<std::string> names;
   for (const auto& [method, name] :
@@ -53,8 +72,9 @@ std::string method_names(unsigned methods) {
 
 }  // namespace
 
-Login::Login(Transport& transport, Credentials& credentials, const SshSettings& settings)
-    : transport_(transport), credentials_(credentials), settings_(settings) {
+Login::Login(Transport& transport, Credentials& credentials, const SshSettings& settings, HostTrust trust)
+    : transport_(transport), credentials_(credentials), settings_(settings), trust_(trust) {
+  if (trust == HostTrust::in_doubt) return;
   if (const Agent* agent = credentials.agents.find(settings.agent_socket)) agent_.emplace(*agent);
 }
 
@@ -71,7 +91,8 @@ asio::awaitable<void> Login::run() {
   const std::vector<Candidate> all = co_await candidates();
   for (auto candidate = all.begin(); candidate != all.end();) {
     std::vector<AgentKey> agents;  // those in a row are offered together
-    while (candidate != all.end() && std::holds_alternative<AgentKey>(candidate->key))
+    while (candidate != all.end() && std::holds_alternative<AgentKey>(candidate->key) &&
+           (agents.empty() || is_rsa(agents.front().blob) == is_rsa(candidate->blob)))
       agents.push_back(std::get<AgentKey>((candidate++)->key));
     Answer answer = Answer::refused;
     if (!agents.empty()) {
@@ -128,6 +149,11 @@ asio::awaitable<std::vector<Login::Candidate>> Login::candidates() {
       all.push_back({blob, identity});
     }
   }
+  std::erase_if(all, [this](const Candidate& candidate) {
+    const bool allowed = is_allowed(settings_, candidate.blob);
+    if (!allowed) not_allowed_.push_back(name_of(candidate.key));
+    return !allowed;
+  });
   std::stable_partition(all.begin(), all.end(), [this](const Candidate& candidate) {
     return !candidate.blob.empty() && candidate.blob == credentials_.memory.last_accepted;
   });
@@ -135,6 +161,7 @@ asio::awaitable<std::vector<Login::Candidate>> Login::candidates() {
 }
 
 asio::awaitable<Login::Answer> Login::offer(const Identity& identity) {
+  const std::uint64_t sent = transport_.packets_sent();
   offered_.push_back(identity.name);
   if (!identity.key) {
     co_await try_locked(identity);
@@ -144,17 +171,20 @@ asio::awaitable<Login::Answer> Login::offer(const Identity& identity) {
   const ssh_key key = identity.key.get();
   const int result = co_await transport_.finish(
       [&] { return ssh_userauth_publickey(session, settings_.user.c_str(), key); }, SSH_AUTH_AGAIN);
+  note_unsent(sent, 1);
   co_return judge(result, identity.public_blob);
 }
 
 /// Whether the server would take it is found out without its private part. Another key may do without asking.
 asio::awaitable<void> Login::try_locked(const Identity& identity) {
+  const std::uint64_t sent = transport_.packets_sent();
   const ssh_session session = transport_.session();
   if (const SshKey key = public_key(identity.public_blob)) {
     const int result = co_await transport_.finish(
         [&] { return ssh_userauth_try_publickey(session, settings_.user.c_str(), key.get()); },
         SSH_AUTH_AGAIN);
     if (result == SSH_AUTH_ERROR) throw HostError(transport_.failure());
+    note_unsent(sent, 1);
     if (result != SSH_AUTH_SUCCESS) co_return;
   }
   if (locked_.empty()) locked_ = identity.locked_file;
@@ -162,7 +192,9 @@ asio::awaitable<void> Login::try_locked(const Identity& identity) {
 
 /// libssh offers all that it is shown, one after the other, up to one that the agent fails to sign with.
 asio::awaitable<Login::Answer> Login::offer_agents(std::vector<AgentKey> keys) {
-  for (const AgentKey& key : keys) offered_.push_back(fmt::format("the agent's \"{}\"", key.comment));
+  const std::uint64_t sent = transport_.packets_sent();
+  const std::size_t count = keys.size();
+  for (const AgentKey& key : keys) offered_.push_back(name_of(key));
   if (agent_descriptor_ < 0) {
     agent_descriptor_ = agent_->release_descriptor();
     ssh_set_agent_socket(transport_.session(), agent_descriptor_);
@@ -174,7 +206,10 @@ asio::awaitable<Login::Answer> Login::offer_agents(std::vector<AgentKey> keys) {
       co_await transport_.wait();
       result = co_await ask_agent();
     }
-    if (result != SSH_AUTH_ERROR) co_return judge(result, agent_->last_asked());
+    if (result != SSH_AUTH_ERROR) {
+      note_unsent(sent, count);
+      co_return judge(result, agent_->last_asked());
+    }
     const auto failed = std::find_if(
         keys.begin(), keys.end(), [this](const AgentKey& key) { return key.blob == agent_->last_asked(); });
     keys.erase(keys.begin(), failed == keys.end() ? failed : std::next(failed));
@@ -226,7 +261,21 @@ Login::Answer Login::judge(int result, const std::string& blob) {
   return Answer::accepted;
 }
 
+/// libssh sends no RSA key to a server that takes none of the signatures it may make (server-sig-algs of RFC
+/// 8308), and says that the key was denied. `sent`: the packets before the last `count` keys were offered.
+void Login::note_unsent(std::uint64_t sent, std::size_t count) {
+  if (transport_.packets_sent() != sent) return;
+  const auto first = offered_.end() - static_cast<std::ptrdiff_t>(count);
+  unsent_.insert(unsent_.end(), first, offered_.end());
+  offered_.erase(first, offered_.end());
+}
+
 void Login::ask_for_passphrase() {
+  if (settings_.batch_mode) {
+    throw HostError(
+        {transport_.stage(),
+         fmt::format("the key {} needs its passphrase, and BatchMode is yes (ssh-add it)", locked_)});
+  }
   std::vector<std::string>& files = credentials_.memory.locked_files;
   if (std::find(files.begin(), files.end(), locked_) == files.end()) files.push_back(locked_);
   const std::string what =
@@ -234,20 +283,38 @@ void Login::ask_for_passphrase() {
   throw HostError({transport_.stage(), what, Retry::after_asking});
 }
 
+/// What was offered, and what was not and why.
+std::string Login::offers() const {
+  std::vector<std::string> parts;
+  if (!offered_.empty()) parts.push_back(fmt::format("offered: {}", fmt::join(offered_, ", ")));
+  if (!unsent_.empty()) {
+    parts.push_back(
+        fmt::format("not offered: {}, since the server takes no RSA signature that podrun may make "
+                    "(PubkeyAcceptedAlgorithms)",
+                    fmt::join(unsent_, ", ")));
+  }
+  if (!not_allowed_.empty()) {
+    parts.push_back(fmt::format("not offered: {}, by PubkeyAcceptedAlgorithms or RequiredRSASize",
+                                fmt::join(not_allowed_, ", ")));
+  }
+  if (trust_ == HostTrust::in_doubt)
+    parts.emplace_back("the agent is not used, since the host key has changed");
+  if (parts.empty() && settings_.identity_files.empty()) {
+    parts.emplace_back("there is no key to offer: --identity FILE, ssh-add, or ~/.ssh/id_ed25519");
+  } else if (parts.empty()) {
+    parts.push_back(fmt::format("there is no key to offer; IdentityFile is {}",
+                                fmt::join(settings_.identity_files, ", ")));
+  }
+  return fmt::format("{}", fmt::join(parts, "; "));
+}
+
 void Login::refuse() {
   if (!locked_.empty()) ask_for_passphrase();
-  std::string offered = fmt::format("offered: {}", fmt::join(offered_, ", "));
-  if (offered_.empty() && settings_.identity_files.empty()) {
-    offered = "there is no key to offer: --identity FILE, ssh-add, or ~/.ssh/id_ed25519";
-  } else if (offered_.empty()) {
-    offered = fmt::format("there is no key to offer; IdentityFile is {}",
-                          fmt::join(settings_.identity_files, ", "));
-  }
   const int methods = ssh_userauth_list(transport_.session(), nullptr);
   const std::string trouble = agent_ ? agent_->trouble() : "";
   throw HostError(
       {transport_.stage(), fmt::format("permission denied for {} ({}; the server {} {}{}{})", settings_.user,
-                                       offered, wants_more_ ? "takes a key but wants more:" : "accepts",
+                                       offers(), wants_more_ ? "takes a key but wants more:" : "accepts",
                                        method_names(static_cast<unsigned>(methods)),
                                        trouble.empty() ? "" : "; the agent: ", trouble)});
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -32,10 +33,14 @@ struct Credentials {
   BlockingPool& pool;  ///< libssh waits for the agent, which may ask its user
 };
 
+/// in_doubt: the host's key has changed, so no agent is used. Keys of files are: a signature is good for this
+/// one session only (RFC 4252 section 7).
+enum class HostTrust { full, in_doubt };
+
 /// One login by public key. RFC 4252
 class Login {
  public:
-  Login(Transport& transport, Credentials& credentials, const SshSettings& settings);
+  Login(Transport& transport, Credentials& credentials, const SshSettings& settings, HostTrust trust);
   Login(const Login&) = delete;
   Login& operator=(const Login&) = delete;
 
@@ -62,6 +67,8 @@ class Login {
   asio::awaitable<Answer> offer_nothing();
   Answer judge(int result, const std::string& blob);
   IdentityList find_identities();
+  void note_unsent(std::uint64_t sent, std::size_t count);
+  std::string offers() const;
   [[noreturn]] void refuse();
   [[noreturn]] void ask_for_passphrase();
 
@@ -70,9 +77,12 @@ class Login {
   const SshSettings& settings_;
   std::optional<AgentProxy> agent_;  ///< nothing: there is none
   int agent_descriptor_ = -1;        ///< libssh's end, once it has one; the session would close it
+  const HostTrust trust_;
   std::vector<std::string> offered_;
-  std::string locked_;       ///< a file with a passphrase that the server would take
-  bool wants_more_ = false;  ///< than a key that it has taken (AuthenticationMethods)
+  std::vector<std::string> not_allowed_;  ///< by PubkeyAcceptedAlgorithms or RequiredRSASize
+  std::vector<std::string> unsent_;       ///< RSA keys: the server takes none of our signatures
+  std::string locked_;                    ///< a file with a passphrase that the server would take
+  bool wants_more_ = false;               ///< than a key that it has taken (AuthenticationMethods)
 };
 
 }  // namespace podrun

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "podrun/ssh/setting_keywords.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 
@@ -66,6 +67,15 @@ void set_text(Settings& settings, const Value& value) {
 /// Read by the one who looks for the settings of a host.
 void check_word(Settings&, const Value& value) { value.word(); }
 
+void set_rsa_size(Settings& settings, const Value& value) {
+  constexpr unsigned kLeast = 1024;  // of ssh, whatever is configured
+  settings.required_rsa_size = std::max(kLeast, value.number(0U, "a number of bits"));
+}
+
+constexpr SettingKeyword trust(std::string_view name, void (*apply)(Settings&, const Value&)) {
+  return {.name = name, .apply = apply, .reach = Reach::jump_hosts_too};
+}
+
 void add_identity(Settings& s, const Value& v) { add_file(s, s.identity_files, v); }
 
 constexpr std::array kKeywords = std::to_array<SettingKeyword>({
@@ -88,16 +98,20 @@ constexpr std::array kKeywords = std::to_array<SettingKeyword>({
     {"CertificateFile", add_certificate, Repeat::adds_up},
     {"IdentitiesOnly", set_flag<&Settings::identities_only>},
     {"IdentityAgent", [](Settings& s, const Value& v) { s.agent_socket = v.agent_socket(); }},
-    {"StrictHostKeyChecking", set_host_key_check},
-    {"UserKnownHostsFile", [](Settings& s, const Value& v) { s.user_known_hosts = v.paths(); }},
-    {"GlobalKnownHostsFile", [](Settings& s, const Value& v) { s.global_known_hosts = v.home_paths(); }},
-    {"HashKnownHosts", set_flag<&Settings::hash_known_hosts>},
     {"HostKeyAlias", [](Settings& s, const Value& v) { s.host_key_alias = lower_case(v.word()); }},
-    {"KexAlgorithms", set_algorithms<AlgorithmKind::kex, &Settings::kex_algorithms>},
-    {"HostKeyAlgorithms", set_algorithms<AlgorithmKind::host_key, &Settings::host_key_algorithms>},
-    {"Ciphers", set_algorithms<AlgorithmKind::cipher, &Settings::ciphers>},
-    {"MACs", set_algorithms<AlgorithmKind::mac, &Settings::macs>},
     {"IgnoreUnknown", check_word},
+    trust("StrictHostKeyChecking", set_host_key_check),
+    trust("UserKnownHostsFile", [](Settings& s, const Value& v) { s.user_known_hosts = v.paths(); }),
+    trust("GlobalKnownHostsFile", [](Settings& s, const Value& v) { s.global_known_hosts = v.home_paths(); }),
+    trust("HashKnownHosts", set_flag<&Settings::hash_known_hosts>),
+    trust("RequiredRSASize", set_rsa_size),
+    trust("BatchMode", set_flag<&Settings::batch_mode>),
+    trust("KexAlgorithms", set_algorithms<AlgorithmKind::kex, &Settings::kex_algorithms>),
+    trust("HostKeyAlgorithms", set_algorithms<AlgorithmKind::host_key, &Settings::host_key_algorithms>),
+    trust("Ciphers", set_algorithms<AlgorithmKind::cipher, &Settings::ciphers>),
+    trust("MACs", set_algorithms<AlgorithmKind::mac, &Settings::macs>),
+    trust("PubkeyAcceptedAlgorithms",
+          set_algorithms<AlgorithmKind::public_key, &Settings::public_key_algorithms>),
 });
 
 }  // namespace

@@ -12,8 +12,9 @@
 // How a host is reached over SSH: what ssh_config(5) calls by the same names. Pure.
 namespace podrun {
 
-/// StrictHostKeyChecking: what becomes of a host key that is not known yet. A changed key is always refused.
-enum class HostKeyCheck { accept_new, yes, no, ask };
+/// StrictHostKeyChecking: what becomes of a host key that is not known yet. Only `no` accepts a changed key.
+/// From the laxest to the strictest.
+enum class HostKeyCheck { no, accept_new, ask, yes };
 enum class AddressFamily { any, ipv4, ipv6 };
 
 struct SshSettings {
@@ -38,12 +39,15 @@ struct SshSettings {
   std::vector<std::string> global_known_hosts = {};
   bool hash_known_hosts = false;
   std::string host_key_alias = {};
+  unsigned required_rsa_size = 2048;  ///< bits of RSA keys, the host's and the user's
+  bool batch_mode = false;            ///< no question about a new host key or a passphrase
 
   // Algorithms by preference, comma-separated; empty: ours
   std::string kex_algorithms = {};
   std::string host_key_algorithms = {};
   std::string ciphers = {};
   std::string macs = {};
+  std::string public_key_algorithms = {};  ///< PubkeyAcceptedAlgorithms
 
   std::optional<std::chrono::seconds> connect_timeout = std::nullopt;
   std::optional<unsigned> connection_attempts = std::nullopt;

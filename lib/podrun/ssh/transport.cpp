@@ -102,6 +102,10 @@ void Transport::set(ssh_options_e option, const std::string& value) {
   if (ssh_options_set(session_.get(), option, value.c_str()) < 0) throw HostError(failure());
 }
 
+void Transport::set(ssh_options_e option, unsigned value) {
+  if (ssh_options_set(session_.get(), option, &value) < 0) throw HostError(failure());
+}
+
 asio::awaitable<void> Transport::connect() {
   const auto continue_connect = [this] { return given_ ? ssh_connect(session_.get()) : begin(); };
   for (;;) {

@@ -35,6 +35,7 @@ class Transport {
   ssh_session session() const { return session_.get(); }
   /// Throws HostError when libssh does not take the value.
   void set(ssh_options_e option, const std::string& value);
+  void set(ssh_options_e option, unsigned value);
   /// Exchanges banners and keys: everything before the host key is known. Throws HostError.
   asio::awaitable<void> connect();
   /// Handles what has arrived, at most one read; false when there was nothing.

@@ -110,6 +110,7 @@ class Comparison {
     same("addressfamily", families[static_cast<std::size_t>(ours_.address_family)]);
     same("identitiesonly", ours_.identities_only ? "yes" : "no");
     same("hashknownhosts", ours_.hash_known_hosts ? "yes" : "no");
+    same("batchmode", ours_.batch_mode ? "yes" : "no");
     same("connectionattempts", std::to_string(ours_.connection_attempts.value_or(1)));
     same("serveralivecountmax", std::to_string(ours_.alive_count_max));
     compare_those_with_our_default();
@@ -119,6 +120,7 @@ class Comparison {
     compare_algorithms("hostkeyalgorithms", AlgorithmKind::host_key, ours_.host_key_algorithms);
     compare_algorithms("ciphers", AlgorithmKind::cipher, ours_.ciphers);
     compare_algorithms("macs", AlgorithmKind::mac, ours_.macs);
+    compare_algorithms("pubkeyacceptedalgorithms", AlgorithmKind::public_key, ours_.public_key_algorithms);
   }
 
  private:
@@ -134,7 +136,9 @@ class Comparison {
     const std::string interval = first(ssh_, "serveraliveinterval");
     if (interval != "0" || ours_.alive_interval != SshSettings().alive_interval)
       same("serveraliveinterval", std::to_string(ours_.alive_interval.count()));
-    const Texts checks = {"accept-new", "true", "false", "ask"};
+    const Texts checks = {"false", "accept-new", "ask", "true"};
+    if (ours_.required_rsa_size != SshSettings().required_rsa_size)
+      same("requiredrsasize", std::to_string(ours_.required_rsa_size));
     const std::string check = checks[static_cast<std::size_t>(ours_.host_key_check)];
     if (check != "accept-new" || first(ssh_, "stricthostkeychecking") != "ask")
       same("stricthostkeychecking", check);

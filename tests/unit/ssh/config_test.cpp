@@ -90,6 +90,58 @@ TEST_F(SshConfigFiles, TheCommandLineIsNotForJumpHosts) {
   EXPECT_THAT(gate.identity_files, IsEmpty());
 }
 
+TEST_F(SshConfigFiles, OptionsAboutTrustAreForJumpHostsToo) {
+  fake_.files[kUsers] = "Host gate\n  UserKnownHostsFile /gates\n  PubkeyAcceptedAlgorithms ssh-rsa\n";
+  SshConfig config(
+      fake_.world(),
+      {.options = {"StrictHostKeyChecking=yes", "UserKnownHostsFile=/known/%h", "GlobalKnownHostsFile=none",
+                   "HashKnownHosts=yes", "HostKeyAlias=pod", "HostKeyAlgorithms=ssh-ed25519",
+                   "KexAlgorithms=curve25519-sha256", "Ciphers=aes256-gcm@openssh.com", "MACs=hmac-sha2-512",
+                   "PubkeyAcceptedAlgorithms=ssh-ed25519", "RequiredRSASize=4096", "BatchMode=yes",
+                   "ServerAliveInterval=99", "IdentitiesOnly=yes"}});
+  const SshSettings gate = config.settings_for_jump_host({.name = "gate"});
+  EXPECT_EQ(gate.host_key_check, HostKeyCheck::yes);
+  EXPECT_THAT(gate.user_known_hosts, ElementsAre("/known/gate"));
+  EXPECT_THAT(gate.global_known_hosts, IsEmpty());
+  EXPECT_TRUE(gate.hash_known_hosts);
+  EXPECT_EQ(gate.host_key_algorithms, "ssh-ed25519");
+  EXPECT_EQ(gate.kex_algorithms, "curve25519-sha256");
+  EXPECT_EQ(gate.ciphers, "aes256-gcm@openssh.com");
+  EXPECT_EQ(gate.macs, "hmac-sha2-512");
+  EXPECT_EQ(gate.public_key_algorithms, "ssh-ed25519");
+  EXPECT_EQ(gate.required_rsa_size, 4096U);
+  EXPECT_TRUE(gate.batch_mode);
+  EXPECT_EQ(gate.host_key_alias, "");
+  EXPECT_EQ(gate.alive_interval, 15s);
+  EXPECT_FALSE(gate.identities_only);
+}
+
+TEST_F(SshConfigFiles, AJumpHostIsCheckedByTheStricterOfOptionAndFile) {
+  const auto check = [&](const std::string& file, const std::string& option) {
+    fake_.files[kUsers] = file;
+    SshConfig config(fake_.world(), {.options = {"StrictHostKeyChecking=" + option}});
+    return config.settings_for_jump_host({.name = "gate"}).host_key_check;
+  };
+  const std::string none;
+  const std::string keyword = "StrictHostKeyChecking ";
+  EXPECT_EQ(check(none, "yes"), HostKeyCheck::yes);
+  EXPECT_EQ(check(none, "ask"), HostKeyCheck::ask);
+  EXPECT_EQ(check(none, "no"), HostKeyCheck::accept_new);
+  EXPECT_EQ(check(keyword + "yes", "accept-new"), HostKeyCheck::yes);
+  EXPECT_EQ(check(keyword + "no", "ask"), HostKeyCheck::ask);
+  EXPECT_EQ(check(keyword + "no", "no"), HostKeyCheck::no);
+}
+
+TEST_F(SshConfigFiles, AJumpHostIsCheckedNoLessThanTheHostsBehindIt) {
+  fake_.files[kUsers] = "Host pod\n  StrictHostKeyChecking yes\nHost gate\n  StrictHostKeyChecking no\n";
+  SshConfig config(fake_.world(), {});
+  EXPECT_EQ(config.settings_for_jump_host({.name = "gate"}).host_key_check, HostKeyCheck::no);
+  config.settings_for({.name = "other"});
+  EXPECT_EQ(config.settings_for_jump_host({.name = "gate"}).host_key_check, HostKeyCheck::accept_new);
+  config.settings_for({.name = "pod"});
+  EXPECT_EQ(config.settings_for_jump_host({.name = "gate"}).host_key_check, HostKeyCheck::yes);
+}
+
 TEST_F(SshConfigFiles, AnotherFileStandsForBoth) {
   fake_.files[kUsers] = "Port 1\n";
   fake_.files[kSystems] = "User system\n";

@@ -122,14 +122,14 @@ TEST_F(HostKeysTest, GoesOnWithoutAFileToWrite) {
   EXPECT_THAT(refusal("a", kSecond), StartsWith("the host key has changed: "));
 }
 
-TEST_F(HostKeysTest, DoesNotWaitForALockForEver) {
+TEST_F(HostKeysTest, NeedsNoLockToAppend) {
   directory.write("known_hosts", "");
   const int other = ::open(directory.path("known_hosts").c_str(), O_RDONLY | O_CLOEXEC);
   ASSERT_EQ(::flock(other, LOCK_EX), 0);
   EXPECT_EQ(keys.judge(settings, "a", kFirst).kind, Kind::accepted);
   EXPECT_EQ(keys.judge(settings, "b", kFirst).kind, Kind::accepted);
-  EXPECT_THAT(keys.warning(), HasSubstr("another program keeps it locked"));
-  EXPECT_EQ(stored(), "");
+  EXPECT_EQ(keys.warning(), "");
+  EXPECT_EQ(stored(), "a" + words(kFirst) + "b" + words(kFirst));
   ::close(other);
 }
 
@@ -152,20 +152,100 @@ TEST_F(HostKeysTest, TakesDevNullAsNoFile) {
   EXPECT_EQ(keys.warning(), "");
 }
 
-TEST_F(HostKeysTest, RefusesAChangedKeyWhateverThePolicy) {
+TEST_F(HostKeysTest, RefusesAChangedKey) {
   directory.write("known_hosts", "#\n[a]:2222" + words(kFirst));
   settings.port = 2222;
-  for (const HostKeyCheck check :
-       {HostKeyCheck::accept_new, HostKeyCheck::no, HostKeyCheck::yes, HostKeyCheck::ask}) {
+  for (const HostKeyCheck check : {HostKeyCheck::accept_new, HostKeyCheck::yes, HostKeyCheck::ask}) {
     settings.host_key_check = check;
     EXPECT_EQ(refusal("a", kSecond),
               "the host key has changed: " + fingerprint(kSecond) + " (ssh-ed25519), but known_hosts has " +
                   fingerprint(kFirst) + " (" + directory.path("known_hosts") +
-                  ":2); if that is right: ssh-keygen -R '[a]:2222' -f " + directory.path("known_hosts"));
+                  ":2); compare it with the host's own: ssh-keygen -lf /etc/ssh/ssh_host_ed25519_key.pub; if "
+                  "it is the same: ssh-keygen -R '[a]:2222' -f " +
+                  directory.path("known_hosts"));
   }
   EXPECT_THAT(keys.questions(), IsEmpty());
   EXPECT_EQ(keys.judge(settings, "a", kSecond).failure.retry, Retry::no);
   EXPECT_EQ(stored(), "#\n[a]:2222" + words(kFirst));
+}
+
+TEST_F(HostKeysTest, NoAcceptsAChangedKeyInDoubtAndWarnsOnce) {
+  directory.write("known_hosts", "a" + words(kFirst) + hashed_name("r") + words(kRsa));
+  const std::string before = stored();
+  settings.host_key_check = HostKeyCheck::no;
+  std::vector<std::string> warnings;
+  keys.on_changed([&](const std::string& warning) { warnings.push_back(warning); });
+  EXPECT_EQ(keys.judge(settings, "a", kFirst).kind, Kind::accepted);
+  EXPECT_EQ(keys.judge(settings, "a", kSecond).kind, Kind::in_doubt);
+  EXPECT_EQ(keys.judge(settings, "a", kSecond).kind, Kind::in_doubt);
+  EXPECT_THAT(warnings, ElementsAre("WARNING: the host key of a has changed: " + fingerprint(kSecond) +
+                                    " (ssh-ed25519), but known_hosts has " + fingerprint(kFirst) + " (" +
+                                    directory.path("known_hosts") +
+                                    ":1); somebody may be listening in. StrictHostKeyChecking is no, so the "
+                                    "login goes on, without an agent"));
+  EXPECT_EQ(keys.judge(settings, "r", kFirst).kind, Kind::connect_again);
+  EXPECT_THAT(warnings, SizeIs(1));
+  EXPECT_EQ(keys.judge(settings, "r", kFirst).kind, Kind::in_doubt);
+  EXPECT_THAT(warnings, SizeIs(2));
+  EXPECT_EQ(stored(), before);
+}
+
+TEST_F(HostKeysTest, SaysWhereTheHostHasAKeyOfThisType) {
+  settings.host_key_check = HostKeyCheck::yes;
+  EXPECT_THAT(refusal("a", kRsa), HasSubstr(" ssh-keygen -lf /etc/ssh/ssh_host_rsa_key.pub;"));
+  EXPECT_THAT(refusal("a", test_key(1, "ecdsa-sha2-nistp384")),
+              HasSubstr(" ssh-keygen -lf /etc/ssh/ssh_host_ecdsa_key.pub;"));
+}
+
+TEST_F(HostKeysTest, RefusesAShortRsaKeyEvenAKnownOne) {
+  directory.write("known_hosts", "a" + words(kRsa));
+  EXPECT_EQ(keys.judge(settings, "a", kRsa).kind, Kind::accepted);
+  settings.required_rsa_size = 3072;
+  EXPECT_EQ(refusal("a", kRsa),
+            "the host key " + fingerprint(kRsa) +
+                " (ssh-rsa) has 2048 bits, and RequiredRSASize is 3072 (give the host a longer key)");
+  EXPECT_EQ(keys.judge(settings, "b", kFirst).kind, Kind::accepted);
+}
+
+TEST_F(HostKeysTest, RefusesAnUnknownKeyWhereACertificateIsWanted) {
+  directory.write("known_hosts", "#\n@cert-authority *.pod" + words(kSecond) + "known.pod" + words(kFirst));
+  settings.port = 2222;
+  for (const HostKeyCheck check : {HostKeyCheck::accept_new, HostKeyCheck::yes, HostKeyCheck::ask}) {
+    settings.host_key_check = check;
+    EXPECT_EQ(refusal("a.pod", kFirst),
+              "the host key is not known: " + fingerprint(kFirst) + " (ssh-ed25519), and " +
+                  directory.path("known_hosts") +
+                  ":2 (@cert-authority) wants a host certificate, which podrun cannot check (connect by ssh: "
+                  "--via 'ssh {host}')");
+  }
+  EXPECT_THAT(keys.questions(), IsEmpty());
+  EXPECT_EQ(keys.judge(settings, "known.pod", kFirst).kind, Kind::accepted);
+  settings.host_key_check = HostKeyCheck::accept_new;
+  EXPECT_EQ(keys.judge(settings, "b", kFirst).kind, Kind::accepted);
+}
+
+TEST_F(HostKeysTest, AsksNothingInBatchMode) {
+  settings.host_key_check = HostKeyCheck::ask;
+  settings.batch_mode = true;
+  const HostKeyDecision decision = keys.judge(settings, "a", kFirst);
+  EXPECT_EQ(decision.kind, Kind::refused);
+  EXPECT_EQ(decision.failure.retry, Retry::no);
+  EXPECT_THAT(decision.failure.what, HasSubstr("BatchMode is yes; "));
+  EXPECT_THAT(keys.questions(), IsEmpty());
+}
+
+TEST_F(HostKeysTest, LooksThroughManyHashedNamesElsewhere) {
+  std::string text = hashed_name("changed") + words(kSecond) + hashed_name("known") + words(kFirst);
+  for (int line = 0; line < 1000; ++line)
+    text += "|1|" + std::string(27, 'A') + "=|" + std::string(27, 'A') + '=' + words(kSecond);
+  directory.write("known_hosts", text);
+  EXPECT_EQ(keys.search_for(settings, "known", kFirst), nullptr);
+  const auto search = keys.search_for(settings, "changed", kFirst);
+  ASSERT_NE(search, nullptr);
+  EXPECT_EQ(keys.judge(settings, "new", kFirst).kind, Kind::accepted);
+  search->run();
+  EXPECT_EQ(keys.judge(settings, "changed", kFirst, search.get()).kind, Kind::refused);
+  EXPECT_EQ(keys.judge(settings, "changed", kFirst).kind, Kind::refused);
 }
 
 TEST_F(HostKeysTest, RefusesARevokedKey) {
@@ -176,14 +256,15 @@ TEST_F(HostKeysTest, RefusesARevokedKey) {
   EXPECT_EQ(keys.judge(settings, "b", kSecond).kind, Kind::accepted);
 }
 
-TEST_F(HostKeysTest, YesSaysHowToGetTheKey) {
+TEST_F(HostKeysTest, YesSaysHowToCompareTheKey) {
   settings.host_key_check = HostKeyCheck::yes;
   settings.port = 2222;
   EXPECT_EQ(
       refusal("a", kFirst),
       "the host key is not known: " + fingerprint(kFirst) +
-          " (ssh-ed25519), and StrictHostKeyChecking is yes; if that is right: ssh-keyscan -p 2222 a >> " +
-          directory.path("known_hosts") + ", or -o StrictHostKeyChecking=accept-new");
+          " (ssh-ed25519), and StrictHostKeyChecking is yes; compare it with the host's own: ssh-keygen "
+          "-lf /etc/ssh/ssh_host_ed25519_key.pub; if it is the same: -o "
+          "StrictHostKeyChecking=accept-new");
   EXPECT_THAT(keys.questions(), IsEmpty());
   EXPECT_TRUE(directory.empty());
 }
@@ -231,10 +312,13 @@ TEST_F(HostKeysTest, ConnectsAgainOnceForAKeyOfAnotherType) {
   EXPECT_EQ(keys.judge(settings, "a", kFirst).kind, Kind::connect_again);
   EXPECT_THAT(keys.algorithms(settings, "a"), StartsWith("rsa-sha2-512,rsa-sha2-256,ssh-ed25519,"));
   EXPECT_EQ(keys.judge(settings, "a", kRsa).kind, Kind::accepted);
-  EXPECT_EQ(refusal("a", kFirst),
-            "the host key has changed: " + fingerprint(kFirst) + " (ssh-ed25519), but known_hosts has " +
-                fingerprint(kRsa) + " (ssh-rsa, " + directory.path("known_hosts") +
-                ":1); if that is right: ssh-keygen -R a -f " + directory.path("known_hosts"));
+  EXPECT_EQ(
+      refusal("a", kFirst),
+      "the host key has changed: " + fingerprint(kFirst) + " (ssh-ed25519), but known_hosts has " +
+          fingerprint(kRsa) + " (ssh-rsa, " + directory.path("known_hosts") +
+          ":1); compare it with the host's own: ssh-keygen -lf /etc/ssh/ssh_host_ed25519_key.pub; if it "
+          "is the same: ssh-keygen -R a -f " +
+          directory.path("known_hosts"));
 }
 
 TEST_F(HostKeysTest, DoesNotConnectAgainForATypeThatWasAskedForFirst) {

@@ -156,12 +156,12 @@ TEST(SshSettings, RefuseWhatWouldChangeRouteOrTrust) {
             "-o: \"BindInterface\" is not supported (BindAddress takes the address of the interface)");
   for (const char* option :
        {"ProxyUseFdpass=yes", "BindInterface=eth1", "CanonicalizeHostname=always", "RevokedHostKeys=/krl",
-        "KnownHostsCommand=/bin/x", "VerifyHostKeyDNS=yes", "RequiredRSASize=4096", "PubkeyAuthentication=no",
+        "KnownHostsCommand=/bin/x", "VerifyHostKeyDNS=yes", "CheckHostIP=yes", "PubkeyAuthentication=no",
         "Host=*", "Match=all", "Include=x"}) {
     EXPECT_THAT(error_of(option), HasSubstr("is not supported (")) << option;
   }
   for (const char* option : {"ProxyUseFdpass=no", "CanonicalizeHostname=No", "RevokedHostKeys=none",
-                             "VerifyHostKeyDNS=ask", "RequiredRSASize=2048", "PubkeyAuthentication=yes"}) {
+                             "VerifyHostKeyDNS=ask", "CheckHostIP=no", "PubkeyAuthentication=yes"}) {
     EXPECT_EQ(error_of(option), "no error") << option;
     EXPECT_THAT(passed_over({option}), IsEmpty()) << option;
   }
