@@ -296,6 +296,19 @@ def test_a_changed_key_is_found_behind_a_hashed_name(podrun, pod, known_hosts):
     assert f"[3] {pod.hosts[3]}: " in refused(podrun, pod)
 
 
+def test_new_and_changed_keys_among_many_hashed_names(podrun, pod, known_hosts):
+    replace_key(known_hosts, pod.addresses[3], write_key(podrun.directory / "other"))
+    lines = known_hosts.read_text().splitlines(keepends=True)
+    key = lines[0].partition(" ")[2]
+    others = [f"other{number}.example {key}" for number in range(1500)]
+    known_hosts.write_text("".join(lines[:5] + lines[6:] + others))
+    subprocess.run(["ssh-keygen", "-H", "-f", known_hosts], capture_output=True, check=True)
+    ended = podrun(*pod.options, "--skip-unreachable", "--", "echo $POD_HOST")
+    assert by_rank(ended.stdout) == {rank: line for rank, line in ALL.items() if rank != 3}
+    assert said_of_hosts(ended.stderr)[3].startswith("unreachable: host key: the host key has changed: ")
+    assert known_hosts.read_text().count("\n") == 7 + 1500 + 1
+
+
 @pytest.mark.parametrize("kind", ["rsa", "ecdsa"])
 def test_the_kind_of_key_that_is_known_is_asked_for(podrun, pods, kind):
     pod = pods("--hosts", "2", "--host-keys", "ed25519,ecdsa,rsa")

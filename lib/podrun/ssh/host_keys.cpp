@@ -147,6 +147,9 @@ HostKeyDecision HostKeys::unknown(const SshSettings& settings, const HostKeyTarg
   HostKeyQuestion question{known_hosts_name(target.host, target.port), key};
   if (!settings.user_known_hosts.empty()) question.file = settings.user_known_hosts.front();
   if (settings.hash_known_hosts) question.form = NameForm::hashed;
+  const bool remembered = !question.file.empty() && question.file != "/dev/null";
+  if (settings.host_key_check == HostKeyCheck::no && !remembered)
+    return {};  // like ssh, to which it stays new
   if (settings.host_key_check <= HostKeyCheck::accept_new) {
     store(question);
     return {};

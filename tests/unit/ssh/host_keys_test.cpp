@@ -147,8 +147,12 @@ TEST_F(HostKeysTest, KeepsKeysForTheRunWhereNoFileIsNamed) {
 TEST_F(HostKeysTest, TakesDevNullAsNoFile) {
   settings.user_known_hosts = {"/dev/null"};
   settings.host_key_check = HostKeyCheck::no;
+  settings.host_key_alias = "pod";
   EXPECT_EQ(keys.judge(settings, "a", kFirst).kind, Kind::accepted);
+  EXPECT_EQ(keys.judge(settings, "b", kSecond).kind, Kind::accepted);
+  settings.host_key_check = HostKeyCheck::accept_new;
   EXPECT_EQ(keys.judge(settings, "a", kFirst).kind, Kind::accepted);
+  EXPECT_EQ(keys.judge(settings, "b", kSecond).kind, Kind::refused);
   EXPECT_EQ(keys.warning(), "");
 }
 
