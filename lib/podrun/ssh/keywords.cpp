@@ -23,7 +23,7 @@ constexpr std::array kUnsupported = std::to_array<UnsupportedKeyword>({
     {"RevokedHostKeys", "none", "put @revoked lines into known_hosts"},
     {"KnownHostsCommand", "none", "put the keys into a file and name it in UserKnownHostsFile"},
     {"VerifyHostKeyDNS", "no,false,ask", "keys are not looked up in the DNS"},
-    {"CheckHostIP", "no,false", "host keys are looked up by name alone"},
+    {"CheckHostIP", "no,false", "host keys are looked up by name alone: set it to no"},
     {"PubkeyAuthentication", "yes,true,unbound,host-bound", "podrun logs in with keys only"},
     // What only a file can have.
     {"Host", "", "it begins a block of a configuration file"},

@@ -182,6 +182,11 @@ TEST_F(SshConfigFiles, WhatIsNotSupportedIsAnErrorOnlyWhereItApplies) {
             "~/.ssh/config:2: \"BindInterface\" is not supported (BindAddress takes the address of the "
             "interface)");
   EXPECT_EQ(error_for({.name = "pod"}), "no error");
+  fake_.files[kUsers] = "CheckHostIP yes\n";
+  EXPECT_EQ(
+      error_for({.name = "pod"}),
+      "~/.ssh/config:1: \"CheckHostIP\" is not supported (host keys are looked up by name alone: set it "
+      "to no)");
   fake_.files[kUsers] = "VerifyHostKeyDNS no\nVerifyHostKeyDNS yes\n";
   EXPECT_EQ(error_for({.name = "pod"}), "no error");
 }
