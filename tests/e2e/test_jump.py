@@ -222,9 +222,9 @@ def test_options_about_trust_hold_for_a_jump_host(podrun, behind, pod):
 def test_no_check_of_the_target_is_no_reason_to_trust_a_changed_jump_host(podrun, behind, pod):
     options, _ = behind
     known_hosts = podrun.home / ".ssh" / "known_hosts"
-    other = write_key(podrun.directory / "other").with_suffix(".pub").read_text().split()[1]
-    lines = known_hosts.read_text().splitlines()
-    known_hosts.write_text("".join(" ".join([*line.split()[:2], other if line.startswith(f"[{pod.hosts[7]}]") else line.split()[2]]) + "\n" for line in lines))
+    other = write_key(podrun.directory / "other").with_suffix(".pub").read_text()
+    others = [line for line in known_hosts.read_text().splitlines(keepends=True) if not line.startswith(f"[{pod.hosts[7]}]")]
+    known_hosts.write_text("".join(others) + f"[{pod.hosts[7]}]:{pod.port} {other}")
     ended = podrun(*options, "-o", "StrictHostKeyChecking=no", "--", "true")
     assert b"jump host bastion: host key: the host key has changed" in ended.stderr and ended.returncode == 255
 

@@ -202,13 +202,13 @@ def test_a_dsa_key_in_the_configuration_is_no_news(podrun, pod):
 # Passphrases
 
 
-@pytest.mark.parametrize("strictness, why", [("accept-new", "needs its passphrase, and BatchMode is yes"), ("ask", "StrictHostKeyChecking is ask, and BatchMode is yes")])
+@pytest.mark.parametrize("strictness, why", [("accept-new", "needs its passphrase"), ("ask", "StrictHostKeyChecking is ask")])
 def test_nothing_is_asked_in_batch_mode(podrun, pod, strictness, why):
     use_key(podrun, pod, "ed25519", passphrase="correct horse")
     options = ("-o", f"StrictHostKeyChecking={strictness}", "-o", "BatchMode=yes", "--progress", "never")
     ended = podrun.terminal(*pod.options, *options, "--", "true").wait()
     assert ended.returncode == 255
-    assert why.encode() in ended.stdout and b"?" not in ended.stdout and b"Passphrase" not in ended.stdout
+    assert f"{why}, and BatchMode is yes".encode() in ended.stdout and b"?" not in ended.stdout and b"Passphrase" not in ended.stdout
 
 
 def test_an_encrypted_key_without_a_terminal(podrun, pod):
