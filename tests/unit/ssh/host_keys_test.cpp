@@ -6,10 +6,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <thread>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "podrun/ssh/algorithms.hpp"
+#include "podrun/ssh/known_hosts_store.hpp"
 
 #include "support/known_hosts.hpp"
 #include "support/temp_directory.hpp"
@@ -344,6 +348,27 @@ TEST_F(HostKeysTest, ReadsEachFileOnce) {
   EXPECT_EQ(keys.judge(settings, "a", kFirst).kind, Kind::accepted);
   EXPECT_EQ(keys.judge(others, "a", kFirst).kind, Kind::refused);
   EXPECT_EQ(keys.judge(others, "g", kFirst).kind, Kind::accepted);
+}
+
+TEST(KnownHostsStore, LosesNoKeyToAReplacementOfTheFile) {
+  constexpr int kKeys = 300;
+  const TempDirectory directory;
+  const std::string path = directory.write("known_hosts", "");
+  const auto line = [](const std::string& name) { return name + " " + key_words(kFirst) + "\n"; };
+  std::atomic<bool> appending = true;
+  std::thread appends([&] {
+    for (int number = 0; number < kKeys; ++number)
+      EXPECT_EQ(append_known_host(path, line("host" + std::to_string(number))), "");
+    appending = false;
+  });
+  while (appending) {
+    EXPECT_EQ(append_known_host(path, line("other")), "");
+    forget_host_keys(path, {{"other", 22}});
+  }
+  appends.join();
+  const std::string text = directory.read("known_hosts");
+  for (int number = 0; number < kKeys; ++number)
+    EXPECT_NE(("\n" + text).find("\n" + line("host" + std::to_string(number))), std::string::npos) << number;
 }
 
 TEST_F(HostKeysTest, NamesAFileThatCannotBeRead) {
