@@ -45,7 +45,7 @@ struct Received {
   Chunk bytes;
 };
 struct Exited {
-  int status = 0;
+  int status = 0;  ///< 0 to 255
   friend bool operator==(const Exited&, const Exited&) = default;
 };
 struct Signaled {

@@ -57,6 +57,12 @@ Failure forward_refused(std::string_view error, unsigned number) {
 
 }  // namespace
 
+Exited exited_with(int status_on_the_wire) {
+  constexpr int kLargest = 255;
+  const bool is_one_byte = status_on_the_wire >= 0 && status_on_the_wire <= kLargest;
+  return {is_one_byte ? status_on_the_wire : kLargest};
+}
+
 Channel::Channel(std::shared_ptr<Session> session)
     : session_(std::move(session)),
       readable_(session_->executor_),
@@ -171,7 +177,7 @@ void Channel::on_close(ssh_session, ssh_channel, void* self) {
 
 void Channel::on_exit_status(ssh_session, ssh_channel, int status, void* self) {
   auto& channel = *static_cast<Channel*>(self);
-  channel.end_ = Exited{status};
+  channel.end_ = exited_with(status);
   channel.readable_.notify();
 }
 

@@ -20,6 +20,9 @@
 
 namespace podrun {
 
+/// The wire has 32 bits for an exit status, RFC 4254 6.10. What no process can have is a failure, 255.
+Exited exited_with(int status_on_the_wire);
+
 /// One command on a session, or one connection that its host forwards. What arrives is kept here up to a
 /// limit; then the session reads no further, and what it must read nevertheless libssh keeps, whose window
 /// stops the host (at some 1.3 MB a stream).
