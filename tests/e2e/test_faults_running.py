@@ -1,5 +1,6 @@
 """docs/faults.md, row by row: what podrun says of a host that has a fault while its command runs, and that the others do not suffer."""
 
+import json
 import os
 import random
 import re
@@ -128,6 +129,9 @@ ALONE = [
     "it says that a signal ended the command",
     "it floods standard error until `-u` ends it",
     "a background child holds the output open",
+    "the exit status that it tells is none of a process",
+    "it asks for channels without end",
+    "it asks for channels without end and reads no answer",
 ]
 
 
@@ -184,6 +188,35 @@ def test_a_flood_on_standard_error_until_the_time_is_up(podrun, pod, fault):
     ended = run.wait()
     assert by_rank(ended.stdout) == {0: LINES, 1: LINES}
     check(ROWS["it floods standard error until `-u` ends it"], said_of_hosts(ended.stderr)[1], ended.returncode, DELIVER_EVERYTHING)
+
+
+def test_an_exit_status_beyond_255(podrun, pod, fault):
+    name = "the exit status that it tells is none of a process"
+    server = fault(*keys(pod), "runs-and-tells-a-large-status").address
+    ended = podrun("-H", f"{pod.addresses[0]},{server}", *ONE_TRY, "--json", "--", "exit 0")
+    [status] = [event["status"] for event in map(json.loads, ended.stdout.splitlines()) if event["event"] == "exit" and event["rank"] == 1]
+    assert status == 255
+    ended = podrun("-H", f"{pod.addresses[0]},{server}", *ONE_TRY, "--", "seq 20000")
+    assert by_rank(ended.stdout) == {0: LINES, 1: LINES}
+    check(ROWS[name], said_of_hosts(ended.stderr)[1], ended.returncode, DELIVER_EVERYTHING)
+
+
+@pytest.mark.smoke
+@pytest.mark.parametrize("behaviour", ["runs-and-opens-channels", "runs-and-opens-channels-unread"])
+def test_channels_that_a_server_asks_for(podrun, pod, fault, behaviour):
+    reads_answers = not behaviour.endswith("unread")
+    hosts = Hosts(pod)
+    name = "it asks for channels without end" + ("" if reads_answers else " and reads no answer")
+    hosts.add(name, fault(*keys(pod), behaviour).address)
+    run, go_on = hosts.start(podrun, "-v")
+    run.wait_for_output(b": 20000\n", count=3)
+    if not reads_answers:
+        wait_until(lambda: b"podrun: [2] 127.0.0.99: connection: " in run.stderr, what="given up")
+    else:
+        time.sleep(2)  # it asks on
+    assert SANITIZED or peak_memory(run.pid) < 60e6
+    go_on.touch()
+    hosts.check(run.wait(), complete=[name] if reads_answers else [])
 
 
 def test_of_lost_hosts_is_told_at_once_while_others_go_on(podrun, pod, fault):

@@ -18,6 +18,7 @@ USERAUTH_SUCCESS = 52
 USERAUTH_BANNER = 53
 USERAUTH_PK_OK = 60
 CHANNEL_OPEN = 90
+CHANNEL_OPEN_FAILURE = 92
 CHANNEL_REQUEST = 98
 
 CHUNK = 32768
@@ -69,6 +70,8 @@ class Server(asyncssh.SSHServer):
             on_message(conn, USERAUTH_REQUEST, lambda: None)
         if self.behaviour == "floods-with-banners":
             on_message(conn, USERAUTH_REQUEST, lambda: conn.create_task(flood_with_banners(conn)))
+        if self.behaviour.startswith("runs-and-opens-channels"):
+            on_message(conn, CHANNEL_OPEN_FAILURE, lambda: None)
         if self.behaviour in LOGIN_REPLIES:
             request, *reply = LOGIN_REPLIES[self.behaviour]
             on_message(conn, request, lambda: conn.send_packet(*reply))
@@ -127,6 +130,16 @@ async def flood_with_banners(connection):
         if connection._transport.get_write_buffer_size() < 1 << 20:
             connection.send_packet(USERAUTH_BANNER, String(2000 * ESCAPES), String(b""))
         await asyncio.sleep(0)
+
+
+async def open_channels(connection, count, size):
+    """Asks the client for channels as fast as it takes the questions, each of some `size`."""
+    channel = UInt32(0) + UInt32(1 << 20) + UInt32(1 << 15)
+    question = String(b"forwarded-tcpip") + channel + String(size * b"x") + UInt32(0) + String(b"") + UInt32(0)
+    for _ in range(count):
+        while connection._transport.get_write_buffer_size() > 1 << 20:
+            await asyncio.sleep(0.001)
+        connection.send_packet(CHANNEL_OPEN, question)
 
 
 def deafen(connection):
@@ -198,6 +211,12 @@ async def runs_after_a_flood(stdin, stdout, stderr):
     await runs(stdin, stdout, stderr)
 
 
+async def runs_and_tells_a_large_status(stdin, stdout, stderr):
+    await run(stdin, stdout, stderr)
+    stdout.channel._send_request(b"exit-status", UInt32(256))  # a shell's exit status has one byte
+    stdout.channel.close()
+
+
 async def runs_without_status(stdin, stdout, stderr):
     await run(stdin, stdout, stderr)
     stdout.channel.close()
@@ -241,19 +260,42 @@ async def runs_and_tells_the_end_first(stdin, stdout, stderr):
     stdout.channel.close()
 
 
+async def runs_and_opens_channels(stdin, stdout, stderr):
+    await run_beside(open_channels(stdout.channel.get_connection(), 20_000, 20_000), stdin, stdout, stderr)
+
+
+async def runs_and_opens_channels_unread(stdin, stdout, stderr):
+    """The answers stay with the client, once its command has begun."""
+    connection = stdout.channel.get_connection()
+
+    async def flood_unread():
+        await asyncio.sleep(1)
+        deafen(connection)
+        await open_channels(connection, 200_000, 0)
+
+    await run_beside(flood_unread(), stdin, stdout, stderr)
+
+
 async def runs_and_floods_stderr(stdin, stdout, stderr):
-    flooding = asyncio.create_task(flood(stderr))
+    await run_beside(flood(stderr), stdin, stdout, stderr)
+
+
+async def run_beside(nuisance, stdin, stdout, stderr):
+    playing = asyncio.create_task(nuisance)
     try:
         await runs(stdin, stdout, stderr)
     finally:
-        flooding.cancel()
+        playing.cancel()
 
 
 def named(*functions):
     return {function.__name__.replace("_", "-"): function for function in functions}
 
 
-RUNNING = {"runs-behind-a-banner": runs} | named(runs, runs_after_a_flood, runs_without_status, runs_until_a_signal, runs_and_floods_stderr, runs_and_tells_the_end_first)
+RUNNING = {"runs-behind-a-banner": runs} | named(
+    *(runs, runs_after_a_flood, runs_without_status, runs_until_a_signal, runs_and_floods_stderr, runs_and_tells_the_end_first),
+    *(runs_and_tells_a_large_status, runs_and_opens_channels, runs_and_opens_channels_unread),
+)
 COMMANDS = {**RUNNING, **named(says_nothing, ends_without_status, ends_by_signal, floods_stderr)}
 BEHAVIOURS = {
     *("closes-at-service-request", "closes-at-login", "closes-at-channel", "closes-at-exec", "closes-after-exec"),

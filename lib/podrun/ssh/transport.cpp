@@ -14,6 +14,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <libssh/server.h>
 
 #include "podrun/base/lower_first.hpp"
 
@@ -23,6 +24,9 @@ namespace {
 using Descriptor = asio::posix::stream_descriptor;
 
 constexpr std::size_t kLongestError = 300;  // a server may have written it
+
+/// Messages that libssh keeps for a server that reads none of them. What podrun sends by itself is far less.
+constexpr std::uint64_t kMostUnread = 10'000;
 
 bool is_of_network(std::string_view error) {
   for (const int number : {ECONNRESET, ECONNABORTED, EPIPE, ETIMEDOUT, EHOSTUNREACH, ENETUNREACH, ENETDOWN}) {
@@ -68,6 +72,10 @@ std::string readable(std::string_view error) {
   return error.empty() ? "closed" : lower_first(error);
 }
 
+/// A server has nothing to ask for (channels, for example). Without this libssh keeps such requests; by 1 it
+/// is told to refuse them.
+int refuse_request(ssh_session, ssh_message, void*) { return 1; }
+
 }  // namespace
 
 Transport::Transport(const asio::any_io_executor& executor, int descriptor, EndOfWay end_of_way)
@@ -86,6 +94,7 @@ Transport::Transport(const asio::any_io_executor& executor, int descriptor, EndO
   set(SSH_OPTIONS_KNOWNHOSTS, "/dev/null");  // HostKeys judges
   set(SSH_OPTIONS_GLOBAL_KNOWNHOSTS, "/dev/null");
   set(SSH_OPTIONS_COMPRESSION, "no");
+  ssh_set_message_callback(session_.get(), refuse_request, nullptr);
   ssh_set_counters(session_.get(), &socket_counter_, &packet_counter_);
   ssh_set_blocking(session_.get(), 0);
 }
@@ -180,6 +189,9 @@ void Transport::stop(Failure failure) {
 void Transport::check() const {
   if (stopped_) throw HostError(*stopped_);
   if (dead()) throw HostError(failure());
+  if (packets_sent() - packets_flushed_ > kMostUnread) {
+    throw HostError({stage_, "the server asks without end and reads no answer"});
+  }
 }
 
 void Transport::lend() { waits_->descriptor.release(); }
@@ -189,7 +201,8 @@ void Transport::take_back() {
   if (descriptor >= 0) waits_->descriptor.assign(descriptor);
 }
 
-void Transport::give_up_closed_descriptor() {
+void Transport::look_after_call() {
+  if (!write_pending()) packets_flushed_ = packets_sent();
   // At once, before the number can become another connection's.
   if (given_ && waits_->descriptor.is_open() && ssh_get_fd(session_.get()) < 0) waits_->descriptor.release();
 }

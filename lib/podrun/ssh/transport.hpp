@@ -45,7 +45,7 @@ class Transport {
   template <typename Call>
   int call(Call libssh) {
     const int result = libssh();
-    give_up_closed_descriptor();
+    look_after_call();
     return result;
   }
   /// Calls libssh until it says something else than `again`. Throws HostError when the connection is dead or
@@ -81,7 +81,7 @@ class Transport {
   const std::string& stage() const { return stage_; }
   /// wait() and check() throw this from now on.
   void stop(Failure failure);
-  /// Throws HostError when the connection is dead or stop() was called.
+  /// Throws HostError when the connection is dead, the server reads nothing of much, or stop() was called.
   void check() const;
 
   /// Between these two asio does not know the descriptor: another thread calls libssh meanwhile.
@@ -105,7 +105,7 @@ class Transport {
   };
 
   int begin();
-  void give_up_closed_descriptor();
+  void look_after_call();
 
   std::shared_ptr<Waits> waits_;
   std::unique_ptr<ssh_session_struct, FreeSession> session_;
@@ -113,6 +113,7 @@ class Transport {
   bool given_ = false;                                  ///< libssh has the descriptor
   ssh_counter_struct socket_counter_{};
   ssh_counter_struct packet_counter_{};
+  std::uint64_t packets_flushed_ = 0;  ///< of those sent: the socket had taken them when last looked at
   EndOfWay end_of_way_;
   std::string stage_ = "SSH banner";
   std::optional<Failure> stopped_;
