@@ -97,6 +97,8 @@ class Link {
   virtual asio::awaitable<std::shared_ptr<Stream>> exec(Program program) = 0;
   /// Ends whatever is pending in open() or exec() with this failure.
   virtual void stop(Failure failure) = 0;
+  /// The IP address of this machine by which it has reached the host, after open(); empty: unknown.
+  virtual std::string own_address() const { return {}; }
 };
 
 /// Makes links of one kind.

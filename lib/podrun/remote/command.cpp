@@ -148,10 +148,11 @@ void check_environment(const Command& command) {
   }
 }
 
-/// For a command that starts before we know it: the third word of $SSH_CONNECTION, see ssh(1).
+/// For a command that starts before we know it: the third word of $SSH_CONNECTION, see ssh(1), where that
+/// looks like an IP address.
 constexpr std::string_view kOwnAddress =
-    "export PODRUN_HOST0=\"$PODRUN_HOST\"; podrun_own() { case $3 in \"\" | UNKNOWN) ;; *) PODRUN_HOST0=$3 "
-    ";; esac; }; podrun_own "
+    "export PODRUN_HOST0=\"$PODRUN_HOST\"; podrun_own() { case $3 in *[!0-9A-Fa-f.:]*) ;; *[.:]*) "
+    "PODRUN_HOST0=$3 ;; esac; }; podrun_own "
     "$SSH_CONNECTION; ";
 
 }  // namespace

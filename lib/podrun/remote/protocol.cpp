@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "podrun/remote/protocol.hpp"
 
+#include <arpa/inet.h>
+
 #include <algorithm>
 #include <cctype>
 #include <functional>
@@ -36,8 +38,13 @@ const std::string& supervisor_text(CleanUp clean_up) {
   return clean_up == CleanUp::yes ? cleaning : plain;
 }
 
+/// Only an IP address: what a host says here, commands on other hosts may get (PODRUN_HOST0).
 std::string address(std::string_view word) {
-  return word == "-" || word == "UNKNOWN" ? "" : std::string(word);
+  std::string text(word);
+  in6_addr unused{};
+  const bool is_address =
+      ::inet_pton(AF_INET, text.c_str(), &unused) == 1 || ::inet_pton(AF_INET6, text.c_str(), &unused) == 1;
+  return is_address && text.find('\0') == text.npos ? text : "";
 }
 
 std::string_view take_word(std::string_view& text) {

@@ -49,8 +49,8 @@ std::vector<std::string> parse_holders(std::string_view text);
 /// A supervisor's or feeder's first words: `\npodrun1 <nonce> <word> …\n`.
 struct Hello {
   std::string word;            ///< `ready`, or why not
-  std::string client_address;  ///< ours, as that host sees it; empty: unknown
-  std::string server_address;  ///< its own end of the connection; empty: unknown
+  std::string client_address;  ///< an IP address: ours, as that host sees it; empty: unknown
+  std::string server_address;  ///< an IP address: its own end of the connection; empty: unknown
   std::string rest;            ///< ready: the run's directory; else: details
 };
 

@@ -116,7 +116,8 @@ void FanOut::obey(const action::Go& go) {
   }
   std::vector<Member> run;
   for (const std::size_t host : members)
-    run.push_back({&plan_.hosts[host], jobs_[host].hello ? &*jobs_[host].hello : nullptr});
+    run.push_back({&plan_.hosts[host], jobs_[host].hello ? &*jobs_[host].hello : nullptr,
+                   jobs_[host].link ? jobs_[host].link->own_address() : ""});
   RankVariables variables = shared_variables(run, plan_.run_id);
   const Chunk of_all(go_of_all(plan_.command, variables));
   for (std::size_t rank = 0; rank < members.size(); ++rank) {

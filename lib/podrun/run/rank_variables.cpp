@@ -20,6 +20,9 @@ std::string address_of_rank0(const std::vector<Member>& members) {
   if (rank0.hello && !rank0.hello->server_address.empty()) return rank0.hello->server_address;
   if (rank0.host->kind != HostKind::local) return rank0.host->name;
   for (const Member& member : members) {
+    if (!member.own_address.empty()) return member.own_address;
+  }
+  for (const Member& member : members) {
     if (member.hello && !member.hello->client_address.empty()) return member.hello->client_address;
   }
   return "127.0.0.1";

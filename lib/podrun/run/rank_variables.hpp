@@ -10,17 +10,18 @@
 
 namespace podrun {
 
-/// A host of the run, and what it said when it became ready (null: it has not).
+/// A host of the run, what it said when it became ready (null: it has not), and see Link::own_address().
 struct Member {
   const Host* host;
   const Hello* hello;
+  std::string own_address = {};
 };
 
 /// What is the same on every host of the run: all but rank, worker and host. Pure.
 RankVariables shared_variables(const std::vector<Member>& members, const std::string& run_id);
 
-/// An address of rank 0 that the other hosts can use (PODRUN_HOST0): its own end of the connection, else ours
-/// as the others see it when rank 0 is this machine, else what the list says. Pure.
+/// An address of rank 0 that the other hosts can use (PODRUN_HOST0): what it says itself, else what the list
+/// says; when rank 0 is this machine, our end of a connection, else what a host says of that. Pure.
 std::string address_of_rank0(const std::vector<Member>& members);
 
 /// The go text of a host that is alone: it need not wait for others, and its command starts with the

@@ -163,6 +163,9 @@ asio::awaitable<int> Connection::find_way() {
   dial_.emplace(world_.executor, addresses, settings_.port, settings_.bind_address);
   asio::ip::tcp::socket socket = co_await dial_->connect();
   dial_.reset();
+  std::error_code unknown;
+  const asio::ip::tcp::endpoint ours = socket.local_endpoint(unknown);
+  if (!unknown) own_address_ = ours.address().to_string();
   co_return socket.release();
 }
 

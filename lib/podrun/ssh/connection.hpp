@@ -37,6 +37,8 @@ class Connection {
   asio::awaitable<void> open();
   /// Nothing before the end of open().
   const std::shared_ptr<Session>& session() const { return session_; }
+  /// Of our end, where the connection is a plain one; empty: unknown.
+  const std::string& own_address() const { return own_address_; }
   /// What open() is doing, for people.
   std::string stage() const;
   /// Ends whatever is pending with this failure; without a stage it is at the present one.
@@ -52,6 +54,7 @@ class Connection {
   JumpHosts& jump_hosts_;
   const SshSettings& settings_;
   std::string stage_ = "connecting";  ///< where there is no transport
+  std::string own_address_;
   std::optional<Lookup> lookup_;
   std::optional<Dial> dial_;
   std::optional<Jump> jump_;

@@ -37,6 +37,8 @@ class SshLink : public Link {
     co_return shell;
   }
 
+  std::string own_address() const override { return connections_.front()->own_address(); }
+
   void stop(Failure failure) override {
     if (!stopped_) stopped_ = failure;
     for (const auto& connection : connections_) {
@@ -54,7 +56,10 @@ class SshLink : public Link {
         continue;  // being opened for another program, or lost
       try {
         co_return co_await session->exec(text);
-      } catch (const ChannelRefused& error) {
+      } catch (const HostError& error) {
+        // A server that takes one command on a connection may be ending a further one since its command has.
+        const bool of_the_first = at == 0 && dynamic_cast<const ChannelRefused*>(&error) == nullptr;
+        if (of_the_first) throw;
         if (!refusal) refusal = error.failure();
       }
     }

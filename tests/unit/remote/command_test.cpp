@@ -172,6 +172,8 @@ TEST(Go, LeavesItsOwnAddressToAHostThatStartsAtOnce) {
         .output;
   };
   EXPECT_EQ(host0("10.0.0.9 4711 10.0.0.2 22"), "10.0.0.2\n");
+  EXPECT_EQ(host0("fe80::9 4711 fe80::2 22"), "fe80::2\n");
+  EXPECT_EQ(host0("10.0.0.9 4711 --evil=10.0.0.2 22"), "tpu-0\n");
   EXPECT_EQ(host0("UNKNOWN 65535 UNKNOWN 65535"), "tpu-0\n");
   EXPECT_EQ(host0(""), "tpu-0\n");
 }

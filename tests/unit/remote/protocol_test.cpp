@@ -65,6 +65,16 @@ TEST(HelloReader, TakesUnknownAddressesAsNone) {
   }
 }
 
+TEST(HelloReader, TakesOnlyAnIpAddressForAnAddress) {
+  for (const char* word : {"--evil=x", "tpu-0", "10.0.0", "10.0.0.1;id", "$(id)", "fe80::1%$(id)", "1:2"}) {
+    const Read result = read({kStart + "ready " + word + " 1 " + word + " 22 /tmp/a\n"});
+    expect_ready(result, "", "");
+    EXPECT_EQ(result.hello->client_address, "");
+    EXPECT_EQ(result.hello->server_address, "");
+    EXPECT_EQ(result.hello->rest, "/tmp/a");
+  }
+}
+
 TEST(HelloReader, ReadsARefusalWithItsDetails) {
   const Read result = read({kStart + "busy pid 12 (python 3) holds /dev/accel0\n"});
   ASSERT_TRUE(result.hello);

@@ -43,6 +43,12 @@ TEST(AddressOfRank0, IsOursAsTheOthersSeeItWhenRank0IsThisMachine) {
       "10.0.0.1");
 }
 
+TEST(AddressOfRank0, IsOurEndOfAConnectionRatherThanWhatAHostSaysOfIt) {
+  const Member told{&kTpu7, &kTold7};
+  const Member known{&kTpu8, &kTold8, "10.0.0.3"};
+  EXPECT_EQ(address_of_rank0({{&kLocal, &kUnknown}, told, known}), "10.0.0.3");
+}
+
 TEST(AddressOfRank0, IsTheLoopbackWhenAllAreHere) {
   EXPECT_EQ(address_of_rank0({{&kLocal, &kUnknown}, {&kLocal, &kUnknown}}), "127.0.0.1");
 }
