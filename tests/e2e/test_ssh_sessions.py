@@ -98,6 +98,15 @@ def test_nothing_is_left(podrun, one_channel):
     footprint.wait_until_gone(6)
 
 
+@pytest.mark.parametrize("behaviour", ["runs-one-for-each-connection", "runs-one-and-refuses-exec"])
+def test_a_server_that_runs_one_command_on_a_connection(podrun, pod, fault, behaviour):
+    server = fault("--authorized-keys", pod.directory / "authorized_keys", behaviour)
+    script = podrun.directory / "script"
+    script.write_text('#!/bin/sh\necho "$1 $(cat)"\n')
+    completed = podrun("-H", server.address, "-N", *ONE_TRY, "-I", "-s", script, "--", "a  b", input=b"from here")
+    assert (completed.returncode, completed.stdout) == (0, b"a  b from here\n"), completed.stderr
+
+
 def lonely_host(pods, podrun, forced):
     """A pod whose host 1 takes one channel on a connection, and runs `forced` in front of its first command."""
     keys = podrun.directory / "keys"

@@ -59,9 +59,12 @@ class Server(asyncssh.SSHServer):
         self.behaviour = behaviour
         self.connections = connections
         self.connection = None
+        self.is_first = False  # of all connections to this address
+        self.channels = 0
 
     def connection_made(self, conn):
         self.connection = conn
+        self.is_first = not self.connections
         self.connections.append(conn)
         message = {"closes-at-service-request": SERVICE_REQUEST, "closes-at-login": USERAUTH_REQUEST, "closes-at-channel": CHANNEL_OPEN}
         if self.behaviour in message:
@@ -92,8 +95,15 @@ class Server(asyncssh.SSHServer):
             deafen(self.connection)
 
     def session_requested(self):
+        self.channels += 1
         if self.behaviour == "refuses-channel":
             return False
+        if self.behaviour == "runs-one-for-each-connection" and self.channels > 1:
+            if not self.is_first:  # which is ended with its command, while the client asks for the next
+                self.connection.abort()
+            return False
+        if self.behaviour == "runs-one-and-refuses-exec" and self.channels > 1:
+            return Session("refuses-exec")
         return self.run if self.behaviour in COMMANDS else Session(self.behaviour)
 
     async def run(self, stdin, stdout, stderr):
@@ -292,7 +302,7 @@ def named(*functions):
     return {function.__name__.replace("_", "-"): function for function in functions}
 
 
-RUNNING = {"runs-behind-a-banner": runs} | named(
+RUNNING = dict.fromkeys(("runs-behind-a-banner", "runs-one-for-each-connection", "runs-one-and-refuses-exec"), runs) | named(
     *(runs, runs_after_a_flood, runs_without_status, runs_until_a_signal, runs_and_floods_stderr, runs_and_tells_the_end_first),
     *(runs_and_tells_a_large_status, runs_and_opens_channels, runs_and_opens_channels_unread),
 )

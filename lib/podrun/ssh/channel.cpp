@@ -111,7 +111,7 @@ asio::awaitable<void> Channel::start(const std::string& command) {
       throw HostError({kOpening, "refused by the server (MaxSessions of its sshd_config?)"});
     const bool goes_on = !failure_ && !session_->transport_->dead();
     if (!opened_ && goes_on) open_ = nullptr;  // refused
-    if (!first && !opened_ && goes_on) throw ChannelRefused(failure);
+    if (!first && goes_on) throw ChannelRefused(failure);
     throw;
   }
 }

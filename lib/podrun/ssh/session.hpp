@@ -38,7 +38,7 @@ struct HoldBack {
 /// ssh_get_openssh_version() has it.
 HoldBack hold_back_for(int openssh_version, std::chrono::milliseconds orphan_timeout);
 
-/// The server takes no further channel on this connection, which goes on.
+/// The server takes no further channel on this connection, or no command in it; the connection goes on.
 class ChannelRefused : public HostError {
  public:
   using HostError::HostError;
