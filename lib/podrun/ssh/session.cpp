@@ -8,6 +8,7 @@
 #include <asio/post.hpp>
 #include <asio/use_awaitable.hpp>
 #include <fmt/format.h>
+#include <libssh/callbacks.h>
 #include <libssh/server.h>
 
 #include "podrun/base/duration.hpp"
@@ -18,6 +19,15 @@ namespace {
 
 /// Reads (of 4 KiB each) before the other hosts get their turn.
 constexpr int kStepsAtATime = 16;
+
+ssh_channel_callbacks_struct drop_output() {
+  ssh_channel_callbacks_struct callbacks{};
+  ssh_callbacks_init(&callbacks);
+  callbacks.channel_data_function = [](ssh_session, ssh_channel, void*, std::uint32_t size, int, void*) {
+    return static_cast<int>(size);
+  };
+  return callbacks;
+}
 
 }  // namespace
 
@@ -138,6 +148,9 @@ void Session::show_life() {
 }
 
 void Session::close_channel(ssh_channel channel) {
+  // Until the server has closed it too, libssh would keep what it sends there.
+  static ssh_channel_callbacks_struct callbacks = drop_output();
+  ssh_set_channel_callbacks(channel, &callbacks);
   transport_->call([channel] {
     if (ssh_channel_close(channel) == SSH_AGAIN)
       ssh_channel_close(channel);  // the first did the end of input
