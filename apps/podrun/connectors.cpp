@@ -66,7 +66,9 @@ HostCount count_ways(const Options& options, const Plan& plan) {
     const bool by_ssh = host.kind == HostKind::remote && options.via.empty();
     ++(by_ssh ? count.by_ssh : count.by_child);
   }
+  count.at_once = plan.run.limits.fanout;
   for (const SshSettings& settings : plan.ssh.settings) {
+    if (!settings.agent_socket.empty()) ++count.with_agent;
     if (!settings.proxy_command.empty()) {
       ++count.proxy_commands;
     } else if (!settings.proxy_jump.empty()) {

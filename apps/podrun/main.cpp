@@ -306,14 +306,15 @@ std::unique_ptr<Purpose> make_purpose(const Run& run) {
 int run_plan(Plan plan, const Options& options, const Probe& probe,
              const std::shared_ptr<Terminal>& terminal) {
   const HostCount ways = count_ways(options, plan);
-  const std::size_t descriptor_limit = raise_descriptor_limit(ways);
+  const DescriptorLimit descriptors = raise_descriptor_limit(ways);
+  plan.run.limits.fanout = descriptors.at_once;
   if (can_ask_on_terminal()) plan.run.limits.questions = Questions::can_be_asked;
   Run run{.plan = plan,
           .options = options,
           .probe = probe,
           .terminal = terminal,
           .ssh = SshState(plan.ssh.home),
-          .descriptor_limit = descriptor_limit,
+          .descriptor_limit = descriptors.before,
           .io_failed = false,
           .status_style = choose_status_style(options, probe)};
   if (ways.by_ssh > 0) load(run.plan, run.ssh, *terminal);

@@ -17,8 +17,9 @@ namespace {
 
 constexpr rlim_t kPerChild = 12;
 constexpr rlim_t kPerProxyCommand = 5;  // a socket, three pipes and a pidfd
+constexpr rlim_t kPerAgentLogin = 3;    // libssh's pair of sockets, and a question to the agent
 constexpr rlim_t kOwn = 24;             // at least
-constexpr rlim_t kOwnAtEase = 64;       // name look-ups, agents
+constexpr rlim_t kOwnAtEase = 64;       // name look-ups
 
 /// Those that are open beside the three standard ones. proc(5), /proc/pid/fd
 rlim_t inherited() {
@@ -31,23 +32,29 @@ rlim_t inherited() {
 
 }  // namespace
 
-std::size_t raise_descriptor_limit(HostCount hosts) {
+DescriptorLimit raise_descriptor_limit(HostCount hosts) {
   const rlim_t others = inherited();
+  const rlim_t logins = std::min(hosts.with_agent, hosts.at_once);
   const rlim_t tunnels = hosts.behind_jump_hosts + kPerProxyCommand * hosts.proxy_commands;
-  const rlim_t needed = others + kOwn + hosts.by_ssh + tunnels + kPerChild * hosts.by_child;
-  const rlim_t at_ease = others + kOwnAtEase + 3 * (hosts.by_ssh + tunnels) + kPerChild * hosts.by_child;
+  const rlim_t connected = others + kOwn + hosts.by_ssh + tunnels + kPerChild * hosts.by_child;
+  const rlim_t needed = connected + (logins > 0 ? kPerAgentLogin : 0);
+  const rlim_t at_ease = others + kOwnAtEase + 3 * (hosts.by_ssh + tunnels) + kPerChild * hosts.by_child +
+                         kPerAgentLogin * logins;
   rlimit limit{};
-  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= at_ease) return 0;
+  DescriptorLimit result{.at_once = hosts.at_once};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= at_ease) return result;
   if (limit.rlim_max < needed) {
     throw UsageError(fmt::format(
         "{} hosts need {} open files, the hard limit is {} (raise it with ulimit -Hn, or take fewer hosts)",
         hosts.by_ssh + hosts.by_child, needed, limit.rlim_max));
   }
+  if (logins > 0) result.at_once = std::min(hosts.at_once, (limit.rlim_max - connected) / kPerAgentLogin);
   const rlim_t before = limit.rlim_cur;
   limit.rlim_cur = std::min(at_ease, limit.rlim_max);
-  if (limit.rlim_cur == before) return 0;
+  if (limit.rlim_cur == before) return result;
   ::setrlimit(RLIMIT_NOFILE, &limit);
-  return before;
+  result.before = before;
+  return result;
 }
 
 }  // namespace podrun

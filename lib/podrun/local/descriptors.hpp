@@ -11,10 +11,17 @@ struct HostCount {
   std::size_t by_child = 0;  ///< 12: three pipes and a pidfd for each of at most three programs
   std::size_t behind_jump_hosts = 0;  ///< of those by SSH: one more
   std::size_t proxy_commands = 0;     ///< of those by SSH: five more
+  std::size_t with_agent = 0;         ///< of those by SSH: three more while it logs in
+  std::size_t at_once = 128;          ///< hosts that connect at a time
 };
 
-/// Raises the soft RLIMIT_NOFILE to what the hosts need. Returns the limit it had, for the children, or 0
-/// when it was enough. Throws UsageError when the hard limit does not allow it.
-std::size_t raise_descriptor_limit(HostCount hosts);
+struct DescriptorLimit {
+  std::size_t before = 0;   ///< the soft limit, for the children; 0: it was enough
+  std::size_t at_once = 0;  ///< hosts that can connect at a time, at most those asked for
+};
+
+/// Raises the soft RLIMIT_NOFILE to what the hosts need. Throws UsageError when the hard limit does not allow
+/// it though only one host connects at a time.
+DescriptorLimit raise_descriptor_limit(HostCount hosts);
 
 }  // namespace podrun

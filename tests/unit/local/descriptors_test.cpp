@@ -15,12 +15,12 @@
 namespace podrun {
 namespace {
 
-class DescriptorLimit : public testing::Test {
+class DescriptorLimits : public testing::Test {
  protected:
-  DescriptorLimit() { ::getrlimit(RLIMIT_NOFILE, &before_); }
-  ~DescriptorLimit() override { ::setrlimit(RLIMIT_NOFILE, &before_); }
-  DescriptorLimit(const DescriptorLimit&) = delete;
-  DescriptorLimit& operator=(const DescriptorLimit&) = delete;
+  DescriptorLimits() { ::getrlimit(RLIMIT_NOFILE, &before_); }
+  ~DescriptorLimits() override { ::setrlimit(RLIMIT_NOFILE, &before_); }
+  DescriptorLimits(const DescriptorLimits&) = delete;
+  DescriptorLimits& operator=(const DescriptorLimits&) = delete;
 
   static rlim_t soft() {
     rlimit limit{};
@@ -35,18 +35,18 @@ class DescriptorLimit : public testing::Test {
   rlimit before_{};
 };
 
-TEST_F(DescriptorLimit, StaysWhenItIsEnough) {
+TEST_F(DescriptorLimits, StaysWhenItIsEnough) {
   set_soft(256);
-  EXPECT_EQ(raise_descriptor_limit({.by_child = 2}), 0U);
-  EXPECT_EQ(raise_descriptor_limit({.by_ssh = 50}), 0U);
+  EXPECT_EQ(raise_descriptor_limit({.by_child = 2}).before, 0U);
+  EXPECT_EQ(raise_descriptor_limit({.by_ssh = 50}).before, 0U);
   EXPECT_EQ(soft(), 256U);
 }
 
-TEST_F(DescriptorLimit, IsRaisedToWhatIsNeededAndTold) {
+TEST_F(DescriptorLimits, IsRaisedToWhatIsNeededAndTold) {
   set_soft(100);
-  EXPECT_EQ(raise_descriptor_limit({.by_child = 20}), 100U);
+  EXPECT_EQ(raise_descriptor_limit({.by_child = 20}).before, 100U);
   EXPECT_GE(soft(), 20U * 12);
-  EXPECT_EQ(raise_descriptor_limit({.by_child = 20}), 0U);
+  EXPECT_EQ(raise_descriptor_limit({.by_child = 20}).before, 0U);
 }
 
 /// In a process of its own: a hard limit that was lowered stays.
@@ -62,11 +62,11 @@ void with_hard_limit(rlim_t hard, Check check) {
 }
 
 // (Those of the test itself count too.)
-TEST_F(DescriptorLimit, LetsAThousandHostsFitIntoAThousand) {
-  with_hard_limit(1040, [] { EXPECT_EQ(raise_descriptor_limit({.by_ssh = 1000}), 0U); });
+TEST_F(DescriptorLimits, LetsAThousandHostsFitIntoAThousand) {
+  with_hard_limit(1040, [] { EXPECT_EQ(raise_descriptor_limit({.by_ssh = 1000}).before, 0U); });
 }
 
-TEST_F(DescriptorLimit, IsAnErrorWhereTheHardOneIsLower) {
+TEST_F(DescriptorLimits, IsAnErrorWhereTheHardOneIsLower) {
   with_hard_limit(1024, [] {
     EXPECT_THAT(
         usage_error([] { raise_descriptor_limit({.by_ssh = 20, .by_child = 100}); }),
@@ -75,7 +75,21 @@ TEST_F(DescriptorLimit, IsAnErrorWhereTheHardOneIsLower) {
   });
 }
 
-TEST_F(DescriptorLimit, LeavesRoomForWhatIsOpenAlready) {
+TEST_F(DescriptorLimits, LetsFewerHostsConnectAtATimeWhereTheyLogInWithAnAgent) {
+  static constexpr HostCount kSixty{.by_ssh = 60, .with_agent = 60, .at_once = 32};
+  // Sockets, podrun's own, three for each login; some are the test's.
+  with_hard_limit(60 + 24 + 60, [] {
+    const std::size_t at_once = raise_descriptor_limit(kSixty).at_once;
+    EXPECT_GT(at_once, 10U);
+    EXPECT_LE(at_once, 20U);
+  });
+  with_hard_limit(60 + 24 + 200, [] { EXPECT_EQ(raise_descriptor_limit(kSixty).at_once, 32U); });
+  with_hard_limit(60 + 24 + 2, [] {
+    EXPECT_THAT(usage_error([] { raise_descriptor_limit(kSixty); }), testing::HasSubstr("60 hosts need "));
+  });
+}
+
+TEST_F(DescriptorLimits, LeavesRoomForWhatIsOpenAlready) {
   const auto needed = [] {
     const std::string error = usage_error([] { raise_descriptor_limit({.by_ssh = 200}); });
     return std::stoi(error.substr(error.find("need ") + 5));
