@@ -21,7 +21,9 @@
 #include <asio/use_awaitable.hpp>
 #include <fmt/format.h>
 
+#include "podrun/base/adopt.hpp"
 #include "podrun/base/event.hpp"
+#include "podrun/base/exhaustion.hpp"
 
 namespace podrun {
 namespace {
@@ -29,7 +31,8 @@ namespace {
 using Descriptor = asio::posix::stream_descriptor;
 
 [[noreturn]] void fail(const std::string& doing, int error) {
-  throw HostError({"starting", fmt::format("{}: {}", doing, std::generic_category().message(error))});
+  throw HostError({"starting", fmt::format("{}: {}", doing, std::generic_category().message(error)),
+                   is_exhaustion(error) ? Retry::may_help : Retry::no});
 }
 
 /// A pipe whose one end is ours and does not block, and whose other end is for the child.
@@ -40,9 +43,13 @@ struct Pipe {
     std::array<int, 2> ends{};
     if (::pipe2(ends.data(), O_CLOEXEC) != 0) fail("cannot make a pipe", errno);
     const std::size_t mine = which == Ours::read ? 0 : 1;
-    ours.assign(ends[mine]);
-    theirs.assign(ends[1 - mine]);
-    ours.native_non_blocking(true);
+    // theirs too, so that its end is not left open
+    const std::error_code ours_refused = adopt(ours, ends[mine]);
+    const std::error_code theirs_refused = adopt(theirs, ends[1 - mine]);
+    if (ours_refused || theirs_refused)
+      fail("cannot use a pipe", (ours_refused ? ours_refused : theirs_refused).value());
+    std::error_code ignored;  // fcntl(2) does not fail here
+    ours.native_non_blocking(true, ignored);
   }
 
   Descriptor ours;
@@ -116,13 +123,12 @@ class Process : public std::enable_shared_from_this<Process> {
                          options.directory);
     pid_ = plan.spawn(options);
     const long pidfd = ::syscall(SYS_pidfd_open, pid_, 0);
-    if (pidfd < 0) {
-      const int error = errno;
+    const int error = pidfd < 0 ? errno : adopt(pidfd_, static_cast<int>(pidfd)).value();
+    if (error != 0) {
       ::kill(-pid_, SIGKILL);
       ::waitpid(pid_, nullptr, 0);
       fail("cannot watch a child", error);
     }
-    pidfd_.assign(static_cast<int>(pidfd));
     input_ = std::move(in.ours);
     outputs_[0].descriptor = std::move(out.ours);
     outputs_[1].descriptor = std::move(err.ours);

@@ -2,6 +2,7 @@
 #include "podrun/ssh/agent.hpp"
 
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -11,8 +12,11 @@
 #include <utility>
 
 #include <asio/co_spawn.hpp>
+#include <asio/steady_timer.hpp>
 #include <fmt/format.h>
 
+#include "podrun/base/adopt.hpp"
+#include "podrun/base/duration.hpp"
 #include "podrun/base/event.hpp"
 #include "podrun/link/link.hpp"
 #include "podrun/ssh/agent_connection.hpp"
@@ -161,9 +165,12 @@ class AgentProxy::State : public std::enable_shared_from_this<State> {
   int start() {
     std::array<int, 2> ends{};
     if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) {
-      throw HostError({"login", "no agent: " + std::generic_category().message(errno)});
+      throw HostError({"login", "no agent: " + std::generic_category().message(errno), Retry::may_help});
     }
-    served_.assign(asio::local::stream_protocol(), ends[0]);
+    if (const std::error_code error = adopt(served_, ends[0], asio::local::stream_protocol())) {
+      ::close(ends[1]);
+      throw HostError({"login", "no agent: " + error.message(), Retry::may_help});
+    }
     if (stopped_) close();
     asio::co_spawn(agent_->executor(), serve(shared_from_this()), rethrow);
     return ends[1];

@@ -16,13 +16,15 @@
 #include <asio/write.hpp>
 #include <fmt/format.h>
 
+#include "podrun/base/adopt.hpp"
+#include "podrun/base/exhaustion.hpp"
 #include "podrun/ssh/key_blob.hpp"
 
 namespace podrun {
 namespace {
 
 constexpr std::size_t kMaxMessage = 256 * 1024;  // OpenSSH's bound, and libssh's
-constexpr std::chrono::milliseconds kBacklogPause{10};
+constexpr std::chrono::milliseconds kPause{10};
 
 void check(const std::error_code& error) {
   if (error == asio::error::eof) throw AgentError("it ended the connection");
@@ -75,17 +77,26 @@ asio::awaitable<void> AgentQuestion::connect(const std::string& path) {
   address.sun_family = AF_UNIX;
   if (path.size() >= sizeof address.sun_path) throw AgentError("the name of its socket is too long");
   path.copy(static_cast<char*>(address.sun_path), path.size());
-  const int descriptor = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  if (descriptor < 0) throw AgentError(std::generic_category().message(errno));
-  socket_.assign(asio::local::stream_protocol(), descriptor);
+  int descriptor = -1;
+  // Another login may end soon, and set a descriptor free.
+  while ((descriptor = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)) < 0) {
+    if (!is_exhaustion(errno)) throw AgentError(std::generic_category().message(errno));
+    co_await pause();
+    if (closed_) co_return;
+  }
+  check(adopt(socket_, descriptor, asio::local::stream_protocol()));
   while (::connect(descriptor, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
     // asio's async_connect takes "again", which says that too many others are waiting, for success.
     if (errno != EAGAIN) throw AgentError(std::generic_category().message(errno));
-    timer_.expires_after(kBacklogPause);
-    std::error_code cancelled;
-    co_await timer_.async_wait(asio::redirect_error(asio::use_awaitable, cancelled));
+    co_await pause();
     if (closed_) co_return;
   }
+}
+
+asio::awaitable<void> AgentQuestion::pause() {
+  timer_.expires_after(kPause);
+  std::error_code cancelled;
+  co_await timer_.async_wait(asio::redirect_error(asio::use_awaitable, cancelled));
 }
 
 }  // namespace podrun

@@ -36,6 +36,7 @@ class AgentQuestion {
 
  private:
   asio::awaitable<void> connect(const std::string& path);
+  asio::awaitable<void> pause();
 
   AgentSocket socket_;
   asio::steady_timer timer_;

@@ -17,6 +17,7 @@
 #include <fmt/format.h>
 
 #include "podrun/base/event.hpp"
+#include "podrun/base/exhaustion.hpp"
 #include "podrun/base/lower_first.hpp"
 
 namespace podrun {
@@ -35,11 +36,6 @@ struct Problem {
 std::string describe(int error) {
   if (error == ETIMEDOUT) return "timed out";
   return lower_first(std::generic_category().message(error));
-}
-
-bool is_exhaustion(int error) {
-  constexpr std::array kErrors = {EMFILE, ENFILE, ENOBUFS, ENOMEM};
-  return std::find(kErrors.begin(), kErrors.end(), error) != kErrors.end();
 }
 
 /// EADDRNOTAVAIL and EADDRINUSE: all local ports are in use.

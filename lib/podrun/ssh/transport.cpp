@@ -16,6 +16,7 @@
 #include <fmt/format.h>
 #include <libssh/server.h>
 
+#include "podrun/base/adopt.hpp"
 #include "podrun/base/lower_first.hpp"
 
 namespace podrun {
@@ -83,8 +84,9 @@ Transport::Transport(const asio::any_io_executor& executor, int descriptor, EndO
       session_(ssh_new()),
       event_(ssh_event_new()),
       end_of_way_(std::move(end_of_way)) {
-  waits_->descriptor.assign(descriptor);
+  const std::error_code refused = adopt(waits_->descriptor, descriptor);
   if (!session_ || !event_) throw std::bad_alloc();
+  if (refused) throw HostError({stage_, refused.message(), Retry::may_help});
   bool no = false;
   ssh_options_set(session_.get(), SSH_OPTIONS_PROCESS_CONFIG, &no);
   // Both keep libssh from asking NSS for the user's home; the user's name goes with the login.
@@ -198,7 +200,10 @@ void Transport::lend() { waits_->descriptor.release(); }
 
 void Transport::take_back() {
   const int descriptor = ssh_get_fd(session_.get());
-  if (descriptor >= 0) waits_->descriptor.assign(descriptor);
+  if (descriptor < 0) return;
+  std::error_code refused;  // it stays libssh's
+  waits_->descriptor.assign(descriptor, refused);
+  if (refused) throw HostError({stage_, refused.message(), Retry::may_help});
 }
 
 void Transport::look_after_call() {

@@ -26,7 +26,7 @@ class Transport {
   /// Why the way to the host has ended, where that is more than a connection.
   using EndOfWay = std::function<std::optional<Failure>()>;
 
-  /// Takes the descriptor over, and sets what is the same for every session.
+  /// Takes the descriptor over, and sets what is the same for every session. Throws HostError.
   Transport(const asio::any_io_executor& executor, int descriptor, EndOfWay end_of_way = {});
   Transport(const Transport&) = delete;
   Transport& operator=(const Transport&) = delete;
@@ -84,7 +84,8 @@ class Transport {
   /// Throws HostError when the connection is dead, the server reads nothing of much, or stop() was called.
   void check() const;
 
-  /// Between these two asio does not know the descriptor: another thread calls libssh meanwhile.
+  /// Between these two asio does not know the descriptor: another thread calls libssh meanwhile. The second
+  /// throws HostError.
   void lend();
   void take_back();
 

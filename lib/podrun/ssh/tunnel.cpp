@@ -17,6 +17,8 @@
 #include <asio/write.hpp>
 #include <fmt/format.h>
 
+#include "podrun/base/adopt.hpp"
+
 namespace podrun {
 namespace {
 
@@ -121,9 +123,13 @@ Tunnel::Tunnel(const asio::any_io_executor& executor, std::shared_ptr<Stream> st
   std::array<int, 2> ends{};
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends.data()) != 0)
     throw HostError({"connecting", std::generic_category().message(errno), Retry::may_help});
+  Socket socket(executor);
+  if (const std::error_code error = adopt(socket, ends[1], asio::local::stream_protocol())) {
+    ::close(ends[0]);
+    throw HostError({"connecting", error.message(), Retry::may_help});
+  }
   descriptor_ = ends[0];
-  state_ = std::make_shared<State>(Socket(executor, asio::local::stream_protocol(), ends[1]),
-                                   std::move(stream), std::move(name));
+  state_ = std::make_shared<State>(std::move(socket), std::move(stream), std::move(name));
   const auto rethrow = [](const std::exception_ptr& error) {
     if (error) std::rethrow_exception(error);  // no failure of the host
   };

@@ -64,6 +64,13 @@ TEST(TransportFailure, IsAStageAndAReasonForPeople) {
             "key exchange: no version of SSH protocol usable (banner: SSH-1.5-old)");
 }
 
+TEST(TransportFailure, IsThatOfAHostWhereAsioRefusesTheDescriptor) {
+  test::run_coroutine([](asio::any_io_executor executor) -> asio::awaitable<void> {
+    EXPECT_THROW(Transport(executor, -1), HostError);
+    co_return;
+  });
+}
+
 /// libssh loses it where it has something to write itself at that moment.
 std::string without_reason(const std::string& failure) {
   return failure.substr(0, failure.find(" server") + 7);

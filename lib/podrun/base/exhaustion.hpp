@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cerrno>
+
+namespace podrun {
+
+/// Whether a system call failed since too much is in use at this moment: descriptors, memory.
+constexpr bool is_exhaustion(int error) {
+  return error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM;
+}
+
+}  // namespace podrun
