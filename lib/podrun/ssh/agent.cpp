@@ -147,15 +147,22 @@ class AgentProxy::State : public std::enable_shared_from_this<State> {
   explicit State(std::shared_ptr<Agent::State> agent)
       : agent_(std::move(agent)),
         served_(agent_->executor()),
+        timer_(agent_->executor()),
         woken_(std::make_shared<Event>(agent_->executor())) {}
+
+  void give_up_after(std::chrono::milliseconds patience) { patience_ = patience; }
+  bool has_given_up() const { return !given_up_.empty(); }
+  bool waits() const { return waits_; }
 
   static asio::awaitable<std::vector<AgentKey>> list(std::shared_ptr<State> self) {
     const std::shared_ptr<Agent::State> agent = self->agent_;
     if (!self->stopped_) agent->want(self->woken_);
-    while (!agent->answer() && !self->stopped_) co_await self->woken_->wait();
+    self->begin_waiting();
+    while (!agent->answer() && !self->stopped_ && !self->has_given_up()) co_await self->woken_->wait();
+    self->end_waiting();
     agent->want_no_more(self->woken_);
     if (!agent->answer()) {
-      self->trouble_ = agent->trouble(AgentError("stopped"));
+      self->trouble_ = agent->trouble(AgentError(self->has_given_up() ? self->given_up_ : "stopped"));
       co_return std::vector<AgentKey>();
     }
     self->trouble_ = agent->answer()->trouble;
@@ -177,6 +184,7 @@ class AgentProxy::State : public std::enable_shared_from_this<State> {
   }
   void stop() {
     stopped_ = true;
+    timer_.cancel();
     close();
     woken_->notify();
   }
@@ -219,19 +227,42 @@ class AgentProxy::State : public std::enable_shared_from_this<State> {
 
   asio::awaitable<std::string> sign(std::string comment, std::string request) {
     try {
+      if (has_given_up()) throw AgentError(given_up_);
       question_ = std::make_shared<AgentQuestion>(agent_->executor());
+      begin_waiting();
       std::string answer = co_await question_->ask(agent_->socket(), request);
       if (!is_signature_message(answer)) {
         throw AgentError(fmt::format("it does not sign with the key \"{}\"", comment));
       }
       trouble_.clear();
+      end_waiting();
       question_.reset();
       co_return answer;
     } catch (const AgentError& error) {
-      trouble_ = agent_->trouble(error);
+      trouble_ = agent_->trouble(has_given_up() ? AgentError(given_up_) : error);
     }
+    end_waiting();
     question_.reset();
     co_return failure_message();
+  }
+
+  void begin_waiting() {
+    waits_ = true;
+    if (!patience_) return;
+    timer_.expires_after(*patience_);
+    timer_.async_wait([self = shared_from_this()](const std::error_code& cancelled) {
+      if (!cancelled && self->waits_) self->give_up();
+    });
+  }
+  void end_waiting() {
+    waits_ = false;
+    timer_.cancel();
+  }
+  void give_up() {
+    const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(*patience_);
+    given_up_ = fmt::format("no answer for {}", format_duration(seconds));
+    if (question_) question_->close();
+    woken_->notify();
   }
 
   void close() {
@@ -243,6 +274,10 @@ class AgentProxy::State : public std::enable_shared_from_this<State> {
   std::shared_ptr<Agent::State> agent_;
   AgentSocket served_;  ///< libssh has the other end
   std::shared_ptr<AgentQuestion> question_;
+  std::optional<std::chrono::milliseconds> patience_;  ///< with each question
+  asio::steady_timer timer_;
+  bool waits_ = false;    ///< for an answer
+  std::string given_up_;  ///< why; empty: not yet
   std::shared_ptr<Event> woken_;
   bool stopped_ = false;
   std::string last_asked_;
@@ -262,6 +297,12 @@ int AgentProxy::release_descriptor() { return state_->start(); }
 const std::string& AgentProxy::last_asked() const { return state_->last_asked(); }
 
 const std::string& AgentProxy::trouble() const { return state_->trouble(); }
+
+void AgentProxy::give_up_after(std::chrono::milliseconds patience) { state_->give_up_after(patience); }
+
+bool AgentProxy::has_given_up() const { return state_->has_given_up(); }
+
+bool AgentProxy::waits() const { return state_->waits(); }
 
 void AgentProxy::stop() { state_->stop(); }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
 #include <map>
 #include <memory>
 #include <optional>
@@ -77,6 +78,11 @@ class AgentProxy {
   const std::string& last_asked() const;
   /// Why the agent did not answer, last; libssh itself then says "out of memory".
   const std::string& trouble() const;
+  /// From now on the agent is asked nothing more after it has left a question unanswered for this long.
+  void give_up_after(std::chrono::milliseconds patience);
+  bool has_given_up() const;
+  /// Whether the real agent has a question that it has not answered.
+  bool waits() const;
   /// Ends list(), and what libssh waits for: that fails at once.
   void stop();
 

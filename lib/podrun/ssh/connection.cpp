@@ -81,6 +81,8 @@ void Connection::stop(Failure failure) {
     failure.stage = stage();
     const std::string said = tunnel_ && !session_ ? tunnel_->said() : "";
     if (!said.empty()) failure.what += fmt::format(" ({} says: {})", kProxyCommand, said);
+    const std::string awaited = login_ ? login_->waits_for() : "";
+    if (!awaited.empty()) failure.what += fmt::format(" (no answer of the {})", awaited);
   }
   if (!stopped_) stopped_ = failure;
   if (lookup_) lookup_->stop(failure);

@@ -82,6 +82,10 @@ void Login::stop() {
   if (agent_) agent_->stop();
 }
 
+std::string Login::waits_for() const {
+  return agent_ && agent_->waits() ? fmt::format("agent \"{}\"", settings_.agent_socket) : "";
+}
+
 asio::awaitable<void> Login::run() {
   // Before the keys: with the answer comes which RSA signatures the server takes.
   const ssh_session session = transport_.session();
@@ -125,6 +129,10 @@ IdentityList Login::find_identities() {
 /// host has taken comes first, since servers end the connection after some wrong keys.
 asio::awaitable<std::vector<Login::Candidate>> Login::candidates() {
   const IdentityList identities = find_identities();
+  const bool has_files = std::any_of(identities.begin(), identities.end(), [](const auto& identity) {
+    return identity->key || !identity->locked_file.empty();
+  });
+  if (agent_ && has_files) agent_->give_up_after(credentials_.agent_patience);
   std::vector<AgentKey> agent_keys;
   if (agent_) agent_keys = co_await agent_->list();
   transport_.check();
@@ -199,7 +207,7 @@ asio::awaitable<Login::Answer> Login::offer_agents(std::vector<AgentKey> keys) {
     agent_descriptor_ = agent_->release_descriptor();
     ssh_set_agent_socket(transport_.session(), agent_descriptor_);
   }
-  while (!keys.empty()) {
+  while (!keys.empty() && !agent_->has_given_up()) {
     agent_->show(keys);
     int result = co_await ask_agent();
     while (result == SSH_AUTH_AGAIN) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -31,6 +32,8 @@ struct Credentials {
   KeyMemory& memory;
   Agents& agents;
   BlockingPool& pool;  ///< libssh waits for the agent, which may ask its user
+  /// How long a login waits for an agent where there are key files as well.
+  std::chrono::milliseconds agent_patience{5'000};
 };
 
 /// in_doubt: the host's key has changed, so no agent is used. Keys of files are: a signature is good for this
@@ -48,6 +51,8 @@ class Login {
   asio::awaitable<void> run();
   /// Frees what waits for the agent; the transport is stopped first.
   void stop();
+  /// What the login waits for, for people; empty: for the server.
+  std::string waits_for() const;
 
  private:
   enum class Answer { accepted, refused };

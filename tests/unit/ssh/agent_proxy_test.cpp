@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <csignal>
 #include <filesystem>
 #include <iterator>
+#include <utility>
 
 #include <asio/co_spawn.hpp>
 #include <asio/detached.hpp>
+#include <asio/steady_timer.hpp>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -204,6 +209,77 @@ TEST(AgentProxy, ServesNobodyOnceStopped) {
     EXPECT_THAT(co_await proxy.list(), IsEmpty());
     const Client client(proxy);
     EXPECT_EQ(co_await client.ask(executor, kListRequest), "closed");
+  });
+}
+
+TEST(AgentProxy, GivesUpAnAgentThatListsNothingInTime) {
+  run_coroutine([](asio::any_io_executor executor) -> asio::awaitable<void> {
+    FakeAgent fake(executor);
+    fake.will_say_nothing();
+    Agent agent(executor, fake.socket());
+    AgentProxy proxy(agent);
+    proxy.give_up_after(std::chrono::seconds(1));
+    EXPECT_THAT(co_await proxy.list(), IsEmpty());
+    EXPECT_TRUE(proxy.has_given_up());
+    EXPECT_EQ(proxy.trouble(), "agent \"" + fake.socket() + "\": no answer for 1 s");
+    fake.end();
+  });
+}
+
+TEST(AgentProxy, GivesUpAnAgentThatSignsNothingInTimeAndAsksItNoMore) {
+  run_coroutine([](asio::any_io_executor executor) -> asio::awaitable<void> {
+    FakeAgent fake(executor);
+    fake.will_say(agent_keys_message(kOneKey));
+    fake.will_say_nothing();
+    Agent agent(executor, fake.socket());
+    AgentProxy proxy(agent);
+    proxy.give_up_after(std::chrono::seconds(1));
+    EXPECT_EQ(co_await proxy.list(), kOneKey);
+    EXPECT_FALSE(proxy.waits());
+    proxy.show(kOneKey);
+    const Client client(proxy);
+    for (int time = 0; time < 2; ++time) {
+      EXPECT_EQ(co_await client.ask(executor, sign_request("a")), kRefused);
+      EXPECT_THAT(proxy.trouble(), HasSubstr("no answer for 1 s"));
+    }
+    EXPECT_EQ(fake.requests.size(), 2U);
+    fake.end();
+  });
+}
+
+/// Lets one descriptor be opened after the other is closed.
+class AtTheDescriptorLimit {
+ public:
+  AtTheDescriptorLimit() {
+    ::getrlimit(RLIMIT_NOFILE, &before_);
+    last_ = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+    const rlimit limit{static_cast<rlim_t>(last_) + 1, before_.rlim_max};
+    ::setrlimit(RLIMIT_NOFILE, &limit);
+  }
+  AtTheDescriptorLimit(const AtTheDescriptorLimit&) = delete;
+  AtTheDescriptorLimit& operator=(const AtTheDescriptorLimit&) = delete;
+  ~AtTheDescriptorLimit() { free_one(); }
+  void free_one() {
+    if (last_ >= 0) ::close(std::exchange(last_, -1));
+    ::setrlimit(RLIMIT_NOFILE, &before_);
+  }
+
+ private:
+  rlimit before_{};
+  int last_ = -1;
+};
+
+TEST(AgentProxy, WaitsForADescriptor) {
+  run_coroutine([](asio::any_io_executor executor) -> asio::awaitable<void> {
+    FakeAgent fake(executor);
+    fake.will_say(agent_keys_message(kOneKey));
+    Agent agent(executor, fake.socket());
+    AgentProxy proxy(agent);
+    AtTheDescriptorLimit limit;
+    asio::steady_timer timer(executor, std::chrono::milliseconds(50));
+    timer.async_wait([&](const std::error_code&) { limit.free_one(); });
+    EXPECT_EQ(co_await proxy.list(), kOneKey) << proxy.trouble();
+    fake.end();
   });
 }
 
