@@ -3,6 +3,7 @@
 import os
 import shutil
 import signal
+import socket
 import subprocess
 
 import pytest
@@ -115,6 +116,17 @@ def via(directory):
     )
     script.chmod(0o755)
     return ("--via", f"{script} {{host}}")
+
+
+@pytest.fixture
+def hanging_agent(podrun):
+    """What takes questions and answers none."""
+    path = podrun.directory / "hanging"
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(str(path))
+        listening.listen(100)
+        podrun.env["SSH_AUTH_SOCK"] = str(path)
+        yield path
 
 
 @pytest.fixture(scope="session")

@@ -1,6 +1,7 @@
 """docs/faults.md, row by row: what podrun says of a host with a fault before the start, and that nothing starts elsewhere."""
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -191,6 +192,15 @@ def test_a_limit_of_file_size(podrun, pod):
     check(ROWS["a file under `--outdir` may not grow (`ulimit -f`)"], *own_outdir(podrun, pod, wrapper))
 
 
+def test_an_agent_that_never_answers(podrun, pod, hanging_agent):
+    shutil.rmtree(podrun.home / ".ssh")
+    failed = podrun(*pod.on(0, 1), "-t", "1", *ONE_TRY, "--", "touch", podrun.directory / "started")
+    assert not (podrun.directory / "started").exists()
+    said = said_of_hosts(failed.stderr)
+    assert said[0] == said[1] and str(hanging_agent) in said[0]
+    check(ROWS["the agent never answers, and there is no key file"], said[0], failed.returncode, NOTHING_STARTS)
+
+
 def too_few_descriptors(podrun, pod, wrapper):
     podrun.wrapper = wrapper
     failed = podrun(*pod.options, "--", "touch", podrun.directory / "started")
@@ -220,6 +230,7 @@ def test_descriptors_of_others(podrun, pod):
 ON_THIS_MACHINE = [
     "the disk under `--outdir` is full",
     "a file under `--outdir` may not grow (`ulimit -f`)",
+    "the agent never answers, and there is no key file",
     "podrun may open too few files (`ulimit -Hn`)",
     "other open files leave podrun too few of them",
 ]

@@ -1,10 +1,12 @@
 """docs/faults.md, row by row: what podrun says of a host that has a fault while its command runs, and that the others do not suffer."""
 
+import contextlib
 import json
 import os
 import random
 import re
 import signal
+import threading
 import time
 from pathlib import Path
 
@@ -132,6 +134,7 @@ ALONE = [
     "the exit status that it tells is none of a process",
     "it asks for channels without end",
     "it asks for channels without end and reads no answer",
+    "it sends more than its window allows",
 ]
 
 
@@ -217,6 +220,30 @@ def test_channels_that_a_server_asks_for(podrun, pod, fault, behaviour):
     assert SANITIZED or peak_memory(run.pid) < 60e6
     go_on.touch()
     hosts.check(run.wait(), complete=[name] if reads_answers else [])
+
+
+def test_output_beyond_the_window(podrun, pod, fault):
+    # Input that the command does not read keeps podrun waiting for that host, and so reading from it; nobody reads podrun's output.
+    server = fault(*keys(pod), "runs-and-exceeds-its-window").address
+    (input_source, input_sink), (output_source, output_sink) = os.pipe(), os.pipe()
+    run = podrun.start("-H", f"{pod.addresses[0]},{server}", *ONE_TRY, "-I", "--", "seq 20000; [ $PODRUN_RANK = 0 ] || sleep 1000", stdin=input_source, stdout=output_sink)
+    for end_of_podrun in (input_source, output_sink):
+        os.close(end_of_podrun)
+    feeding = threading.Thread(target=lambda: feed(input_sink, bytes(20_000_000)), daemon=True)
+    feeding.start()
+    time.sleep(6)
+    assert SANITIZED or peak_memory(run.pid) < 60e6
+    with open(output_source, "rb") as pipe:
+        shown = by_rank(pipe.read())
+    feeding.join()
+    ended = run.wait()
+    assert shown[0] == LINES
+    check(ROWS["it sends more than its window allows"], said_of_hosts(ended.stderr)[1], ended.returncode, DELIVER_EVERYTHING)
+
+
+def feed(sink, data):
+    with contextlib.suppress(BrokenPipeError), open(sink, "wb") as pipe:
+        pipe.write(data)
 
 
 def test_of_lost_hosts_is_told_at_once_while_others_go_on(podrun, pod, fault):

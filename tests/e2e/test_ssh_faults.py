@@ -1,6 +1,8 @@
 """What becomes of a run whose hosts are hard to reach, or lost: beyond what docs/faults.md says of each fault (test_faults.py)."""
 
 import signal
+import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -80,6 +82,18 @@ def test_the_command_ends_on_a_host_that_hears_nothing_more(podrun, pod, fault):
     footprint = Footprint(run_id)
     run.signal(signal.SIGKILL)
     footprint.wait_until_gone(6)
+
+
+# What a server says beside all order
+
+
+@pytest.mark.smoke
+@pytest.mark.deadline(150)
+def test_messages_that_nobody_asked_for(directory):
+    fuzzer = Path(__file__).parents[1] / "fuzz" / "messages"
+    ended = subprocess.run([fuzzer, "--seed", "1", "--trials", "12"], cwd=directory, capture_output=True, text=True, check=False)
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    print(ended.stdout)
 
 
 # How often a host is waited for

@@ -120,3 +120,11 @@ def test_the_family_of_addresses_can_be_chosen(podrun, loopback, name_with_two_a
 def test_host0_is_an_address_of_its_own(podrun, pod):
     shown = by_rank(podrun.ok(*pod.options, "--", "echo $PODRUN_HOST0"))
     assert {lines[0].decode() for lines in shown.values()} == {pod.hosts[0]}
+
+
+@pytest.mark.parametrize("claim", ["--evil=x", "192.0.2.1"])
+def test_host0_on_this_machine_is_no_word_of_a_host(podrun, pods, claim):
+    pod = pods("--hosts", "2", "--sshd", f'1:ForceCommand SSH_CONNECTION="{claim} 1 {claim} 22" exec /bin/sh -c "$SSH_ORIGINAL_COMMAND"')
+    pod.move_in(podrun)
+    shown = by_rank(podrun.ok("-H", f"local,{pod.addresses[1]}", "--", "echo $PODRUN_HOST0"))
+    assert shown == {0: [b"127.0.0.1"], 1: [b"127.0.0.1"]}

@@ -19,6 +19,7 @@ USERAUTH_BANNER = 53
 USERAUTH_PK_OK = 60
 CHANNEL_OPEN = 90
 CHANNEL_OPEN_FAILURE = 92
+CHANNEL_DATA = 94
 CHANNEL_REQUEST = 98
 
 CHUNK = 32768
@@ -152,6 +153,16 @@ async def open_channels(connection, count, size):
         connection.send_packet(CHANNEL_OPEN, question)
 
 
+async def exceed_window(channel, size):
+    """Sends so many bytes as output of the command, whatever the client has room for."""
+    connection = channel.get_connection()
+    data = UInt32(channel._send_chan) + String(CHUNK * b"x")
+    for _ in range(size // CHUNK):
+        while connection._transport.get_write_buffer_size() > 1 << 20:
+            await asyncio.sleep(0.001)
+        connection.send_packet(CHANNEL_DATA, data)
+
+
 def deafen(connection):
     connection._transport.pause_reading()
 
@@ -274,6 +285,16 @@ async def runs_and_opens_channels(stdin, stdout, stderr):
     await run_beside(open_channels(stdout.channel.get_connection(), 20_000, 20_000), stdin, stdout, stderr)
 
 
+async def runs_and_exceeds_its_window(stdin, stdout, stderr):
+    async def flood_later():
+        await asyncio.sleep(2)
+        await exceed_window(stdout.channel, 300_000_000)
+
+    is_first = not stdout.channel.get_connection().get_extra_info("floods")
+    stdout.channel.get_connection().set_extra_info(floods=True)
+    await (run_beside(flood_later(), stdin, stdout, stderr) if is_first else runs(stdin, stdout, stderr))
+
+
 async def runs_and_opens_channels_unread(stdin, stdout, stderr):
     """The answers stay with the client, once its command has begun."""
     connection = stdout.channel.get_connection()
@@ -304,7 +325,7 @@ def named(*functions):
 
 RUNNING = dict.fromkeys(("runs-behind-a-banner", "runs-one-for-each-connection", "runs-one-and-refuses-exec"), runs) | named(
     *(runs, runs_after_a_flood, runs_without_status, runs_until_a_signal, runs_and_floods_stderr, runs_and_tells_the_end_first),
-    *(runs_and_tells_a_large_status, runs_and_opens_channels, runs_and_opens_channels_unread),
+    *(runs_and_tells_a_large_status, runs_and_opens_channels, runs_and_opens_channels_unread, runs_and_exceeds_its_window),
 )
 COMMANDS = {**RUNNING, **named(says_nothing, ends_without_status, ends_by_signal, floods_stderr)}
 BEHAVIOURS = {
