@@ -88,7 +88,7 @@ def test_the_command_ends_on_a_host_that_hears_nothing_more(podrun, pod, fault):
 
 
 @pytest.mark.smoke
-@pytest.mark.deadline(150)
+@pytest.mark.deadline(300)
 def test_messages_that_nobody_asked_for(directory):
     fuzzer = Path(__file__).parents[1] / "fuzz" / "messages"
     ended = subprocess.run([fuzzer, "--seed", "1", "--trials", "12"], cwd=directory, capture_output=True, text=True, check=False)

@@ -43,7 +43,7 @@ struct Pipe {
     std::array<int, 2> ends{};
     if (::pipe2(ends.data(), O_CLOEXEC) != 0) fail("cannot make a pipe", errno);
     const std::size_t mine = which == Ours::read ? 0 : 1;
-    // theirs too, so that its end is not left open
+    // Both in any case, so that neither end stays open.
     const std::error_code ours_refused = adopt(ours, ends[mine]);
     const std::error_code theirs_refused = adopt(theirs, ends[1 - mine]);
     if (ours_refused || theirs_refused)

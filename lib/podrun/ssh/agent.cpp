@@ -16,7 +16,6 @@
 #include <fmt/format.h>
 
 #include "podrun/base/adopt.hpp"
-#include "podrun/base/duration.hpp"
 #include "podrun/base/event.hpp"
 #include "podrun/link/link.hpp"
 #include "podrun/ssh/agent_connection.hpp"
@@ -251,7 +250,9 @@ class AgentProxy::State : public std::enable_shared_from_this<State> {
     if (!patience_) return;
     timer_.expires_after(*patience_);
     timer_.async_wait([self = shared_from_this()](const std::error_code& cancelled) {
-      if (!cancelled && self->waits_) self->give_up();
+      const bool is_late =
+          std::chrono::steady_clock::now() >= self->timer_.expiry();  // else: of the last one
+      if (!cancelled && self->waits_ && is_late) self->give_up();
     });
   }
   void end_waiting() {
@@ -259,8 +260,7 @@ class AgentProxy::State : public std::enable_shared_from_this<State> {
     timer_.cancel();
   }
   void give_up() {
-    const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(*patience_);
-    given_up_ = fmt::format("no answer for {}", format_duration(seconds));
+    given_up_ = fmt::format("no answer for {:g} s", std::chrono::duration<double>(*patience_).count());
     if (question_) question_->close();
     woken_->notify();
   }

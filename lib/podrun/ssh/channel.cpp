@@ -17,9 +17,6 @@ namespace {
 /// Output of a host that waits here to be taken, in bytes.
 constexpr std::size_t kMaxKept = 128 * 1024;
 
-/// What libssh may keep of that which is not taken, in bytes: more than its window lets a server send.
-constexpr std::uint32_t kMostRefused = 4 * 1024 * 1024;
-
 constexpr const char* kOpening = "opening a channel";
 constexpr const char* kRunning = "running a command";
 
@@ -162,10 +159,7 @@ int Channel::on_data(ssh_session, ssh_channel, void* data, std::uint32_t size, i
   const StreamId stream = is_stderr ? StreamId::err : StreamId::out;
   const std::uint32_t taken = channel.keep(stream, static_cast<const char*>(data), size);
   channel.refused_[index_of(stream)] = taken < size;
-  if (size - taken > kMostRefused) {
-    Session& session = *channel.session_;
-    session.stop({session.transport_->stage(), "the server sends more than it was given leave to"});
-  }
+  channel.session_->limit_refused(size - taken);
   channel.readable_.notify();
   return static_cast<int>(taken);
 }

@@ -8,7 +8,6 @@
 #include <asio/post.hpp>
 #include <asio/use_awaitable.hpp>
 #include <fmt/format.h>
-#include <libssh/callbacks.h>
 #include <libssh/server.h>
 
 #include "podrun/base/duration.hpp"
@@ -20,14 +19,9 @@ namespace {
 /// Reads (of 4 KiB each) before the other hosts get their turn.
 constexpr int kStepsAtATime = 16;
 
-ssh_channel_callbacks_struct drop_output() {
-  ssh_channel_callbacks_struct callbacks{};
-  ssh_callbacks_init(&callbacks);
-  callbacks.channel_data_function = [](ssh_session, ssh_channel, void*, std::uint32_t size, int, void*) {
-    return static_cast<int>(size);
-  };
-  return callbacks;
-}
+/// What libssh may keep of a stream that is not taken, in bytes. Its window stops a server at some 1.3 MB;
+/// only where the other stream has little output does libssh open it again and again.
+constexpr std::uint32_t kMostRefused = 16 * 1024 * 1024;
 
 }  // namespace
 
@@ -51,6 +45,9 @@ Session::Session(const asio::any_io_executor& executor, std::unique_ptr<Transpor
       hold_back_(hold_back),
       life_timer_(executor) {
   transport_->at_stage("connection");
+  ssh_callbacks_init(&closed_callbacks_);
+  closed_callbacks_.userdata = this;
+  closed_callbacks_.channel_data_function = on_data_of_closed;
 }
 
 Session::~Session() = default;
@@ -148,15 +145,24 @@ void Session::show_life() {
 }
 
 void Session::close_channel(ssh_channel channel) {
-  // Until the server has closed it too, libssh would keep what it sends there.
-  static ssh_channel_callbacks_struct callbacks = drop_output();
-  ssh_set_channel_callbacks(channel, &callbacks);
+  ssh_set_channel_callbacks(channel, &closed_callbacks_);
   transport_->call([channel] {
     if (ssh_channel_close(channel) == SSH_AGAIN)
       ssh_channel_close(channel);  // the first did the end of input
     ssh_channel_free(channel);
     return SSH_OK;
   });
+}
+
+/// Until the server has closed the channel too, libssh keeps what it sends there. Nothing is taken: that
+/// would open the window of a channel which the server may know no more.
+int Session::on_data_of_closed(ssh_session, ssh_channel, void*, std::uint32_t size, int, void* self) {
+  static_cast<Session*>(self)->limit_refused(size);
+  return 0;
+}
+
+void Session::limit_refused(std::uint32_t bytes) {
+  if (bytes > kMostRefused) stop({transport_->stage(), "the output does not stop though podrun takes none"});
 }
 
 /// Freed before its answer it would stay open there.

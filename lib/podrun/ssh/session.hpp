@@ -12,6 +12,7 @@
 #include <asio/any_io_executor.hpp>
 #include <asio/awaitable.hpp>
 #include <asio/steady_timer.hpp>
+#include <libssh/callbacks.h>
 #include <libssh/libssh.h>
 
 #include "podrun/link/link.hpp"
@@ -73,6 +74,10 @@ class Session : public std::enable_shared_from_this<Session> {
   void show_life();
   void arm_sign_of_life();
   void close(const Failure& failure);
+  static int on_data_of_closed(ssh_session, ssh_channel, void* data, std::uint32_t size, int is_stderr,
+                               void* self);
+  /// Of the bytes of a stream that libssh has to keep.
+  void limit_refused(std::uint32_t bytes);
   void close_channel(ssh_channel channel);
   void close_when_opened(ssh_channel channel, std::function<int()> open);
   void close_unwanted();
@@ -80,8 +85,9 @@ class Session : public std::enable_shared_from_this<Session> {
   void arm_keep_alive();
 
   asio::any_io_executor executor_;
-  std::unique_ptr<Transport> transport_;  ///< null: closed
-  std::vector<Channel*> channels_;        ///< each takes itself out
+  ssh_channel_callbacks_struct closed_callbacks_{};  ///< of channels that were closed here
+  std::unique_ptr<Transport> transport_;             ///< null: closed
+  std::vector<Channel*> channels_;                   ///< each takes itself out
   /// Of channels that were given up while the server had not answered.
   struct Unwanted {
     ssh_channel channel;
