@@ -205,6 +205,7 @@ def test_an_exit_status_beyond_255(podrun, pod, fault):
 
 
 @pytest.mark.smoke
+@pytest.mark.deadline(120)
 @pytest.mark.parametrize("behaviour", ["runs-and-opens-channels", "runs-and-opens-channels-unread"])
 def test_channels_that_a_server_asks_for(podrun, pod, fault, behaviour):
     reads_answers = not behaviour.endswith("unread")
@@ -214,9 +215,9 @@ def test_channels_that_a_server_asks_for(podrun, pod, fault, behaviour):
     run, go_on = hosts.start(podrun, "-v")
     run.wait_for_output(b": 20000\n", count=3)
     if not reads_answers:
-        wait_until(lambda: b"podrun: [2] 127.0.0.99: connection: " in run.stderr, what="given up")
+        wait_until(lambda: b"podrun: [2] 127.0.0.99: connection: " in run.stderr, 60, what="given up")
     else:
-        time.sleep(2)  # it asks on
+        time.sleep(6)  # it asks meanwhile
     assert SANITIZED or peak_memory(run.pid) < 60e6
     go_on.touch()
     hosts.check(run.wait(), complete=[name] if reads_answers else [])

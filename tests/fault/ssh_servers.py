@@ -60,7 +60,7 @@ class Server(asyncssh.SSHServer):
         self.behaviour = behaviour
         self.connections = connections
         self.connection = None
-        self.is_first = False  # of all connections to this address
+        self.is_first = False  # of all connections
         self.channels = 0
 
     def connection_made(self, conn):
@@ -282,7 +282,11 @@ async def runs_and_tells_the_end_first(stdin, stdout, stderr):
 
 
 async def runs_and_opens_channels(stdin, stdout, stderr):
-    await run_beside(open_channels(stdout.channel.get_connection(), 20_000, 20_000), stdin, stdout, stderr)
+    async def flood_later():
+        await asyncio.sleep(3)  # by then the command has begun
+        await open_channels(stdout.channel.get_connection(), 5_000, 20_000)
+
+    await run_beside(flood_later(), stdin, stdout, stderr)
 
 
 async def runs_and_exceeds_its_window(stdin, stdout, stderr):
@@ -300,7 +304,7 @@ async def runs_and_opens_channels_unread(stdin, stdout, stderr):
     connection = stdout.channel.get_connection()
 
     async def flood_unread():
-        await asyncio.sleep(1)
+        await asyncio.sleep(3)
         deafen(connection)
         await open_channels(connection, 200_000, 0)
 

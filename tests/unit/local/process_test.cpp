@@ -13,6 +13,7 @@
 #include <asio/detached.hpp>
 #include <gtest/gtest.h>
 
+#include "support/at_the_descriptor_limit.hpp"
 #include "support/run_coroutine.hpp"
 #include "support/run_shell.hpp"
 #include "support/stream_reader.hpp"
@@ -59,6 +60,20 @@ std::string host_error(const ProcessOptions& options) {
 
 pid_t pid_in(const std::string& text) { return static_cast<pid_t>(std::stol(text)); }
 bool exists(pid_t pid) { return std::filesystem::exists("/proc/" + std::to_string(pid)); }
+
+TEST(Process, MayBeStartedLaterWhereTooManyFilesAreOpen) {
+  run_coroutine([](asio::any_io_executor executor) -> asio::awaitable<void> {
+    const test::AtTheDescriptorLimit limit;
+    try {
+      spawn_process(executor, shell("true"));
+      ADD_FAILURE() << "it was started";
+    } catch (const HostError& error) {
+      EXPECT_EQ(error.failure().what, "cannot make a pipe: Too many open files");
+      EXPECT_EQ(error.failure().retry, Retry::may_help);
+    }
+    co_return;
+  });
+}
 
 TEST(Process, TellsOutputsAndExitThenCloses) {
   const Outcome outcome = run(shell("echo out; echo err >&2; exit 42"));

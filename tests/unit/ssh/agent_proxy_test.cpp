@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <fcntl.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -8,7 +6,6 @@
 #include <csignal>
 #include <filesystem>
 #include <iterator>
-#include <utility>
 
 #include <asio/co_spawn.hpp>
 #include <asio/detached.hpp>
@@ -19,6 +16,7 @@
 #include "podrun/ssh/agent.hpp"
 #include "podrun/ssh/key_blob.hpp"
 
+#include "support/at_the_descriptor_limit.hpp"
 #include "support/fake_agent.hpp"
 #include "support/run_coroutine.hpp"
 #include "support/ssh_agent.hpp"
@@ -247,37 +245,15 @@ TEST(AgentProxy, GivesUpAnAgentThatSignsNothingInTimeAndAsksItNoMore) {
   });
 }
 
-/// Lets one descriptor be opened after the other is closed.
-class AtTheDescriptorLimit {
- public:
-  AtTheDescriptorLimit() {
-    ::getrlimit(RLIMIT_NOFILE, &before_);
-    last_ = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
-    const rlimit limit{static_cast<rlim_t>(last_) + 1, before_.rlim_max};
-    ::setrlimit(RLIMIT_NOFILE, &limit);
-  }
-  AtTheDescriptorLimit(const AtTheDescriptorLimit&) = delete;
-  AtTheDescriptorLimit& operator=(const AtTheDescriptorLimit&) = delete;
-  ~AtTheDescriptorLimit() { free_one(); }
-  void free_one() {
-    if (last_ >= 0) ::close(std::exchange(last_, -1));
-    ::setrlimit(RLIMIT_NOFILE, &before_);
-  }
-
- private:
-  rlimit before_{};
-  int last_ = -1;
-};
-
 TEST(AgentProxy, WaitsForADescriptor) {
   run_coroutine([](asio::any_io_executor executor) -> asio::awaitable<void> {
     FakeAgent fake(executor);
     fake.will_say(agent_keys_message(kOneKey));
     Agent agent(executor, fake.socket());
     AgentProxy proxy(agent);
-    AtTheDescriptorLimit limit;
+    test::AtTheDescriptorLimit limit;
     asio::steady_timer timer(executor, std::chrono::milliseconds(50));
-    timer.async_wait([&](const std::error_code&) { limit.free_one(); });
+    timer.async_wait([&](const std::error_code&) { limit.lift(); });
     EXPECT_EQ(co_await proxy.list(), kOneKey) << proxy.trouble();
     fake.end();
   });
