@@ -18,6 +18,7 @@
 #include "podrun/base/error.hpp"
 #include "podrun/base/shell_quote.hpp"
 #include "podrun/local/descriptors.hpp"
+#include "podrun/local/process.hpp"
 #include "podrun/output/escape.hpp"
 #include "podrun/output/output.hpp"
 #include "podrun/output/question.hpp"
@@ -74,6 +75,9 @@ void ignore_from_now_on(asio::signal_set& signals) {
 /// after a moment when every command has ended, in which a reader who does read has the rest.
 constexpr std::chrono::seconds kLastResort{10};
 constexpr std::chrono::milliseconds kAMoment{200};
+
+/// What a way in that was told to end may take before podrun leaves. Most end at once.
+constexpr std::chrono::milliseconds kEndOfWaysIn{2'000};
 
 /// Stops podrun, as far as the system lets a terminal stop it: not where nobody could make it go on.
 void stop_here(asio::signal_set& signals) {
@@ -226,6 +230,7 @@ std::optional<int> try_to_run(Run& run) {
   const std::function<void()> leave = [&] {
     output->abandon();
     run.terminal->say_at_once(leave_line(interruptible->status(), std::chrono::steady_clock::now()));
+    kill_ways_in(std::chrono::milliseconds(0));
     std::_Exit(128 + interruptible->policy().interrupted_by().value_or(SIGINT));
   };
   FanOut fan_out(run.plan.run,
@@ -321,7 +326,9 @@ int run_plan(Plan plan, const Options& options, const Probe& probe,
   terminal->set_charset(run.status_style.charset);
   run.purpose = make_purpose(run);
   for (;;) {
-    if (const auto status = try_to_run(run)) return *status;
+    const auto status = try_to_run(run);
+    kill_ways_in(kEndOfWaysIn);
+    if (status) return *status;
   }
 }
 

@@ -8,11 +8,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
 #include <optional>
+#include <set>
 #include <system_error>
 
 #include <asio/posix/stream_descriptor.hpp>
@@ -28,7 +30,17 @@
 namespace podrun {
 namespace {
 
+using Clock = std::chrono::steady_clock;
 using Descriptor = asio::posix::stream_descriptor;
+
+/// From TERM to KILL, for an abandoned way in.
+constexpr std::chrono::seconds kGrace{2};
+
+/// Ways in whose end nobody has asked the kernel for, so that no other process has their pid.
+std::set<pid_t>& living_ways_in() {
+  static std::set<pid_t> pids;
+  return pids;
+}
 
 [[noreturn]] void fail(const std::string& doing, int error) {
   throw HostError({"starting", fmt::format("{}: {}", doing, std::generic_category().message(error)),
@@ -114,6 +126,7 @@ class Process : public std::enable_shared_from_this<Process> {
         outputs_{Source(executor), Source(executor)},
         pidfd_(executor),
         role_(options.role),
+        kill_timer_(executor),
         readable_(executor),
         writable_(executor) {
     Pipe in(executor, Pipe::Ours::write);
@@ -135,6 +148,7 @@ class Process : public std::enable_shared_from_this<Process> {
   }
 
   void watch() {
+    if (role_ == ProcessRole::way_in) living_ways_in().insert(pid_);
     pidfd_.async_wait(Descriptor::wait_read,
                       [self = shared_from_this()](const std::error_code&) { self->reap(); });
   }
@@ -178,7 +192,7 @@ class Process : public std::enable_shared_from_this<Process> {
 
   void stop(Failure failure) {
     if (!failure_) failure_ = std::move(failure);
-    if (role_ == ProcessRole::way_in && !end_) ::kill(-pid_, SIGTERM);
+    if (role_ == ProcessRole::way_in && !end_) terminate();
     close_write();
     for (Source& source : outputs_) close(source.descriptor);
     readable_.notify();
@@ -196,6 +210,14 @@ class Process : public std::enable_shared_from_this<Process> {
     descriptor.close(ignored);
   }
 
+  void terminate() {
+    ::kill(-pid_, SIGTERM);
+    kill_timer_.expires_after(kGrace);
+    kill_timer_.async_wait([self = shared_from_this()](const std::error_code& error) {
+      if (!error && !self->end_) ::kill(-self->pid_, SIGKILL);
+    });
+  }
+
   void reap() {
     int status = 0;
     if (::waitpid(pid_, &status, 0) == pid_) {
@@ -207,6 +229,8 @@ class Process : public std::enable_shared_from_this<Process> {
         end_ = Exited{WEXITSTATUS(status)};
       }
     }
+    living_ways_in().erase(pid_);
+    kill_timer_.cancel();
     close(pidfd_);
     readable_.notify();
   }
@@ -250,6 +274,7 @@ class Process : public std::enable_shared_from_this<Process> {
   std::array<Source, kStreams> outputs_;
   Descriptor pidfd_;
   ProcessRole role_;
+  asio::steady_timer kill_timer_;
   Event readable_;
   Event writable_;
   pid_t pid_ = 0;
@@ -275,7 +300,29 @@ class ProcessStream : public Stream {
   std::shared_ptr<Process> process_;
 };
 
+/// Whether a child of ours that nobody waits for ends before that. Without pidfd_open(2) it is not waited
+/// for.
+bool ends_before(Clock::time_point due, pid_t pid) {
+  const int pidfd = static_cast<int>(::syscall(SYS_pidfd_open, pid, 0));
+  pollfd end{.fd = pidfd, .events = POLLIN, .revents = 0};
+  int ended = 0;
+  do {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(due - Clock::now());
+    ended = ::poll(&end, 1, pidfd < 0 ? 0 : static_cast<int>(std::max(left, left.zero()).count()));
+  } while (ended < 0 && errno == EINTR);
+  if (pidfd >= 0) ::close(pidfd);
+  return ended > 0 && end.revents == POLLIN;
+}
+
 }  // namespace
+
+void kill_ways_in(std::chrono::milliseconds patience) {
+  const Clock::time_point due = Clock::now() + patience;
+  for (const pid_t pid : living_ways_in()) {
+    if (!ends_before(due, pid)) ::kill(-pid, SIGKILL);
+  }
+  living_ways_in().clear();
+}
 
 std::shared_ptr<Stream> spawn_process(const asio::any_io_executor& executor, ProcessOptions options) {
   if (options.descriptor_limit != 0) {  // posix_spawn cannot set it

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <memory>
 #include <string>
@@ -14,7 +15,7 @@ namespace podrun {
 
 /// What a child is to us: the program itself, or a command that only leads to it (`ssh host`): then its death
 /// by a signal is a Failure and not the program's, and abandoning it sends it TERM, since it may hang before
-/// it reads.
+/// it reads, and KILL after two seconds.
 enum class ProcessRole { program, way_in };
 
 struct ProcessOptions {
@@ -28,5 +29,8 @@ struct ProcessOptions {
 /// Starts a child in a session of its own, with default signals and no descriptor of ours but its three
 /// pipes. Throws HostError. It is reaped also when the stream is abandoned.
 std::shared_ptr<Stream> spawn_process(const asio::any_io_executor& executor, ProcessOptions options);
+
+/// For the end of podrun: sends KILL to every way in that has not ended after `patience`. Blocks until then.
+void kill_ways_in(std::chrono::milliseconds patience);
 
 }  // namespace podrun

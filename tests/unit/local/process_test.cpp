@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -273,6 +274,48 @@ TEST(Process, IsReapedWhenAbandoned) {
       EXPECT_TRUE(co_await test::eventually(executor, [&] { return !exists(pid); }));
     });
   }
+}
+
+TEST(Process, KillsAWayInThatIgnoresTermWhenAbandoned) {
+  run_coroutine([&](asio::any_io_executor executor) -> asio::awaitable<void> {
+    ProcessOptions options = shell("trap '' TERM; echo $$; sleep 1000");
+    options.role = ProcessRole::way_in;
+    auto stream = spawn_process(executor, options);
+    Reader reader(*stream);
+    co_await reader.until("\n");
+    const pid_t pid = pid_in(reader.out());
+    stream.reset();
+    EXPECT_TRUE(co_await test::eventually(executor, [&] { return !exists(pid); }));
+  });
+}
+
+/// `patience` for two ways in that were abandoned: one ends by TERM after a moment, one does not. Whether the
+/// first one could say its said.
+bool first_can_finish(std::chrono::milliseconds patience) {
+  const test::TempDirectory directory;
+  asio::io_context context;  // does not run any more when podrun leaves
+  std::vector<pid_t> pids;
+  const Texts at_term = {"sleep 0.1; touch " + directory.path("said") + "; exit", ""};
+  for (const std::string& text : at_term) {
+    ProcessOptions options = shell("trap '" + text + "' TERM; sleep 1000 & echo $$; wait");
+    options.role = ProcessRole::way_in;
+    const auto stream = spawn_process(context.get_executor(), options);
+    Reader reader(*stream);
+    asio::co_spawn(context, reader.until("\n"), asio::detached);
+    while (reader.out().empty()) context.run_one();
+    pids.push_back(pid_in(reader.out()));
+  }
+  kill_ways_in(patience);
+  for (const pid_t pid : pids) {
+    ::waitpid(pid, nullptr, 0);
+    EXPECT_FALSE(exists(pid));
+  }
+  return directory.has("said");
+}
+
+TEST(Process, KillsTheWaysInThatAreLeftAtTheEnd) {
+  EXPECT_TRUE(first_can_finish(std::chrono::milliseconds(1000)));
+  EXPECT_FALSE(first_can_finish(std::chrono::milliseconds(0)));
 }
 
 TEST(Process, LetsManyRunAtOnce) {
