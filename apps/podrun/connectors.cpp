@@ -39,6 +39,10 @@ std::shared_ptr<Stream> run_proxy(const asio::any_io_executor& executor, const s
                                   .descriptor_limit = descriptor_limit});
 }
 
+AliveQuestions questions_of(const SshSettings& settings) {
+  return {.interval = settings.alive_interval, .count_max = settings.alive_count_max};
+}
+
 /// The settings have been found before the run; what still goes wrong now, as with a name service that does
 /// not answer any more, is this host's failure.
 template <typename Find>
@@ -90,7 +94,8 @@ Connectors::Connectors(const std::shared_ptr<asio::io_context>& context, const O
   const asio::any_io_executor executor = context->get_executor();
   if (!options.via.empty()) {
     remote_ = make_via_connector(executor, ViaTemplate(options.via),
-                                 {.environment = own_environment(), .descriptor_limit = descriptor_limit});
+                                 {.environment = own_environment(), .descriptor_limit = descriptor_limit},
+                                 questions_of(plan.ssh.config->settings_of_options()));
     return;
   }
   remote_ = make_ssh_connector(

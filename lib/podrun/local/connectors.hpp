@@ -10,6 +10,7 @@
 
 #include "podrun/link/link.hpp"
 #include "podrun/local/process.hpp"
+#include "podrun/local/via_watch.hpp"
 
 namespace podrun {
 
@@ -32,6 +33,6 @@ class ViaTemplate {
 /// Reaches hosts through any command that, with `/bin/sh` as its last word, runs a shell there: the program
 /// is sent to that shell's standard input. The command itself is a child made from `child`.
 std::unique_ptr<Connector> make_via_connector(const asio::any_io_executor& executor, ViaTemplate via,
-                                              ProcessOptions child);
+                                              ProcessOptions child, AliveQuestions questions);
 
 }  // namespace podrun

@@ -10,50 +10,81 @@
 namespace podrun {
 namespace {
 
+/// How one host is reached.
+struct WayIn {
+  asio::any_io_executor executor;
+  std::vector<std::string> words;
+  const ProcessOptions& child;  // the connector's
+};
+
+asio::awaitable<std::shared_ptr<Stream>> start(std::shared_ptr<const WayIn> way, Program program,
+                                               ViaWatch::OnStart on_start) {
+  ProcessOptions options = way->child;
+  options.arguments = way->words;
+  options.role = ProcessRole::way_in;
+  if (program.privilege == Privilege::root) {
+    for (const char* word : {"sudo", "-n"}) options.arguments.emplace_back(word);
+  }
+  options.arguments.emplace_back("/bin/sh");
+  std::shared_ptr<Stream> stream = spawn_process(way->executor, std::move(options));
+  on_start(stream);
+  co_await send_program(*stream, program);
+  co_return stream;
+}
+
 class ViaLink : public Link {
  public:
-  ViaLink(const asio::any_io_executor& executor, std::vector<std::string> words, const ProcessOptions& child)
-      : executor_(executor), words_(std::move(words)), child_(child) {}
+  ViaLink(WayIn way, std::shared_ptr<ViaWatch::Shared> shared)
+      : way_(std::make_shared<const WayIn>(std::move(way))), shared_(std::move(shared)) {}
+  ViaLink(const ViaLink&) = delete;
+  ViaLink& operator=(const ViaLink&) = delete;
+  ~ViaLink() override {
+    if (watch_) watch_->stop();
+  }
 
   asio::awaitable<void> open() override { co_return; }
   void stop(Failure failure) override {
+    if (watch_) watch_->stop();
     if (const auto stream = starting_.lock()) stream->stop(std::move(failure));
   }
 
   asio::awaitable<std::shared_ptr<Stream>> exec(Program program) override {
-    ProcessOptions options = child_;
-    options.arguments = words_;
-    options.role = ProcessRole::way_in;
-    if (program.privilege == Privilege::root) {
-      for (const char* word : {"sudo", "-n"}) options.arguments.emplace_back(word);
-    }
-    options.arguments.emplace_back("/bin/sh");
-    std::shared_ptr<Stream> stream = spawn_process(executor_, std::move(options));
-    starting_ = stream;
-    co_await send_program(*stream, program);
-    co_return stream;
+    // Named: g++ 12 destroys a temporary here twice.
+    ViaWatch::OnStart on_start = [this](const std::shared_ptr<Stream>& starting) { starting_ = starting; };
+    std::shared_ptr<Stream> stream = co_await start(way_, std::move(program), std::move(on_start));
+    if (watch_ || shared_->questions.interval.count() == 0) co_return stream;
+    const auto ask = [way = way_](Program question, ViaWatch::OnStart on_asking) {
+      return start(way, std::move(question), std::move(on_asking));
+    };
+    watch_ = std::make_shared<ViaWatch>(way_->executor, shared_, ask);
+    co_return watch_->watch(std::move(stream));
   }
 
  private:
-  asio::any_io_executor executor_;
-  std::vector<std::string> words_;
-  const ProcessOptions& child_;     // the connector's
-  std::weak_ptr<Stream> starting_;  // may hang in taking its text
+  std::shared_ptr<const WayIn> way_;
+  std::shared_ptr<ViaWatch::Shared> shared_;
+  std::shared_ptr<ViaWatch> watch_;  // of the first program, which is the supervisor
+  std::weak_ptr<Stream> starting_;   // may hang in taking its text
 };
 
 class ViaConnector : public Connector {
  public:
-  ViaConnector(const asio::any_io_executor& executor, ViaTemplate via, ProcessOptions child)
-      : executor_(executor), via_(std::move(via)), child_(std::move(child)) {}
+  ViaConnector(const asio::any_io_executor& executor, ViaTemplate via, ProcessOptions child,
+               AliveQuestions questions)
+      : executor_(executor),
+        via_(std::move(via)),
+        child_(std::move(child)),
+        shared_(std::make_shared<ViaWatch::Shared>(ViaWatch::Shared{.questions = questions})) {}
 
   std::unique_ptr<Link> link(const Host& host) override {
-    return std::make_unique<ViaLink>(executor_, via_.words_for(host), child_);
+    return std::make_unique<ViaLink>(WayIn{executor_, via_.words_for(host), child_}, shared_);
   }
 
  private:
   asio::any_io_executor executor_;
   ViaTemplate via_;
   ProcessOptions child_;
+  std::shared_ptr<ViaWatch::Shared> shared_;
 };
 
 /// Calls `fill(name)` for every {name} in the word and puts its answer there.
@@ -124,8 +155,8 @@ std::vector<std::string> ViaTemplate::words_for(const Host& host) const {
 }
 
 std::unique_ptr<Connector> make_via_connector(const asio::any_io_executor& executor, ViaTemplate via,
-                                              ProcessOptions child) {
-  return std::make_unique<ViaConnector>(executor, std::move(via), std::move(child));
+                                              ProcessOptions child, AliveQuestions questions) {
+  return std::make_unique<ViaConnector>(executor, std::move(via), std::move(child), questions);
 }
 
 }  // namespace podrun

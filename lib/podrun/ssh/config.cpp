@@ -77,10 +77,14 @@ SshConfig::SshConfig(ConfigWorld world, const SshCommandLine& command_line)
     options_.push_back(statement_of("IdentityFile", file, "--identity"));
   for (const std::string& option : command_line.options) options_.push_back(parse_option(option));
   add_user_and_port(others_, command_line.user, command_line.port, "the command line");
+  settings_of_options();
+  std::copy_if(options_.begin(), options_.end(), std::back_inserter(trust_options_), reaches_jump_hosts);
+}
+
+SshSettings SshConfig::settings_of_options() {
   ConfigSelection any_host(world_, hooks_, "host");
   any_host.add(options_);
-  apply(any_host);
-  std::copy_if(options_.begin(), options_.end(), std::back_inserter(trust_options_), reaches_jump_hosts);
+  return apply(any_host);
 }
 
 const std::vector<std::shared_ptr<const ConfigFile>>& SshConfig::files() {

@@ -41,6 +41,8 @@ class SshConfig {
   /// count, as in ssh, except for `-o` with a keyword about trust. StrictHostKeyChecking is the strictest of
   /// what the files say of it, of `-o`, and of those hosts.
   SshSettings settings_for_jump_host(const Host& host);
+  /// What `-o` says, whatever the host. No file is read.
+  SshSettings settings_of_options();
 
   /// Keywords that change nothing here, each once: `~/.ssh/config:12: ForwardAgent`.
   const std::vector<std::string>& passed_over() const { return passed_over_; }
