@@ -151,6 +151,7 @@ struct FakeHost {
   std::string holders;        ///< of its open output, a line each
   bool runs_helpers = true;   ///< else starting a second program lasts until the link is stopped
   bool names_holders = true;  ///< else that program says nothing
+  bool mixes_statuses = false;
 
   // What was done to it.
   bool opened = false;
@@ -211,6 +212,7 @@ class FakeLink final : public Link {
       }
     }
   }
+  bool mixes_statuses() const override { return host_.mixes_statuses; }
   void stop(Failure failure) override {
     if (!stopped_) host_.stopped = stopped_ = std::move(failure);
     woken_.notify();

@@ -29,9 +29,12 @@ class ShellLink : public Link {
 
   /// sh text that runs before a program, as an rc file may.
   std::string before;
+  /// As over `--via`.
+  bool has_statuses_of_its_own = false;
 
   asio::awaitable<void> open() override { co_return; }
   void stop(Failure) override {}
+  bool mixes_statuses() const override { return has_statuses_of_its_own; }
   asio::awaitable<std::shared_ptr<Stream>> exec(Program program) override {
     ProcessOptions options = child_;
     options.arguments = shell_;

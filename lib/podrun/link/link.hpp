@@ -99,6 +99,9 @@ class Link {
   virtual void stop(Failure failure) = 0;
   /// The IP address of this machine by which it has reached the host, after open(); empty: unknown.
   virtual std::string own_address() const { return {}; }
+  /// Whether it also reports failures of its own by exit statuses, and complains about those of a program:
+  /// then a program is to tell its status in its output and exit with 0.
+  virtual bool mixes_statuses() const { return false; }
 };
 
 /// Makes links of one kind.

@@ -43,6 +43,7 @@ class ViaLink : public Link {
   }
 
   asio::awaitable<void> open() override { co_return; }
+  bool mixes_statuses() const override { return true; }
   void stop(Failure failure) override {
     if (watch_) watch_->stop();
     if (const auto stream = starting_.lock()) stream->stop(std::move(failure));

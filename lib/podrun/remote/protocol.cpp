@@ -105,7 +105,8 @@ Program supervisor_program(const Supervision& supervision, std::string_view nonc
       .script = supervisor_text(supervision.clean_up),
       .arguments = {std::string(nonce), supervision.mark, std::to_string(supervision.grace.count()),
                     std::to_string(tick.count()), std::to_string(ticks), supervision.directory,
-                    fmt::format("{}{}", directory ? "d" : "", fed ? "i" : "")},
+                    fmt::format("{}{}{}", directory ? "d" : "", fed ? "i" : "",
+                                supervision.exit_status == ExitStatus::in_output ? "x" : "")},
       .privilege = supervision.privilege};
   if (!text.empty()) program.arguments.emplace_back(text);
   return program;

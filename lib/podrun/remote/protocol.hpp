@@ -15,6 +15,9 @@ namespace podrun {
 enum class StandardInput { empty, fed };
 enum class CleanUp { no, yes };
 enum class RunDirectory { no, yes };
+/// How the status of the command is told: by the supervisor's own, or by a line at the end of its output,
+/// `~podrun1 <nonce> exit <status>\n`. Where this cannot be written, its own it is.
+enum class ExitStatus { own, in_output };
 
 /// The stage from the login to the hello.
 inline constexpr const char* kStartingShell = "starting /bin/sh";
@@ -29,6 +32,7 @@ struct Supervision {
   CleanUp clean_up = CleanUp::no;
   RunDirectory run_directory = RunDirectory::no;  ///< needed for files; `fed` has one anyway
   Privilege privilege = Privilege::user;
+  ExitStatus exit_status = ExitStatus::own;
 };
 
 /// Seconds between heartbeats; the supervisor gives up after orphan_timeout / this many without one.

@@ -34,6 +34,11 @@ std::string describe_end(const StreamEvent& event) {
   return "no exit status";
 }
 
+bool is_success(const StreamEvent& event) {
+  const auto* exited = std::get_if<Exited>(&event);
+  return exited && exited->status == 0;
+}
+
 /// Reads a stream up to the hello of the program in it.
 class Greeting {
  public:
@@ -152,7 +157,9 @@ class Supervised::Control : public std::enable_shared_from_this<Control> {
 };
 
 Supervised::Supervised(const asio::any_io_executor& executor, Link& link, Supervision supervision)
-    : executor_(executor), link_(link), supervision_(std::move(supervision)) {}
+    : executor_(executor), link_(link), supervision_(std::move(supervision)) {
+  if (link_.mixes_statuses()) supervision_.exit_status = ExitStatus::in_output;
+}
 
 Supervised::~Supervised() { stop({"", "abandoned"}); }
 
@@ -161,6 +168,7 @@ asio::awaitable<Hello> Supervised::prepare(const std::vector<RemoteFile>& files,
   if (!files.empty()) supervision_.run_directory = RunDirectory::yes;
   const std::string nonce = random_id();
   Program program = supervisor_program(supervision_, nonce, text);
+  if (supervision_.exit_status == ExitStatus::in_output) exit_line_.emplace(nonce);
   may_have_started_ = !text.empty();
   control_ = std::make_shared<Control>(executor_, co_await start(std::move(program)));
   Greeting greeting(control_->stream(), nonce, std::move(noise));
@@ -193,8 +201,37 @@ void Supervised::go(std::string_view of_host, const Chunk& of_all) {
 }
 
 asio::awaitable<StreamEvent> Supervised::next() {
+  if (!exit_line_) co_return co_await next_of_stream();
+  for (;;) {
+    if (following_) co_return *std::exchange(following_, std::nullopt);
+    if (auto event = without_exit_line(co_await next_of_stream())) co_return std::move(*event);
+  }
+}
+
+asio::awaitable<StreamEvent> Supervised::next_of_stream() {
   if (!early_.empty()) co_return Received{StreamId::out, std::exchange(early_, {})};
   co_return co_await control_->stream().next();
+}
+
+/// The event as the command's own: the line becomes Exited. The way in counts where it failed without one;
+/// where it did not, the line may still come, and without it nobody knows how the command ended.
+std::optional<StreamEvent> Supervised::without_exit_line(StreamEvent event) {
+  if (auto* output = std::get_if<Received>(&event)) {
+    if (output->stream == StreamId::out) output->bytes = exit_line_->feed(std::move(output->bytes));
+    if (exit_line_->status() && !std::exchange(end_told_, true)) following_ = Exited{*exit_line_->status()};
+    if (output->bytes.empty()) return std::nullopt;
+    return event;
+  }
+  if (std::holds_alternative<Closed>(event) || std::holds_alternative<Failure>(event)) {
+    if (std::holds_alternative<Closed>(event) && !end_told_)
+      event = Failure{"", "the connection ended without an exit status"};
+    Chunk rest = exit_line_->finish();
+    if (rest.empty()) return event;
+    following_ = std::move(event);
+    return Received{StreamId::out, std::move(rest)};
+  }
+  if (is_success(event) || std::exchange(end_told_, true)) return std::nullopt;
+  return event;
 }
 
 void Supervised::heartbeat() {

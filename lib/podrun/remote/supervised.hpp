@@ -9,6 +9,7 @@
 
 #include "podrun/base/event.hpp"
 #include "podrun/remote/command.hpp"
+#include "podrun/remote/exit_line.hpp"
 #include "podrun/remote/protocol.hpp"
 
 namespace podrun {
@@ -55,6 +56,8 @@ class Supervised {
   asio::awaitable<std::shared_ptr<Stream>> start(Program program);
   asio::awaitable<std::shared_ptr<Stream>> start_helper(Program program, std::string nonce, Noise noise);
   asio::awaitable<void> put(const RemoteFile& file);
+  asio::awaitable<StreamEvent> next_of_stream();
+  std::optional<StreamEvent> without_exit_line(StreamEvent event);
 
   asio::any_io_executor executor_;
   Link& link_;
@@ -65,7 +68,10 @@ class Supervised {
   bool may_have_started_ = false;
   bool greeted_ = false;  // nothing may be written before
   std::string directory_;
-  Chunk early_;  // output that came in one piece with the hello
+  Chunk early_;                              // output that came in one piece with the hello
+  std::optional<ExitLineReader> exit_line_;  // ExitStatus::in_output
+  std::optional<StreamEvent> following_;     // what next() returns before it reads on
+  bool end_told_ = false;
 };
 
 /// 128 random bits, in hex. getrandom(2)

@@ -5,7 +5,8 @@
 # A shell reads it from standard input, with its parameters, as one line: see shell_line.hpp. No argument of a process
 # carries it, or the text of the command. TEXT is what `go` would say, for a host that need not wait for others.
 # GRACE and TICK are seconds; TICKS ticks without a line on standard input end the command. FLAGS: d make the run's
-# directory, i make the command's standard input there (a FIFO), c see cleanup.sh. Replies and lines: protocol.hpp.
+# directory, i make the command's standard input there (a FIFO), x tell its exit status in the output, c see cleanup.sh.
+# Replies and lines: protocol.hpp.
 #
 # Every name begins with podrun_, so that no variable of the user is overwritten. Works in dash, bash and busybox sh; needs
 # grep, sleep, ls, mkdir, mkfifo and rm. Without /proc only what stays in the process group of the command can be ended.
@@ -28,7 +29,8 @@ trap "" $podrun_signals 2>/dev/null;
 podrun_say() { { echo; printf %s "podrun1 $podrun_nonce $*"; echo; } 2>/dev/null; };
 # Removes the directory of the run; standard input is held open meanwhile, so that a feeder cannot hang in opening it.
 podrun_tidy() { [ -z "$podrun_dir" ] || rm -rf -- "$podrun_dir" 5<>"$podrun_in"; };
-podrun_refuse() { podrun_tidy; podrun_say "$@"; exit 125; };
+podrun_none=125; case $podrun_flags in *x*) podrun_none=0 ;; esac;
+podrun_refuse() { podrun_tidy; podrun_say "$@"; exit $podrun_none; };
 # What follows the name in the stat of a process: state, parent, group, session.
 podrun_read() { IFS= read -r podrun_stat </proc/$1/stat && podrun_stat=${podrun_stat##*") "}; };
 
@@ -304,4 +306,10 @@ podrun_silence() {
   podrun_end "$podrun_why";
 };
 
-exec 6>&1; podrun_run | podrun_watch; exit $?
+exec 6>&1; podrun_run | podrun_watch; podrun_status=$?;
+
+# In one write: what still runs may print too. The printf of bash cuts its format at newlines, but no argument.
+case $podrun_flags in *x*)
+  if printf %s "~podrun1 $podrun_nonce exit $podrun_status$podrun_n" 2>/dev/null; then podrun_status=0; fi ;;
+esac;
+exit $podrun_status

@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "support/fake_connector.hpp"
 #include "support/run_coroutine.hpp"
 #include "support/shell_link.hpp"
 #include "support/stream_reader.hpp"
@@ -97,6 +98,49 @@ TEST(RandomId, IsOf128BitsInHex) {
     EXPECT_EQ(id.size(), 32U);
     EXPECT_EQ(id.find_first_not_of("0123456789abcdef"), std::string::npos);
   }
+}
+
+/// What a way in that has statuses of its own makes of a command.
+std::string end_of(const std::string& before, const std::string& go) {
+  TestHost host(test::shells().front());
+  return run_coroutine([&](asio::any_io_executor executor) -> asio::awaitable<std::string> {
+    const auto link = host.link(executor);
+    link->has_statuses_of_its_own = true;
+    link->before = before;
+    Supervised supervised(executor, *link, host.supervision());
+    co_await supervised.prepare({}, test::drop);
+    supervised.go(go, {});
+    Reader reader(supervised);
+    co_await reader.to_end();
+    co_return reader.out() + reader.end();
+  });
+}
+
+TEST_F(SupervisedTest, TakesTheStatusOfTheCommandAndNotOfTheWayIn) {
+  EXPECT_EQ(end_of("trap 'exit 9' EXIT; ", "set -- /bin/sh -c 'echo out; exit 3'"), "out\nexit 3, closed");
+  EXPECT_EQ(end_of("trap 'exit 9' EXIT; ", "set -- /bin/sh -c 'printf \"~podrun1 \"'"),
+            "~podrun1 exit 0, closed");
+}
+
+TEST(Supervised, TakesTheStatusOfTheWayInWhereTheCommandsIsMissing) {
+  const auto end_with = [](const test::StreamEvents& events) {
+    test::FakeHost host;
+    host.answers = {{"go", events}};
+    host.mixes_statuses = true;
+    return run_coroutine([&](asio::any_io_executor executor) -> asio::awaitable<std::string> {
+      test::FakeLink link(executor, host);
+      Supervised supervised(executor, link, {.mark = "m"});
+      co_await supervised.prepare({}, test::drop);
+      supervised.go("set -- true", {});
+      Reader reader(supervised);
+      co_await reader.to_end();
+      co_return reader.out() + reader.end();
+    });
+  };
+  EXPECT_EQ(end_with({test::out("out~"), Exited{9}, Closed{}}), "out~exit 9, closed");
+  EXPECT_EQ(end_with({test::out("out~"), Exited{0}, Closed{}}),
+            "out~: the connection ended without an exit status");
+  EXPECT_EQ(end_with({test::out("out~"), Failure{"connection", "reset"}}), "out~connection: reset");
 }
 
 }  // namespace

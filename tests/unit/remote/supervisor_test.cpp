@@ -100,6 +100,47 @@ TEST_P(Supervisor, KeepsADeathBySignalAsTheShellTellsIt) {
   EXPECT_EQ(run.out + run.err, "");
 }
 
+TEST_P(Supervisor, TellsTheStatusInTheOutputAndExitsWithZero) {
+  const std::string command = "printf out; echo err >&2; (sleep 1.5; echo late) & exit 42";
+  run_coroutine([&](asio::any_io_executor executor) -> asio::awaitable<void> {
+    const auto link = host_.link(executor);
+    Supervision supervision = host_.supervision();
+    supervision.exit_status = ExitStatus::in_output;
+    const auto stream = co_await link->exec(supervisor_program(supervision, "n", sh(command)));
+    test::StreamReader<Stream> reader(*stream);
+    co_await reader.to_end();
+    EXPECT_EQ(reader.end(), "exit 0, closed");
+    EXPECT_EQ(reader.out(), "\npodrun1 n ready - - - - \nout~podrun1 n exit 42\nlate\n");
+    EXPECT_EQ(reader.err(), "err\n");
+
+    link->has_statuses_of_its_own = true;
+    Supervised supervised(executor, *link, host_.supervision());
+    co_await supervised.prepare({}, test::drop);
+    supervised.go(sh(command), {});
+    Reader taken(supervised);
+    co_await taken.to_end();
+    EXPECT_EQ(taken.out(), "outlate\n");
+    EXPECT_EQ(taken.err(), "err\n");
+    EXPECT_EQ(taken.end(), "exit 42, closed");
+  });
+}
+
+TEST_P(Supervisor, ExitsWithZeroWhenNothingWasStarted) {
+  run_coroutine([&](asio::any_io_executor executor) -> asio::awaitable<void> {
+    const auto link = host_.link(executor);
+    Supervision supervision = host_.supervision();
+    supervision.exit_status = ExitStatus::in_output;
+    for (const char* directory : {"", "/no such"}) {
+      supervision.directory = directory;
+      const auto stream = co_await link->exec(supervisor_program(supervision, "n"));
+      stream->close_write();
+      test::StreamReader<Stream> reader(*stream);
+      co_await reader.to_end();
+      EXPECT_EQ(reader.end(), "exit 0, closed");
+    }
+  });
+}
+
 TEST_P(Supervisor, TellsACommandThatIsMissing) {
   const Outcome run = this->run("set -- no-such-program");
   EXPECT_EQ(run.end, "exit 127, closed");
