@@ -149,6 +149,8 @@ std::optional<Failure> refusal(const Hello& hello, const Supervision& supervisio
   if (hello.word == "noproc")
     return Failure{kSupervision,
                    "no /proc there, and the process group is another's: nothing could be ended"};
+  if (hello.word == "notool")
+    return Failure{kSupervision, fmt::format("no \"{}\" in $PATH there (podrun needs it)", hello.rest)};
   if (hello.word == "busy") return Failure{kCleanUp, hello.rest};
   return Failure{"hello", fmt::format("unexpected answer \"{} {}\"", hello.word, hello.rest)};
 }

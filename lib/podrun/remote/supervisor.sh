@@ -9,7 +9,7 @@
 # Replies and lines: protocol.hpp.
 #
 # Every name begins with podrun_, so that no variable of the user is overwritten. Works in dash, bash and busybox sh; needs
-# grep, sleep, ls, mkdir, mkfifo and rm. Without /proc only what stays in the process group of the command can be ended.
+# grep, sleep, ls and rm; for a directory mkdir, mkfifo and tee. Without /proc only what stays in the process group of the command can be ended.
 #
 # Five shells, which ignore every signal that can be ignored, since the command may signal its whole process group:
 #
@@ -204,6 +204,9 @@ if [ "$podrun_cwd" ]; then
   [ -d "$podrun_cwd" ] || podrun_refuse nodir;
   CDPATH= cd -- "$podrun_cwd" >/dev/null 2>&1 || podrun_refuse noentry;
 fi;
+# Without these a command could not be ended, which would look as if it had been.
+podrun_tools="sleep grep ls rm"; case $podrun_flags in *d*) podrun_tools="$podrun_tools mkdir mkfifo tee" ;; esac;
+for podrun_tool in $podrun_tools; do command -v $podrun_tool >/dev/null 2>&1 || podrun_refuse notool $podrun_tool; done;
 # The first place that is neither full nor read-only.
 podrun_make() {
   podrun_dir=$1/podrun.$podrun_nonce podrun_in=/dev/null;
