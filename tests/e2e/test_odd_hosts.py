@@ -299,17 +299,18 @@ def test_what_cannot_be_killed_is_named(directory):
     wait_until(lambda: not is_alive(pid))
 
 
-def test_a_container_that_outlives_its_client_is_told(podrun):
+@pytest.mark.parametrize("name", ["docker", "podman"])
+def test_a_container_that_outlives_its_client_is_told(podrun, name):
     # The client passes TERM on to the daemon; when it has to be killed, nobody ends the container.
-    docker = podrun.directory / "docker"
-    docker.write_text("#!/bin/sh\ntrap '' TERM\necho up\nwhile :; do sleep 0.1; done\n")
-    docker.chmod(0o755)
-    run = podrun.start(*TWO, "--", docker, "run", "image")
+    client = podrun.directory / name
+    client.write_text("#!/bin/sh\ntrap '' TERM\necho up\nwhile :; do sleep 0.1; done\n")
+    client.chmod(0o755)
+    run = podrun.start(*TWO, "--", client, "run", "image")
     run.wait_for_output(b": up\n", count=2)
     run.signal(signal.SIGTERM)
     ended = run.wait()
     for rank in (0, 1):
-        assert re.search(rb"^%d: podrun: a container may be left behind: ended by KILL was pid \d+ \(docker\)$" % rank, ended.stderr, re.MULTILINE)
+        assert re.search(rb"^%d: podrun: a container may be left behind: ended by KILL was pid \d+ \(%s\)$" % (rank, name.encode()), ended.stderr, re.MULTILINE)
 
 
 # The time

@@ -151,7 +151,7 @@ podrun_name() {
 podrun_clients() {
   for podrun_pid; do
     podrun_pid=${podrun_pid%:*}; IFS= read -r podrun_comm </proc/$podrun_pid/comm &&
-    case $podrun_comm in docker | nerdctl) printf " %s" "pid $podrun_pid ($podrun_comm)" ;; esac;
+    case $podrun_comm in docker | nerdctl | podman) printf " %s" "pid $podrun_pid ($podrun_comm)" ;; esac;
   done;
 };
 
