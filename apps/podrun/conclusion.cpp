@@ -68,7 +68,8 @@ std::vector<std::string> conclude(const Plan& plan, const RunPolicy& policy, con
   if (const auto* words = std::get_if<Words>(&plan.command.what)) {
     if (auto hint = quoting_hint(words->words, policy.outcomes())) lines.push_back(std::move(*hint));
   }
-  if (auto hint = start_up_hint(hosts, policy.outcomes())) lines.push_back(std::move(*hint));
+  const RemoteBy remote = options.via.empty() ? RemoteBy::ssh : RemoteBy::via;
+  if (auto hint = start_up_hint(hosts, policy.outcomes(), remote)) lines.push_back(std::move(*hint));
   return lines;
 }
 

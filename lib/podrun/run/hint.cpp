@@ -55,17 +55,26 @@ std::optional<std::string> quoting_hint(const std::vector<std::string>& words,
 }
 
 std::optional<std::string> start_up_hint(const std::vector<Host>& hosts,
-                                         const std::vector<HostOutcome>& outcomes) {
+                                         const std::vector<HostOutcome>& outcomes, RemoteBy remote) {
   const auto silent = std::find_if(outcomes.begin(), outcomes.end(), [](const HostOutcome& outcome) {
     const Failure* failure = failure_of(outcome);  // a single host is lost, since it may have started
     return failure && failure->stage == kStartingShell && failure->what.starts_with("timed out");
   });
   if (silent == outcomes.end()) return std::nullopt;
+  const Host& host = hosts[static_cast<std::size_t>(silent - outcomes.begin())];
+  const std::string name = escape_controls(host.name);
+  if (host.kind == HostKind::local)
+    return "podrun: /bin/sh on this machine never answered: is it overloaded?";
+  if (remote == RemoteBy::via) {
+    return fmt::format(
+        "podrun: /bin/sh on {} never answered: start the command of --via by hand, with /bin/sh as its last "
+        "word (it may wait for an answer or for resources, or pass no standard input on)",
+        name);
+  }
   return fmt::format(
       "podrun: the login to {} worked, but /bin/sh never answered: perhaps a start-up file there (.bashrc) "
-      "waits "
-      "or runs another shell, or a forced command does not run ours",
-      escape_controls(hosts[static_cast<std::size_t>(silent - outcomes.begin())].name));
+      "waits or runs another shell, or a forced command does not run ours",
+      name);
 }
 
 }  // namespace podrun

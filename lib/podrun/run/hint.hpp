@@ -15,8 +15,11 @@ namespace podrun {
 std::optional<std::string> quoting_hint(const std::vector<std::string>& words,
                                         const std::vector<HostOutcome>& outcomes);
 
-/// For hosts where one could log in, but /bin/sh never answered: what may be in its way, and how to see it.
+enum class RemoteBy { ssh, via };
+
+/// For hosts that were reached (`remote`: how those that are not this machine are), but whose /bin/sh never
+/// answered: what may be in its way, and how to see it.
 std::optional<std::string> start_up_hint(const std::vector<Host>& hosts,
-                                         const std::vector<HostOutcome>& outcomes);
+                                         const std::vector<HostOutcome>& outcomes, RemoteBy remote);
 
 }  // namespace podrun

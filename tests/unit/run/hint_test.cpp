@@ -53,13 +53,14 @@ TEST(QuotingHint, IsNotGivenForOneWordWhichIsShellText) {
 
 TEST(StartUpHint, IsForASingleHostThatMayHaveStartedToo) {
   const Failure failure{"starting /bin/sh", "timed out after 10 s", Retry::may_help};
-  EXPECT_TRUE(start_up_hint({{.name = "a"}}, {Lost{failure}}));
-  EXPECT_FALSE(start_up_hint({{.name = "a"}}, {Lost{{"running", "timed out after 10 s"}}}));
+  EXPECT_TRUE(start_up_hint({{.name = "a"}}, {Lost{failure}}, RemoteBy::ssh));
+  EXPECT_FALSE(start_up_hint({{.name = "a"}}, {Lost{{"running", "timed out after 10 s"}}}, RemoteBy::ssh));
 }
 
 TEST(StartUpHint, IsForALoginThatLeadsNowhere) {
   const auto hint = [](const Failure& failure) {
-    return start_up_hint({{.name = "a"}, {.name = "b"}}, {Exited{0}, Unreachable{failure}}).value_or("none");
+    return start_up_hint({{.name = "a"}, {.name = "b"}}, {Exited{0}, Unreachable{failure}}, RemoteBy::ssh)
+        .value_or("none");
   };
   EXPECT_EQ(
       hint({"starting /bin/sh", "timed out after 10 s", Retry::may_help}),
@@ -67,6 +68,18 @@ TEST(StartUpHint, IsForALoginThatLeadsNowhere) {
       "waits or runs another shell, or a forced command does not run ours");
   EXPECT_EQ(hint({"starting /bin/sh", "closed by the server"}), "none");
   EXPECT_EQ(hint({"login", "timed out after 10 s"}), "none");
+}
+
+TEST(StartUpHint, SpeaksOfNoLoginWhereThereWasNone) {
+  const Failure failure{"starting /bin/sh", "timed out after 10 s", Retry::may_help};
+  EXPECT_EQ(
+      start_up_hint({{.name = "a"}}, {Unreachable{failure}}, RemoteBy::via),
+      "podrun: /bin/sh on a never answered: start the command of --via by hand, with /bin/sh as its last "
+      "word (it may wait for an answer or for resources, or pass no standard input on)");
+  for (const RemoteBy remote : {RemoteBy::ssh, RemoteBy::via}) {
+    EXPECT_EQ(start_up_hint({{.name = "a", .kind = HostKind::local}}, {Unreachable{failure}}, remote),
+              "podrun: /bin/sh on this machine never answered: is it overloaded?");
+  }
 }
 
 }  // namespace
