@@ -2,11 +2,13 @@
 
 import re
 import shlex
+import signal
 from pathlib import Path
 
 import pytest
 
-from support import Footprint, by_rank, wait_until
+from fault_table import DELIVER_EVERYTHING, LINES, NOTHING_STARTS, ROWS, check, plays, said_of_hosts
+from support import Footprint, by_rank, is_alive, wait_until
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "via.md"
 RECIPES = [line.strip() for line in DOCUMENT.read_text().splitlines() if re.match(r"    .*podrun --via", line)]
@@ -22,7 +24,11 @@ WAYS = {
     "srun": """
         host=
         while :; do case $1 in --nodelist=*) host=${1#*=}; shift ;; --*) shift ;; *) break ;; esac; done
-        [ "$host" ] || exit 1""",
+        [ "$host" ] || exit 1
+        export REACHED="srun $host"
+        "$@"; status=$?
+        [ $status = 0 ] || echo "srun: error: $host: task 0: Exited with exit code $status" >&2
+        exit $status""",
     "docker": '[ "$1 $2" = "exec -i" ] || exit 1; host=$3; shift 3',
     "ssh": '[ "$1" = -o ] || exit 1; host=$3; shift 3',
 }
@@ -69,3 +75,77 @@ def test_nothing_is_left_when_the_way_in_dies(podrun, ways):
     run.process.kill()
     footprint.wait_until_gone(6)
     wait_until(lambda: run.process.poll() is not None, 5)
+
+
+SRUN = ("--via", "srun --nodelist={host}", "--grace", "1")
+
+
+def test_the_way_in_does_not_complain_about_the_status_of_the_command(podrun, ways):
+    ended = podrun(*SRUN, "-H", "n[0-3]", "--", "printf %s $PODRUN_RANK; exit $((PODRUN_RANK + 3))")
+    assert by_rank(ended.stdout) == {rank: [b"%d" % rank] for rank in range(4)}
+    assert ended.returncode == 6
+    assert b"srun" not in ended.stderr
+
+
+def test_hosts_that_do_not_start_complain_about_nothing(podrun, ways):
+    ended = podrun(*SRUN, "-H", "n[0-2]", "--chdir", "/no such", "--retries", "0", "--", "true")
+    assert ended.returncode == 255
+    assert b"srun" not in ended.stderr
+
+
+def test_a_command_that_is_killed_keeps_the_status_of_the_shell(podrun, ways):
+    ended = podrun(*SRUN, "-H", "a,b", "--", "kill -9 $$")
+    assert ended.returncode == 137
+    assert b"srun" not in ended.stderr
+
+
+def test_every_byte_arrives_though_the_status_is_told_among_them(podrun, ways):
+    text = "head -c 3000000 /dev/urandom | tee copy; sleep 1000 & wait_for=$!; (sleep 1; printf late; kill $wait_for) & exit 7"
+    ended = podrun(*SRUN, "-N", "-H", "a", "--", text)
+    assert ended.returncode == 7
+    assert ended.stdout == (podrun.directory / "copy").read_bytes() + b"late"
+
+
+SILENT, WITHOUT_TOOL = "its way in falls silent (`--via`)", "it has no `sleep`"
+every_row_is_played = plays([SILENT, WITHOUT_TOOL])
+
+
+def test_a_way_in_that_falls_silent_is_lost(podrun, ways):
+    # As if the container were paused: nothing more is heard of it, and nothing more starts there.
+    (ways / "box").write_text('#!/bin/sh\n[ -e paused.$1 ] && { trap "" TERM; while :; do sleep 0.1; done; }\nshift; exec "$@"\n')
+    (ways / "box").chmod(0o755)
+    silence = ("-o", "ServerAliveInterval=1", "-o", "ServerAliveCountMax=2")
+    command = 'seq 20000; if [ $PODRUN_RANK = 1 ]; then >paused.b; exec sleep 1000; fi; sleep 8; echo done'
+    run = podrun.start("--via", "box {host}", *silence, "-H", "a,b,c", "--grace", "1", "--", "echo $PODRUN_RUN_ID >&2; sleep 2; " + command)
+    wait_until(lambda: run.stderr.count(b"\n") >= 3)
+    footprint = Footprint(run.stderr.splitlines()[0].partition(b": ")[2].decode())
+    ended = run.wait()
+    check(ROWS[SILENT], said_of_hosts(ended.stderr)[1], ended.returncode, DELIVER_EVERYTHING)
+    assert by_rank(ended.stdout) == {0: [*LINES, b"done"], 1: LINES, 2: [*LINES, b"done"]}
+    footprint.wait_until_gone(10)
+
+
+def test_a_host_without_the_tools_is_refused(podrun, ways):
+    tools = podrun.directory / "tools"
+    tools.mkdir()
+    for tool in ("grep", "ls", "rm"):
+        (tools / tool).symlink_to(f"/usr/bin/{tool}")
+    (ways / "bare").write_text(f'#!/bin/sh\n[ $1 = a ] || PATH={tools}\nshift; exec "$@"\n')
+    (ways / "bare").chmod(0o755)
+    ended = podrun("--via", "bare {host}", "-H", "a,b", "--retries", "0", "--", "echo started")
+    check(ROWS[WITHOUT_TOOL], said_of_hosts(ended.stderr)[1], ended.returncode, NOTHING_STARTS)
+    assert ended.stdout == b""
+
+
+@pytest.mark.parametrize("presses", [0, 3])
+def test_a_way_in_that_ignores_term_is_killed(podrun, ways, presses):
+    # As srun does whose slurmd is dead.
+    (ways / "deaf").write_text('#!/bin/sh\ntrap "" TERM INT\necho $$ >>pids\nwhile :; do sleep 0.1; done\n')
+    (ways / "deaf").chmod(0o755)
+    pids = podrun.directory / "pids"
+    run = podrun.start("--via", "deaf {host}", "-H", "a,b", "--retries", "0", "-t", "3", "--grace", "1", "--", "true", cwd=podrun.directory)
+    wait_until(lambda: pids.exists() and pids.read_text().count("\n") == 2)
+    for _ in range(presses):
+        run.signal(signal.SIGINT)
+    assert run.wait().returncode in (255, 130)
+    assert not any(is_alive(int(pid)) for pid in pids.read_text().split())
