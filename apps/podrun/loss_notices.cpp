@@ -34,7 +34,8 @@ void LossNotices::say() const {
   const RunPolicy& policy = fan_out_.policy();
   bool others_run = false;
   for (std::size_t host = 0; host < fan_out_.hosts().size(); ++host)
-    others_run = others_run || policy.state(host) == RunPolicy::State::running;
+    others_run = others_run || policy.state(host) == RunPolicy::State::running ||
+                 policy.state(host) == RunPolicy::State::lingering;
   if (!others_run) return;
   std::vector<HostOutcome> outcomes(fan_out_.hosts().size());
   for (const std::size_t host : lost_) outcomes[host] = policy.outcomes()[host];

@@ -263,13 +263,14 @@ def test_of_lost_hosts_is_told_at_once_while_others_go_on(podrun, pod, fault):
     assert said_of_hosts(ended.stderr) == dict.fromkeys((0, 1), "lost: connection: connection reset by peer")
 
 
-def test_a_child_that_holds_the_output_is_let_go(podrun, pod):
+def test_a_child_that_holds_the_output_is_waited_for(podrun, pod):
     name = "a background child holds the output open"
     hosts = Hosts(pod)
-    run, go_on = hosts.start(podrun, also=f"[ $PODRUN_RANK = 0 ] || sh -c 'sleep 1000; :' '{podrun.directory}/holds' &")
+    run, go_on = hosts.start(podrun, also=f"[ $PODRUN_RANK = 0 ] || HOLDS='{podrun.directory}/holds' sleep 1000 &")
     go_on.touch()
+    wait_until(lambda: b"command ended" in run.stderr, what="told of")
+    end(process for process in marked_processes(f"{podrun.directory}/holds") if process.pid != run.pid)
     ended = run.wait()
-    end(marked_processes(f"{podrun.directory}/holds"))
     [line] = said_by_podrun(ended.stderr)
     check(ROWS[name], line, ended.returncode, DELIVER_EVERYTHING)
     hosts.check(ended)

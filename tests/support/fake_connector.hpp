@@ -148,6 +148,7 @@ struct FakeHost {
   std::string output;  ///< in one piece with the hello
   std::map<std::string, StreamEvents> answers;
   StreamEvents feeder_end = {Exited{0}, Closed{}};
+  std::map<std::string, StreamEvents> rest_answers = {{"end of input", {Exited{0}, Closed{}}}};
   std::string holders;        ///< of its open output, a line each
   bool runs_helpers = true;   ///< else starting a second program lasts until the link is stopped
   bool names_holders = true;  ///< else that program says nothing
@@ -161,6 +162,7 @@ struct FakeHost {
   std::vector<Program> programs;
   std::shared_ptr<ScriptedStream> supervisor;
   std::shared_ptr<ScriptedStream> feeder;
+  std::shared_ptr<ScriptedStream> rest;  ///< the supervisor of what an ended command left
 
   std::vector<std::string> told() const {
     return supervisor ? supervisor->told() : std::vector<std::string>();
@@ -204,6 +206,11 @@ class FakeLink final : public Link {
         co_return holders;
       }
       default: {
+        if (program.arguments.at(kSupervisorArguments - 1) == "r") {
+          host_.rest = make(nonce, host_.rest_answers);
+          host_.rest->greet("ready - - - - ");
+          co_return host_.rest;
+        }
         host_.supervisor = make(nonce, host_.answers);
         if (program.arguments.size() > kSupervisorArguments)
           host_.supervisor->set_early_go(program.arguments.back());

@@ -23,7 +23,8 @@ constexpr const char* kSupervision = "supervision";
 
 constexpr std::size_t kMaxHello = 8 * 1024;
 constexpr std::size_t kMaxHolders = 8;
-constexpr std::size_t kMaxHolder = 64;  // bytes; the kernel has at most 15 of a name, and 7 digits of a pid
+constexpr std::size_t kMaxHolder =
+    64;  // bytes; the kernel has at most 15 of a name, 7 digits of a pid, 20 of a count
 constexpr std::string_view kCleanUpPlace = "#cleanup#";
 
 std::string make_supervisor_text(std::string_view clean_up) {
@@ -54,11 +55,21 @@ std::string_view take_word(std::string_view& text) {
   return word;
 }
 
-/// `pid (name)`
-bool is_holder(std::string_view line) {
-  const std::size_t digits = line.find_first_not_of("0123456789");
-  return line.size() <= kMaxHolder && digits != 0 && digits != line.npos &&
-         line.substr(digits).starts_with(" (") && line.ends_with(')');
+/// `pid (name)`, `pid (name) switches`
+std::optional<Holder> parse_holder(std::string_view line) {
+  constexpr std::string_view kDigits = "0123456789";
+  const std::size_t digits = line.find_first_not_of(kDigits);
+  const std::size_t end = line.rfind(')');
+  if (line.size() > kMaxHolder || digits == 0 || digits == line.npos || end == line.npos) return std::nullopt;
+  if (!line.substr(digits).starts_with(" (")) return std::nullopt;
+  std::string_view switches = line.substr(end + 1);
+  if (!switches.empty()) {
+    switches.remove_prefix(1);
+    if (line[end + 1] != ' ' || switches.empty() || switches.find_first_not_of(kDigits) != switches.npos)
+      return std::nullopt;
+  }
+  return Holder{std::string(line.substr(0, digits)), std::string(line.substr(digits + 2, end - digits - 2)),
+                std::string(switches)};
 }
 
 Hello parse_hello(std::string_view line) {
@@ -99,14 +110,16 @@ Program supervisor_program(const Supervision& supervision, std::string_view nonc
   // One more, since the first may be nearly over when the last heartbeat comes.
   const auto ticks = 1 + std::max<std::chrono::seconds::rep>(
                              1, (supervision.orphan_timeout + tick - std::chrono::seconds(1)) / tick);
+  const bool rest = supervision.subject == Supervise::rest;
   const bool fed = supervision.input == StandardInput::fed;
   const bool directory = fed || supervision.run_directory == RunDirectory::yes;
   Program program{
       .script = supervisor_text(supervision.clean_up),
       .arguments = {std::string(nonce), supervision.mark, std::to_string(supervision.grace.count()),
                     std::to_string(tick.count()), std::to_string(ticks), supervision.directory,
-                    fmt::format("{}{}{}", directory ? "d" : "", fed ? "i" : "",
-                                supervision.exit_status == ExitStatus::in_output ? "x" : "")},
+                    rest ? "r"
+                         : fmt::format("{}{}{}", directory ? "d" : "", fed ? "i" : "",
+                                       supervision.exit_status == ExitStatus::in_output ? "x" : "")},
       .privilege = supervision.privilege};
   if (!text.empty()) program.arguments.emplace_back(text);
   return program;
@@ -120,19 +133,17 @@ Program holders_program(const Supervision& supervision, std::string_view nonce) 
   return {to_one_line(kHoldersScript), {std::string(nonce), supervision.mark}, supervision.privilege};
 }
 
-std::vector<std::string> parse_holders(std::string_view text) {
-  std::vector<std::string> holders;
-  std::size_t more = 0;
+Holders parse_holders(std::string_view text) {
+  Holders holders;
   for (std::size_t end; (end = text.find('\n')) != text.npos; text.remove_prefix(end + 1)) {
-    const std::string_view line = text.substr(0, end);
-    if (!is_holder(line)) continue;
-    if (holders.size() < kMaxHolders) {
-      holders.emplace_back(line);
+    auto holder = parse_holder(text.substr(0, end));
+    if (!holder) continue;
+    if (holders.named.size() < kMaxHolders) {
+      holders.named.push_back(std::move(*holder));
     } else {
-      ++more;
+      ++holders.more;
     }
   }
-  if (more > 0) holders.push_back(fmt::format("and {} more", more));
   return holders;
 }
 

@@ -18,6 +18,8 @@ enum class RunDirectory { no, yes };
 /// How the status of the command is told: by the supervisor's own, or by a line at the end of its output,
 /// `~podrun1 <nonce> exit <status>\n`. Where this cannot be written, its own it is.
 enum class ExitStatus { own, in_output };
+/// rest: what a command that has ended left; nothing is started.
+enum class Supervise { command, rest };
 
 /// The stage from the login to the hello.
 inline constexpr const char* kStartingShell = "starting /bin/sh";
@@ -33,6 +35,22 @@ struct Supervision {
   RunDirectory run_directory = RunDirectory::no;  ///< needed for files; `fed` has one anyway
   Privilege privilege = Privilege::user;
   ExitStatus exit_status = ExitStatus::own;
+  Supervise subject = Supervise::command;
+};
+
+/// A process that may have the output of an ended command open.
+struct Holder {
+  std::string pid;
+  std::string name;
+  /// Its voluntary context switches where it is in uninterruptible sleep: while they do not change, no signal
+  /// reaches it.
+  std::string stuck_at = {};
+  friend bool operator==(const Holder&, const Holder&) = default;
+};
+struct Holders {
+  std::vector<Holder> named;  ///< the first eight
+  std::size_t more = 0;
+  friend bool operator==(const Holders&, const Holders&) = default;
 };
 
 /// Seconds between heartbeats; the supervisor gives up after orphan_timeout / this many without one.
@@ -43,12 +61,12 @@ Program supervisor_program(const Supervision& supervision, std::string_view nonc
                            std::string_view text = {});
 /// Copies standard input to a file or FIFO on the host, after its own hello.
 Program feeder_program(const std::string& path, const Supervision& supervision, std::string_view nonce);
-/// Prints `pid (name)` of each process of the command that may hold its output open, after its own hello.
+/// Prints a line for each process of the command that may hold its output open, after its own hello.
 Program holders_program(const Supervision& supervision, std::string_view nonce);
 
-/// The lines `pid (name)` in what it prints behind the hello, the first eight and then `and 12 more`. A name
-/// has any bytes but newlines; what is no such line is left out.
-std::vector<std::string> parse_holders(std::string_view text);
+/// The lines `pid (name)` or `pid (name) 123`, see stuck_at, in what it prints after the hello. A name has
+/// any bytes but newlines; other lines are left out.
+Holders parse_holders(std::string_view text);
 
 /// A supervisor's or feeder's first words: `\npodrun1 <nonce> <word> …\n`.
 struct Hello {

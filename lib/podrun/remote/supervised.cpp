@@ -116,6 +116,14 @@ class Supervised::Control : public std::enable_shared_from_this<Control> {
  public:
   Control(const asio::any_io_executor& executor, std::shared_ptr<Stream> stream)
       : executor_(executor), stream_(std::move(stream)) {}
+  /// What is sent waits for the stream.
+  explicit Control(const asio::any_io_executor& executor) : executor_(executor), writing_(true) {}
+
+  void attach(std::shared_ptr<Stream> stream) {
+    stream_ = std::move(stream);
+    writing_ = false;
+    if (closing_ || !pending_.empty()) start();
+  }
 
   Stream& stream() { return *stream_; }
   bool idle() const { return !writing_; }
@@ -157,7 +165,7 @@ class Supervised::Control : public std::enable_shared_from_this<Control> {
 };
 
 Supervised::Supervised(const asio::any_io_executor& executor, Link& link, Supervision supervision)
-    : executor_(executor), link_(link), supervision_(std::move(supervision)) {
+    : executor_(executor), link_(link), supervision_(std::move(supervision)), rest_over_(executor) {
   if (link_.mixes_statuses()) supervision_.exit_status = ExitStatus::in_output;
 }
 
@@ -210,7 +218,12 @@ asio::awaitable<StreamEvent> Supervised::next() {
 
 asio::awaitable<StreamEvent> Supervised::next_of_stream() {
   if (!early_.empty()) co_return Received{StreamId::out, std::exchange(early_, {})};
-  co_return co_await control_->stream().next();
+  StreamEvent event = co_await control_->stream().next();
+  if (rest_ && std::holds_alternative<Closed>(event)) {
+    rest_->close();
+    co_await rest_over_.wait();
+  }
+  co_return event;
 }
 
 /// The event as the command's own: the line becomes Exited. The way in counts where it failed without one;
@@ -240,13 +253,14 @@ void Supervised::heartbeat() {
 void Supervised::hold() {
   if (greeted_) control_->send("hold\n");
 }
-void Supervised::signal(std::string_view name) { control_->send(fmt::format("sig {}\n", name)); }
-void Supervised::end() { control_->close(); }
+void Supervised::signal(std::string_view name) { listener().send(fmt::format("sig {}\n", name)); }
+void Supervised::end() { listener().close(); }
 void Supervised::stop(const Failure& failure) {
   if (control_) control_->stream().stop(failure);
-  for (const std::weak_ptr<Stream>& each : {helper_, holders_}) {
+  for (const std::weak_ptr<Stream>& each : {helper_, holders_, rest_stream_}) {
     if (const auto stream = each.lock()) stream->stop(failure);
   }
+  rest_over_.notify();
 }
 
 asio::awaitable<std::shared_ptr<Stream>> Supervised::start_helper(Program program, std::string nonce,
@@ -296,7 +310,43 @@ asio::awaitable<void> Supervised::put(const RemoteFile& file) {
   }
 }
 
-asio::awaitable<std::vector<std::string>> Supervised::output_holders(bool& started) {
+asio::awaitable<void> Supervised::supervise_rest(Noise noise) {
+  rest_ = std::make_shared<Control>(executor_);  // at once: signal() may follow
+  return keep_rest(std::move(noise));
+}
+
+asio::awaitable<void> Supervised::keep_rest(Noise noise) {
+  try {
+    co_await run_rest(std::move(noise));
+  } catch (const HostError&) {
+    // the host does not do it
+  }
+  rest_over_.notify();
+}
+
+asio::awaitable<void> Supervised::run_rest(Noise noise) {
+  Supervision rest = supervision_;
+  rest.subject = Supervise::rest;
+  rest.clean_up = CleanUp::no;
+  rest.directory.clear();
+  const std::string nonce = random_id();
+  const std::shared_ptr<Stream> stream = co_await link_.exec(supervisor_program(rest, nonce));
+  rest_stream_ = stream;
+  Greeting greeting(*stream, nonce, drop_noise);
+  co_await greeting.read();
+  rest_->attach(stream);
+  for (std::size_t said = 0;;) {
+    StreamEvent event = co_await stream->next();
+    if (auto* output = std::get_if<Received>(&event)) {
+      said += output->bytes.size();
+      if (said < kMaxSaid) co_await noise(std::move(*output));
+    } else if (std::holds_alternative<Closed>(event) || std::holds_alternative<Failure>(event)) {
+      co_return;
+    }
+  }
+}
+
+asio::awaitable<Holders> Supervised::output_holders(bool& started) {
   const std::string nonce = random_id();
   const std::shared_ptr<Stream> stream = co_await link_.exec(holders_program(supervision_, nonce));
   holders_ = stream;

@@ -42,17 +42,24 @@ class Supervised {
   void hold();                         ///< tells it not to miss us until the next line
   void signal(std::string_view name);  ///< INT, TERM, …: to the command's whole process group
   void end();                          ///< TERM, grace, KILL to everything the command started
-  void stop(const Failure& failure);   ///< abandons it: next() is this failure
+
+  /// After the command has ended: from now on signal() and end() are for what it left, and Closed comes when
+  /// that has been ended. Call it once; it ends with the run. `noise` takes what the host says of that.
+  asio::awaitable<void> supervise_rest(Noise noise);
+  void stop(const Failure& failure);  ///< abandons it: next() is this failure
 
   /// Opens the command's standard input (StandardInput::fed): a stream to write to. Throws HostError.
   asio::awaitable<std::shared_ptr<Stream>> open_input();
-  /// `pid (name)` of what may hold the output open behind the command's end; `started` tells when the host
-  /// runs the program that answers. Throws HostError.
-  asio::awaitable<std::vector<std::string>> output_holders(bool& started);
+  /// What may hold the output open after the command's end; `started` tells when the host runs the program
+  /// that answers. Throws HostError.
+  asio::awaitable<Holders> output_holders(bool& started);
 
  private:
   class Control;
 
+  Control& listener() { return rest_ ? *rest_ : *control_; }
+  asio::awaitable<void> keep_rest(Noise noise);
+  asio::awaitable<void> run_rest(Noise noise);
   asio::awaitable<std::shared_ptr<Stream>> start(Program program);
   asio::awaitable<std::shared_ptr<Stream>> start_helper(Program program, std::string nonce, Noise noise);
   asio::awaitable<void> put(const RemoteFile& file);
@@ -63,8 +70,11 @@ class Supervised {
   Link& link_;
   Supervision supervision_;
   std::shared_ptr<Control> control_;
+  std::shared_ptr<Control> rest_;
+  Event rest_over_;
   std::weak_ptr<Stream> helper_;
   std::weak_ptr<Stream> holders_;
+  std::weak_ptr<Stream> rest_stream_;
   bool may_have_started_ = false;
   bool greeted_ = false;  // nothing may be written before
   std::string directory_;

@@ -5,7 +5,8 @@
 # A shell reads it from standard input, with its parameters, as one line: see shell_line.hpp. No argument of a process
 # carries it, or the text of the command. TEXT is what `go` would say, for a host that need not wait for others.
 # GRACE and TICK are seconds; TICKS ticks without a line on standard input end the command. FLAGS: d make the run's
-# directory, i make the command's standard input there (a FIFO), x tell its exit status in the output, c see cleanup.sh.
+# directory, i make the command's standard input there (a FIFO), x tell its exit status in the output, c see cleanup.sh, r
+# start nothing: see podrun_rest.
 # Replies and lines: protocol.hpp.
 #
 # Every name begins with podrun_, so that no variable of the user is overwritten. Works in dash, bash and busybox sh; needs
@@ -198,6 +199,20 @@ podrun_end() {
   kill -s KILL $podrun_sleep $podrun_main;
   exit 137;
 };
+
+# For what a command that has ended left: `sig INT` and the end of input are for what carries the mark. A background job of
+# sh ignores INT, so that gets TERM.
+podrun_rest() {
+  exec 4>&2 2>/dev/null; podrun_own= podrun_main=;
+  podrun_say ready - - - - ""; exec >/dev/null;
+  while LC_ALL=C IFS= read -r podrun_line; do
+    case $podrun_line in "sig INT") for podrun_pid in $(podrun_marked); do
+      if grep -qs "^SigIgn:.*[2367abef]$podrun_d" /proc/$podrun_pid/status; then kill -s TERM $podrun_pid; else kill -s INT $podrun_pid; fi;
+    done ;; esac;
+  done;
+  podrun_finish; exit 0;
+};
+case $podrun_flags in *r*) podrun_rest ;; esac;
 
 case ${HOME:+h}$podrun_cwd in "h~") podrun_cwd=$HOME ;; "h~/"*) podrun_cwd=$HOME/${podrun_cwd#"~/"} ;; esac;
 if [ "$podrun_cwd" ]; then

@@ -47,6 +47,12 @@ void Countdowns::unsuspend(TimePoint now) {
   suspended_at_.reset();
 }
 
+TimePoint::duration Countdowns::left(std::size_t host, TimePoint now) const {
+  const Countdown& countdown = countdowns_[host];
+  if (countdown.due) return *countdown.due - now;
+  return countdown.left_when_paused.value_or(TimePoint::duration::zero());
+}
+
 std::optional<TimePoint> Countdowns::next() const {
   return by_time_.empty() ? std::nullopt : std::optional(by_time_.begin()->first);
 }

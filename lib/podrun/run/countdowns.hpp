@@ -30,6 +30,8 @@ class Countdowns {
   void suspend(TimePoint now);
   void unsuspend(TimePoint now);
 
+  /// The time that this one has; zero where none is counted.
+  TimePoint::duration left(std::size_t host, TimePoint now) const;
   /// When the next one comes to its end.
   std::optional<TimePoint> next() const;
   /// Clears one that has come to its end, the earliest first, and says whose it was.

@@ -31,6 +31,7 @@ FanOut::FanOut(RunPlan plan, World world)
       world_(std::move(world)),
       policy_(plan_.hosts.size(), plan_.limits, std::hash<std::string>()(plan_.run_id)),
       jobs_(plan_.hosts.size()),
+      lingering_(world_.executor, world_.output),
       changed_(world_.executor),
       deadline_(world_.executor),
       heartbeat_(world_.executor) {}
@@ -66,7 +67,8 @@ Status FanOut::status() const {
   for (std::size_t host = 0; host < jobs_.size(); ++host) {
     const Job& job = jobs_[host];
     const RunPolicy::State state = policy_.state(host);
-    const bool over = state == RunPolicy::State::closing || state == RunPolicy::State::done;
+    const bool over = state == RunPolicy::State::lingering || state == RunPolicy::State::closing ||
+                      state == RunPolicy::State::done;
     status.hosts.push_back({&plan_.hosts[host], state, over && is_failure(policy_.outcomes()[host]),
                             job.attempt, job.stage, job.active_at, job.held, job.kill_at});
   }
@@ -143,13 +145,26 @@ void FanOut::start(std::size_t host, const RankVariables& variables, const Chunk
 void FanOut::obey(const action::Signal& signal) {
   const char* const name = ::sigabbrev_np(signal.signal);
   trace(2, signal.host, fmt::format("sig {}", name));
-  jobs_[signal.host].supervised->signal(name);
+  supervisor(signal.host).signal(name);
 }
 
 void FanOut::obey(const action::End& end) {
   trace(2, end.host, "end of input: TERM, grace, KILL");
-  jobs_[end.host].supervised->end();
+  supervisor(end.host).end();
   jobs_[end.host].kill_at = Clock::now() + plan_.limits.grace;
+}
+
+/// The one that takes a signal: that of the command, or one for what the command left.
+Supervised& FanOut::supervisor(std::size_t host) {
+  Job& job = jobs_[host];
+  if (job.command_ended && !std::exchange(job.rest_ordered, true)) {
+    spawn(job.supervised->supervise_rest([this, host](Received received) -> asio::awaitable<void> {
+      if (received.stream == StreamId::err)
+        world_.output.write(host, received.stream, std::move(received.bytes));
+      co_return;
+    }));
+  }
+  return *job.supervised;
 }
 
 void FanOut::obey(const action::Abandon& abandon) {
@@ -203,6 +218,7 @@ asio::awaitable<void> FanOut::drive(std::size_t host) {
     trace(1, host, describe(*failure));
   }
   jobs_[host].ended = true;
+  lingering_.remove(plan_.hosts[host].label);
   const Failure ended{"", "the command has ended"};
   if (const auto input = jobs_[host].input.lock()) input->stop(ended);
   if (jobs_[host].link) jobs_[host].link->stop(ended);
@@ -263,6 +279,7 @@ void FanOut::tell_end(std::size_t host, const StreamEvent& event) {
   const auto end = signaled ? std::variant<Exited, Signaled>(*signaled) : std::get<Exited>(event);
   trace(1, host, std::visit([](auto how) { return describe(HostOutcome(how)); }, end));
   jobs_[host].late = {};
+  jobs_[host].command_ended = true;
   happen(event::Ended{host, end});
 }
 
@@ -306,7 +323,12 @@ asio::awaitable<void> FanOut::let_go(std::size_t host) {
   const std::shared_ptr<OutputHolders> holders = job.holders;
   co_await OutputHolders::wait(holders);
   if (job.ended) co_return;
-  if (!job.hurried && job.late.is_awaited(holders->answer(), job.held)) {
+  const LateOutput::Fate fate = job.late.decide(holders->answer(), holders->names(), job.held);
+  if (fate == LateOutput::Fate::lingers) {
+    linger(host);
+    co_return;
+  }
+  if (!job.hurried && fate == LateOutput::Fate::looked_at_again) {
     job.let_go = false;
     happen(event::StillArriving{host});
     co_return;
@@ -314,6 +336,16 @@ asio::awaitable<void> FanOut::let_go(std::size_t host) {
   world_.output.say(fmt::format("podrun: [{}] the command has ended, but {}: let go", plan_.hosts[host].label,
                                 holders->describe()));
   job.supervised->stop({"", "let go"});
+}
+
+/// The run goes on; it is said where it is not about to be ended.
+void FanOut::linger(std::size_t host) {
+  Job& job = jobs_[host];
+  job.let_go = false;
+  job.hurried = false;
+  if (!std::exchange(job.lingers, true) && policy_.presses() == 0 && !policy_.culprit())
+    lingering_.add(plan_.hosts[host].label, job.holders->names());
+  happen(event::Lingers{host});
 }
 
 void FanOut::spawn(asio::awaitable<void> coroutine) {

@@ -18,6 +18,7 @@
 #include "podrun/output/output.hpp"
 #include "podrun/remote/supervised.hpp"
 #include "podrun/run/input.hpp"
+#include "podrun/run/lingering_notices.hpp"
 #include "podrun/run/output_holders.hpp"
 #include "podrun/run/run_policy.hpp"
 #include "podrun/run/status.hpp"
@@ -81,6 +82,9 @@ class FanOut {
     std::shared_ptr<OutputHolders> holders = nullptr;  ///< of its output, as was last asked
     bool let_go = false;                               ///< or that is being decided
     bool hurried = false;
+    bool command_ended = false;
+    bool lingers = false;       ///< and this was said, or need not be
+    bool rest_ordered = false;  ///< a supervisor for what the command left
     bool ended = false;
     TimePoint active_at;  ///< it printed something, or took the next step
     bool held = false;
@@ -104,6 +108,8 @@ class FanOut {
   asio::awaitable<void> deliver(std::size_t host, Received received);
   asio::awaitable<void> feed(std::size_t host);
   asio::awaitable<void> let_go(std::size_t host);
+  void linger(std::size_t host);
+  Supervised& supervisor(std::size_t host);
 
   void spawn(asio::awaitable<void> coroutine);
   void arm_deadline();
@@ -121,6 +127,7 @@ class FanOut {
   bool deciding_ = false;
   std::size_t coroutines_ = 0;
   std::uint64_t bytes_ = 0;  ///< printed by all hosts
+  LingeringNotices lingering_;
   Event changed_;
   asio::steady_timer deadline_;
   asio::steady_timer heartbeat_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "podrun/run/output_holders.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <utility>
 
@@ -28,10 +29,15 @@ constexpr std::uint64_t kMuch = 32 << 10;
 constexpr int kMostTrickles = 5;
 /// With nothing heard of the host: longer than the keep-alives need, by default, to find it lost.
 constexpr int kMostUnanswered = 8;
+/// With nothing but processes in an uninterruptible sleep that has not ended since the look before: the
+/// server of their file may be slow, but not for ever.
+constexpr int kMostStuck = 5;
 
-std::string joined(const std::vector<std::string>& texts) {
+std::string joined(const Holders& holders) {
   std::string all;
-  for (const std::string& text : texts) all += (all.empty() ? "" : ", ") + escape_controls(text);
+  for (const Holder& holder : holders.named)
+    all += fmt::format("{}{} ({})", all.empty() ? "" : ", ", holder.pid, escape_controls(holder.name));
+  if (holders.more > 0) all += fmt::format(", and {} more", holders.more);
   return all;
 }
 
@@ -43,7 +49,7 @@ asio::awaitable<void> OutputHolders::ask(std::shared_ptr<OutputHolders> self, Su
   Answer answer = Answer::somebody;
   try {
     self->names_ = co_await supervised.output_holders(self->started_);
-    if (self->names_.empty()) answer = Answer::nobody;
+    if (self->names_.named.empty()) answer = Answer::nobody;
   } catch (const HostError&) {
     // it does not say
   }
@@ -65,7 +71,26 @@ asio::awaitable<void> OutputHolders::wait(std::shared_ptr<OutputHolders> self) {
 
 std::string OutputHolders::describe() const {
   if (answer_ == Answer::none) return "its host does not answer";
-  return fmt::format("{} holds its output open", names_.empty() ? "something" : "pid " + joined(names_));
+  return fmt::format("{} holds its output open",
+                     names_.named.empty() ? "something" : "pid " + joined(names_));
+}
+
+LateOutput::Fate LateOutput::decide(OutputHolders::Answer holders, const Holders& names, bool held_back) {
+  const bool stuck = std::all_of(names.named.begin(), names.named.end(),
+                                 [](const Holder& holder) { return !holder.stuck_at.empty(); });
+  if (!names.named.empty() && !stuck) {
+    lingered_ = true;
+    stuck_looks_ = 0;
+    return Fate::lingers;
+  }
+  if (!names.named.empty()) {
+    stuck_looks_ = names == stuck_ ? stuck_looks_ + 1 : 1;
+    stuck_ = names;
+    return stuck_looks_ < kMostStuck ? Fate::looked_at_again : Fate::let_go;
+  }
+  // Its host may be too busy to answer.
+  if (lingered_ && holders != OutputHolders::Answer::nobody) return Fate::lingers;
+  return is_awaited(holders, held_back) ? Fate::looked_at_again : Fate::let_go;
 }
 
 bool LateOutput::is_awaited(OutputHolders::Answer holders, bool held_back) {

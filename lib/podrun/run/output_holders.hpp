@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <vector>
 
 #include <asio/any_io_executor.hpp>
 #include <asio/awaitable.hpp>
@@ -31,6 +30,7 @@ class OutputHolders {
   void hurry() { woken_.notify(); }
 
   Answer answer() const { return answer_; }
+  const Holders& names() const { return names_; }
   bool is_asked() const { return asked_; }  ///< ask() has not ended
   /// `pid 7 (sleep), 8 (sh) holds its output open`, or what else is known.
   std::string describe() const;
@@ -41,14 +41,20 @@ class OutputHolders {
   bool asked_ = true;
   bool started_ = false;  ///< the program that answers
   Answer answer_ = Answer::none;
-  std::vector<std::string> names_;
+  Holders names_;
 };
 
 /// What comes of an output behind the end of its command. The end may be told while more of the
 /// command's own is on its way (RFC 4254 6.10 sets no order). Pure.
 class LateOutput {
  public:
+  /// lingers: processes hold it that can be signalled.
+  enum class Fate { lingers, looked_at_again, let_go };
+
   void add(std::size_t bytes) { all_ += bytes; }
+
+  /// At each look.
+  Fate decide(OutputHolders::Answer holders, const Holders& names, bool held_back);
 
   /// At each look, a few seconds apart: whether the output is to be awaited further, and not let go.
   bool is_awaited(OutputHolders::Answer holders, bool held_back);
@@ -57,6 +63,9 @@ class LateOutput {
   std::uint64_t all_ = 0;
   std::uint64_t seen_ = 0;
   int quiet_looks_ = 0;
+  bool lingered_ = false;
+  Holders stuck_;  ///< at the last look, all of them
+  int stuck_looks_ = 0;
 };
 
 }  // namespace podrun

@@ -16,6 +16,8 @@ namespace {
 /// How long the output of a command that has ended may stay open until the host is asked who holds it, and
 /// from then on between two such looks.
 constexpr std::chrono::seconds kLetGoAfter{2};
+/// Between two such looks where processes that can be signalled hold it.
+constexpr std::chrono::seconds kLingerLook{60};
 /// What a host may take, beyond the grace, to say that everything there has ended.
 constexpr std::chrono::seconds kEndSlack{5};
 constexpr std::chrono::milliseconds kLongestRetryDelay{8000};
@@ -64,15 +66,29 @@ void RunPolicy::handle(const event::Ended& event) {
   hosts_[event.host].ended = true;
   if (hosts_[event.host].state != State::running) return;
   outcomes_[event.host] = std::visit([](auto end) { return HostOutcome(end); }, event.end);
+  if (limits_.timeout) hosts_[event.host].time_left = countdowns_.left(event.host, now_);
   set_state(event.host, State::closing);
-  count_down(event.host, kLetGoAfter);
+  look_after(event.host, kLetGoAfter);
   fail(event.host);
 }
 
 void RunPolicy::handle(const event::Closed& event) { finish(event.host); }
 
 void RunPolicy::handle(const event::StillArriving& event) {
-  if (hosts_[event.host].state == State::closing) count_down(event.host, kLetGoAfter);
+  const State state = hosts_[event.host].state;
+  if (state == State::closing || state == State::lingering) look_after(event.host, kLetGoAfter);
+}
+
+void RunPolicy::handle(const event::Lingers& event) {
+  const State before = hosts_[event.host].state;
+  if (before != State::closing && before != State::lingering) return;
+  set_state(event.host, State::lingering);
+  if (culprit_ || presses_ >= 2) {
+    end(event.host);
+    return;
+  }
+  look_after(event.host, kLingerLook);
+  if (before == State::closing && presses_ == 1) actions_.emplace_back(action::Signal{event.host, SIGINT});
 }
 
 void RunPolicy::handle(const event::LostHost& event) {
@@ -115,7 +131,7 @@ void RunPolicy::handle(const event::Interrupted& event) {
     return;
   }
   if (!interrupted_by_) interrupted_by_ = event.signal;
-  const bool only_ending = count(State::running) == 0 && count(State::ending) > 0;
+  const bool only_ending = count(State::running) + count(State::lingering) == 0 && count(State::ending) > 0;
   if (only_ending) presses_ = std::max(presses_, 1);          // there is nothing left for a first press
   presses_ = pressed ? presses_ + 1 : std::max(presses_, 2);  // the others act as the second press
   cancel_unstarted();
@@ -145,8 +161,8 @@ void RunPolicy::expire(std::size_t index) {
     outcomes_[index] = TimedOut{*limits_.timeout};
     end(index);
     fail(index);
-  } else if (host.state == State::closing) {
-    actions_.emplace_back(action::LetGo{index, presses_ >= 2});  // comes back as Closed or StillArriving
+  } else if (host.state == State::closing || host.state == State::lingering) {
+    look(index);
   } else if (host.state == State::ending) {
     const std::string what =
         fmt::format("did not end within {} of being told to", format_duration(limits_.grace + kEndSlack));
@@ -259,9 +275,34 @@ void RunPolicy::cancel_unstarted() {
   }
 }
 
+/// What a command left is interrupted too. A QUIT is a question to the command itself.
 void RunPolicy::signal_running(int signal) {
   for (std::size_t host = 0; host < hosts_.size(); ++host) {
-    if (hosts_[host].state == State::running) actions_.emplace_back(action::Signal{host, signal});
+    const State state = hosts_[host].state;
+    if (state == State::running || (state == State::lingering && signal == SIGINT))
+      actions_.emplace_back(action::Signal{host, signal});
+  }
+}
+
+/// Counts --timeout too, which bounds only what lingers.
+void RunPolicy::look_after(std::size_t index, TimePoint::duration time) {
+  HostState& host = hosts_[index];
+  if (host.time_left && host.state == State::lingering)
+    time = std::clamp(*host.time_left, TimePoint::duration::zero(), time);
+  host.look_after = time;
+  count_down(index, time);
+}
+
+/// The output is still open after some time: asks who holds it, unless what holds it has had its time.
+void RunPolicy::look(std::size_t index) {
+  HostState& host = hosts_[index];
+  if (host.time_left) *host.time_left -= host.look_after;
+  if (host.state == State::lingering && host.time_left && *host.time_left <= TimePoint::duration::zero()) {
+    if (!is_failure(outcomes_[index])) outcomes_[index] = TimedOut{*limits_.timeout};
+    end(index);
+    fail(index);
+  } else {
+    actions_.emplace_back(action::LetGo{index, presses_ >= 2});
   }
 }
 
@@ -276,9 +317,9 @@ void RunPolicy::let_go_of_closing() {
 
 void RunPolicy::end_running() {
   for (std::size_t host = 0; host < hosts_.size(); ++host) {
-    if (hosts_[host].state != State::running) continue;
-    outcomes_[host] = Stopped{};
-    end(host);
+    const State state = hosts_[host].state;
+    if (state == State::running) outcomes_[host] = Stopped{};
+    if (state == State::running || state == State::lingering) end(host);
   }
   let_go_of_closing();
 }

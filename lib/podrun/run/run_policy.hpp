@@ -62,6 +62,9 @@ struct Closed {
 struct StillArriving {
   std::size_t host;
 };  ///< instead of being let go: more of its output is on its way
+struct Lingers {
+  std::size_t host;
+};  ///< instead of being let go: processes that its command left, and that can be signalled, have it open
 struct LostHost {
   std::size_t host;
   Failure failure;
@@ -82,8 +85,8 @@ struct Tick {};  ///< deadline() has come
 }  // namespace event
 using RunEvent =
     std::variant<event::Begin, event::Ready, event::NotReady, event::Spoke, event::Ended, event::Closed,
-                 event::StillArriving, event::LostHost, event::Held, event::Released, event::Suspended,
-                 event::Resumed, event::Interrupted, event::Tick>;
+                 event::StillArriving, event::Lingers, event::LostHost, event::Held, event::Released,
+                 event::Suspended, event::Resumed, event::Interrupted, event::Tick>;
 
 /// What to do.
 namespace action {
@@ -102,7 +105,7 @@ struct Go {
 struct Signal {
   std::size_t host;
   int signal;
-};  ///< SIGINT or SIGQUIT, to the command
+};  ///< SIGINT or SIGQUIT, to the command or what it left
 struct End {
   std::size_t host;
 };  ///< TERM, grace, KILL
@@ -112,8 +115,8 @@ struct Abandon {
 };  ///< a failure without stage: the one it is in
 struct LetGo {
   std::size_t host;
-  bool hurried;   ///< even if more of its output is on its way: a second Ctrl-C
-};                ///< the command ended, something holds its output open
+  bool hurried;  ///< even if more of its output is on its way: a second Ctrl-C
+};               ///< the command ended, something holds its output open; StillArriving or Lingers prevents it
 struct Leave {};  ///< at once, whatever is still going on
 }  // namespace action
 using Action = std::variant<action::Connect, action::ConnectLater, action::Go, action::Signal, action::End,
@@ -121,9 +124,9 @@ using Action = std::variant<action::Connect, action::ConnectLater, action::Go, a
 
 class RunPolicy {
  public:
-  /// waiting: for its turn, or until it is connected again; closing: the command has ended, its output goes
-  /// on; ending: it was told to end.
-  enum class State { waiting, connecting, ready, running, closing, ending, done };
+  /// waiting: for its turn, or until it is connected again; lingering: the command has ended, processes that
+  /// it left have its output open; closing: it has ended, its output goes on; ending: it was told to end.
+  enum class State { waiting, connecting, ready, running, lingering, closing, ending, done };
 
   /// `seed`: for the delays of the retries, which differ so that the hosts do not come back all at once.
   RunPolicy(std::size_t hosts, const Limits& limits, std::uint64_t seed);
@@ -148,7 +151,9 @@ class RunPolicy {
     State state = State::waiting;
     std::size_t attempts = 0;
     bool spoke = false;
-    bool ended = false;  ///< its command; the output may go on
+    bool ended = false;                                           ///< its command; the output may go on
+    std::optional<TimePoint::duration> time_left = std::nullopt;  ///< of --timeout, when the command ended
+    TimePoint::duration look_after{};                             ///< the time that is counted now
   };
 
   void handle(const event::Begin&);
@@ -158,6 +163,7 @@ class RunPolicy {
   void handle(const event::Ended& event);
   void handle(const event::Closed& event);
   void handle(const event::StillArriving& event);
+  void handle(const event::Lingers& event);
   void handle(const event::LostHost& event);
   void handle(const event::Held& event);
   void handle(const event::Released& event);
@@ -183,6 +189,8 @@ class RunPolicy {
   void expire(std::size_t host);
   void signal_running(int signal);
   void let_go_of_closing();
+  void look_after(std::size_t host, TimePoint::duration time);
+  void look(std::size_t host);
 
   std::size_t count(State state) const { return counts_[static_cast<std::size_t>(state)]; }
   void set_state(std::size_t host, State state);

@@ -110,7 +110,7 @@ std::optional<StatusPart> what_comes_next(const Status& status, TimePoint now) {
     return std::any_of(status.hosts.begin(), status.hosts.end(),
                        [&](const HostStatus& host) { return host.state == state; });
   };
-  if (in(State::running)) {
+  if (in(State::running) || in(State::lingering)) {
     if (status.presses == 0) return std::nullopt;
     return StatusPart{
         fmt::format("interrupted (Ctrl-C again: TERM, and KILL after {})", format_duration(status.grace)),
@@ -145,6 +145,8 @@ Doing describe(const HostStatus& host, TimePoint now) {
       return {"ready, waiting for the others", " for "};
     case State::running:
       return {"running", ", silent for "};
+    case State::lingering:
+      return {"command ended, output open", ", silent for "};
     default:
       return {"ended, its output is still open", " for "};
   }
@@ -186,7 +188,8 @@ StatusText status_counts(const Status& status) {
   std::vector<std::size_t> failed;
   for (const HostStatus& host : status.hosts) {
     const State state = host.state == State::closing ? State::done : host.state;
-    host.failed ? failed.push_back(host.host->label) : void(++counts[state]);
+    if (host.failed) failed.push_back(host.host->label);
+    if (!host.failed || state == State::lingering) ++counts[state];
   }
   StatusText text;
   const auto add = [&](State state, std::string_view word) {
@@ -203,6 +206,7 @@ StatusText status_counts(const Status& status) {
   others_wait ? add_named(State::connecting, "connecting") : add(State::connecting, "connecting");
   add(State::ready, "ready");
   status.presses > 0 ? add_named(State::running, "running") : add(State::running, "running");
+  add_named(State::lingering, "command ended, output open");
   add_named(State::ending, "ending");
   if (text.empty() && counts[State::waiting] == 0) return {};
   add(State::done, "done");
@@ -255,13 +259,14 @@ std::vector<std::string> status_list(const Status& status, TimePoint now) {
 std::string interrupt_line(const Status& status, int signal) {
   if (signal == SIGPIPE) return {};
   const std::size_t running = labels_in(status, State::running).size();
+  const std::size_t lingering = labels_in(status, State::lingering).size();
   const std::size_t ending = labels_in(status, State::ending).size();
   const std::string grace = format_duration(status.grace);
   if (signal == SIGQUIT && running > 0)
     return fmt::format("podrun: passed QUIT on to {}", count_hosts(running));
-  if (running > 0)
+  if (running + lingering > 0)
     return fmt::format("podrun: interrupted {} (again: end them by TERM, and KILL after {})",
-                       count_hosts(running), grace);
+                       count_hosts(running + lingering), grace);
   const std::size_t closing = labels_in(status, State::closing).size();
   if (ending == 0 && closing > 0 && status.presses == 1)
     return fmt::format("podrun: waiting for the rest of the output of {} (again: let it go)",
@@ -278,7 +283,9 @@ bool only_output_is_left(const Status& status) {
 }
 
 std::string leave_line(const Status& status, TimePoint now) {
-  const std::vector<std::size_t> running = labels_in(status, State::running);
+  std::vector<std::size_t> running = labels_in(status, State::running);
+  const std::vector<std::size_t> lingering = labels_in(status, State::lingering);
+  running.insert(running.end(), lingering.begin(), lingering.end());
   if (!running.empty()) return fmt::format("podrun: left, these hosts end it: {}", short_ranks(running));
   const std::vector<std::size_t> ending = labels_in(status, State::ending);
   if (ending.empty()) return "podrun: left, the rest of the output was not delivered";

@@ -227,37 +227,49 @@ TEST(SupervisorProgram, CleansUpOnlyWhenToldTo) {
     EXPECT_EQ(script.find('#' + std::string("cleanup")), std::string::npos);
 }
 
+TEST(SupervisorProgram, StartsNothingForTheRestOfACommand) {
+  Supervision rest{.mark = "m", .run_directory = RunDirectory::yes, .subject = Supervise::rest};
+  EXPECT_EQ(arguments(rest).back(), "r");
+}
+
 TEST(HelperPrograms, HaveTheArgumentsOfTheirScripts) {
   EXPECT_EQ(feeder_program("/d/in", {.mark = "m"}, "n").arguments, (Texts{"n", "m", "/d/in"}));
   EXPECT_EQ(holders_program({.mark = "m"}, "n").arguments, (Texts{"n", "m"}));
 }
 
+using Named = std::vector<Holder>;
+
+Named named_in(std::string_view text) { return parse_holders(text).named; }
+
 TEST(Holders, AreLinesOfPidAndName) {
-  EXPECT_EQ(parse_holders("7 (sleep)\n12345 (a ) b (c)\n8 ()\n"),
-            (Texts{"7 (sleep)", "12345 (a ) b (c)", "8 ()"}));
-  EXPECT_EQ(parse_holders(""), Texts());
-  EXPECT_EQ(parse_holders("7 (sleep)"), Texts()) << "cut off";
-  EXPECT_EQ(parse_holders("motd\n\n7\n7 \n (x)\n7 (x\n-7 (x)\n7(x)\n9 (y)\n"), Texts{"9 (y)"});
+  EXPECT_EQ(named_in("7 (sleep)\n12345 (a ) b (c)\n8 ()\n"),
+            (Named{{"7", "sleep"}, {"12345", "a ) b (c"}, {"8", ""}}));
+  EXPECT_EQ(named_in(""), Named());
+  EXPECT_EQ(named_in("7 (sleep)"), Named()) << "cut off";
+  EXPECT_EQ(named_in("motd\n\n7\n7 \n (x)\n7 (x\n-7 (x)\n7(x)\n7 (x) \n7 (x)1\n7 (x) y\n7 )x(\n9 (y)\n"),
+            (Named{{"9", "y"}}));
+}
+
+TEST(Holders, TellWhichAreStuck) {
+  EXPECT_EQ(named_in("7 (cat) 12\n8 (sleep)\n"), (Named{{"7", "cat", "12"}, {"8", "sleep"}}));
 }
 
 TEST(Holders, AreNamedAsTheyAre) {
-  EXPECT_EQ(parse_holders(std::string("7 (a\0\x1b\xff\r)\n", 10)),
-            Texts{std::string("7 (a\0\x1b\xff\r)", 9)});
+  EXPECT_EQ(named_in(std::string("7 (a\0\x1b\xff\r)\n", 10)),
+            (Named{{"7", std::string("a\0\x1b\xff\r", 5)}}));
 }
 
 TEST(Holders, AreAtMostAFew) {
   std::string text;
-  Texts first;
+  Named first;
   for (int pid = 1; pid <= 1000; ++pid) {
-    const std::string line = std::to_string(pid) + " (sleep)";
-    text += line + '\n';
+    text += std::to_string(pid) + " (sleep)\n";
     if (pid > 8) continue;
-    first.push_back(line);
-    EXPECT_EQ(parse_holders(text), first);
+    first.push_back({std::to_string(pid), "sleep"});
+    EXPECT_EQ(parse_holders(text), (podrun::Holders{first, 0}));
   }
-  first.emplace_back("and 992 more");
-  EXPECT_EQ(parse_holders(text), first);
-  EXPECT_EQ(parse_holders("7 (" + std::string(1000, 'x') + ")\n"), Texts()) << "no name is that long";
+  EXPECT_EQ(parse_holders(text), (podrun::Holders{first, 992}));
+  EXPECT_EQ(named_in("7 (" + std::string(1000, 'x') + ")\n"), Named()) << "no name is that long";
 }
 
 TEST(OneLine, DropsCommentsAndJoinsByABlank) {

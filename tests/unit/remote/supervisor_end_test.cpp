@@ -259,6 +259,38 @@ asio::awaitable<void> end_beside_a_stranger(asio::any_io_executor executor, Test
 
 TEST(SupervisorEnd, LeavesAProcessAloneThatHasTheMarkInAnotherVariable) { play(end_beside_a_stranger); }
 
+/// A background job of sh ignores INT, one under job control does not.
+constexpr std::string_view kLeft =
+    "PATH=/usr/bin; sleep 1000 & setsid sleep 1001 >/dev/null 2>&1 &"
+    "bash -c 'set -m; (trap \"echo interrupted\" INT; trap \"\" TERM; echo grown;"
+    " while :; do sleep 0.1 & wait $!; done) &';"
+    "until [ -e ~/go ]; do sleep 0.1; done; exit 3";
+
+asio::awaitable<void> end_what_is_left(asio::any_io_executor executor, TestHost& host) {
+  Run run(executor, host);
+  co_await run.start(std::string(kLeft));
+  co_await run.reader.until("grown\n");
+  host.directory().write("go", "");
+  co_await run.reader.until_exit();
+  asio::co_spawn(executor, run.supervised.supervise_rest(test::drop), asio::detached);
+  run.supervised.signal("INT");
+  co_await run.reader.until("interrupted\n");
+  const auto no_sleep_is_left = [&] {
+    const auto processes = host.processes();
+    return std::none_of(processes.begin(), processes.end(), [](const std::string& process) {
+      return process.find(std::string_view("sleep\0"
+                                           "100",
+                                           9)) != std::string::npos;
+    });
+  };
+  EXPECT_TRUE(co_await eventually(executor, no_sleep_is_left)) << testing::PrintToString(host.processes());
+  run.supervised.end();
+  co_await run.reader.to_end();
+  EXPECT_EQ(run.reader.end(), "exit 3, closed") << host.shell().name;
+}
+
+TEST(SupervisorEnd, ComesForWhatACommandLeftToo) { play(end_what_is_left); }
+
 asio::awaitable<void> abandon(asio::any_io_executor executor, TestHost& host) {
   host.supervision().input = StandardInput::fed;
   Run run(executor, host);

@@ -159,27 +159,78 @@ TEST_F(FanOutEnd, TimesOutACommand) {
   EXPECT_EQ(status(), 124);
 }
 
-TEST_F(FanOutEnd, NamesWhatHoldsAnOutputOpenAndLetsItGo) {
-  set_up(1);
+TEST_F(FanOutEnd, GoesOnWhileWhatTheCommandLeftHasItsOutputOpen) {
+  set_up(2);
   hosts_[0].answers["go"] = {Exited{5}};
   hosts_[0].holders = "7 (sleep)\n8 (\x1b[2J)\n";
+  hosts_[1].answers["go"] = {Exited{0}};
+  hosts_[1].holders = "9 (python3)\n";
   begin();
-  EXPECT_EQ(finish(), "exit 5") << "after two seconds";
+  ASSERT_TRUE(run_until([this] {
+    return fan_out_->policy().state(0) == RunPolicy::State::lingering &&
+           fan_out_->policy().state(1) == RunPolicy::State::lingering;
+  })) << "after two seconds";
+  hosts_[1].supervisor->say(Closed{});
+  context_->restart();
+  context_->run_for(1100ms);  // in which others would join it
+  hosts_[0].supervisor->say(StreamEvents{out("late\n"), Closed{}});
+  EXPECT_EQ(finish(), "exit 5, ok");
+  EXPECT_EQ(lines(), std::vector<std::string>{"0 out: late"});
   EXPECT_EQ(
       said(),
-      "podrun: [0] the command has ended, but pid 7 (sleep), 8 (\\x1b[2J) holds its output open: let go\n");
+      "podrun: [0] command ended; pid 7 (sleep), 8 (\\x1b[2J) still have their output open. Ctrl-C stops "
+      "them; to leave them running, redirect their output (> log 2>&1)\n");
 }
 
-TEST_F(FanOutEnd, LetsGoAtOnceWhenInterrupted) {
+TEST_F(FanOutEnd, SignalsWhatTheCommandLeft) {
+  set_up(1);
+  hosts_[0].answers["go"] = {Exited{0}};
+  hosts_[0].holders = "7 (sleep)\n";
+  hosts_[0].rest_answers["end of input"] = {};
+  begin();
+  interrupt(SIGINT);  // instead of two seconds
+  const auto told_rest = [this] { return fmt::format("{}", fmt::join(hosts_[0].rest->told(), ", ")); };
+  ASSERT_TRUE(hosts_[0].rest);
+  EXPECT_EQ(told_rest(), "sig INT");
+  interrupt(SIGINT);
+  EXPECT_EQ(told_rest(), "sig INT, end of input");
+  EXPECT_EQ(fan_out_->status().hosts[0].state, RunPolicy::State::ending);
+  hosts_[0].supervisor->say(Closed{});
+  run_what_is_due();
+  EXPECT_FALSE(done_) << "more may be left than what had the output open";
+  hosts_[0].rest->say(
+      StreamEvents{test::err("podrun: left behind: pid 9 (x) of root\n"), Exited{0}, Closed{}});
+  EXPECT_EQ(finish(), "ok");
+  EXPECT_EQ(told(0), "go");
+  EXPECT_EQ(status(), 130);
+  EXPECT_EQ(lines(), std::vector<std::string>{"0 err: podrun: left behind: pid 9 (x) of root"});
+}
+
+TEST_F(FanOutEnd, EndsWhatTheCommandLeftAfterAnInterruptThatClosedItsOutput) {
   set_up(1);
   hosts_[0].answers["go"] = {Exited{0}};
   hosts_[0].holders = "7 (sleep)\n";
   begin();
   interrupt(SIGINT);
+  ASSERT_TRUE(hosts_[0].rest);
+  hosts_[0].supervisor->say(Closed{});
+  EXPECT_EQ(finish(), "ok");
+  EXPECT_EQ(hosts_[0].rest->told(), (std::vector<std::string>{"sig INT", "end of input"}));
+}
+
+TEST_F(FanOutEnd, LetsGoOfWhatIsStuckAtTheSecondInterrupt) {
+  set_up(1);
+  hosts_[0].answers["go"] = {Exited{0}};
+  hosts_[0].holders = "7 (cat) 12\n";
+  begin();
+  interrupt(SIGINT);
+  EXPECT_FALSE(done_);
+  interrupt(SIGINT);
   EXPECT_TRUE(done_);
+  EXPECT_FALSE(hosts_[0].rest);
   EXPECT_EQ(said(),
             "podrun: waiting for the rest of the output of 1 host (again: let it go)\n"
-            "podrun: [0] the command has ended, but pid 7 (sleep) holds its output open: let go\n");
+            "podrun: [0] the command has ended, but pid 7 (cat) holds its output open: let go\n");
 }
 
 TEST_F(FanOutEnd, LetsGoThoughTheHostNamesNobody) {
@@ -232,16 +283,6 @@ TEST_F(FanOutEnd, WaitsForOutputThatIsStillOnItsWay) {
   EXPECT_EQ(said(), "podrun: waiting for the rest of the output of 1 host (again: let it go)\n");
 }
 
-TEST_F(FanOutEnd, WaitsForNoOutputOfABackgroundChild) {
-  set_up(1);
-  hosts_[0].answers["go"] = {Exited{0}, out("a word now and then\n")};
-  hosts_[0].holders = "7 (logger)\n";
-  begin();
-  interrupt(SIGINT);
-  EXPECT_TRUE(done_);
-  EXPECT_THAT(said(), testing::EndsWith("but pid 7 (logger) holds its output open: let go\n"));
-}
-
 using Answer = OutputHolders::Answer;
 
 TEST(LateOutput, IsAwaitedForSomeLooksWhereNobodyHoldsIt) {
@@ -287,6 +328,35 @@ TEST(LateOutput, IsAwaitedForAMinuteWithoutAnAnswer) {
   LateOutput late;
   for (int look = 1; look <= 8; ++look) EXPECT_TRUE(late.is_awaited(Answer::none, false));
   EXPECT_FALSE(late.is_awaited(Answer::none, false));
+}
+
+using Fate = LateOutput::Fate;
+
+TEST(LateOutput, LingersWhileProcessesHoldItThatCanBeSignalled) {
+  LateOutput late;
+  EXPECT_EQ(late.decide(Answer::somebody, {{{"7", "sh"}}}, false), Fate::lingers);
+  EXPECT_EQ(late.decide(Answer::somebody, {{{"7", "sh", "3"}, {"8", "sh"}}}, false), Fate::lingers);
+  EXPECT_EQ(late.decide(Answer::none, {}, false), Fate::lingers) << "the host is busy";
+  EXPECT_EQ(late.decide(Answer::somebody, {}, false), Fate::lingers) << "it cannot start a program now";
+  EXPECT_EQ(late.decide(Answer::nobody, {}, false), Fate::let_go) << "what holds it now cannot be seen";
+}
+
+TEST(LateOutput, IsLetGoWhereAllThatHoldsItIsStuck) {
+  LateOutput late;
+  const Holders stuck = {{{"7", "cat", "3"}, {"8", "cat", "4"}}};
+  for (int look = 1; look <= 4; ++look)
+    EXPECT_EQ(late.decide(Answer::somebody, stuck, false), Fate::looked_at_again);
+  const Holders moved = {{{"7", "cat", "3"}, {"8", "cat", "5"}}};
+  for (int look = 1; look <= 4; ++look)
+    EXPECT_EQ(late.decide(Answer::somebody, moved, false), Fate::looked_at_again) << "it reads, slowly";
+  EXPECT_EQ(late.decide(Answer::somebody, moved, false), Fate::let_go);
+}
+
+TEST(LateOutput, IsNoMoreThanAwaitedWhereNobodyIsSeen) {
+  LateOutput late;
+  late.add(1);
+  EXPECT_EQ(late.decide(Answer::nobody, {}, false), Fate::looked_at_again);
+  EXPECT_EQ(late.decide(Answer::nobody, {}, false), Fate::let_go);
 }
 
 TEST_F(FanOutEnd, TellsTheHostsToWaitWhileItIsStopped) {

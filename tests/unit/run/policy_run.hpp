@@ -66,6 +66,7 @@ class PolicyRun {
   std::string dies(std::size_t host, int signal) { return on(event::Ended{host, Signaled{signal}}); }
   std::string closes(std::size_t host) { return on(event::Closed{host}); }
   std::string goes_on(std::size_t host) { return on(event::StillArriving{host}); }
+  std::string lingers(std::size_t host) { return on(event::Lingers{host}); }
   std::string is_lost(std::size_t host) { return on(event::LostHost{host, {"running", "gone"}}); }
   std::string signal(int number) { return on(event::Interrupted{number}); }
 

@@ -152,6 +152,102 @@ TEST(RunPolicyEnd, LooksAgainAtAnOutputThatStillComesIn) {
   EXPECT_EQ(run.result(), "ok");
 }
 
+TEST(RunPolicyEnd, GoesOnWhileWhatACommandLeftHasItsOutputOpen) {
+  PolicyRun run(2, {.serial = 1});
+  run.on(event::Begin{});
+  run.ready(0);
+  run.exits(0, 0);
+  EXPECT_EQ(run.after(2s), "let go 0");
+  EXPECT_EQ(run.lingers(0), "");
+  EXPECT_EQ(run.policy().state(0), RunPolicy::State::lingering);
+  EXPECT_EQ(run.after(60s - 1ms), "");
+  EXPECT_EQ(run.after(1ms), "let go 0") << "it may be something else by now";
+  run.lingers(0);
+  EXPECT_EQ(run.closes(0), "connect 1") << "the next batch";
+  run.ready(1);
+  run.ends(1, 0);
+  EXPECT_EQ(run.result(), "ok, ok");
+}
+
+TEST(RunPolicyEnd, LooksAgainSoonWhenWhatLingeredIsGone) {
+  PolicyRun run(1);
+  run.start();
+  run.exits(0, 0);
+  run.after(2s);
+  run.lingers(0);
+  EXPECT_EQ(run.after(60s), "let go 0");
+  run.goes_on(0);
+  EXPECT_EQ(run.after(2s), "let go 0");
+}
+
+TEST(RunPolicyEnd, InterruptsThenEndsThenLeavesWhatLingers) {
+  PolicyRun run(2);
+  run.start();
+  run.exits(0, 3);
+  run.after(2s);
+  run.lingers(0);
+  EXPECT_EQ(run.signal(SIGINT), "int 0, int 1");
+  EXPECT_EQ(run.ends(1, 130), "");
+  EXPECT_EQ(run.signal(SIGINT), "end 0");
+  EXPECT_EQ(run.signal(SIGINT), "leave");
+  EXPECT_EQ(run.outcomes(), "exit 3, exit 130 (SIGINT)");
+  EXPECT_EQ(exit_status(run.policy().outcomes(), run.policy().interrupted_by()), 130);
+}
+
+TEST(RunPolicyEnd, SignalsWhatIsFoundToLingerAfterASignal) {
+  PolicyRun interrupted(1);
+  interrupted.start();
+  interrupted.exits(0, 0);
+  EXPECT_EQ(interrupted.signal(SIGINT), "let go 0");
+  EXPECT_EQ(interrupted.lingers(0), "int 0");
+  EXPECT_EQ(interrupted.after(60s), "let go 0");
+  EXPECT_EQ(interrupted.lingers(0), "") << "once";
+  PolicyRun terminated(1);
+  terminated.start();
+  terminated.exits(0, 0);
+  EXPECT_EQ(terminated.signal(SIGTERM), "let go 0 at once");
+  EXPECT_EQ(terminated.lingers(0), "end 0");
+  EXPECT_EQ(terminated.after(15s), "abandon 0 (let go)") << "it cannot be ended";
+  EXPECT_EQ(terminated.result(), "ok");
+}
+
+TEST(RunPolicyEnd, TimesOutWhatLingers) {
+  PolicyRun run(2, {.timeout = 10s});
+  run.start();
+  run.after(3s);
+  run.exits(0, 0);
+  run.exits(1, 3);
+  run.after(2s);
+  run.lingers(0);
+  run.lingers(1);
+  EXPECT_EQ(run.after(5s - 1ms), "");
+  EXPECT_EQ(run.after(1ms), "end 0, end 1");
+  EXPECT_EQ(run.outcomes(), "timed out after 10 s, exit 3") << "a failure of the command itself counts";
+}
+
+TEST(RunPolicyEnd, EndsWhatLingersWhenFailingFast) {
+  PolicyRun run(2, {.on_failure = OnFailure::end_others});
+  run.start();
+  run.exits(0, 0);
+  run.after(2s);
+  run.lingers(0);
+  EXPECT_EQ(run.exits(1, 1), "end 0");
+  EXPECT_EQ(run.after(2s), "let go 1");
+  EXPECT_EQ(run.lingers(1), "end 1") << "what the culprit left too";
+  EXPECT_EQ(run.outcomes(), "ok, exit 1");
+}
+
+TEST(RunPolicyEnd, InterruptsWhatLingersByAQuitOnlyWhereNothingRuns) {
+  PolicyRun run(2);
+  run.start();
+  run.exits(0, 0);
+  run.after(2s);
+  run.lingers(0);
+  EXPECT_EQ(run.signal(SIGQUIT), "quit 1");
+  run.ends(1, 0);
+  EXPECT_EQ(run.signal(SIGQUIT), "int 0");
+}
+
 TEST(RunPolicyEnd, NeverTimesOutACommandThatHasEnded) {
   PolicyRun run(1, {.timeout = 5s});
   run.start();

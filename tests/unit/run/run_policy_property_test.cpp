@@ -24,6 +24,7 @@ struct SimulatedHost {
   bool told_to_go = false;
   bool abandoned = false;  ///< its last event is on its way
   bool still_arriving = false;
+  bool lingers = false;
   bool cancelled = false;  ///< abandoned for the sake of others
   bool asks = false;
   std::size_t attempts = 0;
@@ -124,6 +125,10 @@ class Simulation {
     }
     if (std::exchange(host.still_arriving, false)) {
       happen(event::StillArriving{index});
+      return true;
+    }
+    if (std::exchange(host.lingers, false)) {
+      happen(event::Lingers{index});
       return true;
     }
     if (host.abandoned) return fails(index);
@@ -259,13 +264,13 @@ class Simulation {
     }
   }
   void obey(const action::Signal& signal) {
-    EXPECT_EQ(hosts_[signal.host].phase, Phase::running);
-    EXPECT_FALSE(hosts_[signal.host].abandoned);
+    EXPECT_EQ(hosts_[signal.host].phase, is_lingering(signal.host) ? Phase::exited : Phase::running);
+    EXPECT_FALSE(hosts_[signal.host].abandoned && !is_lingering(signal.host));
   }
   void obey(const action::End& end) {
     SimulatedHost& host = hosts_[end.host];
-    EXPECT_EQ(host.phase, Phase::running);
-    EXPECT_FALSE(host.abandoned);
+    EXPECT_TRUE(host.phase == Phase::running || host.phase == Phase::exited);
+    EXPECT_FALSE(host.abandoned && host.phase == Phase::running);
     if (chance(50)) host.stuck = false;
   }
   void obey(const action::Abandon& abandon) {
@@ -278,22 +283,25 @@ class Simulation {
     EXPECT_EQ(hosts_[let_go.host].phase, Phase::exited);
     EXPECT_FALSE(hosts_[let_go.host].held);
     EXPECT_EQ(let_go.hurried, policy_->presses() >= 2);
-    if (!let_go.hurried && interrupts_ && chance(50)) {
+    if (chance(50)) {
+      hosts_[let_go.host].lingers = true;
+    } else if (!let_go.hurried && interrupts_ && chance(50)) {
       hosts_[let_go.host].still_arriving = true;
     } else {
       hosts_[let_go.host].abandoned = true;
     }
   }
+  bool is_lingering(std::size_t host) const { return policy_->state(host) == RunPolicy::State::lingering; }
   void obey(const action::Leave&) {
     EXPECT_TRUE(policy_->interrupted_by());
     left_ = true;
   }
 
   void check_end() {
-    // A command that neither ends nor is timed out goes on for ever, and that is right.
+    // A command, or what it left, that neither ends nor is timed out goes on for ever, and that is right.
     const bool endless = !limits_.timeout && !policy_->interrupted_by() &&
                          std::any_of(hosts_.begin(), hosts_.end(), [](const SimulatedHost& host) {
-                           return host.phase == Phase::running && host.stuck;
+                           return (host.phase == Phase::running || host.phase == Phase::exited) && host.stuck;
                          });
     if (endless) return;
     EXPECT_TRUE(policy_->finished());

@@ -82,6 +82,25 @@ TEST(RunPolicyTime, StandsStillForAnOpenOutputThatWeHoldBack) {
   EXPECT_EQ(run.after(1s), "let go 0");
 }
 
+TEST(RunPolicyTime, StandsStillForWhatLingersAndThatWeHoldBack) {
+  PolicyRun run(1, {.timeout = 90s});
+  run.start();
+  run.after(3s);
+  run.on(event::Suspended{});
+  run.after(1h);
+  run.on(event::Resumed{});
+  run.exits(0, 0);
+  EXPECT_EQ(run.after(2s), "let go 0");
+  run.lingers(0);
+  run.on(event::Held{0});
+  EXPECT_EQ(run.after(1h), "");
+  run.on(event::Released{0});
+  EXPECT_EQ(run.after(60s), "let go 0");
+  run.lingers(0);
+  EXPECT_EQ(run.after(25s - 1ms), "");
+  EXPECT_EQ(run.after(1ms), "end 0") << "90 s in all";
+}
+
 TEST(RunPolicyTime, StandsStillForAHostThatPrintsMuchBeforeItIsReady) {
   PolicyRun run(1);
   run.on(event::Begin{});

@@ -82,6 +82,28 @@ TEST_F(StatusTest, CountsAHostAsDoneWhenItsCommandIs) {
   EXPECT_EQ(status_counts(status_), (StatusText{{"1 running"}, {"1 ending [1]", "1 ending"}, {"1 done"}}));
 }
 
+TEST_F(StatusTest, NamesHostsWhoseCommandLeftTheOutputOpen) {
+  set_up(4);
+  set(1, State::lingering);
+  set(2, State::lingering);
+  status_.hosts[2].failed = true;
+  set(3, State::done);
+  EXPECT_EQ(text(), "1 running · 2 command ended, output open [1,2] · 1 done · 1 failed [2]");
+  EXPECT_EQ(interrupt_line(status_, SIGINT),
+            "podrun: interrupted 3 hosts (again: end them by TERM, and KILL after 10 s)");
+  EXPECT_EQ(list(), (std::vector<std::string>{
+                        "podrun: [0] tpu-0: running",
+                        "podrun: [1] tpu-1: command ended, output open",
+                        "podrun: [2] tpu-2: command ended, output open",
+                    }));
+  set(0, State::done);
+  status_.presses = 1;
+  EXPECT_EQ(text(),
+            "2 command ended, output open [1,2] · interrupted (Ctrl-C again: TERM, and KILL after 10 s) · "
+            "2 done · 1 failed [2]");
+  EXPECT_EQ(leave_line(status_, now_), "podrun: left, these hosts end it: [1,2]");
+}
+
 TEST_F(StatusTest, HasNothingToSayWhenAllHaveEnded) {
   set_up(3, State::done);
   fail(1);
@@ -140,7 +162,8 @@ TEST_F(StatusTest, KnowsWhenOnlyAReaderIsWaitedFor) {
   EXPECT_FALSE(only_output_is_left(status_)) << "something there holds its output open";
   status_.hosts[1].held = true;
   EXPECT_TRUE(only_output_is_left(status_));
-  for (const State state : {State::waiting, State::connecting, State::ready, State::running, State::ending}) {
+  for (const State state :
+       {State::waiting, State::connecting, State::ready, State::running, State::lingering, State::ending}) {
     set(1, state);
     EXPECT_FALSE(only_output_is_left(status_));
   }
