@@ -1,5 +1,6 @@
 """Manual, "What runs": the command that a host gets, its environment, directory and standard input."""
 
+import fcntl
 import os
 import random
 import re
@@ -333,6 +334,47 @@ def test_clean_up_leaves_what_a_live_process_holds(podrun_own_tmp):
     assert (directory / "holder").read_bytes().strip() in failed.stderr
     assert (directory / "libtpu_lockfile").exists()
     assert not (directory / "started").exists()
+
+
+def test_clean_up_follows_no_planted_link(podrun_own_tmp):
+    directory = podrun_own_tmp.directory
+    for name in ("tpu_logs", "elsewhere", "other"):
+        (directory / name).mkdir()
+    (directory / "tpu_logs" / "a.log").write_text("kept")
+    (directory / "other" / "libtpu_lockfile").touch()
+    (directory / "libtpu_lock_x").symlink_to("other")
+    # `date` plants what the name that was moved to could be guessed to be.
+    plant = "for n in $(seq $(($$ - 300)) $$); do ln -s /tmp/elsewhere /tmp/tpu_logs.NOW.$n; done; echo NOW"
+    (directory / "date").write_text(f"#!/bin/sh\n{plant}\n")
+    (directory / "date").chmod(0o755)
+    podrun_own_tmp.wrapper += ["sh", "-c", 'mount --bind /tmp/date "$(command -v date)" && exec "$@"', "sh"]
+    podrun_own_tmp.ok(*ONE, "-c", "--", "true", cwd="/")
+    assert len([*directory.glob("tpu_logs.NOW.*")]) > 300, "it was asked"
+    assert [*(directory / "elsewhere").iterdir()] == []
+    assert (directory / "other" / "libtpu_lockfile").exists()
+    assert not (directory / "tpu_logs").exists()
+
+
+def test_clean_up_leaves_a_lock_that_another_user_holds(podrun_own_tmp):
+    directory = podrun_own_tmp.directory
+    lock = directory / "libtpu_lock_x" / "libtpu_lockfile"
+    lock.parent.mkdir()
+    lock.parent.chmod(0o777)
+    directory.chmod(0o777)
+    podrun_own_tmp.wrapper += ["setpriv", "--reuid", "4711", "--regid", "4711", "--clear-groups"]
+    with open(lock, "w", encoding="ascii") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        failed = podrun_own_tmp(*ONE, "-c", "--", "touch", "/tmp/started", cwd="/")
+        assert failed.returncode == 255
+        assert f"pid {os.getpid()} (".encode() in failed.stderr and b"holds /tmp/libtpu_lock_x/libtpu_lockfile" in failed.stderr
+        assert lock.exists() and not (directory / "started").exists()
+    podrun_own_tmp.ok(*ONE, "-c", "--", "true", cwd="/")
+    assert not lock.exists()
+
+
+def test_clean_up_is_not_blocked_by_a_directory(podrun_own_tmp):
+    (podrun_own_tmp.directory / "libtpu_lock_x" / "libtpu_lockfile").mkdir(parents=True)
+    assert podrun_own_tmp.ok(*ONE, "-c", "--", "echo", "hi", cwd="/") == b"hi\n"
 
 
 def test_standard_input_may_be_non_blocking(podrun):
