@@ -17,8 +17,8 @@ namespace podrun {
 /// Worker numbers with the processes that have the output of the ended command open.
 using Lingering = std::vector<std::pair<std::size_t, Holders>>;
 
-/// `[0-7] command ended; python3 (pid 7 on [0]) still has its output open. …`: a line for all hosts whose first
-/// process has the same name. Each of `hosts` names a process. Pure.
+/// `[0-7] command ended; python3 (pid 7 on [0]) still has its output open. …`: a line for all hosts whose
+/// first process has the same name. Each of `hosts` names a process. Pure.
 std::vector<std::string> describe_lingering(const Lingering& hosts);
 
 /// Says which hosts a run goes on for after their command has ended, and why: those of one second together.
