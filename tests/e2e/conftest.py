@@ -9,7 +9,7 @@ import subprocess
 import pytest
 
 from pods import Fault, Pod
-from support import PATIENCE, Podrun, describe, end, marked_processes, wait_until
+from support import STRICT, Podrun, describe, end, limit, marked_processes, wait_until
 
 
 def pytest_addoption(parser):
@@ -22,6 +22,7 @@ def pytest_configure(config):
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
     config.addinivalue_line("markers", "smoke: the few that also run in sanitizer builds")
     config.addinivalue_line("markers", "full: only with $PODRUN_FULL, which .ci/run --full sets")
+    config.addinivalue_line("markers", "timed: what it says of seconds is looked at with $PODRUN_STRICT only, which .ci/run --full sets")
     config.addinivalue_line("markers", "deadline(seconds): the test's overall deadline, 60 s otherwise")
 
 
@@ -44,7 +45,7 @@ def pytest_runtest_makereport(item, call):
 @pytest.fixture(autouse=True)
 def deadline(request):
     marker = request.node.get_closest_marker("deadline")
-    seconds = (marker.args[0] if marker else 60) * PATIENCE
+    seconds = limit(marker.args[0] if marker else 60) * (1 if STRICT else 2)  # of several waits
 
     def expired(_signal, _frame):
         raise TimeoutError(f"the test took more than {seconds} s")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from support import PATIENCE, read_process, wait_until
+from support import limit, read_process, wait_until
 
 TESTS = Path(__file__).parents[1]
 POD = TESTS / "pod" / "pod"
@@ -127,4 +127,4 @@ class Fault:
         wait_until(lambda: len(self.connections) >= count, what=f"{count} connections")
 
     def end(self):
-        self._process.communicate(timeout=5 * PATIENCE)
+        self._process.communicate(timeout=limit(5))

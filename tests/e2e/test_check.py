@@ -14,7 +14,7 @@ import jsonschema
 import pytest
 
 from pods import Pod
-from support import PATIENCE, wait_until
+from support import limit, wait_until
 
 DOCS = Path(__file__).parents[2] / "docs"
 SCHEMA = json.loads((DOCS / "check-schema.json").read_text(encoding="utf-8"))
@@ -154,9 +154,9 @@ def test_names_who_holds_an_accelerator(podrun, isolated):
 
 def test_tells_of_a_host_that_hangs_as_far_as_it_came(podrun, pod):
     program(pod, 2, "python3", 'trap "" TERM; sleep 1000\n')
-    lines = lines_of(podrun(*pod.options, "check", "-u", "6s"), 1)
+    lines = lines_of(podrun(*pod.options, "check", "-u", "10s"), 1)
     assert lines[0] == "3 of 4 hosts have answered, and agree on:"
-    assert f"  [2] {pod.hosts[2]}: timed out after 6 s, at python3" in lines
+    assert f"  [2] {pod.hosts[2]}: timed out after 10 s, at python3" in lines
 
 
 @pytest.mark.parametrize("way", ["local", "via"])
@@ -207,23 +207,26 @@ def test_waits_for_a_host_that_comes_up_later(podrun, directory):
         pod.down()
 
 
+@pytest.mark.timed
 def test_ends_the_wait_in_time(podrun, pod):
     began = time.monotonic()
     lines = lines_of(podrun("-H", f"{pod.addresses[0]},127.0.0.9:1", "check", "--wait", "3s"), 1)
-    assert 3 <= time.monotonic() - began < 3 + 10 * PATIENCE
+    assert 3 <= time.monotonic() - began < limit(13)
     assert lines[0] == "1 of 2 hosts has answered:"
     assert "  [1] 127.0.0.9: unreachable: connecting: connection refused" in lines
 
 
+@pytest.mark.timed
 def test_shows_whom_it_waits_for_until_interrupted(podrun, pod):
     waiting = podrun.terminal("-H", f"{pod.addresses[0]},{pod.addresses[1]},127.0.0.9:1", "check", "--wait", "10m")
     waiting.read_until("2 ready · 1 waiting [2]".encode())
     interrupted = time.monotonic()
     waiting.type(b"\x03")
     assert waiting.wait(10).returncode == 130
-    assert time.monotonic() - interrupted < 5 * PATIENCE
+    assert time.monotonic() - interrupted < limit(5)
 
 
+@pytest.mark.timed
 def test_ctrl_c_ends_it_at_once_though_a_host_hangs(podrun, pod):
     marker = home(pod, 1) / "hangs"
     program(pod, 1, "python3", f'trap "" INT TERM; touch {marker}; while :; do sleep 1; done\n')
@@ -233,7 +236,7 @@ def test_ctrl_c_ends_it_at_once_though_a_host_hangs(podrun, pod):
     running.signal(signal.SIGINT)
     completed = running.wait(10)
     assert completed.returncode == 130
-    assert time.monotonic() - interrupted < 5 * PATIENCE
+    assert time.monotonic() - interrupted < limit(5)
     assert completed.stdout == b""
 
 

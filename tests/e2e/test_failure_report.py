@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from support import wait_until
+from support import limit, wait_until
 
 FOUR = ["-H", "local[0-3]"]
 FAILS_LATER = "for i in $(seq 30); do echo step $i; done; [ $PODRUN_RANK != 2 ] || { echo first >&2; echo 'boom\x1b[31m' >&2; exit 3; }"
@@ -59,7 +59,7 @@ def test_the_repeat_command_repeats_on_those_hosts(podrun, ranks):
     words = shlex.split(again(ended))
     assert words[:3] == ["podrun", "--ranks", "2,3"]
     flag.touch()
-    mended = subprocess.run([podrun.binary, *words[1:]], env=podrun.env, stdin=subprocess.DEVNULL, capture_output=True, check=True, timeout=60)
+    mended = subprocess.run([podrun.binary, *words[1:]], env=podrun.env, stdin=subprocess.DEVNULL, capture_output=True, check=True, timeout=limit(60))
     assert sorted(mended.stdout.splitlines()) == [b"2: fine", b"3: fine"]
 
 

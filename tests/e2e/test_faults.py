@@ -17,7 +17,7 @@ import test_ssh_login as login
 from conftest import private_mounts
 from fault_table import DELIVER_EVERYTHING, LINES, NOTHING_STARTS, ONE_TRY, ROWS, check, plays, said_by_podrun, said_of_hosts, servers
 from pods import Fault
-from support import PATIENCE, Podrun, by_rank
+from support import Podrun, by_rank, limit
 
 SECONDS = 5  # -t
 
@@ -142,8 +142,9 @@ def test_before_the_start(before, name):
             check(ROWS[name], said.get(rank), ended.returncode, NOTHING_STARTS)
 
 
+@pytest.mark.timed
 def test_they_fail_side_by_side(before):
-    assert before.seconds < 3 * SECONDS * PATIENCE
+    assert before.seconds < limit(3 * SECONDS)
 
 
 def test_nothing_starts_where_one_is_not_ready(before):

@@ -92,6 +92,7 @@ def test_bytes_pass_both_ways(podrun, behind):
     assert sha256(ended.stdout) == sha256(ended.stderr) == sha256(data)
 
 
+@pytest.mark.timed
 def test_nothing_is_left_behind_a_jump_host(podrun, behind):
     options, _ = behind
     run = podrun.start(*options, "--grace", "1", "--", "sh", "-c", STUBBORN)
@@ -101,6 +102,7 @@ def test_nothing_is_left_behind_a_jump_host(podrun, behind):
     footprint.wait_until_gone(6)
 
 
+@pytest.mark.timed
 def test_hosts_whose_jump_host_is_lost(podrun, pod, behind):
     _, proxy = behind
     go_on = podrun.directory / "go-on"
@@ -166,7 +168,7 @@ def test_a_forward_that_is_given_up_is_closed_when_it_comes(podrun, pod):
             filler.connect_ex((address, port))
         late = ("late", {"HostName": address, "Port": port, "ProxyJump": "bastion"})
         configure(podrun, jump(pod.addresses[7]), target(pod, 1, ProxyJump="bastion"), late)
-        run = podrun.start("-H", "t1,late", "--skip-unreachable", "--retries", "0", "-t", "2", "--", "echo up; sleep 1000")
+        run = podrun.start("-H", "t1,late", "--skip-unreachable", "--retries", "0", "-t", "5", "--", "echo up; sleep 1000")
         run.wait_for_output(b"up\n")
         ours = {filler.getsockname() for filler in fillers}
         for filler in fillers:
@@ -331,9 +333,9 @@ def test_a_proxy_command_that_is_missing(podrun, pod):
 
 def test_a_proxy_command_that_hangs_is_quoted(podrun, pod):
     configure(podrun, target(pod, 0, ProxyCommand="sh -c 'echo WARNING: waiting for a token >&2; exec sleep 100'"))
-    ended = podrun("-H", "t0", "--retries", "0", "-t", "1", "--", "echo up")
+    ended = podrun("-H", "t0", "--retries", "0", "-t", "2", "--", "echo up")
     check_nothing_starts("its proxy command hangs", ended, [0])
-    assert b"SSH banner: timed out after 1 s (ProxyCommand says: WARNING: waiting for a token)" in ended.stderr
+    assert b"SSH banner: timed out after 2 s (ProxyCommand says: WARNING: waiting for a token)" in ended.stderr
 
 
 def test_a_proxy_command_that_is_killed(podrun, pod, connect):
@@ -349,6 +351,7 @@ def test_a_proxy_command_that_is_killed(podrun, pod, connect):
     check(ROWS["its proxy command is killed"], said_of_hosts(ended.stderr)[0], ended.returncode, DELIVER_EVERYTHING)
 
 
+@pytest.mark.timed
 def test_a_proxy_command_is_ended_with_the_run(podrun, pod, connect):
     configure(podrun, *(target(pod, rank, ProxyCommand=f"{connect} %h %p") for rank in range(2)))
     run = podrun.start("-H", "t[0-1]", "--grace", "1", "--", "sh", "-c", STUBBORN)

@@ -1,6 +1,6 @@
 """Manual, "No process is left behind": however a run ends before its time, nothing of it stays on a host.
 
-$PODRUN_ROUNDS (3) repeats the main test."""
+$PODRUN_ROUNDS (1) repeats the main test."""
 
 import os
 import signal
@@ -10,7 +10,7 @@ import pytest
 
 from support import Footprint, is_alive, marked_processes, wait_until
 
-ROUNDS = int(os.environ.get("PODRUN_ROUNDS", "3"))
+ROUNDS = int(os.environ.get("PODRUN_ROUNDS", "1"))
 GRACE = 1
 
 # (Loops wait for a child in the background: bash leaves a loop when INT ends the child in the foreground.)
@@ -98,6 +98,7 @@ def test_a_stubborn_tree_is_gone_after_sigkill(podrun):
     footprint.wait_until_gone(GRACE + 5)
 
 
+@pytest.mark.timed
 def test_a_stubborn_tree_is_gone_when_podrun_falls_silent(podrun):
     run, footprint = start_tree(podrun)
     run.signal(signal.SIGSTOP)  # unlike Ctrl-Z it cannot tell the hosts to wait
@@ -106,6 +107,7 @@ def test_a_stubborn_tree_is_gone_when_podrun_falls_silent(podrun):
     assert run.wait().returncode != 0
 
 
+@pytest.mark.timed
 def test_a_first_interrupt_that_ends_the_command_ends_its_children_too(podrun):
     command = 'sh -c "trap \'\' INT TERM; while :; do sleep 1; done" & echo $PODRUN_RUN_ID; wait'
     run = podrun.start("-H", "local[0-1]", "-N", "--grace", str(GRACE), "--", "sh", "-c", command)
@@ -116,6 +118,7 @@ def test_a_first_interrupt_that_ends_the_command_ends_its_children_too(podrun):
     footprint.wait_until_gone(GRACE + 5)
 
 
+@pytest.mark.timed
 def test_a_host_that_is_ended_leaves_the_other_ranks_alone(podrun):
     # Every host hangs on a relay of its own; rank 1's is cut, ranks 0, 10 and 11 must not notice.
     relay = podrun.directory / "relay"
@@ -147,10 +150,11 @@ def test_a_normal_end_leaves_background_children_alone(podrun):
     os.kill(child, signal.SIGKILL)
 
 
+@pytest.mark.timed
 def test_a_child_of_a_command_that_dies_by_the_broken_pipe_is_gone_too(podrun):
     # Killing podrun ends the command's input and breaks its output at one moment: that is no normal end.
     id_file = podrun.directory / "id"
-    for _round in range(ROUNDS):
+    for _round in range(3 * ROUNDS):
         id_file.unlink(missing_ok=True)
         command = f"setsid sleep 1004 & echo $PODRUN_RUN_ID >'{id_file}'; yes"
         run = podrun.start("-N", "-H", "local", "--grace", str(GRACE), "--", command, stdout=subprocess.DEVNULL)

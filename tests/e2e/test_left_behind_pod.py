@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import pytest
 
-from support import PATIENCE, describe, wait_until
+from support import describe, limit, wait_until
 from test_left_behind import TREE
 
 FULL = bool(os.environ.get("PODRUN_FULL"))
@@ -173,7 +173,7 @@ def wait_until_gone(hosts, since, seconds, ranks=None):
     ranks = list(ranks or hosts.ranks)
     while left := [(rank, process) for rank in ranks for process in hosts.left(rank)]:
         shown = "; ".join(f"host {rank}: {describe(process)}" for rank, process in left)
-        assert time.monotonic() < since + seconds * PATIENCE, f"left behind after {seconds * PATIENCE} s: {shown}"
+        assert time.monotonic() < since + limit(seconds), f"left behind after {limit(seconds)} s: {shown}"
         ranks = sorted({rank for rank, _ in left})  # where nothing is, nothing comes: to look there takes the hosts' time
         time.sleep(0.05)
     return time.monotonic() - since

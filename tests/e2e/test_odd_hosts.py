@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from conftest import private_mounts
-from support import PATIENCE, Footprint, Podrun, by_rank, end, is_alive, processes, sha256, wait_until
+from support import Footprint, Podrun, by_rank, end, is_alive, limit, processes, sha256, wait_until
 
 TWO = ("-H", "local[0-1]", "--grace", "1")
 
@@ -58,9 +58,9 @@ def test_a_start_up_file_that_never_runs_our_command(podrun, bash_hosts, instead
     pod, write = bash_hosts
     write(f"exec {instead}\n")
     started = podrun.directory / "started"
-    failed = podrun(*pod.options, "-t", "1", "--retries", "0", "--", "touch", started)
+    failed = podrun(*pod.options, "-t", "3", "--retries", "0", "--", "touch", started)
     assert failed.returncode == 255
-    assert b"unreachable: [1] 127.0.0.3: starting /bin/sh: timed out after 1 s" in failed.stderr
+    assert b"unreachable: [1] 127.0.0.3: starting /bin/sh: timed out after 3 s" in failed.stderr
     assert b"the login to 127.0.0.3 worked, but /bin/sh never answered: perhaps a start-up file there (.bashrc) waits" in failed.stderr
     assert not started.exists()
 
@@ -341,6 +341,7 @@ done
 """
 
 
+@pytest.mark.timed
 def test_a_clock_that_jumps_in_the_grace_changes_nothing(podrun):
     [library] = Path("/usr/lib").glob("*/faketime/libfaketime.so.1")
     clocks = [podrun.directory / host for host in ("later", "earlier")]  # podrun goes by the first one
@@ -348,10 +349,10 @@ def test_a_clock_that_jumps_in_the_grace_changes_nothing(podrun):
         clock.write_text("+0")
     hosts = ("--via", f"env FAKETIME_TIMESTAMP_FILE={podrun.directory}/{{host}}", "-H", "later,earlier")
     faked = {"LD_PRELOAD": str(library), "FAKETIME_TIMESTAMP_FILE": str(clocks[0]), "FAKETIME_NO_CACHE": "1", "FAKETIME_DONT_FAKE_MONOTONIC": "1"}
-    ended = podrun(*hosts, "-u", "1", "--grace", "3", "--", "sh", "-c", JUMPS_IN_THE_GRACE, env=faked)
+    ended = podrun(*hosts, "-u", "1", "--grace", "6", "--", "sh", "-c", JUMPS_IN_THE_GRACE, env=faked)
     assert ended.returncode == 124
     for rank, lines in by_rank(ended.stdout).items():
         before, behind = [int(line.removeprefix(b"year")) for line in lines if line.startswith(b"year")]
         assert behind - before == (4, -4)[rank]
         told, *_, last = [float(line) for line in lines[lines.index(b"TERM") + 1 :] if not line.startswith(b"year")]
-        assert 2 < last - told < 3 + 3 * PATIENCE
+        assert 3 < last - told < limit(6 + 3)  # on a busy machine a command hears later of the end, and lives longer

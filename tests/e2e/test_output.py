@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from support import SANITIZED, by_rank, peak_memory, sha256
+from support import SANITIZED, by_rank, limit, peak_memory, read_slowly, sha256
 
 ONE = ("-N", "-H", "local")
 FOUR = ("-H", "local[0-3]")
@@ -148,14 +148,7 @@ def test_a_slow_reader_slows_the_hosts_down_and_memory_stays_bounded(podrun):
     reader, writer = os.pipe()
     run = podrun.start("-H", "local[0-19]", "--grace", "1", "--", f"yes $PODRUN_RANK{line}", stdout=writer)
     os.close(writer)
-    received = 0
-    begin = time.monotonic()
-    while (elapsed := time.monotonic() - begin) < 5:  # 1 MB/s
-        if received < elapsed * 1e6:
-            received += len(os.read(reader, 65536))
-        else:
-            time.sleep(0.01)
-    assert received > 4e6
+    read_slowly(reader, 5_000_000)
     assert peak_memory(run.pid) < 100e6
     os.close(reader)
     assert run.wait().returncode == 141
@@ -181,7 +174,7 @@ def test_a_closed_reader_ends_the_run(podrun):
 def test_head_ends_the_run(podrun, errors_too):
     pipeline = f'"$@" {errors_too} | head -n 1; exit ${{PIPESTATUS[0]}}'
     words = podrun.arguments([*FOUR, "--grace", "1", "--", "yes", str(podrun.directory)])
-    ended = subprocess.run(["bash", "-c", pipeline, "bash", *words], env=podrun.env, stdin=subprocess.DEVNULL, capture_output=True, timeout=30, check=False)
+    ended = subprocess.run(["bash", "-c", pipeline, "bash", *words], env=podrun.env, stdin=subprocess.DEVNULL, capture_output=True, timeout=limit(30), check=False)
     assert ended.returncode == 141
     assert ended.stdout.count(b"\n") == 1 and b"podrun:" not in ended.stdout
     assert b"podrun" not in ended.stderr  # as with any other command that is cut short

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator
 
-from support import PATIENCE, SANITIZED, peak_memory, wait_until
+from support import SANITIZED, peak_memory, wait_until
 
 FOUR = ("-H", "local[0-3]")
 
@@ -408,7 +408,7 @@ def test_outdir_that_goes_away_is_an_error_but_ends_no_command(podrun):
     logs.rmdir()
     wait_until(lambda: b"No such file or directory" in run.stderr)
     go_on.touch()
-    ended = run.wait(20 * PATIENCE)
+    ended = run.wait(20)
     assert ended.returncode == 1
     assert ended.stderr.count(b"No such file or directory") == 1 and b"logs/" in ended.stderr
     assert ended.stdout.count(b": done\n") == 4

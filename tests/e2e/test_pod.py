@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from support import PATIENCE, Footprint, by_rank, is_alive, marked_processes, sha256, wait_until
+from support import Footprint, by_rank, is_alive, limit, marked_processes, sha256, wait_until
 
 EIGHT = range(8)
 
@@ -82,6 +82,7 @@ def test_sudo(podrun, options):
     }
 
 
+@pytest.mark.timed
 def test_a_child_that_holds_the_output_is_let_go(podrun, pod):  # the ssh command would wait for it
     begin = time.monotonic()
     ended = podrun(*pod.options, "--ranks", "1", "--", "sleep 1000 & echo $!")
@@ -91,7 +92,7 @@ def test_a_child_that_holds_the_output_is_let_go(podrun, pod):  # the ssh comman
     os.kill(child, signal.SIGKILL)
     assert ended.returncode == 0
     assert b"%d" % child in ended.stderr and b"sleep" in ended.stderr
-    assert 1.9 < elapsed < 6 * PATIENCE
+    assert 1.9 < elapsed < limit(6)
 
 
 def start_stubborn(podrun, options):
@@ -104,6 +105,7 @@ def start_stubborn(podrun, options):
     return run, footprint
 
 
+@pytest.mark.timed
 def test_interrupted_twice_it_leaves_nothing(podrun, options):
     run, footprint = start_stubborn(podrun, options)
     run.signal(signal.SIGINT)
@@ -113,6 +115,7 @@ def test_interrupted_twice_it_leaves_nothing(podrun, options):
     footprint.wait_until_gone(6)
 
 
+@pytest.mark.timed
 @pytest.mark.smoke
 def test_killed_it_leaves_nothing(podrun, options):
     run, footprint = start_stubborn(podrun, options)

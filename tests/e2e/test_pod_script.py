@@ -79,7 +79,7 @@ def place_of_somebody():
     shutil.rmtree(place)
 
 
-@pytest.mark.parametrize("options", [(), ("--isolated",), ("--server", "dropbear")][: 3 if os.geteuid() == 0 else 0], ids=" ".join)
+@pytest.mark.parametrize("options", [(), ("--isolated",), ("--server", "dropbear")][: 3 if os.geteuid() == 0 else 0], ids=str)
 def test_without_root(podrun, place_of_somebody, options):
     place = place_of_somebody
     shutil.copy(podrun.binary, place / "podrun")

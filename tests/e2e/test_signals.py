@@ -12,7 +12,7 @@ from typing import NamedTuple
 import pytest
 
 from pods import children_of
-from support import PATIENCE, Footprint, Terminal, by_rank, wait_until
+from support import Footprint, Terminal, by_rank, limit, stand_still, wait_until
 
 GRACE = 1
 ORPHAN_TIMEOUT = 4
@@ -168,7 +168,7 @@ class Scene:
         """All of it, once it is over."""
         if self.reader is None:
             return self.run.stdout
-        self.taking.join(20 * PATIENCE)
+        self.taking.join(limit(20))
         return bytes(self.shown)
 
 
@@ -238,20 +238,7 @@ def held_back(scene):
     scene.start("-H", "local[0-1]", program=("/usr/bin/python3", "-c", FLOOD))
     scene.wait_for_files("id.0", "id.1")
     footprint = scene.footprint()
-
-    def processor_time():
-        commands = [process.pid for process in footprint.remaining()]
-        return [open(f"/proc/{pid}/stat", encoding="ascii").read().rpartition(")")[2].split()[11:13] for pid in [*commands, scene.pid]]
-
-    def stands_still():
-        try:
-            before = processor_time()
-            time.sleep(0.3)
-            return processor_time() == before
-        except OSError:
-            return False  # a child of it has ended
-
-    wait_until(stands_still, LONG, "the hosts held back")
+    wait_until(lambda: stand_still([*(process.pid for process in footprint.remaining()), scene.pid]), LONG, "the hosts held back")
 
 
 # The signals: how podrun is started for it, and what happens then.
@@ -423,6 +410,7 @@ until [ -e 'DIRECTORY/go' ]; do sleep 0.1 & wait; done
 """
 
 
+@pytest.mark.timed
 def test_every_host_gets_a_signal_at_one_moment(scene):
     pod = scene.pods()
     pod.move_in(scene.podrun)
@@ -433,7 +421,7 @@ def test_every_host_gets_a_signal_at_one_moment(scene):
         os.kill(scene.pid, signal.SIGINT)
         scene.wait_for_files(*(f"{name}.{rank}" for rank in ranks))
         times = [float((scene.directory / f"{name}.{rank}").read_text()) for rank in ranks]
-        assert max(times) - min(times) < 1 * PATIENCE, times
+        assert max(times) - min(times) < limit(1), times
     scene.go()
     assert scene.run.wait().returncode == 130
 
@@ -441,6 +429,7 @@ def test_every_host_gets_a_signal_at_one_moment(scene):
 # One host that hears nothing is not waited for
 
 
+@pytest.mark.timed
 def test_a_host_that_is_cut_off_delays_no_signal_to_the_others(scene):
     pod = scene.pods()
     pod.move_in(scene.podrun)
@@ -479,6 +468,7 @@ def pipes_to_read(pid):
     return pipes
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGQUIT, signal.SIGTERM])
 def test_a_run_of_which_only_the_output_is_left_is_left_at_once(scene, number):
     scene.unread = True
@@ -491,6 +481,7 @@ def test_a_run_of_which_only_the_output_is_left_is_left_at_once(scene, number):
     assert ended.stderr == b"podrun: left, the rest of the output was not delivered\n"
 
 
+@pytest.mark.timed
 def test_the_last_words_do_not_wait_for_their_own_reader(podrun, directory):
     reader, writer = os.pipe()
     program = FLOOD.replace("DIRECTORY", str(directory))
@@ -501,7 +492,7 @@ def test_the_last_words_do_not_wait_for_their_own_reader(podrun, directory):
             process.send_signal(signal.SIGINT)
             wait_until(lambda: (directory / "got.0").exists() and len((directory / "got.0").read_text().split()) == count, LONG)
         process.send_signal(signal.SIGINT)
-        assert process.wait(10 * PATIENCE) == 130
+        assert process.wait(limit(10)) == 130
     os.close(writer)
     os.close(reader)
     footprint.wait_until_gone(GRACE + 5)
@@ -510,6 +501,7 @@ def test_the_last_words_do_not_wait_for_their_own_reader(podrun, directory):
 # On a terminal
 
 
+@pytest.mark.timed
 @pytest.mark.smoke
 def test_the_status_line_tells_what_is_waited_for_and_what_comes_next(podrun, directory):
     program = COMMAND.replace("DIRECTORY", str(directory))
@@ -553,13 +545,14 @@ def test_programs_that_die_of_it_say_so_by_their_status(podrun):
     assert b"interrupted" not in ended.stdout
 
 
+@pytest.mark.timed
 def test_a_terminal_of_which_nothing_is_left(podrun, directory):
     program = COMMAND.replace("DIRECTORY", str(directory))
     terminal = podrun.terminal(*OPTIONS, "-H", "local[0-1]", "--", "sh", "-c", program)
     terminal.read_until(b"\r\x1b[?7l2 running")
     footprint = footprint_of(directory)
     os.close(terminal._master)
-    assert terminal.process.wait(20 * PATIENCE) == 129
+    assert terminal.process.wait(limit(20)) == 129
     footprint.wait_until_gone(GRACE + 5)
 
 

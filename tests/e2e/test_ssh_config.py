@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from support import PATIENCE, by_rank
+from support import by_rank, limit
 
 ME = getpass.getuser()
 
@@ -144,10 +144,11 @@ def test_verbose_tells_what_changes_nothing(podrun, alias):
     assert b"ForwardAgent" not in podrun("-H", "tpu-0", "--", "true").stderr
 
 
+@pytest.mark.timed
 def test_the_configured_time_to_connect(podrun, alias):
     with socket.create_server(("127.0.0.1", 0)) as silent:
         prepend(alias, f"Host silent\n  HostName 127.0.0.1\n  Port {silent.getsockname()[1]}\n  ConnectTimeout 1\n  ConnectionAttempts 1\n")
         start = time.monotonic()
         failed = podrun("-H", "silent", "--", "true")
         assert failed.returncode == 255 and b"timed out after 1 s" in failed.stderr, failed
-        assert time.monotonic() - start < 8 * PATIENCE
+        assert time.monotonic() - start < limit(8)

@@ -71,6 +71,7 @@ def test_the_command_ends_on_a_host_whose_connection_is_cut(podrun, pod, fault):
     assert run.wait().returncode == 255
 
 
+@pytest.mark.timed
 def test_the_command_ends_on_a_host_that_hears_nothing_more(podrun, pod, fault):
     # The network is cut, and neither side is told.
     proxy = fault("--to", pod.addresses[4], "proxy")

@@ -45,6 +45,7 @@ def test_any_login_shell_has_input_environment_and_statuses(podrun, shells):
     assert ended.returncode == len(SHELLS) - 1
 
 
+@pytest.mark.timed
 def test_nothing_is_left_by_any_login_shell(podrun, shells):
     run = podrun.start(*shells.options, "--grace", "1", "--", "sh", "-c", "trap : TERM HUP; echo $PODRUN_RUN_ID; while :; do sleep 1; done")
     run.wait_for_output(b"\n", count=len(SHELLS))

@@ -95,6 +95,7 @@ def test_only_such_a_host_gets_another_connection(podrun, fault, one_of_four):
     assert len(proxies[1].connections) in (2, 3)  # by chance: does sshd count the script's channel still, when the input's is asked for?
 
 
+@pytest.mark.timed
 def test_nothing_is_left(podrun, one_channel):
     run = podrun.start(*one_channel.options, "--grace", "1", "-I", "--", "trap : TERM HUP; echo $PODRUN_RUN_ID; cat; while :; do sleep 1; done")
     run.wait_for_output(b"\n", count=len(HOSTS))
@@ -144,9 +145,9 @@ def test_a_second_connection_that_is_not_answered(podrun, pods, option):
     script = podrun.directory / "script"
     script.write_text("echo must not run")
     words, kind, stage = {"-I": (["-I", "--", "cat"], "lost", "standard input"), "-s": (["-s", script], "unreachable", "opening a channel")}[option]
-    failed = podrun(*pod.on(1), *ONE_TRY, "-t", "2", *words, input=b"x" if option == "-I" else None)
+    failed = podrun(*pod.on(1), *ONE_TRY, "-t", "5", *words, input=b"x" if option == "-I" else None)
     assert (failed.returncode, failed.stdout) == (255, b"")
-    assert re.search(f"{kind}: " + REFUSED % (stage, "SSH banner: timed out after 2 s"), failed.stderr.decode()), failed.stderr
+    assert re.search(f"{kind}: " + REFUSED % (stage, "SSH banner: timed out after 5 s"), failed.stderr.decode()), failed.stderr
 
 
 # No channel, no command: a line that says so, and nothing starts anywhere

@@ -4,26 +4,13 @@ import os
 import re
 import signal
 import time
-from pathlib import Path
 
 import pytest
 
-from support import SANITIZED, by_rank, marked_processes, peak_memory, sha256, wait_until
+from support import SANITIZED, by_rank, marked_processes, peak_memory, read_slowly, sha256, stand_still, wait_until
 
 EIGHT = range(8)
 REKEY = ("--sshd", "RekeyLimit 300K", "--sshd", "LogLevel DEBUG1")
-
-
-def read_for(seconds, reader):
-    """Takes 1 MB/s; returns how many bytes."""
-    received = 0
-    begin = time.monotonic()
-    while (elapsed := time.monotonic() - begin) < seconds:
-        if received < elapsed * 1e6:
-            received += len(os.read(reader, 65536))
-        else:
-            time.sleep(0.01)
-    return received
 
 
 def read_all(reader):
@@ -41,21 +28,14 @@ def start_unread(podrun, *args, **options):
     return run, reader
 
 
-def processor_time(process):
-    return Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()[11:13]
+def wait_until_held_back(command, count=1):
+    """Until the processes that run this on the hosts, as it stands in /proc/PID/cmdline, cannot go on."""
 
+    def running():  # podrun has the words in its own command line too
+        return [process.pid for process in marked_processes(command) if process.command.startswith(command)]
 
-def wait_until_held_back(token, count=1):
-    """Until the commands that carry the token cannot go on."""
-    wait_until(lambda: len(marked_processes(token)) >= count, what=f"{token} started")
-    busy = [None]
-
-    def stands_still():
-        before, busy[0] = busy[0], [processor_time(process) for process in marked_processes(token)]
-        time.sleep(0.3)
-        return busy[0] == before
-
-    wait_until(stands_still, what=f"{token} held back")
+    wait_until(lambda: len(running()) >= count, what=f"{command} started")
+    wait_until(lambda: stand_still(running()), what=f"{command} held back")
 
 
 @pytest.mark.skipif(SANITIZED, reason="sanitizers have their own idea of memory")
@@ -65,7 +45,7 @@ def test_a_slow_reader_slows_the_hosts_down_and_memory_stays_bounded(podrun, pod
     pod = pods("--hosts", str(hosts)) if hosts > 8 else pods()
     pod.move_in(podrun)
     run, reader = start_unread(podrun, *pod.options, "--grace", "1", "--", f"yes $PODRUN_RANK{'x' * 99}")
-    assert read_for(5, reader) > 3e6  # longer than until a host that is held back hears from us
+    read_slowly(reader, 5_000_000)  # longer than until a host that is held back hears from us
     assert peak_memory(run.pid) < limit
     os.close(reader)
     assert run.wait(60).returncode == 141
@@ -109,6 +89,7 @@ def test_a_reader_that_stops_and_goes_through_rekeys_misses_nothing(podrun, pods
     assert pod.log.count("rekeying out") - before >= 8 * 8
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize("end", ["interrupt", "terminate", "fail fast", "time out"])
 def test_hosts_that_are_held_back_are_ended_within_the_grace(podrun, pods, end):
     pod = pods(*REKEY)

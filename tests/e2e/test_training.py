@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from support import by_rank
+from support import by_rank, limit
 
 ROOT = Path(__file__).parents[2]
 TRAIN = ROOT / "examples" / "training" / "train.py"
@@ -109,7 +109,7 @@ def test_the_example_can_be_run(podrun):
         cwd=podrun.directory,
         stdin=subprocess.DEVNULL,
         capture_output=True,
-        timeout=60,
+        timeout=limit(60),
         check=True,
     )
     shown = ended.stdout.decode().splitlines()

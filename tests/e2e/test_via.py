@@ -68,6 +68,7 @@ def test_a_recipe(podrun, ways, recipe):
     assert podrun(*options, "--ranks", "0,1", "--", "sh", "-c", "exit $((PODRUN_RANK + 3))", input=given).returncode == 4
 
 
+@pytest.mark.timed
 def test_nothing_is_left_when_the_way_in_dies(podrun, ways):
     run = podrun.start("--via", "kubectl exec -i {host} --", "-H", "a,b", "--grace", "1", "--", "sh", "-c", "trap : TERM HUP; echo $PODRUN_RUN_ID; while :; do sleep 1; done")
     run.wait_for_output(b"\n", count=2)

@@ -246,7 +246,7 @@ TEST_F(SshConfigFiles, TwoThousandHostsAndBlocksTakeNoSecond) {
   }
   const double seconds = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
   RecordProperty("cpu_seconds", std::to_string(seconds));
-  EXPECT_LT(seconds, 10);  // much less, but sanitizers and busy machines take their time
+  EXPECT_LT(seconds, 30);  // much less, but sanitizers and busy machines take their time
 }
 
 TEST(ConfigWorldFiles, MayNotBeWrittenByOthers) {
