@@ -7,7 +7,30 @@ target_compile_options(podrun_standards INTERFACE
   "$<$<CXX_COMPILER_ID:GNU>:-Wno-array-bounds;-Wno-stringop-overflow;-Wno-mismatched-new-delete>"
   $<$<BOOL:${PODRUN_DEV}>:-Werror>)
 set(CMAKE_CXX_EXTENSIONS OFF)
+
+# Who builds again and again has lld, which links four times as fast, and ccache where they are installed.
+if(PODRUN_DEV)
+  include(CheckLinkerFlag)
+  check_linker_flag(CXX -fuse-ld=lld PODRUN_HAS_LLD)
+  if(PODRUN_HAS_LLD)
+    add_link_options(-fuse-ld=lld)
+  endif()
+  find_program(CCACHE ccache)
+  if(CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+    set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${CCACHE})
+    if(CMAKE_CXX_COMPILER_ID STREQUAL Clang)  # what ccache needs to see when a precompiled header is another one
+      add_compile_options("SHELL:-Xclang -fno-pch-timestamp")
+    else()
+      add_compile_options(-fpch-preprocess)
+    endif()
+  endif()
+endif()
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+
+option(PODRUN_FUZZ "Build the libFuzzer binaries (Clang, with PODRUN_SANITIZE=address,undefined)" OFF)
+if(PODRUN_FUZZ)
+  add_compile_options(-fsanitize=fuzzer-no-link)
+endif()
 
 if(PODRUN_SANITIZE)
   # Everything that is linked together is built alike, the asio objects included.
