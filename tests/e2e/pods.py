@@ -62,7 +62,11 @@ class Pod:
 
     def processes(self, rank):
         """The processes of an isolated host, as {pid there: command line}, without its servers."""
-        return {process.pid: process.command for process in self.every_process(rank) if not process.command.startswith((b"sshd: ", b"/usr/sbin/"))}
+        return {
+            process.pid: process.command
+            for process in self.every_process(rank)
+            if process.pid != 1 and not process.command.startswith((b"sshd: ", b"/usr/sbin/"))  # the first one is the pod's
+        }
 
     def every_process(self, rank):
         """Those of an isolated host by its own /proc, which costs the same however many hosts there are."""
