@@ -14,6 +14,7 @@ import test_faults_running as running
 import test_jump as jump
 import test_ssh_host_keys as host_keys
 import test_ssh_login as login
+import test_via as via
 from conftest import private_mounts
 from fault_table import DELIVER_EVERYTHING, LINES, NOTHING_STARTS, ONE_TRY, ROWS, check, plays, said_by_podrun, said_of_hosts, servers
 from pods import Fault
@@ -241,4 +242,4 @@ every_row_is_played = plays([*SERVERS, *WAYS_IN, *OTHERS_BEFORE, *ON_THIS_MACHIN
 
 
 def test_the_table_has_a_row_for_every_case_and_a_case_for_every_row():
-    assert {*SERVERS, *WAYS_IN, *OTHERS_BEFORE, *running.STRUCK, *running.ALONE, *running.HARMLESS, *jump.FAULTS, *host_keys.FAULTS, *login.FAULTS, *ON_THIS_MACHINE} == ROWS.keys()
+    assert {*SERVERS, *WAYS_IN, *OTHERS_BEFORE, *running.STRUCK, *running.ALONE, *running.HARMLESS, *jump.FAULTS, *host_keys.FAULTS, *login.FAULTS, *via.FAULTS, *ON_THIS_MACHINE} == ROWS.keys()

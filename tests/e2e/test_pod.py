@@ -6,12 +6,11 @@ import random
 import signal
 import socket
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
 
-from support import Footprint, by_rank, is_alive, limit, marked_processes, sha256, wait_until
+from support import Footprint, by_rank, marked_processes, sha256, wait_until
 
 EIGHT = range(8)
 
@@ -83,18 +82,6 @@ def test_sudo(podrun, options):
 
 
 @pytest.mark.timed
-def test_a_child_that_holds_the_output_is_let_go(podrun, pod):  # the ssh command would wait for it
-    begin = time.monotonic()
-    ended = podrun(*pod.options, "--ranks", "1", "--", "sleep 1000 & echo $!")
-    elapsed = time.monotonic() - begin
-    child = int(by_rank(ended.stdout)[1][0])
-    assert is_alive(child)
-    os.kill(child, signal.SIGKILL)
-    assert ended.returncode == 0
-    assert b"%d" % child in ended.stderr and b"sleep" in ended.stderr
-    assert 1.9 < elapsed < limit(6)
-
-
 def start_stubborn(podrun, options):
     """A command on every host that does not end by INT or TERM, and its footprint."""
     command = "trap 'echo INT' INT; trap 'echo TERM' TERM; echo $PODRUN_RUN_ID; while :; do sleep 1 & wait; done"

@@ -188,17 +188,5 @@ def test_a_child_in_the_background_does_not_delay_the_end(podrun):
 
 
 @pytest.mark.timed
-def test_a_child_that_holds_the_output_is_named_and_let_go(podrun):
-    begin = time.monotonic()
-    ended = podrun(*FOUR, "--ranks", "1", "--", "sleep 1000 & echo $!")
-    elapsed = time.monotonic() - begin
-    child = int(by_rank(ended.stdout)[1][0])
-    assert is_alive(child)
-    os.kill(child, signal.SIGKILL)
-    assert ended.returncode == 0
-    assert b"%d" % child in ended.stderr and b"sleep" in ended.stderr
-    assert 1.9 < elapsed < limit(6)
-
-
 def test_what_a_child_prints_within_that_time_is_shown(podrun):
     assert podrun.ok(*ONE, "--", "{ sleep 0.5; echo late; } & echo early") == b"early\nlate\n"

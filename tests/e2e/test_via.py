@@ -108,7 +108,8 @@ def test_every_byte_arrives_though_the_status_is_told_among_them(podrun, ways):
 
 
 SILENT, WITHOUT_TOOL = "its way in falls silent (`--via`)", "it has no `sleep`"
-every_row_is_played = plays([SILENT, WITHOUT_TOOL])
+FAULTS = [SILENT, WITHOUT_TOOL]
+every_row_is_played = plays(FAULTS)
 
 
 def test_a_way_in_that_falls_silent_is_lost(podrun, ways):
@@ -149,4 +150,4 @@ def test_a_way_in_that_ignores_term_is_killed(podrun, ways, presses):
     for _ in range(presses):
         run.signal(signal.SIGINT)
     assert run.wait().returncode in (255, 130)
-    assert not any(is_alive(int(pid)) for pid in pids.read_text().split())
+    wait_until(lambda: not any(is_alive(int(pid)) for pid in pids.read_text().split()), what="the ways in have ended")

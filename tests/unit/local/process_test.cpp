@@ -64,6 +64,7 @@ bool exists(pid_t pid) { return std::filesystem::exists("/proc/" + std::to_strin
 
 TEST(Process, MayBeStartedLaterWhereTooManyFilesAreOpen) {
   run_coroutine([](asio::any_io_executor executor) -> asio::awaitable<void> {
+    const asio::steady_timer reactor(executor);  // has its descriptors before
     const test::AtTheDescriptorLimit limit;
     try {
       spawn_process(executor, shell("true"));
