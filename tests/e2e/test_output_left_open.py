@@ -51,6 +51,7 @@ def test_a_background_child_goes_on_and_is_heard(podrun, two_hosts):
     )
 
 
+@pytest.mark.smoke
 def test_a_first_interrupt_ends_it(podrun, two_hosts):
     run, footprint = start(podrun, *two_hosts)
     run.signal(signal.SIGINT)

@@ -3,10 +3,12 @@
 import os
 import re
 import subprocess
+import sys
 
 import pytest
 
 from conftest import private_mounts
+from pods import write_key
 from support import SANITIZED, by_rank, peak_memory
 
 
@@ -36,6 +38,32 @@ def test_256_hosts_in_little_memory(podrun, pods):
     assert ended.returncode == 0 and ended.stderr == b""
     assert by_rank(ended.stdout) == all_of(256)
     assert (memory - base) / 255 < 100_000
+
+
+MEASURE = """
+import resource, subprocess, sys
+status = subprocess.run(sys.argv[2:]).returncode
+open(sys.argv[1], "w").write(str(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss))
+sys.exit(status)
+"""
+
+
+@pytest.mark.skipif(SANITIZED, reason="sanitizers have their own idea of memory")
+@pytest.mark.deadline(600)
+@pytest.mark.parametrize("count", [256, pytest.param(1000, marks=pytest.mark.full), pytest.param(2304, marks=pytest.mark.full)])
+def test_memory_of_a_host_does_not_grow_with_the_number_of_hosts(podrun, fault, count):
+    write_key(podrun.home / ".ssh" / "id_ed25519")
+    server = fault("plays-a-host", addresses=[f"127.1.{number // 250}.{number % 250 + 1}" for number in range(count)])
+
+    def peak(*hosts):
+        podrun.wrapper = [sys.executable, "-c", MEASURE, podrun.directory / "peak"]
+        assert podrun("--retries", "5", "-t", "60", "-H", ",".join(hosts), "--", "true", timeout=300).returncode == 0
+        return int((podrun.directory / "peak").read_text()) << 10
+
+    base = peak(*server.addresses[:2])
+    per_host = (peak(*server.addresses) - base) / (count - 2)
+    print(f"{count} hosts: {per_host:.0f} bytes each")
+    assert per_host < 45_000
 
 
 @pytest.mark.full

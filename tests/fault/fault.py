@@ -25,6 +25,7 @@ ssh_servers.py `deaf`: they read nothing more. It ends when that ends."""
 import argparse
 import asyncio
 import json
+import resource
 import sys
 
 from proxy import Proxy
@@ -121,6 +122,8 @@ def parse_arguments():
 
 async def main():
     options = parse_arguments()
+    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     faults = Faults(options)
     say(listening=[await faults.listen(*each) for each in zip(options.behaviours, options.addresses)])
     await faults.obey()

@@ -221,6 +221,15 @@ async def floods_stderr(_stdin, _stdout, stderr):
     await flood(stderr)
 
 
+async def plays_a_host(stdin, stdout, _stderr):
+    """Says what the supervisor would and runs nothing: thousands of these fit on one machine."""
+    nonce = (await stdin.readline()).partition(b"set -- ")[2].split()[0]
+    stdout.write(b"\npodrun1 %s ready - - - - \n" % nonce)
+    while (line := await stdin.readline()) and not line.startswith(b"go "):
+        pass
+    stdout.channel.exit(0)
+
+
 async def runs(stdin, stdout, stderr):
     stdout.channel.exit(await run(stdin, stdout, stderr))
 
@@ -331,7 +340,7 @@ RUNNING = dict.fromkeys(("runs-behind-a-banner", "runs-one-for-each-connection",
     *(runs, runs_after_a_flood, runs_without_status, runs_until_a_signal, runs_and_floods_stderr, runs_and_tells_the_end_first),
     *(runs_and_tells_a_large_status, runs_and_opens_channels, runs_and_opens_channels_unread, runs_and_exceeds_its_window),
 )
-COMMANDS = {**RUNNING, **named(says_nothing, ends_without_status, ends_by_signal, floods_stderr)}
+COMMANDS = {**RUNNING, **named(plays_a_host, says_nothing, ends_without_status, ends_by_signal, floods_stderr)}
 BEHAVIOURS = {
     *("closes-at-service-request", "closes-at-login", "closes-at-channel", "closes-at-exec", "closes-after-exec"),
     *("refuses-login", "refuses-channel", "refuses-exec", "never-answers-login", "never-answers-exec", "reads-nothing"),

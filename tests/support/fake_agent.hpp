@@ -3,6 +3,7 @@
 
 #include <array>
 #include <deque>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -44,7 +45,7 @@ class FakeAgent {
 
   Pieces pieces = Pieces::whole;
   std::vector<std::string> requests;
-  std::size_t left = 0;  ///< connections that ended at our end
+  std::size_t left() const { return *left_; }  ///< connections that the other side has ended
 
   /// Lets go of all, so that nothing is pending.
   void end() {
@@ -71,9 +72,11 @@ class FakeAgent {
     answers_.pop_front();
     if (answer.empty()) {
       std::error_code ended;
+      const std::shared_ptr<std::size_t> count = left_;  // this may be gone by then
       co_await asio::async_read(socket, asio::buffer(header),
                                 asio::redirect_error(asio::use_awaitable, ended));
-      ++left;
+      ++*count;
+      co_return;
     }
     const std::size_t step = pieces == Pieces::whole ? answer.size() : 1;
     for (std::size_t start = 0; start < answer.size(); start += step) {
@@ -85,6 +88,7 @@ class FakeAgent {
   TempDirectory directory_;
   asio::local::stream_protocol::acceptor acceptor_;
   std::deque<std::string> answers_;
+  std::shared_ptr<std::size_t> left_ = std::make_shared<std::size_t>(0);
 };
 
 }  // namespace podrun::test

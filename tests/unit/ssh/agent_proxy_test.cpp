@@ -187,7 +187,7 @@ void expect_to_free_the_client(End end) {
     asio::co_spawn(executor, end_it(executor, fake, proxy, end), asio::detached);
     co_await on_thread(executor, [&] { answer = client.ask(sign_request("a")); });
     EXPECT_EQ(answer, "closed");
-    EXPECT_TRUE(co_await test::eventually(executor, [&] { return fake.left == 1; }));
+    EXPECT_TRUE(co_await test::eventually(executor, [&] { return fake.left() == 1; }));
     fake.end();
   });
 }

@@ -157,9 +157,9 @@ TEST(Agent, LetsEachStopWaiting) {
     EXPECT_TRUE(co_await test::eventually(executor, [&] { return fake.requests.size() == 1; }));
     first.stop();
     EXPECT_TRUE(co_await test::eventually(executor, [&] { return ended.size() == 1; }));
-    EXPECT_EQ(fake.left, 0U);  // the other still waits
+    EXPECT_EQ(fake.left(), 0U);  // the other still waits
     second.stop();
-    EXPECT_TRUE(co_await test::eventually(executor, [&] { return fake.left == 1; }));
+    EXPECT_TRUE(co_await test::eventually(executor, [&] { return fake.left() == 1; }));
     EXPECT_THAT(ended, ElementsAre("first", "second"));
 
     fake.will_say(agent_keys_message(kOneKey));
