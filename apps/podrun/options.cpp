@@ -108,7 +108,9 @@ class CommandLine {
     for (std::size_t i = 0, count = 0; i < left.size(); i += count) {
       count = std::min(table_.words_of(left[i]), left.size() - i);
       const std::string name = left[i].substr(0, left[i].find('='));
-      if (name == "--ranks" || name == "--worker" || name == "--append" || name == "--force") continue;
+      constexpr std::array<std::string_view, 6> kDropped = {"--ranks",     "--worker", "--append",
+                                                            "--no-append", "--force",  "--no-force"};
+      if (std::find(kDropped.begin(), kDropped.end(), name) != kDropped.end()) continue;
       for (std::size_t word = i; word < i + count; ++word) kept.push_back(left[word]);
     }
     return kept;

@@ -162,7 +162,8 @@ struct FakeHost {
   std::vector<Program> programs;
   std::shared_ptr<ScriptedStream> supervisor;
   std::shared_ptr<ScriptedStream> feeder;
-  std::shared_ptr<ScriptedStream> rest;  ///< the supervisor of what an ended command left
+  std::shared_ptr<ScriptedStream> asked;  ///< who holds its output
+  std::shared_ptr<ScriptedStream> rest;   ///< the supervisor of what an ended command left
 
   std::vector<std::string> told() const {
     return supervisor ? supervisor->told() : std::vector<std::string>();
@@ -200,6 +201,7 @@ class FakeLink final : public Link {
       }
       case kHoldersArguments: {
         const auto holders = make(nonce, {});
+        host_.asked = holders;
         if (!host_.names_holders) co_return holders;
         holders->greet("ready - - - - ", "", host_.holders);
         holders->say({Exited{0}, Closed{}});

@@ -11,20 +11,24 @@ class LocalLink : public Link {
       : executor_(executor), child_(child) {}
 
   asio::awaitable<void> open() override { co_return; }
-  void stop(Failure) override {}
+  void stop(Failure failure) override {
+    if (const auto stream = starting_.lock()) stream->stop(std::move(failure));
+  }
 
   asio::awaitable<std::shared_ptr<Stream>> exec(Program program) override {
     ProcessOptions options = child_;
     if (program.privilege == Privilege::root) options.arguments = {"sudo", "-n"};
     options.arguments.emplace_back("/bin/sh");
     std::shared_ptr<Stream> stream = spawn_process(executor_, std::move(options));
+    starting_ = stream;
     co_await send_program(*stream, program);
     co_return stream;
   }
 
  private:
   asio::any_io_executor executor_;
-  const ProcessOptions& child_;  // the connector's
+  const ProcessOptions& child_;     // the connector's
+  std::weak_ptr<Stream> starting_;  // may hang in taking its text
 };
 
 class LocalConnector : public Connector {

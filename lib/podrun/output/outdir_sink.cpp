@@ -53,8 +53,10 @@ std::vector<std::filesystem::path> earlier_output(const std::filesystem::path& d
   std::vector<std::filesystem::path> files;
   for (std::filesystem::directory_iterator entry(directory, error), end; !error && entry != end;
        entry.increment(error)) {
-    const bool is_file = entry->symlink_status().type() != std::filesystem::file_type::directory;
-    if (is_file && is_of_output(entry->path().filename().native())) files.push_back(entry->path());
+    const auto type = entry->symlink_status(error).type();
+    if (error) break;
+    if (type != std::filesystem::file_type::directory && is_of_output(entry->path().filename().native()))
+      files.push_back(entry->path());
   }
   return files;
 }

@@ -24,7 +24,7 @@ podrun_locked() {
 for podrun_file in /tmp/libtpu_lockfile /tmp/libtpu_lock_*/libtpu_lockfile "$HOME/.libtpu_lockfile"; do
   [ -f "$podrun_file" ] || [ -L "$podrun_file" ] || continue;
   if [ -L "${podrun_file%/*}" ]; then continue; fi;
-  podrun_holder=$(podrun_locked "$podrun_file"); [ -z "$podrun_holder" ] || podrun_refuse busy "$podrun_holder holds $podrun_file";
+  podrun_holder=; [ "$podrun_su" ] || [ "$(id -u)" = 0 ] || podrun_holder=$(podrun_locked "$podrun_file"); [ -z "$podrun_holder" ] || podrun_refuse busy "$podrun_holder holds $podrun_file";
   $podrun_su rm -f -- "$podrun_file" 2>/dev/null || podrun_refuse busy "$podrun_file cannot be removed";
 done;
 if [ -e /tmp/tpu_logs ]; then

@@ -1,4 +1,4 @@
-# Prints `pid (name)` of what still runs of a command and may hold its output open: sh -c '<this>' podrun NONCE MARK
+# Prints `pid (name)` of what still runs of a command and may hold its output open: set -- NONCE MARK; <this>
 # That is a process with the mark whose stdout or stderr is a pipe or a socket, and not a file; the feeder of the
 # command's input has only its own. A process in uninterruptible sleep is followed by the number of its context
 # switches, which tells a look later whether it has moved.

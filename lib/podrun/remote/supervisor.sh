@@ -196,7 +196,7 @@ podrun_end() {
   podrun_tidy;
   [ -z "$podrun_session" ] || pkill -KILL -s 0;
   [ -z "$podrun_own" ] || kill -s KILL 0;
-  kill -s KILL $podrun_sleep $podrun_main;
+  kill -s KILL $podrun_main; kill -s KILL $podrun_sleep;
   exit 137;
 };
 
@@ -241,11 +241,14 @@ esac;
 podrun_pass() { case $1 in "" | hold | "sig "[A-Z]*) echo "$1" >&5 ;; esac; };
 podrun_next() { LC_ALL=C IFS= read -r podrun_line; };
 
-# The clock. Its sleep is ended by the watch when all is over, and then it ends too.
+# The clock. When all is over the watch ends its sleep, and it ends too as the main shell has; another one may have ended
+# the sleep before.
 podrun_clock() {
   exec >&5 </dev/null 2>/dev/null;
   while :; do
-    sleep $podrun_tick >/dev/null 5>&- & echo "sleep $!"; wait $! && echo tick || exit;
+    sleep $podrun_tick >/dev/null 5>&- & echo "sleep $!" || { kill -s KILL $!; exit; };
+    wait $!; podrun_1=$?;
+    if [ $podrun_1 = 0 ]; then echo tick; elif [ $podrun_1 -le 128 ] || ! podrun_main_runs; then exit; fi;
   done;
 };
 
@@ -260,9 +263,9 @@ podrun_done() { echo "ended $1" >&5; exit; };
 
 podrun_run() {
   exec 5>&1 >&6 6>&-;
-  podrun_clock &
   if IFS=" " read -r podrun_main podrun_1 </proc/self/stat; then :; else podrun_main=$(exec /bin/sh -c "echo ${podrun_d}PPID"); fi 2>/dev/null;
   echo "main $podrun_main" >&5;
+  podrun_clock &
   podrun_say ready ${SSH_CONNECTION:-- - - -} "$podrun_dir";
 
   [ -z "$podrun_line" ] || podrun_told=1;

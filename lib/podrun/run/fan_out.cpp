@@ -170,7 +170,13 @@ Supervised& FanOut::supervisor(std::size_t host) {
 void FanOut::obey(const action::Abandon& abandon) {
   Job& job = jobs_[abandon.host];
   Failure failure = abandon.failure;
-  if (job.supervised && failure.stage.empty()) failure.stage = job.stage;  // before it the link knows better
+  // Before the supervisor the link knows the stage better; after the command there is none.
+  if (job.supervised && !job.command_ended && failure.stage.empty()) failure.stage = job.stage;
+  if (job.command_ended && !job.ended) {
+    world_.output.say(
+        fmt::format("podrun: [{}] the command has ended, but something holds its output open: let go",
+                    plan_.hosts[abandon.host].label));
+  }
   trace(2, abandon.host, "abandoned: " + describe(failure));
   job.abandoned = failure;
   if (job.link) job.link->stop(failure);
@@ -181,7 +187,7 @@ void FanOut::obey(const action::LetGo& let_go_of) {
   Job& job = jobs_[let_go_of.host];
   job.hurried = job.hurried || let_go_of.hurried;
   if (std::exchange(job.let_go, true)) {
-    if (job.hurried) job.holders->hurry();
+    if (job.hurried) OutputHolders::hurry(job.holders);
     return;
   }
   if (!job.holders || !job.holders->is_asked()) {
@@ -259,9 +265,9 @@ asio::awaitable<void> FanOut::follow(std::size_t host) {
       continue;
     }
     const auto* failure = std::get_if<Failure>(&event);
-    if (failure && !exited) throw HostError(*failure);
+    if (failure && (!exited || (job.lingers && !failure->stage.empty()))) throw HostError(*failure);
     if (failure && !failure->stage.empty()) {
-      world_.output.say(fmt::format("podrun: [{}] lost behind its end, output may be missing: {}",
+      world_.output.say(fmt::format("podrun: [{}] lost after the command ended, output may be missing: {}",
                                     plan_.hosts[host].label, describe(*failure)));
     }
     if (failure || (exited && std::holds_alternative<Closed>(event))) break;

@@ -5,7 +5,6 @@
 #include <chrono>
 #include <utility>
 
-#include <asio/steady_timer.hpp>
 #include <fmt/format.h>
 
 #include "podrun/output/escape.hpp"
@@ -16,6 +15,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::seconds kPatience{5};
+constexpr std::chrono::seconds kHurriedPatience{1};
 /// Who comes so much later to see that the time is over has been stopped or busy, and knows nothing of the
 /// host.
 constexpr std::chrono::seconds kAway{1};
@@ -30,7 +30,7 @@ constexpr int kMostTrickles = 5;
 /// With nothing heard of the host: longer than the keep-alives need, by default, to find it lost.
 constexpr int kMostUnanswered = 8;
 /// With nothing but processes in an uninterruptible sleep that has not ended since the look before: the
-/// server of their file may be slow, but not for ever.
+/// server of their file may be slow, but answers at some time.
 constexpr int kMostStuck = 5;
 
 std::string joined(const Holders& holders) {
@@ -43,7 +43,7 @@ std::string joined(const Holders& holders) {
 
 }  // namespace
 
-OutputHolders::OutputHolders(const asio::any_io_executor& executor) : executor_(executor), woken_(executor) {}
+OutputHolders::OutputHolders(const asio::any_io_executor& executor) : woken_(executor), patience_(executor) {}
 
 asio::awaitable<void> OutputHolders::ask(std::shared_ptr<OutputHolders> self, Supervised& supervised) {
   Answer answer = Answer::somebody;
@@ -59,14 +59,23 @@ asio::awaitable<void> OutputHolders::ask(std::shared_ptr<OutputHolders> self, Su
 }
 
 asio::awaitable<void> OutputHolders::wait(std::shared_ptr<OutputHolders> self) {
-  const Clock::time_point due = Clock::now() + kPatience;
-  asio::steady_timer patience(self->executor_, due);
-  patience.async_wait([self](const std::error_code& error) {
-    if (!error) self->woken_.notify();
-  });
+  wait_at_most(self, kPatience);
   co_await self->woken_.wait();
+  const Clock::time_point due = self->patience_.expiry();
+  self->patience_.cancel();
   if (self->answer_ == Answer::none && self->started_ && Clock::now() < due + kAway)
     self->answer_ = Answer::somebody;  // the network is well, and that program hangs
+}
+
+void OutputHolders::hurry(const std::shared_ptr<OutputHolders>& self) {
+  if (self->patience_.expiry() > Clock::now() + kHurriedPatience) wait_at_most(self, kHurriedPatience);
+}
+
+void OutputHolders::wait_at_most(const std::shared_ptr<OutputHolders>& self, std::chrono::seconds patience) {
+  self->patience_.expires_after(patience);
+  self->patience_.async_wait([self](const std::error_code& error) {
+    if (!error) self->woken_.notify();
+  });
 }
 
 std::string OutputHolders::describe() const {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -8,6 +9,7 @@
 
 #include <asio/any_io_executor.hpp>
 #include <asio/awaitable.hpp>
+#include <asio/steady_timer.hpp>
 
 #include "podrun/base/event.hpp"
 #include "podrun/remote/supervised.hpp"
@@ -25,9 +27,10 @@ class OutputHolders {
 
   /// Asks; ends with the answer, or with the command. `supervised` must outlive it.
   static asio::awaitable<void> ask(std::shared_ptr<OutputHolders> self, Supervised& supervised);
-  /// For the answer, for five seconds, or until somebody is in a hurry.
+  /// For the answer, at most for five seconds.
   static asio::awaitable<void> wait(std::shared_ptr<OutputHolders> self);
-  void hurry() { woken_.notify(); }
+  /// From now on at most for one second: what is not known cannot be ended.
+  static void hurry(const std::shared_ptr<OutputHolders>& self);
 
   Answer answer() const { return answer_; }
   const Holders& names() const { return names_; }
@@ -36,8 +39,10 @@ class OutputHolders {
   std::string describe() const;
 
  private:
-  asio::any_io_executor executor_;
+  static void wait_at_most(const std::shared_ptr<OutputHolders>& self, std::chrono::seconds patience);
+
   Event woken_;
+  asio::steady_timer patience_;
   bool asked_ = true;
   bool started_ = false;  ///< the program that answers
   Answer answer_ = Answer::none;

@@ -63,8 +63,13 @@ void RunPolicy::handle(const event::NotReady& event) {
 void RunPolicy::handle(const event::Spoke& event) { hosts_[event.host].spoke = true; }
 
 void RunPolicy::handle(const event::Ended& event) {
-  hosts_[event.host].ended = true;
-  if (hosts_[event.host].state != State::running) return;
+  HostState& host = hosts_[event.host];
+  host.ended = true;
+  if (host.state == State::ending) {
+    host.end_again = true;
+    count_down(event.host, kLetGoAfter);
+  }
+  if (host.state != State::running) return;
   outcomes_[event.host] = std::visit([](auto end) { return HostOutcome(end); }, event.end);
   if (limits_.timeout) hosts_[event.host].time_left = countdowns_.left(event.host, now_);
   set_state(event.host, State::closing);
@@ -100,6 +105,9 @@ void RunPolicy::handle(const event::LostHost& event) {
   bool uncertain_start = false;
   // A host that starts before it is ready (early_go) is still connecting.
   if (host.state == State::connecting) outcomes_[event.host] = Lost{event.failure};
+  // What lingers may be the real work.
+  if (host.state == State::lingering && !is_failure(outcomes_[event.host]))
+    outcomes_[event.host] = Lost{event.failure};
   if (host.state == State::running) {  // while ending, the end of the connection ends the command too
     outcomes_[event.host] = Lost{event.failure};
     // Perhaps its command never started, and the others would wait for it for ever.
@@ -163,6 +171,8 @@ void RunPolicy::expire(std::size_t index) {
     fail(index);
   } else if (host.state == State::closing || host.state == State::lingering) {
     look(index);
+  } else if (host.state == State::ending && std::exchange(hosts_[index].end_again, false)) {
+    end(index);
   } else if (host.state == State::ending) {
     const std::string what =
         fmt::format("did not end within {} of being told to", format_duration(limits_.grace + kEndSlack));

@@ -151,7 +151,10 @@ class RunPolicy {
     State state = State::waiting;
     std::size_t attempts = 0;
     bool spoke = false;
-    bool ended = false;                                           ///< its command; the output may go on
+    bool ended = false;  ///< its command; the output may go on
+    /// The command has ended while it was being told to, perhaps by itself: then what it left is not ended
+    /// yet.
+    bool end_again = false;
     std::optional<TimePoint::duration> time_left = std::nullopt;  ///< of --timeout, when the command ended
     TimePoint::duration look_after{};                             ///< the time that is counted now
   };

@@ -269,7 +269,7 @@ std::string interrupt_line(const Status& status, int signal) {
                        count_hosts(running + lingering), grace);
   const std::size_t closing = labels_in(status, State::closing).size();
   if (ending == 0 && closing > 0 && status.presses == 1)
-    return fmt::format("podrun: waiting for the rest of the output of {} (again: let it go)",
+    return fmt::format("podrun: waiting for the rest of the output of {} (again: end what is left)",
                        count_hosts(closing));
   if (ending == 0) return {};
   return fmt::format("podrun: ending {}: TERM, and KILL after {} (Ctrl-C {}: leave at once)",

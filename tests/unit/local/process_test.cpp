@@ -66,6 +66,7 @@ TEST(Process, MayBeStartedLaterWhereTooManyFilesAreOpen) {
   run_coroutine([](asio::any_io_executor executor) -> asio::awaitable<void> {
     // asio and UBSan have their descriptors before: these need some when they first see a reactor, or a type.
     const auto first = spawn_process(executor, shell("true"));
+    EXPECT_THROW(spawn_process(executor, {.arguments = {"/no/such/program"}}), HostError);
     const test::AtTheDescriptorLimit limit;
     try {
       spawn_process(executor, shell("true"));

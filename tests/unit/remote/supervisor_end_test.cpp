@@ -135,6 +135,22 @@ asio::awaitable<void> be_silent_after_signals(asio::any_io_executor executor, Te
 
 TEST(SupervisorEnd, ComesAfterSilenceWhateverTheCommandSignals) { play(be_silent_after_signals); }
 
+asio::awaitable<void> be_silent_after_a_kill_of_sleeps(asio::any_io_executor executor, TestHost& host) {
+  host.supervision().orphan_timeout = seconds(1);
+  Run run(executor, host);
+  co_await run.start(
+      "for p in $(grep -lsE '^PPid:[^0-9]*[0-9]+$' /proc/[0-9]*/status); do p=${p#/proc/}; p=${p%/status};"
+      " read -r c </proc/$p/comm && [ \"$c\" = sleep ] && read -r a b c d e f rest </proc/$p/stat &&"
+      " read -r i j k l m g rest </proc/$$/stat && [ \"$f\" = \"$g\" ] && kill -9 $p; done 2>/dev/null;"
+      " echo killed; while :; do sleep 0.1; done");
+  co_await run.reader.to_end();
+  EXPECT_EQ(run.reader.out().substr(0, 7), "killed\n") << host.shell().name;
+  EXPECT_EQ(run.reader.err(), "podrun: no word from podrun for 2 s: this host ends the command\n")
+      << host.shell().name;
+}
+
+TEST(SupervisorEnd, ComesAfterSilenceThoughTheCommandKillsSleeps) { play(be_silent_after_a_kill_of_sleeps); }
+
 asio::awaitable<void> end_after_signals(asio::any_io_executor executor, TestHost& host) {
   Run run(executor, host);
   co_await run.start(std::string(kSignalAll) + "echo sent; while :; do sleep 0.1; done");

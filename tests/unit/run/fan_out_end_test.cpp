@@ -229,7 +229,7 @@ TEST_F(FanOutEnd, LetsGoOfWhatIsStuckAtTheSecondInterrupt) {
   EXPECT_TRUE(done_);
   EXPECT_FALSE(hosts_[0].rest);
   EXPECT_EQ(said(),
-            "podrun: waiting for the rest of the output of 1 host (again: let it go)\n"
+            "podrun: waiting for the rest of the output of 1 host (again: end what is left)\n"
             "podrun: [0] the command has ended, but pid 7 (cat) holds its output open: let go\n");
 }
 
@@ -266,9 +266,29 @@ TEST_F(FanOutEnd, LetsGoOfAHostThatDoesNotAnswerAtTheSecondInterrupt) {
   interrupt(SIGINT);
   EXPECT_FALSE(done_);
   interrupt(SIGINT);
-  EXPECT_TRUE(done_);
+  EXPECT_EQ(finish(), "ok");
   EXPECT_THAT(said(),
               testing::EndsWith("podrun: [0] the command has ended, but its host does not answer: let go\n"));
+}
+
+TEST_F(FanOutEnd, EndsWhatTheCommandLeftAtASecondInterruptBeforeItIsNamed) {
+  set_up(1);
+  hosts_[0].answers["go"] = {Exited{0}};
+  hosts_[0].holders = "7 (sleep)\n";
+  hosts_[0].names_holders = false;
+  begin();
+  interrupt(SIGINT);
+  interrupt(SIGINT);
+  EXPECT_FALSE(done_);
+  ASSERT_TRUE(hosts_[0].asked);
+  hosts_[0].asked->greet("ready - - - - ", "", hosts_[0].holders);
+  hosts_[0].asked->say({Exited{0}, Closed{}});
+  run_what_is_due();
+  ASSERT_TRUE(hosts_[0].rest);
+  EXPECT_THAT(hosts_[0].rest->told(), testing::Contains("end of input"));
+  hosts_[0].rest->say(StreamEvents{Exited{0}, Closed{}});
+  hosts_[0].supervisor->say(Closed{});
+  finish();
 }
 
 TEST_F(FanOutEnd, WaitsForOutputThatIsStillOnItsWay) {
@@ -280,7 +300,7 @@ TEST_F(FanOutEnd, WaitsForOutputThatIsStillOnItsWay) {
   hosts_[0].supervisor->say(StreamEvents{out("last\n"), Closed{}});
   EXPECT_EQ(finish(), "ok");
   EXPECT_EQ(lines(), (std::vector<std::string>{"0 out: first", "0 out: last"}));
-  EXPECT_EQ(said(), "podrun: waiting for the rest of the output of 1 host (again: let it go)\n");
+  EXPECT_EQ(said(), "podrun: waiting for the rest of the output of 1 host (again: end what is left)\n");
 }
 
 using Answer = OutputHolders::Answer;

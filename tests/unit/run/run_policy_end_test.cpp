@@ -135,7 +135,8 @@ TEST(RunPolicyEnd, TakesNoHostForLostWhoseCommandHasEnded) {
   run.start();
   run.signal(SIGTERM);
   run.dies(0, SIGTERM);
-  EXPECT_EQ(run.after(15s), "abandon 0 (let go), abandon 1 (did not end within 15 s of being told to)");
+  EXPECT_EQ(run.after(15s), "end 0, abandon 1 (did not end within 15 s of being told to)");
+  EXPECT_EQ(run.after(2s), "abandon 0 (let go)");
   EXPECT_EQ(run.outcomes(), "ended by podrun, lost: ending: did not end within 15 s of being told to");
 }
 
@@ -167,6 +168,25 @@ TEST(RunPolicyEnd, GoesOnWhileWhatACommandLeftHasItsOutputOpen) {
   run.ready(1);
   run.ends(1, 0);
   EXPECT_EQ(run.result(), "ok, ok");
+}
+
+TEST(RunPolicyEnd, EndsAgainWhatACommandLeftThatEndedByItselfMeanwhile) {
+  PolicyRun run(2, {.grace = 1s, .on_failure = OnFailure::end_others});
+  run.start();
+  run.exits(0, 3);  // ends the other, which has just ended by itself
+  run.exits(1, 0);
+  EXPECT_EQ(run.policy().state(1), RunPolicy::State::ending);
+  EXPECT_EQ(run.after(2s), "let go 0, end 1") << "its supervisor was no more when it was told";
+}
+
+TEST(RunPolicyEnd, TakesAHostForLostWhoseJobLingered) {
+  PolicyRun run(1);
+  run.start();
+  run.exits(0, 0);
+  run.after(2s);
+  run.lingers(0);
+  run.on(event::LostHost{0, {"connection", "closed by the server"}});
+  EXPECT_EQ(run.result(), "lost: connection: closed by the server");
 }
 
 TEST(RunPolicyEnd, LooksAgainSoonWhenWhatLingeredIsGone) {
