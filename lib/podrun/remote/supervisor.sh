@@ -20,7 +20,7 @@
 #            `-- watch: reads what these three say from one pipe; passes signals on, ends the command, has its status
 
 podrun_nonce=$1 podrun_mark=$2 podrun_grace=$3 podrun_tick=$4 podrun_ticks=$5 podrun_cwd=$6 podrun_flags=$7 podrun_line=${8:+"go $8"};
-podrun_dir= podrun_in=/dev/null podrun_own= podrun_session= podrun_told= podrun_kin= podrun_asked= podrun_self=$$ podrun_main=$$;
+podrun_dir= podrun_in=/dev/null podrun_own= podrun_session= podrun_scope= podrun_told= podrun_kin= podrun_asked= podrun_self=$$ podrun_main=$$;
 podrun_interrupted= podrun_quit= podrun_status= podrun_over= podrun_sleep= podrun_i=0 podrun_n=${IFS#??} podrun_d="$";
 
 # All but KILL, STOP, CHLD and CONT. (zsh knows no real-time signals, which come last.)
@@ -42,14 +42,14 @@ podrun_look() {
   set -- $podrun_stat;
   podrun_group=$3;
   case " $podrun_leaders " in *" $3 "*) podrun_own=1 ;; esac;
-  case " $podrun_leaders " in *" $4 "*) podrun_session=1 ;; esac;
+  case " $podrun_leaders " in *" $4 "*) podrun_session=$4 ;; esac;
 };
 podrun_lead() {
   podrun_comm=; IFS= read -r podrun_comm </proc/$1/comm;
   case $podrun_comm in sudo | *sh | busybox) podrun_leaders="$podrun_leaders $1" ;; esac;
   [ "$podrun_comm" = sudo ] && podrun_read $1 && set -- $podrun_stat && podrun_lead $2;
 };
-podrun_leaders=$$ podrun_stat= podrun_group=; podrun_lead $PPID 2>/dev/null;
+podrun_leaders=$$ podrun_stat= podrun_group=; podrun_lead $PPID 2>/dev/null; podrun_above=$podrun_leaders;
 if podrun_read $$ 2>/dev/null; then podrun_look;
 elif kill -0 -$$ 2>/dev/null; then
   podrun_own=1; echo "podrun: no /proc here: what leaves the process group of the command cannot be ended" >&2;
@@ -74,6 +74,26 @@ podrun_strangers() {
     case "$2 $podrun_pid" in "$podrun_self "* | "$podrun_asked "* | *" $podrun_asked") ;; *) echo $podrun_pid ;; esac;
   done;
 };
+# Other processes of our session and of the systemd scope of this login: a daemon may have cleared its environment, or may
+# not be dumped. Our own shells and tools are in our group. The shells that started us, the SSH server, and helpers of
+# podrun, which are children of that server, do not belong to the command. The arguments are known already.
+podrun_escaped() {
+  [ "$podrun_own" ] && [ "$podrun_session" ] || return;
+  podrun_known=" $* $podrun_above ";
+  for podrun_pid in $(podrun_where "[0-9]+ [0-9]+ $podrun_session"; [ -z "$podrun_scope" ] || grep -hs . "$podrun_scope"); do
+    case $podrun_known in *" $podrun_pid "*) continue ;; esac;
+    podrun_read $podrun_pid && set -- $podrun_stat &&
+    case $1$3 in [XZ]* | ?$podrun_group) ;; *) if podrun_below $2; then echo $podrun_pid; fi ;; esac;
+  done;
+};
+# Does a process with this parent descend from us, or has its parent ended?
+podrun_below() {
+  podrun_up=$1;
+  until [ $podrun_up -le 1 ] || [ $podrun_up = $$ ]; do
+    case " $podrun_asked $podrun_above " in *" $podrun_up "*) return 1 ;; esac;
+    podrun_read $podrun_up || return 0; set -- $podrun_stat; podrun_up=$2;
+  done;
+};
 # Of "PID:START" each those that are still the same process.
 podrun_same() {
   for podrun_each; do
@@ -82,9 +102,10 @@ podrun_same() {
   done;
 };
 # All that the command started, as far as it can be told, "PID:START" each: what carries the mark, what was found before
-# (podrun_kin), strangers, and the children of all these.
+# (podrun_kin), strangers, what has escaped, and the children of all these.
 podrun_family() {
   podrun_list=" " podrun_new="$(podrun_marked) $(podrun_same $podrun_kin) $(podrun_strangers)";
+  podrun_new="$podrun_new $(podrun_escaped $podrun_new)";
   while [ "$podrun_new" ]; do
     podrun_any=;
     for podrun_pid in $podrun_new; do
@@ -213,6 +234,43 @@ podrun_rest() {
   podrun_finish; exit 0;
 };
 case $podrun_flags in *r*) podrun_rest ;; esac;
+
+# systemd gives each login a scope, a cgroup with a file that lists its processes. Sets podrun_scope to that file if the
+# login is ours alone: the scope holds nothing but the SSH server of our connection, the shells that it started and us.
+# (grep reads the file at once. Its contents may move between two reads of a shell.)
+podrun_login() {
+  while IFS= read -r podrun_path; do
+    case ${podrun_path%%/*}${podrun_path##*/} in
+      *:name=systemd:session-*.scope) set -- /systemd ;;
+      0::session-*.scope) set -- "" /unified ;;
+      *) continue ;;
+    esac;
+    for podrun_each; do
+      podrun_scope=/sys/fs/cgroup$podrun_each/${podrun_path#*/}/cgroup.procs;
+      if podrun_alone $(grep -hs . "$podrun_scope"); then return; fi;
+    done;
+  done </proc/self/cgroup;
+  podrun_scope=;
+};
+# The parent of the server of a connection is the server that listens. A scope with that one too is the login of the user
+# who started it. A chain with any other program (podrun with a host that is "local") is no login of ours.
+podrun_alone() {
+  podrun_all=" $* " podrun_chain= podrun_pid=$PPID;
+  case $podrun_all in *" $$ "*) ;; *) return 1 ;; esac;
+  while :; do
+    podrun_comm=; IFS= read -r podrun_comm </proc/$podrun_pid/comm;
+    case $podrun_comm in sshd*) podrun_chain=${podrun_chain}d ;; sudo | *sh | busybox) podrun_chain=${podrun_chain}s ;; *) return 1 ;; esac;
+    case $podrun_all in *" $podrun_pid "*) ;; *) break ;; esac;
+    podrun_above="$podrun_above $podrun_pid";
+    podrun_read $podrun_pid || return 1; set -- $podrun_stat; podrun_pid=$2;
+  done;
+  case $podrun_chain in *ds*) return 1 ;; *dd) ;; *) return 1 ;; esac;
+  for podrun_pid in $podrun_all; do
+    case " $$ $podrun_above " in *" $podrun_pid "*) ;; *) if [ -e /proc/$podrun_pid ]; then return 1; fi ;; esac;
+  done;
+};
+# Over --via (x) others may log in over the same connection later.
+case $podrun_own,$podrun_session,$podrun_flags in ,* | *,,* | *x*) ;; *) podrun_login 2>/dev/null ;; esac;
 
 case ${HOME:+h}$podrun_cwd in "h~") podrun_cwd=$HOME ;; "h~/"*) podrun_cwd=$HOME/${podrun_cwd#"~/"} ;; esac;
 if [ "$podrun_cwd" ]; then

@@ -263,6 +263,22 @@ asio::awaitable<void> end_a_tree(asio::any_io_executor executor, TestHost& host)
 
 TEST(SupervisorEnd, EndsAllThatTheCommandStarted) { play(end_a_tree); }
 
+/// Daemons without the mark, each in a process group of its own.
+constexpr std::string_view kUnmarked =
+    "PATH=/usr/bin; bash -c 'set -m; env -i OF_TEST=$OF_TEST sleep 1000 &"
+    " env -i OF_TEST=$OF_TEST sh -c \"trap \\\"\\\" TERM; while :; do sleep 1; done\" &';"
+    "echo grown; while :; do sleep 0.1 & wait $!; done";
+
+asio::awaitable<void> end_unmarked(asio::any_io_executor executor, TestHost& host) {
+  Run run(executor, host);
+  co_await run.start(std::string(kUnmarked));
+  co_await run.reader.until("grown\n");
+  run.supervised.end();
+  co_await run.reader.to_end();
+}
+
+TEST(SupervisorEnd, EndsProcessesOfItsSessionThatClearedTheirEnvironment) { play(end_unmarked); }
+
 /// As one who has kept the environment of a command: `export SAVED="$(env)"`.
 asio::awaitable<void> end_beside_a_stranger(asio::any_io_executor executor, TestHost& host) {
   const test::Child stranger(
