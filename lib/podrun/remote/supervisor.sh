@@ -75,15 +75,20 @@ podrun_strangers() {
   done;
 };
 # Other processes of our session and of the systemd scope of this login: a daemon may have cleared its environment, or may
-# not be dumped. Our own shells and tools are in our group. The shells that started us, the SSH server, and helpers of
-# podrun, which are children of that server, do not belong to the command. The arguments are known already.
+# not be dumped. Our own shells and tools are in our group; after the command has ended, what else is there has no parent.
+# The shells that started us, the SSH server, and helpers of podrun, which are children of that server, do not belong to the
+# command. The arguments are known already.
 podrun_escaped() {
   [ "$podrun_own" ] && [ "$podrun_session" ] || return;
   podrun_known=" $* $podrun_above ";
   for podrun_pid in $(podrun_where "[0-9]+ [0-9]+ $podrun_session"; [ -z "$podrun_scope" ] || grep -hs . "$podrun_scope"); do
     case $podrun_known in *" $podrun_pid "*) continue ;; esac;
-    podrun_read $podrun_pid && set -- $podrun_stat &&
-    case $1$3 in [XZ]* | ?$podrun_group) ;; *) if podrun_below $2; then echo $podrun_pid; fi ;; esac;
+    podrun_read $podrun_pid && set -- $podrun_stat || continue;
+    case $1$3 in
+      [XZ]*) continue ;;
+      ?$podrun_group) [ "$podrun_over" ] && [ -e /proc/$$ ] && podrun_below $2 && [ $podrun_up != $$ ] ;;
+      *) podrun_below $2 ;;
+    esac && echo $podrun_pid;
   done;
 };
 # Does a process with this parent descend from us, or has its parent ended?

@@ -279,6 +279,19 @@ asio::awaitable<void> end_unmarked(asio::any_io_executor executor, TestHost& hos
 
 TEST(SupervisorEnd, EndsProcessesOfItsSessionThatClearedTheirEnvironment) { play(end_unmarked); }
 
+asio::awaitable<void> interrupt_unmarked(asio::any_io_executor executor, TestHost& host) {
+  Run run(executor, host);
+  co_await run.start(
+      "PATH=/usr/bin; env -i OF_TEST=$OF_TEST sh -c 'trap \"\" INT TERM; echo grown; while :; do sleep 1; "
+      "done' &"
+      " wait");
+  co_await run.reader.until("grown\n");
+  run.supervised.signal("INT");
+  co_await run.reader.to_end();
+}
+
+TEST(SupervisorEnd, EndsSuchProcessesAfterAnInterruptThatEndsTheCommand) { play(interrupt_unmarked); }
+
 /// As one who has kept the environment of a command: `export SAVED="$(env)"`.
 asio::awaitable<void> end_beside_a_stranger(asio::any_io_executor executor, TestHost& host) {
   const test::Child stranger(
