@@ -2,6 +2,7 @@
 #include "questions.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <utility>
 
 #include <fmt/format.h>
@@ -13,6 +14,22 @@ namespace podrun {
 namespace {
 
 constexpr int kTries = 3;
+
+/// Any spelling of yes and no; what is neither is asked again. No answer is a no.
+bool ask_yes_or_no(const std::string& question, const std::function<bool()>& interrupted) {
+  std::string text = question;
+  for (int time = 0; time < kTries; ++time) {
+    const std::optional<std::string> answer = ask_on_terminal(text, Echo::on, interrupted);
+    std::string word;
+    for (const char c : answer.value_or("no")) {
+      if (c != ' ') word += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    }
+    if (word == "yes" || word == "y") return true;
+    if (word == "no" || word == "n") return false;
+    text = "Please answer yes or no: ";
+  }
+  return false;
+}
 
 bool accept_host_keys(HostKeys& host_keys, const std::function<bool()>& interrupted) {
   std::vector<HostKeyQuestion> questions = host_keys.questions();
@@ -26,8 +43,7 @@ bool accept_host_keys(HostKeys& host_keys, const std::function<bool()>& interrup
                         fingerprint(question.key));
   }
   text += fmt::format("Trust {} (yes/no)? ", questions.size() == 1 ? "it" : "all of them");
-  const std::optional<std::string> answer = ask_on_terminal(text, Echo::on, interrupted);
-  if (answer != "yes" && answer != "y") return false;
+  if (!ask_yes_or_no(text, interrupted)) return false;
   host_keys.accept(questions);
   return true;
 }

@@ -196,7 +196,7 @@ def test_a_limit_of_file_size(podrun, pod):
 
 def test_an_agent_that_never_answers(podrun, pod, hanging_agent):
     shutil.rmtree(podrun.home / ".ssh")
-    failed = podrun(*pod.on(0, 1), "-t", "1", *ONE_TRY, "--", "touch", podrun.directory / "started")
+    failed = podrun(*pod.on(0, 1), "-t", "5", *ONE_TRY, "--", "touch", podrun.directory / "started")
     assert not (podrun.directory / "started").exists()
     said = said_of_hosts(failed.stderr)
     assert said[0] == said[1] and str(hanging_agent) in said[0]

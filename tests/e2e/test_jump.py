@@ -130,9 +130,9 @@ def test_a_jump_host_that_refuses(podrun, pod):
 def test_a_jump_host_that_is_silent(podrun, pod, fault):
     silent = fault("silent")
     configure(podrun, jump(silent.address), *(target(pod, rank, ProxyJump="bastion") for rank in range(3)))
-    ended = podrun("-H", "t[0-2]", "--retries", "0", "-t", "1", "--", "echo up")
+    ended = podrun("-H", "t[0-2]", "--retries", "0", "-t", "5", "--", "echo up")
     check_nothing_starts("its jump host says nothing", ended, range(3))
-    assert b"unreachable: [0-2] jump host bastion: SSH banner: timed out after 1 s" in ended.stderr
+    assert b"unreachable: [0-2] jump host bastion: SSH banner: timed out after 5 s" in ended.stderr
 
 
 def test_a_host_that_the_jump_host_does_not_reach(podrun, pod):

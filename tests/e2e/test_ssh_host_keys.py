@@ -176,6 +176,16 @@ def test_ask_asks_once_for_all(podrun, pod, known_hosts):
     assert known_hosts.read_text().count("\n") == 8
 
 
+def test_ask_understands_any_spelling_and_asks_again(podrun, pod, known_hosts):
+    known_hosts.unlink()
+    terminal = podrun.terminal(*pod.options, *QUESTION)
+    terminal.read_until(b"yes/no")
+    terminal.type(b"hmm\n")
+    terminal.read_until(b"Please answer yes or no: ")
+    terminal.type(b" Yes \n")
+    assert terminal.wait().returncode == 0
+
+
 def test_ask_takes_no_for_an_answer(podrun, pod, known_hosts):
     known_hosts.unlink()
     ended = ask(podrun, pod, b"no\n")

@@ -38,7 +38,7 @@ class ShellLink : public Link {
   asio::awaitable<std::shared_ptr<Stream>> exec(Program program) override {
     ProcessOptions options = child_;
     options.arguments = shell_;
-    program.script.insert(0, before);
+    program.script = Chunk(before + std::string(program.script.bytes()));
     const auto stream = spawn_process(executor_, std::move(options));
     co_await send_program(*stream, program);
     co_return stream;

@@ -80,7 +80,7 @@ enum class Privilege { user, root };
 /// A program for a host: POSIX sh text in one line, and its positional parameters. It travels on the standard
 /// input of a shell, so that neither shows in the arguments of a process there.
 struct Program {
-  std::string script;
+  Chunk script;  ///< one for all hosts
   std::vector<std::string> arguments;
   Privilege privilege = Privilege::user;  ///< root: through `sudo -n`
 };

@@ -16,13 +16,18 @@ namespace {
 constexpr std::string_view kCheckShell =
     "case $- in *i*) { echo; echo \"a start-up file runs an interactive shell instead of /bin/sh\"; } >&2; "
     "exit 125 ;; esac; [ -z \"$ZSH_VERSION\" ] || emulate sh";
+constexpr std::string_view kEndLine = "; exit; }\n";
+
+std::string begin_line(const Program& program) {
+  std::string line = fmt::format("{{ {}; {}; set --", kCheckShell, kDefineNewline);
+  for (const std::string& argument : program.arguments) line += ' ' + shell_quote_in_line(argument);
+  return line + "; ";
+}
 
 }  // namespace
 
 std::string shell_line(const Program& program) {
-  std::string line = fmt::format("{{ {}; {}; set --", kCheckShell, kDefineNewline);
-  for (const std::string& argument : program.arguments) line += ' ' + shell_quote_in_line(argument);
-  return line + "; " + program.script + "; exit; }\n";
+  return begin_line(program) + std::string(program.script.bytes()) + std::string(kEndLine);
 }
 
 asio::awaitable<bool> send_text(Stream& stream, std::string_view text) {
@@ -36,8 +41,10 @@ asio::awaitable<bool> send_text(Stream& stream, std::string_view text) {
 }
 
 asio::awaitable<void> send_program(Stream& shell, const Program& program) {
-  const std::string line = shell_line(program);
-  co_await send_text(shell, line);
+  const std::string begin = begin_line(program);  // the script is long, and never copied for a host
+  bool open = co_await send_text(shell, begin);
+  if (open) open = co_await send_text(shell, program.script.bytes());
+  if (open) co_await send_text(shell, kEndLine);
 }
 
 }  // namespace podrun

@@ -27,15 +27,15 @@ constexpr std::size_t kMaxHolder =
     64;  // bytes; the kernel has at most 15 of a name, 7 digits of a pid, 20 of a count
 constexpr std::string_view kCleanUpPlace = "#cleanup#";
 
-std::string make_supervisor_text(std::string_view clean_up) {
+Chunk make_supervisor_text(std::string_view clean_up) {
   std::string script(kSupervisorScript);
   script.replace(script.find(kCleanUpPlace), kCleanUpPlace.size(), clean_up);
-  return to_one_line(script);
+  return Chunk(to_one_line(script));
 }
 
-const std::string& supervisor_text(CleanUp clean_up) {
-  static const std::string plain = make_supervisor_text("");
-  static const std::string cleaning = make_supervisor_text(kCleanUpScript);
+const Chunk& supervisor_text(CleanUp clean_up) {
+  static const Chunk plain = make_supervisor_text("");
+  static const Chunk cleaning = make_supervisor_text(kCleanUpScript);
   return clean_up == CleanUp::yes ? cleaning : plain;
 }
 
@@ -126,11 +126,13 @@ Program supervisor_program(const Supervision& supervision, std::string_view nonc
 }
 
 Program feeder_program(const std::string& path, const Supervision& supervision, std::string_view nonce) {
-  return {to_one_line(kFeederScript), {std::string(nonce), supervision.mark, path}, supervision.privilege};
+  static const Chunk script(to_one_line(kFeederScript));
+  return {script, {std::string(nonce), supervision.mark, path}, supervision.privilege};
 }
 
 Program holders_program(const Supervision& supervision, std::string_view nonce) {
-  return {to_one_line(kHoldersScript), {std::string(nonce), supervision.mark}, supervision.privilege};
+  static const Chunk script(to_one_line(kHoldersScript));
+  return {script, {std::string(nonce), supervision.mark}, supervision.privilege};
 }
 
 Holders parse_holders(std::string_view text) {

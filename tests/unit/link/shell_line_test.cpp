@@ -20,7 +20,7 @@ INSTANTIATE_TEST_SUITE_P(Shells, ShellLine, testing::ValuesIn(test::shells()), t
 TEST_P(ShellLine, PassesScriptAndArgumentsOnUnchanged) {
   Texts words = test::awkward_words(7);
   words.resize(std::min<std::size_t>(words.size(), 300));
-  const Program program{"kill -s 0 $$ && sleep 0 & wait $! && printf '%s\\0' \"$@\"", words};
+  const Program program{Chunk("kill -s 0 $$ && sleep 0 & wait $! && printf '%s\\0' \"$@\""), words};
   const auto run = test::run_shell(GetParam(), {}, shell_line(program), {"LC_ALL=C.UTF-8"});
   EXPECT_EQ(test::split_at_nul(run.output), words);
   EXPECT_EQ(run.exit_status, 0);
@@ -29,7 +29,7 @@ TEST_P(ShellLine, PassesScriptAndArgumentsOnUnchanged) {
 /// A start-up file of the host may have read some of it, or the connection may end in it.
 TEST_P(ShellLine, RunsNothingOfALineThatIsNotWhole) {
   const std::string script = "echo ran; x() { echo ran; }; x; if :; then echo ran; fi; (echo ran)";
-  const std::string line = shell_line({script, {"a", "b c"}});
+  const std::string line = shell_line({Chunk(script), {"a", "b c"}});
   EXPECT_NE(test::run_shell(GetParam(), {}, line).output, "");
   for (std::size_t cut = 1; cut < line.size(); ++cut) {
     EXPECT_EQ(test::run_shell(GetParam(), {}, line.substr(cut)).output, "") << line.substr(cut);
@@ -39,7 +39,7 @@ TEST_P(ShellLine, RunsNothingOfALineThatIsNotWhole) {
 }
 
 TEST(ShellLineText, IsOneLine) {
-  const std::string line = shell_line({"echo \"$1\"", {"a\nb"}});
+  const std::string line = shell_line({Chunk("echo \"$1\""), {"a\nb"}});
   EXPECT_EQ(line.find('\n'), line.size() - 1);
 }
 

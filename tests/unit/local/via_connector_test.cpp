@@ -69,7 +69,7 @@ class Via : public testing::Test {
                                     {.environment = {"PATH=/usr/bin:/bin"}},
                                     {.interval = milliseconds(interval), .count_max = 4});
     link_ = connector_->link({.name = "env"});
-    Program program{.script = text, .arguments = {}};
+    Program program{.script = Chunk(text), .arguments = {}};
     co_return co_await link_->exec(std::move(program));
   }
   static asio::awaitable<void> wait(asio::any_io_executor executor, milliseconds time) {

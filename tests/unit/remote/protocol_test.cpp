@@ -212,14 +212,16 @@ TEST(SupervisorProgram, IsOneLineOfPlainText) {
   const Supervision clean_up{.mark = "m", .clean_up = CleanUp::yes};
   for (const Program& program : {supervisor_program(plain, "n"), supervisor_program(clean_up, "n"),
                                  feeder_program("p", plain, "n"), holders_program(plain, "n")}) {
-    for (const char c : program.script) EXPECT_TRUE(c >= ' ' && c <= '~') << static_cast<int>(c);
+    for (const char c : program.script.bytes()) EXPECT_TRUE(c >= ' ' && c <= '~') << static_cast<int>(c);
     EXPECT_LT(program.script.size(), 20U * 1024) << "a shell may read it byte by byte";
   }
 }
 
 TEST(SupervisorProgram, CleansUpOnlyWhenToldTo) {
-  const std::string plain = supervisor_program({.mark = "m"}, "n").script;
-  const std::string clean_up = supervisor_program({.mark = "m", .clean_up = CleanUp::yes}, "n").script;
+  const Program working = supervisor_program({.mark = "m"}, "n");
+  const std::string plain(working.script.bytes());
+  const Program cleaning = supervisor_program({.mark = "m", .clean_up = CleanUp::yes}, "n");
+  const std::string clean_up(cleaning.script.bytes());
   EXPECT_EQ(plain.find("libtpu"), std::string::npos);
   EXPECT_NE(clean_up.find("libtpu"), std::string::npos);
   EXPECT_LT(clean_up.find("libtpu"), clean_up.find(" ready ${SSH_CONNECTION"));
