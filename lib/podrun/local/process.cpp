@@ -213,12 +213,19 @@ class Process : public std::enable_shared_from_this<Process> {
   void terminate() {
     ::kill(-pid_, SIGTERM);
     kill_timer_.expires_after(kGrace);
+    is_told_to_end_ = true;
     kill_timer_.async_wait([self = shared_from_this()](const std::error_code& error) {
-      if (!error && !self->end_) ::kill(-self->pid_, SIGKILL);
+      if (error) return;
+      ::kill(-self->pid_, SIGKILL);
+      self->is_told_to_end_ = false;
+      if (self->has_exited_) self->reap();
     });
   }
 
   void reap() {
+    has_exited_ = true;
+    if (is_told_to_end_)
+      return;  // its children may ignore TERM: while it is a zombie, the group keeps its number
     int status = 0;
     if (::waitpid(pid_, &status, 0) == pid_) {
       if (WIFSIGNALED(status) && role_ == ProcessRole::way_in) {
@@ -278,6 +285,8 @@ class Process : public std::enable_shared_from_this<Process> {
   Event readable_;
   Event writable_;
   pid_t pid_ = 0;
+  bool is_told_to_end_ = false;  ///< TERM was sent, KILL follows
+  bool has_exited_ = false;
   std::size_t first_ = 1;
   std::optional<std::variant<Exited, Signaled, Failure>> end_;
   bool end_told_ = false;
@@ -300,9 +309,8 @@ class ProcessStream : public Stream {
   std::shared_ptr<Process> process_;
 };
 
-/// Whether a child of ours that nobody waits for ends before that. Without pidfd_open(2) it is not waited
-/// for.
-bool ends_before(Clock::time_point due, pid_t pid) {
+/// Waits until a child has ended that nobody reaps, at most until then; not at all without pidfd_open(2).
+void wait_for_end(Clock::time_point due, pid_t pid) {
   const int pidfd = static_cast<int>(::syscall(SYS_pidfd_open, pid, 0));
   pollfd end{.fd = pidfd, .events = POLLIN, .revents = 0};
   int ended = 0;
@@ -311,7 +319,6 @@ bool ends_before(Clock::time_point due, pid_t pid) {
     ended = ::poll(&end, 1, pidfd < 0 ? 0 : static_cast<int>(std::max(left, left.zero()).count()));
   } while (ended < 0 && errno == EINTR);
   if (pidfd >= 0) ::close(pidfd);
-  return ended > 0 && end.revents == POLLIN;
 }
 
 }  // namespace
@@ -319,7 +326,8 @@ bool ends_before(Clock::time_point due, pid_t pid) {
 void kill_ways_in(std::chrono::milliseconds patience) {
   const Clock::time_point due = Clock::now() + patience;
   for (const pid_t pid : living_ways_in()) {
-    if (!ends_before(due, pid)) ::kill(-pid, SIGKILL);
+    wait_for_end(due, pid);
+    ::kill(-pid, SIGKILL);  // what it started may be left, though it has ended
   }
   living_ways_in().clear();
 }

@@ -145,7 +145,8 @@ asio::awaitable<void> ViaWatch::question(std::shared_ptr<ViaWatch> self, bool is
 }
 
 asio::awaitable<void> ViaWatch::hear_answer() {
-  Program program{.script = Chunk(kQuestion), .arguments = {}};  // named: g++ 12 destroys a temporary here twice
+  Program program{.script = Chunk(kQuestion),
+                  .arguments = {}};  // named: g++ 12 destroys a temporary here twice
   OnStart on_start = [this](const std::shared_ptr<Stream>& starting) { question_ = starting; };
   const auto stream = co_await start_(std::move(program), std::move(on_start));
   stream->close_write();

@@ -292,6 +292,20 @@ TEST(Process, KillsAWayInThatIgnoresTermWhenAbandoned) {
   });
 }
 
+TEST(Process, KillsWhatAWayInHasStartedThatIgnoresTerm) {
+  run_coroutine([&](asio::any_io_executor executor) -> asio::awaitable<void> {
+    ProcessOptions options =
+        shell("trap 'exit 143' TERM; sh -c 'trap \"\" TERM; echo $$; sleep 1000' & while :; do wait; done");
+    options.role = ProcessRole::way_in;
+    auto stream = spawn_process(executor, options);
+    Reader reader(*stream);
+    co_await reader.until("\n");
+    const pid_t pid = pid_in(reader.out());
+    stream.reset();
+    EXPECT_TRUE(co_await test::eventually(executor, [&] { return !exists(pid); }));
+  });
+}
+
 /// `patience` for two ways in that were abandoned: one ends by TERM after a moment, one does not. Whether the
 /// first one could say its said.
 bool first_can_finish(std::chrono::milliseconds patience) {
