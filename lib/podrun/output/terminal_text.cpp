@@ -19,7 +19,7 @@ constexpr std::size_t kLongestSequence = 64;  // bytes; longer ones are no colou
 
 bool is_plain(char c) { return (c >= 0x20 && c < 0x7f) || c == '\t'; }
 
-enum class Kind { text, colors, erase_in_line, control, unfinished };
+enum class Kind { text, colors, erase_in_line, cursor, control, unfinished };
 
 struct Piece {
   Kind kind;
@@ -68,6 +68,11 @@ bool are_harmless_colors(std::string_view parameters) {
 Piece first_sequence(std::string_view text) {
   if (text.size() == 1) return kUnfinished;
   if (text[1] != '[') return kControl;
+  // Progress bars hide and show the cursor (DECTCEM), which is ours.
+  for (const std::string_view cursor : {"\x1b[?25l", "\x1b[?25h"}) {
+    if (text.starts_with(cursor)) return {Kind::cursor, cursor.size()};
+    if (cursor.starts_with(text)) return kUnfinished;
+  }
   const std::size_t end = text.substr(0, kLongestSequence).find_first_not_of("0123456789;:", 2);
   if (end == std::string_view::npos) return text.size() < kLongestSequence ? kUnfinished : kControl;
   const std::string_view parameters = text.substr(2, end - 2);
@@ -111,7 +116,7 @@ std::string terminal_line(std::string_view line) {
     const std::string_view bytes = line.substr(0, piece.bytes);
     if (piece.kind == Kind::text || piece.kind == Kind::colors) {
       safe += bytes;
-    } else if (piece.kind != Kind::erase_in_line) {
+    } else if (piece.kind != Kind::erase_in_line && piece.kind != Kind::cursor) {
       safe += escape_controls(bytes);
     }
     colored = colored || piece.kind == Kind::colors;
@@ -137,7 +142,7 @@ std::string TerminalStream::add(std::string_view bytes) {
     const std::string_view part = rest.substr(0, piece.bytes);
     if (piece.kind == Kind::control && !ends_line) {
       safe += escape_controls(part);
-    } else {
+    } else if (piece.kind != Kind::cursor) {
       safe += part;
     }
     colored_ = colored_ || piece.kind == Kind::colors;

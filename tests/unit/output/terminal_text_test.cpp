@@ -27,6 +27,12 @@ TEST(TerminalLine, LeavesOutEraseInLine) {
       << "GNU grep";
 }
 
+TEST(TerminalLine, LeavesOutTheCursor) {
+  EXPECT_EQ(terminal_line("\x1b[?25l50%\x1b[?25h"), "50%") << "pip";
+  EXPECT_EQ(terminal_line("\x1b[?25"), "\\x1b[?25");
+  EXPECT_EQ(terminal_line("\x1b[?1049h"), "\\x1b[?1049h");
+}
+
 TEST(TerminalLine, EscapesWhatCouldAct) {
   EXPECT_EQ(terminal_line("\x1b[A\x1b[2J\x1b]0;title\a"), "\\x1b[A\\x1b[2J\\x1b]0;title\\x07");
   EXPECT_EQ(terminal_line("a\rb\bc\nd\x7f"), "a\\x0db\\x08c\\x0ad\\x7f");
@@ -59,7 +65,8 @@ TEST(TerminalStream, WaitsForTheRestOfASequence) {
   TerminalStream stream;
   EXPECT_EQ(stream.add("a\x1b[3"), "a");
   EXPECT_EQ(stream.add("1mb\xe2\x82"), "\x1b[31mb");
-  EXPECT_EQ(stream.add("\xac\x1b"), "€");
+  EXPECT_EQ(stream.add("\xac\x1b[?2"), "€");
+  EXPECT_EQ(stream.add("5h\x1b"), "");
   EXPECT_EQ(stream.end(), "\\x1b\x1b[0m");
 }
 
