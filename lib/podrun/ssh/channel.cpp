@@ -157,7 +157,9 @@ asio::awaitable<void> Channel::finish(Request request, std::string stage) {
 int Channel::on_data(ssh_session, ssh_channel, void* data, std::uint32_t size, int is_stderr, void* self) {
   auto& channel = *static_cast<Channel*>(self);
   const StreamId stream = is_stderr ? StreamId::err : StreamId::out;
-  const std::uint32_t taken = channel.keep(stream, static_cast<const char*>(data), size);
+  const auto taken =
+      static_cast<std::uint32_t>(std::min<std::size_t>(size, kMaxKept - std::min(channel.kept_, kMaxKept)));
+  channel.keep(stream, {static_cast<const char*>(data), taken});
   channel.refused_[index_of(stream)] = taken < size;
   channel.session_->limit_refused(size - taken);
   channel.readable_.notify();
@@ -189,10 +191,7 @@ void Channel::on_exit_signal(ssh_session, ssh_channel, const char* signal, int, 
   channel.readable_.notify();
 }
 
-/// Takes as much as there is room for.
-std::uint32_t Channel::keep(StreamId stream, const char* data, std::uint32_t size) {
-  std::string_view rest(data, std::min<std::size_t>(size, kMaxKept - std::min(kept_, kMaxKept)));
-  const auto taken = static_cast<std::uint32_t>(rest.size());
+void Channel::keep(StreamId stream, std::string_view rest) {
   kept_ += rest.size();
   while (!rest.empty()) {
     const bool full =
@@ -203,7 +202,6 @@ std::uint32_t Channel::keep(StreamId stream, const char* data, std::uint32_t siz
     bytes += part;
     rest.remove_prefix(part.size());
   }
-  return taken;
 }
 
 /// Nobody calls again for what on_data() left with libssh: it must be read.
@@ -215,7 +213,8 @@ void Channel::take_refused() {
       const int count = session_->transport_->call(
           [&] { return ssh_channel_read_nonblocking(channel_, buffer.data(), buffer.size(), is_stderr); });
       if (count == SSH_ERROR) break;  // the session is dead, and this is lost: the pump will say so
-      if (count > 0) keep(stream, buffer.data(), static_cast<std::uint32_t>(count));
+      // Also where there is no more room: that call may have handled arrivals, and on_data() has filled it.
+      if (count > 0) keep(stream, {buffer.data(), static_cast<std::size_t>(count)});
       if (count <= 0) refused_[index_of(stream)] = false;
     }
   }

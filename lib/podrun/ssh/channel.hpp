@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 
 #include <asio/awaitable.hpp>
@@ -62,7 +63,7 @@ class Channel : public Stream {
   void create();
   template <typename Request>
   asio::awaitable<void> finish(Request request, std::string stage);
-  std::uint32_t keep(StreamId stream, const char* data, std::uint32_t size);
+  void keep(StreamId stream, std::string_view rest);
   void take_refused();
   bool can_write() const;
   bool full() const;
