@@ -76,7 +76,7 @@ void ignore_from_now_on(asio::signal_set& signals) {
 constexpr std::chrono::seconds kLastResort{10};
 constexpr std::chrono::milliseconds kAMoment{200};
 
-/// What a way in that was told to end may take before podrun leaves. Most end at once.
+/// How long podrun waits at its end for a way in that has its TERM. Most end at once.
 constexpr std::chrono::milliseconds kEndOfWaysIn{2'000};
 
 /// Stops podrun, as far as the system lets a terminal stop it: not where nobody could make it go on.

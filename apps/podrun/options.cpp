@@ -102,7 +102,7 @@ class CommandLine {
     return words.size();
   }
 
-  /// Without what a run on some of the hosts gives anew.
+  /// The arguments, without the options that the command to run again sets itself.
   std::vector<std::string> to_repeat(const std::vector<std::string>& left) const {
     std::vector<std::string> kept;
     for (std::size_t i = 0, count = 0; i < left.size(); i += count) {

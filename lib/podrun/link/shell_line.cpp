@@ -2,6 +2,7 @@
 #include "podrun/link/shell_line.hpp"
 
 #include <algorithm>
+#include <cstddef>
 
 #include <fmt/format.h>
 
@@ -10,6 +11,9 @@
 namespace podrun {
 
 namespace {
+
+/// In bytes. libssh keeps buffers as large as the largest packet was, two for each host.
+constexpr std::size_t kSmallPiece = 2000;
 
 /// A start-up file may have replaced our shell by another one: zsh splits words only when told to, and an
 /// interactive shell handles signals in its own way.

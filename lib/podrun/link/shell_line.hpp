@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstddef>
 #include <string>
 #include <string_view>
 
 #include "podrun/link/link.hpp"
 
 namespace podrun {
-
-/// What is small enough for the buffers of an SSH session not to grow, in bytes.
-inline constexpr std::size_t kSmallPiece = 2000;
 
 /// The program as one line for a shell that reads its commands from standard input. Nothing of it runs unless
 /// all of it arrives: without its beginning or end it is a syntax error.

@@ -16,7 +16,8 @@ class Silence {
 
   /// The host has printed something.
   void hear() { heard_ = true; }
-  /// It has answered a question. While it prints nothing, the next one comes after 2, then 4 intervals.
+  /// The host has answered a question. While it prints nothing, the next question comes after 2, then 4
+  /// intervals.
   void answer() {
     unanswered_ = 0;
     rest_ = pause_ = std::min(2 * pause_ + 1, kLongestPause);

@@ -29,7 +29,7 @@ class ViaWatch : public std::enable_shared_from_this<ViaWatch> {
   using OnStart = std::function<void(const std::shared_ptr<Stream>&)>;
   using Start = std::function<asio::awaitable<std::shared_ptr<Stream>>(Program, OnStart)>;
 
-  /// What all hosts of a connector share.
+  /// State that all hosts of a connector share.
   struct Shared {
     AliveQuestions questions;
     bool answered = false;  ///< a host has answered: the way in can be started beside a running program

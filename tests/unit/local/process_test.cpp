@@ -279,9 +279,10 @@ TEST(Process, IsReapedWhenAbandoned) {
   }
 }
 
-TEST(Process, KillsAWayInThatIgnoresTermWhenAbandoned) {
+/// The text prints the pid of a process that ignores TERM.
+void expect_killed_when_abandoned(const std::string& text) {
   run_coroutine([&](asio::any_io_executor executor) -> asio::awaitable<void> {
-    ProcessOptions options = shell("trap '' TERM; echo $$; sleep 1000");
+    ProcessOptions options = shell(text);
     options.role = ProcessRole::way_in;
     auto stream = spawn_process(executor, options);
     Reader reader(*stream);
@@ -292,18 +293,13 @@ TEST(Process, KillsAWayInThatIgnoresTermWhenAbandoned) {
   });
 }
 
+TEST(Process, KillsAWayInThatIgnoresTermWhenAbandoned) {
+  expect_killed_when_abandoned("trap '' TERM; echo $$; sleep 1000");
+}
+
 TEST(Process, KillsWhatAWayInHasStartedThatIgnoresTerm) {
-  run_coroutine([&](asio::any_io_executor executor) -> asio::awaitable<void> {
-    ProcessOptions options =
-        shell("trap 'exit 143' TERM; sh -c 'trap \"\" TERM; echo $$; sleep 1000' & while :; do wait; done");
-    options.role = ProcessRole::way_in;
-    auto stream = spawn_process(executor, options);
-    Reader reader(*stream);
-    co_await reader.until("\n");
-    const pid_t pid = pid_in(reader.out());
-    stream.reset();
-    EXPECT_TRUE(co_await test::eventually(executor, [&] { return !exists(pid); }));
-  });
+  expect_killed_when_abandoned(
+      "trap 'exit 143' TERM; sh -c 'trap \"\" TERM; echo $$; sleep 1000' & while :; do wait; done");
 }
 
 /// `patience` for two ways in that were abandoned: one ends by TERM after a moment, one does not. Whether the
