@@ -6,6 +6,8 @@ find_package(libssh REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(OpenSSL REQUIRED COMPONENTS Crypto)
 find_package(yaml-cpp REQUIRED)
+find_path(UTF8PROC_INCLUDE_DIR utf8proc.h REQUIRED)
+find_library(UTF8PROC_LIBRARY utf8proc REQUIRED)
 find_path(ASIO_INCLUDE_DIR asio.hpp REQUIRED)
 find_path(CURL_INCLUDE_DIR curl/curl.h REQUIRED)  # the library itself is loaded when it is needed
 

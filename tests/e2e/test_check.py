@@ -87,7 +87,7 @@ def test_names_who_differs(podrun, pod):
     assert "  [0-2] jax 0.4.35, no jaxlib · [3] jax 0.4.33, jaxlib 0.4.33" in lines
     assert "  [0,2,3] no libtpu · [1] libtpu 0.1.dev20240613" in lines
     assert lines[-1] == "the hosts differ: jax, jaxlib, libtpu"
-    assert lines_of(podrun(*pod.options, "--ranks", "0,2", "check"), 0)[-1] == "all 2 hosts are fine, and alike"
+    assert lines_of(podrun(*pod.options, "--workers", "0,2", "check"), 0)[-1] == "all 2 hosts are fine, and alike"
 
 
 def test_compares_the_commit(podrun, pod, directory):
@@ -126,7 +126,7 @@ def test_names_a_clock_that_is_off(podrun, pod):
     [line] = [line for line in lines if "clock" in line and "within" not in line]
     found = re.fullmatch(rf"  \[1\] {pod.hosts[1]}: clock ([0-9.]+) s ahead", line)
     assert found and 90 < float(found[1]) < 110, line
-    assert lines[-1] == "1 of 4 hosts has a problem; to go on without it: --ranks 0,2,3"
+    assert lines[-1] == "1 of 4 hosts has a problem; to go on without it: --workers 0,2,3"
 
 
 def test_goes_on_without_hosts_that_are_not_reached(podrun, pod):
@@ -135,7 +135,7 @@ def test_goes_on_without_hosts_that_are_not_reached(podrun, pod):
     assert lines[0] == "1 of 3 hosts has answered:"
     assert "  [1] 127.0.0.9: unreachable: connecting: connection refused" in lines
     assert any(line.startswith(f"  [2] {pod.hosts[1]}: unreachable: login: ") for line in lines), lines
-    assert lines[-1] == "2 of 3 hosts have a problem; to go on without them: --ranks 0"
+    assert lines[-1] == "2 of 3 hosts have a problem; to go on without them: --workers 0"
 
 
 def test_names_who_holds_an_accelerator(podrun, isolated):
@@ -180,8 +180,8 @@ def test_json_has_every_fact_and_the_verdict(podrun, pod):
     assert [host["usable"] for host in answer["hosts"]] == [True] * 4 + [False]
     assert answer["hosts"][3]["facts"]["jax"] == "0.4.33"
     [jax] = [item for item in answer["items"] if item["name"] == "jax"]
-    assert [group["ranks"] for group in jax["groups"]] == [[0, 1, 2], [3]]
-    assert answer["problems"] == [{"what": "unreachable: connecting: connection refused", "ranks": [4]}]
+    assert [group["workers"] for group in jax["groups"]] == [[0, 1, 2], [3]]
+    assert answer["problems"] == [{"what": "unreachable: connecting: connection refused", "workers": [4]}]
     [line] = lines_of(podrun(*pod.on(0), "check", "--json"), 0)
     jsonschema.validate(json.loads(line), SCHEMA)
     assert json.loads(line)["well"] is True
@@ -257,7 +257,7 @@ def test_a_closed_reader_ends_it(podrun, pod):
         (["-c", "check"], "check: --clean-up has no meaning here (leave it out)"),
         (["check", "--", "echo"], 'check: it runs nothing (leave out "--" and what follows)'),
         (["check", "--dir", "a", "--dir", "b"], "--dir: given twice (one directory only)"),
-        (["check", "here"], 'check: unexpected "here" (see podrun --help)'),
+        (["check", "here"], 'check: unexpected "here" (see podrun check --help)'),
         (["--wait", "5m", "--", "echo"], "--wait: it belongs to podrun check (podrun check --wait ...)"),
         (["check", "--wait", "soon"], '--wait: bad duration "soon" (expected a whole number such as 10, 10s, 5m or 2h)'),
     ],

@@ -337,7 +337,7 @@ def test_ssh_shows_what_it_would_start(podrun, ssh):
 def test_what_ssh_cannot_do(podrun, ssh):
     assert refused(podrun, "-H", "a", "ssh").startswith("ssh: which host?")
     assert refused(podrun, "-H", "a", "ssh", "--", "0").startswith("ssh: which host?")
-    assert refused(podrun, "-H", "a,b", "ssh", "7").startswith('ssh: no host has rank or name "7" (there are 0,1')
+    assert refused(podrun, "-H", "a,b", "ssh", "7").startswith('ssh: no host has this worker number or name: "7" (there are 0,1')
     assert "this machine" in refused(podrun, "-H", "a,local", "ssh", "1")
     assert refused(podrun, "--via", "kubectl exec -i {host} --", "-H", "a", "ssh", "0").endswith("(start it yourself: kubectl exec -i a -- /bin/sh)")
     assert "standard input" in refused(podrun, "-H", "-", "ssh", "0", input=b"a\n")
@@ -360,4 +360,4 @@ def test_ssh_to_a_real_host(podrun, pod):
     done = podrun("ssh", "-p", "real", "1", "echo $POD_HOST; exit 3")
     assert (done.returncode, done.stdout) == (3, b"host1\n"), done
     assert podrun("ssh", "-p", "real", pod.hosts[2], "-T", "cat", input=b"text\n").stdout == b"text\n"
-    assert podrun.ok("-p", "real", "--ranks", "1", "-N", "--", "echo $POD_HOST") == b"host1\n"
+    assert podrun.ok("-p", "real", "--workers", "1", "-N", "--", "echo $POD_HOST") == b"host1\n"

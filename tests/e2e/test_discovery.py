@@ -52,7 +52,7 @@ def shown(podrun, *args, **options):
 
 
 def ranks_of(answer):
-    return {host["rank"]: host["host"] + "!" * host.get("local", False) for host in json.loads(answer or '{"hosts":[]}')["hosts"]}
+    return {host["worker"]: host["host"] + "!" * host.get("local", False) for host in json.loads(answer or '{"hosts":[]}')["hosts"]}
 
 
 def refused(podrun, *args, **options):
@@ -251,8 +251,8 @@ def test_hosts_for_programs(podrun):
     answer = json.loads(listed.stdout)
     assert answer["v"] == 1
     assert answer["hosts"] == [
-        {"rank": 0, "host": "local", "local": True, "source": "-i"},
-        {"rank": 1, "host": "10.0.0.1", "user": "me", "port": 23, "address": "10.0.0.1", "source": "~/podips.txt:1"},
+        {"worker": 0, "host": "local", "local": True, "source": "-i"},
+        {"worker": 1, "host": "10.0.0.1", "user": "me", "port": 23, "address": "10.0.0.1", "source": "~/podips.txt:1"},
     ]
     assert answer["tried"][0] == {"where": "PODRUN_HOSTS", "result": "not set"}
     assert answer["tried"][-1] == {"where": "~/podips.txt", "result": "1 host"}
@@ -275,7 +275,7 @@ def test_saved_hosts_have_the_same_ranks(podrun, options, env):
     assert saved.returncode == 0 and str(file).encode() in saved.stderr
     assert file.stat().st_mode & 0o7777 == 0o644
     after = json.loads(podrun.ok(*options, "hosts", "--json"))["hosts"]
-    assert [host["rank"] for host in after] == [host["rank"] for host in before]
+    assert [host["worker"] for host in after] == [host["worker"] for host in before]
     others = [[host["host"] for host in hosts if not host.get("local")] for hosts in (before, after)]
     assert others[0] == others[1]
     assert [host.get("local") for host in after] == [host.get("local") for host in before]
@@ -286,7 +286,7 @@ def test_saving_replaces_only_by_force_and_only_the_whole_list(podrun):
     file.write_text("mine\n")
     assert "--force" in refused(podrun, "-H", "a,b", "--save")
     assert file.read_text() == "mine\n"
-    assert "--ranks" in refused(podrun, "-H", "a,b", "--ranks", "1", "--save", "--force")
+    assert "--workers" in refused(podrun, "-H", "a,b", "--workers", "1", "--save", "--force")
     podrun.ok("-H", "a,b", "hosts", "--save", "--force")
     assert shown(podrun) == {0: "a", 1: "b"}
     assert os.listdir(podrun.home) == ["podips.txt"]
@@ -311,8 +311,8 @@ def test_saving_keeps_a_symlink(podrun):
 def test_saving_says_which_host_this_machine_is(podrun):
     assert "there is no other host to write" in refused(podrun, "-H", "local", "--save")
     assert not (podrun.home / "podips.txt").exists()
-    assert podrun("-H", "a,localhost,b", "hosts", "--save").stderr.endswith(b": 3 hosts; this machine is rank 1, with -i\n")
-    assert podrun("-H", "localhost,b", "hosts", "--save", "--force").stderr.endswith(b": 1 host beside this machine, which is rank 0 with -i\n")
+    assert podrun("-H", "a,localhost,b", "hosts", "--save").stderr.endswith(b": 3 hosts; this machine is worker 1, with -i\n")
+    assert podrun("-H", "localhost,b", "hosts", "--save", "--force").stderr.endswith(b": 1 host beside this machine, which is worker 0 with -i\n")
 
 
 DESCRIBED = """acceleratorType: v4-16

@@ -51,13 +51,13 @@ def again(ended):
     return ended.stderr.decode().partition(AGAIN)[2].rstrip("\n")
 
 
-@pytest.mark.parametrize("ranks", [["--ranks=1-3"], ["--ranks", "1-3"], ["-Hlocal[0-3]", "--allow-repeats", "-oLogLevel=none", "--worker", "1-3"]])
+@pytest.mark.parametrize("ranks", [["--ranks=1-3"], ["--workers", "1-3"], ["-Hlocal[0-3]", "--allow-repeats", "-oLogLevel=none", "--worker", "1-3"]])
 def test_the_repeat_command_repeats_on_those_hosts(podrun, ranks):
     flag = podrun.directory / "it's mended"
     hosts = FOUR if not ranks[0].startswith("-H") else []
     ended = podrun(*hosts, *ranks, "--", "sh", "-c", '[ -e "$1" ] ||\n [ $PODRUN_WORKER = 1 ] || exit 3; echo fine', "sh", flag)
     words = shlex.split(again(ended))
-    assert words[:3] == ["podrun", "--ranks", "2,3"]
+    assert words[:3] == ["podrun", "--workers", "2,3"]
     flag.touch()
     mended = subprocess.run([podrun.binary, *words[1:]], env=podrun.env, stdin=subprocess.DEVNULL, capture_output=True, check=True, timeout=limit(60))
     assert sorted(mended.stdout.splitlines()) == [b"2: fine", b"3: fine"]
@@ -73,7 +73,7 @@ def test_the_repeat_command_repeats_on_those_hosts(podrun, ranks):
 )
 def test_the_repeat_command_names_every_host_that_has_not_succeeded(podrun, options, command, ranks):
     ended = podrun(*FOUR, *options, "--", command)
-    assert shlex.split(again(ended))[:3] == ["podrun", "--ranks", ranks]
+    assert shlex.split(again(ended))[:3] == ["podrun", "--workers", ranks]
 
 
 FAILS = "test $PODRUN_RANK = 0"
@@ -94,12 +94,12 @@ FAILS = "test $PODRUN_RANK = 0"
 )
 def test_what_the_command_line_does_not_make_is_not_repeated(podrun, words):
     ended = podrun("-H", "local[0-1]", *words)
-    assert again(ended) == "the same command with --ranks 1"
+    assert again(ended) == "the same command with --workers 1"
     assert b"secret" not in ended.stderr
 
 
 def test_text_from_standard_input_is_not_repeated(podrun):
-    assert again(podrun("-H", "local[0-1]", input=FAILS.encode())) == "the same command with --ranks 1"
+    assert again(podrun("-H", "local[0-1]", input=FAILS.encode())) == "the same command with --workers 1"
 
 
 def test_the_last_lines_name_all_hosts_that_failed_alike(podrun):

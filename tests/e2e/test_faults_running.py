@@ -197,7 +197,7 @@ def test_an_exit_status_beyond_255(podrun, pod, fault):
     name = "the exit status that it tells is none of a process"
     server = fault(*keys(pod), "runs-and-tells-a-large-status").address
     ended = podrun("-H", f"{pod.addresses[0]},{server}", *ONE_TRY, "--json", "--", "exit 0")
-    [status] = [event["status"] for event in map(json.loads, ended.stdout.splitlines()) if event["event"] == "exit" and event["rank"] == 1]
+    [status] = [event["status"] for event in map(json.loads, ended.stdout.splitlines()) if event["event"] == "exit" and event["worker"] == 1]
     assert status == 255
     ended = podrun("-H", f"{pod.addresses[0]},{server}", *ONE_TRY, "--", "seq 20000")
     assert by_rank(ended.stdout) == {0: LINES, 1: LINES}

@@ -213,6 +213,14 @@ def test_what_sudo_has_started_is_ended_too(podrun_as_nobody, command, number):
     assert b"left behind" not in run.stderr
 
 
+def test_sudo_that_wants_a_password_is_explained(podrun_as_nobody):
+    podrun = podrun_as_nobody("/bin/false")
+    failed = podrun("-H", "local", "-N", "--sudo", "--", "id")
+    assert (failed.returncode, failed.stdout) == (255, b"")
+    assert b"unreachable: [0] local: starting /bin/sh: sudo: a password is required (exit 1)\n" in failed.stderr
+    assert b"podrun: --sudo gives no password: let sudo run without one there (NOPASSWD in sudoers)" in failed.stderr
+
+
 @pytest.mark.parametrize("by", [["--", "sudo"], ["--sudo", "--"]], ids=["sudo", "--sudo"])
 def test_an_interrupt_reaches_what_sudo_has_started(podrun_as_nobody, by):
     podrun = podrun_as_nobody("ALL")

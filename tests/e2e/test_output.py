@@ -23,7 +23,7 @@ def test_every_line_carries_its_rank(podrun):
 
 def test_label_kinds(podrun):
     options = ["--via", "env REACHED={host}", "-H", "tpu-7"]
-    assert podrun.ok(*options, "--label", "rank", "--", "echo", "hi") == b"0: hi\n"
+    assert podrun.ok(*options, "--label", "worker", "--", "echo", "hi") == b"0: hi\n"
     assert podrun.ok(*options, "--label", "host", "--", "echo", "hi") == b"tpu-7: hi\n"
     assert podrun.ok(*options, "--label", "none", "--", "echo", "hi") == b"hi\n"
     assert podrun.ok(*options, "-N", "--", "echo", "hi") == b"hi\n"

@@ -6,6 +6,7 @@ import random
 import re
 import shlex
 import signal
+import socket
 from collections import defaultdict
 from pathlib import Path
 
@@ -51,10 +52,11 @@ class Events:
         assert [self.all.index(event) for event in self.all if event["event"] == "start"] == [0]
         assert self.summary["event"] == "summary" and self.summary["status"] == ended.returncode
         self.lines = [event for event in self.all if event["event"] == "line"]
-        self.exits = {event["rank"]: event for event in self.all if event["event"] == "exit"}
-        assert len(self.all) == 2 + len(self.lines) + len(self.exits)
-        assert sorted(self.exits) == sorted(host["rank"] for host in self.start["hosts"])
-        last = {event["rank"]: place for place, event in enumerate(self.all) if event["event"] in ("line", "exit")}
+        self.exits = {event["worker"]: event for event in self.all if event["event"] == "exit"}
+        self.open_outputs = [event for event in self.all if event["event"] == "output_open"]
+        assert len(self.all) == 2 + len(self.lines) + len(self.open_outputs) + len(self.exits)
+        assert sorted(self.exits) == sorted(host["worker"] for host in self.start["hosts"])
+        last = {event["worker"]: place for place, event in enumerate(self.all) if event["event"] not in ("start", "summary")}
         assert all(self.all[place]["event"] == "exit" for place in last.values())
 
     @property
@@ -67,7 +69,7 @@ class Events:
         streams = defaultdict(bytes)
         for event in self.lines:
             data = base64.b64decode(event["b64"], validate=True) if "b64" in event else event["text"].encode()
-            streams[event["rank"], event["stream"]] += data + (b"" if "end" in event else b"\n")
+            streams[event["worker"], event["stream"]] += data + (b"" if "end" in event else b"\n")
         return dict(streams)
 
 
@@ -80,12 +82,20 @@ def test_json_of_a_run_that_goes_well(podrun):
     ended = podrun("--json", *FOUR, "--", "echo hi; echo warning >&2")
     assert ended.stderr == b""
     run = Events(ended)
-    assert run.start["hosts"] == [{"rank": rank, "host": f"local{rank}"} for rank in range(4)]
+    assert run.start["hosts"] == [{"worker": rank, "host": f"local{rank}"} for rank in range(4)]
     assert run.start["shell"] == "echo hi; echo warning >&2"
     assert run.bytes == {(rank, stream): text for rank in range(4) for stream, text in (("stdout", b"hi\n"), ("stderr", b"warning\n"))}
     assert all(event["outcome"] == "exited" and event["status"] == 0 for event in run.exits.values())
     assert run.summary["ok"] == [0, 1, 2, 3] and run.summary["failed"] == []
     assert run.summary["counts"]["exited"] == 4 and sum(run.summary["counts"].values()) == 4
+
+
+def test_json_says_whose_output_stays_open(podrun):
+    run = events(podrun, "-H", "local[0-1]", "--", "[ $PODRUN_RANK = 0 ] || sleep 5 & echo hi")
+    [left] = run.open_outputs
+    assert left["worker"] == 1 and left["host"] == "local1" and left["waits"]
+    assert "sleep" in [process["name"] for process in left["processes"]] and all(process["pid"] > 0 for process in left["processes"])
+    assert run.summary["ok"] == [0, 1]
 
 
 def test_json_names_what_runs(podrun):
@@ -100,7 +110,7 @@ def test_json_shows_no_values_of_the_environment(podrun):
 
 
 def test_json_uses_the_labels_of_the_hosts(podrun):
-    run = events(podrun, *FOUR, "--ranks", "1,3", "--", "echo", "hi")
+    run = events(podrun, *FOUR, "--workers", "1,3", "--", "echo", "hi")
     assert run.bytes == {(1, "stdout"): b"hi\n", (3, "stdout"): b"hi\n"}
     assert run.summary["ok"] == [1, 3]
 
@@ -128,9 +138,25 @@ def test_json_of_hosts_that_are_unreachable(podrun, via):
     run = events(podrun, *via, "-H", "a,refused,b", "--skip-unreachable", "--", "echo", "hi")
     assert run.outcomes == {0: "exited", 1: "unreachable", 2: "exited"}
     assert "connection refused" in run.exits[1]["message"] and run.exits[1]["attempts"] == 1
+    assert (run.exits[1]["stage"], run.exits[1]["cause"]) == ("starting_shell", "ended_early")
     assert run.summary["failed"] == [1]
     run = events(podrun, *via, "-H", "a,refused,b", "--", "echo", "hi")
     assert run.outcomes == {0: "not_started", 1: "unreachable", 2: "not_started"}
+
+
+def test_json_says_how_far_a_host_came_and_what_happened_there(podrun, pod):
+    with socket.socket() as bound:  # and nobody listens
+        bound.bind(("127.0.0.1", 0))
+        refusing = "127.0.0.1:%d" % bound.getsockname()[1]
+        options = ("-N", "--skip-unreachable", "--retries", "0", "-o", "StrictHostKeyChecking=yes")
+        run = events(podrun, *options, "-H", f"{pod.addresses[0]},{refusing}", "--", "echo", "hi")
+    assert run.outcomes == {0: "exited", 1: "unreachable"}
+    assert (run.exits[1]["stage"], run.exits[1]["cause"]) == ("connecting", "refused")
+    assert run.exits[1]["message"] == "connection refused"
+    run = events(podrun, *options, "-o", "UserKnownHostsFile=/dev/null", "-H", pod.addresses[0], "--", "echo", "hi")
+    assert (run.exits[0]["stage"], run.exits[0]["cause"]) == ("host_key", "host_key_unknown")
+    run = events(podrun, *options, "-o", "IdentityFile=none", "-o", "IdentityAgent=none", "-H", pod.addresses[0], "--", "echo", "hi")
+    assert (run.exits[0]["stage"], run.exits[0]["cause"]) == ("login", "permission_denied")
 
 
 def test_json_of_a_run_that_fails_fast(podrun):
@@ -160,6 +186,7 @@ def test_json_of_a_lost_host(podrun, pod, fault):
     run = Events(run.wait())
     assert run.outcomes == {0: "exited", 1: "lost"}
     assert run.exits[1]["message"]
+    assert run.exits[1]["stage"] == "connection" and run.exits[1]["cause"] in ("closed", "reset")
     assert [host["port"] for host in run.start["hosts"]] == [pod.port, int(proxy.address.rpartition(":")[2])]
 
 
@@ -190,7 +217,7 @@ def test_json_of_a_line_without_its_end(podrun):
 def test_json_of_a_line_of_3_mib(podrun):
     run = events(podrun, "-H", "local[0-1]", "--", *python("out.write('é'.encode() * (3 << 19) + b'\\nnext\\n')"))
     assert run.bytes == {(rank, "stdout"): "é".encode() * (3 << 19) + b"\nnext\n" for rank in (0, 1)}
-    assert [event["end"] for event in run.lines if event["rank"] == 0 and "end" in event] == ["piece", "piece"]
+    assert [event["end"] for event in run.lines if event["worker"] == 0 and "end" in event] == ["piece", "piece"]
 
 
 def test_json_of_random_bytes(podrun):
@@ -312,7 +339,7 @@ def test_outdir_has_every_byte_in_every_mode(podrun, mode):
 
 
 def test_outdir_names_files_by_the_label_of_the_host(podrun):
-    podrun.ok("--outdir", "logs", *FOUR, "--ranks", "1,3", "--", "echo", "hi")
+    podrun.ok("--outdir", "logs", *FOUR, "--workers", "1,3", "--", "echo", "hi")
     assert files_in(podrun.directory / "logs") == {"1-local1.out": b"hi\n", "1-local1.err": b"", "3-local3.out": b"hi\n", "3-local3.err": b""}
 
 
@@ -370,12 +397,12 @@ def test_outdir_refuses_what_holds_output(podrun, logs):
 
 
 def test_outdir_appends(podrun, logs):
-    podrun.ok("--outdir", "logs", "--append", *FOUR, "--ranks", "1,3", "--", "echo now")
+    podrun.ok("--outdir", "logs", "--append", *FOUR, "--workers", "1,3", "--", "echo now")
     assert [(logs / f"{rank}-local{rank}.out").read_bytes() for rank in range(4)] == [b"former\n", b"former\nnow\n"] * 2
 
 
 def test_outdir_replaces(podrun, logs):
-    podrun.ok("--outdir", "logs", "--force", *FOUR, "--ranks", "1,3", "--", "echo now")
+    podrun.ok("--outdir", "logs", "--force", *FOUR, "--workers", "1,3", "--", "echo now")
     assert files_in(logs) == {"1-local1.out": b"now\n", "1-local1.err": b"", "3-local3.out": b"now\n", "3-local3.err": b""}
 
 

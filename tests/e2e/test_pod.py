@@ -39,7 +39,7 @@ def test_every_host_has_its_own_environment(podrun, pod, options):
 
 def test_words_arrive_exactly(podrun, options):
     words = ["a  b", "$HOME", "*", "`id`", "'", '"', "\\", "", "two\nlines", "é"]
-    shown = podrun.ok(*options, "--ranks", "3", "-N", "--", "printf", "<%s>\\n", *words)
+    shown = podrun.ok(*options, "--workers", "3", "-N", "--", "printf", "<%s>\\n", *words)
     assert shown.decode() == "".join(f"<{word}>\n" for word in words)
 
 
@@ -55,7 +55,7 @@ def test_bytes_are_exact(podrun, options):
     data = random.Random(3).randbytes(3_000_000)
     file = podrun.directory / "data"
     file.write_bytes(data)
-    ended = podrun(*options, "--ranks", "5", "-N", "--", f"cat '{file}'; cat '{file}' >&2")
+    ended = podrun(*options, "--workers", "5", "-N", "--", f"cat '{file}'; cat '{file}' >&2")
     assert ended.returncode == 0
     assert sha256(ended.stdout) == sha256(ended.stderr) == sha256(data)
 

@@ -192,6 +192,7 @@ def test_ask_takes_no_for_an_answer(podrun, pod, known_hosts):
     assert ended.returncode == 255
     assert b": host" not in ended.stdout
     assert not known_hosts.exists()
+    assert b"and it was not accepted (" in ended.stdout and b"podrun asks" not in ended.stdout
 
 
 QUESTION = ["--progress", "never", "-o", "StrictHostKeyChecking=ask", "--", "true"]

@@ -260,8 +260,11 @@ def test_a_passphrase_that_stays_wrong(podrun, pod):
     for attempt in range(3):  # as many as ssh allows
         terminal.read_until(b"Passphrase for", count=attempt + 1)
         terminal.type(b"wrong\n")
-    assert terminal.wait().returncode == 255
+    ended = terminal.wait()
+    assert ended.returncode == 255
     assert not started.exists()
+    assert b"needs its passphrase, which was not given (ssh-add it first)" in ended.stdout
+    assert b"on a terminal" not in ended.stdout, "it is on one"
 
 
 def test_an_interrupt_at_the_passphrase_cancels(podrun, pod):
@@ -285,7 +288,7 @@ REPLIES = {
     "lists-odd-methods": DENIED.format("accepts publickey"),
     "lists-nothing": ("login: invalid SSH_MSG_USERAUTH_FAILURE message", DENIED.format("accepts nothing podrun knows")),
     "wants-more-than-a-key": DENIED.format("takes a key but wants more: publickey, keyboard-interactive"),
-    "says-too-much": "login: what the server sends is no SSH",
+    "says-too-much": "login: the server does not speak SSH",
     "leaves-with-escapes": r"login: closed by the server: \\x1b\]0;owned\\x07\\x1b\[31mred\\x9b1m",
 }
 

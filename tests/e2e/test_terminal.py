@@ -15,6 +15,7 @@ import time
 import pyte
 import pytest
 
+from pods import write_key
 from support import SANITIZED, by_rank, checked, limit, processor_time, wait_until
 
 FOUR = ("-H", "local[0-3]", "--color", "never")
@@ -395,6 +396,14 @@ def test_escape_shows_colours_too(on_screen, podrun):
     assert podrun.ok("-H", "local", "--", program) == b"0: a\x1b[31mb\n"
 
 
+@pytest.mark.parametrize("mode", [(), ("-d",), ("-b",)], ids=["plain", "dedup", "gather"])
+def test_escape_shows_all_of_a_progress_bar(on_screen, mode):
+    screen = on_screen("-H", "local[0-1]", *mode, "--escape", "--color", "never", "--progress", "never", "--", "printf '10%%\\r100%%\\r\\n'")
+    assert screen.wait() == 0
+    shown = [line.partition(": ")[2] or line for line in screen.lines]
+    assert {line for line in shown if "%" in line} == {r"10%\x0d100%\x0d"}
+
+
 # Resizing
 
 
@@ -503,6 +512,43 @@ def test_ctrl_z_and_back(shell, podrun, gate):
     assert sorted(line for line in screen.lines if re.match(r"\d: ", line)) == [f"{rank}: done" for rank in range(4)]
     screen.type("exit\n")
     screen.wait()
+
+
+def check_ctrl_z_in_a_question(screen, command, question, answer):
+    """The question comes back with `fg`, and the shell has its echo in between and at the end."""
+    asked = lambda times: lambda s: "".join(s.lines).count(question) == times  # it may be wider than the screen
+    screen.type(command + "\n")
+    screen.wait_for(asked(1))
+    screen.type("typed so far\x1a")
+    screen.wait_for("$")
+    assert any("Stopped" in line for line in screen.lines)
+    screen.type("echo between\n")
+    screen.wait_for(lambda s: s.lines[-3:] == ["$ echo between", "between", "$"])
+    screen.type("fg\n")
+    screen.wait_for(asked(2))
+    screen.type(answer + "\n")
+    screen.wait_for(lambda s: s.last == "$" and "0: host0" in s.lines)
+    screen.type("echo after\n")
+    screen.wait_for(lambda s: s.lines[-3:] == ["$ echo after", "after", "$"])
+    screen.type("exit\n")
+    screen.wait()
+
+
+def test_ctrl_z_at_a_new_host_key(shell, podrun, pod):
+    (podrun.home / ".ssh" / "known_hosts").unlink()
+    command = words(podrun, *pod.options, "--color", "never", "-o", "StrictHostKeyChecking=ask", "--", "echo $POD_HOST")
+    check_ctrl_z_in_a_question(shell(), command, "Trust all of them (yes/no)?", "yes")
+
+
+def test_ctrl_z_at_a_passphrase(shell, podrun, pod):
+    key = podrun.home / ".ssh" / "id_ed25519"
+    key.unlink()
+    pod.allow(f"{write_key(key, passphrase='correct horse')}.pub")
+    screen = shell()
+    # Not the first of its group, as in a pipeline: the shell sees that the job stops only if all of it does.
+    command = words(podrun, *pod.options, "--color", "never", "--", "echo $POD_HOST")
+    check_ctrl_z_in_a_question(screen, f"timeout --foreground 60 {command}", "Passphrase for", "correct horse")
+    assert not any("correct horse" in line or "typed so far" in line for line in screen.lines)
 
 
 def test_it_is_not_painted_in_the_background(shell, podrun, gate):

@@ -70,8 +70,8 @@ WRONG = [
     (["-H"], "--hosts"),
     (["--hostfile", "no-such-file"], "no-such-file"),
     (["-x", "nobody"], "nobody"),
-    (["--ranks", "7"], "7"),
-    (["--ranks", "1-"], "1-"),
+    (["--workers", "7"], "7"),
+    (["--workers", "1-"], "1-"),
     (["--worker", "first"], "first"),
     (["--via", ""], "--via"),
     (["--via", "env"], "{host}"),
@@ -130,10 +130,58 @@ def test_version(podrun):
         assert re.fullmatch(rb"podrun \d+\.\d+\.\d+.*\n", podrun.ok(option))
 
 
-def test_help_is_grouped_and_names_every_option(podrun):
+def test_help_is_one_screen_with_commands_and_common_options(podrun):
     text = podrun.ok("--help").decode()
-    assert podrun.ok("-h").decode() == text
-    options = """--hosts --hostfile --exclude-hosts --ranks --include-local --allow-repeats --via --env --env-file --cwd --chdir --clean-up --login --sudo
+    assert podrun.ok("-h").decode() == podrun.ok("help").decode() == text
+    lines = text.splitlines()
+    assert len(lines) <= 50 and max(map(len, lines)) <= 80
+    for name in COMMANDS:
+        assert re.search(rf"^  {name} +[A-Z]", text, re.M)
+    for option in ["--hosts", "--pod", "--dedup", "--timeout", "--fail-fast", "--dry-run"]:
+        assert option in text
+
+
+COMMANDS = ["hosts", "check", "config", "ssh", "help"]
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_of_a_command_is_its_own_page(podrun, name):
+    page = podrun.ok(name, "--help").decode()
+    assert podrun.ok("help", name).decode() == podrun.ok("-H", "a", name, "-h").decode() == page
+    assert f"podrun {name} [" in page
+    shows = lambda option: re.search(rf"^  (-.,)?{option}\b", page, re.M) is not None
+    assert shows("--wait") == (name == "check")
+    assert shows("--save") == (name == "hosts")
+    assert shows("--gather") == (name == "config")
+    assert max(map(len, page.splitlines())) <= 80
+
+
+def test_help_of_the_users_command(podrun):
+    page = podrun.ok("help", "run").decode()
+    assert "--gather" in page and "Ctrl-C" in page and "--wait" not in page
+
+
+def test_help_of_what_is_no_command(podrun):
+    assert refused(podrun, "help", "chek") == 'help: no command "chek" (did you mean check? see podrun help)'
+    assert refused(podrun, "help", "hosts", "check") == 'help: unexpected "check" (see podrun help --help)'
+
+
+@pytest.mark.parametrize(
+    "words, error",
+    [
+        (["hosts", "--gather"], "hosts: --gather has no meaning here (leave it out)"),
+        (["hosts", "--wait", "5m"], "hosts: --wait: it belongs to podrun check (podrun check --wait ...)"),
+        (["--save", "--", "true"], "--save: it belongs to podrun hosts (podrun hosts --save)"),
+        (["check", "--jsno"], 'check: unknown option "--jsno" (did you mean --json? see podrun check --help)'),
+    ],
+)
+def test_an_option_of_another_command_is_refused(podrun, words, error):
+    assert refused(podrun, *HERE, *words) == error
+
+
+def test_full_help_is_grouped_and_names_every_option(podrun):
+    text = podrun.ok("help", "all").decode()
+    options = """--hosts --hostfile --exclude-hosts --workers --include-local --allow-repeats --via --env --env-file --cwd --chdir --clean-up --login --sudo
         --stdin --script --label --color --fanout --serial --connect-timeout --timeout --fail-fast --skip-unreachable --grace --orphan-timeout --dry-run
         --verbose --version --help"""
     assert [option for option in options.split() if not re.search(rf"{option}\b", text)] == []

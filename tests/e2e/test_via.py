@@ -59,13 +59,13 @@ def test_a_recipe(podrun, ways, recipe):
     options = via_of(recipe)
     podrun.env["SLURM_JOB_NODELIST"] = "node[07-08]"
     given = b"train-0-0\ntrain-0-1\n" if "-" in options else b""
-    shown = by_rank(podrun.ok(*options, "--ranks", "0,1", "--", "sh", "-c", 'echo "$REACHED"; echo "$1"', "sh", "a  'b", input=given))
+    shown = by_rank(podrun.ok(*options, "--workers", "0,1", "--", "sh", "-c", 'echo "$REACHED"; echo "$1"', "sh", "a  'b", input=given))
     name = shlex.split(options[1])[0]
     assert len(shown) == 2
     for rank, (reached, word) in shown.items():
         assert re.fullmatch(rf"{name} \S*{rank if name != 'srun' else rank + 7}", reached.decode())
         assert word == b"a  'b"
-    assert podrun(*options, "--ranks", "0,1", "--", "sh", "-c", "exit $((PODRUN_RANK + 3))", input=given).returncode == 4
+    assert podrun(*options, "--workers", "0,1", "--", "sh", "-c", "exit $((PODRUN_RANK + 3))", input=given).returncode == 4
 
 
 @pytest.mark.timed

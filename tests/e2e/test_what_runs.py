@@ -214,7 +214,7 @@ def test_podrun_variables(podrun):
 
 
 def test_podrun_variables_of_some_of_the_hosts(podrun):
-    shown = podrun.ok(*FOUR, "--ranks", "1,3", "--", "echo $PODRUN_RANK $PODRUN_NUM_HOSTS $PODRUN_WORKER")
+    shown = podrun.ok(*FOUR, "--workers", "1,3", "--", "echo $PODRUN_RANK $PODRUN_NUM_HOSTS $PODRUN_WORKER")
     assert by_rank(shown) == {1: [b"0 2 1"], 3: [b"1 2 3"]}
 
 

@@ -53,7 +53,7 @@ def test_hosts_option_takes_one_argument_only(podrun):
 
 
 def test_user_and_port(podrun):
-    via = "env VIA={user}/{host}/{port}/{rank}"
+    via = "env VIA={user}/{host}/{port}/{worker}"
     shown = podrun.ok("--via", via, "-H", "ann@tpu-1:2222,bob@[2001:db8::1]:22", "--", "printenv VIA || true; tr '\\0' '\\n' </proc/$PPID/environ | grep ^VIA=")
     values = {rank: lines[-1].rpartition(b"=")[2] for rank, lines in by_rank(shown).items()}
     assert values == {0: b"ann/tpu-1/2222/0", 1: b"bob/2001:db8::1/22/1"}
@@ -156,16 +156,16 @@ def test_exclude_keeps_the_labels_of_the_others(podrun):
 
 
 def test_ranks_select_by_label(podrun):
-    assert hosts_of(podrun, "-H", "a,b,c,d", "--ranks", "0,2-3") == {0: "a", 2: "c", 3: "d"}
+    assert hosts_of(podrun, "-H", "a,b,c,d", "--workers", "0,2-3") == {0: "a", 2: "c", 3: "d"}
     assert hosts_of(podrun, "-H", "a,b,c,d", "--worker", "1") == {1: "b"}
     assert hosts_of(podrun, "-H", "a,b", "--worker", "all") == {0: "a", 1: "b"}
 
 
 def test_ranks_and_exclude_together(podrun):
-    assert hosts_of(podrun, "-H", "a,b,c,d", "--ranks", "1-3", "-x", "c") == {1: "b", 3: "d"}
+    assert hosts_of(podrun, "-H", "a,b,c,d", "--workers", "1-3", "-x", "c") == {1: "b", 3: "d"}
 
 
-@pytest.mark.parametrize("option, value, named", [("-x", "zzz", "zzz"), ("-x", "a,n[7-8]", "n"), ("--ranks", "1,9", "9"), ("--ranks", "x", "x"), ("--ranks", "", "--ranks")])
+@pytest.mark.parametrize("option, value, named", [("-x", "zzz", "zzz"), ("-x", "a,n[7-8]", "n"), ("--workers", "1,9", "9"), ("--workers", "x", "x"), ("--workers", "", "--workers")])
 def test_an_entry_that_matches_nothing_is_an_error(podrun, option, value, named):
     assert named in refused(podrun, "-H", "a,b", option, value).removeprefix("podrun: ")
 

@@ -5,27 +5,28 @@
 #include <cstdlib>
 #include <string>
 
-#include "podrun/ssh/agent.hpp"
-#include "podrun/ssh/key_blob.hpp"
+#include "podrun/ssh/auth/agent.hpp"
+#include "podrun/ssh/host_keys/key_blob.hpp"
 
 namespace {
 
 void look_at(const std::string& blob) {
-  const std::string plain = podrun::plain_key(blob);
-  if (!plain.empty() && podrun::plain_key(plain) != plain) std::abort();
-  if (podrun::is_user_certificate(blob) && (!podrun::is_certificate(blob) || plain.empty())) std::abort();
-  if (podrun::rsa_bits(blob).value_or(0) > blob.size() * 8) std::abort();
+  const std::string plain = podrun::ssh::plain_key(blob);
+  if (!plain.empty() && podrun::ssh::plain_key(plain) != plain) std::abort();
+  if (podrun::ssh::is_user_certificate(blob) && (!podrun::ssh::is_certificate(blob) || plain.empty()))
+    std::abort();
+  if (podrun::ssh::rsa_bits(blob).value_or(0) > blob.size() * 8) std::abort();
 }
 
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string message(data, data + size);
-  const auto keys = podrun::parse_agent_keys(message);
-  if (keys && podrun::agent_keys_message(*keys) != message) std::abort();
-  if (keys && podrun::is_signature_message(message)) std::abort();
+  const auto keys = podrun::ssh::parse_agent_keys(message);
+  if (keys && podrun::ssh::agent_keys_message(*keys) != message) std::abort();
+  if (keys && podrun::ssh::is_signature_message(message)) std::abort();
   if (keys) {
-    for (const podrun::AgentKey& key : *keys) look_at(key.blob);
+    for (const podrun::ssh::AgentKey& key : *keys) look_at(key.blob);
   }
   look_at(message);
   return 0;

@@ -31,19 +31,19 @@ bool is_utf8(std::string_view text) {
 
 /// One line, which nothing can follow.
 std::string line_of_yaml(const std::string& text) {
-  std::string line = to_yaml(text);
+  std::string line = config::to_yaml(text);
   expect(!line.empty() && line.find('\n') == std::string::npos);
   return line;
 }
 
 /// What stands behind `:`, at the end of the line or below it.
-std::string written(const Setting& setting, const std::string& indent) {
-  if (setting.shape == Setting::Shape::scalar)
+std::string written(const config::Setting& setting, const std::string& indent) {
+  if (setting.shape == config::Setting::Shape::scalar)
     return setting.values.empty() ? "\n" : line_of_yaml(setting.values.front().text) + '\n';
-  const bool is_map = setting.shape == Setting::Shape::map;
+  const bool is_map = setting.shape == config::Setting::Shape::map;
   if (setting.values.empty()) return is_map ? "{}\n" : "[]\n";
   std::string text = "\n";
-  for (const SettingValue& value : setting.values) {
+  for (const config::SettingValue& value : setting.values) {
     const std::size_t equals = is_map ? value.text.find('=') : std::string::npos;
     text += fmt::format("{}{} {}\n", indent, is_map ? '?' : '-', line_of_yaml(value.text.substr(0, equals)));
     if (equals != std::string::npos)
@@ -52,26 +52,26 @@ std::string written(const Setting& setting, const std::string& indent) {
   return text;
 }
 
-std::string written(const ConfigSection& section, const std::string& indent) {
+std::string written(const config::ConfigSection& section, const std::string& indent) {
   std::string text;
-  for (const Setting& setting : section.entries)
+  for (const config::Setting& setting : section.entries)
     text +=
         fmt::format("{0}? {1}\n{0}: {2}", indent, line_of_yaml(setting.key), written(setting, indent + "  "));
   return text;
 }
 
-std::string written(const Configuration& configuration) {
+std::string written(const config::Configuration& configuration) {
   std::string text = "defaults:\n" + written(configuration.defaults, "  ") + "pods:\n";
-  for (const ConfigSection& pod : configuration.pods)
+  for (const config::ConfigSection& pod : configuration.pods)
     text += fmt::format("  ? {}\n  :\n{}", line_of_yaml(pod.name), written(pod, "    "));
   return text;
 }
 
-void check_values(const ConfigSection& section) {
-  for (const Setting& setting : section.entries) {
+void check_values(const config::ConfigSection& section) {
+  for (const config::Setting& setting : section.entries) {
     expect(setting.line != 0);
-    expect(setting.shape != Setting::Shape::scalar || setting.values.size() <= 1);
-    for (const SettingValue& value : setting.values) {
+    expect(setting.shape != config::Setting::Shape::scalar || setting.values.size() <= 1);
+    for (const config::SettingValue& value : setting.values) {
       expect(value.line != 0);
       expect(value.text.find('\0') == std::string::npos);
     }
@@ -90,17 +90,17 @@ void check_line(std::string_view error) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string text(data, data + size);
-  Configuration configuration;
+  config::Configuration configuration;
   try {
-    configuration = parse_configuration(text, "c.yaml");
+    configuration = config::parse_configuration(text, "c.yaml");
   } catch (const UsageError& error) {
     check_line(error.what());
     return 0;
   }
   check_values(configuration.defaults);
-  for (const ConfigSection& pod : configuration.pods) check_values(pod);
+  for (const config::ConfigSection& pod : configuration.pods) check_values(pod);
   if (!is_utf8(text)) return 0;  // a byte that is no UTF-8 is written as U+FFFD
   const std::string once = written(configuration);
-  expect(written(parse_configuration(once, "again")) == once);
+  expect(written(config::parse_configuration(once, "again")) == once);
   return 0;
 }

@@ -9,19 +9,20 @@
 #include "podrun/remote/environment.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  std::vector<podrun::Variable> variables;
+  std::vector<podrun::remote::Variable> variables;
   try {
-    variables = podrun::parse_env_file(std::string(data, data + size), "file");
+    variables = podrun::remote::parse_env_file(std::string(data, data + size), "file");
   } catch (const podrun::UsageError& error) {
     if (!std::string(error.what()).starts_with("file:")) std::abort();
     return 0;
   }
   std::string text;
-  for (const podrun::Variable& variable : variables) {
-    if (!podrun::is_variable_name(variable.name)) std::abort();
+  for (const podrun::remote::Variable& variable : variables) {
+    if (!podrun::remote::is_variable_name(variable.name)) std::abort();
     if (variable.value.find('\0') != std::string::npos) std::abort();
     text += variable.name + '=' + podrun::shell_quote(variable.value) + '\n';
   }
-  if (podrun::parse_env_file(text, "again") != variables) std::abort();  // nothing may be thrown either
+  if (podrun::remote::parse_env_file(text, "again") != variables)
+    std::abort();  // nothing may be thrown either
   return 0;
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Output in pieces of any size: the status and the bytes are those of any other split, nothing but one line
 // is missing, and little is held back. The first two bytes seed the split; the nonce is "n".
-#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <optional>
@@ -9,6 +8,8 @@
 #include <string_view>
 
 #include "podrun/remote/exit_line.hpp"
+
+#include "fuzz/pieces.hpp"
 
 namespace {
 
@@ -18,17 +19,15 @@ struct Read {
   bool operator==(const Read&) const = default;
 };
 
-template <typename NextSize>
-Read read(std::string_view bytes, NextSize next_size) {
+Read read_pieces(podrun::test::Pieces pieces) {
   constexpr std::size_t kMostHeld = 32;
-  podrun::ExitLineReader reader("n");
+  podrun::remote::ExitLineReader reader("n");
   Read result;
   std::size_t fed = 0;
-  while (!bytes.empty()) {
-    const std::size_t size = std::min(bytes.size(), next_size());
-    result.output += reader.feed(podrun::Chunk(std::string(bytes.substr(0, size)))).bytes();
-    bytes.remove_prefix(size);
-    fed += size;
+  while (!pieces.empty()) {
+    const std::string_view piece = pieces.next();
+    result.output += reader.feed(podrun::Chunk(std::string(piece))).bytes();
+    fed += piece.size();
     if (result.output.size() + kMostHeld < fed) std::abort();
   }
   result.output += reader.finish().bytes();
@@ -51,19 +50,14 @@ bool is_cut_from(const Read& read, const std::string& bytes) {
   return false;
 }
 
+void check(const Read& read, std::string_view bytes) {
+  if (!read.status && read.output != bytes) std::abort();
+  if (read.status && !is_cut_from(read, std::string(bytes))) std::abort();
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  if (size < 2) return 0;
-  const std::string bytes(data + 2, data + size);
-  unsigned state = data[0] * 256U + data[1];
-  const auto whole = read(bytes, [&] { return std::max<std::size_t>(bytes.size(), 1); });
-  const auto split = read(bytes, [&] {
-    state = state * 1103515245U + 12345U;
-    return std::size_t{1} + (state >> 16U) % 64;
-  });
-  if (whole != split) std::abort();
-  if (!whole.status && whole.output != bytes) std::abort();
-  if (whole.status && !is_cut_from(whole, bytes)) std::abort();
+  podrun::test::read_whole_and_split(data, size, read_pieces, check);
   return 0;
 }

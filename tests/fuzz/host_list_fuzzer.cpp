@@ -9,10 +9,10 @@
 #include <string_view>
 
 #include "podrun/base/error.hpp"
+#include "podrun/base/text.hpp"
 #include "podrun/config/described_hosts.hpp"
 #include "podrun/hosts/host_list.hpp"
 #include "podrun/hosts/host_pattern.hpp"
-#include "podrun/hosts/text.hpp"
 #include "podrun/hosts/tpu_metadata.hpp"
 
 #include "support/fake_probe.hpp"
@@ -21,9 +21,9 @@ namespace {
 
 template <typename Parse>
 void check(Parse parse) try {
-  const std::vector<podrun::Host> hosts = parse();
-  if (hosts.size() > podrun::kMaxHosts) std::abort();
-  for (const podrun::Host& host : hosts) {
+  const std::vector<podrun::hosts::Host> hosts = parse();
+  if (hosts.size() > podrun::hosts::kMaxHosts) std::abort();
+  for (const podrun::hosts::Host& host : hosts) {
     if (host.name.empty() || host.name.front() == '-' || host.user.starts_with('-')) std::abort();
     if (host.name.find_first_of("[]@/ ") != std::string::npos) std::abort();
     const std::string words = host.name + host.user;
@@ -34,12 +34,12 @@ void check(Parse parse) try {
 
 /// A worker is an address over the network, whatever the description says.
 void check_description(const std::string& text) try {
-  const std::optional<std::string> list = podrun::hosts_of_description(text);
+  const std::optional<std::string> list = podrun::config::hosts_of_description(text);
   if (!list) return;
-  const std::vector<podrun::Host> hosts = podrun::parse_hosts_file(*list, "standard input");
+  const std::vector<podrun::hosts::Host> hosts = podrun::hosts::parse_hosts_file(*list, "standard input");
   if (hosts.size() != static_cast<std::size_t>(std::count(list->begin(), list->end(), '\n'))) std::abort();
-  for (const podrun::Host& host : hosts) {
-    if (host.kind != podrun::HostKind::remote || !host.user.empty() || host.port != 0) std::abort();
+  for (const podrun::hosts::Host& host : hosts) {
+    if (host.kind != podrun::hosts::HostKind::remote || !host.user.empty() || host.port != 0) std::abort();
     if (host.name.find_first_not_of("0123456789abcdefABCDEF.:") != std::string::npos) std::abort();
   }
 } catch (const podrun::UsageError& error) {
@@ -53,10 +53,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string text(data, data + size);
   podrun::FakeProbe probe;
   probe.files["f"] = text;
-  check([&] { return podrun::parse_host_list({text}, "-H", probe); });
-  check([&] { return podrun::parse_hosts_file(text, "hosts"); });
-  check([&] { return podrun::parse_plain_list(text, "SLURM_JOB_NODELIST"); });
-  check([&] { return podrun::parse_endpoints(text, "metadata server"); });
+  check([&] { return podrun::hosts::parse_host_list({text}, "-H", probe); });
+  check([&] { return podrun::hosts::parse_hosts_file(text, "hosts"); });
+  check([&] { return podrun::hosts::parse_plain_list(text, "SLURM_JOB_NODELIST"); });
+  check([&] { return podrun::hosts::parse_endpoints(text, "metadata server"); });
   check_description(text);
   return 0;
 }

@@ -5,9 +5,9 @@
 #include <cstdlib>
 #include <string>
 
-#include "podrun/ssh/known_hosts.hpp"
+#include "podrun/ssh/host_keys/known_hosts.hpp"
 
-#include "support/known_hosts.hpp"
+#include "support/known_hosts_file.hpp"
 
 namespace {
 
@@ -18,24 +18,24 @@ void expect(bool condition) {
 }
 
 void forget(const std::string& text) {
-  const ForgottenKeys once = forget_keys(text, {{"a", 22}, {"b.c", 2222}});
+  const ssh::ForgottenKeys once = ssh::forget_keys(text, {{"a", 22}, {"b.c", 2222}});
   expect(once.text.size() <= text.size() && (once.removed == 0) == (once.text == text));
-  const ForgottenKeys twice = forget_keys(once.text, {{"a", 22}, {"b.c", 2222}});
+  const ssh::ForgottenKeys twice = ssh::forget_keys(once.text, {{"a", 22}, {"b.c", 2222}});
   expect(twice.removed == 0 && twice.text == once.text);
-  expect(KnownHostsFile(once.text, "f").hashed_keys_of("a").empty());
-  expect(forget_keys(text, {}).text == text);
+  expect(ssh::KnownHostsFile(once.text, "f").hashed_keys_of("a").empty());
+  expect(ssh::forget_keys(text, {}).text == text);
 }
 
-void add(const std::string& text, const std::string& host, std::uint16_t port, NameForm form) {
-  const HostKey key = test::test_key(1);
-  const auto file = std::make_shared<KnownHostsFile>(text, "f");
-  const KnownHosts hosts({file});
-  const KeyVerdict before = hosts.check(host, port, key).verdict;
-  const std::string line = file->add(known_hosts_name(host, port), key, form);
-  const KeyVerdict expected = before == KeyVerdict::revoked ? before : KeyVerdict::known;
+void add(const std::string& text, const std::string& host, std::uint16_t port, ssh::NameForm form) {
+  const ssh::HostKey key = test::test_key(1);
+  const auto file = std::make_shared<ssh::KnownHostsFile>(text, "f");
+  const ssh::KnownHosts hosts({file});
+  const ssh::KeyVerdict before = hosts.check(host, port, key).verdict;
+  const std::string line = file->add(ssh::known_hosts_name(host, port), key, form);
+  const ssh::KeyVerdict expected = before == ssh::KeyVerdict::revoked ? before : ssh::KeyVerdict::known;
   expect(hosts.check(host, port, key).verdict == expected);
   const std::string separator = text.empty() || text.ends_with('\n') ? "" : "\n";
-  const KnownHosts again({std::make_shared<KnownHostsFile>(text + separator + line, "f")});
+  const ssh::KnownHosts again({std::make_shared<ssh::KnownHostsFile>(text + separator + line, "f")});
   expect(again.check(host, port, key).verdict == expected);
 }
 
@@ -44,8 +44,8 @@ void add(const std::string& text, const std::string& host, std::uint16_t port, N
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string text(data, data + size);
   forget(text);
-  add(text, "b.c", 2222, NameForm::plain);
-  add(text, "a", 22, NameForm::hashed);
-  add("", text, 22, NameForm::plain);  // as a HostKeyAlias
+  add(text, "b.c", 2222, ssh::NameForm::plain);
+  add(text, "a", 22, ssh::NameForm::hashed);
+  add("", text, 22, ssh::NameForm::plain);  // as a HostKeyAlias
   return 0;
 }

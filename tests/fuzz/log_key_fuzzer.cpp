@@ -8,18 +8,18 @@
 #include <string>
 #include <string_view>
 
-#include "podrun/output/log_key.hpp"
+#include "podrun/output/log_key/log_key.hpp"
 
 namespace {
 
-using podrun::LogKey;
+using podrun::output::LogKey;
 
-const LogKey& host() {
-  static const LogKey key = [] {
-    podrun::Host host;
+const podrun::output::LogKey& host() {
+  static const podrun::output::LogKey key = [] {
+    podrun::hosts::Host host;
     host.label = 5;
     host.name = "tpu-3.c.internal";
-    return LogKey(host, 3, {"10.0.0.3", "2001:db8::3"});
+    return podrun::output::LogKey(host, 3, {"10.0.0.3", "2001:db8::3"});
   }();
   return key;
 }

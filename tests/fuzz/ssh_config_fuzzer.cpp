@@ -7,7 +7,7 @@
 #include <string>
 
 #include "podrun/base/error.hpp"
-#include "podrun/ssh/config.hpp"
+#include "podrun/ssh/config/ssh_config.hpp"
 
 #include "support/fake_config_world.hpp"
 
@@ -19,16 +19,16 @@ void expect(bool condition) {
   if (!condition) std::abort();
 }
 
-std::optional<SshSettings> settings_for(const std::string& text, const Host& host,
-                                        const SshCommandLine& line) {
+std::optional<ssh::SshSettings> settings_for(const std::string& text, const hosts::Host& host,
+                                             const ssh::SshCommandLine& line) {
   test::FakeConfigWorld fake;
   fake.files["/home/me/.ssh/config"] = text;
   fake.files["/home/me/.ssh/more"] = text.substr(text.size() / 2);
   try {
-    SshConfig config(fake.world(), line);
-    SshSettings settings = config.settings_for(host);
+    ssh::SshConfig config(fake.world(), line);
+    ssh::SshSettings settings = config.settings_for(host);
     expect(!settings.host_name.empty() && !settings.user.empty() && settings.port != 0);
-    const SshSettings again = config.settings_for(host);
+    const ssh::SshSettings again = config.settings_for(host);
     expect(again.host_name == settings.host_name && again.identity_files == settings.identity_files);
     expect(settings.proxy_command.empty() || settings.proxy_jump.empty());
     return settings;
@@ -41,7 +41,7 @@ std::optional<SshSettings> settings_for(const std::string& text, const Host& hos
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string text(data, data + size);
-  const Host host = {.name = "host", .user = "listed"};
+  const hosts::Host host = {.name = "host", .user = "listed"};
   const auto plain = settings_for(text, host, {});
   const auto with_option = settings_for(text, host, {.options = {"HostName=10.0.0.1", "Port=7"}});
   if (plain) expect(plain->user == "listed");

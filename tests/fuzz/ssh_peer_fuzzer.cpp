@@ -22,9 +22,9 @@
 #include <asio/co_spawn.hpp>
 #include <asio/io_context.hpp>
 
-#include "podrun/run/summary.hpp"
-#include "podrun/ssh/algorithms.hpp"
-#include "podrun/ssh/transport.hpp"
+#include "podrun/report/failure_words.hpp"
+#include "podrun/ssh/config/algorithms.hpp"
+#include "podrun/ssh/transport/transport.hpp"
 
 namespace {
 
@@ -77,20 +77,21 @@ class Peer {
   std::array<int, 2> ends_{};
 };
 
-asio::awaitable<void> connect(std::optional<podrun::Transport>& transport) {
+asio::awaitable<void> connect(std::optional<podrun::ssh::Transport>& transport) {
   for (const auto option : {SSH_OPTIONS_CIPHERS_C_S, SSH_OPTIONS_CIPHERS_S_C})
-    transport->set(option, std::string(podrun::kCiphers));
+    transport->set(option, std::string(podrun::ssh::kCiphers));
   for (const auto option : {SSH_OPTIONS_HMAC_C_S, SSH_OPTIONS_HMAC_S_C})
-    transport->set(option, std::string(podrun::kMacs));
-  transport->set(SSH_OPTIONS_KEY_EXCHANGE, std::string(podrun::kKexAlgorithms));
-  transport->set(SSH_OPTIONS_HOSTKEYS, std::string(podrun::kHostKeyAlgorithms));
+    transport->set(option, std::string(podrun::ssh::kMacs));
+  transport->set(SSH_OPTIONS_KEY_EXCHANGE, std::string(podrun::ssh::kKexAlgorithms));
+  transport->set(SSH_OPTIONS_HOSTKEYS, std::string(podrun::ssh::kHostKeyAlgorithms));
   co_await transport->connect();
 }
 
-void check(const podrun::Failure& failure) {
+void check(const podrun::link::Failure& failure) {
   constexpr std::size_t kLongest = 2000;
-  const std::string text = podrun::describe(failure);
-  expect(!failure.stage.empty() && !failure.what.empty() && text.size() < kLongest);
+  const std::string text = podrun::report::describe(failure);
+  expect(failure.stage != podrun::link::Stage::none && !podrun::report::reason(failure).empty() &&
+         text.size() < kLongest);
   expect(std::none_of(text.begin(), text.end(), [](unsigned char c) { return c < ' ' || c == 0x7F; }));
 }
 
@@ -104,20 +105,21 @@ void run(asio::io_context& context) {
 void serve(std::string_view bytes, unsigned state, unsigned stop_after) {
   const Peer peer;
   asio::io_context context(1);
-  std::optional<podrun::Transport> transport;
+  std::optional<podrun::ssh::Transport> transport;
   transport.emplace(context.get_executor(), peer.clients_end());
   bool ended = false;
   asio::co_spawn(context, connect(transport), [&](const std::exception_ptr& error) {
     ended = true;
     try {
       if (error) std::rethrow_exception(error);
-    } catch (const podrun::HostError& refused) {
+    } catch (const podrun::link::HostError& refused) {
       check(refused.failure());
     }
   });
   run(context);
   for (unsigned pieces = 0; !bytes.empty() && !ended; ++pieces) {
-    if (pieces == stop_after) transport->stop({"stage", "stopped"});
+    if (pieces == stop_after)
+      transport->stop({.stage = podrun::link::Stage::login, .cause = podrun::link::Cause::cancelled});
     state = state * 1103515245U + 12345U;
     const std::size_t most = std::size_t{1} << ((state >> 16U) % 12);
     const std::size_t sent = peer.send(bytes.substr(0, most));

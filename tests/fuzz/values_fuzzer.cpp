@@ -17,7 +17,7 @@
 #include "podrun/base/rank_set.hpp"
 #include "podrun/hosts/narrowing.hpp"
 #include "podrun/hosts/tpu_metadata.hpp"
-#include "podrun/ssh/proxy_jump.hpp"
+#include "podrun/ssh/config/proxy_jump.hpp"
 
 #include "support/fake_probe.hpp"
 
@@ -50,16 +50,17 @@ void check_ranks(const std::string& text) {
   ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
   expect(again == ranks && ranks.back() < 1'000'000);
 
-  std::vector<Host> hosts = {{.label = 0, .name = "a"}, {.label = 3, .name = "b"}, {.label = 5, .name = "c"}};
-  narrow(hosts, {}, text);
+  std::vector<hosts::Host> hosts = {
+      {.label = 0, .name = "a"}, {.label = 3, .name = "b"}, {.label = 5, .name = "c"}};
+  hosts::narrow(hosts, {}, text);
   expect(hosts.size() == ranks.size());
   for (std::size_t i = 0; i < hosts.size(); ++i) expect(hosts[i].label == ranks[i]);
 }
 
 void check_proxy_jump(const std::string& text) {
-  const std::vector<Host> hops = parse_proxy_jump(text);
+  const std::vector<hosts::Host> hops = ssh::parse_proxy_jump(text);
   std::string written;
-  for (const Host& hop : hops) {
+  for (const hosts::Host& hop : hops) {
     expect(!hop.name.empty() && hop.name.front() != '-');
     expect(hop.name.find_first_of(" /[],@") == std::string::npos);
     for (const std::string& word : {hop.name, hop.user})
@@ -69,28 +70,28 @@ void check_proxy_jump(const std::string& text) {
     written += fmt::format("[{}]", hop.name);
     if (hop.port != 0) written += fmt::format(":{}", hop.port);
   }
-  expect(parse_proxy_jump(written) == hops);
+  expect(ssh::parse_proxy_jump(written) == hops);
 }
 
 void check_tpu_env(const std::string& text) {
-  const std::map<std::string, std::string> variables = parse_tpu_env(text);
+  const std::map<std::string, std::string> variables = hosts::parse_tpu_env(text);
   std::string written;
   for (const auto& [name, value] : variables) {
     expect((name + value).find('\n') == std::string::npos);
     written += fmt::format("TPU_{}: '{}'\n", name, value);
   }
-  expect(parse_tpu_env(written) == variables);
+  expect(hosts::parse_tpu_env(written) == variables);
 
   const auto page = [](const std::string& body) {
-    return HttpAnswer{.status = 200, .flavor = "Google", .body = body};
+    return hosts::HttpAnswer{.status = 200, .flavor = "Google", .body = body};
   };
   const std::string base = "http://server/computeMetadata/v1/instance/attributes/";
   FakeProbe probe;
   probe.variables["GCE_METADATA_HOST"] = "server";
   probe.pages[base + "worker-network-endpoints"] = page("10.0.0.1,10.0.0.2");
   probe.pages[base + "tpu-env"] = page(text);
-  std::vector<Attempt> tried;
-  const auto listing = ask_metadata(probe, tried);
+  std::vector<hosts::Attempt> tried;
+  const auto listing = hosts::ask_metadata(probe, tried);
   expect(listing && listing->hosts.size() == 2 && listing->own_rank.value_or(0) < 2);
 }
 

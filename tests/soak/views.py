@@ -100,7 +100,7 @@ def events(out, _err, hosts):
         assert event["event"] != "summary" or exits == len(hosts), f"{exits} events \"exit\" for {len(hosts)} hosts"
         if event["event"] == "line":
             data = base64.b64decode(event["b64"]) if "b64" in event else event["text"].encode()
-            shown[event["rank"], event["stream"]].append(data if "end" in event else data + b"\n")
+            shown[event["worker"], event["stream"]].append(data if "end" in event else data + b"\n")
     return {place: Bytes(b"".join(parts)) for place, parts in shown.items()}
 
 

@@ -16,8 +16,8 @@
 #include <asio/use_awaitable.hpp>
 #include <asio/write.hpp>
 
-#include "podrun/ssh/agent.hpp"
-#include "podrun/ssh/key_blob.hpp"
+#include "podrun/ssh/auth/agent.hpp"
+#include "podrun/ssh/host_keys/key_blob.hpp"
 
 #include "support/temp_directory.hpp"
 
@@ -25,7 +25,8 @@ namespace podrun::test {
 
 inline const std::string kListRequest = "\x0b";
 inline const std::string kRefused = "\x05";
-inline const std::string kSigned = "\x0e" + wire_string(wire_string("ssh-ed25519") + wire_string("by me"));
+inline const std::string kSigned =
+    "\x0e" + ssh::wire_string(ssh::wire_string("ssh-ed25519") + ssh::wire_string("by me"));
 
 /// An agent in the hand of the test: gives the next connection the next of its answers, as raw bytes.
 class FakeAgent {
@@ -39,7 +40,7 @@ class FakeAgent {
 
   std::string socket() const { return directory_.path("socket"); }
   /// What the next connection is told, framed. An empty text: nothing, for ever.
-  void will_say(const std::string& message) { answers_.push_back(wire_string(message)); }
+  void will_say(const std::string& message) { answers_.push_back(ssh::wire_string(message)); }
   void will_say_bytes(const std::string& bytes) { answers_.push_back(bytes); }
   void will_say_nothing() { answers_.emplace_back(); }
 
@@ -65,7 +66,7 @@ class FakeAgent {
   asio::awaitable<void> serve(Socket socket) {
     std::array<char, 4> header{};
     co_await asio::async_read(socket, asio::buffer(header), asio::use_awaitable);
-    std::string request(WireReader({header.data(), header.size()}).number(), '\0');
+    std::string request(ssh::WireReader({header.data(), header.size()}).number(), '\0');
     co_await asio::async_read(socket, asio::buffer(request), asio::use_awaitable);
     requests.push_back(request);
     std::string answer = std::move(answers_.front());

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "podrun/ssh/config_world.hpp"
-#include "podrun/ssh/pattern.hpp"
+#include "podrun/ssh/config/pattern.hpp"
+#include "podrun/ssh/config/ssh_config_world.hpp"
 
 namespace podrun::test {
 
@@ -19,8 +19,8 @@ struct FakeConfigWorld {
   std::vector<std::string> commands;                   ///< those that were run
 
   /// It must not outlive this.
-  ConfigWorld world() {
-    ConfigWorld world;
+  ssh::ConfigWorld world() {
+    ssh::ConfigWorld world;
     world.home = "/home/me";
     world.user = "me";
     world.user_id = "1000";
@@ -29,11 +29,11 @@ struct FakeConfigWorld {
     world.home_of = [](const std::string& user) {
       return user == "other" ? std::optional<std::string>("/home/other") : std::nullopt;
     };
-    world.read = [this](const std::string& path, FileTrust) { return find(files, path); };
+    world.read = [this](const std::string& path, ssh::FileTrust) { return find(files, path); };
     world.glob = [this](const std::string& pattern) {
       std::vector<std::string> paths;
       for (const auto& [path, text] : files) {
-        if (matches_pattern(path, pattern)) paths.push_back(path);
+        if (ssh::matches_pattern(path, pattern)) paths.push_back(path);
       }
       return paths;
     };

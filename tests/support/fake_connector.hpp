@@ -18,21 +18,25 @@
 // Hosts that live in memory: each does what its script says and records what was done to it.
 namespace podrun::test {
 
-inline StreamEvent out(std::string text) { return Received{StreamId::out, Chunk(std::move(text))}; }
-inline StreamEvent err(std::string text) { return Received{StreamId::err, Chunk(std::move(text))}; }
-using StreamEvents = std::vector<StreamEvent>;
+inline link::StreamEvent out(std::string text) {
+  return link::Received{StreamId::out, Chunk(std::move(text))};
+}
+inline link::StreamEvent err(std::string text) {
+  return link::Received{StreamId::err, Chunk(std::move(text))};
+}
+using StreamEvents = std::vector<link::StreamEvent>;
 
 /// A program's end of the pipes in the hand of the test.
-class FakeStream : public Stream {
+class FakeStream : public link::Stream {
  public:
   explicit FakeStream(const asio::any_io_executor& executor) : readable_(executor), writable_(executor) {}
 
-  void say(StreamEvent event) {
+  void say(link::StreamEvent event) {
     events_.push_back(std::move(event));
     readable_.notify();
   }
   void say(const StreamEvents& events) {
-    for (const StreamEvent& event : events) say(event);
+    for (const link::StreamEvent& event : events) say(event);
   }
   /// From now on it reads this many chunks more.
   void take(std::size_t chunks) {
@@ -43,14 +47,14 @@ class FakeStream : public Stream {
 
   const std::string& written() const { return written_; }
   bool input_ended() const { return input_ended_; }
-  const std::optional<Failure>& stopped() const { return stopped_; }
+  const std::optional<link::Failure>& stopped() const { return stopped_; }
   std::size_t unread() const { return events_.size(); }
 
-  asio::awaitable<StreamEvent> next() override {
+  asio::awaitable<link::StreamEvent> next() override {
     for (;;) {
       if (stopped_) co_return *stopped_;
       if (!events_.empty()) {
-        const StreamEvent event = std::move(events_.front());
+        const link::StreamEvent event = std::move(events_.front());
         events_.pop_front();
         co_return event;
       }
@@ -70,7 +74,7 @@ class FakeStream : public Stream {
     writable_.notify();
     on_end_of_input();
   }
-  void stop(Failure failure) override {
+  void stop(link::Failure failure) override {
     if (stopped_) return;
     stopped_ = std::move(failure);
     readable_.notify();
@@ -85,11 +89,11 @@ class FakeStream : public Stream {
  private:
   Event readable_;
   Event writable_;
-  std::deque<StreamEvent> events_;
+  std::deque<link::StreamEvent> events_;
   std::size_t room_ = static_cast<std::size_t>(-1);
   std::string written_;
   bool input_ended_ = false;
-  std::optional<Failure> stopped_;
+  std::optional<link::Failure> stopped_;
 };
 
 /// Supervisor and feeder: say hello, then answer to lines and to the end of the input as the script says.
@@ -108,7 +112,7 @@ class ScriptedStream final : public FakeStream {
   /// Goes by itself once it is ready.
   void set_early_go(std::string text) { early_ = std::move(text); }
 
-  /// What it was told: `go`, `hold`, `sig INT`, `heartbeat`, `end of input`.
+  /// What it was told: `go`, `suspended`, `sig INT`, `heartbeat`, `end of input`.
   const std::vector<std::string>& told() const { return told_; }
   /// The text behind `go`.
   const std::string& command() const { return command_; }
@@ -139,27 +143,31 @@ class ScriptedStream final : public FakeStream {
 
 struct FakeHost {
   // What it does.
-  std::deque<Failure> stumbles;    ///< open() fails once with each of them, before anything else
-  std::optional<Failure> refuses;  ///< open() fails
-  bool connects = true;            ///< else open() lasts until it is stopped
-  bool greets = true;              ///< else the supervisor says nothing of its own
-  std::string noise;               ///< before the hello
+  std::deque<link::Failure> stumbles;    ///< open() fails once with each of them, before anything else
+  std::optional<link::Failure> refuses;  ///< open() fails
+  bool connects = true;                  ///< else open() lasts until it is stopped
+  bool greets = true;                    ///< else the supervisor says nothing of its own
+  std::string noise;                     ///< before the hello
   std::string hello = "ready - - - - /run";
   std::string output;  ///< in one piece with the hello
   std::map<std::string, StreamEvents> answers;
-  StreamEvents feeder_end = {Exited{0}, Closed{}};
-  std::map<std::string, StreamEvents> rest_answers = {{"end of input", {Exited{0}, Closed{}}}};
+  StreamEvents feeder_end = {link::Exited{0}, link::Closed{}};
+  std::map<std::string, StreamEvents> rest_answers = {{"end of input", {link::Exited{0}, link::Closed{}}}};
   std::string holders;        ///< of its open output, a line each
   bool runs_helpers = true;   ///< else starting a second program lasts until the link is stopped
   bool names_holders = true;  ///< else that program says nothing
   bool mixes_statuses = false;
+  bool starts_programs = true;      ///< else exec() lasts until it is stopped
+  bool hangs_up = false;            ///< a connection that was made is broken; the next one is not
+  bool hangs_up_unnoticed = false;  ///< the same, but only exec() tells
 
   // What was done to it.
   bool opened = false;
+  std::size_t logins = 0;
   std::size_t attempts = 0;  ///< links that there have been
   std::size_t links = 0;     ///< that there are now
-  std::optional<Failure> stopped;
-  std::vector<Program> programs;
+  std::optional<link::Failure> stopped;
+  std::vector<link::Program> programs;
   std::shared_ptr<ScriptedStream> supervisor;
   std::shared_ptr<ScriptedStream> feeder;
   std::shared_ptr<ScriptedStream> asked;  ///< who holds its output
@@ -170,7 +178,7 @@ struct FakeHost {
   }
 };
 
-class FakeLink final : public Link {
+class FakeLink final : public link::Link {
  public:
   FakeLink(asio::any_io_executor executor, FakeHost& host)
       : executor_(std::move(executor)), host_(host), woken_(executor_) {
@@ -182,14 +190,20 @@ class FakeLink final : public Link {
   asio::awaitable<void> open() override {
     host_.opened = true;
     if (!host_.stumbles.empty()) {
-      const Failure failure = host_.stumbles.front();
+      const link::Failure failure = host_.stumbles.front();
       host_.stumbles.pop_front();
-      throw HostError(failure);
+      throw link::HostError(failure);
     }
-    if (host_.refuses) throw HostError(*host_.refuses);
+    if (host_.refuses) throw link::HostError(*host_.refuses);
     if (!host_.connects) co_await until_stopped();
+    host_.hangs_up = host_.hangs_up_unnoticed = false;
+    opened_ = true;
+    ++host_.logins;
   }
-  asio::awaitable<std::shared_ptr<Stream>> exec(Program program) override {
+  asio::awaitable<std::shared_ptr<link::Stream>> exec(link::Program program) override {
+    if (host_.hangs_up || host_.hangs_up_unnoticed)
+      throw link::HostError({link::Stage::connection, link::Cause::reset});
+    if (!host_.starts_programs) co_await until_stopped();
     host_.programs.push_back(program);
     const std::string& nonce = program.arguments.front();
     if (std::exchange(prepared_, true) && !host_.runs_helpers) co_await until_stopped();
@@ -204,11 +218,11 @@ class FakeLink final : public Link {
         host_.asked = holders;
         if (!host_.names_holders) co_return holders;
         holders->greet("ready - - - - ", "", host_.holders);
-        holders->say({Exited{0}, Closed{}});
+        holders->say({link::Exited{0}, link::Closed{}});
         co_return holders;
       }
       default: {
-        if (program.arguments.at(kSupervisorArguments - 1) == "r") {
+        if (program.arguments.at(kSupervisorArguments - 1) == "rest") {
           host_.rest = make(nonce, host_.rest_answers);
           host_.rest->greet("ready - - - - ");
           co_return host_.rest;
@@ -222,7 +236,8 @@ class FakeLink final : public Link {
     }
   }
   bool mixes_statuses() const override { return host_.mixes_statuses; }
-  void stop(Failure failure) override {
+  bool is_connected() const override { return opened_ && !stopped_ && !host_.hangs_up; }
+  void stop(link::Failure failure) override {
     if (!stopped_) host_.stopped = stopped_ = std::move(failure);
     woken_.notify();
   }
@@ -234,7 +249,7 @@ class FakeLink final : public Link {
 
   asio::awaitable<void> until_stopped() {
     while (!stopped_) co_await woken_.wait();
-    throw HostError(*stopped_);
+    throw link::HostError(*stopped_);
   }
   std::shared_ptr<ScriptedStream> make(const std::string& nonce,
                                        const std::map<std::string, StreamEvents>& answers) {
@@ -244,17 +259,18 @@ class FakeLink final : public Link {
   asio::any_io_executor executor_;
   FakeHost& host_;
   Event woken_;
+  bool opened_ = false;
   bool prepared_ = false;  ///< has its first program
-  std::optional<Failure> stopped_;
+  std::optional<link::Failure> stopped_;
 };
 
 /// Leads each host to the fake one with the number of its label. These must outlive it and its links.
-class FakeConnector final : public Connector {
+class FakeConnector final : public link::Connector {
  public:
   FakeConnector(asio::any_io_executor executor, std::vector<FakeHost>& hosts)
       : executor_(std::move(executor)), hosts_(hosts) {}
 
-  std::unique_ptr<Link> link(const Host& host) override {
+  std::unique_ptr<link::Link> link(const hosts::Host& host) override {
     return std::make_unique<FakeLink>(executor_, hosts_.at(host.label));
   }
 

@@ -22,9 +22,9 @@
 namespace podrun::test {
 
 /// A link whose /bin/sh is this shell, here on this machine.
-class ShellLink : public Link {
+class ShellLink : public link::Link {
  public:
-  ShellLink(asio::any_io_executor executor, std::vector<std::string> shell, ProcessOptions child)
+  ShellLink(asio::any_io_executor executor, std::vector<std::string> shell, local::ProcessOptions child)
       : executor_(std::move(executor)), shell_(std::move(shell)), child_(std::move(child)) {}
 
   /// sh text that runs before a program, as an rc file may.
@@ -33,21 +33,21 @@ class ShellLink : public Link {
   bool has_statuses_of_its_own = false;
 
   asio::awaitable<void> open() override { co_return; }
-  void stop(Failure) override {}
+  void stop(link::Failure) override {}
   bool mixes_statuses() const override { return has_statuses_of_its_own; }
-  asio::awaitable<std::shared_ptr<Stream>> exec(Program program) override {
-    ProcessOptions options = child_;
+  asio::awaitable<std::shared_ptr<link::Stream>> exec(link::Program program) override {
+    local::ProcessOptions options = child_;
     options.arguments = shell_;
     program.script = Chunk(before + std::string(program.script.bytes()));
-    const auto stream = spawn_process(executor_, std::move(options));
-    co_await send_program(*stream, program);
+    const auto stream = local::spawn_process(executor_, std::move(options));
+    co_await link::send_program(*stream, program);
     co_return stream;
   }
 
  private:
   asio::any_io_executor executor_;
   std::vector<std::string> shell_;
-  ProcessOptions child_;
+  local::ProcessOptions child_;
 };
 
 /// A host with nothing in its PATH but sh and what the script says it needs (so no setsid, pkill, ps or
@@ -55,7 +55,7 @@ class ShellLink : public Link {
 class TestHost {
  public:
   explicit TestHost(Shell shell) : shell_(std::move(shell)) {
-    supervision_.mark = random_id() + ".0.";
+    supervision_.mark = remote::random_id() + ".0.";
     supervision_.grace = std::chrono::seconds(1);
     supervision_.orphan_timeout = std::chrono::seconds(60);
     for (const std::string tool : {"sh", "grep", "sleep", "ls", "mkdir", "mkfifo", "rm", "tee"})
@@ -65,16 +65,16 @@ class TestHost {
 
   const Shell& shell() const { return shell_; }
   const TempDirectory& directory() const { return directory_; }
-  Supervision& supervision() { return supervision_; }
+  remote::Supervision& supervision() { return supervision_; }
 
   std::unique_ptr<ShellLink> link(const asio::any_io_executor& executor,
                                   std::vector<std::string> start_with = {}) const {
     start_with.insert(start_with.end(), shell_.words.begin(), shell_.words.end());
     return std::make_unique<ShellLink>(
         executor, std::move(start_with),
-        ProcessOptions{.environment = {"PATH=" + tools_.path(), "SHELL=/bin/sh", "LANG=C.UTF-8",
-                                       "HOME=" + directory_.path(), "TMPDIR=" + directory_.path(),
-                                       "OF_TEST=" + supervision_.mark}});
+        local::ProcessOptions{.environment = {"PATH=" + tools_.path(), "SHELL=/bin/sh", "LANG=C.UTF-8",
+                                              "HOME=" + directory_.path(), "TMPDIR=" + directory_.path(),
+                                              "OF_TEST=" + supervision_.mark}});
   }
 
   /// The words of each process that the run has left, the supervisor's own included.
@@ -110,9 +110,9 @@ class TestHost {
   Shell shell_;
   TempDirectory tools_;
   TempDirectory directory_;
-  Supervision supervision_;
+  remote::Supervision supervision_;
 };
 
-inline asio::awaitable<void> drop(Received) { co_return; }
+inline asio::awaitable<void> drop(link::Received) { co_return; }
 
 }  // namespace podrun::test

@@ -4,7 +4,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "podrun/ssh/key_blob.hpp"
+#include "podrun/ssh/host_keys/key_blob.hpp"
 
 #include "support/run_shell.hpp"
 #include "support/temp_directory.hpp"
@@ -39,7 +39,7 @@ inline std::string make_certificate(const TempDirectory& directory, const std::s
 
 /// The key or certificate in such a file.
 inline std::string blob_in(const TempDirectory& directory, const std::string& name) {
-  return read_public_key(directory.read(name)).value_or("no key in " + name);
+  return ssh::read_public_key(directory.read(name)).value_or("no key in " + name);
 }
 
 }  // namespace podrun::test

@@ -9,15 +9,17 @@
 #include <fmt/format.h>
 
 #include "podrun/link/link.hpp"
+#include "podrun/report/failure_words.hpp"
 
 namespace podrun::test {
 
 /// `exit 3`, `signal 9`, `closed`, `stage: what`
-inline std::string describe(const StreamEvent& event) {
-  if (const auto* exited = std::get_if<Exited>(&event)) return fmt::format("exit {}", exited->status);
-  if (const auto* signaled = std::get_if<Signaled>(&event)) return fmt::format("signal {}", signaled->signal);
-  if (const auto* failure = std::get_if<Failure>(&event)) return failure->stage + ": " + failure->what;
-  return std::holds_alternative<Closed>(event) ? "closed" : "output";
+inline std::string describe(const link::StreamEvent& event) {
+  if (const auto* exited = std::get_if<link::Exited>(&event)) return fmt::format("exit {}", exited->status);
+  if (const auto* signaled = std::get_if<link::Signaled>(&event))
+    return fmt::format("signal {}", signaled->signal);
+  if (const auto* failure = std::get_if<link::Failure>(&event)) return report::describe(*failure);
+  return std::holds_alternative<link::Closed>(event) ? "closed" : "output";
 }
 
 /// Collects what a Stream or a Supervised gives.
@@ -49,13 +51,13 @@ class StreamReader {
 
  private:
   asio::awaitable<void> step() {
-    const StreamEvent event = co_await source_.next();
-    if (const auto* output = std::get_if<Received>(&event)) {
+    const link::StreamEvent event = co_await source_.next();
+    if (const auto* output = std::get_if<link::Received>(&event)) {
       (output->stream == StreamId::out ? out_ : err_) += output->bytes.bytes();
       co_return;
     }
     end_ += (end_.empty() ? "" : ", ") + describe(event);
-    ended_ = std::holds_alternative<Closed>(event) || std::holds_alternative<Failure>(event);
+    ended_ = std::holds_alternative<link::Closed>(event) || std::holds_alternative<link::Failure>(event);
   }
 
   Source& source_;

@@ -7,8 +7,8 @@
 
 namespace podrun {
 
-/// Gives an open descriptor to an object of asio's, which closes it at its end; after an error (epoll has no
-/// room for it, for example) it is closed. `protocol`: for sockets.
+/// Hands an open descriptor to an asio object, which closes it when destroyed. After an error (epoll has no
+/// room for it, for example) the descriptor is closed. `protocol`: for sockets.
 template <typename Object, typename... Protocol>
 std::error_code adopt(Object& object, int descriptor, const Protocol&... protocol) {
   std::error_code error;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// A few threads for calls that may block. They are never joined, because a call may never return.
 #include "podrun/base/blocking_pool.hpp"
 
 #include <algorithm>
@@ -18,8 +19,8 @@
 
 namespace podrun {
 
-/// Held by the pool, its threads and what they post. Once it is closed it has no context, so that no thread
-/// can be the one that destroys the context, or post to it when it is gone.
+/// Shared by the pool, its threads and what they post. close() takes the context away, so no thread can
+/// destroy it, or post to it after its end.
 class BlockingPool::State : public std::enable_shared_from_this<State> {
  public:
   State(std::shared_ptr<asio::io_context> context, std::size_t threads)
@@ -38,7 +39,7 @@ class BlockingPool::State : public std::enable_shared_from_this<State> {
   }
 
   void close() {
-    std::shared_ptr<asio::io_context> context;  // goes last: what the jobs hold may live on it
+    std::shared_ptr<asio::io_context> context;  // destroyed last: what the jobs hold may live on it
     std::deque<Job> queue;
     const auto waiting = std::exchange(waiting_, {});
     guard_.reset();
@@ -56,7 +57,7 @@ class BlockingPool::State : public std::enable_shared_from_this<State> {
     std::function<void()> work;
   };
 
-  /// Where no further thread can be had, the others do the work; the mutex is held.
+  /// If no further thread can be started, the existing threads do the work. The mutex must be locked.
   void start_thread() {
     try {
       std::thread(serve, shared_from_this()).detach();
@@ -88,7 +89,7 @@ class BlockingPool::State : public std::enable_shared_from_this<State> {
     queue_.pop_front();
     return job;
   }
-  /// The work goes along, so that what it holds is let go of on the context.
+  /// Posts the job too, so that what it holds is destroyed on the context's thread.
   void report(Job job, std::exception_ptr error) {
     const std::lock_guard lock(mutex_);
     --busy_;
@@ -115,7 +116,8 @@ class BlockingPool::State : public std::enable_shared_from_this<State> {
   std::map<std::uint64_t, std::function<void()>> waiting_;  ///< what to call, by the job's number
   std::optional<asio::executor_work_guard<asio::io_context::executor_type>> guard_;
 
-  // Used on all threads. The pool's own thread reads context_ without the lock: only that thread writes it.
+  // Used on all threads. The context's thread reads context_ without the lock, because only that thread
+  // writes it.
   std::mutex mutex_;
   std::condition_variable ready_;
   std::shared_ptr<asio::io_context> context_;  ///< none: closed

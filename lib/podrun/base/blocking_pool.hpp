@@ -9,22 +9,20 @@
 
 namespace podrun {
 
-/// Runs work that may block (a name look-up, an agent, key derivation) on a few threads that nobody joins: a
-/// name server that never answers does not keep podrun from leaving. Used and destroyed on the context's
-/// thread.
+/// Runs work that may block (a name look-up, an agent, key derivation) on a few threads that are never
+/// joined, so a name server that never answers cannot delay podrun's exit. Use and destroy it on the
+/// context's thread.
 class BlockingPool {
  public:
-  /// At most `threads` of them, each started when it is needed.
+  /// Starts at most `threads` threads, each when it is needed.
   BlockingPool(std::shared_ptr<asio::io_context> context, std::size_t threads);
   BlockingPool(const BlockingPool&) = delete;
   BlockingPool& operator=(const BlockingPool&) = delete;
-  /// Waits for nothing: work that has not begun is dropped, `done` is not called any more, the context is let
-  /// go of.
+  /// Does not wait: drops work that has not begun, no longer calls `done`, and releases the context.
   ~BlockingPool();
 
-  /// Runs `work` on a thread, then `done` on the context, which meanwhile does not run out of work. What
-  /// `work` throws is thrown on the context instead. Throws std::system_error where not one thread can be
-  /// had.
+  /// Runs `work` on a thread, then `done` on the context, and keeps the context busy until then. An exception
+  /// of `work` is thrown on the context. Throws std::system_error if no thread can be started.
   void run(std::function<void()> work, std::function<void()> done);
 
  private:

@@ -12,7 +12,7 @@ namespace podrun {
 /// Shared immutable bytes: copying a Chunk copies a pointer, so broadcast and output never copy per host.
 class Chunk {
  public:
-  /// Bytes in one chunk at the most.
+  /// The most bytes in one chunk.
   static constexpr std::size_t kMaxSize = 32 * 1024;
 
   Chunk() = default;

@@ -6,7 +6,7 @@
 namespace podrun {
 
 /// A run that cannot start: wrong usage or unreadable input. Caught once, in main: one line on stderr, exit
-/// status 2. Reads `where: what "value" (what to do)`, lower case, without a full stop.
+/// status 2. Its text is `where: what "value" (what to do)`, in lower case, without a full stop.
 class UsageError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

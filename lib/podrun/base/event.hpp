@@ -3,15 +3,12 @@
 
 #include <asio/any_io_executor.hpp>
 #include <asio/awaitable.hpp>
-#include <asio/redirect_error.hpp>
 #include <asio/steady_timer.hpp>
-#include <asio/use_awaitable.hpp>
 
 namespace podrun {
 
-/// Wakes the coroutine that waits for it; a notify without a waiter is remembered, so no wake-up is lost.
-/// For one waiter, on one thread. (A timer that never expires: cancelling it wakes. asio 1.22 has nothing
-/// lighter.)
+/// Wakes the coroutine that waits for it. A notify without a waiter is remembered. For one waiter, on one
+/// thread. The timer never expires; cancelling it wakes the waiter (asio 1.22 has nothing lighter).
 class Event {
  public:
   explicit Event(const asio::any_io_executor& executor)
@@ -21,13 +18,7 @@ class Event {
     notified_ = true;
     timer_.cancel();
   }
-  asio::awaitable<void> wait() {
-    if (!notified_) {
-      std::error_code cancelled;
-      co_await timer_.async_wait(asio::redirect_error(asio::use_awaitable, cancelled));
-    }
-    notified_ = false;
-  }
+  asio::awaitable<void> wait();
 
  private:
   asio::steady_timer timer_;

@@ -5,7 +5,7 @@
 
 namespace podrun {
 
-/// Whether a system call failed since too much is in use at this moment: descriptors, memory.
+/// Whether a system call failed because a resource is used up at the moment: descriptors or memory.
 constexpr bool is_exhaustion(int error) {
   return error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM;
 }

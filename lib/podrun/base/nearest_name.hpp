@@ -8,8 +8,9 @@
 
 namespace podrun {
 
-/// The name that `slip` is a slip of, in any case: the one with the fewest letters put in, taken out or
-/// changed, at most half of them; nothing when none is so near.
+/// The name that `slip` was probably meant to be, in upper or lower case: the one that needs the fewest
+/// inserted, deleted or changed letters. Nothing if every name needs more than half as many as `slip` has
+/// letters.
 std::optional<std::string> nearest_name(std::string_view slip, const std::vector<std::string_view>& names);
 
 }  // namespace podrun

@@ -5,8 +5,8 @@
 
 namespace podrun {
 
-/// Whether the group is this user's own and has no other member, as Debian gives each user one: what only
-/// it may write, nobody else writes. False where either is unknown.
+/// Whether this is the user's own group without other members, as Debian creates for each user: only the user
+/// can write what the group may write. False if the user or the group is unknown.
 bool is_private_group(gid_t group, uid_t user);
 
 }  // namespace podrun

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "podrun/base/error.hpp"
+#include "podrun/base/text.hpp"
 
 namespace podrun {
 namespace {
@@ -14,7 +15,7 @@ namespace {
 constexpr std::size_t kMaxRank = 999'999;
 
 [[noreturn]] void bad_ranks(std::string_view part) {
-  throw UsageError(fmt::format("bad rank \"{}\" (expected numbers and ranges such as 0,3-7)", part));
+  throw UsageError(fmt::format("bad worker number \"{}\" (expected numbers and ranges such as 0,3-7)", part));
 }
 
 std::size_t parse_rank(std::string_view digits, std::string_view part) {
@@ -43,15 +44,12 @@ std::string fold_ranks(std::vector<std::size_t> ranks) {
 
 std::vector<std::size_t> parse_ranks(std::string_view text) {
   std::vector<std::size_t> ranks;
-  for (std::size_t start = 0; start <= text.size();) {
-    const std::size_t comma = std::min(text.find(',', start), text.size());
-    const std::string_view part = text.substr(start, comma - start);
+  for (const std::string_view part : split(text, ',')) {
     const std::size_t dash = part.find('-');
     const std::size_t first = parse_rank(part.substr(0, dash), part);
     const std::size_t last = dash == std::string_view::npos ? first : parse_rank(part.substr(dash + 1), part);
     if (last < first || ranks.size() + (last - first) > kMaxRank) bad_ranks(part);
     for (std::size_t rank = first; rank <= last; ++rank) ranks.push_back(rank);
-    start = comma + 1;
   }
   return ranks;
 }

@@ -8,11 +8,11 @@
 
 namespace podrun {
 
-/// Folds host labels for people: {0,1,2,7} is `0-2,7`. Takes them in any order, repeats count once.
+/// Folds worker numbers for people: {0,1,2,7} is `0-2,7`. They may come in any order; repeats count once.
 std::string fold_ranks(std::vector<std::size_t> ranks);
 
-/// The reverse: `0,3-7` in the order written. Throws UsageError that names the bad part, also the one
-/// with which there are more than a million.
+/// The reverse: `0,3-7` in the order written. Throws UsageError that names the bad part, also for more than a
+/// million numbers.
 std::vector<std::size_t> parse_ranks(std::string_view text);
 
 }  // namespace podrun

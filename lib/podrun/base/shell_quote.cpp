@@ -12,7 +12,7 @@ bool is_plain(char c) {
          kPlain.find(c) != std::string_view::npos;
 }
 
-// A leading `=` or an assignment would act in some shells (zsh, and every shell before a command).
+// A leading `=` has a meaning in zsh, and an assignment before a command in every shell, so both are quoted.
 bool is_plain_word(std::string_view word) {
   return !word.empty() && std::all_of(word.begin(), word.end(), is_plain) &&
          word.find('=') == std::string_view::npos;

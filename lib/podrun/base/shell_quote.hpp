@@ -7,15 +7,15 @@
 
 namespace podrun {
 
-/// One shell word that reads back as exactly these bytes (any but NUL), in any POSIX shell; plain words stay
+/// Quotes a word so that any POSIX shell reads back exactly these bytes (any but NUL). Plain words stay
 /// plain.
 std::string shell_quote(std::string_view word);
 
-/// The words quoted and joined by blanks.
+/// The quoted words, joined by blanks.
 std::string shell_quote(const std::vector<std::string>& words);
 
-/// Like shell_quote, without a newline in it: newlines become `"$podrun_n"`. The text it stands in must have
-/// run kDefineNewline before.
+/// Like shell_quote(), but replaces each newline by `"$podrun_n"`. The surrounding text must run
+/// kDefineNewline first.
 std::string shell_quote_in_line(std::string_view word);
 inline constexpr std::string_view kDefineNewline = "podrun_n=${IFS#??}";
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Splits text into words as a POSIX shell does, without expanding anything.
 #include "podrun/base/shell_words.hpp"
 
 #include <fmt/format.h>
@@ -67,7 +68,7 @@ class WordReader {
   void escaped() {
     if (done()) throw UsageError("a backslash at the end quotes nothing (write two)");
     const char c = take();
-    if (c != '\n') word_ += c;  // a backslash and a newline vanish together
+    if (c != '\n') word_ += c;  // a backslash before a newline: both are dropped
   }
 
   std::string_view text_;

@@ -7,10 +7,9 @@
 
 namespace podrun {
 
-/// Splits by the quoting rules of the POSIX shell (single, double, backslash) and expands nothing.
+/// Splits by the quoting rules of the POSIX shell (single, double, backslash), without expansions. Throws
+/// UsageError at an open quote, or at an unquoted character with a meaning in a shell (`$`, `` ` ``, `|`, …).
 /// https://pubs.opengroup.org/onlinepubs/9699919799/utilities/V3_chap02.html#tag_18_02
-/// Throws UsageError at an open quote, or at an unquoted character that would act in a shell (`$`, `` ` ``,
-/// `|`, …).
 std::vector<std::string> split_shell_words(std::string_view text);
 
 }  // namespace podrun

@@ -7,12 +7,12 @@
 namespace podrun {
 
 struct Utf8Character {
-  std::size_t bytes = 0;  ///< 0: none
+  std::size_t bytes = 0;  ///< 0: not valid UTF-8
   char32_t value = 0;
 };
 
-/// The character that `text`, which is not empty, begins with. Strict as RFC 3629: nothing longer than
-/// needed, no surrogate, nothing beyond U+10FFFF.
+/// The first character of `text`, which must not be empty. Strict as RFC 3629: no overlong form, no
+/// surrogate, nothing above U+10FFFF.
 Utf8Character first_utf8(std::string_view text);
 
 }  // namespace podrun

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Reads config.yaml into keys and values with their line numbers. The command line knows the meaning of the
+// keys.
 #include "podrun/config/config.hpp"
 
 #include <map>
@@ -9,7 +11,7 @@
 #include "podrun/base/nearest_name.hpp"
 #include "podrun/config/yaml.hpp"
 
-namespace podrun {
+namespace podrun::config {
 namespace {
 
 class Reader {
@@ -61,7 +63,7 @@ class Reader {
     return node.Mark().is_null() ? otherwise : static_cast<std::size_t>(node.Mark().line) + 1;
   }
 
-  /// The pairs of a map; of nothing none.
+  /// The pairs of a map; none for an empty value.
   std::vector<Pair> pairs_of(const YAML::Node& map, std::size_t line, std::string_view expected) const {
     if (map.IsNull()) return {};
     if (!map.IsMap()) fail(line_of(map, line), fmt::format("no \"key: value\" (expected {})", expected));
@@ -132,4 +134,4 @@ std::string to_yaml(const std::string& value) {
   return emitter.c_str();
 }
 
-}  // namespace podrun
+}  // namespace podrun::config

@@ -5,11 +5,11 @@
 #include <string>
 #include <vector>
 
-// What stands in config.yaml, with its lines; what the keys mean is the caller's. YAML 1.2,
+// The content of config.yaml, with line numbers; the caller knows the meaning of the keys. YAML 1.2:
 // https://yaml.org/spec/1.2.2
-namespace podrun {
+namespace podrun::config {
 
-/// A plain value, as it is written.
+/// A plain value, as written.
 struct SettingValue {
   std::string text;
   std::size_t line = 0;  ///< from 1
@@ -22,19 +22,19 @@ struct Setting {
   std::string key;
   std::size_t line = 0;
   Shape shape = Shape::scalar;
-  /// Empty where nothing stands behind the key; of a map `NAME=value`, or `NAME` where it has no value.
+  /// Empty if the key has no value. A map's values are `NAME=value`, or `NAME` without a value.
   std::vector<SettingValue> values;
 };
 
-/// `defaults:` or a pod.
+/// `defaults:`, or one of the pods.
 struct ConfigSection {
   std::string name;
   std::size_t line = 0;
-  std::vector<Setting> entries;  ///< as in the file, no key twice
+  std::vector<Setting> entries;  ///< in the order of the file, no key twice
 };
 
 struct Configuration {
-  std::string path;  ///< for people
+  std::string path;  ///< for messages
   ConfigSection defaults;
   std::vector<ConfigSection> pods;
 };
@@ -42,7 +42,7 @@ struct Configuration {
 /// Throws UsageError that begins `path:line: `.
 Configuration parse_configuration(const std::string& text, const std::string& path);
 
-/// A value as YAML reads it back.
+/// The value as YAML text, quoted where YAML would otherwise read something else.
 std::string to_yaml(const std::string& value);
 
-}  // namespace podrun
+}  // namespace podrun::config

@@ -6,15 +6,15 @@
 
 #include <cerrno>
 #include <string_view>
-#include <system_error>
 
 #include <fmt/format.h>
 
 #include "podrun/base/error.hpp"
 #include "podrun/base/private_group.hpp"
 #include "podrun/base/shell_quote.hpp"
+#include "podrun/base/text.hpp"
 
-namespace podrun {
+namespace podrun::config {
 namespace {
 
 void check_owner(const struct stat& file, const std::string& path, const std::string& shown) {
@@ -32,7 +32,7 @@ void check_owner(const struct stat& file, const std::string& path, const std::st
 
 }  // namespace
 
-std::string config_path(const Probe& probe, const std::string& home) {
+std::string config_path(const hosts::Probe& probe, const std::string& home) {
   const std::string directory = probe.env("XDG_CONFIG_HOME").value_or("");
   return (directory.starts_with('/') ? directory : home + "/.config") + "/podrun/config.yaml";
 }
@@ -42,13 +42,13 @@ std::string short_path(const std::string& path, const std::string& home) {
 }
 
 std::optional<Configuration> read_configuration(const std::string& path, const std::string& home,
-                                                const Probe& probe) {
+                                                const hosts::Probe& probe) {
   struct stat file {};
   const std::string shown = short_path(path, home);
   if (::stat(path.c_str(), &file) != 0) {
     if (errno == ENOENT || errno == ENOTDIR) return std::nullopt;
-    throw UsageError(fmt::format("cannot read {:?}: {} (make it readable, or set $XDG_CONFIG_HOME)", shown,
-                                 std::generic_category().message(errno)));
+    throw UsageError(
+        fmt::format("cannot read {:?}: {} (make it readable, or set $XDG_CONFIG_HOME)", shown, errno_text()));
   }
   check_owner(file, path, shown);
   const std::optional<std::string> text = probe.read_file(path);
@@ -56,4 +56,4 @@ std::optional<Configuration> read_configuration(const std::string& path, const s
   return parse_configuration(*text, shown);
 }
 
-}  // namespace podrun
+}  // namespace podrun::config

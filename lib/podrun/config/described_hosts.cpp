@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Takes the addresses of the workers from gcloud's description of a TPU, so that it can be piped to `-H -`.
 #include "podrun/config/described_hosts.hpp"
 
 #include <arpa/inet.h>
@@ -15,14 +16,13 @@
 #include "podrun/config/yaml.hpp"
 #include "podrun/hosts/host_pattern.hpp"
 
-namespace podrun {
+namespace podrun::config {
 namespace {
 
 constexpr const char* kWhere = "standard input";
 constexpr const char* kExpected = "what gcloud compute tpus tpu-vm describe prints of a TPU that is READY";
 
-/// Whether a line can be YAML's or JSON's but not one of a list of hosts: `---`, `{`, `[`, `- x`, `key:`,
-/// `key: x`.
+/// Whether a line occurs in YAML or JSON but not in a host list: `---`, `{`, `[`, `- x`, `key:`, `key: x`.
 bool opens_description(std::string_view line) {
   if (line == "---" || line == "[" || line.starts_with("- ")) return true;
   if (line.starts_with('{') || line.starts_with("[{")) return true;
@@ -47,14 +47,14 @@ std::string text_of(const YAML::Node& node, const char* key) {
   return value && value.IsScalar() ? value.Scalar() : "";
 }
 
-/// Nothing else: in a list of hosts it would be a range, a comment, this machine.
+/// Any other text could be a range, a comment or this machine in a host list.
 bool is_address(const std::string& text) {
   in6_addr binary;
   return text.find('\0') == std::string::npos &&
          (inet_pton(AF_INET, text.c_str(), &binary) == 1 || inet_pton(AF_INET6, text.c_str(), &binary) == 1);
 }
 
-/// A TPU of several networks has that many endpoints for every worker, the primary one first.
+/// A TPU with several networks lists one endpoint per network for every worker, the primary one first.
 void add_addresses(const YAML::Node& tpu, std::vector<std::string>& addresses) {
   const std::string name = tpu.IsMap() ? text_of(tpu, "name") : "";
   const YAML::Node endpoints = tpu.IsMap() ? tpu["networkEndpoints"] : YAML::Node();
@@ -74,8 +74,8 @@ void add_addresses(const YAML::Node& tpu, std::vector<std::string>& addresses) {
                                    name.empty() ? "" : fmt::format(" of {:?}", name),
                                    address.empty() ? "" : fmt::format(": {:?}", address), kExpected));
     }
-    if (addresses.size() == kMaxHosts)
-      throw UsageError(fmt::format("{}: too many hosts (expected at most {})", kWhere, kMaxHosts));
+    if (addresses.size() == hosts::kMaxHosts)
+      throw UsageError(fmt::format("{}: too many hosts (expected at most {})", kWhere, hosts::kMaxHosts));
     addresses.push_back(address);
   }
 }
@@ -102,4 +102,4 @@ std::optional<std::string> hosts_of_description(const std::string& text) {
   }
 }
 
-}  // namespace podrun
+}  // namespace podrun::config

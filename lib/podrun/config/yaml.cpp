@@ -6,10 +6,10 @@
 
 #include <yaml-cpp/eventhandler.h>
 
-namespace podrun {
+namespace podrun::config {
 namespace {
 
-/// Sees to it that each document begins behind the one before.
+/// Throws unless each document begins after the previous one.
 class Progress final : public YAML::EventHandler {
  public:
   void OnDocumentStart(const YAML::Mark& mark) override {
@@ -42,4 +42,4 @@ std::vector<YAML::Node> load_yaml(const std::string& text) {
   return YAML::LoadAll(text);
 }
 
-}  // namespace podrun
+}  // namespace podrun::config

@@ -6,10 +6,10 @@
 
 #include <yaml-cpp/yaml.h>
 
-namespace podrun {
+namespace podrun::config {
 
 /// The documents of a YAML text, https://yaml.org/spec/1.2.2. Throws YAML::Exception, also for text that
-/// YAML::LoadAll (0.7) would read again and again, until there is no memory left.
+/// YAML::LoadAll (0.7) would read repeatedly until memory runs out.
 std::vector<YAML::Node> load_yaml(const std::string& text);
 
-}  // namespace podrun
+}  // namespace podrun::config

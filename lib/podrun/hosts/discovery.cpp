@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Decides which hosts a run has: the list in the options or the first source that answers, with this machine
+// (`-i`) and without the excluded hosts.
 #include "podrun/hosts/discovery.hpp"
 
 #include <algorithm>
@@ -14,7 +16,7 @@
 #include "podrun/hosts/this_machine.hpp"
 #include "podrun/hosts/tpu_metadata.hpp"
 
-namespace podrun {
+namespace podrun::hosts {
 namespace {
 
 void refuse_repeats(const std::vector<Host>& hosts, const ThisMachine& self) {
@@ -34,7 +36,7 @@ void number(std::vector<Host>& hosts, std::size_t first) {
   for (Host& host : hosts) host.label = first++;
 }
 
-/// This machine by the name it is listed under; no user and no port, since no ssh.
+/// This machine under its name in the list; it has no user and port because ssh is not used.
 Host this_machine(std::size_t label, std::string name, std::string source) {
   Host host;
   host.label = label;
@@ -51,7 +53,7 @@ void put_this_machine_first(std::vector<Host>& hosts) {
 
 bool is_chosen(const HostQuery& query) { return !query.lists.empty() || query.hostfile; }
 
-/// `-H` or `--hostfile`.
+/// The list from `-H` or `--hostfile`.
 Listing chosen(const HostQuery& query, const Probe& probe) {
   if (!query.lists.empty() && query.hostfile) {
     throw UsageError("-H and --hostfile are both given (choose one; -H ^FILE puts a hosts file into a list)");
@@ -65,7 +67,7 @@ Listing chosen(const HostQuery& query, const Probe& probe) {
   return listing;
 }
 
-/// A source that is not there need not be explained.
+/// A missing source needs no explanation.
 bool is_absent(const Attempt& attempt) {
   return attempt.result == kNotSet || attempt.result == kNoSuchFile || attempt.result.starts_with(kNotAsked);
 }
@@ -95,7 +97,7 @@ std::string describe_search(const std::vector<Attempt>& tried) {
                 tried);
 }
 
-/// The complete list with its numbers: this machine in front where `-i` adds it.
+/// Numbers the complete list, and puts this machine in front if `-i` adds it.
 void complete(Listing& listing, const ThisMachine& self, IncludeLocal include) {
   std::vector<Host>& hosts = listing.hosts;
   const bool counts_from_one = listing.rule == SelfRule::by_option_as_first;
@@ -112,7 +114,7 @@ void complete(Listing& listing, const ThisMachine& self, IncludeLocal include) {
   }
 }
 
-/// Leaves out or takes in this machine where it is listed, as the list's rule says.
+/// Removes this machine from the list or marks it as local, as the list's rule says.
 void settle_this_machine(std::vector<Host>& hosts, SelfRule rule, const ThisMachine& self,
                          IncludeLocal include) {
   if (rule == SelfRule::as_listed) return;
@@ -169,4 +171,4 @@ Discovery discover(const HostQuery& query, const Probe& probe) {
   return discovery;
 }
 
-}  // namespace podrun
+}  // namespace podrun::hosts

@@ -12,37 +12,37 @@
 #include "podrun/hosts/probe.hpp"
 #include "podrun/hosts/sources.hpp"
 
-namespace podrun {
+namespace podrun::hosts {
 
-/// Whether this machine takes part where the list alone would leave it out (`-i`).
+/// Whether this machine takes part even if its list's rule leaves it out (`-i`).
 enum class IncludeLocal { no, yes };
 
 /// Whether a host may be given twice (`--allow-repeats`).
 enum class Repeats { refuse, allow };
 
-/// What the user said about which hosts.
+/// The user's choice of hosts.
 struct HostQuery {
   std::vector<std::string> lists;       ///< each `-H`
-  std::string lists_from = "-H";        ///< where they stand, for people
+  std::string lists_from = "-H";        ///< their place, for messages
   std::optional<std::string> hostfile;  ///< `--hostfile`
   std::vector<std::string> exclude;     ///< each `-x`
-  std::string exclude_from = "-x";      ///< where they stand, for people
-  std::optional<std::string> ranks;     ///< `--ranks`
+  std::string exclude_from = "-x";      ///< their place, for messages
+  std::optional<std::string> ranks;     ///< `--workers`
   IncludeLocal include_local = IncludeLocal::no;
   Repeats repeats = Repeats::refuse;
-  bool metadata_only = false;             ///< only the metadata server is asked (`metadata: true` of a pod)
-  ReadDescription read_description = {};  ///< what `-H -` may be beside a list
+  bool metadata_only = false;             ///< ask only the metadata server (`metadata: true` of a pod)
+  ReadDescription read_description = {};  ///< reads other forms of `-H -` than a list
 };
 
 /// The hosts of a run, and how they were found.
 struct Discovery {
-  std::vector<Host> hosts;         ///< never empty
-  std::vector<Host> all;           ///< the list before `-x`, `--ranks` and the want of `-i` made it smaller
-  std::vector<Attempt> tried;      ///< empty where the hosts were chosen
+  std::vector<Host> hosts;     ///< never empty
+  std::vector<Host> all;       ///< the whole list, before `-x`, `--workers` or a missing `-i` removed hosts
+  std::vector<Attempt> tried;  ///< empty if the user chose the hosts
   std::vector<std::string> notes;  ///< what the user should know of the list
 };
 
-/// No source has a list.
+/// Thrown if no source has a list.
 class NoHosts : public UsageError {
  public:
   NoHosts(const std::string& what, std::vector<Attempt> where) : UsageError(what), tried(std::move(where)) {}
@@ -53,8 +53,8 @@ class NoHosts : public UsageError {
 /// Whether `-H -` or `-x -` makes discover() consume the standard input.
 bool reads_standard_input(const HostQuery& query);
 
-/// The hosts of the run, in the order of their list: the chosen one, else that of the first source that
-/// answers. Throws NoHosts when there are none, UsageError when a list is wrong or a choice matches nothing.
+/// Finds the hosts of the run, in the order of their list: the user's, else that of the first source that
+/// answers. Throws NoHosts if there are none, UsageError if a list is wrong or an option matches no host.
 Discovery discover(const HostQuery& query, const Probe& probe);
 
-}  // namespace podrun
+}  // namespace podrun::hosts

@@ -5,18 +5,18 @@
 #include <cstdint>
 #include <string>
 
-namespace podrun {
+namespace podrun::hosts {
 
-/// How a host is reached: over the network, or this machine without any (`local`).
+/// How a host is reached: over the network, or directly because it is this machine (`local`).
 enum class HostKind { remote, local };
 
-/// Where sshd listens when nothing else is said.
+/// The port of sshd unless another one is given.
 inline constexpr std::uint16_t kSshPort = 22;
 
 /// One host of the run.
 struct Host {
-  std::size_t label = 0;   ///< position in its list: stable when only some hosts are selected
-  std::string name = {};   ///< as the list has it, without user and port
+  std::size_t label = 0;   ///< its worker number: its position in the whole list
+  std::string name = {};   ///< as in the list, without user and port
   std::string user = {};   ///< empty: not given
   std::uint16_t port = 0;  ///< 0: not given
   HostKind kind = HostKind::remote;
@@ -25,4 +25,4 @@ struct Host {
   friend bool operator==(const Host&, const Host&) = default;
 };
 
-}  // namespace podrun
+}  // namespace podrun::hosts

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Reads host lists: `-H` with commas and files, podips.txt, and files with one host a line.
 #include "podrun/hosts/host_list.hpp"
 
 #include <arpa/inet.h>
@@ -10,10 +11,10 @@
 #include <fmt/format.h>
 
 #include "podrun/base/error.hpp"
+#include "podrun/base/text.hpp"
 #include "podrun/hosts/host_pattern.hpp"
-#include "podrun/hosts/text.hpp"
 
-namespace podrun {
+namespace podrun::hosts {
 namespace {
 
 constexpr auto npos = std::string_view::npos;
@@ -22,7 +23,7 @@ constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 constexpr std::string_view kAlphanumeric = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
 constexpr std::size_t kMaxNameSize = 253;  // of a name in DNS
 
-/// Only letters, digits and `others`, of a sensible length, and nothing that reads as an option.
+/// Whether it has only letters, digits and `others`, a sensible length, and cannot be read as an option.
 bool is_plain(std::string_view text, std::string_view others) {
   const auto allowed = [others](char c) { return kAlphanumeric.find(c) != npos || others.find(c) != npos; };
   return !text.empty() && text.size() <= kMaxNameSize && text.front() != '-' && text.front() != '.' &&
@@ -34,7 +35,7 @@ std::string_view trim(std::string_view text) {
   return text.substr(first, text.find_last_not_of(kBlank) + 1 - first);
 }
 
-/// Takes the text before the first of `separators` off the front of `text`, and the separator too.
+/// Removes the text before the first of `separators` from `text`, with the separator, and returns it.
 std::string_view take_until(std::string_view& text, std::string_view separators) {
   const std::size_t end = std::min(text.find_first_of(separators), text.size());
   const std::string_view front = text.substr(0, end);
@@ -42,7 +43,7 @@ std::string_view take_until(std::string_view& text, std::string_view separators)
   return front;
 }
 
-/// Where the entry that starts at `start` ends: at a comma that is not in brackets.
+/// The end of the entry that begins at `start`: a comma outside brackets.
 std::size_t end_of_entry(std::string_view list, std::size_t start) {
   bool in_brackets = false;
   for (std::size_t i = start; i < list.size(); ++i) {
@@ -80,10 +81,10 @@ std::string parse_ipv6(std::string_view text, const HostEntry& entry) {
   return std::string(text);
 }
 
-/// `[2001:db8::1]:22`, `2001:db8::1`, `name:22` or `name`, into the name and port of `host`.
+/// Reads `[2001:db8::1]:22`, `2001:db8::1`, `name:22` or `name` into the name and port of `host`.
 void parse_name_and_port(std::string_view text, const HostEntry& entry, Host& host) {
   if (text.starts_with('[')) {
-    const std::size_t close = text.find(']');  // HostPattern has seen to it
+    const std::size_t close = text.find(']');  // HostPattern has checked that there is one
     const std::string_view after = text.substr(close + 1);
     host.name = parse_ipv6(text.substr(1, close - 1), entry);
     if (!after.empty() && after.front() != ':') entry.refuse("port", after, "\":\" and 1-65535");
@@ -99,12 +100,12 @@ void parse_name_and_port(std::string_view text, const HostEntry& entry, Host& ho
   if (colon != npos) host.port = parse_port(text.substr(colon + 1), entry);
 }
 
-/// `local`, `local2`.
+/// Whether it is `local` or a name such as `local2`.
 bool names_this_machine(std::string_view name) {
   return name.starts_with("local") && name.find_first_not_of("0123456789", 5) == npos;
 }
 
-/// One host without ranges.
+/// Reads one host, without ranges.
 Host parse_host(std::string_view text, const HostEntry& entry) {
   Host host;
   host.source = entry.where;
@@ -131,7 +132,7 @@ void refuse_control_characters(std::string_view text, std::string_view where) {
   throw UsageError(fmt::format("{}: control character {:?} (expected plain text)", where, character));
 }
 
-/// Puts lists and files one behind the other, never more than kMaxHosts.
+/// Appends lists and files, up to kMaxHosts hosts in all.
 class HostListBuilder {
  public:
   void add_list(std::string_view list, std::string_view where, const Probe& probe) {
@@ -257,4 +258,11 @@ std::vector<Host> read_hosts_file(const std::string& path, const Probe& probe) {
   return parse_hosts_file(HostListBuilder::read(path, probe), path);
 }
 
-}  // namespace podrun
+std::size_t parse_worker_number(std::string_view text, std::size_t count, std::string_view where) {
+  const std::optional<std::size_t> number = to_number(text);
+  if (number && *number < count) return *number;
+  throw UsageError(fmt::format("{}: {:?} does not fit its list of {} (expected {})", where, text,
+                               count_hosts(count), count == 1 ? "0" : fmt::format("0-{}", count - 1)));
+}
+
+}  // namespace podrun::hosts

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Expands ranges such as `tpu-[0-15,20]` and Slurm's, and limits how many hosts they may name.
 #include "podrun/hosts/host_pattern.hpp"
 
 #include <algorithm>
@@ -8,8 +9,9 @@
 #include <fmt/format.h>
 
 #include "podrun/base/error.hpp"
+#include "podrun/base/text.hpp"
 
-namespace podrun {
+namespace podrun::hosts {
 namespace {
 
 constexpr std::string_view kDigits = "0123456789";
@@ -34,7 +36,7 @@ std::uint64_t to_number(std::string_view digits) {
   return number;
 }
 
-/// `20`, `0-15` or `001-128`; zeros in front say how wide, so both ends must agree about them.
+/// Reads `20`, `0-15` or `001-128`. Leading zeros give the width, so both ends must agree about them.
 Range parse_range(std::string_view text, const HostEntry& entry, Widths widths) {
   constexpr std::string_view kExpected = "numbers from low to high, such as 0-15,20 or 001-128";
   const std::size_t dash = text.find('-');
@@ -48,17 +50,15 @@ Range parse_range(std::string_view text, const HostEntry& entry, Widths widths) 
   return range;
 }
 
-/// The numbers of `0-15,20`.
+/// The numbers of a group such as `0-15,20`.
 std::vector<std::string> expand_group(std::string_view group, const HostEntry& entry, Widths widths) {
   std::vector<std::string> numbers;
-  for (std::size_t start = 0; start <= group.size();) {
-    const std::size_t comma = std::min(group.find(',', start), group.size());
-    const Range range = parse_range(group.substr(start, comma - start), entry, widths);
+  for (const std::string_view part : split(group, ',')) {
+    const Range range = parse_range(part, entry, widths);
     if (range.count() > kMaxHosts - numbers.size()) entry.refuse_more();
     for (std::uint64_t number = range.first; number <= range.last; ++number) {
       numbers.push_back(fmt::format("{:0{}}", number, range.width));
     }
-    start = comma + 1;
   }
   return numbers;
 }
@@ -108,4 +108,4 @@ std::string HostPattern::at(std::size_t index) const {
   return text;
 }
 
-}  // namespace podrun
+}  // namespace podrun::hosts

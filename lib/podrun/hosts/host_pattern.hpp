@@ -6,27 +6,27 @@
 #include <string_view>
 #include <vector>
 
-namespace podrun {
+namespace podrun::hosts {
 
-/// Hosts in one list at the most.
+/// The most hosts in one list.
 inline constexpr std::size_t kMaxHosts = 100'000;
 
-/// One entry of a host list as it was written, and where: what an error about it names.
+/// One entry of a host list as written, and its place; errors about the entry name both.
 struct HostEntry {
   std::string_view text;
   std::string_view where;
 
   /// Throws UsageError: `where: bad WHAT "value" in "text" (expected EXPECTED)`.
   [[noreturn]] void refuse(std::string_view what, std::string_view value, std::string_view expected) const;
-  /// Throws UsageError: there are more than kMaxHosts with this one.
+  /// Throws UsageError: this entry exceeds kMaxHosts.
   [[noreturn]] void refuse_more() const;
 };
 
-/// `001-0015`: is it a slip (as a person writes it), or does the first number alone give the width (Slurm)?
+/// How to read `001-0015`: as a mistake (people), or with the width of the first number (Slurm).
 enum class Widths { must_agree, first_counts };
 
-/// A text with ranges, `tpu-[0-15,20]` or `rack[1-2]-node[001-128]`, that stands for several: the leftmost
-/// range is the slowest, `001` keeps its width. Brackets around an IPv6 address are left as they are.
+/// A text with ranges that stands for several texts: `tpu-[0-15,20]`, `rack[1-2]-node[001-128]`. The leftmost
+/// range changes slowest, and `001` keeps its width. Brackets around an IPv6 address stay.
 class HostPattern {
  public:
   /// Keeps views of `entry.text`. Throws UsageError for a bad range and for more than kMaxHosts.
@@ -34,11 +34,11 @@ class HostPattern {
 
   std::size_t size() const { return size_; }
 
-  /// The text number `index` of size().
+  /// The text number `index`, less than size().
   std::string at(std::size_t index) const;
 
  private:
-  /// Text, and the numbers that may follow it.
+  /// A literal text and the numbers that may follow it.
   struct Piece {
     std::string_view literal;
     std::vector<std::string> numbers;
@@ -48,4 +48,4 @@ class HostPattern {
   std::size_t size_ = 1;
 };
 
-}  // namespace podrun
+}  // namespace podrun::hosts

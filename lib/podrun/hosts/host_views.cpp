@@ -9,7 +9,7 @@
 
 #include "podrun/hosts/host_list.hpp"
 
-namespace podrun {
+namespace podrun::hosts {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -22,7 +22,7 @@ std::string shown_address(const Host& host, const std::string& address) {
 }
 
 Json to_json(const Host& host, const std::string& address) {
-  Json json{{"rank", host.label}, {"host", host.name}};
+  Json json{{"worker", host.label}, {"host", host.name}};
   if (!host.user.empty()) json["user"] = host.user;
   if (host.port != 0) json["port"] = host.port;
   if (host.kind == HostKind::local) json["local"] = true;
@@ -61,4 +61,4 @@ std::string hosts_json(const Discovery& found, const std::vector<std::string>& a
   return json.dump(-1, ' ', true, Json::error_handler_t::replace) + "\n";
 }
 
-}  // namespace podrun
+}  // namespace podrun::hosts

@@ -6,13 +6,13 @@
 
 #include "podrun/hosts/discovery.hpp"
 
-namespace podrun {
+namespace podrun::hosts {
 
-/// For people: a line for each host with its rank, name, address and source. `addresses` are those of its
-/// hosts, empty where there is none.
+/// For people: a line for each host with its worker number, name, address and source. `addresses` belong to
+/// the found hosts in order; an empty one is unknown.
 std::string hosts_table(const Discovery& found, const std::vector<std::string>& addresses);
 
-/// For programs: one JSON object, as docs/json.md has it.
+/// For programs: one JSON object, described in docs/json.md.
 std::string hosts_json(const Discovery& found, const std::vector<std::string>& addresses);
 
-}  // namespace podrun
+}  // namespace podrun::hosts

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// HTTP for the metadata server, with libcurl. It is loaded at the first request, because linking it would
+// cost every start 2.6 ms.
 #include "podrun/hosts/http_get.hpp"
 
 #define CURL_DISABLE_DEPRECATION  // CURLOPT_PROTOCOLS, for a libcurl before 7.85
@@ -11,9 +13,9 @@
 
 #include <fmt/format.h>
 
-#include "podrun/hosts/text.hpp"
+#include "podrun/base/text.hpp"
 
-namespace podrun {
+namespace podrun::hosts {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -22,7 +24,7 @@ using std::chrono::milliseconds;
 constexpr const char* kLibrary = "libcurl.so.4";  // its ABI since 2006
 constexpr std::size_t kMaxBody = 1024 * 1024;
 
-/// The functions of libcurl that are used here; false without it.
+/// The functions of libcurl that podrun uses; converts to false if libcurl could not be loaded.
 class Curl {
  public:
   Curl() : library_(::dlopen(kLibrary, RTLD_NOW | RTLD_LOCAL)) {
@@ -55,12 +57,12 @@ class Curl {
 
 std::size_t append(char* bytes, std::size_t, std::size_t count, void* body) {
   auto& text = *static_cast<std::string*>(body);
-  if (count > kMaxBody - text.size()) return 0;  // which libcurl takes for an error
+  if (count > kMaxBody - text.size()) return 0;  // libcurl treats this as an error
   text.append(bytes, count);
   return count;
 }
 
-/// One line of the answer's head, with its end.
+/// Called with each header line of the answer, line end included.
 std::size_t take_header(char* bytes, std::size_t, std::size_t count, void* flavor) {
   constexpr std::string_view kName = "Metadata-Flavor:";
   const std::string_view line(bytes, count);
@@ -69,7 +71,7 @@ std::size_t take_header(char* bytes, std::size_t, std::size_t count, void* flavo
   return count;
 }
 
-/// One request after the other; libcurl keeps the connection.
+/// Sends requests one after the other; libcurl keeps the connection.
 class Client {
  public:
   explicit Client(const Curl& curl)
@@ -77,7 +79,7 @@ class Client {
         handle_(curl.easy_init(), curl.easy_cleanup),
         headers_(curl.slist_append(nullptr, "Metadata-Flavor: Google"), curl.slist_free_all) {
     set(CURLOPT_HTTPHEADER, headers_.get());
-    set(CURLOPT_PROXY, "");  // nor one of the environment
+    set(CURLOPT_PROXY, "");  // ignores http_proxy too
     if (set(CURLOPT_PROTOCOLS_STR, "http") != CURLE_OK)
       set(CURLOPT_PROTOCOLS, static_cast<long>(CURLPROTO_HTTP));
     set(CURLOPT_NOSIGNAL, 1L);
@@ -86,7 +88,7 @@ class Client {
     set(CURLOPT_HEADERFUNCTION, take_header);
   }
 
-  /// Without an answer it has no error when the time was up.
+  /// If the time ran out without an answer, `error` is empty.
   HttpAnswer get(const std::string& url, milliseconds within) {
     HttpAnswer answer;
     set(CURLOPT_URL, url.c_str());
@@ -134,4 +136,4 @@ std::vector<HttpAnswer> http_get(const std::vector<std::string>& urls, milliseco
   return answers;
 }
 
-}  // namespace podrun
+}  // namespace podrun::hosts

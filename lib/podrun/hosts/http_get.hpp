@@ -7,10 +7,10 @@
 
 #include "podrun/hosts/probe.hpp"
 
-namespace podrun {
+namespace podrun::hosts {
 
-/// Probe::http_get() of the real one. By libcurl, which is loaded here and not at the start of podrun: it
-/// brings about 20 libraries with it.
+/// Implements Probe::http_get() of the system probe. Loads libcurl only here, because it brings about 20
+/// libraries with it.
 std::vector<HttpAnswer> http_get(const std::vector<std::string>& urls, std::chrono::milliseconds within);
 
-}  // namespace podrun
+}  // namespace podrun::hosts

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Selects hosts by `-x` and `--workers`.
 #include "podrun/hosts/narrowing.hpp"
 
 #include <algorithm>
@@ -12,10 +13,10 @@
 #include "podrun/base/rank_set.hpp"
 #include "podrun/hosts/this_machine.hpp"
 
-namespace podrun {
+namespace podrun::hosts {
 namespace {
 
-/// What an entry of `-x` leaves open, it matches.
+/// An entry of `-x` without a user or port matches any.
 bool matches(const Host& entry, const Host& host) {
   return (entry.user.empty() || entry.user == host.user) && (entry.port == 0 || entry.port == port_of(host));
 }
@@ -26,7 +27,7 @@ std::set<std::size_t> all_labels(const std::vector<Host>& hosts) {
   return labels;
 }
 
-/// The labels that an entry of `-x` stands for when it is no host's name: `3`, `3-7`.
+/// The worker numbers in an entry of `-x` that is no host's name: `3`, `3-7`.
 std::vector<std::size_t> as_labels(const Host& entry, const std::set<std::size_t>& known) {
   if (entry.name.find_first_not_of("0123456789-") != std::string::npos) return {};
   std::vector<std::size_t> labels = parse_ranks(entry.name);
@@ -62,7 +63,7 @@ std::set<std::size_t> excluded_labels(const std::vector<Host>& hosts, const std:
 std::vector<std::size_t> parse_ranks_option(const std::string& text) try {
   return parse_ranks(text);
 } catch (const UsageError& error) {
-  throw UsageError(fmt::format("--ranks: {}", error.what()));
+  throw UsageError(fmt::format("--workers: {}", error.what()));
 }
 
 std::set<std::size_t> selected_labels(const std::vector<Host>& hosts,
@@ -72,7 +73,7 @@ std::set<std::size_t> selected_labels(const std::vector<Host>& hosts,
   std::set<std::size_t> selected;
   for (const std::size_t rank : parse_ranks_option(*ranks)) {
     if (!labels.contains(rank)) {
-      throw UsageError(fmt::format("--ranks: no host has rank \"{}\" (there are {})", rank,
+      throw UsageError(fmt::format("--workers: no host has worker number \"{}\" (there are {})", rank,
                                    fold_ranks({labels.begin(), labels.end()})));
     }
     selected.insert(rank);
@@ -89,7 +90,7 @@ void narrow(std::vector<Host>& hosts, const std::vector<Host>& exclude,
   std::erase_if(hosts, [&](const Host& host) {
     return excluded.contains(host.label) || !selected.contains(host.label);
   });
-  if (hosts.empty()) throw UsageError("no host is left (-x and --ranks leave out all of them)");
+  if (hosts.empty()) throw UsageError("no host is left (-x and --workers leave out all of them)");
 }
 
-}  // namespace podrun
+}  // namespace podrun::hosts

@@ -7,11 +7,11 @@
 
 #include "podrun/hosts/host.hpp"
 
-namespace podrun {
+namespace podrun::hosts {
 
-/// Leaves those that `--ranks` (nothing: all) names and `-x` does not; their labels stay. Throws UsageError
-/// when an entry matches nothing, or nothing is left.
+/// Keeps the hosts that `--workers` selects (nothing: all) and `-x` does not exclude, with their worker
+/// numbers. Throws UsageError if an entry matches nothing, or no host is left.
 void narrow(std::vector<Host>& hosts, const std::vector<Host>& exclude,
             const std::optional<std::string>& ranks);
 
-}  // namespace podrun
+}  // namespace podrun::hosts

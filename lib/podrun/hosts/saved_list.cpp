@@ -7,7 +7,7 @@
 #include "podrun/hosts/sources.hpp"
 #include "podrun/hosts/this_machine.hpp"
 
-namespace podrun {
+namespace podrun::hosts {
 
 std::string saved_list(const std::vector<Host>& all, const Probe& probe) {
   const ThisMachine self(probe);
@@ -21,4 +21,4 @@ std::string saved_list(const std::vector<Host>& all, const Probe& probe) {
   return text;
 }
 
-}  // namespace podrun
+}  // namespace podrun::hosts

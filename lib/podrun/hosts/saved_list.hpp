@@ -7,10 +7,11 @@
 #include "podrun/hosts/host.hpp"
 #include "podrun/hosts/probe.hpp"
 
-namespace podrun {
+namespace podrun::hosts {
 
-/// The podips.txt in which discover() finds `all` (of a Discovery on this machine) with the same ranks: the
-/// other hosts where this machine is rank 0, as its guide has it; else all of them.
+/// The podips.txt that makes discover() find `all` (of a Discovery on this machine) with the same worker
+/// numbers. As the podips.txt guide says, it has only the other hosts if this machine is worker 0; else all
+/// hosts.
 std::string saved_list(const std::vector<Host>& all, const Probe& probe);
 
-}  // namespace podrun
+}  // namespace podrun::hosts

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// The places where podrun looks for hosts, in their order: variables, Slurm, SkyPilot, TPU variables,
+// podips.txt, the metadata server.
 #include "podrun/hosts/sources.hpp"
 
 #include <algorithm>
@@ -8,18 +10,18 @@
 #include <fmt/format.h>
 
 #include "podrun/base/error.hpp"
+#include "podrun/base/text.hpp"
 #include "podrun/hosts/host_list.hpp"
-#include "podrun/hosts/text.hpp"
 #include "podrun/hosts/this_machine.hpp"
 #include "podrun/hosts/tpu_metadata.hpp"
 
-namespace podrun {
+namespace podrun::hosts {
 namespace {
 
 using Tried = std::vector<Attempt>;
 using Source = std::optional<Listing> (*)(const Probe&, Tried&);
 
-/// Its value, without blanks around it. Where it is not set or empty: nothing, and `tried` says so.
+/// The variable's value, without surrounding blanks. If it is unset or empty: nothing, and `tried` says so.
 std::optional<std::string> variable(const std::string& name, const Probe& probe, Tried& tried) {
   const std::optional<std::string> value = probe.env(name);
   const std::string_view text = trim_space(value ? std::string_view(*value) : "");
@@ -51,7 +53,7 @@ std::optional<Listing> podrun_hostfile(const Probe& probe, Tried& tried) {
   return found({.where = name, .hosts = parse_hosts_file(*text, *path)}, tried);
 }
 
-/// Appends those that are not in it yet.
+/// Appends the hosts that are not in the list yet.
 void append_new(std::vector<Host>& hosts, const std::vector<Host>& more) {
   std::set<std::string> known;
   for (const Host& host : hosts) known.insert(canonical_name(host.name));
@@ -62,7 +64,7 @@ void append_new(std::vector<Host>& hosts, const std::vector<Host>& more) {
   }
 }
 
-/// In a heterogeneous job SLURM_JOB_NODELIST has the nodes of the first group only, and groups may share
+/// In a heterogeneous job SLURM_JOB_NODELIST has only the nodes of the first group, and groups may share
 /// nodes: https://slurm.schedmd.com/heterogeneous_jobs.html
 std::optional<Listing> slurm(const Probe& probe, Tried& tried) {
   const std::string name = "SLURM_JOB_NODELIST";
@@ -97,14 +99,14 @@ std::optional<Listing> sky_pilot(const Probe& probe, Tried& tried) {
   return found(std::move(listing), tried);
 }
 
-/// `10.0.0.1:8471`, `[2001:db8::1]:8471`: without the port, which is the TPU runtime's.
+/// Removes the port of the TPU runtime from `10.0.0.1:8471` or `[2001:db8::1]:8471`.
 std::string without_port(std::string_view address) {
   if (address.starts_with('[')) return std::string(address.substr(1, address.find(']') - 1));
   const bool has_port = std::count(address.begin(), address.end(), ':') == 1;
   return std::string(address.substr(0, has_port ? address.find(':') : address.size()));
 }
 
-/// One value for every host, in the order of their workers; several processes of one host count once.
+/// Reads one value for every host, in the order of the workers; several processes on one host count once.
 std::optional<Listing> tpu_variable(const std::string& name, const Probe& probe, Tried& tried) {
   const auto value = variable(name, probe, tried);
   if (!value) return std::nullopt;
@@ -127,7 +129,7 @@ std::optional<Listing> tpu_variable(const std::string& name, const Probe& probe,
   const std::string worker = probe.env("TPU_WORKER_ID").value_or("");
   if (!worker.empty()) {
     const std::string own =
-        canonical_name(names[parse_rank(trim_space(worker), names.size(), "TPU_WORKER_ID")]);
+        canonical_name(names[parse_worker_number(trim_space(worker), names.size(), "TPU_WORKER_ID")]);
     const auto is_own = [&own](const Host& host) { return canonical_name(host.name) == own; };
     listing.own_rank = std::find_if(listing.hosts.begin(), listing.hosts.end(), is_own)->label;
   }
@@ -136,7 +138,7 @@ std::optional<Listing> tpu_variable(const std::string& name, const Probe& probe,
   return found(std::move(listing), tried);
 }
 
-/// JAX prefers it to the names.
+/// JAX prefers this variable to the host names.
 std::optional<Listing> tpu_process_addresses(const Probe& probe, Tried& tried) {
   return tpu_variable("TPU_PROCESS_ADDRESSES", probe, tried);
 }
@@ -145,7 +147,7 @@ std::optional<Listing> tpu_worker_hostnames(const Probe& probe, Tried& tried) {
   return tpu_variable("TPU_WORKER_HOSTNAMES", probe, tried);
 }
 
-/// `path` as people write it.
+/// `path` for messages: `~` stands for $HOME.
 std::string with_tilde(const std::string& path, const Probe& probe) {
   const std::string home = probe.env("HOME").value_or("");
   return !home.empty() && path.starts_with(home + "/") ? "~" + path.substr(home.size()) : path;
@@ -166,7 +168,7 @@ std::optional<Listing> podips(const std::optional<std::string>& path, const Prob
                tried);
 }
 
-/// `$XDG_CONFIG_HOME/name`; a relative one does not count:
+/// `$XDG_CONFIG_HOME/name`. A relative $XDG_CONFIG_HOME is ignored:
 /// https://specifications.freedesktop.org/basedir-spec
 std::optional<std::string> configuration_path(const std::string& name, const Probe& probe) {
   const std::string configured = probe.env("XDG_CONFIG_HOME").value_or("");
@@ -216,4 +218,4 @@ std::optional<std::string> podips_path(const Probe& probe) {
   return home ? std::optional(*home + "/podips.txt") : std::nullopt;
 }
 
-}  // namespace podrun
+}  // namespace podrun::hosts

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The Probe of the real machine: environment, files, network interfaces, HTTP.
 #include <ifaddrs.h>
 #include <netdb.h>
 #include <netinet/in.h>
@@ -9,15 +10,16 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
-#include <system_error>
 
 #include <fmt/format.h>
 
 #include "podrun/base/error.hpp"
+#include "podrun/base/text.hpp"
+#include "podrun/base/whole_file.hpp"
 #include "podrun/hosts/http_get.hpp"
 #include "podrun/hosts/probe.hpp"
 
-namespace podrun {
+namespace podrun::hosts {
 namespace {
 
 constexpr std::size_t kMaxFileSize = 64 * 1024 * 1024;
@@ -26,20 +28,13 @@ constexpr std::size_t kMaxFileSize = 64 * 1024 * 1024;
   throw UsageError(fmt::format("cannot read {:?}: {}", name, reason));
 }
 
-std::string errno_text() { return std::generic_category().message(errno); }
-
-std::string read_all(std::FILE* file, const std::string& name) {
-  std::string text;
-  std::array<char, 16 * 1024> block;
-  while (const std::size_t count = std::fread(block.data(), 1, block.size(), file)) {
-    text.append(block.data(), count);
-    if (text.size() > kMaxFileSize) cannot_read(name, "larger than 64 MiB");
-  }
-  if (std::ferror(file)) cannot_read(name, errno_text());
-  return text;
+std::string read_all(int descriptor, const std::string& name) {
+  std::optional<std::string> text = read_whole(descriptor, kMaxFileSize);
+  if (text) return *std::move(text);
+  cannot_read(name, errno == EFBIG ? "larger than 64 MiB" : errno_text());
 }
 
-/// The address without its port; empty for what has none, such as a packet interface.
+/// The address without its port; empty if there is none, as for a packet interface.
 std::string numeric_address(const sockaddr* address) {
   if (!address) return {};
   const socklen_t size = address->sa_family == AF_INET    ? sizeof(sockaddr_in)
@@ -63,10 +58,10 @@ class SystemProbe final : public Probe {
     const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "re"), std::fclose);
     if (!file && (errno == ENOENT || errno == ENOTDIR)) return std::nullopt;
     if (!file) cannot_read(path, errno_text());
-    return read_all(file.get(), path);
+    return read_all(::fileno(file.get()), path);
   }
 
-  std::string read_standard_input() const override { return read_all(stdin, "standard input"); }
+  std::string read_standard_input() const override { return read_all(STDIN_FILENO, "standard input"); }
 
   std::vector<std::string> own_names() const override {
     std::vector<std::string> names{"localhost", "127.0.0.1", "::1"};
@@ -86,7 +81,7 @@ class SystemProbe final : public Probe {
 
   std::vector<HttpAnswer> http_get(const std::vector<std::string>& urls,
                                    std::chrono::milliseconds within) const override {
-    return podrun::http_get(urls, within);
+    return podrun::hosts::http_get(urls, within);
   }
 };
 
@@ -94,4 +89,4 @@ class SystemProbe final : public Probe {
 
 std::unique_ptr<Probe> make_system_probe() { return std::make_unique<SystemProbe>(); }
 
-}  // namespace podrun
+}  // namespace podrun::hosts

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <array>
 
-namespace podrun {
+namespace podrun::hosts {
 namespace {
 
 bool is_forwarded_port(const Host& host) {
@@ -51,4 +51,4 @@ std::pair<std::string, std::uint16_t> ThisMachine::key(const Host& host) const {
   return {by_network ? "localhost" : canonical_name(host.name), port_of(host)};
 }
 
-}  // namespace podrun
+}  // namespace podrun::hosts

@@ -10,31 +10,31 @@
 #include "podrun/hosts/host.hpp"
 #include "podrun/hosts/probe.hpp"
 
-namespace podrun {
+namespace podrun::hosts {
 
-/// One spelling for all that mean the same: lower case, no last dot, an address in its shortest form.
+/// One spelling for equal names: lower case, no final dot, an address in its shortest form.
 std::string canonical_name(std::string name);
 
-/// The port that ssh goes to.
+/// The port for ssh to connect to.
 std::uint16_t port_of(const Host& host);
 
 /// Recognises the machine that podrun runs on, by its addresses and names. `localhost` on a port other than
-/// ssh's is some other machine at the end of a tunnel, or a container.
+/// 22 is another machine behind a tunnel, or a container.
 class ThisMachine {
  public:
   explicit ThisMachine(const Probe& probe);
 
-  /// One more name of it.
+  /// Adds a name of this machine.
   void add(const std::string& name);
 
   bool is(const Host& host) const;
   bool is_in(const std::vector<Host>& hosts) const;
 
-  /// The same text and port for every spelling of one host.
+  /// A name and port that are the same for every spelling of one host.
   std::pair<std::string, std::uint16_t> key(const Host& host) const;
 
  private:
   std::set<std::string> names_;
 };
 
-}  // namespace podrun
+}  // namespace podrun::hosts

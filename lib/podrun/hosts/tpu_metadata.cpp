@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Finds the workers of a TPU slice through Google's metadata server.
 #include "podrun/hosts/tpu_metadata.hpp"
 
 #include <arpa/inet.h>
@@ -10,14 +11,14 @@
 #include <fmt/format.h>
 
 #include "podrun/base/error.hpp"
+#include "podrun/base/text.hpp"
 #include "podrun/hosts/host_list.hpp"
 #include "podrun/hosts/host_pattern.hpp"
-#include "podrun/hosts/text.hpp"
 
-namespace podrun {
+namespace podrun::hosts {
 namespace {
 
-/// Of every metadata server; its name, metadata.google.internal, needs a name server.
+/// The address of every metadata server. Its name, metadata.google.internal, would need a name server.
 constexpr std::string_view kAddress = "169.254.169.254";
 constexpr std::string_view kFlavor = "Google";
 constexpr std::chrono::milliseconds kPatience{1000};
@@ -30,7 +31,7 @@ bool says_google(const Probe& probe, const std::string& path) {
   try {
     return probe.read_file(path).value_or("").find("Google") != std::string::npos;
   } catch (const UsageError&) {
-    return false;  // there, but not for us to read
+    return false;  // it exists, but podrun may not read it
   }
 }
 
@@ -39,7 +40,7 @@ bool is_google_machine(const Probe& probe) {
          says_google(probe, "/sys/class/dmi/id/bios_vendor");
 }
 
-/// What is wrong with an answer; nothing for a good one.
+/// Why an answer is unusable; nothing for a good one.
 std::optional<std::string> refusal(const HttpAnswer& answer) {
   if (answer.status == 0) return answer.error;
   if (answer.flavor != kFlavor) {
@@ -51,7 +52,7 @@ std::optional<std::string> refusal(const HttpAnswer& answer) {
   return std::nullopt;
 }
 
-/// What it says of the keys; empty where it has none.
+/// The values of the keys; empty where the server has none.
 std::vector<std::string> texts(const std::vector<HttpAnswer>& answers) {
   std::vector<std::string> found;
   for (const HttpAnswer& answer : answers) {
@@ -66,7 +67,7 @@ std::string value_of(const std::map<std::string, std::string>& environment, cons
   return found == environment.end() ? "" : found->second;
 }
 
-/// `2,2,8`: the product; nothing where it is something else.
+/// The product of numbers such as `2,2,8`; nothing for other text.
 std::optional<std::size_t> product(std::string_view bounds) {
   std::size_t result = 1;
   while (!bounds.empty()) {
@@ -79,7 +80,7 @@ std::optional<std::size_t> product(std::string_view bounds) {
   return result;
 }
 
-/// The first of these that is there.
+/// The first value that is not empty.
 std::string first_of(std::initializer_list<std::string> values) {
   const auto found =
       std::find_if(values.begin(), values.end(), [](const auto& text) { return !text.empty(); });
@@ -94,7 +95,8 @@ Listing to_listing(const std::string& where, const std::vector<std::string>& sai
   const std::string own =
       first_of({said[agent_worker_number], said[worker_id], value_of(environment, "WORKER_ID")});
   if (!own.empty()) {
-    listing.own_rank = parse_rank(own, listing.hosts.size(), where + ": worker number of this machine");
+    listing.own_rank =
+        parse_worker_number(own, listing.hosts.size(), where + ": worker number of this machine");
   }
   const std::string bounds = value_of(environment, "HOST_BOUNDS");
   const std::size_t expected = product(bounds).value_or(0);
@@ -144,9 +146,8 @@ std::optional<Listing> ask_metadata(const Probe& probe, std::vector<Attempt>& tr
 
 std::vector<Host> parse_endpoints(std::string_view text, std::string_view where) {
   std::vector<Host> hosts;
-  for (std::size_t start = 0; start <= text.size();) {
-    const std::size_t end = std::min(text.find(',', start), text.size());
-    const HostEntry entry{trim_space(text.substr(start, end - start)), where};
+  for (const std::string_view part : split(text, ',')) {
+    const HostEntry entry{trim_space(part), where};
     std::array<unsigned char, sizeof(in6_addr)> binary;
     const bool is_ipv6 = inet_pton(AF_INET6, std::string(entry.text).c_str(), binary.data()) == 1;
     const auto colons = is_ipv6 ? 0 : std::count(entry.text.begin(), entry.text.end(), ':');
@@ -155,7 +156,6 @@ std::vector<Host> parse_endpoints(std::string_view text, std::string_view where)
     const std::size_t name = colons == 0 ? 0 : entry.text.rfind(':') + 1;
     hosts.push_back(parse_plain_host(entry.text.substr(name), where));
     hosts.back().label = hosts.size() - 1;
-    start = end + 1;
   }
   return hosts;
 }
@@ -188,4 +188,4 @@ std::optional<std::string> multislice_note(std::string_view slices, std::string_
       where, count);
 }
 
-}  // namespace podrun
+}  // namespace podrun::hosts

@@ -10,22 +10,21 @@
 #include "podrun/hosts/probe.hpp"
 #include "podrun/hosts/sources.hpp"
 
-namespace podrun {
+namespace podrun::hosts {
 
-/// The hosts that the metadata server of Google Cloud names. It is asked only on a Google machine or when
-/// GCE_METADATA_HOST or GCE_METADATA_IP names it, and for 1 s in all. Throws UsageError when it answers
-/// nonsense.
+/// Asks the metadata server of Google Cloud for the hosts, for 1 s in all: on a Google machine, or when
+/// GCE_METADATA_HOST or GCE_METADATA_IP names the server. Throws UsageError if its answer is wrong.
 std::optional<Listing> ask_metadata(const Probe& probe, std::vector<Attempt>& tried);
 
-/// `worker-network-endpoints`: `name:id:address` or just an address or name, with commas between. Throws
-/// UsageError.
+/// Reads `worker-network-endpoints`: `name:id:address`, or just an address or name, separated by commas.
+/// Throws UsageError.
 std::vector<Host> parse_endpoints(std::string_view text, std::string_view where);
 
-/// `tpu-env`: lines `KEY: 'value'`, of which there are two spellings, KEY and TPU_KEY; here it is KEY.
+/// Reads `tpu-env`: lines `KEY: 'value'` or `TPU_KEY: 'value'`; the result has KEY for both.
 std::map<std::string, std::string> parse_tpu_env(std::string_view text);
 
-/// What to know where MEGASCALE_NUM_SLICES (of the environment or tpu-env) says that this slice is one of
+/// A note for the user if MEGASCALE_NUM_SLICES (of the environment or tpu-env) says that this slice is one of
 /// several.
 std::optional<std::string> multislice_note(std::string_view slices, std::string_view where);
 
-}  // namespace podrun
+}  // namespace podrun::hosts

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <memory>
-#include <stdexcept>
 #include <string>
 #include <variant>
 #include <vector>
@@ -12,33 +11,11 @@
 #include "podrun/base/chunk.hpp"
 #include "podrun/base/stream_id.hpp"
 #include "podrun/hosts/host.hpp"
+#include "podrun/link/failure.hpp"
 
-// The seam between podrun and the ways to reach a host. Everything runs on the one executor that made the
+// The seam between podrun and the transports that reach a host. Everything runs on the executor that made the
 // Connector.
-namespace podrun {
-
-/// Whether connecting once more may help: at once, or when the user has answered a question (a new host key,
-/// a passphrase).
-enum class Retry { no, may_help, after_asking };
-
-/// Why a host could not be used or was lost: the stage it had reached and what happened there.
-struct Failure {
-  std::string stage;
-  std::string what;
-  Retry retry = Retry::no;
-
-  friend bool operator==(const Failure&, const Failure&) = default;
-};
-
-/// A Failure on its way up; caught once per host, in the fan-out.
-class HostError : public std::runtime_error {
- public:
-  explicit HostError(Failure failure) : std::runtime_error(failure.what), failure_(std::move(failure)) {}
-  const Failure& failure() const { return failure_; }
-
- private:
-  Failure failure_;
-};
+namespace podrun::link {
 
 struct Received {
   StreamId stream;
@@ -52,55 +29,58 @@ struct Signaled {
   int signal = 0;
   friend bool operator==(const Signaled&, const Signaled&) = default;
 };
-/// Both output streams are at their end and the exit is known.
+/// Both output streams have ended and the exit is known.
 struct Closed {};
 
-/// Received while there is output, Exited or Signaled once (output may follow, from background children),
-/// then Closed; a Failure at any time is the last.
+/// Received while there is output; Exited or Signaled once (background children may still write output
+/// afterwards); then Closed. A Failure can come at any time and is the last event.
 using StreamEvent = std::variant<Received, Exited, Signaled, Closed, Failure>;
 
-/// One program that runs on a host. Destroying it abandons the program: its standard input ends, nobody
-/// waits.
+/// One program that runs on a host. Destroying it abandons the program: its standard input ends, and its end
+/// is not awaited.
 class Stream {
  public:
   virtual ~Stream() = default;
 
-  /// One call at a time. Not calling it is the back-pressure: the host is slowed down, nothing is lost.
+  /// One call at a time. While it is not called, the host is slowed down (back-pressure) and nothing is lost.
   virtual asio::awaitable<StreamEvent> next() = 0;
-  /// Writes all of it to standard input, one call at a time; false when nobody reads there any more.
+  /// Writes the whole chunk to standard input, one call at a time; false if standard input is no longer read.
   virtual asio::awaitable<bool> write(Chunk chunk) = 0;
-  /// Ends standard input, at once.
+  /// Ends standard input at once.
   virtual void close_write() = 0;
-  /// Abandons the program: the pending and every later next() is this failure.
+  /// Abandons the program: the pending next() and every later one returns this failure.
   virtual void stop(Failure failure) = 0;
 };
 
 enum class Privilege { user, root };
 
-/// A program for a host: POSIX sh text in one line, and its positional parameters. It travels on the standard
-/// input of a shell, so that neither shows in the arguments of a process there.
+/// A program for a host: POSIX sh text in one line, and its positional parameters. It is sent to the standard
+/// input of a shell, so that neither appears in the arguments of a process on the host.
 struct Program {
-  Chunk script;  ///< one for all hosts
+  Chunk script;  ///< shared by all hosts
   std::vector<std::string> arguments;
   Privilege privilege = Privilege::user;  ///< root: through `sudo -n`
 };
 
-/// The way to one host. Destroying it, or stop(), abandons it and its streams without waiting.
+/// The connection to one host. Destroying or stopping it abandons it and its streams without waiting.
 class Link {
  public:
   virtual ~Link() = default;
 
   /// Connects and logs in. Throws HostError.
   virtual asio::awaitable<void> open() = 0;
-  /// Starts a program; several may run at once. Throws HostError. Nothing may be written to the stream before
-  /// the program has said something: a shell that reads its text from standard input may read ahead.
+  /// Starts a program; several may run at once. Throws HostError. Write nothing to the stream before the
+  /// program has printed something: a shell that reads its text from standard input may read ahead.
   virtual asio::awaitable<std::shared_ptr<Stream>> exec(Program program) = 0;
-  /// Ends whatever is pending in open() or exec() with this failure.
+  /// Ends a pending open() or exec() with this failure.
   virtual void stop(Failure failure) = 0;
-  /// The IP address of this machine by which it has reached the host, after open(); empty: unknown.
+  /// Whether open() made a connection that still lasts, so that a later run may use it. False if each
+  /// program has its own connection.
+  virtual bool is_connected() const { return false; }
+  /// This machine's IP address on the connection to the host, after open(); empty: unknown.
   virtual std::string own_address() const { return {}; }
-  /// Whether it also reports failures of its own by exit statuses, and complains about those of a program:
-  /// then a program is to tell its status in its output and exit with 0.
+  /// Whether the transport uses exit statuses for its own failures too, and complains about those of a
+  /// program. Such a program must print its status in its output and exit with 0.
   virtual bool mixes_statuses() const { return false; }
 };
 
@@ -108,7 +88,7 @@ class Link {
 class Connector {
  public:
   virtual ~Connector() = default;
-  virtual std::unique_ptr<Link> link(const Host& host) = 0;
+  virtual std::unique_ptr<Link> link(const hosts::Host& host) = 0;
 };
 
-}  // namespace podrun
+}  // namespace podrun::link

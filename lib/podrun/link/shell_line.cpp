@@ -3,20 +3,21 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "podrun/base/shell_quote.hpp"
 
-namespace podrun {
+namespace podrun::link {
 
 namespace {
 
-/// In bytes. libssh keeps buffers as large as the largest packet was, two for each host.
+/// In bytes. libssh has two buffers for each host that stay as large as its largest packet.
 constexpr std::size_t kSmallPiece = 2000;
 
-/// A start-up file may have replaced our shell by another one: zsh splits words only when told to, and an
-/// interactive shell handles signals in its own way.
+/// A start-up file may have replaced the expected shell by another: zsh splits words only when told to, and
+/// an interactive shell treats signals differently.
 constexpr std::string_view kCheckShell =
     "case $- in *i*) { echo; echo \"a start-up file runs an interactive shell instead of /bin/sh\"; } >&2; "
     "exit 125 ;; esac; [ -z \"$ZSH_VERSION\" ] || emulate sh";
@@ -34,21 +35,25 @@ std::string shell_line(const Program& program) {
   return begin_line(program) + std::string(program.script.bytes()) + std::string(kEndLine);
 }
 
-asio::awaitable<bool> send_text(Stream& stream, std::string_view text) {
-  bool open = true;
-  while (open && !text.empty()) {
-    Chunk piece(std::string(text.substr(0, kSmallPiece)));  // named: g++ 12 destroys a temporary here twice
-    text.remove_prefix(piece.size());
-    open = co_await stream.write(std::move(piece));
+asio::awaitable<bool> send_text(Stream& stream, std::vector<std::string_view> parts) {
+  std::string piece;
+  for (std::size_t at = 0; at < parts.size();) {
+    const std::string_view part = parts[at].substr(0, kSmallPiece - piece.size());
+    piece += part;
+    parts[at].remove_prefix(part.size());
+    if (parts[at].empty()) ++at;
+    if (piece.size() < kSmallPiece && at < parts.size()) continue;
+    Chunk chunk(std::exchange(piece, {}));  // named: g++ 12 destroys a temporary here twice
+    const bool open = co_await stream.write(std::move(chunk));
+    if (!open) co_return false;
   }
-  co_return open;
+  co_return true;
 }
 
 asio::awaitable<void> send_program(Stream& shell, const Program& program) {
-  const std::string begin = begin_line(program);  // the script is long, and never copied for a host
-  bool open = co_await send_text(shell, begin);
-  if (open) open = co_await send_text(shell, program.script.bytes());
-  if (open) co_await send_text(shell, kEndLine);
+  const std::string begin = begin_line(program);  // the long script is never copied per host
+  std::vector<std::string_view> parts = {begin, program.script.bytes(), kEndLine};  // named, as above
+  co_await send_text(shell, std::move(parts));
 }
 
-}  // namespace podrun
+}  // namespace podrun::link

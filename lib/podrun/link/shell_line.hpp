@@ -3,19 +3,21 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "podrun/link/link.hpp"
 
-namespace podrun {
+namespace podrun::link {
 
-/// The program as one line for a shell that reads its commands from standard input. Nothing of it runs unless
-/// all of it arrives: without its beginning or end it is a syntax error.
+/// The program as one line for a shell that reads commands from standard input. It runs only if all of it
+/// arrives: without its beginning or end it is a syntax error.
 std::string shell_line(const Program& program);
 
-/// Writes text in small pieces, each when the one before has been sent; false when nobody reads there.
-asio::awaitable<bool> send_text(Stream& stream, std::string_view text);
+/// Writes the parts of a text in small pieces, each after the previous one was sent. The text must stay alive
+/// until then. False if the stream is no longer read.
+asio::awaitable<bool> send_text(Stream& stream, std::vector<std::string_view> parts);
 
-/// Sends that line to a shell. One that does not take it ends, which the stream tells.
+/// Sends shell_line() to a shell. If the shell does not take it, the stream reports the shell's end.
 asio::awaitable<void> send_program(Stream& shell, const Program& program);
 
-}  // namespace podrun
+}  // namespace podrun::link

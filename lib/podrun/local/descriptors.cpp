@@ -12,21 +12,21 @@
 
 #include "podrun/base/error.hpp"
 
-namespace podrun {
+namespace podrun::local {
 namespace {
 
 constexpr rlim_t kPerChild = 12;
 constexpr rlim_t kPerProxyCommand = 5;  // a socket, three pipes and a pidfd
 constexpr rlim_t kPerAgentLogin = 3;    // libssh's pair of sockets, and a question to the agent
-constexpr rlim_t kOwn = 24;             // at least
-constexpr rlim_t kOwnAtEase = 64;       // name look-ups
+constexpr rlim_t kOwn = 24;             // the minimum
+constexpr rlim_t kOwnAtEase = 64;       // with room for name look-ups
 
-/// Those that are open beside the three standard ones. proc(5), /proc/pid/fd
+/// The open descriptors besides the three standard ones. See proc(5), /proc/pid/fd
 rlim_t inherited() {
   std::error_code error;
   const std::filesystem::directory_iterator open("/proc/self/fd", error);
   const auto all = error ? 0 : std::distance(begin(open), end(open));
-  constexpr decltype(all) kExpected = 4;  // with the directory itself
+  constexpr decltype(all) kExpected = 4;  // the directory itself included
   return static_cast<rlim_t>(std::max(all, kExpected) - kExpected);
 }
 
@@ -57,4 +57,4 @@ DescriptorLimit raise_descriptor_limit(HostCount hosts) {
   return result;
 }
 
-}  // namespace podrun
+}  // namespace podrun::local

@@ -3,25 +3,25 @@
 
 #include <cstddef>
 
-namespace podrun {
+namespace podrun::local {
 
-/// How many hosts there are, by what one of them costs.
+/// The number of hosts, by how many descriptors one of them needs.
 struct HostCount {
-  std::size_t by_ssh = 0;    ///< one; two while it connects to several addresses; three of `MaxSessions 1`
-  std::size_t by_child = 0;  ///< 12: three pipes and a pidfd for each of at most three programs
-  std::size_t behind_jump_hosts = 0;  ///< of those by SSH: one more
-  std::size_t proxy_commands = 0;     ///< of those by SSH: five more
-  std::size_t with_agent = 0;         ///< of those by SSH: three more while it logs in
+  std::size_t by_ssh = 0;             ///< 1; 2 while it connects to several addresses; 3 with `MaxSessions 1`
+  std::size_t by_child = 0;           ///< 12: three pipes and a pidfd for each of at most three programs
+  std::size_t behind_jump_hosts = 0;  ///< of those by SSH: 1 more
+  std::size_t proxy_commands = 0;     ///< of those by SSH: 5 more
+  std::size_t with_agent = 0;         ///< of those by SSH: 3 more while it logs in
   std::size_t at_once = 128;          ///< hosts that connect at a time
 };
 
 struct DescriptorLimit {
-  std::size_t before = 0;   ///< the soft limit, for the children; 0: it was enough
-  std::size_t at_once = 0;  ///< hosts that can connect at a time, at most those asked for
+  std::size_t before = 0;   ///< the former soft limit, for the children; 0: it was not changed
+  std::size_t at_once = 0;  ///< hosts that can connect at a time; never more than requested
 };
 
-/// Raises the soft RLIMIT_NOFILE to what the hosts need. Throws UsageError when the hard limit does not allow
-/// it though only one host connects at a time.
+/// Raises the soft RLIMIT_NOFILE to what the hosts need. Throws UsageError if the hard limit is too low even
+/// for one connecting host at a time.
 DescriptorLimit raise_descriptor_limit(HostCount hosts);
 
-}  // namespace podrun
+}  // namespace podrun::local

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The environment that a login on this machine would get, for `local` hosts.
 #include "podrun/local/login_environment.hpp"
 
 #include <pwd.h>
@@ -10,7 +11,7 @@
 
 #include <fmt/format.h>
 
-namespace podrun {
+namespace podrun::local {
 namespace {
 
 constexpr std::string_view kUserPath = "/usr/local/bin:/usr/bin:/bin:/usr/games";
@@ -84,4 +85,4 @@ std::string home_directory(const std::vector<std::string>& environment) {
   return "/";
 }
 
-}  // namespace podrun
+}  // namespace podrun::local

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// A child process as a Stream: pipes, exit status by pidfd, and TERM then KILL for a child that is no longer
+// needed.
 #include "podrun/local/process.hpp"
 
 #include <fcntl.h>
@@ -27,27 +29,29 @@
 #include "podrun/base/event.hpp"
 #include "podrun/base/exhaustion.hpp"
 
-namespace podrun {
+namespace podrun::local {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 using Descriptor = asio::posix::stream_descriptor;
 
-/// From TERM to KILL, for an abandoned way in.
+/// Time from TERM to KILL for an abandoned transport command.
 constexpr std::chrono::seconds kGrace{2};
 
-/// Ways in whose end nobody has asked the kernel for, so that no other process has their pid.
+/// Transport commands that have not been reaped yet, so their pids cannot belong to other processes.
 std::set<pid_t>& living_ways_in() {
   static std::set<pid_t> pids;
   return pids;
 }
 
 [[noreturn]] void fail(const std::string& doing, int error) {
-  throw HostError({"starting", fmt::format("{}: {}", doing, std::generic_category().message(error)),
-                   is_exhaustion(error) ? Retry::may_help : Retry::no});
+  throw link::HostError({link::Stage::starting_program,
+                         is_exhaustion(error) ? link::Cause::local_limit : link::Cause::not_startable,
+                         fmt::format("{}: {}", doing, std::generic_category().message(error)),
+                         is_exhaustion(error) ? link::Retry::may_help : link::Retry::no});
 }
 
-/// A pipe whose one end is ours and does not block, and whose other end is for the child.
+/// A pipe between podrun, whose end does not block, and the child.
 struct Pipe {
   enum class Ours { read, write };
 
@@ -55,7 +59,7 @@ struct Pipe {
     std::array<int, 2> ends{};
     if (::pipe2(ends.data(), O_CLOEXEC) != 0) fail("cannot make a pipe", errno);
     const std::size_t mine = which == Ours::read ? 0 : 1;
-    // Both in any case, so that neither end stays open.
+    // Adopt both before a check, so that neither end stays open.
     const std::error_code ours_refused = adopt(ours, ends[mine]);
     const std::error_code theirs_refused = adopt(theirs, ends[1 - mine]);
     if (ours_refused || theirs_refused)
@@ -68,7 +72,7 @@ struct Pipe {
   Descriptor theirs;
 };
 
-/// What posix_spawn is told; frees itself.
+/// The arguments of posix_spawn; frees them.
 class SpawnPlan {
  public:
   SpawnPlan(const std::array<int, 3>& descriptors, const std::string& directory) {
@@ -117,7 +121,7 @@ class SpawnPlan {
   posix_spawnattr_t attributes_{};
 };
 
-/// The child's three pipes and its pidfd. Held by the stream and by each pending wait, so that it is always
+/// The child's three pipes and its pidfd. The stream and each pending wait hold it, so the child is always
 /// reaped.
 class Process : public std::enable_shared_from_this<Process> {
  public:
@@ -153,16 +157,18 @@ class Process : public std::enable_shared_from_this<Process> {
                       [self = shared_from_this()](const std::error_code&) { self->reap(); });
   }
 
-  asio::awaitable<StreamEvent> next() {
+  asio::awaitable<link::StreamEvent> next() {
     for (;;) {
       if (failure_) co_return *failure_;
       if (auto output = read()) co_return std::move(*output);
+      // The exit comes after the child's output: epoll reports events in order, so its pipes are already
+      // readable.
       if (end_ && !end_told_) {
         end_told_ = true;
-        co_return std::visit([](auto end) { return StreamEvent(end); }, *end_);
+        co_return std::visit([](auto end) { return link::StreamEvent(end); }, *end_);
       }
       if (end_told_ && !outputs_[0].descriptor.is_open() && !outputs_[1].descriptor.is_open())
-        co_return Closed{};
+        co_return link::Closed{};
       co_await readable_.wait();
     }
   }
@@ -190,7 +196,7 @@ class Process : public std::enable_shared_from_this<Process> {
     writable_.notify();
   }
 
-  void stop(Failure failure) {
+  void stop(link::Failure failure) {
     if (!failure_) failure_ = std::move(failure);
     if (role_ == ProcessRole::way_in && !end_) terminate();
     close_write();
@@ -202,7 +208,7 @@ class Process : public std::enable_shared_from_this<Process> {
   struct Source {
     explicit Source(const asio::any_io_executor& executor) : descriptor(executor) {}
     Descriptor descriptor;
-    bool ready = true;  ///< worth a read; else a wait is pending
+    bool ready = true;  ///< try a read; if false, a wait is pending
   };
 
   static void close(Descriptor& descriptor) {
@@ -225,15 +231,17 @@ class Process : public std::enable_shared_from_this<Process> {
   void reap() {
     has_exited_ = true;
     if (is_told_to_end_)
-      return;  // its children may ignore TERM: while it is a zombie, the group keeps its number
+      return;  // not yet: its children may ignore TERM, and an unreaped zombie keeps the group's number in
+               // use
     int status = 0;
     if (::waitpid(pid_, &status, 0) == pid_) {
       if (WIFSIGNALED(status) && role_ == ProcessRole::way_in) {
-        end_ = Failure{"connection", fmt::format("its command was killed by signal {}", WTERMSIG(status))};
+        end_ = link::Failure{link::Stage::connection, link::Cause::transport_ended,
+                             fmt::format("its command was killed by signal {}", WTERMSIG(status))};
       } else if (WIFSIGNALED(status)) {
-        end_ = Signaled{WTERMSIG(status)};
+        end_ = link::Signaled{WTERMSIG(status)};
       } else {
-        end_ = Exited{WEXITSTATUS(status)};
+        end_ = link::Exited{WEXITSTATUS(status)};
       }
     }
     living_ways_in().erase(pid_);
@@ -242,22 +250,23 @@ class Process : public std::enable_shared_from_this<Process> {
     readable_.notify();
   }
 
-  /// What one of the two streams has, taken in turns; nothing when both would block or have ended.
-  std::optional<Received> read() {
+  /// Output of one of the two streams, in turn; nothing if both would block or have ended.
+  std::optional<link::Received> read() {
     for (std::size_t turn = 0; turn < kStreams; ++turn) {
       first_ = 1 - first_;
       if (auto output = read_from(first_)) return output;
     }
     return std::nullopt;
   }
-  std::optional<Received> read_from(std::size_t index) {
-    static std::array<char, Chunk::kMaxSize> buffer;  // one thread reads; what stays is copied to its size
+  std::optional<link::Received> read_from(std::size_t index) {
+    static std::array<char, Chunk::kMaxSize>
+        buffer;  // shared: only one thread reads, and the bytes read are copied
     Source& source = outputs_[index];
     while (source.ready && source.descriptor.is_open()) {
       const ssize_t count = ::read(source.descriptor.native_handle(), buffer.data(), buffer.size());
       if (count > 0) {
-        return Received{index == 0 ? StreamId::out : StreamId::err,
-                        Chunk({buffer.data(), static_cast<std::size_t>(count)})};
+        return link::Received{index == 0 ? StreamId::out : StreamId::err,
+                              Chunk({buffer.data(), static_cast<std::size_t>(count)})};
       }
       if (count < 0 && errno == EINTR) continue;
       if (count < 0 && errno == EAGAIN) {
@@ -288,28 +297,28 @@ class Process : public std::enable_shared_from_this<Process> {
   bool is_told_to_end_ = false;  ///< TERM was sent, KILL follows
   bool has_exited_ = false;
   std::size_t first_ = 1;
-  std::optional<std::variant<Exited, Signaled, Failure>> end_;
+  std::optional<std::variant<link::Exited, link::Signaled, link::Failure>> end_;
   bool end_told_ = false;
-  std::optional<Failure> failure_;
+  std::optional<link::Failure> failure_;
 };
 
-class ProcessStream : public Stream {
+class ProcessStream : public link::Stream {
  public:
   explicit ProcessStream(std::shared_ptr<Process> process) : process_(std::move(process)) {}
   ProcessStream(const ProcessStream&) = delete;
   ProcessStream& operator=(const ProcessStream&) = delete;
-  ~ProcessStream() override { process_->stop({"", "abandoned"}); }
+  ~ProcessStream() override { process_->stop({.cause = link::Cause::abandoned}); }
 
-  asio::awaitable<StreamEvent> next() override { return process_->next(); }
+  asio::awaitable<link::StreamEvent> next() override { return process_->next(); }
   asio::awaitable<bool> write(Chunk chunk) override { return process_->write(std::move(chunk)); }
   void close_write() override { process_->close_write(); }
-  void stop(Failure failure) override { process_->stop(std::move(failure)); }
+  void stop(link::Failure failure) override { process_->stop(std::move(failure)); }
 
  private:
   std::shared_ptr<Process> process_;
 };
 
-/// Waits until a child has ended that nobody reaps, at most until then; not at all without pidfd_open(2).
+/// Waits until `due` for the end of a child, without reaping it; returns at once without pidfd_open(2).
 void wait_for_end(Clock::time_point due, pid_t pid) {
   const int pidfd = static_cast<int>(::syscall(SYS_pidfd_open, pid, 0));
   pollfd end{.fd = pidfd, .events = POLLIN, .revents = 0};
@@ -327,13 +336,13 @@ void kill_ways_in(std::chrono::milliseconds patience) {
   const Clock::time_point due = Clock::now() + patience;
   for (const pid_t pid : living_ways_in()) {
     wait_for_end(due, pid);
-    ::kill(-pid, SIGKILL);  // what it started may be left, though it has ended
+    ::kill(-pid, SIGKILL);  // also if it has ended: its children may still run
   }
   living_ways_in().clear();
 }
 
-std::shared_ptr<Stream> spawn_process(const asio::any_io_executor& executor, ProcessOptions options) {
-  if (options.descriptor_limit != 0) {  // posix_spawn cannot set it
+std::shared_ptr<link::Stream> spawn_process(const asio::any_io_executor& executor, ProcessOptions options) {
+  if (options.descriptor_limit != 0) {  // posix_spawn cannot set a limit
     const std::vector<std::string> limited = {"/bin/sh", "-c", "ulimit -S -n \"$0\"; exec \"$@\"",
                                               std::to_string(options.descriptor_limit)};
     options.arguments.insert(options.arguments.begin(), limited.begin(), limited.end());
@@ -343,4 +352,4 @@ std::shared_ptr<Stream> spawn_process(const asio::any_io_executor& executor, Pro
   return std::make_shared<ProcessStream>(std::move(process));
 }
 
-}  // namespace podrun
+}  // namespace podrun::local

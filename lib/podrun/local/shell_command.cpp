@@ -12,10 +12,10 @@
 
 extern char** environ;
 
-namespace podrun {
+namespace podrun::local {
 namespace {
 
-/// What the child has: no input, no output, default signals, no descriptor of ours.
+/// Options of the child: no input, no output, default signals, none of podrun's descriptors.
 class SpawnOptions {
  public:
   SpawnOptions() {
@@ -60,4 +60,4 @@ std::optional<int> run_shell_command(const std::string& shell, const std::string
   return WIFEXITED(status) ? std::optional<int>(WEXITSTATUS(status)) : std::nullopt;
 }
 
-}  // namespace podrun
+}  // namespace podrun::local

@@ -4,10 +4,10 @@
 #include <optional>
 #include <string>
 
-namespace podrun {
+namespace podrun::local {
 
-/// Runs `SHELL -c COMMAND` to its end and waits for it, which may take for ever; it reads nothing, what it
-/// prints on standard output is dropped. Its exit status; nothing when a signal has ended it, or without it.
+/// Runs `SHELL -c COMMAND` without input, drops its standard output, and waits for its end, perhaps forever.
+/// Its exit status; nothing if it could not start or a signal ended it.
 std::optional<int> run_shell_command(const std::string& shell, const std::string& command);
 
-}  // namespace podrun
+}  // namespace podrun::local

@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <utility>
 
-namespace podrun {
+namespace podrun::local {
 
-/// Counts the intervals in which nothing was heard of a host. Pure: the caller looks once an interval. As
-/// over SSH a host is lost after `count_max` + 1 of them, with a question unanswered since the first.
+/// Counts the intervals without output from a host; the caller looks once per interval. As over SSH, a host
+/// is lost after `count_max` + 1 of them if a question has been unanswered since the first.
 class Silence {
  public:
   enum class Verdict { heard, quiet, ask, lost };
@@ -23,7 +23,7 @@ class Silence {
     rest_ = pause_ = std::min(2 * pause_ + 1, kLongestPause);
   }
 
-  /// `listening`: whether the silence is the host's, since its output is read.
+  /// `listening`: whether podrun reads the host's output, so that silence is the host's.
   Verdict look(bool listening) {
     if (std::exchange(heard_, false) || !listening) {
       unanswered_ = rest_ = pause_ = 0;
@@ -48,4 +48,4 @@ class Silence {
   bool heard_ = true;
 };
 
-}  // namespace podrun
+}  // namespace podrun::local

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The Connector of `--via`: starts the user's command for each program on a host.
 #include <fmt/format.h>
 
 #include "podrun/base/error.hpp"
@@ -7,32 +8,32 @@
 #include "podrun/local/connectors.hpp"
 #include "podrun/local/process.hpp"
 
-namespace podrun {
+namespace podrun::local {
 namespace {
 
-/// How one host is reached.
+/// The transport to one host.
 struct WayIn {
   asio::any_io_executor executor;
   std::vector<std::string> words;
-  const ProcessOptions& child;  // the connector's
+  const ProcessOptions& child;  // owned by the connector
 };
 
-asio::awaitable<std::shared_ptr<Stream>> start(std::shared_ptr<const WayIn> way, Program program,
-                                               ViaWatch::OnStart on_start) {
+asio::awaitable<std::shared_ptr<link::Stream>> start(std::shared_ptr<const WayIn> way, link::Program program,
+                                                     ViaWatch::OnStart on_start) {
   ProcessOptions options = way->child;
   options.arguments = way->words;
   options.role = ProcessRole::way_in;
-  if (program.privilege == Privilege::root) {
+  if (program.privilege == link::Privilege::root) {
     for (const char* word : {"sudo", "-n"}) options.arguments.emplace_back(word);
   }
   options.arguments.emplace_back("/bin/sh");
-  std::shared_ptr<Stream> stream = spawn_process(way->executor, std::move(options));
+  std::shared_ptr<link::Stream> stream = spawn_process(way->executor, std::move(options));
   on_start(stream);
-  co_await send_program(*stream, program);
+  co_await link::send_program(*stream, program);
   co_return stream;
 }
 
-class ViaLink : public Link {
+class ViaLink : public link::Link {
  public:
   ViaLink(WayIn way, std::shared_ptr<ViaWatch::Shared> shared)
       : way_(std::make_shared<const WayIn>(std::move(way))), shared_(std::move(shared)) {}
@@ -44,17 +45,19 @@ class ViaLink : public Link {
 
   asio::awaitable<void> open() override { co_return; }
   bool mixes_statuses() const override { return true; }
-  void stop(Failure failure) override {
+  void stop(link::Failure failure) override {
     if (watch_) watch_->stop();
     if (const auto stream = starting_.lock()) stream->stop(std::move(failure));
   }
 
-  asio::awaitable<std::shared_ptr<Stream>> exec(Program program) override {
+  asio::awaitable<std::shared_ptr<link::Stream>> exec(link::Program program) override {
     // Named: g++ 12 destroys a temporary here twice.
-    ViaWatch::OnStart on_start = [this](const std::shared_ptr<Stream>& starting) { starting_ = starting; };
-    std::shared_ptr<Stream> stream = co_await start(way_, std::move(program), std::move(on_start));
+    ViaWatch::OnStart on_start = [this](const std::shared_ptr<link::Stream>& starting) {
+      starting_ = starting;
+    };
+    std::shared_ptr<link::Stream> stream = co_await start(way_, std::move(program), std::move(on_start));
     if (watch_ || shared_->questions.interval.count() == 0) co_return stream;
-    const auto ask = [way = way_](Program question, ViaWatch::OnStart on_asking) {
+    const auto ask = [way = way_](link::Program question, ViaWatch::OnStart on_asking) {
       return start(way, std::move(question), std::move(on_asking));
     };
     watch_ = std::make_shared<ViaWatch>(way_->executor, shared_, ask);
@@ -64,11 +67,11 @@ class ViaLink : public Link {
  private:
   std::shared_ptr<const WayIn> way_;
   std::shared_ptr<ViaWatch::Shared> shared_;
-  std::shared_ptr<ViaWatch> watch_;  // of the first program, which is the supervisor
-  std::weak_ptr<Stream> starting_;   // may hang in taking its text
+  std::shared_ptr<ViaWatch> watch_;       // for the first program, the supervisor
+  std::weak_ptr<link::Stream> starting_;  // may hang while it reads its program
 };
 
-class ViaConnector : public Connector {
+class ViaConnector : public link::Connector {
  public:
   ViaConnector(const asio::any_io_executor& executor, ViaTemplate via, ProcessOptions child,
                AliveQuestions questions)
@@ -77,7 +80,7 @@ class ViaConnector : public Connector {
         child_(std::move(child)),
         shared_(std::make_shared<ViaWatch::Shared>(ViaWatch::Shared{.questions = questions})) {}
 
-  std::unique_ptr<Link> link(const Host& host) override {
+  std::unique_ptr<link::Link> link(const hosts::Host& host) override {
     return std::make_unique<ViaLink>(WayIn{executor_, via_.words_for(host), child_}, shared_);
   }
 
@@ -88,7 +91,7 @@ class ViaConnector : public Connector {
   std::shared_ptr<ViaWatch::Shared> shared_;
 };
 
-/// Calls `fill(name)` for every {name} in the word and puts its answer there.
+/// Replaces every {name} in the word by the result of `fill(name)`.
 template <typename Fill>
 std::string filled(const std::string& word, Fill fill) {
   std::string result;
@@ -114,12 +117,12 @@ ViaTemplate::ViaTemplate(std::string_view text) : text_(text) {
   bool names_host = false;
   for (const std::string& word : words_) {
     filled(word, [&](const std::string& name) {
-      if (name != "host" && name != "user" && name != "port" && name != "rank") {
+      if (name != "host" && name != "user" && name != "port" && name != "worker" && name != "rank") {
         throw UsageError(fmt::format(
-            "--via: unknown placeholder \"{{{}}}\" (there are {{host}}, {{user}}, {{port}} and {{rank}})",
+            "--via: unknown placeholder \"{{{}}}\" (there are {{host}}, {{user}}, {{port}} and {{worker}})",
             name));
       }
-      names_host = names_host || name == "host" || name == "rank";
+      names_host = names_host || name == "host" || name == "worker" || name == "rank";
       return name;
     });
   }
@@ -129,7 +132,7 @@ ViaTemplate::ViaTemplate(std::string_view text) : text_(text) {
   }
 }
 
-std::vector<std::string> ViaTemplate::words_for(const Host& host) const {
+std::vector<std::string> ViaTemplate::words_for(const hosts::Host& host) const {
   bool takes_user = host.user.empty();
   bool takes_port = host.port == 0;
   std::vector<std::string> words;
@@ -138,13 +141,13 @@ std::vector<std::string> ViaTemplate::words_for(const Host& host) const {
       takes_user = takes_user || name == "user";
       takes_port = takes_port || name == "port";
       if (name == "host") return host.name;
-      if (name == "rank") return std::to_string(host.label);
+      if (name == "worker" || name == "rank") return std::to_string(host.label);
       if (name == "user" && host.user.empty()) {
         throw UsageError(fmt::format("{}: \"{}\" has no user for the {{user}} of --via (write user@{})",
                                      host.source, host.name, host.name));
       }
       if (name == "user") return host.user;
-      return std::to_string(host.port == 0 ? kSshPort : host.port);
+      return std::to_string(host.port == 0 ? hosts::kSshPort : host.port);
     }));
   }
   if (!takes_user || !takes_port) {
@@ -155,9 +158,9 @@ std::vector<std::string> ViaTemplate::words_for(const Host& host) const {
   return words;
 }
 
-std::unique_ptr<Connector> make_via_connector(const asio::any_io_executor& executor, ViaTemplate via,
-                                              ProcessOptions child, AliveQuestions questions) {
+std::unique_ptr<link::Connector> make_via_connector(const asio::any_io_executor& executor, ViaTemplate via,
+                                                    ProcessOptions child, AliveQuestions questions) {
   return std::make_unique<ViaConnector>(executor, std::move(via), std::move(child), questions);
 }
 
-}  // namespace podrun
+}  // namespace podrun::local

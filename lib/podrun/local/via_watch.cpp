@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Notices that a host behind a way in has fallen silent for good: a stopped container or a killed slurmstepd
-// ends no connection. An answer proves that the host is alive. No answer proves that it is not only where
-// the way in can be started a second time at all (`srun` without --overlap cannot), so one host is tried
+// Notices that a host behind a transport command is silent for good: a stopped container or a killed
+// slurmstepd closes no connection. An answer proves that the host is alive. A missing answer only proves the
+// opposite if the command can run a second time (`srun` without --overlap cannot), so one host is tried
 // early.
 #include "podrun/local/via_watch.hpp"
 
@@ -11,50 +11,48 @@
 
 #include <asio/co_spawn.hpp>
 #include <asio/use_awaitable.hpp>
-#include <fmt/format.h>
 
-#include "podrun/base/duration.hpp"
-
-namespace podrun {
+namespace podrun::local {
 namespace {
 
-/// The question contains no answer, in case the way in echoes what it is sent.
+/// The question does not contain the answer, in case the command echoes its input.
 constexpr const char* kQuestion = "echo podrun1 $((6 * 7)); exit";
 constexpr const char* kAnswer = "podrun1 42";
 constexpr std::size_t kMaxSaid = 64 * 1024;
 
-/// A run that is shorter starts nothing twice.
+/// Shorter runs start no second command.
 constexpr std::chrono::milliseconds kTrialAfter{1000};
-/// A thousand silent hosts do not start a thousand children at once.
+/// Keeps a thousand silent hosts from starting a thousand children at once.
 constexpr std::chrono::milliseconds kBetweenStarts{50};
-/// If the timer fires this much too late, podrun itself was stopped or busy, so the silence says nothing.
+/// If the timer fires this much too late, podrun itself was stopped or busy, so the silence says nothing
+/// about the host.
 constexpr std::chrono::seconds kAway{1};
 
 }  // namespace
 
-/// The program's stream; tells the watch what passes.
-class ViaWatch::Watched : public Stream {
+/// The program's stream; reports its events to the watch.
+class ViaWatch::Watched : public link::Stream {
  public:
-  Watched(std::shared_ptr<ViaWatch> watch, std::shared_ptr<Stream> stream)
+  Watched(std::shared_ptr<ViaWatch> watch, std::shared_ptr<link::Stream> stream)
       : watch_(std::move(watch)), stream_(std::move(stream)) {}
   Watched(const Watched&) = delete;
   Watched& operator=(const Watched&) = delete;
   ~Watched() override { watch_->stop(); }
 
-  asio::awaitable<StreamEvent> next() override {
+  asio::awaitable<link::StreamEvent> next() override {
     watch_->listening_ = true;
-    StreamEvent event = co_await stream_->next();
+    link::StreamEvent event = co_await stream_->next();
     watch_->listening_ = false;
-    std::holds_alternative<Received>(event) ? watch_->hear() : watch_->stop();
+    std::holds_alternative<link::Received>(event) ? watch_->hear() : watch_->stop();
     co_return event;
   }
   asio::awaitable<bool> write(Chunk chunk) override { return stream_->write(std::move(chunk)); }
   void close_write() override { stream_->close_write(); }
-  void stop(Failure failure) override { stream_->stop(std::move(failure)); }
+  void stop(link::Failure failure) override { stream_->stop(std::move(failure)); }
 
  private:
   std::shared_ptr<ViaWatch> watch_;
-  std::shared_ptr<Stream> stream_;
+  std::shared_ptr<link::Stream> stream_;
 };
 
 ViaWatch::ViaWatch(const asio::any_io_executor& executor, std::shared_ptr<Shared> shared, Start start)
@@ -64,7 +62,7 @@ ViaWatch::ViaWatch(const asio::any_io_executor& executor, std::shared_ptr<Shared
       silence_(shared_->questions.count_max),
       timer_(executor) {}
 
-std::shared_ptr<Stream> ViaWatch::watch(std::shared_ptr<Stream> stream) {
+std::shared_ptr<link::Stream> ViaWatch::watch(std::shared_ptr<link::Stream> stream) {
   program_ = stream;
   return std::make_shared<Watched>(shared_from_this(), std::move(stream));
 }
@@ -109,7 +107,7 @@ void ViaWatch::look(bool in_time) {
       const AliveQuestions& questions = shared_->questions;
       const auto silence =
           std::chrono::ceil<std::chrono::seconds>(questions.interval * (questions.count_max + 1));
-      program->stop({"connection", fmt::format("no answer for {}", format_duration(silence))});
+      program->stop({.stage = link::Stage::connection, .cause = link::Cause::no_answer, .after = silence});
       break;
   }
 }
@@ -118,12 +116,12 @@ void ViaWatch::ask() {
   asking_ = tried_ = true;
   const bool is_trial = !shared_->answered && !std::exchange(shared_->on_trial, true);
   asio::co_spawn(executor_, question(shared_from_this(), is_trial), [](const std::exception_ptr& error) {
-    if (error) std::rethrow_exception(error);  // no failure of the host
+    if (error) std::rethrow_exception(error);  // an error in podrun, not of the host
   });
 }
 
 void ViaWatch::drop_question() {
-  if (const auto question = question_.lock()) question->stop({"", "no longer needed"});
+  if (const auto question = question_.lock()) question->stop({.cause = link::Cause::abandoned});
 }
 
 asio::awaitable<void> ViaWatch::question(std::shared_ptr<ViaWatch> self, bool is_trial) {
@@ -137,25 +135,26 @@ asio::awaitable<void> ViaWatch::question(std::shared_ptr<ViaWatch> self, bool is
   }
   try {
     if (!self->stopped_) co_await self->hear_answer();
-  } catch (const HostError&) {
-    // it could not be asked; the next look asks again
+  } catch (const link::HostError&) {
+    // the question could not be sent; the next look asks again
   }
   self->asking_ = false;
   if (is_trial) shared.on_trial = false;
 }
 
 asio::awaitable<void> ViaWatch::hear_answer() {
-  Program program{.script = Chunk(kQuestion),
-                  .arguments = {}};  // named: g++ 12 destroys a temporary here twice
-  OnStart on_start = [this](const std::shared_ptr<Stream>& starting) { question_ = starting; };
+  link::Program program{.script = Chunk(kQuestion),
+                        .arguments = {}};  // named: g++ 12 destroys a temporary here twice
+  OnStart on_start = [this](const std::shared_ptr<link::Stream>& starting) { question_ = starting; };
   const auto stream = co_await start_(std::move(program), std::move(on_start));
   stream->close_write();
   std::string said;
   bool answered = false;
   for (;;) {
-    const StreamEvent event = co_await stream->next();
-    if (std::holds_alternative<Closed>(event) || std::holds_alternative<Failure>(event)) co_return;
-    const auto* output = std::get_if<Received>(&event);
+    const link::StreamEvent event = co_await stream->next();
+    if (std::holds_alternative<link::Closed>(event) || std::holds_alternative<link::Failure>(event))
+      co_return;
+    const auto* output = std::get_if<link::Received>(&event);
     if (!output || output->stream != StreamId::out || said.size() > kMaxSaid) continue;
     said += output->bytes.bytes();
     if (answered || said.find(kAnswer) == said.npos) continue;
@@ -164,4 +163,4 @@ asio::awaitable<void> ViaWatch::hear_answer() {
   }
 }
 
-}  // namespace podrun
+}  // namespace podrun::local

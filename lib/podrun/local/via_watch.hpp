@@ -12,28 +12,28 @@
 #include "podrun/link/link.hpp"
 #include "podrun/local/silence.hpp"
 
-namespace podrun {
+namespace podrun::local {
 
-/// When a host that prints nothing is asked whether it is alive, as ssh_config(5) has it.
+/// When to ask a host that prints nothing whether it is alive; see ssh_config(5).
 struct AliveQuestions {
   std::chrono::milliseconds interval{15'000};  ///< ServerAliveInterval; 0: never
   unsigned count_max = 3;                      ///< ServerAliveCountMax
 };
 
-/// Watches one program on a host that is reached through a way in. After some silence the way in is started
-/// once more, with a shell that answers; this leaves the streams of the program alone. Without an answer the
-/// program's stream ends with the Failure `no answer for …`.
+/// Watches one program behind a transport command. After some silence the command is started again, with a
+/// shell that answers, beside the program. Without an answer the program's stream fails with `no answer for
+/// …`.
 class ViaWatch : public std::enable_shared_from_this<ViaWatch> {
  public:
-  /// Starts a program on the host, and is given the stream before the text is sent. Throws HostError.
-  using OnStart = std::function<void(const std::shared_ptr<Stream>&)>;
-  using Start = std::function<asio::awaitable<std::shared_ptr<Stream>>(Program, OnStart)>;
+  /// Starts a program on the host; calls OnStart with the stream before the text is sent. Throws HostError.
+  using OnStart = std::function<void(const std::shared_ptr<link::Stream>&)>;
+  using Start = std::function<asio::awaitable<std::shared_ptr<link::Stream>>(link::Program, OnStart)>;
 
-  /// State that all hosts of a connector share.
+  /// State shared by all hosts of a connector.
   struct Shared {
     AliveQuestions questions;
-    bool answered = false;  ///< a host has answered: the way in can be started beside a running program
-    bool on_trial = false;  ///< a host is being asked to learn that
+    bool answered = false;  ///< a host has answered, so the command can run beside a program
+    bool on_trial = false;  ///< a host is being asked to find that out
     std::chrono::steady_clock::time_point next_start{};
   };
 
@@ -41,8 +41,8 @@ class ViaWatch : public std::enable_shared_from_this<ViaWatch> {
   ViaWatch(const ViaWatch&) = delete;
   ViaWatch& operator=(const ViaWatch&) = delete;
 
-  /// The stream of the program, watched from its first output to its end.
-  std::shared_ptr<Stream> watch(std::shared_ptr<Stream> stream);
+  /// The program's stream, watched from its first output to its end.
+  std::shared_ptr<link::Stream> watch(std::shared_ptr<link::Stream> stream);
   void stop();
 
  private:
@@ -62,13 +62,13 @@ class ViaWatch : public std::enable_shared_from_this<ViaWatch> {
   Start start_;
   Silence silence_;
   asio::steady_timer timer_;
-  std::weak_ptr<Stream> program_;
-  std::weak_ptr<Stream> question_;
+  std::weak_ptr<link::Stream> program_;
+  std::weak_ptr<link::Stream> question_;
   bool begun_ = false;
   bool stopped_ = false;
-  bool listening_ = false;  // the program's output is awaited
+  bool listening_ = false;  // podrun waits for the program's output
   bool asking_ = false;
   bool tried_ = false;
 };
 
-}  // namespace podrun
+}  // namespace podrun::local

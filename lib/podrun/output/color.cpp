@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-namespace podrun {
+namespace podrun::output {
 
 Color choose_color(ColorMode mode, const ColorEnvironment& environment, bool is_terminal) {
   if (mode == ColorMode::always) return Color::on;
@@ -13,4 +13,4 @@ Color choose_color(ColorMode mode, const ColorEnvironment& environment, bool is_
   return no_color.empty() && term != "dumb" ? Color::on : Color::off;
 }
 
-}  // namespace podrun
+}  // namespace podrun::output

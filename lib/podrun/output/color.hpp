@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-namespace podrun {
+namespace podrun::output {
 
 /// `--color auto|always|never`.
 enum class ColorMode { automatic, always, never };
 
-/// Whether one stream is given colour.
+/// Whether labels of one stream are coloured.
 enum class Color { off, on };
 
-/// The variables that have a say, as getenv gives them.
+/// The environment variables that matter, as getenv returns them.
 struct ColorEnvironment {
   const char* no_color = nullptr;
   const char* term = nullptr;
 };
 
-/// An explicit mode decides; else colour is on for a terminal that NO_COLOR and TERM allow it on.
+/// An explicit mode wins; else colour is on for a terminal unless NO_COLOR or TERM forbids it.
 Color choose_color(ColorMode mode, const ColorEnvironment& environment, bool is_terminal);
 
-}  // namespace podrun
+}  // namespace podrun::output

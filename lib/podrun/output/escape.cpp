@@ -9,7 +9,7 @@
 
 #include "podrun/base/utf8.hpp"
 
-namespace podrun {
+namespace podrun::output {
 namespace {
 
 unsigned char byte_at(std::string_view text, std::size_t i) { return static_cast<unsigned char>(text[i]); }
@@ -20,7 +20,7 @@ bool is_bidirectional(char32_t value) {
          (value >= 0x2066 && value <= 0x2069);
 }
 
-/// Bytes of the harmless character that `text` begins with; 0: it begins with none.
+/// The size in bytes of the harmless character at the start of `text`; 0: there is none.
 std::size_t harmless_prefix(std::string_view text) {
   const Utf8Character first = first_utf8(text);
   return acts_on_terminal(first.value) ? 0 : first.bytes;
@@ -48,4 +48,4 @@ std::string escape_controls(std::string_view text, Tabs tabs) {
   return safe;
 }
 
-}  // namespace podrun
+}  // namespace podrun::output

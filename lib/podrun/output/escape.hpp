@@ -4,15 +4,15 @@
 #include <string>
 #include <string_view>
 
-namespace podrun {
+namespace podrun::output {
 
-/// Whether this is a control character (C0, DEL, C1) or turns the writing direction.
+/// Whether this is a control character (C0, DEL, C1) or changes the writing direction.
 bool acts_on_terminal(char32_t character);
 
 enum class Tabs { escape, keep };
 
-/// Untrusted text made safe to show on a terminal, on one line: control characters (newline, tab and C1 too),
-/// those that turn the writing direction and bytes that are no UTF-8 become `\x1b`, everything else stays.
+/// Makes untrusted text safe to show on one line of a terminal. Control characters (newline, tab and C1 too),
+/// changes of the writing direction and bytes that are not UTF-8 become `\x1b`; all else stays.
 std::string escape_controls(std::string_view text, Tabs tabs = Tabs::escape);
 
-}  // namespace podrun
+}  // namespace podrun::output

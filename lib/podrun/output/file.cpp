@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <utility>
 
-namespace podrun {
+namespace podrun::output {
 
 bool File::write(std::string_view bytes) {
   while (!bytes.empty()) {
@@ -26,4 +26,4 @@ bool File::close() {
   return descriptor < 0 || ::close(descriptor) == 0;
 }
 
-}  // namespace podrun
+}  // namespace podrun::output

@@ -3,9 +3,9 @@
 
 #include <string_view>
 
-namespace podrun {
+namespace podrun::output {
 
-/// An open file; a negative descriptor is none. Where a call fails, errno says why.
+/// An open file; a negative descriptor is none. If a call fails, errno says why.
 class File {
  public:
   explicit File(int descriptor) : descriptor_(descriptor) {}
@@ -16,13 +16,13 @@ class File {
   bool is_open() const { return descriptor_ >= 0; }
   int descriptor() const { return descriptor_; }
 
-  /// Writes all of it; after a failure some of it may have been written.
+  /// Writes all bytes; after a failure some of them may have been written.
   bool write(std::string_view bytes);
-  /// Some file systems say only here that they are full.
+  /// Some file systems report only here that they are full.
   bool close();
 
  private:
   int descriptor_;
 };
 
-}  // namespace podrun
+}  // namespace podrun::output

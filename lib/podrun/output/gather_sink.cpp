@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The Sink of `--gather`: keeps all output and shows equal outputs once, at the end.
 #include "podrun/output/gather_sink.hpp"
 
 #include <openssl/evp.h>
@@ -12,10 +13,10 @@
 
 #include "podrun/output/escape.hpp"
 
-namespace podrun {
+namespace podrun::output {
 namespace {
 
-/// Of a stream's bytes, as they come: two streams with the same digest have the same bytes.
+/// The digest of a stream: streams with equal digests have equal bytes.
 class Digest {
  public:
   bool empty() const { return !context_; }
@@ -28,7 +29,7 @@ class Digest {
     check(EVP_DigestUpdate(context_.get(), bytes.data(), bytes.size()));
   }
 
-  /// Once, at the end.
+  /// Call once, at the end.
   std::string value() {
     std::string value(EVP_MAX_MD_SIZE, '\0');
     unsigned size = 0;
@@ -47,7 +48,7 @@ class Digest {
 
 class GatherSink final : public Sink {
  public:
-  GatherSink(const std::vector<Host>& hosts, const View& view, Terminal& terminal, SpoolSpace space)
+  GatherSink(const std::vector<hosts::Host>& hosts, const View& view, Terminal& terminal, SpoolSpace space)
       : printer_(hosts, view, terminal),
         terminal_(terminal),
         spool_(hosts.size() * kStreams, std::move(space)),
@@ -88,7 +89,7 @@ class GatherSink final : public Sink {
     return host * kStreams + index_of(stream);
   }
 
-  /// By the first host of each.
+  /// Groups the hosts with equal output, ordered by the first host of each group.
   std::vector<Group> group_equal(StreamId stream) {
     std::vector<Group> groups;
     std::unordered_map<std::string, std::size_t> places;  // by digest
@@ -110,7 +111,7 @@ class GatherSink final : public Sink {
     const bool complete = spool_.read(place_of(host, stream), [&](std::string_view block) {
       while (const auto line = splitter.next(block))
         printer_.print({}, {host, stream, line->text, line->end});
-      return printer_.is_read(stream);  // else nobody sees the rest
+      return printer_.is_read(stream);  // no reader is left for the rest
     });
     if (const auto last = splitter.end()) printer_.print({}, {host, stream, last->text, last->end});
     if (complete) return;
@@ -119,7 +120,7 @@ class GatherSink final : public Sink {
 
   /// `[0-30] (31)`, `[7] tpu-7 (1) stderr`
   std::string header(const Group& group, StreamId stream) const {
-    const Host& first = printer_.hosts()[group.front()];
+    const hosts::Host& first = printer_.hosts()[group.front()];
     const bool named = group.size() == 1 && printer_.view().label != Label::rank;
     const std::string text = fmt::format("{}{} ({}){}", fold_labels(printer_.hosts(), group),
                                          named ? " " + escape_controls(first.name) : "", group.size(),
@@ -132,14 +133,14 @@ class GatherSink final : public Sink {
   Terminal& terminal_;
   Spool spool_;
   std::vector<Digest> digests_;
-  std::vector<bool> is_cut_;  ///< hosts of which something is missing
+  std::vector<bool> is_cut_;  ///< hosts with missing output
 };
 
 }  // namespace
 
-std::unique_ptr<Sink> make_gather_sink(const std::vector<Host>& hosts, const View& view, Terminal& terminal,
-                                       SpoolSpace space) {
+std::unique_ptr<Sink> make_gather_sink(const std::vector<hosts::Host>& hosts, const View& view,
+                                       Terminal& terminal, SpoolSpace space) {
   return std::make_unique<GatherSink>(hosts, view, terminal, std::move(space));
 }
 
-}  // namespace podrun
+}  // namespace podrun::output

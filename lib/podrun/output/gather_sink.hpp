@@ -10,12 +10,12 @@
 #include "podrun/output/spool.hpp"
 #include "podrun/output/terminal.hpp"
 
-namespace podrun {
+namespace podrun::output {
 
-/// `--gather`: at the end, what hosts printed byte for byte alike is shown once, under a header with their
-/// folded labels and their number: `[0-30] (31)`. Standard output first; no header with Label::none. The
-/// terminal must outlive the sink.
-std::unique_ptr<Sink> make_gather_sink(const std::vector<Host>& hosts, const View& view, Terminal& terminal,
-                                       SpoolSpace space = {});
+/// `--gather`: at the end, shows output that several hosts printed byte for byte alike once, stdout first,
+/// under a header with their worker numbers and count: `[0-30] (31)`. Label::none has no header. The terminal
+/// must outlive the sink.
+std::unique_ptr<Sink> make_gather_sink(const std::vector<hosts::Host>& hosts, const View& view,
+                                       Terminal& terminal, SpoolSpace space = {});
 
-}  // namespace podrun
+}  // namespace podrun::output

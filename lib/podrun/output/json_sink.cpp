@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// The Sink of `--json`: each line of output as an event, as in docs/json.md.
 #include "podrun/output/json_sink.hpp"
-
-#include <openssl/evp.h>
 
 #include <array>
 #include <cstddef>
@@ -11,11 +10,12 @@
 
 #include <fmt/format.h>
 
+#include "podrun/base/base64.hpp"
 #include "podrun/base/stream_id.hpp"
 #include "podrun/base/utf8.hpp"
 #include "podrun/output/escape.hpp"
 
-namespace podrun {
+namespace podrun::output {
 namespace {
 
 bool is_plain(char c) {
@@ -34,8 +34,8 @@ void append_escaped(std::string& json, char c) {
   }
 }
 
-/// Appends the inside of a JSON string; false, and only a part of it, when `text` is no UTF-8. By hand, since
-/// all output goes through it.
+/// Appends the inside of a JSON string; false after only a part of it if `text` is not UTF-8. Written by hand
+/// for speed, because all output goes through it.
 bool append_text(std::string& json, std::string_view text) {
   while (!text.empty()) {
     std::size_t size = 0;
@@ -61,14 +61,6 @@ bool append_text(std::string& json, std::string_view text) {
   return true;
 }
 
-void append_base64(std::string& json, std::string_view bytes) {
-  const std::size_t before = json.size();
-  json.resize(before + (bytes.size() + 2) / 3 * 4 + 1);  // EVP_EncodeBlock adds a NUL
-  EVP_EncodeBlock(reinterpret_cast<unsigned char*>(json.data() + before),
-                  reinterpret_cast<const unsigned char*>(bytes.data()), static_cast<int>(bytes.size()));
-  json.pop_back();
-}
-
 std::string_view end_of(LineEnd end) {
   if (end == LineEnd::piece) return R"(","end":"piece"})";
   if (end == LineEnd::end_of_stream) return R"(","end":"eof"})";
@@ -77,14 +69,14 @@ std::string_view end_of(LineEnd end) {
 
 class JsonSink final : public Sink {
  public:
-  JsonSink(const std::vector<Host>& hosts, Terminal& terminal, std::function<WallTime()> wall_clock)
+  JsonSink(const std::vector<hosts::Host>& hosts, Terminal& terminal, std::function<WallTime()> wall_clock)
       : terminal_(terminal), wall_clock_(std::move(wall_clock)), time_(format_utc(wall_clock_())) {
-    for (const Host& host : hosts) {
+    for (const hosts::Host& host : hosts) {
       auto& heads = heads_.emplace_back();
       std::string name;
       append_text(name, host.name);
       for (const StreamId stream : {StreamId::out, StreamId::err}) {
-        heads[index_of(stream)] = fmt::format(R"(","rank":{},"host":"{}","stream":"{}",)", host.label, name,
+        heads[index_of(stream)] = fmt::format(R"(","worker":{},"host":"{}","stream":"{}",)", host.label, name,
                                               stream == StreamId::out ? "stdout" : "stderr");
       }
     }
@@ -107,8 +99,8 @@ class JsonSink final : public Sink {
   Terminal& terminal_;
   const std::function<WallTime()> wall_clock_;
   std::string time_;
-  std::vector<std::array<std::string, kStreams>> heads_;  ///< what comes between the time and the content
-  std::string content_;                                   ///< a member, so that its memory stays
+  std::vector<std::array<std::string, kStreams>> heads_;  ///< the text between the time and the content
+  std::string content_;                                   ///< a member, to keep its memory
 };
 
 }  // namespace
@@ -124,9 +116,9 @@ std::string format_utc(WallTime time) {
                      clock.subseconds().count());
 }
 
-std::unique_ptr<Sink> make_json_sink(const std::vector<Host>& hosts, Terminal& terminal,
+std::unique_ptr<Sink> make_json_sink(const std::vector<hosts::Host>& hosts, Terminal& terminal,
                                      std::function<WallTime()> wall_clock) {
   return std::make_unique<JsonSink>(hosts, terminal, std::move(wall_clock));
 }
 
-}  // namespace podrun
+}  // namespace podrun::output

@@ -11,16 +11,16 @@
 #include "podrun/output/sink.hpp"
 #include "podrun/output/terminal.hpp"
 
-namespace podrun {
+namespace podrun::output {
 
 using WallTime = std::chrono::system_clock::time_point;
 
-/// `2026-11-21T13:42:02.123Z`: UTC as RFC 3339 has it.
+/// `2026-11-21T13:42:02.123Z`: UTC as in RFC 3339.
 std::string format_utc(WallTime time);
 
-/// `--json`: each line as a `line` event on standard output, as docs/json.md has it; its time is that of the
-/// tick before. The terminal must outlive the sink.
-std::unique_ptr<Sink> make_json_sink(const std::vector<Host>& hosts, Terminal& terminal,
+/// `--json`: each line as a `line` event on standard output, as in docs/json.md, with the time of the last
+/// tick. The terminal must outlive the sink.
+std::unique_ptr<Sink> make_json_sink(const std::vector<hosts::Host>& hosts, Terminal& terminal,
                                      std::function<WallTime()> wall_clock = std::chrono::system_clock::now);
 
-}  // namespace podrun
+}  // namespace podrun::output

@@ -9,21 +9,21 @@
 #include "podrun/base/rank_set.hpp"
 #include "podrun/output/escape.hpp"
 
-namespace podrun {
+namespace podrun::output {
 namespace {
 
-// Cyan, yellow, green, magenta, blue, then their bright forms: red is left to errors.
+// Cyan, yellow, green, magenta, blue, then their bright forms. Red is reserved for errors.
 constexpr std::array kPalette = {36, 33, 32, 35, 34, 96, 93, 92, 95, 94};
 
-std::string label_text(Label label, const Host& host) {
+std::string label_text(Label label, const hosts::Host& host) {
   if (label == Label::rank) return fmt::format("{}:", host.label);
   if (label == Label::host) return fmt::format("{}:", escape_controls(host.name));
   if (label == Label::both) return fmt::format("{} {}:", host.label, escape_controls(host.name));
   return {};
 }
 
-/// Without `host` dimmed, so that the text leads, and not in a colour of its own; a space follows.
-std::string paint(const std::string& text, const Host* host, StreamId stream, Color color) {
+/// Adds a space. Without `host` the label is dim, so that the text stands out.
+std::string paint(const std::string& text, const hosts::Host* host, StreamId stream, Color color) {
   if (color == Color::off) return text + ' ';
   std::string codes = stream == StreamId::err ? "0;1" : host ? "0" : "0;2";
   if (host) codes += fmt::format(";{}", kPalette[host->label % kPalette.size()]);
@@ -32,21 +32,21 @@ std::string paint(const std::string& text, const Host* host, StreamId stream, Co
 
 }  // namespace
 
-std::string line_label(Label label, const Host& host, StreamId stream, Color color) {
+std::string line_label(Label label, const hosts::Host& host, StreamId stream, Color color) {
   if (label == Label::none) return {};
   return paint(label_text(label, host), &host, stream, color);
 }
 
-std::string fold_labels(const std::vector<Host>& all, std::span<const std::size_t> hosts) {
+std::string fold_labels(const std::vector<hosts::Host>& all, std::span<const std::size_t> hosts) {
   std::vector<std::size_t> labels;
   for (const std::size_t host : hosts) labels.push_back(all[host].label);
   return fmt::format("[{}]", fold_ranks(std::move(labels)));
 }
 
-std::string lines_label(Label label, const std::vector<Host>& all, std::span<const std::size_t> hosts,
+std::string lines_label(Label label, const std::vector<hosts::Host>& all, std::span<const std::size_t> hosts,
                         StreamId stream, Color color) {
   if (label == Label::none) return {};
-  const Host& first = all[hosts.front()];
+  const hosts::Host& first = all[hosts.front()];
   if (hosts.size() == 1) {
     const bool named = label == Label::host || label == Label::both;
     return paint(named ? label_text(label, first) : fmt::format("[{}]:", first.label), &first, stream, color);
@@ -56,4 +56,4 @@ std::string lines_label(Label label, const std::vector<Host>& all, std::span<con
   return paint(fold_labels(all, hosts) + ':', are_most ? nullptr : &first, stream, color);
 }
 
-}  // namespace podrun
+}  // namespace podrun::output

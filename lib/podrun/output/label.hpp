@@ -10,22 +10,22 @@
 #include "podrun/hosts/host.hpp"
 #include "podrun/output/color.hpp"
 
-namespace podrun {
+namespace podrun::output {
 
-/// What stands before each line: `3: `, `tpu-3: `, `3 tpu-3: ` or nothing.
+/// The text before each line: `3: `, `tpu-3: `, `3 tpu-3: ` or nothing.
 enum class Label { rank, host, both, none };
 
-/// The label of a host's lines with the space behind it. In colour each host has its own out of a few, stderr
-/// is bold, and the line's text begins with everything reset.
-std::string line_label(Label label, const Host& host, StreamId stream, Color color);
+/// The label of a host's lines, with the space after it. In colour each host has one of a few colours, stderr
+/// is bold, and all colours are reset before the line's text.
+std::string line_label(Label label, const hosts::Host& host, StreamId stream, Color color);
 
-/// `[0-2,7]`: the labels of the hosts with these places.
-std::string fold_labels(const std::vector<Host>& all, std::span<const std::size_t> hosts);
+/// `[0-2,7]`: the worker numbers of the hosts at these indexes.
+std::string fold_labels(const std::vector<hosts::Host>& all, std::span<const std::size_t> hosts);
 
-/// That of a line of several hosts, given by their places: `all: ` for all, else their folded ranks,
-/// `[0-62]: `; of one host in brackets too. In colour, a few
-/// have that of the first of them, most are dim.
-std::string lines_label(Label label, const std::vector<Host>& all, std::span<const std::size_t> hosts,
+/// The label of a line of several hosts, given by index: `all: ` for all, else their folded numbers, `[0-62]:
+/// `, also for one host. In colour it has the colour of the first host, or is dim for more than half of the
+/// hosts.
+std::string lines_label(Label label, const std::vector<hosts::Host>& all, std::span<const std::size_t> hosts,
                         StreamId stream, Color color);
 
-}  // namespace podrun
+}  // namespace podrun::output

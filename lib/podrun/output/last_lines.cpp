@@ -3,7 +3,7 @@
 
 #include "podrun/output/line_printer.hpp"
 
-namespace podrun {
+namespace podrun::output {
 namespace {
 
 constexpr std::size_t kMaxText = 400;
@@ -35,4 +35,4 @@ bool LastLines::are_among_last(std::size_t host, std::uint64_t lines) const {
   return from.size() == 0 || lines_ - from.numbers[from.oldest()] < lines;
 }
 
-}  // namespace podrun
+}  // namespace podrun::output

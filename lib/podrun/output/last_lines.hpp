@@ -9,19 +9,19 @@
 
 #include "podrun/output/sink.hpp"
 
-namespace podrun {
+namespace podrun::output {
 
-/// Remembers the last lines of every host, for the end of a run that fails: 10 of each stream, of each at
-/// most 400 bytes. Bars are kept in their last state. Read it when the output has been drained.
+/// Remembers the last lines of every host for the report of a failed run: 10 per stream, each up to 400
+/// bytes, bars in their last state. Read it after the output was drained.
 class LastLines final : public Sink {
  public:
   explicit LastLines(std::size_t hosts) : hosts_(hosts) {}
 
   void line(const Line& line) override;
 
-  /// Those of stderr, or of stdout where stderr said nothing; the oldest first.
+  /// The last lines of stderr, or of stdout if stderr had none; oldest first.
   std::vector<std::string> of(std::size_t host) const;
-  /// Whether they are among the last `lines` of all hosts.
+  /// Whether these lines are among the last `lines` lines of all hosts.
   bool are_among_last(std::size_t host, std::uint64_t lines) const;
 
  private:
@@ -29,8 +29,8 @@ class LastLines final : public Sink {
 
   struct Kept {
     std::array<std::string, kLines> lines;
-    std::array<std::uint64_t, kLines> numbers{};  ///< of a line among those of all hosts, from 1
-    std::size_t count = 0;                        ///< ever
+    std::array<std::uint64_t, kLines> numbers{};  ///< each line's number among those of all hosts, from 1
+    std::size_t count = 0;                        ///< of all lines so far
     std::size_t size() const { return count < kLines ? count : kLines; }
     std::size_t oldest() const { return count < kLines ? 0 : count % kLines; }
   };
@@ -41,4 +41,4 @@ class LastLines final : public Sink {
   std::uint64_t lines_ = 0;
 };
 
-}  // namespace podrun
+}  // namespace podrun::output

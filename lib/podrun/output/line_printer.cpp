@@ -8,7 +8,7 @@
 #include "podrun/output/escape.hpp"
 #include "podrun/output/terminal_text.hpp"
 
-namespace podrun {
+namespace podrun::output {
 namespace {
 
 constexpr std::size_t kKiB = 1024;
@@ -27,7 +27,7 @@ std::string_view last_state(std::string_view line) {
   return line.substr(line.rfind('\r') + 1);  // npos + 1 is 0
 }
 
-LinePrinter::LinePrinter(const std::vector<Host>& hosts, const View& view, Terminal& terminal)
+LinePrinter::LinePrinter(const std::vector<hosts::Host>& hosts, const View& view, Terminal& terminal)
     : view_(view), hosts_(hosts), terminal_(terminal), pieces_said_(hosts.size()) {}
 
 void LinePrinter::print(std::string_view label, const Line& line) {
@@ -48,7 +48,7 @@ void LinePrinter::print(std::string_view label, const Line& line) {
   } else if (controls == Controls::escape) {
     terminal_.append(view_.shown_on[stream], {label, escape_controls(text, Tabs::keep), "\n"});
   } else if (view_.color[stream] == Color::on && text.find('\x1b') != std::string_view::npos) {
-    terminal_.append(view_.shown_on[stream], {label, text, "\x1b[0m\n"});  // what it has coloured ends here
+    terminal_.append(view_.shown_on[stream], {label, text, "\x1b[0m\n"});  // ends the line's own colours
   } else {
     terminal_.append(view_.shown_on[stream], {label, text, "\n"});
   }
@@ -56,4 +56,4 @@ void LinePrinter::print(std::string_view label, const Line& line) {
 
 void LinePrinter::say(std::string_view line) { terminal_.append(StreamId::err, {line, "\n"}); }
 
-}  // namespace podrun
+}  // namespace podrun::output

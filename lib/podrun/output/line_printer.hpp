@@ -14,50 +14,51 @@
 #include "podrun/output/sink.hpp"
 #include "podrun/output/terminal.hpp"
 
-namespace podrun {
+namespace podrun::output {
 
-/// A line with `\r` in it, as progress bars make them: kept as it is, or only its last state.
+/// Treatment of a line with `\r` in it, as progress bars make: show it unchanged, or only its last state.
 enum class Bars { keep, fold };
 
-/// Control bytes of a line: passed as they are (`--no-escape`), escaped but for colours (the default on a
+/// Treatment of control bytes: shown unchanged (`--no-escape`), escaped except colours (the default on a
 /// terminal, see terminal_line()), or all escaped (`--escape`).
 enum class Controls { pass, only_colors, escape };
 
-/// How people are shown the hosts' lines; where it says `of a stream`, that of the host is meant.
+/// How the hosts' lines are shown to people. Arrays are indexed by the host's stream.
 struct View {
   Label label = Label::rank;
   std::array<Color, kStreams> color = {Color::off, Color::off};                ///< of a stream's labels
   std::array<Bars, kStreams> bars = {Bars::keep, Bars::keep};                  ///< of a stream
   std::array<Controls, kStreams> controls = {Controls::pass, Controls::pass};  ///< of a stream
-  bool align = false;  ///< labels of changing width, as far as that goes
-  std::array<StreamId, kStreams> shown_on = {StreamId::out, StreamId::err};  ///< our stream for a stream
+  bool align = false;  ///< pads labels of changing width, up to a limit
+  std::array<StreamId, kStreams> shown_on = {StreamId::out,
+                                             StreamId::err};  ///< podrun's stream for the host's stream
 };
 
-/// What of a line stays to be seen on a terminal: the part behind its last `\r` that has one.
+/// The part of a line that stays visible on a terminal: the text after its last `\r` that has text.
 std::string_view last_state(std::string_view line);
 
-/// Shows lines as the view wants them, each with a newline; says once for each host's stream that a line
+/// Shows lines as the view says, each with a newline. Reports once for each stream of a host that a line
 /// comes in pieces. The terminal must outlive it.
 class LinePrinter {
  public:
-  LinePrinter(const std::vector<Host>& hosts, const View& view, Terminal& terminal);
+  LinePrinter(const std::vector<hosts::Host>& hosts, const View& view, Terminal& terminal);
 
   const View& view() const { return view_; }
-  const std::vector<Host>& hosts() const { return hosts_; }
+  const std::vector<hosts::Host>& hosts() const { return hosts_; }
 
-  /// `label`: with what separates it from the text.
+  /// `label` includes the separator before the text.
   void print(std::string_view label, const Line& line);
-  /// Whether somebody still reads where a stream is shown.
+  /// Whether the place where a stream is shown still has a reader.
   bool is_read(StreamId stream) const { return !terminal_.error(view_.shown_on[index_of(stream)]); }
 
-  /// A line of podrun itself, behind all that was printed before.
+  /// Prints a line of podrun itself, after all that was printed before.
   void say(std::string_view line);
 
  private:
   const View view_;
-  const std::vector<Host> hosts_;
+  const std::vector<hosts::Host> hosts_;
   Terminal& terminal_;
   std::vector<std::array<bool, kStreams>> pieces_said_;
 };
 
-}  // namespace podrun
+}  // namespace podrun::output

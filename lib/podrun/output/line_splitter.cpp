@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace podrun {
+namespace podrun::output {
 namespace {
 
 constexpr std::size_t kKiB = 1024;
@@ -59,4 +59,4 @@ void LineSplitter::forget_delivered() {
   delivered_ = false;
 }
 
-}  // namespace podrun
+}  // namespace podrun::output

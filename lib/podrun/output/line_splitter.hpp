@@ -6,9 +6,9 @@
 #include <string_view>
 #include <vector>
 
-namespace podrun {
+namespace podrun::output {
 
-/// How a line ended; a piece is a part of a line whose rest follows.
+/// How a line ended; a piece is part of a line whose rest follows.
 enum class LineEnd { newline, end_of_stream, piece };
 
 /// A line or a piece of one, without its newline.
@@ -17,23 +17,23 @@ struct SplitLine {
   LineEnd end = LineEnd::newline;
 };
 
-/// Bytes that an unfinished line may take in a run of so many hosts: the less the more there are.
+/// The limit in bytes of an unfinished line; smaller in a run of more hosts.
 std::size_t line_limit(std::size_t hosts);
 
-/// Cuts the bytes of one stream into lines at `\n` and alters none of them. A line longer than `limit` bytes
-/// comes in pieces of exactly that size and a rest. Lines that lie within one call's bytes are not copied.
+/// Cuts the bytes of one stream into lines at `\n`, unchanged. A line longer than `limit` bytes comes in
+/// pieces of exactly that size and a rest. Lines within the bytes of one call are not copied.
 class LineSplitter {
  public:
   explicit LineSplitter(std::size_t limit) : limit_(limit) {}
 
-  /// Takes the next line off the front of `bytes`. None: all of `bytes` was taken and more must follow.
-  /// The text holds until the next call, and as long as the bytes do.
+  /// Removes the next line from the front of `bytes`. None: all of `bytes` was taken, and more must follow.
+  /// The text is valid until the next call, and while the bytes are.
   std::optional<SplitLine> next(std::string_view& bytes);
 
-  /// The end of the stream: its unfinished last line, if there is one.
+  /// Ends the stream: returns its unfinished last line, if there is one.
   std::optional<SplitLine> end();
 
-  /// What has come of the line that is not complete yet.
+  /// The part of an incomplete line that has arrived.
   std::string_view unfinished() const {
     return delivered_ ? std::string_view() : std::string_view(kept_.data(), kept_.size());
   }
@@ -44,8 +44,8 @@ class LineSplitter {
   void forget_delivered();
 
   std::size_t limit_;
-  std::vector<char> kept_;  ///< the unfinished line, or the one delivered last
+  std::vector<char> kept_;  ///< the unfinished line, or the last delivered one
   bool delivered_ = false;
 };
 
-}  // namespace podrun
+}  // namespace podrun::output

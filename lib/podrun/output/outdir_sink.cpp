@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files of raw output. Nothing in the directory changes before a command starts, so that a run that never
-// starts leaves the output of the run before it as it is.
+// The Sink of `--outdir`: files of raw output. Nothing in the directory changes before a command starts, so a
+// run that never starts keeps the output of the previous run.
 #include "podrun/output/outdir_sink.hpp"
 
 #include <fcntl.h>
@@ -18,14 +18,14 @@
 #include "podrun/base/error.hpp"
 #include "podrun/output/file.hpp"
 
-namespace podrun {
+namespace podrun::output {
 namespace {
 
 constexpr std::size_t kKiB = 1024;
 constexpr std::size_t kMaxBuffer = 256 * kKiB;
 constexpr std::size_t kAllBuffers = 16 * kKiB * kKiB;
 constexpr std::chrono::seconds kMaxDelay{1};
-constexpr mode_t kMode = 0666;  // less the umask, as any program's
+constexpr mode_t kMode = 0666;  // minus the umask
 
 [[noreturn]] void refuse(const std::string& path, const std::error_code& error) {
   throw UsageError(fmt::format("--outdir: cannot create {:?}: {}", path, error.message()));
@@ -33,21 +33,21 @@ constexpr mode_t kMode = 0666;  // less the umask, as any program's
 
 std::error_code errno_code() { return {errno, std::generic_category()}; }
 
-/// `3-tpu-3.out`; whatever the name, it is one of a file in the directory.
-std::string file_name(const Host& host, StreamId stream) {
+/// `3-tpu-3.out`; always a file directly in the directory, even if the name has slashes.
+std::string file_name(const hosts::Host& host, StreamId stream) {
   std::string name = fmt::format("{}-{}.{}", host.label, host.name, stream == StreamId::out ? "out" : "err");
   std::replace(name.begin(), name.end(), '/', '_');
   return name;
 }
 
-/// Whether a file of this name is output of some run: `3-tpu-3.out`, whatever the host.
+/// Whether a file of this name is output of any run: `3-tpu-3.out`, with any host name.
 bool is_of_output(std::string_view name) {
   const std::size_t digits = name.find_first_not_of("0123456789");
   return digits != 0 && digits != std::string_view::npos && name[digits] == '-' &&
          (name.ends_with(".out") || name.ends_with(".err"));
 }
 
-/// The files with output of earlier runs, whatever their hosts.
+/// The files with output of earlier runs, of any hosts.
 std::vector<std::filesystem::path> earlier_output(const std::filesystem::path& directory,
                                                   std::error_code& error) {
   std::vector<std::filesystem::path> files;
@@ -61,7 +61,8 @@ std::vector<std::filesystem::path> earlier_output(const std::filesystem::path& d
   return files;
 }
 
-/// What opening the file would fail with. A file that --force removes cannot be in the way.
+/// The error that opening the file would give. With --force an existing file is removed, so it is no
+/// obstacle.
 std::error_code why_not(const std::filesystem::path& path, EarlierOutput earlier) {
   std::error_code error;
   const auto type = std::filesystem::symlink_status(path, error).type();
@@ -78,11 +79,11 @@ int open_to_append(const std::string& path, int how = 0) {
                 kMode);
 }
 
-/// No file is held open, since there may be more of them than a process may have.
+/// Keeps no file open, because there may be more files than a process may have open.
 class OutdirSink final : public Sink {
  public:
-  OutdirSink(const std::vector<Host>& hosts, const std::filesystem::path& directory, EarlierOutput earlier,
-             SpoolSpace space)
+  OutdirSink(const std::vector<hosts::Host>& hosts, const std::filesystem::path& directory,
+             EarlierOutput earlier, SpoolSpace space)
       : directory_(directory),
         earlier_(earlier),
         buffer_size_(std::min(kMaxBuffer, kAllBuffers / (std::max<std::size_t>(hosts.size(), 1) * kStreams))),
@@ -113,7 +114,7 @@ class OutdirSink final : public Sink {
 
   void started() override {
     if (earlier_ == EarlierOutput::replace) remove_earlier_output();
-    // Only --append writes to a file that is there: another run may have made it since the look before.
+    // Only --append writes to an existing file: another run may have made one since the check above.
     const int how = earlier_ == EarlierOutput::append ? 0 : O_EXCL;
     for (std::size_t i = 0; i < files_.size(); ++i) {
       Buffered& file = files_[i];
@@ -165,12 +166,12 @@ class OutdirSink final : public Sink {
   struct Buffered {
     std::string path;
     std::string waiting;
-    bool failed = false;  ///< what follows is dropped
+    bool failed = false;  ///< later output is dropped
   };
 
   Buffered& file_of(std::size_t host, StreamId stream) { return files_[host * kStreams + index_of(stream)]; }
 
-  /// What waits, and `more`.
+  /// Writes the waiting bytes and `more`.
   void write(Buffered& file, std::string_view more = {}) {
     if (file.failed || (file.waiting.empty() && more.empty())) return;
     File opened(open_to_append(file.path));
@@ -179,14 +180,14 @@ class OutdirSink final : public Sink {
   }
 
   void remove_earlier_output() {
-    std::error_code error;  // the directory could be read before
+    std::error_code error;  // ignored: the directory was readable before
     for (const std::filesystem::path& path : earlier_output(directory_, error)) {
       if (!std::filesystem::remove(path, error) && error)
         fail_with(fmt::format("{}: {}", path.native(), error.message()));
     }
   }
 
-  /// errno says why.
+  /// Reports errno.
   void fail(Buffered& file) {
     file.failed = true;
     fail_with(fmt::format("{}: {}", file.path, errno_code().message()));
@@ -200,17 +201,17 @@ class OutdirSink final : public Sink {
   const EarlierOutput earlier_;
   const std::size_t buffer_size_;
   std::vector<Buffered> files_;
-  std::optional<Spool> before_start_;  ///< what came before the first command started
+  std::optional<Spool> before_start_;  ///< output from before the first command started
   TimePoint now_{};
-  TimePoint due_ = TimePoint::max();  ///< when all that waits is written
+  TimePoint due_ = TimePoint::max();  ///< when all waiting bytes are written
   std::optional<std::string> error_;
 };
 
 }  // namespace
 
-std::unique_ptr<Sink> make_outdir_sink(const std::vector<Host>& hosts, const std::string& directory,
+std::unique_ptr<Sink> make_outdir_sink(const std::vector<hosts::Host>& hosts, const std::string& directory,
                                        EarlierOutput earlier, SpoolSpace space) {
   return std::make_unique<OutdirSink>(hosts, directory, earlier, std::move(space));
 }
 
-}  // namespace podrun
+}  // namespace podrun::output

@@ -9,16 +9,16 @@
 #include "podrun/output/sink.hpp"
 #include "podrun/output/spool.hpp"
 
-namespace podrun {
+namespace podrun::output {
 
-/// What becomes of the output of earlier runs in the directory: nothing starts, it stays and is added to
-/// (`--append`), or all of it is removed when the run starts (`--force`).
+/// Treatment of output of earlier runs in the directory: refuse to start, append to it (`--append`), or
+/// remove all of it when the run starts (`--force`).
 enum class EarlierOutput { refuse, append, replace };
 
-/// `--outdir DIR`: every byte as it came, into DIR/<label>-<name>.out and .err of each host, at most a second
-/// later. Makes DIR, and the files when a command starts; until then output is kept in `space`. Throws
-/// UsageError where the directory refuses, or it or a file cannot be made.
-std::unique_ptr<Sink> make_outdir_sink(const std::vector<Host>& hosts, const std::string& directory,
+/// `--outdir DIR`: writes every byte unchanged into DIR/NUMBER-NAME.out and .err of each host, at most a
+/// second later. Makes DIR, and the files when a command starts; until then `space` keeps output. Throws
+/// UsageError if the directory refuses, or it or a file cannot be made.
+std::unique_ptr<Sink> make_outdir_sink(const std::vector<hosts::Host>& hosts, const std::string& directory,
                                        EarlierOutput earlier, SpoolSpace space);
 
-}  // namespace podrun
+}  // namespace podrun::output

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The main thread's side of the output: how much each host may have waiting, and the waits for room.
 #include "podrun/output/output.hpp"
 
 #include <algorithm>
@@ -6,7 +7,7 @@
 
 #include <asio/post.hpp>
 
-namespace podrun {
+namespace podrun::output {
 namespace {
 
 constexpr std::size_t kHostCredit = 256 * 1024;
@@ -103,4 +104,4 @@ void Output::settle() {
   for (const WriteError& error : report.errors) on_write_error_(error);
 }
 
-}  // namespace podrun
+}  // namespace podrun::output

@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
+// The thread that splits output into lines, feeds the sinks, paints the status line and writes.
 #include "podrun/output/output_thread.hpp"
 
 #include <algorithm>
 #include <iterator>
 #include <utility>
 
-namespace podrun {
+namespace podrun::output {
 namespace {
 
-/// Bytes of cost after which a report is made even though more waits.
+/// The cost after which a report is made even though more waits.
 constexpr std::size_t kReportEvery = 256 * 1024;
 
-/// Bytes of cost above which output is no longer held back for the sake of the status line.
+/// The cost above which output no longer waits for the sake of the status line.
 constexpr std::size_t kFlood = 16 * 1024;
 
-/// Bytes of the end of an unfinished line in which a progress bar is looked for.
+/// The number of bytes at the end of an unfinished line to search for a progress bar.
 constexpr std::size_t kLongestBar = 4 * 1024;
 
 }  // namespace
@@ -50,7 +51,7 @@ void OutputThread::run() {
   report();
 }
 
-/// Waits for something to do. False: closed, and nothing is left.
+/// Waits for work. False: closed, and nothing is left.
 bool OutputThread::take(Batch& batch) {
   Sink::TimePoint next = Sink::TimePoint::max();
   for (const auto& sink : sinks_) next = std::min(next, sink->next_tick());
@@ -133,7 +134,7 @@ void OutputThread::report() {
   terminal_->flush();
   done_cost_ = 0;
   find_errors();
-  if (done_.items == 0 && done_.errors.empty()) return;  // nobody waits for that
+  if (done_.items == 0 && done_.errors.empty()) return;  // such a report would be empty
   const std::scoped_lock lock(mutex_);
   report_.items += std::exchange(done_.items, 0);
   std::move(done_.bytes.begin(), done_.bytes.end(), std::back_inserter(report_.bytes));
@@ -200,4 +201,4 @@ OutputReport OutputThread::take_report() {
   return std::exchange(report_, {});
 }
 
-}  // namespace podrun
+}  // namespace podrun::output

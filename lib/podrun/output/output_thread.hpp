@@ -19,9 +19,9 @@
 #include "podrun/output/sink.hpp"
 #include "podrun/output/terminal.hpp"
 
-namespace podrun {
+namespace podrun::output {
 
-/// What the output thread is given, in order.
+/// Items for the output thread, in order.
 struct GivenBytes {
   std::size_t host = 0;
   StreamId stream = StreamId::out;
@@ -38,46 +38,47 @@ struct GivenText {
 struct GivenFinish {};
 using Given = std::variant<GivenBytes, GivenStart, GivenEnd, GivenText, GivenFinish>;
 
-/// What the status line is to say; the label of each host, for a progress bar of one.
+/// The text of the status line, and the label of each host for its progress bar.
 struct GivenStatus {
   StatusText text;
   std::vector<std::size_t> labels;
 };
 
-/// What could not be written; from then on it is discarded.
+/// A failed write; later output there is discarded.
 struct WriteError {
   std::string what;          ///< `standard output: No space left on device`
-  bool broken_pipe = false;  ///< a reader that has gone
-  bool is_side = false;      ///< what only a sink writes, beside our own streams
+  bool broken_pipe = false;  ///< the reader has gone
+  bool is_side = false;      ///< only a sink's own file, not stdout or stderr
 };
 
-/// Bytes that a waiting chunk takes: its own and a share of queue and heap, or tiny chunks would be free.
+/// The bytes that a waiting chunk counts as: its own and a share of queue and heap, or tiny chunks would cost
+/// nothing.
 inline std::size_t cost_of(const Chunk& chunk) { return chunk.size() + 128; }
 
-/// What was written, or discarded after an error, since the report before.
+/// Items written, or discarded after an error, since the last report.
 struct OutputReport {
   std::size_t items = 0;
-  std::vector<GivenBytes> bytes;   ///< given back, to be freed where they were made
-  std::vector<WriteError> errors;  ///< the first of each stream and sink, in one report only
+  std::vector<GivenBytes> bytes;   ///< returned, so that they are freed where they were made
+  std::vector<WriteError> errors;  ///< the first one of each stream and sink, in one report only
 };
 
-/// The body of the output thread: what it is given goes through splitters and sinks to the terminal.
+/// The body of the output thread: passes items through splitters and sinks to the terminal.
 class OutputThread {
  public:
-  /// `notify` is called on the output thread when a report waits, and not again until it was taken.
+  /// `notify` is called on the output thread when a report waits, and again only after it was taken.
   OutputThread(std::size_t hosts, std::vector<std::shared_ptr<Sink>> sinks,
                std::shared_ptr<Terminal> terminal, std::function<void()> notify);
 
-  /// Runs until close(), and until everything given before it is written.
+  /// Runs until close() was called and everything given before it is written.
   void run();
 
-  // From any thread, none of them blocks:
+  // May be called from any thread; none of them blocks:
   std::chrono::steady_clock::duration time_of_reader() const { return terminal_->time_in_flush(); }
   void give(Given item);
-  void say_status(GivenStatus status);  ///< instead of what was given before and is not shown yet
+  void say_status(GivenStatus status);  ///< replaces a status that is not shown yet
   void lines_typed(std::size_t lines);
   void close();
-  void abandon();  ///< close(), what waits is dropped, and `notify` is called no more
+  void abandon();  ///< close(), but waiting items are dropped and `notify` is not called again
   OutputReport take_report();
 
  private:
@@ -86,7 +87,7 @@ class OutputThread {
     bool ended = false;
   };
 
-  /// What it is given at once.
+  /// Items that are taken together.
   struct Batch {
     std::vector<Given> items;
     std::unique_ptr<GivenStatus> status;
@@ -113,23 +114,23 @@ class OutputThread {
   void report();
   void find_errors();
 
-  // The output thread's own.
-  const std::shared_ptr<Terminal> terminal_;  // outlives the sink
+  // Used only on the output thread.
+  const std::shared_ptr<Terminal> terminal_;  // outlives the sinks
   const std::vector<std::shared_ptr<Sink>> sinks_;
   bool splits_ = false;  ///< some sink wants lines
   std::array<bool, kStreams> stream_failed_{};
   std::vector<bool> sink_failed_;
   std::vector<HostStreams> hosts_;
   OutputReport done_;          ///< since the last report
-  std::size_t done_cost_ = 0;  ///< bytes, of done_.bytes
+  std::size_t done_cost_ = 0;  ///< the cost_of() of done_.bytes
 
-  std::mutex mutex_;  // guards what follows
+  std::mutex mutex_;  // guards the members below
   std::condition_variable given_;
   Batch queue_;
   bool closed_ = false;
   OutputReport report_;
-  bool notified_ = false;  ///< and report_ was not taken since
+  bool notified_ = false;  ///< `notify` was called and report_ not taken since
   std::function<void()> notify_;
 };
 
-}  // namespace podrun
+}  // namespace podrun::output

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Asks a question on the controlling terminal, key by key, so that Ctrl-C, Ctrl-Z and signals end it at once.
 #include "podrun/output/question.hpp"
 
 #include <poll.h>
@@ -12,7 +13,7 @@
 
 #include "podrun/output/terminal.hpp"
 
-namespace podrun {
+namespace podrun::output {
 namespace {
 
 struct CloseFile {
@@ -20,8 +21,8 @@ struct CloseFile {
 };
 using File = std::unique_ptr<std::FILE, CloseFile>;
 
-/// In the background, the terminal's signals would stop podrun, and nobody could continue it under
-/// timeout(1). While they are blocked, reading fails instead.
+/// In the background the terminal's signals would stop podrun, and under timeout(1) the user could not
+/// continue it. With these signals blocked, reading fails instead.
 class JobControlBlocked {
  public:
   JobControlBlocked() {
@@ -39,8 +40,8 @@ class JobControlBlocked {
   sigset_t before_{};
 };
 
-/// The terminal gives every key at once and shows none, until this is destroyed. So a Ctrl-C is a key like
-/// others, and cannot leave the terminal without echo.
+/// While it exists, the terminal returns every key at once and shows none. So Ctrl-C is an ordinary key and
+/// cannot leave the terminal without echo.
 class KeyByKey {
  public:
   explicit KeyByKey(int descriptor) : descriptor_(descriptor) {
@@ -57,6 +58,11 @@ class KeyByKey {
     if (in_foreground(descriptor_)) ::tcsetattr(descriptor_, TCSADRAIN, &before_);
   }
 
+  bool is_suspend(int key) const {
+    const cc_t suspend = before_.c_cc[VSUSP];
+    return suspend != _POSIX_VDISABLE && key == suspend;
+  }
+
  private:
   int descriptor_;
   termios before_{};
@@ -69,13 +75,16 @@ constexpr int kCtrlU = 0x15;
 constexpr int kBackspace = 0x08;
 constexpr int kDelete = 0x7f;
 
+/// The user typed Ctrl-Z.
+struct Suspended {};
+
 void erase_last(std::string& line, std::FILE* out, Echo echo) {
   if (line.empty()) return;
   line.pop_back();
   if (echo == Echo::on) std::fputs("\b \b", out);
 }
 
-/// Polls instead of waiting in read(): a signal may come just before that, or to another thread.
+/// Polls instead of blocking in read(), because a signal may come just before, or to another thread.
 void wait_for_key(int descriptor, const std::function<bool()>& interrupted) {
   pollfd entry{descriptor, POLLIN, 0};
   do {
@@ -84,7 +93,7 @@ void wait_for_key(int descriptor, const std::function<bool()>& interrupted) {
   } while (::poll(&entry, 1, static_cast<int>(kLookAgain.count())) <= 0);
 }
 
-std::optional<std::string> read_line(std::FILE* in, std::FILE* out, Echo echo,
+std::optional<std::string> read_line(std::FILE* in, std::FILE* out, Echo echo, const KeyByKey& keys,
                                      const std::function<bool()>& interrupted) {
   std::string line;
   for (;;) {
@@ -93,6 +102,7 @@ std::optional<std::string> read_line(std::FILE* in, std::FILE* out, Echo echo,
     const int key = std::fgetc(in);
     if (key == '\n' || key == '\r') return line;
     if (key == kCtrlC || (key == EOF && errno == EINTR)) throw QuestionInterrupted();
+    if (keys.is_suspend(key)) throw Suspended();
     if (key == EOF || (key == kCtrlD && line.empty())) return std::nullopt;
     if (key == kBackspace || key == kDelete) {
       erase_last(line, out, echo);
@@ -106,31 +116,41 @@ std::optional<std::string> read_line(std::FILE* in, std::FILE* out, Echo echo,
   }
 }
 
+std::optional<std::string> ask_once(const std::string& question, std::FILE* in, std::FILE* out, Echo echo,
+                                    const std::function<bool()>& interrupted) {
+  // First, because it discards earlier typing, which was not meant for this question.
+  const KeyByKey keys(::fileno(in));
+  std::fputs(question.c_str(), out);
+  std::fflush(out);
+  std::optional<std::string> line;
+  try {
+    line = read_line(in, out, echo, keys, interrupted);
+  } catch (const QuestionInterrupted&) {
+    std::fputc('\n', out);
+    throw;
+  }
+  std::fputc('\n', out);
+  return line;
+}
+
 }  // namespace
 
 bool can_ask_on_terminal() { return File(std::fopen("/dev/tty", "re")) != nullptr; }
 
-std::optional<std::string> ask_on_terminal(const std::string& question, Echo echo,
-                                           const std::function<bool()>& interrupted) {
+std::optional<std::string> ask_on_terminal(const std::string& question, Echo echo, const Asker& asker) {
   const File in(std::fopen("/dev/tty", "re"));
   const File out(std::fopen("/dev/tty", "we"));
   if (!in || !out) return std::nullopt;
-  std::setvbuf(in.get(), nullptr, _IONBF, 0);  // so that no secret stays in a buffer
+  std::setvbuf(in.get(), nullptr, _IONBF, 0);  // unbuffered, so that no secret stays in a buffer
   const JobControlBlocked blocked;
-  if (!in_foreground(::fileno(in.get()))) throw AskedInBackground();
-  // First, since it throws away what was typed before: it was not for this question.
-  const KeyByKey keys(::fileno(in.get()));
-  std::fputs(question.c_str(), out.get());
-  std::fflush(out.get());
-  std::optional<std::string> line;
-  try {
-    line = read_line(in.get(), out.get(), echo, interrupted);
-  } catch (const QuestionInterrupted&) {
-    std::fputc('\n', out.get());
-    throw;
+  for (;;) {
+    if (!in_foreground(::fileno(in.get()))) throw AskedInBackground();
+    try {
+      return ask_once(question, in.get(), out.get(), echo, asker.interrupted);
+    } catch (const Suspended&) {
+      asker.suspend();  // the terminal has its own settings again here
+    }
   }
-  std::fputc('\n', out.get());
-  return line;
 }
 
-}  // namespace podrun
+}  // namespace podrun::output

@@ -5,22 +5,27 @@
 #include <optional>
 #include <string>
 
-namespace podrun {
+namespace podrun::output {
 
 enum class Echo { on, off };
 
-/// Whether there is a controlling terminal.
+/// Whether the process has a controlling terminal.
 bool can_ask_on_terminal();
 
-/// Ctrl-C was typed instead of an answer, or the asker was interrupted.
+/// The user typed Ctrl-C instead of an answer, or the asker was interrupted.
 struct QuestionInterrupted {};
 /// The terminal belongs to another process group, so its input is not for podrun.
 struct AskedInBackground {};
 
-/// Asks on the controlling terminal, whatever standard input and output are, and returns the line that is
-/// typed there; nothing when there is no terminal or Ctrl-D was typed. Throws QuestionInterrupted, also a
-/// moment after `interrupted` becomes true, and AskedInBackground.
-std::optional<std::string> ask_on_terminal(const std::string& question, Echo echo,
-                                           const std::function<bool()>& interrupted);
+/// The asker's handling of signals.
+struct Asker {
+  std::function<bool()> interrupted;
+  std::function<void()> suspend;  ///< suspends the process; returns when it continues
+};
 
-}  // namespace podrun
+/// Asks on the controlling terminal, independently of stdin and stdout, and returns the typed line; nothing
+/// without a terminal or after Ctrl-D. After Ctrl-Z it suspends and asks again. Throws QuestionInterrupted,
+/// also shortly after `interrupted` becomes true, and AskedInBackground.
+std::optional<std::string> ask_on_terminal(const std::string& question, Echo echo, const Asker& asker);
+
+}  // namespace podrun::output

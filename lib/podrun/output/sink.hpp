@@ -9,9 +9,10 @@
 #include "podrun/base/stream_id.hpp"
 #include "podrun/output/line_splitter.hpp"
 
-namespace podrun {
+namespace podrun::output {
 
-/// A line of one host, numbered by its place in the run. `text` holds until the call it is given to returns.
+/// A line of a host, which is given by its index in the run. `text` is valid until the call that gets it
+/// returns.
 struct Line {
   std::size_t host = 0;
   StreamId stream = StreamId::out;
@@ -19,11 +20,11 @@ struct Line {
   LineEnd end = LineEnd::newline;
 };
 
-/// What a sink wants to be given: whole lines, or each chunk as it came (as a LineEnd::piece).
+/// A sink receives whole lines, or each chunk as it came (as a LineEnd::piece).
 enum class Feed { lines, chunks };
 
-/// The seam for what becomes of the hosts' output. Everything but feed() is called on the output thread
-/// alone.
+/// The seam for ways to show or store the hosts' output. All functions but feed() are called only on the
+/// output thread.
 class Sink {
  public:
   using Clock = std::chrono::steady_clock;
@@ -34,24 +35,23 @@ class Sink {
   virtual Feed feed() const { return Feed::lines; }
   virtual void line(const Line& line) = 0;
 
-  /// A first command starts now. Called at most once; lines may have come before. A run in which nothing
-  /// starts has no call.
+  /// The first command starts. Called at most once, and not at all if no command starts; lines may have come
+  /// before.
   virtual void started() {}
 
-  /// No line of this host follows.
+  /// No more lines of this host follow.
   virtual void host_ended(std::size_t /*host*/) {}
 
-  /// Every host has ended: what was held back is delivered now.
+  /// Every host has ended: delivers the remaining lines.
   virtual void finish() {}
 
-  /// The time at which the lines given next have come, without what our own reader has taken; also called at
-  /// next_tick() when nothing comes.
+  /// The time when the lines given next arrived, not counting time spent by podrun's own reader. Also called
+  /// at next_tick() if nothing arrives.
   virtual void tick(TimePoint /*now*/) {}
   virtual TimePoint next_tick() const { return TimePoint::max(); }
 
-  /// What could not be written, if something could not: `DIR/3-tpu-3.out: No space left on device`. Asked
-  /// often.
+  /// The write that failed, if any: `DIR/3-tpu-3.out: No space left on device`. Called often.
   virtual const std::string* error() const { return nullptr; }
 };
 
-}  // namespace podrun
+}  // namespace podrun::output

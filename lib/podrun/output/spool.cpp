@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Keeps bytes in memory up to a limit, and the rest in a temporary file (0600, without a name).
 #include "podrun/output/spool.hpp"
 
 #include <fcntl.h>
@@ -12,21 +13,23 @@
 
 #include <fmt/format.h>
 
-namespace podrun {
+#include "podrun/base/text.hpp"
+
+namespace podrun::output {
 namespace {
 
-/// Read and written by us alone.
+/// Opens a file that only podrun reads and writes.
 int open_unnamed(const std::string& directory) {
   const int unnamed = ::open(directory.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
   if (unnamed >= 0) return unnamed;
-  // Not every file system has files without a name.
+  // Not every file system supports O_TMPFILE.
   std::string name = directory + "/podrun.XXXXXX";
   const int named = ::mkostemp(name.data(), O_CLOEXEC);
   if (named >= 0) ::unlink(name.c_str());
   return named;
 }
 
-/// Fills `block`; false also at the end of the file.
+/// Fills `block`; also false at the end of the file.
 bool read_all(int descriptor, std::uint64_t offset, std::string& block) {
   for (std::size_t done = 0; done < block.size();) {
     const ssize_t count =
@@ -52,7 +55,7 @@ bool Spool::append(std::size_t stream, std::string_view bytes) {
   return true;
 }
 
-/// In blocks, since one large string would take twice its size while it grows.
+/// In blocks, because one large string would take twice its size while it grows.
 void Spool::keep(std::vector<std::string>& blocks, std::string_view bytes) {
   while (!bytes.empty()) {
     if (blocks.empty() || blocks.back().size() == kBlock) blocks.emplace_back();
@@ -65,7 +68,7 @@ void Spool::keep(std::vector<std::string>& blocks, std::string_view bytes) {
   }
 }
 
-/// All that is in memory goes to the file.
+/// Moves everything in memory to the file.
 bool Spool::spill() {
   if (!file_) {
     file_.emplace(open_unnamed(space_.directory));
@@ -77,7 +80,7 @@ bool Spool::spill() {
   return true;
 }
 
-/// A stream whose bytes do not all get there keeps them in memory.
+/// On failure the stream keeps its bytes in memory.
 bool Spool::spill(Kept& kept) {
   Extent extent{file_size_, 0};
   for (const std::string& block : kept.in_memory) {
@@ -109,10 +112,9 @@ bool Spool::read(std::size_t stream, const std::function<bool(std::string_view)>
 
 bool Spool::fail() {
   if (!error_) {
-    error_ =
-        fmt::format("a temporary file in {}: {}", space_.directory, std::generic_category().message(errno));
+    error_ = fmt::format("a temporary file in {}: {}", space_.directory, errno_text());
   }
   return false;
 }
 
-}  // namespace podrun
+}  // namespace podrun::output

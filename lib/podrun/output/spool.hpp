@@ -11,27 +11,27 @@
 
 #include "podrun/output/file.hpp"
 
-namespace podrun {
+namespace podrun::output {
 
-/// Where a Spool keeps its bytes.
+/// The space of a Spool.
 struct SpoolSpace {
-  std::size_t memory = 64 * 1024 * 1024;  ///< bytes of all streams together
-  std::string directory = "/tmp";         ///< of the file that takes what is more
+  std::size_t memory = 64 * 1024 * 1024;  ///< bytes for all streams together
+  std::string directory = "/tmp";         ///< for the file with the rest
 };
 
-/// Keeps the bytes of many streams until they are read: in memory, and beyond that in one file that has no
-/// name and goes with it.
+/// Keeps the bytes of many streams until they are read: in memory, and the rest in one unnamed file that
+/// vanishes with it.
 class Spool {
  public:
   static constexpr std::size_t kBlock = 64 * 1024;
 
   Spool(std::size_t streams, SpoolSpace space);
 
-  /// False from the first error on: what was taken until then stays, these bytes are dropped.
+  /// False from the first error on: earlier bytes stay, these are dropped.
   bool append(std::size_t stream, std::string_view bytes);
 
-  /// Gives `take` the stream's bytes in order, at most kBlock of them at once, until it returns false. False
-  /// if they cannot be read.
+  /// Passes the stream's bytes to `take` in order, at most kBlock at once, until it returns false. Returns
+  /// false if they cannot be read.
   bool read(std::size_t stream, const std::function<bool(std::string_view)>& take);
 
   /// `a temporary file in /tmp: No space left on device`
@@ -44,7 +44,7 @@ class Spool {
   };
   struct Kept {
     std::vector<Extent> in_file;
-    std::vector<std::string> in_memory;  ///< what follows: full blocks and a last one
+    std::vector<std::string> in_memory;  ///< after those in the file: full blocks and a last one
   };
 
   static void keep(std::vector<std::string>& blocks, std::string_view bytes);
@@ -61,4 +61,4 @@ class Spool {
   std::optional<std::string> error_;
 };
 
-}  // namespace podrun
+}  // namespace podrun::output

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Fits the status line into the width of the terminal, and makes the bytes that paint it.
 #include "podrun/output/status_line.hpp"
 
 #include <algorithm>
@@ -10,13 +11,13 @@
 #include "podrun/output/escape.hpp"
 #include "podrun/output/line_printer.hpp"
 
-namespace podrun {
+namespace podrun::output {
 namespace {
 
-/// Cells that a bar must have besides its label.
+/// The fewest cells for a bar besides its label.
 constexpr std::size_t kLeastBar = 10;
 
-constexpr std::string_view kNoWrap = "\x1b[?7l";  // should the terminal find it wider than we do
+constexpr std::string_view kNoWrap = "\x1b[?7l";  // in case the terminal measures it wider than podrun does
 constexpr std::string_view kWrap = "\x1b[?7h";
 
 bool names_utf8(std::string locale) {
@@ -25,7 +26,7 @@ bool names_utf8(std::string locale) {
   return locale.find("utf-8") != std::string::npos || locale.find("utf8") != std::string::npos;
 }
 
-/// Without control sequences (ECMA-48: `ESC [`, parameters, a final byte of 0x40-0x7e).
+/// Removes control sequences (ECMA-48: `ESC [`, parameters, a final byte of 0x40-0x7e).
 std::string without_sequences(std::string_view text) {
   std::string plain;
   while (!text.empty()) {
@@ -39,7 +40,7 @@ std::string without_sequences(std::string_view text) {
   return plain;
 }
 
-/// Every character beyond ASCII becomes a question mark.
+/// Replaces every character outside ASCII by a question mark.
 std::string to_ascii(std::string_view text) {
   std::string ascii;
   for (const char byte : text) {
@@ -137,4 +138,4 @@ std::string StatusLine::erase_above(std::size_t lines) {
   return fmt::format("\x1b[{}A{}", lines, erase());
 }
 
-}  // namespace podrun
+}  // namespace podrun::output

@@ -8,82 +8,83 @@
 #include <string_view>
 #include <vector>
 
-// What the status line says and the bytes that show it. Pure: is told the time and the width.
-namespace podrun {
+// The content of the status line and the bytes that paint it. Pure: the caller gives time and width.
+namespace podrun::output {
 
 /// `--progress auto|always|never`.
 enum class Progress { automatic, always, never };
 
-/// How the status is shown: below the output, where it is painted over and over, or as lines now and then.
+/// How the status is shown: repainted below the output, or as an occasional line.
 enum class StatusWay { none, painted, lines };
 
-/// What has a say in it.
+/// The surroundings that decide it.
 struct StatusSurroundings {
   std::string term;  ///< $TERM
   bool err_is_terminal = false;
-  bool out_is_pipe = false;  ///< whose reader may well write to the terminal too: `| tee`, `| less`
+  bool out_is_pipe = false;  ///< its reader may write to the terminal too: `| tee`, `| less`
 };
 StatusWay choose_status_way(Progress progress, const StatusSurroundings& surroundings);
 
-/// What may be written besides ASCII, as the locale's variables say.
+/// The characters that may be written besides ASCII, by the locale's variables.
 enum class Charset { ascii, utf8 };
-/// Between the parts of a line of our own, 3 cells wide.
+/// Separates the parts of a line of podrun itself; 3 cells wide.
 std::string_view separator(Charset charset);
 Charset choose_charset(const std::optional<std::string>& lc_all, const std::optional<std::string>& lc_ctype,
                        const std::optional<std::string>& lang);
 
-/// `shorter` stands for `text` where that does not fit, if there is one. Printable ASCII.
+/// `shorter` replaces `text` if that does not fit; may be empty. Printable ASCII.
 struct StatusPart {
   std::string text;
   std::string shorter = {};
 
   friend bool operator==(const StatusPart&, const StatusPart&) = default;
 };
-/// The most important first.
+/// Most important part first.
 using StatusText = std::vector<StatusPart>;
 
-/// A progress bar: the end of an unfinished line of a host, as it came.
+/// A progress bar: the end of a host's unfinished line, unchanged.
 struct Bar {
   std::size_t label;
   std::string state;
 };
 
-/// What a bar last showed of itself, without colours and surrounding blanks: of `tail`, the end of an
-/// unfinished line. Empty: it is no bar.
+/// The last state of a bar, without colours and surrounding blanks, from `tail`, the end of an unfinished
+/// line. Empty: it is no bar.
 std::string bar_state(std::string_view tail);
 
-/// One line of at most so many cells: the parts that fit, then the beginning of the bar.
+/// One line of at most `cells` cells: the parts that fit, then the beginning of the bar.
 std::string compose_status(const StatusText& text, const std::optional<Bar>& bar, Charset charset,
                            std::size_t cells);
 
-/// The line as it stands on the terminal. The cursor rests at its beginning, so that it can be erased after
-/// a resize too, whether the terminal breaks its lines anew or not.
+/// The status line on the terminal. The cursor rests at its beginning, so that it can be erased after a
+/// resize, whether or not the terminal rewraps its lines.
 class StatusLine {
  public:
   using TimePoint = std::chrono::steady_clock::time_point;
 
-  /// The least time between two paintings.
+  /// The shortest time between two paintings.
   static constexpr std::chrono::milliseconds kInterval{100};
-  /// Erases what is painted: to the end of the screen, since it may have become two rows.
+  /// Erases the painted line, up to the end of the screen because it may have become two rows.
   static constexpr std::string_view kErase = "\r\x1b[J";
 
   explicit StatusLine(Charset charset = Charset::utf8) : charset_(charset) {}
 
-  /// What it says from now on. Empty: nothing.
+  /// Sets its content. Empty: nothing.
   void say(StatusText text, std::optional<Bar> bar);
 
   bool painted() const { return !painted_.empty(); }
-  /// When paint() is to be called; max: not before say() or erase().
+  /// When to call paint(); max: not before say() or erase().
   TimePoint due() const { return due_; }
-  /// Until when what is painted should stay: output that waits so long does not make it flicker.
+  /// The time until which the painted line should stay: output that waits until then does not make it
+  /// flicker.
   TimePoint stays_until() const { return painted() ? last_ + kInterval : TimePoint::min(); }
 
-  // The bytes to write; none when there is nothing to do.
+  // These return the bytes to write; none if there is nothing to do.
   /// `columns` of the terminal; 0: it cannot be painted now.
   std::string paint(TimePoint now, std::size_t columns);
-  /// Before anything else is written there.
+  /// Call before anything else is written there.
   std::string erase();
-  /// The user has typed so many lines, and their echo has moved the cursor down.
+  /// The user has typed this many lines, and their echo has moved the cursor down.
   std::string erase_above(std::size_t lines);
 
  private:
@@ -91,8 +92,8 @@ class StatusLine {
   StatusText text_;
   std::optional<Bar> bar_;
   std::string painted_;
-  TimePoint last_ = TimePoint::min() + kInterval;  ///< it was painted
+  TimePoint last_ = TimePoint::min() + kInterval;  ///< when it was painted
   TimePoint due_ = TimePoint::max();
 };
 
-}  // namespace podrun
+}  // namespace podrun::output

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The Sink of the plain view: every line under its label, as it comes.
 #include "podrun/output/stream_sink.hpp"
 
 #include <algorithm>
@@ -8,14 +9,14 @@
 
 #include "podrun/output/terminal_text.hpp"
 
-namespace podrun {
+namespace podrun::output {
 namespace {
 
 class StreamSink final : public Sink {
  public:
-  StreamSink(const std::vector<Host>& hosts, const View& view, Terminal& terminal, std::size_t shown)
+  StreamSink(const std::vector<hosts::Host>& hosts, const View& view, Terminal& terminal, std::size_t shown)
       : printer_(hosts, view, terminal), shown_(shown) {
-    for (const Host& host : hosts) {
+    for (const hosts::Host& host : hosts) {
       auto& labels = labels_.emplace_back();
       for (const StreamId stream : {StreamId::out, StreamId::err}) {
         const std::size_t i = index_of(stream);
@@ -34,7 +35,7 @@ class StreamSink final : public Sink {
   std::vector<std::array<std::string, kStreams>> labels_;
 };
 
-/// The first host's bytes as they come.
+/// Shows the first host's bytes as they come.
 class RawSink final : public Sink {
  public:
   RawSink(const View& view, Terminal& terminal) : shown_on_(view.shown_on), terminal_(terminal) {
@@ -74,11 +75,11 @@ bool shows_bytes(const View& view) {
 
 }  // namespace
 
-std::unique_ptr<Sink> make_stream_sink(const std::vector<Host>& hosts, const View& view, Terminal& terminal,
-                                       Shown shown) {
+std::unique_ptr<Sink> make_stream_sink(const std::vector<hosts::Host>& hosts, const View& view,
+                                       Terminal& terminal, Shown shown) {
   const std::size_t count = shown == Shown::first ? std::min<std::size_t>(hosts.size(), 1) : hosts.size();
   if (count == 1 && shows_bytes(view)) return std::make_unique<RawSink>(view, terminal);
   return std::make_unique<StreamSink>(hosts, view, terminal, count);
 }
 
-}  // namespace podrun
+}  // namespace podrun::output

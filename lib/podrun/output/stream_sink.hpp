@@ -9,15 +9,15 @@
 #include "podrun/output/sink.hpp"
 #include "podrun/output/terminal.hpp"
 
-namespace podrun {
+namespace podrun::output {
 
 /// Which hosts are shown: all, or only the first (`--rank0`).
 enum class Shown { all, first };
 
-/// Shows every line as it comes behind its host's label; `hosts` are those of the run in its order.
-/// One host without label: every chunk as it comes, byte for byte but for what the view escapes. The terminal
-/// must outlive the sink.
-std::unique_ptr<Sink> make_stream_sink(const std::vector<Host>& hosts, const View& view, Terminal& terminal,
-                                       Shown shown = Shown::all);
+/// Shows every line at once, with its host's label; `hosts` are those of the run in order. For one host
+/// without a label: every chunk at once and unchanged except for the view's escapes. The terminal must
+/// outlive the sink.
+std::unique_ptr<Sink> make_stream_sink(const std::vector<hosts::Host>& hosts, const View& view,
+                                       Terminal& terminal, Shown shown = Shown::all);
 
-}  // namespace podrun
+}  // namespace podrun::output

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// The only writer of stdout and stderr: waits for slow readers, notices closed ones, and keeps the status
+// line apart.
 #include "podrun/output/terminal.hpp"
 
 #include <poll.h>
@@ -12,10 +14,11 @@
 #include <chrono>
 #include <utility>
 
-namespace podrun {
+namespace podrun::output {
 namespace {
 
-/// The descriptor is inherited: others may have set it non-blocking, so a full pipe is waited for here.
+/// The descriptor is inherited, so others may have set it non-blocking; a full pipe is therefore awaited
+/// here.
 void wait_until_writable(int fd) {
   pollfd entry{fd, POLLOUT, 0};
   ::poll(&entry, 1, -1);
@@ -40,10 +43,10 @@ bool is_writable(int fd, std::chrono::milliseconds within) {
   return ::poll(&entry, 1, static_cast<int>(within.count())) == 1 && (entry.revents & POLLOUT) != 0;
 }
 
-/// For the end of a write of another thread.
+/// How long to wait for the end of another thread's write.
 constexpr std::chrono::milliseconds kAMoment{50};
 
-constexpr std::size_t kUsualColumns = 80;  // where the terminal does not know
+constexpr std::size_t kUsualColumns = 80;  // if the terminal does not know
 
 std::size_t columns_of(int fd) {
   if (!in_foreground(fd)) return 0;
@@ -51,7 +54,7 @@ std::size_t columns_of(int fd) {
   return ::ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : kUsualColumns;
 }
 
-/// Whether the end of a line that is typed there is shown.
+/// Whether the terminal echoes the end of a typed line.
 bool echoes_newline(int fd) {
   termios settings{};
   return ::tcgetattr(fd, &settings) == 0 && (settings.c_lflag & static_cast<tcflag_t>(ECHO | ECHONL)) != 0;
@@ -69,7 +72,8 @@ bool is_pipe(int descriptor) {
 bool in_foreground(int descriptor) { return ::tcgetpgrp(descriptor) == ::getpgrp(); }
 
 Terminal::Terminal(int out_fd, int err_fd, Columns columns)
-    : streams_{{{out_fd, podrun::is_terminal(out_fd), {}}, {err_fd, podrun::is_terminal(err_fd), {}}}},
+    : streams_{{{out_fd, podrun::output::is_terminal(out_fd), {}},
+                {err_fd, podrun::output::is_terminal(err_fd), {}}}},
       columns_(columns ? std::move(columns) : [err_fd] { return columns_of(err_fd); }) {}
 
 void Terminal::append(StreamId stream, std::initializer_list<std::string_view> parts) {
@@ -147,17 +151,17 @@ void Terminal::wipe() {
 void Terminal::say_at_once(std::string_view line) {
   if (!is_writable(err_fd(), kAMoment)) return;
   const bool follows_open_line = line_open_ && is_terminal(StreamId::err);
-  // In one piece, so that it does not mix with what another thread writes.
+  // In one piece, so that it does not mix with another thread's output.
   std::string text(follows_open_line ? "\n" : "");
   text.append(line).append("\n");
   write_all(err_fd(), text);
 }
 
-/// The status line is no output: what goes wrong with it is nobody's error.
+/// Errors are ignored here, because the status line is not output.
 void Terminal::write_status(std::string_view bytes) {
-  if (status_.painted()) status_painted_ = true;  // before it is: wipe() may come at any time
+  if (status_.painted()) status_painted_ = true;  // set early: wipe() may come at any time
   if (!bytes.empty() && !wiped_ && columns_() > 0) write_all(err_fd(), bytes);
   status_painted_ = status_.painted();
 }
 
-}  // namespace podrun
+}  // namespace podrun::output

@@ -17,64 +17,63 @@
 #include "podrun/base/stream_id.hpp"
 #include "podrun/output/status_line.hpp"
 
-namespace podrun {
+namespace podrun::output {
 
-/// Whether a person is at the other end of this descriptor.
+/// Whether this descriptor is a terminal.
 bool is_terminal(int descriptor);
-/// Whether another program is.
+/// Whether it leads to another program.
 bool is_pipe(int descriptor);
-/// Whether this is our controlling terminal and we are in its foreground, so that it is ours to read and
+/// Whether this is podrun's controlling terminal and podrun is in its foreground, so that it may read and
 /// paint.
 bool in_foreground(int descriptor);
 
-/// The only writer of standard output and standard error; keeps the order given, across both streams. From
-/// its first error on a stream's bytes are discarded. Below the output it keeps the status line. For one
-/// thread at a time, except is_terminal() and what is for leaving at once. SIGPIPE must be ignored. The
-/// descriptors stay the caller's.
+/// The only writer of stdout and stderr; keeps the order given across both, and the status line below the
+/// output. After an error on a stream its bytes are discarded. For one thread at a time, except is_terminal()
+/// and the functions for an immediate exit. SIGPIPE must be ignored. The caller owns the descriptors.
 class Terminal {
  public:
-  /// Bytes gathered at the most before they are written without being asked to (one append may exceed it).
+  /// The most bytes that are gathered before they are written without flush(); one append may exceed it.
   static constexpr std::size_t kBuffer = 256 * 1024;
 
   using TimePoint = StatusLine::TimePoint;
-  /// Columns of the terminal that standard error is, while it is ours to paint; 0: it is not.
+  /// The columns of the terminal at stderr while podrun may paint there; 0: it may not.
   using Columns = std::function<std::size_t()>;
 
-  /// Asks the kernel for the columns where nothing else is given.
+  /// Asks the kernel for the columns unless `columns` is given.
   Terminal(int out_fd, int err_fd, Columns columns = {});
 
-  /// Whether a person sees this stream; found out once.
+  /// Whether this stream is a terminal; determined once.
   bool is_terminal(StreamId stream) const { return stream_of(stream).is_terminal; }
 
-  /// Gathers the parts, one behind the other.
+  /// Gathers the parts in order.
   void append(StreamId stream, std::initializer_list<std::string_view> parts);
 
-  /// A line of podrun itself, on a line of its own.
+  /// Gathers a message of podrun on a line of its own.
   void say(std::string_view line);
 
-  /// Writes what was gathered. Blocks as long as the reader does not read.
+  /// Writes the gathered bytes. Blocks while the reader does not read.
   void flush();
-  /// All together, up to now: time that the reader has taken, in which no host could be heard. From any
+  /// The total time so far that the reader has taken, during which podrun could not hear any host. From any
   /// thread.
   std::chrono::steady_clock::duration time_in_flush() const;
 
-  /// Before the first say_status().
+  /// Call before the first say_status().
   void set_charset(Charset charset) { status_ = StatusLine(charset); }
-  /// What the status line is to say. Empty: it is gone at once.
+  /// Sets the status line. Empty text removes it at once.
   void say_status(StatusText text, std::optional<Bar> bar);
-  /// The user has typed so many lines on the terminal.
+  /// The user has typed this many lines on the terminal.
   void lines_typed(std::size_t lines);
-  /// Paints it if it is due, everything is written, and no line of the output is unfinished.
+  /// Paints the status line if it is due, everything is written, and the output's last line is complete.
   void paint_status(TimePoint now);
-  /// Whether what was gathered should wait for due(), so that the status line does not flicker.
+  /// Whether gathered output should wait for due(), so that the status line does not flicker.
   bool holds_back(TimePoint now) const;
-  /// When to flush(), or else to paint_status().
+  /// When to call flush() or, with nothing gathered, paint_status().
   TimePoint due() const;
-  // For leaving at once: from any thread, and not where that would block.
+  // For an immediate exit: from any thread; they skip their work if it would block.
   void wipe();                              ///< erases the status line for good
-  void say_at_once(std::string_view line);  ///< on standard error, whatever was gathered
+  void say_at_once(std::string_view line);  ///< on stderr, before gathered output
 
-  /// The first error of writing to this stream, if there was one.
+  /// The first write error of this stream, if any.
   std::error_code error(StreamId stream) const { return stream_of(stream).error; }
 
  private:
@@ -93,17 +92,17 @@ class Terminal {
   void write_status(std::string_view bytes);
 
   using Time = std::chrono::steady_clock::duration;
-  mutable std::mutex time_mutex_;      ///< so that nobody sees a flush twice or not at all
-  Time time_in_flush_ = Time::zero();  ///< without one that is under way
+  mutable std::mutex time_mutex_;      ///< so that no reader counts a flush twice or not at all
+  Time time_in_flush_ = Time::zero();  ///< without the flush under way
   std::optional<TimePoint> flush_began_;
   std::array<Stream, kStreams> streams_;
   const Columns columns_;
   StatusLine status_;
   std::atomic<bool> status_painted_ = false;
   std::atomic<bool> wiped_ = false;
-  std::atomic<bool> line_open_ = false;  ///< what was gathered or written ends within a line of a terminal
+  std::atomic<bool> line_open_ = false;  ///< the gathered or written output ends within a line of a terminal
   std::string buffer_;
-  std::vector<Segment> segments_;  ///< whose bytes follow each other in buffer_; neighbours differ in stream
+  std::vector<Segment> segments_;  ///< their bytes follow each other in buffer_; neighbours differ in stream
 };
 
-}  // namespace podrun
+}  // namespace podrun::output

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides what of a host's output may reach a terminal as it is. One host must not be able to change the line
-// of another one, or to talk to the terminal (title, clipboard, queries): only colours get through.
+// Decides which bytes of a host may reach a terminal unchanged. A host must not be able to change another
+// host's line or to control the terminal (title, clipboard, queries): only colours get through.
 #include "podrun/output/terminal_text.hpp"
 
 #include <algorithm>
@@ -11,11 +11,11 @@
 #include "podrun/base/utf8.hpp"
 #include "podrun/output/escape.hpp"
 
-namespace podrun {
+namespace podrun::output {
 namespace {
 
 constexpr std::string_view kReset = "\x1b[0m";
-constexpr std::size_t kLongestSequence = 64;  // bytes; longer ones are no colours
+constexpr std::size_t kLongestSequence = 64;  // in bytes; longer ones are not colours
 
 bool is_plain(char c) { return (c >= 0x20 && c < 0x7f) || c == '\t'; }
 
@@ -29,7 +29,7 @@ struct Piece {
 constexpr Piece kControl{Kind::control, 1};
 constexpr Piece kUnfinished{Kind::unfinished, 1};
 
-/// Without 8, which hides text, and the fonts (10-20): 0 does not reset these on the Linux console.
+/// Excludes 8, which hides text, and the fonts (10-20), which 0 does not reset on the Linux console.
 bool is_style(unsigned value) {
   return value <= 7 || value == 9 || (value >= 21 && value <= 59) || (value >= 90 && value <= 107);
 }
@@ -40,8 +40,8 @@ unsigned number(std::string_view digits) {
   return error == std::errc::result_out_of_range ? ~0U : value;
 }
 
-/// The parameters of Select Graphic Rendition (ECMA-48, 8.3.117). A colour follows 38, 48 and 58, as `5;N` or
-/// `2;R;G;B`.
+/// Checks the parameters of Select Graphic Rendition (ECMA-48, 8.3.117). A colour follows 38, 48 and 58, as
+/// `5;N` or `2;R;G;B`.
 bool are_harmless_colors(std::string_view parameters) {
   bool is_kind_of_color = false;
   for (std::size_t parts_of_color = 0;;) {
@@ -68,7 +68,7 @@ bool are_harmless_colors(std::string_view parameters) {
 Piece first_sequence(std::string_view text) {
   if (text.size() == 1) return kUnfinished;
   if (text[1] != '[') return kControl;
-  // Progress bars hide and show the cursor (DECTCEM), which is ours.
+  // Progress bars hide and show the cursor (DECTCEM), but the cursor belongs to podrun.
   for (const std::string_view cursor : {"\x1b[?25l", "\x1b[?25h"}) {
     if (text.starts_with(cursor)) return {Kind::cursor, cursor.size()};
     if (cursor.starts_with(text)) return kUnfinished;
@@ -81,7 +81,7 @@ Piece first_sequence(std::string_view text) {
   return text[end] == 'K' && erases ? Piece{Kind::erase_in_line, end + 1} : kControl;
 }
 
-/// Whether the rest of a UTF-8 character may still come.
+/// Whether the rest of a UTF-8 character may still arrive.
 bool is_cut_off(std::string_view text) {
   const auto lead = static_cast<unsigned char>(text.front());
   const std::size_t size = lead < 0xc2 || lead > 0xf4 ? 1 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
@@ -103,7 +103,7 @@ Piece first_piece(std::string_view text) {
 
 bool is_plain_text(std::string_view text) {
   bool plain = true;
-  for (const char c : text) plain &= is_plain(c);  // no early exit, so that it becomes vector code
+  for (const char c : text) plain &= is_plain(c);  // no early exit, so that the compiler vectorizes it
   return plain;
 }
 
@@ -157,4 +157,4 @@ std::string TerminalStream::end() {
   return safe;
 }
 
-}  // namespace podrun
+}  // namespace podrun::output

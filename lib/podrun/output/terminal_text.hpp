@@ -4,13 +4,14 @@
 #include <string>
 #include <string_view>
 
-namespace podrun {
+namespace podrun::output {
 
-/// Whether `text` is printable ASCII and tabs: the most common text, which a terminal only shows.
+/// Whether `text` is only printable ASCII and tabs, which is the most common text and has no effect on a
+/// terminal.
 bool is_plain_text(std::string_view text);
 
-/// A host's line made safe for a terminal: tabs and colours stay and are reset at its end, erase-in-line is
-/// left out, and whatever else could act is escaped as by escape_controls().
+/// Makes a host's line safe for a terminal: tabs and colours stay, with a reset at its end; erase-in-line is
+/// dropped; escape_controls() treats the rest.
 std::string terminal_line(std::string_view line);
 
 /// The same for a host's bytes as they come, without labels: newlines, `\r` and erase-in-line stay too.
@@ -18,12 +19,12 @@ class TerminalStream {
  public:
   /// Keeps an unfinished character or sequence at the end for the next call.
   std::string add(std::string_view bytes);
-  /// What was kept, escaped, and the reset of what is still coloured.
+  /// Returns the kept bytes, escaped, and a reset if a colour is still on.
   std::string end();
 
  private:
   std::string unfinished_;
-  bool colored_ = false;  ///< since the last reset
+  bool colored_ = false;  ///< a colour was set since the last reset
 };
 
-}  // namespace podrun
+}  // namespace podrun::output

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Composes the sh text of a run: environment, directory, login shell, sudo and the command's words.
 #include "podrun/remote/command.hpp"
 
 #include <array>
@@ -8,7 +9,7 @@
 #include "podrun/base/error.hpp"
 #include "podrun/base/shell_quote.hpp"
 
-namespace podrun {
+namespace podrun::remote {
 namespace {
 
 constexpr std::string_view kShell = "\"${SHELL:-/bin/sh}\"";
@@ -185,4 +186,4 @@ std::string go_of_all(const RemoteCommand& command, const RankVariables& variabl
   return shared + host0 + command.text;
 }
 
-}  // namespace podrun
+}  // namespace podrun::remote

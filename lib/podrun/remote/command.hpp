@@ -8,7 +8,7 @@
 #include <vector>
 
 // What runs on the hosts, as the sh text the supervisor is told. Pure.
-namespace podrun {
+namespace podrun::remote {
 
 /// Values are literal bytes without NUL. A secret one (`-e NAME`, `--env-file`) is not shown by --dry-run.
 struct Variable {
@@ -79,4 +79,4 @@ struct RankVariables {
 std::string go_of_host(const RankVariables& variables);
 std::string go_of_all(const RemoteCommand& command, const RankVariables& variables);
 
-}  // namespace podrun
+}  // namespace podrun::remote

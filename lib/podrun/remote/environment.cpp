@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Variables for the command: `-e`, `--env-file` and leading assignments.
 #include "podrun/remote/environment.hpp"
 
 #include <algorithm>
@@ -9,7 +10,7 @@
 #include "podrun/base/error.hpp"
 #include "podrun/base/shell_words.hpp"
 
-namespace podrun {
+namespace podrun::remote {
 namespace {
 
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
@@ -149,4 +150,4 @@ std::vector<Variable> parse_env_file(std::string_view text, std::string_view fil
   return environment;
 }
 
-}  // namespace podrun
+}  // namespace podrun::remote

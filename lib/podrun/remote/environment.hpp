@@ -7,7 +7,7 @@
 
 #include "podrun/remote/command.hpp"
 
-namespace podrun {
+namespace podrun::remote {
 
 /// [A-Za-z_][A-Za-z0-9_]*
 bool is_variable_name(std::string_view text);
@@ -23,4 +23,4 @@ std::string hide_values(std::string_view shell_text);
 /// Anything else throws UsageError `file:line: …`.
 std::vector<Variable> parse_env_file(std::string_view text, std::string_view file);
 
-}  // namespace podrun
+}  // namespace podrun::remote

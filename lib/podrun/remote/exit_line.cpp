@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-namespace podrun {
+namespace podrun::remote {
 namespace {
 
 constexpr char kFirst = '~';
@@ -73,4 +73,4 @@ std::size_t ExitLineReader::possible_start(std::string_view text) const {
   return text.size();
 }
 
-}  // namespace podrun
+}  // namespace podrun::remote

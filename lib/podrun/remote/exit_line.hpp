@@ -7,7 +7,7 @@
 
 #include "podrun/base/chunk.hpp"
 
-namespace podrun {
+namespace podrun::remote {
 
 /// Takes `~podrun1 <nonce> exit <status>\n` out of the output of a command (ExitStatus::in_output), wherever
 /// it stands and however it arrives in pieces. All other bytes stay as they are. Pure.
@@ -31,4 +31,4 @@ class ExitLineReader {
   std::optional<int> status_;
 };
 
-}  // namespace podrun
+}  // namespace podrun::remote

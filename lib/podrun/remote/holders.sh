@@ -1,14 +1,19 @@
-# Prints `pid (name)` of what still runs of a command and may hold its output open: set -- NONCE MARK; <this>
-# That is a process with the mark whose stdout or stderr is a pipe or a socket, and not a file; the feeder of the
-# command's input has only its own. A process in uninterruptible sleep is followed by the number of its context
-# switches, which tells a look later whether it has moved.
-echo; printf %s "podrun1 $1 ready - - - - "; echo;
-grep -lszE "^PODRUN_MARK=${2%.}[.]" /proc/[0-9]*/environ | while IFS=/ read -r a b pid c; do
-  case $(ls -l /proc/$pid/fd/1 /proc/$pid/fd/2) in
-    *pipe:* | *socket:*) if grep -qs "/podrun[.]in" /proc/$pid/cmdline; then continue; fi ;;
+# Prints `pid (name)` of each process that may hold the output of a command open: set -- NONCE MARK; <processes.sh, this>
+# Such a process has the mark, and its stdout or stderr is a pipe or a socket. The feeder of the command's input has its own
+# output only. For a process in uninterruptible sleep the number of its context switches follows: a later look can tell from it
+# whether the process has moved.
+#
+# shellcheck disable=SC2086,SC2046  # pids need no quotes, and their list is to be split
+podrun_mark=$2
+printf '\n%s\n' "podrun1 $1 ready - - - - "
+exec 2>/dev/null
+for podrun_pid in $(podrun_marked); do
+  case $(ls -l /proc/$podrun_pid/fd/1 /proc/$podrun_pid/fd/2) in
+    *pipe:* | *socket:*) if grep -qs "/podrun[.]in" /proc/$podrun_pid/cmdline; then continue; fi ;;
     *) continue ;;
-  esac;
-  IFS= read -r name </proc/$pid/comm || continue;
-  state=$(grep -hsE "^(State|voluntary_ctxt)" /proc/$pid/status);
-  case $state in *"D (disk"*) echo "$pid ($name)" ${state##*:} ;; *) echo "$pid ($name)" ;; esac;
-done 2>/dev/null
+  esac
+  podrun_read_name $podrun_pid || continue
+  podrun_state=$(grep -hsE "^(State|voluntary_ctxt)" /proc/$podrun_pid/status)
+  case $podrun_state in *"D (disk"*) podrun_stuck=" ${podrun_state##*[!0-9]}" ;; *) podrun_stuck= ;; esac
+  printf '%s\n' "$podrun_pid ($podrun_name)$podrun_stuck"
+done

@@ -10,33 +10,33 @@
 
 #include <fmt/format.h>
 
+#include "podrun/base/text.hpp"
 #include "podrun/remote/scripts.hpp"
 
-namespace podrun {
+namespace podrun::remote {
 namespace {
-
-// The stages at which a host that was reached can refuse.
-constexpr const char* kWorkingDirectory = "working directory";
-constexpr const char* kRunDirectory = "run directory";
-constexpr const char* kCleanUp = "clean-up";
-constexpr const char* kSupervision = "supervision";
 
 constexpr std::size_t kMaxHello = 8 * 1024;
 constexpr std::size_t kMaxHolders = 8;
 constexpr std::size_t kMaxHolder =
     64;  // bytes; the kernel has at most 15 of a name, 7 digits of a pid, 20 of a count
-constexpr std::string_view kCleanUpPlace = "#cleanup#";
-
-Chunk make_supervisor_text(std::string_view clean_up) {
-  std::string script(kSupervisorScript);
-  script.replace(script.find(kCleanUpPlace), kCleanUpPlace.size(), clean_up);
-  return Chunk(to_one_line(script));
-}
 
 const Chunk& supervisor_text(CleanUp clean_up) {
-  static const Chunk plain = make_supervisor_text("");
-  static const Chunk cleaning = make_supervisor_text(kCleanUpScript);
+  static const Chunk plain{std::string(kSupervisorScript)};
+  static const Chunk cleaning{std::string(kCleaningSupervisorScript)};
   return clean_up == CleanUp::yes ? cleaning : plain;
+}
+
+/// Words that main.sh knows.
+std::string flags(const Supervision& supervision) {
+  if (supervision.subject == Supervise::rest) return "rest";
+  const bool fed = supervision.input == StandardInput::fed;
+  std::vector<std::string_view> words;
+  if (fed || supervision.run_directory == RunDirectory::yes) words.emplace_back("directory");
+  if (fed) words.emplace_back("input");
+  if (supervision.exit_status == ExitStatus::in_output) words.emplace_back("exit-line");
+  if (supervision.clean_up == CleanUp::yes) words.emplace_back("clean-up");
+  return fmt::format("{}", fmt::join(words, " "));
 }
 
 /// Only an IP address: what a host says here, commands on other hosts may get (PODRUN_HOST0).
@@ -46,13 +46,6 @@ std::string address(std::string_view word) {
   const bool is_address =
       ::inet_pton(AF_INET, text.c_str(), &unused) == 1 || ::inet_pton(AF_INET6, text.c_str(), &unused) == 1;
   return is_address && text.find('\0') == text.npos ? text : "";
-}
-
-std::string_view take_word(std::string_view& text) {
-  const std::size_t end = std::min(text.find(' '), text.size());
-  const std::string_view word = text.substr(0, end);
-  text.remove_prefix(std::min(end + 1, text.size()));
-  return word;
 }
 
 /// `pid (name)`, `pid (name) switches`
@@ -74,12 +67,12 @@ std::optional<Holder> parse_holder(std::string_view line) {
 
 Hello parse_hello(std::string_view line) {
   Hello hello;
-  hello.word = take_word(line);
+  hello.word = take_part(line, ' ');
   if (hello.word == "ready") {  // the words of $SSH_CONNECTION, see ssh(1)
-    hello.client_address = address(take_word(line));
-    take_word(line);
-    hello.server_address = address(take_word(line));
-    take_word(line);
+    hello.client_address = address(take_part(line, ' '));
+    take_part(line, ' ');
+    hello.server_address = address(take_part(line, ' '));
+    take_part(line, ' ');
   }
   hello.rest = line;
   return hello;
@@ -87,51 +80,33 @@ Hello parse_hello(std::string_view line) {
 
 }  // namespace
 
-std::string to_one_line(std::string_view script) {
-  std::string line;
-  while (!script.empty()) {
-    const std::size_t end = std::min(script.find('\n'), script.size());
-    std::string_view text = script.substr(0, end);
-    script.remove_prefix(std::min(end + 1, script.size()));
-    text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
-    if (text.empty() || text.front() == '#') continue;
-    if (!line.empty()) line += ' ';
-    line += text;
-  }
-  return line;
-}
-
 std::chrono::seconds heartbeat_interval(std::chrono::seconds orphan_timeout) {
   return std::max(std::chrono::seconds(1), orphan_timeout / 6);
 }
 
-Program supervisor_program(const Supervision& supervision, std::string_view nonce, std::string_view text) {
+link::Program supervisor_program(const Supervision& supervision, std::string_view nonce,
+                                 std::string_view text) {
   const std::chrono::seconds tick = heartbeat_interval(supervision.orphan_timeout);
   // One more, since the first may be nearly over when the last heartbeat comes.
   const auto ticks = 1 + std::max<std::chrono::seconds::rep>(
                              1, (supervision.orphan_timeout + tick - std::chrono::seconds(1)) / tick);
-  const bool rest = supervision.subject == Supervise::rest;
-  const bool fed = supervision.input == StandardInput::fed;
-  const bool directory = fed || supervision.run_directory == RunDirectory::yes;
-  Program program{
-      .script = supervisor_text(supervision.clean_up),
-      .arguments = {std::string(nonce), supervision.mark, std::to_string(supervision.grace.count()),
-                    std::to_string(tick.count()), std::to_string(ticks), supervision.directory,
-                    rest ? "r"
-                         : fmt::format("{}{}{}", directory ? "d" : "", fed ? "i" : "",
-                                       supervision.exit_status == ExitStatus::in_output ? "x" : "")},
-      .privilege = supervision.privilege};
+  link::Program program{.script = supervisor_text(supervision.clean_up),
+                        .arguments = {std::string(nonce), supervision.mark,
+                                      std::to_string(supervision.grace.count()), std::to_string(tick.count()),
+                                      std::to_string(ticks), supervision.directory, flags(supervision)},
+                        .privilege = supervision.privilege};
   if (!text.empty()) program.arguments.emplace_back(text);
   return program;
 }
 
-Program feeder_program(const std::string& path, const Supervision& supervision, std::string_view nonce) {
-  static const Chunk script(to_one_line(kFeederScript));
+link::Program feeder_program(const std::string& path, const Supervision& supervision,
+                             std::string_view nonce) {
+  static const Chunk script{std::string(kFeederScript)};
   return {script, {std::string(nonce), supervision.mark, path}, supervision.privilege};
 }
 
-Program holders_program(const Supervision& supervision, std::string_view nonce) {
-  static const Chunk script(to_one_line(kHoldersScript));
+link::Program holders_program(const Supervision& supervision, std::string_view nonce) {
+  static const Chunk script{std::string(kHoldersScript)};
   return {script, {std::string(nonce), supervision.mark}, supervision.privilege};
 }
 
@@ -149,28 +124,26 @@ Holders parse_holders(std::string_view text) {
   return holders;
 }
 
-std::optional<Failure> refusal(const Hello& hello, const Supervision& supervision) {
+std::optional<link::Failure> refusal(const Hello& hello, const Supervision& supervision) {
+  using link::Cause;
+  using link::Failure;
+  using link::Stage;
   if (hello.word == "ready") return std::nullopt;
   if (hello.word == "nodir")
-    return Failure{kWorkingDirectory, fmt::format("no such directory \"{}\"", supervision.directory)};
+    return Failure{Stage::working_directory, Cause::no_such_directory, supervision.directory};
   if (hello.word == "noentry")
-    return Failure{kWorkingDirectory, fmt::format("cannot enter \"{}\"", supervision.directory)};
-  if (hello.word == "notmp")
-    return Failure{
-        kRunDirectory,
-        fmt::format("cannot make one in \"{}\", in /dev/shm or in the home directory", hello.rest)};
-  if (hello.word == "noproc")
-    return Failure{kSupervision,
-                   "no /proc there, and the process group is another's: nothing could be ended"};
-  if (hello.word == "notool")
-    return Failure{kSupervision, fmt::format("no \"{}\" in $PATH there (podrun needs it)", hello.rest)};
-  if (hello.word == "busy") return Failure{kCleanUp, hello.rest};
-  return Failure{"hello", fmt::format("unexpected answer \"{} {}\"", hello.word, hello.rest)};
+    return Failure{Stage::working_directory, Cause::directory_not_entered, supervision.directory};
+  if (hello.word == "notmp") return Failure{Stage::run_directory, Cause::no_run_directory, hello.rest};
+  if (hello.word == "noproc") return Failure{Stage::supervision, Cause::no_process_list};
+  if (hello.word == "notool") return Failure{Stage::supervision, Cause::program_missing, hello.rest};
+  if (hello.word == "busy") return Failure{Stage::clean_up, Cause::clean_up_failed, hello.rest};
+  return Failure{Stage::hello, Cause::unexpected_answer, fmt::format("{} {}", hello.word, hello.rest)};
 }
 
-bool is_refusal(const Failure& failure) {
-  return failure.stage == kWorkingDirectory || failure.stage == kRunDirectory || failure.stage == kCleanUp ||
-         failure.stage == kSupervision;
+bool is_refusal(const link::Failure& failure) {
+  using link::Stage;
+  return failure.stage == Stage::working_directory || failure.stage == Stage::run_directory ||
+         failure.stage == Stage::clean_up || failure.stage == Stage::supervision;
 }
 
 HelloReader::HelloReader(std::string_view nonce) : start_(fmt::format("\npodrun1 {} ", nonce)) {}
@@ -190,7 +163,9 @@ std::string HelloReader::feed(std::string_view bytes) {
   std::string noise = held_.substr(0, start);
   held_.erase(0, start);
   const std::size_t end = std::min(held_.find('\n', start_.size()), held_.size());
-  if (end > kMaxHello) throw HostError({"hello", "the supervisor's first line is too long"});
+  if (end > kMaxHello)
+    throw link::HostError(
+        {link::Stage::hello, link::Cause::protocol_error, "the supervisor's first line is too long"});
   if (end < held_.size()) {
     hello_ = parse_hello(std::string_view(held_).substr(start_.size(), end - start_.size()));
     held_.erase(0, end + 1);
@@ -200,4 +175,4 @@ std::string HelloReader::feed(std::string_view bytes) {
 
 std::string HelloReader::finish() { return std::exchange(held_, {}); }
 
-}  // namespace podrun
+}  // namespace podrun::remote

@@ -9,8 +9,8 @@
 
 #include "podrun/link/link.hpp"
 
-// What podrun and the supervisor on a host (supervisor.sh) say to each other, version 1. Pure.
-namespace podrun {
+// What podrun and the supervisor on a host (main.sh) say to each other, version 1. Pure.
+namespace podrun::remote {
 
 enum class StandardInput { empty, fed };
 enum class CleanUp { no, yes };
@@ -21,9 +21,6 @@ enum class ExitStatus { own, in_output };
 /// rest: what a command that has ended left; nothing is started.
 enum class Supervise { command, rest };
 
-/// The stage from the login to the hello.
-inline constexpr const char* kStartingShell = "starting /bin/sh";
-
 /// How one host's command is supervised.
 struct Supervision {
   std::string mark;  ///< `<run id>.<rank>.`: in the environment of everything the command starts
@@ -33,7 +30,7 @@ struct Supervision {
   StandardInput input = StandardInput::empty;
   CleanUp clean_up = CleanUp::no;
   RunDirectory run_directory = RunDirectory::no;  ///< needed for files; `fed` has one anyway
-  Privilege privilege = Privilege::user;
+  link::Privilege privilege = link::Privilege::user;
   ExitStatus exit_status = ExitStatus::own;
   Supervise subject = Supervise::command;
 };
@@ -57,12 +54,12 @@ struct Holders {
 std::chrono::seconds heartbeat_interval(std::chrono::seconds orphan_timeout);
 
 /// `text`: starts the command at once, without `go`; empty: waits for it.
-Program supervisor_program(const Supervision& supervision, std::string_view nonce,
-                           std::string_view text = {});
+link::Program supervisor_program(const Supervision& supervision, std::string_view nonce,
+                                 std::string_view text = {});
 /// Copies standard input to a file or FIFO on the host, after its own hello.
-Program feeder_program(const std::string& path, const Supervision& supervision, std::string_view nonce);
+link::Program feeder_program(const std::string& path, const Supervision& supervision, std::string_view nonce);
 /// Prints a line for each process of the command that may hold its output open, after its own hello.
-Program holders_program(const Supervision& supervision, std::string_view nonce);
+link::Program holders_program(const Supervision& supervision, std::string_view nonce);
 
 /// The lines `pid (name)` or `pid (name) 123`, see stuck_at, in what it prints after the hello. A name has
 /// any bytes but newlines; other lines are left out.
@@ -76,11 +73,11 @@ struct Hello {
   std::string rest;            ///< ready: the run's directory; else: details
 };
 
-/// What a host's refusal means, for people; nothing when the hello is `ready`.
-std::optional<Failure> refusal(const Hello& hello, const Supervision& supervision);
+/// What a host's refusal means; nothing when the hello is `ready`.
+std::optional<link::Failure> refusal(const Hello& hello, const Supervision& supervision);
 
 /// Whether it is one of those: the host was reached.
-bool is_refusal(const Failure& failure);
+bool is_refusal(const link::Failure& failure);
 
 /// Finds the hello in what a host prints: before it is what its rc files say, behind it the command's own
 /// output.
@@ -102,4 +99,4 @@ class HelloReader {
   std::optional<Hello> hello_;
 };
 
-}  // namespace podrun
+}  // namespace podrun::remote

@@ -5,7 +5,7 @@
 
 #include <array>
 #include <cerrno>
-#include <deque>
+#include <initializer_list>
 #include <system_error>
 #include <utility>
 
@@ -14,7 +14,7 @@
 
 #include "podrun/link/shell_line.hpp"
 
-namespace podrun {
+namespace podrun::remote {
 namespace {
 
 /// What a helper on a host says is not kept beyond this, in bytes.
@@ -28,33 +28,34 @@ std::string_view last_line(std::string_view text) {
                      end - (start == std::string_view::npos ? 0 : start + 1) + 1);
 }
 
-std::string describe_end(const StreamEvent& event) {
-  if (const auto* exited = std::get_if<Exited>(&event)) return fmt::format("exit {}", exited->status);
-  if (const auto* signaled = std::get_if<Signaled>(&event)) return fmt::format("signal {}", signaled->signal);
+std::string describe_end(const link::StreamEvent& event) {
+  if (const auto* exited = std::get_if<link::Exited>(&event)) return fmt::format("exit {}", exited->status);
+  if (const auto* signaled = std::get_if<link::Signaled>(&event))
+    return fmt::format("signal {}", signaled->signal);
   return "no exit status";
 }
 
-bool is_success(const StreamEvent& event) {
-  const auto* exited = std::get_if<Exited>(&event);
+bool is_success(const link::StreamEvent& event) {
+  const auto* exited = std::get_if<link::Exited>(&event);
   return exited && exited->status == 0;
 }
 
 /// Reads a stream up to the hello of the program in it.
 class Greeting {
  public:
-  Greeting(Stream& stream, std::string_view nonce, Supervised::Noise noise)
+  Greeting(link::Stream& stream, std::string_view nonce, Supervised::Noise noise)
       : stream_(stream), reader_(nonce), noise_(std::move(noise)) {}
 
   /// `may_have_started` becomes false when the program has certainly ended before its hello.
   asio::awaitable<Hello> read(bool& may_have_started) {
-    StreamEvent end = Closed{};
+    link::StreamEvent end = link::Closed{};
     while (!reader_.hello()) {
-      StreamEvent event = co_await stream_.next();
-      if (auto* output = std::get_if<Received>(&event)) {
+      link::StreamEvent event = co_await stream_.next();
+      if (auto* output = std::get_if<link::Received>(&event)) {
         co_await take(std::move(*output));
-      } else if (auto* failure = std::get_if<Failure>(&event)) {
-        throw HostError(std::move(*failure));
-      } else if (std::holds_alternative<Closed>(event)) {
+      } else if (auto* failure = std::get_if<link::Failure>(&event)) {
+        throw link::HostError(std::move(*failure));
+      } else if (std::holds_alternative<link::Closed>(event)) {
         may_have_started = false;
         co_await emit(reader_.finish());
         fail(end);
@@ -74,7 +75,7 @@ class Greeting {
   Chunk rest() const { return reader_.rest().empty() ? Chunk() : Chunk(reader_.rest()); }
 
  private:
-  asio::awaitable<void> take(Received output) {
+  asio::awaitable<void> take(link::Received output) {
     if (output.stream == StreamId::out) {
       co_await emit(reader_.feed(output.bytes.bytes()));
     } else {
@@ -85,7 +86,8 @@ class Greeting {
   asio::awaitable<void> emit(std::string bytes) {
     if (bytes.empty()) co_return;
     remember(bytes);
-    Received noise{StreamId::out, Chunk(std::move(bytes))};  // named: g++ 12 destroys a temporary here twice
+    link::Received noise{StreamId::out,
+                         Chunk(std::move(bytes))};  // named: g++ 12 destroys a temporary here twice
     co_await noise_(std::move(noise));
   }
   void remember(std::string_view bytes) {
@@ -93,46 +95,46 @@ class Greeting {
     said_ += bytes;
     if (said_.size() > kEnough) said_.erase(0, said_.size() - kEnough);
   }
-  [[noreturn]] void fail(const StreamEvent& end) const {
+  [[noreturn]] void fail(const link::StreamEvent& end) const {
     const std::string_view said = last_line(said_);
-    throw HostError(
-        {kStartingShell, said.empty()
-                             ? fmt::format("it ended before the command could start ({})", describe_end(end))
-                             : fmt::format("{} ({})", said, describe_end(end))});
+    throw link::HostError(
+        {link::Stage::starting_shell, link::Cause::ended_early,
+         said.empty() ? fmt::format("it ended before the command could start ({})", describe_end(end))
+                      : fmt::format("{} ({})", said, describe_end(end))});
   }
 
-  Stream& stream_;
+  link::Stream& stream_;
   HelloReader reader_;
   Supervised::Noise noise_;
   std::string said_;
 };
 
-asio::awaitable<void> drop_noise(Received) { co_return; }
+asio::awaitable<void> drop_noise(link::Received) { co_return; }
 
 }  // namespace
 
 /// The supervisor's standard input: lines in order, never waited for.
 class Supervised::Control : public std::enable_shared_from_this<Control> {
  public:
-  Control(const asio::any_io_executor& executor, std::shared_ptr<Stream> stream)
+  Control(const asio::any_io_executor& executor, std::shared_ptr<link::Stream> stream)
       : executor_(executor), stream_(std::move(stream)) {}
   /// What is sent waits for the stream.
   explicit Control(const asio::any_io_executor& executor) : executor_(executor), writing_(true) {}
 
-  void attach(std::shared_ptr<Stream> stream) {
+  void attach(std::shared_ptr<link::Stream> stream) {
     stream_ = std::move(stream);
     writing_ = false;
     if (closing_ || !pending_.empty()) start();
   }
 
-  Stream& stream() { return *stream_; }
+  link::Stream& stream() { return *stream_; }
   bool idle() const { return !writing_; }
 
-  void send(Chunk text) {
-    pending_.push_back(std::move(text));
+  void send(std::initializer_list<Chunk> texts) {
+    pending_.insert(pending_.end(), texts);
     start();
   }
-  void send(std::string line) { send(Chunk(std::move(line))); }
+  void send(std::string line) { send({Chunk(std::move(line))}); }
   /// Ends standard input behind what was sent.
   void close() {
     closing_ = true;
@@ -149,33 +151,34 @@ class Supervised::Control : public std::enable_shared_from_this<Control> {
   static asio::awaitable<void> write(std::shared_ptr<Control> self) {
     bool open = true;
     while (open && !self->pending_.empty()) {
-      const Chunk text = std::move(self->pending_.front());
-      self->pending_.pop_front();
-      open = co_await send_text(*self->stream_, text.bytes());
+      const std::vector<Chunk> texts = std::exchange(self->pending_, {});
+      std::vector<std::string_view> parts;
+      for (const Chunk& text : texts) parts.push_back(text.bytes());
+      open = co_await link::send_text(*self->stream_, std::move(parts));
     }
     if (self->closing_ || !open) self->stream_->close_write();
     self->writing_ = false;
   }
 
   asio::any_io_executor executor_;
-  std::shared_ptr<Stream> stream_;
-  std::deque<Chunk> pending_;
+  std::shared_ptr<link::Stream> stream_;
+  std::vector<Chunk> pending_;
   bool writing_ = false;
   bool closing_ = false;
 };
 
-Supervised::Supervised(const asio::any_io_executor& executor, Link& link, Supervision supervision)
+Supervised::Supervised(const asio::any_io_executor& executor, link::Link& link, Supervision supervision)
     : executor_(executor), link_(link), supervision_(std::move(supervision)), rest_over_(executor) {
   if (link_.mixes_statuses()) supervision_.exit_status = ExitStatus::in_output;
 }
 
-Supervised::~Supervised() { stop({"", "abandoned"}); }
+Supervised::~Supervised() { stop({.cause = link::Cause::abandoned}); }
 
 asio::awaitable<Hello> Supervised::prepare(const std::vector<RemoteFile>& files, Noise noise,
                                            std::string text) {
   if (!files.empty()) supervision_.run_directory = RunDirectory::yes;
   const std::string nonce = random_id();
-  Program program = supervisor_program(supervision_, nonce, text);
+  link::Program program = supervisor_program(supervision_, nonce, text);
   if (supervision_.exit_status == ExitStatus::in_output) exit_line_.emplace(nonce);
   may_have_started_ = !text.empty();
   control_ = std::make_shared<Control>(executor_, co_await start(std::move(program)));
@@ -184,7 +187,7 @@ asio::awaitable<Hello> Supervised::prepare(const std::vector<RemoteFile>& files,
   greeted_ = true;
   if (auto failure = refusal(hello, supervision_)) {
     may_have_started_ = false;
-    throw HostError(std::move(*failure));
+    throw link::HostError(std::move(*failure));
   }
   early_ = greeting.rest();
   directory_ = hello.rest;
@@ -193,22 +196,20 @@ asio::awaitable<Hello> Supervised::prepare(const std::vector<RemoteFile>& files,
 }
 
 /// A refusal is certain: nothing runs. When the connection ends or the answer is late, it may have.
-asio::awaitable<std::shared_ptr<Stream>> Supervised::start(Program program) {
+asio::awaitable<std::shared_ptr<link::Stream>> Supervised::start(link::Program program) {
   try {
     co_return co_await link_.exec(std::move(program));
-  } catch (const HostError& error) {
-    if (error.failure().retry != Retry::may_help) may_have_started_ = false;
+  } catch (const link::HostError& error) {
+    if (error.failure().retry != link::Retry::may_help) may_have_started_ = false;
     throw;
   }
 }
 
 void Supervised::go(std::string_view of_host, const Chunk& of_all) {
-  control_->send(fmt::format("go {}", of_host));
-  control_->send(of_all);
-  control_->send("\n");
+  control_->send({Chunk(fmt::format("go {}", of_host)), of_all, Chunk("\n")});
 }
 
-asio::awaitable<StreamEvent> Supervised::next() {
+asio::awaitable<link::StreamEvent> Supervised::next() {
   if (!exit_line_) co_return co_await next_of_stream();
   for (;;) {
     if (following_) co_return *std::exchange(following_, std::nullopt);
@@ -216,10 +217,10 @@ asio::awaitable<StreamEvent> Supervised::next() {
   }
 }
 
-asio::awaitable<StreamEvent> Supervised::next_of_stream() {
-  if (!early_.empty()) co_return Received{StreamId::out, std::exchange(early_, {})};
-  StreamEvent event = co_await control_->stream().next();
-  if (rest_ && std::holds_alternative<Closed>(event)) {
+asio::awaitable<link::StreamEvent> Supervised::next_of_stream() {
+  if (!early_.empty()) co_return link::Received{StreamId::out, std::exchange(early_, {})};
+  link::StreamEvent event = co_await control_->stream().next();
+  if (rest_ && std::holds_alternative<link::Closed>(event)) {
     rest_->close();
     co_await rest_over_.wait();
   }
@@ -228,20 +229,21 @@ asio::awaitable<StreamEvent> Supervised::next_of_stream() {
 
 /// The event as the command's own: the line becomes Exited. The way in counts where it failed without one;
 /// where it did not, the line may still come, and without it nobody knows how the command ended.
-std::optional<StreamEvent> Supervised::without_exit_line(StreamEvent event) {
-  if (auto* output = std::get_if<Received>(&event)) {
+std::optional<link::StreamEvent> Supervised::without_exit_line(link::StreamEvent event) {
+  if (auto* output = std::get_if<link::Received>(&event)) {
     if (output->stream == StreamId::out) output->bytes = exit_line_->feed(std::move(output->bytes));
-    if (exit_line_->status() && !std::exchange(end_told_, true)) following_ = Exited{*exit_line_->status()};
+    if (exit_line_->status() && !std::exchange(end_told_, true))
+      following_ = link::Exited{*exit_line_->status()};
     if (output->bytes.empty()) return std::nullopt;
     return event;
   }
-  if (std::holds_alternative<Closed>(event) || std::holds_alternative<Failure>(event)) {
-    if (std::holds_alternative<Closed>(event) && !end_told_)
-      event = Failure{"", "the connection ended without an exit status"};
+  if (std::holds_alternative<link::Closed>(event) || std::holds_alternative<link::Failure>(event)) {
+    if (std::holds_alternative<link::Closed>(event) && !end_told_)
+      event = link::Failure{.cause = link::Cause::no_exit_status};
     Chunk rest = exit_line_->finish();
     if (rest.empty()) return event;
     following_ = std::move(event);
-    return Received{StreamId::out, std::move(rest)};
+    return link::Received{StreamId::out, std::move(rest)};
   }
   if (is_success(event) || std::exchange(end_told_, true)) return std::nullopt;
   return event;
@@ -249,30 +251,32 @@ std::optional<StreamEvent> Supervised::without_exit_line(StreamEvent event) {
 
 void Supervised::heartbeat() {
   if (greeted_ && control_->idle()) control_->send("\n");
+  if (rest_ && rest_->idle()) rest_->send("\n");
 }
 void Supervised::hold() {
-  if (greeted_) control_->send("hold\n");
+  if (greeted_) control_->send("suspended\n");
+  if (rest_) rest_->send("suspended\n");
 }
 void Supervised::signal(std::string_view name) { listener().send(fmt::format("sig {}\n", name)); }
 void Supervised::end() { listener().close(); }
-void Supervised::stop(const Failure& failure) {
+void Supervised::stop(const link::Failure& failure) {
   if (control_) control_->stream().stop(failure);
-  for (const std::weak_ptr<Stream>& each : {helper_, holders_, rest_stream_}) {
+  for (const std::weak_ptr<link::Stream>& each : {helper_, holders_, rest_stream_}) {
     if (const auto stream = each.lock()) stream->stop(failure);
   }
   rest_over_.notify();
 }
 
-asio::awaitable<std::shared_ptr<Stream>> Supervised::start_helper(Program program, std::string nonce,
-                                                                  Noise noise) {
-  std::shared_ptr<Stream> stream = co_await link_.exec(std::move(program));
+asio::awaitable<std::shared_ptr<link::Stream>> Supervised::start_helper(link::Program program,
+                                                                        std::string nonce, Noise noise) {
+  std::shared_ptr<link::Stream> stream = co_await link_.exec(std::move(program));
   helper_ = stream;
   Greeting greeting(*stream, nonce, std::move(noise));
   co_await greeting.read();
   co_return stream;
 }
 
-asio::awaitable<std::shared_ptr<Stream>> Supervised::open_input() {
+asio::awaitable<std::shared_ptr<link::Stream>> Supervised::open_input() {
   const std::string nonce = random_id();
   co_return co_await start_helper(feeder_program(directory_ + "/podrun.in", supervision_, nonce), nonce,
                                   drop_noise);
@@ -281,7 +285,7 @@ asio::awaitable<std::shared_ptr<Stream>> Supervised::open_input() {
 asio::awaitable<void> Supervised::put(const RemoteFile& file) {
   const std::string nonce = random_id();
   std::string said;  // an error may come before the hello, which is on the other stream
-  const auto collect = [&said](Received noise) -> asio::awaitable<void> {
+  const auto collect = [&said](link::Received noise) -> asio::awaitable<void> {
     if (noise.stream == StreamId::err && said.size() < kMaxSaid) said += noise.bytes.bytes();
     co_return;
   };
@@ -291,22 +295,23 @@ asio::awaitable<void> Supervised::put(const RemoteFile& file) {
     if (!co_await stream->write(std::move(chunk))) break;  // its end says why
   }
   stream->close_write();
-  StreamEvent end = Closed{};
+  link::StreamEvent end = link::Closed{};
   for (;;) {
-    StreamEvent event = co_await stream->next();
-    if (auto* output = std::get_if<Received>(&event)) {
+    link::StreamEvent event = co_await stream->next();
+    if (auto* output = std::get_if<link::Received>(&event)) {
       if (said.size() < kMaxSaid) said += output->bytes.bytes();
-    } else if (auto* failure = std::get_if<Failure>(&event)) {
-      throw HostError(std::move(*failure));
-    } else if (std::holds_alternative<Closed>(event)) {
+    } else if (auto* failure = std::get_if<link::Failure>(&event)) {
+      throw link::HostError(std::move(*failure));
+    } else if (std::holds_alternative<link::Closed>(event)) {
       break;
     } else {
       end = event;  // what it says of it may still come
     }
   }
-  const auto* exited = std::get_if<Exited>(&end);
+  const auto* exited = std::get_if<link::Exited>(&end);
   if (!exited || exited->status != 0) {
-    throw HostError({"sending " + file.name, fmt::format("{} ({})", last_line(said), describe_end(end))});
+    throw link::HostError({link::Stage::sending_file, link::Cause::file_not_stored,
+                           fmt::format("{}: {} ({})", file.name, last_line(said), describe_end(end))});
   }
 }
 
@@ -318,7 +323,7 @@ asio::awaitable<void> Supervised::supervise_rest(Noise noise) {
 asio::awaitable<void> Supervised::keep_rest(Noise noise) {
   try {
     co_await run_rest(std::move(noise));
-  } catch (const HostError&) {
+  } catch (const link::HostError&) {
     // the host does not do it
   }
   rest_over_.notify();
@@ -330,17 +335,17 @@ asio::awaitable<void> Supervised::run_rest(Noise noise) {
   rest.clean_up = CleanUp::no;
   rest.directory.clear();
   const std::string nonce = random_id();
-  const std::shared_ptr<Stream> stream = co_await link_.exec(supervisor_program(rest, nonce));
+  const std::shared_ptr<link::Stream> stream = co_await link_.exec(supervisor_program(rest, nonce));
   rest_stream_ = stream;
   Greeting greeting(*stream, nonce, drop_noise);
   co_await greeting.read();
   rest_->attach(stream);
   for (std::size_t said = 0;;) {
-    StreamEvent event = co_await stream->next();
-    if (auto* output = std::get_if<Received>(&event)) {
+    link::StreamEvent event = co_await stream->next();
+    if (auto* output = std::get_if<link::Received>(&event)) {
       said += output->bytes.size();
       if (said < kMaxSaid) co_await noise(std::move(*output));
-    } else if (std::holds_alternative<Closed>(event) || std::holds_alternative<Failure>(event)) {
+    } else if (std::holds_alternative<link::Closed>(event) || std::holds_alternative<link::Failure>(event)) {
       co_return;
     }
   }
@@ -348,17 +353,17 @@ asio::awaitable<void> Supervised::run_rest(Noise noise) {
 
 asio::awaitable<Holders> Supervised::output_holders(bool& started) {
   const std::string nonce = random_id();
-  const std::shared_ptr<Stream> stream = co_await link_.exec(holders_program(supervision_, nonce));
+  const std::shared_ptr<link::Stream> stream = co_await link_.exec(holders_program(supervision_, nonce));
   holders_ = stream;
   started = true;
   Greeting greeting(*stream, nonce, drop_noise);
   co_await greeting.read();
   std::string text(greeting.rest().bytes());
   for (;;) {
-    StreamEvent event = co_await stream->next();
-    if (auto* output = std::get_if<Received>(&event)) {
+    link::StreamEvent event = co_await stream->next();
+    if (auto* output = std::get_if<link::Received>(&event)) {
       if (output->stream == StreamId::out && text.size() < kMaxSaid) text += output->bytes.bytes();
-    } else if (std::holds_alternative<Closed>(event) || std::holds_alternative<Failure>(event)) {
+    } else if (std::holds_alternative<link::Closed>(event) || std::holds_alternative<link::Failure>(event)) {
       break;
     }
   }
@@ -375,4 +380,4 @@ std::string random_id() {
   return text;
 }
 
-}  // namespace podrun
+}  // namespace podrun::remote

@@ -12,19 +12,19 @@
 #include "podrun/remote/exit_line.hpp"
 #include "podrun/remote/protocol.hpp"
 
-namespace podrun {
+namespace podrun::remote {
 
 /// One command under supervision on one host, over any Link: prepare, then go, then next until Closed or
 /// Failure. Destroying it ends the command there, without waiting. The link must outlive it.
 class Supervised {
  public:
-  Supervised(const asio::any_io_executor& executor, Link& link, Supervision supervision);
+  Supervised(const asio::any_io_executor& executor, link::Link& link, Supervision supervision);
   Supervised(const Supervised&) = delete;
   Supervised& operator=(const Supervised&) = delete;
   ~Supervised();
 
   /// Takes what a host prints before the hello; may wait, which slows the host down.
-  using Noise = std::function<asio::awaitable<void>(Received)>;
+  using Noise = std::function<asio::awaitable<void>(link::Received)>;
 
   /// Starts the supervisor, waits for its hello and puts the files there. Throws HostError. With a text the
   /// command starts at once, see go_of_host(); then there is no go(), and there are no files.
@@ -36,20 +36,20 @@ class Supervised {
   /// Starts the command with these two, see go_of_host() and go_of_all().
   void go(std::string_view of_host, const Chunk& of_all);
   /// The command's output and end. Throws nothing of its own.
-  asio::awaitable<StreamEvent> next();
+  asio::awaitable<link::StreamEvent> next();
 
   void heartbeat();                    ///< tells the supervisor that we are there
-  void hold();                         ///< tells it not to miss us until the next line
+  void hold();                         ///< podrun is suspended: it is not missed until the next line
   void signal(std::string_view name);  ///< INT, TERM, …: to the command's whole process group
   void end();                          ///< TERM, grace, KILL to everything the command started
 
   /// After the command has ended: from now on signal() and end() are for what it left, and Closed comes when
   /// that has been ended. Call it once; it ends with the run. `noise` takes what the host says of that.
   asio::awaitable<void> supervise_rest(Noise noise);
-  void stop(const Failure& failure);  ///< abandons it: next() is this failure
+  void stop(const link::Failure& failure);  ///< abandons it: next() is this failure
 
   /// Opens the command's standard input (StandardInput::fed): a stream to write to. Throws HostError.
-  asio::awaitable<std::shared_ptr<Stream>> open_input();
+  asio::awaitable<std::shared_ptr<link::Stream>> open_input();
   /// What may hold the output open after the command's end; `started` tells when the host runs the program
   /// that answers. Throws HostError.
   asio::awaitable<Holders> output_holders(bool& started);
@@ -60,31 +60,32 @@ class Supervised {
   Control& listener() { return rest_ ? *rest_ : *control_; }
   asio::awaitable<void> keep_rest(Noise noise);
   asio::awaitable<void> run_rest(Noise noise);
-  asio::awaitable<std::shared_ptr<Stream>> start(Program program);
-  asio::awaitable<std::shared_ptr<Stream>> start_helper(Program program, std::string nonce, Noise noise);
+  asio::awaitable<std::shared_ptr<link::Stream>> start(link::Program program);
+  asio::awaitable<std::shared_ptr<link::Stream>> start_helper(link::Program program, std::string nonce,
+                                                              Noise noise);
   asio::awaitable<void> put(const RemoteFile& file);
-  asio::awaitable<StreamEvent> next_of_stream();
-  std::optional<StreamEvent> without_exit_line(StreamEvent event);
+  asio::awaitable<link::StreamEvent> next_of_stream();
+  std::optional<link::StreamEvent> without_exit_line(link::StreamEvent event);
 
   asio::any_io_executor executor_;
-  Link& link_;
+  link::Link& link_;
   Supervision supervision_;
   std::shared_ptr<Control> control_;
   std::shared_ptr<Control> rest_;
   Event rest_over_;
-  std::weak_ptr<Stream> helper_;
-  std::weak_ptr<Stream> holders_;
-  std::weak_ptr<Stream> rest_stream_;
+  std::weak_ptr<link::Stream> helper_;
+  std::weak_ptr<link::Stream> holders_;
+  std::weak_ptr<link::Stream> rest_stream_;
   bool may_have_started_ = false;
   bool greeted_ = false;  // nothing may be written before
   std::string directory_;
-  Chunk early_;                              // output that came in one piece with the hello
-  std::optional<ExitLineReader> exit_line_;  // ExitStatus::in_output
-  std::optional<StreamEvent> following_;     // what next() returns before it reads on
+  Chunk early_;                                 // output that came in one piece with the hello
+  std::optional<ExitLineReader> exit_line_;     // ExitStatus::in_output
+  std::optional<link::StreamEvent> following_;  // what next() returns before it reads on
   bool end_told_ = false;
 };
 
 /// 128 random bits, in hex. getrandom(2)
 std::string random_id();
 
-}  // namespace podrun
+}  // namespace podrun::remote

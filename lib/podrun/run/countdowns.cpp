@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace podrun {
+namespace podrun::run {
 
 void Countdowns::start(std::size_t host, TimePoint::duration time, TimePoint now) {
   Countdown& countdown = countdowns_[host];
@@ -86,4 +86,4 @@ void Countdowns::go_on(std::size_t host, TimePoint now) {
   countdown.left_when_paused.reset();
 }
 
-}  // namespace podrun
+}  // namespace podrun::run

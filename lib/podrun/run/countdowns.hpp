@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-namespace podrun {
+namespace podrun::run {
 
 using TimePoint = std::chrono::steady_clock::time_point;
 
@@ -54,4 +54,4 @@ class Countdowns {
   std::optional<TimePoint> suspended_at_;
 };
 
-}  // namespace podrun
+}  // namespace podrun::run

@@ -19,7 +19,7 @@
 
 #include "podrun/base/event.hpp"
 
-namespace podrun {
+namespace podrun::run {
 namespace {
 
 constexpr std::size_t kChunksAhead = 32;
@@ -33,6 +33,12 @@ ssize_t read_some(int descriptor, std::array<char, Chunk::kMaxSize>& buffer) {
     pollfd readable{descriptor, POLLIN, 0};
     if (errno == EAGAIN) ::poll(&readable, 1, -1);
   }
+}
+
+/// -1: the source needs no reading.
+int descriptor_of(const InputSource& source) {
+  const int* descriptor = std::get_if<int>(&source.from);
+  return descriptor ? *descriptor : -1;
 }
 
 }  // namespace
@@ -49,8 +55,14 @@ struct Input::Reading {
 /// Only used on the context. Held by what feeds as well, which may go on after its Input.
 class Input::State : public std::enable_shared_from_this<Input::State> {
  public:
-  State(std::shared_ptr<asio::io_context> context, int descriptor, std::size_t hosts, OnError on_error)
-      : reading_(std::make_shared<Reading>(descriptor)), on_error_(std::move(on_error)) {
+  State(std::shared_ptr<asio::io_context> context, InputSource source, std::size_t hosts, OnError on_error)
+      : name_(std::move(source.name)),
+        reading_(std::make_shared<Reading>(descriptor_of(source))),
+        on_error_(std::move(on_error)) {
+    if (auto* known = std::get_if<std::vector<Chunk>>(&source.from)) {
+      chunks_.assign(known->begin(), known->end());
+      started_ = ended_ = true;
+    }
     for (std::size_t host = 0; host < hosts; ++host) {
       positions_.push_back(0);
       arrivals_.push_back(std::make_unique<Event>(context->get_executor()));
@@ -74,7 +86,7 @@ class Input::State : public std::enable_shared_from_this<Input::State> {
   }
 
   static asio::awaitable<void> feed(std::shared_ptr<State> self, std::size_t host,
-                                    std::shared_ptr<Stream> stream) {
+                                    std::shared_ptr<link::Stream> stream) {
     self->start();
     std::size_t& position = self->positions_[host];
     while (position != kLeft) {
@@ -120,7 +132,7 @@ class Input::State : public std::enable_shared_from_this<Input::State> {
   void arrive(const Chunk& chunk, std::error_code error) {
     if (chunk.empty()) {
       ended_ = true;
-      if (error && on_error_ && reading_->context) on_error_(error);
+      if (error && on_error_ && reading_->context) on_error_(name_, error);
     } else {
       chunks_.push_back(chunk);
     }
@@ -136,6 +148,7 @@ class Input::State : public std::enable_shared_from_this<Input::State> {
     }
   }
 
+  const std::string name_;
   const std::shared_ptr<Reading> reading_;
   const OnError on_error_;
   std::deque<Chunk> chunks_;
@@ -146,15 +159,16 @@ class Input::State : public std::enable_shared_from_this<Input::State> {
   std::vector<std::unique_ptr<Event>> arrivals_;
 };
 
-Input::Input(std::shared_ptr<asio::io_context> context, int descriptor, std::size_t hosts, OnError on_error)
-    : state_(std::make_shared<State>(std::move(context), descriptor, hosts, std::move(on_error))) {}
+Input::Input(std::shared_ptr<asio::io_context> context, InputSource source, std::size_t hosts,
+             OnError on_error)
+    : state_(std::make_shared<State>(std::move(context), std::move(source), hosts, std::move(on_error))) {}
 
 Input::~Input() { state_->close(); }
 
-asio::awaitable<void> Input::feed(std::size_t host, std::shared_ptr<Stream> stream) {
+asio::awaitable<void> Input::feed(std::size_t host, std::shared_ptr<link::Stream> stream) {
   return State::feed(state_, host, std::move(stream));
 }
 
 void Input::leave(std::size_t host) { state_->leave(host); }
 
-}  // namespace podrun
+}  // namespace podrun::run

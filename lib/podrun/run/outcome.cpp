@@ -3,14 +3,14 @@
 
 #include <algorithm>
 
-namespace podrun {
+namespace podrun::run {
 namespace {
 
 struct Number {
   std::optional<int> operator()(const NotStarted&) const { return std::nullopt; }
   std::optional<int> operator()(const Stopped&) const { return std::nullopt; }
-  std::optional<int> operator()(const Exited& exited) const { return exited.status; }
-  std::optional<int> operator()(const Signaled& signaled) const { return 128 + signaled.signal; }
+  std::optional<int> operator()(const link::Exited& exited) const { return exited.status; }
+  std::optional<int> operator()(const link::Signaled& signaled) const { return 128 + signaled.signal; }
   std::optional<int> operator()(const TimedOut&) const { return 124; }
   std::optional<int> operator()(const Lost&) const { return 255; }
   std::optional<int> operator()(const Unreachable&) const { return 255; }
@@ -33,4 +33,4 @@ int exit_status(const std::vector<HostOutcome>& outcomes, std::optional<int> int
   return status;
 }
 
-}  // namespace podrun
+}  // namespace podrun::run

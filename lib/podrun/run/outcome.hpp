@@ -10,7 +10,7 @@
 #include "podrun/link/link.hpp"
 
 // Every way a host's part of a run can end, and the one exit status of all. Pure.
-namespace podrun {
+namespace podrun::run {
 
 /// The command did not start here, for no fault of this host.
 struct NotStarted {
@@ -18,7 +18,7 @@ struct NotStarted {
 };
 /// The host could not be reached, or was not ready: nothing was started on it.
 struct Unreachable {
-  Failure failure;           ///< of the last attempt
+  link::Failure failure;     ///< of the last attempt
   std::size_t attempts = 1;  ///< that failed
   friend bool operator==(const Unreachable&, const Unreachable&) = default;
 };
@@ -29,7 +29,7 @@ struct TimedOut {
 };
 /// The host was lost while the command ran: its fate is unknown.
 struct Lost {
-  Failure failure;
+  link::Failure failure;
   friend bool operator==(const Lost&, const Lost&) = default;
 };
 /// podrun ended the command because of something else: another host's failure, an interrupt.
@@ -37,7 +37,8 @@ struct Stopped {
   friend bool operator==(const Stopped&, const Stopped&) = default;
 };
 
-using HostOutcome = std::variant<NotStarted, Exited, Signaled, TimedOut, Lost, Unreachable, Stopped>;
+using HostOutcome =
+    std::variant<NotStarted, link::Exited, link::Signaled, TimedOut, Lost, Unreachable, Stopped>;
 
 /// The exit status the command itself had, or stands for: 0-255, 124 timed out, 128+N killed by signal N, 255
 /// unreachable or lost. None for hosts that do not count: not started, or ended because of something else.
@@ -51,4 +52,4 @@ bool may_have_run(const HostOutcome& outcome);
 /// 128 + `interrupted_by` (a signal number) if there was one, otherwise the largest of the hosts' numbers.
 int exit_status(const std::vector<HostOutcome>& outcomes, std::optional<int> interrupted_by);
 
-}  // namespace podrun
+}  // namespace podrun::run

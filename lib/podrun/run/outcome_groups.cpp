@@ -4,20 +4,22 @@
 #include <algorithm>
 #include <utility>
 
-namespace podrun {
+namespace podrun::run {
 namespace {
 
 /// The same to the reader: however often it was tried, and whether it could be tried again.
 bool are_alike(const HostOutcome& a, const HostOutcome& b) {
-  const Failure* one = failure_of(a);
-  const Failure* other = failure_of(b);
+  const link::Failure* one = failure_of(a);
+  const link::Failure* other = failure_of(b);
   if (!one || !other) return a == b;
-  return a.index() == b.index() && one->stage == other->stage && one->what == other->what;
+  link::Failure retried_alike = *one;
+  retried_alike.retry = other->retry;
+  return a.index() == b.index() && retried_alike == *other;
 }
 
 }  // namespace
 
-const Failure* failure_of(const HostOutcome& outcome) {
+const link::Failure* failure_of(const HostOutcome& outcome) {
   if (const auto* lost = std::get_if<Lost>(&outcome)) return &lost->failure;
   if (const auto* unreachable = std::get_if<Unreachable>(&outcome)) return &unreachable->failure;
   return nullptr;
@@ -38,7 +40,7 @@ std::vector<OutcomeGroup> group_outcomes(const std::vector<HostOutcome>& outcome
   }
   // What went well first, then by kind, then by status.
   const auto order = [](const OutcomeGroup& candidate) {
-    const auto* exited = std::get_if<Exited>(&candidate.outcome);
+    const auto* exited = std::get_if<link::Exited>(&candidate.outcome);
     return std::pair(exited ? std::size_t{0} : candidate.outcome.index() + 1, exited ? exited->status : 0);
   };
   std::stable_sort(groups.begin(), groups.end(),
@@ -46,4 +48,4 @@ std::vector<OutcomeGroup> group_outcomes(const std::vector<HostOutcome>& outcome
   return groups;
 }
 
-}  // namespace podrun
+}  // namespace podrun::run

@@ -6,7 +6,7 @@
 
 #include "podrun/run/outcome.hpp"
 
-namespace podrun {
+namespace podrun::run {
 
 /// Hosts that have ended alike to the reader, however often each was tried.
 struct OutcomeGroup {
@@ -20,6 +20,6 @@ struct OutcomeGroup {
 std::vector<OutcomeGroup> group_outcomes(const std::vector<HostOutcome>& outcomes);
 
 /// Why the host could not be used, if that is how it ended.
-const Failure* failure_of(const HostOutcome& outcome);
+const link::Failure* failure_of(const HostOutcome& outcome);
 
-}  // namespace podrun
+}  // namespace podrun::run

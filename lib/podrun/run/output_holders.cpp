@@ -5,11 +5,7 @@
 #include <chrono>
 #include <utility>
 
-#include <fmt/format.h>
-
-#include "podrun/output/escape.hpp"
-
-namespace podrun {
+namespace podrun::run {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -33,24 +29,17 @@ constexpr int kMostUnanswered = 8;
 /// server of their file may be slow, but answers at some time.
 constexpr int kMostStuck = 5;
 
-std::string joined(const Holders& holders) {
-  std::string all;
-  for (const Holder& holder : holders.named)
-    all += fmt::format("{}{} ({})", all.empty() ? "" : ", ", holder.pid, escape_controls(holder.name));
-  if (holders.more > 0) all += fmt::format(", and {} more", holders.more);
-  return all;
-}
-
 }  // namespace
 
 OutputHolders::OutputHolders(const asio::any_io_executor& executor) : woken_(executor), patience_(executor) {}
 
-asio::awaitable<void> OutputHolders::ask(std::shared_ptr<OutputHolders> self, Supervised& supervised) {
+asio::awaitable<void> OutputHolders::ask(std::shared_ptr<OutputHolders> self,
+                                         remote::Supervised& supervised) {
   Answer answer = Answer::somebody;
   try {
     self->names_ = co_await supervised.output_holders(self->started_);
     if (self->names_.named.empty()) answer = Answer::nobody;
-  } catch (const HostError&) {
+  } catch (const link::HostError&) {
     // it does not say
   }
   self->answer_ = answer;
@@ -78,15 +67,10 @@ void OutputHolders::wait_at_most(const std::shared_ptr<OutputHolders>& self, std
   });
 }
 
-std::string OutputHolders::describe() const {
-  if (answer_ == Answer::none) return "its host does not answer";
-  return fmt::format("{} holds its output open",
-                     names_.named.empty() ? "something" : "pid " + joined(names_));
-}
-
-LateOutput::Fate LateOutput::decide(OutputHolders::Answer holders, const Holders& names, bool held_back) {
+TrailingOutput::Fate TrailingOutput::decide(OutputHolders::Answer holders, const remote::Holders& names,
+                                            bool held_back) {
   const bool stuck = std::all_of(names.named.begin(), names.named.end(),
-                                 [](const Holder& holder) { return !holder.stuck_at.empty(); });
+                                 [](const remote::Holder& holder) { return !holder.stuck_at.empty(); });
   if (!names.named.empty() && !stuck) {
     lingered_ = true;
     stuck_looks_ = 0;
@@ -102,7 +86,7 @@ LateOutput::Fate LateOutput::decide(OutputHolders::Answer holders, const Holders
   return is_awaited(holders, held_back) ? Fate::looked_at_again : Fate::let_go;
 }
 
-bool LateOutput::is_awaited(OutputHolders::Answer holders, bool held_back) {
+bool TrailingOutput::is_awaited(OutputHolders::Answer holders, bool held_back) {
   const std::uint64_t fresh = all_ - std::exchange(seen_, all_);
   if (all_ > kMostOnItsWay) return false;
   if (held_back || fresh >= kMuch) {
@@ -114,4 +98,4 @@ bool LateOutput::is_awaited(OutputHolders::Answer holders, bool held_back) {
   return holders == OutputHolders::Answer::nobody && fresh > 0 && quiet_looks_ <= kMostTrickles;
 }
 
-}  // namespace podrun
+}  // namespace podrun::run

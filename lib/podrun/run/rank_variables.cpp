@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "podrun/run/rank_variables.hpp"
 
-namespace podrun {
+namespace podrun::run {
 
-RankVariables shared_variables(const std::vector<Member>& members, const std::string& run_id) {
-  RankVariables variables;
+remote::RankVariables shared_variables(const std::vector<Member>& members, const std::string& run_id) {
+  remote::RankVariables variables;
   variables.hosts = members.size();
   variables.run_id = run_id;
   for (const Member& member : members) {
@@ -18,7 +18,7 @@ RankVariables shared_variables(const std::vector<Member>& members, const std::st
 std::string address_of_rank0(const std::vector<Member>& members) {
   const Member& rank0 = members.front();
   if (rank0.hello && !rank0.hello->server_address.empty()) return rank0.hello->server_address;
-  if (rank0.host->kind != HostKind::local) return rank0.host->name;
+  if (rank0.host->kind != hosts::HostKind::local) return rank0.host->name;
   for (const Member& member : members) {
     if (!member.own_address.empty()) return member.own_address;
   }
@@ -28,13 +28,14 @@ std::string address_of_rank0(const std::vector<Member>& members) {
   return "127.0.0.1";
 }
 
-std::string early_go(const RemoteCommand& command, const Host& host, const std::string& run_id) {
+std::string early_go(const remote::RemoteCommand& command, const hosts::Host& host,
+                     const std::string& run_id) {
   if (!command.files.empty()) return {};
-  RankVariables variables = shared_variables({{&host, nullptr}}, run_id);
+  remote::RankVariables variables = shared_variables({{&host, nullptr}}, run_id);
   variables.worker = host.label;
   variables.host = host.name;
-  if (host.kind == HostKind::remote) variables.host0.clear();  // it knows its own address
-  return go_of_host(variables) + go_of_all(command, variables);
+  if (host.kind == hosts::HostKind::remote) variables.host0.clear();  // it knows its own address
+  return remote::go_of_host(variables) + remote::go_of_all(command, variables);
 }
 
-}  // namespace podrun
+}  // namespace podrun::run

@@ -5,12 +5,7 @@
 #include <csignal>
 #include <utility>
 
-#include <fmt/format.h>
-
-#include "podrun/base/duration.hpp"
-#include "podrun/remote/protocol.hpp"
-
-namespace podrun {
+namespace podrun::run {
 namespace {
 
 /// How long the output of a command that has ended may stay open until the host is asked who holds it, and
@@ -154,34 +149,41 @@ void RunPolicy::handle(const event::Interrupted& event) {
 }
 
 void RunPolicy::handle(const event::Tick&) {
-  while (const auto host = countdowns_.take_due(now_)) expire(*host);
+  std::vector<std::size_t> timed_out;
+  while (const auto host = countdowns_.take_due(now_)) {
+    if (expire(*host)) timed_out.push_back(*host);
+  }
+  // Only now, since with --fail-fast the first one ends the others, and their time is over as well.
+  for (const std::size_t host : timed_out) fail(host);
 }
 
-void RunPolicy::expire(std::size_t index) {
+bool RunPolicy::expire(std::size_t index) {
   const HostState& host = hosts_[index];
   if (host.state == State::waiting) {
     turns_.push_back(index);
   } else if (host.state == State::connecting) {
-    const std::string what = fmt::format("timed out after {}", format_duration(limits_.connect_timeout));
     // It comes back as NotReady, with its stage.
-    actions_.emplace_back(action::Abandon{index, {"", what, Retry::may_help}});
+    actions_.emplace_back(action::Abandon{
+        index,
+        {.cause = link::Cause::timed_out, .retry = link::Retry::may_help, .after = limits_.connect_timeout}});
   } else if (host.state == State::running) {
     outcomes_[index] = TimedOut{*limits_.timeout};
     end(index);
-    fail(index);
+    return true;
   } else if (host.state == State::closing || host.state == State::lingering) {
-    look(index);
+    return look(index);
   } else if (host.state == State::ending && std::exchange(hosts_[index].end_again, false)) {
     end(index);
   } else if (host.state == State::ending) {
-    const std::string what =
-        fmt::format("did not end within {} of being told to", format_duration(limits_.grace + kEndSlack));
+    const link::Failure failure{
+        .stage = link::Stage::ending, .cause = link::Cause::not_ended, .after = limits_.grace + kEndSlack};
     const bool ended = host.ended;  // and what cannot be ended there, which its host names, holds the output
-    if (!ended && std::holds_alternative<Stopped>(outcomes_[index]))
-      outcomes_[index] = Lost{{"ending", what}};
-    actions_.emplace_back(action::Abandon{index, ended ? Failure{"", "let go"} : Failure{"ending", what}});
+    if (!ended && std::holds_alternative<Stopped>(outcomes_[index])) outcomes_[index] = Lost{failure};
+    actions_.emplace_back(
+        action::Abandon{index, ended ? link::Failure{.cause = link::Cause::let_go} : failure});
     finish(index);
   }
+  return false;
 }
 
 /// What follows from the states alone: more connections, the start of a batch, the next batch.
@@ -210,13 +212,13 @@ void RunPolicy::connect_more() {
   }
 }
 
-bool RunPolicy::may_try_again(const HostState& host, const Failure& failure) const {
-  const bool may_help = failure.retry == Retry::may_help;
+bool RunPolicy::may_try_again(const HostState& host, const link::Failure& failure) const {
+  const bool may_help = failure.retry == link::Retry::may_help;
   if (!limits_.wait) return may_help && host.attempts <= limits_.retries && !doomed_;
-  return (may_help || failure.stage == kStartingShell) && now_ < begun_at_ + *limits_.wait;
+  return (may_help || failure.stage == link::Stage::starting_shell) && now_ < begun_at_ + *limits_.wait;
 }
 
-void RunPolicy::connect_later(std::size_t host, const Failure& failure) {
+void RunPolicy::connect_later(std::size_t host, const link::Failure& failure) {
   const std::size_t attempts = hosts_[host].attempts;
   std::chrono::milliseconds delay = retry_delay(attempts);
   if (limits_.wait)
@@ -228,9 +230,10 @@ void RunPolicy::connect_later(std::size_t host, const Failure& failure) {
 
 /// Where this means that the batch will not start, nobody is connected again for it. First attempts go on:
 /// the end names every host that is not reached.
-void RunPolicy::give_up(std::size_t host, const Failure& failure) {
+void RunPolicy::give_up(std::size_t host, const link::Failure& failure) {
   finish(host);
-  const bool asks = failure.retry == Retry::after_asking && limits_.questions == Questions::can_be_asked;
+  const bool asks =
+      failure.retry == link::Retry::after_asking && limits_.questions == Questions::can_be_asked;
   if (limits_.on_unreachable == OnUnreachable::skip && !asks) return;
   if (std::exchange(doomed_, true)) return;
   for (std::size_t other = batch_begin_; other < batch_end_; ++other) {
@@ -279,7 +282,7 @@ void RunPolicy::cancel_unstarted() {
   for (std::size_t host = 0; host < hosts_.size(); ++host) {
     const State state = hosts_[host].state;
     if (state == State::connecting || state == State::ready) {
-      actions_.emplace_back(action::Abandon{host, {"", "cancelled"}});
+      actions_.emplace_back(action::Abandon{host, {.cause = link::Cause::cancelled}});
     }
     if (state == State::waiting || state == State::connecting || state == State::ready) finish(host);
   }
@@ -304,16 +307,16 @@ void RunPolicy::look_after(std::size_t index, TimePoint::duration time) {
 }
 
 /// The output is still open after some time: asks who holds it, unless what holds it has had its time.
-void RunPolicy::look(std::size_t index) {
+bool RunPolicy::look(std::size_t index) {
   HostState& host = hosts_[index];
   if (host.time_left) *host.time_left -= host.look_after;
   if (host.state == State::lingering && host.time_left && *host.time_left <= TimePoint::duration::zero()) {
     if (!is_failure(outcomes_[index])) outcomes_[index] = TimedOut{*limits_.timeout};
     end(index);
-    fail(index);
-  } else {
-    actions_.emplace_back(action::LetGo{index, presses_ >= 2});
+    return true;
   }
+  actions_.emplace_back(action::LetGo{index, presses_ >= 2});
+  return false;
 }
 
 /// But not of what waits for our reader; and the last lines of a culprit are still to come, unless somebody
@@ -365,4 +368,4 @@ void RunPolicy::set_state(std::size_t host, State state) {
   hosts_[host].state = state;
 }
 
-}  // namespace podrun
+}  // namespace podrun::run

@@ -16,7 +16,7 @@
 
 // Decides everything about a run, does nothing: events and the time go in, actions come out. The fan-out
 // obeys.
-namespace podrun {
+namespace podrun::run {
 
 enum class OnUnreachable { stop, skip };
 /// Whether the user can be asked when a host's failure is Retry::after_asking; then nothing starts before.
@@ -47,14 +47,14 @@ struct Ready {
 };  ///< the supervisor waits for go
 struct NotReady {
   std::size_t host;
-  Failure failure;
+  link::Failure failure;
 };
 struct Spoke {
   std::size_t host;
 };  ///< its command has printed something for the first time
 struct Ended {
   std::size_t host;
-  std::variant<Exited, Signaled> end;
+  std::variant<link::Exited, link::Signaled> end;
 };  ///< the command; its output may go on
 struct Closed {
   std::size_t host;
@@ -67,7 +67,7 @@ struct Lingers {
 };  ///< instead of being let go: processes that its command left, and that can be signalled, have it open
 struct LostHost {
   std::size_t host;
-  Failure failure;
+  link::Failure failure;
 };
 struct Held {
   std::size_t host;
@@ -97,7 +97,7 @@ struct ConnectLater {
   std::size_t host;
   std::size_t attempt;  ///< the next one; the first was 1
   std::chrono::milliseconds delay;
-  Failure failure;
+  link::Failure failure;
 };  ///< the last attempt is over and what is left of it can go; Connect follows
 struct Go {
   std::vector<std::size_t> hosts;
@@ -111,7 +111,7 @@ struct End {
 };  ///< TERM, grace, KILL
 struct Abandon {
   std::size_t host;
-  Failure failure;
+  link::Failure failure;
 };  ///< a failure without stage: the one it is in
 struct LetGo {
   std::size_t host;
@@ -178,9 +178,9 @@ class RunPolicy {
   void advance();
   void begin_batch();
   void connect_more();
-  bool may_try_again(const HostState& host, const Failure& failure) const;
-  void connect_later(std::size_t host, const Failure& failure);
-  void give_up(std::size_t host, const Failure& failure);
+  bool may_try_again(const HostState& host, const link::Failure& failure) const;
+  void connect_later(std::size_t host, const link::Failure& failure);
+  void give_up(std::size_t host, const link::Failure& failure);
   void settle_batch();
   void start_batch();
   void cancel_unstarted();
@@ -189,11 +189,12 @@ class RunPolicy {
   void finish(std::size_t host);
   void fail(std::size_t host);
   void blame(std::size_t host);
-  void expire(std::size_t host);
+  /// True: --timeout is over for it, and it is being ended.
+  bool expire(std::size_t host);
   void signal_running(int signal);
   void let_go_of_closing();
   void look_after(std::size_t host, TimePoint::duration time);
-  void look(std::size_t host);
+  bool look(std::size_t host);  ///< as expire()
 
   std::size_t count(State state) const { return counts_[static_cast<std::size_t>(state)]; }
   void set_state(std::size_t host, State state);
@@ -221,4 +222,4 @@ class RunPolicy {
   bool cancelled_ = false;  ///< nothing more is started
 };
 
-}  // namespace podrun
+}  // namespace podrun::run

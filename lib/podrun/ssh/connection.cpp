@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Opens one connection step by step: transport, key exchange, host key, login, session.
 #include "podrun/ssh/connection.hpp"
 
 #include <openssl/crypto.h>
@@ -9,12 +10,10 @@
 #include <fmt/format.h>
 #include <libssh/libssh.h>
 
-#include "podrun/ssh/algorithms.hpp"
+#include "podrun/ssh/config/algorithms.hpp"
 
-namespace podrun {
+namespace podrun::ssh {
 namespace {
-
-constexpr const char* kProxyCommand = "ProxyCommand";
 
 std::string configured_or(const std::string& configured, std::string_view ours) {
   return configured.empty() ? std::string(ours) : configured;
@@ -42,7 +41,9 @@ HostKey server_key(const Transport& transport) {
   }
   ssh_string_free_char(base64);
   ssh_key_free(key);
-  if (!read) throw HostError({transport.stage(), "the server's key cannot be read"});
+  if (!read)
+    throw link::HostError(
+        {transport.stage(), link::Cause::protocol_error, "the server's key cannot be read"});
   return *read;
 }
 
@@ -51,12 +52,12 @@ HostKey server_key(const Transport& transport) {
 Connection::Connection(const SshWorld& world, JumpHosts& jump_hosts, const SshSettings& settings)
     : world_(world), jump_hosts_(jump_hosts), settings_(settings) {}
 
-Connection::~Connection() { stop({"", "abandoned"}); }
+Connection::~Connection() { stop({.cause = link::Cause::abandoned}); }
 
 asio::awaitable<void> Connection::open() {
   try {
     co_await log_in();
-  } catch (const HostError&) {  // the server does not wait for us any longer
+  } catch (const link::HostError&) {  // close it, so that the server does not keep waiting
     login_.reset();
     transport_.reset();
     tunnel_.reset();
@@ -67,22 +68,24 @@ asio::awaitable<void> Connection::open() {
   session_ =
       std::make_shared<Session>(world_.executor, std::move(transport_),
                                 KeepAlive{settings_.alive_interval, settings_.alive_count_max}, hold_back);
-  stage_ = "connection";
+  stage_ = link::Stage::connection;
   session_->start();
 }
 
-std::string Connection::stage() const {
-  if (jump_) return jump_->stage();
-  return transport_ ? transport_->stage() : stage_;
+void Connection::place(link::Failure& failure) const {
+  failure.jump_hosts.clear();
+  failure.stage = transport_ ? transport_->stage() : stage_;
+  if (jump_) jump_->place(failure);
 }
 
-void Connection::stop(Failure failure) {
-  if (failure.stage.empty()) {
-    failure.stage = stage();
+void Connection::stop(link::Failure failure) {
+  if (failure.stage == link::Stage::none) {
+    place(failure);
     const std::string said = tunnel_ && !session_ ? tunnel_->said() : "";
-    if (!said.empty()) failure.what += fmt::format(" ({} says: {})", kProxyCommand, said);
     const std::string awaited = login_ ? login_->waits_for() : "";
-    if (!awaited.empty()) failure.what += fmt::format(" (no answer of the {})", awaited);
+    if (!said.empty()) failure.detail = fmt::format("ProxyCommand says: {}", said);
+    if (!awaited.empty())
+      failure.detail += fmt::format("{}no answer of the {}", said.empty() ? "" : "; ", awaited);
   }
   if (!stopped_) stopped_ = failure;
   if (lookup_) lookup_->stop(failure);
@@ -94,13 +97,13 @@ void Connection::stop(Failure failure) {
   if (session_) session_->stop(failure);
 }
 
-/// Everything before the session.
+/// All steps before the session.
 asio::awaitable<void> Connection::log_in() {
   HostKeyDecision decision = co_await greet();
   if (decision.kind == HostKeyDecision::Kind::connect_again) decision = co_await greet();
   const bool in_doubt = decision.kind == HostKeyDecision::Kind::in_doubt;
-  if (decision.kind != HostKeyDecision::Kind::accepted && !in_doubt) throw HostError(decision.failure);
-  transport_->at_stage("login");
+  if (decision.kind != HostKeyDecision::Kind::accepted && !in_doubt) throw link::HostError(decision.failure);
+  transport_->at_stage(link::Stage::login);
   // Not before: of a short host key libssh only says that its signature cannot be verified, HostKeys says
   // why.
   transport_->set(SSH_OPTIONS_RSA_MIN_SIZE, settings_.required_rsa_size);
@@ -110,9 +113,9 @@ asio::awaitable<void> Connection::log_in() {
   login_.reset();
 }
 
-/// Connects, up to where the host's key is known.
+/// Connects until the host's key is known.
 asio::awaitable<HostKeyDecision> Connection::greet() {
-  if (stopped_) throw HostError(*stopped_);
+  if (stopped_) throw link::HostError(*stopped_);
   transport_.reset();
   tunnel_.reset();
   const int descriptor = co_await find_way();
@@ -121,7 +124,7 @@ asio::awaitable<HostKeyDecision> Connection::greet() {
   transport_->set(SSH_OPTIONS_HOSTKEYS, world_.host_keys.algorithms(settings_, settings_.host_name));
   set_algorithms(*transport_, settings_);
   co_await transport_->connect();
-  transport_->at_stage("host key");
+  transport_->at_stage(link::Stage::host_key);
   co_return co_await judge(server_key(*transport_));
 }
 
@@ -132,11 +135,12 @@ asio::awaitable<HostKeyDecision> Connection::judge(HostKey key) {
     try {
       const auto work = [search] {
         search->run();
-        OPENSSL_thread_stop();  // what OpenSSL keeps for a thread, which nobody joins
+        OPENSSL_thread_stop();  // frees OpenSSL's data of this thread, which is never joined
       };
       world_.credentials.pool.run(work, [finished = search_] { finished->notify(); });
     } catch (const std::system_error& error) {  // no thread to be had
-      throw HostError({transport_->stage(), error.what(), Retry::may_help});
+      throw link::HostError(
+          {transport_->stage(), link::Cause::local_limit, error.what(), link::Retry::may_help});
     }
     co_await search_->wait();
     transport_->check();
@@ -144,24 +148,24 @@ asio::awaitable<HostKeyDecision> Connection::judge(HostKey key) {
   co_return world_.host_keys.judge(settings_, settings_.host_name, key, search.get());
 }
 
-/// A socket that leads to the host.
+/// A connected socket to the host.
 asio::awaitable<int> Connection::find_way() {
   if (!settings_.proxy_command.empty()) {
-    tunnel_.emplace(world_.executor, world_.run_proxy_command(settings_.proxy_command), kProxyCommand);
+    tunnel_.emplace(world_.executor, world_.run_proxy_command(settings_.proxy_command));
     co_return tunnel_->take_descriptor();
   }
   if (!settings_.proxy_jump.empty()) {
     jump_.emplace(jump_hosts_, settings_.proxy_jump);
-    std::shared_ptr<Stream> stream = co_await jump_->forward(settings_.host_name, settings_.port);
+    std::shared_ptr<link::Stream> stream = co_await jump_->forward(settings_.host_name, settings_.port);
     const std::string name = jump_->name();
     jump_.reset();
     tunnel_.emplace(world_.executor, std::move(stream), name);
     co_return tunnel_->take_descriptor();
   }
-  stage_ = "name look-up";
+  stage_ = link::Stage::name_lookup;
   lookup_.emplace(world_.resolver, settings_.host_name, settings_.address_family);
   const Addresses addresses = co_await lookup_->get();
-  stage_ = "connecting";
+  stage_ = link::Stage::connecting;
   dial_.emplace(world_.executor, addresses, settings_.port, settings_.bind_address);
   asio::ip::tcp::socket socket = co_await dial_->connect();
   dial_.reset();
@@ -171,4 +175,4 @@ asio::awaitable<int> Connection::find_way() {
   co_return socket.release();
 }
 
-}  // namespace podrun
+}  // namespace podrun::ssh

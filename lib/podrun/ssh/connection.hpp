@@ -10,21 +10,21 @@
 
 #include "podrun/base/event.hpp"
 #include "podrun/link/link.hpp"
-#include "podrun/ssh/connector.hpp"
-#include "podrun/ssh/dial.hpp"
-#include "podrun/ssh/host_keys.hpp"
+#include "podrun/ssh/auth/login.hpp"
+#include "podrun/ssh/config/settings.hpp"
+#include "podrun/ssh/host_keys/host_keys.hpp"
 #include "podrun/ssh/jump_hosts.hpp"
-#include "podrun/ssh/login.hpp"
-#include "podrun/ssh/resolver.hpp"
-#include "podrun/ssh/session.hpp"
-#include "podrun/ssh/settings.hpp"
-#include "podrun/ssh/transport.hpp"
-#include "podrun/ssh/tunnel.hpp"
+#include "podrun/ssh/ssh_world.hpp"
+#include "podrun/ssh/transport/dial.hpp"
+#include "podrun/ssh/transport/resolver.hpp"
+#include "podrun/ssh/transport/session.hpp"
+#include "podrun/ssh/transport/transport.hpp"
+#include "podrun/ssh/transport/tunnel.hpp"
 
-namespace podrun {
+namespace podrun::ssh {
 
-/// One connection to a host: the way to it (TCP, ProxyJump or ProxyCommand), the key exchange, the login, and
-/// then its session. Destroying it ends it.
+/// One connection to a host: its route (TCP, ProxyJump or ProxyCommand), key exchange and login, then its
+/// session. Destroying it closes it.
 class Connection {
  public:
   /// Keeps references to all three.
@@ -33,16 +33,16 @@ class Connection {
   Connection& operator=(const Connection&) = delete;
   ~Connection();
 
-  /// Throws HostError. To be called once.
+  /// Throws HostError. Call once.
   asio::awaitable<void> open();
-  /// Nothing before the end of open().
+  /// Null until open() has finished.
   const std::shared_ptr<Session>& session() const { return session_; }
-  /// Of our end, where the connection is a plain one; empty: unknown.
+  /// The local address of a plain connection; empty: unknown.
   const std::string& own_address() const { return own_address_; }
-  /// What open() is doing, for people.
-  std::string stage() const;
+  /// Says in this failure what open() is doing.
+  void place(link::Failure& failure) const;
   /// Ends whatever is pending with this failure; without a stage it is at the present one.
-  void stop(Failure failure);
+  void stop(link::Failure failure);
 
  private:
   asio::awaitable<void> log_in();
@@ -53,17 +53,17 @@ class Connection {
   const SshWorld& world_;
   JumpHosts& jump_hosts_;
   const SshSettings& settings_;
-  std::string stage_ = "connecting";  ///< where there is no transport
+  link::Stage stage_ = link::Stage::connecting;  ///< where there is no transport
   std::string own_address_;
   std::optional<Lookup> lookup_;
   std::optional<Dial> dial_;
   std::optional<Jump> jump_;
-  std::optional<Tunnel> tunnel_;          ///< as long as the connection
+  std::optional<Tunnel> tunnel_;          ///< lives as long as the connection
   std::unique_ptr<Transport> transport_;  ///< until the login
-  std::shared_ptr<Event> search_;         ///< for a key on another thread
+  std::shared_ptr<Event> search_;         ///< a search for a key on another thread
   std::optional<Login> login_;
   std::shared_ptr<Session> session_;  ///< after it
-  std::optional<Failure> stopped_;
+  std::optional<link::Failure> stopped_;
 };
 
-}  // namespace podrun
+}  // namespace podrun::ssh

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Connections to jump hosts: the first host that needs one opens it, the others wait, and all share it.
 #include "podrun/ssh/jump_hosts.hpp"
 
 #include <algorithm>
@@ -6,24 +7,25 @@
 #include <utility>
 #include <vector>
 
-#include <fmt/format.h>
-
 #include "podrun/base/event.hpp"
-#include "podrun/ssh/channel.hpp"
 #include "podrun/ssh/connection.hpp"
+#include "podrun/ssh/transport/channel.hpp"
 
-namespace podrun {
+namespace podrun::ssh {
 
-/// One jump host and its connection: none, being opened by one of the Jumps, or open.
+/// A jump host and its connection: none, being opened by one of the Jumps, or open.
 class JumpHost {
  public:
   JumpHost(JumpHosts& all, const std::string& route)
       : all_(all),
         settings_(last_jump_host(route, all.world_.settings_for_jump_host)),
-        name_("jump host " + parse_proxy_jump(route).back().name) {}
+        name_(parse_proxy_jump(route).back().name) {}
 
   const std::string& name() const { return name_; }
-  std::string stage() const { return connection_ ? connection_->stage() : "connecting"; }
+  void place(link::Failure& failure) const {
+    failure.stage = link::Stage::connecting;
+    if (connection_) connection_->place(failure);
+  }
   /// Nothing unless it is open.
   std::shared_ptr<Session> session() const {
     if (opening_ || !connection_) return nullptr;
@@ -35,32 +37,32 @@ class JumpHost {
   asio::awaitable<void> open() {
     opening_ = true;
     connection_ = std::make_unique<Connection>(all_.world_, all_, settings_);
-    std::optional<Failure> failure;
+    std::optional<link::Failure> failure;
     try {
       co_await connection_->open();
-    } catch (const HostError& error) {
+    } catch (const link::HostError& error) {
       failure = error.failure();
     }
     opening_ = false;
     if (failure) connection_.reset();
-    const std::optional<Failure> told = std::exchange(stopped_, false) ? std::nullopt : failure;
+    const std::optional<link::Failure> told = std::exchange(stopped_, false) ? std::nullopt : failure;
     for (Waiter* waiter : waiters_) {
       waiter->failure = told;
       waiter->event.notify();
     }
-    if (failure) throw HostError(*failure);
+    if (failure) throw link::HostError(*failure);
   }
-  /// Whoever opens it gives up: one of the others is to go on.
-  void stop_opening(const Failure& failure) {
+  /// The Jump that opens it gives up, so another one must continue.
+  void stop_opening(const link::Failure& failure) {
     stopped_ = true;
     connection_->stop(failure);
   }
 
-  /// Returns when the attempt to open it that is under way has ended, or at waiter.event.
+  /// Returns when the current attempt to open it has ended, or at waiter.event.
   struct Waiter {
     explicit Waiter(const asio::any_io_executor& executor) : event(executor) {}
     Event event;
-    std::optional<Failure> failure;  ///< of this attempt, unless it was given up
+    std::optional<link::Failure> failure;  ///< the attempt's failure, unless it was given up
   };
   asio::awaitable<void> wait(Waiter& waiter) {
     waiters_.push_back(&waiter);
@@ -88,27 +90,27 @@ std::shared_ptr<JumpHost> JumpHosts::at(const std::string& route) {
   return host;
 }
 
-/// Held by its Jump, and by forward(), which may have to outlive that.
+/// Shared by its Jump and forward(), which may have to outlive the Jump.
 class Jump::State {
  public:
   State(const asio::any_io_executor& executor, std::shared_ptr<JumpHost> host)
       : host_(std::move(host)), waiter_(executor) {}
 
-  static asio::awaitable<std::shared_ptr<Stream>> forward(std::shared_ptr<State> self, std::string host,
-                                                          std::uint16_t port) {
+  static asio::awaitable<std::shared_ptr<link::Stream>> forward(std::shared_ptr<State> self, std::string host,
+                                                                std::uint16_t port) {
     const std::shared_ptr<Session> session = co_await self->session();
     self->channel_ = std::make_shared<Channel>(session);
     try {
       co_await self->channel_->forward(std::move(host), port);
-    } catch (const HostError& error) {
-      Failure failure = self->stopped_.value_or(error.failure());
-      failure.stage = self->stage();
-      throw HostError(failure);
+    } catch (const link::HostError& error) {
+      link::Failure failure = self->stopped_.value_or(error.failure());
+      self->place(failure);
+      throw link::HostError(failure);
     }
     co_return std::exchange(self->channel_, nullptr);
   }
 
-  void stop(Failure failure) {
+  void stop(link::Failure failure) {
     if (!stopped_) stopped_ = failure;
     if (opens_) host_->stop_opening(failure);
     if (channel_) channel_->stop(failure);
@@ -116,18 +118,20 @@ class Jump::State {
   }
 
   const std::string& name() const { return host_->name(); }
-  std::string stage() const {
-    return channel_ ? fmt::format("connecting from {}", name())
-                    : fmt::format("{}: {}", name(), host_->stage());
+  void place(link::Failure& failure) const {
+    failure.jump_hosts.clear();
+    failure.stage = link::Stage::forwarding;
+    if (!channel_) host_->place(failure);
+    failure.jump_hosts.insert(failure.jump_hosts.begin(), name());
   }
 
  private:
-  /// The session of the jump host, which is connected to if nobody else does it.
+  /// The session of the jump host; connects if no other Jump does.
   asio::awaitable<std::shared_ptr<Session>> session() {
     for (;;) {
-      if (stopped_) throw HostError(*stopped_);
+      if (stopped_) throw link::HostError(*stopped_);
       if (std::shared_ptr<Session> session = host_->session()) co_return session;
-      std::optional<Failure> failure;
+      std::optional<link::Failure> failure;
       if (host_->is_opening()) {
         co_await host_->wait(waiter_);
         failure = std::exchange(waiter_.failure, std::nullopt);
@@ -135,37 +139,39 @@ class Jump::State {
         opens_ = true;
         try {
           co_await host_->open();
-        } catch (const HostError& error) {
+        } catch (const link::HostError& error) {
           failure = error.failure();
         }
         opens_ = false;
       }
-      if (stopped_) throw HostError(*stopped_);
-      if (failure)
-        throw HostError({fmt::format("{}: {}", name(), failure->stage), failure->what, failure->retry});
+      if (stopped_) throw link::HostError(*stopped_);
+      if (failure) {
+        failure->jump_hosts.insert(failure->jump_hosts.begin(), name());
+        throw link::HostError(*failure);
+      }
     }
   }
 
   std::shared_ptr<JumpHost> host_;
   JumpHost::Waiter waiter_;
-  std::shared_ptr<Channel> channel_;  ///< being opened
+  std::shared_ptr<Channel> channel_;  ///< the channel that is being opened
   bool opens_ = false;
-  std::optional<Failure> stopped_;
+  std::optional<link::Failure> stopped_;
 };
 
 Jump::Jump(JumpHosts& jump_hosts, const std::string& route)
     : state_(std::make_shared<State>(jump_hosts.world_.executor, jump_hosts.at(route))) {}
 
-Jump::~Jump() { stop({"", "abandoned"}); }
+Jump::~Jump() { stop({.cause = link::Cause::abandoned}); }
 
-asio::awaitable<std::shared_ptr<Stream>> Jump::forward(std::string host, std::uint16_t port) {
+asio::awaitable<std::shared_ptr<link::Stream>> Jump::forward(std::string host, std::uint16_t port) {
   return State::forward(state_, std::move(host), port);
 }
 
-void Jump::stop(Failure failure) { state_->stop(std::move(failure)); }
+void Jump::stop(link::Failure failure) { state_->stop(std::move(failure)); }
 
-std::string Jump::stage() const { return state_->stage(); }
+void Jump::place(link::Failure& failure) const { state_->place(failure); }
 
 const std::string& Jump::name() const { return state_->name(); }
 
-}  // namespace podrun
+}  // namespace podrun::ssh

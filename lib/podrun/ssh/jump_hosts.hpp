@@ -9,14 +9,14 @@
 #include <asio/awaitable.hpp>
 
 #include "podrun/link/link.hpp"
-#include "podrun/ssh/connector.hpp"
+#include "podrun/ssh/ssh_world.hpp"
 
-namespace podrun {
+namespace podrun::ssh {
 
 class JumpHost;
 
-/// The jump hosts of a run (ProxyJump of ssh_config(5)): one connection to each, which all hosts behind it
-/// share. Must outlive its Jumps.
+/// The jump hosts of a run (ProxyJump of ssh_config(5)): one connection to each, shared by all hosts behind
+/// it. Must outlive its Jumps.
 class JumpHosts {
  public:
   explicit JumpHosts(const SshWorld& world);
@@ -33,7 +33,7 @@ class JumpHosts {
   std::map<std::string, std::shared_ptr<JumpHost>> by_route_;
 };
 
-/// One host's wait for its way through jump hosts.
+/// One host's route through jump hosts, while it is being opened.
 class Jump {
  public:
   /// `route`: the value of ProxyJump.
@@ -42,14 +42,14 @@ class Jump {
   Jump& operator=(const Jump&) = delete;
   ~Jump();
 
-  /// A connection from the last jump host to this host. The first that asks connects to the jump host, the
-  /// others wait for it. Throws HostError. To be called once.
-  asio::awaitable<std::shared_ptr<Stream>> forward(std::string host, std::uint16_t port);
-  /// forward() ends with this failure, at once.
-  void stop(Failure failure);
-  /// What it is doing, for people.
-  std::string stage() const;
-  /// `jump host NAME`.
+  /// Opens a connection from the last jump host to this host. The first caller connects to the jump host,
+  /// others wait for it. Throws HostError. Call once.
+  asio::awaitable<std::shared_ptr<link::Stream>> forward(std::string host, std::uint16_t port);
+  /// Ends forward() with this failure at once.
+  void stop(link::Failure failure);
+  /// Says in this failure what it is doing.
+  void place(link::Failure& failure) const;
+  /// Of the last jump host.
   const std::string& name() const;
 
  private:
@@ -57,4 +57,4 @@ class Jump {
   std::shared_ptr<State> state_;
 };
 
-}  // namespace podrun
+}  // namespace podrun::ssh

@@ -11,7 +11,7 @@
 #include "support/temp_directory.hpp"
 #include "support/usage_error.hpp"
 
-namespace podrun {
+namespace podrun::config {
 namespace {
 
 using testing::HasSubstr;
@@ -44,7 +44,7 @@ class ConfigFileTest : public testing::Test {
   }
 
   test::TempDirectory directory_;
-  std::unique_ptr<Probe> probe_ = make_system_probe();
+  std::unique_ptr<hosts::Probe> probe_ = hosts::make_system_probe();
 };
 
 TEST_F(ConfigFileTest, NoFileIsNoConfiguration) {
@@ -83,4 +83,4 @@ TEST_F(ConfigFileTest, ADirectoryCannotBeRead) {
 }
 
 }  // namespace
-}  // namespace podrun
+}  // namespace podrun::config

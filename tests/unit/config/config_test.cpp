@@ -6,7 +6,7 @@
 
 #include "support/usage_error.hpp"
 
-namespace podrun {
+namespace podrun::config {
 namespace {
 
 using testing::ElementsAre;
@@ -143,4 +143,4 @@ TEST(ConfigTest, WhatIsWrittenReadsBack) {
 }
 
 }  // namespace
-}  // namespace podrun
+}  // namespace podrun::config

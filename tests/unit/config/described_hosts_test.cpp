@@ -6,7 +6,7 @@
 
 #include "support/usage_error.hpp"
 
-namespace podrun {
+namespace podrun::config {
 namespace {
 
 using testing::HasSubstr;
@@ -124,4 +124,4 @@ TEST(Description, NamesTheLineOfASlip) {
 }
 
 }  // namespace
-}  // namespace podrun
+}  // namespace podrun::config

@@ -6,7 +6,7 @@
 #include "support/fake_probe.hpp"
 #include "support/usage_error.hpp"
 
-namespace podrun {
+namespace podrun::hosts {
 namespace {
 
 using Texts = std::vector<std::string>;
@@ -191,9 +191,10 @@ TEST(Narrowing, RefusesWhatMatchesNothing) {
   EXPECT_NE(error_of(query), "no error");
   query.exclude = {};
   query.ranks = "0-2";
-  EXPECT_EQ(error_of(query), "--ranks: no host has rank \"2\" (there are 0,1)");
+  EXPECT_EQ(error_of(query), "--workers: no host has worker number \"2\" (there are 0,1)");
   query.ranks = "x";
-  EXPECT_EQ(error_of(query), "--ranks: bad rank \"x\" (expected numbers and ranges such as 0,3-7)");
+  EXPECT_EQ(error_of(query),
+            "--workers: bad worker number \"x\" (expected numbers and ranges such as 0,3-7)");
   query.ranks = "";
   EXPECT_NE(error_of(query), "no error");
 }
@@ -202,8 +203,8 @@ TEST(Narrowing, RefusesToLeaveNothing) {
   HostQuery query = hosts({"a,b"});
   query.exclude = {"a"};
   query.ranks = "0";
-  EXPECT_EQ(error_of(query), "no host is left (-x and --ranks leave out all of them)");
+  EXPECT_EQ(error_of(query), "no host is left (-x and --workers leave out all of them)");
 }
 
 }  // namespace
-}  // namespace podrun
+}  // namespace podrun::hosts

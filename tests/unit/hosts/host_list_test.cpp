@@ -8,7 +8,7 @@
 #include "support/fake_probe.hpp"
 #include "support/usage_error.hpp"
 
-namespace podrun {
+namespace podrun::hosts {
 namespace {
 
 using Texts = std::vector<std::string>;
@@ -136,4 +136,4 @@ TEST(HostsFile, NamesTheLineAndTheBadPart) {
 }
 
 }  // namespace
-}  // namespace podrun
+}  // namespace podrun::hosts

@@ -8,7 +8,7 @@
 
 #include "support/usage_error.hpp"
 
-namespace podrun {
+namespace podrun::hosts {
 namespace {
 
 using Texts = std::vector<std::string>;
@@ -100,4 +100,4 @@ TEST(HostPattern, AgreesWithThePlainWayOnRandomRanges) {
 }
 
 }  // namespace
-}  // namespace podrun
+}  // namespace podrun::hosts

@@ -8,7 +8,7 @@
 
 #include "support/fake_probe.hpp"
 
-namespace podrun {
+namespace podrun::hosts {
 namespace {
 
 using Texts = std::vector<std::string>;
@@ -63,13 +63,13 @@ TEST(SavedList, HasAllWhereThisMachineIsAnother) {
 TEST(SavedList, SaysThatItCountsFromZeroWhereThisMachineIsNone) {
   const Discovery found = discover(query(IncludeLocal::no, {"a,b"}), machine());
   const std::string file = saved_list(found.all, machine());
-  EXPECT_EQ(file, "# podrun: all hosts, the first is rank 0\na\nb\n");
+  EXPECT_EQ(file, "# podrun: all hosts, the first is worker 0\na\nb\n");
   EXPECT_EQ(ranks(found_in(file, IncludeLocal::no)), ranks(found));
 }
 
 TEST(SavedList, KeepsTheListOfAPodipsFile) {
   for (const char* text :
-       {"a\nb\n", "10.0.0.1\na\n", "a\n10.0.0.1\n", "# podrun: all hosts, the first is rank 0\na\n"}) {
+       {"a\nb\n", "10.0.0.1\na\n", "a\n10.0.0.1\n", "# podrun: all hosts, the first is worker 0\na\n"}) {
     for (const IncludeLocal include : {IncludeLocal::no, IncludeLocal::yes}) {
       const Discovery found = found_in(text, include);
       EXPECT_EQ(ranks(found_in(saved_list(found.all, machine()), include)), ranks(found)) << text;
@@ -95,4 +95,4 @@ TEST(SavedList, KeepsSeveralRanksHere) {
 }
 
 }  // namespace
-}  // namespace podrun
+}  // namespace podrun::hosts

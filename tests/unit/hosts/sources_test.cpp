@@ -9,7 +9,7 @@
 #include "support/fake_probe.hpp"
 #include "support/usage_error.hpp"
 
-namespace podrun {
+namespace podrun::hosts {
 namespace {
 
 using testing::ElementsAre;
@@ -224,4 +224,4 @@ TEST(PodipsOfAllHosts, CountsFromZero) {
 }
 
 }  // namespace
-}  // namespace podrun
+}  // namespace podrun::hosts

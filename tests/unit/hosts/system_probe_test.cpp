@@ -9,7 +9,7 @@
 
 #include "support/usage_error.hpp"
 
-namespace podrun {
+namespace podrun::hosts {
 namespace {
 
 TEST(SystemProbe, ReadsFilesAndTellsMissingFromUnreadable) {
@@ -33,4 +33,4 @@ TEST(SystemProbe, KnowsItself) {
 }
 
 }  // namespace
-}  // namespace podrun
+}  // namespace podrun::hosts

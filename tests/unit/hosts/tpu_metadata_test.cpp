@@ -9,7 +9,7 @@
 #include "support/fake_probe.hpp"
 #include "support/usage_error.hpp"
 
-namespace podrun {
+namespace podrun::hosts {
 namespace {
 
 using testing::ElementsAre;
@@ -196,4 +196,4 @@ TEST(TpuEnv, HasTwoSpellings) {
 }
 
 }  // namespace
-}  // namespace podrun
+}  // namespace podrun::hosts

@@ -2,14 +2,19 @@
 #include "podrun/link/shell_line.hpp"
 
 #include <algorithm>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include <gtest/gtest.h>
 
 #include "podrun/remote/protocol.hpp"
 
+#include "support/fake_connector.hpp"
+#include "support/run_coroutine.hpp"
 #include "support/run_shell.hpp"
 
-namespace podrun {
+namespace podrun::link {
 namespace {
 
 using test::Texts;
@@ -43,5 +48,27 @@ TEST(ShellLineText, IsOneLine) {
   EXPECT_EQ(line.find('\n'), line.size() - 1);
 }
 
+TEST(SendText, FillsItsPiecesFromSeveralParts) {
+  const Texts texts = {std::string(100, 'a'), "", std::string(5'800, 'b'), "c\n"};
+  test::run_coroutine([&](asio::any_io_executor executor) -> asio::awaitable<void> {
+    test::FakeStream stream(executor);
+    stream.take(3);
+    std::vector<std::string_view> parts(texts.begin(), texts.end());
+    const bool open = co_await send_text(stream, std::move(parts));
+    EXPECT_TRUE(open);
+    EXPECT_EQ(stream.written(), texts[0] + texts[2] + texts[3]);
+  });
+}
+
+TEST(SendText, EndsWhenNobodyReads) {
+  const bool open = test::run_coroutine([](asio::any_io_executor executor) -> asio::awaitable<bool> {
+    test::FakeStream stream(executor);
+    stream.close_write();
+    std::vector<std::string_view> parts = {"a", "b"};
+    co_return co_await send_text(stream, std::move(parts));
+  });
+  EXPECT_FALSE(open);
+}
+
 }  // namespace
-}  // namespace podrun
+}  // namespace podrun::link

@@ -12,7 +12,7 @@
 
 #include "support/usage_error.hpp"
 
-namespace podrun {
+namespace podrun::local {
 namespace {
 
 class DescriptorLimits : public testing::Test {
@@ -102,4 +102,4 @@ TEST_F(DescriptorLimits, LeavesRoomForWhatIsOpenAlready) {
 }
 
 }  // namespace
-}  // namespace podrun
+}  // namespace podrun::local

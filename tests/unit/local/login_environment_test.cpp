@@ -10,7 +10,7 @@
 
 #include "support/temp_directory.hpp"
 
-namespace podrun {
+namespace podrun::local {
 namespace {
 
 using Texts = std::vector<std::string>;
@@ -81,4 +81,4 @@ TEST(HomeDirectory, IsHomeIfItCanBeEntered) {
 TEST(HomeDirectory, IsNoFile) { EXPECT_EQ(home_directory({"HOME=/bin/sh"}), "/"); }
 
 }  // namespace
-}  // namespace podrun
+}  // namespace podrun::local

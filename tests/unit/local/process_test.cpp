@@ -11,8 +11,13 @@
 #include <filesystem>
 #include <random>
 
+#include <asio/co_spawn.hpp>
 #include <asio/detached.hpp>
+#include <asio/post.hpp>
+#include <asio/use_awaitable.hpp>
 #include <gtest/gtest.h>
+
+#include "podrun/report/failure_words.hpp"
 
 #include "support/at_the_descriptor_limit.hpp"
 #include "support/run_coroutine.hpp"
@@ -20,11 +25,11 @@
 #include "support/stream_reader.hpp"
 #include "support/temp_directory.hpp"
 
-namespace podrun {
+namespace podrun::local {
 namespace {
 
 using test::run_coroutine;
-using Reader = test::StreamReader<Stream>;
+using Reader = test::StreamReader<link::Stream>;
 using Texts = std::vector<std::string>;
 
 struct Outcome {
@@ -53,10 +58,18 @@ Outcome run(const ProcessOptions& options, const std::string& input = {}) {
 std::string host_error(const ProcessOptions& options) {
   try {
     run(options);
-  } catch (const HostError& error) {
-    return error.failure().stage + ": " + error.failure().what;
+  } catch (const link::HostError& error) {
+    return report::describe(error.failure());
   }
   return "no error";
+}
+
+/// What a stream tells, in its order.
+asio::awaitable<void> describe_to_end(link::Stream& stream, std::vector<std::string>& told) {
+  do {
+    const link::StreamEvent event = co_await stream.next();
+    told.push_back(test::describe(event));
+  } while (told.back() != "closed");
 }
 
 pid_t pid_in(const std::string& text) { return static_cast<pid_t>(std::stol(text)); }
@@ -66,14 +79,14 @@ TEST(Process, MayBeStartedLaterWhereTooManyFilesAreOpen) {
   run_coroutine([](asio::any_io_executor executor) -> asio::awaitable<void> {
     // asio and UBSan have their descriptors before: these need some when they first see a reactor, or a type.
     const auto first = spawn_process(executor, shell("true"));
-    EXPECT_THROW(spawn_process(executor, {.arguments = {"/no/such/program"}}), HostError);
+    EXPECT_THROW(spawn_process(executor, {.arguments = {"/no/such/program"}}), link::HostError);
     const test::AtTheDescriptorLimit limit;
     try {
       spawn_process(executor, shell("true"));
       ADD_FAILURE() << "it was started";
-    } catch (const HostError& error) {
-      EXPECT_EQ(error.failure().what, "cannot make a pipe: Too many open files");
-      EXPECT_EQ(error.failure().retry, Retry::may_help);
+    } catch (const link::HostError& error) {
+      EXPECT_EQ(error.failure().detail, "cannot make a pipe: Too many open files");
+      EXPECT_EQ(error.failure().retry, link::Retry::may_help);
     }
     co_return;
   });
@@ -131,6 +144,23 @@ TEST(Process, GivesOutputBehindTheExit) {
   });
   EXPECT_EQ(outcome.out, "first\nsecond");
   EXPECT_EQ(outcome.end, "exit 0, closed");
+}
+
+TEST(Process, TellsWhatAChildPrintedBeforeItsEnd) {
+  run_coroutine([](asio::any_io_executor executor) -> asio::awaitable<void> {
+    const auto stream = spawn_process(executor, shell("echo $$; read line; echo out; echo err >&2; exit 3"));
+    Reader reader(*stream);
+    co_await reader.until("\n");
+    const pid_t pid = pid_in(reader.out());
+    std::vector<std::string> told;
+    asio::co_spawn(executor, describe_to_end(*stream, told), asio::detached);
+    co_await asio::post(executor, asio::use_awaitable);  // it waits for both outputs now
+    co_await stream->write(Chunk("\n"));
+    siginfo_t ended{};
+    EXPECT_EQ(::waitid(P_PID, static_cast<id_t>(pid), &ended, WEXITED | WNOWAIT), 0);  // all happens at once
+    EXPECT_TRUE(co_await test::eventually(executor, [&] { return told.size() == 4; }));
+    EXPECT_EQ(told, (std::vector<std::string>{"output", "output", "exit 3", "closed"}));
+  });
 }
 
 TEST(Process, PassesArgumentsAndEnvironmentAsTheyAre) {
@@ -203,10 +233,10 @@ TEST(Process, NamesAProgramThatIsMissing) {
 }
 
 /// Stops the stream from another coroutine once the other one waits.
-asio::awaitable<void> stop_soon(std::shared_ptr<Stream> stream) {
+asio::awaitable<void> stop_soon(std::shared_ptr<link::Stream> stream) {
   asio::steady_timer timer(co_await asio::this_coro::executor, std::chrono::milliseconds(20));
   co_await timer.async_wait(asio::use_awaitable);
-  stream->stop({"test", "enough"});
+  stream->stop({.cause = link::Cause::cancelled});
 }
 
 TEST(Process, EndsAPendingNextWhenStopped) {
@@ -215,9 +245,9 @@ TEST(Process, EndsAPendingNextWhenStopped) {
     asio::co_spawn(executor, stop_soon(stream), asio::detached);
     Reader reader(*stream);
     co_await reader.to_end();
-    EXPECT_EQ(reader.end(), "test: enough");
-    stream->stop({"test", "again"});
-    EXPECT_EQ(test::describe(co_await stream->next()), "test: enough");
+    EXPECT_EQ(reader.end(), "cancelled");
+    stream->stop({.cause = link::Cause::abandoned});
+    EXPECT_EQ(test::describe(co_await stream->next()), "cancelled");
     EXPECT_FALSE(co_await stream->write(Chunk("x")));
   });
 }
@@ -232,7 +262,7 @@ TEST(Process, EndsAPendingWriteWhenStopped) {
     while (co_await stream->write(Chunk(std::string(Chunk::kMaxSize, 'x')))) ++written;
     EXPECT_GT(written, 0U);
     EXPECT_LE(written * Chunk::kMaxSize, 1024U * 1024);
-    EXPECT_EQ(test::describe(co_await stream->next()), "test: enough");
+    EXPECT_EQ(test::describe(co_await stream->next()), "cancelled");
   });
 }
 
@@ -246,7 +276,7 @@ TEST(Process, RefusesAWriteThatNobodyReads) {
     co_await reader.until("closed\n");
     EXPECT_FALSE(co_await stream->write(Chunk("x")));
     (void)std::signal(SIGPIPE, pipe_before);
-    stream->stop({"test", "enough"});
+    stream->stop({.cause = link::Cause::cancelled});
   });
 }
 
@@ -334,7 +364,7 @@ TEST(Process, KillsTheWaysInThatAreLeftAtTheEnd) {
 TEST(Process, LetsManyRunAtOnce) {
   constexpr int kMany = 40;
   run_coroutine([&](asio::any_io_executor executor) -> asio::awaitable<void> {
-    std::vector<std::shared_ptr<Stream>> streams;
+    std::vector<std::shared_ptr<link::Stream>> streams;
     for (int i = 0; i < kMany; ++i)
       streams.push_back(spawn_process(executor, shell("cat; exit " + std::to_string(i))));
     for (const auto& stream : streams) {
@@ -351,4 +381,4 @@ TEST(Process, LetsManyRunAtOnce) {
 }
 
 }  // namespace
-}  // namespace podrun
+}  // namespace podrun::local

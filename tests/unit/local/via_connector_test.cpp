@@ -13,12 +13,12 @@
 #include "support/stream_reader.hpp"
 #include "support/temp_directory.hpp"
 
-namespace podrun {
+namespace podrun::local {
 namespace {
 
 using std::chrono::milliseconds;
 using test::run_coroutine;
-using Reader = test::StreamReader<Stream>;
+using Reader = test::StreamReader<link::Stream>;
 
 TEST(Silence, AsksOnceAnIntervalAndThenGivesUp) {
   using Verdict = Silence::Verdict;
@@ -60,8 +60,10 @@ class Via : public testing::Test {
   void TearDown() override { (void)std::signal(SIGPIPE, pipe_before_); }
 
   /// Starts the shell text beside a way in that runs `second` before every shell but the first.
-  asio::awaitable<std::shared_ptr<Stream>> start(asio::any_io_executor executor, const std::string& text,
-                                                 const std::string& second = "", unsigned interval = 200) {
+  asio::awaitable<std::shared_ptr<link::Stream>> start(asio::any_io_executor executor,
+                                                       const std::string& text,
+                                                       const std::string& second = "",
+                                                       unsigned interval = 200) {
     directory_.write("way", "cd '" + directory_.path() + "'\nif [ -e started ]; then echo >>asked; " +
                                 second +
                                 "\nwhile [ -e paused ]; do sleep 0.01; done; fi\n>started\nexec \"$@\"\n");
@@ -69,7 +71,7 @@ class Via : public testing::Test {
                                     {.environment = {"PATH=/usr/bin:/bin"}},
                                     {.interval = milliseconds(interval), .count_max = 4});
     link_ = connector_->link({.name = "env"});
-    Program program{.script = Chunk(text), .arguments = {}};
+    link::Program program{.script = Chunk(text), .arguments = {}};
     co_return co_await link_->exec(std::move(program));
   }
   static asio::awaitable<void> wait(asio::any_io_executor executor, milliseconds time) {
@@ -82,8 +84,8 @@ class Via : public testing::Test {
 
   void (*pipe_before_)(int) = SIG_DFL;
   test::TempDirectory directory_;
-  std::unique_ptr<Connector> connector_;
-  std::unique_ptr<Link> link_;
+  std::unique_ptr<link::Connector> connector_;
+  std::unique_ptr<link::Link> link_;
 };
 
 TEST_F(Via, NoticesAHostThatIsSilentForGood) {
@@ -129,7 +131,7 @@ TEST_F(Via, AsksNothingWhileTheHostPrintsOrIsNotRead) {
     directory_.write("paused", "");
     co_await wait(executor, milliseconds(1000));
     EXPECT_LE(questions(), 1U) << "which tells whether it can be asked";
-    stream->stop({"test", "enough"});
+    stream->stop({.cause = link::Cause::cancelled});
   });
 }
 
@@ -144,4 +146,4 @@ TEST_F(Via, AsksNothingWhereItIsNotWanted) {
 }
 
 }  // namespace
-}  // namespace podrun
+}  // namespace podrun::local

@@ -6,24 +6,25 @@
 
 #include "support/usage_error.hpp"
 
-namespace podrun {
+namespace podrun::local {
 namespace {
 
 using Texts = std::vector<std::string>;
 
-const Host kHost{.label = 7, .name = "tpu-7", .user = "", .source = "podips.txt:8"};
-const Host kFullHost{.label = 3, .name = "fe80::1", .user = "ann", .port = 2222, .source = "-H"};
+const hosts::Host kHost{.label = 7, .name = "tpu-7", .user = "", .source = "podips.txt:8"};
+const hosts::Host kFullHost{.label = 3, .name = "fe80::1", .user = "ann", .port = 2222, .source = "-H"};
 
-Texts words(const std::string& text, const Host& host) { return ViaTemplate(text).words_for(host); }
-std::string error_of(const std::string& text, const Host& host = kHost) {
+Texts words(const std::string& text, const hosts::Host& host) { return ViaTemplate(text).words_for(host); }
+std::string error_of(const std::string& text, const hosts::Host& host = kHost) {
   return usage_error([&] { words(text, host); });
 }
 
 TEST(ViaTemplate, FillsInThePlaceholders) {
   EXPECT_EQ(words("ssh {host}", kHost), (Texts{"ssh", "tpu-7"}));
   EXPECT_EQ(words("ssh -p {port} {user}@{host}", kFullHost), (Texts{"ssh", "-p", "2222", "ann@fe80::1"}));
-  EXPECT_EQ(words("docker exec -i node-{rank}", kHost), (Texts{"docker", "exec", "-i", "node-7"}));
-  EXPECT_EQ(words("{host}{rank}x{host}", kHost), Texts{"tpu-77xtpu-7"});
+  EXPECT_EQ(words("docker exec -i node-{worker}", kHost), (Texts{"docker", "exec", "-i", "node-7"}));
+  EXPECT_EQ(words("{host}{worker}x{host}", kHost), Texts{"tpu-77xtpu-7"});
+  EXPECT_EQ(words("pod-{rank}", kHost), Texts{"pod-7"}) << "another name of {worker}";
 }
 
 TEST(ViaTemplate, TakesPort22ForNone) {
@@ -36,8 +37,8 @@ TEST(ViaTemplate, SplitsByShellQuoting) {
 }
 
 TEST(ViaTemplate, FillsInTextThatIsNoTemplateAgain) {
-  const Host host{.label = 0, .name = "{rank} x", .user = "", .source = "-H"};
-  EXPECT_EQ(words("x {host}", host), (Texts{"x", "{rank} x"}));
+  const hosts::Host host{.label = 0, .name = "{worker} x", .user = "", .source = "-H"};
+  EXPECT_EQ(words("x {host}", host), (Texts{"x", "{worker} x"}));
 }
 
 TEST(ViaTemplate, LeavesAnOpenBraceAlone) {
@@ -57,7 +58,7 @@ TEST(ViaTemplate, RefusesUnknownPlaceholders) {
   for (const char* name : {"hots", "", "HOST", "host "}) {
     EXPECT_EQ(error_of(fmt::format("ssh '{{{}}}' {{host}}", name)),
               fmt::format("--via: unknown placeholder \"{{{}}}\" (there are {{host}}, {{user}}, {{port}} and "
-                          "{{rank}})",
+                          "{{worker}})",
                           name));
   }
 }
@@ -85,4 +86,4 @@ TEST(ViaTemplate, RefusesAHostWithoutTheUserItTakes) {
 }
 
 }  // namespace
-}  // namespace podrun
+}  // namespace podrun::local

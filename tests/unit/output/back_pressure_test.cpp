@@ -11,7 +11,7 @@
 
 #include "unit/output/output_fixture.hpp"
 
-namespace podrun {
+namespace podrun::output {
 namespace {
 
 using test::full_chunk;
@@ -121,4 +121,4 @@ TEST(OutputCredit, SharesABoundAmongTheHosts) {
 }
 
 }  // namespace
-}  // namespace podrun
+}  // namespace podrun::output

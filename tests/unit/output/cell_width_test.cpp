@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-namespace podrun {
+namespace podrun::output {
 namespace {
 
 TEST(CellWidth, IsThatOfATerminal) {
@@ -60,4 +60,4 @@ TEST(CutToCells, IsAsWideAsCanBe) {
 }
 
 }  // namespace
-}  // namespace podrun
+}  // namespace podrun::output

@@ -12,9 +12,9 @@
 
 #include <gtest/gtest.h>
 
-#include "podrun/output/dedup.hpp"
+#include "podrun/output/dedup/dedup.hpp"
 
-namespace podrun {
+namespace podrun::output {
 namespace {
 
 using namespace std::chrono_literals;
@@ -246,4 +246,4 @@ TEST(DedupProperty, LinesOfTheirOwnDoNotKeepHostsApart) {
 }
 
 }  // namespace
-}  // namespace podrun
+}  // namespace podrun::output

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "podrun/output/dedup_sink.hpp"
+#include "podrun/output/dedup/dedup_sink.hpp"
 
 #include <string>
 #include <vector>
@@ -8,7 +8,7 @@
 
 #include "unit/output/pipe.hpp"
 
-namespace podrun {
+namespace podrun::output {
 namespace {
 
 using namespace std::chrono_literals;
@@ -17,7 +17,7 @@ class DedupSinkTest : public testing::Test {
  protected:
   void start(std::size_t hosts, const View& view = {}, Same same = Same::bytes,
              const DedupLimits& limits = {}) {
-    std::vector<Host> all(hosts);
+    std::vector<hosts::Host> all(hosts);
     for (std::size_t i = 0; i < hosts; ++i) {
       all[i].label = i;
       all[i].name = "tpu-" + std::to_string(i);
@@ -172,4 +172,4 @@ TEST_F(DedupSinkTest, SaysThatLinesMayHaveBeenShownTwice) {
 }
 
 }  // namespace
-}  // namespace podrun
+}  // namespace podrun::output

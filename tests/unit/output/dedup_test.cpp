@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "podrun/output/dedup.hpp"
+#include "podrun/output/dedup/dedup.hpp"
 
 #include <string>
 #include <utility>
@@ -10,7 +10,7 @@
 
 #include "podrun/base/rank_set.hpp"
 
-namespace podrun {
+namespace podrun::output {
 namespace {
 
 using namespace std::chrono_literals;
@@ -387,4 +387,4 @@ TEST(Dedup, WhatWasForgottenLongAgoIsNoOverflow) {
 }
 
 }  // namespace
-}  // namespace podrun
+}  // namespace podrun::output

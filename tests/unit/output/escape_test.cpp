@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace podrun {
+namespace podrun::output {
 namespace {
 
 TEST(EscapeControls, LeavesTextAsItIs) {
@@ -38,4 +38,4 @@ TEST(EscapeControls, ShowsBytesThatAreNoUtf8) {
 }
 
 }  // namespace
-}  // namespace podrun
+}  // namespace podrun::output

@@ -11,7 +11,7 @@
 #include "support/temp_directory.hpp"
 #include "unit/output/pipe.hpp"
 
-namespace podrun {
+namespace podrun::output {
 namespace {
 
 using test::Pipe;
@@ -26,8 +26,8 @@ struct Given {
   std::string_view bytes;
 };
 
-std::vector<Host> pod(std::size_t count) {
-  std::vector<Host> hosts(count);
+std::vector<hosts::Host> pod(std::size_t count) {
+  std::vector<hosts::Host> hosts(count);
   for (std::size_t label = 0; label < count; ++label) {
     hosts[label].label = label;
     hosts[label].name = "tpu-" + std::to_string(label);
@@ -41,7 +41,7 @@ struct Shown {
   std::string error;  ///< the sink's
 };
 
-Shown gather(const std::vector<Host>& hosts, const View& view, const std::vector<Given>& given,
+Shown gather(const std::vector<hosts::Host>& hosts, const View& view, const std::vector<Given>& given,
              SpoolSpace space = {}) {
   Pipe out;
   Pipe err;
@@ -103,7 +103,7 @@ TEST(GatherSink, NamesASingleHostWhereLabelsHaveNames) {
 }
 
 TEST(GatherSink, UsesTheLabelsOfTheHosts) {
-  std::vector<Host> hosts = pod(2);
+  std::vector<hosts::Host> hosts = pod(2);
   hosts[0].label = 5;
   hosts[1].label = 9;
   EXPECT_EQ(gather(hosts, {}, {{0, kOut, "a\n"}, {1, kOut, "a\n"}}).out, "[5,9] (2)\na\n");
@@ -162,4 +162,4 @@ TEST(GatherSink, StopsWhenTheReaderHasLeft) {
 }
 
 }  // namespace
-}  // namespace podrun
+}  // namespace podrun::output

@@ -11,7 +11,7 @@
 
 #include "unit/output/pipe.hpp"
 
-namespace podrun {
+namespace podrun::output {
 namespace {
 
 using namespace std::chrono_literals;
@@ -21,8 +21,8 @@ using test::Pipe;
 
 constexpr WallTime kTime{1'795'268'522'123ms};
 
-std::vector<Host> two_hosts() {
-  std::vector<Host> hosts(2);
+std::vector<hosts::Host> two_hosts() {
+  std::vector<hosts::Host> hosts(2);
   hosts[0].label = 4;
   hosts[0].name = "tpu-4";
   hosts[1].label = 7;
@@ -62,10 +62,10 @@ TEST(JsonSink, ShowsEachLineAsOneEvent) {
                            {1, StreamId::out, "c", LineEnd::piece}});
   const std::string head = R"({"v":1,"event":"line","time":"2026-11-21T13:42:02.123Z",)";
   const std::vector<std::string> expected = {
-      head + R"("rank":4,"host":"tpu-4","stream":"stdout","text":"a"})",
-      head + R"("rank":7,"host":"tpu-7","stream":"stderr","text":""})",
-      head + R"("rank":7,"host":"tpu-7","stream":"stdout","text":"b","end":"eof"})",
-      head + R"("rank":7,"host":"tpu-7","stream":"stdout","text":"c","end":"piece"})"};
+      head + R"("worker":4,"host":"tpu-4","stream":"stdout","text":"a"})",
+      head + R"("worker":7,"host":"tpu-7","stream":"stderr","text":""})",
+      head + R"("worker":7,"host":"tpu-7","stream":"stdout","text":"b","end":"eof"})",
+      head + R"("worker":7,"host":"tpu-7","stream":"stdout","text":"c","end":"piece"})"};
   EXPECT_EQ(shown, expected);
 }
 
@@ -155,4 +155,4 @@ TEST(JsonSink, AgreesWithAnotherReaderOnWhatIsUtf8) {
 }
 
 }  // namespace
-}  // namespace podrun
+}  // namespace podrun::output

@@ -9,19 +9,19 @@
 
 #include "podrun/output/color.hpp"
 
-namespace podrun {
+namespace podrun::output {
 namespace {
 
-Host make_host(std::size_t number, std::string name) {
-  Host host;
+hosts::Host make_host(std::size_t number, std::string name) {
+  hosts::Host host;
   host.label = number;
   host.name = std::move(name);
   return host;
 }
 
-const Host kHost = make_host(3, "tpu-3");
+const hosts::Host kHost = make_host(3, "tpu-3");
 
-std::string plain(Label label, const Host& host = kHost) {
+std::string plain(Label label, const hosts::Host& host = kHost) {
   return line_label(label, host, StreamId::out, Color::off);
 }
 
@@ -63,4 +63,4 @@ TEST(ChooseColor, FollowsTheModeThenTheEnvironmentThenTheTerminal) {
 }
 
 }  // namespace
-}  // namespace podrun
+}  // namespace podrun::output

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace podrun {
+namespace podrun::output {
 namespace {
 
 using testing::ElementsAre;
@@ -46,4 +46,4 @@ TEST(LastLines, KnowsWhatIsStillToBeSeen) {
 }
 
 }  // namespace
-}  // namespace podrun
+}  // namespace podrun::output

@@ -5,7 +5,7 @@
 
 #include "unit/output/pipe.hpp"
 
-namespace podrun {
+namespace podrun::output {
 namespace {
 
 class LinePrinterTest : public testing::Test {
@@ -16,7 +16,7 @@ class LinePrinterTest : public testing::Test {
     test::Pipe err;
     {
       Terminal terminal(out.write_fd(), err.write_fd());
-      LinePrinter printer({Host{.label = 7, .name = "tpu-7"}}, view, terminal);
+      LinePrinter printer({hosts::Host{.label = 7, .name = "tpu-7"}}, view, terminal);
       for (const Line& line : lines) printer.print("7: ", line);
       terminal.flush();
     }
@@ -71,4 +71,4 @@ TEST_F(LinePrinterTest, SaysNothingOfThePiecesOfAFoldedBar) {
 }
 
 }  // namespace
-}  // namespace podrun
+}  // namespace podrun::output

@@ -11,7 +11,7 @@
 
 #include "podrun/base/chunk.hpp"
 
-namespace podrun {
+namespace podrun::output {
 namespace {
 
 using testing::ElementsAre;
@@ -126,4 +126,4 @@ TEST(LineLimit, SharesABoundAmongTheHosts) {
 }
 
 }  // namespace
-}  // namespace podrun
+}  // namespace podrun::output

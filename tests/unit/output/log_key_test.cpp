@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "podrun/output/log_key.hpp"
+#include "podrun/output/log_key/log_key.hpp"
 
 #include <string>
 #include <string_view>
@@ -7,12 +7,12 @@
 
 #include <gtest/gtest.h>
 
-namespace podrun {
+namespace podrun::output {
 namespace {
 
 LogKey make_key(std::size_t label, const std::string& name, std::size_t rank,
                 const std::vector<std::string>& also = {}) {
-  Host host;
+  hosts::Host host;
   host.label = label;
   host.name = name;
   return {host, rank, also};
@@ -378,9 +378,9 @@ TEST(LogKey, TakesNoNumberForAName) {
 }
 
 TEST(LogKey, TakesLocalForNoName) {
-  Host host;
+  hosts::Host host;
   host.name = "local";
-  host.kind = HostKind::local;
+  host.kind = hosts::HostKind::local;
   EXPECT_EQ(key_of(LogKey(host, 0), "local 1"), "local 1");
   host.name = "local1";
   EXPECT_NE(key_of(LogKey(host, 0), "local1 is up"), "local1 is up");
@@ -402,4 +402,4 @@ TEST(LogKey, KeepsTheBuffer) {
 }
 
 }  // namespace
-}  // namespace podrun
+}  // namespace podrun::output

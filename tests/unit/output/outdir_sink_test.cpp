@@ -13,7 +13,7 @@
 #include "support/temp_directory.hpp"
 #include "support/usage_error.hpp"
 
-namespace podrun {
+namespace podrun::output {
 namespace {
 
 using namespace std::chrono_literals;
@@ -23,8 +23,8 @@ using test::TempDirectory;
 constexpr StreamId kOut = StreamId::out;
 constexpr StreamId kErr = StreamId::err;
 
-std::vector<Host> two_hosts() {
-  std::vector<Host> hosts(2);
+std::vector<hosts::Host> two_hosts() {
+  std::vector<hosts::Host> hosts(2);
   hosts[0].label = 4;
   hosts[0].name = "tpu-4";
   hosts[1].label = 7;
@@ -32,16 +32,16 @@ std::vector<Host> two_hosts() {
   return hosts;
 }
 
-const std::vector<Host> kHosts = two_hosts();
+const std::vector<hosts::Host> kHosts = two_hosts();
 
 class OutdirSinkTest : public testing::Test {
  protected:
   std::unique_ptr<Sink> make(EarlierOutput earlier = EarlierOutput::refuse,
-                             const std::vector<Host>& hosts = kHosts) {
+                             const std::vector<hosts::Host>& hosts = kHosts) {
     return make_outdir_sink(hosts, directory_.path("a/b"), earlier, {.directory = directory_.path("")});
   }
   std::unique_ptr<Sink> start(EarlierOutput earlier = EarlierOutput::refuse,
-                              const std::vector<Host>& hosts = kHosts) {
+                              const std::vector<hosts::Host>& hosts = kHosts) {
     auto sink = make(earlier, hosts);
     sink->started();
     return sink;
@@ -193,7 +193,7 @@ TEST_F(OutdirSinkTest, GoesOnInANewFileWhenOneIsMovedAway) {
 }
 
 TEST_F(OutdirSinkTest, NoNameLeavesTheDirectory) {
-  std::vector<Host> hosts(2);
+  std::vector<hosts::Host> hosts(2);
   hosts[0].name = "../../x";
   hosts[1].label = 1;
   hosts[1].name = "..";
@@ -255,11 +255,11 @@ TEST_F(OutdirSinkTest, HoldsNoFileOpen) {
     return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), {});
   };
   const auto before = open_files();
-  const auto sink = start(EarlierOutput::refuse, std::vector<Host>(1));
+  const auto sink = start(EarlierOutput::refuse, std::vector<hosts::Host>(1));
   give(*sink, 0, kOut, std::string(1'000'000, 'x'));
   give(*sink, 0, kErr, "y");
   EXPECT_EQ(open_files(), before);
 }
 
 }  // namespace
-}  // namespace podrun
+}  // namespace podrun::output

@@ -20,8 +20,8 @@
 
 namespace podrun::test {
 
-inline std::vector<Host> some_hosts(std::size_t count) {
-  std::vector<Host> hosts(count);
+inline std::vector<hosts::Host> some_hosts(std::size_t count) {
+  std::vector<hosts::Host> hosts(count);
   for (std::size_t i = 0; i < count; ++i) hosts[i].label = i;
   return hosts;
 }
@@ -33,15 +33,15 @@ class OutputTest : public testing::Test {
  protected:
   OutputTest() { std::signal(SIGPIPE, SIG_IGN); }
 
-  Output& start(std::size_t hosts, Label label = Label::rank) {
-    return start(hosts, make_stream_sink(some_hosts(hosts), {label}, *terminal_));
+  output::Output& start(std::size_t hosts, output::Label label = output::Label::rank) {
+    return start(hosts, output::make_stream_sink(some_hosts(hosts), {label}, *terminal_));
   }
-  Output& start(std::size_t hosts, std::shared_ptr<Sink> sink) {
+  output::Output& start(std::size_t hosts, std::shared_ptr<output::Sink> sink) {
     return start(hosts, std::vector{std::move(sink)});
   }
-  Output& start(std::size_t hosts, std::vector<std::shared_ptr<Sink>> sinks) {
+  output::Output& start(std::size_t hosts, std::vector<std::shared_ptr<output::Sink>> sinks) {
     output_.emplace(main_.get_executor(), hosts, std::move(sinks), terminal_,
-                    [this](const WriteError& error) {
+                    [this](const output::WriteError& error) {
                       errors_.push_back(error.what + (error.broken_pipe ? " (broken pipe)" : ""));
                     });
     return *output_;
@@ -70,16 +70,17 @@ class OutputTest : public testing::Test {
   std::string out() { return text(out_text_); }
   std::string err() { return text(err_text_); }
 
-  void fill(Output& output, std::size_t host) {
+  void fill(output::Output& output, std::size_t host) {
     while (output.has_room(host)) output.write(host, StreamId::out, full_chunk());
   }
 
   asio::io_context main_{1};
   Pipe out_;
   Pipe err_;
-  std::shared_ptr<Terminal> terminal_ = std::make_shared<Terminal>(out_.write_fd(), err_.write_fd());
+  std::shared_ptr<output::Terminal> terminal_ =
+      std::make_shared<output::Terminal>(out_.write_fd(), err_.write_fd());
   std::vector<std::string> errors_;
-  std::optional<Output> output_;
+  std::optional<output::Output> output_;
 
  private:
   std::string text(std::future<std::string>& reader) {

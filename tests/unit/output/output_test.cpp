@@ -11,7 +11,7 @@
 
 #include "unit/output/output_fixture.hpp"
 
-namespace podrun {
+namespace podrun::output {
 namespace {
 
 using test::full_chunk;
@@ -151,4 +151,4 @@ TEST_F(OutputTest, EndsHostsOnceThenFinishesThenSays) {
 }
 
 }  // namespace
-}  // namespace podrun
+}  // namespace podrun::output

@@ -11,7 +11,7 @@
 
 #include "support/temp_directory.hpp"
 
-namespace podrun {
+namespace podrun::output {
 namespace {
 
 using test::TempDirectory;
@@ -84,4 +84,4 @@ TEST(Spool, KeepsWhatItTookBeforeAnErrorAndDropsTheRest) {
 }
 
 }  // namespace
-}  // namespace podrun
+}  // namespace podrun::output

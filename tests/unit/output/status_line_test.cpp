@@ -8,7 +8,7 @@
 
 #include "podrun/output/cell_width.hpp"
 
-namespace podrun {
+namespace podrun::output {
 namespace {
 
 using std::chrono::milliseconds;
@@ -193,4 +193,4 @@ TEST_F(StatusLineTest, IsErasedWhenItHasNothingToSay) {
 }
 
 }  // namespace
-}  // namespace podrun
+}  // namespace podrun::output

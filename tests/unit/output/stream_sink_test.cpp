@@ -7,13 +7,13 @@
 
 #include "unit/output/pipe.hpp"
 
-namespace podrun {
+namespace podrun::output {
 namespace {
 
 using test::Pipe;
 
-std::vector<Host> two_hosts() {
-  std::vector<Host> hosts(2);
+std::vector<hosts::Host> two_hosts() {
+  std::vector<hosts::Host> hosts(2);
   hosts[0].label = 4;
   hosts[0].name = "tpu-4";
   hosts[1].label = 7;
@@ -21,11 +21,11 @@ std::vector<Host> two_hosts() {
   return hosts;
 }
 
-const std::vector<Host> kHosts = two_hosts();
+const std::vector<hosts::Host> kHosts = two_hosts();
 
 class StreamSinkTest : public testing::Test {
  protected:
-  void show(const std::vector<Host>& hosts, const View& style, const std::vector<Line>& lines) {
+  void show(const std::vector<hosts::Host>& hosts, const View& style, const std::vector<Line>& lines) {
     const auto sink = make_stream_sink(hosts, style, terminal_);
     for (const Line& line : lines) sink->line(line);
     close();
@@ -100,4 +100,4 @@ TEST_F(StreamSinkTest, LetsOneHostWithoutLabelDoNoMoreToATerminalThanColorIt) {
 }
 
 }  // namespace
-}  // namespace podrun
+}  // namespace podrun::output

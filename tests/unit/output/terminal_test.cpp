@@ -17,7 +17,7 @@
 
 #include "unit/output/pipe.hpp"
 
-namespace podrun {
+namespace podrun::output {
 namespace {
 
 using test::Pipe;
@@ -329,4 +329,4 @@ TEST_F(StatusTerminalTest, NeitherErasesNorHoldsBackForOutputThatGoesElsewhere) 
 }
 
 }  // namespace
-}  // namespace podrun
+}  // namespace podrun::output

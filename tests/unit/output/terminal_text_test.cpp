@@ -9,7 +9,7 @@
 
 #include "podrun/base/utf8.hpp"
 
-namespace podrun {
+namespace podrun::output {
 namespace {
 
 TEST(TerminalLine, LeavesTextTabsAndColors) {
@@ -125,4 +125,4 @@ TEST(TerminalText, HasNoControlsButTheAllowedOnesWhateverAHostPrints) {
 }
 
 }  // namespace
-}  // namespace podrun
+}  // namespace podrun::output

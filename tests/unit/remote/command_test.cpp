@@ -15,7 +15,7 @@
 #include "support/temp_directory.hpp"
 #include "support/usage_error.hpp"
 
-namespace podrun {
+namespace podrun::remote {
 namespace {
 
 using Texts = std::vector<std::string>;
@@ -374,4 +374,4 @@ TEST_P(CommandIn, RunsManyWordsThroughALoginShell) {
 }
 
 }  // namespace
-}  // namespace podrun
+}  // namespace podrun::remote

@@ -9,7 +9,7 @@
 #include "support/run_shell.hpp"
 #include "support/usage_error.hpp"
 
-namespace podrun {
+namespace podrun::remote {
 
 void PrintTo(const Variable& variable, std::ostream* out) { *out << variable.name << '=' << variable.value; }
 
@@ -189,4 +189,4 @@ TEST_P(EnvFileIn, ReadsWhatItTakesAsTheShellDoes) {
 }
 
 }  // namespace
-}  // namespace podrun
+}  // namespace podrun::remote

@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-namespace podrun {
+namespace podrun::remote {
 namespace {
 
 using Texts = std::vector<std::string>;
@@ -119,4 +119,4 @@ TEST(ExitLineReader, ChangesNoByteOfAnyOutputInAnyPieces) {
 }
 
 }  // namespace
-}  // namespace podrun
+}  // namespace podrun::remote

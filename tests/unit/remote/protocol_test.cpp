@@ -5,9 +5,9 @@
 
 #include <gtest/gtest.h>
 
-#include "podrun/remote/scripts.hpp"
+#include "podrun/report/failure_words.hpp"
 
-namespace podrun {
+namespace podrun::remote {
 namespace {
 
 using std::chrono::seconds;
@@ -142,8 +142,8 @@ TEST(HelloReader, LosesNoByteOfNoiseThatLooksLikeAHello) {
 std::string too_long(const Texts& pieces) {
   try {
     read(pieces);
-  } catch (const HostError& error) {
-    return error.failure().stage + ": " + error.failure().what;
+  } catch (const link::HostError& error) {
+    return report::describe(error.failure());
   }
   return "no error";
 }
@@ -168,16 +168,19 @@ TEST(SupervisorProgram, HasTheArgumentsOfTheScript) {
   Supervision supervision{.mark = "id.7.", .directory = "~/a b"};
   EXPECT_EQ(arguments(supervision), (Texts{"nonce", "id.7.", "10", "20", "7", "~/a b", ""}));
   supervision.run_directory = RunDirectory::yes;
-  EXPECT_EQ(arguments(supervision).back(), "d");
+  EXPECT_EQ(arguments(supervision).back(), "directory");
   supervision.input = StandardInput::fed;
-  EXPECT_EQ(arguments(supervision).back(), "di");
+  EXPECT_EQ(arguments(supervision).back(), "directory input");
   supervision.run_directory = RunDirectory::no;
-  EXPECT_EQ(arguments(supervision).back(), "di");
-  EXPECT_EQ(supervisor_program(supervision, "n").privilege, Privilege::user);
-  supervision.privilege = Privilege::root;
-  EXPECT_EQ(supervisor_program(supervision, "n").privilege, Privilege::root);
-  EXPECT_EQ(feeder_program("p", supervision, "n").privilege, Privilege::root);
-  EXPECT_EQ(holders_program(supervision, "n").privilege, Privilege::root);
+  EXPECT_EQ(arguments(supervision).back(), "directory input");
+  supervision.exit_status = ExitStatus::in_output;
+  supervision.clean_up = CleanUp::yes;
+  EXPECT_EQ(arguments(supervision).back(), "directory input exit-line clean-up");
+  EXPECT_EQ(supervisor_program(supervision, "n").privilege, link::Privilege::user);
+  supervision.privilege = link::Privilege::root;
+  EXPECT_EQ(supervisor_program(supervision, "n").privilege, link::Privilege::root);
+  EXPECT_EQ(feeder_program("p", supervision, "n").privilege, link::Privilege::root);
+  EXPECT_EQ(holders_program(supervision, "n").privilege, link::Privilege::root);
 }
 
 TEST(SupervisorProgram, CutsTheOrphanTimeoutIntoTicks) {
@@ -210,28 +213,26 @@ TEST(SupervisorProgram, NeverGivesUpBeforeTheOrphanTimeoutNorTwoTicksLater) {
 TEST(SupervisorProgram, IsOneLineOfPlainText) {
   const Supervision plain{.mark = "m"};
   const Supervision clean_up{.mark = "m", .clean_up = CleanUp::yes};
-  for (const Program& program : {supervisor_program(plain, "n"), supervisor_program(clean_up, "n"),
-                                 feeder_program("p", plain, "n"), holders_program(plain, "n")}) {
+  for (const link::Program& program : {supervisor_program(plain, "n"), supervisor_program(clean_up, "n"),
+                                       feeder_program("p", plain, "n"), holders_program(plain, "n")}) {
     for (const char c : program.script.bytes()) EXPECT_TRUE(c >= ' ' && c <= '~') << static_cast<int>(c);
     EXPECT_LT(program.script.size(), 20U * 1024) << "a shell may read it byte by byte";
   }
 }
 
 TEST(SupervisorProgram, CleansUpOnlyWhenToldTo) {
-  const Program working = supervisor_program({.mark = "m"}, "n");
+  const link::Program working = supervisor_program({.mark = "m"}, "n");
   const std::string plain(working.script.bytes());
-  const Program cleaning = supervisor_program({.mark = "m", .clean_up = CleanUp::yes}, "n");
+  const link::Program cleaning = supervisor_program({.mark = "m", .clean_up = CleanUp::yes}, "n");
   const std::string clean_up(cleaning.script.bytes());
   EXPECT_EQ(plain.find("libtpu"), std::string::npos);
   EXPECT_NE(clean_up.find("libtpu"), std::string::npos);
-  EXPECT_LT(clean_up.find("libtpu"), clean_up.find(" ready ${SSH_CONNECTION"));
-  for (const std::string& script : {plain, clean_up})
-    EXPECT_EQ(script.find('#' + std::string("cleanup")), std::string::npos);
+  EXPECT_LT(clean_up.find("; then podrun_clean_up;"), clean_up.find("podrun_main_shell |"));
 }
 
 TEST(SupervisorProgram, StartsNothingForTheRestOfACommand) {
   Supervision rest{.mark = "m", .run_directory = RunDirectory::yes, .subject = Supervise::rest};
-  EXPECT_EQ(arguments(rest).back(), "r");
+  EXPECT_EQ(arguments(rest).back(), "rest");
 }
 
 TEST(HelperPrograms, HaveTheArgumentsOfTheirScripts) {
@@ -268,22 +269,16 @@ TEST(Holders, AreAtMostAFew) {
     text += std::to_string(pid) + " (sleep)\n";
     if (pid > 8) continue;
     first.push_back({std::to_string(pid), "sleep"});
-    EXPECT_EQ(parse_holders(text), (podrun::Holders{first, 0}));
+    EXPECT_EQ(parse_holders(text), (Holders{first, 0}));
   }
-  EXPECT_EQ(parse_holders(text), (podrun::Holders{first, 992}));
+  EXPECT_EQ(parse_holders(text), (Holders{first, 992}));
   EXPECT_EQ(named_in("7 (" + std::string(1000, 'x') + ")\n"), Named()) << "no name is that long";
-}
-
-TEST(OneLine, DropsCommentsAndJoinsByABlank) {
-  EXPECT_EQ(to_one_line("# c\na;\n\n  b # not;\n   # c\nc"), "a; b # not; c");
-  EXPECT_EQ(to_one_line(""), "");
-  EXPECT_EQ(to_one_line("\n#"), "");
 }
 
 std::string refusal_of(const std::string& word, const std::string& rest) {
   const auto failure = refusal({.word = word, .client_address = "", .server_address = "", .rest = rest},
                                {.mark = "m", .directory = "~/src"});
-  return failure ? failure->stage + ": " + failure->what : "none";
+  return failure ? report::describe(*failure) : "none";
 }
 
 TEST(Refusal, IsAStageAndWhatHappened) {
@@ -299,4 +294,4 @@ TEST(Refusal, IsAStageAndWhatHappened) {
 }
 
 }  // namespace
-}  // namespace podrun
+}  // namespace podrun::remote

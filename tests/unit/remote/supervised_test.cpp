@@ -7,12 +7,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "podrun/report/failure_words.hpp"
+
 #include "support/fake_connector.hpp"
 #include "support/run_coroutine.hpp"
 #include "support/shell_link.hpp"
 #include "support/stream_reader.hpp"
 
-namespace podrun {
+namespace podrun::remote {
 namespace {
 
 using test::run_coroutine;
@@ -28,12 +30,12 @@ class SupervisedTest : public testing::Test {
       link->before = before;
       Supervised supervised(executor, *link, host_.supervision());
       try {
-        co_await supervised.prepare(files, [&](Received noise) -> asio::awaitable<void> {
+        co_await supervised.prepare(files, [&](link::Received noise) -> asio::awaitable<void> {
           (noise.stream == StreamId::out ? noise_ : noise_err_) += noise.bytes.bytes();
           co_return;
         });
-      } catch (const HostError& error) {
-        co_return error.failure().stage + ": " + error.failure().what;
+      } catch (const link::HostError& error) {
+        co_return report::describe(error.failure());
       }
       supervised.go("", Chunk(std::string("set -- /bin/echo out")));
       Reader reader(supervised);
@@ -82,7 +84,7 @@ TEST_F(SupervisedTest, IsStoppedWithAFailure) {
     supervised.go("", Chunk(std::string("set -- sh -c 'echo ready; exec sleep 1000'")));
     Reader reader(supervised);
     co_await reader.until("ready\n");
-    asio::post(executor, [&] { supervised.stop({"running", "too long"}); });
+    asio::post(executor, [&] { supervised.stop({link::Stage::running, link::Cause::other, "too long"}); });
     co_await reader.to_end();
     co_return reader.end();
   });
@@ -137,11 +139,13 @@ TEST(Supervised, TakesTheStatusOfTheWayInWhereTheCommandsIsMissing) {
       co_return reader.out() + reader.end();
     });
   };
-  EXPECT_EQ(end_with({test::out("out~"), Exited{9}, Closed{}}), "out~exit 9, closed");
-  EXPECT_EQ(end_with({test::out("out~"), Exited{0}, Closed{}}),
-            "out~: the connection ended without an exit status");
-  EXPECT_EQ(end_with({test::out("out~"), Failure{"connection", "reset"}}), "out~connection: reset");
+  EXPECT_EQ(end_with({test::out("out~"), link::Exited{9}, link::Closed{}}), "out~exit 9, closed");
+  EXPECT_EQ(end_with({test::out("out~"), link::Exited{0}, link::Closed{}}),
+            "out~the connection ended without an exit status");
+  EXPECT_EQ(
+      end_with({test::out("out~"), link::Failure{link::Stage::connection, link::Cause::reset, "reset"}}),
+      "out~connection: reset");
 }
 
 }  // namespace
-}  // namespace podrun
+}  // namespace podrun::remote

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How the script ends what it started. These take seconds, so each runs under all shells at once.
 #include <algorithm>
+#include <csignal>
 #include <memory>
 #include <set>
 #include <stdexcept>
@@ -14,13 +15,14 @@
 
 #include "podrun/base/shell_quote.hpp"
 #include "podrun/remote/supervised.hpp"
+#include "podrun/report/failure_words.hpp"
 
 #include "support/child.hpp"
 #include "support/run_coroutine.hpp"
 #include "support/shell_link.hpp"
 #include "support/stream_reader.hpp"
 
-namespace podrun {
+namespace podrun::remote {
 namespace {
 
 using std::chrono::seconds;
@@ -178,13 +180,13 @@ asio::awaitable<void> leave_before_the_hello(asio::any_io_executor executor, Tes
   run.link->before = "sleep 0.5; ";
   const auto leave = [&]() -> asio::awaitable<void> {
     EXPECT_TRUE(co_await eventually(executor, [&] { return !host.processes().empty(); }));
-    run.supervised.stop({"", "left"});
+    run.supervised.stop({link::Stage::none, link::Cause::other, "left"});
   };
   bool refused = false;
   asio::co_spawn(executor, leave(), asio::detached);
   try {
     co_await run.supervised.prepare({}, test::drop);
-  } catch (const HostError&) {
+  } catch (const link::HostError&) {
     refused = true;
   }
   EXPECT_TRUE(refused);
@@ -228,8 +230,8 @@ asio::awaitable<void> refuse(asio::any_io_executor executor, TestHost& host) {
   std::string what = "ready";
   try {
     co_await run.supervised.prepare({}, test::drop);
-  } catch (const HostError& error) {
-    what = error.failure().what;
+  } catch (const link::HostError& error) {
+    what = report::reason(error.failure());
   }
   EXPECT_TRUE(what.ends_with("libtpu_lockfile cannot be removed")) << what;
 }
@@ -338,6 +340,32 @@ asio::awaitable<void> end_what_is_left(asio::any_io_executor executor, TestHost&
 
 TEST(SupervisorEnd, ComesForWhatACommandLeftToo) { play(end_what_is_left); }
 
+/// What a command left stays while podrun is heard or has asked for patience, and no longer.
+asio::awaitable<void> be_silent_after_the_command(asio::any_io_executor executor, TestHost& host) {
+  host.supervision().orphan_timeout = seconds(1);
+  Run run(executor, host);
+  co_await run.start("sh -c '" + std::string(kCounter) + "' & exit 3");
+  co_await run.reader.until_exit();
+  asio::co_spawn(executor, run.supervised.supervise_rest(test::drop), asio::detached);
+  for (int count = 1; count <= 30; ++count) {
+    co_await run.reader.until(fmt::format("{}\n", count));
+    run.supervised.heartbeat();
+  }
+  run.supervised.hold();
+  co_await run.reader.until("\n61\n");
+  run.supervised.heartbeat();
+  co_await run.reader.to_end();
+  EXPECT_EQ(run.reader.end(), "exit 3, closed") << host.shell().name;
+  EXPECT_EQ(run.reader.out().find("\n200\n"), std::string::npos)
+      << host.shell().name << " went on in silence";
+}
+
+TEST(SupervisorEnd, ComesAfterSilenceForWhatACommandLeftToo) {
+  void (*const before)(int) = std::signal(SIGPIPE, SIG_IGN);  // as main does: the first supervisor has ended
+  play(be_silent_after_the_command);
+  (void)std::signal(SIGPIPE, before);
+}
+
 asio::awaitable<void> abandon(asio::any_io_executor executor, TestHost& host) {
   host.supervision().input = StandardInput::fed;
   Run run(executor, host);
@@ -373,14 +401,14 @@ asio::awaitable<void> go_with_a_megabyte(asio::any_io_executor executor, TestHos
 
 TEST(Supervisor, TakesAGoOfAMegabyte) { play(go_with_a_megabyte); }
 
-asio::awaitable<void> beat_a_thousand_times(asio::any_io_executor executor, TestHost& host) {
+asio::awaitable<void> beat_often(asio::any_io_executor executor, TestHost& host) {
   Run run(executor, host);
   co_await run.start("echo ready; until [ -e ~/done ]; do sleep 0.1; done");
   co_await run.reader.until("ready\n");
-  for (int i = 0; i < 1000; ++i) {
+  for (int i = 0; i < 250; ++i) {
     run.supervised.heartbeat();
     run.supervised.signal("WINCH");  // what nobody minds, and behind each one the heartbeat is written
-    if (i % 100 == 0) co_await asio::post(executor, asio::use_awaitable);
+    if (i % 25 == 0) co_await asio::post(executor, asio::use_awaitable);
   }
   run.supervised.signal("CONT");
   EXPECT_TRUE(co_await eventually(executor, [&] { return host.processes().size() <= 8; }))
@@ -390,7 +418,7 @@ asio::awaitable<void> beat_a_thousand_times(asio::any_io_executor executor, Test
   EXPECT_EQ(run.reader.end(), "exit 0, closed") << host.shell().name;
 }
 
-TEST(Supervisor, PilesNothingUpOverManyHeartbeats) { play(beat_a_thousand_times); }
+TEST(Supervisor, PilesNothingUpOverManyHeartbeats) { play(beat_often); }
 
 }  // namespace
-}  // namespace podrun
+}  // namespace podrun::remote

@@ -15,12 +15,13 @@
 
 #include "podrun/base/shell_quote.hpp"
 #include "podrun/remote/supervised.hpp"
+#include "podrun/report/failure_words.hpp"
 
 #include "support/run_coroutine.hpp"
 #include "support/shell_link.hpp"
 #include "support/stream_reader.hpp"
 
-namespace podrun {
+namespace podrun::remote {
 namespace {
 
 using test::eventually;
@@ -70,8 +71,8 @@ class Supervisor : public testing::TestWithParam<test::Shell> {
       Supervised supervised(executor, *link, host_.supervision());
       try {
         co_await supervised.prepare({}, test::drop);
-      } catch (const HostError& error) {
-        co_return error.failure().stage + ": " + error.failure().what;
+      } catch (const link::HostError& error) {
+        co_return report::describe(error.failure());
       }
       co_return "ready";
     });
@@ -107,7 +108,7 @@ TEST_P(Supervisor, TellsTheStatusInTheOutputAndExitsWithZero) {
     Supervision supervision = host_.supervision();
     supervision.exit_status = ExitStatus::in_output;
     const auto stream = co_await link->exec(supervisor_program(supervision, "n", sh(command)));
-    test::StreamReader<Stream> reader(*stream);
+    test::StreamReader<link::Stream> reader(*stream);
     co_await reader.to_end();
     EXPECT_EQ(reader.end(), "exit 0, closed");
     EXPECT_EQ(reader.out(), "\npodrun1 n ready - - - - \nout~podrun1 n exit 42\nlate\n");
@@ -134,7 +135,7 @@ TEST_P(Supervisor, ExitsWithZeroWhenNothingWasStarted) {
       supervision.directory = directory;
       const auto stream = co_await link->exec(supervisor_program(supervision, "n"));
       stream->close_write();
-      test::StreamReader<Stream> reader(*stream);
+      test::StreamReader<link::Stream> reader(*stream);
       co_await reader.to_end();
       EXPECT_EQ(reader.end(), "exit 0, closed");
     }
@@ -183,7 +184,7 @@ TEST_P(Supervisor, FeedsStandardInput) {
     const auto link = host_.link(executor);
     Supervised supervised(executor, *link, host_.supervision());
     co_await supervised.prepare({}, test::drop);
-    const std::shared_ptr<Stream> stream = co_await supervised.open_input();
+    const std::shared_ptr<link::Stream> stream = co_await supervised.open_input();
     supervised.go("", Chunk(std::string("set -- /bin/cat")));
     Reader reader(supervised);
     const auto feed = [&]() -> asio::awaitable<void> {
@@ -289,7 +290,7 @@ TEST_P(Supervisor, StartsNothingOfAGoThatIsCut) {
         run_coroutine([&](asio::any_io_executor executor) -> asio::awaitable<std::string> {
           const auto link = host_.link(executor);
           const auto stream = co_await link->exec(supervisor_program(host_.supervision(), "n"));
-          test::StreamReader<Stream> reader(*stream);
+          test::StreamReader<link::Stream> reader(*stream);
           co_await reader.until("podrun1 n ready - - - - \n");
           co_await stream->write(Chunk("\n" + go.substr(0, size)));
           stream->close_write();
@@ -353,4 +354,4 @@ TEST_P(Supervisor, NamesWhatHoldsTheOutput) {
 }
 
 }  // namespace
-}  // namespace podrun
+}  // namespace podrun::remote

@@ -12,7 +12,7 @@
 
 #include "unit/run/fan_out_fixture.hpp"
 
-namespace podrun {
+namespace podrun::run {
 namespace {
 
 using namespace std::chrono_literals;
@@ -32,26 +32,26 @@ class FanOutEnd : public FanOutTest {
 
 TEST_F(FanOutEnd, PassesTheFirstInterruptToEveryCommand) {
   start(2);
-  hosts_[0].supervisor->say(StreamEvents{Exited{0}, Closed{}});
+  hosts_[0].supervisor->say(StreamEvents{link::Exited{0}, link::Closed{}});
   run_what_is_due();
   interrupt(SIGINT);
   EXPECT_EQ(told(0), "go") << "it has ended";
   EXPECT_EQ(told(1), "go, sig INT");
-  hosts_[1].supervisor->say(StreamEvents{Exited{130}, Closed{}});
+  hosts_[1].supervisor->say(StreamEvents{link::Exited{130}, link::Closed{}});
   EXPECT_EQ(finish(), "ok, exit 130 (SIGINT)");
   EXPECT_EQ(status(), 130);
 }
 
 TEST_F(FanOutEnd, PassesAQuitOnAndSaysSo) {
   start(3);
-  hosts_[0].supervisor->say(StreamEvents{Exited{0}, Closed{}});
+  hosts_[0].supervisor->say(StreamEvents{link::Exited{0}, link::Closed{}});
   run_what_is_due();
   interrupt(SIGQUIT);
   EXPECT_EQ(told(0), "go");
   EXPECT_EQ(told(1), "go, sig QUIT");
   EXPECT_EQ(told(2), "go, sig QUIT");
-  hosts_[1].supervisor->say(StreamEvents{Exited{131}, Closed{}});
-  hosts_[2].supervisor->say(StreamEvents{Exited{0}, Closed{}});
+  hosts_[1].supervisor->say(StreamEvents{link::Exited{131}, link::Closed{}});
+  hosts_[2].supervisor->say(StreamEvents{link::Exited{0}, link::Closed{}});
   EXPECT_EQ(finish(), "ok, exit 131 (SIGQUIT), ok");
   EXPECT_EQ(status(), 131);
   EXPECT_EQ(said(), "podrun: passed QUIT on to 2 hosts\n");
@@ -99,7 +99,8 @@ TEST_F(FanOutEnd, CancelsBeforeTheStart) {
   begin();
   interrupt(SIGINT);
   EXPECT_EQ(finish(), "not started, not started, not started");
-  EXPECT_EQ(hosts_[0].stopped, (Failure{"", "cancelled"})) << "it knows its stage itself";
+  EXPECT_EQ(hosts_[0].stopped, (link::Failure{link::Stage::none, link::Cause::cancelled}))
+      << "it knows its stage itself";
   for (const std::size_t host : {1U, 2U}) {
     EXPECT_EQ(told(host), "");
     EXPECT_TRUE(hosts_[host].supervisor->stopped());
@@ -142,7 +143,7 @@ TEST_F(FanOutEarly, TakesItForNotStartedWhereItWaitsForItsFiles) {
 TEST_F(FanOutEnd, EndsTheOthersAtTheFirstFailure) {
   set_up(2);
   plan_.limits.on_failure = OnFailure::end_others;
-  hosts_[0].answers["go"] = {Exited{7}, Closed{}};
+  hosts_[0].answers["go"] = {link::Exited{7}, link::Closed{}};
   hosts_[1].answers["go"] = {};
   EXPECT_EQ(run(), "exit 7, ended by podrun");
   EXPECT_EQ(told(1), "go, end of input");
@@ -161,19 +162,19 @@ TEST_F(FanOutEnd, TimesOutACommand) {
 
 TEST_F(FanOutEnd, GoesOnWhileWhatTheCommandLeftHasItsOutputOpen) {
   set_up(2);
-  hosts_[0].answers["go"] = {Exited{5}};
+  hosts_[0].answers["go"] = {link::Exited{5}};
   hosts_[0].holders = "7 (sleep)\n8 (\x1b[2J)\n";
-  hosts_[1].answers["go"] = {Exited{0}};
+  hosts_[1].answers["go"] = {link::Exited{0}};
   hosts_[1].holders = "9 (python3)\n";
   begin();
   ASSERT_TRUE(run_until([this] {
     return fan_out_->policy().state(0) == RunPolicy::State::lingering &&
            fan_out_->policy().state(1) == RunPolicy::State::lingering;
   })) << "after two seconds";
-  hosts_[1].supervisor->say(Closed{});
+  hosts_[1].supervisor->say(link::Closed{});
   context_->restart();
   context_->run_for(1100ms);  // in which others would join it
-  hosts_[0].supervisor->say(StreamEvents{out("late\n"), Closed{}});
+  hosts_[0].supervisor->say(StreamEvents{out("late\n"), link::Closed{}});
   EXPECT_EQ(finish(), "exit 5, ok");
   EXPECT_EQ(lines(), std::vector<std::string>{"0 out: late"});
   EXPECT_EQ(
@@ -184,7 +185,7 @@ TEST_F(FanOutEnd, GoesOnWhileWhatTheCommandLeftHasItsOutputOpen) {
 
 TEST_F(FanOutEnd, SignalsWhatTheCommandLeft) {
   set_up(1);
-  hosts_[0].answers["go"] = {Exited{0}};
+  hosts_[0].answers["go"] = {link::Exited{0}};
   hosts_[0].holders = "7 (sleep)\n";
   hosts_[0].rest_answers["end of input"] = {};
   begin();
@@ -195,11 +196,11 @@ TEST_F(FanOutEnd, SignalsWhatTheCommandLeft) {
   interrupt(SIGINT);
   EXPECT_EQ(told_rest(), "sig INT, end of input");
   EXPECT_EQ(fan_out_->status().hosts[0].state, RunPolicy::State::ending);
-  hosts_[0].supervisor->say(Closed{});
+  hosts_[0].supervisor->say(link::Closed{});
   run_what_is_due();
   EXPECT_FALSE(done_) << "more may be left than what had the output open";
   hosts_[0].rest->say(
-      StreamEvents{test::err("podrun: left behind: pid 9 (x) of root\n"), Exited{0}, Closed{}});
+      StreamEvents{test::err("podrun: left behind: pid 9 (x) of root\n"), link::Exited{0}, link::Closed{}});
   EXPECT_EQ(finish(), "ok");
   EXPECT_EQ(told(0), "go");
   EXPECT_EQ(status(), 130);
@@ -208,19 +209,19 @@ TEST_F(FanOutEnd, SignalsWhatTheCommandLeft) {
 
 TEST_F(FanOutEnd, EndsWhatTheCommandLeftAfterAnInterruptThatClosedItsOutput) {
   set_up(1);
-  hosts_[0].answers["go"] = {Exited{0}};
+  hosts_[0].answers["go"] = {link::Exited{0}};
   hosts_[0].holders = "7 (sleep)\n";
   begin();
   interrupt(SIGINT);
   ASSERT_TRUE(hosts_[0].rest);
-  hosts_[0].supervisor->say(Closed{});
+  hosts_[0].supervisor->say(link::Closed{});
   EXPECT_EQ(finish(), "ok");
   EXPECT_EQ(hosts_[0].rest->told(), (std::vector<std::string>{"sig INT", "end of input"}));
 }
 
 TEST_F(FanOutEnd, LetsGoOfWhatIsStuckAtTheSecondInterrupt) {
   set_up(1);
-  hosts_[0].answers["go"] = {Exited{0}};
+  hosts_[0].answers["go"] = {link::Exited{0}};
   hosts_[0].holders = "7 (cat) 12\n";
   begin();
   interrupt(SIGINT);
@@ -230,37 +231,39 @@ TEST_F(FanOutEnd, LetsGoOfWhatIsStuckAtTheSecondInterrupt) {
   EXPECT_FALSE(hosts_[0].rest);
   EXPECT_EQ(said(),
             "podrun: waiting for the rest of the output of 1 host (again: end what is left)\n"
-            "podrun: [0] the command has ended, but pid 7 (cat) holds its output open: let go\n");
+            "podrun: [0] command ended; pid 7 (cat) still has its output open, not waiting for it\n");
+  EXPECT_EQ(open_outputs_, std::vector<std::string>{"0: pid 7 (cat)"});
 }
 
 TEST_F(FanOutEnd, LetsGoThoughTheHostNamesNobody) {
   set_up(1);
-  hosts_[0].answers["go"] = {Exited{0}};
+  hosts_[0].answers["go"] = {link::Exited{0}};
   hosts_[0].names_holders = false;
   begin();
   interrupt(SIGTERM);
   EXPECT_FALSE(done_);
   EXPECT_EQ(finish(), "ok") << "not for ever: after five seconds";
-  EXPECT_EQ(said(), "podrun: [0] the command has ended, but something holds its output open: let go\n");
+  EXPECT_EQ(said(), "podrun: [0] command ended; something still has its output open, not waiting for it\n");
+  EXPECT_EQ(open_outputs_, std::vector<std::string>{"0: "});
 }
 
 TEST_F(FanOutEnd, AwaitsTheOutputOfAHostThatDoesNotAnswer) {
   set_up(1);
-  hosts_[0].answers["go"] = {Exited{0}};
+  hosts_[0].answers["go"] = {link::Exited{0}};
   hosts_[0].runs_helpers = false;
   begin();
   interrupt(SIGINT);
   context_->restart();
   context_->run_for(6s);
   ASSERT_FALSE(done_);
-  hosts_[0].supervisor->say(StreamEvents{out("late\n"), Closed{}});
+  hosts_[0].supervisor->say(StreamEvents{out("late\n"), link::Closed{}});
   EXPECT_EQ(finish(), "ok");
   EXPECT_EQ(lines(), std::vector<std::string>{"0 out: late"});
 }
 
 TEST_F(FanOutEnd, LetsGoOfAHostThatDoesNotAnswerAtTheSecondInterrupt) {
   set_up(1);
-  hosts_[0].answers["go"] = {Exited{0}};
+  hosts_[0].answers["go"] = {link::Exited{0}};
   hosts_[0].runs_helpers = false;
   begin();
   interrupt(SIGINT);
@@ -268,12 +271,12 @@ TEST_F(FanOutEnd, LetsGoOfAHostThatDoesNotAnswerAtTheSecondInterrupt) {
   interrupt(SIGINT);
   EXPECT_EQ(finish(), "ok");
   EXPECT_THAT(said(),
-              testing::EndsWith("podrun: [0] the command has ended, but its host does not answer: let go\n"));
+              testing::EndsWith("podrun: [0] command ended; its host does not answer, not waiting for it\n"));
 }
 
 TEST_F(FanOutEnd, EndsWhatTheCommandLeftAtASecondInterruptBeforeItIsNamed) {
   set_up(1);
-  hosts_[0].answers["go"] = {Exited{0}};
+  hosts_[0].answers["go"] = {link::Exited{0}};
   hosts_[0].holders = "7 (sleep)\n";
   hosts_[0].names_holders = false;
   begin();
@@ -282,22 +285,22 @@ TEST_F(FanOutEnd, EndsWhatTheCommandLeftAtASecondInterruptBeforeItIsNamed) {
   EXPECT_FALSE(done_);
   ASSERT_TRUE(hosts_[0].asked);
   hosts_[0].asked->greet("ready - - - - ", "", hosts_[0].holders);
-  hosts_[0].asked->say({Exited{0}, Closed{}});
+  hosts_[0].asked->say({link::Exited{0}, link::Closed{}});
   run_what_is_due();
   ASSERT_TRUE(hosts_[0].rest);
   EXPECT_THAT(hosts_[0].rest->told(), testing::Contains("end of input"));
-  hosts_[0].rest->say(StreamEvents{Exited{0}, Closed{}});
-  hosts_[0].supervisor->say(Closed{});
+  hosts_[0].rest->say(StreamEvents{link::Exited{0}, link::Closed{}});
+  hosts_[0].supervisor->say(link::Closed{});
   finish();
 }
 
 TEST_F(FanOutEnd, WaitsForOutputThatIsStillOnItsWay) {
   set_up(1);
-  hosts_[0].answers["go"] = {Exited{0}, out("first\n")};
+  hosts_[0].answers["go"] = {link::Exited{0}, out("first\n")};
   begin();
   interrupt(SIGINT);  // instead of two seconds
   EXPECT_FALSE(done_);
-  hosts_[0].supervisor->say(StreamEvents{out("last\n"), Closed{}});
+  hosts_[0].supervisor->say(StreamEvents{out("last\n"), link::Closed{}});
   EXPECT_EQ(finish(), "ok");
   EXPECT_EQ(lines(), (std::vector<std::string>{"0 out: first", "0 out: last"}));
   EXPECT_EQ(said(), "podrun: waiting for the rest of the output of 1 host (again: end what is left)\n");
@@ -305,78 +308,78 @@ TEST_F(FanOutEnd, WaitsForOutputThatIsStillOnItsWay) {
 
 using Answer = OutputHolders::Answer;
 
-TEST(LateOutput, IsAwaitedForSomeLooksWhereNobodyHoldsIt) {
-  LateOutput late;
+TEST(TrailingOutput, IsAwaitedForSomeLooksWhereNobodyHoldsIt) {
+  TrailingOutput output;
   for (int look = 1; look <= 5; ++look) {
-    late.add(1);
-    EXPECT_TRUE(late.is_awaited(Answer::nobody, false));
+    output.add(1);
+    EXPECT_TRUE(output.is_awaited(Answer::nobody, false));
   }
-  late.add(1);
-  EXPECT_FALSE(late.is_awaited(Answer::nobody, false)) << "a child prints that the host does not see";
+  output.add(1);
+  EXPECT_FALSE(output.is_awaited(Answer::nobody, false)) << "a child prints that the host does not see";
 }
 
-TEST(LateOutput, IsLetGoWhereNothingComes) {
-  LateOutput late;
-  late.add(1);
-  EXPECT_TRUE(late.is_awaited(Answer::nobody, false));
-  EXPECT_FALSE(late.is_awaited(Answer::nobody, false));
+TEST(TrailingOutput, IsLetGoWhereNothingComes) {
+  TrailingOutput output;
+  output.add(1);
+  EXPECT_TRUE(output.is_awaited(Answer::nobody, false));
+  EXPECT_FALSE(output.is_awaited(Answer::nobody, false));
 }
 
-TEST(LateOutput, IsAwaitedWhileMuchComes) {
-  LateOutput late;
-  late.add((32 << 10) - 1);
-  EXPECT_FALSE(late.is_awaited(Answer::somebody, false)) << "a child that prints now and then";
-  late.add(32 << 10);
-  EXPECT_TRUE(late.is_awaited(Answer::somebody, false));
+TEST(TrailingOutput, IsAwaitedWhileMuchComes) {
+  TrailingOutput output;
+  output.add((32 << 10) - 1);
+  EXPECT_FALSE(output.is_awaited(Answer::somebody, false)) << "a child that prints now and then";
+  output.add(32 << 10);
+  EXPECT_TRUE(output.is_awaited(Answer::somebody, false));
 }
 
-TEST(LateOutput, IsLetGoWhenMoreHasComeThanCanBeOnItsWay) {
-  LateOutput late;
-  late.add(4 << 20);
-  EXPECT_TRUE(late.is_awaited(Answer::somebody, false));
-  late.add(1);
-  EXPECT_FALSE(late.is_awaited(Answer::somebody, true)) << "a child that floods a slow reader";
-  EXPECT_FALSE(late.is_awaited(Answer::none, false));
+TEST(TrailingOutput, IsLetGoWhenMoreHasComeThanCanBeOnItsWay) {
+  TrailingOutput output;
+  output.add(4 << 20);
+  EXPECT_TRUE(output.is_awaited(Answer::somebody, false));
+  output.add(1);
+  EXPECT_FALSE(output.is_awaited(Answer::somebody, true)) << "a child that floods a slow reader";
+  EXPECT_FALSE(output.is_awaited(Answer::none, false));
 }
 
-TEST(LateOutput, IsAwaitedWhileWeHoldItBack) {
-  LateOutput late;
-  for (int look = 0; look < 100; ++look) EXPECT_TRUE(late.is_awaited(Answer::somebody, true));
+TEST(TrailingOutput, IsAwaitedWhileWeHoldItBack) {
+  TrailingOutput output;
+  for (int look = 0; look < 100; ++look) EXPECT_TRUE(output.is_awaited(Answer::somebody, true));
 }
 
-TEST(LateOutput, IsAwaitedForAMinuteWithoutAnAnswer) {
-  LateOutput late;
-  for (int look = 1; look <= 8; ++look) EXPECT_TRUE(late.is_awaited(Answer::none, false));
-  EXPECT_FALSE(late.is_awaited(Answer::none, false));
+TEST(TrailingOutput, IsAwaitedForAMinuteWithoutAnAnswer) {
+  TrailingOutput output;
+  for (int look = 1; look <= 8; ++look) EXPECT_TRUE(output.is_awaited(Answer::none, false));
+  EXPECT_FALSE(output.is_awaited(Answer::none, false));
 }
 
-using Fate = LateOutput::Fate;
+using Fate = TrailingOutput::Fate;
 
-TEST(LateOutput, LingersWhileProcessesHoldItThatCanBeSignalled) {
-  LateOutput late;
-  EXPECT_EQ(late.decide(Answer::somebody, {{{"7", "sh"}}}, false), Fate::lingers);
-  EXPECT_EQ(late.decide(Answer::somebody, {{{"7", "sh", "3"}, {"8", "sh"}}}, false), Fate::lingers);
-  EXPECT_EQ(late.decide(Answer::none, {}, false), Fate::lingers) << "the host is busy";
-  EXPECT_EQ(late.decide(Answer::somebody, {}, false), Fate::lingers) << "it cannot start a program now";
-  EXPECT_EQ(late.decide(Answer::nobody, {}, false), Fate::let_go) << "what holds it now cannot be seen";
+TEST(TrailingOutput, LingersWhileProcessesHoldItThatCanBeSignalled) {
+  TrailingOutput output;
+  EXPECT_EQ(output.decide(Answer::somebody, {{{"7", "sh"}}}, false), Fate::lingers);
+  EXPECT_EQ(output.decide(Answer::somebody, {{{"7", "sh", "3"}, {"8", "sh"}}}, false), Fate::lingers);
+  EXPECT_EQ(output.decide(Answer::none, {}, false), Fate::lingers) << "the host is busy";
+  EXPECT_EQ(output.decide(Answer::somebody, {}, false), Fate::lingers) << "it cannot start a program now";
+  EXPECT_EQ(output.decide(Answer::nobody, {}, false), Fate::let_go) << "what holds it now cannot be seen";
 }
 
-TEST(LateOutput, IsLetGoWhereAllThatHoldsItIsStuck) {
-  LateOutput late;
-  const Holders stuck = {{{"7", "cat", "3"}, {"8", "cat", "4"}}};
+TEST(TrailingOutput, IsLetGoWhereAllThatHoldsItIsStuck) {
+  TrailingOutput output;
+  const remote::Holders stuck = {{{"7", "cat", "3"}, {"8", "cat", "4"}}};
   for (int look = 1; look <= 4; ++look)
-    EXPECT_EQ(late.decide(Answer::somebody, stuck, false), Fate::looked_at_again);
-  const Holders moved = {{{"7", "cat", "3"}, {"8", "cat", "5"}}};
+    EXPECT_EQ(output.decide(Answer::somebody, stuck, false), Fate::looked_at_again);
+  const remote::Holders moved = {{{"7", "cat", "3"}, {"8", "cat", "5"}}};
   for (int look = 1; look <= 4; ++look)
-    EXPECT_EQ(late.decide(Answer::somebody, moved, false), Fate::looked_at_again) << "it reads, slowly";
-  EXPECT_EQ(late.decide(Answer::somebody, moved, false), Fate::let_go);
+    EXPECT_EQ(output.decide(Answer::somebody, moved, false), Fate::looked_at_again) << "it reads, slowly";
+  EXPECT_EQ(output.decide(Answer::somebody, moved, false), Fate::let_go);
 }
 
-TEST(LateOutput, IsNoMoreThanAwaitedWhereNobodyIsSeen) {
-  LateOutput late;
-  late.add(1);
-  EXPECT_EQ(late.decide(Answer::nobody, {}, false), Fate::looked_at_again);
-  EXPECT_EQ(late.decide(Answer::nobody, {}, false), Fate::let_go);
+TEST(TrailingOutput, IsNoMoreThanAwaitedWhereNobodyIsSeen) {
+  TrailingOutput output;
+  output.add(1);
+  EXPECT_EQ(output.decide(Answer::nobody, {}, false), Fate::looked_at_again);
+  EXPECT_EQ(output.decide(Answer::nobody, {}, false), Fate::let_go);
 }
 
 TEST_F(FanOutEnd, TellsTheHostsToWaitWhileItIsStopped) {
@@ -384,19 +387,19 @@ TEST_F(FanOutEnd, TellsTheHostsToWaitWhileItIsStopped) {
   bool told_all = false;
   asio::co_spawn(*context_, fan_out_->suspend(), [&](const std::exception_ptr&) { told_all = true; });
   ASSERT_TRUE(run_until([&] { return told_all; }));
-  EXPECT_EQ(told(0), "go, hold, hold");
+  EXPECT_EQ(told(0), "go, suspended, suspended");
   fan_out_->resume();
   run_what_is_due();
-  EXPECT_EQ(told(0), "go, hold, hold, heartbeat");
+  EXPECT_EQ(told(0), "go, suspended, suspended, heartbeat");
   interrupt(SIGTERM);
   EXPECT_EQ(finish(), "ended by podrun");
 }
 
 TEST_F(FanOutEnd, CopiesStandardInputToEveryCommand) {
   set_up(2);
-  plan_.supervision.input = StandardInput::fed;
+  plan_.supervision.input = remote::StandardInput::fed;
   test::Pipe pipe;
-  input_.emplace(context_, pipe.read_fd(), 2);
+  input_.emplace(context_, InputSource{"standard input", pipe.read_fd()}, 2);
   for (test::FakeHost& host : hosts_) host.answers["go"] = {};
   begin();
   ASSERT_EQ(::write(pipe.write_fd(), "text\n", 5), 5);
@@ -407,16 +410,16 @@ TEST_F(FanOutEnd, CopiesStandardInputToEveryCommand) {
     ASSERT_TRUE(run_until([&] { return hosts_[host].feeder->input_ended(); }));
     EXPECT_EQ(hosts_[host].feeder->written(), "text\n");
     EXPECT_EQ(hosts_[host].programs.at(1).arguments.at(2), "/run/podrun.in");
-    hosts_[host].supervisor->say(StreamEvents{Exited{0}, Closed{}});
+    hosts_[host].supervisor->say(StreamEvents{link::Exited{0}, link::Closed{}});
   }
   EXPECT_EQ(finish(), "ok, ok");
 }
 
 TEST_F(FanOutEnd, EndsThoughStandardInputDoesNot) {
   set_up(2);
-  plan_.supervision.input = StandardInput::fed;
+  plan_.supervision.input = remote::StandardInput::fed;
   static const auto& pipe = *new test::Pipe;  // stays: a thread goes on to read it
-  input_.emplace(context_, pipe.read_fd(), 2);
+  input_.emplace(context_, InputSource{"standard input", pipe.read_fd()}, 2);
   EXPECT_EQ(run(), "ok, ok");
   input_.reset();
   EXPECT_TRUE(run_until([this] { return context_.use_count() == 1; }));
@@ -425,8 +428,8 @@ TEST_F(FanOutEnd, EndsThoughStandardInputDoesNot) {
 /// The real way to a terminal that nobody reads.
 class FanOutHeldBack : public FanOutEnd {
  protected:
-  std::shared_ptr<Sink> make_sink() override {
-    return make_stream_sink(plan_.hosts, {Label::none, {}}, *terminal_);
+  std::shared_ptr<output::Sink> make_sink() override {
+    return output::make_stream_sink(plan_.hosts, {output::Label::none, {}}, *terminal_);
   }
 };
 
@@ -436,7 +439,7 @@ TEST_F(FanOutHeldBack, ReadsNoMoreThanTheReaderTakesAndTimesNothingOut) {
   constexpr std::size_t kChunks = 64;
   StreamEvents answer;
   for (std::size_t i = 0; i < kChunks; ++i) answer.push_back(out(std::string(Chunk::kMaxSize, 'x')));
-  answer.insert(answer.end(), {Exited{0}, Closed{}});
+  answer.insert(answer.end(), {link::Exited{0}, link::Closed{}});
   hosts_[0].answers["go"] = answer;
   begin();
   EXPECT_GT(hosts_[0].supervisor->unread(), kChunks / 2);
@@ -451,4 +454,4 @@ TEST_F(FanOutHeldBack, ReadsNoMoreThanTheReaderTakesAndTimesNothingOut) {
 }
 
 }  // namespace
-}  // namespace podrun
+}  // namespace podrun::run

@@ -16,8 +16,9 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "podrun/report/run_notices.hpp"
+#include "podrun/report/summary.hpp"
 #include "podrun/run/fan_out.hpp"
-#include "podrun/run/summary.hpp"
 
 #include "support/fake_connector.hpp"
 #include "support/run_coroutine.hpp"
@@ -26,10 +27,10 @@
 namespace podrun::test {
 
 /// Keeps lines as `1 out: text`.
-class RecordingSink final : public Sink {
+class RecordingSink final : public output::Sink {
  public:
   explicit RecordingSink(std::shared_ptr<std::vector<std::string>> lines) : lines_(std::move(lines)) {}
-  void line(const Line& line) override {
+  void line(const output::Line& line) override {
     lines_->push_back(
         fmt::format("{} {}: {}", line.host, line.stream == StreamId::out ? "out" : "err", line.text));
   }
@@ -53,8 +54,8 @@ class FanOutTest : public testing::Test {
     for (std::size_t label = 0; label < count; ++label) {
       plan_.hosts[label].label = label;
       plan_.hosts[label].name = fmt::format("tpu-{}", label);
-      hosts_[label].answers["go"] = {Exited{0}, Closed{}};
-      hosts_[label].answers["end of input"] = {Signaled{SIGTERM}, Closed{}};
+      hosts_[label].answers["go"] = {link::Exited{0}, link::Closed{}};
+      hosts_[label].answers["end of input"] = {link::Signaled{SIGTERM}, link::Closed{}};
     }
   }
 
@@ -66,14 +67,27 @@ class FanOutTest : public testing::Test {
   /// Nothing runs yet.
   void launch() {
     output_.emplace(context_->get_executor(), hosts_.size(), std::vector{make_sink()}, terminal_,
-                    [](const WriteError&) {});
-    FanOut::World world{context_->get_executor(), [this](const Host&) -> Connector& { return connector_; },
-                        *output_, input_ ? &*input_ : nullptr, [this] { left_ = true; }};
+                    [](const output::WriteError&) {});
+    run::FanOut::World world{context_->get_executor(),
+                             [this](const hosts::Host&) -> link::Connector& { return *connector_used_; },
+                             *output_,
+                             input_ ? &*input_ : nullptr,
+                             [this] { left_ = true; },
+                             [this](const run::Notice& notice) { hear(notice); }};
+    notices_.emplace(context_->get_executor(), plan_, *output_);
     fan_out_.emplace(plan_, world);
     asio::co_spawn(*context_, fan_out_->run(), [this](const std::exception_ptr& error) {
       if (error) std::rethrow_exception(error);
       done_ = true;
     });
+  }
+  void hear(const run::Notice& notice) {
+    notices_->tell(notice);
+    const auto* open = std::get_if<run::notice::OutputOpen>(&notice);
+    if (!open) return;
+    const bool waits = open->fate == run::notice::OutputOpen::Fate::waits;
+    open_outputs_.push_back(
+        fmt::format("{}: {}{}", open->host, report::describe(open->holders), waits ? ", waits" : ""));
   }
   void run_what_is_due() {
     context_->restart();
@@ -99,11 +113,12 @@ class FanOutTest : public testing::Test {
   }
   std::string outcomes() const {
     std::vector<std::string> texts;
-    for (const HostOutcome& outcome : fan_out_->policy().outcomes()) texts.push_back(describe(outcome));
+    for (const run::HostOutcome& outcome : fan_out_->policy().outcomes())
+      texts.push_back(report::describe(outcome));
     return fmt::format("{}", fmt::join(texts, ", "));
   }
   int status() const {
-    return exit_status(fan_out_->policy().outcomes(), fan_out_->policy().interrupted_by());
+    return run::exit_status(fan_out_->policy().outcomes(), fan_out_->policy().interrupted_by());
   }
   void interrupt(int signal) {
     fan_out_->interrupt(signal);
@@ -125,19 +140,23 @@ class FanOutTest : public testing::Test {
     return err_.read_to_end();
   }
 
-  virtual std::shared_ptr<Sink> make_sink() { return std::make_shared<RecordingSink>(lines_); }
+  virtual std::shared_ptr<output::Sink> make_sink() { return std::make_shared<RecordingSink>(lines_); }
 
   std::shared_ptr<asio::io_context> context_ = std::make_shared<asio::io_context>(1);
   std::vector<FakeHost> hosts_;
   FakeConnector connector_{context_->get_executor(), hosts_};
+  link::Connector* connector_used_ = &connector_;
   Pipe out_;
   Pipe err_;
-  std::shared_ptr<Terminal> terminal_ = std::make_shared<Terminal>(out_.write_fd(), err_.write_fd());
+  std::shared_ptr<output::Terminal> terminal_ =
+      std::make_shared<output::Terminal>(out_.write_fd(), err_.write_fd());
   std::shared_ptr<std::vector<std::string>> lines_ = std::make_shared<std::vector<std::string>>();
-  RunPlan plan_;
-  std::optional<Output> output_;
-  std::optional<Input> input_;
-  std::optional<FanOut> fan_out_;
+  run::RunPlan plan_;
+  std::optional<output::Output> output_;
+  std::optional<report::RunNotices> notices_;
+  std::optional<run::Input> input_;
+  std::optional<run::FanOut> fan_out_;
+  std::vector<std::string> open_outputs_;  ///< `0: pid 7 (cat), waits`
   bool done_ = false;
   bool left_ = false;
 };

@@ -7,7 +7,7 @@
 
 #include "unit/run/fan_out_fixture.hpp"
 
-namespace podrun {
+namespace podrun::run {
 namespace {
 
 using namespace std::chrono_literals;
@@ -19,7 +19,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::MatchesRegex;
 
-const Failure kReset{"connecting", "connection reset", Retry::may_help};
+const link::Failure kReset{link::Stage::connecting, link::Cause::reset, "", link::Retry::may_help};
 
 class FanOutRetry : public FanOutTest {
  protected:
@@ -64,7 +64,7 @@ TEST_F(FanOutRetry, SaysHowOftenItTried) {
 
 TEST_F(FanOutRetry, TriesOnceWhatNoAttemptMayHelp) {
   set_up(1);
-  hosts_[0].refuses = Failure{"login", "permission denied"};
+  hosts_[0].refuses = link::Failure{link::Stage::login, link::Cause::permission_denied};
   EXPECT_EQ(run(), "unreachable: login: permission denied");
   EXPECT_EQ(hosts_[0].attempts, 1U);
 }
@@ -84,23 +84,24 @@ TEST_F(FanOutRetry, HearsNothingMoreOfAnAttemptThatIsOver) {
   hosts_[0].answers["go"] = {};
   begin();
   const auto old = hosts_[0].supervisor;
-  old->say(Failure{"ready", "connection reset", Retry::may_help});
+  old->say(link::Failure{link::Stage::ready, link::Cause::reset, "", link::Retry::may_help});
   ASSERT_TRUE(run_until([this] { return hosts_[0].attempts == 2; }));
   EXPECT_TRUE(old->stopped()) << "its supervisor has seen the end of its input";
-  old->say(StreamEvents{out("late\n"), Exited{1}, Closed{}});
+  old->say(StreamEvents{out("late\n"), link::Exited{1}, link::Closed{}});
   run_what_is_due();
   hosts_[1].supervisor->greet("ready - - - - ");
   run_what_is_due();
   EXPECT_THAT(old->told(), IsEmpty());
   EXPECT_EQ(told(0), "go");
-  hosts_[0].supervisor->say(StreamEvents{out("two\n"), Exited{0}, Closed{}});
+  hosts_[0].supervisor->say(StreamEvents{out("two\n"), link::Exited{0}, link::Closed{}});
   EXPECT_EQ(finish(), "ok, ok");
   EXPECT_THAT(lines(), ElementsAre("0 out: one", "0 out: one", "0 out: two"));
 }
 
 TEST_F(FanOutRetry, NeverTriesAgainOnceTheCommandWasToldToGo) {
   set_up(1);
-  hosts_[0].answers["go"] = {Failure{"running", "connection reset", Retry::may_help}};
+  hosts_[0].answers["go"] = {
+      link::Failure{link::Stage::running, link::Cause::reset, "", link::Retry::may_help}};
   EXPECT_EQ(run(), "lost: running: connection reset");
   EXPECT_EQ(hosts_[0].attempts, 1U);
 }
@@ -130,8 +131,9 @@ TEST_F(FanOutRetry, StartsNothingBeforeAQuestionIsAnswered) {
   set_up(2);
   plan_.limits.on_unreachable = OnUnreachable::skip;
   plan_.limits.questions = Questions::can_be_asked;
-  hosts_[0].refuses = Failure{"host key", "unknown", Retry::after_asking};
-  EXPECT_EQ(run(), "unreachable: host key: unknown, not started");
+  hosts_[0].refuses =
+      link::Failure{link::Stage::host_key, link::Cause::host_key_unknown, "", link::Retry::after_asking};
+  EXPECT_EQ(run(), "unreachable: host key: the host key is not known, not started");
   EXPECT_EQ(hosts_[0].attempts, 1U);
   EXPECT_EQ(told(1), "");
 }
@@ -139,8 +141,9 @@ TEST_F(FanOutRetry, StartsNothingBeforeAQuestionIsAnswered) {
 TEST_F(FanOutRetry, SkipsAHostWithAQuestionWhenNobodyCanBeAsked) {
   set_up(2);
   plan_.limits.on_unreachable = OnUnreachable::skip;
-  hosts_[0].refuses = Failure{"host key", "unknown", Retry::after_asking};
-  EXPECT_EQ(run(), "unreachable: host key: unknown, ok");
+  hosts_[0].refuses =
+      link::Failure{link::Stage::host_key, link::Cause::host_key_unknown, "", link::Retry::after_asking};
+  EXPECT_EQ(run(), "unreachable: host key: the host key is not known, ok");
 }
 
 TEST_F(FanOutRetry, SaysWhenItWillTryAgain) {
@@ -157,4 +160,4 @@ TEST_F(FanOutRetry, SaysWhenItWillTryAgain) {
 }
 
 }  // namespace
-}  // namespace podrun
+}  // namespace podrun::run

@@ -7,7 +7,7 @@
 
 #include "unit/run/fan_out_fixture.hpp"
 
-namespace podrun {
+namespace podrun::run {
 namespace {
 
 using namespace std::chrono_literals;
@@ -32,7 +32,7 @@ TEST_F(FanOutTest, TellsNobodyToGoBeforeAllAreReady) {
 
 TEST_F(FanOutTest, StartsNothingWhenAHostRefuses) {
   set_up(2);
-  hosts_[1].refuses = Failure{"connecting", "connection refused"};
+  hosts_[1].refuses = link::Failure{link::Stage::connecting, link::Cause::refused};
   EXPECT_EQ(run(), "not started, unreachable: connecting: connection refused");
   EXPECT_EQ(told(0), "");
   EXPECT_TRUE(hosts_[0].supervisor->stopped());
@@ -65,7 +65,7 @@ TEST_F(FanOutTest, CountsAHostThatDiesAtTheBarrierAsUnreachable) {
   set_up(2);
   hosts_[1].greets = false;
   begin();
-  hosts_[0].supervisor->say(StreamEvents{Exited{1}, Closed{}});
+  hosts_[0].supervisor->say(StreamEvents{link::Exited{1}, link::Closed{}});
   run_what_is_due();
   hosts_[1].supervisor->greet("ready - - - - ");
   EXPECT_EQ(finish(), "unreachable: ready: the supervisor ended before the start, not started");
@@ -76,7 +76,8 @@ TEST_F(FanOutTest, SaysWhatAShellThatIsNoneSaid) {
   set_up(1);
   hosts_[0].greets = false;
   begin();
-  hosts_[0].supervisor->say(StreamEvents{err("This account is not available.\n"), Exited{1}, Closed{}});
+  hosts_[0].supervisor->say(
+      StreamEvents{err("This account is not available.\n"), link::Exited{1}, link::Closed{}});
   EXPECT_EQ(finish(), "unreachable: starting /bin/sh: This account is not available. (exit 1)");
   EXPECT_THAT(lines(), ElementsAre("0 err: This account is not available."));
 }
@@ -84,7 +85,7 @@ TEST_F(FanOutTest, SaysWhatAShellThatIsNoneSaid) {
 TEST_F(FanOutTest, RunsOnTheRestWithTheRanksOfThoseThatRun) {
   set_up(3);
   plan_.limits.on_unreachable = OnUnreachable::skip;
-  hosts_[0].refuses = Failure{"connecting", "no route"};
+  hosts_[0].refuses = link::Failure{link::Stage::connecting, link::Cause::unreachable, "no route"};
   hosts_[1].hello = "ready 10.0.0.1 50000 10.0.0.11 22 ";
   EXPECT_EQ(run(), "unreachable: connecting: no route, ok, ok");
   EXPECT_THAT(hosts_[2].supervisor->command(),
@@ -104,7 +105,7 @@ TEST_F(FanOutTest, RunsOneBatchBehindTheOtherWithTheRanksOfAll) {
   EXPECT_EQ(told(0), "go");
   EXPECT_THAT(hosts_[0].supervisor->command(), HasSubstr("PODRUN_NUM_HOSTS=2;"));
   EXPECT_FALSE(hosts_[1].opened);
-  hosts_[0].supervisor->say(StreamEvents{Exited{0}, Closed{}});
+  hosts_[0].supervisor->say(StreamEvents{link::Exited{0}, link::Closed{}});
   EXPECT_EQ(finish(), "ok, ok");
   EXPECT_THAT(hosts_[1].supervisor->command(), HasSubstr("PODRUN_RANK=1; export PODRUN_WORKER=1;"));
 }
@@ -113,7 +114,7 @@ TEST_F(FanOutTest, ShowsWhatIsPrintedAroundTheHello) {
   set_up(1);
   hosts_[0].noise = "welcome\nto";
   hosts_[0].output = "first";
-  hosts_[0].answers["go"] = {out(" line\n"), err("oops\n"), out("last"), Exited{3}, Closed{}};
+  hosts_[0].answers["go"] = {out(" line\n"), err("oops\n"), out("last"), link::Exited{3}, link::Closed{}};
   EXPECT_EQ(run(), "exit 3");
   const std::vector<std::string> all = lines();
   EXPECT_THAT(all, testing::UnorderedElementsAre("0 out: welcome", "0 out: tofirst line", "0 out: last",
@@ -122,23 +123,23 @@ TEST_F(FanOutTest, ShowsWhatIsPrintedAroundTheHello) {
 
 TEST_F(FanOutTest, TakesOutputBehindTheExit) {
   set_up(1);
-  hosts_[0].answers["go"] = {Exited{0}, out("of a child\n"), Closed{}};
+  hosts_[0].answers["go"] = {link::Exited{0}, out("of a child\n"), link::Closed{}};
   EXPECT_EQ(run(), "ok");
   EXPECT_THAT(lines(), ElementsAre("0 out: of a child"));
 }
 
 TEST_F(FanOutTest, TellsTheExitOfEveryHost) {
   set_up(4);
-  hosts_[1].answers["go"] = {Exited{3}, Closed{}};
-  hosts_[2].answers["go"] = {Signaled{SIGKILL}, Closed{}};
-  hosts_[3].answers["go"] = {Exited{130}, Closed{}};
+  hosts_[1].answers["go"] = {link::Exited{3}, link::Closed{}};
+  hosts_[2].answers["go"] = {link::Signaled{SIGKILL}, link::Closed{}};
+  hosts_[3].answers["go"] = {link::Exited{130}, link::Closed{}};
   EXPECT_EQ(run(), "ok, exit 3, killed by SIGKILL, exit 130 (SIGINT)");
   EXPECT_EQ(status(), 137);
 }
 
 TEST_F(FanOutTest, EndsTheOthersWhenAHostIsLostInTheVeryStart) {
   set_up(2);
-  hosts_[0].answers["go"] = {Failure{"running", "connection reset"}};
+  hosts_[0].answers["go"] = {link::Failure{link::Stage::running, link::Cause::reset}};
   hosts_[1].answers["go"] = {};
   EXPECT_EQ(run(), "lost: running: connection reset, ended by podrun");
   EXPECT_EQ(told(1), "go, end of input");
@@ -147,7 +148,7 @@ TEST_F(FanOutTest, EndsTheOthersWhenAHostIsLostInTheVeryStart) {
 
 TEST_F(FanOutTest, LetsTheOthersRunWhenAHostThatSpokeIsLost) {
   set_up(2);
-  hosts_[0].answers["go"] = {out("hi\n"), Failure{"running", "connection reset"}};
+  hosts_[0].answers["go"] = {out("hi\n"), link::Failure{link::Stage::running, link::Cause::reset}};
   EXPECT_EQ(run(), "lost: running: connection reset, ok");
   EXPECT_EQ(told(1), "go");
 }
@@ -155,14 +156,14 @@ TEST_F(FanOutTest, LetsTheOthersRunWhenAHostThatSpokeIsLost) {
 TEST_F(FanOutTest, TakesNoiseForNoSignOfAStart) {
   set_up(2);
   hosts_[0].noise = "welcome\n";
-  hosts_[0].answers["go"] = {Failure{"running", "connection reset"}};
+  hosts_[0].answers["go"] = {link::Failure{link::Stage::running, link::Cause::reset}};
   hosts_[1].answers["go"] = {};
   EXPECT_EQ(run(), "lost: running: connection reset, ended by podrun");
 }
 
 TEST_F(FanOutTest, TakesAFailureBehindTheExitForTheEnd) {
   set_up(1);
-  hosts_[0].answers["go"] = {Exited{4}, Failure{"running", "connection reset"}};
+  hosts_[0].answers["go"] = {link::Exited{4}, link::Failure{link::Stage::running, link::Cause::reset}};
   EXPECT_EQ(run(), "exit 4");
 }
 
@@ -178,7 +179,8 @@ TEST_F(FanOutTest, PutsTheFilesThereBeforeAHostIsReady) {
 TEST_F(FanOutTest, StartsNothingWhenAFileCannotBePutThere) {
   set_up(2);
   plan_.command.files = {{"command", "text"}};
-  hosts_[1].feeder_end = {err("tee: /run/command: No space left on device\n"), Exited{1}, Closed{}};
+  hosts_[1].feeder_end = {err("tee: /run/command: No space left on device\n"), link::Exited{1},
+                          link::Closed{}};
   EXPECT_EQ(run(),
             "not started, unreachable: sending command: tee: /run/command: No space left on device (exit 1)");
 }
@@ -186,17 +188,17 @@ TEST_F(FanOutTest, StartsNothingWhenAFileCannotBePutThere) {
 TEST_F(FanOutTest, SaysWhatItDoesWhenAskedTo) {
   set_up(1);
   plan_.verbosity = 1;
-  hosts_[0].answers["go"] = {Exited{1}, Closed{}};
+  hosts_[0].answers["go"] = {link::Exited{1}, link::Closed{}};
   run();
   EXPECT_EQ(said(), "podrun: [0] tpu-0: connecting\npodrun: [0] tpu-0: ready\npodrun: [0] tpu-0: exit 1\n");
 }
 
 TEST_F(FanOutTest, SaysNothingOfItsOwnElse) {
   set_up(2);
-  hosts_[1].refuses = Failure{"connecting", "no route"};
+  hosts_[1].refuses = link::Failure{link::Stage::connecting, link::Cause::unreachable, "no route"};
   run();
   EXPECT_EQ(said(), "");
 }
 
 }  // namespace
-}  // namespace podrun
+}  // namespace podrun::run

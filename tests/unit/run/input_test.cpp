@@ -19,7 +19,7 @@
 #include "support/temp_directory.hpp"
 #include "unit/output/pipe.hpp"
 
-namespace podrun {
+namespace podrun::run {
 namespace {
 
 using test::FakeStream;
@@ -107,7 +107,7 @@ class InputTest : public testing::Test {
 
 TEST_F(InputTest, CopiesAPipeToEveryHost) {
   const std::string bytes = some_bytes(3 * kMiB + 17);
-  Input input(context_, pipe_.read_fd(), 3);
+  Input input(context_, {"standard input", pipe_.read_fd()}, 3);
   for (std::size_t host = 0; host < 3; ++host) feed(input, host);
   write(bytes);
   for (std::size_t host = 0; host < 3; ++host) {
@@ -122,7 +122,7 @@ TEST_F(InputTest, CopiesARegularFile) {
   const std::string bytes = some_bytes(2 * kMiB + 1);
   const int file = ::open(directory.write("input", bytes).c_str(), O_RDONLY | O_CLOEXEC);
   {
-    Input input(context_, file, 2);
+    Input input(context_, {"standard input", file}, 2);
     feed(input, 0);
     feed(input, 1);
     ASSERT_TRUE(run_until_done(0));
@@ -134,7 +134,7 @@ TEST_F(InputTest, CopiesARegularFile) {
 }
 
 TEST_F(InputTest, ReturnsAtOnceWhenThereIsNothing) {
-  Input input(context_, pipe_.read_fd(), 1);
+  Input input(context_, {"standard input", pipe_.read_fd()}, 1);
   feed(input, 0);
   pipe_.close_write();
   ASSERT_TRUE(run_until_done(0));
@@ -142,7 +142,7 @@ TEST_F(InputTest, ReturnsAtOnceWhenThereIsNothing) {
 }
 
 TEST_F(InputTest, PassesOnWhatHasComeWithoutWaitingForMore) {
-  Input input(context_, pipe_.read_fd(), 1);
+  Input input(context_, {"standard input", pipe_.read_fd()}, 1);
   const FakeStream& stream = feed(input, 0);
   ASSERT_EQ(::write(pipe_.write_fd(), "a", 1), 1);
   EXPECT_TRUE(run_until([&] { return stream.written() == "a"; }));
@@ -159,7 +159,7 @@ TEST_F(InputTest, ReadsNotFurtherThanOneMebibyteAheadOfTheSlowest) {
   const int file = ::open(directory.write("input", bytes).c_str(), O_RDONLY | O_CLOEXEC);
   const auto was_read = [file] { return static_cast<std::size_t>(::lseek(file, 0, SEEK_CUR)); };
   {
-    Input input(context_, file, 2);
+    Input input(context_, {"standard input", file}, 2);
     const FakeStream& fast = feed(input, 0);
     FakeStream& slow = feed_slowly(input, 1);
     ASSERT_TRUE(run_until([&] { return fast.written().size() == kMiB; }));
@@ -177,7 +177,7 @@ TEST_F(InputTest, ReadsNotFurtherThanOneMebibyteAheadOfTheSlowest) {
 }
 
 TEST_F(InputTest, HoldsTheWriterOfAPipeBackForTheSlowest) {
-  Input input(context_, pipe_.read_fd(), 1);
+  Input input(context_, {"standard input", pipe_.read_fd()}, 1);
   FakeStream& slow = feed_slowly(input, 0);
   ::fcntl(pipe_.write_fd(), F_SETFL, O_NONBLOCK);
   // Each write that finds the pipe empty is one chunk: 32 of them are taken, one more stays in the pipe.
@@ -197,7 +197,7 @@ TEST_F(InputTest, HoldsTheWriterOfAPipeBackForTheSlowest) {
 
 TEST_F(InputTest, DoesNotWaitForAHostThatHasLeft) {
   const std::string bytes = some_bytes(3 * kMiB);
-  Input input(context_, pipe_.read_fd(), 3);
+  Input input(context_, {"standard input", pipe_.read_fd()}, 3);
   feed(input, 0);
   FakeStream& stuck = feed_slowly(input, 1);
   write(bytes);
@@ -208,12 +208,12 @@ TEST_F(InputTest, DoesNotWaitForAHostThatHasLeft) {
   ASSERT_TRUE(run_until_done(0));
   EXPECT_TRUE(streams_[0]->written() == bytes);
   EXPECT_FALSE(done_[1]) << "it is in its write";
-  stuck.stop({"", "the command has ended"});
+  stuck.stop({link::Stage::none, link::Cause::abandoned});
   EXPECT_TRUE(run_until_done(1));
 }
 
 TEST_F(InputTest, WakesAHostThatLeavesWhileItWaits) {
-  Input input(context_, pipe_.read_fd(), 1);
+  Input input(context_, {"standard input", pipe_.read_fd()}, 1);
   feed(input, 0);
   run_what_is_due();
   input.leave(0);
@@ -222,7 +222,7 @@ TEST_F(InputTest, WakesAHostThatLeavesWhileItWaits) {
 
 TEST_F(InputTest, DoesNotWaitForAHostThatTakesNoMore) {
   const std::string bytes = some_bytes(3 * kMiB);
-  Input input(context_, pipe_.read_fd(), 2);
+  Input input(context_, {"standard input", pipe_.read_fd()}, 2);
   feed(input, 0);
   feed(input, 1).close_write();
   write(bytes);
@@ -233,7 +233,7 @@ TEST_F(InputTest, DoesNotWaitForAHostThatTakesNoMore) {
 
 TEST_F(InputTest, GivesAHostThatComesLateEverything) {
   const std::string bytes = some_bytes(2 * kMiB);
-  Input input(context_, pipe_.read_fd(), 2);
+  Input input(context_, {"standard input", pipe_.read_fd()}, 2);
   const FakeStream& first = feed(input, 0);
   write(bytes);
   ASSERT_TRUE(run_until([&] { return !first.written().empty(); }));
@@ -242,15 +242,42 @@ TEST_F(InputTest, GivesAHostThatComesLateEverything) {
   EXPECT_TRUE(streams_[1]->written() == bytes);
 }
 
+TEST_F(InputTest, GivesKnownBytesToEveryHost) {
+  const std::string bytes = some_bytes(2 * kMiB);
+  Input input(context_, {"the script", to_chunks(bytes)}, 2);
+  feed(input, 0);
+  FakeStream& slow = feed_slowly(input, 1);
+  ASSERT_TRUE(run_until_done(0));
+  EXPECT_TRUE(streams_[0]->written() == bytes);
+  slow.take_everything();
+  ASSERT_TRUE(run_until_done(1));
+  EXPECT_TRUE(slow.written() == bytes);
+}
+
+TEST_F(InputTest, NamesASourceThatCannotBeRead) {
+  std::string said;
+  const test::TempDirectory directory;
+  const int folder = ::open(directory.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  {
+    Input input(context_, {"the folder", folder}, 1, [&](const std::string& name, std::error_code error) {
+      said = name + ": " + error.message();
+    });
+    feed(input, 0);
+    ASSERT_TRUE(run_until_done(0));
+  }
+  EXPECT_EQ(said, "the folder: Is a directory");
+  ::close(folder);
+}
+
 TEST_F(InputTest, TakesNothingBeforeSomebodyIsFed) {
   write("for the next one");
-  { const Input input(context_, pipe_.read_fd(), 1); }
+  { const Input input(context_, {"standard input", pipe_.read_fd()}, 1); }
   EXPECT_EQ(pipe_.read_some(), "for the next one");
 }
 
 TEST_F(InputTest, CanGoWhileAReadIsPending) {
   {
-    Input input(context_, pipe_.read_fd(), 1);
+    Input input(context_, {"standard input", pipe_.read_fd()}, 1);
     feed(input, 0);
     run_what_is_due();
   }
@@ -260,4 +287,4 @@ TEST_F(InputTest, CanGoWhileAReadIsPending) {
 }
 
 }  // namespace
-}  // namespace podrun
+}  // namespace podrun::run

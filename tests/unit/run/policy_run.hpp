@@ -10,69 +10,79 @@
 
 #include <fmt/format.h>
 
+#include "podrun/report/failure_words.hpp"
+#include "podrun/report/summary.hpp"
 #include "podrun/run/run_policy.hpp"
-#include "podrun/run/summary.hpp"
 
 namespace podrun::test {
 
 /// `connect 3`, `retry 3 (attempt 2)`, `go 0,1`, `abandon 2 (cancelled)`, …
 struct ActionText {
-  std::string operator()(const action::Connect& connect) const {
+  std::string operator()(const run::action::Connect& connect) const {
     return fmt::format("connect {}", connect.host);
   }
-  std::string operator()(const action::ConnectLater& later) const {
+  std::string operator()(const run::action::ConnectLater& later) const {
     return fmt::format("retry {} (attempt {})", later.host, later.attempt);
   }
-  std::string operator()(const action::Go& go) const {
+  std::string operator()(const run::action::Go& go) const {
     return fmt::format("go {}", fmt::join(go.hosts, ","));
   }
-  std::string operator()(const action::Signal& signal) const {
+  std::string operator()(const run::action::Signal& signal) const {
     return fmt::format("{} {}", signal.signal == SIGINT ? "int" : "quit", signal.host);
   }
-  std::string operator()(const action::End& end) const { return fmt::format("end {}", end.host); }
-  std::string operator()(const action::Abandon& abandon) const {
-    return fmt::format("abandon {} ({})", abandon.host, abandon.failure.what);
+  std::string operator()(const run::action::End& end) const { return fmt::format("end {}", end.host); }
+  std::string operator()(const run::action::Abandon& abandon) const {
+    return fmt::format("abandon {} ({})", abandon.host, report::reason(abandon.failure));
   }
-  std::string operator()(const action::LetGo& let_go) const {
+  std::string operator()(const run::action::LetGo& let_go) const {
     return fmt::format("let go {}{}", let_go.host, let_go.hurried ? " at once" : "");
   }
-  std::string operator()(const action::Leave&) const { return "leave"; }
+  std::string operator()(const run::action::Leave&) const { return "leave"; }
 };
 
 /// A policy with a clock that only the test moves. Answers are texts: actions and outcomes, joined by `, `.
 class PolicyRun {
  public:
-  explicit PolicyRun(std::size_t hosts, const Limits& limits = {}, std::uint64_t seed = 0)
+  explicit PolicyRun(std::size_t hosts, const run::Limits& limits = {}, std::uint64_t seed = 0)
       : hosts_(hosts), policy_(hosts, limits, seed) {}
 
-  std::string on(const RunEvent& event) {
+  std::string on(const run::RunEvent& event) {
     std::vector<std::string> texts;
-    for (const Action& action : policy_.on(event, now_)) texts.push_back(std::visit(ActionText{}, action));
+    for (const run::Action& action : policy_.on(event, now_))
+      texts.push_back(std::visit(ActionText{}, action));
     return fmt::format("{}", fmt::join(texts, ", "));
   }
-  std::string ready(std::size_t host) { return on(event::Ready{host}); }
+  std::string ready(std::size_t host) { return on(run::event::Ready{host}); }
   std::string not_ready(std::size_t host, const std::string& what = "connection refused") {
-    return on(event::NotReady{host, {"connecting", what}});
+    return on(run::event::NotReady{host, {link::Stage::connecting, link::Cause::other, what}});
   }
   /// Not ready, and another attempt may help.
   std::string stumbles(std::size_t host, const std::string& what = "connection reset") {
-    return on(event::NotReady{host, {"connecting", what, Retry::may_help}});
+    return on(run::event::NotReady{
+        host, {link::Stage::connecting, link::Cause::other, what, link::Retry::may_help}});
   }
   /// Not ready before somebody has answered a question.
   std::string asks(std::size_t host) {
-    return on(event::NotReady{host, {"host key", "unknown", Retry::after_asking}});
+    return on(run::event::NotReady{
+        host, {link::Stage::host_key, link::Cause::host_key_unknown, "", link::Retry::after_asking}});
   }
-  std::string exits(std::size_t host, int status) { return on(event::Ended{host, Exited{status}}); }
-  std::string dies(std::size_t host, int signal) { return on(event::Ended{host, Signaled{signal}}); }
-  std::string closes(std::size_t host) { return on(event::Closed{host}); }
-  std::string goes_on(std::size_t host) { return on(event::StillArriving{host}); }
-  std::string lingers(std::size_t host) { return on(event::Lingers{host}); }
-  std::string is_lost(std::size_t host) { return on(event::LostHost{host, {"running", "gone"}}); }
-  std::string signal(int number) { return on(event::Interrupted{number}); }
+  std::string exits(std::size_t host, int status) {
+    return on(run::event::Ended{host, link::Exited{status}});
+  }
+  std::string dies(std::size_t host, int signal) {
+    return on(run::event::Ended{host, link::Signaled{signal}});
+  }
+  std::string closes(std::size_t host) { return on(run::event::Closed{host}); }
+  std::string goes_on(std::size_t host) { return on(run::event::StillArriving{host}); }
+  std::string lingers(std::size_t host) { return on(run::event::Lingers{host}); }
+  std::string is_lost(std::size_t host) {
+    return on(run::event::LostHost{host, {link::Stage::running, link::Cause::other, "gone"}});
+  }
+  std::string signal(int number) { return on(run::event::Interrupted{number}); }
 
   /// All hosts are ready: the answer to the last one.
   std::string start() {
-    on(event::Begin{});
+    on(run::event::Begin{});
     std::string actions;
     for (std::size_t host = 0; host < hosts_; ++host) actions = ready(host);
     return actions;
@@ -85,12 +95,12 @@ class PolicyRun {
   }
 
   /// Moves the clock, with a Tick whenever one is due on the way.
-  std::string after(TimePoint::duration time) {
+  std::string after(run::TimePoint::duration time) {
     std::string actions;
-    const TimePoint goal = now_ + time;
+    const run::TimePoint goal = now_ + time;
     for (auto due = policy_.deadline(); due && *due <= goal; due = policy_.deadline()) {
       now_ = std::max(now_, *due);
-      const std::string more = on(event::Tick{});
+      const std::string more = on(run::event::Tick{});
       actions += (actions.empty() || more.empty() ? "" : ", ") + more;
     }
     now_ = goal;
@@ -99,18 +109,18 @@ class PolicyRun {
 
   std::string outcomes() const {
     std::vector<std::string> texts;
-    for (const HostOutcome& outcome : policy_.outcomes()) texts.push_back(describe(outcome));
+    for (const run::HostOutcome& outcome : policy_.outcomes()) texts.push_back(report::describe(outcome));
     return fmt::format("{}", fmt::join(texts, ", "));
   }
   /// The outcomes once every host has one.
   std::string result() const { return policy_.finished() ? outcomes() : "not finished: " + outcomes(); }
 
-  const RunPolicy& policy() const { return policy_; }
+  const run::RunPolicy& policy() const { return policy_; }
 
  private:
   std::size_t hosts_;
-  RunPolicy policy_;
-  TimePoint now_{std::chrono::hours(1)};
+  run::RunPolicy policy_;
+  run::TimePoint now_{std::chrono::hours(1)};
 };
 
 }  // namespace podrun::test

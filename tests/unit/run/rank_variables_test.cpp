@@ -3,29 +3,31 @@
 
 #include <gtest/gtest.h>
 
-namespace podrun {
+namespace podrun::run {
 namespace {
 
-Host remote(const std::string& name) {
-  Host host;
+hosts::Host remote(const std::string& name) {
+  hosts::Host host;
   host.name = name;
   return host;
 }
 
-Host here() {
-  Host host = remote("local");
-  host.kind = HostKind::local;
+hosts::Host here() {
+  hosts::Host host = remote("local");
+  host.kind = hosts::HostKind::local;
   return host;
 }
 
-Hello hello(const std::string& client, const std::string& server) { return {"ready", client, server, ""}; }
+remote::Hello hello(const std::string& client, const std::string& server) {
+  return {"ready", client, server, ""};
+}
 
-const Host kLocal = here();
-const Host kTpu7 = remote("tpu-7");
-const Host kTpu8 = remote("tpu-8");
-const Hello kUnknown = hello("", "");
-const Hello kTold7 = hello("10.0.0.1", "10.0.0.7");
-const Hello kTold8 = hello("10.0.0.1", "10.0.0.8");
+const hosts::Host kLocal = here();
+const hosts::Host kTpu7 = remote("tpu-7");
+const hosts::Host kTpu8 = remote("tpu-8");
+const remote::Hello kUnknown = hello("", "");
+const remote::Hello kTold7 = hello("10.0.0.1", "10.0.0.7");
+const remote::Hello kTold8 = hello("10.0.0.1", "10.0.0.8");
 
 TEST(AddressOfRank0, IsItsOwnEndOfTheConnection) {
   EXPECT_EQ(address_of_rank0({{&kTpu7, &kTold7}, {&kTpu8, &kTold8}}), "10.0.0.7");
@@ -54,7 +56,7 @@ TEST(AddressOfRank0, IsTheLoopbackWhenAllAreHere) {
 }
 
 TEST(RankVariables, ListsTheHostsOfTheRun) {
-  const RankVariables variables = shared_variables({{&kTpu7, &kTold7}, {&kTpu8, nullptr}}, "id");
+  const remote::RankVariables variables = shared_variables({{&kTpu7, &kTold7}, {&kTpu8, nullptr}}, "id");
   EXPECT_EQ(variables.hosts, 2U);
   EXPECT_EQ(variables.host_list, "tpu-7\ntpu-8");
   EXPECT_EQ(variables.host0, "10.0.0.7");
@@ -62,4 +64,4 @@ TEST(RankVariables, ListsTheHostsOfTheRun) {
 }
 
 }  // namespace
-}  // namespace podrun
+}  // namespace podrun::run

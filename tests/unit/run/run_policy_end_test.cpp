@@ -8,7 +8,7 @@
 
 #include "unit/run/policy_run.hpp"
 
-namespace podrun {
+namespace podrun::run {
 namespace {
 
 using namespace std::chrono_literals;
@@ -99,6 +99,17 @@ TEST(RunPolicyEnd, FailsFastForEveryKindOfFailure) {
   EXPECT_EQ(timed_out.policy().culprit(), 0U);
 }
 
+TEST(RunPolicyEnd, SaysOfAllHostsWhoseTimeIsOverAtOnceThatTheyTimedOut) {
+  PolicyRun run(4, {.timeout = 20s, .on_failure = OnFailure::end_others});
+  run.start();
+  run.ends(1, 0);
+  run.exits(3, 0);  // and its output stays open
+  run.lingers(3);
+  run.after(20s);
+  for (const std::size_t host : {0U, 2U, 3U}) run.closes(host);
+  EXPECT_EQ(run.result(), "timed out after 20 s, ok, timed out after 20 s, timed out after 20 s");
+}
+
 TEST(RunPolicyEnd, StartsNoFurtherBatchWhenFailingFast) {
   PolicyRun run(3, {.serial = 2, .on_failure = OnFailure::end_others});
   run.on(event::Begin{});
@@ -185,7 +196,7 @@ TEST(RunPolicyEnd, TakesAHostForLostWhoseJobLingered) {
   run.exits(0, 0);
   run.after(2s);
   run.lingers(0);
-  run.on(event::LostHost{0, {"connection", "closed by the server"}});
+  run.on(event::LostHost{0, {link::Stage::connection, link::Cause::closed}});
   EXPECT_EQ(run.result(), "lost: connection: closed by the server");
 }
 
@@ -470,4 +481,4 @@ TEST(RunPolicyEnd, StillTimesOutWhatIgnoresAnInterrupt) {
 }
 
 }  // namespace
-}  // namespace podrun
+}  // namespace podrun::run

@@ -6,10 +6,10 @@
 
 #include <gtest/gtest.h>
 
+#include "podrun/report/summary.hpp"
 #include "podrun/run/run_policy.hpp"
-#include "podrun/run/summary.hpp"
 
-namespace podrun {
+namespace podrun::run {
 namespace {
 
 using namespace std::chrono_literals;
@@ -167,7 +167,7 @@ class Simulation {
     if (phase == Phase::exited) {
       happen(event::Closed{index});
     } else if (host.told_to_go) {
-      happen(event::LostHost{index, {"running", "gone"}});
+      happen(event::LostHost{index, {link::Stage::running, link::Cause::other, "gone"}});
     } else {
       is_not_ready(index);
     }
@@ -175,23 +175,25 @@ class Simulation {
   }
   void is_not_ready(std::size_t index) {
     SimulatedHost& host = hosts_[index];
-    const Retry retry = host.cancelled ? Retry::no : host.abandoned ? Retry::may_help : random_retry();
-    const bool again = retry == Retry::may_help && host.attempts <= limits_.retries && !doomed_;
+    const link::Retry retry = host.cancelled   ? link::Retry::no
+                              : host.abandoned ? link::Retry::may_help
+                                               : random_retry();
+    const bool again = retry == link::Retry::may_help && host.attempts <= limits_.retries && !doomed_;
     if (!host.cancelled) {
       host.failed_attempt = host.attempts;
-      host.asks = retry == Retry::after_asking && limits_.questions == Questions::can_be_asked;
+      host.asks = retry == link::Retry::after_asking && limits_.questions == Questions::can_be_asked;
       doomed_ = doomed_ || host.asks || (!again && limits_.on_unreachable == OnUnreachable::stop);
     }
-    happen(event::NotReady{index, {"connecting", "refused", retry}});
+    happen(event::NotReady{index, {link::Stage::connecting, link::Cause::refused, "", retry}});
     EXPECT_EQ(host.phase == Phase::waiting, again) << "host " << index;
   }
-  Retry random_retry() {
+  link::Retry random_retry() {
     const std::size_t what = pick(100);
-    return what < 80 ? Retry::may_help : what < 95 ? Retry::no : Retry::after_asking;
+    return what < 80 ? link::Retry::may_help : what < 95 ? link::Retry::no : link::Retry::after_asking;
   }
-  std::variant<Exited, Signaled> random_end() {
-    if (chance(10)) return Signaled{SIGKILL};
-    return Exited{chance(70) ? 0 : 1 + static_cast<int>(pick(255))};
+  std::variant<link::Exited, link::Signaled> random_end() {
+    if (chance(10)) return link::Signaled{SIGKILL};
+    return link::Exited{chance(70) ? 0 : 1 + static_cast<int>(pick(255))};
   }
 
   void happen(const RunEvent& event) {
@@ -276,8 +278,9 @@ class Simulation {
   void obey(const action::Abandon& abandon) {
     SimulatedHost& host = hosts_[abandon.host];
     host.abandoned = true;
-    host.cancelled = abandon.failure.what == "cancelled";
-    EXPECT_EQ(abandon.failure.retry == Retry::may_help, host.phase == Phase::connecting && !host.cancelled);
+    host.cancelled = abandon.failure.cause == link::Cause::cancelled;
+    EXPECT_EQ(abandon.failure.retry == link::Retry::may_help,
+              host.phase == Phase::connecting && !host.cancelled);
   }
   void obey(const action::LetGo& let_go) {
     EXPECT_EQ(hosts_[let_go.host].phase, Phase::exited);
@@ -310,7 +313,7 @@ class Simulation {
       const HostOutcome& outcome = policy_->outcomes()[host];
       const bool none =
           std::holds_alternative<NotStarted>(outcome) || std::holds_alternative<Unreachable>(outcome);
-      EXPECT_EQ(none, !hosts_[host].told_to_go) << describe(outcome);
+      EXPECT_EQ(none, !hosts_[host].told_to_go) << report::describe(outcome);
       const auto* unreachable = std::get_if<Unreachable>(&outcome);
       if (!none) continue;
       EXPECT_EQ(unreachable ? unreachable->attempts : 0, hosts_[host].failed_attempt);
@@ -356,4 +359,4 @@ TEST(RunPolicyProperty, HoldsInAnyRun) {
 }
 
 }  // namespace
-}  // namespace podrun
+}  // namespace podrun::run

@@ -9,7 +9,7 @@
 
 #include "unit/run/policy_run.hpp"
 
-namespace podrun {
+namespace podrun::run {
 namespace {
 
 using namespace std::chrono_literals;
@@ -31,9 +31,9 @@ TEST(RunPolicyRetry, ConnectsAgainWhereThatMayHelp) {
 TEST(RunPolicyRetry, NeverConnectsAgainAfterALoginThatFailed) {
   PolicyRun run(1);
   run.on(event::Begin{});
-  EXPECT_EQ(run.on(event::NotReady{0, {"login", "denied", Retry::no}}), "");
+  EXPECT_EQ(run.on(event::NotReady{0, {link::Stage::login, link::Cause::permission_denied}}), "");
   EXPECT_EQ(run.after(1h), "");
-  EXPECT_EQ(run.result(), "unreachable: login: denied");
+  EXPECT_EQ(run.result(), "unreachable: login: permission denied");
 }
 
 TEST(RunPolicyRetry, GivesUpWhenTheRetriesAreUsedUp) {
@@ -63,7 +63,9 @@ TEST(RunPolicyRetry, WaitsLongerEachTimeAndForEachHostDifferently) {
     TimePoint now{1h};
     policy.on(event::Begin{}, now);
     for (std::size_t i = 0; i < kLongest.size(); ++i) {
-      const auto actions = policy.on(event::NotReady{0, {"connecting", "reset", Retry::may_help}}, now);
+      const auto actions = policy.on(
+          event::NotReady{0, {link::Stage::connecting, link::Cause::reset, "reset", link::Retry::may_help}},
+          now);
       const auto& later = std::get<action::ConnectLater>(actions.at(0));
       EXPECT_GE(later.delay, kLongest[i] / 2.0);
       EXPECT_LE(later.delay, kLongest[i]);
@@ -95,14 +97,15 @@ TEST(RunPolicyRetry, RetriesAnAttemptThatTimedOutEachWithItsOwnTime) {
     EXPECT_EQ(policy.deadline(), now + 3s);
     now += 3s;
     const auto abandoned = policy.on(event::Tick{}, now);
-    const Failure& failure = std::get<action::Abandon>(abandoned.at(0)).failure;
+    const link::Failure& failure = std::get<action::Abandon>(abandoned.at(0)).failure;
     EXPECT_EQ(policy.deadline(), std::nullopt) << "its own answer is awaited";
-    policy.on(event::NotReady{0, {"key exchange", failure.what, failure.retry}}, now);
+    policy.on(event::NotReady{0, link::at_stage(failure, link::Stage::key_exchange)}, now);
     if (attempt == 3) break;
     now = *policy.deadline();
     policy.on(event::Tick{}, now);
   }
-  EXPECT_EQ(describe(policy.outcomes()[0]), "unreachable: key exchange: timed out after 3 s (3 attempts)");
+  EXPECT_EQ(report::describe(policy.outcomes()[0]),
+            "unreachable: key exchange: timed out after 3 s (3 attempts)");
 }
 
 TEST(RunPolicyRetry, ConnectsAgainToAHostThatIsLostAtTheBarrier) {
@@ -116,7 +119,7 @@ TEST(RunPolicyRetry, ConnectsAgainToAHostThatIsLostAtTheBarrier) {
 }
 
 TEST(RunPolicyRetry, NeverConnectsAgainOnceACommandMayHaveStarted) {
-  const Failure reset{"running", "connection reset", Retry::may_help};
+  const link::Failure reset{link::Stage::running, link::Cause::reset, "", link::Retry::may_help};
   PolicyRun run(1);
   run.start();
   EXPECT_EQ(run.on(event::LostHost{0, reset}), "");
@@ -219,8 +222,8 @@ TEST(RunPolicyRetry, StartsNothingBeforeAQuestionIsAnswered) {
     EXPECT_EQ(run.asks(2), "") << "but every question is found";
     EXPECT_EQ(run.ready(3), "abandon 3 (cancelled)");
     EXPECT_EQ(run.result(),
-              "unreachable: connecting: connection reset, unreachable: host key: unknown, unreachable: host "
-              "key: unknown, not started");
+              "unreachable: connecting: connection reset, unreachable: host key: the host key is not known, "
+              "unreachable: host key: the host key is not known, not started");
   }
 }
 
@@ -231,7 +234,7 @@ TEST(RunPolicyRetry, BeginsNoFurtherBatchBehindAQuestion) {
   run.ready(0);
   EXPECT_EQ(run.ends(0, 0), "connect 1");
   EXPECT_EQ(run.asks(1), "");
-  EXPECT_EQ(run.result(), "ok, unreachable: host key: unknown, not started");
+  EXPECT_EQ(run.result(), "ok, unreachable: host key: the host key is not known, not started");
 }
 
 TEST(RunPolicyRetry, WaitsNoTimeWhilePodrunIsStopped) {
@@ -246,4 +249,4 @@ TEST(RunPolicyRetry, WaitsNoTimeWhilePodrunIsStopped) {
 }
 
 }  // namespace
-}  // namespace podrun
+}  // namespace podrun::run

@@ -8,7 +8,7 @@
 
 #include "unit/run/policy_run.hpp"
 
-namespace podrun {
+namespace podrun::run {
 namespace {
 
 using namespace std::chrono_literals;
@@ -94,7 +94,11 @@ TEST(RunPolicyStart, AbandonsAHostThatIsNotReadyInTime) {
   EXPECT_EQ(run.after(10s - 1ms), "");
   EXPECT_EQ(run.after(1ms), "abandon 0 (timed out after 10 s)");
   EXPECT_EQ(run.after(1h), "") << "its own answer is awaited";
-  EXPECT_EQ(run.on(event::NotReady{0, {"key exchange", "timed out after 10 s"}}), "connect 1");
+  EXPECT_EQ(run.on(event::NotReady{0,
+                                   {.stage = link::Stage::key_exchange,
+                                    .cause = link::Cause::timed_out,
+                                    .after = std::chrono::seconds(10)}}),
+            "connect 1");
   EXPECT_EQ(run.after(9s), "") << "the time of each begins with its connection";
   EXPECT_EQ(run.ready(1), "abandon 1 (cancelled)");
   EXPECT_EQ(run.result(), "unreachable: key exchange: timed out after 10 s, not started");
@@ -221,4 +225,4 @@ TEST(RunPolicyStart, IsCancelledWhileTheNextBatchConnects) {
 }
 
 }  // namespace
-}  // namespace podrun
+}  // namespace podrun::run

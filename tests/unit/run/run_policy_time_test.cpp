@@ -8,7 +8,7 @@
 
 #include "unit/run/policy_run.hpp"
 
-namespace podrun {
+namespace podrun::run {
 namespace {
 
 using namespace std::chrono_literals;
@@ -157,4 +157,4 @@ TEST(RunPolicyTime, DoesNothingAtATickThatComesEarly) {
 }
 
 }  // namespace
-}  // namespace podrun
+}  // namespace podrun::run

@@ -9,7 +9,7 @@
 
 #include "unit/run/policy_run.hpp"
 
-namespace podrun {
+namespace podrun::run {
 namespace {
 
 using namespace std::chrono_literals;
@@ -44,7 +44,7 @@ TEST(RunPolicyWait, TriesOnceMoreAtItsEndAndGoesOnWithoutTheHost) {
 TEST(RunPolicyWait, WaitsForAHostThatIsReachedAndHasNoShellYet) {
   PolicyRun run(1, kWaiting);
   run.on(event::Begin{});
-  EXPECT_EQ(run.on(event::NotReady{0, {kStartingShell, "it ended before the command could start"}}),
+  EXPECT_EQ(run.on(event::NotReady{0, {link::Stage::starting_shell, link::Cause::ended_early}}),
             "retry 0 (attempt 2)");
 }
 
@@ -62,7 +62,7 @@ TEST(RunPolicyWait, DoesNotWaitForWhatWillNotPass) {
   PolicyRun run(2, kWaiting);
   run.on(event::Begin{});
   run.ready(1);
-  EXPECT_EQ(run.on(event::NotReady{0, {"login", "denied", Retry::no}}), "go 1");
+  EXPECT_EQ(run.on(event::NotReady{0, {link::Stage::login, link::Cause::permission_denied}}), "go 1");
 }
 
 TEST(RunPolicyWait, EndsAtOnceWhenInterrupted) {
@@ -75,4 +75,4 @@ TEST(RunPolicyWait, EndsAtOnceWhenInterrupted) {
 }
 
 }  // namespace
-}  // namespace podrun
+}  // namespace podrun::run

@@ -13,8 +13,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "podrun/ssh/agent.hpp"
-#include "podrun/ssh/key_blob.hpp"
+#include "podrun/ssh/auth/agent.hpp"
+#include "podrun/ssh/host_keys/key_blob.hpp"
 
 #include "support/at_the_descriptor_limit.hpp"
 #include "support/fake_agent.hpp"
@@ -23,7 +23,7 @@
 #include "support/ssh_keygen.hpp"
 #include "support/temp_directory.hpp"
 
-namespace podrun {
+namespace podrun::ssh {
 namespace {
 
 using namespace std::string_literals;
@@ -296,4 +296,4 @@ TEST(AgentProxy, WaitsForItsTurnAtABusyAgentAndLeavesNoDescriptor) {
 }
 
 }  // namespace
-}  // namespace podrun
+}  // namespace podrun::ssh

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "podrun/ssh/agent.hpp"
+#include "podrun/ssh/auth/agent.hpp"
 
 #include <deque>
 
@@ -8,7 +8,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "podrun/ssh/key_blob.hpp"
+#include "podrun/ssh/host_keys/key_blob.hpp"
 
 #include "support/fake_agent.hpp"
 #include "support/run_coroutine.hpp"
@@ -16,7 +16,7 @@
 #include "support/ssh_keygen.hpp"
 #include "support/temp_directory.hpp"
 
-namespace podrun {
+namespace podrun::ssh {
 namespace {
 
 using namespace std::string_literals;
@@ -181,4 +181,4 @@ TEST(Agents, AreOneForEachSocket) {
 }
 
 }  // namespace
-}  // namespace podrun
+}  // namespace podrun::ssh

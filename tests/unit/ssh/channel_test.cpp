@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "podrun/ssh/channel.hpp"
+#include "podrun/ssh/transport/channel.hpp"
 
 #include <climits>
 #include <gtest/gtest.h>
 
-namespace podrun {
+namespace podrun::ssh {
 namespace {
 
 TEST(ExitStatusOfAServer, IsKeptWhereAProcessCanHaveIt) {
@@ -16,4 +16,4 @@ TEST(ExitStatusOfAServer, IsAFailureOtherwise) {
 }
 
 }  // namespace
-}  // namespace podrun
+}  // namespace podrun::ssh

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "podrun/ssh/dial.hpp"
+#include "podrun/ssh/transport/dial.hpp"
 
 #include <fcntl.h>
 #include <netinet/tcp.h>
@@ -22,7 +22,7 @@
 
 #include "support/run_coroutine.hpp"
 
-namespace podrun {
+namespace podrun::ssh {
 namespace {
 
 using asio::ip::tcp;
@@ -120,10 +120,10 @@ std::size_t open_sockets() {
 }
 
 /// The socket is closed at once.
-asio::awaitable<std::optional<Failure>> failure_of(Dial& dial) {
+asio::awaitable<std::optional<link::Failure>> failure_of(Dial& dial) {
   try {
     co_await dial.connect();
-  } catch (const HostError& error) {
+  } catch (const link::HostError& error) {
     co_return error.failure();
   }
   co_return std::nullopt;
@@ -155,13 +155,13 @@ class Call {
 
   std::optional<Dial> dial;
   std::optional<tcp::socket> socket;
-  std::optional<Failure> failure;
+  std::optional<link::Failure> failure;
 
  private:
   static asio::awaitable<void> follow(Call& call) {
     try {
       call.socket = co_await call.dial->connect();
-    } catch (const HostError& error) {
+    } catch (const link::HostError& error) {
       call.failure = error.failure();
     }
   }
@@ -170,16 +170,21 @@ class Call {
   std::size_t sockets_before_;
 };
 
-const Failure kRefused{"connecting", "connection refused", Retry::may_help};
-const Failure kStopped{"key exchange", "timed out after 10 s", Retry::may_help};
+const link::Failure kRefused{link::Stage::connecting, link::Cause::refused, "", link::Retry::may_help};
+const link::Failure kStopped{.stage = link::Stage::key_exchange,
+                             .cause = link::Cause::timed_out,
+                             .retry = link::Retry::may_help,
+                             .after = std::chrono::seconds(10)};
 
 /// How it ends, with nothing left open but a connection.
-Failure failure_of(const std::vector<const char*>& to, std::uint16_t port, const std::string& bind = {}) {
-  return run_coroutine([&](asio::any_io_executor executor) -> asio::awaitable<Failure> {
+link::Failure failure_of(const std::vector<const char*>& to, std::uint16_t port,
+                         const std::string& bind = {}) {
+  return run_coroutine([&](asio::any_io_executor executor) -> asio::awaitable<link::Failure> {
     Call call(executor, to, port, bind);
     EXPECT_TRUE(co_await call.ended());
     EXPECT_EQ(call.new_sockets(), 0u);
-    co_return call.failure.value_or(Failure{"connected", call.remote_address()});
+    co_return call.failure.value_or(
+        link::Failure{link::Stage::connecting, link::Cause::other, call.remote_address()});
   });
 }
 
@@ -240,14 +245,15 @@ TEST(Dial, SaysOnceWhatAllAddressesSaid) {
 
 TEST(Dial, SaysWhatEachAddressSaid) {
   ClosedPort port(kHostA);
-  const Failure expected{
-      "connecting", std::string(kHostA) + ": connection refused, 127.255.255.255: network is unreachable",
-      Retry::may_help};
+  const link::Failure expected{
+      link::Stage::connecting, link::Cause::unreachable,
+      std::string(kHostA) + ": connection refused, 127.255.255.255: network is unreachable",
+      link::Retry::may_help};
   EXPECT_EQ(failure_of({kHostA, "127.255.255.255"}, port.number()), expected) << "a broadcast address";
 }
 
 TEST(Dial, FailsWithoutAnAddress) {
-  EXPECT_EQ(failure_of({}, 22), (Failure{"connecting", "there is no address to connect to", Retry::no}));
+  EXPECT_EQ(failure_of({}, 22), (link::Failure{link::Stage::connecting, link::Cause::no_usable_address}));
 }
 
 TEST(Dial, TriesTheNextAddressAtOnceWhenOneFails) {
@@ -308,7 +314,7 @@ TEST(Dial, EndsAtOnceWhenItIsStopped) {
     Call call(executor, {kHostA, kHostB}, first.number(), "", 0ms);
     EXPECT_TRUE(co_await eventually(executor, [&] { return call.new_sockets() == 2; }));
     call.dial->stop(kStopped);
-    call.dial->stop({"", "too late"});
+    call.dial->stop({link::Stage::none, link::Cause::other, "too late"});
     EXPECT_TRUE(co_await call.ended());
     EXPECT_EQ(call.failure, kStopped);
     EXPECT_EQ(call.new_sockets(), 0u);
@@ -318,7 +324,7 @@ TEST(Dial, EndsAtOnceWhenItIsStopped) {
 TEST(Dial, CanBeStoppedBeforeItBegins) {
   OpenPort port(kHostA);
   const auto failure =
-      run_coroutine([&](asio::any_io_executor executor) -> asio::awaitable<std::optional<Failure>> {
+      run_coroutine([&](asio::any_io_executor executor) -> asio::awaitable<std::optional<link::Failure>> {
         Dial dial(executor, addresses({kHostA}), port.number());
         dial.stop(kStopped);
         co_return co_await failure_of(dial);
@@ -365,7 +371,9 @@ TEST(Dial, LeavesOutWhatTheBindAddressCannotReach) {
 }
 
 TEST(Dial, SaysWhatIsWrongWithTheBindAddress) {
-  const auto failed = [](std::string what) { return Failure{"connecting", std::move(what), Retry::no}; };
+  const auto failed = [](std::string what) {
+    return link::Failure{link::Stage::connecting, link::Cause::no_usable_address, std::move(what)};
+  };
   EXPECT_EQ(failure_of({kHostA, kHostB}, 22, "192.0.2.1"),
             failed("bind address \"192.0.2.1\": cannot assign requested address"));
   EXPECT_EQ(failure_of({kHostA}, 22, "eth0"), failed("bind address \"eth0\" is no IP address"));
@@ -396,12 +404,13 @@ class DescriptorLimit {
 
 TEST(Dial, SaysThatThereIsNoDescriptor) {
   const auto failure =
-      run_coroutine([&](asio::any_io_executor executor) -> asio::awaitable<std::optional<Failure>> {
+      run_coroutine([&](asio::any_io_executor executor) -> asio::awaitable<std::optional<link::Failure>> {
         Dial dial(executor, addresses({kHostA, kHostB}), 22);
         const DescriptorLimit none(0);
         co_return co_await failure_of(dial);
       });
-  EXPECT_EQ(failure, (Failure{"connecting", "too many open files", Retry::may_help}));
+  EXPECT_EQ(failure, (link::Failure{link::Stage::connecting, link::Cause::local_limit, "too many open files",
+                                    link::Retry::may_help}));
 }
 
 TEST(Dial, WaitsForADescriptorWhileAnotherAddressIsTried) {
@@ -446,4 +455,4 @@ TEST(Dial, NeverConnectsToItself) {
 }
 
 }  // namespace
-}  // namespace podrun
+}  // namespace podrun::ssh

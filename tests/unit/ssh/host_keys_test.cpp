@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "podrun/ssh/host_keys.hpp"
+#include "podrun/ssh/host_keys/host_keys.hpp"
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -12,10 +12,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "podrun/ssh/algorithms.hpp"
-#include "podrun/ssh/known_hosts_store.hpp"
+#include "podrun/report/failure_words.hpp"
+#include "podrun/ssh/config/algorithms.hpp"
+#include "podrun/ssh/host_keys/known_hosts_store.hpp"
 
-#include "support/known_hosts.hpp"
+#include "support/known_hosts_file.hpp"
 #include "support/temp_directory.hpp"
 #include "support/usage_error.hpp"
 
@@ -28,11 +29,11 @@ using testing::IsEmpty;
 using testing::SizeIs;
 using testing::StartsWith;
 
-using Kind = HostKeyDecision::Kind;
+using Kind = ssh::HostKeyDecision::Kind;
 
-const HostKey kFirst = test_key(1);
-const HostKey kSecond = test_key(2);
-const HostKey kRsa = test_key(1, "ssh-rsa");
+const ssh::HostKey kFirst = test_key(1);
+const ssh::HostKey kSecond = test_key(2);
+const ssh::HostKey kRsa = test_key(1, "ssh-rsa");
 
 class HostKeysTest : public testing::Test {
  protected:
@@ -41,23 +42,24 @@ class HostKeysTest : public testing::Test {
     settings.global_known_hosts = {directory.path("global")};
   }
 
-  std::string words(const HostKey& key) { return " " + key_words(key) + "\n"; }
+  std::string words(const ssh::HostKey& key) { return " " + key_words(key) + "\n"; }
   std::string stored() { return directory.read("known_hosts"); }
   /// As in another run.
-  Kind judged_anew(const std::string& host, const HostKey& key) {
-    return HostKeys().judge(settings, host, key).kind;
+  Kind judged_anew(const std::string& host, const ssh::HostKey& key) {
+    return ssh::HostKeys().judge(settings, host, key).kind;
   }
-  std::string refusal(const std::string& host, const HostKey& key) {
-    const HostKeyDecision decision = keys.judge(settings, host, key);
+  std::string refusal(const std::string& host, const ssh::HostKey& key) {
+    const ssh::HostKeyDecision decision = keys.judge(settings, host, key);
     EXPECT_EQ(decision.kind, Kind::refused);
-    EXPECT_EQ(decision.failure.stage, "host key");
-    EXPECT_EQ(decision.failure.what.find('\n'), std::string::npos);
-    return decision.failure.what;
+    EXPECT_EQ(decision.failure.stage, link::Stage::host_key);
+    const std::string what = report::reason(decision.failure);
+    EXPECT_EQ(what.find('\n'), std::string::npos);
+    return what;
   }
 
   TempDirectory directory;
-  SshSettings settings;
-  HostKeys keys;
+  ssh::SshSettings settings;
+  ssh::HostKeys keys;
 };
 
 TEST_F(HostKeysTest, StoresANewKeyOnce) {
@@ -69,7 +71,7 @@ TEST_F(HostKeysTest, StoresANewKeyOnce) {
   EXPECT_EQ(stored(), "tpu-1" + words(kFirst) + "[tpu-2]:2222" + words(kFirst));
   EXPECT_EQ(keys.warning(), "");
   EXPECT_FALSE(directory.has("known_hosts2"));
-  settings.host_key_check = HostKeyCheck::yes;
+  settings.host_key_check = ssh::HostKeyCheck::yes;
   EXPECT_EQ(judged_anew("tpu-2", kFirst), Kind::accepted);
 }
 
@@ -141,8 +143,8 @@ TEST_F(HostKeysTest, KeepsKeysForTheRunWhereNoFileIsNamed) {
   settings.user_known_hosts.clear();
   EXPECT_EQ(keys.judge(settings, "a", kFirst).kind, Kind::accepted);
   EXPECT_EQ(keys.judge(settings, "a", kFirst).kind, Kind::accepted);
-  EXPECT_EQ(refusal("a", kSecond), "the host key has changed: " + fingerprint(kSecond) +
-                                       " (ssh-ed25519), but it was " + fingerprint(kFirst) +
+  EXPECT_EQ(refusal("a", kSecond), "the host key has changed: " + ssh::fingerprint(kSecond) +
+                                       " (ssh-ed25519), but it was " + ssh::fingerprint(kFirst) +
                                        " (ssh-ed25519) before, in this run");
   EXPECT_EQ(keys.warning(), "");
   EXPECT_TRUE(directory.empty());
@@ -150,11 +152,11 @@ TEST_F(HostKeysTest, KeepsKeysForTheRunWhereNoFileIsNamed) {
 
 TEST_F(HostKeysTest, TakesDevNullAsNoFile) {
   settings.user_known_hosts = {"/dev/null"};
-  settings.host_key_check = HostKeyCheck::no;
+  settings.host_key_check = ssh::HostKeyCheck::no;
   settings.host_key_alias = "pod";
   EXPECT_EQ(keys.judge(settings, "a", kFirst).kind, Kind::accepted);
   EXPECT_EQ(keys.judge(settings, "b", kSecond).kind, Kind::accepted);
-  settings.host_key_check = HostKeyCheck::accept_new;
+  settings.host_key_check = ssh::HostKeyCheck::accept_new;
   EXPECT_EQ(keys.judge(settings, "a", kFirst).kind, Kind::accepted);
   EXPECT_EQ(keys.judge(settings, "b", kSecond).kind, Kind::refused);
   EXPECT_EQ(keys.warning(), "");
@@ -163,31 +165,33 @@ TEST_F(HostKeysTest, TakesDevNullAsNoFile) {
 TEST_F(HostKeysTest, RefusesAChangedKey) {
   directory.write("known_hosts", "#\n[a]:2222" + words(kFirst));
   settings.port = 2222;
-  for (const HostKeyCheck check : {HostKeyCheck::accept_new, HostKeyCheck::yes, HostKeyCheck::ask}) {
+  for (const ssh::HostKeyCheck check :
+       {ssh::HostKeyCheck::accept_new, ssh::HostKeyCheck::yes, ssh::HostKeyCheck::ask}) {
     settings.host_key_check = check;
     EXPECT_EQ(refusal("a", kSecond),
-              "the host key has changed: " + fingerprint(kSecond) + " (ssh-ed25519), but known_hosts has " +
-                  fingerprint(kFirst) + " (" + directory.path("known_hosts") +
+              "the host key has changed: " + ssh::fingerprint(kSecond) +
+                  " (ssh-ed25519), but known_hosts has " + ssh::fingerprint(kFirst) + " (" +
+                  directory.path("known_hosts") +
                   ":2); compare it with the host's own: ssh-keygen -lf /etc/ssh/ssh_host_ed25519_key.pub; if "
                   "it is the same: ssh-keygen -R '[a]:2222' -f " +
                   directory.path("known_hosts"));
   }
   EXPECT_THAT(keys.questions(), IsEmpty());
-  EXPECT_EQ(keys.judge(settings, "a", kSecond).failure.retry, Retry::no);
+  EXPECT_EQ(keys.judge(settings, "a", kSecond).failure.retry, link::Retry::no);
   EXPECT_EQ(stored(), "#\n[a]:2222" + words(kFirst));
 }
 
 TEST_F(HostKeysTest, NoAcceptsAChangedKeyInDoubtAndWarnsOnce) {
   directory.write("known_hosts", "a" + words(kFirst) + hashed_name("r") + words(kRsa));
   const std::string before = stored();
-  settings.host_key_check = HostKeyCheck::no;
+  settings.host_key_check = ssh::HostKeyCheck::no;
   std::vector<std::string> warnings;
   keys.on_changed([&](const std::string& warning) { warnings.push_back(warning); });
   EXPECT_EQ(keys.judge(settings, "a", kFirst).kind, Kind::accepted);
   EXPECT_EQ(keys.judge(settings, "a", kSecond).kind, Kind::in_doubt);
   EXPECT_EQ(keys.judge(settings, "a", kSecond).kind, Kind::in_doubt);
-  EXPECT_THAT(warnings, ElementsAre("WARNING: the host key of a has changed: " + fingerprint(kSecond) +
-                                    " (ssh-ed25519), but known_hosts has " + fingerprint(kFirst) + " (" +
+  EXPECT_THAT(warnings, ElementsAre("WARNING: the host key of a has changed: " + ssh::fingerprint(kSecond) +
+                                    " (ssh-ed25519), but known_hosts has " + ssh::fingerprint(kFirst) + " (" +
                                     directory.path("known_hosts") +
                                     ":1); somebody may be listening in. StrictHostKeyChecking is no, so the "
                                     "login goes on, without an agent"));
@@ -199,7 +203,7 @@ TEST_F(HostKeysTest, NoAcceptsAChangedKeyInDoubtAndWarnsOnce) {
 }
 
 TEST_F(HostKeysTest, SaysWhereTheHostHasAKeyOfThisType) {
-  settings.host_key_check = HostKeyCheck::yes;
+  settings.host_key_check = ssh::HostKeyCheck::yes;
   EXPECT_THAT(refusal("a", kRsa), HasSubstr(" ssh-keygen -lf /etc/ssh/ssh_host_rsa_key.pub;"));
   EXPECT_THAT(refusal("a", test_key(1, "ecdsa-sha2-nistp384")),
               HasSubstr(" ssh-keygen -lf /etc/ssh/ssh_host_ecdsa_key.pub;"));
@@ -210,7 +214,7 @@ TEST_F(HostKeysTest, RefusesAShortRsaKeyEvenAKnownOne) {
   EXPECT_EQ(keys.judge(settings, "a", kRsa).kind, Kind::accepted);
   settings.required_rsa_size = 3072;
   EXPECT_EQ(refusal("a", kRsa),
-            "the host key " + fingerprint(kRsa) +
+            "the host key " + ssh::fingerprint(kRsa) +
                 " (ssh-rsa) has 2048 bits, and RequiredRSASize is 3072 (give the host a longer key)");
   EXPECT_EQ(keys.judge(settings, "b", kFirst).kind, Kind::accepted);
 }
@@ -218,27 +222,28 @@ TEST_F(HostKeysTest, RefusesAShortRsaKeyEvenAKnownOne) {
 TEST_F(HostKeysTest, RefusesAnUnknownKeyWhereACertificateIsWanted) {
   directory.write("known_hosts", "#\n@cert-authority *.pod" + words(kSecond) + "known.pod" + words(kFirst));
   settings.port = 2222;
-  for (const HostKeyCheck check : {HostKeyCheck::accept_new, HostKeyCheck::yes, HostKeyCheck::ask}) {
+  for (const ssh::HostKeyCheck check :
+       {ssh::HostKeyCheck::accept_new, ssh::HostKeyCheck::yes, ssh::HostKeyCheck::ask}) {
     settings.host_key_check = check;
     EXPECT_EQ(refusal("a.pod", kFirst),
-              "the host key is not known: " + fingerprint(kFirst) + " (ssh-ed25519), and " +
+              "the host key is not known: " + ssh::fingerprint(kFirst) + " (ssh-ed25519), and " +
                   directory.path("known_hosts") +
                   ":2 (@cert-authority) wants a host certificate, which podrun cannot check (connect by ssh: "
                   "--via 'ssh {host}')");
   }
   EXPECT_THAT(keys.questions(), IsEmpty());
   EXPECT_EQ(keys.judge(settings, "known.pod", kFirst).kind, Kind::accepted);
-  settings.host_key_check = HostKeyCheck::accept_new;
+  settings.host_key_check = ssh::HostKeyCheck::accept_new;
   EXPECT_EQ(keys.judge(settings, "b", kFirst).kind, Kind::accepted);
 }
 
 TEST_F(HostKeysTest, AsksNothingInBatchMode) {
-  settings.host_key_check = HostKeyCheck::ask;
+  settings.host_key_check = ssh::HostKeyCheck::ask;
   settings.batch_mode = true;
-  const HostKeyDecision decision = keys.judge(settings, "a", kFirst);
+  const ssh::HostKeyDecision decision = keys.judge(settings, "a", kFirst);
   EXPECT_EQ(decision.kind, Kind::refused);
-  EXPECT_EQ(decision.failure.retry, Retry::no);
-  EXPECT_THAT(decision.failure.what, HasSubstr("BatchMode is yes; "));
+  EXPECT_EQ(decision.failure.retry, link::Retry::no);
+  EXPECT_THAT(report::reason(decision.failure), HasSubstr("BatchMode is yes; "));
   EXPECT_THAT(keys.questions(), IsEmpty());
 }
 
@@ -259,17 +264,17 @@ TEST_F(HostKeysTest, LooksThroughManyHashedNamesElsewhere) {
 TEST_F(HostKeysTest, RefusesARevokedKey) {
   directory.write("known_hosts", "a" + words(kFirst));
   directory.write("global", "@revoked *" + words(kFirst));
-  EXPECT_EQ(refusal("a", kFirst), "the host key " + fingerprint(kFirst) + " (ssh-ed25519) is revoked (" +
+  EXPECT_EQ(refusal("a", kFirst), "the host key " + ssh::fingerprint(kFirst) + " (ssh-ed25519) is revoked (" +
                                       directory.path("global") + ":1)");
   EXPECT_EQ(keys.judge(settings, "b", kSecond).kind, Kind::accepted);
 }
 
 TEST_F(HostKeysTest, YesSaysHowToCompareTheKey) {
-  settings.host_key_check = HostKeyCheck::yes;
+  settings.host_key_check = ssh::HostKeyCheck::yes;
   settings.port = 2222;
   EXPECT_EQ(
       refusal("a", kFirst),
-      "the host key is not known: " + fingerprint(kFirst) +
+      "the host key is not known: " + ssh::fingerprint(kFirst) +
           " (ssh-ed25519), and StrictHostKeyChecking is yes; compare it with the host's own: ssh-keygen "
           "-lf /etc/ssh/ssh_host_ed25519_key.pub; if it is the same: -o "
           "StrictHostKeyChecking=accept-new");
@@ -278,13 +283,14 @@ TEST_F(HostKeysTest, YesSaysHowToCompareTheKey) {
 }
 
 TEST_F(HostKeysTest, AskRemembersAndStoresWhatIsAgreedTo) {
-  settings.host_key_check = HostKeyCheck::ask;
+  settings.host_key_check = ssh::HostKeyCheck::ask;
   settings.port = 2222;
   for (const char* host : {"a", "b", "a"}) {
-    const HostKeyDecision decision = keys.judge(settings, host, kFirst);
+    const ssh::HostKeyDecision decision = keys.judge(settings, host, kFirst);
     EXPECT_EQ(decision.kind, Kind::refused);
-    EXPECT_EQ(decision.failure.retry, Retry::after_asking);
-    EXPECT_THAT(decision.failure.what, StartsWith("the host key is not known: " + fingerprint(kFirst)));
+    EXPECT_EQ(decision.failure.retry, link::Retry::after_asking);
+    EXPECT_THAT(report::reason(decision.failure),
+                StartsWith("the host key is not known: " + ssh::fingerprint(kFirst)));
   }
   ASSERT_THAT(keys.questions(), SizeIs(2));
   EXPECT_EQ(keys.questions()[1].name, "[b]:2222");
@@ -302,7 +308,7 @@ TEST_F(HostKeysTest, AskRemembersAndStoresWhatIsAgreedTo) {
 
 TEST_F(HostKeysTest, AsksForTheTypesOfKnownKeysFirst) {
   directory.write("known_hosts", "a" + words(kRsa) + "*.c" + words(test_key(1, "ecdsa-sha2-nistp384")));
-  const std::string ours(kHostKeyAlgorithms);
+  const std::string ours(ssh::kHostKeyAlgorithms);
   EXPECT_EQ(keys.algorithms(settings, "other"), ours);
   EXPECT_EQ(
       keys.algorithms(settings, "a"),
@@ -322,8 +328,8 @@ TEST_F(HostKeysTest, ConnectsAgainOnceForAKeyOfAnotherType) {
   EXPECT_EQ(keys.judge(settings, "a", kRsa).kind, Kind::accepted);
   EXPECT_EQ(
       refusal("a", kFirst),
-      "the host key has changed: " + fingerprint(kFirst) + " (ssh-ed25519), but known_hosts has " +
-          fingerprint(kRsa) + " (ssh-rsa, " + directory.path("known_hosts") +
+      "the host key has changed: " + ssh::fingerprint(kFirst) + " (ssh-ed25519), but known_hosts has " +
+          ssh::fingerprint(kRsa) + " (ssh-rsa, " + directory.path("known_hosts") +
           ":1); compare it with the host's own: ssh-keygen -lf /etc/ssh/ssh_host_ed25519_key.pub; if it "
           "is the same: ssh-keygen -R a -f " +
           directory.path("known_hosts"));
@@ -342,8 +348,8 @@ TEST_F(HostKeysTest, ReadsEachFileOnce) {
   directory.write("global", "g" + words(kFirst));
   keys.load(settings);
   directory.write("known_hosts", "a" + words(kSecond));
-  settings.host_key_check = HostKeyCheck::yes;
-  SshSettings others = settings;
+  settings.host_key_check = ssh::HostKeyCheck::yes;
+  ssh::SshSettings others = settings;
   others.user_known_hosts = {directory.path("global")};
   EXPECT_EQ(keys.judge(settings, "a", kFirst).kind, Kind::accepted);
   EXPECT_EQ(keys.judge(others, "a", kFirst).kind, Kind::refused);
@@ -358,12 +364,12 @@ TEST(KnownHostsStore, LosesNoKeyToAReplacementOfTheFile) {
   std::atomic<bool> appending = true;
   std::thread appends([&] {
     for (int number = 0; number < kKeys; ++number)
-      EXPECT_EQ(append_known_host(path, line("host" + std::to_string(number))), "");
+      EXPECT_EQ(ssh::append_known_host(path, line("host" + std::to_string(number))), "");
     appending = false;
   });
   while (appending) {
-    EXPECT_EQ(append_known_host(path, line("other")), "");
-    forget_host_keys(path, {{"other", 22}});
+    EXPECT_EQ(ssh::append_known_host(path, line("other")), "");
+    ssh::forget_host_keys(path, {{"other", 22}});
   }
   appends.join();
   const std::string text = directory.read("known_hosts");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "podrun/ssh/identities.hpp"
+#include "podrun/ssh/auth/identities.hpp"
 
 #include <unistd.h>
 
@@ -9,13 +9,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "podrun/ssh/key_blob.hpp"
+#include "podrun/ssh/host_keys/key_blob.hpp"
 
 #include "support/ssh_keygen.hpp"
 #include "support/temp_directory.hpp"
 #include "support/usage_error.hpp"
 
-namespace podrun {
+namespace podrun::ssh {
 namespace {
 
 using test::blob_in;
@@ -358,4 +358,4 @@ TEST_F(IdentitiesTest, NamesAFileItMayNotRead) {
 }
 
 }  // namespace
-}  // namespace podrun
+}  // namespace podrun::ssh

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "podrun/ssh/key_blob.hpp"
+#include "podrun/ssh/host_keys/key_blob.hpp"
 
 #include <gtest/gtest.h>
 
-namespace podrun {
+namespace podrun::ssh {
 namespace {
 
 using namespace std::string_literals;
@@ -92,4 +92,4 @@ TEST(KeyBlob, CountsTheBitsOfAnRsaKey) {
 }
 
 }  // namespace
-}  // namespace podrun
+}  // namespace podrun::ssh

@@ -17,15 +17,15 @@
 #include <gtest/gtest.h>
 #include <libssh/libssh.h>
 
-#include "podrun/ssh/agent.hpp"
-#include "podrun/ssh/identities.hpp"
+#include "podrun/ssh/auth/agent.hpp"
+#include "podrun/ssh/auth/identities.hpp"
 
 #include "support/run_coroutine.hpp"
 #include "support/ssh_agent.hpp"
 #include "support/ssh_keygen.hpp"
 #include "support/ssh_server.hpp"
 
-namespace podrun {
+namespace podrun::ssh {
 namespace {
 
 using test::make_certificate;
@@ -279,4 +279,4 @@ TEST_F(KeyLogin, FreesLibsshFromAnAgentThatIsStopped) {
 }
 
 }  // namespace
-}  // namespace podrun
+}  // namespace podrun::ssh

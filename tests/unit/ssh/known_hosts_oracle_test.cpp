@@ -6,9 +6,9 @@
 
 #include <gtest/gtest.h>
 
-#include "podrun/ssh/known_hosts.hpp"
+#include "podrun/ssh/host_keys/known_hosts.hpp"
 
-#include "support/known_hosts.hpp"
+#include "support/known_hosts_file.hpp"
 #include "support/ssh_keygen.hpp"
 
 namespace podrun::test {
@@ -84,10 +84,10 @@ std::vector<std::size_t> found_by_keygen(const std::string& path, const std::str
   return lines;
 }
 
-std::vector<std::size_t> found_by_us(const KnownHostsFile& file, const std::string& name) {
+std::vector<std::size_t> found_by_us(const ssh::KnownHostsFile& file, const std::string& name) {
   std::vector<std::size_t> lines;
-  for (const KnownKey& key : file.plain_keys_of(name)) lines.push_back(key.line);
-  for (const KnownKey& key : file.hashed_keys_of(name)) lines.push_back(key.line);
+  for (const ssh::KnownKey& key : file.plain_keys_of(name)) lines.push_back(key.line);
+  for (const ssh::KnownKey& key : file.hashed_keys_of(name)) lines.push_back(key.line);
   std::sort(lines.begin(), lines.end());
   return lines;
 }
@@ -98,7 +98,7 @@ TEST(KnownHostsOracle, FindsTheSameLines) {
   for (unsigned seed = 0; seed < 30; ++seed) {
     const std::string text = RandomFile(seed).text(false);
     const std::string path = directory.write("known_hosts", text);
-    const KnownHostsFile file(text, path);
+    const ssh::KnownHostsFile file(text, path);
     EXPECT_EQ(file.bad_lines(), 0U) << text;
     for (const std::string& name : kNames) {
       const auto lines = found_by_us(file, name);
@@ -116,7 +116,7 @@ TEST(KnownHostsOracle, ForgetsTheSameLines) {
     const std::string path = directory.write("known_hosts", text);
     keygen({"-R", "a", "-f", path});
     keygen({"-R", "[2001:db8::1]:2222", "-f", path});
-    const ForgottenKeys ours = forget_keys(text, {{"a", 22}, {"2001:DB8::1", 2222}});
+    const ssh::ForgottenKeys ours = ssh::forget_keys(text, {{"a", 22}, {"2001:DB8::1", 2222}});
     EXPECT_EQ(ours.text, directory.read("known_hosts")) << text;
     EXPECT_EQ(ours.removed == 0, ours.text == text);
   }
@@ -125,18 +125,18 @@ TEST(KnownHostsOracle, ForgetsTheSameLines) {
 TEST(KnownHostsOracle, ForgettingChangesNothingForOthers) {
   for (unsigned seed = 0; seed < 300; ++seed) {
     const std::string text = RandomFile(seed).text(false);
-    const KnownHosts before({std::make_shared<KnownHostsFile>(text, "f")});
-    const ForgottenKeys forgotten = forget_keys(text, {{"a", 22}, {"a", 2222}});
-    const auto file = std::make_shared<KnownHostsFile>(forgotten.text, "f");
-    const KnownHosts after({file});
+    const ssh::KnownHosts before({std::make_shared<ssh::KnownHostsFile>(text, "f")});
+    const ssh::ForgottenKeys forgotten = ssh::forget_keys(text, {{"a", 22}, {"a", 2222}});
+    const auto file = std::make_shared<ssh::KnownHostsFile>(forgotten.text, "f");
+    const ssh::KnownHosts after({file});
     for (unsigned number = 0; number < 3; ++number) {
-      const HostKey key = test_key(number);
+      const ssh::HostKey key = test_key(number);
       EXPECT_EQ(after.check("b.c", 22, key).verdict, before.check("b.c", 22, key).verdict) << text;
       EXPECT_EQ(after.check("2001:db8::1", 2222, key).verdict, before.check("2001:db8::1", 2222, key).verdict)
           << text;
     }
     EXPECT_TRUE(file->hashed_keys_of("a").empty()) << text;
-    EXPECT_EQ(forget_keys(forgotten.text, {{"a", 22}, {"a", 2222}}).removed, 0U) << text;
+    EXPECT_EQ(ssh::forget_keys(forgotten.text, {{"a", 22}, {"a", 2222}}).removed, 0U) << text;
   }
 }
 
@@ -147,21 +147,21 @@ TEST(KnownHostsOracle, ReadsWhatKeygenHashes) {
   keygen({"-H", "-f", path});
   const std::string text = directory.read("known_hosts");
   ASSERT_EQ(text.find("b.c"), std::string::npos);
-  const KnownHosts hosts({std::make_shared<KnownHostsFile>(text, path)});
-  EXPECT_EQ(hosts.check("a", 22, test_key(1)).verdict, KeyVerdict::known);
-  EXPECT_EQ(hosts.check("B.C", 2222, test_key(1)).verdict, KeyVerdict::known);
-  EXPECT_EQ(hosts.check("b.c", 2222, test_key(3)).verdict, KeyVerdict::changed);
-  EXPECT_EQ(hosts.check("b.c", 22, test_key(1)).verdict, KeyVerdict::unknown);
-  EXPECT_EQ(hosts.check("10.0.0.9", 22, test_key(2)).verdict, KeyVerdict::known);
+  const ssh::KnownHosts hosts({std::make_shared<ssh::KnownHostsFile>(text, path)});
+  EXPECT_EQ(hosts.check("a", 22, test_key(1)).verdict, ssh::KeyVerdict::known);
+  EXPECT_EQ(hosts.check("B.C", 2222, test_key(1)).verdict, ssh::KeyVerdict::known);
+  EXPECT_EQ(hosts.check("b.c", 2222, test_key(3)).verdict, ssh::KeyVerdict::changed);
+  EXPECT_EQ(hosts.check("b.c", 22, test_key(1)).verdict, ssh::KeyVerdict::unknown);
+  EXPECT_EQ(hosts.check("10.0.0.9", 22, test_key(2)).verdict, ssh::KeyVerdict::known);
 }
 
 TEST(KnownHostsOracle, WritesWhatKeygenReads) {
   const TempDirectory directory;
-  KnownHostsFile file("", "f");
+  ssh::KnownHostsFile file("", "f");
   std::string text;
-  for (const NameForm form : {NameForm::plain, NameForm::hashed}) {
-    text += file.add(known_hosts_name("Tpu-1", 22), test_key(1), form);
-    text += file.add(known_hosts_name("2001:DB8::1", 2222), test_key(2), form);
+  for (const ssh::NameForm form : {ssh::NameForm::plain, ssh::NameForm::hashed}) {
+    text += file.add(ssh::known_hosts_name("Tpu-1", 22), test_key(1), form);
+    text += file.add(ssh::known_hosts_name("2001:DB8::1", 2222), test_key(2), form);
   }
   const std::string path = directory.write("known_hosts", text);
   EXPECT_EQ(found_by_keygen(path, "tpu-1"), (std::vector<std::size_t>{1, 3}));
@@ -177,21 +177,21 @@ TEST(HostKey, HasTheFingerprintThatKeygenPrints) {
     std::string name;
     std::string base64;
     words >> name >> base64;
-    const auto key = read_host_key(base64);
+    const auto key = ssh::read_host_key(base64);
     ASSERT_TRUE(key) << name;
     EXPECT_EQ(key->type, name);
     EXPECT_EQ(to_base64(key->blob), base64);
-    EXPECT_NE(keygen({"-lf", path}).find(" " + fingerprint(*key) + " "), std::string::npos) << name;
+    EXPECT_NE(keygen({"-lf", path}).find(" " + ssh::fingerprint(*key) + " "), std::string::npos) << name;
   }
 }
 
 TEST(HostKey, IsWholeOrNone) {
   const std::string whole = to_base64(test_key(1, "ssh-rsa").blob);
-  EXPECT_TRUE(read_host_key(whole));
+  EXPECT_TRUE(ssh::read_host_key(whole));
   for (std::size_t size = 0; size < whole.size(); ++size)
-    EXPECT_FALSE(read_host_key(whole.substr(0, size))) << size;
-  EXPECT_FALSE(read_host_key(to_base64(test_key(1).blob + "x")));
-  EXPECT_FALSE(read_host_key(to_base64(wire_string("ssh-unheard-of") + wire_string("x"))));
+    EXPECT_FALSE(ssh::read_host_key(whole.substr(0, size))) << size;
+  EXPECT_FALSE(ssh::read_host_key(to_base64(test_key(1).blob + "x")));
+  EXPECT_FALSE(ssh::read_host_key(to_base64(ssh::wire_string("ssh-unheard-of") + ssh::wire_string("x"))));
   for (const char* not_base64 : {"====", "AA=A", "AB==", "A A=", "AAA-", "\nAAA", "AAA\xff"}) {
     EXPECT_FALSE(from_base64(not_base64)) << not_base64;
   }

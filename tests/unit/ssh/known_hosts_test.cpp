@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "podrun/ssh/known_hosts.hpp"
+#include "podrun/ssh/host_keys/known_hosts.hpp"
 
 #include <set>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "support/known_hosts.hpp"
+#include "support/known_hosts_file.hpp"
 
 namespace podrun::test {
 namespace {
@@ -14,19 +14,19 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-const HostKey kFirst = test_key(1);
-const HostKey kSecond = test_key(2);
-const HostKey kRsa = test_key(1, "ssh-rsa");
+const ssh::HostKey kFirst = test_key(1);
+const ssh::HostKey kSecond = test_key(2);
+const ssh::HostKey kRsa = test_key(1, "ssh-rsa");
 
-KnownHosts known(const std::string& text) {
-  return KnownHosts({std::make_shared<KnownHostsFile>(text, "known_hosts")});
+ssh::KnownHosts known(const std::string& text) {
+  return ssh::KnownHosts({std::make_shared<ssh::KnownHostsFile>(text, "known_hosts")});
 }
 
 /// `verdict`, and `file:line type` of what it rests on.
-std::string check(const KnownHosts& hosts, const std::string& host, const HostKey& key,
+std::string check(const ssh::KnownHosts& hosts, const std::string& host, const ssh::HostKey& key,
                   std::uint16_t port = 22) {
   constexpr std::array kNames = {"unknown", "other_type", "changed", "known", "revoked"};
-  const KeyCheck check = hosts.check(host, port, key);
+  const ssh::KeyCheck check = hosts.check(host, port, key);
   std::string text = kNames.at(static_cast<std::size_t>(check.verdict));
   if (const auto& entry = check.entry) {
     text += " " + entry->file + ":" + std::to_string(entry->line) + " " + entry->key.type;
@@ -35,7 +35,7 @@ std::string check(const KnownHosts& hosts, const std::string& host, const HostKe
 }
 
 TEST(KnownHosts, FindsNamesInAnyCase) {
-  const KnownHosts hosts =
+  const ssh::KnownHosts hosts =
       known("# pod\n\nTPU-1,10.0.0.1 " + key_words(kFirst) + "\ntpu-2\t" + key_words(kSecond));
   EXPECT_EQ(check(hosts, "tpu-1", kFirst), "known known_hosts:3 ssh-ed25519");
   EXPECT_EQ(check(hosts, "Tpu-1", kFirst), "known known_hosts:3 ssh-ed25519");
@@ -45,7 +45,7 @@ TEST(KnownHosts, FindsNamesInAnyCase) {
 }
 
 TEST(KnownHosts, TellsAnotherKeyFromAnotherType) {
-  const KnownHosts hosts =
+  const ssh::KnownHosts hosts =
       known("a " + key_words(kFirst) + "\nb " + key_words(kRsa) + "\na " + key_words(kSecond) + "\n");
   EXPECT_EQ(check(hosts, "a", kFirst), "known known_hosts:1 ssh-ed25519");
   EXPECT_EQ(check(hosts, "a", kSecond), "known known_hosts:3 ssh-ed25519");
@@ -56,8 +56,8 @@ TEST(KnownHosts, TellsAnotherKeyFromAnotherType) {
 }
 
 TEST(KnownHosts, KeepsPortsApart) {
-  const KnownHosts hosts = known("[a]:2222 " + key_words(kFirst) + "\na " + key_words(kSecond) + "\nb " +
-                                 key_words(kFirst) + "\n");
+  const ssh::KnownHosts hosts = known("[a]:2222 " + key_words(kFirst) + "\na " + key_words(kSecond) + "\nb " +
+                                      key_words(kFirst) + "\n");
   EXPECT_EQ(check(hosts, "a", kFirst, 2222), "known known_hosts:1 ssh-ed25519");
   EXPECT_EQ(check(hosts, "a", kSecond, 2222), "changed known_hosts:1 ssh-ed25519");
   EXPECT_EQ(check(hosts, "a", kFirst), "changed known_hosts:2 ssh-ed25519");
@@ -70,7 +70,7 @@ TEST(KnownHosts, KeepsPortsApart) {
 }
 
 TEST(KnownHosts, MatchesPatterns) {
-  const KnownHosts hosts = known("*.Example.com,!bad.example.com,10.0.0.? " + key_words(kFirst) + "\n");
+  const ssh::KnownHosts hosts = known("*.Example.com,!bad.example.com,10.0.0.? " + key_words(kFirst) + "\n");
   EXPECT_EQ(check(hosts, "tpu.example.com", kFirst), "known known_hosts:1 ssh-ed25519");
   EXPECT_EQ(check(hosts, "a.b.EXAMPLE.com", kSecond), "changed known_hosts:1 ssh-ed25519");
   EXPECT_EQ(check(hosts, "10.0.0.7", kFirst), "known known_hosts:1 ssh-ed25519");
@@ -81,8 +81,8 @@ TEST(KnownHosts, MatchesPatterns) {
 }
 
 TEST(KnownHosts, FindsHashedNames) {
-  const KnownHosts hosts = known(hashed_name("a") + " " + key_words(kFirst) + "\n" + hashed_name("[b]:2222") +
-                                 " " + key_words(kRsa) + "\n");
+  const ssh::KnownHosts hosts = known(hashed_name("a") + " " + key_words(kFirst) + "\n" +
+                                      hashed_name("[b]:2222") + " " + key_words(kRsa) + "\n");
   EXPECT_EQ(check(hosts, "A", kFirst), "known known_hosts:1 ssh-ed25519");
   EXPECT_EQ(check(hosts, "a", kSecond), "changed known_hosts:1 ssh-ed25519");
   EXPECT_EQ(check(hosts, "c", kFirst), "unknown");
@@ -92,10 +92,10 @@ TEST(KnownHosts, FindsHashedNames) {
 }
 
 TEST(KnownHosts, AHashedNameMayContradictAPlainOne) {
-  const KnownHosts hosts =
+  const ssh::KnownHosts hosts =
       known("a " + key_words(kRsa) + "\n" + hashed_name("a") + " " + key_words(kFirst) + "\n");
   EXPECT_EQ(check(hosts, "a", kSecond), "changed known_hosts:2 ssh-ed25519");
-  const HostKey other = test_key(1, "ecdsa-sha2-nistp256");
+  const ssh::HostKey other = test_key(1, "ecdsa-sha2-nistp256");
   EXPECT_EQ(check(hosts, "a", other), "other_type known_hosts:1 ssh-rsa");
   EXPECT_THAT(hosts.check("a", 22, other).other_types, ElementsAre("ssh-rsa", "ssh-ed25519"));
 }
@@ -104,19 +104,19 @@ TEST(KnownHosts, RevokedWins) {
   const std::string plain = "a,[a]:2222 " + key_words(kFirst) + "\n";
   for (const std::string& names :
        {std::string("*"), std::string("a"), hashed_name("a"), std::string("b,A,!c")}) {
-    const KnownHosts hosts = known(plain + "@revoked " + names + " " + key_words(kFirst) + "\n");
+    const ssh::KnownHosts hosts = known(plain + "@revoked " + names + " " + key_words(kFirst) + "\n");
     EXPECT_EQ(check(hosts, "a", kFirst), "revoked known_hosts:2 ssh-ed25519") << names;
     EXPECT_EQ(check(hosts, "a", kFirst, 2222), "revoked known_hosts:2 ssh-ed25519") << names;
     EXPECT_EQ(check(hosts, "a", kSecond), "changed known_hosts:1 ssh-ed25519") << names;
   }
-  const KnownHosts elsewhere = known(plain + "@revoked b " + key_words(kFirst) + "\n");
+  const ssh::KnownHosts elsewhere = known(plain + "@revoked b " + key_words(kFirst) + "\n");
   EXPECT_EQ(check(elsewhere, "a", kFirst), "known known_hosts:1 ssh-ed25519");
   // A revoked key is no other key of the host.
   EXPECT_EQ(check(elsewhere, "b", kSecond), "unknown");
 }
 
 TEST(KnownHosts, NeverTakesAnAuthorityForAHost) {
-  const KnownHostsFile file("@cert-authority * " + key_words(kFirst) + "\n", "f");
+  const ssh::KnownHostsFile file("@cert-authority * " + key_words(kFirst) + "\n", "f");
   EXPECT_EQ(file.authorities(), 1U);
   EXPECT_EQ(file.bad_lines(), 0U);
   EXPECT_EQ(check(known("@cert-authority * " + key_words(kFirst) + "\n"), "a", kFirst), "unknown");
@@ -135,20 +135,20 @@ TEST(KnownHosts, PassesOverBadLines) {
       "a ssh-ed25519 !" + good.substr(good.find(' ') + 2) + "\n" +                    //
       "@wrong a " + good + "\n@revoked @cert-authority a " + good + "\n@revoked\n" +  //
       "|1|short|hash " + good + "\n|2|x " + good + "\n";
-  const KnownHostsFile file(bad + "b " + good + " comment with words\r\n \t\n  # a\n", "f");
+  const ssh::KnownHostsFile file(bad + "b " + good + " comment with words\r\n \t\n  # a\n", "f");
   EXPECT_EQ(file.bad_lines(), 12U);
   EXPECT_THAT(file.plain_keys_of("a"), IsEmpty());
   EXPECT_EQ(check(known(bad + "b " + good + "\r\n"), "b", kFirst), "known known_hosts:13 ssh-ed25519");
 }
 
 TEST(KnownHosts, AsksAllFiles) {
-  const KnownHosts hosts(
-      {std::make_shared<KnownHostsFile>("a " + key_words(kFirst) + "\n", "user"),
-       std::make_shared<KnownHostsFile>("", "none"),
-       std::make_shared<KnownHostsFile>("a " + key_words(kSecond) + "\n[b]:2222 " + key_words(kFirst) +
-                                            "\n@revoked * " + key_words(test_key(3)) + "\n",
-                                        "global"),
-       std::make_shared<KnownHostsFile>("a " + key_words(test_key(3)) + "\n", "last")});
+  const ssh::KnownHosts hosts(
+      {std::make_shared<ssh::KnownHostsFile>("a " + key_words(kFirst) + "\n", "user"),
+       std::make_shared<ssh::KnownHostsFile>("", "none"),
+       std::make_shared<ssh::KnownHostsFile>("a " + key_words(kSecond) + "\n[b]:2222 " + key_words(kFirst) +
+                                                 "\n@revoked * " + key_words(test_key(3)) + "\n",
+                                             "global"),
+       std::make_shared<ssh::KnownHostsFile>("a " + key_words(test_key(3)) + "\n", "last")});
   EXPECT_EQ(check(hosts, "a", kFirst), "known user:1 ssh-ed25519");
   EXPECT_EQ(check(hosts, "a", kSecond), "known global:1 ssh-ed25519");
   EXPECT_EQ(check(hosts, "a", test_key(4)), "changed user:1 ssh-ed25519");
@@ -157,7 +157,7 @@ TEST(KnownHosts, AsksAllFiles) {
 }
 
 TEST(KnownHosts, TellsKnownTypesInOrder) {
-  const KnownHosts hosts =
+  const ssh::KnownHosts hosts =
       known("a* " + key_words(kRsa) + "\na " + key_words(kFirst) + "\n" + hashed_name("a") + " " +
             key_words(test_key(1, "ecdsa-sha2-nistp256")) + "\n[b]:2222 " + key_words(kFirst) + "\n");
   EXPECT_THAT(hosts.known_types("A", 22), ElementsAre("ssh-rsa", "ssh-ed25519"));
@@ -167,16 +167,16 @@ TEST(KnownHosts, TellsKnownTypesInOrder) {
 }
 
 TEST(KnownHosts, AddsWhatItIsTold) {
-  const auto file = std::make_shared<KnownHostsFile>("# one line\n", "f");
-  const KnownHosts hosts({file});
-  EXPECT_EQ(file->add(known_hosts_name("TPU-1", 2222), kFirst, NameForm::plain),
+  const auto file = std::make_shared<ssh::KnownHostsFile>("# one line\n", "f");
+  const ssh::KnownHosts hosts({file});
+  EXPECT_EQ(file->add(ssh::known_hosts_name("TPU-1", 2222), kFirst, ssh::NameForm::plain),
             "[tpu-1]:2222 " + key_words(kFirst) + "\n");
   EXPECT_EQ(check(hosts, "tpu-1", kFirst, 2222), "known f:2 ssh-ed25519");
   EXPECT_EQ(check(hosts, "tpu-1", kSecond, 2222), "changed f:2 ssh-ed25519");
-  EXPECT_EQ(file->add(known_hosts_name("2001:DB8::1", 22), kFirst, NameForm::plain),
+  EXPECT_EQ(file->add(ssh::known_hosts_name("2001:DB8::1", 22), kFirst, ssh::NameForm::plain),
             "2001:db8::1 " + key_words(kFirst) + "\n");
 
-  const std::string hashed = file->add("b", kSecond, NameForm::hashed);
+  const std::string hashed = file->add("b", kSecond, ssh::NameForm::hashed);
   EXPECT_EQ(hashed.substr(0, 3), "|1|");
   EXPECT_EQ(hashed.find("b "), std::string::npos);
   EXPECT_EQ(check(hosts, "b", kSecond), "known f:4 ssh-ed25519");
@@ -185,9 +185,9 @@ TEST(KnownHosts, AddsWhatItIsTold) {
 
 TEST(KnownHosts, ANameThatWouldNotReadBackIsHashed) {
   for (const std::string name : {"my host", "a,b", "*", "!a", "#a", "@a", "|a", "a\nb", ""}) {
-    KnownHostsFile file("", "f");
-    const std::string line = file.add(name, kFirst, NameForm::plain);
-    EXPECT_TRUE(KnownHostsFile(line, "f").find(name, kFirst)) << line;
+    ssh::KnownHostsFile file("", "f");
+    const std::string line = file.add(name, kFirst, ssh::NameForm::plain);
+    EXPECT_TRUE(ssh::KnownHostsFile(line, "f").find(name, kFirst)) << line;
     EXPECT_TRUE(file.find(name, kFirst)) << line;
     EXPECT_FALSE(file.find("b", kFirst)) << line;
     EXPECT_EQ(std::count(line.begin(), line.end(), '\n'), 1);
@@ -197,7 +197,7 @@ TEST(KnownHosts, ANameThatWouldNotReadBackIsHashed) {
 std::string forget(const std::string& text, std::size_t removed,
                    const std::vector<std::pair<std::string, std::uint16_t>>& hosts = {{"A", 22},
                                                                                       {"b", 2222}}) {
-  const ForgottenKeys result = forget_keys(text, hosts);
+  const ssh::ForgottenKeys result = ssh::forget_keys(text, hosts);
   EXPECT_EQ(result.removed, removed) << text;
   return result.text;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "podrun/ssh/proxy_jump.hpp"
+#include "podrun/ssh/config/proxy_jump.hpp"
 
 #include <map>
 
@@ -8,7 +8,7 @@
 
 #include "support/usage_error.hpp"
 
-namespace podrun {
+namespace podrun::ssh {
 namespace {
 
 using testing::ElementsAre;
@@ -19,7 +19,7 @@ MATCHER_P3(Hop, user, name, port, "") { return arg.user == user && arg.name == n
 
 /// The settings of jump hosts by their names: what their own ProxyJump is.
 SettingsForJumpHost configured(std::map<std::string, std::string> proxy_jumps) {
-  return [proxy_jumps](const Host& host) {
+  return [proxy_jumps](const hosts::Host& host) {
     SshSettings settings;
     settings.host_name = host.name;
     const auto own = proxy_jumps.find(host.name);
@@ -78,4 +78,4 @@ TEST(ProxyJump, LeadsNotRoundInACircle) {
 }
 
 }  // namespace
-}  // namespace podrun
+}  // namespace podrun::ssh

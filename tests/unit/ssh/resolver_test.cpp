@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "podrun/ssh/resolver.hpp"
+#include "podrun/ssh/transport/resolver.hpp"
 
 #include <net/if.h>
 #include <netdb.h>
@@ -18,9 +18,11 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "podrun/report/failure_words.hpp"
+
 #include "support/run_coroutine.hpp"
 
-namespace podrun {
+namespace podrun::ssh {
 namespace {
 
 Addresses addresses(const std::vector<const char*>& texts) {
@@ -34,9 +36,9 @@ std::string describe(const Addresses& addresses) {
   for (const auto& address : addresses) text += (text.empty() ? "" : " ") + address.to_string();
   return text;
 }
-std::string describe(const Failure& failure) {
-  const char* retry = failure.retry == Retry::may_help ? "may help" : "no";
-  return fmt::format("{}: {} (retry: {})", failure.stage, failure.what, retry);
+std::string describe(const link::Failure& failure) {
+  const char* retry = failure.retry == link::Retry::may_help ? "may help" : "no";
+  return fmt::format("{}: {} (retry: {})", report::words(failure.stage), report::reason(failure), retry);
 }
 
 /// A name server in the hand of the test. Used by several threads, which may outlive the test.
@@ -113,7 +115,7 @@ class ResolverTest : public testing::Test {
   static asio::awaitable<void> follow(Asker& asker) {
     try {
       asker.said = describe(co_await asker.lookup->get());
-    } catch (const HostError& error) {
+    } catch (const link::HostError& error) {
       asker.said = describe(error.failure());
     }
   }
@@ -187,8 +189,11 @@ TEST_F(ResolverTest, EndsAtOnceWhenItIsStopped) {
   Asker& stopped = look_up("slow");
   const Asker& other = look_up("slow");
   run_what_is_due();
-  stopped.lookup->stop({"name look-up", "timed out after 10 s", Retry::may_help});
-  stopped.lookup->stop({"", "too late"});
+  stopped.lookup->stop({.stage = link::Stage::name_lookup,
+                        .cause = link::Cause::timed_out,
+                        .retry = link::Retry::may_help,
+                        .after = std::chrono::seconds(10)});
+  stopped.lookup->stop({link::Stage::none, link::Cause::other, "too late"});
   run_what_is_due();
   EXPECT_EQ(stopped.said, "name look-up: timed out after 10 s (retry: may help)");
   EXPECT_EQ(other.said, "");
@@ -214,12 +219,12 @@ TEST_F(ResolverTest, KeepsAnAnswerThatNobodyWaitedFor) {
 
 TEST_F(ResolverTest, CanBeStoppedBeforeItBegins) {
   Lookup lookup(resolver_, "10.0.0.7", AddressFamily::any);
-  lookup.stop({"", "interrupted"});
+  lookup.stop({link::Stage::none, link::Cause::other, "interrupted"});
   std::string said;
   asio::co_spawn(*context_, lookup.get(), [&](const std::exception_ptr& error, const Addresses&) {
     try {
       if (error) std::rethrow_exception(error);
-    } catch (const HostError& host_error) {
+    } catch (const link::HostError& host_error) {
       said = describe(host_error.failure());
     }
   });
@@ -256,4 +261,4 @@ TEST(AskSystem, SaysWhyNot) {
 }
 
 }  // namespace
-}  // namespace podrun
+}  // namespace podrun::ssh

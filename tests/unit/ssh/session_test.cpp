@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // How a session holds a host back whose output nobody takes, with a real sshd.
-#include "podrun/ssh/session.hpp"
+#include "podrun/ssh/transport/session.hpp"
 
 #include <pwd.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -11,20 +12,22 @@
 #include <string>
 #include <utility>
 
+#include <asio/co_spawn.hpp>
+#include <asio/detached.hpp>
 #include <asio/ip/tcp.hpp>
 #include <asio/post.hpp>
 #include <asio/use_awaitable.hpp>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "podrun/ssh/key_file.hpp"
+#include "podrun/ssh/auth/key_file.hpp"
 
 #include "support/run_coroutine.hpp"
 #include "support/ssh_keygen.hpp"
 #include "support/ssh_server.hpp"
 #include "support/stream_reader.hpp"
 
-namespace podrun {
+namespace podrun::ssh {
 namespace {
 
 using namespace std::chrono_literals;
@@ -47,7 +50,7 @@ struct Opened {
   Opened(Opened&&) = default;
   Opened& operator=(Opened&&) = delete;
   ~Opened() {
-    if (session) session->stop({"", "end of the test"});
+    if (session) session->stop({link::Stage::none, link::Cause::other, "end of the test"});
   }
 };
 
@@ -92,6 +95,18 @@ class SessionWithSshd : public testing::Test {
     co_return co_await eventually(executor, [=] { return transport->packets_sent() > before + kOften; });
   }
 
+  /// Bytes that have arrived, but were not read from the socket.
+  static int unread(Transport* transport) {
+    int bytes = 0;
+    EXPECT_EQ(::ioctl(ssh_get_fd(transport->session()), FIONREAD, &bytes), 0);
+    return bytes;
+  }
+
+  /// sh text that waits until there is this file.
+  static std::string until_told(const std::string& name) {
+    return "until test -e '" + directory().path(name) + "'; do sleep 0.01; done; ";
+  }
+
   static void run(const std::function<asio::awaitable<void>(asio::any_io_executor)>& body) {
     test::run_coroutine([&](asio::any_io_executor executor) { return body(executor); });
   }
@@ -105,7 +120,7 @@ class SessionWithSshd : public testing::Test {
 TEST_F(SessionWithSshd, HoldsAHostBackAndLosesNothing) {
   run([](asio::any_io_executor executor) -> asio::awaitable<void> {
     const Opened opened = co_await log_in(executor, kPatient);
-    const std::shared_ptr<Stream> stream = co_await opened.session->exec(print(kMuch));
+    const std::shared_ptr<link::Stream> stream = co_await opened.session->exec(print(kMuch));
     EXPECT_TRUE(co_await held_back(executor, opened.transport));
     EXPECT_LT(opened.transport->bytes_received(), kHeldBack);
     StreamReader reader(*stream);
@@ -118,9 +133,9 @@ TEST_F(SessionWithSshd, HoldsAHostBackAndLosesNothing) {
 TEST_F(SessionWithSshd, ReadsOnWhereAnotherCommandWaits) {
   run([](asio::any_io_executor executor) -> asio::awaitable<void> {
     const Opened opened = co_await log_in(executor, kPatient);
-    const std::shared_ptr<Stream> held = co_await opened.session->exec(print(kMuch));
+    const std::shared_ptr<link::Stream> held = co_await opened.session->exec(print(kMuch));
     EXPECT_TRUE(co_await held_back(executor, opened.transport));
-    const std::shared_ptr<Stream> other = co_await opened.session->exec("cat");
+    const std::shared_ptr<link::Stream> other = co_await opened.session->exec("cat");
     StreamReader reader(*other);
     EXPECT_TRUE(co_await other->write(Chunk("hello\n")));
     co_await reader.until("hello\n");
@@ -137,7 +152,7 @@ TEST_F(SessionWithSshd, WritesToAHostThatIsHeldBackMoreThanFitsIntoItsWindow) {
         5'000'000;  // sshd takes 2 MiB before it says, behind its output, that it takes more
     const Opened opened = co_await log_in(executor, kPatient);
     const std::string command = print(kMuch) + " & wc -c >'" + directory().path("input") + "'; wait";
-    const std::shared_ptr<Stream> stream = co_await opened.session->exec(command);
+    const std::shared_ptr<link::Stream> stream = co_await opened.session->exec(command);
     EXPECT_TRUE(co_await held_back(executor, opened.transport));
     for (const Chunk& chunk : to_chunks(std::string(kInput, 'x'))) EXPECT_TRUE(co_await stream->write(chunk));
     stream->close_write();
@@ -153,7 +168,7 @@ TEST_F(SessionWithSshd, ReadsWhatIsUnderWayAfterTheLongestHold) {
   run([](asio::any_io_executor executor) -> asio::awaitable<void> {
     constexpr HoldBack kImpatient{.sign_of_life = 5ms, .longest = 50ms};
     const Opened opened = co_await log_in(executor, kImpatient);
-    const std::shared_ptr<Stream> stream = co_await opened.session->exec(print(kMuch));
+    const std::shared_ptr<link::Stream> stream = co_await opened.session->exec(print(kMuch));
     const auto window_is_used = [&] { return opened.transport->bytes_received() > kWindow; };
     EXPECT_TRUE(co_await eventually(executor, window_is_used));
     StreamReader reader(*stream);
@@ -168,9 +183,8 @@ TEST_F(SessionWithSshd, ReadsWhatComesWhenAllHasOnceBeenRead) {
     constexpr HoldBack kImpatient{.sign_of_life = 5ms, .longest = 0ms};
     constexpr std::size_t kFirst = 300'000;  // more than is kept
     const Opened opened = co_await log_in(executor, kImpatient);
-    const std::string go_on = "until test -e '" + directory().path("go-on") + "'; do sleep 0.01; done; ";
-    const std::shared_ptr<Stream> stream =
-        co_await opened.session->exec(print(kFirst) + "; " + go_on + print(kMuch));
+    const std::shared_ptr<link::Stream> stream =
+        co_await opened.session->exec(print(kFirst) + "; " + until_told("go-on") + print(kMuch));
     const auto first_is_here = [&] { return opened.transport->bytes_received() > kFirst; };
     EXPECT_TRUE(co_await eventually(executor, first_is_here));
     EXPECT_TRUE(co_await held_back(executor, opened.transport));
@@ -183,15 +197,56 @@ TEST_F(SessionWithSshd, ReadsWhatComesWhenAllHasOnceBeenRead) {
   });
 }
 
+// libssh reads from the socket when it is asked for more than it has kept of one stream. It offers the other
+// stream first then, which takes all the room, and after that gives what has come of the one asked for.
+TEST_F(SessionWithSshd, KeepsWhatAReadTakesInAfterTheRoomIsGone) {
+  run([](asio::any_io_executor executor) -> asio::awaitable<void> {
+    constexpr std::size_t kOut = 170'000;  // a little more than the channel keeps
+    constexpr std::size_t kErr = 400'000;  // all that the channel keeps, and more
+    constexpr HoldBack kSilent{.sign_of_life = 1h, .longest = {}};
+    const Opened opened = co_await log_in(executor, kSilent);
+    Transport* transport = opened.transport;
+
+    // While another command's output is waited for, all of this is read, and libssh keeps what is too much.
+    const std::shared_ptr<link::Stream> other = co_await opened.session->exec("cat");
+    StreamReader other_reader(*other);
+    asio::co_spawn(executor, other_reader.until("read no more\n"), asio::detached);
+    const std::string command = print(kOut) + "; " + until_told("err") + print(kErr) + " >&2; " +
+                                until_told("last-err") + "printf e >&2; " + until_told("last-out") +
+                                "printf o";
+    const std::shared_ptr<link::Stream> stream = co_await opened.session->exec(command);
+    const auto out_is_here = [&] { return transport->bytes_received() > kOut; };
+    EXPECT_TRUE(co_await eventually(executor, out_is_here));
+    directory().write("err", "");
+    const auto all_is_here = [&] { return transport->bytes_received() > kOut + kErr; };
+    EXPECT_TRUE(co_await eventually(executor, all_is_here));
+    EXPECT_TRUE(co_await other->write(Chunk("read no more\n")));
+    EXPECT_TRUE(co_await eventually(executor, [&] { return !other_reader.out().empty(); }));
+
+    // Now nothing is read from the socket, until the stream is.
+    EXPECT_EQ(unread(transport), 0);
+    directory().write("last-err", "");
+    EXPECT_TRUE(co_await eventually(executor, [&] { return unread(transport) > 0; }));
+    const int with_err = unread(transport);
+    directory().write("last-out", "");
+    EXPECT_TRUE(co_await eventually(executor, [&] { return unread(transport) > with_err; }));
+    StreamReader reader(*stream);
+    co_await reader.to_end();
+    EXPECT_EQ(reader.out().size(), kOut + 1);
+    EXPECT_EQ(reader.err().size(), kErr + 1);
+    EXPECT_EQ(reader.end(), "exit 0, closed");
+  });
+}
+
 TEST_F(SessionWithSshd, OutputThatIsLostWithTheConnectionIsNoEnd) {
   run([](asio::any_io_executor executor) -> asio::awaitable<void> {
     constexpr HoldBack kImpatient{.sign_of_life = 5ms, .longest = 0ms};
     constexpr std::size_t kFitsIntoWindow = 1'000'000;
     const Opened opened = co_await log_in(executor, kImpatient);
-    const std::shared_ptr<Stream> stream = co_await opened.session->exec(print(kFitsIntoWindow));
+    const std::shared_ptr<link::Stream> stream = co_await opened.session->exec(print(kFitsIntoWindow));
     const auto all_is_here = [&] { return opened.transport->bytes_received() > kFitsIntoWindow; };
     EXPECT_TRUE(co_await eventually(executor, all_is_here));
-    opened.session->stop({"connection", "gone"});
+    opened.session->stop({link::Stage::connection, link::Cause::other, "gone"});
     co_await asio::post(executor, asio::use_awaitable);  // the session does it
     StreamReader reader(*stream);
     co_await reader.to_end();
@@ -224,4 +279,4 @@ TEST(HoldBackFor, EndsWellBeforeTheOrphanTimeoutElsewhere) {
 }
 
 }  // namespace
-}  // namespace podrun
+}  // namespace podrun::ssh

@@ -4,8 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "podrun/ssh/algorithms.hpp"
-#include "podrun/ssh/config.hpp"
+#include "podrun/ssh/config/algorithms.hpp"
+#include "podrun/ssh/config/ssh_config.hpp"
 
 #include "support/fake_config_world.hpp"
 #include "support/run_shell.hpp"
@@ -20,13 +20,13 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-SshSettings with_all(const Texts& options) {
+ssh::SshSettings with_all(const Texts& options) {
   FakeConfigWorld fake;
-  SshConfig config(fake.world(), {.options = options});
+  ssh::SshConfig config(fake.world(), {.options = options});
   return config.settings_for({.name = "pod-1"});
 }
 
-SshSettings with(const std::string& option) { return with_all({option}); }
+ssh::SshSettings with(const std::string& option) { return with_all({option}); }
 
 std::string error_of(const std::string& option) {
   return usage_error([&] { with(option); });
@@ -34,17 +34,17 @@ std::string error_of(const std::string& option) {
 
 std::vector<std::string> passed_over(const Texts& options) {
   FakeConfigWorld fake;
-  return SshConfig(fake.world(), {.options = options}).passed_over();
+  return ssh::SshConfig(fake.world(), {.options = options}).passed_over();
 }
 
 TEST(SshSettings, HaveTheDefaultsOfSsh) {
-  const SshSettings settings = with_all({});
+  const ssh::SshSettings settings = with_all({});
   EXPECT_EQ(settings.agent_socket, "/run/agent");
   EXPECT_THAT(settings.user_known_hosts,
               ElementsAre("/home/me/.ssh/known_hosts", "/home/me/.ssh/known_hosts2"));
   EXPECT_THAT(settings.global_known_hosts,
               ElementsAre("/etc/ssh/ssh_known_hosts", "/etc/ssh/ssh_known_hosts2"));
-  EXPECT_EQ(settings.host_key_check, HostKeyCheck::accept_new);
+  EXPECT_EQ(settings.host_key_check, ssh::HostKeyCheck::accept_new);
   EXPECT_THAT(settings.identity_files, IsEmpty());
 }
 
@@ -60,13 +60,13 @@ TEST(SshSettings, SetWhereAndAsWhom) {
   EXPECT_EQ(with("User=DOM\\me").user, "DOM\\me");
   EXPECT_EQ(with("User=\"a b\"").user, "a b");
   EXPECT_EQ(with("BindAddress 10.0.0.2").bind_address, "10.0.0.2");
-  EXPECT_EQ(with("AddressFamily=inet6").address_family, AddressFamily::ipv6);
-  EXPECT_EQ(with("AddressFamily=inet").address_family, AddressFamily::ipv4);
-  EXPECT_EQ(with("AddressFamily=ANY").address_family, AddressFamily::any);
+  EXPECT_EQ(with("AddressFamily=inet6").address_family, ssh::AddressFamily::ipv6);
+  EXPECT_EQ(with("AddressFamily=inet").address_family, ssh::AddressFamily::ipv4);
+  EXPECT_EQ(with("AddressFamily=ANY").address_family, ssh::AddressFamily::any);
 }
 
 TEST(SshSettings, SetKeysAndAgent) {
-  const SshSettings settings =
+  const ssh::SshSettings settings =
       with_all({"IdentityFile=~/.ssh/a", "IdentityFile=\"/k/b c\"", "IdentityFile=%d/c%%",
                 "CertificateFile=~/x-cert.pub", "IdentitiesOnly=yes", "IdentityAgent=~/agent"});
   EXPECT_THAT(settings.identity_files, ElementsAre("/home/me/.ssh/a", "/k/b c", "/home/me/c%"));
@@ -83,11 +83,11 @@ TEST(SshSettings, SetHostKeyRules) {
   const auto check = [](const std::string& value) {
     return with("StrictHostKeyChecking=" + value).host_key_check;
   };
-  EXPECT_EQ(check("yes"), HostKeyCheck::yes);
-  EXPECT_EQ(check("accept-new"), HostKeyCheck::accept_new);
-  EXPECT_EQ(check("no"), HostKeyCheck::no);
-  EXPECT_EQ(check("OFF"), HostKeyCheck::no);
-  EXPECT_EQ(check("ask"), HostKeyCheck::ask);
+  EXPECT_EQ(check("yes"), ssh::HostKeyCheck::yes);
+  EXPECT_EQ(check("accept-new"), ssh::HostKeyCheck::accept_new);
+  EXPECT_EQ(check("no"), ssh::HostKeyCheck::no);
+  EXPECT_EQ(check("OFF"), ssh::HostKeyCheck::no);
+  EXPECT_EQ(check("ask"), ssh::HostKeyCheck::ask);
   EXPECT_THAT(with("UserKnownHostsFile=~/a \"/b c\" %d/d").user_known_hosts,
               ElementsAre("/home/me/a", "/b c", "/home/me/d"));
   EXPECT_THAT(with("UserKnownHostsFile=none").user_known_hosts, IsEmpty());
@@ -114,7 +114,7 @@ TEST(SshSettings, SetAlgorithms) {
   EXPECT_EQ(with("KexAlgorithms=sntrup761x25519-sha512@openssh.com,curve25519-sha256").kex_algorithms,
             "curve25519-sha256");
   EXPECT_EQ(with("HostKeyAlgorithms=+ssh-rsa").host_key_algorithms,
-            std::string(kHostKeyAlgorithms) + ",ssh-rsa");
+            std::string(ssh::kHostKeyAlgorithms) + ",ssh-rsa");
   EXPECT_EQ(with("HostKeyAlgorithms=-ecdsa-*,rsa-sha2-256").host_key_algorithms, "ssh-ed25519,rsa-sha2-512");
   EXPECT_EQ(
       with("HostKeyAlgorithms=^rsa-sha2-512,ssh-ed25519-cert-v01@openssh.com").host_key_algorithms,
@@ -124,7 +124,7 @@ TEST(SshSettings, SetAlgorithms) {
             "hmac-sha2-512,hmac-sha2-256-etm@openssh.com,hmac-sha2-512-etm@openssh.com,hmac-sha2-256");
   EXPECT_EQ(error_of("MACs=umac-64@openssh.com"),
             "-o: bad MACs \"umac-64@openssh.com\" (expected some that libssh has, such as " +
-                std::string(kMacs) + ")");
+                std::string(ssh::kMacs) + ")");
   EXPECT_NE(error_of("Ciphers=-*"), "no error");
 }
 
@@ -187,7 +187,7 @@ TEST(SshSettings, NameTheNearestKeyword) {
 TEST(SshSettings, TheFirstOfSeveralCountsAsInSsh) {
   const Texts options = {"Port=1",          "LogLevel=INFO",   "port 2",        "IdentityFile=/a",
                          "IdentityFile=/b", "IdentityFile=/a", "loglevel=QUIET"};
-  const SshSettings settings = with_all(options);
+  const ssh::SshSettings settings = with_all(options);
   EXPECT_EQ(settings.port, 1);
   EXPECT_THAT(settings.identity_files, ElementsAre("/a", "/b"));
   EXPECT_THAT(passed_over(options), ElementsAre("-o: LogLevel"));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is said of a server that ends the connection before the login.
-#include "podrun/ssh/transport.hpp"
+#include "podrun/ssh/transport/transport.hpp"
 
 #include <sys/socket.h>
 #include <unistd.h>
@@ -10,9 +10,11 @@
 
 #include <gtest/gtest.h>
 
+#include "podrun/report/failure_words.hpp"
+
 #include "support/run_coroutine.hpp"
 
-namespace podrun {
+namespace podrun::ssh {
 namespace {
 
 using namespace std::string_literals;
@@ -45,8 +47,8 @@ std::string failure_of(const std::string& bytes) {
         ::shutdown(ends[0], SHUT_WR);
         try {
           co_await transport.connect();
-        } catch (const HostError& error) {
-          co_return error.failure().stage + ": " + error.failure().what;
+        } catch (const link::HostError& error) {
+          co_return report::describe(error.failure());
         }
         co_return "connected";
       });
@@ -58,15 +60,15 @@ TEST(TransportFailure, IsAStageAndAReasonForPeople) {
   EXPECT_EQ(failure_of(""), "SSH banner: closed by the server");
   EXPECT_EQ(failure_of("Exceeded MaxStartups\r\n"), "SSH banner: closed by the server");
   EXPECT_EQ(failure_of(kBanner), "key exchange: closed by the server");
-  EXPECT_EQ(failure_of(std::string(9000, 'x')), "SSH banner: what the server sends is no SSH");
-  EXPECT_EQ(failure_of(kBanner + std::string(100, 'x')), "key exchange: what the server sends is no SSH");
+  EXPECT_EQ(failure_of(std::string(9000, 'x')), "SSH banner: the server does not speak SSH");
+  EXPECT_EQ(failure_of(kBanner + std::string(100, 'x')), "key exchange: the server does not speak SSH");
   EXPECT_EQ(failure_of("SSH-1.5-old\r\n"),
             "key exchange: no version of SSH protocol usable (banner: SSH-1.5-old)");
 }
 
 TEST(TransportFailure, IsThatOfAHostWhereAsioRefusesTheDescriptor) {
   test::run_coroutine([](asio::any_io_executor executor) -> asio::awaitable<void> {
-    EXPECT_THROW(Transport(executor, -1), HostError);
+    EXPECT_THROW(Transport(executor, -1), link::HostError);
     co_return;
   });
 }
@@ -84,4 +86,4 @@ TEST(TransportFailure, IsTheServersWord) {
 }
 
 }  // namespace
-}  // namespace podrun
+}  // namespace podrun::ssh

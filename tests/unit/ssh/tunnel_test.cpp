@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "podrun/ssh/tunnel.hpp"
+#include "podrun/ssh/transport/tunnel.hpp"
 
 #include <asio/buffer.hpp>
 #include <asio/local/stream_protocol.hpp>
@@ -13,7 +13,7 @@
 #include "support/fake_connector.hpp"
 #include "support/run_coroutine.hpp"
 
-namespace podrun {
+namespace podrun::ssh {
 namespace {
 
 using test::err;
@@ -21,11 +21,15 @@ using test::eventually;
 using test::FakeStream;
 using test::out;
 
+link::Failure proxy_failure(std::string detail, link::Retry retry) {
+  return {link::Stage::proxy_command, link::Cause::transport_ended, std::move(detail), retry};
+}
+
 /// A tunnel, and the socket that the session would have.
 struct Opened {
-  explicit Opened(asio::any_io_executor executor)
+  explicit Opened(asio::any_io_executor executor, std::string jump_host = {})
       : stream(std::make_shared<FakeStream>(executor)),
-        tunnel(std::in_place, executor, stream, "the way"),
+        tunnel(std::in_place, executor, stream, std::move(jump_host)),
         socket(executor, asio::local::stream_protocol(), tunnel->take_descriptor()) {}
 
   /// All that arrives until the end.
@@ -61,7 +65,7 @@ TEST(Tunnel, GivesAllThatCameBeforeTheEnd) {
   test::run_coroutine([](asio::any_io_executor executor) -> asio::awaitable<void> {
     Opened opened(executor);
     for (int i = 0; i < 100; ++i) opened.stream->say(out(std::string(Chunk::kMaxSize, 'x')));
-    opened.stream->say(Closed{});
+    opened.stream->say(link::Closed{});
     const std::string all = co_await opened.read_all();
     EXPECT_EQ(all.size(), 100 * Chunk::kMaxSize);
     EXPECT_EQ(opened.tunnel->end()(), std::nullopt) << "it just ended";
@@ -73,11 +77,11 @@ TEST(Tunnel, TellsWhyAProxyCommandFailed) {
   test::run_coroutine([](asio::any_io_executor executor) -> asio::awaitable<void> {
     Opened opened(executor);
     opened.stream->say({err("starting\n" + std::string(1000, 'x')), err("\nERROR: 4003: no back"),
-                        err("end\r\n"), Exited{1}, Closed{}});
+                        err("end\r\n"), link::Exited{1}, link::Closed{}});
     const auto end = opened.tunnel->end();
     EXPECT_EQ(co_await opened.read_all(), "");
     opened.tunnel.reset();
-    EXPECT_EQ(end(), (Failure{"the way", "exit 1: ERROR: 4003: no backend", Retry::may_help}))
+    EXPECT_EQ(end(), proxy_failure("exit 1: ERROR: 4003: no backend", link::Retry::may_help))
         << "also when the tunnel is gone";
   });
 }
@@ -85,13 +89,13 @@ TEST(Tunnel, TellsWhyAProxyCommandFailed) {
 TEST(Tunnel, TellsOfAProxyCommandThatNeverSpokeOrCannotBeRun) {
   test::run_coroutine([](asio::any_io_executor executor) -> asio::awaitable<void> {
     Opened silent(executor);
-    silent.stream->say({err("no permission\n"), Exited{0}, Closed{}});
+    silent.stream->say({err("no permission\n"), link::Exited{0}, link::Closed{}});
     EXPECT_EQ(co_await silent.read_all(), "");
-    EXPECT_EQ(silent.tunnel->end()(), (Failure{"the way", "exit 0: no permission", Retry::may_help}));
+    EXPECT_EQ(silent.tunnel->end()(), proxy_failure("exit 0: no permission", link::Retry::may_help));
     Opened missing(executor);
-    missing.stream->say({err("sh: nc: not found\n"), Exited{127}, Closed{}});
+    missing.stream->say({err("sh: nc: not found\n"), link::Exited{127}, link::Closed{}});
     EXPECT_EQ(co_await missing.read_all(), "");
-    EXPECT_EQ(missing.tunnel->end()(), (Failure{"the way", "exit 127: sh: nc: not found", Retry::no}));
+    EXPECT_EQ(missing.tunnel->end()(), proxy_failure("exit 127: sh: nc: not found", link::Retry::no));
     silent.tunnel.reset();
     missing.tunnel.reset();
   });
@@ -99,10 +103,14 @@ TEST(Tunnel, TellsOfAProxyCommandThatNeverSpokeOrCannotBeRun) {
 
 TEST(Tunnel, TellsWhyAJumpHostIsLost) {
   test::run_coroutine([](asio::any_io_executor executor) -> asio::awaitable<void> {
-    Opened opened(executor);
-    opened.stream->say({out("x"), Failure{"connection", "reset"}});
+    Opened opened(executor, "gate");
+    opened.stream->say({out("x"), link::Failure{link::Stage::connection, link::Cause::closed}});
     EXPECT_EQ(co_await opened.read_all(), "x");
-    EXPECT_EQ(opened.tunnel->end()(), (Failure{"the way", "connection: reset", Retry::may_help}));
+    const link::Failure expected{.stage = link::Stage::connection,
+                                 .cause = link::Cause::closed,
+                                 .retry = link::Retry::may_help,
+                                 .jump_hosts = {"gate"}};
+    EXPECT_EQ(opened.tunnel->end()(), expected);
     opened.tunnel.reset();
   });
 }
@@ -129,4 +137,4 @@ TEST(Tunnel, SlowsTheStreamDown) {
 }
 
 }  // namespace
-}  // namespace podrun
+}  // namespace podrun::ssh

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+// Takes the words of the command line apart: which command they name, its operands, its options, and what
+// follows `--`. What is wrong with them is said here, or in option_checks.cpp where options contradict.
+#include "cli/command_line.hpp"
+
+#include <algorithm>
+#include <cstddef>
+
+#include <fmt/format.h>
+
+#include "podrun/base/error.hpp"
+#include "podrun/base/nearest_name.hpp"
+#include "podrun/base/shell_quote.hpp"
+
+#include "cli/help.hpp"
+#include "cli/option_checks.hpp"
+#include "cli/option_groups.hpp"
+
+namespace podrun::cli {
+namespace {
+
+/// The start of a message: of the user's own command it needs no name.
+std::string said_by(const CommandRow& row) {
+  return row.runs_users_command ? "" : fmt::format("{}: ", row.name);
+}
+
+std::string page_of(const CommandRow& row) {
+  return row.runs_users_command ? "podrun help all" : fmt::format("podrun {} --help", row.name);
+}
+
+}  // namespace
+
+const CommandRow* find_command(std::span<const CommandRow> commands, std::string_view name) {
+  const auto found = std::find_if(commands.begin(), commands.end(),
+                                  [name](const CommandRow& row) { return row.name == name; });
+  return found == commands.end() ? nullptr : &*found;
+}
+
+const CommandRow& default_command(std::span<const CommandRow> commands) {
+  return *std::find_if(commands.begin(), commands.end(),
+                       [](const CommandRow& row) { return row.runs_users_command; });
+}
+
+CommandLine::CommandLine(std::span<const CommandRow> commands) : rows_(commands) {
+  add_shared_options(table_, options_);
+  for (const CommandRow& row : rows_) {
+    table_.set_owner(row.name);
+    commands_.emplace_back(row.make())->add_options(table_);
+  }
+  table_.set_owner({});
+  add_other_options(table_, options_);
+}
+
+std::optional<std::string> CommandLine::parse(Words arguments, const hosts::Probe& probe) {
+  options_.arguments = arguments;
+  const auto rest = arguments.begin() + static_cast<std::ptrdiff_t>(end_of_operands(arguments));
+  options_.rest.assign(rest, arguments.end());
+  arguments.erase(rest, arguments.end());
+  const auto separator = std::find(arguments.begin(), arguments.end(), "--");
+  const Words left(arguments.begin(), separator);
+  if (separator != arguments.end()) options_.words.emplace(separator + 1, arguments.end());
+  for (const std::string& word : left) {
+    if (word == "-dlog" || word.starts_with("-d=")) throw UsageError("-d takes no value (write --dedup=log)");
+  }
+  OptionTable::Parsed parsed = table_.parse(left);
+  if (parsed.asks_for_help) return help(parsed.extras);
+  if (options_.version) return "podrun " PODRUN_VERSION "\n";
+  extras_ = std::move(parsed.extras);
+  options_.arguments_to_repeat = to_repeat(left);
+  options_.arguments_to_repeat.insert(options_.arguments_to_repeat.end(), separator, arguments.end());
+  take_command(left);
+  check_options_taken();
+  check_choice_of_hosts(table_);
+  if (row_->reads_config)
+    config_ = apply_config(table_, options_, row_->takes.contains(OptionSet::own_command), probe);
+  check_shared_options(options_, table_, *row_);
+  commands_[static_cast<std::size_t>(row_ - rows_.data())]->check(options_, table_);
+  return std::nullopt;
+}
+
+int CommandLine::run(const hosts::Probe& probe, const std::shared_ptr<output::Terminal>& terminal) {
+  const Context context{options_, table_, config_, rows_, probe, terminal};
+  return commands_[static_cast<std::size_t>(row_ - rows_.data())]->run(context);
+}
+
+/// In `[OPTIONS] ssh [OPTIONS] HOST [ARG...]` how many words come before ARG; else all do.
+std::size_t CommandLine::end_of_operands(const Words& words) const {
+  const CommandRow* row = nullptr;
+  std::size_t operands = 0;
+  for (std::size_t i = 0; i < words.size() && words[i] != "--";) {
+    if (words[i].starts_with('-')) {
+      i += table_.words_of(words[i]);
+    } else if (row) {
+      ++i;
+      if (++operands == row->operands.most) return i;
+    } else {
+      row = find_command(rows_, words[i++]);
+      if (!row || !row->operands.rest_is_its_own) break;
+    }
+  }
+  return words.size();
+}
+
+/// The page of the command that is named, else that of all commands.
+std::string CommandLine::help(const Words& extras) const {
+  const CommandRow* const row = extras.empty() ? nullptr : find_command(rows_, extras.front());
+  return row ? command_page(*row, table_) : overview_page(rows_, table_);
+}
+
+/// The arguments, without the options that the retry command sets itself.
+CommandLine::Words CommandLine::to_repeat(const Words& left) const {
+  Words kept;
+  for (std::size_t i = 0, count = 0; i < left.size(); i += count) {
+    count = std::min(table_.words_of(left[i]), left.size() - i);
+    const OptionEntry* const option = table_.find_word(left[i]);
+    if (option && option->row.repeat_sets) continue;
+    for (std::size_t word = i; word < i + count; ++word) kept.push_back(left[word]);
+  }
+  return kept;
+}
+
+/// The first word before `--` that is neither an option nor an option's value names the command.
+void CommandLine::take_command(const Words& left) {
+  row_ = extras_.empty() ? nullptr : find_command(rows_, extras_.front());
+  if (row_ && row_->runs_users_command) row_ = nullptr;  // it goes without its name
+  if (!row_) {
+    row_ = &default_command(rows_);
+    if (extras_.empty()) return;
+    if (extras_.front().starts_with('-') && extras_.front() != "-") refuse_option(extras_.front());
+    refuse_words(left);
+  }
+  options_.operands.assign(extras_.begin() + 1, extras_.end());
+  check_operands();
+}
+
+void CommandLine::check_operands() const {
+  const Words& operands = options_.operands;
+  const auto option = std::find_if(operands.begin(), operands.end(), [](const std::string& word) {
+    return word.starts_with('-') && word != "-";
+  });
+  if (option != operands.end()) refuse_option(*option);
+  if (operands.size() < row_->operands.least)
+    throw UsageError(fmt::format("{}: {}", row_->name, row_->operands.missing));
+  if (options_.words)
+    throw UsageError(fmt::format("{}: it runs nothing (leave out \"--\" and what follows)", row_->name));
+  if (operands.size() > row_->operands.most) {
+    throw UsageError(fmt::format("{}: unexpected \"{}\" (see podrun {} --help)", row_->name,
+                                 operands[row_->operands.most], row_->name));
+  }
+}
+
+void CommandLine::refuse_option(const std::string& word) const {
+  std::vector<std::string_view> names;
+  for (const OptionEntry& option : table_.entries()) {
+    if (row_->takes_option(option)) names.insert(names.end(), option.keys.begin(), option.keys.end());
+  }
+  std::optional<std::string> nearest;
+  if (word.starts_with("--")) nearest = nearest_name(word.substr(2, word.find('=') - 2), names);
+  throw UsageError(fmt::format("{}unknown option \"{}\" ({}see {}{})", said_by(*row_), word,
+                               nearest ? fmt::format("did you mean --{}? ", *nearest) : "", page_of(*row_),
+                               row_->runs_users_command ? "; a command's own options stand behind --" : ""));
+}
+
+/// Words that should stand after `--`.
+void CommandLine::refuse_words(const Words& left) const {
+  Words suggestion{"podrun"};
+  auto extra = extras_.begin();
+  for (const std::string& word : left) {
+    if (extra != extras_.end() && *extra == word) {
+      ++extra;
+    } else {
+      suggestion.push_back(word);
+    }
+  }
+  suggestion.emplace_back("--");
+  suggestion.insert(suggestion.end(), extras_.begin(), extras_.end());
+  if (options_.words) suggestion.insert(suggestion.end(), options_.words->begin(), options_.words->end());
+  std::vector<std::string_view> names;
+  for (const CommandRow& row : rows_) {
+    if (!row.runs_users_command) names.push_back(row.name);
+  }
+  const auto nearest = nearest_name(extras_.front(), names);
+  throw UsageError(fmt::format(
+      "\"{}\" is not a podrun command{}; to run it on every host: {}", extras_.front(),
+      nearest ? fmt::format(" (did you mean podrun {}?)", *nearest) : "", shell_quote(suggestion)));
+}
+
+/// Refuses options that the command does not take.
+void CommandLine::check_options_taken() const {
+  for (const OptionEntry& option : table_.entries()) {
+    if (!option.is_on_command_line() || row_->takes_option(option)) continue;
+    if (!option.owner.empty()) {
+      throw UsageError(fmt::format("{}--{}: it belongs to podrun {} (podrun {} --{}{})", said_by(*row_),
+                                   option.key(), option.owner, option.owner, option.key(),
+                                   option.row.type.empty() ? "" : " ..."));
+    }
+    throw UsageError(fmt::format("{}--{} has no meaning here (leave it out)", said_by(*row_), option.key()));
+  }
+}
+
+}  // namespace podrun::cli

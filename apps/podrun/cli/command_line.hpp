@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "cli/podrun_command.hpp"
+
+namespace podrun::cli {
+
+/// One command line: which command it names, and the options it gives.
+class CommandLine {
+ public:
+  /// The rows must outlive it.
+  explicit CommandLine(std::span<const CommandRow> commands);
+
+  /// Reads the configuration too. Text to print on standard output instead of running something, as with
+  /// --help. Throws UsageError: one line that names what is wrong and the way out.
+  std::optional<std::string> parse(std::vector<std::string> arguments, const hosts::Probe& probe);
+
+  /// After parse() without an answer: the exit status. Throws UsageError.
+  int run(const hosts::Probe& probe, const std::shared_ptr<output::Terminal>& terminal);
+
+  const Options& options() const { return options_; }
+  const OptionTable& table() const { return table_; }
+
+ private:
+  using Words = std::vector<std::string>;
+
+  std::size_t end_of_operands(const Words& words) const;
+  std::string help(const Words& extras) const;
+  Words to_repeat(const Words& left) const;
+  void take_command(const Words& left);
+  void check_operands() const;
+  [[noreturn]] void refuse_option(const std::string& word) const;
+  [[noreturn]] void refuse_words(const Words& left) const;
+  void check_options_taken() const;
+
+  std::span<const CommandRow> rows_;
+  std::vector<std::unique_ptr<Command>> commands_;  ///< of each row
+  const CommandRow* row_ = nullptr;                 ///< the one that is named
+  Options options_;
+  OptionTable table_;
+  AppliedConfig config_;
+  Words extras_;  ///< words that CLI11 has not placed
+};
+
+}  // namespace podrun::cli

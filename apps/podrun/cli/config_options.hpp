@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "podrun/config/config.hpp"
+#include "podrun/hosts/probe.hpp"
+
+#include "cli/option_table.hpp"
+#include "cli/options.hpp"
+
+namespace podrun::cli {
+
+/// The configuration that was found.
+struct AppliedConfig {
+  std::string path;                             ///< where it is looked for, for people
+  std::optional<config::Configuration> config;  ///< nothing: there is none
+  std::optional<std::string> metadata;          ///< where the chosen pod has `metadata: true`
+};
+
+/// Reads config.yaml and sets what the command line has left open: first what the chosen pod says, then the
+/// defaults. What only a command of the user's heeds has no effect where there is none. Throws UsageError:
+/// `config.yaml:7: grace: bad duration "x" (…)`.
+AppliedConfig apply_config(OptionTable& table, Options& options, bool has_users_command,
+                           const hosts::Probe& probe);
+
+}  // namespace podrun::cli

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/option_row.hpp"
+
+namespace podrun::cli {
+
+/// How often and with what an option can be given. Of a value, flag and choice the last one counts.
+enum class OptionKind {
+  value,
+  list,    ///< a value each time
+  flag,    ///< `true`, or `false` by its --no- form
+  choice,  ///< a flag that may have a value
+  count    ///< how often
+};
+
+/// A value that an option has been given.
+struct GivenValue {
+  std::string text;
+  std::string where;  ///< `command line`, `config.yaml:7`
+};
+
+/// One option: its row in the table, how it is given, and what it was given.
+struct OptionEntry {
+  OptionRow row;
+  OptionKind kind = OptionKind::value;
+  std::string_view owner;         ///< the command that alone takes it; empty: all that take row.set
+  std::vector<std::string> keys;  ///< its long names without `--`
+  std::string shown;              ///< its names in help, with the type of its value
+  /// Throws UsageError without the name of the option: `bad … "value" (expected …)`.
+  std::function<void(const std::string&)> set;
+  std::vector<GivenValue> given;
+
+  const std::string& key() const { return keys.front(); }
+  std::string_view subject() const { return row.subject.empty() ? std::string_view(key()) : row.subject; }
+  bool is_on_command_line() const;
+};
+
+/// Every option of podrun, for the command line, config.yaml and help alike.
+class OptionTable {
+ public:
+  using Set = std::function<void(const std::string&)>;
+
+  OptionTable();
+  OptionTable(const OptionTable&) = delete;
+  OptionTable& operator=(const OptionTable&) = delete;
+  ~OptionTable();
+
+  /// Options added from now on are those of this command alone; empty: of several.
+  void set_owner(std::string_view command) { owner_ = command; }
+
+  /// These add an option.
+  void value(const OptionRow& row, Set set);
+  void list(const OptionRow& row, Set set);
+  void flag(const OptionRow& row, std::function<void(bool)> set);
+  void flag(const OptionRow& row, bool& target);
+  void count(const OptionRow& row, int& target);
+  /// A flag whose value is `implied` when it has none; `shown`: its names in help.
+  void choice(const OptionRow& row, const std::string& implied, const std::string& shown, Set set);
+
+  /// What parse() found.
+  struct Parsed {
+    bool asks_for_help = false;
+    std::vector<std::string> extras;  ///< words that are no option and no option's value
+  };
+  /// Sets what these words say. Throws UsageError.
+  Parsed parse(std::vector<std::string> words);
+
+  /// How many words this one begins: 2 where its option takes the next as its value.
+  std::size_t words_of(const std::string& word) const;
+
+  /// By any long name without `--`, or as it stands on the command line (`--no-append`, `--outdir=x`).
+  OptionEntry* find(std::string_view key);
+  const OptionEntry* find(std::string_view key) const;
+  const OptionEntry* find_word(std::string_view word) const;
+  bool is_given(std::string_view key) const;
+  bool is_on_command_line(std::string_view key) const;
+  const std::deque<OptionEntry>& entries() const { return entries_; }
+
+ private:
+  struct Cli;
+
+  OptionEntry& add(const OptionRow& row, OptionKind kind, Set set, const std::string& implied = {});
+  void take_values();
+
+  std::unique_ptr<Cli> cli_;
+  std::deque<OptionEntry> entries_;
+  std::string_view owner_;
+};
+
+}  // namespace podrun::cli

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/option_values.hpp"
+
+#include <charconv>
+
+#include <fmt/format.h>
+
+#include "podrun/base/duration.hpp"
+#include "podrun/base/text.hpp"
+
+namespace podrun::cli {
+
+std::size_t parse_count(const std::string& text, std::size_t least) {
+  std::size_t number = 0;
+  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc{} || rest != text.data() + text.size() || number < least) {
+    throw UsageError(fmt::format("bad number \"{}\" (expected {} or more)", text, least));
+  }
+  return number;
+}
+
+std::uint16_t parse_port(const std::string& text) {
+  const std::optional<std::uint16_t> port = to_port(text);
+  if (!port) throw UsageError(fmt::format("bad port \"{}\" (expected 1-65535)", text));
+  return *port;
+}
+
+bool parse_boolean(const std::string& text) {
+  for (const std::string_view word : {"true", "yes", "on", "1"}) {
+    if (text == word) return true;
+  }
+  for (const std::string_view word : {"false", "no", "off", "0"}) {
+    if (text == word) return false;
+  }
+  throw UsageError(fmt::format("bad value \"{}\" (expected true or false)", text));
+}
+
+std::chrono::milliseconds parse_milliseconds(const std::string& text) {
+  constexpr std::uint32_t kMost = 24 * 3600 * 1000;
+  if (!text.ends_with("ms")) return parse_duration(text);
+  std::uint32_t number = 0;
+  const char* const unit = text.data() + text.size() - 2;
+  const auto [rest, error] = std::from_chars(text.data(), unit, number);
+  if (error != std::errc{} || rest != unit || number > kMost) {
+    throw UsageError(
+        fmt::format("bad duration \"{}\" (expected a whole number such as 500ms, 10s or 2m)", text));
+  }
+  return std::chrono::milliseconds(number);
+}
+
+std::chrono::seconds parse_positive_duration(const std::string& text) {
+  const std::chrono::seconds duration = parse_duration(text);
+  if (duration == std::chrono::seconds(0))
+    throw UsageError(fmt::format("bad duration \"{}\" (expected at least 1s)", text));
+  return duration;
+}
+
+}  // namespace podrun::cli

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "podrun/base/error.hpp"
+
+// What the values of options may be. All throw UsageError: `bad … "value" (expected …)`.
+namespace podrun::cli {
+
+std::size_t parse_count(const std::string& text, std::size_t least = 1);
+std::uint16_t parse_port(const std::string& text);
+/// `true` or `false`; yes, no, on and off too.
+bool parse_boolean(const std::string& text);
+/// A duration, or a whole number of milliseconds: `500ms`.
+std::chrono::milliseconds parse_milliseconds(const std::string& text);
+/// At least one second.
+std::chrono::seconds parse_positive_duration(const std::string& text);
+
+template <typename Value>
+Value parse_choice(const std::string& text, const std::vector<std::pair<std::string, Value>>& choices) {
+  std::string expected;
+  for (std::size_t i = 0; i < choices.size(); ++i) {
+    if (choices[i].first == text) return choices[i].second;
+    expected += (i == 0 ? "" : i + 1 == choices.size() ? " or " : ", ") + choices[i].first;
+  }
+  throw UsageError(fmt::format("bad value \"{}\" (expected {})", text, expected));
+}
+
+}  // namespace podrun::cli

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "podrun/hosts/discovery.hpp"
+#include "podrun/output/color.hpp"
+#include "podrun/output/dedup/dedup_sink.hpp"
+#include "podrun/output/line_printer.hpp"
+#include "podrun/output/status_line.hpp"
+#include "podrun/run/run_policy.hpp"
+
+// What the options that several commands take set. A command's own options are in its file.
+namespace podrun::cli {
+
+/// How hosts are reached over SSH, as given; ssh_plan() reads it.
+struct SshOptions {
+  std::string user;        ///< empty: not given
+  std::uint16_t port = 0;  ///< 0: not given
+  std::vector<std::string> identities;
+  std::vector<std::string> keywords;  ///< each `-o`
+  std::string config_file;            ///< `-F`; empty: not given
+};
+
+/// Which hosts, and how they are reached.
+struct ReachOptions {
+  hosts::HostQuery hosts;
+  std::string pod;  ///< empty: none of the configuration
+  std::string via;  ///< empty: not given
+  SshOptions ssh;
+};
+
+/// A variable or a file of variables that the configuration gives to the command.
+struct ConfiguredEnvironment {
+  bool is_file = false;
+  std::string text;   ///< `NAME=VALUE`, `NAME` or the path of the file
+  std::string where;  ///< `~/.config/podrun/config.yaml:7: env`
+};
+
+/// What runs, and with what around it.
+struct WhatRunsOptions {
+  std::optional<std::vector<std::string>> words;  ///< after `--`
+  std::optional<std::string> script;
+  std::vector<std::string> environment;  ///< each `-e`
+  std::vector<std::string> environment_files;
+  std::vector<ConfiguredEnvironment> configured_environment;  ///< a later one wins
+  std::optional<std::string> directory;
+  bool same_directory = false;
+  bool clean_up = false;
+  bool login = false;
+  bool sudo = false;
+  bool feed_input = false;
+};
+
+/// Start, failure, end.
+struct LimitOptions {
+  run::Limits limits;
+  std::chrono::seconds orphan_timeout{120};
+  bool connect_timeout_given = false;
+  bool retries_given = false;
+};
+
+struct OutputOptions {
+  output::Label label = output::Label::rank;
+  output::ColorMode color = output::ColorMode::automatic;
+  output::Progress progress = output::Progress::automatic;
+  std::optional<output::Controls> controls;  ///< none: colours alone on a terminal, everything elsewhere
+  std::optional<output::Same> dedup;
+  output::DedupLimits dedup_limits;
+  bool rank0 = false;
+  bool gather = false;
+  bool json = false;
+  std::string outdir;   ///< empty: not given
+  bool append = false;  ///< with `outdir`
+  bool force = false;   ///< with `outdir`, and `podrun hosts --save`
+  int verbosity = 0;
+};
+
+/// The command line and the configuration, split into what each part needs; no host is looked up yet.
+struct Options : ReachOptions, WhatRunsOptions, LimitOptions, OutputOptions {
+  bool dry_run = false;
+  bool version = false;
+  std::vector<std::string> operands;  ///< words after the name of a podrun command: the host of `podrun ssh`
+  std::vector<std::string> rest;      ///< what follows the last operand, where it is no option of podrun
+
+  std::vector<std::string> arguments;            ///< the command line as it was given
+  std::vector<std::string> arguments_to_repeat;  ///< without what the retry command sets itself
+};
+
+}  // namespace podrun::cli

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include "podrun/hosts/probe.hpp"
+#include "podrun/output/terminal.hpp"
+
+#include "cli/config_options.hpp"
+#include "cli/option_table.hpp"
+#include "cli/options.hpp"
+
+namespace podrun::cli {
+
+struct CommandRow;
+
+/// What a command has when it runs.
+struct Context {
+  const Options& options;
+  const OptionTable& table;
+  const AppliedConfig& config;
+  std::span<const CommandRow> commands;
+  const hosts::Probe& probe;
+  const std::shared_ptr<output::Terminal>& terminal;
+};
+
+/// A podrun command: the options that are its alone, and what it does. Made for one command line.
+class Command {
+ public:
+  Command() = default;
+  Command(const Command&) = delete;
+  Command& operator=(const Command&) = delete;
+  virtual ~Command() = default;
+
+  /// Adds the options that no other command takes; they write to the command itself.
+  virtual void add_options(OptionTable& /*table*/) {}
+  /// Refuses what contradicts itself, with the configuration applied. Throws UsageError.
+  virtual void check(Options& /*options*/, const OptionTable& /*table*/) {}
+  /// The exit status. Throws UsageError.
+  virtual int run(const Context& context) = 0;
+};
+
+/// The words that are no options.
+struct Operands {
+  std::size_t least = 0;
+  std::size_t most = 0;
+  std::string_view missing = {};  ///< what is said where there are fewer than `least`
+  bool rest_is_its_own = false;   ///< what follows the last one is no option of podrun
+};
+
+/// A row of the table of commands, which commands/command_table.cpp holds.
+struct CommandRow {
+  std::string_view name;     ///< the first word of its command line
+  std::string_view usage;    ///< lines of help
+  std::string_view summary;  ///< one clause
+  OptionSets takes;
+  Operands operands = {};
+  bool runs_users_command = false;  ///< the one that a command line without a command's name means
+  bool reads_config = true;
+  std::unique_ptr<Command> (*make)() = nullptr;
+
+  bool takes_option(const OptionEntry& option) const {
+    return option.owner.empty() ? takes.contains(option.row.set) : option.owner == name;
+  }
+};
+
+/// Null: no command has this name.
+const CommandRow* find_command(std::span<const CommandRow> commands, std::string_view name);
+
+/// The command that a command line without a command's name means.
+const CommandRow& default_command(std::span<const CommandRow> commands);
+
+}  // namespace podrun::cli

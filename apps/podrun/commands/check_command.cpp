@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+// `podrun check`: runs check.sh on every host that can be reached, and prints what its report says.
+#include "commands/check_command.hpp"
+
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "podrun/check/check_reply.hpp"
+#include "podrun/check/check_report.hpp"
+#include "podrun/check/check_text.hpp"
+#include "podrun/remote/scripts.hpp"
+#include "podrun/report/summary.hpp"
+
+#include "cli/option_groups.hpp"
+#include "cli/option_values.hpp"
+#include "commands/plan.hpp"
+#include "commands/purpose.hpp"
+#include "commands/start_plan.hpp"
+
+namespace podrun::commands {
+namespace {
+
+using std::chrono::microseconds;
+using Clock = std::chrono::steady_clock;
+
+/// For a host to answer; each part of the script has less.
+constexpr std::chrono::seconds kTimeout{60};
+/// There is nothing to save: a second Ctrl-C need not wait.
+constexpr std::chrono::seconds kGrace{1};
+
+/// What the hosts have printed, and when each said its time.
+class Replies final : public output::Sink {
+ public:
+  struct Reply {
+    std::string text;
+    std::optional<std::chrono::system_clock::time_point> clock_received;
+    Clock::time_point received;
+  };
+
+  explicit Replies(std::size_t hosts) : replies_(hosts) {}
+
+  void line(const output::Line& line) override {
+    Reply& reply = replies_[line.host];
+    if (line.stream != StreamId::out || reply.text.size() > kMost) return;
+    if (line.text.starts_with("clock ")) {
+      reply.clock_received = std::chrono::system_clock::now();
+      reply.received = Clock::now();
+    }
+    reply.text += line.text;
+    reply.text += '\n';
+  }
+
+  const Reply& of(std::size_t host) const { return replies_[host]; }
+
+ private:
+  static constexpr std::size_t kMost = 256 * 1024;  ///< bytes of one host
+
+  std::vector<Reply> replies_;
+};
+
+/// The options of `podrun check` alone.
+struct CheckOptions {
+  check::CheckRequest request;
+  std::optional<std::chrono::seconds> wait;
+};
+
+class CheckPurpose final : public Purpose {
+ public:
+  CheckPurpose(const Plan& plan, const cli::Options& options, const CheckOptions& own,
+               output::Charset charset)
+      : plan_(plan), options_(options), own_(own), charset_(charset), started_(plan.run.hosts.size()) {}
+
+  std::vector<std::shared_ptr<output::Sink>> make_sinks(output::Terminal& /*terminal*/) override {
+    replies_ = std::make_shared<Replies>(plan_.run.hosts.size());
+    return {replies_};
+  }
+
+  void host_started(output::Output& /*output*/, std::size_t host) override { started_[host] = Clock::now(); }
+
+  void conclude(output::Output& output, const run::RunPolicy& policy, int /*status*/) override {
+    const std::vector<hosts::Host>& hosts = plan_.run.hosts;
+    if (policy.interrupted_by()) {
+      for (std::string& line : report::summarize(hosts, policy.outcomes(), {}, policy.interrupted_by(),
+                                                 output::separator(charset_)))
+        output.say(std::move(line));
+      return;
+    }
+    std::vector<check::CheckedHost> checked;
+    for (std::size_t host = 0; host < hosts.size(); ++host)
+      checked.push_back(check(host, policy.outcomes()[host]));
+    const check::CheckReport report = check::compare_hosts(checked, own_.request);
+    well_ = report.is_well();
+    if (options_.json) {
+      output.print(check::check_json(std::chrono::system_clock::now(), hosts, checked, report));
+      return;
+    }
+    for (std::string& line : check::describe_check(hosts, report, output::separator(charset_)))
+      output.print(std::move(line));
+  }
+
+  int status(const run::RunPolicy& policy) const override {
+    if (policy.interrupted_by()) return 128 + *policy.interrupted_by();
+    return well_ ? 0 : 1;
+  }
+
+  std::optional<std::chrono::milliseconds> patience() const override { return kGrace; }
+
+ private:
+  check::CheckedHost check(std::size_t host, const run::HostOutcome& outcome) const {
+    const Replies::Reply& reply = replies_->of(host);
+    check::CheckedHost checked{outcome, check::parse_check_reply(reply.text, plan_.run.run_id)};
+    if (reply.clock_received) {
+      const auto received = std::chrono::floor<microseconds>(reply.clock_received->time_since_epoch());
+      const auto round_trip = std::chrono::ceil<microseconds>(reply.received - started_[host]);
+      checked.clock = check::clock_offset(checked.facts, received, round_trip);
+    }
+    return checked;
+  }
+
+  const Plan& plan_;
+  const cli::Options& options_;
+  const CheckOptions& own_;
+  const output::Charset charset_;
+  std::vector<Clock::time_point> started_;
+  std::shared_ptr<Replies> replies_;
+  bool well_ = false;
+};
+
+/// A run of check.sh on every host that can be reached.
+Plan make_check_plan(const CheckOptions& own, const cli::Options& options, const hosts::Probe& probe) {
+  const std::string python = own.request.python.empty() ? "python3" : own.request.python;
+  // The script is too long for an argument that others see in a list of processes.
+  const remote::Words words{
+      {"/bin/sh", "-c", "eval \"$PODRUN_CHECK\"", "podrun", python, own.request.directory}};
+  Plan plan = make_plan(options, probe, words, {"PODRUN_CHECK", std::string(check::kCheckScript)});
+  run::Limits& limits = plan.run.limits;
+  limits.wait = own.wait;
+  if (!limits.timeout) limits.timeout = kTimeout;
+  limits.serial = 0;  // whatever a configuration says of commands
+  limits.on_failure = run::OnFailure::go_on;
+  limits.on_unreachable = run::OnUnreachable::skip;
+  limits.grace = kGrace;
+  plan.run.supervision.grace = kGrace;
+  plan.run.supervision.clean_up = remote::CleanUp::no;
+  return plan;
+}
+
+class CheckCommand final : public cli::Command {
+ public:
+  void add_options(cli::OptionTable& table) override {
+    const std::string_view topic = "podrun check";
+    table.value({.topic = topic,
+                 .set = cli::OptionSet::own,
+                 .names = "--wait",
+                 .help = "Wait until every host is up, for at most TIME",
+                 .type = "TIME"},
+                [this](const std::string& text) { own_.wait = cli::parse_positive_duration(text); });
+    std::string& directory = own_.request.directory;
+    table.value({.topic = topic,
+                 .set = cli::OptionSet::own,
+                 .names = "--dir",
+                 .help = "Compare the git commit in this directory too",
+                 .type = "DIR"},
+                [&directory](const std::string& text) {
+                  if (!directory.empty()) throw UsageError("given twice (one directory only)");
+                  cli::not_empty(directory, "a directory of the hosts")(text);
+                });
+    table.value({.topic = topic,
+                 .set = cli::OptionSet::own,
+                 .names = "--python",
+                 .help = "Compare the packages of this python (python3)",
+                 .type = "PATH"},
+                cli::not_empty(own_.request.python, "a python of the hosts"));
+  }
+
+  int run(const cli::Context& context) override {
+    return start_plan(make_check_plan(own_, context.options, context.probe), context,
+                      [&](const Plan& plan, output::Charset charset) {
+                        return std::make_unique<CheckPurpose>(plan, context.options, own_, charset);
+                      });
+  }
+
+ private:
+  CheckOptions own_;
+};
+
+}  // namespace
+
+std::unique_ptr<cli::Command> make_check_command() { return std::make_unique<CheckCommand>(); }
+
+}  // namespace podrun::commands

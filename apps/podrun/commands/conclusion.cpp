@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "commands/conclusion.hpp"
+
+#include <csignal>
+#include <optional>
+#include <utility>
+
+#include "podrun/report/failure_report.hpp"
+#include "podrun/report/hint.hpp"
+#include "podrun/report/summary.hpp"
+
+#include "commands/repeat.hpp"
+
+namespace podrun::commands {
+namespace {
+
+/// Ended by the signals of an interrupt: no failure that needs a reason.
+bool was_interrupted(const run::HostOutcome& outcome, const run::RunPolicy& policy) {
+  const std::optional<int> number = run::host_number(outcome);
+  return policy.interrupted_by() && number &&
+         (*number == 128 + SIGINT || *number == 128 + SIGQUIT || *number == 128 + SIGTERM ||
+          *number == 128 + SIGKILL);
+}
+
+constexpr std::uint64_t kStillSeen = 16;  ///< lines, on a small terminal
+
+std::vector<std::string> why(const std::vector<hosts::Host>& hosts, const run::RunPolicy& policy,
+                             const cli::Options& options, const output::LastLines& last_lines) {
+  if (options.gather) return {};  // all of it was just shown
+  const std::uint64_t seen = options.rank0 || options.json ? 0
+                             : options.dedup               ? kStillSeen * hosts.size()
+                                                           : kStillSeen;
+  return report::report_failures(
+      hosts, policy.outcomes(),
+      [&](std::size_t host) {
+        return was_interrupted(policy.outcomes()[host], policy) ? std::vector<std::string>()
+                                                                : last_lines.of(host);
+      },
+      [&](std::size_t host) { return last_lines.are_among_last(host, seen); });
+}
+
+}  // namespace
+
+bool waits_for_answer(const run::Limits& limits, const run::RunPolicy& policy) {
+  if (limits.questions == run::Questions::none || policy.interrupted_by()) return false;
+  bool waits = false;
+  for (const run::HostOutcome& outcome : policy.outcomes()) {
+    const auto* unreachable = std::get_if<run::Unreachable>(&outcome);
+    if (!unreachable && !std::holds_alternative<run::NotStarted>(outcome)) return false;  // it has run there
+    const bool asks = unreachable && unreachable->failure.retry == link::Retry::after_asking;
+    if (unreachable && !asks && limits.on_unreachable == run::OnUnreachable::stop) return false;
+    waits = waits || asks;
+  }
+  return waits;
+}
+
+std::vector<std::string> conclude(const Plan& plan, const run::RunPolicy& policy, const cli::Options& options,
+                                  const output::LastLines& last_lines, output::Charset charset) {
+  const std::vector<hosts::Host>& hosts = plan.run.hosts;
+  std::vector<std::string> lines = report::summarize(hosts, policy.outcomes(), policy.culprit(),
+                                                     policy.interrupted_by(), output::separator(charset));
+  if (hosts.size() > 1 && policy.interrupted_by() != SIGPIPE) {
+    for (std::string& line : why(hosts, policy, options, last_lines)) lines.push_back(std::move(line));
+  }
+  const std::string ranks = report::ranks_to_repeat(hosts, policy.outcomes());
+  if (!ranks.empty() && !policy.interrupted_by())
+    lines.push_back("podrun: again on just those: " + repeat_command(options, ranks));
+  if (const auto* words = std::get_if<remote::Words>(&plan.command.what)) {
+    if (auto hint = report::quoting_hint(words->words, policy.outcomes())) lines.push_back(std::move(*hint));
+  }
+  const report::RemoteBy remote = options.via.empty() ? report::RemoteBy::ssh : report::RemoteBy::via;
+  if (auto hint = report::start_up_hint(hosts, policy.outcomes(), remote)) lines.push_back(std::move(*hint));
+  return lines;
+}
+
+}  // namespace podrun::commands

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "podrun/output/last_lines.hpp"
+#include "podrun/output/status_line.hpp"
+#include "podrun/run/run_policy.hpp"
+
+#include "cli/options.hpp"
+#include "commands/plan.hpp"
+
+namespace podrun::commands {
+
+/// Whether what the hosts wait for is an answer of the user, and an answer would make the run possible.
+bool waits_for_answer(const run::Limits& limits, const run::RunPolicy& policy);
+
+/// What is said at the end, each a line without a newline: how it went, why, and how to go on. None when
+/// everything went well.
+std::vector<std::string> conclude(const Plan& plan, const run::RunPolicy& policy, const cli::Options& options,
+                                  const output::LastLines& last_lines, output::Charset charset);
+
+}  // namespace podrun::commands

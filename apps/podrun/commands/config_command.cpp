@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// `podrun config`: prints every option in effect as a configuration, with the place each value comes from.
+#include "commands/config_command.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <set>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "podrun/config/config.hpp"
+
+#include "cli/config_keys.hpp"
+#include "commands/answers.hpp"
+
+namespace podrun::commands {
+namespace {
+
+constexpr std::size_t kWidest = 48;  ///< of what comments stand behind, in line
+
+struct Row {
+  std::string yaml;
+  std::string comment;
+};
+
+std::string header(const cli::AppliedConfig& applied) {
+  if (!applied.config)
+    return fmt::format("# no {}: this is where a configuration is looked for\n", applied.path);
+  std::vector<std::string> pods;
+  for (const config::ConfigSection& pod : applied.config->pods)
+    pods.push_back(fmt::format("{} (line {})", config::to_yaml(pod.name), pod.line));
+  return fmt::format("# {}{}{}\n", applied.path, pods.empty() ? "" : "; pods: ", fmt::join(pods, ", "));
+}
+
+std::string shown(const cli::OptionEntry& option, const std::string& text) {
+  return config::to_yaml(option.row.value == cli::ValueKind::variable ? text.substr(0, text.find('='))
+                                                                      : text);
+}
+
+/// Of an option that neither is given nor has a default: nothing.
+std::vector<Row> rows_of(const cli::OptionEntry& option) {
+  const std::string& key = option.key();
+  const std::vector<cli::GivenValue>& given = option.given;
+  if (given.size() > 1 && option.kind == cli::OptionKind::list) {
+    std::vector<Row> rows{{key + ":", ""}};
+    for (const cli::GivenValue& value : given)
+      rows.push_back({"  - " + shown(option, value.text), value.where});
+    return rows;
+  }
+  if (!given.empty())
+    return {{fmt::format("{}: {}", key, shown(option, given.back().text)), given.back().where}};
+  if (!option.row.default_text.empty())
+    return {{fmt::format("{}: {}", key, option.row.default_text), "default"}};
+  const bool is_off = option.kind == cli::OptionKind::flag || option.kind == cli::OptionKind::choice;
+  return is_off ? std::vector<Row>{{key + ": false", "default"}} : std::vector<Row>();
+}
+
+std::string join(const std::vector<Row>& rows) {
+  std::size_t width = 0;
+  for (const Row& row : rows) width = std::max(width, std::min(row.yaml.size(), kWidest));
+  std::string text;
+  for (const Row& row : rows) {
+    text +=
+        row.comment.empty() ? row.yaml + '\n' : fmt::format("{:<{}}  # {}\n", row.yaml, width, row.comment);
+  }
+  return text;
+}
+
+std::string describe_config(const cli::OptionTable& table, const cli::AppliedConfig& applied) {
+  std::set<std::string_view> subjects;  // of which something is said: a default is none then
+  for (const cli::OptionEntry& option : table.entries()) {
+    if (!option.given.empty()) subjects.insert(option.subject());
+  }
+  std::vector<Row> rows;
+  if (applied.metadata) rows.push_back({fmt::format("{}: true", cli::kMetadataKey), *applied.metadata});
+  for (const cli::OptionEntry& option : table.entries()) {
+    if (option.row.merge == cli::Merge::not_allowed) continue;
+    if (option.given.empty() && !subjects.insert(option.subject()).second) continue;
+    std::vector<Row> more = rows_of(option);
+    std::move(more.begin(), more.end(), std::back_inserter(rows));
+  }
+  return header(applied) + join(rows);
+}
+
+class ConfigCommand final : public cli::Command {
+ public:
+  int run(const cli::Context& context) override {
+    return answer(describe_config(context.table, context.config), *context.terminal);
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<cli::Command> make_config_command() { return std::make_unique<ConfigCommand>(); }
+
+}  // namespace podrun::commands

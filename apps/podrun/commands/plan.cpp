@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+// Turns options into a plan: hosts, the command as it travels, SSH settings and limits. Nothing is started
+// here, and every error of usage is found here.
+#include "commands/plan.hpp"
+
+#include <algorithm>
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "podrun/base/error.hpp"
+#include "podrun/base/shell_quote.hpp"
+#include "podrun/output/escape.hpp"
+#include "podrun/remote/environment.hpp"
+
+#include "commands/run_connectors.hpp"
+
+namespace podrun::commands {
+namespace {
+
+std::string read_file(const hosts::Probe& probe, const std::string& option, const std::string& path) {
+  std::optional<std::string> content = probe.read_file(path);
+  if (!content)
+    throw UsageError(fmt::format("{}: there is no file \"{}\" (expected one on this machine)", option, path));
+  return std::move(*content);
+}
+
+/// `-e NAME=VALUE`, or `-e NAME` for the value that it has here. `where`: for errors.
+remote::Variable parse_variable(const std::string& text, const std::string& where,
+                                const hosts::Probe& probe) {
+  const std::size_t equals = text.find('=');
+  const std::string name = text.substr(0, equals);
+  if (!remote::is_variable_name(name)) {
+    throw UsageError(
+        fmt::format("{}: bad name in \"{}\" (expected NAME or NAME=VALUE; letters, digits and _)", where,
+                    text.substr(0, equals == std::string::npos ? equals : equals + 1)));
+  }
+  if (equals != std::string::npos) return {name, text.substr(equals + 1), false};
+  std::optional<std::string> value = probe.env(name);
+  if (!value) {
+    throw UsageError(
+        fmt::format("{}: \"{}\" is not set here (set it, or write {}=VALUE)", where, name, name));
+  }
+  return {name, std::move(*value), true};
+}
+
+void append(std::vector<remote::Variable>& environment, std::vector<remote::Variable> more) {
+  environment.insert(environment.end(), std::make_move_iterator(more.begin()),
+                     std::make_move_iterator(more.end()));
+}
+
+std::vector<remote::Variable> secret(std::vector<remote::Variable> variables) {
+  for (remote::Variable& variable : variables) variable.secret = true;
+  return variables;
+}
+
+std::vector<remote::Variable> make_environment(const cli::Options& options, const hosts::Probe& probe) {
+  std::vector<remote::Variable> environment;
+  const auto add_file = [&](const std::string& path, const std::string& where) {
+    append(environment, secret(remote::parse_env_file(read_file(probe, where, path), path)));
+  };
+  for (const cli::ConfiguredEnvironment& each : options.configured_environment) {
+    if (each.is_file) {
+      add_file(each.text, each.where);
+    } else {
+      append(environment, secret({parse_variable(each.text, each.where, probe)}));
+    }
+  }
+  for (const std::string& path : options.environment_files) add_file(path, "--env-file");
+  for (const std::string& text : options.environment)
+    environment.push_back(parse_variable(text, "--env", probe));
+  return environment;
+}
+
+bool is_blank(std::string_view text) { return text.find_first_not_of(" \t\r\n") == std::string_view::npos; }
+
+remote::Script make_script(const cli::Options& options, const hosts::Probe& probe) {
+  const std::string name = std::filesystem::path(*options.script).filename();
+  return {name, read_file(probe, "--script", *options.script),
+          options.words.value_or(std::vector<std::string>())};
+}
+
+remote::ShellText read_text(const hosts::Probe& probe) {
+  remote::ShellText shell{probe.read_standard_input()};
+  if (is_blank(shell.text)) {
+    throw UsageError(
+        "no command: there is no \"--\", and the text on standard input is blank (podrun -- COMMAND)");
+  }
+  if (shell.text.find('\0') != std::string::npos)
+    throw UsageError("the text on standard input has a NUL byte (expected shell text)");
+  return shell;
+}
+
+/// A command but for what runs.
+remote::Command make_surroundings(const cli::Options& options, const hosts::Probe& probe) {
+  remote::Command command;
+  command.environment = make_environment(options, probe);
+  command.shell = options.login ? remote::ShellStart::login : remote::ShellStart::plain;
+  return command;
+}
+
+remote::Command make_command(const cli::Options& options, const hosts::Probe& probe) {
+  remote::Command command = make_surroundings(options, probe);
+  if (options.script) {
+    command.what = make_script(options, probe);
+  } else if (!options.words) {
+    command.what = read_text(probe);
+  } else {
+    std::vector<std::string> words = *options.words;
+    if (words.empty()) throw UsageError("no command after \"--\" (podrun -- COMMAND)");
+    append(command.environment, remote::take_assignments(words));
+    if (words.size() == 1 && is_blank(words.front())) {
+      throw UsageError("the command after \"--\" is blank (podrun -- COMMAND)");
+    }
+    if (words.size() == 1) {
+      command.what = remote::ShellText{words.front()};
+    } else {
+      command.what = remote::Words{std::move(words)};
+    }
+  }
+  return command;
+}
+
+/// The name of this directory that its user goes by ($PWD, if it is still right): links and mounts are named
+/// alike on hosts that share it.
+std::string current_directory(const hosts::Probe& probe) {
+  std::error_code error;
+  const std::filesystem::path actual = std::filesystem::current_path(error);
+  if (error) throw UsageError("--cwd: the current directory is gone (change to one that exists)");
+  const std::string logical = probe.env("PWD").value_or("");
+  if (logical.starts_with('/') && std::filesystem::equivalent(logical, actual, error) && !error)
+    return logical;
+  return actual;
+}
+
+remote::Supervision make_supervision(const cli::Options& options, const hosts::Probe& probe) {
+  remote::Supervision supervision;
+  supervision.grace = options.limits.grace;
+  supervision.orphan_timeout = options.orphan_timeout;
+  if (options.same_directory) supervision.directory = current_directory(probe);
+  if (options.directory) supervision.directory = *options.directory;
+  if (options.feed_input) supervision.input = remote::StandardInput::fed;
+  if (options.clean_up) supervision.clean_up = remote::CleanUp::yes;
+  if (options.sudo) supervision.privilege = link::Privilege::root;
+  return supervision;
+}
+
+void check_standard_input(const cli::Options& options) {
+  std::vector<std::string> consumers;
+  if (options.feed_input) consumers.emplace_back("--stdin");
+  if (hosts::reads_standard_input(options.hosts)) consumers.emplace_back("-H -");
+  if (!options.words && !options.script) consumers.emplace_back("the command (there is no \"--\")");
+  if (options.feed_input && std::filesystem::is_directory("/dev/stdin")) {
+    throw UsageError("--stdin: standard input is a directory (expected a file or a pipe)");
+  }
+  if (consumers.size() > 1) {
+    throw UsageError(
+        fmt::format("standard input cannot be read twice: by {} and by {} (give one of them another way)",
+                    consumers[0], consumers[1]));
+  }
+}
+
+struct DescribeCommand {
+  std::string operator()(const remote::Words& words) const { return "words: " + shell_quote(words.words); }
+  std::string operator()(const remote::ShellText& shell) const { return "shell text: " + shell.text; }
+  std::string operator()(const remote::Script& script) const {
+    return fmt::format("script {} ({} bytes){}{}", script.name, script.content.size(),
+                       script.arguments.empty() ? "" : ": ", shell_quote(script.arguments));
+  }
+};
+
+Plan make_plan_for(remote::Command command, const cli::Options& options, const hosts::Probe& probe) {
+  Plan plan;
+  plan.command = std::move(command);
+  hosts::Discovery found = hosts::discover(options.hosts, probe);
+  plan.run.hosts = std::move(found.hosts);
+  plan.notes = std::move(found.notes);
+  plan.run.command = remote::build_command(plan.command);
+  plan.run.supervision = make_supervision(options, probe);
+  plan.run.limits = options.limits;
+  plan.ssh = ssh_plan(options, probe);
+  if (options.via.empty()) find_settings(plan.ssh, plan.run.hosts, options, plan.run.limits);
+  check_ways(options, plan.run.hosts);
+  plan.run.run_id = remote::random_id();
+  plan.run.verbosity = options.verbosity;
+  return plan;
+}
+
+}  // namespace
+
+Plan make_plan(const cli::Options& options, const hosts::Probe& probe) {
+  check_standard_input(options);
+  return make_plan_for(make_command(options, probe), options, probe);
+}
+
+Plan make_plan(const cli::Options& options, const hosts::Probe& probe, remote::Words words,
+               remote::Variable variable) {
+  remote::Command command = make_surroundings(options, probe);
+  command.what = std::move(words);
+  command.environment.push_back(std::move(variable));
+  return make_plan_for(std::move(command), options, probe);
+}
+
+std::string describe_plan(const Plan& plan) {
+  std::string text = fmt::format("hosts ({}):\n", plan.run.hosts.size());
+  for (const hosts::Host& host : plan.run.hosts)
+    text += fmt::format("  {} {} ({})\n", host.label, host.name, output::escape_controls(host.source));
+  const remote::Supervision& supervision = plan.run.supervision;
+  if (!supervision.directory.empty()) text += fmt::format("directory: {}\n", supervision.directory);
+  for (const remote::Variable& variable : plan.command.environment) {
+    text += fmt::format("environment: {}={}\n", variable.name,
+                        variable.secret ? "(not shown)" : shell_quote(variable.value));
+  }
+  if (supervision.clean_up == remote::CleanUp::yes)
+    text += "first: libtpu lock files and /tmp/tpu_logs are cleaned up\n";
+  if (supervision.privilege == link::Privilege::root) text += "as root, through sudo -n\n";
+  if (plan.command.shell == remote::ShellStart::login) text += "through a login shell\n";
+  return text + std::visit(DescribeCommand{}, plan.command.what) + "\n";
+}
+
+}  // namespace podrun::commands

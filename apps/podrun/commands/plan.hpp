@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "podrun/hosts/probe.hpp"
+#include "podrun/remote/command.hpp"
+#include "podrun/run/fan_out.hpp"
+
+#include "cli/options.hpp"
+#include "commands/ssh_settings.hpp"
+
+namespace podrun::commands {
+
+/// All that is known before anything is started.
+struct Plan {
+  remote::Command command;
+  SshPlan ssh;
+  run::RunPlan run;
+  std::vector<std::string> notes = {};  ///< what the user should know of the hosts
+};
+
+/// Finds the hosts and reads what the command is made of: files, standard input, variables. Throws
+/// UsageError.
+Plan make_plan(const cli::Options& options, const hosts::Probe& probe);
+
+/// The same for what podrun itself runs there, with a variable of its own; reads no standard input for it.
+Plan make_plan(const cli::Options& options, const hosts::Probe& probe, remote::Words words,
+               remote::Variable variable);
+
+/// For --dry-run: which hosts, and the exact text. Values that are not on the command line are not shown.
+std::string describe_plan(const Plan& plan);
+
+}  // namespace podrun::commands

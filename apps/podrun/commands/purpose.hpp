@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <variant>
+#include <vector>
+
+#include "podrun/output/output.hpp"
+#include "podrun/output/sink.hpp"
+#include "podrun/output/terminal.hpp"
+#include "podrun/run/notice.hpp"
+#include "podrun/run/run_policy.hpp"
+
+namespace podrun::commands {
+
+/// What a run is for: who takes the hosts' output, what is said of it, and the exit status. One for each
+/// podrun command. For the main thread; what its sinks have found may be read when the output is drained.
+class Purpose {
+ public:
+  Purpose() = default;
+  Purpose(const Purpose&) = delete;
+  Purpose& operator=(const Purpose&) = delete;
+  virtual ~Purpose() = default;
+
+  /// Of each attempt: a run begins anew when a question was answered. The terminal outlives them.
+  virtual std::vector<std::shared_ptr<output::Sink>> make_sinks(output::Terminal& terminal) = 0;
+  virtual void begin(output::Output& /*output*/) {}
+  void tell(output::Output& output, const run::RunPolicy& policy, const run::Notice& notice) {
+    if (const auto* started = std::get_if<run::notice::Started>(&notice)) {
+      host_started(output, started->host);
+    } else if (const auto* open = std::get_if<run::notice::OutputOpen>(&notice)) {
+      output_open(output, open->host, open->holders, open->fate == run::notice::OutputOpen::Fate::waits);
+    } else if (const auto* ended = std::get_if<run::notice::HostEnded>(&notice)) {
+      host_ended(output, ended->host, policy.outcomes()[ended->host]);
+    }
+  }
+  /// The host is told to go.
+  virtual void host_started(output::Output& /*output*/, std::size_t /*host*/) {}
+  /// Its command ended and its output stays open; `waits`: the run goes on for it.
+  virtual void output_open(output::Output& /*output*/, std::size_t /*host*/,
+                           const remote::Holders& /*holders*/, bool /*waits*/) {}
+  virtual void host_ended(output::Output& /*output*/, std::size_t /*host*/,
+                          const run::HostOutcome& /*outcome*/) {}
+
+  /// Says the last words. All that the hosts have printed is written.
+  virtual void conclude(output::Output& output, const run::RunPolicy& policy, int status) = 0;
+  /// Asked when everything has ended, before and behind conclude().
+  virtual int status(const run::RunPolicy& policy) const = 0;
+
+  /// How long after a signal the hosts may go on before they are left; none: as long as a command may need.
+  virtual std::optional<std::chrono::milliseconds> patience() const { return std::nullopt; }
+};
+
+}  // namespace podrun::commands

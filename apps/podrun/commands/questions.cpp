@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "commands/questions.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "podrun/output/escape.hpp"
+#include "podrun/output/question.hpp"
+
+namespace podrun::commands {
+namespace {
+
+constexpr int kTries = 3;
+
+/// Any spelling of yes and no; what is neither is asked again. No answer is a no.
+bool ask_yes_or_no(const std::string& question, const output::Asker& asker) {
+  std::string text = question;
+  for (int time = 0; time < kTries; ++time) {
+    const std::optional<std::string> answer = output::ask_on_terminal(text, output::Echo::on, asker);
+    std::string word;
+    for (const char c : answer.value_or("no")) {
+      if (c != ' ') word += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    }
+    if (word == "yes" || word == "y") return true;
+    if (word == "no" || word == "n") return false;
+    text = "Please answer yes or no: ";
+  }
+  return false;
+}
+
+bool accept_host_keys(ssh::HostKeys& host_keys, const output::Asker& asker) {
+  std::vector<ssh::HostKeyQuestion> questions = host_keys.questions();
+  if (questions.empty()) return true;
+  std::sort(questions.begin(), questions.end(),
+            [](const ssh::HostKeyQuestion& a, const ssh::HostKeyQuestion& b) { return a.name < b.name; });
+  std::string text =
+      fmt::format("{} not known yet:\n", questions.size() == 1 ? "This host is" : "These hosts are");
+  for (const ssh::HostKeyQuestion& question : questions) {
+    text += fmt::format("  {} {} {}\n", output::escape_controls(question.name),
+                        output::escape_controls(question.key.type), ssh::fingerprint(question.key));
+  }
+  text += fmt::format("Trust {} (yes/no)? ", questions.size() == 1 ? "it" : "all of them");
+  if (!ask_yes_or_no(text, asker)) return false;
+  host_keys.accept(questions);
+  return true;
+}
+
+bool unlock(ssh::Identities& identities, const std::string& file, const output::Asker& asker) {
+  for (int time = 0; time < kTries; ++time) {
+    const std::optional<std::string> passphrase =
+        output::ask_on_terminal(fmt::format("Passphrase for {}{}: ", output::escape_controls(file),
+                                            time == 0 ? "" : " (it was wrong)"),
+                                output::Echo::off, asker);
+    if (!passphrase) return false;
+    if (identities.unlock(file, *passphrase)) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+bool answer_questions(SshState& ssh, const output::Asker& asker) {
+  if (!accept_host_keys(ssh.host_keys, asker)) return false;
+  for (const std::string& file : std::exchange(ssh.keys.locked_files, {})) {
+    if (!unlock(ssh.identities, file, asker)) return false;
+  }
+  return true;
+}
+
+}  // namespace podrun::commands

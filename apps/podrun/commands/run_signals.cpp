@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ctrl-C, Ctrl-\, Ctrl-Z and the signals that end podrun: relayed to the hosts during a run, and heeded by
+// hand while a question is asked.
+#include "commands/run_signals.hpp"
+
+#include <unistd.h>
+
+#include <array>
+#include <chrono>
+#include <utility>
+
+#include <asio/steady_timer.hpp>
+#include <asio/use_awaitable.hpp>
+
+namespace podrun::commands {
+namespace {
+
+constexpr std::array kSignals = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGTSTP};
+
+constexpr std::array kEnding = {SIGINT, SIGQUIT, SIGTERM, SIGHUP};
+
+volatile std::sig_atomic_t g_signal_while_asking = 0;
+
+bool is_ignored(int signal) {
+  struct sigaction action {};
+  return ::sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+
+/// A run that is told to end and does not, since nobody reads its output, is left after the grace and this;
+/// after a moment when every command has ended, in which a reader who does read has the rest.
+constexpr std::chrono::seconds kLastResort{10};
+constexpr std::chrono::milliseconds kAMoment{200};
+
+/// Stops podrun, as far as the system lets a terminal stop it: not where nobody could make it go on.
+void stop_here(asio::signal_set& signals) {
+  signals.remove(SIGTSTP);
+  ::raise(SIGTSTP);
+  signals.add(SIGTSTP);
+}
+
+}  // namespace
+
+void take_signals(asio::signal_set& signals) {
+  for (const int signal : kSignals) {
+    if (!is_ignored(signal)) signals.add(signal);
+  }
+}
+
+void ignore_from_now_on(asio::signal_set& signals) {
+  signals.clear();
+  for (const int signal : kSignals) std::signal(signal, SIG_IGN);
+}
+
+void stop_foreground(asio::signal_set& signals) {
+  if (is_ignored(SIGTSTP)) return;
+  signals.remove(SIGTSTP);
+  std::signal(SIGTSTP, SIG_IGN);
+  ::kill(0, SIGTSTP);
+  std::signal(SIGTSTP, SIG_DFL);
+  stop_here(signals);  // apart, since it must have stopped when this returns
+}
+
+asio::awaitable<void> relay_signals(asio::signal_set& signals, run::FanOut& fan_out, StatusDisplay& status,
+                                    std::chrono::seconds grace,
+                                    std::optional<std::chrono::milliseconds> own_patience,
+                                    std::function<void()> leave) {
+  asio::steady_timer last_resort(co_await asio::this_coro::executor, asio::steady_timer::time_point::max());
+  for (;;) {
+    const int signal = co_await signals.async_wait(asio::use_awaitable);
+    if (signal == SIGTSTP) {
+      status.hide();
+      co_await fan_out.suspend();
+      stop_here(signals);
+      fan_out.resume();
+      status.show();
+    } else {
+      // Asked before the policy is: a run that this cancels has its last words to say.
+      const bool only_output = run::only_output_is_left(fan_out.status());
+      const bool pressed = signal == SIGINT || signal == SIGQUIT;
+      fan_out.interrupt(signal);
+      if (pressed && !only_output && !own_patience) continue;
+      const auto patience = only_output ? kAMoment : own_patience.value_or(grace + kLastResort);
+      const run::TimePoint due = std::chrono::steady_clock::now() + patience;
+      if (due >= last_resort.expiry()) continue;
+      last_resort.expires_at(due);
+      last_resort.async_wait([leave](const std::error_code& error) {
+        if (!error) leave();
+      });
+    }
+  }
+}
+
+SignalsWhileAsking::SignalsWhileAsking(asio::signal_set& signals) : signals_(signals) {
+  g_signal_while_asking = 0;
+  for (const int signal : kEnding) {
+    if (is_ignored(signal)) continue;
+    signals_.remove(signal);
+    std::signal(signal, [](int number) { g_signal_while_asking = number; });
+  }
+}
+
+SignalsWhileAsking::~SignalsWhileAsking() {
+  for (const int signal : kEnding) {
+    if (!is_ignored(signal)) signals_.add(signal);
+  }
+}
+
+int SignalsWhileAsking::received() { return g_signal_while_asking; }
+
+}  // namespace podrun::commands

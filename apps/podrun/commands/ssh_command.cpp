@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+// `podrun ssh`: composes the command line of the user's own ssh for one host, and becomes it.
+#include "commands/ssh_command.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <filesystem>
+#include <system_error>
+
+#include <fmt/format.h>
+
+#include "podrun/base/error.hpp"
+#include "podrun/base/rank_set.hpp"
+#include "podrun/base/shell_quote.hpp"
+#include "podrun/hosts/discovery.hpp"
+#include "podrun/local/connectors.hpp"
+
+#include "commands/answers.hpp"
+#include "commands/ssh_settings.hpp"
+
+namespace podrun::commands {
+namespace {
+
+/// By its rank, else by its name.
+const hosts::Host& find_host(const std::vector<hosts::Host>& hosts, const std::string& wanted) {
+  const auto by_rank = std::find_if(hosts.begin(), hosts.end(), [&wanted](const hosts::Host& host) {
+    return std::to_string(host.label) == wanted;
+  });
+  if (by_rank != hosts.end()) return *by_rank;
+  const auto is_wanted = [&wanted](const hosts::Host& host) { return host.name == wanted; };
+  const auto by_name = std::find_if(hosts.begin(), hosts.end(), is_wanted);
+  std::vector<std::size_t> ranks;
+  for (const hosts::Host& host : hosts) ranks.push_back(host.label);
+  if (by_name == hosts.end()) {
+    throw UsageError(fmt::format(
+        "ssh: no host has this worker number or name: \"{}\" (there are {}; podrun hosts lists them)", wanted,
+        fold_ranks(ranks)));
+  }
+  if (std::count_if(hosts.begin(), hosts.end(), is_wanted) > 1) {
+    throw UsageError(fmt::format(
+        "ssh: \"{}\" is the name of several hosts (give a worker number; podrun hosts lists them)", wanted));
+  }
+  return *by_name;
+}
+
+[[noreturn]] void refuse_via(const cli::Options& options, const hosts::Host& host) {
+  std::vector<std::string> words = local::ViaTemplate(options.via).words_for(host);
+  words.emplace_back("/bin/sh");
+  throw UsageError(fmt::format("ssh: \"{}\" is reached by --via, not by ssh (start it yourself: {})",
+                               host.name, shell_quote(words)));
+}
+
+/// What ssh looks for in ~/.ssh by itself, and behind it the key of gcloud, which it does not.
+constexpr std::array kOwnKeys = {"id_rsa", "id_ecdsa", "id_ecdsa_sk", "id_ed25519", "id_ed25519_sk"};
+constexpr const char* kGoogleKey = "google_compute_engine";
+
+bool names_identity(const SshPlan& plan, const hosts::Host& host) {
+  try {
+    return !plan.config->settings_for(host).identity_files.empty();
+  } catch (const UsageError&) {
+    return true;  // ssh itself says what is wrong with its configuration
+  }
+}
+
+/// Google's key, where it is there and nothing else is named; with it ssh's own, which it drops for any -i.
+std::vector<std::string> default_identities(const cli::Options& options, const hosts::Probe& probe,
+                                            const hosts::Host& host) {
+  const SshPlan plan = ssh_plan(options, probe);
+  const std::string directory = plan.home + "/.ssh/";
+  const auto exists = [&directory](const std::string& name) {
+    std::error_code ignored;
+    return std::filesystem::exists(directory + name, ignored);
+  };
+  if (!exists(kGoogleKey) || names_identity(plan, host)) return {};
+  std::vector<std::string> files;
+  for (const char* name : kOwnKeys) {
+    if (exists(name)) files.push_back(directory + name);
+  }
+  files.push_back(directory + kGoogleKey);
+  return files;
+}
+
+/// What the command line, the list of hosts and our configuration say of the host; ssh reads ~/.ssh/config
+/// itself.
+std::vector<std::string> ssh_command(const cli::Options& options, const hosts::Probe& probe) {
+  if (hosts::reads_standard_input(options.hosts))
+    throw UsageError("ssh: standard input is for ssh, and cannot list the hosts (give them in another way)");
+  const std::vector<hosts::Host> hosts = hosts::discover(options.hosts, probe).hosts;
+  const hosts::Host& host = find_host(hosts, options.operands.front());
+  if (host.kind == hosts::HostKind::local) {
+    throw UsageError(fmt::format("ssh: \"{}\" is this machine (no ssh is needed: run the command here)",
+                                 options.operands.front()));
+  }
+  if (!options.via.empty()) refuse_via(options, host);
+  std::vector<std::string> words{"ssh"};
+  const auto add = [&words](const char* option, const std::string& value) {
+    words.insert(words.end(), {option, value});
+  };
+  const std::string& user = host.user.empty() ? options.ssh.user : host.user;
+  const std::uint16_t port = host.port == 0 ? options.ssh.port : host.port;
+  if (!options.ssh.config_file.empty()) add("-F", options.ssh.config_file);
+  for (const std::string& keyword : options.ssh.keywords) add("-o", keyword);  // first: they win, as with us
+  if (!user.empty()) add("-l", user);
+  if (port != 0) add("-p", std::to_string(port));
+  std::vector<std::string> identities = options.ssh.identities;
+  if (identities.empty()) identities = default_identities(options, probe, host);
+  for (const std::string& identity : identities) add("-i", identity);
+  words.push_back(host.name);  // begins with no "-", and so needs no "--", behind which ssh takes no options
+  words.insert(words.end(), options.rest.begin(), options.rest.end());
+  return words;
+}
+
+constexpr int kCannotRunStatus = 126;  // as shells have them
+constexpr int kNotFoundStatus = 127;
+
+/// Replaces podrun by the user's ssh; returns only where that is not possible.
+int become(std::vector<std::string> words, output::Terminal& terminal) {
+  std::vector<char*> argv;
+  for (std::string& word : words) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  std::signal(SIGPIPE, SIG_DFL);
+  std::signal(SIGXFSZ, SIG_DFL);
+  ::execvp(argv.front(), argv.data());
+  const int error = errno;
+  say({fmt::format("ssh: cannot start it: {} (expected OpenSSH's client in $PATH)", std::strerror(error))},
+      terminal);
+  return error == ENOENT ? kNotFoundStatus : kCannotRunStatus;
+}
+
+class SshCommand final : public cli::Command {
+ public:
+  /// ssh is told a connect timeout of the command line; that of config.yaml is for runs.
+  void check(cli::Options& options, const cli::OptionTable& table) override {
+    if (!table.is_on_command_line("connect-timeout")) return;
+    std::vector<std::string>& keywords = options.ssh.keywords;  // of two the first counts
+    keywords.insert(keywords.begin(),
+                    fmt::format("ConnectTimeout={}", options.limits.connect_timeout.count()));
+  }
+
+  int run(const cli::Context& context) override {
+    const cli::Options& options = context.options;
+    std::vector<std::string> words = ssh_command(options, context.probe);
+    const std::string line = shell_quote(words);
+    if (options.dry_run) return answer(line + '\n', *context.terminal);
+    if (options.verbosity > 0) say({line}, *context.terminal);
+    return become(std::move(words), *context.terminal);
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<cli::Command> make_ssh_command() { return std::make_unique<SshCommand>(); }
+
+}  // namespace podrun::commands

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// Shows the status line while a run goes on: when it is painted, and what Enter prints.
+#include "commands/status_display.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "podrun/hosts/discovery.hpp"
+#include "podrun/output/terminal.hpp"
+#include "podrun/report/status_words.hpp"
+#include "podrun/report/summary.hpp"
+
+namespace podrun::commands {
+namespace {
+
+/// Shorter runs show nothing.
+constexpr std::chrono::milliseconds kNotBefore{500};
+constexpr std::chrono::milliseconds kRefresh{200};
+/// Where nothing can be painted: how often it is seen whether there is something new, and the least time
+/// between two lines.
+constexpr std::chrono::milliseconds kLook{1000};
+constexpr std::chrono::seconds kBetweenLines{10};
+
+}  // namespace
+
+StatusStyle choose_status_style(const cli::Options& options, const hosts::Probe& probe) {
+  StatusStyle style;
+  const bool err_is_terminal = output::is_terminal(STDERR_FILENO);
+  const bool out_is_pipe = output::is_pipe(STDOUT_FILENO);
+  style.way = output::choose_status_way(options.progress,
+                                        {probe.env("TERM").value_or(""), err_is_terminal, out_is_pipe});
+  style.charset = output::choose_charset(probe.env("LC_ALL"), probe.env("LC_CTYPE"), probe.env("LANG"));
+  style.lists = options.progress != output::Progress::never && err_is_terminal && !out_is_pipe &&
+                output::is_terminal(STDIN_FILENO) && !options.feed_input &&
+                !hosts::reads_standard_input(options.hosts);
+  return style;
+}
+
+StatusDisplay::StatusDisplay(const asio::any_io_executor& executor, const run::FanOut& fan_out,
+                             output::Output& output, const StatusStyle& style)
+    : fan_out_(fan_out), output_(output), style_(style), timer_(executor) {
+  if (style_.lists) typed_lines_.emplace(executor, [this](std::size_t lines) { list(lines); });
+  show();
+}
+
+void StatusDisplay::show() {
+  if (typed_lines_) typed_lines_->start();
+  if (style_.way == output::StatusWay::none) return;
+  shown_ = true;
+  timer_.expires_at(std::max(begin_ + kNotBefore, Clock::now()));
+  arm();
+}
+
+void StatusDisplay::hide() {
+  if (typed_lines_) typed_lines_->stop();
+  shown_ = false;  // a handler may be on its way already
+  timer_.cancel();
+  output_.say_status({});
+}
+
+void StatusDisplay::arm() {
+  timer_.async_wait([this](const std::error_code& error) {
+    if (error || !shown_) return;
+    refresh();
+    timer_.expires_after(style_.way == output::StatusWay::painted ? kRefresh : kLook);
+    arm();
+  });
+}
+
+void StatusDisplay::refresh() {
+  const run::TimePoint now = Clock::now();
+  const run::Status status = fan_out_.status();
+  rate_.count(status.bytes, now);
+  if (style_.way == output::StatusWay::lines) {
+    print_line(status, now);
+    return;
+  }
+  std::vector<std::size_t> labels;
+  for (const run::HostStatus& host : status.hosts) labels.push_back(host.host->label);
+  output_.say_status(report::status_text(status, rate_.per_second(), now), std::move(labels));
+}
+
+void StatusDisplay::print_line(const run::Status& status, run::TimePoint now) {
+  if (printed_at_ && now < *printed_at_ + kBetweenLines) return;
+  output::StatusText counts = report::status_counts(status);
+  if (counts.empty() || counts == printed_) return;
+  printed_ = std::move(counts);
+  printed_at_ = now;
+  constexpr std::size_t kNoLimit = std::numeric_limits<std::size_t>::max();
+  const output::StatusText text = report::status_text(status, rate_.per_second(), now);
+  output_.say("podrun: " + output::compose_status(text, std::nullopt, style_.charset, kNoLimit));
+}
+
+void StatusDisplay::list(std::size_t lines_typed) {
+  output_.lines_typed(lines_typed);
+  const run::Status status = fan_out_.status();
+  for (std::string& line : report::status_list(status, Clock::now())) output_.say(std::move(line));
+  std::vector<run::HostOutcome> failed(status.hosts.size());
+  for (std::size_t host = 0; host < failed.size(); ++host) {
+    if (status.hosts[host].failed) failed[host] = fan_out_.policy().outcomes()[host];
+  }
+  for (std::string& line : report::describe_failures(fan_out_.hosts(), failed)) output_.say(std::move(line));
+}
+
+}  // namespace podrun::commands

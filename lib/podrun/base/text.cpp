@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "podrun/base/text.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <system_error>
+
+#include <fmt/format.h>
+
+namespace podrun {
+
+std::string_view trim_space(std::string_view text) {
+  constexpr std::string_view kSpace = " \t\r\n";
+  const std::size_t first = std::min(text.find_first_not_of(kSpace), text.size());
+  return text.substr(first, text.find_last_not_of(kSpace) + 1 - first);
+}
+
+std::vector<std::string_view> split(std::string_view text, char separator) {
+  std::vector<std::string_view> parts;
+  for (std::size_t start = 0; start <= text.size();) {
+    const std::size_t end = std::min(text.find(separator, start), text.size());
+    parts.push_back(text.substr(start, end - start));
+    start = end + 1;
+  }
+  return parts;
+}
+
+std::string_view take_part(std::string_view& text, char separator) {
+  const std::string_view part = text.substr(0, text.find(separator));
+  text.remove_prefix(std::min(part.size() + 1, text.size()));
+  return part;
+}
+
+std::string join(const std::vector<std::string>& parts, std::string_view separator) {
+  return fmt::format("{}", fmt::join(parts, separator));
+}
+
+std::string_view take_word(std::string_view& text) {
+  const auto is_blank = [](char c) { return c == ' ' || c == '\t'; };
+  // Several times as fast as find_first_of(), which matters for a long known_hosts.
+  const char* const start = std::find_if_not(text.begin(), text.end(), is_blank);
+  const char* const end = std::find_if(start, text.end(), is_blank);
+  text = {end, static_cast<std::size_t>(text.end() - end)};
+  return {start, static_cast<std::size_t>(end - start)};
+}
+
+std::string lower_first(std::string_view text) {
+  std::string result(text);
+  if (!result.empty() && result[0] >= 'A' && result[0] <= 'Z')
+    result[0] = static_cast<char>(result[0] - 'A' + 'a');
+  return result;
+}
+
+std::optional<std::size_t> to_number(std::string_view digits) {
+  std::size_t number = 0;
+  const char* const end = digits.data() + digits.size();
+  const auto [rest, error] = std::from_chars(digits.data(), end, number);
+  return error == std::errc{} && rest == end ? std::optional(number) : std::nullopt;
+}
+
+std::optional<std::uint16_t> to_port(std::string_view digits) {
+  const std::optional<std::size_t> number = to_number(digits);
+  if (!number || *number == 0 || *number > UINT16_MAX) return std::nullopt;
+  return static_cast<std::uint16_t>(*number);
+}
+
+std::string count_hosts(std::size_t count) { return fmt::format("{} host{}", count, count == 1 ? "" : "s"); }
+
+std::string errno_text() { return std::generic_category().message(errno); }
+
+}  // namespace podrun

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+// Small operations on text that several parts need.
+namespace podrun {
+
+/// The text without leading and trailing blanks and line ends.
+std::string_view trim_space(std::string_view text);
+
+/// The parts between the separators, empty ones included. Empty text has one empty part.
+std::vector<std::string_view> split(std::string_view text, char separator);
+
+/// Takes the part before the next separator, and that, off the front of the text; all of it where there is
+/// none.
+std::string_view take_part(std::string_view& text, char separator);
+
+std::string join(const std::vector<std::string>& parts, std::string_view separator);
+
+/// Removes leading blanks and tabs and the first word from the text; returns the word.
+std::string_view take_word(std::string_view& text);
+
+/// Whether it is an ASCII control character.
+constexpr bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
+
+/// Makes the first letter small: messages of the system and libssh start with a capital, but follow a colon
+/// in podrun's.
+std::string lower_first(std::string_view text);
+
+/// The number; nothing unless the text is only decimal digits and the number fits.
+std::optional<std::size_t> to_number(std::string_view digits);
+
+/// The port, 1 to 65535; nothing otherwise.
+std::optional<std::uint16_t> to_port(std::string_view digits);
+
+/// `1 host`, `4 hosts`.
+std::string count_hosts(std::size_t count);
+
+/// The system's message for the current errno.
+std::string errno_text();
+
+}  // namespace podrun

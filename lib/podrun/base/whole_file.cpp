@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "podrun/base/whole_file.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+
+namespace podrun {
+namespace {
+
+bool write_whole(int descriptor, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t count = ::write(descriptor, text.data(), text.size());
+    if (count < 0 && errno != EINTR) return false;
+    if (count > 0) text.remove_prefix(static_cast<std::size_t>(count));
+  }
+  return true;
+}
+
+bool set_owner_and_mode(int descriptor, const std::string& target) {
+  struct stat status {};
+  if (::stat(target.c_str(), &status) != 0) return errno == ENOENT && ::fchmod(descriptor, 0644) == 0;
+  return ::fchown(descriptor, status.st_uid, status.st_gid) == 0 &&
+         ::fchmod(descriptor, status.st_mode & 07777) == 0;
+}
+
+}  // namespace
+
+std::optional<std::string> read_whole(int descriptor, std::size_t limit) {
+  std::string text;
+  std::array<char, 16 * 1024> block;
+  for (;;) {
+    const ssize_t count = ::read(descriptor, block.data(), block.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return std::nullopt;
+    if (count == 0) return text;
+    text.append(block.data(), static_cast<std::size_t>(count));
+    if (text.size() <= limit) continue;
+    errno = EFBIG;
+    return std::nullopt;
+  }
+}
+
+bool replace_file(const std::string& path, std::string_view text) {
+  std::error_code error;
+  std::string target = std::filesystem::weakly_canonical(path, error);
+  if (error) target = path;
+  std::string name = target + ".XXXXXX";
+  const int descriptor = ::mkostemp(name.data(), O_CLOEXEC);
+  if (descriptor < 0) return false;
+  bool done =
+      write_whole(descriptor, text) && set_owner_and_mode(descriptor, target) && ::fsync(descriptor) == 0;
+  int failure = errno;
+  ::close(descriptor);
+  if (done && std::rename(name.c_str(), target.c_str()) == 0) return true;
+  if (done) failure = errno;
+  ::unlink(name.c_str());
+  errno = failure;
+  return false;
+}
+
+}  // namespace podrun

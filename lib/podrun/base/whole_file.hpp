@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace podrun {
+
+/// Reads the rest of the file. Nothing, with errno, if it cannot be read or is longer than `limit` (EFBIG).
+std::optional<std::string> read_whole(int descriptor, std::size_t limit);
+
+/// Writes a temporary file in the same directory and renames it, so that readers see the old or the new
+/// content. Keeps owner and mode (a new file gets 0644), and follows a link. False with errno.
+bool replace_file(const std::string& path, std::string_view text);
+
+}  // namespace podrun

@@ -1,0 +1,134 @@
+# Looks at a host for podrun check, and changes nothing there: sh -c "$(cat open_files.sh check.sh)" podrun PYTHON DIRECTORY
+# Prints "podrun-check $PODRUN_RUN_ID" on a line of its own and behind it lines "key value", see check_reply.hpp. What may
+# hang (a file system that is gone, a driver) comes late, behind an "at" that says what it is, and ends after a while
+# where there is timeout(1). No single quote and no backslash. Works in dash, bash and busybox sh; without /proc it says
+# less.
+LC_ALL=C GIT_OPTIONAL_LOCKS=0
+export LC_ALL GIT_OPTIONAL_LOCKS
+python=$1 directory=$2 n=${IFS#??}
+say() { printf %s "$*$n"; }
+say "${n}podrun-check $PODRUN_RUN_ID"
+say clock "$(date +%s.%N)"
+say kernel "$(uname -r -m)"
+
+if timeout 1 true 2>/dev/null; then within() { timeout "$@"; }; else within() { shift; "$@"; }; fi
+why() { case $1 in 124 | 137 | 143) say takes longer than 20 s ;; *) say "ends with status $1" ;; esac; }
+in_home() { case ${HOME:+h}$1 in "h~") say "$HOME" ;; "h~/"*) say "$HOME/${1#"~/"}" ;; *) say "$1" ;; esac; }
+
+# (The ulimit of dash knows neither -u nor the unit of the others.)
+while read -r a b c d rest; do
+  case "$a $b $c" in
+    "Max open files") say open_files "$d" ;;
+    "Max locked memory") say locked_memory "$d" ;;
+    "Max processes "*) say processes "$c" ;;
+  esac
+done 2>/dev/null </proc/self/limits
+while read -r name size _; do
+  case $name in MemTotal:) say memory_total "$size" ;; MemAvailable:) say memory_available "$size" ;; esac
+done 2>/dev/null </proc/meminfo
+
+# TPUs: /dev/accelN, or groups of /dev/vfio whose devices are of Google (0x1ae0). What a group is says its PCI id; for
+# /dev/accelN those of all devices are listed, network cards too.
+devices=
+found() { devices="$devices $1"; say device "$1"; }
+for device in /dev/accel[0-9]* /dev/nvidia[0-9]*; do if [ -e "$device" ]; then found "$device"; fi; done
+for device in /dev/vfio/[0-9]*; do
+  set -- "/sys/kernel/iommu_groups/${device##*/}"/devices/*/vendor
+  if grep -qs 0x1ae0 "$@"; then found "$device"; fi
+done
+case $devices in */dev/accel* | */dev/vfio*)
+  for vendor in /sys/bus/pci/devices/*/vendor; do
+    read -r id <"$vendor" && [ "$id" = 0x1ae0 ] && read -r id <"${vendor%vendor}device" && say pci "$id"
+  done 2>/dev/null ;;
+esac
+# Who holds them, each process once for each device. Those of others are seen by root alone.
+if [ "$devices" ]; then
+  if [ "$(id -u)" = 0 ]; then say sees all; else say sees own; fi
+  podrun_su=
+  seen=
+  podrun_open_files -e " -> /dev/[anv]" | while read -r pid device; do
+    case " $devices " in *" $device "*) ;; *) continue ;; esac
+    case "$seen " in *" $pid:$device "*) continue ;; esac
+    seen="$seen $pid:$device"
+    IFS= read -r name <"/proc/$pid/comm" || continue
+    # shellcheck disable=SC2046  # the third word is the owner
+    set -- $(ls -ld "/proc/$pid")
+    say held "$device $pid $3 $name"
+  done 2>/dev/null
+fi
+
+# ROLE DIRECTORY: the last line of df, and whether we may write there.
+disk() {
+  say at "the file system of $2"
+  lines=$(within 5 df -Pk -- "$2" 2>/dev/null)
+  case $? in
+    0) say "disk_$1" "${lines##*"$n"}"; if [ "$1" != root ] && ! [ -w "$2" ]; then say read_only "$2"; fi ;;
+    124 | 137 | 143) say hangs "$2" ;;
+  esac
+}
+disk root /
+disk tmp /tmp
+if [ "$HOME" ]; then disk home "$HOME"; fi
+
+case $devices in */dev/nvidia*)
+  say at nvidia-smi
+  within 20 nvidia-smi --query-gpu=name,driver_version --format=csv,noheader 2>/dev/null |
+    while IFS= read -r line; do say gpu "$line"; done ;;
+esac
+
+# The versions of packages stand in their metadata; nothing of them is imported.
+python=$(in_home "$python")
+say at "$python"
+path=$(command -v -- "$python")
+if [ "$path" ]; then
+  say python_path "$path"
+  within 20 "$python" - 2>/dev/null <<end || say python_error "$(why $?)"
+import sys
+sys.path = [path for path in sys.path if path]
+print("python", sys.version.split()[0])
+try:
+    from importlib import metadata
+except ImportError:
+    sys.exit()
+for name in ("jax", "jaxlib", "libtpu-nightly", "libtpu", "torch"):
+    try:
+        print(name, metadata.version(name))
+    except Exception:
+        pass
+end
+fi
+
+if [ "$directory" ]; then
+  directory=$(in_home "$directory")
+  say at "git in $directory"
+  ask_git() { within 20 git "$@"; }
+  # Equal changes have equal bytes, whatever the git of a host is configured to do and however large the repository is.
+  # (An old git passes over a -c that it does not know.)
+  list_changes() {
+    ask_git -c core.quotePath=true -c status.renames=false -c diff.renames=false status --porcelain -unormal
+  }
+  show_changes() {
+    set -- -c core.quotePath=true -c diff.noprefix=false -c diff.mnemonicPrefix=false -c diff.relative=false
+    set -- "$@" -c diff.indentHeuristic=true -c diff.interHunkContext=0 -c diff.suppressBlankEmpty=false
+    ask_git "$@" diff --full-index --no-color --no-ext-diff --no-textconv --no-renames --diff-algorithm=myers -U3 HEAD
+  }
+  if ! CDPATH="" cd -- "$directory" 2>/dev/null; then say git_error no such directory
+  elif ! command -v git >/dev/null; then say git_error git is not installed
+  elif ! commit=$(ask_git rev-parse -q --verify HEAD 2>/dev/null); then
+    reason=$(ask_git rev-parse --verify HEAD 2>&1) || reason=${reason:-"$(why $?)"}
+    reason=${reason#*fatal: }
+    say git_error "${reason%%"$n"*}"
+  elif ! changes=$(list_changes 2>/dev/null); then say git_error git status fails, or takes longer than 20 s
+  else
+    say commit "$commit"
+    say branch "$(ask_git symbolic-ref -q --short HEAD)"
+    if [ "$changes" ]; then
+      hash=$({ { say "$changes"; show_changes || echo failed >&3; } | git hash-object --stdin; } 3>&1 2>/dev/null)
+      case $hash in
+        "" | *failed*) say git_error git diff fails, or takes longer than 20 s ;;
+        *) say changes "$(say "$changes" | grep -c .) $hash" ;;
+      esac
+    else say changes 0; fi
+  fi
+fi
+say end

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+// Compares the facts of all hosts one by one: kernel, memory, versions, clocks, disks, accelerators.
+#include "podrun/check/check_items.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <functional>
+#include <map>
+#include <string_view>
+
+#include <fmt/format.h>
+
+namespace podrun::check {
+namespace {
+
+constexpr std::uint64_t kMib = 1ULL << 20;
+constexpr std::uint64_t kGib = 1ULL << 30;
+constexpr std::size_t kShownOfHash = 12;
+
+bool is_tpu(const std::string& device) { return !device.starts_with("/dev/nvidia"); }
+
+/// By PCI id, of Google's devices that are TPUs. jax/_src/hardware_utils.py
+std::string_view tpu_name(const HostFacts& facts) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kNames = {{{"0x0027", " v2 or v3"},
+                                                                                    {"0x005e", " v4"},
+                                                                                    {"0x0062", " v5p"},
+                                                                                    {"0x0063", " v5e"},
+                                                                                    {"0x006f", " v6e"},
+                                                                                    {"0x0076", " v7x"}}};
+  for (const auto& [id, name] : kNames) {
+    if (std::find(facts.pci.begin(), facts.pci.end(), id) != facts.pci.end()) return name;
+  }
+  return "";
+}
+
+/// What stands before the last `, ` of the line of a GPU, and what behind it.
+std::pair<std::string, std::string> name_and_driver(const std::string& gpu) {
+  const std::size_t comma = gpu.rfind(", ");
+  if (comma == std::string::npos) return {gpu, ""};
+  return {gpu.substr(0, comma), gpu.substr(comma + 2)};
+}
+
+std::string plain(const HostFacts& facts, const std::string& name) {
+  const std::string& value = facts.value(name);
+  return value.empty() ? "" : fmt::format("{} {}", name, value);
+}
+
+/// `1048576`, `unlimited`.
+std::string limit(const HostFacts& facts, const std::string& name, const std::string& shown) {
+  const std::string& value = facts.value(name);
+  return value.empty() ? "" : fmt::format("{} {}", shown, value);
+}
+
+std::string locked_memory(const HostFacts& facts) {
+  const std::string& value = facts.value("locked_memory");
+  std::uint64_t bytes = 0;
+  const auto [rest, error] = std::from_chars(value.data(), value.data() + value.size(), bytes);
+  const bool is_number = error == std::errc{} && rest == value.data() + value.size();
+  return value.empty() ? "" : "locked memory " + (is_number ? format_size(bytes) : value);
+}
+
+std::string driver(const HostFacts& facts) {
+  if (facts.gpus.empty()) return "";
+  const std::string version = name_and_driver(facts.gpus.front()).second;
+  return version.empty() ? "" : "driver " + version;
+}
+
+std::string commit(const HostFacts& facts) {
+  const std::string& value = facts.value("commit");
+  return value.empty() ? "" : "commit " + value.substr(0, kShownOfHash);
+}
+
+std::string branch(const HostFacts& facts) { return plain(facts, "branch"); }
+
+/// `3 HASH`
+std::string changes(const HostFacts& facts) {
+  const std::string& value = facts.value("changes");
+  if (value.empty()) return "";
+  const std::size_t blank = value.find(' ');
+  if (blank == std::string::npos) return "no changes";
+  const std::string count = value.substr(0, blank);
+  return fmt::format("{} file{} changed ({})", count, count == "1" ? "" : "s",
+                     value.substr(blank + 1, kShownOfHash));
+}
+
+enum Topic : std::size_t { kMachine, kAccelerators, kLimits, kVersions, kGit };
+
+struct ItemKind {
+  const char* name;
+  Topic topic;
+  std::function<std::string(const HostFacts&)> text;  ///< empty: the host has none
+};
+
+std::string describe_none(const ItemKind& kind) {
+  const bool has_to_be = kind.topic == kMachine || kind.topic == kLimits;
+  return fmt::format(fmt::runtime(has_to_be ? "{} not known" : "no {}"), kind.name);
+}
+
+const std::vector<ItemKind>& item_kinds() {
+  static const auto package = [](const char* name) {
+    return [name](const HostFacts& facts) { return plain(facts, name); };
+  };
+  static const std::vector<ItemKind> kinds = {
+      {"kernel", kMachine, package("kernel")},
+      {"accelerators", kAccelerators, describe_accelerators},
+      {"driver", kAccelerators, driver},
+      {"open files", kLimits,
+       [](const HostFacts& facts) { return limit(facts, "open_files", "open files"); }},
+      {"processes", kLimits, [](const HostFacts& facts) { return limit(facts, "processes", "processes"); }},
+      {"locked memory", kLimits, locked_memory},
+      {"python", kVersions, package("python")},
+      {"jax", kVersions, package("jax")},
+      {"jaxlib", kVersions, package("jaxlib")},
+      {"libtpu", kVersions, package("libtpu")},
+      {"torch", kVersions, package("torch")},
+      {"commit", kGit, commit},
+      {"branch", kGit, branch},
+      {"changes", kGit, changes},
+  };
+  return kinds;
+}
+
+void add(CheckItem& item, std::string text, std::size_t host) {
+  auto group = std::find_if(item.groups.begin(), item.groups.end(),
+                            [&](const CheckGroup& each) { return each.text == text; });
+  if (group == item.groups.end()) group = item.groups.insert(item.groups.end(), {std::move(text), {}});
+  group->hosts.push_back(host);
+}
+
+void put_largest_first(CheckItem& item) {
+  std::stable_sort(item.groups.begin(), item.groups.end(),
+                   [](const CheckGroup& a, const CheckGroup& b) { return a.hosts.size() > b.hosts.size(); });
+}
+
+/// Hosts of one kind have a few MiB more or less: within a twentieth they are the same.
+CheckItem compare_memory(const std::vector<CheckedHost>& hosts) {
+  CheckItem item{.name = "memory", .topic = kMachine};
+  std::multimap<std::uint64_t, std::size_t, std::greater<>> by_size;
+  for (std::size_t host = 0; host < hosts.size(); ++host) {
+    const HostFacts& facts = hosts[host].facts;
+    if (facts.complete && facts.memory_total > 0) by_size.emplace(facts.memory_total, host);
+  }
+  std::uint64_t largest = 0;
+  for (const auto& [size, host] : by_size) {
+    if (size < largest / 20 * 19 || item.groups.empty()) {
+      largest = size;
+      item.groups.push_back({"memory " + format_size(size), {}});
+    }
+    item.groups.back().hosts.push_back(host);
+  }
+  for (CheckGroup& group : item.groups) std::sort(group.hosts.begin(), group.hosts.end());
+  put_largest_first(item);
+  return item;
+}
+
+}  // namespace
+
+std::string describe_accelerators(const HostFacts& facts) {
+  const auto tpus =
+      static_cast<std::size_t>(std::count_if(facts.devices.begin(), facts.devices.end(), is_tpu));
+  const std::size_t gpus = facts.devices.size() - tpus;
+  std::string text = tpus > 0 ? fmt::format("{} TPU{}", tpus, tpu_name(facts)) : "";
+  if (gpus > 0) {
+    const std::string name = facts.gpus.empty() ? "NVIDIA" : name_and_driver(facts.gpus.front()).first;
+    text += fmt::format("{}{} {}", text.empty() ? "" : " and ", gpus, name);
+    // One that has fallen off the bus is missing there only.
+    if (!facts.gpus.empty() && facts.gpus.size() != gpus)
+      text += fmt::format(" (nvidia-smi: {})", facts.gpus.size());
+  }
+  return text.empty() ? "no accelerator" : text;
+}
+
+std::vector<CheckItem> compare_items(const std::vector<CheckedHost>& hosts) {
+  std::vector<CheckItem> items;
+  for (const ItemKind& kind : item_kinds()) {
+    CheckItem item{.name = kind.name, .topic = kind.topic};
+    bool any = false;
+    for (std::size_t host = 0; host < hosts.size(); ++host) {
+      const HostFacts& facts = hosts[host].facts;
+      if (!facts.complete || (kind.topic == kGit && !facts.value("git_error").empty())) continue;
+      std::string text = kind.text(facts);
+      any = any || !text.empty();
+      add(item, text.empty() ? describe_none(kind) : std::move(text), host);
+    }
+    put_largest_first(item);
+    if (any) items.push_back(std::move(item));
+  }
+  CheckItem memory = compare_memory(hosts);
+  if (!memory.groups.empty()) items.insert(items.begin() + (items.empty() ? 0 : 1), std::move(memory));
+  return items;
+}
+
+bool is_daemon(const DeviceHolder& holder) {
+  // Names have 15 bytes at the most.
+  constexpr std::array<std::string_view, 6> kDaemons = {
+      "nvidia-persiste", "nv-fabricmanage", "nv-hostengine", "dcgm-exporter", "Xorg", "nvidia-device-p"};
+  return std::find(kDaemons.begin(), kDaemons.end(), holder.command) != kDaemons.end();
+}
+
+std::string format_size_like(std::uint64_t bytes, std::uint64_t other) {
+  const double value = static_cast<double>(bytes) / static_cast<double>(other < kGib ? kMib : kGib);
+  return fmt::format("{:.{}f}", value, value < 9.95 && other >= kGib ? 1 : 0);
+}
+
+std::string format_size(std::uint64_t bytes) {
+  return fmt::format("{} {}", format_size_like(bytes, bytes), bytes < kGib ? "MiB" : "GiB");
+}
+
+}  // namespace podrun::check

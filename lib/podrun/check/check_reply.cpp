@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads what check.sh prints. Hosts may send anything, so unknown or broken lines are skipped and nothing
+// is trusted.
+#include "podrun/check/check_reply.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <functional>
+
+#include <fmt/format.h>
+
+namespace podrun::check {
+namespace {
+
+constexpr std::size_t kMaxValue = 256;  ///< bytes
+constexpr std::size_t kMaxList = 256;   ///< entries: more devices and processes tell no more
+constexpr std::uint64_t kKib = 1024;
+
+constexpr std::array<std::string_view, 15> kValues = {
+    "kernel", "open_files", "processes", "locked_memory", "python", "python_path", "python_error", "jax",
+    "jaxlib", "libtpu",     "torch",     "commit",        "branch", "changes",     "git_error"};
+
+std::string_view take_until(std::string_view& text, char end) {
+  const std::size_t size = std::min(text.find(end), text.size());
+  const std::string_view taken = text.substr(0, size);
+  text.remove_prefix(std::min(size + 1, text.size()));
+  return taken;
+}
+
+template <typename Number>
+std::optional<Number> parse_number(std::string_view digits) {
+  Number number{};
+  const auto [rest, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  if (error != std::errc{} || rest != digits.data() + digits.size()) return std::nullopt;
+  return number;
+}
+
+/// Kibibytes, as bytes.
+std::optional<std::uint64_t> parse_kib(std::string_view digits) {
+  const auto number = parse_number<std::uint64_t>(digits);
+  if (!number || *number > UINT64_MAX / kKib) return std::nullopt;
+  return *number * kKib;
+}
+
+void append(std::vector<std::string>& list, std::string_view text) {
+  if (list.size() < kMaxList) list.emplace_back(text.substr(0, kMaxValue));
+}
+
+/// `SECONDS.NANOSECONDS`; a date(1) that knows no %N has something else behind the dot.
+void parse_clock(HostFacts& facts, std::string_view text) {
+  constexpr std::int64_t kMost = 100'000'000'000;  // seconds, the year 5138
+  const auto seconds = parse_number<std::int64_t>(take_until(text, '.'));
+  if (!seconds || *seconds < 0 || *seconds > kMost) return;
+  const auto nanoseconds =
+      text.size() == 9 ? parse_number<std::uint32_t>(text) : std::optional<std::uint32_t>();
+  facts.clock_step = nanoseconds ? std::chrono::microseconds(1) : std::chrono::seconds(1);
+  facts.clock = std::chrono::seconds(*seconds) + std::chrono::microseconds(nanoseconds.value_or(0) / 1000);
+}
+
+/// `NAME SIZE USED AVAILABLE CAPACITY% MOUNT`, where names may have blanks. df(1), POSIX
+std::optional<DiskSpace> parse_disk(std::string_view line) {
+  for (std::size_t at = 0; (at = line.find("% ", at)) != line.npos; ++at) {
+    std::array<std::string_view, 4> numbers;  // from the last one
+    std::string_view before = line.substr(0, at);
+    for (std::string_view& number : numbers) {
+      const std::size_t blank = before.find_last_of(' ');
+      number = before.substr(blank == before.npos ? 0 : blank + 1);
+      before = before.substr(0, blank == before.npos ? 0 : before.find_last_not_of(' ', blank) + 1);
+    }
+    const auto& [capacity, available, used, size] = numbers;
+    const auto bytes = parse_kib(size);
+    // Root may have written more than there is for us.
+    const auto left = available.starts_with('-') ? 0 : parse_kib(available);
+    if (before.empty() || !bytes || !left || !parse_kib(used) || !parse_kib(capacity)) continue;
+    return DiskSpace{{}, std::string(line.substr(at + 2).substr(0, kMaxValue)), *bytes, *left};
+  }
+  return std::nullopt;
+}
+
+void parse_held(HostFacts& facts, std::string_view text) {
+  if (facts.holders.size() >= kMaxList || text.size() > kMaxValue) return;
+  DeviceHolder holder;
+  holder.device = take_until(text, ' ');
+  holder.pid = take_until(text, ' ');
+  holder.user = take_until(text, ' ');
+  holder.command = text;
+  if (parse_number<std::uint32_t>(holder.pid)) facts.holders.push_back(std::move(holder));
+}
+
+/// Whether the key is one of those.
+bool parse_list(HostFacts& facts, std::string_view key, std::string_view value) {
+  const std::pair<std::string_view, std::vector<std::string>*> lists[] = {{"device", &facts.devices},
+                                                                          {"pci", &facts.pci},
+                                                                          {"gpu", &facts.gpus},
+                                                                          {"hangs", &facts.hangs},
+                                                                          {"read_only", &facts.read_only}};
+  for (const auto& [name, list] : lists) {
+    if (name != key) continue;
+    append(*list, value);
+    return true;
+  }
+  return false;
+}
+
+void parse_line(HostFacts& facts, std::string_view line) {
+  const std::string_view key = take_until(line, ' ');
+  constexpr std::string_view kDisk = "disk_";
+  if (key == "end") {
+    facts.complete = true;
+  } else if (key == "at") {
+    facts.looking_at = line.substr(0, kMaxValue);
+  } else if (key == "clock") {
+    parse_clock(facts, line);
+  } else if (key == "memory_total") {
+    facts.memory_total = parse_kib(line).value_or(0);
+  } else if (key == "memory_available") {
+    facts.memory_available = parse_kib(line).value_or(0);
+  } else if (key == "sees") {
+    facts.sees_all = line == "all";
+  } else if (key == "held") {
+    parse_held(facts, line);
+  } else if (key.starts_with(kDisk) && facts.disks.size() < kMaxList) {
+    if (auto disk = parse_disk(line)) {
+      disk->role = key.substr(kDisk.size()).substr(0, kMaxValue);
+      facts.disks.push_back(std::move(*disk));
+    }
+  } else if (!parse_list(facts, key, line) && !line.empty()) {
+    const std::string_view name = key == "libtpu-nightly" ? "libtpu" : key;
+    if (std::find(kValues.begin(), kValues.end(), name) != kValues.end())
+      facts.values.insert_or_assign(std::string(name), std::string(line.substr(0, kMaxValue)));
+  }
+}
+
+}  // namespace
+
+const std::string& HostFacts::value(std::string_view name) const {
+  static const std::string none;
+  const auto found = values.find(name);
+  return found == values.end() ? none : found->second;
+}
+
+HostFacts parse_check_reply(std::string_view output, std::string_view nonce) {
+  HostFacts facts;
+  const std::string begin = fmt::format("podrun-check {}", nonce);
+  while (!output.empty() && !facts.complete) {
+    const std::string_view line = take_until(output, '\n');
+    if (facts.answered) {
+      parse_line(facts, line);
+    } else {
+      facts.answered = line == begin;
+    }
+  }
+  return facts;
+}
+
+}  // namespace podrun::check

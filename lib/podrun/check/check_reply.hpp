@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+// What check.sh says of a host. Pure. All text is the host's own: escape it before it is shown.
+namespace podrun::check {
+
+/// check.sh, as it is. Built in by CMake.
+extern const std::string_view kCheckScript;
+
+/// Of the file system that a directory is on, in bytes.
+struct DiskSpace {
+  std::string role;   ///< `root`, `tmp` or `home`
+  std::string mount;  ///< where it is mounted
+  std::uint64_t size = 0;
+  std::uint64_t available = 0;  ///< to this user
+};
+
+/// A process that has an accelerator open.
+struct DeviceHolder {
+  std::string device;
+  std::string pid;
+  std::string user;
+  std::string command;  ///< its name, of at most 15 bytes
+};
+
+struct HostFacts {
+  bool answered = false;
+  bool complete = false;
+  std::string looking_at;  ///< in words: what it has come to
+
+  std::optional<std::chrono::microseconds> clock;  ///< since the epoch
+  std::chrono::microseconds clock_step{1};         ///< its resolution
+  std::uint64_t memory_total = 0;                  ///< bytes; 0: not known
+  std::uint64_t memory_available = 0;              ///< likewise
+  std::vector<DiskSpace> disks;
+  std::vector<std::string> devices;  ///< `/dev/accel0`, `/dev/vfio/3`, `/dev/nvidia0`
+  std::vector<DeviceHolder> holders;
+  bool sees_all = true;           ///< holders of every user
+  std::vector<std::string> pci;   ///< ids of Google's devices, `0x0063`; those of a vfio group too
+  std::vector<std::string> gpus;  ///< `NAME, DRIVER` of each that nvidia-smi lists
+  std::vector<std::string> hangs, read_only;  ///< directories
+
+  /// kernel, open_files, processes, locked_memory, python, python_path, python_error, jax, jaxlib, libtpu,
+  /// torch, commit, branch, changes (`3 HASH`: files, and a digest of what they are), git_error: as printed.
+  std::map<std::string, std::string, std::less<>> values;
+
+  /// Empty: it has not been said.
+  const std::string& value(std::string_view name) const;
+};
+
+/// Of a host's standard output: what stands behind the line with the nonce. Passes over what it does not
+/// know.
+HostFacts parse_check_reply(std::string_view output, std::string_view nonce);
+
+}  // namespace podrun::check

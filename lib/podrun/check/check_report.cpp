@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0
+// Finds where the hosts agree, where they differ and what is wrong, from the facts each of them sent.
+#include "podrun/check/check_report.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "podrun/check/check_items.hpp"
+#include "podrun/report/summary.hpp"
+
+namespace podrun::check {
+namespace {
+
+using std::chrono::microseconds;
+
+constexpr std::uint64_t kGib = 1ULL << 30;
+/// A clock that is off by more, beyond what can be measured, is a problem.
+constexpr std::chrono::seconds kClockLimit{1};
+/// So many clocks can outvote ours.
+constexpr std::size_t kClocks = 3;
+
+double to_seconds(microseconds time) { return std::chrono::duration<double>(time).count(); }
+
+/// A disk is nearly full below 1 GiB, unless it is a small one that is half empty, and below 20 GiB that are
+/// less than 5 %.
+bool is_nearly_full(const DiskSpace& disk) {
+  if (disk.available < kGib) return disk.available < disk.size / 2;
+  return disk.available < 20 * kGib && disk.available < disk.size / 20;
+}
+
+std::string describe_space(const DiskSpace& disk) {
+  return fmt::format("{} of {} free", format_size_like(disk.available, disk.size), format_size(disk.size));
+}
+
+/// The file systems of a host, each once.
+std::vector<DiskSpace> distinct_disks(const HostFacts& facts) {
+  std::vector<DiskSpace> disks;
+  for (const DiskSpace& disk : facts.disks) {
+    const auto is_same = [&](const DiskSpace& other) { return other.mount == disk.mount; };
+    if (std::none_of(disks.begin(), disks.end(), is_same)) disks.push_back(disk);
+  }
+  return disks;
+}
+
+/// `disk /`, `disk /tmp`, `disk of the home directory`.
+std::string disk_name(const DiskSpace& disk) {
+  if (disk.role == "home") return "disk of the home directory";
+  return disk.role == "tmp" ? "disk /tmp" : "disk /";
+}
+
+class Comparison {
+ public:
+  Comparison(const std::vector<CheckedHost>& hosts, const CheckRequest& request)
+      : hosts_(hosts), request_(request) {}
+
+  CheckReport make() {
+    set_reference_clock();
+    for (std::size_t host = 0; host < hosts_.size(); ++host) find_problems(host);
+    report_.items = compare_items(hosts_);
+    add_clocks();
+    add_memory();
+    add_disks();
+    note_hidden_holders();
+    return std::move(report_);
+  }
+
+ private:
+  void problem(std::size_t host, const std::string& what, const std::string& detail = {}) {
+    auto same = std::find_if(report_.problems.begin(), report_.problems.end(),
+                             [&](const CheckProblem& each) { return each.what == what; });
+    if (same == report_.problems.end()) same = report_.problems.insert(same, {what, {}, {}});
+    same->hosts.push_back(host);
+    if (!detail.empty()) same->details.push_back(detail);
+  }
+
+  void find_problems(std::size_t host) {
+    const CheckedHost& checked = hosts_[host];
+    report_.answered += checked.facts.complete ? 1 : 0;
+    find_way(host, checked);
+    for (const std::string& path : checked.facts.hangs) problem(host, path + " does not answer");
+    for (const std::string& path : checked.facts.read_only) problem(host, "cannot write to " + path);
+    find_holders(host, checked.facts);
+    if (is_clock_off(checked)) problem(host, "clock", describe_offset(checked.clock->ahead - reference_));
+    for (const DiskSpace& disk : distinct_disks(checked.facts)) {
+      if (is_nearly_full(disk)) problem(host, disk_name(disk), describe_space(disk));
+    }
+    find_memory(host, checked.facts);
+    find_python(host, checked.facts);
+    if (const std::string& error = checked.facts.value("git_error"); !error.empty())
+      problem(host, fmt::format("git in {}: {}", request_.directory, error));
+  }
+
+  /// How it could not be asked, or did not answer to the end.
+  void find_way(std::size_t host, const CheckedHost& checked) {
+    if (checked.facts.complete || std::holds_alternative<run::NotStarted>(checked.outcome)) return;
+    if (const auto* unreachable = std::get_if<run::Unreachable>(&checked.outcome)) {
+      problem(host, report::describe(
+                        run::HostOutcome(run::Unreachable{unreachable->failure})));  // without the attempts
+    } else if (checked.outcome == run::HostOutcome(link::Exited{0})) {
+      problem(host, "gives no answer");
+    } else {
+      const std::string at = checked.facts.looking_at;
+      problem(host, report::describe(checked.outcome) + (at.empty() ? "" : ", at " + at));
+    }
+  }
+
+  /// Of one process the user and its name; pids differ from host to host.
+  void find_holders(std::size_t host, const HostFacts& facts) {
+    std::set<std::string> held;
+    std::map<std::string, std::set<std::string>> pids;
+    for (const DeviceHolder& holder : facts.holders) {
+      if (is_daemon(holder)) continue;
+      held.insert(holder.device);
+      pids[fmt::format("{} of {}", holder.command, holder.user)].insert(holder.pid);
+    }
+    if (held.empty()) return;
+    std::string who;
+    std::string detail;
+    for (const auto& [name, its_pids] : pids) {
+      who += (who.empty() ? "" : ", ") + name;
+      for (const std::string& pid : its_pids) detail += (detail.empty() ? "(pid " : ", ") + pid;
+    }
+    problem(host,
+            fmt::format("accelerators busy: {} of {} held by {}", held.size(), facts.devices.size(), who),
+            detail + ")");
+  }
+
+  void find_memory(std::size_t host, const HostFacts& facts) {
+    if (facts.memory_available == 0 || facts.memory_available >= facts.memory_total / 10)
+      return;  // 0: unknown
+    problem(host, "memory",
+            fmt::format("{} of {} available", format_size_like(facts.memory_available, facts.memory_total),
+                        format_size(facts.memory_total)));
+  }
+
+  void find_python(std::size_t host, const HostFacts& facts) {
+    const std::string name = request_.python.empty() ? "python3" : request_.python;
+    if (const std::string& error = facts.value("python_error"); !error.empty()) {
+      problem(host, fmt::format("{} {}", name, error));
+    } else if (facts.complete && !request_.python.empty() && facts.value("python").empty()) {
+      problem(host, fmt::format("no python at {}", name));
+    }
+  }
+
+  /// Where the hosts agree with each other, the clock that is off is ours.
+  void set_reference_clock() {
+    std::vector<microseconds> offsets;
+    microseconds uncertainty{};
+    for (const CheckedHost& host : hosts_) {
+      if (!host.clock) continue;
+      offsets.push_back(host.clock->ahead);
+      uncertainty = std::max(uncertainty, host.clock->uncertainty);
+    }
+    if (offsets.size() < kClocks) return;
+    const auto middle = offsets.begin() + static_cast<std::ptrdiff_t>(offsets.size() / 2);
+    std::nth_element(offsets.begin(), middle, offsets.end());
+    if (std::chrono::abs(*middle) <= kClockLimit + uncertainty) return;
+    reference_ = *middle;
+    report_.notes.push_back(fmt::format("the clock of this machine is {}{} theirs",
+                                        describe_offset(-reference_), reference_.count() < 0 ? " of" : ""));
+  }
+
+  /// `3.2 s ahead`
+  static std::string describe_offset(microseconds ahead) {
+    const double seconds = std::abs(to_seconds(ahead));
+    const std::string size =
+        seconds < 120 ? fmt::format("{:.1f} s", seconds) : fmt::format("{:.0f} min", seconds / 60);
+    return size + (ahead.count() < 0 ? " behind" : " ahead");
+  }
+
+  bool is_clock_off(const CheckedHost& host) const {
+    return host.clock &&
+           std::chrono::abs(host.clock->ahead - reference_) > kClockLimit + host.clock->uncertainty;
+  }
+
+  void add_clocks() {
+    microseconds most{-1};
+    for (const CheckedHost& host : hosts_) {
+      if (!host.clock || is_clock_off(host)) continue;
+      most = std::max(most, std::chrono::abs(host.clock->ahead - reference_) + host.clock->uncertainty);
+    }
+    if (most.count() < 0) return;
+    const auto tenths = std::max<std::int64_t>(1, (most.count() + 99'999) / 100'000);
+    report_.ranges.push_back({fmt::format("clock within {}.{} s", tenths / 10, tenths % 10), {}});
+  }
+
+  /// `377-391 GiB`; names the host that has less than half of the most.
+  void add_range(const std::string& name, const std::vector<std::pair<std::uint64_t, std::size_t>>& sizes,
+                 const std::string& what) {
+    if (sizes.empty()) return;
+    const auto [least, most] = std::minmax_element(sizes.begin(), sizes.end());
+    const std::string low = format_size_like(least->first, most->first);
+    const std::string high = format_size(most->first);
+    CheckRange range{
+        fmt::format("{} {} {}", name, high.starts_with(low + ' ') ? high : low + '-' + high, what), {}};
+    if (least->first < most->first / 2) range.least = least->second;
+    report_.ranges.push_back(std::move(range));
+  }
+
+  void add_memory() {
+    std::vector<std::pair<std::uint64_t, std::size_t>> sizes;
+    for (std::size_t host = 0; host < hosts_.size(); ++host) {
+      const std::uint64_t available = hosts_[host].facts.memory_available;
+      if (available > 0) sizes.emplace_back(available, host);
+    }
+    add_range("memory", sizes, "available");
+  }
+
+  void add_disks() {
+    std::map<std::string, std::vector<std::pair<std::uint64_t, std::size_t>>> sizes;
+    for (std::size_t host = 0; host < hosts_.size(); ++host) {
+      for (const DiskSpace& disk : distinct_disks(hosts_[host].facts))
+        sizes[disk_name(disk)].emplace_back(disk.available, host);
+    }
+    for (const auto& [name, of] : sizes) add_range(name, of, "free");
+  }
+
+  void note_hidden_holders() {
+    const bool hidden = std::any_of(hosts_.begin(), hosts_.end(), [](const CheckedHost& host) {
+      return !host.facts.devices.empty() && !host.facts.sees_all;
+    });
+    if (hidden)
+      report_.notes.emplace_back("whether other users hold the accelerators cannot be seen (--sudo sees it)");
+  }
+
+  const std::vector<CheckedHost>& hosts_;
+  const CheckRequest& request_;
+  CheckReport report_;
+  microseconds reference_{};  ///< ahead of our clock
+};
+
+}  // namespace
+
+std::optional<ClockOffset> clock_offset(const HostFacts& facts, microseconds received,
+                                        microseconds round_trip) {
+  if (!facts.clock) return std::nullopt;
+  const microseconds ours = received - round_trip / 2;
+  return ClockOffset{*facts.clock + facts.clock_step / 2 - ours, (round_trip + facts.clock_step) / 2};
+}
+
+bool CheckReport::is_well() const {
+  return problems.empty() &&
+         std::all_of(items.begin(), items.end(), [](const CheckItem& item) { return item.agreed(); });
+}
+
+std::vector<std::size_t> CheckReport::unusable() const {
+  std::set<std::size_t> hosts;
+  for (const CheckProblem& problem : problems) hosts.insert(problem.hosts.begin(), problem.hosts.end());
+  return {hosts.begin(), hosts.end()};
+}
+
+CheckReport compare_hosts(const std::vector<CheckedHost>& hosts, const CheckRequest& request) {
+  return Comparison(hosts, request).make();
+}
+
+}  // namespace podrun::check

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "podrun/check/check_reply.hpp"
+#include "podrun/run/outcome.hpp"
+
+// What the facts of all hosts come to: where they agree, where they differ, what is wrong. Pure.
+namespace podrun::check {
+
+/// A host's clock against ours.
+struct ClockOffset {
+  std::chrono::microseconds ahead{};
+  std::chrono::microseconds uncertainty{};  ///< of it, to both sides
+};
+
+/// As in NTP: the host read its clock at some time between its start and the receipt, which are
+/// `round_trip` apart. Nothing when it has not said it. `received`: by our clock, since the epoch.
+std::optional<ClockOffset> clock_offset(const HostFacts& facts, std::chrono::microseconds received,
+                                        std::chrono::microseconds round_trip);
+
+/// What is known of one host of the run.
+struct CheckedHost {
+  run::HostOutcome outcome;
+  HostFacts facts = {};
+  std::optional<ClockOffset> clock = std::nullopt;
+};
+
+/// What the user has asked for by name.
+struct CheckRequest {
+  std::string python;     ///< empty: not given
+  std::string directory;  ///< of git; empty: not given
+};
+
+/// Hosts, by their places, with the same text.
+struct CheckGroup {
+  std::string text;  ///< `jax 0.4.35`, `no jax`
+  std::vector<std::size_t> hosts;
+};
+/// One thing in which the hosts that have answered should agree.
+struct CheckItem {
+  std::string name;                     ///< `jax`
+  std::size_t topic = 0;                ///< those of one topic stand on one line
+  std::vector<CheckGroup> groups = {};  ///< the largest first
+  bool agreed() const { return groups.size() == 1; }
+};
+/// A thing that differs by nature: free memory, the clock.
+struct CheckRange {
+  std::string text;                  ///< `memory 377-391 GiB available`
+  std::optional<std::size_t> least;  ///< the host that has much less than others
+};
+/// Why hosts cannot be used as they are.
+struct CheckProblem {
+  std::string what;  ///< `unreachable: connecting: connection refused`, `disk /`
+  std::vector<std::size_t> hosts;
+  std::vector<std::string> details;  ///< `0.3 of 97 GiB free`: of each host, or none at all
+};
+
+struct CheckReport {
+  std::size_t answered = 0;  ///< hosts
+  std::vector<CheckItem> items;
+  std::vector<CheckRange> ranges;
+  std::vector<CheckProblem> problems;
+  std::vector<std::string> notes;  ///< what is worth knowing and no problem
+
+  /// Every host is usable, and they agree.
+  bool is_well() const;
+  /// The hosts with a problem, each once.
+  std::vector<std::size_t> unusable() const;
+};
+
+CheckReport compare_hosts(const std::vector<CheckedHost>& hosts, const CheckRequest& request);
+
+}  // namespace podrun::check

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+// The words of `podrun check`: what agrees first, then the differences, then the problems.
+#include "podrun/check/check_text.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "podrun/output/cell_width.hpp"
+#include "podrun/output/escape.hpp"
+#include "podrun/output/label.hpp"
+
+namespace podrun::check {
+namespace {
+
+constexpr std::size_t kWidth = 100;  ///< cells of a line, unless one part of it is longer
+constexpr std::size_t kGroups = 8;   ///< of one item, the others are counted
+constexpr std::size_t kDetails = 4;  ///< of one problem, likewise
+
+bool have_same_hosts(const CheckItem& a, const CheckItem& b) {
+  return std::equal(a.groups.begin(), a.groups.end(), b.groups.begin(), b.groups.end(),
+                    [](const CheckGroup& one, const CheckGroup& other) { return one.hosts == other.hosts; });
+}
+
+class CheckText {
+ public:
+  CheckText(const std::vector<hosts::Host>& hosts, const CheckReport& report, std::string_view separator)
+      : hosts_(hosts), report_(report), separator_(separator) {}
+
+  std::vector<std::string> make() {
+    say_agreement();
+    say_differences();
+    say_problems();
+    for (const std::string& note : report_.notes) lines_.push_back("note: " + output::escape_controls(note));
+    say_verdict();
+    return std::move(lines_);
+  }
+
+ private:
+  std::string count_all() const {
+    return fmt::format("{} host{}", hosts_.size(), hosts_.size() == 1 ? "" : "s");
+  }
+
+  void say_agreement() {
+    if (report_.answered == 0) return;
+    if (hosts_.size() == 1) {
+      lines_.emplace_back("1 host has:");
+    } else if (report_.answered == hosts_.size()) {
+      lines_.push_back(fmt::format("{} agree on:", count_all()));
+    } else {
+      lines_.push_back(fmt::format("{} of {} {}:", report_.answered, count_all(),
+                                   report_.answered == 1 ? "has answered" : "have answered, and agree on"));
+    }
+    std::map<std::size_t, std::vector<std::string>> topics;
+    for (const CheckItem& item : report_.items) {
+      if (item.agreed()) topics[item.topic].push_back(item.groups.front().text);
+    }
+    for (const auto& [topic, parts] : topics) add(parts);
+    std::vector<std::string> ranges;
+    for (const CheckRange& range : report_.ranges) {
+      const bool named = range.least && hosts_.size() > 1;
+      ranges.push_back(
+          range.text +
+          (named ? fmt::format(" ({} least)", output::fold_labels(hosts_, {&*range.least, 1})) : ""));
+    }
+    add(ranges);
+  }
+
+  /// Things in which the same hosts differ are told together: one that has another image.
+  void say_differences() {
+    std::vector<std::vector<const CheckItem*>> alike;
+    for (const CheckItem& item : report_.items) {
+      if (item.agreed()) continue;
+      auto same = std::find_if(alike.begin(), alike.end(),
+                               [&](const auto& items) { return have_same_hosts(*items.front(), item); });
+      if (same == alike.end()) same = alike.emplace(alike.end());
+      same->push_back(&item);
+    }
+    if (!alike.empty()) lines_.emplace_back("they differ:");
+    for (const std::vector<const CheckItem*>& items : alike) {
+      const std::vector<CheckGroup>& groups = items.front()->groups;
+      std::vector<std::string> parts;
+      for (std::size_t i = 0; i < groups.size() && i < kGroups; ++i) {
+        std::string part = output::fold_labels(hosts_, groups[i].hosts);
+        for (const CheckItem* item : items)
+          part += (item == items.front() ? " " : ", ") + item->groups[i].text;
+        parts.push_back(std::move(part));
+      }
+      if (groups.size() > kGroups) parts.push_back(fmt::format("and {} more", groups.size() - kGroups));
+      add(parts);
+    }
+  }
+
+  void say_problems() {
+    if (!report_.problems.empty())
+      lines_.emplace_back(report_.problems.size() == 1 ? "problem:" : "problems:");
+    for (const CheckProblem& problem : report_.problems) {
+      const bool one = problem.hosts.size() == 1;
+      const std::string name = one ? hosts_[problem.hosts.front()].name + ": " : "";
+      std::string line =
+          fmt::format("{} {}{}", output::fold_labels(hosts_, problem.hosts), name, problem.what);
+      if (one && !problem.details.empty()) line += ' ' + problem.details.front();
+      if (one || problem.details.empty()) {
+        add({line});
+        continue;
+      }
+      line += ": ";
+      for (std::size_t i = 0; i < problem.details.size() && i < kDetails; ++i) {
+        line += fmt::format("{}{} {}", i == 0 ? "" : ", ",
+                            output::fold_labels(hosts_, {&problem.hosts[i], 1}), problem.details[i]);
+      }
+      if (problem.details.size() > kDetails)
+        line += fmt::format(" and {} more", problem.details.size() - kDetails);
+      add({line});
+    }
+  }
+
+  void say_verdict() {
+    if (report_.is_well()) {
+      lines_.push_back(hosts_.size() == 1 ? "the host is fine"
+                                          : fmt::format("all {} are fine, and alike", count_all()));
+    }
+    std::string names;
+    for (const CheckItem& item : report_.items) {
+      if (!item.agreed()) names += (names.empty() ? "" : ", ") + item.name;
+    }
+    if (!names.empty()) lines_.push_back("the hosts differ: " + names);
+    const std::vector<std::size_t> bad = report_.unusable();
+    if (bad.empty()) return;
+    std::string line = "the host has a problem";
+    if (hosts_.size() > 1)
+      line = fmt::format("{} of {} {} a problem", bad.size(), count_all(), bad.size() == 1 ? "has" : "have");
+    if (bad.size() < hosts_.size()) {
+      line += fmt::format("; to go on without {}: --workers {}", bad.size() == 1 ? "it" : "them",
+                          ranks_without(bad));
+    }
+    lines_.push_back(std::move(line));
+  }
+
+  std::string ranks_without(const std::vector<std::size_t>& bad) const {
+    std::vector<std::size_t> good;
+    for (std::size_t host = 0; host < hosts_.size(); ++host) {
+      if (!std::binary_search(bad.begin(), bad.end(), host)) good.push_back(host);
+    }
+    const std::string folded = output::fold_labels(hosts_, good);
+    return folded.substr(1, folded.size() - 2);
+  }
+
+  /// As many parts on a line as there is room for.
+  void add(const std::vector<std::string>& parts) {
+    std::string line;
+    for (const std::string& raw : parts) {
+      const std::string part = output::escape_controls(raw);
+      if (line.empty()) {
+        line = "  " + part;
+      } else if (output::cell_width(line) + separator_.size() + output::cell_width(part) <= kWidth) {
+        line += std::string(separator_) + part;
+      } else {
+        lines_.push_back(std::exchange(line, "    " + part));
+      }
+    }
+    if (!line.empty()) lines_.push_back(std::move(line));
+  }
+
+  const std::vector<hosts::Host>& hosts_;
+  const CheckReport& report_;
+  const std::string_view separator_;
+  std::vector<std::string> lines_;
+};
+
+}  // namespace
+
+std::vector<std::string> describe_check(const std::vector<hosts::Host>& hosts, const CheckReport& report,
+                                        std::string_view separator) {
+  return CheckText(hosts, report, separator).make();
+}
+
+}  // namespace podrun::check

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "podrun/check/check_report.hpp"
+#include "podrun/hosts/host.hpp"
+#include "podrun/output/json_sink.hpp"
+
+// What podrun check prints. Pure.
+namespace podrun::check {
+
+/// For people, lines without a newline: what the hosts agree on, who differs, what is wrong, and the verdict
+/// as the last one.
+std::vector<std::string> describe_check(const std::vector<hosts::Host>& hosts, const CheckReport& report,
+                                        std::string_view separator);
+
+/// `--json`: one object on one line, see docs/json.md.
+std::string check_json(output::WallTime time, const std::vector<hosts::Host>& hosts,
+                       const std::vector<CheckedHost>& checked, const CheckReport& report);
+
+}  // namespace podrun::check

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+// The Sink of `--dedup`: asks the core which lines to show, and prints them with the hosts that have them.
+#include "podrun/output/dedup/dedup_sink.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "podrun/output/label.hpp"
+#include "podrun/output/log_key/log_key.hpp"
+
+namespace podrun::output {
+namespace {
+
+/// A cache of labels, because the same few sets of hosts occur repeatedly.
+class SetLabels {
+ public:
+  SetLabels(const std::vector<hosts::Host>& hosts, const View& view) : hosts_(hosts), view_(view) {}
+
+  /// The label; if labels are aligned, padded to the widest so far.
+  std::string_view of(std::span<const std::size_t> hosts, StreamId stream) {
+    auto known = std::find_if(known_.begin(), known_.end(), [&](const Known& candidate) {
+      return candidate.stream == stream && std::ranges::equal(candidate.hosts, hosts);
+    });
+    if (known == known_.end()) known = make(hosts, stream);
+    if (view_.align && known->width < widest_) {
+      known->text.append(widest_ - known->width, ' ');
+      known->width = widest_;
+    }
+    return known->text;
+  }
+
+ private:
+  static constexpr std::size_t kKept = 16;
+  static constexpr std::size_t kWidest = 20;  ///< cells; a wider one moves only its own line
+
+  struct Known {
+    std::vector<std::size_t> hosts;  ///< empty: unused
+    StreamId stream = StreamId::out;
+    std::string text;
+    std::size_t width = 0;  ///< cells
+  };
+  using Place = std::array<Known, kKept>::iterator;
+
+  Place make(std::span<const std::size_t> hosts, StreamId stream) {
+    const Place made = known_.begin() + static_cast<std::ptrdiff_t>(next_++ % kKept);
+    made->hosts.assign(hosts.begin(), hosts.end());
+    made->stream = stream;
+    made->width = lines_label(view_.label, hosts_, hosts, stream, Color::off).size();
+    made->text = lines_label(view_.label, hosts_, hosts, stream, view_.color[index_of(stream)]);
+    if (made->width <= kWidest) widest_ = std::max(widest_, made->width);
+    return made;
+  }
+
+  const std::vector<hosts::Host> hosts_;
+  const View view_;
+  std::array<Known, kKept> known_;
+  std::size_t next_ = 0;
+  std::size_t widest_ = 0;
+};
+
+/// `120 lines, up to 4.2 s behind`
+std::string describe(const LateLines& late) {
+  const double seconds = std::chrono::duration<double>(late.lag).count();
+  const std::string lag =
+      seconds < 1 ? fmt::format("{:.0f} ms", seconds * 1000) : fmt::format("{:.1f} s", seconds);
+  return fmt::format("{} line{}, up to {} behind", late.lines, late.lines == 1 ? "" : "s", lag);
+}
+
+/// Compares the two streams separately, because a host's stdout and stderr arrive in no fixed order.
+class DedupSink final : public Sink {
+ public:
+  DedupSink(const std::vector<hosts::Host>& hosts, const View& view, Same same, DedupLimits limits,
+            Terminal& terminal)
+      : printer_(hosts, view, terminal), labels_(hosts, view) {
+    limits.bytes /= kStreams;
+    const Dedup::Show show = [this](const DedupedLine& line) { print(line); };
+    for (std::size_t stream = 0; stream < kStreams; ++stream)
+      streams_.push_back(std::make_unique<Dedup>(hosts.size(), limits, show));
+    if (same == Same::bytes) return;
+    for (std::size_t rank = 0; rank < hosts.size(); ++rank) keys_.emplace_back(hosts[rank], rank);
+  }
+
+  void line(const Line& line) override {
+    const std::size_t stream = index_of(line.stream);
+    Line seen = line;
+    if (line.end != LineEnd::piece && printer_.view().bars[stream] == Bars::fold)
+      seen.text = last_state(line.text);
+    streams_[stream]->line(now_, seen, key_of(seen));
+  }
+  void host_ended(std::size_t host) override {
+    for (const auto& stream : streams_) stream->host_ended(host);
+  }
+  /// Shows the line that has waited longest first, of either stream.
+  void tick(TimePoint now) override {
+    now_ = now;
+    for (TimePoint next = next_tick(); next <= now; next = next_tick()) {
+      for (const auto& stream : streams_) {
+        if (stream->next_tick() == next) stream->tick(next);
+      }
+    }
+    for (const auto& stream : streams_) stream->tick(now);
+  }
+  TimePoint next_tick() const override {
+    TimePoint next = TimePoint::max();
+    for (const auto& stream : streams_) next = std::min(next, stream->next_tick());
+    return next;
+  }
+
+  void finish() override {
+    for (const auto& stream : streams_) stream->finish();
+    if (!printer_.is_read(StreamId::out)) return;  // a reader such as `| head` has left
+    say_late();
+    if (std::ranges::any_of(streams_, [](const auto& stream) { return stream->overflowed(); }))
+      printer_.say("podrun: more lines differed at a time than can be kept: some may have been shown twice");
+  }
+
+ private:
+  /// Only a bar's last state is compared: its earlier states differ on every host.
+  std::string_view key_of(const Line& line) {
+    return keys_.empty() ? line.text : keys_[line.host].key(last_state(line.text), key_);
+  }
+  void print(const DedupedLine& line) {
+    printer_.print(labels_.of(line.hosts, line.stream),
+                   Line{line.hosts.front(), line.stream, line.text, line.end});
+  }
+  LateLines late_lines_of(std::size_t host) const {
+    LateLines all;
+    for (const auto& stream : streams_) {
+      all.lines += stream->late()[host].lines;
+      all.lag = std::max(all.lag, stream->late()[host].lag);
+    }
+    return all;
+  }
+
+  /// `late: [7] 120 lines, up to 4.2 s behind; [1-3] 8 lines, up to 40 ms behind`
+  void say_late() {
+    Clock::duration worst{};
+    for (std::size_t host = 0; host < printer_.hosts().size(); ++host)
+      worst = std::max(worst, late_lines_of(host).lag);
+    std::string text;
+    for (const bool far_behind : {true, false}) {
+      LateLines all;
+      std::vector<std::size_t> hosts;
+      for (std::size_t host = 0; host < printer_.hosts().size(); ++host) {
+        const LateLines late = late_lines_of(host);
+        if (late.lines == 0 || (late.lag >= worst / 4) != far_behind) continue;
+        hosts.push_back(host);
+        all = {all.lines + late.lines, std::max(all.lag, late.lag)};
+      }
+      if (hosts.empty()) continue;
+      text += fmt::format("{}{} {}", text.empty() ? "podrun: late: " : "; ",
+                          fold_labels(printer_.hosts(), hosts), describe(all));
+    }
+    if (!text.empty()) printer_.say(text);
+  }
+
+  LinePrinter printer_;
+  SetLabels labels_;
+  std::vector<std::unique_ptr<Dedup>> streams_;
+  std::vector<LogKey> keys_;  ///< one per host; empty: compare the bytes
+  std::string key_;
+  TimePoint now_ = Clock::now();
+};
+
+}  // namespace
+
+std::unique_ptr<Sink> make_dedup_sink(const std::vector<hosts::Host>& hosts, const View& view, Same same,
+                                      const DedupLimits& limits, Terminal& terminal) {
+  return std::make_unique<DedupSink>(hosts, view, same, limits, terminal);
+}
+
+}  // namespace podrun::output

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "podrun/hosts/host.hpp"
+#include "podrun/output/dedup/dedup.hpp"
+#include "podrun/output/line_printer.hpp"
+#include "podrun/output/sink.hpp"
+#include "podrun/output/terminal.hpp"
+
+namespace podrun::output {
+
+/// Which lines of two hosts are the same (`--dedup`): those with equal bytes, or log lines that differ only
+/// in fields that always differ between hosts.
+enum class Same { bytes, log_line };
+
+/// Shows lines of many hosts once, labelled with these hosts; at the end, how many lines came too late to be
+/// shown. The terminal must outlive the sink.
+std::unique_ptr<Sink> make_dedup_sink(const std::vector<hosts::Host>& hosts, const View& view, Same same,
+                                      const DedupLimits& limits, Terminal& terminal);
+
+}  // namespace podrun::output

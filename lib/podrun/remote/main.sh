@@ -1,0 +1,170 @@
+# The supervisor: starts one command on a host when told, and leaves nothing of it behind, whatever ends the supervisor.
+#
+#   set -- NONCE MARK GRACE TICK TICKS DIRECTORY FLAGS [TEXT]; <processes.sh process_tree.sh stop.sh watch.sh [open_files.sh
+#   cleanup.sh] main.sh, one line>
+#
+# A shell reads it from standard input, with its parameters, as one line: see shell_line.hpp. No argument of a process
+# carries it, or the text of the command. TEXT is what `go` would say, for a host that need not wait for others.
+# GRACE and TICK are seconds; TICKS ticks without a line on standard input stop the command. Replies and lines: protocol.hpp.
+#
+# Every name begins with podrun_, so that no variable of the user is overwritten. Works in dash, bash and busybox sh; needs
+# grep, sleep, ls and rm; for a directory mkdir, mkfifo and tee. Without /proc only what stays in the process group of the
+# command can be stopped.
+#
+# Five shells, which ignore every signal that can be ignored, since the command may signal its whole process group:
+#
+#   this one --- main: reads lines until go, runs the command
+#            |     |- clock: says "tick" every TICK seconds
+#            |     `- relay: passes on the lines from podrun after go
+#            `-- watch: reads what these three say from one pipe; passes signals on, stops the command, has its status
+#
+# Descriptors: 3 lines from podrun, after go; 4 standard error of the command; 5 the pipe to the watch; 6 standard output.
+#
+# shellcheck disable=SC2086  # numbers, signals and the words of $SSH_CONNECTION are to be split
+
+podrun_nonce=$1
+podrun_mark=$2
+podrun_grace=$3
+podrun_tick=$4
+podrun_ticks=$5
+podrun_cwd=$6
+podrun_flags=$7
+podrun_line=${8:+go $8}
+podrun_dir=
+podrun_input=/dev/null
+podrun_own_group=
+podrun_session=
+podrun_scope=
+podrun_main=
+podrun_sudo=
+podrun_tree=
+podrun_status=
+
+# All but KILL, STOP, CHLD and CONT. (zsh knows no real-time signals, which come last.)
+podrun_signals="1 2 3 4 5 6 7 8 10 11 12 13 14 15 16 20 21 22 23 24 25 26 27 28 29 30 31 34 35 36 37 38 39 40 41 42 43 44"
+podrun_signals="$podrun_signals 45 46 47 48 49 50 51 52 53 54 55 56 57 58 59 60 61 62 63 64"
+trap "" $podrun_signals 2>/dev/null
+
+# Flags: directory  make the run's directory
+#        input      make the command's standard input there, a FIFO
+#        exit-line  tell the command's exit status in the output
+#        clean-up   see cleanup.sh
+#        rest       start nothing: signals and the end are for processes with the mark, which a command left that has ended
+podrun_has() { case $podrun_flags in *$1*) ;; *) return 1 ;; esac; }
+
+podrun_say() { printf '\n%s\n' "podrun1 $podrun_nonce $*" 2>/dev/null; }
+podrun_refuse() {
+  podrun_remove_dir
+  podrun_say "$@"
+  if podrun_has exit-line; then exit 0; fi
+  exit 125
+}
+
+# In the first place that is neither full nor read-only.
+podrun_make_dir() {
+  for podrun_place; do
+    podrun_dir=$podrun_place/podrun.$podrun_nonce
+    mkdir -m 700 -- "$podrun_dir" || continue
+    podrun_input=$podrun_dir/podrun.in
+    if echo "$podrun_mark" >"$podrun_input" && rm -- "$podrun_input"; then
+      if ! podrun_has input; then
+        podrun_input=/dev/null
+        return
+      fi
+      mkfifo -m 600 -- "$podrun_input" && return
+    fi
+    rm -rf -- "$podrun_dir"
+  done
+  podrun_dir=
+  podrun_refuse notmp "$1"
+}
+# Standard input is held open meanwhile, so that a feeder cannot hang in opening it.
+podrun_remove_dir() { [ -z "$podrun_dir" ] || rm -rf -- "$podrun_dir" 5<>"$podrun_input"; }
+
+podrun_enter() {
+  case ${HOME:+h}$1 in "h~") set -- "$HOME" ;; "h~/"*) set -- "$HOME/${1#"~/"}" ;; esac
+  [ -d "$1" ] || podrun_refuse nodir
+  CDPATH='' cd -- "$1" >/dev/null 2>&1 || podrun_refuse noentry
+}
+
+# Without these a command could not be stopped, which would look as if it had been.
+podrun_need() { for podrun_tool; do command -v $podrun_tool >/dev/null 2>&1 || podrun_refuse notool $podrun_tool; done; }
+
+# The command, in the foreground: a background job would have INT ignored. The SHLVL keeps bash from reading .bashrc a second
+# time (it does when started by sshd with SHLVL below 2).
+# shellcheck disable=SC2120  # the text of go sets the parameters
+podrun_run_command() {
+  [ "${SHLVL:-0}" -gt 0 ] 2>/dev/null || { SHLVL=1; export SHLVL; }
+  exec 4>&2 2>/dev/null
+  (
+    trap - $podrun_signals 2>/dev/null
+    PODRUN_MARK=$podrun_mark
+    export PODRUN_MARK
+    eval "${podrun_line#go }"
+    case $1 in */*) ;; *) command -v -- "$1" >/dev/null 2>&1 || { echo "$1: command not found" >&2; exit 127; } ;; esac
+    exec "$@"
+  ) <"$podrun_input" 2>&4 3<&- 4>&- 5>&-
+  podrun_status=$?
+}
+
+# STATUS: of the command. The watch exits with it.
+podrun_end() {
+  echo "ended $1" >&5
+  exit
+}
+
+podrun_main_shell() {
+  exec 5>&1 >&6 6>&-
+  if IFS=" " read -r podrun_main _ </proc/self/stat; then :; else podrun_main=$(exec /bin/sh -c 'echo $PPID'); fi 2>/dev/null
+  echo "main $podrun_main" >&5
+  podrun_clock &
+  podrun_say ready ${SSH_CONNECTION:-- - - -} "$podrun_dir"
+  if podrun_has rest; then
+    exec 3<&0
+    podrun_relay
+    exit
+  fi
+
+  # With TEXT the line is there already.
+  while :; do
+    case $podrun_line in "go "*) break ;; *) podrun_pass "$podrun_line" ;; esac
+    podrun_read_line || podrun_end 125
+  done
+  exec 3<&0 </dev/null
+  echo started >&5
+  podrun_relay &
+  podrun_relay=$!
+  # shellcheck disable=SC2119
+  podrun_run_command
+
+  # A command that writes dies by the broken pipe when podrun dies: let the relay see that end too, before it would be taken
+  # for a normal one.
+  [ $podrun_status = 0 ] || [ -z "$(podrun_marked)" ] || sleep 0.5 || sleep 1
+  kill -s KILL $podrun_relay
+  podrun_end $podrun_status
+}
+
+if podrun_find_group 2>/dev/null; then :
+elif kill -0 -$$ 2>/dev/null; then
+  podrun_own_group=1
+  echo "podrun: no /proc here: what leaves the process group of the command cannot be ended" >&2
+else podrun_refuse noproc; fi
+if podrun_has rest; then podrun_own_group=; fi
+# Over --via (exit-line) others may log in over the same connection later.
+if [ "$podrun_own_group" ] && [ "$podrun_session" ] && ! podrun_has exit-line; then podrun_find_scope 2>/dev/null; fi
+
+if [ "$podrun_cwd" ]; then podrun_enter "$podrun_cwd"; fi
+podrun_need sleep grep ls rm
+if podrun_has directory; then
+  podrun_need mkdir mkfifo tee
+  podrun_make_dir "${TMPDIR:-/tmp}" /dev/shm "$HOME" 2>/dev/null
+fi
+if podrun_has clean-up; then podrun_clean_up; fi
+
+exec 6>&1
+podrun_main_shell | podrun_watch
+podrun_status=$?
+
+# In one write: what still runs may print too. (The printf of bash writes up to each newline of its format.)
+if podrun_has exit-line && printf '%s\n' "~podrun1 $podrun_nonce exit $podrun_status" 2>/dev/null; then podrun_status=0; fi
+exit $podrun_status

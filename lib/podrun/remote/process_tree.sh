@@ -1,0 +1,178 @@
+# Finds the process tree of the command: everything that it started, where that can be told. Needs processes.sh.
+#
+# Set by others:       podrun_main     pid of the main shell, whose child the command is; empty: it has gone
+#                      podrun_sudo     pid of the sudo by which the supervisor signals
+#                      podrun_ended    not empty: the command has ended
+#                      podrun_tree     the process tree as it was last found
+# podrun_find_group:   podrun_group    the process group of the supervisor; podrun_own_group is 1 if nobody else is in it
+#                      podrun_session  its session, if that began with it
+#                      podrun_above    the shells, sudos and servers that started it, and itself
+# podrun_find_scope:   podrun_scope    the file that lists the processes of its login, if that is for it alone
+# podrun_find_self:    podrun_self     pid of the watch
+#
+# shellcheck disable=SC2086,SC2046  # pids, their lists and the words of a stat are to be split
+
+# Signals go to group 0 if the process group is the supervisor's own: its leader is the supervisor, the shell or sudo that
+# started it, or the shell that started this sudo. Elsewhere (dropbear) group 0 would hit the server, so that only processes
+# with the mark are signalled.
+podrun_find_group() {
+  podrun_above=$$
+  podrun_find_parent $PPID
+  podrun_read_stat $$ || return
+  set -- $podrun_stat
+  podrun_group=$3
+  case " $podrun_above " in *" $3 "*) podrun_own_group=1 ;; esac
+  case " $podrun_above " in *" $4 "*) podrun_session=$4 ;; esac
+}
+podrun_find_parent() {
+  podrun_read_name $1
+  case $podrun_name in sudo | *sh | busybox) podrun_above="$podrun_above $1" ;; esac
+  [ "$podrun_name" = sudo ] && podrun_read_stat $1 && set -- $podrun_stat && podrun_find_parent $2
+}
+
+# systemd gives each login a scope, a cgroup with a file that lists its processes. (grep reads that file at once. Its contents
+# may move between two reads of a shell.)
+podrun_find_scope() {
+  while IFS= read -r podrun_path; do
+    case ${podrun_path%%/*}${podrun_path##*/} in
+      *:name=systemd:session-*.scope) set -- /systemd ;;
+      0::session-*.scope) set -- "" /unified ;;
+      *) continue ;;
+    esac
+    for podrun_each; do
+      podrun_scope=/sys/fs/cgroup$podrun_each/${podrun_path#*/}/cgroup.procs
+      if podrun_own_login $(grep -hs . "$podrun_scope"); then return; fi
+    done
+  done </proc/self/cgroup
+  podrun_scope=
+}
+# PID...: is the login with these processes for the supervisor alone? It is if they are the SSH server of its connection, the
+# shells that this started, and the supervisor. The parent of that server is the one that listens: if the login has this one
+# too, it is that of the user who started the server. With any other program in between (podrun itself, for a host that is
+# "local") it is another's as well.
+podrun_own_login() {
+  podrun_all=" $* "
+  podrun_chain=
+  podrun_pid=$PPID
+  case $podrun_all in *" $$ "*) ;; *) return 1 ;; esac
+  while :; do
+    podrun_read_name $podrun_pid
+    case $podrun_name in
+      sshd*) podrun_chain=${podrun_chain}d ;;
+      sudo | *sh | busybox) podrun_chain=${podrun_chain}s ;;
+      *) return 1 ;;
+    esac
+    case $podrun_all in *" $podrun_pid "*) ;; *) break ;; esac
+    podrun_above="$podrun_above $podrun_pid"
+    podrun_read_stat $podrun_pid || return 1
+    set -- $podrun_stat
+    podrun_pid=$2
+  done
+  case $podrun_chain in *ds*) return 1 ;; *dd) ;; *) return 1 ;; esac
+  for podrun_pid in $podrun_all; do
+    case " $podrun_above " in *" $podrun_pid "*) ;; *) if [ -e /proc/$podrun_pid ]; then return 1; fi ;; esac
+  done
+}
+
+# The pid of the main shell may be another process by now.
+podrun_find_self() {
+  IFS= read -r podrun_stat </proc/self/stat && podrun_self=${podrun_stat%% *}
+  podrun_main_runs || podrun_main=
+}
+podrun_main_runs() {
+  if podrun_read_stat $podrun_main; then
+    set -- $podrun_stat
+    [ "$1" != Z ] && [ "$2" = $$ ]
+  else [ "$podrun_main" ] && ! [ -e /proc/$$ ] && kill -s 0 $podrun_main; fi
+}
+
+# Pids of processes that run, and whose parent, group, session, … match. (No name is long enough to look like the numbers after
+# it.)
+podrun_with_stat() { grep -lsE "[)] [A-WY] $1( -?[0-9]+){20}" /proc/[0-9]*/stat | podrun_pids_of; }
+# Processes of other users that are children of the main shell or in its group: sudo and what it runs, since sudo drops the
+# mark. Not the sudo by which the supervisor signals.
+podrun_other_users() {
+  if [ "$podrun_own_group" ]; then set -- "[0-9]+ $podrun_group${podrun_main:+|$podrun_main [0-9]+}"
+  elif [ "$podrun_main" ]; then set -- "$podrun_main [0-9]+"
+  else return; fi
+  for podrun_pid in $(podrun_with_stat "($1)"); do
+    if [ -O /proc/$podrun_pid ]; then continue; fi
+    podrun_read_stat $podrun_pid || continue
+    set -- $podrun_stat
+    case "$2 $podrun_pid" in
+      "$podrun_self "* | "$podrun_sudo "* | *" $podrun_sudo") ;;
+      *) echo $podrun_pid ;;
+    esac
+  done
+}
+# PID...: further processes of the session and of the scope, since a daemon may have cleared its environment, or may not be
+# dumped. The shells that started the supervisor, the SSH server, and helpers of podrun, which are children of that server, do
+# not belong to the command; nor do the shells and tools of the supervisor, which are in its group. After the command has ended,
+# what else is in the group has no parent.
+podrun_detached() {
+  [ "$podrun_own_group" ] && [ "$podrun_session" ] || return
+  podrun_known=" $* $podrun_above "
+  for podrun_pid in $(podrun_with_stat "[0-9]+ [0-9]+ $podrun_session"; [ -z "$podrun_scope" ] || grep -hs . "$podrun_scope"); do
+    case $podrun_known in *" $podrun_pid "*) continue ;; esac
+    podrun_read_stat $podrun_pid || continue
+    set -- $podrun_stat
+    case $1$3 in
+      [XZ]*) continue ;;
+      ?$podrun_group) [ "$podrun_ended" ] && [ -e /proc/$$ ] && podrun_descends $2 && [ $podrun_up != $$ ] ;;
+      *) podrun_descends $2 ;;
+    esac && echo $podrun_pid
+  done
+}
+# PARENT: does a process with this parent descend from the supervisor, or has its parent ended?
+podrun_descends() {
+  podrun_up=$1
+  until [ $podrun_up -le 1 ] || [ $podrun_up = $$ ]; do
+    case " $podrun_sudo $podrun_above " in *" $podrun_up "*) return 1 ;; esac
+    podrun_read_stat $podrun_up || return 0
+    set -- $podrun_stat
+    podrun_up=$2
+  done
+}
+
+# The process tree, "PID:START" each, since a pid may become another process: those with the mark, those that were found
+# before, those of other users and the detached ones, and the children of all these.
+podrun_process_tree() {
+  podrun_list=" "
+  podrun_new="$(podrun_marked) $(podrun_still_there $podrun_tree) $(podrun_other_users)"
+  podrun_new="$podrun_new $(podrun_detached $podrun_new)"
+  while [ "$podrun_new" ]; do
+    podrun_parents=
+    for podrun_pid in $podrun_new; do
+      case $podrun_list in *" $podrun_pid "*) continue ;; esac
+      podrun_list="$podrun_list$podrun_pid "
+      podrun_parents="$podrun_parents|$podrun_pid"
+    done
+    podrun_new=
+    [ -z "$podrun_parents" ] || podrun_new=$(podrun_with_stat "(${podrun_parents#|})")
+  done
+  for podrun_pid in $podrun_list; do podrun_read_stat $podrun_pid && set -- $podrun_stat && echo $podrun_pid:${20}; done
+}
+
+# PID:START...: the pids of all; of those that still run; of those that no signal to the group reaches; and, PID:START each,
+# those that the supervisor may not signal.
+podrun_pids() { for podrun_each; do echo ${podrun_each%:*}; done; }
+podrun_still_there() {
+  for podrun_each; do
+    podrun_read_stat ${podrun_each%:*} || continue
+    set -- $podrun_stat
+    [ $1 = Z ] || [ ${podrun_each#*:} != ${20} ] || echo ${podrun_each%:*}
+  done
+}
+podrun_outside_group() {
+  for podrun_pid in $(podrun_pids "$@"); do
+    podrun_read_stat $podrun_pid || continue
+    set -- $podrun_stat
+    [ "$podrun_own_group" ] && [ $3 = $podrun_group ] || echo $podrun_pid
+  done
+}
+podrun_forbidden() {
+  for podrun_each; do
+    podrun_pid=${podrun_each%:*}
+    if kill -s 0 $podrun_pid; then :; elif [ -e /proc/$podrun_pid ]; then echo $podrun_each; fi
+  done
+}

@@ -1,0 +1,13 @@
+# Looks at processes in /proc: those with the mark of a run ($podrun_mark), and single ones. For the supervisor and holders.sh.
+#
+# shellcheck disable=SC2086  # pids need no quotes
+
+# Sets podrun_stat to what follows the name in the stat of a process, see proc(5): state, parent, group, session, …; the 20th
+# word is its start. (The name may contain anything, ") " too.)
+podrun_read_stat() { IFS= read -r podrun_stat </proc/$1/stat && podrun_stat=${podrun_stat##*") "}; }
+podrun_read_name() { podrun_name=; IFS= read -r podrun_name </proc/$1/comm; }
+
+# The pids in lines /proc/PID/FILE, which grep prints. (grep reads the files, since a shell reads byte by byte.)
+podrun_pids_of() { while IFS=/ read -r _ _ podrun_pid _; do echo $podrun_pid; done; }
+# The pids of the processes with the mark, which ends with a dot. (-z: lines end with NUL, as variables do there.)
+podrun_marked() { grep -lszE "^PODRUN_MARK=${podrun_mark%.}[.]" /proc/[0-9]*/environ | podrun_pids_of; }

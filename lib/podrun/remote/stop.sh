@@ -1,0 +1,117 @@
+# Signals the process tree, and stops it: TERM, up to $podrun_grace seconds, KILL. sudo signals the processes of other users.
+# What is left even then is named on the standard error of the command. Needs process_tree.sh.
+#
+# shellcheck disable=SC2086,SC2046  # pids, their lists and the words of a stat are to be split
+
+podrun_kill() { [ -z "$2" ] || kill -s $1 $2; }
+# Each process is signalled only if it is still the same one, since a sudo may take any time.
+# shellcheck disable=SC2016  # it is expanded by the shell that sudo runs
+podrun_kill_text='s=$1; shift; for p; do IFS= read -r x </proc/${p%:*}/stat && set -- ${x##*) } && [ ${20} = ${p#*:} ] && kill -s $s ${p%:*}; done'
+# SIGNAL PID:START...: signals by sudo those that the supervisor may not signal. In the background, one sudo at a time.
+podrun_signal_by_sudo() {
+  podrun_signal=$1
+  shift
+  set -- $(podrun_forbidden "$@")
+  if [ $# = 0 ]; then return; fi
+  if [ "$podrun_sudo" ] && podrun_read_stat $podrun_sudo; then case $podrun_stat in Z*) ;; *) return ;; esac; fi
+  (exec sudo -n /bin/sh -c "$podrun_kill_text" podrun $podrun_signal "$@" 4>&-) &
+  podrun_sudo=$!
+}
+
+# SIGNAL: passes it on to the command, for the user.
+podrun_pass_signal() {
+  if podrun_has rest; then
+    [ $1 != INT ] || podrun_interrupt_rest
+    return
+  fi
+  if [ "$podrun_own_group" ]; then kill -s $1 0; else podrun_kill $1 "$(podrun_marked)"; fi
+  podrun_find_self
+  podrun_signal_by_sudo $1 $(podrun_process_tree)
+}
+# A background job of sh ignores INT, so it gets TERM.
+podrun_interrupt_rest() {
+  for podrun_pid in $(podrun_marked); do
+    podrun_signal=INT
+    if grep -qs '^SigIgn:.*[2367abef]$' /proc/$podrun_pid/status; then podrun_signal=TERM; fi
+    kill -s $podrun_signal $podrun_pid
+  done
+}
+
+# To the standard error of the command; in the background, as there may be no reader.
+podrun_warn() { printf 'podrun: %s\n' "$*" >&4 & }
+podrun_name_left() {
+  if [ "$podrun_clients" ]; then podrun_warn "a container may be left behind: ended by KILL was$podrun_clients"; fi
+  for podrun_pid in $(podrun_pids "$@"); do
+    podrun_read_name $podrun_pid || continue
+    set -- $(ls -ld /proc/$podrun_pid)
+    podrun_warn "left behind: pid $podrun_pid ($podrun_name) of $3"
+  done
+  sleep 0.2 || sleep 1
+}
+# PID:START...: clients of a daemon, which runs the container. They pass TERM on to it, but cannot pass on KILL.
+podrun_container_clients() {
+  for podrun_pid in $(podrun_pids "$@"); do
+    podrun_read_name $podrun_pid &&
+    case $podrun_name in docker | nerdctl | podman) printf ' %s' "pid $podrun_pid ($podrun_name)" ;; esac
+  done
+}
+
+# TERM once (the group has it already); a wait until the command has returned and nothing is left, or the grace period is over;
+# then KILL for two seconds, as processes may still be starting others.
+podrun_stop() {
+  podrun_tree=$(podrun_process_tree)
+  podrun_kill TERM "$(podrun_outside_group $podrun_tree)"
+  podrun_signal_by_sudo TERM $podrun_tree
+  podrun_pause=1
+  podrun_length=100
+  if sleep 0.05; then podrun_pause=0.2 podrun_length=20; fi
+  podrun_start_timer $((podrun_grace * 100))
+  while podrun_time_left; do
+    podrun_main_runs || [ "$(podrun_marked)" ] || [ "$(podrun_process_tree)" ] || break
+    sleep $podrun_pause
+  done
+  podrun_clients=$(podrun_container_clients $(podrun_process_tree))
+  podrun_start_timer 200
+  while podrun_tree=$(podrun_process_tree); [ "$podrun_tree" ] && podrun_time_left; do
+    kill -s KILL $(podrun_pids $podrun_tree)
+    podrun_signal_by_sudo KILL $podrun_tree
+    [ $podrun_round -lt 3 ] || sleep $podrun_pause
+  done
+  [ -z "$podrun_tree$podrun_clients" ] || podrun_name_left $podrun_tree
+}
+# HUNDREDTHS of a second, by the clock that nobody sets; without /proc by counting pauses.
+podrun_start_timer() {
+  podrun_round=0
+  podrun_rounds=$(($1 / podrun_length))
+  podrun_until=
+  if podrun_read_clock; then podrun_until=$((podrun_now + $1)); fi
+}
+podrun_read_clock() { IFS=" " read -r podrun_now _ </proc/uptime && podrun_now=${podrun_now%.*}${podrun_now#*.}; }
+podrun_time_left() {
+  podrun_round=$((podrun_round + 1))
+  if [ "$podrun_until" ] && podrun_read_clock; then [ $podrun_now -lt $podrun_until ] || [ $podrun_round -le 3 ]
+  else [ $podrun_round -le $podrun_rounds ]; fi
+}
+
+# [WHY]: stops everything, the supervisor too. The group is killed even if nothing can be forked, or if a search hangs on a
+# process.
+podrun_stop_all() {
+  podrun_find_self
+  if podrun_has rest; then
+    kill -s KILL $podrun_main
+    podrun_main=
+  fi
+  if [ "$podrun_own_group" ]; then
+    trap "kill -s KILL 0" EXIT
+    kill -s TERM 0
+    [ -z "$podrun_main" ] || { sleep $((podrun_grace + 20)); kill -s KILL 0; } 4>&- &
+  fi
+  [ -z "$1" ] || podrun_warn "$1"
+  podrun_stop
+  podrun_remove_dir
+  [ -z "$podrun_session" ] || pkill -KILL -s 0
+  [ -z "$podrun_own_group" ] || kill -s KILL 0
+  kill -s KILL $podrun_main
+  kill -s KILL $podrun_sleep
+  exit 137
+}

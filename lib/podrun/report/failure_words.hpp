@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "podrun/link/failure.hpp"
+
+// The words for stages and causes, and their identifiers in `--json` (docs/json.md). Pure.
+namespace podrun::report {
+
+std::string_view identifier(link::Stage stage);
+std::string_view identifier(link::Cause cause);
+
+/// `key exchange`; empty for Stage::none.
+std::string_view words(link::Stage stage);
+/// Where nothing more is known.
+std::string_view words(link::Cause cause);
+
+/// What happened, without the stage, as it came: it may have bytes that act on a terminal.
+std::string reason(const link::Failure& failure);
+
+/// `connecting: connection refused`
+std::string describe(const link::Failure& failure);
+
+}  // namespace podrun::report

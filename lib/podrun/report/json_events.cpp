@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// The events of `--json` that are not lines of output.
+#include "podrun/report/json_events.hpp"
+
+#include <charconv>
+#include <cstdint>
+
+#include <nlohmann/json.hpp>
+
+#include "podrun/remote/environment.hpp"
+#include "podrun/report/failure_words.hpp"
+
+namespace podrun::report {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json new_event(const char* name, output::WallTime time) {
+  return {{"v", 1}, {"event", name}, {"time", output::format_utc(time)}};
+}
+
+std::string to_line(const Json& event) { return event.dump(-1, ' ', true, Json::error_handler_t::replace); }
+
+double to_seconds(std::chrono::milliseconds time) { return std::chrono::duration<double>(time).count(); }
+
+/// The digits are the host's, so they may be too many: 0.
+std::uint64_t to_number(const std::string& digits) {
+  std::uint64_t number = 0;
+  std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  return number;
+}
+
+struct AddCommand {
+  Json& event;
+
+  void operator()(const remote::Words& words) const { event["command"] = words.words; }
+  void operator()(const remote::ShellText& shell) const { event["shell"] = remote::hide_values(shell.text); }
+  void operator()(const remote::Script& script) const {
+    event["script"] = script.name;
+    event["arguments"] = script.arguments;
+  }
+};
+
+void add_failure(Json& event, const link::Failure& failure) {
+  if (failure.stage != link::Stage::none) event["stage"] = report::identifier(failure.stage);
+  event["cause"] = report::identifier(failure.cause);
+  if (!failure.jump_hosts.empty()) event["jump_host"] = failure.jump_hosts.back();
+  event["message"] = report::reason(failure);
+}
+
+struct AddFacts {
+  Json& event;
+
+  void operator()(const run::NotStarted&) const {}
+  void operator()(const run::Stopped&) const {}
+  void operator()(const link::Exited& exited) const { event["status"] = exited.status; }
+  void operator()(const link::Signaled& signaled) const { event["signal"] = signaled.signal; }
+  void operator()(const run::TimedOut& timed_out) const { event["limit_seconds"] = timed_out.limit.count(); }
+  void operator()(const run::Lost& lost) const { add_failure(event, lost.failure); }
+  void operator()(const run::Unreachable& unreachable) const {
+    add_failure(event, unreachable.failure);
+    event["attempts"] = unreachable.attempts;
+  }
+};
+
+/// In the order of HostOutcome.
+constexpr const char* kOutcomes[] = {"not_started", "exited",      "signaled", "timed_out",
+                                     "lost",        "unreachable", "stopped"};
+static_assert(std::size(kOutcomes) == std::variant_size_v<run::HostOutcome>);
+
+}  // namespace
+
+std::string start_event(output::WallTime time, const std::string& run_id, const remote::Command& command,
+                        const std::vector<hosts::Host>& hosts) {
+  Json event = new_event("start", time);
+  event["run_id"] = run_id;
+  std::visit(AddCommand{event}, command.what);
+  event["hosts"] = Json::array();
+  for (const hosts::Host& host : hosts) {
+    Json entry{{"worker", host.label}, {"host", host.name}};
+    if (!host.user.empty()) entry["user"] = host.user;
+    if (host.port != 0) entry["port"] = host.port;
+    event["hosts"].push_back(std::move(entry));
+  }
+  return to_line(event);
+}
+
+std::string output_open_event(output::WallTime time, const hosts::Host& host, const remote::Holders& holders,
+                              bool waits, std::chrono::milliseconds since_start) {
+  Json event = new_event("output_open", time);
+  event["worker"] = host.label;
+  event["host"] = host.name;
+  event["processes"] = Json::array();
+  for (const remote::Holder& holder : holders.named)
+    event["processes"].push_back({{"pid", to_number(holder.pid)}, {"name", holder.name}});
+  if (holders.more > 0) event["more"] = holders.more;
+  event["waits"] = waits;
+  event["seconds"] = to_seconds(since_start);
+  return to_line(event);
+}
+
+std::string exit_event(output::WallTime time, const hosts::Host& host, const run::HostOutcome& outcome,
+                       std::chrono::milliseconds since_start) {
+  Json event = new_event("exit", time);
+  event["worker"] = host.label;
+  event["host"] = host.name;
+  event["outcome"] = kOutcomes[outcome.index()];
+  std::visit(AddFacts{event}, outcome);
+  event["seconds"] = to_seconds(since_start);
+  return to_line(event);
+}
+
+std::string summary_event(output::WallTime time, const std::vector<hosts::Host>& hosts, const RunEnd& end,
+                          std::chrono::milliseconds since_start) {
+  Json counts;
+  for (const char* outcome : kOutcomes) counts[outcome] = 0;
+  Json ok = Json::array();
+  Json failed = Json::array();
+  for (std::size_t host = 0; host < end.outcomes.size(); ++host) {
+    const run::HostOutcome& outcome = end.outcomes[host];
+    Json& count = counts[kOutcomes[outcome.index()]];
+    count = count.get<std::size_t>() + 1;
+    if (outcome == run::HostOutcome(link::Exited{0})) ok.push_back(hosts[host].label);
+    if (run::is_failure(outcome)) failed.push_back(hosts[host].label);
+  }
+  Json event = new_event("summary", time);
+  event["status"] = end.status;
+  event["counts"] = std::move(counts);
+  event["ok"] = std::move(ok);
+  event["failed"] = std::move(failed);
+  if (end.culprit) event["culprit"] = hosts[*end.culprit].label;
+  if (end.interrupted_by) event["interrupted_by"] = *end.interrupted_by;
+  event["seconds"] = to_seconds(since_start);
+  return to_line(event);
+}
+
+}  // namespace podrun::report

@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: Apache-2.0
+// The words of the status line, of the list behind Enter, and of what a signal does: all from one Status.
+#include "podrun/report/status_words.hpp"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <compare>
+#include <csignal>
+#include <map>
+#include <tuple>
+
+#include <fmt/format.h>
+
+#include "podrun/base/duration.hpp"
+#include "podrun/base/rank_set.hpp"
+#include "podrun/base/text.hpp"
+#include "podrun/output/escape.hpp"
+#include "podrun/report/failure_words.hpp"
+
+namespace podrun::report {
+namespace {
+
+using run::HostStatus;
+using run::Status;
+using run::TimePoint;
+using State = run::RunPolicy::State;
+using std::chrono::seconds;
+
+/// A host is worth a word when it is silent for so long, and twice as long as half of the others.
+constexpr seconds kSlow{5};
+/// All of them together, when they are.
+constexpr seconds kAllSilent{10};
+/// Characters of the ranks that are named.
+constexpr std::size_t kRanks = 24;
+/// Hosts that are listed by their names, each on a line of its own.
+constexpr std::size_t kListedByName = 10;
+/// Above that, hosts silent for times between two of these are listed together.
+constexpr std::array kAges = {seconds(5), seconds(15), seconds(60), seconds(300), seconds(3600)};
+
+seconds age(const HostStatus& host, TimePoint now) {
+  return std::chrono::duration_cast<seconds>(std::max(now - host.since, TimePoint::duration::zero()));
+}
+
+std::string format_age(seconds age) {
+  if (age < std::chrono::minutes(2)) return fmt::format("{} s", age.count());
+  if (age < std::chrono::hours(2)) return fmt::format("{} min", age / std::chrono::minutes(1));
+  return fmt::format("{} h", age / std::chrono::hours(1));
+}
+
+std::string format_rate(std::uint64_t bytes_per_second) {
+  constexpr std::array kUnits = {"B/s", "kB/s", "MB/s", "GB/s"};
+  auto value = static_cast<double>(bytes_per_second);
+  std::size_t unit = 0;
+  for (; value >= 999.5 && unit + 1 < kUnits.size(); ++unit) value /= 1000;
+  return fmt::format("{:.{}f} {}", value, unit > 0 && value < 9.95 ? 1 : 0, kUnits[unit]);
+}
+
+std::string short_ranks(std::vector<std::size_t> labels) {
+  const std::string ranks = fold_ranks(std::move(labels));
+  if (ranks.size() <= kRanks) return fmt::format("[{}]", ranks);
+  return fmt::format("[{},...]", ranks.substr(0, ranks.rfind(',', kRanks)));
+}
+
+/// The one that is silent for much longer than half of the others, else how long all are.
+std::optional<output::StatusPart> silence(const Status& status, TimePoint now) {
+  std::vector<std::pair<seconds, std::size_t>> silent;
+  for (const HostStatus& host : status.hosts) {
+    if (host.state == State::running && !host.held) silent.emplace_back(age(host, now), host.host->label);
+  }
+  if (silent.empty()) return std::nullopt;
+  std::sort(silent.begin(), silent.end());
+  const seconds usual = silent[(silent.size() - 1) / 2].first;
+  const auto& [longest, label] = silent.back();
+  if (silent.size() > 1 && longest >= std::max(kSlow, 2 * usual + seconds(1))) {
+    return output::StatusPart{fmt::format("slowest [{}] silent {}", label, format_age(longest))};
+  }
+  const seconds shortest = silent.front().first;
+  if (shortest < kAllSilent) return std::nullopt;
+  return output::StatusPart{fmt::format("silent {}", format_age(shortest))};
+}
+
+std::vector<std::size_t> labels_in(const Status& status, State state) {
+  std::vector<std::size_t> labels;
+  for (const HostStatus& host : status.hosts) {
+    if (host.state == state) labels.push_back(host.host->label);
+  }
+  return labels;
+}
+
+bool is_any_tried_again(const Status& status) {
+  return std::any_of(status.hosts.begin(), status.hosts.end(),
+                     [](const HostStatus& host) { return host.state == State::waiting && host.attempt > 1; });
+}
+
+/// `KILL in 7 s`, of the first of them.
+std::string describe_kill(std::optional<TimePoint> kill_at, TimePoint now) {
+  if (!kill_at || *kill_at <= now) return "KILL due";
+  return fmt::format("KILL in {}", format_age(std::chrono::ceil<seconds>(*kill_at - now)));
+}
+
+std::optional<TimePoint> first_kill(const Status& status) {
+  std::optional<TimePoint> first;
+  for (const HostStatus& host : status.hosts) {
+    if (host.state == State::ending && (!first || (host.kill_at && *host.kill_at < *first)))
+      first = host.kill_at;
+  }
+  return first;
+}
+
+/// What is waited for, and what the next Ctrl-C does.
+std::optional<output::StatusPart> what_comes_next(const Status& status, TimePoint now) {
+  const auto in = [&](State state) {
+    return std::any_of(status.hosts.begin(), status.hosts.end(),
+                       [&](const HostStatus& host) { return host.state == state; });
+  };
+  if (in(State::running) || in(State::lingering)) {
+    if (status.presses == 0) return std::nullopt;
+    return output::StatusPart{
+        fmt::format("interrupted (Ctrl-C again: TERM, and KILL after {})", format_duration(status.grace)),
+        "interrupted"};
+  }
+  if (!in(State::ending)) return std::nullopt;
+  const std::string kill = describe_kill(first_kill(status), now);
+  return output::StatusPart{
+      fmt::format("{} (Ctrl-C{}: leave at once)", kill, status.presses < 2 ? " twice" : ""), kill};
+}
+
+/// What a host is doing, and what stands between that and for how long it has been, where that says anything.
+struct Doing {
+  std::string what;
+  std::string before_time;
+
+  friend auto operator<=>(const Doing&, const Doing&) = default;
+};
+
+Doing describe(const HostStatus& host, TimePoint now) {
+  if (host.state == State::ending)
+    return {"told to end, " + describe_kill(host.kill_at, now), ", silent for "};
+  if (host.held) return {"running, held back by the reader of the output", ""};
+  const std::string attempt = fmt::format("attempt {}", host.attempt);
+  switch (host.state) {
+    case State::waiting:
+      return {"waiting for " + (host.attempt > 1 ? attempt : "its turn"), ""};
+    case State::connecting:
+      return {host.attempt > 1 ? fmt::format("{}, {}", attempt, words(host.stage))
+                               : std::string(words(host.stage)),
+              " for "};
+    case State::ready:
+      return {"ready, waiting for the others", " for "};
+    case State::running:
+      return {"running", ", silent for "};
+    case State::lingering:
+      return {"command ended, output open", ", silent for "};
+    default:
+      return {"ended, its output is still open", " for "};
+  }
+}
+
+struct Group {
+  std::vector<std::size_t> labels;
+  seconds shortest = seconds::max();
+  seconds longest{0};
+};
+
+std::string describe(const Doing& doing, const Group& group) {
+  if (doing.before_time.empty() || group.longest == seconds(0)) return doing.what;
+  std::string time = format_age(group.longest);
+  if (group.shortest != group.longest) {
+    time = group.shortest == seconds(0) ? "up to " + time
+                                        : fmt::format("{} to {}", format_age(group.shortest), time);
+  }
+  return doing.what + doing.before_time + time;
+}
+
+}  // namespace
+
+output::StatusText status_counts(const Status& status) {
+  std::map<State, std::size_t> counts;
+  std::vector<std::size_t> failed;
+  for (const HostStatus& host : status.hosts) {
+    const State state = host.state == State::closing ? State::done : host.state;
+    if (host.failed) failed.push_back(host.host->label);
+    if (!host.failed || state == State::lingering) ++counts[state];
+  }
+  output::StatusText text;
+  const auto add = [&](State state, std::string_view word) {
+    if (counts[state] > 0) text.push_back({fmt::format("{} {}", counts[state], word)});
+  };
+  const auto add_named = [&](State state, std::string_view word) {
+    add(state, word);
+    if (counts[state] == 0) return;
+    output::StatusPart& part = text.back();
+    part.shorter = part.text;
+    part.text += ' ' + short_ranks(labels_in(status, state));
+  };
+  const bool others_wait = counts[State::connecting] < counts[State::ready];
+  others_wait ? add_named(State::connecting, "connecting") : add(State::connecting, "connecting");
+  add(State::ready, "ready");
+  status.presses > 0 ? add_named(State::running, "running") : add(State::running, "running");
+  add_named(State::lingering, "command ended, output open");
+  add_named(State::ending, "ending");
+  if (text.empty() && counts[State::waiting] == 0) return {};
+  add(State::done, "done");
+  if (!failed.empty()) {
+    const std::string number = fmt::format("{} failed", failed.size());
+    text.push_back({fmt::format("{} {}", number, short_ranks(std::move(failed))), number});
+  }
+  const bool others_wait_longer = counts[State::waiting] < counts[State::ready] && is_any_tried_again(status);
+  others_wait_longer ? add_named(State::waiting, "waiting") : add(State::waiting, "waiting");
+  return text;
+}
+
+output::StatusText status_text(const Status& status, std::uint64_t bytes_per_second, TimePoint now) {
+  output::StatusText text = status_counts(status);
+  if (auto part = what_comes_next(status, now)) text.insert(text.begin() + 1, std::move(*part));
+  if (auto part = silence(status, now)) text.push_back(std::move(*part));
+  if (!text.empty() && status.bytes > 0) text.push_back({format_rate(bytes_per_second)});
+  return text;
+}
+
+std::vector<std::string> status_list(const Status& status, TimePoint now) {
+  std::vector<const HostStatus*> left;
+  for (const HostStatus& host : status.hosts) {
+    if (host.state != State::done) left.push_back(&host);
+  }
+  if (left.empty()) return {"podrun: every host has ended"};
+  std::vector<std::string> lines;
+  if (left.size() <= kListedByName) {
+    for (const HostStatus* host : left) {
+      lines.push_back(fmt::format("podrun: [{}] {}: {}", host->host->label,
+                                  output::escape_controls(host->host->name),
+                                  describe(describe(*host, now), {{}, age(*host, now), age(*host, now)})));
+    }
+    return lines;
+  }
+  std::map<std::tuple<State, Doing, std::ptrdiff_t>, Group> groups;
+  for (const HostStatus* host : left) {
+    const seconds its_age = age(*host, now);
+    const std::ptrdiff_t step = std::upper_bound(kAges.begin(), kAges.end(), its_age) - kAges.begin();
+    Group& group = groups[{host->state, describe(*host, now), step}];
+    group.labels.push_back(host->host->label);
+    group.shortest = std::min(group.shortest, its_age);
+    group.longest = std::max(group.longest, its_age);
+  }
+  for (const auto& [key, group] : groups)
+    lines.push_back(
+        fmt::format("podrun: [{}] {}", fold_ranks(group.labels), describe(std::get<1>(key), group)));
+  return lines;
+}
+
+std::string interrupt_line(const Status& status, int signal) {
+  if (signal == SIGPIPE) return {};
+  const std::size_t running = labels_in(status, State::running).size();
+  const std::size_t lingering = labels_in(status, State::lingering).size();
+  const std::size_t ending = labels_in(status, State::ending).size();
+  const std::string grace = format_duration(status.grace);
+  if (signal == SIGQUIT && running > 0)
+    return fmt::format("podrun: passed QUIT on to {}", count_hosts(running));
+  if (running + lingering > 0)
+    return fmt::format("podrun: interrupted {} (again: end them by TERM, and KILL after {})",
+                       count_hosts(running + lingering), grace);
+  const std::size_t closing = labels_in(status, State::closing).size();
+  if (ending == 0 && closing > 0 && status.presses == 1)
+    return fmt::format("podrun: waiting for the rest of the output of {} (again: end what is left)",
+                       count_hosts(closing));
+  if (ending == 0) return {};
+  return fmt::format("podrun: ending {}: TERM, and KILL after {} (Ctrl-C {}: leave at once)",
+                     count_hosts(ending), grace, status.presses < 2 ? "twice" : "again");
+}
+
+std::string leave_line(const Status& status, TimePoint now) {
+  std::vector<std::size_t> running = labels_in(status, State::running);
+  const std::vector<std::size_t> lingering = labels_in(status, State::lingering);
+  running.insert(running.end(), lingering.begin(), lingering.end());
+  if (!running.empty()) return fmt::format("podrun: left, these hosts end it: {}", short_ranks(running));
+  const std::vector<std::size_t> ending = labels_in(status, State::ending);
+  if (ending.empty()) return "podrun: left, the rest of the output was not delivered";
+  return fmt::format("podrun: left, still ending there: {} ({})", short_ranks(ending),
+                     describe_kill(first_kill(status), now));
+}
+
+}  // namespace podrun::report

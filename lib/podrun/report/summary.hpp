@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "podrun/hosts/host.hpp"
+#include "podrun/run/outcome.hpp"
+
+namespace podrun::report {
+
+/// `exit 1`, `killed by SIGTERM`, `timed out after 10 s`, `lost: …`, …
+std::string describe(const run::HostOutcome& outcome);
+
+/// `exit 1: [3,17]`, `lost: [41] tpu-41: connection: …`: the failures among them, each a line. Pure.
+std::vector<std::string> describe_failures(const std::vector<hosts::Host>& hosts,
+                                           const std::vector<run::HostOutcome>& outcomes);
+
+/// What is said at the end, each a line without a newline; none when everything went well. Pure.
+std::vector<std::string> summarize(const std::vector<hosts::Host>& hosts,
+                                   const std::vector<run::HostOutcome>& outcomes,
+                                   std::optional<std::size_t> culprit, std::optional<int> interrupted_by,
+                                   std::string_view separator = " · ");
+
+}  // namespace podrun::report

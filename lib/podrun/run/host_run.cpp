@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: Apache-2.0
+// The coroutines of one host. Each step that the run waits for is an event for the policy, which decides what
+// comes next; so nothing here looks at other hosts.
+#include "podrun/run/host_run.hpp"
+
+#include <string.h>  // sigabbrev_np
+
+#include <chrono>
+#include <utility>
+#include <variant>
+
+#include <asio/post.hpp>
+#include <asio/use_awaitable.hpp>
+#include <fmt/format.h>
+
+namespace podrun::run {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+}  // namespace
+
+HostRun::~HostRun() = default;
+
+void HostRun::connect() { run_.spawn(drive()); }
+
+void HostRun::prepare_attempt(std::size_t number) {
+  attempt_.supervised.reset();  // before its link
+  attempt_ = Attempt();
+  attempt_.number = number;
+}
+
+void HostRun::start(const remote::RankVariables& variables, const Chunk& of_all) {
+  at_stage(State::running, link::Stage::running);
+  run_.world.tell(notice::Started{host_, attempt_.started_early});
+  if (!attempt_.started_early) attempt_.supervised->go(remote::go_of_host(variables), of_all);
+  if (run_.plan.supervision.input == remote::StandardInput::fed) run_.spawn(feed());
+}
+
+void HostRun::signal(int signal) {
+  run_.world.tell(notice::Signalled{host_, signal});
+  supervisor().signal(::sigabbrev_np(signal));
+}
+
+void HostRun::end() {
+  run_.world.tell(notice::ToldToEnd{host_});
+  supervisor().end();
+  attempt_.kill_at = Clock::now() + run_.plan.limits.grace;
+}
+
+/// The one that takes a signal: that of the command, or one for what the command left.
+remote::Supervised& HostRun::supervisor() {
+  if (attempt_.trailing && !std::exchange(attempt_.trailing->rest_supervised, true)) {
+    run_.spawn(attempt_.supervised->supervise_rest([this](link::Received received) -> asio::awaitable<void> {
+      if (received.stream == StreamId::err)
+        run_.world.output.write(host_, received.stream, std::move(received.bytes));
+      co_return;
+    }));
+  }
+  return *attempt_.supervised;
+}
+
+void HostRun::abandon(link::Failure failure) {
+  // Before the supervisor the link knows the stage better; after the command there is none.
+  if (attempt_.supervised && !attempt_.trailing && failure.stage == link::Stage::none)
+    failure.stage = attempt_.stage;
+  if (attempt_.state == State::trailing_output) tell_output_open(notice::OutputOpen::Fate::abandoned);
+  run_.world.tell(notice::Abandoned{host_, failure});
+  attempt_.abandoned = failure;
+  if (attempt_.link) attempt_.link->stop(failure);
+  if (attempt_.supervised) attempt_.supervised->stop(failure);
+}
+
+void HostRun::let_go(bool hurried) {
+  Trailing& trailing = *attempt_.trailing;
+  trailing.hurried = trailing.hurried || hurried;
+  if (std::exchange(trailing.deciding, true)) {
+    if (trailing.hurried) OutputHolders::hurry(trailing.holders);
+    return;
+  }
+  if (!trailing.holders || !trailing.holders->is_asked()) {
+    trailing.holders = std::make_shared<OutputHolders>(run_.world.executor);
+    run_.spawn(OutputHolders::ask(trailing.holders, *attempt_.supervised));
+  }
+  run_.spawn(decide_on_trailing_output());
+}
+
+void HostRun::heartbeat() {
+  if (attempt_.supervised && !is_over()) attempt_.supervised->heartbeat();
+}
+
+void HostRun::hold() {
+  if (attempt_.supervised && !is_over()) attempt_.supervised->hold();
+}
+
+HostStatus HostRun::status() const {
+  const RunPolicy::State state = run_.policy.state(host_);
+  const bool has_ended = state == RunPolicy::State::lingering || state == RunPolicy::State::closing ||
+                         state == RunPolicy::State::done;
+  return {&host(),         state,           has_ended && is_failure(run_.policy.outcomes()[host_]),
+          attempt_.number, attempt_.stage,  attempt_.active_at,
+          attempt_.paused, attempt_.kill_at};
+}
+
+/// One attempt, and what follows where it is the last.
+asio::awaitable<void> HostRun::drive() {
+  const std::size_t number = attempt_.number;
+  std::optional<link::Failure> failure;
+  co_await asio::post(run_.world.executor, asio::use_awaitable);  // so that Ready is answered before we go on
+  try {
+    if (attempt_.abandoned) throw link::HostError(*attempt_.abandoned);  // in the meantime
+    co_await prepare();
+    run_.happen(event::Ready{host_});
+    co_await follow();
+  } catch (const link::HostError& error) {
+    failure = error.failure();
+  }
+  if (failure) {
+    if (failure->stage == link::Stage::none) failure->stage = attempt_.stage;
+    // What we have broken off ourselves says nothing about a command that was given with the supervisor.
+    const bool started = attempt_.state == State::running || attempt_.state == State::trailing_output ||
+                         (attempt_.abandoned && attempt_.started_early) ||
+                         (attempt_.supervised && attempt_.supervised->may_have_started());
+    started ? run_.happen(event::LostHost{host_, *failure}) : run_.happen(event::NotReady{host_, *failure});
+    co_await asio::post(run_.world.executor, asio::use_awaitable);  // by now it has been decided
+    if (attempt_.number != number) co_return;
+    run_.world.tell(notice::Failed{host_, *failure});
+  }
+  finish();
+}
+
+void HostRun::finish() {
+  attempt_.state = State::over;
+  const link::Failure ended{.cause = link::Cause::abandoned};
+  if (const auto input = attempt_.input.lock()) input->stop(ended);
+  if (attempt_.link) attempt_.link->stop(ended);
+  if (attempt_.supervised) attempt_.supervised->stop(ended);
+  if (run_.world.input) run_.world.input->leave(host_);
+  run_.world.output.end(host_);
+  run_.world.tell(notice::HostEnded{host_});
+}
+
+asio::awaitable<void> HostRun::prepare() {
+  run_.world.tell(notice::Connecting{host_});
+  at_stage(State::connecting, link::Stage::connecting);
+  attempt_.link = run_.world.connector_for(host()).link(host());
+  co_await attempt_.link->open();
+  at_stage(State::connecting, link::Stage::starting_shell);
+  remote::Supervision supervision = run_.plan.supervision;
+  supervision.mark = fmt::format("{}.{}.", run_.plan.run_id, host_);
+  attempt_.supervised =
+      std::make_unique<remote::Supervised>(run_.world.executor, *attempt_.link, std::move(supervision));
+  std::string text = run_.plan.hosts.size() == 1 ? early_go(run_.plan.command, host(), run_.plan.run_id) : "";
+  attempt_.started_early = !text.empty();
+  attempt_.hello = co_await attempt_.supervised->prepare(
+      run_.plan.command.files, [this](link::Received received) { return deliver(std::move(received)); },
+      std::move(text));
+  run_.world.tell(notice::Ready{host_});
+  at_stage(State::ready, link::Stage::ready);
+}
+
+/// Its output and end. A stream that fails after the exit of the command is just closed.
+asio::awaitable<void> HostRun::follow() {
+  for (;;) {
+    link::StreamEvent event = co_await attempt_.supervised->next();
+    const bool started = attempt_.state != State::ready;
+    if (auto* received = std::get_if<link::Received>(&event)) {
+      if (started && !std::exchange(attempt_.spoke, true)) run_.happen(event::Spoke{host_});
+      co_await deliver(std::move(*received));
+      continue;
+    }
+    const std::optional<Trailing>& trailing = attempt_.trailing;
+    const auto* failure = std::get_if<link::Failure>(&event);
+    if (failure && (!trailing || (trailing->lingers && failure->stage != link::Stage::none)))
+      throw link::HostError(*failure);
+    if (failure && failure->stage != link::Stage::none)
+      run_.world.tell(notice::LostAfterEnd{host_, *failure});
+    if (failure || (trailing && std::holds_alternative<link::Closed>(event))) break;
+    if (std::holds_alternative<link::Closed>(event))
+      throw link::HostError({attempt_.stage, link::Cause::no_exit_status});
+    if (!started) throw link::HostError({attempt_.stage, link::Cause::ended_early});
+    tell_end(event);
+  }
+  run_.happen(event::Closed{host_});
+}
+
+void HostRun::tell_end(const link::StreamEvent& event) {
+  const auto* signaled = std::get_if<link::Signaled>(&event);
+  const auto end =
+      signaled ? std::variant<link::Exited, link::Signaled>(*signaled) : std::get<link::Exited>(event);
+  run_.world.tell(notice::CommandEnded{host_, end});
+  attempt_.state = State::trailing_output;
+  attempt_.trailing.emplace();
+  run_.happen(event::Ended{host_, end});
+}
+
+asio::awaitable<void> HostRun::deliver(link::Received received) {
+  output::Output& output = run_.world.output;
+  bytes_ += received.bytes.size();
+  if (attempt_.trailing) attempt_.trailing->output.add(received.bytes.size());
+  attempt_.active_at = Clock::now();
+  output.write(host_, received.stream, std::move(received.bytes));
+  if (output.has_room(host_)) co_return;
+  run_.happen(event::Held{host_});
+  attempt_.paused = true;
+  const auto before = output.time_of_reader();
+  co_await output.wait_for_room(host_);
+  attempt_.paused = false;
+  attempt_.active_at = Clock::now();
+  run_.happen(event::Released{host_, output.time_of_reader() - before});
+}
+
+asio::awaitable<void> HostRun::feed() {
+  try {
+    const std::shared_ptr<link::Stream> stream = co_await attempt_.supervised->open_input();
+    attempt_.input = stream;
+    if (is_over()) co_return;
+    co_await run_.world.input->feed(host_, stream);
+    stream->close_write();
+    for (;;) {  // it is still passing on what it has
+      const link::StreamEvent event = co_await stream->next();
+      // What has not arrived would look like the end of the input there.
+      const auto* lost = std::get_if<link::Failure>(&event);
+      if (lost && !is_over()) attempt_.supervised->stop(link::at_stage(*lost, link::Stage::standard_input));
+      if (std::holds_alternative<link::Closed>(event) || std::holds_alternative<link::Failure>(event))
+        co_return;
+    }
+  } catch (const link::HostError& error) {
+    attempt_.supervised->stop(link::at_stage(error.failure(), link::Stage::standard_input));
+  }
+}
+
+asio::awaitable<void> HostRun::decide_on_trailing_output() {
+  const std::shared_ptr<OutputHolders> holders = attempt_.trailing->holders;
+  co_await OutputHolders::wait(holders);
+  if (is_over()) co_return;
+  Trailing& trailing = *attempt_.trailing;
+  const TrailingOutput::Fate fate =
+      trailing.output.decide(holders->answer(), holders->names(), attempt_.paused);
+  if (fate == TrailingOutput::Fate::lingers) {
+    linger();
+    co_return;
+  }
+  if (!trailing.hurried && fate == TrailingOutput::Fate::looked_at_again) {
+    trailing.deciding = false;
+    run_.happen(event::StillArriving{host_});
+    co_return;
+  }
+  tell_output_open(notice::OutputOpen::Fate::let_go);
+  attempt_.supervised->stop({.cause = link::Cause::let_go});
+}
+
+/// The run goes on; it is said where it is not about to be ended.
+void HostRun::linger() {
+  Trailing& trailing = *attempt_.trailing;
+  trailing.deciding = false;
+  trailing.hurried = false;
+  if (!std::exchange(trailing.lingers, true) && run_.policy.presses() == 0 && !run_.policy.culprit())
+    tell_output_open(notice::OutputOpen::Fate::waits);
+  run_.happen(event::Lingers{host_});
+}
+
+void HostRun::tell_output_open(notice::OutputOpen::Fate fate) const {
+  const std::shared_ptr<OutputHolders>& holders = attempt_.trailing->holders;
+  const bool answers = holders && holders->answer() != OutputHolders::Answer::none;
+  run_.world.tell(notice::OutputOpen{host_, fate, answers, holders ? holders->names() : remote::Holders()});
+}
+
+void HostRun::at_stage(State state, link::Stage stage) {
+  attempt_.state = state;
+  attempt_.stage = stage;
+  attempt_.active_at = Clock::now();
+}
+
+}  // namespace podrun::run

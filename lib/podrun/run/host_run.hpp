@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include <asio/awaitable.hpp>
+
+#include "podrun/link/link.hpp"
+#include "podrun/remote/supervised.hpp"
+#include "podrun/run/notice.hpp"
+#include "podrun/run/output_holders.hpp"
+#include "podrun/run/rank_variables.hpp"
+#include "podrun/run/run_plan.hpp"
+#include "podrun/run/run_policy.hpp"
+#include "podrun/run/status.hpp"
+
+namespace podrun::run {
+
+/// What the hosts of a run share. `happen` takes what a host reports to the policy; `spawn` runs a coroutine,
+/// and the run does not end before it.
+struct RunOfHosts {
+  const RunPlan& plan;
+  const RunWorld& world;
+  const RunPolicy& policy;
+  std::function<void(RunEvent)> happen;
+  std::function<void(asio::awaitable<void>)> spawn;
+};
+
+/// What a host does after the end of its command. Not inside of HostRun, where clang 16 does not see that it
+/// can be made from nothing.
+struct Trailing {
+  TrailingOutput output = {};
+  std::shared_ptr<OutputHolders> holders = nullptr;  ///< as was last asked
+  bool deciding = false;                             ///< whether it is let go; or it has been
+  bool hurried = false;
+  bool lingers = false;          ///< and this was said, or need not be
+  bool rest_supervised = false;  ///< by a supervisor for what the command left
+};
+
+/// One host's part of a run: connects, starts the command, follows it, and sees its trailing output to the
+/// end. It does what the policy has decided for this host, and reports what happens.
+class HostRun {
+ public:
+  enum class State { waiting, connecting, ready, running, trailing_output, over };
+
+  /// Keeps a reference to `run`. `host` is an index into the hosts of the plan.
+  HostRun(const RunOfHosts& run, std::size_t host) : run_(run), host_(host) {}
+  HostRun(const HostRun&) = delete;
+  HostRun& operator=(const HostRun&) = delete;
+  ~HostRun();
+
+  void connect();
+  /// The attempt before is over: nothing of it is left.
+  void prepare_attempt(std::size_t number);
+  void start(const remote::RankVariables& variables, const Chunk& of_all);
+  void signal(int signal);
+  void end();
+  void abandon(link::Failure failure);
+  void let_go(bool hurried);
+
+  void heartbeat();
+  void hold();
+
+  /// Nothing before it is ready.
+  const remote::Hello* hello() const { return attempt_.hello ? &*attempt_.hello : nullptr; }
+  std::string own_address() const { return attempt_.link ? attempt_.link->own_address() : ""; }
+  HostStatus status() const;
+  std::uint64_t bytes() const { return bytes_; }  ///< printed, in all attempts
+
+ private:
+  struct Attempt {
+    std::size_t number = 1;
+    State state = State::waiting;
+    link::Stage stage = link::Stage::none;
+    std::unique_ptr<link::Link> link = nullptr;
+    std::unique_ptr<remote::Supervised> supervised = nullptr;
+    std::optional<remote::Hello> hello = std::nullopt;
+    std::weak_ptr<link::Stream> input = {};
+    std::optional<link::Failure> abandoned = std::nullopt;
+    bool started_early = false;  ///< the supervisor was given the command, see early_go()
+    bool spoke = false;
+    std::optional<Trailing> trailing = std::nullopt;  ///< since the command ended
+    TimePoint active_at = {};                         ///< it printed something, or took the next step
+    bool paused = false;                              ///< podrun does not read from it
+    std::optional<TimePoint> kill_at =
+        std::nullopt;  ///< it was told to end, and its host will wait this long
+  };
+
+  asio::awaitable<void> drive();
+  asio::awaitable<void> prepare();
+  asio::awaitable<void> follow();
+  void tell_end(const link::StreamEvent& event);
+  void finish();
+  asio::awaitable<void> deliver(link::Received received);
+  asio::awaitable<void> feed();
+  asio::awaitable<void> decide_on_trailing_output();
+  void linger();
+  void tell_output_open(notice::OutputOpen::Fate fate) const;
+  remote::Supervised& supervisor();
+  void at_stage(State state, link::Stage stage);
+
+  const hosts::Host& host() const { return run_.plan.hosts[host_]; }
+  bool is_over() const { return attempt_.state == State::over; }
+
+  const RunOfHosts& run_;
+  const std::size_t host_;
+  Attempt attempt_;
+  std::uint64_t bytes_ = 0;
+};
+
+}  // namespace podrun::run

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <variant>
+
+#include "podrun/link/link.hpp"
+#include "podrun/remote/protocol.hpp"
+#include "podrun/run/status.hpp"
+
+// What happens in a run, for those who tell of it: report/ makes the words. `host` is an index into its
+// hosts.
+namespace podrun::run {
+
+namespace notice {
+struct Connecting {
+  std::size_t host;
+};
+struct AttemptLater {
+  std::size_t host;
+  std::size_t attempt;  ///< the first was 1
+  std::chrono::milliseconds delay;
+  link::Failure failure;
+};
+struct Ready {
+  std::size_t host;
+};
+struct Started {
+  std::size_t host;
+  bool with_supervisor;  ///< which was given the command before
+};
+struct Signalled {
+  std::size_t host;
+  int signal;
+};
+struct ToldToEnd {
+  std::size_t host;
+};
+struct Abandoned {
+  std::size_t host;
+  link::Failure failure;
+};
+struct CommandEnded {
+  std::size_t host;
+  std::variant<link::Exited, link::Signaled> end;
+};
+/// Its command has ended and its output is still open.
+struct OutputOpen {
+  enum class Fate { waits, let_go, abandoned };  ///< waits: the run goes on for it
+  std::size_t host;
+  Fate fate;
+  bool host_answers;        ///< when asked who has it open
+  remote::Holders holders;  ///< as was last answered
+};
+/// The connection, after the command ended.
+struct LostAfterEnd {
+  std::size_t host;
+  link::Failure failure;
+};
+/// The last attempt, or the run of the command there.
+struct Failed {
+  std::size_t host;
+  link::Failure failure;
+};
+/// Its outcome is known, its output given.
+struct HostEnded {
+  std::size_t host;
+};
+/// It has been acted upon; the status is that of the moment after.
+struct Interrupted {
+  int signal;
+  Status status;
+};
+}  // namespace notice
+using Notice =
+    std::variant<notice::Connecting, notice::AttemptLater, notice::Ready, notice::Started, notice::Signalled,
+                 notice::ToldToEnd, notice::Abandoned, notice::CommandEnded, notice::OutputOpen,
+                 notice::LostAfterEnd, notice::Failed, notice::HostEnded, notice::Interrupted>;
+
+}  // namespace podrun::run

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <asio/any_io_executor.hpp>
+
+#include "podrun/hosts/host.hpp"
+#include "podrun/link/link.hpp"
+#include "podrun/output/output.hpp"
+#include "podrun/remote/command.hpp"
+#include "podrun/remote/protocol.hpp"
+#include "podrun/run/input.hpp"
+#include "podrun/run/notice.hpp"
+#include "podrun/run/run_policy.hpp"
+
+namespace podrun::run {
+
+/// One command for all hosts.
+struct RunPlan {
+  std::string run_id;
+  std::vector<hosts::Host> hosts;
+  remote::RemoteCommand command;
+  remote::Supervision supervision;  ///< its mark is made for each host
+  Limits limits;
+  int verbosity = 0;
+};
+
+/// What a run needs of the world outside.
+struct RunWorld {
+  asio::any_io_executor executor;
+  std::function<link::Connector&(const hosts::Host&)> connector_for;
+  output::Output& output;
+  Input* input = nullptr;       ///< for StandardInput::fed
+  std::function<void()> leave;  ///< ends the process at once
+  std::function<void(const Notice&)> tell;
+};
+
+}  // namespace podrun::run

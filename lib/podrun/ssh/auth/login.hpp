@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include <asio/awaitable.hpp>
+
+#include "podrun/base/blocking_pool.hpp"
+#include "podrun/ssh/auth/agent.hpp"
+#include "podrun/ssh/auth/identities.hpp"
+#include "podrun/ssh/config/settings.hpp"
+#include "podrun/ssh/transport/transport.hpp"
+
+namespace podrun::ssh {
+
+/// Knowledge about the keys from earlier logins.
+struct KeyMemory {
+  std::string last_accepted = {};  ///< the blob of the last accepted key: offered first to the next host
+  std::vector<std::string> locked_files = {};  ///< a host would accept them: ask their passphrases
+};
+
+/// Shared by the logins of a run.
+struct Credentials {
+  Identities& identities;
+  KeyMemory& memory;
+  Agents& agents;
+  BlockingPool& pool;  ///< for libssh calls that wait for the agent, which may ask its user
+  /// How long a login waits for an agent if there are key files as well.
+  std::chrono::milliseconds agent_patience{5'000};
+};
+
+/// in_doubt: the host's key has changed, so no agent is used. Keys of files are, because a signature is only
+/// valid for one session (RFC 4252 section 7).
+enum class HostTrust { full, in_doubt };
+
+/// One login by public key. RFC 4252
+class Login {
+ public:
+  Login(Transport& transport, Credentials& credentials, const SshSettings& settings, HostTrust trust);
+  Login(const Login&) = delete;
+  Login& operator=(const Login&) = delete;
+
+  /// Offers the keys in turn. Throws HostError.
+  asio::awaitable<void> run();
+  /// Releases a thread that waits for the agent. Stop the transport first.
+  void stop();
+  /// The other party that the login waits for, for people; empty: the server.
+  std::string waits_for() const;
+
+ private:
+  enum class Answer { accepted, refused };
+
+  /// A key of the agent or of a file.
+  struct Candidate {
+    std::string blob;
+    std::variant<AgentKey, std::shared_ptr<const Identity>> key;
+  };
+
+  asio::awaitable<std::vector<Candidate>> candidates();
+  asio::awaitable<Answer> offer(const Identity& identity);
+  asio::awaitable<void> try_locked(const Identity& identity);
+  asio::awaitable<Answer> offer_agents(std::vector<AgentKey> keys);
+  asio::awaitable<int> ask_agent();
+  void leave_agent();
+  asio::awaitable<Answer> offer_nothing();
+  Answer judge(int result, const std::string& blob);
+  IdentityList find_identities();
+  void note_unsent(std::uint64_t sent, std::size_t count);
+  std::string offers() const;
+  [[noreturn]] void refuse();
+  [[noreturn]] void ask_for_passphrase();
+
+  Transport& transport_;
+  Credentials& credentials_;
+  const SshSettings& settings_;
+  std::optional<AgentProxy> agent_;  ///< nothing: there is no agent
+  int agent_descriptor_ = -1;        ///< libssh's end of agent_, or -1; the session would close it
+  const HostTrust trust_;
+  std::vector<std::string> offered_;
+  std::vector<std::string> not_allowed_;  ///< excluded by PubkeyAcceptedAlgorithms or RequiredRSASize
+  std::vector<std::string> unsent_;       ///< RSA keys: the server accepts no signature that libssh makes
+  std::string locked_;                    ///< a file with a passphrase that the server would accept
+  bool wants_more_ = false;  ///< the server accepted a key but wants more (AuthenticationMethods)
+};
+
+}  // namespace podrun::ssh

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lists every keyword of ssh_config(5): those with a setting, those not supported, and those ignored.
+#include "podrun/ssh/config/keywords.hpp"
+
+#include <algorithm>
+#include <array>
+#include <unordered_map>
+#include <vector>
+
+#include "podrun/base/nearest_name.hpp"
+#include "podrun/ssh/config/pattern.hpp"
+#include "podrun/ssh/config/setting_keywords.hpp"
+
+namespace podrun::ssh {
+namespace {
+
+constexpr std::array kUnsupported = std::to_array<UnsupportedKeyword>({
+    // About the route.
+    {"ProxyUseFdpass", "no,false", "it belongs to ProxyCommand"},
+    {"BindInterface", "none", "BindAddress takes the address of the interface"},
+    {"CanonicalizeHostname", "no,false,none", "write the whole names of the hosts"},
+    {"RefuseConnection", "none", "it refuses this connection"},
+    // About trust: without these podrun would accept keys that ssh refuses.
+    {"RevokedHostKeys", "none", "put @revoked lines into known_hosts"},
+    {"KnownHostsCommand", "none", "put the keys into a file and name it in UserKnownHostsFile"},
+    {"VerifyHostKeyDNS", "no,false,ask", "keys are not looked up in the DNS"},
+    {"CheckHostIP", "no,false", "host keys are looked up by name alone: set it to no"},
+    {"PubkeyAuthentication", "yes,true,unbound,host-bound", "podrun logs in with keys only"},
+    // Only valid in a file.
+    {"Host", "", "it begins a block of a configuration file"},
+    {"Match", "", "it begins a block of a configuration file"},
+    {"Include", "", "give its keywords one by one"},
+});
+
+// podrun has no forwarding, no terminal and no shared connections, so most of these keywords are about things
+// it does not do. Missing ways to log in can only make the login fail. UpdateHostKeys only adds to
+// known_hosts. Without NoHostAuthenticationForLocalhost podrun is stricter. The last lines are names from
+// older versions.
+constexpr std::array kPassedOver = std::to_array<std::string_view>({
+    // clang-format off
+    "AddKeysToAgent", "CanonicalDomains", "CanonicalizeFallbackLocal", "CanonicalizeMaxDots",
+    "CanonicalizePermittedCNAMEs", "CASignatureAlgorithms", "ChannelTimeout",
+    "ClearAllForwardings", "Compression", "ControlMaster", "ControlPath", "ControlPersist", "DynamicForward",
+    "EnableEscapeCommandline", "EnableSSHKeysign", "EscapeChar", "ExitOnForwardFailure", "FingerprintHash",
+    "ForkAfterAuthentication", "ForwardAgent", "ForwardX11", "ForwardX11Timeout", "ForwardX11Trusted",
+    "GatewayPorts", "GSSAPIAuthentication", "GSSAPIClientIdentity", "GSSAPIDelegateCredentials",
+    "GSSAPIKexAlgorithms", "GSSAPIKeyExchange", "GSSAPIRenewalForcesRekey", "GSSAPIServerIdentity",
+    "GSSAPITrustDns", "HostbasedAcceptedAlgorithms", "HostbasedAuthentication", "IPQoS",
+    "KbdInteractiveAuthentication", "KbdInteractiveDevices", "LocalCommand", "LocalForward", "LogLevel",
+    "LogVerbose", "NoHostAuthenticationForLocalhost", "NumberOfPasswordPrompts", "ObscureKeystrokeTiming",
+    "PasswordAuthentication", "PermitLocalCommand", "PermitRemoteOpen", "PKCS11Provider",
+    "PreferredAuthentications", "RekeyLimit", "RemoteCommand", "RemoteForward",
+    "RequestTTY", "SecurityKeyProvider", "SendEnv", "SessionType", "SetEnv", "StdinNull",
+    "StreamLocalBindMask", "StreamLocalBindUnlink", "SyslogFacility", "Tag", "TCPKeepAlive", "Tunnel",
+    "TunnelDevice", "UpdateHostKeys", "VersionAddendum", "VisualHostKey", "WarnWeakCrypto", "XAuthLocation",
+    "AFSTokenPassing", "ChallengeResponseAuthentication", "Cipher", "CompressionLevel", "DSAAuthentication",
+    "FallBackToRsh", "GlobalKnownHostsFile2", "HostbasedKeyTypes", "KeepAlive", "KerberosAuthentication",
+    "KerberosTGTPassing", "Protocol", "ProtocolKeepAlives", "RhostsAuthentication",
+    "RhostsRSAAuthentication", "RSAAuthentication", "SetupTimeOut", "SkeyAuthentication", "SmartcardDevice",
+    "TISAuthentication", "UseBlacklistedKeys", "UsePrivilegedPort", "UserKnownHostsFile2", "UseRoaming",
+    "UseRsh",
+    // clang-format on
+});
+
+/// By name in lower case.
+using Keywords = std::unordered_map<std::string, KnownKeyword>;
+
+Keywords make_keywords() {
+  Keywords keywords;
+  const auto add = [&](KnownKeyword keyword) {
+    keyword.id = keywords.size();
+    keywords.emplace(lower_case(keyword.name), keyword);
+  };
+  for (const SettingKeyword& setting : setting_keywords()) add({setting.name, 0, &setting, nullptr});
+  for (const UnsupportedKeyword& unsupported : kUnsupported)
+    add({unsupported.name, 0, nullptr, &unsupported});
+  for (const std::string_view name : kPassedOver) add({name, 0, nullptr, nullptr});
+  keywords.emplace("pubkeyacceptedkeytypes", keywords.at("pubkeyacceptedalgorithms"));  // its older name
+  return keywords;
+}
+
+const Keywords& keywords() {
+  static const Keywords all = make_keywords();
+  return all;
+}
+
+}  // namespace
+
+const KnownKeyword* find_keyword(std::string_view keyword) {
+  const auto found = keywords().find(lower_case(keyword));
+  return found == keywords().end() ? nullptr : &found->second;
+}
+
+std::optional<std::string> nearest_keyword(std::string_view keyword) {
+  std::vector<std::string_view> names;
+  for (const auto& [name, known] : keywords()) names.push_back(known.name);
+  std::sort(names.begin(), names.end());
+  return nearest_name(keyword, names);
+}
+
+}  // namespace podrun::ssh

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "podrun/ssh/config/pattern.hpp"
+
+#include <algorithm>
+#include <cstddef>
+
+#include "podrun/base/text.hpp"
+
+namespace podrun::ssh {
+
+std::string lower_case(std::string_view text) {
+  std::string result(text);
+  for (char& c : result) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return result;
+}
+
+bool matches_pattern(std::string_view text, std::string_view pattern) {
+  std::size_t t = 0;
+  std::size_t p = 0;
+  std::size_t star = std::string_view::npos;  // the last `*`, and the text after what it matches so far
+  std::size_t left = 0;
+  while (t < text.size()) {
+    if (p < pattern.size() && pattern[p] == '*') {
+      star = p++;
+      left = t;
+    } else if (p < pattern.size() && (pattern[p] == '?' || pattern[p] == text[t])) {
+      ++p;
+      ++t;
+    } else if (star != std::string_view::npos) {
+      p = star + 1;
+      t = ++left;
+    } else {
+      return false;
+    }
+  }
+  return pattern.find_first_not_of('*', p) == std::string_view::npos;
+}
+
+bool matches_pattern_list(std::string_view text, std::string_view patterns) {
+  bool matches = false;
+  while (!patterns.empty()) {
+    std::string_view pattern = take_part(patterns, ',');
+    const bool negated = pattern.starts_with('!');
+    if (negated) pattern.remove_prefix(1);
+    if (!matches_pattern(text, pattern)) continue;
+    if (negated) return false;
+    matches = true;
+  }
+  return matches;
+}
+
+}  // namespace podrun::ssh

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "podrun/hosts/host.hpp"
+
+// How to reach a host over SSH, under the names of ssh_config(5). Pure.
+namespace podrun::ssh {
+
+/// StrictHostKeyChecking: the treatment of an unknown host key, from the laxest to the strictest. Only `no`
+/// accepts a changed key.
+enum class HostKeyCheck { no, accept_new, ask, yes };
+enum class AddressFamily { any, ipv4, ipv6 };
+
+struct SshSettings {
+  std::string host_name = {};  ///< HostName; empty: the name in the list of hosts
+  std::string user = {};       ///< empty: the user who runs podrun
+  std::uint16_t port = hosts::kSshPort;
+  AddressFamily address_family = AddressFamily::any;
+  std::string bind_address = {};
+  std::string proxy_jump = {};     ///< ProxyJump: comma-separated `[user@]host[:port]`
+  std::string proxy_command = {};  ///< ProxyCommand: shell text with its tokens expanded; empty: none
+  std::chrono::seconds alive_interval{15};  ///< ServerAliveInterval; 0: never ask
+  unsigned alive_count_max = 3;
+
+  std::vector<std::string> identity_files = {};     ///< `none`: no file; empty: the default files
+  std::vector<std::string> certificate_files = {};  ///< besides each identity's own FILE-cert.pub
+  std::vector<std::string> optional_files = {};     ///< those of both lists that may be missing
+  bool identities_only = false;
+  std::string agent_socket = {};  ///< empty: no agent
+
+  HostKeyCheck host_key_check = HostKeyCheck::accept_new;
+  std::vector<std::string> user_known_hosts = {};  ///< a new key is added to the first; empty: to none
+  std::vector<std::string> global_known_hosts = {};
+  bool hash_known_hosts = false;
+  std::string host_key_alias = {};
+  unsigned required_rsa_size = 2048;  ///< bits of RSA keys, of hosts and users
+  bool batch_mode = false;            ///< ask nothing about a new host key or a passphrase
+
+  // Algorithms by preference, comma-separated; empty: podrun's defaults
+  std::string kex_algorithms = {};
+  std::string host_key_algorithms = {};
+  std::string ciphers = {};
+  std::string macs = {};
+  std::string public_key_algorithms = {};  ///< PubkeyAcceptedAlgorithms
+
+  std::optional<std::chrono::seconds> connect_timeout = std::nullopt;
+  std::optional<unsigned> connection_attempts = std::nullopt;
+};
+
+/// The default settings: files below `home`, `agent_socket` from $SSH_AUTH_SOCK.
+SshSettings default_settings(const std::string& home, const std::string& agent_socket);
+
+}  // namespace podrun::ssh

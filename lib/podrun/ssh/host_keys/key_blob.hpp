@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+// Keys as SSH sends them ("blobs"): a type, then the fields of that type (RFC 4253 section 6.6, RFC 8709,
+// OpenSSH's PROTOCOL.certkeys). Pure.
+namespace podrun::ssh {
+
+/// Reads SSH's data types (RFC 4251 section 5) from the front of bytes, which must outlive it. After a read
+/// beyond the end, this and all later results are empty and ok() is false.
+class WireReader {
+ public:
+  explicit WireReader(std::string_view bytes) : rest_(bytes) {}
+
+  std::uint8_t byte();
+  std::uint32_t number();
+  std::string_view string();
+  std::string_view bytes(std::size_t size);
+
+  bool ok() const { return ok_; }
+  /// Whether all bytes were read and none were missing.
+  bool complete() const { return ok_ && rest_.empty(); }
+
+ private:
+  std::string_view rest_;
+  bool ok_ = true;
+};
+
+std::string wire_number(std::uint32_t number);
+std::string wire_string(std::string_view bytes);
+
+/// The blob in a line like `ssh-ed25519 AAAA… comment`; nothing if the first line that is not a comment has
+/// none.
+std::optional<std::string> read_public_key(std::string_view text);
+
+/// Whether it is a key (not a certificate) of a type known to OpenSSH, complete and with nothing after it.
+bool is_whole_key(std::string_view blob);
+/// The type of a key, `ssh-ed25519`, or of a certificate, `ssh-ed25519-cert-v01@openssh.com`.
+std::string_view key_type(std::string_view blob);
+bool is_certificate(std::string_view blob);
+/// Whether the private key is on a security key (FIDO).
+bool is_security_key(std::string_view blob);
+/// Whether a certificate is for users, not for hosts.
+bool is_user_certificate(std::string_view blob);
+/// The key of a certificate; a plain key itself. Empty for an unknown type.
+std::string plain_key(std::string_view blob);
+/// The bits of an RSA key's modulus, also in a certificate; nothing for other types.
+std::optional<std::size_t> rsa_bits(std::string_view blob);
+
+}  // namespace podrun::ssh

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "podrun/ssh/host_keys/known_hosts_store.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+#include <system_error>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "podrun/base/error.hpp"
+#include "podrun/base/text.hpp"
+#include "podrun/ssh/host_keys/known_hosts.hpp"
+
+namespace podrun::ssh {
+namespace {
+
+constexpr auto kLockPatience = std::chrono::milliseconds(200);
+
+class Descriptor {
+ public:
+  explicit Descriptor(int number) : number_(number) {}
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  ~Descriptor() {
+    if (number_ >= 0) ::close(number_);
+  }
+  int get() const { return number_; }
+
+ private:
+  int number_;
+};
+
+/// False when another program holds the lock for too long. File systems without locks do without.
+bool lock(int descriptor) {
+  const auto end = std::chrono::steady_clock::now() + kLockPatience;
+  while (::flock(descriptor, LOCK_EX | LOCK_NB) != 0) {
+    if (errno != EWOULDBLOCK && errno != EINTR) return true;
+    if (std::chrono::steady_clock::now() > end) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return true;
+}
+
+bool ends_within_a_line(int descriptor) {
+  struct stat status {};
+  char last = '\n';
+  return ::fstat(descriptor, &status) == 0 && status.st_size > 0 &&
+         ::pread(descriptor, &last, 1, status.st_size - 1) == 1 && last != '\n';
+}
+
+/// Whether the file still has this name: another podrun may have put a new one in its place.
+bool is_at(int descriptor, const std::string& path) {
+  struct stat opened {};
+  struct stat named {};
+  return ::fstat(descriptor, &opened) == 0 && ::stat(path.c_str(), &named) == 0 &&
+         opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
+}
+
+/// In one write, for others append to the same file. What went wrong, or nothing.
+std::string write_once(int descriptor, std::string_view text) {
+  const ssize_t written = ::write(descriptor, text.data(), text.size());
+  if (written < 0) return errno_text();
+  return static_cast<std::size_t>(written) == text.size() ? "" : "no space left";
+}
+
+/// A new file beside the old one, with its mode and owner, that then takes its name.
+std::string replace_it(const std::string& path, std::string_view text) {
+  std::error_code error;
+  const std::string target = std::filesystem::canonical(path, error);  // a link stays one
+  if (error) return error.message();
+  std::string name = target + ".XXXXXX";
+  const Descriptor file(::mkostemp(name.data(), O_CLOEXEC));
+  struct stat status {};
+  if (file.get() < 0 || ::stat(target.c_str(), &status) != 0) return errno_text();
+  std::string what = write_once(file.get(), text);
+  const bool ready = what.empty() && ::fchown(file.get(), status.st_uid, status.st_gid) == 0 &&
+                     ::fchmod(file.get(), status.st_mode & 07777) == 0 && ::fsync(file.get()) == 0 &&
+                     std::rename(name.c_str(), target.c_str()) == 0;
+  if (!ready && what.empty()) what = errno_text();
+  if (!ready) ::unlink(name.c_str());
+  return what;
+}
+
+/// Lines that others have appended to the old file after `read` bytes of it were read.
+std::string append_what_came_late(const std::string& path, int old, std::size_t read) {
+  struct stat status {};
+  if (::fstat(old, &status) != 0) return errno_text();
+  const std::size_t size = static_cast<std::size_t>(status.st_size);
+  if (size <= read) return {};
+  std::string late(size - read, '\0');
+  if (::pread(old, late.data(), late.size(), static_cast<off_t>(read)) != static_cast<ssize_t>(late.size()))
+    return errno_text();
+  return append_known_host(path, late);
+}
+
+}  // namespace
+
+std::string read_known_hosts(const std::string& path) {
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "re"), std::fclose);
+  if (!file && errno == ENOENT) return {};
+  std::string text;
+  if (file) {
+    std::array<char, 64 * 1024> block;
+    while (const std::size_t count = std::fread(block.data(), 1, block.size(), file.get())) {
+      text.append(block.data(), count);
+    }
+  }
+  if (!file || std::ferror(file.get())) {
+    throw UsageError(
+        fmt::format("cannot read {:?}: {} (it says which host keys are known)", path, errno_text()));
+  }
+  return text;
+}
+
+std::string append_known_host(const std::string& path, const std::string& line) {
+  const std::filesystem::path directory = std::filesystem::path(path).parent_path();
+  if (!directory.empty()) ::mkdir(directory.c_str(), 0700);  // if it is missing
+  constexpr int kTries = 1000;  // some microseconds each; no ordinary file is replaced more often
+  for (int time = 0; time < kTries; ++time) {
+    const Descriptor file(::open(path.c_str(), O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY, 0600));
+    if (file.get() < 0) return errno_text();
+    const std::string newline = ends_within_a_line(file.get()) ? "\n" : "";
+    const std::string error = write_once(file.get(), newline + line);
+    // A program that replaces the file may have read it before; a line that is there twice does no harm.
+    if (!error.empty() || is_at(file.get(), path)) return error;
+  }
+  return "other programs replace the file all the time";
+}
+
+std::size_t forget_host_keys(const std::string& path,
+                             const std::vector<std::pair<std::string, std::uint16_t>>& hosts) {
+  const Descriptor locked(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
+  if (locked.get() >= 0 && !lock(locked.get()))
+    throw UsageError(fmt::format("cannot change {:?}: another program keeps it locked (try again)", path));
+  const std::string text = read_known_hosts(path);
+  if (locked.get() >= 0 && !is_at(locked.get(), path))
+    throw UsageError(fmt::format("cannot change {:?}: another program has just done so (try again)", path));
+  const ForgottenKeys left = forget_keys(text, hosts);
+  if (left.removed == 0) return 0;
+  std::string error = replace_it(path, left.text);
+  if (error.empty()) error = append_what_came_late(path, locked.get(), text.size());
+  if (!error.empty()) throw UsageError(fmt::format("cannot change {:?}: {}", path, error));
+  return left.removed;
+}
+
+}  // namespace podrun::ssh

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+// A connection after the login: the pump that handles arrivals, keep-alives, and pauses of reading.
+#include "podrun/ssh/transport/session.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <asio/co_spawn.hpp>
+#include <asio/post.hpp>
+#include <asio/use_awaitable.hpp>
+#include <libssh/server.h>
+
+#include "podrun/ssh/transport/channel.hpp"
+
+namespace podrun::ssh {
+namespace {
+
+/// The number of reads (4 KiB each) before other hosts get their turn.
+constexpr int kStepsAtATime = 16;
+
+/// The most bytes of a stream that libssh may keep. Its window stops a server at about 1.3 MB, but libssh
+/// opens it repeatedly while the other stream has little output.
+constexpr std::uint32_t kMostRefused = 16 * 1024 * 1024;
+
+}  // namespace
+
+/// A server's request for new keys comes after its output. OpenSSH since 9.1 still passes podrun's input to
+/// the command meanwhile. For other servers the pause must end before the supervisor misses heartbeats.
+HoldBack hold_back_for(int openssh_version, std::chrono::milliseconds orphan_timeout) {
+  constexpr int kPassesInputOn = SSH_VERSION_INT(9, 1, 0);
+  HoldBack hold_back;
+  if (openssh_version >= kPassesInputOn) return hold_back;
+  hold_back.longest = orphan_timeout / 2;
+  hold_back.sign_of_life =
+      std::min(hold_back.sign_of_life, orphan_timeout / 8);  // `longest` is checked only then
+  return hold_back;
+}
+
+Session::Session(const asio::any_io_executor& executor, std::unique_ptr<Transport> transport,
+                 KeepAlive keep_alive, HoldBack hold_back)
+    : executor_(executor),
+      transport_(std::move(transport)),
+      keep_alive_(keep_alive),
+      keep_alive_timer_(executor),
+      hold_back_(hold_back),
+      life_timer_(executor) {
+  transport_->at_stage(link::Stage::connection);
+  ssh_callbacks_init(&closed_callbacks_);
+  closed_callbacks_.userdata = this;
+  closed_callbacks_.channel_data_function = on_data_of_closed;
+}
+
+Session::~Session() = default;
+
+void Session::start() {
+  arm_keep_alive();
+  asio::co_spawn(executor_, pump(shared_from_this()), [](const std::exception_ptr& error) {
+    if (error) std::rethrow_exception(error);  // an error in podrun, not of the host
+  });
+}
+
+asio::awaitable<std::shared_ptr<link::Stream>> Session::exec(std::string command) {
+  if (failure_) throw link::HostError(*failure_);
+  const auto channel = std::make_shared<Channel>(shared_from_this());
+  co_await channel->start(std::move(command));
+  co_return channel;
+}
+
+void Session::stop(const link::Failure& failure) {
+  if (transport_) transport_->stop(failure);
+}
+
+asio::awaitable<void> Session::pump(std::shared_ptr<Session> self) {
+  try {
+    for (;;) {
+      if (self->handle_arrivals(Clock::now())) {
+        self->transport_->push();  // the next wait() may be far away
+        co_await asio::post(asio::use_awaitable);
+        continue;
+      }
+      self->reading_ = !self->holds_back();
+      if (!self->reading_) self->arm_sign_of_life();
+      co_await self->transport_->wait(self->reading_ ? Transport::Reading::yes : Transport::Reading::no);
+    }
+  } catch (const link::HostError& error) {
+    self->close(error.failure());
+  }
+}
+
+/// Returns whether it stopped before the end.
+bool Session::handle_arrivals(Clock::time_point now) {
+  bool all = false;
+  for (int steps = 0; steps < kStepsAtATime && !all && !holds_back(); ++steps) {
+    all = !transport_->step() || transport_->dead();
+  }
+  if (all) {
+    behind_since_.reset();
+    catching_up_ = false;
+  }
+  // Also set when reading pauses, because later arrivals would go unnoticed.
+  if (!behind_since_ && (!all || holds_back())) behind_since_ = now;
+  if (!all && holds_back() && transport_->write_pending()) transport_->step();  // step() also reads a little
+  // A channel's own call may have read data that another channel waits for.
+  const bool arrived = std::exchange(seen_, transport_->bytes_received()) != transport_->bytes_received();
+  heard_ = heard_ || arrived;
+  if (arrived) close_unwanted();
+  for (Channel* channel : channels_) channel->after_step(arrived);
+  transport_->check();
+  return !all && !holds_back();
+}
+
+/// Whether reading is paused. Channels that wait for an arrival have priority: to open, to write into a full
+/// window or during a key exchange, or to read. libssh then keeps the output, within its window.
+bool Session::holds_back() const {
+  const auto full = [](const Channel* channel) { return channel->full(); };
+  const auto waits = [](const Channel* channel) { return channel->waits_for_arrival(); };
+  return !catching_up_ && std::any_of(channels_.begin(), channels_.end(), full) &&
+         std::none_of(channels_.begin(), channels_.end(), waits);
+}
+
+/// Called when a channel begins to wait for something.
+void Session::wait_for_arrival() {
+  if (transport_ && !reading_) transport_->wake();
+}
+
+void Session::arm_sign_of_life() {
+  if (std::exchange(life_timer_runs_, true)) return;
+  life_timer_.expires_after(hold_back_.sign_of_life);
+  life_timer_.async_wait([weak = weak_from_this()](const std::error_code& error) {
+    const std::shared_ptr<Session> self = weak.lock();
+    if (error || !self || !self->transport_) return;
+    self->life_timer_runs_ = false;
+    if (self->behind_since_) self->show_life();
+  });
+}
+
+/// sshd counts messages from the client (ClientAliveInterval), but its own question waits behind the output.
+void Session::show_life() {
+  const std::uint64_t sent = transport_->packets_sent();
+  transport_->call([this] { return ssh_send_ignore(transport_->session(), ""); });
+  const bool exchanges_keys = transport_->packets_sent() == sent;  // libssh keeps messages until then
+  const bool too_long = hold_back_.longest && Clock::now() - *behind_since_ > *hold_back_.longest;
+  catching_up_ = exchanges_keys || too_long;
+  transport_->wake();
+  arm_sign_of_life();
+}
+
+void Session::close_channel(ssh_channel channel) {
+  ssh_set_channel_callbacks(channel, &closed_callbacks_);
+  transport_->call([channel] {
+    if (ssh_channel_close(channel) == SSH_AGAIN)
+      ssh_channel_close(channel);  // the first call only ended the input
+    ssh_channel_free(channel);
+    return SSH_OK;
+  });
+}
+
+/// libssh keeps data until the server has closed the channel too. Reading it would open the window of a
+/// channel that the server may no longer know.
+int Session::on_data_of_closed(ssh_session, ssh_channel, void*, std::uint32_t size, int, void* self) {
+  static_cast<Session*>(self)->limit_refused(size);
+  return 0;
+}
+
+void Session::limit_refused(std::uint32_t bytes) {
+  if (bytes > kMostRefused) stop({transport_->stage(), link::Cause::flood});
+}
+
+/// A channel freed before the server's answer would stay open on the server.
+void Session::close_when_opened(ssh_channel channel, std::function<int()> open) {
+  unwanted_.push_back({channel, std::move(open)});
+}
+
+void Session::close_unwanted() {
+  std::erase_if(unwanted_, [this](const Unwanted& unwanted) {
+    const int result = transport_->call(unwanted.open);
+    if (result == SSH_AGAIN) return false;
+    if (result == SSH_OK) {
+      close_channel(unwanted.channel);
+    } else {
+      ssh_channel_free(unwanted.channel);
+    }
+    return true;
+  });
+}
+
+void Session::close(const link::Failure& failure) {
+  failure_ = failure;
+  keep_alive_timer_.cancel();
+  life_timer_.cancel();
+  for (Channel* channel : channels_) channel->detach(failure);
+  transport_.reset();
+}
+
+void Session::arm_keep_alive() {
+  if (keep_alive_.interval == std::chrono::seconds(0)) return;
+  keep_alive_timer_.expires_after(keep_alive_.interval);
+  keep_alive_timer_.async_wait([weak = weak_from_this()](const std::error_code& error) {
+    const std::shared_ptr<Session> self = weak.lock();
+    if (error || !self || !self->transport_) return;
+    self->ask_if_alive();
+    self->arm_keep_alive();
+  });
+}
+
+void Session::ask_if_alive() {
+  if (std::exchange(heard_, false) ||
+      behind_since_) {  // while reading is paused, silence says nothing about the host
+    unanswered_ = 0;
+    return;
+  }
+  if (unanswered_ == keep_alive_.count_max) {
+    stop({.stage = transport_->stage(),
+          .cause = link::Cause::no_answer,
+          .after = keep_alive_.interval * (unanswered_ + 1)});
+    return;
+  }
+  ++unanswered_;
+  // Twice: a call that only collects the answer to the last question asks no new one.
+  for (int time = 0; time < 2; ++time) {
+    transport_->call([this] { return ssh_send_keepalive(transport_->session()); });
+  }
+  transport_->wake();
+}
+
+}  // namespace podrun::ssh

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "podrun/check/check_reply.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace podrun::check {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+using namespace std::chrono_literals;
+
+HostFacts facts_of(const std::string& lines) {
+  return parse_check_reply("podrun-check n0\n" + lines + "end\n", "n0");
+}
+
+TEST(CheckReply, BeginsBehindTheNonce) {
+  const std::string noise = "Welcome\nkernel of the rc file\npodrun-check other\npodrun-check n0 not\n";
+  const HostFacts facts = parse_check_reply(noise + "podrun-check n0\nkernel 6.1 x86_64\nend\n", "n0");
+  EXPECT_TRUE(facts.answered);
+  EXPECT_TRUE(facts.complete);
+  EXPECT_EQ(facts.value("kernel"), "6.1 x86_64");
+  EXPECT_FALSE(parse_check_reply(noise + "end\n", "n0").answered);
+}
+
+TEST(CheckReply, EndsWithEnd) {
+  const HostFacts facts = parse_check_reply("podrun-check n0\njax 1\nend\njax 2\n", "n0");
+  EXPECT_EQ(facts.value("jax"), "1");
+}
+
+TEST(CheckReply, SaysWhatItWasAtWhenItDidNotEnd) {
+  const HostFacts facts =
+      parse_check_reply("podrun-check n0\nat the file system of /\nat nvidia-smi\n", "n0");
+  EXPECT_TRUE(facts.answered);
+  EXPECT_FALSE(facts.complete);
+  EXPECT_EQ(facts.looking_at, "nvidia-smi");
+}
+
+TEST(CheckReply, PassesOverWhatItDoesNotKnow) {
+  EXPECT_THAT(facts_of("color blue\nkernel\n\n \njax \n").values, IsEmpty());
+}
+
+TEST(CheckReply, ReadsTheClock) {
+  EXPECT_EQ(facts_of("clock 1795289820.689629928\n").clock, 1795289820s + 689629us);
+  EXPECT_EQ(facts_of("clock 1795289820.689629928\n").clock_step, 1us);
+  for (const char* without : {"1795289820", "1795289820.%N", "1795289820.N"}) {  // a date that knows no %N
+    EXPECT_EQ(facts_of(std::string("clock ") + without + "\n").clock, 1795289820s);
+    EXPECT_EQ(facts_of(std::string("clock ") + without + "\n").clock_step, 1s);
+  }
+  for (const char* bad : {"", "-1", "x", "99999999999999999"})
+    EXPECT_EQ(facts_of(std::string("clock ") + bad + "\n").clock, std::nullopt);
+}
+
+TEST(CheckReply, ReadsDisks) {
+  const HostFacts facts = facts_of(
+      "disk_root /dev/sda1      1000  600 400      60% /\n"
+      "disk_home server:/all homes 2000 1 1999 1% /mnt/all homes\n"
+      "disk_tmp tmpfs 10 10 -5 100% /tmp\n");
+  ASSERT_EQ(facts.disks.size(), 3);
+  EXPECT_EQ(facts.disks[0].role, "root");
+  EXPECT_EQ(facts.disks[0].mount, "/");
+  EXPECT_EQ(facts.disks[0].size, 1000 * 1024);
+  EXPECT_EQ(facts.disks[0].available, 400 * 1024);
+  EXPECT_EQ(facts.disks[1].mount, "/mnt/all homes");
+  EXPECT_EQ(facts.disks[1].available, 1999 * 1024);
+  EXPECT_EQ(facts.disks[2].available, 0);  // beyond what is reserved for root
+}
+
+TEST(CheckReply, PassesOverWhatIsNoLineOfDf) {
+  EXPECT_THAT(facts_of("disk_root \ndisk_root df: /: broken\ndisk_root a b c d e% /\n"
+                       "disk_root 1 2 3 4% /\ndisk_root x 99999999999999999999 1 1 1% /\n")
+                  .disks,
+              IsEmpty());
+}
+
+TEST(CheckReply, ReadsAcceleratorsAndWhoHoldsThem) {
+  const HostFacts facts = facts_of(
+      "device /dev/accel0\ndevice /dev/accel1\npci 0x005e\nsees own\n"
+      "held /dev/accel0 1234 alice my python\nheld /dev/accel0 x alice python3\nheld\n");
+  EXPECT_THAT(facts.devices, ElementsAre("/dev/accel0", "/dev/accel1"));
+  EXPECT_THAT(facts.pci, ElementsAre("0x005e"));
+  EXPECT_FALSE(facts.sees_all);
+  ASSERT_EQ(facts.holders.size(), 1);
+  EXPECT_EQ(facts.holders[0].device, "/dev/accel0");
+  EXPECT_EQ(facts.holders[0].pid, "1234");
+  EXPECT_EQ(facts.holders[0].user, "alice");
+  EXPECT_EQ(facts.holders[0].command, "my python");
+}
+
+TEST(CheckReply, ReadsVersions) {
+  const HostFacts facts = facts_of("python 3.10.12\njax 0.4.35\nlibtpu-nightly 0.1.dev1\n");
+  EXPECT_EQ(facts.value("python"), "3.10.12");
+  EXPECT_EQ(facts.value("jax"), "0.4.35");
+  EXPECT_EQ(facts.value("libtpu"), "0.1.dev1");
+  EXPECT_EQ(facts.value("torch"), "");
+}
+
+TEST(CheckReply, KeepsNoMoreThanIsOfUse) {
+  std::string lines = "jax " + std::string(5000, 'x') + "\n";
+  for (int i = 0; i < 1000; ++i)
+    lines += "device /dev/accel0\nheld /dev/accel0 1 u c\ndisk_root a 1 1 1 1% /\n";
+  const HostFacts facts = facts_of(lines);
+  EXPECT_EQ(facts.value("jax").size(), 256);
+  EXPECT_EQ(facts.devices.size(), 256);
+  EXPECT_EQ(facts.holders.size(), 256);
+  EXPECT_EQ(facts.disks.size(), 256);
+}
+
+}  // namespace
+}  // namespace podrun::check

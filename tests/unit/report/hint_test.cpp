@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "podrun/report/hint.hpp"
+
+#include <csignal>
+
+#include <gtest/gtest.h>
+
+namespace podrun::report {
+namespace {
+
+std::string hint(const std::vector<std::string>& words, const run::HostOutcome& outcome = link::Exited{1}) {
+  return quoting_hint(words, {link::Exited{0}, outcome}).value_or("none");
+}
+
+TEST(QuotingHint, ShowsHowToQuoteTheWholeText) {
+  EXPECT_EQ(hint({"git", "pull", "|", "tail", "-1"}),
+            "podrun: several words run without a shell, so \"|\" did not act; for shell text quote it all: "
+            "podrun -- 'git pull | tail -1'");
+}
+
+TEST(QuotingHint, LeavesWordsThatWereQuotedQuoted) {
+  EXPECT_TRUE(hint({"cat", "a b", ">", "c"}).ends_with(R"(podrun -- 'cat '\''a b'\'' > c')"))
+      << hint({"cat", "a b", ">", "c"});
+}
+
+TEST(QuotingHint, KnowsWhatActsInAShell) {
+  for (const char* word : {"|", "||", "&&", "&", ";", ">", ">>", "<", "2>", "2>&1", "*", "*.txt", "/tmp/*"}) {
+    EXPECT_NE(hint({"ls", word}).find(std::string("so \"") + word + "\" did not act"), std::string::npos)
+        << word;
+  }
+  for (const char* word : {"a|b", "-n", "$HOME", "a * b", "SELECT * FROM t"}) {
+    EXPECT_EQ(hint({"echo", word}), "none") << word;
+  }
+}
+
+TEST(QuotingHint, KnowsCommandsThatOnlyAShellHas) {
+  EXPECT_NE(hint({"cd", "app"}).find("so \"cd\" did not act"), std::string::npos);
+  EXPECT_EQ(hint({"echo", "cd"}), "none");
+}
+
+TEST(QuotingHint, IsGivenOnlyWhenTheCommandFailed) {
+  EXPECT_EQ(hint({"ls", "*"}, link::Exited{0}), "none");
+  EXPECT_EQ(hint({"ls", "*"}, run::Unreachable{}), "none");
+  EXPECT_EQ(hint({"ls", "*"}, run::Stopped{}), "none");
+  EXPECT_NE(hint({"ls", "*"}, link::Exited{2}), "none");
+}
+
+TEST(QuotingHint, IsNotGivenForOneWordWhichIsShellText) {
+  EXPECT_EQ(hint({"false"}), "none");
+  EXPECT_EQ(hint({"*"}), "none");
+  EXPECT_EQ(hint({}), "none");
+}
+
+TEST(StartUpHint, IsForASingleHostThatMayHaveStartedToo) {
+  const link::Failure failure{.stage = link::Stage::starting_shell,
+                              .cause = link::Cause::timed_out,
+                              .retry = link::Retry::may_help,
+                              .after = std::chrono::seconds(10)};
+  EXPECT_TRUE(start_up_hint({{.name = "a"}}, {run::Lost{failure}}, RemoteBy::ssh));
+  EXPECT_FALSE(start_up_hint({{.name = "a"}},
+                             {run::Lost{{.stage = link::Stage::running,
+                                         .cause = link::Cause::timed_out,
+                                         .after = std::chrono::seconds(10)}}},
+                             RemoteBy::ssh));
+}
+
+TEST(StartUpHint, IsForALoginThatLeadsNowhere) {
+  const auto hint = [](const link::Failure& failure) {
+    return start_up_hint({{.name = "a"}, {.name = "b"}}, {link::Exited{0}, run::Unreachable{failure}},
+                         RemoteBy::ssh)
+        .value_or("none");
+  };
+  EXPECT_EQ(
+      hint({.stage = link::Stage::starting_shell,
+            .cause = link::Cause::timed_out,
+            .retry = link::Retry::may_help,
+            .after = std::chrono::seconds(10)}),
+      "podrun: the login to b worked, but /bin/sh never answered: perhaps a start-up file there (.bashrc) "
+      "waits or runs another shell, or a forced command does not run ours");
+  EXPECT_EQ(hint({link::Stage::starting_shell, link::Cause::closed}), "none");
+  EXPECT_EQ(
+      hint({.stage = link::Stage::login, .cause = link::Cause::timed_out, .after = std::chrono::seconds(10)}),
+      "none");
+}
+
+TEST(StartUpHint, SpeaksOfNoLoginWhereThereWasNone) {
+  const link::Failure failure{.stage = link::Stage::starting_shell,
+                              .cause = link::Cause::timed_out,
+                              .retry = link::Retry::may_help,
+                              .after = std::chrono::seconds(10)};
+  EXPECT_EQ(
+      start_up_hint({{.name = "a"}}, {run::Unreachable{failure}}, RemoteBy::via),
+      "podrun: /bin/sh on a never answered: start the command of --via by hand, with /bin/sh as its last "
+      "word (it may wait for an answer or for resources, or pass no standard input on)");
+  for (const RemoteBy remote : {RemoteBy::ssh, RemoteBy::via}) {
+    EXPECT_EQ(
+        start_up_hint({{.name = "a", .kind = hosts::HostKind::local}}, {run::Unreachable{failure}}, remote),
+        "podrun: /bin/sh on this machine never answered: is it overloaded?");
+  }
+}
+
+TEST(StartUpHint, SaysHowSudoNeedsNoPassword) {
+  const auto hint = [](link::Cause cause, const std::string& detail) {
+    return start_up_hint({{.name = "a"}}, {run::Unreachable{{link::Stage::starting_shell, cause, detail}}},
+                         RemoteBy::ssh)
+        .value_or("none");
+  };
+  const std::string expected =
+      "podrun: --sudo gives no password: let sudo run without one there (NOPASSWD in sudoers), or log in as "
+      "root";
+  EXPECT_EQ(hint(link::Cause::ended_early, "sudo: a password is required (exit 1)"), expected);
+  EXPECT_EQ(hint(link::Cause::ended_early, "sudo: interactive authentication is required (exit 1)"),
+            expected);
+  EXPECT_EQ(hint(link::Cause::ended_early, "sudo: unknown user root (exit 1)"), "none");
+  EXPECT_EQ(hint(link::Cause::closed, "sudo: a password is required (exit 1)"), "none");
+}
+
+}  // namespace
+}  // namespace podrun::report

@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "podrun/report/status_words.hpp"
+
+#include <chrono>
+#include <csignal>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+namespace podrun::report {
+namespace {
+
+using run::HostStatus;
+using run::Rate;
+using run::Status;
+using run::TimePoint;
+using State = run::RunPolicy::State;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+class StatusTest : public testing::Test {
+ protected:
+  /// Hosts that have been at it for so long.
+  void set_up(std::size_t count, State state = State::running, int silent_seconds = 0) {
+    hosts_.resize(count);
+    status_.hosts.resize(count);
+    for (std::size_t i = 0; i < count; ++i) {
+      hosts_[i].label = i;
+      hosts_[i].name = fmt::format("tpu-{}", i);
+      status_.hosts[i].host = &hosts_[i];
+      set(i, state, silent_seconds);
+    }
+  }
+  void set(std::size_t host, State state, int silent_seconds = 0) {
+    status_.hosts[host].state = state;
+    status_.hosts[host].since = now_ - seconds(silent_seconds);
+  }
+  void fail(std::size_t host) {
+    status_.hosts[host].state = State::done;
+    status_.hosts[host].failed = true;
+  }
+  std::string text(std::uint64_t bytes_per_second = 0) { return text_in(1000, bytes_per_second); }
+  std::string text_in(std::size_t cells, std::uint64_t bytes_per_second = 0) {
+    return output::compose_status(status_text(status_, bytes_per_second, now_), std::nullopt,
+                                  output::Charset::utf8, cells);
+  }
+  std::string text_of_rate(std::uint64_t bytes_per_second) {
+    status_.bytes = 1;
+    const std::string all = text(bytes_per_second);
+    return all.substr(all.rfind("· ") + std::string("· ").size());
+  }
+  std::vector<std::string> list() { return status_list(status_, now_); }
+
+  const TimePoint now_ = TimePoint() + seconds(1'000'000);
+  std::vector<hosts::Host> hosts_;
+  Status status_{.grace = seconds(10)};
+};
+
+TEST_F(StatusTest, CountsWhatRunsWhatIsDoneAndWhatHasFailed) {
+  set_up(32);
+  for (const std::size_t host : {0U, 1U, 2U}) set(host, State::done);
+  fail(7);
+  set(12, State::running, 94);
+  status_.bytes = 10'000'000;
+  EXPECT_EQ(text(1'230'000), "28 running · 3 done · 1 failed [7] · slowest [12] silent 94 s · 1.2 MB/s");
+}
+
+TEST_F(StatusTest, TellsHowTheStartGoesOn) {
+  set_up(10, State::ready);
+  set(0, State::connecting);
+  set(1, State::connecting);
+  set(9, State::waiting);
+  EXPECT_EQ(text(), "2 connecting [0,1] · 7 ready · 1 waiting");
+  fail(3);
+  EXPECT_EQ(text(), "2 connecting [0,1] · 6 ready · 1 failed [3] · 1 waiting");
+  status_.hosts[9].attempt = 2;  // it is not only its turn that it waits for
+  EXPECT_EQ(text(), "2 connecting [0,1] · 6 ready · 1 failed [3] · 1 waiting [9]");
+}
+
+TEST_F(StatusTest, CountsAHostAsDoneWhenItsCommandIs) {
+  set_up(3);
+  set(0, State::closing);
+  set(1, State::ending);
+  EXPECT_EQ(status_counts(status_),
+            (output::StatusText{{"1 running"}, {"1 ending [1]", "1 ending"}, {"1 done"}}));
+}
+
+TEST_F(StatusTest, NamesHostsWhoseCommandLeftTheOutputOpen) {
+  set_up(4);
+  set(1, State::lingering);
+  set(2, State::lingering);
+  status_.hosts[2].failed = true;
+  set(3, State::done);
+  EXPECT_EQ(text(), "1 running · 2 command ended, output open [1,2] · 1 done · 1 failed [2]");
+  EXPECT_EQ(interrupt_line(status_, SIGINT),
+            "podrun: interrupted 3 hosts (again: end them by TERM, and KILL after 10 s)");
+  EXPECT_EQ(list(), (std::vector<std::string>{
+                        "podrun: [0] tpu-0: running",
+                        "podrun: [1] tpu-1: command ended, output open",
+                        "podrun: [2] tpu-2: command ended, output open",
+                    }));
+  set(0, State::done);
+  status_.presses = 1;
+  EXPECT_EQ(text(),
+            "2 command ended, output open [1,2] · interrupted (Ctrl-C again: TERM, and KILL after 10 s) · "
+            "2 done · 1 failed [2]");
+  EXPECT_EQ(leave_line(status_, now_), "podrun: left, these hosts end it: [1,2]");
+}
+
+TEST_F(StatusTest, HasNothingToSayWhenAllHaveEnded) {
+  set_up(3, State::done);
+  fail(1);
+  EXPECT_EQ(text(), "");
+}
+
+TEST_F(StatusTest, NamesWhoIsWaitedForAfterAnInterruptAndWhatTheNextOneDoes) {
+  set_up(8);
+  for (const std::size_t host : {0U, 1U, 2U, 4U, 5U}) set(host, State::done);
+  fail(6);
+  status_.presses = 1;
+  EXPECT_EQ(
+      text(),
+      "2 running [3,7] · interrupted (Ctrl-C again: TERM, and KILL after 10 s) · 5 done · 1 failed [6]");
+  EXPECT_EQ(text_in(40), "2 running [3,7] · interrupted · 5 done");
+  EXPECT_EQ(text_in(12), "2 running");
+}
+
+TEST_F(StatusTest, TellsWhenTheHostsThatAreEndingAreKilled) {
+  set_up(8, State::done);
+  status_.presses = 2;
+  set(3, State::ending);
+  set(7, State::ending);
+  status_.hosts[3].kill_at = now_ + seconds(9);
+  status_.hosts[7].kill_at = now_ + milliseconds(6001);
+  EXPECT_EQ(text(), "2 ending [3,7] · KILL in 7 s (Ctrl-C: leave at once) · 6 done");
+  EXPECT_EQ(text_in(40), "2 ending [3,7] · KILL in 7 s · 6 done");
+  status_.hosts[7].kill_at = now_;
+  EXPECT_EQ(text(), "2 ending [3,7] · KILL due (Ctrl-C: leave at once) · 6 done");
+  status_.presses = 0;
+  EXPECT_EQ(text(), "2 ending [3,7] · KILL due (Ctrl-C twice: leave at once) · 6 done")
+      << "it is no second press";
+}
+
+TEST_F(StatusTest, SaysWhatASignalDid) {
+  set_up(3);
+  set(2, State::done);
+  status_.presses = 1;
+  EXPECT_EQ(interrupt_line(status_, SIGINT),
+            "podrun: interrupted 2 hosts (again: end them by TERM, and KILL after 10 s)");
+  EXPECT_EQ(interrupt_line(status_, SIGQUIT), "podrun: passed QUIT on to 2 hosts");
+  EXPECT_EQ(interrupt_line(status_, SIGPIPE), "");
+  set(0, State::ending);
+  set(1, State::done);
+  status_.presses = 2;
+  EXPECT_EQ(interrupt_line(status_, SIGTERM),
+            "podrun: ending 1 host: TERM, and KILL after 10 s (Ctrl-C again: leave at once)");
+  set(0, State::closing);
+  EXPECT_EQ(interrupt_line(status_, SIGINT), "");
+}
+
+TEST_F(StatusTest, KnowsWhenOnlyAReaderIsWaitedFor) {
+  set_up(2, State::done);
+  EXPECT_TRUE(only_output_is_left(status_));
+  set(1, State::closing);
+  EXPECT_FALSE(only_output_is_left(status_)) << "something there holds its output open";
+  status_.hosts[1].held = true;
+  EXPECT_TRUE(only_output_is_left(status_));
+  for (const State state :
+       {State::waiting, State::connecting, State::ready, State::running, State::lingering, State::ending}) {
+    set(1, state);
+    EXPECT_FALSE(only_output_is_left(status_));
+  }
+}
+
+TEST_F(StatusTest, SaysWhatIsLeftBehindWhenItLeaves) {
+  set_up(8, State::done);
+  EXPECT_EQ(leave_line(status_, now_), "podrun: left, the rest of the output was not delivered");
+  set(3, State::ending);
+  set(7, State::ending);
+  status_.hosts[3].kill_at = status_.hosts[7].kill_at = now_ + seconds(10);
+  EXPECT_EQ(leave_line(status_, now_), "podrun: left, still ending there: [3,7] (KILL in 10 s)");
+  EXPECT_EQ(leave_line(status_, now_ + seconds(11)), "podrun: left, still ending there: [3,7] (KILL due)");
+  set(5, State::running);  // it was not told to end, but the connection does
+  EXPECT_EQ(leave_line(status_, now_), "podrun: left, these hosts end it: [5]");
+}
+
+TEST_F(StatusTest, FoldsAndCutsTheRanksThatHaveFailed) {
+  set_up(100);
+  for (std::size_t host = 10; host < 20; ++host) fail(host);
+  EXPECT_EQ(text(), "90 running · 10 failed [10-19]");
+  for (std::size_t host = 30; host < 90; host += 2) fail(host);
+  EXPECT_EQ(text(), "60 running · 40 failed [10-19,30,32,34,36,38,40,...]");
+  EXPECT_EQ(output::compose_status(status_counts(status_), std::nullopt, output::Charset::utf8, 30),
+            "60 running · 40 failed");
+}
+
+TEST_F(StatusTest, NamesTheHostThatIsSilentWhileOthersAreNot) {
+  set_up(4, State::running, 1);
+  set(2, State::running, 4);
+  EXPECT_EQ(text(), "4 running");
+  set(2, State::running, 5);
+  EXPECT_EQ(text(), "4 running · slowest [2] silent 5 s");
+  set(2, State::running, 150);
+  EXPECT_EQ(text(), "4 running · slowest [2] silent 2 min");
+  set(2, State::running, 3 * 3600);
+  EXPECT_EQ(text(), "4 running · slowest [2] silent 3 h");
+}
+
+TEST_F(StatusTest, NamesNobodyWhereAllAreAsSilent) {
+  set_up(4, State::running, 9);
+  EXPECT_EQ(text(), "4 running");
+  set_up(4, State::running, 12);
+  set(1, State::running, 13);
+  EXPECT_EQ(text(), "4 running · silent 12 s");
+  set(1, State::running, 60);
+  EXPECT_EQ(text(), "4 running · slowest [1] silent 60 s");
+  set_up(1, State::running, 12);
+  EXPECT_EQ(text(), "1 running · silent 12 s");
+}
+
+TEST_F(StatusTest, HoldsNobodysSilenceAgainstAHostThatIsHeldBackOrHasEnded) {
+  set_up(4, State::running, 1);
+  set(1, State::running, 100);
+  status_.hosts[1].held = true;
+  set(2, State::done, 100);
+  EXPECT_EQ(text(), "3 running · 1 done");
+}
+
+TEST_F(StatusTest, TellsBytesASecondWhenThereHaveBeenAny) {
+  set_up(1);
+  EXPECT_EQ(text(0), "1 running");
+  status_.bytes = 1;
+  EXPECT_EQ(text(0), "1 running · 0 B/s");
+  EXPECT_EQ(text_of_rate(999), "999 B/s");
+  EXPECT_EQ(text_of_rate(1000), "1.0 kB/s");
+  EXPECT_EQ(text_of_rate(9'940), "9.9 kB/s");
+  EXPECT_EQ(text_of_rate(12'345), "12 kB/s");
+  EXPECT_EQ(text_of_rate(999'600), "1.0 MB/s");
+  EXPECT_EQ(text_of_rate(5'000'000'000), "5.0 GB/s");
+}
+
+TEST_F(StatusTest, MeasuresTheRateOfTheLastTwoSeconds) {
+  Rate rate;
+  EXPECT_EQ(rate.per_second(), 0);
+  rate.count(1000, now_);
+  EXPECT_EQ(rate.per_second(), 0);
+  rate.count(1500, now_ + milliseconds(500));
+  EXPECT_EQ(rate.per_second(), 1000);
+  for (int ms = 600; ms <= 2600; ms += 100) rate.count(1500, now_ + milliseconds(ms));
+  EXPECT_EQ(rate.per_second(), 0) << "it was longer ago";
+}
+
+TEST_F(StatusTest, ListsFewHostsByName) {
+  set_up(6, State::done);
+  set(0, State::running, 2);
+  set(1, State::running, 200);
+  status_.hosts[1].held = true;
+  set(3, State::running);
+  set(2, State::connecting, 3);
+  status_.hosts[2].stage = link::Stage::starting_shell;
+  status_.hosts[2].attempt = 2;
+  set(4, State::ending, 1);
+  status_.hosts[4].held = true;
+  status_.hosts[4].kill_at = now_ + seconds(7);
+  hosts_[4].name = "bad\x1b[31mname";
+  EXPECT_EQ(list(), (std::vector<std::string>{
+                        "podrun: [0] tpu-0: running, silent for 2 s",
+                        "podrun: [1] tpu-1: running, held back by the reader of the output",
+                        "podrun: [2] tpu-2: attempt 2, starting /bin/sh for 3 s",
+                        "podrun: [3] tpu-3: running",
+                        "podrun: [4] bad\\x1b[31mname: told to end, KILL in 7 s, silent for 1 s",
+                    }));
+}
+
+TEST_F(StatusTest, ListsManyHostsTogetherWhereTheyAreAlike) {
+  set_up(64);
+  for (std::size_t host = 0; host < 64; ++host) set(host, State::running, static_cast<int>(host % 4));
+  set(12, State::running, 94);
+  set(13, State::running, 120);
+  set(20, State::running, 7);
+  set(40, State::closing, 1);
+  set(41, State::done);
+  EXPECT_EQ(list(), (std::vector<std::string>{
+                        "podrun: [0-11,14-19,21-39,42-63] running, silent for up to 3 s",
+                        "podrun: [20] running, silent for 7 s",
+                        "podrun: [12,13] running, silent for 94 s to 2 min",
+                        "podrun: [40] ended, its output is still open for 1 s",
+                    }));
+}
+
+TEST_F(StatusTest, ListsThoseThatHaveNotStarted) {
+  set_up(12, State::waiting);
+  set(0, State::ready, 4);
+  set(1, State::connecting, 1);
+  status_.hosts[1].stage = link::Stage::connecting;
+  status_.hosts[11].attempt = 2;
+  EXPECT_EQ(list(), (std::vector<std::string>{
+                        "podrun: [11] waiting for attempt 2",
+                        "podrun: [2-10] waiting for its turn",
+                        "podrun: [1] connecting for 1 s",
+                        "podrun: [0] ready, waiting for the others for 4 s",
+                    }));
+}
+
+TEST_F(StatusTest, SaysSoWhenNobodyIsLeft) {
+  set_up(2, State::done);
+  EXPECT_EQ(list(), std::vector<std::string>{"podrun: every host has ended"});
+}
+
+}  // namespace
+}  // namespace podrun::report

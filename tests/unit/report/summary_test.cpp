@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "podrun/report/summary.hpp"
+
+#include <csignal>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace podrun::report {
+namespace {
+
+using namespace std::chrono_literals;
+using run::HostOutcome;
+using run::Lost;
+using run::NotStarted;
+using run::Stopped;
+using run::TimedOut;
+using run::Unreachable;
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+std::vector<hosts::Host> pod(std::size_t count) {
+  std::vector<hosts::Host> hosts(count);
+  for (std::size_t label = 0; label < count; ++label) {
+    hosts[label].label = label;
+    hosts[label].name = "tpu-" + std::to_string(label);
+  }
+  return hosts;
+}
+
+std::vector<std::string> summary(const std::vector<HostOutcome>& outcomes,
+                                 std::optional<std::size_t> culprit = std::nullopt,
+                                 std::optional<int> interrupted_by = std::nullopt) {
+  return summarize(pod(outcomes.size()), outcomes, culprit, interrupted_by);
+}
+
+TEST(Describe, NamesEveryEnd) {
+  EXPECT_EQ(describe(link::Exited{0}), "ok");
+  EXPECT_EQ(describe(link::Exited{1}), "exit 1");
+  EXPECT_EQ(describe(link::Exited{128}), "exit 128");
+  EXPECT_EQ(describe(link::Exited{137}), "exit 137 (SIGKILL)") << "as a shell reports a signal";
+  EXPECT_EQ(describe(link::Exited{255}), "exit 255");
+  EXPECT_EQ(describe(link::Signaled{SIGTERM}), "killed by SIGTERM");
+  EXPECT_EQ(describe(link::Signaled{120}), "killed by signal 120");
+  EXPECT_EQ(describe(TimedOut{90s}), "timed out after 90 s");
+  EXPECT_EQ(describe(TimedOut{2h}), "timed out after 2 h");
+  EXPECT_EQ(describe(Lost{{.stage = link::Stage::running,
+                           .cause = link::Cause::no_answer,
+                           .after = std::chrono::seconds(45)}}),
+            "lost: running: no answer for 45 s");
+  EXPECT_EQ(describe(Unreachable{{.stage = link::Stage::key_exchange,
+                                  .cause = link::Cause::timed_out,
+                                  .after = std::chrono::seconds(10)}}),
+            "unreachable: key exchange: timed out after 10 s");
+  EXPECT_EQ(describe(Unreachable{{link::Stage::none, link::Cause::refused}}),
+            "unreachable: connection refused");
+  EXPECT_EQ(describe(Unreachable{{link::Stage::connecting, link::Cause::refused}, 3}),
+            "unreachable: connecting: connection refused (3 attempts)");
+  EXPECT_EQ(describe(Unreachable{{link::Stage::working_directory, link::Cause::no_such_directory, "/x"}}),
+            "not ready: working directory: no such directory \"/x\"");
+  EXPECT_EQ(describe(Stopped{}), "ended by podrun");
+  EXPECT_EQ(describe(NotStarted{}), "not started");
+}
+
+TEST(Describe, ShowsControlBytesOfAHostEscaped) {
+  EXPECT_EQ(describe(Lost{{link::Stage::hello, link::Cause::other, "\x1b[31mred\r\nand \xff\a"}}),
+            "lost: hello: \\x1b[31mred\\x0d\\x0aand \\xff\\x07");
+}
+
+TEST(DescribeFailures, HasALineForEachKind) {
+  const link::Failure silent{
+      .stage = link::Stage::connection, .cause = link::Cause::no_answer, .after = std::chrono::seconds(45)};
+  EXPECT_THAT(
+      describe_failures(pod(5), {link::Exited{0}, Lost{silent}, link::Exited{3}, Lost{silent}, NotStarted{}}),
+      ElementsAre("podrun: exit 3: [2]", "podrun: lost: [1,3] connection: no answer for 45 s"));
+}
+
+TEST(Summary, SaysNothingWhenAllIsWell) {
+  EXPECT_THAT(summary({link::Exited{0}, link::Exited{0}}), IsEmpty());
+}
+
+TEST(Summary, IsAsTheManualShowsIt) {
+  std::vector<HostOutcome> outcomes(32, link::Exited{0});
+  outcomes[3] = outcomes[17] = link::Exited{1};
+  outcomes[31] = Unreachable{{link::Stage::none, link::Cause::refused}};
+  std::vector<hosts::Host> hosts = pod(32);
+  hosts[31].label = 41;
+  hosts[31].name = "tpu-41";
+  EXPECT_THAT(summarize(hosts, outcomes, std::nullopt, std::nullopt),
+              ElementsAre("podrun: ok 29 · exit 1: [3,17] · unreachable: [41] tpu-41: connection refused"));
+}
+
+TEST(Summary, FoldsRanksAndSortsByKindAndStatus) {
+  const Lost lost{{link::Stage::running, link::Cause::other, "gone"}};
+  EXPECT_THAT(
+      summary({Stopped{}, link::Exited{7}, lost, TimedOut{60s}, link::Signaled{SIGKILL}, link::Exited{2},
+               link::Exited{7}, link::Exited{7}, link::Exited{0}, lost, NotStarted{}}),
+      ElementsAre("podrun: ok 1 · exit 2: [5] · exit 7: [1,6,7] · not started 1 · killed by SIGKILL: [4] · "
+                  "timed out after 1 min: [3] · lost: [2,9] running: gone · ended by podrun: [0]"));
+  EXPECT_THAT(summary({link::Exited{1}, link::Exited{1}, link::Exited{1}, link::Exited{1}}),
+              ElementsAre("podrun: exit 1: [0-3]"));
+}
+
+TEST(Summary, ShowsTheLabelsOfTheList) {
+  std::vector<hosts::Host> hosts = pod(3);
+  for (hosts::Host& host : hosts) host.label += 10;
+  EXPECT_THAT(
+      summarize(hosts, {link::Exited{1}, link::Exited{0}, link::Exited{1}}, std::nullopt, std::nullopt),
+      ElementsAre("podrun: ok 1 · exit 1: [10,12]"));
+}
+
+TEST(Summary, TellsHostsWithDifferentFailuresApart) {
+  EXPECT_THAT(
+      summary({link::Exited{0}, Lost{{link::Stage::running, link::Cause::reset, "reset"}},
+               Lost{{link::Stage::running, link::Cause::no_answer}}}),
+      ElementsAre("podrun: ok 1 · lost: [1] tpu-1: running: reset · lost: [2] tpu-2: running: no answer"));
+}
+
+TEST(Summary, TakesHostsThatFailedAlikeTogetherHoweverOftenTheyWereTried) {
+  const auto refused = [](std::size_t attempts) {
+    return Unreachable{{link::Stage::connecting, link::Cause::refused, "", link::Retry::may_help}, attempts};
+  };
+  EXPECT_EQ(summary({link::Exited{0}, refused(3)}).front(),
+            "podrun: ok 1 · unreachable: [1] tpu-1: connecting: connection refused (3 attempts)");
+  std::vector<HostOutcome> outcomes(64, refused(3));
+  const std::string all = "podrun: unreachable: [0-63] connecting: connection refused";
+  EXPECT_EQ(summary(outcomes).front(), all + " (3 attempts)");
+  outcomes[7] = refused(1);
+  EXPECT_EQ(summary(outcomes).front(), all + " (1 to 3 attempts)");
+  outcomes.assign(64, refused(1));
+  outcomes[7] = Unreachable{{link::Stage::connecting, link::Cause::refused}};
+  EXPECT_EQ(summary(outcomes).front(), all);
+}
+
+TEST(Summary, SaysWhenNothingWasStarted) {
+  const Unreachable refused{{link::Stage::connecting, link::Cause::refused}};
+  EXPECT_THAT(summary({NotStarted{}, refused, NotStarted{}}),
+              ElementsAre("podrun: not started 2 · unreachable: [1] tpu-1: connecting: connection refused",
+                          "podrun: nothing was started on any host"));
+  EXPECT_THAT(summary({refused, refused}),
+              ElementsAre("podrun: unreachable: [0,1] connecting: connection refused",
+                          "podrun: nothing was started on any host"));
+}
+
+TEST(Summary, NamesTheCulpritThatEndedTheOthers) {
+  EXPECT_THAT(summary({Stopped{}, link::Exited{1}, Stopped{}}, 1),
+              ElementsAre("podrun: exit 1: [1] · ended by podrun: [0,2]",
+                          "podrun: [1] tpu-1 failed first (exit 1), so the others were ended"));
+}
+
+TEST(Summary, SaysThatTheOthersWereNotStarted) {
+  EXPECT_EQ(summary({link::Exited{0}, link::Exited{1}, NotStarted{}}, 1).back(),
+            "podrun: [1] tpu-1 failed first (exit 1), so the others were not started");
+  EXPECT_EQ(summary({Stopped{}, link::Exited{1}, NotStarted{}}, 1).back(),
+            "podrun: [1] tpu-1 failed first (exit 1), so the others were ended");
+}
+
+TEST(Summary, NamesAllHostsThatTimedOutAtOnce) {
+  EXPECT_THAT(
+      summary({TimedOut{5s}, TimedOut{5s}, NotStarted{}}, 0),
+      ElementsAre("podrun: not started 1 · timed out after 5 s: [0,1]",
+                  "podrun: [0,1] failed first (timed out after 5 s), so the others were not started"));
+  EXPECT_THAT(summary({link::Exited{1}, TimedOut{5s}, Stopped{}}, 1).back(),
+              "podrun: [1] tpu-1 failed first (timed out after 5 s), so the others were ended");
+}
+
+TEST(Summary, NamesNoCulpritWhereNobodyWasEnded) {
+  EXPECT_THAT(summary({link::Exited{0}, link::Exited{1}}, 1), ElementsAre("podrun: ok 1 · exit 1: [1]"));
+}
+
+TEST(Summary, SaysWhatInterrupted) {
+  EXPECT_THAT(summary({link::Exited{0}, link::Exited{130}}, std::nullopt, SIGINT),
+              ElementsAre("podrun: ok 1 · exit 130 (SIGINT): [1]", "podrun: interrupted (SIGINT)"));
+  EXPECT_THAT(summary({Stopped{}, Stopped{}}, std::nullopt, SIGTERM),
+              ElementsAre("podrun: ended by podrun: [0,1]", "podrun: interrupted (SIGTERM)"));
+  EXPECT_THAT(summary({NotStarted{}}, std::nullopt, SIGINT),
+              ElementsAre("podrun: not started 1", "podrun: interrupted (SIGINT)",
+                          "podrun: nothing was started on any host"));
+}
+
+TEST(Summary, SaysNothingOfAReaderWhoHasSeenEnough) {
+  EXPECT_THAT(summary({Stopped{}, link::Exited{0}}, std::nullopt, SIGPIPE), IsEmpty());
+  EXPECT_THAT(summary({Stopped{}, link::Exited{3}}, std::nullopt, SIGPIPE),
+              ElementsAre("podrun: exit 3: [1] · ended by podrun: [0]", "podrun: interrupted (SIGPIPE)"));
+}
+
+TEST(Summary, ShowsControlBytesOfAHostEscaped) {
+  EXPECT_THAT(summary({link::Exited{0}, Lost{{link::Stage::running, link::Cause::other, "\x1b[2Jgone\n"}}}),
+              ElementsAre("podrun: ok 1 · lost: [1] tpu-1: running: \\x1b[2Jgone\\x0a"));
+}
+
+}  // namespace
+}  // namespace podrun::report
