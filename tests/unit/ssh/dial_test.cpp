@@ -90,6 +90,7 @@ class SilentPort : public Port {
       ::connect(filler.native_handle(), endpoint_.data(), static_cast<socklen_t>(endpoint_.size()));
       // A connection on loopback is there at once, or it is not for a second.
     } while (is_connected(fillers_.back()));
+    fillers_.pop_back();  // it would ask again, and take the room that accept() makes
   }
 
  private:
