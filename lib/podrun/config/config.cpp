@@ -96,6 +96,9 @@ class Reader {
     if (pair.value.IsMap()) {
       entry.shape = Setting::Shape::map;
       for (const Pair& variable : pairs_of(pair.value, pair.line, "NAME: VALUE")) {
+        if (variable.key.find('=') != std::string::npos)
+          fail(variable.line,
+               fmt::format("\"{}\" is no name, it has a \"=\" (expected NAME: VALUE)", variable.key));
         const bool has_value = !variable.value.IsNull();
         entry.values.push_back({variable.key, variable.line});
         if (has_value) entry.values.back().text += '=' + text_of(variable.value, pair.key, variable.line);
@@ -130,6 +133,8 @@ Configuration parse_configuration(const std::string& text, const std::string& pa
 
 std::string to_yaml(const std::string& value) {
   YAML::Emitter emitter;
+  if (value.find('\r') != std::string::npos)
+    emitter << YAML::DoubleQuoted;  // yaml-cpp 0.7 writes it as it is
   emitter << value;
   return emitter.c_str();
 }

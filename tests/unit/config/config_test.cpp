@@ -66,6 +66,13 @@ TEST(ConfigTest, AMapIsReadAsNamesWithValues) {
   EXPECT_EQ(env.values[1].line, 4U);
 }
 
+// "A=B" with the value 1 would read as A with the value "B=1".
+TEST(ConfigTest, ANameInAMapHasNoEqualsSign) {
+  EXPECT_EQ(error_of("defaults:\n  env:\n    A=B: 1\n"),
+            "c.yaml:3: \"A=B\" is no name, it has a \"=\" (expected NAME: VALUE)");
+  EXPECT_THAT(error_of("defaults: {env: {A=B}}\n"), StartsWith("c.yaml:1: \"A=B\" is no name"));
+}
+
 TEST(ConfigTest, ValuesStayAsTheyAreWritten) {
   const Configuration configuration = parse("defaults: {port: 022, label: \"no\\tne\", a: 1e3, b: 0x10}\n");
   std::vector<std::string> all;
@@ -136,7 +143,8 @@ TEST(ConfigTest, WhatIsWrittenReadsBack) {
        {"tpu-[0-3]",   "a b",      "",           "~",     "null",
         "true",        "- x",      "# no",       "a: b",  "kubectl exec -i {host} -- ",
         "line\nbreak", "'single'", "\"double\"", "*star", "&and",
-        "ä",           "\x01",     "%d",         "@x",    "[a,b]"}) {
+        "ä",           "\x01",     "%d",         "@x",    "[a,b]",
+        "a\r",         "\ra\r\r"}) {
     const Configuration configuration = parse("defaults:\n  key: " + to_yaml(text) + "  # comment\n");
     EXPECT_THAT(texts(configuration.defaults.entries.front()), ElementsAre(text)) << to_yaml(text);
   }
