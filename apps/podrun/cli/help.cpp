@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "podrun/base/text.hpp"
 #include "podrun/output/cell_width.hpp"
 
 #include "cli/option_groups.hpp"
@@ -39,20 +40,17 @@ using Wanted = std::function<bool(const OptionEntry&)>;
 std::string wrap(const std::string& text, std::size_t indent) {
   std::string wrapped;
   std::size_t column = indent;
-  for (std::size_t start = 0; start < text.size();) {
-    const std::size_t end = std::min(text.find(' ', start), text.size());
-    const std::string word = text.substr(start, end - start);
+  for (const std::string_view word : split(text, ' ')) {
     const std::size_t width = output::cell_width(word);
-    if (start > 0 && column + 1 + width > kWidth) {
+    if (!wrapped.empty() && column + 1 + width > kWidth) {
       wrapped += '\n' + std::string(indent, ' ');
       column = indent;
-    } else if (start > 0) {
+    } else if (!wrapped.empty()) {
       wrapped += ' ';
       ++column;
     }
     wrapped += word;
     column += width;
-    start = end + 1;
   }
   return wrapped + '\n';
 }

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "podrun/base/error.hpp"
+#include "podrun/base/text.hpp"
 
 #include "cli/option_values.hpp"
 
@@ -16,24 +17,13 @@ namespace {
 
 constexpr const char* kTyped = "command line";
 
-/// `-H,--hosts`
-std::vector<std::string> split_names(std::string_view names) {
-  std::vector<std::string> split;
-  for (std::size_t start = 0; start < names.size();) {
-    const std::size_t end = std::min(names.find(',', start), names.size());
-    split.emplace_back(names.substr(start, end - start));
-    start = end + 1;
-  }
-  return split;
-}
-
 /// As CLI11 wants it: `-d{bytes},--dedup{bytes},!--no-dedup`.
-std::string flag_names(std::vector<std::string> names, const std::string& key, const std::string& implied) {
-  for (std::string& name : names) {
-    if (!implied.empty()) name += '{' + implied + '}';
-  }
-  if (!key.starts_with("no-")) names.push_back("!--no-" + key);
-  return fmt::format("{}", fmt::join(names, ","));
+std::string flag_names(std::string_view names, const std::string& key, const std::string& implied) {
+  std::vector<std::string> all;
+  for (const std::string_view name : split(names, ','))
+    all.push_back(fmt::format("{}{}", name, implied.empty() ? "" : '{' + implied + '}'));
+  if (!key.starts_with("no-")) all.push_back("!--no-" + key);
+  return join(all, ",");
 }
 
 /// `--verbose --verbose`: 2; a --no-verbose takes back those before it.
@@ -82,13 +72,12 @@ OptionTable::~OptionTable() = default;
 
 OptionEntry& OptionTable::add(const OptionRow& row, OptionKind kind, Set set, const std::string& implied) {
   const bool takes_value = kind == OptionKind::value || kind == OptionKind::list;
-  const std::vector<std::string> names = split_names(row.names);
   OptionEntry& entry = entries_.emplace_back();
   entry.row = row;
   entry.kind = kind;
   entry.owner = owner_;
-  for (const std::string& name : names) {
-    if (name.starts_with("--")) entry.keys.push_back(name.substr(2));
+  for (const std::string_view name : split(row.names, ',')) {
+    if (name.starts_with("--")) entry.keys.emplace_back(name.substr(2));
   }
   entry.shown = fmt::format("{}{}{}", row.names, row.type.empty() ? "" : " ", row.type);
   entry.set = std::move(set);
@@ -99,7 +88,7 @@ OptionEntry& OptionTable::add(const OptionRow& row, OptionKind kind, Set set, co
                  ->expected(1)
                  ->allow_extra_args(false);
   } else {
-    option = cli_->app.add_flag(flag_names(names, entry.key(), implied));
+    option = cli_->app.add_flag(flag_names(row.names, entry.key(), implied));
   }
   option->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   cli_->options.push_back(option);

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
+#include "podrun/base/text.hpp"
 #include "podrun/config/config.hpp"
 
 #include "cli/config_keys.hpp"
@@ -31,7 +31,7 @@ std::string header(const cli::AppliedConfig& applied) {
   std::vector<std::string> pods;
   for (const config::ConfigSection& pod : applied.config->pods)
     pods.push_back(fmt::format("{} (line {})", config::to_yaml(pod.name), pod.line));
-  return fmt::format("# {}{}{}\n", applied.path, pods.empty() ? "" : "; pods: ", fmt::join(pods, ", "));
+  return fmt::format("# {}{}{}\n", applied.path, pods.empty() ? "" : "; pods: ", join(pods, ", "));
 }
 
 std::string shown(const cli::OptionEntry& option, const std::string& text) {

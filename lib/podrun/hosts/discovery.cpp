@@ -9,9 +9,9 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "podrun/base/error.hpp"
+#include "podrun/base/text.hpp"
 #include "podrun/hosts/narrowing.hpp"
 #include "podrun/hosts/this_machine.hpp"
 #include "podrun/hosts/tpu_metadata.hpp"
@@ -85,7 +85,7 @@ std::string describe_search(const std::vector<Attempt>& tried) {
     texts.insert(texts.begin(),
                  fmt::format("looked in {}{}{}", first.result == kNotSet ? "$" : "", first.where, others));
   }
-  return fmt::format("{}", fmt::join(texts, "; "));
+  return join(texts, "; ");
 }
 
 [[noreturn]] void no_list(const HostQuery& query, const std::vector<Attempt>& tried) {

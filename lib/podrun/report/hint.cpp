@@ -47,8 +47,7 @@ std::optional<std::string> sudo_hint(const std::vector<run::HostOutcome>& outcom
   });
   if (!asks) return std::nullopt;
   return "podrun: --sudo gives no password: let sudo run without one there (NOPASSWD in sudoers), or log in "
-         "as "
-         "root";
+         "as root";
 }
 
 }  // namespace

@@ -2,11 +2,9 @@
 // The events of `--json` that are not lines of output.
 #include "podrun/report/json_events.hpp"
 
-#include <charconv>
-#include <cstdint>
-
 #include <nlohmann/json.hpp>
 
+#include "podrun/base/text.hpp"
 #include "podrun/remote/environment.hpp"
 #include "podrun/report/failure_words.hpp"
 
@@ -23,13 +21,6 @@ std::string to_line(const Json& event) { return event.dump(-1, ' ', true, Json::
 
 double to_seconds(std::chrono::milliseconds time) { return std::chrono::duration<double>(time).count(); }
 
-/// The digits are the host's, so they may be too many: 0.
-std::uint64_t to_number(const std::string& digits) {
-  std::uint64_t number = 0;
-  std::from_chars(digits.data(), digits.data() + digits.size(), number);
-  return number;
-}
-
 struct AddCommand {
   Json& event;
 
@@ -42,10 +33,10 @@ struct AddCommand {
 };
 
 void add_failure(Json& event, const link::Failure& failure) {
-  if (failure.stage != link::Stage::none) event["stage"] = report::identifier(failure.stage);
-  event["cause"] = report::identifier(failure.cause);
+  if (failure.stage != link::Stage::none) event["stage"] = identifier(failure.stage);
+  event["cause"] = identifier(failure.cause);
   if (!failure.jump_hosts.empty()) event["jump_host"] = failure.jump_hosts.back();
-  event["message"] = report::reason(failure);
+  event["message"] = reason(failure);
 }
 
 struct AddFacts {
@@ -92,7 +83,7 @@ std::string output_open_event(output::WallTime time, const hosts::Host& host, co
   event["host"] = host.name;
   event["processes"] = Json::array();
   for (const remote::Holder& holder : holders.named)
-    event["processes"].push_back({{"pid", to_number(holder.pid)}, {"name", holder.name}});
+    event["processes"].push_back({{"pid", to_number(holder.pid).value_or(0)}, {"name", holder.name}});
   if (holders.more > 0) event["more"] = holders.more;
   event["waits"] = waits;
   event["seconds"] = to_seconds(since_start);

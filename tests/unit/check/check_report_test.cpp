@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "podrun/base/text.hpp"
 #include "podrun/check/check_text.hpp"
 
 namespace podrun::check {
@@ -103,7 +104,7 @@ TEST_F(CheckReportTest, TellsOfAHostWithAnotherImageOnOneLine) {
 TEST_F(CheckReportTest, CountsTheGroupsThatAreTooMany) {
   set_up(64);
   for (std::size_t host = 0; host < 64; ++host) set_value(host, "kernel", std::to_string(host));
-  const std::string lines = fmt::format("{}", fmt::join(text(), "\n"));
+  const std::string lines = join(text(), "\n");
   EXPECT_THAT(lines, HasSubstr("[7] kernel 7"));
   EXPECT_THAT(lines, HasSubstr("and 56 more"));
   EXPECT_THAT(lines, Not(HasSubstr("[8] kernel 8")));

@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "podrun/base/text.hpp"
 #include "podrun/output/stream_sink.hpp"
 #include "podrun/run/fan_out.hpp"
 
@@ -190,7 +191,7 @@ TEST_F(FanOutEnd, SignalsWhatTheCommandLeft) {
   hosts_[0].rest_answers["end of input"] = {};
   begin();
   interrupt(SIGINT);  // instead of two seconds
-  const auto told_rest = [this] { return fmt::format("{}", fmt::join(hosts_[0].rest->told(), ", ")); };
+  const auto told_rest = [this] { return join(hosts_[0].rest->told(), ", "); };
   ASSERT_TRUE(hosts_[0].rest);
   EXPECT_EQ(told_rest(), "sig INT");
   interrupt(SIGINT);

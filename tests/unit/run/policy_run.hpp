@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "podrun/base/text.hpp"
 #include "podrun/report/failure_words.hpp"
 #include "podrun/report/summary.hpp"
 #include "podrun/run/run_policy.hpp"
@@ -50,7 +51,7 @@ class PolicyRun {
     std::vector<std::string> texts;
     for (const run::Action& action : policy_.on(event, now_))
       texts.push_back(std::visit(ActionText{}, action));
-    return fmt::format("{}", fmt::join(texts, ", "));
+    return join(texts, ", ");
   }
   std::string ready(std::size_t host) { return on(run::event::Ready{host}); }
   std::string not_ready(std::size_t host, const std::string& what = "connection refused") {
@@ -110,7 +111,7 @@ class PolicyRun {
   std::string outcomes() const {
     std::vector<std::string> texts;
     for (const run::HostOutcome& outcome : policy_.outcomes()) texts.push_back(report::describe(outcome));
-    return fmt::format("{}", fmt::join(texts, ", "));
+    return join(texts, ", ");
   }
   /// The outcomes once every host has one.
   std::string result() const { return policy_.finished() ? outcomes() : "not finished: " + outcomes(); }

@@ -5,11 +5,10 @@
 #include <set>
 #include <sstream>
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
 #include "podrun/base/error.hpp"
+#include "podrun/base/text.hpp"
 #include "podrun/local/login_environment.hpp"
 #include "podrun/local/shell_command.hpp"
 #include "podrun/ssh/config/algorithms.hpp"
@@ -25,7 +24,7 @@ namespace {
 const std::map<std::string, std::string> kEnvironment = {
     {"SSH_AUTH_SOCK", "/run/the agent"}, {"CORPUS_KEYS", "/keys of/corpus"}, {"CORPUS_EMPTY", ""}};
 
-std::string joined(const Texts& texts) { return fmt::format("{}", fmt::join(texts, " ")); }
+std::string joined(const Texts& texts) { return join(texts, " "); }
 
 /// The values of each keyword that `ssh -G` prints; none when it refuses.
 using Printed = std::map<std::string, Texts>;
