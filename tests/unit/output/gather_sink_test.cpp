@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include "support/pod.hpp"
 #include "support/temp_directory.hpp"
 #include "unit/output/pipe.hpp"
 
@@ -15,6 +16,7 @@ namespace podrun::output {
 namespace {
 
 using test::Pipe;
+using test::pod;
 using test::TempDirectory;
 
 constexpr StreamId kOut = StreamId::out;
@@ -25,15 +27,6 @@ struct Given {
   StreamId stream;
   std::string_view bytes;
 };
-
-std::vector<hosts::Host> pod(std::size_t count) {
-  std::vector<hosts::Host> hosts(count);
-  for (std::size_t label = 0; label < count; ++label) {
-    hosts[label].label = label;
-    hosts[label].name = "tpu-" + std::to_string(label);
-  }
-  return hosts;
-}
 
 struct Shown {
   std::string out;

@@ -6,6 +6,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "support/pod.hpp"
+
 namespace podrun::report {
 namespace {
 
@@ -16,17 +18,9 @@ using run::NotStarted;
 using run::Stopped;
 using run::TimedOut;
 using run::Unreachable;
+using test::pod;
 using testing::ElementsAre;
 using testing::IsEmpty;
-
-std::vector<hosts::Host> pod(std::size_t count) {
-  std::vector<hosts::Host> hosts(count);
-  for (std::size_t label = 0; label < count; ++label) {
-    hosts[label].label = label;
-    hosts[label].name = "tpu-" + std::to_string(label);
-  }
-  return hosts;
-}
 
 std::vector<std::string> summary(const std::vector<HostOutcome>& outcomes,
                                  std::optional<std::size_t> culprit = std::nullopt,
