@@ -29,7 +29,6 @@
 
 #include "commands/answers.hpp"
 #include "commands/conclusion.hpp"
-#include "commands/loss_notices.hpp"
 #include "commands/questions.hpp"
 #include "commands/run_connectors.hpp"
 #include "commands/run_signals.hpp"
@@ -89,9 +88,8 @@ class Attempt {
   Connectors connectors_;
   std::optional<output::Output> output_;  ///< until end(), which waits for its thread
   std::optional<run::Input> input_;
-  report::RunNotices notices_;
   run::FanOut fan_out_;
-  LossNotices losses_;
+  report::RunNotices notices_;
   StatusDisplay status_;
   asio::signal_set signals_;
 };
@@ -101,7 +99,6 @@ Attempt::Attempt(Run& run)
       connectors_(context_, run.options, run.plan, run.ssh, run.probe, run.descriptor_limit),
       output_(std::in_place, executor_, run.plan.run.hosts.size(), run.purpose->make_sinks(*run.terminal),
               run.terminal, [this](const output::WriteError& error) { cannot_write(error); }),
-      notices_(executor_, run.plan.run, *output_),
       fan_out_(run.plan.run, {.executor = executor_,
                               .connector_for = [this](const hosts::Host& host) -> link::Connector& {
                                 return connectors_.at(host);
@@ -110,7 +107,7 @@ Attempt::Attempt(Run& run)
                               .input = run.options.feed_input ? &start_reading() : nullptr,
                               .leave = [this] { leave(); },
                               .tell = [this](const run::Notice& notice) { tell(notice); }}),
-      losses_(executor_, fan_out_, *output_),
+      notices_(executor_, run.plan.run, fan_out_.policy(), *output_),
       status_(executor_, fan_out_, *output_, run.status_style),
       signals_(executor_) {
   run_.io_failed = false;
@@ -140,7 +137,6 @@ void Attempt::cannot_read(const std::string& name, std::error_code error) {
 void Attempt::tell(const run::Notice& notice) {
   notices_.tell(notice);
   run_.purpose->tell(*output_, fan_out_.policy(), notice);
-  if (const auto* ended = std::get_if<run::notice::HostEnded>(&notice)) losses_.host_ended(ended->host);
 }
 
 /// At once, whatever still goes on.

@@ -30,8 +30,11 @@ std::string describe_open(const run::notice::OutputOpen& open) {
 }  // namespace
 
 RunNotices::RunNotices(const asio::any_io_executor& executor, const run::RunPlan& plan,
-                       output::Output& output)
-    : plan_(plan), output_(output), lingering_(executor, output) {}
+                       const run::RunPolicy& policy, output::Output& output)
+    : plan_(plan),
+      output_(output),
+      lingering_(executor, output),
+      losses_(executor, plan.hosts, policy, output) {}
 
 void RunNotices::tell(const run::Notice& notice) {
   std::visit([this](const auto& what) { say(what); }, notice);
@@ -87,6 +90,7 @@ void RunNotices::say(const run::notice::Failed& failed) { trace(1, failed.host, 
 
 void RunNotices::say(const run::notice::HostEnded& ended) {
   lingering_.remove(plan_.hosts[ended.host].label);
+  losses_.host_ended(ended.host);
 }
 
 void RunNotices::say(const run::notice::Interrupted& interrupted) {

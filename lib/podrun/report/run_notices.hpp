@@ -5,15 +5,19 @@
 
 #include "podrun/output/output.hpp"
 #include "podrun/report/lingering_notices.hpp"
-#include "podrun/run/fan_out.hpp"
+#include "podrun/report/loss_notices.hpp"
 #include "podrun/run/notice.hpp"
+#include "podrun/run/run_plan.hpp"
+#include "podrun/run/run_policy.hpp"
 
 namespace podrun::report {
 
-/// Says what happens in a run, as far as its `-v` asks for it. Plan and output must outlive it.
+/// Reports what happens in a run: always what the user must know, with `-v` every step. The arguments must
+/// outlive it.
 class RunNotices {
  public:
-  RunNotices(const asio::any_io_executor& executor, const run::RunPlan& plan, output::Output& output);
+  RunNotices(const asio::any_io_executor& executor, const run::RunPlan& plan, const run::RunPolicy& policy,
+             output::Output& output);
 
   void tell(const run::Notice& notice);
 
@@ -36,6 +40,7 @@ class RunNotices {
   const run::RunPlan& plan_;
   output::Output& output_;
   LingeringNotices lingering_;
+  LossNotices losses_;
 };
 
 }  // namespace podrun::report

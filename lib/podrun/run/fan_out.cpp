@@ -22,7 +22,7 @@ constexpr std::chrono::milliseconds kSuspendDelay{50};
 
 }  // namespace
 
-FanOut::FanOut(RunPlan plan, World world)
+FanOut::FanOut(RunPlan plan, RunWorld world)
     : plan_(std::move(plan)),
       world_(std::move(world)),
       policy_(plan_.hosts.size(), plan_.limits, std::hash<std::string>()(plan_.run_id)),

@@ -21,9 +21,7 @@ namespace podrun::run {
 /// to the HostRun of each. All members are for the one main thread.
 class FanOut {
  public:
-  using World = RunWorld;
-
-  FanOut(RunPlan plan, World world);
+  FanOut(RunPlan plan, RunWorld world);
 
   /// Runs to the end: every host has an outcome and nothing of this run is pending.
   asio::awaitable<void> run();
@@ -56,7 +54,7 @@ class FanOut {
   void beat();
 
   RunPlan plan_;
-  World world_;
+  RunWorld world_;
   RunPolicy policy_;
   RunOfHosts run_of_hosts_;
   std::deque<HostRun> host_runs_;

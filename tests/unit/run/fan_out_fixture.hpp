@@ -16,6 +16,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "podrun/base/text.hpp"
 #include "podrun/report/run_notices.hpp"
 #include "podrun/report/summary.hpp"
 #include "podrun/run/fan_out.hpp"
@@ -68,14 +69,14 @@ class FanOutTest : public testing::Test {
   void launch() {
     output_.emplace(context_->get_executor(), hosts_.size(), std::vector{make_sink()}, terminal_,
                     [](const output::WriteError&) {});
-    run::FanOut::World world{context_->get_executor(),
-                             [this](const hosts::Host&) -> link::Connector& { return *connector_used_; },
-                             *output_,
-                             input_ ? &*input_ : nullptr,
-                             [this] { left_ = true; },
-                             [this](const run::Notice& notice) { hear(notice); }};
-    notices_.emplace(context_->get_executor(), plan_, *output_);
+    run::RunWorld world{context_->get_executor(),
+                        [this](const hosts::Host&) -> link::Connector& { return *connector_used_; },
+                        *output_,
+                        input_ ? &*input_ : nullptr,
+                        [this] { left_ = true; },
+                        [this](const run::Notice& notice) { hear(notice); }};
     fan_out_.emplace(plan_, world);
+    notices_.emplace(context_->get_executor(), plan_, fan_out_->policy(), *output_);
     asio::co_spawn(*context_, fan_out_->run(), [this](const std::exception_ptr& error) {
       if (error) std::rethrow_exception(error);
       done_ = true;
@@ -115,7 +116,7 @@ class FanOutTest : public testing::Test {
     std::vector<std::string> texts;
     for (const run::HostOutcome& outcome : fan_out_->policy().outcomes())
       texts.push_back(report::describe(outcome));
-    return fmt::format("{}", fmt::join(texts, ", "));
+    return join(texts, ", ");
   }
   int status() const {
     return run::exit_status(fan_out_->policy().outcomes(), fan_out_->policy().interrupted_by());
@@ -126,7 +127,7 @@ class FanOutTest : public testing::Test {
   }
 
   /// What it was told to do, joined by `, `.
-  std::string told(std::size_t host) const { return fmt::format("{}", fmt::join(hosts_[host].told(), ", ")); }
+  std::string told(std::size_t host) const { return join(hosts_[host].told(), ", "); }
 
   /// The lines of the hosts, after the end of the run.
   std::vector<std::string> lines() {
@@ -153,9 +154,9 @@ class FanOutTest : public testing::Test {
   std::shared_ptr<std::vector<std::string>> lines_ = std::make_shared<std::vector<std::string>>();
   run::RunPlan plan_;
   std::optional<output::Output> output_;
-  std::optional<report::RunNotices> notices_;
   std::optional<run::Input> input_;
   std::optional<run::FanOut> fan_out_;
+  std::optional<report::RunNotices> notices_;
   std::vector<std::string> open_outputs_;  ///< `0: pid 7 (cat), waits`
   bool done_ = false;
   bool left_ = false;

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "podrun/report/loss_notices.hpp"
+
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "support/pod.hpp"
+
+namespace podrun::report {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+class Losses : public testing::Test {
+ protected:
+  Losses() {
+    on(run::event::Begin{});
+    for (std::size_t host = 0; host < hosts_.size(); ++host) on(run::event::Ready{host});
+    // A host that is lost before it printed anything ends the others.
+    for (std::size_t host = 0; host < hosts_.size(); ++host) on(run::event::Spoke{host});
+  }
+  void on(const run::RunEvent& event) { policy_.on(event, now_); }
+  void lose(std::size_t host) {
+    on(run::event::LostHost{host, {link::Stage::running, link::Cause::other, "connection reset"}});
+  }
+  std::vector<std::string> said(const std::vector<std::size_t>& lost) const {
+    return describe_losses(hosts_, policy_, lost);
+  }
+
+  const std::vector<hosts::Host> hosts_ = test::pod(3);
+  const run::TimePoint now_{};
+  run::RunPolicy policy_{hosts_.size(), {}, 0};
+};
+
+TEST_F(Losses, AreSaidWhileAnotherHostRuns) {
+  lose(0);
+  EXPECT_THAT(said({0}), ElementsAre("podrun: lost: [0] tpu-0: running: connection reset"));
+  lose(1);
+  EXPECT_THAT(said({0, 1}), ElementsAre("podrun: lost: [0,1] running: connection reset"));
+}
+
+TEST_F(Losses, AreLeftToTheFinalReportWhenNoOtherHostRuns) {
+  for (const std::size_t host : {0U, 1U, 2U}) lose(host);
+  EXPECT_THAT(said({0, 1, 2}), IsEmpty());
+}
+
+TEST_F(Losses, DoNotRepeatEarlierOnes) {
+  lose(0);
+  lose(1);
+  EXPECT_THAT(said({1}), ElementsAre("podrun: lost: [1] tpu-1: running: connection reset"));
+}
+
+}  // namespace
+}  // namespace podrun::report
