@@ -27,8 +27,12 @@ bool write_whole(int descriptor, std::string_view text) {
 bool set_owner_and_mode(int descriptor, const std::string& target) {
   struct stat status {};
   if (::stat(target.c_str(), &status) != 0) return errno == ENOENT && ::fchmod(descriptor, 0644) == 0;
-  return ::fchown(descriptor, status.st_uid, status.st_gid) == 0 &&
-         ::fchmod(descriptor, status.st_mode & 07777) == 0;
+  mode_t kept = 07777;
+  if (::fchown(descriptor, status.st_uid, status.st_gid) != 0) {
+    if (errno != EPERM) return false;
+    kept = 01777;  // the new owner or group must not get set-id bits that were another's
+  }
+  return ::fchmod(descriptor, status.st_mode & kept) == 0;
 }
 
 }  // namespace

@@ -12,7 +12,8 @@ namespace podrun {
 std::optional<std::string> read_whole(int descriptor, std::size_t limit);
 
 /// Writes a temporary file in the same directory and renames it, so that readers see the old or the new
-/// content. Keeps owner and mode (a new file gets 0644), and follows a link. False with errno.
+/// content. Keeps the mode (a new file gets 0644) and, where permitted, the owner; follows a link. False with
+/// errno.
 bool replace_file(const std::string& path, std::string_view text);
 
 }  // namespace podrun

@@ -12,6 +12,8 @@
 
 #include <gtest/gtest.h>
 
+#include "podrun/base/text.hpp"
+
 #include "support/temp_directory.hpp"
 
 namespace podrun {
@@ -54,6 +56,27 @@ TEST_F(WholeFile, IsReplacedWithItsModeAndLeavesNothingBeside) {
   ASSERT_EQ(::stat(path("a").c_str(), &status), 0);
   EXPECT_EQ(status.st_mode & 07777, 0600U);
   EXPECT_EQ(files(), 1U);
+}
+
+TEST_F(WholeFile, IsReplacedThoughItBelongsToAnotherUser) {
+  constexpr uid_t kOther = 4711;
+  constexpr uid_t kSelf = 65534;
+  directory_.write("a", "old");
+  if (::geteuid() != 0 || ::chown(path("a").c_str(), kOther, kOther) != 0 ||
+      ::chown(directory_.path().c_str(), kSelf, 0) != 0) {
+    GTEST_SKIP() << "only root can give a file to another user";
+  }
+  ::chmod(path("a").c_str(), 06664);
+  ASSERT_EQ(::seteuid(kSelf), 0);
+  const bool replaced = replace_file(path("a"), "new");
+  const std::string error = errno_text();
+  ASSERT_EQ(::seteuid(0), 0);
+  ASSERT_TRUE(replaced) << error;
+  struct stat status {};
+  ASSERT_EQ(::stat(path("a").c_str(), &status), 0);
+  EXPECT_EQ(status.st_uid, kSelf);
+  EXPECT_EQ(status.st_mode & 07777, 0664U) << "no program runs as the new owner or group by accident";
+  EXPECT_EQ(read_file(path("a"), 10), "new");
 }
 
 TEST_F(WholeFile, IsReplacedWhereALinkLeads) {
