@@ -382,9 +382,9 @@ def test_a_colour_ends_with_its_line(on_screen):
 
 
 def test_no_escape_passes_every_byte_to_a_terminal(on_screen):
-    screen = on_screen("-H", "local", "--no-escape", "--color", "never", "--progress", "never", "--", "printf 'a\\033[Ab\\033[1mc\\n'")
+    screen = on_screen("-H", "local", "--no-escape", "--color", "never", "--progress", "never", "--", "printf 'a\\033[Ab\\r\\033[1mc\\n'")
     assert screen.wait() == 0
-    assert screen.bytes == b"0: a\x1b[Ab\x1b[1mc\r\n"
+    assert screen.bytes == b"0: a\x1b[Ab\r\x1b[1mc\r\n"
 
 
 def test_escape_shows_colours_too(on_screen, podrun):

@@ -24,7 +24,7 @@ output::View make_view(const cli::Options& options, const hosts::Probe& probe,
     view.controls[i] =
         options.controls.value_or(is_terminal ? output::Controls::only_colors : output::Controls::pass);
     view.bars[i] =
-        is_terminal && options.controls != output::Controls::escape ? output::Bars::fold : output::Bars::keep;
+        view.controls[i] == output::Controls::only_colors ? output::Bars::fold : output::Bars::keep;
     view.align = view.align || is_terminal;
   }
   return view;
