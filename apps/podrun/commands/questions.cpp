@@ -39,8 +39,10 @@ bool accept_host_keys(ssh::HostKeys& host_keys, const output::Asker& asker) {
   std::string text =
       fmt::format("{} not known yet:\n", questions.size() == 1 ? "This host is" : "These hosts are");
   for (const ssh::HostKeyQuestion& question : questions) {
-    text += fmt::format("  {} {} {}\n", output::escape_controls(question.name),
-                        output::escape_controls(question.key.type), ssh::fingerprint(question.key));
+    std::string_view type = question.key.type;
+    if (type.starts_with("ssh-")) type.remove_prefix(4);  // so that the line fits in 80 columns
+    text += fmt::format("  {} {} {}\n", output::escape_controls(question.name), output::escape_controls(type),
+                        ssh::fingerprint(question.key));
   }
   text += fmt::format("Trust {} (yes/no)? ", questions.size() == 1 ? "it" : "all of them");
   if (!ask_yes_or_no(text, asker)) return false;
