@@ -5,7 +5,6 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <spawn.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -28,6 +27,7 @@
 #include "podrun/base/adopt.hpp"
 #include "podrun/base/event.hpp"
 #include "podrun/base/exhaustion.hpp"
+#include "podrun/local/spawn.hpp"
 
 namespace podrun::local {
 namespace {
@@ -72,55 +72,6 @@ struct Pipe {
   Descriptor theirs;
 };
 
-/// The arguments of posix_spawn; frees them.
-class SpawnPlan {
- public:
-  SpawnPlan(const std::array<int, 3>& descriptors, const std::string& directory) {
-    ::posix_spawn_file_actions_init(&actions_);
-    ::posix_spawnattr_init(&attributes_);
-    for (int target = 0; target < 3; ++target) {
-      ::posix_spawn_file_actions_adddup2(&actions_, descriptors[static_cast<std::size_t>(target)], target);
-    }
-    ::posix_spawn_file_actions_addclosefrom_np(&actions_, 3);
-    if (!directory.empty()) ::posix_spawn_file_actions_addchdir_np(&actions_, directory.c_str());
-    sigset_t none;
-    sigset_t all;
-    ::sigemptyset(&none);
-    ::sigfillset(&all);
-    ::posix_spawnattr_setsigmask(&attributes_, &none);
-    ::posix_spawnattr_setsigdefault(&attributes_, &all);
-    ::posix_spawnattr_setflags(&attributes_,
-                               POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-  }
-  SpawnPlan(const SpawnPlan&) = delete;
-  SpawnPlan& operator=(const SpawnPlan&) = delete;
-  ~SpawnPlan() {
-    ::posix_spawnattr_destroy(&attributes_);
-    ::posix_spawn_file_actions_destroy(&actions_);
-  }
-
-  pid_t spawn(const ProcessOptions& options) const {
-    const std::vector<char*> arguments = pointers(options.arguments);
-    const std::vector<char*> environment = pointers(options.environment);
-    pid_t pid = 0;
-    const int error =
-        ::posix_spawnp(&pid, arguments[0], &actions_, &attributes_, arguments.data(), environment.data());
-    if (error != 0) fail(fmt::format("cannot run \"{}\"", options.arguments[0]), error);
-    return pid;
-  }
-
- private:
-  static std::vector<char*> pointers(const std::vector<std::string>& texts) {
-    std::vector<char*> result;
-    for (const std::string& text : texts) result.push_back(const_cast<char*>(text.c_str()));
-    result.push_back(nullptr);
-    return result;
-  }
-
-  posix_spawn_file_actions_t actions_{};
-  posix_spawnattr_t attributes_{};
-};
-
 /// The child's three pipes and its pidfd. The stream and each pending wait hold it, so the child is always
 /// reaped.
 class Process : public std::enable_shared_from_this<Process> {
@@ -136,9 +87,14 @@ class Process : public std::enable_shared_from_this<Process> {
     Pipe in(executor, Pipe::Ours::write);
     Pipe out(executor, Pipe::Ours::read);
     Pipe err(executor, Pipe::Ours::read);
-    const SpawnPlan plan({in.theirs.native_handle(), out.theirs.native_handle(), err.theirs.native_handle()},
-                         options.directory);
-    pid_ = plan.spawn(options);
+    const Spawned child = spawn(
+        {.arguments = options.arguments,
+         .environment = options.environment,
+         .directory = options.directory,
+         .descriptors = {in.theirs.native_handle(), out.theirs.native_handle(), err.theirs.native_handle()},
+         .new_session = true});
+    if (child.error != 0) fail(fmt::format("cannot run \"{}\"", options.arguments[0]), child.error);
+    pid_ = child.pid;
     const long pidfd = ::syscall(SYS_pidfd_open, pid_, 0);
     const int error = pidfd < 0 ? errno : adopt(pidfd_, static_cast<int>(pidfd)).value();
     if (error != 0) {
