@@ -33,10 +33,11 @@ local::ProcessOptions local_child(const hosts::Probe& probe, std::size_t descrip
 
 /// As ssh does it: by the user's shell, which it replaces.
 std::shared_ptr<link::Stream> run_proxy(const asio::any_io_executor& executor, const std::string& shell,
-                                        const std::string& command, std::size_t descriptor_limit) {
+                                        const std::string& command, std::size_t descriptor_limit,
+                                        local::TransportCommands& transports) {
   return local::spawn_process(executor, {.arguments = {shell, "-c", "exec " + command},
                                          .environment = own_environment(),
-                                         .role = local::ProcessRole::way_in,
+                                         .transports = &transports,
                                          .descriptor_limit = descriptor_limit});
 }
 
@@ -86,7 +87,7 @@ local::HostCount count_ways(const cli::Options& options, const Plan& plan) {
 
 Connectors::Connectors(const std::shared_ptr<asio::io_context>& context, const cli::Options& options,
                        const Plan& plan, SshState& ssh, const hosts::Probe& probe,
-                       std::size_t descriptor_limit)
+                       std::size_t descriptor_limit, local::TransportCommands& transports)
     : name_pool_(context, kBlockingThreads),
       resolver_(context->get_executor(), name_pool_),
       agents_(context->get_executor()),
@@ -99,7 +100,7 @@ Connectors::Connectors(const std::shared_ptr<asio::io_context>& context, const c
     remote_ =
         local::make_via_connector(executor, local::ViaTemplate(options.via),
                                   {.environment = own_environment(), .descriptor_limit = descriptor_limit},
-                                  questions_of(plan.ssh.config->settings_of_options()));
+                                  transports, questions_of(plan.ssh.config->settings_of_options()));
     return;
   }
   remote_ = ssh::make_ssh_connector(
@@ -114,8 +115,8 @@ Connectors::Connectors(const std::shared_ptr<asio::io_context>& context, const c
              return or_host_error([&] { return config->settings_for_jump_host(host); });
            },
        .run_proxy_command =
-           [executor, shell = user_shell(probe), descriptor_limit](const std::string& command) {
-             return run_proxy(executor, shell, command, descriptor_limit);
+           [executor, shell = user_shell(probe), descriptor_limit, &transports](const std::string& command) {
+             return run_proxy(executor, shell, command, descriptor_limit, transports);
            }},
       [config = plan.ssh.config](const hosts::Host& host) {
         return or_host_error([&] { return config->settings_for(host); });

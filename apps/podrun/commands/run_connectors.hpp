@@ -10,6 +10,7 @@
 #include "podrun/hosts/probe.hpp"
 #include "podrun/link/link.hpp"
 #include "podrun/local/descriptors.hpp"
+#include "podrun/local/transport_commands.hpp"
 #include "podrun/ssh/auth/agent.hpp"
 #include "podrun/ssh/connector.hpp"
 #include "podrun/ssh/transport/resolver.hpp"
@@ -29,9 +30,10 @@ local::HostCount count_ways(const cli::Options& options, const Plan& plan);
 /// The way to each host: none for this machine, else `--via`, else SSH.
 class Connectors {
  public:
-  /// `descriptor_limit`: see ProcessOptions.
+  /// `descriptor_limit`: see ProcessOptions. The transport commands must outlive the context.
   Connectors(const std::shared_ptr<asio::io_context>& context, const cli::Options& options, const Plan& plan,
-             SshState& ssh, const hosts::Probe& probe, std::size_t descriptor_limit);
+             SshState& ssh, const hosts::Probe& probe, std::size_t descriptor_limit,
+             local::TransportCommands& transports);
   Connectors(const Connectors&) = delete;
   Connectors& operator=(const Connectors&) = delete;
 

@@ -19,7 +19,7 @@
 #include <fmt/format.h>
 
 #include "podrun/local/descriptors.hpp"
-#include "podrun/local/process.hpp"
+#include "podrun/local/transport_commands.hpp"
 #include "podrun/output/output.hpp"
 #include "podrun/output/question.hpp"
 #include "podrun/output/terminal.hpp"
@@ -41,8 +41,8 @@ constexpr int kIoStatus = 1;  // standard input or output failed
 constexpr int kBrokenPipeStatus = 128 + SIGPIPE;
 constexpr int kHangUpStatus = 128 + SIGHUP;  // the terminal has gone
 
-/// How long podrun waits at its end for a way in that has its TERM. Most end at once.
-constexpr std::chrono::milliseconds kEndOfWaysIn{2'000};
+/// How long podrun waits at its end for a transport command after TERM. Most end at once.
+constexpr std::chrono::milliseconds kEndOfTransports{2'000};
 
 /// What all attempts of a run share.
 struct Run {
@@ -51,8 +51,9 @@ struct Run {
   const hosts::Probe& probe;
   std::shared_ptr<output::Terminal> terminal;
   SshState ssh;
-  std::size_t descriptor_limit;  ///< before it was raised
-  bool io_failed = false;        ///< of this attempt
+  local::TransportCommands transports = {};  ///< outlives the io_context of each attempt
+  std::size_t descriptor_limit;              ///< before it was raised
+  bool io_failed = false;                    ///< of this attempt
   StatusStyle status_style;
   std::unique_ptr<Purpose> purpose = nullptr;
 };
@@ -96,7 +97,7 @@ class Attempt {
 
 Attempt::Attempt(Run& run)
     : run_(run),
-      connectors_(context_, run.options, run.plan, run.ssh, run.probe, run.descriptor_limit),
+      connectors_(context_, run.options, run.plan, run.ssh, run.probe, run.descriptor_limit, run.transports),
       output_(std::in_place, executor_, run.plan.run.hosts.size(), run.purpose->make_sinks(*run.terminal),
               run.terminal, [this](const output::WriteError& error) { cannot_write(error); }),
       fan_out_(run.plan.run, {.executor = executor_,
@@ -143,7 +144,7 @@ void Attempt::tell(const run::Notice& notice) {
 void Attempt::leave() {
   output_->abandon();
   run_.terminal->say_at_once(report::leave_line(fan_out_.status(), std::chrono::steady_clock::now()));
-  local::kill_ways_in(std::chrono::milliseconds(0));
+  run_.transports.kill(std::chrono::milliseconds(0));
   std::_Exit(128 + fan_out_.policy().interrupted_by().value_or(SIGINT));
 }
 
@@ -256,7 +257,7 @@ int run_plan(Plan plan, const cli::Context& context, const MakePurpose& make_pur
   run.purpose = make_purpose(run.plan, run.status_style.charset);
   for (;;) {
     const auto status = Attempt(run).play();
-    local::kill_ways_in(kEndOfWaysIn);
+    run.transports.kill(kEndOfTransports);
     if (status) return *status;
   }
 }

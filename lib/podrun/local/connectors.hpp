@@ -32,8 +32,10 @@ class ViaTemplate {
 };
 
 /// Reaches hosts through any command that runs a shell there when `/bin/sh` is its last word. The program is
-/// sent to that shell's standard input. The command is a child started with the options in `child`.
+/// sent to that shell's standard input. The command is a child started with the options in `child`, and noted
+/// in `transports`.
 std::unique_ptr<link::Connector> make_via_connector(const asio::any_io_executor& executor, ViaTemplate via,
-                                                    ProcessOptions child, AliveQuestions questions);
+                                                    ProcessOptions child, TransportCommands& transports,
+                                                    AliveQuestions questions);
 
 }  // namespace podrun::local

@@ -4,18 +4,15 @@
 #include "podrun/local/process.hpp"
 
 #include <fcntl.h>
-#include <poll.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
 #include <optional>
-#include <set>
 #include <system_error>
 
 #include <asio/posix/stream_descriptor.hpp>
@@ -32,17 +29,10 @@
 namespace podrun::local {
 namespace {
 
-using Clock = std::chrono::steady_clock;
 using Descriptor = asio::posix::stream_descriptor;
 
 /// Time from TERM to KILL for an abandoned transport command.
 constexpr std::chrono::seconds kGrace{2};
-
-/// Transport commands that have not been reaped yet, so their pids cannot belong to other processes.
-std::set<pid_t>& living_ways_in() {
-  static std::set<pid_t> pids;
-  return pids;
-}
 
 [[noreturn]] void fail(const std::string& doing, int error) {
   throw link::HostError({link::Stage::starting_program,
@@ -80,7 +70,7 @@ class Process : public std::enable_shared_from_this<Process> {
       : input_(executor),
         outputs_{Source(executor), Source(executor)},
         pidfd_(executor),
-        role_(options.role),
+        transports_(options.transports),
         kill_timer_(executor),
         readable_(executor),
         writable_(executor) {
@@ -108,7 +98,7 @@ class Process : public std::enable_shared_from_this<Process> {
   }
 
   void watch() {
-    if (role_ == ProcessRole::way_in) living_ways_in().insert(pid_);
+    if (transports_) transports_->add(pid_);
     pidfd_.async_wait(Descriptor::wait_read,
                       [self = shared_from_this()](const std::error_code&) { self->reap(); });
   }
@@ -154,7 +144,7 @@ class Process : public std::enable_shared_from_this<Process> {
 
   void stop(link::Failure failure) {
     if (!failure_) failure_ = std::move(failure);
-    if (role_ == ProcessRole::way_in && !end_) terminate();
+    if (transports_ && !end_) terminate();
     close_write();
     for (Source& source : outputs_) close(source.descriptor);
     readable_.notify();
@@ -186,12 +176,11 @@ class Process : public std::enable_shared_from_this<Process> {
 
   void reap() {
     has_exited_ = true;
-    if (is_told_to_end_)
-      return;  // not yet: its children may ignore TERM, and an unreaped zombie keeps the group's number in
-               // use
+    // Its children may ignore TERM. Until KILL is sent, the unreaped zombie keeps the group's number in use.
+    if (is_told_to_end_) return;
     int status = 0;
     if (::waitpid(pid_, &status, 0) == pid_) {
-      if (WIFSIGNALED(status) && role_ == ProcessRole::way_in) {
+      if (WIFSIGNALED(status) && transports_) {
         end_ = link::Failure{link::Stage::connection, link::Cause::transport_ended,
                              fmt::format("its command was killed by signal {}", WTERMSIG(status))};
       } else if (WIFSIGNALED(status)) {
@@ -200,7 +189,7 @@ class Process : public std::enable_shared_from_this<Process> {
         end_ = link::Exited{WEXITSTATUS(status)};
       }
     }
-    living_ways_in().erase(pid_);
+    if (transports_) transports_->remove(pid_);
     kill_timer_.cancel();
     close(pidfd_);
     readable_.notify();
@@ -215,8 +204,7 @@ class Process : public std::enable_shared_from_this<Process> {
     return std::nullopt;
   }
   std::optional<link::Received> read_from(std::size_t index) {
-    static std::array<char, Chunk::kMaxSize>
-        buffer;  // shared: only one thread reads, and the bytes read are copied
+    std::array<char, Chunk::kMaxSize> buffer;  // on the stack, so that no child keeps one while it waits
     Source& source = outputs_[index];
     while (source.ready && source.descriptor.is_open()) {
       const ssize_t count = ::read(source.descriptor.native_handle(), buffer.data(), buffer.size());
@@ -245,7 +233,7 @@ class Process : public std::enable_shared_from_this<Process> {
   Descriptor input_;
   std::array<Source, kStreams> outputs_;
   Descriptor pidfd_;
-  ProcessRole role_;
+  TransportCommands* transports_;  ///< null: it is no transport command
   asio::steady_timer kill_timer_;
   Event readable_;
   Event writable_;
@@ -274,28 +262,7 @@ class ProcessStream : public link::Stream {
   std::shared_ptr<Process> process_;
 };
 
-/// Waits until `due` for the end of a child, without reaping it; returns at once without pidfd_open(2).
-void wait_for_end(Clock::time_point due, pid_t pid) {
-  const int pidfd = static_cast<int>(::syscall(SYS_pidfd_open, pid, 0));
-  pollfd end{.fd = pidfd, .events = POLLIN, .revents = 0};
-  int ended = 0;
-  do {
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(due - Clock::now());
-    ended = ::poll(&end, 1, pidfd < 0 ? 0 : static_cast<int>(std::max(left, left.zero()).count()));
-  } while (ended < 0 && errno == EINTR);
-  if (pidfd >= 0) ::close(pidfd);
-}
-
 }  // namespace
-
-void kill_ways_in(std::chrono::milliseconds patience) {
-  const Clock::time_point due = Clock::now() + patience;
-  for (const pid_t pid : living_ways_in()) {
-    wait_for_end(due, pid);
-    ::kill(-pid, SIGKILL);  // also if it has ended: its children may still run
-  }
-  living_ways_in().clear();
-}
 
 std::shared_ptr<link::Stream> spawn_process(const asio::any_io_executor& executor, ProcessOptions options) {
   if (options.descriptor_limit != 0) {  // posix_spawn cannot set a limit

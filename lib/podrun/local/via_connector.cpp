@@ -22,7 +22,6 @@ asio::awaitable<std::shared_ptr<link::Stream>> start(std::shared_ptr<const WayIn
                                                      ViaWatch::OnStart on_start) {
   ProcessOptions options = way->child;
   options.arguments = way->words;
-  options.role = ProcessRole::way_in;
   if (program.privilege == link::Privilege::root) {
     for (const char* word : {"sudo", "-n"}) options.arguments.emplace_back(word);
   }
@@ -159,7 +158,9 @@ std::vector<std::string> ViaTemplate::words_for(const hosts::Host& host) const {
 }
 
 std::unique_ptr<link::Connector> make_via_connector(const asio::any_io_executor& executor, ViaTemplate via,
-                                                    ProcessOptions child, AliveQuestions questions) {
+                                                    ProcessOptions child, TransportCommands& transports,
+                                                    AliveQuestions questions) {
+  child.transports = &transports;
   return std::make_unique<ViaConnector>(executor, std::move(via), std::move(child), questions);
 }
 

@@ -10,6 +10,7 @@
 #include <csignal>
 #include <filesystem>
 #include <random>
+#include <thread>
 
 #include <asio/co_spawn.hpp>
 #include <asio/detached.hpp>
@@ -101,9 +102,10 @@ TEST(Process, TellsOutputsAndExitThenCloses) {
 
 TEST(Process, TellsTheSignal) { EXPECT_EQ(run(shell("kill -9 $$")).end, "signal 9, closed"); }
 
-TEST(Process, TellsTheSignalOfAWayInAsAFailure) {
+TEST(Process, TellsTheSignalOfATransportCommandAsAFailure) {
+  TransportCommands transports;
   ProcessOptions options = shell("kill -15 $$");
-  options.role = ProcessRole::way_in;
+  options.transports = &transports;
   EXPECT_EQ(run(options).end, "connection: its command was killed by signal 15");
 }
 
@@ -253,9 +255,10 @@ TEST(Process, EndsAPendingNextWhenStopped) {
 }
 
 TEST(Process, EndsAPendingWriteWhenStopped) {
+  TransportCommands transports;
   run_coroutine([&](asio::any_io_executor executor) -> asio::awaitable<void> {
     ProcessOptions options = program({"sleep", "1000"});
-    options.role = ProcessRole::way_in;
+    options.transports = &transports;
     const auto stream = spawn_process(executor, options);
     asio::co_spawn(executor, stop_soon(stream), asio::detached);
     std::size_t written = 0;
@@ -267,10 +270,11 @@ TEST(Process, EndsAPendingWriteWhenStopped) {
 }
 
 TEST(Process, RefusesAWriteThatNobodyReads) {
+  TransportCommands transports;
   run_coroutine([&](asio::any_io_executor executor) -> asio::awaitable<void> {
     const auto pipe_before = std::signal(SIGPIPE, SIG_IGN);  // as main does
     ProcessOptions options = shell("exec <&-; echo closed; sleep 1000");
-    options.role = ProcessRole::way_in;
+    options.transports = &transports;
     const auto stream = spawn_process(executor, options);
     Reader reader(*stream);
     co_await reader.until("closed\n");
@@ -292,12 +296,12 @@ TEST(Process, EndsAWriteWhenItsStandardInputIsClosed) {
 }
 
 TEST(Process, IsReapedWhenAbandoned) {
-  for (const auto role : {ProcessRole::program, ProcessRole::way_in}) {
+  TransportCommands transports;
+  for (TransportCommands* const noted_in : {static_cast<TransportCommands*>(nullptr), &transports}) {
     run_coroutine([&](asio::any_io_executor executor) -> asio::awaitable<void> {
-      // A program ends when its input does; a way in is sent TERM and may not even read.
-      ProcessOptions options =
-          shell(role == ProcessRole::program ? "echo $$; exec cat" : "echo $$; exec sleep 1000");
-      options.role = role;
+      // A program ends when its input does; a transport command is sent TERM and may not even read.
+      ProcessOptions options = shell(noted_in ? "echo $$; exec sleep 1000" : "echo $$; exec cat");
+      options.transports = noted_in;
       auto stream = spawn_process(executor, options);
       Reader reader(*stream);
       co_await reader.until("\n");
@@ -311,9 +315,10 @@ TEST(Process, IsReapedWhenAbandoned) {
 
 /// The text prints the pid of a process that ignores TERM.
 void expect_killed_when_abandoned(const std::string& text) {
+  TransportCommands transports;
   run_coroutine([&](asio::any_io_executor executor) -> asio::awaitable<void> {
     ProcessOptions options = shell(text);
-    options.role = ProcessRole::way_in;
+    options.transports = &transports;
     auto stream = spawn_process(executor, options);
     Reader reader(*stream);
     co_await reader.until("\n");
@@ -323,32 +328,33 @@ void expect_killed_when_abandoned(const std::string& text) {
   });
 }
 
-TEST(Process, KillsAWayInThatIgnoresTermWhenAbandoned) {
+TEST(Process, KillsATransportCommandThatIgnoresTermWhenAbandoned) {
   expect_killed_when_abandoned("trap '' TERM; echo $$; sleep 1000");
 }
 
-TEST(Process, KillsWhatAWayInHasStartedThatIgnoresTerm) {
+TEST(Process, KillsChildrenOfATransportCommandThatIgnoreTerm) {
   expect_killed_when_abandoned(
       "trap 'exit 143' TERM; sh -c 'trap \"\" TERM; echo $$; sleep 1000' & while :; do wait; done");
 }
 
-/// `patience` for two ways in that were abandoned: one ends by TERM after a moment, one does not. Whether the
-/// first one could say its said.
+/// `patience` for two transport commands that were abandoned: one ends by TERM after a moment, one does not.
+/// Whether the first one could write its file.
 bool first_can_finish(std::chrono::milliseconds patience) {
   const test::TempDirectory directory;
+  TransportCommands transports;
   asio::io_context context;  // does not run any more when podrun leaves
   std::vector<pid_t> pids;
   const Texts at_term = {"sleep 0.1; touch " + directory.path("said") + "; exit", ""};
   for (const std::string& text : at_term) {
     ProcessOptions options = shell("trap '" + text + "' TERM; sleep 1000 & echo $$; wait");
-    options.role = ProcessRole::way_in;
+    options.transports = &transports;
     const auto stream = spawn_process(context.get_executor(), options);
     Reader reader(*stream);
     asio::co_spawn(context, reader.until("\n"), asio::detached);
     while (reader.out().empty()) context.run_one();
     pids.push_back(pid_in(reader.out()));
   }
-  kill_ways_in(patience);
+  transports.kill(patience);
   for (const pid_t pid : pids) {
     ::waitpid(pid, nullptr, 0);
     EXPECT_FALSE(exists(pid));
@@ -356,9 +362,37 @@ bool first_can_finish(std::chrono::milliseconds patience) {
   return directory.has("said");
 }
 
-TEST(Process, KillsTheWaysInThatAreLeftAtTheEnd) {
+TEST(Process, KillsTheTransportCommandsThatAreLeftAtTheEnd) {
   EXPECT_TRUE(first_can_finish(std::chrono::milliseconds(1000)));
   EXPECT_FALSE(first_can_finish(std::chrono::milliseconds(0)));
+}
+
+TEST(Process, KillsOnlyTheTransportCommandsOfOneRun) {
+  TransportCommands ours;
+  TransportCommands others;
+  run_coroutine([&](asio::any_io_executor executor) -> asio::awaitable<void> {
+    ProcessOptions options = shell("echo $$; exec sleep 1000");
+    options.transports = &ours;
+    const auto stream = spawn_process(executor, options);
+    Reader reader(*stream);
+    co_await reader.until("\n");
+    others.kill(std::chrono::milliseconds(0));
+    EXPECT_TRUE(exists(pid_in(reader.out())));
+    ours.kill(std::chrono::milliseconds(0));
+    co_await reader.to_end();
+    EXPECT_EQ(reader.end(), "connection: its command was killed by signal 9");
+  });
+}
+
+TEST(Process, ReadsOnSeveralThreadsAtOnce) {
+  const auto expect_own_bytes = [](char byte) {
+    const Outcome outcome = run(shell("head -c 20000000 /dev/zero | tr '\\0' " + std::string(1, byte)));
+    EXPECT_EQ(outcome.out.size(), 20'000'000U);
+    EXPECT_EQ(outcome.out.find_first_not_of(byte), std::string::npos);
+  };
+  std::thread other([&] { expect_own_bytes('a'); });
+  expect_own_bytes('b');
+  other.join();
 }
 
 TEST(Process, LetsManyRunAtOnce) {

@@ -68,7 +68,7 @@ class Via : public testing::Test {
                                 second +
                                 "\nwhile [ -e paused ]; do sleep 0.01; done; fi\n>started\nexec \"$@\"\n");
     connector_ = make_via_connector(executor, ViaTemplate("sh " + directory_.path("way") + " {host}"),
-                                    {.environment = {"PATH=/usr/bin:/bin"}},
+                                    {.environment = {"PATH=/usr/bin:/bin"}}, transports_,
                                     {.interval = milliseconds(interval), .count_max = 4});
     link_ = connector_->link({.name = "env"});
     link::Program program{.script = Chunk(text), .arguments = {}};
@@ -84,6 +84,7 @@ class Via : public testing::Test {
 
   void (*pipe_before_)(int) = SIG_DFL;
   test::TempDirectory directory_;
+  TransportCommands transports_;
   std::unique_ptr<link::Connector> connector_;
   std::unique_ptr<link::Link> link_;
 };

@@ -101,7 +101,7 @@ class SshLinkTest : public testing::Test {
     std::shared_ptr<link::Stream> way =
         local::spawn_process(executor(), {.arguments = {"bash", "-c", text},
                                           .environment = {"PATH=/usr/bin:/bin"},
-                                          .role = local::ProcessRole::way_in});
+                                          .transports = &transports_});
     ways_.push_back(way);
     return way;
   }
@@ -109,6 +109,7 @@ class SshLinkTest : public testing::Test {
   void (*pipe_before_)(int) = std::signal(SIGPIPE, SIG_IGN);  // as main does
   test::SshServer server_;
   SshSettings settings_;
+  local::TransportCommands transports_;
   std::shared_ptr<asio::io_context> context_ = std::make_shared<asio::io_context>(1);
   BlockingPool pool_{context_, 1};
   Resolver resolver_{context_->get_executor(), pool_};

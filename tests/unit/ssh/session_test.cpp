@@ -10,6 +10,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <thread>
 #include <utility>
 
 #include <asio/co_spawn.hpp>
@@ -128,6 +129,24 @@ TEST_F(SessionWithSshd, HoldsAHostBackAndLosesNothing) {
     EXPECT_EQ(reader.out().size(), kMuch);
     EXPECT_EQ(reader.end(), "exit 0, closed");
   });
+}
+
+TEST_F(SessionWithSshd, ReadsOnSeveralThreadsAtOnce) {
+  const auto expect_own_bytes = [](char byte) {
+    run([byte](asio::any_io_executor executor) -> asio::awaitable<void> {
+      const Opened opened = co_await log_in(executor, kPatient);
+      const std::string command = print(kMuch) + " | tr '\\0' " + byte;
+      const std::shared_ptr<link::Stream> stream = co_await opened.session->exec(command);
+      EXPECT_TRUE(co_await held_back(executor, opened.transport));
+      StreamReader reader(*stream);
+      co_await reader.to_end();
+      EXPECT_EQ(reader.out().size(), kMuch);
+      EXPECT_EQ(reader.out().find_first_not_of(byte), std::string::npos);
+    });
+  };
+  std::thread other([&] { expect_own_bytes('a'); });
+  expect_own_bytes('b');
+  other.join();
 }
 
 TEST_F(SessionWithSshd, ReadsOnWhereAnotherCommandWaits) {

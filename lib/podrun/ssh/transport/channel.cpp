@@ -203,7 +203,7 @@ void Channel::keep(StreamId stream, std::string_view rest) {
 
 /// Reads the output that on_data() left with libssh, because libssh does not offer it again.
 void Channel::take_refused() {
-  static std::array<char, Chunk::kMaxSize> buffer;  // shared: only one thread reads
+  std::array<char, Chunk::kMaxSize> buffer;  // on the stack, so that no host keeps one while it waits
   for (const StreamId stream : {StreamId::out, StreamId::err}) {
     const int is_stderr = stream == StreamId::err ? 1 : 0;
     while (channel_ && refused_[index_of(stream)] && kept_ + buffer.size() <= kMaxKept) {

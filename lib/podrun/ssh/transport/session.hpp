@@ -47,7 +47,7 @@ class ChannelRefused : public link::HostError {
 
 /// A logged-in connection and its channels. One coroutine, the pump, handles all arrivals; other code only
 /// calls libssh and waits for the pump. While a channel is full and none waits for anything, the pump does
-/// not read, so that TCP stops the host.
+/// not read, so that TCP stops the host. Sessions of different io_contexts may be on different threads.
 class Session : public std::enable_shared_from_this<Session> {
  public:
   Session(const asio::any_io_executor& executor, std::unique_ptr<Transport> transport, KeepAlive keep_alive,
