@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Random hosts that say much the same at a speed of their own, a clock, and a reader that keeps the books.
 #include <algorithm>
-#include <array>
 #include <deque>
 #include <random>
 #include <set>
 #include <string>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -20,7 +18,7 @@ namespace {
 using namespace std::chrono_literals;
 
 /// What has to be the same in lines that are shown once.
-using Kind = std::tuple<StreamId, LineEnd, std::string>;
+using Kind = std::pair<LineEnd, std::string>;
 
 class Random {
  public:
@@ -48,13 +46,14 @@ class Reader {
         answered_(hosts) {}
 
   void say(std::size_t host, const Kind& kind) {
-    const auto& [stream, end, key] = kind;
+    const auto& [end, key] = kind;
     const std::string text = key + "@" + std::to_string(host);
     const LateLines before = dedup_.late()[host];
     const bool is_piece = end == LineEnd::piece;
-    const bool is_rest = std::exchange(in_pieces_[host][index_of(stream)], is_piece);
+    const bool is_rest = in_pieces_[host];
+    in_pieces_[host] = is_piece;
     waiting_[host].push_back({kind, now_, is_piece || is_rest});
-    dedup_.line(now_, {host, stream, text, end}, key);
+    dedup_.line(now_, host, {text, end}, key);
     ++said_;
     if (dedup_.late()[host].lines != before.lines) was_late(host, kind);
     check();
@@ -99,7 +98,7 @@ class Reader {
   };
 
   void show(const DedupedLine& line) {
-    Shown shown{{line.stream, line.end, key_of(line.text)}, now_, {line.hosts.begin(), line.hosts.end()}};
+    Shown shown{{line.end, key_of(line.text)}, now_, {line.hosts.begin(), line.hosts.end()}};
     ASSERT_TRUE(std::is_sorted(line.hosts.begin(), line.hosts.end()));
     ASSERT_EQ(shown.hosts.size(), line.hosts.size()) << "a host twice";
     ASSERT_FALSE(shown.hosts.empty());
@@ -139,22 +138,22 @@ class Reader {
   const DedupLimits limits_;
   Dedup dedup_;
   Dedup::TimePoint now_{1h};
-  std::vector<std::array<bool, kStreams>> in_pieces_;
+  std::vector<bool> in_pieces_;
   std::vector<std::deque<Said>> waiting_;        ///< of each host: said, neither shown nor late
   std::vector<std::set<std::size_t>> answered_;  ///< of each host: shown_ that it was late for
   std::vector<Shown> shown_;
   std::size_t said_ = 0;
 };
 
-Kind plain(std::size_t number) { return {StreamId::out, LineEnd::newline, std::to_string(number)}; }
+Kind plain(std::size_t number) { return {LineEnd::newline, std::to_string(number)}; }
 
 std::vector<Kind> random_script(Random& random, std::size_t lines, std::size_t different) {
   std::vector<Kind> script;
   for (std::size_t i = 0; i < lines; ++i) {
-    const StreamId stream = random.chance(20) ? StreamId::err : StreamId::out;
-    const LineEnd end = random.chance(3) ? LineEnd::piece : LineEnd::newline;
+    const LineEnd whole = random.chance(20) ? LineEnd::end_of_stream : LineEnd::newline;
+    const LineEnd end = random.chance(3) ? LineEnd::piece : whole;
     script.push_back(
-        {stream, end, std::string(1 + random.pick(2) * 30, 'x') + std::to_string(random.pick(different))});
+        {end, std::string(1 + random.pick(2) * 30, 'x') + std::to_string(random.pick(different))});
   }
   return script;
 }
@@ -211,7 +210,7 @@ std::pair<std::size_t, std::size_t> harmony(unsigned seed, std::size_t own) {
   const std::size_t different = 1 + random.pick(20);
   for (std::size_t lines = random.pick(40); lines > 0; --lines)
     script.push_back(plain(random.pick(different)));
-  script.push_back({StreamId::out, LineEnd::newline, "end"});
+  script.push_back({LineEnd::newline, "end"});
   Reader reader(hosts, {});
   std::vector<std::size_t> at(hosts);
   std::size_t to_show = script.size();

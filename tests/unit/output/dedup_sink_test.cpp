@@ -60,6 +60,15 @@ TEST_F(DedupSinkTest, ShowsWhoSaidWhat) {
   EXPECT_EQ(finish(), "[0-2,7]: loss 2.31\n[4-6]: loss 2.32\nall: step 101\n|[3]: loss nan\n");
 }
 
+TEST_F(DedupSinkTest, ComparesTheTwoStreamsSeparately) {
+  start(2);
+  say(0, 0, "x");
+  say(1, 1, "x", StreamId::err);
+  say(0, 0, "y", StreamId::err);
+  say(1, 1, "y");
+  EXPECT_EQ(finish(), "[0]: x\n[1]: y\n|[1]: x\n[0]: y\n");
+}
+
 TEST_F(DedupSinkTest, NamesASingleHostWhereNamesAreWanted) {
   start(3, {.label = Label::both});
   say(1, 1, "mine");

@@ -32,15 +32,14 @@ class Talk {
   explicit Talk(std::size_t hosts, const DedupLimits& limits = {})
       : dedup_(hosts, limits, [this](const DedupedLine& line) { show(line); }) {}
 
-  void say(std::size_t host, const std::string& text, StreamId stream = StreamId::out,
-           LineEnd end = LineEnd::newline) {
-    dedup_.line(now_, {host, stream, text, end}, text);
+  void say(std::size_t host, const std::string& text, LineEnd end = LineEnd::newline) {
+    dedup_.line(now_, host, {text, end}, text);
   }
   void say(const Hosts& hosts, const std::string& text) {
     for (const std::size_t host : hosts) say(host, text);
   }
   void say_keyed(std::size_t host, const std::string& text, const std::string& key) {
-    dedup_.line(now_, {host, StreamId::out, text}, key);
+    dedup_.line(now_, host, {text}, key);
   }
   /// All that a host has to say at once, as a chunk of its output brings it.
   void say_all(std::size_t host, const Texts& texts) {
@@ -58,9 +57,8 @@ class Talk {
 
  private:
   void show(const DedupedLine& line) {
-    const char* const stream = line.stream == StreamId::err ? " stderr" : "";
     const std::string label = "[" + fold_ranks({line.hosts.begin(), line.hosts.end()}) + "]";
-    shown_.push_back(label + stream + ": " + std::string(line.text));
+    shown_.push_back(label + ": " + std::string(line.text));
   }
 
   Dedup dedup_;
@@ -174,19 +172,10 @@ TEST(Dedup, NeverReordersTheLinesOfAHost) {
   EXPECT_THAT(talk.shown(), ElementsAre("[0]: a", "[0,1]: b", "[1]: a"));
 }
 
-TEST(Dedup, LinesOfTwoStreamsAreNotTheSameAndKeepTheirOrder) {
-  Talk talk(2);
-  for (const std::size_t host : {0U, 1U}) {
-    talk.say(host, "x", StreamId::err);
-    talk.say(host, "x", StreamId::out);
-  }
-  EXPECT_THAT(talk.shown(), ElementsAre("[0,1] stderr: x", "[0,1]: x"));
-}
-
 TEST(Dedup, ALineWithoutNewlineIsAnotherLine) {
   Talk talk(2);
   talk.say(0, "x");
-  talk.say(1, "x", StreamId::out, LineEnd::end_of_stream);
+  talk.say(1, "x", LineEnd::end_of_stream);
   talk.finish();
   EXPECT_THAT(talk.shown(), ElementsAre("[0]: x", "[1]: x"));
 }
@@ -348,7 +337,7 @@ TEST(Dedup, ShowsAllWhenAllHaveEnded) {
 TEST(Dedup, NeverTearsThePiecesOfALine) {
   Talk talk(2);
   for (const std::size_t host : {0U, 1U}) {
-    talk.say(host, "first ", StreamId::out, LineEnd::piece);
+    talk.say(host, "first ", LineEnd::piece);
     talk.say(host, "rest");
     talk.say(host, "next");
   }

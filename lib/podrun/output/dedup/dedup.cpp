@@ -26,30 +26,30 @@ Dedup::Dedup(std::size_t hosts, const DedupLimits& limits, Show show)
       order_(hosts),
       late_(hosts) {}
 
-void Dedup::line(TimePoint now, const Line& line, std::string_view key) {
+void Dedup::line(TimePoint now, std::size_t host, const SplitLine& line, std::string_view key) {
   tick(now);
-  HostState& host = hosts_[line.host];
+  HostState& state = hosts_[host];
   const bool is_piece = line.end == LineEnd::piece;
-  const bool is_rest = std::exchange(host.in_pieces[index_of(line.stream)], is_piece);
-  DedupEntry* const next = order_.next_of(line.host);
+  const bool is_rest = std::exchange(state.in_pieces, is_piece);
+  DedupEntry* const next = order_.next_of(host);
   if (is_piece || is_rest) {
-    add_floating(line, nullptr, {});
-  } else if (next && !host.floating.first && next->phrase && next->phrase->is(line.stream, line.end, key) &&
-             order_.may_say(line.host, *next)) {
-    meet(line.host, *next);
+    add_floating(host, line, nullptr, {});
+  } else if (next && !state.floating.first && next->phrase && next->phrase->is(line.end, key) &&
+             order_.may_say(host, *next)) {
+    meet(host, *next);
   } else {
-    look_up(line, key);
+    look_up(host, line, key);
   }
   settle();
   keep_within_bytes();
 }
 
-void Dedup::look_up(const Line& line, std::string_view key) {
-  DedupPhrase& phrase = store_.phrase(line.stream, line.end, key);
-  DedupEntry* const same = find(line.host, phrase);
-  if (!same) return add_floating(line, &phrase, key);
-  if (same->place == 0) return share(line.host, *same);
-  meet(line.host, *same);
+void Dedup::look_up(std::size_t host, const SplitLine& line, std::string_view key) {
+  DedupPhrase& phrase = store_.phrase(line.end, key);
+  DedupEntry* const same = find(host, phrase);
+  if (!same) return add_floating(host, line, &phrase, key);
+  if (same->place == 0) return share(host, *same);
+  meet(host, *same);
 }
 
 /// A line that occurs more than once (blank, a brace) only matches its next occurrence; otherwise one extra
@@ -82,15 +82,15 @@ DedupEntry* Dedup::find_passed(std::size_t host, const DedupPhrase& phrase) {
   return entry->shown || order_.pull_before(host, *entry) ? entry : nullptr;
 }
 
-void Dedup::add_floating(const Line& line, DedupPhrase* phrase, std::string_view key) {
-  HostState& host = hosts_[line.host];
-  DedupEntry& entry = store_.add(line, phrase, key, now_);
-  host.floating.insert_before(nullptr, entry);
+void Dedup::add_floating(std::size_t host, const SplitLine& line, DedupPhrase* phrase, std::string_view key) {
+  HostState& state = hosts_[host];
+  DedupEntry& entry = store_.add(host, line, phrase, key, now_);
+  state.floating.insert_before(nullptr, entry);
   open_.insert_before(nullptr, entry);
   if (!phrase) return;
-  const bool of_no_other = !phrase->floating || phrase->floating->has(line.host);
-  if (phrase->entries == 1 || (of_no_other && !host.in_doubt)) phrase->add_floating(entry);
-  if (forgotten_ && now_ - *forgotten_ <= limits_.late && order_.stands_before_all(line.host)) {
+  const bool of_no_other = !phrase->floating || phrase->floating->has(host);
+  if (phrase->entries == 1 || (of_no_other && !state.in_doubt)) phrase->add_floating(entry);
+  if (forgotten_ && now_ - *forgotten_ <= limits_.late && order_.stands_before_all(host)) {
     overflowed_ = true;
   }
 }
@@ -250,7 +250,7 @@ void Dedup::show(DedupEntry& entry) {
       shown_hosts_.push_back(word * kHostsInWord + static_cast<std::size_t>(std::countr_zero(rest)));
     }
   }
-  show_({shown_hosts_, entry.stream, entry.text_is_key ? entry.phrase->key : entry.text, entry.end});
+  show_({shown_hosts_, entry.text_is_key ? entry.phrase->key : entry.text, entry.end});
   open_.remove(entry);
   store_.drop_text(entry);
   entry.shown = true;

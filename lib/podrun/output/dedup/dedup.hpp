@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
 #include <chrono>
 #include <cstddef>
 #include <functional>
@@ -10,7 +9,6 @@
 #include <string_view>
 #include <vector>
 
-#include "podrun/base/stream_id.hpp"
 #include "podrun/output/dedup/dedup_entries.hpp"
 #include "podrun/output/dedup/dedup_order.hpp"
 #include "podrun/output/dedup/dedup_store.hpp"
@@ -28,8 +26,7 @@ struct DedupLimits {
 /// A line to show once for all hosts that printed it.
 struct DedupedLine {
   std::span<const std::size_t> hosts;  ///< ascending
-  StreamId stream = StreamId::out;
-  std::string_view text;  ///< as one of them printed it, usually the first
+  std::string_view text;               ///< as one of them printed it, usually the first
   LineEnd end = LineEnd::newline;
 };
 
@@ -39,9 +36,9 @@ struct LateLines {
   Sink::Clock::duration lag{};  ///< the longest time from showing a line until the host printed it
 };
 
-/// Decides which lines of several hosts are the same (`--dedup`): those with equal stream, key and end; long
-/// lines in pieces never are. Every line is shown, alone or in a shared line, or counted as late, and each
-/// host's lines keep their order.
+/// Decides which lines of one stream of several hosts are the same (`--dedup`): those with equal key and end;
+/// long lines in pieces never are. Every line is shown, alone or in a shared line, or counted as late, and
+/// each host's lines keep their order.
 class Dedup {
  public:
   using Clock = Sink::Clock;
@@ -51,7 +48,7 @@ class Dedup {
   Dedup(std::size_t hosts, const DedupLimits& limits, Show show);
 
   /// `key` is compared: the text, or what it is reduced to.
-  void line(TimePoint now, const Line& line, std::string_view key);
+  void line(TimePoint now, std::size_t host, const SplitLine& line, std::string_view key);
   /// No more lines of this host follow.
   void host_ended(std::size_t host);
   void tick(TimePoint now);
@@ -68,15 +65,15 @@ class Dedup {
  private:
   struct HostState {
     DedupSequence floating;
-    std::array<bool, kStreams> in_pieces{};
-    bool in_doubt = false;  ///< a line floats although it may be the same as a known one
+    bool in_pieces = false;  ///< the rest of a line follows
+    bool in_doubt = false;   ///< a line floats although it may be the same as a known one
     bool running = true;
   };
 
-  void look_up(const Line& line, std::string_view key);
+  void look_up(std::size_t host, const SplitLine& line, std::string_view key);
   DedupEntry* find(std::size_t host, const DedupPhrase& phrase);
   DedupEntry* find_passed(std::size_t host, const DedupPhrase& phrase);
-  void add_floating(const Line& line, DedupPhrase* phrase, std::string_view key);
+  void add_floating(std::size_t host, const SplitLine& line, DedupPhrase* phrase, std::string_view key);
   void meet(std::size_t host, DedupEntry& placed);
   void share(std::size_t host, DedupEntry& floating);
   void add(std::size_t host, DedupEntry& entry);

@@ -8,7 +8,6 @@
 #include <string_view>
 #include <vector>
 
-#include "podrun/base/stream_id.hpp"
 #include "podrun/output/line_splitter.hpp"
 
 namespace podrun::output {
@@ -37,7 +36,6 @@ struct DedupEntry {
   std::size_t running = 0;   ///< how many of its hosts still run
   std::size_t standing = 0;  ///< running hosts that stand here; see DedupOrder
   std::size_t first_host = 0;
-  StreamId stream = StreamId::out;
   LineEnd end = LineEnd::newline;
   bool several_hosts = false;  ///< more than one has printed it
   bool text_is_key = false;
@@ -73,11 +71,10 @@ struct DedupList {
 using DedupSequence = DedupList<&DedupEntry::previous, &DedupEntry::next>;
 using DedupAges = DedupList<&DedupEntry::older, &DedupEntry::newer>;
 
-/// The common stream, end and key of equal lines, and the entries of such lines.
+/// The common end and key of equal lines, and the entries of such lines.
 struct DedupPhrase {
   DedupPhrase* next_in_bucket = nullptr;
   std::size_t hash = 0;
-  StreamId stream = StreamId::out;
   LineEnd end = LineEnd::newline;
   std::string key;
   std::size_t entries = 0;
@@ -86,9 +83,7 @@ struct DedupPhrase {
   std::vector<DedupEntry*> placed;  ///< by place; the first `gone` were forgotten
   std::size_t gone = 0;
 
-  bool is(StreamId its_stream, LineEnd its_end, std::string_view its_key) const {
-    return stream == its_stream && end == its_end && key == its_key;
-  }
+  bool is(LineEnd its_end, std::string_view its_key) const { return end == its_end && key == its_key; }
 
   struct Found {
     DedupEntry* entry = nullptr;  ///< null: none, or the search met too many that the host has printed

@@ -77,19 +77,20 @@ class DedupSink final : public Sink {
             Terminal& terminal)
       : printer_(hosts, view, terminal), labels_(hosts, view) {
     limits.bytes /= kStreams;
-    const Dedup::Show show = [this](const DedupedLine& line) { print(line); };
-    for (std::size_t stream = 0; stream < kStreams; ++stream)
+    for (const StreamId stream : {StreamId::out, StreamId::err}) {
+      const Dedup::Show show = [this, stream](const DedupedLine& line) { print(stream, line); };
       streams_.push_back(std::make_unique<Dedup>(hosts.size(), limits, show));
+    }
     if (same == Same::bytes) return;
     for (std::size_t rank = 0; rank < hosts.size(); ++rank) keys_.emplace_back(hosts[rank], rank);
   }
 
   void line(const Line& line) override {
     const std::size_t stream = index_of(line.stream);
-    Line seen = line;
+    SplitLine seen{line.text, line.end};
     if (line.end != LineEnd::piece && printer_.view().bars[stream] == Bars::fold)
       seen.text = last_state(line.text);
-    streams_[stream]->line(now_, seen, key_of(seen));
+    streams_[stream]->line(now_, line.host, seen, key_of(line.host, seen.text));
   }
   void host_ended(std::size_t host) override {
     for (const auto& stream : streams_) stream->host_ended(host);
@@ -120,12 +121,11 @@ class DedupSink final : public Sink {
 
  private:
   /// Only a bar's last state is compared: its earlier states differ on every host.
-  std::string_view key_of(const Line& line) {
-    return keys_.empty() ? line.text : keys_[line.host].key(last_state(line.text), key_);
+  std::string_view key_of(std::size_t host, std::string_view text) {
+    return keys_.empty() ? text : keys_[host].key(last_state(text), key_);
   }
-  void print(const DedupedLine& line) {
-    printer_.print(labels_.of(line.hosts, line.stream),
-                   Line{line.hosts.front(), line.stream, line.text, line.end});
+  void print(StreamId stream, const DedupedLine& line) {
+    printer_.print(labels_.of(line.hosts, stream), Line{line.hosts.front(), stream, line.text, line.end});
   }
   LateLines late_lines_of(std::size_t host) const {
     LateLines all;

@@ -13,8 +13,8 @@ constexpr std::size_t kFirstBuckets = 64;
 /// The largest buffer that a phrase given back keeps for the next one.
 constexpr std::size_t kKept = 128;
 
-std::size_t hash_of(StreamId stream, LineEnd end, std::string_view key) {
-  return std::hash<std::string_view>{}(key) + 3 * index_of(stream) + static_cast<std::size_t>(end);
+std::size_t hash_of(LineEnd end, std::string_view key) {
+  return std::hash<std::string_view>{}(key) + static_cast<std::size_t>(end);
 }
 
 }  // namespace
@@ -22,20 +22,19 @@ std::size_t hash_of(StreamId stream, LineEnd end, std::string_view key) {
 DedupStore::DedupStore(std::size_t hosts)
     : words_((hosts + kHostsInWord - 1) / kHostsInWord), buckets_(kFirstBuckets) {}
 
-DedupPhrase& DedupStore::phrase(StreamId stream, LineEnd end, std::string_view key) {
-  const std::size_t hash = hash_of(stream, end, key);
+DedupPhrase& DedupStore::phrase(LineEnd end, std::string_view key) {
+  const std::size_t hash = hash_of(end, key);
   DedupPhrase* phrase = buckets_[hash & (buckets_.size() - 1)];
-  while (phrase && !(phrase->hash == hash && phrase->is(stream, end, key))) phrase = phrase->next_in_bucket;
-  return phrase ? *phrase : add_phrase(hash, stream, end, key);
+  while (phrase && !(phrase->hash == hash && phrase->is(end, key))) phrase = phrase->next_in_bucket;
+  return phrase ? *phrase : add_phrase(hash, end, key);
 }
 
-DedupPhrase& DedupStore::add_phrase(std::size_t hash, StreamId stream, LineEnd end, std::string_view key) {
+DedupPhrase& DedupStore::add_phrase(std::size_t hash, LineEnd end, std::string_view key) {
   if (phrase_count_ == buckets_.size()) grow();
   ++phrase_count_;
   bytes_ += sizeof(DedupPhrase) + key.size();
   DedupPhrase& phrase = phrases_.take();
   phrase.hash = hash;
-  phrase.stream = stream;
   phrase.end = end;
   phrase.key = key;
   phrase.next_in_bucket = std::exchange(buckets_[hash & (buckets_.size() - 1)], &phrase);
@@ -65,8 +64,8 @@ void DedupStore::grow() {
   }
 }
 
-DedupEntry& DedupStore::add(const Line& line, DedupPhrase* phrase, std::string_view key,
-                            Sink::TimePoint now) {
+DedupEntry& DedupStore::add(std::size_t host, const SplitLine& line, DedupPhrase* phrase,
+                            std::string_view key, Sink::TimePoint now) {
   DedupEntry& entry = entries_.take();
   entry.next_alike = nullptr;
   entry.phrase = phrase;
@@ -74,14 +73,13 @@ DedupEntry& DedupStore::add(const Line& line, DedupPhrase* phrase, std::string_v
   entry.text_is_key = phrase && line.text == key;
   if (!entry.text_is_key) entry.text = line.text;
   entry.hosts.assign(words_, 0);
-  entry.add(line.host);
+  entry.add(host);
   entry.several_hosts = false;
   entry.time = now;
   entry.place = 0;
   entry.running = 1;
   entry.standing = 0;
-  entry.first_host = line.host;
-  entry.stream = line.stream;
+  entry.first_host = host;
   entry.end = line.end;
   entry.shown = false;
   bytes_ += cost_of(entry);

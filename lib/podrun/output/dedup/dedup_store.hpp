@@ -34,10 +34,11 @@ class DedupStore {
   explicit DedupStore(std::size_t hosts);
 
   /// The existing phrase, or a new one; the caller then adds an entry to it.
-  DedupPhrase& phrase(StreamId stream, LineEnd end, std::string_view key);
+  DedupPhrase& phrase(LineEnd end, std::string_view key);
 
   /// A new entry of a line that its host prints now. Without a `phrase`, `key` is ignored.
-  DedupEntry& add(const Line& line, DedupPhrase* phrase, std::string_view key, Sink::TimePoint now);
+  DedupEntry& add(std::size_t host, const SplitLine& line, DedupPhrase* phrase, std::string_view key,
+                  Sink::TimePoint now);
   void drop_text(DedupEntry& entry);
   /// Removes the entry, and its phrase with the last entry.
   void remove(DedupEntry& entry);
@@ -46,7 +47,7 @@ class DedupStore {
 
  private:
   std::size_t cost_of(const DedupEntry& entry) const;
-  DedupPhrase& add_phrase(std::size_t hash, StreamId stream, LineEnd end, std::string_view key);
+  DedupPhrase& add_phrase(std::size_t hash, LineEnd end, std::string_view key);
   void remove(DedupPhrase& phrase);
   void grow();
 
