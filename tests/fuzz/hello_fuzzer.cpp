@@ -33,7 +33,8 @@ std::optional<Read> read_pieces(podrun::test::Pieces pieces) try {
     result.hello =
         hello->word + '\n' + hello->client_address + '\n' + hello->server_address + '\n' + hello->rest;
     result.rest = reader.rest() + std::string(pieces.rest());
-    const auto refused = podrun::remote::refusal(*hello, {.mark = "m", .directory = "d"});
+    const auto refused = podrun::remote::refusal(
+        *hello, {.mark = "m", .directory = "d", .preparations = {podrun::remote::clean_up()}});
     if (refused.has_value() == (hello->word == "ready")) std::abort();
     if (refused && podrun::remote::is_refusal(*refused) == (refused->stage == podrun::link::Stage::hello))
       std::abort();

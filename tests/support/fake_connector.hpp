@@ -228,8 +228,8 @@ class FakeLink final : public link::Link {
           co_return host_.rest;
         }
         host_.supervisor = make(nonce, host_.answers);
-        if (program.arguments.size() > kSupervisorArguments)
-          host_.supervisor->set_early_go(program.arguments.back());
+        if (const std::string& text = program.arguments.at(kSupervisorArguments); !text.empty())
+          host_.supervisor->set_early_go(text);
         if (host_.greets) host_.supervisor->greet(host_.hello, host_.noise, host_.output);
         co_return host_.supervisor;
       }

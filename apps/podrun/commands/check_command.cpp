@@ -142,7 +142,7 @@ Plan make_check_plan(const CheckOptions& own, const cli::Options& options, const
   limits.on_unreachable = run::OnUnreachable::skip;
   limits.grace = kGrace;
   plan.run.supervision.grace = kGrace;
-  plan.run.supervision.clean_up = remote::CleanUp::no;
+  plan.run.supervision.preparations.clear();
   return plan;
 }
 

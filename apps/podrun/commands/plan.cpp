@@ -140,7 +140,7 @@ remote::Supervision make_supervision(const cli::Options& options, const hosts::P
   if (options.same_directory) supervision.directory = current_directory(probe);
   if (options.directory) supervision.directory = *options.directory;
   if (options.feed_input) supervision.input = remote::StandardInput::fed;
-  if (options.clean_up) supervision.clean_up = remote::CleanUp::yes;
+  if (options.clean_up) supervision.preparations.push_back(remote::clean_up());
   if (options.sudo) supervision.privilege = link::Privilege::root;
   return supervision;
 }
@@ -211,8 +211,10 @@ std::string describe_plan(const Plan& plan) {
     text += fmt::format("environment: {}={}\n", variable.name,
                         variable.secret ? "(not shown)" : shell_quote(variable.value));
   }
-  if (supervision.clean_up == remote::CleanUp::yes)
-    text += "first: libtpu lock files and /tmp/tpu_logs are cleaned up\n";
+  for (const remote::Preparation& preparation : supervision.preparations) {
+    if (preparation.stage == link::Stage::clean_up)
+      text += "first: libtpu lock files and /tmp/tpu_logs are cleaned up\n";
+  }
   if (supervision.privilege == link::Privilege::root) text += "as root, through sudo -n\n";
   if (plan.command.shell == remote::ShellStart::login) text += "through a login shell\n";
   return text + std::visit(DescribeCommand{}, plan.command.what) + "\n";

@@ -1,14 +1,19 @@
-# -c, after the working directory and before hello: removes what an earlier run left on a TPU host. Lock files go only when no
-# live process holds one of them or the accelerator, since deleting one under a live process defeats the lock. The logs are
-# evidence and move aside. Needs open_files.sh and main.sh. Paths: openxla/xla, xla/stream_executor/tpu/tpu_initialize_util.cc.
+# The preparation of -c: removes what an earlier run left on a TPU host. Lock files go only when no live process holds one of them
+# or the accelerator, since deleting one under a live process defeats the lock. The logs are evidence and move aside. Needs
+# open_files.sh and the supervisor. Paths: openxla/xla, xla/stream_executor/tpu/tpu_initialize_util.cc.
 #
-# shellcheck disable=SC2086,SC2046  # pids, and words that programs print, are to be split
+# shellcheck disable=SC2086,SC2046,SC2154  # pids, and words that programs print, are to be split; the supervisor sets the rest
+
+podrun_fail() {
+  printf '%s\n' "$*"
+  exit 1
+}
 
 podrun_clean_up() {
   podrun_su=
   [ "$(id -u)" = 0 ] || { sudo -n true && podrun_su="sudo -n"; } 2>/dev/null
   podrun_holder=$(podrun_accelerator_holder 2>/dev/null)
-  [ -z "$podrun_holder" ] || podrun_refuse busy "$podrun_holder"
+  [ -z "$podrun_holder" ] || podrun_fail "$podrun_holder"
   for podrun_file in /tmp/libtpu_lockfile /tmp/libtpu_lock_*/libtpu_lockfile "$HOME/.libtpu_lockfile"; do
     podrun_remove_lock "$podrun_file"
   done
@@ -36,8 +41,8 @@ podrun_remove_lock() {
   if [ -L "${1%/*}" ]; then return; fi
   podrun_holder=
   [ "$podrun_su" ] || [ "$(id -u)" = 0 ] || podrun_holder=$(podrun_lock_holder "$1")
-  [ -z "$podrun_holder" ] || podrun_refuse busy "$podrun_holder holds $1"
-  $podrun_su rm -f -- "$1" 2>/dev/null || podrun_refuse busy "$1 cannot be removed"
+  [ -z "$podrun_holder" ] || podrun_fail "$podrun_holder holds $1"
+  $podrun_su rm -f -- "$1" 2>/dev/null || podrun_fail "$1 cannot be removed"
 }
 # The holder may belong to a user whose descriptors cannot be seen here; /proc/locks has its pid and maj:min:inode.
 podrun_lock_holder() {
@@ -53,5 +58,7 @@ podrun_move_logs() {
   podrun_old=/tmp/tpu_logs.$(date +%Y%m%d-%H%M%S).$podrun_nonce
   if { $podrun_su mkdir -m 755 -- "$podrun_old" && $podrun_su mv -- /tmp/tpu_logs "$podrun_old/"; } 2>/dev/null; then return; fi
   $podrun_su rmdir -- "$podrun_old" 2>/dev/null
-  if [ -e /tmp/tpu_logs ]; then podrun_refuse busy "/tmp/tpu_logs cannot be moved aside"; fi
+  if [ -e /tmp/tpu_logs ]; then podrun_fail "/tmp/tpu_logs cannot be moved aside"; fi
 }
+
+podrun_clean_up

@@ -1,10 +1,11 @@
 # The supervisor: starts one command on a host when told, and leaves nothing of it behind, whatever ends the supervisor.
 #
-#   set -- NONCE MARK GRACE TICK TICKS DIRECTORY FLAGS [TEXT]; <processes.sh process_tree.sh stop.sh watch.sh [open_files.sh
-#   cleanup.sh] main.sh, one line>
+#   set -- NONCE MARK GRACE TICK TICKS DIRECTORY FLAGS TEXT [PREPARATION...]; <processes.sh process_tree.sh stop.sh watch.sh
+#   main.sh, one line>
 #
 # A shell reads it from standard input, with its parameters, as one line: see shell_line.hpp. No argument of a process
-# carries it, or the text of the command. TEXT is what `go` would say, for a host that need not wait for others.
+# carries it, or the text of the command. TEXT is what `go` would say, for a host that need not wait for others; else empty.
+# A PREPARATION is sh text that must succeed before the host is ready.
 # GRACE and TICK are seconds; TICKS ticks without a line on standard input stop the command. Replies and lines: protocol.hpp.
 #
 # Every name begins with podrun_, so that no variable of the user is overwritten. Works in dash, bash and busybox sh; needs
@@ -30,6 +31,7 @@ podrun_ticks=$5
 podrun_cwd=$6
 podrun_flags=$7
 podrun_line=${8:+go $8}
+shift 8
 podrun_dir=
 podrun_input=/dev/null
 podrun_own_group=
@@ -48,7 +50,6 @@ trap "" $podrun_signals 2>/dev/null
 # Flags: directory  make the run's directory
 #        input      make the command's standard input there, a FIFO
 #        exit-line  tell the command's exit status in the output
-#        clean-up   see cleanup.sh
 #        rest       start nothing: signals and the end are for processes with the mark, which a command left that has ended
 podrun_has() { case $podrun_flags in *$1*) ;; *) return 1 ;; esac; }
 
@@ -85,6 +86,17 @@ podrun_enter() {
   case ${HOME:+h}$1 in "h~") set -- "$HOME" ;; "h~/"*) set -- "$HOME/${1#"~/"}" ;; esac
   [ -d "$1" ] || podrun_refuse nodir
   CDPATH='' cd -- "$1" >/dev/null 2>&1 || podrun_refuse noentry
+}
+
+# PREPARATION...: runs each in a subshell. Of one that fails, its number and its last line are told. Standard input is podrun's.
+# shellcheck disable=SC2154  # podrun_n: see shell_quote.hpp
+podrun_prepare() {
+  podrun_number=0
+  for podrun_preparation; do
+    podrun_said=$(eval "$podrun_preparation" 2>&1 </dev/null) ||
+    podrun_refuse unprepared $podrun_number "$(printf %.1000s "${podrun_said##*"$podrun_n"}")"
+    podrun_number=$((podrun_number + 1))
+  done
 }
 
 # Without these a command could not be stopped, which would look as if it had been.
@@ -159,7 +171,7 @@ if podrun_has directory; then
   podrun_need mkdir mkfifo tee
   podrun_make_dir "${TMPDIR:-/tmp}" /dev/shm "$HOME" 2>/dev/null
 fi
-if podrun_has clean-up; then podrun_clean_up; fi
+podrun_prepare "$@"
 
 exec 6>&1
 podrun_main_shell | podrun_watch

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <charconv>
 #include <functional>
 #include <map>
 
@@ -21,12 +22,6 @@ constexpr std::size_t kMaxHolders = 8;
 constexpr std::size_t kMaxHolder =
     64;  // bytes; the kernel has at most 15 of a name, 7 digits of a pid, 20 of a count
 
-const Chunk& supervisor_text(CleanUp clean_up) {
-  static const Chunk plain{std::string(kSupervisorScript)};
-  static const Chunk cleaning{std::string(kCleaningSupervisorScript)};
-  return clean_up == CleanUp::yes ? cleaning : plain;
-}
-
 /// Words that main.sh knows.
 std::string flags(const Supervision& supervision) {
   if (supervision.subject == Supervise::rest) return "rest";
@@ -35,7 +30,6 @@ std::string flags(const Supervision& supervision) {
   if (fed || supervision.run_directory == RunDirectory::yes) words.emplace_back("directory");
   if (fed) words.emplace_back("input");
   if (supervision.exit_status == ExitStatus::in_output) words.emplace_back("exit-line");
-  if (supervision.clean_up == CleanUp::yes) words.emplace_back("clean-up");
   return fmt::format("{}", fmt::join(words, " "));
 }
 
@@ -65,6 +59,17 @@ std::optional<Holder> parse_holder(std::string_view line) {
                 std::string(switches)};
 }
 
+/// `NUMBER WORDS`: the preparation that failed, and what it said last.
+std::optional<link::Failure> failed_preparation(std::string_view rest,
+                                                const std::vector<Preparation>& preparations) {
+  const std::string_view digits = take_part(rest, ' ');
+  std::size_t number = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  if (error != std::errc() || end != digits.data() + digits.size() || number >= preparations.size())
+    return std::nullopt;
+  return link::Failure{preparations[number].stage, preparations[number].cause, std::string(rest)};
+}
+
 Hello parse_hello(std::string_view line) {
   Hello hello;
   hello.word = take_part(line, ' ');
@@ -80,22 +85,30 @@ Hello parse_hello(std::string_view line) {
 
 }  // namespace
 
+Preparation clean_up() {
+  static const Chunk script{std::string(kCleanUpScript)};
+  return {link::Stage::clean_up, link::Cause::clean_up_failed, script};
+}
+
 std::chrono::seconds heartbeat_interval(std::chrono::seconds orphan_timeout) {
   return std::max(std::chrono::seconds(1), orphan_timeout / 6);
 }
 
 link::Program supervisor_program(const Supervision& supervision, std::string_view nonce,
                                  std::string_view text) {
+  static const Chunk script{std::string(kSupervisorScript)};
   const std::chrono::seconds tick = heartbeat_interval(supervision.orphan_timeout);
   // One more, since the first may be nearly over when the last heartbeat comes.
   const auto ticks = 1 + std::max<std::chrono::seconds::rep>(
                              1, (supervision.orphan_timeout + tick - std::chrono::seconds(1)) / tick);
-  link::Program program{.script = supervisor_text(supervision.clean_up),
-                        .arguments = {std::string(nonce), supervision.mark,
-                                      std::to_string(supervision.grace.count()), std::to_string(tick.count()),
-                                      std::to_string(ticks), supervision.directory, flags(supervision)},
-                        .privilege = supervision.privilege};
-  if (!text.empty()) program.arguments.emplace_back(text);
+  link::Program program{
+      .script = script,
+      .arguments = {std::string(nonce), supervision.mark, std::to_string(supervision.grace.count()),
+                    std::to_string(tick.count()), std::to_string(ticks), supervision.directory,
+                    flags(supervision), std::string(text)},
+      .privilege = supervision.privilege};
+  for (const Preparation& preparation : supervision.preparations)
+    program.arguments.emplace_back(preparation.script.bytes());
   return program;
 }
 
@@ -136,7 +149,9 @@ std::optional<link::Failure> refusal(const Hello& hello, const Supervision& supe
   if (hello.word == "notmp") return Failure{Stage::run_directory, Cause::no_run_directory, hello.rest};
   if (hello.word == "noproc") return Failure{Stage::supervision, Cause::no_process_list};
   if (hello.word == "notool") return Failure{Stage::supervision, Cause::program_missing, hello.rest};
-  if (hello.word == "busy") return Failure{Stage::clean_up, Cause::clean_up_failed, hello.rest};
+  if (hello.word == "unprepared") {
+    if (auto failure = failed_preparation(hello.rest, supervision.preparations)) return failure;
+  }
   return Failure{Stage::hello, Cause::unexpected_answer, fmt::format("{} {}", hello.word, hello.rest)};
 }
 

@@ -13,13 +13,23 @@
 namespace podrun::remote {
 
 enum class StandardInput { empty, fed };
-enum class CleanUp { no, yes };
 enum class RunDirectory { no, yes };
 /// How the status of the command is told: by the supervisor's own, or by a line at the end of its output,
 /// `~podrun1 <nonce> exit <status>\n`. Where this cannot be written, its own it is.
 enum class ExitStatus { own, in_output };
 /// rest: what a command that has ended left; nothing is started.
 enum class Supervise { command, rest };
+
+/// sh text that must succeed on a host before it is ready, in a subshell of the supervisor and with no input.
+/// One that fails makes the host not ready: by this stage, which names it, this cause, and its last line.
+struct Preparation {
+  link::Stage stage;  ///< one of is_refusal()
+  link::Cause cause;
+  Chunk script;
+};
+
+/// `-c`: removes what an earlier run left on a TPU host.
+Preparation clean_up();
 
 /// How one host's command is supervised.
 struct Supervision {
@@ -28,7 +38,7 @@ struct Supervision {
   std::chrono::seconds orphan_timeout{120};
   std::string directory = {};  ///< empty: where a login starts; a leading `~/` is the home there
   StandardInput input = StandardInput::empty;
-  CleanUp clean_up = CleanUp::no;
+  std::vector<Preparation> preparations = {};     ///< in this order
   RunDirectory run_directory = RunDirectory::no;  ///< needed for files; `fed` has one anyway
   link::Privilege privilege = link::Privilege::user;
   ExitStatus exit_status = ExitStatus::own;

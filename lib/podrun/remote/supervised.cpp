@@ -332,7 +332,7 @@ asio::awaitable<void> Supervised::keep_rest(Noise noise) {
 asio::awaitable<void> Supervised::run_rest(Noise noise) {
   Supervision rest = supervision_;
   rest.subject = Supervise::rest;
-  rest.clean_up = CleanUp::no;
+  rest.preparations.clear();
   rest.directory.clear();
   const std::string nonce = random_id();
   const std::shared_ptr<link::Stream> stream = co_await link_.exec(supervisor_program(rest, nonce));

@@ -3,6 +3,7 @@
 
 #include <random>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "podrun/report/failure_words.hpp"
@@ -162,20 +163,24 @@ TEST(HelloReader, RefusesATooLongLineHoweverItIsSplit) {
   EXPECT_EQ(too_long({line, "\n"}), too_long({line + "\n"}));
 }
 
+const Preparation kPlaceTaken{link::Stage::run_directory, link::Cause::no_run_directory,
+                              Chunk(std::string("exit 1"))};
+
 Texts arguments(Supervision supervision) { return supervisor_program(supervision, "nonce").arguments; }
+
+std::string flags(const Supervision& supervision) { return arguments(supervision)[6]; }
 
 TEST(SupervisorProgram, HasTheArgumentsOfTheScript) {
   Supervision supervision{.mark = "id.7.", .directory = "~/a b"};
-  EXPECT_EQ(arguments(supervision), (Texts{"nonce", "id.7.", "10", "20", "7", "~/a b", ""}));
+  EXPECT_EQ(arguments(supervision), (Texts{"nonce", "id.7.", "10", "20", "7", "~/a b", "", ""}));
   supervision.run_directory = RunDirectory::yes;
-  EXPECT_EQ(arguments(supervision).back(), "directory");
+  EXPECT_EQ(flags(supervision), "directory");
   supervision.input = StandardInput::fed;
-  EXPECT_EQ(arguments(supervision).back(), "directory input");
+  EXPECT_EQ(flags(supervision), "directory input");
   supervision.run_directory = RunDirectory::no;
-  EXPECT_EQ(arguments(supervision).back(), "directory input");
+  EXPECT_EQ(flags(supervision), "directory input");
   supervision.exit_status = ExitStatus::in_output;
-  supervision.clean_up = CleanUp::yes;
-  EXPECT_EQ(arguments(supervision).back(), "directory input exit-line clean-up");
+  EXPECT_EQ(flags(supervision), "directory input exit-line");
   EXPECT_EQ(supervisor_program(supervision, "n").privilege, link::Privilege::user);
   supervision.privilege = link::Privilege::root;
   EXPECT_EQ(supervisor_program(supervision, "n").privilege, link::Privilege::root);
@@ -212,27 +217,25 @@ TEST(SupervisorProgram, NeverGivesUpBeforeTheOrphanTimeoutNorTwoTicksLater) {
 
 TEST(SupervisorProgram, IsOneLineOfPlainText) {
   const Supervision plain{.mark = "m"};
-  const Supervision clean_up{.mark = "m", .clean_up = CleanUp::yes};
-  for (const link::Program& program : {supervisor_program(plain, "n"), supervisor_program(clean_up, "n"),
-                                       feeder_program("p", plain, "n"), holders_program(plain, "n")}) {
-    for (const char c : program.script.bytes()) EXPECT_TRUE(c >= ' ' && c <= '~') << static_cast<int>(c);
-    EXPECT_LT(program.script.size(), 20U * 1024) << "a shell may read it byte by byte";
+  for (const Chunk& script : {supervisor_program(plain, "n").script, clean_up().script,
+                              feeder_program("p", plain, "n").script, holders_program(plain, "n").script}) {
+    for (const char c : script.bytes()) EXPECT_TRUE(c >= ' ' && c <= '~') << static_cast<int>(c);
+    EXPECT_LT(script.size(), 20U * 1024) << "a shell may read it byte by byte";
   }
 }
 
-TEST(SupervisorProgram, CleansUpOnlyWhenToldTo) {
-  const link::Program working = supervisor_program({.mark = "m"}, "n");
-  const std::string plain(working.script.bytes());
-  const link::Program cleaning = supervisor_program({.mark = "m", .clean_up = CleanUp::yes}, "n");
-  const std::string clean_up(cleaning.script.bytes());
-  EXPECT_EQ(plain.find("libtpu"), std::string::npos);
-  EXPECT_NE(clean_up.find("libtpu"), std::string::npos);
-  EXPECT_LT(clean_up.find("; then podrun_clean_up;"), clean_up.find("podrun_main_shell |"));
+TEST(SupervisorProgram, HasThePreparationsInTheirOrderAfterTheText) {
+  const Supervision supervision{.mark = "m", .preparations = {clean_up(), kPlaceTaken}};
+  const Texts words = supervisor_program(supervision, "n", "set -- true").arguments;
+  ASSERT_EQ(words.size(), 10U);
+  EXPECT_EQ(words[7], "set -- true");
+  EXPECT_NE(words[8].find("libtpu"), std::string::npos);
+  EXPECT_EQ(words[9], "exit 1");
 }
 
 TEST(SupervisorProgram, StartsNothingForTheRestOfACommand) {
   Supervision rest{.mark = "m", .run_directory = RunDirectory::yes, .subject = Supervise::rest};
-  EXPECT_EQ(arguments(rest).back(), "rest");
+  EXPECT_EQ(flags(rest), "rest");
 }
 
 TEST(HelperPrograms, HaveTheArgumentsOfTheirScripts) {
@@ -276,8 +279,9 @@ TEST(Holders, AreAtMostAFew) {
 }
 
 std::string refusal_of(const std::string& word, const std::string& rest) {
-  const auto failure = refusal({.word = word, .client_address = "", .server_address = "", .rest = rest},
-                               {.mark = "m", .directory = "~/src"});
+  const auto failure =
+      refusal({.word = word, .client_address = "", .server_address = "", .rest = rest},
+              {.mark = "m", .directory = "~/src", .preparations = {clean_up(), kPlaceTaken}});
   return failure ? report::describe(*failure) : "none";
 }
 
@@ -289,8 +293,19 @@ TEST(Refusal, IsAStageAndWhatHappened) {
             "run directory: cannot make one in \"/var/tmp\", in /dev/shm or in the home directory");
   EXPECT_EQ(refusal_of("noproc", ""),
             "supervision: no /proc there, and the process group is another's: nothing could be ended");
-  EXPECT_EQ(refusal_of("busy", "pid 1 (x) holds /dev/accel0"), "clean-up: pid 1 (x) holds /dev/accel0");
   EXPECT_EQ(refusal_of("what", "is this"), "hello: unexpected answer \"what is this\"");
+}
+
+TEST(Refusal, IsOfThePreparationThatFailed) {
+  EXPECT_EQ(refusal_of("unprepared", "0 pid 1 (x) holds /dev/accel0"),
+            "clean-up: pid 1 (x) holds /dev/accel0");
+  EXPECT_EQ(refusal_of("unprepared", "1 /mnt"),
+            "run directory: cannot make one in \"/mnt\", in /dev/shm or in the home directory");
+  EXPECT_EQ(refusal_of("unprepared", "1 "), "run directory: cannot make one");
+  for (const char* strange : {"", "2 x", "-1 x", "x", "0x x", "99999999999999999999 x"}) {
+    EXPECT_EQ(refusal_of("unprepared", strange),
+              fmt::format("hello: unexpected answer \"unprepared {}\"", strange));
+  }
 }
 
 }  // namespace

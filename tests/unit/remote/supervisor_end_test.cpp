@@ -221,7 +221,7 @@ TEST(SupervisorEnd, SignalsBeforeItSearchesAfterSilenceToo) { play(end_by_silenc
 
 asio::awaitable<void> refuse(asio::any_io_executor executor, TestHost& host) {
   host.supervision().input = StandardInput::fed;
-  host.supervision().clean_up = CleanUp::yes;
+  host.supervision().preparations = {clean_up()};
   host.directory().write(".libtpu_lockfile", "");
   Run run(executor, host);
   // Of this machine it sees no process that holds an accelerator.

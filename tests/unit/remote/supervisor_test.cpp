@@ -78,6 +78,11 @@ class Supervisor : public testing::TestWithParam<test::Shell> {
     });
   }
 
+  void add_preparation(std::string script, link::Stage stage = link::Stage::run_directory,
+                       link::Cause cause = link::Cause::no_run_directory) {
+    host_.supervision().preparations.push_back({stage, cause, Chunk(std::move(script))});
+  }
+
   TestHost host_{GetParam()};
 };
 /// Not mksh, which now and then loses the signal that dismisses the watch.
@@ -249,6 +254,71 @@ TEST_P(Supervisor, RefusesADirectoryThatItMayNotEnter) {
     as_user = {"setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "/usr/bin/env", "PATH=/bin"};
   EXPECT_EQ(refusal_of(elsewhere.path("closed"), as_user),
             fmt::format("working directory: cannot enter \"{}\"", elsewhere.path("closed")));
+}
+
+TEST_P(Supervisor, PreparesTheHostInOrder) {
+  host_.supervision().directory = "/usr/bin";
+  add_preparation("[ $PWD = /usr/bin ] && echo one >~/log");
+  add_preparation("read podrun_word <~/log && [ $podrun_word = one ] && echo two >~/log\nls ~");
+  add_preparation("read podrun_word <~/log && [ $podrun_word = two ] && rm ~/log");
+  const Outcome run = this->run("set -- /bin/pwd");
+  EXPECT_EQ(run.out + run.err, "/usr/bin\n");
+  EXPECT_EQ(run.end, "exit 0, closed");
+}
+
+TEST_P(Supervisor, KeepsPreparationsAwayFromTheSupervisor) {
+  add_preparation("read podrun_line; [ -z \"$podrun_line\" ]");
+  add_preparation("cd /; set -- x; podrun_nonce=; podrun_line='go set -- no'; trap - TERM; exit 0");
+  const Outcome run = this->run(sh("echo $PWD; exit 3"));
+  EXPECT_NE(run.out, "/\n");
+  EXPECT_EQ(run.end, "exit 3, closed");
+}
+
+TEST_P(Supervisor, IsNotReadyWhenAPreparationFails) {
+  host_.supervision().run_directory = RunDirectory::yes;
+  add_preparation("echo unimportant", link::Stage::clean_up, link::Cause::clean_up_failed);
+  add_preparation("echo first; echo '/a  $HOME *' >&2; exit 7");
+  add_preparation(": >~/not_run");
+  EXPECT_EQ(refusal_of(""),
+            "run directory: cannot make one in \"/a  $HOME *\", in /dev/shm or in the home directory");
+}
+
+TEST_P(Supervisor, IsNotReadyWhenAPreparationFailsWithoutWords) {
+  add_preparation("false");
+  EXPECT_EQ(refusal_of(""), "run directory: cannot make one");
+}
+
+TEST_P(Supervisor, CutsTheWordsOfAPreparation) {
+  add_preparation(
+      "podrun_x=x; while [ ${#podrun_x} -lt 30000 ]; do podrun_x=$podrun_x$podrun_x; done; echo $podrun_x; "
+      "false",
+      link::Stage::clean_up, link::Cause::clean_up_failed);
+  EXPECT_EQ(refusal_of(""), "clean-up: " + std::string(1000, 'x'));
+}
+
+TEST_P(Supervisor, IsNotReadyWhileAPreparationRuns) {
+  add_preparation(": >~/runs; until [ -e ~/over ]; do sleep 0.1; done; rm ~/runs ~/over");
+  const link::Failure too_late{link::Stage::starting_shell, link::Cause::timed_out};
+  run_coroutine([&](asio::any_io_executor executor) -> asio::awaitable<void> {
+    const auto link = host_.link(executor);
+    Supervised supervised(executor, *link, host_.supervision());
+    std::optional<link::Failure> failure;
+    const auto prepare = [&]() -> asio::awaitable<void> {
+      try {
+        co_await supervised.prepare({}, test::drop);
+      } catch (const link::HostError& error) {
+        failure = error.failure();
+      }
+    };
+    asio::co_spawn(executor, prepare(), asio::detached);
+    EXPECT_TRUE(co_await eventually(executor, [&] { return host_.directory().has("runs"); }));
+    EXPECT_FALSE(failure);
+    supervised.stop(too_late);
+    EXPECT_TRUE(co_await eventually(executor, [&] { return failure.has_value(); }));
+    EXPECT_EQ(failure, too_late);
+    host_.directory().write("over", "");
+    EXPECT_TRUE(co_await eventually(executor, [&] { return host_.directory().empty(); }));
+  });
 }
 
 TEST_P(Supervisor, StartsNothingWhenInputEndsBeforeGo) {

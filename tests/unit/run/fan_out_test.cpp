@@ -42,8 +42,9 @@ TEST_F(FanOutTest, StartsNothingWhenAHostRefuses) {
 TEST_F(FanOutTest, SaysWhyASupervisorIsNotReady) {
   set_up(3);
   plan_.supervision.directory = "/app";
+  plan_.supervision.preparations = {remote::clean_up()};
   hosts_[0].hello = "nodir";
-  hosts_[1].hello = "busy pid 7 (python) holds /tmp/libtpu_lockfile";
+  hosts_[1].hello = "unprepared 0 pid 7 (python) holds /tmp/libtpu_lockfile";
   EXPECT_EQ(run(),
             "not ready: working directory: no such directory \"/app\", not ready: clean-up: pid 7 (python) "
             "holds /tmp/libtpu_lockfile, not started");
