@@ -8,7 +8,7 @@ target_compile_options(podrun_standards INTERFACE
   $<$<BOOL:${PODRUN_DEV}>:-Werror>)
 set(CMAKE_CXX_EXTENSIONS OFF)
 
-# Who builds again and again has lld, which links four times as fast, and ccache where they are installed.
+# Developers' builds use lld, which links four times as fast, and ccache, if these are installed.
 if(PODRUN_DEV)
   include(CheckLinkerFlag)
   check_linker_flag(CXX -fuse-ld=lld PODRUN_HAS_LLD)

@@ -72,7 +72,7 @@ def clock(seconds):
 
 
 def load_shards(seconds):
-    """A bar as tqdm draws it: anew when a tenth of a second has passed, so that no two hosts draw the same."""
+    """A bar as tqdm draws it: again when a tenth of a second has passed, so that no two hosts draw the same."""
     begin = drawn = time.monotonic()
     for done in range(SHARDS + 1):
         now = time.monotonic()

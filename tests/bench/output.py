@@ -26,7 +26,7 @@ def write_log(path, lines):
     return path
 
 
-# What a run prints goes to one of these.
+# Receivers of the output of a run.
 
 
 class Lines:

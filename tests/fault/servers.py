@@ -1,4 +1,4 @@
-"""Servers that do not get as far as a key exchange: coroutines of one connection's reader and writer."""
+"""Servers that never reach a key exchange: coroutines of one connection's reader and writer."""
 
 import asyncio
 import contextlib
@@ -87,7 +87,7 @@ SERVERS = {server.__name__.replace("_", "-"): server for server in (*BANNERLESS,
 
 
 def never_accepting(host, port):
-    """A socket whose queue is full for ever, so that the first packet of a connection is dropped; what holds it full comes along."""
+    """A socket whose queue is full forever, so that the first packet of a connection is dropped; what holds it full comes along."""
     listener = socket.create_server((host, port), backlog=0)
     waiting = [socket.socket() for _ in range(3)]
     for each in waiting:

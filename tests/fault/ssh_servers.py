@@ -1,4 +1,4 @@
-"""SSH servers that misbehave behind the key exchange. Those that run commands do so as the user who started them, for the authorized keys;
+"""SSH servers that misbehave after the key exchange. Those that run commands do so as the user who started them, for the authorized keys;
 the others let anybody in."""
 
 import asyncio
@@ -26,7 +26,7 @@ CHUNK = 32768
 COMPLAINT = b"something is wrong with this host, and it says so without end\n" * 500
 
 
-# What no terminal should be sent: a title, a colour, also as one byte, and what begins a new line.
+# No terminal should receive these: a title, a colour (also as one C1 byte), and the start of a new line.
 ESCAPES = b"\x1b]0;owned\x07\x1b[31mred\x9b1m\x00\r\npodrun: all is well\n"
 
 
@@ -167,7 +167,7 @@ def deafen(connection):
     connection._transport.pause_reading()
 
 
-# What becomes of a command whose exec has been accepted
+# Behaviours after the exec of a command was accepted
 
 
 async def copy(reader, writer):

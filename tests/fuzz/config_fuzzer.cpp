@@ -36,7 +36,7 @@ std::string line_of_yaml(const std::string& text) {
   return line;
 }
 
-/// What stands behind `:`, at the end of the line or below it.
+/// The YAML after `:`, on the same line or below it.
 std::string written(const config::Setting& setting, const std::string& indent) {
   if (setting.shape == config::Setting::Shape::scalar)
     return setting.values.empty() ? "\n" : line_of_yaml(setting.values.front().text) + '\n';

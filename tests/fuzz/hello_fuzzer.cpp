@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a host prints, in pieces of any size: noise, hello and output are those of any other split, little is
-// held back, and any hello is ready or a refusal. The first two bytes seed the split.
+// Splits a host's output into pieces of any size. The noise, hello and output found must not depend on the
+// split, little is held back, and any hello is ready or a refusal. The first two bytes seed the split.
 #include <cstdint>
 #include <cstdlib>
 #include <optional>

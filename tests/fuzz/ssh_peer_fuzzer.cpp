@@ -136,7 +136,7 @@ void serve(std::string_view bytes, unsigned state, unsigned stop_after) {
 
 }  // namespace
 
-/// What libssh and asio call.
+/// Replaces the close() that libssh and asio call.
 extern "C" int close(int number) {
   if (number != watched.number) return static_cast<int>(::syscall(SYS_close, number));
   static const int other = ::open("/dev/null", O_RDONLY | O_CLOEXEC);

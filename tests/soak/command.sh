@@ -1,5 +1,5 @@
-# What a host does in a run of the soak: sh command.sh PAYLOAD ACTION [HOST:STATUS...]. PAYLOAD.<number>.out and .err are what it
-# prints; the hosts that are named end with that status. What is for ever ends by a signal only, and `tree` does what it can against it.
+# A host's part in a run of the soak: sh command.sh PAYLOAD ACTION [HOST:STATUS...]. It prints PAYLOAD.<number>.out and .err; the
+# hosts that are named end with that status. Endless actions end only by a signal, and `tree` resists it in every way it can.
 payload=$1.$((PODRUN_WORKER % 8)) action=$2
 shift 2
 status=0

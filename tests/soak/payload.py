@@ -31,7 +31,7 @@ TEXTS = ("few", "text", "same")  # no line of them looks like anything else
 
 
 class Stream:
-    """The bytes of one stream, and the lines that follow for ever, `more(number)` each."""
+    """The bytes of one stream, and the lines that follow forever, `more(number)` each."""
 
     def __init__(self, data, more=None):
         self.data, self._more = data, more

@@ -20,15 +20,15 @@ BEFORE_THE_START = SERVERS + SSH_SERVERS
 # Servers that run the command on this machine and not on a host of the pod; the last one is told to be deaf at a moment.
 RUNNING = ("runs-without-status", "runs-after-a-flood", "runs-and-floods-stderr", "deaf")
 FLOODS = ("floods-stderr", "runs-after-a-flood", "runs-and-floods-stderr")
-# What a proxy does at a byte of one direction, which may come or not; what is done to the connection or to its sshd at a moment.
+# Faults of a proxy at a byte of one direction, which may never come; faults of the connection or its sshd at a moment.
 AT_A_BYTE = ("--stall-after", "--cut-after", "--corrupt-at", "--lose-at")
 AT_A_MOMENT = ("stall", "stall up", "stall down", "stall for a while", "cut rst", "cut fin")
 AT_A_MOMENT += ("sshd killed", "sshd stopped", "sshd stopped for a while", "deaf")
-# Of these no end of the connection is seen on the host.
+# With these the host never sees the connection end.
 SILENT = ("--stall-after", "stall", "stall up", "stall down", "stall for a while", "sshd stopped", "sshd stopped for a while", "deaf")
 HARMLESS_FAULTS = ("reset-first", "runs-after-a-flood", "runs-and-floods-stderr")
 
-# Signals to podrun; the first of them is what the exit status tells. One QUIT is the commands', and podrun goes on.
+# Signals to podrun; the exit status tells the first one. A single QUIT goes to the commands only, and podrun goes on.
 SIGNALS = (
     ("INT",),
     ("INT", "INT"),

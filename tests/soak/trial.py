@@ -33,7 +33,7 @@ class Trial:
         self.arguments = []
         self._sshds = []  # descriptors of those that were signalled
         self._process = self._proxy = self.status = None
-        self._spoke = False  # the faulty host, as far as its output is shown
+        self._spoke = False  # whether output of the faulty host was shown
 
     def run(self):
         self.directory.mkdir(parents=True)
@@ -50,7 +50,7 @@ class Trial:
         finally:
             self._clear_up()
 
-    # What happens
+    # The run
 
     def _start(self, stack):
         self.arguments = [os.environ["PODRUN_BIN"], *self._hosts(stack), *self._options(), *self._command()]
@@ -196,7 +196,7 @@ class Trial:
             self._reader.join()
         self.status = self._process.returncode
 
-    # What is checked
+    # Checks
 
     def _check_left(self):
         """A host that can see no end of its connection has longer."""

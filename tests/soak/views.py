@@ -11,7 +11,7 @@ from collections import defaultdict
 
 
 # A host that hears nothing says so on the command's standard error, which may arrive where only the way there is cut.
-# It may stand behind a line that the command has not ended.
+# It may follow a line of the command that has no newline.
 LAST_WORD = re.compile(rb"podrun: no word from podrun for \d+ s: this host ends the command(?:\n|\Z)")
 
 
@@ -139,7 +139,7 @@ def culprit(said):
 
 def outcomes(said, status, hosts):
     """What the summary says became of each host, as {number: "ok", "exit 3", "lost: …", …}; None where it does not say."""
-    # Of lost hosts podrun tells in the same words as soon as they are: the last line is the summary.
+    # podrun reports a lost host at once in the same words: only the last line is the summary.
     # A host's own last line may have no end (-N).
     found = next(filter(None, map(SUMMARY.search, reversed(said.decode(errors="replace").splitlines()))), None)
     if found is None:

@@ -39,7 +39,7 @@ class FakeAgent {
   }
 
   std::string socket() const { return directory_.path("socket"); }
-  /// What the next connection is told, framed. An empty text: nothing, for ever.
+  /// Sets the framed answer to the next connection. An empty text: never an answer.
   void will_say(const std::string& message) { answers_.push_back(ssh::wire_string(message)); }
   void will_say_bytes(const std::string& bytes) { answers_.push_back(bytes); }
   void will_say_nothing() { answers_.emplace_back(); }

@@ -15,7 +15,7 @@ namespace podrun::test {
 struct FakeConfigWorld {
   std::map<std::string, std::string> files;
   std::map<std::string, std::string> variables = {{"SSH_AUTH_SOCK", "/run/agent"}};
-  std::map<std::string, std::optional<int>> statuses;  ///< of commands; 1 for all others
+  std::map<std::string, std::optional<int>> statuses;  ///< by command; 1 for all others
   std::vector<std::string> commands;                   ///< those that were run
 
   /// It must not outlive this.

@@ -104,7 +104,7 @@ class ScriptedStream final : public FakeStream {
                  std::map<std::string, StreamEvents> answers)
       : FakeStream(executor), nonce_(std::move(nonce)), answers_(std::move(answers)) {}
 
-  /// Says hello, with noise before it and output behind it in one piece.
+  /// Says hello, with noise before and output after it in one piece.
   void greet(const std::string& words, const std::string& noise = "", const std::string& output = "") {
     say(out(fmt::format("{}\npodrun1 {} {}\n{}", noise, nonce_, words, output)));
     if (words.starts_with("ready") && !early_.empty()) on_input(fmt::format("go {}\n", early_));
@@ -112,9 +112,9 @@ class ScriptedStream final : public FakeStream {
   /// Goes by itself once it is ready.
   void set_early_go(std::string text) { early_ = std::move(text); }
 
-  /// What it was told: `go`, `suspended`, `sig INT`, `heartbeat`, `end of input`.
+  /// The messages that it received: `go`, `suspended`, `sig INT`, `heartbeat`, `end of input`.
   const std::vector<std::string>& told() const { return told_; }
-  /// The text behind `go`.
+  /// The text after `go`.
   const std::string& command() const { return command_; }
 
  private:
@@ -142,7 +142,7 @@ class ScriptedStream final : public FakeStream {
 };
 
 struct FakeHost {
-  // What it does.
+  // Its behaviour.
   std::deque<link::Failure> stumbles;    ///< open() fails once with each of them, before anything else
   std::optional<link::Failure> refuses;  ///< open() fails
   bool connects = true;                  ///< else open() lasts until it is stopped
@@ -153,7 +153,7 @@ struct FakeHost {
   std::map<std::string, StreamEvents> answers;
   StreamEvents feeder_end = {link::Exited{0}, link::Closed{}};
   std::map<std::string, StreamEvents> rest_answers = {{"end of input", {link::Exited{0}, link::Closed{}}}};
-  std::string holders;        ///< of its open output, a line each
+  std::string holders;        ///< processes with its output open, a line each
   bool runs_helpers = true;   ///< else starting a second program lasts until the link is stopped
   bool names_holders = true;  ///< else that program says nothing
   bool mixes_statuses = false;
@@ -161,7 +161,7 @@ struct FakeHost {
   bool hangs_up = false;            ///< a connection that was made is broken; the next one is not
   bool hangs_up_unnoticed = false;  ///< the same, but only exec() tells
 
-  // What was done to it.
+  // A record of the calls.
   bool opened = false;
   std::size_t logins = 0;
   std::size_t attempts = 0;  ///< links that there have been
@@ -170,7 +170,7 @@ struct FakeHost {
   std::vector<link::Program> programs;
   std::shared_ptr<ScriptedStream> supervisor;
   std::shared_ptr<ScriptedStream> feeder;
-  std::shared_ptr<ScriptedStream> asked;  ///< who holds its output
+  std::shared_ptr<ScriptedStream> asked;  ///< the query for processes with its output open
   std::shared_ptr<ScriptedStream> rest;   ///< the supervisor of what an ended command left
 
   std::vector<std::string> told() const {

@@ -16,7 +16,7 @@
 
 namespace podrun::test {
 
-/// What no test waits longer for: enough for a sanitizer on a busy machine.
+/// The longest wait of a test: enough for a sanitizer on a busy machine.
 inline constexpr std::chrono::seconds kDeadline{60};
 
 /// Runs the coroutine `body(executor)` on an io_context of its own until that has nothing left to do. Returns

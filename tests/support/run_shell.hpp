@@ -26,7 +26,7 @@ struct Shell {
 };
 inline void PrintTo(const Shell& shell, std::ostream* out) { *out << shell.name; }
 
-/// What /bin/sh is on the usual host.
+/// The shells that are /bin/sh on the usual hosts.
 inline std::vector<Shell> host_shells() {
   return {{"dash", {"dash"}}, {"bash", {"bash", "--posix"}}, {"busybox", {"busybox", "sh"}}};
 }

@@ -30,7 +30,7 @@ class StreamReader {
 
   const std::string& out() const { return out_; }
   const std::string& err() const { return err_; }
-  /// What came besides output: `exit 0, closed`
+  /// Events besides output: `exit 0, closed`
   const std::string& end() const { return end_; }
 
   asio::awaitable<void> to_end() {

@@ -40,7 +40,7 @@ class CommandLine {
   void check_options_taken() const;
 
   std::span<const CommandRow> rows_;
-  std::vector<std::unique_ptr<Command>> commands_;  ///< of each row
+  std::vector<std::unique_ptr<Command>> commands_;  ///< one for each row
   const CommandRow* row_ = nullptr;                 ///< the one that is named
   Options options_;
   OptionTable table_;

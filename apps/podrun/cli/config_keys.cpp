@@ -44,7 +44,7 @@ std::string unknown_key(const std::string& key, const OptionTable& table) {
                              : "expected a long option of podrun help all, without --");
 }
 
-/// What is wrong with a key; empty: nothing.
+/// The reason why the key is not allowed here; empty when it is.
 std::string fault_of_key(const config::Setting& entry, const OptionEntry* option, Place place,
                          const OptionTable& table) {
   const std::string& key = entry.key;
@@ -60,7 +60,7 @@ std::string fault_of_key(const config::Setting& entry, const OptionEntry* option
   return {};
 }
 
-/// What `metadata` and these name is a choice of hosts, which cannot be empty.
+/// Whether the entry chooses hosts, as `metadata` does: it needs a value then.
 bool chooses_hosts(const config::Setting& entry, const OptionTable& table) {
   return subject_of(entry, table) == table.find("hosts")->subject();
 }

@@ -8,7 +8,7 @@
 
 #include "cli/option_table.hpp"
 
-// What the keys of config.yaml mean: the long options, and the few that only a pod has.
+// The keys of config.yaml: the long options, and a few that only a pod has.
 namespace podrun::cli {
 
 /// `metadata: true`: the hosts that the cloud's metadata server names.
@@ -17,7 +17,7 @@ inline constexpr std::string_view kMetadataKey = "metadata";
 /// The option that an entry sets: by its key, but `cwd` with a directory is --chdir. Null: there is none.
 const OptionEntry* option_of(const config::Setting& entry, const OptionTable& table);
 
-/// What an entry is about: where two are about the same, only one of them counts.
+/// The subject of an entry: of several entries with the same subject only one counts.
 std::string_view subject_of(const config::Setting& entry, const OptionTable& table);
 
 /// Throws UsageError that begins `path:line: ` for a key that is unknown, makes no sense in a file or stands

@@ -14,9 +14,9 @@ namespace podrun::cli {
 
 /// The configuration that was found.
 struct AppliedConfig {
-  std::string path;                             ///< where it is looked for, for people
+  std::string path;                             ///< the path that was tried, as shown to people
   std::optional<config::Configuration> config;  ///< nothing: there is none
-  std::optional<std::string> metadata;          ///< where the chosen pod has `metadata: true`
+  std::optional<std::string> metadata;          ///< the origin of `metadata: true` of the chosen pod
 };
 
 /// Reads config.yaml and sets what the command line has left open: first what the chosen pod says, then the

@@ -131,7 +131,7 @@ void add_ssh(OptionTable& table, Options& options) {
 }
 
 void add_environment(OptionTable& table, Options& options) {
-  table.list({.topic = kWhatRunsTopic,
+  table.list({.topic = kCommandTopic,
               .set = OptionSet::launch,
               .names = "-e,--env",
               .help = "Set a variable; without =VALUE, copy it from this shell",
@@ -141,7 +141,7 @@ void add_environment(OptionTable& table, Options& options) {
               .heeded = Heeded::with_users_command,
               .common = true},
              [&](const std::string& text) { options.environment.push_back(text); });
-  table.list({.topic = kWhatRunsTopic,
+  table.list({.topic = kCommandTopic,
               .set = OptionSet::launch,
               .names = "--env-file",
               .help = "Set the variables of a file of NAME=VALUE lines",
@@ -150,7 +150,7 @@ void add_environment(OptionTable& table, Options& options) {
               .value = ValueKind::variable_file,
               .heeded = Heeded::with_users_command},
              [&](const std::string& text) { options.environment_files.push_back(text); });
-  table.flag({.topic = kWhatRunsTopic,
+  table.flag({.topic = kCommandTopic,
               .set = OptionSet::launch,
               .names = "-w,--cwd",
               .help = "Run in the same directory as here",
@@ -158,7 +158,7 @@ void add_environment(OptionTable& table, Options& options) {
               .heeded = Heeded::with_users_command,
               .common = true},
              options.same_directory);
-  table.value({.topic = kWhatRunsTopic,
+  table.value({.topic = kCommandTopic,
                .set = OptionSet::launch,
                .names = "--chdir",
                .help = "Run in this directory",
@@ -171,7 +171,7 @@ void add_environment(OptionTable& table, Options& options) {
 }
 
 void add_what_runs(OptionTable& table, Options& options) {
-  table.value({.topic = kWhatRunsTopic,
+  table.value({.topic = kCommandTopic,
                .set = OptionSet::own_command,
                .names = "-s,--script",
                .help = "Run a local script; its #! line names the interpreter, else /bin/sh",
@@ -179,22 +179,22 @@ void add_what_runs(OptionTable& table, Options& options) {
                .merge = Merge::not_allowed},
               [&](const std::string& text) { options.script = text; });
   add_environment(table, options);
-  table.flag({.topic = kWhatRunsTopic,
+  table.flag({.topic = kCommandTopic,
               .set = OptionSet::own_command,
               .names = "-c,--clean-up",
               .help = "Remove libtpu locks and old logs first, if the TPU is idle"},
              options.clean_up);
-  table.flag({.topic = kWhatRunsTopic,
+  table.flag({.topic = kCommandTopic,
               .set = OptionSet::launch,
               .names = "--login",
               .help = "Run through a login shell"},
              options.login);
-  table.flag({.topic = kWhatRunsTopic,
+  table.flag({.topic = kCommandTopic,
               .set = OptionSet::launch,
               .names = "--sudo",
               .help = "Run as root, through sudo -n"},
              options.sudo);
-  table.flag({.topic = kWhatRunsTopic,
+  table.flag({.topic = kCommandTopic,
               .set = OptionSet::own_command,
               .names = "-I,--stdin",
               .help = "Copy standard input to every host",

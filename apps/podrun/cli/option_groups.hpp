@@ -12,7 +12,7 @@ namespace podrun::cli {
 // The headings of help.
 inline constexpr std::string_view kHostsTopic = "Hosts (default: those that podrun hosts finds)";
 inline constexpr std::string_view kSshTopic = "SSH";
-inline constexpr std::string_view kWhatRunsTopic = "What runs";
+inline constexpr std::string_view kCommandTopic = "Command";
 inline constexpr std::string_view kLimitsTopic = "Start, failure, end";
 inline constexpr std::string_view kOutputTopic = "Output";
 inline constexpr std::string_view kOtherTopic = "Other";

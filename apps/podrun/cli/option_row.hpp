@@ -5,7 +5,7 @@
 #include <initializer_list>
 #include <string_view>
 
-// What the table of options says of each: its place in help, who takes it, how config.yaml may set it.
+// A row of the table of options: its place in help, the commands that take it, and its use in config.yaml.
 namespace podrun::cli {
 
 /// Options that the same commands take: a command's row names the sets that it takes.
@@ -13,14 +13,14 @@ enum class OptionSet : std::uint8_t {
   reach,            ///< which hosts, and how they are reached
   general,          ///< --verbose, --version
   looks,            ///< --color, --progress
-  connect_timeout,  ///< of a login
+  connect_timeout,  ///< the limit for a login
   launch,           ///< starting something on every host
   own_command,      ///< only makes sense with a command of the user's
-  output,           ///< what becomes of a command's output
+  output,           ///< how a command's output is shown
   json,
   force,  ///< replacing files
   dry_run,
-  own  ///< of the one command that adds the option
+  own  ///< only for the command that adds the option
 };
 
 class OptionSets {
@@ -35,7 +35,7 @@ class OptionSets {
   std::uint32_t bits_ = 0;
 };
 
-/// What a value of config.yaml does beside one of the command line, or of a pod beside one of `defaults`.
+/// How a value of config.yaml combines with one of the command line, and a pod's with one of `defaults`.
 enum class Merge : std::uint8_t {
   replaces,    ///< the command line wins over the pod, and the pod over `defaults`
   adds,        ///< all count
@@ -45,7 +45,7 @@ enum class Merge : std::uint8_t {
 /// Which commands heed the value of config.yaml.
 enum class Heeded : std::uint8_t { always, with_users_command };
 
-/// What a value is, where config.yaml reads it in its own way.
+/// The kinds of values that config.yaml reads in its own way.
 enum class ValueKind : std::uint8_t {
   plain,
   host_list,      ///< `^FILE` in it counts from the directory of config.yaml
@@ -64,7 +64,7 @@ struct OptionRow {
   OptionSet set;
   std::string_view names;      ///< `-t,--connect-timeout`; a flag gets a --no- form of its first long name
   std::string_view help;       ///< `{}` stands for the default
-  std::string_view type = {};  ///< what its value is: `TIME`
+  std::string_view type = {};  ///< the word for its value: `TIME`
   std::string_view default_text = {};  ///< set at once, and checked as every other value
   Merge merge = Merge::replaces;
   ValueKind value = ValueKind::plain;

@@ -43,7 +43,7 @@ struct HasKey {
 
 struct OptionTable::Cli {
   CLI::App app;
-  std::vector<CLI::Option*> options;  ///< of each entry
+  std::vector<CLI::Option*> options;  ///< one for each entry
 
   /// CLI11 says `--hosts: 1 required LIST missing`.
   std::string missing_value(const std::string& what) const {

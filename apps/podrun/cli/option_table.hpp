@@ -65,7 +65,7 @@ class OptionTable {
   /// A flag whose value is `implied` when it has none; `shown`: its names in help.
   void choice(const OptionRow& row, const std::string& implied, const std::string& shown, Set set);
 
-  /// What parse() found.
+  /// The result of parse().
   struct Parsed {
     bool asks_for_help = false;
     std::vector<std::string> extras;  ///< words that are no option and no option's value

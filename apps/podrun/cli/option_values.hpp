@@ -12,7 +12,7 @@
 
 #include "podrun/base/error.hpp"
 
-// What the values of options may be. All throw UsageError: `bad … "value" (expected …)`.
+// Parses the values of options. All throw UsageError: `bad … "value" (expected …)`.
 namespace podrun::cli {
 
 std::size_t parse_count(const std::string& text, std::size_t least = 1);

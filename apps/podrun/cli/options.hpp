@@ -13,7 +13,7 @@
 #include "podrun/output/status_line.hpp"
 #include "podrun/run/run_policy.hpp"
 
-// What the options that several commands take set. A command's own options are in its file.
+// The values of the options that several commands take. A command's own options are in its file.
 namespace podrun::cli {
 
 /// How hosts are reached over SSH, as given; ssh_plan() reads it.
@@ -40,7 +40,7 @@ struct ConfiguredEnvironment {
   std::string where;  ///< `~/.config/podrun/config.yaml:7: env`
 };
 
-/// What runs, and with what around it.
+/// The command to run, with its environment and directory.
 struct WhatRunsOptions {
   std::optional<std::vector<std::string>> words;  ///< after `--`
   std::optional<std::string> script;
@@ -84,7 +84,7 @@ struct Options : ReachOptions, WhatRunsOptions, LimitOptions, OutputOptions {
   bool dry_run = false;
   bool version = false;
   std::vector<std::string> operands;  ///< words after the name of a podrun command: the host of `podrun ssh`
-  std::vector<std::string> rest;      ///< what follows the last operand, where it is no option of podrun
+  std::vector<std::string> rest;      ///< all words after the last operand, for commands that pass them on
 
   std::vector<std::string> arguments;            ///< the command line as it was given
   std::vector<std::string> arguments_to_repeat;  ///< without what the retry command sets itself

@@ -17,7 +17,7 @@ namespace podrun::cli {
 
 struct CommandRow;
 
-/// What a command has when it runs.
+/// Everything that a command needs to run.
 struct Context {
   const Options& options;
   const OptionTable& table;
@@ -47,8 +47,8 @@ class Command {
 struct Operands {
   std::size_t least = 0;
   std::size_t most = 0;
-  std::string_view missing = {};  ///< what is said where there are fewer than `least`
-  bool rest_is_its_own = false;   ///< what follows the last one is no option of podrun
+  std::string_view missing = {};  ///< the message when there are fewer than `least`
+  bool rest_is_its_own = false;   ///< words after the last operand are not podrun's options
 };
 
 /// A row of the table of commands, which commands/command_table.cpp holds.

@@ -29,7 +29,7 @@ constexpr std::chrono::seconds kTimeout{60};
 /// There is nothing to save: a second Ctrl-C need not wait.
 constexpr std::chrono::seconds kGrace{1};
 
-/// What the hosts have printed, and when each said its time.
+/// Collects the output of the hosts, and the moment when each host reported its clock.
 class Replies final : public output::Sink {
  public:
   struct Reply {

@@ -16,8 +16,8 @@ namespace podrun::commands {
 /// Whether what the hosts wait for is an answer of the user, and an answer would make the run possible.
 bool waits_for_answer(const run::Limits& limits, const run::RunPolicy& policy);
 
-/// What is said at the end, each a line without a newline: how it went, why, and how to go on. None when
-/// everything went well.
+/// The final report: how the run went, why, and how to continue. Lines without a newline; none when all went
+/// well.
 std::vector<std::string> conclude(const Plan& plan, const run::RunPolicy& policy, const cli::Options& options,
                                   const output::LastLines& last_lines, output::Charset charset);
 

@@ -18,7 +18,7 @@
 namespace podrun::commands {
 namespace {
 
-constexpr std::size_t kWidest = 48;  ///< of what comments stand behind, in line
+constexpr std::size_t kWidest = 48;  ///< columns: comments are aligned after lines up to this width
 
 struct Row {
   std::string yaml;
@@ -39,7 +39,7 @@ std::string shown(const cli::OptionEntry& option, const std::string& text) {
                                                                       : text);
 }
 
-/// Of an option that neither is given nor has a default: nothing.
+/// Empty for an option that is not given and has no default.
 std::vector<Row> rows_of(const cli::OptionEntry& option) {
   const std::string& key = option.key();
   const std::vector<cli::GivenValue>& given = option.given;

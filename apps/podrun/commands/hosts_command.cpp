@@ -52,7 +52,7 @@ std::string forget(const std::vector<hosts::Host>& hosts, ssh::SshConfig& config
   return text.empty() ? "no key of these hosts is stored\n" : text;
 }
 
-/// What `podrun hosts` prints.
+/// The output of `podrun hosts`.
 struct HostsAnswer {
   std::string text;                ///< on standard output
   std::vector<std::string> notes;  ///< each a line of standard error: what was tried, and what to know

@@ -23,7 +23,7 @@ void JsonReport::output_open(output::Output& output, std::size_t host, const rem
 }
 
 void JsonReport::host_ended(output::Output& output, std::size_t host, const run::HostOutcome& outcome) {
-  // What never ran may be tried again, when a question was answered.
+  // A host whose command never ran may be tried again after the user answers a question.
   if (!run::may_have_run(outcome)) return;
   report(output, host, outcome);
 }

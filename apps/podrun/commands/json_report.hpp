@@ -12,7 +12,7 @@
 
 namespace podrun::commands {
 
-/// The events of `--json` besides the lines, each once, also when the run is begun anew after a question.
+/// The events of `--json` besides the lines, each once, also when the run starts again after a question.
 class JsonReport {
  public:
   explicit JsonReport(const Plan& plan) : plan_(plan), reported_(plan.run.hosts.size()) {}
@@ -21,7 +21,7 @@ class JsonReport {
   void output_open(output::Output& output, std::size_t host, const remote::Holders& holders, bool waits);
   /// Its last line was given to the output.
   void host_ended(output::Output& output, std::size_t host, const run::HostOutcome& outcome);
-  /// Of the hosts that have nothing reported yet too.
+  /// Also reports the hosts that have no exit event yet.
   void end(output::Output& output, const run::RunPolicy& policy, int status);
 
  private:

@@ -16,8 +16,8 @@
 
 namespace podrun::commands {
 
-/// What a run is for: who takes the hosts' output, what is said of it, and the exit status. One for each
-/// podrun command. For the main thread; what its sinks have found may be read when the output is drained.
+/// Gives a run its sinks, its final report and its exit status; one for each podrun command. For the main
+/// thread; the results of its sinks may be read when the output is drained.
 class Purpose {
  public:
   Purpose() = default;
@@ -25,7 +25,8 @@ class Purpose {
   Purpose& operator=(const Purpose&) = delete;
   virtual ~Purpose() = default;
 
-  /// Of each attempt: a run begins anew when a question was answered. The terminal outlives them.
+  /// Called once for every attempt: a run starts again after the user has answered a question. The terminal
+  /// outlives the sinks.
   virtual std::vector<std::shared_ptr<output::Sink>> make_sinks(output::Terminal& terminal) = 0;
   virtual void begin(output::Output& /*output*/) {}
   void tell(output::Output& output, const run::RunPolicy& policy, const run::Notice& notice) {
@@ -45,9 +46,9 @@ class Purpose {
   virtual void host_ended(output::Output& /*output*/, std::size_t /*host*/,
                           const run::HostOutcome& /*outcome*/) {}
 
-  /// Says the last words. All that the hosts have printed is written.
+  /// Prints the final report. All output of the hosts is written before.
   virtual void conclude(output::Output& output, const run::RunPolicy& policy, int status) = 0;
-  /// Asked when everything has ended, before and behind conclude().
+  /// Called when everything has ended, before and after conclude().
   virtual int status(const run::RunPolicy& policy) const = 0;
 
   /// How long after a signal the hosts may go on before they are left; none: as long as a command may need.

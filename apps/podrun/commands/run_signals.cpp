@@ -31,7 +31,7 @@ bool is_ignored(int signal) {
 constexpr std::chrono::seconds kLastResort{10};
 constexpr std::chrono::milliseconds kAMoment{200};
 
-/// Stops podrun, as far as the system lets a terminal stop it: not where nobody could make it go on.
+/// Suspends podrun unless its process group is orphaned: then no shell could continue it.
 void stop_here(asio::signal_set& signals) {
   signals.remove(SIGTSTP);
   ::raise(SIGTSTP);

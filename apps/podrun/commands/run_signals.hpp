@@ -13,7 +13,7 @@
 
 #include "commands/status_display.hpp"
 
-// What signals do while something runs on the hosts.
+// Handles signals while a command runs on the hosts.
 namespace podrun::commands {
 
 /// Takes the signals that a run heeds; what nohup(1) or a shell without job control made podrun ignore stays

@@ -17,7 +17,7 @@
 namespace podrun::commands {
 namespace {
 
-/// What the file leaves out or does not say: which of the hosts this machine is.
+/// Describes this machine's part in the saved list: the file itself does not mark it.
 std::string describe_saved(const std::vector<hosts::Host>& all, bool has_all, const hosts::Probe& probe) {
   if (!has_all) return count_hosts(all.size() - 1) + " beside this machine, which is worker 0 with -i";
   const hosts::ThisMachine self(probe);

@@ -14,7 +14,7 @@
 
 namespace podrun::commands {
 
-/// What becomes of the hosts' output.
+/// The receivers of the hosts' output.
 struct Sinks {
   std::vector<std::shared_ptr<output::Sink>> all;
   std::shared_ptr<output::LastLines> last_lines;  ///< one of them

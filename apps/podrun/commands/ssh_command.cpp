@@ -55,7 +55,7 @@ const hosts::Host& find_host(const std::vector<hosts::Host>& hosts, const std::s
                                host.name, shell_quote(words)));
 }
 
-/// What ssh looks for in ~/.ssh by itself, and behind it the key of gcloud, which it does not.
+/// The keys that ssh looks for in ~/.ssh by itself. The key of gcloud, which it does not look for, follows.
 constexpr std::array kOwnKeys = {"id_rsa", "id_ecdsa", "id_ecdsa_sk", "id_ed25519", "id_ed25519_sk"};
 constexpr const char* kGoogleKey = "google_compute_engine";
 
@@ -85,8 +85,8 @@ std::vector<std::string> default_identities(const cli::Options& options, const h
   return files;
 }
 
-/// What the command line, the list of hosts and our configuration say of the host; ssh reads ~/.ssh/config
-/// itself.
+/// The words of an ssh command with the settings of podrun's command line, host list and config.yaml. ssh
+/// reads ~/.ssh/config itself.
 std::vector<std::string> ssh_command(const cli::Options& options, const hosts::Probe& probe) {
   if (hosts::reads_standard_input(options.hosts))
     throw UsageError("ssh: standard input is for ssh, and cannot list the hosts (give them in another way)");
@@ -110,7 +110,7 @@ std::vector<std::string> ssh_command(const cli::Options& options, const hosts::P
   std::vector<std::string> identities = options.ssh.identities;
   if (identities.empty()) identities = default_identities(options, probe, host);
   for (const std::string& identity : identities) add("-i", identity);
-  words.push_back(host.name);  // begins with no "-", and so needs no "--", behind which ssh takes no options
+  words.push_back(host.name);  // never begins with "-"; a "--" would keep ssh from reading later options
   words.insert(words.end(), options.rest.begin(), options.rest.end());
   return words;
 }

@@ -44,7 +44,7 @@ constexpr int kHangUpStatus = 128 + SIGHUP;  // the terminal has gone
 /// How long podrun waits at its end for a transport command after TERM. Most end at once.
 constexpr std::chrono::milliseconds kEndOfTransports{2'000};
 
-/// What all attempts of a run share.
+/// The state that all attempts of a run share.
 struct Run {
   Plan plan;
   const cli::Options& options;
@@ -53,7 +53,7 @@ struct Run {
   SshState ssh;
   local::TransportCommands transports = {};  ///< outlives the io_context of each attempt
   std::size_t descriptor_limit;              ///< before it was raised
-  bool io_failed = false;                    ///< of this attempt
+  bool io_failed = false;                    ///< in this attempt
   StatusStyle status_style;
   std::unique_ptr<Purpose> purpose = nullptr;
 };
@@ -221,7 +221,7 @@ int Attempt::end() {
   return status_of(run_, fan_out_.policy());
 }
 
-/// Reads the keys of the user and of the hosts, and says what was passed over.
+/// Reads the keys of the user and the known host keys, and reports settings that are ignored.
 void load(const Plan& plan, SshState& ssh, output::Terminal& terminal) {
   for (const ssh::SshSettings& settings : plan.ssh.settings) {
     ssh.host_keys.load(settings);

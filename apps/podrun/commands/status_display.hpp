@@ -55,7 +55,7 @@ class StatusDisplay {
   const run::TimePoint begin_ = Clock::now();
   bool shown_ = false;
   run::Rate rate_;
-  output::StatusText printed_;  ///< by print_line(), as far as it does not change by itself
+  output::StatusText printed_;  ///< by print_line(), without the parts that change with time
   std::optional<run::TimePoint> printed_at_;
   asio::steady_timer timer_;
   std::optional<TypedLines> typed_lines_;

@@ -24,7 +24,7 @@ constexpr std::chrono::seconds kLookAgain{1};
 
 TypedLines::TypedLines(const asio::any_io_executor& executor, OnLines on_lines)
     : terminal_(executor), later_(executor), on_lines_(std::move(on_lines)) {
-  // Opened anew, since asio makes it non-blocking, which all who share standard input would feel.
+  // Opened again: asio makes it non-blocking, which would affect every process that shares standard input.
   const int descriptor = ::open("/dev/tty", O_RDONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
   std::error_code refused;
   if (descriptor >= 0) terminal_.assign(descriptor, refused);

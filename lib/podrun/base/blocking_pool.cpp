@@ -113,7 +113,7 @@ class BlockingPool::State : public std::enable_shared_from_this<State> {
   const std::size_t max_threads_;
   std::size_t threads_ = 0;
   std::uint64_t last_number_ = 0;
-  std::map<std::uint64_t, std::function<void()>> waiting_;  ///< what to call, by the job's number
+  std::map<std::uint64_t, std::function<void()>> waiting_;  ///< the callback for each job number
   std::optional<asio::executor_work_guard<asio::io_context::executor_type>> guard_;
 
   // Used on all threads. The context's thread reads context_ without the lock, because only that thread

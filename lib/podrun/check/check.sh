@@ -1,8 +1,7 @@
 # Looks at a host for podrun check, and changes nothing there: sh -c "$(cat open_files.sh check.sh)" podrun PYTHON DIRECTORY
-# Prints "podrun-check $PODRUN_RUN_ID" on a line of its own and behind it lines "key value", see check_reply.hpp. What may
-# hang (a file system that is gone, a driver) comes late, behind an "at" that says what it is, and ends after a while
-# where there is timeout(1). No single quote and no backslash. Works in dash, bash and busybox sh; without /proc it says
-# less.
+# Prints a line "podrun-check $PODRUN_RUN_ID" and after it lines "key value", see check_reply.hpp. Steps that may hang (a
+# lost file system, a driver) come last. Each prints an "at" line with its name first, and has a time limit if timeout(1)
+# exists. No single quote and no backslash. Works in dash, bash and busybox sh; without /proc it reports less.
 LC_ALL=C GIT_OPTIONAL_LOCKS=0
 export LC_ALL GIT_OPTIONAL_LOCKS
 python=$1 directory=$2 n=${IFS#??}
@@ -41,7 +40,7 @@ case $devices in */dev/accel* | */dev/vfio*)
     read -r id <"$vendor" && [ "$id" = 0x1ae0 ] && read -r id <"${vendor%vendor}device" && say pci "$id"
   done 2>/dev/null ;;
 esac
-# Who holds them, each process once for each device. Those of others are seen by root alone.
+# Processes that have an accelerator open, once for each device. Only root sees the processes of other users.
 if [ "$devices" ]; then
   if [ "$(id -u)" = 0 ]; then say sees all; else say sees own; fi
   podrun_su=
@@ -103,7 +102,7 @@ if [ "$directory" ]; then
   say at "git in $directory"
   ask_git() { within 20 git "$@"; }
   # Equal changes have equal bytes, whatever the git of a host is configured to do and however large the repository is.
-  # (An old git passes over a -c that it does not know.)
+  # (An old git ignores a -c that it does not know.)
   list_changes() {
     ask_git -c core.quotePath=true -c status.renames=false -c diff.renames=false status --porcelain -unormal
   }

@@ -34,7 +34,7 @@ std::string_view tpu_name(const HostFacts& facts) {
   return "";
 }
 
-/// What stands before the last `, ` of the line of a GPU, and what behind it.
+/// Splits the line of a GPU at its last `, `.
 std::pair<std::string, std::string> name_and_driver(const std::string& gpu) {
   const std::size_t comma = gpu.rfind(", ");
   if (comma == std::string::npos) return {gpu, ""};

@@ -10,11 +10,11 @@
 // The parts of compare_hosts(). Pure.
 namespace podrun::check {
 
-/// Of the hosts whose facts are complete: kernel, memory, accelerators, limits, versions, commit. What none
-/// of them has is left out.
+/// Compares hosts whose facts are complete: kernel, memory, accelerators, limits, versions, commit. An item
+/// that no host has is left out.
 std::vector<CheckItem> compare_items(const std::vector<CheckedHost>& hosts);
 
-/// Drivers' daemons and monitors have every GPU open, which is no use of it.
+/// Drivers' daemons and monitors open every GPU without using it.
 bool is_daemon(const DeviceHolder& holder);
 
 /// `4 TPU v4`, `8 NVIDIA A100-SXM4-40GB`, `no accelerator`.

@@ -47,7 +47,7 @@ void append(std::vector<std::string>& list, std::string_view text) {
   if (list.size() < kMaxList) list.emplace_back(text.substr(0, kMaxValue));
 }
 
-/// `SECONDS.NANOSECONDS`; a date(1) that knows no %N has something else behind the dot.
+/// `SECONDS.NANOSECONDS`; a date(1) without %N prints something else after the dot.
 void parse_clock(HostFacts& facts, std::string_view text) {
   constexpr std::int64_t kMost = 100'000'000'000;  // seconds, the year 5138
   const auto seconds = parse_number<std::int64_t>(take_until(text, '.'));

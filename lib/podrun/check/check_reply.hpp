@@ -9,13 +9,13 @@
 #include <string_view>
 #include <vector>
 
-// What check.sh says of a host. Pure. All text is the host's own: escape it before it is shown.
+// Reads the output of check.sh. Pure. All text comes from the host: escape it before it is shown.
 namespace podrun::check {
 
 /// check.sh, as it is. Built in by CMake.
 extern const std::string_view kCheckScript;
 
-/// Of the file system that a directory is on, in bytes.
+/// The size of the file system that holds a directory, in bytes.
 struct DiskSpace {
   std::string role;   ///< `root`, `tmp` or `home`
   std::string mount;  ///< where it is mounted
@@ -56,8 +56,7 @@ struct HostFacts {
   const std::string& value(std::string_view name) const;
 };
 
-/// Of a host's standard output: what stands behind the line with the nonce. Passes over what it does not
-/// know.
+/// Reads a host's standard output from the line after the nonce. Unknown lines are ignored.
 HostFacts parse_check_reply(std::string_view output, std::string_view nonce);
 
 }  // namespace podrun::check

@@ -108,7 +108,7 @@ class Comparison {
     }
   }
 
-  /// Of one process the user and its name; pids differ from host to host.
+  /// Identifies a process by its user and name, because pids differ from host to host.
   void find_holders(std::size_t host, const HostFacts& facts) {
     std::set<std::string> held;
     std::map<std::string, std::set<std::string>> pids;

@@ -10,13 +10,13 @@
 #include "podrun/check/check_reply.hpp"
 #include "podrun/run/outcome.hpp"
 
-// What the facts of all hosts come to: where they agree, where they differ, what is wrong. Pure.
+// Compares the facts of all hosts: where they agree, where they differ, and what is wrong. Pure.
 namespace podrun::check {
 
 /// A host's clock against ours.
 struct ClockOffset {
   std::chrono::microseconds ahead{};
-  std::chrono::microseconds uncertainty{};  ///< of it, to both sides
+  std::chrono::microseconds uncertainty{};  ///< in both directions
 };
 
 /// As in NTP: the host read its clock at some time between its start and the receipt, which are
@@ -24,17 +24,17 @@ struct ClockOffset {
 std::optional<ClockOffset> clock_offset(const HostFacts& facts, std::chrono::microseconds received,
                                         std::chrono::microseconds round_trip);
 
-/// What is known of one host of the run.
+/// The result for one host of the run.
 struct CheckedHost {
   run::HostOutcome outcome;
   HostFacts facts = {};
   std::optional<ClockOffset> clock = std::nullopt;
 };
 
-/// What the user has asked for by name.
+/// The choices of the user.
 struct CheckRequest {
   std::string python;     ///< empty: not given
-  std::string directory;  ///< of git; empty: not given
+  std::string directory;  ///< the git checkout to look at; empty: not given
 };
 
 /// Hosts, by their places, with the same text.
@@ -66,7 +66,7 @@ struct CheckReport {
   std::vector<CheckItem> items;
   std::vector<CheckRange> ranges;
   std::vector<CheckProblem> problems;
-  std::vector<std::string> notes;  ///< what is worth knowing and no problem
+  std::vector<std::string> notes;  ///< worth knowing, but no problem
 
   /// Every host is usable, and they agree.
   bool is_well() const;

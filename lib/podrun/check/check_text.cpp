@@ -15,8 +15,8 @@ namespace podrun::check {
 namespace {
 
 constexpr std::size_t kWidth = 100;  ///< cells of a line, unless one part of it is longer
-constexpr std::size_t kGroups = 8;   ///< of one item, the others are counted
-constexpr std::size_t kDetails = 4;  ///< of one problem, likewise
+constexpr std::size_t kGroups = 8;   ///< shown for one item; further ones are only counted
+constexpr std::size_t kDetails = 4;  ///< shown for one problem, likewise
 
 bool have_same_hosts(const CheckItem& a, const CheckItem& b) {
   return std::equal(a.groups.begin(), a.groups.end(), b.groups.begin(), b.groups.end(),

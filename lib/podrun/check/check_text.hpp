@@ -9,7 +9,7 @@
 #include "podrun/hosts/host.hpp"
 #include "podrun/output/json_sink.hpp"
 
-// What podrun check prints. Pure.
+// The texts that podrun check prints. Pure.
 namespace podrun::check {
 
 /// For people, lines without a newline: what the hosts agree on, who differs, what is wrong, and the verdict

@@ -39,7 +39,7 @@ struct Discovery {
   std::vector<Host> hosts;     ///< never empty
   std::vector<Host> all;       ///< the whole list, before `-x`, `--workers` or a missing `-i` removed hosts
   std::vector<Attempt> tried;  ///< empty if the user chose the hosts
-  std::vector<std::string> notes;  ///< what the user should know of the list
+  std::vector<std::string> notes;  ///< remarks on the list for the user
 };
 
 /// Thrown if no source has a list.

@@ -45,7 +45,7 @@ struct Listing {
   SelfRule rule = SelfRule::as_listed;
   std::vector<Host> hosts = {};
   std::optional<std::size_t> own_rank = {};  ///< set if the source itself says which host is this machine
-  std::vector<std::string> notes = {};       ///< what the user should know of the list
+  std::vector<std::string> notes = {};       ///< remarks on the list for the user
 };
 
 /// The list of the first source that answers, in the manual's order; `tried` gets every source that was

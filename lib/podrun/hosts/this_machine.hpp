@@ -19,7 +19,7 @@ std::string canonical_name(std::string name);
 std::uint16_t port_of(const Host& host);
 
 /// Recognises the machine that podrun runs on, by its addresses and names. `localhost` on a port other than
-/// 22 is another machine behind a tunnel, or a container.
+/// 22 is another machine reached through a tunnel, or a container.
 class ThisMachine {
  public:
   explicit ThisMachine(const Probe& probe);

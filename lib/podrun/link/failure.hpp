@@ -46,7 +46,7 @@ enum class Stage {
 };
 inline constexpr std::size_t kStages = static_cast<std::size_t>(Stage::standard_input) + 1;
 
-/// What happened there.
+/// The reason of a failure.
 enum class Cause {
   other,
   // of the network
@@ -105,7 +105,7 @@ struct Failure {
   std::optional<std::chrono::seconds> after = std::nullopt;
   /// Names: the failure is of the last one's own connection, over which the others were to be reached.
   std::vector<std::string> jump_hosts = {};
-  std::vector<Failure> elsewhere = {};  ///< of another connection that was tried instead
+  std::vector<Failure> elsewhere = {};  ///< failures of the other connections that were tried
 
   friend bool operator==(const Failure&, const Failure&) = default;
 };

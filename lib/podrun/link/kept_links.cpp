@@ -95,7 +95,7 @@ class KeptLinks::KeptLink final : public Link {
   std::size_t waiting_ = 0;     ///< calls that have no answer, or have failed
   std::vector<std::weak_ptr<Stream>> streams_;
   std::optional<Failure> stopped_;
-  std::string own_address_;  ///< of the link that was given back
+  std::string own_address_;  ///< remembered from the link that was given back
   bool mixes_statuses_ = false;
 };
 

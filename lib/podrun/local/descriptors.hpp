@@ -9,9 +9,9 @@ namespace podrun::local {
 struct HostCount {
   std::size_t by_ssh = 0;             ///< 1; 2 while it connects to several addresses; 3 with `MaxSessions 1`
   std::size_t by_child = 0;           ///< 12: three pipes and a pidfd for each of at most three programs
-  std::size_t behind_jump_hosts = 0;  ///< of those by SSH: 1 more
-  std::size_t proxy_commands = 0;     ///< of those by SSH: 5 more
-  std::size_t with_agent = 0;         ///< of those by SSH: 3 more while it logs in
+  std::size_t behind_jump_hosts = 0;  ///< counted in by_ssh; 1 more each
+  std::size_t proxy_commands = 0;     ///< counted in by_ssh; 5 more each
+  std::size_t with_agent = 0;         ///< counted in by_ssh; 3 more each during login
   std::size_t at_once = 128;          ///< hosts that connect at a time
 };
 

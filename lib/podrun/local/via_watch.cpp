@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Notices that a host behind a transport command is silent for good: a stopped container or a killed
+// Notices that a host reached by a transport command is silent for good: a stopped container or a killed
 // slurmstepd closes no connection. An answer proves that the host is alive. A missing answer only proves the
 // opposite if the command can run a second time (`srun` without --overlap cannot), so one host is tried
 // early.

@@ -20,9 +20,9 @@ struct AliveQuestions {
   unsigned count_max = 3;                      ///< ServerAliveCountMax
 };
 
-/// Watches one program behind a transport command. After some silence the command is started again, with a
-/// shell that answers, beside the program. Without an answer the program's stream fails with `no answer for
-/// …`.
+/// Watches one program that runs through a transport command. After some silence the command is started
+/// again, with a shell that answers, beside the program. Without an answer the program's stream fails with
+/// `no answer for …`.
 class ViaWatch : public std::enable_shared_from_this<ViaWatch> {
  public:
   /// Starts a program on the host; calls OnStart with the stream before the text is sent. Throws HostError.

@@ -30,7 +30,7 @@ class LastLines final : public Sink {
   struct Kept {
     std::array<std::string, kLines> lines;
     std::array<std::uint64_t, kLines> numbers{};  ///< each line's number among those of all hosts, from 1
-    std::size_t count = 0;                        ///< of all lines so far
+    std::size_t count = 0;                        ///< all lines so far
     std::size_t size() const { return count < kLines ? count : kLines; }
     std::size_t oldest() const { return count < kLines ? 0 : count % kLines; }
   };

@@ -26,9 +26,9 @@ enum class Controls { pass, only_colors, escape };
 /// How the hosts' lines are shown to people. Arrays are indexed by the host's stream.
 struct View {
   Label label = Label::rank;
-  std::array<Color, kStreams> color = {Color::off, Color::off};                ///< of a stream's labels
-  std::array<Bars, kStreams> bars = {Bars::keep, Bars::keep};                  ///< of a stream
-  std::array<Controls, kStreams> controls = {Controls::pass, Controls::pass};  ///< of a stream
+  std::array<Color, kStreams> color = {Color::off, Color::off};  ///< for the labels
+  std::array<Bars, kStreams> bars = {Bars::keep, Bars::keep};
+  std::array<Controls, kStreams> controls = {Controls::pass, Controls::pass};
   bool align = false;  ///< pads labels of changing width, up to a limit
   std::array<StreamId, kStreams> shown_on = {StreamId::out,
                                              StreamId::err};  ///< podrun's stream for the host's stream

@@ -10,9 +10,9 @@
 
 namespace podrun::report {
 
-/// The last lines of each kind of failure, each a line without a newline: hosts that ended alike behind the
-/// same lines are one kind, of one outcome at most 3 are shown. Kinds of which every host's were just seen
-/// are left out. Pure.
+/// Shows the last lines of failed hosts, without newlines. Hosts with the same outcome and the same last
+/// lines are one kind; each outcome shows at most 3 kinds. A kind whose lines were just seen is left out.
+/// Pure.
 std::vector<std::string> report_failures(
     const std::vector<hosts::Host>& hosts, const std::vector<run::HostOutcome>& outcomes,
     const std::function<std::vector<std::string>(std::size_t host)>& last_lines,

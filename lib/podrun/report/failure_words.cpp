@@ -28,7 +28,7 @@ struct CauseRow {
   std::string_view with_detail;  ///< for fmt: 0 the words, 1 the detail
 };
 
-// Of the details that stand instead of the words.
+// For a cause whose detail is the whole text.
 constexpr std::string_view kAlone = "{1}";
 
 constexpr std::array<StageRow, link::kStages> kStageRows = {{

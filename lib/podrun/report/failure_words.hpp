@@ -17,7 +17,7 @@ std::string_view words(link::Stage stage);
 /// Where nothing more is known.
 std::string_view words(link::Cause cause);
 
-/// What happened, without the stage, as it came: it may have bytes that act on a terminal.
+/// The cause with its detail, without the stage. Not escaped: it may contain control bytes.
 std::string reason(const link::Failure& failure);
 
 /// `connecting: connection refused`

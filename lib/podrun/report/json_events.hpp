@@ -20,8 +20,8 @@ namespace podrun::report {
 std::string start_event(output::WallTime time, const std::string& run_id, const remote::Command& command,
                         const std::vector<hosts::Host>& hosts);
 
-/// Its command ended, and `holders`, as far as they are known, have its output open. `waits`: the run goes on
-/// for it.
+/// The command ended, and the `holders` (only those that are known) have its output open. `waits`: the run
+/// goes on for it.
 std::string output_open_event(output::WallTime time, const hosts::Host& host, const remote::Holders& holders,
                               bool waits, std::chrono::milliseconds since_start);
 

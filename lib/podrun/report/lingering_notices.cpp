@@ -25,8 +25,8 @@ const remote::Holder& oldest(const remote::Holders& holders) {
 
 struct Group {
   std::vector<std::size_t> labels;
-  std::size_t first = 0;    ///< a label
-  remote::Holders holders;  ///< of that host
+  std::size_t first = 0;    ///< the smallest label
+  remote::Holders holders;  ///< on that host
 };
 
 std::string describe(const Group& group) {

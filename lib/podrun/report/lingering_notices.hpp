@@ -25,15 +25,15 @@ using Lingering = std::vector<std::pair<std::size_t, remote::Holders>>;
 /// first process has the same name. Each of `hosts` names a process. Pure.
 std::vector<std::string> describe_lingering(const Lingering& hosts);
 
-/// Says which hosts a run goes on for after their command has ended, and why: those of one second together.
-/// `output` must outlive it.
+/// Reports hosts whose command has ended while the run still waits for its output; hosts of one second share
+/// a line. `output` must outlive it.
 class LingeringNotices {
  public:
   LingeringNotices(const asio::any_io_executor& executor, output::Output& output)
       : output_(output), timer_(executor) {}
 
   void add(std::size_t label, remote::Holders holders);
-  /// It has ended in the meantime.
+  /// The host ended in the meantime, so nothing is reported.
   void remove(std::size_t label);
 
  private:

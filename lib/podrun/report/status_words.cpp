@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The words of the status line, of the list behind Enter, and of what a signal does: all from one Status.
+// The words of the status line, the list that Enter prints, and the replies to signals: all from one Status.
 #include "podrun/report/status_words.hpp"
 
 #include <algorithm>
@@ -27,7 +27,7 @@ using run::TimePoint;
 using State = run::RunPolicy::State;
 using std::chrono::seconds;
 
-/// A host is worth a word when it is silent for so long, and twice as long as half of the others.
+/// A host is named when it is silent for this long, and twice as long as half of the others.
 constexpr seconds kSlow{5};
 /// All of them together, when they are.
 constexpr seconds kAllSilent{10};
@@ -108,7 +108,7 @@ std::optional<TimePoint> first_kill(const Status& status) {
   return first;
 }
 
-/// What is waited for, and what the next Ctrl-C does.
+/// Says what podrun waits for, and what the next Ctrl-C does.
 std::optional<output::StatusPart> what_comes_next(const Status& status, TimePoint now) {
   const auto in = [&](State state) {
     return std::any_of(status.hosts.begin(), status.hosts.end(),
@@ -126,7 +126,7 @@ std::optional<output::StatusPart> what_comes_next(const Status& status, TimePoin
       fmt::format("{} (Ctrl-C{}: leave at once)", kill, status.presses < 2 ? " twice" : ""), kill};
 }
 
-/// What a host is doing, and what stands between that and for how long it has been, where that says anything.
+/// A host's activity, the word between it and its duration, and the duration if that says anything.
 struct Doing {
   std::string what;
   std::string before_time;

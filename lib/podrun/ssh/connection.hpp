@@ -53,7 +53,7 @@ class Connection {
   const SshWorld& world_;
   JumpHosts& jump_hosts_;
   const SshSettings& settings_;
-  link::Stage stage_ = link::Stage::connecting;  ///< where there is no transport
+  link::Stage stage_ = link::Stage::connecting;  ///< used while there is no transport
   std::string own_address_;
   std::optional<Lookup> lookup_;
   std::optional<Dial> dial_;

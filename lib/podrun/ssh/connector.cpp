@@ -90,7 +90,7 @@ class SshLink : public link::Link {
     if (stopped_) throw link::HostError(*stopped_);
     const std::shared_ptr<Connection> connection = add_connection();
     asio::steady_timer deadline(world_.executor, world_.connect_timeout);
-    const auto waiting = std::make_shared<bool>(true);  // a handler may be on its way behind the end of this
+    const auto waiting = std::make_shared<bool>(true);  // gone with this coroutine; a handler may still come
     deadline.async_wait([connection, limit = world_.connect_timeout,
                          waits = std::weak_ptr(waiting)](const std::error_code& error) {
       if (!error && waits.lock()) connection->stop({.cause = link::Cause::timed_out, .after = limit});

@@ -15,7 +15,7 @@ namespace podrun::ssh {
 
 class JumpHost;
 
-/// The jump hosts of a run (ProxyJump of ssh_config(5)): one connection to each, shared by all hosts behind
+/// The jump hosts of a run (ProxyJump of ssh_config(5)): one connection to each, shared by all hosts after
 /// it. Must outlive its Jumps.
 class JumpHosts {
  public:
@@ -49,7 +49,7 @@ class Jump {
   void stop(link::Failure failure);
   /// Says in this failure what it is doing.
   void place(link::Failure& failure) const;
-  /// Of the last jump host.
+  /// The name of the last jump host.
   const std::string& name() const;
 
  private:

@@ -18,7 +18,7 @@
 namespace podrun {
 namespace {
 
-/// What work waits for until the test opens it.
+/// Work waits here until the test opens it.
 class Gate {
  public:
   void open() { promise_.set_value(); }

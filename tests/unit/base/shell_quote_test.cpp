@@ -56,7 +56,7 @@ TEST_P(ShellQuoteIn, ReadsBackAsTheseBytes) {
 }
 
 TEST_P(ShellQuoteIn, ReadsBackOutOfOneLineAsTheseBytes) {
-  // In a UTF-8 locale bash's read drops a byte 1 behind the beginning of a character.
+  // In a UTF-8 locale bash's read drops a byte 1 after the first byte of a character.
   const std::string text = "IFS= LC_ALL=C read -r line; eval \"$line\"";
   const Texts words = test::awkward_words(4);
   std::string line = std::string(kDefineNewline) + "; printf '%s\\0'";

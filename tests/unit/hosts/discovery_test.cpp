@@ -31,7 +31,7 @@ HostQuery with_local(HostQuery query = {}) {
   return query;
 }
 
-/// `label name`, and `!` behind a host that is reached without ssh.
+/// `label name`, with `!` after a host that is reached without ssh.
 Texts found(const HostQuery& query, const FakeProbe& probe = probe_with_podips()) {
   Texts texts;
   for (const Host& host : discover(query, probe).hosts) {

@@ -38,7 +38,7 @@ Texts ranks(const Discovery& found) {
   return texts;
 }
 
-/// What podrun finds where all that it finds now is this file.
+/// The hosts that podrun finds when this file is the only source.
 Discovery found_in(const std::string& file, IncludeLocal include) {
   FakeProbe probe = machine();
   probe.files["/home/me/podips.txt"] = file;

@@ -32,7 +32,7 @@ HostQuery query(IncludeLocal include) {
   return query;
 }
 
-/// `label name`, and `!` behind a host that is reached without ssh.
+/// `label name`, with `!` after a host that is reached without ssh.
 Texts found(const FakeProbe& probe, IncludeLocal include = IncludeLocal::no) {
   Texts texts;
   for (const Host& host : discover(query(include), probe).hosts) {

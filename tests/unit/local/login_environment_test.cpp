@@ -19,7 +19,7 @@ const Account kUser{.name = "ann", .home = "/home/ann", .shell = "/bin/bash", .i
 const Texts kUserEnvironment = {"HOME=/home/ann", "USER=ann", "LOGNAME=ann", "SHELL=/bin/bash",
                                 "PATH=/usr/local/bin:/usr/bin:/bin:/usr/games"};
 
-/// What /etc/environment adds to a login's own variables.
+/// The variables that /etc/environment adds to a login's own.
 Texts added(std::string_view etc_environment) {
   const Texts environment = login_environment(kUser, etc_environment);
   EXPECT_TRUE(std::equal(kUserEnvironment.begin(), kUserEnvironment.end(), environment.begin()));

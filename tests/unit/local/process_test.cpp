@@ -44,7 +44,7 @@ ProcessOptions program(Texts arguments) {
 }
 ProcessOptions shell(const std::string& text) { return program({"sh", "-c", text}); }
 
-/// What a child says and how it ends; its standard input is `input`.
+/// Runs a child with this standard input; returns its output and its end.
 Outcome run(const ProcessOptions& options, const std::string& input = {}) {
   return run_coroutine([&](asio::any_io_executor executor) -> asio::awaitable<Outcome> {
     const auto stream = spawn_process(executor, options);
@@ -65,7 +65,7 @@ std::string host_error(const ProcessOptions& options) {
   return "no error";
 }
 
-/// What a stream tells, in its order.
+/// Appends every event of the stream to `told`.
 asio::awaitable<void> describe_to_end(link::Stream& stream, std::vector<std::string>& told) {
   do {
     const link::StreamEvent event = co_await stream.next();

@@ -17,7 +17,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// What has to be the same in lines that are shown once.
+/// Lines that are shown as one must agree in these.
 using Kind = std::pair<LineEnd, std::string>;
 
 class Random {
@@ -32,7 +32,7 @@ class Random {
   std::mt19937 engine_;
 };
 
-/// The text of a line has its key before the `@`, and who said it behind.
+/// The text of a line is its key, `@`, and the host that said it.
 std::string key_of(std::string_view text) { return std::string(text.substr(0, text.find('@'))); }
 
 /// Does to Dedup what the output thread does, and checks all that it does in return.
@@ -139,8 +139,8 @@ class Reader {
   Dedup dedup_;
   Dedup::TimePoint now_{1h};
   std::vector<bool> in_pieces_;
-  std::vector<std::deque<Said>> waiting_;        ///< of each host: said, neither shown nor late
-  std::vector<std::set<std::size_t>> answered_;  ///< of each host: shown_ that it was late for
+  std::vector<std::deque<Said>> waiting_;  ///< for each host: lines that are said, but neither shown nor late
+  std::vector<std::set<std::size_t>> answered_;  ///< for each host: the shown_ lines it was late for
   std::vector<Shown> shown_;
   std::size_t said_ = 0;
 };

@@ -33,7 +33,7 @@ class DedupSinkTest : public testing::Test {
   Sink& sink() { return *sink_; }
   Sink::TimePoint now() const { return now_; }
 
-  /// What was shown on stdout, and behind a bar on stderr.
+  /// The text on stdout, a bar, and the text on stderr.
   std::string finish() {
     sink_->finish();
     terminal_.flush();

@@ -49,7 +49,7 @@ class Talk {
   void finish() { dedup_.finish(); }
   void wait(std::chrono::milliseconds time) { dedup_.tick(now_ += time); }
 
-  /// What was shown since it was last asked for.
+  /// The lines that were shown since the last call.
   Texts shown() { return std::exchange(shown_, {}); }
   const LateLines& late(std::size_t host) const { return dedup_.late()[host]; }
   const Dedup& dedup() const { return dedup_; }
@@ -145,7 +145,7 @@ TEST(Dedup, ABlankLineTooManyDoesNotShiftWhatFollows) {
               ElementsAre("[0-2]: ", "[2]: ", "[0-2]: a", "[0-2]: ", "[0-2]: b", "[0-2]: ", "[0-2]: c"));
 }
 
-// Host 1 and 2 have said "x" behind everything the others have said by then; it has to move to before that.
+// Hosts 1 and 2 have said "x" after everything that the others have said so far; it has to move before that.
 TEST(Dedup, LinesOfAFewHostsDoNotKeepThemApart) {
   Talk talk(4);
   for (const std::size_t host : {0U, 3U}) talk.say_all(host, {"a", "b", "c", "d"});

@@ -30,7 +30,7 @@ std::vector<hosts::Host> two_hosts() {
   return hosts;
 }
 
-/// What the sink prints for these lines, line by line.
+/// Returns the lines that the sink prints for these.
 std::vector<std::string> show(const std::vector<Line>& lines) {
   Pipe out;
   auto reader = std::async(std::launch::async, [&] { return out.read_to_end(); });

@@ -10,7 +10,7 @@ namespace {
 
 class LinePrinterTest : public testing::Test {
  protected:
-  /// What is shown of these lines, first on stdout, then on stderr.
+  /// The text that these lines give on stdout, then on stderr.
   std::string shown(const View& view, const std::vector<Line>& lines) {
     test::Pipe out;
     test::Pipe err;

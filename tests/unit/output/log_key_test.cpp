@@ -26,7 +26,7 @@ std::string key_of(const LogKey& host, std::string_view line) {
   return std::string(host.key(line, buffer));
 }
 
-/// What a host prints, with its fields in `{}`.
+/// A line of a host, given with its fields in `{}`.
 struct Marked {
   std::string line;
   std::string counts;          ///< the line without its fields
@@ -48,7 +48,7 @@ Marked read_marks(std::string_view text) {
   return marked;
 }
 
-/// What of the line is in its key.
+/// The part of the line that is in its key.
 std::string counted(const std::string& key) {
   std::string text;
   for (std::size_t i = 0; i < key.size(); ++i) {
@@ -67,7 +67,7 @@ struct Same {
   std::string_view twelve;
 };
 
-// What each tool prints.
+// Lines of many tools, in pairs that count as the same.
 constexpr Same kSame[] = {
     // clang-format off
     // glog, absl: C++ and Python, before its initialisation, with the year, of gRPC and of torchrun
@@ -128,7 +128,7 @@ constexpr Same kSame[] = {
      "\x1b[32m[{05/12 13:00:02} d2.utils.events]: \x1b[0m eta: 0:12:13  iter: 19  total_loss: 2.31"},
     {"{16:33:45.833} [info] Using BFC allocator.", "{16:33:45.901} [info] Using BFC allocator."},
     {"{2026/11/21 13:00:01} main.go:12: listening", "{2026/11/21 13:00:02} main.go:12: listening"},
-    // ISO 8601, alone, in brackets and behind what a prefix may have
+    // ISO 8601, alone, in brackets and after parts of a prefix
     {"{2026-11-21T13:00:01.123456789Z} stdout F step 3", "{2026-11-21T13:00:01.2Z} stdout F step 3"},
     {"[{2026-11-21T13:00:01+00:00}] up", "[{2026-11-21T13:00:02+00:00}] up"},
     {"{2026-11-21 13:00:01-0800} up", "{2026-11-21 13:00:02-0800} up"},
@@ -225,7 +225,7 @@ constexpr Different kDifferent[] = {
     {"00:01:40 12.5", "00:02:40 12.5"},
     {"Job started at 2026-11-21 13:00:01.", "Job started at 2026-11-21 13:00:59."},
     {"INFO resume from 2024-11-01 13:00:01", "INFO resume from 2024-11-02 13:00:01"},
-    // losses and counts, behind any prefix and in any form
+    // losses and counts, after any prefix and in any form
     {"loss 2.31", "loss 2.32"},
     {"step 100 loss 2.31", "step 100 loss nan"},
     {"step 100", "step 101"},

@@ -30,7 +30,7 @@ class Pipe {
   void close_read() { close(fds_[0]); }
   void close_write() { close(fds_[1]); }
 
-  /// What one read gives: empty at the end.
+  /// The bytes of one read: empty at the end.
   std::string read_some(std::size_t most = 65536) {
     std::string bytes(most, '\0');
     const ssize_t count = ::read(fds_[0], bytes.data(), bytes.size());

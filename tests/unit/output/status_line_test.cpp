@@ -41,7 +41,7 @@ TEST(Charset, IsThatOfTheFirstVariableThatSays) {
 
 TEST(BarState, IsTheLastOneOfAnUnfinishedLine) {
   EXPECT_EQ(bar_state("\r 44%|####4     | 890/2000\r 45%|####5     | 900/2000"), "45%|####5     | 900/2000");
-  EXPECT_EQ(bar_state("10%\r20%\r"), "20%") << "with its return behind it";
+  EXPECT_EQ(bar_state("10%\r20%\r"), "20%") << "with its return after it";
   EXPECT_EQ(bar_state("\r\x1b[32m45%\x1b[0m \x1b[K"), "45%") << "without colours";
   EXPECT_EQ(bar_state("\r45%\x1b[3"), "45%") << "cut off within a sequence";
   EXPECT_EQ(bar_state("no bar"), "");

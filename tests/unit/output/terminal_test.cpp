@@ -147,7 +147,7 @@ class StatusTerminalTest : public TerminalTest {
     settings.c_lflag |= local;
     ::tcsetattr(slave_, TCSANOW, &settings);
   }
-  /// What has been written since it was asked before.
+  /// The bytes that were written since the last call.
   std::string written() {
     static constexpr std::string_view kEnd = "<end>";
     EXPECT_EQ(::write(slave_, kEnd.data(), kEnd.size()), static_cast<ssize_t>(kEnd.size()));

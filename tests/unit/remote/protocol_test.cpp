@@ -17,14 +17,14 @@ using Texts = std::vector<std::string>;
 constexpr std::string_view kNonce = "0123456789abcdef";
 const std::string kStart = "\npodrun1 0123456789abcdef ";
 
-/// What a reader made of some bytes.
+/// The result of reading some bytes.
 struct Read {
   std::string noise;
   std::optional<Hello> hello;
   std::string rest;
 };
 
-/// Feeds the pieces as a caller does: what comes behind the hello is no longer for the reader.
+/// Feeds the pieces as a caller does: bytes after the hello are not for the reader.
 Read read(const Texts& pieces) {
   HelloReader reader(kNonce);
   Read result;

@@ -23,7 +23,7 @@ using Reader = test::StreamReader<Supervised>;
 
 class SupervisedTest : public testing::Test {
  protected:
-  /// What a host does before the supervisor, what it says there and why the start fails.
+  /// Runs `before` on the host ahead of the supervisor; returns the noise and the reason why the start fails.
   std::string failure_of(const std::string& before, const std::vector<RemoteFile>& files = {}) {
     return run_coroutine([&](asio::any_io_executor executor) -> asio::awaitable<std::string> {
       const auto link = host_.link(executor);
@@ -40,7 +40,7 @@ class SupervisedTest : public testing::Test {
       supervised.go("", Chunk(std::string("set -- /bin/echo out")));
       Reader reader(supervised);
       co_await reader.to_end();
-      noise_err_ += reader.err();  // may come before or behind the hello
+      noise_err_ += reader.err();  // may come before or after the hello
       co_return reader.out() + reader.end();
     });
   }
@@ -102,7 +102,7 @@ TEST(RandomId, IsOf128BitsInHex) {
   }
 }
 
-/// What a way in that has statuses of its own makes of a command.
+/// The end of a command whose transport has exit statuses of its own.
 std::string end_of(const std::string& before, const std::string& go) {
   TestHost host(test::shells().front());
   return run_coroutine([&](asio::any_io_executor executor) -> asio::awaitable<std::string> {

@@ -224,7 +224,7 @@ asio::awaitable<void> refuse(asio::any_io_executor executor, TestHost& host) {
   host.supervision().preparations = {clean_up()};
   host.directory().write(".libtpu_lockfile", "");
   Run run(executor, host);
-  // Of this machine it sees no process that holds an accelerator.
+  // Hides the processes of this machine that have an accelerator open.
   run.link->before =
       "ls() { :; }; rm() { case $* in *lockfile*) return 1 ;; *) command rm \"$@\" ;; esac; }; ";
   std::string what = "ready";
@@ -340,7 +340,7 @@ asio::awaitable<void> end_what_is_left(asio::any_io_executor executor, TestHost&
 
 TEST(SupervisorEnd, ComesForWhatACommandLeftToo) { play(end_what_is_left); }
 
-/// What a command left stays while podrun is heard or has asked for patience, and no longer.
+/// Processes that a command left stay only while podrun is heard or has asked for patience.
 asio::awaitable<void> be_silent_after_the_command(asio::any_io_executor executor, TestHost& host) {
   host.supervision().orphan_timeout = seconds(1);
   Run run(executor, host);
@@ -407,7 +407,7 @@ asio::awaitable<void> beat_often(asio::any_io_executor executor, TestHost& host)
   co_await run.reader.until("ready\n");
   for (int i = 0; i < 250; ++i) {
     run.supervised.heartbeat();
-    run.supervised.signal("WINCH");  // what nobody minds, and behind each one the heartbeat is written
+    run.supervised.signal("WINCH");  // ignored by all; after each one the heartbeat is written
     if (i % 25 == 0) co_await asio::post(executor, asio::use_awaitable);
   }
   run.supervised.signal("CONT");

@@ -23,7 +23,7 @@ using std::chrono::seconds;
 
 class StatusTest : public testing::Test {
  protected:
-  /// Hosts that have been at it for so long.
+  /// Hosts that have been in this state for a time.
   void set_up(std::size_t count, State state = State::running, int silent_seconds = 0) {
     hosts_.resize(count);
     status_.hosts.resize(count);

@@ -243,7 +243,7 @@ TEST_F(FanOutEnd, LetsGoThoughTheHostNamesNobody) {
   begin();
   interrupt(SIGTERM);
   EXPECT_FALSE(done_);
-  EXPECT_EQ(finish(), "ok") << "not for ever: after five seconds";
+  EXPECT_EQ(finish(), "ok") << "not forever: after five seconds";
   EXPECT_EQ(said(), "podrun: [0] command ended; something still has its output open, not waiting for it\n");
   EXPECT_EQ(open_outputs_, std::vector<std::string>{"0: "});
 }

@@ -126,7 +126,7 @@ class FanOutTest : public testing::Test {
     run_what_is_due();
   }
 
-  /// What it was told to do, joined by `, `.
+  /// The messages that it received, joined by `, `.
   std::string told(std::size_t host) const { return join(hosts_[host].told(), ", "); }
 
   /// The lines of the hosts, after the end of the run.
@@ -134,7 +134,7 @@ class FanOutTest : public testing::Test {
     output_.reset();
     return *lines_;
   }
-  /// What podrun itself has said, after the end of the run.
+  /// The messages of podrun itself, after the end of the run.
   std::string said() {
     output_.reset();
     err_.close_write();

@@ -393,7 +393,7 @@ TEST(RunPolicyEnd, InterruptsNobodyWhoIsBeingEnded) {
   EXPECT_EQ(run.ends(0, 1), "end 1");
   EXPECT_EQ(run.signal(SIGINT), "");
   EXPECT_EQ(run.after(15s), "abandon 1 (did not end within 15 s of being told to)")
-      << "the time it has for its end is not begun anew";
+      << "the time for its end does not start again";
 }
 
 TEST(RunPolicyEnd, LetsGoOfAnOpenOutputWhenInterrupted) {

@@ -301,7 +301,7 @@ class Simulation {
   }
 
   void check_end() {
-    // A command, or what it left, that neither ends nor is timed out goes on for ever, and that is right.
+    // A command, or a process that it left, may run forever when no time limit is set.
     const bool endless = !limits_.timeout && !policy_->interrupted_by() &&
                          std::any_of(hosts_.begin(), hosts_.end(), [](const SimulatedHost& host) {
                            return (host.phase == Phase::running || host.phase == Phase::exited) && host.stuck;

@@ -168,7 +168,7 @@ TEST(AgentProxy, EndsAClientThatTalksNonsense) {
   });
 }
 
-/// What ends the wait of a client for an agent that says nothing.
+/// Checks that `end` ends a client's wait for an agent that says nothing.
 template <typename End>
 void expect_to_free_the_client(End end) {
   run_coroutine([&](asio::any_io_executor executor) -> asio::awaitable<void> {

@@ -81,7 +81,7 @@ class SshLinkTest : public testing::Test {
     co_return co_await link_->exec(std::move(program));
   }
 
-  /// Of all connections that were made, those that are kept.
+  /// The number of connections that are kept open.
   std::size_t kept() const {
     std::size_t count = 0;
     for (const auto& way : ways_) count += way.expired() ? 0 : 1;

@@ -57,7 +57,7 @@ class IdentitiesTest : public testing::Test {
   std::string error(const SshSettings& settings) {
     return usage_error([&] { find(settings); });
   }
-  /// What is shown of a path in messages.
+  /// The path as messages show it.
   std::string quoted(const std::string& name) const { return '"' + path(name) + '"'; }
 
   test::TempDirectory directory_;

@@ -117,7 +117,7 @@ class KeyLogin : public testing::Test {
   }
   static AgentKey key_in(const std::string& name) { return {test::blob_in(directory(), name), name}; }
 
-  /// What ssh_userauth_agent() says to an agent that is shown these keys; then what the proxy says.
+  /// The result of ssh_userauth_agent() with an agent that shows these keys, and the words of the proxy.
   struct Result {
     int libssh = SSH_AUTH_ERROR;
     std::string error;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What ssh-keygen makes of the same files: random ones, of few names so that much matches.
+// Compares podrun with ssh-keygen on random known_hosts files, with few names so that many match.
 #include <algorithm>
 #include <random>
 #include <sstream>
@@ -16,7 +16,7 @@ namespace {
 
 const Texts kNames = {"a", "b.c", "10.0.0.1", "[a]:2222", "[b.c]:22", "2001:db8::1", "[2001:db8::1]:2222"};
 
-/// What ssh-keygen prints, without its warnings.
+/// The output of ssh-keygen without its warnings.
 std::string keygen(const Texts& words) {
   Texts all = {"sh", "-c", "exec ssh-keygen \"$@\" 2>/dev/null", "sh"};
   all.insert(all.end(), words.begin(), words.end());

@@ -168,7 +168,7 @@ TEST_F(SessionWithSshd, ReadsOnWhereAnotherCommandWaits) {
 TEST_F(SessionWithSshd, WritesToAHostThatIsHeldBackMoreThanFitsIntoItsWindow) {
   run([](asio::any_io_executor executor) -> asio::awaitable<void> {
     constexpr std::size_t kInput =
-        5'000'000;  // sshd takes 2 MiB before it says, behind its output, that it takes more
+        5'000'000;  // sshd takes 2 MiB, then its window message waits until its output is read
     const Opened opened = co_await log_in(executor, kPatient);
     const std::string command = print(kMuch) + " & wc -c >'" + directory().path("input") + "'; wait";
     const std::shared_ptr<link::Stream> stream = co_await opened.session->exec(command);
@@ -274,7 +274,7 @@ TEST_F(SessionWithSshd, OutputThatIsLostWithTheConnectionIsNoEnd) {
   });
 }
 
-// What libssh has as the version of a server.
+// The version of a server, as libssh stores it.
 constexpr int kOpenSsh90 = SSH_VERSION_INT(9, 0, 0);
 constexpr int kOpenSsh91 = SSH_VERSION_INT(9, 1, 0);
 constexpr int kNoOpenSsh = 0;

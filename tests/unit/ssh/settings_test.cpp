@@ -194,7 +194,7 @@ TEST(SshSettings, TheFirstOfSeveralCountsAsInSsh) {
   EXPECT_EQ(usage_error([] { with_all({"Port=1", "Port=x"}); }), "-o: bad Port \"x\" (expected 1-65535)");
 }
 
-/// What ssh makes of an option: `keyword value` in the output of `ssh -G`; nothing when it refuses.
+/// The `keyword value` line that `ssh -G` prints for an option; empty when ssh refuses it.
 std::string ssh_says(const std::string& option, const std::string& keyword) {
   const std::string script = "exec ssh -G -F /dev/null -o \"$1\" host 2>/dev/null";
   std::istringstream output(run_words({"sh", "-c", script, "sh", option}).output);

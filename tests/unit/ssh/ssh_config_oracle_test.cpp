@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `ssh -G` makes of the files in tests/ssh_config.
+// Compares podrun with `ssh -G` on the files in tests/ssh_config.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -190,7 +190,7 @@ class Comparison {
     }
   }
 
-  /// Of the names that both know; those that only ssh has by default do not count.
+  /// Compares the names that both know; names that only ssh has by default do not count.
   void compare_algorithms(const std::string& keyword, ssh::AlgorithmKind kind,
                           const std::string& list) const {
     if (list.empty()) return;

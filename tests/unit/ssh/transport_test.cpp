@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is said of a server that ends the connection before the login.
+// Messages about a server that ends the connection before the login.
 #include "podrun/ssh/transport/transport.hpp"
 
 #include <sys/socket.h>
@@ -35,7 +35,7 @@ std::string packet(const std::string& payload) {
 /// RFC 4253 11.1
 std::string disconnect(const std::string& why) { return packet("\x01" + number(2) + text(why) + text("")); }
 
-/// What connect() says to a server that sends this, when it has heard us, and no more.
+/// The failure of connect() with a server that reads podrun's version and sends only these bytes.
 std::string failure_of(const std::string& bytes) {
   std::array<int, 2> ends{};
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends.data()) != 0)

@@ -26,7 +26,7 @@ struct DedupLimits {
 /// A line to show once for all hosts that printed it.
 struct DedupedLine {
   std::span<const std::size_t> hosts;  ///< ascending
-  std::string_view text;               ///< as one of them printed it, usually the first
+  std::string_view text;               ///< as printed by one of the hosts, usually the first
   LineEnd end = LineEnd::newline;
 };
 

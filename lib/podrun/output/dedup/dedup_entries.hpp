@@ -31,7 +31,7 @@ struct DedupEntry {
   DedupPhrase* phrase = nullptr;               ///< null: equal to no other line
   std::string text;                            ///< if it is not the phrase's key; until it is shown
   DedupHosts hosts;                            ///< that have printed it
-  std::chrono::steady_clock::time_point time;  ///< of its first print, later of its showing
+  std::chrono::steady_clock::time_point time;  ///< when it was first printed; later, when it was shown
   DedupPlace place = 0;
   std::size_t running = 0;   ///< how many of its hosts still run
   std::size_t standing = 0;  ///< running hosts that stand here; see DedupOrder

@@ -44,7 +44,7 @@ class DedupOrder {
   void has_said(std::size_t host, DedupEntry& entry) { hosts_[host].said = {entry.place, &entry}; }
   /// The host has printed an entry that others had, or was late for it.
   void has_met(std::size_t host, DedupEntry& entry);
-  /// The host and another one have printed a new line. The host then stands there, unless it lags behind.
+  /// The host and another one have printed a new line. The host then stands there, unless it lags.
   void has_shared(std::size_t host, DedupEntry& entry);
   void host_ended(std::size_t host);
 

@@ -13,7 +13,7 @@ namespace podrun::ssh {
 enum class Repeat { first_counts, first_but_none_counts, adds_up };
 
 /// Whether `-o` also sets it for jump hosts, unlike in ssh. This is so for keywords about trust, so that a
-/// jump host is not trusted more than the hosts behind it.
+/// jump host is not trusted more than the hosts that it leads to.
 enum class Reach { host, jump_hosts_too };
 
 /// A keyword of ssh_config(5) with a member of SshSettings.
@@ -21,7 +21,7 @@ struct SettingKeyword {
   std::string_view name;
   void (*apply)(SshSettings& settings, const ConfigValue& value);
   Repeat repeat = Repeat::first_counts;
-  std::string_view rival = {};  ///< of the two, only the first value that is not `none` counts, for both
+  std::string_view rival = {};  ///< of both keywords, only the first value that is not `none` counts
   Reach reach = Reach::host;
 };
 

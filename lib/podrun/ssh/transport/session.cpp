@@ -134,7 +134,8 @@ void Session::arm_sign_of_life() {
   });
 }
 
-/// sshd counts messages from the client (ClientAliveInterval), but its own question waits behind the output.
+/// sshd counts messages from the client (ClientAliveInterval), but its own question waits until the output
+/// before it is read.
 void Session::show_life() {
   const std::uint64_t sent = transport_->packets_sent();
   transport_->call([this] { return ssh_send_ignore(transport_->session(), ""); });

@@ -76,10 +76,10 @@ class Transport {
   /// Packets that libssh keeps during a key exchange do not count yet.
   std::uint64_t packets_sent() const { return packet_counter_.out_packets; }
   bool write_pending() const;
-  /// What libssh says is wrong, as a Failure at the present stage.
+  /// The error that libssh reports, as a Failure at the present stage.
   link::Failure failure() const;
 
-  /// What is being done, for failures.
+  /// Sets the stage that failures name.
   void at_stage(link::Stage stage) { stage_ = stage; }
   link::Stage stage() const { return stage_; }
   /// wait() and check() throw this from now on.
