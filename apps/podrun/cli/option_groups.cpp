@@ -214,7 +214,7 @@ OptionRow limit_row(OptionSet set, std::string_view names, std::string_view help
 }
 
 void add_start(OptionTable& table, run::Limits& limits) {
-  table.flag(limit_row(OptionSet::launch, "--skip-unreachable",
+  table.flag(limit_row(OptionSet::own_command, "--skip-unreachable",
                        "Run on the hosts that can be reached (default: on all or none)"),
              [&](bool is_on) {
                limits.on_unreachable = is_on ? run::OnUnreachable::skip : run::OnUnreachable::stop;

@@ -95,6 +95,11 @@ TEST_F(CommandTable, RefusesExactlyTheOptionsThatACommandDoesNotTake) {
   }
 }
 
+TEST_F(CommandTable, RefusesToSkipUnreachableHostsInCheckWhichAlwaysDoes) {
+  EXPECT_EQ(refusal_of({"check", "--skip-unreachable"}),
+            "check: --skip-unreachable has no meaning here (leave it out)");
+}
+
 TEST_F(CommandTable, LetsConfigYamlSetEveryOptionThatHasAMergeRule) {
   for (const OptionEntry& option : table_.entries()) {
     const bool is_list = option.kind == OptionKind::list;
