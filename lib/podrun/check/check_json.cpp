@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "podrun/check/check_text.hpp"
+#include "podrun/report/json_failure.hpp"
 #include "podrun/report/summary.hpp"
 
 namespace podrun::check {
@@ -51,7 +52,12 @@ Json host_of(const hosts::Host& host, const CheckedHost& checked, bool usable) {
   if (host.port != 0) json["port"] = host.port;
   json["usable"] = usable;
   json["answered"] = checked.facts.complete;
-  if (!checked.facts.complete) json["message"] = report::describe(checked.outcome);
+  if (!checked.facts.complete) {
+    if (const auto* unreachable = std::get_if<run::Unreachable>(&checked.outcome))
+      report::add_failure(json, unreachable->failure);
+    if (const auto* lost = std::get_if<run::Lost>(&checked.outcome)) report::add_failure(json, lost->failure);
+    json["message"] = report::describe(checked.outcome);
+  }
   if (checked.clock) {
     json["clock"] = {{"ahead_seconds", to_seconds(checked.clock->ahead)},
                      {"uncertainty_seconds", to_seconds(checked.clock->uncertainty)}};

@@ -7,6 +7,7 @@
 #include "podrun/base/text.hpp"
 #include "podrun/remote/environment.hpp"
 #include "podrun/report/failure_words.hpp"
+#include "podrun/report/json_failure.hpp"
 
 namespace podrun::report {
 namespace {
@@ -32,10 +33,8 @@ struct AddCommand {
   }
 };
 
-void add_failure(Json& event, const link::Failure& failure) {
-  if (failure.stage != link::Stage::none) event["stage"] = identifier(failure.stage);
-  event["cause"] = identifier(failure.cause);
-  if (!failure.jump_hosts.empty()) event["jump_host"] = failure.jump_hosts.back();
+void add_failure_and_message(Json& event, const link::Failure& failure) {
+  add_failure(event, failure);
   event["message"] = reason(failure);
 }
 
@@ -47,9 +46,9 @@ struct AddFacts {
   void operator()(const link::Exited& exited) const { event["status"] = exited.status; }
   void operator()(const link::Signaled& signaled) const { event["signal"] = signaled.signal; }
   void operator()(const run::TimedOut& timed_out) const { event["limit_seconds"] = timed_out.limit.count(); }
-  void operator()(const run::Lost& lost) const { add_failure(event, lost.failure); }
+  void operator()(const run::Lost& lost) const { add_failure_and_message(event, lost.failure); }
   void operator()(const run::Unreachable& unreachable) const {
-    add_failure(event, unreachable.failure);
+    add_failure_and_message(event, unreachable.failure);
     event["attempts"] = unreachable.attempts;
   }
 };

@@ -310,6 +310,19 @@ TEST_F(CheckReportTest, EscapesWhatHostsSay) {
   }
 }
 
+TEST_F(CheckReportTest, NamesACauseInJsonOnlyForAFailureOfTheConnection) {
+  set_up(4);
+  lose(0, run::Lost{{link::Stage::running, link::Cause::no_answer}});
+  lose(1, run::Unreachable{
+              {.stage = link::Stage::login, .cause = link::Cause::refused, .jump_hosts = {"gate"}}});
+  lose(2, run::TimedOut{std::chrono::seconds(60)});
+  const auto json = nlohmann::json::parse(check_json(output::WallTime(), hosts_, checked_, compare()));
+  EXPECT_EQ(json["hosts"][0]["stage"], "running");
+  EXPECT_EQ(json["hosts"][0]["cause"], "no_answer");
+  EXPECT_EQ(json["hosts"][1]["jump_host"], "gate");
+  for (const std::size_t host : {2U, 3U}) EXPECT_FALSE(json["hosts"][host].contains("cause"));
+}
+
 TEST_F(CheckReportTest, IsTheSameAsJson) {
   set_up(3);
   hosts_[1].label = 8;
@@ -321,6 +334,8 @@ TEST_F(CheckReportTest, IsTheSameAsJson) {
   EXPECT_EQ(json["hosts"][0]["usable"], true);
   EXPECT_EQ(json["hosts"][0]["facts"]["memory"]["total"], 400 * kGib);
   EXPECT_EQ(json["hosts"][1]["worker"], 8);
+  EXPECT_EQ(json["hosts"][2]["stage"], "connecting");
+  EXPECT_EQ(json["hosts"][2]["cause"], "refused");
   EXPECT_EQ(json["hosts"][2]["message"], "unreachable: connecting: connection refused");
   EXPECT_EQ(json["problems"][0]["workers"], nlohmann::json({2}));
   for (const auto& item : json["items"]) {

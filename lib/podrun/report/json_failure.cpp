@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "podrun/report/json_failure.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include "podrun/report/failure_words.hpp"
+
+namespace podrun::report {
+
+void add_failure(nlohmann::ordered_json& object, const link::Failure& failure) {
+  if (failure.stage != link::Stage::none) object["stage"] = identifier(failure.stage);
+  object["cause"] = identifier(failure.cause);
+  if (!failure.jump_hosts.empty()) object["jump_host"] = failure.jump_hosts.back();
+}
+
+}  // namespace podrun::report
