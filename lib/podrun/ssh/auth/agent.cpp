@@ -10,7 +10,6 @@
 #include <array>
 #include <cerrno>
 #include <system_error>
-#include <tuple>
 #include <utility>
 
 #include <asio/co_spawn.hpp>
@@ -22,53 +21,15 @@
 #include "podrun/base/text.hpp"
 #include "podrun/link/link.hpp"
 #include "podrun/ssh/auth/agent_connection.hpp"
-#include "podrun/ssh/host_keys/key_blob.hpp"
 
 namespace podrun::ssh {
 namespace {
-
-enum MessageType : char {
-  kFailure = 5,
-  kRequestKeys = 11,
-  kKeys = 12,
-  kSignRequest = 13,
-  kSignature = 14,
-};
-
-std::string failure_message() { return {kFailure}; }
 
 void rethrow(const std::exception_ptr& error) {
   if (error) std::rethrow_exception(error);  // out of memory: no other exception is possible
 }
 
 }  // namespace
-
-std::optional<std::vector<AgentKey>> parse_agent_keys(std::string_view message) {
-  WireReader reader(message);
-  if (reader.byte() != kKeys) return std::nullopt;
-  std::vector<AgentKey> keys;
-  for (std::uint32_t left = reader.number(); left > 0 && reader.ok(); --left) {
-    const std::string_view blob = reader.string();
-    keys.push_back({std::string(blob), std::string(reader.string())});
-  }
-  if (!reader.complete()) return std::nullopt;
-  return keys;
-}
-
-std::string agent_keys_message(const std::vector<AgentKey>& keys) {
-  std::string message{kKeys};
-  message += wire_number(static_cast<std::uint32_t>(keys.size()));
-  for (const AgentKey& key : keys) message += wire_string(key.blob) + wire_string(key.comment);
-  return message;
-}
-
-bool is_signature_message(std::string_view message) {
-  WireReader reader(message);
-  const bool says_so = reader.byte() == kSignature;
-  WireReader signature(reader.string());
-  const bool typed = !signature.string().empty();
-  return says_so && typed && reader.complete();
-}
 
 /// Shared by the agent, its proxies, and a pending question.
 class Agent::State : public std::enable_shared_from_this<State> {
@@ -110,10 +71,10 @@ class Agent::State : public std::enable_shared_from_this<State> {
   static asio::awaitable<void> ask(std::shared_ptr<State> self, std::shared_ptr<AgentQuestion> question) {
     Answer answer;
     try {
-      const std::string request{kRequestKeys};
+      const std::string request = agent_list_request();
       const std::string said = co_await question->ask(self->socket_, request);
       auto keys = parse_agent_keys(said);
-      if (!keys) throw AgentError(said == failure_message() ? "it refused" : "it sent no list of keys");
+      if (!keys) throw AgentError(said == agent_failure_message() ? "it refused" : "it sent no list of keys");
       answer.keys = *std::move(keys);
     } catch (const AgentError& error) {
       answer.trouble = self->trouble(error);
@@ -211,20 +172,15 @@ class AgentProxy::State : public std::enable_shared_from_this<State> {
   }
 
   asio::awaitable<std::string> answer(const std::string& request) {
-    WireReader reader(request);
-    const std::uint8_t type = reader.byte();
-    if (type == kRequestKeys) co_return agent_keys_message(shown);
-    if (type != kSignRequest) co_return failure_message();
-    const std::string blob(reader.string());
-    const std::string data(reader.string());
-    const std::uint32_t flags = reader.number();
+    if (is_agent_list_request(request)) co_return agent_keys_message(shown);
+    std::optional<AgentSignRequest> wanted = parse_agent_sign_request(request);
+    if (!wanted) co_return agent_failure_message();
     const auto key = std::find_if(shown.begin(), shown.end(),
-                                  [&](const AgentKey& candidate) { return candidate.blob == blob; });
-    if (!reader.complete() || key == shown.end()) co_return failure_message();
-    last_asked_ = blob;
-    std::string forwarded{kSignRequest};
-    forwarded += wire_string(key->held_as.empty() ? blob : key->held_as);
-    forwarded += wire_string(data) + wire_number(flags);
+                                  [&](const AgentKey& candidate) { return candidate.blob == wanted->blob; });
+    if (key == shown.end()) co_return agent_failure_message();
+    last_asked_ = wanted->blob;
+    if (!key->held_as.empty()) wanted->blob = key->held_as;
+    std::string forwarded = agent_sign_request_message(*wanted);
     std::string signature = co_await sign(key->comment, std::move(forwarded));
     co_return signature;
   }
@@ -247,7 +203,7 @@ class AgentProxy::State : public std::enable_shared_from_this<State> {
     }
     end_waiting();
     question_.reset();
-    co_return failure_message();
+    co_return agent_failure_message();
   }
 
   void begin_waiting() {

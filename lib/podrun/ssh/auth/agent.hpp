@@ -4,32 +4,16 @@
 #include <chrono>
 #include <map>
 #include <memory>
-#include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include <asio/any_io_executor.hpp>
 #include <asio/awaitable.hpp>
 
-// The user's ssh-agent, and the part of it that libssh sees. The protocol is draft-miller-ssh-agent.
+#include "podrun/ssh/auth/agent_messages.hpp"
+
+// The user's ssh-agent, and the part of it that libssh sees.
 namespace podrun::ssh {
-
-/// A key that an agent holds.
-struct AgentKey {
-  std::string blob;
-  std::string comment;
-  std::string held_as = {};  ///< the agent's blob for a certificate that it lacks; empty: blob
-
-  friend bool operator==(const AgentKey&, const AgentKey&) = default;
-};
-
-/// The keys in an agent's answer, a message without its size; nothing for any other message.
-std::optional<std::vector<AgentKey>> parse_agent_keys(std::string_view message);
-/// The answer with these keys.
-std::string agent_keys_message(const std::vector<AgentKey>& keys);
-/// Whether this is an agent's answer with a signature.
-bool is_signature_message(std::string_view message);
 
 /// The user's agent. It is asked for its keys once, for all hosts. Must outlive pending calls of list().
 class Agent {
