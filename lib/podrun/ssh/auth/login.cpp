@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <functional>
 #include <system_error>
 #include <utility>
 
@@ -16,7 +15,6 @@
 
 #include "podrun/base/base64.hpp"
 #include "podrun/base/error.hpp"
-#include "podrun/ssh/config/algorithms.hpp"
 #include "podrun/ssh/host_keys/host_key.hpp"
 #include "podrun/ssh/host_keys/key_blob.hpp"
 
@@ -43,22 +41,6 @@ SshKey public_key(const std::string& blob) {
 }
 
 bool is_rsa(const std::string& blob) { return rsa_bits(blob).has_value(); }
-
-/// Whether the settings allow this key to be offered.
-bool is_allowed(const SshSettings& settings, const std::string& blob) {
-  if (blob.empty()) return true;  // unknown until it is unlocked
-  if (const auto bits = rsa_bits(blob); bits && *bits < settings.required_rsa_size) return false;
-  const std::string& configured = settings.public_key_algorithms;
-  return accepts_key_type(configured.empty() ? kPublicKeyAlgorithms : configured, key_type(blob));
-}
-
-std::string name_of(const AgentKey& key) { return fmt::format("the agent's \"{}\"", key.comment); }
-
-std::string name_of(const std::variant<AgentKey, std::shared_ptr<const Identity>>& key) {
-  if (const auto* const identity = std::get_if<std::shared_ptr<const Identity>>(&key))
-    return (*identity)->name;
-  return name_of(std::get<AgentKey>(key));
-}
 
 std::string method_names(unsigned methods) {
   std::vector<std::string> names;
@@ -94,7 +76,7 @@ asio::awaitable<void> Login::run() {
   const int service =
       co_await transport_.finish([=] { return ssh_service_request(session, "ssh-userauth"); }, SSH_AGAIN);
   if (service != SSH_OK) throw link::HostError(transport_.failure());
-  const std::vector<Candidate> all = co_await candidates();
+  const std::vector<KeyCandidate> all = co_await candidates();
   for (auto candidate = all.begin(); candidate != all.end();) {
     std::vector<AgentKey> agents;  // consecutive ones are offered together
     while (candidate != all.end() && std::holds_alternative<AgentKey>(candidate->key) &&
@@ -127,9 +109,7 @@ IdentityList Login::find_identities() {
   }
 }
 
-/// The order of ssh: the agent's keys that are also named files, its other keys, the files. The key that the
-/// last host accepted comes first, because servers disconnect after some wrong keys.
-asio::awaitable<std::vector<Login::Candidate>> Login::candidates() {
+asio::awaitable<std::vector<KeyCandidate>> Login::candidates() {
   const IdentityList identities = find_identities();
   const bool has_files = std::any_of(identities.begin(), identities.end(), [](const auto& identity) {
     return identity->key || !identity->locked_file.empty();
@@ -138,36 +118,10 @@ asio::awaitable<std::vector<Login::Candidate>> Login::candidates() {
   std::vector<AgentKey> agent_keys;
   if (agent_) agent_keys = co_await agent_->list();
   transport_.check();
-  const auto is_identity = [&](const AgentKey& key) {
-    return std::any_of(identities.begin(), identities.end(),
-                       [&](const auto& identity) { return identity->public_blob == key.blob; });
-  };
-  if (settings_.identities_only) std::erase_if(agent_keys, std::not_fn(is_identity));
-  std::stable_partition(agent_keys.begin(), agent_keys.end(), is_identity);
-  std::vector<Candidate> all;
-  for (const AgentKey& key : agent_keys) all.push_back({key.blob, key});
-  for (const auto& identity : identities) {
-    const std::string& blob = identity->public_blob;
-    const auto agent_has = [&](const std::string& wanted) {
-      return std::any_of(agent_keys.begin(), agent_keys.end(),
-                         [&](const AgentKey& key) { return key.blob == wanted; });
-    };
-    if (agent_has(blob)) continue;
-    if (!identity->key && is_certificate(blob) && agent_has(plain_key(blob))) {
-      all.insert(all.begin(), {blob, AgentKey{blob, identity->name, plain_key(blob)}});
-    } else if (identity->key || !identity->locked_file.empty()) {
-      all.push_back({blob, identity});
-    }
-  }
-  std::erase_if(all, [this](const Candidate& candidate) {
-    const bool allowed = is_allowed(settings_, candidate.blob);
-    if (!allowed) not_allowed_.push_back(name_of(candidate.key));
-    return !allowed;
-  });
-  std::stable_partition(all.begin(), all.end(), [this](const Candidate& candidate) {
-    return !candidate.blob.empty() && candidate.blob == credentials_.memory.last_accepted;
-  });
-  co_return all;
+  KeyCandidates candidates =
+      key_candidates(identities, std::move(agent_keys), settings_, credentials_.memory.last_accepted);
+  not_allowed_ = std::move(candidates.not_allowed);
+  co_return std::move(candidates.in_order);
 }
 
 asio::awaitable<Login::Answer> Login::offer(const Identity& identity) {

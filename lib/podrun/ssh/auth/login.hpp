@@ -4,10 +4,8 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <string>
-#include <variant>
 #include <vector>
 
 #include <asio/awaitable.hpp>
@@ -15,6 +13,7 @@
 #include "podrun/base/blocking_pool.hpp"
 #include "podrun/ssh/auth/agent.hpp"
 #include "podrun/ssh/auth/identities.hpp"
+#include "podrun/ssh/auth/key_candidates.hpp"
 #include "podrun/ssh/config/settings.hpp"
 #include "podrun/ssh/transport/transport.hpp"
 
@@ -57,13 +56,7 @@ class Login {
  private:
   enum class Answer { accepted, refused };
 
-  /// A key of the agent or of a file.
-  struct Candidate {
-    std::string blob;
-    std::variant<AgentKey, std::shared_ptr<const Identity>> key;
-  };
-
-  asio::awaitable<std::vector<Candidate>> candidates();
+  asio::awaitable<std::vector<KeyCandidate>> candidates();
   asio::awaitable<Answer> offer(const Identity& identity);
   asio::awaitable<void> try_locked(const Identity& identity);
   asio::awaitable<Answer> offer_agents(std::vector<AgentKey> keys);
