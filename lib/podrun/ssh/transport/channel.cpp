@@ -3,14 +3,11 @@
 #include "podrun/ssh/transport/channel.hpp"
 
 #include <algorithm>
-#include <csignal>
 #include <new>
 #include <string_view>
 #include <utility>
 
-#include <fmt/format.h>
-
-#include "podrun/base/text.hpp"
+#include "podrun/ssh/transport/channel_replies.hpp"
 
 namespace podrun::ssh {
 namespace {
@@ -18,47 +15,7 @@ namespace {
 /// The most output in bytes that waits here to be read.
 constexpr std::size_t kMaxKept = 128 * 1024;
 
-/// RFC 4254 6.10: the names of signals. What is not among them counts as KILL.
-int signal_number(std::string_view name) {
-  constexpr std::pair<std::string_view, int> kNames[] = {{"ABRT", SIGABRT}, {"ALRM", SIGALRM},
-                                                         {"FPE", SIGFPE},   {"HUP", SIGHUP},
-                                                         {"ILL", SIGILL},   {"INT", SIGINT},
-                                                         {"KILL", SIGKILL}, {"PIPE", SIGPIPE},
-                                                         {"QUIT", SIGQUIT}, {"SEGV", SIGSEGV},
-                                                         {"TERM", SIGTERM}, {"USR1", SIGUSR1},
-                                                         {"USR2", SIGUSR2}, {"BUS@openssh.com", SIGBUS}};
-  for (const auto& [known, number] : kNames) {
-    if (known == name) return number;
-  }
-  return SIGKILL;
-}
-
-/// Why a jump host does not forward, from libssh's `Channel opening failure: channel 43 error (2) Connection
-/// refused`; 1 is "prohibited" and 2 "connect failed" (RFC 4254 5.1). libssh keeps one such text per session,
-/// so one with another channel's number has replaced this channel's. A jump host prohibits forwarding for all
-/// channels alike, but a failed connection says nothing about other hosts.
-link::Failure forward_refused(std::string_view error, unsigned number) {
-  constexpr std::string_view kProhibited = " error (1) ";
-  constexpr std::string_view kFailed = " error (2) ";
-  const bool is_ours = error.find(fmt::format("channel {} ", number)) != std::string_view::npos;
-  if (const std::size_t reason = error.find(kProhibited); reason != std::string_view::npos) {
-    return {link::Stage::forwarding, link::Cause::forwarding_refused,
-            std::string(error.substr(reason + kProhibited.size())),
-            is_ours ? link::Retry::no : link::Retry::may_help};
-  }
-  const std::size_t reason = is_ours ? error.find(kFailed) : std::string_view::npos;
-  const std::string why =
-      reason == std::string_view::npos ? "" : lower_first(error.substr(reason + kFailed.size()));
-  return {link::Stage::forwarding, link::Cause::not_forwarded, why, link::Retry::may_help};
-}
-
 }  // namespace
-
-link::Exited exited_with(int status_on_the_wire) {
-  constexpr int kLargest = 255;
-  const bool is_one_byte = status_on_the_wire >= 0 && status_on_the_wire <= kLargest;
-  return {is_one_byte ? status_on_the_wire : kLargest};
-}
 
 Channel::Channel(std::shared_ptr<Session> session)
     : session_(std::move(session)),
@@ -184,7 +141,7 @@ void Channel::on_exit_status(ssh_session, ssh_channel, int status, void* self) {
 void Channel::on_exit_signal(ssh_session, ssh_channel, const char* signal, int, const char*, const char*,
                              void* self) {
   auto& channel = *static_cast<Channel*>(self);
-  channel.end_ = link::Signaled{signal_number(signal)};
+  channel.end_ = signaled_by(signal);
   channel.readable_.notify();
 }
 

@@ -21,9 +21,6 @@
 
 namespace podrun::ssh {
 
-/// An exit status has 32 bits in SSH, RFC 4254 6.10. A value that no process can have becomes 255.
-link::Exited exited_with(int status_on_the_wire);
-
 /// One command on a session, or one connection that its host forwards. Keeps arrived output up to a limit;
 /// then the session pauses reading. If it must read, libssh keeps the output, and its window stops the host
 /// at about 1.3 MB per stream.
