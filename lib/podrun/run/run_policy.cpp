@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The state machine of a run: each event changes the state of a host or of the run, and asks for actions.
 #include "podrun/run/run_policy.hpp"
 
 #include <algorithm>
@@ -8,12 +9,12 @@
 namespace podrun::run {
 namespace {
 
-/// How long the output of a command that has ended may stay open until the host is asked who holds it, and
-/// from then on between two such looks.
+/// Time from the command's end, or from the last look, until the host is asked which processes hold the
+/// output open.
 constexpr std::chrono::seconds kLetGoAfter{2};
-/// Between two such looks where processes that can be signalled hold it.
+/// The same while processes that can be signalled hold it.
 constexpr std::chrono::seconds kLingerLook{60};
-/// What a host may take, beyond the grace, to say that everything there has ended.
+/// Time beyond the grace period for a host to report that everything there has ended.
 constexpr std::chrono::seconds kEndSlack{5};
 constexpr std::chrono::milliseconds kLongestRetryDelay{8000};
 
@@ -100,12 +101,12 @@ void RunPolicy::handle(const event::LostHost& event) {
   bool uncertain_start = false;
   // A host that starts before it is ready (early_go) is still connecting.
   if (host.state == State::connecting) outcomes_[event.host] = Lost{event.failure};
-  // What lingers may be the real work.
+  // The processes that linger may do the real work.
   if (host.state == State::lingering && !is_failure(outcomes_[event.host]))
     outcomes_[event.host] = Lost{event.failure};
   if (host.state == State::running) {  // while ending, the end of the connection ends the command too
     outcomes_[event.host] = Lost{event.failure};
-    // Perhaps its command never started, and the others would wait for it for ever.
+    // Its command may never have started. Then the others would wait for it forever.
     uncertain_start = !host.spoke && now_ - *started_at_ < limits_.connect_timeout;
   }
   finish(event.host);
@@ -128,7 +129,7 @@ void RunPolicy::handle(const event::Resumed&) { countdowns_.unsuspend(now_); }
 
 void RunPolicy::handle(const event::Interrupted& event) {
   const bool pressed = event.signal == SIGINT || event.signal == SIGQUIT;
-  // The commands may answer to a QUIT and go on, and so does the run. One that is being ended has its TERM.
+  // Commands may handle QUIT and continue; then the run continues too. Those that are being stopped got TERM.
   if (event.signal == SIGQUIT && count(State::running) + count(State::ending) > 0) {
     signal_running(SIGQUIT);
     return;
@@ -153,7 +154,7 @@ void RunPolicy::handle(const event::Tick&) {
   while (const auto host = countdowns_.take_due(now_)) {
     if (expire(*host)) timed_out.push_back(*host);
   }
-  // Only now, since with --fail-fast the first one ends the others, and their time is over as well.
+  // Only now: with --fail-fast the first one stops the others, although their time is over as well.
   for (const std::size_t host : timed_out) fail(host);
 }
 
@@ -177,7 +178,8 @@ bool RunPolicy::expire(std::size_t index) {
   } else if (host.state == State::ending) {
     const link::Failure failure{
         .stage = link::Stage::ending, .cause = link::Cause::not_ended, .after = limits_.grace + kEndSlack};
-    const bool ended = host.ended;  // and what cannot be ended there, which its host names, holds the output
+    const bool ended =
+        host.ended;  // processes that could not be stopped, which the host named, hold the output
     if (!ended && std::holds_alternative<Stopped>(outcomes_[index])) outcomes_[index] = Lost{failure};
     actions_.emplace_back(
         action::Abandon{index, ended ? link::Failure{.cause = link::Cause::let_go} : failure});
@@ -186,7 +188,7 @@ bool RunPolicy::expire(std::size_t index) {
   return false;
 }
 
-/// What follows from the states alone: more connections, the start of a batch, the next batch.
+/// Does all that follows from the states alone: more connections, the start of a batch, the next batch.
 void RunPolicy::advance() {
   if (cancelled_) return;
   connect_more();
@@ -228,8 +230,8 @@ void RunPolicy::connect_later(std::size_t host, const link::Failure& failure) {
   actions_.emplace_back(action::ConnectLater{host, attempts + 1, delay, failure});
 }
 
-/// Where this means that the batch will not start, nobody is connected again for it. First attempts go on:
-/// the end names every host that is not reached.
+/// If the batch can no longer start, no host is retried for it. First attempts continue, so that the final
+/// report names every host that cannot be reached.
 void RunPolicy::give_up(std::size_t host, const link::Failure& failure) {
   finish(host);
   const bool asks =
@@ -241,7 +243,7 @@ void RunPolicy::give_up(std::size_t host, const link::Failure& failure) {
   }
 }
 
-/// From half of the longest delay to all of it, the longest being twice that of the retry before.
+/// A random time between half of the longest delay and all of it. The longest delay doubles with every retry.
 std::chrono::milliseconds RunPolicy::retry_delay(std::size_t attempts) {
   std::chrono::milliseconds longest = limits_.retry_delay;
   for (std::size_t i = 1; i < attempts && longest < kLongestRetryDelay; ++i) longest *= 2;
@@ -288,7 +290,7 @@ void RunPolicy::cancel_unstarted() {
   }
 }
 
-/// What a command left is interrupted too. A QUIT is a question to the command itself.
+/// Processes that a command left are interrupted too. QUIT is for the command alone.
 void RunPolicy::signal_running(int signal) {
   for (std::size_t host = 0; host < hosts_.size(); ++host) {
     const State state = hosts_[host].state;
@@ -297,7 +299,7 @@ void RunPolicy::signal_running(int signal) {
   }
 }
 
-/// Counts --timeout too, which bounds only what lingers.
+/// Also counts --timeout, which limits only processes that linger here.
 void RunPolicy::look_after(std::size_t index, TimePoint::duration time) {
   HostState& host = hosts_[index];
   if (host.time_left && host.state == State::lingering)
@@ -306,7 +308,7 @@ void RunPolicy::look_after(std::size_t index, TimePoint::duration time) {
   count_down(index, time);
 }
 
-/// The output is still open after some time: asks who holds it, unless what holds it has had its time.
+/// The output is still open: asks which processes hold it, or stops them if their --timeout is over.
 bool RunPolicy::look(std::size_t index) {
   HostState& host = hosts_[index];
   if (host.time_left) *host.time_left -= host.look_after;
@@ -319,8 +321,8 @@ bool RunPolicy::look(std::size_t index) {
   return false;
 }
 
-/// But not of what waits for our reader; and the last lines of a culprit are still to come, unless somebody
-/// is in a hurry.
+/// Keeps output that waits for our reader. The last lines of the culprit are still to come too, unless the
+/// user is in a hurry.
 void RunPolicy::let_go_of_closing() {
   for (std::size_t host = 0; host < hosts_.size(); ++host) {
     if (hosts_[host].state != State::closing || countdowns_.is_held(host)) continue;
