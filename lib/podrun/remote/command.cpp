@@ -48,10 +48,10 @@ std::vector<std::string> interpreter(std::string_view script) {
 
 std::string file_path(std::string_view name) { return "\"$podrun_dir\"/" + shell_quote_in_line(name); }
 
-/// How a family of shells says what has to be said in the user's own shell.
+/// How one kind of login shell expresses the steps that run in the user's own shell.
 struct Dialect {
   std::string_view shells;        ///< a pattern of sh
-  std::string_view profile;       ///< what its -l would do, where there is none with -c
+  std::string_view profile;       ///< does what -l would do, for a shell without -l for -c
   std::string_view set_variable;  ///< {0}: a name
   std::string_view run_words;     ///< the parameters, or podrun_words
   std::string_view run_file;      ///< the first parameter
@@ -65,8 +65,8 @@ constexpr std::array kDialects = {
             "exec /bin/sh -c 'eval \"$podrun_words\"'", "source \"$argv[2]\""},
     Dialect{"*", "", "export {0}=\"$podrun_env_{0}\"; unset podrun_env_{0}; ", "exec \"$@\"", ". \"$1\""}};
 
-/// Sets podrun_first to what the user's shell does before anything else, and podrun_l to its option. Start-up
-/// files are read before, and the values of -e win over those: they are set again, from variables of ours.
+/// Sets podrun_first to the first commands of the user's shell, and podrun_l to its option. The values of -e
+/// win over those of start-up files: they are set again after these, from variables of podrun.
 std::string begin_user_shell(const Command& command, std::string_view Dialect::*body) {
   const bool login = command.shell == ShellStart::login;
   std::string text;
@@ -84,7 +84,7 @@ std::string begin_user_shell(const Command& command, std::string_view Dialect::*
   return text + fmt::format("esac; set -- {} $podrun_l -c \"$podrun_first\"", kShell);
 }
 
-/// Words, quoted and each behind a blank, in a login shell.
+/// Words, each quoted and after a blank, in a login shell.
 std::string words_in_login_shell(const Command& command, const std::string& words) {
   const std::string again =
       fmt::format("{}; set --{}; unset podrun_words podrun_dir; exec \"$@\"", kDefineNewline, words);
@@ -110,7 +110,7 @@ RemoteCommand build(const ShellText& shell, const Command& command) {
   return {begin_user_shell(command, &Dialect::run_file) + " podrun " + file, files};
 }
 
-/// Its own name, unless that could be one of ours beside it.
+/// The file's own name, unless podrun could have a file of that name beside it.
 std::string remote_name(const Script& script) {
   return (script.name.starts_with("podrun.") ? "script." : "") + script.name;
 }
@@ -149,8 +149,8 @@ void check_environment(const Command& command) {
   }
 }
 
-/// For a command that starts before we know it: the third word of $SSH_CONNECTION, see ssh(1), where that
-/// looks like an IP address.
+/// The host's own address, for a command that starts before podrun knows it: the third word of
+/// $SSH_CONNECTION, see ssh(1), if that looks like an IP address.
 constexpr std::string_view kOwnAddress =
     "export PODRUN_HOST0=\"$PODRUN_HOST\"; podrun_own() { case $3 in *[!0-9A-Fa-f.:]*) ;; *[.:]*) "
     "PODRUN_HOST0=$3 ;; esac; }; podrun_own "

@@ -7,7 +7,7 @@
 #include <variant>
 #include <vector>
 
-// What runs on the hosts, as the sh text the supervisor is told. Pure.
+// Composes the sh text that the supervisor runs on the hosts. Pure.
 namespace podrun::remote {
 
 /// Values are literal bytes without NUL. A secret one (`-e NAME`, `--env-file`) is not shown by --dry-run.
@@ -63,7 +63,7 @@ inline constexpr std::size_t kMaxWord = 128 * 1024 - 1;
 /// Throws UsageError when a word or a variable is longer than kMaxWord.
 RemoteCommand build_command(const Command& command);
 
-/// What differs by host.
+/// The values of PODRUN_* for one host.
 struct RankVariables {
   std::size_t rank = 0;
   std::size_t hosts = 0;
@@ -74,8 +74,8 @@ struct RankVariables {
   std::string run_id = {};
 };
 
-/// The argument of the supervisor's `go`, one line: what differs by host, and after it what is equal for all
-/// hosts of a run.
+/// The argument of the supervisor's `go`, one line: first the part that differs by host, then the part that
+/// all hosts of a run share.
 std::string go_of_host(const RankVariables& variables);
 std::string go_of_all(const RemoteCommand& command, const RankVariables& variables);
 

@@ -15,7 +15,7 @@ class ExitLineReader {
  public:
   explicit ExitLineReader(std::string_view nonce);
 
-  /// Takes output; returns what certainly belongs to the command, which may be nothing.
+  /// Takes output; returns the bytes that certainly belong to the command, perhaps none.
   Chunk feed(Chunk chunk);
   /// The bytes that feed() kept, when no more output follows.
   Chunk finish();

@@ -22,7 +22,7 @@ constexpr std::size_t kMaxHolders = 8;
 constexpr std::size_t kMaxHolder =
     64;  // bytes; the kernel has at most 15 of a name, 7 digits of a pid, 20 of a count
 
-/// Words that main.sh knows.
+/// The names of flags in main.sh.
 std::string flags(const Supervision& supervision) {
   if (supervision.subject == Supervise::rest) return "rest";
   const bool fed = supervision.input == StandardInput::fed;
@@ -33,7 +33,7 @@ std::string flags(const Supervision& supervision) {
   return fmt::format("{}", fmt::join(words, " "));
 }
 
-/// Only an IP address: what a host says here, commands on other hosts may get (PODRUN_HOST0).
+/// Only an IP address, since commands on other hosts may get this text of the host (PODRUN_HOST0).
 std::string address(std::string_view word) {
   std::string text(word);
   in6_addr unused{};
@@ -98,7 +98,7 @@ link::Program supervisor_program(const Supervision& supervision, std::string_vie
                                  std::string_view text) {
   static const Chunk script{std::string(kSupervisorScript)};
   const std::chrono::seconds tick = heartbeat_interval(supervision.orphan_timeout);
-  // One more, since the first may be nearly over when the last heartbeat comes.
+  // One tick more, since the first may be nearly over when the last heartbeat arrives.
   const auto ticks = 1 + std::max<std::chrono::seconds::rep>(
                              1, (supervision.orphan_timeout + tick - std::chrono::seconds(1)) / tick);
   link::Program program{

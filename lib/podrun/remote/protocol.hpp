@@ -9,15 +9,15 @@
 
 #include "podrun/link/link.hpp"
 
-// What podrun and the supervisor on a host (main.sh) say to each other, version 1. Pure.
+// The protocol between podrun and the supervisor on a host (main.sh), version 1. Pure.
 namespace podrun::remote {
 
 enum class StandardInput { empty, fed };
 enum class RunDirectory { no, yes };
-/// How the status of the command is told: by the supervisor's own, or by a line at the end of its output,
-/// `~podrun1 <nonce> exit <status>\n`. Where this cannot be written, its own it is.
+/// How podrun gets the exit status of the command: as that of the supervisor, or by a line at the end of the
+/// output, `~podrun1 <nonce> exit <status>\n`. If that line cannot be written, as that of the supervisor.
 enum class ExitStatus { own, in_output };
-/// rest: what a command that has ended left; nothing is started.
+/// rest: supervises the processes that an ended command left; starts nothing.
 enum class Supervise { command, rest };
 
 /// sh text that must succeed on a host before it is ready, in a subshell of the supervisor and with no input.
@@ -49,8 +49,8 @@ struct Supervision {
 struct Holder {
   std::string pid;
   std::string name;
-  /// Its voluntary context switches where it is in uninterruptible sleep: while they do not change, no signal
-  /// reaches it.
+  /// In uninterruptible sleep: its voluntary context switches. While they do not change, no signal reaches
+  /// it.
   std::string stuck_at = {};
   friend bool operator==(const Holder&, const Holder&) = default;
 };
@@ -75,30 +75,30 @@ link::Program holders_program(const Supervision& supervision, std::string_view n
 /// any bytes but newlines; other lines are left out.
 Holders parse_holders(std::string_view text);
 
-/// A supervisor's or feeder's first words: `\npodrun1 <nonce> <word> …\n`.
+/// The first line of a supervisor or feeder: `\npodrun1 <nonce> <word> …\n`.
 struct Hello {
-  std::string word;            ///< `ready`, or why not
-  std::string client_address;  ///< an IP address: ours, as that host sees it; empty: unknown
-  std::string server_address;  ///< an IP address: its own end of the connection; empty: unknown
+  std::string word;            ///< `ready`, or a word for the refusal
+  std::string client_address;  ///< an IP address: podrun's, as the host sees it; empty: unknown
+  std::string server_address;  ///< an IP address: the host's end of the connection; empty: unknown
   std::string rest;            ///< ready: the run's directory; else: details
 };
 
-/// What a host's refusal means; nothing when the hello is `ready`.
+/// The failure that a refusal means; none if the hello is `ready`.
 std::optional<link::Failure> refusal(const Hello& hello, const Supervision& supervision);
 
-/// Whether it is one of those: the host was reached.
+/// Whether a refusal caused this failure: the host was reached.
 bool is_refusal(const link::Failure& failure);
 
-/// Finds the hello in what a host prints: before it is what its rc files say, behind it the command's own
-/// output.
+/// Finds the hello in the output of a host: before it stands the output of its rc files, after it that of the
+/// command.
 class HelloReader {
  public:
   explicit HelloReader(std::string_view nonce);
 
-  /// Takes bytes; returns those that are certainly no part of the hello. With hello() set, `rest()` is
+  /// Takes bytes; returns those that are certainly no part of the hello. Once hello() is set, rest() is
   /// output.
   std::string feed(std::string_view bytes);
-  /// What was held back, when no more comes.
+  /// The bytes that feed() kept, when no more follow.
   std::string finish();
   const std::optional<Hello>& hello() const { return hello_; }
   const std::string& rest() const { return held_; }

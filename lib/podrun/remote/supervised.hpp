@@ -23,14 +23,14 @@ class Supervised {
   Supervised& operator=(const Supervised&) = delete;
   ~Supervised();
 
-  /// Takes what a host prints before the hello; may wait, which slows the host down.
+  /// Takes the output of a host before the hello; may wait, which slows the host down.
   using Noise = std::function<asio::awaitable<void>(link::Received)>;
 
   /// Starts the supervisor, waits for its hello and puts the files there. Throws HostError. With a text the
   /// command starts at once, see go_of_host(); then there is no go(), and there are no files.
   asio::awaitable<Hello> prepare(const std::vector<RemoteFile>& files, Noise noise, std::string text = {});
 
-  /// When prepare() has failed: whether the command may run nevertheless, as it was to start at once.
+  /// After prepare() has failed: whether the command may run nevertheless, since it was to start at once.
   bool may_have_started() const { return may_have_started_; }
 
   /// Starts the command with these two, see go_of_host() and go_of_all().
@@ -38,20 +38,21 @@ class Supervised {
   /// The command's output and end. Throws nothing of its own.
   asio::awaitable<link::StreamEvent> next();
 
-  void heartbeat();                    ///< tells the supervisor that we are there
-  void hold();                         ///< podrun is suspended: it is not missed until the next line
+  void heartbeat();                    ///< tells the supervisor that podrun is there
+  void hold();                         ///< podrun is suspended: it is not missed until its next line
   void signal(std::string_view name);  ///< INT, TERM, …: to the command's whole process group
   void end();                          ///< TERM, grace, KILL to everything the command started
 
-  /// After the command has ended: from now on signal() and end() are for what it left, and Closed comes when
-  /// that has been ended. Call it once; it ends with the run. `noise` takes what the host says of that.
+  /// After the command has ended: from now on signal() and end() are for the processes that it left, and
+  /// Closed comes when they have ended. Call it once; it ends with the run. `noise` takes output of the host
+  /// about it.
   asio::awaitable<void> supervise_rest(Noise noise);
   void stop(const link::Failure& failure);  ///< abandons it: next() is this failure
 
   /// Opens the command's standard input (StandardInput::fed): a stream to write to. Throws HostError.
   asio::awaitable<std::shared_ptr<link::Stream>> open_input();
-  /// What may hold the output open after the command's end; `started` tells when the host runs the program
-  /// that answers. Throws HostError.
+  /// The processes that may have the output open after the command has ended. `started` becomes true when the
+  /// host runs the program that answers. Throws HostError.
   asio::awaitable<Holders> output_holders(bool& started);
 
  private:
@@ -81,7 +82,7 @@ class Supervised {
   std::string directory_;
   Chunk early_;                                 // output that came in one piece with the hello
   std::optional<ExitLineReader> exit_line_;     // ExitStatus::in_output
-  std::optional<link::StreamEvent> following_;  // what next() returns before it reads on
+  std::optional<link::StreamEvent> following_;  // next() returns it before it reads on
   bool end_told_ = false;
 };
 

@@ -12,29 +12,29 @@ namespace podrun::run {
 
 using TimePoint = std::chrono::steady_clock::time_point;
 
-/// The time each host has left for what it is doing. It stands still for a host that we hold back for our
-/// reader's sake, and for all while podrun is stopped. Pure: is told the time. Every call costs O(log hosts),
-/// but for (un)suspend.
+/// The time that each host has left for its present step. It stands still while podrun does not read from the
+/// host because its own reader is slow, and for all hosts while podrun is suspended. Pure. A call costs
+/// O(log hosts), or O(hosts) around a suspension.
 class Countdowns {
  public:
   explicit Countdowns(std::size_t hosts) : countdowns_(hosts) {}
 
-  /// Begins anew; it may have to stand still from its start.
+  /// Starts again with all of `time`, even while it has to stand still.
   void start(std::size_t host, TimePoint::duration time, TimePoint now);
   void clear(std::size_t host);
 
   void hold(std::size_t host, TimePoint now);
-  /// It stood still for as long as the reader kept it; what we took ourselves counts.
+  /// Only the time of the reader does not count; the time that podrun itself took does.
   void release(std::size_t host, TimePoint now, TimePoint::duration by_reader);
   bool is_held(std::size_t host) const { return countdowns_[host].held; }
   void suspend(TimePoint now);
   void unsuspend(TimePoint now);
 
-  /// The time that this one has; zero where none is counted.
+  /// The time left; zero without a countdown.
   TimePoint::duration left(std::size_t host, TimePoint now) const;
-  /// When the next one comes to its end.
+  /// When the next countdown ends.
   std::optional<TimePoint> next() const;
-  /// Clears one that has come to its end, the earliest first, and says whose it was.
+  /// Clears the earliest countdown that has ended, and returns its host.
   std::optional<std::size_t> take_due(TimePoint now);
 
  private:

@@ -17,7 +17,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// How long the hosts are given to be told of a Ctrl-Z.
+/// A message of podrun's suspension gets this long to reach the hosts.
 constexpr std::chrono::milliseconds kSuspendDelay{50};
 
 }  // namespace
@@ -71,8 +71,8 @@ void FanOut::resume() {
   happen(event::Resumed{});
 }
 
-/// Events that come while one is being decided wait: what the policy said must be done before it is asked
-/// again.
+/// An event that comes while another is being decided waits: the actions of the first one must be done before
+/// the policy decides again.
 void FanOut::happen(RunEvent event) {
   events_.push_back(std::move(event));
   if (std::exchange(deciding_, true)) return;
@@ -97,7 +97,7 @@ void FanOut::obey(const action::ConnectLater& later) {
 
 void FanOut::obey(const action::Go& go) {
   std::vector<std::size_t> members = go.hosts;
-  if (plan_.limits.serial != 0) {  // a rolling run has the ranks of all, whoever is on
+  if (plan_.limits.serial != 0) {  // in a rolling run the ranks count the hosts of all batches
     members.resize(host_runs_.size());
     std::iota(members.begin(), members.end(), 0);
   }

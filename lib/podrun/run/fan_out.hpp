@@ -17,8 +17,8 @@
 
 namespace podrun::run {
 
-/// The one loop of every podrun command: passes what happens on the hosts to RunPolicy, and what that decides
-/// to the HostRun of each. All members are for the one main thread.
+/// The one loop of every podrun command: it passes events of the hosts to RunPolicy, and the actions of that
+/// to the HostRun of each host. All members are for the main thread.
 class FanOut {
  public:
   FanOut(RunPlan plan, RunWorld world);
@@ -28,7 +28,8 @@ class FanOut {
 
   /// SIGINT, SIGQUIT, SIGTERM, SIGHUP, or SIGPIPE for a closed reader.
   void interrupt(int signal);
-  /// Before podrun stops (Ctrl-Z): tells the hosts not to miss us, and gives that a moment.
+  /// Before podrun is suspended (Ctrl-Z): tells the hosts to expect no heartbeats, and waits a moment for
+  /// that.
   asio::awaitable<void> suspend();
   void resume();
 

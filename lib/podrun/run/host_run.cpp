@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The coroutines of one host. Each step that the run waits for is an event for the policy, which decides what
-// comes next; so nothing here looks at other hosts.
+// The coroutines of one host. Each step that the run waits for is an event for the policy, which decides the
+// next one, so nothing here looks at other hosts.
 #include "podrun/run/host_run.hpp"
 
 #include <string.h>  // sigabbrev_np
@@ -48,7 +48,7 @@ void HostRun::end() {
   attempt_.kill_at = Clock::now() + run_.plan.limits.grace;
 }
 
-/// The one that takes a signal: that of the command, or one for what the command left.
+/// The supervisor that takes a signal: for the command, or for the processes that the command left.
 remote::Supervised& HostRun::supervisor() {
   if (attempt_.trailing && !std::exchange(attempt_.trailing->rest_supervised, true)) {
     run_.spawn(attempt_.supervised->supervise_rest([this](link::Received received) -> asio::awaitable<void> {
@@ -61,7 +61,7 @@ remote::Supervised& HostRun::supervisor() {
 }
 
 void HostRun::abandon(link::Failure failure) {
-  // Before the supervisor the link knows the stage better; after the command there is none.
+  // Before the supervisor starts, the link knows the stage better; after the command there is none.
   if (attempt_.supervised && !attempt_.trailing && failure.stage == link::Stage::none)
     failure.stage = attempt_.stage;
   if (attempt_.state == State::trailing_output) tell_output_open(notice::OutputOpen::Fate::abandoned);
@@ -102,11 +102,11 @@ HostStatus HostRun::status() const {
           attempt_.paused, attempt_.kill_at};
 }
 
-/// One attempt, and what follows where it is the last.
+/// One attempt; after the last one also the command and its output.
 asio::awaitable<void> HostRun::drive() {
   const std::size_t number = attempt_.number;
   std::optional<link::Failure> failure;
-  co_await asio::post(run_.world.executor, asio::use_awaitable);  // so that Ready is answered before we go on
+  co_await asio::post(run_.world.executor, asio::use_awaitable);  // Ready must be answered before
   try {
     if (attempt_.abandoned) throw link::HostError(*attempt_.abandoned);  // in the meantime
     co_await prepare();
@@ -117,7 +117,7 @@ asio::awaitable<void> HostRun::drive() {
   }
   if (failure) {
     if (failure->stage == link::Stage::none) failure->stage = attempt_.stage;
-    // What we have broken off ourselves says nothing about a command that was given with the supervisor.
+    // If podrun itself stopped the attempt, a command that was sent with the supervisor may have started.
     const bool started = attempt_.state == State::running || attempt_.state == State::trailing_output ||
                          (attempt_.abandoned && attempt_.started_early) ||
                          (attempt_.supervised && attempt_.supervised->may_have_started());
@@ -159,7 +159,7 @@ asio::awaitable<void> HostRun::prepare() {
   at_stage(State::ready, link::Stage::ready);
 }
 
-/// Its output and end. A stream that fails after the exit of the command is just closed.
+/// Follows the output of the command up to its end. A stream that fails after the exit is just closed.
 asio::awaitable<void> HostRun::follow() {
   for (;;) {
     link::StreamEvent event = co_await attempt_.supervised->next();
@@ -217,9 +217,9 @@ asio::awaitable<void> HostRun::feed() {
     if (is_over()) co_return;
     co_await run_.world.input->feed(host_, stream);
     stream->close_write();
-    for (;;) {  // it is still passing on what it has
+    for (;;) {  // the feeder may still pass on input
       const link::StreamEvent event = co_await stream->next();
-      // What has not arrived would look like the end of the input there.
+      // To the command, input that is lost would look like the end of the input.
       const auto* lost = std::get_if<link::Failure>(&event);
       if (lost && !is_over()) attempt_.supervised->stop(link::at_stage(*lost, link::Stage::standard_input));
       if (std::holds_alternative<link::Closed>(event) || std::holds_alternative<link::Failure>(event))
@@ -250,7 +250,7 @@ asio::awaitable<void> HostRun::decide_on_trailing_output() {
   attempt_.supervised->stop({.cause = link::Cause::let_go});
 }
 
-/// The run goes on; it is said where it is not about to be ended.
+/// The run goes on. The user is told, unless the processes are about to be stopped.
 void HostRun::linger() {
   Trailing& trailing = *attempt_.trailing;
   trailing.deciding = false;

@@ -20,8 +20,8 @@
 
 namespace podrun::run {
 
-/// What the hosts of a run share. `happen` takes what a host reports to the policy; `spawn` runs a coroutine,
-/// and the run does not end before it.
+/// Shared by the hosts of a run. `happen` reports an event of a host to the policy; `spawn` runs a coroutine
+/// that the run waits for before it ends.
 struct RunOfHosts {
   const RunPlan& plan;
   const RunWorld& world;
@@ -30,15 +30,15 @@ struct RunOfHosts {
   std::function<void(asio::awaitable<void>)> spawn;
 };
 
-/// What a host does after the end of its command. Not inside of HostRun, where clang 16 does not see that it
-/// can be made from nothing.
+/// The state of a host after its command has ended. Outside of HostRun, since clang 16 does not see inside of
+/// a class that a nested struct can be default-constructed.
 struct Trailing {
   TrailingOutput output = {};
-  std::shared_ptr<OutputHolders> holders = nullptr;  ///< as was last asked
-  bool deciding = false;                             ///< whether it is let go; or it has been
+  std::shared_ptr<OutputHolders> holders = nullptr;  ///< the latest question
+  bool deciding = false;                             ///< whether to let the output go; or that was decided
   bool hurried = false;
-  bool lingers = false;          ///< and this was said, or need not be
-  bool rest_supervised = false;  ///< by a supervisor for what the command left
+  bool lingers = false;          ///< processes have the output open; that was told, or need not be
+  bool rest_supervised = false;  ///< a supervisor signals what the command left
 };
 
 /// One host's part of a run: connects, starts the command, follows it, and sees its trailing output to the
@@ -54,7 +54,7 @@ class HostRun {
   ~HostRun();
 
   void connect();
-  /// The attempt before is over: nothing of it is left.
+  /// Drops everything of the attempt before.
   void prepare_attempt(std::size_t number);
   void start(const remote::RankVariables& variables, const Chunk& of_all);
   void signal(int signal);
@@ -65,7 +65,7 @@ class HostRun {
   void heartbeat();
   void hold();
 
-  /// Nothing before it is ready.
+  /// Null until the host is ready.
   const remote::Hello* hello() const { return attempt_.hello ? &*attempt_.hello : nullptr; }
   std::string own_address() const { return attempt_.link ? attempt_.link->own_address() : ""; }
   HostStatus status() const;
@@ -84,10 +84,9 @@ class HostRun {
     bool started_early = false;  ///< the supervisor was given the command, see early_go()
     bool spoke = false;
     std::optional<Trailing> trailing = std::nullopt;  ///< since the command ended
-    TimePoint active_at = {};                         ///< it printed something, or took the next step
+    TimePoint active_at = {};                         ///< when it last printed something, or took a step
     bool paused = false;                              ///< podrun does not read from it
-    std::optional<TimePoint> kill_at =
-        std::nullopt;  ///< it was told to end, and its host will wait this long
+    std::optional<TimePoint> kill_at = std::nullopt;  ///< when the host sends KILL, once it was told to stop
   };
 
   asio::awaitable<void> drive();

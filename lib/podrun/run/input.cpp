@@ -25,7 +25,7 @@ namespace {
 constexpr std::size_t kChunksAhead = 32;
 constexpr std::size_t kLeft = std::numeric_limits<std::size_t>::max();
 
-/// As read(2), but waits: the descriptor is inherited, and whoever shares it may have made it non-blocking.
+/// As read(2), but waits: the descriptor is inherited, and another process may have made it non-blocking.
 ssize_t read_some(int descriptor, std::array<char, Chunk::kMaxSize>& buffer) {
   for (;;) {
     const ssize_t count = ::read(descriptor, buffer.data(), buffer.size());
@@ -43,8 +43,8 @@ int descriptor_of(const InputSource& source) {
 
 }  // namespace
 
-/// What the thread has of it: without a context it is closed, so that the thread is never the one that
-/// destroys the context or anything that lives on it.
+/// The part of an Input that its thread uses. A null context means closed, so that the thread never destroys
+/// the context or anything that lives on it.
 struct Input::Reading {
   const int descriptor;
   std::counting_semaphore<> permits{0};  ///< of one chunk each
@@ -52,7 +52,7 @@ struct Input::Reading {
   std::shared_ptr<asio::io_context> context;
 };
 
-/// Only used on the context. Held by what feeds as well, which may go on after its Input.
+/// Only used on the context. Shared with feed(), which may outlive the Input.
 class Input::State : public std::enable_shared_from_this<Input::State> {
  public:
   State(std::shared_ptr<asio::io_context> context, InputSource source, std::size_t hosts, OnError on_error)

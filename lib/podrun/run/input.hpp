@@ -17,7 +17,7 @@
 
 namespace podrun::run {
 
-/// Where a run's input comes from: a descriptor, or bytes that are known.
+/// The source of a run's input: a descriptor, or known bytes.
 struct InputSource {
   std::string name;  ///< for errors: `standard input`
   std::variant<int, std::vector<Chunk>> from;
@@ -27,7 +27,7 @@ struct InputSource {
 /// epoll refuses files, and at most 1 MiB ahead of the slowest host.
 class Input {
  public:
-  /// Called on the context when the source of this name cannot be read; for the hosts the input ends there.
+  /// Called on the context when the source of this name cannot be read. The hosts see the end of the input.
   using OnError = std::function<void(const std::string& name, std::error_code error)>;
 
   Input(std::shared_ptr<asio::io_context> context, InputSource source, std::size_t hosts,
@@ -37,10 +37,10 @@ class Input {
   /// Every host leaves. Does not wait for the thread, which may be in a read that never ends.
   ~Input();
 
-  /// Begins to read at the first call: a run that is given up before has taken nothing. Copies everything to
-  /// the host's stream; returns at the end of the input, or when the stream takes no more.
+  /// Copies everything to the host's stream; returns at the end of the input, or when the stream takes no
+  /// more. Reading starts with the first call, so a run that fails before it has consumed nothing.
   asio::awaitable<void> feed(std::size_t host, std::shared_ptr<link::Stream> stream);
-  /// This host takes no more: the others need not wait for it.
+  /// This host takes no more, so the others need not wait for it.
   void leave(std::size_t host);
 
  private:

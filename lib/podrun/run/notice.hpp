@@ -9,8 +9,7 @@
 #include "podrun/remote/protocol.hpp"
 #include "podrun/run/status.hpp"
 
-// What happens in a run, for those who tell of it: report/ makes the words. `host` is an index into its
-// hosts.
+// Tells what happens in a run; report/ has the words. `host` is an index into the hosts of the run.
 namespace podrun::run {
 
 namespace notice {
@@ -28,7 +27,7 @@ struct Ready {
 };
 struct Started {
   std::size_t host;
-  bool with_supervisor;  ///< which was given the command before
+  bool with_supervisor;  ///< its command was sent with the supervisor
 };
 struct Signalled {
   std::size_t host;
@@ -50,24 +49,24 @@ struct OutputOpen {
   enum class Fate { waits, let_go, abandoned };  ///< waits: the run goes on for it
   std::size_t host;
   Fate fate;
-  bool host_answers;        ///< when asked who has it open
-  remote::Holders holders;  ///< as was last answered
+  bool host_answers;        ///< to the question which processes have it open
+  remote::Holders holders;  ///< the latest answer
 };
-/// The connection, after the command ended.
+/// The connection was lost after the command had ended.
 struct LostAfterEnd {
   std::size_t host;
   link::Failure failure;
 };
-/// The last attempt, or the run of the command there.
+/// The last attempt failed, or the host was lost while the command ran.
 struct Failed {
   std::size_t host;
   link::Failure failure;
 };
-/// Its outcome is known, its output given.
+/// Its outcome is known, and all of its output was passed on.
 struct HostEnded {
   std::size_t host;
 };
-/// It has been acted upon; the status is that of the moment after.
+/// podrun has acted on the signal; `status` is taken after that.
 struct Interrupted {
   int signal;
   Status status;

@@ -22,7 +22,7 @@ struct Unreachable {
   std::size_t attempts = 1;  ///< that failed
   friend bool operator==(const Unreachable&, const Unreachable&) = default;
 };
-/// The command ran longer than --timeout and was ended.
+/// The command ran longer than --timeout and was stopped.
 struct TimedOut {
   std::chrono::seconds limit{};
   friend bool operator==(const TimedOut&, const TimedOut&) = default;
@@ -32,7 +32,7 @@ struct Lost {
   link::Failure failure;
   friend bool operator==(const Lost&, const Lost&) = default;
 };
-/// podrun ended the command because of something else: another host's failure, an interrupt.
+/// podrun stopped the command for another reason: a failure of another host, or an interrupt.
 struct Stopped {
   friend bool operator==(const Stopped&, const Stopped&) = default;
 };
@@ -41,7 +41,7 @@ using HostOutcome =
     std::variant<NotStarted, link::Exited, link::Signaled, TimedOut, Lost, Unreachable, Stopped>;
 
 /// The exit status the command itself had, or stands for: 0-255, 124 timed out, 128+N killed by signal N, 255
-/// unreachable or lost. None for hosts that do not count: not started, or ended because of something else.
+/// unreachable or lost. None for hosts that do not count: not started, or stopped for another reason.
 std::optional<int> host_number(const HostOutcome& outcome);
 
 bool is_failure(const HostOutcome& outcome);

@@ -7,7 +7,7 @@
 namespace podrun::run {
 namespace {
 
-/// The same to the reader: however often it was tried, and whether it could be tried again.
+/// Whether a reader sees no difference. The number of attempts and a possible retry are none.
 bool are_alike(const HostOutcome& a, const HostOutcome& b) {
   const link::Failure* one = failure_of(a);
   const link::Failure* other = failure_of(b);
@@ -38,7 +38,6 @@ std::vector<OutcomeGroup> group_outcomes(const std::vector<HostOutcome>& outcome
     same->fewest_attempts = std::min(same->fewest_attempts, attempts);
     same->most_attempts = std::max(same->most_attempts, attempts);
   }
-  // What went well first, then by kind, then by status.
   const auto order = [](const OutcomeGroup& candidate) {
     const auto* exited = std::get_if<link::Exited>(&candidate.outcome);
     return std::pair(exited ? std::size_t{0} : candidate.outcome.index() + 1, exited ? exited->status : 0);

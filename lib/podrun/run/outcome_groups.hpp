@@ -8,7 +8,7 @@
 
 namespace podrun::run {
 
-/// Hosts that have ended alike to the reader, however often each was tried.
+/// Hosts with the same outcome, regardless of the number of attempts.
 struct OutcomeGroup {
   HostOutcome outcome;
   std::vector<std::size_t> hosts;  ///< indexes
@@ -16,10 +16,10 @@ struct OutcomeGroup {
   std::size_t most_attempts;
 };
 
-/// What went well first, then by kind, then by status. Pure.
+/// Success first, then by kind, then by status. Pure.
 std::vector<OutcomeGroup> group_outcomes(const std::vector<HostOutcome>& outcomes);
 
-/// Why the host could not be used, if that is how it ended.
+/// The failure in the outcome, if it has one.
 const link::Failure* failure_of(const HostOutcome& outcome);
 
 }  // namespace podrun::run

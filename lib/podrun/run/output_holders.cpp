@@ -12,21 +12,21 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::seconds kPatience{5};
 constexpr std::chrono::seconds kHurriedPatience{1};
-/// Who comes so much later to see that the time is over has been stopped or busy, and knows nothing of the
-/// host.
+/// If a timer fires this much too late, podrun itself was stopped or busy, so the silence says nothing about
+/// the host.
 constexpr std::chrono::seconds kAway{1};
 
-/// Of what a command printed no more can be on its way: in windows of SSH, pipes and sockets.
+/// The most output of a command that can still be on its way: in windows of SSH, pipes and sockets.
 constexpr std::uint64_t kMostOnItsWay = 4 << 20;
-/// Where this comes from look to look it is what was on its way; a child prints less, but for one that
-/// floods.
+/// If this much arrives between two looks, it is output that was on its way: a child that is left prints
+/// less, except for one that floods.
 constexpr std::uint64_t kMuch = 32 << 10;
-/// Looks with less. A child may print though the host does not see it: as root, in a container.
+/// Looks with less output than that. A child may print that the host cannot see: as root, in a container.
 constexpr int kMostTrickles = 5;
-/// With nothing heard of the host: longer than the keep-alives need, by default, to find it lost.
+/// Looks without an answer of the host. By default the keep-alives find it lost before.
 constexpr int kMostUnanswered = 8;
-/// With nothing but processes in an uninterruptible sleep that has not ended since the look before: the
-/// server of their file may be slow, but answers at some time.
+/// Looks that find only processes in the same uninterruptible sleep as before. The server of their file may
+/// be slow, but answers at some time.
 constexpr int kMostStuck = 5;
 
 }  // namespace
@@ -40,7 +40,7 @@ asio::awaitable<void> OutputHolders::ask(std::shared_ptr<OutputHolders> self,
     self->names_ = co_await supervised.output_holders(self->started_);
     if (self->names_.named.empty()) answer = Answer::nobody;
   } catch (const link::HostError&) {
-    // it does not say
+    // the host cannot tell
   }
   self->answer_ = answer;
   self->asked_ = false;
@@ -53,7 +53,7 @@ asio::awaitable<void> OutputHolders::wait(std::shared_ptr<OutputHolders> self) {
   const Clock::time_point due = self->patience_.expiry();
   self->patience_.cancel();
   if (self->answer_ == Answer::none && self->started_ && Clock::now() < due + kAway)
-    self->answer_ = Answer::somebody;  // the network is well, and that program hangs
+    self->answer_ = Answer::somebody;  // the network works, so the program hangs
 }
 
 void OutputHolders::hurry(const std::shared_ptr<OutputHolders>& self) {
@@ -81,7 +81,7 @@ TrailingOutput::Fate TrailingOutput::decide(OutputHolders::Answer holders, const
     stuck_ = names;
     return stuck_looks_ < kMostStuck ? Fate::looked_at_again : Fate::let_go;
   }
-  // Its host may be too busy to answer.
+  // The host may be too busy to answer.
   if (lingered_ && holders != OutputHolders::Answer::nobody) return Fate::lingers;
   return is_awaited(holders, held_back) ? Fate::looked_at_again : Fate::let_go;
 }

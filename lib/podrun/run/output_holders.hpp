@@ -13,22 +13,22 @@
 #include "podrun/base/event.hpp"
 #include "podrun/remote/supervised.hpp"
 
-// What becomes of an output that stays open behind the end of its command.
+// Decides about an output that stays open after its command has ended.
 namespace podrun::run {
 
-/// Who holds one open, as its host tells.
+/// The processes that have an output open, as its host tells.
 class OutputHolders {
  public:
-  /// somebody: also where the host runs no program that could tell.
+  /// somebody: also if the host cannot run the program that tells.
   enum class Answer { none, nobody, somebody };
 
   explicit OutputHolders(const asio::any_io_executor& executor);
 
-  /// Asks; ends with the answer, or with the command. `supervised` must outlive it.
+  /// Asks the host; ends with the answer, or with `supervised`, which must outlive it.
   static asio::awaitable<void> ask(std::shared_ptr<OutputHolders> self, remote::Supervised& supervised);
-  /// For the answer, at most for five seconds.
+  /// Waits for the answer, at most five seconds.
   static asio::awaitable<void> wait(std::shared_ptr<OutputHolders> self);
-  /// From now on at most for one second: what is not known cannot be ended.
+  /// Waits at most one more second: processes that are not known cannot be stopped.
   static void hurry(const std::shared_ptr<OutputHolders>& self);
 
   Answer answer() const { return answer_; }
@@ -41,24 +41,24 @@ class OutputHolders {
   Event woken_;
   asio::steady_timer patience_;
   bool asked_ = true;
-  bool started_ = false;  ///< the program that answers
+  bool started_ = false;  ///< the host runs the program that answers
   Answer answer_ = Answer::none;
   remote::Holders names_;
 };
 
-/// What comes of an output behind the end of its command. The end may be told while more of the
-/// command's own is on its way (RFC 4254 6.10 sets no order). Pure.
+/// Decides how long to wait for the trailing output of one command. The exit may arrive before the last
+/// output of the command itself (RFC 4254 6.10 sets no order). Pure.
 class TrailingOutput {
  public:
-  /// lingers: processes hold it that can be signalled.
+  /// lingers: processes that can be signalled have it open.
   enum class Fate { lingers, looked_at_again, let_go };
 
   void add(std::size_t bytes) { all_ += bytes; }
 
-  /// At each look.
+  /// Called at each look at the output.
   Fate decide(OutputHolders::Answer holders, const remote::Holders& names, bool held_back);
 
-  /// At each look, a few seconds apart: whether the output is to be awaited further, and not let go.
+  /// Whether to wait for more output. Looks are a few seconds apart.
   bool is_awaited(OutputHolders::Answer holders, bool held_back);
 
  private:
@@ -66,7 +66,7 @@ class TrailingOutput {
   std::uint64_t seen_ = 0;
   int quiet_looks_ = 0;
   bool lingered_ = false;
-  remote::Holders stuck_;  ///< at the last look, all of them
+  remote::Holders stuck_;  ///< at the last look, if all were stuck
   int stuck_looks_ = 0;
 };
 

@@ -10,22 +10,22 @@
 
 namespace podrun::run {
 
-/// A host of the run, what it said when it became ready (null: it has not), and see Link::own_address().
+/// A host of the run, and its hello (null until it is ready). `own_address`: see Link::own_address().
 struct Member {
   const hosts::Host* host;
   const remote::Hello* hello;
   std::string own_address = {};
 };
 
-/// What is the same on every host of the run: all but rank, worker and host. Pure.
+/// The variables that are the same on every host: all but rank, worker and host. Pure.
 remote::RankVariables shared_variables(const std::vector<Member>& members, const std::string& run_id);
 
-/// An address of rank 0 that the other hosts can use (PODRUN_HOST0): what it says itself, else what the list
-/// says; when rank 0 is this machine, our end of a connection, else what a host says of that. Pure.
+/// An address of rank 0 that the other hosts can use (PODRUN_HOST0): its own answer, else that of the list.
+/// If rank 0 is this machine: podrun's end of a connection, else that address as a host sees it. Pure.
 std::string address_of_rank0(const std::vector<Member>& members);
 
-/// The go text of a host that is alone: it need not wait for others, and its command starts with the
-/// supervisor, which saves a round trip. Empty: it cannot, since files go before. Pure.
+/// The go text for a run on a single host. Its command starts with the supervisor, since it need not wait for
+/// others, which saves a round trip. Empty if files must be sent first. Pure.
 std::string early_go(const remote::RemoteCommand& command, const hosts::Host& host,
                      const std::string& run_id);
 

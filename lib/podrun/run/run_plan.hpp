@@ -28,7 +28,7 @@ struct RunPlan {
   int verbosity = 0;
 };
 
-/// What a run needs of the world outside.
+/// The outside world of a run.
 struct RunWorld {
   asio::any_io_executor executor;
   std::function<link::Connector&(const hosts::Host&)> connector_for;

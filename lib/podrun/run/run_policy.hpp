@@ -14,8 +14,8 @@
 #include "podrun/run/countdowns.hpp"
 #include "podrun/run/outcome.hpp"
 
-// Decides everything about a run, does nothing: events and the time go in, actions come out. The fan-out
-// obeys.
+// Decides everything about a run and does nothing itself: events and the time go in, actions for the fan-out
+// come out.
 namespace podrun::run {
 
 enum class OnUnreachable { stop, skip };
@@ -30,7 +30,7 @@ struct Limits {
   std::size_t retries = 2;                   ///< further attempts, where Retry::may_help
   /// The longest wait before the first of them; twice that before each further one, but at most 8 s.
   std::chrono::milliseconds retry_delay{1000};
-  /// Instead of `retries`: attempts for so long, also while a host that is reached is not up yet.
+  /// Instead of `retries`: attempts go on for this long, also while a host answers but is not up yet.
   std::optional<std::chrono::seconds> wait = std::nullopt;
   std::optional<std::chrono::seconds> timeout = std::nullopt;
   std::chrono::seconds grace{10};
@@ -39,7 +39,7 @@ struct Limits {
   OnFailure on_failure = OnFailure::go_on;
 };
 
-/// What happened. `host` is an index into the hosts of the run.
+/// Events. `host` is an index into the hosts of the run.
 namespace event {
 struct Begin {};
 struct Ready {
@@ -55,28 +55,28 @@ struct Spoke {
 struct Ended {
   std::size_t host;
   std::variant<link::Exited, link::Signaled> end;
-};  ///< the command; its output may go on
+};  ///< the command has ended; its output may go on
 struct Closed {
   std::size_t host;
 };  ///< its output is complete
 struct StillArriving {
   std::size_t host;
-};  ///< instead of being let go: more of its output is on its way
+};  ///< in answer to LetGo: more of its output is on its way
 struct Lingers {
   std::size_t host;
-};  ///< instead of being let go: processes that its command left, and that can be signalled, have it open
+};  ///< in answer to LetGo: processes that its command left, and that can be signalled, have its output open
 struct LostHost {
   std::size_t host;
   link::Failure failure;
 };
 struct Held {
   std::size_t host;
-};  ///< we do not read: no timer runs against it
+};  ///< podrun does not read from it: no timer runs against it
 struct Released {
   std::size_t host;
-  TimePoint::duration by_reader = TimePoint::duration::max();  ///< how long the reader of our output kept it
+  TimePoint::duration by_reader = TimePoint::duration::max();  ///< how long the reader of the output took
 };
-struct Suspended {};  ///< podrun itself is about to stop (Ctrl-Z)
+struct Suspended {};  ///< podrun itself is about to be suspended (Ctrl-Z)
 struct Resumed {};
 struct Interrupted {
   int signal;
@@ -88,7 +88,7 @@ using RunEvent =
                  event::StillArriving, event::Lingers, event::LostHost, event::Held, event::Released,
                  event::Suspended, event::Resumed, event::Interrupted, event::Tick>;
 
-/// What to do.
+/// Actions.
 namespace action {
 struct Connect {
   std::size_t host;
@@ -98,7 +98,7 @@ struct ConnectLater {
   std::size_t attempt;  ///< the next one; the first was 1
   std::chrono::milliseconds delay;
   link::Failure failure;
-};  ///< the last attempt is over and what is left of it can go; Connect follows
+};  ///< the last attempt is over and can be dropped; Connect follows
 struct Go {
   std::vector<std::size_t> hosts;
 };  ///< all at once
@@ -112,23 +112,23 @@ struct End {
 struct Abandon {
   std::size_t host;
   link::Failure failure;
-};  ///< a failure without stage: the one it is in
+};  ///< a failure without a stage gets the host's present one
 struct LetGo {
   std::size_t host;
-  bool hurried;  ///< even if more of its output is on its way: a second Ctrl-C
-};               ///< the command ended, something holds its output open; StillArriving or Lingers prevents it
-struct Leave {};  ///< at once, whatever is still going on
+  bool hurried;   ///< even if more of its output is on its way: a second Ctrl-C
+};                ///< the command ended and its output is still open; StillArriving or Lingers prevents it
+struct Leave {};  ///< exit at once
 }  // namespace action
 using Action = std::variant<action::Connect, action::ConnectLater, action::Go, action::Signal, action::End,
                             action::Abandon, action::LetGo, action::Leave>;
 
 class RunPolicy {
  public:
-  /// waiting: for its turn, or until it is connected again; lingering: the command has ended, processes that
-  /// it left have its output open; closing: it has ended, its output goes on; ending: it was told to end.
+  /// waiting: for its turn or the next attempt; lingering: the command has ended, and processes that it left
+  /// have its output open; closing: it has ended, and its output goes on; ending: told to stop it.
   enum class State { waiting, connecting, ready, running, lingering, closing, ending, done };
 
-  /// `seed`: for the delays of the retries, which differ so that the hosts do not come back all at once.
+  /// `seed`: for the delays of the retries, which differ so that not all hosts are tried again at once.
   RunPolicy(std::size_t hosts, const Limits& limits, std::uint64_t seed);
 
   std::vector<Action> on(const RunEvent& event, TimePoint now);
@@ -138,10 +138,10 @@ class RunPolicy {
   State state(std::size_t host) const { return hosts_[host].state; }
   bool finished() const { return count(State::done) == hosts_.size(); }
   const std::vector<HostOutcome>& outcomes() const { return outcomes_; }
-  /// The host whose failure ended the others, if there were any.
+  /// The host whose failure stopped the others, if any.
   std::optional<std::size_t> culprit() const { return culprit_; }
   std::optional<int> interrupted_by() const { return interrupted_by_; }
-  /// Of Ctrl-C so far, or what acts like it.
+  /// Presses of Ctrl-C so far, and signals that act like it.
   int presses() const { return presses_; }
 
  private:
@@ -151,9 +151,9 @@ class RunPolicy {
     State state = State::waiting;
     std::size_t attempts = 0;
     bool spoke = false;
-    bool ended = false;  ///< its command; the output may go on
-    /// The command has ended while it was being told to, perhaps by itself: then what it left is not ended
-    /// yet.
+    bool ended = false;  ///< its command has ended; the output may go on
+    /// The command ended while the host was being told to stop it, perhaps by itself. Then processes that it
+    /// left still run.
     bool end_again = false;
     std::optional<TimePoint::duration> time_left = std::nullopt;  ///< of --timeout, when the command ended
     TimePoint::duration look_after{};                             ///< the time that is counted now
@@ -189,7 +189,7 @@ class RunPolicy {
   void finish(std::size_t host);
   void fail(std::size_t host);
   void blame(std::size_t host);
-  /// True: --timeout is over for it, and it is being ended.
+  /// True: --timeout is over for it, and it is being stopped.
   bool expire(std::size_t host);
   void signal_running(int signal);
   void let_go_of_closing();
@@ -206,7 +206,7 @@ class RunPolicy {
   std::vector<HostState> hosts_;
   std::array<std::size_t, kStates> counts_{};  ///< hosts in each state
   Countdowns countdowns_;
-  std::deque<std::size_t> turns_;  ///< who is connected next; some may have been given up since
+  std::deque<std::size_t> turns_;  ///< the order of the attempts; some hosts may have been given up since
   std::vector<HostOutcome> outcomes_;
   std::vector<Action> actions_;
   TimePoint now_;
@@ -218,7 +218,7 @@ class RunPolicy {
   std::optional<int> interrupted_by_;
   int presses_ = 0;
   bool doomed_ = false;     ///< the present batch will not start
-  bool failed_ = false;     ///< a command: no further batch
+  bool failed_ = false;     ///< a command failed: no further batch
   bool cancelled_ = false;  ///< nothing more is started
 };
 

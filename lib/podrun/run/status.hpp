@@ -13,19 +13,19 @@
 #include "podrun/hosts/host.hpp"
 #include "podrun/run/run_policy.hpp"
 
-// What a run is doing at a moment, as values; report/status_words.hpp makes the words. Pure.
+// The state of a run at one moment, as values; report/status_words.hpp has the words. Pure.
 namespace podrun::run {
 
-/// What one host is doing. It refers to the FanOut that says so.
+/// The state of one host. It refers to the FanOut that returned it.
 struct HostStatus {
   const hosts::Host* host = nullptr;
   RunPolicy::State state = RunPolicy::State::waiting;
   bool failed = false;
   std::size_t attempt = 1;                ///< to connect
   link::Stage stage = link::Stage::none;  ///< of connecting
-  TimePoint since;                        ///< it does that, or it last printed something
-  bool held = false;                      ///< we do not read from it, so that its silence says nothing
-  std::optional<TimePoint> kill_at = std::nullopt;  ///< ending: when the grace is over
+  TimePoint since;                        ///< the last change of state, or the last output
+  bool held = false;                      ///< podrun does not read from it, so its silence says nothing
+  std::optional<TimePoint> kill_at = std::nullopt;  ///< ending: the end of the grace period
 };
 
 struct Status {
@@ -45,7 +45,7 @@ class Rate {
   std::deque<std::pair<TimePoint, std::uint64_t>> totals_;
 };
 
-/// Whether every command has ended, and all that is left is output that nobody reads.
+/// Whether every command has ended, and only output remains that nobody reads.
 bool only_output_is_left(const Status& status);
 
 }  // namespace podrun::run
