@@ -44,7 +44,7 @@ def test_rank0_without_a_label_is_what_the_first_host_prints(podrun):
     assert podrun.ok("-H", "local[0-3]", "-x", "local0", "-0", "--", "echo $PODRUN_RANK") == b"1: 0\n"
 
 
-AGAIN = "podrun: again on just those: "
+AGAIN = "podrun: retry on just these: "
 
 
 def again(ended):
@@ -69,7 +69,7 @@ def test_the_repeat_command_repeats_on_those_hosts(podrun, ranks):
         (["--serial", "1"], "test $PODRUN_WORKER = 0", "1-3"),
         (["-k", "--grace", "1"], "case $PODRUN_WORKER in 0) exit 0;; 1) sleep 0.5; exit 3;; esac; sleep 100", "1-3"),
     ],
-    ids=["later batches", "ended by podrun"],
+    ids=["later batches", "stopped by podrun"],
 )
 def test_the_repeat_command_names_every_host_that_has_not_succeeded(podrun, options, command, ranks):
     ended = podrun(*FOUR, *options, "--", command)

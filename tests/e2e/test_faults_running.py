@@ -148,8 +148,8 @@ def test_the_very_start(podrun, pod, fault):
     ended = run.wait()
     said = said_of_hosts(ended.stderr)
     check(ROWS["the connection is reset in the very start"], said[1], ended.returncode, ARE_ENDED)
-    assert said[0] == said[2] == "ended by podrun"
-    assert f"podrun: [1] 127.0.0.99 failed first ({said[1]}), so the others were ended" in said_by_podrun(ended.stderr)
+    assert said[0] == said[2] == "stopped by podrun"
+    assert f"podrun: [1] 127.0.0.99 failed first ({said[1]}), so the others were stopped" in said_by_podrun(ended.stderr)
 
 
 def test_input_that_a_host_does_not_take(podrun, pod, fault):

@@ -127,7 +127,7 @@ def test_without_proc_the_process_group_is_ended(podrun, end_it, options):
     assert all(map(is_alive, started))
     end_it(run)
     wait_until(lambda: not any(map(is_alive, started)), 1 + 5)
-    assert run.stderr.count(b": podrun: no /proc here: what leaves the process group of the command cannot be ended\n") == 3
+    assert run.stderr.count(b": podrun: no /proc here: processes that leave the process group of the command cannot be stopped\n") == 3
 
 
 @pytest.mark.parametrize("start, status", [('exec "$@"', 2), ('"$@"; exit $?', 255)], ids=["leads its group", "in the group of a server"])
@@ -136,7 +136,7 @@ def test_without_proc_a_command_runs_where_it_can_be_ended(podrun, start, status
     ran = podrun(*without_proc(podrun.directory, start), "--", "echo ran; exit $PODRUN_RANK")
     assert ran.returncode == status, ran.stderr
     if status == 255:
-        assert b"not ready: [0-2] supervision: no /proc there, and the process group is another's: nothing could be ended" in ran.stderr
+        assert b"not ready: [0-2] supervision: no /proc there, and the process group belongs to another process: nothing could be stopped" in ran.stderr
         assert (b"nothing was started" in ran.stderr, ran.stdout) == (True, b"")
     else:
         assert by_rank(ran.stdout) == {0: [b"ran"], 1: [b"ran"], 2: [b"ran"]}
@@ -218,7 +218,7 @@ def test_sudo_that_wants_a_password_is_explained(podrun_as_nobody):
     failed = podrun("-H", "local", "-N", "--sudo", "--", "id")
     assert (failed.returncode, failed.stdout) == (255, b"")
     assert b"unreachable: [0] local: starting /bin/sh: sudo: a password is required (exit 1)\n" in failed.stderr
-    assert b"podrun: --sudo gives no password: let sudo run without one there (NOPASSWD in sudoers)" in failed.stderr
+    assert b"podrun: --sudo cannot give a password (set NOPASSWD in sudoers there" in failed.stderr
 
 
 @pytest.mark.parametrize("by", [["--", "sudo"], ["--sudo", "--"]], ids=["sudo", "--sudo"])
@@ -318,7 +318,7 @@ def test_a_container_that_outlives_its_client_is_told(podrun, name):
     run.signal(signal.SIGTERM)
     ended = run.wait()
     for rank in (0, 1):
-        assert re.search(rb"^%d: podrun: a container may be left behind: ended by KILL was pid \d+ \(%s\)$" % (rank, name.encode()), ended.stderr, re.MULTILINE)
+        assert re.search(rb"^%d: podrun: a container may be left behind: KILL ended pid \d+ \(%s\)$" % (rank, name.encode()), ended.stderr, re.MULTILINE)
 
 
 # The time

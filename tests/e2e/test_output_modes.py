@@ -410,7 +410,7 @@ def test_outdir_replaces(podrun, logs):
 def test_the_repeat_command_adds_to_the_files(podrun, given):
     mended = podrun.directory / "mended"
     ended = podrun("--outdir", "logs", *given, *FOUR, "--", f"echo $PODRUN_WORKER; [ -e '{mended}' ] || [ $PODRUN_WORKER != 2 ]")
-    words = shlex.split(ended.stderr.decode().partition("again on just those: ")[2])
+    words = shlex.split(ended.stderr.decode().partition("retry on just these: ")[2])
     mended.touch()
     podrun.ok(*words[1:])
     assert (podrun.directory / "logs" / "2-local2.out").read_bytes() == b"2\n2\n"

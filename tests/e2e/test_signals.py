@@ -312,23 +312,23 @@ BEFORE_THE_START = {
     "reader gone": Expected(141, goes_on=True),  # there was nothing to write yet
     "parent gone": Expected(0, goes_on=True),
 }
-ALONE = {name: expected._replace(says=b"ended by podrun" if expected.says else b"") for name, expected in BEFORE_THE_START.items()}
+ALONE = {name: expected._replace(says=b"stopped by podrun" if expected.says else b"") for name, expected in BEFORE_THE_START.items()}
 RUNNING = {
     "INT": Expected(130, ["INT"], b"podrun: interrupted 2 hosts", goes_on=True),
-    "INT INT": Expected(130, ["INT", "TERM"], b"podrun: ending 2 hosts"),
-    "INT INT INT": Expected(130, ["INT", "TERM"], b"podrun: left, still ending there: [0,1] (KILL "),
-    "TERM": Expected(143, ["TERM"], b"podrun: ending 2 hosts"),
-    "HUP": Expected(129, ["TERM"], b"podrun: ending 2 hosts"),
-    "QUIT": Expected(0, ["QUIT"], b"podrun: passed QUIT on to 2 hosts\n", goes_on=True),
+    "INT INT": Expected(130, ["INT", "TERM"], b"podrun: stopping 2 hosts"),
+    "INT INT INT": Expected(130, ["INT", "TERM"], b"podrun: exited; these hosts are still stopping the command: [0,1] (KILL "),
+    "TERM": Expected(143, ["TERM"], b"podrun: stopping 2 hosts"),
+    "HUP": Expected(129, ["TERM"], b"podrun: stopping 2 hosts"),
+    "QUIT": Expected(0, ["QUIT"], b"podrun: sent QUIT to 2 hosts\n", goes_on=True),
     "TSTP CONT": Expected(0, goes_on=True),
     "terminal closed": Expected(129, ["TERM"]),
     "reader gone": Expected(141, ["TERM"]),
     "parent gone": Expected(0, goes_on=True),
 }
 ENDING = {
-    "INT": Expected(130, ["TERM"], b"podrun: ending 2 hosts"),
-    "INT INT": Expected(130, ["TERM"], b"podrun: left, still ending there: [0,1] (KILL "),
-    "INT INT INT": Expected(130, ["TERM"], b"podrun: left, still ending there: [0,1] (KILL "),
+    "INT": Expected(130, ["TERM"], b"podrun: stopping 2 hosts"),
+    "INT INT": Expected(130, ["TERM"], b"podrun: exited; these hosts are still stopping the command: [0,1] (KILL "),
+    "INT INT INT": Expected(130, ["TERM"], b"podrun: exited; these hosts are still stopping the command: [0,1] (KILL "),
     "TERM": Expected(143, ["TERM"]),
     "HUP": Expected(129, ["TERM"]),
     "QUIT": Expected(124, ["TERM"]),
@@ -337,7 +337,7 @@ ENDING = {
     "reader gone": Expected(141, ["TERM"]),
     "parent gone": Expected(124, ["TERM"]),
 }
-LEFT = b"podrun: left, still ending there: [0,1] (KILL due)\n"
+LEFT = b"podrun: exited; these hosts are still stopping the command: [0,1] (KILL due)\n"
 HELD_BACK = RUNNING | {  # nothing can be said before the reader reads, but for the last words
     "INT INT": Expected(130, ["INT", "TERM"], goes_on=True),
     "TERM": Expected(143, ["TERM"], LEFT),
@@ -448,7 +448,7 @@ def test_a_host_that_is_cut_off_delays_no_signal_to_the_others(scene):
     wait_until(lambda: len(re.findall(rb"^podrun: \[[1-3]\] \S+: (exit|killed)", scene.run.stderr, re.MULTILINE)) == 3, LONG, "the others ended")
     scene.press(signal.SIGINT)
     assert scene.run.wait().returncode == 130
-    assert b"podrun: left, still ending there: [0] (KILL due)\n" in scene.run.stderr
+    assert b"podrun: exited; these hosts are still stopping the command: [0] (KILL due)\n" in scene.run.stderr
     footprint.wait_until_gone(ORPHAN_TIMEOUT + GRACE + 5)
 
 
@@ -478,7 +478,7 @@ def test_a_run_of_which_only_the_output_is_left_is_left_at_once(scene, number):
     os.kill(scene.pid, number)
     ended = scene.run.wait(10)
     assert ended.returncode == 128 + number
-    assert ended.stderr == b"podrun: left, the rest of the output was not delivered\n"
+    assert ended.stderr == b"podrun: exited before all output had arrived\n"
 
 
 @pytest.mark.timed
@@ -511,13 +511,13 @@ def test_the_status_line_tells_what_is_waited_for_and_what_comes_next(podrun, di
     terminal.type(b"\x03")
     terminal.read_until("\r\x1b[?7l2 running [0,1] · interrupted (Ctrl-C again: TERM, and KILL after 3 s)".encode())
     terminal.type(b"\x03")
-    terminal.read_until("\r\x1b[?7l2 ending [0,1] · KILL in ".encode())
-    terminal.read_until(b" s (Ctrl-C: leave at once)")
+    terminal.read_until("\r\x1b[?7l2 stopping [0,1] · KILL in ".encode())
+    terminal.read_until(b" s (Ctrl-C: exit at once)")
     terminal.type(b"\x03")
     ended = terminal.wait()
     assert ended.returncode == 130
     *_before, last, nothing = ended.stdout.split(b"\n")
-    assert re.fullmatch(rb"(\r\x1b\[J)?podrun: left, still ending there: \[0,1\] \(KILL (in [123] s|sent)\)", last.rpartition(b"\x1b[?7h\r")[2])
+    assert re.fullmatch(rb"(\r\x1b\[J)?podrun: exited; these hosts are still stopping the command: \[0,1\] \(KILL (in [123] s|sent)\)", last.rpartition(b"\x1b[?7h\r")[2])
     assert nothing == b""
     footprint.wait_until_gone(3 + 5)
 
@@ -529,7 +529,7 @@ def test_ctrl_backslash_shows_the_stacks_of_programs_that_can(podrun, directory)
     terminal.read_until(b": ready", count=2)
     for times in (1, 2):
         terminal.type(b"\x1c")
-        terminal.read_until(b"podrun: passed QUIT on to 2 hosts", count=times)
+        terminal.read_until(b"podrun: sent QUIT to 2 hosts", count=times)
         terminal.read_until(b"(most recent call first)", count=2 * times)
     go.touch()
     assert terminal.wait().returncode == 0

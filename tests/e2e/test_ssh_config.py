@@ -140,7 +140,7 @@ def test_nobody_else_may_write_to_it(podrun, alias):
 def test_verbose_tells_what_changes_nothing(podrun, alias):
     prepend(alias, "ForwardAgent yes\nForwardAgent no\n")
     said = podrun("-v", "-H", "tpu-0,tpu-1", "--", "true").stderr
-    assert said.count(b"podrun: ~/.ssh/config:1: ForwardAgent changes nothing here: passed over\n") == 1
+    assert said.count(b"podrun: ~/.ssh/config:1: ForwardAgent has no effect here: ignored\n") == 1
     assert b"ForwardAgent" not in podrun("-H", "tpu-0", "--", "true").stderr
 
 

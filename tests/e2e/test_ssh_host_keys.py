@@ -204,7 +204,7 @@ def test_ask_in_the_background_refuses(podrun, pod, known_hosts):
     podrun.wrapper = ["sh", "-c", 'timeout -k 5 20 "$@"; exit $?', "sh"]
     ended = podrun.terminal(*pod.options, *QUESTION).wait()
     assert ended.returncode == 255, ended.stdout
-    assert b"in the background no question can be asked" in ended.stdout
+    assert b"cannot ask questions in the background" in ended.stdout
     assert b"unreachable: [0-7] " in ended.stdout and b"yes/no" not in ended.stdout
 
 

@@ -93,7 +93,7 @@ def test_a_training_run_is_a_log_that_can_be_read(podrun, pod):
     # At the end it is said who has failed.
     said = ended.stderr.decode()
     assert f"podrun: ok {HOSTS - 1} · exit 1: [{DEAD}]\n" in said
-    assert re.search(rf"^podrun: again on just those: podrun --workers {DEAD} .* python3 ", said, re.MULTILINE)
+    assert re.search(rf"^podrun: retry on just these: podrun --workers {DEAD} .* python3 ", said, re.MULTILINE)
 
 
 @pytest.mark.smoke

@@ -5,7 +5,7 @@ import re
 from plan import BEFORE_THE_START, FOR_EVER
 
 NOT_REACHED = ("unreachable", "not ready")
-ENDED = ("ended by podrun", "not started")  # for no reason of the host's own
+ENDED = ("stopped by podrun", "not started")  # for no reason of the host's own
 
 
 def number_of(outcome):

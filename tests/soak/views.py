@@ -12,7 +12,7 @@ from collections import defaultdict
 
 # A host that hears nothing says so on the command's standard error, which may arrive where only the way there is cut.
 # It may follow a line of the command that has no newline.
-LAST_WORD = re.compile(rb"podrun: no word from podrun for \d+ s: this host ends the command(?:\n|\Z)")
+LAST_WORD = re.compile(rb"podrun: no word from podrun for \d+ s: this host stops the command(?:\n|\Z)")
 
 
 class Lines(list):
@@ -124,7 +124,7 @@ def outdir(directory, hosts):
     return shown
 
 
-SUMMARY = re.compile(r"podrun: ((ok|not started) \d|(exit|killed by|timed out|lost|not ready|unreachable|ended by podrun)[^\[]*: \[)")
+SUMMARY = re.compile(r"podrun: ((ok|not started) \d|(exit|killed by|timed out|lost|not ready|unreachable|stopped by podrun)[^\[]*: \[)")
 
 
 CULPRIT = re.compile(r"podrun: \[(\d+)\] \S+ failed first \(")

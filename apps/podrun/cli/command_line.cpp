@@ -158,7 +158,7 @@ void CommandLine::refuse_option(const std::string& word) const {
   if (word.starts_with("--")) nearest = nearest_name(word.substr(2, word.find('=') - 2), names);
   throw UsageError(fmt::format("{}unknown option \"{}\" ({}see {}{})", said_by(*row_), word,
                                nearest ? fmt::format("did you mean --{}? ", *nearest) : "", page_of(*row_),
-                               row_->runs_users_command ? "; a command's own options stand behind --" : ""));
+                               row_->runs_users_command ? "; put the command's own options after --" : ""));
 }
 
 /// Words that should stand after `--`.

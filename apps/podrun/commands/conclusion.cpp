@@ -64,7 +64,7 @@ std::vector<std::string> conclude(const Plan& plan, const run::RunPolicy& policy
   }
   const std::string ranks = report::ranks_to_repeat(hosts, policy.outcomes());
   if (!ranks.empty() && !policy.interrupted_by())
-    lines.push_back("podrun: again on just those: " + repeat_command(options, ranks));
+    lines.push_back("podrun: retry on just these: " + repeat_command(options, ranks));
   if (const auto* words = std::get_if<remote::Words>(&plan.command.what)) {
     if (auto hint = report::quoting_hint(words->words, policy.outcomes())) lines.push_back(std::move(*hint));
   }

@@ -162,7 +162,7 @@ Next Attempt::ask() {
     return Next::leave;
   } catch (const output::AskedInBackground&) {
     output_->say(
-        "podrun: in the background no question can be asked (run podrun in the foreground, under "
+        "podrun: cannot ask questions in the background (run podrun in the foreground, under "
         "timeout(1) with its --foreground)");
   }
   return run_.plan.run.limits.on_unreachable == run::OnUnreachable::skip ? Next::go_without_answer
@@ -230,9 +230,9 @@ void load(const Plan& plan, SshState& ssh, output::Terminal& terminal) {
   std::vector<std::string> notes = ssh.identities.warnings();
   if (plan.run.verbosity > 0) {
     for (const std::string& keyword : plan.ssh.config->passed_over())
-      notes.push_back(keyword + " changes nothing here: passed over");
-    for (const std::string& note : ssh.host_keys.passed_over()) notes.push_back(note + ": passed over");
-    for (const std::string& note : ssh.identities.passed_over()) notes.push_back(note + ": passed over");
+      notes.push_back(keyword + " has no effect here: ignored");
+    for (const std::string& note : ssh.host_keys.passed_over()) notes.push_back(note + ": ignored");
+    for (const std::string& note : ssh.identities.passed_over()) notes.push_back(note + ": ignored");
   }
   say(notes, terminal);
 }

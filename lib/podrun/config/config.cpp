@@ -23,8 +23,8 @@ class Reader {
       if (section.key == "defaults") {
         config_.defaults = {"defaults", section.line, read_entries(section, "options")};
       } else if (section.key == "pods") {
-        for (const Pair& pod : pairs_of(section.value, section.line, "a name and what belongs to it"))
-          config_.pods.push_back({pod.key, pod.line, read_entries(pod, "what belongs to the pod")});
+        for (const Pair& pod : pairs_of(section.value, section.line, "a name and its options"))
+          config_.pods.push_back({pod.key, pod.line, read_entries(pod, "options of the pod")});
       } else {
         const auto nearest = nearest_name(section.key, {"defaults", "pods"});
         fail(section.line, fmt::format("unknown key \"{}\" ({})", section.key,

@@ -20,7 +20,7 @@ namespace podrun::config {
 namespace {
 
 constexpr const char* kWhere = "standard input";
-constexpr const char* kExpected = "what gcloud compute tpus tpu-vm describe prints of a TPU that is READY";
+constexpr const char* kExpected = "the output of gcloud compute tpus tpu-vm describe for a TPU that is READY";
 
 /// Whether a line occurs in YAML or JSON but not in a host list: `---`, `{`, `[`, `- x`, `key:`, `key: x`.
 bool opens_description(std::string_view line) {

@@ -13,7 +13,7 @@ namespace {
 class Progress final : public YAML::EventHandler {
  public:
   void OnDocumentStart(const YAML::Mark& mark) override {
-    if (last_ == mark.pos) throw YAML::ParserException(mark, "what stands here belongs to nothing");
+    if (last_ == mark.pos) throw YAML::ParserException(mark, "this text belongs to no key");
     last_ = mark.pos;
   }
   void OnDocumentEnd() override {}

@@ -105,10 +105,10 @@ void complete(Listing& listing, const ThisMachine& self, IncludeLocal include) {
   if (include == IncludeLocal::no) {
     number(hosts, counts_from_one ? 1 : 0);
   } else if (listing.rule == SelfRule::by_option) {
-    throw UsageError(fmt::format(
-        "-i: which host of {} this machine is cannot be told (none has its address or name; choose "
-        "with -H, where \"local\" is this machine)",
-        listing.where));
+    throw UsageError(
+        fmt::format("-i: cannot tell which host of {} is this machine (none has its address or name; choose "
+                    "with -H, where \"local\" is this machine)",
+                    listing.where));
   } else {
     put_this_machine_first(hosts);
   }

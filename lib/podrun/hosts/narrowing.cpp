@@ -90,7 +90,7 @@ void narrow(std::vector<Host>& hosts, const std::vector<Host>& exclude,
   std::erase_if(hosts, [&](const Host& host) {
     return excluded.contains(host.label) || !selected.contains(host.label);
   });
-  if (hosts.empty()) throw UsageError("no host is left (-x and --workers leave out all of them)");
+  if (hosts.empty()) throw UsageError("no host is left (-x and --workers exclude all of them)");
 }
 
 }  // namespace podrun::hosts

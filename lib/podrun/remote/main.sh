@@ -159,7 +159,7 @@ podrun_main_shell() {
 if podrun_find_group 2>/dev/null; then :
 elif kill -0 -$$ 2>/dev/null; then
   podrun_own_group=1
-  echo "podrun: no /proc here: what leaves the process group of the command cannot be ended" >&2
+  echo "podrun: no /proc here: processes that leave the process group of the command cannot be stopped" >&2
 else podrun_refuse noproc; fi
 if podrun_has rest; then podrun_own_group=; fi
 # Over --via (exit-line) others may log in over the same connection later.

@@ -1,10 +1,10 @@
 # Signals the process tree, and stops it: TERM, up to $podrun_grace seconds, KILL. sudo signals the processes of other users.
-# What is left even then is named on the standard error of the command. Needs process_tree.sh.
+# Processes that are left even then are named on the standard error of the command. Needs process_tree.sh.
 #
 # shellcheck disable=SC2086,SC2046  # pids, their lists and the words of a stat are to be split
 
 podrun_kill() { [ -z "$2" ] || kill -s $1 $2; }
-# Each process is signalled only if it is still the same one, since a sudo may take any time.
+# Each process is signalled only if it is still the same one: a sudo may take any time.
 # shellcheck disable=SC2016  # it is expanded by the shell that sudo runs
 podrun_kill_text='s=$1; shift; for p; do IFS= read -r x </proc/${p%:*}/stat && set -- ${x##*) } && [ ${20} = ${p#*:} ] && kill -s $s ${p%:*}; done'
 # SIGNAL PID:START...: signals by sudo those that the supervisor may not signal. In the background, one sudo at a time.
@@ -40,7 +40,7 @@ podrun_interrupt_rest() {
 # To the standard error of the command; in the background, as there may be no reader.
 podrun_warn() { printf 'podrun: %s\n' "$*" >&4 & }
 podrun_name_left() {
-  if [ "$podrun_clients" ]; then podrun_warn "a container may be left behind: ended by KILL was$podrun_clients"; fi
+  if [ "$podrun_clients" ]; then podrun_warn "a container may be left behind: KILL ended$podrun_clients"; fi
   for podrun_pid in $(podrun_pids "$@"); do
     podrun_read_name $podrun_pid || continue
     set -- $(ls -ld /proc/$podrun_pid)

@@ -74,6 +74,6 @@ podrun_watch() {
   exit ${podrun_status:-137}
 }
 podrun_stop_silent() {
-  if [ "$podrun_started" ]; then set -- "no word from podrun for $((podrun_tick * podrun_ticks)) s: this host ends the command"; fi
+  if [ "$podrun_started" ]; then set -- "no word from podrun for $((podrun_tick * podrun_ticks)) s: this host stops the command"; fi
   podrun_stop_all "$1"
 }

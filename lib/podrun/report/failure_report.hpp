@@ -18,8 +18,8 @@ std::vector<std::string> report_failures(
     const std::function<std::vector<std::string>(std::size_t host)>& last_lines,
     const std::function<bool(std::size_t host)>& were_just_seen);
 
-/// The labels of the hosts that did not succeed, `3,17`: failed, ended by podrun or not started. Empty where
-/// these are all hosts, or none, or nothing was started at all.
+/// The labels of the hosts that did not succeed, `3,17`: failed, stopped by podrun or not started. Empty
+/// where these are all hosts, or none, or nothing was started at all.
 std::string ranks_to_repeat(const std::vector<hosts::Host>& hosts,
                             const std::vector<run::HostOutcome>& outcomes);
 

@@ -54,7 +54,7 @@ constexpr std::array<StageRow, link::kStages> kStageRows = {{
     {Stage::sending_file, "sending_file", "sending"},
     {Stage::ready, "ready", "ready"},
     {Stage::running, "running", "running"},
-    {Stage::ending, "ending", "ending"},
+    {Stage::ending, "ending", "stopping"},
     {Stage::standard_input, "standard_input", "standard input"},
 }};
 
@@ -93,12 +93,12 @@ constexpr std::array<CauseRow, link::kCauses> kCauseRows = {{
     {Cause::no_run_directory, "no_run_directory", "cannot make one",
      "{} in \"{}\", in /dev/shm or in the home directory"},
     {Cause::no_process_list, "no_process_list",
-     "no /proc there, and the process group is another's: nothing could be ended", kAlone},
+     "no /proc there, and the process group belongs to another process: nothing could be stopped", kAlone},
     {Cause::program_missing, "program_missing", "no program that podrun needs",
      "no \"{1}\" in $PATH there (podrun needs it)"},
-    {Cause::clean_up_failed, "clean_up_failed", "processes are left", kAlone},
+    {Cause::clean_up_failed, "clean_up_failed", "processes remain", kAlone},
     {Cause::file_not_stored, "file_not_stored", "the file was not stored", kAlone},
-    {Cause::not_ended, "not_ended", "did not end", "{} ({})"},
+    {Cause::not_ended, "not_ended", "did not stop", "{} ({})"},
     {Cause::local_limit, "local_limit", "a limit of this machine", kAlone},
     {Cause::not_startable, "not_startable", "cannot be started", kAlone},
     {Cause::configuration, "configuration", "bad configuration", kAlone},
@@ -124,7 +124,7 @@ std::string words_with_time(const link::Failure& failure) {
   if (!failure.after) return std::string(words(failure.cause));
   const std::string time = format_duration(*failure.after);
   if (failure.cause == Cause::no_answer) return fmt::format("no answer for {}", time);
-  if (failure.cause == Cause::not_ended) return fmt::format("did not end within {} of being told to", time);
+  if (failure.cause == Cause::not_ended) return fmt::format("did not stop within {}", time);
   return fmt::format("{} after {}", words(failure.cause), time);
 }
 

@@ -46,8 +46,7 @@ std::optional<std::string> sudo_hint(const std::vector<run::HostOutcome>& outcom
            failure->detail.find("authentication") != std::string::npos;
   });
   if (!asks) return std::nullopt;
-  return "podrun: --sudo gives no password: let sudo run without one there (NOPASSWD in sudoers), or log in "
-         "as root";
+  return "podrun: --sudo cannot give a password (set NOPASSWD in sudoers there, or log in as root)";
 }
 
 }  // namespace
@@ -63,8 +62,8 @@ std::optional<std::string> quoting_hint(const std::vector<std::string>& words,
   const auto word = builtin ? words.begin() : std::find_if(words.begin(), words.end(), acts_in_a_shell);
   if (word == words.end()) return std::nullopt;
   return fmt::format(
-      "podrun: several words run without a shell, so \"{}\" did not act; for shell text quote it all: podrun "
-      "-- {}",
+      "podrun: with several words no shell is used, so \"{}\" was passed literally; quote the whole "
+      "command: podrun -- {}",
       *word, shell_quote(joined(words)));
 }
 
@@ -84,12 +83,12 @@ std::optional<std::string> start_up_hint(const std::vector<hosts::Host>& hosts,
   if (remote == RemoteBy::via) {
     return fmt::format(
         "podrun: /bin/sh on {} never answered: start the command of --via by hand, with /bin/sh as its last "
-        "word (it may wait for an answer or for resources, or pass no standard input on)",
+        "word (it may wait for an answer or for resources, or not pass on standard input)",
         name);
   }
   return fmt::format(
       "podrun: the login to {} worked, but /bin/sh never answered: perhaps a start-up file there (.bashrc) "
-      "waits or runs another shell, or a forced command does not run ours",
+      "waits or runs another shell, or a forced command replaces /bin/sh",
       name);
 }
 

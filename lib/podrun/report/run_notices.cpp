@@ -82,8 +82,9 @@ void RunNotices::say(const run::notice::OutputOpen& open) {
 }
 
 void RunNotices::say(const run::notice::LostAfterEnd& lost) {
-  output_.say(fmt::format("podrun: [{}] lost after the command ended, output may be missing: {}",
-                          plan_.hosts[lost.host].label, describe(lost.failure)));
+  output_.say(
+      fmt::format("podrun: [{}] connection lost after the command ended; output may be incomplete: {}",
+                  plan_.hosts[lost.host].label, describe(lost.failure)));
 }
 
 void RunNotices::say(const run::notice::Failed& failed) { trace(1, failed.host, describe(failed.failure)); }

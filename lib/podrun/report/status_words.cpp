@@ -123,7 +123,7 @@ std::optional<output::StatusPart> what_comes_next(const Status& status, TimePoin
   if (!in(State::ending)) return std::nullopt;
   const std::string kill = describe_kill(first_kill(status), now);
   return output::StatusPart{
-      fmt::format("{} (Ctrl-C{}: leave at once)", kill, status.presses < 2 ? " twice" : ""), kill};
+      fmt::format("{} (Ctrl-C{}: exit at once)", kill, status.presses < 2 ? " twice" : ""), kill};
 }
 
 /// A host's activity, the word between it and its duration, and the duration if that says anything.
@@ -135,9 +135,8 @@ struct Doing {
 };
 
 Doing describe(const HostStatus& host, TimePoint now) {
-  if (host.state == State::ending)
-    return {"told to end, " + describe_kill(host.kill_at, now), ", silent for "};
-  if (host.held) return {"running, held back by the reader of the output", ""};
+  if (host.state == State::ending) return {"stopping, " + describe_kill(host.kill_at, now), ", silent for "};
+  if (host.held) return {"running, output paused (its reader is slow)", ""};
   const std::string attempt = fmt::format("attempt {}", host.attempt);
   switch (host.state) {
     case State::waiting:
@@ -199,7 +198,7 @@ output::StatusText status_counts(const Status& status) {
   add(State::ready, "ready");
   status.presses > 0 ? add_named(State::running, "running") : add(State::running, "running");
   add_named(State::lingering, "command ended, output open");
-  add_named(State::ending, "ending");
+  add_named(State::ending, "stopping");
   if (text.empty() && counts[State::waiting] == 0) return {};
   add(State::done, "done");
   if (!failed.empty()) {
@@ -255,17 +254,16 @@ std::string interrupt_line(const Status& status, int signal) {
   const std::size_t lingering = labels_in(status, State::lingering).size();
   const std::size_t ending = labels_in(status, State::ending).size();
   const std::string grace = format_duration(status.grace);
-  if (signal == SIGQUIT && running > 0)
-    return fmt::format("podrun: passed QUIT on to {}", count_hosts(running));
+  if (signal == SIGQUIT && running > 0) return fmt::format("podrun: sent QUIT to {}", count_hosts(running));
   if (running + lingering > 0)
-    return fmt::format("podrun: interrupted {} (again: end them by TERM, and KILL after {})",
+    return fmt::format("podrun: interrupted {} (Ctrl-C again: TERM, and KILL after {})",
                        count_hosts(running + lingering), grace);
   const std::size_t closing = labels_in(status, State::closing).size();
   if (ending == 0 && closing > 0 && status.presses == 1)
-    return fmt::format("podrun: waiting for the rest of the output of {} (again: end what is left)",
+    return fmt::format("podrun: waiting for trailing output of {} (Ctrl-C again: stop what still writes it)",
                        count_hosts(closing));
   if (ending == 0) return {};
-  return fmt::format("podrun: ending {}: TERM, and KILL after {} (Ctrl-C {}: leave at once)",
+  return fmt::format("podrun: stopping {}: TERM, and KILL after {} (Ctrl-C {}: exit at once)",
                      count_hosts(ending), grace, status.presses < 2 ? "twice" : "again");
 }
 
@@ -273,11 +271,12 @@ std::string leave_line(const Status& status, TimePoint now) {
   std::vector<std::size_t> running = labels_in(status, State::running);
   const std::vector<std::size_t> lingering = labels_in(status, State::lingering);
   running.insert(running.end(), lingering.begin(), lingering.end());
-  if (!running.empty()) return fmt::format("podrun: left, these hosts end it: {}", short_ranks(running));
+  if (!running.empty())
+    return fmt::format("podrun: exited; these hosts stop the command themselves: {}", short_ranks(running));
   const std::vector<std::size_t> ending = labels_in(status, State::ending);
-  if (ending.empty()) return "podrun: left, the rest of the output was not delivered";
-  return fmt::format("podrun: left, still ending there: {} ({})", short_ranks(ending),
-                     describe_kill(first_kill(status), now));
+  if (ending.empty()) return "podrun: exited before all output had arrived";
+  return fmt::format("podrun: exited; these hosts are still stopping the command: {} ({})",
+                     short_ranks(ending), describe_kill(first_kill(status), now));
 }
 
 }  // namespace podrun::report

@@ -16,7 +16,7 @@ namespace podrun::report {
 output::StatusText status_counts(const run::Status& status);
 
 /// And what changes from moment to moment: `· slowest [12] silent 94 s · 1.2 MB/s`; after a Ctrl-C what comes
-/// next: `2 ending [3,7] · KILL in 7 s (Ctrl-C: leave at once) · 3 done`.
+/// next: `2 ending [3,7] · KILL in 7 s (Ctrl-C: exit at once) · 3 done`.
 output::StatusText status_text(const run::Status& status, std::uint64_t bytes_per_second, run::TimePoint now);
 
 /// The list that Enter prints: the hosts that have not ended, those with the same activity on one line.

@@ -38,7 +38,7 @@ std::string_view word_for(const run::Unreachable& unreachable) {
 
 struct Description {
   std::string operator()(const run::NotStarted&) const { return "not started"; }
-  std::string operator()(const run::Stopped&) const { return "ended by podrun"; }
+  std::string operator()(const run::Stopped&) const { return "stopped by podrun"; }
   std::string operator()(const link::Exited& exited) const {
     if (exited.status == 0) return "ok";
     // A shell reports a signal like this, and the supervisor is one.
@@ -128,7 +128,7 @@ std::vector<std::string> summarize(const std::vector<hosts::Host>& hosts,
     const std::string name = first.size() == 1 ? " " + hosts[*culprit].name : "";
     lines.push_back(fmt::format("podrun: {}{} failed first ({}), so the others were {}",
                                 output::fold_labels(hosts, first), name, describe(outcomes[*culprit]),
-                                others_ended ? "ended" : "not started"));
+                                others_ended ? "stopped" : "not started"));
   }
   if (!started) lines.emplace_back("podrun: nothing was started on any host");
   return lines;

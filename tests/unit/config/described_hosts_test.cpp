@@ -87,8 +87,8 @@ TEST(Description, IsNoListOfHosts) {
 TEST(Description, WithoutHostsIsAnError) {
   EXPECT_EQ(error_of("name: projects/p/nodes/my-tpu\nstate: CREATING\n"),
             "standard input: no networkEndpoints of \"projects/p/nodes/my-tpu\", its state is CREATING "
-            "(expected what "
-            "gcloud compute tpus tpu-vm describe prints of a TPU that is READY)");
+            "(expected the output of "
+            "gcloud compute tpus tpu-vm describe for a TPU that is READY)");
   EXPECT_THAT(error_of("networkEndpoints: []\n"), HasSubstr("standard input: no networkEndpoints (expected"));
   EXPECT_THAT(error_of("networkEndpoints:\n- port: 8470\n"),
               HasSubstr("standard input: no ipAddress of worker 0"));

@@ -203,7 +203,7 @@ TEST(Narrowing, RefusesToLeaveNothing) {
   HostQuery query = hosts({"a,b"});
   query.exclude = {"a"};
   query.ranks = "0";
-  EXPECT_EQ(error_of(query), "no host is left (-x and --workers leave out all of them)");
+  EXPECT_EQ(error_of(query), "no host is left (-x and --workers exclude all of them)");
 }
 
 }  // namespace

@@ -169,7 +169,7 @@ TEST(TpuVariables, KnowThisMachineByItsNumberToo) {
   probe.variables.erase("TPU_WORKER_ID");
   EXPECT_EQ(
       error_of(probe, IncludeLocal::yes),
-      "-i: which host of TPU_WORKER_HOSTNAMES this machine is cannot be told (none has its address or name; "
+      "-i: cannot tell which host of TPU_WORKER_HOSTNAMES is this machine (none has its address or name; "
       "choose with -H, where \"local\" is this machine)");
   probe.variables["TPU_WORKER_ID"] = "3";
   EXPECT_EQ(error_of(probe), "TPU_WORKER_ID: \"3\" does not fit its list of 3 hosts (expected 0-2)");

@@ -301,8 +301,8 @@ TEST_F(StatusTerminalTest, CanBeWipedForGood) {
 TEST_F(StatusTerminalTest, SaysALastLineAtOnceWhateverWasGathered) {
   print(0, "no end");
   terminal_->append(kOut, {"waits"});
-  terminal_->say_at_once("podrun: left");
-  EXPECT_EQ(written(), "no end\npodrun: left\n");
+  terminal_->say_at_once("podrun: exited");
+  EXPECT_EQ(written(), "no end\npodrun: exited\n");
 }
 
 TEST_F(TerminalTest, SaysNothingAtOnceWhereThatWouldBlock) {
@@ -311,7 +311,7 @@ TEST_F(TerminalTest, SaysNothingAtOnceWhereThatWouldBlock) {
   }
   ASSERT_EQ(::fcntl(full.write_fd(), F_SETFL, 0), 0);
   Terminal terminal(full.write_fd(), full.write_fd());
-  terminal.say_at_once("podrun: left");
+  terminal.say_at_once("podrun: exited");
 }
 
 TEST_F(StatusTerminalTest, NeitherErasesNorHoldsBackForOutputThatGoesElsewhere) {

@@ -292,7 +292,8 @@ TEST(Refusal, IsAStageAndWhatHappened) {
   EXPECT_EQ(refusal_of("notmp", "/var/tmp"),
             "run directory: cannot make one in \"/var/tmp\", in /dev/shm or in the home directory");
   EXPECT_EQ(refusal_of("noproc", ""),
-            "supervision: no /proc there, and the process group is another's: nothing could be ended");
+            "supervision: no /proc there, and the process group belongs to another process: nothing could be "
+            "stopped");
   EXPECT_EQ(refusal_of("what", "is this"), "hello: unexpected answer \"what is this\"");
 }
 

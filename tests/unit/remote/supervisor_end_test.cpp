@@ -103,7 +103,7 @@ asio::awaitable<void> be_heard_held_then_silent(asio::any_io_executor executor, 
   co_await run.reader.to_end();
   EXPECT_EQ(run.reader.out().find("\n100\n"), std::string::npos)
       << host.shell().name << " went on in silence";
-  EXPECT_EQ(run.reader.err(), "podrun: no word from podrun for 2 s: this host ends the command\n")
+  EXPECT_EQ(run.reader.err(), "podrun: no word from podrun for 2 s: this host stops the command\n")
       << host.shell().name;
 }
 
@@ -131,7 +131,7 @@ asio::awaitable<void> be_silent_after_signals(asio::any_io_executor executor, Te
   Run run(executor, host);
   co_await run.start(std::string(kSignalAll) + "echo sent; while :; do sleep 0.1; done");
   co_await run.reader.to_end();
-  EXPECT_EQ(run.reader.err(), "podrun: no word from podrun for 2 s: this host ends the command\n")
+  EXPECT_EQ(run.reader.err(), "podrun: no word from podrun for 2 s: this host stops the command\n")
       << host.shell().name;
 }
 
@@ -147,7 +147,7 @@ asio::awaitable<void> be_silent_after_a_kill_of_sleeps(asio::any_io_executor exe
       " echo killed; while :; do sleep 0.1; done");
   co_await run.reader.to_end();
   EXPECT_EQ(run.reader.out().substr(0, 7), "killed\n") << host.shell().name;
-  EXPECT_EQ(run.reader.err(), "podrun: no word from podrun for 2 s: this host ends the command\n")
+  EXPECT_EQ(run.reader.err(), "podrun: no word from podrun for 2 s: this host stops the command\n")
       << host.shell().name;
 }
 

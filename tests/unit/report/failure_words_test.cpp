@@ -75,7 +75,7 @@ TEST(FailureWords, CountTheTime) {
       "key exchange: timed out after 10 s");
   EXPECT_EQ(reason({.cause = Cause::no_answer, .after = std::chrono::seconds(45)}), "no answer for 45 s");
   EXPECT_EQ(reason({.cause = Cause::not_ended, .after = std::chrono::seconds(15)}),
-            "did not end within 15 s of being told to");
+            "did not stop within 15 s");
   EXPECT_EQ(reason({.cause = Cause::timed_out,
                     .detail = "ProxyCommand says: hello",
                     .after = std::chrono::seconds(2)}),

@@ -14,8 +14,8 @@ std::string hint(const std::vector<std::string>& words, const run::HostOutcome& 
 
 TEST(QuotingHint, ShowsHowToQuoteTheWholeText) {
   EXPECT_EQ(hint({"git", "pull", "|", "tail", "-1"}),
-            "podrun: several words run without a shell, so \"|\" did not act; for shell text quote it all: "
-            "podrun -- 'git pull | tail -1'");
+            "podrun: with several words no shell is used, so \"|\" was passed literally; quote the whole "
+            "command: podrun -- 'git pull | tail -1'");
 }
 
 TEST(QuotingHint, LeavesWordsThatWereQuotedQuoted) {
@@ -25,7 +25,8 @@ TEST(QuotingHint, LeavesWordsThatWereQuotedQuoted) {
 
 TEST(QuotingHint, KnowsWhatActsInAShell) {
   for (const char* word : {"|", "||", "&&", "&", ";", ">", ">>", "<", "2>", "2>&1", "*", "*.txt", "/tmp/*"}) {
-    EXPECT_NE(hint({"ls", word}).find(std::string("so \"") + word + "\" did not act"), std::string::npos)
+    EXPECT_NE(hint({"ls", word}).find(std::string("so \"") + word + "\" was passed literally"),
+              std::string::npos)
         << word;
   }
   for (const char* word : {"a|b", "-n", "$HOME", "a * b", "SELECT * FROM t"}) {
@@ -34,7 +35,7 @@ TEST(QuotingHint, KnowsWhatActsInAShell) {
 }
 
 TEST(QuotingHint, KnowsCommandsThatOnlyAShellHas) {
-  EXPECT_NE(hint({"cd", "app"}).find("so \"cd\" did not act"), std::string::npos);
+  EXPECT_NE(hint({"cd", "app"}).find("so \"cd\" was passed literally"), std::string::npos);
   EXPECT_EQ(hint({"echo", "cd"}), "none");
 }
 
@@ -76,7 +77,7 @@ TEST(StartUpHint, IsForALoginThatLeadsNowhere) {
             .retry = link::Retry::may_help,
             .after = std::chrono::seconds(10)}),
       "podrun: the login to b worked, but /bin/sh never answered: perhaps a start-up file there (.bashrc) "
-      "waits or runs another shell, or a forced command does not run ours");
+      "waits or runs another shell, or a forced command replaces /bin/sh");
   EXPECT_EQ(hint({link::Stage::starting_shell, link::Cause::closed}), "none");
   EXPECT_EQ(
       hint({.stage = link::Stage::login, .cause = link::Cause::timed_out, .after = std::chrono::seconds(10)}),
@@ -91,7 +92,7 @@ TEST(StartUpHint, SpeaksOfNoLoginWhereThereWasNone) {
   EXPECT_EQ(
       start_up_hint({{.name = "a"}}, {run::Unreachable{failure}}, RemoteBy::via),
       "podrun: /bin/sh on a never answered: start the command of --via by hand, with /bin/sh as its last "
-      "word (it may wait for an answer or for resources, or pass no standard input on)");
+      "word (it may wait for an answer or for resources, or not pass on standard input)");
   for (const RemoteBy remote : {RemoteBy::ssh, RemoteBy::via}) {
     EXPECT_EQ(
         start_up_hint({{.name = "a", .kind = hosts::HostKind::local}}, {run::Unreachable{failure}}, remote),
@@ -106,8 +107,7 @@ TEST(StartUpHint, SaysHowSudoNeedsNoPassword) {
         .value_or("none");
   };
   const std::string expected =
-      "podrun: --sudo gives no password: let sudo run without one there (NOPASSWD in sudoers), or log in as "
-      "root";
+      "podrun: --sudo cannot give a password (set NOPASSWD in sudoers there, or log in as root)";
   EXPECT_EQ(hint(link::Cause::ended_early, "sudo: a password is required (exit 1)"), expected);
   EXPECT_EQ(hint(link::Cause::ended_early, "sudo: interactive authentication is required (exit 1)"),
             expected);

@@ -85,7 +85,7 @@ TEST_F(StatusTest, CountsAHostAsDoneWhenItsCommandIs) {
   set(0, State::closing);
   set(1, State::ending);
   EXPECT_EQ(status_counts(status_),
-            (output::StatusText{{"1 running"}, {"1 ending [1]", "1 ending"}, {"1 done"}}));
+            (output::StatusText{{"1 running"}, {"1 stopping [1]", "1 stopping"}, {"1 done"}}));
 }
 
 TEST_F(StatusTest, NamesHostsWhoseCommandLeftTheOutputOpen) {
@@ -96,7 +96,7 @@ TEST_F(StatusTest, NamesHostsWhoseCommandLeftTheOutputOpen) {
   set(3, State::done);
   EXPECT_EQ(text(), "1 running · 2 command ended, output open [1,2] · 1 done · 1 failed [2]");
   EXPECT_EQ(interrupt_line(status_, SIGINT),
-            "podrun: interrupted 3 hosts (again: end them by TERM, and KILL after 10 s)");
+            "podrun: interrupted 3 hosts (Ctrl-C again: TERM, and KILL after 10 s)");
   EXPECT_EQ(list(), (std::vector<std::string>{
                         "podrun: [0] tpu-0: running",
                         "podrun: [1] tpu-1: command ended, output open",
@@ -107,7 +107,7 @@ TEST_F(StatusTest, NamesHostsWhoseCommandLeftTheOutputOpen) {
   EXPECT_EQ(text(),
             "2 command ended, output open [1,2] · interrupted (Ctrl-C again: TERM, and KILL after 10 s) · "
             "2 done · 1 failed [2]");
-  EXPECT_EQ(leave_line(status_, now_), "podrun: left, these hosts end it: [1,2]");
+  EXPECT_EQ(leave_line(status_, now_), "podrun: exited; these hosts stop the command themselves: [1,2]");
 }
 
 TEST_F(StatusTest, HasNothingToSayWhenAllHaveEnded) {
@@ -135,12 +135,12 @@ TEST_F(StatusTest, TellsWhenTheHostsThatAreEndingAreKilled) {
   set(7, State::ending);
   status_.hosts[3].kill_at = now_ + seconds(9);
   status_.hosts[7].kill_at = now_ + milliseconds(6001);
-  EXPECT_EQ(text(), "2 ending [3,7] · KILL in 7 s (Ctrl-C: leave at once) · 6 done");
-  EXPECT_EQ(text_in(40), "2 ending [3,7] · KILL in 7 s · 6 done");
+  EXPECT_EQ(text(), "2 stopping [3,7] · KILL in 7 s (Ctrl-C: exit at once) · 6 done");
+  EXPECT_EQ(text_in(40), "2 stopping [3,7] · KILL in 7 s · 6 done");
   status_.hosts[7].kill_at = now_;
-  EXPECT_EQ(text(), "2 ending [3,7] · KILL due (Ctrl-C: leave at once) · 6 done");
+  EXPECT_EQ(text(), "2 stopping [3,7] · KILL due (Ctrl-C: exit at once) · 6 done");
   status_.presses = 0;
-  EXPECT_EQ(text(), "2 ending [3,7] · KILL due (Ctrl-C twice: leave at once) · 6 done")
+  EXPECT_EQ(text(), "2 stopping [3,7] · KILL due (Ctrl-C twice: exit at once) · 6 done")
       << "it is no second press";
 }
 
@@ -149,14 +149,14 @@ TEST_F(StatusTest, SaysWhatASignalDid) {
   set(2, State::done);
   status_.presses = 1;
   EXPECT_EQ(interrupt_line(status_, SIGINT),
-            "podrun: interrupted 2 hosts (again: end them by TERM, and KILL after 10 s)");
-  EXPECT_EQ(interrupt_line(status_, SIGQUIT), "podrun: passed QUIT on to 2 hosts");
+            "podrun: interrupted 2 hosts (Ctrl-C again: TERM, and KILL after 10 s)");
+  EXPECT_EQ(interrupt_line(status_, SIGQUIT), "podrun: sent QUIT to 2 hosts");
   EXPECT_EQ(interrupt_line(status_, SIGPIPE), "");
   set(0, State::ending);
   set(1, State::done);
   status_.presses = 2;
   EXPECT_EQ(interrupt_line(status_, SIGTERM),
-            "podrun: ending 1 host: TERM, and KILL after 10 s (Ctrl-C again: leave at once)");
+            "podrun: stopping 1 host: TERM, and KILL after 10 s (Ctrl-C again: exit at once)");
   set(0, State::closing);
   EXPECT_EQ(interrupt_line(status_, SIGINT), "");
 }
@@ -177,14 +177,16 @@ TEST_F(StatusTest, KnowsWhenOnlyAReaderIsWaitedFor) {
 
 TEST_F(StatusTest, SaysWhatIsLeftBehindWhenItLeaves) {
   set_up(8, State::done);
-  EXPECT_EQ(leave_line(status_, now_), "podrun: left, the rest of the output was not delivered");
+  EXPECT_EQ(leave_line(status_, now_), "podrun: exited before all output had arrived");
   set(3, State::ending);
   set(7, State::ending);
   status_.hosts[3].kill_at = status_.hosts[7].kill_at = now_ + seconds(10);
-  EXPECT_EQ(leave_line(status_, now_), "podrun: left, still ending there: [3,7] (KILL in 10 s)");
-  EXPECT_EQ(leave_line(status_, now_ + seconds(11)), "podrun: left, still ending there: [3,7] (KILL due)");
+  EXPECT_EQ(leave_line(status_, now_),
+            "podrun: exited; these hosts are still stopping the command: [3,7] (KILL in 10 s)");
+  EXPECT_EQ(leave_line(status_, now_ + seconds(11)),
+            "podrun: exited; these hosts are still stopping the command: [3,7] (KILL due)");
   set(5, State::running);  // it was not told to end, but the connection does
-  EXPECT_EQ(leave_line(status_, now_), "podrun: left, these hosts end it: [5]");
+  EXPECT_EQ(leave_line(status_, now_), "podrun: exited; these hosts stop the command themselves: [5]");
 }
 
 TEST_F(StatusTest, FoldsAndCutsTheRanksThatHaveFailed) {
@@ -268,10 +270,10 @@ TEST_F(StatusTest, ListsFewHostsByName) {
   hosts_[4].name = "bad\x1b[31mname";
   EXPECT_EQ(list(), (std::vector<std::string>{
                         "podrun: [0] tpu-0: running, silent for 2 s",
-                        "podrun: [1] tpu-1: running, held back by the reader of the output",
+                        "podrun: [1] tpu-1: running, output paused (its reader is slow)",
                         "podrun: [2] tpu-2: attempt 2, starting /bin/sh for 3 s",
                         "podrun: [3] tpu-3: running",
-                        "podrun: [4] bad\\x1b[31mname: told to end, KILL in 7 s, silent for 1 s",
+                        "podrun: [4] bad\\x1b[31mname: stopping, KILL in 7 s, silent for 1 s",
                     }));
 }
 

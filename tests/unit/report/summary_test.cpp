@@ -52,7 +52,7 @@ TEST(Describe, NamesEveryEnd) {
             "unreachable: connecting: connection refused (3 attempts)");
   EXPECT_EQ(describe(Unreachable{{link::Stage::working_directory, link::Cause::no_such_directory, "/x"}}),
             "not ready: working directory: no such directory \"/x\"");
-  EXPECT_EQ(describe(Stopped{}), "ended by podrun");
+  EXPECT_EQ(describe(Stopped{}), "stopped by podrun");
   EXPECT_EQ(describe(NotStarted{}), "not started");
 }
 
@@ -90,7 +90,7 @@ TEST(Summary, FoldsRanksAndSortsByKindAndStatus) {
       summary({Stopped{}, link::Exited{7}, lost, TimedOut{60s}, link::Signaled{SIGKILL}, link::Exited{2},
                link::Exited{7}, link::Exited{7}, link::Exited{0}, lost, NotStarted{}}),
       ElementsAre("podrun: ok 1 · exit 2: [5] · exit 7: [1,6,7] · not started 1 · killed by SIGKILL: [4] · "
-                  "timed out after 1 min: [3] · lost: [2,9] running: gone · ended by podrun: [0]"));
+                  "timed out after 1 min: [3] · lost: [2,9] running: gone · stopped by podrun: [0]"));
   EXPECT_THAT(summary({link::Exited{1}, link::Exited{1}, link::Exited{1}, link::Exited{1}}),
               ElementsAre("podrun: exit 1: [0-3]"));
 }
@@ -138,15 +138,15 @@ TEST(Summary, SaysWhenNothingWasStarted) {
 
 TEST(Summary, NamesTheCulpritThatEndedTheOthers) {
   EXPECT_THAT(summary({Stopped{}, link::Exited{1}, Stopped{}}, 1),
-              ElementsAre("podrun: exit 1: [1] · ended by podrun: [0,2]",
-                          "podrun: [1] tpu-1 failed first (exit 1), so the others were ended"));
+              ElementsAre("podrun: exit 1: [1] · stopped by podrun: [0,2]",
+                          "podrun: [1] tpu-1 failed first (exit 1), so the others were stopped"));
 }
 
 TEST(Summary, SaysThatTheOthersWereNotStarted) {
   EXPECT_EQ(summary({link::Exited{0}, link::Exited{1}, NotStarted{}}, 1).back(),
             "podrun: [1] tpu-1 failed first (exit 1), so the others were not started");
   EXPECT_EQ(summary({Stopped{}, link::Exited{1}, NotStarted{}}, 1).back(),
-            "podrun: [1] tpu-1 failed first (exit 1), so the others were ended");
+            "podrun: [1] tpu-1 failed first (exit 1), so the others were stopped");
 }
 
 TEST(Summary, NamesAllHostsThatTimedOutAtOnce) {
@@ -155,7 +155,7 @@ TEST(Summary, NamesAllHostsThatTimedOutAtOnce) {
       ElementsAre("podrun: not started 1 · timed out after 5 s: [0,1]",
                   "podrun: [0,1] failed first (timed out after 5 s), so the others were not started"));
   EXPECT_THAT(summary({link::Exited{1}, TimedOut{5s}, Stopped{}}, 1).back(),
-              "podrun: [1] tpu-1 failed first (timed out after 5 s), so the others were ended");
+              "podrun: [1] tpu-1 failed first (timed out after 5 s), so the others were stopped");
 }
 
 TEST(Summary, NamesNoCulpritWhereNobodyWasEnded) {
@@ -166,7 +166,7 @@ TEST(Summary, SaysWhatInterrupted) {
   EXPECT_THAT(summary({link::Exited{0}, link::Exited{130}}, std::nullopt, SIGINT),
               ElementsAre("podrun: ok 1 · exit 130 (SIGINT): [1]", "podrun: interrupted (SIGINT)"));
   EXPECT_THAT(summary({Stopped{}, Stopped{}}, std::nullopt, SIGTERM),
-              ElementsAre("podrun: ended by podrun: [0,1]", "podrun: interrupted (SIGTERM)"));
+              ElementsAre("podrun: stopped by podrun: [0,1]", "podrun: interrupted (SIGTERM)"));
   EXPECT_THAT(summary({NotStarted{}}, std::nullopt, SIGINT),
               ElementsAre("podrun: not started 1", "podrun: interrupted (SIGINT)",
                           "podrun: nothing was started on any host"));
@@ -175,7 +175,7 @@ TEST(Summary, SaysWhatInterrupted) {
 TEST(Summary, SaysNothingOfAReaderWhoHasSeenEnough) {
   EXPECT_THAT(summary({Stopped{}, link::Exited{0}}, std::nullopt, SIGPIPE), IsEmpty());
   EXPECT_THAT(summary({Stopped{}, link::Exited{3}}, std::nullopt, SIGPIPE),
-              ElementsAre("podrun: exit 3: [1] · ended by podrun: [0]", "podrun: interrupted (SIGPIPE)"));
+              ElementsAre("podrun: exit 3: [1] · stopped by podrun: [0]", "podrun: interrupted (SIGPIPE)"));
 }
 
 TEST(Summary, ShowsControlBytesOfAHostEscaped) {

@@ -55,7 +55,7 @@ TEST_F(FanOutEnd, PassesAQuitOnAndSaysSo) {
   hosts_[2].supervisor->say(StreamEvents{link::Exited{0}, link::Closed{}});
   EXPECT_EQ(finish(), "ok, exit 131 (SIGQUIT), ok");
   EXPECT_EQ(status(), 131);
-  EXPECT_EQ(said(), "podrun: passed QUIT on to 2 hosts\n");
+  EXPECT_EQ(said(), "podrun: sent QUIT to 2 hosts\n");
 }
 
 TEST_F(FanOutEnd, EndsTheInputAtTheSecondInterruptAndLeavesAtTheThird) {
@@ -76,7 +76,7 @@ TEST_F(FanOutEnd, EndsTheInputAtOnceWhenTerminated) {
   interrupt(SIGTERM);
   EXPECT_EQ(told(0), "go, end of input");
   EXPECT_EQ(told(1), "go, end of input");
-  EXPECT_EQ(finish(), "ended by podrun, ended by podrun");
+  EXPECT_EQ(finish(), "stopped by podrun, stopped by podrun");
   EXPECT_EQ(status(), 143);
 }
 
@@ -122,7 +122,7 @@ class FanOutEarly : public FanOutTest {
 TEST_F(FanOutEarly, TakesACommandForStartedThatMayHaveWhenItIsCancelled) {
   start();
   interrupt(SIGINT);
-  EXPECT_EQ(finish(), "ended by podrun") << "nobody knows better";
+  EXPECT_EQ(finish(), "stopped by podrun") << "nobody knows better";
   EXPECT_EQ(status(), 130);
 }
 
@@ -146,7 +146,7 @@ TEST_F(FanOutEnd, EndsTheOthersAtTheFirstFailure) {
   plan_.limits.on_failure = OnFailure::end_others;
   hosts_[0].answers["go"] = {link::Exited{7}, link::Closed{}};
   hosts_[1].answers["go"] = {};
-  EXPECT_EQ(run(), "exit 7, ended by podrun");
+  EXPECT_EQ(run(), "exit 7, stopped by podrun");
   EXPECT_EQ(told(1), "go, end of input");
   EXPECT_EQ(fan_out_->policy().culprit(), 0U);
   EXPECT_EQ(status(), 7);
@@ -231,7 +231,7 @@ TEST_F(FanOutEnd, LetsGoOfWhatIsStuckAtTheSecondInterrupt) {
   EXPECT_TRUE(done_);
   EXPECT_FALSE(hosts_[0].rest);
   EXPECT_EQ(said(),
-            "podrun: waiting for the rest of the output of 1 host (again: end what is left)\n"
+            "podrun: waiting for trailing output of 1 host (Ctrl-C again: stop what still writes it)\n"
             "podrun: [0] command ended; pid 7 (cat) still has its output open, not waiting for it\n");
   EXPECT_EQ(open_outputs_, std::vector<std::string>{"0: pid 7 (cat)"});
 }
@@ -304,7 +304,8 @@ TEST_F(FanOutEnd, WaitsForOutputThatIsStillOnItsWay) {
   hosts_[0].supervisor->say(StreamEvents{out("last\n"), link::Closed{}});
   EXPECT_EQ(finish(), "ok");
   EXPECT_EQ(lines(), (std::vector<std::string>{"0 out: first", "0 out: last"}));
-  EXPECT_EQ(said(), "podrun: waiting for the rest of the output of 1 host (again: end what is left)\n");
+  EXPECT_EQ(said(),
+            "podrun: waiting for trailing output of 1 host (Ctrl-C again: stop what still writes it)\n");
 }
 
 using Answer = OutputHolders::Answer;
@@ -393,7 +394,7 @@ TEST_F(FanOutEnd, TellsTheHostsToWaitWhileItIsStopped) {
   run_what_is_due();
   EXPECT_EQ(told(0), "go, suspended, suspended, heartbeat");
   interrupt(SIGTERM);
-  EXPECT_EQ(finish(), "ended by podrun");
+  EXPECT_EQ(finish(), "stopped by podrun");
 }
 
 TEST_F(FanOutEnd, CopiesStandardInputToEveryCommand) {

@@ -81,7 +81,7 @@ TEST_F(FanOutKeptLinks, EndsACommandThatIsToldToEnd) {
   begin();
   interrupt(SIGINT);
   interrupt(SIGINT);
-  EXPECT_EQ(finish(), "ended by podrun");
+  EXPECT_EQ(finish(), "stopped by podrun");
   hosts_[0].answers["go"] = {link::Exited{0}, link::Closed{}};
   EXPECT_EQ(run_again(), "ok");
   EXPECT_EQ(hosts_[0].logins, 1U);

@@ -142,7 +142,7 @@ TEST_F(FanOutTest, EndsTheOthersWhenAHostIsLostInTheVeryStart) {
   set_up(2);
   hosts_[0].answers["go"] = {link::Failure{link::Stage::running, link::Cause::reset}};
   hosts_[1].answers["go"] = {};
-  EXPECT_EQ(run(), "lost: running: connection reset, ended by podrun");
+  EXPECT_EQ(run(), "lost: running: connection reset, stopped by podrun");
   EXPECT_EQ(told(1), "go, end of input");
   EXPECT_EQ(status(), 255);
 }
@@ -159,7 +159,7 @@ TEST_F(FanOutTest, TakesNoiseForNoSignOfAStart) {
   hosts_[0].noise = "welcome\n";
   hosts_[0].answers["go"] = {link::Failure{link::Stage::running, link::Cause::reset}};
   hosts_[1].answers["go"] = {};
-  EXPECT_EQ(run(), "lost: running: connection reset, ended by podrun");
+  EXPECT_EQ(run(), "lost: running: connection reset, stopped by podrun");
 }
 
 TEST_F(FanOutTest, TakesAFailureBehindTheExitForTheEnd) {

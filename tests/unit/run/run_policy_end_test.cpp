@@ -55,7 +55,7 @@ TEST(RunPolicyEnd, AbandonsWhatDoesNotEndSomeTimeAfterTheGrace) {
   EXPECT_EQ(run.after(5s), "end 0, end 1");
   run.ends(1, 1);
   EXPECT_EQ(run.after(8s - 1ms), "");
-  EXPECT_EQ(run.after(1ms), "abandon 0 (did not end within 8 s of being told to)");
+  EXPECT_EQ(run.after(1ms), "abandon 0 (did not stop within 8 s)");
   EXPECT_EQ(run.result(), "timed out after 5 s, timed out after 5 s");
   EXPECT_EQ(run.is_lost(0), "");
   EXPECT_EQ(run.result(), "timed out after 5 s, timed out after 5 s");
@@ -65,8 +65,8 @@ TEST(RunPolicyEnd, CountsAHostThatCouldNotBeEndedAsLost) {
   PolicyRun run(1);
   run.start();
   run.signal(SIGTERM);
-  EXPECT_EQ(run.after(15s), "abandon 0 (did not end within 15 s of being told to)");
-  EXPECT_EQ(run.result(), "lost: ending: did not end within 15 s of being told to");
+  EXPECT_EQ(run.after(15s), "abandon 0 (did not stop within 15 s)");
+  EXPECT_EQ(run.result(), "lost: stopping: did not stop within 15 s");
 }
 
 TEST(RunPolicyEnd, EndsTheOthersAtTheFirstFailureWhenAskedTo) {
@@ -77,7 +77,7 @@ TEST(RunPolicyEnd, EndsTheOthersAtTheFirstFailureWhenAskedTo) {
   EXPECT_EQ(run.exits(1, 143), "");
   EXPECT_EQ(run.dies(3, SIGKILL), "");
   for (std::size_t host = 1; host < 4; ++host) run.closes(host);
-  EXPECT_EQ(run.result(), "ok, ended by podrun, exit 3, ended by podrun");
+  EXPECT_EQ(run.result(), "ok, stopped by podrun, exit 3, stopped by podrun");
   EXPECT_EQ(run.policy().culprit(), 2U);
   EXPECT_EQ(exit_status(run.policy().outcomes(), std::nullopt), 3) << "the ended do not count";
 }
@@ -117,7 +117,7 @@ TEST(RunPolicyEnd, StartsNoFurtherBatchWhenFailingFast) {
   run.ready(1);
   EXPECT_EQ(run.ends(0, 1), "end 1");
   run.ends(1, 0);
-  EXPECT_EQ(run.result(), "exit 1, ended by podrun, not started");
+  EXPECT_EQ(run.result(), "exit 1, stopped by podrun, not started");
 }
 
 TEST(RunPolicyEnd, TakesASkippedHostForNoCulprit) {
@@ -146,9 +146,9 @@ TEST(RunPolicyEnd, TakesNoHostForLostWhoseCommandHasEnded) {
   run.start();
   run.signal(SIGTERM);
   run.dies(0, SIGTERM);
-  EXPECT_EQ(run.after(15s), "end 0, abandon 1 (did not end within 15 s of being told to)");
+  EXPECT_EQ(run.after(15s), "end 0, abandon 1 (did not stop within 15 s)");
   EXPECT_EQ(run.after(2s), "abandon 0 (let go)");
-  EXPECT_EQ(run.outcomes(), "ended by podrun, lost: ending: did not end within 15 s of being told to");
+  EXPECT_EQ(run.outcomes(), "stopped by podrun, lost: stopping: did not stop within 15 s");
 }
 
 TEST(RunPolicyEnd, LooksAgainAtAnOutputThatStillComesIn) {
@@ -321,7 +321,7 @@ TEST(RunPolicyEnd, EndsTheOthersWhenAHostIsLostInTheVeryStart) {
   EXPECT_EQ(run.after(10s - 1ms), "");
   EXPECT_EQ(run.is_lost(0), "end 2");
   run.ends(2, 143);
-  EXPECT_EQ(run.result(), "lost: running: gone, ok, ended by podrun");
+  EXPECT_EQ(run.result(), "lost: running: gone, ok, stopped by podrun");
   EXPECT_EQ(run.policy().culprit(), 0U);
 }
 
@@ -347,7 +347,7 @@ TEST(RunPolicyEnd, InterruptsThenEndsThenLeaves) {
   run.ends(0, 130);
   EXPECT_EQ(run.signal(SIGINT), "end 1");
   EXPECT_EQ(run.signal(SIGINT), "leave");
-  EXPECT_EQ(run.outcomes(), "exit 130 (SIGINT), ended by podrun, ok");
+  EXPECT_EQ(run.outcomes(), "exit 130 (SIGINT), stopped by podrun, ok");
   EXPECT_EQ(run.policy().interrupted_by(), SIGINT);
 }
 
@@ -358,7 +358,7 @@ TEST(RunPolicyEnd, EndsAtOnceByAnyOtherSignal) {
     EXPECT_EQ(run.signal(signal), "end 0, end 1");
     run.ends(0, 0);
     run.ends(1, 143);
-    EXPECT_EQ(run.result(), "ended by podrun, ended by podrun");
+    EXPECT_EQ(run.result(), "stopped by podrun, stopped by podrun");
     EXPECT_EQ(exit_status(run.policy().outcomes(), run.policy().interrupted_by()), 128 + signal);
   }
 }
@@ -392,7 +392,7 @@ TEST(RunPolicyEnd, InterruptsNobodyWhoIsBeingEnded) {
   run.start();
   EXPECT_EQ(run.ends(0, 1), "end 1");
   EXPECT_EQ(run.signal(SIGINT), "");
-  EXPECT_EQ(run.after(15s), "abandon 1 (did not end within 15 s of being told to)")
+  EXPECT_EQ(run.after(15s), "abandon 1 (did not stop within 15 s)")
       << "the time for its end does not start again";
 }
 
@@ -453,7 +453,7 @@ TEST(RunPolicyEnd, DoesNotLetAQuitDisturbTheEnd) {
   run.start();
   EXPECT_EQ(run.signal(SIGTERM), "end 0");
   EXPECT_EQ(run.signal(SIGQUIT), "");
-  EXPECT_EQ(run.after(15s), "abandon 0 (did not end within 15 s of being told to)");
+  EXPECT_EQ(run.after(15s), "abandon 0 (did not stop within 15 s)");
 }
 
 TEST(RunPolicyEnd, TakesACancelledHostThatMayHaveStartedForEnded) {
@@ -462,7 +462,7 @@ TEST(RunPolicyEnd, TakesACancelledHostThatMayHaveStartedForEnded) {
   EXPECT_EQ(run.signal(SIGINT), "abandon 0 (cancelled)");
   EXPECT_EQ(run.result(), "not started");
   run.is_lost(0);
-  EXPECT_EQ(run.result(), "ended by podrun");
+  EXPECT_EQ(run.result(), "stopped by podrun");
 }
 
 TEST(RunPolicyEnd, FailsNobodyFastAfterAnInterrupt) {

@@ -68,7 +68,7 @@ TEST(RunPolicyTime, StandsStillForAnEndThatWeHoldBack) {
   EXPECT_EQ(run.after(1h), "");
   run.on(event::Released{0});
   EXPECT_EQ(run.after(15s - 1ms), "");
-  EXPECT_EQ(run.after(1ms), "abandon 0 (did not end within 15 s of being told to)");
+  EXPECT_EQ(run.after(1ms), "abandon 0 (did not stop within 15 s)");
 }
 
 TEST(RunPolicyTime, StandsStillForAnOpenOutputThatWeHoldBack) {
@@ -122,7 +122,7 @@ TEST(RunPolicyTime, StandsStillForAllWhilePodrunIsStopped) {
   run.on(event::Resumed{});
   EXPECT_EQ(run.after(1s), "let go 1");
   EXPECT_EQ(run.after(3s), "end 0");
-  EXPECT_EQ(run.after(1h), "abandon 0 (did not end within 15 s of being told to)");
+  EXPECT_EQ(run.after(1h), "abandon 0 (did not stop within 15 s)");
   run.on(event::Released{2});
   EXPECT_EQ(run.after(4s), "end 2");
 }
@@ -146,7 +146,7 @@ TEST(RunPolicyTime, BeginsAnEndOnlyWhenPodrunGoesOn) {
   EXPECT_EQ(run.signal(SIGTERM), "end 0");
   EXPECT_EQ(run.after(1h), "");
   run.on(event::Resumed{});
-  EXPECT_EQ(run.after(15s), "abandon 0 (did not end within 15 s of being told to)");
+  EXPECT_EQ(run.after(15s), "abandon 0 (did not stop within 15 s)");
 }
 
 TEST(RunPolicyTime, DoesNothingAtATickThatComesEarly) {

@@ -144,7 +144,7 @@ TEST(AgentProxy, SaysWhyTheAgentDoesNotSign) {
     }
     fake.will_say_bytes("\0"s);
     EXPECT_EQ(co_await client.ask(executor, sign_request("a")), kRefused);
-    EXPECT_THAT(proxy.trouble(), HasSubstr("it ended the connection"));
+    EXPECT_THAT(proxy.trouble(), HasSubstr("it closed the connection"));
     fake.will_say(kSigned);
     EXPECT_EQ(co_await client.ask(executor, sign_request("a")), kSigned);
     EXPECT_EQ(proxy.trouble(), "");

@@ -116,8 +116,8 @@ TEST(Agent, HasNoKeysWhenItTalksNonsense) {
   EXPECT_EQ(trouble_with(wire_string("")), "it sent a message of 0 bytes");
   EXPECT_EQ(trouble_with(wire_number(256 * 1024 + 1)), "it sent a message of 262145 bytes");
   EXPECT_EQ(trouble_with("HTTP/1.1 400\r\n"), "it sent a message of 1213486160 bytes");
-  EXPECT_EQ(trouble_with("\0\0"s), "it ended the connection");
-  EXPECT_EQ(trouble_with(wire_number(10) + "\x0c"), "it ended the connection");
+  EXPECT_EQ(trouble_with("\0\0"s), "it closed the connection");
+  EXPECT_EQ(trouble_with(wire_number(10) + "\x0c"), "it closed the connection");
 }
 
 std::string trouble_at(const std::string& socket) {

@@ -219,7 +219,7 @@ TEST_F(SshConfigFiles, CommandsOfMatchRunOnceAndOnlyForThoseWhoGetThere) {
 
 TEST_F(SshConfigFiles, NoNameActsOnAShell) {
   fake_.files[kUsers] = "Match originalhost *x* exec \"test %h\"\nMatch all\n  ProxyCommand nc %h %p\n";
-  const std::string why = " does not go into a command (expected a name without what a shell would act on)";
+  const std::string why = " cannot be used in a command (expected a name without shell characters)";
   EXPECT_EQ(error_for({.name = "$(x)"}), "~/.ssh/config:1: \"$(x)\"" + why);
   EXPECT_EQ(error_for({.name = "a;b"}), "~/.ssh/config:3: \"a;b\"" + why);
   EXPECT_EQ(error_for({.name = "-oP"}), "~/.ssh/config:3: \"-op\"" + why);

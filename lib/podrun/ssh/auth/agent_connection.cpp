@@ -29,7 +29,7 @@ constexpr std::size_t kMaxMessage = 256 * 1024;  // the limit of OpenSSH and lib
 constexpr std::chrono::milliseconds kPause{10};
 
 void check(const std::error_code& error) {
-  if (error == asio::error::eof) throw AgentError("it ended the connection");
+  if (error == asio::error::eof) throw AgentError("it closed the connection");
   if (error) throw AgentError(error.message());
 }
 

@@ -100,7 +100,7 @@ ConfigInclude ConfigReader::include(const ConfigLine& line, ConfigSource source)
   ++depth_;
   ConfigInclude result;
   for (const std::string& argument : line.arguments) {
-    if (argument.empty()) throw UsageError("an empty name behind Include (expected files)");
+    if (argument.empty()) throw UsageError("an empty name after Include (expected files)");
     const bool is_users = source == ConfigSource::user_file;
     if (argument.starts_with('~') && !is_users)
       throw UsageError(fmt::format("bad Include \"{}\" (expected no ~ in the system's file)", argument));

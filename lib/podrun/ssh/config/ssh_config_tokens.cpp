@@ -28,8 +28,8 @@ void check_shell_word(const std::string& word) {
            std::string_view("'`\"$\\;&<>|(){}").find(c) != std::string_view::npos;
   };
   if (!word.starts_with('-') && std::none_of(word.begin(), word.end(), is_special)) return;
-  throw UsageError(fmt::format(
-      "{:?} does not go into a command (expected a name without what a shell would act on)", word));
+  throw UsageError(
+      fmt::format("{:?} cannot be used in a command (expected a name without shell characters)", word));
 }
 
 }  // namespace
