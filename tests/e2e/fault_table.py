@@ -1,6 +1,7 @@
-"""The table of docs/faults.md, and what podrun has said of each host to compare with it."""
+"""The table of docs/faults.md, and the events of hosts in its words."""
 
 import re
+import signal
 from pathlib import Path
 from typing import NamedTuple
 
@@ -65,18 +66,37 @@ def read_table():
     return rows
 
 
-def said_of_hosts(stderr):
-    """What the summary, the last of its kind, says of each host that failed, as {rank: "unreachable: connecting: connection refused"}."""
-    said = {}
-    [summary] = re.findall(r"^podrun: (.* · .*|[^\[\n]*: \[[0-9,-]+\].*)$", stderr.decode(), re.MULTILINE)[-1:] or [""]
-    for part in summary.split(" · "):
-        if found := re.fullmatch(r"(.*?): \[([0-9,-]+)\](?: (.*))?", part):
-            kind, ranks, text = found.groups()
-            if text and ranks.isdigit():
-                text = text.partition(": ")[2]  # without the name of the host
-            for first, _, last in (piece.partition("-") for piece in ranks.split(",")):
-                said |= {rank: f"{kind}: {text}" if text else kind for rank in range(int(first), int(last or first) + 1)}
-    return said
+# The words that the table has for a stage, where they are not the identifier itself with spaces.
+STAGE_WORDS = {
+    "name_lookup": "name look-up",
+    "proxy_command": "ProxyCommand",
+    "ssh_banner": "SSH banner",
+    "opening_channel": "opening a channel",
+    "running_shell": "running a command",
+    "starting_shell": "starting /bin/sh",
+}
+
+
+def in_words(event):
+    """An exit event as the table has it: "unreachable: connecting: connection refused"; None where the host did not fail."""
+    outcome = event["outcome"]
+    if outcome == "exited":
+        return f"exit {event['status']}" if event["status"] else None
+    if outcome == "signaled":
+        return f"killed by {signal.Signals(event['signal']).name}"
+    if outcome == "timed_out":
+        return f"timed out after {event['limit_seconds']} s"
+    if outcome not in ("lost", "unreachable"):
+        return None
+    stage, jump_host = event.get("stage"), event.get("jump_host")
+    way = [f"connecting from jump host {jump_host}"] if stage == "forwarding" else [f"jump host {jump_host}"] * bool(jump_host) + [STAGE_WORDS.get(stage, stage.replace("_", " "))]
+    kind = "not ready" if stage == "supervision" else outcome
+    return ": ".join([kind, *way, event["message"]])
+
+
+def said_of_hosts(run):
+    """What the events say of each host that failed, as {rank: "unreachable: connecting: connection refused"}."""
+    return {rank: text for rank, event in run.exits.items() if (text := in_words(event))}
 
 
 ROWS = read_table()

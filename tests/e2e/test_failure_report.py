@@ -18,6 +18,105 @@ def report(ended):
     return ended.stderr.decode().splitlines()
 
 
+# The wording of each outcome, to the letter and nowhere else: other tests read `--json` (events.py).
+
+THREE = ("-H", "local[0-2]")
+WORDING = {
+    "exit status": (THREE, "exit $PODRUN_RANK", """\
+podrun: ok 1 · exit 1: [1] · exit 2: [2]
+podrun: again on just those: podrun --workers 1,2 COMMAND
+"""),
+    "killed command": (THREE, "kill -KILL $$", """\
+podrun: exit 137 (SIGKILL): [0-2]
+"""),
+    "time-out": ((*THREE, "-u", "2", "--grace", "1"), "[ $PODRUN_RANK != 1 ] || exec sleep 100", """\
+podrun: ok 2 · timed out after 2 s: [1]
+podrun: again on just those: podrun --workers 1 COMMAND
+"""),
+    "fail-fast": ((*THREE, "-k", "--grace", "1"), "[ $PODRUN_RANK != 1 ] || exit 7; exec sleep 100", """\
+podrun: exit 7: [1] · stopped by podrun: [0,2]
+podrun: [1] local1 failed first (exit 7), so the others were stopped
+"""),
+    "later batches": ((*THREE, "--serial", "2"), "[ $PODRUN_RANK != 1 ] || exit 5", """\
+podrun: ok 1 · exit 5: [1] · not started 1
+podrun: again on just those: podrun --workers 1,2 COMMAND
+"""),
+    "unreachable": (("-H", "local,127.0.0.1:1", "--retries", "0"), "true", """\
+podrun: not started 1 · unreachable: [1] 127.0.0.1: connecting: connection refused
+podrun: nothing was started on any host
+"""),
+    "unreachable hosts": (("-H", "127.0.0.1:1,127.0.0.2:1", "--retries", "0"), "true", """\
+podrun: unreachable: [0,1] connecting: connection refused
+podrun: nothing was started on any host
+"""),
+    "skipped": (("-H", "local,127.0.0.1:1", "--retries", "1", "--skip-unreachable"), "true", """\
+podrun: ok 1 · unreachable: [1] 127.0.0.1: connecting: connection refused (2 attempts)
+podrun: again on just those: podrun --workers 1 COMMAND
+"""),
+    "not ready": ((*THREE, "--chdir", "/no/such/directory"), "true", """\
+podrun: not ready: [0-2] working directory: no such directory "/no/such/directory"
+podrun: nothing was started on any host
+"""),
+    "last lines": ((*THREE, "-0"), "echo out; [ $PODRUN_RANK = 0 ] || { echo boom >&2; exit 3; }", """\
+podrun: ok 1 · exit 3: [1,2]
+podrun: last lines of [1,2] (exit 3):
+    boom
+podrun: again on just those: podrun --workers 1,2 COMMAND
+"""),
+}  # fmt: skip
+
+
+def wording(ended, command=None):
+    """All of standard error but the hosts' own lines, with COMMAND for what was given to podrun."""
+    lines = [line for line in ended.stderr.decode().splitlines(keepends=True) if line.startswith(("podrun: ", "    "))]
+    return "".join(lines).replace(command or "\0", "COMMAND")
+
+
+@pytest.mark.parametrize("outcome", WORDING)
+def test_the_wording_of_an_outcome(podrun, outcome):
+    options, command, expected = WORDING[outcome]
+    words = [*options, "--", command]
+    assert wording(podrun(*words), shlex.join(words)) == expected
+
+
+def test_the_wording_of_a_signal_that_the_server_names(podrun, pod, fault):
+    server = fault("--authorized-keys", pod.directory / "authorized_keys", "runs-until-a-signal").address
+    assert wording(podrun("-H", server, "--", "true")) == "podrun: killed by SIGTERM: [0]\n"
+
+
+def test_the_wording_of_a_host_that_is_lost(podrun, pod, fault):
+    proxy = fault("--to", pod.addresses[0], "proxy", addresses=["127.0.0.98", "127.0.0.99"])  # so that they are lost together
+    go_on = podrun.directory / "go-on"
+    hosts = ",".join([*proxy.addresses, pod.addresses[2]])
+    words = ["-H", hosts, "--", f"echo up; until [ -e {go_on} ]; do sleep 0.1; done"]
+    run = podrun.start(*words)
+    run.wait_for_output(b": up\n", count=3)
+    proxy.tell("cut")
+    lost = "podrun: lost: [0,1] connection: connection reset by peer\n"
+    wait_until(lambda: run.stderr.decode() == lost, what="told of")
+    go_on.touch()
+    assert wording(run.wait(), shlex.join(words)) == lost + """\
+podrun: ok 1 · lost: [0,1] connection: connection reset by peer
+podrun: again on just those: podrun --workers 0,1 COMMAND
+"""
+
+
+def test_the_wording_of_an_interrupted_run(podrun):
+    command = "trap 'echo INT' INT; echo up; while :; do sleep 0.1; done"
+    run = podrun.start("-H", "local[0-1]", "--grace", "1", "--", "sh", "-c", command)
+    run.wait_for_output(b": up\n", count=2)
+    run.signal(signal.SIGINT)
+    run.wait_for_output(b": INT\n", count=2)
+    run.signal(signal.SIGINT)
+    assert wording(run.wait()) == """\
+podrun: interrupted 2 hosts (Ctrl-C again: TERM, and KILL after 1 s)
+podrun: stopping 2 hosts: TERM, and KILL after 1 s (Ctrl-C again: exit at once)
+podrun: stopped by podrun: [0,1]
+podrun: interrupted (SIGINT)
+"""
+
+
+
 def test_last_lines_of_a_failure_that_is_out_of_sight(podrun):
     mark = podrun.directory / "mark"
     ended = podrun(*FOUR, "--", OUT_OF_SIGHT % (mark, mark))

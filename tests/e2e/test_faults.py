@@ -3,7 +3,6 @@
 import os
 import shutil
 import signal
-import subprocess
 import sys
 import time
 from typing import NamedTuple
@@ -16,6 +15,7 @@ import test_ssh_host_keys as host_keys
 import test_ssh_login as login
 import test_via as via
 from conftest import private_mounts
+from events import Events, events
 from fault_table import DELIVER_EVERYTHING, LINES, NOTHING_STARTS, ONE_TRY, ROWS, check, plays, said_by_podrun, said_of_hosts, servers
 from pods import Fault
 from support import Podrun, by_rank, limit
@@ -98,8 +98,8 @@ class Before(NamedTuple):
 
     ranks: dict
     well: list
-    failed: subprocess.CompletedProcess
-    skipped: subprocess.CompletedProcess
+    failed: Events
+    skipped: Events
     said: list
     seconds: float
     started: bool
@@ -123,11 +123,11 @@ def before(pods, tmp_path_factory):
         command = f"touch '{podrun.directory}/started'; seq 20000"
         run = ("-H", ",".join(addresses), "-t", str(SECONDS), *ONE_TRY)
         begin = time.monotonic()
-        failed = podrun(*run, "--", command)
+        failed = events(podrun, *run, "--", command)
         seconds = time.monotonic() - begin
         started = (podrun.directory / "started").exists()
-        skipped = podrun(*run, "--skip-unreachable", "--", command)
-        said = [said_of_hosts(ended.stderr) for ended in (failed, skipped)]
+        skipped = events(podrun, *run, "--skip-unreachable", "--", command)
+        said = [said_of_hosts(ended) for ended in (failed, skipped)]
         yield Before(ranks, [0, len(addresses) - 1], failed, skipped, said, seconds, started)
     finally:
         for pid in servers(pods("--hosts", "1")):
@@ -149,13 +149,13 @@ def test_they_fail_side_by_side(before):
 
 
 def test_nothing_starts_where_one_is_not_ready(before):
-    assert by_rank(before.failed.stdout) == {}
+    assert before.failed.shown == {}
     assert not before.started
     assert not set(before.well) & before.said[0].keys()
 
 
 def test_the_others_run_with_skip_unreachable(before):
-    assert by_rank(before.skipped.stdout) == dict.fromkeys(before.well, LINES)
+    assert before.skipped.shown == dict.fromkeys(before.well, LINES)
 
 
 @pytest.mark.smoke
@@ -163,12 +163,12 @@ def test_the_others_run_with_skip_unreachable(before):
 def test_one_is_not_ready(podrun, pod, fault, behaviour):
     [name] = [name for name, each in SERVERS.items() if each == behaviour]
     run = ("-H", f"{pod.addresses[0]},{fault(behaviour).address},{pod.addresses[2]}", "-t", "3", *ONE_TRY)
-    failed = podrun(*run, "--", "echo $POD_HOST")
-    check(ROWS[name], said_of_hosts(failed.stderr)[1], failed.returncode, NOTHING_STARTS)
-    assert failed.stdout == b""
-    ended = podrun(*run, "--skip-unreachable", "--", "echo $POD_HOST")
-    assert by_rank(ended.stdout) == {0: [b"host0"], 2: [b"host2"]}
-    assert list(said_of_hosts(ended.stderr)) == [1] and ended.returncode == 255
+    failed = events(podrun, *run, "--", "echo $POD_HOST")
+    check(ROWS[name], said_of_hosts(failed)[1], failed.returncode, NOTHING_STARTS)
+    assert not failed.lines
+    ended = events(podrun, *run, "--skip-unreachable", "--", "echo $POD_HOST")
+    assert ended.shown == {0: [b"host0"], 2: [b"host2"]}
+    assert ended.summary["failed"] == [1] and ended.returncode == 255
 
 
 # On this machine
@@ -196,9 +196,9 @@ def test_a_limit_of_file_size(podrun, pod):
 
 def test_an_agent_that_never_answers(podrun, pod, hanging_agent):
     shutil.rmtree(podrun.home / ".ssh")
-    failed = podrun(*pod.on(0, 1), "-t", "5", *ONE_TRY, "--", "touch", podrun.directory / "started")
+    failed = events(podrun, *pod.on(0, 1), "-t", "5", *ONE_TRY, "--", "touch", podrun.directory / "started")
     assert not (podrun.directory / "started").exists()
-    said = said_of_hosts(failed.stderr)
+    said = said_of_hosts(failed)
     assert said[0] == said[1] and str(hanging_agent) in said[0]
     check(ROWS["the agent never answers, and there is no key file"], said[0], failed.returncode, NOTHING_STARTS)
 

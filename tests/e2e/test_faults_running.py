@@ -1,10 +1,8 @@
 """docs/faults.md, row by row: what podrun says of a host that has a fault while its command runs, and that the others do not suffer."""
 
 import contextlib
-import json
 import os
 import random
-import re
 import signal
 import threading
 import time
@@ -12,13 +10,15 @@ from pathlib import Path
 
 import pytest
 
+from events import Events, events, exits_so_far
 from fault_table import ARE_ENDED, DELIVER_EVERYTHING, LINES, ONE_TRY, ROWS, check, plays, said_by_podrun, said_of_hosts, servers
-from support import SANITIZED, by_rank, end, marked_processes, peak_memory, sha256, wait_until
+from support import SANITIZED, end, marked_processes, peak_memory, sha256, wait_until
 
 QUICK_KEEP_ALIVES = ("-o", "ServerAliveInterval=1", "-o", "ServerAliveCountMax=2")
 PATIENT_KEEP_ALIVES = ("-o", "ServerAliveInterval=1", "-o", "ServerAliveCountMax=10")
 
 # The command prints, waits until it is told to go on, and prints again.
+LAST_LINE = b'"text":"20000"'
 
 
 class Hosts:
@@ -35,12 +35,12 @@ class Hosts:
     def start(self, podrun, *options, also=":"):
         go_on = podrun.directory / "go-on"
         command = f"echo $$ >'{podrun.directory}/pid.'$PODRUN_RANK; seq 20000; until [ -e '{go_on}' ]; do sleep 0.1; done; {also}\nseq 20000"
-        return podrun.start("-H", ",".join(self.addresses), "-t", "5", *ONE_TRY, *options, "--", command), go_on
+        return podrun.start("--json", "-H", ",".join(self.addresses), "-t", "5", *ONE_TRY, *options, "--", command), go_on
 
     def check(self, ended, complete=()):
         """Of each fault what is said, of the others all that was printed."""
-        said = said_of_hosts(ended.stderr)
-        shown = by_rank(ended.stdout)
+        run = Events(ended)
+        said, shown = said_of_hosts(run), run.shown
         for name, rank in self.faults.items():
             check(ROWS[name], said.get(rank), ended.returncode, DELIVER_EVERYTHING)
             if name not in complete:
@@ -104,8 +104,8 @@ def test_while_the_command_runs(podrun, pod, fault):
     hosts.add("its sshd is stopped", pod.addresses[1])
     assert [*hosts.faults] == STRUCK
 
-    run, go_on = hosts.start(podrun, *QUICK_KEEP_ALIVES, "-v")
-    run.wait_for_output(b": 20000\n", count=len(hosts.addresses) - 3)  # three of them break before
+    run, go_on = hosts.start(podrun, *QUICK_KEEP_ALIVES)
+    run.wait_for_output(LAST_LINE, count=len(hosts.addresses) - 3)  # three of them break before
     stopped = ssh_sessions(podrun, pod, hosts.faults["its sshd is stopped"])
     try:
         for name, (_, command) in PROXIES.items():
@@ -114,9 +114,8 @@ def test_while_the_command_runs(podrun, pod, fault):
         deaf.tell("deaf")
         send(signal.SIGKILL, ssh_sessions(podrun, pod, hosts.faults["its sshd is killed"]))
         send(signal.SIGSTOP, stopped)
-        for rank in (rank for name, rank in hosts.faults.items() if name != "it tells no exit status"):
-            lost = re.compile(rb"^podrun: \[%d\] \S+: connection: " % rank, re.MULTILINE)
-            wait_until(lambda: lost.search(run.stderr), what=f"[{rank}] given up")
+        given_up = {rank for name, rank in hosts.faults.items() if name != "it tells no exit status"}
+        wait_until(lambda: given_up <= exits_so_far(run).keys(), what=f"{given_up} given up")
         go_on.touch()
         ended = run.wait()
     finally:
@@ -142,14 +141,13 @@ ALONE = [
 def test_the_very_start(podrun, pod, fault):
     proxy = fault("--to", pod.addresses[0], "proxy")
     command = f"touch '{podrun.directory}/pid.'$PODRUN_RANK; until [ -e '{podrun.directory}/go-on' ]; do sleep 0.1; done"
-    run = podrun.start("-H", f"{pod.addresses[1]},{proxy.address},{pod.addresses[2]}", "-t", "60", "--retries", "0", "--", command)
+    run = podrun.start("--json", "-H", f"{pod.addresses[1]},{proxy.address},{pod.addresses[2]}", "-t", "60", "--retries", "0", "--", command)
     wait_until(lambda: all((podrun.directory / f"pid.{rank}").exists() for rank in range(3)))
     proxy.tell("cut")
-    ended = run.wait()
-    said = said_of_hosts(ended.stderr)
-    check(ROWS["the connection is reset in the very start"], said[1], ended.returncode, ARE_ENDED)
-    assert said[0] == said[2] == "stopped by podrun"
-    assert f"podrun: [1] 127.0.0.99 failed first ({said[1]}), so the others were stopped" in said_by_podrun(ended.stderr)
+    ended = Events(run.wait())
+    check(ROWS["the connection is reset in the very start"], said_of_hosts(ended)[1], ended.returncode, ARE_ENDED)
+    assert ended.outcomes == {0: "stopped", 1: "lost", 2: "stopped"}
+    assert ended.summary["culprit"] == 1
 
 
 def test_input_that_a_host_does_not_take(podrun, pod, fault):
@@ -161,17 +159,17 @@ def test_input_that_a_host_does_not_take(podrun, pod, fault):
     for number, (name, options) in enumerate(INPUT_PROXIES.items()):
         proxy = fault("--direction", "up", *options, 60_000, "--to", pod.addresses[number], "proxy", addresses=[f"127.0.0.{100 + number}"])
         hosts.add(name, proxy.address)
-    run = podrun.start("-H", ",".join(hosts.addresses), *ONE_TRY, *QUICK_KEEP_ALIVES, "-I", "--", "echo up; sha256sum", stdin=source)
+    run = podrun.start("--json", "-H", ",".join(hosts.addresses), *ONE_TRY, *QUICK_KEEP_ALIVES, "-I", "--", "echo up; sha256sum", stdin=source)
     os.close(source)
-    run.wait_for_output(b": up\n", count=len(hosts.addresses))
+    run.wait_for_output(b'"up"', count=len(hosts.addresses))
     deaf.tell("deaf")
     with open(sink, "wb") as pipe:
         pipe.write(data)
-    ended = run.wait()
+    ended = Events(run.wait())
     for name, rank in hosts.faults.items():
-        check(ROWS[name], said_of_hosts(ended.stderr).get(rank), ended.returncode, DELIVER_EVERYTHING)
+        check(ROWS[name], said_of_hosts(ended).get(rank), ended.returncode, DELIVER_EVERYTHING)
     took_all = [b"up", f"{sha256(data)}  -".encode()]
-    assert by_rank(ended.stdout) == dict.fromkeys((0, 1), took_all) | dict.fromkeys(hosts.faults.values(), [b"up"])
+    assert ended.shown == dict.fromkeys((0, 1), took_all) | dict.fromkeys(hosts.faults.values(), [b"up"])
 
 
 def test_a_command_that_a_signal_ended(podrun, pod, fault):
@@ -184,24 +182,21 @@ def test_a_command_that_a_signal_ended(podrun, pod, fault):
 
 def test_a_flood_on_standard_error_until_the_time_is_up(podrun, pod, fault):
     flooding = fault(*keys(pod), "runs-and-floods-stderr").address
-    run = podrun.start("-H", f"{pod.addresses[0]},{flooding}", *ONE_TRY, "-u", "5", "--", "seq 20000; [ $PODRUN_RANK = 0 ] || sleep 1000")
-    run.wait_for_output(b"1: 20000\n")
-    wait_until(lambda: len(run.stderr) > 1_000_000, what="a flood")
+    run = podrun.start("--json", "-H", f"{pod.addresses[0]},{flooding}", *ONE_TRY, "-u", "5", "--", "seq 20000; [ $PODRUN_RANK = 0 ] || sleep 1000")
+    run.wait_for_output(LAST_LINE, count=2)
+    wait_until(lambda: run.stdout.count(b'"stderr"') > 10_000, what="a flood")
     assert SANITIZED or peak_memory(run.pid) < 60e6
-    ended = run.wait()
-    assert by_rank(ended.stdout) == {0: LINES, 1: LINES}
-    check(ROWS["it floods standard error until `-u` ends it"], said_of_hosts(ended.stderr)[1], ended.returncode, DELIVER_EVERYTHING)
+    ended = Events(run.wait())
+    assert ended.shown == {0: LINES, 1: LINES}
+    check(ROWS["it floods standard error until `-u` ends it"], said_of_hosts(ended)[1], ended.returncode, DELIVER_EVERYTHING)
 
 
 def test_an_exit_status_beyond_255(podrun, pod, fault):
     name = "the exit status that it tells is none of a process"
     server = fault(*keys(pod), "runs-and-tells-a-large-status").address
-    ended = podrun("-H", f"{pod.addresses[0]},{server}", *ONE_TRY, "--json", "--", "exit 0")
-    [status] = [event["status"] for event in map(json.loads, ended.stdout.splitlines()) if event["event"] == "exit" and event["worker"] == 1]
-    assert status == 255
-    ended = podrun("-H", f"{pod.addresses[0]},{server}", *ONE_TRY, "--", "seq 20000")
-    assert by_rank(ended.stdout) == {0: LINES, 1: LINES}
-    check(ROWS[name], said_of_hosts(ended.stderr)[1], ended.returncode, DELIVER_EVERYTHING)
+    ended = events(podrun, "-H", f"{pod.addresses[0]},{server}", *ONE_TRY, "--", "seq 20000")
+    assert ended.shown == {0: LINES, 1: LINES}
+    check(ROWS[name], said_of_hosts(ended)[1], ended.returncode, DELIVER_EVERYTHING)
 
 
 @pytest.mark.smoke
@@ -212,10 +207,10 @@ def test_channels_that_a_server_asks_for(podrun, pod, fault, behaviour):
     hosts = Hosts(pod)
     name = "it asks for channels without end" + ("" if reads_answers else " and reads no answer")
     hosts.add(name, fault(*keys(pod), behaviour).address)
-    run, go_on = hosts.start(podrun, "-v")
-    run.wait_for_output(b": 20000\n", count=3)
+    run, go_on = hosts.start(podrun)
+    run.wait_for_output(LAST_LINE, count=3)
     if not reads_answers:
-        wait_until(lambda: b"podrun: [2] 127.0.0.99: connection: " in run.stderr, 60, what="given up")
+        wait_until(lambda: 2 in exits_so_far(run), 60, what="given up")
     else:
         time.sleep(6)  # it asks meanwhile
     assert SANITIZED or peak_memory(run.pid) < 60e6
@@ -227,7 +222,7 @@ def test_output_beyond_the_window(podrun, pod, fault):
     # Input that the command does not read keeps podrun waiting for that host, and so reading from it; nobody reads podrun's output.
     server = fault(*keys(pod), "runs-and-exceeds-its-window").address
     (input_source, input_sink), (output_source, output_sink) = os.pipe(), os.pipe()
-    run = podrun.start("-H", f"{pod.addresses[0]},{server}", *ONE_TRY, "-I", "--", "seq 20000; [ $PODRUN_RANK = 0 ] || sleep 1000", stdin=input_source, stdout=output_sink)
+    run = podrun.start("--json", "-H", f"{pod.addresses[0]},{server}", *ONE_TRY, "-I", "--", "seq 20000; [ $PODRUN_RANK = 0 ] || sleep 1000", stdin=input_source, stdout=output_sink)
     for end_of_podrun in (input_source, output_sink):
         os.close(end_of_podrun)
     feeding = threading.Thread(target=lambda: feed(input_sink, bytes(20_000_000)), daemon=True)
@@ -235,11 +230,13 @@ def test_output_beyond_the_window(podrun, pod, fault):
     time.sleep(6)
     assert SANITIZED or peak_memory(run.pid) < 60e6
     with open(output_source, "rb") as pipe:
-        shown = by_rank(pipe.read())
+        output = pipe.read()
     feeding.join()
     ended = run.wait()
-    assert shown[0] == LINES
-    check(ROWS["it sends more than its window allows"], said_of_hosts(ended.stderr)[1], ended.returncode, DELIVER_EVERYTHING)
+    ended.stdout = output
+    ended = Events(ended)
+    assert ended.shown[0] == LINES
+    check(ROWS["it sends more than its window allows"], said_of_hosts(ended)[1], ended.returncode, DELIVER_EVERYTHING)
 
 
 def feed(sink, data):
@@ -251,16 +248,15 @@ def test_of_lost_hosts_is_told_at_once_while_others_go_on(podrun, pod, fault):
     proxy = fault("--to", pod.addresses[0], "proxy", addresses=["127.0.0.98", "127.0.0.99"])  # so that they are lost together
     go_on = podrun.directory / "go-on"
     hosts = ",".join([*proxy.addresses, pod.addresses[2]])
-    run = podrun.start("-H", hosts, "--", f"echo up; until [ -e '{go_on}' ]; do sleep 0.1; done")
-    run.wait_for_output(b": up\n", count=3)
+    run = podrun.start("--json", "-H", hosts, "--", f"echo up; until [ -e '{go_on}' ]; do sleep 0.1; done")
+    run.wait_for_output(b'"up"', count=3)
     proxy.tell("cut")
-    lost = b"podrun: lost: [0,1] connection: connection reset by peer\n"
-    wait_until(lambda: lost in run.stderr, what="told of")
+    wait_until(lambda: exits_so_far(run).keys() == {0, 1}, what="told of")
     assert run.process.poll() is None
     go_on.touch()
-    ended = run.wait()
+    ended = Events(run.wait())
+    assert ended.failures == dict.fromkeys((0, 1), ("lost", "connection", "reset"))
     assert ended.returncode == 255
-    assert said_of_hosts(ended.stderr) == dict.fromkeys((0, 1), "lost: connection: connection reset by peer")
 
 
 def test_a_child_that_holds_the_output_is_waited_for(podrun, pod):
@@ -300,7 +296,7 @@ def test_what_does_no_harm(podrun, pod, fault):
     assert [*hosts.faults] == HARMLESS
 
     run, go_on = hosts.start(podrun, *PATIENT_KEEP_ALIVES)
-    run.wait_for_output(b": 20000\n", count=len(hosts.addresses))
+    run.wait_for_output(LAST_LINE, count=len(hosts.addresses))
     stopped = ssh_sessions(podrun, pod, hosts.faults["its sshd is stopped for a while"])
     try:
         silent.tell("stall")
@@ -324,7 +320,7 @@ def test_twenty_seconds_of_silence(podrun, pod, fault):
         silences[silence] = fault("--to", pod.addresses[2 + number], "proxy", addresses=[f"127.0.0.{100 + number}"])
         hosts.addresses.append(silences[silence].address)
     run, go_on = hosts.start(podrun)
-    run.wait_for_output(b": 20000\n", count=len(hosts.addresses))
+    run.wait_for_output(LAST_LINE, count=len(hosts.addresses))
     for silence, proxy in silences.items():
         proxy.tell(silence)
     go_on.touch()
@@ -333,7 +329,7 @@ def test_twenty_seconds_of_silence(podrun, pod, fault):
     for proxy in silences.values():
         proxy.tell("go")
     ended = run.wait()
-    assert by_rank(ended.stdout) == dict.fromkeys(range(len(hosts.addresses)), LINES * 2)
+    assert Events(ended).shown == dict.fromkeys(range(len(hosts.addresses)), LINES * 2)
     assert ended.stderr == b""
     check(ROWS["it falls silent for a while"], None, ended.returncode, DELIVER_EVERYTHING)
 

@@ -1,7 +1,6 @@
 """Manual, "SSH": hosts behind jump hosts (ProxyJump) and proxy commands, with real servers."""
 
 import os
-import re
 import signal
 import socket
 import subprocess
@@ -9,6 +8,7 @@ import sys
 
 import pytest
 
+from events import Events, events, exits_so_far
 from fault_table import DELIVER_EVERYTHING, LINES, NOTHING_STARTS, ROWS, check, plays, said_of_hosts
 from pods import write_key
 from support import Footprint, by_rank, sha256, wait_until
@@ -41,11 +41,17 @@ def configure(podrun, *blocks):
 
 
 def check_nothing_starts(fault, ended, ranks):
-    assert fault in FAULTS and not ended.stdout
-    said = said_of_hosts(ended.stderr)
+    assert fault in FAULTS and not ended.lines
+    said = said_of_hosts(ended)
     assert set(said) == set(ranks)
     for text in said.values():
         check(ROWS[fault], text, ended.returncode, NOTHING_STARTS)
+
+
+def stages_of_bastion(ended):
+    """Where the way to it failed, for the hosts that could not be reached."""
+    assert all(event["jump_host"] == "bastion" for event in ended.exits.values())
+    return {event["stage"] for event in ended.exits.values()}
 
 
 def target(pod, rank, **keywords):
@@ -107,41 +113,40 @@ def test_hosts_whose_jump_host_is_lost(podrun, pod, behind):
     _, proxy = behind
     go_on = podrun.directory / "go-on"
     other = f"echo $PODRUN_RUN_ID; until [ -e '{go_on}' ]; do sleep 0.1; done; exec seq 20000"
-    run = podrun.start("-H", f"t[0-6],{pod.addresses[7]}", "--grace", "1", "--", "sh", "-c", f"[ $PODRUN_RANK != 7 ] || {{ {other}; }}; {STUBBORN}")
-    run.wait_for_output(b"\n", count=8)
-    run_id = by_rank(run.stdout)[0][0]
+    run = podrun.start("--json", "-H", f"t[0-6],{pod.addresses[7]}", "--grace", "1", "--", "sh", "-c", f"[ $PODRUN_RANK != 7 ] || {{ {other}; }}; {STUBBORN}")
+    run.wait_for_output(b'"line"', count=8)
     proxy.tell("cut rst")
-    wait_until(lambda: b"podrun: lost: [0-6] jump host bastion: connection: " in run.stderr, what="told of")
+    wait_until(lambda: exits_so_far(run).keys() == {*range(7)}, what="told of")
     go_on.touch()
-    ended = run.wait()
-    assert by_rank(ended.stdout)[7] == [run_id, *LINES]
+    ended = Events(run.wait())
+    run_id = ended.start["run_id"]
+    assert ended.shown[7] == [run_id.encode(), *LINES]
     for rank in range(7):
-        check(ROWS["its jump host is lost"], said_of_hosts(ended.stderr)[rank], ended.returncode, DELIVER_EVERYTHING)
-    Footprint(run_id.decode()).wait_until_gone(6)
+        check(ROWS["its jump host is lost"], said_of_hosts(ended)[rank], ended.returncode, DELIVER_EVERYTHING)
+        assert ended.exits[rank]["jump_host"] == "bastion"
+    Footprint(run_id).wait_until_gone(6)
 
 
 def test_a_jump_host_that_refuses(podrun, pod):
     configure(podrun, jump("127.0.0.98:1"), *(target(pod, rank, ProxyJump="bastion") for rank in range(3)))
-    ended = podrun("-H", "t[0-2]", "--retries", "0", "--", "echo up")
+    ended = events(podrun, "-H", "t[0-2]", "--retries", "0", "--", "echo up")
     check_nothing_starts("its jump host refuses the connection", ended, range(3))
-    assert b"unreachable: [0-2] jump host bastion: connecting: connection refused" in ended.stderr
 
 
 def test_a_jump_host_that_is_silent(podrun, pod, fault):
     silent = fault("silent")
     configure(podrun, jump(silent.address), *(target(pod, rank, ProxyJump="bastion") for rank in range(3)))
-    ended = podrun("-H", "t[0-2]", "--retries", "0", "-t", "5", "--", "echo up")
+    ended = events(podrun, "-H", "t[0-2]", "--retries", "0", "-t", "5", "--", "echo up")
     check_nothing_starts("its jump host says nothing", ended, range(3))
-    assert b"unreachable: [0-2] jump host bastion: SSH banner: timed out after 5 s" in ended.stderr
 
 
 def test_a_host_that_the_jump_host_does_not_reach(podrun, pod):
     refusing = ("t1", {"HostName": "127.0.0.98", "Port": 1, "ProxyJump": "bastion"})
     configure(podrun, jump(pod.addresses[7]), target(pod, 0, ProxyJump="bastion"), refusing)
-    ended = podrun("-H", "t[0-1]", "--retries", "0", "--skip-unreachable", "--", "echo up")
-    assert by_rank(ended.stdout) == {0: [b"up"]}
-    assert b"unreachable: [1] t1: connecting from jump host bastion: connection refused" in ended.stderr
-    check_nothing_starts("its jump host does not reach it", podrun("-H", "t[0-1]", "--retries", "0", "--", "echo up"), [1])
+    ended = events(podrun, "-H", "t[0-1]", "--retries", "0", "--skip-unreachable", "--", "echo up")
+    assert ended.shown == {0: [b"up"]}
+    assert ended.failures == {1: ("unreachable", "forwarding", "not_forwarded")}
+    check_nothing_starts("its jump host does not reach it", events(podrun, "-H", "t[0-1]", "--retries", "0", "--", "echo up"), [1])
 
 
 def test_hosts_that_fail_together_have_each_their_own_reason(podrun, pod, fault):
@@ -149,13 +154,11 @@ def test_hosts_that_fail_together_have_each_their_own_reason(podrun, pod, fault)
     refusing = [(f"r{i}", {"HostName": "127.0.0.98", "Port": 1, "ProxyJump": "bastion"}) for i in range(3)]
     elsewhere = [(f"u{i}", {"HostName": "255.255.255.255", "Port": 1, "ProxyJump": "bastion"}) for i in range(3)]
     configure(podrun, jump(proxy.address, HostKeyAlias=f"[{pod.hosts[7]}]:{pod.port}"), *refusing, *elsewhere)
-    said = podrun("-H", "r0,u0,r1,u1,r2,u2", "--retries", "0", "--skip-unreachable", "--", "true").stderr.decode()
-    reasons = re.findall(r"unreachable: \[([\d,-]+)\] ([^·\n]+)", said)
-    assert reasons
-    for folded, why in reasons:
-        ranks = [rank for part in folded.split(",") for rank in range(int(part.split("-")[0]), int(part.split("-")[-1]) + 1)]
-        if "could not connect" not in why:  # libssh knows the last one's only
-            assert all(("connection refused" in why) == (rank % 2 == 0) for rank in ranks), said
+    ended = events(podrun, "-H", "r0,u0,r1,u1,r2,u2", "--retries", "0", "--skip-unreachable", "--", "true")
+    assert ended.failures.keys() == {*range(6)}
+    for rank, event in ended.exits.items():
+        if "could not connect" not in event["message"]:  # libssh knows the last one's only
+            assert ("connection refused" in event["message"]) == (rank % 2 == 0), event
 
 
 def test_a_forward_that_is_given_up_is_closed_when_it_comes(podrun, pod):
@@ -190,10 +193,9 @@ def test_a_jump_host_that_forwards_nothing(podrun, pods):
     pod = pods("--hosts", "3", "--sshd", "2:AllowTcpForwarding no")
     pod.move_in(podrun)
     configure(podrun, jump(pod.addresses[2]), *(target(pod, rank, ProxyJump="bastion") for rank in range(2)))
-    ended = podrun("-H", "t[0-1]", "--", "echo up")
+    ended = events(podrun, "-H", "t[0-1]", "--", "echo up")
     check_nothing_starts("its jump host forwards nothing (AllowTcpForwarding)", ended, range(2))
-    assert b"unreachable: [0,1] connecting from jump host bastion: refused: " in ended.stderr
-    assert b"AllowTcpForwarding" in ended.stderr
+    assert all("AllowTcpForwarding" in event["message"] for event in ended.exits.values())
 
 
 def test_an_unknown_jump_host_is_remembered(podrun, behind, pod):
@@ -212,13 +214,13 @@ def test_options_about_trust_hold_for_a_jump_host(podrun, behind, pod):
     elsewhere = known_hosts.rename(podrun.directory / "known")
     others = "".join(line for line in elsewhere.read_text().splitlines(keepends=True) if not line.startswith(f"[{pod.hosts[7]}]"))
     known_hosts.write_text(others)
-    ended = podrun(*options, "-o", "StrictHostKeyChecking=yes", "--", "true")
+    ended = events(podrun, *options, "-o", "StrictHostKeyChecking=yes", "--", "true")
     check_nothing_starts("its jump host's key is not known (`-o StrictHostKeyChecking=yes`)", ended, range(7))
     assert known_hosts.read_text() == others
     strict = ("-o", "StrictHostKeyChecking=yes", "-o", f"UserKnownHostsFile={elsewhere}")
     assert by_rank(podrun.ok(*options, *strict, "--", "echo $POD_HOST")) == {rank: [b"host%d" % rank] for rank in range(7)}
-    ended = podrun(*options, *strict, "-o", "HostKeyAlgorithms=rsa-sha2-512", "--retries", "0", "--", "true")
-    assert b"jump host bastion: key exchange: " in ended.stderr and ended.returncode == 255
+    ended = events(podrun, *options, *strict, "-o", "HostKeyAlgorithms=rsa-sha2-512", "--retries", "0", "--", "true")
+    assert stages_of_bastion(ended) == {"key_exchange"} and ended.returncode == 255
 
 
 def test_no_check_of_the_target_is_no_reason_to_trust_a_changed_jump_host(podrun, behind, pod):
@@ -227,8 +229,8 @@ def test_no_check_of_the_target_is_no_reason_to_trust_a_changed_jump_host(podrun
     other = write_key(podrun.directory / "other").with_suffix(".pub").read_text()
     others = [line for line in known_hosts.read_text().splitlines(keepends=True) if not line.startswith(f"[{pod.hosts[7]}]")]
     known_hosts.write_text("".join(others) + f"[{pod.hosts[7]}]:{pod.port} {other}")
-    ended = podrun(*options, "-o", "StrictHostKeyChecking=no", "--", "true")
-    assert b"jump host bastion: host key: the host key has changed" in ended.stderr and ended.returncode == 255
+    ended = events(podrun, *options, "-o", "StrictHostKeyChecking=no", "--", "true")
+    assert stages_of_bastion(ended) == {"host_key"} and ended.returncode == 255
 
 
 def test_two_hops(podrun, pod, fault):
@@ -318,37 +320,36 @@ def test_a_proxy_command_passes_bytes(podrun, pod, connect):
 def test_a_proxy_command_that_fails(podrun, pod):
     failing = "sh -c 'echo starting >&2; echo \"ERROR: (gcloud.compute.start-iap-tunnel) 4003: failed to connect to backend\" >&2; exit 1'"
     configure(podrun, *(target(pod, rank, ProxyCommand=failing) for rank in range(2)))
-    ended = podrun("-H", "t[0-1]", "--retries", "0", "--", "echo up")
+    ended = events(podrun, "-H", "t[0-1]", "--retries", "0", "--", "echo up")
     check_nothing_starts("its proxy command fails", ended, range(2))
-    expected = b"unreachable: [0,1] ProxyCommand: exit 1: ERROR: (gcloud.compute.start-iap-tunnel) 4003: failed to connect to backend"
-    assert expected in ended.stderr
+    assert all("exit 1: ERROR: (gcloud.compute.start-iap-tunnel) 4003: failed to connect to backend" in event["message"] for event in ended.exits.values())
 
 
 def test_a_proxy_command_that_is_missing(podrun, pod):
     configure(podrun, target(pod, 0, ProxyCommand="/nonexistent/proxy %h"))
-    ended = podrun("-H", "t0", "--retries", "0", "--", "echo up")
+    ended = events(podrun, "-H", "t0", "--retries", "0", "--", "echo up")
     check_nothing_starts("its proxy command is missing", ended, [0])
-    assert b"ProxyCommand: exit 127: " in ended.stderr and b"/nonexistent/proxy" in ended.stderr
+    assert "/nonexistent/proxy" in ended.exits[0]["message"]
 
 
 def test_a_proxy_command_that_hangs_is_quoted(podrun, pod):
     configure(podrun, target(pod, 0, ProxyCommand="sh -c 'echo WARNING: waiting for a token >&2; exec sleep 100'"))
-    ended = podrun("-H", "t0", "--retries", "0", "-t", "2", "--", "echo up")
+    ended = events(podrun, "-H", "t0", "--retries", "0", "-t", "2", "--", "echo up")
     check_nothing_starts("its proxy command hangs", ended, [0])
-    assert b"SSH banner: timed out after 2 s (ProxyCommand says: WARNING: waiting for a token)" in ended.stderr
+    assert "WARNING: waiting for a token" in ended.exits[0]["message"]
 
 
 def test_a_proxy_command_that_is_killed(podrun, pod, connect):
     configure(podrun, *(target(pod, rank, **({"ProxyCommand": f"{connect} %h %p"} if rank == 0 else {})) for rank in range(2)))
     go_on = podrun.directory / "go-on"
-    run = podrun.start("-H", "t[0-1]", "--", f"echo up; until [ -e '{go_on}' ]; do sleep 0.1; done; seq 20000")
-    run.wait_for_output(b"up\n", count=2)
+    run = podrun.start("--json", "-H", "t[0-1]", "--", f"echo up; until [ -e '{go_on}' ]; do sleep 0.1; done; seq 20000")
+    run.wait_for_output(b'"up"', count=2)
     os.kill(int((podrun.directory / "connect.pids").read_text()), signal.SIGKILL)
-    wait_until(lambda: b"podrun: lost: [0] t0: " in run.stderr, what="told of")
+    wait_until(lambda: exits_so_far(run).keys() == {0}, what="told of")
     go_on.touch()
-    ended = run.wait()
-    assert by_rank(ended.stdout)[1] == [b"up", *LINES]
-    check(ROWS["its proxy command is killed"], said_of_hosts(ended.stderr)[0], ended.returncode, DELIVER_EVERYTHING)
+    ended = Events(run.wait())
+    assert ended.shown[1] == [b"up", *LINES]
+    check(ROWS["its proxy command is killed"], said_of_hosts(ended)[0], ended.returncode, DELIVER_EVERYTHING)
 
 
 @pytest.mark.timed

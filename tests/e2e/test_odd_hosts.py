@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from conftest import private_mounts
+from events import events
 from support import Footprint, Podrun, by_rank, end, is_alive, limit, processes, sha256, wait_until
 
 TWO = ("-H", "local[0-1]", "--grace", "1")
@@ -58,9 +59,9 @@ def test_a_start_up_file_that_never_runs_our_command(podrun, bash_hosts, instead
     pod, write = bash_hosts
     write(f"exec {instead}\n")
     started = podrun.directory / "started"
-    failed = podrun(*pod.options, "-t", "3", "--retries", "0", "--", "touch", started)
+    failed = events(podrun, *pod.options, "-t", "3", "--retries", "0", "--", "touch", started)
     assert failed.returncode == 255
-    assert b"unreachable: [1] 127.0.0.3: starting /bin/sh: timed out after 3 s" in failed.stderr
+    assert failed.failures == {1: ("unreachable", "starting_shell", "timed_out")}
     assert b"the login to 127.0.0.3 worked, but /bin/sh never answered: perhaps a start-up file there (.bashrc) waits" in failed.stderr
     assert not started.exists()
 
@@ -69,9 +70,10 @@ def test_a_start_up_file_that_runs_an_interactive_shell(podrun, bash_hosts):
     pod, write = bash_hosts
     write("exec sh -i\n")
     started = podrun.directory / "started"
-    failed = podrun(*pod.options, "--retries", "0", "--", "touch", started)
+    failed = events(podrun, *pod.options, "--retries", "0", "--", "touch", started)
     assert failed.returncode == 255
-    assert b"starting /bin/sh: a start-up file runs an interactive shell instead of /bin/sh (exit 125)" in failed.stderr
+    assert failed.exits[1]["stage"] == "starting_shell"
+    assert failed.exits[1]["message"] == "a start-up file runs an interactive shell instead of /bin/sh (exit 125)"
     assert not started.exists()
 
 
@@ -133,13 +135,13 @@ def test_without_proc_the_process_group_is_ended(podrun, end_it, options):
 @pytest.mark.parametrize("start, status", [('exec "$@"', 2), ('"$@"; exit $?', 255)], ids=["leads its group", "in the group of a server"])
 def test_without_proc_a_command_runs_where_it_can_be_ended(podrun, start, status):
     # dropbear starts what it is told to in its own process group.
-    ran = podrun(*without_proc(podrun.directory, start), "--", "echo ran; exit $PODRUN_RANK")
+    ran = events(podrun, *without_proc(podrun.directory, start), "--", "echo ran; exit $PODRUN_RANK")
     assert ran.returncode == status, ran.stderr
     if status == 255:
-        assert b"not ready: [0-2] supervision: no /proc there, and the process group belongs to another process: nothing could be stopped" in ran.stderr
-        assert (b"nothing was started" in ran.stderr, ran.stdout) == (True, b"")
+        assert ran.failures == dict.fromkeys(range(3), ("unreachable", "supervision", "no_process_list"))
+        assert not ran.lines
     else:
-        assert by_rank(ran.stdout) == {0: [b"ran"], 1: [b"ran"], 2: [b"ran"]}
+        assert ran.shown == {0: [b"ran"], 1: [b"ran"], 2: [b"ran"]}
 
 
 # Where to put files
@@ -159,10 +161,9 @@ def test_a_tmp_that_is_full_or_read_only_is_not_needed(directory, tmp):
 def test_nowhere_to_put_a_file_is_said_before_anything_starts(directory):
     podrun = podrun_where(directory, 'for place in "$1" /dev/shm /tmp; do mount -t tmpfs -o ro none "$place"; done', directory / "home")
     (directory / "script").write_text("true\n")
-    failed = podrun("-H", "local[0-1]", "-s", "/mnt/script")
+    failed = events(podrun, "-H", "local[0-1]", "-s", "/mnt/script")
     assert failed.returncode == 255
-    assert b'not ready: [0,1] run directory: cannot make one in "/tmp", in /dev/shm or in the home directory' in failed.stderr
-    assert b"nothing was started" in failed.stderr
+    assert failed.failures == dict.fromkeys((0, 1), ("unreachable", "run_directory", "no_run_directory"))
 
 
 # sudo inside the command
@@ -215,9 +216,10 @@ def test_what_sudo_has_started_is_ended_too(podrun_as_nobody, command, number):
 
 def test_sudo_that_wants_a_password_is_explained(podrun_as_nobody):
     podrun = podrun_as_nobody("/bin/false")
-    failed = podrun("-H", "local", "-N", "--sudo", "--", "id")
-    assert (failed.returncode, failed.stdout) == (255, b"")
-    assert b"unreachable: [0] local: starting /bin/sh: sudo: a password is required (exit 1)\n" in failed.stderr
+    failed = events(podrun, "-H", "local", "--sudo", "--", "id")
+    assert (failed.returncode, failed.shown) == (255, {})
+    assert failed.failures == {0: ("unreachable", "starting_shell", "ended_early")}
+    assert failed.exits[0]["message"] == "sudo: a password is required (exit 1)"
     assert b"podrun: --sudo cannot give a password (set NOPASSWD in sudoers there" in failed.stderr
 
 

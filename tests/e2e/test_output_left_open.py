@@ -1,12 +1,12 @@
 """Manual, "Start, failure, end": what a command leaves in the background and that writes where the command wrote."""
 
-import json
 import os
 import re
 import signal
 
 import pytest
 
+from events import Events
 from support import Footprint, by_rank, is_alive, wait_until
 
 LONG = 30  # seconds, for what comes at once where others do not keep the machine busy
@@ -73,10 +73,9 @@ def test_a_second_interrupt_ends_what_is_deaf(podrun, two_hosts):
 
 def test_a_timeout_ends_it(podrun):
     run, footprint = start(podrun, "--json", "-u", "4", "-H", "local[0-1]", command=STUBBORN.replace("exit 3", "exit $((PODRUN_RANK * 3))"))
-    ended = run.wait(LONG)
+    ended = Events(run.wait(LONG))
     assert ended.returncode == 124
-    events = map(json.loads, ended.stdout.splitlines())
-    assert {event["worker"]: event["outcome"] for event in events if event["event"] == "exit"} == {0: "timed_out", 1: "exited"}
+    assert ended.outcomes == {0: "timed_out", 1: "exited"}
     assert not footprint.remaining()
 
 

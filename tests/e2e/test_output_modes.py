@@ -1,18 +1,15 @@
 """Manual, "How output looks": --gather, --outdir and --json, alone and together."""
 
-import base64
 import json
 import random
 import re
 import shlex
 import signal
 import socket
-from collections import defaultdict
-from pathlib import Path
 
 import pytest
-from jsonschema import Draft202012Validator
 
+from events import DOCS, SCHEMA, Events, events
 from support import SANITIZED, peak_memory, wait_until
 
 FOUR = ("-H", "local[0-3]")
@@ -23,58 +20,6 @@ def python(program):
 
 
 # --json
-
-
-def closed(schema):
-    """The schema with no room for fields that it does not name, which is for users: podrun prints none."""
-    if isinstance(schema, list):
-        return [closed(part) for part in schema]
-    if not isinstance(schema, dict):
-        return schema
-    extra = {"additionalProperties": False} if schema.get("type") == "object" and "properties" in schema else {}
-    return {key: closed(value) for key, value in schema.items()} | extra
-
-
-DOCS = Path(__file__).parents[2] / "docs"
-SCHEMA = Draft202012Validator(closed(json.loads((DOCS / "json-schema.json").read_text())))
-
-
-class Events:
-    """The events of a run, each valid, in an order that the documentation promises."""
-
-    def __init__(self, ended):
-        lines = ended.stdout.split(b"\n")
-        assert lines.pop() == b""
-        self.all = [json.loads(line) for line in lines]
-        for event in self.all:
-            SCHEMA.validate(event)
-        self.start, self.summary = self.all[0], self.all[-1]
-        assert [self.all.index(event) for event in self.all if event["event"] == "start"] == [0]
-        assert self.summary["event"] == "summary" and self.summary["status"] == ended.returncode
-        self.lines = [event for event in self.all if event["event"] == "line"]
-        self.exits = {event["worker"]: event for event in self.all if event["event"] == "exit"}
-        self.open_outputs = [event for event in self.all if event["event"] == "output_open"]
-        assert len(self.all) == 2 + len(self.lines) + len(self.open_outputs) + len(self.exits)
-        assert sorted(self.exits) == sorted(host["worker"] for host in self.start["hosts"])
-        last = {event["worker"]: place for place, event in enumerate(self.all) if event["event"] not in ("start", "summary")}
-        assert all(self.all[place]["event"] == "exit" for place in last.values())
-
-    @property
-    def outcomes(self):
-        return {rank: event["outcome"] for rank, event in self.exits.items()}
-
-    @property
-    def bytes(self):
-        """What the hosts printed, by rank and stream."""
-        streams = defaultdict(bytes)
-        for event in self.lines:
-            data = base64.b64decode(event["b64"], validate=True) if "b64" in event else event["text"].encode()
-            streams[event["worker"], event["stream"]] += data + (b"" if "end" in event else b"\n")
-        return dict(streams)
-
-
-def events(podrun, *args, **options):
-    return Events(podrun("--json", *args, **options))
 
 
 @pytest.mark.smoke

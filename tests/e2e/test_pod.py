@@ -1,6 +1,7 @@
 """The main job on real hosts: eight OpenSSH servers on loopback, reached over SSH and, the same, through `--via ssh`."""
 
 import getpass
+import json
 import os
 import random
 import signal
@@ -10,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from events import Events, events
 from support import Footprint, by_rank, marked_processes, sha256, wait_until
 
 EIGHT = range(8)
@@ -121,9 +123,9 @@ def sshd_of(process):
 def test_a_lost_connection_is_reported_and_the_others_go_on(podrun, way, options):
     go_on = podrun.directory / "go-on"
     command = f"echo $PODRUN_RUN_ID; until [ -e '{go_on}' ]; do sleep 0.1; done; echo done"
-    run = podrun.start(*options, "--grace", "1", "--", command)
-    run.wait_for_output(b"\n", count=8)
-    run_id = by_rank(run.stdout)[0][0].decode()
+    run = podrun.start("--json", *options, "--grace", "1", "--", command)
+    run.wait_for_output(b'"line"', count=8)
+    run_id = json.loads(run.stdout.splitlines()[0])["run_id"]
 
     def of_rank_4():
         return [process for process in marked_processes(run_id) if b"PODRUN_RANK=4\0" in process.environment]
@@ -131,16 +133,17 @@ def test_a_lost_connection_is_reported_and_the_others_go_on(podrun, way, options
     os.kill(sshd_of(of_rank_4()[0]), signal.SIGKILL)
     wait_until(lambda: not of_rank_4(), 6)
     go_on.touch()
-    ended = run.wait()
+    ended = Events(run.wait())
     assert ended.returncode == 255
-    assert [rank for rank, lines in sorted(by_rank(ended.stdout).items()) if lines[-1] == b"done"] == [0, 1, 2, 3, 5, 6, 7]
-    assert (b"exit 255: [4]" if way else b"lost: [4]") in ended.stderr  # `--via ssh` has the status of ssh
+    assert [rank for rank, lines in sorted(ended.shown.items()) if lines[-1] == b"done"] == [0, 1, 2, 3, 5, 6, 7]
+    assert ended.outcomes[4] == ("exited" if way else "lost")  # `--via ssh` has the status of ssh
+    assert ended.exits[4].get("status", 255) == 255
 
 
 def test_one_unreachable_host_means_nothing_runs_anywhere(podrun, pod, way):
     addresses = pod.addresses[:6] + [f"{pod.hosts[6]}:1", pod.addresses[7]]
     started = podrun.directory / "started"
-    failed = podrun(*way, "-H", ",".join(addresses), "--retries", "0", "--", "touch", started)
+    failed = events(podrun, *way, "-H", ",".join(addresses), "--retries", "0", "--", "touch", started)
     assert failed.returncode == 255
-    assert b"[6]" in failed.stderr and b"onnection refused" in failed.stderr
+    assert failed.failures.keys() == {6} and "onnection refused" in failed.exits[6]["message"]
     assert not started.exists()

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import pytest
 
+from events import exits_so_far
 from pods import children_of
 from support import Footprint, Terminal, by_rank, limit, stand_still, wait_until
 
@@ -299,7 +300,14 @@ class Expected(NamedTuple):
     goes_on: bool = False  # as if nothing was, when what it waits for comes
 
 
+# What podrun says: the only place with these words.
 NOTHING = b"podrun: nothing was started on any host\n"
+INTERRUPTED = b"podrun: interrupted 2 hosts"
+TOLD_TO_END = b"podrun: stopping 2 hosts"
+PASSED_ON = b"podrun: sent QUIT to 2 hosts"
+LEFT_THERE = b"podrun: exited; these hosts are still stopping the command: [%s] (KILL "
+LEFT = LEFT_THERE % b"0,1"
+LEFT_DUE = LEFT + b"due)\n"
 BEFORE_THE_START = {
     "INT": Expected(130, says=NOTHING),
     "INT INT": Expected(130),
@@ -312,23 +320,24 @@ BEFORE_THE_START = {
     "reader gone": Expected(141, goes_on=True),  # there was nothing to write yet
     "parent gone": Expected(0, goes_on=True),
 }
-ALONE = {name: expected._replace(says=b"stopped by podrun" if expected.says else b"") for name, expected in BEFORE_THE_START.items()}
+# Of a host alone the outcome is told: it may have started.
+ALONE = {name: expected._replace(says=b": [0]\n" if expected.says else b"") for name, expected in BEFORE_THE_START.items()}
 RUNNING = {
-    "INT": Expected(130, ["INT"], b"podrun: interrupted 2 hosts", goes_on=True),
-    "INT INT": Expected(130, ["INT", "TERM"], b"podrun: stopping 2 hosts"),
-    "INT INT INT": Expected(130, ["INT", "TERM"], b"podrun: exited; these hosts are still stopping the command: [0,1] (KILL "),
-    "TERM": Expected(143, ["TERM"], b"podrun: stopping 2 hosts"),
-    "HUP": Expected(129, ["TERM"], b"podrun: stopping 2 hosts"),
-    "QUIT": Expected(0, ["QUIT"], b"podrun: sent QUIT to 2 hosts\n", goes_on=True),
+    "INT": Expected(130, ["INT"], INTERRUPTED, goes_on=True),
+    "INT INT": Expected(130, ["INT", "TERM"], TOLD_TO_END),
+    "INT INT INT": Expected(130, ["INT", "TERM"], LEFT),
+    "TERM": Expected(143, ["TERM"], TOLD_TO_END),
+    "HUP": Expected(129, ["TERM"], TOLD_TO_END),
+    "QUIT": Expected(0, ["QUIT"], PASSED_ON + b"\n", goes_on=True),
     "TSTP CONT": Expected(0, goes_on=True),
     "terminal closed": Expected(129, ["TERM"]),
     "reader gone": Expected(141, ["TERM"]),
     "parent gone": Expected(0, goes_on=True),
 }
 ENDING = {
-    "INT": Expected(130, ["TERM"], b"podrun: stopping 2 hosts"),
-    "INT INT": Expected(130, ["TERM"], b"podrun: exited; these hosts are still stopping the command: [0,1] (KILL "),
-    "INT INT INT": Expected(130, ["TERM"], b"podrun: exited; these hosts are still stopping the command: [0,1] (KILL "),
+    "INT": Expected(130, ["TERM"], TOLD_TO_END),
+    "INT INT": Expected(130, ["TERM"], LEFT),
+    "INT INT INT": Expected(130, ["TERM"], LEFT),
     "TERM": Expected(143, ["TERM"]),
     "HUP": Expected(129, ["TERM"]),
     "QUIT": Expected(124, ["TERM"]),
@@ -337,11 +346,10 @@ ENDING = {
     "reader gone": Expected(141, ["TERM"]),
     "parent gone": Expected(124, ["TERM"]),
 }
-LEFT = b"podrun: exited; these hosts are still stopping the command: [0,1] (KILL due)\n"
 HELD_BACK = RUNNING | {  # nothing can be said before the reader reads, but for the last words
     "INT INT": Expected(130, ["INT", "TERM"], goes_on=True),
-    "TERM": Expected(143, ["TERM"], LEFT),
-    "HUP": Expected(129, ["TERM"], LEFT),
+    "TERM": Expected(143, ["TERM"], LEFT_DUE),
+    "HUP": Expected(129, ["TERM"], LEFT_DUE),
 }
 MOMENTS = {
     connecting: BEFORE_THE_START,
@@ -435,7 +443,7 @@ def test_a_host_that_is_cut_off_delays_no_signal_to_the_others(scene):
     pod.move_in(scene.podrun)
     proxy = scene.fault("--to", pod.addresses[0], "proxy")
     scene.short_orphan_timeout = True
-    scene.start("-v", "-H", ",".join([proxy.address, *pod.addresses[1:4]]))
+    scene.start("--json", "-H", ",".join([proxy.address, *pod.addresses[1:4]]))
     scene.wait_for_files(*(f"id.{rank}" for rank in range(4)))
     footprint = scene.footprint()
     proxy.tell("stall")
@@ -445,10 +453,10 @@ def test_a_host_that_is_cut_off_delays_no_signal_to_the_others(scene):
     scene.wait_until_got(["QUIT", "INT"], range(1, 4))
     scene.press(signal.SIGINT)
     scene.wait_until_got(["QUIT", "INT", "TERM"], range(1, 4))
-    wait_until(lambda: len(re.findall(rb"^podrun: \[[1-3]\] \S+: (exit|killed)", scene.run.stderr, re.MULTILINE)) == 3, LONG, "the others ended")
+    wait_until(lambda: exits_so_far(scene.run).keys() == {1, 2, 3}, LONG, "the others ended")
     scene.press(signal.SIGINT)
     assert scene.run.wait().returncode == 130
-    assert b"podrun: exited; these hosts are still stopping the command: [0] (KILL due)\n" in scene.run.stderr
+    assert LEFT_THERE % b"0" + b"due)\n" in scene.run.stderr
     footprint.wait_until_gone(ORPHAN_TIMEOUT + GRACE + 5)
 
 
@@ -517,7 +525,7 @@ def test_the_status_line_tells_what_is_waited_for_and_what_comes_next(podrun, di
     ended = terminal.wait()
     assert ended.returncode == 130
     *_before, last, nothing = ended.stdout.split(b"\n")
-    assert re.fullmatch(rb"(\r\x1b\[J)?podrun: exited; these hosts are still stopping the command: \[0,1\] \(KILL (in [123] s|sent)\)", last.rpartition(b"\x1b[?7h\r")[2])
+    assert re.fullmatch(rb"(\r\x1b\[J)?" + re.escape(LEFT) + rb"(in [123] s|sent)\)", last.rpartition(b"\x1b[?7h\r")[2])
     assert nothing == b""
     footprint.wait_until_gone(3 + 5)
 
@@ -529,7 +537,7 @@ def test_ctrl_backslash_shows_the_stacks_of_programs_that_can(podrun, directory)
     terminal.read_until(b": ready", count=2)
     for times in (1, 2):
         terminal.type(b"\x1c")
-        terminal.read_until(b"podrun: sent QUIT to 2 hosts", count=times)
+        terminal.read_until(PASSED_ON, count=times)
         terminal.read_until(b"(most recent call first)", count=2 * times)
     go.touch()
     assert terminal.wait().returncode == 0

@@ -7,6 +7,7 @@ import time
 
 import pytest
 
+from events import events
 from support import by_rank, limit
 
 ME = getpass.getuser()
@@ -84,8 +85,8 @@ def test_host_keys_go_by_their_alias(podrun, alias, pod):
     pod_hosts.write_text(f"compute.4 {key}\n")
     prepend(alias, "Host tpu-4\n  HostKeyAlias compute.4\nHost *\n  UserKnownHostsFile ~/.ssh/pod_hosts\n  StrictHostKeyChecking yes\n")
     assert hosts_of(podrun, "-H", "tpu-4") == {0: [b"host4"]}
-    failed = podrun("-H", "tpu-4,tpu-5", "--", "true")
-    assert failed.returncode == 255 and b"unreachable: [1] tpu-5: host key: " in failed.stderr, failed
+    failed = events(podrun, "-H", "tpu-4,tpu-5", "--", "true")
+    assert failed.returncode == 255 and failed.failures == {1: ("unreachable", "host_key", "host_key_unknown")}
     assert podrun.ok("hosts", "-H", "tpu-4", "--forget-keys").decode() == f"forgot 1 key in {pod_hosts}\n"
 
 
@@ -149,6 +150,6 @@ def test_the_configured_time_to_connect(podrun, alias):
     with socket.create_server(("127.0.0.1", 0)) as silent:
         prepend(alias, f"Host silent\n  HostName 127.0.0.1\n  Port {silent.getsockname()[1]}\n  ConnectTimeout 1\n  ConnectionAttempts 1\n")
         start = time.monotonic()
-        failed = podrun("-H", "silent", "--", "true")
-        assert failed.returncode == 255 and b"timed out after 1 s" in failed.stderr, failed
+        failed = events(podrun, "-H", "silent", "--", "true")
+        assert failed.returncode == 255 and failed.exits[0]["message"] == "timed out after 1 s"
         assert time.monotonic() - start < limit(8)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from events import events
 from support import Footprint, by_rank, marked_processes, wait_until
 
 # What may pass is tried again
@@ -14,15 +15,15 @@ from support import Footprint, by_rank, marked_processes, wait_until
 def test_retries(podrun, pod, fault):
     assert podrun("-H", fault("--to", pod.addresses[0], "--reset-first", "2", "proxy").address, "--", "true").returncode == 0
     again = fault("--to", pod.addresses[0], "--reset-first", "2", "proxy")
-    failed = podrun("-H", again.address, "--retries", "1", "--", "true")
+    failed = events(podrun, "-H", again.address, "--retries", "1", "--", "true")
     assert failed.returncode == 255
-    assert b"reset" in failed.stderr and b"2 attempts" in failed.stderr
+    assert (failed.exits[0]["cause"], failed.exits[0]["attempts"]) == ("reset", 2)
 
 
 def test_a_failed_login_is_not_tried_again(podrun, pod):
-    failed = podrun("-H", f"nobody-once@{pod.addresses[0]}", "--retries", "5", "--", "true")
+    failed = events(podrun, "-H", f"nobody-once@{pod.addresses[0]}", "--retries", "5", "--", "true")
     assert failed.returncode == 255
-    assert b"attempts" not in failed.stderr
+    assert failed.exits[0]["attempts"] == 1
     assert pod.log.count("Invalid user nobody-once") == 1
 
 

@@ -5,6 +5,7 @@ import subprocess
 
 import pytest
 
+from events import events
 from fault_table import DELIVER_EVERYTHING, LINES, NOTHING_STARTS, ROWS, check, plays, said_by_podrun, said_of_hosts
 from pods import Pod, write_key
 from support import by_rank
@@ -35,20 +36,20 @@ def hosts_of(podrun, pod, *args):
 
 def check_refused(name, podrun, pod, rank, *args):
     """That this host is refused as the table says: what was said of it."""
-    failed = podrun(*pod.options, *args, "--retries", "0", "--", "touch", podrun.directory / "started")
+    failed = events(podrun, *pod.options, *args, "--retries", "0", "--", "touch", podrun.directory / "started")
     assert not (podrun.directory / "started").exists()
-    text = said_of_hosts(failed.stderr)[rank]
+    text = said_of_hosts(failed)[rank]
     check(ROWS[name], text, failed.returncode, NOTHING_STARTS)
     return text
 
 
 def refused(podrun, pod, *args, **options):
-    """Runs a command for which some host is not trusted: what was said. Nothing may have been started."""
+    """Runs a command for which some host is not trusted: {rank: cause}. Nothing may have been started."""
     started = podrun.directory / "started"
-    failed = podrun(*pod.options, *args, "--", "touch", started, **options)
-    assert failed.returncode == 255, failed
+    failed = events(podrun, *pod.options, *args, "--", "touch", started, **options)
+    assert failed.returncode == 255, failed.stderr
     assert not started.exists()
-    return failed.stderr.decode()
+    return {rank: cause for rank, (_outcome, _stage, cause) in failed.failures.items()}
 
 
 def found_by_ssh_keygen(known_hosts, address):
@@ -151,7 +152,7 @@ def test_no_accepts_what_is_new(podrun, pod, known_hosts):
 
 def test_ask_without_a_terminal_refuses(podrun, pod, known_hosts):
     known_hosts.unlink()
-    assert "unreachable: [0-7] " in refused(podrun, pod, "-o", "StrictHostKeyChecking=ask")
+    assert refused(podrun, pod, "-o", "StrictHostKeyChecking=ask") == dict.fromkeys(range(8), "host_key_unknown")
     assert not known_hosts.exists()
 
 
@@ -259,10 +260,9 @@ def test_a_host_with_a_changed_key_gets_nothing_from_an_agent(podrun, pod, known
     key.unlink()
     assert hosts_of(podrun, pod) == ALL
     replace_key(known_hosts, pod.addresses[3], write_key(podrun.directory / "other"))
-    ended = podrun(*pod.options, "-o", "StrictHostKeyChecking=no", "--", "true")
-    assert ended.returncode == 255
-    said = said_of_hosts(ended.stderr)
-    assert list(said) == [3] and "the agent is not used, since the host key has changed" in said[3]
+    ended = events(podrun, *pod.options, "-o", "StrictHostKeyChecking=no", "--", "true")
+    assert ended.failures == {3: ("unreachable", "login", "permission_denied")}
+    assert "the agent is not used, since the host key has changed" in ended.exits[3]["message"]
 
 
 def test_a_host_with_a_certificate_is_not_taken_at_its_first_word(podrun, pod, known_hosts):
@@ -291,8 +291,7 @@ def test_a_revoked_key_is_refused(podrun, pod, known_hosts):
     key = (pod.directory / "host_keys" / "ed25519.pub").read_text()
     with known_hosts.open("a") as file:
         file.write(f"@revoked [{pod.hosts[2]}]:* {key}")
-    said = refused(podrun, pod)
-    assert f"[2] {pod.hosts[2]}: " in said and "revoked" in said
+    assert refused(podrun, pod) == {2: "host_key_revoked"}
 
 
 def test_hashed_names_are_found(podrun, pod, known_hosts):
@@ -304,7 +303,7 @@ def test_hashed_names_are_found(podrun, pod, known_hosts):
 def test_a_changed_key_is_found_behind_a_hashed_name(podrun, pod, known_hosts):
     replace_key(known_hosts, pod.addresses[3], write_key(podrun.directory / "other"))
     subprocess.run(["ssh-keygen", "-H", "-f", known_hosts], capture_output=True, check=True)
-    assert f"[3] {pod.hosts[3]}: " in refused(podrun, pod)
+    assert refused(podrun, pod) == {3: "host_key_changed"}
 
 
 def test_new_and_changed_keys_among_many_hashed_names(podrun, pod, known_hosts):
@@ -314,9 +313,9 @@ def test_new_and_changed_keys_among_many_hashed_names(podrun, pod, known_hosts):
     others = [f"other{number}.example {key}" for number in range(1500)]
     known_hosts.write_text("".join(lines[:5] + lines[6:] + others))
     subprocess.run(["ssh-keygen", "-H", "-f", known_hosts], capture_output=True, check=True)
-    ended = podrun(*pod.options, "--skip-unreachable", "--", "echo $POD_HOST")
-    assert by_rank(ended.stdout) == {rank: line for rank, line in ALL.items() if rank != 3}
-    assert said_of_hosts(ended.stderr)[3].startswith("unreachable: host key: the host key has changed: ")
+    ended = events(podrun, *pod.options, "--skip-unreachable", "--", "echo $POD_HOST")
+    assert ended.shown == {rank: line for rank, line in ALL.items() if rank != 3}
+    assert ended.failures == {3: ("unreachable", "host_key", "host_key_changed")}
     assert known_hosts.read_text().count("\n") == 7 + 1500 + 1
 
 
@@ -350,7 +349,7 @@ def test_forget_keys_of_a_recreated_pod(podrun, pods, tmp_path):
         with known_hosts.open("a") as file:
             file.write(other)
         key = ("--identity", second.directory / "user" / ".ssh" / "id_ed25519")
-        assert refused(podrun, second, *key).count("host key has changed") == 3
+        assert refused(podrun, second, *key) == dict.fromkeys(range(3), "host_key_changed")
         podrun.ok(*second.options, "hosts", "--forget-keys")
         assert known_hosts.read_text() == other
         assert hosts_of(podrun, second, *key) == {rank: ALL[rank] for rank in range(3)}

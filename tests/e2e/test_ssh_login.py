@@ -1,7 +1,6 @@
 """Manual, "SSH": who logs in where, with which key."""
 
 import getpass
-import os
 import re
 import shutil
 import signal
@@ -9,6 +8,7 @@ import subprocess
 
 import pytest
 
+from events import events
 from fault_table import NOTHING_STARTS, ONE_TRY, ROWS, check, plays, said_of_hosts
 from pods import write_key
 from support import SANITIZED, by_rank, peak_memory, wait_until
@@ -23,12 +23,16 @@ ME = getpass.getuser()
 
 
 def refused(podrun, *args, **options):
-    """Runs a command that nobody can log in for: what was said. Nothing may have been started."""
+    """Runs a command that nobody can log in for: its events. Nothing may have been started."""
     started = podrun.directory / "started"
-    failed = podrun(*args, "--", "touch", started, **options)
-    assert failed.returncode == 255, failed
+    failed = events(podrun, *args, "--", "touch", started, **options)
+    assert failed.returncode == 255, failed.stderr
     assert not started.exists()
-    return failed.stderr.decode()
+    return failed
+
+
+def denied(*ranks):
+    return dict.fromkeys(ranks, ("unreachable", "login", "permission_denied"))
 
 
 def hosts_of(podrun, *args):
@@ -59,17 +63,19 @@ def test_user_and_port_of_options_and_lists(podrun, pod):
 
 
 def test_a_wrong_user(podrun, pod):
-    said = refused(podrun, "-H", f"{pod.addresses[0]},nobody-here@{pod.addresses[1]},{pod.addresses[2]}")
-    assert "unreachable: [1] 127.0.0.3: " in said and "nobody-here" in said and "publickey" in said
+    failed = refused(podrun, "-H", f"{pod.addresses[0]},nobody-here@{pod.addresses[1]},{pod.addresses[2]}")
+    assert failed.failures == denied(1)
+    assert "nobody-here" in failed.exits[1]["message"] and "publickey" in failed.exits[1]["message"]
 
 
 def test_a_wrong_port(podrun, pod):
-    assert "[0,1] connecting: connection refused" in refused(podrun, "-H", ",".join(pod.hosts[:2]), "--port", "1", "--retries", "0")
+    failed = refused(podrun, "-H", ",".join(pod.hosts[:2]), "--port", "1", "--retries", "0")
+    assert failed.failures == dict.fromkeys((0, 1), ("unreachable", "connecting", "refused"))
 
 
 def test_a_name_that_does_not_exist(podrun, pod):
-    said = refused(podrun, "-H", f"{pod.addresses[0]},no-such-host.invalid", "--retries", "0")
-    assert "[1] no-such-host.invalid: " in said
+    failed = refused(podrun, "-H", f"{pod.addresses[0]},no-such-host.invalid", "--retries", "0")
+    assert failed.failures.keys() == {1} and failed.exits[1]["stage"] == "name_lookup"
 
 
 # Keys
@@ -93,13 +99,14 @@ def test_the_key_of_gcloud_is_found(podrun, pod):
 
 def test_a_wrong_key(podrun, pod):
     wrong = write_key(podrun.directory / "wrong")
-    said = refused(podrun, *pod.options, "--identity", wrong, "-o", "IdentitiesOnly=yes")
-    assert "unreachable: [0-7] " in said and str(wrong) in said and "publickey" in said
+    failed = refused(podrun, *pod.options, "--identity", wrong, "-o", "IdentitiesOnly=yes")
+    assert failed.failures == denied(*EIGHT)
+    assert str(wrong) in failed.exits[0]["message"] and "publickey" in failed.exits[0]["message"]
 
 
 def test_without_any_key(podrun, pod):
     (podrun.home / ".ssh" / "id_ed25519").unlink()
-    assert "unreachable: [0-7] " in refused(podrun, *pod.options)
+    assert refused(podrun, *pod.options).failures == denied(*EIGHT)
 
 
 def test_an_identity_that_is_missing(podrun, pod):
@@ -124,7 +131,7 @@ def test_a_certificate(podrun, pods, tmp_path_factory):
     key.unlink()
     key.with_suffix(".pub").unlink()
     write_key(key)
-    assert "unreachable: [0,1] " in refused(podrun, *pod.options)
+    assert refused(podrun, *pod.options).failures == denied(0, 1)
     subprocess.run(["ssh-keygen", "-q", "-s", authority, "-I", "test", "-n", ME, f"{key}.pub"], check=True)
     assert hosts_of(podrun, *pod.options) == {0: [b"host0"], 1: [b"host1"]}
     certificate = key.with_name("id_ed25519-cert.pub").rename(podrun.directory / "certificate")
@@ -172,8 +179,8 @@ def test_key_files_do_where_the_agent_hangs(podrun, pod, hanging_agent):
 def test_an_agent_that_hangs_is_named_where_the_key_files_do_not_do(podrun, pod, hanging_agent):
     (podrun.home / ".ssh" / "id_ed25519").unlink()
     write_key(podrun.home / ".ssh" / "id_ed25519")
-    said = refused(podrun, *pod.options, "-t", "4")
-    assert f'the agent: agent "{hanging_agent}": no answer for 2 s' in said
+    failed = refused(podrun, *pod.options, "-t", "4")
+    assert f'the agent: agent "{hanging_agent}": no answer for 2 s' in failed.exits[0]["message"]
 
 
 @pytest.mark.parametrize("limit", [90, 100, 120, 160])
@@ -192,22 +199,24 @@ def test_agent_logins_under_a_limit_of_open_files(podrun, pods, agent, limit):
 def test_an_rsa_key_for_a_server_that_takes_ed25519_only(podrun, fault, agent):
     host = ("-H", fault("takes-ed25519-only").address)
     rsa = write_key(podrun.home / ".ssh" / "id_rsa", "rsa")
-    failed = podrun(*host, *ONE_TRY, "--", "true")
-    text = said_of_hosts(failed.stderr)[0]
+    failed = events(podrun, *host, *ONE_TRY, "--", "true")
+    text = said_of_hosts(failed)[0]
     check(ROWS[FAULTS[0]], text, failed.returncode, NOTHING_STARTS)
     assert f"not offered: {rsa}, since" in text
     agent(rsa)
     rsa.unlink()
-    assert "not offered: the agent's " in refused(podrun, *host)
+    assert "not offered: the agent's " in refused(podrun, *host).exits[0]["message"]
 
 
 def test_only_keys_with_accepted_algorithms_are_offered(podrun, pod):
     rsa = use_key(podrun, pod, "rsa")
     for accepted in ("ssh-ed25519", "-rsa-*"):
-        assert f"not offered: {rsa}, by PubkeyAcceptedAlgorithms" in refused(podrun, *pod.options, "-o", f"PubkeyAcceptedAlgorithms={accepted}")
+        failed = refused(podrun, *pod.options, "-o", f"PubkeyAcceptedAlgorithms={accepted}")
+        assert f"not offered: {rsa}, by PubkeyAcceptedAlgorithms" in failed.exits[0]["message"]
     for accepted in ("rsa-sha2-256", "^rsa-sha2-256", "+ssh-rsa"):
         assert hosts_of(podrun, *pod.options, "-o", f"PubkeyAcceptedAlgorithms={accepted}") == ALL
-    assert "by PubkeyAcceptedAlgorithms or RequiredRSASize" in refused(podrun, *pod.options, "-o", "RequiredRSASize=4096")
+    failed = refused(podrun, *pod.options, "-o", "RequiredRSASize=4096")
+    assert "by PubkeyAcceptedAlgorithms or RequiredRSASize" in failed.exits[0]["message"]
 
 
 def test_a_dsa_key_in_the_configuration_is_no_news(podrun, pod):
@@ -234,8 +243,8 @@ def test_nothing_is_asked_in_batch_mode(podrun, pod, strictness, why):
 
 def test_an_encrypted_key_without_a_terminal(podrun, pod):
     key = use_key(podrun, pod, "ed25519", passphrase="correct horse")
-    said = refused(podrun, *pod.options)
-    assert str(key) in said and "passphrase" in said
+    message = refused(podrun, *pod.options).exits[0]["message"]
+    assert str(key) in message and "passphrase" in message
 
 
 def test_a_passphrase_is_asked_for_once(podrun, pod):
@@ -289,7 +298,7 @@ REPLIES = {
     "lists-nothing": ("login: invalid SSH_MSG_USERAUTH_FAILURE message", DENIED.format("accepts nothing podrun knows")),
     "wants-more-than-a-key": DENIED.format("takes a key but wants more: publickey, keyboard-interactive"),
     "says-too-much": "login: the server does not speak SSH",
-    "leaves-with-escapes": r"login: closed by the server: \\x1b\]0;owned\\x07\\x1b\[31mred\\x9b1m",
+    "leaves-with-escapes": "login: closed by the server: \x1b\\]0;owned\x07\x1b\\[31mred\ufffd1m",
 }
 
 
@@ -303,15 +312,18 @@ def test_odd_replies_to_a_login(podrun, fault, agent, with_agent):
     if with_agent:
         agent(key)
         shutil.rmtree(key.parent)
-    looks = ("--progress", "never", "--color", "never")
-    ended = podrun.terminal("-H", ",".join(hosts), "-t", "20", *ONE_TRY, "--skip-unreachable", *looks, "--", "echo in").wait()
-    said = said_of_hosts(ended.stdout)
+    words = ("-H", ",".join(hosts), "-t", "20", *ONE_TRY, "--skip-unreachable", "--", "echo in")
+    ended = events(podrun, *words)
+    said = said_of_hosts(ended)
     for rank, expected in enumerate(REPLIES.values()):
         expected = expected if isinstance(expected, str) else expected[with_agent]
-        assert re.fullmatch("unreachable: " + expected, said.pop(rank)), ended.stdout
+        assert re.fullmatch("unreachable: " + expected, said.pop(rank)), ended.exits[rank]
     assert not said and ended.returncode == 255
-    assert b"\n%d: in\n" % len(REPLIES) in b"\n" + ended.stdout
-    assert not re.search(rb"[\x00-\x09\x0b-\x1f\x7f]|^podrun: all is well", ended.stdout, re.MULTILINE)
+    assert ended.shown == {len(REPLIES): [b"in"]}
+    # No server acts on the terminal, or makes a line of its own that looks like podrun's.
+    shown = podrun.terminal("--progress", "never", "--color", "never", *words).wait().stdout
+    assert b"owned" in shown
+    assert not re.search(rb"[\x00-\x09\x0b-\x1f\x7f]|^podrun: all is well", shown, re.MULTILINE)
 
 
 @pytest.fixture
@@ -331,5 +343,5 @@ def test_banners_without_end_take_no_memory(podrun, flooded):
 
 @pytest.mark.full
 def test_banners_without_end_are_waited_for_no_longer(podrun, flooded):
-    failed = podrun("-H", flooded.address, "-t", "3", *ONE_TRY, "--", "true")
-    assert said_of_hosts(failed.stderr) == {0: "unreachable: login: timed out after 3 s"}
+    failed = events(podrun, "-H", flooded.address, "-t", "3", *ONE_TRY, "--", "true")
+    assert failed.failures == {0: ("unreachable", "login", "timed_out")}

@@ -6,6 +6,7 @@ import signal
 
 import pytest
 
+from events import events
 from support import Footprint, by_rank, sha256, wait_until
 
 WORDS = ["a  b", "$HOME", "*", "~", "`id`", "'", '"', "\\", "\\n", "", "two\nlines", "é", "!x", "!!", "{1,2}", "#", "%d", "-n"]
@@ -58,12 +59,11 @@ def test_a_forced_command_that_is_no_shell(podrun, pods):
     pod = pods("--hosts", "4", "--sshd", "1:ForceCommand /bin/echo no login here", "--sshd", "2:ForceCommand exec cat")
     pod.move_in(podrun)
     started = podrun.directory / "started"
-    failed = podrun(*pod.options, "-t", "2", "--retries", "0", "--", "touch", started)
+    failed = events(podrun, *pod.options, "-t", "2", "--retries", "0", "--", "touch", started)
     assert failed.returncode == 255
     assert not started.exists()
-    assert b"unreachable: [1] 127.0.0.3: " in failed.stderr and b"unreachable: [2] 127.0.0.4: " in failed.stderr
-    assert b"no login here" in failed.stderr or b"no login here" in failed.stdout
-    assert b"timed out after 2 s" in failed.stderr
+    assert failed.failures == {1: ("unreachable", "starting_shell", "ended_early"), 2: ("unreachable", "starting_shell", "timed_out")}
+    assert b"no login here" in failed.stderr or "no login here" in failed.exits[1]["message"] or b"no login here" in failed.bytes[1, "stdout"]
 
 
 # dropbear

@@ -8,6 +8,7 @@ import subprocess
 
 import pytest
 
+from events import events
 from support import Footprint, by_rank, end, read_process, sha256, wait_until
 
 HOSTS = range(4)
@@ -125,16 +126,17 @@ def lonely_host(pods, podrun, forced):
     return pod
 
 
-REFUSED = r"\[0\] 127\.0\.0\.3: %s: refused by the server: open failed; on another connection: %s"
+REFUSED = "refused by the server: open failed; on another connection: %s"
 
 
 def test_a_login_that_fails_the_second_time(podrun, pods):
     pod = lonely_host(pods, podrun, f"rm -f {shlex.quote(str(podrun.directory / 'keys'))}")
     script = podrun.directory / "script"
     script.write_text("echo must not run")
-    failed = podrun(*pod.on(1), *ONE_TRY, "-s", script)
-    assert (failed.returncode, failed.stdout) == (255, b"")
-    assert re.search("unreachable: " + REFUSED % ("opening a channel", "login: .*publickey"), failed.stderr.decode()), failed.stderr
+    failed = events(podrun, *pod.on(1), *ONE_TRY, "-s", script)
+    assert (failed.returncode, failed.shown) == (255, {})
+    assert failed.failures == {0: ("unreachable", "opening_channel", "request_refused")}
+    assert re.match(REFUSED % "login: .*publickey", failed.exits[0]["message"]), failed.stderr
 
 
 @pytest.mark.parametrize("option", ["-I", "-s"])
@@ -144,57 +146,54 @@ def test_a_second_connection_that_is_not_answered(podrun, pods, option):
     pid.write_text((pod.directory / "servers" / "0.pid").read_text())
     script = podrun.directory / "script"
     script.write_text("echo must not run")
-    words, kind, stage = {"-I": (["-I", "--", "cat"], "lost", "standard input"), "-s": (["-s", script], "unreachable", "opening a channel")}[option]
-    failed = podrun(*pod.on(1), *ONE_TRY, "-t", "5", *words, input=b"x" if option == "-I" else None)
-    assert (failed.returncode, failed.stdout) == (255, b"")
-    assert re.search(f"{kind}: " + REFUSED % (stage, "SSH banner: timed out after 5 s"), failed.stderr.decode()), failed.stderr
+    words, outcome, stage = {"-I": (["-I", "--", "cat"], "lost", "standard_input"), "-s": (["-s", script], "unreachable", "opening_channel")}[option]
+    failed = events(podrun, *pod.on(1), *ONE_TRY, "-t", "5", *words, input=b"x" if option == "-I" else None)
+    assert (failed.returncode, failed.shown) == (255, {})
+    assert failed.failures == {0: (outcome, stage, "request_refused")}
+    assert re.match(REFUSED % "SSH banner: timed out after 5 s", failed.exits[0]["message"]), failed.stderr
 
 
 # No channel, no command: a line that says so, and nothing starts anywhere
 
 
 def started_nowhere(podrun, options):
-    """What is said of host 1 where it makes the run impossible."""
+    """Stage and message of host 1 where it makes the run impossible."""
     started = podrun.directory / "started"
-    failed = podrun(*options, *ONE_TRY, "-t", "5", "--", "touch", started)
+    failed = events(podrun, *options, *ONE_TRY, "-t", "5", "--", "touch", started)
     assert failed.returncode == 255
     assert not started.exists()
-    assert b"nothing was started on any host" in failed.stderr
-    [said] = re.findall(r"unreachable: \[1\] (\S+: .*)$", failed.stderr.decode(), re.MULTILINE)
-    return said
+    assert failed.summary["failed"] == [1]
+    return failed.exits[1]["stage"], failed.exits[1]["message"]
 
 
 @pytest.mark.parametrize("hosts", [HOSTS, [1]])
 def test_no_channel_at_all(podrun, pods, hosts):
     pod = pods("--hosts", "4", "--sshd", "1:MaxSessions 0")
     pod.move_in(podrun)
-    refused = "127.0.0.3: opening a channel: refused by the server (MaxSessions of its sshd_config?)"
-    if len(hosts) > 1:
-        assert started_nowhere(podrun, pod.options) == refused
-    else:
-        failed = podrun(*pod.on(1), *ONE_TRY, "--", "true")
-        assert failed.returncode == 255
-        assert f"unreachable: [0] {refused}".encode() in failed.stderr
+    failed = events(podrun, *pod.on(*hosts), *ONE_TRY, "--", "true")
+    assert failed.returncode == 255
+    assert failed.failures == {hosts.index(1): ("unreachable", "opening_channel", "too_many_channels")}
 
 
 REFUSALS = {
-    "refuses-channel": "opening a channel: refused by the server(: .*)?",
-    "refuses-exec": "running a command: refused by the server",
+    "refuses-channel": ("opening_channel", "refused by the server(: .*)?"),
+    "refuses-exec": ("running_shell", "refused by the server"),
 }
 
 
 @pytest.mark.parametrize("behaviour", REFUSALS)
 def test_a_server_that_refuses(podrun, fault, one_channel, behaviour):
     server = fault(behaviour, addresses=["127.0.0.133"])
-    said = started_nowhere(podrun, ("-H", f"{one_channel.addresses[0]},{server.address}"))
-    assert re.fullmatch("127.0.0.133: " + REFUSALS[behaviour], said)
+    stage, message = started_nowhere(podrun, ("-H", f"{one_channel.addresses[0]},{server.address}"))
+    expected_stage, pattern = REFUSALS[behaviour]
+    assert stage == expected_stage and re.fullmatch(pattern, message)
 
 
 FORCED = {
-    "exec /nonexistent/sh -c \"$SSH_ORIGINAL_COMMAND\"": r"starting /bin/sh: .*/nonexistent/sh: .*(not found|No such file).* \(exit 12[67]\)",
-    "exec false": r"starting /bin/sh: it ended before the command could start \(exit 1\)",
-    "kill -KILL $$": r"starting /bin/sh: it ended before the command could start \(signal 9\)",
-    "internal-sftp": r"starting /bin/sh: This service allows sftp connections only\. \(exit 1\)",
+    "exec /nonexistent/sh -c \"$SSH_ORIGINAL_COMMAND\"": r".*/nonexistent/sh: .*(not found|No such file).* \(exit 12[67]\)",
+    "exec false": r"it ended before the command could start \(exit 1\)",
+    "kill -KILL $$": r"it ended before the command could start \(signal 9\)",
+    "internal-sftp": r"This service allows sftp connections only\. \(exit 1\)",
 }
 
 
@@ -202,7 +201,8 @@ FORCED = {
 def test_a_host_without_a_shell(podrun, pods, forced):
     pod = pods("--hosts", "2", "--sshd", f"1:ForceCommand {forced}")
     pod.move_in(podrun)
-    assert re.fullmatch(r"127\.0\.0\.3: " + FORCED[forced], started_nowhere(podrun, pod.options))
+    stage, message = started_nowhere(podrun, pod.options)
+    assert stage == "starting_shell" and re.fullmatch(FORCED[forced], message)
 
 
 # What other processes of the host see of podrun

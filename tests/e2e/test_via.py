@@ -1,5 +1,6 @@
 """The recipes of docs/via.md, with commands that read their words as the real ones do and run the rest here."""
 
+import json
 import re
 import shlex
 import signal
@@ -7,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from events import Events, events
 from fault_table import DELIVER_EVERYTHING, LINES, NOTHING_STARTS, ROWS, check, plays, said_of_hosts
 from support import Footprint, by_rank, is_alive, wait_until
 
@@ -118,12 +120,12 @@ def test_a_way_in_that_falls_silent_is_lost(podrun, ways):
     (ways / "box").chmod(0o755)
     silence = ("-o", "ServerAliveInterval=1", "-o", "ServerAliveCountMax=2")
     command = 'seq 20000; if [ $PODRUN_RANK = 1 ]; then >paused.b; exec sleep 1000; fi; sleep 8; echo done'
-    run = podrun.start("--via", "box {host}", *silence, "-H", "a,b,c", "--grace", "1", "--", "echo $PODRUN_RUN_ID >&2; sleep 2; " + command)
-    wait_until(lambda: run.stderr.count(b"\n") >= 3)
-    footprint = Footprint(run.stderr.splitlines()[0].partition(b": ")[2].decode())
-    ended = run.wait()
-    check(ROWS[SILENT], said_of_hosts(ended.stderr)[1], ended.returncode, DELIVER_EVERYTHING)
-    assert by_rank(ended.stdout) == {0: [*LINES, b"done"], 1: LINES, 2: [*LINES, b"done"]}
+    run = podrun.start("--json", "--via", "box {host}", *silence, "-H", "a,b,c", "--grace", "1", "--", "echo up >&2; sleep 2; " + command)
+    run.wait_for_output(b'"up"', count=3)
+    footprint = Footprint(json.loads(run.stdout.splitlines()[0])["run_id"])
+    ended = Events(run.wait())
+    check(ROWS[SILENT], said_of_hosts(ended)[1], ended.returncode, DELIVER_EVERYTHING)
+    assert ended.shown == {0: [*LINES, b"done"], 1: LINES, 2: [*LINES, b"done"]}
     footprint.wait_until_gone(10)
 
 
@@ -134,9 +136,9 @@ def test_a_host_without_the_tools_is_refused(podrun, ways):
         (tools / tool).symlink_to(f"/usr/bin/{tool}")
     (ways / "bare").write_text(f'#!/bin/sh\n[ $1 = a ] || PATH={tools}\nshift; exec "$@"\n')
     (ways / "bare").chmod(0o755)
-    ended = podrun("--via", "bare {host}", "-H", "a,b", "--retries", "0", "--", "echo started")
-    check(ROWS[WITHOUT_TOOL], said_of_hosts(ended.stderr)[1], ended.returncode, NOTHING_STARTS)
-    assert ended.stdout == b""
+    ended = events(podrun, "--via", "bare {host}", "-H", "a,b", "--retries", "0", "--", "echo started")
+    check(ROWS[WITHOUT_TOOL], said_of_hosts(ended)[1], ended.returncode, NOTHING_STARTS)
+    assert not ended.lines
 
 
 @pytest.mark.parametrize("presses", [0, 3])
