@@ -59,7 +59,8 @@ std::vector<char*> pointers(const std::vector<std::string>& texts) {
 Spawned spawn(const Child& child) {
   const SpawnOptions options(child);
   const std::vector<char*> arguments = pointers(child.arguments);
-  const std::vector<char*> environment = pointers(child.environment.value_or(std::vector<std::string>()));
+  const std::vector<char*> environment =
+      child.environment ? pointers(*child.environment) : std::vector<char*>();
   Spawned spawned;
   spawned.error = ::posix_spawnp(&spawned.pid, arguments[0], options.actions(), options.attributes(),
                                  arguments.data(), child.environment ? environment.data() : ::environ);
