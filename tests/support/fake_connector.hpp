@@ -14,6 +14,7 @@
 
 #include "podrun/base/event.hpp"
 #include "podrun/link/link.hpp"
+#include "podrun/remote/scripts.hpp"
 
 // Hosts that live in memory: each does what its script says and records what was done to it.
 namespace podrun::test {
@@ -207,33 +208,30 @@ class FakeLink final : public link::Link {
     host_.programs.push_back(program);
     const std::string& nonce = program.arguments.front();
     if (std::exchange(prepared_, true) && !host_.runs_helpers) co_await until_stopped();
-    switch (program.arguments.size()) {
-      case kFeederArguments: {
-        host_.feeder = make(nonce, {{"end of input", host_.feeder_end}});
-        host_.feeder->greet("ready - - - - ");
-        co_return host_.feeder;
-      }
-      case kHoldersArguments: {
-        const auto holders = make(nonce, {});
-        host_.asked = holders;
-        if (!host_.names_holders) co_return holders;
-        holders->greet("ready - - - - ", "", host_.holders);
-        holders->say({link::Exited{0}, link::Closed{}});
-        co_return holders;
-      }
-      default: {
-        if (program.arguments.at(kSupervisorArguments - 1) == "rest") {
-          host_.rest = make(nonce, host_.rest_answers);
-          host_.rest->greet("ready - - - - ");
-          co_return host_.rest;
-        }
-        host_.supervisor = make(nonce, host_.answers);
-        if (const std::string& text = program.arguments.at(kSupervisorArguments); !text.empty())
-          host_.supervisor->set_early_go(text);
-        if (host_.greets) host_.supervisor->greet(host_.hello, host_.noise, host_.output);
-        co_return host_.supervisor;
-      }
+    const std::string_view script = program.script.bytes();
+    if (script == remote::kFeederScript) {
+      host_.feeder = make(nonce, {{"end of input", host_.feeder_end}});
+      host_.feeder->greet("ready - - - - ");
+      co_return host_.feeder;
     }
+    if (script == remote::kHoldersScript) {
+      const auto holders = make(nonce, {});
+      host_.asked = holders;
+      if (!host_.names_holders) co_return holders;
+      holders->greet("ready - - - - ", "", host_.holders);
+      holders->say({link::Exited{0}, link::Closed{}});
+      co_return holders;
+    }
+    if (program.arguments.at(kFlags) == "rest") {
+      host_.rest = make(nonce, host_.rest_answers);
+      host_.rest->greet("ready - - - - ");
+      co_return host_.rest;
+    }
+    host_.supervisor = make(nonce, host_.answers);
+    if (const std::string& text = program.arguments.at(kText); !text.empty())
+      host_.supervisor->set_early_go(text);
+    if (host_.greets) host_.supervisor->greet(host_.hello, host_.noise, host_.output);
+    co_return host_.supervisor;
   }
   bool mixes_statuses() const override { return host_.mixes_statuses; }
   bool is_connected() const override { return opened_ && !stopped_ && !host_.hangs_up; }
@@ -243,9 +241,9 @@ class FakeLink final : public link::Link {
   }
 
  private:
-  static constexpr std::size_t kSupervisorArguments = 7;
-  static constexpr std::size_t kFeederArguments = 3;
-  static constexpr std::size_t kHoldersArguments = 2;
+  // Arguments of the supervisor, as main.sh has them. The text of `go` is there only if it starts by itself.
+  static constexpr std::size_t kFlags = 6;
+  static constexpr std::size_t kText = 7;
 
   asio::awaitable<void> until_stopped() {
     while (!stopped_) co_await woken_.wait();
