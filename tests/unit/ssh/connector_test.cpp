@@ -2,31 +2,19 @@
 // The connections of a link, with a real sshd.
 #include "podrun/ssh/connector.hpp"
 
-#include <pwd.h>
-#include <unistd.h>
-
-#include <csignal>
 #include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include <asio/co_spawn.hpp>
-#include <asio/io_context.hpp>
-#include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "podrun/base/blocking_pool.hpp"
 #include "podrun/link/kept_links.hpp"
-#include "podrun/local/process.hpp"
-#include "podrun/ssh/auth/agent.hpp"
-#include "podrun/ssh/auth/identities.hpp"
 
 #include "support/run_coroutine.hpp"
-#include "support/ssh_keygen.hpp"
-#include "support/ssh_server.hpp"
 #include "support/stream_reader.hpp"
+#include "unit/ssh/ssh_world_fixture.hpp"
 
 namespace podrun::ssh {
 namespace {
@@ -37,43 +25,12 @@ using test::StreamReader;
 const hosts::Host kHost{.name = "a"};
 constexpr int kChannels = 10;  // that sshd takes on a connection
 
-/// A link to an sshd, by proxy commands that are watched.
-class SshLinkTest : public testing::Test {
+/// A link to an sshd.
+class SshLinkTest : public SshWorldTest {
  protected:
   SshLinkTest() {
-    make_key(server_.directory(), "key", {"ed25519"});
-    server_.authorize(server_.directory().read("key.pub"));
-    settings_.host_name = "127.0.0.1";
-    settings_.user = ::getpwuid(::getuid())->pw_name;
-    settings_.identity_files = {server_.directory().path("key")};
-    settings_.proxy_command = fmt::format(
-        "exec 3<>/dev/tcp/127.0.0.1/{} 4<&0; cat <&4 >&3 2>/dev/null & exec cat <&3", server_.port());
-    connector_ =
-        make_ssh_connector({.executor = context_->get_executor(),
-                            .resolver = resolver_,
-                            .host_keys = host_keys_,
-                            .credentials = credentials_,
-                            .settings_for_jump_host = {},
-                            .run_proxy_command = [this](const std::string& text) { return connect(text); }},
-                           [this](const hosts::Host&) { return settings_; });
+    connector_ = make_ssh_connector(world(), [this](const hosts::Host&) { return settings_; });
     link_ = connector_->link(kHost);
-  }
-  ~SshLinkTest() override {
-    link_.reset();
-    context_->run_for(test::kDeadline);
-    (void)std::signal(SIGPIPE, pipe_before_);
-  }
-
-  template <typename Body>
-  void run(Body body) {
-    bool done = false;
-    asio::co_spawn(*context_, body(), [&](const std::exception_ptr& error) {
-      done = true;
-      if (error) std::rethrow_exception(error);
-    });
-    while (!done && context_->run_one_for(test::kDeadline) > 0) {
-    }
-    ASSERT_TRUE(done);
   }
 
   asio::awaitable<std::shared_ptr<link::Stream>> start(const std::string& text) {
@@ -81,46 +38,6 @@ class SshLinkTest : public testing::Test {
     co_return co_await link_->exec(std::move(program));
   }
 
-  /// The number of connections that are kept open.
-  std::size_t kept() const {
-    std::size_t count = 0;
-    for (const auto& way : ways_) count += way.expired() ? 0 : 1;
-    return count;
-  }
-  std::size_t made() const { return ways_.size(); }
-  std::size_t logins() const {
-    const std::string log = server_.log();
-    std::size_t count = 0;
-    for (std::size_t at = 0; (at = log.find("Accepted publickey", at)) != std::string::npos; ++at) ++count;
-    return count;
-  }
-  asio::any_io_executor executor() { return context_->get_executor(); }
-
- private:
-  std::shared_ptr<link::Stream> connect(const std::string& text) {
-    std::shared_ptr<link::Stream> way =
-        local::spawn_process(executor(), {.arguments = {"bash", "-c", text},
-                                          .environment = {"PATH=/usr/bin:/bin"},
-                                          .transports = &transports_});
-    ways_.push_back(way);
-    return way;
-  }
-
-  void (*pipe_before_)(int) = std::signal(SIGPIPE, SIG_IGN);  // as main does
-  test::SshServer server_;
-  SshSettings settings_;
-  local::TransportCommands transports_;
-  std::shared_ptr<asio::io_context> context_ = std::make_shared<asio::io_context>(1);
-  BlockingPool pool_{context_, 1};
-  Resolver resolver_{context_->get_executor(), pool_};
-  HostKeys host_keys_;
-  Identities identities_{server_.directory().path()};
-  KeyMemory memory_;
-  Agents agents_{context_->get_executor()};
-  Credentials credentials_{identities_, memory_, agents_, pool_};
-  std::vector<std::weak_ptr<link::Stream>> ways_;
-
- protected:
   std::unique_ptr<link::Connector> connector_;
   std::unique_ptr<link::Link> link_;
 };
