@@ -128,7 +128,7 @@ ALONE = [
     "the connection is reset in the very start",
     "it takes nothing more of the input (`-I`)",
     "it says that a signal ended the command",
-    "it floods standard error until `-u` ends it",
+    "it floods standard error until `-u` stops it",
     "a background child holds the output open",
     "the exit status that it tells is none of a process",
     "it asks for channels without end",
@@ -188,7 +188,7 @@ def test_a_flood_on_standard_error_until_the_time_is_up(podrun, pod, fault):
     assert SANITIZED or peak_memory(run.pid) < 60e6
     ended = Events(run.wait())
     assert ended.shown == {0: LINES, 1: LINES}
-    check(ROWS["it floods standard error until `-u` ends it"], said_of_hosts(ended)[1], ended.returncode, DELIVER_EVERYTHING)
+    check(ROWS["it floods standard error until `-u` stops it"], said_of_hosts(ended)[1], ended.returncode, DELIVER_EVERYTHING)
 
 
 def test_an_exit_status_beyond_255(podrun, pod, fault):

@@ -109,7 +109,7 @@ def test_every_byte_arrives_though_the_status_is_told_among_them(podrun, ways):
     assert ended.stdout == (podrun.directory / "copy").read_bytes() + b"late"
 
 
-SILENT, WITHOUT_TOOL = "its way in falls silent (`--via`)", "it has no `sleep`"
+SILENT, WITHOUT_TOOL = "its transport falls silent (`--via`)", "it has no `sleep`"
 FAULTS = [SILENT, WITHOUT_TOOL]
 every_row_is_played = plays(FAULTS)
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Output in pieces of any size: the status and the bytes are those of any other split, nothing but one line
-// is missing, and little is held back. The first two bytes seed the split; the nonce is "n".
+// is missing, and little is kept back. The first two bytes seed the split; the nonce is "n".
 #include <cstdint>
 #include <cstdlib>
 #include <optional>

@@ -238,7 +238,7 @@ asio::awaitable<void> refuse(asio::any_io_executor executor, TestHost& host) {
 
 TEST(SupervisorEnd, RemovesTheDirectoryOfARunThatIsRefused) { play(refuse); }
 
-/// Everything that is hard to end: deaf to TERM, with an own session, with no output, with children.
+/// Processes that are hard to stop: they ignore TERM, have their own session, no output, or children.
 constexpr std::string_view kTree =
     "trap 'echo term; exit 9' TERM; trap '' HUP;"
     "PATH=/usr/bin; sh -c 'trap \"\" INT HUP TERM; while :; do sleep 1; done' &"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Interrupts, ends that podrun makes, standard input, and hosts that are held back.
+// Interrupts, commands that podrun stops, standard input, and hosts whose output is paused.
 #include <array>
 #include <csignal>
 #include <future>
@@ -447,7 +447,7 @@ TEST_F(FanOutHeldBack, ReadsNoMoreThanTheReaderTakesAndTimesNothingOut) {
   EXPECT_GT(hosts_[0].supervisor->unread(), kChunks / 2);
   context_->restart();
   context_->run_for(1100ms);
-  EXPECT_EQ(told(0), "go") << "no timer runs against a host that we hold back";
+  EXPECT_EQ(told(0), "go") << "no timer runs against a host while reading is paused";
   auto text = std::async(std::launch::async, [this] { return out_.read_to_end(); });
   EXPECT_EQ(finish(), "ok");
   output_.reset();

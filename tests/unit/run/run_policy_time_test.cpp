@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// No timer runs against a host that we hold back, nor while podrun is stopped.
+// No timer runs against a host while podrun does not read from it, nor while podrun is suspended.
 #include <csignal>
 
 #include <gtest/gtest.h>
