@@ -1,6 +1,7 @@
 """Manual, "How output looks": --gather, --outdir and --json, alone and together."""
 
 import json
+import os
 import random
 import re
 import shlex
@@ -36,7 +37,11 @@ def test_json_of_a_run_that_goes_well(podrun):
 
 
 def test_json_says_whose_output_stays_open(podrun):
-    run = events(podrun, "-H", "local[0-1]", "--", "[ $PODRUN_RANK = 0 ] || sleep 5 & echo hi")
+    sleeping = podrun.directory / "sleeping"
+    run = podrun.start("--json", "-H", "local[0-1]", "--", f"[ $PODRUN_RANK = 0 ] || {{ sleep 1000 & echo $! >'{sleeping}'; }}; echo hi")
+    run.wait_for_output(b'"output_open"')
+    os.kill(int(sleeping.read_text()), signal.SIGKILL)
+    run = Events(run.wait())
     [left] = run.open_outputs
     assert left["worker"] == 1 and left["host"] == "local1" and left["waits"]
     assert "sleep" in [process["name"] for process in left["processes"]] and all(process["pid"] > 0 for process in left["processes"])

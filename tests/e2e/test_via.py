@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from events import Events, events
+from events import Events, events, exits_so_far
 from fault_table import DELIVER_EVERYTHING, LINES, NOTHING_STARTS, ROWS, check, plays, said_of_hosts
 from support import Footprint, by_rank, is_alive, wait_until
 
@@ -119,10 +119,17 @@ def test_a_way_in_that_falls_silent_is_lost(podrun, ways):
     (ways / "box").write_text('#!/bin/sh\n[ -e paused.$1 ] && { trap "" TERM; while :; do sleep 0.1; done; }\nshift; exec "$@"\n')
     (ways / "box").chmod(0o755)
     silence = ("-o", "ServerAliveInterval=1", "-o", "ServerAliveCountMax=2")
-    command = 'seq 20000; if [ $PODRUN_RANK = 1 ]; then >paused.b; exec sleep 1000; fi; sleep 8; echo done'
-    run = podrun.start("--json", "--via", "box {host}", *silence, "-H", "a,b,c", "--grace", "1", "--", "echo up >&2; sleep 2; " + command)
+    go_on, finish = podrun.directory / "go-on", podrun.directory / "finish"
+    command = (
+        f"echo up >&2; until [ -e '{go_on}' ]; do sleep 0.1; done; seq 20000; if [ $PODRUN_RANK = 1 ]; then >paused.b; exec sleep 1000; fi; "
+        f"until [ -e '{finish}' ]; do sleep 0.1; done; echo done"
+    )
+    run = podrun.start("--json", "--via", "box {host}", *silence, "-H", "a,b,c", "--grace", "1", "--", command)
     run.wait_for_output(b'"up"', count=3)
     footprint = Footprint(json.loads(run.stdout.splitlines()[0])["run_id"])
+    go_on.touch()
+    wait_until(lambda: exits_so_far(run).keys() == {1}, what="given up")
+    finish.touch()
     ended = Events(run.wait())
     check(ROWS[SILENT], said_of_hosts(ended)[1], ended.returncode, DELIVER_EVERYTHING)
     assert ended.shown == {0: [*LINES, b"done"], 1: LINES, 2: [*LINES, b"done"]}
