@@ -16,6 +16,12 @@ std::string_view trim_space(std::string_view text) {
   return text.substr(first, text.find_last_not_of(kSpace) + 1 - first);
 }
 
+std::string_view last_line(std::string_view text) {
+  text = text.substr(0, text.find_last_not_of(" \t\r\n") + 1);
+  const std::size_t newline = text.find_last_of("\r\n");
+  return newline == std::string_view::npos ? text : text.substr(newline + 1);
+}
+
 std::vector<std::string_view> split(std::string_view text, char separator) {
   std::vector<std::string_view> parts;
   for (std::size_t start = 0; start <= text.size();) {

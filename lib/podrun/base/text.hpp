@@ -26,6 +26,9 @@ std::string join(const std::vector<std::string>& parts, std::string_view separat
 /// Removes leading blanks and tabs and the first word from the text; returns the word.
 std::string_view take_word(std::string_view& text);
 
+/// The last line that is not blank, without blanks at its end.
+std::string_view last_line(std::string_view text);
+
 /// Whether it is an ASCII control character.
 constexpr bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
 

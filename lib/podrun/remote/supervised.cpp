@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// One command under supervision on one host: the supervisor, and the helper programs for files, input and the
+// processes that a command leaves.
 #include "podrun/remote/supervised.hpp"
 
 #include <sys/random.h>
@@ -12,102 +14,20 @@
 #include <asio/co_spawn.hpp>
 #include <fmt/format.h>
 
+#include "podrun/base/text.hpp"
 #include "podrun/link/shell_line.hpp"
+#include "podrun/remote/greeting.hpp"
 
 namespace podrun::remote {
 namespace {
 
-/// What a helper on a host says is not kept beyond this, in bytes.
+/// The most output of a helper program on a host that is kept, in bytes.
 constexpr std::size_t kMaxSaid = 64 * 1024;
-
-std::string_view last_line(std::string_view text) {
-  const std::size_t end = text.find_last_not_of("\r\n ");
-  if (end == std::string_view::npos) return {};
-  const std::size_t start = text.find_last_of("\r\n", end);
-  return text.substr(start == std::string_view::npos ? 0 : start + 1,
-                     end - (start == std::string_view::npos ? 0 : start + 1) + 1);
-}
-
-std::string describe_end(const link::StreamEvent& event) {
-  if (const auto* exited = std::get_if<link::Exited>(&event)) return fmt::format("exit {}", exited->status);
-  if (const auto* signaled = std::get_if<link::Signaled>(&event))
-    return fmt::format("signal {}", signaled->signal);
-  return "no exit status";
-}
 
 bool is_success(const link::StreamEvent& event) {
   const auto* exited = std::get_if<link::Exited>(&event);
   return exited && exited->status == 0;
 }
-
-/// Reads a stream up to the hello of the program in it.
-class Greeting {
- public:
-  Greeting(link::Stream& stream, std::string_view nonce, Supervised::Noise noise)
-      : stream_(stream), reader_(nonce), noise_(std::move(noise)) {}
-
-  /// `may_have_started` becomes false when the program has certainly ended before its hello.
-  asio::awaitable<Hello> read(bool& may_have_started) {
-    link::StreamEvent end = link::Closed{};
-    while (!reader_.hello()) {
-      link::StreamEvent event = co_await stream_.next();
-      if (auto* output = std::get_if<link::Received>(&event)) {
-        co_await take(std::move(*output));
-      } else if (auto* failure = std::get_if<link::Failure>(&event)) {
-        throw link::HostError(std::move(*failure));
-      } else if (std::holds_alternative<link::Closed>(event)) {
-        may_have_started = false;
-        co_await emit(reader_.finish());
-        fail(end);
-      } else {
-        end = event;
-      }
-    }
-    co_return *reader_.hello();
-  }
-
-  asio::awaitable<Hello> read() {
-    bool unused = false;
-    co_return co_await read(unused);
-  }
-
-  /// Output that came together with the hello.
-  Chunk rest() const { return reader_.rest().empty() ? Chunk() : Chunk(reader_.rest()); }
-
- private:
-  asio::awaitable<void> take(link::Received output) {
-    if (output.stream == StreamId::out) {
-      co_await emit(reader_.feed(output.bytes.bytes()));
-    } else {
-      remember(output.bytes.bytes());
-      co_await noise_(std::move(output));
-    }
-  }
-  asio::awaitable<void> emit(std::string bytes) {
-    if (bytes.empty()) co_return;
-    remember(bytes);
-    link::Received noise{StreamId::out,
-                         Chunk(std::move(bytes))};  // named: g++ 12 destroys a temporary here twice
-    co_await noise_(std::move(noise));
-  }
-  void remember(std::string_view bytes) {
-    constexpr std::size_t kEnough = 1024;
-    said_ += bytes;
-    if (said_.size() > kEnough) said_.erase(0, said_.size() - kEnough);
-  }
-  [[noreturn]] void fail(const link::StreamEvent& end) const {
-    const std::string_view said = last_line(said_);
-    throw link::HostError(
-        {link::Stage::starting_shell, link::Cause::ended_early,
-         said.empty() ? fmt::format("it ended before the command could start ({})", describe_end(end))
-                      : fmt::format("{} ({})", said, describe_end(end))});
-  }
-
-  link::Stream& stream_;
-  HelloReader reader_;
-  Supervised::Noise noise_;
-  std::string said_;
-};
 
 asio::awaitable<void> drop_noise(link::Received) { co_return; }
 
@@ -118,7 +38,7 @@ class Supervised::Control : public std::enable_shared_from_this<Control> {
  public:
   Control(const asio::any_io_executor& executor, std::shared_ptr<link::Stream> stream)
       : executor_(executor), stream_(std::move(stream)) {}
-  /// What is sent waits for the stream.
+  /// Lines that are sent wait for the stream.
   explicit Control(const asio::any_io_executor& executor) : executor_(executor), writing_(true) {}
 
   void attach(std::shared_ptr<link::Stream> stream) {
@@ -135,7 +55,7 @@ class Supervised::Control : public std::enable_shared_from_this<Control> {
     start();
   }
   void send(std::string line) { send({Chunk(std::move(line))}); }
-  /// Ends standard input behind what was sent.
+  /// Ends standard input after the lines that were sent.
   void close() {
     closing_ = true;
     start();
@@ -195,7 +115,7 @@ asio::awaitable<Hello> Supervised::prepare(const std::vector<RemoteFile>& files,
   co_return hello;
 }
 
-/// A refusal is certain: nothing runs. When the connection ends or the answer is late, it may have.
+/// After a refusal nothing runs. If the connection ends or the answer is late, the program may run.
 asio::awaitable<std::shared_ptr<link::Stream>> Supervised::start(link::Program program) {
   try {
     co_return co_await link_.exec(std::move(program));
@@ -227,8 +147,8 @@ asio::awaitable<link::StreamEvent> Supervised::next_of_stream() {
   co_return event;
 }
 
-/// The event as the command's own: the line becomes Exited. The way in counts where it failed without one;
-/// where it did not, the line may still come, and without it nobody knows how the command ended.
+/// The event as the command's own: the exit line becomes Exited. If the transport command fails without that
+/// line, its status counts. If it succeeds, the line may still come; without it the end is unknown.
 std::optional<link::StreamEvent> Supervised::without_exit_line(link::StreamEvent event) {
   if (auto* output = std::get_if<link::Received>(&event)) {
     if (output->stream == StreamId::out) output->bytes = exit_line_->feed(std::move(output->bytes));
@@ -292,7 +212,7 @@ asio::awaitable<void> Supervised::put(const RemoteFile& file) {
   const auto stream = co_await start_helper(feeder_program(directory_ + "/" + file.name, supervision_, nonce),
                                             nonce, collect);
   for (Chunk& chunk : to_chunks(file.content)) {
-    if (!co_await stream->write(std::move(chunk))) break;  // its end says why
+    if (!co_await stream->write(std::move(chunk))) break;  // the end of the stream tells why
   }
   stream->close_write();
   link::StreamEvent end = link::Closed{};
@@ -305,7 +225,7 @@ asio::awaitable<void> Supervised::put(const RemoteFile& file) {
     } else if (std::holds_alternative<link::Closed>(event)) {
       break;
     } else {
-      end = event;  // what it says of it may still come
+      end = event;  // the text of its error may still come
     }
   }
   const auto* exited = std::get_if<link::Exited>(&end);
@@ -324,7 +244,7 @@ asio::awaitable<void> Supervised::keep_rest(Noise noise) {
   try {
     co_await run_rest(std::move(noise));
   } catch (const link::HostError&) {
-    // the host does not do it
+    // the host starts no second supervisor
   }
   rest_over_.notify();
 }

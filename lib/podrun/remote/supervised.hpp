@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -10,6 +9,7 @@
 #include "podrun/base/event.hpp"
 #include "podrun/remote/command.hpp"
 #include "podrun/remote/exit_line.hpp"
+#include "podrun/remote/greeting.hpp"
 #include "podrun/remote/protocol.hpp"
 
 namespace podrun::remote {
@@ -22,9 +22,6 @@ class Supervised {
   Supervised(const Supervised&) = delete;
   Supervised& operator=(const Supervised&) = delete;
   ~Supervised();
-
-  /// Takes the output of a host before the hello; may wait, which slows the host down.
-  using Noise = std::function<asio::awaitable<void>(link::Received)>;
 
   /// Starts the supervisor, waits for its hello and puts the files there. Throws HostError. With a text the
   /// command starts at once, see go_of_host(); then there is no go(), and there are no files.

@@ -46,5 +46,13 @@ TEST(ToNumber, TakesDigitsAlone) {
   for (const char* text : {"0", "65536"}) EXPECT_FALSE(to_port(text)) << text;
 }
 
+TEST(LastLine, IsTheLastOneThatIsNotBlank) {
+  EXPECT_EQ(last_line(""), "");
+  EXPECT_EQ(last_line(" \t\r\n"), "");
+  EXPECT_EQ(last_line("one"), "one");
+  EXPECT_EQ(last_line("one\n  two \r\n\n"), "  two");
+  EXPECT_EQ(last_line("one\rtwo\n"), "two");
+}
+
 }  // namespace
 }  // namespace podrun

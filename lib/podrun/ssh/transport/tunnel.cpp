@@ -28,15 +28,6 @@ using Socket = asio::local::stream_protocol::socket;
 
 constexpr std::size_t kLongestSaying = 300;  // in bytes, of a proxy command's last message
 
-/// The last line of a text that is not blank.
-std::string last_line(std::string_view text) {
-  const std::size_t end = text.find_last_not_of(" \t\r\n");
-  if (end == std::string_view::npos) return {};
-  text = text.substr(0, end + 1);
-  const std::size_t newline = text.find_last_of("\r\n");
-  return std::string(newline == std::string_view::npos ? text : text.substr(newline + 1));
-}
-
 }  // namespace
 
 /// Shared by its Tunnel and its two coroutines.
@@ -90,7 +81,7 @@ class Tunnel::State {
       failure.detail += fmt::format("{}{}", failure.detail.empty() ? "" : ": ", last);
     return failure;
   }
-  std::string said() const { return last_line(said_); }
+  std::string said() const { return std::string(last_line(said_)); }
 
   void stop() {
     stream_->stop({.cause = link::Cause::abandoned});
