@@ -16,12 +16,15 @@ constexpr std::chrono::seconds kLetGoAfter{2};
 constexpr std::chrono::seconds kLingerLook{60};
 /// Time beyond the grace period for a host to report that everything there has ended.
 constexpr std::chrono::seconds kEndSlack{5};
-constexpr std::chrono::milliseconds kLongestRetryDelay{8000};
 
 }  // namespace
 
 RunPolicy::RunPolicy(std::size_t hosts, const Limits& limits, std::uint64_t seed)
-    : limits_(limits), random_(seed), hosts_(hosts), countdowns_(hosts), outcomes_(hosts) {
+    : limits_(limits),
+      retry_delays_(limits.retry_delay, seed),
+      hosts_(hosts),
+      countdowns_(hosts),
+      outcomes_(hosts) {
   counts_[static_cast<std::size_t>(State::waiting)] = hosts;
 }
 
@@ -222,7 +225,7 @@ bool RunPolicy::may_try_again(const HostState& host, const link::Failure& failur
 
 void RunPolicy::connect_later(std::size_t host, const link::Failure& failure) {
   const std::size_t attempts = hosts_[host].attempts;
-  std::chrono::milliseconds delay = retry_delay(attempts);
+  std::chrono::milliseconds delay = retry_delays_.after(attempts);
   if (limits_.wait)
     delay = std::min(delay, std::chrono::ceil<std::chrono::milliseconds>(begun_at_ + *limits_.wait - now_));
   set_state(host, State::waiting);
@@ -241,16 +244,6 @@ void RunPolicy::give_up(std::size_t host, const link::Failure& failure) {
   for (std::size_t other = batch_begin_; other < batch_end_; ++other) {
     if (hosts_[other].state == State::waiting && hosts_[other].attempts > 0) finish(other);
   }
-}
-
-/// A random time between half of the longest delay and all of it. The longest delay doubles with every retry.
-std::chrono::milliseconds RunPolicy::retry_delay(std::size_t attempts) {
-  std::chrono::milliseconds longest = limits_.retry_delay;
-  for (std::size_t i = 1; i < attempts && longest < kLongestRetryDelay; ++i) longest *= 2;
-  longest = std::min(longest, kLongestRetryDelay);
-  std::uniform_int_distribution<std::chrono::milliseconds::rep> distribution(longest.count() / 2,
-                                                                             longest.count());
-  return std::chrono::milliseconds(distribution(random_));
 }
 
 /// The barrier: when every host of the batch is ready or has failed, it starts or is given up; when it has

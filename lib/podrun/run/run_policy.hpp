@@ -7,12 +7,12 @@
 #include <cstdint>
 #include <deque>
 #include <optional>
-#include <random>
 #include <variant>
 #include <vector>
 
 #include "podrun/run/countdowns.hpp"
 #include "podrun/run/outcome.hpp"
+#include "podrun/run/retry_delays.hpp"
 
 // Decides everything about a run and does nothing itself: events and the time go in, actions for the fan-out
 // come out.
@@ -199,10 +199,9 @@ class RunPolicy {
   std::size_t count(State state) const { return counts_[static_cast<std::size_t>(state)]; }
   void set_state(std::size_t host, State state);
   void count_down(std::size_t host, TimePoint::duration time) { countdowns_.start(host, time, now_); }
-  std::chrono::milliseconds retry_delay(std::size_t attempts);
 
   Limits limits_;
-  std::mt19937_64 random_;
+  RetryDelays retry_delays_;
   std::vector<HostState> hosts_;
   std::array<std::size_t, kStates> counts_{};  ///< hosts in each state
   Countdowns countdowns_;
