@@ -26,13 +26,13 @@ constexpr std::string_view kWords =
 constexpr std::string_view kValues =
     "TIME is 10, 10s, 5m or 2h. Every option without a value has a --no- form.\n";
 constexpr std::string_view kKeys =
-    "Keys: Ctrl-C interrupts the commands; the second sends TERM, and KILL after\n"
-    "--grace; the third exits at once. Ctrl-\\ sends QUIT. Ctrl-Z suspends podrun\n"
-    "alone. Enter lists the hosts that run, and those that failed.\n";
+    "Keys: Ctrl-C interrupts the commands; a second one sends TERM, then KILL after\n"
+    "--grace; a third exits at once. Ctrl-\\ sends QUIT. Ctrl-Z suspends only podrun.\n"
+    "Enter lists the hosts that run and those that failed.\n";
 constexpr std::string_view kStatus =
-    "Exit status: the largest of all hosts: the command's own, 124 timed out, 128+N\n"
-    "killed by signal N, 255 unreachable or lost. 2 wrong usage, 130 and 143\n"
-    "interrupted, 141 the reader of the output left.\n";
+    "Exit status: the largest of all hosts (the command's own; 124 timed out; 128+N\n"
+    "killed by signal N; 255 unreachable or lost); 2 wrong usage; 130 or 143\n"
+    "interrupted; 141 the reader of the output closed it.\n";
 
 using Wanted = std::function<bool(const OptionEntry&)>;
 
@@ -91,7 +91,7 @@ std::string describe_options(const OptionTable& table, const Wanted& wanted) {
     for (const OptionEntry& option : table.entries()) {
       if (option.row.topic == topic && wanted(option)) text += describe(option, option.shown, kNames);
     }
-    if (topic == kOtherTopic) text += describe("-h,--help", "Print a page of help", kNames);
+    if (topic == kOtherTopic) text += describe("-h,--help", "Print help", kNames);
   }
   return text;
 }

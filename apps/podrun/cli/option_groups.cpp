@@ -30,7 +30,7 @@ void add_host_lists(OptionTable& table, hosts::HostQuery& hosts, std::string& po
   table.value({.topic = kHostsTopic,
                .set = OptionSet::reach,
                .names = "--hostfile,--machinefile",
-               .help = "Read the hosts from a file, one a line",
+               .help = "Read the hosts from a file, one per line",
                .type = "FILE",
                .value = ValueKind::local_file,
                .subject = "hosts"},
@@ -226,7 +226,7 @@ void add_start(OptionTable& table, run::Limits& limits) {
                         "Run on N hosts at a time; stop after the first batch that fails", "N"),
               [&](const std::string& text) { limits.serial = parse_count(text); });
   table.value(limit_row(OptionSet::connect_timeout, "-t,--connect-timeout",
-                        "Time for a host to become ready ({}), at each attempt", "TIME", "10s"),
+                        "Time for a host to become ready, per attempt ({})", "TIME", "10s"),
               [&](const std::string& text) { limits.connect_timeout = parse_positive_duration(text); });
   table.value(limit_row(OptionSet::launch, "--retries",
                         "Retry failures that may be temporary up to N times ({})", "N", "2"),
@@ -239,7 +239,7 @@ void add_limits(OptionTable& table, Options& options) {
   table.value({.topic = kLimitsTopic,
                .set = OptionSet::launch,
                .names = "-u,--timeout",
-               .help = "Stop a command that runs longer (no limit)",
+               .help = "Stop a command that runs longer than TIME (no limit)",
                .type = "TIME",
                .heeded = Heeded::with_users_command,
                .common = true},

@@ -73,9 +73,10 @@ void add_dedup(OptionTable& table, OutputOptions& options) {
   table.value(output_row(OptionSet::output, "--window",
                          "Time that a line waits for other hosts, with -d ({})", "TIME", "500ms"),
               [&](const std::string& text) { options.dedup_limits.window = parse_milliseconds(text); });
-  table.value(output_row(OptionSet::output, "--late",
-                         "Time after which late hosts are only counted, with -d ({})", "TIME", "10s"),
-              [&](const std::string& text) { options.dedup_limits.late = parse_milliseconds(text); });
+  table.value(
+      output_row(OptionSet::output, "--late",
+                 "Time in which lines of late hosts are counted, not printed, with -d ({})", "TIME", "10s"),
+      [&](const std::string& text) { options.dedup_limits.late = parse_milliseconds(text); });
 }
 
 void add_files(OptionTable& table, OutputOptions& options) {
@@ -90,7 +91,7 @@ void add_files(OptionTable& table, OutputOptions& options) {
   table.flag({.topic = kOutputTopic,
               .set = OptionSet::output,
               .names = "--append",
-              .help = "Append to the files that --outdir finds",
+              .help = "Append to existing files of --outdir",
               .repeat_sets = true},
              options.append);
   table.flag({.topic = kOutputTopic,
@@ -130,7 +131,7 @@ void add_output_options(OptionTable& table, Options& options) {
   table.count({.topic = kOutputTopic,
                .set = OptionSet::general,
                .names = "-v,--verbose",
-               .help = "Say what is being done; twice: the protocol too",
+               .help = "Print each step; twice: also the protocol",
                .common = true},
               options.verbosity);
   table.flag({.topic = kOutputTopic,
