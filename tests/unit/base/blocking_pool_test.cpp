@@ -41,7 +41,7 @@ class BlockingPoolTest : public testing::Test {
   std::shared_ptr<asio::io_context> context_ = std::make_shared<asio::io_context>(1);
 };
 
-TEST_F(BlockingPoolTest, WorksElsewhereAndIsDoneHere) {
+TEST_F(BlockingPoolTest, RunsWorkOnAThreadAndCompletesOnTheContext) {
   BlockingPool pool(context_, 2);
   std::string text;
   std::thread::id worker;

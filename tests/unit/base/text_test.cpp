@@ -38,7 +38,7 @@ TEST(TakeWord, IgnoresBlanksBeforeTheWord) {
   EXPECT_EQ(take_word(text), "");
 }
 
-TEST(ToNumber, TakesDigitsAlone) {
+TEST(ToNumber, TakesOnlyDigits) {
   EXPECT_EQ(to_number("42"), 42U);
   for (const char* text : {"", "-1", "1 ", "0x1", "99999999999999999999"})
     EXPECT_FALSE(to_number(text)) << text;

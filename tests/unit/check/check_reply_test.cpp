@@ -15,7 +15,7 @@ HostFacts facts_of(const std::string& lines) {
   return parse_check_reply("podrun-check n0\n" + lines + "end\n", "n0");
 }
 
-TEST(CheckReply, BeginsBehindTheNonce) {
+TEST(CheckReply, BeginsAfterTheNonce) {
   const std::string noise = "Welcome\nkernel of the rc file\npodrun-check other\npodrun-check n0 not\n";
   const HostFacts facts = parse_check_reply(noise + "podrun-check n0\nkernel 6.1 x86_64\nend\n", "n0");
   EXPECT_TRUE(facts.answered);
@@ -24,12 +24,12 @@ TEST(CheckReply, BeginsBehindTheNonce) {
   EXPECT_FALSE(parse_check_reply(noise + "end\n", "n0").answered);
 }
 
-TEST(CheckReply, EndsWithEnd) {
+TEST(CheckReply, StopsAtTheEndLine) {
   const HostFacts facts = parse_check_reply("podrun-check n0\njax 1\nend\njax 2\n", "n0");
   EXPECT_EQ(facts.value("jax"), "1");
 }
 
-TEST(CheckReply, SaysWhatItWasAtWhenItDidNotEnd) {
+TEST(CheckReply, NamesTheStepWhereTheHostHung) {
   const HostFacts facts =
       parse_check_reply("podrun-check n0\nat the file system of /\nat nvidia-smi\n", "n0");
   EXPECT_TRUE(facts.answered);
@@ -37,7 +37,7 @@ TEST(CheckReply, SaysWhatItWasAtWhenItDidNotEnd) {
   EXPECT_EQ(facts.looking_at, "nvidia-smi");
 }
 
-TEST(CheckReply, PassesOverWhatItDoesNotKnow) {
+TEST(CheckReply, IgnoresUnknownLines) {
   EXPECT_THAT(facts_of("color blue\nkernel\n\n \njax \n").values, IsEmpty());
 }
 
@@ -67,7 +67,7 @@ TEST(CheckReply, ReadsDisks) {
   EXPECT_EQ(facts.disks[2].available, 0);  // beyond what is reserved for root
 }
 
-TEST(CheckReply, PassesOverWhatIsNoLineOfDf) {
+TEST(CheckReply, IgnoresLinesThatAreNotOfDf) {
   EXPECT_THAT(facts_of("disk_root \ndisk_root df: /: broken\ndisk_root a b c d e% /\n"
                        "disk_root 1 2 3 4% /\ndisk_root x 99999999999999999999 1 1 1% /\n")
                   .disks,

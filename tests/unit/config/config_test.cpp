@@ -80,7 +80,7 @@ TEST(ConfigTest, ValuesStayAsTheyAreWritten) {
   EXPECT_THAT(all, ElementsAre("022", "no\tne", "1e3", "0x10"));
 }
 
-TEST(ConfigTest, NothingBehindAKeyIsNoValue) {
+TEST(ConfigTest, AKeyWithNothingAfterItHasNoValue) {
   EXPECT_THAT(parse("defaults: {grace: }\n").defaults.entries.front().values, IsEmpty());
   EXPECT_THAT(parse("defaults: {hosts: []}\n").defaults.entries.front().values, IsEmpty());
 }

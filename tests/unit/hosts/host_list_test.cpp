@@ -112,7 +112,7 @@ TEST(HostsFile, ReadsOneHostALine) {
   EXPECT_EQ(file("local\n"), Texts{"0 (local) local hosts:1"});
 }
 
-TEST(HostsFile, PassesOverSlots) {
+TEST(HostsFile, IgnoresSlots) {
   EXPECT_EQ(file("a slots=8\nb\tslots=8 max_slots=16 # mpi\n"), (Texts{"0 a hosts:1", "1 b hosts:2"}));
 }
 

@@ -134,7 +134,7 @@ TEST(Metadata, IsAskedWhereTheEnvironmentSays) {
   EXPECT_THAT(error_of(probe), HasSubstr("metadata server 127.0.0.2: connection refused"));
 }
 
-TEST(Metadata, IsPassedOverWhereItHasNoHosts) {
+TEST(Metadata, IsIgnoredWhereItHasNoHosts) {
   const std::string url =
       "http://169.254.169.254/computeMetadata/v1/instance/attributes/worker-network-endpoints";
   EXPECT_THAT(
@@ -183,7 +183,7 @@ TEST(Endpoints, AreRead) {
   }
 }
 
-TEST(Endpoints, HaveNoByteBehindTheAddress) {
+TEST(Endpoints, HaveNoByteAfterTheAddress) {
   using namespace std::string_view_literals;
   for (const std::string_view text : {"::1\0x"sv, "a:1:b\0"sv, "10.0.0.1\0"sv})
     EXPECT_THAT(usage_error([&] { parse_endpoints(text, "x"); }), HasSubstr("x: bad "));

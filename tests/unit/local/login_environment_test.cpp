@@ -41,7 +41,7 @@ TEST(LoginEnvironment, TakesTheLinesOfEtcEnvironment) {
             (Texts{"A=a b", "B=c d", "C='e'", "D=\"", "E=", "F=\"x'"}));
 }
 
-TEST(LoginEnvironment, PassesOverOtherLines) {
+TEST(LoginEnvironment, IgnoresOtherLines) {
   EXPECT_EQ(added("# A=1\n\n   \n=x\nhello\n  #B=2\nexport\nexport C\nD=1"), Texts{"D=1"});
 }
 

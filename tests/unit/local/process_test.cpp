@@ -133,7 +133,7 @@ TEST(Process, TakesEveryByteOfStandardInput) {
   EXPECT_TRUE(run(program({"cat"}), input).out == input);
 }
 
-TEST(Process, GivesOutputBehindTheExit) {
+TEST(Process, GivesOutputAfterTheExit) {
   const Outcome outcome = run_coroutine([&](asio::any_io_executor executor) -> asio::awaitable<Outcome> {
     const auto stream = spawn_process(executor, shell("exec 3<&0; cat <&3 & echo first"));
     Reader reader(*stream);

@@ -110,7 +110,7 @@ TEST_F(Via, KeepsAHostThatAnswers) {
   });
 }
 
-TEST_F(Via, KeepsAHostWhereTheWayInNeverStartsTwice) {
+TEST_F(Via, KeepsAHostWhoseTransportNeverStartsTwice) {
   for (const char* second : {"exit 1", "exec sleep 1000", "echo; cat; exec sleep 1000"}) {
     run_coroutine([&](asio::any_io_executor executor) -> asio::awaitable<void> {
       std::filesystem::remove(directory_.path("started"));

@@ -30,7 +30,7 @@ asio::awaitable<void> write_with_room(Output& output, std::size_t host, std::siz
   }
 }
 
-TEST_F(BackPressureTest, HoldsAHostBackWhileTheReaderDoesNotRead) {
+TEST_F(BackPressureTest, PausesAHostWhileTheReaderDoesNotRead) {
   Output& output = start(2, Label::none);
   std::size_t given = 0;
   for (; output.has_room(0); given += Chunk::kMaxSize) {
@@ -45,7 +45,7 @@ TEST_F(BackPressureTest, HoldsAHostBackWhileTheReaderDoesNotRead) {
   EXPECT_EQ(out().size(), given);
 }
 
-TEST_F(BackPressureTest, CountsTinyChunksForWhatTheyTake) {
+TEST_F(BackPressureTest, CountsTheMemoryThatTinyChunksTake) {
   Output& output = start(2);
   std::size_t chunks = 0;
   for (; output.has_room(0); ++chunks) output.write(0, kOut, Chunk("x"));
@@ -61,7 +61,7 @@ asio::awaitable<void> write_then_tell(Output& output, std::size_t host, std::siz
   done = true;
 }
 
-TEST_F(BackPressureTest, StarvesNoHostBehindThoseThatNeverStop) {
+TEST_F(BackPressureTest, StarvesNoHostWhileOthersPrintWithoutEnd) {
   read_both();
   Output& output = start(3, Label::none);
   bool done = false;
@@ -94,7 +94,7 @@ TEST_F(BackPressureTest, WakesEveryWaiterButTheCanceled) {
   out();
 }
 
-TEST_F(BackPressureTest, TellsOfAClosedReaderOnceAndHoldsNobodyBack) {
+TEST_F(BackPressureTest, ReportsAClosedReaderOnceAndPausesNoHost) {
   out_.close_read();
   Output& output = start(2);
   run(write_with_room(output, 0, 100));
@@ -104,7 +104,7 @@ TEST_F(BackPressureTest, TellsOfAClosedReaderOnceAndHoldsNobodyBack) {
   EXPECT_EQ(err_.read_some(), "1: still here\n");
 }
 
-TEST_F(BackPressureTest, TellsOfAReaderWhoLeavesInTheMiddle) {
+TEST_F(BackPressureTest, ReportsAReaderThatClosesInTheMiddle) {
   Output& output = start(2);
   fill(output, 0);
   EXPECT_FALSE(out_.read_some(100).empty());

@@ -50,7 +50,7 @@ class DedupSinkTest : public testing::Test {
   Sink::TimePoint now_{1h};
 };
 
-TEST_F(DedupSinkTest, ShowsWhoSaidWhat) {
+TEST_F(DedupSinkTest, LabelsLinesWithTheHostsThatSaidThem) {
   start(8);
   say(0, 2, "loss 2.31");
   say(7, 7, "loss 2.31");
@@ -127,14 +127,14 @@ TEST_F(DedupSinkTest, SaysThatALineComesInPieces) {
                           "podrun: [1] a line of stdout is longer than 1 KiB: shown in pieces\n");
 }
 
-TEST_F(DedupSinkTest, WantsToBeTickedWhenAWindowIsOver) {
+TEST_F(DedupSinkTest, AsksForATickWhenAWindowIsOver) {
   start(2);
   EXPECT_EQ(sink().next_tick(), Sink::TimePoint::max());
   say(0, 0, "a");
   EXPECT_EQ(sink().next_tick(), now() + 500ms);
 }
 
-TEST_F(DedupSinkTest, SaysWhoWasLate) {
+TEST_F(DedupSinkTest, NamesTheHostsThatWereLate) {
   start(3);
   say(0, 1, "a");
   wait(500ms);

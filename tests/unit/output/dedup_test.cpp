@@ -188,7 +188,7 @@ TEST(Dedup, ComparesKeysAndShowsTheFirstText) {
   EXPECT_THAT(talk.shown(), ElementsAre("[0-2]: 10:00:01 up"));
 }
 
-TEST(Dedup, ASilentHostHoldsNobodyUpLongerThanTheWindow) {
+TEST(Dedup, ASilentHostDelaysNoOtherLongerThanTheWindow) {
   Talk talk(3);
   for (const char* const text : {"a", "b"}) {
     talk.say({0, 1}, text);
@@ -296,7 +296,7 @@ TEST(Dedup, AHostThatIsTooLateIsShown) {
   EXPECT_THAT(talk.shown(), ElementsAre("[2]: b"));
 }
 
-TEST(Dedup, AHostThatEndsBlocksNobody) {
+TEST(Dedup, AnEndedHostDelaysNoOther) {
   Talk talk(3);
   talk.say({0, 1}, "a");
   talk.end(2);
@@ -313,7 +313,7 @@ TEST(Dedup, LinesOfAHostThatHasEndedAreStillJoined) {
   EXPECT_THAT(talk.shown(), ElementsAre("[0-2]: a"));
 }
 
-TEST(Dedup, TheLastHostThatRunsWaitsForNobody) {
+TEST(Dedup, TheLastRunningHostWaitsForNoOther) {
   Talk talk(2);
   talk.end(0);
   talk.say(1, "a");
@@ -345,7 +345,7 @@ TEST(Dedup, NeverTearsThePiecesOfALine) {
               ElementsAre("[0]: first ", "[0]: rest", "[1]: first ", "[1]: rest", "[0,1]: next"));
 }
 
-TEST(Dedup, KeepsNothingThatNobodyCanSayAnyMore) {
+TEST(Dedup, ForgetsLinesThatNoHostCanStillSay) {
   Talk talk(2);
   for (int step = 0; step < 100; ++step) talk.say({0, 1}, "step " + std::to_string(step));
   EXPECT_EQ(talk.dedup().bytes(), 0U);

@@ -53,7 +53,7 @@ TEST(LineSplitter, EndsLinesAtNewlinesOnly) {
   EXPECT_EQ(lines.back(), std::pair(std::string("\0b\xff\x1b[K\rc", 9), kEnd));
 }
 
-TEST(LineSplitter, HasNothingToEndBehindANewline) {
+TEST(LineSplitter, HasNothingToEndAfterANewline) {
   LineSplitter splitter(100);
   Lines lines;
   feed(splitter, "a", lines);

@@ -31,7 +31,7 @@ TEST(StatusWay, IsLinesWhereItIsAskedForAndCannotBePainted) {
   EXPECT_EQ(choose_status_way(Progress::never, {"xterm", true, false}), StatusWay::none);
 }
 
-TEST(Charset, IsThatOfTheFirstVariableThatSays) {
+TEST(Charset, IsThatOfTheFirstVariableThatNamesOne) {
   EXPECT_EQ(choose_charset({}, {}, "en_US.UTF-8"), Charset::utf8);
   EXPECT_EQ(choose_charset("", "de_DE.utf8", "C"), Charset::utf8);
   EXPECT_EQ(choose_charset("C", "en_US.UTF-8", "en_US.UTF-8"), Charset::ascii);

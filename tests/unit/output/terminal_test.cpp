@@ -180,7 +180,7 @@ class StatusTerminalTest : public TerminalTest {
   std::optional<Terminal> terminal_;
 };
 
-TEST_F(StatusTerminalTest, ErasesTheStatusLineBeforeOutputAndPaintsItBehind) {
+TEST_F(StatusTerminalTest, ErasesTheStatusLineBeforeOutputAndPaintsItAfter) {
   say_status("2 running");
   paint(0);
   EXPECT_EQ(written(), painted("2 running"));

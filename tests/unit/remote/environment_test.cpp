@@ -84,7 +84,7 @@ TEST(EnvFile, ReadsNamesAndValues) {
   EXPECT_EQ(parse_env_file("export A=1\n \texport\tB=x=y \n", "f"), (Variables{{"A", "1"}, {"B", "x=y"}}));
 }
 
-TEST(EnvFile, PassesOverBlankLinesAndComments) {
+TEST(EnvFile, IgnoresBlankLinesAndComments) {
   EXPECT_EQ(parse_env_file("\n  \t\n# it's \"a\" $comment\n   #x\nA=1 # it's one\nB=#2 \n#", "f"),
             (Variables{{"A", "1"}, {"B", "#2"}}));
 }

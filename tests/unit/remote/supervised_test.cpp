@@ -118,13 +118,13 @@ std::string end_of(const std::string& before, const std::string& go) {
   });
 }
 
-TEST_F(SupervisedTest, TakesTheStatusOfTheCommandAndNotOfTheWayIn) {
+TEST_F(SupervisedTest, TakesTheStatusOfTheCommandAndNotOfTheTransport) {
   EXPECT_EQ(end_of("trap 'exit 9' EXIT; ", "set -- /bin/sh -c 'echo out; exit 3'"), "out\nexit 3, closed");
   EXPECT_EQ(end_of("trap 'exit 9' EXIT; ", "set -- /bin/sh -c 'printf \"~podrun1 \"'"),
             "~podrun1 exit 0, closed");
 }
 
-TEST(Supervised, TakesTheStatusOfTheWayInWhereTheCommandsIsMissing) {
+TEST(Supervised, TakesTheStatusOfTheTransportWhereTheCommandsIsMissing) {
   const auto end_with = [](const test::StreamEvents& events) {
     test::FakeHost host;
     host.answers = {{"go", events}};

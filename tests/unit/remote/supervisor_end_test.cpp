@@ -107,7 +107,7 @@ asio::awaitable<void> be_heard_held_then_silent(asio::any_io_executor executor, 
       << host.shell().name;
 }
 
-TEST(SupervisorEnd, ComesAfterSilenceUnlessHeld) { play(be_heard_held_then_silent); }
+TEST(SupervisorEnd, StopsTheCommandAfterSilenceUnlessPodrunIsSuspended) { play(be_heard_held_then_silent); }
 
 /// Sends every signal that can be caught to its whole process group.
 constexpr std::string_view kSignalAll =
@@ -135,7 +135,7 @@ asio::awaitable<void> be_silent_after_signals(asio::any_io_executor executor, Te
       << host.shell().name;
 }
 
-TEST(SupervisorEnd, ComesAfterSilenceWhateverTheCommandSignals) { play(be_silent_after_signals); }
+TEST(SupervisorEnd, StopsTheCommandAfterSilenceWhateverItSignals) { play(be_silent_after_signals); }
 
 asio::awaitable<void> be_silent_after_a_kill_of_sleeps(asio::any_io_executor executor, TestHost& host) {
   host.supervision().orphan_timeout = seconds(1);
@@ -151,7 +151,9 @@ asio::awaitable<void> be_silent_after_a_kill_of_sleeps(asio::any_io_executor exe
       << host.shell().name;
 }
 
-TEST(SupervisorEnd, ComesAfterSilenceThoughTheCommandKillsSleeps) { play(be_silent_after_a_kill_of_sleeps); }
+TEST(SupervisorEnd, StopsTheCommandAfterSilenceThoughItKillsSleeps) {
+  play(be_silent_after_a_kill_of_sleeps);
+}
 
 asio::awaitable<void> end_after_signals(asio::any_io_executor executor, TestHost& host) {
   Run run(executor, host);
@@ -161,7 +163,7 @@ asio::awaitable<void> end_after_signals(asio::any_io_executor executor, TestHost
   co_await run.reader.to_end();
 }
 
-TEST(SupervisorEnd, ComesWhenToldWhateverTheCommandSignals) { play(end_after_signals); }
+TEST(SupervisorEnd, StopsTheCommandWhenToldWhateverItSignals) { play(end_after_signals); }
 
 asio::awaitable<void> be_silent_before_go(asio::any_io_executor executor, TestHost& host) {
   host.supervision().orphan_timeout = seconds(1);
@@ -172,7 +174,7 @@ asio::awaitable<void> be_silent_before_go(asio::any_io_executor executor, TestHo
   EXPECT_EQ(run.reader.out() + run.reader.err(), "") << host.shell().name;
 }
 
-TEST(SupervisorEnd, ComesAfterSilenceBeforeGoToo) { play(be_silent_before_go); }
+TEST(SupervisorEnd, ExitsAfterSilenceBeforeGo) { play(be_silent_before_go); }
 
 asio::awaitable<void> leave_before_the_hello(asio::any_io_executor executor, TestHost& host) {
   host.supervision().input = StandardInput::fed;
@@ -192,7 +194,7 @@ asio::awaitable<void> leave_before_the_hello(asio::any_io_executor executor, Tes
   EXPECT_TRUE(refused);
 }
 
-TEST(SupervisorEnd, ComesWhenTheRunIsLeftBeforeTheHello) { play(leave_before_the_hello); }
+TEST(SupervisorEnd, ExitsWhenPodrunLeavesBeforeTheHello) { play(leave_before_the_hello); }
 
 /// A search that waits for the TERM of the command, and tells when that does not come.
 constexpr std::string_view kSearchThatWaits =
@@ -263,7 +265,7 @@ asio::awaitable<void> end_a_tree(asio::any_io_executor executor, TestHost& host)
   EXPECT_EQ(run.reader.out(), "grown\nterm\n") << host.shell().name;
 }
 
-TEST(SupervisorEnd, EndsAllThatTheCommandStarted) { play(end_a_tree); }
+TEST(SupervisorEnd, StopsAllProcessesOfTheCommand) { play(end_a_tree); }
 
 /// Daemons without the mark, each in a process group of its own.
 constexpr std::string_view kUnmarked =
@@ -338,7 +340,7 @@ asio::awaitable<void> end_what_is_left(asio::any_io_executor executor, TestHost&
   EXPECT_EQ(run.reader.end(), "exit 3, closed") << host.shell().name;
 }
 
-TEST(SupervisorEnd, ComesForWhatACommandLeftToo) { play(end_what_is_left); }
+TEST(SupervisorEnd, StopsProcessesThatTheCommandLeft) { play(end_what_is_left); }
 
 /// Processes that a command left stay only while podrun is heard or has asked for patience.
 asio::awaitable<void> be_silent_after_the_command(asio::any_io_executor executor, TestHost& host) {
@@ -360,7 +362,7 @@ asio::awaitable<void> be_silent_after_the_command(asio::any_io_executor executor
       << host.shell().name << " went on in silence";
 }
 
-TEST(SupervisorEnd, ComesAfterSilenceForWhatACommandLeftToo) {
+TEST(SupervisorEnd, StopsProcessesThatTheCommandLeftAfterSilence) {
   void (*const before)(int) = std::signal(SIGPIPE, SIG_IGN);  // as main does: the first supervisor has ended
   play(be_silent_after_the_command);
   (void)std::signal(SIGPIPE, before);
@@ -374,7 +376,7 @@ asio::awaitable<void> abandon(asio::any_io_executor executor, TestHost& host) {
   co_await run.reader.until("ready\n");
 }
 
-TEST(SupervisorEnd, ComesWhenTheRunIsAbandoned) { play(abandon); }
+TEST(SupervisorEnd, StopsTheCommandWhenTheRunIsAbandoned) { play(abandon); }
 
 asio::awaitable<void> finish_in_the_grace(asio::any_io_executor executor, TestHost& host) {
   host.supervision().grace = seconds(600);

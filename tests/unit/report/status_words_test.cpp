@@ -116,7 +116,7 @@ TEST_F(StatusTest, HasNothingToSayWhenAllHaveEnded) {
   EXPECT_EQ(text(), "");
 }
 
-TEST_F(StatusTest, NamesWhoIsWaitedForAfterAnInterruptAndWhatTheNextOneDoes) {
+TEST_F(StatusTest, NamesTheRemainingHostsAfterAnInterruptAndWhatTheNextOneDoes) {
   set_up(8);
   for (const std::size_t host : {0U, 1U, 2U, 4U, 5U}) set(host, State::done);
   fail(6);
@@ -175,7 +175,7 @@ TEST_F(StatusTest, KnowsWhenOnlyAReaderIsWaitedFor) {
   }
 }
 
-TEST_F(StatusTest, SaysWhatIsLeftBehindWhenItLeaves) {
+TEST_F(StatusTest, SaysWhatStillRunsWhenPodrunExitsAtOnce) {
   set_up(8, State::done);
   EXPECT_EQ(leave_line(status_, now_), "podrun: exited before all output had arrived");
   set(3, State::ending);
@@ -211,7 +211,7 @@ TEST_F(StatusTest, NamesTheHostThatIsSilentWhileOthersAreNot) {
   EXPECT_EQ(text(), "4 running · slowest [2] silent 3 h");
 }
 
-TEST_F(StatusTest, NamesNobodyWhereAllAreAsSilent) {
+TEST_F(StatusTest, NamesNoHostWhereAllAreAsSilent) {
   set_up(4, State::running, 9);
   EXPECT_EQ(text(), "4 running");
   set_up(4, State::running, 12);
@@ -223,7 +223,7 @@ TEST_F(StatusTest, NamesNobodyWhereAllAreAsSilent) {
   EXPECT_EQ(text(), "1 running · silent 12 s");
 }
 
-TEST_F(StatusTest, HoldsNobodysSilenceAgainstAHostThatIsHeldBackOrHasEnded) {
+TEST_F(StatusTest, IgnoresTheSilenceOfPausedAndEndedHosts) {
   set_up(4, State::running, 1);
   set(1, State::running, 100);
   status_.hosts[1].held = true;
@@ -307,7 +307,7 @@ TEST_F(StatusTest, ListsThoseThatHaveNotStarted) {
                     }));
 }
 
-TEST_F(StatusTest, SaysSoWhenNobodyIsLeft) {
+TEST_F(StatusTest, SaysSoWhenNoHostIsLeft) {
   set_up(2, State::done);
   EXPECT_EQ(list(), std::vector<std::string>{"podrun: every host has ended"});
 }

@@ -172,7 +172,7 @@ TEST(Summary, SaysWhatInterrupted) {
                           "podrun: nothing was started on any host"));
 }
 
-TEST(Summary, SaysNothingOfAReaderWhoHasSeenEnough) {
+TEST(Summary, SaysNothingWhenTheReaderClosedTheOutput) {
   EXPECT_THAT(summary({Stopped{}, link::Exited{0}}, std::nullopt, SIGPIPE), IsEmpty());
   EXPECT_THAT(summary({Stopped{}, link::Exited{3}}, std::nullopt, SIGPIPE),
               ElementsAre("podrun: exit 3: [1] · stopped by podrun: [0]", "podrun: interrupted (SIGPIPE)"));

@@ -344,7 +344,7 @@ TEST(TrailingOutput, IsLetGoWhenMoreHasComeThanCanBeOnItsWay) {
   EXPECT_FALSE(output.is_awaited(Answer::none, false));
 }
 
-TEST(TrailingOutput, IsAwaitedWhileWeHoldItBack) {
+TEST(TrailingOutput, IsAwaitedWhileItIsPaused) {
   TrailingOutput output;
   for (int look = 0; look < 100; ++look) EXPECT_TRUE(output.is_awaited(Answer::somebody, true));
 }

@@ -18,7 +18,7 @@ using test::StreamEvents;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-TEST_F(FanOutTest, TellsNobodyToGoBeforeAllAreReady) {
+TEST_F(FanOutTest, StartsNoHostBeforeAllAreReady) {
   set_up(3);
   hosts_[1].greets = false;
   begin();
@@ -98,7 +98,7 @@ TEST_F(FanOutTest, RunsOnTheRestWithTheRanksOfThoseThatRun) {
   EXPECT_EQ(hosts_[2].programs.front().arguments.at(1), "id.2.");
 }
 
-TEST_F(FanOutTest, RunsOneBatchBehindTheOtherWithTheRanksOfAll) {
+TEST_F(FanOutTest, RunsOneBatchAfterTheOtherWithTheRanksOfAll) {
   set_up(2);
   plan_.limits.serial = 1;
   hosts_[0].answers["go"] = {};
@@ -122,7 +122,7 @@ TEST_F(FanOutTest, ShowsWhatIsPrintedAroundTheHello) {
                                                  "0 err: oops"));
 }
 
-TEST_F(FanOutTest, TakesOutputBehindTheExit) {
+TEST_F(FanOutTest, TakesOutputAfterTheExit) {
   set_up(1);
   hosts_[0].answers["go"] = {link::Exited{0}, out("of a child\n"), link::Closed{}};
   EXPECT_EQ(run(), "ok");
@@ -138,7 +138,7 @@ TEST_F(FanOutTest, TellsTheExitOfEveryHost) {
   EXPECT_EQ(status(), 137);
 }
 
-TEST_F(FanOutTest, EndsTheOthersWhenAHostIsLostInTheVeryStart) {
+TEST_F(FanOutTest, StopsTheOthersWhenAHostIsLostAtTheVeryStart) {
   set_up(2);
   hosts_[0].answers["go"] = {link::Failure{link::Stage::running, link::Cause::reset}};
   hosts_[1].answers["go"] = {};
@@ -162,7 +162,7 @@ TEST_F(FanOutTest, TakesNoiseForNoSignOfAStart) {
   EXPECT_EQ(run(), "lost: running: connection reset, stopped by podrun");
 }
 
-TEST_F(FanOutTest, TakesAFailureBehindTheExitForTheEnd) {
+TEST_F(FanOutTest, TakesAFailureAfterTheExitForTheEnd) {
   set_up(1);
   hosts_[0].answers["go"] = {link::Exited{4}, link::Failure{link::Stage::running, link::Cause::reset}};
   EXPECT_EQ(run(), "exit 4");
@@ -186,7 +186,7 @@ TEST_F(FanOutTest, StartsNothingWhenAFileCannotBePutThere) {
             "not started, unreachable: sending command: tee: /run/command: No space left on device (exit 1)");
 }
 
-TEST_F(FanOutTest, SaysWhatItDoesWhenAskedTo) {
+TEST_F(FanOutTest, PrintsATraceWithVerbose) {
   set_up(1);
   plan_.verbosity = 1;
   hosts_[0].answers["go"] = {link::Exited{1}, link::Closed{}};
@@ -194,7 +194,7 @@ TEST_F(FanOutTest, SaysWhatItDoesWhenAskedTo) {
   EXPECT_EQ(said(), "podrun: [0] tpu-0: connecting\npodrun: [0] tpu-0: ready\npodrun: [0] tpu-0: exit 1\n");
 }
 
-TEST_F(FanOutTest, SaysNothingOfItsOwnElse) {
+TEST_F(FanOutTest, PrintsNoTraceWithoutVerbose) {
   set_up(2);
   hosts_[1].refuses = link::Failure{link::Stage::connecting, link::Cause::unreachable, "no route"};
   run();

@@ -176,7 +176,7 @@ TEST_F(InputTest, ReadsNotFurtherThanOneMebibyteAheadOfTheSlowest) {
   ::close(file);
 }
 
-TEST_F(InputTest, HoldsTheWriterOfAPipeBackForTheSlowest) {
+TEST_F(InputTest, PausesTheWriterOfAPipeForTheSlowestHost) {
   Input input(context_, {"standard input", pipe_.read_fd()}, 1);
   FakeStream& slow = feed_slowly(input, 0);
   ::fcntl(pipe_.write_fd(), F_SETFL, O_NONBLOCK);
@@ -269,7 +269,7 @@ TEST_F(InputTest, NamesASourceThatCannotBeRead) {
   ::close(folder);
 }
 
-TEST_F(InputTest, TakesNothingBeforeSomebodyIsFed) {
+TEST_F(InputTest, ReadsNothingBeforeAHostIsFed) {
   write("for the next one");
   { const Input input(context_, {"standard input", pipe_.read_fd()}, 1); }
   EXPECT_EQ(pipe_.read_some(), "for the next one");

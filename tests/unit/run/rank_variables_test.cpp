@@ -34,24 +34,24 @@ TEST(AddressOfRank0, IsItsOwnEndOfTheConnection) {
   EXPECT_EQ(address_of_rank0({{&kLocal, &kTold7}}), "10.0.0.7");
 }
 
-TEST(AddressOfRank0, IsWhatTheListSaysWhereTheWayInDoesNotTell) {
+TEST(AddressOfRank0, IsTheNameInTheListWhereTheTransportDoesNotTell) {
   EXPECT_EQ(address_of_rank0({{&kTpu7, &kUnknown}, {&kTpu8, &kTold8}}), "tpu-7");
   EXPECT_EQ(address_of_rank0({{&kTpu7, nullptr}, {&kTpu8, &kTold8}}), "tpu-7");
 }
 
-TEST(AddressOfRank0, IsOursAsTheOthersSeeItWhenRank0IsThisMachine) {
+TEST(AddressOfRank0, IsThisMachinesAsTheOthersSeeItWhenItIsRank0) {
   EXPECT_EQ(
       address_of_rank0({{&kLocal, &kUnknown}, {&kTpu7, &kUnknown}, {&kTpu7, nullptr}, {&kTpu8, &kTold8}}),
       "10.0.0.1");
 }
 
-TEST(AddressOfRank0, IsOurEndOfAConnectionRatherThanWhatAHostSaysOfIt) {
+TEST(AddressOfRank0, IsThisMachinesEndOfAConnectionRatherThanAHostsWord) {
   const Member told{&kTpu7, &kTold7};
   const Member known{&kTpu8, &kTold8, "10.0.0.3"};
   EXPECT_EQ(address_of_rank0({{&kLocal, &kUnknown}, told, known}), "10.0.0.3");
 }
 
-TEST(AddressOfRank0, IsTheLoopbackWhenAllAreHere) {
+TEST(AddressOfRank0, IsTheLoopbackWhenAllHostsAreLocal) {
   EXPECT_EQ(address_of_rank0({{&kLocal, &kUnknown}, {&kLocal, &kUnknown}}), "127.0.0.1");
 }
 

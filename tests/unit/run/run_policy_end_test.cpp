@@ -128,7 +128,7 @@ TEST(RunPolicyEnd, TakesASkippedHostForNoCulprit) {
   EXPECT_EQ(run.policy().culprit(), std::nullopt);
 }
 
-TEST(RunPolicyEnd, LetsGoOfAnOutputThatStaysOpenBehindTheExit) {
+TEST(RunPolicyEnd, LetsGoOfAnOutputThatStaysOpenAfterTheExit) {
   PolicyRun run(2);
   run.start();
   run.exits(0, 4);
@@ -306,7 +306,7 @@ TEST(RunPolicyEnd, LeavesTheCulpritTheTimeToCompleteItsOutput) {
   EXPECT_EQ(run.after(2s), "let go 1");
 }
 
-TEST(RunPolicyEnd, KeepsTheExitOfAHostThatIsLostBehindIt) {
+TEST(RunPolicyEnd, KeepsTheExitOfAHostThatIsLostAfterIt) {
   PolicyRun run(1);
   run.start();
   run.exits(0, 0);
@@ -314,7 +314,7 @@ TEST(RunPolicyEnd, KeepsTheExitOfAHostThatIsLostBehindIt) {
   EXPECT_EQ(run.result(), "ok");
 }
 
-TEST(RunPolicyEnd, EndsTheOthersWhenAHostIsLostInTheVeryStart) {
+TEST(RunPolicyEnd, StopsTheOthersWhenAHostIsLostAtTheVeryStart) {
   PolicyRun run(3, {.connect_timeout = 10s});
   run.start();
   run.ends(1, 0);
@@ -363,7 +363,7 @@ TEST(RunPolicyEnd, EndsAtOnceByAnyOtherSignal) {
   }
 }
 
-TEST(RunPolicyEnd, LeavesAtTheInterruptBehindATermWhichActsAsTheSecond) {
+TEST(RunPolicyEnd, LeavesAtAnInterruptAfterATermWhichActsAsTheSecond) {
   PolicyRun run(1);
   run.start();
   EXPECT_EQ(run.signal(SIGTERM), "end 0");
@@ -387,7 +387,7 @@ TEST(RunPolicyEnd, LeavesAtTheSecondPressWhenAllAreBeingEnded) {
   EXPECT_EQ(run.signal(SIGINT), "leave");
 }
 
-TEST(RunPolicyEnd, InterruptsNobodyWhoIsBeingEnded) {
+TEST(RunPolicyEnd, InterruptsNoHostThatIsBeingStopped) {
   PolicyRun run(2, {.on_failure = OnFailure::end_others});
   run.start();
   EXPECT_EQ(run.ends(0, 1), "end 1");
@@ -465,7 +465,7 @@ TEST(RunPolicyEnd, TakesACancelledHostThatMayHaveStartedForEnded) {
   EXPECT_EQ(run.result(), "stopped by podrun");
 }
 
-TEST(RunPolicyEnd, FailsNobodyFastAfterAnInterrupt) {
+TEST(RunPolicyEnd, DoesNotFailFastAfterAnInterrupt) {
   PolicyRun run(2, {.on_failure = OnFailure::end_others});
   run.start();
   run.signal(SIGINT);

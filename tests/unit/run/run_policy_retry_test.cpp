@@ -131,7 +131,7 @@ TEST(RunPolicyRetry, NeverConnectsAgainOnceACommandMayHaveStarted) {
   EXPECT_EQ(crossed.result(), "lost: running: connection reset");
 }
 
-TEST(RunPolicyRetry, RetriesNobodyForARunThatWillNotStart) {
+TEST(RunPolicyRetry, RetriesNoHostOfARunThatWillNotStart) {
   PolicyRun run(4);
   run.on(event::Begin{});
   EXPECT_EQ(run.stumbles(0), "retry 0 (attempt 2)");
@@ -227,7 +227,7 @@ TEST(RunPolicyRetry, StartsNothingBeforeAQuestionIsAnswered) {
   }
 }
 
-TEST(RunPolicyRetry, BeginsNoFurtherBatchBehindAQuestion) {
+TEST(RunPolicyRetry, BeginsNoFurtherBatchAfterAQuestion) {
   PolicyRun run(3,
                 {.serial = 1, .on_unreachable = OnUnreachable::skip, .questions = Questions::can_be_asked});
   run.on(event::Begin{});

@@ -113,7 +113,7 @@ TEST(RunPolicyStart, RunsNoTimerAgainstAHostThatWaitsForTheOthers) {
   EXPECT_EQ(run.after(1s), "abandon 1 (timed out after 3 s)");
 }
 
-TEST(RunPolicyStart, RunsOneBatchBehindTheOther) {
+TEST(RunPolicyStart, RunsOneBatchAfterTheOther) {
   PolicyRun run(5, {.serial = 2});
   EXPECT_EQ(run.on(event::Begin{}), "connect 0, connect 1");
   run.ready(1);
@@ -198,7 +198,7 @@ TEST(RunPolicyStart, IsCancelledByAnySignal) {
   }
 }
 
-TEST(RunPolicyStart, ConnectsNobodyMoreOnceCancelled) {
+TEST(RunPolicyStart, ConnectsNoMoreHostsOnceCancelled) {
   PolicyRun run(3, {.fanout = 1});
   run.on(event::Begin{});
   EXPECT_EQ(run.signal(SIGINT), "abandon 0 (cancelled)");

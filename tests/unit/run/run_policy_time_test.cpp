@@ -14,7 +14,7 @@ namespace {
 using namespace std::chrono_literals;
 using test::PolicyRun;
 
-TEST(RunPolicyTime, StandsStillForACommandThatWeHoldBack) {
+TEST(RunPolicyTime, StandsStillForACommandThatIsPaused) {
   PolicyRun run(2, {.timeout = 5s});
   run.start();
   run.after(3s);
@@ -27,7 +27,7 @@ TEST(RunPolicyTime, StandsStillForACommandThatWeHoldBack) {
   EXPECT_EQ(run.after(1ms), "end 0");
 }
 
-TEST(RunPolicyTime, CountsWhatWasNotTheReadersDoing) {
+TEST(RunPolicyTime, CountsTimeThatTheReaderDidNotTake) {
   PolicyRun run(1, {.timeout = 5s});
   run.start();
   run.on(event::Held{0});
@@ -46,7 +46,7 @@ TEST(RunPolicyTime, IsOverAtOnceWhereMoreThanWasLeftIsGone) {
   EXPECT_EQ(run.after(0s), "end 0");
 }
 
-TEST(RunPolicyTime, DoesNotCountWhatPodrunStoodStillInAHold) {
+TEST(RunPolicyTime, DoesNotCountASuspensionDuringAPause) {
   PolicyRun run(1, {.timeout = 5s});
   run.start();
   run.on(event::Held{0});
@@ -60,7 +60,7 @@ TEST(RunPolicyTime, DoesNotCountWhatPodrunStoodStillInAHold) {
   EXPECT_EQ(run.after(1ms), "end 0");
 }
 
-TEST(RunPolicyTime, StandsStillForAnEndThatWeHoldBack) {
+TEST(RunPolicyTime, StandsStillForAStoppingHostThatIsPaused) {
   PolicyRun run(1);
   run.start();
   run.on(event::Held{0});
@@ -71,7 +71,7 @@ TEST(RunPolicyTime, StandsStillForAnEndThatWeHoldBack) {
   EXPECT_EQ(run.after(1ms), "abandon 0 (did not stop within 15 s)");
 }
 
-TEST(RunPolicyTime, StandsStillForAnOpenOutputThatWeHoldBack) {
+TEST(RunPolicyTime, StandsStillForAnOpenOutputThatIsPaused) {
   PolicyRun run(1);
   run.start();
   run.exits(0, 0);
@@ -82,7 +82,7 @@ TEST(RunPolicyTime, StandsStillForAnOpenOutputThatWeHoldBack) {
   EXPECT_EQ(run.after(1s), "let go 0");
 }
 
-TEST(RunPolicyTime, StandsStillForWhatLingersAndThatWeHoldBack) {
+TEST(RunPolicyTime, StandsStillForALingeringHostThatIsPaused) {
   PolicyRun run(1, {.timeout = 90s});
   run.start();
   run.after(3s);

@@ -199,7 +199,7 @@ TEST(AgentProxy, FreesItsClientWhenDestroyed) {
   expect_to_free_the_client([](std::unique_ptr<AgentProxy>& proxy) { proxy.reset(); });
 }
 
-TEST(AgentProxy, ServesNobodyOnceStopped) {
+TEST(AgentProxy, ServesNoClientOnceStopped) {
   run_coroutine([](asio::any_io_executor executor) -> asio::awaitable<void> {
     Agent agent(executor, "/nonexistent");
     AgentProxy proxy(agent);

@@ -288,7 +288,7 @@ TEST_F(IdentitiesTest, SurvivesADamagedKey) {
   }
 }
 
-TEST_F(IdentitiesTest, PassesOverADefaultFileThatCannotBeUsed) {
+TEST_F(IdentitiesTest, IgnoresADefaultFileThatCannotBeUsed) {
   directory_.write(".ssh/id_ecdsa", "garbage");
   make_key(directory_, ".ssh/id_ed25519", kEd25519);
   std::filesystem::permissions(path(".ssh/id_ed25519"), std::filesystem::perms(0640));
@@ -309,7 +309,7 @@ TEST_F(IdentitiesTest, RefusesANamedFileThatOthersCanRead) {
   EXPECT_THAT(identities_.warnings(), ElementsAre("others can read " + quoted("a") + " (chmod 600 it)"));
 }
 
-TEST_F(IdentitiesTest, PassesOverAWeakKeyThatIsNamed) {
+TEST_F(IdentitiesTest, IgnoresAWeakKeyThatIsNamed) {
   make_key(directory_, "a", {"rsa", "-b", "1024"});
   make_key(directory_, "b", kEd25519);
   EXPECT_THAT(names(files({path("a"), path("b")})), ElementsAre("b"));

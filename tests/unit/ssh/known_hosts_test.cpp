@@ -100,7 +100,7 @@ TEST(KnownHosts, AHashedNameMayContradictAPlainOne) {
   EXPECT_THAT(hosts.check("a", 22, other).other_types, ElementsAre("ssh-rsa", "ssh-ed25519"));
 }
 
-TEST(KnownHosts, RevokedWins) {
+TEST(KnownHosts, ARevokedLineWins) {
   const std::string plain = "a,[a]:2222 " + key_words(kFirst) + "\n";
   for (const std::string& names :
        {std::string("*"), std::string("a"), hashed_name("a"), std::string("b,A,!c")}) {
@@ -122,7 +122,7 @@ TEST(KnownHosts, NeverTakesAnAuthorityForAHost) {
   EXPECT_EQ(check(known("@cert-authority * " + key_words(kFirst) + "\n"), "a", kFirst), "unknown");
 }
 
-TEST(KnownHosts, PassesOverBadLines) {
+TEST(KnownHosts, IgnoresBadLines) {
   const std::string good = key_words(kFirst);
   const std::string bad =
       "a\n"

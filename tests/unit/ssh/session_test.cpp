@@ -118,7 +118,7 @@ class SessionWithSshd : public testing::Test {
   static inline void (*pipe_before_)(int) = SIG_DFL;
 };
 
-TEST_F(SessionWithSshd, HoldsAHostBackAndLosesNothing) {
+TEST_F(SessionWithSshd, PausesAHostAndLosesNothing) {
   run([](asio::any_io_executor executor) -> asio::awaitable<void> {
     const Opened opened = co_await log_in(executor, kPatient);
     const std::shared_ptr<link::Stream> stream = co_await opened.session->exec(print(kMuch));
@@ -165,7 +165,7 @@ TEST_F(SessionWithSshd, ReadsOnWhereAnotherCommandWaits) {
   });
 }
 
-TEST_F(SessionWithSshd, WritesToAHostThatIsHeldBackMoreThanFitsIntoItsWindow) {
+TEST_F(SessionWithSshd, WritesMoreThanAWindowToAPausedHost) {
   run([](asio::any_io_executor executor) -> asio::awaitable<void> {
     constexpr std::size_t kInput =
         5'000'000;  // sshd takes 2 MiB, then its window message waits until its output is read
@@ -183,7 +183,7 @@ TEST_F(SessionWithSshd, WritesToAHostThatIsHeldBackMoreThanFitsIntoItsWindow) {
   });
 }
 
-TEST_F(SessionWithSshd, ReadsWhatIsUnderWayAfterTheLongestHold) {
+TEST_F(SessionWithSshd, ReadsWhatIsInFlightAfterTheLongestPause) {
   run([](asio::any_io_executor executor) -> asio::awaitable<void> {
     constexpr HoldBack kImpatient{.sign_of_life = 5ms, .longest = 50ms};
     const Opened opened = co_await log_in(executor, kImpatient);
@@ -279,7 +279,7 @@ constexpr int kOpenSsh90 = SSH_VERSION_INT(9, 0, 0);
 constexpr int kOpenSsh91 = SSH_VERSION_INT(9, 1, 0);
 constexpr int kNoOpenSsh = 0;
 
-TEST(HoldBackFor, IsForEverWhereAServerPassesOurHeartbeatsOnMeanwhile) {
+TEST(HoldBackFor, HasNoLimitWhereAServerForwardsHeartbeatsMeanwhile) {
   EXPECT_EQ(hold_back_for(kOpenSsh91, 2min).longest, std::nullopt);
   EXPECT_EQ(hold_back_for(kOpenSsh91, 1s).longest, std::nullopt);
 }

@@ -167,7 +167,7 @@ TEST(SshSettings, RefuseWhatWouldChangeRouteOrTrust) {
   }
 }
 
-TEST(SshSettings, PassOverWhatDoesNotMatterHere) {
+TEST(SshSettings, IgnoreOptionsWithoutAnEffectHere) {
   for (const char* option :
        {"ForwardAgent=yes", "controlmaster auto", "SendEnv=LANG LC_*", "GSSAPIAuthentication=yes",
         "LogLevel=DEBUG", "Protocol=2", "LocalForward=1 a:2"}) {

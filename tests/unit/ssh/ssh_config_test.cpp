@@ -132,7 +132,7 @@ TEST_F(SshConfigFiles, AJumpHostIsCheckedByTheStricterOfOptionAndFile) {
   EXPECT_EQ(check(keyword + "no", "no"), ssh::HostKeyCheck::no);
 }
 
-TEST_F(SshConfigFiles, AJumpHostIsCheckedNoLessThanTheHostsBehindIt) {
+TEST_F(SshConfigFiles, AJumpHostIsCheckedNoLessThanTheHostsItLeadsTo) {
   fake_.files[kUsers] = "Host pod\n  StrictHostKeyChecking yes\nHost gate\n  StrictHostKeyChecking no\n";
   ssh::SshConfig config(fake_.world(), {});
   EXPECT_EQ(config.settings_for_jump_host({.name = "gate"}).host_key_check, ssh::HostKeyCheck::no);
