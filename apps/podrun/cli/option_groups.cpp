@@ -91,7 +91,7 @@ void add_hosts(OptionTable& table, Options& options) {
 }
 
 void add_ssh(OptionTable& table, Options& options) {
-  SshOptions& ssh = options.ssh;
+  ssh::SshCommandLine& ssh = options.ssh;
   table.value(reach_row(kSshTopic, "-l,--user", "Log in as USER (default: your name here)", "USER"),
               not_empty(ssh.user, "who you are on the hosts"));
   table.value(reach_row(kSshTopic, "--port", "Port of hosts listed without one (22)", "PORT"),
@@ -111,7 +111,7 @@ void add_ssh(OptionTable& table, Options& options) {
                .value = ValueKind::jump_hosts},
               [&](const std::string& text) {
                 ssh::parse_proxy_jump(text);
-                ssh.keywords.push_back("ProxyJump=" + text);
+                ssh.options.push_back("ProxyJump=" + text);
               });
   table.value({.topic = kSshTopic,
                .set = OptionSet::reach,
@@ -127,7 +127,7 @@ void add_ssh(OptionTable& table, Options& options) {
               .type = "KEY=VALUE",
               .merge = Merge::adds,
               .value = ValueKind::ssh_keyword},
-             [&](const std::string& text) { ssh.keywords.push_back(text); });
+             [&](const std::string& text) { ssh.options.push_back(text); });
 }
 
 void add_environment(OptionTable& table, Options& options) {

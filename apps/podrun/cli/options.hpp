@@ -12,25 +12,17 @@
 #include "podrun/output/line_printer.hpp"
 #include "podrun/output/status_line.hpp"
 #include "podrun/run/run_policy.hpp"
+#include "podrun/ssh/config/ssh_config.hpp"
 
 // The values of the options that several commands take. A command's own options are in its file.
 namespace podrun::cli {
-
-/// How hosts are reached over SSH, as given; ssh_plan() reads it.
-struct SshOptions {
-  std::string user;        ///< empty: not given
-  std::uint16_t port = 0;  ///< 0: not given
-  std::vector<std::string> identities;
-  std::vector<std::string> keywords;  ///< each `-o`
-  std::string config_file;            ///< `-F`; empty: not given
-};
 
 /// Which hosts, and how they are reached.
 struct ReachOptions {
   hosts::HostQuery hosts;
   std::string pod;  ///< empty: none of the configuration
   std::string via;  ///< empty: not given
-  SshOptions ssh;
+  ssh::SshCommandLine ssh;
 };
 
 /// A variable or a file of variables that the configuration gives to the command.

@@ -12,13 +12,13 @@
 #include "podrun/hosts/discovery.hpp"
 #include "podrun/hosts/host_views.hpp"
 #include "podrun/output/escape.hpp"
+#include "podrun/reach/reach_plan.hpp"
 #include "podrun/ssh/host_keys/host_keys.hpp"
 #include "podrun/ssh/host_keys/known_hosts_store.hpp"
 
 #include "commands/answers.hpp"
 #include "commands/host_addresses.hpp"
 #include "commands/save_hosts.hpp"
-#include "commands/ssh_settings.hpp"
 
 namespace podrun::commands {
 namespace {
@@ -66,8 +66,8 @@ struct HostsOptions {
 
 HostsAnswer answer_hosts(const HostsOptions& own, const cli::Options& options, const hosts::Probe& probe) {
   hosts::Discovery found = hosts::discover(options.hosts, probe);
-  const SshPlan ssh = ssh_plan(options, probe);
-  if (own.forget_keys) return {.text = forget(found.hosts, *ssh.config), .notes = found.notes};
+  const reach::ReachPlan plan = reach::plan_reach(options.ssh, probe);
+  if (own.forget_keys) return {.text = forget(found.hosts, *plan.config), .notes = found.notes};
   HostsAnswer answer;
   if (!options.json) answer.notes = hosts::to_texts(found.tried);
   answer.notes.insert(answer.notes.end(), found.notes.begin(), found.notes.end());
@@ -80,7 +80,7 @@ HostsAnswer answer_hosts(const HostsOptions& own, const cli::Options& options, c
     for (hosts::Host& host : found.hosts) host.source = output::escape_controls(host.source);
   }
   const auto view = options.json ? hosts::hosts_json : hosts::hosts_table;
-  answer.text = view(found, addresses(found.hosts, *ssh.config));
+  answer.text = view(found, addresses(found.hosts, *plan.config));
   return answer;
 }
 

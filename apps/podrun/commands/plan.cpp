@@ -12,8 +12,7 @@
 #include "podrun/base/shell_quote.hpp"
 #include "podrun/output/escape.hpp"
 #include "podrun/remote/environment.hpp"
-
-#include "commands/run_connectors.hpp"
+#include "podrun/remote/supervised.hpp"
 
 namespace podrun::commands {
 namespace {
@@ -178,9 +177,11 @@ Plan make_plan_for(remote::Command command, const cli::Options& options, const h
   plan.run.command = remote::build_command(plan.command);
   plan.run.supervision = make_supervision(options, probe);
   plan.run.limits = options.limits;
-  plan.ssh = ssh_plan(options, probe);
-  if (options.via.empty()) find_settings(plan.ssh, plan.run.hosts, options, plan.run.limits);
-  check_ways(options, plan.run.hosts);
+  plan.reach = reach::plan_reach(options.ssh, probe);
+  plan.reach.via = options.via;
+  reach::find_settings(plan.reach, plan.run.hosts, plan.run.limits);
+  if (options.connect_timeout_given) plan.run.limits.connect_timeout = options.limits.connect_timeout;
+  if (options.retries_given) plan.run.limits.retries = options.limits.retries;
   plan.run.run_id = remote::random_id();
   plan.run.verbosity = options.verbosity;
   return plan;

@@ -5,18 +5,18 @@
 #include <vector>
 
 #include "podrun/hosts/probe.hpp"
+#include "podrun/reach/reach_plan.hpp"
 #include "podrun/remote/command.hpp"
-#include "podrun/run/fan_out.hpp"
+#include "podrun/run/run_plan.hpp"
 
 #include "cli/options.hpp"
-#include "commands/ssh_settings.hpp"
 
 namespace podrun::commands {
 
 /// All that is known before anything is started.
 struct Plan {
   remote::Command command;
-  SshPlan ssh;
+  reach::ReachPlan reach;
   run::RunPlan run;
   std::vector<std::string> notes = {};  ///< what the user should know of the hosts
 };

@@ -64,7 +64,7 @@ bool unlock(ssh::Identities& identities, const std::string& file, const output::
 
 }  // namespace
 
-bool answer_questions(SshState& ssh, const output::Asker& asker) {
+bool answer_questions(reach::SshState& ssh, const output::Asker& asker) {
   if (!accept_host_keys(ssh.host_keys, asker)) return false;
   for (const std::string& file : std::exchange(ssh.keys.locked_files, {})) {
     if (!unlock(ssh.identities, file, asker)) return false;

@@ -19,9 +19,9 @@
 #include "podrun/base/shell_quote.hpp"
 #include "podrun/hosts/discovery.hpp"
 #include "podrun/local/connectors.hpp"
+#include "podrun/reach/reach_plan.hpp"
 
 #include "commands/answers.hpp"
-#include "commands/ssh_settings.hpp"
 
 namespace podrun::commands {
 namespace {
@@ -59,7 +59,7 @@ const hosts::Host& find_host(const std::vector<hosts::Host>& hosts, const std::s
 constexpr std::array kOwnKeys = {"id_rsa", "id_ecdsa", "id_ecdsa_sk", "id_ed25519", "id_ed25519_sk"};
 constexpr const char* kGoogleKey = "google_compute_engine";
 
-bool names_identity(const SshPlan& plan, const hosts::Host& host) {
+bool names_identity(const reach::ReachPlan& plan, const hosts::Host& host) {
   try {
     return !plan.config->settings_for(host).identity_files.empty();
   } catch (const UsageError&) {
@@ -70,7 +70,7 @@ bool names_identity(const SshPlan& plan, const hosts::Host& host) {
 /// Google's key, where it is there and nothing else is named; with it ssh's own, which it drops for any -i.
 std::vector<std::string> default_identities(const cli::Options& options, const hosts::Probe& probe,
                                             const hosts::Host& host) {
-  const SshPlan plan = ssh_plan(options, probe);
+  const reach::ReachPlan plan = reach::plan_reach(options.ssh, probe);
   const std::string directory = plan.home + "/.ssh/";
   const auto exists = [&directory](const std::string& name) {
     std::error_code ignored;
@@ -104,7 +104,7 @@ std::vector<std::string> ssh_command(const cli::Options& options, const hosts::P
   const std::string& user = host.user.empty() ? options.ssh.user : host.user;
   const std::uint16_t port = host.port == 0 ? options.ssh.port : host.port;
   if (!options.ssh.config_file.empty()) add("-F", options.ssh.config_file);
-  for (const std::string& keyword : options.ssh.keywords) add("-o", keyword);  // first: they win, as with us
+  for (const std::string& keyword : options.ssh.options) add("-o", keyword);  // first: they win, as with us
   if (!user.empty()) add("-l", user);
   if (port != 0) add("-p", std::to_string(port));
   std::vector<std::string> identities = options.ssh.identities;
@@ -137,7 +137,7 @@ class SshCommand final : public cli::Command {
   /// ssh is told a connect timeout of the command line; that of config.yaml is for runs.
   void check(cli::Options& options, const cli::OptionTable& table) override {
     if (!table.is_on_command_line("connect-timeout")) return;
-    std::vector<std::string>& keywords = options.ssh.keywords;  // of two the first counts
+    std::vector<std::string>& keywords = options.ssh.options;  // of two the first counts
     keywords.insert(keywords.begin(),
                     fmt::format("ConnectTimeout={}", options.limits.connect_timeout.count()));
   }

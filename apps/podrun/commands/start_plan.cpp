@@ -23,6 +23,7 @@
 #include "podrun/output/output.hpp"
 #include "podrun/output/question.hpp"
 #include "podrun/output/terminal.hpp"
+#include "podrun/reach/run_connectors.hpp"
 #include "podrun/report/run_notices.hpp"
 #include "podrun/report/status_words.hpp"
 #include "podrun/run/fan_out.hpp"
@@ -30,7 +31,6 @@
 #include "commands/answers.hpp"
 #include "commands/conclusion.hpp"
 #include "commands/questions.hpp"
-#include "commands/run_connectors.hpp"
 #include "commands/run_signals.hpp"
 #include "commands/status_display.hpp"
 
@@ -50,7 +50,7 @@ struct Run {
   const cli::Options& options;
   const hosts::Probe& probe;
   std::shared_ptr<output::Terminal> terminal;
-  SshState ssh;
+  reach::SshState ssh;
   local::TransportCommands transports = {};  ///< outlives the io_context of each attempt
   std::size_t descriptor_limit;              ///< before it was raised
   bool io_failed = false;                    ///< in this attempt
@@ -86,7 +86,7 @@ class Attempt {
   Run& run_;
   std::shared_ptr<asio::io_context> context_ = std::make_shared<asio::io_context>(1);
   asio::any_io_executor executor_ = context_->get_executor();
-  Connectors connectors_;
+  reach::Connectors connectors_;
   std::optional<output::Output> output_;  ///< until end(), which waits for its thread
   std::optional<run::Input> input_;
   run::FanOut fan_out_;
@@ -97,7 +97,8 @@ class Attempt {
 
 Attempt::Attempt(Run& run)
     : run_(run),
-      connectors_(context_, run.options, run.plan, run.ssh, run.probe, run.descriptor_limit, run.transports),
+      connectors_(context_, run.plan.reach, run.plan.run, run.ssh, run.probe, run.descriptor_limit,
+                  run.transports),
       output_(std::in_place, executor_, run.plan.run.hosts.size(), run.purpose->make_sinks(*run.terminal),
               run.terminal, [this](const output::WriteError& error) { cannot_write(error); }),
       fan_out_(run.plan.run, {.executor = executor_,
@@ -221,15 +222,11 @@ int Attempt::end() {
   return status_of(run_, fan_out_.policy());
 }
 
-/// Reads the keys of the user and the known host keys, and reports settings that are ignored.
-void load(const Plan& plan, SshState& ssh, output::Terminal& terminal) {
-  for (const ssh::SshSettings& settings : plan.ssh.settings) {
-    ssh.host_keys.load(settings);
-    ssh.identities.find(settings);
-  }
+/// Reports what is ignored of the keys and of ssh_config(5).
+void report_ignored(const Plan& plan, const reach::SshState& ssh, output::Terminal& terminal) {
   std::vector<std::string> notes = ssh.identities.warnings();
   if (plan.run.verbosity > 0) {
-    for (const std::string& keyword : plan.ssh.config->passed_over())
+    for (const std::string& keyword : plan.reach.config->passed_over())
       notes.push_back(keyword + " has no effect here: ignored");
     for (const std::string& note : ssh.host_keys.passed_over()) notes.push_back(note + ": ignored");
     for (const std::string& note : ssh.identities.passed_over()) notes.push_back(note + ": ignored");
@@ -240,7 +237,7 @@ void load(const Plan& plan, SshState& ssh, output::Terminal& terminal) {
 int run_plan(Plan plan, const cli::Context& context, const MakePurpose& make_purpose) {
   const cli::Options& options = context.options;
   const hosts::Probe& probe = context.probe;
-  const local::HostCount ways = count_ways(options, plan);
+  const local::HostCount ways = reach::count_hosts(plan.reach, plan.run);
   const local::DescriptorLimit descriptors = local::raise_descriptor_limit(ways);
   plan.run.limits.fanout = descriptors.at_once;
   if (output::can_ask_on_terminal()) plan.run.limits.questions = run::Questions::can_be_asked;
@@ -248,11 +245,11 @@ int run_plan(Plan plan, const cli::Context& context, const MakePurpose& make_pur
           .options = options,
           .probe = probe,
           .terminal = context.terminal,
-          .ssh = SshState(plan.ssh.home),
+          .ssh = reach::SshState(plan.reach),
           .descriptor_limit = descriptors.before,
           .io_failed = false,
           .status_style = choose_status_style(options, probe)};
-  if (ways.by_ssh > 0) load(run.plan, run.ssh, *run.terminal);
+  if (ways.by_ssh > 0) report_ignored(run.plan, run.ssh, *run.terminal);
   run.terminal->set_charset(run.status_style.charset);
   run.purpose = make_purpose(run.plan, run.status_style.charset);
   for (;;) {

@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Builds the connectors of a run (SSH, `--via`, `local`) and finds out how many open files they need.
-#include "commands/run_connectors.hpp"
+#include "podrun/reach/run_connectors.hpp"
 
 #include "podrun/base/error.hpp"
 #include "podrun/local/connectors.hpp"
 #include "podrun/local/login_environment.hpp"
 
-#include "commands/ssh_settings.hpp"
-
 extern char** environ;
 
-namespace podrun::commands {
+namespace podrun::reach {
 namespace {
 
 /// Enough for slow name servers, and for agents; more would not make these faster.
@@ -59,22 +57,14 @@ ssh::SshSettings or_host_error(Find find) {
 
 }  // namespace
 
-void check_ways(const cli::Options& options, const std::vector<hosts::Host>& hosts) {
-  if (options.via.empty()) return;
-  const local::ViaTemplate via(options.via);
-  for (const hosts::Host& host : hosts) {
-    if (host.kind == hosts::HostKind::remote) via.words_for(host);
-  }
-}
-
-local::HostCount count_ways(const cli::Options& options, const Plan& plan) {
+local::HostCount count_hosts(const ReachPlan& plan, const run::RunPlan& run) {
   local::HostCount count;
-  for (const hosts::Host& host : plan.run.hosts) {
-    const bool by_ssh = host.kind == hosts::HostKind::remote && options.via.empty();
+  for (const hosts::Host& host : run.hosts) {
+    const bool by_ssh = host.kind == hosts::HostKind::remote && plan.via.empty();
     ++(by_ssh ? count.by_ssh : count.by_child);
   }
-  count.at_once = plan.run.limits.fanout;
-  for (const ssh::SshSettings& settings : plan.ssh.settings) {
+  count.at_once = run.limits.fanout;
+  for (const ssh::SshSettings& settings : plan.settings) {
     if (!settings.agent_socket.empty()) ++count.with_agent;
     if (!settings.proxy_command.empty()) {
       ++count.proxy_commands;
@@ -85,22 +75,22 @@ local::HostCount count_ways(const cli::Options& options, const Plan& plan) {
   return count;
 }
 
-Connectors::Connectors(const std::shared_ptr<asio::io_context>& context, const cli::Options& options,
-                       const Plan& plan, SshState& ssh, const hosts::Probe& probe,
+Connectors::Connectors(const std::shared_ptr<asio::io_context>& context, const ReachPlan& plan,
+                       const run::RunPlan& run, SshState& ssh, const hosts::Probe& probe,
                        std::size_t descriptor_limit, local::TransportCommands& transports)
     : name_pool_(context, kBlockingThreads),
       resolver_(context->get_executor(), name_pool_),
       agents_(context->get_executor()),
       agent_pool_(context, kBlockingThreads),
       credentials_{ssh.identities, ssh.keys, agents_, agent_pool_,
-                   std::chrono::milliseconds(plan.run.limits.connect_timeout) / 2},
+                   std::chrono::milliseconds(run.limits.connect_timeout) / 2},
       local_(local::make_local_connector(context->get_executor(), local_child(probe, descriptor_limit))) {
   const asio::any_io_executor executor = context->get_executor();
-  if (!options.via.empty()) {
+  if (!plan.via.empty()) {
     remote_ =
-        local::make_via_connector(executor, local::ViaTemplate(options.via),
+        local::make_via_connector(executor, local::ViaTemplate(plan.via),
                                   {.environment = own_environment(), .descriptor_limit = descriptor_limit},
-                                  transports, questions_of(plan.ssh.config->settings_of_options()));
+                                  transports, questions_of(plan.config->settings_of_options()));
     return;
   }
   remote_ = ssh::make_ssh_connector(
@@ -108,19 +98,19 @@ Connectors::Connectors(const std::shared_ptr<asio::io_context>& context, const c
        .resolver = resolver_,
        .host_keys = ssh.host_keys,
        .credentials = credentials_,
-       .connect_timeout = plan.run.limits.connect_timeout,
-       .orphan_timeout = plan.run.supervision.orphan_timeout,
+       .connect_timeout = run.limits.connect_timeout,
+       .orphan_timeout = run.supervision.orphan_timeout,
        .settings_for_jump_host =
-           [config = plan.ssh.config](const hosts::Host& host) {
+           [config = plan.config](const hosts::Host& host) {
              return or_host_error([&] { return config->settings_for_jump_host(host); });
            },
        .run_proxy_command =
            [executor, shell = user_shell(probe), descriptor_limit, &transports](const std::string& command) {
              return run_proxy(executor, shell, command, descriptor_limit, transports);
            }},
-      [config = plan.ssh.config](const hosts::Host& host) {
+      [config = plan.config](const hosts::Host& host) {
         return or_host_error([&] { return config->settings_for(host); });
       });
 }
 
-}  // namespace podrun::commands
+}  // namespace podrun::reach

@@ -1,38 +1,49 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "commands/ssh_settings.hpp"
+#include "podrun/reach/reach_plan.hpp"
 
 #include <algorithm>
 #include <set>
 #include <utility>
 
+#include "podrun/local/connectors.hpp"
 #include "podrun/local/login_environment.hpp"
 #include "podrun/local/shell_command.hpp"
 #include "podrun/ssh/config/proxy_jump.hpp"
 #include "podrun/ssh/config/ssh_config_world.hpp"
 
-namespace podrun::commands {
+namespace podrun::reach {
+namespace {
+
+/// Throws UsageError when `--via` cannot lead to one of the hosts.
+void check_via(const std::string& via, const std::vector<hosts::Host>& hosts) {
+  const local::ViaTemplate words(via);
+  for (const hosts::Host& host : hosts) {
+    if (host.kind == hosts::HostKind::remote) words.words_for(host);
+  }
+}
+
+}  // namespace
 
 std::string user_shell(const hosts::Probe& probe) {
   const std::string shell = probe.env("SHELL").value_or("");
   return shell.empty() ? "/bin/sh" : shell;
 }
 
-SshPlan ssh_plan(const cli::Options& options, const hosts::Probe& probe) {
+ReachPlan plan_reach(const ssh::SshCommandLine& command_line, const hosts::Probe& probe) {
   const local::Account account = local::own_account(probe.env("HOME").value_or(""));
   ssh::ConfigWorld world = ssh::system_config_world(account.home, account.name);
   world.env = [&probe](const std::string& name) { return probe.env(name); };
   world.run = [shell = user_shell(probe)](const std::string& command) {
     return local::run_shell_command(shell, command);
   };
-  const cli::SshOptions& ssh = options.ssh;
-  return {.home = account.home,
-          .config = std::make_shared<ssh::SshConfig>(
-              std::move(world),
-              ssh::SshCommandLine{ssh.keywords, ssh.user, ssh.port, ssh.identities, ssh.config_file})};
+  return {.home = account.home, .config = std::make_shared<ssh::SshConfig>(std::move(world), command_line)};
 }
 
-void find_settings(SshPlan& plan, const std::vector<hosts::Host>& hosts, const cli::Options& options,
-                   run::Limits& limits) {
+void find_settings(ReachPlan& plan, const std::vector<hosts::Host>& hosts, run::Limits& limits) {
+  if (!plan.via.empty()) {
+    check_via(plan.via, hosts);
+    return;
+  }
   std::set<std::string> ways;
   std::chrono::seconds connect_timeout{0};
   std::size_t retries = 0;
@@ -45,8 +56,8 @@ void find_settings(SshPlan& plan, const std::vector<hosts::Host>& hosts, const c
     ways.insert(settings.proxy_jump);
   }
   if (plan.settings.empty()) return;
-  if (!options.connect_timeout_given) limits.connect_timeout = connect_timeout;
-  if (!options.retries_given) limits.retries = retries;
+  limits.connect_timeout = connect_timeout;
+  limits.retries = retries;
   const auto settings_for = [&](const hosts::Host& host) {
     return plan.config->settings_for_jump_host(host);
   };
@@ -56,4 +67,4 @@ void find_settings(SshPlan& plan, const std::vector<hosts::Host>& hosts, const c
   }
 }
 
-}  // namespace podrun::commands
+}  // namespace podrun::reach

@@ -11,27 +11,23 @@
 #include "podrun/link/link.hpp"
 #include "podrun/local/descriptors.hpp"
 #include "podrun/local/transport_commands.hpp"
+#include "podrun/reach/reach_plan.hpp"
+#include "podrun/reach/ssh_state.hpp"
+#include "podrun/run/run_plan.hpp"
 #include "podrun/ssh/auth/agent.hpp"
 #include "podrun/ssh/connector.hpp"
 #include "podrun/ssh/transport/resolver.hpp"
 
-#include "cli/options.hpp"
-#include "commands/plan.hpp"
-#include "commands/ssh_state.hpp"
+namespace podrun::reach {
 
-namespace podrun::commands {
+/// The hosts of a run by what a link to each costs.
+local::HostCount count_hosts(const ReachPlan& plan, const run::RunPlan& run);
 
-/// Throws UsageError when `--via` cannot lead to one of the hosts.
-void check_ways(const cli::Options& options, const std::vector<hosts::Host>& hosts);
-
-/// What the ways to the hosts cost.
-local::HostCount count_ways(const cli::Options& options, const Plan& plan);
-
-/// The way to each host: none for this machine, else `--via`, else SSH.
+/// Gives each host its connector: for this machine by a child, else by `via`, else SSH.
 class Connectors {
  public:
   /// `descriptor_limit`: see ProcessOptions. The transport commands must outlive the context.
-  Connectors(const std::shared_ptr<asio::io_context>& context, const cli::Options& options, const Plan& plan,
+  Connectors(const std::shared_ptr<asio::io_context>& context, const ReachPlan& plan, const run::RunPlan& run,
              SshState& ssh, const hosts::Probe& probe, std::size_t descriptor_limit,
              local::TransportCommands& transports);
   Connectors(const Connectors&) = delete;
@@ -51,4 +47,4 @@ class Connectors {
   std::unique_ptr<link::Connector> remote_;
 };
 
-}  // namespace podrun::commands
+}  // namespace podrun::reach

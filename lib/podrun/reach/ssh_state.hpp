@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "podrun/reach/reach_plan.hpp"
+#include "podrun/ssh/auth/identities.hpp"
+#include "podrun/ssh/auth/login.hpp"
+#include "podrun/ssh/host_keys/host_keys.hpp"
+
+namespace podrun::reach {
+
+/// What is read once for the run and kept when it is tried again after a question.
+struct SshState {
+  /// Reads the keys of the user and of the hosts that SSH leads to.
+  explicit SshState(const ReachPlan& plan) : identities(plan.home) {
+    for (const ssh::SshSettings& settings : plan.settings) {
+      host_keys.load(settings);
+      identities.find(settings);
+    }
+  }
+
+  ssh::HostKeys host_keys;
+  ssh::Identities identities;
+  ssh::KeyMemory keys;
+};
+
+}  // namespace podrun::reach
