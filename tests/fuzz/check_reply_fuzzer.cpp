@@ -37,7 +37,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   expect(again.values == facts.values && again.complete == facts.complete && again.clock == facts.clock);
 
   using namespace std::chrono_literals;
-  const std::vector<podrun::hosts::Host> hosts = {{.label = 0, .name = "a"}, {.label = 1, .name = "b"}};
+  const std::vector<podrun::hosts::Host> hosts = {{.worker = 0, .name = "a"}, {.worker = 1, .name = "b"}};
   const auto clock = podrun::check::clock_offset(facts, 1'795'289'820s, 20ms);
   podrun::check::CheckedHost other{podrun::link::Exited{0}};
   other.facts.answered = other.facts.complete = true;

@@ -17,7 +17,7 @@ using podrun::output::LogKey;
 const podrun::output::LogKey& host() {
   static const podrun::output::LogKey key = [] {
     podrun::hosts::Host host;
-    host.label = 5;
+    host.worker = 5;
     host.name = "tpu-3.c.internal";
     return podrun::output::LogKey(host, 3, {"10.0.0.3", "2001:db8::3"});
   }();

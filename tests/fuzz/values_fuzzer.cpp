@@ -14,7 +14,7 @@
 
 #include "podrun/base/duration.hpp"
 #include "podrun/base/error.hpp"
-#include "podrun/base/rank_set.hpp"
+#include "podrun/base/worker_set.hpp"
 #include "podrun/hosts/narrowing.hpp"
 #include "podrun/hosts/tpu_metadata.hpp"
 #include "podrun/ssh/config/proxy_jump.hpp"
@@ -42,19 +42,19 @@ void check_duration(const std::string& text) {
   expect(parse_duration(shown) == duration);
 }
 
-void check_ranks(const std::string& text) {
-  std::vector<std::size_t> ranks = parse_ranks(text);
-  const std::vector<std::size_t> again = parse_ranks(fold_ranks(ranks));
-  expect(!ranks.empty() && ranks.size() <= 1'000'000);
-  std::sort(ranks.begin(), ranks.end());
-  ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
-  expect(again == ranks && ranks.back() < 1'000'000);
+void check_workers(const std::string& text) {
+  std::vector<std::size_t> workers = parse_workers(text);
+  const std::vector<std::size_t> again = parse_workers(fold_workers(workers));
+  expect(!workers.empty() && workers.size() <= 1'000'000);
+  std::sort(workers.begin(), workers.end());
+  workers.erase(std::unique(workers.begin(), workers.end()), workers.end());
+  expect(again == workers && workers.back() < 1'000'000);
 
   std::vector<hosts::Host> hosts = {
-      {.label = 0, .name = "a"}, {.label = 3, .name = "b"}, {.label = 5, .name = "c"}};
+      {.worker = 0, .name = "a"}, {.worker = 3, .name = "b"}, {.worker = 5, .name = "c"}};
   hosts::narrow(hosts, {}, text);
-  expect(hosts.size() == ranks.size());
-  for (std::size_t i = 0; i < hosts.size(); ++i) expect(hosts[i].label == ranks[i]);
+  expect(hosts.size() == workers.size());
+  for (std::size_t i = 0; i < hosts.size(); ++i) expect(hosts[i].worker == workers[i]);
 }
 
 void check_proxy_jump(const std::string& text) {
@@ -92,14 +92,14 @@ void check_tpu_env(const std::string& text) {
   probe.pages[base + "tpu-env"] = page(text);
   std::vector<hosts::Attempt> tried;
   const auto listing = hosts::ask_metadata(probe, tried);
-  expect(listing && listing->hosts.size() == 2 && listing->own_rank.value_or(0) < 2);
+  expect(listing && listing->hosts.size() == 2 && listing->own_worker.value_or(0) < 2);
 }
 
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size == 0) return 0;
-  constexpr std::array kChecks = {check_duration, check_ranks, check_proxy_jump, check_tpu_env};
+  constexpr std::array kChecks = {check_duration, check_workers, check_proxy_jump, check_tpu_env};
   try {
     kChecks[data[0] % kChecks.size()](std::string(data + 1, data + size));
   } catch (const UsageError&) {

@@ -269,7 +269,7 @@ class FakeConnector final : public link::Connector {
       : executor_(std::move(executor)), hosts_(hosts) {}
 
   std::unique_ptr<link::Link> link(const hosts::Host& host) override {
-    return std::make_unique<FakeLink>(executor_, hosts_.at(host.label));
+    return std::make_unique<FakeLink>(executor_, hosts_.at(host.worker));
   }
 
  private:

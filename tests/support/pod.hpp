@@ -13,7 +13,7 @@ namespace podrun::test {
 inline std::vector<hosts::Host> pod(std::size_t count) {
   std::vector<hosts::Host> hosts(count);
   for (std::size_t label = 0; label < count; ++label) {
-    hosts[label].label = label;
+    hosts[label].worker = label;
     hosts[label].name = "tpu-" + std::to_string(label);
   }
   return hosts;

@@ -71,7 +71,7 @@ void add_hosts(OptionTable& table, Options& options) {
                .merge = Merge::not_allowed,
                .common = true,
                .repeat_sets = true},
-              [&](const std::string& text) { hosts.ranks = text; });
+              [&](const std::string& text) { hosts.workers = text; });
   table.flag(reach_row(kHostsTopic, "-i,--include-local", "Include this machine"), [&](bool is_on) {
     hosts.include_local = is_on ? hosts::IncludeLocal::yes : hosts::IncludeLocal::no;
   });
@@ -250,7 +250,7 @@ void add_limits(OptionTable& table, Options& options) {
        .names = "-k,--fail-fast",
        .help = "Stop the others at the first failure",
        .common = true},
-      [&](bool is_on) { limits.on_failure = is_on ? run::OnFailure::end_others : run::OnFailure::go_on; });
+      [&](bool is_on) { limits.on_failure = is_on ? run::OnFailure::stop_others : run::OnFailure::go_on; });
   table.value(limit_row(OptionSet::own_command, "--grace", "Time between TERM and KILL ({})", "TIME", "10s"),
               [&](const std::string& text) { limits.grace = parse_duration(text); });
   table.value(limit_row(OptionSet::launch, "--orphan-timeout",

@@ -56,7 +56,7 @@ struct LimitOptions {
 };
 
 struct OutputOptions {
-  output::Label label = output::Label::rank;
+  output::Label label = output::Label::worker;
   output::ColorMode color = output::ColorMode::automatic;
   output::Progress progress = output::Progress::automatic;
   std::optional<output::Controls> controls;  ///< none: colours alone on a terminal, everything elsewhere

@@ -25,8 +25,8 @@ void add_looks(OptionTable& table, OutputOptions& options) {
                .default_text = "worker",
                .subject = "label"},
               [&](const std::string& text) {
-                options.label = parse_choice<output::Label>(text, {{"worker", output::Label::rank},
-                                                                   {"rank", output::Label::rank},
+                options.label = parse_choice<output::Label>(text, {{"worker", output::Label::worker},
+                                                                   {"rank", output::Label::worker},
                                                                    {"host", output::Label::host},
                                                                    {"both", output::Label::both},
                                                                    {"none", output::Label::none}});

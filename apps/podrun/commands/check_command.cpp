@@ -14,8 +14,8 @@
 
 #include "cli/option_groups.hpp"
 #include "cli/option_values.hpp"
+#include "commands/mode.hpp"
 #include "commands/plan.hpp"
-#include "commands/purpose.hpp"
 #include "commands/start_plan.hpp"
 
 namespace podrun::commands {
@@ -65,10 +65,9 @@ struct CheckOptions {
   std::optional<std::chrono::seconds> wait;
 };
 
-class CheckPurpose final : public Purpose {
+class CheckMode final : public Mode {
  public:
-  CheckPurpose(const Plan& plan, const cli::Options& options, const CheckOptions& own,
-               output::Charset charset)
+  CheckMode(const Plan& plan, const cli::Options& options, const CheckOptions& own, output::Charset charset)
       : plan_(plan), options_(options), own_(own), charset_(charset), started_(plan.run.hosts.size()) {}
 
   std::vector<std::shared_ptr<output::Sink>> make_sinks(output::Terminal& /*terminal*/) override {
@@ -78,7 +77,7 @@ class CheckPurpose final : public Purpose {
 
   void host_started(output::Output& /*output*/, std::size_t host) override { started_[host] = Clock::now(); }
 
-  void conclude(output::Output& output, const run::RunPolicy& policy, int /*status*/) override {
+  void print_final_report(output::Output& output, const run::RunPolicy& policy, int /*status*/) override {
     const std::vector<hosts::Host>& hosts = plan_.run.hosts;
     if (policy.interrupted_by()) {
       for (std::string& line : report::summarize(hosts, policy.outcomes(), {}, policy.interrupted_by(),
@@ -177,7 +176,7 @@ class CheckCommand final : public cli::Command {
   int run(const cli::Context& context) override {
     return start_plan(make_check_plan(own_, context.options, context.probe), context,
                       [&](const Plan& plan, output::Charset charset) {
-                        return std::make_unique<CheckPurpose>(plan, context.options, own_, charset);
+                        return std::make_unique<CheckMode>(plan, context.options, own_, charset);
                       });
   }
 

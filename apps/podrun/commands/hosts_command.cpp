@@ -72,7 +72,7 @@ HostsAnswer answer_hosts(const HostsOptions& own, const cli::Options& options, c
   if (!options.json) answer.notes = hosts::to_texts(found.tried);
   answer.notes.insert(answer.notes.end(), found.notes.begin(), found.notes.end());
   if (own.save) {
-    if (!options.hosts.exclude.empty() || options.hosts.ranks)
+    if (!options.hosts.exclude.empty() || options.hosts.workers)
       throw UsageError("--save: it saves the whole list (leave out -x and --workers)");
     answer.notes.push_back(save_hosts(found, options.force ? Overwrite::replace : Overwrite::refuse, probe));
   }

@@ -205,7 +205,7 @@ Plan make_plan(const cli::Options& options, const hosts::Probe& probe, remote::W
 std::string describe_plan(const Plan& plan) {
   std::string text = fmt::format("hosts ({}):\n", plan.run.hosts.size());
   for (const hosts::Host& host : plan.run.hosts)
-    text += fmt::format("  {} {} ({})\n", host.label, host.name, output::escape_controls(host.source));
+    text += fmt::format("  {} {} ({})\n", host.worker, host.name, output::escape_controls(host.source));
   const remote::Supervision& supervision = plan.run.supervision;
   if (!supervision.directory.empty()) text += fmt::format("directory: {}\n", supervision.directory);
   for (const remote::Variable& variable : plan.command.environment) {

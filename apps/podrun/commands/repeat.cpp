@@ -46,8 +46,8 @@ bool can_be_shown(std::string_view text) {
 
 }  // namespace
 
-std::string repeat_command(const cli::Options& options, const std::string& ranks) {
-  const std::string added = "--workers " + ranks + (options.outdir.empty() ? "" : " --append");
+std::string repeat_command(const cli::Options& options, const std::string& workers) {
+  const std::string added = "--workers " + workers + (options.outdir.empty() ? "" : " --append");
   std::string text = "podrun " + added;
   for (const std::string& word : options.arguments_to_repeat) text += ' ' + quote(word);
   if (gives_values(options) || reads_what_is_gone(options) || !can_be_shown(text))

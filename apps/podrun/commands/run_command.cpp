@@ -13,20 +13,20 @@
 
 #include "cli/help.hpp"
 #include "commands/answers.hpp"
-#include "commands/conclusion.hpp"
+#include "commands/final_report.hpp"
 #include "commands/json_report.hpp"
+#include "commands/mode.hpp"
 #include "commands/plan.hpp"
-#include "commands/purpose.hpp"
 #include "commands/sinks.hpp"
 #include "commands/start_plan.hpp"
 
 namespace podrun::commands {
 namespace {
 
-class CommandPurpose final : public Purpose {
+class CommandMode final : public Mode {
  public:
-  CommandPurpose(const Plan& plan, const cli::Options& options, const hosts::Probe& probe,
-                 output::Charset charset)
+  CommandMode(const Plan& plan, const cli::Options& options, const hosts::Probe& probe,
+              output::Charset charset)
       : plan_(plan), options_(options), probe_(probe), charset_(charset) {
     if (options.json) json_.emplace(plan);
   }
@@ -54,8 +54,8 @@ class CommandPurpose final : public Purpose {
     if (json_) json_->host_ended(output, host, outcome);
   }
 
-  void conclude(output::Output& output, const run::RunPolicy& policy, int status) override {
-    for (std::string& line : podrun::commands::conclude(plan_, policy, options_, *last_lines_, charset_))
+  void print_final_report(output::Output& output, const run::RunPolicy& policy, int status) override {
+    for (std::string& line : podrun::commands::final_report(plan_, policy, options_, *last_lines_, charset_))
       output.say(std::move(line));
     if (json_) json_->end(output, policy, status);
   }
@@ -84,7 +84,7 @@ class RunCommand final : public cli::Command {
     }
     return start_plan(make_plan(options, context.probe), context,
                       [&](const Plan& plan, output::Charset charset) {
-                        return std::make_unique<CommandPurpose>(plan, options, context.probe, charset);
+                        return std::make_unique<CommandMode>(plan, options, context.probe, charset);
                       });
   }
 };

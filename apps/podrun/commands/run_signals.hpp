@@ -27,7 +27,7 @@ void ignore_from_now_on(asio::signal_set& signals);
 /// foreground's process group stops, since the shell may wait for another one, as timeout(1).
 void stop_foreground(asio::signal_set& signals);
 
-/// Tells the run of each signal. `own_patience`: see Purpose. `leave`: gives the run up, and the process.
+/// Tells the run of each signal. `own_patience`: see Mode. `leave`: gives the run up, and the process.
 asio::awaitable<void> relay_signals(asio::signal_set& signals, run::FanOut& fan_out, StatusDisplay& status,
                                     std::chrono::seconds grace,
                                     std::optional<std::chrono::milliseconds> own_patience,

@@ -15,8 +15,8 @@
 #include <fmt/format.h>
 
 #include "podrun/base/error.hpp"
-#include "podrun/base/rank_set.hpp"
 #include "podrun/base/shell_quote.hpp"
+#include "podrun/base/worker_set.hpp"
 #include "podrun/hosts/discovery.hpp"
 #include "podrun/local/connectors.hpp"
 #include "podrun/reach/reach_plan.hpp"
@@ -28,18 +28,18 @@ namespace {
 
 /// By its rank, else by its name.
 const hosts::Host& find_host(const std::vector<hosts::Host>& hosts, const std::string& wanted) {
-  const auto by_rank = std::find_if(hosts.begin(), hosts.end(), [&wanted](const hosts::Host& host) {
-    return std::to_string(host.label) == wanted;
+  const auto by_worker = std::find_if(hosts.begin(), hosts.end(), [&wanted](const hosts::Host& host) {
+    return std::to_string(host.worker) == wanted;
   });
-  if (by_rank != hosts.end()) return *by_rank;
+  if (by_worker != hosts.end()) return *by_worker;
   const auto is_wanted = [&wanted](const hosts::Host& host) { return host.name == wanted; };
   const auto by_name = std::find_if(hosts.begin(), hosts.end(), is_wanted);
-  std::vector<std::size_t> ranks;
-  for (const hosts::Host& host : hosts) ranks.push_back(host.label);
+  std::vector<std::size_t> workers;
+  for (const hosts::Host& host : hosts) workers.push_back(host.worker);
   if (by_name == hosts.end()) {
     throw UsageError(fmt::format(
         "ssh: no host has this worker number or name: \"{}\" (there are {}; podrun hosts lists them)", wanted,
-        fold_ranks(ranks)));
+        fold_workers(workers)));
   }
   if (std::count_if(hosts.begin(), hosts.end(), is_wanted) > 1) {
     throw UsageError(fmt::format(

@@ -29,7 +29,7 @@
 #include "podrun/run/fan_out.hpp"
 
 #include "commands/answers.hpp"
-#include "commands/conclusion.hpp"
+#include "commands/final_report.hpp"
 #include "commands/questions.hpp"
 #include "commands/run_signals.hpp"
 #include "commands/status_display.hpp"
@@ -55,11 +55,11 @@ struct Run {
   std::size_t descriptor_limit;              ///< before it was raised
   bool io_failed = false;                    ///< in this attempt
   StatusStyle status_style;
-  std::unique_ptr<Purpose> purpose = nullptr;
+  std::unique_ptr<Mode> mode = nullptr;
 };
 
 int status_of(const Run& run, const run::RunPolicy& policy) {
-  return run.io_failed ? kIoStatus : run.purpose->status(policy);
+  return run.io_failed ? kIoStatus : run.mode->status(policy);
 }
 
 enum class Next { leave, connect_again, go_without_answer };
@@ -99,7 +99,7 @@ Attempt::Attempt(Run& run)
     : run_(run),
       connectors_(context_, run.plan.reach, run.plan.run, run.ssh, run.probe, run.descriptor_limit,
                   run.transports),
-      output_(std::in_place, executor_, run.plan.run.hosts.size(), run.purpose->make_sinks(*run.terminal),
+      output_(std::in_place, executor_, run.plan.run.hosts.size(), run.mode->make_sinks(*run.terminal),
               run.terminal, [this](const output::WriteError& error) { cannot_write(error); }),
       fan_out_(run.plan.run, {.executor = executor_,
                               .connector_for = [this](const hosts::Host& host) -> link::Connector& {
@@ -138,7 +138,7 @@ void Attempt::cannot_read(const std::string& name, std::error_code error) {
 
 void Attempt::tell(const run::Notice& notice) {
   notices_.tell(notice);
-  run_.purpose->tell(*output_, fan_out_.policy(), notice);
+  run_.mode->tell(*output_, fan_out_.policy(), notice);
 }
 
 /// At once, whatever still goes on.
@@ -172,7 +172,7 @@ Next Attempt::ask() {
 
 /// From the start to the last line of the final report.
 asio::awaitable<Next> Attempt::to_the_end() {
-  run_.purpose->begin(*output_);
+  run_.mode->begin(*output_);
   co_await fan_out_.run();
   status_.hide();
   output_->finish();
@@ -185,7 +185,7 @@ asio::awaitable<Next> Attempt::to_the_end() {
   co_await output_->drain();  // by now the sinks know everything
   const std::string& warning = run_.ssh.host_keys.warning();
   if (!warning.empty()) output_->say("podrun: " + warning);
-  run_.purpose->conclude(*output_, policy, status_of(run_, policy));
+  run_.mode->print_final_report(*output_, policy, status_of(run_, policy));
   co_await output_->drain();
   co_return Next::leave;
 }
@@ -195,8 +195,8 @@ std::optional<int> Attempt::play() {
     if (error) std::rethrow_exception(error);
   };
   asio::co_spawn(executor_,
-                 relay_signals(signals_, fan_out_, status_, run_.plan.run.limits.grace,
-                               run_.purpose->patience(), [this] { leave(); }),
+                 relay_signals(signals_, fan_out_, status_, run_.plan.run.limits.grace, run_.mode->patience(),
+                               [this] { leave(); }),
                  rethrow);
   Next next = Next::leave;
   asio::co_spawn(executor_, to_the_end(), [&](const std::exception_ptr& error, Next decided) {
@@ -226,19 +226,19 @@ int Attempt::end() {
 void report_ignored(const Plan& plan, const reach::SshState& ssh, output::Terminal& terminal) {
   std::vector<std::string> notes = ssh.identities.warnings();
   if (plan.run.verbosity > 0) {
-    for (const std::string& keyword : plan.reach.config->passed_over())
+    for (const std::string& keyword : plan.reach.config->ignored())
       notes.push_back(keyword + " has no effect here: ignored");
-    for (const std::string& note : ssh.host_keys.passed_over()) notes.push_back(note + ": ignored");
-    for (const std::string& note : ssh.identities.passed_over()) notes.push_back(note + ": ignored");
+    for (const std::string& note : ssh.host_keys.ignored()) notes.push_back(note + ": ignored");
+    for (const std::string& note : ssh.identities.ignored()) notes.push_back(note + ": ignored");
   }
   say(notes, terminal);
 }
 
-int run_plan(Plan plan, const cli::Context& context, const MakePurpose& make_purpose) {
+int run_plan(Plan plan, const cli::Context& context, const MakeMode& make_mode) {
   const cli::Options& options = context.options;
   const hosts::Probe& probe = context.probe;
-  const local::HostCount ways = reach::count_hosts(plan.reach, plan.run);
-  const local::DescriptorLimit descriptors = local::raise_descriptor_limit(ways);
+  const local::HostCount counts = reach::count_hosts(plan.reach, plan.run);
+  const local::DescriptorLimit descriptors = local::raise_descriptor_limit(counts);
   plan.run.limits.fanout = descriptors.at_once;
   if (output::can_ask_on_terminal()) plan.run.limits.questions = run::Questions::can_be_asked;
   Run run{.plan = plan,
@@ -249,9 +249,9 @@ int run_plan(Plan plan, const cli::Context& context, const MakePurpose& make_pur
           .descriptor_limit = descriptors.before,
           .io_failed = false,
           .status_style = choose_status_style(options, probe)};
-  if (ways.by_ssh > 0) report_ignored(run.plan, run.ssh, *run.terminal);
+  if (counts.by_ssh > 0) report_ignored(run.plan, run.ssh, *run.terminal);
   run.terminal->set_charset(run.status_style.charset);
-  run.purpose = make_purpose(run.plan, run.status_style.charset);
+  run.mode = make_mode(run.plan, run.status_style.charset);
   for (;;) {
     const auto status = Attempt(run).play();
     run.transports.kill(kEndOfTransports);
@@ -261,10 +261,10 @@ int run_plan(Plan plan, const cli::Context& context, const MakePurpose& make_pur
 
 }  // namespace
 
-int start_plan(Plan plan, const cli::Context& context, const MakePurpose& make_purpose) {
+int start_plan(Plan plan, const cli::Context& context, const MakeMode& make_mode) {
   say(plan.notes, *context.terminal);
   if (context.options.dry_run) return answer(describe_plan(plan), *context.terminal);
-  return run_plan(std::move(plan), context, make_purpose);
+  return run_plan(std::move(plan), context, make_mode);
 }
 
 }  // namespace podrun::commands

@@ -78,9 +78,9 @@ void StatusDisplay::refresh() {
     print_line(status, now);
     return;
   }
-  std::vector<std::size_t> labels;
-  for (const run::HostStatus& host : status.hosts) labels.push_back(host.host->label);
-  output_.say_status(report::status_text(status, rate_.per_second(), now), std::move(labels));
+  std::vector<std::size_t> workers;
+  for (const run::HostStatus& host : status.hosts) workers.push_back(host.host->worker);
+  output_.say_status(report::status_text(status, rate_.per_second(), now), std::move(workers));
 }
 
 void StatusDisplay::print_line(const run::Status& status, run::TimePoint now) {

@@ -16,10 +16,10 @@ using Json = nlohmann::ordered_json;
 
 double to_seconds(std::chrono::microseconds time) { return std::chrono::duration<double>(time).count(); }
 
-Json ranks_of(const std::vector<hosts::Host>& hosts, const std::vector<std::size_t>& places) {
-  Json ranks = Json::array();
-  for (const std::size_t place : places) ranks.push_back(hosts[place].label);
-  return ranks;
+Json workers_of(const std::vector<hosts::Host>& hosts, const std::vector<std::size_t>& places) {
+  Json workers = Json::array();
+  for (const std::size_t place : places) workers.push_back(hosts[place].worker);
+  return workers;
 }
 
 Json facts_of(const HostFacts& facts) {
@@ -47,7 +47,7 @@ Json facts_of(const HostFacts& facts) {
 }
 
 Json host_of(const hosts::Host& host, const CheckedHost& checked, bool usable) {
-  Json json{{"worker", host.label}, {"host", host.name}};
+  Json json{{"worker", host.worker}, {"host", host.name}};
   if (!host.user.empty()) json["user"] = host.user;
   if (host.port != 0) json["port"] = host.port;
   json["usable"] = usable;
@@ -81,12 +81,12 @@ std::string check_json(output::WallTime time, const std::vector<hosts::Host>& ho
   for (const CheckItem& item : report.items) {
     Json groups = Json::array();
     for (const CheckGroup& group : item.groups)
-      groups.push_back({{"workers", ranks_of(hosts, group.hosts)}, {"text", group.text}});
+      groups.push_back({{"workers", workers_of(hosts, group.hosts)}, {"text", group.text}});
     json["items"].push_back({{"name", item.name}, {"agreed", item.agreed()}, {"groups", std::move(groups)}});
   }
   json["problems"] = Json::array();
   for (const CheckProblem& problem : report.problems) {
-    Json each{{"what", problem.what}, {"workers", ranks_of(hosts, problem.hosts)}};
+    Json each{{"what", problem.what}, {"workers", workers_of(hosts, problem.hosts)}};
     if (!problem.details.empty()) each["details"] = problem.details;
     json["problems"].push_back(std::move(each));
   }

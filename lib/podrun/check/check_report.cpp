@@ -80,7 +80,7 @@ class Comparison {
   void find_problems(std::size_t host) {
     const CheckedHost& checked = hosts_[host];
     report_.answered += checked.facts.complete ? 1 : 0;
-    find_way(host, checked);
+    find_missing_answer(host, checked);
     for (const std::string& path : checked.facts.hangs) problem(host, path + " does not answer");
     for (const std::string& path : checked.facts.read_only) problem(host, "cannot write to " + path);
     find_holders(host, checked.facts);
@@ -95,7 +95,7 @@ class Comparison {
   }
 
   /// How it could not be asked, or did not answer to the end.
-  void find_way(std::size_t host, const CheckedHost& checked) {
+  void find_missing_answer(std::size_t host, const CheckedHost& checked) {
     if (checked.facts.complete || std::holds_alternative<run::NotStarted>(checked.outcome)) return;
     if (const auto* unreachable = std::get_if<run::Unreachable>(&checked.outcome)) {
       problem(host, report::describe(

@@ -62,7 +62,7 @@ class CheckText {
       const bool named = range.least && hosts_.size() > 1;
       ranges.push_back(
           range.text +
-          (named ? fmt::format(" ({} least)", output::fold_labels(hosts_, {&*range.least, 1})) : ""));
+          (named ? fmt::format(" ({} least)", output::fold_hosts(hosts_, {&*range.least, 1})) : ""));
     }
     add(ranges);
   }
@@ -82,7 +82,7 @@ class CheckText {
       const std::vector<CheckGroup>& groups = items.front()->groups;
       std::vector<std::string> parts;
       for (std::size_t i = 0; i < groups.size() && i < kGroups; ++i) {
-        std::string part = output::fold_labels(hosts_, groups[i].hosts);
+        std::string part = output::fold_hosts(hosts_, groups[i].hosts);
         for (const CheckItem* item : items)
           part += (item == items.front() ? " " : ", ") + item->groups[i].text;
         parts.push_back(std::move(part));
@@ -99,7 +99,7 @@ class CheckText {
       const bool one = problem.hosts.size() == 1;
       const std::string name = one ? hosts_[problem.hosts.front()].name + ": " : "";
       std::string line =
-          fmt::format("{} {}{}", output::fold_labels(hosts_, problem.hosts), name, problem.what);
+          fmt::format("{} {}{}", output::fold_hosts(hosts_, problem.hosts), name, problem.what);
       if (one && !problem.details.empty()) line += ' ' + problem.details.front();
       if (one || problem.details.empty()) {
         add({line});
@@ -107,8 +107,8 @@ class CheckText {
       }
       line += ": ";
       for (std::size_t i = 0; i < problem.details.size() && i < kDetails; ++i) {
-        line += fmt::format("{}{} {}", i == 0 ? "" : ", ",
-                            output::fold_labels(hosts_, {&problem.hosts[i], 1}), problem.details[i]);
+        line += fmt::format("{}{} {}", i == 0 ? "" : ", ", output::fold_hosts(hosts_, {&problem.hosts[i], 1}),
+                            problem.details[i]);
       }
       if (problem.details.size() > kDetails)
         line += fmt::format(" and {} more", problem.details.size() - kDetails);
@@ -133,17 +133,17 @@ class CheckText {
       line = fmt::format("{} of {} {} a problem", bad.size(), count_all(), bad.size() == 1 ? "has" : "have");
     if (bad.size() < hosts_.size()) {
       line += fmt::format("; to go on without {}: --workers {}", bad.size() == 1 ? "it" : "them",
-                          ranks_without(bad));
+                          workers_without(bad));
     }
     lines_.push_back(std::move(line));
   }
 
-  std::string ranks_without(const std::vector<std::size_t>& bad) const {
+  std::string workers_without(const std::vector<std::size_t>& bad) const {
     std::vector<std::size_t> good;
     for (std::size_t host = 0; host < hosts_.size(); ++host) {
       if (!std::binary_search(bad.begin(), bad.end(), host)) good.push_back(host);
     }
-    const std::string folded = output::fold_labels(hosts_, good);
+    const std::string folded = output::fold_hosts(hosts_, good);
     return folded.substr(1, folded.size() - 2);
   }
 

@@ -33,13 +33,13 @@ void refuse_repeats(const std::vector<Host>& hosts, const ThisMachine& self) {
 }
 
 void number(std::vector<Host>& hosts, std::size_t first) {
-  for (Host& host : hosts) host.label = first++;
+  for (Host& host : hosts) host.worker = first++;
 }
 
 /// This machine under its name in the list; it has no user and port because ssh is not used.
-Host this_machine(std::size_t label, std::string name, std::string source) {
+Host this_machine(std::size_t worker, std::string name, std::string source) {
   Host host;
-  host.label = label;
+  host.worker = worker;
   host.name = std::move(name);
   host.kind = HostKind::local;
   host.source = std::move(source);
@@ -123,7 +123,7 @@ void settle_this_machine(std::vector<Host>& hosts, SelfRule rule, const ThisMach
     return;
   }
   for (Host& host : hosts) {
-    if (self.is(host)) host = this_machine(host.label, host.name, host.source);
+    if (self.is(host)) host = this_machine(host.worker, host.name, host.source);
   }
 }
 
@@ -156,16 +156,16 @@ Discovery discover(const HostQuery& query, const Probe& probe) {
   std::vector<Host>& hosts = listing->hosts;
   if (listing->rule == SelfRule::as_listed) refuse_empty(*listing, hosts);
   ThisMachine self(probe);
-  const bool known_by_number = listing->own_rank && !self.is_in(hosts);
-  if (known_by_number) self.add(hosts[*listing->own_rank].name);
+  const bool known_by_number = listing->own_worker && !self.is_in(hosts);
+  if (known_by_number) self.add(hosts[*listing->own_worker].name);
   if (query.repeats == Repeats::refuse) refuse_repeats(hosts, self);
   complete(*listing, self, query.include_local);
   discovery.all = hosts;
   if (known_by_number)
-    discovery.all[*listing->own_rank] = this_machine(*listing->own_rank, "local", listing->where);
+    discovery.all[*listing->own_worker] = this_machine(*listing->own_worker, "local", listing->where);
   settle_this_machine(hosts, listing->rule, self, query.include_local);
   refuse_empty(*listing, hosts);
-  narrow(hosts, parse_host_list(query.exclude, query.exclude_from, probe), query.ranks);
+  narrow(hosts, parse_host_list(query.exclude, query.exclude_from, probe), query.workers);
   discovery.hosts = std::move(hosts);
   discovery.notes = std::move(listing->notes);
   return discovery;

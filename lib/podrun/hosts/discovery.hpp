@@ -27,7 +27,7 @@ struct HostQuery {
   std::optional<std::string> hostfile;  ///< `--hostfile`
   std::vector<std::string> exclude;     ///< each `-x`
   std::string exclude_from = "-x";      ///< their place, for messages
-  std::optional<std::string> ranks;     ///< `--workers`
+  std::optional<std::string> workers;   ///< `--workers`
   IncludeLocal include_local = IncludeLocal::no;
   Repeats repeats = Repeats::refuse;
   bool metadata_only = false;             ///< ask only the metadata server (`metadata: true` of a pod)

@@ -15,7 +15,7 @@ inline constexpr std::uint16_t kSshPort = 22;
 
 /// One host of the run.
 struct Host {
-  std::size_t label = 0;   ///< its worker number: its position in the whole list
+  std::size_t worker = 0;  ///< its worker number: its position in the whole list
   std::string name = {};   ///< as in the list, without user and port
   std::string user = {};   ///< empty: not given
   std::uint16_t port = 0;  ///< 0: not given

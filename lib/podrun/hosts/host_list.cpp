@@ -193,7 +193,7 @@ class HostListBuilder {
     if (pattern.size() > kMaxHosts - hosts_.size()) entry.refuse_more();
     for (std::size_t i = 0; i < pattern.size(); ++i) {
       hosts_.push_back(parse_host(pattern.at(i), entry));
-      hosts_.back().label = hosts_.size() - 1;
+      hosts_.back().worker = hosts_.size() - 1;
     }
   }
 
@@ -240,7 +240,7 @@ std::vector<Host> parse_plain_list(std::string_view list, std::string_view where
     if (pattern.size() > kMaxHosts - hosts.size()) entry.refuse_more();
     for (std::size_t i = 0; i < pattern.size(); ++i) {
       hosts.push_back(parse_plain_host(pattern.at(i), where));
-      hosts.back().label = hosts.size() - 1;
+      hosts.back().worker = hosts.size() - 1;
     }
     start = end + 1;
   }

@@ -22,7 +22,7 @@ std::string shown_address(const Host& host, const std::string& address) {
 }
 
 Json to_json(const Host& host, const std::string& address) {
-  Json json{{"worker", host.label}, {"host", host.name}};
+  Json json{{"worker", host.worker}, {"host", host.name}};
   if (!host.user.empty()) json["user"] = host.user;
   if (host.port != 0) json["port"] = host.port;
   if (host.kind == HostKind::local) json["local"] = true;
@@ -43,8 +43,8 @@ std::string hosts_table(const Discovery& found, const std::vector<std::string>& 
   std::string text;
   for (std::size_t i = 0; i < found.hosts.size(); ++i) {
     const Host& host = found.hosts[i];
-    text += fmt::format("{:>{}}  {:<{}}  {:<{}}  {}\n", host.label,
-                        std::to_string(found.hosts.back().label).size(), to_text(host), name_width,
+    text += fmt::format("{:>{}}  {:<{}}  {:<{}}  {}\n", host.worker,
+                        std::to_string(found.hosts.back().worker).size(), to_text(host), name_width,
                         shown_address(host, addresses[i]), address_width, host.source);
   }
   return text;

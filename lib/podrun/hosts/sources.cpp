@@ -60,7 +60,7 @@ void append_new(std::vector<Host>& hosts, const std::vector<Host>& more) {
   for (const Host& host : more) {
     if (!known.insert(canonical_name(host.name)).second) continue;
     hosts.push_back(host);
-    hosts.back().label = hosts.size() - 1;
+    hosts.back().worker = hosts.size() - 1;
   }
 }
 
@@ -93,7 +93,7 @@ std::optional<Listing> sky_pilot(const Probe& probe, Tried& tried) {
   for (std::string_view rest = *value; !rest.empty();) {
     const std::string_view address = rest.substr(0, rest.find_first_of(" \t\r\n"));
     listing.hosts.push_back(parse_plain_host(address, name));
-    listing.hosts.back().label = listing.hosts.size() - 1;
+    listing.hosts.back().worker = listing.hosts.size() - 1;
     rest = trim_space(rest.substr(address.size()));
   }
   return found(std::move(listing), tried);
@@ -131,7 +131,7 @@ std::optional<Listing> tpu_variable(const std::string& name, const Probe& probe,
     const std::string own =
         canonical_name(names[parse_worker_number(trim_space(worker), names.size(), "TPU_WORKER_ID")]);
     const auto is_own = [&own](const Host& host) { return canonical_name(host.name) == own; };
-    listing.own_rank = std::find_if(listing.hosts.begin(), listing.hosts.end(), is_own)->label;
+    listing.own_worker = std::find_if(listing.hosts.begin(), listing.hosts.end(), is_own)->worker;
   }
   if (auto note = multislice_note(probe.env("MEGASCALE_NUM_SLICES").value_or(""), name))
     listing.notes.push_back(*std::move(note));

@@ -44,8 +44,8 @@ struct Listing {
   std::string where;  ///< for messages
   SelfRule rule = SelfRule::as_listed;
   std::vector<Host> hosts = {};
-  std::optional<std::size_t> own_rank = {};  ///< set if the source itself says which host is this machine
-  std::vector<std::string> notes = {};       ///< remarks on the list for the user
+  std::optional<std::size_t> own_worker = {};  ///< set if the source itself says which host is this machine
+  std::vector<std::string> notes = {};         ///< remarks on the list for the user
 };
 
 /// The list of the first source that answers, in the manual's order; `tried` gets every source that was

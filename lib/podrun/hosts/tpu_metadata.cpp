@@ -95,7 +95,7 @@ Listing to_listing(const std::string& where, const std::vector<std::string>& sai
   const std::string own =
       first_of({said[agent_worker_number], said[worker_id], value_of(environment, "WORKER_ID")});
   if (!own.empty()) {
-    listing.own_rank =
+    listing.own_worker =
         parse_worker_number(own, listing.hosts.size(), where + ": worker number of this machine");
   }
   const std::string bounds = value_of(environment, "HOST_BOUNDS");
@@ -117,23 +117,23 @@ std::string url(const std::string& host, std::string_view key) {
 }  // namespace
 
 std::optional<Listing> ask_metadata(const Probe& probe, std::vector<Attempt>& tried) {
-  const auto pass_over = [&tried](std::string where, std::string reason) {
+  const auto skip = [&tried](std::string where, std::string reason) {
     tried.push_back({std::move(where), std::move(reason)});
     return std::nullopt;
   };
   const std::string host =
       first_of({probe.env("GCE_METADATA_HOST").value_or(""), probe.env("GCE_METADATA_IP").value_or("")});
   if (probe.env("TPU_SKIP_MDS_QUERY"))
-    return pass_over("metadata server", fmt::format("{} (TPU_SKIP_MDS_QUERY)", kNotAsked));
+    return skip("metadata server", fmt::format("{} (TPU_SKIP_MDS_QUERY)", kNotAsked));
   if (host.empty() && !is_google_machine(probe)) {
-    return pass_over("metadata server", fmt::format("{} (this is no Google machine)", kNotAsked));
+    return skip("metadata server", fmt::format("{} (this is no Google machine)", kNotAsked));
   }
   const std::string address = first_of({host, std::string(kAddress)});
   const std::string where = "metadata server " + address;
   std::vector<std::string> urls;
   for (const char* key : kKeys) urls.push_back(url(address, key));
   const std::vector<HttpAnswer> answers = probe.http_get(urls, kPatience);
-  if (const auto reason = refusal(answers[endpoints])) return pass_over(where, *reason);
+  if (const auto reason = refusal(answers[endpoints])) return skip(where, *reason);
   const std::vector<std::string> said = texts(answers);
   Listing listing = to_listing(where, said, probe);
   const auto environment = parse_tpu_env(said[tpu_env]);
@@ -155,7 +155,7 @@ std::vector<Host> parse_endpoints(std::string_view text, std::string_view where)
     if (hosts.size() == kMaxHosts) entry.refuse_more();
     const std::size_t name = colons == 0 ? 0 : entry.text.rfind(':') + 1;
     hosts.push_back(parse_plain_host(entry.text.substr(name), where));
-    hosts.back().label = hosts.size() - 1;
+    hosts.back().worker = hosts.size() - 1;
   }
   return hosts;
 }

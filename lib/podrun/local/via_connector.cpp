@@ -12,21 +12,21 @@ namespace podrun::local {
 namespace {
 
 /// The transport to one host.
-struct WayIn {
+struct ViaTransport {
   asio::any_io_executor executor;
   std::vector<std::string> words;
   const ProcessOptions& child;  // owned by the connector
 };
 
-asio::awaitable<std::shared_ptr<link::Stream>> start(std::shared_ptr<const WayIn> way, link::Program program,
-                                                     ViaWatch::OnStart on_start) {
-  ProcessOptions options = way->child;
-  options.arguments = way->words;
+asio::awaitable<std::shared_ptr<link::Stream>> start(std::shared_ptr<const ViaTransport> transport,
+                                                     link::Program program, ViaWatch::OnStart on_start) {
+  ProcessOptions options = transport->child;
+  options.arguments = transport->words;
   if (program.privilege == link::Privilege::root) {
     for (const char* word : {"sudo", "-n"}) options.arguments.emplace_back(word);
   }
   options.arguments.emplace_back("/bin/sh");
-  std::shared_ptr<link::Stream> stream = spawn_process(way->executor, std::move(options));
+  std::shared_ptr<link::Stream> stream = spawn_process(transport->executor, std::move(options));
   on_start(stream);
   co_await link::send_program(*stream, program);
   co_return stream;
@@ -34,8 +34,8 @@ asio::awaitable<std::shared_ptr<link::Stream>> start(std::shared_ptr<const WayIn
 
 class ViaLink : public link::Link {
  public:
-  ViaLink(WayIn way, std::shared_ptr<ViaWatch::Shared> shared)
-      : way_(std::make_shared<const WayIn>(std::move(way))), shared_(std::move(shared)) {}
+  ViaLink(ViaTransport transport, std::shared_ptr<ViaWatch::Shared> shared)
+      : transport_(std::make_shared<const ViaTransport>(std::move(transport))), shared_(std::move(shared)) {}
   ViaLink(const ViaLink&) = delete;
   ViaLink& operator=(const ViaLink&) = delete;
   ~ViaLink() override {
@@ -54,17 +54,18 @@ class ViaLink : public link::Link {
     ViaWatch::OnStart on_start = [this](const std::shared_ptr<link::Stream>& starting) {
       starting_ = starting;
     };
-    std::shared_ptr<link::Stream> stream = co_await start(way_, std::move(program), std::move(on_start));
+    std::shared_ptr<link::Stream> stream =
+        co_await start(transport_, std::move(program), std::move(on_start));
     if (watch_ || shared_->questions.interval.count() == 0) co_return stream;
-    const auto ask = [way = way_](link::Program question, ViaWatch::OnStart on_asking) {
-      return start(way, std::move(question), std::move(on_asking));
+    const auto ask = [transport = transport_](link::Program question, ViaWatch::OnStart on_asking) {
+      return start(transport, std::move(question), std::move(on_asking));
     };
-    watch_ = std::make_shared<ViaWatch>(way_->executor, shared_, ask);
+    watch_ = std::make_shared<ViaWatch>(transport_->executor, shared_, ask);
     co_return watch_->watch(std::move(stream));
   }
 
  private:
-  std::shared_ptr<const WayIn> way_;
+  std::shared_ptr<const ViaTransport> transport_;
   std::shared_ptr<ViaWatch::Shared> shared_;
   std::shared_ptr<ViaWatch> watch_;       // for the first program, the supervisor
   std::weak_ptr<link::Stream> starting_;  // may hang while it reads its program
@@ -80,7 +81,7 @@ class ViaConnector : public link::Connector {
         shared_(std::make_shared<ViaWatch::Shared>(ViaWatch::Shared{.questions = questions})) {}
 
   std::unique_ptr<link::Link> link(const hosts::Host& host) override {
-    return std::make_unique<ViaLink>(WayIn{executor_, via_.words_for(host), child_}, shared_);
+    return std::make_unique<ViaLink>(ViaTransport{executor_, via_.words_for(host), child_}, shared_);
   }
 
  private:
@@ -140,7 +141,7 @@ std::vector<std::string> ViaTemplate::words_for(const hosts::Host& host) const {
       takes_user = takes_user || name == "user";
       takes_port = takes_port || name == "port";
       if (name == "host") return host.name;
-      if (name == "worker" || name == "rank") return std::to_string(host.label);
+      if (name == "worker" || name == "rank") return std::to_string(host.worker);
       if (name == "user" && host.user.empty()) {
         throw UsageError(fmt::format("{}: \"{}\" has no user for the {{user}} of --via (write user@{})",
                                      host.source, host.name, host.name));

@@ -77,7 +77,7 @@ class GatherSink final : public Sink {
     }
     if (!cut.empty())
       printer_.say(
-          fmt::format("podrun: {}: the output shown is cut short", fold_labels(printer_.hosts(), cut)));
+          fmt::format("podrun: {}: the output shown is cut short", fold_hosts(printer_.hosts(), cut)));
   }
 
   const std::string* error() const override { return spool_.error(); }
@@ -121,8 +121,8 @@ class GatherSink final : public Sink {
   /// `[0-30] (31)`, `[7] tpu-7 (1) stderr`
   std::string header(const Group& group, StreamId stream) const {
     const hosts::Host& first = printer_.hosts()[group.front()];
-    const bool named = group.size() == 1 && printer_.view().label != Label::rank;
-    const std::string text = fmt::format("{}{} ({}){}", fold_labels(printer_.hosts(), group),
+    const bool named = group.size() == 1 && printer_.view().label != Label::worker;
+    const std::string text = fmt::format("{}{} ({}){}", fold_hosts(printer_.hosts(), group),
                                          named ? " " + escape_controls(first.name) : "", group.size(),
                                          stream == StreamId::err ? " stderr" : "");
     return printer_.view().color[index_of(stream)] == Color::on ? fmt::format("\x1b[0;1m{}\x1b[0m", text)

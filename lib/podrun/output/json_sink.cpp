@@ -76,8 +76,8 @@ class JsonSink final : public Sink {
       std::string name;
       append_text(name, host.name);
       for (const StreamId stream : {StreamId::out, StreamId::err}) {
-        heads[index_of(stream)] = fmt::format(R"(","worker":{},"host":"{}","stream":"{}",)", host.label, name,
-                                              stream == StreamId::out ? "stdout" : "stderr");
+        heads[index_of(stream)] = fmt::format(R"(","worker":{},"host":"{}","stream":"{}",)", host.worker,
+                                              name, stream == StreamId::out ? "stdout" : "stderr");
       }
     }
   }

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "podrun/base/rank_set.hpp"
+#include "podrun/base/worker_set.hpp"
 #include "podrun/output/escape.hpp"
 
 namespace podrun::output {
@@ -16,9 +16,9 @@ namespace {
 constexpr std::array kPalette = {36, 33, 32, 35, 34, 96, 93, 92, 95, 94};
 
 std::string label_text(Label label, const hosts::Host& host) {
-  if (label == Label::rank) return fmt::format("{}:", host.label);
+  if (label == Label::worker) return fmt::format("{}:", host.worker);
   if (label == Label::host) return fmt::format("{}:", escape_controls(host.name));
-  if (label == Label::both) return fmt::format("{} {}:", host.label, escape_controls(host.name));
+  if (label == Label::both) return fmt::format("{} {}:", host.worker, escape_controls(host.name));
   return {};
 }
 
@@ -26,7 +26,7 @@ std::string label_text(Label label, const hosts::Host& host) {
 std::string paint(const std::string& text, const hosts::Host* host, StreamId stream, Color color) {
   if (color == Color::off) return text + ' ';
   std::string codes = stream == StreamId::err ? "0;1" : host ? "0" : "0;2";
-  if (host) codes += fmt::format(";{}", kPalette[host->label % kPalette.size()]);
+  if (host) codes += fmt::format(";{}", kPalette[host->worker % kPalette.size()]);
   return fmt::format("\x1b[{}m{}\x1b[0m ", codes, text);
 }
 
@@ -37,10 +37,10 @@ std::string line_label(Label label, const hosts::Host& host, StreamId stream, Co
   return paint(label_text(label, host), &host, stream, color);
 }
 
-std::string fold_labels(const std::vector<hosts::Host>& all, std::span<const std::size_t> hosts) {
-  std::vector<std::size_t> labels;
-  for (const std::size_t host : hosts) labels.push_back(all[host].label);
-  return fmt::format("[{}]", fold_ranks(std::move(labels)));
+std::string fold_hosts(const std::vector<hosts::Host>& all, std::span<const std::size_t> hosts) {
+  std::vector<std::size_t> workers;
+  for (const std::size_t host : hosts) workers.push_back(all[host].worker);
+  return fmt::format("[{}]", fold_workers(std::move(workers)));
 }
 
 std::string lines_label(Label label, const std::vector<hosts::Host>& all, std::span<const std::size_t> hosts,
@@ -49,11 +49,12 @@ std::string lines_label(Label label, const std::vector<hosts::Host>& all, std::s
   const hosts::Host& first = all[hosts.front()];
   if (hosts.size() == 1) {
     const bool named = label == Label::host || label == Label::both;
-    return paint(named ? label_text(label, first) : fmt::format("[{}]:", first.label), &first, stream, color);
+    return paint(named ? label_text(label, first) : fmt::format("[{}]:", first.worker), &first, stream,
+                 color);
   }
   if (hosts.size() == all.size()) return paint("all:", nullptr, stream, color);
   const bool are_most = 2 * hosts.size() > all.size();
-  return paint(fold_labels(all, hosts) + ':', are_most ? nullptr : &first, stream, color);
+  return paint(fold_hosts(all, hosts) + ':', are_most ? nullptr : &first, stream, color);
 }
 
 }  // namespace podrun::output

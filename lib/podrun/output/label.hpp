@@ -13,14 +13,14 @@
 namespace podrun::output {
 
 /// The text before each line: `3: `, `tpu-3: `, `3 tpu-3: ` or nothing.
-enum class Label { rank, host, both, none };
+enum class Label { worker, host, both, none };
 
 /// The label of a host's lines, with the space after it. In colour each host has one of a few colours, stderr
 /// is bold, and all colours are reset before the line's text.
 std::string line_label(Label label, const hosts::Host& host, StreamId stream, Color color);
 
 /// `[0-2,7]`: the worker numbers of the hosts at these indexes.
-std::string fold_labels(const std::vector<hosts::Host>& all, std::span<const std::size_t> hosts);
+std::string fold_hosts(const std::vector<hosts::Host>& all, std::span<const std::size_t> hosts);
 
 /// The label of a line of several hosts, given by index: `all: ` for all, else their folded numbers, `[0-62]:
 /// `, also for one host. In colour it has the colour of the first host, or is dim for more than half of the

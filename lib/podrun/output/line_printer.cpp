@@ -39,7 +39,7 @@ void LinePrinter::print(std::string_view label, const Line& line) {
     text = last_state(text);
   }
   if (line.end == LineEnd::piece && !folded && !std::exchange(pieces_said_[line.host][stream], true)) {
-    say(fmt::format("podrun: [{}] a line of {} is longer than {}: shown in pieces", hosts_[line.host].label,
+    say(fmt::format("podrun: [{}] a line of {} is longer than {}: shown in pieces", hosts_[line.host].worker,
                     line.stream == StreamId::out ? "stdout" : "stderr", format_size(line.text.size())));
   }
   const Controls controls = view_.controls[stream];

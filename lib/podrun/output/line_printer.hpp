@@ -25,7 +25,7 @@ enum class Controls { pass, only_colors, escape };
 
 /// How the hosts' lines are shown to people. Arrays are indexed by the host's stream.
 struct View {
-  Label label = Label::rank;
+  Label label = Label::worker;
   std::array<Color, kStreams> color = {Color::off, Color::off};  ///< for the labels
   std::array<Bars, kStreams> bars = {Bars::keep, Bars::keep};
   std::array<Controls, kStreams> controls = {Controls::pass, Controls::pass};

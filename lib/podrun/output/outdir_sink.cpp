@@ -35,7 +35,7 @@ std::error_code errno_code() { return {errno, std::generic_category()}; }
 
 /// `3-tpu-3.out`; always a file directly in the directory, even if the name has slashes.
 std::string file_name(const hosts::Host& host, StreamId stream) {
-  std::string name = fmt::format("{}-{}.{}", host.label, host.name, stream == StreamId::out ? "out" : "err");
+  std::string name = fmt::format("{}-{}.{}", host.worker, host.name, stream == StreamId::out ? "out" : "err");
   std::replace(name.begin(), name.end(), '/', '_');
   return name;
 }

@@ -65,8 +65,8 @@ void Output::say(std::string line) { give(GivenText{StreamId::err, std::move(lin
 
 void Output::print(std::string line) { give(GivenText{StreamId::out, std::move(line)}); }
 
-void Output::say_status(StatusText text, std::vector<std::size_t> labels) {
-  body_->say_status({std::move(text), std::move(labels)});
+void Output::say_status(StatusText text, std::vector<std::size_t> workers) {
+  body_->say_status({std::move(text), std::move(workers)});
 }
 
 void Output::lines_typed(std::size_t lines) { body_->lines_typed(lines); }

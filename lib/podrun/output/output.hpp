@@ -62,7 +62,7 @@ class Output {
 
   /// Sets the text of the status line, with all hosts' `labels` if it shows their progress bars. Empty text
   /// removes the line before anything given later is written.
-  void say_status(StatusText text, std::vector<std::size_t> labels = {});
+  void say_status(StatusText text, std::vector<std::size_t> workers = {});
   /// The user has typed this many lines on the terminal, below the status line.
   void lines_typed(std::size_t lines);
 

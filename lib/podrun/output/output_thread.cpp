@@ -115,16 +115,16 @@ void OutputThread::deliver(const GivenFinish& /*given*/) {
 }
 
 void OutputThread::show(GivenStatus status) {
-  std::optional<Bar> bar = find_bar(status.labels);
+  std::optional<Bar> bar = find_bar(status.workers);
   terminal_->say_status(std::move(status.text), std::move(bar));
 }
 
-std::optional<Bar> OutputThread::find_bar(const std::vector<std::size_t>& labels) const {
-  for (std::size_t host = 0; host < std::min(labels.size(), hosts_.size()); ++host) {
+std::optional<Bar> OutputThread::find_bar(const std::vector<std::size_t>& workers) const {
+  for (std::size_t host = 0; host < std::min(workers.size(), hosts_.size()); ++host) {
     for (const LineSplitter& splitter : hosts_[host].splitters) {
       const std::string_view line = splitter.unfinished();
       std::string state = bar_state(line.substr(line.size() - std::min(line.size(), kLongestBar)));
-      if (!state.empty()) return Bar{labels[host], std::move(state)};
+      if (!state.empty()) return Bar{workers[host], std::move(state)};
     }
   }
   return std::nullopt;

@@ -41,7 +41,7 @@ using Given = std::variant<GivenBytes, GivenStart, GivenEnd, GivenText, GivenFin
 /// The text of the status line, and the label of each host for its progress bar.
 struct GivenStatus {
   StatusText text;
-  std::vector<std::size_t> labels;
+  std::vector<std::size_t> workers;
 };
 
 /// A failed write; later output there is discarded.
@@ -110,7 +110,7 @@ class OutputThread {
   void deliver(const GivenFinish& finish);
   void split(const GivenBytes& bytes);
   void show(GivenStatus status);
-  std::optional<Bar> find_bar(const std::vector<std::size_t>& labels) const;
+  std::optional<Bar> find_bar(const std::vector<std::size_t>& workers) const;
   void report();
   void find_errors();
 

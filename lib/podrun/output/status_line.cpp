@@ -99,7 +99,7 @@ std::string compose_status(const StatusText& text, const std::optional<Bar>& bar
     add(form, cell_width(form));
   }
   if (!bar) return line;
-  const std::string label = fmt::format("[{}] ", bar->label);
+  const std::string label = fmt::format("[{}] ", bar->worker);
   if (kSeparator + label.size() + kLeastBar > left) return line;
   const std::string safe = escape_controls(bar->state);
   const std::string state = label + (charset == Charset::utf8 ? safe : to_ascii(safe));

@@ -44,7 +44,7 @@ using StatusText = std::vector<StatusPart>;
 
 /// A progress bar: the end of a host's unfinished line, unchanged.
 struct Bar {
-  std::size_t label;
+  std::size_t worker;
   std::string state;
 };
 

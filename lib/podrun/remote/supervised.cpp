@@ -173,12 +173,12 @@ void Supervised::heartbeat() {
   if (greeted_ && control_->idle()) control_->send("\n");
   if (rest_ && rest_->idle()) rest_->send("\n");
 }
-void Supervised::hold() {
+void Supervised::suspend() {
   if (greeted_) control_->send("suspended\n");
   if (rest_) rest_->send("suspended\n");
 }
 void Supervised::signal(std::string_view name) { listener().send(fmt::format("sig {}\n", name)); }
-void Supervised::end() { listener().close(); }
+void Supervised::stop_command() { listener().close(); }
 void Supervised::stop(const link::Failure& failure) {
   if (control_) control_->stream().stop(failure);
   for (const std::weak_ptr<link::Stream>& each : {helper_, holders_, rest_stream_}) {

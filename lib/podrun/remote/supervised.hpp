@@ -36,13 +36,13 @@ class Supervised {
   asio::awaitable<link::StreamEvent> next();
 
   void heartbeat();                    ///< tells the supervisor that podrun is there
-  void hold();                         ///< podrun is suspended: it is not missed until its next line
+  void suspend();                      ///< podrun is suspended: it is not missed until its next line
   void signal(std::string_view name);  ///< INT, TERM, …: to the command's whole process group
-  void end();                          ///< TERM, grace, KILL to everything the command started
+  void stop_command();                 ///< TERM, grace, KILL to everything the command started
 
-  /// After the command has ended: from now on signal() and end() are for the processes that it left, and
-  /// Closed comes when they have ended. Call it once; it ends with the run. `noise` takes output of the host
-  /// about it.
+  /// After the command has ended: from now on signal() and stop_command() are for the processes that it left,
+  /// and Closed comes when they have ended. Call it once; it ends with the run. `noise` takes output of the
+  /// host about it.
   asio::awaitable<void> supervise_rest(Noise noise);
   void stop(const link::Failure& failure);  ///< abandons it: next() is this failure
 

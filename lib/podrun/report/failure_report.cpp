@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "podrun/base/rank_set.hpp"
+#include "podrun/base/worker_set.hpp"
 #include "podrun/output/escape.hpp"
 #include "podrun/output/label.hpp"
 #include "podrun/report/summary.hpp"
@@ -65,7 +65,7 @@ std::vector<std::string> report_failures(
         continue;
       }
       report.push_back(
-          fmt::format("podrun: last lines of {} ({}):", output::fold_labels(hosts, kinds[i].hosts),
+          fmt::format("podrun: last lines of {} ({}):", output::fold_hosts(hosts, kinds[i].hosts),
                       report::describe(group.outcome)));
       for (const std::string& line : kinds[i].lines) {
         report.push_back("    " + output::escape_controls(line, output::Tabs::keep));
@@ -73,19 +73,19 @@ std::vector<std::string> report_failures(
     }
     if (!left_out.empty())
       report.push_back(
-          fmt::format("podrun: and other last lines of {}", output::fold_labels(hosts, left_out)));
+          fmt::format("podrun: and other last lines of {}", output::fold_hosts(hosts, left_out)));
   }
   return report;
 }
 
-std::string ranks_to_repeat(const std::vector<hosts::Host>& hosts,
-                            const std::vector<run::HostOutcome>& outcomes) {
+std::string workers_to_repeat(const std::vector<hosts::Host>& hosts,
+                              const std::vector<run::HostOutcome>& outcomes) {
   if (std::none_of(outcomes.begin(), outcomes.end(), run::may_have_run)) return {};
-  std::vector<std::size_t> labels;
+  std::vector<std::size_t> workers;
   for (std::size_t host = 0; host < hosts.size(); ++host) {
-    if (outcomes[host] != run::HostOutcome(link::Exited{0})) labels.push_back(hosts[host].label);
+    if (outcomes[host] != run::HostOutcome(link::Exited{0})) workers.push_back(hosts[host].worker);
   }
-  return labels.size() == hosts.size() ? "" : fold_ranks(std::move(labels));
+  return workers.size() == hosts.size() ? "" : fold_workers(std::move(workers));
 }
 
 }  // namespace podrun::report

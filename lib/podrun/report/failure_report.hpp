@@ -20,7 +20,7 @@ std::vector<std::string> report_failures(
 
 /// The labels of the hosts that did not succeed, `3,17`: failed, stopped by podrun or not started. Empty
 /// where these are all hosts, or none, or nothing was started at all.
-std::string ranks_to_repeat(const std::vector<hosts::Host>& hosts,
-                            const std::vector<run::HostOutcome>& outcomes);
+std::string workers_to_repeat(const std::vector<hosts::Host>& hosts,
+                              const std::vector<run::HostOutcome>& outcomes);
 
 }  // namespace podrun::report

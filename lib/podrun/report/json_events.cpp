@@ -67,7 +67,7 @@ std::string start_event(output::WallTime time, const std::string& run_id, const 
   std::visit(AddCommand{event}, command.what);
   event["hosts"] = Json::array();
   for (const hosts::Host& host : hosts) {
-    Json entry{{"worker", host.label}, {"host", host.name}};
+    Json entry{{"worker", host.worker}, {"host", host.name}};
     if (!host.user.empty()) entry["user"] = host.user;
     if (host.port != 0) entry["port"] = host.port;
     event["hosts"].push_back(std::move(entry));
@@ -78,7 +78,7 @@ std::string start_event(output::WallTime time, const std::string& run_id, const 
 std::string output_open_event(output::WallTime time, const hosts::Host& host, const remote::Holders& holders,
                               bool waits, std::chrono::milliseconds since_start) {
   Json event = new_event("output_open", time);
-  event["worker"] = host.label;
+  event["worker"] = host.worker;
   event["host"] = host.name;
   event["processes"] = Json::array();
   for (const remote::Holder& holder : holders.named)
@@ -92,7 +92,7 @@ std::string output_open_event(output::WallTime time, const hosts::Host& host, co
 std::string exit_event(output::WallTime time, const hosts::Host& host, const run::HostOutcome& outcome,
                        std::chrono::milliseconds since_start) {
   Json event = new_event("exit", time);
-  event["worker"] = host.label;
+  event["worker"] = host.worker;
   event["host"] = host.name;
   event["outcome"] = kOutcomes[outcome.index()];
   std::visit(AddFacts{event}, outcome);
@@ -110,15 +110,15 @@ std::string summary_event(output::WallTime time, const std::vector<hosts::Host>&
     const run::HostOutcome& outcome = end.outcomes[host];
     Json& count = counts[kOutcomes[outcome.index()]];
     count = count.get<std::size_t>() + 1;
-    if (outcome == run::HostOutcome(link::Exited{0})) ok.push_back(hosts[host].label);
-    if (run::is_failure(outcome)) failed.push_back(hosts[host].label);
+    if (outcome == run::HostOutcome(link::Exited{0})) ok.push_back(hosts[host].worker);
+    if (run::is_failure(outcome)) failed.push_back(hosts[host].worker);
   }
   Json event = new_event("summary", time);
   event["status"] = end.status;
   event["counts"] = std::move(counts);
   event["ok"] = std::move(ok);
   event["failed"] = std::move(failed);
-  if (end.culprit) event["culprit"] = hosts[*end.culprit].label;
+  if (end.culprit) event["culprit"] = hosts[*end.culprit].worker;
   if (end.interrupted_by) event["interrupted_by"] = *end.interrupted_by;
   event["seconds"] = to_seconds(since_start);
   return to_line(event);

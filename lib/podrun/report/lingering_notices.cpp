@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "podrun/base/rank_set.hpp"
+#include "podrun/base/worker_set.hpp"
 #include "podrun/output/escape.hpp"
 
 namespace podrun::report {
@@ -24,7 +24,7 @@ const remote::Holder& oldest(const remote::Holders& holders) {
 }
 
 struct Group {
-  std::vector<std::size_t> labels;
+  std::vector<std::size_t> workers;
   std::size_t first = 0;    ///< the smallest label
   remote::Holders holders;  ///< on that host
 };
@@ -32,14 +32,14 @@ struct Group {
 std::string describe(const Group& group) {
   const bool several = is_several(group.holders);
   const remote::Holder& named = oldest(group.holders);
-  const std::string who = group.labels.size() == 1
+  const std::string who = group.workers.size() == 1
                               ? report::describe(group.holders)
                               : fmt::format("{} (pid {} on [{}]){}", output::escape_controls(named.name),
                                             named.pid, group.first, several ? " and others" : "");
   return fmt::format(
       "podrun: [{}] command ended; {} still {} output open. Ctrl-C stops {}; to leave {} running, "
       "redirect {} output (> log 2>&1)",
-      fold_ranks(group.labels), who, several ? "have their" : "has its", several ? "them" : "it",
+      fold_workers(group.workers), who, several ? "have their" : "has its", several ? "them" : "it",
       several ? "them" : "it", several ? "their" : "its");
 }
 
@@ -57,21 +57,21 @@ std::string describe(const remote::Holders& holders) {
 
 std::vector<std::string> describe_lingering(const Lingering& hosts) {
   std::map<std::string, Group> groups;  // by the name of a process: pids and passing children differ
-  for (const auto& [label, holders] : hosts) {
+  for (const auto& [worker, holders] : hosts) {
     Group& group = groups[oldest(holders).name];
-    if (group.labels.empty() || label < group.first) {
-      group.first = label;
+    if (group.workers.empty() || worker < group.first) {
+      group.first = worker;
       group.holders = holders;
     }
-    group.labels.push_back(label);
+    group.workers.push_back(worker);
   }
   std::vector<std::string> lines;
   for (const auto& [name, group] : groups) lines.push_back(describe(group));
   return lines;
 }
 
-void LingeringNotices::add(std::size_t label, remote::Holders holders) {
-  unsaid_.emplace_back(label, std::move(holders));
+void LingeringNotices::add(std::size_t worker, remote::Holders holders) {
+  unsaid_.emplace_back(worker, std::move(holders));
   if (unsaid_.size() > 1) return;
   timer_.expires_after(kTogether);
   timer_.async_wait([this](const std::error_code& error) {
@@ -81,8 +81,8 @@ void LingeringNotices::add(std::size_t label, remote::Holders holders) {
   });
 }
 
-void LingeringNotices::remove(std::size_t label) {
-  std::erase_if(unsaid_, [label](const auto& host) { return host.first == label; });
+void LingeringNotices::remove(std::size_t worker) {
+  std::erase_if(unsaid_, [worker](const auto& host) { return host.first == worker; });
 }
 
 }  // namespace podrun::report

@@ -32,9 +32,9 @@ class LingeringNotices {
   LingeringNotices(const asio::any_io_executor& executor, output::Output& output)
       : output_(output), timer_(executor) {}
 
-  void add(std::size_t label, remote::Holders holders);
+  void add(std::size_t worker, remote::Holders holders);
   /// The host ended in the meantime, so nothing is reported.
-  void remove(std::size_t label);
+  void remove(std::size_t worker);
 
  private:
   output::Output& output_;

@@ -59,7 +59,7 @@ void RunNotices::say(const run::notice::Signalled& signalled) {
   trace(2, signalled.host, fmt::format("sig {}", ::sigabbrev_np(signalled.signal)));
 }
 
-void RunNotices::say(const run::notice::ToldToEnd& told) {
+void RunNotices::say(const run::notice::ToldToStop& told) {
   trace(2, told.host, "end of input: TERM, grace, KILL");
 }
 
@@ -72,25 +72,25 @@ void RunNotices::say(const run::notice::CommandEnded& ended) {
 }
 
 void RunNotices::say(const run::notice::OutputOpen& open) {
-  const std::size_t label = plan_.hosts[open.host].label;
+  const std::size_t worker = plan_.hosts[open.host].worker;
   if (open.fate == run::notice::OutputOpen::Fate::waits) {
-    lingering_.add(label, open.holders);
+    lingering_.add(worker, open.holders);
   } else {
     output_.say(
-        fmt::format("podrun: [{}] command ended; {}, not waiting for it", label, describe_open(open)));
+        fmt::format("podrun: [{}] command ended; {}, not waiting for it", worker, describe_open(open)));
   }
 }
 
 void RunNotices::say(const run::notice::LostAfterEnd& lost) {
   output_.say(
       fmt::format("podrun: [{}] connection lost after the command ended; output may be incomplete: {}",
-                  plan_.hosts[lost.host].label, describe(lost.failure)));
+                  plan_.hosts[lost.host].worker, describe(lost.failure)));
 }
 
 void RunNotices::say(const run::notice::Failed& failed) { trace(1, failed.host, describe(failed.failure)); }
 
 void RunNotices::say(const run::notice::HostEnded& ended) {
-  lingering_.remove(plan_.hosts[ended.host].label);
+  lingering_.remove(plan_.hosts[ended.host].worker);
   losses_.host_ended(ended.host);
 }
 
@@ -101,7 +101,7 @@ void RunNotices::say(const run::notice::Interrupted& interrupted) {
 
 void RunNotices::trace(int verbosity, std::size_t host, std::string_view text) {
   if (plan_.verbosity < verbosity) return;
-  output_.say(fmt::format("podrun: [{}] {}: {}", plan_.hosts[host].label, plan_.hosts[host].name, text));
+  output_.say(fmt::format("podrun: [{}] {}: {}", plan_.hosts[host].worker, plan_.hosts[host].name, text));
 }
 
 }  // namespace podrun::report

@@ -27,7 +27,7 @@ class RunNotices {
   void say(const run::notice::Ready& ready);
   void say(const run::notice::Started& started);
   void say(const run::notice::Signalled& signalled);
-  void say(const run::notice::ToldToEnd& told);
+  void say(const run::notice::ToldToStop& told);
   void say(const run::notice::Abandoned& abandoned);
   void say(const run::notice::CommandEnded& ended);
   void say(const run::notice::OutputOpen& open);

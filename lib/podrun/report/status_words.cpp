@@ -13,8 +13,8 @@
 #include <fmt/format.h>
 
 #include "podrun/base/duration.hpp"
-#include "podrun/base/rank_set.hpp"
 #include "podrun/base/text.hpp"
+#include "podrun/base/worker_set.hpp"
 #include "podrun/output/escape.hpp"
 #include "podrun/report/failure_words.hpp"
 
@@ -32,7 +32,7 @@ constexpr seconds kSlow{5};
 /// All of them together, when they are.
 constexpr seconds kAllSilent{10};
 /// Characters of the ranks that are named.
-constexpr std::size_t kRanks = 24;
+constexpr std::size_t kWorkers = 24;
 /// Hosts that are listed by their names, each on a line of its own.
 constexpr std::size_t kListedByName = 10;
 /// Above that, hosts silent for times between two of these are listed together.
@@ -56,36 +56,37 @@ std::string format_rate(std::uint64_t bytes_per_second) {
   return fmt::format("{:.{}f} {}", value, unit > 0 && value < 9.95 ? 1 : 0, kUnits[unit]);
 }
 
-std::string short_ranks(std::vector<std::size_t> labels) {
-  const std::string ranks = fold_ranks(std::move(labels));
-  if (ranks.size() <= kRanks) return fmt::format("[{}]", ranks);
-  return fmt::format("[{},...]", ranks.substr(0, ranks.rfind(',', kRanks)));
+std::string short_workers(std::vector<std::size_t> workers) {
+  const std::string folded = fold_workers(std::move(workers));
+  if (folded.size() <= kWorkers) return fmt::format("[{}]", folded);
+  return fmt::format("[{},...]", folded.substr(0, folded.rfind(',', kWorkers)));
 }
 
 /// The one that is silent for much longer than half of the others, else how long all are.
 std::optional<output::StatusPart> silence(const Status& status, TimePoint now) {
   std::vector<std::pair<seconds, std::size_t>> silent;
   for (const HostStatus& host : status.hosts) {
-    if (host.state == State::running && !host.held) silent.emplace_back(age(host, now), host.host->label);
+    if (host.state == State::running && !host.reading_paused)
+      silent.emplace_back(age(host, now), host.host->worker);
   }
   if (silent.empty()) return std::nullopt;
   std::sort(silent.begin(), silent.end());
   const seconds usual = silent[(silent.size() - 1) / 2].first;
-  const auto& [longest, label] = silent.back();
+  const auto& [longest, worker] = silent.back();
   if (silent.size() > 1 && longest >= std::max(kSlow, 2 * usual + seconds(1))) {
-    return output::StatusPart{fmt::format("slowest [{}] silent {}", label, format_age(longest))};
+    return output::StatusPart{fmt::format("slowest [{}] silent {}", worker, format_age(longest))};
   }
   const seconds shortest = silent.front().first;
   if (shortest < kAllSilent) return std::nullopt;
   return output::StatusPart{fmt::format("silent {}", format_age(shortest))};
 }
 
-std::vector<std::size_t> labels_in(const Status& status, State state) {
-  std::vector<std::size_t> labels;
+std::vector<std::size_t> workers_in(const Status& status, State state) {
+  std::vector<std::size_t> workers;
   for (const HostStatus& host : status.hosts) {
-    if (host.state == state) labels.push_back(host.host->label);
+    if (host.state == state) workers.push_back(host.host->worker);
   }
-  return labels;
+  return workers;
 }
 
 bool is_any_tried_again(const Status& status) {
@@ -102,7 +103,7 @@ std::string describe_kill(std::optional<TimePoint> kill_at, TimePoint now) {
 std::optional<TimePoint> first_kill(const Status& status) {
   std::optional<TimePoint> first;
   for (const HostStatus& host : status.hosts) {
-    if (host.state == State::ending && (!first || (host.kill_at && *host.kill_at < *first)))
+    if (host.state == State::stopping && (!first || (host.kill_at && *host.kill_at < *first)))
       first = host.kill_at;
   }
   return first;
@@ -120,7 +121,7 @@ std::optional<output::StatusPart> what_comes_next(const Status& status, TimePoin
         fmt::format("interrupted (Ctrl-C again: TERM, and KILL after {})", format_duration(status.grace)),
         "interrupted"};
   }
-  if (!in(State::ending)) return std::nullopt;
+  if (!in(State::stopping)) return std::nullopt;
   const std::string kill = describe_kill(first_kill(status), now);
   return output::StatusPart{
       fmt::format("{} (Ctrl-C{}: exit at once)", kill, status.presses < 2 ? " twice" : ""), kill};
@@ -135,8 +136,9 @@ struct Doing {
 };
 
 Doing describe(const HostStatus& host, TimePoint now) {
-  if (host.state == State::ending) return {"stopping, " + describe_kill(host.kill_at, now), ", silent for "};
-  if (host.held) return {"running, output paused (its reader is slow)", ""};
+  if (host.state == State::stopping)
+    return {"stopping, " + describe_kill(host.kill_at, now), ", silent for "};
+  if (host.reading_paused) return {"running, output paused (its reader is slow)", ""};
   const std::string attempt = fmt::format("attempt {}", host.attempt);
   switch (host.state) {
     case State::waiting:
@@ -157,7 +159,7 @@ Doing describe(const HostStatus& host, TimePoint now) {
 }
 
 struct Group {
-  std::vector<std::size_t> labels;
+  std::vector<std::size_t> workers;
   seconds shortest = seconds::max();
   seconds longest{0};
 };
@@ -179,7 +181,7 @@ output::StatusText status_counts(const Status& status) {
   std::vector<std::size_t> failed;
   for (const HostStatus& host : status.hosts) {
     const State state = host.state == State::closing ? State::done : host.state;
-    if (host.failed) failed.push_back(host.host->label);
+    if (host.failed) failed.push_back(host.host->worker);
     if (!host.failed || state == State::lingering) ++counts[state];
   }
   output::StatusText text;
@@ -191,19 +193,19 @@ output::StatusText status_counts(const Status& status) {
     if (counts[state] == 0) return;
     output::StatusPart& part = text.back();
     part.shorter = part.text;
-    part.text += ' ' + short_ranks(labels_in(status, state));
+    part.text += ' ' + short_workers(workers_in(status, state));
   };
   const bool others_wait = counts[State::connecting] < counts[State::ready];
   others_wait ? add_named(State::connecting, "connecting") : add(State::connecting, "connecting");
   add(State::ready, "ready");
   status.presses > 0 ? add_named(State::running, "running") : add(State::running, "running");
   add_named(State::lingering, "command ended, output open");
-  add_named(State::ending, "stopping");
+  add_named(State::stopping, "stopping");
   if (text.empty() && counts[State::waiting] == 0) return {};
   add(State::done, "done");
   if (!failed.empty()) {
     const std::string number = fmt::format("{} failed", failed.size());
-    text.push_back({fmt::format("{} {}", number, short_ranks(std::move(failed))), number});
+    text.push_back({fmt::format("{} {}", number, short_workers(std::move(failed))), number});
   }
   const bool others_wait_longer = counts[State::waiting] < counts[State::ready] && is_any_tried_again(status);
   others_wait_longer ? add_named(State::waiting, "waiting") : add(State::waiting, "waiting");
@@ -227,7 +229,7 @@ std::vector<std::string> status_list(const Status& status, TimePoint now) {
   std::vector<std::string> lines;
   if (left.size() <= kListedByName) {
     for (const HostStatus* host : left) {
-      lines.push_back(fmt::format("podrun: [{}] {}: {}", host->host->label,
+      lines.push_back(fmt::format("podrun: [{}] {}: {}", host->host->worker,
                                   output::escape_controls(host->host->name),
                                   describe(describe(*host, now), {{}, age(*host, now), age(*host, now)})));
     }
@@ -238,27 +240,27 @@ std::vector<std::string> status_list(const Status& status, TimePoint now) {
     const seconds its_age = age(*host, now);
     const std::ptrdiff_t step = std::upper_bound(kAges.begin(), kAges.end(), its_age) - kAges.begin();
     Group& group = groups[{host->state, describe(*host, now), step}];
-    group.labels.push_back(host->host->label);
+    group.workers.push_back(host->host->worker);
     group.shortest = std::min(group.shortest, its_age);
     group.longest = std::max(group.longest, its_age);
   }
   for (const auto& [key, group] : groups)
     lines.push_back(
-        fmt::format("podrun: [{}] {}", fold_ranks(group.labels), describe(std::get<1>(key), group)));
+        fmt::format("podrun: [{}] {}", fold_workers(group.workers), describe(std::get<1>(key), group)));
   return lines;
 }
 
 std::string interrupt_line(const Status& status, int signal) {
   if (signal == SIGPIPE) return {};
-  const std::size_t running = labels_in(status, State::running).size();
-  const std::size_t lingering = labels_in(status, State::lingering).size();
-  const std::size_t ending = labels_in(status, State::ending).size();
+  const std::size_t running = workers_in(status, State::running).size();
+  const std::size_t lingering = workers_in(status, State::lingering).size();
+  const std::size_t ending = workers_in(status, State::stopping).size();
   const std::string grace = format_duration(status.grace);
   if (signal == SIGQUIT && running > 0) return fmt::format("podrun: sent QUIT to {}", count_hosts(running));
   if (running + lingering > 0)
     return fmt::format("podrun: interrupted {} (Ctrl-C again: TERM, and KILL after {})",
                        count_hosts(running + lingering), grace);
-  const std::size_t closing = labels_in(status, State::closing).size();
+  const std::size_t closing = workers_in(status, State::closing).size();
   if (ending == 0 && closing > 0 && status.presses == 1)
     return fmt::format("podrun: waiting for trailing output of {} (Ctrl-C again: stop what still writes it)",
                        count_hosts(closing));
@@ -268,15 +270,15 @@ std::string interrupt_line(const Status& status, int signal) {
 }
 
 std::string leave_line(const Status& status, TimePoint now) {
-  std::vector<std::size_t> running = labels_in(status, State::running);
-  const std::vector<std::size_t> lingering = labels_in(status, State::lingering);
+  std::vector<std::size_t> running = workers_in(status, State::running);
+  const std::vector<std::size_t> lingering = workers_in(status, State::lingering);
   running.insert(running.end(), lingering.begin(), lingering.end());
   if (!running.empty())
-    return fmt::format("podrun: exited; these hosts stop the command themselves: {}", short_ranks(running));
-  const std::vector<std::size_t> ending = labels_in(status, State::ending);
+    return fmt::format("podrun: exited; these hosts stop the command themselves: {}", short_workers(running));
+  const std::vector<std::size_t> ending = workers_in(status, State::stopping);
   if (ending.empty()) return "podrun: exited before all output had arrived";
   return fmt::format("podrun: exited; these hosts are still stopping the command: {} ({})",
-                     short_ranks(ending), describe_kill(first_kill(status), now));
+                     short_workers(ending), describe_kill(first_kill(status), now));
 }
 
 }  // namespace podrun::report

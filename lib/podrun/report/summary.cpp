@@ -76,11 +76,11 @@ std::string describe(const OutcomeGroup& of, const std::vector<hosts::Host>& hos
   if (std::holds_alternative<run::NotStarted>(of.outcome))
     return fmt::format("not started {}", of.hosts.size());
   const link::Failure* failure = run::failure_of(of.outcome);
-  const std::string ranks = output::fold_labels(hosts, of.hosts);
-  if (!failure) return fmt::format("{}: {}", report::describe(of.outcome), ranks);
+  const std::string workers = output::fold_hosts(hosts, of.hosts);
+  if (!failure) return fmt::format("{}: {}", report::describe(of.outcome), workers);
   const auto* unreachable = std::get_if<run::Unreachable>(&of.outcome);
   const std::string name = of.hosts.size() == 1 ? hosts[of.hosts.front()].name + ": " : "";
-  return fmt::format("{}: {} {}{}{}", unreachable ? word_for(*unreachable) : "lost", ranks, name,
+  return fmt::format("{}: {} {}{}{}", unreachable ? word_for(*unreachable) : "lost", workers, name,
                      report::describe(*failure), describe_attempts(of.fewest_attempts, of.most_attempts));
 }
 
@@ -119,16 +119,16 @@ std::vector<std::string> summarize(const std::vector<hosts::Host>& hosts,
   lines.push_back("podrun: " + line);
   if (interrupted_by) lines.push_back(fmt::format("podrun: interrupted ({})", signal_name(*interrupted_by)));
   const auto has = [&](auto is) { return std::any_of(outcomes.begin(), outcomes.end(), is); };
-  const bool others_ended =
+  const bool others_stopped =
       has([](const HostOutcome& of) { return std::holds_alternative<run::Stopped>(of); });
   const bool others_waited =
       has([](const HostOutcome& of) { return std::holds_alternative<run::NotStarted>(of); });
-  if (culprit && (others_ended || others_waited)) {
+  if (culprit && (others_stopped || others_waited)) {
     const std::vector<std::size_t> first = failed_first(outcomes, *culprit);
     const std::string name = first.size() == 1 ? " " + hosts[*culprit].name : "";
     lines.push_back(fmt::format("podrun: {}{} failed first ({}), so the others were {}",
-                                output::fold_labels(hosts, first), name, describe(outcomes[*culprit]),
-                                others_ended ? "stopped" : "not started"));
+                                output::fold_hosts(hosts, first), name, describe(outcomes[*culprit]),
+                                others_stopped ? "stopped" : "not started"));
   }
   if (!started) lines.emplace_back("podrun: nothing was started on any host");
   return lines;

@@ -7,42 +7,43 @@ namespace podrun::run {
 
 void Countdowns::start(std::size_t host, TimePoint::duration time, TimePoint now) {
   Countdown& countdown = countdowns_[host];
-  const bool stands_still = countdown.held || suspended_at_;
+  const bool stands_still = countdown.reading_paused || suspended_at_;
   set_due(host, stands_still ? std::nullopt : std::optional(now + time));
-  countdown.left_when_paused = stands_still ? std::optional(time) : std::nullopt;
-  countdown.paused_at = now;
+  countdown.left_when_stopped = stands_still ? std::optional(time) : std::nullopt;
+  countdown.stopped_at = now;
 }
 
 void Countdowns::clear(std::size_t host) {
   set_due(host, std::nullopt);
-  countdowns_[host].left_when_paused.reset();
+  countdowns_[host].left_when_stopped.reset();
 }
 
-void Countdowns::hold(std::size_t host, TimePoint now) {
-  countdowns_[host].held = true;
-  pause(host, now);
+void Countdowns::pause_reading(std::size_t host, TimePoint now) {
+  countdowns_[host].reading_paused = true;
+  stop(host, now);
 }
 
-void Countdowns::release(std::size_t host, TimePoint now, TimePoint::duration by_reader) {
+void Countdowns::resume_reading(std::size_t host, TimePoint now, TimePoint::duration by_reader) {
   Countdown& countdown = countdowns_[host];
-  countdown.held = false;
-  if (!countdown.left_when_paused) return;
-  const TimePoint::duration held = std::min(now, suspended_at_.value_or(now)) - countdown.paused_at;
-  *countdown.left_when_paused -= std::max(held - std::min(by_reader, held), TimePoint::duration::zero());
+  countdown.reading_paused = false;
+  if (!countdown.left_when_stopped) return;
+  const TimePoint::duration stood_still = std::min(now, suspended_at_.value_or(now)) - countdown.stopped_at;
+  *countdown.left_when_stopped -=
+      std::max(stood_still - std::min(by_reader, stood_still), TimePoint::duration::zero());
   if (!suspended_at_) go_on(host, now);
 }
 
 void Countdowns::suspend(TimePoint now) {
   suspended_at_ = now;
-  for (std::size_t host = 0; host < countdowns_.size(); ++host) pause(host, now);
+  for (std::size_t host = 0; host < countdowns_.size(); ++host) stop(host, now);
 }
 
-void Countdowns::unsuspend(TimePoint now) {
+void Countdowns::resume(TimePoint now) {
   if (!suspended_at_) return;
   for (std::size_t host = 0; host < countdowns_.size(); ++host) {
     Countdown& countdown = countdowns_[host];
-    countdown.paused_at += now - std::max(*suspended_at_, countdown.paused_at);
-    if (!countdown.held) go_on(host, now);
+    countdown.stopped_at += now - std::max(*suspended_at_, countdown.stopped_at);
+    if (!countdown.reading_paused) go_on(host, now);
   }
   suspended_at_.reset();
 }
@@ -50,7 +51,7 @@ void Countdowns::unsuspend(TimePoint now) {
 TimePoint::duration Countdowns::left(std::size_t host, TimePoint now) const {
   const Countdown& countdown = countdowns_[host];
   if (countdown.due) return *countdown.due - now;
-  return countdown.left_when_paused.value_or(TimePoint::duration::zero());
+  return countdown.left_when_stopped.value_or(TimePoint::duration::zero());
 }
 
 std::optional<TimePoint> Countdowns::next() const {
@@ -71,19 +72,19 @@ void Countdowns::set_due(std::size_t host, std::optional<TimePoint> due) {
   current = due;
 }
 
-void Countdowns::pause(std::size_t host, TimePoint now) {
+void Countdowns::stop(std::size_t host, TimePoint now) {
   Countdown& countdown = countdowns_[host];
   if (!countdown.due) return;
-  countdown.left_when_paused = *countdown.due - now;
-  countdown.paused_at = now;
+  countdown.left_when_stopped = *countdown.due - now;
+  countdown.stopped_at = now;
   set_due(host, std::nullopt);
 }
 
 void Countdowns::go_on(std::size_t host, TimePoint now) {
   Countdown& countdown = countdowns_[host];
-  if (!countdown.left_when_paused) return;
-  set_due(host, now + *countdown.left_when_paused);
-  countdown.left_when_paused.reset();
+  if (!countdown.left_when_stopped) return;
+  set_due(host, now + *countdown.left_when_stopped);
+  countdown.left_when_stopped.reset();
 }
 
 }  // namespace podrun::run

@@ -23,12 +23,12 @@ class Countdowns {
   void start(std::size_t host, TimePoint::duration time, TimePoint now);
   void clear(std::size_t host);
 
-  void hold(std::size_t host, TimePoint now);
+  void pause_reading(std::size_t host, TimePoint now);
   /// Only the time of the reader does not count; the time that podrun itself took does.
-  void release(std::size_t host, TimePoint now, TimePoint::duration by_reader);
-  bool is_held(std::size_t host) const { return countdowns_[host].held; }
+  void resume_reading(std::size_t host, TimePoint now, TimePoint::duration by_reader);
+  bool is_reading_paused(std::size_t host) const { return countdowns_[host].reading_paused; }
   void suspend(TimePoint now);
-  void unsuspend(TimePoint now);
+  void resume(TimePoint now);
 
   /// The time left; zero without a countdown.
   TimePoint::duration left(std::size_t host, TimePoint now) const;
@@ -40,13 +40,13 @@ class Countdowns {
  private:
   struct Countdown {
     std::optional<TimePoint> due;
-    std::optional<TimePoint::duration> left_when_paused;
-    TimePoint paused_at;
-    bool held = false;
+    std::optional<TimePoint::duration> left_when_stopped;
+    TimePoint stopped_at;
+    bool reading_paused = false;
   };
 
   void set_due(std::size_t host, std::optional<TimePoint> due);
-  void pause(std::size_t host, TimePoint now);
+  void stop(std::size_t host, TimePoint now);
   void go_on(std::size_t host, TimePoint now);
 
   std::vector<Countdown> countdowns_;

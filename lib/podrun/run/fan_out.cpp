@@ -51,7 +51,7 @@ asio::awaitable<void> FanOut::suspend() {
   happen(event::Suspended{});
   // Twice: a heartbeat just before could overtake the first one on the host, where they are signals.
   for (int time = 0; time < 2; ++time) {
-    for (HostRun& host : host_runs_) host.hold();
+    for (HostRun& host : host_runs_) host.suspend();
     asio::steady_timer delay(world_.executor, kSuspendDelay);
     co_await delay.async_wait(asio::use_awaitable);
   }
@@ -110,7 +110,7 @@ void FanOut::obey(const action::Go& go) {
     const std::size_t host = members[rank];
     if (!std::binary_search(go.hosts.begin(), go.hosts.end(), host)) continue;
     variables.rank = rank;
-    variables.worker = plan_.hosts[host].label;
+    variables.worker = plan_.hosts[host].worker;
     variables.host = plan_.hosts[host].name;
     host_runs_[host].start(variables, of_all);
   }
@@ -118,7 +118,7 @@ void FanOut::obey(const action::Go& go) {
 
 void FanOut::obey(const action::Signal& signal) { host_runs_[signal.host].signal(signal.signal); }
 
-void FanOut::obey(const action::End& end) { host_runs_[end.host].end(); }
+void FanOut::obey(const action::Stop& stop) { host_runs_[stop.host].stop(); }
 
 void FanOut::obey(const action::Abandon& abandon) { host_runs_[abandon.host].abandon(abandon.failure); }
 

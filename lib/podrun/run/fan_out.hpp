@@ -44,7 +44,7 @@ class FanOut {
   void obey(const action::ConnectLater& later);
   void obey(const action::Go& go);
   void obey(const action::Signal& signal);
-  void obey(const action::End& end);
+  void obey(const action::Stop& stop);
   void obey(const action::Abandon& abandon);
   void obey(const action::LetGo& let_go);
   void obey(const action::Leave& leave);

@@ -42,9 +42,9 @@ void HostRun::signal(int signal) {
   supervisor().signal(::sigabbrev_np(signal));
 }
 
-void HostRun::end() {
-  run_.world.tell(notice::ToldToEnd{host_});
-  supervisor().end();
+void HostRun::stop() {
+  run_.world.tell(notice::ToldToStop{host_});
+  supervisor().stop_command();
   attempt_.kill_at = Clock::now() + run_.plan.limits.grace;
 }
 
@@ -89,17 +89,22 @@ void HostRun::heartbeat() {
   if (attempt_.supervised && !is_over()) attempt_.supervised->heartbeat();
 }
 
-void HostRun::hold() {
-  if (attempt_.supervised && !is_over()) attempt_.supervised->hold();
+void HostRun::suspend() {
+  if (attempt_.supervised && !is_over()) attempt_.supervised->suspend();
 }
 
 HostStatus HostRun::status() const {
   const RunPolicy::State state = run_.policy.state(host_);
   const bool has_ended = state == RunPolicy::State::lingering || state == RunPolicy::State::closing ||
                          state == RunPolicy::State::done;
-  return {&host(),         state,           has_ended && is_failure(run_.policy.outcomes()[host_]),
-          attempt_.number, attempt_.stage,  attempt_.active_at,
-          attempt_.paused, attempt_.kill_at};
+  return {&host(),
+          state,
+          has_ended && is_failure(run_.policy.outcomes()[host_]),
+          attempt_.number,
+          attempt_.stage,
+          attempt_.active_at,
+          attempt_.reading_paused,
+          attempt_.kill_at};
 }
 
 /// One attempt; after the last one also the command and its output.
@@ -201,13 +206,13 @@ asio::awaitable<void> HostRun::deliver(link::Received received) {
   attempt_.active_at = Clock::now();
   output.write(host_, received.stream, std::move(received.bytes));
   if (output.has_room(host_)) co_return;
-  run_.happen(event::Held{host_});
-  attempt_.paused = true;
+  run_.happen(event::ReadingPaused{host_});
+  attempt_.reading_paused = true;
   const auto before = output.time_of_reader();
   co_await output.wait_for_room(host_);
-  attempt_.paused = false;
+  attempt_.reading_paused = false;
   attempt_.active_at = Clock::now();
-  run_.happen(event::Released{host_, output.time_of_reader() - before});
+  run_.happen(event::ReadingResumed{host_, output.time_of_reader() - before});
 }
 
 asio::awaitable<void> HostRun::feed() {
@@ -236,7 +241,7 @@ asio::awaitable<void> HostRun::decide_on_trailing_output() {
   if (is_over()) co_return;
   Trailing& trailing = *attempt_.trailing;
   const TrailingOutput::Fate fate =
-      trailing.output.decide(holders->answer(), holders->names(), attempt_.paused);
+      trailing.output.decide(holders->answer(), holders->names(), attempt_.reading_paused);
   if (fate == TrailingOutput::Fate::lingers) {
     linger();
     co_return;

@@ -58,12 +58,12 @@ class HostRun {
   void prepare_attempt(std::size_t number);
   void start(const remote::RankVariables& variables, const Chunk& of_all);
   void signal(int signal);
-  void end();
+  void stop();
   void abandon(link::Failure failure);
   void let_go(bool hurried);
 
   void heartbeat();
-  void hold();
+  void suspend();
 
   /// Null until the host is ready.
   const remote::Hello* hello() const { return attempt_.hello ? &*attempt_.hello : nullptr; }
@@ -85,7 +85,7 @@ class HostRun {
     bool spoke = false;
     std::optional<Trailing> trailing = std::nullopt;  ///< since the command ended
     TimePoint active_at = {};                         ///< when it last printed something, or took a step
-    bool paused = false;                              ///< podrun does not read from it
+    bool reading_paused = false;                      ///< podrun does not read from it
     std::optional<TimePoint> kill_at = std::nullopt;  ///< when the host sends KILL, once it was told to stop
   };
 

@@ -33,7 +33,7 @@ struct Signalled {
   std::size_t host;
   int signal;
 };
-struct ToldToEnd {
+struct ToldToStop {
   std::size_t host;
 };
 struct Abandoned {
@@ -74,7 +74,7 @@ struct Interrupted {
 }  // namespace notice
 using Notice =
     std::variant<notice::Connecting, notice::AttemptLater, notice::Ready, notice::Started, notice::Signalled,
-                 notice::ToldToEnd, notice::Abandoned, notice::CommandEnded, notice::OutputOpen,
+                 notice::ToldToStop, notice::Abandoned, notice::CommandEnded, notice::OutputOpen,
                  notice::LostAfterEnd, notice::Failed, notice::HostEnded, notice::Interrupted>;
 
 }  // namespace podrun::run

@@ -68,7 +68,7 @@ void OutputHolders::wait_at_most(const std::shared_ptr<OutputHolders>& self, std
 }
 
 TrailingOutput::Fate TrailingOutput::decide(OutputHolders::Answer holders, const remote::Holders& names,
-                                            bool held_back) {
+                                            bool reading_paused) {
   const bool stuck = std::all_of(names.named.begin(), names.named.end(),
                                  [](const remote::Holder& holder) { return !holder.stuck_at.empty(); });
   if (!names.named.empty() && !stuck) {
@@ -83,13 +83,13 @@ TrailingOutput::Fate TrailingOutput::decide(OutputHolders::Answer holders, const
   }
   // The host may be too busy to answer.
   if (lingered_ && holders != OutputHolders::Answer::nobody) return Fate::lingers;
-  return is_awaited(holders, held_back) ? Fate::looked_at_again : Fate::let_go;
+  return is_awaited(holders, reading_paused) ? Fate::looked_at_again : Fate::let_go;
 }
 
-bool TrailingOutput::is_awaited(OutputHolders::Answer holders, bool held_back) {
+bool TrailingOutput::is_awaited(OutputHolders::Answer holders, bool reading_paused) {
   const std::uint64_t fresh = all_ - std::exchange(seen_, all_);
   if (all_ > kMostOnItsWay) return false;
-  if (held_back || fresh >= kMuch) {
+  if (reading_paused || fresh >= kMuch) {
     quiet_looks_ = 0;
     return true;
   }

@@ -56,10 +56,10 @@ class TrailingOutput {
   void add(std::size_t bytes) { all_ += bytes; }
 
   /// Called at each look at the output.
-  Fate decide(OutputHolders::Answer holders, const remote::Holders& names, bool held_back);
+  Fate decide(OutputHolders::Answer holders, const remote::Holders& names, bool reading_paused);
 
   /// Whether to wait for more output. Looks are a few seconds apart.
-  bool is_awaited(OutputHolders::Answer holders, bool held_back);
+  bool is_awaited(OutputHolders::Answer holders, bool reading_paused);
 
  private:
   std::uint64_t all_ = 0;

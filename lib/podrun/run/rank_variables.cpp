@@ -32,7 +32,7 @@ std::string early_go(const remote::RemoteCommand& command, const hosts::Host& ho
                      const std::string& run_id) {
   if (!command.files.empty()) return {};
   remote::RankVariables variables = shared_variables({{&host, nullptr}}, run_id);
-  variables.worker = host.label;
+  variables.worker = host.worker;
   variables.host = host.name;
   if (host.kind == hosts::HostKind::remote) variables.host0.clear();  // it knows its own address
   return remote::go_of_host(variables) + remote::go_of_all(command, variables);

@@ -15,7 +15,7 @@ constexpr std::chrono::seconds kLetGoAfter{2};
 /// The same while processes that can be signalled hold it.
 constexpr std::chrono::seconds kLingerLook{60};
 /// Time beyond the grace period for a host to report that everything there has ended.
-constexpr std::chrono::seconds kEndSlack{5};
+constexpr std::chrono::seconds kStopSlack{5};
 
 }  // namespace
 
@@ -64,8 +64,8 @@ void RunPolicy::handle(const event::Spoke& event) { hosts_[event.host].spoke = t
 void RunPolicy::handle(const event::Ended& event) {
   HostState& host = hosts_[event.host];
   host.ended = true;
-  if (host.state == State::ending) {
-    host.end_again = true;
+  if (host.state == State::stopping) {
+    host.stop_again = true;
     count_down(event.host, kLetGoAfter);
   }
   if (host.state != State::running) return;
@@ -88,7 +88,7 @@ void RunPolicy::handle(const event::Lingers& event) {
   if (before != State::closing && before != State::lingering) return;
   set_state(event.host, State::lingering);
   if (culprit_ || presses_ >= 2) {
-    end(event.host);
+    stop(event.host);
     return;
   }
   look_after(event.host, kLingerLook);
@@ -120,26 +120,27 @@ void RunPolicy::handle(const event::LostHost& event) {
   }
 }
 
-void RunPolicy::handle(const event::Held& event) { countdowns_.hold(event.host, now_); }
+void RunPolicy::handle(const event::ReadingPaused& event) { countdowns_.pause_reading(event.host, now_); }
 
-void RunPolicy::handle(const event::Released& event) {
-  countdowns_.release(event.host, now_, event.by_reader);
+void RunPolicy::handle(const event::ReadingResumed& event) {
+  countdowns_.resume_reading(event.host, now_, event.by_reader);
 }
 
 void RunPolicy::handle(const event::Suspended&) { countdowns_.suspend(now_); }
 
-void RunPolicy::handle(const event::Resumed&) { countdowns_.unsuspend(now_); }
+void RunPolicy::handle(const event::Resumed&) { countdowns_.resume(now_); }
 
 void RunPolicy::handle(const event::Interrupted& event) {
   const bool pressed = event.signal == SIGINT || event.signal == SIGQUIT;
   // Commands may handle QUIT and continue; then the run continues too. Those that are being stopped got TERM.
-  if (event.signal == SIGQUIT && count(State::running) + count(State::ending) > 0) {
+  if (event.signal == SIGQUIT && count(State::running) + count(State::stopping) > 0) {
     signal_running(SIGQUIT);
     return;
   }
   if (!interrupted_by_) interrupted_by_ = event.signal;
-  const bool only_ending = count(State::running) + count(State::lingering) == 0 && count(State::ending) > 0;
-  if (only_ending) presses_ = std::max(presses_, 1);          // there is nothing left for a first press
+  const bool only_stopping =
+      count(State::running) + count(State::lingering) == 0 && count(State::stopping) > 0;
+  if (only_stopping) presses_ = std::max(presses_, 1);        // there is nothing left for a first press
   presses_ = pressed ? presses_ + 1 : std::max(presses_, 2);  // the others act as the second press
   cancel_unstarted();
   if (pressed && presses_ >= 3) {
@@ -148,7 +149,7 @@ void RunPolicy::handle(const event::Interrupted& event) {
     signal_running(SIGINT);
     let_go_of_closing();
   } else {
-    end_running();
+    stop_running();
   }
 }
 
@@ -172,15 +173,15 @@ bool RunPolicy::expire(std::size_t index) {
         {.cause = link::Cause::timed_out, .retry = link::Retry::may_help, .after = limits_.connect_timeout}});
   } else if (host.state == State::running) {
     outcomes_[index] = TimedOut{*limits_.timeout};
-    end(index);
+    stop(index);
     return true;
   } else if (host.state == State::closing || host.state == State::lingering) {
     return look(index);
-  } else if (host.state == State::ending && std::exchange(hosts_[index].end_again, false)) {
-    end(index);
-  } else if (host.state == State::ending) {
+  } else if (host.state == State::stopping && std::exchange(hosts_[index].stop_again, false)) {
+    stop(index);
+  } else if (host.state == State::stopping) {
     const link::Failure failure{
-        .stage = link::Stage::ending, .cause = link::Cause::not_ended, .after = limits_.grace + kEndSlack};
+        .stage = link::Stage::ending, .cause = link::Cause::not_ended, .after = limits_.grace + kStopSlack};
     const bool ended =
         host.ended;  // processes that could not be stopped, which the host named, hold the output
     if (!ended && std::holds_alternative<Stopped>(outcomes_[index])) outcomes_[index] = Lost{failure};
@@ -307,7 +308,7 @@ bool RunPolicy::look(std::size_t index) {
   if (host.time_left) *host.time_left -= host.look_after;
   if (host.state == State::lingering && host.time_left && *host.time_left <= TimePoint::duration::zero()) {
     if (!is_failure(outcomes_[index])) outcomes_[index] = TimedOut{*limits_.timeout};
-    end(index);
+    stop(index);
     return true;
   }
   actions_.emplace_back(action::LetGo{index, presses_ >= 2});
@@ -318,24 +319,24 @@ bool RunPolicy::look(std::size_t index) {
 /// user is in a hurry.
 void RunPolicy::let_go_of_closing() {
   for (std::size_t host = 0; host < hosts_.size(); ++host) {
-    if (hosts_[host].state != State::closing || countdowns_.is_held(host)) continue;
+    if (hosts_[host].state != State::closing || countdowns_.is_reading_paused(host)) continue;
     if (host != culprit_ || interrupted_by_) actions_.emplace_back(action::LetGo{host, presses_ >= 2});
   }
 }
 
-void RunPolicy::end_running() {
+void RunPolicy::stop_running() {
   for (std::size_t host = 0; host < hosts_.size(); ++host) {
     const State state = hosts_[host].state;
     if (state == State::running) outcomes_[host] = Stopped{};
-    if (state == State::running || state == State::lingering) end(host);
+    if (state == State::running || state == State::lingering) stop(host);
   }
   let_go_of_closing();
 }
 
-void RunPolicy::end(std::size_t host) {
-  set_state(host, State::ending);
-  count_down(host, limits_.grace + kEndSlack);
-  actions_.emplace_back(action::End{host});
+void RunPolicy::stop(std::size_t host) {
+  set_state(host, State::stopping);
+  count_down(host, limits_.grace + kStopSlack);
+  actions_.emplace_back(action::Stop{host});
 }
 
 void RunPolicy::finish(std::size_t host) {
@@ -347,14 +348,14 @@ void RunPolicy::finish(std::size_t host) {
 
 /// With --fail-fast the first failure ends the others.
 void RunPolicy::fail(std::size_t host) {
-  if (limits_.on_failure == OnFailure::end_others && is_failure(outcomes_[host])) blame(host);
+  if (limits_.on_failure == OnFailure::stop_others && is_failure(outcomes_[host])) blame(host);
 }
 
 void RunPolicy::blame(std::size_t host) {
   if (culprit_ || interrupted_by_) return;
   culprit_ = host;
   cancel_unstarted();
-  end_running();
+  stop_running();
 }
 
 void RunPolicy::set_state(std::size_t host, State state) {

@@ -21,7 +21,7 @@ namespace podrun::run {
 enum class OnUnreachable { stop, skip };
 /// Whether the user can be asked when a host's failure is Retry::after_asking; then nothing starts before.
 enum class Questions { none, can_be_asked };
-enum class OnFailure { go_on, end_others };
+enum class OnFailure { go_on, stop_others };
 
 struct Limits {
   std::size_t fanout = 128;                  ///< hosts that connect at the same time
@@ -69,10 +69,10 @@ struct LostHost {
   std::size_t host;
   link::Failure failure;
 };
-struct Held {
+struct ReadingPaused {
   std::size_t host;
 };  ///< podrun does not read from it: no timer runs against it
-struct Released {
+struct ReadingResumed {
   std::size_t host;
   TimePoint::duration by_reader = TimePoint::duration::max();  ///< how long the reader of the output took
 };
@@ -85,8 +85,8 @@ struct Tick {};  ///< deadline() has come
 }  // namespace event
 using RunEvent =
     std::variant<event::Begin, event::Ready, event::NotReady, event::Spoke, event::Ended, event::Closed,
-                 event::StillArriving, event::Lingers, event::LostHost, event::Held, event::Released,
-                 event::Suspended, event::Resumed, event::Interrupted, event::Tick>;
+                 event::StillArriving, event::Lingers, event::LostHost, event::ReadingPaused,
+                 event::ReadingResumed, event::Suspended, event::Resumed, event::Interrupted, event::Tick>;
 
 /// Actions.
 namespace action {
@@ -106,7 +106,7 @@ struct Signal {
   std::size_t host;
   int signal;
 };  ///< SIGINT or SIGQUIT, to the command or what it left
-struct End {
+struct Stop {
   std::size_t host;
 };  ///< TERM, grace, KILL
 struct Abandon {
@@ -119,14 +119,14 @@ struct LetGo {
 };                ///< the command ended and its output is still open; StillArriving or Lingers prevents it
 struct Leave {};  ///< exit at once
 }  // namespace action
-using Action = std::variant<action::Connect, action::ConnectLater, action::Go, action::Signal, action::End,
+using Action = std::variant<action::Connect, action::ConnectLater, action::Go, action::Signal, action::Stop,
                             action::Abandon, action::LetGo, action::Leave>;
 
 class RunPolicy {
  public:
   /// waiting: for its turn or the next attempt; lingering: the command has ended, and processes that it left
-  /// have its output open; closing: it has ended, and its output goes on; ending: told to stop it.
-  enum class State { waiting, connecting, ready, running, lingering, closing, ending, done };
+  /// have its output open; closing: it has ended, and its output goes on; stopping: told to stop it.
+  enum class State { waiting, connecting, ready, running, lingering, closing, stopping, done };
 
   /// `seed`: for the delays of the retries, which differ so that not all hosts are tried again at once.
   RunPolicy(std::size_t hosts, const Limits& limits, std::uint64_t seed);
@@ -154,7 +154,7 @@ class RunPolicy {
     bool ended = false;  ///< its command has ended; the output may go on
     /// The command ended while the host was being told to stop it, perhaps by itself. Then processes that it
     /// left still run.
-    bool end_again = false;
+    bool stop_again = false;
     std::optional<TimePoint::duration> time_left = std::nullopt;  ///< of --timeout, when the command ended
     TimePoint::duration look_after{};                             ///< the time that is counted now
   };
@@ -168,8 +168,8 @@ class RunPolicy {
   void handle(const event::StillArriving& event);
   void handle(const event::Lingers& event);
   void handle(const event::LostHost& event);
-  void handle(const event::Held& event);
-  void handle(const event::Released& event);
+  void handle(const event::ReadingPaused& event);
+  void handle(const event::ReadingResumed& event);
   void handle(const event::Suspended&);
   void handle(const event::Resumed&);
   void handle(const event::Interrupted& event);
@@ -184,8 +184,8 @@ class RunPolicy {
   void settle_batch();
   void start_batch();
   void cancel_unstarted();
-  void end_running();
-  void end(std::size_t host);
+  void stop_running();
+  void stop(std::size_t host);
   void finish(std::size_t host);
   void fail(std::size_t host);
   void blame(std::size_t host);

@@ -25,7 +25,8 @@ std::uint64_t Rate::per_second() const {
 
 bool only_output_is_left(const Status& status) {
   return std::all_of(status.hosts.begin(), status.hosts.end(), [](const HostStatus& host) {
-    return host.state == RunPolicy::State::done || (host.state == RunPolicy::State::closing && host.held);
+    return host.state == RunPolicy::State::done ||
+           (host.state == RunPolicy::State::closing && host.reading_paused);
   });
 }
 

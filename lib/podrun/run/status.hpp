@@ -24,8 +24,8 @@ struct HostStatus {
   std::size_t attempt = 1;                ///< to connect
   link::Stage stage = link::Stage::none;  ///< of connecting
   TimePoint since;                        ///< the last change of state, or the last output
-  bool held = false;                      ///< podrun does not read from it, so its silence says nothing
-  std::optional<TimePoint> kill_at = std::nullopt;  ///< ending: the end of the grace period
+  bool reading_paused = false;            ///< podrun does not read from it, so its silence says nothing
+  std::optional<TimePoint> kill_at = std::nullopt;  ///< stopping: the end of the grace period
 };
 
 struct Status {

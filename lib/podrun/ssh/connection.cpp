@@ -63,11 +63,11 @@ asio::awaitable<void> Connection::open() {
     tunnel_.reset();
     throw;
   }
-  const HoldBack hold_back =
-      hold_back_for(ssh_get_openssh_version(transport_->session()), world_.orphan_timeout);
-  session_ =
-      std::make_shared<Session>(world_.executor, std::move(transport_),
-                                KeepAlive{settings_.alive_interval, settings_.alive_count_max}, hold_back);
+  const ReadingPause reading_pause =
+      reading_pause_for(ssh_get_openssh_version(transport_->session()), world_.orphan_timeout);
+  session_ = std::make_shared<Session>(world_.executor, std::move(transport_),
+                                       KeepAlive{settings_.alive_interval, settings_.alive_count_max},
+                                       reading_pause);
   stage_ = link::Stage::connection;
   session_->start();
 }
@@ -118,9 +118,9 @@ asio::awaitable<HostKeyDecision> Connection::greet() {
   if (stopped_) throw link::HostError(*stopped_);
   transport_.reset();
   tunnel_.reset();
-  const int descriptor = co_await find_way();
+  const int descriptor = co_await open_socket();
   transport_ = std::make_unique<Transport>(world_.executor, descriptor,
-                                           tunnel_ ? tunnel_->end() : Transport::EndOfWay());
+                                           tunnel_ ? tunnel_->end() : Transport::TunnelEnd());
   transport_->set(SSH_OPTIONS_HOSTKEYS, world_.host_keys.algorithms(settings_, settings_.host_name));
   set_algorithms(*transport_, settings_);
   co_await transport_->connect();
@@ -149,7 +149,7 @@ asio::awaitable<HostKeyDecision> Connection::judge(HostKey key) {
 }
 
 /// A connected socket to the host.
-asio::awaitable<int> Connection::find_way() {
+asio::awaitable<int> Connection::open_socket() {
   if (!settings_.proxy_command.empty()) {
     tunnel_.emplace(world_.executor, world_.run_proxy_command(settings_.proxy_command));
     co_return tunnel_->take_descriptor();

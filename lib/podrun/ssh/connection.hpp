@@ -48,7 +48,7 @@ class Connection {
   asio::awaitable<void> log_in();
   asio::awaitable<HostKeyDecision> greet();
   asio::awaitable<HostKeyDecision> judge(HostKey key);
-  asio::awaitable<int> find_way();
+  asio::awaitable<int> open_socket();
 
   const SshWorld& world_;
   JumpHosts& jump_hosts_;

@@ -27,7 +27,7 @@ class CheckReportTest : public testing::Test {
     hosts_.resize(count);
     checked_.resize(count);
     for (std::size_t i = 0; i < count; ++i) {
-      hosts_[i].label = i;
+      hosts_[i].worker = i;
       hosts_[i].name = fmt::format("tpu-{}", i);
       checked_[i] = {link::Exited{0}, healthy(), ClockOffset{2ms, 10ms}};
     }
@@ -325,7 +325,7 @@ TEST_F(CheckReportTest, NamesACauseInJsonOnlyForAFailureOfTheConnection) {
 
 TEST_F(CheckReportTest, IsTheSameAsJson) {
   set_up(3);
-  hosts_[1].label = 8;
+  hosts_[1].worker = 8;
   set_value(1, "jax", "\xff");
   lose(2, run::Unreachable{{link::Stage::connecting, link::Cause::refused}});
   const auto json = nlohmann::json::parse(check_json(output::WallTime(), hosts_, checked_, compare()));

@@ -31,11 +31,12 @@ HostQuery with_local(HostQuery query = {}) {
   return query;
 }
 
-/// `label name`, with `!` after a host that is reached without ssh.
+/// `worker name`, with `!` after a host that is reached without ssh.
 Texts found(const HostQuery& query, const FakeProbe& probe = probe_with_podips()) {
   Texts texts;
   for (const Host& host : discover(query, probe).hosts) {
-    texts.push_back(std::to_string(host.label) + " " + host.name + (host.kind == HostKind::local ? "!" : ""));
+    texts.push_back(std::to_string(host.worker) + " " + host.name +
+                    (host.kind == HostKind::local ? "!" : ""));
   }
   return texts;
 }
@@ -155,9 +156,9 @@ TEST(Narrowing, KeepsLabels) {
   HostQuery query = hosts({"tpu-[10-14]"});
   query.exclude = {"tpu-[10-11]"};
   EXPECT_EQ(found(query), (Texts{"2 tpu-12", "3 tpu-13", "4 tpu-14"}));
-  query.ranks = "4,0-2";
+  query.workers = "4,0-2";
   EXPECT_EQ(found(query), (Texts{"2 tpu-12", "4 tpu-14"}));
-  query.ranks = "all";
+  query.workers = "all";
   EXPECT_EQ(found(query).size(), 3U);
 }
 
@@ -190,19 +191,19 @@ TEST(Narrowing, RefusesWhatMatchesNothing) {
   query.exclude = {"you@a"};
   EXPECT_NE(error_of(query), "no error");
   query.exclude = {};
-  query.ranks = "0-2";
+  query.workers = "0-2";
   EXPECT_EQ(error_of(query), "--workers: no host has worker number \"2\" (there are 0,1)");
-  query.ranks = "x";
+  query.workers = "x";
   EXPECT_EQ(error_of(query),
             "--workers: bad worker number \"x\" (expected numbers and ranges such as 0,3-7)");
-  query.ranks = "";
+  query.workers = "";
   EXPECT_NE(error_of(query), "no error");
 }
 
 TEST(Narrowing, RefusesToLeaveNothing) {
   HostQuery query = hosts({"a,b"});
   query.exclude = {"a"};
-  query.ranks = "0";
+  query.workers = "0";
   EXPECT_EQ(error_of(query), "no host is left (-x and --workers exclude all of them)");
 }
 

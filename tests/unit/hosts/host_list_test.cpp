@@ -13,11 +13,11 @@ namespace {
 
 using Texts = std::vector<std::string>;
 
-/// `label user@name:port source`, what is not given left out.
+/// `worker user@name:port source`, what is not given left out.
 Texts describe(const std::vector<Host>& hosts) {
   Texts texts;
   for (const Host& host : hosts) {
-    std::string text = std::to_string(host.label) + " ";
+    std::string text = std::to_string(host.worker) + " ";
     if (host.kind == HostKind::local) text += "(local) ";
     if (!host.user.empty()) text += host.user + "@";
     text += host.name;

@@ -28,12 +28,12 @@ HostQuery query(IncludeLocal include, Texts lists = {}) {
   return query;
 }
 
-/// `label host`, but `label self` for this machine.
-Texts ranks(const Discovery& found) {
+/// `worker host`, but `worker self` for this machine.
+Texts workers(const Discovery& found) {
   Texts texts;
   for (const Host& host : found.hosts) {
     const bool is_self = host.kind == HostKind::local || host.name == "10.0.0.1";
-    texts.push_back(std::to_string(host.label) + " " + (is_self ? "self" : to_text(host)));
+    texts.push_back(std::to_string(host.worker) + " " + (is_self ? "self" : to_text(host)));
   }
   return texts;
 }
@@ -45,26 +45,26 @@ Discovery found_in(const std::string& file, IncludeLocal include) {
   return discover(query(include), probe);
 }
 
-TEST(SavedList, HasTheOthersWhereThisMachineIsRankZero) {
+TEST(SavedList, HasTheOthersWhereThisMachineIsWorkerZero) {
   const Discovery found =
       discover(query(IncludeLocal::no, {"10.0.0.1,me@a:23,[2001:db8::1]:24,2001:db8::2"}), machine());
   const std::string file = saved_list(found.all, machine());
   EXPECT_EQ(file, "me@a:23\n[2001:db8::1]:24\n2001:db8::2\n");
-  EXPECT_EQ(ranks(found_in(file, IncludeLocal::yes)), ranks(found));
+  EXPECT_EQ(workers(found_in(file, IncludeLocal::yes)), workers(found));
 }
 
 TEST(SavedList, HasAllWhereThisMachineIsAnother) {
   const Discovery found = discover(query(IncludeLocal::yes, {"a,10.0.0.1,b"}), machine());
   const std::string file = saved_list(found.all, machine());
   EXPECT_EQ(file, "a\n10.0.0.1\nb\n");
-  EXPECT_EQ(ranks(found_in(file, IncludeLocal::yes)), ranks(found));
+  EXPECT_EQ(workers(found_in(file, IncludeLocal::yes)), workers(found));
 }
 
 TEST(SavedList, SaysThatItCountsFromZeroWhereThisMachineIsNone) {
   const Discovery found = discover(query(IncludeLocal::no, {"a,b"}), machine());
   const std::string file = saved_list(found.all, machine());
   EXPECT_EQ(file, "# podrun: all hosts, the first is worker 0\na\nb\n");
-  EXPECT_EQ(ranks(found_in(file, IncludeLocal::no)), ranks(found));
+  EXPECT_EQ(workers(found_in(file, IncludeLocal::no)), workers(found));
 }
 
 TEST(SavedList, KeepsTheListOfAPodipsFile) {
@@ -72,7 +72,7 @@ TEST(SavedList, KeepsTheListOfAPodipsFile) {
        {"a\nb\n", "10.0.0.1\na\n", "a\n10.0.0.1\n", "# podrun: all hosts, the first is worker 0\na\n"}) {
     for (const IncludeLocal include : {IncludeLocal::no, IncludeLocal::yes}) {
       const Discovery found = found_in(text, include);
-      EXPECT_EQ(ranks(found_in(saved_list(found.all, machine()), include)), ranks(found)) << text;
+      EXPECT_EQ(workers(found_in(saved_list(found.all, machine()), include)), workers(found)) << text;
     }
   }
 }
@@ -84,14 +84,14 @@ TEST(SavedList, KnowsThisMachineAgainThatOnlyItsNumberTold) {
         {"HOME", "/home/me"}, {"TPU_WORKER_HOSTNAMES", "w-0,w-1,w-2"}, {"TPU_WORKER_ID", worker}};
     for (const IncludeLocal include : {IncludeLocal::no, IncludeLocal::yes}) {
       const Discovery found = discover(query(include), probe);
-      EXPECT_EQ(ranks(found_in(saved_list(found.all, probe), include)), ranks(found)) << worker;
+      EXPECT_EQ(workers(found_in(saved_list(found.all, probe), include)), workers(found)) << worker;
     }
   }
 }
 
-TEST(SavedList, KeepsSeveralRanksHere) {
+TEST(SavedList, KeepsSeveralWorkersHere) {
   const Discovery found = discover(query(IncludeLocal::yes, {"local[0-2],a"}), machine());
-  EXPECT_EQ(ranks(found_in(saved_list(found.all, machine()), IncludeLocal::yes)), ranks(found));
+  EXPECT_EQ(workers(found_in(saved_list(found.all, machine()), IncludeLocal::yes)), workers(found));
 }
 
 }  // namespace

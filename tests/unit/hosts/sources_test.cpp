@@ -32,11 +32,12 @@ HostQuery query(IncludeLocal include) {
   return query;
 }
 
-/// `label name`, with `!` after a host that is reached without ssh.
+/// `worker name`, with `!` after a host that is reached without ssh.
 Texts found(const FakeProbe& probe, IncludeLocal include = IncludeLocal::no) {
   Texts texts;
   for (const Host& host : discover(query(include), probe).hosts) {
-    texts.push_back(std::to_string(host.label) + " " + host.name + (host.kind == HostKind::local ? "!" : ""));
+    texts.push_back(std::to_string(host.worker) + " " + host.name +
+                    (host.kind == HostKind::local ? "!" : ""));
   }
   return texts;
 }

@@ -53,7 +53,8 @@ Texts found(const FakeProbe& probe, IncludeLocal include = IncludeLocal::no) {
   query.include_local = include;
   Texts texts;
   for (const Host& host : discover(query, probe).hosts) {
-    texts.push_back(std::to_string(host.label) + " " + host.name + (host.kind == HostKind::local ? "!" : ""));
+    texts.push_back(std::to_string(host.worker) + " " + host.name +
+                    (host.kind == HostKind::local ? "!" : ""));
   }
   return texts;
 }

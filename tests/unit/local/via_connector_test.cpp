@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A way in that starts a shell here and, where a file "paused" is there, hangs instead.
+// A transport that starts a shell here and, where a file "paused" is there, hangs instead.
 #include <csignal>
 #include <filesystem>
 
@@ -59,7 +59,7 @@ class Via : public testing::Test {
   void SetUp() override { pipe_before_ = std::signal(SIGPIPE, SIG_IGN); }  // as main does
   void TearDown() override { (void)std::signal(SIGPIPE, pipe_before_); }
 
-  /// Starts the shell text beside a way in that runs `second` before every shell but the first.
+  /// Starts the shell text beside a transport that runs `second` before every shell but the first.
   asio::awaitable<std::shared_ptr<link::Stream>> start(asio::any_io_executor executor,
                                                        const std::string& text,
                                                        const std::string& second = "",

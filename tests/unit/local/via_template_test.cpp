@@ -11,8 +11,8 @@ namespace {
 
 using Texts = std::vector<std::string>;
 
-const hosts::Host kHost{.label = 7, .name = "tpu-7", .user = "", .source = "podips.txt:8"};
-const hosts::Host kFullHost{.label = 3, .name = "fe80::1", .user = "ann", .port = 2222, .source = "-H"};
+const hosts::Host kHost{.worker = 7, .name = "tpu-7", .user = "", .source = "podips.txt:8"};
+const hosts::Host kFullHost{.worker = 3, .name = "fe80::1", .user = "ann", .port = 2222, .source = "-H"};
 
 Texts words(const std::string& text, const hosts::Host& host) { return ViaTemplate(text).words_for(host); }
 std::string error_of(const std::string& text, const hosts::Host& host = kHost) {
@@ -37,7 +37,7 @@ TEST(ViaTemplate, SplitsByShellQuoting) {
 }
 
 TEST(ViaTemplate, FillsInTextThatIsNoTemplateAgain) {
-  const hosts::Host host{.label = 0, .name = "{worker} x", .user = "", .source = "-H"};
+  const hosts::Host host{.worker = 0, .name = "{worker} x", .user = "", .source = "-H"};
   EXPECT_EQ(words("x {host}", host), (Texts{"x", "{worker} x"}));
 }
 

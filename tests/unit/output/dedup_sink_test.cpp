@@ -19,7 +19,7 @@ class DedupSinkTest : public testing::Test {
              const DedupLimits& limits = {}) {
     std::vector<hosts::Host> all(hosts);
     for (std::size_t i = 0; i < hosts; ++i) {
-      all[i].label = i;
+      all[i].worker = i;
       all[i].name = "tpu-" + std::to_string(i);
     }
     sink_ = make_dedup_sink(all, view, same, limits, terminal_);

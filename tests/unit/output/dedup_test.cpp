@@ -8,7 +8,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "podrun/base/rank_set.hpp"
+#include "podrun/base/worker_set.hpp"
 
 namespace podrun::output {
 namespace {
@@ -57,7 +57,7 @@ class Talk {
 
  private:
   void show(const DedupedLine& line) {
-    const std::string label = "[" + fold_ranks({line.hosts.begin(), line.hosts.end()}) + "]";
+    const std::string label = "[" + fold_workers({line.hosts.begin(), line.hosts.end()}) + "]";
     shown_.push_back(label + ": " + std::string(line.text));
   }
 

@@ -97,8 +97,8 @@ TEST(GatherSink, NamesASingleHostWhereLabelsHaveNames) {
 
 TEST(GatherSink, UsesTheLabelsOfTheHosts) {
   std::vector<hosts::Host> hosts = pod(2);
-  hosts[0].label = 5;
-  hosts[1].label = 9;
+  hosts[0].worker = 5;
+  hosts[1].worker = 9;
   EXPECT_EQ(gather(hosts, {}, {{0, kOut, "a\n"}, {1, kOut, "a\n"}}).out, "[5,9] (2)\na\n");
 }
 

@@ -23,9 +23,9 @@ constexpr WallTime kTime{1'795'268'522'123ms};
 
 std::vector<hosts::Host> two_hosts() {
   std::vector<hosts::Host> hosts(2);
-  hosts[0].label = 4;
+  hosts[0].worker = 4;
   hosts[0].name = "tpu-4";
-  hosts[1].label = 7;
+  hosts[1].worker = 7;
   hosts[1].name = "tpu-7";
   return hosts;
 }

@@ -14,7 +14,7 @@ namespace {
 
 hosts::Host make_host(std::size_t number, std::string name) {
   hosts::Host host;
-  host.label = number;
+  host.worker = number;
   host.name = std::move(name);
   return host;
 }
@@ -26,7 +26,7 @@ std::string plain(Label label, const hosts::Host& host = kHost) {
 }
 
 TEST(LineLabel, NamesTheHost) {
-  EXPECT_EQ(plain(Label::rank), "3: ");
+  EXPECT_EQ(plain(Label::worker), "3: ");
   EXPECT_EQ(plain(Label::host), "tpu-3: ");
   EXPECT_EQ(plain(Label::both), "3 tpu-3: ");
   EXPECT_EQ(plain(Label::none), "");
@@ -34,8 +34,8 @@ TEST(LineLabel, NamesTheHost) {
 }
 
 TEST(LineLabel, ColorsTheLabelAlone) {
-  EXPECT_EQ(line_label(Label::rank, kHost, StreamId::out, Color::on), "\x1b[0;35m3:\x1b[0m ");
-  EXPECT_EQ(line_label(Label::rank, kHost, StreamId::err, Color::on), "\x1b[0;1;35m3:\x1b[0m ");
+  EXPECT_EQ(line_label(Label::worker, kHost, StreamId::out, Color::on), "\x1b[0;35m3:\x1b[0m ");
+  EXPECT_EQ(line_label(Label::worker, kHost, StreamId::err, Color::on), "\x1b[0;1;35m3:\x1b[0m ");
   EXPECT_EQ(line_label(Label::none, kHost, StreamId::err, Color::on), "");
 }
 

@@ -16,7 +16,7 @@ class LinePrinterTest : public testing::Test {
     test::Pipe err;
     {
       Terminal terminal(out.write_fd(), err.write_fd());
-      LinePrinter printer({hosts::Host{.label = 7, .name = "tpu-7"}}, view, terminal);
+      LinePrinter printer({hosts::Host{.worker = 7, .name = "tpu-7"}}, view, terminal);
       for (const Line& line : lines) printer.print("7: ", line);
       terminal.flush();
     }

@@ -10,10 +10,10 @@
 namespace podrun::output {
 namespace {
 
-LogKey make_key(std::size_t label, const std::string& name, std::size_t rank,
+LogKey make_key(std::size_t worker, const std::string& name, std::size_t rank,
                 const std::vector<std::string>& also = {}) {
   hosts::Host host;
-  host.label = label;
+  host.worker = worker;
   host.name = name;
   return {host, rank, also};
 }
@@ -361,7 +361,7 @@ TEST(LogKey, NeverTakesOtherDifferencesForTheSame) {
   }
 }
 
-TEST(LogKey, TellsRankAndLabelApartWhenOnlySomeHostsRun) {
+TEST(LogKey, TellsRankAndWorkerApartWhenOnlySomeHostsRun) {
   const LogKey a = make_key(3, "a1", 0);
   const LogKey b = make_key(7, "b1", 1);
   EXPECT_EQ(key_of(a, "rank 0"), key_of(b, "rank 1"));

@@ -25,9 +25,9 @@ constexpr StreamId kErr = StreamId::err;
 
 std::vector<hosts::Host> two_hosts() {
   std::vector<hosts::Host> hosts(2);
-  hosts[0].label = 4;
+  hosts[0].worker = 4;
   hosts[0].name = "tpu-4";
-  hosts[1].label = 7;
+  hosts[1].worker = 7;
   hosts[1].name = "2001:db8::1";
   return hosts;
 }
@@ -195,7 +195,7 @@ TEST_F(OutdirSinkTest, GoesOnInANewFileWhenOneIsMovedAway) {
 TEST_F(OutdirSinkTest, NoNameLeavesTheDirectory) {
   std::vector<hosts::Host> hosts(2);
   hosts[0].name = "../../x";
-  hosts[1].label = 1;
+  hosts[1].worker = 1;
   hosts[1].name = "..";
   const auto sink = start(EarlierOutput::refuse, hosts);
   EXPECT_TRUE(directory_.has("a/b/0-.._.._x.out"));

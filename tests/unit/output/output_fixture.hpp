@@ -22,7 +22,7 @@ namespace podrun::test {
 
 inline std::vector<hosts::Host> some_hosts(std::size_t count) {
   std::vector<hosts::Host> hosts(count);
-  for (std::size_t i = 0; i < count; ++i) hosts[i].label = i;
+  for (std::size_t i = 0; i < count; ++i) hosts[i].worker = i;
   return hosts;
 }
 
@@ -33,7 +33,7 @@ class OutputTest : public testing::Test {
  protected:
   OutputTest() { std::signal(SIGPIPE, SIG_IGN); }
 
-  output::Output& start(std::size_t hosts, output::Label label = output::Label::rank) {
+  output::Output& start(std::size_t hosts, output::Label label = output::Label::worker) {
     return start(hosts, output::make_stream_sink(some_hosts(hosts), {label}, *terminal_));
   }
   output::Output& start(std::size_t hosts, std::shared_ptr<output::Sink> sink) {

@@ -14,9 +14,9 @@ using test::Pipe;
 
 std::vector<hosts::Host> two_hosts() {
   std::vector<hosts::Host> hosts(2);
-  hosts[0].label = 4;
+  hosts[0].worker = 4;
   hosts[0].name = "tpu-4";
-  hosts[1].label = 7;
+  hosts[1].worker = 7;
   hosts[1].name = "tpu-7";
   return hosts;
 }
@@ -63,7 +63,7 @@ TEST_F(StreamSinkTest, EndsAnUnfinishedLastLine) {
 }
 
 TEST_F(StreamSinkTest, ColorsEachStreamByItself) {
-  show(kHosts, {Label::rank, {Color::off, Color::on}}, {{0, StreamId::out, "a"}, {0, StreamId::err, "b"}});
+  show(kHosts, {Label::worker, {Color::off, Color::on}}, {{0, StreamId::out, "a"}, {0, StreamId::err, "b"}});
   EXPECT_EQ(out(), "4: a\n");
   EXPECT_EQ(err(), "\x1b[0;1;34m4:\x1b[0m b\n");
 }
@@ -83,7 +83,7 @@ TEST_F(StreamSinkTest, TakesChunksAsTheyAreFromOneHostWithoutLabel) {
   Pipe pipe;
   Terminal terminal(pipe.write_fd(), pipe.write_fd());
   EXPECT_EQ(make_stream_sink({kHosts[0]}, {Label::none}, terminal)->feed(), Feed::chunks);
-  EXPECT_EQ(make_stream_sink({kHosts[0]}, {Label::rank}, terminal)->feed(), Feed::lines);
+  EXPECT_EQ(make_stream_sink({kHosts[0]}, {Label::worker}, terminal)->feed(), Feed::lines);
   EXPECT_EQ(make_stream_sink(kHosts, {Label::none}, terminal)->feed(), Feed::lines);
 }
 

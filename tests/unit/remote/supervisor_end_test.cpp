@@ -88,7 +88,7 @@ struct Run {
 /// Prints its count about every tenth of a second.
 constexpr std::string_view kCounter = "i=0; while :; do i=$((i+1)); echo $i; sleep 0.1; done";
 
-asio::awaitable<void> be_heard_held_then_silent(asio::any_io_executor executor, TestHost& host) {
+asio::awaitable<void> be_heard_suspended_then_silent(asio::any_io_executor executor, TestHost& host) {
   host.supervision().orphan_timeout = seconds(1);  // one tick
   Run run(executor, host);
   co_await run.start(std::string(kCounter));
@@ -97,7 +97,7 @@ asio::awaitable<void> be_heard_held_then_silent(asio::any_io_executor executor, 
     run.supervised.heartbeat();
   }
   co_await run.reader.until("\n21\n");
-  run.supervised.hold();
+  run.supervised.suspend();
   co_await run.reader.until("\n41\n");
   run.supervised.heartbeat();
   co_await run.reader.to_end();
@@ -107,7 +107,9 @@ asio::awaitable<void> be_heard_held_then_silent(asio::any_io_executor executor, 
       << host.shell().name;
 }
 
-TEST(SupervisorEnd, StopsTheCommandAfterSilenceUnlessPodrunIsSuspended) { play(be_heard_held_then_silent); }
+TEST(SupervisorEnd, StopsTheCommandAfterSilenceUnlessPodrunIsSuspended) {
+  play(be_heard_suspended_then_silent);
+}
 
 /// Sends every signal that can be caught to its whole process group.
 constexpr std::string_view kSignalAll =
@@ -159,7 +161,7 @@ asio::awaitable<void> end_after_signals(asio::any_io_executor executor, TestHost
   Run run(executor, host);
   co_await run.start(std::string(kSignalAll) + "echo sent; while :; do sleep 0.1; done");
   co_await run.reader.until("sent\n");
-  run.supervised.end();
+  run.supervised.stop_command();
   co_await run.reader.to_end();
 }
 
@@ -207,7 +209,7 @@ asio::awaitable<void> end_with_slow_search(asio::any_io_executor executor, TestH
   run.link->before = kSearchThatWaits;
   co_await run.start("trap 'echo >~/term; exit 0' TERM; echo ready; while :; do sleep 0.1 & wait $!; done");
   co_await run.reader.until("ready\n");
-  if (word) run.supervised.end();
+  if (word) run.supervised.stop_command();
   co_await run.reader.to_end();
   EXPECT_EQ(host.directory().read("searched-first"), "") << host.shell().name;
 }
@@ -260,7 +262,7 @@ asio::awaitable<void> end_a_tree(asio::any_io_executor executor, TestHost& host)
            }) >= 5;
   };
   EXPECT_TRUE(co_await eventually(executor, grown)) << testing::PrintToString(host.processes());
-  run.supervised.end();
+  run.supervised.stop_command();
   co_await run.reader.to_end();
   EXPECT_EQ(run.reader.out(), "grown\nterm\n") << host.shell().name;
 }
@@ -277,7 +279,7 @@ asio::awaitable<void> end_unmarked(asio::any_io_executor executor, TestHost& hos
   Run run(executor, host);
   co_await run.start(std::string(kUnmarked));
   co_await run.reader.until("grown\n");
-  run.supervised.end();
+  run.supervised.stop_command();
   co_await run.reader.to_end();
 }
 
@@ -303,7 +305,7 @@ asio::awaitable<void> end_beside_a_stranger(asio::any_io_executor executor, Test
   Run run(executor, host);
   co_await run.start("echo ready; exec sleep 1000");
   co_await run.reader.until("ready\n");
-  run.supervised.end();
+  run.supervised.stop_command();
   co_await run.reader.to_end();
   EXPECT_TRUE(stranger.runs()) << host.shell().name;
 }
@@ -335,7 +337,7 @@ asio::awaitable<void> end_what_is_left(asio::any_io_executor executor, TestHost&
     });
   };
   EXPECT_TRUE(co_await eventually(executor, no_sleep_is_left)) << testing::PrintToString(host.processes());
-  run.supervised.end();
+  run.supervised.stop_command();
   co_await run.reader.to_end();
   EXPECT_EQ(run.reader.end(), "exit 3, closed") << host.shell().name;
 }
@@ -353,7 +355,7 @@ asio::awaitable<void> be_silent_after_the_command(asio::any_io_executor executor
     co_await run.reader.until(fmt::format("{}\n", count));
     run.supervised.heartbeat();
   }
-  run.supervised.hold();
+  run.supervised.suspend();
   co_await run.reader.until("\n61\n");
   run.supervised.heartbeat();
   co_await run.reader.to_end();
@@ -384,7 +386,7 @@ asio::awaitable<void> finish_in_the_grace(asio::any_io_executor executor, TestHo
   co_await run.start(
       "trap 'echo saved >saved; exit 0' TERM; cd; echo ready; while :; do sleep 0.1 & wait $!; done");
   co_await run.reader.until("ready\n");
-  run.supervised.end();
+  run.supervised.stop_command();
   co_await run.reader.to_end();
   EXPECT_EQ(host.directory().read("saved"), "saved\n") << host.shell().name;
 }

@@ -329,7 +329,7 @@ TEST_P(Supervisor, StartsNothingWhenInputEndsBeforeGo) {
     Supervised supervised(executor, *link, host_.supervision());
     co_await supervised.prepare(files, test::drop);
     supervised.heartbeat();
-    supervised.end();
+    supervised.stop_command();
     Reader reader(supervised);
     co_await reader.to_end();
     co_return reader.end();

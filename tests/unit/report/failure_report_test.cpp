@@ -15,7 +15,7 @@ using Lines = std::vector<std::string>;
 /// A pod whose labels begin with 10.
 std::vector<hosts::Host> pod(std::size_t count) {
   std::vector<hosts::Host> hosts(count);
-  for (std::size_t host = 0; host < count; ++host) hosts[host].label = host + 10;
+  for (std::size_t host = 0; host < count; ++host) hosts[host].worker = host + 10;
   return hosts;
 }
 
@@ -71,19 +71,19 @@ TEST(FailureReport, LetsNothingAct) {
               ElementsAre("podrun: last lines of [10] (exit 1):", "    \\x1b]0;x\\x07"));
 }
 
-TEST(RanksToRepeat, AreThoseThatDidNotSucceed) {
-  EXPECT_EQ(ranks_to_repeat(pod(4), {link::Exited{0}, link::Exited{1}, run::Lost{}, run::Unreachable{}}),
+TEST(WorkersToRepeat, AreThoseThatDidNotSucceed) {
+  EXPECT_EQ(workers_to_repeat(pod(4), {link::Exited{0}, link::Exited{1}, run::Lost{}, run::Unreachable{}}),
             "11-13");
-  EXPECT_EQ(ranks_to_repeat(pod(3), {link::Exited{1}, run::Stopped{}, link::Exited{0}}), "10,11")
+  EXPECT_EQ(workers_to_repeat(pod(3), {link::Exited{1}, run::Stopped{}, link::Exited{0}}), "10,11")
       << "one that podrun ended";
-  EXPECT_EQ(ranks_to_repeat(pod(3), {link::Exited{0}, link::Exited{1}, run::NotStarted{}}), "11,12")
+  EXPECT_EQ(workers_to_repeat(pod(3), {link::Exited{0}, link::Exited{1}, run::NotStarted{}}), "11,12")
       << "a later batch";
 }
 
-TEST(RanksToRepeat, AreNoneWhereTheWholeRunIsToBeRepeated) {
-  EXPECT_EQ(ranks_to_repeat(pod(2), {link::Exited{1}, link::Exited{1}}), "");
-  EXPECT_EQ(ranks_to_repeat(pod(2), {link::Exited{0}, link::Exited{0}}), "");
-  EXPECT_EQ(ranks_to_repeat(pod(2), {run::NotStarted{}, run::Unreachable{}}), "")
+TEST(WorkersToRepeat, AreNoneWhereTheWholeRunIsToBeRepeated) {
+  EXPECT_EQ(workers_to_repeat(pod(2), {link::Exited{1}, link::Exited{1}}), "");
+  EXPECT_EQ(workers_to_repeat(pod(2), {link::Exited{0}, link::Exited{0}}), "");
+  EXPECT_EQ(workers_to_repeat(pod(2), {run::NotStarted{}, run::Unreachable{}}), "")
       << "nothing was started anywhere";
 }
 

@@ -14,9 +14,9 @@ using nlohmann::json;
 
 constexpr output::WallTime kTime{1'795'268'522'123ms};
 
-hosts::Host host(std::size_t label, const char* name) {
+hosts::Host host(std::size_t worker, const char* name) {
   hosts::Host host;
-  host.label = label;
+  host.worker = worker;
   host.name = name;
   return host;
 }

@@ -28,7 +28,7 @@ class StatusTest : public testing::Test {
     hosts_.resize(count);
     status_.hosts.resize(count);
     for (std::size_t i = 0; i < count; ++i) {
-      hosts_[i].label = i;
+      hosts_[i].worker = i;
       hosts_[i].name = fmt::format("tpu-{}", i);
       status_.hosts[i].host = &hosts_[i];
       set(i, state, silent_seconds);
@@ -83,7 +83,7 @@ TEST_F(StatusTest, TellsHowTheStartGoesOn) {
 TEST_F(StatusTest, CountsAHostAsDoneWhenItsCommandIs) {
   set_up(3);
   set(0, State::closing);
-  set(1, State::ending);
+  set(1, State::stopping);
   EXPECT_EQ(status_counts(status_),
             (output::StatusText{{"1 running"}, {"1 stopping [1]", "1 stopping"}, {"1 done"}}));
 }
@@ -131,8 +131,8 @@ TEST_F(StatusTest, NamesTheRemainingHostsAfterAnInterruptAndWhatTheNextOneDoes) 
 TEST_F(StatusTest, TellsWhenTheHostsThatAreEndingAreKilled) {
   set_up(8, State::done);
   status_.presses = 2;
-  set(3, State::ending);
-  set(7, State::ending);
+  set(3, State::stopping);
+  set(7, State::stopping);
   status_.hosts[3].kill_at = now_ + seconds(9);
   status_.hosts[7].kill_at = now_ + milliseconds(6001);
   EXPECT_EQ(text(), "2 stopping [3,7] · KILL in 7 s (Ctrl-C: exit at once) · 6 done");
@@ -152,7 +152,7 @@ TEST_F(StatusTest, SaysWhatASignalDid) {
             "podrun: interrupted 2 hosts (Ctrl-C again: TERM, and KILL after 10 s)");
   EXPECT_EQ(interrupt_line(status_, SIGQUIT), "podrun: sent QUIT to 2 hosts");
   EXPECT_EQ(interrupt_line(status_, SIGPIPE), "");
-  set(0, State::ending);
+  set(0, State::stopping);
   set(1, State::done);
   status_.presses = 2;
   EXPECT_EQ(interrupt_line(status_, SIGTERM),
@@ -166,10 +166,10 @@ TEST_F(StatusTest, KnowsWhenOnlyAReaderIsWaitedFor) {
   EXPECT_TRUE(only_output_is_left(status_));
   set(1, State::closing);
   EXPECT_FALSE(only_output_is_left(status_)) << "something there holds its output open";
-  status_.hosts[1].held = true;
+  status_.hosts[1].reading_paused = true;
   EXPECT_TRUE(only_output_is_left(status_));
   for (const State state :
-       {State::waiting, State::connecting, State::ready, State::running, State::lingering, State::ending}) {
+       {State::waiting, State::connecting, State::ready, State::running, State::lingering, State::stopping}) {
     set(1, state);
     EXPECT_FALSE(only_output_is_left(status_));
   }
@@ -178,8 +178,8 @@ TEST_F(StatusTest, KnowsWhenOnlyAReaderIsWaitedFor) {
 TEST_F(StatusTest, SaysWhatStillRunsWhenPodrunExitsAtOnce) {
   set_up(8, State::done);
   EXPECT_EQ(leave_line(status_, now_), "podrun: exited before all output had arrived");
-  set(3, State::ending);
-  set(7, State::ending);
+  set(3, State::stopping);
+  set(7, State::stopping);
   status_.hosts[3].kill_at = status_.hosts[7].kill_at = now_ + seconds(10);
   EXPECT_EQ(leave_line(status_, now_),
             "podrun: exited; these hosts are still stopping the command: [3,7] (KILL in 10 s)");
@@ -189,7 +189,7 @@ TEST_F(StatusTest, SaysWhatStillRunsWhenPodrunExitsAtOnce) {
   EXPECT_EQ(leave_line(status_, now_), "podrun: exited; these hosts stop the command themselves: [5]");
 }
 
-TEST_F(StatusTest, FoldsAndCutsTheRanksThatHaveFailed) {
+TEST_F(StatusTest, FoldsAndCutsTheWorkersThatHaveFailed) {
   set_up(100);
   for (std::size_t host = 10; host < 20; ++host) fail(host);
   EXPECT_EQ(text(), "90 running · 10 failed [10-19]");
@@ -226,7 +226,7 @@ TEST_F(StatusTest, NamesNoHostWhereAllAreAsSilent) {
 TEST_F(StatusTest, IgnoresTheSilenceOfPausedAndEndedHosts) {
   set_up(4, State::running, 1);
   set(1, State::running, 100);
-  status_.hosts[1].held = true;
+  status_.hosts[1].reading_paused = true;
   set(2, State::done, 100);
   EXPECT_EQ(text(), "3 running · 1 done");
 }
@@ -259,13 +259,13 @@ TEST_F(StatusTest, ListsFewHostsByName) {
   set_up(6, State::done);
   set(0, State::running, 2);
   set(1, State::running, 200);
-  status_.hosts[1].held = true;
+  status_.hosts[1].reading_paused = true;
   set(3, State::running);
   set(2, State::connecting, 3);
   status_.hosts[2].stage = link::Stage::starting_shell;
   status_.hosts[2].attempt = 2;
-  set(4, State::ending, 1);
-  status_.hosts[4].held = true;
+  set(4, State::stopping, 1);
+  status_.hosts[4].reading_paused = true;
   status_.hosts[4].kill_at = now_ + seconds(7);
   hosts_[4].name = "bad\x1b[31mname";
   EXPECT_EQ(list(), (std::vector<std::string>{

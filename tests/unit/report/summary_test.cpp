@@ -78,13 +78,13 @@ TEST(Summary, IsAsTheManualShowsIt) {
   outcomes[3] = outcomes[17] = link::Exited{1};
   outcomes[31] = Unreachable{{link::Stage::none, link::Cause::refused}};
   std::vector<hosts::Host> hosts = pod(32);
-  hosts[31].label = 41;
+  hosts[31].worker = 41;
   hosts[31].name = "tpu-41";
   EXPECT_THAT(summarize(hosts, outcomes, std::nullopt, std::nullopt),
               ElementsAre("podrun: ok 29 · exit 1: [3,17] · unreachable: [41] tpu-41: connection refused"));
 }
 
-TEST(Summary, FoldsRanksAndSortsByKindAndStatus) {
+TEST(Summary, FoldsWorkersAndSortsByKindAndStatus) {
   const Lost lost{{link::Stage::running, link::Cause::other, "gone"}};
   EXPECT_THAT(
       summary({Stopped{}, link::Exited{7}, lost, TimedOut{60s}, link::Signaled{SIGKILL}, link::Exited{2},
@@ -97,7 +97,7 @@ TEST(Summary, FoldsRanksAndSortsByKindAndStatus) {
 
 TEST(Summary, ShowsTheLabelsOfTheList) {
   std::vector<hosts::Host> hosts = pod(3);
-  for (hosts::Host& host : hosts) host.label += 10;
+  for (hosts::Host& host : hosts) host.worker += 10;
   EXPECT_THAT(
       summarize(hosts, {link::Exited{1}, link::Exited{0}, link::Exited{1}}, std::nullopt, std::nullopt),
       ElementsAre("podrun: ok 1 · exit 1: [10,12]"));

@@ -143,7 +143,7 @@ TEST_F(FanOutEarly, TakesItForNotStartedWhereItWaitsForItsFiles) {
 
 TEST_F(FanOutEnd, EndsTheOthersAtTheFirstFailure) {
   set_up(2);
-  plan_.limits.on_failure = OnFailure::end_others;
+  plan_.limits.on_failure = OnFailure::stop_others;
   hosts_[0].answers["go"] = {link::Exited{7}, link::Closed{}};
   hosts_[1].answers["go"] = {};
   EXPECT_EQ(run(), "exit 7, stopped by podrun");
@@ -196,7 +196,7 @@ TEST_F(FanOutEnd, SignalsWhatTheCommandLeft) {
   EXPECT_EQ(told_rest(), "sig INT");
   interrupt(SIGINT);
   EXPECT_EQ(told_rest(), "sig INT, end of input");
-  EXPECT_EQ(fan_out_->status().hosts[0].state, RunPolicy::State::ending);
+  EXPECT_EQ(fan_out_->status().hosts[0].state, RunPolicy::State::stopping);
   hosts_[0].supervisor->say(link::Closed{});
   run_what_is_due();
   EXPECT_FALSE(done_) << "more may be left than what had the output open";
@@ -428,14 +428,14 @@ TEST_F(FanOutEnd, EndsThoughStandardInputDoesNot) {
 }
 
 /// The real way to a terminal that nobody reads.
-class FanOutHeldBack : public FanOutEnd {
+class FanOutReadingPaused : public FanOutEnd {
  protected:
   std::shared_ptr<output::Sink> make_sink() override {
     return output::make_stream_sink(plan_.hosts, {output::Label::none, {}}, *terminal_);
   }
 };
 
-TEST_F(FanOutHeldBack, ReadsNoMoreThanTheReaderTakesAndTimesNothingOut) {
+TEST_F(FanOutReadingPaused, ReadsNoMoreThanTheReaderTakesAndTimesNothingOut) {
   set_up(1);
   plan_.limits.timeout = 1s;
   constexpr std::size_t kChunks = 64;

@@ -52,11 +52,11 @@ class FanOutTest : public testing::Test {
   void set_up(std::size_t count) {
     hosts_.resize(count);
     plan_.hosts.resize(count);
-    for (std::size_t label = 0; label < count; ++label) {
-      plan_.hosts[label].label = label;
-      plan_.hosts[label].name = fmt::format("tpu-{}", label);
-      hosts_[label].answers["go"] = {link::Exited{0}, link::Closed{}};
-      hosts_[label].answers["end of input"] = {link::Signaled{SIGTERM}, link::Closed{}};
+    for (std::size_t worker = 0; worker < count; ++worker) {
+      plan_.hosts[worker].worker = worker;
+      plan_.hosts[worker].name = fmt::format("tpu-{}", worker);
+      hosts_[worker].answers["go"] = {link::Exited{0}, link::Closed{}};
+      hosts_[worker].answers["end of input"] = {link::Signaled{SIGTERM}, link::Closed{}};
     }
   }
 

@@ -31,7 +31,7 @@ struct ActionText {
   std::string operator()(const run::action::Signal& signal) const {
     return fmt::format("{} {}", signal.signal == SIGINT ? "int" : "quit", signal.host);
   }
-  std::string operator()(const run::action::End& end) const { return fmt::format("end {}", end.host); }
+  std::string operator()(const run::action::Stop& end) const { return fmt::format("end {}", end.host); }
   std::string operator()(const run::action::Abandon& abandon) const {
     return fmt::format("abandon {} ({})", abandon.host, report::reason(abandon.failure));
   }

@@ -70,7 +70,7 @@ TEST(RunPolicyEnd, CountsAHostThatCouldNotBeEndedAsLost) {
 }
 
 TEST(RunPolicyEnd, EndsTheOthersAtTheFirstFailureWhenAskedTo) {
-  PolicyRun run(4, {.on_failure = OnFailure::end_others});
+  PolicyRun run(4, {.on_failure = OnFailure::stop_others});
   run.start();
   EXPECT_EQ(run.ends(0, 0), "") << "no failure";
   EXPECT_EQ(run.exits(2, 3), "end 1, end 3");
@@ -83,7 +83,7 @@ TEST(RunPolicyEnd, EndsTheOthersAtTheFirstFailureWhenAskedTo) {
 }
 
 TEST(RunPolicyEnd, FailsFastForEveryKindOfFailure) {
-  const Limits limits{.timeout = 20s, .on_failure = OnFailure::end_others};
+  const Limits limits{.timeout = 20s, .on_failure = OnFailure::stop_others};
   PolicyRun killed(2, limits);
   killed.start();
   EXPECT_EQ(killed.dies(0, SIGKILL), "end 1");
@@ -100,7 +100,7 @@ TEST(RunPolicyEnd, FailsFastForEveryKindOfFailure) {
 }
 
 TEST(RunPolicyEnd, SaysOfAllHostsWhoseTimeIsOverAtOnceThatTheyTimedOut) {
-  PolicyRun run(4, {.timeout = 20s, .on_failure = OnFailure::end_others});
+  PolicyRun run(4, {.timeout = 20s, .on_failure = OnFailure::stop_others});
   run.start();
   run.ends(1, 0);
   run.exits(3, 0);  // and its output stays open
@@ -111,7 +111,7 @@ TEST(RunPolicyEnd, SaysOfAllHostsWhoseTimeIsOverAtOnceThatTheyTimedOut) {
 }
 
 TEST(RunPolicyEnd, StartsNoFurtherBatchWhenFailingFast) {
-  PolicyRun run(3, {.serial = 2, .on_failure = OnFailure::end_others});
+  PolicyRun run(3, {.serial = 2, .on_failure = OnFailure::stop_others});
   run.on(event::Begin{});
   run.ready(0);
   run.ready(1);
@@ -121,7 +121,7 @@ TEST(RunPolicyEnd, StartsNoFurtherBatchWhenFailingFast) {
 }
 
 TEST(RunPolicyEnd, TakesASkippedHostForNoCulprit) {
-  PolicyRun run(2, {.on_unreachable = OnUnreachable::skip, .on_failure = OnFailure::end_others});
+  PolicyRun run(2, {.on_unreachable = OnUnreachable::skip, .on_failure = OnFailure::stop_others});
   run.on(event::Begin{});
   run.not_ready(0);
   EXPECT_EQ(run.ready(1), "go 1");
@@ -182,11 +182,11 @@ TEST(RunPolicyEnd, GoesOnWhileWhatACommandLeftHasItsOutputOpen) {
 }
 
 TEST(RunPolicyEnd, EndsAgainWhatACommandLeftThatEndedByItselfMeanwhile) {
-  PolicyRun run(2, {.grace = 1s, .on_failure = OnFailure::end_others});
+  PolicyRun run(2, {.grace = 1s, .on_failure = OnFailure::stop_others});
   run.start();
   run.exits(0, 3);  // ends the other, which has just ended by itself
   run.exits(1, 0);
-  EXPECT_EQ(run.policy().state(1), RunPolicy::State::ending);
+  EXPECT_EQ(run.policy().state(1), RunPolicy::State::stopping);
   EXPECT_EQ(run.after(2s), "let go 0, end 1") << "its supervisor was no more when it was told";
 }
 
@@ -257,7 +257,7 @@ TEST(RunPolicyEnd, TimesOutWhatLingers) {
 }
 
 TEST(RunPolicyEnd, EndsWhatLingersWhenFailingFast) {
-  PolicyRun run(2, {.on_failure = OnFailure::end_others});
+  PolicyRun run(2, {.on_failure = OnFailure::stop_others});
   run.start();
   run.exits(0, 0);
   run.after(2s);
@@ -290,7 +290,7 @@ TEST(RunPolicyEnd, NeverTimesOutACommandThatHasEnded) {
 }
 
 TEST(RunPolicyEnd, LetsGoOfTheOpenOutputsOfOthersWhenFailingFast) {
-  PolicyRun run(2, {.on_failure = OnFailure::end_others});
+  PolicyRun run(2, {.on_failure = OnFailure::stop_others});
   run.start();
   run.exits(0, 0);
   EXPECT_TRUE(run.exits(1, 1).starts_with("let go 0"));
@@ -300,7 +300,7 @@ TEST(RunPolicyEnd, LetsGoOfTheOpenOutputsOfOthersWhenFailingFast) {
 }
 
 TEST(RunPolicyEnd, LeavesTheCulpritTheTimeToCompleteItsOutput) {
-  PolicyRun run(2, {.on_failure = OnFailure::end_others});
+  PolicyRun run(2, {.on_failure = OnFailure::stop_others});
   run.start();
   EXPECT_EQ(run.exits(1, 1), "end 0") << "its last lines are on their way";
   EXPECT_EQ(run.after(2s), "let go 1");
@@ -388,7 +388,7 @@ TEST(RunPolicyEnd, LeavesAtTheSecondPressWhenAllAreBeingEnded) {
 }
 
 TEST(RunPolicyEnd, InterruptsNoHostThatIsBeingStopped) {
-  PolicyRun run(2, {.on_failure = OnFailure::end_others});
+  PolicyRun run(2, {.on_failure = OnFailure::stop_others});
   run.start();
   EXPECT_EQ(run.ends(0, 1), "end 1");
   EXPECT_EQ(run.signal(SIGINT), "");
@@ -408,16 +408,16 @@ TEST(RunPolicyEnd, LetsGoOfAnOpenOutputWhenInterrupted) {
 TEST(RunPolicyEnd, DoesNotLetGoOfAnOutputThatWaitsForItsReader) {
   PolicyRun run(2);
   run.start();
-  run.on(event::Held{0});
+  run.on(event::ReadingPaused{0});
   run.exits(0, 0);
   EXPECT_EQ(run.signal(SIGINT), "int 1");
   EXPECT_EQ(run.signal(SIGINT), "end 1");
-  run.on(event::Released{0});
+  run.on(event::ReadingResumed{0});
   EXPECT_EQ(run.after(2s), "let go 0 at once");
 }
 
 TEST(RunPolicyEnd, PassesAQuitOnAndGoesOn) {
-  PolicyRun run(3, {.on_failure = OnFailure::end_others});
+  PolicyRun run(3, {.on_failure = OnFailure::stop_others});
   run.start();
   run.ends(2, 0);
   EXPECT_EQ(run.signal(SIGQUIT), "quit 0, quit 1");
@@ -466,7 +466,7 @@ TEST(RunPolicyEnd, TakesACancelledHostThatMayHaveStartedForEnded) {
 }
 
 TEST(RunPolicyEnd, DoesNotFailFastAfterAnInterrupt) {
-  PolicyRun run(2, {.on_failure = OnFailure::end_others});
+  PolicyRun run(2, {.on_failure = OnFailure::stop_others});
   run.start();
   run.signal(SIGINT);
   EXPECT_EQ(run.ends(0, 130), "") << "the other one may still be tidying up";

@@ -19,7 +19,7 @@ struct SimulatedHost {
   enum class Phase { waiting, connecting, ready, running, exited, over };
 
   Phase phase = Phase::waiting;
-  bool held = false;
+  bool reading_paused = false;
   bool stuck = false;  ///< does nothing until it is abandoned
   bool told_to_go = false;
   bool abandoned = false;  ///< its last event is on its way
@@ -77,7 +77,7 @@ class Simulation {
     limits.grace = std::chrono::seconds(pick(10));
     limits.on_unreachable = chance(50) ? OnUnreachable::skip : OnUnreachable::stop;
     limits.questions = chance(50) ? Questions::can_be_asked : Questions::none;
-    limits.on_failure = chance(50) ? OnFailure::end_others : OnFailure::go_on;
+    limits.on_failure = chance(50) ? OnFailure::stop_others : OnFailure::go_on;
     return limits;
   }
 
@@ -118,9 +118,9 @@ class Simulation {
   bool host_acts(std::size_t index) {
     SimulatedHost& host = hosts_[index];
     if (host.phase == Phase::waiting || host.phase == Phase::over) return false;
-    if (host.held) {
-      host.held = false;
-      happen(event::Released{index});
+    if (host.reading_paused) {
+      host.reading_paused = false;
+      happen(event::ReadingResumed{index});
       return true;
     }
     if (std::exchange(host.still_arriving, false)) {
@@ -134,8 +134,8 @@ class Simulation {
     if (host.abandoned) return fails(index);
     if (host.stuck) return false;
     if (interrupts_ && chance(10)) {
-      host.held = true;
-      happen(event::Held{index});
+      host.reading_paused = true;
+      happen(event::ReadingPaused{index});
       return true;
     }
     return proceeds(index);
@@ -269,7 +269,7 @@ class Simulation {
     EXPECT_EQ(hosts_[signal.host].phase, is_lingering(signal.host) ? Phase::exited : Phase::running);
     EXPECT_FALSE(hosts_[signal.host].abandoned && !is_lingering(signal.host));
   }
-  void obey(const action::End& end) {
+  void obey(const action::Stop& end) {
     SimulatedHost& host = hosts_[end.host];
     EXPECT_TRUE(host.phase == Phase::running || host.phase == Phase::exited);
     EXPECT_FALSE(host.abandoned && host.phase == Phase::running);
@@ -284,7 +284,7 @@ class Simulation {
   }
   void obey(const action::LetGo& let_go) {
     EXPECT_EQ(hosts_[let_go.host].phase, Phase::exited);
-    EXPECT_FALSE(hosts_[let_go.host].held);
+    EXPECT_FALSE(hosts_[let_go.host].reading_paused);
     EXPECT_EQ(let_go.hurried, policy_->presses() >= 2);
     if (chance(50)) {
       hosts_[let_go.host].lingers = true;

@@ -18,11 +18,11 @@ TEST(RunPolicyTime, StandsStillForACommandThatIsPaused) {
   PolicyRun run(2, {.timeout = 5s});
   run.start();
   run.after(3s);
-  run.on(event::Held{0});
+  run.on(event::ReadingPaused{0});
   EXPECT_EQ(run.after(2s), "end 1");
   run.ends(1, 143);
   EXPECT_EQ(run.after(1h), "");
-  run.on(event::Released{0});
+  run.on(event::ReadingResumed{0});
   EXPECT_EQ(run.after(2s - 1ms), "") << "the time that was left";
   EXPECT_EQ(run.after(1ms), "end 0");
 }
@@ -30,9 +30,9 @@ TEST(RunPolicyTime, StandsStillForACommandThatIsPaused) {
 TEST(RunPolicyTime, CountsTimeThatTheReaderDidNotTake) {
   PolicyRun run(1, {.timeout = 5s});
   run.start();
-  run.on(event::Held{0});
+  run.on(event::ReadingPaused{0});
   run.after(3s);
-  run.on(event::Released{0, 1s});
+  run.on(event::ReadingResumed{0, 1s});
   EXPECT_EQ(run.after(3s - 1ms), "") << "two of the three seconds are gone";
   EXPECT_EQ(run.after(1ms), "end 0");
 }
@@ -40,22 +40,22 @@ TEST(RunPolicyTime, CountsTimeThatTheReaderDidNotTake) {
 TEST(RunPolicyTime, IsOverAtOnceWhereMoreThanWasLeftIsGone) {
   PolicyRun run(1, {.timeout = 5s});
   run.start();
-  run.on(event::Held{0});
+  run.on(event::ReadingPaused{0});
   run.after(1h);
-  run.on(event::Released{0, 1s});
+  run.on(event::ReadingResumed{0, 1s});
   EXPECT_EQ(run.after(0s), "end 0");
 }
 
 TEST(RunPolicyTime, DoesNotCountASuspensionDuringAPause) {
   PolicyRun run(1, {.timeout = 5s});
   run.start();
-  run.on(event::Held{0});
+  run.on(event::ReadingPaused{0});
   run.after(1s);
   run.on(event::Suspended{});
   run.after(1h);
   run.on(event::Resumed{});
   run.after(1s);
-  run.on(event::Released{0, 0s});
+  run.on(event::ReadingResumed{0, 0s});
   EXPECT_EQ(run.after(3s - 1ms), "");
   EXPECT_EQ(run.after(1ms), "end 0");
 }
@@ -63,10 +63,10 @@ TEST(RunPolicyTime, DoesNotCountASuspensionDuringAPause) {
 TEST(RunPolicyTime, StandsStillForAStoppingHostThatIsPaused) {
   PolicyRun run(1);
   run.start();
-  run.on(event::Held{0});
+  run.on(event::ReadingPaused{0});
   EXPECT_EQ(run.signal(SIGTERM), "end 0");
   EXPECT_EQ(run.after(1h), "");
-  run.on(event::Released{0});
+  run.on(event::ReadingResumed{0});
   EXPECT_EQ(run.after(15s - 1ms), "");
   EXPECT_EQ(run.after(1ms), "abandon 0 (did not stop within 15 s)");
 }
@@ -76,9 +76,9 @@ TEST(RunPolicyTime, StandsStillForAnOpenOutputThatIsPaused) {
   run.start();
   run.exits(0, 0);
   run.after(1s);
-  run.on(event::Held{0});
+  run.on(event::ReadingPaused{0});
   EXPECT_EQ(run.after(1h), "");
-  run.on(event::Released{0});
+  run.on(event::ReadingResumed{0});
   EXPECT_EQ(run.after(1s), "let go 0");
 }
 
@@ -92,9 +92,9 @@ TEST(RunPolicyTime, StandsStillForALingeringHostThatIsPaused) {
   run.exits(0, 0);
   EXPECT_EQ(run.after(2s), "let go 0");
   run.lingers(0);
-  run.on(event::Held{0});
+  run.on(event::ReadingPaused{0});
   EXPECT_EQ(run.after(1h), "");
-  run.on(event::Released{0});
+  run.on(event::ReadingResumed{0});
   EXPECT_EQ(run.after(60s), "let go 0");
   run.lingers(0);
   EXPECT_EQ(run.after(25s - 1ms), "");
@@ -104,9 +104,9 @@ TEST(RunPolicyTime, StandsStillForALingeringHostThatIsPaused) {
 TEST(RunPolicyTime, StandsStillForAHostThatPrintsMuchBeforeItIsReady) {
   PolicyRun run(1);
   run.on(event::Begin{});
-  run.on(event::Held{0});
+  run.on(event::ReadingPaused{0});
   EXPECT_EQ(run.after(1h), "");
-  run.on(event::Released{0});
+  run.on(event::ReadingResumed{0});
   EXPECT_EQ(run.after(10s), "abandon 0 (timed out after 10 s)");
 }
 
@@ -115,7 +115,7 @@ TEST(RunPolicyTime, StandsStillForAllWhilePodrunIsStopped) {
   run.start();
   run.exits(1, 0);
   run.after(1s);
-  run.on(event::Held{2});
+  run.on(event::ReadingPaused{2});
   run.on(event::Suspended{});
   EXPECT_EQ(run.policy().deadline(), std::nullopt);
   EXPECT_EQ(run.after(1h), "");
@@ -123,16 +123,16 @@ TEST(RunPolicyTime, StandsStillForAllWhilePodrunIsStopped) {
   EXPECT_EQ(run.after(1s), "let go 1");
   EXPECT_EQ(run.after(3s), "end 0");
   EXPECT_EQ(run.after(1h), "abandon 0 (did not stop within 15 s)");
-  run.on(event::Released{2});
+  run.on(event::ReadingResumed{2});
   EXPECT_EQ(run.after(4s), "end 2");
 }
 
 TEST(RunPolicyTime, StandsStillForAHostReleasedWhilePodrunIsStopped) {
   PolicyRun run(1, {.timeout = 5s});
   run.start();
-  run.on(event::Held{0});
+  run.on(event::ReadingPaused{0});
   run.on(event::Suspended{});
-  run.on(event::Released{0});
+  run.on(event::ReadingResumed{0});
   EXPECT_EQ(run.after(1h), "");
   run.on(event::Resumed{});
   EXPECT_EQ(run.after(5s - 1ms), "");

@@ -45,7 +45,7 @@ class HostKeysTest : public testing::Test {
   std::string words(const ssh::HostKey& key) { return " " + key_words(key) + "\n"; }
   std::string stored() { return directory.read("known_hosts"); }
   /// As in another run.
-  Kind judged_anew(const std::string& host, const ssh::HostKey& key) {
+  Kind judged_again(const std::string& host, const ssh::HostKey& key) {
     return ssh::HostKeys().judge(settings, host, key).kind;
   }
   std::string refusal(const std::string& host, const ssh::HostKey& key) {
@@ -72,7 +72,7 @@ TEST_F(HostKeysTest, StoresANewKeyOnce) {
   EXPECT_EQ(keys.warning(), "");
   EXPECT_FALSE(directory.has("known_hosts2"));
   settings.host_key_check = ssh::HostKeyCheck::yes;
-  EXPECT_EQ(judged_anew("tpu-2", kFirst), Kind::accepted);
+  EXPECT_EQ(judged_again("tpu-2", kFirst), Kind::accepted);
 }
 
 TEST_F(HostKeysTest, MakesTheFileForTheUserAlone) {
@@ -90,7 +90,7 @@ TEST_F(HostKeysTest, MendsATornLastLine) {
   directory.write("known_hosts", "b ssh-ed25519 AAAA");
   EXPECT_EQ(keys.judge(settings, "a", kFirst).kind, Kind::accepted);
   EXPECT_EQ(stored(), "b ssh-ed25519 AAAA\na" + words(kFirst));
-  EXPECT_EQ(judged_anew("a", kSecond), Kind::refused);
+  EXPECT_EQ(judged_again("a", kSecond), Kind::refused);
 }
 
 TEST_F(HostKeysTest, AppendsToWhatOthersHaveWrittenMeanwhile) {
@@ -106,8 +106,8 @@ TEST_F(HostKeysTest, HashesNamesIfToldTo) {
   EXPECT_EQ(keys.judge(settings, "tpu-1", kFirst).kind, Kind::accepted);
   EXPECT_THAT(stored(), StartsWith("|1|"));
   EXPECT_EQ(stored().find("tpu"), std::string::npos);
-  EXPECT_EQ(judged_anew("TPU-1", kFirst), Kind::accepted);
-  EXPECT_EQ(judged_anew("tpu-1", kSecond), Kind::refused);
+  EXPECT_EQ(judged_again("TPU-1", kFirst), Kind::accepted);
+  EXPECT_EQ(judged_again("tpu-1", kSecond), Kind::refused);
 }
 
 TEST_F(HostKeysTest, AnAliasStandsForNameAndPort) {

@@ -116,7 +116,7 @@ TEST_F(IdentitiesTest, SaysLittleOfADsaKeyThatIsConfigured) {
     settings.optional_files = settings.identity_files;
     EXPECT_THAT(identities.find(settings), IsEmpty());
     EXPECT_THAT(identities.warnings(), IsEmpty());
-    EXPECT_THAT(identities.passed_over(), ElementsAre(problem));
+    EXPECT_THAT(identities.ignored(), ElementsAre(problem));
   }
 }
 

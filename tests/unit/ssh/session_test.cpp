@@ -36,9 +36,9 @@ using test::eventually;
 using test::StreamReader;
 
 constexpr std::size_t kMuch = 20'000'000;
-constexpr std::size_t kWindow = 1'280'000;  // of libssh: what the host may send while nobody reads
-constexpr std::size_t kHeldBack = 400'000;  // what is kept of a host at the most, and then some
-constexpr HoldBack kPatient{.sign_of_life = 5ms, .longest = 1h};
+constexpr std::size_t kWindow = 1'280'000;         // of libssh: what the host may send while nobody reads
+constexpr std::size_t kMostWhilePaused = 400'000;  // what is kept of a host at the most, and then some
+constexpr ReadingPause kPatient{.sign_of_life = 5ms, .longest = 1h};
 
 std::string print(std::size_t bytes) { return "head -c " + std::to_string(bytes) + " /dev/zero"; }
 
@@ -70,7 +70,7 @@ class SessionWithSshd : public testing::Test {
 
   static const test::TempDirectory& directory() { return server_->directory(); }
 
-  static asio::awaitable<Opened> log_in(asio::any_io_executor executor, HoldBack hold_back) {
+  static asio::awaitable<Opened> log_in(asio::any_io_executor executor, ReadingPause reading_pause) {
     asio::ip::tcp::socket socket(executor);
     const asio::ip::tcp::endpoint endpoint(asio::ip::make_address("127.0.0.1"), server_->port());
     co_await socket.async_connect(endpoint, asio::use_awaitable);
@@ -84,13 +84,13 @@ class SessionWithSshd : public testing::Test {
     const auto offer = [&] { return ssh_userauth_publickey(libssh, user.c_str(), key.key.get()); };
     EXPECT_EQ(co_await transport->finish(offer, SSH_AUTH_AGAIN), SSH_AUTH_SUCCESS);
     Transport* its = transport.get();
-    Opened opened(std::make_shared<Session>(executor, std::move(transport), KeepAlive(), hold_back), its);
+    Opened opened(std::make_shared<Session>(executor, std::move(transport), KeepAlive(), reading_pause), its);
     opened.session->start();
     co_return opened;
   }
 
   /// Until the server has heard from us often, though we had nothing to say.
-  static asio::awaitable<bool> held_back(asio::any_io_executor executor, Transport* transport) {
+  static asio::awaitable<bool> reading_paused(asio::any_io_executor executor, Transport* transport) {
     constexpr int kOften = 20;
     const std::uint64_t before = transport->packets_sent();
     co_return co_await eventually(executor, [=] { return transport->packets_sent() > before + kOften; });
@@ -122,8 +122,8 @@ TEST_F(SessionWithSshd, PausesAHostAndLosesNothing) {
   run([](asio::any_io_executor executor) -> asio::awaitable<void> {
     const Opened opened = co_await log_in(executor, kPatient);
     const std::shared_ptr<link::Stream> stream = co_await opened.session->exec(print(kMuch));
-    EXPECT_TRUE(co_await held_back(executor, opened.transport));
-    EXPECT_LT(opened.transport->bytes_received(), kHeldBack);
+    EXPECT_TRUE(co_await reading_paused(executor, opened.transport));
+    EXPECT_LT(opened.transport->bytes_received(), kMostWhilePaused);
     StreamReader reader(*stream);
     co_await reader.to_end();
     EXPECT_EQ(reader.out().size(), kMuch);
@@ -137,7 +137,7 @@ TEST_F(SessionWithSshd, ReadsOnSeveralThreadsAtOnce) {
       const Opened opened = co_await log_in(executor, kPatient);
       const std::string command = print(kMuch) + " | tr '\\0' " + byte;
       const std::shared_ptr<link::Stream> stream = co_await opened.session->exec(command);
-      EXPECT_TRUE(co_await held_back(executor, opened.transport));
+      EXPECT_TRUE(co_await reading_paused(executor, opened.transport));
       StreamReader reader(*stream);
       co_await reader.to_end();
       EXPECT_EQ(reader.out().size(), kMuch);
@@ -152,8 +152,8 @@ TEST_F(SessionWithSshd, ReadsOnSeveralThreadsAtOnce) {
 TEST_F(SessionWithSshd, ReadsOnWhereAnotherCommandWaits) {
   run([](asio::any_io_executor executor) -> asio::awaitable<void> {
     const Opened opened = co_await log_in(executor, kPatient);
-    const std::shared_ptr<link::Stream> held = co_await opened.session->exec(print(kMuch));
-    EXPECT_TRUE(co_await held_back(executor, opened.transport));
+    const std::shared_ptr<link::Stream> unread_stream = co_await opened.session->exec(print(kMuch));
+    EXPECT_TRUE(co_await reading_paused(executor, opened.transport));
     const std::shared_ptr<link::Stream> other = co_await opened.session->exec("cat");
     StreamReader reader(*other);
     EXPECT_TRUE(co_await other->write(Chunk("hello\n")));
@@ -172,7 +172,7 @@ TEST_F(SessionWithSshd, WritesMoreThanAWindowToAPausedHost) {
     const Opened opened = co_await log_in(executor, kPatient);
     const std::string command = print(kMuch) + " & wc -c >'" + directory().path("input") + "'; wait";
     const std::shared_ptr<link::Stream> stream = co_await opened.session->exec(command);
-    EXPECT_TRUE(co_await held_back(executor, opened.transport));
+    EXPECT_TRUE(co_await reading_paused(executor, opened.transport));
     for (const Chunk& chunk : to_chunks(std::string(kInput, 'x'))) EXPECT_TRUE(co_await stream->write(chunk));
     stream->close_write();
     const auto counted = [] { return directory().read("input") == std::to_string(kInput) + "\n"; };
@@ -185,7 +185,7 @@ TEST_F(SessionWithSshd, WritesMoreThanAWindowToAPausedHost) {
 
 TEST_F(SessionWithSshd, ReadsWhatIsInFlightAfterTheLongestPause) {
   run([](asio::any_io_executor executor) -> asio::awaitable<void> {
-    constexpr HoldBack kImpatient{.sign_of_life = 5ms, .longest = 50ms};
+    constexpr ReadingPause kImpatient{.sign_of_life = 5ms, .longest = 50ms};
     const Opened opened = co_await log_in(executor, kImpatient);
     const std::shared_ptr<link::Stream> stream = co_await opened.session->exec(print(kMuch));
     const auto window_is_used = [&] { return opened.transport->bytes_received() > kWindow; };
@@ -199,14 +199,14 @@ TEST_F(SessionWithSshd, ReadsWhatIsInFlightAfterTheLongestPause) {
 
 TEST_F(SessionWithSshd, ReadsWhatComesWhenAllHasOnceBeenRead) {
   run([](asio::any_io_executor executor) -> asio::awaitable<void> {
-    constexpr HoldBack kImpatient{.sign_of_life = 5ms, .longest = 0ms};
+    constexpr ReadingPause kImpatient{.sign_of_life = 5ms, .longest = 0ms};
     constexpr std::size_t kFirst = 300'000;  // more than is kept
     const Opened opened = co_await log_in(executor, kImpatient);
     const std::shared_ptr<link::Stream> stream =
         co_await opened.session->exec(print(kFirst) + "; " + until_told("go-on") + print(kMuch));
     const auto first_is_here = [&] { return opened.transport->bytes_received() > kFirst; };
     EXPECT_TRUE(co_await eventually(executor, first_is_here));
-    EXPECT_TRUE(co_await held_back(executor, opened.transport));
+    EXPECT_TRUE(co_await reading_paused(executor, opened.transport));
     directory().write("go-on", "");
     const auto window_is_used = [&] { return opened.transport->bytes_received() > kWindow; };
     EXPECT_TRUE(co_await eventually(executor, window_is_used));
@@ -222,7 +222,7 @@ TEST_F(SessionWithSshd, KeepsWhatAReadTakesInAfterTheRoomIsGone) {
   run([](asio::any_io_executor executor) -> asio::awaitable<void> {
     constexpr std::size_t kOut = 170'000;  // a little more than the channel keeps
     constexpr std::size_t kErr = 400'000;  // all that the channel keeps, and more
-    constexpr HoldBack kSilent{.sign_of_life = 1h, .longest = {}};
+    constexpr ReadingPause kSilent{.sign_of_life = 1h, .longest = {}};
     const Opened opened = co_await log_in(executor, kSilent);
     Transport* transport = opened.transport;
 
@@ -259,7 +259,7 @@ TEST_F(SessionWithSshd, KeepsWhatAReadTakesInAfterTheRoomIsGone) {
 
 TEST_F(SessionWithSshd, OutputThatIsLostWithTheConnectionIsNoEnd) {
   run([](asio::any_io_executor executor) -> asio::awaitable<void> {
-    constexpr HoldBack kImpatient{.sign_of_life = 5ms, .longest = 0ms};
+    constexpr ReadingPause kImpatient{.sign_of_life = 5ms, .longest = 0ms};
     constexpr std::size_t kFitsIntoWindow = 1'000'000;
     const Opened opened = co_await log_in(executor, kImpatient);
     const std::shared_ptr<link::Stream> stream = co_await opened.session->exec(print(kFitsIntoWindow));
@@ -279,19 +279,19 @@ constexpr int kOpenSsh90 = SSH_VERSION_INT(9, 0, 0);
 constexpr int kOpenSsh91 = SSH_VERSION_INT(9, 1, 0);
 constexpr int kNoOpenSsh = 0;
 
-TEST(HoldBackFor, HasNoLimitWhereAServerForwardsHeartbeatsMeanwhile) {
-  EXPECT_EQ(hold_back_for(kOpenSsh91, 2min).longest, std::nullopt);
-  EXPECT_EQ(hold_back_for(kOpenSsh91, 1s).longest, std::nullopt);
+TEST(ReadingPauseFor, HasNoLimitWhereAServerForwardsHeartbeatsMeanwhile) {
+  EXPECT_EQ(reading_pause_for(kOpenSsh91, 2min).longest, std::nullopt);
+  EXPECT_EQ(reading_pause_for(kOpenSsh91, 1s).longest, std::nullopt);
 }
 
-TEST(HoldBackFor, EndsWellBeforeTheOrphanTimeoutElsewhere) {
+TEST(ReadingPauseFor, EndsWellBeforeTheOrphanTimeoutElsewhere) {
   for (const int version : {kOpenSsh90, kNoOpenSsh}) {
-    EXPECT_EQ(hold_back_for(version, 2min).longest, 1min);
+    EXPECT_EQ(reading_pause_for(version, 2min).longest, 1min);
     for (const std::chrono::milliseconds orphan_timeout : {1s, 2s, 5s, 30s, 120s, 3600s}) {
-      const HoldBack hold_back = hold_back_for(version, orphan_timeout);
-      EXPECT_GT(hold_back.sign_of_life, 100ms);
+      const ReadingPause reading_pause = reading_pause_for(version, orphan_timeout);
+      EXPECT_GT(reading_pause.sign_of_life, 100ms);
       // When the longest time is over is only seen with the next sign of life.
-      EXPECT_LT(*hold_back.longest + hold_back.sign_of_life, orphan_timeout * 2 / 3)
+      EXPECT_LT(*reading_pause.longest + reading_pause.sign_of_life, orphan_timeout * 2 / 3)
           << orphan_timeout.count();
     }
   }

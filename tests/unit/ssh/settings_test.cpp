@@ -32,9 +32,9 @@ std::string error_of(const std::string& option) {
   return usage_error([&] { with(option); });
 }
 
-std::vector<std::string> passed_over(const Texts& options) {
+std::vector<std::string> ignored(const Texts& options) {
   FakeConfigWorld fake;
-  return ssh::SshConfig(fake.world(), {.options = options}).passed_over();
+  return ssh::SshConfig(fake.world(), {.options = options}).ignored();
 }
 
 TEST(SshSettings, HaveTheDefaultsOfSsh) {
@@ -163,7 +163,7 @@ TEST(SshSettings, RefuseWhatWouldChangeRouteOrTrust) {
   for (const char* option : {"ProxyUseFdpass=no", "CanonicalizeHostname=No", "RevokedHostKeys=none",
                              "VerifyHostKeyDNS=ask", "CheckHostIP=no", "PubkeyAuthentication=yes"}) {
     EXPECT_EQ(error_of(option), "no error") << option;
-    EXPECT_THAT(passed_over({option}), IsEmpty()) << option;
+    EXPECT_THAT(ignored({option}), IsEmpty()) << option;
   }
 }
 
@@ -171,7 +171,7 @@ TEST(SshSettings, IgnoreOptionsWithoutAnEffectHere) {
   for (const char* option :
        {"ForwardAgent=yes", "controlmaster auto", "SendEnv=LANG LC_*", "GSSAPIAuthentication=yes",
         "LogLevel=DEBUG", "Protocol=2", "LocalForward=1 a:2"}) {
-    EXPECT_THAT(passed_over({option}), SizeIs(1)) << option;
+    EXPECT_THAT(ignored({option}), SizeIs(1)) << option;
   }
 }
 
@@ -190,7 +190,7 @@ TEST(SshSettings, TheFirstOfSeveralCountsAsInSsh) {
   const ssh::SshSettings settings = with_all(options);
   EXPECT_EQ(settings.port, 1);
   EXPECT_THAT(settings.identity_files, ElementsAre("/a", "/b"));
-  EXPECT_THAT(passed_over(options), ElementsAre("-o: LogLevel"));
+  EXPECT_THAT(ignored(options), ElementsAre("-o: LogLevel"));
   EXPECT_EQ(usage_error([] { with_all({"Port=1", "Port=x"}); }), "-o: bad Port \"x\" (expected 1-65535)");
 }
 

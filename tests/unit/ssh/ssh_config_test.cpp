@@ -196,7 +196,7 @@ TEST_F(SshConfigFiles, SayOnceWhatChangesNothing) {
   ssh::SshConfig config(fake_.world(), {.options = {"LogLevel=QUIET"}});
   config.settings_for({.name = "b"});
   config.settings_for({.name = "a"});
-  EXPECT_THAT(config.passed_over(),
+  EXPECT_THAT(config.ignored(),
               ElementsAre("-o: LogLevel", "~/.ssh/config:4: ForwardAgent", "~/.ssh/config:5: SendEnv"));
 }
 

@@ -57,14 +57,14 @@ void Dedup::look_up(std::size_t host, const SplitLine& line, std::string_view ke
 /// it belongs. Null: the line is new, or floats.
 DedupEntry* Dedup::find(std::size_t host, const DedupPhrase& phrase) {
   HostState& state = hosts_[host];
-  const auto [placed, placed_behind] = order_.find(host, phrase);
+  const auto [placed, placed_after] = order_.find(host, phrase);
   DedupEntry* const floating = phrase.floating;
   DedupEntry* const found = placed ? placed : floating;
   if (!found) return find_passed(host, phrase);
   if (found->has(host)) return nullptr;
   const std::size_t floats = !floating ? 0 : floating->next_alike ? 2 : 1;
-  const std::size_t passed = phrase.placed.size() - phrase.gone - placed_behind;
-  if ((state.in_doubt ? phrase.entries - passed : placed_behind + floats) == 1) return found;
+  const std::size_t passed = phrase.placed.size() - phrase.gone - placed_after;
+  if ((state.in_doubt ? phrase.entries - passed : placed_after + floats) == 1) return found;
   const bool own_floats = floating && floating->has(host);
   const bool is_next =
       placed ? order_.is_next(host, *placed) : found == hosts_[found->first_host].floating.first;
@@ -125,8 +125,8 @@ void Dedup::share(std::size_t host, DedupEntry& floating) {
   const std::size_t owner = floating.first_host;
   place_floating(owner, &floating, nullptr);
   place_floating(host, nullptr, nullptr);
-  const DedupPlace behind = std::max(order_.joins_behind(owner), order_.joins_behind(host));
-  order_.put(take_first_floating(hosts_[owner]), behind, nullptr);
+  const DedupPlace after = std::max(order_.joins_after(owner), order_.joins_after(host));
+  order_.put(take_first_floating(hosts_[owner]), after, nullptr);
   add(host, floating);
   order_.has_shared(owner, floating);
   order_.has_shared(host, floating);
@@ -138,8 +138,8 @@ void Dedup::place_floating(std::size_t host, const DedupEntry* last, DedupEntry*
   HostState& state = hosts_[host];
   for (DedupEntry* entry = state.floating.first; entry != last;) {
     DedupEntry* const next = entry->next;
-    const DedupPlace behind = order_.joins_behind(host);
-    DedupEntry* const same = entry->phrase ? entry->phrase->first_behind(behind, host).entry : nullptr;
+    const DedupPlace after = order_.joins_after(host);
+    DedupEntry* const same = entry->phrase ? entry->phrase->first_after(after, host).entry : nullptr;
     if (same && (!before || same->place < before->place)) {
       while (state.floating.first != entry) place_first_floating(host, same);
       merge_first_floating(host, *same);
@@ -152,7 +152,7 @@ void Dedup::place_floating(std::size_t host, const DedupEntry* last, DedupEntry*
 
 void Dedup::place_first_floating(std::size_t host, DedupEntry* before) {
   DedupEntry& entry = take_first_floating(hosts_[host]);
-  order_.put(entry, order_.joins_behind(host), before);
+  order_.put(entry, order_.joins_after(host), before);
   order_.has_said(host, entry);
 }
 
@@ -229,7 +229,7 @@ void Dedup::show_through(DedupPlace place) {
 /// print them late.
 void Dedup::show_floating(HostState& host, const DedupEntry* last) {
   if (!host.floating.first) return;
-  show_through(order_.joins_behind(host.floating.first->first_host));
+  show_through(order_.joins_after(host.floating.first->first_host));
   const bool others_run = running_ > (host.running ? 1U : 0U);
   for (bool done = false; host.floating.first && !done;) {
     DedupEntry& entry = take_first_floating(host);

@@ -9,30 +9,28 @@ namespace {
 /// The most entries already printed by the host that one search skips.
 constexpr std::ptrdiff_t kPassed = 64;
 
-bool is_behind(DedupPlace place, const DedupEntry* entry) { return place < entry->place; }
+bool is_after(DedupPlace place, const DedupEntry* entry) { return place < entry->place; }
 
 /// The first entry after the place among those that were not forgotten.
 template <typename Phrase>
-auto find_behind(Phrase& phrase, DedupPlace place) {
+auto find_after(Phrase& phrase, DedupPlace place) {
   const auto begin = phrase.placed.begin() + static_cast<std::ptrdiff_t>(phrase.gone);
-  return std::upper_bound(begin, phrase.placed.end(), place, is_behind);
+  return std::upper_bound(begin, phrase.placed.end(), place, is_after);
 }
 
 }  // namespace
 
-DedupPhrase::Found DedupPhrase::first_behind(DedupPlace place, std::size_t host) const {
-  const auto first = find_behind(*this, place);
-  const auto behind = placed.end() - first;
-  const auto last = first + std::min(kPassed, behind);
+DedupPhrase::Found DedupPhrase::first_after(DedupPlace place, std::size_t host) const {
+  const auto first = find_after(*this, place);
+  const auto after = placed.end() - first;
+  const auto last = first + std::min(kPassed, after);
   const auto found = std::find_if(first, last, [host](const DedupEntry* entry) { return !entry->has(host); });
-  return {found == last ? nullptr : *found, static_cast<std::size_t>(behind)};
+  return {found == last ? nullptr : *found, static_cast<std::size_t>(after)};
 }
 
-void DedupPhrase::add_placed(DedupEntry& entry) { placed.insert(find_behind(*this, entry.place), &entry); }
+void DedupPhrase::add_placed(DedupEntry& entry) { placed.insert(find_after(*this, entry.place), &entry); }
 
-void DedupPhrase::remove_placed(const DedupEntry& entry) {
-  placed.erase(find_behind(*this, entry.place - 1));
-}
+void DedupPhrase::remove_placed(const DedupEntry& entry) { placed.erase(find_after(*this, entry.place - 1)); }
 
 void DedupPhrase::forget_first_placed() {
   ++gone;

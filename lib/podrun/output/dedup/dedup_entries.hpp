@@ -90,7 +90,7 @@ struct DedupPhrase {
     std::size_t placed = 0;       ///< how many come after the place, including this one and the host's own
   };
   /// The first entry after the place that the host has not printed.
-  Found first_behind(DedupPlace place, std::size_t host) const;
+  Found first_after(DedupPlace place, std::size_t host) const;
 
   void add_placed(DedupEntry& entry);
   void remove_placed(const DedupEntry& entry);

@@ -44,9 +44,9 @@ DedupEntry* DedupOrder::next_of(std::size_t host) const {
 
 DedupPhrase::Found DedupOrder::find(std::size_t host, const DedupPhrase& phrase) const {
   const HostMarks& marks = hosts_[host];
-  const DedupPhrase::Found found = phrase.first_behind(marks.stand.place, host);
+  const DedupPhrase::Found found = phrase.first_after(marks.stand.place, host);
   if (!found.entry || may_say(host, *found.entry)) return found;
-  return phrase.first_behind(marks.said.place, host);
+  return phrase.first_after(marks.said.place, host);
 }
 
 bool DedupOrder::is_next(std::size_t host, const DedupEntry& entry) const {
@@ -63,21 +63,21 @@ bool DedupOrder::will_say(std::size_t host, const DedupEntry& entry) const {
   return !entry.shown || 2 * count(entry.hosts) > hosts_.size();
 }
 
-DedupPlace DedupOrder::joins_behind(std::size_t host) const {
+DedupPlace DedupOrder::joins_after(std::size_t host) const {
   return std::max(hosts_[host].said.place, last_shown_);
 }
 
-void DedupOrder::put(DedupEntry& entry, DedupPlace behind, DedupEntry* before) {
+void DedupOrder::put(DedupEntry& entry, DedupPlace after, DedupEntry* before) {
   for (std::size_t looked_at = 0; looked_at < kLookedAt; ++looked_at) {
     DedupEntry* const previous = before ? before->previous : list_.last;
-    if (!previous || previous->place <= behind || previous->time <= entry.time) break;
+    if (!previous || previous->place <= after || previous->time <= entry.time) break;
     before = previous;
   }
   insert(entry, before);
 }
 
 void DedupOrder::insert(DedupEntry& entry, DedupEntry* before) {
-  if (room_before(before) <= (before ? 1 : kGap)) number_anew();
+  if (room_before(before) <= (before ? 1 : kGap)) renumber();
   const DedupPlace room = room_before(before);
   if (first_open_ == before) first_open_ = &entry;
   link(entry, before, before ? before->place - room + 1 + room / kParts : kEnd - room + kGap);
@@ -101,7 +101,7 @@ DedupPlace DedupOrder::room_before(const DedupEntry* entry) const {
   return (entry ? entry->place : kEnd) - std::max(previous ? previous->place : 0, last_shown_);
 }
 
-void DedupOrder::number_anew() {
+void DedupOrder::renumber() {
   for (HostMarks& marks : hosts_) {
     if (!is_here(marks.said)) marks.said.place = 0;
     if (!is_here(marks.stand)) marks.stand.place = 0;
@@ -121,7 +121,7 @@ void DedupOrder::number_anew() {
 bool DedupOrder::pull_before(std::size_t host, DedupEntry& entry) {
   const std::vector<DedupEntry*> moved = tied_between(entry, *hosts_[host].said.entry);
   if (moved.empty()) return false;
-  if (room_before(&entry) <= moved.size()) number_anew();
+  if (room_before(&entry) <= moved.size()) renumber();
   const DedupPlace step = room_before(&entry) / (moved.size() + 1);
   if (step == 0) return false;
   for (DedupEntry* const each : moved) {

@@ -30,10 +30,10 @@ class DedupOrder {
   /// Whether the host is unlikely to print any entry between its position and this one.
   bool is_next(std::size_t host, const DedupEntry& entry) const;
   /// The last entry that the host printed or that was shown: the host joins after it.
-  DedupPlace joins_behind(std::size_t host) const;
+  DedupPlace joins_after(std::size_t host) const;
 
   /// Inserts an open entry between `behind` and `before` (null: the end), by the time of its first print.
-  void put(DedupEntry& entry, DedupPlace behind, DedupEntry* before);
+  void put(DedupEntry& entry, DedupPlace after, DedupEntry* before);
   /// Inserts an entry that is shown before all open ones.
   void put_shown(DedupEntry& entry);
   /// Puts the host's last entry before `entry`, with those between that must come before it. False if that
@@ -71,7 +71,7 @@ class DedupOrder {
   void insert(DedupEntry& entry, DedupEntry* before);
   void link(DedupEntry& entry, DedupEntry* before, DedupPlace place);
   DedupPlace room_before(const DedupEntry* entry) const;
-  void number_anew();
+  void renumber();
 
   DedupSequence list_;
   DedupEntry* first_open_ = nullptr;

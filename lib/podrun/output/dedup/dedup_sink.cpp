@@ -153,7 +153,7 @@ class DedupSink final : public Sink {
       }
       if (hosts.empty()) continue;
       text += fmt::format("{}{} {}", text.empty() ? "podrun: late: " : "; ",
-                          fold_labels(printer_.hosts(), hosts), describe(all));
+                          fold_hosts(printer_.hosts(), hosts), describe(all));
     }
     if (!text.empty()) printer_.say(text);
   }

@@ -137,18 +137,18 @@ void LogKey::Scan::look_at_rank(std::string_view before, std::string_view text) 
   LogField number = rank_number(before, text);
   const std::string_view digits = text.substr(number.begin, number.end - number.begin);
   const bool is_rank = digits == host_.rank_;
-  const bool is_label = digits == host_.label_;
-  if (!is_rank && !is_label) return;
+  const bool is_worker = digits == host_.worker_;
+  if (!is_rank && !is_worker) return;
   // A word for machines means the worker number first, other words the rank. They differ when only some hosts
   // run.
-  if (!is_label) number.kind = LogField::rank;
+  if (!is_worker) number.kind = LogField::rank;
   if (!is_rank) number.kind = LogField::worker;
   at_ += number.begin;
   fold(digits.size(), number.kind);
 }
 
 LogKey::LogKey(const hosts::Host& host, std::size_t rank, const std::vector<std::string>& also)
-    : own_(names_of(host, also)), rank_(std::to_string(rank)), label_(std::to_string(host.label)) {
+    : own_(names_of(host, also)), rank_(std::to_string(rank)), worker_(std::to_string(host.worker)) {
   for (std::size_t byte = 0; byte < classes_.size(); ++byte) {
     const char c = static_cast<char>(byte);
     if (is_word(c)) classes_[byte] |= kWord;

@@ -29,7 +29,7 @@ class LogKey {
 
   OwnNames own_;
   std::string rank_;
-  std::string label_;
+  std::string worker_;
   std::array<std::uint8_t, 256> classes_ = {};  ///< the meaning of each byte for the scan
 };
 

@@ -207,9 +207,9 @@ bool PrefixReader::python_process() {
   if (!dashed && !rest().starts_with(" [")) return false;
   const std::size_t begin = at_ + (dashed ? 3 : 2);
   const std::size_t end = begin + digits_size(line_.substr(begin));
-  const std::string_view behind = line_.substr(end);
-  if (end == begin || !behind.starts_with(dashed ? " - " : "] ")) return false;
-  if (dashed ? level_size(behind.substr(3)) == 0 : !begins_with_level_in_brackets(behind.substr(2)))
+  const std::string_view after = line_.substr(end);
+  if (end == begin || !after.starts_with(dashed ? " - " : "] ")) return false;
+  if (dashed ? level_size(after.substr(3)) == 0 : !begins_with_level_in_brackets(after.substr(2)))
     return false;
   add(begin, end, LogField::process);
   if (dashed) return true;

@@ -17,7 +17,7 @@ bool goes_on_before(std::string_view name, std::string_view before) {
 }
 
 /// A dot and a domain may follow a short name, but not an address; a colon ends all but an IPv6 address.
-bool goes_on_behind(std::string_view name, std::string_view rest) {
+bool goes_on_after(std::string_view name, std::string_view rest) {
   if (rest.empty()) return false;
   if (is_word(rest[0])) return true;
   if (rest.size() == 1) return false;
@@ -50,7 +50,7 @@ std::string_view OwnNames::first_of(std::string_view before, std::string_view te
     // The last byte rejects most words, without a function call.
     if (text.size() < name.size() || text[name.size() - 1] != name.back()) continue;
     if (!text.starts_with(name)) continue;
-    if (!goes_on_before(name, before) && !goes_on_behind(name, text.substr(name.size()))) return name;
+    if (!goes_on_before(name, before) && !goes_on_after(name, text.substr(name.size()))) return name;
   }
   return {};
 }

@@ -132,7 +132,7 @@ void Identities::report(const char* option, const KeyFile& content, Named named)
     throw UsageError(fmt::format("{}: {}", option, content.problem));
   }
   if (missing || content.problem.empty()) return;
-  std::vector<std::string>& notes = content.outdated ? passed_over_ : warnings_;
+  std::vector<std::string>& notes = content.outdated ? ignored_ : warnings_;
   if (std::find(notes.begin(), notes.end(), content.problem) == notes.end()) notes.push_back(content.problem);
 }
 

@@ -38,7 +38,7 @@ class Identities {
   /// The ignored files with reasons, each once.
   const std::vector<std::string>& warnings() const { return warnings_; }
   /// The same for files that users rarely miss: DSA keys.
-  const std::vector<std::string>& passed_over() const { return passed_over_; }
+  const std::vector<std::string>& ignored() const { return ignored_; }
 
  private:
   struct File;
@@ -56,7 +56,7 @@ class Identities {
   std::map<std::string, std::shared_ptr<File>> files_;
   std::map<std::string, KeyFile> certificates_;
   std::vector<std::string> warnings_;
-  std::vector<std::string> passed_over_;
+  std::vector<std::string> ignored_;
 };
 
 }  // namespace podrun::ssh

@@ -36,7 +36,7 @@ constexpr std::array kUnsupported = std::to_array<UnsupportedKeyword>({
 // it does not do. Missing ways to log in can only make the login fail. UpdateHostKeys only adds to
 // known_hosts. Without NoHostAuthenticationForLocalhost podrun is stricter. The last lines are names from
 // older versions.
-constexpr std::array kPassedOver = std::to_array<std::string_view>({
+constexpr std::array kIgnored = std::to_array<std::string_view>({
     // clang-format off
     "AddKeysToAgent", "CanonicalDomains", "CanonicalizeFallbackLocal", "CanonicalizeMaxDots",
     "CanonicalizePermittedCNAMEs", "CASignatureAlgorithms", "ChannelTimeout",
@@ -74,7 +74,7 @@ Keywords make_keywords() {
   for (const SettingKeyword& setting : setting_keywords()) add({setting.name, 0, &setting, nullptr});
   for (const UnsupportedKeyword& unsupported : kUnsupported)
     add({unsupported.name, 0, nullptr, &unsupported});
-  for (const std::string_view name : kPassedOver) add({name, 0, nullptr, nullptr});
+  for (const std::string_view name : kIgnored) add({name, 0, nullptr, nullptr});
   keywords.emplace("pubkeyacceptedkeytypes", keywords.at("pubkeyacceptedalgorithms"));  // its older name
   return keywords;
 }

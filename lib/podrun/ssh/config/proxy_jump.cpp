@@ -83,14 +83,14 @@ std::vector<SshSettings> all_jump_hosts(const std::string& proxy_jump,
                                         const SettingsForJumpHost& settings_for) {
   constexpr std::size_t kMost = 16;
   std::vector<SshSettings> hosts;
-  for (std::string way = proxy_jump; !way.empty(); way = hosts.back().proxy_jump) {
+  for (std::string jump = proxy_jump; !jump.empty(); jump = hosts.back().proxy_jump) {
     if (hosts.size() == kMost) {
       throw UsageError(
           fmt::format("ProxyJump \"{}\" leads round in a circle (write \"Host {}\" and \"ProxyJump none\" "
                       "above what sets it for all)",
-                      proxy_jump, parse_proxy_jump(way).back().name));
+                      proxy_jump, parse_proxy_jump(jump).back().name));
     }
-    hosts.push_back(last_jump_host(way, settings_for));
+    hosts.push_back(last_jump_host(jump, settings_for));
   }
   return hosts;
 }

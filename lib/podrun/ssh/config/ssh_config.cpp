@@ -71,7 +71,7 @@ void check_supported(const ConfigStatement& statement) {
 SshConfig::SshConfig(ConfigWorld world, const SshCommandLine& command_line)
     : world_(std::move(world)),
       hooks_{[this](const std::string& command) { return exec(command); },
-             [this](const ConfigStatement& statement) { pass_over(statement); }},
+             [this](const ConfigStatement& statement) { ignore(statement); }},
       reader_(world_),
       config_file_(command_line.config_file) {
   for (const std::string& file : command_line.identities)
@@ -160,9 +160,9 @@ bool SshConfig::exec(const std::string& command) {
   return exec_results_.emplace(command, *status == 0).first->second;
 }
 
-void SshConfig::pass_over(const ConfigStatement& statement) {
-  if (passed_over_ids_.insert(statement.keyword->id).second)
-    passed_over_.push_back(fmt::format("{}: {}", statement.where, statement.keyword->name));
+void SshConfig::ignore(const ConfigStatement& statement) {
+  if (ignored_ids_.insert(statement.keyword->id).second)
+    ignored_.push_back(fmt::format("{}: {}", statement.where, statement.keyword->name));
 }
 
 }  // namespace podrun::ssh

@@ -45,13 +45,13 @@ class SshConfig {
   SshSettings settings_of_options();
 
   /// Ignored keywords, each once: `~/.ssh/config:12: ForwardAgent`.
-  const std::vector<std::string>& passed_over() const { return passed_over_; }
+  const std::vector<std::string>& ignored() const { return ignored_; }
 
  private:
   SshSettings apply(const ConfigSelection& selection) const;
   const std::vector<std::shared_ptr<const ConfigFile>>& files();
   bool exec(const std::string& command);
-  void pass_over(const ConfigStatement& statement);
+  void ignore(const ConfigStatement& statement);
 
   ConfigWorld world_;
   ConfigSelection::Hooks hooks_;
@@ -64,8 +64,8 @@ class SshConfig {
   bool files_are_read_ = false;
   HostKeyCheck strictest_check_ = HostKeyCheck::no;  ///< the strictest that settings_for() found
   std::map<std::string, bool> exec_results_;         ///< results of `Match exec`, by command
-  std::vector<std::string> passed_over_;
-  std::set<std::size_t> passed_over_ids_;
+  std::vector<std::string> ignored_;
+  std::set<std::size_t> ignored_ids_;
 };
 
 }  // namespace podrun::ssh

@@ -137,7 +137,7 @@ bool ConfigSelection::counts(const ConfigStatement& statement) {
   }
   first_[keyword.id] = &statement;
   if (keyword.setting || keyword.unsupported) return true;
-  hooks_.passed_over(statement);
+  hooks_.ignored(statement);
   return false;
 }
 

@@ -19,7 +19,7 @@ class ConfigSelection {
  public:
   struct Hooks {
     std::function<bool(const std::string& command)> exec;  ///< runs a `Match exec`: whether it succeeds
-    std::function<void(const ConfigStatement& statement)> passed_over;
+    std::function<void(const ConfigStatement& statement)> ignored;
   };
 
   /// All arguments and all added statements must outlive it. `name`: the host's name as given by the user.

@@ -118,20 +118,20 @@ std::string ConfigValue::algorithms(AlgorithmKind kind) const {
   refuse(text, "some that libssh has, such as " + std::string(our_algorithms(kind)));
 }
 
-std::string ConfigValue::text_behind_equals() const {
+std::string ConfigValue::text_after_equals() const {
   const std::string& text = statement_.line.text;
   return text.substr(std::min(text.find_first_not_of(" \t\r\n="), text.size()));
 }
 
 std::string ConfigValue::command() const {
-  const std::string text = text_behind_equals();
+  const std::string text = text_after_equals();
   if (lower_case(text) == "none" || !tokens_) return "";
   if (text == "-") refuse(text, "a command; standard input is not the host here");
   return tokens_->command(text, kProxyTokens);
 }
 
 std::string ConfigValue::jump_hosts() const {
-  std::string text = text_behind_equals();
+  std::string text = text_after_equals();
   text = without_blanks_at_end(std::string_view(text).substr(0, text.find('#')));
   if (lower_case(text) == "none") return "";
   parse_proxy_jump(text);

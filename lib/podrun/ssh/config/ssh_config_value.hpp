@@ -53,7 +53,7 @@ class ConfigValue {
 
  private:
   std::vector<std::string> each_path(std::string (ConfigTokens::*fill_in)(std::string_view) const) const;
-  std::string text_behind_equals() const;
+  std::string text_after_equals() const;
 
   const ConfigStatement& statement_;
   const ConfigTokens* tokens_;

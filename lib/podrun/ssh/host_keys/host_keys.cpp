@@ -179,7 +179,7 @@ HostKeyDecision HostKeys::unknown(const SshSettings& settings, const HostKeyTarg
                  link::Retry::after_asking);
 }
 
-std::vector<std::string> HostKeys::passed_over() const {
+std::vector<std::string> HostKeys::ignored() const {
   std::vector<std::string> notes;
   for (const auto& [path, file] : files_) {
     if (file.index->authorities() > 0)

@@ -67,7 +67,7 @@ class HostKeys {
   void accept(const std::vector<HostKeyQuestion>& questions);
 
   /// Ignored lines of the files, to explain why a key is not known.
-  std::vector<std::string> passed_over() const;
+  std::vector<std::string> ignored() const;
 
   /// Why new keys are kept for this run only, if a file could not be written; else empty.
   const std::string& warning() const { return warning_; }

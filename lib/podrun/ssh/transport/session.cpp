@@ -26,23 +26,23 @@ constexpr std::uint32_t kMostRefused = 16 * 1024 * 1024;
 
 /// A server's request for new keys comes after its output. OpenSSH since 9.1 still passes podrun's input to
 /// the command meanwhile. For other servers the pause must end before the supervisor misses heartbeats.
-HoldBack hold_back_for(int openssh_version, std::chrono::milliseconds orphan_timeout) {
+ReadingPause reading_pause_for(int openssh_version, std::chrono::milliseconds orphan_timeout) {
   constexpr int kPassesInputOn = SSH_VERSION_INT(9, 1, 0);
-  HoldBack hold_back;
-  if (openssh_version >= kPassesInputOn) return hold_back;
-  hold_back.longest = orphan_timeout / 2;
-  hold_back.sign_of_life =
-      std::min(hold_back.sign_of_life, orphan_timeout / 8);  // `longest` is checked only then
-  return hold_back;
+  ReadingPause reading_pause;
+  if (openssh_version >= kPassesInputOn) return reading_pause;
+  reading_pause.longest = orphan_timeout / 2;
+  reading_pause.sign_of_life =
+      std::min(reading_pause.sign_of_life, orphan_timeout / 8);  // `longest` is checked only then
+  return reading_pause;
 }
 
 Session::Session(const asio::any_io_executor& executor, std::unique_ptr<Transport> transport,
-                 KeepAlive keep_alive, HoldBack hold_back)
+                 KeepAlive keep_alive, ReadingPause reading_pause)
     : executor_(executor),
       transport_(std::move(transport)),
       keep_alive_(keep_alive),
       keep_alive_timer_(executor),
-      hold_back_(hold_back),
+      reading_pause_(reading_pause),
       life_timer_(executor) {
   transport_->at_stage(link::Stage::connection);
   ssh_callbacks_init(&closed_callbacks_);
@@ -78,7 +78,7 @@ asio::awaitable<void> Session::pump(std::shared_ptr<Session> self) {
         co_await asio::post(asio::use_awaitable);
         continue;
       }
-      self->reading_ = !self->holds_back();
+      self->reading_ = !self->pauses_reading();
       if (!self->reading_) self->arm_sign_of_life();
       co_await self->transport_->wait(self->reading_ ? Transport::Reading::yes : Transport::Reading::no);
     }
@@ -90,28 +90,29 @@ asio::awaitable<void> Session::pump(std::shared_ptr<Session> self) {
 /// Returns whether it stopped before the end.
 bool Session::handle_arrivals(Clock::time_point now) {
   bool all = false;
-  for (int steps = 0; steps < kStepsAtATime && !all && !holds_back(); ++steps) {
+  for (int steps = 0; steps < kStepsAtATime && !all && !pauses_reading(); ++steps) {
     all = !transport_->step() || transport_->dead();
   }
   if (all) {
-    behind_since_.reset();
+    unread_since_.reset();
     catching_up_ = false;
   }
   // Also set when reading pauses, because later arrivals would go unnoticed.
-  if (!behind_since_ && (!all || holds_back())) behind_since_ = now;
-  if (!all && holds_back() && transport_->write_pending()) transport_->step();  // step() also reads a little
+  if (!unread_since_ && (!all || pauses_reading())) unread_since_ = now;
+  if (!all && pauses_reading() && transport_->write_pending())
+    transport_->step();  // step() also reads a little
   // A channel's own call may have read data that another channel waits for.
   const bool arrived = std::exchange(seen_, transport_->bytes_received()) != transport_->bytes_received();
   heard_ = heard_ || arrived;
   if (arrived) close_unwanted();
   for (Channel* channel : channels_) channel->after_step(arrived);
   transport_->check();
-  return !all && !holds_back();
+  return !all && !pauses_reading();
 }
 
 /// Whether reading is paused. Channels that wait for an arrival have priority: to open, to write into a full
 /// window or during a key exchange, or to read. libssh then keeps the output, within its window.
-bool Session::holds_back() const {
+bool Session::pauses_reading() const {
   const auto full = [](const Channel* channel) { return channel->full(); };
   const auto waits = [](const Channel* channel) { return channel->waits_for_arrival(); };
   return !catching_up_ && std::any_of(channels_.begin(), channels_.end(), full) &&
@@ -125,12 +126,12 @@ void Session::wait_for_arrival() {
 
 void Session::arm_sign_of_life() {
   if (std::exchange(life_timer_runs_, true)) return;
-  life_timer_.expires_after(hold_back_.sign_of_life);
+  life_timer_.expires_after(reading_pause_.sign_of_life);
   life_timer_.async_wait([weak = weak_from_this()](const std::error_code& error) {
     const std::shared_ptr<Session> self = weak.lock();
     if (error || !self || !self->transport_) return;
     self->life_timer_runs_ = false;
-    if (self->behind_since_) self->show_life();
+    if (self->unread_since_) self->show_life();
   });
 }
 
@@ -140,7 +141,7 @@ void Session::show_life() {
   const std::uint64_t sent = transport_->packets_sent();
   transport_->call([this] { return ssh_send_ignore(transport_->session(), ""); });
   const bool exchanges_keys = transport_->packets_sent() == sent;  // libssh keeps messages until then
-  const bool too_long = hold_back_.longest && Clock::now() - *behind_since_ > *hold_back_.longest;
+  const bool too_long = reading_pause_.longest && Clock::now() - *unread_since_ > *reading_pause_.longest;
   catching_up_ = exchanges_keys || too_long;
   transport_->wake();
   arm_sign_of_life();
@@ -206,7 +207,7 @@ void Session::arm_keep_alive() {
 
 void Session::ask_if_alive() {
   if (std::exchange(heard_, false) ||
-      behind_since_) {  // while reading is paused, silence says nothing about the host
+      unread_since_) {  // while reading is paused, silence says nothing about the host
     unanswered_ = 0;
     return;
   }

@@ -29,7 +29,7 @@ struct KeepAlive {
 };
 
 /// How reading pauses for a host whose output is not taken; see Session.
-struct HoldBack {
+struct ReadingPause {
   std::chrono::milliseconds sign_of_life{3'000};  ///< how often podrun sends a message meanwhile
   /// After this time podrun reads what has arrived anyway. None: never.
   std::optional<std::chrono::milliseconds> longest;
@@ -37,7 +37,7 @@ struct HoldBack {
 
 /// The limits with this server so that the supervisor does not miss heartbeats; `openssh_version` is the
 /// result of ssh_get_openssh_version().
-HoldBack hold_back_for(int openssh_version, std::chrono::milliseconds orphan_timeout);
+ReadingPause reading_pause_for(int openssh_version, std::chrono::milliseconds orphan_timeout);
 
 /// The server refused another channel on this connection, or its command; the connection continues.
 class ChannelRefused : public link::HostError {
@@ -51,7 +51,7 @@ class ChannelRefused : public link::HostError {
 class Session : public std::enable_shared_from_this<Session> {
  public:
   Session(const asio::any_io_executor& executor, std::unique_ptr<Transport> transport, KeepAlive keep_alive,
-          HoldBack hold_back);
+          ReadingPause reading_pause);
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
   ~Session();
@@ -69,7 +69,7 @@ class Session : public std::enable_shared_from_this<Session> {
 
   static asio::awaitable<void> pump(std::shared_ptr<Session> self);
   bool handle_arrivals(Clock::time_point now);
-  bool holds_back() const;
+  bool pauses_reading() const;
   void wait_for_arrival();
   void show_life();
   void arm_sign_of_life();
@@ -104,11 +104,11 @@ class Session : public std::enable_shared_from_this<Session> {
   bool heard_ = true;  ///< something arrived in this interval
   unsigned unanswered_ = 0;
 
-  HoldBack hold_back_;
+  ReadingPause reading_pause_;
   asio::steady_timer life_timer_;
   bool life_timer_runs_ = false;
   bool reading_ = true;                            ///< the pump waits for arrivals
-  std::optional<Clock::time_point> behind_since_;  ///< data may wait to be read since then
+  std::optional<Clock::time_point> unread_since_;  ///< data may wait to be read since then
   bool catching_up_ = false;                       ///< reads all of it despite a pause
 };
 

@@ -96,11 +96,11 @@ int refuse_request(ssh_session, ssh_message, void*) { return 1; }
 
 }  // namespace
 
-Transport::Transport(const asio::any_io_executor& executor, int descriptor, EndOfWay end_of_way)
+Transport::Transport(const asio::any_io_executor& executor, int descriptor, TunnelEnd tunnel_end)
     : waits_(std::make_shared<Waits>(executor)),
       session_(ssh_new()),
       event_(ssh_event_new()),
-      end_of_way_(std::move(end_of_way)) {
+      tunnel_end_(std::move(tunnel_end)) {
   const std::error_code refused = adopt(waits_->descriptor, descriptor);
   if (!session_ || !event_) throw std::bad_alloc();
   if (refused)
@@ -202,7 +202,7 @@ bool Transport::write_pending() const { return (ssh_get_status(session_.get()) &
 link::Failure Transport::failure() const {
   const std::string_view error = ssh_get_error(session_.get());
   const bool says_why = error.starts_with("Received SSH_MSG_DISCONNECT: ");
-  const std::optional<link::Failure> end = end_of_way_ && !says_why ? end_of_way_() : std::nullopt;
+  const std::optional<link::Failure> end = tunnel_end_ && !says_why ? tunnel_end_() : std::nullopt;
   if (end) return *end;
   Explanation why = explain(error.substr(0, kLongestError));
   return {stage_, why.cause, std::move(why.detail),

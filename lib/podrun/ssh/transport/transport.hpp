@@ -24,10 +24,10 @@ namespace podrun::ssh {
 class Transport {
  public:
   /// Why the transport to the host has ended, if it is more than a connection.
-  using EndOfWay = std::function<std::optional<link::Failure>()>;
+  using TunnelEnd = std::function<std::optional<link::Failure>()>;
 
   /// Takes ownership of the descriptor, and sets the options common to all sessions. Throws HostError.
-  Transport(const asio::any_io_executor& executor, int descriptor, EndOfWay end_of_way = {});
+  Transport(const asio::any_io_executor& executor, int descriptor, TunnelEnd tunnel_end = {});
   Transport(const Transport&) = delete;
   Transport& operator=(const Transport&) = delete;
   ~Transport();
@@ -120,7 +120,7 @@ class Transport {
   ssh_counter_struct packet_counter_{};
   std::uint64_t bytes_pushed_ = 0;     ///< bytes that libssh had written at the last push()
   std::uint64_t packets_flushed_ = 0;  ///< packets sent when the socket had last taken everything
-  EndOfWay end_of_way_;
+  TunnelEnd tunnel_end_;
   link::Stage stage_ = link::Stage::ssh_banner;
   std::optional<link::Failure> stopped_;
 };

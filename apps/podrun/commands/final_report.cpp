@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "commands/conclusion.hpp"
+#include "commands/final_report.hpp"
 
 #include <csignal>
 #include <optional>
@@ -54,17 +54,18 @@ bool waits_for_answer(const run::Limits& limits, const run::RunPolicy& policy) {
   return waits;
 }
 
-std::vector<std::string> conclude(const Plan& plan, const run::RunPolicy& policy, const cli::Options& options,
-                                  const output::LastLines& last_lines, output::Charset charset) {
+std::vector<std::string> final_report(const Plan& plan, const run::RunPolicy& policy,
+                                      const cli::Options& options, const output::LastLines& last_lines,
+                                      output::Charset charset) {
   const std::vector<hosts::Host>& hosts = plan.run.hosts;
   std::vector<std::string> lines = report::summarize(hosts, policy.outcomes(), policy.culprit(),
                                                      policy.interrupted_by(), output::separator(charset));
   if (hosts.size() > 1 && policy.interrupted_by() != SIGPIPE) {
     for (std::string& line : why(hosts, policy, options, last_lines)) lines.push_back(std::move(line));
   }
-  const std::string ranks = report::ranks_to_repeat(hosts, policy.outcomes());
-  if (!ranks.empty() && !policy.interrupted_by())
-    lines.push_back("podrun: retry on just these: " + repeat_command(options, ranks));
+  const std::string workers = report::workers_to_repeat(hosts, policy.outcomes());
+  if (!workers.empty() && !policy.interrupted_by())
+    lines.push_back("podrun: retry on just these: " + repeat_command(options, workers));
   if (const auto* words = std::get_if<remote::Words>(&plan.command.what)) {
     if (auto hint = report::quoting_hint(words->words, policy.outcomes())) lines.push_back(std::move(*hint));
   }

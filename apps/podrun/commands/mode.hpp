@@ -18,12 +18,12 @@ namespace podrun::commands {
 
 /// Gives a run its sinks, its final report and its exit status; one for each podrun command. For the main
 /// thread; the results of its sinks may be read when the output is drained.
-class Purpose {
+class Mode {
  public:
-  Purpose() = default;
-  Purpose(const Purpose&) = delete;
-  Purpose& operator=(const Purpose&) = delete;
-  virtual ~Purpose() = default;
+  Mode() = default;
+  Mode(const Mode&) = delete;
+  Mode& operator=(const Mode&) = delete;
+  virtual ~Mode() = default;
 
   /// Called once for every attempt: a run starts again after the user has answered a question. The terminal
   /// outlives the sinks.
@@ -47,8 +47,8 @@ class Purpose {
                           const run::HostOutcome& /*outcome*/) {}
 
   /// Prints the final report. All output of the hosts is written before.
-  virtual void conclude(output::Output& output, const run::RunPolicy& policy, int status) = 0;
-  /// Called when everything has ended, before and after conclude().
+  virtual void print_final_report(output::Output& output, const run::RunPolicy& policy, int status) = 0;
+  /// Called when everything has ended, before and after print_final_report().
   virtual int status(const run::RunPolicy& policy) const = 0;
 
   /// How long after a signal the hosts may go on before they are left; none: as long as a command may need.

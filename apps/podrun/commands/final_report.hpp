@@ -18,7 +18,8 @@ bool waits_for_answer(const run::Limits& limits, const run::RunPolicy& policy);
 
 /// The final report: how the run went, why, and how to continue. Lines without a newline; none when all went
 /// well.
-std::vector<std::string> conclude(const Plan& plan, const run::RunPolicy& policy, const cli::Options& options,
-                                  const output::LastLines& last_lines, output::Charset charset);
+std::vector<std::string> final_report(const Plan& plan, const run::RunPolicy& policy,
+                                      const cli::Options& options, const output::LastLines& last_lines,
+                                      output::Charset charset);
 
 }  // namespace podrun::commands
