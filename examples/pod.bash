@@ -1,4 +1,4 @@
-# What the examples share. Sourced, it installs what building needs and builds podrun, unless $PODRUN_BIN names one.
+# Shared by the examples. When sourced, it installs the packages that building needs and builds podrun, unless $PODRUN_BIN names one.
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 

@@ -12,7 +12,7 @@ NOTHING_STARTS = "nothing starts"
 DELIVER_EVERYTHING = "deliver everything"
 ARE_ENDED = "are ended"
 
-# What a row may have under "when", alone or as "… to …", and the stages that podrun names of them.
+# The values of "when", alone or as "… to …", and the stages that podrun names for them.
 STAGES = {
     "connecting": ("name look-up", "connecting", "SSH banner", "jump host", "ProxyCommand"),
     "key exchange": ("key exchange",),

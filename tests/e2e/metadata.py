@@ -62,7 +62,7 @@ class Metadata:
                 self.wfile.write(body)
 
             def trickle(self):
-                """A byte at a time, for ever, and each in good time."""
+                """Sends a byte at a time forever, each within the time limit."""
                 self.close_connection = True
                 with contextlib.suppress(OSError):
                     self.wfile.write(b"HTTP/1.1 200 OK\r\nMetadata-Flavor: Google\r\nContent-Length: 1000000\r\n\r\n")

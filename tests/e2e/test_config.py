@@ -43,7 +43,7 @@ def hosts_of(podrun, *args):
     return {rank: lines[0].decode() for rank, lines in sorted(shown.items())}
 
 
-# Who wins
+# Precedence
 
 LAYERS = """\
 defaults:
@@ -157,7 +157,7 @@ def test_what_is_wrong_with_the_choice_of_a_pod(podrun):
     assert "given twice" in refused(podrun, "-p", "train", "-p", "file", "--", "true")
 
 
-# What is wrong with the file: (text, what the line says behind the path)
+# Errors in the file: (text, the message after the path)
 
 WRONG = [
     ("defaults:\n  grace: x\n", '2: grace: bad duration "x" (expected '),

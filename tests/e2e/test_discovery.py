@@ -70,7 +70,7 @@ def without_hosts(podrun, *args, **options):
     return "\n".join(tried), error
 
 
-# What the environment says
+# Hosts from the environment
 
 VARIABLES = [
     ({"PODRUN_HOSTS": "b,a,tpu-[0-1]"}, {0: "b", 1: "a", 2: "tpu-0", 3: "tpu-1"}),

@@ -24,14 +24,14 @@ THREE = ("-H", "local[0-2]")
 WORDING = {
     "exit status": (THREE, "exit $PODRUN_RANK", """\
 podrun: ok 1 · exit 1: [1] · exit 2: [2]
-podrun: again on just those: podrun --workers 1,2 COMMAND
+podrun: retry on just these: podrun --workers 1,2 COMMAND
 """),
     "killed command": (THREE, "kill -KILL $$", """\
 podrun: exit 137 (SIGKILL): [0-2]
 """),
     "time-out": ((*THREE, "-u", "2", "--grace", "1"), "[ $PODRUN_RANK != 1 ] || exec sleep 100", """\
 podrun: ok 2 · timed out after 2 s: [1]
-podrun: again on just those: podrun --workers 1 COMMAND
+podrun: retry on just these: podrun --workers 1 COMMAND
 """),
     "fail-fast": ((*THREE, "-k", "--grace", "1"), "[ $PODRUN_RANK != 1 ] || exit 7; exec sleep 100", """\
 podrun: exit 7: [1] · stopped by podrun: [0,2]
@@ -39,7 +39,7 @@ podrun: [1] local1 failed first (exit 7), so the others were stopped
 """),
     "later batches": ((*THREE, "--serial", "2"), "[ $PODRUN_RANK != 1 ] || exit 5", """\
 podrun: ok 1 · exit 5: [1] · not started 1
-podrun: again on just those: podrun --workers 1,2 COMMAND
+podrun: retry on just these: podrun --workers 1,2 COMMAND
 """),
     "unreachable": (("-H", "local,127.0.0.1:1", "--retries", "0"), "true", """\
 podrun: not started 1 · unreachable: [1] 127.0.0.1: connecting: connection refused
@@ -51,7 +51,7 @@ podrun: nothing was started on any host
 """),
     "skipped": (("-H", "local,127.0.0.1:1", "--retries", "1", "--skip-unreachable"), "true", """\
 podrun: ok 1 · unreachable: [1] 127.0.0.1: connecting: connection refused (2 attempts)
-podrun: again on just those: podrun --workers 1 COMMAND
+podrun: retry on just these: podrun --workers 1 COMMAND
 """),
     "not ready": ((*THREE, "--chdir", "/no/such/directory"), "true", """\
 podrun: not ready: [0-2] working directory: no such directory "/no/such/directory"
@@ -61,7 +61,7 @@ podrun: nothing was started on any host
 podrun: ok 1 · exit 3: [1,2]
 podrun: last lines of [1,2] (exit 3):
     boom
-podrun: again on just those: podrun --workers 1,2 COMMAND
+podrun: retry on just these: podrun --workers 1,2 COMMAND
 """),
 }  # fmt: skip
 
@@ -97,7 +97,7 @@ def test_the_wording_of_a_host_that_is_lost(podrun, pod, fault):
     go_on.touch()
     assert wording(run.wait(), shlex.join(words)) == lost + """\
 podrun: ok 1 · lost: [0,1] connection: connection reset by peer
-podrun: again on just those: podrun --workers 0,1 COMMAND
+podrun: retry on just these: podrun --workers 0,1 COMMAND
 """
 
 

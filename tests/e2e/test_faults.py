@@ -56,14 +56,14 @@ SERVERS = {
 # The direction, and options of a proxy before a real one; after how many bytes: in the banner, the key exchange, the login, the start.
 BYTES = (10, 500, 1500, 2000)
 WAYS_IN = {
-    "it falls silent on the way in": ("down", "--stall-after"),
-    "it hears nothing more on the way in": ("up", "--stall-after"),
-    "the connection is reset on the way in": ("down up", "--cut-by", "rst", "--cut-after"),
-    "the connection is closed on the way in": ("down up", "--cut-by", "fin", "--cut-after"),
-    "a byte arrives changed on the way in": ("down", "--corrupt-at"),
-    "a byte is lost on the way in": ("down", "--lose-at"),
-    "a byte arrives changed there on the way in": ("up", "--corrupt-at"),
-    "a byte for it is lost on the way in": ("up", "--lose-at"),
+    "it falls silent during the start": ("down", "--stall-after"),
+    "it hears nothing more during the start": ("up", "--stall-after"),
+    "the connection is reset during the start": ("down up", "--cut-by", "rst", "--cut-after"),
+    "the connection is closed during the start": ("down up", "--cut-by", "fin", "--cut-after"),
+    "a byte arrives changed during the start": ("down", "--corrupt-at"),
+    "a byte is lost during the start": ("down", "--lose-at"),
+    "a byte arrives changed there during the start": ("up", "--corrupt-at"),
+    "a byte for it is lost during the start": ("up", "--lose-at"),
 }
 OTHERS_BEFORE = ["its name is unknown", "nothing listens there", "its sshd is stopped before the login", "its sshd allows no sessions (MaxSessions 0)"]
 

@@ -272,7 +272,7 @@ def test_a_child_that_holds_the_output_is_waited_for(podrun, pod):
     hosts.check(ended)
 
 
-# What does no harm
+# Harmless faults
 
 HARMLESS = [
     "it floods standard error before the start",

@@ -267,7 +267,7 @@ def test_many_targets_and_few_startups(podrun, pods, fault):
     bastion = pods("--hosts", "1", "--sshd", "MaxStartups 10:30:100")
     targets = pods("--hosts", "128")
     targets.move_in(podrun)
-    # Of another pod: another key of its own.
+    # A jump host of another pod has a key of its own.
     configure(podrun, jump(bastion.addresses[0], IdentityFile=bastion.directory / "user" / ".ssh" / "id_ed25519", StrictHostKeyChecking="accept-new", UserKnownHostsFile=podrun.home / ".ssh" / "known_bastion"),
               *(target(targets, rank, ProxyJump="bastion") for rank in range(128)))  # fmt: skip
     ended = podrun.ok("-H", "t[0-127]", "-t", "60", "--retries", "0", "--", "echo $POD_HOST")

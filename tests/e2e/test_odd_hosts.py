@@ -274,7 +274,7 @@ def test_what_runs_by_sudo_as_a_whole_is_ended_over_ssh(podrun, pod, shell_stays
     assert_tree_is_ended(podrun, [*pod.on(0, 1), *(below_a_shell if shell_stays else [])], signal.SIGKILL)
 
 
-# What cannot be killed
+# Processes that cannot be killed
 
 # A file system that answers nothing but the first question, INIT: what asks it for a file waits for it, and cannot be killed.
 MUTE = """

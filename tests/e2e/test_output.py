@@ -156,7 +156,7 @@ def test_a_slow_reader_slows_the_hosts_down_and_memory_stays_bounded(podrun):
 
 def test_a_slow_reader_loses_nothing(podrun):
     run = podrun.start(*FOUR, "--", "seq 100000", stdout=subprocess.PIPE)
-    wait_until(lambda: stand_still([run.pid]), what="the pipe full, the hosts held back")
+    wait_until(lambda: stand_still([run.pid]), what="the pipe full, the hosts paused")
     shown = by_rank(run.process.stdout.read())
     assert run.wait().returncode == 0
     assert shown == {rank: [b"%d" % number for number in range(1, 100001)] for rank in range(4)}

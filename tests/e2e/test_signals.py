@@ -239,7 +239,7 @@ def held_back(scene):
     scene.start("-H", "local[0-1]", program=("/usr/bin/python3", "-c", FLOOD))
     scene.wait_for_files("id.0", "id.1")
     footprint = scene.footprint()
-    wait_until(lambda: stand_still([*(process.pid for process in footprint.remaining()), scene.pid]), LONG, "the hosts held back")
+    wait_until(lambda: stand_still([*(process.pid for process in footprint.remaining()), scene.pid]), LONG, "the hosts paused")
 
 
 # The signals: how podrun is started for it, and what happens then.
@@ -290,7 +290,7 @@ SIGNALS = {
 }
 
 
-# What is expected
+# Expected results
 
 
 class Expected(NamedTuple):
@@ -300,7 +300,7 @@ class Expected(NamedTuple):
     goes_on: bool = False  # as if nothing was, when what it waits for comes
 
 
-# What podrun says: the only place with these words.
+# podrun's messages: no other place in this file has these words.
 NOTHING = b"podrun: nothing was started on any host\n"
 INTERRUPTED = b"podrun: interrupted 2 hosts"
 TOLD_TO_END = b"podrun: stopping 2 hosts"
@@ -320,7 +320,7 @@ BEFORE_THE_START = {
     "reader gone": Expected(141, goes_on=True),  # there was nothing to write yet
     "parent gone": Expected(0, goes_on=True),
 }
-# Of a host alone the outcome is told: it may have started.
+# For a single host the outcome is printed: its command may have started.
 ALONE = {name: expected._replace(says=b": [0]\n" if expected.says else b"") for name, expected in BEFORE_THE_START.items()}
 RUNNING = {
     "INT": Expected(130, ["INT"], INTERRUPTED, goes_on=True),
@@ -362,7 +362,7 @@ MOMENTS = {
     held_back: HELD_BACK,
 }
 SMOKE = [(barrier, "TERM"), (running, "INT INT"), (running_over_ssh, "QUIT"), (held_back, "INT INT INT")]
-# What goes the same ways through podrun as something else here, and takes seconds.
+# These take the same paths through podrun as other cases here, and take seconds.
 FULL = [
     *((connecting, name) for name in BEFORE_THE_START if name not in ("INT", "QUIT", "TSTP CONT", "terminal closed")),
     *((preparing, name) for name in BEFORE_THE_START if name not in ("INT INT", "TERM", "TSTP CONT")),

@@ -9,7 +9,7 @@ import pytest
 from events import events
 from support import Footprint, by_rank, marked_processes, wait_until
 
-# What may pass is tried again
+# Temporary failures are tried again
 
 
 def test_retries(podrun, pod, fault):
@@ -86,7 +86,7 @@ def test_the_command_ends_on_a_host_that_hears_nothing_more(podrun, pod, fault):
     footprint.wait_until_gone(6)
 
 
-# What a server says beside all order
+# Messages of a server that are out of order
 
 
 @pytest.mark.smoke

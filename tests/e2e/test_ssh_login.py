@@ -284,11 +284,11 @@ def test_an_interrupt_at_the_passphrase_cancels(podrun, pod):
     assert terminal.wait(5).returncode == 130
 
 
-# What no server should say in a login
+# Messages that no server should send in a login
 
 OUT_OF_TURN = r"login: the server sends a message out of turn \(type {}\)"
 DENIED = r"login: permission denied for \S+ \(offered: .+; the server {}\)"
-# What becomes of it: with the key of a file, which is not offered first, and with one of the agent.
+# The outcome: with the key of a file, which is not offered first, and with one of the agent.
 REPLIES = {
     "succeeds-before-the-service": OUT_OF_TURN.format(52),
     "succeeds-at-an-offer": (r"\w.*: closed by the server\b.*", OUT_OF_TURN.format(52)),

@@ -45,7 +45,7 @@ def end_printed(completed):
     return pids
 
 
-# What needs a second channel
+# Runs that need a second channel
 
 
 @pytest.mark.smoke
@@ -205,7 +205,7 @@ def test_a_host_without_a_shell(podrun, pods, forced):
     assert stage == "starting_shell" and re.fullmatch(FORCED[forced], message)
 
 
-# What other processes of the host see of podrun
+# podrun as other processes of the host see it
 
 
 @pytest.mark.parametrize("way", ["ssh", "via"])

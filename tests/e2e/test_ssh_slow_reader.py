@@ -1,4 +1,4 @@
-"""A reader of podrun's output that is slower than the hosts, over SSH: they are held back, and nothing else happens to them."""
+"""A reader of podrun's output that is slower than the hosts, over SSH: their reading is paused, and nothing else happens to them."""
 
 import os
 import signal
@@ -43,7 +43,7 @@ def wait_until_held_back(command, count=1):
         return [process.pid for process in marked_processes(command) if process.command.startswith(command)]
 
     wait_until(lambda: len(running()) >= count, what=f"{command} started")
-    wait_until(lambda: stand_still(running()), what=f"{command} held back")
+    wait_until(lambda: stand_still(running()), what=f"{command} paused")
 
 
 @pytest.mark.skipif(SANITIZED, reason="sanitizers have their own idea of memory")
@@ -53,7 +53,7 @@ def test_a_slow_reader_slows_the_hosts_down_and_memory_stays_bounded(podrun, pod
     pod = pods("--hosts", str(hosts)) if hosts > 8 else pods()
     pod.move_in(podrun)
     run, reader = start_unread(podrun, *pod.options, "--grace", "1", "--", f"yes $PODRUN_RANK{'x' * 99}")
-    read_slowly(reader, 5_000_000)  # longer than until a host that is held back hears from us
+    read_slowly(reader, 5_000_000)  # longer than the time until podrun contacts a paused host
     assert peak_memory(run.pid) < limit
     os.close(reader)
     assert run.wait(60).returncode == 141

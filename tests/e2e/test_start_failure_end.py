@@ -91,7 +91,7 @@ def test_a_host_that_was_not_ready_in_time_is_tried_again(podrun):
 def test_retries_are_bounded_and_counted(podrun, via):
     failed = events(podrun, *via, "-H", "a,silent", "-t", "1", "--retries", "1", "--", "true", timeout=10)
     assert (failed.exits[1]["cause"], failed.exits[1]["attempts"]) == ("timed_out", 2)
-    assert events(podrun, *via, "-H", "a,refused", "--retries", "9", "--", "true").exits[1]["attempts"] == 1  # its way in has answered
+    assert events(podrun, *via, "-H", "a,refused", "--retries", "9", "--", "true").exits[1]["attempts"] == 1  # its transport has answered
 
 
 @pytest.mark.parametrize("number", ["-1", "some"])

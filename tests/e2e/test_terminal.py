@@ -20,7 +20,7 @@ from support import SANITIZED, by_rank, checked, limit, processor_time, wait_unt
 
 FOUR = ("-H", "local[0-3]", "--color", "never")
 COUNTS = r"\d \w+( · \d \w+)*"
-STATUS = re.compile(r"\d+ (connecting|ready|running|ending|waiting)\b")
+STATUS = re.compile(r"\d+ (connecting|ready|running|stopping|waiting)\b")
 
 
 class Screen:
@@ -161,7 +161,7 @@ def is_clean(lines):
     return not any(STATUS.search(line) for line in lines)
 
 
-# What it shows
+# Contents of the status line
 
 
 @pytest.mark.smoke
@@ -484,7 +484,7 @@ def test_the_terminal_stays_as_it_was_for_those_who_share_it(on_screen, gate):
 def test_the_third_ctrl_c_leaves_nothing_of_it(on_screen):
     screen = on_screen("-H", "local", "--color", "never", "--grace", "4", "--", "trap '' INT TERM; echo $$; while :; do sleep 0.05; done")
     screen.wait_for(lambda s: STATUS.match(s.last))
-    for shown in ("interrupted 1 host", "ending 1 host"):
+    for shown in ("interrupted 1 host", "stopping 1 host"):
         screen.type("\x03")
         screen.wait_for(lambda s: any(shown in line for line in s.lines) and STATUS.match(s.last))
     screen.type("\x03")

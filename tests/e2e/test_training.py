@@ -68,14 +68,14 @@ def test_a_training_run_is_a_log_that_can_be_read(podrun, pod):
         ("all", "Loading shards: 100%|██████████| 40/40 …"),
     ]
 
-    # Who says something else is told apart.
+    # A host that prints something else stands out.
     assert [text for label, text in out if label == f"[{NAN}]" and "nan" in text] == [f"step {step:4} loss nan lr 3.00e-04" for step in STEPS if step >= 35]
     assert [text for label, text in out if "nan" in text and ranks_of(label) != {NAN}] == []
     dead = [text for label, text in err if ranks_of(label) == {DEAD}]
     assert dead == raw[DEAD][1][-len(dead) :]
     assert (dead[0], dead[-1]) == ("Traceback (most recent call last):", "RuntimeError: uncorrectable memory error on chip 2")
 
-    # Who says it late is counted, and so every line of every host is accounted for.
+    # Late hosts are counted, so every line of every host is accounted for.
     late = re.findall(r"(\[[0-9,-]+\]) (\d+) lines?, up to ([0-9.]+) (m?s) behind", ended.stderr.decode())
     ranks, count, lag, unit = late[0]  # the latest come first
     assert LATE in ranks_of(ranks)

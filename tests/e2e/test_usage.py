@@ -122,7 +122,7 @@ def test_durations(podrun, duration):
     assert podrun.ok("-N", *HERE, "-u", duration, "--", "echo", "hi") == b"hi\n"
 
 
-# What it says of itself
+# Version and help
 
 
 def test_version(podrun):

@@ -159,4 +159,4 @@ def test_a_way_in_that_ignores_term_is_killed(podrun, ways, presses):
     for _ in range(presses):
         run.signal(signal.SIGINT)
     assert run.wait().returncode in (255, 130)
-    wait_until(lambda: not any(is_alive(int(pid)) for pid in pids.read_text().split()), what="the ways in have ended")
+    wait_until(lambda: not any(is_alive(int(pid)) for pid in pids.read_text().split()), what="the transport commands have ended")

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Splits a host's output into pieces of any size. The noise, hello and output found must not depend on the
-// split, little is held back, and any hello is ready or a refusal. The first two bytes seed the split.
+// split, little is buffered, and any hello is ready or a refusal. The first two bytes seed the split.
 #include <cstdint>
 #include <cstdlib>
 #include <optional>

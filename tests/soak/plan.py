@@ -10,7 +10,7 @@ GRACE = 1
 FOR_EVER = ("ticks", "tree", "flood")
 STAYS = 100  # the number of hosts above which a run does nothing that needs much of the machine
 
-# What is wrong with one host from the start, and how tests/fault/fault.py is told so. Nothing can be started there.
+# Faults of one host from the start, as options of tests/fault/fault.py. No command can start there.
 SERVERS = ("refused", "never-accepting", "silent", "closing", "resetting", "max-startups", "garbage", "endless-banner", "dribbling-banner")
 SERVERS += ("banner-closing", "banner-silent", "banner-garbage", "telnet", "http")
 SSH_SERVERS = ("closes-at-service-request", "closes-at-login", "never-answers-login", "refuses-login", "closes-at-channel", "reads-nothing")

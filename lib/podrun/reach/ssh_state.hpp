@@ -8,7 +8,7 @@
 
 namespace podrun::reach {
 
-/// What is read once for the run and kept when it is tried again after a question.
+/// Keys and host keys, read once for the run and kept when it starts again after a question.
 struct SshState {
   /// Reads the keys of the user and of the hosts that SSH leads to.
   explicit SshState(const ReachPlan& plan) : identities(plan.home) {

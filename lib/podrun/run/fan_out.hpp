@@ -35,7 +35,7 @@ class FanOut {
 
   const RunPolicy& policy() const { return policy_; }
   const std::vector<hosts::Host>& hosts() const { return plan_.hosts; }
-  /// What every host is doing at this moment.
+  /// Returns the activity of every host at this moment.
   Status status() const;
 
  private:

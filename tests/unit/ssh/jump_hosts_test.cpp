@@ -69,7 +69,7 @@ class JumpHostsTest : public SshWorldTest {
     results_.push_back(std::move(result));
   }
 
-  /// Of `gate` by a proxy command; any other is the server itself.
+  /// `gate` is reached by a proxy command; every other name is the server itself.
   SshSettings settings_for(const hosts::Host& host) const {
     if (host.name == "gate") return gate_;
     SshSettings settings = settings_;

@@ -27,7 +27,7 @@
 
 namespace podrun::ssh {
 
-/// What SSH links share, and an sshd that is reached by proxy commands, which are counted.
+/// The state that SSH links share, and an sshd behind proxy commands, which are counted.
 class SshWorldTest : public testing::Test {
  protected:
   SshWorldTest() {
@@ -57,7 +57,7 @@ class SshWorldTest : public testing::Test {
     ASSERT_TRUE(done);
   }
 
-  /// Of all connections that were made, those that are kept.
+  /// The number of connections that are kept open.
   std::size_t kept() const {
     std::size_t count = 0;
     for (const auto& way : ways_) count += way.expired() ? 0 : 1;

@@ -5,7 +5,7 @@
 
 #include "podrun/link/link.hpp"
 
-// What a server's messages about a channel mean. Pure.
+// Interprets a server's messages about a channel. Pure.
 namespace podrun::ssh {
 
 /// An exit status has 32 bits in SSH, RFC 4254 6.10. A value that no process can have becomes 255.
