@@ -43,19 +43,28 @@ class Field:
         self._sessions = [{session for _pid, session in self._processes(rank)} | {b"0"} for rank in ranks]
         self._lasting_logins = [set(self.pod.logins(rank)) for rank in ranks]
 
-    def _processes(self, rank):
-        """(pid there, session) of those that live, but the servers."""
+    def _processes(self, rank, *, waiting_shells=True):
+        """(pid there, session) of those that live, but the servers; and but a shell that waits for its text, if not wanted."""
         proc = f"/proc/{self._firsts[rank]}/root/proc"
+        found, servers, parents = [], set(), set()
         for pid in filter(str.isdigit, os.listdir(proc)):
             with contextlib.suppress(OSError):
                 name, _, rest = Path(f"{proc}/{pid}/stat").read_bytes().rpartition(b")")
-                state, _parent, _group, session = rest.split()[:4]
-                if state not in b"ZX" and not name.endswith(b"(sshd"):
-                    yield pid, session
+                state, parent, _group, session = rest.split()[:4]
+                parents.add(parent)
+                if name.endswith(b"(sshd"):
+                    servers.add(pid.encode())
+                elif state not in b"ZX":
+                    found.append((pid, parent, session))
+        for pid, parent, session in found:
+            # A supervisor that runs has children.
+            if waiting_shells or parent not in servers or pid.encode() in parents:
+                yield pid, session
 
-    def left(self, rank):
+    def left(self, rank, *, waiting_shells=True):
         """What a run has left there: processes and files, in words."""
-        left = [f"process {pid}: {self._command(rank, pid)}" for pid, session in self._processes(rank) if session not in self._sessions[rank]]
+        processes = self._processes(rank, waiting_shells=waiting_shells)
+        left = [f"process {pid}: {self._command(rank, pid)}" for pid, session in processes if session not in self._sessions[rank]]
         return left + [f"file {path}" for path in self._files(rank)]
 
     def forgive(self, rank):

@@ -124,7 +124,7 @@ def outdir(directory, hosts):
     return shown
 
 
-SUMMARY = re.compile(r"podrun: ((ok|not started) \d|(exit|killed by|timed out|lost|not ready|unreachable|stopped by podrun)[^\[]*: \[)")
+SUMMARY = re.compile(r"podrun: ((ok|not started) \d|(exit \d|killed by|timed out|lost|not ready|unreachable|stopped by podrun)[^\[]*: \[)")
 
 
 CULPRIT = re.compile(r"podrun: \[(\d+)\] \S+ failed first \(")
