@@ -29,8 +29,8 @@ podrun: retry on just these: podrun --workers 1,2 COMMAND
     "killed command": (THREE, "kill -KILL $$", """\
 podrun: exit 137 (SIGKILL): [0-2]
 """),
-    "time-out": ((*THREE, "-u", "2", "--grace", "1"), "[ $PODRUN_RANK != 1 ] || exec sleep 100", """\
-podrun: ok 2 · timed out after 2 s: [1]
+    "time-out": ((*THREE, "-u", "4", "--grace", "1"), "[ $PODRUN_RANK != 1 ] || exec sleep 100", """\
+podrun: ok 2 · timed out after 4 s: [1]
 podrun: retry on just these: podrun --workers 1 COMMAND
 """),
     "fail-fast": ((*THREE, "-k", "--grace", "1"), "[ $PODRUN_RANK != 1 ] || exit 7; exec sleep 100", """\

@@ -78,9 +78,9 @@ def test_json_of_a_supervisor_that_is_killed(podrun):
 
 
 def test_json_of_a_time_out(podrun):
-    run = events(podrun, *FOUR, "-u", "1", "--grace", "1", "--", "echo hi; [ $PODRUN_RANK != 2 ] || exec sleep 100")
+    run = events(podrun, *FOUR, "-u", "4", "--grace", "1", "--", "echo hi; [ $PODRUN_RANK != 2 ] || exec sleep 100")
     assert run.outcomes == {0: "exited", 1: "exited", 2: "timed_out", 3: "exited"}
-    assert run.exits[2]["limit_seconds"] == 1 and run.exits[2]["seconds"] >= 1
+    assert run.exits[2]["limit_seconds"] == 4 and run.exits[2]["seconds"] >= 4
     assert run.summary["counts"]["timed_out"] == 1
 
 
