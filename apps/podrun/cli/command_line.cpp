@@ -14,7 +14,7 @@
 
 #include "cli/help.hpp"
 #include "cli/option_checks.hpp"
-#include "cli/option_groups.hpp"
+#include "cli/run_options.hpp"
 
 namespace podrun::cli {
 namespace {

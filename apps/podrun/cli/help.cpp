@@ -11,7 +11,7 @@
 #include "podrun/base/text.hpp"
 #include "podrun/output/cell_width.hpp"
 
-#include "cli/option_groups.hpp"
+#include "cli/run_options.hpp"
 
 namespace podrun::cli {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The rows of the options that say what becomes of the output.
-#include "cli/option_groups.hpp"
 #include "cli/option_values.hpp"
+#include "cli/run_options.hpp"
 
 namespace podrun::cli {
 namespace {

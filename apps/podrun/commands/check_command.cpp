@@ -12,8 +12,8 @@
 #include "podrun/remote/scripts.hpp"
 #include "podrun/report/summary.hpp"
 
-#include "cli/option_groups.hpp"
 #include "cli/option_values.hpp"
+#include "cli/run_options.hpp"
 #include "commands/mode.hpp"
 #include "commands/plan.hpp"
 #include "commands/start_plan.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The rows of the options that several commands take: hosts, SSH, what runs, limits. Those of the output are
 // in output_options.cpp, those of one command in the command's file.
-#include "cli/option_groups.hpp"
+#include "cli/run_options.hpp"
 
 #include "podrun/base/duration.hpp"
 #include "podrun/config/described_hosts.hpp"
