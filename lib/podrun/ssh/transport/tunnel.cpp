@@ -34,7 +34,9 @@ constexpr std::size_t kLongestSaying = 300;  // in bytes, of a proxy command's l
 class Tunnel::State {
  public:
   State(Socket socket, std::shared_ptr<link::Stream> stream, std::string jump_host)
-      : socket_(std::move(socket)), stream_(std::move(stream)), jump_host_(std::move(jump_host)) {}
+      : socket_(std::move(socket)), stream_(std::move(stream)), jump_host_(std::move(jump_host)) {
+    socket_.non_blocking(true);
+  }
 
   /// Copies bytes from the stream to the session.
   static asio::awaitable<void> pass_on_output(std::shared_ptr<State> self) {
@@ -62,13 +64,13 @@ class Tunnel::State {
 
   /// Copies bytes from the session to the stream.
   static asio::awaitable<void> pass_on_input(std::shared_ptr<State> self) {
-    std::array<char, Chunk::kMaxSize> buffer;
     for (;;) {
       std::error_code error;
-      const std::size_t count = co_await self->socket_.async_read_some(
-          asio::buffer(buffer), asio::redirect_error(asio::use_awaitable, error));
+      co_await self->socket_.async_wait(Socket::wait_read, asio::redirect_error(asio::use_awaitable, error));
       if (error) break;
-      Chunk chunk(std::string(buffer.data(), count));
+      Chunk chunk = self->read(error);
+      if (error == asio::error::would_block) continue;
+      if (error) break;
       if (!co_await self->stream_->write(std::move(chunk))) break;
     }
     self->stream_->close_write();
@@ -90,6 +92,13 @@ class Tunnel::State {
   }
 
  private:
+  /// Reads what there is. The buffer is on the stack, so that no host keeps one while its tunnel waits.
+  Chunk read(std::error_code& error) {
+    std::array<char, Chunk::kMaxSize> buffer;
+    const std::size_t count = socket_.read_some(asio::buffer(buffer), error);
+    return Chunk(std::string(buffer.data(), count));
+  }
+
   void note(const link::StreamEvent& event) {
     if (const auto* exited = std::get_if<link::Exited>(&event)) {
       const bool cannot_run = exited->status == 126 || exited->status == 127;  // as in shells
