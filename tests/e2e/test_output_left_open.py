@@ -61,6 +61,15 @@ def test_a_first_interrupt_ends_it(podrun, two_hosts):
     footprint.wait_until_gone(LONG)
 
 
+def test_a_terminated_run_adds_nothing_to_the_output(podrun):
+    run = podrun.start("--json", "-H", "local[0-7]", "--grace", str(GRACE), "--", "sleep 1012 & echo up")
+    wait_until(lambda: run.stdout.count(b'"output_open"') == 8, LONG, "the notices")
+    run.signal(signal.SIGTERM)
+    ended = Events(run.wait(LONG))
+    assert ended.returncode == 143
+    assert ended.bytes == {(rank, "stdout"): b"up\n" for rank in range(8)}, "no shell says that it was killed"
+
+
 def test_a_second_interrupt_ends_what_is_deaf(podrun, two_hosts):
     run, footprint = start(podrun, *two_hosts, command=STUBBORN)
     run.signal(signal.SIGINT)

@@ -19,7 +19,8 @@
 #            |     `- relay: passes on the lines from podrun after go
 #            `-- watch: reads what these three say from one pipe; passes signals on, stops the command, has its status
 #
-# Descriptors: 3 lines from podrun, after go; 4 standard error of the command; 5 the pipe to the watch; 6 standard output.
+# Descriptors: 3 lines from podrun, after go; 4 standard error of the command; 5 the pipe to the watch; 6 standard output;
+# 7 standard error of the command, in the shell that waits for the others.
 #
 # shellcheck disable=SC2086  # numbers, signals and the words of $SSH_CONNECTION are to be split
 
@@ -173,8 +174,9 @@ if podrun_has directory; then
 fi
 podrun_prepare "$@"
 
-exec 6>&1
-podrun_main_shell | podrun_watch
+# A shell may say "Killed" of main, which the watch kills at the end: not on the standard error of the command.
+exec 6>&1 7>&2 2>/dev/null
+podrun_main_shell 2>&7 7>&- | podrun_watch 2>&7 7>&-
 podrun_status=$?
 
 # In one write: what still runs may print too. (The printf of bash writes up to each newline of its format.)
