@@ -506,6 +506,21 @@ def test_the_last_words_do_not_wait_for_their_own_reader(podrun, directory):
     footprint.wait_until_gone(GRACE + 5)
 
 
+def test_one_thread_takes_all_signals(scene):
+    """Two threads could take a Ctrl-C and a TERM at the same time, and the one that came last could be seen first."""
+    scene.start("-H", "local[0-1]")
+    scene.wait_for_files("id.0", "id.1")
+    blocked = {}
+    for thread in os.listdir(f"/proc/{scene.pid}/task"):
+        with open(f"/proc/{scene.pid}/task/{thread}/status", encoding="ascii") as status:
+            blocked[int(thread)] = int(re.search(r"SigBlk:\t(\w+)", status.read())[1], 16)
+    assert len(blocked) > 1
+    for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGHUP, signal.SIGTSTP):
+        assert [thread for thread, signals in blocked.items() if not signals >> (number - 1) & 1] == [scene.pid], number
+    os.kill(scene.pid, signal.SIGTERM)
+    assert scene.run.wait(LONG).returncode == 143
+
+
 # On a terminal
 
 

@@ -11,11 +11,12 @@
 #include <mutex>
 #include <optional>
 #include <system_error>
-#include <thread>
 #include <utility>
 
 #include <asio/executor_work_guard.hpp>
 #include <asio/post.hpp>
+
+#include "podrun/base/thread.hpp"
 
 namespace podrun {
 
@@ -60,7 +61,7 @@ class BlockingPool::State : public std::enable_shared_from_this<State> {
   /// If no further thread can be started, the existing threads do the work. The mutex must be locked.
   void start_thread() {
     try {
-      std::thread(serve, shared_from_this()).detach();
+      podrun::start_thread([self = shared_from_this()] { serve(self); }).detach();
       ++threads_;
     } catch (const std::system_error&) {
       if (threads_ > 0) return;

@@ -7,6 +7,8 @@
 
 #include <asio/post.hpp>
 
+#include "podrun/base/thread.hpp"
+
 namespace podrun::output {
 namespace {
 
@@ -33,7 +35,7 @@ Output::Output(asio::any_io_executor main, std::size_t hosts, std::vector<std::s
     });
   };
   body_ = std::make_shared<OutputThread>(hosts, std::move(sinks), std::move(terminal), std::move(notify));
-  thread_ = std::thread([body = body_] { body->run(); });
+  thread_ = start_thread([body = body_] { body->run(); });
 }
 
 Output::~Output() {

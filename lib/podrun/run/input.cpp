@@ -11,13 +11,13 @@
 #include <limits>
 #include <mutex>
 #include <semaphore>
-#include <thread>
 #include <utility>
 #include <vector>
 
 #include <asio/post.hpp>
 
 #include "podrun/base/event.hpp"
+#include "podrun/base/thread.hpp"
 
 namespace podrun::run {
 namespace {
@@ -72,7 +72,7 @@ class Input::State : public std::enable_shared_from_this<Input::State> {
 
   void start() {
     if (std::exchange(started_, true)) return;
-    std::thread(read_all, reading_, weak_from_this()).detach();
+    start_thread([reading = reading_, self = weak_from_this()] { read_all(reading, self); }).detach();
     reading_->permits.release(kChunksAhead);
   }
   void close() {
