@@ -164,7 +164,8 @@ async def exceed_window(channel, size):
 
 
 def deafen(connection):
-    connection._transport.pause_reading()
+    if connection._transport:  # it has not ended
+        connection._transport.pause_reading()
 
 
 # Behaviours after the exec of a command was accepted

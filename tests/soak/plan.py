@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 
 from payload import TEXTS
 
-GRACE = 1
 FOR_EVER = ("ticks", "tree", "flood")
 STAYS = 100  # the number of hosts above which a run does nothing that needs much of the machine
 
@@ -95,9 +94,15 @@ class Plan:
         return self.faulty if self.fault not in HARMLESS_FAULTS else -1
 
     @property
+    def grace(self):
+        """Seconds, for which podrun waits for the slowest host, and 5 more. All hosts share the processors of this machine; and a
+        supervisor that runs on this machine itself looks at the processes of all hosts, again and again (2 s of a processor)."""
+        return 1 + self.hosts // 16 + (6 if self.fault in RUNNING else 0)
+
+    @property
     def orphan_timeout(self):
-        """Seconds that a host whose connection is silent goes on, at most."""
-        return 8 if self.fault in SILENT else 120
+        """Seconds that a host whose connection is silent goes on, at most: longer than podrun waits (8 s), so that podrun is the first."""
+        return 12 if self.fault in SILENT else 120
 
     def statuses_of_hosts(self):
         """Podrun's exit statuses that the commands alone may lead to."""
@@ -114,7 +119,7 @@ class Plan:
 
     def possible_statuses(self, silent):
         """Of a podrun that was silent a signal may have come before it had begun."""
-        possible = self.statuses_of_hosts()
+        possible = self.statuses_of_hosts() | ({124} if self.timeout else set())  # the command may not get that far in time
         if self.fault in BEFORE_THE_START and self.undisturbed and not self.serial:
             possible = {255}
         elif self.breaks >= 0:
@@ -225,4 +230,4 @@ def _draw_form(plan, rng):
         plan.options += ("--skip-unreachable",)
     if plan.action == "input":
         plan.options += ("-I",)
-    plan.options += ("--grace", str(GRACE))
+    plan.options += ("--grace", str(plan.grace))

@@ -13,7 +13,7 @@ from pathlib import Path
 import views
 from judge import NOT_REACHED, Judge
 from payload import STREAMS
-from plan import AT_A_BYTE, AT_A_MOMENT, BEFORE_THE_START, FLOODS, GRACE, RUNNING, SILENT, SSH_SERVERS
+from plan import AT_A_BYTE, AT_A_MOMENT, BEFORE_THE_START, FLOODS, RUNNING, SILENT, SSH_SERVERS
 from pods import Fault
 from support import describe, end, marked_processes
 
@@ -200,20 +200,29 @@ class Trial:
 
     def _check_left(self):
         """A host that can see no end of its connection has longer."""
-        due = self._end + GRACE + 5
+        due = self._end + self.plan.grace + 5
         late = due + self.plan.orphan_timeout if self.plan.fault in SILENT else due
         pending = {number: due if number != self.plan.faulty else late for number in self.numbers}
         while pending:
             for number, until in [*pending.items()]:
                 left = self._left(number)
                 if left and time.monotonic() > until:
-                    self.problems.append(f"left behind on {number}: {'; '.join(left)}")
+                    self.problems.append(f"left behind on {number} {self._how_long(number)}: {'; '.join(left)}")
                     self.field.forgive(self.ranks[number])
                     end(marked_processes(self._mark))
                 if not left or time.monotonic() > until:
                     del pending[number]
             time.sleep(0.1 if pending else 0)
         self._signal_sshds(signal.SIGKILL)
+
+    def _how_long(self, number):
+        """In words; "for good" if it does not end soon."""
+        deadline = time.monotonic() + 30
+        while self._left(number):
+            if time.monotonic() > deadline:
+                return "for good"
+            time.sleep(0.1)
+        return f"until {time.monotonic() - self._end:.0f} s after the end"
 
     def _left(self, number):
         if number == self.plan.faulty and self.plan.fault in RUNNING:
