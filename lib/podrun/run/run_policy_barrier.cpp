@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// The state machine of a run up to the start of its commands: batches, attempts to connect, the barrier.
+#include <algorithm>
+#include <utility>
+
+#include "podrun/run/run_policy.hpp"
+
+namespace podrun::run {
+
+void RunPolicy::begin_batch() {
+  batch_begin_ = batch_end_;
+  const std::size_t left = hosts_.size() - batch_begin_;
+  batch_end_ += limits_.serial == 0 ? left : std::min(limits_.serial, left);
+  for (std::size_t host = batch_begin_; host < batch_end_; ++host) turns_.push_back(host);
+}
+
+void RunPolicy::connect_more() {
+  while (!turns_.empty() && count(State::connecting) < limits_.fanout) {
+    const std::size_t host = turns_.front();
+    turns_.pop_front();
+    if (hosts_[host].state != State::waiting) continue;
+    set_state(host, State::connecting);
+    ++hosts_[host].attempts;
+    count_down(host, limits_.connect_timeout);
+    actions_.emplace_back(action::Connect{host});
+  }
+}
+
+bool RunPolicy::may_try_again(const HostState& host, const link::Failure& failure) const {
+  const bool may_help = failure.retry == link::Retry::may_help;
+  if (!limits_.wait) return may_help && host.attempts <= limits_.retries && !doomed_;
+  return (may_help || failure.stage == link::Stage::starting_shell) && now_ < begun_at_ + *limits_.wait;
+}
+
+void RunPolicy::connect_later(std::size_t host, const link::Failure& failure) {
+  const std::size_t attempts = hosts_[host].attempts;
+  std::chrono::milliseconds delay = retry_delays_.after(attempts);
+  if (limits_.wait)
+    delay = std::min(delay, std::chrono::ceil<std::chrono::milliseconds>(begun_at_ + *limits_.wait - now_));
+  set_state(host, State::waiting);
+  count_down(host, delay);
+  actions_.emplace_back(action::ConnectLater{host, attempts + 1, delay, failure});
+}
+
+/// If the batch can no longer start, no host is retried for it. First attempts continue, so that the final
+/// report names every host that cannot be reached.
+void RunPolicy::give_up(std::size_t host, const link::Failure& failure) {
+  finish(host);
+  const bool asks =
+      failure.retry == link::Retry::after_asking && limits_.questions == Questions::can_be_asked;
+  if (limits_.on_unreachable == OnUnreachable::skip && !asks) return;
+  if (std::exchange(doomed_, true)) return;
+  for (std::size_t other = batch_begin_; other < batch_end_; ++other) {
+    if (hosts_[other].state == State::waiting && hosts_[other].attempts > 0) finish(other);
+  }
+}
+
+/// The barrier: when every host of the batch is ready or has failed, it starts or is given up; when it has
+/// ended, the next one begins.
+void RunPolicy::settle_batch() {
+  if (count(State::ready) + count(State::done) < batch_end_) return;  // some are on their way, or running
+  if (failed_ || doomed_) {
+    cancel_unstarted();
+  } else if (count(State::ready) > 0) {
+    start_batch();
+  } else if (batch_end_ < hosts_.size()) {
+    begin_batch();
+    advance();
+  }
+}
+
+void RunPolicy::start_batch() {
+  started_at_ = now_;
+  action::Go go;
+  for (std::size_t host = batch_begin_; host < batch_end_; ++host) {
+    if (hosts_[host].state != State::ready) continue;
+    set_state(host, State::running);
+    if (limits_.timeout) count_down(host, *limits_.timeout);
+    go.hosts.push_back(host);
+  }
+  actions_.emplace_back(std::move(go));
+}
+
+void RunPolicy::cancel_unstarted() {
+  cancelled_ = true;
+  for (std::size_t host = 0; host < hosts_.size(); ++host) {
+    const State state = hosts_[host].state;
+    if (state == State::connecting || state == State::ready) {
+      actions_.emplace_back(action::Abandon{host, {.cause = link::Cause::cancelled}});
+    }
+    if (state == State::waiting || state == State::connecting || state == State::ready) finish(host);
+  }
+}
+
+}  // namespace podrun::run
