@@ -9,26 +9,30 @@ from statistics import median
 
 ROUNDS = 60
 SHELLS = {"dash": "dash", "bash": "bash", "busybox": "busybox sh"}  # that may be /bin/sh there
-SELF = "cat /proc/$PPID/cmdline"
+CAPTURE = "#!/bin/sh\nexec sed 1q >\"$1\"\n"
 COMMAND, STARTED = "echo started", b"started\n"
 
 
-def _supervised(where):
-    """The text that podrun sends for COMMAND, but for the shell: told by a command about the supervisor above it."""
-    podrun = [*where.command("podrun", 1, "true")[:-1], SELF]
-    said = subprocess.run(podrun, env=where.environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, check=True).stdout
-    words = said.decode().split("\0")[:-1]
-    assert words[0] == "/bin/sh" and SELF in words[-1], words
-    words[-1] = words[-1].replace(SELF, COMMAND)
-    return shlex.join(words[1:])
+def _supervisor(where):
+    """The line that podrun sends to a shell for COMMAND: taken by a --via that runs no shell."""
+    capture, line = where.directory / "capture", where.directory / "line"
+    capture.write_text(CAPTURE, encoding="ascii")
+    capture.chmod(0o755)
+    podrun = [where.command("podrun", 1, "true")[0], "--via", shlex.join([str(capture), str(line), "{host}"]), "-H", "a", "--", COMMAND]
+    subprocess.run(podrun, env=where.environment, stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
+    text = line.read_bytes()
+    assert COMMAND.encode() in text and text.endswith(b"\n"), text
+    return text
 
 
-def _seconds(ssh, text, environment):
-    """Until the command's first word has arrived."""
+def _seconds(ssh, command, text, environment):
+    """Until the output of COMMAND has arrived, from a command that reads this text."""
     begin = time.monotonic()
-    with subprocess.Popen([*ssh, text], env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+    with subprocess.Popen([*ssh, command], env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        process.stdin.write(text)
+        process.stdin.flush()
         said = b""
-        while not said.endswith(STARTED):
+        while STARTED not in said:
             data = os.read(process.stdout.fileno(), 4096)
             assert data, f"ended early: {said}"
             said += data
@@ -40,19 +44,19 @@ def _seconds(ssh, text, environment):
 def measure(where):
     """How many seconds later, by the shell that is /bin/sh: medians less the median of ssh, all in turns on one connection."""
     host = where.first(1).read_text().strip()
-    supervised = _supervised(where)
+    supervisor = _supervisor(where)
     shells = {name: shell for name, shell in SHELLS.items() if shutil.which(name)}
-    texts = {"ssh": COMMAND} | {name: f"exec {shell} {supervised}" for name, shell in shells.items()}
+    commands = {"ssh": (COMMAND, b"")} | {name: (f"exec {shell}", supervisor) for name, shell in shells.items()}
     ssh = ["ssh", "-F", where.config, "-S", where.directory / "control", host]
     master = subprocess.Popen([*ssh[:-1], "-M", "-N", host], env=where.environment, stdin=subprocess.DEVNULL)
     try:
         while not (where.directory / "control").exists():
             assert master.poll() is None, "ssh does not connect"
             time.sleep(0.05)
-        took = {name: [] for name in texts}
+        took = {name: [] for name in commands}
         for _round in range(ROUNDS):
-            for name, text in texts.items():
-                took[name].append(_seconds(ssh, text, where.environment))
+            for name, (command, text) in commands.items():
+                took[name].append(_seconds(ssh, command, text, where.environment))
     finally:
         master.terminate()
         master.wait()
