@@ -77,6 +77,11 @@ podrun_stop() {
     podrun_signal_by_sudo KILL $podrun_tree
     [ $podrun_round -lt 3 ] || sleep $podrun_pause
   done
+  # On a busy host even KILL takes its time.
+  if [ "$podrun_tree" ]; then
+    sleep $podrun_pause
+    podrun_tree=$(podrun_still_there $podrun_tree)
+  fi
   [ -z "$podrun_tree$podrun_clients" ] || podrun_name_left $podrun_tree
 }
 # HUNDREDTHS of a second, by the clock that nobody sets; without /proc by counting pauses.
