@@ -86,6 +86,64 @@ std::size_t rate_size(std::string_view text) {
   return size + 1 + per.size();
 }
 
+/// The digits from `begin` on, as a whole number.
+LogField whole_number(std::string_view text, std::size_t begin, LogField::Kind kind) {
+  const std::size_t end = begin + digits_size(text.substr(begin));
+  const bool goes_on =
+      end < text.size() &&
+      (is_word(text[end]) || (text[end] == '.' && end + 1 < text.size() && is_digit(text[end + 1])));
+  return end == begin || goes_on ? LogField{} : LogField{begin, end, kind};
+}
+
+/// `pid=915`, `pid: 915`, `PID 915`
+LogField pid_field(std::string_view text) {
+  std::size_t begin = 3;
+  if (text.substr(begin).starts_with('=') || text.substr(begin).starts_with(':')) ++begin;
+  if (text.substr(begin).starts_with(' ')) ++begin;
+  return begin == 3 ? LogField{} : whole_number(text, begin, LogField::process);
+}
+
+/// `ip=10.0.0.1` after `pid=915, ` in a parenthesis
+LogField ray_address(std::string_view before, std::string_view text) {
+  const std::size_t parenthesis = before.rfind('(');
+  if (parenthesis == before.npos || before.find("pid=", parenthesis) == before.npos ||
+      !before.ends_with(", "))
+    return {};
+  const std::size_t end = std::min(text.find_first_not_of("0123456789abcdef.:", 3), text.size());
+  return end > 3 && text.substr(end).starts_with(')') ? LogField{3, end, LogField::ip} : LogField{};
+}
+
+/// The names that Python's multiprocessing gives: `MainProcess:915`, `SpawnProcess-1:915`,
+/// `ForkPoolWorker-3:915`
+LogField named_process(std::string_view text) {
+  constexpr std::array<std::string_view, 5> kNames = {"MainProcess", "SpawnProcess-", "ForkProcess-",
+                                                      "SpawnPoolWorker-", "ForkPoolWorker-"};
+  for (const std::string_view name : kNames) {
+    if (!text.starts_with(name)) continue;
+    const std::size_t colon = name.size() + digits_size(text.substr(name.size()));
+    return text.substr(colon).starts_with(':') ? whole_number(text, colon + 1, LogField::process)
+                                               : LogField{};
+  }
+  return {};
+}
+
+/// A member of a line of JSON: `"pid": 915`, `"ts":1795336096.97`
+LogField json_field(std::string_view text) {
+  const std::size_t quote = text.find('"', 1);
+  if (quote == text.npos || !text.substr(quote + 1).starts_with(':')) return {};
+  const std::string_view name = text.substr(1, quote - 1);
+  const std::size_t begin = quote + 2 + blanks_size(text.substr(quote + 2));
+  if (name == "pid" || name == "process" || name == "thread" || name == "tid")
+    return whole_number(text, begin, LogField::process);
+  if (name != "ts" && name != "time" && name != "timestamp" && name != "@timestamp" && name != "created")
+    return {};
+  const std::size_t seconds = digits_size(text.substr(begin));
+  if (seconds < 10) return {};  // since the epoch, in seconds or parts of them
+  std::size_t end = begin + seconds;
+  if (text.substr(end).starts_with('.')) end += 1 + digits_size(text.substr(end + 1));
+  return {begin, end, LogField::time};
+}
+
 /// The size of the text between a rank word and its number: ` `, `=`, `: `, `": `, ` index: `; 0: other text.
 std::size_t separator_size(std::string_view text) {
   std::size_t size = 0;
@@ -143,6 +201,19 @@ std::size_t progress_size(std::string_view before, std::string_view text) {
   const std::size_t rate = rate_size(text.substr(size));
   const std::string_view rest = text.substr(size + rate);
   return rate != 0 && (rest.starts_with(']') || rest.starts_with(',')) ? size + rate : 0;
+}
+
+bool may_begin_process_word(char c) {
+  constexpr std::string_view kFirst = "pP\"MSFi";
+  return kFirst.find(c) != kFirst.npos;
+}
+
+LogField process_field(std::string_view before, std::string_view text) {
+  if (!before.empty() && is_word(before.back())) return {};
+  if (text.starts_with('"')) return json_field(text);
+  if (text.starts_with("pid") || text.starts_with("PID")) return pid_field(text);
+  if (text.starts_with("ip=")) return ray_address(before, text);
+  return named_process(text);
 }
 
 bool may_begin_rank_word(char c) {

@@ -20,6 +20,7 @@ constexpr std::uint8_t kDigit = 2;
 constexpr std::uint8_t kRank = 4;
 constexpr std::uint8_t kName = 8;
 constexpr std::uint8_t kEscape = 16;
+constexpr std::uint8_t kProcess = 32;
 
 /// Whether a number may be one of a few fields: an address, a rate of a progress bar, a date.
 bool may_be_field(std::string_view before, std::string_view text) {
@@ -33,6 +34,14 @@ bool has_plain_word(std::string_view before) {
     if (blank > 1 && first_not(before.substr(0, blank), is_lower) == blank) return true;
   }
   return false;
+}
+
+/// A time that stands alone at the end of the line, `… [2026-11-21 13:00:01]`, and not as the object of a
+/// message: `resume from 2026-11-21 13:00:01`.
+bool ends_line(std::string_view before, std::string_view after) {
+  return (before.ends_with(" [") && after == "]") || (before.ends_with(" (") && after == ")") ||
+         (before.ends_with("  ") && after.empty()) || (before.ends_with("| ") && after.empty()) ||
+         (before.ends_with(" - ") && after.empty());
 }
 
 std::vector<std::string> names_of(const hosts::Host& host, std::vector<std::string> also) {
@@ -113,6 +122,13 @@ void LogKey::Scan::look(unsigned char_class) {
     const std::string_view name = host_.own_.first_of(before, text);
     if (!name.empty()) return fold(name.size(), is_ip_address(name) ? LogField::ip : LogField::name);
   }
+  if ((char_class & kProcess) != 0) {
+    const LogField field = process_field(before, text);
+    if (field.end != 0) {
+      at_ += field.begin;
+      return fold(field.end - field.begin, field.kind);
+    }
+  }
   if ((char_class & kDigit) != 0) {
     if (may_be_field(before, text)) look_at_number(before, text);
   } else if ((char_class & kRank) != 0) {
@@ -129,7 +145,8 @@ void LogKey::Scan::look_at_number(std::string_view before, std::string_view text
     fold(progress, LogField::progress);
   } else if (!before.ends_with('/') && !is_joined(before)) {  // not part of a path or a name
     const std::size_t time = datetime_size(text);
-    if (time != 0 && !has_plain_word(before)) fold(time, LogField::time);
+    if (time != 0 && (!has_plain_word(before) || ends_line(before, text.substr(time))))
+      fold(time, LogField::time);
   }
 }
 
@@ -154,6 +171,7 @@ LogKey::LogKey(const hosts::Host& host, std::size_t rank, const std::vector<std:
     if (is_word(c)) classes_[byte] |= kWord;
     if (is_digit(c)) classes_[byte] |= kDigit;
     if (may_begin_rank_word(c)) classes_[byte] |= kRank;
+    if (may_begin_process_word(c)) classes_[byte] |= kProcess;
     if (c == '\x1b') classes_[byte] |= kEscape;
   }
   for (const std::string& name : own_.all()) classes_[static_cast<unsigned char>(name[0])] |= kName;

@@ -34,6 +34,14 @@ bool begins_with_level_in_brackets(std::string_view text) {
   return level_size(text.starts_with('[') ? text.substr(1) : text) != 0;
 }
 
+/// `step[100]: `: the word before the bracket numbers something else than processes.
+bool counts_steps(std::string_view word) {
+  constexpr std::array<std::string_view, 14> kWords = {"step",   "epoch",  "iter", "iteration", "batch",
+                                                       "rank",   "worker", "host", "node",      "gpu",
+                                                       "device", "shard",  "loss", "default"};
+  return std::find(kWords.begin(), kWords.end(), word) != kWords.end();
+}
+
 /// `NCCL INFO`, `init.cc:56 NCCL WARN`
 bool begins_with_nccl(std::string_view text) {
   if (text.starts_with("NCCL ")) return true;
@@ -68,7 +76,7 @@ class PrefixReader {
 
   PrefixFields read() {
     const bool rfc5424 = skip_tags();
-    if (glog() || kernel()) return fields_;
+    if (glog() || kernel() || process_first()) return fields_;
     const bool has_time = time();
     if (nccl() || !has_time) return fields_;
     if (rfc5424) {
@@ -90,6 +98,7 @@ class PrefixReader {
   bool skip_tags();
   bool glog();
   bool kernel();
+  bool process_first();
   bool time();
   bool nccl();
   std::size_t number_in_name(std::size_t begin, std::size_t end) const;
@@ -153,6 +162,37 @@ bool PrefixReader::kernel() {
   if (point == blanks || (blanks == 0 ? point < 5 : point != 5)) return false;
   if (!begins_like(text.substr(point), ".999999] ")) return false;
   add(at_ + 1, at_ + 1 + point + 7, LogField::time);
+  return true;
+}
+
+/// `INFO [915] train.py:42`, `[915] INFO`, `915 INFO`, `trainer[915]:`, all at the start of the line. A
+/// number of fewer than three digits may be a step or a rank.
+bool PrefixReader::process_first() {
+  constexpr std::size_t kLeast = 3;
+  const std::size_t level = level_size(rest());
+  std::size_t begin = at_;
+  std::string_view end;
+  if (level != 0 && rest().substr(level).starts_with(" [")) {
+    begin += level + 2;
+    end = "] ";
+  } else if (rest().starts_with('[')) {
+    ++begin;
+    end = "] ";
+  } else if (!rest().empty() && is_letter(rest()[0])) {
+    begin += first_not(rest(), [](char c) { return is_word(c) || c == '-' || c == '.'; });
+    if (!line_.substr(begin).starts_with('[') || counts_steps(line_.substr(at_, begin - at_))) return false;
+    ++begin;
+    end = "]: ";
+  } else {
+    end = " ";
+  }
+  const std::size_t digits = digits_size(line_.substr(begin));
+  if (digits < kLeast || !line_.substr(begin + digits).starts_with(end)) return false;
+  const std::string_view after = line_.substr(begin + digits + end.size());
+  const std::size_t next = level_size(after);
+  const bool level_follows = next != 0 && after.substr(next).starts_with(' ');
+  if (level == 0 && end != "]: " && !level_follows) return false;
+  add(begin, begin + digits, LogField::process);
   return true;
 }
 
