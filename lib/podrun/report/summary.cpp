@@ -5,10 +5,12 @@
 
 #include <algorithm>
 #include <csignal>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "podrun/base/duration.hpp"
+#include "podrun/base/text.hpp"
 #include "podrun/output/label.hpp"
 #include "podrun/remote/protocol.hpp"
 #include "podrun/report/failure_words.hpp"
@@ -84,6 +86,34 @@ std::string describe(const OutcomeGroup& of, const std::vector<hosts::Host>& hos
                      report::describe(*failure), describe_attempts(of.fewest_attempts, of.most_attempts));
 }
 
+bool has_changed_key(const OutcomeGroup& group) {
+  const link::Failure* failure = run::failure_of(group.outcome);
+  return failure && failure->cause == link::Cause::host_key_changed && failure->jump_hosts.empty();
+}
+
+/// Each host has keys of its own, so that every one would be a group: of several, one text tells all.
+std::vector<std::string> describe(const std::vector<OutcomeGroup>& groups,
+                                  const std::vector<hosts::Host>& hosts) {
+  std::vector<std::size_t> changed;
+  for (const OutcomeGroup& group : groups) {
+    if (has_changed_key(group)) changed.insert(changed.end(), group.hosts.begin(), group.hosts.end());
+  }
+  std::vector<std::string> texts;
+  bool told = false;
+  for (const OutcomeGroup& group : groups) {
+    if (changed.size() < 2 || !has_changed_key(group)) {
+      texts.push_back(describe(group, hosts));
+    } else if (!std::exchange(told, true)) {
+      std::sort(changed.begin(), changed.end());
+      texts.push_back(
+          fmt::format("unreachable: {} the host keys have changed (if these hosts were recreated: "
+                      "podrun hosts --forget-keys; -v shows the keys)",
+                      output::fold_hosts(hosts, changed)));
+    }
+  }
+  return texts;
+}
+
 }  // namespace
 
 std::string describe(const HostOutcome& outcome) { return std::visit(Description{}, outcome); }
@@ -108,15 +138,11 @@ std::vector<std::string> summarize(const std::vector<hosts::Host>& hosts,
   const bool failed = std::any_of(outcomes.begin(), outcomes.end(), run::is_failure);
   if (all_well && !interrupted_by) return lines;
   if (interrupted_by == SIGPIPE && !failed) return lines;  // `| head` is no accident
-  std::string line;
-  bool started = false;
-  for (const OutcomeGroup& each : run::group_outcomes(outcomes)) {
-    if (!line.empty()) line += separator;
-    line += describe(each, hosts);
-    started = started || !(std::holds_alternative<run::NotStarted>(each.outcome) ||
-                           std::holds_alternative<run::Unreachable>(each.outcome));
-  }
-  lines.push_back("podrun: " + line);
+  const bool started = std::any_of(outcomes.begin(), outcomes.end(), [](const HostOutcome& outcome) {
+    return !std::holds_alternative<run::NotStarted>(outcome) &&
+           !std::holds_alternative<run::Unreachable>(outcome);
+  });
+  lines.push_back("podrun: " + join(describe(run::group_outcomes(outcomes), hosts), separator));
   if (interrupted_by) lines.push_back(fmt::format("podrun: interrupted ({})", signal_name(*interrupted_by)));
   const auto has = [&](auto is) { return std::any_of(outcomes.begin(), outcomes.end(), is); };
   const bool others_stopped =

@@ -126,6 +126,21 @@ TEST(Summary, TakesHostsThatFailedAlikeTogetherHoweverOftenTheyWereTried) {
   EXPECT_EQ(summary(outcomes).front(), all);
 }
 
+TEST(Summary, TellsOfAllChangedKeysAtOnce) {
+  const auto changed = [](const std::string& keys) {
+    return run::Unreachable{{link::Stage::host_key, link::Cause::host_key_changed, keys}, 1};
+  };
+  const std::vector<std::string> lines = summarize(
+      test::pod(4), {changed("A, not B"), changed("C, not D"), run::NotStarted{}, changed("E, not F")},
+      std::nullopt, std::nullopt);
+  EXPECT_EQ(lines.front(),
+            "podrun: not started 1 · unreachable: [0,1,3] the host keys have changed (if these hosts were "
+            "recreated: podrun hosts --forget-keys; -v shows the keys)");
+  const std::vector<std::string> one =
+      summarize(test::pod(1), {changed("A, not B")}, std::nullopt, std::nullopt);
+  EXPECT_NE(one.front().find("A, not B"), std::string::npos);
+}
+
 TEST(Summary, SaysWhenNothingWasStarted) {
   const Unreachable refused{{link::Stage::connecting, link::Cause::refused}};
   EXPECT_THAT(summary({NotStarted{}, refused, NotStarted{}}),
