@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// HTTP for the metadata server, with libcurl. It is loaded at the first request, because linking it would
-// cost every start 2.6 ms.
+// HTTP for the metadata server, with libevent's client.
 #include "podrun/hosts/http_get.hpp"
 
-#define CURL_DISABLE_DEPRECATION  // CURLOPT_PROTOCOLS, for a libcurl before 7.85
-#include <curl/curl.h>
-#include <dlfcn.h>
-#include <strings.h>
+#include <event2/buffer.h>
+#include <event2/dns.h>
+#include <event2/event.h>
+#include <event2/http.h>
 
+#include <cerrno>
+#include <cstring>
 #include <memory>
-#include <string_view>
+#include <optional>
 
 #include <fmt/format.h>
-
-#include "podrun/base/text.hpp"
 
 namespace podrun::hosts {
 namespace {
@@ -21,110 +20,108 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
-constexpr const char* kLibrary = "libcurl.so.4";  // its ABI since 2006
+constexpr std::size_t kMaxHeaders = 64 * 1024;
 constexpr std::size_t kMaxBody = 1024 * 1024;
 
-/// The functions of libcurl that podrun uses; converts to false if libcurl could not be loaded.
-class Curl {
- public:
-  Curl() : library_(::dlopen(kLibrary, RTLD_NOW | RTLD_LOCAL)) {
-    is_loaded_ = library_ && find(easy_init, "curl_easy_init") && find(easy_setopt, "curl_easy_setopt") &&
-                 find(easy_perform, "curl_easy_perform") && find(easy_getinfo, "curl_easy_getinfo") &&
-                 find(easy_strerror, "curl_easy_strerror") && find(easy_cleanup, "curl_easy_cleanup") &&
-                 find(slist_append, "curl_slist_append") && find(slist_free_all, "curl_slist_free_all");
+template <auto function>
+struct Free {
+  template <typename Type>
+  void operator()(Type* object) const {
+    function(object);
   }
-  explicit operator bool() const { return is_loaded_; }
+};
+struct FreeNames {
+  void operator()(evdns_base* names) const { evdns_base_free(names, 0); }
+};
+using Base = std::unique_ptr<event_base, Free<event_base_free>>;
+using Names = std::unique_ptr<evdns_base, FreeNames>;
+using Connection = std::unique_ptr<evhttp_connection, Free<evhttp_connection_free>>;
+using Url = std::unique_ptr<evhttp_uri, Free<evhttp_uri_free>>;
 
-  decltype(&::curl_easy_init) easy_init = nullptr;
-  CURLcode (*easy_setopt)(CURL*, CURLoption, ...) = nullptr;
-  decltype(&::curl_easy_perform) easy_perform = nullptr;
-  CURLcode (*easy_getinfo)(CURL*, CURLINFO, ...) = nullptr;
-  decltype(&::curl_easy_strerror) easy_strerror = nullptr;
-  decltype(&::curl_easy_cleanup) easy_cleanup = nullptr;
-  decltype(&::curl_slist_append) slist_append = nullptr;
-  decltype(&::curl_slist_free_all) slist_free_all = nullptr;
+timeval duration(milliseconds time) {
+  return {static_cast<time_t>(time.count() / 1000), static_cast<suseconds_t>(time.count() % 1000 * 1000)};
+}
 
- private:
-  template <typename Function>
-  bool find(Function& function, const char* name) {
-    function = reinterpret_cast<Function>(::dlsym(library_, name));
-    return function != nullptr;
-  }
-
-  void* library_;  ///< never closed: it has threads
-  bool is_loaded_ = false;
+/// Waits for one answer.
+struct Waiting {
+  event_base* base;
+  HttpAnswer answer = {};
+  std::optional<evhttp_request_error> error = std::nullopt;
 };
 
-std::size_t append(char* bytes, std::size_t, std::size_t count, void* body) {
-  auto& text = *static_cast<std::string*>(body);
-  if (count > kMaxBody - text.size()) return 0;  // libcurl treats this as an error
-  text.append(bytes, count);
-  return count;
+void take_answer(evhttp_request* request, void* argument) {
+  auto& waiting = *static_cast<Waiting*>(argument);
+  const int error = errno;
+  const int status = request ? evhttp_request_get_response_code(request) : 0;
+  if (status == 0) {
+    waiting.answer.error = waiting.error ? "no HTTP answer" : std::strerror(error);
+  } else {
+    waiting.answer.status = status;
+    evbuffer* const body = evhttp_request_get_input_buffer(request);
+    waiting.answer.body.resize(evbuffer_get_length(body));
+    evbuffer_copyout(body, waiting.answer.body.data(), waiting.answer.body.size());
+    const evkeyvalq* const headers = evhttp_request_get_input_headers(request);
+    if (const char* flavor = evhttp_find_header(headers, "Metadata-Flavor")) waiting.answer.flavor = flavor;
+  }
+  event_base_loopbreak(waiting.base);
 }
 
-/// Called with each header line of the answer, line end included.
-std::size_t take_header(char* bytes, std::size_t, std::size_t count, void* flavor) {
-  constexpr std::string_view kName = "Metadata-Flavor:";
-  const std::string_view line(bytes, count);
-  if (line.size() >= kName.size() && ::strncasecmp(bytes, kName.data(), kName.size()) == 0)
-    *static_cast<std::string*>(flavor) = trim_space(line.substr(kName.size()));
-  return count;
-}
-
-/// Sends requests one after the other; libcurl keeps the connection.
+/// Sends requests one after the other, all to the server of the first.
 class Client {
  public:
-  explicit Client(const Curl& curl)
-      : curl_(curl),
-        handle_(curl.easy_init(), curl.easy_cleanup),
-        headers_(curl.slist_append(nullptr, "Metadata-Flavor: Google"), curl.slist_free_all) {
-    set(CURLOPT_HTTPHEADER, headers_.get());
-    set(CURLOPT_PROXY, "");  // ignores http_proxy too
-    if (set(CURLOPT_PROTOCOLS_STR, "http") != CURLE_OK)
-      set(CURLOPT_PROTOCOLS, static_cast<long>(CURLPROTO_HTTP));
-    set(CURLOPT_NOSIGNAL, 1L);
-    set(CURLOPT_QUICK_EXIT, 1L);  // never waits for a name server
-    set(CURLOPT_WRITEFUNCTION, append);
-    set(CURLOPT_HEADERFUNCTION, take_header);
-  }
+  Client() : base_(event_base_new()) {}
 
   /// If the time ran out without an answer, `error` is empty.
   HttpAnswer get(const std::string& url, milliseconds within) {
-    HttpAnswer answer;
-    set(CURLOPT_URL, url.c_str());
-    set(CURLOPT_TIMEOUT_MS, static_cast<long>(within.count()));
-    set(CURLOPT_WRITEDATA, static_cast<void*>(&answer.body));
-    set(CURLOPT_HEADERDATA, static_cast<void*>(&answer.flavor));
-    const CURLcode result = curl_.easy_perform(handle_.get());
-    if (result == CURLE_OPERATION_TIMEDOUT) return {};
-    if (result != CURLE_OK) return {.error = curl_.easy_strerror(result)};
-    long status = 0;
-    curl_.easy_getinfo(handle_.get(), CURLINFO_RESPONSE_CODE, &status);
-    answer.status = static_cast<int>(status);
-    return answer;
+    const Url parsed(evhttp_uri_parse(url.c_str()));
+    const char* const host = parsed ? evhttp_uri_get_host(parsed.get()) : nullptr;
+    if (!base_ || !host) return {.error = "bad URL"};
+    if (!connection_) connect(host, evhttp_uri_get_port(parsed.get()));
+    if (!connection_) return {.error = "out of memory"};
+    Waiting waiting{base_.get()};
+    evhttp_request* const request = evhttp_request_new(take_answer, &waiting);  // the connection frees it
+    evhttp_request_set_error_cb(request, [](evhttp_request_error error, void* argument) {
+      static_cast<Waiting*>(argument)->error = error;
+    });
+    evkeyvalq* const headers = evhttp_request_get_output_headers(request);
+    evhttp_add_header(headers, "Host", host);
+    evhttp_add_header(headers, "Metadata-Flavor", "Google");
+    const std::string target = target_of(*parsed);
+    if (evhttp_make_request(connection_.get(), request, EVHTTP_REQ_GET, target.c_str()) != 0)
+      return {.error = std::strerror(errno)};
+    const timeval time = duration(within);
+    event_base_loopexit(base_.get(), &time);
+    event_base_dispatch(base_.get());
+    return std::move(waiting.answer);
   }
 
  private:
-  template <typename Value>
-  CURLcode set(CURLoption option, Value value) {
-    return curl_.easy_setopt(handle_.get(), option, value);
+  void connect(const char* host, int port) {
+    constexpr int kHttpPort = 80;
+    names_.reset(evdns_base_new(base_.get(), EVDNS_BASE_INITIALIZE_NAMESERVERS));  // does not block
+    connection_.reset(evhttp_connection_base_new(base_.get(), names_.get(), host,
+                                                 static_cast<unsigned short>(port < 0 ? kHttpPort : port)));
+    if (!connection_) return;
+    evhttp_connection_set_max_headers_size(connection_.get(), kMaxHeaders);
+    evhttp_connection_set_max_body_size(connection_.get(), kMaxBody);
   }
 
-  const Curl& curl_;
-  std::unique_ptr<CURL, decltype(Curl::easy_cleanup)> handle_;
-  std::unique_ptr<curl_slist, decltype(Curl::slist_free_all)> headers_;
+  static std::string target_of(const evhttp_uri& url) {
+    const char* const path = evhttp_uri_get_path(&url);
+    const char* const query = evhttp_uri_get_query(&url);
+    return fmt::format("{}{}{}", path && *path ? path : "/", query ? "?" : "", query ? query : "");
+  }
+
+  Base base_;
+  Names names_;
+  Connection connection_;
 };
 
 }  // namespace
 
 std::vector<HttpAnswer> http_get(const std::vector<std::string>& urls, milliseconds within) {
   const Clock::time_point deadline = Clock::now() + within;
-  const Curl curl;
-  if (!curl) {
-    const HttpAnswer none{.error = fmt::format("no {} (it is in Debian's package libcurl4)", kLibrary)};
-    return std::vector<HttpAnswer>(urls.size(), none);
-  }
-  Client client(curl);
+  Client client;
   std::vector<HttpAnswer> answers;
   while (answers.size() < urls.size()) {
     const auto left = std::chrono::ceil<milliseconds>(deadline - Clock::now());

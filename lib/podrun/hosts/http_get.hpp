@@ -9,8 +9,7 @@
 
 namespace podrun::hosts {
 
-/// Implements Probe::http_get() of the system probe. Loads libcurl only here, because it brings about 20
-/// libraries with it.
+/// Implements Probe::http_get() of the system probe.
 std::vector<HttpAnswer> http_get(const std::vector<std::string>& urls, std::chrono::milliseconds within);
 
 }  // namespace podrun::hosts
