@@ -60,6 +60,8 @@ class CommandMode final : public Mode {
     if (json_) json_->end(output, policy, status);
   }
 
+  bool reports_first_failure() const override { return true; }
+
   int status(const run::RunPolicy& policy) const override {
     return run::exit_status(policy.outcomes(), policy.interrupted_by());
   }
@@ -79,7 +81,7 @@ class RunCommand final : public cli::Command {
     const cli::Options& options = context.options;
     if (!options.words && !options.script && output::is_terminal(STDIN_FILENO)) {
       if (options.arguments.empty())
-        return answer(cli::overview_page(context.commands, context.table), *context.terminal);
+        return answer(cli::first_page(context.commands, cli::page_width()), *context.terminal);
       throw UsageError("no command (podrun [OPTIONS] -- COMMAND)");
     }
     return start_plan(make_plan(options, context.probe), context,

@@ -30,11 +30,11 @@ std::string describe_open(const run::notice::OutputOpen& open) {
 }  // namespace
 
 RunNotices::RunNotices(const asio::any_io_executor& executor, const run::RunPlan& plan,
-                       const run::RunPolicy& policy, output::Output& output)
+                       const run::RunPolicy& policy, output::Output& output, StatusLine status_line)
     : plan_(plan),
       output_(output),
       lingering_(executor, output),
-      losses_(executor, plan.hosts, policy, output) {}
+      failures_(executor, plan.hosts, policy, output, status_line) {}
 
 void RunNotices::tell(const run::Notice& notice) {
   std::visit([this](const auto& what) { say(what); }, notice);
@@ -91,7 +91,7 @@ void RunNotices::say(const run::notice::Failed& failed) { trace(1, failed.host, 
 
 void RunNotices::say(const run::notice::HostEnded& ended) {
   lingering_.remove(plan_.hosts[ended.host].worker);
-  losses_.host_ended(ended.host);
+  failures_.host_ended(ended.host);
 }
 
 void RunNotices::say(const run::notice::Interrupted& interrupted) {

@@ -4,8 +4,8 @@
 #include <asio/any_io_executor.hpp>
 
 #include "podrun/output/output.hpp"
+#include "podrun/report/failure_notices.hpp"
 #include "podrun/report/lingering_notices.hpp"
-#include "podrun/report/loss_notices.hpp"
 #include "podrun/run/notice.hpp"
 #include "podrun/run/run_plan.hpp"
 #include "podrun/run/run_policy.hpp"
@@ -17,7 +17,7 @@ namespace podrun::report {
 class RunNotices {
  public:
   RunNotices(const asio::any_io_executor& executor, const run::RunPlan& plan, const run::RunPolicy& policy,
-             output::Output& output);
+             output::Output& output, StatusLine status_line);
 
   void tell(const run::Notice& notice);
 
@@ -40,7 +40,7 @@ class RunNotices {
   const run::RunPlan& plan_;
   output::Output& output_;
   LingeringNotices lingering_;
-  LossNotices losses_;
+  FailureNotices failures_;
 };
 
 }  // namespace podrun::report

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "podrun/report/loss_notices.hpp"
+#include "podrun/report/failure_notices.hpp"
 
 #include <string>
 #include <vector>
@@ -52,6 +52,15 @@ TEST_F(Losses, DoNotRepeatEarlierOnes) {
   lose(0);
   lose(1);
   EXPECT_THAT(said({1}), ElementsAre("podrun: lost: [1] tpu-1: running: connection reset"));
+}
+
+TEST_F(Losses, AreToldApartFromTheFirstFailedCommand) {
+  on(run::event::Ended{1, link::Exited{3}});
+  on(run::event::Closed{1});
+  EXPECT_EQ(describe_first_failure(hosts_, policy_, 1),
+            "podrun: [1] exit 3; 2 still running (-k stops the others at the first failure)");
+  for (const std::size_t host : {0U, 2U}) lose(host);
+  EXPECT_EQ(describe_first_failure(hosts_, policy_, 1), std::nullopt) << "the final report follows";
 }
 
 }  // namespace
