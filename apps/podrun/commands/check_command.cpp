@@ -2,6 +2,7 @@
 // `podrun check`: runs check.sh on every host that can be reached, and prints what its report says.
 #include "commands/check_command.hpp"
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <utility>
@@ -28,6 +29,8 @@ using Clock = std::chrono::steady_clock;
 constexpr std::chrono::seconds kTimeout{60};
 /// There is nothing to save: a second Ctrl-C need not wait.
 constexpr std::chrono::seconds kGrace{1};
+/// Time after that for hosts to report their end, so that what the others said is shown.
+constexpr std::chrono::milliseconds kReport{1500};
 
 /// Collects the output of the hosts, and the moment when each host reported its clock.
 class Replies final : public output::Sink {
@@ -78,13 +81,28 @@ class CheckMode final : public Mode {
   void host_started(output::Output& /*output*/, std::size_t host) override { started_[host] = Clock::now(); }
 
   void print_final_report(output::Output& output, const run::RunPolicy& policy, int /*status*/) override {
+    const std::vector<run::HostOutcome>& outcomes = policy.outcomes();
+    const bool has_answers = std::any_of(
+        outcomes.begin(), outcomes.end(),
+        [](const run::HostOutcome& outcome) { return outcome == run::HostOutcome(link::Exited{0}); });
+    if (has_answers || !policy.interrupted_by()) print_report(output, policy);
+    if (!policy.interrupted_by()) return;
+    for (std::string& line : report::summarize(plan_.run.hosts, outcomes, {}, policy.interrupted_by(),
+                                               output::separator(charset_)))
+      output.say(std::move(line));
+  }
+
+  int status(const run::RunPolicy& policy) const override {
+    if (policy.interrupted_by()) return 128 + *policy.interrupted_by();
+    return well_ ? 0 : 1;
+  }
+
+  std::optional<std::chrono::milliseconds> patience() const override { return kGrace + kReport; }
+
+ private:
+  /// After an interrupt: of the hosts that have answered so far.
+  void print_report(output::Output& output, const run::RunPolicy& policy) {
     const std::vector<hosts::Host>& hosts = plan_.run.hosts;
-    if (policy.interrupted_by()) {
-      for (std::string& line : report::summarize(hosts, policy.outcomes(), {}, policy.interrupted_by(),
-                                                 output::separator(charset_)))
-        output.say(std::move(line));
-      return;
-    }
     std::vector<check::CheckedHost> checked;
     for (std::size_t host = 0; host < hosts.size(); ++host)
       checked.push_back(check(host, policy.outcomes()[host]));
@@ -98,14 +116,6 @@ class CheckMode final : public Mode {
       output.print(std::move(line));
   }
 
-  int status(const run::RunPolicy& policy) const override {
-    if (policy.interrupted_by()) return 128 + *policy.interrupted_by();
-    return well_ ? 0 : 1;
-  }
-
-  std::optional<std::chrono::milliseconds> patience() const override { return kGrace; }
-
- private:
   check::CheckedHost check(std::size_t host, const run::HostOutcome& outcome) const {
     const Replies::Reply& reply = replies_->of(host);
     check::CheckedHost checked{outcome, check::parse_check_reply(reply.text, plan_.run.run_id)};

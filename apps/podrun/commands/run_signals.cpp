@@ -78,6 +78,8 @@ asio::awaitable<void> relay_signals(asio::signal_set& signals, run::FanOut& fan_
       const bool only_output = run::only_output_is_left(fan_out.status());
       const bool pressed = signal == SIGINT || signal == SIGQUIT;
       fan_out.interrupt(signal);
+      // Nothing of the user's runs there that could answer the first press by itself.
+      if (signal == SIGINT && own_patience && fan_out.policy().presses() == 1) fan_out.interrupt(signal);
       if (pressed && !only_output && !own_patience) continue;
       const auto patience = only_output ? kAMoment : own_patience.value_or(grace + kLastResort);
       const run::TimePoint due = std::chrono::steady_clock::now() + patience;
