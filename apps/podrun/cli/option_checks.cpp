@@ -30,9 +30,11 @@ void check_earlier_output(const Options& options, const OptionTable& table, cons
 }  // namespace
 
 void check_choice_of_hosts(const OptionTable& table) {
-  for (const std::string_view other : {"hosts", "hostfile"}) {
-    if (table.is_given("pod") && table.is_given(other))
-      throw UsageError(fmt::format("--pod and --{} both choose the hosts (give one)", other));
+  for (const std::string_view other : {"hosts", "hostfile", "hosts-command"}) {
+    for (const std::string_view one : {"pod", "hosts-command"}) {
+      if (one != other && table.is_given(one) && table.is_given(other))
+        throw UsageError(fmt::format("--{} and --{} both choose the hosts (give one)", one, other));
+    }
   }
 }
 

@@ -7,6 +7,8 @@
 #include "podrun/config/described_hosts.hpp"
 #include "podrun/ssh/config/proxy_jump.hpp"
 
+#include "cli/habits.hpp"
+#include "cli/host_list_command.hpp"
 #include "cli/option_values.hpp"
 
 namespace podrun::cli {
@@ -26,7 +28,10 @@ void add_host_lists(OptionTable& table, hosts::HostQuery& hosts, std::string& po
               .value = ValueKind::host_list,
               .subject = "hosts",
               .common = true},
-             [&](const std::string& text) { hosts.lists.push_back(text); });
+             [&](const std::string& text) {
+               check_host_list(text);
+               hosts.lists.push_back(text);
+             });
   table.value({.topic = kHostsTopic,
                .set = OptionSet::reach,
                .names = "--hostfile,--machinefile",
@@ -38,6 +43,30 @@ void add_host_lists(OptionTable& table, hosts::HostQuery& hosts, std::string& po
                 if (hosts.hostfile) throw UsageError("given twice (one file only)");
                 hosts.hostfile = text;
               });
+  table.value({.topic = kHostsTopic,
+               .set = OptionSet::reach,
+               .names = "--hosts-command",
+               .help = "Run COMMAND on this machine and read the hosts from its output",
+               .type = "COMMAND",
+               .subject = "hosts"},
+              [&](const std::string& text) { not_empty(hosts.command.emplace(), "shell text")(text); });
+  table.value({.topic = kHostsTopic,
+               .set = OptionSet::reach,
+               .names = "--cache",
+               .help = "Use the output of --hosts-command again for TIME",
+               .type = "TIME"},
+              [&](const std::string& text) {
+                hosts.read_command = [cache = parse_positive_duration(text)](const std::string& command) {
+                  return read_hosts_command(command, cache);
+                };
+              });
+  table.flag(reach_row(kHostsTopic, "--external", "Take the external addresses from gcloud's description"),
+             [&](bool is_on) {
+               hosts.read_description = [is_on](const std::string& text) {
+                 return config::hosts_of_description(
+                     text, is_on ? config::Addresses::external : config::Addresses::internal);
+               };
+             });
   table.value({.topic = kHostsTopic,
                .set = OptionSet::reach,
                .names = "-p,--pod",
@@ -61,7 +90,8 @@ void add_host_lists(OptionTable& table, hosts::HostQuery& hosts, std::string& po
 
 void add_hosts(OptionTable& table, Options& options) {
   hosts::HostQuery& hosts = options.hosts;
-  hosts.read_description = config::hosts_of_description;
+  hosts.read_description = [](const std::string& text) { return config::hosts_of_description(text); };
+  hosts.read_command = [](const std::string& command) { return read_hosts_command(command, std::nullopt); };
   add_host_lists(table, hosts, options.pod);
   table.value({.topic = kHostsTopic,
                .set = OptionSet::reach,
@@ -171,13 +201,14 @@ void add_environment(OptionTable& table, Options& options) {
 }
 
 void add_what_runs(OptionTable& table, Options& options) {
-  table.value({.topic = kCommandTopic,
-               .set = OptionSet::own_command,
-               .names = "-s,--script",
-               .help = "Run a local script; its #! line names the interpreter, else /bin/sh",
-               .type = "FILE",
-               .merge = Merge::not_allowed},
-              [&](const std::string& text) { options.script = text; });
+  table.value(
+      {.topic = kCommandTopic,
+       .set = OptionSet::own_command,
+       .names = "-s,--script",
+       .help = "Run a local script (-: standard input); its #! line names the interpreter, else /bin/sh",
+       .type = "FILE",
+       .merge = Merge::not_allowed},
+      [&](const std::string& text) { options.script = text; });
   add_environment(table, options);
   table.flag({.topic = kCommandTopic,
               .set = OptionSet::own_command,

@@ -54,8 +54,15 @@ bool is_address(const std::string& text) {
          (inet_pton(AF_INET, text.c_str(), &binary) == 1 || inet_pton(AF_INET6, text.c_str(), &binary) == 1);
 }
 
+std::string address_of(const YAML::Node& endpoint, Addresses which) {
+  if (!endpoint.IsMap()) return "";
+  if (which == Addresses::internal) return text_of(endpoint, "ipAddress");
+  const YAML::Node access = endpoint["accessConfig"];
+  return access && access.IsMap() ? text_of(access, "externalIp") : "";
+}
+
 /// A TPU with several networks lists one endpoint per network for every worker, the primary one first.
-void add_addresses(const YAML::Node& tpu, std::vector<std::string>& addresses) {
+void add_addresses(const YAML::Node& tpu, Addresses which, std::vector<std::string>& addresses) {
   const std::string name = tpu.IsMap() ? text_of(tpu, "name") : "";
   const YAML::Node endpoints = tpu.IsMap() ? tpu["networkEndpoints"] : YAML::Node();
   if (!endpoints.IsDefined() || !endpoints.IsSequence() || endpoints.size() == 0) {
@@ -67,10 +74,11 @@ void add_addresses(const YAML::Node& tpu, std::vector<std::string>& addresses) {
   const YAML::Node networks = tpu["networkConfigs"];
   const std::size_t step = networks && networks.IsSequence() ? std::max<std::size_t>(networks.size(), 1) : 1;
   for (std::size_t i = 0; i < endpoints.size(); i += step) {
-    const std::string address = endpoints[i].IsMap() ? text_of(endpoints[i], "ipAddress") : "";
+    const std::string address = address_of(endpoints[i], which);
     if (!is_address(address)) {
-      throw UsageError(fmt::format("{}: {} ipAddress of worker {}{}{} (expected {})", kWhere,
-                                   address.empty() ? "no" : "bad", i / step,
+      throw UsageError(fmt::format("{}: {} {} of worker {}{}{} (expected {})", kWhere,
+                                   address.empty() ? "no" : "bad",
+                                   which == Addresses::external ? "externalIp" : "ipAddress", i / step,
                                    name.empty() ? "" : fmt::format(" of {:?}", name),
                                    address.empty() ? "" : fmt::format(": {:?}", address), kExpected));
     }
@@ -82,15 +90,15 @@ void add_addresses(const YAML::Node& tpu, std::vector<std::string>& addresses) {
 
 }  // namespace
 
-std::optional<std::string> hosts_of_description(const std::string& text) {
+std::optional<std::string> hosts_of_description(const std::string& text, Addresses which) {
   if (!is_description(text)) return std::nullopt;
   try {
     std::vector<std::string> addresses;
     for (const YAML::Node& document : load_yaml(text)) {
       if (document.IsSequence()) {
-        for (const YAML::Node& tpu : document) add_addresses(tpu, addresses);
+        for (const YAML::Node& tpu : document) add_addresses(tpu, which, addresses);
       } else {
-        add_addresses(document, addresses);
+        add_addresses(document, which, addresses);
       }
     }
     std::string lines;

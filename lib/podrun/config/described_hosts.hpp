@@ -6,9 +6,13 @@
 
 namespace podrun::config {
 
+/// Of a machine in a cloud: within its network, or from anywhere.
+enum class Addresses { internal, external };
+
 /// Turns the YAML or JSON of `gcloud compute tpus tpu-vm describe` or `list` into a hosts file with every
-/// worker's internal IP address; nothing for other text. Throws UsageError.
+/// worker's IP address; nothing for other text. Throws UsageError.
 /// https://cloud.google.com/tpu/docs/reference/rest/v2/projects.locations.nodes
-std::optional<std::string> hosts_of_description(const std::string& text);
+std::optional<std::string> hosts_of_description(const std::string& text,
+                                                Addresses which = Addresses::internal);
 
 }  // namespace podrun::config

@@ -51,13 +51,26 @@ void put_this_machine_first(std::vector<Host>& hosts) {
   hosts.insert(hosts.begin(), this_machine(0, "local", "-i"));
 }
 
-bool is_chosen(const HostQuery& query) { return !query.lists.empty() || query.hostfile; }
+bool is_chosen(const HostQuery& query) { return !query.lists.empty() || query.hostfile || query.command; }
+
+/// The list that the user's command prints, or a cloud's description of the hosts.
+Listing ask_command(const HostQuery& query) {
+  constexpr const char* kWhere = "--hosts-command";
+  const std::string text = query.read_command(*query.command);
+  const std::optional<std::string> described =
+      query.read_description ? query.read_description(text) : std::nullopt;
+  Listing listing{.where = kWhere, .hosts = parse_hosts_file(described.value_or(text), kWhere)};
+  if (listing.hosts.empty())
+    throw UsageError(fmt::format("{}: it printed no host ({})", kWhere, *query.command));
+  return listing;
+}
 
 /// The list from `-H` or `--hostfile`.
 Listing chosen(const HostQuery& query, const Probe& probe) {
   if (!query.lists.empty() && query.hostfile) {
     throw UsageError("-H and --hostfile are both given (choose one; -H ^FILE puts a hosts file into a list)");
   }
+  if (query.command) return ask_command(query);
   if (query.hostfile) return {.where = *query.hostfile, .hosts = read_hosts_file(*query.hostfile, probe)};
   const std::string& from = query.lists_from;
   Listing listing{.where = from, .hosts = parse_host_list(query.lists, from, probe, query.read_description)};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -25,13 +26,17 @@ struct HostQuery {
   std::vector<std::string> lists;       ///< each `-H`
   std::string lists_from = "-H";        ///< their place, for messages
   std::optional<std::string> hostfile;  ///< `--hostfile`
+  std::optional<std::string> command;   ///< `--hosts-command`
   std::vector<std::string> exclude;     ///< each `-x`
   std::string exclude_from = "-x";      ///< their place, for messages
   std::optional<std::string> workers;   ///< `--workers`
   IncludeLocal include_local = IncludeLocal::no;
   Repeats repeats = Repeats::refuse;
-  bool metadata_only = false;             ///< ask only the metadata server (`metadata: true` of a pod)
-  ReadDescription read_description = {};  ///< reads other forms of `-H -` than a list
+  bool metadata_only = false;  ///< ask only the metadata server (`metadata: true` of a pod)
+  ReadDescription read_description =
+      {};  ///< reads other forms of `-H -` and of the command's output than a list
+  /// Gives the output of `command`. Throws UsageError.
+  std::function<std::string(const std::string& command)> read_command = {};
 };
 
 /// The hosts of a run, and how they were found.

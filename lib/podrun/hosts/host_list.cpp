@@ -53,6 +53,28 @@ std::size_t end_of_entry(std::string_view list, std::size_t start) {
   return list.size();
 }
 
+/// The list with a comma for each `;`, blanks or newlines between hosts. A file's name may have blanks.
+std::string with_commas(std::string_view list) {
+  constexpr std::string_view kBlanks = " \t\r\n";
+  std::string result;
+  list.remove_prefix(std::min(list.find_first_not_of(kBlanks), list.size()));
+  list.remove_suffix(list.size() - (list.find_last_not_of(kBlanks) + 1));
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    const bool is_blank = kBlanks.find(list[i]) != kBlanks.npos;
+    const bool in_file_name =
+        is_blank && list[i] == ' ' && result.substr(result.rfind(',') + 1).starts_with('^');
+    if (!is_blank || in_file_name) {
+      result += list[i] == ';' ? ',' : list[i];
+      continue;
+    }
+    const std::size_t next = list.find_first_not_of(kBlanks, i);
+    const bool separates = !result.ends_with(',') && list[next] != ',' && list[next] != ';';
+    if (separates) result += ',';
+    i = next - 1;
+  }
+  return result;
+}
+
 std::uint16_t parse_port(std::string_view text, const HostEntry& entry) {
   const std::optional<std::uint16_t> port = to_port(text);
   if (!port) entry.refuse("port", text, "1-65535");
@@ -125,8 +147,10 @@ Host parse_host(std::string_view text, const HostEntry& entry) {
   return host;
 }
 
-void refuse_control_characters(std::string_view text, std::string_view where) {
-  const auto found = std::find_if(text.begin(), text.end(), is_control);
+void refuse_control_characters(std::string_view text, std::string_view where, std::string_view allowed = {}) {
+  const auto found = std::find_if(text.begin(), text.end(), [allowed](char c) {
+    return is_control(c) && allowed.find(c) == allowed.npos;
+  });
   if (found == text.end()) return;
   const std::string character(1, *found);
   throw UsageError(fmt::format("{}: control character {:?} (expected plain text)", where, character));
@@ -136,10 +160,11 @@ void refuse_control_characters(std::string_view text, std::string_view where) {
 class HostListBuilder {
  public:
   void add_list(std::string_view list, std::string_view where, const Probe& probe) {
-    refuse_control_characters(list, where);
-    for (std::size_t start = 0; start <= list.size();) {
-      const std::size_t end = end_of_entry(list, start);
-      const std::string_view text = trim(list.substr(start, end - start));
+    refuse_control_characters(list, where, "\t\r\n");
+    const std::string commas = with_commas(list);
+    for (std::size_t start = 0; start <= commas.size();) {
+      const std::size_t end = end_of_entry(commas, start);
+      const std::string_view text = trim(std::string_view(commas).substr(start, end - start));
       if (text.empty()) HostEntry{list, where}.refuse("host", text, "one before and after each comma");
       if (text.starts_with('^')) {
         add_file(read(std::string(text.substr(1)), probe), text.substr(1));

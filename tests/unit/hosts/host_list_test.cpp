@@ -78,6 +78,13 @@ TEST(HostList, ReadsFilesAndStandardInput) {
   EXPECT_EQ(list_error("^nowhere"), "cannot read \"nowhere\": no such file (expected one host a line)");
 }
 
+TEST(HostList, TakesSemicolonsBlanksAndNewlinesForCommas) {
+  const Texts both{"0 a -H", "1 b1 -H", "2 b2 -H"};
+  for (const char* text :
+       {"a;b[1,2]", "a b[1,2]", " a , b[1,2] ", "a\nb[1,2]\n", "a; b[1,2]", "a \t\r\n b[1,2]"})
+    EXPECT_EQ(list(text), both) << text;
+}
+
 TEST(HostList, NamesTheBadPart) {
   EXPECT_EQ(list_error("tpu-1:22x"), "-H: bad port \"22x\" in \"tpu-1:22x\" (expected 1-65535)");
   EXPECT_EQ(list_error("a,,b"), "-H: bad host \"\" in \"a,,b\" (expected one before and after each comma)");
@@ -86,12 +93,12 @@ TEST(HostList, NamesTheBadPart) {
       "-H: bad host \"-oProxyCommand=x\" (expected a name of letters, digits and \"._-\", or an address)");
   EXPECT_EQ(list_error("a:b:c"),
             "-H: bad address \"a:b:c\" (expected an IPv6 address, in brackets when a port follows)");
-  EXPECT_EQ(list_error("a\nb"), "-H: control character \"\\n\" (expected plain text)");
+  EXPECT_EQ(list_error("a\x1b"), "-H: control character \"\\x1b\" (expected plain text)");
 }
 
 TEST(HostList, RefusesWhatNoHostIsCalled) {
-  for (const char* bad : {"",        " ",           ",",  "a,",   "a b",     ":22",    "a:",    "a:0",
-                          "a:65536", "a:-1",        "@a", "a@",   "-l@a",    "a@-b",   "a/b",   "a;b",
+  for (const char* bad : {"",        " ",           ",",  "a,",   "a,;b",    ":22",    "a:",    "a:0",
+                          "a:65536", "a:-1",        "@a", "a@",   "-l@a",    "a@-b",   "a/b",   "a,,b",
                           "$(id)",   "h\xc3\xb6st", "..", "[::1", "[::1]22", "[::1]:", "[::g]", "::1%",
                           "::1%-x",  "u@[x@::1]",   "a]", "^",    "a,-"}) {
     EXPECT_NE(list_error(bad), "no error") << bad;
