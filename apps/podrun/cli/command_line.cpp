@@ -10,8 +10,8 @@
 
 #include "podrun/base/error.hpp"
 #include "podrun/base/nearest_name.hpp"
-#include "podrun/base/shell_quote.hpp"
 
+#include "cli/habits.hpp"
 #include "cli/help.hpp"
 #include "cli/option_checks.hpp"
 #include "cli/run_options.hpp"
@@ -22,6 +22,11 @@ namespace {
 /// The start of a message: of the user's own command it needs no name.
 std::string said_by(const CommandRow& row) {
   return row.runs_users_command ? "" : fmt::format("{}: ", row.name);
+}
+
+bool asks_for_help(const std::vector<std::string>& words) {
+  return std::any_of(words.begin(), words.end(),
+                     [](const std::string& word) { return word == "-h" || word == "--help"; });
 }
 
 std::string page_of(const CommandRow& row) {
@@ -62,9 +67,10 @@ std::optional<std::string> CommandLine::parse(Words arguments, const hosts::Prob
   for (const std::string& word : left) {
     if (word == "-dlog" || word.starts_with("-d=")) throw UsageError("-d takes no value (write --dedup=log)");
   }
+  check_first_word(left, {separator, arguments.end()});
   OptionTable::Parsed parsed = table_.parse(left);
   if (parsed.asks_for_help) return help(parsed.extras);
-  if (options_.version) return "podrun " PODRUN_VERSION "\n";
+  if (options_.version) return version_line();
   extras_ = std::move(parsed.extras);
   options_.arguments_to_repeat = to_repeat(left);
   options_.arguments_to_repeat.insert(options_.arguments_to_repeat.end(), separator, arguments.end());
@@ -81,6 +87,28 @@ std::optional<std::string> CommandLine::parse(Words arguments, const hosts::Prob
 int CommandLine::run(const hosts::Probe& probe, const std::shared_ptr<output::Terminal>& terminal) {
   const Context context{options_, table_, config_, rows_, probe, terminal};
   return commands_[static_cast<std::size_t>(row_ - rows_.data())]->run(context);
+}
+
+/// The first word before `--` that is neither an option nor an option's value names a podrun command, or it
+/// and all words after it are the user's command. Words after an unknown option may be its value.
+void CommandLine::check_first_word(const Words& left, const Words& rest) const {
+  std::size_t first = 0;
+  while (first < left.size() && left[first].starts_with('-') && left[first] != "-") {
+    if (!table_.knows(left[first])) return;
+    first += table_.words_of(left[first]);
+  }
+  if (first >= left.size()) return;
+  const CommandRow* const row = find_command(rows_, left[first]);
+  if (row && !row->runs_users_command) return;
+  const auto place = left.begin() + static_cast<std::ptrdiff_t>(first);
+  TypedWords typed{{left.begin(), place}, {place, left.end()}};
+  if (asks_for_help(typed.options) && !answer_to_value(typed)) return;
+  typed.words.insert(typed.words.end(), rest.begin(), rest.end());
+  std::vector<std::string_view> names;
+  for (const CommandRow& each : rows_) {
+    if (!each.runs_users_command) names.push_back(each.name);
+  }
+  throw UsageError(answer_to_word(typed, nearest_name(left[first], names)));
 }
 
 /// In `[OPTIONS] ssh [OPTIONS] HOST [ARG...]` how many words come before ARG; else all do.
@@ -104,7 +132,7 @@ std::size_t CommandLine::end_of_operands(const Words& words) const {
 /// The page of the command that is named, else that of all commands.
 std::string CommandLine::help(const Words& extras) const {
   const CommandRow* const row = extras.empty() ? nullptr : find_command(rows_, extras.front());
-  return row ? command_page(*row, table_) : overview_page(rows_, table_);
+  return row ? command_page(*row, table_, page_width()) : overview_page(rows_, table_, page_width());
 }
 
 /// The arguments, without the options that the retry command sets itself.
@@ -119,26 +147,23 @@ CommandLine::Words CommandLine::to_repeat(const Words& left) const {
   return kept;
 }
 
-/// The first word before `--` that is neither an option nor an option's value names the command.
 void CommandLine::take_command(const Words& left) {
   row_ = extras_.empty() ? nullptr : find_command(rows_, extras_.front());
-  if (row_ && row_->runs_users_command) row_ = nullptr;  // it goes without its name
   if (!row_) {
     row_ = &default_command(rows_);
-    if (extras_.empty()) return;
-    if (extras_.front().starts_with('-') && extras_.front() != "-") refuse_option(extras_.front());
-    refuse_words(left);
+    if (!extras_.empty()) refuse_option(extras_.front(), left);
+    return;
   }
   options_.operands.assign(extras_.begin() + 1, extras_.end());
-  check_operands();
+  check_operands(left);
 }
 
-void CommandLine::check_operands() const {
+void CommandLine::check_operands(const Words& left) const {
   const Words& operands = options_.operands;
   const auto option = std::find_if(operands.begin(), operands.end(), [](const std::string& word) {
     return word.starts_with('-') && word != "-";
   });
-  if (option != operands.end()) refuse_option(*option);
+  if (option != operands.end()) refuse_option(*option, left);
   if (operands.size() < row_->operands.least)
     throw UsageError(fmt::format("{}: {}", row_->name, row_->operands.missing));
   if (options_.words)
@@ -149,7 +174,8 @@ void CommandLine::check_operands() const {
   }
 }
 
-void CommandLine::refuse_option(const std::string& word) const {
+void CommandLine::refuse_option(const std::string& word, const Words& left) const {
+  if (const auto answer = answer_to_option(word, left)) throw UsageError(said_by(*row_) + *answer);
   std::vector<std::string_view> names;
   for (const OptionEntry& option : table_.entries()) {
     if (row_->takes_option(option)) names.insert(names.end(), option.keys.begin(), option.keys.end());
@@ -159,30 +185,6 @@ void CommandLine::refuse_option(const std::string& word) const {
   throw UsageError(fmt::format("{}unknown option \"{}\" ({}see {}{})", said_by(*row_), word,
                                nearest ? fmt::format("did you mean --{}? ", *nearest) : "", page_of(*row_),
                                row_->runs_users_command ? "; put the command's own options after --" : ""));
-}
-
-/// Words that should stand after `--`.
-void CommandLine::refuse_words(const Words& left) const {
-  Words suggestion{"podrun"};
-  auto extra = extras_.begin();
-  for (const std::string& word : left) {
-    if (extra != extras_.end() && *extra == word) {
-      ++extra;
-    } else {
-      suggestion.push_back(word);
-    }
-  }
-  suggestion.emplace_back("--");
-  suggestion.insert(suggestion.end(), extras_.begin(), extras_.end());
-  if (options_.words) suggestion.insert(suggestion.end(), options_.words->begin(), options_.words->end());
-  std::vector<std::string_view> names;
-  for (const CommandRow& row : rows_) {
-    if (!row.runs_users_command) names.push_back(row.name);
-  }
-  const auto nearest = nearest_name(extras_.front(), names);
-  throw UsageError(fmt::format(
-      "\"{}\" is not a podrun command{}; to run it on every host: {}", extras_.front(),
-      nearest ? fmt::format(" (did you mean podrun {}?)", *nearest) : "", shell_quote(suggestion)));
 }
 
 /// Refuses options that the command does not take.

@@ -31,12 +31,12 @@ class CommandLine {
   using Words = std::vector<std::string>;
 
   std::size_t end_of_operands(const Words& words) const;
+  void check_first_word(const Words& left, const Words& rest) const;
   std::string help(const Words& extras) const;
   Words to_repeat(const Words& left) const;
   void take_command(const Words& left);
-  void check_operands() const;
-  [[noreturn]] void refuse_option(const std::string& word) const;
-  [[noreturn]] void refuse_words(const Words& left) const;
+  void check_operands(const Words& left) const;
+  [[noreturn]] void refuse_option(const std::string& word, const Words& left) const;
   void check_options_taken() const;
 
   std::span<const CommandRow> rows_;

@@ -22,6 +22,8 @@
 namespace podrun::cli {
 namespace {
 
+bool is_number(std::string_view text) { return text.find_first_not_of("0123456789") == text.npos; }
+
 bool is_environment(const OptionEntry& option) {
   return option.row.value == ValueKind::variable || option.row.value == ValueKind::variable_file;
 }
@@ -72,8 +74,9 @@ class ConfigLayers {
 
   const config::ConfigSection& find_pod(const std::string& name, const std::string& who) const {
     if (!applied_.config)
-      throw UsageError(fmt::format("{}: no pod \"{}\": {} is not there (write it, or name the hosts with -H)",
-                                   who, name, applied_.path));
+      throw UsageError(fmt::format("{}: no pod \"{}\": {} is not there ({})", who, name, applied_.path,
+                                   is_number(name) ? fmt::format("for the port: --port {}", name)
+                                                   : "write it, or name the hosts with -H"));
     std::vector<std::string_view> names;
     for (const config::ConfigSection& pod : applied_.config->pods) {
       if (pod.name == name) return check_hosts(pod);
@@ -81,7 +84,8 @@ class ConfigLayers {
     }
     const auto nearest = nearest_name(name, names);
     throw UsageError(
-        fmt::format("{}: no pod \"{}\" in {} ({}{})", who, name, applied_.path,
+        fmt::format("{}: no pod \"{}\" in {} ({}{}{})", who, name, applied_.path,
+                    is_number(name) ? fmt::format("for the port: --port {}; ", name) : "",
                     nearest ? fmt::format("did you mean {}? ", *nearest) : "",
                     names.empty() ? "it has none" : fmt::format("it has {}", fmt::join(names, ", "))));
   }

@@ -155,6 +155,16 @@ void OptionTable::take_values() {
   }
 }
 
+bool OptionTable::knows(const std::string& word) const {
+  const auto has = [this](const std::string& name) { return cli_->app.get_option_no_throw(name) != nullptr; };
+  if (word.starts_with("--")) return has(word.substr(0, word.find('=')));
+  for (std::size_t i = 1; i < word.size(); ++i) {
+    if (!has({'-', word[i]})) return false;
+    if (cli_->takes_value({'-', word[i]})) return true;
+  }
+  return true;
+}
+
 std::size_t OptionTable::words_of(const std::string& word) const {
   if (word.starts_with("--")) return word.find('=') == std::string::npos && cli_->takes_value(word) ? 2 : 1;
   if (!word.starts_with('-')) return 1;

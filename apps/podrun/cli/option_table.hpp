@@ -73,6 +73,8 @@ class OptionTable {
   /// Sets what these words say. Throws UsageError.
   Parsed parse(std::vector<std::string> words);
 
+  /// False: no option has this name, or one letter of `-icw` names none.
+  bool knows(const std::string& word) const;
   /// How many words this one begins: 2 where its option takes the next as its value.
   std::size_t words_of(const std::string& word) const;
 

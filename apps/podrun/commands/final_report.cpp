@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "commands/final_report.hpp"
 
+#include <poll.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <csignal>
+#include <filesystem>
 #include <optional>
+#include <system_error>
 #include <utility>
 
 #include "podrun/report/failure_report.hpp"
@@ -39,6 +45,15 @@ std::vector<std::string> why(const std::vector<hosts::Host>& hosts, const run::R
       [&](std::size_t host) { return last_lines.are_among_last(host, seen); });
 }
 
+/// Whether bytes wait on standard input, which nobody has read: a file at its start, or a pipe.
+bool input_waits() {
+  struct stat status {};
+  if (::fstat(STDIN_FILENO, &status) != 0) return false;
+  if (S_ISREG(status.st_mode)) return status.st_size > 0 && ::lseek(STDIN_FILENO, 0, SEEK_CUR) == 0;
+  pollfd entry{STDIN_FILENO, POLLIN, 0};
+  return S_ISFIFO(status.st_mode) && ::poll(&entry, 1, 0) == 1 && (entry.revents & POLLIN) != 0;
+}
+
 }  // namespace
 
 bool waits_for_answer(const run::Limits& limits, const run::RunPolicy& policy) {
@@ -69,6 +84,15 @@ std::vector<std::string> final_report(const Plan& plan, const run::RunPolicy& po
   if (const auto* words = std::get_if<remote::Words>(&plan.command.what)) {
     if (auto hint = report::quoting_hint(words->words, policy.outcomes())) lines.push_back(std::move(*hint));
   }
+  const report::Here here{plan.home, [](const std::string& path) {
+                            std::error_code ignored;
+                            return std::filesystem::is_regular_file(path, ignored);
+                          }};
+  if (auto hint = report::local_path_hint(plan.command, policy.outcomes(), here))
+    lines.push_back(std::move(*hint));
+  if (auto hint = report::sudo_variable_hint(plan.command)) lines.push_back(std::move(*hint));
+  if (plan.input_unsent && input_waits())
+    lines.emplace_back("podrun: standard input was not sent (-I sends it to every host)");
   const report::RemoteBy remote = options.via.empty() ? report::RemoteBy::ssh : report::RemoteBy::via;
   if (auto hint = report::start_up_hint(hosts, policy.outcomes(), remote)) lines.push_back(std::move(*hint));
   return lines;

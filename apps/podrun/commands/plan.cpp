@@ -74,6 +74,9 @@ std::vector<remote::Variable> make_environment(const cli::Options& options, cons
 bool is_blank(std::string_view text) { return text.find_first_not_of(" \t\r\n") == std::string_view::npos; }
 
 remote::Script make_script(const cli::Options& options, const hosts::Probe& probe) {
+  if (*options.script == "-") {
+    return {"script", probe.read_standard_input(), options.words.value_or(std::vector<std::string>())};
+  }
   const std::string name = std::filesystem::path(*options.script).filename();
   return {name, read_file(probe, "--script", *options.script),
           options.words.value_or(std::vector<std::string>())};
@@ -148,6 +151,7 @@ void check_standard_input(const cli::Options& options) {
   std::vector<std::string> consumers;
   if (options.feed_input) consumers.emplace_back("--stdin");
   if (hosts::reads_standard_input(options.hosts)) consumers.emplace_back("-H -");
+  if (options.script == "-") consumers.emplace_back("--script -");
   if (!options.words && !options.script) consumers.emplace_back("the command (there is no \"--\")");
   if (options.feed_input && std::filesystem::is_directory("/dev/stdin")) {
     throw UsageError("--stdin: standard input is a directory (expected a file or a pipe)");
@@ -191,7 +195,11 @@ Plan make_plan_for(remote::Command command, const cli::Options& options, const h
 
 Plan make_plan(const cli::Options& options, const hosts::Probe& probe) {
   check_standard_input(options);
-  return make_plan_for(make_command(options, probe), options, probe);
+  Plan plan = make_plan_for(make_command(options, probe), options, probe);
+  plan.home = probe.env("HOME").value_or("");
+  plan.input_unsent = !options.feed_input && options.script != "-" && (options.words || options.script) &&
+                      !hosts::reads_standard_input(options.hosts);
+  return plan;
 }
 
 Plan make_plan(const cli::Options& options, const hosts::Probe& probe, remote::Words words,

@@ -18,6 +18,8 @@ struct Plan {
   remote::Command command;
   reach::ReachPlan reach;
   run::RunPlan run;
+  std::string home = {};                ///< of the user of this machine
+  bool input_unsent = false;            ///< standard input has no use in this run
   std::vector<std::string> notes = {};  ///< what the user should know of the hosts
 };
 

@@ -30,14 +30,6 @@ bool reads_what_is_gone(const cli::Options& options) {
          std::any_of(options.arguments.begin(), options.arguments.end(), is_gone);
 }
 
-/// `--name=` needs no quotes, whatever the value needs.
-std::string quote(const std::string& word) {
-  const std::size_t equals = word.find('=');
-  if (!word.starts_with("--") || equals == std::string::npos) return shell_quote(word);
-  const std::string name = word.substr(0, equals);
-  return shell_quote(name) == name ? name + '=' + shell_quote(word.substr(equals + 1)) : shell_quote(word);
-}
-
 bool can_be_shown(std::string_view text) {
   return text.size() <= kLongest && std::none_of(text.begin(), text.end(), [](unsigned char c) {
            return (c < 0x20 && c != '\n') || c == 0x7f;
@@ -49,7 +41,7 @@ bool can_be_shown(std::string_view text) {
 std::string repeat_command(const cli::Options& options, const std::string& workers) {
   const std::string added = "--workers " + workers + (options.outdir.empty() ? "" : " --append");
   std::string text = "podrun " + added;
-  for (const std::string& word : options.arguments_to_repeat) text += ' ' + quote(word);
+  for (const std::string& word : options.arguments_to_repeat) text += ' ' + shell_quote_option(word);
   if (gives_values(options) || reads_what_is_gone(options) || !can_be_shown(text))
     return "the same command with " + added + (options.force ? ", without --force" : "");
   return text;

@@ -46,6 +46,13 @@ std::string shell_quote(const std::vector<std::string>& words) {
   return text;
 }
 
+std::string shell_quote_option(const std::string& word) {
+  const std::size_t equals = word.find('=');
+  if (!word.starts_with("--") || equals == std::string::npos) return shell_quote(word);
+  const std::string name = word.substr(0, equals);
+  return shell_quote(name) == name ? name + '=' + shell_quote(word.substr(equals + 1)) : shell_quote(word);
+}
+
 std::string shell_quote_in_line(std::string_view word) { return quote(word, "'\"$podrun_n\"'"); }
 
 }  // namespace podrun

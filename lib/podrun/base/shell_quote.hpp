@@ -14,6 +14,8 @@ std::string shell_quote(std::string_view word);
 /// The quoted words, joined by blanks.
 std::string shell_quote(const std::vector<std::string>& words);
 
+/// Like shell_quote(), but `--name=` needs no quotes, whatever the value needs.
+std::string shell_quote_option(const std::string& word);
 /// Like shell_quote(), but replaces each newline by `"$podrun_n"`. The surrounding text must run
 /// kDefineNewline first.
 std::string shell_quote_in_line(std::string_view word);

@@ -38,7 +38,7 @@ enum class ShellStart { plain, login };
 
 struct Command {
   std::variant<Words, ShellText, Script> what;
-  std::vector<Variable> environment;  ///< a later one wins
+  std::vector<Variable> environment = {};  ///< a later one wins
   ShellStart shell = ShellStart::plain;
 };
 

@@ -103,6 +103,11 @@ podrun_prepare() {
 # Without these a command could not be stopped, which would look as if it had been.
 podrun_need() { for podrun_tool; do command -v $podrun_tool >/dev/null 2>&1 || podrun_refuse notool $podrun_tool; done; }
 
+podrun_not_found() {
+  echo "$1: command not found" >&2
+  exit 127
+}
+
 # The command, in the foreground: a background job would have INT ignored. The SHLVL keeps bash from reading .bashrc a second
 # time (it does when started by sshd with SHLVL below 2).
 # shellcheck disable=SC2120  # the text of go sets the parameters
@@ -114,7 +119,12 @@ podrun_run_command() {
     PODRUN_MARK=$podrun_mark
     export PODRUN_MARK
     eval "${podrun_line#go }"
-    case $1 in */*) ;; *) command -v -- "$1" >/dev/null 2>&1 || { echo "$1: command not found" >&2; exit 127; } ;; esac
+    case $1 in
+      */*) ;;
+      # Only a shell knows these, and dash has words of its own for that.
+      cd | export | source | . | alias | unset | ulimit | umask | eval) podrun_not_found "$1" ;;
+      *) command -v -- "$1" >/dev/null 2>&1 || podrun_not_found "$1" ;;
+    esac
     exec "$@"
   ) <"$podrun_input" 2>&4 3<&- 4>&- 5>&-
   podrun_status=$?

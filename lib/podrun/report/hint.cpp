@@ -4,12 +4,15 @@
 
 #include <algorithm>
 #include <array>
+#include <initializer_list>
 #include <string_view>
 
 #include <fmt/format.h>
 
 #include "podrun/base/shell_quote.hpp"
+#include "podrun/base/text.hpp"
 #include "podrun/output/escape.hpp"
+#include "podrun/remote/environment.hpp"
 #include "podrun/run/outcome_groups.hpp"
 
 namespace podrun::report {
@@ -24,7 +27,8 @@ constexpr std::array<std::string_view, 22> kBuiltins = {
 
 bool acts_in_a_shell(const std::string& word) {
   return std::find(kOperators.begin(), kOperators.end(), word) != kOperators.end() ||
-         (word.find('*') != std::string::npos && word.find(' ') == std::string::npos);
+         ((word.find('*') != std::string::npos || word.starts_with("~/")) &&
+          word.find(' ') == std::string::npos);
 }
 
 std::string joined(const std::vector<std::string>& words) {
@@ -49,7 +53,78 @@ std::optional<std::string> sudo_hint(const std::vector<run::HostOutcome>& outcom
   return "podrun: --sudo cannot give a password (set NOPASSWD in sudoers there, or log in as root)";
 }
 
+bool ended_with(const std::vector<run::HostOutcome>& outcomes, std::initializer_list<int> statuses) {
+  return std::any_of(outcomes.begin(), outcomes.end(), [statuses](const run::HostOutcome& outcome) {
+    const auto* exited = std::get_if<link::Exited>(&outcome);
+    return exited && std::find(statuses.begin(), statuses.end(), exited->status) != statuses.end();
+  });
+}
+
+/// The words of a simple command, whether they were given as words or as one text; else none.
+std::vector<std::string> simple_words(const remote::Command& command) {
+  if (const auto* words = std::get_if<remote::Words>(&command.what)) return words->words;
+  const auto* text = std::get_if<remote::ShellText>(&command.what);
+  if (!text || text->text.find_first_of("|&;<>()$`\\\"'*?[#~\n") != std::string::npos) return {};
+  std::vector<std::string> words;
+  for (const std::string_view word : split(text->text, ' ')) {
+    if (!word.empty()) words.emplace_back(word);
+  }
+  return words;
+}
+
+std::string script_line(const std::vector<std::string>& words, std::size_t script) {
+  std::vector<std::string> line{"podrun", "-s", words[script]};
+  if (script + 1 < words.size()) line.emplace_back("--");
+  line.insert(line.end(), words.begin() + static_cast<std::ptrdiff_t>(script) + 1, words.end());
+  return shell_quote(line);
+}
+
 }  // namespace
+
+std::optional<std::string> local_path_hint(const remote::Command& command,
+                                           const std::vector<run::HostOutcome>& outcomes, const Here& here) {
+  const std::vector<std::string> words = simple_words(command);
+  if (words.empty()) return std::nullopt;
+  const std::string& program = words.front();
+  const bool is_shell = program == "sh" || program == "bash";
+  const std::size_t script = is_shell ? 1 : 0;
+  if (ended_with(outcomes, is_shell ? std::initializer_list<int>{2, 127} : std::initializer_list<int>{127}) &&
+      script < words.size() && (is_shell || program.find('/') != std::string::npos) &&
+      !words[script].starts_with('/') && here.is_file(words[script])) {
+    return fmt::format("podrun: \"{}\" is a file of this machine; to run it on the hosts: {}", words[script],
+                       script_line(words, script));
+  }
+  if (!ended_with(outcomes, {127}) || here.home.size() < 2 || !program.starts_with(here.home + '/') ||
+      !std::holds_alternative<remote::Words>(command.what))
+    return std::nullopt;
+  std::vector<std::string> quoted = words;
+  quoted.front().replace(0, here.home.size(), "~");
+  return fmt::format(
+      "podrun: \"{}\" is in the home directory of this machine, whose shell expands ~; for that of each host "
+      "quote the whole command: podrun -- {}",
+      program, shell_quote(joined(quoted)));
+}
+
+std::optional<std::string> sudo_variable_hint(const remote::Command& command) {
+  std::vector<std::string> dropped;
+  if (const auto* text = std::get_if<remote::ShellText>(&command.what)) {
+    for (const std::string_view word : split(text->text, ' ')) {
+      const std::size_t equals = word.find('=');
+      const bool assigns = equals != word.npos && remote::is_variable_name(word.substr(0, equals));
+      if (!assigns && word != "sudo") return std::nullopt;
+      if (!assigns) break;
+      dropped.emplace_back(word.substr(0, equals));
+    }
+  } else if (const auto* words = std::get_if<remote::Words>(&command.what)) {
+    if (words->words.front() != "sudo" || words->words[1].starts_with('-')) return std::nullopt;
+    for (const remote::Variable& variable : command.environment) {
+      if (!variable.secret) dropped.push_back(variable.name);
+    }
+  }
+  if (dropped.empty()) return std::nullopt;
+  return fmt::format("podrun: sudo drops {}; podrun --sudo keeps it: podrun --sudo -- {}=… COMMAND",
+                     join(dropped, ", "), dropped.front());
+}
 
 std::optional<std::string> quoting_hint(const std::vector<std::string>& words,
                                         const std::vector<run::HostOutcome>& outcomes) {

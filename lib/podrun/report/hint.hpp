@@ -1,19 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "podrun/hosts/host.hpp"
+#include "podrun/remote/command.hpp"
 #include "podrun/run/outcome.hpp"
 
 namespace podrun::report {
 
-/// For a failed command of several words that look meant for a shell (`|`, `&&`, `>`, `*`, `cd`): how to say
-/// that.
+/// For a failed command of several words that look meant for a shell (`|`, `&&`, `>`, `*`, `~/`, `cd`): how
+/// to say that.
 std::optional<std::string> quoting_hint(const std::vector<std::string>& words,
                                         const std::vector<run::HostOutcome>& outcomes);
+
+/// The machine that podrun runs on.
+struct Here {
+  std::string home;  ///< of the user
+  std::function<bool(const std::string& path)> is_file;
+};
+
+/// For a failed command that names a file of this machine: a script (`-s` runs it), or a path in the user's
+/// home, which the shell here has expanded.
+std::optional<std::string> local_path_hint(const remote::Command& command,
+                                           const std::vector<run::HostOutcome>& outcomes, const Here& here);
+
+/// For `NAME=value sudo …`: sudo drops the variable.
+std::optional<std::string> sudo_variable_hint(const remote::Command& command);
 
 enum class RemoteBy { ssh, via };
 

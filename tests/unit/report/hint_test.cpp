@@ -34,6 +34,11 @@ TEST(QuotingHint, KnowsWhatActsInAShell) {
   }
 }
 
+TEST(QuotingHint, KnowsThatOnlyAShellExpandsTheTilde) {
+  EXPECT_TRUE(hint({"python", "~/train.py"}).ends_with("podrun -- 'python ~/train.py'"));
+  EXPECT_EQ(hint({"echo", "a~b"}), "none");
+}
+
 TEST(QuotingHint, KnowsCommandsThatOnlyAShellHas) {
   EXPECT_NE(hint({"cd", "app"}).find("so \"cd\" was passed literally"), std::string::npos);
   EXPECT_EQ(hint({"echo", "cd"}), "none");
@@ -113,6 +118,52 @@ TEST(StartUpHint, SaysHowSudoNeedsNoPassword) {
             expected);
   EXPECT_EQ(hint(link::Cause::ended_early, "sudo: unknown user root (exit 1)"), "none");
   EXPECT_EQ(hint(link::Cause::closed, "sudo: a password is required (exit 1)"), "none");
+}
+
+std::string path_hint(remote::Command command, int status) {
+  const Here here{"/home/me",
+                  [](const std::string& path) { return path == "setup.sh" || path == "./setup.sh"; }};
+  return local_path_hint(command, {link::Exited{status}}, here).value_or("none");
+}
+
+TEST(LocalPathHint, NamesTheScriptThatIsOnlyHere) {
+  const std::string hint =
+      "podrun: \"./setup.sh\" is a file of this machine; to run it on the hosts: podrun -s ./setup.sh";
+  EXPECT_EQ(path_hint({remote::Words{{"./setup.sh", "--fast"}}}, 127), hint + " -- --fast");
+  EXPECT_EQ(path_hint({remote::ShellText{"./setup.sh"}}, 127), hint);
+  EXPECT_TRUE(path_hint({remote::Words{{"bash", "setup.sh"}}}, 127).ends_with("podrun -s setup.sh"));
+  EXPECT_TRUE(path_hint({remote::ShellText{"sh setup.sh"}}, 2).ends_with("podrun -s setup.sh"));
+}
+
+TEST(LocalPathHint, IsNotGivenForAFileThatRan) {
+  EXPECT_EQ(path_hint({remote::Words{{"./setup.sh", "--fast"}}}, 1), "none");
+  EXPECT_EQ(path_hint({remote::Words{{"./other.sh", "--fast"}}}, 127), "none");
+  EXPECT_EQ(path_hint({remote::Words{{"python", "setup.sh"}}}, 2), "none");
+  EXPECT_EQ(path_hint({remote::ShellText{"cd app && ./setup.sh"}}, 127), "none");
+}
+
+TEST(LocalPathHint, NamesTheHomeOfThisMachine) {
+  EXPECT_EQ(path_hint({remote::Words{{"/home/me/venv/bin/python", "-V"}}}, 127),
+            "podrun: \"/home/me/venv/bin/python\" is in the home directory of this machine, whose shell "
+            "expands ~; for that of each host quote the whole command: podrun -- '~/venv/bin/python -V'");
+  EXPECT_EQ(path_hint({remote::Words{{"/home/me/x", "y"}}}, 1), "none");
+  EXPECT_EQ(path_hint({remote::Words{{"/opt/x", "y"}}}, 127), "none");
+}
+
+std::string sudo_hint(const remote::Command& command) { return sudo_variable_hint(command).value_or("none"); }
+
+TEST(SudoVariableHint, NamesTheVariableThatSudoDrops) {
+  const std::string hint = "podrun: sudo drops LANG; podrun --sudo keeps it: podrun --sudo -- LANG=… COMMAND";
+  EXPECT_EQ(sudo_hint({remote::Words{{"sudo", "apt-get"}}, {{"LANG", "C"}}}), hint);
+  EXPECT_EQ(sudo_hint({remote::ShellText{"LANG=C sudo apt-get update"}, {}}), hint);
+}
+
+TEST(SudoVariableHint, IsNotGivenWhereNothingIsDropped) {
+  EXPECT_EQ(sudo_hint({remote::Words{{"sudo", "apt-get"}}, {}}), "none");
+  EXPECT_EQ(sudo_hint({remote::Words{{"sudo", "-E", "apt-get"}}, {{"LANG", "C"}}}), "none");
+  EXPECT_EQ(sudo_hint({remote::Words{{"env", "sudo"}}, {{"LANG", "C"}}}), "none");
+  EXPECT_EQ(sudo_hint({remote::ShellText{"LANG=C apt-get update"}, {}}), "none");
+  EXPECT_EQ(sudo_hint({remote::ShellText{"sudo apt-get update"}, {}}), "none");
 }
 
 }  // namespace

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+// Knows which options and words people bring from ssh, pdsh, clush, parallel-ssh, gcloud and Ansible, and
+// names podrun's own form of each.
+#include "cli/habits.hpp"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <string_view>
+#include <system_error>
+
+#include <fmt/format.h>
+
+#include "podrun/base/error.hpp"
+#include "podrun/base/shell_quote.hpp"
+#include "podrun/base/text.hpp"
+
+namespace podrun::cli {
+namespace {
+
+using Words = std::vector<std::string>;
+
+constexpr std::string_view kDescribe =
+    "on a TPU VM podrun finds the hosts; elsewhere save them once: gcloud compute tpus tpu-vm describe NAME "
+    "--zone ZONE --format json | podrun -H - hosts --save";
+
+struct ForeignOption {
+  std::string_view name;
+  std::string_view advice;
+};
+
+/// Their values do not matter. Those whose value is the command are below.
+constexpr std::array kForeignOptions = {
+    ForeignOption{"-a", "podrun runs on every host (leave it out)"},
+    ForeignOption{"--all", "podrun runs on every host (leave it out)"},
+    ForeignOption{"--zone", kDescribe},
+    ForeignOption{"--project", kDescribe},
+    ForeignOption{"-g", "a pod of config.yaml is chosen by --pod NAME"},
+    ForeignOption{"--group", "a pod of config.yaml is chosen by --pod NAME"},
+    ForeignOption{"--inventory", "a file of hosts is read by --hostfile FILE"},
+    ForeignOption{"--become", "as root: --sudo"},
+    ForeignOption{"--forks", "the number of hosts that connect at a time: --fanout N"},
+    ForeignOption{"--par", "the number of hosts that connect at a time: --fanout N"},
+    ForeignOption{"--inline", "output is printed live; at the end, once for hosts that agree: --gather"},
+};
+
+/// Commands that only a shell knows.
+constexpr std::array<std::string_view, 9> kBuiltins = {"cd",    "source", ".",     "export", "alias",
+                                                       "unset", "ulimit", "umask", "eval"};
+
+constexpr std::array<std::string_view, 7> kListFiles = {".txt",  ".hosts", ".list", ".lst",
+                                                        ".conf", ".cfg",   ".ini"};
+
+template <std::size_t n>
+bool contains(const std::array<std::string_view, n>& names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+bool is_file(const std::string& path) {
+  std::error_code ignored;
+  return std::filesystem::is_regular_file(path, ignored);
+}
+
+std::string podrun_line(const Words& options, const Words& command) {
+  std::string line = "podrun";
+  for (const std::string& option : options) line += ' ' + shell_quote_option(option);
+  return line + " -- " + shell_quote(command);
+}
+
+/// The value of an option in `--name value` or `--name=value`.
+std::optional<std::string> value_of(std::string_view name, const Words& all) {
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const std::string_view word = all[i];
+    if (word == name && i + 1 < all.size()) return all[i + 1];
+    if (name.starts_with("--") && word.starts_with(name) && word.substr(name.size()).starts_with('='))
+      return std::string(word.substr(name.size() + 1));
+  }
+  return std::nullopt;
+}
+
+/// `podrun --worker=all --command=uptime`: the words without that option.
+Words without_option(std::string_view name, const Words& all) {
+  Words kept;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const std::string_view word = all[i];
+    if (word == name) {
+      ++i;
+    } else if (!(word.starts_with(name) && word.substr(name.size()).starts_with('='))) {
+      kept.push_back(all[i]);
+    }
+  }
+  return kept;
+}
+
+/// `all -m shell -a uptime`
+std::optional<std::string> answer_to_ansible(const Words& all) {
+  const auto module = value_of("-m", all);
+  const auto arguments = value_of("-a", all);
+  if (!module || !arguments) return std::nullopt;
+  return fmt::format("-m {} -a is Ansible's; podrun runs shell text: {}", *module,
+                     podrun_line({}, {*arguments}));
+}
+
+bool is_host_list(std::string_view word) { return word.find_first_of("[,") != std::string_view::npos; }
+
+bool is_key(const std::string& word) {
+  const std::string name = std::filesystem::path(word).filename();
+  return is_file(word) && (name.ends_with(".pem") || name.starts_with("id_") || is_file(word + ".pub"));
+}
+
+}  // namespace
+
+std::optional<std::string> answer_to_value(const TypedWords& typed) {
+  if (typed.options.empty()) return std::nullopt;
+  const std::string& option = typed.options.back();
+  const std::string& word = typed.words.front();
+  if (option == "-w" && is_host_list(word))
+    return fmt::format("-w runs in the same directory as here; hosts are given by -H: -H {}",
+                       shell_quote(word));
+  if (option == "-i" && is_key(word))
+    return fmt::format("-i includes this machine; a key is given by --identity {}", shell_quote(word));
+  if ((option == "-d" || option == "--dedup") && word == "log") return option + " log: write --dedup=log";
+  if (option == "-h" && is_file(word))
+    return fmt::format("-h prints help; a file of hosts is read by --hostfile {}", shell_quote(word));
+  return std::nullopt;
+}
+
+std::optional<std::string> answer_to_option(const std::string& word, const Words& all) {
+  const std::string_view name = std::string_view(word).substr(0, word.find('='));
+  if (name == "-m" || name == "-a") {
+    if (auto answer = answer_to_ansible(all)) return answer;
+  }
+  if (name == "--command") {
+    const auto command = value_of(name, all);
+    return fmt::format("--command: the command stands after --: {}",
+                       podrun_line(without_option(name, all), {command.value_or("COMMAND")}));
+  }
+  const auto* const found = std::find_if(kForeignOptions.begin(), kForeignOptions.end(),
+                                         [name](const ForeignOption& option) { return option.name == name; });
+  if (found == kForeignOptions.end()) return std::nullopt;
+  return fmt::format("{}: {}", name, found->advice);
+}
+
+std::string answer_to_word(const TypedWords& typed, const std::optional<std::string>& nearest) {
+  const std::string& word = typed.words.front();
+  if (auto answer = answer_to_value(typed)) return *answer;
+  if (auto answer = answer_to_ansible(typed.words)) return *answer;
+  Words rest(typed.words.begin() + 1, typed.words.end());
+  if (word == "run" || word == "exec") {
+    if (!rest.empty() && rest.front() == "--") rest.erase(rest.begin());
+    return fmt::format("podrun needs no \"{}\": {}", word,
+                       podrun_line(typed.options, rest.empty() ? Words{"COMMAND"} : rest));
+  }
+  if (contains(kBuiltins, word)) {
+    return fmt::format("\"{}\" needs a shell, which one quoted text gets: {}", word,
+                       podrun_line(typed.options, {join(typed.words, " ")}));
+  }
+  if (is_file(word)) {
+    Words script = typed.options;
+    script.insert(script.begin(), "podrun");
+    script.insert(script.end(), {"-s", word});
+    if (!rest.empty() && rest.front() != "--") script.emplace_back("--");
+    script.insert(script.end(), rest.begin(), rest.end());
+    return fmt::format("\"{}\" is a file here; to run it on every host as a script: {}", word,
+                       shell_quote(script));
+  }
+  return fmt::format("\"{}\" is not a podrun command{}; to run it on every host: {}", word,
+                     nearest ? fmt::format(" (did you mean podrun {}?)", *nearest) : "",
+                     podrun_line(typed.options, typed.words));
+}
+
+void check_host_list(const std::string& list) {
+  const std::string extension = std::filesystem::path(list).extension();
+  if (!is_file(list) || (!contains(kListFiles, extension) && list.find('/') == std::string::npos)) return;
+  throw UsageError(
+      fmt::format("\"{}\" is a file (to read the hosts from it: --hostfile {})", list, shell_quote(list)));
+}
+
+}  // namespace podrun::cli
