@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Prepares the process, runs the command that the command line names, and turns errors into an exit status.
 #include <fcntl.h>
+#include <nss.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -57,6 +58,11 @@ int guarded_main(const std::vector<std::string>& arguments) {
 }  // namespace podrun
 
 int main(int argc, char** argv) {
+#ifdef PODRUN_STATIC
+  // The other services of nsswitch.conf are shared libraries of the glibc there, which this one cannot load.
+  ::__nss_configure_lookup("passwd", "files");
+  ::__nss_configure_lookup("hosts", "files dns");
+#endif
   podrun::open_standard_descriptors();
   std::signal(SIGPIPE, SIG_IGN);  // a closed reader is an error of write
   std::signal(SIGXFSZ, SIG_IGN);  // and so is a file that may not grow

@@ -43,7 +43,7 @@ def test_blank_text_on_standard_input_is_an_error(podrun, text):
 
 def test_on_a_terminal_nothing_is_an_error_and_bare_podrun_is_the_help(podrun):
     bare = podrun.terminal().wait()
-    assert b"--hosts" in bare.stdout
+    assert b"\nExamples:" in bare.stdout
     assert podrun.terminal(*HERE).wait().returncode == 2
 
 

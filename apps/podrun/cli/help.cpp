@@ -2,6 +2,8 @@
 // Writes the pages of help: which options stand on a page, under which headings, broken into lines.
 #include "cli/help.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <functional>
 #include <vector>
@@ -10,39 +12,27 @@
 
 #include "podrun/base/text.hpp"
 #include "podrun/output/cell_width.hpp"
+#include "podrun/output/terminal.hpp"
 
 #include "cli/run_options.hpp"
 
 namespace podrun::cli {
 namespace {
 
-constexpr std::size_t kWidth = 80;
-constexpr std::size_t kNames = 31;        ///< columns of an option's names, with the indentation
+constexpr std::size_t kLeastWidth = 80;
+constexpr std::size_t kNames = 31;  ///< columns of an option's names, with the indentation
+constexpr std::size_t kCommandNames = 14;
 constexpr std::size_t kCommonNames = 27;  ///< the same on the overview
-
-constexpr std::string_view kWords =
-    "Several words after -- run as exactly those words; one word is shell text, as\n"
-    "with ssh.\n";
-constexpr std::string_view kValues =
-    "TIME is 10, 10s, 5m or 2h. Every option without a value has a --no- form.\n";
-constexpr std::string_view kKeys =
-    "Keys: Ctrl-C interrupts the commands; a second one sends TERM, then KILL after\n"
-    "--grace; a third exits at once. Ctrl-\\ sends QUIT. Ctrl-Z suspends only podrun.\n"
-    "Enter lists the hosts that run and those that failed.\n";
-constexpr std::string_view kStatus =
-    "Exit status: the largest of all hosts (the command's own; 124 timed out; 128+N\n"
-    "killed by signal N; 255 unreachable or lost); 2 wrong usage; 130 or 143\n"
-    "interrupted; 141 the reader of the output closed it.\n";
 
 using Wanted = std::function<bool(const OptionEntry&)>;
 
 /// Breaks `text` between words; lines after the first begin with `indent` spaces.
-std::string wrap(const std::string& text, std::size_t indent) {
+std::string wrap(std::string_view text, std::size_t width, std::size_t indent = 0) {
   std::string wrapped;
   std::size_t column = indent;
   for (const std::string_view word : split(text, ' ')) {
-    const std::size_t width = output::cell_width(word);
-    if (!wrapped.empty() && column + 1 + width > kWidth) {
+    const std::size_t cells = output::cell_width(word);
+    if (!wrapped.empty() && column + 1 + cells > width) {
       wrapped += '\n' + std::string(indent, ' ');
       column = indent;
     } else if (!wrapped.empty()) {
@@ -50,16 +40,16 @@ std::string wrap(const std::string& text, std::size_t indent) {
       ++column;
     }
     wrapped += word;
-    column += width;
+    column += cells;
   }
   return wrapped + '\n';
 }
 
-std::string describe(const std::string& names, std::string_view help, std::size_t column) {
+std::string describe(const std::string& names, std::string_view help, std::size_t column, std::size_t width) {
   const std::string left = "  " + names;
   const bool fits = left.size() + 2 <= column;
   return left + (fits ? std::string(column - left.size(), ' ') : '\n' + std::string(column, ' ')) +
-         wrap(std::string(help), column);
+         wrap(help, width, column);
 }
 
 /// `--hostfile,--machinefile FILE` without further long names.
@@ -70,15 +60,13 @@ std::string without_aliases(const std::string& names) {
   return names.substr(0, comma) + names.substr(type);
 }
 
-std::string describe(const OptionEntry& option, const std::string& names, std::size_t column) {
-  std::string help(option.row.help);
-  if (const std::size_t mark = help.find("{}"); mark != std::string::npos)
-    help.replace(mark, 2, option.row.default_text);
-  return describe(names, help, column);
+std::string describe(const OptionEntry& option, const std::string& names, std::size_t column,
+                     std::size_t width) {
+  return describe(names, help_of(option), column, width);
 }
 
 /// Under their headings, which stand in the order of the table.
-std::string describe_options(const OptionTable& table, const Wanted& wanted) {
+std::string describe_options(const OptionTable& table, std::size_t width, const Wanted& wanted) {
   std::vector<std::string_view> topics;
   for (const OptionEntry& option : table.entries()) {
     const std::string_view topic = option.row.topic;
@@ -89,51 +77,85 @@ std::string describe_options(const OptionTable& table, const Wanted& wanted) {
   for (const std::string_view topic : topics) {
     text += fmt::format("\n{}:\n", topic);
     for (const OptionEntry& option : table.entries()) {
-      if (option.row.topic == topic && wanted(option)) text += describe(option, option.shown, kNames);
+      if (option.row.topic == topic && wanted(option)) text += describe(option, option.shown, kNames, width);
     }
-    if (topic == kOtherTopic) text += describe("-h,--help", "Print help", kNames);
+    if (topic == kOtherTopic) text += describe("-h,--help", "Print help", kNames, width);
   }
   return text;
 }
 
-std::string describe_commands(std::span<const CommandRow> commands) {
+std::string describe_commands(std::span<const CommandRow> commands, std::size_t width) {
   std::string text = "\nCommands:\n";
   for (const CommandRow& command : commands) {
-    if (!command.runs_users_command) text += describe(std::string(command.name), command.summary, 11);
+    if (!command.runs_users_command)
+      text += describe(std::string(command.name), command.summary, kCommandNames, width);
   }
   return text;
 }
 
 std::string usage_of(const CommandRow& command) { return fmt::format("Usage:\n{}", command.usage); }
 
-}  // namespace
-
-std::string overview_page(std::span<const CommandRow> commands, const OptionTable& table) {
-  std::string text =
-      usage_of(default_command(commands)) + describe_commands(commands) + "\nCommon options:\n";
-  for (const OptionEntry& option : table.entries()) {
-    if (option.row.common) text += describe(option, without_aliases(option.shown), kCommonNames);
-  }
-  text += fmt::format("\n{}\n{}\n{}", kWords, kKeys, kStatus);
-  return text + "\npodrun COMMAND --help shows a command's page, podrun help all every option.\n";
+std::string examples_of(const CommandRow& command) {
+  return command.examples.empty() ? "" : fmt::format("\nExamples:\n{}", command.examples);
 }
 
-std::string command_page(const CommandRow& command, const OptionTable& table) {
-  std::string text = fmt::format("{}\n{}.\n", usage_of(command), command.summary);
-  text += describe_options(table, [&](const OptionEntry& option) { return option.owner == command.name; });
-  text += describe_options(
-      table, [&](const OptionEntry& option) { return option.owner.empty() && command.takes_option(option); });
-  if (command.reads_config) text += fmt::format("\n{}", kValues);
-  if (command.runs_users_command) text += fmt::format("{}{}{}", kWords, kKeys, kStatus);
+}  // namespace
+
+std::string help_of(const OptionEntry& option) {
+  std::string help(option.row.help);
+  if (const std::size_t mark = help.find("{}"); mark != std::string::npos)
+    help.replace(mark, 2, option.row.default_text);
+  return help;
+}
+
+std::string first_page(std::span<const CommandRow> commands, std::size_t width) {
+  const CommandRow& run = default_command(commands);
+  return usage_of(run) + examples_of(run) + '\n' +
+         wrap(
+             "podrun --help shows the commands and the most used options, podrun hosts the hosts that it "
+             "finds.",
+             width);
+}
+
+std::string overview_page(std::span<const CommandRow> commands, const OptionTable& table, std::size_t width) {
+  std::string text =
+      usage_of(default_command(commands)) + describe_commands(commands, width) + "\nCommon options:\n";
+  for (const OptionEntry& option : table.entries()) {
+    if (option.row.common) text += describe(option, without_aliases(option.shown), kCommonNames, width);
+  }
+  text +=
+      fmt::format("\n{}\n{}\n{}", wrap(kWordsText, width), wrap(kKeysText, width), wrap(kStatusText, width));
+  return text + '\n' +
+         wrap("podrun COMMAND --help shows a command's page, podrun help all every option.", width);
+}
+
+std::string command_page(const CommandRow& command, const OptionTable& table, std::size_t width) {
+  std::string text = fmt::format("{}\n{}.\n{}", usage_of(command), command.summary, examples_of(command));
+  text +=
+      describe_options(table, width, [&](const OptionEntry& option) { return option.owner == command.name; });
+  text += describe_options(table, width, [&](const OptionEntry& option) {
+    return option.owner.empty() && command.takes_option(option);
+  });
+  if (command.reads_config) text += '\n' + wrap(kValuesText, width);
+  if (command.runs_users_command)
+    text += wrap(kWordsText, width) + wrap(kKeysText, width) + wrap(kStatusText, width);
   return text;
 }
 
-std::string full_page(std::span<const CommandRow> commands, const OptionTable& table) {
+std::string full_page(std::span<const CommandRow> commands, const OptionTable& table, std::size_t width) {
   std::string text = "Usage:\n";
   for (const CommandRow& command : commands) text += command.usage;
-  text += describe_commands(commands);
-  text += describe_options(table, [](const OptionEntry&) { return true; });
-  return text + fmt::format("\n{}{}{}{}", kWords, kValues, kKeys, kStatus);
+  text += describe_commands(commands, width);
+  text += describe_options(table, width, [](const OptionEntry&) { return true; });
+  return text + '\n' + wrap(kWordsText, width) + wrap(kValuesText, width) + wrap(kKeysText, width) +
+         wrap(kStatusText, width);
+}
+
+std::string version_line() { return "podrun " PODRUN_VERSION "\n"; }
+
+std::size_t page_width() {
+  return output::is_terminal(STDOUT_FILENO) ? std::max(output::columns_of(STDOUT_FILENO), kLeastWidth)
+                                            : kLeastWidth;
 }
 
 }  // namespace podrun::cli

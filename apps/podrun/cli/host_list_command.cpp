@@ -34,7 +34,7 @@ std::string cache_file(const std::string& command) {
   if ((!cache || cache[0] != '/') && !home) return {};
   const std::string base = cache && cache[0] == '/' ? cache : fmt::format("{}/.cache", home);
   std::uint64_t number = 14695981039346656037U;  // FNV-1a
-  for (const unsigned char c : command) number = (number ^ c) * 1099511628211U;
+  for (const char c : command) number = (number ^ static_cast<unsigned char>(c)) * 1099511628211U;
   return fmt::format("{}/podrun/hosts.{:016x}", base, number);
 }
 

@@ -66,6 +66,7 @@ struct OptionRow {
   std::string_view help;       ///< `{}` stands for the default
   std::string_view type = {};  ///< the word for its value: `TIME`
   std::string_view default_text = {};  ///< set at once, and checked as every other value
+  std::string_view choices = {};       ///< the values that there are, separated by blanks
   Merge merge = Merge::replaces;
   ValueKind value = ValueKind::plain;
   std::string_view subject = {};  ///< only one option about a subject counts; empty: its first long name

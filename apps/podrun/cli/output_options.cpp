@@ -23,6 +23,7 @@ void add_looks(OptionTable& table, OutputOptions& options) {
                .help = "Text before each line: {} (default), host, both or none",
                .type = "WHAT",
                .default_text = "worker",
+               .choices = "worker host both none",
                .subject = "label"},
               [&](const std::string& text) {
                 options.label = parse_choice<output::Label>(text, {{"worker", output::Label::worker},
@@ -40,21 +41,31 @@ void add_looks(OptionTable& table, OutputOptions& options) {
              [&](bool is_on) {
                if (is_on) options.label = output::Label::none;
              });
-  table.value(
-      output_row(OptionSet::looks, "--progress",
-                 "Show the status line: {} (default: on a terminal), always or never", "WHEN", "auto"),
-      [&](const std::string& text) {
-        options.progress = parse_choice<output::Progress>(text, {{"auto", output::Progress::automatic},
-                                                                 {"always", output::Progress::always},
-                                                                 {"never", output::Progress::never}});
-      });
-  table.value(
-      output_row(OptionSet::looks, "--color", "Use colours: {} (default), always or never", "WHEN", "auto"),
-      [&](const std::string& text) {
-        options.color = parse_choice<output::ColorMode>(text, {{"auto", output::ColorMode::automatic},
-                                                               {"always", output::ColorMode::always},
-                                                               {"never", output::ColorMode::never}});
-      });
+  table.value({.topic = kOutputTopic,
+               .set = OptionSet::looks,
+               .names = "--progress",
+               .help = "Show the status line: {} (default: on a terminal), always or never",
+               .type = "WHEN",
+               .default_text = "auto",
+               .choices = "auto always never"},
+              [&](const std::string& text) {
+                options.progress =
+                    parse_choice<output::Progress>(text, {{"auto", output::Progress::automatic},
+                                                          {"always", output::Progress::always},
+                                                          {"never", output::Progress::never}});
+              });
+  table.value({.topic = kOutputTopic,
+               .set = OptionSet::looks,
+               .names = "--color",
+               .help = "Use colours: {} (default), always or never",
+               .type = "WHEN",
+               .default_text = "auto",
+               .choices = "auto always never"},
+              [&](const std::string& text) {
+                options.color = parse_choice<output::ColorMode>(text, {{"auto", output::ColorMode::automatic},
+                                                                       {"always", output::ColorMode::always},
+                                                                       {"never", output::ColorMode::never}});
+              });
 }
 
 void add_dedup(OptionTable& table, OutputOptions& options) {

@@ -48,14 +48,18 @@ struct Operands {
   std::size_t least = 0;
   std::size_t most = 0;
   std::string_view missing = {};  ///< the message when there are fewer than `least`
+  std::string_view words = {};    ///< which they may be, separated by blanks; for completion
+  bool is_host = false;           ///< one names a host
+  bool is_command = false;        ///< one names a podrun command
   bool rest_is_its_own = false;   ///< words after the last operand are not podrun's options
 };
 
 /// A row of the table of commands, which commands/command_table.cpp holds.
 struct CommandRow {
-  std::string_view name;     ///< the first word of its command line
-  std::string_view usage;    ///< lines of help
-  std::string_view summary;  ///< one clause
+  std::string_view name;           ///< the first word of its command line
+  std::string_view usage;          ///< lines of help
+  std::string_view summary;        ///< one clause
+  std::string_view examples = {};  ///< lines of help
   OptionSets takes;
   Operands operands = {};
   bool runs_users_command = false;  ///< the one that a command line without a command's name means

@@ -19,6 +19,33 @@ OptionRow reach_row(std::string_view topic, std::string_view names, std::string_
   return {.topic = topic, .set = OptionSet::reach, .names = names, .help = help, .type = type};
 }
 
+void add_hosts_command(OptionTable& table, hosts::HostQuery& hosts) {
+  table.value({.topic = kHostsTopic,
+               .set = OptionSet::reach,
+               .names = "--hosts-command",
+               .help = "Run COMMAND on this machine and read the hosts from its output",
+               .type = "COMMAND",
+               .subject = "hosts"},
+              [&](const std::string& text) { not_empty(hosts.command.emplace(), "shell text")(text); });
+  table.value({.topic = kHostsTopic,
+               .set = OptionSet::reach,
+               .names = "--cache",
+               .help = "Use the output of --hosts-command again for TIME",
+               .type = "TIME"},
+              [&](const std::string& text) {
+                hosts.read_command = [cache = parse_positive_duration(text)](const std::string& command) {
+                  return read_hosts_command(command, cache);
+                };
+              });
+  table.flag(reach_row(kHostsTopic, "--external", "Take the external addresses from gcloud's description"),
+             [&](bool is_on) {
+               hosts.read_description = [is_on](const std::string& text) {
+                 return config::hosts_of_description(
+                     text, is_on ? config::Addresses::external : config::Addresses::internal);
+               };
+             });
+}
+
 void add_host_lists(OptionTable& table, hosts::HostQuery& hosts, std::string& pod) {
   table.list({.topic = kHostsTopic,
               .set = OptionSet::reach,
@@ -45,30 +72,6 @@ void add_host_lists(OptionTable& table, hosts::HostQuery& hosts, std::string& po
               });
   table.value({.topic = kHostsTopic,
                .set = OptionSet::reach,
-               .names = "--hosts-command",
-               .help = "Run COMMAND on this machine and read the hosts from its output",
-               .type = "COMMAND",
-               .subject = "hosts"},
-              [&](const std::string& text) { not_empty(hosts.command.emplace(), "shell text")(text); });
-  table.value({.topic = kHostsTopic,
-               .set = OptionSet::reach,
-               .names = "--cache",
-               .help = "Use the output of --hosts-command again for TIME",
-               .type = "TIME"},
-              [&](const std::string& text) {
-                hosts.read_command = [cache = parse_positive_duration(text)](const std::string& command) {
-                  return read_hosts_command(command, cache);
-                };
-              });
-  table.flag(reach_row(kHostsTopic, "--external", "Take the external addresses from gcloud's description"),
-             [&](bool is_on) {
-               hosts.read_description = [is_on](const std::string& text) {
-                 return config::hosts_of_description(
-                     text, is_on ? config::Addresses::external : config::Addresses::internal);
-               };
-             });
-  table.value({.topic = kHostsTopic,
-               .set = OptionSet::reach,
                .names = "-p,--pod",
                .help = "Use a pod of config.yaml (docs/configuration.md)",
                .type = "NAME",
@@ -93,6 +96,7 @@ void add_hosts(OptionTable& table, Options& options) {
   hosts.read_description = [](const std::string& text) { return config::hosts_of_description(text); };
   hosts.read_command = [](const std::string& command) { return read_hosts_command(command, std::nullopt); };
   add_host_lists(table, hosts, options.pod);
+  add_hosts_command(table, hosts);
   table.value({.topic = kHostsTopic,
                .set = OptionSet::reach,
                .names = "--workers,--worker,--ranks",

@@ -5,6 +5,7 @@
 #include <array>
 
 #include "commands/check_command.hpp"
+#include "commands/completion_command.hpp"
 #include "commands/config_command.hpp"
 #include "commands/help_command.hpp"
 #include "commands/hosts_command.hpp"
@@ -12,53 +13,92 @@
 #include "commands/ssh_command.hpp"
 
 namespace podrun::commands {
+namespace {
 
-std::span<const cli::CommandRow> command_table() {
-  using enum cli::OptionSet;
-  constexpr cli::OptionSets kWhatRunTakes{reach,       general, looks, connect_timeout, launch,
-                                          own_command, output,  json,  force,           dry_run};
-  static const std::array<cli::CommandRow, 6> kRows{{
-      {.name = "run",
-       .usage = "  podrun [OPTIONS] -- COMMAND [ARG...]     run a command on every host\n"
-                "  podrun [OPTIONS] -s SCRIPT [-- ARG...]   run a local script on every host\n"
-                "  echo TEXT | podrun [OPTIONS]             run shell text on every host\n",
-       .summary = "Run a command on every host, at once, and print its output live",
-       .takes = kWhatRunTakes,
-       .runs_users_command = true,
-       .make = make_run_command},
-      {.name = "hosts",
-       .usage = "  podrun hosts [OPTIONS]\n",
-       .summary = "List the hosts, and where they were found",
-       .takes = {reach, general, looks, json, force},
-       .make = make_hosts_command},
-      {.name = "check",
-       .usage = "  podrun check [OPTIONS]\n",
-       .summary = "Test that every host can be reached, and that all agree",
-       .takes = {reach, general, looks, connect_timeout, launch, json, dry_run},
-       .make = make_check_command},
-      {.name = "config",
-       .usage = "  podrun config [OPTIONS]\n",
-       .summary = "Show the options in effect, and where each comes from",
-       .takes = kWhatRunTakes,
-       .make = make_config_command},
-      {.name = "ssh",
-       .usage = "  podrun ssh [OPTIONS] WORKER [ARG...]\n",
-       .summary = "Start your own ssh to a host (by worker number or name)",
-       .takes = {reach, general, looks, connect_timeout, dry_run},
-       .operands = {.least = 1,
-                    .most = 1,
-                    .missing = "which host? (podrun ssh WORKER; podrun hosts lists them)",
-                    .rest_is_its_own = true},
-       .make = make_ssh_command},
-      {.name = "help",
-       .usage = "  podrun help [COMMAND | all]\n",
-       .summary = "Show the page of a command, or every option",
-       .takes = {general},
-       .operands = {.most = 1},
-       .reads_config = false,
-       .make = make_help_command},
-  }};
-  return kRows;
-}
+using enum cli::OptionSet;
+constexpr cli::OptionSets kWhatRunTakes{reach,       general, looks, connect_timeout, launch,
+                                        own_command, output,  json,  force,           dry_run};
+
+constexpr std::array<cli::CommandRow, 8> kRows{{
+    {.name = "run",
+     .usage = "  podrun [OPTIONS] -- COMMAND [ARG...]     run a command on every host\n"
+              "  podrun [OPTIONS] -s SCRIPT [-- ARG...]   run a local script on every host\n"
+              "  echo TEXT | podrun [OPTIONS]             run shell text on every host\n",
+     .summary = "Run a command on every host, at once, and print its output live",
+     .examples = "  podrun -- nvidia-smi -L                on the hosts that podrun finds\n"
+                 "  podrun -- 'cd app && git pull'         shell text, quoted as for ssh\n"
+                 "  podrun -H 'tpu-[0-15]' -- uptime       on these hosts\n"
+                 "  podrun -d -- python train.py           lines that hosts share appear once\n"
+                 "  podrun -s setup.sh -- --fast           a local script\n"
+                 "  podrun -icw -- ~/venv/bin/python -c 'import jax; print(jax.device_count())'\n",
+     .takes = kWhatRunTakes,
+     .runs_users_command = true,
+     .make = make_run_command},
+    {.name = "hosts",
+     .usage = "  podrun hosts [OPTIONS]\n",
+     .summary = "List the hosts, and where they were found",
+     .examples = "  podrun hosts                           which hosts, and from which source\n"
+                 "  podrun -H 'tpu-[0-15]' hosts --save    write them to ~/podips.txt\n"
+                 "  podrun hosts --forget-keys             after a pod was recreated\n",
+     .takes = {reach, general, looks, json, force},
+     .make = make_hosts_command},
+    {.name = "check",
+     .usage = "  podrun check [OPTIONS]\n",
+     .summary = "Test that every host can be reached, and that all agree",
+     .examples = "  podrun check                       are all up, and do they agree?\n"
+                 "  podrun check --wait 10m --dir app  wait for the hosts; compare commits, too\n",
+     .takes = {reach, general, looks, connect_timeout, launch, json, dry_run},
+     .make = make_check_command},
+    {.name = "config",
+     .usage = "  podrun config [OPTIONS]\n",
+     .summary = "Show the options in effect, and where each comes from",
+     .examples = "  podrun config                          what config.yaml and defaults set\n"
+                 "  podrun -p my-tpu config                with a pod of config.yaml\n",
+     .takes = kWhatRunTakes,
+     .make = make_config_command},
+    {.name = "ssh",
+     .usage = "  podrun ssh [OPTIONS] WORKER [ARG...]\n",
+     .summary = "Start your own ssh to a host (by worker number or name)",
+     .examples = "  podrun ssh 3                           a shell on worker 3\n"
+                 "  podrun ssh 3 nvidia-smi                one command there\n",
+     .takes = {reach, general, looks, connect_timeout, dry_run},
+     .operands = {.least = 1,
+                  .most = 1,
+                  .missing = "which host? (podrun ssh WORKER; podrun hosts lists them)",
+                  .is_host = true,
+                  .rest_is_its_own = true},
+     .make = make_ssh_command},
+    {.name = "help",
+     .usage = "  podrun help [COMMAND | all | man]\n",
+     .summary = "Show the page of a command, or every option",
+     .examples = "  podrun help check\n"
+                 "  podrun help all\n",
+     .takes = {general},
+     .operands = {.most = 1, .words = "all man", .is_command = true},
+     .reads_config = false,
+     .make = make_help_command},
+    {.name = "completion",
+     .usage = "  podrun completion bash | zsh | fish\n",
+     .summary = "Print the script that completes podrun's options in a shell",
+     .examples = "  source <(podrun completion bash)       in ~/.bashrc; zsh in ~/.zshrc\n"
+                 "  podrun completion fish | source        in ~/.config/fish/config.fish\n",
+     .takes = {general},
+     .operands = {.least = 1,
+                  .most = 1,
+                  .missing = "for which shell? (bash, zsh or fish)",
+                  .words = "bash zsh fish",
+                  .rest_is_its_own = true},
+     .make = make_completion_command},
+    {.name = "version",
+     .usage = "  podrun version\n",
+     .summary = "Print the version and its commit",
+     .takes = {general},
+     .reads_config = false,
+     .make = make_version_command},
+}};
+
+}  // namespace
+
+std::span<const cli::CommandRow> command_table() { return kRows; }
 
 }  // namespace podrun::commands

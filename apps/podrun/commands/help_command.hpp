@@ -9,5 +9,7 @@ namespace podrun::commands {
 
 /// `podrun help [COMMAND | all]`
 std::unique_ptr<cli::Command> make_help_command();
+/// `podrun version`
+std::unique_ptr<cli::Command> make_version_command();
 
 }  // namespace podrun::commands

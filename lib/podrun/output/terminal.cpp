@@ -46,13 +46,7 @@ bool is_writable(int fd, std::chrono::milliseconds within) {
 /// How long to wait for the end of another thread's write.
 constexpr std::chrono::milliseconds kAMoment{50};
 
-constexpr std::size_t kUsualColumns = 80;  // if the terminal does not know
-
-std::size_t columns_of(int fd) {
-  if (!in_foreground(fd)) return 0;
-  winsize size{};
-  return ::ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : kUsualColumns;
-}
+std::size_t columns_to_paint(int fd) { return in_foreground(fd) ? columns_of(fd) : 0; }
 
 /// Whether the terminal echoes the end of a typed line.
 bool echoes_newline(int fd) {
@@ -71,10 +65,16 @@ bool is_pipe(int descriptor) {
 
 bool in_foreground(int descriptor) { return ::tcgetpgrp(descriptor) == ::getpgrp(); }
 
+std::size_t columns_of(int descriptor) {
+  constexpr std::size_t kUsual = 80;
+  winsize size{};
+  return ::ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : kUsual;
+}
+
 Terminal::Terminal(int out_fd, int err_fd, Columns columns)
     : streams_{{{out_fd, podrun::output::is_terminal(out_fd), {}},
                 {err_fd, podrun::output::is_terminal(err_fd), {}}}},
-      columns_(columns ? std::move(columns) : [err_fd] { return columns_of(err_fd); }) {}
+      columns_(columns ? std::move(columns) : [err_fd] { return columns_to_paint(err_fd); }) {}
 
 void Terminal::append(StreamId stream, std::initializer_list<std::string_view> parts) {
   if (error(stream)) return;

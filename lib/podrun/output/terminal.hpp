@@ -21,6 +21,8 @@ namespace podrun::output {
 
 /// Whether this descriptor is a terminal.
 bool is_terminal(int descriptor);
+/// The width of this terminal; 80 if it does not say.
+std::size_t columns_of(int descriptor);
 /// Whether it leads to another program.
 bool is_pipe(int descriptor);
 /// Whether this is podrun's controlling terminal and podrun is in its foreground, so that it may read and

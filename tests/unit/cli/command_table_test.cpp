@@ -64,14 +64,14 @@ TEST_F(CommandTable, ShowsEachOptionOnThePagesOfItsCommandsOnly) {
     for (const OptionEntry& option : table_.entries()) {
       if (row.takes_option(option)) expected.insert(option.key());
     }
-    EXPECT_EQ(options_on(command_page(row, table_)), expected) << row.name;
+    EXPECT_EQ(options_on(command_page(row, table_, 80)), expected) << row.name;
   }
 }
 
 TEST_F(CommandTable, ShowsEveryOptionOnTheFullPage) {
   std::set<std::string> expected{"help"};
   for (const OptionEntry& option : table_.entries()) expected.insert(option.key());
-  EXPECT_EQ(options_on(full_page(rows_, table_)), expected);
+  EXPECT_EQ(options_on(full_page(rows_, table_, 80)), expected);
 }
 
 TEST_F(CommandTable, HasACommandForEveryOption) {
@@ -121,7 +121,7 @@ TEST_F(CommandTable, HasOptionHelpThatStartsWithACapitalAndHasNoFullStop) {
 }
 
 TEST_F(CommandTable, FitsTheOverviewOnOneScreen) {
-  const std::string page = overview_page(rows_, table_);
+  const std::string page = overview_page(rows_, table_, 80);
   EXPECT_LE(std::count(page.begin(), page.end(), '\n'), 50);
   for (const CommandRow& row : rows_) {
     const bool is_listed = page.find(fmt::format("\n  {} ", row.name)) != std::string::npos;

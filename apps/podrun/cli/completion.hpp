@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "cli/podrun_command.hpp"
+
+// Completion of podrun's own command line, made from the table of commands and the table of options.
+namespace podrun::cli {
+
+/// Hosts and pods are looked up only when they are needed.
+struct CompletionSources {
+  std::function<std::vector<std::string>()> hosts;
+  std::function<std::vector<std::string>()> workers;
+  std::function<std::vector<std::string>()> pods;
+};
+
+/// What the last of `words` may become, as `WORD\tDESCRIPTION`; a shell completes files where there is none.
+/// `words`: those after `podrun`.
+std::vector<std::string> completions(const std::vector<std::string>& words,
+                                     std::span<const CommandRow> commands, const OptionTable& table,
+                                     const CompletionSources& sources);
+
+}  // namespace podrun::cli

@@ -1,0 +1,16 @@
+# `cpack -G DEB` in a build of the release preset makes the Debian package; its dependencies are read from the program.
+set(CPACK_PACKAGE_NAME podrun)
+set(CPACK_PACKAGE_CONTACT "The podrun maintainers <podrun@users.noreply.github.com>")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "run one command on every host of a cluster at once")
+set(CPACK_PACKAGE_DESCRIPTION "Runs a command on every host of a TPU pod or GPU cluster over SSH. It starts on all hosts
+or on none, prints their output live with equal lines merged, and leaves no
+process behind.")
+set(CPACK_GENERATOR DEB)
+set(CPACK_STRIP_FILES ON)
+set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SECTION net)
+set(CPACK_DEBIAN_PACKAGE_PRIORITY optional)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_PACKAGE_RECOMMENDS openssh-client)
+include(CPack)
