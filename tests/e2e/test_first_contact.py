@@ -177,6 +177,7 @@ def test_a_command_for_hosts_that_fails(podrun):
         [line] = said(podrun, "--hosts-command", command, "hosts")
         assert line == f"--hosts-command: {why} ({command})"
     assert "both choose the hosts" in said(podrun, "--hosts-command", "echo a", "-H", "b", "hosts")[0]
+    assert said(podrun, "-H", "b", "--cache", "1h", "hosts") == ["--cache: it belongs to --hosts-command (leave it out)"]
 
 
 def test_the_output_of_a_command_for_hosts_is_kept(podrun):

@@ -39,6 +39,8 @@ void check_choice_of_hosts(const OptionTable& table) {
 }
 
 void check_shared_options(Options& options, const OptionTable& table, const CommandRow& command) {
+  if (table.is_on_command_line("cache") && !table.is_given("hosts-command"))
+    throw UsageError("--cache: it belongs to --hosts-command (leave it out)");
   check_earlier_output(options, table, command);
   if (options.same_directory && options.directory)
     throw UsageError("--cwd and --chdir both name a directory (give one)");
