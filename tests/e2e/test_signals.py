@@ -229,7 +229,7 @@ def running_over_ssh(scene):
 def ending(scene):
     scene.short_orphan_timeout = True
     scene.grace = 3  # time enough for what happens meanwhile
-    scene.start("-H", "local[0-1]", "-u", "5")  # a busy machine needs that until both commands note signals
+    scene.start("-H", "local[0-1]", "-u", "10")  # a busy machine needs that until both commands note signals
     scene.wait_until_got(["TERM"])
 
 
