@@ -41,6 +41,7 @@ def test_version_names_the_commit(podrun):
     assert re.fullmatch(rb"podrun \d+\.\d+\.\d+( \([0-9a-f]{12}\))?\n", podrun.ok("version"))
 
 
+@pytest.mark.smoke
 @pytest.mark.parametrize(
     "words, answer",
     [
@@ -98,6 +99,7 @@ def test_a_word_that_only_a_shell_knows_is_not_found(podrun):
     assert ended.stderr.startswith(b"cd: command not found\n")
 
 
+@pytest.mark.smoke
 def test_standard_input_that_was_not_sent(podrun):
     note = "standard input was not sent (-I sends it to every host)"
     assert said(podrun, *HERE, "--", "cat", input=b"data\n") == [note]
@@ -126,6 +128,7 @@ def test_the_first_failure_is_told_at_once_off_a_terminal(podrun):
     assert run.wait().stderr.count(b"still running") == 1
 
 
+@pytest.mark.smoke
 def test_completion_in_bash(podrun):
     directory = os.path.dirname(podrun.arguments([])[0])
     script = 'source <(podrun completion bash); COMP_WORDS=(podrun hosts --sa) COMP_CWORD=2; _podrun; echo "${COMPREPLY[*]}"'
@@ -163,6 +166,7 @@ def hosts_of(podrun, *args, **options):
     return [host["host"] for host in json.loads(podrun.ok(*args, "hosts", "--json", **options))["hosts"]]
 
 
+@pytest.mark.smoke
 def test_hosts_from_a_command(podrun):
     assert hosts_of(podrun, "--hosts-command", "echo tpu-0; echo tpu-1") == ["tpu-0", "tpu-1"]
     assert podrun.ok("-N", "--hosts-command", "echo local", "--", "echo", "hi") == b"hi\n"
@@ -180,6 +184,7 @@ def test_a_command_for_hosts_that_fails(podrun):
     assert said(podrun, "-H", "b", "--cache", "1h", "hosts") == ["--cache: it belongs to --hosts-command (leave it out)"]
 
 
+@pytest.mark.smoke
 def test_the_output_of_a_command_for_hosts_is_kept(podrun):
     asked = podrun.directory / "asked"
     config = podrun.home / ".config/podrun/config.yaml"
