@@ -61,6 +61,7 @@ int main(int argc, char** argv) {
 #ifdef PODRUN_STATIC
   // The other services of nsswitch.conf are shared libraries of the glibc there, which this one cannot load.
   ::__nss_configure_lookup("passwd", "files");
+  ::__nss_configure_lookup("group", "files");
   ::__nss_configure_lookup("hosts", "files dns");
 #endif
   podrun::open_standard_descriptors();

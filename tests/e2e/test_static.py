@@ -26,7 +26,7 @@ class Root:
         (directory / "etc/hosts").write_text(f"{pod.hosts[1]} by-name\n")
 
     def run(self, *args, env=None):
-        words = ["chroot", self.directory, "/podrun", *map(str, args)]
+        words = ["/usr/sbin/chroot", self.directory, "/podrun", *map(str, args)]
         return subprocess.run(words, env={"HOME": "/home", "PATH": "/bin", **(env or {})}, stdin=subprocess.DEVNULL, capture_output=True, timeout=limit(30), check=False)
 
     def ok(self, *args, **options):
