@@ -2,9 +2,9 @@
 set(CPACK_PACKAGE_NAME podrun)
 set(CPACK_PACKAGE_CONTACT "The podrun maintainers <podrun@users.noreply.github.com>")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "run one command on every host of a cluster at once")
-set(CPACK_PACKAGE_DESCRIPTION "Runs a command on every host of a TPU pod or GPU cluster over SSH. It starts on all hosts
-or on none, prints their output live with equal lines merged, and leaves no
-process behind.")
+set(CPACK_PACKAGE_DESCRIPTION "Runs a command on every host of a TPU pod or GPU cluster over SSH.
+It starts on all hosts or on none, prints their output live with
+equal lines merged, and leaves no process behind.")
 set(CPACK_GENERATOR DEB)
 set(CPACK_STRIP_FILES ON)
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
@@ -14,3 +14,10 @@ set(CPACK_DEBIAN_PACKAGE_PRIORITY optional)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS openssh-client)
 include(CPack)
+
+# What Debian's policy asks for beside the program (12.5, 12.7).
+include(GNUInstallDirs)
+string(TIMESTAMP now "%a, %d %b %Y %H:%M:%S +0000" UTC)
+file(WRITE ${PROJECT_BINARY_DIR}/changelog "podrun (${PROJECT_VERSION}) unstable; urgency=medium\n\n  * See CHANGELOG.md.\n\n -- ${CPACK_PACKAGE_CONTACT}  ${now}\n")
+execute_process(COMMAND gzip -9nf ${PROJECT_BINARY_DIR}/changelog COMMAND_ERROR_IS_FATAL ANY)
+install(FILES ${PROJECT_BINARY_DIR}/changelog.gz ${PROJECT_SOURCE_DIR}/cmake/copyright DESTINATION ${CMAKE_INSTALL_DOCDIR})
