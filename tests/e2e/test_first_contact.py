@@ -180,6 +180,7 @@ def test_a_command_for_hosts_that_fails(podrun):
     for command, why in (("echo no such TPU >&2; exit 3", "exit 3: no such TPU"), ("true", "it printed no host"), ("kill -9 $$", "it did not end by itself")):
         [line] = said(podrun, "--hosts-command", command, "hosts")
         assert line == f"--hosts-command: {why} ({command})"
+    assert said(podrun, "--hosts-command", "echo 'networkEndpoints: []'", "hosts")[0].startswith("--hosts-command: no networkEndpoints (")
     assert "both choose the hosts" in said(podrun, "--hosts-command", "echo a", "-H", "b", "hosts")[0]
     assert said(podrun, "-H", "b", "--cache", "1h", "hosts") == ["--cache: it belongs to --hosts-command (leave it out)"]
 

@@ -19,6 +19,13 @@ OptionRow reach_row(std::string_view topic, std::string_view names, std::string_
   return {.topic = topic, .set = OptionSet::reach, .names = names, .help = help, .type = type};
 }
 
+/// Sets which addresses are taken from a cloud's description of the hosts.
+void read_addresses(hosts::HostQuery& hosts, config::Addresses which) {
+  hosts.read_description = [which](const std::string& text, std::string_view where) {
+    return config::hosts_of_description(text, which, where);
+  };
+}
+
 void add_hosts_command(OptionTable& table, hosts::HostQuery& hosts) {
   table.value({.topic = kHostsTopic,
                .set = OptionSet::reach,
@@ -39,10 +46,7 @@ void add_hosts_command(OptionTable& table, hosts::HostQuery& hosts) {
               });
   table.flag(reach_row(kHostsTopic, "--external", "Take the external addresses from gcloud's description"),
              [&](bool is_on) {
-               hosts.read_description = [is_on](const std::string& text) {
-                 return config::hosts_of_description(
-                     text, is_on ? config::Addresses::external : config::Addresses::internal);
-               };
+               read_addresses(hosts, is_on ? config::Addresses::external : config::Addresses::internal);
              });
 }
 
@@ -93,7 +97,7 @@ void add_host_lists(OptionTable& table, hosts::HostQuery& hosts, std::string& po
 
 void add_hosts(OptionTable& table, Options& options) {
   hosts::HostQuery& hosts = options.hosts;
-  hosts.read_description = [](const std::string& text) { return config::hosts_of_description(text); };
+  read_addresses(hosts, config::Addresses::internal);
   hosts.read_command = [](const std::string& command) { return read_hosts_command(command, std::nullopt); };
   add_host_lists(table, hosts, options.pod);
   add_hosts_command(table, hosts);

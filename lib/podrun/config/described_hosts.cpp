@@ -19,7 +19,6 @@
 namespace podrun::config {
 namespace {
 
-constexpr const char* kWhere = "standard input";
 constexpr const char* kExpected = "the output of gcloud compute tpus tpu-vm describe for a TPU that is READY";
 
 /// Whether a line occurs in YAML or JSON but not in a host list: `---`, `{`, `[`, `- x`, `key:`, `key: x`.
@@ -62,12 +61,13 @@ std::string address_of(const YAML::Node& endpoint, Addresses which) {
 }
 
 /// A TPU with several networks lists one endpoint per network for every worker, the primary one first.
-void add_addresses(const YAML::Node& tpu, Addresses which, std::vector<std::string>& addresses) {
+void add_addresses(const YAML::Node& tpu, std::string_view where, Addresses which,
+                   std::vector<std::string>& addresses) {
   const std::string name = tpu.IsMap() ? text_of(tpu, "name") : "";
   const YAML::Node endpoints = tpu.IsMap() ? tpu["networkEndpoints"] : YAML::Node();
   if (!endpoints.IsDefined() || !endpoints.IsSequence() || endpoints.size() == 0) {
     const std::string state = tpu.IsMap() ? text_of(tpu, "state") : "";
-    throw UsageError(fmt::format("{}: no networkEndpoints{}{} (expected {})", kWhere,
+    throw UsageError(fmt::format("{}: no networkEndpoints{}{} (expected {})", where,
                                  name.empty() ? "" : fmt::format(" of {:?}", name),
                                  state.empty() ? "" : fmt::format(", its state is {}", state), kExpected));
   }
@@ -76,29 +76,30 @@ void add_addresses(const YAML::Node& tpu, Addresses which, std::vector<std::stri
   for (std::size_t i = 0; i < endpoints.size(); i += step) {
     const std::string address = address_of(endpoints[i], which);
     if (!is_address(address)) {
-      throw UsageError(fmt::format("{}: {} {} of worker {}{}{} (expected {})", kWhere,
+      throw UsageError(fmt::format("{}: {} {} of worker {}{}{} (expected {})", where,
                                    address.empty() ? "no" : "bad",
                                    which == Addresses::external ? "externalIp" : "ipAddress", i / step,
                                    name.empty() ? "" : fmt::format(" of {:?}", name),
                                    address.empty() ? "" : fmt::format(": {:?}", address), kExpected));
     }
     if (addresses.size() == hosts::kMaxHosts)
-      throw UsageError(fmt::format("{}: too many hosts (expected at most {})", kWhere, hosts::kMaxHosts));
+      throw UsageError(fmt::format("{}: too many hosts (expected at most {})", where, hosts::kMaxHosts));
     addresses.push_back(address);
   }
 }
 
 }  // namespace
 
-std::optional<std::string> hosts_of_description(const std::string& text, Addresses which) {
+std::optional<std::string> hosts_of_description(const std::string& text, Addresses which,
+                                                std::string_view where) {
   if (!is_description(text)) return std::nullopt;
   try {
     std::vector<std::string> addresses;
     for (const YAML::Node& document : load_yaml(text)) {
       if (document.IsSequence()) {
-        for (const YAML::Node& tpu : document) add_addresses(tpu, which, addresses);
+        for (const YAML::Node& tpu : document) add_addresses(tpu, where, which, addresses);
       } else {
-        add_addresses(document, which, addresses);
+        add_addresses(document, where, which, addresses);
       }
     }
     std::string lines;
@@ -106,7 +107,7 @@ std::optional<std::string> hosts_of_description(const std::string& text, Address
     return lines;
   } catch (const YAML::Exception& error) {
     throw UsageError(
-        fmt::format("{}:{}: {} (expected {})", kWhere, error.mark.line + 1, error.msg, kExpected));
+        fmt::format("{}:{}: {} (expected {})", where, error.mark.line + 1, error.msg, kExpected));
   }
 }
 

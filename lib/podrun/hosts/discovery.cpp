@@ -58,14 +58,14 @@ Listing ask_command(const HostQuery& query) {
   constexpr const char* kWhere = "--hosts-command";
   const std::string text = query.read_command(*query.command);
   const std::optional<std::string> described =
-      query.read_description ? query.read_description(text) : std::nullopt;
+      query.read_description ? query.read_description(text, kWhere) : std::nullopt;
   Listing listing{.where = kWhere, .hosts = parse_hosts_file(described.value_or(text), kWhere)};
   if (listing.hosts.empty())
     throw UsageError(fmt::format("{}: it printed no host ({})", kWhere, *query.command));
   return listing;
 }
 
-/// The list from `-H` or `--hostfile`.
+/// The list from `-H`, `--hostfile` or `--hosts-command`.
 Listing chosen(const HostQuery& query, const Probe& probe) {
   if (!query.lists.empty() && query.hostfile) {
     throw UsageError("-H and --hostfile are both given (choose one; -H ^FILE puts a hosts file into a list)");

@@ -33,8 +33,8 @@ struct HostQuery {
   IncludeLocal include_local = IncludeLocal::no;
   Repeats repeats = Repeats::refuse;
   bool metadata_only = false;  ///< ask only the metadata server (`metadata: true` of a pod)
-  ReadDescription read_description =
-      {};  ///< reads other forms of `-H -` and of the command's output than a list
+  /// Reads other forms of `-H -`, and of the output of `command`, than a list.
+  ReadDescription read_description = {};
   /// Gives the output of `command`. Throws UsageError.
   std::function<std::string(const std::string& command)> read_command = {};
 };

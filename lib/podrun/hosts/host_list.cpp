@@ -233,8 +233,10 @@ std::vector<Host> parse_host_list(const std::vector<std::string>& values, std::s
   for (const std::string& value : values) {
     if (value == "-") {
       const std::string text = probe.read_standard_input();
-      const std::optional<std::string> described = read_description ? read_description(text) : std::nullopt;
-      builder.add_file(described.value_or(text), "standard input");
+      constexpr std::string_view kInput = "standard input";
+      const std::optional<std::string> described =
+          read_description ? read_description(text, kInput) : std::nullopt;
+      builder.add_file(described.value_or(text), kInput);
     } else {
       builder.add_list(value, where, probe);
     }

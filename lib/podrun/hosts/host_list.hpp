@@ -13,8 +13,9 @@
 namespace podrun::hosts {
 
 /// Turns a text that is not a list of hosts, such as gcloud's output about a TPU, into a hosts file; nothing
-/// if it is a list. Throws UsageError.
-using ReadDescription = std::function<std::optional<std::string>(const std::string& text)>;
+/// if it is a list. Throws UsageError that begins with `where`.
+using ReadDescription =
+    std::function<std::optional<std::string>(const std::string& text, std::string_view where)>;
 
 /// The hosts in the values of a repeatable option (`where`, such as `-H`), in the order written:
 /// `tpu-[0-15,20],user@host:port,[2001:db8::1]:22,^FILE,local[0-3]`. The value `-` is standard input, also in
