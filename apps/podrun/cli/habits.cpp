@@ -7,13 +7,14 @@
 #include <array>
 #include <filesystem>
 #include <string_view>
-#include <system_error>
 
 #include <fmt/format.h>
 
 #include "podrun/base/error.hpp"
 #include "podrun/base/shell_quote.hpp"
+#include "podrun/base/shell_words.hpp"
 #include "podrun/base/text.hpp"
+#include "podrun/base/whole_file.hpp"
 
 namespace podrun::cli {
 namespace {
@@ -44,21 +45,12 @@ constexpr std::array kForeignOptions = {
     ForeignOption{"--inline", "output is printed live; at the end, once for hosts that agree: --gather"},
 };
 
-/// Commands that only a shell knows.
-constexpr std::array<std::string_view, 9> kBuiltins = {"cd",    "source", ".",     "export", "alias",
-                                                       "unset", "ulimit", "umask", "eval"};
-
 constexpr std::array<std::string_view, 7> kListFiles = {".txt",  ".hosts", ".list", ".lst",
                                                         ".conf", ".cfg",   ".ini"};
 
 template <std::size_t n>
 bool contains(const std::array<std::string_view, n>& names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
-}
-
-bool is_file(const std::string& path) {
-  std::error_code ignored;
-  return std::filesystem::is_regular_file(path, ignored);
 }
 
 std::string podrun_line(const Words& options, const Words& command) {
@@ -151,7 +143,7 @@ std::string answer_to_word(const TypedWords& typed, const std::optional<std::str
     return fmt::format("podrun needs no \"{}\": {}", word,
                        podrun_line(typed.options, rest.empty() ? Words{"COMMAND"} : rest));
   }
-  if (contains(kBuiltins, word)) {
+  if (is_shell_builtin(word)) {
     return fmt::format("\"{}\" needs a shell, which one quoted text gets: {}", word,
                        podrun_line(typed.options, {join(typed.words, " ")}));
   }

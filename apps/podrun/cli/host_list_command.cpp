@@ -3,21 +3,19 @@
 #include "cli/host_list_command.hpp"
 
 #include <fcntl.h>
-#include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <system_error>
 
 #include <fmt/format.h>
 
+#include "podrun/base/descriptor.hpp"
 #include "podrun/base/duration.hpp"
 #include "podrun/base/error.hpp"
 #include "podrun/base/text.hpp"
 #include "podrun/base/whole_file.hpp"
 #include "podrun/local/shell_command.hpp"
-#include "podrun/output/escape.hpp"
 
 namespace podrun::cli {
 namespace {
@@ -43,30 +41,29 @@ std::optional<std::string> cached(const std::string& file, const std::string& co
   std::error_code error;
   const auto age = fs::file_time_type::clock::now() - fs::last_write_time(file, error);
   if (error || age < std::chrono::seconds(0) || age > longest) return std::nullopt;
-  std::ifstream stream(file, std::ios::binary);
-  const std::string text((std::istreambuf_iterator<char>(stream)), std::istreambuf_iterator<char>());
+  const Descriptor descriptor(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
+  const std::optional<std::string> text = read_whole(descriptor.get(), kMost + command.size() + 1);
   const std::string head = command + '\0';
-  if (!text.starts_with(head)) return std::nullopt;
-  return text.substr(head.size());
+  if (!text || !text->starts_with(head)) return std::nullopt;
+  return text->substr(head.size());
 }
 
-/// What cannot be kept is asked for again.
+/// Writes the cache file, for the user alone. On failure there is none, and the next run asks the command
+/// again.
 void keep(const std::string& file, const std::string& command, const std::string& output) {
   std::error_code ignored;
   fs::create_directories(fs::path(file).parent_path(), ignored);
-  const int descriptor =
-      ::open(file.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0600);  // replace_file() keeps the mode
-  if (descriptor < 0) return;
-  ::close(descriptor);
-  replace_file(file, command + '\0' + output);
+  // replace_file() keeps the mode.
+  const Descriptor descriptor(::open(file.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
+  if (descriptor.is_open()) replace_file(file, command + '\0' + output);
 }
 
 std::string run(const std::string& command) {
   const local::CommandOutput ended = local::read_shell_command("/bin/sh", command, kLimit, kMost);
   const std::string_view said = trim_space(last_line(ended.error));
   const auto fail = [&](const std::string& what) {
-    throw UsageError(fmt::format("--hosts-command: {}{}{} ({})", what, said.empty() ? "" : ": ",
-                                 output::escape_controls(said), command));
+    throw UsageError(
+        fmt::format("--hosts-command: {}{}{} ({})", what, said.empty() ? "" : ": ", said, command));
   };
   if (ended.fate == local::CommandOutput::Fate::timed_out) fail("no end after " + format_duration(kLimit));
   if (ended.fate == local::CommandOutput::Fate::too_long) fail("its output does not end");

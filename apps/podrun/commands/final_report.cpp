@@ -6,11 +6,10 @@
 #include <unistd.h>
 
 #include <csignal>
-#include <filesystem>
 #include <optional>
-#include <system_error>
 #include <utility>
 
+#include "podrun/base/whole_file.hpp"
 #include "podrun/report/failure_report.hpp"
 #include "podrun/report/hint.hpp"
 #include "podrun/report/summary.hpp"
@@ -84,10 +83,7 @@ std::vector<std::string> final_report(const Plan& plan, const run::RunPolicy& po
   if (const auto* words = std::get_if<remote::Words>(&plan.command.what)) {
     if (auto hint = report::quoting_hint(words->words, policy.outcomes())) lines.push_back(std::move(*hint));
   }
-  const report::Here here{plan.home, [](const std::string& path) {
-                            std::error_code ignored;
-                            return std::filesystem::is_regular_file(path, ignored);
-                          }};
+  const report::Here here{plan.home, is_file};
   if (auto hint = report::local_path_hint(plan.command, policy.outcomes(), here))
     lines.push_back(std::move(*hint));
   if (auto hint = report::sudo_variable_hint(plan.command)) lines.push_back(std::move(*hint));

@@ -2,6 +2,9 @@
 // Splits text into words as a POSIX shell does, without expanding anything.
 #include "podrun/base/shell_words.hpp"
 
+#include <algorithm>
+#include <array>
+
 #include <fmt/format.h>
 
 #include "podrun/base/error.hpp"
@@ -86,6 +89,13 @@ std::vector<std::string> split_shell_words(std::string_view text) {
     words.push_back(reader.read());
     text = reader.rest();
   }
+}
+
+bool is_shell_builtin(std::string_view word) {
+  constexpr std::array<std::string_view, 22> kBuiltins = {
+      "cd",   "export", "source", ".",    "ulimit", "umask", "type", "set", "alias", "exec",  "eval",
+      "wait", "exit",   "unset",  "trap", "read",   "shift", ":",    "if",  "for",   "while", "until"};
+  return std::find(kBuiltins.begin(), kBuiltins.end(), word) != kBuiltins.end();
 }
 
 }  // namespace podrun

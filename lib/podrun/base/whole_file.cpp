@@ -37,6 +37,11 @@ bool set_owner_and_mode(int descriptor, const std::string& target) {
 
 }  // namespace
 
+bool is_file(const std::string& path) {
+  std::error_code ignored;
+  return std::filesystem::is_regular_file(path, ignored);
+}
+
 std::optional<std::string> read_whole(int descriptor, std::size_t limit) {
   std::string text;
   std::array<char, 16 * 1024> block;

@@ -8,6 +8,9 @@
 
 namespace podrun {
 
+/// Whether the path leads to a regular file that can be seen.
+bool is_file(const std::string& path);
+
 /// Reads the rest of the file. Nothing, with errno, if it cannot be read or is longer than `limit` (EFBIG).
 std::optional<std::string> read_whole(int descriptor, std::size_t limit);
 

@@ -9,8 +9,8 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
-#include <utility>
 
+#include "podrun/base/descriptor.hpp"
 #include "podrun/local/spawn.hpp"
 
 namespace podrun::local {
@@ -24,19 +24,6 @@ std::optional<int> status_of(pid_t pid) {
   return WIFEXITED(status) ? std::optional<int>(WEXITSTATUS(status)) : std::nullopt;
 }
 
-/// Closes a descriptor.
-struct Descriptor {
-  int number = -1;
-
-  Descriptor() = default;
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  ~Descriptor() { reset(); }
-  void reset() {
-    if (number >= 0) ::close(std::exchange(number, -1));
-  }
-};
-
 struct Pipe {
   Descriptor reader;
   Descriptor writer;
@@ -44,14 +31,14 @@ struct Pipe {
   bool open() {
     std::array<int, 2> ends{};
     if (::pipe2(ends.data(), O_CLOEXEC) != 0) return false;
-    reader.number = ends[0];
-    writer.number = ends[1];
+    reader.reset(ends[0]);
+    writer.reset(ends[1]);
     return true;
   }
   /// Appends what is there; closes at the end.
   void read(std::string& text) {
     std::array<char, 65536> buffer{};
-    const ssize_t count = ::read(reader.number, buffer.data(), buffer.size());
+    const ssize_t count = ::read(reader.get(), buffer.data(), buffer.size());
     if (count > 0) text.append(buffer.data(), static_cast<std::size_t>(count));
     if (count == 0 || (count < 0 && errno != EINTR)) reader.reset();
   }
@@ -60,11 +47,10 @@ struct Pipe {
 }  // namespace
 
 std::optional<int> run_shell_command(const std::string& shell, const std::string& command) {
-  const int null = ::open("/dev/null", O_RDWR | O_CLOEXEC);
-  if (null < 0) return std::nullopt;
+  const Descriptor null(::open("/dev/null", O_RDWR | O_CLOEXEC));
+  if (!null.is_open()) return std::nullopt;
   const Spawned child =
-      spawn({.arguments = {shell, "-c", command}, .descriptors = {null, null, STDERR_FILENO}});
-  ::close(null);
+      spawn({.arguments = {shell, "-c", command}, .descriptors = {null.get(), null.get(), STDERR_FILENO}});
   if (child.error != 0) return std::nullopt;
   return status_of(child.pid);
 }
@@ -74,18 +60,17 @@ CommandOutput read_shell_command(const std::string& shell, const std::string& co
   using Clock = std::chrono::steady_clock;
   const Clock::time_point deadline = Clock::now() + limit;
   CommandOutput result;
-  Descriptor null;
+  const Descriptor null(::open("/dev/null", O_RDONLY | O_CLOEXEC));
   Pipe output;
   Pipe error;
-  null.number = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
-  if (null.number < 0 || !output.open() || !error.open()) return result;
+  if (!null.is_open() || !output.open() || !error.open()) return result;
   const Spawned child = spawn({.arguments = {shell, "-c", command},
-                               .descriptors = {null.number, output.writer.number, error.writer.number},
+                               .descriptors = {null.get(), output.writer.get(), error.writer.get()},
                                .new_session = true});
   output.writer.reset();
   error.writer.reset();
   if (child.error != 0) return result;
-  while (output.reader.number >= 0 || error.reader.number >= 0) {
+  while (output.reader.is_open() || error.reader.is_open()) {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now());
     if (left.count() <= 0) result.fate = CommandOutput::Fate::timed_out;
     if (result.output.size() + result.error.size() > most) result.fate = CommandOutput::Fate::too_long;
@@ -93,7 +78,7 @@ CommandOutput read_shell_command(const std::string& shell, const std::string& co
       ::kill(-child.pid, SIGKILL);
       break;
     }
-    std::array<pollfd, 2> entries{{{output.reader.number, POLLIN, 0}, {error.reader.number, POLLIN, 0}}};
+    std::array<pollfd, 2> entries{{{output.reader.get(), POLLIN, 0}, {error.reader.get(), POLLIN, 0}}};
     if (::poll(entries.data(), entries.size(), static_cast<int>(left.count())) <= 0) continue;
     if (entries[0].revents != 0) output.read(result.output);
     if (entries[1].revents != 0) error.read(result.error);

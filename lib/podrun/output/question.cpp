@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <memory>
 
+#include "podrun/base/thread.hpp"
 #include "podrun/output/terminal.hpp"
 
 namespace podrun::output {
@@ -20,25 +21,6 @@ struct CloseFile {
   void operator()(std::FILE* file) const { std::fclose(file); }
 };
 using File = std::unique_ptr<std::FILE, CloseFile>;
-
-/// In the background the terminal's signals would stop podrun, and under timeout(1) the user could not
-/// continue it. With these signals blocked, reading fails instead.
-class JobControlBlocked {
- public:
-  JobControlBlocked() {
-    sigset_t signals;
-    ::sigemptyset(&signals);
-    ::sigaddset(&signals, SIGTTIN);
-    ::sigaddset(&signals, SIGTTOU);
-    ::pthread_sigmask(SIG_BLOCK, &signals, &before_);
-  }
-  JobControlBlocked(const JobControlBlocked&) = delete;
-  JobControlBlocked& operator=(const JobControlBlocked&) = delete;
-  ~JobControlBlocked() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-
- private:
-  sigset_t before_{};
-};
 
 /// While it exists, the terminal returns every key at once and shows none. So Ctrl-C is an ordinary key and
 /// cannot leave the terminal without echo.
@@ -142,7 +124,9 @@ std::optional<std::string> ask_on_terminal(const std::string& question, Echo ech
   const File out(std::fopen("/dev/tty", "we"));
   if (!in || !out) return std::nullopt;
   std::setvbuf(in.get(), nullptr, _IONBF, 0);  // unbuffered, so that no secret stays in a buffer
-  const JobControlBlocked blocked;
+  // In the background the terminal's signals would stop podrun, and under timeout(1) the user could not
+  // continue it. With these signals blocked, reading fails instead.
+  const SignalsBlocked blocked{SIGTTIN, SIGTTOU};
   for (;;) {
     if (!in_foreground(::fileno(in.get()))) throw AskedInBackground();
     try {

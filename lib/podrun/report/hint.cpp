@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "podrun/base/shell_quote.hpp"
+#include "podrun/base/shell_words.hpp"
 #include "podrun/base/text.hpp"
 #include "podrun/output/escape.hpp"
 #include "podrun/remote/environment.hpp"
@@ -20,11 +21,6 @@ namespace {
 
 constexpr std::array<std::string_view, 11> kOperators = {"|",  "||", "&&", "&",    ";", ">",
                                                          ">>", "<",  "2>", "2>&1", "&>"};
-// Commands of the shell itself for which there is no program.
-constexpr std::array<std::string_view, 22> kBuiltins = {
-    "cd",   "export", "source", ".",    "ulimit", "umask", "type", "set", "alias", "exec",  "eval",
-    "wait", "exit",   "unset",  "trap", "read",   "shift", ":",    "if",  "for",   "while", "until"};
-
 bool acts_in_a_shell(const std::string& word) {
   return std::find(kOperators.begin(), kOperators.end(), word) != kOperators.end() ||
          ((word.find('*') != std::string::npos || word.starts_with("~/")) &&
@@ -133,8 +129,9 @@ std::optional<std::string> quoting_hint(const std::vector<std::string>& words,
     return exited && exited->status != 0;
   });
   if (!failed || words.size() < 2) return std::nullopt;
-  const bool builtin = std::find(kBuiltins.begin(), kBuiltins.end(), words.front()) != kBuiltins.end();
-  const auto word = builtin ? words.begin() : std::find_if(words.begin(), words.end(), acts_in_a_shell);
+  const auto word = is_shell_builtin(words.front())
+                        ? words.begin()
+                        : std::find_if(words.begin(), words.end(), acts_in_a_shell);
   if (word == words.end()) return std::nullopt;
   return fmt::format(
       "podrun: with several words no shell is used, so \"{}\" was passed literally; quote the whole "

@@ -18,6 +18,7 @@
 
 #include <fmt/format.h>
 
+#include "podrun/base/descriptor.hpp"
 #include "podrun/base/error.hpp"
 #include "podrun/base/text.hpp"
 #include "podrun/ssh/host_keys/known_hosts.hpp"
@@ -26,20 +27,6 @@ namespace podrun::ssh {
 namespace {
 
 constexpr auto kLockPatience = std::chrono::milliseconds(200);
-
-class Descriptor {
- public:
-  explicit Descriptor(int number) : number_(number) {}
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  ~Descriptor() {
-    if (number_ >= 0) ::close(number_);
-  }
-  int get() const { return number_; }
-
- private:
-  int number_;
-};
 
 /// False when another program holds the lock for too long. File systems without locks do without.
 bool lock(int descriptor) {
