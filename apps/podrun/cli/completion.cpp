@@ -101,8 +101,7 @@ class Completer {
     }
     if (option->key() == "pod") add_all(sources_.pods(), before);
     if (option->key() == "workers") add_list(sources_.workers(), before);
-    if (option->row.value == ValueKind::host_list && !before.starts_with('^'))
-      add_list(sources_.hosts(), before);
+    if (option->row.value == ValueKind::host_list) add_list(sources_.hosts(), before);
   }
   void add_all(const std::vector<std::string>& words, const std::string& before = {}) {
     for (const std::string& word : words) add(before + word);

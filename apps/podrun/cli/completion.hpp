@@ -18,8 +18,8 @@ struct CompletionSources {
   std::function<std::vector<std::string>()> pods;
 };
 
-/// What the last of `words` may become, as `WORD\tDESCRIPTION`; a shell completes files where there is none.
-/// `words`: those after `podrun`.
+/// The completions of the last word, a line `WORD\tDESCRIPTION` each; none: the shell completes file names.
+/// `words`: all words after `podrun`.
 std::vector<std::string> completions(const std::vector<std::string>& words,
                                      std::span<const CommandRow> commands, const OptionTable& table,
                                      const CompletionSources& sources);

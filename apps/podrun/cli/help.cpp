@@ -5,8 +5,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <functional>
-#include <vector>
 
 #include <fmt/format.h>
 
@@ -23,8 +21,6 @@ constexpr std::size_t kLeastWidth = 80;
 constexpr std::size_t kNames = 31;  ///< columns of an option's names, with the indentation
 constexpr std::size_t kCommandNames = 14;
 constexpr std::size_t kCommonNames = 27;  ///< the same on the overview
-
-using Wanted = std::function<bool(const OptionEntry&)>;
 
 /// Breaks `text` between words; lines after the first begin with `indent` spaces.
 std::string wrap(std::string_view text, std::size_t width, std::size_t indent = 0) {
@@ -67,14 +63,8 @@ std::string describe(const OptionEntry& option, const std::string& names, std::s
 
 /// Under their headings, which stand in the order of the table.
 std::string describe_options(const OptionTable& table, std::size_t width, const Wanted& wanted) {
-  std::vector<std::string_view> topics;
-  for (const OptionEntry& option : table.entries()) {
-    const std::string_view topic = option.row.topic;
-    if (wanted(option) && std::find(topics.begin(), topics.end(), topic) == topics.end())
-      topics.push_back(topic);
-  }
   std::string text;
-  for (const std::string_view topic : topics) {
+  for (const std::string_view topic : topics_of(table, wanted)) {
     text += fmt::format("\n{}:\n", topic);
     for (const OptionEntry& option : table.entries()) {
       if (option.row.topic == topic && wanted(option)) text += describe(option, option.shown, kNames, width);
@@ -100,6 +90,16 @@ std::string examples_of(const CommandRow& command) {
 }
 
 }  // namespace
+
+std::vector<std::string_view> topics_of(const OptionTable& table, const Wanted& wanted) {
+  std::vector<std::string_view> topics;
+  for (const OptionEntry& option : table.entries()) {
+    const std::string_view topic = option.row.topic;
+    if (wanted(option) && std::find(topics.begin(), topics.end(), topic) == topics.end())
+      topics.push_back(topic);
+  }
+  return topics;
+}
 
 std::string help_of(const OptionEntry& option) {
   std::string help(option.row.help);

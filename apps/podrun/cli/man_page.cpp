@@ -13,7 +13,7 @@
 namespace podrun::cli {
 namespace {
 
-/// A line of text that no macro or escape of roff is seen in.
+/// The text as a line in which roff sees no macro and no escape.
 std::string text_line(std::string_view text) {
   std::string line = text.starts_with('.') || text.starts_with('\'') ? "\\&" : "";
   for (const char c : text) {
@@ -46,12 +46,7 @@ std::string as_it_stands(std::string_view lines) {
 
 std::string options(const OptionTable& table) {
   std::string text;
-  std::vector<std::string_view> topics;
-  for (const OptionEntry& option : table.entries()) {
-    if (std::find(topics.begin(), topics.end(), option.row.topic) == topics.end())
-      topics.push_back(option.row.topic);
-  }
-  for (const std::string_view topic : topics) {
+  for (const std::string_view topic : topics_of(table, [](const OptionEntry&) { return true; })) {
     text += fmt::format(".SS {}\n", topic);
     for (const OptionEntry& option : table.entries()) {
       if (option.row.topic == topic) text += tagged(option.shown, help_of(option) + '.');
@@ -64,7 +59,7 @@ std::string options(const OptionTable& table) {
 
 std::string man_page(std::span<const CommandRow> commands, const OptionTable& table) {
   const CommandRow& run = default_command(commands);
-  std::string text = fmt::format(".TH PODRUN 1 \"\" \"podrun {}\"\n", PODRUN_VERSION);
+  std::string text = fmt::format(".TH PODRUN 1 \"\" \"{}\"\n", trim_space(version_line()));
   text += section("NAME") + "podrun \\- one command on every host of a TPU pod or GPU cluster, at once\n";
   std::string usage;
   std::string examples;
@@ -81,7 +76,8 @@ std::string man_page(std::span<const CommandRow> commands, const OptionTable& ta
   }
   text += section("OPTIONS") + options(table) + section("EXIT STATUS") + text_line(kStatusText);
   text += section("FILES");
-  text += tagged("~/.config/podrun/config.yaml", "Defaults for every option, and pods for --pod.");
+  text += tagged("~/.config/podrun/config.yaml",
+                 "The file with the default of each option, and with the pods that --pod chooses.");
   text += tagged("~/podips.txt", "The hosts that podrun hosts --save has written.");
   text += tagged("~/.ssh/config, ~/.ssh/known_hosts", "Read as ssh reads them.");
   text += section("EXAMPLES") + as_it_stands(examples);

@@ -111,8 +111,8 @@ Attempt::Attempt(Run& run)
                               .tell = [this](const run::Notice& notice) { tell(notice); }}),
       notices_(executor_, run.plan.run, fan_out_.policy(), *output_,
                run.mode->reports_first_failure() && !run.terminal->is_terminal(StreamId::err)
-                   ? report::StatusLine::none
-                   : report::StatusLine::shown),
+                   ? report::FirstFailure::told
+                   : report::FirstFailure::not_told),
       status_(executor_, fan_out_, *output_, run.status_style),
       signals_(executor_) {
   run_.io_failed = false;

@@ -24,20 +24,20 @@ std::vector<std::string> describe_losses(const std::vector<hosts::Host>& hosts, 
 std::optional<std::string> describe_first_failure(const std::vector<hosts::Host>& hosts,
                                                   const run::RunPolicy& policy, std::size_t failed);
 
-/// Where the status line shows failures. Elsewhere the first failed command is reported while others go on.
-enum class StatusLine { shown, none };
+/// Whether the first failed command is reported while others go on: not where the status line shows it.
+enum class FirstFailure { told, not_told };
 
 /// Reports lost hosts, and the first host whose command failed, while others go on; what happens within one
 /// second is told together. The arguments must outlive it.
 class FailureNotices {
  public:
   FailureNotices(const asio::any_io_executor& executor, const std::vector<hosts::Host>& hosts,
-                 const run::RunPolicy& policy, output::Output& output, StatusLine status_line)
+                 const run::RunPolicy& policy, output::Output& output, FirstFailure first_failure)
       : hosts_(hosts),
         policy_(policy),
         output_(output),
         timer_(executor),
-        tells_first_(status_line == StatusLine::none) {}
+        tells_first_(first_failure == FirstFailure::told) {}
 
   void host_ended(std::size_t host);
 

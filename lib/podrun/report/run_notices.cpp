@@ -30,11 +30,11 @@ std::string describe_open(const run::notice::OutputOpen& open) {
 }  // namespace
 
 RunNotices::RunNotices(const asio::any_io_executor& executor, const run::RunPlan& plan,
-                       const run::RunPolicy& policy, output::Output& output, StatusLine status_line)
+                       const run::RunPolicy& policy, output::Output& output, FirstFailure first_failure)
     : plan_(plan),
       output_(output),
       lingering_(executor, output),
-      failures_(executor, plan.hosts, policy, output, status_line) {}
+      failures_(executor, plan.hosts, policy, output, first_failure) {}
 
 void RunNotices::tell(const run::Notice& notice) {
   std::visit([this](const auto& what) { say(what); }, notice);

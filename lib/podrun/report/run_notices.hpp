@@ -17,7 +17,7 @@ namespace podrun::report {
 class RunNotices {
  public:
   RunNotices(const asio::any_io_executor& executor, const run::RunPlan& plan, const run::RunPolicy& policy,
-             output::Output& output, StatusLine status_line);
+             output::Output& output, FirstFailure first_failure);
 
   void tell(const run::Notice& notice);
 

@@ -36,9 +36,8 @@ std::size_t progress_size(std::string_view before, std::string_view text);
 /// Whether process_field() may find something at this byte.
 bool may_begin_process_word(char c);
 
-/// The pid, thread or time that a word before it names: `pid=915`, `PID 915`, `MainProcess:915`, `"pid":
-/// 915`,
-/// `"ts":1795336096.97`; or the address in Ray's `(train pid=915, ip=10.0.0.1)`. Empty: none.
+/// The pid, thread or time that a word before it names: `pid=915`, `PID 915`, `MainProcess:915`,
+/// `"ts":17953.9` (JSON); or the address in Ray's `(train pid=915, ip=10.0.0.1)`. Empty: none.
 LogField process_field(std::string_view before, std::string_view text);
 
 bool may_begin_rank_word(char c);
