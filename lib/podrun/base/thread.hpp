@@ -11,7 +11,7 @@ namespace podrun {
 /// Blocks these signals in the calling thread while it exists, and in threads that are started meanwhile.
 class SignalsBlocked {
  public:
-  explicit SignalsBlocked(std::initializer_list<int> signals);
+  SignalsBlocked(std::initializer_list<int> signals);
   SignalsBlocked(const SignalsBlocked&) = delete;
   SignalsBlocked& operator=(const SignalsBlocked&) = delete;
   ~SignalsBlocked();
