@@ -186,7 +186,7 @@ AppliedConfig apply_config(OptionTable& table, Options& options, bool has_users_
   const local::Account account = local::own_account(probe.env("HOME").value_or(""));
   const std::string path = config::config_path(probe, account.home);
   AppliedConfig found{.path = config::short_path(path, account.home),
-                      .config = config::read_configuration(path, account.home, probe),
+                      .config = config::read_configuration(path, account.home),
                       .metadata = {}};
   if (found.config) check_configuration(*found.config, table);
   ConfigValues values(account, path.substr(0, path.rfind('/') + 1), probe);

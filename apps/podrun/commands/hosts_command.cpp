@@ -74,7 +74,8 @@ HostsAnswer answer_hosts(const HostsOptions& own, const cli::Options& options, c
   if (own.save) {
     if (!options.hosts.exclude.empty() || options.hosts.workers)
       throw UsageError("--save: it saves the whole list (leave out -x and --workers)");
-    answer.notes.push_back(save_hosts(found, options.force ? Overwrite::replace : Overwrite::refuse, probe));
+    for (std::string& note : save_hosts(found, options.force ? Overwrite::replace : Overwrite::refuse, probe))
+      answer.notes.push_back(std::move(note));
   }
   if (!options.json) {
     for (hosts::Host& host : found.hosts) host.source = output::escape_controls(host.source);

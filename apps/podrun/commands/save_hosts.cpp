@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "commands/save_hosts.hpp"
 
+#include <arpa/inet.h>
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <set>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -13,6 +17,7 @@
 #include "podrun/hosts/saved_list.hpp"
 #include "podrun/hosts/sources.hpp"
 #include "podrun/hosts/this_machine.hpp"
+#include "podrun/hosts/tpu_metadata.hpp"
 
 namespace podrun::commands {
 namespace {
@@ -27,9 +32,35 @@ std::string describe_saved(const std::vector<hosts::Host>& all, bool has_all, co
   return fmt::format("{}; this machine is worker {}, with -i", count_hosts(all.size()), own - all.begin());
 }
 
+/// The bytes of an IPv4 address; empty for other text.
+std::vector<std::uint8_t> ipv4_bytes(const std::string& text) {
+  std::vector<std::uint8_t> bytes(4);
+  return ::inet_pton(AF_INET, text.c_str(), bytes.data()) == 1 ? bytes : std::vector<std::uint8_t>();
+}
+
+/// RFC 1918
+bool is_private(const std::vector<std::uint8_t>& address) {
+  return !address.empty() && (address[0] == 10 || (address[0] == 172 && address[1] >> 4 == 1) ||
+                              (address[0] == 192 && address[1] == 168));
+}
+
+/// Whether all hosts are private addresses of a network that this machine seems not to be on: its own
+/// addresses begin with other bytes.
+bool seem_elsewhere(const std::vector<hosts::Host>& all, const hosts::Probe& probe) {
+  std::set<std::pair<std::uint8_t, std::uint8_t>> own_networks;
+  for (const std::string& name : probe.own_names()) {
+    if (const auto bytes = ipv4_bytes(name); !bytes.empty()) own_networks.emplace(bytes[0], bytes[1]);
+  }
+  return std::all_of(all.begin(), all.end(), [&own_networks](const hosts::Host& host) {
+    const auto bytes = ipv4_bytes(host.name);
+    return is_private(bytes) && !own_networks.contains({bytes[0], bytes[1]});
+  });
+}
+
 }  // namespace
 
-std::string save_hosts(const hosts::Discovery& found, Overwrite overwrite, const hosts::Probe& probe) {
+std::vector<std::string> save_hosts(const hosts::Discovery& found, Overwrite overwrite,
+                                    const hosts::Probe& probe) {
   const std::optional<std::string> path = hosts::podips_path(probe);
   if (!path) throw UsageError("--save: no $HOME to write podips.txt to (set it)");
   struct stat status {};
@@ -41,7 +72,14 @@ std::string save_hosts(const hosts::Discovery& found, Overwrite overwrite, const
   if (!replace_file(*path, text)) throw UsageError(fmt::format("cannot write {:?}: {}", *path, errno_text()));
   const bool has_all =
       static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n')) >= found.all.size();
-  return fmt::format("wrote {}: {}", *path, describe_saved(found.all, has_all, probe));
+  std::vector<std::string> notes{
+      fmt::format("wrote {}: {}", *path, describe_saved(found.all, has_all, probe))};
+  if (!hosts::is_google_machine(probe) && seem_elsewhere(found.all, probe)) {
+    notes.emplace_back(
+        "these are addresses of a private network that this machine does not seem to be on (--external takes "
+        "the external addresses from gcloud's description)");
+  }
+  return notes;
 }
 
 }  // namespace podrun::commands

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "podrun/hosts/discovery.hpp"
 #include "podrun/hosts/probe.hpp"
@@ -11,7 +12,9 @@ namespace podrun::commands {
 /// May a file that is there be replaced (`--force`)?
 enum class Overwrite { refuse, replace };
 
-/// Writes the whole list to ~/podips.txt, at once or not at all, and says so. Throws UsageError.
-std::string save_hosts(const hosts::Discovery& found, Overwrite overwrite, const hosts::Probe& probe);
+/// Writes the whole list to ~/podips.txt, at once or not at all. Returns notes that say so, and whether this
+/// machine may not reach the hosts by these addresses. Throws UsageError.
+std::vector<std::string> save_hosts(const hosts::Discovery& found, Overwrite overwrite,
+                                    const hosts::Probe& probe);
 
 }  // namespace podrun::commands

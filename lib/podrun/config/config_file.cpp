@@ -1,21 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "podrun/config/config_file.hpp"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstddef>
 #include <string_view>
 
 #include <fmt/format.h>
 
+#include "podrun/base/descriptor.hpp"
 #include "podrun/base/error.hpp"
 #include "podrun/base/private_group.hpp"
 #include "podrun/base/shell_quote.hpp"
 #include "podrun/base/text.hpp"
+#include "podrun/base/whole_file.hpp"
 
 namespace podrun::config {
 namespace {
+
+constexpr std::size_t kMaxSize = 16 * 1024 * 1024;  ///< bytes
 
 void check_owner(const struct stat& file, const std::string& path, const std::string& shown) {
   constexpr std::string_view kWhy = "it can name programs to run";
@@ -41,18 +47,19 @@ std::string short_path(const std::string& path, const std::string& home) {
   return !home.empty() && path.starts_with(home + '/') ? '~' + path.substr(home.size()) : path;
 }
 
-std::optional<Configuration> read_configuration(const std::string& path, const std::string& home,
-                                                const hosts::Probe& probe) {
-  struct stat file {};
+std::optional<Configuration> read_configuration(const std::string& path, const std::string& home) {
   const std::string shown = short_path(path, home);
-  if (::stat(path.c_str(), &file) != 0) {
-    if (errno == ENOENT || errno == ENOTDIR) return std::nullopt;
-    throw UsageError(
+  const auto cannot_read = [&shown] {
+    return UsageError(
         fmt::format("cannot read {:?}: {} (make it readable, or set $XDG_CONFIG_HOME)", shown, errno_text()));
-  }
+  };
+  const Descriptor descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!descriptor.is_open() && (errno == ENOENT || errno == ENOTDIR)) return std::nullopt;
+  struct stat file {};
+  if (!descriptor.is_open() || ::fstat(descriptor.get(), &file) != 0) throw cannot_read();
   check_owner(file, path, shown);
-  const std::optional<std::string> text = probe.read_file(path);
-  if (!text) return std::nullopt;
+  const std::optional<std::string> text = read_whole(descriptor.get(), kMaxSize);
+  if (!text) throw cannot_read();
   return parse_configuration(*text, shown);
 }
 

@@ -18,7 +18,6 @@ std::string short_path(const std::string& path, const std::string& home);
 
 /// Nothing if there is no such file. Throws UsageError if it cannot be read or is wrong, or if others own it
 /// or may write it, because it can name programs to run.
-std::optional<Configuration> read_configuration(const std::string& path, const std::string& home,
-                                                const hosts::Probe& probe);
+std::optional<Configuration> read_configuration(const std::string& path, const std::string& home);
 
 }  // namespace podrun::config

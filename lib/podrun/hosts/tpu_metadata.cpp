@@ -35,11 +35,6 @@ bool says_google(const Probe& probe, const std::string& path) {
   }
 }
 
-bool is_google_machine(const Probe& probe) {
-  return says_google(probe, "/sys/class/dmi/id/product_name") ||
-         says_google(probe, "/sys/class/dmi/id/bios_vendor");
-}
-
 /// Why an answer is unusable; nothing for a good one.
 std::optional<std::string> refusal(const HttpAnswer& answer) {
   if (answer.status == 0) return answer.error;
@@ -115,6 +110,11 @@ std::string url(const std::string& host, std::string_view key) {
 }
 
 }  // namespace
+
+bool is_google_machine(const Probe& probe) {
+  return says_google(probe, "/sys/class/dmi/id/product_name") ||
+         says_google(probe, "/sys/class/dmi/id/bios_vendor");
+}
 
 std::optional<Listing> ask_metadata(const Probe& probe, std::vector<Attempt>& tried) {
   const auto skip = [&tried](std::string where, std::string reason) {

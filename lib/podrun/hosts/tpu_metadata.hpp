@@ -12,6 +12,9 @@
 
 namespace podrun::hosts {
 
+/// Whether this machine is one of Google's cloud, by the firmware's words.
+bool is_google_machine(const Probe& probe);
+
 /// Asks the metadata server of Google Cloud for the hosts, for 1 s in all: on a Google machine, or when
 /// GCE_METADATA_HOST or GCE_METADATA_IP names the server. Throws UsageError if its answer is wrong.
 std::optional<Listing> ask_metadata(const Probe& probe, std::vector<Attempt>& tried);

@@ -34,7 +34,7 @@ TEST(ConfigPathTest, IsShownAsPeopleWriteIt) {
 class ConfigFileTest : public testing::Test {
  protected:
   std::optional<Configuration> read() const {
-    return read_configuration(directory_.path("config.yaml"), directory_.path(), *probe_);
+    return read_configuration(directory_.path("config.yaml"), directory_.path());
   }
   void write(const std::string& text, mode_t mode) const {
     ::chmod(directory_.write("config.yaml", text).c_str(), mode);
@@ -44,12 +44,11 @@ class ConfigFileTest : public testing::Test {
   }
 
   test::TempDirectory directory_;
-  std::unique_ptr<hosts::Probe> probe_ = hosts::make_system_probe();
 };
 
 TEST_F(ConfigFileTest, NoFileIsNoConfiguration) {
   EXPECT_FALSE(read().has_value());
-  EXPECT_FALSE(read_configuration("/dev/null/podrun/config.yaml", "/dev/null", *probe_).has_value());
+  EXPECT_FALSE(read_configuration("/dev/null/podrun/config.yaml", "/dev/null").has_value());
 }
 
 TEST_F(ConfigFileTest, ReadsItAndNamesItInErrors) {
