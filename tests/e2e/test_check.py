@@ -4,6 +4,7 @@ import getpass
 import json
 import os
 import re
+import shlex
 import shutil
 import signal
 import subprocess
@@ -147,8 +148,9 @@ def test_names_who_holds_an_accelerator(podrun, isolated):
     [line] = [line for line in lines if "busy" in line]
     who = rf"accelerators busy: 1 of 4 held by sleep of {getpass.getuser()} \(pid \d+\)"
     assert re.fullmatch(rf"  \[1\] {isolated.hosts[1]}: {who}", line), line
-    holding.signal(signal.SIGTERM)
-    holding.wait()
+    [free] = [line for line in lines if line.startswith("to free the accelerators: podrun ")]
+    podrun.ok(*isolated.options, *shlex.split(free.partition(": podrun ")[2]))
+    assert holding.wait().returncode == 128 + signal.SIGTERM
     lines_of(podrun(*isolated.options, "check"), 0)
 
 
@@ -219,7 +221,7 @@ def test_ends_the_wait_in_time(podrun, pod):
 @pytest.mark.timed
 def test_shows_whom_it_waits_for_until_interrupted(podrun, pod):
     waiting = podrun.terminal("-H", f"{pod.addresses[0]},{pod.addresses[1]},127.0.0.9:1", "check", "--wait", "10m")
-    waiting.read_until("2 ready · 1 waiting [2]".encode())
+    waiting.read_until("2 ready · 1 waiting · [2] 127.0.0.9: attempt ".encode())
     interrupted = time.monotonic()
     waiting.type(b"\x03")
     assert waiting.wait(10).returncode == 130
