@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <string>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "podrun/output/dedup/log_remark.hpp"
 #include "podrun/output/label.hpp"
 #include "podrun/output/log_key/log_key.hpp"
 
@@ -75,14 +77,14 @@ class DedupSink final : public Sink {
  public:
   DedupSink(const std::vector<hosts::Host>& hosts, const View& view, Same same, DedupLimits limits,
             Terminal& terminal)
-      : printer_(hosts, view, terminal), labels_(hosts, view) {
+      : printer_(hosts, view, terminal), labels_(hosts, view), same_(same) {
     limits.bytes /= kStreams;
     for (const StreamId stream : {StreamId::out, StreamId::err}) {
       const Dedup::Show show = [this, stream](const DedupedLine& line) { print(stream, line); };
       streams_.push_back(std::make_unique<Dedup>(hosts.size(), limits, show));
     }
-    if (same == Same::bytes) return;
     for (std::size_t rank = 0; rank < hosts.size(); ++rank) keys_.emplace_back(hosts[rank], rank);
+    if (same == Same::bytes) remark_.emplace();
   }
 
   void line(const Line& line) override {
@@ -90,7 +92,9 @@ class DedupSink final : public Sink {
     SplitLine seen{line.text, line.end};
     if (line.end != LineEnd::piece && printer_.view().bars[stream] == Bars::fold)
       seen.text = last_state(line.text);
-    streams_[stream]->line(now_, line.host, seen, key_of(line.host, seen.text));
+    streams_[stream]->line(now_, line.host, seen,
+                           same_ == Same::bytes ? seen.text : key_of(line.host, seen.text));
+    if (remark_) remark_on(line.host, seen.text);
   }
   void host_ended(std::size_t host) override {
     for (const auto& stream : streams_) stream->host_ended(host);
@@ -122,7 +126,17 @@ class DedupSink final : public Sink {
  private:
   /// Only a bar's last state is compared: its earlier states differ on every host.
   std::string_view key_of(std::size_t host, std::string_view text) {
-    return keys_.empty() ? text : keys_[host].key(last_state(text), key_);
+    return keys_[host].key(last_state(text), key_);
+  }
+  void remark_on(std::size_t host, std::string_view text) {
+    if (remark_->is_due(now_)) {
+      printer_.say(
+          "podrun: the lines of the hosts differ only in timestamps, pids and the like; --dedup=log shows "
+          "them once");
+      remark_.reset();
+    } else if (remark_->wants_line(now_)) {
+      remark_->add(host, text, key_of(host, text));
+    }
   }
   void print(StreamId stream, const DedupedLine& line) {
     printer_.print(labels_.of(line.hosts, stream), Line{line.hosts.front(), stream, line.text, line.end});
@@ -160,9 +174,11 @@ class DedupSink final : public Sink {
 
   LinePrinter printer_;
   SetLabels labels_;
+  const Same same_;
   std::vector<std::unique_ptr<Dedup>> streams_;
-  std::vector<LogKey> keys_;  ///< one per host; empty: compare the bytes
+  std::vector<LogKey> keys_;  ///< one per host
   std::string key_;
+  std::optional<LogRemark> remark_;  ///< until it is made
   TimePoint now_ = Clock::now();
 };
 

@@ -14,6 +14,9 @@ namespace {
 constexpr std::array<std::string_view, 9> kLevels = {"TRACE", "DEBUG", "INFO",  "NOTICE",  "WARNING",
                                                      "WARN",  "ERROR", "FATAL", "CRITICAL"};
 
+/// A number with fewer digits may be a step or a rank.
+constexpr std::size_t kLeastOfPid = 3;
+
 /// The size in bytes of the log level, a whole word, at the start of the text.
 std::size_t level_size(std::string_view text) {
   for (const std::string_view level : kLevels) {
@@ -21,6 +24,15 @@ std::size_t level_size(std::string_view text) {
     if (text.size() == level.size() || !is_word(text[level.size()])) return level.size();
   }
   return 0;
+}
+
+/// `915 INFO `
+bool is_process_and_level(std::string_view text) {
+  const std::size_t digits = digits_size(text);
+  if (digits < kLeastOfPid || !text.substr(digits).starts_with(' ')) return false;
+  const std::string_view after = text.substr(digits + 1);
+  const std::size_t level = level_size(after);
+  return level != 0 && after.substr(level).starts_with(' ');
 }
 
 /// `[INFO]`, or after a thread, `[MainThread] INFO`. A level alone could begin a message.
@@ -165,10 +177,8 @@ bool PrefixReader::kernel() {
   return true;
 }
 
-/// `INFO [915] train.py:42`, `[915] INFO`, `915 INFO`, `trainer[915]:`, all at the start of the line. A
-/// number of fewer than three digits may be a step or a rank.
+/// `INFO [915] train.py:42`, `[915] INFO`, `915 INFO`, `trainer[915]:`, all at the start of the line.
 bool PrefixReader::process_first() {
-  constexpr std::size_t kLeast = 3;
   const std::size_t level = level_size(rest());
   std::size_t begin = at_;
   std::string_view end;
@@ -187,7 +197,7 @@ bool PrefixReader::process_first() {
     end = " ";
   }
   const std::size_t digits = digits_size(line_.substr(begin));
-  if (digits < kLeast || !line_.substr(begin + digits).starts_with(end)) return false;
+  if (digits < kLeastOfPid || !line_.substr(begin + digits).starts_with(end)) return false;
   const std::string_view after = line_.substr(begin + digits + end.size());
   const std::size_t next = level_size(after);
   const bool level_follows = next != 0 && after.substr(next).starts_with(' ');
@@ -241,8 +251,12 @@ bool PrefixReader::nccl() {
   return true;
 }
 
-/// ` [1234] [MainThread] INFO`, ` [1234] [139812345678912] [INFO]`, ` - 1234 - INFO`
+/// ` [1234] [MainThread] INFO`, ` [1234] [139812345678912] [INFO]`, ` - 1234 - INFO`, ` 1234 INFO`
 bool PrefixReader::python_process() {
+  if (rest().starts_with(' ') && is_process_and_level(rest().substr(1))) {
+    add(at_ + 1, at_ + 1 + digits_size(rest().substr(1)), LogField::process);
+    return true;
+  }
   const bool dashed = rest().starts_with(" - ");
   if (!dashed && !rest().starts_with(" [")) return false;
   const std::size_t begin = at_ + (dashed ? 3 : 2);
