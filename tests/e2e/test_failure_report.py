@@ -23,34 +23,41 @@ def report(ended):
 THREE = ("-H", "local[0-2]")
 WORDING = {
     "exit status": (THREE, "exit $PODRUN_RANK", """\
-podrun: ok 1 · exit 1: [1] · exit 2: [2]
+podrun: 1 ok · 2 failed
+podrun: exit 1: [1] local1
+podrun: exit 2: [2] local2
 podrun: retry on just these: podrun --workers 1,2 COMMAND
 """),
     "killed command": (THREE, "kill -KILL $$", """\
 podrun: exit 137 (SIGKILL): [0-2]
 """),
     "time-out": ((*THREE, "-u", "4", "--grace", "1"), "[ $PODRUN_RANK != 1 ] || exec sleep 100", """\
-podrun: ok 2 · timed out after 4 s: [1]
+podrun: 2 ok · 1 timed out
+podrun: timed out after 4 s: [1] local1
 podrun: retry on just these: podrun --workers 1 COMMAND
 """),
     "fail-fast": ((*THREE, "-k", "--grace", "1"), "[ $PODRUN_RANK != 1 ] || exit 7; exec sleep 100", """\
-podrun: exit 7: [1] · stopped by podrun: [0,2]
-podrun: [1] local1 failed first (exit 7), so the others were stopped
+podrun: 1 failed · 2 stopped by podrun
+podrun: exit 7: [1] local1
+podrun: [1] local1 failed first (exit 7), so podrun stopped [0,2]
 """),
     "later batches": ((*THREE, "--serial", "2"), "[ $PODRUN_RANK != 1 ] || exit 5", """\
-podrun: ok 1 · exit 5: [1] · not started 1
+podrun: 1 ok · 1 failed · 1 not started
+podrun: exit 5: [1] local1
 podrun: retry on just these: podrun --workers 1,2 COMMAND
 """),
     "unreachable": (("-H", "local,127.0.0.1:1", "--retries", "0"), "true", """\
-podrun: not started 1 · unreachable: [1] 127.0.0.1: connecting: connection refused
-podrun: nothing was started on any host
+podrun: 1 unreachable · 1 not started
+podrun: unreachable: [1] 127.0.0.1: connecting: connection refused
+podrun: nothing was started on any host (--skip-unreachable runs on the others)
 """),
     "unreachable hosts": (("-H", "127.0.0.1:1,127.0.0.2:1", "--retries", "0"), "true", """\
 podrun: unreachable: [0,1] connecting: connection refused
 podrun: nothing was started on any host
 """),
     "skipped": (("-H", "local,127.0.0.1:1", "--retries", "1", "--skip-unreachable"), "true", """\
-podrun: ok 1 · unreachable: [1] 127.0.0.1: connecting: connection refused (2 attempts)
+podrun: 1 ok · 1 unreachable
+podrun: unreachable: [1] 127.0.0.1: connecting: connection refused (2 attempts)
 podrun: retry on just these: podrun --workers 1 COMMAND
 """),
     "not ready": ((*THREE, "--chdir", "/no/such/directory"), "true", """\
@@ -58,7 +65,8 @@ podrun: not ready: [0-2] working directory: no such directory "/no/such/director
 podrun: nothing was started on any host
 """),
     "last lines": ((*THREE, "-0"), "echo out; [ $PODRUN_RANK = 0 ] || { echo boom >&2; exit 3; }", """\
-podrun: ok 1 · exit 3: [1,2]
+podrun: 1 ok · 2 failed
+podrun: exit 3: [1,2]
 podrun: last lines of [1,2] (exit 3):
     boom
 podrun: retry on just these: podrun --workers 1,2 COMMAND
@@ -81,7 +89,7 @@ def test_the_wording_of_an_outcome(podrun, outcome):
 
 def test_the_wording_of_a_signal_that_the_server_names(podrun, pod, fault):
     server = fault("--authorized-keys", pod.directory / "authorized_keys", "runs-until-a-signal").address
-    assert wording(podrun("-H", server, "--", "true")) == "podrun: killed by SIGTERM: [0]\n"
+    assert wording(podrun("-H", server, "--", "true")) == f"podrun: killed by SIGTERM: [0] {server.partition(':')[0]}\n"
 
 
 def test_the_wording_of_a_host_that_is_lost(podrun, pod, fault):
@@ -96,7 +104,8 @@ def test_the_wording_of_a_host_that_is_lost(podrun, pod, fault):
     wait_until(lambda: run.stderr.decode() == lost, what="told of")
     go_on.touch()
     assert wording(run.wait(), shlex.join(words)) == lost + """\
-podrun: ok 1 · lost: [0,1] connection: connection reset by peer
+podrun: 1 ok · 2 lost
+podrun: lost: [0,1] connection: connection reset by peer
 podrun: retry on just these: podrun --workers 0,1 COMMAND
 """
 
@@ -111,7 +120,7 @@ def test_the_wording_of_an_interrupted_run(podrun):
     assert wording(run.wait()) == """\
 podrun: interrupted 2 hosts (Ctrl-C again: TERM, and KILL after 1 s)
 podrun: stopping 2 hosts: TERM, and KILL after 1 s (Ctrl-C again: exit at once)
-podrun: stopped by podrun: [0,1]
+podrun: 2 stopped by podrun
 podrun: interrupted (SIGINT)
 """
 
@@ -121,8 +130,8 @@ def test_last_lines_of_a_failure_that_is_out_of_sight(podrun):
     mark = podrun.directory / "mark"
     ended = podrun(*FOUR, "--", OUT_OF_SIGHT % (mark, mark))
     lines = report(ended)
-    assert lines[:2] == ["2: boom", "podrun: ok 3 · exit 3: [2]"]
-    assert lines[2:4] == ["podrun: last lines of [2] (exit 3):", "    boom"]
+    assert lines[:2] == ["2: boom", "podrun: 3 ok · 1 failed"]
+    assert lines[3:5] == ["podrun: last lines of [2] (exit 3):", "    boom"]
 
 
 def test_last_lines_that_are_still_seen_are_not_repeated(podrun):
@@ -134,7 +143,7 @@ def test_last_lines_that_are_still_seen_are_not_repeated(podrun):
 def test_rank0_shows_the_first_host_and_the_last_lines_of_failures(podrun):
     ended = podrun(*FOUR, "-0", "--", FAILS_LATER)
     assert ended.stdout.decode().splitlines() == [f"0: step {i}" for i in range(1, 31)]
-    assert report(ended)[:4] == ["podrun: ok 3 · exit 3: [2]", "podrun: last lines of [2] (exit 3):", "    first", "    boom\\x1b[31m"]
+    assert report(ended)[:5] == ["podrun: 3 ok · 1 failed", "podrun: exit 3: [2] local2", "podrun: last lines of [2] (exit 3):", "    first", "    boom\\x1b[31m"]
     assert ended.returncode == 3
 
 
@@ -220,15 +229,15 @@ def test_nothing_to_repeat(podrun):
     for command in ("exit 1", "true"):
         assert b"again on" not in podrun(*FOUR, "--", command).stderr
     ended = podrun("-H", "local0", "--", "exit 1")
-    assert report(ended) == ["podrun: exit 1: [0]"]
+    assert report(ended) == ["podrun: exit 1: [0] local0"]
 
 
 def test_the_summary_is_ascii_where_the_locale_is(podrun):
     ended = podrun("-H", "local[0-1]", "--", "exit $PODRUN_RANK", env={"LC_ALL": "C"})
-    assert report(ended)[0] == "podrun: ok 1 | exit 1: [1]"
+    assert report(ended)[0] == "podrun: 1 ok | 1 failed"
 
 
 def test_the_locale_alters_no_word_of_the_user_or_a_host(podrun):
     ended = podrun("-H", "local[0-1]", "-0", "--", "echo 'a · b'; exit $PODRUN_RANK", env={"LC_ALL": "C"})
-    assert report(ended)[1:3] == ["podrun: last lines of [1] (exit 1):", "    a · b"]
+    assert report(ended)[2:4] == ["podrun: last lines of [1] (exit 1):", "    a · b"]
     assert "a · b" in again(ended)

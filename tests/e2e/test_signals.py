@@ -321,7 +321,7 @@ BEFORE_THE_START = {
     "parent gone": Expected(0, goes_on=True),
 }
 # For a single host the outcome is printed: its command may have started.
-ALONE = {name: expected._replace(says=b": [0]\n" if expected.says else b"") for name, expected in BEFORE_THE_START.items()}
+ALONE = {name: expected._replace(says=b"podrun: 1 stopped by podrun\n" if expected.says else b"") for name, expected in BEFORE_THE_START.items()}
 RUNNING = {
     "INT": Expected(130, ["INT"], INTERRUPTED, goes_on=True),
     "INT INT": Expected(130, ["INT", "TERM"], TOLD_TO_END),

@@ -92,7 +92,7 @@ def test_a_training_run_is_a_log_that_can_be_read(podrun, pod):
 
     # At the end it is said who has failed.
     said = ended.stderr.decode()
-    assert f"podrun: ok {HOSTS - 1} · exit 1: [{DEAD}]\n" in said
+    assert f"podrun: {HOSTS - 1} ok · 1 failed\npodrun: exit 1: [{DEAD}] " in said
     assert re.search(rf"^podrun: retry on just these: podrun --workers {DEAD} .* python3 ", said, re.MULTILINE)
 
 

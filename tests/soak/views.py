@@ -2,6 +2,7 @@
 
 import base64
 import functools
+import itertools
 import json
 import re
 from collections import defaultdict
@@ -124,9 +125,9 @@ def outdir(directory, hosts):
     return shown
 
 
-SUMMARY = re.compile(r"podrun: ((ok|not started) \d|(exit \d|killed by|timed out|lost|not ready|unreachable|stopped by podrun)[^\[]*: \[)")
-
-
+COUNTS = re.compile(r"podrun: ((\d+ (ok|failed|timed out|lost|unreachable|not ready|stopped by podrun|not started)( · |$))+)$")
+FAULT = re.compile(r"podrun: ((?:exit \d|killed by|timed out|lost|not ready|unreachable|stopped by podrun)[^\[]*): (\[[0-9,-]+\])(.*)")
+STOPPED = re.compile(r"podrun: .* failed first \(.*\), so podrun stopped (\[[0-9,-]+\])")
 CULPRIT = re.compile(r"podrun: \[(\d+)\] \S+ failed first \(")
 NOTHING_STARTED = "podrun: nothing was started on any host"
 
@@ -139,20 +140,32 @@ def culprit(said):
 
 def outcomes(said, status, hosts):
     """What the summary says became of each host, as {number: "ok", "exit 3", "lost: …", …}; None where it does not say."""
-    # podrun reports a lost host at once in the same words: only the last line is the summary.
+    lines = said.decode(errors="replace").splitlines()
     # A host's own last line may have no end (-N).
-    found = next(filter(None, map(SUMMARY.search, reversed(said.decode(errors="replace").splitlines()))), None)
-    if found is None:
+    counts = next((i for i in reversed(range(len(lines))) if COUNTS.search(lines[i])), None)
+    if counts is None:  # one fault of all hosts, or none; the last one, since a lost host is reported at once in the same words
+        faults = [*filter(None, map(FAULT.search, lines))][-1:]
+        if faults and folded(faults[0][2]) == [*hosts]:
+            return faulty(faults)
         return {number: "ok" if status == 0 else None for number in hosts}
-    line = found.string[found.start() :]
-    known, counted = {}, {}
-    for part in line.removeprefix("podrun: ").split(" · "):
-        if count := re.fullmatch(r"(ok|not started) (\d+)", part):
-            counted[count[1]] = int(count[2])
-        elif group := re.fullmatch(r"(.*?): (\[[0-9,-]+\])(.*)", part):
-            known |= {number: group[1] + (":" + group[3] if group[3] else "") for number in folded(group[2])}
+    known = faulty(itertools.takewhile(bool, map(FAULT.match, lines[counts + 1 :])))
+    for stopped in filter(None, map(STOPPED.match, lines[counts + 1 :])):
+        known |= {number: "stopped by podrun" for number in folded(stopped[1])}
     rest = [number for number in hosts if number not in known]
-    if status < 0 and not counted:
-        return {number: None for number in hosts}  # it was killed before the summary
-    assert len(rest) == sum(counted.values()), f"the numbers do not add up: {line}"
-    return known | {number: next(iter(counted)) if len(counted) == 1 else None for number in rest}
+    if status < 0:
+        return known | {number: None for number in rest}  # it was killed while it wrote the summary
+    parts = dict(reversed(part.split(" ", 1)) for part in COUNTS.search(lines[counts])[1].split(" · "))
+    unnamed = {word: int(parts[word]) for word in ("ok", "not started") if word in parts}
+    if len(parts) == 1:
+        unnamed = {word: int(count) for word, count in parts.items()}
+    assert sum(map(int, parts.values())) == len(hosts) and len(rest) == sum(unnamed.values()), f"the numbers do not add up: {lines[counts:]}"
+    return known | {number: next(iter(unnamed)) if len(unnamed) == 1 else None for number in rest}
+
+
+def faulty(faults):
+    """The outcomes that these matches of FAULT name; a reason follows the name of a host that was not reached or was lost."""
+    named = {}
+    for fault in faults:
+        reason = fault[3] if fault[1] in ("lost", "not ready", "unreachable") else ""
+        named |= {number: fault[1] + (":" + reason if reason else "") for number in folded(fault[2])}
+    return named

@@ -43,6 +43,12 @@ std::string fold_hosts(const std::vector<hosts::Host>& all, std::span<const std:
   return fmt::format("[{}]", fold_workers(std::move(workers)));
 }
 
+std::string name_hosts(const std::vector<hosts::Host>& all, std::span<const std::size_t> hosts) {
+  std::string text = fold_hosts(all, hosts);
+  if (hosts.size() == 1) text += ' ' + escape_controls(all[hosts.front()].name);
+  return text;
+}
+
 std::string lines_label(Label label, const std::vector<hosts::Host>& all, std::span<const std::size_t> hosts,
                         StreamId stream, Color color) {
   if (label == Label::none) return {};

@@ -22,6 +22,9 @@ std::string line_label(Label label, const hosts::Host& host, StreamId stream, Co
 /// `[0-2,7]`: the worker numbers of the hosts at these indexes.
 std::string fold_hosts(const std::vector<hosts::Host>& all, std::span<const std::size_t> hosts);
 
+/// The same, with the name of a host that is alone: `[7] tpu-7`.
+std::string name_hosts(const std::vector<hosts::Host>& all, std::span<const std::size_t> hosts);
+
 /// The label of a line of several hosts, given by index: `all: ` for all, else their folded numbers, `[0-62]:
 /// `, also for one host. In colour it has the colour of the first host, or is dim for more than half of the
 /// hosts.

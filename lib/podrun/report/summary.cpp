@@ -4,7 +4,10 @@
 #include <string.h>  // sigabbrev_np
 
 #include <algorithm>
+#include <array>
 #include <csignal>
+#include <map>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -62,6 +65,32 @@ struct Description {
   }
 };
 
+struct CountWord {
+  std::string_view operator()(const run::NotStarted&) const { return "not started"; }
+  std::string_view operator()(const run::Stopped&) const { return "stopped by podrun"; }
+  std::string_view operator()(const link::Exited& exited) const {
+    return exited.status == 0 ? "ok" : "failed";
+  }
+  std::string_view operator()(const link::Signaled&) const { return "failed"; }
+  std::string_view operator()(const run::TimedOut&) const { return "timed out"; }
+  std::string_view operator()(const run::Lost&) const { return "lost"; }
+  std::string_view operator()(const run::Unreachable& unreachable) const { return word_for(unreachable); }
+};
+
+constexpr std::array<std::string_view, 8> kCountWords = {
+    "ok", "failed", "timed out", "lost", "unreachable", "not ready", "stopped by podrun", "not started"};
+
+/// `29 ok · 2 failed · 1 not started`: every host is counted once.
+std::string count(const std::vector<HostOutcome>& outcomes, std::string_view separator) {
+  std::map<std::string_view, std::size_t> counts;
+  for (const HostOutcome& outcome : outcomes) ++counts[std::visit(CountWord{}, outcome)];
+  std::vector<std::string> texts;
+  for (const std::string_view word : kCountWords) {
+    if (counts[word] > 0) texts.push_back(fmt::format("{} {}", counts[word], word));
+  }
+  return join(texts, separator);
+}
+
 /// Hosts that timed out did so with the culprit: it has ended all whose time was not over yet.
 std::vector<std::size_t> failed_first(const std::vector<HostOutcome>& outcomes, std::size_t culprit) {
   if (!std::holds_alternative<run::TimedOut>(outcomes[culprit])) return {culprit};
@@ -72,18 +101,24 @@ std::vector<std::size_t> failed_first(const std::vector<HostOutcome>& outcomes, 
   return hosts;
 }
 
-/// `ok 29`, `exit 1: [3,17]`, `unreachable: [41] tpu-41: connection refused`
+/// `exit 1: [3,17]`, `exit 3: [4] tpu-4`, `unreachable: [41] tpu-41: connection refused`
 std::string describe(const OutcomeGroup& of, const std::vector<hosts::Host>& hosts) {
-  if (of.outcome == HostOutcome(link::Exited{0})) return fmt::format("ok {}", of.hosts.size());
-  if (std::holds_alternative<run::NotStarted>(of.outcome))
-    return fmt::format("not started {}", of.hosts.size());
   const link::Failure* failure = run::failure_of(of.outcome);
-  const std::string workers = output::fold_hosts(hosts, of.hosts);
+  const std::string workers = output::name_hosts(hosts, of.hosts);
   if (!failure) return fmt::format("{}: {}", report::describe(of.outcome), workers);
   const auto* unreachable = std::get_if<run::Unreachable>(&of.outcome);
-  const std::string name = of.hosts.size() == 1 ? hosts[of.hosts.front()].name + ": " : "";
-  return fmt::format("{}: {} {}{}{}", unreachable ? word_for(*unreachable) : "lost", workers, name,
-                     report::describe(*failure), describe_attempts(of.fewest_attempts, of.most_attempts));
+  return fmt::format("{}: {}{} {}{}", unreachable ? word_for(*unreachable) : "lost", workers,
+                     of.hosts.size() == 1 ? ":" : "", report::describe(*failure),
+                     describe_attempts(of.fewest_attempts, of.most_attempts));
+}
+
+template <typename Kind>
+std::vector<std::size_t> hosts_with(const std::vector<HostOutcome>& outcomes) {
+  std::vector<std::size_t> hosts;
+  for (std::size_t host = 0; host < outcomes.size(); ++host) {
+    if (std::holds_alternative<Kind>(outcomes[host])) hosts.push_back(host);
+  }
+  return hosts;
 }
 
 bool has_changed_key(const OutcomeGroup& group) {
@@ -91,9 +126,10 @@ bool has_changed_key(const OutcomeGroup& group) {
   return failure && failure->cause == link::Cause::host_key_changed && failure->jump_hosts.empty();
 }
 
-/// Each host has keys of its own, so that every one would be a group: of several, one text tells all.
-std::vector<std::string> describe(const std::vector<OutcomeGroup>& groups,
-                                  const std::vector<hosts::Host>& hosts) {
+/// One text a fault. Each host has keys of its own, so that every one would be a group: of several, one text
+/// tells all.
+std::vector<std::string> describe_faults(const std::vector<OutcomeGroup>& groups,
+                                         const std::vector<hosts::Host>& hosts) {
   std::vector<std::size_t> changed;
   for (const OutcomeGroup& group : groups) {
     if (has_changed_key(group)) changed.insert(changed.end(), group.hosts.begin(), group.hosts.end());
@@ -101,6 +137,7 @@ std::vector<std::string> describe(const std::vector<OutcomeGroup>& groups,
   std::vector<std::string> texts;
   bool told = false;
   for (const OutcomeGroup& group : groups) {
+    if (!run::is_failure(group.outcome)) continue;
     if (changed.size() < 2 || !has_changed_key(group)) {
       texts.push_back(describe(group, hosts));
     } else if (!std::exchange(told, true)) {
@@ -121,9 +158,8 @@ std::string describe(const HostOutcome& outcome) { return std::visit(Description
 std::vector<std::string> describe_failures(const std::vector<hosts::Host>& hosts,
                                            const std::vector<HostOutcome>& outcomes) {
   std::vector<std::string> lines;
-  for (const OutcomeGroup& group : run::group_outcomes(outcomes)) {
-    if (run::is_failure(group.outcome)) lines.push_back("podrun: " + describe(group, hosts));
-  }
+  for (const std::string& fault : describe_faults(run::group_outcomes(outcomes), hosts))
+    lines.push_back("podrun: " + fault);
   return lines;
 }
 
@@ -142,21 +178,25 @@ std::vector<std::string> summarize(const std::vector<hosts::Host>& hosts,
     return !std::holds_alternative<run::NotStarted>(outcome) &&
            !std::holds_alternative<run::Unreachable>(outcome);
   });
-  lines.push_back("podrun: " + join(describe(run::group_outcomes(outcomes), hosts), separator));
+  const std::vector<OutcomeGroup> groups = run::group_outcomes(outcomes);
+  if (groups.size() > 1 || !failed) lines.push_back("podrun: " + count(outcomes, separator));
+  for (const std::string& fault : describe_faults(groups, hosts)) lines.push_back("podrun: " + fault);
+  const std::vector<std::size_t> stopped = hosts_with<run::Stopped>(outcomes);
+  const bool others_waited = !hosts_with<run::NotStarted>(outcomes).empty();
+  if (!stopped.empty() && groups.size() > 1 && !culprit)
+    lines.push_back(fmt::format("podrun: stopped by podrun: {}", output::fold_hosts(hosts, stopped)));
   if (interrupted_by) lines.push_back(fmt::format("podrun: interrupted ({})", signal_name(*interrupted_by)));
-  const auto has = [&](auto is) { return std::any_of(outcomes.begin(), outcomes.end(), is); };
-  const bool others_stopped =
-      has([](const HostOutcome& of) { return std::holds_alternative<run::Stopped>(of); });
-  const bool others_waited =
-      has([](const HostOutcome& of) { return std::holds_alternative<run::NotStarted>(of); });
-  if (culprit && (others_stopped || others_waited)) {
+  if (culprit && (!stopped.empty() || others_waited)) {
     const std::vector<std::size_t> first = failed_first(outcomes, *culprit);
-    const std::string name = first.size() == 1 ? " " + hosts[*culprit].name : "";
-    lines.push_back(fmt::format("podrun: {}{} failed first ({}), so the others were {}",
-                                output::fold_hosts(hosts, first), name, describe(outcomes[*culprit]),
-                                others_stopped ? "stopped" : "not started"));
+    lines.push_back(fmt::format("podrun: {} failed first ({}), so {}", output::name_hosts(hosts, first),
+                                describe(outcomes[*culprit]),
+                                stopped.empty() ? "the others were not started"
+                                                : "podrun stopped " + output::fold_hosts(hosts, stopped)));
   }
-  if (!started) lines.emplace_back("podrun: nothing was started on any host");
+  if (started) return lines;
+  const bool can_skip = others_waited && failed && !interrupted_by;
+  lines.push_back(fmt::format("podrun: nothing was started on any host{}",
+                              can_skip ? " (--skip-unreachable runs on the others)" : ""));
   return lines;
 }
 

@@ -14,11 +14,12 @@ namespace podrun::report {
 /// `exit 1`, `killed by SIGTERM`, `timed out after 10 s`, `lost: …`, …
 std::string describe(const run::HostOutcome& outcome);
 
-/// `exit 1: [3,17]`, `lost: [41] tpu-41: connection: …`: one line for each kind of failure. Pure.
+/// `podrun: exit 1: [3,17]`, `podrun: lost: [41] tpu-41: connection: …`: a line for each fault. Pure.
 std::vector<std::string> describe_failures(const std::vector<hosts::Host>& hosts,
                                            const std::vector<run::HostOutcome>& outcomes);
 
-/// The summary at the end of a run, lines without a newline; none when everything went well. Pure.
+/// The summary at the end of a run: the number of hosts of each kind, then a line for each fault. Without
+/// newlines; none when everything went well. Pure.
 std::vector<std::string> summarize(const std::vector<hosts::Host>& hosts,
                                    const std::vector<run::HostOutcome>& outcomes,
                                    std::optional<std::size_t> culprit, std::optional<int> interrupted_by,

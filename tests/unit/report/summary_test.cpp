@@ -66,7 +66,7 @@ TEST(DescribeFailures, HasALineForEachKind) {
       .stage = link::Stage::connection, .cause = link::Cause::no_answer, .after = std::chrono::seconds(45)};
   EXPECT_THAT(
       describe_failures(pod(5), {link::Exited{0}, Lost{silent}, link::Exited{3}, Lost{silent}, NotStarted{}}),
-      ElementsAre("podrun: exit 3: [2]", "podrun: lost: [1,3] connection: no answer for 45 s"));
+      ElementsAre("podrun: exit 3: [2] tpu-2", "podrun: lost: [1,3] connection: no answer for 45 s"));
 }
 
 TEST(Summary, SaysNothingWhenAllIsWell) {
@@ -81,7 +81,8 @@ TEST(Summary, IsAsTheManualShowsIt) {
   hosts[31].worker = 41;
   hosts[31].name = "tpu-41";
   EXPECT_THAT(summarize(hosts, outcomes, std::nullopt, std::nullopt),
-              ElementsAre("podrun: ok 29 · exit 1: [3,17] · unreachable: [41] tpu-41: connection refused"));
+              ElementsAre("podrun: 29 ok · 2 failed · 1 unreachable", "podrun: exit 1: [3,17]",
+                          "podrun: unreachable: [41] tpu-41: connection refused"));
 }
 
 TEST(Summary, FoldsWorkersAndSortsByKindAndStatus) {
@@ -89,8 +90,10 @@ TEST(Summary, FoldsWorkersAndSortsByKindAndStatus) {
   EXPECT_THAT(
       summary({Stopped{}, link::Exited{7}, lost, TimedOut{60s}, link::Signaled{SIGKILL}, link::Exited{2},
                link::Exited{7}, link::Exited{7}, link::Exited{0}, lost, NotStarted{}}),
-      ElementsAre("podrun: ok 1 · exit 2: [5] · exit 7: [1,6,7] · not started 1 · killed by SIGKILL: [4] · "
-                  "timed out after 1 min: [3] · lost: [2,9] running: gone · stopped by podrun: [0]"));
+      ElementsAre("podrun: 1 ok · 5 failed · 1 timed out · 2 lost · 1 stopped by podrun · 1 not started",
+                  "podrun: exit 2: [5] tpu-5", "podrun: exit 7: [1,6,7]",
+                  "podrun: killed by SIGKILL: [4] tpu-4", "podrun: timed out after 1 min: [3] tpu-3",
+                  "podrun: lost: [2,9] running: gone", "podrun: stopped by podrun: [0]"));
   EXPECT_THAT(summary({link::Exited{1}, link::Exited{1}, link::Exited{1}, link::Exited{1}}),
               ElementsAre("podrun: exit 1: [0-3]"));
 }
@@ -100,22 +103,22 @@ TEST(Summary, ShowsTheLabelsOfTheList) {
   for (hosts::Host& host : hosts) host.worker += 10;
   EXPECT_THAT(
       summarize(hosts, {link::Exited{1}, link::Exited{0}, link::Exited{1}}, std::nullopt, std::nullopt),
-      ElementsAre("podrun: ok 1 · exit 1: [10,12]"));
+      ElementsAre("podrun: 1 ok · 2 failed", "podrun: exit 1: [10,12]"));
 }
 
 TEST(Summary, TellsHostsWithDifferentFailuresApart) {
-  EXPECT_THAT(
-      summary({link::Exited{0}, Lost{{link::Stage::running, link::Cause::reset, "reset"}},
-               Lost{{link::Stage::running, link::Cause::no_answer}}}),
-      ElementsAre("podrun: ok 1 · lost: [1] tpu-1: running: reset · lost: [2] tpu-2: running: no answer"));
+  EXPECT_THAT(summary({link::Exited{0}, Lost{{link::Stage::running, link::Cause::reset, "reset"}},
+                       Lost{{link::Stage::running, link::Cause::no_answer}}}),
+              ElementsAre("podrun: 1 ok · 2 lost", "podrun: lost: [1] tpu-1: running: reset",
+                          "podrun: lost: [2] tpu-2: running: no answer"));
 }
 
 TEST(Summary, TakesHostsThatFailedAlikeTogetherHoweverOftenTheyWereTried) {
   const auto refused = [](std::size_t attempts) {
     return Unreachable{{link::Stage::connecting, link::Cause::refused, "", link::Retry::may_help}, attempts};
   };
-  EXPECT_EQ(summary({link::Exited{0}, refused(3)}).front(),
-            "podrun: ok 1 · unreachable: [1] tpu-1: connecting: connection refused (3 attempts)");
+  EXPECT_EQ(summary({link::Exited{0}, refused(3)}).back(),
+            "podrun: unreachable: [1] tpu-1: connecting: connection refused (3 attempts)");
   std::vector<HostOutcome> outcomes(64, refused(3));
   const std::string all = "podrun: unreachable: [0-63] connecting: connection refused";
   EXPECT_EQ(summary(outcomes).front(), all + " (3 attempts)");
@@ -133,9 +136,11 @@ TEST(Summary, TellsOfAllChangedKeysAtOnce) {
   const std::vector<std::string> lines = summarize(
       test::pod(4), {changed("A, not B"), changed("C, not D"), run::NotStarted{}, changed("E, not F")},
       std::nullopt, std::nullopt);
-  EXPECT_EQ(lines.front(),
-            "podrun: not started 1 · unreachable: [0,1,3] the host keys have changed (if these hosts were "
-            "recreated: podrun hosts --forget-keys; -v shows the keys)");
+  EXPECT_THAT(lines,
+              ElementsAre("podrun: 3 unreachable · 1 not started",
+                          "podrun: unreachable: [0,1,3] the host keys have changed (if these hosts were "
+                          "recreated: podrun hosts --forget-keys; -v shows the keys)",
+                          "podrun: nothing was started on any host (--skip-unreachable runs on the others)"));
   const std::vector<std::string> one =
       summarize(test::pod(1), {changed("A, not B")}, std::nullopt, std::nullopt);
   EXPECT_NE(one.front().find("A, not B"), std::string::npos);
@@ -144,8 +149,9 @@ TEST(Summary, TellsOfAllChangedKeysAtOnce) {
 TEST(Summary, SaysWhenNothingWasStarted) {
   const Unreachable refused{{link::Stage::connecting, link::Cause::refused}};
   EXPECT_THAT(summary({NotStarted{}, refused, NotStarted{}}),
-              ElementsAre("podrun: not started 2 · unreachable: [1] tpu-1: connecting: connection refused",
-                          "podrun: nothing was started on any host"));
+              ElementsAre("podrun: 1 unreachable · 2 not started",
+                          "podrun: unreachable: [1] tpu-1: connecting: connection refused",
+                          "podrun: nothing was started on any host (--skip-unreachable runs on the others)"));
   EXPECT_THAT(summary({refused, refused}),
               ElementsAre("podrun: unreachable: [0,1] connecting: connection refused",
                           "podrun: nothing was started on any host"));
@@ -153,49 +159,52 @@ TEST(Summary, SaysWhenNothingWasStarted) {
 
 TEST(Summary, NamesTheCulpritThatEndedTheOthers) {
   EXPECT_THAT(summary({Stopped{}, link::Exited{1}, Stopped{}}, 1),
-              ElementsAre("podrun: exit 1: [1] · stopped by podrun: [0,2]",
-                          "podrun: [1] tpu-1 failed first (exit 1), so the others were stopped"));
+              ElementsAre("podrun: 1 failed · 2 stopped by podrun", "podrun: exit 1: [1] tpu-1",
+                          "podrun: [1] tpu-1 failed first (exit 1), so podrun stopped [0,2]"));
 }
 
 TEST(Summary, SaysThatTheOthersWereNotStarted) {
   EXPECT_EQ(summary({link::Exited{0}, link::Exited{1}, NotStarted{}}, 1).back(),
             "podrun: [1] tpu-1 failed first (exit 1), so the others were not started");
   EXPECT_EQ(summary({Stopped{}, link::Exited{1}, NotStarted{}}, 1).back(),
-            "podrun: [1] tpu-1 failed first (exit 1), so the others were stopped");
+            "podrun: [1] tpu-1 failed first (exit 1), so podrun stopped [0]");
 }
 
 TEST(Summary, NamesAllHostsThatTimedOutAtOnce) {
   EXPECT_THAT(
       summary({TimedOut{5s}, TimedOut{5s}, NotStarted{}}, 0),
-      ElementsAre("podrun: not started 1 · timed out after 5 s: [0,1]",
+      ElementsAre("podrun: 2 timed out · 1 not started", "podrun: timed out after 5 s: [0,1]",
                   "podrun: [0,1] failed first (timed out after 5 s), so the others were not started"));
   EXPECT_THAT(summary({link::Exited{1}, TimedOut{5s}, Stopped{}}, 1).back(),
-              "podrun: [1] tpu-1 failed first (timed out after 5 s), so the others were stopped");
+              "podrun: [1] tpu-1 failed first (timed out after 5 s), so podrun stopped [2]");
 }
 
 TEST(Summary, NamesNoCulpritWhereNobodyWasEnded) {
-  EXPECT_THAT(summary({link::Exited{0}, link::Exited{1}}, 1), ElementsAre("podrun: ok 1 · exit 1: [1]"));
+  EXPECT_THAT(summary({link::Exited{0}, link::Exited{1}}, 1),
+              ElementsAre("podrun: 1 ok · 1 failed", "podrun: exit 1: [1] tpu-1"));
 }
 
 TEST(Summary, SaysWhatInterrupted) {
   EXPECT_THAT(summary({link::Exited{0}, link::Exited{130}}, std::nullopt, SIGINT),
-              ElementsAre("podrun: ok 1 · exit 130 (SIGINT): [1]", "podrun: interrupted (SIGINT)"));
+              ElementsAre("podrun: 1 ok · 1 failed", "podrun: exit 130 (SIGINT): [1] tpu-1",
+                          "podrun: interrupted (SIGINT)"));
   EXPECT_THAT(summary({Stopped{}, Stopped{}}, std::nullopt, SIGTERM),
-              ElementsAre("podrun: stopped by podrun: [0,1]", "podrun: interrupted (SIGTERM)"));
+              ElementsAre("podrun: 2 stopped by podrun", "podrun: interrupted (SIGTERM)"));
   EXPECT_THAT(summary({NotStarted{}}, std::nullopt, SIGINT),
-              ElementsAre("podrun: not started 1", "podrun: interrupted (SIGINT)",
+              ElementsAre("podrun: 1 not started", "podrun: interrupted (SIGINT)",
                           "podrun: nothing was started on any host"));
 }
 
 TEST(Summary, SaysNothingWhenTheReaderClosedTheOutput) {
   EXPECT_THAT(summary({Stopped{}, link::Exited{0}}, std::nullopt, SIGPIPE), IsEmpty());
   EXPECT_THAT(summary({Stopped{}, link::Exited{3}}, std::nullopt, SIGPIPE),
-              ElementsAre("podrun: exit 3: [1] · stopped by podrun: [0]", "podrun: interrupted (SIGPIPE)"));
+              ElementsAre("podrun: 1 failed · 1 stopped by podrun", "podrun: exit 3: [1] tpu-1",
+                          "podrun: stopped by podrun: [0]", "podrun: interrupted (SIGPIPE)"));
 }
 
 TEST(Summary, ShowsControlBytesOfAHostEscaped) {
   EXPECT_THAT(summary({link::Exited{0}, Lost{{link::Stage::running, link::Cause::other, "\x1b[2Jgone\n"}}}),
-              ElementsAre("podrun: ok 1 · lost: [1] tpu-1: running: \\x1b[2Jgone\\x0a"));
+              ElementsAre("podrun: 1 ok · 1 lost", "podrun: lost: [1] tpu-1: running: \\x1b[2Jgone\\x0a"));
 }
 
 }  // namespace
