@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import signal
 import subprocess
 
 import pytest
@@ -159,7 +160,35 @@ def test_the_man_page_is_one(podrun):
     assert page.startswith(b".TH PODRUN 1 ")
 
 
+# Waiting
+
+
+@pytest.mark.smoke
+def test_a_first_attempt_that_fails_is_told_off_a_terminal(podrun):
+    run = podrun.start("-H", "local,127.0.0.1:1", "--retries", "50", "--", "true")
+    wait_until(lambda: b"podrun: [1] 127.0.0.1: attempt 1 of 51: connecting: connection refused\n" in run.stderr, what="told")
+    run.signal(signal.SIGINT)
+    assert run.wait().returncode == 130
+    assert run.stderr.count(b"attempt 1 of") == 1
+
+
+def test_lines_that_differ_only_in_their_times_are_remarked_on(podrun):
+    steps = "for i in $(seq 80); do echo \"$(date +%H:%M:%S.%N) $$ INFO step $i\"; sleep 0.1; done"
+    run = podrun.start(*THREE, "-d", "--", steps)
+    remark = b"podrun: the lines of the hosts differ only in timestamps, pids and the like; --dedup=log shows them once\n"
+    wait_until(lambda: remark in run.stderr, what="remarked on")
+    run.signal(signal.SIGTERM)
+    run.wait()
+    assert run.stderr.count(remark) == 1
+
+
 # Hosts
+
+
+def test_internal_addresses_that_are_saved_outside(podrun):
+    private = b"private network that this machine does not seem to be on (--external"
+    assert private in podrun("-H", "10.201.77.1,10.201.77.2", "hosts", "--save").stderr
+    assert private not in podrun("-H", "127.0.0.2,10.201.77.2", "hosts", "--save", "--force").stderr
 
 
 def hosts_of(podrun, *args, **options):

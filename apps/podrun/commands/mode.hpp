@@ -51,8 +51,8 @@ class Mode {
   /// Called when everything has ended, before and after print_final_report().
   virtual int status(const run::RunPolicy& policy) const = 0;
 
-  /// Whether the first failed command is reported while others go on, where no status line shows it.
-  virtual bool reports_first_failure() const { return false; }
+  /// Whether the first failures are reported while others go on, where no status line shows them.
+  virtual bool reports_first_failures() const { return false; }
   /// How long after a signal the hosts may go on before they are left; none: as long as a command may need.
   virtual std::optional<std::chrono::milliseconds> patience() const { return std::nullopt; }
 };

@@ -60,7 +60,7 @@ class CommandMode final : public Mode {
     if (json_) json_->end(output, policy, status);
   }
 
-  bool reports_first_failure() const override { return true; }
+  bool reports_first_failures() const override { return true; }
 
   int status(const run::RunPolicy& policy) const override {
     return run::exit_status(policy.outcomes(), policy.interrupted_by());

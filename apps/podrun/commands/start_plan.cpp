@@ -110,9 +110,9 @@ Attempt::Attempt(Run& run)
                               .leave = [this] { leave(); },
                               .tell = [this](const run::Notice& notice) { tell(notice); }}),
       notices_(executor_, run.plan.run, fan_out_.policy(), *output_,
-               run.mode->reports_first_failure() && !run.terminal->is_terminal(StreamId::err)
-                   ? report::FirstFailure::told
-                   : report::FirstFailure::not_told),
+               run.mode->reports_first_failures() && !run.terminal->is_terminal(StreamId::err)
+                   ? report::FirstFailures::told
+                   : report::FirstFailures::not_told),
       status_(executor_, fan_out_, *output_, run.status_style),
       signals_(executor_) {
   run_.io_failed = false;

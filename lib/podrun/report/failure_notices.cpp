@@ -7,12 +7,17 @@
 
 #include <fmt/format.h>
 
+#include "podrun/output/label.hpp"
+#include "podrun/report/failure_words.hpp"
 #include "podrun/report/summary.hpp"
+#include "podrun/run/outcome_groups.hpp"
 
 namespace podrun::report {
 namespace {
 
 constexpr std::chrono::seconds kTogether{1};
+/// Failed attempts, so that what a second attempt mends is not told.
+constexpr std::chrono::seconds kRetriesTogether{2};
 
 /// Hosts whose commands, or what these left, still run.
 std::size_t count_running(const run::RunPolicy& policy, std::size_t hosts) {
@@ -42,6 +47,42 @@ std::optional<std::string> describe_first_failure(const std::vector<hosts::Host>
                      hosts[failed].worker, describe(policy.outcomes()[failed]), running);
 }
 
+std::vector<std::string> describe_retries(const std::vector<hosts::Host>& hosts, const run::RunPolicy& policy,
+                                          const std::map<std::size_t, link::Failure>& failures,
+                                          std::size_t attempts) {
+  using State = run::RunPolicy::State;
+  std::vector<run::HostOutcome> outcomes(hosts.size());
+  for (const auto& [host, failure] : failures) {
+    const State state = policy.state(host);
+    if (state == State::waiting || state == State::connecting) outcomes[host] = run::Unreachable{failure};
+  }
+  const std::string of = attempts == 0 ? "" : fmt::format(" of {}", attempts);
+  std::vector<std::string> lines;
+  for (const run::OutcomeGroup& group : run::group_outcomes(outcomes)) {
+    if (const link::Failure* failure = run::failure_of(group.outcome))
+      lines.push_back(fmt::format("podrun: {}: attempt 1{}: {}", output::name_hosts(hosts, group.hosts), of,
+                                  describe(*failure)));
+  }
+  return lines;
+}
+
+void FailureNotices::attempt_failed(const run::notice::AttemptLater& later) {
+  if (!tells_retries_ || later.attempt != 2) return;
+  failed_attempts_.emplace(later.host, later.failure);
+  if (failed_attempts_.size() > 1) return;  // they wait for the end of the time
+  retry_timer_.expires_after(kRetriesTogether);
+  retry_timer_.async_wait([this](const std::error_code& error) {
+    if (!error) tell_retries();
+  });
+}
+
+void FailureNotices::tell_retries() {
+  const std::size_t attempts = plan_.limits.wait ? 0 : plan_.limits.retries + 1;
+  for (std::string& line :
+       describe_retries(plan_.hosts, policy_, std::exchange(failed_attempts_, {}), attempts))
+    output_.say(std::move(line));
+}
+
 void FailureNotices::host_ended(std::size_t host) {
   const run::HostOutcome& outcome = policy_.outcomes()[host];
   const bool is_lost = std::holds_alternative<run::Lost>(outcome);
@@ -64,10 +105,10 @@ void FailureNotices::host_ended(std::size_t host) {
 
 void FailureNotices::tell() {
   waits_ = false;
-  for (std::string& line : describe_losses(hosts_, policy_, std::exchange(lost_, {})))
+  for (std::string& line : describe_losses(plan_.hosts, policy_, std::exchange(lost_, {})))
     output_.say(std::move(line));
   if (!first_) return;
-  auto line = describe_first_failure(hosts_, policy_, *first_);
+  auto line = describe_first_failure(plan_.hosts, policy_, *first_);
   if (line && !policy_.interrupted_by()) output_.say(std::move(*line));
   first_.reset();
 }

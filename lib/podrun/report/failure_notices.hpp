@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,6 +12,8 @@
 
 #include "podrun/hosts/host.hpp"
 #include "podrun/output/output.hpp"
+#include "podrun/run/notice.hpp"
+#include "podrun/run/run_plan.hpp"
 #include "podrun/run/run_policy.hpp"
 
 namespace podrun::report {
@@ -24,34 +27,48 @@ std::vector<std::string> describe_losses(const std::vector<hosts::Host>& hosts, 
 std::optional<std::string> describe_first_failure(const std::vector<hosts::Host>& hosts,
                                                   const run::RunPolicy& policy, std::size_t failed);
 
-/// Whether the first failed command is reported while others go on: not where the status line shows it.
-enum class FirstFailure { told, not_told };
+/// `podrun: [7] tpu-7: attempt 1 of 3: connecting: timed out after 10 s`: the hosts of `failures` that are
+/// still not ready. `attempts`: how many each host has; 0: no limit. Pure.
+std::vector<std::string> describe_retries(const std::vector<hosts::Host>& hosts, const run::RunPolicy& policy,
+                                          const std::map<std::size_t, link::Failure>& failures,
+                                          std::size_t attempts);
 
-/// Reports lost hosts, and the first host whose command failed, while others go on; what happens within one
-/// second is told together. The arguments must outlive it.
+/// Whether first failures (of a host's attempts to connect, of a command) are reported while the run goes on:
+/// not where the status line shows them.
+enum class FirstFailures { told, not_told };
+
+/// Reports lost hosts, failed first attempts, and the first host whose command failed, while others go on;
+/// what happens within a second or two is told together. The arguments must outlive it.
 class FailureNotices {
  public:
-  FailureNotices(const asio::any_io_executor& executor, const std::vector<hosts::Host>& hosts,
-                 const run::RunPolicy& policy, output::Output& output, FirstFailure first_failure)
-      : hosts_(hosts),
+  FailureNotices(const asio::any_io_executor& executor, const run::RunPlan& plan,
+                 const run::RunPolicy& policy, output::Output& output, FirstFailures first_failures)
+      : plan_(plan),
         policy_(policy),
         output_(output),
         timer_(executor),
-        tells_first_(first_failure == FirstFailure::told) {}
+        retry_timer_(executor),
+        tells_retries_(first_failures == FirstFailures::told),
+        tells_first_(first_failures == FirstFailures::told) {}
 
+  void attempt_failed(const run::notice::AttemptLater& later);
   void host_ended(std::size_t host);
 
  private:
   void tell();
+  void tell_retries();
 
-  const std::vector<hosts::Host>& hosts_;
+  const run::RunPlan& plan_;
   const run::RunPolicy& policy_;
   output::Output& output_;
   asio::steady_timer timer_;
+  asio::steady_timer retry_timer_;
+  bool tells_retries_;
   bool tells_first_;
   bool waits_ = false;  ///< for the end of the second
   std::optional<std::size_t> first_;
   std::vector<std::size_t> lost_;
+  std::map<std::size_t, link::Failure> failed_attempts_;  ///< by host
 };
 
 }  // namespace podrun::report

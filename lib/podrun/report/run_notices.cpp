@@ -30,11 +30,11 @@ std::string describe_open(const run::notice::OutputOpen& open) {
 }  // namespace
 
 RunNotices::RunNotices(const asio::any_io_executor& executor, const run::RunPlan& plan,
-                       const run::RunPolicy& policy, output::Output& output, FirstFailure first_failure)
+                       const run::RunPolicy& policy, output::Output& output, FirstFailures first_failures)
     : plan_(plan),
       output_(output),
       lingering_(executor, output),
-      failures_(executor, plan.hosts, policy, output, first_failure) {}
+      failures_(executor, plan, policy, output, first_failures) {}
 
 void RunNotices::tell(const run::Notice& notice) {
   std::visit([this](const auto& what) { say(what); }, notice);
@@ -47,6 +47,7 @@ void RunNotices::say(const run::notice::AttemptLater& later) {
   trace(1, later.host,
         fmt::format("attempt {}{} in {:.1f} s ({})", later.attempt, of,
                     std::chrono::duration<double>(later.delay).count(), describe(later.failure)));
+  if (plan_.verbosity == 0) failures_.attempt_failed(later);
 }
 
 void RunNotices::say(const run::notice::Ready& ready) { trace(1, ready.host, "ready"); }

@@ -17,7 +17,7 @@ namespace podrun::report {
 class RunNotices {
  public:
   RunNotices(const asio::any_io_executor& executor, const run::RunPlan& plan, const run::RunPolicy& policy,
-             output::Output& output, FirstFailure first_failure);
+             output::Output& output, FirstFailures first_failures);
 
   void tell(const run::Notice& notice);
 

@@ -33,9 +33,9 @@ constexpr seconds kSlow{5};
 constexpr seconds kAllSilent{10};
 /// Characters of the ranks that are named.
 constexpr std::size_t kWorkers = 24;
-/// Hosts that are listed by their names, each on a line of its own.
-constexpr std::size_t kListedByName = 10;
-/// Above that, hosts silent for times between two of these are listed together.
+/// Hosts that are named, not only numbered: so many in the status line, and in a line of the list.
+constexpr std::size_t kNamed = 8;
+/// Hosts that are silent for times between two of these are listed together.
 constexpr std::array kAges = {seconds(5), seconds(15), seconds(60), seconds(300), seconds(3600)};
 
 seconds age(const HostStatus& host, TimePoint now) {
@@ -89,6 +89,50 @@ std::vector<std::size_t> workers_in(const Status& status, State state) {
   return workers;
 }
 
+std::string describe_attempt(const Status& status, std::size_t attempt) {
+  return status.attempts == 0 ? fmt::format("attempt {}", attempt)
+                              : fmt::format("attempt {} of {}", attempt, status.attempts);
+}
+
+/// `[7] tpu-7`
+std::string label_and_name(const HostStatus& host) {
+  return fmt::format("[{}] {}", host.host->worker, output::escape_controls(host.host->name));
+}
+
+/// Hosts that are tried again, or whose first attempt takes long.
+std::vector<const HostStatus*> slow_to_connect(const Status& status, TimePoint now) {
+  std::vector<const HostStatus*> slow;
+  for (const HostStatus& host : status.hosts) {
+    const bool tried_again = host.state == State::waiting && host.attempt > 1;
+    const bool connecting =
+        host.state == State::connecting && (host.attempt > 1 || now - host.tried_since >= kSlow);
+    if (tried_again || connecting) slow.push_back(&host);
+  }
+  return slow;
+}
+
+/// `[7] tpu-7: attempt 2 of 3, 14 s` for each of them, or one part for many: `[0-63] attempt 2 of 3, up to 14
+/// s`.
+output::StatusText attempts(const Status& status, const std::vector<const HostStatus*>& slow, TimePoint now) {
+  const auto tried_for = [now](const HostStatus& host) {
+    return std::chrono::duration_cast<seconds>(std::max(now - host.tried_since, TimePoint::duration::zero()));
+  };
+  output::StatusText text;
+  std::vector<std::size_t> workers;
+  std::size_t last = 0;
+  seconds longest{0};
+  for (const HostStatus* host : slow) {
+    text.push_back({fmt::format("{}: {}, {}", label_and_name(*host), describe_attempt(status, host->attempt),
+                                format_age(tried_for(*host)))});
+    workers.push_back(host->host->worker);
+    last = std::max(last, host->attempt);
+    longest = std::max(longest, tried_for(*host));
+  }
+  if (slow.size() <= kNamed) return text;
+  return {{fmt::format("{} {}, up to {}", short_workers(std::move(workers)), describe_attempt(status, last),
+                       format_age(longest))}};
+}
+
 bool is_any_tried_again(const Status& status) {
   return std::any_of(status.hosts.begin(), status.hosts.end(),
                      [](const HostStatus& host) { return host.state == State::waiting && host.attempt > 1; });
@@ -135,11 +179,11 @@ struct Doing {
   friend auto operator<=>(const Doing&, const Doing&) = default;
 };
 
-Doing describe(const HostStatus& host, TimePoint now) {
+Doing describe(const Status& status, const HostStatus& host, TimePoint now) {
   if (host.state == State::stopping)
     return {"stopping, " + describe_kill(host.kill_at, now), ", silent for "};
   if (host.reading_paused) return {"running, output paused (its reader is slow)", ""};
-  const std::string attempt = fmt::format("attempt {}", host.attempt);
+  const std::string attempt = describe_attempt(status, host.attempt);
   switch (host.state) {
     case State::waiting:
       return {"waiting for " + (host.attempt > 1 ? attempt : "its turn"), ""};
@@ -159,7 +203,7 @@ Doing describe(const HostStatus& host, TimePoint now) {
 }
 
 struct Group {
-  std::vector<std::size_t> workers;
+  std::vector<const HostStatus*> hosts;
   seconds shortest = seconds::max();
   seconds longest{0};
 };
@@ -174,9 +218,25 @@ std::string describe(const Doing& doing, const Group& group) {
   return doing.what + doing.before_time + time;
 }
 
-}  // namespace
+/// The hosts of a group that runs well are numbered; those that others may have to wait for are named.
+std::string describe(const Group& group) {
+  const State state = group.hosts.front()->state;
+  const bool runs_well = state == State::ready || state == State::running ||
+                         (state == State::waiting && group.hosts.front()->attempt == 1);
+  std::vector<std::size_t> workers;
+  std::vector<std::string> names;
+  for (const HostStatus* host : group.hosts) {
+    workers.push_back(host->host->worker);
+    names.push_back(label_and_name(*host));
+  }
+  if (names.size() > 1 && (runs_well || names.size() > kNamed))
+    return fmt::format("[{}]", fold_workers(std::move(workers)));
+  return join(names, ", ") + ':';
+}
 
-output::StatusText status_counts(const Status& status) {
+enum class Unready { numbered, counted };
+
+output::StatusText count(const Status& status, Unready unready) {
   std::map<State, std::size_t> counts;
   std::vector<std::size_t> failed;
   for (const HostStatus& host : status.hosts) {
@@ -196,7 +256,8 @@ output::StatusText status_counts(const Status& status) {
     part.text += ' ' + short_workers(workers_in(status, state));
   };
   const bool others_wait = counts[State::connecting] < counts[State::ready];
-  others_wait ? add_named(State::connecting, "connecting") : add(State::connecting, "connecting");
+  const bool numbers = unready == Unready::numbered;
+  others_wait&& numbers ? add_named(State::connecting, "connecting") : add(State::connecting, "connecting");
   add(State::ready, "ready");
   status.presses > 0 ? add_named(State::running, "running") : add(State::running, "running");
   add_named(State::lingering, "command ended, output open");
@@ -208,12 +269,18 @@ output::StatusText status_counts(const Status& status) {
     text.push_back({fmt::format("{} {}", number, short_workers(std::move(failed))), number});
   }
   const bool others_wait_longer = counts[State::waiting] < counts[State::ready] && is_any_tried_again(status);
-  others_wait_longer ? add_named(State::waiting, "waiting") : add(State::waiting, "waiting");
+  others_wait_longer&& numbers ? add_named(State::waiting, "waiting") : add(State::waiting, "waiting");
   return text;
 }
 
+}  // namespace
+
+output::StatusText status_counts(const Status& status) { return count(status, Unready::numbered); }
+
 output::StatusText status_text(const Status& status, std::uint64_t bytes_per_second, TimePoint now) {
-  output::StatusText text = status_counts(status);
+  const std::vector<const HostStatus*> slow = slow_to_connect(status, now);
+  output::StatusText text = count(status, slow.empty() ? Unready::numbered : Unready::counted);
+  for (output::StatusPart& part : attempts(status, slow, now)) text.push_back(std::move(part));
   if (auto part = what_comes_next(status, now)) text.insert(text.begin() + 1, std::move(*part));
   if (auto part = silence(status, now)) text.push_back(std::move(*part));
   if (!text.empty() && status.bytes > 0) text.push_back({format_rate(bytes_per_second)});
@@ -226,27 +293,18 @@ std::vector<std::string> status_list(const Status& status, TimePoint now) {
     if (host.state != State::done) left.push_back(&host);
   }
   if (left.empty()) return {"podrun: every host has ended"};
-  std::vector<std::string> lines;
-  if (left.size() <= kListedByName) {
-    for (const HostStatus* host : left) {
-      lines.push_back(fmt::format("podrun: [{}] {}: {}", host->host->worker,
-                                  output::escape_controls(host->host->name),
-                                  describe(describe(*host, now), {{}, age(*host, now), age(*host, now)})));
-    }
-    return lines;
-  }
   std::map<std::tuple<State, Doing, std::ptrdiff_t>, Group> groups;
   for (const HostStatus* host : left) {
     const seconds its_age = age(*host, now);
     const std::ptrdiff_t step = std::upper_bound(kAges.begin(), kAges.end(), its_age) - kAges.begin();
-    Group& group = groups[{host->state, describe(*host, now), step}];
-    group.workers.push_back(host->host->worker);
+    Group& group = groups[{host->state, describe(status, *host, now), step}];
+    group.hosts.push_back(host);
     group.shortest = std::min(group.shortest, its_age);
     group.longest = std::max(group.longest, its_age);
   }
+  std::vector<std::string> lines;
   for (const auto& [key, group] : groups)
-    lines.push_back(
-        fmt::format("podrun: [{}] {}", fold_workers(group.workers), describe(std::get<1>(key), group)));
+    lines.push_back(fmt::format("podrun: {} {}", describe(group), describe(std::get<1>(key), group)));
   return lines;
 }
 

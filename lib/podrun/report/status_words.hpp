@@ -15,12 +15,12 @@ namespace podrun::report {
 /// when all have ended.
 output::StatusText status_counts(const run::Status& status);
 
-/// And what changes from moment to moment: `· slowest [12] silent 94 s · 1.2 MB/s`; after a Ctrl-C what comes
-/// next: `2 ending [3,7] · KILL in 7 s (Ctrl-C: exit at once) · 3 done`.
+/// And what changes from moment to moment: `· [7] tpu-7: attempt 2 of 3, 14 s`, `· slowest [12] silent 94 s ·
+/// 1.2 MB/s`; after a Ctrl-C what comes next: `2 stopping [3,7] · KILL in 7 s (Ctrl-C: exit at once)`.
 output::StatusText status_text(const run::Status& status, std::uint64_t bytes_per_second, run::TimePoint now);
 
-/// The list that Enter prints: the hosts that have not ended, those with the same activity on one line.
-/// Lines without a newline.
+/// The list that Enter prints: the hosts that have not ended, those with the same activity on one line, with
+/// the names of hosts that are alone or that others may wait for. Lines without a newline.
 std::vector<std::string> status_list(const run::Status& status, run::TimePoint now);
 
 /// The reply to a signal that podrun has passed on; empty: nothing to say yet.

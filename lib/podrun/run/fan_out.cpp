@@ -58,7 +58,9 @@ asio::awaitable<void> FanOut::suspend() {
 }
 
 Status FanOut::status() const {
-  Status status{.presses = policy_.presses(), .grace = plan_.limits.grace};
+  Status status{.presses = policy_.presses(),
+                .grace = plan_.limits.grace,
+                .attempts = plan_.limits.wait ? 0 : plan_.limits.retries + 1};
   for (const HostRun& host : host_runs_) {
     status.hosts.push_back(host.status());
     status.bytes += host.bytes();

@@ -103,6 +103,7 @@ HostStatus HostRun::status() const {
           attempt_.number,
           attempt_.stage,
           attempt_.active_at,
+          tried_since_,
           attempt_.reading_paused,
           attempt_.kill_at};
 }
@@ -148,6 +149,7 @@ void HostRun::finish() {
 asio::awaitable<void> HostRun::prepare() {
   run_.world.tell(notice::Connecting{host_});
   at_stage(State::connecting, link::Stage::connecting);
+  if (attempt_.number == 1) tried_since_ = attempt_.active_at;
   attempt_.link = run_.world.connector_for(host()).link(host());
   co_await attempt_.link->open();
   at_stage(State::connecting, link::Stage::starting_shell);

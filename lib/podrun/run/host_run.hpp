@@ -108,6 +108,7 @@ class HostRun {
   const RunOfHosts& run_;
   const std::size_t host_;
   Attempt attempt_;
+  TimePoint tried_since_ = {};
   std::uint64_t bytes_ = 0;
 };
 

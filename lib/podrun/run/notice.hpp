@@ -18,7 +18,7 @@ struct Connecting {
 };
 struct AttemptLater {
   std::size_t host;
-  std::size_t attempt;  ///< the first was 1
+  std::size_t attempt;  ///< the next one; the first was 1
   std::chrono::milliseconds delay;
   link::Failure failure;
 };

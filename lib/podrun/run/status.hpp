@@ -24,6 +24,7 @@ struct HostStatus {
   std::size_t attempt = 1;                ///< to connect
   link::Stage stage = link::Stage::none;  ///< of connecting
   TimePoint since;                        ///< the last change of state, or the last output
+  TimePoint tried_since;                  ///< the beginning of its first attempt
   bool reading_paused = false;            ///< podrun does not read from it, so its silence says nothing
   std::optional<TimePoint> kill_at = std::nullopt;  ///< stopping: the end of the grace period
 };
@@ -33,6 +34,7 @@ struct Status {
   std::uint64_t bytes = 0;  ///< printed by all of them so far
   int presses = 0;          ///< of Ctrl-C, or what acts like it
   std::chrono::seconds grace{};
+  std::size_t attempts = 0;  ///< to connect, at most, of each host; 0: no limit
 };
 
 /// Bytes a second, over the last two seconds.

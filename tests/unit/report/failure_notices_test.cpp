@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "podrun/report/failure_notices.hpp"
 
+#include <chrono>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -61,6 +63,26 @@ TEST_F(Losses, AreToldApartFromTheFirstFailedCommand) {
             "podrun: [1] exit 3; 2 still running (-k stops the others at the first failure)");
   for (const std::size_t host : {0U, 2U}) lose(host);
   EXPECT_EQ(describe_first_failure(hosts_, policy_, 1), std::nullopt) << "the final report follows";
+}
+
+TEST(Retries, AreToldOfHostsThatAreStillNotReady) {
+  run::RunPolicy policy(4, {}, 0);
+  const run::TimePoint now{};
+  policy.on(run::event::Begin{}, now);
+  const link::Failure timed_out{.stage = link::Stage::connecting,
+                                .cause = link::Cause::timed_out,
+                                .retry = link::Retry::may_help,
+                                .after = std::chrono::seconds(10)};
+  for (const std::size_t host : {1U, 2U, 3U}) policy.on(run::event::NotReady{host, timed_out}, now);
+  const link::Failure refused{link::Stage::connecting, link::Cause::refused, "", link::Retry::may_help};
+  const std::map<std::size_t, link::Failure> failures{{1, timed_out}, {2, timed_out}, {3, refused}};
+  EXPECT_THAT(describe_retries(test::pod(4), policy, failures, 3),
+              ElementsAre("podrun: [1,2]: attempt 1 of 3: connecting: timed out after 10 s",
+                          "podrun: [3] tpu-3: attempt 1 of 3: connecting: connection refused"));
+  policy.on(run::event::Tick{}, now + std::chrono::seconds(5));
+  for (const std::size_t host : {0U, 1U, 3U}) policy.on(run::event::Ready{host}, now);
+  EXPECT_THAT(describe_retries(test::pod(4), policy, failures, 0),
+              ElementsAre("podrun: [2] tpu-2: attempt 1: connecting: timed out after 10 s"));
 }
 
 }  // namespace

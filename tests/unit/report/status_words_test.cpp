@@ -37,6 +37,7 @@ class StatusTest : public testing::Test {
   void set(std::size_t host, State state, int silent_seconds = 0) {
     status_.hosts[host].state = state;
     status_.hosts[host].since = now_ - seconds(silent_seconds);
+    status_.hosts[host].tried_since = status_.hosts[host].since;
   }
   void fail(std::size_t host) {
     status_.hosts[host].state = State::done;
@@ -56,7 +57,7 @@ class StatusTest : public testing::Test {
 
   const TimePoint now_ = TimePoint() + seconds(1'000'000);
   std::vector<hosts::Host> hosts_;
-  Status status_{.grace = seconds(10)};
+  Status status_{.grace = seconds(10), .attempts = 3};
 };
 
 TEST_F(StatusTest, CountsWhatRunsWhatIsDoneAndWhatHasFailed) {
@@ -77,7 +78,37 @@ TEST_F(StatusTest, TellsHowTheStartGoesOn) {
   fail(3);
   EXPECT_EQ(text(), "2 connecting [0,1] · 6 ready · 1 failed [3] · 1 waiting");
   status_.hosts[9].attempt = 2;  // it is not only its turn that it waits for
-  EXPECT_EQ(text(), "2 connecting [0,1] · 6 ready · 1 failed [3] · 1 waiting [9]");
+  EXPECT_EQ(output::compose_status(status_counts(status_), std::nullopt, output::Charset::utf8, 1000),
+            "2 connecting [0,1] · 6 ready · 1 failed [3] · 1 waiting [9]");
+}
+
+TEST_F(StatusTest, CountsTheAttemptsOfHostsThatDoNotAnswer) {
+  set_up(8, State::ready);
+  set(7, State::connecting);
+  status_.hosts[7].tried_since = now_ - seconds(4);
+  EXPECT_EQ(text(), "1 connecting [7] · 7 ready");
+  status_.hosts[7].tried_since = now_ - seconds(6);
+  EXPECT_EQ(text(), "1 connecting · 7 ready · [7] tpu-7: attempt 1 of 3, 6 s");
+  status_.hosts[7].tried_since = now_ - seconds(14);
+  status_.hosts[7].attempt = 2;
+  set(5, State::waiting);
+  status_.hosts[5].tried_since = now_ - seconds(1);
+  status_.hosts[5].attempt = 2;
+  EXPECT_EQ(text(),
+            "1 connecting · 6 ready · 1 waiting · [5] tpu-5: attempt 2 of 3, 1 s · "
+            "[7] tpu-7: attempt 2 of 3, 14 s");
+  EXPECT_EQ(text_in(80), "1 connecting · 6 ready · 1 waiting · [5] tpu-5: attempt 2 of 3, 1 s");
+  status_.attempts = 0;  // --wait
+  set(5, State::ready);
+  EXPECT_EQ(text(), "1 connecting · 7 ready · [7] tpu-7: attempt 2, 14 s");
+}
+
+TEST_F(StatusTest, TellsOfTheAttemptsOfManyHostsTogether) {
+  set_up(64, State::connecting);
+  for (std::size_t host = 0; host < 64; ++host)
+    status_.hosts[host].tried_since = now_ - seconds(host < 60 ? 14 : 11);
+  status_.hosts[3].attempt = 2;
+  EXPECT_EQ(text(), "64 connecting · [0-63] attempt 2 of 3, up to 14 s");
 }
 
 TEST_F(StatusTest, CountsAHostAsDoneWhenItsCommandIs) {
@@ -99,8 +130,7 @@ TEST_F(StatusTest, NamesHostsWhoseCommandLeftTheOutputOpen) {
             "podrun: interrupted 3 hosts (Ctrl-C again: TERM, and KILL after 10 s)");
   EXPECT_EQ(list(), (std::vector<std::string>{
                         "podrun: [0] tpu-0: running",
-                        "podrun: [1] tpu-1: command ended, output open",
-                        "podrun: [2] tpu-2: command ended, output open",
+                        "podrun: [1] tpu-1, [2] tpu-2: command ended, output open",
                     }));
   set(0, State::done);
   status_.presses = 1;
@@ -255,7 +285,7 @@ TEST_F(StatusTest, MeasuresTheRateOfTheLastTwoSeconds) {
   EXPECT_EQ(rate.per_second(), 0) << "it was longer ago";
 }
 
-TEST_F(StatusTest, ListsFewHostsByName) {
+TEST_F(StatusTest, ListsHostsWithTheSameActivityTogether) {
   set_up(6, State::done);
   set(0, State::running, 2);
   set(1, State::running, 200);
@@ -269,10 +299,9 @@ TEST_F(StatusTest, ListsFewHostsByName) {
   status_.hosts[4].kill_at = now_ + seconds(7);
   hosts_[4].name = "bad\x1b[31mname";
   EXPECT_EQ(list(), (std::vector<std::string>{
-                        "podrun: [0] tpu-0: running, silent for 2 s",
+                        "podrun: [2] tpu-2: attempt 2 of 3, starting /bin/sh for 3 s",
+                        "podrun: [0,3] running, silent for up to 2 s",
                         "podrun: [1] tpu-1: running, output paused (its reader is slow)",
-                        "podrun: [2] tpu-2: attempt 2, starting /bin/sh for 3 s",
-                        "podrun: [3] tpu-3: running",
                         "podrun: [4] bad\\x1b[31mname: stopping, KILL in 7 s, silent for 1 s",
                     }));
 }
@@ -287,9 +316,9 @@ TEST_F(StatusTest, ListsManyHostsTogetherWhereTheyAreAlike) {
   set(41, State::done);
   EXPECT_EQ(list(), (std::vector<std::string>{
                         "podrun: [0-11,14-19,21-39,42-63] running, silent for up to 3 s",
-                        "podrun: [20] running, silent for 7 s",
+                        "podrun: [20] tpu-20: running, silent for 7 s",
                         "podrun: [12,13] running, silent for 94 s to 2 min",
-                        "podrun: [40] ended, its output is still open for 1 s",
+                        "podrun: [40] tpu-40: ended, its output is still open for 1 s",
                     }));
 }
 
@@ -300,10 +329,10 @@ TEST_F(StatusTest, ListsThoseThatHaveNotStarted) {
   status_.hosts[1].stage = link::Stage::connecting;
   status_.hosts[11].attempt = 2;
   EXPECT_EQ(list(), (std::vector<std::string>{
-                        "podrun: [11] waiting for attempt 2",
+                        "podrun: [11] tpu-11: waiting for attempt 2 of 3",
                         "podrun: [2-10] waiting for its turn",
-                        "podrun: [1] connecting for 1 s",
-                        "podrun: [0] ready, waiting for the others for 4 s",
+                        "podrun: [1] tpu-1: connecting for 1 s",
+                        "podrun: [0] tpu-0: ready, waiting for the others for 4 s",
                     }));
 }
 

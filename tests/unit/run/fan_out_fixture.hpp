@@ -77,7 +77,7 @@ class FanOutTest : public testing::Test {
                         [this](const run::Notice& notice) { hear(notice); }};
     fan_out_.emplace(plan_, world);
     notices_.emplace(context_->get_executor(), plan_, fan_out_->policy(), *output_,
-                     report::FirstFailure::not_told);
+                     report::FirstFailures::not_told);
     asio::co_spawn(*context_, fan_out_->run(), [this](const std::exception_ptr& error) {
       if (error) std::rethrow_exception(error);
       done_ = true;
