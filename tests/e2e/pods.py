@@ -18,12 +18,12 @@ FAULT = TESTS / "fault" / "fault.py"
 
 
 class Pod:
-    """What `tests/pod/pod up` has started."""
+    """What `tests/pod/pod up` has started, by the command `prefix`, if there is one."""
 
-    def __init__(self, directory, *options):
+    def __init__(self, directory, *options, prefix=()):
         self.directory = directory
         directory.mkdir(parents=True, exist_ok=True)
-        up = subprocess.run([POD, "up", directory, *options], capture_output=True, text=True, check=False)
+        up = subprocess.run([*prefix, POD, "up", directory, *options], capture_output=True, text=True, check=False)
         if "not installed" in up.stderr or "namespaces" in up.stderr:
             pytest.skip(up.stderr.strip())
         assert up.returncode == 0, up.stderr

@@ -89,7 +89,13 @@ class Server(asyncssh.SSHServer):
         return True
 
     def validate_public_key(self, username, key):
-        return self.behaviour != "refuses-login" and self.behaviour not in RUNNING
+        return self.behaviour not in ("refuses-login", "asks-for-a-code") and self.behaviour not in RUNNING
+
+    def kbdint_auth_supported(self):
+        return self.behaviour == "asks-for-a-code"
+
+    def get_kbdint_challenge(self, username, lang, submethods):
+        return "", "", "", [("Verification code: ", True)]
 
     def auth_completed(self):
         if self.behaviour == "reads-nothing":
@@ -344,7 +350,7 @@ RUNNING = dict.fromkeys(("runs-behind-a-banner", "runs-one-for-each-connection",
 COMMANDS = {**RUNNING, **named(plays_a_host, says_nothing, ends_without_status, ends_by_signal, floods_stderr)}
 BEHAVIOURS = {
     *("closes-at-service-request", "closes-at-login", "closes-at-channel", "closes-at-exec", "closes-after-exec"),
-    *("refuses-login", "refuses-channel", "refuses-exec", "never-answers-login", "never-answers-exec", "reads-nothing"),
+    *("refuses-login", "asks-for-a-code", "refuses-channel", "refuses-exec", "never-answers-login", "never-answers-exec", "reads-nothing"),
     *("floods-with-banners", "takes-ed25519-only", *LOGIN_REPLIES),
     *COMMANDS,
 }

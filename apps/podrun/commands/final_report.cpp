@@ -89,6 +89,8 @@ std::vector<std::string> final_report(const Plan& plan, const run::RunPolicy& po
   if (auto hint = report::sudo_variable_hint(plan.command)) lines.push_back(std::move(*hint));
   if (plan.input_unsent && input_waits())
     lines.emplace_back("podrun: standard input was not sent (-I sends it to every host)");
+  const bool can_ask = plan.run.limits.questions == run::Questions::can_be_asked;
+  if (auto hint = report::login_hint(policy.outcomes(), can_ask)) lines.push_back(std::move(*hint));
   const report::RemoteBy remote = options.via.empty() ? report::RemoteBy::ssh : report::RemoteBy::via;
   if (auto hint = report::start_up_hint(hosts, policy.outcomes(), remote)) lines.push_back(std::move(*hint));
   return lines;

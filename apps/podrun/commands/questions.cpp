@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "podrun/base/secret.hpp"
+#include "podrun/base/text.hpp"
 #include "podrun/output/escape.hpp"
 #include "podrun/output/question.hpp"
 
@@ -50,26 +52,50 @@ bool accept_host_keys(ssh::HostKeys& host_keys, const output::Asker& asker) {
   return true;
 }
 
+std::optional<Secret> ask_for_secret(const std::string& what, bool was_wrong, const output::Asker& asker) {
+  hide_memory();
+  const std::string question =
+      fmt::format("{}{}: ", output::escape_controls(what), was_wrong ? " (it was wrong)" : "");
+  std::optional<std::string> answer = output::ask_on_terminal(question, output::Echo::off, asker);
+  if (!answer) return std::nullopt;
+  return Secret(*std::move(answer));
+}
+
 bool unlock(ssh::Identities& identities, const std::string& file, const output::Asker& asker) {
   for (int time = 0; time < kTries; ++time) {
-    const std::optional<std::string> passphrase =
-        output::ask_on_terminal(fmt::format("Passphrase for {}{}: ", output::escape_controls(file),
-                                            time == 0 ? "" : " (it was wrong)"),
-                                output::Echo::off, asker);
+    const std::optional<Secret> passphrase = ask_for_secret("Passphrase for " + file, time > 0, asker);
     if (!passphrase) return false;
-    if (identities.unlock(file, *passphrase)) return true;
+    if (identities.unlock(file, passphrase->text())) return true;
   }
   return false;
+}
+
+/// `Password for root on 8 hosts`, `Password for root@gate`
+std::string describe(const ssh::Passwords::Question& question) {
+  const std::string& user = question.account.user;
+  if (question.hosts.size() > 1)
+    return fmt::format("Password for {} on {}", user, count_hosts(question.hosts.size()));
+  const std::string& jump_host = question.account.jump_host;
+  return fmt::format("Password for {}@{}", user, jump_host.empty() ? question.hosts.front() : jump_host);
+}
+
+bool ask_for_passwords(ssh::Passwords& passwords, const output::Asker& asker) {
+  for (const ssh::Passwords::Question& question : passwords.take_questions()) {
+    std::optional<Secret> password = ask_for_secret(describe(question), question.was_wrong, asker);
+    if (!password || password->text().empty()) return false;
+    passwords.answer(question.account, *std::move(password));
+  }
+  return true;
 }
 
 }  // namespace
 
 bool answer_questions(reach::SshState& ssh, const output::Asker& asker) {
   if (!accept_host_keys(ssh.host_keys, asker)) return false;
-  for (const std::string& file : std::exchange(ssh.keys.locked_files, {})) {
+  for (const std::string& file : std::exchange(ssh.memory.locked_files, {})) {
     if (!unlock(ssh.identities, file, asker)) return false;
   }
-  return true;
+  return ask_for_passwords(ssh.memory.passwords, asker);
 }
 
 }  // namespace podrun::commands

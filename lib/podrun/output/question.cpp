@@ -51,6 +51,7 @@ class KeyByKey {
 };
 
 constexpr std::chrono::milliseconds kLookAgain{100};
+constexpr std::size_t kLongestAnswer = 1023;  // as in ssh
 constexpr int kCtrlC = 0x03;
 constexpr int kCtrlD = 0x04;
 constexpr int kCtrlU = 0x15;
@@ -78,6 +79,7 @@ void wait_for_key(int descriptor, const std::function<bool()>& interrupted) {
 std::optional<std::string> read_line(std::FILE* in, std::FILE* out, Echo echo, const KeyByKey& keys,
                                      const std::function<bool()>& interrupted) {
   std::string line;
+  line.reserve(kLongestAnswer);  // growing would leave copies of a secret behind
   for (;;) {
     wait_for_key(::fileno(in), interrupted);
     errno = 0;
@@ -90,7 +92,7 @@ std::optional<std::string> read_line(std::FILE* in, std::FILE* out, Echo echo, c
       erase_last(line, out, echo);
     } else if (key == kCtrlU) {
       while (!line.empty()) erase_last(line, out, echo);
-    } else {
+    } else if (line.size() < kLongestAnswer) {
       line += static_cast<char>(key);
       if (echo == Echo::on) std::fputc(key, out);
     }

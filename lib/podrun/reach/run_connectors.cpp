@@ -82,7 +82,7 @@ Connectors::Connectors(const std::shared_ptr<asio::io_context>& context, const R
       resolver_(context->get_executor(), name_pool_),
       agents_(context->get_executor()),
       agent_pool_(context, kBlockingThreads),
-      credentials_{ssh.identities, ssh.keys, agents_, agent_pool_,
+      credentials_{ssh.identities, ssh.memory, agents_, agent_pool_,
                    std::chrono::milliseconds(run.limits.connect_timeout) / 2},
       local_(local::make_local_connector(context->get_executor(), local_child(probe, descriptor_limit))) {
   const asio::any_io_executor executor = context->get_executor();

@@ -20,7 +20,7 @@ struct SshState {
 
   ssh::HostKeys host_keys;
   ssh::Identities identities;
-  ssh::KeyMemory keys;
+  ssh::LoginMemory memory;
 };
 
 }  // namespace podrun::reach

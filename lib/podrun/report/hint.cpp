@@ -94,7 +94,7 @@ std::optional<std::string> local_path_hint(const remote::Command& command,
       !std::holds_alternative<remote::Words>(command.what))
     return std::nullopt;
   std::vector<std::string> quoted = words;
-  quoted.front().replace(0, here.home.size(), "~");
+  quoted.front() = '~' + program.substr(here.home.size());
   return fmt::format(
       "podrun: \"{}\" is in the home directory of this machine, whose shell expands ~; for that of each host "
       "quote the whole command: podrun -- {}",
@@ -137,6 +137,24 @@ std::optional<std::string> quoting_hint(const std::vector<std::string>& words,
       "podrun: with several words no shell is used, so \"{}\" was passed literally; quote the whole "
       "command: podrun -- {}",
       *word, shell_quote(joined(words)));
+}
+
+std::optional<std::string> login_hint(const std::vector<run::HostOutcome>& outcomes, bool can_ask) {
+  bool denied = false;
+  bool take_password = false;
+  for (const run::HostOutcome& outcome : outcomes) {
+    const link::Failure* failure = run::failure_of(outcome);
+    if (!failure || failure->cause != link::Cause::permission_denied || !failure->jump_hosts.empty())
+      continue;
+    denied = true;
+    take_password = take_password || failure->retry == link::Retry::after_asking;
+  }
+  if (!denied) return std::nullopt;
+  return fmt::format(
+      "podrun: no key is accepted there: ssh-copy-id HOST gives a host your key (if the user name is wrong: "
+      "-l "
+      "USER){}",
+      take_password && !can_ask ? "; podrun asks for a password only on a terminal" : "");
 }
 
 std::optional<std::string> start_up_hint(const std::vector<hosts::Host>& hosts,

@@ -31,6 +31,10 @@ std::optional<std::string> local_path_hint(const remote::Command& command,
 /// For `NAME=value sudo …`: sudo drops the variable.
 std::optional<std::string> sudo_variable_hint(const remote::Command& command);
 
+/// For hosts that accept no key of the user: how they get one. `can_ask`: podrun could have asked for a
+/// password.
+std::optional<std::string> login_hint(const std::vector<run::HostOutcome>& outcomes, bool can_ask);
+
 enum class RemoteBy { ssh, via };
 
 /// For hosts that were reached (`remote`: how those that are not this machine are), but whose /bin/sh never

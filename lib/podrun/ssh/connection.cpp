@@ -49,8 +49,9 @@ HostKey server_key(const Transport& transport) {
 
 }  // namespace
 
-Connection::Connection(const SshWorld& world, JumpHosts& jump_hosts, const SshSettings& settings)
-    : world_(world), jump_hosts_(jump_hosts), settings_(settings) {}
+Connection::Connection(const SshWorld& world, JumpHosts& jump_hosts, const SshSettings& settings,
+                       std::string jump_host)
+    : world_(world), jump_hosts_(jump_hosts), settings_(settings), jump_host_(std::move(jump_host)) {}
 
 Connection::~Connection() { stop({.cause = link::Cause::abandoned}); }
 
@@ -107,8 +108,8 @@ asio::awaitable<void> Connection::log_in() {
   // Not before: of a short host key libssh only says that its signature cannot be verified, HostKeys says
   // why.
   transport_->set(SSH_OPTIONS_RSA_MIN_SIZE, settings_.required_rsa_size);
-  login_.emplace(*transport_, world_.credentials, settings_,
-                 in_doubt ? HostTrust::in_doubt : HostTrust::full);
+  login_.emplace(*transport_, world_.credentials, settings_, in_doubt ? HostTrust::in_doubt : HostTrust::full,
+                 Account{settings_.user, jump_host_});
   co_await login_->run();
   login_.reset();
 }

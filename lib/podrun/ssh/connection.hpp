@@ -27,8 +27,9 @@ namespace podrun::ssh {
 /// session. Destroying it closes it.
 class Connection {
  public:
-  /// Keeps references to all three.
-  Connection(const SshWorld& world, JumpHosts& jump_hosts, const SshSettings& settings);
+  /// Keeps references to all three. `jump_host`: the name of the jump host that it leads to, if it does.
+  Connection(const SshWorld& world, JumpHosts& jump_hosts, const SshSettings& settings,
+             std::string jump_host = {});
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
   ~Connection();
@@ -53,6 +54,7 @@ class Connection {
   const SshWorld& world_;
   JumpHosts& jump_hosts_;
   const SshSettings& settings_;
+  const std::string jump_host_;
   link::Stage stage_ = link::Stage::connecting;  ///< used while there is no transport
   std::string own_address_;
   std::optional<Lookup> lookup_;

@@ -36,7 +36,7 @@ class JumpHost {
 
   asio::awaitable<void> open() {
     opening_ = true;
-    connection_ = std::make_unique<Connection>(all_.world_, all_, settings_);
+    connection_ = std::make_unique<Connection>(all_.world_, all_, settings_, name_);
     std::optional<link::Failure> failure;
     try {
       co_await connection_->open();

@@ -105,7 +105,7 @@ class SshWorldTest : public testing::Test {
   Resolver resolver_{context_->get_executor(), pool_};
   HostKeys host_keys_;
   Identities identities_{server_.directory().path()};
-  KeyMemory memory_;
+  LoginMemory memory_;
   Agents agents_{context_->get_executor()};
   Credentials credentials_{identities_, memory_, agents_, pool_};
 };

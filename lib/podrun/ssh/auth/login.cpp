@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Logs in to one host by public key: offers keys of the agent and of files until the server accepts one.
+// Logs in to one host by public key: offers keys of the agent and of files until the server accepts one. If
+// it accepts none, a password may help.
 #include "podrun/ssh/auth/login.hpp"
 
 #include <openssl/crypto.h>
@@ -56,14 +57,20 @@ std::string method_names(unsigned methods) {
 
 }  // namespace
 
-Login::Login(Transport& transport, Credentials& credentials, const SshSettings& settings, HostTrust trust)
-    : transport_(transport), credentials_(credentials), settings_(settings), trust_(trust) {
+Login::Login(Transport& transport, Credentials& credentials, const SshSettings& settings, HostTrust trust,
+             Account account)
+    : transport_(transport),
+      credentials_(credentials),
+      settings_(settings),
+      trust_(trust),
+      account_(std::move(account)) {
   if (trust == HostTrust::in_doubt) return;
   if (const Agent* agent = credentials.agents.find(settings.agent_socket)) agent_.emplace(*agent);
 }
 
 void Login::stop() {
   if (agent_) agent_->stop();
+  if (trial_ended_) trial_ended_->notify();
 }
 
 std::string Login::waits_for() const {
@@ -97,6 +104,8 @@ asio::awaitable<void> Login::run() {
     const Answer answer = co_await offer_nothing();
     if (answer == Answer::accepted) co_return;
   }
+  const Answer answer = co_await offer_password();
+  if (answer == Answer::accepted) co_return;
   refuse();
 }
 
@@ -219,6 +228,81 @@ asio::awaitable<Login::Answer> Login::offer_nothing() {
   co_return judge(result, {});
 }
 
+/// Those that the server names in its last refusal: SSH_AUTH_METHOD_….
+unsigned Login::methods() const {
+  return static_cast<unsigned>(ssh_userauth_list(transport_.session(), nullptr));
+}
+
+/// Whether a password may be sent: the server accepts one, the user allows it, and the server is the one it
+/// was.
+bool Login::takes_password() const {
+  const unsigned accepted = methods();
+  return trust_ == HostTrust::full &&
+         ((settings_.takes_password() && (accepted & SSH_AUTH_METHOD_PASSWORD) != 0) ||
+          (settings_.takes_prompts() && (accepted & SSH_AUTH_METHOD_INTERACTIVE) != 0));
+}
+
+/// While another login tries the password for the first time, this one waits for the result.
+asio::awaitable<Login::Answer> Login::offer_password() {
+  Passwords& passwords = credentials_.memory.passwords;
+  if (!takes_password()) co_return Answer::refused;
+  for (;;) {
+    trial_ended_ = std::make_shared<Event>(co_await asio::this_coro::executor);
+    if (!passwords.is_on_trial(account_, trial_ended_)) break;
+    co_await trial_ended_->wait();
+    transport_.check();
+  }
+  const Secret* password = passwords.find(account_);
+  if (!password) co_return Answer::refused;
+  Passwords::Trial trial(passwords, account_);
+  try {
+    const int result = co_await send_password(*password);
+    if (result == SSH_AUTH_DENIED && passwords.is_accepted(account_))
+      password_trouble_ = "the password that another host accepts was refused";
+    const Answer answer = judge(result, {});
+    const bool was_right = answer == Answer::accepted || result == SSH_AUTH_PARTIAL;
+    trial.end(was_right ? Passwords::Result::accepted : Passwords::Result::refused);
+    co_return answer;
+  } catch (const link::HostError&) {
+    trial.end(Passwords::Result::none);
+    throw;
+  }
+}
+
+asio::awaitable<int> Login::send_password(const Secret& password) {
+  const ssh_session session = transport_.session();
+  if (!settings_.takes_password() || (methods() & SSH_AUTH_METHOD_PASSWORD) == 0)
+    co_return co_await answer_prompts(password);
+  co_return co_await transport_.finish(
+      [&] { return ssh_userauth_password(session, settings_.user.c_str(), password.text().c_str()); },
+      SSH_AUTH_AGAIN);
+}
+
+/// Answers a single prompt, without echo, with the password. Asked the same again, it was wrong; what else
+/// the server may ask for belongs to one host and one moment, such as a code.
+asio::awaitable<int> Login::answer_prompts(const Secret& password) {
+  const ssh_session session = transport_.session();
+  std::optional<std::string> answered;
+  for (;;) {
+    const int result = co_await transport_.finish(
+        [&] { return ssh_userauth_kbdint(session, settings_.user.c_str(), nullptr); }, SSH_AUTH_AGAIN);
+    if (result != SSH_AUTH_INFO) co_return result;
+    const int prompts = ssh_userauth_kbdint_getnprompts(session);
+    if (prompts == 0) continue;
+    char shows_answer = 0;
+    const char* text = ssh_userauth_kbdint_getprompt(session, 0, &shows_answer);
+    const std::string prompt = text ? text : "";
+    if (prompts == 1 && answered == prompt) co_return SSH_AUTH_DENIED;
+    if (prompts > 1 || answered || shows_answer != 0) {
+      throw link::HostError(
+          {transport_.stage(), link::Cause::permission_denied,
+           fmt::format("for {} (the server asks for more than a password: \"{}\")", settings_.user, prompt)});
+    }
+    ssh_userauth_kbdint_setanswer(session, 0, password.text().c_str());
+    answered = prompt;
+  }
+}
+
 Login::Answer Login::judge(int result, const std::string& blob) {
   if (result == SSH_AUTH_ERROR) throw link::HostError(transport_.failure());
   if (result == SSH_AUTH_PARTIAL) wants_more_ = true;
@@ -276,15 +360,27 @@ std::string Login::offers() const {
   return fmt::format("{}", fmt::join(parts, "; "));
 }
 
+/// Whether the user can help with a password: then the run starts again with it.
+link::Retry Login::ask_for_password() {
+  Passwords& passwords = credentials_.memory.passwords;
+  if (!takes_password() || settings_.batch_mode || !password_trouble_.empty()) return link::Retry::no;
+  const std::size_t wrong = passwords.wrong_answers(account_);
+  if (wrong > 0) password_trouble_ = "the password was wrong";
+  if (wrong >= settings_.password_prompts) return link::Retry::no;
+  passwords.want(account_, settings_.host_name);
+  return link::Retry::after_asking;
+}
+
 void Login::refuse() {
   if (!locked_.empty()) ask_for_passphrase();
-  const int methods = ssh_userauth_list(transport_.session(), nullptr);
+  const link::Retry retry = ask_for_password();
   const std::string trouble = agent_ ? agent_->trouble() : "";
   throw link::HostError({transport_.stage(), link::Cause::permission_denied,
-                         fmt::format("for {} ({}; the server {} {}{}{})", settings_.user, offers(),
-                                     wants_more_ ? "takes a key but wants more:" : "accepts",
-                                     method_names(static_cast<unsigned>(methods)),
-                                     trouble.empty() ? "" : "; the agent: ", trouble)});
+                         fmt::format("for {} ({}; the server {} {}{}{}{}{})", settings_.user, offers(),
+                                     wants_more_ ? "wants more:" : "accepts", method_names(methods()),
+                                     trouble.empty() ? "" : "; the agent: ", trouble,
+                                     password_trouble_.empty() ? "" : "; ", password_trouble_),
+                         retry});
 }
 
 }  // namespace podrun::ssh

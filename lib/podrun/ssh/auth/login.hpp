@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,39 +15,42 @@
 #include "podrun/ssh/auth/agent.hpp"
 #include "podrun/ssh/auth/identities.hpp"
 #include "podrun/ssh/auth/key_candidates.hpp"
+#include "podrun/ssh/auth/passwords.hpp"
 #include "podrun/ssh/config/settings.hpp"
 #include "podrun/ssh/transport/transport.hpp"
 
 namespace podrun::ssh {
 
-/// Knowledge about the keys from earlier logins.
-struct KeyMemory {
+/// Knowledge from earlier logins.
+struct LoginMemory {
   std::string last_accepted = {};  ///< the blob of the last accepted key: offered first to the next host
   std::vector<std::string> locked_files = {};  ///< a host would accept them: ask their passphrases
+  Passwords passwords = {};
 };
 
 /// Shared by the logins of a run.
 struct Credentials {
   Identities& identities;
-  KeyMemory& memory;
+  LoginMemory& memory;
   Agents& agents;
   BlockingPool& pool;  ///< for libssh calls that wait for the agent, which may ask its user
   /// How long a login waits for an agent if there are key files as well.
   std::chrono::milliseconds agent_patience{5'000};
 };
 
-/// in_doubt: the host's key has changed, so no agent is used. Keys of files are, because a signature is only
-/// valid for one session (RFC 4252 section 7).
+/// in_doubt: the host's key has changed, so no agent and no password is used. Keys of files are, because a
+/// signature is only valid for one session (RFC 4252 section 7).
 enum class HostTrust { full, in_doubt };
 
-/// One login by public key. RFC 4252
+/// One login by public key, else by password. RFC 4252, RFC 4256
 class Login {
  public:
-  Login(Transport& transport, Credentials& credentials, const SshSettings& settings, HostTrust trust);
+  Login(Transport& transport, Credentials& credentials, const SshSettings& settings, HostTrust trust,
+        Account account);
   Login(const Login&) = delete;
   Login& operator=(const Login&) = delete;
 
-  /// Offers the keys in turn. Throws HostError.
+  /// Offers the keys in turn, then a password. Throws HostError.
   asio::awaitable<void> run();
   /// Releases a thread that waits for the agent. Stop the transport first.
   void stop();
@@ -63,12 +67,18 @@ class Login {
   asio::awaitable<int> ask_agent();
   void leave_agent();
   asio::awaitable<Answer> offer_nothing();
+  asio::awaitable<Answer> offer_password();
+  asio::awaitable<int> send_password(const Secret& password);
+  asio::awaitable<int> answer_prompts(const Secret& password);
+  unsigned methods() const;
+  bool takes_password() const;
   Answer judge(int result, const std::string& blob);
   IdentityList find_identities();
   void note_unsent(std::uint64_t sent, std::size_t count);
   std::string offers() const;
   [[noreturn]] void refuse();
   [[noreturn]] void ask_for_passphrase();
+  link::Retry ask_for_password();
 
   Transport& transport_;
   Credentials& credentials_;
@@ -81,6 +91,9 @@ class Login {
   std::vector<std::string> unsent_;       ///< RSA keys: the server accepts no signature that libssh makes
   std::string locked_;                    ///< a file with a passphrase that the server would accept
   bool wants_more_ = false;  ///< the server accepted a key but wants more (AuthenticationMethods)
+  const Account account_;
+  std::shared_ptr<Event> trial_ended_ = nullptr;  ///< the trial of the password by another login
+  std::string password_trouble_;                  ///< why the password did not help, for people
 };
 
 }  // namespace podrun::ssh

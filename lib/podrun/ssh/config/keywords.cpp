@@ -25,7 +25,8 @@ constexpr std::array kUnsupported = std::to_array<UnsupportedKeyword>({
     {"KnownHostsCommand", "none", "put the keys into a file and name it in UserKnownHostsFile"},
     {"VerifyHostKeyDNS", "no,false,ask", "keys are not looked up in the DNS"},
     {"CheckHostIP", "no,false", "host keys are looked up by name alone: set it to no"},
-    {"PubkeyAuthentication", "yes,true,unbound,host-bound", "podrun logs in with keys only"},
+    {"PubkeyAuthentication", "yes,true,unbound,host-bound",
+     "podrun offers keys first, and asks for a password only if none is accepted"},
     // Only valid in a file.
     {"Host", "", "it begins a block of a configuration file"},
     {"Match", "", "it begins a block of a configuration file"},
@@ -46,14 +47,13 @@ constexpr std::array kIgnored = std::to_array<std::string_view>({
     "GatewayPorts", "GSSAPIAuthentication", "GSSAPIClientIdentity", "GSSAPIDelegateCredentials",
     "GSSAPIKexAlgorithms", "GSSAPIKeyExchange", "GSSAPIRenewalForcesRekey", "GSSAPIServerIdentity",
     "GSSAPITrustDns", "HostbasedAcceptedAlgorithms", "HostbasedAuthentication", "IPQoS",
-    "KbdInteractiveAuthentication", "KbdInteractiveDevices", "LocalCommand", "LocalForward", "LogLevel",
-    "LogVerbose", "NoHostAuthenticationForLocalhost", "NumberOfPasswordPrompts", "ObscureKeystrokeTiming",
-    "PasswordAuthentication", "PermitLocalCommand", "PermitRemoteOpen", "PKCS11Provider",
-    "PreferredAuthentications", "RekeyLimit", "RemoteCommand", "RemoteForward",
+    "KbdInteractiveDevices", "LocalCommand", "LocalForward", "LogLevel",
+    "LogVerbose", "NoHostAuthenticationForLocalhost", "ObscureKeystrokeTiming", "PermitLocalCommand", "PermitRemoteOpen", "PKCS11Provider",
+    "RekeyLimit", "RemoteCommand", "RemoteForward",
     "RequestTTY", "SecurityKeyProvider", "SendEnv", "SessionType", "SetEnv", "StdinNull",
     "StreamLocalBindMask", "StreamLocalBindUnlink", "SyslogFacility", "Tag", "TCPKeepAlive", "Tunnel",
     "TunnelDevice", "UpdateHostKeys", "VersionAddendum", "VisualHostKey", "WarnWeakCrypto", "XAuthLocation",
-    "AFSTokenPassing", "ChallengeResponseAuthentication", "Cipher", "CompressionLevel", "DSAAuthentication",
+    "AFSTokenPassing", "Cipher", "CompressionLevel", "DSAAuthentication",
     "FallBackToRsh", "GlobalKnownHostsFile2", "HostbasedKeyTypes", "KeepAlive", "KerberosAuthentication",
     "KerberosTGTPassing", "Protocol", "ProtocolKeepAlives", "RhostsAuthentication",
     "RhostsRSAAuthentication", "RSAAuthentication", "SetupTimeOut", "SkeyAuthentication", "SmartcardDevice",
@@ -75,7 +75,9 @@ Keywords make_keywords() {
   for (const UnsupportedKeyword& unsupported : kUnsupported)
     add({unsupported.name, 0, nullptr, &unsupported});
   for (const std::string_view name : kIgnored) add({name, 0, nullptr, nullptr});
-  keywords.emplace("pubkeyacceptedkeytypes", keywords.at("pubkeyacceptedalgorithms"));  // its older name
+  // Their older names.
+  keywords.emplace("pubkeyacceptedkeytypes", keywords.at("pubkeyacceptedalgorithms"));
+  keywords.emplace("challengeresponseauthentication", keywords.at("kbdinteractiveauthentication"));
   return keywords;
 }
 

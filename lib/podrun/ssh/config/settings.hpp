@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "podrun/hosts/host.hpp"
@@ -40,7 +41,15 @@ struct SshSettings {
   bool hash_known_hosts = false;
   std::string host_key_alias = {};
   unsigned required_rsa_size = 2048;  ///< bits of RSA keys, of hosts and users
-  bool batch_mode = false;            ///< ask nothing about a new host key or a passphrase
+  bool batch_mode = false;            ///< ask nothing: no new host key, no passphrase, no password
+
+  bool password_authentication = true;
+  bool kbd_interactive_authentication = true;  ///< KbdInteractiveAuthentication: the server's own prompts
+  std::string preferred_authentications = {};  ///< comma-separated; empty: all
+  unsigned password_prompts = 3;               ///< NumberOfPasswordPrompts
+  bool takes_password() const;                 ///< unless these say otherwise
+  bool takes_prompts() const;
+  bool prefers(std::string_view method) const;
 
   // Algorithms by preference, comma-separated; empty: podrun's defaults
   std::string kex_algorithms = {};
