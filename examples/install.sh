@@ -1,0 +1,40 @@
+#!/bin/sh
+# Installs Debian or Ubuntu packages on every host:
+#   podrun -s examples/install.sh -- nfs-common python3-venv
+# Prints nothing where all is well, else the last lines of apt-get. Waits up to 10 minutes for another apt.
+set -u
+
+if [ $# = 0 ]; then
+  echo 'install.sh: no packages (podrun -s install.sh -- NAME...)' >&2
+  exit 2
+fi
+as_root=
+[ "$(id -u)" = 0 ] || as_root='sudo -n'
+
+log=$(mktemp) || exit 1
+trap 'rm -f "$log"' EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+# sudo drops variables, so env sets them after it. Unattended-upgrades hold the lock for minutes on a new VM. needrestart could
+# restart services under a running job.
+apt_get() {
+  $as_root env DEBIAN_FRONTEND=noninteractive NEEDRESTART_SUSPEND=1 \
+    apt-get -qq -y -o DPkg::Lock::Timeout=600 -o Dpkg::Use-Pty=0 "$@" >"$log" 2>&1 </dev/null
+}
+
+# DPkg::Lock::Timeout does not cover the lock of the package lists, which a new VM also holds for a while.
+update() {
+  tries=120
+  until apt_get update; do
+    grep -q 'Could not get lock' "$log" || return
+    [ $((tries -= 1)) -gt 0 ] || return
+    sleep 5
+  done
+}
+
+# A new VM may have old package lists or none.
+apt_get install "$@" || { update && apt_get install "$@"; } || {
+  tail -n 5 "$log" >&2
+  exit 1
+}
