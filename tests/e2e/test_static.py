@@ -1,10 +1,12 @@
-"""The static binary ($PODRUN_STATIC_BIN) in a root directory with nothing but keys, /etc/passwd and /etc/resolv.conf. `.ci/run --full` builds it."""
+"""The static binary ($PODRUN_STATIC_BIN) in a root directory with nothing but keys, /etc/passwd and /etc/resolv.conf, and in one with
+an older distribution ($PODRUN_OLD_ROOT). `.ci/run --full` makes both."""
 
 import json
 import os
 import shutil
 import socket
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -17,11 +19,14 @@ pytestmark = pytest.mark.skipif(not BINARY or os.geteuid() != 0, reason="needs $
 
 class Root:
     def __init__(self, directory, pod):
+        """In this directory, which is empty or has a distribution."""
         self.directory = directory
-        (directory / "etc").mkdir(parents=True)
+        (directory / "etc").mkdir(parents=True, exist_ok=True)
         shutil.copy(BINARY, directory / "podrun")
+        shutil.rmtree(directory / "home", ignore_errors=True)
         shutil.copytree(pod.directory / "user" / ".ssh", directory / "home" / ".ssh")
-        (directory / "etc/passwd").write_text("root:x:0:0::/home:/bin/sh\n")
+        if not (directory / "etc/passwd").exists():
+            (directory / "etc/passwd").write_text("root:x:0:0::/home:/bin/sh\n")
         (directory / "etc/resolv.conf").write_text("nameserver 127.0.0.1\n")
         (directory / "etc/hosts").write_text(f"{pod.hosts[1]} by-name\n")
 
@@ -35,9 +40,13 @@ class Root:
         return ended.stdout
 
 
-@pytest.fixture
-def root(tmp_path, pod):
-    return Root(tmp_path / "root", pod)
+@pytest.fixture(params=["empty", "older"])
+def root(request, tmp_path, pod):
+    if request.param == "empty":
+        return Root(tmp_path / "root", pod)
+    if "PODRUN_OLD_ROOT" not in os.environ:
+        pytest.skip("needs $PODRUN_OLD_ROOT")
+    return Root(Path(os.environ["PODRUN_OLD_ROOT"]), pod)
 
 
 def test_needs_no_library():
@@ -73,6 +82,7 @@ def test_asks_the_metadata_server(root):
 def test_asks_an_agent(root, pod, agent, podrun):
     agent(root.directory / "home/.ssh/id_ed25519")
     (root.directory / "home/.ssh/id_ed25519").unlink()
+    (root.directory / "agent").unlink(missing_ok=True)
     os.link(podrun.env["SSH_AUTH_SOCK"], root.directory / "agent")
     assert root.ok("-N", *pod.on(0), "--", "echo", "hi", env={"SSH_AUTH_SOCK": "/agent"}) == b"hi\n"
 
