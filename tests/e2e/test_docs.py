@@ -16,6 +16,7 @@ from support import limit
 
 ROOT = Path(__file__).parents[2]
 WORLD = ROOT / "tests" / "docs" / "world"
+OWN_NETWORK = ROOT / "tests" / "own_network"  # so that the hosts can have port 22
 DOCUMENTS = ["README.md", *(f"docs/{file.name}" for file in sorted((ROOT / "docs").glob("*.md")))]
 # A comment in front of a block says why the block is not run, or how many hosts ~/podips.txt has for it.
 NOT_RUN = re.compile(r"<!-- not run: .+ -->")
@@ -81,7 +82,7 @@ def run(directory, podrun, commands_of_document):
     binary.mkdir()
     shutil.copy(podrun, binary / "podrun")
     path = f'PATH={binary}:$PATH exec bash "$0"'
-    words = [*private_mounts(), WORLD, directory, "bash", "-c", path, script]
+    words = [OWN_NETWORK, *private_mounts(), WORLD, directory, "bash", "-c", path, script]
     ended = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, timeout=limit(300), cwd="/", env={**os.environ, "LANG": "C.UTF-8"}, check=False)
     assert ended.returncode == 0 or (directory / f"{commands_of_document[-1].line}.status").exists(), ended.stderr.decode()
     return [

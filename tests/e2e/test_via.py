@@ -4,16 +4,13 @@ import json
 import re
 import shlex
 import signal
-from pathlib import Path
 
 import pytest
 
 from events import Events, events, exits_so_far
 from fault_table import DELIVER_EVERYTHING, LINES, NOTHING_STARTS, ROWS, check, plays, said_of_hosts
+from recipes import RECIPES, via_of
 from support import Footprint, by_rank, is_alive, wait_until
-
-DOCUMENT = Path(__file__).parents[2] / "docs" / "via.md"
-RECIPES = [line.strip() for line in DOCUMENT.read_text().splitlines() if re.match(r"    .*podrun --via", line)]
 
 # Each takes its options, notes the host, and becomes the rest.
 WAYS = {
@@ -47,12 +44,6 @@ def ways(podrun):
         script.chmod(0o755)
     podrun.env["PATH"] = f"{directory}:{podrun.env['PATH']}"
     return directory
-
-
-def via_of(recipe):
-    """The words of the recipe that podrun has, without the command."""
-    words = shlex.split(recipe[recipe.index("podrun ") :])
-    return words[1 : words.index("--", 3)]
 
 
 @pytest.mark.smoke
