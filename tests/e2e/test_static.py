@@ -82,9 +82,13 @@ def test_asks_the_metadata_server(root):
 def test_asks_an_agent(root, pod, agent, podrun):
     agent(root.directory / "home/.ssh/id_ed25519")
     (root.directory / "home/.ssh/id_ed25519").unlink()
-    (root.directory / "agent").unlink(missing_ok=True)
-    os.link(podrun.env["SSH_AUTH_SOCK"], root.directory / "agent")
-    assert root.ok("-N", *pod.on(0), "--", "echo", "hi", env={"SSH_AUTH_SOCK": "/agent"}) == b"hi\n"
+    inside = root.directory / "agent"
+    inside.touch()
+    subprocess.run(["mount", "--bind", podrun.env["SSH_AUTH_SOCK"], inside], check=True)
+    try:
+        assert root.ok("-N", *pod.on(0), "--", "echo", "hi", env={"SSH_AUTH_SOCK": "/agent"}) == b"hi\n"
+    finally:
+        subprocess.run(["umount", inside], check=True)
 
 
 @pytest.mark.parametrize("command", ["hosts", "check", "config"])
