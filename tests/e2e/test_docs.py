@@ -114,6 +114,13 @@ def test_every_command_runs_as_it_stands_there(document, tmp_path):
     assert not wrong, "\n".join(wrong)
 
 
+def test_the_quickstart(podrun):
+    env = {**podrun.env, "PODRUN_BIN": podrun.binary}
+    shown = subprocess.run([ROOT / "examples" / "quickstart"], env=env, stdin=subprocess.DEVNULL, capture_output=True, timeout=limit(100), check=True).stdout
+    assert len(re.findall(rb"^\d: meow$", shown, re.MULTILINE)) == 9
+    assert shown.endswith(b"(exit status 3)\n")
+
+
 @pytest.mark.smoke
 def test_commands_are_told_from_explanations_and_outputs():
     text = "Text\n\n    a -- 'b  c'   it says\n                  more\n    d\n\n- list\n\n      not this\n\n```\n    nor this\n```\n\n    $ e\n    one\n\n<!-- not run: why -->\n\n    f\n"
