@@ -27,8 +27,29 @@ def start(podrun, *options, command=LATER):
     return run, Footprint(re.search(rb"[0-9a-f]{32}", run.stdout)[0].decode())
 
 
-@pytest.fixture(params=["local", "ssh", "via"])
+# A transport with a terminal as the command's standard output, as srun --unbuffered has one.
+TERMINAL = """#!/usr/bin/python3
+import os, pty, subprocess, sys, tty
+controller, terminal = pty.openpty()
+tty.setraw(terminal)
+child = subprocess.Popen(sys.argv[2:], stdout=terminal)
+os.close(terminal)
+try:
+    while data := os.read(controller, 65536):
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
+except OSError:  # EIO: nobody has the other end open any more
+    sys.exit(child.wait())
+"""
+
+
+@pytest.fixture(params=["local", "ssh", "via", "terminal"])
 def two_hosts(request, podrun, pods):
+    if request.param == "terminal":
+        program = podrun.directory / "terminal"
+        program.write_text(TERMINAL, encoding="ascii")
+        program.chmod(0o755)
+        return ("--via", f"{program} {{host}}", "-H", "n[0-1]")
     if request.param == "ssh":
         pod = pods("--hosts", "2")
         pod.move_in(podrun)

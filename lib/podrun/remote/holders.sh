@@ -1,15 +1,16 @@
 # Prints `pid (name)` of each process that may hold the output of a command open: set -- NONCE MARK; <processes.sh, this>
-# Such a process has the mark, and its stdout or stderr is a pipe or a socket. The feeder of the command's input has its own
-# output only. For a process in uninterruptible sleep the number of its context switches follows: a later look can tell from it
+# Such a process has the mark, and its stdout or stderr is a pipe or a socket, or a terminal if the transport gives one to its
+# programs (srun --unbuffered). The feeder of the command's input has its own output only. For a process in uninterruptible sleep the number of its context switches follows: a later look can tell from it
 # whether the process has moved.
 #
 # shellcheck disable=SC2086,SC2046  # pids need no quotes, and their list is to be split
 podrun_mark=$2
 printf '\n%s\n' "podrun1 $1 ready - - - - "
 exec 2>/dev/null
+case $(ls -l /proc/$$/fd/1) in */dev/pts/*) podrun_terminal=yes ;; *) podrun_terminal= ;; esac
 for podrun_pid in $(podrun_marked); do
-  case $(ls -l /proc/$podrun_pid/fd/1 /proc/$podrun_pid/fd/2) in
-    *pipe:* | *socket:*) if grep -qs "/podrun[.]in" /proc/$podrun_pid/cmdline; then continue; fi ;;
+  case $podrun_terminal$(ls -l /proc/$podrun_pid/fd/1 /proc/$podrun_pid/fd/2) in
+    *pipe:* | *socket:* | yes*/dev/pts/*) if grep -qs "/podrun[.]in" /proc/$podrun_pid/cmdline; then continue; fi ;;
     *) continue ;;
   esac
   podrun_read_name $podrun_pid || continue
