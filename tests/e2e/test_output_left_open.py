@@ -43,13 +43,8 @@ except OSError:  # EIO: nobody has the other end open any more
 """
 
 
-@pytest.fixture(params=["local", "ssh", "via", "terminal"])
+@pytest.fixture(params=["local", "ssh", "via"])
 def two_hosts(request, podrun, pods):
-    if request.param == "terminal":
-        program = podrun.directory / "terminal"
-        program.write_text(TERMINAL, encoding="ascii")
-        program.chmod(0o755)
-        return ("--via", f"{program} {{host}}", "-H", "n[0-1]")
     if request.param == "ssh":
         pod = pods("--hosts", "2")
         pod.move_in(podrun)
@@ -72,6 +67,19 @@ def test_a_background_child_goes_on_and_is_heard(podrun, two_hosts):
         re.MULTILINE,
     )
     assert sorted(b",".join(notices).split(b",")) == [b"0", b"1"], ended.stderr
+
+
+def test_an_interrupt_ends_what_holds_a_terminal(podrun):
+    program = podrun.directory / "terminal"
+    program.write_text(TERMINAL, encoding="ascii")
+    program.chmod(0o755)
+    run, footprint = start(podrun, "--via", f"{program} {{host}}", "-H", "n[0-1]", command="sleep 1010 2>/dev/null & echo $PODRUN_RUN_ID; exit 3")
+    assert b"command ended; sleep (pid " in run.stderr, run.stderr
+    run.signal(signal.SIGINT)
+    wait_until(lambda: b"podrun: interrupted 2 hosts" in run.stderr, LONG, "the reply")
+    run.signal(signal.SIGINT)  # a background job of sh ignores the first
+    assert run.wait(LONG).returncode == 130
+    footprint.wait_until_gone(LONG)
 
 
 @pytest.mark.smoke

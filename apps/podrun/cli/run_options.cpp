@@ -218,11 +218,12 @@ void add_what_runs(OptionTable& table, Options& options) {
        .merge = Merge::not_allowed},
       [&](const std::string& text) { options.script = text; });
   add_environment(table, options);
-  table.flag({.topic = kCommandTopic,
-              .set = OptionSet::own_command,
-              .names = "-c,--clean-up",
-              .help = "Remove libtpu locks and old logs first, if the TPU is idle"},
-             options.clean_up);
+  table.flag(
+      {.topic = kCommandTopic,
+       .set = OptionSet::own_command,
+       .names = "-c,--clean-up",
+       .help = "First remove stale libtpu locks and move old logs aside; an error if the TPU is in use"},
+      options.clean_up);
   table.flag({.topic = kCommandTopic,
               .set = OptionSet::launch,
               .names = "--login",
@@ -278,7 +279,7 @@ void add_limits(OptionTable& table, Options& options) {
   table.value({.topic = kLimitsTopic,
                .set = OptionSet::launch,
                .names = "-u,--timeout",
-               .help = "Stop a command that runs longer than TIME (no limit)",
+               .help = "Stop a command that runs longer than TIME (no limit; podrun check: 1m)",
                .type = "TIME",
                .heeded = Heeded::with_users_command,
                .common = true},

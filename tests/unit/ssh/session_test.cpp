@@ -59,6 +59,7 @@ class SessionWithSshd : public testing::Test {
  protected:
   static void SetUpTestSuite() {
     pipe_before_ = std::signal(SIGPIPE, SIG_IGN);  // as main does
+    user_ = ::getpwuid(::getuid())->pw_name;       // here, because only one thread may ask
     server_ = std::make_unique<test::SshServer>();
     make_key(server_->directory(), "key", {"ed25519"});
     server_->authorize(server_->directory().read("key.pub"));
@@ -80,8 +81,7 @@ class SessionWithSshd : public testing::Test {
     const auto request = [libssh] { return ssh_service_request(libssh, "ssh-userauth"); };
     co_await transport->finish(request, SSH_AGAIN);
     const KeyFile key = read_key_file(directory().path("key"));
-    const std::string user = ::getpwuid(::getuid())->pw_name;
-    const auto offer = [&] { return ssh_userauth_publickey(libssh, user.c_str(), key.key.get()); };
+    const auto offer = [&] { return ssh_userauth_publickey(libssh, user_.c_str(), key.key.get()); };
     EXPECT_EQ(co_await transport->finish(offer, SSH_AUTH_AGAIN), SSH_AUTH_SUCCESS);
     Transport* its = transport.get();
     Opened opened(std::make_shared<Session>(executor, std::move(transport), KeepAlive(), reading_pause), its);
@@ -116,6 +116,7 @@ class SessionWithSshd : public testing::Test {
 
  private:
   static inline void (*pipe_before_)(int) = SIG_DFL;
+  static inline std::string user_;
 };
 
 TEST_F(SessionWithSshd, PausesAHostAndLosesNothing) {
