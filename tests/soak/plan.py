@@ -97,12 +97,12 @@ class Plan:
     def grace(self):
         """Seconds, for which podrun waits for the slowest host, and 5 more. All hosts share the processors of this machine; and a
         supervisor that runs on this machine itself looks at the processes of all hosts, again and again (2 s of a processor)."""
-        return 1 + self.hosts // 16 + (6 if self.fault in RUNNING else 0)
+        return 3 + self.hosts // 16 + (6 if self.fault in RUNNING else 0)
 
     @property
     def orphan_timeout(self):
-        """Seconds that a host whose connection is silent goes on, at most: longer than podrun waits (8 s), so that podrun is the first."""
-        return 12 if self.fault in SILENT else 120
+        """Seconds that a host whose connection is silent goes on, at most: longer than podrun waits, so that podrun is the first."""
+        return self.grace + 9 if self.fault in SILENT else 120
 
     def statuses_of_hosts(self):
         """Podrun's exit statuses that the commands alone may lead to."""
