@@ -156,7 +156,7 @@ def outcomes(said, status, hosts):
         return known | {number: None for number in rest}  # it was killed while it wrote the summary
     parts = dict(reversed(part.split(" ", 1)) for part in COUNTS.search(lines[counts])[1].split(" · "))
     unnamed = {word: int(parts[word]) for word in ("ok", "not started") if word in parts}
-    if len(parts) == 1:
+    if not known and len(parts) == 1:
         unnamed = {word: int(count) for word, count in parts.items()}
     assert sum(map(int, parts.values())) == len(hosts) and len(rest) == sum(unnamed.values()), f"the numbers do not add up: {lines[counts:]}"
     return known | {number: next(iter(unnamed)) if len(unnamed) == 1 else None for number in rest}
