@@ -64,6 +64,7 @@ def by_rank(output):
 
 class Process(NamedTuple):
     pid: int
+    parent: int
     session: int
     command: bytes
     environment: bytes
@@ -73,10 +74,10 @@ def read_process(pid, where="/proc"):
     """The process, or None where it is gone, a zombie or not ours to look at. All its numbers are those of this /proc."""
     try:
         proc = Path(where) / str(pid)
-        state, _parent, _group, session = proc.joinpath("stat").read_bytes().rpartition(b")")[2].split()[:4]
+        state, parent, _group, session = proc.joinpath("stat").read_bytes().rpartition(b")")[2].split()[:4]
         if state in b"ZX":
             return None
-        return Process(pid, int(session), proc.joinpath("cmdline").read_bytes(), proc.joinpath("environ").read_bytes())
+        return Process(pid, int(parent), int(session), proc.joinpath("cmdline").read_bytes(), proc.joinpath("environ").read_bytes())
     except OSError:
         return None
 

@@ -228,7 +228,7 @@ def running_over_ssh(scene):
 
 def ending(scene):
     scene.short_orphan_timeout = True
-    scene.grace = 3  # time enough for what happens meanwhile
+    scene.grace = max(scene.grace, 3)  # time enough for what happens meanwhile
     scene.start("-H", "local[0-1]", "-u", "10")  # a busy machine needs that until both commands note signals
     scene.wait_until_got(["TERM"])
 
@@ -279,7 +279,7 @@ def kill_parent(scene):
 SIGNALS = {
     "INT": Signals([signal.SIGINT]),
     "INT INT": Signals([signal.SIGINT] * 2),
-    "INT INT INT": Signals([signal.SIGINT] * 3, setting={"grace": 3}),  # time enough for the third
+    "INT INT INT": Signals([signal.SIGINT] * 3, setting={"grace": 8}),  # time enough for the third on a busy machine
     "TERM": Signals([signal.SIGTERM]),
     "HUP": Signals([signal.SIGHUP]),
     "QUIT": Signals([signal.SIGQUIT]),

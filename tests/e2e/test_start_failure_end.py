@@ -7,7 +7,7 @@ import time
 import pytest
 
 from events import events
-from support import by_rank, is_alive, limit
+from support import by_rank, is_alive, limit, processes, read_process, wait_until
 
 ONE = ("-N", "-H", "local")
 FOUR = ("-H", "local[0-3]")
@@ -192,3 +192,20 @@ def test_a_child_in_the_background_does_not_delay_the_end(podrun):
 @pytest.mark.timed
 def test_what_a_child_prints_within_that_time_is_shown(podrun):
     assert podrun.ok(*ONE, "--", "{ sleep 0.5; echo late; } & echo early") == b"early\nlate\n"
+
+
+def test_a_tick_that_is_read_after_the_end_does_not_change_the_status(podrun):
+    """The supervisor's watch gets no processor time: a tick of its clock and the end of the command wait in its pipe."""
+    main_file, go = podrun.directory / "main", podrun.directory / "go"
+    script = f"echo $PPID >{main_file}.new; mv {main_file}.new {main_file}; until [ -e {go} ]; do sleep 0.05; done"
+    run = podrun.start(*ONE, "--orphan-timeout", "4", "--", script)  # a tick each second
+    wait_until(main_file.exists, 20)
+    main = int(main_file.read_text())
+    supervisor = read_process(main).parent
+    watch = next(process.pid for process in processes() if process.parent == supervisor and process.pid != main)
+    os.kill(watch, signal.SIGSTOP)
+    time.sleep(2.5)
+    go.touch()
+    wait_until(lambda: not is_alive(main), 20)
+    os.kill(watch, signal.SIGCONT)
+    assert run.wait().returncode == 0

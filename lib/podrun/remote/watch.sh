@@ -1,5 +1,5 @@
 # The watch, which stops the command, and two of the shells that write to it, by lines in one pipe. Needs stop.sh.
-#     clock   "sleep PID", "tick"                          every $podrun_tick seconds
+#     clock   "sleep PID", "tick"; "gone"                  every $podrun_tick seconds; the main shell has gone
 #     relay   "", "sig NAME", "suspended"; "eof"           lines from podrun after go; the end of them
 #     main    "main PID"; "started", "ended STATUS"        itself; the command. Before go also lines from podrun
 #
@@ -11,6 +11,7 @@ podrun_pass() { case $1 in "" | suspended | "sig "[A-Z]*) echo "$1" >&5 ;; esac;
 podrun_read_line() { LC_ALL=C IFS= read -r podrun_line; }
 
 # At the end the watch kills the sleep, and the clock exits, as the main shell has. While that runs, something else killed it.
+# The clock sees whether the main shell has gone, since "gone" comes after all that the main shell has written to the pipe.
 podrun_clock() {
   exec >&5 </dev/null 2>/dev/null
   while :; do
@@ -18,7 +19,8 @@ podrun_clock() {
     echo "sleep $!" || { kill -s KILL $!; exit; }
     wait $!
     podrun_slept=$?
-    if [ $podrun_slept = 0 ]; then echo tick
+    if [ $podrun_slept = 0 ] && podrun_main_runs; then echo tick
+    elif [ $podrun_slept = 0 ]; then echo gone; exit
     elif [ $podrun_slept -le 128 ] || ! podrun_main_runs; then exit; fi
   done
 }
@@ -45,7 +47,6 @@ podrun_watch() {
       tick)
         podrun_sleep=
         podrun_silent=$((podrun_silent + 1))
-        [ "$podrun_ended" ] || podrun_main_runs || podrun_stop_all
         [ $podrun_silent -lt $podrun_ticks ] || podrun_stop_silent ;;
       "sleep "*)
         podrun_sleep=${podrun_line#* }
@@ -57,6 +58,7 @@ podrun_watch() {
         podrun_ended=1
         [ -z "$podrun_sleep" ] || kill -s KILL $podrun_sleep ;;
       eof) podrun_stop_all ;;
+      gone) [ "$podrun_ended" ] || podrun_stop_all ;;
       suspended) podrun_silent=-999999 ;;
       *)
         podrun_silent=0
