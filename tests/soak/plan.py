@@ -97,7 +97,7 @@ class Plan:
     def grace(self):
         """Seconds, for which podrun waits for the slowest host, and 5 more. All hosts share the processors of this machine; and a
         supervisor that runs on this machine itself looks at the processes of all hosts, again and again (2 s of a processor)."""
-        return 3 + self.hosts // 16 + (6 if self.fault in RUNNING else 0)
+        return 3 + self.hosts // 3 + (6 if self.fault in RUNNING else 0)
 
     @property
     def orphan_timeout(self):
