@@ -252,6 +252,7 @@ class Terminal:
         settings[3] &= ~termios.ECHO
         termios.tcsetattr(slave, termios.TCSANOW, settings)
         termios.tcsetwinsize(slave, (24, 100))
+        self.settings_at_start = termios.tcgetattr(slave)
         self.process = subprocess.Popen(
             argv,
             env=env,

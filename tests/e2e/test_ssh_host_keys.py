@@ -213,12 +213,11 @@ def test_ask_in_the_background_refuses(podrun, pod, known_hosts):
 def test_a_signal_ends_a_question(podrun, pod, known_hosts, number):
     known_hosts.unlink()
     terminal = podrun.terminal(*pod.options, *QUESTION)
-    before = terminal.settings
     terminal.read_until(b"yes/no")
-    assert terminal.settings != before
+    assert terminal.settings != terminal.settings_at_start
     terminal.process.send_signal(number)
     assert terminal.wait(20).returncode == 128 + number
-    assert terminal.settings_at_end == before
+    assert terminal.settings_at_end == terminal.settings_at_start
     assert not known_hosts.exists()
 
 
