@@ -199,8 +199,8 @@ class Trial:
     # Checks
 
     def _check_left(self):
-        """A host that can see no end of its connection has longer."""
-        due = self._end + self.plan.grace + 5
+        """Hosts that stop at one moment share the processors of this machine. One that can see no end of its connection has longer."""
+        due = self._end + self.plan.grace + 5 + self.plan.hosts / 4
         late = due + self.plan.orphan_timeout if self.plan.fault in SILENT else due
         pending = {number: due if number != self.plan.faulty else late for number in self.numbers}
         while pending:
