@@ -11,6 +11,7 @@ TABLE = Path(__file__).parents[2] / "docs" / "faults.md"
 NOTHING_STARTS = "nothing starts"
 DELIVER_EVERYTHING = "deliver everything"
 ARE_ENDED = "are ended"
+KEEP = "keep what they have"
 
 # The values of "when", alone or as "… to …", and the stages that podrun names for them.
 STAGES = {
@@ -19,6 +20,7 @@ STAGES = {
     "host key": ("host key",),
     "login": ("login",),
     "starting the command": ("connection", "opening a channel", "running a command", "starting /bin/sh"),
+    "while files are copied": ("copying", "connection"),
     "while the command runs": (),
 }
 
@@ -61,7 +63,7 @@ def read_table():
         cells = [cell.strip() for cell in line.strip("|").split(" | ")]
         if line.startswith("| ") and cells[0] != "fault":
             fault, when, said, status, others = cells
-            assert fault not in rows and others in (NOTHING_STARTS, DELIVER_EVERYTHING, ARE_ENDED), line
+            assert fault not in rows and others in (NOTHING_STARTS, DELIVER_EVERYTHING, ARE_ENDED, KEEP), line
             rows[fault] = Row(fault, when, said, int(status), others)
     return rows
 
@@ -90,7 +92,7 @@ def in_words(event):
         return None
     stage, jump_host = event.get("stage"), event.get("jump_host")
     way = [f"connecting from jump host {jump_host}"] if stage == "forwarding" else [f"jump host {jump_host}"] * bool(jump_host) + [STAGE_WORDS.get(stage, stage.replace("_", " "))]
-    kind = "not ready" if stage == "supervision" else outcome
+    kind = "not ready" if stage in ("supervision", "copying") else outcome
     return ": ".join([kind, *way, event["message"]])
 
 

@@ -58,9 +58,16 @@ class TestHost {
     supervision_.mark = remote::random_id() + ".0.";
     supervision_.grace = std::chrono::seconds(1);
     supervision_.orphan_timeout = std::chrono::seconds(60);
-    for (const std::string tool : {"sh", "grep", "sleep", "ls", "mkdir", "mkfifo", "rm", "tee"})
-      std::filesystem::create_symlink("/usr/bin/" + (shell_.name == "busybox" ? shell_.name : tool),
-                                      tools_.path(tool));
+    provide({"sh", "grep", "sleep", "ls", "mkdir", "mkfifo", "rm", "tee"});
+  }
+
+  /// Puts these programs into its PATH.
+  void provide(const std::vector<std::string>& tools) {
+    for (const std::string& tool : tools) {
+      if (!tools_.has(tool))
+        std::filesystem::create_symlink("/usr/bin/" + (shell_.name == "busybox" ? shell_.name : tool),
+                                        tools_.path(tool));
+    }
   }
 
   const Shell& shell() const { return shell_; }

@@ -155,15 +155,23 @@ void CommandLine::take_command(const Words& left) {
     return;
   }
   options_.operands.assign(extras_.begin() + 1, extras_.end());
-  check_operands(left);
+  check_no_option(options_.operands, left);
+  if (row_->operands.most == Operands::kAnyNumber && options_.words) {
+    options_.operands.insert(options_.operands.end(), options_.words->begin(), options_.words->end());
+    options_.words.reset();
+  }
+  check_operands();
 }
 
-void CommandLine::check_operands(const Words& left) const {
-  const Words& operands = options_.operands;
+void CommandLine::check_no_option(const Words& operands, const Words& left) const {
   const auto option = std::find_if(operands.begin(), operands.end(), [](const std::string& word) {
     return word.starts_with('-') && word != "-";
   });
   if (option != operands.end()) refuse_option(*option, left);
+}
+
+void CommandLine::check_operands() const {
+  const Words& operands = options_.operands;
   if (operands.size() < row_->operands.least)
     throw UsageError(fmt::format("{}: {}", row_->name, row_->operands.missing));
   if (options_.words)

@@ -14,7 +14,8 @@ enum class OptionSet : std::uint8_t {
   general,          ///< --verbose, --version
   looks,            ///< --color, --progress
   connect_timeout,  ///< the limit for a login
-  launch,           ///< starting something on every host
+  start,            ///< reaching all hosts to do something there
+  launch,           ///< starting a command on every host
   own_command,      ///< only makes sense with a command of the user's
   output,           ///< how a command's output is shown
   json,

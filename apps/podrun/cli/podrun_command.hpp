@@ -45,8 +45,10 @@ class Command {
 
 /// The words that are no options.
 struct Operands {
+  static constexpr std::size_t kAnyNumber = static_cast<std::size_t>(-1);
+
   std::size_t least = 0;
-  std::size_t most = 0;
+  std::size_t most = 0;           ///< with kAnyNumber, `--` only ends the options
   std::string_view missing = {};  ///< the message when there are fewer than `least`
   std::string_view words = {};    ///< which they may be, separated by blanks; for completion
   bool is_host = false;           ///< one names a host

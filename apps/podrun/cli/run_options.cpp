@@ -230,7 +230,7 @@ void add_what_runs(OptionTable& table, Options& options) {
               .help = "Run through a login shell"},
              options.login);
   table.flag({.topic = kCommandTopic,
-              .set = OptionSet::launch,
+              .set = OptionSet::start,
               .names = "--sudo",
               .help = "Run as root, through sudo -n"},
              options.sudo);
@@ -260,7 +260,7 @@ void add_start(OptionTable& table, run::Limits& limits) {
                limits.on_unreachable = is_on ? run::OnUnreachable::skip : run::OnUnreachable::stop;
              });
   table.value(
-      limit_row(OptionSet::launch, "-f,--fanout", "Connect to at most N hosts at a time ({})", "N", "128"),
+      limit_row(OptionSet::start, "-f,--fanout", "Connect to at most N hosts at a time ({})", "N", "128"),
       [&](const std::string& text) { limits.fanout = parse_count(text); });
   table.value(limit_row(OptionSet::own_command, "--serial",
                         "Run on N hosts at a time; stop after the first batch that fails", "N"),
@@ -268,7 +268,7 @@ void add_start(OptionTable& table, run::Limits& limits) {
   table.value(limit_row(OptionSet::connect_timeout, "-t,--connect-timeout",
                         "Time for a host to become ready, per attempt ({})", "TIME", "10s"),
               [&](const std::string& text) { limits.connect_timeout = parse_positive_duration(text); });
-  table.value(limit_row(OptionSet::launch, "--retries",
+  table.value(limit_row(OptionSet::start, "--retries",
                         "Retry failures that may be temporary up to N times ({})", "N", "2"),
               [&](const std::string& text) { limits.retries = parse_count(text, 0); });
 }
@@ -291,9 +291,9 @@ void add_limits(OptionTable& table, Options& options) {
        .help = "Stop the others at the first failure",
        .common = true},
       [&](bool is_on) { limits.on_failure = is_on ? run::OnFailure::stop_others : run::OnFailure::go_on; });
-  table.value(limit_row(OptionSet::own_command, "--grace", "Time between TERM and KILL ({})", "TIME", "10s"),
+  table.value(limit_row(OptionSet::start, "--grace", "Time between TERM and KILL ({})", "TIME", "10s"),
               [&](const std::string& text) { limits.grace = parse_duration(text); });
-  table.value(limit_row(OptionSet::launch, "--orphan-timeout",
+  table.value(limit_row(OptionSet::start, "--orphan-timeout",
                         "Time without contact after which a host stops its command ({})", "TIME", "2m"),
               [&](const std::string& text) { options.orphan_timeout = parse_positive_duration(text); });
 }

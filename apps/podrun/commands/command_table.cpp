@@ -9,6 +9,7 @@
 #include "commands/config_command.hpp"
 #include "commands/help_command.hpp"
 #include "commands/hosts_command.hpp"
+#include "commands/push_command.hpp"
 #include "commands/run_command.hpp"
 #include "commands/ssh_command.hpp"
 
@@ -16,10 +17,10 @@ namespace podrun::commands {
 namespace {
 
 using enum cli::OptionSet;
-constexpr cli::OptionSets kWhatRunTakes{reach,       general, looks, connect_timeout, launch,
+constexpr cli::OptionSets kWhatRunTakes{reach,       general, looks, connect_timeout, start,  launch,
                                         own_command, output,  json,  force,           dry_run};
 
-constexpr std::array<cli::CommandRow, 8> kRows{{
+constexpr std::array<cli::CommandRow, 9> kRows{{
     {.name = "run",
      .usage = "  podrun [OPTIONS] -- COMMAND [ARG...]     run a command on every host\n"
               "  podrun [OPTIONS] -s SCRIPT [-- ARG...]   run a local script on every host\n"
@@ -47,8 +48,20 @@ constexpr std::array<cli::CommandRow, 8> kRows{{
      .summary = "Test that every host can be reached, and that all agree",
      .examples = "  podrun check                       are all up, and do they agree?\n"
                  "  podrun check --wait 10m --dir app  wait for the hosts; compare commits, too\n",
-     .takes = {reach, general, looks, connect_timeout, launch, json, dry_run},
+     .takes = {reach, general, looks, connect_timeout, start, launch, json, dry_run},
      .make = make_check_command},
+    {.name = "push",
+     .usage = "  podrun push [OPTIONS] SRC... DEST\n",
+     .summary = "Copy local files to every host, all at once or not at all",
+     .examples = "  podrun push . app                      this directory, to ~/app on every host\n"
+                 "  podrun push setup.sh src /tmp          a file and a directory, into /tmp\n"
+                 "  podrun push --delete src/ app/src      and delete what is only there\n"
+                 "  podrun push --dry-run . app            only show what would be sent\n",
+     .takes = {reach, general, looks, connect_timeout, start, json, dry_run},
+     .operands = {.least = 2,
+                  .most = cli::Operands::kAnyNumber,
+                  .missing = "which files, and where to on the hosts? (podrun push SRC... DEST)"},
+     .make = make_push_command},
     {.name = "config",
      .usage = "  podrun config [OPTIONS]\n",
      .summary = "Show the options in effect, and where each comes from",

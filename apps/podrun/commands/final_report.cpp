@@ -53,6 +53,17 @@ bool input_waits() {
   return S_ISFIFO(status.st_mode) && ::poll(&entry, 1, 0) == 1 && (entry.revents & POLLIN) != 0;
 }
 
+/// What may be wrong with the words of the user's command.
+void add_command_hints(const Plan& plan, const run::RunPolicy& policy, std::vector<std::string>& lines) {
+  if (const auto* words = std::get_if<remote::Words>(&plan.command.what)) {
+    if (auto hint = report::quoting_hint(words->words, policy.outcomes())) lines.push_back(std::move(*hint));
+  }
+  const report::Here here{plan.home, is_file};
+  if (auto hint = report::local_path_hint(plan.command, policy.outcomes(), here))
+    lines.push_back(std::move(*hint));
+  if (auto hint = report::sudo_variable_hint(plan.command)) lines.push_back(std::move(*hint));
+}
+
 }  // namespace
 
 bool waits_for_answer(const run::Limits& limits, const run::RunPolicy& policy) {
@@ -72,21 +83,16 @@ std::vector<std::string> final_report(const Plan& plan, const run::RunPolicy& po
                                       const cli::Options& options, const output::LastLines& last_lines,
                                       output::Charset charset) {
   const std::vector<hosts::Host>& hosts = plan.run.hosts;
-  std::vector<std::string> lines = report::summarize(hosts, policy.outcomes(), policy.culprit(),
-                                                     policy.interrupted_by(), output::separator(charset));
+  std::vector<std::string> lines =
+      report::summarize(hosts, policy.outcomes(), policy.culprit(), policy.interrupted_by(),
+                        output::separator(charset), plan.work);
   if (hosts.size() > 1 && policy.interrupted_by() != SIGPIPE) {
     for (std::string& line : why(hosts, policy, options, last_lines)) lines.push_back(std::move(line));
   }
   const std::string workers = report::workers_to_repeat(hosts, policy.outcomes());
   if (!workers.empty() && !policy.interrupted_by())
     lines.push_back("podrun: retry on just these: " + repeat_command(options, workers));
-  if (const auto* words = std::get_if<remote::Words>(&plan.command.what)) {
-    if (auto hint = report::quoting_hint(words->words, policy.outcomes())) lines.push_back(std::move(*hint));
-  }
-  const report::Here here{plan.home, is_file};
-  if (auto hint = report::local_path_hint(plan.command, policy.outcomes(), here))
-    lines.push_back(std::move(*hint));
-  if (auto hint = report::sudo_variable_hint(plan.command)) lines.push_back(std::move(*hint));
+  if (plan.work == report::Work::command) add_command_hints(plan, policy, lines);
   if (plan.input_unsent && input_waits())
     lines.emplace_back("podrun: standard input was not sent (-I sends it to every host)");
   const bool can_ask = plan.run.limits.questions == run::Questions::can_be_asked;

@@ -14,12 +14,17 @@ output::WallTime wall_time() { return std::chrono::system_clock::now(); }
 
 void JsonReport::begin(output::Output& output) {
   if (std::exchange(begun_, true)) return;
-  output.print(report::start_event(wall_time(), plan_.run.run_id, plan_.command, plan_.run.hosts));
+  output.print(
+      report::start_event(wall_time(), plan_.run.run_id, plan_.command, plan_.files, plan_.run.hosts));
 }
 
 void JsonReport::output_open(output::Output& output, std::size_t host, const remote::Holders& holders,
                              bool waits) {
   output.print(report::output_open_event(wall_time(), plan_.run.hosts[host], holders, waits, since_start()));
+}
+
+void JsonReport::sent(output::Output& output, std::size_t host, const report::FilesSent& sent) {
+  output.print(report::sent_event(wall_time(), plan_.run.hosts[host], sent, since_start()));
 }
 
 void JsonReport::host_ended(output::Output& output, std::size_t host, const run::HostOutcome& outcome) {

@@ -19,6 +19,8 @@ class JsonReport {
 
   void begin(output::Output& output);
   void output_open(output::Output& output, std::size_t host, const remote::Holders& holders, bool waits);
+  /// It has got its files; host_ended() follows.
+  void sent(output::Output& output, std::size_t host, const report::FilesSent& sent);
   /// Its last line was given to the output.
   void host_ended(output::Output& output, std::size_t host, const run::HostOutcome& outcome);
   /// Also reports the hosts that have no exit event yet.

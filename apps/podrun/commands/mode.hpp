@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <variant>
@@ -12,9 +13,14 @@
 #include "podrun/output/sink.hpp"
 #include "podrun/output/terminal.hpp"
 #include "podrun/run/notice.hpp"
+#include "podrun/run/run_plan.hpp"
 #include "podrun/run/run_policy.hpp"
+#include "podrun/run/status.hpp"
 
 namespace podrun::commands {
+
+/// See run::RunWorld.
+using PrepareHost = std::function<asio::awaitable<void>(std::size_t host, remote::Supervised&)>;
 
 /// Gives a run its sinks, its final report and its exit status; one for each podrun command. For the main
 /// thread; the results of its sinks may be read when the output is drained.
@@ -45,6 +51,11 @@ class Mode {
                            const remote::Holders& /*holders*/, bool /*waits*/) {}
   virtual void host_ended(output::Output& /*output*/, std::size_t /*host*/,
                           const run::HostOutcome& /*outcome*/) {}
+
+  /// What is done with a host before it is ready; none: nothing.
+  virtual PrepareHost preparation() { return nullptr; }
+  /// How far the copying of files has come; none: no files are copied.
+  virtual std::optional<run::TransferStatus> transfer() const { return std::nullopt; }
 
   /// Prints the final report. All output of the hosts is written before.
   virtual void print_final_report(output::Output& output, const run::RunPolicy& policy, int status) = 0;

@@ -210,6 +210,12 @@ Plan make_plan(const cli::Options& options, const hosts::Probe& probe, remote::W
   return make_plan_for(std::move(command), options, probe);
 }
 
+Plan make_plan(const cli::Options& options, const hosts::Probe& probe, remote::RemoteCommand command) {
+  Plan plan = make_plan_for(remote::Command{.what = remote::Words{}}, options, probe);
+  plan.run.command = std::move(command);
+  return plan;
+}
+
 std::string describe_plan(const Plan& plan) {
   std::string text = fmt::format("hosts ({}):\n", plan.run.hosts.size());
   for (const hosts::Host& host : plan.run.hosts)

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "podrun/hosts/probe.hpp"
 #include "podrun/reach/reach_plan.hpp"
 #include "podrun/remote/command.hpp"
+#include "podrun/report/json_events.hpp"
+#include "podrun/report/summary.hpp"
 #include "podrun/run/run_plan.hpp"
 
 #include "cli/options.hpp"
@@ -21,6 +24,9 @@ struct Plan {
   std::string home = {};                ///< of the user of this machine
   bool input_unsent = false;            ///< standard input has no use in this run
   std::vector<std::string> notes = {};  ///< what the user should know of the hosts
+  bool dry_run_asks_hosts = false;      ///< --dry-run is a run of its own
+  report::Work work = report::Work::command;
+  std::optional<report::FilesToSend> files = std::nullopt;
 };
 
 /// Finds the hosts and reads what the command is made of: files, standard input, variables. Throws
@@ -30,6 +36,9 @@ Plan make_plan(const cli::Options& options, const hosts::Probe& probe);
 /// The same for what podrun itself runs there, with a variable of its own; reads no standard input for it.
 Plan make_plan(const cli::Options& options, const hosts::Probe& probe, remote::Words words,
                remote::Variable variable);
+
+/// The same for sh text that sets the parameters to what is run, see build_command().
+Plan make_plan(const cli::Options& options, const hosts::Probe& probe, remote::RemoteCommand command);
 
 /// For --dry-run: which hosts, and the exact text. Values that are not on the command line are not shown.
 std::string describe_plan(const Plan& plan);

@@ -108,12 +108,13 @@ Attempt::Attempt(Run& run)
                               .output = *output_,
                               .input = run.options.feed_input ? &start_reading() : nullptr,
                               .leave = [this] { leave(); },
-                              .tell = [this](const run::Notice& notice) { tell(notice); }}),
+                              .tell = [this](const run::Notice& notice) { tell(notice); },
+                              .prepare_host = run.mode->preparation()}),
       notices_(executor_, run.plan.run, fan_out_.policy(), *output_,
                run.mode->reports_first_failures() && !run.terminal->is_terminal(StreamId::err)
                    ? report::FirstFailures::told
                    : report::FirstFailures::not_told),
-      status_(executor_, fan_out_, *output_, run.status_style),
+      status_(executor_, fan_out_, *output_, run.status_style, [this] { return run_.mode->transfer(); }),
       signals_(executor_) {
   run_.io_failed = false;
   run_.ssh.host_keys.on_changed([this](const std::string& warning) { output_->say("podrun: " + warning); });
@@ -266,7 +267,8 @@ int run_plan(Plan plan, const cli::Context& context, const MakeMode& make_mode) 
 
 int start_plan(Plan plan, const cli::Context& context, const MakeMode& make_mode) {
   say(plan.notes, *context.terminal);
-  if (context.options.dry_run) return answer(describe_plan(plan), *context.terminal);
+  if (context.options.dry_run && !plan.dry_run_asks_hosts)
+    return answer(describe_plan(plan), *context.terminal);
   return run_plan(std::move(plan), context, make_mode);
 }
 

@@ -40,8 +40,8 @@ StatusStyle choose_status_style(const cli::Options& options, const hosts::Probe&
 }
 
 StatusDisplay::StatusDisplay(const asio::any_io_executor& executor, const run::FanOut& fan_out,
-                             output::Output& output, const StatusStyle& style)
-    : fan_out_(fan_out), output_(output), style_(style), timer_(executor) {
+                             output::Output& output, const StatusStyle& style, Transfer transfer)
+    : fan_out_(fan_out), output_(output), style_(style), transfer_(std::move(transfer)), timer_(executor) {
   if (style_.lists) typed_lines_.emplace(executor, [this](std::size_t lines) { list(lines); });
   show();
 }
@@ -70,10 +70,16 @@ void StatusDisplay::arm() {
   });
 }
 
+run::Status StatusDisplay::status() const {
+  run::Status status = fan_out_.status();
+  status.transfer = transfer_();
+  return status;
+}
+
 void StatusDisplay::refresh() {
   const run::TimePoint now = Clock::now();
-  const run::Status status = fan_out_.status();
-  rate_.count(status.bytes, now);
+  const run::Status status = this->status();
+  rate_.count(status.bytes + (status.transfer ? status.transfer->done : 0), now);
   if (style_.way == output::StatusWay::lines) {
     print_line(status, now);
     return;

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -33,8 +34,10 @@ StatusStyle choose_status_style(const cli::Options& options, const hosts::Probe&
 /// nothing at all.
 class StatusDisplay {
  public:
+  using Transfer = std::function<std::optional<run::TransferStatus>()>;
+
   StatusDisplay(const asio::any_io_executor& executor, const run::FanOut& fan_out, output::Output& output,
-                const StatusStyle& style);
+                const StatusStyle& style, Transfer transfer);
 
   /// Goes on, after hide().
   void show();
@@ -48,10 +51,12 @@ class StatusDisplay {
   void refresh();
   void print_line(const run::Status& status, run::TimePoint now);
   void list(std::size_t lines_typed);
+  run::Status status() const;
 
   const run::FanOut& fan_out_;
   output::Output& output_;
   const StatusStyle style_;
+  const Transfer transfer_;
   const run::TimePoint begin_ = Clock::now();
   bool shown_ = false;
   run::Rate rate_;

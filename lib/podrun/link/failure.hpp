@@ -39,6 +39,7 @@ enum class Stage {
   clean_up,
   supervision,
   sending_file,
+  copying,  ///< files, before the start
   ready,
   running,
   ending,
@@ -85,9 +86,12 @@ enum class Cause {
   program_missing,
   clean_up_failed,
   file_not_stored,
-  not_ended,  ///< `after` the time that the host was given
+  not_comparable,  ///< with the other hosts
+  files_differ,    ///< what arrived is not what was sent
+  not_ended,       ///< `after` the time that the host was given
   // of this machine
   local_limit,
+  local_file_failed,
   not_startable,
   configuration,
   cancelled,

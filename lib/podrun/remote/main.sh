@@ -81,7 +81,20 @@ podrun_make_dir() {
   podrun_refuse notmp "$1"
 }
 # Standard input is held open meanwhile, so that a feeder cannot hang in opening it.
-podrun_remove_dir() { [ -z "$podrun_dir" ] || rm -rf -- "$podrun_dir" 5<>"$podrun_input"; }
+podrun_remove_dir() {
+  if [ "$podrun_dir" ]; then
+    podrun_remove_staging 2>/dev/null
+    rm -rf -- "$podrun_dir" 5<>"$podrun_input"
+  fi
+}
+# What push.sh has made, which may still be at work. (Its shell has no mark, but what it starts.)
+podrun_remove_staging() {
+  if read -r podrun_pid <"$podrun_dir/podrun.push"; then
+    kill -s KILL $podrun_pid
+    podrun_kill KILL "$(podrun_marked)"
+  fi
+  (cd -P -- "$podrun_dir/staging" && rm -rf -- "$PWD")
+}
 
 podrun_enter() {
   case ${HOME:+h}$1 in "h~") set -- "$HOME" ;; "h~/"*) set -- "$HOME/${1#"~/"}" ;; esac

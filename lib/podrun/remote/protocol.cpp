@@ -112,10 +112,9 @@ link::Program supervisor_program(const Supervision& supervision, std::string_vie
   return program;
 }
 
-link::Program feeder_program(const std::string& path, const Supervision& supervision,
-                             std::string_view nonce) {
+const Chunk& feeder_script() {
   static const Chunk script{std::string(kFeederScript)};
-  return {script, {std::string(nonce), supervision.mark, path}, supervision.privilege};
+  return script;
 }
 
 link::Program holders_program(const Supervision& supervision, std::string_view nonce) {
@@ -158,7 +157,8 @@ std::optional<link::Failure> refusal(const Hello& hello, const Supervision& supe
 bool is_refusal(const link::Failure& failure) {
   using link::Stage;
   return failure.stage == Stage::working_directory || failure.stage == Stage::run_directory ||
-         failure.stage == Stage::clean_up || failure.stage == Stage::supervision;
+         failure.stage == Stage::clean_up || failure.stage == Stage::supervision ||
+         failure.stage == Stage::copying;
 }
 
 HelloReader::HelloReader(std::string_view nonce) : start_(fmt::format("\npodrun1 {} ", nonce)) {}

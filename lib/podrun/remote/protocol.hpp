@@ -66,8 +66,8 @@ std::chrono::seconds heartbeat_interval(std::chrono::seconds orphan_timeout);
 /// `text`: starts the command at once, without `go`; empty: waits for it.
 link::Program supervisor_program(const Supervision& supervision, std::string_view nonce,
                                  std::string_view text = {});
-/// Copies standard input to a file or FIFO on the host, after its own hello.
-link::Program feeder_program(const std::string& path, const Supervision& supervision, std::string_view nonce);
+/// Copies standard input to a file or FIFO on the host, whose path is its argument. It begins with helper.sh.
+const Chunk& feeder_script();
 /// Prints a line for each process of the command that may hold its output open, after its own hello.
 link::Program holders_program(const Supervision& supervision, std::string_view nonce);
 

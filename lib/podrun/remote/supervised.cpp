@@ -181,36 +181,46 @@ void Supervised::signal(std::string_view name) { listener().send(fmt::format("si
 void Supervised::stop_command() { listener().close(); }
 void Supervised::stop(const link::Failure& failure) {
   if (control_) control_->stream().stop(failure);
-  for (const std::weak_ptr<link::Stream>& each : {helper_, holders_, rest_stream_}) {
+  std::vector<std::weak_ptr<link::Stream>> others = helpers_;
+  others.insert(others.end(), {holders_, rest_stream_});
+  for (const std::weak_ptr<link::Stream>& each : others) {
     if (const auto stream = each.lock()) stream->stop(failure);
   }
   rest_over_.notify();
 }
 
-asio::awaitable<std::shared_ptr<link::Stream>> Supervised::start_helper(link::Program program,
-                                                                        std::string nonce, Noise noise) {
+asio::awaitable<StartedProgram> Supervised::start_helper(Chunk script, std::vector<std::string> arguments,
+                                                         Noise noise) {
+  const std::string nonce = random_id();
+  arguments.insert(arguments.begin(), {nonce, supervision_.mark});
+  link::Program program{std::move(script), std::move(arguments), supervision_.privilege};
   std::shared_ptr<link::Stream> stream = co_await link_.exec(std::move(program));
-  helper_ = stream;
+  std::erase_if(helpers_, [](const std::weak_ptr<link::Stream>& each) { return each.expired(); });
+  helpers_.push_back(stream);
   Greeting greeting(*stream, nonce, std::move(noise));
   co_await greeting.read();
-  co_return stream;
+  co_return StartedProgram{std::move(stream), greeting.rest()};
+}
+
+asio::awaitable<StartedProgram> Supervised::start_program(Chunk script, std::vector<std::string> arguments) {
+  co_return co_await start_helper(std::move(script), std::move(arguments), drop_noise);
 }
 
 asio::awaitable<std::shared_ptr<link::Stream>> Supervised::open_input() {
-  const std::string nonce = random_id();
-  co_return co_await start_helper(feeder_program(directory_ + "/podrun.in", supervision_, nonce), nonce,
-                                  drop_noise);
+  std::vector<std::string> arguments = {directory_ + "/podrun.in"};
+  StartedProgram feeder = co_await start_helper(feeder_script(), std::move(arguments), drop_noise);
+  co_return feeder.stream;
 }
 
 asio::awaitable<void> Supervised::put(const RemoteFile& file) {
-  const std::string nonce = random_id();
   std::string said;  // an error may come before the hello, which is on the other stream
   const auto collect = [&said](link::Received noise) -> asio::awaitable<void> {
     if (noise.stream == StreamId::err && said.size() < kMaxSaid) said += noise.bytes.bytes();
     co_return;
   };
-  const auto stream = co_await start_helper(feeder_program(directory_ + "/" + file.name, supervision_, nonce),
-                                            nonce, collect);
+  std::vector<std::string> arguments = {directory_ + "/" + file.name};
+  const StartedProgram feeder = co_await start_helper(feeder_script(), std::move(arguments), collect);
+  const std::shared_ptr<link::Stream>& stream = feeder.stream;
   for (Chunk& chunk : to_chunks(file.content)) {
     if (!co_await stream->write(std::move(chunk))) break;  // the end of the stream tells why
   }

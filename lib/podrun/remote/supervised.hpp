@@ -14,6 +14,12 @@
 
 namespace podrun::remote {
 
+/// A program beside a command, and the output that came with its hello.
+struct StartedProgram {
+  std::shared_ptr<link::Stream> stream;
+  Chunk early;
+};
+
 /// One command under supervision on one host, over any Link: prepare, then go, then next until Closed or
 /// Failure. Destroying it ends the command there, without waiting. The link must outlive it.
 class Supervised {
@@ -29,6 +35,12 @@ class Supervised {
 
   /// After prepare() has failed: whether the command may run nevertheless, since it was to start at once.
   bool may_have_started() const { return may_have_started_; }
+
+  /// After prepare(): starts another program, whose text begins with helper.sh. It is stopped with the
+  /// command. Throws HostError.
+  asio::awaitable<StartedProgram> start_program(Chunk script, std::vector<std::string> arguments);
+  /// The run's directory on the host, after prepare(); empty: there is none.
+  const std::string& directory() const { return directory_; }
 
   /// Starts the command with these two, see go_of_host() and go_of_all().
   void go(std::string_view of_host, const Chunk& of_all);
@@ -59,8 +71,7 @@ class Supervised {
   asio::awaitable<void> keep_rest(Noise noise);
   asio::awaitable<void> run_rest(Noise noise);
   asio::awaitable<std::shared_ptr<link::Stream>> start(link::Program program);
-  asio::awaitable<std::shared_ptr<link::Stream>> start_helper(link::Program program, std::string nonce,
-                                                              Noise noise);
+  asio::awaitable<StartedProgram> start_helper(Chunk script, std::vector<std::string> arguments, Noise noise);
   asio::awaitable<void> put(const RemoteFile& file);
   asio::awaitable<link::StreamEvent> next_of_stream();
   std::optional<link::StreamEvent> without_exit_line(link::StreamEvent event);
@@ -71,7 +82,7 @@ class Supervised {
   std::shared_ptr<Control> control_;
   std::shared_ptr<Control> rest_;
   Event rest_over_;
-  std::weak_ptr<link::Stream> helper_;
+  std::vector<std::weak_ptr<link::Stream>> helpers_;
   std::weak_ptr<link::Stream> holders_;
   std::weak_ptr<link::Stream> rest_stream_;
   bool may_have_started_ = false;

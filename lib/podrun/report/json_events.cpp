@@ -61,10 +61,18 @@ static_assert(std::size(kOutcomes) == std::variant_size_v<run::HostOutcome>);
 }  // namespace
 
 std::string start_event(output::WallTime time, const std::string& run_id, const remote::Command& command,
-                        const std::vector<hosts::Host>& hosts) {
+                        const std::optional<FilesToSend>& files, const std::vector<hosts::Host>& hosts) {
   Json event = new_event("start", time);
   event["run_id"] = run_id;
-  std::visit(AddCommand{event}, command.what);
+  if (files) {
+    event["files"] = {{"sources", files->sources},
+                      {"target", files->target},
+                      {"count", files->count},
+                      {"bytes", files->bytes},
+                      {"ignored", files->ignored}};
+  } else {
+    std::visit(AddCommand{event}, command.what);
+  }
   event["hosts"] = Json::array();
   for (const hosts::Host& host : hosts) {
     Json entry{{"worker", host.worker}, {"host", host.name}};
@@ -72,6 +80,19 @@ std::string start_event(output::WallTime time, const std::string& run_id, const 
     if (host.port != 0) entry["port"] = host.port;
     event["hosts"].push_back(std::move(entry));
   }
+  return to_line(event);
+}
+
+std::string sent_event(output::WallTime time, const hosts::Host& host, const FilesSent& sent,
+                       std::chrono::milliseconds since_start) {
+  Json event = new_event("sent", time);
+  event["worker"] = host.worker;
+  event["host"] = host.name;
+  event["files"] = sent.files;
+  event["bytes"] = sent.bytes;
+  event["deleted"] = sent.deleted;
+  if (sent.shared_with) event["shared_with"] = *sent.shared_with;
+  event["seconds"] = to_seconds(since_start);
   return to_line(event);
 }
 

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -16,9 +18,30 @@
 // newline. Bytes that are no UTF-8 become U+FFFD. Pure.
 namespace podrun::report {
 
+/// What a push is to bring to its hosts.
+struct FilesToSend {
+  std::vector<std::string> sources;  ///< words of the command line
+  std::string target;
+  std::size_t count = 0;    ///< files and links
+  std::uint64_t bytes = 0;  ///< of the files
+  std::size_t ignored = 0;  ///< paths that ignore rules left out
+};
+
+/// What one host got.
+struct FilesSent {
+  std::size_t files = 0;  ///< and links
+  std::uint64_t bytes = 0;
+  std::size_t deleted = 0;                 ///< a directory counts once
+  std::optional<std::size_t> shared_with;  ///< the worker that wrote the file system that both have
+};
+
 /// The first event. The environment is left out, and values of leading assignments: they may be secret.
 std::string start_event(output::WallTime time, const std::string& run_id, const remote::Command& command,
-                        const std::vector<hosts::Host>& hosts);
+                        const std::optional<FilesToSend>& files, const std::vector<hosts::Host>& hosts);
+
+/// A host has got its files; its exit event follows.
+std::string sent_event(output::WallTime time, const hosts::Host& host, const FilesSent& sent,
+                       std::chrono::milliseconds since_start);
 
 /// The command ended, and the `holders` (only those that are known) have its output open. `waits`: the run
 /// goes on for it.

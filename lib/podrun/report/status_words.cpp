@@ -12,6 +12,7 @@
 
 #include <fmt/format.h>
 
+#include "podrun/base/bytes_text.hpp"
 #include "podrun/base/duration.hpp"
 #include "podrun/base/text.hpp"
 #include "podrun/base/worker_set.hpp"
@@ -48,12 +49,10 @@ std::string format_age(seconds age) {
   return fmt::format("{} h", age / std::chrono::hours(1));
 }
 
-std::string format_rate(std::uint64_t bytes_per_second) {
-  constexpr std::array kUnits = {"B/s", "kB/s", "MB/s", "GB/s"};
-  auto value = static_cast<double>(bytes_per_second);
-  std::size_t unit = 0;
-  for (; value >= 999.5 && unit + 1 < kUnits.size(); ++unit) value /= 1000;
-  return fmt::format("{:.{}f} {}", value, unit > 0 && value < 9.95 ? 1 : 0, kUnits[unit]);
+std::string format_rate(std::uint64_t bytes_per_second) { return format_bytes(bytes_per_second) + "/s"; }
+
+bool is_copying(const HostStatus& host) {
+  return host.state == State::connecting && host.stage == link::Stage::copying;
 }
 
 std::string short_workers(std::vector<std::size_t> workers) {
@@ -104,8 +103,8 @@ std::vector<const HostStatus*> slow_to_connect(const Status& status, TimePoint n
   std::vector<const HostStatus*> slow;
   for (const HostStatus& host : status.hosts) {
     const bool tried_again = host.state == State::waiting && host.attempt > 1;
-    const bool connecting =
-        host.state == State::connecting && (host.attempt > 1 || now - host.tried_since >= kSlow);
+    const bool connecting = host.state == State::connecting && !is_copying(host) &&
+                            (host.attempt > 1 || now - host.tried_since >= kSlow);
     if (tried_again || connecting) slow.push_back(&host);
   }
   return slow;
@@ -238,10 +237,15 @@ enum class Unready { numbered, counted };
 
 output::StatusText count(const Status& status, Unready unready) {
   std::map<State, std::size_t> counts;
+  std::size_t copying = 0;
   std::vector<std::size_t> failed;
   for (const HostStatus& host : status.hosts) {
     const State state = host.state == State::closing ? State::done : host.state;
     if (host.failed) failed.push_back(host.host->worker);
+    if (is_copying(host)) {
+      ++copying;
+      continue;
+    }
     if (!host.failed || state == State::lingering) ++counts[state];
   }
   output::StatusText text;
@@ -258,6 +262,7 @@ output::StatusText count(const Status& status, Unready unready) {
   const bool others_wait = counts[State::connecting] < counts[State::ready];
   const bool numbers = unready == Unready::numbered;
   others_wait&& numbers ? add_named(State::connecting, "connecting") : add(State::connecting, "connecting");
+  if (copying > 0) text.push_back({fmt::format("{} copying", copying)});
   add(State::ready, "ready");
   status.presses > 0 ? add_named(State::running, "running") : add(State::running, "running");
   add_named(State::lingering, "command ended, output open");
@@ -273,9 +278,30 @@ output::StatusText count(const Status& status, Unready unready) {
   return text;
 }
 
+/// `1.2 of 3.4 GB`, `120 MB/s`, `slowest [7] 34 %`, `12 s left`
+output::StatusText describe(const run::TransferStatus& transfer, std::uint64_t bytes_per_second) {
+  output::StatusText text;
+  if (transfer.total == 0 || transfer.done >= transfer.total) return text;
+  text.push_back({fmt::format("{} of {}", format_bytes(transfer.done), format_bytes(transfer.total))});
+  if (bytes_per_second > 0) text.push_back({format_rate(bytes_per_second)});
+  if (transfer.slowest)
+    text.push_back({fmt::format("slowest [{}] {} %", *transfer.slowest, transfer.slowest_percent)});
+  if (bytes_per_second > 0 && transfer.is_total_known) {
+    const auto left = static_cast<seconds::rep>((transfer.total - transfer.done) / bytes_per_second);
+    text.push_back({fmt::format("{} left", format_age(seconds(left + 1)))});
+  }
+  return text;
+}
+
 }  // namespace
 
-output::StatusText status_counts(const Status& status) { return count(status, Unready::numbered); }
+output::StatusText status_counts(const Status& status) {
+  output::StatusText text = count(status, Unready::numbered);
+  if (status.transfer) {
+    for (output::StatusPart& part : describe(*status.transfer, 0)) text.push_back(std::move(part));
+  }
+  return text;
+}
 
 output::StatusText status_text(const Status& status, std::uint64_t bytes_per_second, TimePoint now) {
   const std::vector<const HostStatus*> slow = slow_to_connect(status, now);
@@ -283,7 +309,11 @@ output::StatusText status_text(const Status& status, std::uint64_t bytes_per_sec
   for (output::StatusPart& part : attempts(status, slow, now)) text.push_back(std::move(part));
   if (auto part = what_comes_next(status, now)) text.insert(text.begin() + 1, std::move(*part));
   if (auto part = silence(status, now)) text.push_back(std::move(*part));
-  if (!text.empty() && status.bytes > 0) text.push_back({format_rate(bytes_per_second)});
+  if (status.transfer) {
+    for (output::StatusPart& part : describe(*status.transfer, bytes_per_second))
+      text.push_back(std::move(part));
+  }
+  if (!text.empty() && status.bytes > 0 && !status.transfer) text.push_back({format_rate(bytes_per_second)});
   return text;
 }
 

@@ -166,7 +166,7 @@ std::vector<std::string> describe_failures(const std::vector<hosts::Host>& hosts
 std::vector<std::string> summarize(const std::vector<hosts::Host>& hosts,
                                    const std::vector<HostOutcome>& outcomes,
                                    std::optional<std::size_t> culprit, std::optional<int> interrupted_by,
-                                   std::string_view separator) {
+                                   std::string_view separator, Work work) {
   std::vector<std::string> lines;
   const bool all_well = std::all_of(outcomes.begin(), outcomes.end(), [](const HostOutcome& outcome) {
     return outcome == HostOutcome(link::Exited{0});
@@ -194,6 +194,10 @@ std::vector<std::string> summarize(const std::vector<hosts::Host>& hosts,
                                                 : "podrun stopped " + output::fold_hosts(hosts, stopped)));
   }
   if (started) return lines;
+  if (work == Work::files) {
+    lines.emplace_back("podrun: nothing was changed on any host");
+    return lines;
+  }
   const bool can_skip = others_waited && failed && !interrupted_by;
   lines.push_back(fmt::format("podrun: nothing was started on any host{}",
                               can_skip ? " (--skip-unreachable runs on the others)" : ""));

@@ -11,6 +11,9 @@
 
 namespace podrun::report {
 
+/// What a run does on its hosts.
+enum class Work { command, files };
+
 /// `exit 1`, `killed by SIGTERM`, `timed out after 10 s`, `lost: …`, …
 std::string describe(const run::HostOutcome& outcome);
 
@@ -23,6 +26,6 @@ std::vector<std::string> describe_failures(const std::vector<hosts::Host>& hosts
 std::vector<std::string> summarize(const std::vector<hosts::Host>& hosts,
                                    const std::vector<run::HostOutcome>& outcomes,
                                    std::optional<std::size_t> culprit, std::optional<int> interrupted_by,
-                                   std::string_view separator = " · ");
+                                   std::string_view separator = " · ", Work work = Work::command);
 
 }  // namespace podrun::report

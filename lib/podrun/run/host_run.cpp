@@ -157,11 +157,17 @@ asio::awaitable<void> HostRun::prepare() {
   supervision.mark = fmt::format("{}.{}.", run_.plan.run_id, host_);
   attempt_.supervised =
       std::make_unique<remote::Supervised>(run_.world.executor, *attempt_.link, std::move(supervision));
-  std::string text = run_.plan.hosts.size() == 1 ? early_go(run_.plan.command, host(), run_.plan.run_id) : "";
+  const bool starts_early = run_.plan.hosts.size() == 1 && !run_.world.prepare_host;
+  std::string text = starts_early ? early_go(run_.plan.command, host(), run_.plan.run_id) : "";
   attempt_.started_early = !text.empty();
   attempt_.hello = co_await attempt_.supervised->prepare(
       run_.plan.command.files, [this](link::Received received) { return deliver(std::move(received)); },
       std::move(text));
+  if (run_.world.prepare_host) {
+    at_stage(State::connecting, link::Stage::copying);
+    run_.happen(event::Reached{host_});
+    co_await run_.world.prepare_host(host_, *attempt_.supervised);
+  }
   run_.world.tell(notice::Ready{host_});
   at_stage(State::ready, link::Stage::ready);
 }

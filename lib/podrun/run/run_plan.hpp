@@ -6,12 +6,14 @@
 #include <vector>
 
 #include <asio/any_io_executor.hpp>
+#include <asio/awaitable.hpp>
 
 #include "podrun/hosts/host.hpp"
 #include "podrun/link/link.hpp"
 #include "podrun/output/output.hpp"
 #include "podrun/remote/command.hpp"
 #include "podrun/remote/protocol.hpp"
+#include "podrun/remote/supervised.hpp"
 #include "podrun/run/input.hpp"
 #include "podrun/run/notice.hpp"
 #include "podrun/run/run_policy.hpp"
@@ -36,6 +38,8 @@ struct RunWorld {
   Input* input = nullptr;       ///< for StandardInput::fed
   std::function<void()> leave;  ///< ends the process at once
   std::function<void(const Notice&)> tell;
+  /// Optional: works with a host after its supervisor is up and before it is ready. Throws HostError.
+  std::function<asio::awaitable<void>(std::size_t host, remote::Supervised&)> prepare_host = nullptr;
 };
 
 }  // namespace podrun::run

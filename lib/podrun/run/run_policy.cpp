@@ -40,6 +40,14 @@ void RunPolicy::handle(const event::Begin&) {
   begin_batch();
 }
 
+void RunPolicy::handle(const event::Reached& event) {
+  HostState& host = hosts_[event.host];
+  if (host.state != State::connecting) return;
+  host.reached = true;
+  countdowns_.clear(event.host);
+  if (doomed_) cancel(event.host);
+}
+
 void RunPolicy::handle(const event::Ready& event) {
   if (hosts_[event.host].state != State::connecting) return;
   set_state(event.host, State::ready);
@@ -110,7 +118,8 @@ void RunPolicy::handle(const event::LostHost& event) {
   if (host.state == State::running) {  // while ending, the end of the connection ends the command too
     outcomes_[event.host] = Lost{event.failure};
     // Its command may never have started. Then the others would wait for it forever.
-    uncertain_start = !host.spoke && now_ - *started_at_ < limits_.connect_timeout;
+    uncertain_start =
+        limits_.may_wait_for_each_other && !host.spoke && now_ - *started_at_ < limits_.connect_timeout;
   }
   finish(event.host);
   if (uncertain_start) {

@@ -37,11 +37,17 @@ struct Limits {
   OnUnreachable on_unreachable = OnUnreachable::stop;
   Questions questions = Questions::none;
   OnFailure on_failure = OnFailure::go_on;
+  /// Whether the command of one host may wait for those of others, so that it is stopped when theirs may
+  /// never have started.
+  bool may_wait_for_each_other = true;
 };
 
 /// Events. `host` is an index into the hosts of the run.
 namespace event {
 struct Begin {};
+struct Reached {
+  std::size_t host;
+};  ///< the supervisor is up, and the host is being prepared, which may take any time
 struct Ready {
   std::size_t host;
 };  ///< the supervisor waits for go
@@ -84,8 +90,8 @@ struct Interrupted {
 struct Tick {};  ///< deadline() has come
 }  // namespace event
 using RunEvent =
-    std::variant<event::Begin, event::Ready, event::NotReady, event::Spoke, event::Ended, event::Closed,
-                 event::StillArriving, event::Lingers, event::LostHost, event::ReadingPaused,
+    std::variant<event::Begin, event::Reached, event::Ready, event::NotReady, event::Spoke, event::Ended,
+                 event::Closed, event::StillArriving, event::Lingers, event::LostHost, event::ReadingPaused,
                  event::ReadingResumed, event::Suspended, event::Resumed, event::Interrupted, event::Tick>;
 
 /// Actions.
@@ -150,6 +156,7 @@ class RunPolicy {
   struct HostState {
     State state = State::waiting;
     std::size_t attempts = 0;
+    bool reached = false;  ///< it is being prepared
     bool spoke = false;
     bool ended = false;  ///< its command has ended; the output may go on
     /// The command ended while the host was being told to stop it, perhaps by itself. Then processes that it
@@ -160,6 +167,7 @@ class RunPolicy {
   };
 
   void handle(const event::Begin&);
+  void handle(const event::Reached& event);
   void handle(const event::Ready& event);
   void handle(const event::NotReady& event);
   void handle(const event::Spoke& event);
@@ -184,6 +192,7 @@ class RunPolicy {
   void settle_batch();
   void start_batch();
   void cancel_unstarted();
+  void cancel(std::size_t host);
   void stop_running();
   void stop(std::size_t host);
   void finish(std::size_t host);

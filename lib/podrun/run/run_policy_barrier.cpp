@@ -21,6 +21,7 @@ void RunPolicy::connect_more() {
     if (hosts_[host].state != State::waiting) continue;
     set_state(host, State::connecting);
     ++hosts_[host].attempts;
+    hosts_[host].reached = false;
     count_down(host, limits_.connect_timeout);
     actions_.emplace_back(action::Connect{host});
   }
@@ -42,8 +43,8 @@ void RunPolicy::connect_later(std::size_t host, const link::Failure& failure) {
   actions_.emplace_back(action::ConnectLater{host, attempts + 1, delay, failure});
 }
 
-/// If the batch can no longer start, no host is retried for it. First attempts continue, so that the final
-/// report names every host that cannot be reached.
+/// If the batch can no longer start, no host is retried for it, and none is prepared any further. First
+/// attempts continue, so that the final report names every host that cannot be reached.
 void RunPolicy::give_up(std::size_t host, const link::Failure& failure) {
   finish(host);
   const bool asks =
@@ -52,6 +53,7 @@ void RunPolicy::give_up(std::size_t host, const link::Failure& failure) {
   if (std::exchange(doomed_, true)) return;
   for (std::size_t other = batch_begin_; other < batch_end_; ++other) {
     if (hosts_[other].state == State::waiting && hosts_[other].attempts > 0) finish(other);
+    if (hosts_[other].state == State::connecting && hosts_[other].reached) cancel(other);
   }
 }
 
@@ -85,11 +87,14 @@ void RunPolicy::cancel_unstarted() {
   cancelled_ = true;
   for (std::size_t host = 0; host < hosts_.size(); ++host) {
     const State state = hosts_[host].state;
-    if (state == State::connecting || state == State::ready) {
-      actions_.emplace_back(action::Abandon{host, {.cause = link::Cause::cancelled}});
-    }
-    if (state == State::waiting || state == State::connecting || state == State::ready) finish(host);
+    if (state == State::connecting || state == State::ready) cancel(host);
+    if (state == State::waiting) finish(host);
   }
+}
+
+void RunPolicy::cancel(std::size_t host) {
+  actions_.emplace_back(action::Abandon{host, {.cause = link::Cause::cancelled}});
+  finish(host);
 }
 
 }  // namespace podrun::run

@@ -29,12 +29,23 @@ struct HostStatus {
   std::optional<TimePoint> kill_at = std::nullopt;  ///< stopping: the end of the grace period
 };
 
+/// How far the copying of files to all hosts has come.
+struct TransferStatus {
+  std::uint64_t done = 0;   ///< bytes
+  std::uint64_t total = 0;  ///< as far as it is known
+  bool is_total_known = false;
+  std::optional<std::size_t> slowest =
+      std::nullopt;  ///< the worker that has come least far, if others are far ahead
+  unsigned slowest_percent = 0;
+};
+
 struct Status {
   std::vector<HostStatus> hosts = {};
   std::uint64_t bytes = 0;  ///< printed by all of them so far
   int presses = 0;          ///< of Ctrl-C, or what acts like it
   std::chrono::seconds grace{};
   std::size_t attempts = 0;  ///< to connect, at most, of each host; 0: no limit
+  std::optional<TransferStatus> transfer = std::nullopt;
 };
 
 /// Bytes a second, over the last two seconds.

@@ -88,7 +88,7 @@ TEST_F(CommandTable, RefusesExactlyTheOptionsThatACommandDoesNotTake) {
     for (const OptionEntry& option : table_.entries()) {
       std::vector<std::string> arguments = use_of(option);
       arguments.emplace_back(row.name);
-      if (row.operands.least > 0) arguments.emplace_back("0");
+      for (std::size_t i = 0; i < row.operands.least; ++i) arguments.emplace_back("0");
       const std::string refusal = refusal_of(arguments);
       const std::string start = fmt::format("{}: --{}", row.name, option.key());
       EXPECT_EQ(refusal.starts_with(start), !row.takes_option(option)) << start << " got: " << refusal;

@@ -184,7 +184,6 @@ TEST(SupervisorProgram, HasTheArgumentsOfTheScript) {
   EXPECT_EQ(supervisor_program(supervision, "n").privilege, link::Privilege::user);
   supervision.privilege = link::Privilege::root;
   EXPECT_EQ(supervisor_program(supervision, "n").privilege, link::Privilege::root);
-  EXPECT_EQ(feeder_program("p", supervision, "n").privilege, link::Privilege::root);
   EXPECT_EQ(holders_program(supervision, "n").privilege, link::Privilege::root);
 }
 
@@ -217,8 +216,8 @@ TEST(SupervisorProgram, NeverGivesUpBeforeTheOrphanTimeoutNorTwoTicksLater) {
 
 TEST(SupervisorProgram, IsOneLineOfPlainText) {
   const Supervision plain{.mark = "m"};
-  for (const Chunk& script : {supervisor_program(plain, "n").script, clean_up().script,
-                              feeder_program("p", plain, "n").script, holders_program(plain, "n").script}) {
+  for (const Chunk& script : {supervisor_program(plain, "n").script, clean_up().script, feeder_script(),
+                              holders_program(plain, "n").script}) {
     for (const char c : script.bytes()) EXPECT_TRUE(c >= ' ' && c <= '~') << static_cast<int>(c);
     EXPECT_LT(script.size(), 20U * 1024) << "a shell may read it byte by byte";
   }
@@ -239,7 +238,6 @@ TEST(SupervisorProgram, StartsNothingForTheRestOfACommand) {
 }
 
 TEST(HelperPrograms, HaveTheArgumentsOfTheirScripts) {
-  EXPECT_EQ(feeder_program("/d/in", {.mark = "m"}, "n").arguments, (Texts{"n", "m", "/d/in"}));
   EXPECT_EQ(holders_program({.mark = "m"}, "n").arguments, (Texts{"n", "m"}));
 }
 

@@ -28,7 +28,7 @@ std::string start(const decltype(remote::Command::what)& what) {
   hosts::Host second = host(7, "tpu-7");
   second.user = "ubuntu";
   second.port = 2222;
-  return start_event(kTime, "5f2c", command, {host(4, "tpu-4"), second});
+  return start_event(kTime, "5f2c", command, std::nullopt, {host(4, "tpu-4"), second});
 }
 
 /// The fields of an exit event, without those of every event.

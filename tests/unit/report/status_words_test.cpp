@@ -53,12 +53,30 @@ class StatusTest : public testing::Test {
     const std::string all = text(bytes_per_second);
     return all.substr(all.rfind("· ") + std::string("· ").size());
   }
+  void set_copying(std::size_t host, int silent_seconds = 0) {
+    set(host, State::connecting, silent_seconds);
+    status_.hosts[host].stage = link::Stage::copying;
+  }
   std::vector<std::string> list() { return status_list(status_, now_); }
 
   const TimePoint now_ = TimePoint() + seconds(1'000'000);
   std::vector<hosts::Host> hosts_;
   Status status_{.grace = seconds(10), .attempts = 3};
 };
+
+TEST_F(StatusTest, ShowsHowFarTheCopyingHasCome) {
+  set_up(3, State::ready);
+  set_copying(0, 60);
+  set_copying(1, 60);
+  status_.transfer = run::TransferStatus{.done = 1'200'000, .total = 3'400'000, .is_total_known = true};
+  EXPECT_EQ(text(100'000), "2 copying · 1 ready · 1.2 MB of 3.4 MB · 100 kB/s · 23 s left");
+  status_.transfer->slowest = 1;
+  status_.transfer->slowest_percent = 34;
+  status_.transfer->is_total_known = false;
+  EXPECT_EQ(text(0), "2 copying · 1 ready · 1.2 MB of 3.4 MB · slowest [1] 34 %");
+  status_.transfer = run::TransferStatus{};
+  EXPECT_EQ(text(0), "2 copying · 1 ready");
+}
 
 TEST_F(StatusTest, CountsWhatRunsWhatIsDoneAndWhatHasFailed) {
   set_up(32);

@@ -74,7 +74,8 @@ class FanOutTest : public testing::Test {
                         *output_,
                         input_ ? &*input_ : nullptr,
                         [this] { left_ = true; },
-                        [this](const run::Notice& notice) { hear(notice); }};
+                        [this](const run::Notice& notice) { hear(notice); },
+                        prepare_host_};
     fan_out_.emplace(plan_, world);
     notices_.emplace(context_->get_executor(), plan_, fan_out_->policy(), *output_,
                      report::FirstFailures::not_told);
@@ -154,6 +155,7 @@ class FanOutTest : public testing::Test {
       std::make_shared<output::Terminal>(out_.write_fd(), err_.write_fd());
   std::shared_ptr<std::vector<std::string>> lines_ = std::make_shared<std::vector<std::string>>();
   run::RunPlan plan_;
+  decltype(run::RunWorld::prepare_host) prepare_host_ = nullptr;
   std::optional<output::Output> output_;
   std::optional<run::Input> input_;
   std::optional<run::FanOut> fan_out_;

@@ -30,6 +30,38 @@ TEST_F(FanOutTest, StartsNoHostBeforeAllAreReady) {
   EXPECT_EQ(status(), 0);
 }
 
+TEST_F(FanOutTest, StartsNoHostBeforeAllArePrepared) {
+  set_up(2);
+  Event prepared(context_->get_executor());
+  prepare_host_ = [&](std::size_t host, remote::Supervised&) -> asio::awaitable<void> {
+    if (host == 1) co_await prepared.wait();
+  };
+  begin();
+  EXPECT_EQ(told(0), "");
+  EXPECT_EQ(fan_out_->status().hosts[1].stage, link::Stage::copying);
+  prepared.notify();
+  EXPECT_EQ(finish(), "ok, ok");
+}
+
+TEST_F(FanOutTest, StartsNothingWhenAHostCannotBePrepared) {
+  set_up(2);
+  prepare_host_ = [](std::size_t host, remote::Supervised&) -> asio::awaitable<void> {
+    if (host == 1) throw link::HostError({link::Stage::copying, link::Cause::other, "disk full"});
+    co_return;
+  };
+  EXPECT_EQ(run(), "not started, not ready: copying: disk full");
+  EXPECT_EQ(told(0), "");
+}
+
+TEST_F(FanOutTest, StartsASingleHostOnlyWhenItIsPrepared) {
+  set_up(1);
+  prepare_host_ = [](std::size_t, remote::Supervised&) -> asio::awaitable<void> {
+    throw link::HostError({link::Stage::copying, link::Cause::other, "disk full"});
+    co_return;
+  };
+  EXPECT_EQ(run(), "not ready: copying: disk full");
+}
+
 TEST_F(FanOutTest, StartsNothingWhenAHostRefuses) {
   set_up(2);
   hosts_[1].refuses = link::Failure{link::Stage::connecting, link::Cause::refused};

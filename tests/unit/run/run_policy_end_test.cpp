@@ -325,6 +325,14 @@ TEST(RunPolicyEnd, StopsTheOthersWhenAHostIsLostAtTheVeryStart) {
   EXPECT_EQ(run.policy().culprit(), 0U);
 }
 
+TEST(RunPolicyEnd, LetsCommandsGoOnThatDoNotWaitForEachOther) {
+  PolicyRun run(2, {.connect_timeout = 10s, .may_wait_for_each_other = false});
+  run.start();
+  EXPECT_EQ(run.is_lost(0), "");
+  run.ends(1, 0);
+  EXPECT_EQ(run.result(), "lost: running: gone, ok");
+}
+
 TEST(RunPolicyEnd, LetsTheOthersRunWhenAHostThatHadStartedIsLost) {
   PolicyRun spoke(2);
   spoke.start();

@@ -248,5 +248,16 @@ TEST(RunPolicyRetry, WaitsNoTimeWhilePodrunIsStopped) {
   EXPECT_EQ(run.after(501ms), "connect 0");
 }
 
+TEST(RunPolicyRetry, PreparesNoHostAnyFurtherWhenAnotherIsGivenUp) {
+  PolicyRun run(4, {.retries = 0});
+  run.on(event::Begin{});
+  run.on(event::Reached{0});
+  run.on(event::Reached{1});
+  EXPECT_EQ(run.not_ready(1), "abandon 0 (cancelled)");
+  EXPECT_EQ(run.on(event::Reached{2}), "abandon 2 (cancelled)");
+  EXPECT_EQ(run.not_ready(3), "") << "its first attempt went on, so that it is named";
+  EXPECT_TRUE(run.policy().finished());
+}
+
 }  // namespace
 }  // namespace podrun::run

@@ -14,6 +14,14 @@ namespace {
 using namespace std::chrono_literals;
 using test::PolicyRun;
 
+TEST(RunPolicyTime, IsNotCountedWhileAHostIsPrepared) {
+  PolicyRun run(2, {.connect_timeout = 5s, .retries = 0});
+  run.on(event::Begin{});
+  run.on(event::Reached{0});
+  run.on(event::Reached{1});
+  EXPECT_EQ(run.after(1h), "");
+}
+
 TEST(RunPolicyTime, StandsStillForACommandThatIsPaused) {
   PolicyRun run(2, {.timeout = 5s});
   run.start();

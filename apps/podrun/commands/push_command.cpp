@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+// `podrun push`: a run whose hosts get files before they are ready, and whose command puts these in place.
+#include "commands/push_command.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "podrun/base/error.hpp"
+#include "podrun/base/text.hpp"
+#include "podrun/report/transfer_words.hpp"
+
+#include "cli/run_options.hpp"
+#include "commands/final_report.hpp"
+#include "commands/json_report.hpp"
+#include "commands/mode.hpp"
+#include "commands/plan.hpp"
+#include "commands/sinks.hpp"
+#include "commands/start_plan.hpp"
+
+namespace podrun::commands {
+namespace {
+
+/// A host is called slow when it has come less than half as far as the others have on average.
+constexpr double kSlow = 0.5;
+
+class PushMode final : public Mode {
+ public:
+  PushMode(const Plan& plan, const cli::Options& options, const hosts::Probe& probe, output::Charset charset,
+           files::Push& push)
+      : plan_(plan), options_(options), probe_(probe), charset_(charset), push_(push) {
+    if (options.json) json_.emplace(plan);
+  }
+
+  std::vector<std::shared_ptr<output::Sink>> make_sinks(output::Terminal& terminal) override {
+    Sinks sinks = podrun::commands::make_sinks(plan_.run.hosts, options_, probe_, terminal);
+    last_lines_ = std::move(sinks.last_lines);
+    return std::move(sinks.all);
+  }
+
+  void begin(output::Output& output) override {
+    if (json_) json_->begin(output);
+  }
+
+  void host_started(output::Output& output, std::size_t /*host*/) override { output.start(); }
+
+  void host_ended(output::Output& output, std::size_t host, const run::HostOutcome& outcome) override {
+    if (!json_) return;
+    if (is_done(outcome)) json_->sent(output, host, sent(host));
+    json_->host_ended(output, host, outcome);
+  }
+
+  PrepareHost preparation() override {
+    return
+        [this](std::size_t host, remote::Supervised& supervised) { return push_.prepare(host, supervised); };
+  }
+
+  std::optional<run::TransferStatus> transfer() const override {
+    run::TransferStatus status{.is_total_known = true};
+    double least = 1;
+    double all = 0;
+    const std::vector<files::HostShare>& shares = push_.shares();
+    for (std::size_t host = 0; host < shares.size(); ++host) {
+      const files::HostShare& share = shares[host];
+      status.done += share.sent;
+      status.total += share.total;
+      status.is_total_known = status.is_total_known && (share.total > 0 || share.is_staged);
+      if (share.total == 0) continue;
+      const double part = static_cast<double>(share.sent) / static_cast<double>(share.total);
+      all += part;
+      if (part >= least) continue;
+      least = part;
+      status.slowest = plan_.run.hosts[host].worker;
+      status.slowest_percent = static_cast<unsigned>(part * 100);
+    }
+    if (least > kSlow * all / static_cast<double>(shares.size())) status.slowest.reset();
+    return status;
+  }
+
+  void print_final_report(output::Output& output, const run::RunPolicy& policy, int status) override {
+    for (std::string& line : final_report(plan_, policy, options_, *last_lines_, charset_))
+      output.say(std::move(line));
+    if (json_) {
+      json_->end(output, policy, status);
+    } else if (options_.dry_run) {
+      print_shares(output, policy);
+    }
+    print_total(output, policy);
+  }
+
+  int status(const run::RunPolicy& policy) const override {
+    return run::exit_status(policy.outcomes(), policy.interrupted_by());
+  }
+
+ private:
+  static bool is_done(const run::HostOutcome& outcome) {
+    return outcome == run::HostOutcome(link::Exited{0});
+  }
+
+  report::FilesSent sent(std::size_t host) const {
+    const files::HostShare& share = push_.shares()[host];
+    report::FilesSent sent{share.files, share.bytes, share.deleted.size(), std::nullopt};
+    if (share.shared_with) sent.shared_with = plan_.run.hosts[*share.shared_with].worker;
+    return sent;
+  }
+
+  void print_total(output::Output& output, const run::RunPolicy& policy) const {
+    std::vector<report::HostTransfer> done;
+    for (std::size_t host = 0; host < plan_.run.hosts.size(); ++host) {
+      if (is_done(policy.outcomes()[host]))
+        done.push_back({plan_.run.hosts[host].worker, sent(host), push_.shares()[host].has_attributes});
+    }
+    const auto tense = options_.dry_run ? report::Tense::would : report::Tense::did;
+    if (!done.empty())
+      output.say("podrun: " +
+                 report::describe_transfers(done, plan_.files->ignored, tense, output::separator(charset_)));
+  }
+
+  /// With --dry-run: what each host would get, once for hosts that would get the same.
+  void print_shares(output::Output& output, const run::RunPolicy& policy) const {
+    std::vector<report::PlannedTransfer> planned;
+    const std::vector<files::Entry>& entries = push_.tree().entries();
+    for (std::size_t host = 0; host < plan_.run.hosts.size(); ++host) {
+      if (!is_done(policy.outcomes()[host])) continue;
+      report::PlannedTransfer& each = planned.emplace_back();
+      each.host = host;
+      for (const std::size_t index : push_.shares()[host].chosen) {
+        const files::Entry& entry = entries[index];
+        each.sent.push_back(entry.kind == files::Kind::directory ? entry.path + '/' : entry.path);
+      }
+      for (const files::HostOnly& path : push_.shares()[host].deleted)
+        each.deleted.push_back(path.is_directory ? path.path + '/' : path.path);
+    }
+    for (std::string& line : report::list_transfers(plan_.run.hosts, planned)) output.print(std::move(line));
+  }
+
+  const Plan& plan_;
+  const cli::Options& options_;
+  const hosts::Probe& probe_;
+  const output::Charset charset_;
+  files::Push& push_;
+  std::optional<JsonReport> json_;
+  std::shared_ptr<output::LastLines> last_lines_;
+};
+
+report::FilesToSend describe(const files::Push& push) {
+  const files::PushRequest& request = push.request();
+  report::FilesToSend files{.sources = request.tree.sources, .target = request.target};
+  for (const files::Entry& entry : push.tree().entries()) {
+    if (entry.kind != files::Kind::directory) ++files.count;
+    files.bytes += entry.size;
+  }
+  files.ignored = push.tree().ignored();
+  return files;
+}
+
+Plan make_push_plan(const cli::Options& options, const hosts::Probe& probe) {
+  remote::RemoteCommand command{options.dry_run ? "set -- true" : files::switch_command(), {}};
+  Plan plan = make_plan(options, probe, std::move(command));
+  plan.work = report::Work::files;
+  plan.dry_run_asks_hosts = true;
+  run::Limits& limits = plan.run.limits;
+  limits.serial = 0;  // whatever a configuration says of commands
+  limits.on_failure = run::OnFailure::go_on;
+  limits.on_unreachable = run::OnUnreachable::stop;
+  limits.may_wait_for_each_other = false;
+  limits.timeout.reset();
+  plan.run.supervision.preparations.clear();
+  plan.run.supervision.directory.clear();
+  plan.run.supervision.run_directory = remote::RunDirectory::yes;
+  return plan;
+}
+
+/// Whether the path leads nowhere but to where it counts from, as far as its words tell. The hosts know more.
+bool is_root_or_home(std::string_view target) {
+  if (target.starts_with('~')) target.remove_prefix(1);
+  const std::vector<std::string_view> parts = split(target, '/');
+  return std::all_of(parts.begin(), parts.end(),
+                     [](std::string_view part) { return part.empty() || part == "." || part == ".."; });
+}
+
+class PushCommand final : public cli::Command {
+ public:
+  void add_options(cli::OptionTable& table) override {
+    const auto row = [](std::string_view names, std::string_view help, std::string_view type = {}) {
+      return cli::OptionRow{
+          .topic = "podrun push", .set = cli::OptionSet::own, .names = names, .help = help, .type = type};
+    };
+    table.flag(row("--checksum", "Compare files by contents, not by size and time"), [this](bool is_on) {
+      request_.compare = is_on ? files::Compare::contents : files::Compare::size_and_time;
+    });
+    table.flag(row("--delete", "Delete what is only on the hosts, except for ignored files"),
+               [this](bool is_on) { request_.remove = is_on ? files::Delete::yes : files::Delete::no; });
+    table.list(row("--exclude", "Leave out what matches a pattern of gitignore(5)", "PATTERN"),
+               [this](const std::string& text) { request_.tree.excludes.push_back(text); });
+    table.flag(row("--no-ignore", "Send ignored files too (.gitignore, .podrunignore) and .git"),
+               [this](bool is_on) { request_.tree.ignore = !is_on; });
+  }
+
+  int run(const cli::Context& context) override {
+    files::PushRequest request = request_;
+    request.tree.sources = context.options.operands;
+    request.target = request.tree.sources.back();
+    request.tree.sources.pop_back();
+    return push(std::move(request), context);
+  }
+
+ private:
+  files::PushRequest request_;
+};
+
+/// --delete is for what one directory has.
+void check_delete(const files::PushRequest& request, const files::Push& push) {
+  if (request.remove == files::Delete::no) return;
+  const std::vector<files::Entry>& entries = push.tree().entries();
+  const bool is_directory = !entries.empty() && entries.front().kind == files::Kind::directory;
+  if (request.tree.sources.size() != 1 || !is_directory)
+    throw UsageError("push: --delete needs a single directory as its source");
+  if (!entries.front().path.empty()) return;
+  if (is_root_or_home(request.target)) {
+    throw UsageError(fmt::format(
+        "push: --delete refuses \"{}\": it would delete everything else there (name a directory below it)",
+        request.target));
+  }
+}
+
+}  // namespace
+
+std::unique_ptr<cli::Command> make_push_command() { return std::make_unique<PushCommand>(); }
+
+int push(files::PushRequest request, const cli::Context& context) {
+  request.only_look = context.options.dry_run;
+  Plan plan = make_push_plan(context.options, context.probe);
+  files::Push push(std::move(request), plan.run.hosts.size());
+  check_delete(push.request(), push);
+  plan.files = describe(push);
+  for (const std::string& path : push.tree().special())
+    plan.notes.push_back(fmt::format("push: {}: not a file, a directory or a link: not copied", path));
+  return start_plan(std::move(plan), context, [&](const Plan& started, output::Charset charset) {
+    return std::make_unique<PushMode>(started, context.options, context.probe, charset, push);
+  });
+}
+
+}  // namespace podrun::commands

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "podrun/base/chunk.hpp"
+#include "podrun/base/descriptor.hpp"
+#include "podrun/files/digest.hpp"
+#include "podrun/files/local_tree.hpp"
+
+namespace podrun::files {
+
+/// A local file changed, vanished or could not be read while it was sent: what() names it and says how.
+class LocalFileError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// A tar archive that is never stored: any part of it is computed from the entries and the files, so that
+/// each host reads it at its own pace. It has no end: a trailer follows. In GNU's format (tar(5)): busybox
+/// knows its long names, big sizes and times before 1970, but not those of pax.
+class Archive {
+ public:
+  /// `chosen`: indices of entries, ascending; the tree must outlive this. Paths in the archive begin with
+  /// "new/". Files have their modes; directories too, but their owner may do everything in them.
+  Archive(const LocalTree& tree, std::vector<std::size_t> chosen, DigestKind kind);
+  Archive(const Archive&) = delete;
+  Archive& operator=(const Archive&) = delete;
+
+  std::uint64_t size() const;
+  /// At most kBlock bytes from `offset`; empty at the end. Throws LocalFileError.
+  Chunk read(std::uint64_t offset);
+  /// Of the whole archive and `trailer`, in hex; everything must have been read by some reader before.
+  std::string digest(std::string_view trailer) const;
+
+  static constexpr std::size_t kBlock = 256 * 1024;
+
+ private:
+  struct Cached {
+    Chunk block;
+    std::uint64_t used = 0;  ///< the number of the last use
+  };
+
+  Chunk block(std::uint64_t index);
+  Chunk compute(std::uint64_t index);
+  void append_member(std::size_t member, std::uint64_t from, std::uint64_t to, std::string& bytes);
+  void append_content(std::size_t member, std::uint64_t from, std::uint64_t to, std::string& bytes);
+  void open_file(std::size_t member);
+  void check_file(const Entry& entry) const;
+  void keep(std::uint64_t index, const Chunk& block);
+  const Entry& entry(std::size_t member) const { return tree_.entries()[chosen_[member]]; }
+
+  const LocalTree& tree_;
+  std::vector<std::size_t> chosen_;
+  std::vector<std::uint64_t> offsets_;  ///< where each member begins, and where the last one ends
+  Digest digest_;
+  std::uint64_t digested_ = 0;  ///< blocks that are in it
+  std::map<std::uint64_t, Cached> cache_;
+  std::size_t capacity_ = 1;  ///< of the cache, in blocks; a second reader gets it more
+  std::uint64_t uses_ = 0;
+  Descriptor file_;  ///< the one that was read last
+  std::size_t open_member_;
+};
+
+/// One file as a member, for a trailer of its own after the entries; and what ends an archive.
+std::string tar_member(std::string_view name, std::string_view content);
+std::string_view end_of_archive();
+
+}  // namespace podrun::files

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "podrun/files/local_tree.hpp"
+#include "podrun/files/scan_reply.hpp"
+
+// What a host must get so that it has the local tree. Pure.
+namespace podrun::files {
+
+enum class Compare : std::uint8_t { size_and_time, contents };
+enum class Delete : std::uint8_t { no, yes };
+
+/// How a path of the local tree stands on a host.
+struct PathState {
+  bool present : 1 = false;
+  bool same_kind : 1 = false;
+  bool is_directory : 1 = false;  ///< on the host
+  bool differs : 1 = false;       ///< its contents, or where a link leads
+  bool mode_differs : 1 = false;
+  bool time_differs : 1 = false;
+  bool is_own_target : 1 = false;  ///< a link to itself, which mv of busybox does not replace
+  bool lacks_access : 1 = false;   ///< a directory on the host that its owner may not change
+};
+
+/// A path that only the host has.
+struct HostOnly {
+  std::string path;
+  bool is_directory = false;
+};
+
+/// Directories that are handled as a whole.
+class Directories {
+ public:
+  void add(std::string path) { paths_.insert(std::move(path)); }
+  /// Whether the path is below one of them.
+  bool contain(std::string_view path) const;
+
+ private:
+  std::set<std::string, std::less<>> paths_;
+};
+
+/// Takes what a host has, path by path in any order. Memory: one byte a path of the local tree, and the paths
+/// that only the host has, with Delete::yes.
+class Comparison {
+ public:
+  Comparison(const LocalTree& tree, Compare compare, Delete remove);
+
+  void take(const HostEntry& entry);
+
+  const std::vector<PathState>& states() const { return states_; }
+  std::vector<PathState>& states() { return states_; }
+  /// Sorted by path.
+  std::vector<HostOnly> take_host_only();
+
+ private:
+  const LocalTree& tree_;
+  Compare compare_;
+  Delete delete_;
+  std::vector<PathState> states_;
+  std::vector<HostOnly> host_only_;
+};
+
+/// What one host gets.
+struct Transfer {
+  std::vector<std::size_t> chosen;  ///< entries for the archive, ascending
+  std::vector<PathState> states;    ///< of all entries
+  std::vector<HostOnly> deleted;    ///< sorted; a directory that goes with all that is in it stands alone
+  std::size_t files = 0;            ///< files and links among the chosen
+  std::uint64_t bytes = 0;          ///< of the files
+  bool has_attributes = false;      ///< a mode or a directory's time is to be set where nothing is sent
+  bool is_empty() const { return chosen.empty() && deleted.empty() && !has_attributes; }
+};
+
+/// `to_delete`: what may be deleted of the paths that only the host has, sorted; `kept`: what stays, sorted.
+Transfer make_transfer(const LocalTree& tree, std::vector<PathState> states, std::vector<HostOnly> to_delete,
+                       const std::vector<HostOnly>& kept);
+
+}  // namespace podrun::files

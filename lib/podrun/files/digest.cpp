@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "podrun/files/digest.hpp"
+
+#include <openssl/evp.h>
+
+#include <array>
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+namespace podrun::files {
+namespace {
+
+[[noreturn]] void fail() { throw std::runtime_error("OpenSSL cannot compute a digest"); }
+
+}  // namespace
+
+struct Digest::State {
+  State() : context(EVP_MD_CTX_new()) {
+    if (!context) fail();
+  }
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+  ~State() { EVP_MD_CTX_free(context); }
+
+  EVP_MD_CTX* const context;
+};
+
+Digest::Digest(DigestKind kind) : state_(std::make_unique<State>()) {
+  const EVP_MD* const algorithm = kind == DigestKind::blake2b ? EVP_blake2b512() : EVP_sha256();
+  if (EVP_DigestInit_ex(state_->context, algorithm, nullptr) != 1) fail();
+}
+
+Digest::Digest(Digest&&) noexcept = default;
+Digest& Digest::operator=(Digest&&) noexcept = default;
+Digest::~Digest() = default;
+
+void Digest::update(std::string_view bytes) {
+  if (EVP_DigestUpdate(state_->context, bytes.data(), bytes.size()) != 1) fail();
+}
+
+Digest Digest::fork() const {
+  Digest copy(DigestKind::sha256);  // which the next line replaces
+  if (EVP_MD_CTX_copy_ex(copy.state_->context, state_->context) != 1) fail();
+  return copy;
+}
+
+std::string Digest::finish() {
+  std::array<unsigned char, EVP_MAX_MD_SIZE> bytes{};
+  unsigned size = 0;
+  if (EVP_DigestFinal_ex(state_->context, bytes.data(), &size) != 1) fail();
+  return fmt::format("{:02x}", fmt::join(bytes.data(), bytes.data() + size, ""));
+}
+
+}  // namespace podrun::files

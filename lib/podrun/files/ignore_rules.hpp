@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "podrun/files/git.hpp"
+#include "podrun/files/local_tree.hpp"
+
+namespace podrun::files {
+
+/// What a directory has, as readdir(3) tells it.
+struct ListedName {
+  std::string name;
+  unsigned char type = 0;  ///< DT_DIR, DT_REG, …
+  bool is_here = true;     ///< false: only a host has it
+};
+
+/// Says which paths below a source are left out. The first of these decides that has a pattern for a path:
+/// --exclude; the .podrunignore files from the source down; and unless the path is tracked, git's own rules.
+/// Each repository below the source has its own rules. git(1) does all matching; see gitignore(5).
+class IgnoreRules {
+ public:
+  /// `local`: the source, ends with "/". Throws UsageError, as everything here does where git fails.
+  IgnoreRules(std::string local, const TreeRequest& request);
+  IgnoreRules(const IgnoreRules&) = delete;
+  IgnoreRules& operator=(const IgnoreRules&) = delete;
+  ~IgnoreRules();
+
+  /// Goes down to a directory; at first to the source, which needs no name. `directory`: open, or -1 for one
+  /// that only a host has.
+  void enter(const std::string& name, int directory);
+  void leave();
+  /// Of names in the current directory. `.git` is one of them.
+  std::vector<bool> ignored(const std::vector<ListedName>& names);
+
+ private:
+  class CopiedRules;
+  /// A work tree; without a check, a directory that git ignores and a higher rule brings back.
+  struct Repository {
+    std::unique_ptr<PathCheck> check = {};
+    std::size_t base = 0;                   ///< the size of its path below the source
+    std::vector<std::string> tracked = {};  ///< and ignored at once; sorted, from its directory or the source
+  };
+  struct Level {
+    std::size_t path_size = 0;  ///< of the directory above
+    bool is_repository = false;
+    bool has_gitignore = false;  ///< that counts: outside of repositories
+    bool has_podrunignore = false;
+    std::vector<std::string> brought_back = {};  ///< directories in it, against git's rules
+  };
+
+  bool enter_repository();
+  bool enter_brought_back(const std::string& name);
+  bool enter_gitignore(int directory);
+  bool enter_podrunignore(int directory);
+  void add_git_rules(std::vector<Match>& matches, const std::vector<ListedName>& names);
+  const TempRepository& temporary();
+
+  std::string local_;
+  bool obeys_;
+  std::string path_;  ///< of the current directory below the source; empty or ends with "/"
+  std::vector<Level> levels_;
+  std::vector<Repository> repositories_;  ///< around the current directory; the last one counts
+  std::size_t gitignores_ = 0;            ///< levels that have one
+  std::size_t podrunignores_ = 0;
+  std::unique_ptr<TempRepository> temporary_;
+  std::unique_ptr<PathCheck> outside_;  ///< for .gitignore outside of repositories
+  std::unique_ptr<CopiedRules> podrunignore_;
+  std::unique_ptr<CopiedRules> excludes_;
+};
+
+}  // namespace podrun::files

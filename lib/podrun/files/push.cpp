@@ -1,0 +1,392 @@
+// SPDX-License-Identifier: Apache-2.0
+// The conversation of a push with each host: what it has, what it gets, and its word that this has arrived.
+#include "podrun/files/push.hpp"
+
+#include <algorithm>
+#include <fstream>
+#include <string_view>
+#include <utility>
+#include <variant>
+
+#include <asio/this_coro.hpp>
+#include <fmt/format.h>
+
+#include "podrun/base/error.hpp"
+#include "podrun/base/text.hpp"
+#include "podrun/files/file_scripts.hpp"
+#include "podrun/files/remote_paths.hpp"
+#include "podrun/files/switch_text.hpp"
+#include "podrun/remote/greeting.hpp"
+
+namespace podrun::files {
+namespace {
+
+using link::Cause;
+using link::HostError;
+using link::Stage;
+
+/// Paths that a host looks at by name; with more it looks at everything below the target.
+constexpr std::size_t kMaxNames = 500;
+constexpr std::size_t kMaxNamesText = 32 * 1024;
+constexpr std::size_t kNonceSize = 16;
+/// The most output of a host that is kept, in bytes.
+constexpr std::size_t kMaxSaid = 64 * 1024;
+
+Chunk script(std::string_view text) { return Chunk(std::string(text)); }
+
+/// The last part of a path on the hosts.
+std::string last_name(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  return slash == std::string::npos ? path : path.substr(slash + 1);
+}
+
+/// The first parts of all paths: what the target itself has.
+std::vector<std::string> top_names(const LocalTree& tree) {
+  std::vector<std::string> names;
+  for (const Entry& entry : tree.entries()) {
+    std::string name = entry.path.substr(0, entry.path.find('/'));
+    if (!name.empty() && name.size() == entry.path.size()) names.push_back(std::move(name));
+  }
+  return names;
+}
+
+std::string digest_of_file(const std::string& path, DigestKind kind) {
+  Digest digest(kind);
+  std::ifstream file(path, std::ios::binary);
+  std::string block(Archive::kBlock, '\0');
+  while (file.read(block.data(), static_cast<std::streamsize>(block.size())) || file.gcount() > 0)
+    digest.update(std::string_view(block).substr(0, static_cast<std::size_t>(file.gcount())));
+  if (!file.eof()) throw LocalFileError(path + ": cannot be read");
+  return digest.finish();
+}
+
+bool can_be_name(const std::string& target) {
+  const std::string name = last_name(target);
+  return !name.empty() && name != "." && name != ".." && target != "~";
+}
+
+}  // namespace
+
+/// A host that stages for all that have the same file system.
+struct Push::Writer {
+  std::size_t host;
+  std::string name;
+  Event changed;
+  bool is_done = false;
+  bool has_failed = false;
+};
+
+/// Tells those that wait for a writer how it ended.
+class Push::Claim {
+ public:
+  explicit Claim(std::shared_ptr<Writer> writer) : writer_(std::move(writer)) {}
+  Claim(const Claim&) = delete;
+  Claim& operator=(const Claim&) = delete;
+  ~Claim() {
+    writer_->has_failed = !writer_->is_done;
+    writer_->changed.notify();
+  }
+
+ private:
+  std::shared_ptr<Writer> writer_;
+};
+
+/// The program on the host: what it says, and what it is told.
+class Push::Talk {
+ public:
+  Talk(remote::StartedProgram program, std::string own_name)
+      : name(std::move(own_name)), stream_(std::move(program.stream)), early_(std::move(program.early)) {}
+
+  /// Output of the program. Throws HostError when there is no more.
+  asio::awaitable<std::string> read() {
+    if (!early_.empty()) co_return std::string(std::exchange(early_, {}).bytes());
+    for (;;) {
+      link::StreamEvent event = co_await stream_->next();
+      if (auto* received = std::get_if<link::Received>(&event)) {
+        if (received->stream == StreamId::out) co_return std::string(received->bytes.bytes());
+        if (said_.size() < kMaxSaid) said_ += received->bytes.bytes();
+      } else if (auto* failure = std::get_if<link::Failure>(&event)) {
+        throw HostError(std::move(*failure));
+      } else if (std::holds_alternative<link::Closed>(event)) {
+        throw HostError({Stage::copying, Cause::ended_early,
+                         fmt::format("{} ({})", last_line(said_), remote::describe_end(end_))});
+      } else {
+        end_ = event;
+      }
+    }
+  }
+
+  asio::awaitable<void> read(ScanReply& reply) {
+    while (!reply.is_complete()) {
+      const std::string output = co_await read();
+      reply.feed(output);
+    }
+    text_ = reply.take_rest();
+  }
+
+  /// A line; not "error …", which is thrown.
+  asio::awaitable<std::string> answer() {
+    for (;;) {
+      std::optional<std::string> line = take_answer(text_);
+      if (line) co_return std::move(*line);
+      text_ += co_await read();
+    }
+  }
+
+  /// All output up to the end.
+  asio::awaitable<std::string> read_all() {
+    std::string output(early_.bytes());
+    early_ = {};
+    for (;;) {
+      link::StreamEvent event = co_await stream_->next();
+      if (auto* received = std::get_if<link::Received>(&event)) {
+        if (received->stream == StreamId::out) output += received->bytes.bytes();
+      } else if (auto* failure = std::get_if<link::Failure>(&event)) {
+        throw HostError(std::move(*failure));
+      } else if (std::holds_alternative<link::Closed>(event)) {
+        co_return output;
+      }
+    }
+  }
+
+  asio::awaitable<bool> write(Chunk chunk) { return stream_->write(std::move(chunk)); }
+  asio::awaitable<bool> write(std::string text) { return stream_->write(Chunk(std::move(text))); }
+  void close_write() { stream_->close_write(); }
+
+  const std::string name;  ///< the end of the staging directory's name
+
+ private:
+  std::shared_ptr<link::Stream> stream_;
+  Chunk early_;
+  std::string text_;  ///< output that was not taken yet
+  std::string said_;  ///< on standard error
+  link::StreamEvent end_ = link::Closed{};
+};
+
+struct Push::Scan {
+  ScanHeader header;
+  std::vector<PathState> states = {};
+  std::vector<HostOnly> host_only = {};
+};
+
+Push::Push(PushRequest request, std::size_t hosts)
+    : request_(std::move(request)), tree_(LocalTree::read(request_.tree)), shares_(hosts) {
+  const bool is_single = tree_.entries().size() == 1 && tree_.entries().front().kind != Kind::directory;
+  if (is_single && can_be_name(request_.target)) {
+    TreeRequest renamed = request_.tree;
+    renamed.into = last_name(request_.target);
+    renamed_ = LocalTree::read(renamed);
+  }
+}
+
+asio::awaitable<void> Push::prepare(std::size_t host, remote::Supervised& supervised) {
+  shares_[host] = {};
+  try {
+    co_await converse(host, supervised);
+  } catch (const LocalFileError& error) {
+    throw HostError({Stage::copying, Cause::local_file_failed, error.what()});
+  }
+}
+
+asio::awaitable<void> Push::converse(std::size_t host, remote::Supervised& supervised) {
+  std::string name = remote::random_id().substr(0, kNonceSize);
+  std::vector<std::string> words = arguments(supervised, name);
+  remote::StartedProgram program = co_await supervised.start_program(script(kPushScript), std::move(words));
+  Talk talk(std::move(program), std::move(name));
+  Scan found = co_await scan(talk);
+  if (request_.compare == Compare::contents) co_await compare_contents(supervised, found);
+  const ScanHeader header = found.header;
+  Transfer transfer = this->transfer(std::move(found));
+  HostShare& share = shares_[host];
+  share.files = transfer.files;
+  share.bytes = transfer.bytes;
+  share.deleted = transfer.deleted;
+  share.has_attributes = transfer.has_attributes;
+  if (request_.only_look) share.chosen = transfer.chosen;
+  if (request_.only_look) {
+    talk.close_write();
+    co_return;
+  }
+  if (transfer.is_empty()) {
+    std::string line = "nothing\n";
+    co_await talk.write(std::move(line));
+    talk.close_write();
+    co_await talk.answer();
+  } else {
+    const auto executor = co_await asio::this_coro::executor;
+    const auto own = std::make_shared<Writer>(Writer{host, talk.name, Event(executor)});
+    const Claim claim(own);
+    writers_[header.inode].push_back(own);
+    const bool shared = co_await follow(talk, host, header.inode, *own);
+    if (!shared) co_await stage(talk, host, header, transfer);
+    own->is_done = true;
+  }
+  share.is_staged = true;
+}
+
+/// See push.sh.
+std::vector<std::string> Push::arguments(const remote::Supervised& supervised,
+                                         const std::string& name) const {
+  std::string flags;
+  if (renamed_) flags += " file";
+  if (request_.only_look) flags += " look";
+  const bool is_target = !tree_.entries().empty() && tree_.entries().front().path.empty();
+  if (request_.remove == Delete::yes && is_target) flags += " delete";
+  std::vector<std::string> paths = top_names(tree_);
+  if (renamed_) paths.push_back(last_name(request_.target));
+  std::size_t length = 0;
+  for (const std::string& path : paths) length += path.size() + 1;
+  if ((request_.remove == Delete::yes && is_target) || paths.size() > kMaxNames || length > kMaxNamesText) {
+    flags += " all";
+    paths.clear();
+  }
+  std::vector<std::string> words = {supervised.directory(), request_.target, name, flags};
+  words.insert(words.end(), paths.begin(), paths.end());
+  return words;
+}
+
+/// The hosts must agree whether the target is a directory: else each would get the file under another name.
+const LocalTree& Push::tree_for(const ScanHeader& header) {
+  if (header.is_name && !renamed_) throw HostError({Stage::copying, Cause::unexpected_answer, "-name"});
+  if (!is_name_) is_name_ = header.is_name;
+  if (*is_name_ != header.is_name) {
+    throw HostError({Stage::copying, Cause::not_comparable,
+                     fmt::format("\"{0}\" is a directory on some hosts only (write \"{0}/\" to copy into it)",
+                                 request_.target)});
+  }
+  return tree();
+}
+
+asio::awaitable<Push::Scan> Push::scan(Talk& talk) {
+  std::optional<Comparison> comparison;
+  const ScanHeader* header = nullptr;
+  const auto begin = [&] {
+    if (!comparison) comparison.emplace(tree_for(*header), request_.compare, request_.remove);
+  };
+  ScanReply reply([&](const HostEntry& entry) {
+    begin();
+    if (header->exists) comparison->take(entry);
+  });
+  header = &reply.header();
+  co_await talk.read(reply);
+  begin();
+  Scan found{*header};
+  found.states = std::move(comparison->states());
+  found.host_only = comparison->take_host_only();
+  co_return found;
+}
+
+/// Files of equal size, by their digests.
+std::vector<std::size_t> Push::to_digest(const Scan& scan) const {
+  std::vector<std::size_t> indices;
+  for (std::size_t i = 0; i < scan.states.size(); ++i) {
+    const PathState& state = scan.states[i];
+    if (tree().entries()[i].kind == Kind::file && state.present && state.same_kind && !state.differs)
+      indices.push_back(i);
+  }
+  return indices;
+}
+
+asio::awaitable<void> Push::compare_contents(remote::Supervised& supervised, Scan& scan) {
+  const std::vector<std::size_t> indices = to_digest(scan);
+  if (indices.empty()) co_return;
+  const std::string tool = scan.header.digest == DigestKind::blake2b ? "b2sum" : "sha256sum";
+  std::vector<std::string> words = {target_directory(), tool};
+  remote::StartedProgram program = co_await supervised.start_program(script(kSumsScript), std::move(words));
+  Talk talk(std::move(program), {});
+  std::string paths;
+  for (const std::size_t index : indices) paths += "./" + tree().entries()[index].path + '\0';
+  co_await talk.write(std::move(paths));
+  talk.close_write();
+  const std::string output = co_await talk.read_all();
+  std::vector<std::string_view> lines = split(output, '\n');
+  if (!lines.empty() && lines.back().empty()) lines.pop_back();
+  for (std::size_t i = 0; i < indices.size(); ++i) {
+    std::string& local = digests_[{scan.header.digest, indices[i]}];
+    if (local.empty())
+      local = digest_of_file(tree().local_path(tree().entries()[indices[i]]), scan.header.digest);
+    std::string_view line = lines.size() == indices.size() ? lines[i] : std::string_view();
+    if (line.starts_with('\\')) line.remove_prefix(1);  // its name has a newline, see sha256sum(1)
+    scan.states[indices[i]].differs = take_part(line, ' ') != local;
+  }
+}
+
+Transfer Push::transfer(Scan scan) const {
+  std::vector<HostOnly> deleted;
+  std::vector<HostOnly> kept;
+  if (!scan.host_only.empty()) {
+    const std::vector<bool> ignored = ignored_among(scan.host_only, request_.tree);
+    for (std::size_t i = 0; i < scan.host_only.size(); ++i)
+      (ignored[i] ? kept : deleted).push_back(std::move(scan.host_only[i]));
+  }
+  return make_transfer(tree(), std::move(scan.states), std::move(deleted), kept);
+}
+
+/// True: another host writes what this one has too.
+asio::awaitable<bool> Push::follow(Talk& talk, std::size_t host, const std::string& inode, Writer& own) {
+  const std::vector<std::shared_ptr<Writer>> others = writers_[inode];
+  std::string question = "stage";
+  for (const std::shared_ptr<Writer>& writer : others) {
+    if (&own != writer.get() && !writer->has_failed) question += ' ' + writer->name;
+  }
+  const bool asks = question.find(' ') != question.npos;
+  question += '\n';
+  co_await talk.write(std::move(question));
+  if (!asks) co_return false;
+  const std::string answer = co_await talk.answer();
+  for (const std::shared_ptr<Writer>& writer : others) {
+    if (answer != "shared " + writer->name) continue;
+    shares_[host].shared_with = writer->host;
+    while (!writer->is_done && !writer->has_failed) co_await writer->changed.wait();
+    if (writer->is_done) co_return true;
+    throw HostError({Stage::copying, Cause::other, "the host that writes the same file system failed",
+                     link::Retry::may_help});
+  }
+  co_return false;
+}
+
+/// Sends the archive at the host's own pace. A host that reads no more says why.
+asio::awaitable<void> Push::stage(Talk& talk, std::size_t host, const ScanHeader& header,
+                                  const Transfer& transfer) {
+  const std::shared_ptr<Archive> archive = archive_of(transfer, header.digest);
+  const std::string target = target_directory();
+  std::string trailer = tar_member("podrun.check", check_text(tree(), transfer));
+  trailer += tar_member("podrun.switch", switch_text(tree(), transfer, header.exists ? nullptr : &target));
+  trailer += end_of_archive();
+  HostShare& share = shares_[host];
+  share.total = archive->size() + trailer.size();
+  bool is_read = true;
+  for (std::uint64_t offset = 0; is_read && offset < archive->size();) {
+    Chunk block = archive->read(offset);
+    offset += block.size();
+    share.sent += block.size();
+    is_read = co_await talk.write(std::move(block));
+  }
+  std::string last = trailer;
+  if (is_read) is_read = co_await talk.write(std::move(last));
+  if (is_read) share.sent = share.total;
+  talk.close_write();
+  const std::string answer = co_await talk.answer();
+  if (answer != "staged " + archive->digest(trailer))
+    throw HostError({Stage::copying, Cause::files_differ, answer});
+}
+
+/// Hosts that need the same paths read one archive.
+std::shared_ptr<Archive> Push::archive_of(const Transfer& transfer, DigestKind kind) {
+  std::weak_ptr<Archive>& known = archives_[{kind, transfer.chosen}];
+  std::shared_ptr<Archive> archive = known.lock();
+  if (!archive) known = archive = std::make_shared<Archive>(tree(), transfer.chosen, kind);
+  return archive;
+}
+
+/// The directory that the paths of tree() are below.
+std::string Push::target_directory() const {
+  if (!is_name_.value_or(false)) return request_.target.empty() ? "." : request_.target;
+  const std::size_t slash = request_.target.rfind('/');
+  if (slash == std::string::npos) return "~";
+  return slash == 0 ? "/" : request_.target.substr(0, slash);
+}
+
+std::string switch_command() { return "set -- /bin/sh \"$podrun_dir\"/podrun.switch"; }
+
+}  // namespace podrun::files

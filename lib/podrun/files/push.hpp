@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <asio/awaitable.hpp>
+
+#include "podrun/base/event.hpp"
+#include "podrun/files/archive.hpp"
+#include "podrun/files/comparison.hpp"
+#include "podrun/files/local_tree.hpp"
+#include "podrun/files/scan_reply.hpp"
+#include "podrun/remote/supervised.hpp"
+
+namespace podrun::files {
+
+struct PushRequest {
+  TreeRequest tree;
+  std::string target;  ///< on the hosts; counts from the home directory, `~/` is that too
+  Compare compare = Compare::size_and_time;
+  Delete remove = Delete::no;
+  bool only_look = false;  ///< what would be done, without doing it
+};
+
+/// What one host got, or would get.
+struct HostShare {
+  std::size_t files = 0;                   ///< and links
+  std::uint64_t bytes = 0;                 ///< of the files
+  std::vector<std::size_t> chosen;         ///< entries, with only_look
+  std::vector<HostOnly> deleted;           ///< sorted; a directory stands for what is in it
+  bool has_attributes = false;             ///< modes or times are set
+  std::optional<std::size_t> shared_with;  ///< the host that writes the file system that both have
+  std::uint64_t sent = 0;                  ///< bytes of the archive so far
+  std::uint64_t total = 0;                 ///< of the archive; 0: not known yet
+  bool is_staged = false;
+};
+
+/// Brings the local files to hosts: each is looked at, gets what differs into a staging directory, and is
+/// then ready for the switch, switch_command(), which is the command of the run.
+class Push {
+ public:
+  /// Reads the local files. Throws UsageError.
+  Push(PushRequest request, std::size_t hosts);
+
+  /// All that comes before the switch. Throws HostError.
+  asio::awaitable<void> prepare(std::size_t host, remote::Supervised& supervised);
+
+  const std::vector<HostShare>& shares() const { return shares_; }
+  /// As the hosts get it; one name may differ from the local one.
+  const LocalTree& tree() const { return is_name_.value_or(false) ? *renamed_ : tree_; }
+  const PushRequest& request() const { return request_; }
+
+ private:
+  struct Writer;
+  class Claim;
+  class Talk;
+  struct Scan;
+
+  std::vector<std::string> arguments(const remote::Supervised& supervised, const std::string& name) const;
+  asio::awaitable<void> converse(std::size_t host, remote::Supervised& supervised);
+  const LocalTree& tree_for(const ScanHeader& header);
+  asio::awaitable<Scan> scan(Talk& talk);
+  asio::awaitable<void> compare_contents(remote::Supervised& supervised, Scan& scan);
+  std::vector<std::size_t> to_digest(const Scan& scan) const;
+  Transfer transfer(Scan scan) const;
+  asio::awaitable<bool> follow(Talk& talk, std::size_t host, const std::string& inode, Writer& own);
+  asio::awaitable<void> stage(Talk& talk, std::size_t host, const ScanHeader& header,
+                              const Transfer& transfer);
+  std::shared_ptr<Archive> archive_of(const Transfer& transfer, DigestKind kind);
+  std::string target_directory() const;
+
+  PushRequest request_;
+  LocalTree tree_;
+  std::optional<LocalTree> renamed_;  ///< of a single file: with the target's name
+  std::optional<bool> is_name_;       ///< whether the target is that name; the hosts must agree
+  std::vector<HostShare> shares_;
+  std::map<std::pair<DigestKind, std::vector<std::size_t>>, std::weak_ptr<Archive>> archives_;
+  std::map<std::string, std::vector<std::shared_ptr<Writer>>> writers_;  ///< by inode
+  std::map<std::pair<DigestKind, std::size_t>, std::string> digests_;    ///< of local files, by entry
+};
+
+/// sh text that sets the parameters to the switch, for run::RunPlan::command.
+std::string switch_command();
+
+}  // namespace podrun::files

@@ -1,0 +1,229 @@
+# A push on one host, up to the switch: says what the host has, stages what podrun sends, and checks that it can be switched.
+#
+#   set -- DIRECTORY TARGET NAME FLAGS [PATH...]; <helper.sh push.sh, one line>
+#
+# DIRECTORY is that of the run. TARGET counts from the home directory. NAME is the end of the staging directory's name, .podrun.NAME.
+# Each PATH below the target is looked at, with all that is in it. Flags: all       look at everything below the target
+#                                                                        file      TARGET may be the new name of the one PATH
+#                                                                        look      stage nothing
+#                                                                        delete    the home directory may not be the target or in it
+#
+# output   "target KIND DIGEST FORMAT COMPRESSION INODE"   KIND: directory or missing; with -name, TARGET is the PATH's new name
+#          the list, as scan_reply.hpp reads it             then "listed", or "error WORDS", and that is all
+# input    "stage [NAME...]", and if no NAME is given a tar archive up to the end; "nothing" and the end
+# output   to NAMEs: "shared NAME" and that is all, or "alone", and the archive may come;   "staged DIGEST", or "error WORDS"
+#
+# The archive has new/, which is what is to be moved, and podrun.check and podrun.switch, sh texts that switch_text.hpp makes. The
+# supervisor removes the directory that the link `staging` in DIRECTORY names. The switch finds its directory by `target` there.
+#
+# Works in dash, bash and busybox sh, with GNU and busybox tools.
+# shellcheck disable=SC2086  # numbers and flags are to be split
+
+podrun_directory=$1
+podrun_target=$2
+podrun_name=.podrun.$3
+podrun_flags=$4
+shift 4
+podrun_staging=
+LC_ALL=C
+export LC_ALL
+CDPATH=
+
+podrun_has() { case " $podrun_flags " in *" $1 "*) ;; *) return 1 ;; esac; }
+# TEXT: its last line that gives a reason.
+# shellcheck disable=SC2154  # podrun_n: see shell_quote.hpp
+podrun_last_line() {
+  podrun_line=$(printf '%s\n' "$1" | grep -v "Exiting with failure status")
+  podrun_line=${podrun_line##*"$podrun_n"}
+  printf %.500s "${podrun_line:-a program failed without a word}"
+}
+podrun_fail() {
+  podrun_remove_staging
+  podrun_leave 1 "error $*"
+}
+# STATUS WORDS: the last words. The supervisor need not look for this shell any more.
+podrun_leave() {
+  rm -f -- "$podrun_directory/podrun.push"
+  printf '%s\n' "$2"
+  exit $1
+}
+# The directory that it is in keeps its time.
+podrun_remove_staging() {
+  if [ "$podrun_staging" ]; then
+    rm -rf -- "$podrun_staging"
+    rm -f -- "$podrun_directory/staging"
+    touch -r "$podrun_directory/podrun.time" -- "${podrun_staging%/*}"
+    podrun_staging=
+  fi
+}
+
+# The target is the directory that is entered, or the missing directories below the one that is entered.
+podrun_enter() {
+  cd -- "${HOME:-/}" || podrun_fail "no home directory"
+  case $podrun_target in
+    "~") podrun_target=. ;;
+    [~]/*) podrun_target=${podrun_target#??} ;;
+  esac
+  case $podrun_target in
+    "") podrun_target=. ;;
+    -*) podrun_target=./$podrun_target ;;
+  esac
+  podrun_kind=missing
+  podrun_below=$podrun_target
+  if [ -d "$podrun_target" ]; then
+    podrun_kind=directory
+    cd -P -- "$podrun_target" 2>/dev/null || podrun_fail "$podrun_target: cannot be entered"
+    podrun_has delete && podrun_keep_home
+    return
+  fi
+  while :; do
+    while case $podrun_below in /) false ;; */) ;; *) false ;; esac; do podrun_below=${podrun_below%/}; done
+    if [ -d "$podrun_below" ]; then break; fi
+    if [ -e "$podrun_below" ] || [ -L "$podrun_below" ]; then podrun_fail "$podrun_below: not a directory"; fi
+    case $podrun_below in
+      */*) podrun_below=${podrun_below%/*} ;;
+      *) podrun_below=. ;;
+    esac
+    [ "$podrun_below" ] || podrun_below=/
+  done
+  cd -P -- "$podrun_below" 2>/dev/null || podrun_fail "$podrun_below: cannot be entered"
+}
+podrun_keep_home() {
+  podrun_home=$(cd -P -- "${HOME:-/}" && echo "$PWD/")
+  case $PWD in
+    /) podrun_fail "--delete refuses the root directory" ;;
+  esac
+  case $podrun_home in
+    "$PWD"/*) podrun_fail "--delete refuses the home directory, and what it is in" ;;
+  esac
+}
+# TARGET is a file's new name: the directory that it is in is the target.
+podrun_split_name() {
+  case $podrun_target in
+    */) return ;;
+    "~" | "" | . | .. | */. | */..) return ;;
+  esac
+  if [ -d "$HOME/${podrun_target#"~/"}" ] || case $podrun_target in /*) [ -d "$podrun_target" ] ;; *) false ;; esac; then return; fi
+  podrun_is_name=1
+  case $podrun_target in
+    /*/*) podrun_target=${podrun_target%/*} ;;
+    /*) podrun_target=/ ;;
+    */*) podrun_target=${podrun_target%/*} ;;
+    *) podrun_target="~" ;;
+  esac
+}
+
+# PATH: where its file system is mounted.
+podrun_mount() {
+  podrun_line=$(df -P -- "$1")
+  echo "${podrun_line##* }"
+}
+# In the target, or beside it where it cannot be written.
+podrun_make_staging() {
+  for podrun_place in "$PWD" "$PWD/.."; do
+    podrun_staging=${podrun_place%/}/$podrun_name
+    touch -r "$podrun_place" -- "$podrun_directory/podrun.time"
+    ln -s -- "$podrun_staging" "$podrun_directory/staging" || podrun_fail "$podrun_directory: cannot be written"
+    if podrun_said=$(mkdir -- "$podrun_staging" 2>&1); then return; fi
+    podrun_remove_staging
+    if [ "$podrun_kind" != directory ] || [ "$(podrun_mount .)" != "$(podrun_mount ..)" ]; then break; fi
+  done
+  podrun_fail "$(podrun_last_line "${podrun_said#mkdir: }")"
+}
+
+# [PATH...]: each of these, and what is in them.
+podrun_list() {
+  if [ $podrun_format = gnu ]; then
+    find . -maxdepth 0 -printf "%y %m %s %T@ %p\0\0"
+    if podrun_has all; then find . -mindepth 1 -path "./.podrun.????????????????" -prune -o -printf "%y %m %s %T@ %p\0%l\0"
+    elif [ $# != 0 ]; then find "$@" -printf "%y %m %s %T@ %p\0%l\0"; fi
+  else
+    stat -c "%f %s %Y %n//" .
+    if podrun_has all; then set -- .; fi
+    [ $# = 0 ] || find "$@" -path "./.podrun.????????????????" -prune -o -exec stat -c "%f %s %Y %n//" {} +
+    echo "end//"
+    [ $# = 0 ] || find "$@" -path "./.podrun.????????????????" -prune -o -type l -exec sh -c "$podrun_print_links" sh {} +
+  fi
+  printf 'end\0\0'
+}
+# shellcheck disable=SC2016  # it is expanded by the shell that find runs
+podrun_print_links='for l; do t=$(readlink "$l"; echo .); printf "%s\0%s\0" "$l" "${t%??}"; done'
+podrun_list_existing() {
+  for podrun_each; do
+    shift
+    if [ -e "./$podrun_each" ] || [ -L "./$podrun_each" ]; then set -- "$@" "./$podrun_each"; fi
+  done
+  if [ $podrun_compression = none ]; then podrun_list "$@"
+  else podrun_list "$@" | gzip -1 || echo "gzip failed" >&2; fi
+}
+# The list to standard output; why it is not complete to podrun_said. A file may vanish meanwhile.
+podrun_say_list() {
+  exec 3>&1
+  podrun_said=$(podrun_list_existing "$@" 2>&1 >&3 | grep -v "No such file or directory")
+  exec 3>&-
+  [ -z "$podrun_said" ] || podrun_fail "$(podrun_last_line "${podrun_said#find: }")"
+  echo listed
+}
+
+# DIRECTORY...: must be writable, or be made so. podrun.check calls it.
+podrun_need_writable() {
+  for podrun_each; do
+    if [ -w "$podrun_each" ]; then continue; fi
+    podrun_said=$([ -O "$podrun_each" ] && touch -c -r "$podrun_each" -- "$podrun_each" 2>&1) ||
+    podrun_fail "$podrun_each: cannot be written"
+  done
+}
+podrun_extract() { tar -xpf - -C "$podrun_staging" && cat >/dev/null; }
+podrun_stage() {
+  mkdir -- "$podrun_staging/new" || podrun_fail "$podrun_staging: cannot be written"
+  mkfifo -- "$podrun_directory/podrun.pipe" || podrun_fail "$podrun_directory: cannot be written"
+  $podrun_digest <"$podrun_directory/podrun.pipe" >"$podrun_directory/podrun.digest" &
+  podrun_said=$(tee -- "$podrun_directory/podrun.pipe" | podrun_extract 2>&1) || podrun_fail "$(podrun_last_line "$podrun_said")"
+  wait $!
+  read -r podrun_sum _ <"$podrun_directory/podrun.digest"
+  # shellcheck source=/dev/null
+  if [ -e "$podrun_staging/podrun.check" ]; then . "$podrun_staging/podrun.check"; fi
+  mv -- "$podrun_staging/podrun.switch" "$podrun_directory/podrun.switch" || podrun_fail "the archive is not complete"
+  ln -s -- "$PWD" "$podrun_directory/target"
+  podrun_leave 0 "staged $podrun_sum"
+}
+
+echo $$ >"$podrun_directory/podrun.push"
+podrun_is_name=
+if podrun_has file; then podrun_split_name; fi
+podrun_enter 2>/dev/null
+if [ "$podrun_is_name" ]; then podrun_kind="$podrun_kind-name"; fi
+podrun_has look || podrun_make_staging 2>/dev/null
+podrun_digest=sha256sum
+if b2sum </dev/null >/dev/null 2>&1; then podrun_digest=b2sum; fi
+podrun_format=stat
+if find . -maxdepth 0 -printf "" 2>/dev/null; then podrun_format=gnu; fi
+podrun_compression=none
+if command -v gzip >/dev/null 2>&1; then podrun_compression=gzip; fi
+for podrun_tool in tar find $podrun_digest; do
+  command -v $podrun_tool >/dev/null 2>&1 || podrun_fail "no \"$podrun_tool\" in \$PATH there"
+done
+podrun_inode=$(ls -id .)
+echo "target $podrun_kind $podrun_digest $podrun_format $podrun_compression ${podrun_inode%% *}"
+case $podrun_kind in missing*) set -- ;; esac
+podrun_say_list "$@"
+
+read -r podrun_word podrun_others || podrun_word=
+case $podrun_word in
+  stage)
+    for podrun_each in $podrun_others; do
+      [ -d "${podrun_staging%/*}/.podrun.$podrun_each" ] || continue
+      podrun_remove_staging
+      : >"$podrun_directory/podrun.switch"
+      podrun_leave 0 "shared $podrun_each"
+    done
+    [ -z "$podrun_others" ] || echo alone
+    podrun_stage ;;
+  nothing)
+    podrun_remove_staging
+    : >"$podrun_directory/podrun.switch"
+    podrun_leave 0 "staged -" ;;
+  *)
+    podrun_remove_staging
+    podrun_leave 0 ;;
+esac

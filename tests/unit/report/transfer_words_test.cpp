@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "podrun/report/transfer_words.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "podrun/base/bytes_text.hpp"
+
+namespace podrun::report {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+HostTransfer host(std::size_t worker, FilesSent sent, bool has_attributes = false) {
+  return {worker, sent, has_attributes};
+}
+
+std::string describe(const std::vector<HostTransfer>& hosts, std::size_t ignored = 0,
+                     Tense tense = Tense::did) {
+  return describe_transfers(hosts, ignored, tense, ", ");
+}
+
+TEST(TransferWords, SayWhatWentToHowManyHosts) {
+  EXPECT_EQ(describe({host(0, {3, 1'234'567, 0, {}}), host(1, {3, 1'234'567, 0, {}})}),
+            "3 files (1.2 MB) to 2 hosts");
+  EXPECT_EQ(describe({host(0, {1, 5, 0, {}})}), "1 file (5 B) to 1 host");
+  EXPECT_EQ(describe({host(0, {1, 5, 0, {}})}, 0, Tense::would), "1 file (5 B) would go to 1 host");
+}
+
+TEST(TransferWords, CountHostsThatNeedNothing) {
+  EXPECT_EQ(describe({host(0, {}), host(1, {})}), "2 hosts are up to date");
+  EXPECT_EQ(describe({host(0, {}), host(1, {2, 10, 0, {}})}),
+            "2 files (10 B) to 1 host, 1 host is up to date");
+}
+
+TEST(TransferWords, SayUpToWhereHostsDiffer) {
+  EXPECT_EQ(describe({host(0, {1, 10, 0, {}}), host(1, {2, 30, 0, {}})}), "up to 2 files (30 B) to 2 hosts");
+}
+
+TEST(TransferWords, CountWhatWasDeletedSharedAndIgnored) {
+  EXPECT_EQ(describe({host(0, {1, 10, 2, {}}), host(1, {1, 10, 2, 0})}, 4),
+            "1 file (10 B) to 2 hosts, 1 host on a shared file system, 2 deleted, 4 paths ignored "
+            "(--no-ignore sends "
+            "them)");
+  EXPECT_EQ(describe({host(0, {}, true)}, 1),
+            "0 files (0 B) to 1 host, 1 path ignored (--no-ignore sends it)");
+}
+
+TEST(TransferWords, ListWhatHostsWouldGetOnceForAllThatGetTheSame) {
+  std::vector<hosts::Host> hosts(3);
+  for (std::size_t worker = 0; worker < hosts.size(); ++worker) {
+    hosts[worker].worker = worker;
+    hosts[worker].name = "tpu";
+  }
+  EXPECT_THAT(
+      list_transfers(hosts, {{0, {"a/", "a/b\x1b"}, {"old"}}, {1, {}, {}}, {2, {"a/", "a/b\x1b"}, {"old"}}}),
+      ElementsAre("[0,2]:", "  send a/", "  send a/b\\x1b", "  delete old"));
+  EXPECT_THAT(list_transfers(hosts, {{1, {}, {}}}), IsEmpty());
+}
+
+TEST(BytesText, HasTwoDigitsOrMore) {
+  EXPECT_EQ(format_bytes(0), "0 B");
+  EXPECT_EQ(format_bytes(999), "999 B");
+  EXPECT_EQ(format_bytes(1500), "1.5 kB");
+  EXPECT_EQ(format_bytes(999'600), "1.0 MB");
+  EXPECT_EQ(format_bytes(20'000'000'000), "20 GB");
+}
+
+}  // namespace
+}  // namespace podrun::report
