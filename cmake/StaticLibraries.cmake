@@ -1,9 +1,11 @@
-# The static libraries of Debian's packages, as the targets that others use: ssh, yaml-cpp, ${podrun_fmt}.
+# The static libraries of Debian's packages, as the targets that others use: ssh, yaml-cpp, LibArchive::LibArchive, ${podrun_fmt}.
 set(CMAKE_FIND_LIBRARY_SUFFIXES .a)
 set(OPENSSL_USE_STATIC_LIBS ON)
 find_package(ZLIB REQUIRED)
+find_library(ARCHIVE_LIBRARY archive REQUIRED)
 find_library(SSH_LIBRARY ssh REQUIRED)
 find_library(YAML_CPP_LIBRARY yaml-cpp REQUIRED)
+find_path(ARCHIVE_INCLUDE_DIR archive.h REQUIRED)
 find_path(SSH_INCLUDE_DIR libssh/libssh.h REQUIRED)
 
 add_library(gssapi_stub STATIC ${CMAKE_CURRENT_LIST_DIR}/gssapi_stub.cpp)
@@ -12,6 +14,9 @@ target_include_directories(ssh SYSTEM INTERFACE ${SSH_INCLUDE_DIR})
 target_link_libraries(ssh INTERFACE ${SSH_LIBRARY} gssapi_stub OpenSSL::Crypto ZLIB::ZLIB)
 add_library(yaml-cpp INTERFACE)
 target_link_libraries(yaml-cpp INTERFACE ${YAML_CPP_LIBRARY})
+add_library(LibArchive::LibArchive INTERFACE IMPORTED)
+target_include_directories(LibArchive::LibArchive SYSTEM INTERFACE ${ARCHIVE_INCLUDE_DIR})
+target_link_libraries(LibArchive::LibArchive INTERFACE ${ARCHIVE_LIBRARY})
 set(podrun_fmt fmt::fmt-header-only)  # there is no libfmt.a
 add_link_options(-static)
 add_compile_definitions(PODRUN_STATIC)

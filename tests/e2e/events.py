@@ -39,9 +39,11 @@ class Events:
         self.exits = {event["worker"]: event for event in self.all if event["event"] == "exit"}
         self.open_outputs = [event for event in self.all if event["event"] == "output_open"]
         self.sent = {event["worker"]: event for event in self.all if event["event"] == "sent"}
-        for event in [self.start, self.summary, *self.lines[:VALIDATED_LINES], *self.exits.values(), *self.open_outputs, *self.sent.values()]:
+        self.received = {event["worker"]: event for event in self.all if event["event"] == "received"}
+        others = [*self.exits.values(), *self.open_outputs, *self.sent.values(), *self.received.values()]
+        for event in [self.start, self.summary, *self.lines[:VALIDATED_LINES], *others]:
             SCHEMA.validate(event)
-        assert len(self.all) == 2 + len(self.lines) + len(self.open_outputs) + len(self.sent) + len(self.exits)
+        assert len(self.all) == 2 + len(self.lines) + len(others)
         assert sorted(self.exits) == sorted(host["worker"] for host in self.start["hosts"])
         last = {event["worker"]: place for place, event in enumerate(self.all) if event["event"] not in ("start", "summary")}
         assert all(self.all[place]["event"] == "exit" for place in last.values())

@@ -9,6 +9,7 @@
 #include "commands/config_command.hpp"
 #include "commands/help_command.hpp"
 #include "commands/hosts_command.hpp"
+#include "commands/pull_command.hpp"
 #include "commands/push_command.hpp"
 #include "commands/run_command.hpp"
 #include "commands/ssh_command.hpp"
@@ -20,7 +21,7 @@ using enum cli::OptionSet;
 constexpr cli::OptionSets kWhatRunTakes{reach,       general, looks, connect_timeout, start,  launch,
                                         own_command, output,  json,  force,           dry_run};
 
-constexpr std::array<cli::CommandRow, 9> kRows{{
+constexpr std::array<cli::CommandRow, 10> kRows{{
     {.name = "run",
      .usage = "  podrun [OPTIONS] -- COMMAND [ARG...]     run a command on every host\n"
               "  podrun [OPTIONS] -s SCRIPT [-- ARG...]   run a local script on every host\n"
@@ -62,6 +63,18 @@ constexpr std::array<cli::CommandRow, 9> kRows{{
                   .most = cli::Operands::kAnyNumber,
                   .missing = "which files, and where to on the hosts? (podrun push SRC... DEST)"},
      .make = make_push_command},
+    {.name = "pull",
+     .usage = "  podrun pull [OPTIONS] SRC... DEST\n",
+     .summary = "Copy files from every host to DEST/<worker>-<host>/",
+     .examples = "  podrun pull logs results               to results/0-tpu-0/logs and so on\n"
+                 "  podrun pull 'ckpt/*.npz' results       a pattern is for the hosts: quote it\n"
+                 "  podrun pull logs/ results              what is in logs, not logs itself\n"
+                 "  podrun pull --dry-run logs results     only show what would come\n",
+     .takes = {reach, general, looks, connect_timeout, start, json, dry_run},
+     .operands = {.least = 2,
+                  .most = cli::Operands::kAnyNumber,
+                  .missing = "which files on the hosts, and where to? (podrun pull SRC... DEST)"},
+     .make = make_pull_command},
     {.name = "config",
      .usage = "  podrun config [OPTIONS]\n",
      .summary = "Show the options in effect, and where each comes from",

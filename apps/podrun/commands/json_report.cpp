@@ -27,6 +27,10 @@ void JsonReport::sent(output::Output& output, std::size_t host, const report::Fi
   output.print(report::sent_event(wall_time(), plan_.run.hosts[host], sent, since_start()));
 }
 
+void JsonReport::received(output::Output& output, std::size_t host, const report::FilesReceived& received) {
+  output.print(report::received_event(wall_time(), plan_.run.hosts[host], received, since_start()));
+}
+
 void JsonReport::host_ended(output::Output& output, std::size_t host, const run::HostOutcome& outcome) {
   // A host whose command never ran may be tried again after the user answers a question.
   if (!run::may_have_run(outcome)) return;

@@ -21,6 +21,8 @@ class JsonReport {
   void output_open(output::Output& output, std::size_t host, const remote::Holders& holders, bool waits);
   /// It has got its files; host_ended() follows.
   void sent(output::Output& output, std::size_t host, const report::FilesSent& sent);
+  /// Files of it are here; host_ended() or end() follows.
+  void received(output::Output& output, std::size_t host, const report::FilesReceived& received);
   /// Its last line was given to the output.
   void host_ended(output::Output& output, std::size_t host, const run::HostOutcome& outcome);
   /// Also reports the hosts that have no exit event yet.

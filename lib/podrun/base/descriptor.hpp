@@ -17,6 +17,8 @@ class Descriptor {
 
   int get() const { return number_; }
   bool is_open() const { return number_ >= 0; }
+  /// Leaves it open, and to the caller.
+  int release() { return std::exchange(number_, -1); }
   void reset(int number = -1) {
     if (const int before = std::exchange(number_, number); before >= 0) ::close(before);
   }

@@ -88,6 +88,9 @@ enum class Cause {
   file_not_stored,
   not_comparable,  ///< with the other hosts
   files_differ,    ///< what arrived is not what was sent
+  file_missing,    ///< the host does not have what was asked for
+  too_large,       ///< more than a limit, or than there is room for
+  not_copied,      ///< a part of the files
   not_ended,       ///< `after` the time that the host was given
   // of this machine
   local_limit,

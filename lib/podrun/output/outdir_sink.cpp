@@ -16,6 +16,7 @@
 #include <fmt/format.h>
 
 #include "podrun/base/error.hpp"
+#include "podrun/hosts/host_file_name.hpp"
 #include "podrun/output/file.hpp"
 
 namespace podrun::output {
@@ -33,11 +34,9 @@ constexpr mode_t kMode = 0666;  // minus the umask
 
 std::error_code errno_code() { return {errno, std::generic_category()}; }
 
-/// `3-tpu-3.out`; always a file directly in the directory, even if the name has slashes.
+/// `3-tpu-3.out`
 std::string file_name(const hosts::Host& host, StreamId stream) {
-  std::string name = fmt::format("{}-{}.{}", host.worker, host.name, stream == StreamId::out ? "out" : "err");
-  std::replace(name.begin(), name.end(), '/', '_');
-  return name;
+  return hosts::host_file_name(host) + (stream == StreamId::out ? ".out" : ".err");
 }
 
 /// Whether a file of this name is output of any run: `3-tpu-3.out`, with any host name.

@@ -65,11 +65,12 @@ std::string start_event(output::WallTime time, const std::string& run_id, const 
   Json event = new_event("start", time);
   event["run_id"] = run_id;
   if (files) {
-    event["files"] = {{"sources", files->sources},
-                      {"target", files->target},
-                      {"count", files->count},
-                      {"bytes", files->bytes},
-                      {"ignored", files->ignored}};
+    event["files"] = {{"sources", files->sources}, {"target", files->target}};
+    if (files->is_counted) {
+      event["files"]["count"] = files->count;
+      event["files"]["bytes"] = files->bytes;
+      event["files"]["ignored"] = files->ignored;
+    }
   } else {
     std::visit(AddCommand{event}, command.what);
   }
@@ -92,6 +93,19 @@ std::string sent_event(output::WallTime time, const hosts::Host& host, const Fil
   event["bytes"] = sent.bytes;
   event["deleted"] = sent.deleted;
   if (sent.shared_with) event["shared_with"] = *sent.shared_with;
+  event["seconds"] = to_seconds(since_start);
+  return to_line(event);
+}
+
+std::string received_event(output::WallTime time, const hosts::Host& host, const FilesReceived& received,
+                           std::chrono::milliseconds since_start) {
+  Json event = new_event("received", time);
+  event["worker"] = host.worker;
+  event["host"] = host.name;
+  event["directory"] = received.directory;
+  event["files"] = received.files;
+  event["bytes"] = received.bytes;
+  event["unchanged"] = received.unchanged;
   event["seconds"] = to_seconds(since_start);
   return to_line(event);
 }

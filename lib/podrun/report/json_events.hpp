@@ -18,13 +18,14 @@
 // newline. Bytes that are no UTF-8 become U+FFFD. Pure.
 namespace podrun::report {
 
-/// What a push is to bring to its hosts.
+/// What a push is to bring to its hosts, or a pull to bring from them.
 struct FilesToSend {
   std::vector<std::string> sources;  ///< words of the command line
   std::string target;
   std::size_t count = 0;    ///< files and links
   std::uint64_t bytes = 0;  ///< of the files
   std::size_t ignored = 0;  ///< paths that ignore rules left out
+  bool is_counted = true;   ///< false: only the hosts know how much it is (podrun pull)
 };
 
 /// What one host got.
@@ -35,6 +36,14 @@ struct FilesSent {
   std::optional<std::size_t> shared_with;  ///< the worker that wrote the file system that both have
 };
 
+/// What came from one host.
+struct FilesReceived {
+  std::string directory;  ///< where they are here
+  std::size_t files = 0;  ///< and links
+  std::uint64_t bytes = 0;
+  std::size_t unchanged = 0;  ///< were here already
+};
+
 /// The first event. The environment is left out, and values of leading assignments: they may be secret.
 std::string start_event(output::WallTime time, const std::string& run_id, const remote::Command& command,
                         const std::optional<FilesToSend>& files, const std::vector<hosts::Host>& hosts);
@@ -42,6 +51,10 @@ std::string start_event(output::WallTime time, const std::string& run_id, const 
 /// A host has got its files; its exit event follows.
 std::string sent_event(output::WallTime time, const hosts::Host& host, const FilesSent& sent,
                        std::chrono::milliseconds since_start);
+
+/// Files of a host are here; its exit event follows.
+std::string received_event(output::WallTime time, const hosts::Host& host, const FilesReceived& received,
+                           std::chrono::milliseconds since_start);
 
 /// The command ended, and the `holders` (only those that are known) have its output open. `waits`: the run
 /// goes on for it.

@@ -12,7 +12,7 @@
 namespace podrun::report {
 
 /// What a run does on its hosts.
-enum class Work { command, files };
+enum class Work { command, files, files_from_hosts };
 
 /// `exit 1`, `killed by SIGTERM`, `timed out after 10 s`, `lost: …`, …
 std::string describe(const run::HostOutcome& outcome);

@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: Apache-2.0
+// `podrun pull`: a run that does its work before the hosts are ready; the command after that is none.
+#include "commands/pull_command.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "podrun/base/bytes_text.hpp"
+#include "podrun/base/error.hpp"
+#include "podrun/base/text.hpp"
+#include "podrun/files/pull.hpp"
+#include "podrun/output/escape.hpp"
+#include "podrun/report/json_events.hpp"
+#include "podrun/run/outcome_groups.hpp"
+
+#include "commands/final_report.hpp"
+#include "commands/json_report.hpp"
+#include "commands/mode.hpp"
+#include "commands/plan.hpp"
+#include "commands/sinks.hpp"
+#include "commands/start_plan.hpp"
+
+namespace podrun::commands {
+namespace {
+
+/// A host is called slow when it has come less than half as far as the others have on average.
+constexpr double kSlow = 0.5;
+constexpr int kPartStatus = 1;
+constexpr std::chrono::milliseconds kPatience{2'500};
+
+/// A failure after which the host has answered: not all that was asked for came.
+bool is_part(const run::HostOutcome& outcome) {
+  const link::Failure* failure = run::failure_of(outcome);
+  return failure && failure->stage == link::Stage::copying;
+}
+
+class PullMode final : public Mode {
+ public:
+  PullMode(const Plan& plan, const cli::Options& options, const hosts::Probe& probe, output::Charset charset,
+           files::Pull& pull, const std::string& destination)
+      : plan_(plan),
+        options_(options),
+        probe_(probe),
+        charset_(charset),
+        pull_(pull),
+        destination_(destination),
+        over_(plan.run.hosts.size()),
+        told_(plan.run.hosts.size()) {
+    if (options.json) json_.emplace(plan);
+  }
+
+  std::vector<std::shared_ptr<output::Sink>> make_sinks(output::Terminal& terminal) override {
+    Sinks sinks = podrun::commands::make_sinks(plan_.run.hosts, options_, probe_, terminal);
+    last_lines_ = std::move(sinks.last_lines);
+    over_.assign(over_.size(), false);
+    return std::move(sinks.all);
+  }
+
+  void begin(output::Output& output) override {
+    if (json_) json_->begin(output);
+  }
+
+  void host_started(output::Output& output, std::size_t /*host*/) override { output.start(); }
+
+  void host_ended(output::Output& output, std::size_t host, const run::HostOutcome& outcome) override {
+    over_[host] = true;
+    if (!json_) return;
+    if (is_done(outcome)) tell_received(output, host);
+    json_->host_ended(output, host, outcome);
+  }
+
+  PrepareHost preparation() override {
+    return
+        [this](std::size_t host, remote::Supervised& supervised) { return pull_.prepare(host, supervised); };
+  }
+
+  std::optional<run::TransferStatus> transfer() const override {
+    run::TransferStatus status{.is_total_known = true};
+    double least = 1;
+    double all = 0;
+    std::size_t count = 0;
+    const std::vector<files::PulledHost>& pulled = pull_.pulled();
+    for (std::size_t host = 0; host < pulled.size(); ++host) {
+      const files::PulledHost& each = pulled[host];
+      const std::uint64_t received = std::min(each.received, each.total);
+      const std::uint64_t done = each.is_active || over_[host] ? received : each.total;
+      const std::uint64_t total = over_[host] ? received : each.total;  // no more is to be expected
+      status.done += done;
+      status.total += total;
+      status.is_total_known = status.is_total_known && (each.is_listed || over_[host]);
+      if (total == 0) continue;
+      const double part = static_cast<double>(done) / static_cast<double>(total);
+      ++count;
+      all += part;
+      if (part >= least) continue;
+      least = part;
+      status.slowest = plan_.run.hosts[host].worker;
+      status.slowest_percent = static_cast<unsigned>(part * 100);
+    }
+    if (least * static_cast<double>(count) > kSlow * all) status.slowest.reset();
+    return status;
+  }
+
+  void print_final_report(output::Output& output, const run::RunPolicy& policy, int status) override {
+    for (std::string& line : final_report(plan_, policy, options_, *last_lines_, charset_))
+      output.say(std::move(line));
+    if (json_) {
+      for (std::size_t host = 0; host < told_.size(); ++host) {
+        if (is_part(policy.outcomes()[host])) tell_received(output, host);
+      }
+      json_->end(output, policy, status);
+    } else if (options_.dry_run) {
+      print_paths(output);
+    }
+    print_total(output, policy);
+  }
+
+  int status(const run::RunPolicy& policy) const override {
+    if (policy.interrupted_by()) return 128 + *policy.interrupted_by();
+    std::vector<run::HostOutcome> outcomes = policy.outcomes();
+    for (run::HostOutcome& outcome : outcomes) {
+      if (is_part(outcome)) outcome = link::Exited{kPartStatus};
+    }
+    return run::exit_status(outcomes, std::nullopt);
+  }
+
+  std::optional<std::chrono::milliseconds> patience() const override { return kPatience; }
+
+ private:
+  static bool is_done(const run::HostOutcome& outcome) {
+    return outcome == run::HostOutcome(link::Exited{0});
+  }
+
+  /// Once for each host, before its end is told.
+  void tell_received(output::Output& output, std::size_t host) {
+    if (told_[host]) return;
+    told_[host] = true;
+    const files::PulledHost& pulled = pull_.pulled()[host];
+    json_->received(output, host, {pull_.directory_of(host), pulled.files, pulled.bytes, pulled.unchanged});
+  }
+
+  /// With --dry-run: where each file would go.
+  void print_paths(output::Output& output) const {
+    for (std::size_t host = 0; host < told_.size(); ++host) {
+      for (const std::string& path : pull_.pulled()[host].chosen)
+        output.print(output::escape_controls(fmt::format("{}/{}", pull_.directory_of(host), path)));
+    }
+  }
+
+  /// `podrun: 12 files (3.4 MB) from 4 hosts to out · 20 are here already`
+  void print_total(output::Output& output, const run::RunPolicy& policy) const {
+    files::PulledHost all;
+    std::size_t answered = 0;
+    for (std::size_t host = 0; host < told_.size(); ++host) {
+      const files::PulledHost& each = pull_.pulled()[host];
+      all.files += each.files;
+      all.bytes += each.bytes;
+      all.unchanged += each.unchanged;
+      all.special += each.special;
+      const run::HostOutcome& outcome = policy.outcomes()[host];
+      if (is_done(outcome) || is_part(outcome)) ++answered;
+    }
+    if (answered == 0) return;
+    std::vector<std::string> parts = {fmt::format(
+        "{} file{} ({}){} from {} to {}", all.files, all.files == 1 ? "" : "s", format_bytes(all.bytes),
+        options_.dry_run ? " would come" : "", count_hosts(answered), output::escape_controls(destination_))};
+    if (all.unchanged > 0)
+      parts.push_back(fmt::format("{} {} here already", all.unchanged, all.unchanged == 1 ? "is" : "are"));
+    if (all.special > 0)
+      parts.push_back(fmt::format("{} not copied (sockets, devices or FIFOs)", all.special));
+    output.say("podrun: " + join(parts, output::separator(charset_)));
+  }
+
+  const Plan& plan_;
+  const cli::Options& options_;
+  const hosts::Probe& probe_;
+  const output::Charset charset_;
+  files::Pull& pull_;
+  const std::string& destination_;
+  std::optional<JsonReport> json_;
+  std::vector<bool> over_;  ///< of each host: nothing more comes
+  std::vector<bool> told_;  ///< its `received` event is printed
+  std::shared_ptr<output::LastLines> last_lines_;
+};
+
+Plan make_pull_plan(const cli::Options& options, const hosts::Probe& probe) {
+  remote::RemoteCommand nothing{"set -- /bin/sh -c :", {}};
+  Plan plan = make_plan(options, probe, std::move(nothing));
+  plan.work = report::Work::files_from_hosts;
+  plan.dry_run_asks_hosts = true;
+  run::Limits& limits = plan.run.limits;
+  limits.serial = 0;  // whatever a configuration says of commands
+  limits.on_failure = run::OnFailure::go_on;
+  limits.on_unreachable = run::OnUnreachable::skip;
+  limits.may_wait_for_each_other = false;
+  limits.timeout.reset();
+  plan.run.supervision.preparations.clear();
+  plan.run.supervision.directory.clear();
+  return plan;
+}
+
+/// `500`, `20k`, `1.5GB` (units of 1000), `1GiB` (of 1024), in bytes.
+std::uint64_t parse_size(const std::string& text) {
+  double number = 0;
+  const char* const end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, number, std::chars_format::fixed);
+  std::string unit(rest, end);
+  std::uint64_t step = 1000;
+  if (unit.ends_with("iB")) {
+    step = 1024;
+    unit.resize(unit.size() - 2);
+  } else if (unit.ends_with('B')) {
+    unit.pop_back();
+  }
+  constexpr std::string_view kUnits = "kMGT";
+  if (unit == "K") unit = "k";
+  const std::size_t power = unit.empty() ? 0 : kUnits.find(unit) + 1;
+  const bool is_good = error == std::errc() && (unit.empty() ? step == 1000 : unit.size() == 1 && power > 0);
+  double bytes = number;
+  for (std::size_t i = 0; i < power; ++i) bytes *= static_cast<double>(step);
+  constexpr double kMost = 1e18;
+  if (!is_good || !(bytes >= 0) || bytes > kMost)
+    throw UsageError(
+        fmt::format("bad size \"{}\" (expected bytes, or a number such as 500M, 1.5G or 2GiB)", text));
+  return static_cast<std::uint64_t>(bytes);
+}
+
+/// Makes DEST, so that a mistake is told before podrun connects.
+void make_destination(const std::string& destination) {
+  std::error_code error;
+  std::filesystem::create_directories(destination, error);
+  if (!error && !std::filesystem::is_directory(destination, error) && !error)
+    error = std::make_error_code(std::errc::not_a_directory);
+  if (error) {
+    throw UsageError(fmt::format("pull: cannot make the directory \"{}\": {}", destination, error.message()));
+  }
+}
+
+class PullCommand final : public cli::Command {
+ public:
+  void add_options(cli::OptionTable& table) override {
+    table.value({.topic = "podrun pull",
+                 .set = cli::OptionSet::own,
+                 .names = "--max-size",
+                 .help = "Copy nothing from a host that has more than SIZE to copy: 500M, 2GiB",
+                 .type = "SIZE"},
+                [this](const std::string& text) { max_size_ = parse_size(text); });
+  }
+
+  int run(const cli::Context& context) override {
+    files::PullRequest request{.words = context.options.operands,
+                               .destination = {},
+                               .max_size = max_size_,
+                               .only_look = context.options.dry_run};
+    const std::string destination = request.words.back();
+    request.destination = destination;
+    request.words.pop_back();
+    if (destination.empty()) throw UsageError("pull: an empty destination (expected a local directory)");
+    Plan plan = make_pull_plan(context.options, context.probe);
+    plan.files = report::FilesToSend{.sources = request.words, .target = destination, .is_counted = false};
+    files::Pull pull(std::move(request), plan.run.hosts);
+    if (!context.options.dry_run) make_destination(destination);
+    return start_plan(std::move(plan), context, [&](const Plan& started, output::Charset charset) {
+      return std::make_unique<PullMode>(started, context.options, context.probe, charset, pull, destination);
+    });
+  }
+
+ private:
+  std::optional<std::uint64_t> max_size_;
+};
+
+}  // namespace
+
+std::unique_ptr<cli::Command> make_pull_command() { return std::make_unique<PullCommand>(); }
+
+}  // namespace podrun::commands

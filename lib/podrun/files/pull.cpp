@@ -1,0 +1,406 @@
+// SPDX-License-Identifier: Apache-2.0
+// The conversation of a pull with each host: it lists what it has, is sent the names of what is not here, and
+// answers with archives. Whatever waits for the local disk is done on a thread.
+#include "podrun/files/pull.hpp"
+
+#include <sys/statvfs.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <system_error>
+#include <utility>
+#include <variant>
+
+#include <asio/co_spawn.hpp>
+#include <asio/this_coro.hpp>
+#include <fmt/format.h>
+
+#include "podrun/base/bytes_text.hpp"
+#include "podrun/base/event.hpp"
+#include "podrun/base/text.hpp"
+#include "podrun/files/byte_queue.hpp"
+#include "podrun/files/file_scripts.hpp"
+#include "podrun/files/thread_work.hpp"
+#include "podrun/files/unpack.hpp"
+#include "podrun/hosts/host_file_name.hpp"
+#include "podrun/remote/greeting.hpp"
+
+namespace podrun::files {
+namespace {
+
+using link::Cause;
+using link::HostError;
+using link::Stage;
+
+/// The most output of a program's standard error that is kept, in bytes.
+constexpr std::size_t kMaxSaid = 64 * 1024;
+/// How much more than it has listed a host may send without --max-size, since files grow meanwhile.
+constexpr std::uint64_t kGrowth = 64 * 1024 * 1024;
+constexpr std::uint64_t kGrowthPart = 8;
+constexpr std::uint64_t kMostSize = std::uint64_t{1} << 60U;
+constexpr std::size_t kShownWords = 3;
+
+/// What a user of this machine may still write there, in bytes.
+std::uint64_t free_space(const std::string& directory) {
+  struct statvfs status {};
+  if (::statvfs(directory.c_str(), &status) != 0)
+    throw LocalWriteError(fmt::format("{}: {}", directory, errno_text()));
+  return std::uint64_t{status.f_bavail} * status.f_frsize;
+}
+
+std::uint64_t saturating_sum(std::uint64_t one, std::uint64_t other) {
+  return other > UINT64_MAX - one ? UINT64_MAX : one + other;
+}
+
+/// `tar: ./a: Cannot open: Permission denied` without the beginning.
+std::string_view without_program(std::string_view line) {
+  for (const std::string_view program : {"tar: ", "find: ", "stat: ", "./"}) {
+    if (line.starts_with(program)) line.remove_prefix(program.size());
+  }
+  return line;
+}
+
+/// A line that says why this path was not sent: one that names it, else the first that is no mere remark.
+std::string_view reason_for(std::string_view path, std::string_view said) {
+  std::string_view first;
+  for (const std::string_view line : split(said, '\n')) {
+    const bool is_remark = line.empty() || line.find("file changed as we read it") != line.npos ||
+                           line.find("leading `") != line.npos;
+    if (is_remark) continue;
+    if (line.find(path) != line.npos) return without_program(line);
+    if (first.empty()) first = without_program(line);
+  }
+  return first;
+}
+
+/// Why not all could be listed. What vanishes meanwhile is no failure: then it is empty.
+std::string_view complaint(std::string_view said) {
+  if (said.empty()) return "not all of it can be listed";
+  for (const std::string_view line : split(said, '\n')) {
+    if (!line.empty() && !line.ends_with("No such file or directory")) return without_program(line);
+  }
+  return {};
+}
+
+/// GNU tar fills up a file that has become shorter, so that it looks whole. Empty: there was none.
+std::string_view shrunk_file(std::string_view said) {
+  for (const std::string_view line : split(said, '\n')) {
+    if (line.find(": File shrank by ") != line.npos) return without_program(line);
+  }
+  return {};
+}
+
+/// Says what did not come, and why; empty: all of it came whole.
+std::string describe_missing(const std::vector<const ListedPath*>& missing, std::string_view problem,
+                             std::string_view said) {
+  if (missing.empty()) return std::string(shrunk_file(said));
+  const std::string_view name = archive_name(*missing.front());
+  std::string_view why = reason_for(name, said);
+  if (why.empty()) why = problem.empty() ? "it was not sent" : problem;
+  const std::string more = missing.size() > 1 ? fmt::format(" (and {} more)", missing.size() - 1) : "";
+  if (why.find(name) != why.npos) return fmt::format("{}{}", why, more);
+  return fmt::format("{}: {}{}", name, why, more);
+}
+
+/// Calls the function at its own end.
+template <typename Function>
+class AtEnd {
+ public:
+  explicit AtEnd(Function function) : function_(std::move(function)) {}
+  AtEnd(const AtEnd&) = delete;
+  AtEnd& operator=(const AtEnd&) = delete;
+  ~AtEnd() { function_(); }
+
+ private:
+  Function function_;
+};
+
+/// The names of files on their way to a host, which sends files meanwhile.
+struct Sending {
+  Sending(const asio::any_io_executor& executor, std::shared_ptr<link::Stream> to, std::string its_names)
+      : stream(std::move(to)), names(std::move(its_names)), changed(executor) {}
+
+  const std::shared_ptr<link::Stream> stream;
+  const std::string names;
+  Event changed;
+  bool ended = false;
+};
+
+asio::awaitable<void> send(std::shared_ptr<Sending> sending) {
+  bool open = true;
+  for (std::string_view rest = sending->names; open && !rest.empty();) {
+    Chunk chunk(
+        std::string(rest.substr(0, Chunk::kMaxSize)));  // named: g++ 12 destroys a temporary here twice
+    rest.remove_prefix(chunk.size());
+    open = co_await sending->stream->write(std::move(chunk));
+  }
+  sending->stream->close_write();
+  sending->ended = true;
+  sending->changed.notify();
+}
+
+}  // namespace
+
+/// The state of one host's part.
+struct Pull::Copy {
+  std::size_t host;
+  remote::Supervised& supervised;
+  PulledHost& pulled;
+  Listing listing = {};
+  std::optional<PulledDirectory> directory = std::nullopt;
+  Wanted wanted = {};           ///< of the listing: what is not here
+  std::uint64_t free = 0;       ///< bytes here
+  std::string complaints = {};  ///< of the listing
+  std::string missing = {};     ///< says what did not come, and why; empty: all came
+};
+
+/// A program on the host.
+struct Pull::Talk {
+  explicit Talk(remote::StartedProgram program)
+      : stream(std::move(program.stream)), early(std::move(program.early)) {}
+
+  /// The next output; none at the end. Throws HostError.
+  asio::awaitable<std::optional<Chunk>> read() {
+    if (!early.empty()) co_return std::exchange(early, {});
+    for (;;) {
+      link::StreamEvent event = co_await stream->next();
+      if (auto* received = std::get_if<link::Received>(&event)) {
+        if (received->stream == StreamId::out) co_return std::move(received->bytes);
+        if (said.size() < kMaxSaid) said += received->bytes.bytes();
+      } else if (auto* failure = std::get_if<link::Failure>(&event)) {
+        throw HostError(std::move(*failure));
+      } else if (std::holds_alternative<link::Closed>(event)) {
+        co_return std::nullopt;
+      } else {
+        end = event;
+      }
+    }
+  }
+
+  std::shared_ptr<link::Stream> stream;
+  Chunk early;
+  std::string said = {};  ///< on standard error
+  link::StreamEvent end = link::Closed{};
+};
+
+Pull::Pull(PullRequest request, std::vector<hosts::Host> hosts)
+    : request_(std::move(request)), hosts_(std::move(hosts)), pulled_(hosts_.size()) {
+  for (const std::string& word : request_.words) words_.push_back(pull_word(word));
+}
+
+std::string Pull::directory_of(std::size_t host) const {
+  const bool has_slash = request_.destination.ends_with('/');
+  return fmt::format("{}{}{}", request_.destination, has_slash ? "" : "/",
+                     hosts::host_file_name(hosts_[host]));
+}
+
+asio::awaitable<void> Pull::prepare(std::size_t host, remote::Supervised& supervised) {
+  pulled_[host] = {};
+  Copy copy{host, supervised, pulled_[host]};
+  std::exception_ptr error;
+  try {
+    co_await copy_all(copy);
+  } catch (const LocalWriteError& failure) {
+    error = std::make_exception_ptr(HostError({Stage::copying, Cause::local_file_failed, failure.what()}));
+  } catch (const std::system_error& failure) {
+    error = std::make_exception_ptr(HostError({Stage::copying, Cause::local_limit, failure.what()}));
+  } catch (...) {
+    error = std::current_exception();
+  }
+  pulled_[host].is_active = false;
+  if (error) std::rethrow_exception(error);
+}
+
+asio::awaitable<void> Pull::copy_all(Copy& copy) {
+  co_await list(copy);
+  co_await compare(copy);
+  if (request_.only_look) {
+    copy.pulled.files = copy.wanted.size();
+    copy.pulled.bytes = copy.pulled.total;
+    for (const ListedPath* path : copy.wanted) copy.pulled.chosen.emplace_back(path->path());
+  } else {
+    check_size(copy);
+    copy.pulled.is_active = true;
+    std::function<void()> make_directories = [&copy] {
+      for (const ListedPath& path : copy.listing.paths)
+        if (path.kind == Kind::directory) copy.directory->make_directory(path);
+    };
+    co_await run_on_thread(std::move(make_directories));
+    std::string home = "home";  // named: g++ 12 destroys a temporary here twice
+    co_await receive(copy, std::move(home));
+    std::string root = "/";
+    co_await receive(copy, std::move(root));
+    std::function<void()> set_times = [&copy] {
+      for (const ListedPath& path : copy.listing.paths)
+        if (path.kind == Kind::directory) copy.directory->set_time(path);
+    };
+    co_await run_on_thread(std::move(set_times));
+  }
+  check_listing(copy);
+  if (!copy.missing.empty()) throw HostError({Stage::copying, Cause::not_copied, copy.missing});
+}
+
+asio::awaitable<void> Pull::list(Copy& copy) {
+  static const Chunk script{std::string(kPullListScript)};
+  std::vector<std::string> words = words_;
+  remote::StartedProgram program = co_await copy.supervised.start_program(script, std::move(words));
+  Talk talk(std::move(program));
+  ListingReader reader(words_.size());
+  for (;;) {
+    const std::optional<Chunk> output = co_await talk.read();
+    if (!output) break;
+    reader.feed(output->bytes());
+  }
+  if (!reader.is_complete()) {
+    throw HostError({Stage::copying, Cause::ended_early,
+                     fmt::format("{} ({})", last_line(talk.said), remote::describe_end(talk.end))});
+  }
+  copy.listing = reader.take();
+  copy.pulled.special = copy.listing.special;
+  copy.complaints = std::move(talk.said);
+}
+
+/// Finds out what is not here.
+asio::awaitable<void> Pull::compare(Copy& copy) {
+  const std::string path = directory_of(copy.host);
+  const auto missing = request_.only_look ? PulledDirectory::Missing::leave : PulledDirectory::Missing::make;
+  std::size_t leaves = 0;
+  std::function<void()> look = [&] {
+    copy.directory.emplace(path, missing);
+    for (const ListedPath& each : copy.listing.paths) {
+      if (each.kind == Kind::directory) continue;
+      ++leaves;
+      if (!copy.directory->has(each)) copy.wanted.push_back(&each);
+    }
+    if (missing == PulledDirectory::Missing::make) copy.free = free_space(path);
+  };
+  co_await run_on_thread(std::move(look));
+  copy.pulled.unchanged = leaves - copy.wanted.size();
+  for (const ListedPath* each : copy.wanted) {
+    if (each->kind == Kind::file) copy.pulled.total = saturating_sum(copy.pulled.total, each->size);
+  }
+  copy.pulled.is_listed = true;
+}
+
+void Pull::check_size(const Copy& copy) const {
+  const std::uint64_t total = copy.pulled.total;
+  if (request_.max_size && total > *request_.max_size) {
+    throw HostError({Stage::copying, Cause::too_large,
+                     fmt::format("{} to copy: more than --max-size {}", format_bytes(total),
+                                 format_bytes(*request_.max_size))});
+  }
+  std::uint64_t others = 0;
+  for (const PulledHost& each : pulled_) {
+    if (each.is_active) others = saturating_sum(others, each.total - std::min(each.total, each.received));
+  }
+  const std::uint64_t free = copy.free - std::min(copy.free, others);
+  if (total <= free) return;
+  throw HostError({Stage::copying, Cause::too_large,
+                   fmt::format("{} to copy: more than the {} that are free in {}", format_bytes(total),
+                               format_bytes(free), request_.destination)});
+}
+
+/// What a host may send, in bytes of files.
+std::uint64_t Pull::most_bytes(const Copy& copy) const {
+  const std::uint64_t listed = std::min(copy.pulled.total, kMostSize);
+  const std::uint64_t most =
+      request_.max_size ? std::min(*request_.max_size, kMostSize) : listed + listed / kGrowthPart + kGrowth;
+  return most - std::min(most, copy.pulled.bytes);
+}
+
+/// The files below the home directory, or those with absolute names.
+asio::awaitable<void> Pull::receive(Copy& copy, std::string place) {
+  static const Chunk script{std::string(kPullSendScript)};
+  Wanted wanted;
+  std::string names;
+  for (const ListedPath* path : copy.wanted) {
+    if (path->host_path.starts_with('/') != (place == "/")) continue;
+    wanted.push_back(path);
+    names += fmt::format("./{}", archive_name(*path));
+    names += '\0';
+  }
+  if (wanted.empty()) co_return;
+  std::vector<std::string> words = {std::move(place)};
+  remote::StartedProgram program = co_await copy.supervised.start_program(script, std::move(words));
+  Talk talk(std::move(program));
+  const asio::any_io_executor executor = co_await asio::this_coro::executor;
+  const auto sending = std::make_shared<Sending>(executor, talk.stream, std::move(names));
+  asio::co_spawn(executor, send(sending), [](const std::exception_ptr& error) {
+    if (error) std::rethrow_exception(error);  // out of memory: nothing else is thrown
+  });
+  std::exception_ptr error;
+  try {
+    co_await unpack_part(copy, talk, wanted);
+  } catch (...) {
+    error = std::current_exception();
+  }
+  talk.stream->stop({.cause = Cause::abandoned});
+  while (!sending->ended) co_await sending->changed.wait();
+  if (error) std::rethrow_exception(error);
+}
+
+asio::awaitable<void> Pull::unpack_part(Copy& copy, Talk& talk, const Wanted& wanted) {
+  Unpacked unpacked;
+  std::exception_ptr error;
+  try {
+    co_await feed(copy, talk, wanted, unpacked);
+  } catch (...) {
+    error = std::current_exception();
+  }
+  Wanted missing;
+  for (std::size_t place = 0; place < wanted.size(); ++place) {
+    if (place >= unpacked.arrived.size() || !unpacked.arrived[place]) {
+      missing.push_back(wanted[place]);
+      continue;
+    }
+    ++copy.pulled.files;
+    if (wanted[place]->kind == Kind::file) copy.pulled.bytes += wanted[place]->size;
+  }
+  if (error) std::rethrow_exception(error);
+  if (copy.missing.empty()) copy.missing = describe_missing(missing, unpacked.problem, talk.said);
+}
+
+/// Passes the output of the program on to a thread that unpacks it.
+asio::awaitable<void> Pull::feed(Copy& copy, Talk& talk, const Wanted& wanted, Unpacked& unpacked) {
+  const asio::any_io_executor executor = co_await asio::this_coro::executor;
+  ByteQueue queue(executor);
+  const std::uint64_t most = most_bytes(copy);
+  ThreadWork work(executor, [&] {
+    const AtEnd leave([&queue] { queue.leave(); });
+    unpack([&queue] { return queue.next(); }, wanted, most, *copy.directory, unpacked);
+  });
+  const AtEnd give_up([&queue] { queue.give_up(); });  // before the end of the thread is awaited
+  for (;;) {
+    co_await queue.wait_for_room();
+    if (queue.is_left()) break;
+    std::optional<Chunk> output = co_await talk.read();
+    if (!output) break;
+    copy.pulled.received += output->size();
+    queue.push(std::move(*output));
+  }
+  queue.close();
+  co_await work.end();
+}
+
+/// Throws when the host does not have, or cannot list, all that was asked for.
+void Pull::check_listing(const Copy& copy) const {
+  const std::vector<std::size_t>& missing = copy.listing.missing;
+  if (!missing.empty()) {
+    std::vector<std::string> words;
+    for (std::size_t i = 0; i < std::min(missing.size(), kShownWords); ++i)
+      words.push_back(request_.words[missing[i]]);
+    const std::string more =
+        missing.size() > kShownWords ? fmt::format(" and {} more", missing.size() - kShownWords) : "";
+    throw HostError({Stage::copying, Cause::file_missing,
+                     fmt::format("{}{}: no such file or directory there", join(words, ", "), more)});
+  }
+  if (!copy.listing.has_errors) return;
+  const std::string_view why = complaint(copy.complaints);
+  if (!why.empty()) throw HostError({Stage::copying, Cause::not_copied, std::string(why)});
+}
+
+}  // namespace podrun::files

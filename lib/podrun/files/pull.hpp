@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <asio/awaitable.hpp>
+
+#include "podrun/files/listing.hpp"
+#include "podrun/files/unpack.hpp"
+#include "podrun/hosts/host.hpp"
+#include "podrun/remote/supervised.hpp"
+
+namespace podrun::files {
+
+struct PullRequest {
+  std::vector<std::string> words;  ///< paths and patterns on the hosts; they count from the home directory
+  std::string destination;         ///< a local directory, which is there
+  std::optional<std::uint64_t> max_size = std::nullopt;  ///< bytes of each host
+  bool only_look = false;                                ///< what would be copied, without doing it
+};
+
+/// What came, or would come, from one host.
+struct PulledHost {
+  std::size_t files = 0;                 ///< and links
+  std::uint64_t bytes = 0;               ///< of the files
+  std::size_t unchanged = 0;             ///< files and links that were here already
+  std::size_t special = 0;               ///< sockets, devices and FIFOs, which are not copied
+  std::vector<std::string> chosen = {};  ///< with only_look: paths below the host's directory here
+  std::uint64_t received = 0;            ///< bytes of archives so far
+  std::uint64_t total = 0;               ///< bytes of what was not here
+  bool is_listed = false;                ///< the total is known
+  bool is_active = false;                ///< more is being received
+};
+
+/// Copies files from hosts into a directory for each host. A host lists what it has of the words, and sends
+/// what is not here with the same size and time.
+class Pull {
+ public:
+  /// Throws UsageError for a word that can be no path.
+  Pull(PullRequest request, std::vector<hosts::Host> hosts);
+
+  /// Copies from one host. Throws HostError, after all else was copied where only a part is missing there.
+  asio::awaitable<void> prepare(std::size_t host, remote::Supervised& supervised);
+
+  const std::vector<PulledHost>& pulled() const { return pulled_; }
+  /// `DEST/3-tpu-3`
+  std::string directory_of(std::size_t host) const;
+
+ private:
+  struct Copy;
+  struct Talk;
+  using Wanted = std::vector<const ListedPath*>;
+
+  asio::awaitable<void> copy_all(Copy& copy);
+  asio::awaitable<void> list(Copy& copy);
+  asio::awaitable<void> compare(Copy& copy);
+  asio::awaitable<void> receive(Copy& copy, std::string place);
+  asio::awaitable<void> unpack_part(Copy& copy, Talk& talk, const Wanted& wanted);
+  asio::awaitable<void> feed(Copy& copy, Talk& talk, const Wanted& wanted, Unpacked& unpacked);
+  void check_size(const Copy& copy) const;
+  void check_listing(const Copy& copy) const;
+  std::uint64_t most_bytes(const Copy& copy) const;
+
+  const PullRequest request_;
+  const std::vector<hosts::Host> hosts_;
+  std::vector<std::string> words_;  ///< as pull_list.sh wants them
+  std::vector<PulledHost> pulled_;
+};
+
+}  // namespace podrun::files

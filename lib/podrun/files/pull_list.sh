@@ -1,0 +1,52 @@
+# Lists what the words of a pull name on a host: set -- WORD...; <helper.sh pull_list.sh, one line>
+#
+# A WORD is a path or a pattern of the shell, as pull_word() makes it: "./a" counts from the home directory, "/a" is absolute, a
+# last ".." has "/" after it, and no two slashes stand together. So "//" and a newline, which end each record, are in no path.
+#
+#   n NUMBER                 the word at this place names nothing
+#   m PATH                   a word names this path; all of these come before what find lists
+#   f MODE SIZE MTIME PATH   such a path, or one below it: st_mode in hex, bytes, seconds since 1970
+#   t PROGRAM                this program is missing, and that is all
+#   e STATUS                 the end; not 0: find or stat has complained on standard error
+#
+# Works in dash, bash and busybox sh, with GNU and busybox tools.
+# shellcheck disable=SC2086  # a pattern is to be expanded
+
+LC_ALL=C
+export LC_ALL
+cd -- "${HOME:-/}" || exit
+for podrun_tool in find stat xargs tar; do
+  command -v "$podrun_tool" >/dev/null 2>&1 || { printf 't %s//\n' "$podrun_tool"; exit; }
+done
+
+podrun_exists() { [ -e "$1" ] || [ -L "$1" ]; }
+# tar leaves out what comes before the last "..", so such a path becomes an absolute one. (The dot keeps newlines at the end.)
+podrun_resolve() {
+  podrun_rest=${podrun_word##*/../}
+  podrun_parent=$(cd -P -- "${podrun_word%"$podrun_rest"}" >/dev/null 2>&1 && printf '%s.' "$PWD") || return
+  podrun_parent=${podrun_parent%.}
+  podrun_word=${podrun_parent%/}/$podrun_rest
+}
+
+# Each word is replaced by the paths that it names. What exists is no pattern.
+podrun_number=0
+podrun_words=$#
+IFS=
+while [ "$podrun_number" -lt "$podrun_words" ]; do
+  podrun_word=$1
+  shift
+  case $podrun_word in */../*) podrun_resolve || podrun_word= ;; esac
+  if podrun_exists "$podrun_word"; then set -- "$@" "$podrun_word"
+  elif podrun_exists $podrun_word; then set -- "$@" $podrun_word
+  else printf 'n %s//\n' "$podrun_number"; fi
+  podrun_number=$((podrun_number + 1))
+done
+
+podrun_status=0
+if [ $# != 0 ]; then
+  printf 'm %s//\n' "$@"
+  # shellcheck disable=SC2016  # it is expanded by the shell that xargs runs
+  printf '%s\0' "$@" | xargs -0 sh -c 'exec find "$@" -exec stat -c "f %f %s %Y %n//" {} +' sh
+  podrun_status=$?
+fi
+printf 'e %s//\n' "$podrun_status"

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+#include "podrun/base/descriptor.hpp"
+#include "podrun/files/listing.hpp"
+
+namespace podrun::files {
+
+/// Nothing can be written here: what() names the path and says why.
+class LocalWriteError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// One host's directory of a pull. Files get their names when they are whole, and nothing is written through
+/// a symbolic link in it, whatever a host has sent. For one thread at a time. All throw LocalWriteError.
+class PulledDirectory {
+ public:
+  enum class Missing { make, leave };
+  class NewFile;
+
+  /// Removes what an interrupted pull left in it; without a directory nothing is here.
+  PulledDirectory(std::string path, Missing missing);
+  PulledDirectory(const PulledDirectory&) = delete;
+  PulledDirectory& operator=(const PulledDirectory&) = delete;
+
+  /// Whether the file or link is here with the same size and modification time.
+  bool has(const ListedPath& path);
+  /// These put it in the place of anything but a directory that is not empty.
+  void make_directory(const ListedPath& path);
+  void put_link(const ListedPath& path, const std::string& target);
+  void put_hard_link(const ListedPath& path, const ListedPath& existing);
+  /// Sets the modification time of a directory, which is there.
+  void set_time(const ListedPath& path);
+
+ private:
+  int parent_of(std::string_view path, Missing missing);
+  bool put(std::string_view path);
+  void remove_leftovers();
+  [[noreturn]] void fail(std::string_view path) const;
+
+  const std::string path_;
+  const std::string temporary_;  ///< the name of what is not whole
+  Descriptor root_;
+  Descriptor parent_;        ///< the directory that was used last
+  std::string parent_path_;  ///< below the root
+};
+
+/// A file that is being written. It is removed unless finish() is called.
+class PulledDirectory::NewFile {
+ public:
+  NewFile(PulledDirectory& directory, const ListedPath& path);
+  NewFile(const NewFile&) = delete;
+  NewFile& operator=(const NewFile&) = delete;
+  ~NewFile();
+
+  void write(std::uint64_t offset, std::string_view bytes);
+  /// Gives the file its size, time and name.
+  void finish(std::uint64_t size);
+
+ private:
+  PulledDirectory& directory_;
+  const ListedPath& path_;
+  Descriptor descriptor_;
+  bool is_put_ = false;
+};
+
+}  // namespace podrun::files
