@@ -73,7 +73,7 @@ class ArchiveTest : public testing::Test {
     ::utimensat(AT_FDCWD, source_.path(name).c_str(), times, AT_SYMLINK_NOFOLLOW);
   }
   void make_names() const {
-    for (const std::size_t size : {1, 94, 95, 96, 97, 98, 155, 255})
+    for (const std::size_t size : {1U, 94U, 95U, 96U, 97U, 98U, 155U, 255U})
       source_.write("t/" + std::string(size, 'n'));
     for (const std::string name : {"-n", "\n", " a ", "\xff\xfe", "a\nb", "*", "\\"}) {
       source_.write("t/" + name, name);
@@ -89,13 +89,13 @@ class ArchiveTest : public testing::Test {
     source_.link("t/dangling", "nowhere");
     source_.link("t/absolute", "/tmp");
     source_.link("t/directory", "empty");
-    for (const std::size_t size : {98, 99, 100, 101, 4000})
+    for (const std::size_t size : {98U, 99U, 100U, 101U, 4000U})
       source_.link("t/link" + std::to_string(size), std::string(size, 't'));
     source_.link("t/" + std::string(200, 'l'), std::string(300, 't'));
   }
   void make_files() const {
     source_.write("t/nothing", "");
-    for (const std::size_t size : {511, 512, 513, 262'144, 700'000})
+    for (const std::size_t size : {511U, 512U, 513U, 262'144U, 700'000U})
       source_.write("t/size" + std::to_string(size), std::string(size, 'x'));
     fs::resize_file(source_.write("t/sparse", "begins"), 1'000'000);
     for (const unsigned mode : {0400U, 0444U, 0600U, 0644U, 0755U, 0777U})

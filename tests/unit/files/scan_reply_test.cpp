@@ -56,7 +56,7 @@ const std::string kGnu =
     "end\0\0"s;
 
 TEST(ScanReply, ReadsWhatGnuFindPrints) {
-  for (const std::size_t piece : {1, 2, 7, 1000}) {
+  for (const std::size_t piece : {1U, 2U, 7U, 1000U}) {
     const Read reply = read("target directory b2sum gnu none 4711\n" + kGnu + "listed\nstaged x\n", piece);
     EXPECT_TRUE(reply.is_complete);
     EXPECT_TRUE(reply.header.exists);
@@ -84,7 +84,7 @@ TEST(ScanReply, ReadsWhatStatPrints) {
 
 TEST(ScanReply, ReadsACompressedList) {
   const std::string compressed = test::run_words({"gzip", "-1"}, kGnu).output;
-  for (const std::size_t piece : {1, 5, 1000}) {
+  for (const std::size_t piece : {1U, 5U, 1000U}) {
     const Read reply = read("target directory b2sum gnu gzip 1\n" + compressed + "listed\nrest", piece);
     EXPECT_TRUE(reply.is_complete);
     EXPECT_EQ(reply.entries.size(), 3U);
