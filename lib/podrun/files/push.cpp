@@ -71,7 +71,7 @@ bool can_be_name(const std::string& target) {
 struct Push::Writer {
   std::size_t host;
   std::string name;
-  Event changed;
+  std::vector<std::shared_ptr<Event>> waiting = {};  ///< those of hosts that have the same file system
   bool is_done = false;
   bool has_failed = false;
 };
@@ -84,7 +84,8 @@ class Push::Claim {
   Claim& operator=(const Claim&) = delete;
   ~Claim() {
     writer_->has_failed = !writer_->is_done;
-    writer_->changed.notify();
+    for (const std::shared_ptr<Event>& each : writer_->waiting) each->notify();
+    writer_->waiting.clear();  // this outlives the run, and so its timers
   }
 
  private:
@@ -213,8 +214,7 @@ asio::awaitable<void> Push::converse(std::size_t host, remote::Supervised& super
     talk.close_write();
     co_await talk.answer();
   } else {
-    const auto executor = co_await asio::this_coro::executor;
-    const auto own = std::make_shared<Writer>(Writer{host, talk.name, Event(executor)});
+    const auto own = std::make_shared<Writer>(Writer{host, talk.name});
     const Claim claim(own);
     writers_[header.inode].push_back(own);
     const bool shared = co_await follow(talk, host, header.inode, *own);
@@ -337,7 +337,9 @@ asio::awaitable<bool> Push::follow(Talk& talk, std::size_t host, const std::stri
   for (const std::shared_ptr<Writer>& writer : others) {
     if (answer != "shared " + writer->name) continue;
     shares_[host].shared_with = writer->host;
-    while (!writer->is_done && !writer->has_failed) co_await writer->changed.wait();
+    const auto changed = std::make_shared<Event>(co_await asio::this_coro::executor);
+    writer->waiting.push_back(changed);
+    while (!writer->is_done && !writer->has_failed) co_await changed->wait();
     if (writer->is_done) co_return true;
     throw HostError({Stage::copying, Cause::other, "the host that writes the same file system failed",
                      link::Retry::may_help});
