@@ -74,6 +74,7 @@ def fails(podrun, homes, fault, *options, words=("logs",)):
 # What a host does not have, or cannot send
 
 
+@pytest.mark.smoke
 def test_a_host_has_none_of_the_files(podrun, pair):
     pair.write("logs", LOGS, [0])
     assert fails(podrun, pair, MISSING) == set()
