@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <yaml-cpp/yaml.h>
+
+namespace podrun::config {
+
+/// A YAML text of one document, which a user wrote. Everything throws UsageError that begins `path:line: `.
+class YamlFile {
+ public:
+  /// A key of a map, and where it is.
+  struct Pair {
+    std::string key;
+    std::size_t line = 0;  ///< from 1
+    YAML::Node value;
+  };
+
+  YamlFile(const std::string& text, std::string path);
+
+  const std::string& path() const { return path_; }
+  /// The pairs of the whole document. `expected`: the keys, for messages.
+  std::vector<Pair> pairs(std::string_view expected) const { return pairs(root_, 1, expected); }
+  /// The pairs of a map, no key twice; none for an empty value.
+  std::vector<Pair> pairs(const YAML::Node& map, std::size_t line, std::string_view expected) const;
+  /// A plain value, as written. `key`: whose it is, for messages.
+  std::string text(const YAML::Node& node, std::string_view key, std::size_t line) const;
+  /// The line of a node, from 1; `otherwise` if it has none.
+  static std::size_t line_of(const YAML::Node& node, std::size_t otherwise);
+
+  [[noreturn]] void fail(std::size_t line, std::string_view what) const;
+
+ private:
+  std::string path_;
+  YAML::Node root_;
+};
+
+}  // namespace podrun::config
