@@ -181,9 +181,11 @@ std::string go_of_all(const RemoteCommand& command, const RankVariables& variabl
   const std::string shared = exports({{"PODRUN_NUM_HOSTS", std::to_string(variables.hosts)},
                                       {"PODRUN_HOSTLIST", variables.host_list},
                                       {"PODRUN_RUN_ID", variables.run_id}});
-  const std::string host0 =
-      variables.host0.empty() ? std::string(kOwnAddress) : exports({{"PODRUN_HOST0", variables.host0}});
-  return shared + host0 + command.text;
+  if (variables.host0.empty())
+    return shared + std::string(kOwnAddress) + "export PODRUN_ADDRESSES=\"$PODRUN_HOST0\"; " + command.text;
+  std::vector<Variable> addresses = {{"PODRUN_HOST0", variables.host0}};
+  if (!variables.addresses.empty()) addresses.push_back({"PODRUN_ADDRESSES", variables.addresses});
+  return shared + exports(addresses) + command.text;
 }
 
 }  // namespace podrun::remote

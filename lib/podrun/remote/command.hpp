@@ -71,6 +71,7 @@ struct RankVariables {
   std::string host = {};
   std::string host_list = {};  ///< one per line
   std::string host0 = {};      ///< empty: the host's own end of the connection, or else its `host`
+  std::string addresses = {};  ///< one per line, in the order of the ranks; empty: host0 is all
   std::string run_id = {};
 };
 

@@ -2,6 +2,26 @@
 #include "podrun/run/rank_variables.hpp"
 
 namespace podrun::run {
+namespace {
+
+/// This machine's address as others can use it: podrun's end of a connection, else as a host sees it.
+std::string address_of_this_machine(const std::vector<Member>& members) {
+  for (const Member& member : members) {
+    if (!member.own_address.empty()) return member.own_address;
+  }
+  for (const Member& member : members) {
+    if (member.hello && !member.hello->client_address.empty()) return member.hello->client_address;
+  }
+  return "127.0.0.1";
+}
+
+std::string address_of(const Member& member, const std::vector<Member>& members) {
+  if (member.hello && !member.hello->server_address.empty()) return member.hello->server_address;
+  if (member.host->kind != hosts::HostKind::local) return member.host->name;
+  return address_of_this_machine(members);
+}
+
+}  // namespace
 
 remote::RankVariables shared_variables(const std::vector<Member>& members, const std::string& run_id) {
   remote::RankVariables variables;
@@ -10,22 +30,15 @@ remote::RankVariables shared_variables(const std::vector<Member>& members, const
   for (const Member& member : members) {
     if (!variables.host_list.empty()) variables.host_list += '\n';
     variables.host_list += member.host->name;
+    if (!variables.addresses.empty()) variables.addresses += '\n';
+    variables.addresses += address_of(member, members);
   }
   variables.host0 = address_of_rank0(members);
   return variables;
 }
 
 std::string address_of_rank0(const std::vector<Member>& members) {
-  const Member& rank0 = members.front();
-  if (rank0.hello && !rank0.hello->server_address.empty()) return rank0.hello->server_address;
-  if (rank0.host->kind != hosts::HostKind::local) return rank0.host->name;
-  for (const Member& member : members) {
-    if (!member.own_address.empty()) return member.own_address;
-  }
-  for (const Member& member : members) {
-    if (member.hello && !member.hello->client_address.empty()) return member.hello->client_address;
-  }
-  return "127.0.0.1";
+  return address_of(members.front(), members);
 }
 
 std::string early_go(const remote::RemoteCommand& command, const hosts::Host& host,

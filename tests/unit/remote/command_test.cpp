@@ -163,19 +163,25 @@ TEST(Go, IsOneLineWithTheRanksVariablesFirst) {
             "export PODRUN_RUN_ID=id; export PODRUN_HOST0=10.0.0.1; set -- ls");
 }
 
+TEST(Go, HasTheAddressesOfAllHosts) {
+  EXPECT_THAT(
+      go_of_all({"set -- ls", {}}, {.host0 = "10.0.0.1", .addresses = "10.0.0.1\ntpu-1"}),
+      testing::HasSubstr("PODRUN_HOST0=10.0.0.1; export PODRUN_ADDRESSES='10.0.0.1'\"$podrun_n\"'tpu-1'; "));
+}
+
 TEST(Go, LeavesItsOwnAddressToAHostThatStartsAtOnce) {
-  const std::string go =
-      go_of_host({.host = "tpu-0"}) + go_of_all({"set -- printenv PODRUN_HOST0", {}}, {.host = "tpu-0"});
-  const auto host0 = [&](const std::string& connection) {
+  const std::string go = go_of_host({.host = "tpu-0"}) +
+                         go_of_all({"set -- printenv PODRUN_HOST0 PODRUN_ADDRESSES", {}}, {.host = "tpu-0"});
+  const auto host0 = [&](const std::string& connection) {  // twice: of rank 0, and of all
     return test::run_shell({"dash", {"dash"}}, {"-c", go + "; exec \"$@\""}, {},
                            {"SSH_CONNECTION=" + connection})
         .output;
   };
-  EXPECT_EQ(host0("10.0.0.9 4711 10.0.0.2 22"), "10.0.0.2\n");
-  EXPECT_EQ(host0("fe80::9 4711 fe80::2 22"), "fe80::2\n");
-  EXPECT_EQ(host0("10.0.0.9 4711 --evil=10.0.0.2 22"), "tpu-0\n");
-  EXPECT_EQ(host0("UNKNOWN 65535 UNKNOWN 65535"), "tpu-0\n");
-  EXPECT_EQ(host0(""), "tpu-0\n");
+  EXPECT_EQ(host0("10.0.0.9 4711 10.0.0.2 22"), "10.0.0.2\n10.0.0.2\n");
+  EXPECT_EQ(host0("fe80::9 4711 fe80::2 22"), "fe80::2\nfe80::2\n");
+  EXPECT_EQ(host0("10.0.0.9 4711 --evil=10.0.0.2 22"), "tpu-0\ntpu-0\n");
+  EXPECT_EQ(host0("UNKNOWN 65535 UNKNOWN 65535"), "tpu-0\ntpu-0\n");
+  EXPECT_EQ(host0(""), "tpu-0\ntpu-0\n");
 }
 
 /// Does with a go line and its files what the supervisor does.

@@ -60,6 +60,7 @@ TEST(RankVariables, ListsTheHostsOfTheRun) {
   EXPECT_EQ(variables.hosts, 2U);
   EXPECT_EQ(variables.host_list, "tpu-7\ntpu-8");
   EXPECT_EQ(variables.host0, "10.0.0.7");
+  EXPECT_EQ(variables.addresses, "10.0.0.7\ntpu-8");
   EXPECT_EQ(variables.run_id, "id");
 }
 
