@@ -78,7 +78,7 @@ std::optional<std::string> CommandLine::parse(Words arguments, const hosts::Prob
   check_options_taken();
   check_choice_of_hosts(table_);
   if (row_->reads_config)
-    config_ = apply_config(table_, options_, row_->takes.contains(OptionSet::own_command), probe);
+    config_ = apply_config(table_, options_, row_->takes.contains(OptionSet::output), probe);
   check_shared_options(options_, table_, *row_);
   commands_[static_cast<std::size_t>(row_ - rows_.data())]->check(options_, table_);
   return std::nullopt;

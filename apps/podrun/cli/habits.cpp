@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Knows which options and words people bring from ssh, pdsh, clush, parallel-ssh, gcloud and Ansible, and
-// names podrun's own form of each.
+// Knows which options and words people bring from ssh, pdsh, clush, parallel-ssh, gcloud, Ansible and
+// SkyPilot, and names podrun's own form of each.
 #include "cli/habits.hpp"
 
 #include <algorithm>
@@ -43,6 +43,9 @@ constexpr std::array kForeignOptions = {
     ForeignOption{"--forks", "the number of hosts that connect at a time: --fanout N"},
     ForeignOption{"--par", "the number of hosts that connect at a time: --fanout N"},
     ForeignOption{"--inline", "output is printed live; at the end, once for hosts that agree: --gather"},
+    ForeignOption{"--secret",
+                  "a secret of a task is given like any variable: --env NAME, with its value set here"},
+    ForeignOption{"--num-nodes", "the hosts are chosen by --hosts or --workers"},
 };
 
 constexpr std::array<std::string_view, 7> kListFiles = {".txt",  ".hosts", ".list", ".lst",
@@ -138,7 +141,7 @@ std::string answer_to_word(const TypedWords& typed, const std::optional<std::str
   if (auto answer = answer_to_value(typed)) return *answer;
   if (auto answer = answer_to_ansible(typed.words)) return *answer;
   Words rest(typed.words.begin() + 1, typed.words.end());
-  if (word == "run" || word == "exec") {
+  if (word == "run") {
     if (!rest.empty() && rest.front() == "--") rest.erase(rest.begin());
     return fmt::format("podrun needs no \"{}\": {}", word,
                        podrun_line(typed.options, rest.empty() ? Words{"COMMAND"} : rest));

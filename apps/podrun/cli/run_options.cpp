@@ -172,7 +172,7 @@ void add_environment(OptionTable& table, Options& options) {
   table.list({.topic = kCommandTopic,
               .set = OptionSet::launch,
               .names = "-e,--env",
-              .help = "Set a variable; without =VALUE, copy it from this shell",
+              .help = "Set a variable; without =VALUE, copy this shell's",
               .type = "NAME[=VALUE]",
               .merge = Merge::adds,
               .value = ValueKind::variable,

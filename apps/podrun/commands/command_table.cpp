@@ -9,6 +9,7 @@
 #include "commands/config_command.hpp"
 #include "commands/help_command.hpp"
 #include "commands/hosts_command.hpp"
+#include "commands/launch_command.hpp"
 #include "commands/pull_command.hpp"
 #include "commands/push_command.hpp"
 #include "commands/run_command.hpp"
@@ -21,7 +22,10 @@ using enum cli::OptionSet;
 constexpr cli::OptionSets kWhatRunTakes{reach,       general, looks, connect_timeout, start,  launch,
                                         own_command, output,  json,  force,           dry_run};
 
-constexpr std::array<cli::CommandRow, 10> kRows{{
+constexpr cli::OptionSets kWhatTasksTake{reach,  general, looks, connect_timeout, start,
+                                         launch, output,  json,  force,           dry_run};
+
+constexpr std::array<cli::CommandRow, 12> kRows{{
     {.name = "run",
      .usage = "  podrun [OPTIONS] -- COMMAND [ARG...]     run a command on every host\n"
               "  podrun [OPTIONS] -s SCRIPT [-- ARG...]   run a local script on every host\n"
@@ -75,6 +79,24 @@ constexpr std::array<cli::CommandRow, 10> kRows{{
                   .most = cli::Operands::kAnyNumber,
                   .missing = "which files on the hosts, and where to? (podrun pull SRC... DEST)"},
      .make = make_pull_command},
+    {.name = "launch",
+     .usage = "  podrun launch [OPTIONS] TASK.yaml\n",
+     .summary = "Copy a task's files, run its setup, then run it on every host",
+     .examples = "  podrun launch task.yaml                SkyPilot's task files work too (docs/tasks.md)\n"
+                 "  podrun launch -e STEPS=10 task.yaml    with another value of a variable\n"
+                 "  podrun launch --dry-run task.yaml      only show what would be done\n",
+     .takes = kWhatTasksTake,
+     .operands = {.least = 1, .most = 1, .missing = "which task? (podrun launch TASK.yaml)"},
+     .make = make_launch_command},
+    {.name = "exec",
+     .usage = "  podrun exec [OPTIONS] TASK.yaml\n",
+     .summary = "Copy a task's workdir, then run it on every host, without setup",
+     .examples = "  podrun exec task.yaml                  after a change of the code\n",
+     .takes = kWhatTasksTake,
+     .operands = {.least = 1,
+                  .most = 1,
+                  .missing = "which task? (podrun exec TASK.yaml; a command: podrun -- COMMAND)"},
+     .make = make_exec_command},
     {.name = "config",
      .usage = "  podrun config [OPTIONS]\n",
      .summary = "Show the options in effect, and where each comes from",

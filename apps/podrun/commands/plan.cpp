@@ -53,24 +53,6 @@ std::vector<remote::Variable> secret(std::vector<remote::Variable> variables) {
   return variables;
 }
 
-std::vector<remote::Variable> make_environment(const cli::Options& options, const hosts::Probe& probe) {
-  std::vector<remote::Variable> environment;
-  const auto add_file = [&](const std::string& path, const std::string& where) {
-    append(environment, secret(remote::parse_env_file(read_file(probe, where, path), path)));
-  };
-  for (const cli::ConfiguredEnvironment& each : options.configured_environment) {
-    if (each.is_file) {
-      add_file(each.text, each.where);
-    } else {
-      append(environment, secret({parse_variable(each.text, each.where, probe)}));
-    }
-  }
-  for (const std::string& path : options.environment_files) add_file(path, "--env-file");
-  for (const std::string& text : options.environment)
-    environment.push_back(parse_variable(text, "--env", probe));
-  return environment;
-}
-
 bool is_blank(std::string_view text) { return text.find_first_not_of(" \t\r\n") == std::string_view::npos; }
 
 remote::Script make_script(const cli::Options& options, const hosts::Probe& probe) {
@@ -193,6 +175,24 @@ Plan make_plan_for(remote::Command command, const cli::Options& options, const h
 
 }  // namespace
 
+std::vector<remote::Variable> make_environment(const cli::Options& options, const hosts::Probe& probe) {
+  std::vector<remote::Variable> environment;
+  const auto add_file = [&](const std::string& path, const std::string& where) {
+    append(environment, secret(remote::parse_env_file(read_file(probe, where, path), path)));
+  };
+  for (const cli::ConfiguredEnvironment& each : options.configured_environment) {
+    if (each.is_file) {
+      add_file(each.text, each.where);
+    } else {
+      append(environment, secret({parse_variable(each.text, each.where, probe)}));
+    }
+  }
+  for (const std::string& path : options.environment_files) add_file(path, "--env-file");
+  for (const std::string& text : options.environment)
+    environment.push_back(parse_variable(text, "--env", probe));
+  return environment;
+}
+
 Plan make_plan(const cli::Options& options, const hosts::Probe& probe) {
   check_standard_input(options);
   Plan plan = make_plan_for(make_command(options, probe), options, probe);
@@ -210,13 +210,24 @@ Plan make_plan(const cli::Options& options, const hosts::Probe& probe, remote::W
   return make_plan_for(std::move(command), options, probe);
 }
 
+Plan make_plan(const cli::Options& options, const hosts::Probe& probe, remote::Command command) {
+  return make_plan_for(std::move(command), options, probe);
+}
+
+Plan with_command(Plan plan, remote::Command command) {
+  plan.command = std::move(command);
+  plan.run.command = remote::build_command(plan.command);
+  plan.run.run_id = remote::random_id();
+  return plan;
+}
+
 Plan make_plan(const cli::Options& options, const hosts::Probe& probe, remote::RemoteCommand command) {
   Plan plan = make_plan_for(remote::Command{.what = remote::Words{}}, options, probe);
   plan.run.command = std::move(command);
   return plan;
 }
 
-std::string describe_plan(const Plan& plan) {
+std::string describe_surroundings(const Plan& plan) {
   std::string text = fmt::format("hosts ({}):\n", plan.run.hosts.size());
   for (const hosts::Host& host : plan.run.hosts)
     text += fmt::format("  {} {} ({})\n", host.worker, host.name, output::escape_controls(host.source));
@@ -232,7 +243,11 @@ std::string describe_plan(const Plan& plan) {
   }
   if (supervision.privilege == link::Privilege::root) text += "as root, through sudo -n\n";
   if (plan.command.shell == remote::ShellStart::login) text += "through a login shell\n";
-  return text + std::visit(DescribeCommand{}, plan.command.what) + "\n";
+  return text;
+}
+
+std::string describe_plan(const Plan& plan) {
+  return describe_surroundings(plan) + std::visit(DescribeCommand{}, plan.command.what) + "\n";
 }
 
 }  // namespace podrun::commands

@@ -40,7 +40,19 @@ Plan make_plan(const cli::Options& options, const hosts::Probe& probe, remote::W
 /// The same for sh text that sets the parameters to what is run, see build_command().
 Plan make_plan(const cli::Options& options, const hosts::Probe& probe, remote::RemoteCommand command);
 
+/// The same for a command that is made already: no standard input is read for it, and no variables are added.
+Plan make_plan(const cli::Options& options, const hosts::Probe& probe, remote::Command command);
+
+/// The plan with another command, and a run id of its own.
+Plan with_command(Plan plan, remote::Command command);
+
+/// The variables of -e, --env-file and the configuration; a later one wins. Throws UsageError.
+std::vector<remote::Variable> make_environment(const cli::Options& options, const hosts::Probe& probe);
+
 /// For --dry-run: which hosts, and the exact text. Values that are not on the command line are not shown.
 std::string describe_plan(const Plan& plan);
+
+/// describe_plan() without the command itself.
+std::string describe_surroundings(const Plan& plan);
 
 }  // namespace podrun::commands

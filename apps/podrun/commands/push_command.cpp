@@ -12,6 +12,7 @@
 
 #include "podrun/base/error.hpp"
 #include "podrun/base/text.hpp"
+#include "podrun/remote/supervised.hpp"
 #include "podrun/report/transfer_words.hpp"
 
 #include "cli/run_options.hpp"
@@ -158,9 +159,11 @@ report::FilesToSend describe(const files::Push& push) {
   return files;
 }
 
-Plan make_push_plan(const cli::Options& options, const hosts::Probe& probe) {
-  remote::RemoteCommand command{options.dry_run ? "set -- true" : files::switch_command(), {}};
-  Plan plan = make_plan(options, probe, std::move(command));
+/// A plan for the hosts of another one.
+Plan make_push_plan(const cli::Options& options, Plan plan) {
+  plan.command = {};
+  plan.run.command = {options.dry_run ? "set -- true" : files::switch_command(), {}};
+  plan.run.run_id = remote::random_id();
   plan.work = report::Work::files;
   plan.dry_run_asks_hosts = true;
   run::Limits& limits = plan.run.limits;
@@ -206,7 +209,8 @@ class PushCommand final : public cli::Command {
     request.tree.sources = context.options.operands;
     request.target = request.tree.sources.back();
     request.tree.sources.pop_back();
-    return push(std::move(request), context);
+    const Plan found = make_plan(context.options, context.probe, remote::RemoteCommand{});
+    return push(std::move(request), found, context);
   }
 
  private:
@@ -232,9 +236,9 @@ void check_delete(const files::PushRequest& request, const files::Push& push) {
 
 std::unique_ptr<cli::Command> make_push_command() { return std::make_unique<PushCommand>(); }
 
-int push(files::PushRequest request, const cli::Context& context) {
+int push(files::PushRequest request, const Plan& found, const cli::Context& context) {
   request.only_look = context.options.dry_run;
-  Plan plan = make_push_plan(context.options, context.probe);
+  Plan plan = make_push_plan(context.options, found);
   files::Push push(std::move(request), plan.run.hosts.size());
   check_delete(push.request(), push);
   plan.files = describe(push);

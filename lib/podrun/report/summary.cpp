@@ -198,7 +198,7 @@ std::vector<std::string> summarize(const std::vector<hosts::Host>& hosts,
     lines.emplace_back("podrun: nothing was changed on any host");
     return lines;
   }
-  const bool can_skip = others_waited && failed && !interrupted_by;
+  const bool can_skip = work == Work::command && others_waited && failed && !interrupted_by;
   lines.push_back(fmt::format("podrun: nothing was started on any host{}",
                               can_skip ? " (--skip-unreachable runs on the others)" : ""));
   return lines;

@@ -11,8 +11,8 @@
 
 namespace podrun::report {
 
-/// What a run does on its hosts.
-enum class Work { command, files, files_from_hosts };
+/// What a run does on its hosts. A task: a step of one, on all of its hosts or on none.
+enum class Work { command, files, files_from_hosts, task };
 
 /// `exit 1`, `killed by SIGTERM`, `timed out after 10 s`, `lost: …`, …
 std::string describe(const run::HostOutcome& outcome);

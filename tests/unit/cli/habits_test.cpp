@@ -29,7 +29,6 @@ TEST(Habits, TakeEverythingFromTheFirstWordOnAsTheCommand) {
 
 TEST(Habits, NeedNoWordForRunning) {
   EXPECT_EQ(word({"-d"}, {"run", "--", "uptime"}), "podrun needs no \"run\": podrun -d -- uptime");
-  EXPECT_EQ(word({}, {"exec", "uptime", "-p"}), "podrun needs no \"exec\": podrun -- uptime -p");
   EXPECT_EQ(word({}, {"run"}), "podrun needs no \"run\": podrun -- COMMAND");
 }
 
@@ -57,6 +56,11 @@ TEST(Habits, OfAnsible) {
   const std::string answer = "-m shell -a is Ansible's; podrun runs shell text: podrun -- 'uptime -p'";
   EXPECT_EQ(word({}, {"all", "-m", "shell", "-a", "uptime -p"}), answer);
   EXPECT_EQ(option("-m", {"-m", "shell", "-a", "uptime -p"}), answer);
+}
+
+TEST(Habits, OfSkyPilot) {
+  EXPECT_EQ(option("--num-nodes", {"--num-nodes", "4"}),
+            "--num-nodes: the hosts are chosen by --hosts or --workers");
 }
 
 TEST(Habits, KnowNoOtherOptions) { EXPECT_EQ(option("--frobnicate", {"--frobnicate"}), "none"); }

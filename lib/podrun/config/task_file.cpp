@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads a task file into plain values with their line numbers. Keys of SkyPilot that only a cloud can obey
+// are collected, or refused where the task could not run without them.
+#include "podrun/config/task_file.hpp"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "podrun/base/nearest_name.hpp"
+#include "podrun/base/text.hpp"
+#include "podrun/config/yaml_file.hpp"
+
+namespace podrun::config {
+namespace {
+
+using Pair = YamlFile::Pair;
+
+constexpr std::string_view kExpected = "name, workdir, num_nodes, file_mounts, envs, secrets, setup or run";
+
+/// They choose machines, or belong to SkyPilot's own servers.
+constexpr std::array<std::string_view, 11> kIgnored = {
+    "resources",           "service", "pool",    "config",    "experimental",     "event_callback",
+    "file_mounts_mapping", "inputs",  "outputs", "_metadata", "api_server_access"};
+
+struct Refused {
+  std::string_view key;
+  std::string_view reason;
+};
+constexpr std::array kRefused = {
+    Refused{"volumes", "podrun mounts no volumes (mount them in setup)"},
+    Refused{"volume_mounts", "podrun mounts no volumes (mount them in setup)"},
+    Refused{"managed_secrets", "podrun stores no secrets (write secrets: {NAME: }, and give it by -e NAME)"},
+};
+
+/// What YAML 1.1, which SkyPilot reads, takes for true and false (https://yaml.org/type/bool.html), and the
+/// text that SkyPilot makes of it; null: neither.
+const char* boolean_text(const std::string& text) {
+  constexpr std::array<std::string_view, 9> kTrue = {"yes",  "Yes", "YES", "true", "True",
+                                                     "TRUE", "on",  "On",  "ON"};
+  constexpr std::array<std::string_view, 9> kFalse = {"no",    "No",  "NO",  "false", "False",
+                                                      "FALSE", "off", "Off", "OFF"};
+  if (std::find(kTrue.begin(), kTrue.end(), text) != kTrue.end()) return "True";
+  if (std::find(kFalse.begin(), kFalse.end(), text) != kFalse.end()) return "False";
+  return nullptr;
+}
+
+class Reader {
+ public:
+  /// `text` must outlive it.
+  Reader(const std::string& text, const std::string& path) : file_(text, path), lines_(split(text, '\n')) {
+    task_.path = path;
+  }
+
+  TaskFile read() {
+    for (const Pair& pair : file_.pairs(kExpected)) read(pair);
+    return std::move(task_);
+  }
+
+ private:
+  using Read = void (Reader::*)(const Pair&);
+
+  static const std::map<std::string_view, Read>& keys() {
+    static const std::map<std::string_view, Read> kKeys = {
+        {"name", &Reader::read_name},           {"workdir", &Reader::read_workdir},
+        {"num_nodes", &Reader::read_num_nodes}, {"file_mounts", &Reader::read_mounts},
+        {"envs", &Reader::read_envs},           {"secrets", &Reader::read_secrets},
+        {"setup", &Reader::read_setup},         {"run", &Reader::read_run}};
+    return kKeys;
+  }
+
+  void read(const Pair& pair) {
+    const auto known = keys().find(pair.key);
+    if (known != keys().end()) {
+      (this->*known->second)(pair);
+    } else if (std::find(kIgnored.begin(), kIgnored.end(), pair.key) != kIgnored.end()) {
+      task_.ignored.push_back(pair.key);
+    } else {
+      refuse(pair);
+    }
+  }
+
+  [[noreturn]] void refuse(const Pair& pair) const {
+    std::vector<std::string_view> names(kIgnored.begin(), kIgnored.end());
+    for (const auto& [name, read] : keys()) names.push_back(name);
+    for (const Refused& refused : kRefused) {
+      if (refused.key == pair.key) file_.fail(pair.line, fmt::format("{}: {}", pair.key, refused.reason));
+      names.push_back(refused.key);
+    }
+    const auto nearest = nearest_name(pair.key, names);
+    file_.fail(pair.line, fmt::format("unknown key \"{}\" ({})", pair.key,
+                                      nearest ? fmt::format("did you mean {}?", *nearest)
+                                              : fmt::format("expected {}", kExpected)));
+  }
+
+  void read_name(const Pair& pair) {
+    if (!pair.value.IsNull()) task_.name = file_.text(pair.value, pair.key, pair.line);
+  }
+
+  void read_workdir(const Pair& pair) {
+    if (pair.value.IsMap())
+      file_.fail(pair.line, "workdir: a git repository (leave it out, and in setup: git clone URL .)");
+    if (pair.value.IsNull()) return;
+    task_.workdir = TaskMount{.target = {},
+                              .source = file_.text(pair.value, pair.key, pair.line),
+                              .is_storage = false,
+                              .line = pair.line};
+    if (task_.workdir->source.empty())
+      file_.fail(pair.line, "workdir: an empty path (expected a directory of this machine)");
+  }
+
+  void read_num_nodes(const Pair& pair) {
+    if (pair.value.IsNull()) return;
+    const std::string text = file_.text(pair.value, pair.key, pair.line);
+    task_.num_nodes = to_number(text);
+    task_.num_nodes_line = pair.line;
+    if (task_.num_nodes.value_or(0) == 0)
+      file_.fail(pair.line, fmt::format("num_nodes: bad number \"{}\" (expected 1 or more)", text));
+  }
+
+  void read_envs(const Pair& pair) { task_.envs = variables(pair); }
+
+  /// A list has the names of secrets that are stored elsewhere.
+  void read_secrets(const Pair& pair) {
+    if (!pair.value.IsSequence()) {
+      task_.secrets = variables(pair);
+      return;
+    }
+    for (const YAML::Node& name : pair.value)
+      task_.secrets.push_back(
+          {file_.text(name, pair.key, pair.line), std::nullopt, YamlFile::line_of(name, pair.line)});
+  }
+
+  std::vector<TaskVariable> variables(const Pair& pair) const {
+    std::vector<TaskVariable> variables;
+    for (const Pair& variable : file_.pairs(pair.value, pair.line, "NAME: VALUE")) {
+      variables.push_back({variable.key, std::nullopt, variable.line});
+      if (variable.value.IsNull()) continue;
+      const std::string where = fmt::format("{}: {}", pair.key, variable.key);
+      std::string value = file_.text(variable.value, where, variable.line);
+      const bool is_plain = variable.value.Tag() == "?";
+      const char* const boolean = is_plain ? boolean_text(value) : nullptr;
+      if (boolean) value = boolean;
+      if (!value.empty()) variables.back().value = std::move(value);
+    }
+    return variables;
+  }
+
+  void read_mounts(const Pair& pair) {
+    for (const Pair& mount : file_.pairs(pair.value, pair.line, "a path of the hosts: a path here")) {
+      const std::string where = fmt::format("{}: {}", pair.key, mount.key);
+      if (mount.key.empty()) file_.fail(mount.line, "file_mounts: an empty path (expected one of the hosts)");
+      if (mount.value.IsMap()) {
+        task_.mounts.push_back({mount.key, source_of_storage(mount), true, mount.line});
+        continue;
+      }
+      const bool is_missing = mount.value.IsNull();
+      task_.mounts.push_back(
+          {mount.key, is_missing ? "" : file_.text(mount.value, where, mount.line), false, mount.line});
+      if (task_.mounts.back().source.empty())
+        file_.fail(mount.line, where + ": its source is missing (expected a path of this machine)");
+    }
+  }
+
+  std::string source_of_storage(const Pair& mount) const {
+    std::string name;
+    for (const Pair& pair : file_.pairs(mount.value, mount.line, "source: ADDRESS")) {
+      if (!pair.value.IsScalar()) continue;
+      if (pair.key == "source") return file_.text(pair.value, pair.key, pair.line);
+      if (pair.key == "name") name = file_.text(pair.value, pair.key, pair.line);
+    }
+    return name;
+  }
+
+  void read_setup(const Pair& pair) { task_.setup = script(pair); }
+  void read_run(const Pair& pair) { task_.run = script(pair); }
+
+  TaskText script(const Pair& pair) const {
+    if (pair.value.IsNull()) return {};
+    TaskText script{file_.text(pair.value, pair.key, pair.line), YamlFile::line_of(pair.value, pair.line)};
+    if (is_literal(pair.value.Mark())) ++script.line;
+    if (trim_space(script.text).empty()) script.text.clear();
+    return script;
+  }
+
+  /// Whether the scalar is `|` and the lines after it, which YAML keeps as they are.
+  bool is_literal(const YAML::Mark& mark) const {
+    if (mark.is_null() || static_cast<std::size_t>(mark.line) >= lines_.size()) return false;
+    const std::string_view line = lines_[static_cast<std::size_t>(mark.line)];
+    return static_cast<std::size_t>(mark.column) < line.size() &&
+           line[static_cast<std::size_t>(mark.column)] == '|';
+  }
+
+  YamlFile file_;
+  std::vector<std::string_view> lines_;
+  TaskFile task_;
+};
+
+}  // namespace
+
+TaskFile parse_task_file(const std::string& text, const std::string& path) {
+  return Reader(text, path).read();
+}
+
+}  // namespace podrun::config

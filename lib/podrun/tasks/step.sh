@@ -1,0 +1,36 @@
+# Stands in front of the text of `setup` or `run` of a task, in one file for bash.
+#
+#   podrun_names='NAME...'; <step.sh, one line>
+#
+# Most .bashrc leave at once in a shell that is not interactive. So an interactive bash reads it, and this one takes over the
+# variables and functions. It could not run the task itself: it ignores TERM, and after INT it goes on with the next line. The
+# NAMEs are variables that keep the task's values.
+#
+# shellcheck disable=SC1090,SC2016,SC2154  # files of the host; bash -c expands it; podrun_names and PODRUN_* are set before
+
+podrun_state=$0.bashrc
+bash -i -c 'unset -v PWD OLDPWD SHLVL $1; unset -f command_not_found_handle; shopt -p extglob >&3; export -p >&3; declare -f >&3' bash "$podrun_names" 3>"$podrun_state" >/dev/null 2>&1 </dev/null
+. "$podrun_state" 2>/dev/null
+rm -f -- "$podrun_state"
+
+# conda may be in $PATH alone, and then cannot activate anything.
+case $(type conda 2>/dev/null) in
+  "conda is /"*)
+    podrun_conda=$(conda info --base 2>/dev/null)/etc/profile.d/conda.sh
+    if [ -r "$podrun_conda" ]; then . "$podrun_conda"; fi ;;
+esac
+
+SKYPILOT_NODE_RANK=$PODRUN_RANK
+SKYPILOT_NODE_IPS=${PODRUN_ADDRESSES:-$PODRUN_HOSTLIST}
+SKYPILOT_NUM_NODES=$PODRUN_NUM_HOSTS
+SKYPILOT_NUM_GPUS_PER_NODE=${SKYPILOT_NUM_GPUS_PER_NODE:-$(nvidia-smi -L 2>/dev/null | grep -c "^GPU ")}
+SKYPILOT_SETUP_NODE_RANK=$SKYPILOT_NODE_RANK
+SKYPILOT_SETUP_NODE_IPS=$SKYPILOT_NODE_IPS
+SKYPILOT_SETUP_NUM_GPUS_PER_NODE=$SKYPILOT_NUM_GPUS_PER_NODE
+PYTHONUNBUFFERED=${PYTHONUNBUFFERED:-1}
+export SKYPILOT_NODE_RANK SKYPILOT_NODE_IPS SKYPILOT_NUM_NODES SKYPILOT_NUM_GPUS_PER_NODE
+export SKYPILOT_SETUP_NODE_RANK SKYPILOT_SETUP_NODE_IPS SKYPILOT_SETUP_NUM_GPUS_PER_NODE PYTHONUNBUFFERED
+
+mkdir -p -- ~/sky_workdir || exit
+CDPATH='' cd -- ~/sky_workdir >/dev/null || exit
+unset podrun_names podrun_state podrun_conda

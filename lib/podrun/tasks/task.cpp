@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+// Turns a task file into a task: chooses the value of each variable, and puts the values into the paths.
+#include "podrun/tasks/task.hpp"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <map>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "podrun/base/error.hpp"
+#include "podrun/base/text.hpp"
+#include "podrun/remote/environment.hpp"
+
+namespace podrun::tasks {
+namespace {
+
+constexpr std::string_view kNameLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_";
+
+/// Variables by name, in the order in which they were named first.
+class Environment {
+ public:
+  void set(remote::Variable variable) {
+    const auto [place, is_new] = places_.emplace(variable.name, variables_.size());
+    if (is_new) {
+      variables_.push_back(std::move(variable));
+    } else {
+      variables_[place->second] = std::move(variable);
+    }
+  }
+  const remote::Variable* find(std::string_view name) const {
+    const auto place = places_.find(name);
+    return place == places_.end() ? nullptr : &variables_[place->second];
+  }
+  std::vector<remote::Variable> take() { return std::move(variables_); }
+
+ private:
+  std::map<std::string, std::size_t, std::less<>> places_;
+  std::vector<remote::Variable> variables_;
+};
+
+/// One way to copy from the storage of a cloud, by the beginning of its address.
+struct CloudTool {
+  std::string_view scheme;
+  std::string_view command;  ///< {0}: the address, {1}: the path on the hosts
+};
+constexpr std::array kCloudTools = {
+    CloudTool{"s3://", "aws s3 sync {0} {1}"},
+    CloudTool{"gs://", "gsutil -m rsync -r {0} {1}"},
+    CloudTool{"http://", "curl -fsSL -o {1} {0}"},
+    CloudTool{"https://", "curl -fsSL -o {1} {0}"},
+};
+
+bool is_address(std::string_view text) {
+  const std::size_t end = text.find("://");
+  return end != std::string_view::npos && end > 0 &&
+         text.substr(0, end).find_first_of("/ ") == std::string_view::npos;
+}
+
+[[noreturn]] void refuse_storage(const Copy& copy) {
+  std::string advice = "copy it in setup, or at the end of run";
+  const auto tool = std::find_if(kCloudTools.begin(), kCloudTools.end(), [&copy](const CloudTool& each) {
+    return std::string_view(copy.source).starts_with(each.scheme);
+  });
+  if (tool != kCloudTools.end())
+    advice = "copy it in setup: " + fmt::format(fmt::runtime(tool->command), copy.source, copy.target);
+  throw UsageError(
+      fmt::format("{}: {}: podrun mounts no storage of a cloud ({})", copy.where, copy.target, advice));
+}
+
+class Maker {
+ public:
+  Maker(const config::TaskFile& file, const Given& given) : file_(file), given_(given) {}
+
+  Task make() {
+    set_variables();
+    Task task{.name = file_.name.empty() ? std::filesystem::path(file_.path).stem().string() : file_.name,
+              .workdir = std::nullopt,
+              .mounts = {},
+              .environment = {},
+              .setup = file_.setup,
+              .run = file_.run};
+    if (file_.workdir) {
+      task.workdir = copy_of(*file_.workdir, "workdir");
+      task.workdir->target = kWorkdir;
+      refuse_clouds(*task.workdir, *file_.workdir);
+    }
+    for (const config::TaskMount& mount : file_.mounts) {
+      task.mounts.push_back(copy_of(mount, "file_mounts"));
+      refuse_clouds(task.mounts.back(), mount);
+    }
+    task.environment = environment_.take();
+    return task;
+  }
+
+ private:
+  void set_variables() {
+    for (const config::TaskVariable& variable : file_.envs) set(variable, "envs", false);
+    for (const config::TaskVariable& variable : file_.secrets) set(variable, "secrets", true);
+    for (const remote::Variable& variable : given_.variables) {
+      const remote::Variable* const named = environment_.find(variable.name);
+      remote::Variable value = variable;
+      value.secret = value.secret || (named && named->secret);
+      environment_.set(std::move(value));
+    }
+  }
+
+  void set(const config::TaskVariable& variable, std::string_view key, bool is_secret) {
+    const std::string where = fmt::format("{}:{}: {}", file_.path, variable.line, key);
+    if (!remote::is_variable_name(variable.name)) {
+      throw UsageError(
+          fmt::format("{}: bad name \"{}\" (expected letters, digits and _)", where, variable.name));
+    }
+    if (variable.value) {
+      environment_.set({variable.name, *variable.value, is_secret});
+    } else {
+      environment_.set(value_of_required(variable.name, where, is_secret));
+    }
+  }
+
+  /// The user's, else that of podrun's own environment, which is not shown.
+  remote::Variable value_of_required(const std::string& name, const std::string& where,
+                                     bool is_secret) const {
+    const auto& all = given_.variables;
+    const auto found = std::find_if(all.rbegin(), all.rend(),
+                                    [&name](const remote::Variable& each) { return each.name == name; });
+    if (found != all.rend()) return {name, found->value, is_secret || found->secret};
+    const std::optional<std::string> here = given_.env ? given_.env(name) : std::nullopt;
+    if (here && !here->empty()) return {name, *here, true};
+    throw UsageError(
+        fmt::format("{}: {} has no value (give it: --env {}=VALUE, or set it here)", where, name, name));
+  }
+
+  Copy copy_of(const config::TaskMount& mount, std::string_view key) const {
+    return {.source = with_home(filled_in(mount.source)),
+            .target = below_workdir(filled_in(mount.target)),
+            .where = fmt::format("{}:{}: {}", file_.path, mount.line, key)};
+  }
+
+  void refuse_clouds(const Copy& copy, const config::TaskMount& mount) const {
+    if (mount.is_storage || is_address(copy.source)) refuse_storage(copy);
+  }
+
+  /// Secrets have no place in paths.
+  std::string filled_in(std::string_view text) const {
+    return substitute(text, [this](std::string_view name) -> const std::string* {
+      const auto is_it = [name](const config::TaskVariable& secret) { return secret.name == name; };
+      if (std::any_of(file_.secrets.begin(), file_.secrets.end(), is_it)) return nullptr;
+      const remote::Variable* const variable = environment_.find(name);
+      return variable ? &variable->value : nullptr;
+    });
+  }
+
+  std::string with_home(const std::string& path) const {
+    const bool is_home = path == "~" || path.starts_with("~/");
+    return is_home && !given_.home.empty() ? given_.home + path.substr(1) : path;
+  }
+
+  /// As in SkyPilot, a relative target counts from the working directory.
+  static std::string below_workdir(const std::string& target) {
+    const bool is_home = target == "~" || target.starts_with("~/");
+    const bool is_relative = !target.empty() && !target.starts_with('/') && !is_home;
+    return is_relative ? fmt::format("{}/{}", kWorkdir, target) : target;
+  }
+
+  const config::TaskFile& file_;
+  const Given& given_;
+  Environment environment_;
+};
+
+}  // namespace
+
+Task make_task(const config::TaskFile& file, const Given& given) { return Maker(file, given).make(); }
+
+void check_num_nodes(const config::TaskFile& file, std::size_t hosts) {
+  if (!file.num_nodes || *file.num_nodes == hosts) return;
+  throw UsageError(fmt::format(
+      "{}:{}: num_nodes is {}, but the task would run on {} (choose {} with -H or "
+      "--workers, or change num_nodes)",
+      file.path, file.num_nodes_line, *file.num_nodes, count_hosts(hosts), count_hosts(*file.num_nodes)));
+}
+
+std::string substitute(std::string_view text,
+                       const std::function<const std::string*(std::string_view name)>& value_of) {
+  std::string result;
+  while (!text.empty()) {
+    const std::size_t dollar = std::min(text.find('$'), text.size());
+    result += text.substr(0, dollar);
+    text.remove_prefix(dollar);
+    if (text.empty()) break;
+    const bool has_brace = text.substr(1).starts_with('{');
+    const std::size_t start = has_brace ? 2 : 1;
+    const std::size_t end = std::min(text.find_first_not_of(kNameLetters, start), text.size());
+    const std::string_view name = text.substr(start, end - start);
+    const bool is_closed = !has_brace || text.substr(end).starts_with('}');
+    const std::string* const value = is_closed && remote::is_variable_name(name) ? value_of(name) : nullptr;
+    const std::size_t size = value ? end + (has_brace ? 1 : 0) : 1;
+    if (value) {
+      result += *value;
+    } else {
+      result += '$';
+    }
+    text.remove_prefix(size);
+  }
+  return result;
+}
+
+}  // namespace podrun::tasks

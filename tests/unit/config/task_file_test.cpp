@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "podrun/config/task_file.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "support/usage_error.hpp"
+
+namespace podrun::config {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::StartsWith;
+
+TaskFile parse(const std::string& text) { return parse_task_file(text, "t.yaml"); }
+
+std::string error_of(const std::string& text) {
+  return usage_error([&] { parse(text); });
+}
+
+TEST(TaskFileTest, ReadsTheKeysThatPodrunObeys) {
+  const TaskFile file = parse(
+      "name: train\n"
+      "workdir: ./code\n"
+      "num_nodes: 4\n"
+      "file_mounts:\n"
+      "  ~/vocab: ./vocab\n"
+      "  /data/x: ~/x\n"
+      "setup: pip install -r requirements.txt\n"
+      "run: |\n"
+      "  python train.py\n"
+      "  echo done\n");
+  EXPECT_EQ(file.path, "t.yaml");
+  EXPECT_EQ(file.name, "train");
+  ASSERT_TRUE(file.workdir);
+  EXPECT_EQ(file.workdir->source, "./code");
+  EXPECT_EQ(file.workdir->line, 2U);
+  EXPECT_EQ(file.num_nodes, 4U);
+  EXPECT_EQ(file.num_nodes_line, 3U);
+  ASSERT_EQ(file.mounts.size(), 2U);
+  EXPECT_EQ(file.mounts[0].target, "~/vocab");
+  EXPECT_EQ(file.mounts[0].source, "./vocab");
+  EXPECT_EQ(file.mounts[1].line, 6U);
+  EXPECT_EQ(file.setup.text, "pip install -r requirements.txt");
+  EXPECT_EQ(file.run.text, "python train.py\necho done\n");
+  EXPECT_THAT(file.ignored, IsEmpty());
+}
+
+TEST(TaskFileTest, EveryKeyMayBeMissingOrEmpty) {
+  for (const char* text :
+       {"", "# nothing\n", "{}\n", "name:\nworkdir:\nnum_nodes:\nfile_mounts:\nenvs:\nsecrets:\n",
+        "setup:\nrun:\n", "setup: |\n  \n\nrun: ''\n"}) {
+    const TaskFile file = parse(text);
+    EXPECT_EQ(file.name, "") << text;
+    EXPECT_FALSE(file.workdir || file.num_nodes) << text;
+    EXPECT_THAT(file.mounts, IsEmpty()) << text;
+    EXPECT_EQ(file.setup.text + file.run.text, "") << text;
+  }
+}
+
+TEST(TaskFileTest, KnowsTheLinesOfLiteralText) {
+  const TaskFile file = parse(
+      "setup: |  # comment\n"
+      "\n"
+      "  one\n"
+      "run:\n"
+      "  |-\n"
+      "  two\n");
+  EXPECT_EQ(file.setup.text, "\none\n");
+  EXPECT_EQ(file.setup.line, 2U);
+  EXPECT_EQ(file.run.text, "two");
+  EXPECT_EQ(file.run.line, 6U);
+}
+
+TEST(TaskFileTest, KnowsTheFirstLineOfOtherText) {
+  EXPECT_EQ(parse("name: x\nrun: echo hi\n").run.line, 2U);
+  EXPECT_EQ(parse("run: 'a | b'\n").run.line, 1U);
+  EXPECT_EQ(parse("\n\nrun: \"| c\"\n").run.line, 3U);
+}
+
+TEST(TaskFileTest, AVariableWithoutAValueMustBeGiven) {
+  const TaskFile file =
+      parse("envs:\n  A: 1\n  B:\n  C: ''\n  D: null\n  E: ~\nsecrets:\n  F: x y\n  G: null\n");
+  std::vector<std::string> required;
+  for (const auto* variables : {&file.envs, &file.secrets}) {
+    for (const TaskVariable& variable : *variables) {
+      if (!variable.value) required.push_back(variable.name);
+    }
+  }
+  EXPECT_THAT(required, ElementsAre("B", "C", "D", "E", "G"));
+  EXPECT_EQ(file.envs[0].value, "1");
+  EXPECT_EQ(file.secrets[0].value, "x y");
+  EXPECT_EQ(file.secrets[1].line, 9U);
+}
+
+TEST(TaskFileTest, AListOfSecretsHasTheirNames) {
+  const TaskFile file = parse("secrets: [HF_TOKEN, WANDB_API_KEY]\n");
+  ASSERT_EQ(file.secrets.size(), 2U);
+  EXPECT_EQ(file.secrets[1].name, "WANDB_API_KEY");
+  EXPECT_FALSE(file.secrets[1].value);
+}
+
+// SkyPilot reads YAML 1.1 and writes its values as Python does.
+TEST(TaskFileTest, BooleansAreWrittenAsSkyPilotWritesThem) {
+  const TaskFile file = parse("envs: {A: true, B: off, C: 'true', D: TRUE, E: 1e-4, F: truth}\n");
+  std::vector<std::string> values;
+  for (const TaskVariable& variable : file.envs) values.push_back(variable.value.value_or(""));
+  EXPECT_THAT(values, ElementsAre("True", "False", "true", "True", "1e-4", "truth"));
+}
+
+TEST(TaskFileTest, CollectsWhatOnlyACloudCanDo) {
+  const TaskFile file = parse(
+      "resources:\n  accelerators: {L4:8, A100:4}\n  any_of:\n    - infra: aws\n"
+      "service:\n  replicas: 2\nconfig: {kubernetes: {provision_timeout: 600}}\npool: {workers: 3}\nrun: "
+      "x\n");
+  EXPECT_THAT(file.ignored, ElementsAre("resources", "service", "config", "pool"));
+  EXPECT_EQ(file.run.text, "x");
+}
+
+TEST(TaskFileTest, UnknownKeysAreErrorsWithTheNearestKey) {
+  EXPECT_EQ(error_of("name: x\nsetpu: y\n"), "t.yaml:2: unknown key \"setpu\" (did you mean setup?)");
+  EXPECT_EQ(error_of("env: {A: 1}\n"), "t.yaml:1: unknown key \"env\" (did you mean envs?)");
+  EXPECT_EQ(error_of("Run: x\n"), "t.yaml:1: unknown key \"Run\" (did you mean run?)");
+  EXPECT_EQ(error_of("file_mount: {a: b}\n"),
+            "t.yaml:1: unknown key \"file_mount\" (did you mean file_mounts?)");
+  EXPECT_THAT(error_of("qqqqqqqq: x\n"),
+              StartsWith("t.yaml:1: unknown key \"qqqqqqqq\" (expected name, workdir"));
+}
+
+TEST(TaskFileTest, RefusesWhatATaskWouldMiss) {
+  EXPECT_THAT(error_of("volumes: {/mnt: my-volume}\n"),
+              StartsWith("t.yaml:1: volumes: podrun mounts no volumes"));
+  EXPECT_THAT(error_of("\nworkdir:\n  url: https://github.com/a/b\n  ref: main\n"),
+              StartsWith("t.yaml:2: workdir: a git repository (leave it out, and in setup: git clone"));
+}
+
+TEST(TaskFileTest, MarksStorage) {
+  const TaskFile file = parse(
+      "file_mounts:\n"
+      "  /a: {source: s3://bucket, mode: MOUNT}\n"
+      "  /b:\n"
+      "    name: $BUCKET\n"
+      "    mode: COPY\n"
+      "  /c: s3://other\n");
+  ASSERT_EQ(file.mounts.size(), 3U);
+  EXPECT_TRUE(file.mounts[0].is_storage);
+  EXPECT_EQ(file.mounts[0].source, "s3://bucket");
+  EXPECT_TRUE(file.mounts[1].is_storage);
+  EXPECT_EQ(file.mounts[1].source, "$BUCKET");
+  EXPECT_FALSE(file.mounts[2].is_storage);
+}
+
+TEST(TaskFileTest, ErrorsNameTheLine) {
+  EXPECT_THAT(error_of("run: [1\n"), StartsWith("t.yaml:2: not YAML: "));
+  EXPECT_THAT(error_of("- run\n"), StartsWith("t.yaml:1: no \"key: value\""));
+  EXPECT_THAT(error_of("echo hi\n"), StartsWith("t.yaml:1: no \"key: value\""));
+  EXPECT_THAT(error_of("name: a\n---\nname: b\n"), StartsWith("t.yaml:3: a second document begins"));
+  EXPECT_THAT(error_of("run: {a: b}\n"), StartsWith("t.yaml:1: run: no plain value"));
+  EXPECT_THAT(error_of("envs:\n  A: [1]\n"), StartsWith("t.yaml:2: envs: A: no plain value"));
+  EXPECT_THAT(error_of("envs: [A]\n"), StartsWith("t.yaml:1: no \"key: value\""));
+  EXPECT_THAT(error_of("run: x\nrun: y\n"), StartsWith("t.yaml:2: \"run\" is there twice, first at line 1"));
+  EXPECT_THAT(error_of("num_nodes: two\n"), StartsWith("t.yaml:1: num_nodes: bad number \"two\""));
+  EXPECT_THAT(error_of("num_nodes: 0\n"), StartsWith("t.yaml:1: num_nodes: bad number \"0\""));
+  EXPECT_THAT(error_of("file_mounts:\n  ~/x:\n"),
+              StartsWith("t.yaml:2: file_mounts: ~/x: its source is missing"));
+  EXPECT_THAT(error_of("run: \"a\\0b\"\n"), HasSubstr("a NUL byte"));
+}
+
+}  // namespace
+}  // namespace podrun::config
