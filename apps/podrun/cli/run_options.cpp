@@ -279,7 +279,7 @@ void add_limits(OptionTable& table, Options& options) {
   table.value({.topic = kLimitsTopic,
                .set = OptionSet::launch,
                .names = "-u,--timeout",
-               .help = "Stop a command that runs longer than TIME (no limit; podrun check: 1m)",
+               .help = "Stop a command after TIME (none; podrun check: 1m)",
                .type = "TIME",
                .heeded = Heeded::with_users_command,
                .common = true},
