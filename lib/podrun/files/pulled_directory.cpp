@@ -70,7 +70,12 @@ void remove_leftover(int at, const char* name) {
   if (!file.is_open()) return;
   struct stat status {};
   if (::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode) || status.st_nlink != 1) return;
-  if (::flock(file.get(), LOCK_EX | LOCK_NB) == 0) ::unlinkat(at, name, 0);
+  if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0) return;
+  // Its pull may have given it its own name meanwhile, and have made the next one.
+  struct stat named {};
+  const bool is_same = ::fstatat(at, name, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
+                       named.st_dev == status.st_dev && named.st_ino == status.st_ino;
+  if (is_same) ::unlinkat(at, name, 0);
 }
 
 }  // namespace
