@@ -3,6 +3,7 @@
 #include "commands/push_command.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <optional>
 #include <string>
 #include <utility>
@@ -79,6 +80,7 @@ class PushMode final : public Mode {
       status.slowest_percent = static_cast<unsigned>(part * 100);
     }
     if (least > kSlow * all / static_cast<double>(shares.size())) status.slowest.reset();
+    if (status.is_total_known) status.left = time_left();
     return status;
   }
 
@@ -98,6 +100,21 @@ class PushMode final : public Mode {
   }
 
  private:
+  /// Until the slowest host has everything, at the rate that it has had.
+  std::optional<std::chrono::seconds> time_left() const {
+    using Seconds = std::chrono::duration<double>;
+    std::optional<Seconds> longest;
+    for (const files::HostShare& share : push_.shares()) {
+      if (share.sent == 0 || share.sent >= share.total) continue;
+      const Seconds so_far = std::chrono::steady_clock::now() - share.began;
+      const Seconds left =
+          so_far * static_cast<double>(share.total - share.sent) / static_cast<double>(share.sent);
+      if (!longest || left > *longest) longest = left;
+    }
+    if (!longest) return std::nullopt;
+    return std::chrono::ceil<std::chrono::seconds>(*longest);
+  }
+
   static bool is_done(const run::HostOutcome& outcome) {
     return outcome == run::HostOutcome(link::Exited{0});
   }

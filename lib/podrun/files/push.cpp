@@ -357,6 +357,7 @@ asio::awaitable<void> Push::stage(Talk& talk, std::size_t host, const ScanHeader
   trailer += end_of_archive();
   HostShare& share = shares_[host];
   share.total = archive->size() + trailer.size();
+  share.began = std::chrono::steady_clock::now();
   bool is_read = true;
   for (std::uint64_t offset = 0; is_read && offset < archive->size();) {
     Chunk block = archive->read(offset);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -31,14 +32,15 @@ struct PushRequest {
 
 /// What one host got, or would get.
 struct HostShare {
-  std::size_t files = 0;                   ///< and links
-  std::uint64_t bytes = 0;                 ///< of the files
-  std::vector<std::size_t> chosen;         ///< entries, with only_look
-  std::vector<HostOnly> deleted;           ///< sorted; a directory stands for what is in it
-  bool has_attributes = false;             ///< modes or times are set
-  std::optional<std::size_t> shared_with;  ///< the host that writes the file system that both have
-  std::uint64_t sent = 0;                  ///< bytes of the archive so far
-  std::uint64_t total = 0;                 ///< of the archive; 0: not known yet
+  std::size_t files = 0;                             ///< and links
+  std::uint64_t bytes = 0;                           ///< of the files
+  std::vector<std::size_t> chosen;                   ///< entries, with only_look
+  std::vector<HostOnly> deleted;                     ///< sorted; a directory stands for what is in it
+  bool has_attributes = false;                       ///< modes or times are set
+  std::optional<std::size_t> shared_with;            ///< the host that writes the file system that both have
+  std::chrono::steady_clock::time_point began = {};  ///< when its first bytes were sent
+  std::uint64_t sent = 0;                            ///< bytes of the archive so far
+  std::uint64_t total = 0;                           ///< of the archive; 0: not known yet
   bool is_staged = false;
 };
 

@@ -286,7 +286,9 @@ output::StatusText describe(const run::TransferStatus& transfer, std::uint64_t b
   if (bytes_per_second > 0) text.push_back({format_rate(bytes_per_second)});
   if (transfer.slowest)
     text.push_back({fmt::format("slowest [{}] {} %", *transfer.slowest, transfer.slowest_percent)});
-  if (bytes_per_second > 0 && transfer.is_total_known) {
+  if (transfer.left) {
+    text.push_back({fmt::format("{} left", format_age(*transfer.left))});
+  } else if (bytes_per_second > 0 && transfer.is_total_known) {
     const auto left = static_cast<seconds::rep>((transfer.total - transfer.done) / bytes_per_second);
     text.push_back({fmt::format("{} left", format_age(seconds(left + 1)))});
   }

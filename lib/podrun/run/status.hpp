@@ -34,6 +34,7 @@ struct TransferStatus {
   std::uint64_t done = 0;   ///< bytes
   std::uint64_t total = 0;  ///< as far as it is known
   bool is_total_known = false;
+  std::optional<std::chrono::seconds> left = std::nullopt;  ///< for the slowest host, if that is known
   std::optional<std::size_t> slowest =
       std::nullopt;  ///< the worker that has come least far, if others are far ahead
   unsigned slowest_percent = 0;

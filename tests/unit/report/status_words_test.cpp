@@ -70,6 +70,10 @@ TEST_F(StatusTest, ShowsHowFarTheCopyingHasCome) {
   set_copying(1, 60);
   status_.transfer = run::TransferStatus{.done = 1'200'000, .total = 3'400'000, .is_total_known = true};
   EXPECT_EQ(text(100'000), "2 copying · 1 ready · 1.2 MB of 3.4 MB · 100 kB/s · 23 s left");
+  status_.transfer->left = seconds(90);
+  EXPECT_EQ(text(100'000), "2 copying · 1 ready · 1.2 MB of 3.4 MB · 100 kB/s · 90 s left")
+      << "of the slowest host";
+  status_.transfer->left.reset();
   status_.transfer->slowest = 1;
   status_.transfer->slowest_percent = 34;
   status_.transfer->is_total_known = false;
