@@ -118,7 +118,7 @@ PlannedCopy plan_copy(const tasks::Copy& copy, std::string what) {
   if (!fs::exists(fs::symlink_status(copy.source, error)))
     throw UsageError(fmt::format("{}: \"{}\": no such file or directory here", copy.where, copy.source));
   std::string source = copy.source;
-  // What is in a directory becomes what is in the target.
+  // A directory's contents go into the target, as in SkyPilot.
   if (fs::is_directory(source, error) && !source.ends_with('/')) source += '/';
   PlannedCopy planned;
   planned.what = std::move(what);
@@ -128,7 +128,6 @@ PlannedCopy plan_copy(const tasks::Copy& copy, std::string what) {
 }
 
 std::vector<PlannedCopy> plan_copies(const tasks::Task& task, Kind kind) {
-  Plan found;  ///< the hosts, for the copies
   std::vector<PlannedCopy> copies;
   if (task.workdir) {
     copies.push_back(plan_copy(*task.workdir, "workdir"));
