@@ -34,8 +34,6 @@
 namespace podrun::commands {
 namespace {
 
-/// A host is called slow when it has come less than half as far as the others have on average.
-constexpr double kSlow = 0.5;
 constexpr int kPartStatus = 1;
 constexpr std::chrono::milliseconds kPatience{2'500};
 
@@ -86,29 +84,19 @@ class PullMode final : public Mode {
   }
 
   std::optional<run::TransferStatus> transfer() const override {
-    run::TransferStatus status{.is_total_known = true};
-    double least = 1;
-    double all = 0;
-    std::size_t count = 0;
+    run::TransferSum sum;
+    bool is_total_known = true;
     const std::vector<files::PulledHost>& pulled = pull_.pulled();
     for (std::size_t host = 0; host < pulled.size(); ++host) {
       const files::PulledHost& each = pulled[host];
       const std::uint64_t received = std::min(each.received, each.total);
       const std::uint64_t done = each.is_active || over_[host] ? received : each.total;
       const std::uint64_t total = over_[host] ? received : each.total;  // no more is to be expected
-      status.done += done;
-      status.total += total;
-      status.is_total_known = status.is_total_known && (each.is_listed || over_[host]);
-      if (total == 0) continue;
-      const double part = static_cast<double>(done) / static_cast<double>(total);
-      ++count;
-      all += part;
-      if (part >= least) continue;
-      least = part;
-      status.slowest = plan_.run.hosts[host].worker;
-      status.slowest_percent = static_cast<unsigned>(part * 100);
+      sum.add(plan_.run.hosts[host].worker, done, total);
+      is_total_known = is_total_known && (each.is_listed || over_[host]);
     }
-    if (least * static_cast<double>(count) > kSlow * all) status.slowest.reset();
+    run::TransferStatus status = sum.status();
+    status.is_total_known = is_total_known;
     return status;
   }
 

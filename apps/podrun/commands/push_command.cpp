@@ -27,9 +27,6 @@
 namespace podrun::commands {
 namespace {
 
-/// A host is called slow when it has come less than half as far as the others have on average.
-constexpr double kSlow = 0.5;
-
 class PushMode final : public Mode {
  public:
   PushMode(const Plan& plan, const cli::Options& options, const hosts::Probe& probe, output::Charset charset,
@@ -62,25 +59,16 @@ class PushMode final : public Mode {
   }
 
   std::optional<run::TransferStatus> transfer() const override {
-    run::TransferStatus status{.is_total_known = true};
-    double least = 1;
-    double all = 0;
+    run::TransferSum sum;
+    bool is_total_known = true;
     const std::vector<files::HostShare>& shares = push_.shares();
     for (std::size_t host = 0; host < shares.size(); ++host) {
-      const files::HostShare& share = shares[host];
-      status.done += share.sent;
-      status.total += share.total;
-      status.is_total_known = status.is_total_known && (share.total > 0 || share.is_staged);
-      if (share.total == 0) continue;
-      const double part = static_cast<double>(share.sent) / static_cast<double>(share.total);
-      all += part;
-      if (part >= least) continue;
-      least = part;
-      status.slowest = plan_.run.hosts[host].worker;
-      status.slowest_percent = static_cast<unsigned>(part * 100);
+      sum.add(plan_.run.hosts[host].worker, shares[host].sent, shares[host].total);
+      is_total_known = is_total_known && (shares[host].total > 0 || shares[host].is_staged);
     }
-    if (least > kSlow * all / static_cast<double>(shares.size())) status.slowest.reset();
-    if (status.is_total_known) status.left = time_left();
+    run::TransferStatus status = sum.status();
+    status.is_total_known = is_total_known;
+    if (is_total_known) status.left = time_left();
     return status;
   }
 

@@ -30,4 +30,24 @@ bool only_output_is_left(const Status& status) {
   });
 }
 
+void TransferSum::add(std::size_t worker, std::uint64_t done, std::uint64_t total) {
+  status_.done += done;
+  status_.total += total;
+  if (total == 0) return;
+  const double part = static_cast<double>(done) / static_cast<double>(total);
+  ++count_;
+  parts_ += part;
+  if (part >= least_) return;
+  least_ = part;
+  status_.slowest = worker;
+  status_.slowest_percent = static_cast<unsigned>(part * 100);
+}
+
+TransferStatus TransferSum::status() const {
+  constexpr double kSlow = 0.5;
+  TransferStatus status = status_;
+  if (least_ * static_cast<double>(count_) > kSlow * parts_) status.slowest.reset();
+  return status;
+}
+
 }  // namespace podrun::run

@@ -40,6 +40,20 @@ struct TransferStatus {
   unsigned slowest_percent = 0;
 };
 
+/// Adds up how far each host has come.
+class TransferSum {
+ public:
+  void add(std::size_t worker, std::uint64_t done, std::uint64_t total);
+  /// Names the host that has come less than half as far as those with something to copy have on average.
+  TransferStatus status() const;
+
+ private:
+  TransferStatus status_;
+  std::size_t count_ = 0;  ///< hosts with something to copy
+  double parts_ = 0;       ///< of 1, of all of them
+  double least_ = 1;
+};
+
 struct Status {
   std::vector<HostStatus> hosts = {};
   std::uint64_t bytes = 0;  ///< printed by all of them so far

@@ -64,6 +64,19 @@ class StatusTest : public testing::Test {
   Status status_{.grace = seconds(10), .attempts = 3};
 };
 
+TEST(TransferSum, NamesAHostThatIsFarBehindTheOthersThatCopy) {
+  run::TransferSum sum;
+  sum.add(0, 90, 100);
+  sum.add(1, 80, 100);
+  sum.add(2, 0, 0);
+  EXPECT_EQ(sum.status().slowest, std::nullopt);
+  sum.add(7, 10, 100);
+  EXPECT_EQ(sum.status().slowest, 7U);
+  EXPECT_EQ(sum.status().slowest_percent, 10U);
+  EXPECT_EQ(sum.status().done, 180U);
+  EXPECT_EQ(sum.status().total, 300U);
+}
+
 TEST_F(StatusTest, ShowsHowFarTheCopyingHasCome) {
   set_up(3, State::ready);
   set_copying(0, 60);
