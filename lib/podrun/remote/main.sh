@@ -93,7 +93,7 @@ podrun_remove_staging() {
     kill -s KILL $podrun_pid
     podrun_kill KILL "$(podrun_marked)"
   fi
-  (cd -P -- "$podrun_dir/staging" && rm -rf -- "$PWD")
+  [ ! -L "$podrun_dir/staging" ] || (cd -P -- "$podrun_dir/staging" && rm -rf -- "$PWD")
 }
 
 podrun_enter() {
