@@ -32,7 +32,15 @@ constexpr std::size_t kNonceSize = 16;
 /// The most output of a host that is kept, in bytes.
 constexpr std::size_t kMaxSaid = 64 * 1024;
 
-Chunk script(std::string_view text) { return Chunk(std::string(text)); }
+/// One text for all hosts.
+const Chunk& push_script() {
+  static const Chunk script{std::string(kPushScript)};
+  return script;
+}
+const Chunk& sums_script() {
+  static const Chunk script{std::string(kSumsScript)};
+  return script;
+}
 
 /// The last part of a path on the hosts.
 std::string last_name(const std::string& path) {
@@ -40,12 +48,11 @@ std::string last_name(const std::string& path) {
   return slash == std::string::npos ? path : path.substr(slash + 1);
 }
 
-/// The first parts of all paths: what the target itself has.
+/// The paths directly below the target.
 std::vector<std::string> top_names(const LocalTree& tree) {
   std::vector<std::string> names;
   for (const Entry& entry : tree.entries()) {
-    std::string name = entry.path.substr(0, entry.path.find('/'));
-    if (!name.empty() && name.size() == entry.path.size()) names.push_back(std::move(name));
+    if (!entry.path.empty() && entry.path.find('/') == entry.path.npos) names.push_back(entry.path);
   }
   return names;
 }
@@ -192,7 +199,7 @@ asio::awaitable<void> Push::prepare(std::size_t host, remote::Supervised& superv
 asio::awaitable<void> Push::converse(std::size_t host, remote::Supervised& supervised) {
   std::string name = remote::random_id().substr(0, kNonceSize);
   std::vector<std::string> words = arguments(supervised, name);
-  remote::StartedProgram program = co_await supervised.start_program(script(kPushScript), std::move(words));
+  remote::StartedProgram program = co_await supervised.start_program(push_script(), std::move(words));
   Talk talk(std::move(program), std::move(name));
   Scan found = co_await scan(talk);
   if (request_.compare == Compare::contents) co_await compare_contents(supervised, found);
@@ -203,8 +210,8 @@ asio::awaitable<void> Push::converse(std::size_t host, remote::Supervised& super
   share.bytes = transfer.bytes;
   share.deleted = transfer.deleted;
   share.has_attributes = transfer.has_attributes;
-  if (request_.only_look) share.chosen = transfer.chosen;
   if (request_.only_look) {
+    share.chosen = std::move(transfer.chosen);
     talk.close_write();
     co_return;
   }
@@ -231,12 +238,13 @@ std::vector<std::string> Push::arguments(const remote::Supervised& supervised,
   if (renamed_) flags += " file";
   if (request_.only_look) flags += " look";
   const bool is_target = !tree_.entries().empty() && tree_.entries().front().path.empty();
-  if (request_.remove == Delete::yes && is_target) flags += " delete";
+  const bool deletes_in_target = request_.remove == Delete::yes && is_target;
+  if (deletes_in_target) flags += " delete";
   std::vector<std::string> paths = top_names(tree_);
   if (renamed_) paths.push_back(last_name(request_.target));
   std::size_t length = 0;
   for (const std::string& path : paths) length += path.size() + 1;
-  if ((request_.remove == Delete::yes && is_target) || paths.size() > kMaxNames || length > kMaxNamesText) {
+  if (deletes_in_target || paths.size() > kMaxNames || length > kMaxNamesText) {
     flags += " all";
     paths.clear();
   }
@@ -292,7 +300,7 @@ asio::awaitable<void> Push::compare_contents(remote::Supervised& supervised, Sca
   if (indices.empty()) co_return;
   const std::string tool = scan.header.digest == DigestKind::blake2b ? "b2sum" : "sha256sum";
   std::vector<std::string> words = {target_directory(), tool};
-  remote::StartedProgram program = co_await supervised.start_program(script(kSumsScript), std::move(words));
+  remote::StartedProgram program = co_await supervised.start_program(sums_script(), std::move(words));
   Talk talk(std::move(program), {});
   std::string paths;
   for (const std::size_t index : indices) paths += "./" + tree().entries()[index].path + '\0';
