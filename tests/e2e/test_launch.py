@@ -10,7 +10,7 @@ import pytest
 from events import SCHEMA
 from homes import ViaHomes, homes_of_pod
 from support import by_rank, processes, wait_until
-from trees import write_tree
+from trees import File, write_tree
 
 TASKS = Path(__file__).parents[1] / "tasks"
 SECRET = "hf_s3cret"
@@ -154,6 +154,16 @@ def test_an_interrupt_in_setup_ends_the_task(podrun, pair):
     assert ended.returncode == 128 + signal.SIGINT
     assert last_line(ended) == "podrun: setup was interrupted; run was not started"
     assert not (pair.home(0) / "ran").exists()
+
+
+def test_an_interrupt_in_run_ends_it_after_a_setup_too(podrun, pair):
+    task = write_task(podrun, "setup: echo prepared\nrun: echo begun; sleep 1000\n")
+    run = podrun.start(*pair.options, "launch", task)
+    run.wait_for_output(b"begun", 2)
+    run.signal(signal.SIGINT)
+    ended = run.wait()
+    assert ended.returncode == 128 + signal.SIGINT
+    assert last_line(ended) == "podrun: run was interrupted"
 
 
 def test_a_task_may_be_setup_alone(podrun, pair):
@@ -396,6 +406,30 @@ def test_the_recipe_for_llama(podrun, servers):
         assert f"--rdzv_endpoint={head}:29500" in words and "dataset.source=example/alpaca" in words
     assert shown[0][6] == shown[1][6]  # with the same --rdzv_id
     servers.wait_until_clean()
+
+
+SAY_SSHD = "pid=$$; until grep -q sshd /proc/$pid/comm; do pid=$(cut -d ' ' -f 4 /proc/$pid/stat); done; echo $pid"
+
+
+def test_all_steps_use_one_connection(podrun, servers):
+    write_tree(podrun.directory / "code", {"say.sh": File(SAY_SSHD.encode())})
+    ended = launch(podrun, servers, "workdir: code\nsetup: . ./say.sh\nrun: . ./say.sh\n")
+    assert ended.returncode == 0, ended
+    for first, second in by_rank(ended.stdout).values():
+        assert first == second
+    servers.wait_until_clean()
+
+
+def test_a_connection_that_is_lost_between_two_steps_is_made_again(podrun, servers):
+    task = write_task(podrun, "setup: echo prepared; [ $PODRUN_RANK = 0 ] || until [ -e ~/go ]; do sleep 0.1; done\nrun: echo ran\n")
+    run = podrun.start(*servers.options, "launch", task)
+    run.wait_for_output(b"prepared", 2)
+    wait_until(lambda: not servers.running(0))
+    servers.lose(0)
+    (servers.home(1) / "go").touch()
+    ended = run.wait()
+    assert ended.returncode == 0, ended
+    assert by_rank(ended.stdout) == {rank: [b"prepared", b"ran"] for rank in (0, 1)}
 
 
 def test_the_recipe_for_a_multi_node_torchrun(podrun, servers):

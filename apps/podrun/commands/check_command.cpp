@@ -17,7 +17,7 @@
 #include "cli/run_options.hpp"
 #include "commands/mode.hpp"
 #include "commands/plan.hpp"
-#include "commands/start_plan.hpp"
+#include "commands/run_sequence.hpp"
 
 namespace podrun::commands {
 namespace {

@@ -19,17 +19,15 @@
 #include "podrun/base/error.hpp"
 #include "podrun/base/text.hpp"
 #include "podrun/config/task_file.hpp"
-#include "podrun/files/push.hpp"
 #include "podrun/remote/supervised.hpp"
 #include "podrun/tasks/step.hpp"
 #include "podrun/tasks/task.hpp"
 
 #include "commands/answers.hpp"
 #include "commands/command_mode.hpp"
-#include "commands/mode.hpp"
 #include "commands/plan.hpp"
 #include "commands/push_command.hpp"
-#include "commands/start_plan.hpp"
+#include "commands/run_sequence.hpp"
 
 namespace podrun::commands {
 namespace {
@@ -74,40 +72,26 @@ std::optional<std::string> describe_end(const Place& place, const run::RunPolicy
   return place.run_follows ? std::optional<std::string>("podrun: run was not started") : std::nullopt;
 }
 
-/// The mode of a run of the user's command, which also says which step of the task this run is.
-class StepMode final : public Mode {
+/// The mode of a step, which is announced and says at its end which one it was.
+class StepMode final : public CommandMode {
  public:
-  StepMode(std::unique_ptr<Mode> command, const Place& place) : command_(std::move(command)), place_(place) {}
+  StepMode(const Plan& plan, const cli::Options& options, const hosts::Probe& probe, output::Charset charset,
+           const Place& place)
+      : CommandMode(plan, options, probe, charset), place_(place) {}
 
-  std::vector<std::shared_ptr<output::Sink>> make_sinks(output::Terminal& terminal) override {
-    return command_->make_sinks(terminal);
-  }
   void begin(output::Output& output) override {
     if (place_.is_announced && !std::exchange(begun_, true))
       output.say(fmt::format("podrun: {}", tasks::name_of(place_.step)));
-    command_->begin(output);
+    CommandMode::begin(output);
   }
-  void host_started(output::Output& output, std::size_t host) override {
-    command_->host_started(output, host);
-  }
-  void output_open(output::Output& output, std::size_t host, const remote::Holders& holders,
-                   bool waits) override {
-    command_->output_open(output, host, holders, waits);
-  }
-  void host_ended(output::Output& output, std::size_t host, const run::HostOutcome& outcome) override {
-    command_->host_ended(output, host, outcome);
-  }
+
   void print_final_report(output::Output& output, const run::RunPolicy& policy, int status) override {
-    command_->print_final_report(output, policy, status);
+    CommandMode::print_final_report(output, policy, status);
     if (status == 0) return;
     if (auto line = describe_end(place_, policy)) output.say(std::move(*line));
   }
-  bool reports_first_failures() const override { return command_->reports_first_failures(); }
-  std::optional<std::chrono::milliseconds> patience() const override { return command_->patience(); }
-  int status(const run::RunPolicy& policy) const override { return command_->status(policy); }
 
  private:
-  std::unique_ptr<Mode> command_;
   const Place place_;
   bool begun_ = false;
 };
@@ -169,44 +153,71 @@ std::string describe(const Sequence& sequence) {
   return text;
 }
 
-/// For a part of the sequence, which has options of its own.
-cli::Context with_options(const cli::Options& options, const cli::Context& context) {
-  return {options, context.table, context.config, context.commands, context.probe, context.terminal};
-}
+/// Makes the copies and runs the steps, until one fails.
+class TaskRun {
+ public:
+  /// Reads the files that are to be copied. Throws UsageError.
+  TaskRun(const Sequence& sequence, const cli::Context& context)
+      : sequence_(sequence), context_(context), options_of_copies_(context.options) {
+    options_of_copies_.outdir.clear();  // --outdir is for the output of setup and run
+    for (const PlannedCopy& copy : sequence.copies)
+      copies_.push_back(std::make_unique<PlannedPush>(copy.request, sequence.found, options_of_copies_));
+  }
 
-/// --outdir is for the output of setup and run.
-int make_copy(const PlannedCopy& copy, const Plan& found, const cli::Context& context) {
-  cli::Options options = context.options;
-  options.outdir.clear();
-  return push(copy.request, found, with_options(options, context));
-}
+  /// The exit status.
+  int play() {
+    RunSequence runs(sequence_.found, context_, RunSequence::Connections::kept);
+    for (std::size_t i = 0; i < copies_.size(); ++i) {
+      const std::string& what = sequence_.copies[i].what;
+      if (copies_.size() > 1) say({what}, *context_.terminal);
+      const int status = copies_[i]->run(runs, context_.probe);
+      copies_[i].reset();
+      if (status == 0) continue;
+      say_not_copied(what);
+      return status;
+    }
+    return run_steps(runs);
+  }
 
-int start(Plan plan, const cli::Context& context, const Place& place) {
-  return start_plan(std::move(plan), context, [&](const Plan& planned, output::Charset charset) {
-    return std::make_unique<StepMode>(make_command_mode(planned, context.options, context.probe, charset),
-                                      place);
-  });
-}
+ private:
+  int run_steps(RunSequence& runs) const {
+    const bool has_run = sequence_.run.has_value();
+    if (!sequence_.setup) {
+      const Place alone{.step = tasks::Step::run, .is_announced = false, .run_follows = false};
+      return has_run ? start(runs, *sequence_.run, context_.options, alone) : 0;
+    }
+    const Place setup{.step = tasks::Step::setup, .is_announced = has_run, .run_follows = has_run};
+    const int status = start(runs, *sequence_.setup, context_.options, setup);
+    if (status != 0 || !has_run) return status;
+    cli::Options options = context_.options;
+    options.append = true;  // the files of --outdir have the output of setup already
+    options.force = false;
+    const Place run{.step = tasks::Step::run, .is_announced = true, .run_follows = false};
+    return start(runs, *sequence_.run, options, run);
+  }
 
-/// The files of --outdir have the output of setup already.
-int run_after_setup(const Plan& plan, const cli::Context& context) {
-  cli::Options options = context.options;
-  options.append = true;
-  options.force = false;
-  const Place place{.step = tasks::Step::run, .is_announced = true, .run_follows = false};
-  return start(plan, with_options(options, context), place);
-}
+  int start(RunSequence& runs, const Plan& plan, const cli::Options& options, const Place& place) const {
+    return runs.run(plan, options, [&](const Plan& planned, output::Charset charset) {
+      return std::make_unique<StepMode>(planned, options, context_.probe, charset, place);
+    });
+  }
 
-/// Says what did not happen since a copy failed.
-void say_not_copied(const PlannedCopy& copy, const Sequence& sequence, output::Terminal& terminal) {
-  std::vector<std::string> missed;
-  if (sequence.setup) missed.emplace_back("setup");
-  if (sequence.run) missed.emplace_back("run");
-  const std::string rest = missed.empty() ? ""
-                                          : fmt::format("; {} {} not started", join(missed, " and "),
-                                                        missed.size() == 1 ? "was" : "were");
-  say({fmt::format("{} was not copied{}", copy.what, rest)}, terminal);
-}
+  /// And what did not happen since it failed.
+  void say_not_copied(std::string_view what) const {
+    std::vector<std::string> missed;
+    if (sequence_.setup) missed.emplace_back("setup");
+    if (sequence_.run) missed.emplace_back("run");
+    const std::string rest = missed.empty() ? ""
+                                            : fmt::format("; {} {} not started", join(missed, " and "),
+                                                          missed.size() == 1 ? "was" : "were");
+    say({fmt::format("{} was not copied{}", what, rest)}, *context_.terminal);
+  }
+
+  const Sequence& sequence_;
+  const cli::Context& context_;
+  cli::Options options_of_copies_;
+  std::vector<std::unique_ptr<PlannedPush>> copies_;
+};
 
 class TaskCommand final : public cli::Command {
  public:
@@ -225,28 +236,10 @@ class TaskCommand final : public cli::Command {
   int run(const cli::Context& context) override {
     const Sequence sequence = make_sequence(context);
     if (context.options.dry_run) return answer(describe(sequence), *context.terminal);
-    for (const PlannedCopy& copy : sequence.copies) {
-      if (sequence.copies.size() > 1) say({copy.what}, *context.terminal);
-      const int status = make_copy(copy, sequence.found, context);
-      if (status == 0) continue;
-      say_not_copied(copy, sequence, *context.terminal);
-      return status;
-    }
-    return run_steps(sequence, context);
+    return TaskRun(sequence, context).play();
   }
 
  private:
-  static int run_steps(const Sequence& sequence, const cli::Context& context) {
-    const bool has_run = sequence.run.has_value();
-    if (!sequence.setup) {
-      const Place alone{.step = tasks::Step::run, .is_announced = false, .run_follows = false};
-      return has_run ? start(*sequence.run, context, alone) : 0;
-    }
-    const Place place{.step = tasks::Step::setup, .is_announced = has_run, .run_follows = has_run};
-    const int status = start(*sequence.setup, context, place);
-    return status == 0 && has_run ? run_after_setup(*sequence.run, context) : status;
-  }
-
   /// Finds every error of usage. Nothing has started.
   Sequence make_sequence(const cli::Context& context) const {
     const hosts::Probe& probe = context.probe;

@@ -24,7 +24,6 @@ struct Plan {
   std::string home = {};                ///< of the user of this machine
   bool input_unsent = false;            ///< standard input has no use in this run
   std::vector<std::string> notes = {};  ///< what the user should know of the hosts
-  bool dry_run_asks_hosts = false;      ///< --dry-run is a run of its own
   report::Work work = report::Work::command;
   std::optional<report::FilesToSend> files = std::nullopt;
 };

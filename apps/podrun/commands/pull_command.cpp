@@ -24,12 +24,9 @@
 #include "podrun/report/json_events.hpp"
 #include "podrun/run/outcome_groups.hpp"
 
-#include "commands/final_report.hpp"
-#include "commands/json_report.hpp"
-#include "commands/mode.hpp"
+#include "commands/command_mode.hpp"
 #include "commands/plan.hpp"
-#include "commands/sinks.hpp"
-#include "commands/start_plan.hpp"
+#include "commands/run_sequence.hpp"
 
 namespace podrun::commands {
 namespace {
@@ -43,39 +40,25 @@ bool is_part(const run::HostOutcome& outcome) {
   return failure && failure->stage == link::Stage::copying;
 }
 
-class PullMode final : public Mode {
+class PullMode final : public CommandMode {
  public:
   PullMode(const Plan& plan, const cli::Options& options, const hosts::Probe& probe, output::Charset charset,
            files::Pull& pull, const std::string& destination)
-      : plan_(plan),
-        options_(options),
-        probe_(probe),
-        charset_(charset),
+      : CommandMode(plan, options, probe, charset),
         pull_(pull),
         destination_(destination),
         over_(plan.run.hosts.size()),
-        told_(plan.run.hosts.size()) {
-    if (options.json) json_.emplace(plan);
-  }
+        told_(plan.run.hosts.size()) {}
 
   std::vector<std::shared_ptr<output::Sink>> make_sinks(output::Terminal& terminal) override {
-    Sinks sinks = podrun::commands::make_sinks(plan_.run.hosts, options_, probe_, terminal);
-    last_lines_ = std::move(sinks.last_lines);
     over_.assign(over_.size(), false);
-    return std::move(sinks.all);
+    return CommandMode::make_sinks(terminal);
   }
-
-  void begin(output::Output& output) override {
-    if (json_) json_->begin(output);
-  }
-
-  void host_started(output::Output& output, std::size_t /*host*/) override { output.start(); }
 
   void host_ended(output::Output& output, std::size_t host, const run::HostOutcome& outcome) override {
     over_[host] = true;
-    if (!json_) return;
     if (is_done(outcome)) tell_received(output, host);
-    json_->host_ended(output, host, outcome);
+    CommandMode::host_ended(output, host, outcome);
   }
 
   PrepareHost preparation() override {
@@ -92,7 +75,7 @@ class PullMode final : public Mode {
       const std::uint64_t received = std::min(each.received, each.total);
       const std::uint64_t done = each.is_active || over_[host] ? received : each.total;
       const std::uint64_t total = over_[host] ? received : each.total;  // no more is to be expected
-      sum.add(plan_.run.hosts[host].worker, done, total);
+      sum.add(plan().run.hosts[host].worker, done, total);
       is_total_known = is_total_known && (each.is_listed || over_[host]);
     }
     run::TransferStatus status = sum.status();
@@ -101,16 +84,11 @@ class PullMode final : public Mode {
   }
 
   void print_final_report(output::Output& output, const run::RunPolicy& policy, int status) override {
-    for (std::string& line : final_report(plan_, policy, options_, *last_lines_, charset_))
-      output.say(std::move(line));
-    if (json_) {
-      for (std::size_t host = 0; host < told_.size(); ++host) {
-        if (is_part(policy.outcomes()[host])) tell_received(output, host);
-      }
-      json_->end(output, policy, status);
-    } else if (options_.dry_run) {
-      print_paths(output);
+    for (std::size_t host = 0; host < told_.size(); ++host) {
+      if (is_part(policy.outcomes()[host])) tell_received(output, host);
     }
+    CommandMode::print_final_report(output, policy, status);
+    if (options().dry_run && !json()) print_paths(output);
     print_total(output, policy);
   }
 
@@ -123,6 +101,7 @@ class PullMode final : public Mode {
     return run::exit_status(outcomes, std::nullopt);
   }
 
+  bool reports_first_failures() const override { return false; }
   std::optional<std::chrono::milliseconds> patience() const override { return kPatience; }
 
  private:
@@ -130,12 +109,12 @@ class PullMode final : public Mode {
     return outcome == run::HostOutcome(link::Exited{0});
   }
 
-  /// Once for each host, before its end is told.
+  /// With --json: once for each host, before its end is told.
   void tell_received(output::Output& output, std::size_t host) {
-    if (told_[host]) return;
+    if (!json() || told_[host]) return;
     told_[host] = true;
     const files::PulledHost& pulled = pull_.pulled()[host];
-    json_->received(output, host, {pull_.directory_of(host), pulled.files, pulled.bytes, pulled.unchanged});
+    json()->received(output, host, {pull_.directory_of(host), pulled.files, pulled.bytes, pulled.unchanged});
   }
 
   /// With --dry-run: where each file would go.
@@ -160,33 +139,27 @@ class PullMode final : public Mode {
       if (is_done(outcome) || is_part(outcome)) ++answered;
     }
     if (answered == 0) return;
-    std::vector<std::string> parts = {fmt::format(
-        "{} file{} ({}){} from {} to {}", all.files, all.files == 1 ? "" : "s", format_bytes(all.bytes),
-        options_.dry_run ? " would come" : "", count_hosts(answered), output::escape_controls(destination_))};
+    std::vector<std::string> parts = {
+        fmt::format("{} file{} ({}){} from {} to {}", all.files, all.files == 1 ? "" : "s",
+                    format_bytes(all.bytes), options().dry_run ? " would come" : "", count_hosts(answered),
+                    output::escape_controls(destination_))};
     if (all.unchanged > 0)
       parts.push_back(fmt::format("{} {} here already", all.unchanged, all.unchanged == 1 ? "is" : "are"));
     if (all.special > 0)
       parts.push_back(fmt::format("{} not copied (sockets, devices or FIFOs)", all.special));
-    output.say("podrun: " + join(parts, output::separator(charset_)));
+    output.say("podrun: " + join(parts, output::separator(charset())));
   }
 
-  const Plan& plan_;
-  const cli::Options& options_;
-  const hosts::Probe& probe_;
-  const output::Charset charset_;
   files::Pull& pull_;
   const std::string& destination_;
-  std::optional<JsonReport> json_;
   std::vector<bool> over_;  ///< of each host: nothing more comes
   std::vector<bool> told_;  ///< its `received` event is printed
-  std::shared_ptr<output::LastLines> last_lines_;
 };
 
 Plan make_pull_plan(const cli::Options& options, const hosts::Probe& probe) {
   remote::RemoteCommand nothing{"set -- /bin/sh -c :", {}};
   Plan plan = make_plan(options, probe, std::move(nothing));
   plan.work = report::Work::files_from_hosts;
-  plan.dry_run_asks_hosts = true;
   run::Limits& limits = plan.run.limits;
   limits.serial = 0;  // whatever a configuration says of commands
   limits.on_failure = run::OnFailure::go_on;
@@ -259,7 +232,8 @@ class PullCommand final : public cli::Command {
     plan.files = report::FilesToSend{.sources = request.words, .target = destination, .is_counted = false};
     files::Pull pull(std::move(request), plan.run.hosts);
     if (!context.options.dry_run) make_destination(destination);
-    return start_plan(std::move(plan), context, [&](const Plan& started, output::Charset charset) {
+    RunSequence alone(plan, context, RunSequence::Connections::closed);
+    return alone.run(std::move(plan), context.options, [&](const Plan& started, output::Charset charset) {
       return std::make_unique<PullMode>(started, context.options, context.probe, charset, pull, destination);
     });
   }

@@ -17,40 +17,21 @@
 #include "podrun/report/transfer_words.hpp"
 
 #include "cli/run_options.hpp"
-#include "commands/final_report.hpp"
-#include "commands/json_report.hpp"
-#include "commands/mode.hpp"
+#include "commands/command_mode.hpp"
 #include "commands/plan.hpp"
-#include "commands/sinks.hpp"
-#include "commands/start_plan.hpp"
 
 namespace podrun::commands {
 namespace {
 
-class PushMode final : public Mode {
+class PushMode final : public CommandMode {
  public:
   PushMode(const Plan& plan, const cli::Options& options, const hosts::Probe& probe, output::Charset charset,
            files::Push& push)
-      : plan_(plan), options_(options), probe_(probe), charset_(charset), push_(push) {
-    if (options.json) json_.emplace(plan);
-  }
-
-  std::vector<std::shared_ptr<output::Sink>> make_sinks(output::Terminal& terminal) override {
-    Sinks sinks = podrun::commands::make_sinks(plan_.run.hosts, options_, probe_, terminal);
-    last_lines_ = std::move(sinks.last_lines);
-    return std::move(sinks.all);
-  }
-
-  void begin(output::Output& output) override {
-    if (json_) json_->begin(output);
-  }
-
-  void host_started(output::Output& output, std::size_t /*host*/) override { output.start(); }
+      : CommandMode(plan, options, probe, charset), push_(push) {}
 
   void host_ended(output::Output& output, std::size_t host, const run::HostOutcome& outcome) override {
-    if (!json_) return;
-    if (is_done(outcome)) json_->sent(output, host, sent(host));
-    json_->host_ended(output, host, outcome);
+    if (json() && is_done(outcome)) json()->sent(output, host, sent(host));
+    CommandMode::host_ended(output, host, outcome);
   }
 
   PrepareHost preparation() override {
@@ -63,7 +44,7 @@ class PushMode final : public Mode {
     bool is_total_known = true;
     const std::vector<files::HostShare>& shares = push_.shares();
     for (std::size_t host = 0; host < shares.size(); ++host) {
-      sum.add(plan_.run.hosts[host].worker, shares[host].sent, shares[host].total);
+      sum.add(plan().run.hosts[host].worker, shares[host].sent, shares[host].total);
       is_total_known = is_total_known && (shares[host].total > 0 || shares[host].is_staged);
     }
     run::TransferStatus status = sum.status();
@@ -73,19 +54,13 @@ class PushMode final : public Mode {
   }
 
   void print_final_report(output::Output& output, const run::RunPolicy& policy, int status) override {
-    for (std::string& line : final_report(plan_, policy, options_, *last_lines_, charset_))
-      output.say(std::move(line));
-    if (json_) {
-      json_->end(output, policy, status);
-    } else if (options_.dry_run) {
-      print_shares(output, policy);
-    }
+    CommandMode::print_final_report(output, policy, status);
+    if (options().dry_run && !json()) print_shares(output, policy);
     print_total(output, policy);
   }
 
-  int status(const run::RunPolicy& policy) const override {
-    return run::exit_status(policy.outcomes(), policy.interrupted_by());
-  }
+  /// The first one ends the others.
+  bool reports_first_failures() const override { return false; }
 
  private:
   /// Until the slowest host has everything, at the rate that it has had.
@@ -110,27 +85,27 @@ class PushMode final : public Mode {
   report::FilesSent sent(std::size_t host) const {
     const files::HostShare& share = push_.shares()[host];
     report::FilesSent sent{share.files, share.bytes, share.deleted.size(), std::nullopt};
-    if (share.shared_with) sent.shared_with = plan_.run.hosts[*share.shared_with].worker;
+    if (share.shared_with) sent.shared_with = plan().run.hosts[*share.shared_with].worker;
     return sent;
   }
 
   void print_total(output::Output& output, const run::RunPolicy& policy) const {
     std::vector<report::HostTransfer> done;
-    for (std::size_t host = 0; host < plan_.run.hosts.size(); ++host) {
+    for (std::size_t host = 0; host < plan().run.hosts.size(); ++host) {
       if (is_done(policy.outcomes()[host]))
-        done.push_back({plan_.run.hosts[host].worker, sent(host), push_.shares()[host].has_attributes});
+        done.push_back({plan().run.hosts[host].worker, sent(host), push_.shares()[host].has_attributes});
     }
-    const auto tense = options_.dry_run ? report::Tense::would : report::Tense::did;
+    const auto tense = options().dry_run ? report::Tense::would : report::Tense::did;
     if (!done.empty())
-      output.say("podrun: " +
-                 report::describe_transfers(done, plan_.files->ignored, tense, output::separator(charset_)));
+      output.say("podrun: " + report::describe_transfers(done, plan().files->ignored, tense,
+                                                         output::separator(charset())));
   }
 
   /// With --dry-run: what each host would get, once for hosts that would get the same.
   void print_shares(output::Output& output, const run::RunPolicy& policy) const {
     std::vector<report::PlannedTransfer> planned;
     const std::vector<files::Entry>& entries = push_.tree().entries();
-    for (std::size_t host = 0; host < plan_.run.hosts.size(); ++host) {
+    for (std::size_t host = 0; host < plan().run.hosts.size(); ++host) {
       if (!is_done(policy.outcomes()[host])) continue;
       report::PlannedTransfer& each = planned.emplace_back();
       each.host = host;
@@ -141,16 +116,10 @@ class PushMode final : public Mode {
       for (const files::HostOnly& path : push_.shares()[host].deleted)
         each.deleted.push_back(path.is_directory ? path.path + '/' : path.path);
     }
-    for (std::string& line : report::list_transfers(plan_.run.hosts, planned)) output.print(std::move(line));
+    for (std::string& line : report::list_transfers(plan().run.hosts, planned)) output.print(std::move(line));
   }
 
-  const Plan& plan_;
-  const cli::Options& options_;
-  const hosts::Probe& probe_;
-  const output::Charset charset_;
   files::Push& push_;
-  std::optional<JsonReport> json_;
-  std::shared_ptr<output::LastLines> last_lines_;
 };
 
 report::FilesToSend describe(const files::Push& push) {
@@ -170,7 +139,6 @@ Plan make_push_plan(const cli::Options& options, Plan plan) {
   plan.run.command = {options.dry_run ? "set -- true" : files::switch_command(), {}};
   plan.run.run_id = remote::random_id();
   plan.work = report::Work::files;
-  plan.dry_run_asks_hosts = true;
   run::Limits& limits = plan.run.limits;
   limits.serial = 0;  // whatever a configuration says of commands
   limits.on_failure = run::OnFailure::go_on;
@@ -214,8 +182,11 @@ class PushCommand final : public cli::Command {
     request.tree.sources = context.options.operands;
     request.target = request.tree.sources.back();
     request.tree.sources.pop_back();
-    const Plan found = make_plan(context.options, context.probe, remote::RemoteCommand{});
-    return push(std::move(request), found, context);
+    request.only_look = context.options.dry_run;
+    Plan found = make_plan(context.options, context.probe, remote::RemoteCommand{});
+    PlannedPush push(std::move(request), std::move(found), context.options);
+    RunSequence alone(push.plan(), context, RunSequence::Connections::closed);
+    return push.run(alone, context.probe);
   }
 
  private:
@@ -241,16 +212,19 @@ void check_delete(const files::PushRequest& request, const files::Push& push) {
 
 std::unique_ptr<cli::Command> make_push_command() { return std::make_unique<PushCommand>(); }
 
-int push(files::PushRequest request, const Plan& found, const cli::Context& context) {
-  request.only_look = context.options.dry_run;
-  Plan plan = make_push_plan(context.options, found);
-  files::Push push(std::move(request), plan.run.hosts.size());
-  check_delete(push.request(), push);
-  plan.files = describe(push);
-  for (const std::string& path : push.tree().special())
-    plan.notes.push_back(fmt::format("push: {}: not a file, a directory or a link: not copied", path));
-  return start_plan(std::move(plan), context, [&](const Plan& started, output::Charset charset) {
-    return std::make_unique<PushMode>(started, context.options, context.probe, charset, push);
+PlannedPush::PlannedPush(files::PushRequest request, Plan found, const cli::Options& options)
+    : options_(options),
+      plan_(make_push_plan(options, std::move(found))),
+      push_(std::move(request), plan_.run.hosts.size()) {
+  check_delete(push_.request(), push_);
+  plan_.files = describe(push_);
+  for (const std::string& path : push_.tree().special())
+    plan_.notes.push_back(fmt::format("push: {}: not a file, a directory or a link: not copied", path));
+}
+
+int PlannedPush::run(RunSequence& sequence, const hosts::Probe& probe) {
+  return sequence.run(plan_, options_, [&](const Plan& started, output::Charset charset) {
+    return std::make_unique<PushMode>(started, options_, probe, charset, push_);
   });
 }
 

@@ -10,7 +10,7 @@
 #include "commands/answers.hpp"
 #include "commands/command_mode.hpp"
 #include "commands/plan.hpp"
-#include "commands/start_plan.hpp"
+#include "commands/run_sequence.hpp"
 
 namespace podrun::commands {
 namespace {
@@ -26,7 +26,7 @@ class RunCommand final : public cli::Command {
     }
     return start_plan(make_plan(options, context.probe), context,
                       [&](const Plan& plan, output::Charset charset) {
-                        return make_command_mode(plan, options, context.probe, charset);
+                        return std::make_unique<CommandMode>(plan, options, context.probe, charset);
                       });
   }
 };

@@ -9,7 +9,7 @@
 #include <chrono>
 #include <utility>
 
-#include <asio/steady_timer.hpp>
+#include <asio/redirect_error.hpp>
 #include <asio/use_awaitable.hpp>
 
 namespace podrun::commands {
@@ -60,36 +60,65 @@ void stop_foreground(asio::signal_set& signals) {
   stop_here(signals);  // apart, since it must have stopped when this returns
 }
 
-asio::awaitable<void> relay_signals(asio::signal_set& signals, run::FanOut& fan_out, StatusDisplay& status,
-                                    std::chrono::seconds grace,
-                                    std::optional<std::chrono::milliseconds> own_patience,
-                                    std::function<void()> leave) {
-  asio::steady_timer last_resort(co_await asio::this_coro::executor, asio::steady_timer::time_point::max());
-  for (;;) {
-    const int signal = co_await signals.async_wait(asio::use_awaitable);
-    if (signal == SIGTSTP) {
-      status.hide();
-      co_await fan_out.suspend();
-      stop_here(signals);
-      fan_out.resume();
-      status.show();
+SignalRelay::SignalRelay(asio::signal_set& signals, run::FanOut& fan_out, StatusDisplay& status,
+                         std::chrono::seconds grace, std::optional<std::chrono::milliseconds> own_patience,
+                         std::function<void()> leave)
+    : signals_(signals),
+      fan_out_(fan_out),
+      status_(status),
+      grace_(grace),
+      own_patience_(own_patience),
+      leave_(std::move(leave)),
+      last_resort_(signals.get_executor(), asio::steady_timer::time_point::max()) {}
+
+asio::awaitable<void> SignalRelay::run() {
+  while (!is_over_) {
+    std::error_code ended;
+    const int signal = co_await signals_.async_wait(asio::redirect_error(asio::use_awaitable, ended));
+    if (ended) continue;
+    if (is_over_) {
+      ::raise(signal);
+    } else if (signal == SIGTSTP) {
+      co_await suspend();
     } else {
-      // Asked before the policy is: a run that this cancels has its last words to say.
-      const bool only_output = run::only_output_is_left(fan_out.status());
-      const bool pressed = signal == SIGINT || signal == SIGQUIT;
-      fan_out.interrupt(signal);
-      // Nothing of the user's runs there that could answer the first press by itself.
-      if (signal == SIGINT && own_patience && fan_out.policy().presses() == 1) fan_out.interrupt(signal);
-      if (pressed && !only_output && !own_patience) continue;
-      const auto patience = only_output ? kAMoment : own_patience.value_or(grace + kLastResort);
-      const run::TimePoint due = std::chrono::steady_clock::now() + patience;
-      if (due >= last_resort.expiry()) continue;
-      last_resort.expires_at(due);
-      last_resort.async_wait([leave](const std::error_code& error) {
-        if (!error) leave();
-      });
+      interrupt(signal);
     }
   }
+}
+
+void SignalRelay::end() {
+  is_over_ = true;
+  signals_.cancel();
+  last_resort_.cancel();
+}
+
+asio::awaitable<void> SignalRelay::suspend() {
+  status_.hide();
+  co_await fan_out_.suspend();
+  if (is_over_) {
+    ::raise(SIGTSTP);
+    co_return;
+  }
+  stop_here(signals_);
+  fan_out_.resume();
+  status_.show();
+}
+
+void SignalRelay::interrupt(int signal) {
+  // Asked before the policy is: a run that this cancels has its last words to say.
+  const bool only_output = run::only_output_is_left(fan_out_.status());
+  const bool pressed = signal == SIGINT || signal == SIGQUIT;
+  fan_out_.interrupt(signal);
+  // Nothing of the user's runs there that could answer the first press by itself.
+  if (signal == SIGINT && own_patience_ && fan_out_.policy().presses() == 1) fan_out_.interrupt(signal);
+  if (pressed && !only_output && !own_patience_) return;
+  const auto patience = only_output ? kAMoment : own_patience_.value_or(grace_ + kLastResort);
+  const run::TimePoint due = std::chrono::steady_clock::now() + patience;
+  if (due >= last_resort_.expiry()) return;
+  last_resort_.expires_at(due);
+  last_resort_.async_wait([this](const std::error_code& error) {
+    if (!error && !is_over_) leave_();
+  });
 }
 
 SignalsWhileAsking::SignalsWhileAsking(asio::signal_set& signals) : signals_(signals) {

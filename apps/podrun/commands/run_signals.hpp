@@ -8,6 +8,7 @@
 
 #include <asio/awaitable.hpp>
 #include <asio/signal_set.hpp>
+#include <asio/steady_timer.hpp>
 
 #include "podrun/run/fan_out.hpp"
 
@@ -16,22 +17,43 @@
 // Handles signals while a command runs on the hosts.
 namespace podrun::commands {
 
-/// Takes the signals that a run heeds; what nohup(1) or a shell without job control made podrun ignore stays
+/// Takes the signals that runs heed; what nohup(1) or a shell without job control made podrun ignore stays
 /// ignored.
 void take_signals(asio::signal_set& signals);
 
-/// The run is over, and its status is no other one because of what comes now.
+/// Nothing is left that they could end.
 void ignore_from_now_on(asio::signal_set& signals);
 
 /// Does what the terminal does at Ctrl-Z: it leaves the key to podrun while that asks. All of the
 /// foreground's process group stops, since the shell may wait for another one, as timeout(1).
 void stop_foreground(asio::signal_set& signals);
 
-/// Tells the run of each signal. `own_patience`: see Mode. `leave`: gives the run up, and the process.
-asio::awaitable<void> relay_signals(asio::signal_set& signals, run::FanOut& fan_out, StatusDisplay& status,
-                                    std::chrono::seconds grace,
-                                    std::optional<std::chrono::milliseconds> own_patience,
-                                    std::function<void()> leave);
+/// Tells a run of each signal.
+class SignalRelay {
+ public:
+  /// `own_patience`: see Mode. `leave`: gives the run up, and the process. All must outlive it.
+  SignalRelay(asio::signal_set& signals, run::FanOut& fan_out, StatusDisplay& status,
+              std::chrono::seconds grace, std::optional<std::chrono::milliseconds> own_patience,
+              std::function<void()> leave);
+
+  /// Until end().
+  asio::awaitable<void> run();
+  /// The run is over: a signal that comes now is left to those after it.
+  void end();
+
+ private:
+  asio::awaitable<void> suspend();
+  void interrupt(int signal);
+
+  asio::signal_set& signals_;
+  run::FanOut& fan_out_;
+  StatusDisplay& status_;
+  const std::chrono::seconds grace_;
+  const std::optional<std::chrono::milliseconds> own_patience_;
+  const std::function<void()> leave_;
+  asio::steady_timer last_resort_;
+  bool is_over_ = false;
+};
 
 /// While the user is asked, nothing runs that would take signals from the io_context. So these only tell the
 /// question to end.
