@@ -75,7 +75,9 @@ podrun_watch() {
   podrun_remove_dir
   exit ${podrun_status:-137}
 }
+# Before the command has started, what runs is podrun's own, and needs no grace period.
 podrun_stop_silent() {
-  if [ "$podrun_started" ]; then set -- "no word from podrun for $((podrun_tick * podrun_ticks)) s: this host stops the command"; fi
+  if [ "$podrun_started" ]; then set -- "no word from podrun for $((podrun_tick * podrun_ticks)) s: this host stops the command"
+  elif ! podrun_has rest; then podrun_grace=0; fi
   podrun_stop_all "$1"
 }
