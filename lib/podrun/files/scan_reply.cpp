@@ -129,39 +129,42 @@ void ScanReply::read_header(std::string_view line) {
   header_.exists = kind.starts_with("directory");
   header_.is_name = kind.ends_with("-name");
   header_.digest = digest == "b2sum" ? DigestKind::blake2b : DigestKind::sha256;
+  header_.digest_words = {digest == "b2sum" ? "b2sum" : "sha256sum"};
+  if (digest == "openssl") header_.digest_words = {"openssl", "dgst", "-sha256", "-r"};
   header_.inode = inode;
   by_stat_ = format == "stat";
   if (compression == "gzip") inflate_ = std::make_unique<Inflate>();
 }
 
 std::size_t ScanReply::feed_list(std::string_view bytes) {
-  bool ended = false;
-  std::size_t taken = 0;
-  if (inflate_) {
-    taken = inflate_->feed(bytes, [&](std::string_view text) {
-      if (!ended && take_records(text) < text.size()) refuse("after the list");
-    });
-    ended = inflate_->ended();
-    if (ended && !record_.empty()) refuse("the list is cut off");
-    if (ended) state_ = State::end;
-  } else {
-    taken = take_records(bytes);
+  if (!inflate_) {
+    const std::size_t taken = take_records(bytes);
+    if (list_ended_) state_ = State::end;
+    return taken;
   }
+  const std::size_t taken = inflate_->feed(bytes, [&](std::string_view text) {
+    if (take_records(text) < text.size()) refuse("after the list");
+  });
+  if (!inflate_->ended()) return taken;
+  if (!list_ended_) refuse("the list is cut off");
+  state_ = State::end;
   return taken;
 }
 
 /// Up to the end of the list. Returns how many bytes belong to it.
 std::size_t ScanReply::take_records(std::string_view bytes) {
-  for (std::size_t i = 0; i < bytes.size(); ++i) {
-    if (state_ != State::list) return i;
-    record_ += bytes[i];
+  std::size_t taken = 0;
+  while (taken < bytes.size() && !list_ended_) {
+    const std::size_t end = bytes.find(by_stat_ ? '\n' : '\0', taken);
+    const std::size_t next = end == bytes.npos ? bytes.size() : end + 1;
+    record_ += bytes.substr(taken, next - taken);
+    taken = next;
     if (record_.size() > kMaxRecord) refuse("an endless name");
-    if (by_stat_ ? take_stat() : bytes[i] == '\0' && take_record()) {
-      record_.clear();
-      nul_ = std::string::npos;
-    }
+    if (end == bytes.npos || !(by_stat_ ? take_stat() : take_record())) continue;
+    record_.clear();
+    nul_ = std::string::npos;
   }
-  return bytes.size();
+  return taken;
 }
 
 /// Two texts, each with a NUL at its end.
@@ -171,7 +174,7 @@ bool ScanReply::take_record() {
     return false;
   }
   if (std::string_view(record_).substr(0, nul_) == "end") {
-    if (!inflate_) state_ = State::end;
+    list_ended_ = true;
   } else if (only_links_) {
     take_link();
   } else {

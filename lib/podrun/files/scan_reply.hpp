@@ -27,7 +27,8 @@ struct ScanHeader {
   bool exists = false;   ///< the target is a directory; otherwise it is missing
   bool is_name = false;  ///< the word of the command line is the new name of the one file
   DigestKind digest = DigestKind::sha256;
-  std::string inode;  ///< of the directory beside or in which the host stages
+  std::vector<std::string> digest_words = {};  ///< the program that computes it there
+  std::string inode;                           ///< of the directory beside or in which the host stages
 };
 
 /// Reads the first answer of push.sh as it arrives: the header, the list (of GNU find, or of stat where find
@@ -65,6 +66,7 @@ class ScanReply {
   ScanHeader header_;
   bool by_stat_ = false;  ///< the format; false again when only links are left
   bool only_links_ = false;
+  bool list_ended_ = false;
   std::unique_ptr<Inflate> inflate_;
   std::string line_;                     ///< of the header or the end
   std::string record_;                   ///< as far as it has come

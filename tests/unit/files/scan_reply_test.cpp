@@ -92,6 +92,12 @@ TEST(ScanReply, ReadsACompressedList) {
   }
 }
 
+TEST(ScanReply, RefusesACompressedListWithoutItsEnd) {
+  const std::string list = kGnu.substr(0, kGnu.find("d 755"));
+  const std::string compressed = test::run_words({"gzip", "-1"}, list).output;
+  EXPECT_EQ(failure_of("target directory b2sum gnu gzip 1\n" + compressed), "the list is cut off");
+}
+
 TEST(ScanReply, TellsTheErrorOfAHost) {
   EXPECT_EQ(failure_of("error app: not a directory\n"), "app: not a directory");
   EXPECT_EQ(failure_of("target directory b2sum gnu none 1\n" + kGnu + "error ./x: Permission denied\n"),
