@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Computes any block of an archive whose members' places are known from the start. Each block goes into the
-// digest when the first reader gets to it, in order; a few are kept for the readers behind it.
+// digests when the first reader gets to it, in order; a few are kept for the readers behind it.
 #include "podrun/files/archive.hpp"
 
 #include <fcntl.h>
@@ -26,6 +26,7 @@ constexpr std::size_t kLongestName = 99;
 constexpr std::size_t kShared = 64;  ///< blocks that are kept for several readers: 16 MiB
 constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
 constexpr std::uint32_t kOwnerAccess = 0700;
+constexpr std::uint32_t kOwnerRead = 0400;
 constexpr std::uint32_t kLinkMode = 0777;
 
 /// A field of a header, see tar(5), "Pre-POSIX Archives" and "GNU Tar Archives".
@@ -154,7 +155,12 @@ std::uint64_t content_size(const Entry& entry) { return entry.kind == Kind::file
 }  // namespace
 
 Archive::Archive(const LocalTree& tree, std::vector<std::size_t> chosen, DigestKind kind)
-    : tree_(tree), chosen_(std::move(chosen)), digest_(kind), open_member_(kNone) {
+    : tree_(tree),
+      chosen_(std::move(chosen)),
+      kind_(kind),
+      digests_(chosen_.size()),
+      unfinished_(kind),
+      open_member_(kNone) {
   offsets_.reserve(chosen_.size() + 1);
   std::uint64_t offset = 0;
   for (std::size_t member = 0; member < chosen_.size(); ++member) {
@@ -173,10 +179,22 @@ Chunk Archive::read(std::uint64_t offset) {
   return skipped == 0 ? whole : Chunk(std::string(whole.bytes().substr(skipped)));
 }
 
-std::string Archive::digest(std::string_view trailer) const {
-  Digest whole = digest_.fork();
-  whole.update(trailer);
-  return whole.finish();
+const std::string& Archive::digest() {
+  if (!whole_.empty()) return whole_;
+  std::vector<std::size_t> members;
+  for (std::size_t member = 0; member < chosen_.size(); ++member) {
+    if (entry(member).kind == Kind::file && (entry(member).mode & kOwnerRead) != 0) members.push_back(member);
+  }
+  std::sort(members.begin(), members.end(),
+            [this](std::size_t one, std::size_t other) { return entry(one).path < entry(other).path; });
+  const std::string empty = Digest(kind_).finish();
+  Digest whole(kind_);
+  for (const std::size_t member : members) {
+    whole.update(digests_[member].empty() ? empty : digests_[member]);
+    whole.update("\n");
+  }
+  whole_ = whole.finish();
+  return whole_;
 }
 
 Chunk Archive::block(std::uint64_t index) {
@@ -192,10 +210,33 @@ Chunk Archive::block(std::uint64_t index) {
     block = compute(next);
     keep(next, block);
     if (next < digested_) continue;
-    digest_.update(block.bytes());
+    add_to_digests(next, block.bytes());
     ++digested_;
   }
   return block;
+}
+
+/// Of a block, the parts that are contents of files.
+void Archive::add_to_digests(std::uint64_t index, std::string_view bytes) {
+  const std::uint64_t begin = index * kBlock;
+  const std::uint64_t end = begin + bytes.size();
+  for (std::size_t member = member_at(begin); member < chosen_.size() && offsets_[member] < end; ++member) {
+    const std::uint64_t content = offsets_[member] + head_size(entry(member));
+    const std::uint64_t content_end = content + content_size(entry(member));
+    const std::uint64_t from = std::max(begin, content);
+    const std::uint64_t to = std::min(end, content_end);
+    if (from >= to) continue;
+    unfinished_.update(bytes.substr(from - begin, to - from));
+    if (to < content_end) continue;
+    digests_[member] = unfinished_.finish();
+    unfinished_ = Digest(kind_);
+  }
+}
+
+/// The one that this offset is in.
+std::size_t Archive::member_at(std::uint64_t offset) const {
+  const auto after = std::upper_bound(offsets_.begin(), offsets_.end(), offset);
+  return static_cast<std::size_t>(after - offsets_.begin()) - 1;
 }
 
 Chunk Archive::compute(std::uint64_t index) {
@@ -203,9 +244,8 @@ Chunk Archive::compute(std::uint64_t index) {
   const std::uint64_t end = std::min(begin + kBlock, size());
   std::string bytes;
   bytes.reserve(end - begin);
-  const auto after = std::upper_bound(offsets_.begin(), offsets_.end(), begin);
-  auto member = static_cast<std::size_t>(after - offsets_.begin()) - 1;
-  for (; begin + bytes.size() < end; ++member) append_member(member, begin + bytes.size(), end, bytes);
+  for (std::size_t member = member_at(begin); begin + bytes.size() < end; ++member)
+    append_member(member, begin + bytes.size(), end, bytes);
   return Chunk(std::move(bytes));
 }
 

@@ -36,8 +36,9 @@ class Archive {
   std::uint64_t size() const;
   /// At most kBlock bytes from `offset`; empty at the end. Throws LocalFileError.
   Chunk read(std::uint64_t offset);
-  /// Of the whole archive and `trailer`, in hex; everything must have been read by some reader before.
-  std::string digest(std::string_view trailer) const;
+  /// The digest of the digests of its files that their owner may read, each in hex with a newline, in the
+  /// order of their paths as bytes. Everything must have been read by some reader before.
+  const std::string& digest();
 
   static constexpr std::size_t kBlock = 256 * 1024;
 
@@ -49,7 +50,9 @@ class Archive {
 
   Chunk block(std::uint64_t index);
   Chunk compute(std::uint64_t index);
+  std::size_t member_at(std::uint64_t offset) const;
   void append_member(std::size_t member, std::uint64_t from, std::uint64_t to, std::string& bytes);
+  void add_to_digests(std::uint64_t index, std::string_view bytes);
   void append_content(std::size_t member, std::uint64_t from, std::uint64_t to, std::string& bytes);
   void open_file(std::size_t member);
   void check_file(const Entry& entry) const;
@@ -59,8 +62,12 @@ class Archive {
   const LocalTree& tree_;
   std::vector<std::size_t> chosen_;
   std::vector<std::uint64_t> offsets_;  ///< where each member begins, and where the last one ends
-  Digest digest_;
-  std::uint64_t digested_ = 0;  ///< blocks that are in it
+  const DigestKind kind_;
+  std::vector<std::string>
+      digests_;                 ///< of the members, as far as they are known; of those without content empty
+  Digest unfinished_;           ///< of the first file that is not digested to its end
+  std::uint64_t digested_ = 0;  ///< blocks that are in them
+  std::string whole_;           ///< digest(), when it is known
   std::map<std::uint64_t, Cached> cache_;
   std::size_t capacity_ = 1;  ///< of the cache, in blocks; a second reader gets it more
   std::uint64_t uses_ = 0;

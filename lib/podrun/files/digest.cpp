@@ -39,12 +39,6 @@ void Digest::update(std::string_view bytes) {
   if (EVP_DigestUpdate(state_->context, bytes.data(), bytes.size()) != 1) fail();
 }
 
-Digest Digest::fork() const {
-  Digest copy(DigestKind::sha256);  // which the next line replaces
-  if (EVP_MD_CTX_copy_ex(copy.state_->context, state_->context) != 1) fail();
-  return copy;
-}
-
 std::string Digest::finish() {
   std::array<unsigned char, EVP_MAX_MD_SIZE> bytes{};
   unsigned size = 0;

@@ -8,7 +8,7 @@
 
 namespace podrun::files {
 
-/// What a host can compute: b2sum (coreutils 8.26, BLAKE2b with 512 bits), else sha256sum.
+/// BLAKE2b with 512 bits, as b2sum(1); SHA-256.
 enum class DigestKind : std::uint8_t { blake2b, sha256 };
 
 /// A digest over bytes that come in order. EVP_DigestInit(3)
@@ -19,8 +19,6 @@ class Digest {
   Digest& operator=(Digest&&) noexcept;
   ~Digest();
   void update(std::string_view bytes);
-  /// Goes on from here for itself.
-  Digest fork() const;
   /// In lower-case hex; the last call.
   std::string finish();
 

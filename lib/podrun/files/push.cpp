@@ -298,8 +298,8 @@ std::vector<std::size_t> Push::to_digest(const Scan& scan) const {
 asio::awaitable<void> Push::compare_contents(remote::Supervised& supervised, Scan& scan) {
   const std::vector<std::size_t> indices = to_digest(scan);
   if (indices.empty()) co_return;
-  const std::string tool = scan.header.digest == DigestKind::blake2b ? "b2sum" : "sha256sum";
-  std::vector<std::string> words = {target_directory(), tool};
+  std::vector<std::string> words = {target_directory()};
+  words.insert(words.end(), scan.header.digest_words.begin(), scan.header.digest_words.end());
   remote::StartedProgram program = co_await supervised.start_program(sums_script(), std::move(words));
   Talk talk(std::move(program), {});
   std::string paths;
@@ -378,8 +378,7 @@ asio::awaitable<void> Push::stage(Talk& talk, std::size_t host, const ScanHeader
   if (is_read) share.sent = share.total;
   talk.close_write();
   const std::string answer = co_await talk.answer();
-  if (answer != "staged " + archive->digest(trailer))
-    throw HostError({Stage::copying, Cause::files_differ, answer});
+  if (answer != "staged " + archive->digest()) throw HostError({Stage::copying, Cause::files_differ, answer});
 }
 
 /// Hosts that need the same paths read one archive.

@@ -13,6 +13,8 @@
 # input    "stage [NAME...]", and if no NAME is given a tar archive up to the end; "nothing" and the end
 # output   to NAMEs: "shared NAME" and that is all, or "alone", and the archive may come;   "staged DIGEST", or "error WORDS"
 #
+# The first DIGEST is the program, the fastest that is there; the second one is that of archive.hpp.
+#
 # The archive has new/, which is what is to be moved, and podrun.check and podrun.switch, sh texts that switch_text.hpp makes. The
 # supervisor removes the directory that the link `staging` in DIRECTORY names. The switch finds its directory by `target` there.
 #
@@ -174,18 +176,21 @@ podrun_need_writable() {
   done
 }
 podrun_extract() { tar -xpf - -C "$podrun_staging" && cat >/dev/null; }
+# The digest of the digests of all files that can be read, in the order of their paths. (A program may print an escaped path, with a
+# backslash before the digest.)
+podrun_sum_files() {
+  cd -- "$podrun_staging/new" && find . -type f -perm -400 -print0 | sort -z | xargs -0 -r $podrun_digest |
+    grep -oE "^[\\]?[0-9a-f]{64,}" | tr -d "\\\\" | $podrun_digest
+}
 podrun_stage() {
   mkdir -- "$podrun_staging/new" || podrun_fail "$podrun_staging: cannot be written"
-  mkfifo -- "$podrun_directory/podrun.pipe" || podrun_fail "$podrun_directory: cannot be written"
-  $podrun_digest <"$podrun_directory/podrun.pipe" >"$podrun_directory/podrun.digest" &
-  podrun_said=$(tee -- "$podrun_directory/podrun.pipe" | podrun_extract 2>&1) || podrun_fail "$(podrun_last_line "$podrun_said")"
-  wait $!
-  read -r podrun_sum _ <"$podrun_directory/podrun.digest"
+  podrun_said=$(podrun_extract 2>&1) || podrun_fail "$(podrun_last_line "$podrun_said")"
+  podrun_sum=$(podrun_sum_files 2>/dev/null)
   # shellcheck source=/dev/null
   if [ -e "$podrun_staging/podrun.check" ]; then . "$podrun_staging/podrun.check"; fi
   mv -- "$podrun_staging/podrun.switch" "$podrun_directory/podrun.switch" || podrun_fail "the archive is not complete"
   ln -s -- "$PWD" "$podrun_directory/target"
-  podrun_leave 0 "staged $podrun_sum"
+  podrun_leave 0 "staged ${podrun_sum%% *}"
 }
 
 echo $$ >"$podrun_directory/podrun.push"
@@ -195,16 +200,17 @@ podrun_enter 2>/dev/null
 if [ "$podrun_is_name" ]; then podrun_kind="$podrun_kind-name"; fi
 podrun_has look || podrun_make_staging 2>/dev/null
 podrun_digest=sha256sum
-if b2sum </dev/null >/dev/null 2>&1; then podrun_digest=b2sum; fi
+if grep -qw sha_ni /proc/cpuinfo 2>/dev/null && command -v openssl >/dev/null; then podrun_digest="openssl dgst -sha256 -r"
+elif b2sum </dev/null >/dev/null 2>&1; then podrun_digest=b2sum; fi
 podrun_format=stat
 if find . -maxdepth 0 -printf "" 2>/dev/null; then podrun_format=gnu; fi
 podrun_compression=none
 if command -v gzip >/dev/null 2>&1; then podrun_compression=gzip; fi
-for podrun_tool in tar find $podrun_digest; do
+for podrun_tool in tar find sort xargs tr ${podrun_digest%% *}; do
   command -v $podrun_tool >/dev/null 2>&1 || podrun_fail "no \"$podrun_tool\" in \$PATH there"
 done
 podrun_inode=$(ls -id .)
-echo "target $podrun_kind $podrun_digest $podrun_format $podrun_compression ${podrun_inode%% *}"
+echo "target $podrun_kind ${podrun_digest%% *} $podrun_format $podrun_compression ${podrun_inode%% *}"
 case $podrun_kind in missing*) set -- ;; esac
 podrun_say_list "$@"
 

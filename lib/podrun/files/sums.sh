@@ -1,5 +1,6 @@
-# Prints the digests of files, in the order in which their names come: set -- TARGET PROGRAM; <helper.sh sums.sh, one line>
-# Standard input has their paths below TARGET, each with a NUL at its end. TARGET is as for push.sh, and is there.
+# Prints the digests of files, in the order in which their names come: set -- TARGET WORD...; <helper.sh sums.sh, one line>
+# Standard input has their paths below TARGET, each with a NUL at its end. TARGET is as for push.sh, and is there. The WORDs are the
+# program and its options.
 CDPATH=
 cd -- "${HOME:-/}" || exit
 case $1 in
@@ -8,4 +9,5 @@ case $1 in
   /*) cd -- "$1" || exit ;;
   *) cd -- "./$1" || exit ;;
 esac
-exec xargs -0 "$2" --
+shift
+exec xargs -0 "$@"

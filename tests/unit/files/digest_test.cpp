@@ -26,16 +26,5 @@ TEST(Digest, IsThatOfAllBytes) {
   EXPECT_EQ(sha.finish(), kShaOfAbc);
 }
 
-TEST(Digest, ForksWithoutAnEffectOnTheFirst) {
-  Digest first(DigestKind::blake2b);
-  first.update("ab");
-  Digest second = first.fork();
-  second.update("x");
-  EXPECT_NE(second.finish(), kBlakeOfAbc);
-  first.update("c");
-  EXPECT_EQ(first.fork().finish(), kBlakeOfAbc);
-  EXPECT_EQ(first.finish(), kBlakeOfAbc);
-}
-
 }  // namespace
 }  // namespace podrun::files
