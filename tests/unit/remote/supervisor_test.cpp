@@ -107,7 +107,7 @@ TEST_P(Supervisor, KeepsADeathBySignalAsTheShellTellsIt) {
 }
 
 TEST_P(Supervisor, TellsTheStatusInTheOutputAndExitsWithZero) {
-  const std::string command = "printf out; echo err >&2; (sleep 1.5; echo late) & exit 42";
+  const std::string command = "printf out; echo err >&2; (sleep 5; echo late) & exit 42";
   run_coroutine([&](asio::any_io_executor executor) -> asio::awaitable<void> {
     const auto link = host_.link(executor);
     Supervision supervision = host_.supervision();
