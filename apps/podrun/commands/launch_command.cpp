@@ -160,8 +160,7 @@ class TaskRun {
   TaskRun(const Sequence& sequence, const cli::Context& context)
       : sequence_(sequence), context_(context), options_of_copies_(context.options) {
     options_of_copies_.outdir.clear();  // --outdir is for the output of setup and run
-    for (const PlannedCopy& copy : sequence.copies)
-      copies_.push_back(std::make_unique<PlannedPush>(copy.request, sequence.found, options_of_copies_));
+    for (const PlannedCopy& copy : sequence.copies) copies_.push_back(plan(copy));
   }
 
   /// The exit status.
@@ -169,6 +168,7 @@ class TaskRun {
     RunSequence runs(sequence_.found, context_, RunSequence::Connections::kept);
     for (std::size_t i = 0; i < copies_.size(); ++i) {
       const std::string& what = sequence_.copies[i].what;
+      if (i > 0) copies_[i] = plan(sequence_.copies[i]);  // the files may have changed during the others
       if (copies_.size() > 1) say({what}, *context_.terminal);
       const int status = copies_[i]->run(runs, context_.probe);
       copies_[i].reset();
@@ -180,6 +180,10 @@ class TaskRun {
   }
 
  private:
+  std::unique_ptr<PlannedPush> plan(const PlannedCopy& copy) const {
+    return std::make_unique<PlannedPush>(copy.request, sequence_.found, options_of_copies_);
+  }
+
   int run_steps(RunSequence& runs) const {
     const bool has_run = sequence_.run.has_value();
     if (!sequence_.setup) {
@@ -202,7 +206,7 @@ class TaskRun {
     });
   }
 
-  /// And what did not happen since it failed.
+  /// Says which copy failed, and which steps were not started because of that.
   void say_not_copied(std::string_view what) const {
     std::vector<std::string> missed;
     if (sequence_.setup) missed.emplace_back("setup");

@@ -35,6 +35,7 @@ class PushMode final : public CommandMode {
   }
 
   PrepareHost preparation() override {
+    push_.begin_attempt();
     return
         [this](std::size_t host, remote::Supervised& supervised) { return push_.prepare(host, supervised); };
   }
@@ -151,7 +152,8 @@ Plan make_push_plan(const cli::Options& options, Plan plan) {
   return plan;
 }
 
-/// Whether the path leads nowhere but to where it counts from, as far as its words tell. The hosts know more.
+/// Whether the path, by its text alone, is the home directory, the root directory or one that only `..` parts
+/// reach. The hosts check again, with links resolved.
 bool is_root_or_home(std::string_view target) {
   if (target.starts_with('~')) target.remove_prefix(1);
   const std::vector<std::string_view> parts = split(target, '/');
@@ -169,9 +171,9 @@ class PushCommand final : public cli::Command {
     table.flag(row("--checksum", "Compare files by contents, not by size and time"), [this](bool is_on) {
       request_.compare = is_on ? files::Compare::contents : files::Compare::size_and_time;
     });
-    table.flag(row("--delete", "Delete what is only on the hosts, except for ignored files"),
+    table.flag(row("--delete", "Delete files that exist only on the hosts, except ignored ones"),
                [this](bool is_on) { request_.remove = is_on ? files::Delete::yes : files::Delete::no; });
-    table.list(row("--exclude", "Leave out what matches a pattern of gitignore(5)", "PATTERN"),
+    table.list(row("--exclude", "Also ignore files that match PATTERN, as in gitignore(5)", "PATTERN"),
                [this](const std::string& text) { request_.tree.excludes.push_back(text); });
     table.flag(row("--no-ignore", "Send ignored files too (.gitignore, .podrunignore) and .git"),
                [this](bool is_on) { request_.tree.ignore = !is_on; });

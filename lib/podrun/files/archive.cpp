@@ -158,7 +158,8 @@ Archive::Archive(const LocalTree& tree, std::vector<std::size_t> chosen, DigestK
     : tree_(tree),
       chosen_(std::move(chosen)),
       kind_(kind),
-      digests_(chosen_.size()),
+      digest_size_(Digest(kind).finish().size()),
+      digests_(chosen_.size() * digest_size_, '\0'),
       unfinished_(kind),
       open_member_(kNone) {
   offsets_.reserve(chosen_.size() + 1);
@@ -190,7 +191,8 @@ const std::string& Archive::digest() {
   const std::string empty = Digest(kind_).finish();
   Digest whole(kind_);
   for (const std::size_t member : members) {
-    whole.update(digests_[member].empty() ? empty : digests_[member]);
+    const auto own = std::string_view(digests_).substr(member * digest_size_, digest_size_);
+    whole.update(content_size(entry(member)) == 0 ? empty : own);
     whole.update("\n");
   }
   whole_ = whole.finish();
@@ -228,7 +230,7 @@ void Archive::add_to_digests(std::uint64_t index, std::string_view bytes) {
     if (from >= to) continue;
     unfinished_.update(bytes.substr(from - begin, to - from));
     if (to < content_end) continue;
-    digests_[member] = unfinished_.finish();
+    digests_.replace(member * digest_size_, digest_size_, unfinished_.finish());
     unfinished_ = Digest(kind_);
   }
 }

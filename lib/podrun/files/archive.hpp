@@ -63,11 +63,11 @@ class Archive {
   std::vector<std::size_t> chosen_;
   std::vector<std::uint64_t> offsets_;  ///< where each member begins, and where the last one ends
   const DigestKind kind_;
-  std::vector<std::string>
-      digests_;                 ///< of the members, as far as they are known; of those without content empty
-  Digest unfinished_;           ///< of the first file that is not digested to its end
-  std::uint64_t digested_ = 0;  ///< blocks that are in them
-  std::string whole_;           ///< digest(), when it is known
+  const std::size_t digest_size_;  ///< in hex
+  std::string digests_;            ///< of each member, in hex; of a file without content NULs
+  Digest unfinished_;              ///< of the first file that is not digested to its end
+  std::uint64_t digested_ = 0;     ///< blocks that are in them
+  std::string whole_;              ///< digest(), when it is known
   std::map<std::uint64_t, Cached> cache_;
   std::size_t capacity_ = 1;  ///< of the cache, in blocks; a second reader gets it more
   std::uint64_t uses_ = 0;

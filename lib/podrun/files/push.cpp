@@ -189,6 +189,9 @@ Push::Push(PushRequest request, std::size_t hosts)
 
 asio::awaitable<void> Push::prepare(std::size_t host, remote::Supervised& supervised) {
   shares_[host] = {};
+  // What an earlier attempt has staged goes with its connection, though it may still be there.
+  for (auto& [inode, writers] : writers_)
+    std::erase_if(writers, [&](const std::shared_ptr<Writer>& writer) { return writer->host == host; });
   try {
     co_await converse(host, supervised);
   } catch (const LocalFileError& error) {
@@ -378,7 +381,8 @@ asio::awaitable<void> Push::stage(Talk& talk, std::size_t host, const ScanHeader
   if (is_read) share.sent = share.total;
   talk.close_write();
   const std::string answer = co_await talk.answer();
-  if (answer != "staged " + archive->digest()) throw HostError({Stage::copying, Cause::files_differ, answer});
+  if (!is_read || answer != "staged " + archive->digest())
+    throw HostError({Stage::copying, Cause::files_differ, answer});
 }
 
 /// Hosts that need the same paths read one archive.

@@ -200,7 +200,7 @@ podrun_enter 2>/dev/null
 if [ "$podrun_is_name" ]; then podrun_kind="$podrun_kind-name"; fi
 podrun_has look || podrun_make_staging 2>/dev/null
 podrun_digest=sha256sum
-if grep -qw sha_ni /proc/cpuinfo 2>/dev/null && command -v openssl >/dev/null; then podrun_digest="openssl dgst -sha256 -r"
+if grep -qw sha_ni /proc/cpuinfo 2>/dev/null && openssl dgst -sha256 -r </dev/null >/dev/null 2>&1; then podrun_digest="openssl dgst -sha256 -r"
 elif b2sum </dev/null >/dev/null 2>&1; then podrun_digest=b2sum; fi
 podrun_format=stat
 if find . -maxdepth 0 -printf "" 2>/dev/null; then podrun_format=gnu; fi

@@ -56,7 +56,8 @@ class KeptLinks::KeptLink final : public Link {
     for (const std::weak_ptr<Stream>& each : streams_) {
       if (const auto stream = each.lock()) stream->stop(failure);
     }
-    if (waiting_ > 0 || !link_->is_connected()) {
+    const bool is_suspect = failure.cause == Cause::timed_out;
+    if (waiting_ > 0 || is_suspect || !link_->is_connected()) {
       link_->stop(std::move(failure));
       return;
     }

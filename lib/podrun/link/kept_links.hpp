@@ -9,7 +9,8 @@
 namespace podrun::link {
 
 /// Keeps connections open between the runs of one process. A link that is stopped or destroyed leaves its
-/// connection to the next link to the same host, unless open() or exec() was still waiting for an answer.
+/// connection to the next link to the same host, unless open() or exec() was still waiting for an answer, or
+/// the host did not answer in time.
 class KeptLinks final : public Connector {
  public:
   /// `connector` must outlive it, and it must outlive its links.
