@@ -60,7 +60,7 @@ constexpr std::array<cli::CommandRow, 12> kRows{{
      .summary = "Copy local files to every host, all at once or not at all",
      .examples = "  podrun push . app                      this directory, to ~/app on every host\n"
                  "  podrun push setup.sh src /tmp          a file and a directory, into /tmp\n"
-                 "  podrun push --delete src/ app/src      and delete what is only there\n"
+                 "  podrun push --delete src/ app/src      also delete files that are only there\n"
                  "  podrun push --dry-run . app            only show what would be sent\n",
      .takes = {reach, general, looks, connect_timeout, start, json, dry_run},
      .operands = {.least = 2,
@@ -71,9 +71,9 @@ constexpr std::array<cli::CommandRow, 12> kRows{{
      .usage = "  podrun pull [OPTIONS] SRC... DEST\n",
      .summary = "Copy files from every host to DEST/<worker>-<host>/",
      .examples = "  podrun pull logs results               to results/0-tpu-0/logs and so on\n"
-                 "  podrun pull 'ckpt/*.npz' results       a pattern is for the hosts: quote it\n"
-                 "  podrun pull logs/ results              what is in logs, not logs itself\n"
-                 "  podrun pull --dry-run logs results     only show what would come\n",
+                 "  podrun pull 'ckpt/*.npz' results       quote patterns: the hosts expand them\n"
+                 "  podrun pull logs/ results              the contents of logs, not logs itself\n"
+                 "  podrun pull --dry-run logs results     only show what would be copied\n",
      .takes = {reach, general, looks, connect_timeout, start, json, dry_run},
      .operands = {.least = 2,
                   .most = cli::Operands::kAnyNumber,

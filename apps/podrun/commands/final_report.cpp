@@ -53,7 +53,7 @@ bool input_waits() {
   return S_ISFIFO(status.st_mode) && ::poll(&entry, 1, 0) == 1 && (entry.revents & POLLIN) != 0;
 }
 
-/// What may be wrong with the words of the user's command.
+/// Adds hints about likely mistakes in the user's command: quoting, local paths, variables that sudo drops.
 void add_command_hints(const Plan& plan, const run::RunPolicy& policy, std::vector<std::string>& lines) {
   if (const auto* words = std::get_if<remote::Words>(&plan.command.what)) {
     if (auto hint = report::quoting_hint(words->words, policy.outcomes())) lines.push_back(std::move(*hint));

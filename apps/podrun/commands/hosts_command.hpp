@@ -7,8 +7,8 @@
 
 namespace podrun::commands {
 
-/// `podrun hosts`: one line for each host with its rank, name, address and source, or JSON; with --save
-/// writes podips.txt; with --forget-keys removes their stored host keys instead, and says how many.
+/// `podrun hosts`: one line for each host with its worker number, name, address and source, or JSON.
+/// --save also writes podips.txt. --forget-keys removes the stored host keys instead and prints how many.
 std::unique_ptr<cli::Command> make_hosts_command();
 
 }  // namespace podrun::commands

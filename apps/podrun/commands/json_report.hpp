@@ -19,11 +19,11 @@ class JsonReport {
 
   void begin(output::Output& output);
   void output_open(output::Output& output, std::size_t host, const remote::Holders& holders, bool waits);
-  /// It has got its files; host_ended() follows.
+  /// Called after a push to the host has succeeded, before host_ended().
   void sent(output::Output& output, std::size_t host, const report::FilesSent& sent);
-  /// Files of it are here; host_ended() or end() follows.
+  /// Called after files were pulled from the host, before host_ended() or end().
   void received(output::Output& output, std::size_t host, const report::FilesReceived& received);
-  /// Its last line was given to the output.
+  /// Called after the host's last line was passed to the output.
   void host_ended(output::Output& output, std::size_t host, const run::HostOutcome& outcome);
   /// Also reports the hosts that have no exit event yet.
   void end(output::Output& output, const run::RunPolicy& policy, int status);

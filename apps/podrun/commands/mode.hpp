@@ -52,9 +52,9 @@ class Mode {
   virtual void host_ended(output::Output& /*output*/, std::size_t /*host*/,
                           const run::HostOutcome& /*outcome*/) {}
 
-  /// What is done with a host before it is ready; none: nothing.
+  /// Work on each host before it is ready, such as copying files; empty if there is none.
   virtual PrepareHost preparation() { return nullptr; }
-  /// How far the copying of files has come; none: no files are copied.
+  /// The progress of copying files; nothing if the mode copies none.
   virtual std::optional<run::TransferStatus> transfer() const { return std::nullopt; }
 
   /// Prints the final report. All output of the hosts is written before.

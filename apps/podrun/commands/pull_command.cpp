@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `podrun pull`: a run that does its work before the hosts are ready; the command after that is none.
+// `podrun pull`: a run that copies files before the hosts are ready, and whose command does nothing.
 #include "commands/pull_command.hpp"
 
 #include <algorithm>

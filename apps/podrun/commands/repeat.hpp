@@ -7,8 +7,8 @@
 
 namespace podrun::commands {
 
-/// How to run again on just these ranks: the command line, for a shell; or, where that alone does not make
-/// the run or has values that may be secret, what to give it in addition.
+/// How to run again on just these workers: a command line for a shell. If that line could not repeat the run,
+/// or would show values that may be secret: text that names the options to add to the same command.
 std::string repeat_command(const cli::Options& options, const std::string& workers);
 
 }  // namespace podrun::commands

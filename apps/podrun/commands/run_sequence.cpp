@@ -77,7 +77,6 @@ struct RunSequence::Shared {
   Shared(const Plan& plan, const cli::Context& context, Connections between_runs)
       : counts(reach::count_hosts(plan.reach, plan.run)),
         descriptors(local::raise_descriptor_limit(counts)),
-        probe(context.probe),
         terminal(context.terminal),
         status_style(choose_status_style(context.options, context.probe)),
         ssh(plan.reach),
@@ -93,7 +92,6 @@ struct RunSequence::Shared {
 
   const local::HostCount counts;
   const local::DescriptorLimit descriptors;
-  const hosts::Probe& probe;
   const std::shared_ptr<output::Terminal> terminal;
   const StatusStyle status_style;
   Transports transports = {};

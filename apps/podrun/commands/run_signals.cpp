@@ -105,7 +105,7 @@ asio::awaitable<void> SignalRelay::suspend() {
 }
 
 void SignalRelay::interrupt(int signal) {
-  // Asked before the policy is: a run that this cancels has its last words to say.
+  // Read before the policy changes: a run cancelled here still has output to print.
   const bool only_output = run::only_output_is_left(fan_out_.status());
   const bool pressed = signal == SIGINT || signal == SIGQUIT;
   fan_out_.interrupt(signal);

@@ -17,15 +17,15 @@
 // Handles signals while a command runs on the hosts.
 namespace podrun::commands {
 
-/// Takes the signals that runs heed; what nohup(1) or a shell without job control made podrun ignore stays
-/// ignored.
+/// Handles the signals that affect runs. Signals that nohup(1), or a shell without job control, made podrun
+/// ignore stay ignored.
 void take_signals(asio::signal_set& signals);
 
-/// Nothing is left that they could end.
+/// Ignores these signals after the last run, when there is nothing left to stop.
 void ignore_from_now_on(asio::signal_set& signals);
 
-/// Does what the terminal does at Ctrl-Z: it leaves the key to podrun while that asks. All of the
-/// foreground's process group stops, since the shell may wait for another one, as timeout(1).
+/// Does what the terminal does at Ctrl-Z, since podrun gets the key itself while it asks a question. Suspends
+/// the whole foreground process group: the shell may wait for another process in it, such as timeout(1).
 void stop_foreground(asio::signal_set& signals);
 
 /// Tells a run of each signal.

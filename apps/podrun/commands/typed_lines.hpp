@@ -10,8 +10,8 @@
 
 namespace podrun::commands {
 
-/// Takes the lines that the user types on the controlling terminal while we are in its foreground and nobody
-/// has put it into another mode. Until Ctrl-D: from then on nothing is read.
+/// Reads the lines that the user types on the controlling terminal, while podrun is in its foreground and no
+/// program has changed the terminal's mode. After Ctrl-D it reads nothing more.
 class TypedLines {
  public:
   /// Called with the number of lines that were typed at once.

@@ -12,8 +12,8 @@
 
 namespace podrun::files {
 
-/// Bytes on their way from a host to a thread that waits for them. Of a host at most kRoom bytes wait, and
-/// one chunk. All but next() and leave() are for the thread of the executor.
+/// Passes bytes from a host to a thread that waits for them. Holds at most kRoom bytes and one chunk. That
+/// thread calls next() and leave(); all other functions are for the thread of the executor.
 class ByteQueue {
  public:
   static constexpr std::size_t kRoom = 256 * 1024;

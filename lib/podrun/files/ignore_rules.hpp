@@ -18,8 +18,8 @@ struct ListedName {
   bool is_here = true;     ///< false: only a host has it
 };
 
-/// Says which paths below a source are left out. The first of these decides that has a pattern for a path:
-/// --exclude; the .podrunignore files from the source down; and unless the path is tracked, git's own rules.
+/// Decides which paths below a source are ignored. Rules are tried in this order, and the first one with a
+/// pattern for the path decides: --exclude, .podrunignore files, git's own rules (not for tracked paths).
 /// Each repository below the source has its own rules. git(1) does all matching; see gitignore(5).
 class IgnoreRules {
  public:

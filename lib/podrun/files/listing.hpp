@@ -16,7 +16,7 @@ namespace podrun::files {
 /// One path that a pull copies.
 struct ListedPath {
   std::string host_path;     ///< `./a/b` from the home directory, or absolute
-  std::size_t local_at = 0;  ///< where in it begins what it is called here
+  std::size_t local_at = 0;  ///< offset in host_path where path() begins
   std::uint32_t mode = 0;    ///< permission bits, 07777
   std::uint64_t size = 0;    ///< bytes
   std::int64_t mtime = 0;    ///< seconds since 1970

@@ -31,7 +31,7 @@ class PulledDirectory {
 
   /// Whether the file or link is here with the same size and modification time.
   bool has(const ListedPath& path);
-  /// These put it in the place of anything but a directory that is not empty.
+  /// These three replace whatever has the name, except a directory that is not empty.
   void make_directory(const ListedPath& path);
   void put_link(const ListedPath& path, const std::string& target);
   void put_hard_link(const ListedPath& path, const ListedPath& existing);
