@@ -118,21 +118,20 @@ TEST_P(PushTest, BringsFilesDirectoriesAndLinks) {
 TEST_P(PushTest, StagesAgainWhereAnEarlierAttemptIsStillThere) {
   write(local("app/a"), "one");
   files::Push push(request("app", "."), 1);
-  const std::string end =
-      run_coroutine([&](asio::any_io_executor executor) -> asio::awaitable<std::string> {
-        const auto link = host_.link(executor);
-        const std::vector<remote::RemoteFile> none;
-        remote::Supervised lost(executor, *link, host_.supervision());
-        co_await lost.prepare(none, test::drop);
-        co_await push.prepare(0, lost);
-        remote::Supervised next(executor, *link, host_.supervision());
-        co_await next.prepare(none, test::drop);
-        co_await push.prepare(0, next);
-        next.go("", Chunk(switch_command()));
-        Reader reader(next);
-        co_await reader.to_end();
-        co_return reader.err() + reader.end();
-      });
+  const std::string end = run_coroutine([&](asio::any_io_executor executor) -> asio::awaitable<std::string> {
+    const auto link = host_.link(executor);
+    const std::vector<remote::RemoteFile> none;
+    remote::Supervised lost(executor, *link, host_.supervision());
+    co_await lost.prepare(none, test::drop);
+    co_await push.prepare(0, lost);
+    remote::Supervised next(executor, *link, host_.supervision());
+    co_await next.prepare(none, test::drop);
+    co_await push.prepare(0, next);
+    next.go("", Chunk(switch_command()));
+    Reader reader(next);
+    co_await reader.to_end();
+    co_return reader.err() + reader.end();
+  });
   EXPECT_EQ(end, kDone);
   EXPECT_EQ(read(there("app/a")), "one");
 }
