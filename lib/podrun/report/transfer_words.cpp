@@ -49,7 +49,8 @@ std::string describe_transfers(const std::vector<HostTransfer>& hosts, std::size
     parts.push_back(fmt::format("{} {} {}", describe_files(changed),
                                 tense == Tense::would ? "would go to" : "to", count_hosts(changed.size())));
   if (shared > 0) parts.push_back(fmt::format("{} on a shared file system", count_hosts(shared)));
-  if (deleted > 0) parts.push_back(fmt::format("{} deleted", deleted));
+  if (deleted > 0)
+    parts.push_back(fmt::format("{} {}", deleted, tense == Tense::would ? "would be deleted" : "deleted"));
   if (same > 0) parts.push_back(fmt::format("{} {} up to date", count_hosts(same), same == 1 ? "is" : "are"));
   if (ignored > 0)
     parts.push_back(fmt::format("{} path{} ignored (--no-ignore sends {})", ignored, ignored == 1 ? "" : "s",

@@ -30,7 +30,8 @@ class CheckScript : public testing::TestWithParam<test::Shell> {
   }
 
   HostFacts run(const std::string& python = "python3", const std::string& directory = {}) {
-    const std::string path = "PATH=\"$HOME:$PATH\"\n";
+    // The system's own python first: another one may be a script that takes long on a busy machine.
+    const std::string path = "PATH=\"$HOME:/usr/bin:$PATH\"\n";
     const test::ShellRun ran = test::run_shell(
         GetParam(), {"-c", path + std::string(check::kCheckScript), "podrun", python, directory}, {},
         {"HOME=" + home_.path(), "PODRUN_RUN_ID=n0", "PYTHONPATH=" + home_.path()});

@@ -26,6 +26,8 @@ TEST(TransferWords, SayWhatWentToHowManyHosts) {
             "3 files (1.2 MB) to 2 hosts");
   EXPECT_EQ(describe({host(0, {1, 5, 0, {}})}), "1 file (5 B) to 1 host");
   EXPECT_EQ(describe({host(0, {1, 5, 0, {}})}, 0, Tense::would), "1 file (5 B) would go to 1 host");
+  EXPECT_EQ(describe({host(0, {1, 5, 2, {}})}, 0, Tense::would),
+            "1 file (5 B) would go to 1 host, 2 would be deleted");
 }
 
 TEST(TransferWords, CountHostsThatNeedNothing) {
