@@ -179,12 +179,14 @@ def fault():
 def agent(podrun):
     """An empty agent; podrun knows it by $SSH_AUTH_SOCK. Calls `ssh-add` with the words."""
     socket = podrun.directory / "agent"
+    environment = {**os.environ, "SSH_AUTH_SOCK": str(socket)}
     running = subprocess.Popen(["ssh-agent", "-D", "-a", socket], stdout=subprocess.DEVNULL)
-    wait_until(socket.exists)
+    no_keys = 1  # ssh-add(1), EXIT STATUS; its socket is there before it listens
+    wait_until(lambda: subprocess.run(["ssh-add", "-l"], env=environment, capture_output=True, check=False).returncode == no_keys)
     podrun.env["SSH_AUTH_SOCK"] = str(socket)
 
     def add(*words):
-        subprocess.run(["ssh-add", "-q", *words], env={**os.environ, "SSH_AUTH_SOCK": str(socket)}, stdin=subprocess.DEVNULL, check=True)
+        subprocess.run(["ssh-add", "-q", *words], env=environment, stdin=subprocess.DEVNULL, check=True)
 
     yield add
     running.terminate()
