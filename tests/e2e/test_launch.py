@@ -145,25 +145,22 @@ def test_an_unreachable_host_starts_nothing_anywhere(podrun, pair):
     assert list(pair.home(0).iterdir()) == []
 
 
-def test_an_interrupt_in_setup_ends_the_task(podrun, pair):
-    task = write_task(podrun, "setup: echo begun; sleep 1000\nrun: touch ~/ran\n")
-    run = podrun.start(*pair.options, "launch", task)
+@pytest.mark.parametrize(
+    "text, said",
+    [
+        ("setup: echo begun; sleep 1000\nrun: touch ~/ran\n", "podrun: setup was interrupted; run was not started"),
+        ("setup: echo prepared\nrun: echo begun; sleep 1000; touch ~/ran\n", "podrun: run was interrupted"),
+    ],
+    ids=["setup", "run"],
+)
+def test_an_interrupt_ends_the_task(podrun, pair, text, said):
+    run = podrun.start(*pair.options, "launch", write_task(podrun, text))
     run.wait_for_output(b"begun", 2)
     run.signal(signal.SIGINT)
     ended = run.wait()
     assert ended.returncode == 128 + signal.SIGINT
-    assert last_line(ended) == "podrun: setup was interrupted; run was not started"
+    assert last_line(ended) == said
     assert not (pair.home(0) / "ran").exists()
-
-
-def test_an_interrupt_in_run_ends_it_after_a_setup_too(podrun, pair):
-    task = write_task(podrun, "setup: echo prepared\nrun: echo begun; sleep 1000\n")
-    run = podrun.start(*pair.options, "launch", task)
-    run.wait_for_output(b"begun", 2)
-    run.signal(signal.SIGINT)
-    ended = run.wait()
-    assert ended.returncode == 128 + signal.SIGINT
-    assert last_line(ended) == "podrun: run was interrupted"
 
 
 def test_a_task_may_be_setup_alone(podrun, pair):
