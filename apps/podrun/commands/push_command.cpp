@@ -225,7 +225,7 @@ PlannedPush::PlannedPush(files::PushRequest request, Plan found, const cli::Opti
 }
 
 int PlannedPush::run(RunSequence& sequence, const hosts::Probe& probe) {
-  return sequence.run(plan_, options_, [&](const Plan& started, output::Charset charset) {
+  return sequence.run(std::move(plan_), options_, [&](const Plan& started, output::Charset charset) {
     return std::make_unique<PushMode>(started, options_, probe, charset, push_);
   });
 }
