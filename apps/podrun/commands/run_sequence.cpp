@@ -72,7 +72,7 @@ void report_ignored(const Plan& plan, const reach::SshState& ssh, output::Termin
 
 }  // namespace
 
-/// What all runs share. The members stand in the order in which each needs those before it.
+/// The state that all runs of a sequence share. A member may use those that are declared before it.
 struct RunSequence::Shared {
   Shared(const Plan& plan, const cli::Context& context, Connections between_runs)
       : counts(reach::count_hosts(plan.reach, plan.run)),

@@ -218,7 +218,7 @@ Chunk Archive::block(std::uint64_t index) {
   return block;
 }
 
-/// Of a block, the parts that are contents of files.
+/// Adds the contents of files that are in a block of the archive to the digests of these files.
 void Archive::add_to_digests(std::uint64_t index, std::string_view bytes) {
   const std::uint64_t begin = index * kBlock;
   const std::uint64_t end = begin + bytes.size();

@@ -189,7 +189,8 @@ Push::Push(PushRequest request, std::size_t hosts)
 
 asio::awaitable<void> Push::prepare(std::size_t host, remote::Supervised& supervised) {
   shares_[host] = {};
-  // What an earlier attempt has staged goes with its connection, though it may still be there.
+  // A staging directory of this host's earlier attempt may still exist, but is removed when that connection
+  // ends.
   for (auto& [inode, writers] : writers_)
     std::erase_if(writers, [&](const std::shared_ptr<Writer>& writer) { return writer->host == host; });
   try {

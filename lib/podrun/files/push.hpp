@@ -51,7 +51,7 @@ class Push {
   /// Reads the local files. Throws UsageError.
   Push(PushRequest request, std::size_t hosts);
 
-  /// Every host is prepared anew from now on: a run starts again after a question.
+  /// Call this before each attempt of the run: forgets which hosts have staged the files.
   void begin_attempt() { writers_.clear(); }
   /// All that comes before the switch. Throws HostError.
   asio::awaitable<void> prepare(std::size_t host, remote::Supervised& supervised);
