@@ -21,7 +21,9 @@ std::string read(std::string_view text, std::size_t piece) {
   std::string found;
   podrun::files::ScanReply reply([&](const podrun::files::HostEntry& entry) {
     expect(entry.path.size() <= kMost && entry.link_target.size() <= kMost && entry.mode <= 07777);
-    expect(!entry.path.starts_with("./") || entry.path.size() > 2);
+    const std::string framed = "/" + std::string(entry.path) + "/";
+    for (const std::string_view odd : {"//", "/./", "/../"})
+      expect(entry.path.empty() || framed.find(odd) == framed.npos);
     found += entry.kind;
     found += entry.path;
     found += std::to_string(entry.size + entry.mode) + std::to_string(entry.mtime);

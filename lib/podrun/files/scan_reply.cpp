@@ -34,10 +34,16 @@ Number number(std::string_view text, int base = 10) {
   return value;
 }
 
-/// `./a/b`: a/b; `.`: nothing.
+/// `./a/b`: a/b; `.`: nothing. find(1) prints no path with an empty part, `.` or `..` after that.
 std::string_view below(std::string_view path) {
   if (path == ".") return {};
   if (!path.starts_with("./")) refuse(std::string(path));
+  for (std::string_view rest = path.substr(1); !rest.empty();) {
+    rest.remove_prefix(1);
+    const std::string_view part = rest.substr(0, rest.find('/'));
+    if (part.empty() || part == "." || part == "..") refuse(std::string(path));
+    rest.remove_prefix(part.size());
+  }
   return path.substr(2);
 }
 

@@ -108,8 +108,10 @@ TEST(ScanReply, RefusesWhatIsNoList) {
   EXPECT_NE(failure_of("hello\n"), "none");
   EXPECT_NE(failure_of(std::string(5000, 'x')), "none");
   EXPECT_NE(failure_of("target directory b2sum gnu none 1\n" + std::string(20000, 'x')), "none");
-  for (const std::string& record : {"f 644 12 1 /etc/passwd\0\0"s, "f 844 12 1 ./a\0\0"s,
-                                    "f 644 -1 1 ./a\0\0"s, "\0\0"s, "ff 644 1 1 ./a\0\0"s})
+  for (const std::string& record :
+       {"f 644 12 1 /etc/passwd\0\0"s, "f 844 12 1 ./a\0\0"s, "f 644 -1 1 ./a\0\0"s, "\0\0"s,
+        "ff 644 1 1 ./a\0\0"s, "f 644 1 1 ././\0\0"s, "f 644 1 1 ./a/\0\0"s, "f 644 1 1 ./a//b\0\0"s,
+        "f 644 1 1 ./a/./b\0\0"s, "f 644 1 1 ./../b\0\0"s})
     EXPECT_NE(failure_of("target directory b2sum gnu none 1\n" + record), "none") << record;
   EXPECT_NE(failure_of("target directory b2sum gnu gzip 1\nno gzip data at all"), "none");
 }
