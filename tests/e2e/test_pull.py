@@ -387,6 +387,8 @@ def test_too_much_is_not_begun(podrun, pair):
     assert run.exits[0]["message"] == "2.0 kB to copy: more than --max-size 1.5 kB"
     assert paths_in(place_of(podrun, pair, 0)) == set()
     assert paths_in(place_of(podrun, pair, 1)) == {"logs/a"}
+    look = pull_events(podrun, pair, "--dry-run", "--max-size", "1.5k", "logs", "out")
+    assert look.failures == {0: ("unreachable", "copying", "too_large")}
     pull(podrun, pair, "--max-size", "2KiB", "logs", "out")
 
 

@@ -218,12 +218,12 @@ asio::awaitable<void> Pull::prepare(std::size_t host, remote::Supervised& superv
 asio::awaitable<void> Pull::copy_all(Copy& copy) {
   co_await list(copy);
   co_await compare(copy);
+  check_size(copy);
   if (request_.only_look) {
     copy.pulled.files = copy.wanted.size();
     copy.pulled.bytes = copy.pulled.total;
     for (const ListedPath* path : copy.wanted) copy.pulled.chosen.emplace_back(path->path());
   } else {
-    check_size(copy);
     copy.pulled.is_active = true;
     std::function<void()> make_directories = [&copy] {
       for (const ListedPath& path : copy.listing.paths)
@@ -293,6 +293,7 @@ void Pull::check_size(const Copy& copy) const {
                      fmt::format("{} to copy: more than --max-size {}", format_bytes(total),
                                  format_bytes(*request_.max_size))});
   }
+  if (request_.only_look) return;  // the destination may not be there yet
   std::uint64_t others = 0;
   for (const PulledHost& each : pulled_) {
     if (each.is_active) others = saturating_sum(others, each.total - std::min(each.total, each.received));
