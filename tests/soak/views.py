@@ -128,7 +128,7 @@ def outdir(directory, hosts):
 COUNTS = re.compile(r"podrun: ((\d+ (ok|failed|timed out|lost|unreachable|not ready|stopped by podrun|not started)( · |$))+)$")
 FAULT = re.compile(r"podrun: ((?:exit \d|killed by|timed out|lost|not ready|unreachable|stopped by podrun)[^\[]*): (\[[0-9,-]+\])(.*)")
 STOPPED = re.compile(r"podrun: .* failed first \(.*\), so podrun stopped (\[[0-9,-]+\])")
-CULPRIT = re.compile(r"podrun: \[(\d+)\] \S+ failed first \(")
+CULPRIT = re.compile(r"podrun: \[(\d+)(?:\] \S+|[0-9,-]*\]) failed first \(")  # several timed out together
 NOTHING_STARTED = "podrun: nothing was started on any host"
 
 

@@ -56,6 +56,20 @@ podrun_container_clients() {
   done
 }
 
+# PID...: those that KILL does not end. On a busy host even KILL takes its time: then it is pending (0x100 in a mask), or the
+# process is exiting (PF_EXITING, 4). One in state D may wait forever.
+podrun_survivors() {
+  for podrun_pid; do
+    podrun_read_stat $podrun_pid || continue
+    set -- $podrun_stat
+    if [ $1 != D ]; then
+      [ $(($7 & 4)) = 0 ] || continue
+      if grep -qsE '^S(ig|hd)Pnd:.*[13579bdf][0-9a-f][0-9a-f]$' /proc/$podrun_pid/status; then continue; fi
+    fi
+    echo $podrun_pid
+  done
+}
+
 # TERM once (the group has it already); a wait until the command has returned and nothing is left, or the grace period is over;
 # then KILL for two seconds, as processes may still be starting others.
 podrun_stop() {
@@ -77,10 +91,9 @@ podrun_stop() {
     podrun_signal_by_sudo KILL $podrun_tree
     [ $podrun_round -lt 3 ] || sleep $podrun_pause
   done
-  # On a busy host even KILL takes its time.
   if [ "$podrun_tree" ]; then
     sleep $podrun_pause
-    podrun_tree=$(podrun_still_there $podrun_tree)
+    podrun_tree=$(podrun_survivors $(podrun_still_there $podrun_tree))
   fi
   [ -z "$podrun_tree$podrun_clients" ] || podrun_name_left $podrun_tree
 }
