@@ -142,15 +142,14 @@ def test_goes_on_without_hosts_that_are_not_reached(podrun, pod):
 def test_names_who_holds_an_accelerator(podrun, isolated):
     lines = lines_of(podrun(*isolated.options, "check"), 0)
     assert "  4 TPU" in lines
-    holding = podrun.start(*isolated.on(1), "--", "exec 5</dev/accel2; echo held; exec sleep 1000")
-    holding.wait_for_output(b"held")
+    isolated.ssh(1, "setsid sh -c 'exec 5</dev/accel2; exec sleep 1000' </dev/null >/dev/null 2>&1 &")
+    wait_until(lambda: b"busy" in podrun(*isolated.on(1), "check").stdout, what="the holder")
     lines = lines_of(podrun(*isolated.options, "check"), 1)
     [line] = [line for line in lines if "busy" in line]
     who = rf"accelerators busy: 1 of 4 held by sleep of {getpass.getuser()} \(pid \d+\)"
     assert re.fullmatch(rf"  \[1\] {isolated.hosts[1]}: {who}", line), line
     [free] = [line for line in lines if line.startswith("to free the accelerators: podrun ")]
-    podrun.ok(*isolated.options, *shlex.split(free.partition(": podrun ")[2]))
-    assert holding.wait().returncode == 128 + signal.SIGTERM
+    podrun.ok(*isolated.options, *shlex.split(free.partition(": podrun ")[2]), "-y")
     lines_of(podrun(*isolated.options, "check"), 0)
 
 

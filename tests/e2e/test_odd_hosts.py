@@ -1,6 +1,7 @@
 """Hosts that are not as one would like them: start-up files that print, wait or never return; no /proc; a full or read-only /tmp; and
 commands that are root's by way of sudo."""
 
+import json
 import os
 import pwd
 import re
@@ -221,6 +222,12 @@ def test_sudo_that_wants_a_password_is_explained(podrun_as_nobody):
     assert failed.failures == {0: ("unreachable", "starting_shell", "ended_early")}
     assert failed.exits[0]["message"] == "sudo: a password is required (exit 1)"
     assert b"podrun: --sudo cannot give a password (set NOPASSWD in sudoers there" in failed.stderr
+
+
+@pytest.mark.parametrize("may, sees_all", [("ALL", True), ("/bin/sh", True), ("/bin/false", False)])
+def test_kill_sees_processes_of_others_by_sudo(podrun_as_nobody, may, sees_all):
+    listed = json.loads(podrun_as_nobody(may).ok("-H", "local", "kill", "--json", "--dry-run"))
+    assert [host["sees_all_holders"] for host in listed["hosts"]] == [sees_all]
 
 
 @pytest.mark.parametrize("by", [["--", "sudo"], ["--sudo", "--"]], ids=["sudo", "--sudo"])

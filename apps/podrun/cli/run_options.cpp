@@ -90,8 +90,7 @@ void add_host_lists(OptionTable& table, hosts::HostQuery& hosts, std::string& po
               .names = "-x,--exclude-hosts",
               .help = "Leave out these hosts",
               .type = "LIST",
-              .value = ValueKind::host_list,
-              .common = true},
+              .value = ValueKind::host_list},
              [&](const std::string& text) { hosts.exclude.push_back(text); });
 }
 
@@ -291,7 +290,8 @@ void add_limits(OptionTable& table, Options& options) {
        .help = "Stop the others at the first failure",
        .common = true},
       [&](bool is_on) { limits.on_failure = is_on ? run::OnFailure::stop_others : run::OnFailure::go_on; });
-  table.value(limit_row(OptionSet::start, "--grace", "Time between TERM and KILL ({})", "TIME", "10s"),
+  table.value(limit_row(OptionSet::start, "--grace", "Time between TERM and KILL ({}; podrun kill: 30s)",
+                        "TIME", "10s"),
               [&](const std::string& text) { limits.grace = parse_duration(text); });
   table.value(limit_row(OptionSet::start, "--orphan-timeout",
                         "Time without contact after which a host stops its command ({})", "TIME", "2m"),

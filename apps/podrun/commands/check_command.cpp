@@ -17,6 +17,7 @@
 #include "cli/run_options.hpp"
 #include "commands/mode.hpp"
 #include "commands/plan.hpp"
+#include "commands/replies.hpp"
 #include "commands/run_sequence.hpp"
 
 namespace podrun::commands {
@@ -32,34 +33,27 @@ constexpr std::chrono::seconds kGrace{1};
 /// Time after that for hosts to report their end, so that what the others said is shown.
 constexpr std::chrono::milliseconds kReport{1500};
 
-/// Collects the output of the hosts, and the moment when each host reported its clock.
-class Replies final : public output::Sink {
- public:
-  struct Reply {
-    std::string text;
-    std::optional<std::chrono::system_clock::time_point> clock_received;
-    Clock::time_point received;
-  };
+/// The moment when a host reported its clock.
+struct ClockReport {
+  std::chrono::system_clock::time_point by_our_clock;
+  Clock::time_point received;
+};
 
-  explicit Replies(std::size_t hosts) : replies_(hosts) {}
+/// Takes the last report of a host, which is the script's: what a start-up file prints comes before.
+class TimedReplies final : public Replies {
+ public:
+  explicit TimedReplies(std::size_t hosts) : Replies(hosts), clocks_(hosts) {}
 
   void line(const output::Line& line) override {
-    Reply& reply = replies_[line.host];
-    if (line.stream != StreamId::out || reply.text.size() > kMost) return;
-    if (line.text.starts_with("clock ")) {
-      reply.clock_received = std::chrono::system_clock::now();
-      reply.received = Clock::now();
-    }
-    reply.text += line.text;
-    reply.text += '\n';
+    if (line.stream == StreamId::out && line.text.starts_with("clock "))
+      clocks_[line.host] = ClockReport{std::chrono::system_clock::now(), Clock::now()};
+    Replies::line(line);
   }
 
-  const Reply& of(std::size_t host) const { return replies_[host]; }
+  const std::optional<ClockReport>& clock_of(std::size_t host) const { return clocks_[host]; }
 
  private:
-  static constexpr std::size_t kMost = 256 * 1024;  ///< bytes of one host
-
-  std::vector<Reply> replies_;
+  std::vector<std::optional<ClockReport>> clocks_;
 };
 
 /// The options of `podrun check` alone.
@@ -74,7 +68,7 @@ class CheckMode final : public Mode {
       : plan_(plan), options_(options), own_(own), charset_(charset), started_(plan.run.hosts.size()) {}
 
   std::vector<std::shared_ptr<output::Sink>> make_sinks(output::Terminal& /*terminal*/) override {
-    replies_ = std::make_shared<Replies>(plan_.run.hosts.size());
+    replies_ = std::make_shared<TimedReplies>(plan_.run.hosts.size());
     return {replies_};
   }
 
@@ -117,11 +111,10 @@ class CheckMode final : public Mode {
   }
 
   check::CheckedHost check(std::size_t host, const run::HostOutcome& outcome) const {
-    const Replies::Reply& reply = replies_->of(host);
-    check::CheckedHost checked{outcome, check::parse_check_reply(reply.text, plan_.run.run_id)};
-    if (reply.clock_received) {
-      const auto received = std::chrono::floor<microseconds>(reply.clock_received->time_since_epoch());
-      const auto round_trip = std::chrono::ceil<microseconds>(reply.received - started_[host]);
+    check::CheckedHost checked{outcome, check::parse_check_reply(replies_->of(host), plan_.run.run_id)};
+    if (const std::optional<ClockReport>& clock = replies_->clock_of(host)) {
+      const auto received = std::chrono::floor<microseconds>(clock->by_our_clock.time_since_epoch());
+      const auto round_trip = std::chrono::ceil<microseconds>(clock->received - started_[host]);
       checked.clock = check::clock_offset(checked.facts, received, round_trip);
     }
     return checked;
@@ -132,7 +125,7 @@ class CheckMode final : public Mode {
   const CheckOptions& own_;
   const output::Charset charset_;
   std::vector<Clock::time_point> started_;
-  std::shared_ptr<Replies> replies_;
+  std::shared_ptr<TimedReplies> replies_;
   bool well_ = false;
 };
 
@@ -143,15 +136,12 @@ Plan make_check_plan(const CheckOptions& own, const cli::Options& options, const
   const remote::Words words{
       {"/bin/sh", "-c", "eval \"$PODRUN_CHECK\"", "podrun", python, own.request.directory}};
   Plan plan = make_plan(options, probe, words, {"PODRUN_CHECK", std::string(check::kCheckScript)});
+  run_where_reachable(plan);
   run::Limits& limits = plan.run.limits;
   limits.wait = own.wait;
   if (!limits.timeout) limits.timeout = kTimeout;
-  limits.serial = 0;  // whatever a configuration says of commands
-  limits.on_failure = run::OnFailure::go_on;
-  limits.on_unreachable = run::OnUnreachable::skip;
   limits.grace = kGrace;
   plan.run.supervision.grace = kGrace;
-  plan.run.supervision.preparations.clear();
   return plan;
 }
 

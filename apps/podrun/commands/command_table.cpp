@@ -9,6 +9,7 @@
 #include "commands/config_command.hpp"
 #include "commands/help_command.hpp"
 #include "commands/hosts_command.hpp"
+#include "commands/kill_command.hpp"
 #include "commands/launch_command.hpp"
 #include "commands/pull_command.hpp"
 #include "commands/push_command.hpp"
@@ -25,7 +26,7 @@ constexpr cli::OptionSets kWhatRunTakes{reach,       general, looks, connect_tim
 constexpr cli::OptionSets kWhatTasksTake{reach,  general, looks, connect_timeout, start,
                                          launch, output,  json,  force,           dry_run};
 
-constexpr std::array<cli::CommandRow, 12> kRows{{
+constexpr std::array<cli::CommandRow, 13> kRows{{
     {.name = "run",
      .usage = "  podrun [OPTIONS] -- COMMAND [ARG...]     run a command on every host\n"
               "  podrun [OPTIONS] -s SCRIPT [-- ARG...]   run a local script on every host\n"
@@ -97,6 +98,14 @@ constexpr std::array<cli::CommandRow, 12> kRows{{
                   .most = 1,
                   .missing = "which task? (podrun exec TASK.yaml; a command: podrun -- COMMAND)"},
      .make = make_exec_command},
+    {.name = "kill",
+     .usage = "  podrun kill [OPTIONS]\n",
+     .summary = "Free the accelerators: stop what still has them open, safely",
+     .examples = "  podrun kill                            list the processes, ask, stop them\n"
+                 "  podrun kill --dry-run                  only list them\n"
+                 "  podrun kill -y --match train.py        without a question, only those\n",
+     .takes = {reach, general, looks, connect_timeout, start, json, dry_run},
+     .make = make_kill_command},
     {.name = "config",
      .usage = "  podrun config [OPTIONS]\n",
      .summary = "Show the options in effect, and where each comes from",

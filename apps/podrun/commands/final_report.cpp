@@ -97,6 +97,7 @@ std::vector<std::string> final_report(const Plan& plan, const run::RunPolicy& po
     lines.emplace_back("podrun: standard input was not sent (-I sends it to every host)");
   const bool can_ask = plan.run.limits.questions == run::Questions::can_be_asked;
   if (auto hint = report::login_hint(policy.outcomes(), can_ask)) lines.push_back(std::move(*hint));
+  if (auto hint = report::busy_hint(policy.outcomes())) lines.push_back(std::move(*hint));
   const report::RemoteBy remote = options.via.empty() ? report::RemoteBy::ssh : report::RemoteBy::via;
   if (auto hint = report::start_up_hint(hosts, policy.outcomes(), remote)) lines.push_back(std::move(*hint));
   return lines;

@@ -221,6 +221,14 @@ Plan with_command(Plan plan, remote::Command command) {
   return plan;
 }
 
+void run_where_reachable(Plan& plan) {
+  plan.run.limits.serial = 0;
+  plan.run.limits.on_failure = run::OnFailure::go_on;
+  plan.run.limits.on_unreachable = run::OnUnreachable::skip;
+  plan.run.limits.may_wait_for_each_other = false;
+  plan.run.supervision.preparations.clear();
+}
+
 Plan make_plan(const cli::Options& options, const hosts::Probe& probe, remote::RemoteCommand command) {
   Plan plan = make_plan_for(remote::Command{.what = remote::Words{}}, options, probe);
   plan.run.command = std::move(command);

@@ -45,6 +45,10 @@ Plan make_plan(const cli::Options& options, const hosts::Probe& probe, remote::C
 /// The plan with another command, and a run id of its own.
 Plan with_command(Plan plan, remote::Command command);
 
+/// Makes the plan one of podrun's own: for every host that can be reached, whatever a configuration says of
+/// commands.
+void run_where_reachable(Plan& plan);
+
 /// The variables of -e, --env-file and the configuration; a later one wins. Throws UsageError.
 std::vector<remote::Variable> make_environment(const cli::Options& options, const hosts::Probe& probe);
 

@@ -160,13 +160,8 @@ Plan make_pull_plan(const cli::Options& options, const hosts::Probe& probe) {
   remote::RemoteCommand nothing{"set -- /bin/sh -c :", {}};
   Plan plan = make_plan(options, probe, std::move(nothing));
   plan.work = report::Work::files_from_hosts;
-  run::Limits& limits = plan.run.limits;
-  limits.serial = 0;  // whatever a configuration says of commands
-  limits.on_failure = run::OnFailure::go_on;
-  limits.on_unreachable = run::OnUnreachable::skip;
-  limits.may_wait_for_each_other = false;
-  limits.timeout.reset();
-  plan.run.supervision.preparations.clear();
+  run_where_reachable(plan);
+  plan.run.limits.timeout.reset();
   plan.run.supervision.directory.clear();
   return plan;
 }

@@ -17,22 +17,6 @@ namespace {
 
 constexpr int kTries = 3;
 
-/// Any spelling of yes and no; what is neither is asked again. No answer is a no.
-bool ask_yes_or_no(const std::string& question, const output::Asker& asker) {
-  std::string text = question;
-  for (int time = 0; time < kTries; ++time) {
-    const std::optional<std::string> answer = output::ask_on_terminal(text, output::Echo::on, asker);
-    std::string word;
-    for (const char c : answer.value_or("no")) {
-      if (c != ' ') word += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    }
-    if (word == "yes" || word == "y") return true;
-    if (word == "no" || word == "n") return false;
-    text = "Please answer yes or no: ";
-  }
-  return false;
-}
-
 bool accept_host_keys(ssh::HostKeys& host_keys, const output::Asker& asker) {
   std::vector<ssh::HostKeyQuestion> questions = host_keys.questions();
   if (questions.empty()) return true;
@@ -89,6 +73,21 @@ bool ask_for_passwords(ssh::Passwords& passwords, const output::Asker& asker) {
 }
 
 }  // namespace
+
+bool ask_yes_or_no(const std::string& question, const output::Asker& asker) {
+  std::string text = question;
+  for (int time = 0; time < kTries; ++time) {
+    const std::optional<std::string> answer = output::ask_on_terminal(text, output::Echo::on, asker);
+    std::string word;
+    for (const char c : answer.value_or("no")) {
+      if (c != ' ') word += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    }
+    if (word == "yes" || word == "y") return true;
+    if (word == "no" || word == "n") return false;
+    text = "Please answer yes or no: ";
+  }
+  return false;
+}
 
 bool answer_questions(reach::SshState& ssh, const output::Asker& asker) {
   if (!accept_host_keys(ssh.host_keys, asker)) return false;

@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <string>
+
 #include "podrun/output/question.hpp"
 #include "podrun/reach/ssh_state.hpp"
 
 namespace podrun::commands {
+
+/// Whether the answer is a yes, in any spelling. No answer is a no, and so is the third that is neither.
+/// Throws as ask_on_terminal().
+bool ask_yes_or_no(const std::string& question, const output::Asker& asker);
 
 /// Asks on the terminal what an attempt of the run has left open: once about all new host keys, once for each
 /// passphrase. Whether connecting again makes sense; no, without a terminal. Throws as ask_on_terminal().

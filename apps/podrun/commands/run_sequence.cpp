@@ -11,6 +11,7 @@
 #include <exception>
 #include <map>
 #include <optional>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -19,6 +20,7 @@
 #include <asio/signal_set.hpp>
 #include <fmt/format.h>
 
+#include "podrun/base/error.hpp"
 #include "podrun/link/kept_links.hpp"
 #include "podrun/local/descriptors.hpp"
 #include "podrun/local/transport_commands.hpp"
@@ -45,6 +47,13 @@ constexpr int kHangUpStatus = 128 + SIGHUP;  // the terminal has gone
 
 /// How long podrun waits at its end for a transport command after TERM. Most end at once.
 constexpr std::chrono::milliseconds kEndOfTransports{2'000};
+
+/// Handlers that run between two runs. A server that floods a kept connection makes new ones without end.
+constexpr std::size_t kMostDue = 100'000;
+
+constexpr std::string_view kAskedInBackground =
+    "cannot ask questions in the background (run podrun in the foreground, under timeout(1) with its "
+    "--foreground)";
 
 enum class Next { leave, connect_again, go_without_answer };
 
@@ -83,6 +92,12 @@ struct RunSequence::Shared {
         connectors(io, plan.reach, plan.run, ssh, context.probe, descriptors.before, transports.commands),
         connections(between_runs),
         signals(io->get_executor()) {}
+
+  /// For questions while SignalsWhileAsking is there.
+  output::Asker asker() {
+    return {.interrupted = [] { return SignalsWhileAsking::received() != 0; },
+            .suspend = [this] { stop_foreground(signals); }};
+  }
 
   link::Connector& connector_for(const hosts::Host& host) {
     link::Connector& connector = connectors.at(host);
@@ -205,18 +220,14 @@ void RunSequence::Attempt::leave() {
 Next RunSequence::Attempt::ask() {
   const SignalsWhileAsking asking(shared_.signals);
   try {
-    const bool again =
-        answer_questions(shared_.ssh, {.interrupted = [] { return SignalsWhileAsking::received() != 0; },
-                                       .suspend = [&] { stop_foreground(shared_.signals); }});
+    const bool again = answer_questions(shared_.ssh, shared_.asker());
     if (SignalsWhileAsking::received() != 0) throw output::QuestionInterrupted();
     if (again) return Next::connect_again;
   } catch (const output::QuestionInterrupted&) {
     fan_out_.interrupt(SignalsWhileAsking::received() != 0 ? SignalsWhileAsking::received() : SIGINT);
     return Next::leave;
   } catch (const output::AskedInBackground&) {
-    output_->say(
-        "podrun: cannot ask questions in the background (run podrun in the foreground, under "
-        "timeout(1) with its --foreground)");
+    output_->say("podrun: " + std::string(kAskedInBackground));
   }
   return run_.plan.run.limits.on_unreachable == run::OnUnreachable::skip ? Next::go_without_answer
                                                                          : Next::leave;
@@ -265,8 +276,10 @@ std::optional<int> RunSequence::Attempt::play() {
   shared_.io->restart();
   shared_.io->run();
   shared_.io->restart();
-  shared_.io->poll();  // what is due of this attempt, while its parts are there
-  output_.reset();     // waits for its thread: the terminal is the main thread's again
+  // What is due of this attempt, while its parts are there.
+  for (std::size_t handlers = 0; handlers < kMostDue && shared_.io->poll_one() > 0; ++handlers) {
+  }
+  output_.reset();  // waits for its thread: the terminal is the main thread's again
   if (next == Next::connect_again) return std::nullopt;
   if (next != Next::go_without_answer) return end();
   run_.plan.run.limits.questions = run::Questions::none;
@@ -304,6 +317,21 @@ int RunSequence::run(Plan plan, const cli::Options& options, const MakeMode& mak
     if (status) return *status;
   }
 }
+
+RunSequence::Answer RunSequence::ask_yes_or_no(const std::string& question) {
+  const SignalsWhileAsking asking(shared_->signals);
+  try {
+    const bool is_yes = commands::ask_yes_or_no(question, shared_->asker());
+    return {.is_yes = is_yes, .signal = SignalsWhileAsking::received()};
+  } catch (const output::QuestionInterrupted&) {
+    const int received = SignalsWhileAsking::received();
+    return {.is_yes = false, .signal = received != 0 ? received : SIGINT};
+  } catch (const output::AskedInBackground&) {
+    throw UsageError(std::string(kAskedInBackground));
+  }
+}
+
+output::Charset RunSequence::charset() const { return shared_->status_style.charset; }
 
 int start_plan(Plan plan, const cli::Context& context, const MakeMode& make_mode) {
   if (context.options.dry_run) {

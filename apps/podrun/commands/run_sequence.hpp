@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <string>
 
 #include "podrun/output/status_line.hpp"
 
@@ -29,6 +30,15 @@ class RunSequence {
 
   /// Runs a plan to its end. The exit status.
   int run(Plan plan, const cli::Options& options, const MakeMode& make_mode);
+
+  struct Answer {
+    bool is_yes = false;
+    int signal = 0;  ///< that came instead of an answer
+  };
+  /// Asks on the terminal between two runs. Throws UsageError.
+  Answer ask_yes_or_no(const std::string& question);
+
+  output::Charset charset() const;
 
  private:
   struct Shared;

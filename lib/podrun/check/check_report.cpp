@@ -10,7 +10,6 @@
 
 #include <fmt/format.h>
 
-#include "podrun/base/text.hpp"
 #include "podrun/check/check_items.hpp"
 #include "podrun/report/summary.hpp"
 
@@ -122,15 +121,11 @@ class Comparison {
     if (held.empty()) return;
     std::string who;
     std::string detail;
-    CheckHolders holders{host, {}};
     for (const auto& [name, its_pids] : pids) {
-      for (const std::string& pid : its_pids) {
-        if (to_number(pid)) holders.pids.insert(pid);  // a host may send any text, and this becomes a command
-      }
       who += (who.empty() ? "" : ", ") + name;
       for (const std::string& pid : its_pids) detail += (detail.empty() ? "(pid " : ", ") + pid;
     }
-    if (!holders.pids.empty()) report_.holders.push_back(std::move(holders));
+    report_.busy.push_back(host);
     problem(host,
             fmt::format("accelerators busy: {} of {} held by {}", held.size(), facts.devices.size(), who),
             detail + ")");

@@ -4,7 +4,6 @@
 #include <chrono>
 #include <cstddef>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -62,19 +61,13 @@ struct CheckProblem {
   std::vector<std::string> details;  ///< `0.3 of 97 GiB free`: of each host, or none at all
 };
 
-/// The processes of one host that hold its accelerators.
-struct CheckHolders {
-  std::size_t host;
-  std::set<std::string> pids;
-};
-
 struct CheckReport {
   std::size_t answered = 0;  ///< hosts
   std::vector<CheckItem> items;
   std::vector<CheckRange> ranges;
   std::vector<CheckProblem> problems;
-  std::vector<CheckHolders> holders = {};
-  std::vector<std::string> notes;  ///< worth knowing, but no problem
+  std::vector<std::size_t> busy = {};  ///< hosts with processes that hold accelerators
+  std::vector<std::string> notes;      ///< worth knowing, but no problem
 
   /// Every host is usable, and they agree.
   bool is_well() const;

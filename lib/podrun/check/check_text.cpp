@@ -6,7 +6,6 @@
 #include <map>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "podrun/output/cell_width.hpp"
 #include "podrun/output/escape.hpp"
@@ -140,22 +139,11 @@ class CheckText {
     lines_.push_back(std::move(line));
   }
 
-  /// The command that stops what holds accelerators, exactly these processes on each host.
   void say_how_to_free() {
-    constexpr std::size_t kMost = 16;  // hosts; with more the line is too long to be read before it is run
-    if (report_.holders.empty() || report_.holders.size() > kMost) return;
-    std::vector<std::size_t> busy;
-    std::string kills;
-    for (const CheckHolders& holders : report_.holders) {
-      busy.push_back(holders.host);
-      const std::string kill = fmt::format("kill {}", fmt::join(holders.pids, " "));
-      kills +=
-          report_.holders.size() == 1 ? kill : fmt::format("{}) {};; ", hosts_[holders.host].worker, kill);
-    }
-    if (busy.size() > 1) kills = fmt::format("'case $PODRUN_WORKER in {}esac'", kills);
-    std::string folded = output::fold_hosts(hosts_, busy);
+    if (report_.busy.empty()) return;
+    std::string folded = output::fold_hosts(hosts_, report_.busy);
     folded = folded.substr(1, folded.size() - 2);
-    lines_.push_back(fmt::format("to free the accelerators: podrun --workers {} -- {}", folded, kills));
+    lines_.push_back(fmt::format("to free the accelerators: podrun --workers {} kill", folded));
   }
 
   std::string workers_without(const std::vector<std::size_t>& bad) const {

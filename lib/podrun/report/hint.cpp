@@ -157,6 +157,16 @@ std::optional<std::string> login_hint(const std::vector<run::HostOutcome>& outco
       take_password && !can_ask ? "; podrun asks for a password only on a terminal" : "");
 }
 
+std::optional<std::string> busy_hint(const std::vector<run::HostOutcome>& outcomes) {
+  const bool is_busy = std::any_of(outcomes.begin(), outcomes.end(), [](const run::HostOutcome& outcome) {
+    const link::Failure* failure = run::failure_of(outcome);
+    return failure && failure->stage == link::Stage::clean_up &&
+           failure->detail.find(" holds ") != std::string::npos;
+  });
+  if (!is_busy) return std::nullopt;
+  return "podrun: podrun kill lists what holds the accelerators, and asks before it stops it";
+}
+
 std::optional<std::string> start_up_hint(const std::vector<hosts::Host>& hosts,
                                          const std::vector<run::HostOutcome>& outcomes, RemoteBy remote) {
   const auto silent = std::find_if(outcomes.begin(), outcomes.end(), [](const run::HostOutcome& outcome) {

@@ -35,6 +35,9 @@ std::optional<std::string> sudo_variable_hint(const remote::Command& command);
 /// password.
 std::optional<std::string> login_hint(const std::vector<run::HostOutcome>& outcomes, bool can_ask);
 
+/// For hosts where -c found that a live process holds the accelerators.
+std::optional<std::string> busy_hint(const std::vector<run::HostOutcome>& outcomes);
+
 enum class RemoteBy { ssh, via };
 
 /// For hosts that were reached (`remote`: how those that are not this machine are), but whose /bin/sh never

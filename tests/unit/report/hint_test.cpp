@@ -126,6 +126,16 @@ std::string path_hint(remote::Command command, int status) {
   return local_path_hint(command, {link::Exited{status}}, here).value_or("none");
 }
 
+TEST(BusyHint, IsForACleanUpThatALiveProcessForbids) {
+  const auto hint = [](link::Stage stage, const std::string& detail) {
+    return busy_hint({link::Exited{0}, run::Unreachable{{stage, link::Cause::other, detail}}})
+        .value_or("none");
+  };
+  EXPECT_NE(hint(link::Stage::clean_up, "pid 12 (python3) holds /dev/accel0"), "none");
+  EXPECT_EQ(hint(link::Stage::clean_up, "/tmp/tpu_logs cannot be moved aside"), "none");
+  EXPECT_EQ(hint(link::Stage::copying, "pid 12 (python3) holds /dev/accel0"), "none");
+}
+
 TEST(LocalPathHint, NamesTheScriptThatIsOnlyHere) {
   const std::string hint =
       "podrun: \"./setup.sh\" is a file of this machine; to run it on the hosts: podrun -s ./setup.sh";

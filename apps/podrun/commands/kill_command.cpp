@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: Apache-2.0
+// `podrun kill`: one run lists the processes that have accelerators open. The user is asked. A second run
+// stops them on all hosts at the same moment, and looks again.
+#include "commands/kill_command.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "podrun/accelerators/holder_list.hpp"
+#include "podrun/accelerators/kill_choice.hpp"
+#include "podrun/accelerators/kill_report.hpp"
+#include "podrun/base/error.hpp"
+#include "podrun/base/text.hpp"
+#include "podrun/output/label.hpp"
+#include "podrun/output/question.hpp"
+#include "podrun/remote/supervised.hpp"
+#include "podrun/report/summary.hpp"
+
+#include "cli/option_values.hpp"
+#include "cli/run_options.hpp"
+#include "commands/answers.hpp"
+#include "commands/mode.hpp"
+#include "commands/plan.hpp"
+#include "commands/replies.hpp"
+#include "commands/run_sequence.hpp"
+
+namespace podrun::commands {
+namespace {
+
+using accelerators::ListedHost;
+
+/// After TERM, for a program to close its accelerators: libtpu may be slow.
+constexpr std::chrono::seconds kTimeToClose{30};
+constexpr std::chrono::seconds kTimeToLook{60};
+/// There is nothing to save: a second Ctrl-C need not wait.
+constexpr std::chrono::seconds kGrace{1};
+/// Time after that for hosts to report their end.
+constexpr std::chrono::milliseconds kReport{1500};
+constexpr int kBusyStatus = 1;
+
+/// What the hosts say at one moment.
+struct Look {
+  std::vector<std::string> replies = {};  ///< of each host of the run
+  std::vector<run::HostOutcome> outcomes = {};
+  int status = 0;  ///< of the run
+  bool is_interrupted = false;
+};
+
+/// Collects what the hosts say, and names those that could not be asked.
+class LookMode final : public Mode {
+ public:
+  LookMode(const Plan& plan, output::Charset charset, Look& look)
+      : plan_(plan), charset_(charset), look_(look) {}
+
+  std::vector<std::shared_ptr<output::Sink>> make_sinks(output::Terminal& /*terminal*/) override {
+    replies_ = std::make_shared<Replies>(plan_.run.hosts.size());
+    return {replies_};
+  }
+
+  void print_final_report(output::Output& output, const run::RunPolicy& policy, int /*status*/) override {
+    look_.outcomes = policy.outcomes();
+    look_.is_interrupted = policy.interrupted_by().has_value();
+    look_.replies.clear();
+    for (std::size_t host = 0; host < plan_.run.hosts.size(); ++host)
+      look_.replies.push_back(replies_->of(host));
+    for (std::string& line :
+         report::summarize(plan_.run.hosts, policy.outcomes(), std::nullopt, policy.interrupted_by(),
+                           output::separator(charset_), report::Work::files_from_hosts))
+      output.say(std::move(line));
+  }
+
+  int status(const run::RunPolicy& policy) const override {
+    return run::exit_status(policy.outcomes(), policy.interrupted_by());
+  }
+
+  std::optional<std::chrono::milliseconds> patience() const override { return kGrace + kReport; }
+
+ private:
+  const Plan& plan_;
+  const output::Charset charset_;
+  Look& look_;
+  std::shared_ptr<Replies> replies_;
+};
+
+Plan make_list_plan(const cli::Options& options, const hosts::Probe& probe) {
+  remote::RemoteCommand command{"set -- /bin/sh \"$podrun_dir\"/list",
+                                {{"list", std::string(accelerators::kListScript)}}};
+  Plan plan = make_plan(options, probe, std::move(command));
+  run_where_reachable(plan);
+  plan.run.limits.timeout = kTimeToLook;
+  plan.run.limits.grace = kGrace;
+  plan.run.supervision.grace = kGrace;
+  plan.run.supervision.directory.clear();
+  return plan;
+}
+
+/// A line `WORKER PID:START...` for each host, see victims.sh.
+std::string list_victims(const std::vector<hosts::Host>& hosts, const std::vector<ListedHost>& listed) {
+  std::string text;
+  for (const ListedHost& each : listed) {
+    text += std::to_string(hosts[each.host].worker);
+    for (const accelerators::Choice& choice : each.choices) {
+      if (choice.why_kept.empty()) text += fmt::format(" {}:{}", choice.holder.pid, choice.holder.start);
+    }
+    text += '\n';
+  }
+  return text;
+}
+
+/// For the hosts that have answered.
+Plan make_free_plan(const Plan& list_plan, const std::vector<ListedHost>& listed,
+                    std::chrono::seconds time_to_close) {
+  Plan plan = list_plan;
+  plan.notes.clear();
+  plan.run.run_id = remote::random_id();
+  plan.run.hosts.clear();
+  for (const ListedHost& each : listed) plan.run.hosts.push_back(list_plan.run.hosts[each.host]);
+  plan.run.command = {
+      fmt::format("set -- /bin/sh \"$podrun_dir\"/free {} \"$podrun_dir\"/victims", time_to_close.count()),
+      {{"free", std::string(accelerators::kFreeScript)},
+       {"victims", list_victims(list_plan.run.hosts, listed)}}};
+  plan.run.limits.timeout = time_to_close + kTimeToLook;
+  return plan;
+}
+
+/// `Stop 32 processes on 8 hosts (yes/no)? `
+std::string make_question(const std::vector<ListedHost>& listed) {
+  std::size_t processes = 0;
+  std::size_t hosts = 0;
+  for (const ListedHost& each : listed) {
+    for (const accelerators::Choice& choice : each.choices) processes += choice.why_kept.empty() ? 1 : 0;
+    hosts += each.has_victims() ? 1 : 0;
+  }
+  return fmt::format("Stop {} process{} on {} (yes/no)? ", processes, processes == 1 ? "" : "es",
+                     count_hosts(hosts));
+}
+
+/// The beginning of a run's id. A short one could mean any run.
+std::string parse_run_id(const std::string& text) {
+  constexpr std::size_t kLeast = 8;
+  if (text.size() < kLeast || text.find_first_not_of("0123456789abcdef") != text.npos)
+    throw UsageError(
+        fmt::format("bad id \"{}\" (expected at least {} of its digits, 0-9 and a-f)", text, kLeast));
+  return text;
+}
+
+class KillCommand final : public cli::Command {
+ public:
+  void add_options(cli::OptionTable& table) override {
+    const auto row = [](std::string_view names, std::string_view help, std::string_view type = {}) {
+      return cli::OptionRow{
+          .topic = "podrun kill", .set = cli::OptionSet::own, .names = names, .help = help, .type = type};
+    };
+    table.flag(row("-y,--yes", "Stop them without a question"), [this](bool is_on) { yes_ = is_on; });
+    table.flag(row("--all-users", "Stop processes of other users too, through sudo"),
+               [this](bool is_on) { request_.all_users = is_on; });
+    table.value(row("--of-user", "Only processes of USER of the hosts", "USER"),
+                cli::not_empty(request_.user, "a user of the hosts"));
+    table.list(row("--pid", "Only the process PID; may be repeated", "PID"),
+               [this](const std::string& text) { request_.pids.push_back(cli::parse_count(text)); });
+    table.value(row("--match", "Only processes whose command line contains TEXT", "TEXT"),
+                cli::not_empty(request_.match, "a part of a command"));
+    table.value(
+        row("--older-than", "Only processes that started at least TIME ago", "TIME"),
+        [this](const std::string& text) { request_.older_than = cli::parse_positive_duration(text); });
+    table.list(row("--run", "Also processes of the podrun run ID, though it goes on", "ID"),
+               [this](const std::string& text) { request_.runs.push_back(parse_run_id(text)); });
+  }
+
+  void check(cli::Options& options, const cli::OptionTable& table) override {
+    if (options.json && !options.dry_run && !yes_)
+      throw UsageError("kill: with --json no question is asked (add -y, or --dry-run)");
+    if (table.is_on_command_line("grace")) time_to_close_ = options.limits.grace;
+  }
+
+  int run(const cli::Context& context) override {
+    const Plan plan = make_list_plan(context.options, context.probe);
+    RunSequence runs(plan, context, RunSequence::Connections::kept);
+    Look first = look(runs, plan, context);
+    if (first.is_interrupted) return first.status;
+    const std::vector<ListedHost> before = read(plan.run, first, context);
+    const int printed = print_choices(plan, before, context, runs.charset());
+    if (before.empty() || context.options.dry_run)
+      return std::max({first.status, printed, print_json(plan, first.outcomes, before, {}, context)});
+    const bool has_victims =
+        std::any_of(before.begin(), before.end(), [](const ListedHost& each) { return each.has_victims(); });
+    if (has_victims && !yes_) {
+      if (!output::can_ask_on_terminal())
+        throw UsageError("kill: there is no terminal to ask on (-y stops the processes without a question)");
+      const RunSequence::Answer answer = runs.ask_yes_or_no(make_question(before));
+      if (answer.signal != 0) return 128 + answer.signal;
+      if (!answer.is_yes) return std::max(first.status, kBusyStatus);
+    }
+    return std::max(printed, free(runs, plan, first, before, context));
+  }
+
+ private:
+  static Look look(RunSequence& runs, const Plan& plan, const cli::Context& context) {
+    Look look;
+    look.status = runs.run(plan, context.options, [&](const Plan& started, output::Charset charset) {
+      return std::make_unique<LookMode>(started, charset, look);
+    });
+    return look;
+  }
+
+  /// Of the hosts that have answered to the end. Names those that seemed to and have not.
+  std::vector<ListedHost> read(const run::RunPlan& plan, Look& look, const cli::Context& context) const {
+    std::vector<ListedHost> listed;
+    std::vector<std::size_t> silent;
+    for (std::size_t host = 0; host < look.replies.size(); ++host) {
+      accelerators::HolderList list = accelerators::parse_holder_list(look.replies[host], plan.run_id);
+      if (list.is_complete) {
+        std::vector<accelerators::Choice> choices = accelerators::choose(list, request_);
+        listed.push_back({host, std::move(list), std::move(choices)});
+      } else if (look.outcomes[host] == run::HostOutcome(link::Exited{0})) {
+        silent.push_back(host);
+      }
+    }
+    if (!silent.empty()) {
+      say({output::fold_hosts(plan.hosts, silent) + " sent no whole list of processes"}, *context.terminal);
+      look.status = std::max(look.status, kBusyStatus);
+    }
+    return listed;
+  }
+
+  int free(RunSequence& runs, const Plan& plan, const Look& first, const std::vector<ListedHost>& before,
+           const cli::Context& context) const {
+    const Plan free_plan = make_free_plan(plan, before, time_to_close_);
+    Look second = look(runs, free_plan, context);
+    std::vector<ListedHost> after = read(free_plan.run, second, context);
+    std::vector<run::HostOutcome> outcomes = first.outcomes;
+    for (std::size_t i = 0; i < second.outcomes.size(); ++i) outcomes[before[i].host] = second.outcomes[i];
+    for (ListedHost& each : after) each.host = before[each.host].host;  // the index among all hosts
+    int printed = print_json(plan, outcomes, before, after, context);
+    if (!context.options.json && !after.empty()) {
+      const std::string_view separator = output::separator(runs.charset());
+      const std::string result =
+          accelerators::describe_result(plan.run.hosts, before, after, separator) + '\n';
+      printed = std::max(printed, answer(result, *context.terminal));
+    }
+    if (second.is_interrupted) return second.status;
+    const bool is_busy = std::any_of(after.begin(), after.end(), accelerators::is_busy);
+    return std::max({first.status, second.status, printed, is_busy ? kBusyStatus : 0});
+  }
+
+  /// The status: 1 if they could not be printed.
+  static int print_choices(const Plan& plan, const std::vector<ListedHost>& listed,
+                           const cli::Context& context, output::Charset charset) {
+    if (context.options.json) return 0;
+    std::string text;
+    for (const std::string& line :
+         accelerators::describe_choices(plan.run.hosts, listed, output::separator(charset)))
+      text += line + '\n';
+    const int status = text.empty() ? 0 : answer(text, *context.terminal);
+    std::vector<std::size_t> blind;
+    for (const ListedHost& each : listed) {
+      if (!each.list.sees_all && !each.list.devices.empty()) blind.push_back(each.host);
+    }
+    if (!blind.empty()) {
+      say({output::fold_hosts(plan.run.hosts, blind) +
+           " processes of other users cannot be seen (podrun is not root there, and sudo -n fails)"},
+          *context.terminal);
+    }
+    return status;
+  }
+
+  static int print_json(const Plan& plan, const std::vector<run::HostOutcome>& outcomes,
+                        const std::vector<ListedHost>& before, const std::vector<ListedHost>& after,
+                        const cli::Context& context) {
+    if (!context.options.json) return 0;
+    const auto now = std::chrono::system_clock::now();
+    return answer(accelerators::kill_json(now, plan.run.hosts, outcomes, before, after) + '\n',
+                  *context.terminal);
+  }
+
+  accelerators::KillRequest request_;
+  std::chrono::seconds time_to_close_ = kTimeToClose;
+  bool yes_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<cli::Command> make_kill_command() { return std::make_unique<KillCommand>(); }
+
+}  // namespace podrun::commands

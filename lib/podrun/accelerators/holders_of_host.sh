@@ -1,0 +1,105 @@
+# Functions that list what has the accelerators of a host open, for podrun kill. Needs processes.sh, open_files.sh and devices.sh.
+#
+# shellcheck disable=SC2010,SC2034,SC2086,SC2046,SC2154  # ls reads links at once; pids, and words that programs print, are to be split
+
+podrun_su=
+podrun_tell() { printf '%s\n' "$*"; }
+
+# PID: has it an accelerator open? Its own list counts: a file name in that of another one could hold lines that look like it.
+podrun_has_accelerator() {
+  ls -l "/proc/$1/fd" 2>/dev/null |
+    grep -q -e "^l[^/]* -> /dev/accel[0-9]" -e "^l[^/]* -> /dev/vfio/[0-9]" -e "^l[^/]* -> /dev/nvidia[0-9]"
+}
+# "PID DEVICE" of each process and each device that it has open.
+podrun_holdings() { podrun_open_accelerators -e "^l[^/]* -> /dev/nvidia[0-9]" | sort -u; }
+
+# Every accelerator, and every process that has one open: lines "key value", see holder_list.hpp.
+podrun_list_holders() {
+  podrun_tell uid "$podrun_uid"
+  podrun_tell user "$podrun_user"
+  if [ "$(id -u)" = 0 ]; then podrun_tell sees all; fi
+  for podrun_device in /dev/accel[0-9]* /dev/vfio/[0-9]* /dev/nvidia[0-9]*; do
+    if [ -e "$podrun_device" ] && podrun_is_accelerator "$podrun_device"; then podrun_tell device "$podrun_device"; fi
+  done
+  podrun_find_cgroup $$
+  if [ "$podrun_cgroup" ]; then podrun_tell own_cgroup "$podrun_cgroup"; fi
+  podrun_up=$$
+  while [ "$podrun_up" -gt 1 ] && podrun_read_stat "$podrun_up" 2>/dev/null; do
+    podrun_tell above "$podrun_up"
+    set -- $podrun_stat
+    podrun_up=$2
+  done
+  podrun_told=" "
+  podrun_holdings | while read -r podrun_holder podrun_device; do
+    case $podrun_told in *" $podrun_holder "*) ;; *)
+      podrun_told="$podrun_told$podrun_holder "
+      if podrun_has_accelerator "$podrun_holder"; then podrun_tell_process "$podrun_holder"; fi ;;
+    esac
+    podrun_tell holds "$podrun_holder" "$podrun_device"
+  done 2>/dev/null
+}
+
+# PID
+podrun_tell_process() {
+  podrun_read_stat "$1" || return
+  podrun_read_name "$1"
+  podrun_pid=$1
+  set -- $podrun_stat
+  podrun_state=$1
+  podrun_start=${20}
+  IFS=" ." read -r podrun_now _ </proc/uptime
+  podrun_age=$((podrun_now - podrun_start / 100))
+  if [ $podrun_age -lt 0 ]; then podrun_age=0; fi
+  # (The ls of busybox cuts names; a small busybox has no -c of stat.)
+  set -- $(stat -c "%u %U" "/proc/$podrun_pid" 2>/dev/null)
+  if [ $# != 2 ]; then
+    set -- $(ls -ldn "/proc/$podrun_pid")
+    set -- "$3" "$3"
+  fi
+  podrun_tell process $podrun_pid $podrun_start "$1" $podrun_age $podrun_state "$podrun_name"
+  podrun_tell owner $podrun_pid "$2"
+  podrun_tell command $podrun_pid "$(head -c 300 "/proc/$podrun_pid/cmdline" | tr '\000\n' '  ')"
+  podrun_find_mark $podrun_pid
+  if [ "$podrun_mark" ]; then
+    podrun_tell mark $podrun_pid "$podrun_mark"
+    if podrun_is_supervised; then podrun_tell live $podrun_pid; fi
+  fi
+  podrun_find_cgroup "$podrun_pid"
+  if [ "$podrun_cgroup" ]; then podrun_tell cgroup $podrun_pid "$podrun_cgroup"; fi
+}
+# PID: sets podrun_mark to that of the process or of its nearest parent with one: programs that set their title overwrite it.
+podrun_find_mark() {
+  podrun_up=$1
+  while [ "$podrun_up" -gt 1 ]; do
+    podrun_mark=$(grep -zs "^PODRUN_MARK=" "/proc/$podrun_up/environ" | tr -dc 'A-Za-z0-9._=-')
+    podrun_mark=${podrun_mark#*=}
+    if [ "$podrun_mark" ]; then return; fi
+    podrun_read_stat "$podrun_up" || return
+    set -- $podrun_stat
+    podrun_up=$2
+  done
+}
+# PID: sets podrun_cgroup to its cgroup if that is a container's.
+podrun_find_cgroup() {
+  podrun_cgroup=
+  while IFS= read -r podrun_line; do
+    case $podrun_line in *docker* | *libpod* | *containerd* | *kubepods* | *crio*)
+      podrun_cgroup=${podrun_line#*:*:}
+      break ;;
+    esac
+  done <"/proc/$1/cgroup"
+}
+# Does the supervisor of the run with podrun_mark still run? It has no mark itself, and the command is its child.
+podrun_is_supervised() {
+  for podrun_each in $(podrun_marked); do
+    podrun_read_stat $podrun_each || continue
+    set -- $podrun_stat
+    podrun_up=$2
+    if [ "$podrun_up" -le 1 ]; then continue; fi
+    podrun_read_name "$podrun_up" || continue
+    case $podrun_name in
+      *sh | busybox | sudo) grep -qsz "^PODRUN_MARK=" "/proc/$podrun_up/environ" || return 0 ;;
+    esac
+  done
+  return 1
+}

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// Decides for each process that has an accelerator open whether it is stopped, and says why if it is not.
+#include "podrun/accelerators/kill_choice.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+namespace podrun::accelerators {
+namespace {
+
+constexpr std::size_t kShortId = 12;  ///< digits of a container's id, as docker shows it
+constexpr std::size_t kWholeId = 64;
+
+/// Programs that serve or watch accelerators for all, or that start others: their names in /proc/PID/comm,
+/// which has 15 bytes of them.
+constexpr std::array<std::string_view, 18> kSystemServices = {"systemd",
+                                                              "init",
+                                                              "sshd",
+                                                              "sshd-session",
+                                                              "dropbear",
+                                                              "tpu_runtime",
+                                                              "tpu-runtime",
+                                                              "dockerd",
+                                                              "containerd",
+                                                              "crio",
+                                                              "conmon",
+                                                              "kubelet",
+                                                              "nv-hostengine",
+                                                              "dcgm-exporter",
+                                                              "nvidia-persiste",
+                                                              "nv-fabricmanage",
+                                                              "nvidia-device-p",
+                                                              "nvidia-cuda-mps"};
+/// Those that a user may have started too.
+constexpr std::array<std::string_view, 6> kUserServices = {"raylet",     "gcs_server", "dcgmi",
+                                                           "nvidia-smi", "Xorg",       "Xwayland"};
+
+template <typename List, typename Value>
+bool contains(const List& list, const Value& value) {
+  return std::find(list.begin(), list.end(), value) != list.end();
+}
+
+/// Any process can give itself such a name. So one of our own, which is not root's, is no system service.
+bool is_service(const Holder& holder, const HolderList& list) {
+  if (holder.pid == 1 || contains(kUserServices, holder.name)) return true;
+  if (holder.uid == list.uid && holder.uid != 0) return false;
+  return contains(kSystemServices, holder.name) || holder.name.starts_with("containerd-shim");
+}
+
+/// Of `RUN.WORKER.`
+std::string run_of(const Holder& holder) { return holder.mark.substr(0, holder.mark.find('.')); }
+
+bool is_named(const std::string& run, const KillRequest& request) {
+  return std::any_of(request.runs.begin(), request.runs.end(),
+                     [&](const std::string& named) { return run.starts_with(named); });
+}
+
+/// Why the user has not asked for this process; empty: it was asked for.
+std::string why_not_meant(const Holder& holder, const HolderList& list, const KillRequest& request) {
+  if (!request.pids.empty() && !contains(request.pids, holder.pid)) return "not named by --pid";
+  if (holder.command.find(request.match) == std::string::npos) return "not matched by --match";
+  if (holder.age < request.older_than) return "younger than --older-than";
+  if (!request.user.empty()) {
+    const bool is_theirs = holder.user == request.user || std::to_string(holder.uid) == request.user;
+    return is_theirs ? "" : "not of --of-user";
+  }
+  if (!request.all_users && holder.uid != list.uid) return "of another user (--all-users stops it)";
+  return {};
+}
+
+std::string why_kept(const Holder& holder, const HolderList& list, const KillRequest& request) {
+  if (contains(list.above, holder.pid)) return "an ancestor of podrun's own shell";
+  const std::string container = container_command(holder.cgroup);
+  if (!container.empty() && container != container_command(list.cgroup))
+    return fmt::format("in a container ({})", container);
+  if (std::string why = why_not_meant(holder, list, request); !why.empty()) return why;
+  const std::string run = run_of(holder);
+  if (holder.run_lives && !run.empty() && !is_named(run, request))
+    return fmt::format("of a podrun run that goes on (--run {} stops it)", run.substr(0, 8));
+  if (holder.uid != list.uid && !list.sees_all) return "of another user, and sudo -n fails there";
+  return {};
+}
+
+/// The last part of the path that is a whole id, in hexadecimal digits.
+std::string_view find_id(std::string_view cgroup) {
+  constexpr std::string_view kHex = "0123456789abcdef";
+  std::string_view rest = cgroup;
+  while (rest.size() >= kWholeId) {
+    const std::size_t last = rest.find_last_of(kHex);
+    if (last == rest.npos) break;
+    const std::size_t before = rest.find_last_not_of(kHex, last);
+    const std::size_t begin = before == rest.npos ? 0 : before + 1;
+    if (last + 1 - begin == kWholeId) return rest.substr(begin, kWholeId);
+    rest = rest.substr(0, begin);
+  }
+  return {};
+}
+
+}  // namespace
+
+std::vector<Choice> choose(const HolderList& list, const KillRequest& request) {
+  std::vector<Choice> choices;
+  for (const Holder& holder : list.holders) {
+    Choice& choice = choices.emplace_back(Choice{.holder = holder});
+    choice.is_service = is_service(holder, list);
+    choice.why_kept = choice.is_service ? "a service of this host" : why_kept(holder, list, request);
+  }
+  return choices;
+}
+
+std::string container_command(std::string_view cgroup) {
+  const std::string_view id = find_id(cgroup).substr(0, kShortId);
+  if (id.empty()) return {};
+  if (cgroup.find("libpod") != cgroup.npos) return fmt::format("podman stop {}", id);
+  // Kubernetes, by whichever runtime
+  for (const std::string_view word : {"kubepods", "containerd", "crio"}) {
+    if (cgroup.find(word) != cgroup.npos) return fmt::format("crictl stop {}", id);
+  }
+  return fmt::format("docker stop {}", id);
+}
+
+}  // namespace podrun::accelerators

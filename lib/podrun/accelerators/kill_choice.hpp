@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "podrun/accelerators/holder_list.hpp"
+
+// Which of the processes that have an accelerator open `podrun kill` stops. Pure.
+namespace podrun::accelerators {
+
+/// The user's choice. Each member that is set narrows it, except `all_users` and `runs`.
+struct KillRequest {
+  std::vector<std::uint64_t> pids = {};
+  std::string match = {};  ///< a part of the command; empty: any
+  std::string user = {};   ///< a name or uid; empty: our own on the host, with all_users any
+  std::chrono::seconds older_than{0};
+  bool all_users = false;
+  std::vector<std::string> runs = {};  ///< beginnings of ids: podrun runs that are stopped though they go on
+};
+
+struct Choice {
+  Holder holder;
+  std::string why_kept = {};  ///< in words; empty: it is to be stopped
+  bool is_service = false;    ///< it serves or watches accelerators, and is not in the way of others
+};
+
+/// One for each holder.
+std::vector<Choice> choose(const HolderList& list, const KillRequest& request);
+
+/// The command that stops the container of this cgroup: `docker stop 3f2a9c1b2d4e`. Empty: it is no
+/// container's.
+std::string container_command(std::string_view cgroup);
+
+}  // namespace podrun::accelerators

@@ -1,0 +1,17 @@
+# Accelerators as files, and the processes that have one open. Needs open_files.sh.
+
+# PATH: is it an accelerator? A group of /dev/vfio is one if its devices are of Google (0x1ae0).
+podrun_is_accelerator() {
+  case $1 in
+    /dev/vfio/[0-9]*)
+      set -- /sys/kernel/iommu_groups/"${1##*/}"/devices/*/vendor
+      if [ -e "$1" ]; then grep -q 0x1ae0 "$@"; fi ;;
+    /dev/vfio/*) return 1 ;;
+  esac
+}
+# [-e PATTERN...]: "PID PATH" for each descriptor of a TPU, or of another file whose line of ls -l matches a pattern.
+podrun_open_accelerators() {
+  podrun_open_files -e "^l[^/]* -> /dev/accel[0-9]" -e "^l[^/]* -> /dev/vfio/[0-9]" "$@" | while read -r podrun_pid podrun_file; do
+    if podrun_is_accelerator "$podrun_file"; then echo "$podrun_pid $podrun_file"; fi
+  done
+}

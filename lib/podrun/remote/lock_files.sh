@@ -1,0 +1,35 @@
+# The lock files of libtpu. Its source names their paths: openxla/xla, xla/stream_executor/tpu/tpu_initialize_util.cc. Deleting
+# one under a live process defeats the lock. Needs processes.sh.
+#
+# shellcheck disable=SC2086,SC2046,SC2154  # pids, and words that programs print, are to be split; processes.sh sets podrun_name
+
+# For podrun_open_files: processes that have one open.
+podrun_open_locks() { "$@" -e "^l[^/]* -> /tmp/libtpu_lock" -e "/[.]libtpu_lockfile$"; }
+
+# Removes those that no process holds, with a line "removed PATH" for each. Fails at the first that is held or cannot be removed;
+# then the last line says why. Only a file counts, as anyone may put other things there.
+podrun_remove_locks() {
+  for podrun_file in /tmp/libtpu_lockfile /tmp/libtpu_lock_*/libtpu_lockfile "$HOME/.libtpu_lockfile"; do
+    [ -f "$podrun_file" ] || [ -L "$podrun_file" ] || continue
+    if [ -L "${podrun_file%/*}" ]; then continue; fi
+    podrun_holder=
+    [ "$podrun_su" ] || [ "$(id -u)" = 0 ] || podrun_holder=$(podrun_lock_holder "$podrun_file")
+    if [ "$podrun_holder" ]; then
+      echo "$podrun_holder holds $podrun_file"
+      return 1
+    fi
+    if $podrun_su rm -f -- "$podrun_file" 2>/dev/null; then echo "removed $podrun_file"
+    else
+      echo "$podrun_file cannot be removed"
+      return 1
+    fi
+  done
+}
+# The holder may belong to a user whose descriptors cannot be seen here; /proc/locks has its pid and maj:min:inode.
+podrun_lock_holder() {
+  set -- $(ls -di "$1") -
+  set -- $(grep -sE ":$1 " /proc/locks)
+  [ "$5" ] || return
+  podrun_read_name $5 2>/dev/null
+  echo "pid $5 ($podrun_name)"
+}

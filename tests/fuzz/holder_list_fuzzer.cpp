@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// Anything as what a host says of the processes that have its accelerators open: a list of bounded size, and
+// words that are safe on a terminal.
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "podrun/accelerators/holder_list.hpp"
+#include "podrun/accelerators/kill_report.hpp"
+
+namespace {
+
+constexpr std::size_t kMost = 1024;
+constexpr std::size_t kMostText = 512;
+
+void expect(bool condition) {
+  if (!condition) std::abort();
+}
+
+void expect_printable(const std::string& line) {
+  for (const char c : line) expect(static_cast<unsigned char>(c) >= 0x20 && c != 0x7f);
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  namespace accelerators = podrun::accelerators;
+  const std::string reply(data, data + size);
+  const accelerators::HolderList list =
+      accelerators::parse_holder_list("noise\npodrun-kill n\n" + reply, "n");
+  expect(list.holders.size() <= kMost && list.devices.size() <= kMost && list.above.size() <= kMost);
+  for (const accelerators::Holder& holder : list.holders)
+    expect(holder.pid > 0 && holder.command.size() <= kMostText && holder.user.size() <= kMostText);
+
+  const std::vector<podrun::hosts::Host> hosts = {{.worker = 0, .name = "a"}};
+  const std::vector<accelerators::ListedHost> listed = {{0, list, accelerators::choose(list, {})}};
+  expect(listed.front().choices.size() == list.holders.size());
+  for (const accelerators::Choice& choice : listed.front().choices)
+    expect(!choice.why_kept.empty() || choice.holder.uid == list.uid);
+  for (const std::string& line : accelerators::describe_choices(hosts, listed, " - ")) expect_printable(line);
+  expect_printable(accelerators::describe_result(hosts, listed, listed, " - "));
+  const std::string json = accelerators::kill_json({}, hosts, {podrun::link::Exited{0}}, listed, listed);
+  expect(json.starts_with(R"({"v":1,"event":"kill")"));
+  return 0;
+}

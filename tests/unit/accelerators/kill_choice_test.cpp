@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "podrun/accelerators/kill_choice.hpp"
+
+#include <string>
+
+#include <gmock/gmock.h>
+
+namespace podrun::accelerators {
+namespace {
+
+using namespace std::chrono_literals;
+
+const std::string kId(64, 'a');
+
+class KillChoiceTest : public testing::Test {
+ protected:
+  KillChoiceTest() {
+    list_.uid = 1000;
+    list_.user = "ada";
+    list_.sees_all = true;
+    holder_ = {.pid = 12,
+               .start = 5,
+               .uid = 1000,
+               .user = "ada",
+               .age = 60s,
+               .name = "python3",
+               .command = "python3 train.py"};
+  }
+
+  std::string why_kept() {
+    list_.holders = {holder_};
+    return choose(list_, request_).front().why_kept;
+  }
+
+  HolderList list_;
+  Holder holder_;
+  KillRequest request_;
+};
+
+TEST_F(KillChoiceTest, StopsTheUsersOwnProcesses) { EXPECT_EQ(why_kept(), ""); }
+
+TEST_F(KillChoiceTest, SparesServices) {
+  holder_.uid = 0;
+  for (const std::string name : {"Xorg", "dockerd", "nvidia-persiste", "sshd", "containerd-shim-runc-v2"}) {
+    holder_.name = name;
+    EXPECT_EQ(why_kept(), "a service of this host") << name;
+    EXPECT_TRUE(choose(list_, request_).front().is_service);
+  }
+  holder_.name = "python3";
+  holder_.pid = 1;
+  EXPECT_EQ(why_kept(), "a service of this host");
+}
+
+TEST_F(KillChoiceTest, TakesNoOrdinaryProcessOfTheUserForASystemService) {
+  holder_.name = "sshd";
+  EXPECT_EQ(why_kept(), "");
+  holder_.name = "raylet";
+  EXPECT_EQ(why_kept(), "a service of this host");
+}
+
+TEST_F(KillChoiceTest, SparesWhatPodrunRunsBelow) {
+  list_.above = {40, 12};
+  EXPECT_EQ(why_kept(), "an ancestor of podrun's own shell");
+}
+
+TEST_F(KillChoiceTest, SparesOtherUsers) {
+  holder_.uid = 1001;
+  holder_.user = "bob";
+  EXPECT_EQ(why_kept(), "of another user (--all-users stops it)");
+  request_.all_users = true;
+  EXPECT_EQ(why_kept(), "");
+  list_.sees_all = false;
+  EXPECT_EQ(why_kept(), "of another user, and sudo -n fails there");
+  list_.sees_all = true;
+  for (const std::string user : {"bob", "1001"}) {
+    request_ = {.user = user};
+    EXPECT_EQ(why_kept(), "");
+  }
+  holder_.uid = 1000;
+  holder_.user = "ada";
+  EXPECT_EQ(why_kept(), "not of --of-user");
+}
+
+TEST_F(KillChoiceTest, IsNarrowed) {
+  request_ = {.pids = {11, 12}, .match = "train", .older_than = 60s};
+  EXPECT_EQ(why_kept(), "");
+  request_.older_than = 61s;
+  EXPECT_EQ(why_kept(), "younger than --older-than");
+  request_.match = "serve";
+  EXPECT_EQ(why_kept(), "not matched by --match");
+  request_.pids = {13};
+  EXPECT_EQ(why_kept(), "not named by --pid");
+}
+
+TEST_F(KillChoiceTest, SparesARunThatGoesOnUnlessNamed) {
+  holder_.mark = "0123456789abcdef.3.";
+  EXPECT_EQ(why_kept(), "") << "the run is over";
+  holder_.run_lives = true;
+  EXPECT_EQ(why_kept(), "of a podrun run that goes on (--run 01234567 stops it)");
+  request_.runs = {"9", "01234567"};
+  EXPECT_EQ(why_kept(), "");
+}
+
+TEST_F(KillChoiceTest, NamesTheContainerUnlessItIsOurOwn) {
+  holder_.cgroup = "/system.slice/docker-" + kId + ".scope";
+  EXPECT_EQ(why_kept(), "in a container (docker stop aaaaaaaaaaaa)");
+  list_.cgroup = holder_.cgroup;
+  EXPECT_EQ(why_kept(), "");
+}
+
+TEST(ContainerCommand, KnowsTheEngines) {
+  EXPECT_EQ(container_command("/docker/" + kId), "docker stop aaaaaaaaaaaa");
+  EXPECT_EQ(container_command("/machine.slice/libpod-" + kId + ".scope/container"),
+            "podman stop aaaaaaaaaaaa");
+  EXPECT_EQ(container_command("/kubepods.slice/kubepods-pod1.slice/cri-containerd-" + kId + ".scope"),
+            "crictl stop aaaaaaaaaaaa");
+  EXPECT_EQ(container_command("/kubepods/besteffort/pod12/" + kId), "crictl stop aaaaaaaaaaaa");
+  EXPECT_EQ(container_command("/user.slice/user-1000.slice"), "");
+  EXPECT_EQ(container_command(""), "");
+}
+
+}  // namespace
+}  // namespace podrun::accelerators
