@@ -16,11 +16,18 @@ from collections import defaultdict
 LAST_WORD = re.compile(rb"podrun: no word from podrun for \d+ s: this host stops the command(?:\n|\Z)")
 
 
+# With --login a signal may end a program of /etc/profile, which then complains.
+PROFILE = re.compile(rb"\A/etc/profile: [^\n]*(?:\n|\Z)")
+
+
 class Lines(list):
     """What a host printed, as lines."""
 
     def without_last_word(self):
         return Lines(LAST_WORD.sub(b"", line) for line in self if not LAST_WORD.fullmatch(line))
+
+    def without_profile(self):
+        return Lines(self[1:]) if self and PROFILE.match(self[0]) else self
 
     def equal(self, stream):
         text = b"".join(line + b"\n" for line in self)
@@ -35,6 +42,9 @@ class Bytes(bytes):
 
     def without_last_word(self):
         return Bytes(LAST_WORD.sub(b"", self))
+
+    def without_profile(self):
+        return Bytes(PROFILE.sub(b"", self))
 
     def equal(self, stream):
         return self == stream.data
