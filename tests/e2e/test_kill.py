@@ -122,6 +122,13 @@ def test_sends_kill_to_what_ignores_term(podrun, host):
     assert not host.lives(1, slow)
 
 
+def test_a_suspended_process_gets_term_too(podrun, host):
+    pid = host.hold(0, then='trap "touch /tmp/libtpu-ended; exit" TERM; while :; do sleep 0.1; done')
+    host.pod.ssh(0, f"kill -STOP {pid}")
+    assert lines_of(podrun(*host.on(0), "kill", "-y"))[-1] == "freed 1/1 host"
+    assert host.pod.ssh(0, "ls /tmp/libtpu-ended").returncode == 0
+
+
 def test_leaves_a_process_that_has_the_pid_by_now(podrun, host):
     pid = host.hold(0)
     run = podrun.terminal(*host.on(0), "kill")

@@ -1,8 +1,9 @@
 # Stops processes that have accelerators open, and lists which have one open then, for podrun kill: /bin/sh FILE GRACE VICTIMS, of
 # <victims.sh as_root.sh processes.sh open_files.sh devices.sh lock_files.sh holders_of_host.sh this>.
 #
-# TERM to all of them; up to GRACE seconds until none has an accelerator open; KILL to those that have, and to what they have
-# started since. Then the lock files of libtpu go, if nothing has a TPU or one of them open: "unlocked PATH" for each, or "locked WHY".
+# TERM to all of them, and CONT to what Ctrl-Z has suspended; up to GRACE seconds until none has an accelerator open; KILL to those
+# that have, and to what they have started since. Then the lock files of libtpu go, if nothing has a TPU or one of them open:
+# "unlocked PATH" for each, or "locked WHY".
 #
 # shellcheck disable=SC2086,SC2046  # pids, and words that programs print, are to be split
 
@@ -118,6 +119,7 @@ if [ "$podrun_left" ]; then
   podrun_read_clock
   podrun_term=$podrun_now
   podrun_signal TERM $podrun_left
+  podrun_signal CONT $podrun_left
   if ! podrun_wait_for $podrun_grace; then podrun_kill_rest; fi
 fi
 podrun_tell
