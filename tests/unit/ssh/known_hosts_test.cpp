@@ -214,6 +214,8 @@ TEST(ForgetKeys, RemovesLinesAndNames) {
       forget(hashed_name("a") + key + hashed_name("[b]:2222") + key + hashed_name("c") + "x", 2).substr(0, 3),
       "|1|");
   EXPECT_EQ(forget("a,!b" + key + "a,*.c,!b" + key, 2), "*.c,!b" + key);
+  // What looks like a hash in a list names no host, and must not become the name of one.
+  EXPECT_EQ(forget("a," + hashed_name("a") + key + "a," + hashed_name("a") + ",x" + key, 2), "x" + key);
 }
 
 TEST(ForgetKeys, LeavesAllElseAsItIs) {

@@ -61,6 +61,8 @@ std::optional<std::string> without(const KnownHostsLine& line, const std::unorde
       found = true;
       return;
     }
+    // Within a list this names no host. As the first name it would turn the rest into a hashed line.
+    if (kept.empty() && name.starts_with('|')) return;
     if (!kept.empty()) kept += ',';
     kept += name;
     named = named || !name.starts_with('!');
