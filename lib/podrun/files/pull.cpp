@@ -27,7 +27,7 @@
 #include "podrun/files/thread_work.hpp"
 #include "podrun/files/unpack.hpp"
 #include "podrun/hosts/host_file_name.hpp"
-#include "podrun/remote/greeting.hpp"
+#include "podrun/remote/program_reader.hpp"
 
 namespace podrun::files {
 namespace {
@@ -36,8 +36,6 @@ using link::Cause;
 using link::HostError;
 using link::Stage;
 
-/// The most output of a program's standard error that is kept, in bytes.
-constexpr std::size_t kMaxSaid = 64 * 1024;
 /// How much more than it has listed a host may send without --max-size, since files grow meanwhile.
 constexpr std::uint64_t kGrowth = 64 * 1024 * 1024;
 constexpr std::uint64_t kGrowthPart = 8;
@@ -158,35 +156,6 @@ struct Pull::Copy {
   std::string missing = {};     ///< says what did not come, and why; empty: all came
 };
 
-/// A program on the host.
-struct Pull::Talk {
-  explicit Talk(remote::StartedProgram program)
-      : stream(std::move(program.stream)), early(std::move(program.early)) {}
-
-  /// The next output; none at the end. Throws HostError.
-  asio::awaitable<std::optional<Chunk>> read() {
-    if (!early.empty()) co_return std::exchange(early, {});
-    for (;;) {
-      link::StreamEvent event = co_await stream->next();
-      if (auto* received = std::get_if<link::Received>(&event)) {
-        if (received->stream == StreamId::out) co_return std::move(received->bytes);
-        if (said.size() < kMaxSaid) said += received->bytes.bytes();
-      } else if (auto* failure = std::get_if<link::Failure>(&event)) {
-        throw HostError(std::move(*failure));
-      } else if (std::holds_alternative<link::Closed>(event)) {
-        co_return std::nullopt;
-      } else {
-        end = event;
-      }
-    }
-  }
-
-  std::shared_ptr<link::Stream> stream;
-  Chunk early;
-  std::string said = {};  ///< on standard error
-  link::StreamEvent end = link::Closed{};
-};
-
 Pull::Pull(PullRequest request, std::vector<hosts::Host> hosts)
     : request_(std::move(request)), hosts_(std::move(hosts)), pulled_(hosts_.size()) {
   for (const std::string& word : request_.words) words_.push_back(pull_word(word));
@@ -248,20 +217,17 @@ asio::awaitable<void> Pull::list(Copy& copy) {
   static const Chunk script{std::string(kPullListScript)};
   std::vector<std::string> words = words_;
   remote::StartedProgram program = co_await copy.supervised.start_program(script, std::move(words));
-  Talk talk(std::move(program));
-  ListingReader reader(words_.size());
+  remote::ProgramReader reader(std::move(program));
+  ListingReader listing(words_.size());
   for (;;) {
-    const std::optional<Chunk> output = co_await talk.read();
+    const std::optional<Chunk> output = co_await reader.read();
     if (!output) break;
-    reader.feed(output->bytes());
+    listing.feed(output->bytes());
   }
-  if (!reader.is_complete()) {
-    throw HostError({Stage::copying, Cause::ended_early,
-                     fmt::format("{} ({})", last_line(talk.said), remote::describe_end(talk.end))});
-  }
-  copy.listing = reader.take();
+  if (!listing.is_complete()) throw HostError({Stage::copying, Cause::ended_early, reader.describe_end()});
+  copy.listing = listing.take();
   copy.pulled.special = copy.listing.special;
-  copy.complaints = std::move(talk.said);
+  copy.complaints = reader.said();
 }
 
 /// Finds out what is not here.
@@ -327,28 +293,28 @@ asio::awaitable<void> Pull::receive(Copy& copy, std::string place) {
   if (wanted.empty()) co_return;
   std::vector<std::string> words = {std::move(place)};
   remote::StartedProgram program = co_await copy.supervised.start_program(script, std::move(words));
-  Talk talk(std::move(program));
+  remote::ProgramReader reader(std::move(program));
   const asio::any_io_executor executor = co_await asio::this_coro::executor;
-  const auto sending = std::make_shared<Sending>(executor, talk.stream, std::move(names));
+  const auto sending = std::make_shared<Sending>(executor, reader.stream(), std::move(names));
   asio::co_spawn(executor, send(sending), [](const std::exception_ptr& error) {
     if (error) std::rethrow_exception(error);  // out of memory: nothing else is thrown
   });
   std::exception_ptr error;
   try {
-    co_await unpack_part(copy, talk, wanted);
+    co_await unpack_part(copy, reader, wanted);
   } catch (...) {
     error = std::current_exception();
   }
-  talk.stream->stop({.cause = Cause::abandoned});
+  reader.stream()->stop({.cause = Cause::abandoned});
   while (!sending->ended) co_await sending->changed.wait();
   if (error) std::rethrow_exception(error);
 }
 
-asio::awaitable<void> Pull::unpack_part(Copy& copy, Talk& talk, const Wanted& wanted) {
+asio::awaitable<void> Pull::unpack_part(Copy& copy, remote::ProgramReader& reader, const Wanted& wanted) {
   Unpacked unpacked;
   std::exception_ptr error;
   try {
-    co_await feed(copy, talk, wanted, unpacked);
+    co_await feed(copy, reader, wanted, unpacked);
   } catch (...) {
     error = std::current_exception();
   }
@@ -362,11 +328,12 @@ asio::awaitable<void> Pull::unpack_part(Copy& copy, Talk& talk, const Wanted& wa
     if (wanted[place]->kind == Kind::file) copy.pulled.bytes += wanted[place]->size;
   }
   if (error) std::rethrow_exception(error);
-  if (copy.missing.empty()) copy.missing = describe_missing(missing, unpacked.problem, talk.said);
+  if (copy.missing.empty()) copy.missing = describe_missing(missing, unpacked.problem, reader.said());
 }
 
 /// Passes the output of the program on to a thread that unpacks it.
-asio::awaitable<void> Pull::feed(Copy& copy, Talk& talk, const Wanted& wanted, Unpacked& unpacked) {
+asio::awaitable<void> Pull::feed(Copy& copy, remote::ProgramReader& reader, const Wanted& wanted,
+                                 Unpacked& unpacked) {
   const asio::any_io_executor executor = co_await asio::this_coro::executor;
   ByteQueue queue(executor);
   const std::uint64_t most = most_bytes(copy);
@@ -378,7 +345,7 @@ asio::awaitable<void> Pull::feed(Copy& copy, Talk& talk, const Wanted& wanted, U
   for (;;) {
     co_await queue.wait_for_room();
     if (queue.is_left()) break;
-    std::optional<Chunk> output = co_await talk.read();
+    std::optional<Chunk> output = co_await reader.read();
     if (!output) break;
     copy.pulled.received += output->size();
     queue.push(std::move(*output));

@@ -12,6 +12,7 @@
 #include "podrun/files/listing.hpp"
 #include "podrun/files/unpack.hpp"
 #include "podrun/hosts/host.hpp"
+#include "podrun/remote/program_reader.hpp"
 #include "podrun/remote/supervised.hpp"
 
 namespace podrun::files {
@@ -52,15 +53,15 @@ class Pull {
 
  private:
   struct Copy;
-  struct Talk;
   using Wanted = std::vector<const ListedPath*>;
 
   asio::awaitable<void> copy_all(Copy& copy);
   asio::awaitable<void> list(Copy& copy);
   asio::awaitable<void> compare(Copy& copy);
   asio::awaitable<void> receive(Copy& copy, std::string place);
-  asio::awaitable<void> unpack_part(Copy& copy, Talk& talk, const Wanted& wanted);
-  asio::awaitable<void> feed(Copy& copy, Talk& talk, const Wanted& wanted, Unpacked& unpacked);
+  asio::awaitable<void> unpack_part(Copy& copy, remote::ProgramReader& reader, const Wanted& wanted);
+  asio::awaitable<void> feed(Copy& copy, remote::ProgramReader& reader, const Wanted& wanted,
+                             Unpacked& unpacked);
   void check_size(const Copy& copy) const;
   void check_listing(const Copy& copy) const;
   std::uint64_t most_bytes(const Copy& copy) const;

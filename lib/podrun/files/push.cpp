@@ -16,7 +16,7 @@
 #include "podrun/files/file_scripts.hpp"
 #include "podrun/files/remote_paths.hpp"
 #include "podrun/files/switch_text.hpp"
-#include "podrun/remote/greeting.hpp"
+#include "podrun/remote/program_reader.hpp"
 
 namespace podrun::files {
 namespace {
@@ -29,8 +29,6 @@ using link::Stage;
 constexpr std::size_t kMaxNames = 500;
 constexpr std::size_t kMaxNamesText = 32 * 1024;
 constexpr std::size_t kNonceSize = 16;
-/// The most output of a host that is kept, in bytes.
-constexpr std::size_t kMaxSaid = 64 * 1024;
 
 /// One text for all hosts.
 const Chunk& push_script() {
@@ -103,25 +101,13 @@ class Push::Claim {
 class Push::Talk {
  public:
   Talk(remote::StartedProgram program, std::string own_name)
-      : name(std::move(own_name)), stream_(std::move(program.stream)), early_(std::move(program.early)) {}
+      : name(std::move(own_name)), reader_(std::move(program)) {}
 
   /// Output of the program. Throws HostError when there is no more.
   asio::awaitable<std::string> read() {
-    if (!early_.empty()) co_return std::string(std::exchange(early_, {}).bytes());
-    for (;;) {
-      link::StreamEvent event = co_await stream_->next();
-      if (auto* received = std::get_if<link::Received>(&event)) {
-        if (received->stream == StreamId::out) co_return std::string(received->bytes.bytes());
-        if (said_.size() < kMaxSaid) said_ += received->bytes.bytes();
-      } else if (auto* failure = std::get_if<link::Failure>(&event)) {
-        throw HostError(std::move(*failure));
-      } else if (std::holds_alternative<link::Closed>(event)) {
-        throw HostError({Stage::copying, Cause::ended_early,
-                         fmt::format("{} ({})", last_line(said_), remote::describe_end(end_))});
-      } else {
-        end_ = event;
-      }
-    }
+    const std::optional<Chunk> output = co_await reader_.read();
+    if (!output) throw HostError({Stage::copying, Cause::ended_early, reader_.describe_end()});
+    co_return std::string(output->bytes());
   }
 
   asio::awaitable<void> read(ScanReply& reply) {
@@ -143,32 +129,23 @@ class Push::Talk {
 
   /// All output up to the end.
   asio::awaitable<std::string> read_all() {
-    std::string output(early_.bytes());
-    early_ = {};
+    std::string all;
     for (;;) {
-      link::StreamEvent event = co_await stream_->next();
-      if (auto* received = std::get_if<link::Received>(&event)) {
-        if (received->stream == StreamId::out) output += received->bytes.bytes();
-      } else if (auto* failure = std::get_if<link::Failure>(&event)) {
-        throw HostError(std::move(*failure));
-      } else if (std::holds_alternative<link::Closed>(event)) {
-        co_return output;
-      }
+      const std::optional<Chunk> output = co_await reader_.read();
+      if (!output) co_return all;
+      all += output->bytes();
     }
   }
 
-  asio::awaitable<bool> write(Chunk chunk) { return stream_->write(std::move(chunk)); }
-  asio::awaitable<bool> write(std::string text) { return stream_->write(Chunk(std::move(text))); }
-  void close_write() { stream_->close_write(); }
+  asio::awaitable<bool> write(Chunk chunk) { return reader_.stream()->write(std::move(chunk)); }
+  asio::awaitable<bool> write(std::string text) { return reader_.stream()->write(Chunk(std::move(text))); }
+  void close_write() { reader_.stream()->close_write(); }
 
   const std::string name;  ///< the end of the staging directory's name
 
  private:
-  std::shared_ptr<link::Stream> stream_;
-  Chunk early_;
+  remote::ProgramReader reader_;
   std::string text_;  ///< output that was not taken yet
-  std::string said_;  ///< on standard error
-  link::StreamEvent end_ = link::Closed{};
 };
 
 struct Push::Scan {
