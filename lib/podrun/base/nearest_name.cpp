@@ -38,7 +38,8 @@ std::size_t edit_distance(std::string_view from, std::string_view to) {
 std::optional<std::string> nearest_name(std::string_view slip, const std::vector<std::string_view>& names) {
   const std::string written = lower_case(slip.substr(0, kLongest));
   std::optional<std::string> nearest;
-  std::size_t least = written.size() / 2 + 1;  // a more distant name is not a slip
+  // A more distant name is not a slip. Of two letters, one makes another word: `ls` is not `ps`.
+  std::size_t least = written.size() <= 2 ? 1 : written.size() / 2 + 1;
   for (const std::string_view name : names) {
     const std::size_t changes = edit_distance(written, lower_case(name));
     if (changes >= least) continue;

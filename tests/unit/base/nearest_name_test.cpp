@@ -19,6 +19,7 @@ TEST(NearestNameTest, FindsWhatWasMeant) {
 TEST(NearestNameTest, FindsNothingWhereNothingIsNear) {
   EXPECT_EQ(nearest_name("zzz", kNames), std::nullopt);
   EXPECT_EQ(nearest_name("", kNames), std::nullopt);
+  EXPECT_EQ(nearest_name("ls", {"ps", "rm"}), std::nullopt);
   EXPECT_EQ(nearest_name("hosts", {}), std::nullopt);
 }
 
