@@ -54,6 +54,7 @@ class Mode {
 
   /// Work on each host before it is ready, such as copying files; empty if there is none.
   virtual PrepareHost preparation() { return nullptr; }
+  virtual link::Stage preparation_stage() const { return link::Stage::copying; }
   /// The progress of copying files; nothing if the mode copies none.
   virtual std::optional<run::TransferStatus> transfer() const { return std::nullopt; }
 

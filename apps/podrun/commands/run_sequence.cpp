@@ -171,7 +171,8 @@ RunSequence::Attempt::Attempt(Shared& shared, Run& run)
                               .input = run.options.feed_input ? &start_reading() : nullptr,
                               .leave = [this] { leave(); },
                               .tell = [this](const run::Notice& notice) { tell(notice); },
-                              .prepare_host = run.mode->preparation()}),
+                              .prepare_host = run.mode->preparation(),
+                              .preparing = run.mode->preparation_stage()}),
       notices_(executor_, run.plan.run, fan_out_.policy(), *output_,
                run.mode->reports_first_failures() && !shared.terminal->is_terminal(StreamId::err)
                    ? report::FirstFailures::told

@@ -39,7 +39,9 @@ enum class Stage {
   clean_up,
   supervision,
   sending_file,
-  copying,  ///< files, before the start
+  copying,   ///< files, before the start
+  job_name,  ///< reserving it, before the start
+  job_log,   ///< reading what a job prints
   ready,
   running,
   ending,
@@ -91,6 +93,7 @@ enum class Cause {
   file_missing,    ///< the host does not have what was asked for
   too_large,       ///< more than a limit, or than there is room for
   not_copied,      ///< a part of the files
+  job_exists,      ///< one of this name runs, or is being started
   not_ended,       ///< `after` the time that the host was given
   // of this machine
   local_limit,

@@ -51,8 +51,12 @@ std::string format_age(seconds age) {
 
 std::string format_rate(std::uint64_t bytes_per_second) { return format_bytes(bytes_per_second) + "/s"; }
 
-bool is_copying(const HostStatus& host) {
-  return host.state == State::connecting && host.stage == link::Stage::copying;
+/// The work on a host before it is ready; empty: there is none now.
+std::string_view preparation(const HostStatus& host) {
+  if (host.state != State::connecting) return {};
+  if (host.stage == link::Stage::copying) return "copying";
+  if (host.stage == link::Stage::job_name) return "reserving the name";
+  return host.stage == link::Stage::job_log ? "following" : "";
 }
 
 std::string short_workers(std::vector<std::size_t> workers) {
@@ -103,7 +107,7 @@ std::vector<const HostStatus*> slow_to_connect(const Status& status, TimePoint n
   std::vector<const HostStatus*> slow;
   for (const HostStatus& host : status.hosts) {
     const bool tried_again = host.state == State::waiting && host.attempt > 1;
-    const bool connecting = host.state == State::connecting && !is_copying(host) &&
+    const bool connecting = host.state == State::connecting && preparation(host).empty() &&
                             (host.attempt > 1 || now - host.tried_since >= kSlow);
     if (tried_again || connecting) slow.push_back(&host);
   }
@@ -237,13 +241,13 @@ enum class Unready { numbered, counted };
 
 output::StatusText count(const Status& status, Unready unready) {
   std::map<State, std::size_t> counts;
-  std::size_t copying = 0;
+  std::map<std::string_view, std::size_t> prepared;
   std::vector<std::size_t> failed;
   for (const HostStatus& host : status.hosts) {
     const State state = host.state == State::closing ? State::done : host.state;
     if (host.failed) failed.push_back(host.host->worker);
-    if (is_copying(host)) {
-      ++copying;
+    if (const std::string_view work = preparation(host); !work.empty()) {
+      ++prepared[work];
       continue;
     }
     if (!host.failed || state == State::lingering) ++counts[state];
@@ -262,7 +266,7 @@ output::StatusText count(const Status& status, Unready unready) {
   const bool others_wait = counts[State::connecting] < counts[State::ready];
   const bool numbers = unready == Unready::numbered;
   others_wait&& numbers ? add_named(State::connecting, "connecting") : add(State::connecting, "connecting");
-  if (copying > 0) text.push_back({fmt::format("{} copying", copying)});
+  for (const auto& [work, hosts] : prepared) text.push_back({fmt::format("{} {}", hosts, work)});
   add(State::ready, "ready");
   status.presses > 0 ? add_named(State::running, "running") : add(State::running, "running");
   add_named(State::lingering, "command ended, output open");

@@ -164,7 +164,7 @@ asio::awaitable<void> HostRun::prepare() {
       run_.plan.command.files, [this](link::Received received) { return deliver(std::move(received)); },
       std::move(text));
   if (run_.world.prepare_host) {
-    at_stage(State::connecting, link::Stage::copying);
+    at_stage(State::connecting, run_.world.preparing);
     run_.happen(event::Reached{host_});
     co_await run_.world.prepare_host(host_, *attempt_.supervised);
   }

@@ -40,6 +40,7 @@ struct RunWorld {
   std::function<void(const Notice&)> tell;
   /// Optional: works with a host after its supervisor is up and before it is ready. Throws HostError.
   std::function<asio::awaitable<void>(std::size_t host, remote::Supervised&)> prepare_host = nullptr;
+  link::Stage preparing = link::Stage::copying;  ///< what that is called
 };
 
 }  // namespace podrun::run

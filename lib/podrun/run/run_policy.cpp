@@ -44,6 +44,9 @@ void RunPolicy::handle(const event::Reached& event) {
   HostState& host = hosts_[event.host];
   if (host.state != State::connecting) return;
   host.reached = true;
+  ++reached_;
+  host.was_reached = true;
+  if (limits_.resumes) host.attempts = 1;
   countdowns_.clear(event.host);
   if (doomed_) cancel(event.host);
 }
@@ -283,6 +286,7 @@ void RunPolicy::blame(std::size_t host) {
 }
 
 void RunPolicy::set_state(std::size_t host, State state) {
+  if (std::exchange(hosts_[host].reached, false)) --reached_;
   --counts_[static_cast<std::size_t>(hosts_[host].state)];
   ++counts_[static_cast<std::size_t>(state)];
   hosts_[host].state = state;

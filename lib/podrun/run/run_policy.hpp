@@ -40,6 +40,11 @@ struct Limits {
   /// Whether the command of one host may wait for those of others, so that it is stopped when theirs may
   /// never have started.
   bool may_wait_for_each_other = true;
+  /// Hosts that are being prepared do not count for `fanout`: they wait for others, or for a job to end.
+  bool prepares_all_at_once = false;
+  /// A preparation that is interrupted goes on where it was: a host that was reached once is tried again for
+  /// as long as that may help.
+  bool resumes = false;
 };
 
 /// Events. `host` is an index into the hosts of the run.
@@ -156,7 +161,8 @@ class RunPolicy {
   struct HostState {
     State state = State::waiting;
     std::size_t attempts = 0;
-    bool reached = false;  ///< it is being prepared
+    bool reached = false;      ///< it is being prepared
+    bool was_reached = false;  ///< in this attempt or an earlier one
     bool spoke = false;
     bool ended = false;  ///< its command has ended; the output may go on
     /// The command ended while the host was being told to stop it, perhaps by itself. Then processes that it
@@ -186,6 +192,7 @@ class RunPolicy {
   void advance();
   void begin_batch();
   void connect_more();
+  bool is_fanout_reached() const;
   bool may_try_again(const HostState& host, const link::Failure& failure) const;
   void connect_later(std::size_t host, const link::Failure& failure);
   void give_up(std::size_t host, const link::Failure& failure);
@@ -213,6 +220,7 @@ class RunPolicy {
   RetryDelays retry_delays_;
   std::vector<HostState> hosts_;
   std::array<std::size_t, kStates> counts_{};  ///< hosts in each state
+  std::size_t reached_ = 0;                    ///< hosts that are being prepared
   Countdowns countdowns_;
   std::deque<std::size_t> turns_;  ///< the order of the attempts; some hosts may have been given up since
   std::vector<HostOutcome> outcomes_;

@@ -15,20 +15,28 @@ void RunPolicy::begin_batch() {
 }
 
 void RunPolicy::connect_more() {
-  while (!turns_.empty() && count(State::connecting) < limits_.fanout) {
+  while (!turns_.empty() && !is_fanout_reached()) {
     const std::size_t host = turns_.front();
     turns_.pop_front();
     if (hosts_[host].state != State::waiting) continue;
     set_state(host, State::connecting);
     ++hosts_[host].attempts;
-    hosts_[host].reached = false;
     count_down(host, limits_.connect_timeout);
     actions_.emplace_back(action::Connect{host});
   }
 }
 
+bool RunPolicy::is_fanout_reached() const {
+  const std::size_t prepared = limits_.prepares_all_at_once ? reached_ : 0;
+  return count(State::connecting) - prepared >= limits_.fanout;
+}
+
 bool RunPolicy::may_try_again(const HostState& host, const link::Failure& failure) const {
   const bool may_help = failure.retry == link::Retry::may_help;
+  // What a host answers is final. A connection that was lost is not.
+  if (limits_.resumes && host.was_reached)
+    return may_help ||
+           ((host.reached || host.state == State::ready) && failure.stage != link::Stage::job_log);
   if (!limits_.wait) return may_help && host.attempts <= limits_.retries && !doomed_;
   return (may_help || failure.stage == link::Stage::starting_shell) && now_ < begun_at_ + *limits_.wait;
 }

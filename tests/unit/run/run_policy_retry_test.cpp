@@ -48,6 +48,39 @@ TEST(RunPolicyRetry, GivesUpWhenTheRetriesAreUsedUp) {
   EXPECT_EQ(exit_status(run.policy().outcomes(), std::nullopt), 255);
 }
 
+TEST(RunPolicyRetry, GoesOnForeverWithAPreparationThatWasInterrupted) {
+  PolicyRun run(2, {.retries = 0, .on_unreachable = OnUnreachable::skip, .resumes = true});
+  run.on(event::Begin{});
+  run.on(event::Reached{0});
+  run.on(event::Reached{1});
+  EXPECT_EQ(run.ready(1), "");
+  const auto loses = [&run](std::size_t host) {
+    return run.on(event::NotReady{host, {link::Stage::connection, link::Cause::closed}});
+  };
+  EXPECT_EQ(loses(0), "retry 0 (attempt 2)");
+  for (int attempt = 3; attempt < 20; ++attempt) {
+    EXPECT_EQ(run.after(8s), "connect 0");
+    EXPECT_EQ(run.stumbles(0), fmt::format("retry 0 (attempt {})", attempt));
+  }
+  run.after(8s);
+  run.on(event::Reached{0});
+  EXPECT_EQ(loses(1), "retry 1 (attempt 2)") << "one that has nothing more to do";
+  EXPECT_EQ(loses(0), "retry 0 (attempt 2)") << "it counts anew";
+  run.after(2s);
+  EXPECT_EQ(run.on(event::NotReady{1, {link::Stage::login, link::Cause::permission_denied}}), "");
+  run.on(event::Reached{0});
+  EXPECT_EQ(run.on(event::NotReady{0, {link::Stage::job_log, link::Cause::file_missing, "no job"}}), "");
+  EXPECT_EQ(run.result(),
+            "not ready: output of the job: no job, unreachable: login: permission denied (2 attempts)");
+}
+
+TEST(RunPolicyRetry, NeverGoesOnWithAHostThatWasNotReached) {
+  PolicyRun run(1, {.retries = 0, .on_unreachable = OnUnreachable::skip, .resumes = true});
+  run.on(event::Begin{});
+  EXPECT_EQ(run.stumbles(0), "");
+  EXPECT_EQ(run.result(), "unreachable: connecting: connection reset");
+}
+
 TEST(RunPolicyRetry, TriesOnceWithoutRetries) {
   PolicyRun run(1, {.retries = 0});
   run.on(event::Begin{});

@@ -22,6 +22,19 @@ TEST(RunPolicyStart, ConnectsNoMoreHostsAtOnceThanTheFanout) {
   EXPECT_EQ(run.not_ready(3), "connect 4");
 }
 
+TEST(RunPolicyStart, CountsHostsThatArePreparedOnlyIfThatIsWork) {
+  PolicyRun run(3, {.fanout = 1});
+  EXPECT_EQ(run.on(event::Begin{}), "connect 0");
+  EXPECT_EQ(run.on(event::Reached{0}), "");
+  PolicyRun all(3, {.fanout = 1, .prepares_all_at_once = true});
+  EXPECT_EQ(all.on(event::Begin{}), "connect 0");
+  EXPECT_EQ(all.on(event::Reached{0}), "connect 1");
+  EXPECT_EQ(all.stumbles(0), "retry 0 (attempt 2)");
+  EXPECT_EQ(all.on(event::Reached{1}), "connect 2");
+  EXPECT_EQ(all.after(1s), "") << "host 2 is connecting";
+  EXPECT_EQ(all.on(event::Reached{2}), "connect 0");
+}
+
 TEST(RunPolicyStart, BoundsNoRunningCommandsByTheFanout) {
   PolicyRun run(3, {.fanout = 1});
   EXPECT_EQ(run.start(), "go 0,1,2");
