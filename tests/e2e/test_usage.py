@@ -135,7 +135,7 @@ def test_help_is_one_screen_with_commands_and_common_options(podrun):
     assert podrun.ok("-h").decode() == podrun.ok("help").decode() == text
     lines = text.splitlines()
     assert len(lines) <= 50 and max(map(len, lines)) <= 80
-    for name in COMMANDS:
+    for name in ["hosts", "check", "push", "start", "logs", "kill", "config", "ssh"]:
         assert re.search(rf"^  {name} +[A-Z]", text, re.M)
     for option in ["--hosts", "--pod", "--dedup", "--timeout", "--fail-fast", "--dry-run"]:
         assert option in text

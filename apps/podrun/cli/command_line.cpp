@@ -62,7 +62,7 @@ std::optional<std::string> CommandLine::parse(Words arguments, const hosts::Prob
   options_.rest.assign(rest, arguments.end());
   arguments.erase(rest, arguments.end());
   const auto separator = std::find(arguments.begin(), arguments.end(), "--");
-  const Words left(arguments.begin(), separator);
+  const Words left = expand_short_forms({arguments.begin(), separator});
   if (separator != arguments.end()) options_.words.emplace(separator + 1, arguments.end());
   for (const std::string& word : left) {
     if (word == "-dlog" || word.starts_with("-d=")) throw UsageError("-d takes no value (write --dedup=log)");
@@ -87,6 +87,28 @@ std::optional<std::string> CommandLine::parse(Words arguments, const hosts::Prob
 int CommandLine::run(const hosts::Probe& probe, const std::shared_ptr<output::Terminal>& terminal) {
   const Context context{options_, table_, config_, rows_, probe, terminal};
   return commands_[static_cast<std::size_t>(row_ - rows_.data())]->run(context);
+}
+
+/// After the name of a command, its own letters become the names of its options.
+CommandLine::Words CommandLine::expand_short_forms(const Words& left) const {
+  Words expanded;
+  const CommandRow* row = nullptr;
+  for (std::size_t i = 0, count = 0; i < left.size(); i += count) {
+    count = std::min(table_.words_of(left[i]), left.size() - i);
+    const ShortForm* form = nullptr;
+    for (const ShortForm& each : row ? row->short_forms : std::span<const ShortForm>()) {
+      if (left[i].starts_with(each.letter)) form = &each;
+    }
+    if (form) {
+      count = 1;
+      expanded.emplace_back(form->name);
+      if (left[i] != form->letter) expanded.push_back('-' + left[i].substr(form->letter.size()));
+      continue;
+    }
+    if (!row && !left[i].starts_with('-')) row = find_command(rows_, left[i]);
+    for (std::size_t word = i; word < i + count; ++word) expanded.push_back(left[word]);
+  }
+  return expanded;
 }
 
 /// The first word before `--` that is neither an option nor an option's value names a podrun command, or it
@@ -174,9 +196,11 @@ void CommandLine::check_operands() const {
   const Words& operands = options_.operands;
   if (operands.size() < row_->operands.least)
     throw UsageError(fmt::format("{}: {}", row_->name, row_->operands.missing));
-  if (options_.words)
+  if (options_.words && !row_->operands.has_command)
     throw UsageError(fmt::format("{}: it runs nothing (leave out \"--\" and what follows)", row_->name));
   if (operands.size() > row_->operands.most) {
+    if (row_->operands.has_command)
+      throw UsageError(fmt::format("{}: {}", row_->name, row_->operands.missing));
     throw UsageError(fmt::format("{}: unexpected \"{}\" (see podrun {} --help)", row_->name,
                                  operands[row_->operands.most], row_->name));
   }

@@ -31,6 +31,7 @@ class CommandLine {
   using Words = std::vector<std::string>;
 
   std::size_t end_of_operands(const Words& words) const;
+  Words expand_short_forms(const Words& left) const;
   void check_first_word(const Words& left, const Words& rest) const;
   std::string help(const Words& extras) const;
   Words to_repeat(const Words& left) const;

@@ -61,23 +61,38 @@ std::string describe(const OptionEntry& option, const std::string& names, std::s
   return describe(names, help_of(option), column, width);
 }
 
+/// The names of an option as a command takes them, see ShortForm. `command`: null on the page of all.
+std::string names_for(const OptionEntry& option, const CommandRow* command) {
+  std::string names = option.shown;
+  for (const ShortForm& form : command ? command->short_forms : std::span<const ShortForm>()) {
+    const std::string own = fmt::format("{},", form.letter);
+    if (names.starts_with(own)) names.erase(0, own.size());
+    if (names.starts_with(form.name)) return own + names;
+  }
+  return names;
+}
+
 /// Under their headings, which stand in the order of the table.
-std::string describe_options(const OptionTable& table, std::size_t width, const Wanted& wanted) {
+std::string describe_options(const OptionTable& table, const CommandRow* command, std::size_t width,
+                             const Wanted& wanted) {
   std::string text;
   for (const std::string_view topic : topics_of(table, wanted)) {
     text += fmt::format("\n{}:\n", topic);
     for (const OptionEntry& option : table.entries()) {
-      if (option.row.topic == topic && wanted(option)) text += describe(option, option.shown, kNames, width);
+      if (option.row.topic == topic && wanted(option))
+        text += describe(option, names_for(option, command), kNames, width);
     }
     if (topic == kOtherTopic) text += describe("-h,--help", "Print help", kNames, width);
   }
   return text;
 }
 
-std::string describe_commands(std::span<const CommandRow> commands, std::size_t width) {
+enum class Which { all, often_used };
+
+std::string describe_commands(std::span<const CommandRow> commands, Which which, std::size_t width) {
   std::string text = "\nCommands:\n";
   for (const CommandRow& command : commands) {
-    if (!command.runs_users_command)
+    if (!command.runs_users_command && (which == Which::all || !command.is_rarely_used))
       text += describe(std::string(command.name), command.summary, kCommandNames, width);
   }
   return text;
@@ -118,8 +133,8 @@ std::string first_page(std::span<const CommandRow> commands, std::size_t width) 
 }
 
 std::string overview_page(std::span<const CommandRow> commands, const OptionTable& table, std::size_t width) {
-  std::string text =
-      usage_of(default_command(commands)) + describe_commands(commands, width) + "\nCommon options:\n";
+  std::string text = usage_of(default_command(commands)) +
+                     describe_commands(commands, Which::often_used, width) + "\nCommon options:\n";
   for (const OptionEntry& option : table.entries()) {
     if (option.row.common) text += describe(option, without_aliases(option.shown), kCommonNames, width);
   }
@@ -131,9 +146,9 @@ std::string overview_page(std::span<const CommandRow> commands, const OptionTabl
 
 std::string command_page(const CommandRow& command, const OptionTable& table, std::size_t width) {
   std::string text = fmt::format("{}\n{}.\n{}", usage_of(command), command.summary, examples_of(command));
-  text +=
-      describe_options(table, width, [&](const OptionEntry& option) { return option.owner == command.name; });
-  text += describe_options(table, width, [&](const OptionEntry& option) {
+  text += describe_options(table, &command, width,
+                           [&](const OptionEntry& option) { return option.owner == command.name; });
+  text += describe_options(table, &command, width, [&](const OptionEntry& option) {
     return option.owner.empty() && command.takes_option(option);
   });
   if (command.reads_config) text += '\n' + wrap(kValuesText, width);
@@ -145,8 +160,8 @@ std::string command_page(const CommandRow& command, const OptionTable& table, st
 std::string full_page(std::span<const CommandRow> commands, const OptionTable& table, std::size_t width) {
   std::string text = "Usage:\n";
   for (const CommandRow& command : commands) text += command.usage;
-  text += describe_commands(commands, width);
-  text += describe_options(table, width, [](const OptionEntry&) { return true; });
+  text += describe_commands(commands, Which::all, width);
+  text += describe_options(table, nullptr, width, [](const OptionEntry&) { return true; });
   return text + '\n' + wrap(kWordsText, width) + wrap(kValuesText, width) + wrap(kKeysText, width) +
          wrap(kStatusText, width);
 }

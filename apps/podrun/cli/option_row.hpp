@@ -17,6 +17,7 @@ enum class OptionSet : std::uint8_t {
   start,            ///< reaching all hosts to do something there
   launch,           ///< starting a command on every host
   own_command,      ///< only makes sense with a command of the user's
+  task,             ///< of a task file
   output,           ///< how a command's output is shown
   json,
   force,  ///< replacing files

@@ -55,4 +55,29 @@ std::chrono::seconds parse_positive_duration(const std::string& text) {
   return duration;
 }
 
+std::uint64_t parse_size(const std::string& text) {
+  double number = 0;
+  const char* const end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, number, std::chars_format::fixed);
+  std::string unit(rest, end);
+  std::uint64_t step = 1000;
+  if (unit.ends_with("iB")) {
+    step = 1024;
+    unit.resize(unit.size() - 2);
+  } else if (unit.ends_with('B')) {
+    unit.pop_back();
+  }
+  constexpr std::string_view kUnits = "kMGT";
+  if (unit == "K") unit = "k";
+  const std::size_t power = unit.empty() ? 0 : kUnits.find(unit) + 1;
+  const bool is_good = error == std::errc() && (unit.empty() ? step == 1000 : unit.size() == 1 && power > 0);
+  double bytes = number;
+  for (std::size_t i = 0; i < power; ++i) bytes *= static_cast<double>(step);
+  constexpr double kMost = 1e18;
+  if (!is_good || !(bytes >= 0) || bytes > kMost)
+    throw UsageError(
+        fmt::format("bad size \"{}\" (expected bytes, or a number such as 500M, 1.5G or 2GiB)", text));
+  return static_cast<std::uint64_t>(bytes);
+}
+
 }  // namespace podrun::cli

@@ -24,6 +24,9 @@ std::chrono::milliseconds parse_milliseconds(const std::string& text);
 /// At least one second.
 std::chrono::seconds parse_positive_duration(const std::string& text);
 
+/// `500`, `20k`, `1.5GB` (units of 1000), `1GiB` (of 1024), in bytes.
+std::uint64_t parse_size(const std::string& text);
+
 template <typename Value>
 Value parse_choice(const std::string& text, const std::vector<std::pair<std::string, Value>>& choices) {
   std::string expected;

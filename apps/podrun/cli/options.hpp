@@ -45,6 +45,7 @@ struct WhatRunsOptions {
   bool login = false;
   bool sudo = false;
   bool feed_input = false;
+  bool detach = false;  ///< the `run` of a task becomes a job
 };
 
 /// Start, failure, end.

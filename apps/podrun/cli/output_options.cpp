@@ -36,8 +36,7 @@ void add_looks(OptionTable& table, OutputOptions& options) {
               .set = OptionSet::output,
               .names = "-N,--no-label",
               .help = "Print no label before lines",
-              .subject = "label",
-              .common = true},
+              .subject = "label"},
              [&](bool is_on) {
                if (is_on) options.label = output::Label::none;
              });
@@ -96,8 +95,7 @@ void add_files(OptionTable& table, OutputOptions& options) {
                .names = "--outdir",
                .help = "Write raw output to DIR/WORKER-HOST.out and .err too",
                .type = "DIR",
-               .value = ValueKind::here,
-               .common = true},
+               .value = ValueKind::here},
               not_empty(options.outdir, "a directory"));
   table.flag({.topic = kOutputTopic,
               .set = OptionSet::output,
@@ -125,8 +123,7 @@ void add_output_options(OptionTable& table, Options& options) {
   table.flag({.topic = kOutputTopic,
               .set = OptionSet::output,
               .names = "-b,--gather",
-              .help = "Print output at the end, once for hosts that agree",
-              .common = true},
+              .help = "Print output at the end, once for hosts that agree"},
              options.gather);
   table.flag({.topic = kOutputTopic,
               .set = OptionSet::json,

@@ -52,8 +52,15 @@ struct Operands {
   std::string_view missing = {};  ///< the message when there are fewer than `least`
   std::string_view words = {};    ///< which they may be, separated by blanks; for completion
   bool is_host = false;           ///< one names a host
+  bool has_command = false;       ///< the user's command follows them, after `--`
   bool is_command = false;        ///< one names a podrun command
   bool rest_is_its_own = false;   ///< words after the last operand are not podrun's options
+};
+
+/// A letter that stands for another option with one command: `-f` of `podrun logs`.
+struct ShortForm {
+  std::string_view letter;  ///< `-f`
+  std::string_view name;    ///< `--follow`
 };
 
 /// A row of the table of commands, which commands/command_table.cpp holds.
@@ -64,8 +71,10 @@ struct CommandRow {
   std::string_view examples = {};  ///< lines of help
   OptionSets takes;
   Operands operands = {};
+  std::span<const ShortForm> short_forms = {};
   bool runs_users_command = false;  ///< the one that a command line without a command's name means
   bool reads_config = true;
+  bool is_rarely_used = false;  ///< not on the page of `podrun --help`
   std::unique_ptr<Command> (*make)() = nullptr;
 
   bool takes_option(const OptionEntry& option) const {

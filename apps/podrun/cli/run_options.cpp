@@ -240,6 +240,12 @@ void add_what_runs(OptionTable& table, Options& options) {
               .merge = Merge::not_allowed,
               .common = true},
              options.feed_input);
+  table.flag({.topic = kCommandTopic,
+              .set = OptionSet::task,
+              .names = "--detach",
+              .help = "Start run as a job with the task's name, which outlives this terminal",
+              .merge = Merge::not_allowed},
+             options.detach);
 }
 
 OptionRow limit_row(OptionSet set, std::string_view names, std::string_view help, std::string_view type = {},

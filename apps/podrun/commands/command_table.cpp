@@ -9,12 +9,15 @@
 #include "commands/config_command.hpp"
 #include "commands/help_command.hpp"
 #include "commands/hosts_command.hpp"
+#include "commands/jobs_command.hpp"
 #include "commands/kill_command.hpp"
 #include "commands/launch_command.hpp"
+#include "commands/logs_command.hpp"
 #include "commands/pull_command.hpp"
 #include "commands/push_command.hpp"
 #include "commands/run_command.hpp"
 #include "commands/ssh_command.hpp"
+#include "commands/start_command.hpp"
 
 namespace podrun::commands {
 namespace {
@@ -23,10 +26,12 @@ using enum cli::OptionSet;
 constexpr cli::OptionSets kWhatRunTakes{reach,       general, looks, connect_timeout, start,  launch,
                                         own_command, output,  json,  force,           dry_run};
 
-constexpr cli::OptionSets kWhatTasksTake{reach,  general, looks, connect_timeout, start,
-                                         launch, output,  json,  force,           dry_run};
+constexpr cli::OptionSets kWhatTasksTake{reach, general, looks, connect_timeout, start,  launch,
+                                         task,  output,  json,  force,           dry_run};
 
-constexpr std::array<cli::CommandRow, 13> kRows{{
+constexpr std::array<cli::ShortForm, 2> kFollow{{{"-f", "--follow"}, {"-F", "--follow"}}};
+
+constexpr std::array<cli::CommandRow, 18> kRows{{
     {.name = "run",
      .usage = "  podrun [OPTIONS] -- COMMAND [ARG...]     run a command on every host\n"
               "  podrun [OPTIONS] -s SCRIPT [-- ARG...]   run a local script on every host\n"
@@ -85,6 +90,7 @@ constexpr std::array<cli::CommandRow, 13> kRows{{
      .summary = "Copy a task's files, run its setup, then run it on every host",
      .examples = "  podrun launch task.yaml                SkyPilot's task files work too (docs/tasks.md)\n"
                  "  podrun launch -e STEPS=10 task.yaml    with another value of a variable\n"
+                 "  podrun launch --detach task.yaml       run becomes a job (podrun logs NAME)\n"
                  "  podrun launch --dry-run task.yaml      only show what would be done\n",
      .takes = kWhatTasksTake,
      .operands = {.least = 1, .most = 1, .missing = "which task? (podrun launch TASK.yaml)"},
@@ -98,6 +104,52 @@ constexpr std::array<cli::CommandRow, 13> kRows{{
                   .most = 1,
                   .missing = "which task? (podrun exec TASK.yaml; a command: podrun -- COMMAND)"},
      .make = make_exec_command},
+    {.name = "start",
+     .usage = "  podrun start [OPTIONS] NAME -- COMMAND [ARG...]\n",
+     .summary = "Start a job that outlives this terminal, on every host or on none",
+     .examples = "  podrun start train -- python train.py  returns when every host runs it\n"
+                 "  podrun logs -f train                   its output, until it ends\n"
+                 "  podrun ps                              which jobs there are\n"
+                 "  podrun stop train                      TERM, a grace period, KILL\n",
+     .takes = kWhatRunTakes,
+     .operands = {.least = 1,
+                  .most = 1,
+                  .missing = "which name, and which command? (podrun start NAME -- COMMAND)",
+                  .has_command = true},
+     .make = make_start_command},
+    {.name = "ps",
+     .usage = "  podrun ps [OPTIONS] [NAME]\n",
+     .summary = "List the jobs, and their state on every host",
+     .examples = "  podrun ps                              all jobs\n"
+                 "  podrun ps --json train                 one of them, for programs\n",
+     .takes = {reach, general, looks, connect_timeout, start, json, dry_run},
+     .operands = {.most = 1},
+     .make = make_ps_command},
+    {.name = "logs",
+     .usage = "  podrun logs [OPTIONS] NAME\n",
+     .summary = "Show what a job has printed, or follow it",
+     .examples = "  podrun logs train                      what is there\n"
+                 "  podrun logs -f -d train                follow it; lines of many hosts once\n"
+                 "  podrun logs -n 20 --workers 3 train    the last lines of one host\n",
+     .takes = {reach, general, looks, connect_timeout, start, output, json, force, dry_run},
+     .operands = {.least = 1, .most = 1, .missing = "of which job? (podrun logs NAME; podrun ps lists them)"},
+     .short_forms = kFollow,
+     .make = make_logs_command},
+    {.name = "stop",
+     .usage = "  podrun stop [OPTIONS] NAME\n",
+     .summary = "Stop a job: TERM, a grace period, KILL, on all hosts at once",
+     .examples = "  podrun stop train\n"
+                 "  podrun stop --grace 2m train           more time to write a checkpoint\n",
+     .takes = {reach, general, looks, connect_timeout, start, json, dry_run},
+     .operands = {.least = 1, .most = 1, .missing = "which job? (podrun stop NAME; podrun ps lists them)"},
+     .make = make_stop_command},
+    {.name = "rm",
+     .usage = "  podrun rm [OPTIONS] NAME\n",
+     .summary = "Remove the files of a job that has ended",
+     .examples = "  podrun rm train\n",
+     .takes = {reach, general, looks, connect_timeout, start, json, dry_run},
+     .operands = {.least = 1, .most = 1, .missing = "which job? (podrun rm NAME; podrun ps lists them)"},
+     .make = make_rm_command},
     {.name = "kill",
      .usage = "  podrun kill [OPTIONS]\n",
      .summary = "Free the accelerators: stop what still has them open, safely",
@@ -133,6 +185,7 @@ constexpr std::array<cli::CommandRow, 13> kRows{{
      .takes = {general},
      .operands = {.most = 1, .words = "all man", .is_command = true},
      .reads_config = false,
+     .is_rarely_used = true,
      .make = make_help_command},
     {.name = "completion",
      .usage = "  podrun completion bash | zsh | fish\n",
@@ -145,12 +198,14 @@ constexpr std::array<cli::CommandRow, 13> kRows{{
                   .missing = "for which shell? (bash, zsh or fish)",
                   .words = "bash zsh fish",
                   .rest_is_its_own = true},
+     .is_rarely_used = true,
      .make = make_completion_command},
     {.name = "version",
      .usage = "  podrun version\n",
      .summary = "Print the version and its commit",
      .takes = {general},
      .reads_config = false,
+     .is_rarely_used = true,
      .make = make_version_command},
 }};
 

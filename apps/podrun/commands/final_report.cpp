@@ -90,7 +90,8 @@ std::vector<std::string> final_report(const Plan& plan, const run::RunPolicy& po
     for (std::string& line : why(hosts, policy, options, last_lines)) lines.push_back(std::move(line));
   }
   const std::string workers = report::workers_to_repeat(hosts, policy.outcomes());
-  if (!workers.empty() && !policy.interrupted_by() && plan.work != report::Work::task)
+  if (!workers.empty() && !policy.interrupted_by() && plan.work != report::Work::task &&
+      plan.work != report::Work::job)
     lines.push_back("podrun: retry on just these: " + repeat_command(options, workers));
   if (plan.work == report::Work::command) add_command_hints(plan, policy, lines);
   if (plan.input_unsent && input_waits())

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <chrono>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -22,14 +21,12 @@
 #include "podrun/output/label.hpp"
 #include "podrun/output/question.hpp"
 #include "podrun/remote/supervised.hpp"
-#include "podrun/report/summary.hpp"
 
 #include "cli/option_values.hpp"
 #include "cli/run_options.hpp"
 #include "commands/answers.hpp"
-#include "commands/mode.hpp"
+#include "commands/look.hpp"
 #include "commands/plan.hpp"
-#include "commands/replies.hpp"
 #include "commands/run_sequence.hpp"
 
 namespace podrun::commands {
@@ -40,67 +37,7 @@ using accelerators::ListedHost;
 /// After TERM, for a program to close its accelerators: libtpu may be slow.
 constexpr std::chrono::seconds kTimeToClose{30};
 constexpr std::chrono::seconds kTimeToLook{60};
-/// There is nothing to save: a second Ctrl-C need not wait.
-constexpr std::chrono::seconds kGrace{1};
-/// Time after that for hosts to report their end.
-constexpr std::chrono::milliseconds kReport{1500};
 constexpr int kBusyStatus = 1;
-
-/// What the hosts say at one moment.
-struct Look {
-  std::vector<std::string> replies = {};  ///< of each host of the run
-  std::vector<run::HostOutcome> outcomes = {};
-  int status = 0;  ///< of the run
-  bool is_interrupted = false;
-};
-
-/// Collects what the hosts say, and names those that could not be asked.
-class LookMode final : public Mode {
- public:
-  LookMode(const Plan& plan, output::Charset charset, Look& look)
-      : plan_(plan), charset_(charset), look_(look) {}
-
-  std::vector<std::shared_ptr<output::Sink>> make_sinks(output::Terminal& /*terminal*/) override {
-    replies_ = std::make_shared<Replies>(plan_.run.hosts.size());
-    return {replies_};
-  }
-
-  void print_final_report(output::Output& output, const run::RunPolicy& policy, int /*status*/) override {
-    look_.outcomes = policy.outcomes();
-    look_.is_interrupted = policy.interrupted_by().has_value();
-    look_.replies.clear();
-    for (std::size_t host = 0; host < plan_.run.hosts.size(); ++host)
-      look_.replies.push_back(replies_->of(host));
-    for (std::string& line :
-         report::summarize(plan_.run.hosts, policy.outcomes(), std::nullopt, policy.interrupted_by(),
-                           output::separator(charset_), report::Work::files_from_hosts))
-      output.say(std::move(line));
-  }
-
-  int status(const run::RunPolicy& policy) const override {
-    return run::exit_status(policy.outcomes(), policy.interrupted_by());
-  }
-
-  std::optional<std::chrono::milliseconds> patience() const override { return kGrace + kReport; }
-
- private:
-  const Plan& plan_;
-  const output::Charset charset_;
-  Look& look_;
-  std::shared_ptr<Replies> replies_;
-};
-
-Plan make_list_plan(const cli::Options& options, const hosts::Probe& probe) {
-  remote::RemoteCommand command{"set -- /bin/sh \"$podrun_dir\"/list",
-                                {{"list", std::string(accelerators::kListScript)}}};
-  Plan plan = make_plan(options, probe, std::move(command));
-  run_where_reachable(plan);
-  plan.run.limits.timeout = kTimeToLook;
-  plan.run.limits.grace = kGrace;
-  plan.run.supervision.grace = kGrace;
-  plan.run.supervision.directory.clear();
-  return plan;
-}
 
 /// A line `WORKER PID:START...` for each host, see victims.sh.
 std::string list_victims(const std::vector<hosts::Host>& hosts, const std::vector<ListedHost>& listed) {
@@ -173,6 +110,8 @@ class KillCommand final : public cli::Command {
         [this](const std::string& text) { request_.older_than = cli::parse_positive_duration(text); });
     table.list(row("--run", "Also processes of the podrun run ID, though it goes on", "ID"),
                [this](const std::string& text) { request_.runs.push_back(parse_run_id(text)); });
+    table.list(row("--job", "Also processes of the job NAME, though it runs", "NAME"),
+               [this](const std::string& text) { request_.jobs.push_back(text); });
   }
 
   void check(cli::Options& options, const cli::OptionTable& table) override {
@@ -182,7 +121,9 @@ class KillCommand final : public cli::Command {
   }
 
   int run(const cli::Context& context) override {
-    const Plan plan = make_list_plan(context.options, context.probe);
+    remote::RemoteCommand command{"set -- /bin/sh \"$podrun_dir\"/list",
+                                  {{"list", std::string(accelerators::kListScript)}}};
+    const Plan plan = make_look_plan(context.options, context.probe, std::move(command), kTimeToLook);
     RunSequence runs(plan, context, RunSequence::Connections::kept);
     Look first = look(runs, plan, context);
     if (first.is_interrupted) return first.status;
@@ -203,14 +144,6 @@ class KillCommand final : public cli::Command {
   }
 
  private:
-  static Look look(RunSequence& runs, const Plan& plan, const cli::Context& context) {
-    Look look;
-    look.status = runs.run(plan, context.options, [&](const Plan& started, output::Charset charset) {
-      return std::make_unique<LookMode>(started, charset, look);
-    });
-    return look;
-  }
-
   /// Of the hosts that have answered to the end. Names those that seemed to and have not.
   std::vector<ListedHost> read(const run::RunPlan& plan, Look& look, const cli::Context& context) const {
     std::vector<ListedHost> listed;

@@ -28,6 +28,7 @@
 #include "commands/plan.hpp"
 #include "commands/push_command.hpp"
 #include "commands/run_sequence.hpp"
+#include "commands/start_command.hpp"
 
 namespace podrun::commands {
 namespace {
@@ -48,6 +49,7 @@ struct Sequence {
   std::vector<PlannedCopy> copies;
   std::optional<Plan> setup;
   std::optional<Plan> run;
+  std::optional<jobs::JobStart> job = std::nullopt;  ///< which `run` becomes
 };
 
 /// A step, and what surrounds it.
@@ -149,7 +151,8 @@ std::string describe(const Sequence& sequence) {
   for (const PlannedCopy& copy : sequence.copies)
     text += fmt::format("copy {} to {}\n", copy.request.tree.sources.front(), copy.request.target);
   if (sequence.setup) text += describe_step("setup", sequence.task.setup.text);
-  if (sequence.run) text += describe_step("run", sequence.task.run.text);
+  const std::string what = sequence.job ? fmt::format("run, as the job {}", sequence.job->name) : "run";
+  if (sequence.run) text += describe_step(what, sequence.task.run.text);
   return text;
 }
 
@@ -188,7 +191,7 @@ class TaskRun {
     const bool has_run = sequence_.run.has_value();
     if (!sequence_.setup) {
       const Place alone{.step = tasks::Step::run, .is_announced = false, .run_follows = false};
-      return has_run ? start(runs, *sequence_.run, context_.options, alone) : 0;
+      return has_run ? start_run(runs, context_.options, alone) : 0;
     }
     const Place setup{.step = tasks::Step::setup, .is_announced = has_run, .run_follows = has_run};
     const int status = start(runs, *sequence_.setup, context_.options, setup);
@@ -197,7 +200,12 @@ class TaskRun {
     options.append = true;  // the files of --outdir have the output of setup already
     options.force = false;
     const Place run{.step = tasks::Step::run, .is_announced = true, .run_follows = false};
-    return start(runs, *sequence_.run, options, run);
+    return start_run(runs, options, run);
+  }
+
+  int start_run(RunSequence& runs, const cli::Options& options, const Place& place) const {
+    if (sequence_.job) return start_job(runs, *sequence_.run, *sequence_.job, options, context_);
+    return start(runs, *sequence_.run, options, place);
   }
 
   int start(RunSequence& runs, const Plan& plan, const cli::Options& options, const Place& place) const {
@@ -262,6 +270,7 @@ class TaskCommand final : public cli::Command {
                                 .home = probe.env("HOME").value_or("")});
     sequence.copies = plan_copies(sequence.task, kind_);
     plan_steps(sequence, file, context);
+    if (context.options.detach) sequence.job = make_job(sequence, path);
     say(sequence.found.notes, *context.terminal);
     sequence.found.notes.clear();
     if (!file.ignored.empty()) {
@@ -294,6 +303,12 @@ class TaskCommand final : public cli::Command {
       sequence.setup->run.supervision.preparations.clear();  // -c of a configuration is for run
     }
     if (has_run) sequence.run = std::move(plan);
+  }
+
+  static jobs::JobStart make_job(const Sequence& sequence, const std::string& path) {
+    if (!sequence.run) throw UsageError(fmt::format("--detach: {} has no run: to start as a job", path));
+    jobs::check_job_name(sequence.task.name);
+    return {.name = sequence.task.name, .log_size = kDefaultLogSize};
   }
 
   const Kind kind_;

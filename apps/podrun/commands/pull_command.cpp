@@ -3,7 +3,6 @@
 #include "commands/pull_command.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
@@ -24,6 +23,7 @@
 #include "podrun/report/json_events.hpp"
 #include "podrun/run/outcome_groups.hpp"
 
+#include "cli/option_values.hpp"
 #include "commands/command_mode.hpp"
 #include "commands/plan.hpp"
 #include "commands/run_sequence.hpp"
@@ -159,37 +159,11 @@ class PullMode final : public CommandMode {
 Plan make_pull_plan(const cli::Options& options, const hosts::Probe& probe) {
   remote::RemoteCommand nothing{"set -- /bin/sh -c :", {}};
   Plan plan = make_plan(options, probe, std::move(nothing));
-  plan.work = report::Work::files_from_hosts;
+  plan.work = report::Work::answers;
   run_where_reachable(plan);
   plan.run.limits.timeout.reset();
   plan.run.supervision.directory.clear();
   return plan;
-}
-
-/// `500`, `20k`, `1.5GB` (units of 1000), `1GiB` (of 1024), in bytes.
-std::uint64_t parse_size(const std::string& text) {
-  double number = 0;
-  const char* const end = text.data() + text.size();
-  const auto [rest, error] = std::from_chars(text.data(), end, number, std::chars_format::fixed);
-  std::string unit(rest, end);
-  std::uint64_t step = 1000;
-  if (unit.ends_with("iB")) {
-    step = 1024;
-    unit.resize(unit.size() - 2);
-  } else if (unit.ends_with('B')) {
-    unit.pop_back();
-  }
-  constexpr std::string_view kUnits = "kMGT";
-  if (unit == "K") unit = "k";
-  const std::size_t power = unit.empty() ? 0 : kUnits.find(unit) + 1;
-  const bool is_good = error == std::errc() && (unit.empty() ? step == 1000 : unit.size() == 1 && power > 0);
-  double bytes = number;
-  for (std::size_t i = 0; i < power; ++i) bytes *= static_cast<double>(step);
-  constexpr double kMost = 1e18;
-  if (!is_good || !(bytes >= 0) || bytes > kMost)
-    throw UsageError(
-        fmt::format("bad size \"{}\" (expected bytes, or a number such as 500M, 1.5G or 2GiB)", text));
-  return static_cast<std::uint64_t>(bytes);
 }
 
 /// Makes DEST, so that a mistake is told before podrun connects.
@@ -211,7 +185,7 @@ class PullCommand final : public cli::Command {
                  .names = "--max-size",
                  .help = "Copy nothing from a host that has more than SIZE to copy: 500M, 2GiB",
                  .type = "SIZE"},
-                [this](const std::string& text) { max_size_ = parse_size(text); });
+                [this](const std::string& text) { max_size_ = cli::parse_size(text); });
   }
 
   int run(const cli::Context& context) override {

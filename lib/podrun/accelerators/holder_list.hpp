@@ -22,12 +22,12 @@ struct Holder {
   std::uint64_t uid = 0;
   std::string user = {};  ///< the name of its user, or the uid again
   std::chrono::seconds age{0};
-  char state = '?';                       ///< `D`: waits in the kernel, not even KILL ends it. proc(5), stat
-  std::string name = {};                  ///< at most 15 bytes
-  std::string command = {};               ///< its words, or the first 300 bytes of them
-  std::string mark = {};                  ///< `RUN.WORKER.`: of the podrun run that started it; empty: none
-  bool run_lives = false;                 ///< that run goes on
-  std::string cgroup = {};                ///< empty: it is in no container
+  char state = '?';          ///< `D`: waits in the kernel, not even KILL ends it. proc(5), stat
+  std::string name = {};     ///< at most 15 bytes
+  std::string command = {};  ///< its words, or the first 300 bytes of them
+  std::string mark = {};     ///< `RUN.WORKER.` or `RUN.job-NAME.`: of the run that started it; empty: none
+  bool run_lives = false;    ///< that run goes on
+  std::string cgroup = {};   ///< empty: it is in no container
   std::vector<std::string> devices = {};  ///< `/dev/accel0`
 };
 

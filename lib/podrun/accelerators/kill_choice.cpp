@@ -49,7 +49,7 @@ bool is_service(const Holder& holder, const HolderList& list) {
   return contains(kSystemServices, holder.name) || holder.name.starts_with("containerd-shim");
 }
 
-/// Of `RUN.WORKER.`
+/// Of `RUN.WORKER.` or `RUN.job-NAME.`
 std::string run_of(const Holder& holder) { return holder.mark.substr(0, holder.mark.find('.')); }
 
 bool is_named(const std::string& run, const KillRequest& request) {
@@ -77,8 +77,12 @@ std::string why_kept(const Holder& holder, const HolderList& list, const KillReq
     return fmt::format("in a container ({})", container);
   if (std::string why = why_not_meant(holder, list, request); !why.empty()) return why;
   const std::string run = run_of(holder);
-  if (holder.run_lives && !run.empty() && !is_named(run, request))
+  if (const std::string job = job_of(holder); holder.run_lives && !job.empty()) {
+    if (!contains(request.jobs, job) && !is_named(run, request))
+      return fmt::format("of the job {0} (podrun stop {0}, or --job {0}, stops it)", job);
+  } else if (holder.run_lives && !run.empty() && !is_named(run, request)) {
     return fmt::format("of a podrun run that goes on (--run {} stops it)", run.substr(0, 8));
+  }
   if (holder.uid != list.uid && !list.sees_all) return "of another user, and sudo -n fails there";
   return {};
 }
@@ -108,6 +112,16 @@ std::vector<Choice> choose(const HolderList& list, const KillRequest& request) {
     choice.why_kept = choice.is_service ? "a service of this host" : why_kept(holder, list, request);
   }
   return choices;
+}
+
+std::string job_of(const Holder& holder) {
+  constexpr std::string_view kJob = ".job-";
+  const std::size_t begin = holder.mark.find('.');
+  if (begin == std::string::npos || !holder.mark.ends_with('.') ||
+      holder.mark.compare(begin, kJob.size(), kJob) != 0)
+    return {};
+  const std::size_t name = begin + kJob.size();
+  return name < holder.mark.size() ? holder.mark.substr(name, holder.mark.size() - 1 - name) : "";
 }
 
 std::string container_command(std::string_view cgroup) {

@@ -12,7 +12,7 @@
 // Which of the processes that have an accelerator open `podrun kill` stops. Pure.
 namespace podrun::accelerators {
 
-/// The user's choice. Each member that is set narrows it, except `all_users` and `runs`.
+/// The user's choice. Each member that is set narrows it, except `all_users`, `runs` and `jobs`.
 struct KillRequest {
   std::vector<std::uint64_t> pids = {};
   std::string match = {};  ///< a part of the command; empty: any
@@ -20,6 +20,7 @@ struct KillRequest {
   std::chrono::seconds older_than{0};
   bool all_users = false;
   std::vector<std::string> runs = {};  ///< beginnings of ids: podrun runs that are stopped though they go on
+  std::vector<std::string> jobs = {};  ///< names: jobs that are stopped though they run
 };
 
 struct Choice {
@@ -30,6 +31,9 @@ struct Choice {
 
 /// One for each holder.
 std::vector<Choice> choose(const HolderList& list, const KillRequest& request);
+
+/// The job that the process belongs to; empty: none.
+std::string job_of(const Holder& holder);
 
 /// The command that stops the container of this cgroup: `docker stop 3f2a9c1b2d4e`. Empty: it is no
 /// container's.

@@ -3,7 +3,6 @@
 #include "podrun/accelerators/kill_report.hpp"
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <cstdint>
 #include <map>
@@ -19,6 +18,7 @@
 #include "podrun/output/escape.hpp"
 #include "podrun/output/label.hpp"
 #include "podrun/report/json_failure.hpp"
+#include "podrun/report/line_words.hpp"
 #include "podrun/report/summary.hpp"
 
 namespace podrun::accelerators {
@@ -27,29 +27,12 @@ namespace {
 using Json = nlohmann::ordered_json;
 using std::chrono::seconds;
 
-constexpr std::size_t kLineCells = 79;     ///< of a line, unless the command's text would have less than
-constexpr std::size_t kCommandCells = 24;  ///< this
+constexpr std::size_t kCommandCells = 24;  ///< the least that is shown of a command
 constexpr std::size_t kShownBusy = 8;      ///< processes; further ones are only counted
-
-/// In its largest unit: `45 s`, `12 min`, `3 h`, `2 d`.
-std::string describe_age(seconds age) {
-  constexpr std::array<std::pair<std::int64_t, std::string_view>, 4> kUnits = {
-      {{86400, "d"}, {3600, "h"}, {60, "min"}, {1, "s"}}};
-  for (const auto& [size, unit] : kUnits) {
-    if (age.count() >= size) return fmt::format("{} {}", age.count() / size, unit);
-  }
-  return "0 s";
-}
 
 std::string command_of(const Holder& holder) {
   const std::string& text = holder.command.empty() ? holder.name : holder.command;
   return output::escape_controls(trim_space(text));
-}
-
-std::string cut(const std::string& text, std::size_t cells) {
-  constexpr std::string_view kMore = "...";
-  if (output::cell_width(text) <= cells) return text;
-  return std::string(output::cut_to_cells(text, cells - kMore.size())) + std::string(kMore);
 }
 
 /// Processes that look alike.
@@ -73,20 +56,21 @@ struct Alike {
 std::string describe(const Alike& alike, const std::vector<hosts::Host>& hosts, std::string_view separator) {
   const std::string what =
       alike.count == 1 ? fmt::format("pid {}", alike.first->pid) : fmt::format("{} processes", alike.count);
-  std::string age = describe_age(alike.oldest);
-  if (const std::string least = describe_age(alike.youngest); least != age) age = least + " to " + age;
+  std::string age = report::describe_age(alike.oldest);
+  if (const std::string least = report::describe_age(alike.youngest); least != age)
+    age = least + " to " + age;
   const std::string who = fmt::format("{} {} of {}", output::fold_hosts(hosts, alike.hosts), what,
                                       output::escape_controls(alike.first->user));
   const std::string begin = join({who, age, ""}, separator);
-  const std::size_t taken = std::min(output::cell_width(begin), kLineCells - kCommandCells);
-  return begin + cut(command_of(*alike.first), kLineCells - taken);
+  const std::size_t taken = std::min(output::cell_width(begin), report::kLineCells - kCommandCells);
+  return begin + report::cut(command_of(*alike.first), report::kLineCells - taken);
 }
 
 /// Why a process has an accelerator open after all that was done.
 std::string describe_stay(const Choice& choice) {
   if (!choice.why_kept.empty()) return output::escape_controls(choice.why_kept);
   if (choice.holder.state == 'D') return "D state: reboot needed";
-  return "still there: " + cut(command_of(choice.holder), kCommandCells);
+  return "still there: " + report::cut(command_of(choice.holder), kCommandCells);
 }
 
 const ListedHost* find(const std::vector<ListedHost>& listed, std::size_t host) {
@@ -122,15 +106,10 @@ Json process_of(const Choice& choice) {
             {"command", holder.command},
             {"devices", holder.devices}};
   if (!holder.mark.empty()) json["run"] = holder.mark.substr(0, holder.mark.find('.'));
+  if (const std::string job = job_of(holder); !job.empty()) json["job"] = job;
   json["service"] = choice.is_service;
   if (!choice.why_kept.empty()) json["kept"] = choice.why_kept;
   return json;
-}
-
-void add_failure(Json& json, const run::HostOutcome& outcome) {
-  if (const auto* unreachable = std::get_if<run::Unreachable>(&outcome))
-    report::add_failure(json, unreachable->failure);
-  json["message"] = report::describe(outcome);
 }
 
 Json processes_of(const ListedHost& listed) {
@@ -213,7 +192,7 @@ std::string kill_json(output::WallTime time, const std::vector<hosts::Host>& hos
       each["devices"] = first->list.devices;
       each["holders"] = processes_of(*first);
     } else {
-      add_failure(each, outcomes[host]);
+      report::add_failure(each, outcomes[host]);
     }
     if (last) {
       each["free"] = !is_busy(*last);
@@ -221,7 +200,7 @@ std::string kill_json(output::WallTime time, const std::vector<hosts::Host>& hos
       each["removed_locks"] = last->list.removed_locks;
       if (!last->list.kept_lock.empty()) each["kept_lock"] = last->list.kept_lock;
     } else if (first && !after.empty()) {
-      add_failure(each, outcomes[host]);
+      report::add_failure(each, outcomes[host]);
     }
     json["hosts"].push_back(std::move(each));
   }

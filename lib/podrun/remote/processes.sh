@@ -1,6 +1,6 @@
 # Looks at processes in /proc: those with the mark of a run ($podrun_mark), and single ones. For the supervisor and holders.sh.
 #
-# shellcheck disable=SC2086  # pids need no quotes
+# shellcheck disable=SC2034,SC2086,SC2154  # the other fragments read and set variables; pids need no quotes
 
 # Sets podrun_stat to what follows the name in the stat of a process, see proc(5): state, parent, group, session, …; the 20th
 # word is its start. (The name may contain anything, ") " too.)

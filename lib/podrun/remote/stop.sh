@@ -1,7 +1,7 @@
 # Signals the process tree, and stops it: TERM, up to $podrun_grace seconds, KILL. sudo signals the processes of other users.
 # Processes that are left even then are named on the standard error of the command. Needs process_tree.sh.
 #
-# shellcheck disable=SC2086,SC2046  # pids, their lists and the words of a stat are to be split
+# shellcheck disable=SC2046,SC2086,SC2154  # pids, their lists and the words of a stat are to be split
 
 podrun_kill() { [ -z "$2" ] || kill -s $1 $2; }
 # Each process is signalled only if it is still the same one: a sudo may take any time.

@@ -193,7 +193,7 @@ std::vector<std::string> summarize(const std::vector<hosts::Host>& hosts,
                                 stopped.empty() ? "the others were not started"
                                                 : "podrun stopped " + output::fold_hosts(hosts, stopped)));
   }
-  if (started || work == Work::files_from_hosts) return lines;
+  if (started || work == Work::answers) return lines;
   if (work == Work::files) {
     lines.emplace_back("podrun: nothing was changed on any host");
     return lines;

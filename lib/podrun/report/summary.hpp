@@ -11,8 +11,9 @@
 
 namespace podrun::report {
 
-/// What a run does on its hosts. A task: a step of one, on all of its hosts or on none.
-enum class Work { command, files, files_from_hosts, task };
+/// What a run does on its hosts. A task: a step of one, on all of its hosts or on none. Answers: what hosts
+/// say, or the files or output that they have.
+enum class Work { command, files, answers, task, job };
 
 /// `exit 1`, `killed by SIGTERM`, `timed out after 10 s`, `lost: …`, …
 std::string describe(const run::HostOutcome& outcome);

@@ -101,6 +101,20 @@ TEST_F(KillChoiceTest, SparesARunThatGoesOnUnlessNamed) {
   EXPECT_EQ(why_kept(), "");
 }
 
+TEST_F(KillChoiceTest, SparesAJobThatRunsUnlessNamed) {
+  holder_.mark = "0123456789abcdef.job-llama-3.1.";
+  EXPECT_EQ(job_of(holder_), "llama-3.1");
+  EXPECT_EQ(why_kept(), "") << "the job has ended";
+  holder_.run_lives = true;
+  EXPECT_EQ(why_kept(), "of the job llama-3.1 (podrun stop llama-3.1, or --job llama-3.1, stops it)");
+  request_.jobs = {"llama-3.1"};
+  EXPECT_EQ(why_kept(), "");
+  for (const std::string mark : {"", ".", "0123.4.", "0123.job-", "0123.job-.", "0123.job-x"}) {
+    holder_.mark = mark;
+    EXPECT_EQ(job_of(holder_), "") << mark;
+  }
+}
+
 TEST_F(KillChoiceTest, NamesTheContainerUnlessItIsOurOwn) {
   holder_.cgroup = "/system.slice/docker-" + kId + ".scope";
   EXPECT_EQ(why_kept(), "in a container (docker stop aaaaaaaaaaaa)");

@@ -1,0 +1,64 @@
+# Keeps the name of a job for a run until that has started it: set -- NAME PLACE RUN DIRECTORY WAIT; <helper.sh processes.sh job_state.sh
+# this, one line>. Prints "claimed", or "taken STATE" when the job runs or is being started, and goes on until its standard input
+# ends. DIRECTORY is the run's; its link `job` leads to the directory of this start. WAIT, if not empty: it waits for a line first.
+#
+# Of two runs that want the name at the same moment, the one that makes the link of the lower number gets it. The link has its
+# text from the beginning, so nobody takes it for an old one.
+#
+# shellcheck disable=SC2034,SC2086,SC2154  # job_state.sh reads and sets them; pids need no quotes
+
+podrun_place=$HOME/.podrun/jobs/$1/$2
+podrun_run=$3
+podrun_own=
+podrun_give_up() {
+  if [ "$podrun_own" ] && ! [ -e "$podrun_place/$podrun_own/supervisor" ]; then rm -rf -- "${podrun_place:?}/$podrun_own"; fi
+  rm -f -- "$podrun_place/$podrun_own.claim"
+}
+podrun_refuse_taken() {
+  podrun_give_up
+  echo "taken $podrun_state"
+  exit 1
+}
+podrun_claim() {
+  mkdir -p -- "$podrun_place" || return
+  podrun_find_job "$podrun_place"
+  if podrun_is_active; then podrun_refuse_taken; fi
+  podrun_own=1
+  for podrun_n in $(podrun_numbers "$podrun_place"); do
+    if [ $podrun_n -ge $podrun_own ]; then podrun_own=$((podrun_n + 1)); fi
+  done
+  podrun_identity="$(podrun_identify $$) $1"
+  trap 'podrun_give_up; exit 1' HUP INT TERM
+  until ln -s -- "$podrun_identity" "$podrun_place/$podrun_own.claim" 2>/dev/null; do
+    if ! [ -L "$podrun_place/$podrun_own.claim" ]; then
+      ln -s -- "$podrun_identity" "$podrun_place/$podrun_own.claim"
+      return
+    fi
+    podrun_own=$((podrun_own + 1))
+  done
+  for podrun_n in $(podrun_numbers "$podrun_place"); do
+    if [ $podrun_n -ge $podrun_own ]; then continue; fi
+    podrun_read_state "$podrun_place/$podrun_n"
+    if podrun_is_active; then podrun_refuse_taken; fi
+  done
+  mkdir -- "$podrun_place/$podrun_own" "$podrun_place/$podrun_own/files" && ln -s -- "$podrun_place/$podrun_own" "$2/job"
+}
+podrun_ends_at_logout() {
+  [ "$(id -u)" != 0 ] &&
+    case $(busctl get-property org.freedesktop.login1 /org/freedesktop/login1 org.freedesktop.login1.Manager KillUserProcesses 2>/dev/null) in
+      "b true") ;;
+      *) return 1 ;;
+    esac
+}
+[ -z "$5" ] || read -r podrun_wait || exit
+if podrun_ends_at_logout; then
+  echo "taken logout"
+  exit 1
+fi
+podrun_claim "$3" "$4" || {
+  podrun_give_up
+  exit 1
+}
+echo claimed
+cat >/dev/null 2>&1
+podrun_give_up

@@ -1,0 +1,87 @@
+# The supervisor of a job, which outlives podrun: podrun_supervise DIRECTORY LIMIT WORD... starts the command in a session of its
+# own, keeps what it prints in DIRECTORY, and writes its exit status there. Needs job_state.sh, which describes the files. It has no
+# mark of podrun; the command gets $podrun_job_mark.
+#
+# shellcheck disable=SC2034,SC2086,SC2154  # pids and numbers need no quotes; start.sh sets the variables
+
+# STREAM: copies standard input to files. split(1) writes what it reads at once. Where it cannot write (a full disk), what the
+# command prints is dropped for a while, so that the command goes on. A gap of one byte says that something was dropped.
+podrun_write() {
+  exec 5<&0
+  podrun_begin=0
+  until split -b 67108864 -a 4 - "$podrun_job/$1.$(printf %015d $podrun_begin)."; do
+    [ -d "$podrun_job" ] || exec cat <&5 >/dev/null
+    podrun_find_end "$1"
+    podrun_begin=$((podrun_end + 1))
+    cat <&5 >/dev/null &
+    sleep 5
+    kill -s KILL $!
+    wait $!
+  done
+}
+# STREAM: sets podrun_end to the position after its last byte.
+podrun_find_end() {
+  podrun_end=$podrun_begin
+  for podrun_file in "$podrun_job/$1".[0-9]*; do :; done
+  if [ -e "$podrun_file" ]; then
+    podrun_find_base "$podrun_file"
+    podrun_end=$((podrun_base + $(wc -c <"$podrun_file")))
+  fi
+}
+# STREAM: removes its oldest files beyond the limit.
+podrun_prune() {
+  set -- "$podrun_job/$1".[0-9]*
+  while [ $# -gt $podrun_limit ]; do
+    rm -f -- "$1"
+    shift
+  done
+}
+
+podrun_give_up() {
+  echo "podrun: the supervisor of the job has given up" >&2
+  exit 1
+}
+podrun_supervise() {
+  podrun_signals="1 2 3 13 15 24 25"
+  trap "" $podrun_signals
+  podrun_job=$1
+  podrun_limit=$2
+  shift 2
+
+  mkfifo -- "$podrun_job/out.in" "$podrun_job/err.in" || podrun_give_up
+  podrun_write out <"$podrun_job/out.in" 2>/dev/null &
+  podrun_writers=$!
+  podrun_write err <"$podrun_job/err.in" 2>/dev/null &
+  podrun_writers="$podrun_writers $!"
+  exec 3>"$podrun_job/out.in" 4>"$podrun_job/err.in"
+  rm -f -- "$podrun_job/out.in" "$podrun_job/err.in"
+  podrun_put "$podrun_job/supervisor" "$(podrun_identify $$)" || podrun_give_up
+  exec 2>/dev/null
+  while sleep 2; do podrun_prune out; podrun_prune err; done 3>&- 4>&- &
+  podrun_pruner=$!
+
+  # In the foreground: a background job would have INT ignored. The text writes the pid, which the command then has.
+  # shellcheck disable=SC2016  # it is expanded by the shell that becomes the command
+  podrun_text='j=$1 b=$2 u=$3; shift 3; IFS= read -r s </proc/$$/stat; (set -- ${s##*") "}; echo "$$ ${20} $b" >"$j/pid.new" && mv -f -- "$j/pid.new" "$j/pid"); umask "$u"; unset j b s u; exec "$@"'
+  (
+    trap - $podrun_signals
+    PODRUN_MARK=$podrun_job_mark
+    export PODRUN_MARK
+    podrun_umask_of_command=$podrun_umask
+    unset podrun_job_mark podrun_umask
+    exec setsid /bin/sh -c "$podrun_text" podrun "$podrun_job" "$podrun_boot" "$podrun_umask_of_command" "$@"
+  ) >&3 2>&4 3>&- 4>&-
+  podrun_status=$?
+  exec 3>&- 4>&-
+  IFS=" " read -r podrun_up _ </proc/uptime
+  until podrun_put "$podrun_job/status" "$podrun_status $podrun_up $podrun_boot $(date +%s)" || ! [ -d "$podrun_job" ]; do sleep 5; done
+  wait $podrun_writers
+  podrun_put "$podrun_job/complete" yes
+  kill -s KILL $podrun_pruner
+
+  # The last starts are kept, this one among them.
+  podrun_place=${podrun_job%/*}
+  for podrun_n in $(podrun_numbers "$podrun_place" | sort -rnu | tail -n +4); do
+    if [ -e "$podrun_place/$podrun_n/status" ]; then rm -rf -- "${podrun_place:?}/$podrun_n"; fi
+  done
+}

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+// What `podrun ps`, `stop` and `rm` show.
+#include "podrun/jobs/job_report.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "podrun/base/text.hpp"
+#include "podrun/output/cell_width.hpp"
+#include "podrun/output/escape.hpp"
+#include "podrun/output/label.hpp"
+#include "podrun/report/json_failure.hpp"
+#include "podrun/report/line_words.hpp"
+#include "podrun/report/summary.hpp"
+
+namespace podrun::jobs {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using std::chrono::seconds;
+
+constexpr std::size_t kCommandCells = 24;  ///< the least that is shown of a command
+
+/// `running`, `exit 137 (SIGKILL)`, `stopped`
+std::string describe_state(const Job& job) {
+  const auto with_open = [&job](const std::string& text) {
+    return job.is_open ? text + ", output open" : text;
+  };
+  switch (job.state) {
+    case JobState::starting:
+      return "starting";
+    case JobState::running:
+      return "running";
+    case JobState::ended:
+      if (job.is_stopped) return with_open("stopped");
+      if (job.status == 0) return with_open("exit 0");
+      return with_open(report::describe(run::HostOutcome(link::Exited{job.status})));
+    case JobState::rebooted:
+      return "lost (rebooted)";
+    case JobState::unsupervised:
+      return "running without its supervisor";
+    case JobState::removed:
+      return "removed";
+    default:
+      return "lost (its supervisor was killed)";
+  }
+}
+
+std::string_view identifier(JobState state) {
+  switch (state) {
+    case JobState::starting:
+      return "starting";
+    case JobState::running:
+      return "running";
+    case JobState::ended:
+      return "ended";
+    case JobState::rebooted:
+      return "rebooted";
+    case JobState::unsupervised:
+      return "unsupervised";
+    case JobState::removed:
+      return "removed";
+    default:
+      return "lost";
+  }
+}
+
+/// From the shortest to the longest of some times.
+struct Times {
+  std::optional<seconds> shortest = std::nullopt;
+  std::optional<seconds> longest = std::nullopt;
+
+  void add(std::optional<seconds> time) {
+    if (!time) return;
+    shortest = std::min(shortest.value_or(*time), *time);
+    longest = std::max(longest.value_or(*time), *time);
+  }
+  /// `WORD 12 s to 3 h ago`; empty: there is none.
+  std::string describe(std::string_view word) const {
+    if (!shortest) return {};
+    std::string time = report::describe_age(*longest);
+    if (const std::string least = report::describe_age(*shortest); least != time)
+      time = least + " to " + time;
+    return fmt::format("{} {} ago", word, time);
+  }
+};
+
+/// The jobs of one name on all hosts.
+struct Named {
+  std::vector<std::pair<std::string, std::vector<std::size_t>>> states = {};  ///< words, and where
+  Times started = {};
+  Times ended = {};
+  Times output = {};
+  bool is_any_active = false;
+  std::string command = {};
+
+  void add(std::size_t host, const Job& job) {
+    std::string state = describe_state(job);
+    const auto known =
+        std::find_if(states.begin(), states.end(), [&](const auto& each) { return each.first == state; });
+    if (known != states.end()) {
+      known->second.push_back(host);
+    } else {
+      states.emplace_back(std::move(state), std::vector{host});
+    }
+    is_any_active = is_any_active || job.is_active();
+    if (job.is_active()) output.add(job.output);
+    started.add(job.age);
+    ended.add(job.ended);
+    if (command.empty()) command = output::escape_controls(job.command);
+  }
+};
+
+std::string describe(const std::string& name, const Named& named, const std::vector<hosts::Host>& hosts,
+                     std::string_view separator) {
+  std::vector<std::string> parts;
+  for (const auto& [state, where] : named.states)
+    parts.push_back(fmt::format("{} {}", state, output::fold_hosts(hosts, where)));
+  std::vector<std::string> times = {named.started.describe("started")};
+  times.push_back(named.is_any_active ? named.output.describe("output") : named.ended.describe("ended"));
+  for (std::string& time : times) {
+    if (!time.empty()) parts.push_back(std::move(time));
+  }
+  std::string line = fmt::format("{}  {}", output::escape_controls(name), join(parts, separator));
+  if (named.command.empty()) return line;
+  line += separator;
+  const std::size_t taken = std::min(output::cell_width(line), report::kLineCells - kCommandCells);
+  return line + report::cut(named.command, report::kLineCells - taken);
+}
+
+Json json_of(const Job& job) {
+  Json json{{"name", job.name}, {"state", identifier(job.state)}};
+  if (job.state == JobState::removed) return json;
+  if (job.state == JobState::ended) json["exit_status"] = job.status;
+  json["stopped"] = job.is_stopped;
+  json["output_open"] = job.is_open;
+  json["start"] = job.number;
+  if (job.age) json["age_seconds"] = job.age->count();
+  if (job.ended) json["ended_seconds_ago"] = job.ended->count();
+  if (job.output) json["output_seconds_ago"] = job.output->count();
+  json["output_bytes"] = job.bytes;
+  json["command"] = job.command;
+  return json;
+}
+
+}  // namespace
+
+std::vector<std::string> describe_jobs(const std::vector<hosts::Host>& hosts,
+                                       const std::vector<ListedJobs>& listed, std::string_view separator) {
+  std::map<std::string, Named> jobs;
+  for (const ListedJobs& each : listed) {
+    for (const Job& job : each.list.jobs) jobs[job.name].add(each.host, job);
+  }
+  std::vector<std::string> lines;
+  for (const auto& [name, named] : jobs) lines.push_back(describe(name, named, hosts, separator));
+  return lines;
+}
+
+std::string jobs_json(output::WallTime time, const std::vector<hosts::Host>& hosts,
+                      const std::vector<run::HostOutcome>& outcomes, const std::vector<ListedJobs>& listed) {
+  Json all = Json::array();
+  auto next = listed.begin();
+  for (std::size_t host = 0; host < hosts.size(); ++host) {
+    const bool answered = next != listed.end() && next->host == host;
+    Json json{{"worker", hosts[host].worker}, {"host", hosts[host].name}, {"answered", answered}};
+    if (answered) {
+      json["jobs"] = Json::array();
+      for (const Job& job : next++->list.jobs) json["jobs"].push_back(json_of(job));
+    } else {
+      report::add_failure(json, outcomes[host]);
+    }
+    all.push_back(std::move(json));
+  }
+  const Json json{{"v", 1}, {"event", "jobs"}, {"time", output::format_utc(time)}, {"hosts", std::move(all)}};
+  return json.dump(-1, ' ', true, Json::error_handler_t::replace);
+}
+
+}  // namespace podrun::jobs

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// Composes the command that starts a job: its files move from the run's directory, which ends with the run,
+// to that of the job.
+#include "podrun/jobs/job_start.hpp"
+
+#include <algorithm>
+#include <variant>
+
+#include <fmt/format.h>
+
+#include "podrun/base/error.hpp"
+#include "podrun/base/shell_quote.hpp"
+#include "podrun/jobs/job_scripts.hpp"
+
+namespace podrun::jobs {
+namespace {
+
+constexpr std::size_t kMaxName = 64;
+constexpr std::uint64_t kPiece = 64 * 1024 * 1024;  ///< as in job_state.sh
+constexpr std::size_t kMaxText = 4096;
+
+/// For people.
+struct DescribeCommand {
+  std::string operator()(const remote::Words& words) const { return shell_quote(words.words); }
+  std::string operator()(const remote::ShellText& shell) const { return shell.text; }
+  std::string operator()(const remote::Script& script) const {
+    return script.arguments.empty() ? script.name : script.name + ' ' + shell_quote(script.arguments);
+  }
+};
+
+bool is_plain(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+}  // namespace
+
+void check_job_name(const std::string& name) {
+  const bool is_name =
+      !name.empty() && name.size() <= kMaxName && is_plain(name.front()) &&
+      std::all_of(name.begin(), name.end(), [](char c) { return is_plain(c) || c == '.' || c == '-'; });
+  if (is_name) return;
+  throw UsageError(
+      fmt::format("bad name of a job \"{}\" (expected letters, digits, _, . and -, {} at most; the first "
+                  "one is no . or -)",
+                  name, kMaxName));
+}
+
+remote::RemoteCommand start_command(const JobStart& job, const remote::Command& command) {
+  remote::RemoteCommand started = remote::build_command(command);
+  started.files.push_back({"podrun.start", std::string(kStartScript)});
+  std::string copy = "podrun_files=$(cd -P -- \"$podrun_dir\"/job/files && pwd) && cp -p --";
+  for (const remote::RemoteFile& file : started.files)
+    copy += " \"$podrun_dir\"/" + shell_quote_in_line(file.name);
+  copy += " \"$podrun_files\" || exit 125; podrun_dir=$podrun_files; ";
+  const std::string text = std::visit(DescribeCommand{}, command.what).substr(0, kMaxText);
+  const std::uint64_t pieces = std::max<std::uint64_t>(1, job.log_size / kPiece);
+  started.text = copy + started.text +
+                 fmt::format("; set -- /bin/sh \"$podrun_files\"/podrun.start {} {} {} \"$@\"",
+                             shell_quote(job.name), pieces, shell_quote_in_line(text));
+  return started;
+}
+
+}  // namespace podrun::jobs

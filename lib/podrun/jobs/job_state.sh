@@ -1,0 +1,114 @@
+# The state of a job on a host. A job has a directory ~/.podrun/jobs/NAME/PLACE there; PLACE is WORKER-HOST, so that hosts that
+# share a home directory stay apart. Each start has a number N = 1, 2, …; the newest counts. Needs processes.sh.
+#
+#   N.claim       a symbolic link to "PID START BOOT RUN": the program that keeps N for a run that is about to start the job
+#   N/supervisor  "PID START BOOT": the job's supervisor (job.sh)
+#   N/pid         "PID START BOOT": the job's command
+#   N/status      "STATUS UPTIME BOOT TIME": the command has ended, TIME seconds after the epoch
+#   N/complete    all that was printed is in the files
+#   N/stopped     podrun stop has stopped it
+#   N/command     its words, for people;  environment  the names of its variables;  mark  its PODRUN_MARK;  files/  what it runs
+#   N/out.B.SSSS  what it printed from byte B on, in pieces of 64 MiB with the suffixes aaaa, aaab, …;  err.B.SSSS
+#
+# START is in clock ticks after boot, see proc(5), stat: with BOOT and the pid it names a process. A file gets its name when it is
+# complete, so that a crash leaves the old state or the new one.
+#
+# shellcheck disable=SC2034,SC2086  # others read what is set here; pids need no quotes
+
+podrun_boot=
+read -r podrun_boot </proc/sys/kernel/random/boot_id
+
+# PID: "PID START BOOT"
+podrun_identify() {
+  podrun_read_stat $1 || return
+  set -- $1 $podrun_stat
+  echo $1 ${21} $podrun_boot
+}
+# FILE TEXT...: writes it as a whole.
+podrun_put() {
+  podrun_file=$1
+  shift
+  echo "$*" >"$podrun_file.new" && mv -f -- "$podrun_file.new" "$podrun_file"
+}
+# PID START BOOT: does the process still run? Sets podrun_pid, and podrun_rebooted if the host was rebooted since.
+podrun_lives() {
+  podrun_pid=$1
+  podrun_rebooted=
+  if [ "$3" != "$podrun_boot" ]; then
+    podrun_rebooted=1
+    return 1
+  fi
+  podrun_start=$2
+  podrun_read_stat $podrun_pid 2>/dev/null || return
+  set -- $podrun_stat
+  [ $1 != Z ] && [ ${20} = "$podrun_start" ]
+}
+# FILE: does the process that it names still run?
+podrun_runs() {
+  podrun_words=
+  read -r podrun_words 2>/dev/null <"$1"
+  set -- $podrun_words
+  [ $# -ge 3 ] && podrun_lives "$1" "$2" "$3"
+}
+# DIRECTORY/N: does the claim on this number still hold? An earlier one of the same run ($podrun_run) does not.
+podrun_run=
+podrun_is_claimed() {
+  podrun_words=$(readlink "$1.claim") || return
+  set -- $podrun_words
+  [ $# -ge 3 ] && [ "$4" != "$podrun_run" ] && podrun_lives "$1" "$2" "$3"
+}
+
+# DIRECTORY/N: sets podrun_state:
+#   starting | running | ended STATUS UPTIME BOOT TIME | lost rebooted | lost PID (the command runs without its supervisor) | lost
+podrun_read_state() {
+  if podrun_read_status "$1"; then return; fi
+  if ! [ -e "$1/supervisor" ]; then
+    podrun_state=lost
+    if podrun_is_claimed "$1"; then podrun_state=starting; fi
+  elif podrun_runs "$1/supervisor"; then podrun_state=running
+  # It may have ended between these two.
+  elif podrun_read_status "$1"; then :
+  elif [ "$podrun_rebooted" ]; then podrun_state="lost rebooted"
+  elif podrun_runs "$1/pid"; then podrun_state="lost $podrun_pid"
+  else podrun_state=lost; fi
+}
+podrun_read_status() { read -r podrun_state 2>/dev/null <"$1/status" && podrun_state="ended $podrun_state"; }
+podrun_is_active() { case $podrun_state in starting | running | "lost "[0-9]*) ;; *) return 1 ;; esac; }
+
+# PLACE'S DIRECTORY: the numbers that are taken there, in no order.
+podrun_numbers() {
+  for podrun_each in "$1"/[1-9]*; do
+    podrun_each=${podrun_each##*/}
+    podrun_each=${podrun_each%.claim}
+    case $podrun_each in *[!0-9]*) ;; *) echo $podrun_each ;; esac
+  done
+}
+# PLACE'S DIRECTORY: sets podrun_job to the newest start that has a supervisor or is claimed (empty: there is none), its number to
+# podrun_number, and podrun_state.
+podrun_find_job() {
+  podrun_job=
+  podrun_state=
+  podrun_number=0
+  for podrun_n in $(podrun_numbers "$1"); do
+    if [ $podrun_n -le $podrun_number ]; then continue; fi
+    if [ -e "$1/$podrun_n/supervisor" ] || podrun_is_claimed "$1/$podrun_n"; then podrun_number=$podrun_n; fi
+  done
+  if [ $podrun_number = 0 ]; then return; fi
+  podrun_job=$1/$podrun_number
+  podrun_read_state "$podrun_job"
+}
+
+# FILE of output: sets podrun_base to the position of its first byte.
+podrun_find_base() {
+  podrun_letters=abcdefghijklmnopqrstuvwxyz
+  podrun_rest=${1##*.}
+  podrun_index=0
+  while [ "$podrun_rest" ]; do
+    podrun_before=${podrun_letters%%"${podrun_rest%"${podrun_rest#?}"}"*}
+    podrun_index=$((podrun_index * 26 + ${#podrun_before}))
+    podrun_rest=${podrun_rest#?}
+  done
+  podrun_base=${1%.*}
+  podrun_base=${podrun_base##*.}
+  podrun_base=$((1$podrun_base - 1000000000000000 + podrun_index * 67108864))
+}

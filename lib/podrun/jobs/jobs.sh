@@ -1,0 +1,100 @@
+# Lists, stops or removes jobs of a host: /bin/sh FILE list [NAME] | stop NAME GRACE | remove NAME | take-back NAME GRACE RUN, of
+# <processes.sh process_tree.sh stop.sh job_state.sh this>. The last one stops and removes what a run has started. Prints "podrun-jobs $PODRUN_RUN_ID"; for each job lines "key value", see job_list.hpp, the first of them
+# "job NAME"; then "end".
+#
+# shellcheck disable=SC2012,SC2034,SC2154,SC2086  # ls sorts names of our own; others read and set variables; pids need no quotes
+
+podrun_here=$PODRUN_WORKER-$(printf %s "$PODRUN_HOST" | tr / _)
+podrun_tell() { printf '%s\n' "$*"; }
+
+podrun_tell_times() {
+  IFS=" ." read -r podrun_up _ </proc/uptime
+  podrun_clock=$(date +%s)
+  if read -r _ podrun_start podrun_its_boot <"$podrun_job/supervisor" && [ "$podrun_its_boot" = "$podrun_boot" ]; then
+    podrun_tell age $((podrun_up - podrun_start / 100))
+  fi
+  # By the clock that nobody sets, if the host was not rebooted.
+  if read -r _ podrun_then podrun_its_boot podrun_time <"$podrun_job/status"; then
+    if [ "$podrun_its_boot" = "$podrun_boot" ]; then podrun_tell ended $((podrun_up - ${podrun_then%.*}))
+    else podrun_tell ended $((podrun_clock - podrun_time)); fi
+  fi
+  podrun_last=$(find "$podrun_job" -maxdepth 1 -name "[oe][ur][tr].[0-9]*" -size +0 -exec ls -t -- {} + | head -n 1)
+  if [ "$podrun_last" ]; then podrun_tell output $((podrun_clock - $(date -r "$podrun_last" +%s))); fi
+}
+# PLACE'S DIRECTORY
+podrun_tell_job() {
+  podrun_find_job "$1"
+  if [ -z "$podrun_job" ]; then return; fi
+  podrun_name=${1%/*}
+  podrun_tell job "${podrun_name##*/}"
+  podrun_tell state "$podrun_state"
+  podrun_tell number "$podrun_number"
+  if [ -e "$podrun_job/stopped" ]; then podrun_tell stopped; fi
+  case $podrun_state in ended*) [ -e "$podrun_job/complete" ] || podrun_tell open ;; esac
+  podrun_tell_times
+  podrun_bytes=0
+  for podrun_file in "$podrun_job"/out.[0-9]* "$podrun_job"/err.[0-9]*; do
+    if [ -e "$podrun_file" ]; then podrun_bytes=$((podrun_bytes + $(wc -c <"$podrun_file"))); fi
+  done
+  podrun_tell bytes $podrun_bytes
+  podrun_tell command "$(head -c 300 "$podrun_job/command" | tr '\000\n' '  ')"
+}
+
+# TERM to all that the command has started, a grace period, KILL: what stop.sh does to the process tree of a run. The session of the
+# command belongs to it: no pid is reused while it is the number of a session.
+podrun_stop_job() {
+  podrun_mark=
+  read -r podrun_mark <"$podrun_job/mark"
+  podrun_own_group=
+  podrun_main=
+  podrun_sudo=
+  podrun_tree=
+  if [ -z "$podrun_mark" ]; then return; fi
+  podrun_find_scope() { :; }
+  if podrun_runs "$podrun_job/pid"; then
+    for podrun_each in $(podrun_with_stat "[0-9]+ [0-9]+ $podrun_pid"); do
+      podrun_read_stat $podrun_each && set -- $podrun_stat && podrun_tree="$podrun_tree $podrun_each:${20}"
+    done
+  fi
+  podrun_tree="$podrun_tree $(podrun_process_tree)"
+  podrun_stop
+  podrun_start_timer 300
+  while ! [ -e "$podrun_job/complete" ] && podrun_runs "$podrun_job/supervisor" && podrun_time_left; do sleep 0.1 || sleep 1; done
+}
+
+exec 4>&2 2>/dev/null
+podrun_action=$1
+podrun_grace=$3
+podrun_tell
+podrun_tell "podrun-jobs $PODRUN_RUN_ID"
+case $podrun_action in
+  list) for podrun_dir in "$HOME/.podrun/jobs"/${2:-*}/"$podrun_here"; do podrun_tell_job "$podrun_dir"; done ;;
+  stop)
+    podrun_place=$HOME/.podrun/jobs/$2/$podrun_here
+    podrun_find_job "$podrun_place"
+    case $podrun_state in
+      running | "lost "[0-9]*)
+        : >"$podrun_job/stopped"
+        podrun_stop_job ;;
+      ended* | lost*) podrun_stop_job ;;
+    esac
+    podrun_tell_job "$podrun_place" ;;
+  remove)
+    podrun_place=$HOME/.podrun/jobs/$2/$podrun_here
+    podrun_find_job "$podrun_place"
+    if [ "$podrun_job" ] && podrun_is_active; then podrun_tell_job "$podrun_place"
+    elif [ -d "$podrun_place" ]; then
+      rm -rf -- "$podrun_place" 2>&4 && podrun_tell job "$2" && podrun_tell state removed
+      rmdir -- "${podrun_place%/*}"
+    fi ;;
+  take-back)
+    podrun_place=$HOME/.podrun/jobs/$2/$podrun_here
+    for podrun_n in $(podrun_numbers "$podrun_place"); do
+      podrun_job=$podrun_place/$podrun_n
+      grep -qsxF -- "$4.job-$2." "$podrun_job/mark" || continue
+      podrun_stop_job
+      rm -rf -- "$podrun_job"
+    done
+    rmdir -- "$podrun_place" "${podrun_place%/*}" ;;
+esac
+podrun_tell end

@@ -1,0 +1,113 @@
+# Sends what a job has printed: set -- NAME PLACE DIRECTORY FOLLOW TAIL NUMBER OUT ERR; <helper.sh processes.sh job_state.sh this, one
+# line>. Prints "job N"; then frames: "out POSITION BYTES" or "err POSITION BYTES", a newline, and as many bytes; at the end "state
+# STATE" and a newline. A frame of no bytes says where a stream begins.
+#
+#   DIRECTORY  the run's, whose file podrun.end gets sh text that exits as the job did, with FOLLOW
+#   FOLLOW     1: until the job has ended; empty: what is there
+#   TAIL       only so many last lines of each stream; empty: all
+#   NUMBER     which start (empty: the newest), and from which byte of each stream on: OUT ERR
+#
+# shellcheck disable=SC2154,SC2086  # job_state.sh sets them; numbers need no quotes
+
+# Sends $podrun_file, open as descriptor 3, from podrun_position on.
+podrun_send_file() {
+  podrun_size=$(wc -c </proc/self/fd/3)
+  podrun_end=$((podrun_base + podrun_size))
+  if [ $podrun_end -le $podrun_position ]; then return; fi
+  if [ $podrun_position -lt $podrun_base ]; then podrun_position=$podrun_base; fi
+  printf '%s\n' "$podrun_stream $podrun_position $((podrun_end - podrun_position))"
+  tail -c +$((podrun_position - podrun_base + 1)) /proc/self/fd/3 | head -c $((podrun_end - podrun_position))
+  podrun_position=$podrun_end
+  podrun_pause=0.1
+  podrun_quiet=0
+}
+# STREAM POSITION: sends what is there from this byte on; sets podrun_position to the byte after it. (A file ends where the next one
+# begins, or a gap before that.)
+podrun_send() {
+  podrun_stream=$1
+  podrun_position=$2
+  set -- "$podrun_job/$1".[0-9]*
+  while [ $# -gt 0 ]; do
+    podrun_file=$1
+    shift
+    [ -e "$podrun_file" ] || continue
+    if [ $# -gt 0 ]; then
+      podrun_find_base "$1"
+      if [ $podrun_base -le $podrun_position ]; then continue; fi
+    fi
+    podrun_find_base "$podrun_file"
+    podrun_send_file 3<"$podrun_file"
+  done 2>/dev/null
+}
+# STREAM LINES: sets podrun_position to the first byte of the last lines, as far as they are in the last two files.
+podrun_find_tail() {
+  podrun_position=0
+  podrun_lines=$2
+  set -- "$podrun_job/$1".[0-9]*
+  while [ $# -gt 2 ]; do shift; done
+  if ! [ -e "$1" ]; then return; fi
+  if [ $# = 1 ]; then set -- "" "$1"; fi
+  podrun_find_base "$2"
+  podrun_size=$(($(wc -c <"$2")))
+  podrun_position=$((podrun_base + podrun_size - $({ [ -z "$1" ] || cat "$1"; head -c $podrun_size "$2"; } | tail -n "$podrun_lines" | wc -c)))
+}
+podrun_pause_longer() {
+  sleep $podrun_pause || sleep 1
+  case $podrun_pause in 0.1) podrun_pause=0.2 ;; 0.2) podrun_pause=0.4 ;; *) podrun_pause=0.8 ;; esac
+}
+# Has all of it been sent, now that the command has ended? Processes that it left may have its output open forever.
+podrun_is_sent() {
+  if [ -e "$podrun_job/complete" ]; then return; fi
+  if [ $podrun_pause != 0.8 ]; then return 1; fi
+  podrun_quiet=$((podrun_quiet + 1))
+  [ $podrun_quiet -gt 3 ] && podrun_state="$podrun_state open"
+}
+podrun_write_end() {
+  set -- $podrun_state
+  case $1 in
+    ended) echo "exit $2" ;;
+    *) echo "echo 'podrun: the exit status of the job is not known ($podrun_state)' >&2; exit 255" ;;
+  esac >"$podrun_directory/podrun.end"
+}
+
+podrun_place=$HOME/.podrun/jobs/$1/$2
+podrun_directory=$3
+podrun_follow=$4
+podrun_tail=$5
+podrun_number=$6
+podrun_out=$7
+podrun_err=$8
+if [ "$podrun_number" ]; then podrun_job=$podrun_place/$podrun_number
+else podrun_find_job "$podrun_place"; fi
+if ! [ -d "$podrun_job" ]; then
+  printf '%s\n' "state none"
+  exit
+fi
+printf '%s\n' "job $podrun_number"
+if [ "$podrun_tail" ]; then
+  podrun_find_tail out "$podrun_tail"
+  podrun_out=$podrun_position
+  podrun_find_tail err "$podrun_tail"
+  podrun_err=$podrun_position
+fi
+printf '%s\n' "out $podrun_out 0" "err $podrun_err 0"
+podrun_pause=0.1
+podrun_quiet=0
+while :; do
+  # Before the files are read: all that came until it ended is sent after this.
+  podrun_read_state "$podrun_job"
+  podrun_complete=
+  if [ -e "$podrun_job/complete" ]; then podrun_complete=1; fi
+  podrun_send out $podrun_out
+  podrun_out=$podrun_position
+  podrun_send err $podrun_err
+  podrun_err=$podrun_position
+  if [ -z "$podrun_follow" ] || ! [ -d "$podrun_job" ]; then break; fi
+  case $podrun_state in
+    ended*) if [ "$podrun_complete" ] || podrun_is_sent; then break; fi ;;
+    *) podrun_is_active || break ;;
+  esac
+  podrun_pause_longer
+done
+if [ "$podrun_follow" ]; then podrun_write_end; fi
+printf '%s\n' "state $podrun_state"

@@ -1,0 +1,53 @@
+# Starts a job in the directory that claim.sh has made: /bin/sh FILES/podrun.start NAME LIMIT TEXT WORD..., of <processes.sh
+# job_state.sh job.sh this>, where FILES is the directory `files` in there. Ends with 0 when the command has been started.
+#
+#   LIMIT  how many pieces of 64 MiB of each stream are kept
+#   TEXT   the command, for people
+if [ "$1" = supervise ]; then
+  shift
+  podrun_supervise "$@"
+  exit
+fi
+podrun_files=${0%/*}
+podrun_job=${podrun_files%/*}
+podrun_fail() {
+  echo "podrun: $1" >&2
+  exit 125
+}
+PODRUN_JOB=$1
+podrun_limit=$2
+podrun_words=$3
+export PODRUN_JOB
+shift 3
+command -v setsid >/dev/null || podrun_fail "setsid(1) is not installed here"
+command -v -- "$1" >/dev/null || {
+  echo "$1: command not found" >&2
+  exit 127
+}
+podrun_umask=$(umask)
+umask 077
+podrun_job_mark=$PODRUN_RUN_ID.job-$PODRUN_JOB.
+podrun_put "$podrun_job/mark" "$podrun_job_mark" && podrun_put "$podrun_job/command" "$podrun_words" || exit 125
+env | sed -n 's/^\([A-Za-z_][A-Za-z_0-9]*\)=.*/\1/p' | sort -u >"$podrun_job/environment"
+
+# A background job of sh would have INT ignored, so setsid(1) itself forks if it can.
+podrun_leave() {
+  unset PODRUN_MARK
+  export podrun_job_mark podrun_umask
+  exec setsid $podrun_fork /bin/sh "$podrun_files/podrun.start" supervise "$podrun_job" "$podrun_limit" "$@" </dev/null >/dev/null 2>"$podrun_job/errors"
+}
+if setsid -f true 2>/dev/null; then
+  podrun_fork=-f
+  (podrun_leave "$@")
+else
+  podrun_fork=
+  (podrun_leave "$@") &
+fi
+podrun_round=0
+until [ -e "$podrun_job/pid" ] || [ -e "$podrun_job/status" ]; do
+  podrun_round=$((podrun_round + 1))
+  if [ $podrun_round -gt 200 ] || grep -qs "^podrun: " "$podrun_job/errors"; then
+    podrun_fail "the job's supervisor does not start: $(grep -v "^podrun: " "$podrun_job/errors" | tail -n 1)"
+  fi
+  sleep 0.05 || sleep 1
+done

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <string>
+
+// Words for one line about processes. Pure.
+namespace podrun::report {
+
+inline constexpr std::size_t kLineCells = 79;  ///< of a line
+
+/// In its largest unit: `45 s`, `12 min`, `3 h`, `2 d`.
+std::string describe_age(std::chrono::seconds age);
+
+/// The text, or the beginning of it and `...`.
+std::string cut(const std::string& text, std::size_t cells);
+
+}  // namespace podrun::report

@@ -1,0 +1,501 @@
+"""Jobs: podrun start, ps, logs, stop and rm on isolated hosts, which have processes, a home and a /tmp each."""
+
+import json
+import os
+import random
+import re
+import signal
+import threading
+import time
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from events import Events, closed, events
+from homes import ViaHomes, homes_of_pod
+from support import by_rank, sha256, wait_until
+
+DOCS = Path(__file__).parents[2] / "docs"
+SCHEMA = closed(json.loads((DOCS / "jobs-schema.json").read_text(encoding="utf-8")))
+ROWS = re.findall(r"^\| (?!what )(.+?) \| ", (DOCS / "jobs.md").read_text(encoding="utf-8").partition("## When something breaks")[2], re.MULTILINE)
+PLAYED = []
+ROUNDS = int(os.environ.get("PODRUN_ROUNDS", "3"))
+
+
+def plays(*rows):
+    """The test plays these rows of docs/jobs.md."""
+    PLAYED.extend(rows)
+    return lambda test: test
+
+
+@pytest.fixture
+def hosts(pods, podrun):
+    """Three isolated hosts, on which everything is ended that a test leaves."""
+    with homes_of_pod(pods, podrun, hosts=3) as homes:
+        yield homes
+        for rank in homes.ranks:
+            end_all(homes, rank)
+
+
+def end_all(homes, rank):
+    def left():
+        return [pid for pid, command in homes.pod.processes(rank).items() if not command.startswith((b"sshd", b"bash\0"))]
+
+    def signal_all():
+        if pids := left():
+            homes.pod.ssh(rank, f"kill -9 {' '.join(map(str, pids))}")
+        return not left()
+
+    wait_until(signal_all, what="the end of all jobs")
+
+
+@pytest.fixture
+def via_hosts(podrun):
+    """Two hosts behind --via, on which no job is left."""
+    homes = ViaHomes(podrun, "a", "b")
+    yield homes
+    podrun(*homes.options, "stop", "train", "--grace", "0")
+
+
+def jobs_of(podrun, options, *args, command="ps", status=0):
+    """The jobs of each host by its rank, as --json has them."""
+    ended = podrun(*options, command, "--json", *args)
+    assert ended.returncode == status, ended
+    found = json.loads(ended.stdout)
+    jsonschema.validate(found, SCHEMA)
+    return {host["worker"]: host.get("jobs") for host in found["hosts"]}
+
+
+def states(podrun, options, name="train", **more):
+    """The state of a job, or its exit status, by rank."""
+    found = {}
+    for rank, jobs in jobs_of(podrun, options, name, **more).items():
+        for job in jobs or []:
+            found[rank] = job["exit_status"] if job["state"] == "ended" else job["state"]
+    return found
+
+
+def start(podrun, options, *command, name="train", status=0, before=()):
+    ended = podrun(*options, "start", *before, name, "--", *command)
+    assert ended.returncode == status, ended
+    return ended
+
+
+def wait_for_end(podrun, options, name="train"):
+    wait_until(lambda: not {"running", "starting"} & set(states(podrun, options, name).values()), 30, "the end of the job")
+
+
+def of_all(homes, value):
+    return dict.fromkeys(homes.ranks, value)
+
+
+# Start
+
+
+@pytest.mark.smoke
+def test_a_job_runs_ends_and_is_removed(podrun, via_hosts):
+    started = start(podrun, via_hosts.options, 'echo out $PODRUN_WORKER $PODRUN_JOB; echo err >&2; until [ -e ~/go ]; do sleep 0.1; done; exit $PODRUN_WORKER')
+    assert started.stdout == b""
+    assert started.stderr == b"podrun: train runs on 2 hosts (podrun logs -f train shows its output, podrun stop train stops it)\n"
+    assert states(podrun, via_hosts.options) == of_all(via_hosts, "running")
+    for rank in via_hosts.ranks:
+        (via_hosts.home(rank) / "go").touch()
+    followed = events(podrun, *via_hosts.options, "logs", "-f", "train")
+    assert followed.returncode == 1
+    assert {rank: event["status"] for rank, event in followed.exits.items()} == {0: 0, 1: 1}
+    assert followed.bytes == {(rank, "stdout"): f"out {rank} train\n".encode() for rank in (0, 1)} | {(rank, "stderr"): b"err\n" for rank in (0, 1)}
+    assert states(podrun, via_hosts.options) == {0: 0, 1: 1}
+    assert podrun.ok(*via_hosts.options, "rm", "train") == b"train  removed [0,1]\n"
+    assert states(podrun, via_hosts.options, status=1) == {}
+    assert not (via_hosts.home(0) / ".podrun" / "jobs" / "train").exists()
+
+
+def test_it_works_in_any_shell(podrun_any_shell):
+    podrun = podrun_any_shell
+    options = ("-H", "local[0-1]")
+    start(podrun, options, 'printf "a\\nb"; sleep 0.2; exit 3')
+    followed = events(podrun, *options, "logs", "-f", "train")
+    assert followed.returncode == 3
+    assert followed.bytes == {(rank, "stdout"): b"a\nb" for rank in (0, 1)}
+    start(podrun, options, "trap '' TERM; while :; do sleep 0.1; done")
+    assert podrun.ok(*options, "stop", "--grace", "1", "train").startswith(b"train  stopped [0,1]")
+    assert states(podrun, options) == {0: 137, 1: 137}
+    podrun.ok(*options, "rm", "train")
+
+
+def test_words_files_variables_and_directory_arrive(podrun, hosts):
+    script = podrun.directory / "status"  # as one of the job's own files is called
+    script.write_text('#!/bin/sh\nsleep 0.3\nprintf "%s\\n" "$@" "$SECRET" "$PWD" "$(umask)"\n')
+    ended = podrun(*hosts.options, "-s", script, "-e", "SECRET=s3cr'et", "--chdir", "/tmp", "start", "train", "--", "a b", "c'd")
+    assert ended.returncode == 0, ended
+    shown = events(podrun, *hosts.options, "logs", "-f", "train")
+    assert shown.shown == of_all(hosts, [b"a b", b"c'd", b"s3cr'et", b"/tmp", b"0022"])
+    for path in (hosts.home(0) / ".podrun").rglob("*"):
+        assert path.stat().st_mode & 0o077 == 0 or path.is_symlink(), path
+        assert not path.is_file() or path.name.startswith("out.") or b"s3cr" not in path.read_bytes(), path
+
+
+@plays("the terminal or the connection is closed", "sshd is killed or restarted")
+def test_a_job_outlives_the_terminal_and_the_servers(podrun, hosts):
+    run = podrun.terminal(*hosts.options, "start", "train", "--", "sleep 2; echo still there; until [ -e ~/go ]; do sleep 0.1; done; exit 7")
+    run.read_until(b"train runs on 3 hosts")
+    os.kill(run.pid, signal.SIGHUP)
+    run.wait()
+    for rank in hosts.ranks:
+        for pid in hosts.pod.logins(rank):
+            os.kill(pid, signal.SIGKILL)
+        hosts.home(rank).joinpath("go").touch()
+    followed = events(podrun, *hosts.options, "logs", "-f", "train")
+    assert {event["status"] for event in followed.exits.values()} == {7}
+    assert followed.shown == of_all(hosts, [b"still there"])
+
+
+def test_a_running_name_is_refused_and_an_ended_one_is_free(podrun, hosts):
+    start(podrun, hosts.on(1), "sleep 1000")
+    # The same host by the same place: worker 0 of a list of its own.
+    refused = events(podrun, *hosts.on(1), "start", "train", "--", "true")
+    assert refused.returncode == 255
+    assert refused.failures == {0: ("unreachable", "job_name", "job_exists")}
+    podrun.ok(*hosts.on(1), "stop", "train")
+    for number in range(2, 6):
+        start(podrun, hosts.on(1), f"echo {number}")
+        wait_for_end(podrun, hosts.on(1))
+    assert jobs_of(podrun, hosts.on(1), "train")[0][0]["start"] == 5
+    assert podrun.ok(*hosts.on(1), "logs", "train") == b"0: 5\n"
+    [place] = (hosts.home(1) / ".podrun" / "jobs" / "train").iterdir()
+    wait_until(lambda: sorted(entry.name for entry in place.iterdir()) == ["3", "4", "5"], what="only three are kept")
+
+
+@plays("a host cannot start it")
+def test_starts_everywhere_or_nowhere(podrun, hosts):
+    start(podrun, hosts.options, "sleep 1000", name="other")
+    for rank in (0, 2):
+        podrun.ok(*hosts.options, "--workers", str(rank), "stop", "other")
+    refused = events(podrun, *hosts.options, "start", "other", "--", "touch ~/ran")
+    assert refused.returncode == 255
+    assert refused.failures == {1: ("unreachable", "job_name", "job_exists")}
+    assert not any((hosts.home(rank) / "ran").exists() for rank in hosts.ranks)
+    # One that fails after the others have started the command is taken back.
+    hosts.program(1, "setsid", "exit 9")
+    failed = start(podrun, hosts.options, "trap '' TERM; while :; do sleep 0.1; done", before=("--grace", "1"), status=125)
+    assert b"podrun: train was not started; what had been started on " in failed.stderr
+    assert states(podrun, hosts.options, status=1) == {}
+    wait_until(lambda: not hosts.pod.processes(0) and not hosts.pod.processes(2), what="nothing is left")
+
+
+def test_a_missing_command_is_an_error_of_the_start(podrun, hosts):
+    failed = start(podrun, hosts.options, "no-such-command", "x", status=127)
+    assert b"no-such-command: command not found" in failed.stderr
+    assert states(podrun, hosts.options, status=1) == {}
+
+
+@plays("two people start the same name at the same moment")
+def test_of_two_starts_one_wins_everywhere(podrun, hosts):
+    for number in range(ROUNDS):
+        name = f"race{number}"
+        runs = [podrun.start(*hosts.options, "--json", "start", name, "--", f"echo {who}; sleep 1000") for who in "ab"]
+        ended = [run.wait() for run in runs]
+        winners = [who for who, run in zip("ab", ended, strict=True) if run.returncode == 0]
+        assert len(winners) == 1, [run.stderr for run in ended]
+        assert states(podrun, hosts.options, name) == of_all(hosts, "running")
+        wait_until(lambda name=name: by_rank(podrun.ok(*hosts.options, "logs", name)) == of_all(hosts, [winners[0].encode()]), what="the output of the winner")
+        podrun.ok(*hosts.options, "stop", name)
+
+
+@plays("Ctrl-C before it runs everywhere")
+def test_ctrl_c_takes_the_start_back(podrun, hosts):
+    hosts.hold(1, "setsid", unless="true")
+    run = podrun.terminal(*hosts.options, "start", "train", "--", "sleep 1000")
+    hosts.wait_until_held(1, "setsid")
+    wait_until(lambda: any(b"sleep\0001000" in command for command in hosts.pod.processes(0).values()), what="the job on host 0")
+    run.type(b"\x03")
+    assert run.wait().returncode == 130
+    hosts.let_go()
+    assert states(podrun, hosts.options, status=1) == {}
+    wait_until(lambda: not any(hosts.pod.processes(rank) for rank in hosts.ranks), what="nothing is left")
+
+
+@plays("systemd ends processes at logout")
+def test_logind_that_ends_processes_at_logout_is_named(podrun, via_hosts):
+    via_hosts.program(1, "busctl", "echo b true")
+    via_hosts.program(1, "id", "echo 1000")
+    refused = events(podrun, *via_hosts.options, "start", "train", "--", "sleep 1000")
+    assert refused.failures == {1: ("unreachable", "job_name", "job_exists")}
+    assert "KillUserProcesses=no" in refused.exits[1]["message"]
+    assert states(podrun, via_hosts.options, status=1) == {}
+
+
+@plays("hosts share a home directory")
+def test_hosts_that_share_a_home_stay_apart(podrun, via_hosts):
+    via_hosts.share_home(1, owner=0)
+    start(podrun, via_hosts.options, "echo $PODRUN_WORKER; sleep 0.2; exit $((PODRUN_WORKER + 3))")
+    followed = events(podrun, *via_hosts.options, "logs", "-f", "train")
+    assert {rank: event["status"] for rank, event in followed.exits.items()} == {0: 3, 1: 4}
+    assert followed.shown == {0: [b"0"], 1: [b"1"]}
+
+
+def test_mistakes_are_answered_at_once(podrun):
+    for words, message in {
+        ("start",): b"start: which name, and which command? (podrun start NAME -- COMMAND)",
+        ("start", "a", "true"): b"start: which name, and which command? (podrun start NAME -- COMMAND)",
+        ("start", "a/b", "--", "true"): b'bad name of a job "a/b"',
+        ("start", "-I", "a", "--", "true"): b"start: a job has no standard input",
+        ("logs",): b"logs: of which job?",
+        ("stop",): b"stop: which job?",
+        ("rm", "x", "--", "true"): b"rm: it runs nothing",
+    }.items():
+        ended = podrun("-H", "local", *words)
+        assert ended.returncode == 2, ended
+        assert ended.stderr.startswith(b"podrun: " + message), ended
+
+
+# States
+
+
+def test_a_host_that_cannot_be_reached_is_skipped_and_named(podrun, hosts):
+    start(podrun, hosts.options, "sleep 1000")
+    options = ("-H", ",".join([*hosts.pod.addresses, "127.0.0.1:1"]), "--retries", "0")
+    listed = podrun(*options, "ps")
+    assert listed.returncode == 255
+    assert re.fullmatch(rb"train  running \[0-2\] \xc2\xb7 started \d+ s ago \xc2\xb7 sleep 1000\n", listed.stdout), listed
+    assert b"unreachable: [3] 127.0.0.1: connecting: connection refused" in listed.stderr
+    assert podrun(*options, "stop", "train").returncode == 255
+    assert states(podrun, hosts.options) == of_all(hosts, 143)
+
+
+@plays("the host is rebooted")
+def test_a_rebooted_host_is_noticed(podrun, hosts):
+    start(podrun, hosts.on(0), "sleep 1000")
+    other = "0a0a0a0a-0b0b-4c4c-8d8d-0e0e0e0e0e0e"
+    done = hosts.pod.ssh(0, f"echo {other} >/tmp/boot && mount --bind /tmp/boot /proc/sys/kernel/random/boot_id")
+    assert done.returncode == 0, done
+    try:
+        assert states(podrun, hosts.on(0)) == {0: "rebooted"}
+        assert b"lost (rebooted) [0]" in podrun.ok(*hosts.on(0), "ps")
+        followed = podrun(*hosts.on(0), "logs", "-f", "train")
+        assert followed.returncode == 255 and b"lost rebooted" in followed.stderr, followed
+        start(podrun, hosts.on(0), "sleep 1001")
+    finally:
+        hosts.pod.ssh(0, "umount /proc/sys/kernel/random/boot_id")
+
+
+@plays("its supervisor is killed")
+def test_a_supervisor_that_was_killed_is_named(podrun, hosts):
+    start(podrun, hosts.on(0), "sleep 1000")
+    [place] = (hosts.home(0) / ".podrun" / "jobs" / "train").iterdir()
+    supervisor = (place / "1" / "supervisor").read_text().split()[0]
+    hosts.pod.ssh(0, f"kill -9 {supervisor}")
+    assert states(podrun, hosts.on(0)) == {0: "unsupervised"}
+    assert events(podrun, *hosts.on(0), "start", "train", "--", "true").failures == {0: ("unreachable", "job_name", "job_exists")}
+    podrun(*hosts.on(0), "stop", "train")
+    assert states(podrun, hosts.on(0)) == {0: "lost"}
+    start(podrun, hosts.on(0), "sleep 1000")
+
+
+@plays("its pid is used by another process later")
+def test_a_reused_pid_is_not_taken_for_the_job(podrun, hosts):
+    start(podrun, hosts.on(0), "sleep 1000")
+    [place] = (hosts.home(0) / ".podrun" / "jobs" / "train").iterdir()
+    ids = {name: (place / "1" / name).read_text().split()[0] for name in ("supervisor", "pid")}
+    hosts.pod.ssh(0, f"kill -9 {ids['supervisor']} {ids['pid']}")
+    wait_until(lambda: not {int(pid) for pid in ids.values()} & set(hosts.pod.processes(0)), what="their end")
+    for pid in ids.values():
+        hosts.pod.ssh(0, f"echo {int(pid) - 1} >/proc/sys/kernel/ns_last_pid; setsid sleep 1001 </dev/null >/dev/null 2>&1 &")
+    assert {int(pid) for pid in ids.values()} & set(hosts.pod.processes(0)), "no pid was reused"
+    assert states(podrun, hosts.on(0)) == {0: "lost"}
+    podrun(*hosts.on(0), "stop", "train")
+    assert any(b"sleep\0001001" in command for command in hosts.pod.processes(0).values())
+
+
+@plays("the clock of the host jumps", "it prints nothing")
+def test_a_clock_that_jumps_changes_no_age(podrun, hosts):
+    start(podrun, hosts.on(0), "true")
+    wait_for_end(podrun, hosts.on(0))
+    hosts.program(0, "date", 'case $* in +%s) echo $(($(/bin/date +%s) - 1000000)) ;; *) exec /bin/date "$@" ;; esac')
+    [job] = jobs_of(podrun, hosts.on(0), "train")[0]
+    assert "output_seconds_ago" not in job
+    assert 0 <= job["age_seconds"] < 600 and 0 <= job["ended_seconds_ago"] < 600, job
+
+
+# Logs
+
+
+def test_a_running_job_is_shown_and_left_running(podrun, hosts):
+    start(podrun, hosts.options, "seq 5; sleep 1000")
+    wait_until(lambda: by_rank(podrun.ok(*hosts.options, "logs", "train")) == of_all(hosts, [b"1", b"2", b"3", b"4", b"5"]), what="the output")
+    assert by_rank(podrun.ok(*hosts.options, "logs", "-n", "2", "train")) == of_all(hosts, [b"4", b"5"])
+    assert podrun.ok(*hosts.options, "logs", "--dedup", "--tail", "1", "train") == b"all: 5\n"
+    assert podrun.ok(*hosts.options, "--workers", "1", "logs", "-n0", "train") == b""
+    out = podrun.directory / "out"
+    podrun.ok(*hosts.options, "logs", "--outdir", out, "train")
+    assert sorted(path.read_bytes() for path in out.glob("*.out")) == [b"1\n2\n3\n4\n5\n"] * 3
+    assert states(podrun, hosts.options) == of_all(hosts, "running")
+
+
+def test_ctrl_c_ends_only_the_viewer(podrun, hosts):
+    start(podrun, hosts.options, "echo begun; sleep 1000")
+    run = podrun.terminal(*hosts.options, "logs", "-f", "train")
+    run.read_until(b"begun", 3)
+    run.type(b"\x03")
+    assert run.wait().returncode == 130
+    assert states(podrun, hosts.options) == of_all(hosts, "running")
+
+
+def test_follows_only_hosts_that_have_the_job(podrun, hosts):
+    start(podrun, hosts.options, "echo x; sleep 0.2")
+    podrun.ok(*hosts.options, "--workers", "1", "logs", "-f", "train")
+    podrun.ok(*hosts.options, "--workers", "1", "rm", "train")
+    shown = podrun(*hosts.options, "logs", "-f", "train")
+    assert shown.returncode == 1 and by_rank(shown.stdout) == {0: [b"x"], 2: [b"x"]}, shown
+    assert shown.stderr == b"podrun: there is no job train on [1]\n"
+    missing = podrun(*hosts.options, "logs", "train2")
+    assert missing.returncode == 1 and missing.stderr == b"podrun: there is no job train2 on these hosts\n", missing
+
+
+@plays("connections are cut while it is followed")
+@pytest.mark.deadline(150)
+def test_a_followed_log_loses_and_doubles_no_byte(podrun, hosts):
+    """Over random cuts of all connections: 200 of them with PODRUN_FULL."""
+    cuts = 200 if os.environ.get("PODRUN_FULL") else 20
+    program = 'i=0; until [ -e ~/go ]; do i=$((i+1)); echo "line $i of $PODRUN_WORKER"; echo "error $i" >&2; [ $((i % 50)) != 0 ] || sleep 0.05; done; exit 5'
+    start(podrun, hosts.options, program)
+    run = podrun.start(*hosts.options, "--json", "logs", "-f", "train")
+    choice = random.Random(4)
+    run.wait_for_output(b"line 1 of 2")
+    done = 0
+    while done < cuts:
+        rank = choice.choice(hosts.ranks)
+        for pid in hosts.pod.logins(rank):
+            os.kill(pid, signal.SIGKILL)
+            done += 1
+        time.sleep(choice.uniform(0.01, 0.3))
+    for rank in hosts.ranks:
+        (hosts.home(rank) / "go").touch()
+    followed = Events(run.wait(120))
+    assert {event["status"] for event in followed.exits.values()} == {5}, followed.exits
+    for rank in hosts.ranks:
+        [place] = (hosts.home(rank) / ".podrun" / "jobs" / "train").iterdir()
+        for stream, name in (("stdout", "out"), ("stderr", "err")):
+            kept = b"".join(path.read_bytes() for path in sorted((place / "1").glob(f"{name}.0*")))
+            assert kept.count(b"\n") > 100
+            assert sha256(followed.bytes[rank, stream]) == sha256(kept), (rank, stream)
+
+
+def test_a_host_that_is_away_for_a_while_is_followed_on(podrun, hosts):
+    start(podrun, hosts.options, "echo first; until [ -e ~/go ]; do sleep 0.1; done; echo last")
+    run = podrun.start(*hosts.options, "logs", "-f", "train")
+    run.wait_for_output(b"first", 3)
+    hosts.lose(1)
+    (hosts.home(1) / "go").touch()
+    run.wait_for_output(b"1: last")
+    for rank in (0, 2):
+        (hosts.home(rank) / "go").touch()
+    ended = run.wait()
+    assert ended.returncode == 0, ended
+    assert by_rank(ended.stdout) == of_all(hosts, [b"first", b"last"])
+
+
+@plays("it leaves processes and ends")
+def test_a_job_may_leave_processes_with_its_output_open(podrun, hosts):
+    start(podrun, hosts.on(0), "sleep 1000 & echo x; exit 4")
+    followed = podrun(*hosts.on(0), "logs", "-f", "train")
+    assert followed.returncode == 4 and followed.stdout == b"0: x\n", followed
+    assert b"[0] the job has ended, and processes that it left have its output open: not waiting for them" in followed.stderr
+    assert b"exit 4, output open [0]" in podrun.ok(*hosts.on(0), "ps")
+    podrun.ok(*hosts.on(0), "stop", "train")
+    wait_until(lambda: not hosts.pod.processes(0), what="the end of what the job left")
+
+
+@plays("it prints more than `--log-size`")
+def test_the_size_of_the_output_is_limited(podrun, hosts):
+    start(podrun, hosts.on(0), "head -c 300000000 /dev/zero | tr '\\0' a; echo; echo end; until [ -e ~/go ]; do sleep 0.1; done", before=("--log-size", "64MiB"))
+    [place] = (hosts.home(0) / ".podrun" / "jobs" / "train").iterdir()
+    wait_until(lambda: [path.stat().st_size for path in (place / "1").glob("out.0*")] == [300000005 % 2**26], 30, "one piece is left")
+    shown = podrun(*hosts.on(0), "--json", "logs", "train")
+    assert shown.returncode == 0
+    assert b"[0] some of the output is no longer there" in shown.stderr
+    assert podrun.ok(*hosts.on(0), "logs", "-n", "1", "train") == b"0: end\n"
+
+
+@plays("the disk of its state directory is full")
+def test_a_full_disk_costs_output_but_not_the_job(podrun, hosts):
+    assert hosts.pod.ssh(0, "mkdir -p ~/.podrun && mount -t tmpfs -o size=1m tmpfs ~/.podrun").returncode == 0
+    try:
+        start(podrun, hosts.on(0), "head -c 3000000 /dev/zero | tr '\\0' a; touch ~/done; until [ -e ~/go ]; do sleep 0.1; done; echo; echo end; exit 6")
+        wait_until((hosts.home(0) / "done").exists, 60, "the job goes on")
+        hosts.pod.ssh(0, "mount -o remount,size=9m ~/.podrun")
+        time.sleep(6)  # what it prints is dropped for so long after each failure
+        (hosts.home(0) / "go").touch()
+        followed = podrun(*hosts.on(0), "logs", "-f", "train")
+        assert followed.returncode == 6, followed.stderr
+        assert followed.stdout.endswith(b"0: end\n")
+        assert b"[0] some of the output is no longer there" in followed.stderr
+    finally:
+        end_all(hosts, 0)
+        hosts.pod.ssh(0, "umount ~/.podrun")
+
+
+# Stop
+
+
+def test_stop_reaches_everything_that_the_job_started(podrun, hosts):
+    program = (
+        "trap '' TERM; (trap '' TERM; setsid sh -c 'trap \"\" TERM; while :; do sleep 0.1; done' &) "
+        "; env -i setsid sleep 1000 & env -i sleep 1001 & while :; do sleep 0.1; done"
+    )
+    bystander = hosts.pod.ssh(1, "setsid sleep 1002 </dev/null >/dev/null 2>&1 & echo $!").stdout
+    start(podrun, hosts.options, program)
+    start(podrun, hosts.options, "sleep 1003", name="other")
+    wait_until(lambda: all(sum(b"sleep" in command for command in hosts.pod.processes(rank).values()) >= 4 for rank in hosts.ranks), what="all of it")
+    assert re.match(rb"train  stopped \[0-2\]", podrun.ok(*hosts.options, "stop", "--grace", "1", "train"))
+    for rank in hosts.ranks:
+        commands = hosts.pod.processes(rank)
+        assert not any(b"1000" in command or b"1001" in command or b"trap" in command for command in commands.values()), commands
+    assert int(bystander) in hosts.pod.processes(1)
+    assert states(podrun, hosts.options, "other") == of_all(hosts, "running")
+
+
+def test_a_job_that_runs_is_not_removed(podrun, hosts):
+    start(podrun, hosts.options, "sleep 1000")
+    refused = podrun(*hosts.options, "rm", "train")
+    assert refused.returncode == 1 and refused.stderr == b"podrun: train runs: not removed there (podrun stop train stops it)\n", refused
+    assert states(podrun, hosts.options) == of_all(hosts, "running")
+    assert podrun(*hosts.options, "stop", "none").returncode == 1
+
+
+def test_kill_spares_a_job_unless_it_is_named(podrun, hosts):
+    start(podrun, hosts.on(0), "exec 5</dev/accel0; exec sleep 1000")
+    spared = podrun(*hosts.on(0), "kill", "-y")
+    assert b"stays: of the job train (podrun stop train, or --job train, stops it)" in spared.stdout, spared
+    assert states(podrun, hosts.on(0)) == {0: "running"}
+    assert podrun.ok(*hosts.on(0), "kill", "-y", "--job", "train").endswith(b"freed 1/1 host\n")
+    wait_for_end(podrun, hosts.on(0))
+
+
+def test_a_task_can_be_detached(podrun, hosts):
+    task = podrun.directory / "train.yaml"
+    task.write_text("name: llama-3.1\nsetup: echo ready >~/ready\nrun: |\n  cat ~/ready\n  echo $SKYPILOT_NODE_RANK\n  sleep 0.2\n  exit 9\n")
+    launched = podrun(*hosts.options, "launch", "--detach", task)
+    assert launched.returncode == 0, launched
+    assert b"podrun: llama-3.1 runs on 3 hosts" in launched.stderr
+    followed = podrun(*hosts.options, "logs", "-f", "llama-3.1")
+    assert followed.returncode == 9
+    assert by_rank(followed.stdout) == {rank: [b"ready", str(rank).encode()] for rank in hosts.ranks}
+
+
+def test_many_logs_are_followed_at_once(podrun):
+    """More than --fanout, which limits only those that connect."""
+    podrun.env["HOME"] = str(podrun.home)
+    options = ("-H", "local[0-11]", "-f", "2")
+    start(podrun, options, "until [ -e ~/go ]; do sleep 0.1; done; echo x")
+    run = podrun.start(*options, "logs", "--follow", "train")
+    timer = threading.Timer(1, (podrun.home / "go").touch)
+    timer.start()
+    ended = run.wait()
+    timer.join()
+    assert ended.returncode == 0 and by_rank(ended.stdout) == {rank: [b"x"] for rank in range(12)}, ended
+
+
+def test_every_row_of_the_documentation_is_played():
+    assert sorted(PLAYED) == sorted(ROWS)

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "podrun/jobs/job_report.hpp"
+
+#include <gmock/gmock.h>
+
+namespace podrun::jobs {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::ElementsAre;
+
+class JobReportTest : public testing::Test {
+ protected:
+  JobReportTest() {
+    for (std::size_t host = 0; host < 4; ++host) {
+      hosts_.push_back({.worker = host, .name = "tpu-" + std::to_string(host)});
+      listed_.push_back({host, {.is_complete = true}});
+    }
+  }
+
+  void add(std::size_t host, Job job) { listed_[host].list.jobs.push_back(std::move(job)); }
+  std::vector<std::string> lines() { return describe_jobs(hosts_, listed_, " - "); }
+
+  std::vector<hosts::Host> hosts_;
+  std::vector<ListedJobs> listed_;
+};
+
+TEST_F(JobReportTest, FoldsHostsByState) {
+  for (std::size_t host = 0; host < 3; ++host) {
+    add(host,
+        {.name = "train", .state = JobState::running, .age = 3h, .output = 4s, .command = "python train.py"});
+  }
+  add(3, {.name = "train", .state = JobState::ended, .status = 1, .age = 3h, .ended = 60s});
+  EXPECT_THAT(lines(),
+              ElementsAre("train  running [0-2] - exit 1 [3] - started 3 h ago - output 4 s ago - python "
+                          "train.py"));
+}
+
+TEST_F(JobReportTest, SaysWhenAllHasEnded) {
+  add(0, {.name = "a", .state = JobState::ended, .status = 0, .age = 120s, .ended = 60s});
+  add(1, {.name = "a", .state = JobState::ended, .status = 137, .is_open = true, .age = 120s, .ended = 5s});
+  add(2, {.name = "b", .state = JobState::ended, .status = 143, .is_stopped = true});
+  add(3, {.name = "b", .state = JobState::rebooted});
+  EXPECT_THAT(
+      lines(),
+      ElementsAre("a  exit 0 [0] - exit 137 (SIGKILL), output open [1] - started 2 min ago - ended 5 s to 1 "
+                  "min ago",
+                  "b  stopped [2] - lost (rebooted) [3]"));
+}
+
+TEST_F(JobReportTest, EscapesWhatHostsSayAndFitsItOnALine) {
+  add(0, {.name = "x\x1b[2J", .state = JobState::running, .command = std::string(100, 'y') + "\x07"});
+  const std::vector<std::string> all = lines();
+  ASSERT_EQ(all.size(), 1);
+  EXPECT_EQ(all[0].find('\x1b'), std::string::npos);
+  EXPECT_LE(all[0].size(), 79);
+  EXPECT_TRUE(all[0].ends_with("..."));
+}
+
+}  // namespace
+}  // namespace podrun::jobs
