@@ -80,8 +80,11 @@ class Pod:
 
     def logins(self, rank):
         """The sshd processes of an isolated host's present connections, as pids of ours."""
-        server, *_orphans = children_of(self._first_processes[rank])
-        return children_of(server)
+        return children_of(self.server(rank))
+
+    def server(self, rank):
+        """The sshd of an isolated host that listens, as a pid of ours."""
+        return children_of(self._first_processes[rank])[0]
 
     def down(self):
         subprocess.run([POD, "down", self.directory], check=True)

@@ -20,6 +20,7 @@ DOCS = Path(__file__).parents[2] / "docs"
 SCHEMA = closed(json.loads((DOCS / "jobs-schema.json").read_text(encoding="utf-8")))
 ROWS = re.findall(r"^\| (?!what )(.+?) \| ", (DOCS / "jobs.md").read_text(encoding="utf-8").partition("## When something breaks")[2], re.MULTILINE)
 PLAYED = []
+FULL = bool(os.environ.get("PODRUN_FULL"))
 ROUNDS = int(os.environ.get("PODRUN_ROUNDS", "3"))
 
 
@@ -33,6 +34,15 @@ def plays(*rows):
 def hosts(pods, podrun):
     """Three isolated hosts, on which everything is ended that a test leaves."""
     with homes_of_pod(pods, podrun, hosts=3) as homes:
+        yield homes
+        for rank in homes.ranks:
+            end_all(homes, rank)
+
+
+@pytest.fixture
+def many(pods, podrun):
+    """32 of them with PODRUN_FULL."""
+    with homes_of_pod(pods, podrun, hosts=32 if FULL else 3) as homes:
         yield homes
         for rank in homes.ranks:
             end_all(homes, rank)
@@ -354,28 +364,31 @@ def test_follows_only_hosts_that_have_the_job(podrun, hosts):
 
 
 @plays("connections are cut while it is followed")
-@pytest.mark.deadline(150)
-def test_a_followed_log_loses_and_doubles_no_byte(podrun, hosts):
-    """Over random cuts of all connections: 200 of them with PODRUN_FULL."""
-    cuts = 200 if os.environ.get("PODRUN_FULL") else 20
-    program = 'i=0; until [ -e ~/go ]; do i=$((i+1)); echo "line $i of $PODRUN_WORKER"; echo "error $i" >&2; [ $((i % 50)) != 0 ] || sleep 0.05; done; exit 5'
-    start(podrun, hosts.options, program)
-    run = podrun.start(*hosts.options, "--json", "logs", "-f", "train")
-    choice = random.Random(4)
+@pytest.mark.deadline(300)
+def test_a_followed_log_loses_and_doubles_no_byte(podrun, many):
+    """Started on a terminal that goes, followed by another process over random cuts and restarts of sshd, stopped by a third."""
+    program = 'i=0; while :; do i=$((i+1)); echo "line $i of $PODRUN_WORKER"; echo "error $i" >&2; [ $((i % 50)) != 0 ] || sleep 0.1; done'
+    terminal = podrun.terminal(*many.options, "start", "train", "--", program)
+    terminal.read_until(f"train runs on {len(many.ranks)} hosts".encode())
+    os.kill(terminal.pid, signal.SIGHUP)
+    terminal.wait()
+    run = podrun.start(*many.options, "--json", "logs", "-f", "train")
     run.wait_for_output(b"line 1 of 2")
-    done = 0
-    while done < cuts:
-        rank = choice.choice(hosts.ranks)
-        for pid in hosts.pod.logins(rank):
+    choice = random.Random(4)
+    cuts = 0
+    while cuts < (200 if FULL else 20):
+        rank = choice.choice(many.ranks)
+        if choice.random() < 0.2:
+            os.kill(many.pod.server(rank), signal.SIGHUP)  # sshd(8): it starts itself again
+        for pid in many.pod.logins(rank):
             os.kill(pid, signal.SIGKILL)
-            done += 1
+            cuts += 1
         time.sleep(choice.uniform(0.01, 0.3))
-    for rank in hosts.ranks:
-        (hosts.home(rank) / "go").touch()
+    podrun.ok(*many.options, "stop", "train")
     followed = Events(run.wait(120))
-    assert {event["status"] for event in followed.exits.values()} == {5}, followed.exits
-    for rank in hosts.ranks:
-        [place] = (hosts.home(rank) / ".podrun" / "jobs" / "train").iterdir()
+    assert {event["status"] for event in followed.exits.values()} == {143}, followed.exits
+    for rank in many.ranks:
+        [place] = (many.home(rank) / ".podrun" / "jobs" / "train").iterdir()
         for stream, name in (("stdout", "out"), ("stderr", "err")):
             kept = b"".join(path.read_bytes() for path in sorted((place / "1").glob(f"{name}.0*")))
             assert kept.count(b"\n") > 100
