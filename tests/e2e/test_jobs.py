@@ -251,6 +251,8 @@ def test_mistakes_are_answered_at_once(podrun):
         ("start", "a", "true"): b"start: which name, and which command? (podrun start NAME -- COMMAND)",
         ("start", "a/b", "--", "true"): b'bad name of a job "a/b"',
         ("start", "-I", "a", "--", "true"): b"start: a job has no standard input",
+        ("start", "--skip-unreachable", "a", "--", "true"): b"--skip-unreachable: start starts a job on all hosts or on none (leave it out)",
+        ("start", "-u", "1h", "a", "--", "true"): b"--timeout does not limit a job (podrun start NAME -- timeout 2h COMMAND)",
         ("logs",): b"logs: of which job?",
         ("stop",): b"stop: which job?",
         ("rm", "x", "--", "true"): b"rm: it runs nothing",

@@ -113,12 +113,22 @@ class StartCommand final : public cli::Command {
                 [this](const std::string& text) { job_.log_size = cli::parse_size(text); });
   }
 
+  void check(cli::Options& options, const cli::OptionTable& table) override {
+    for (const std::string_view name : {"skip-unreachable", "serial"}) {
+      if (table.is_on_command_line(name))
+        throw UsageError(
+            fmt::format("--{}: start starts a job on all hosts or on none (leave it out)", name));
+    }
+    if (table.is_on_command_line("timeout"))
+      throw UsageError("--timeout does not limit a job (podrun start NAME -- timeout 2h COMMAND)");
+    if (options.feed_input)
+      throw UsageError("start: a job has no standard input (leave out --stdin; podrun push copies files)");
+  }
+
   int run(const cli::Context& context) override {
     const cli::Options& options = context.options;
     job_.name = options.operands.front();
     jobs::check_job_name(job_.name);
-    if (options.feed_input)
-      throw UsageError("start: a job has no standard input (leave out --stdin; push a file)");
     if (!options.words && !options.script && output::is_terminal(STDIN_FILENO))
       throw UsageError("start: which command? (podrun start NAME -- COMMAND)");
     Plan plan = make_plan(options, context.probe);
