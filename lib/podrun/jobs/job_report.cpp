@@ -25,7 +25,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 using std::chrono::seconds;
 
-constexpr std::size_t kCommandCells = 24;  ///< the least that is shown of a command
+constexpr std::size_t kCommandCells = 16;  ///< the least that is shown of a command
 
 /// `running`, `exit 137 (SIGKILL)`, `stopped`
 std::string describe_state(const Job& job) {
