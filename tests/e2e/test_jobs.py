@@ -437,10 +437,10 @@ def test_the_size_of_the_output_is_limited(podrun, hosts):
 def test_a_full_disk_costs_output_but_not_the_job(podrun, hosts):
     assert hosts.pod.ssh(0, "mkdir -p ~/.podrun && mount -t tmpfs -o size=1m tmpfs ~/.podrun").returncode == 0
     try:
-        start(podrun, hosts.on(0), "head -c 3000000 /dev/zero | tr '\\0' a; touch ~/done; until [ -e ~/go ]; do sleep 0.1; done; echo; echo end; exit 6")
+        start(podrun, hosts.on(0), "head -c 3000000 /dev/zero | tr '\\0' a; touch ~/done; until [ -e ~/go ]; do echo; echo more; sleep 0.3; done; echo end; exit 6")
         wait_until((hosts.home(0) / "done").exists, 60, "the job goes on")
         hosts.pod.ssh(0, "mount -o remount,size=9m ~/.podrun")
-        time.sleep(6)  # what it prints is dropped for so long after each failure
+        wait_until(lambda: b"0: more\n" in podrun.ok(*hosts.on(0), "logs", "-n", "2", "train"), 30, "output is kept again")
         (hosts.home(0) / "go").touch()
         followed = podrun(*hosts.on(0), "logs", "-f", "train")
         assert followed.returncode == 6, followed.stderr
