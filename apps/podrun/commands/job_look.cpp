@@ -17,6 +17,7 @@ namespace podrun::commands {
 namespace {
 
 constexpr int kUnansweredStatus = 1;
+constexpr std::chrono::seconds kTimeToLook{60};
 
 /// `[3] left behind: pid 12 (sleep) of ada`
 void pass_on(const std::string& complaints, const hosts::Host& host, const cli::Context& context) {
@@ -30,10 +31,12 @@ void pass_on(const std::string& complaints, const hosts::Host& host, const cli::
 
 }  // namespace
 
-Plan make_job_plan(const std::string& arguments, std::chrono::seconds time, const cli::Context& context) {
-  remote::RemoteCommand command{"set -- /bin/sh \"$podrun_dir\"/jobs " + arguments,
-                                {{"jobs", std::string(jobs::kJobsScript)}}};
-  return make_look_plan(context.options, context.probe, std::move(command), time);
+remote::RemoteCommand jobs_command(const std::string& arguments) {
+  return {"set -- /bin/sh \"$podrun_dir\"/jobs " + arguments, {{"jobs", std::string(jobs::kJobsScript)}}};
+}
+
+Plan make_job_plan(const std::string& arguments, const cli::Context& context, std::chrono::seconds grace) {
+  return make_look_plan(context.options, context.probe, jobs_command(arguments), grace + kTimeToLook);
 }
 
 JobLook look_at_jobs(RunSequence& runs, const Plan& plan, const cli::Context& context) {

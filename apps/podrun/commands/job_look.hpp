@@ -12,14 +12,19 @@
 
 namespace podrun::commands {
 
-/// What the hosts say of their jobs.
+/// The jobs of the hosts that have answered, and how that run ended.
 struct JobLook {
   std::vector<jobs::ListedJobs> listed = {};  ///< of the hosts that have answered
   Look look = {};
 };
 
-/// The plan that asks them: `arguments` are those of jobs.sh.
-Plan make_job_plan(const std::string& arguments, std::chrono::seconds time, const cli::Context& context);
+/// The command that runs jobs.sh with these arguments.
+remote::RemoteCommand jobs_command(const std::string& arguments);
+
+/// The plan of a run of jobs.sh on every host that can be reached. `grace`: the time that a job may take
+/// there to stop.
+Plan make_job_plan(const std::string& arguments, const cli::Context& context,
+                   std::chrono::seconds grace = std::chrono::seconds(0));
 
 /// Asks them. Names the hosts that have not answered, and passes on what went wrong there.
 JobLook look_at_jobs(RunSequence& runs, const Plan& plan, const cli::Context& context);

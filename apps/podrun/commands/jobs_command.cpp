@@ -20,7 +20,6 @@ namespace {
 
 enum class Action { list, stop, remove };
 
-constexpr std::chrono::seconds kTimeToLook{60};
 constexpr int kFailedStatus = 1;
 
 class JobsCommand final : public cli::Command {
@@ -31,8 +30,7 @@ class JobsCommand final : public cli::Command {
     const std::string name = context.options.operands.empty() ? "" : context.options.operands.front();
     if (!name.empty() || action_ != Action::list) jobs::check_job_name(name);
     const std::chrono::seconds grace = context.options.limits.grace;
-    const std::chrono::seconds time = action_ == Action::stop ? grace + kTimeToLook : kTimeToLook;
-    const Plan plan = make_job_plan(arguments(name, grace), time, context);
+    const Plan plan = make_job_plan(arguments(name, grace), context, grace);
     if (context.options.dry_run) return answer(describe_surroundings(plan), *context.terminal);
     RunSequence runs(plan, context, RunSequence::Connections::closed);
     const JobLook jobs = look_at_jobs(runs, plan, context);

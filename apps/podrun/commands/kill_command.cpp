@@ -55,11 +55,9 @@ std::string list_victims(const std::vector<hosts::Host>& hosts, const std::vecto
 /// For the hosts that have answered.
 Plan make_free_plan(const Plan& list_plan, const std::vector<ListedHost>& listed,
                     std::chrono::seconds time_to_close) {
-  Plan plan = list_plan;
-  plan.notes.clear();
-  plan.run.run_id = remote::random_id();
-  plan.run.hosts.clear();
-  for (const ListedHost& each : listed) plan.run.hosts.push_back(list_plan.run.hosts[each.host]);
+  std::vector<std::size_t> answered;
+  for (const ListedHost& each : listed) answered.push_back(each.host);
+  Plan plan = with_hosts(list_plan, answered);
   plan.run.command = {
       fmt::format("set -- /bin/sh \"$podrun_dir\"/free {} \"$podrun_dir\"/victims", time_to_close.count()),
       {{"free", std::string(accelerators::kFreeScript)},

@@ -308,7 +308,7 @@ class TaskCommand final : public cli::Command {
   static jobs::JobStart make_job(const Sequence& sequence, const std::string& path) {
     if (!sequence.run) throw UsageError(fmt::format("--detach: {} has no run: to start as a job", path));
     jobs::check_job_name(sequence.task.name);
-    return {.name = sequence.task.name, .log_size = kDefaultLogSize};
+    return {.name = sequence.task.name};
   }
 
   const Kind kind_;

@@ -26,7 +26,6 @@
 namespace podrun::commands {
 namespace {
 
-constexpr std::chrono::seconds kTimeToLook{60};
 constexpr std::chrono::milliseconds kPatience{2'500};
 constexpr int kFailedStatus = 1;
 
@@ -78,13 +77,11 @@ class LogsMode final : public CommandMode {
 
 /// For the hosts that have the job.
 Plan make_logs_plan(const Plan& look_plan, const JobLook& jobs) {
-  Plan plan = look_plan;
-  plan.notes.clear();
-  plan.run.run_id = remote::random_id();
-  plan.run.hosts.clear();
+  std::vector<std::size_t> with_job;
   for (const jobs::ListedJobs& each : jobs.listed) {
-    if (!each.list.jobs.empty()) plan.run.hosts.push_back(look_plan.run.hosts[each.host]);
+    if (!each.list.jobs.empty()) with_job.push_back(each.host);
   }
+  Plan plan = with_hosts(look_plan, with_job);
   plan.run.command = jobs::exit_as_the_job();
   plan.run.limits.timeout.reset();
   plan.run.limits.prepares_all_at_once = true;
@@ -109,7 +106,7 @@ class LogsCommand final : public cli::Command {
   int run(const cli::Context& context) override {
     request_.name = context.options.operands.front();
     jobs::check_job_name(request_.name);
-    const Plan first = make_job_plan("list " + request_.name, kTimeToLook, context);
+    const Plan first = make_job_plan("list " + request_.name, context);
     if (context.options.dry_run) return answer(describe_surroundings(first), *context.terminal);
     RunSequence runs(first, context, RunSequence::Connections::kept);
     const JobLook jobs = look_at_jobs(runs, first, context);

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+// A run of podrun's own script, whose output is collected for the command that asked instead of being shown.
 #include "commands/look.hpp"
 
 #include <memory>
 #include <optional>
 #include <utility>
 
-#include <fmt/format.h>
-
-#include "podrun/output/escape.hpp"
 #include "podrun/report/summary.hpp"
 
 #include "commands/mode.hpp"

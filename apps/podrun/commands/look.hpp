@@ -13,7 +13,7 @@
 
 namespace podrun::commands {
 
-/// What the hosts say at one moment.
+/// The answers of the hosts to one run.
 struct Look {
   std::vector<std::string> replies = {};     ///< of each host of the run, its standard output up to 256 KiB
   std::vector<std::string> complaints = {};  ///< the same of standard error

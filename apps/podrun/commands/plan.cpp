@@ -221,6 +221,14 @@ Plan with_command(Plan plan, remote::Command command) {
   return plan;
 }
 
+Plan with_hosts(Plan plan, const std::vector<std::size_t>& indexes) {
+  const std::vector<hosts::Host> all = std::exchange(plan.run.hosts, {});
+  for (const std::size_t i : indexes) plan.run.hosts.push_back(all[i]);
+  plan.run.run_id = remote::random_id();
+  plan.notes.clear();
+  return plan;
+}
+
 void run_where_reachable(Plan& plan) {
   plan.run.limits.serial = 0;
   plan.run.limits.on_failure = run::OnFailure::go_on;

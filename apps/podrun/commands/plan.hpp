@@ -45,6 +45,9 @@ Plan make_plan(const cli::Options& options, const hosts::Probe& probe, remote::C
 /// The plan with another command, and a run id of its own.
 Plan with_command(Plan plan, remote::Command command);
 
+/// The plan for these of its hosts (indexes), with a run id of its own and without its notes.
+Plan with_hosts(Plan plan, const std::vector<std::size_t>& indexes);
+
 /// Makes the plan one of podrun's own: for every host that can be reached, whatever a configuration says of
 /// commands.
 void run_where_reachable(Plan& plan);

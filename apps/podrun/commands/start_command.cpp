@@ -15,19 +15,18 @@
 #include "podrun/base/error.hpp"
 #include "podrun/base/text.hpp"
 #include "podrun/jobs/claims.hpp"
-#include "podrun/jobs/job_scripts.hpp"
 #include "podrun/output/label.hpp"
 #include "podrun/output/terminal.hpp"
 
 #include "cli/option_values.hpp"
 #include "commands/answers.hpp"
 #include "commands/command_mode.hpp"
-#include "commands/look.hpp"
+#include "commands/job_look.hpp"
 
 namespace podrun::commands {
 namespace {
 
-/// What a host may take to start a command, and to stop it again beyond the grace period.
+/// Time for a host to start the job. Taking it back has the grace period as well.
 constexpr std::chrono::seconds kTimeToStart{60};
 
 class StartMode final : public CommandMode {
@@ -70,20 +69,16 @@ class StartMode final : public CommandMode {
 /// Stops and removes what this start has started on those hosts where it may have.
 void take_back(RunSequence& runs, const Plan& plan, const std::string& name,
                const std::vector<run::HostOutcome>& outcomes, const cli::Context& context) {
-  Plan back = plan;
-  back.notes.clear();
-  back.run.hosts.clear();
+  std::vector<std::size_t> started;
   for (std::size_t host = 0; host < outcomes.size(); ++host) {
-    if (run::may_have_run(outcomes[host])) back.run.hosts.push_back(plan.run.hosts[host]);
+    if (run::may_have_run(outcomes[host])) started.push_back(host);
   }
-  if (back.run.hosts.empty()) return;
-  back.run.run_id = remote::random_id();
-  back.run.command = {fmt::format("set -- /bin/sh \"$podrun_dir\"/jobs take-back {} {} {}", name,
-                                  plan.run.limits.grace.count(), plan.run.run_id),
-                      {{"jobs", std::string(jobs::kJobsScript)}}};
+  if (started.empty()) return;
+  Plan back = with_hosts(plan, started);
+  back.run.command =
+      jobs_command(fmt::format("take-back {} {} {}", name, plan.run.limits.grace.count(), plan.run.run_id));
   run_where_reachable(back);
   back.run.limits.timeout = plan.run.limits.grace + kTimeToStart;
-  back.work = report::Work::answers;
   const std::vector<hosts::Host> hosts = back.run.hosts;
   const Look taken = look(runs, back, context);
   std::vector<std::size_t> left;

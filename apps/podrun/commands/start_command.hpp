@@ -17,7 +17,4 @@ std::unique_ptr<cli::Command> make_start_command();
 int start_job(RunSequence& runs, Plan plan, const jobs::JobStart& job, const cli::Options& options,
               const cli::Context& context);
 
-/// The bytes of each stream's output that are kept on each host without another choice.
-inline constexpr std::uint64_t kDefaultLogSize = 1'000'000'000;
-
 }  // namespace podrun::commands

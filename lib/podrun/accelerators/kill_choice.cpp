@@ -49,9 +49,6 @@ bool is_service(const Holder& holder, const HolderList& list) {
   return contains(kSystemServices, holder.name) || holder.name.starts_with("containerd-shim");
 }
 
-/// Of `RUN.WORKER.` or `RUN.job-NAME.`
-std::string run_of(const Holder& holder) { return holder.mark.substr(0, holder.mark.find('.')); }
-
 bool is_named(const std::string& run, const KillRequest& request) {
   return std::any_of(request.runs.begin(), request.runs.end(),
                      [&](const std::string& named) { return run.starts_with(named); });
@@ -113,6 +110,8 @@ std::vector<Choice> choose(const HolderList& list, const KillRequest& request) {
   }
   return choices;
 }
+
+std::string run_of(const Holder& holder) { return holder.mark.substr(0, holder.mark.find('.')); }
 
 std::string job_of(const Holder& holder) {
   constexpr std::string_view kJob = ".job-";

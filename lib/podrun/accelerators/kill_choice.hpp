@@ -32,7 +32,8 @@ struct Choice {
 /// One for each holder.
 std::vector<Choice> choose(const HolderList& list, const KillRequest& request);
 
-/// The job that the process belongs to; empty: none.
+/// The id of the podrun run, and the name of the job, that the process belongs to; empty: none.
+std::string run_of(const Holder& holder);
 std::string job_of(const Holder& holder);
 
 /// The command that stops the container of this cgroup: `docker stop 3f2a9c1b2d4e`. Empty: it is no

@@ -14,7 +14,6 @@
 #include <nlohmann/json.hpp>
 
 #include "podrun/base/text.hpp"
-#include "podrun/output/cell_width.hpp"
 #include "podrun/output/escape.hpp"
 #include "podrun/output/label.hpp"
 #include "podrun/report/json_failure.hpp"
@@ -56,14 +55,10 @@ struct Alike {
 std::string describe(const Alike& alike, const std::vector<hosts::Host>& hosts, std::string_view separator) {
   const std::string what =
       alike.count == 1 ? fmt::format("pid {}", alike.first->pid) : fmt::format("{} processes", alike.count);
-  std::string age = report::describe_age(alike.oldest);
-  if (const std::string least = report::describe_age(alike.youngest); least != age)
-    age = least + " to " + age;
+  const std::string age = report::describe_ages(alike.youngest, alike.oldest);
   const std::string who = fmt::format("{} {} of {}", output::fold_hosts(hosts, alike.hosts), what,
                                       output::escape_controls(alike.first->user));
-  const std::string begin = join({who, age, ""}, separator);
-  const std::size_t taken = std::min(output::cell_width(begin), report::kLineCells - kCommandCells);
-  return begin + report::cut(command_of(*alike.first), report::kLineCells - taken);
+  return report::add_command(join({who, age, ""}, separator), command_of(*alike.first), kCommandCells);
 }
 
 /// Why a process has an accelerator open after all that was done.
@@ -105,7 +100,7 @@ Json process_of(const Choice& choice) {
             {"name", holder.name},
             {"command", holder.command},
             {"devices", holder.devices}};
-  if (!holder.mark.empty()) json["run"] = holder.mark.substr(0, holder.mark.find('.'));
+  if (!holder.mark.empty()) json["run"] = run_of(holder);
   if (const std::string job = job_of(holder); !job.empty()) json["job"] = job;
   json["service"] = choice.is_service;
   if (!choice.why_kept.empty()) json["kept"] = choice.why_kept;

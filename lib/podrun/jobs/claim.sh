@@ -2,8 +2,8 @@
 # this, one line>. Prints "claimed", or "taken STATE" when the job runs or is being started, and goes on until its standard input
 # ends. DIRECTORY is the run's; its link `job` leads to the directory of this start. WAIT, if not empty: it waits for a line first.
 #
-# Of two runs that want the name at the same moment, the one that makes the link of the lower number gets it. The link has its
-# text from the beginning, so nobody takes it for an old one.
+# If two runs want the name at the same moment, the run that creates the link with the lower number gets it. A link is created
+# together with its text, so no run takes a new claim for an old one.
 #
 # shellcheck disable=SC2034,SC2086,SC2154  # job_state.sh reads and sets them; pids need no quotes
 

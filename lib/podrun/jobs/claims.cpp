@@ -23,7 +23,7 @@ using link::Stage;
 
 constexpr std::size_t kMaxAnswer = 16 * 1024;
 
-/// Why the host gives no claim.
+/// Says why a host refuses the name.
 std::string describe_taken(std::string_view name, std::string_view state) {
   if (state == "starting") return fmt::format("{} is being started by another podrun", name);
   if (state == "logout") {

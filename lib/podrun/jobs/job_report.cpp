@@ -12,7 +12,6 @@
 #include <nlohmann/json.hpp>
 
 #include "podrun/base/text.hpp"
-#include "podrun/output/cell_width.hpp"
 #include "podrun/output/escape.hpp"
 #include "podrun/output/label.hpp"
 #include "podrun/report/json_failure.hpp"
@@ -84,10 +83,7 @@ struct Times {
   /// `WORD 12 s to 3 h ago`; empty: there is none.
   std::string describe(std::string_view word) const {
     if (!shortest) return {};
-    std::string time = report::describe_age(*longest);
-    if (const std::string least = report::describe_age(*shortest); least != time)
-      time = least + " to " + time;
-    return fmt::format("{} {} ago", word, time);
+    return fmt::format("{} {} ago", word, report::describe_ages(*shortest, *longest));
   }
 };
 
@@ -127,11 +123,9 @@ std::string describe(const std::string& name, const Named& named, const std::vec
   for (std::string& time : times) {
     if (!time.empty()) parts.push_back(std::move(time));
   }
-  std::string line = fmt::format("{}  {}", output::escape_controls(name), join(parts, separator));
+  const std::string line = fmt::format("{}  {}", output::escape_controls(name), join(parts, separator));
   if (named.command.empty()) return line;
-  line += separator;
-  const std::size_t taken = std::min(output::cell_width(line), report::kLineCells - kCommandCells);
-  return line + report::cut(named.command, report::kLineCells - taken);
+  return report::add_command(line + std::string(separator), named.command, kCommandCells);
 }
 
 Json json_of(const Job& job) {

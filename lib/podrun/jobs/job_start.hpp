@@ -13,7 +13,7 @@ void check_job_name(const std::string& name);
 
 struct JobStart {
   std::string name;
-  std::uint64_t log_size = 0;  ///< bytes of each stream's output that are kept on each host
+  std::uint64_t log_size = 1'000'000'000;  ///< bytes of each stream's output that are kept on each host
 };
 
 /// The command that starts a job where its name is claimed, see Claims. It ends when the job runs.

@@ -66,7 +66,7 @@ podrun_read_state() {
     podrun_state=lost
     if podrun_is_claimed "$1"; then podrun_state=starting; fi
   elif podrun_runs "$1/supervisor"; then podrun_state=running
-  # It may have ended between these two.
+  # The job may have ended since the first look at its status.
   elif podrun_read_status "$1"; then :
   elif [ "$podrun_rebooted" ]; then podrun_state="lost rebooted"
   elif podrun_runs "$1/pid"; then podrun_state="lost $podrun_pid"

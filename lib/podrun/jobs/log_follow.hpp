@@ -22,7 +22,7 @@ struct LogRequest {
   std::optional<std::size_t> tail = std::nullopt;  ///< only so many last lines of each stream
 };
 
-/// What is known of a host's part.
+/// How far the output of the job on one host has been read.
 struct FollowedHost {
   std::string number = {};  ///< which start of the job is shown; empty: not known yet
   std::uint64_t out = 0;    ///< the next byte of each stream
@@ -48,7 +48,7 @@ class LogFollow {
   std::vector<FollowedHost> followed_;
 };
 
-/// What each host runs after that: it exits as the job did there if that was followed, else with 0.
+/// The command of each host after that: exits with the job's status if the job was followed, else with 0.
 remote::RemoteCommand exit_as_the_job();
 
 }  // namespace podrun::jobs
