@@ -23,6 +23,7 @@ TEST(Secret, LeavesNothingWhereItsTextWas) {
 }
 
 TEST(HideMemory, ForbidsCoreFilesAndDebuggers) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");  // other tests have left threads, which hold locks
   EXPECT_EXIT(
       {
         hide_memory();

@@ -58,6 +58,7 @@ void with_hard_limit(rlim_t hard, Check check) {
     check();
     std::exit(testing::Test::HasFailure() ? 1 : 0);
   };
+  GTEST_FLAG_SET(death_test_style, "threadsafe");  // other tests have left threads, which hold locks
   EXPECT_EXIT(run(), testing::ExitedWithCode(0), "");
 }
 
