@@ -5,6 +5,7 @@ import os
 import random
 import re
 import signal
+import subprocess
 import threading
 import time
 from pathlib import Path
@@ -395,6 +396,30 @@ def test_a_followed_log_loses_and_doubles_no_byte(podrun, many):
             kept = b"".join(path.read_bytes() for path in sorted((place / "1").glob(f"{name}.0*")))
             assert kept.count(b"\n") > 100
             assert sha256(followed.bytes[rank, stream]) == sha256(kept), (rank, stream)
+
+
+@plays("the terminal or the connection is closed")
+def test_a_signal_after_the_start_is_decided_takes_nothing_back(podrun, hosts):
+    """podrun waits with its last line until its standard error is read; HUP comes meanwhile."""
+    reader, writer = os.pipe()
+    os.set_blocking(writer, False)
+    with pytest.raises(BlockingIOError):
+        while True:
+            os.write(writer, b"." * 4096)
+    os.set_blocking(writer, True)
+    process = subprocess.Popen(podrun.arguments((*hosts.options, "start", "train", "--", "sleep 100")), env=podrun.env, stderr=writer, start_new_session=True)
+    os.close(writer)
+
+    def writes():
+        return any(path.read_text().startswith("1 0x2 ") for path in Path(f"/proc/{process.pid}/task").glob("*/syscall"))
+
+    wait_until(writes, what="its last line")
+    os.kill(process.pid, signal.SIGHUP)
+    wait_until(lambda: not int(re.search(r"ShdPnd:\s*(\w+)", Path(f"/proc/{process.pid}/status").read_text())[1], 16), what="the signal is taken")
+    with open(reader, "rb") as printed:
+        assert f"train runs on {len(hosts.ranks)} hosts".encode() in printed.read()
+    assert process.wait(30) == 0
+    assert states(podrun, hosts.options) == dict.fromkeys(hosts.ranks, "running")
 
 
 def test_a_host_that_is_away_for_a_while_is_followed_on(podrun, hosts):

@@ -29,14 +29,20 @@ namespace {
 /// Time for a host to start the job. Taking it back has the grace period as well.
 constexpr std::chrono::seconds kTimeToStart{60};
 
+/// What the final report has said. A signal that comes later changes nothing.
+struct StartEnd {
+  bool runs_everywhere = false;
+  std::vector<run::HostOutcome> outcomes = {};
+};
+
 class StartMode final : public CommandMode {
  public:
   StartMode(const Plan& plan, const cli::Options& options, const hosts::Probe& probe, output::Charset charset,
-            const std::string& name, std::vector<run::HostOutcome>& outcomes)
+            const std::string& name, StartEnd& end)
       : CommandMode(plan, options, probe, charset),
         name_(name),
         claims_(name, plan.run.hosts, plan.run.run_id),
-        outcomes_(outcomes) {}
+        end_(end) {}
 
   void begin(output::Output& output) override {
     claims_.begin_attempt();
@@ -50,7 +56,7 @@ class StartMode final : public CommandMode {
   link::Stage preparation_stage() const override { return link::Stage::job_name; }
 
   void print_final_report(output::Output& output, const run::RunPolicy& policy, int status) override {
-    outcomes_ = policy.outcomes();
+    end_ = {.runs_everywhere = status == 0, .outcomes = policy.outcomes()};
     CommandMode::print_final_report(output, policy, status);
     if (status == 0 && !json()) {
       output.say(
@@ -63,7 +69,7 @@ class StartMode final : public CommandMode {
  private:
   const std::string& name_;
   jobs::Claims claims_;
-  std::vector<run::HostOutcome>& outcomes_;
+  StartEnd& end_;
 };
 
 /// Stops and removes what this start has started on those hosts where it may have.
@@ -148,11 +154,12 @@ int start_job(RunSequence& runs, Plan plan, const jobs::JobStart& job, const cli
   limits.on_failure = run::OnFailure::stop_others;
   limits.prepares_all_at_once = true;
   limits.timeout = kTimeToStart;
-  std::vector<run::HostOutcome> outcomes;
+  StartEnd end;
   const int status = runs.run(plan, options, [&](const Plan& started, output::Charset charset) {
-    return std::make_unique<StartMode>(started, options, context.probe, charset, job.name, outcomes);
+    return std::make_unique<StartMode>(started, options, context.probe, charset, job.name, end);
   });
-  if (status != 0) take_back(runs, plan, job.name, outcomes, context);
+  if (end.runs_everywhere) return 0;
+  take_back(runs, plan, job.name, end.outcomes, context);
   return status;
 }
 
