@@ -291,6 +291,14 @@ class Terminal:
             assert self._read(0.1) or self.output.count(text) >= count, f"{text} not shown before the end: {self.output}"
         return self.output
 
+    def read_until_match(self, pattern, begin=0, seconds=20):
+        """Reads until what was shown from `begin` on has the pattern; returns it."""
+        deadline = time.monotonic() + limit(seconds)
+        while not re.search(pattern, self.output[begin:]):
+            assert time.monotonic() < deadline, f"{pattern} not shown: {self.output[begin:]}"
+            assert self._read(0.1) or re.search(pattern, self.output[begin:]), f"{pattern} not shown before the end: {self.output}"
+        return self.output[begin:]
+
     def wait(self, seconds=30):
         """Waits for its end: a CompletedProcess whose stdout is all that was shown."""
         deadline = time.monotonic() + limit(seconds)

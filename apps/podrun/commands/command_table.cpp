@@ -13,6 +13,7 @@
 #include "commands/kill_command.hpp"
 #include "commands/launch_command.hpp"
 #include "commands/logs_command.hpp"
+#include "commands/podrun_shell.hpp"
 #include "commands/pull_command.hpp"
 #include "commands/push_command.hpp"
 #include "commands/run_command.hpp"
@@ -31,7 +32,7 @@ constexpr cli::OptionSets kWhatTasksTake{reach, general, looks, connect_timeout,
 
 constexpr std::array<cli::ShortForm, 2> kFollow{{{"-f", "--follow"}, {"-F", "--follow"}}};
 
-constexpr std::array<cli::CommandRow, 18> kRows{{
+constexpr std::array<cli::CommandRow, 19> kRows{{
     {.name = "run",
      .usage = "  podrun [OPTIONS] -- COMMAND [ARG...]     run a command on every host\n"
               "  podrun [OPTIONS] -s SCRIPT [-- ARG...]   run a local script on every host\n"
@@ -158,6 +159,14 @@ constexpr std::array<cli::CommandRow, 18> kRows{{
                  "  podrun kill -y --match train.py        without a question, only those\n",
      .takes = {reach, general, looks, connect_timeout, start, json, dry_run},
      .make = make_kill_command},
+    {.name = "shell",
+     .usage = "  podrun shell [OPTIONS]\n",
+     .summary = "Prompt for commands; each line runs on every host",
+     .examples = "  podrun shell                           :help lists what the prompt knows\n"
+                 "  podrun shell -d --workers 0-7          lines that hosts share appear once\n"
+                 "  podrun shell <steps.txt                each line of a file, without a prompt\n",
+     .takes = {reach, general, looks, connect_timeout, start, launch, output, force},
+     .make = make_shell_command},
     {.name = "config",
      .usage = "  podrun config [OPTIONS]\n",
      .summary = "Show the options in effect, and where each comes from",

@@ -67,6 +67,11 @@ struct Transports {
   local::TransportCommands commands = {};
 };
 
+StatusStyle status_style(StatusStyle style, const Mode& mode) {
+  style.lists = style.lists && !mode.leaves_typed_lines();
+  return style;
+}
+
 /// Reports what is ignored of the keys and of ssh_config(5).
 void report_ignored(const Plan& plan, const reach::SshState& ssh, output::Terminal& terminal) {
   std::vector<std::string> notes = ssh.identities.warnings();
@@ -142,6 +147,7 @@ class RunSequence::Attempt {
   void cannot_write(const output::WriteError& error);
   void cannot_read(const std::string& name, std::error_code error);
   void tell(const run::Notice& notice);
+  void wait();
   [[noreturn]] void leave();
   Next ask();
   asio::awaitable<Next> to_the_end();
@@ -172,14 +178,17 @@ RunSequence::Attempt::Attempt(Shared& shared, Run& run)
                               .leave = [this] { leave(); },
                               .tell = [this](const run::Notice& notice) { tell(notice); },
                               .prepare_host = run.mode->preparation(),
-                              .preparing = run.mode->preparation_stage()}),
+                              .preparing = run.mode->preparation_stage(),
+                              .filter = run.mode->output_filter()}),
       notices_(executor_, run.plan.run, fan_out_.policy(), *output_,
                run.mode->reports_first_failures() && !shared.terminal->is_terminal(StreamId::err)
                    ? report::FirstFailures::told
                    : report::FirstFailures::not_told),
-      status_(executor_, fan_out_, *output_, shared.status_style, [this] { return run_.mode->transfer(); }),
+      status_(executor_, fan_out_, *output_, status_style(shared.status_style, *run.mode),
+              [this] { return run_.mode->transfer(); }),
       relay_(shared.signals, fan_out_, status_, run.plan.run.limits.grace, run.mode->patience(),
-             [this] { leave(); }) {
+             {.leave = [this] { leave(); },
+              .takes = [this](int signal) { return run_.mode->takes_signal(signal); }}) {
   run_.io_failed = false;
   shared_.ssh.host_keys.on_changed(
       [this](const std::string& warning) { output_->say("podrun: " + warning); });
@@ -205,8 +214,20 @@ void RunSequence::Attempt::cannot_read(const std::string& name, std::error_code 
 }
 
 void RunSequence::Attempt::tell(const run::Notice& notice) {
-  notices_.tell(notice);
+  if (!run_.mode->has_terminal()) notices_.tell(notice);
   run_.mode->tell(*output_, fan_out_.policy(), notice);
+  if (std::holds_alternative<run::notice::Waiting>(notice)) wait();
+}
+
+/// Until the mode releases the run or cancels it, the terminal is the mode's.
+void RunSequence::Attempt::wait() {
+  status_.hide();
+  const auto release = [this](std::string text, std::vector<std::string> texts_of_hosts) {
+    status_.begin_again();
+    fan_out_.release(std::move(text), std::move(texts_of_hosts));
+  };
+  run_.mode->wait(*output_,
+                  {.executor = executor_, .release = release, .cancel = [this] { fan_out_.cancel(); }});
 }
 
 /// At once, whatever still goes on.
@@ -310,7 +331,9 @@ RunSequence::~RunSequence() { ignore_from_now_on(shared_->signals); }
 int RunSequence::run(Plan plan, const cli::Options& options, const MakeMode& make_mode) {
   say(plan.notes, *shared_->terminal);
   plan.run.limits.fanout = shared_->descriptors.at_once;
-  if (output::can_ask_on_terminal()) plan.run.limits.questions = run::Questions::can_be_asked;
+  // While a run waits, the terminal is used otherwise.
+  if (!plan.run.limits.held && output::can_ask_on_terminal())
+    plan.run.limits.questions = run::Questions::can_be_asked;
   Run run{.plan = std::move(plan), .options = options};
   run.mode = make_mode(run.plan, shared_->status_style.charset);
   for (;;) {

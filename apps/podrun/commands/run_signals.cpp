@@ -62,13 +62,13 @@ void stop_foreground(asio::signal_set& signals) {
 
 SignalRelay::SignalRelay(asio::signal_set& signals, run::FanOut& fan_out, StatusDisplay& status,
                          std::chrono::seconds grace, std::optional<std::chrono::milliseconds> own_patience,
-                         std::function<void()> leave)
+                         Calls calls)
     : signals_(signals),
       fan_out_(fan_out),
       status_(status),
       grace_(grace),
       own_patience_(own_patience),
-      leave_(std::move(leave)),
+      calls_(std::move(calls)),
       last_resort_(signals.get_executor(), asio::steady_timer::time_point::max()) {}
 
 asio::awaitable<void> SignalRelay::run() {
@@ -78,6 +78,8 @@ asio::awaitable<void> SignalRelay::run() {
     if (ended) continue;
     if (is_over_) {
       ::raise(signal);
+    } else if (calls_.takes(signal)) {
+      continue;
     } else if (signal == SIGTSTP) {
       co_await suspend();
     } else {
@@ -117,7 +119,7 @@ void SignalRelay::interrupt(int signal) {
   if (due >= last_resort_.expiry()) return;
   last_resort_.expires_at(due);
   last_resort_.async_wait([this](const std::error_code& error) {
-    if (!error && !is_over_) leave_();
+    if (!error && !is_over_) calls_.leave();
   });
 }
 

@@ -31,10 +31,14 @@ void stop_foreground(asio::signal_set& signals);
 /// Tells a run of each signal.
 class SignalRelay {
  public:
-  /// `own_patience`: see Mode. `leave`: gives the run up, and the process. All must outlive it.
+  struct Calls {
+    std::function<void()> leave;            ///< gives the run up, and the process
+    std::function<bool(int signal)> takes;  ///< true: the signal is not the run's
+  };
+
+  /// `own_patience`: see Mode. All must outlive it.
   SignalRelay(asio::signal_set& signals, run::FanOut& fan_out, StatusDisplay& status,
-              std::chrono::seconds grace, std::optional<std::chrono::milliseconds> own_patience,
-              std::function<void()> leave);
+              std::chrono::seconds grace, std::optional<std::chrono::milliseconds> own_patience, Calls calls);
 
   /// Until end().
   asio::awaitable<void> run();
@@ -50,7 +54,7 @@ class SignalRelay {
   StatusDisplay& status_;
   const std::chrono::seconds grace_;
   const std::optional<std::chrono::milliseconds> own_patience_;
-  const std::function<void()> leave_;
+  const Calls calls_;
   asio::steady_timer last_resort_;
   bool is_over_ = false;
 };

@@ -54,6 +54,11 @@ void StatusDisplay::show() {
   arm();
 }
 
+void StatusDisplay::begin_again() {
+  begin_ = Clock::now();
+  show();
+}
+
 void StatusDisplay::hide() {
   if (typed_lines_) typed_lines_->stop();
   shown_ = false;  // a handler may be on its way already

@@ -41,6 +41,8 @@ class StatusDisplay {
 
   /// Goes on, after hide().
   void show();
+  /// As show(), for a run that begins only now.
+  void begin_again();
   /// Nothing is shown and nothing read, until show().
   void hide();
 
@@ -57,7 +59,7 @@ class StatusDisplay {
   output::Output& output_;
   const StatusStyle style_;
   const Transfer transfer_;
-  const run::TimePoint begin_ = Clock::now();
+  run::TimePoint begin_ = Clock::now();
   bool shown_ = false;
   run::Rate rate_;
   output::StatusText printed_;  ///< by print_line(), without the parts that change with time

@@ -25,6 +25,7 @@ class RunNotices {
   void say(const run::notice::Connecting& connecting);
   void say(const run::notice::AttemptLater& later);
   void say(const run::notice::Ready& ready);
+  void say(const run::notice::Waiting&) {}
   void say(const run::notice::Started& started);
   void say(const run::notice::Signalled& signalled);
   void say(const run::notice::ToldToStop& told);

@@ -47,6 +47,14 @@ void FanOut::interrupt(int signal) {
   world_.tell(notice::Interrupted{signal, status()});
 }
 
+void FanOut::release(std::string text, std::vector<std::string> texts_of_hosts) {
+  plan_.command.text = std::move(text);
+  plan_.texts_of_hosts = std::move(texts_of_hosts);
+  happen(event::Released{});
+}
+
+void FanOut::cancel() { happen(event::Cancelled{}); }
+
 asio::awaitable<void> FanOut::suspend() {
   happen(event::Suspended{});
   // Twice: a heartbeat just before could overtake the first one on the host, where they are signals.
@@ -117,6 +125,8 @@ void FanOut::obey(const action::Go& go) {
     host_runs_[host].start(variables, of_all);
   }
 }
+
+void FanOut::obey(const action::Wait&) { world_.tell(notice::Waiting{}); }
 
 void FanOut::obey(const action::Signal& signal) { host_runs_[signal.host].signal(signal.signal); }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <deque>
+#include <string>
 #include <vector>
 
 #include <asio/any_io_executor.hpp>
@@ -28,6 +29,10 @@ class FanOut {
 
   /// SIGINT, SIGQUIT, SIGTERM, SIGHUP, or SIGPIPE for a closed reader.
   void interrupt(int signal);
+  /// Lets the commands of a held run start (Limits::held): this text, after the one of each host.
+  void release(std::string text, std::vector<std::string> texts_of_hosts);
+  /// Ends a held run, of which nothing has started.
+  void cancel();
   /// Before podrun is suspended (Ctrl-Z): tells the hosts to expect no heartbeats, and waits a moment for
   /// that.
   asio::awaitable<void> suspend();
@@ -43,6 +48,7 @@ class FanOut {
   void obey(const action::Connect& connect);
   void obey(const action::ConnectLater& later);
   void obey(const action::Go& go);
+  void obey(const action::Wait& wait);
   void obey(const action::Signal& signal);
   void obey(const action::Stop& stop);
   void obey(const action::Abandon& abandon);

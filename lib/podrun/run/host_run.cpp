@@ -33,7 +33,11 @@ void HostRun::prepare_attempt(std::size_t number) {
 void HostRun::start(const remote::RankVariables& variables, const Chunk& of_all) {
   at_stage(State::running, link::Stage::running);
   run_.world.tell(notice::Started{host_, attempt_.started_early});
-  if (!attempt_.started_early) attempt_.supervised->go(remote::go_of_host(variables), of_all);
+  if (!attempt_.started_early) {
+    std::string of_host = remote::go_of_host(variables);
+    if (!run_.plan.texts_of_hosts.empty()) of_host += run_.plan.texts_of_hosts[host_];
+    attempt_.supervised->go(of_host, of_all);
+  }
   if (run_.plan.supervision.input == remote::StandardInput::fed) run_.spawn(feed());
 }
 
@@ -142,6 +146,10 @@ void HostRun::finish() {
   if (attempt_.link) attempt_.link->stop(ended);
   if (attempt_.supervised) attempt_.supervised->stop(ended);
   if (run_.world.input) run_.world.input->leave(host_);
+  if (run_.world.filter) {
+    Chunk rest = run_.world.filter->finish(host_);
+    if (!rest.empty()) run_.world.output.write(host_, StreamId::out, std::move(rest));
+  }
   run_.world.output.end(host_);
   run_.world.tell(notice::HostEnded{host_});
 }
@@ -157,7 +165,7 @@ asio::awaitable<void> HostRun::prepare() {
   supervision.mark = fmt::format("{}.{}.", run_.plan.run_id, host_);
   attempt_.supervised =
       std::make_unique<remote::Supervised>(run_.world.executor, *attempt_.link, std::move(supervision));
-  const bool starts_early = run_.plan.hosts.size() == 1 && !run_.world.prepare_host;
+  const bool starts_early = run_.plan.hosts.size() == 1 && !run_.world.prepare_host && !run_.plan.limits.held;
   std::string text = starts_early ? early_go(run_.plan.command, host(), run_.plan.run_id) : "";
   attempt_.started_early = !text.empty();
   attempt_.hello = co_await attempt_.supervised->prepare(
@@ -212,6 +220,10 @@ asio::awaitable<void> HostRun::deliver(link::Received received) {
   bytes_ += received.bytes.size();
   if (attempt_.trailing) attempt_.trailing->output.add(received.bytes.size());
   attempt_.active_at = Clock::now();
+  if (run_.world.filter && received.stream == StreamId::out) {
+    received.bytes = run_.world.filter->pass(host_, std::move(received.bytes));
+    if (received.bytes.empty()) co_return;
+  }
   output.write(host_, received.stream, std::move(received.bytes));
   if (output.has_room(host_)) co_return;
   run_.happen(event::ReadingPaused{host_});

@@ -25,6 +25,8 @@ struct AttemptLater {
 struct Ready {
   std::size_t host;
 };
+/// A held run waits: all hosts are ready or have failed.
+struct Waiting {};
 struct Started {
   std::size_t host;
   bool with_supervisor;  ///< its command was sent with the supervisor
@@ -72,9 +74,9 @@ struct Interrupted {
   Status status;
 };
 }  // namespace notice
-using Notice =
-    std::variant<notice::Connecting, notice::AttemptLater, notice::Ready, notice::Started, notice::Signalled,
-                 notice::ToldToStop, notice::Abandoned, notice::CommandEnded, notice::OutputOpen,
-                 notice::LostAfterEnd, notice::Failed, notice::HostEnded, notice::Interrupted>;
+using Notice = std::variant<notice::Connecting, notice::AttemptLater, notice::Ready, notice::Waiting,
+                            notice::Started, notice::Signalled, notice::ToldToStop, notice::Abandoned,
+                            notice::CommandEnded, notice::OutputOpen, notice::LostAfterEnd, notice::Failed,
+                            notice::HostEnded, notice::Interrupted>;
 
 }  // namespace podrun::run

@@ -25,9 +25,24 @@ struct RunPlan {
   std::string run_id;
   std::vector<hosts::Host> hosts;
   remote::RemoteCommand command;
-  remote::Supervision supervision;  ///< its mark is made for each host
+  std::vector<std::string> texts_of_hosts = {};  ///< sh text before the command's; empty: none
+  remote::Supervision supervision;               ///< its mark is made for each host
   Limits limits;
   int verbosity = 0;
+};
+
+/// Takes out of the standard output of the commands what is meant for podrun.
+class OutputFilter {
+ public:
+  OutputFilter() = default;
+  OutputFilter(const OutputFilter&) = delete;
+  OutputFilter& operator=(const OutputFilter&) = delete;
+  virtual ~OutputFilter() = default;
+
+  /// Takes output; returns the bytes that certainly are the command's own, perhaps none.
+  virtual Chunk pass(std::size_t host, Chunk bytes) = 0;
+  /// The bytes that pass() kept, when no more output follows.
+  virtual Chunk finish(std::size_t host) = 0;
 };
 
 /// The outside world of a run.
@@ -41,6 +56,7 @@ struct RunWorld {
   /// Optional: works with a host after its supervisor is up and before it is ready. Throws HostError.
   std::function<asio::awaitable<void>(std::size_t host, remote::Supervised&)> prepare_host = nullptr;
   link::Stage preparing = link::Stage::copying;  ///< what that is called
+  OutputFilter* filter = nullptr;                ///< optional
 };
 
 }  // namespace podrun::run

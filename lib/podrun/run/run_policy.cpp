@@ -138,6 +138,10 @@ void RunPolicy::handle(const event::ReadingResumed& event) {
   countdowns_.resume_reading(event.host, now_, event.by_reader);
 }
 
+void RunPolicy::handle(const event::Released&) { limits_.held = false; }
+
+void RunPolicy::handle(const event::Cancelled&) { cancel_unstarted(); }
+
 void RunPolicy::handle(const event::Suspended&) { countdowns_.suspend(now_); }
 
 void RunPolicy::handle(const event::Resumed&) { countdowns_.resume(now_); }

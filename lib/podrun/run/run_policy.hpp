@@ -45,6 +45,8 @@ struct Limits {
   /// A preparation that is interrupted goes on where it was: a host that was reached once is tried again for
   /// as long as that may help.
   bool resumes = false;
+  /// Whether the commands start only after event::Released, and not as soon as every host is ready.
+  bool held = false;
 };
 
 /// Events. `host` is an index into the hosts of the run.
@@ -87,6 +89,8 @@ struct ReadingResumed {
   std::size_t host;
   TimePoint::duration by_reader = TimePoint::duration::max();  ///< how long the reader of the output took
 };
+struct Released {};   ///< the commands of a held run may start
+struct Cancelled {};  ///< a held run is not wanted any more
 struct Suspended {};  ///< podrun itself is about to be suspended (Ctrl-Z)
 struct Resumed {};
 struct Interrupted {
@@ -97,7 +101,8 @@ struct Tick {};  ///< deadline() has come
 using RunEvent =
     std::variant<event::Begin, event::Reached, event::Ready, event::NotReady, event::Spoke, event::Ended,
                  event::Closed, event::StillArriving, event::Lingers, event::LostHost, event::ReadingPaused,
-                 event::ReadingResumed, event::Suspended, event::Resumed, event::Interrupted, event::Tick>;
+                 event::ReadingResumed, event::Released, event::Cancelled, event::Suspended, event::Resumed,
+                 event::Interrupted, event::Tick>;
 
 /// Actions.
 namespace action {
@@ -112,7 +117,8 @@ struct ConnectLater {
 };  ///< the last attempt is over and can be dropped; Connect follows
 struct Go {
   std::vector<std::size_t> hosts;
-};  ///< all at once
+};               ///< all at once
+struct Wait {};  ///< all hosts of a held run are ready or have failed, for the first time
 struct Signal {
   std::size_t host;
   int signal;
@@ -130,8 +136,8 @@ struct LetGo {
 };                ///< the command ended and its output is still open; StillArriving or Lingers prevents it
 struct Leave {};  ///< exit at once
 }  // namespace action
-using Action = std::variant<action::Connect, action::ConnectLater, action::Go, action::Signal, action::Stop,
-                            action::Abandon, action::LetGo, action::Leave>;
+using Action = std::variant<action::Connect, action::ConnectLater, action::Go, action::Wait, action::Signal,
+                            action::Stop, action::Abandon, action::LetGo, action::Leave>;
 
 class RunPolicy {
  public:
@@ -184,6 +190,8 @@ class RunPolicy {
   void handle(const event::LostHost& event);
   void handle(const event::ReadingPaused& event);
   void handle(const event::ReadingResumed& event);
+  void handle(const event::Released&);
+  void handle(const event::Cancelled&);
   void handle(const event::Suspended&);
   void handle(const event::Resumed&);
   void handle(const event::Interrupted& event);
@@ -236,6 +244,7 @@ class RunPolicy {
   bool doomed_ = false;     ///< the present batch will not start
   bool failed_ = false;     ///< a command failed: no further batch
   bool cancelled_ = false;  ///< nothing more is started
+  bool waits_ = false;      ///< action::Wait was given
 };
 
 }  // namespace podrun::run

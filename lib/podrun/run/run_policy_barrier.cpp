@@ -71,6 +71,8 @@ void RunPolicy::settle_batch() {
   if (count(State::ready) + count(State::done) < batch_end_) return;  // some are on their way, or running
   if (failed_ || doomed_) {
     cancel_unstarted();
+  } else if (count(State::ready) > 0 && limits_.held) {
+    if (!std::exchange(waits_, true)) actions_.emplace_back(action::Wait{});
   } else if (count(State::ready) > 0) {
     start_batch();
   } else if (batch_end_ < hosts_.size()) {

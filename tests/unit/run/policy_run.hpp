@@ -28,6 +28,7 @@ struct ActionText {
   std::string operator()(const run::action::Go& go) const {
     return fmt::format("go {}", fmt::join(go.hosts, ","));
   }
+  std::string operator()(const run::action::Wait&) const { return "wait"; }
   std::string operator()(const run::action::Signal& signal) const {
     return fmt::format("{} {}", signal.signal == SIGINT ? "int" : "quit", signal.host);
   }

@@ -47,6 +47,7 @@ class Simulation {
     interrupts_ = false;
     if (suspended_) resume();
     for (std::size_t step = 0; step < 1000 && going(); ++step) {
+      if (waits_ && !released_) release();
       if (!host_acts(pick(hosts_.size()))) next_tick();
     }
     if (!left_) check_end();
@@ -78,6 +79,7 @@ class Simulation {
     limits.on_unreachable = chance(50) ? OnUnreachable::skip : OnUnreachable::stop;
     limits.questions = chance(50) ? Questions::can_be_asked : Questions::none;
     limits.on_failure = chance(50) ? OnFailure::stop_others : OnFailure::go_on;
+    limits.held = chance(25);
     return limits;
   }
 
@@ -93,9 +95,15 @@ class Simulation {
       happen(event::Tick{});
     } else if (what < 25) {
       next_tick();
+    } else if (what < 30 && waits_ && !released_) {
+      release();
     } else {
       host_acts(pick(hosts_.size()));
     }
+  }
+  void release() {
+    released_ = true;
+    happen(event::Released{});
   }
   void suspend() {
     suspended_ = true;
@@ -247,7 +255,14 @@ class Simulation {
                                            limits_.on_unreachable == OnUnreachable::skip));
     }
   }
+  void obey(const action::Wait&) {
+    EXPECT_TRUE(limits_.held);
+    EXPECT_FALSE(std::exchange(waits_, true)) << "it is said once";
+    EXPECT_GT(count(Phase::ready), 0U);
+    EXPECT_EQ(count(Phase::connecting), 0U);
+  }
   void obey(const action::Go& go) {
+    EXPECT_TRUE(!limits_.held || released_);
     EXPECT_FALSE(go.hosts.empty());
     EXPECT_TRUE(std::is_sorted(go.hosts.begin(), go.hosts.end()));
     EXPECT_EQ(count(Phase::ready), go.hosts.size()) << "everyone who is ready, at once";
@@ -346,6 +361,8 @@ class Simulation {
   RunPolicy* policy_ = nullptr;
   TimePoint now_{1h};
   bool suspended_ = false;
+  bool waits_ = false;
+  bool released_ = false;
   bool interrupts_ = true;
   bool doomed_ = false;  ///< the present batch
   bool left_ = false;

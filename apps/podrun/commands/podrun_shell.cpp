@@ -1,0 +1,365 @@
+// SPDX-License-Identifier: Apache-2.0
+// `podrun shell`: a sequence of runs on connections that stay open. podrun keeps the directory and the
+// exported variables of each host from line to line; the hosts keep nothing.
+#include "commands/podrun_shell.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <csignal>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "podrun/base/error.hpp"
+#include "podrun/base/shell_quote.hpp"
+#include "podrun/base/text.hpp"
+#include "podrun/base/worker_set.hpp"
+#include "podrun/output/escape.hpp"
+#include "podrun/output/label.hpp"
+#include "podrun/output/line_editor.hpp"
+#include "podrun/remote/supervised.hpp"
+#include "podrun/report/failure_words.hpp"
+#include "podrun/run/outcome_groups.hpp"
+#include "podrun/shell/line_text.hpp"
+#include "podrun/shell/prompt.hpp"
+
+#include "commands/answers.hpp"
+#include "commands/plan.hpp"
+#include "commands/run_sequence.hpp"
+#include "commands/shell_modes.hpp"
+
+namespace podrun::commands {
+namespace {
+
+/// A host that was connected gets one further attempt, so that a dead one does not keep the others waiting.
+constexpr std::size_t kRetries = 1;
+constexpr int kLostStatus = 255;
+
+constexpr std::array<std::string_view, 9> kHelp = {
+    "Each line runs on every connected host, in the user's shell there. The",
+    "directory and the exported variables are kept from line to line.",
+    "",
+    "  :workers SET   run the next lines only on these, such as 0,3-7 (all: on all)",
+    "  :hosts         list the hosts, and the directory of each",
+    "  :connect       try the hosts again that are not connected",
+    "  exit           leave the shell, as Ctrl-D does",
+    "",
+    "Ctrl-C ends the commands of a line, and clears a line that is being typed.",
+};
+
+struct ShellHost {
+  hosts::Host host;
+  bool is_connected = false;
+  std::string why_not = {};                              ///< the failure
+  std::optional<shell::KeptState> fresh = std::nullopt;  ///< where a session begins there
+  std::optional<shell::KeptState> now = std::nullopt;    ///< after the line before
+};
+
+/// `$XDG_STATE_HOME/podrun/shell_history`; empty: there is no directory for it.
+std::string history_file(const hosts::Probe& probe) {
+  const std::string state = probe.env("XDG_STATE_HOME").value_or("");
+  const std::string home = probe.env("HOME").value_or("");
+  if (state.starts_with('/')) return state + "/podrun/shell_history";
+  return home.empty() ? "" : home + "/.local/state/podrun/shell_history";
+}
+
+/// Whether the line is a command of the prompt. (`: x` is one of sh.)
+bool is_for_podrun(std::string_view line) {
+  return line.size() > 1 && line.front() == ':' && std::isalpha(static_cast<unsigned char>(line[1])) != 0;
+}
+
+/// One `podrun shell`, from its first connection to its last line.
+class ShellSession {
+ public:
+  explicit ShellSession(const cli::Context& context)
+      : context_(context),
+        options_(context.options),
+        base_(make_base()),
+        is_terminal_(output::is_terminal(STDIN_FILENO)),
+        runs_(base_, context, RunSequence::Connections::kept),
+        source_(make_source()) {
+    for (const hosts::Host& host : base_.run.hosts) hosts_.push_back({.host = host});
+    for (const hosts::Host& host : base_.run.hosts) selected_.insert(host.worker);
+  }
+
+  /// The exit status: that of the last line.
+  int play() {
+    status_ = connect();
+    if (connect_interrupted_by_ || active().empty()) return status_;
+    status_ = 0;
+    while (run_line()) {
+      if (active().empty()) {  // never on other hosts than the prompt had
+        say({"no host of the next line is connected any more"}, *context_.terminal);
+        return kLostStatus;
+      }
+      if (!wants_connect_) continue;
+      const int status = connect();
+      if (connect_interrupted_by_.value_or(SIGINT) != SIGINT) return status;
+    }
+    return status_;
+  }
+
+ private:
+  Plan make_base() {
+    options_.feed_input = false;
+    variables_ = make_environment(options_, context_.probe);
+    remote::Command command{.what = remote::ShellText{":"}};
+    if (options_.login) command.shell = remote::ShellStart::login;
+    Plan plan = make_plan(options_, context_.probe, std::move(command));
+    run_where_reachable(plan);
+    plan.run.supervision.run_directory = remote::RunDirectory::yes;
+    plan.work = report::Work::task;  // no retry command, and no hints for a command line
+    return plan;
+  }
+
+  std::unique_ptr<output::LineSource> make_source() const {
+    if (is_terminal_)
+      return std::make_unique<output::LineEditor>(history_file(context_.probe), runs_.charset());
+    return std::make_unique<output::PlainLines>(STDIN_FILENO);
+  }
+
+  /// The indexes of the hosts of the next line.
+  std::vector<std::size_t> active() const {
+    std::vector<std::size_t> indexes;
+    for (std::size_t i = 0; i < hosts_.size(); ++i) {
+      if (hosts_[i].is_connected && selected_.contains(hosts_[i].host.worker)) indexes.push_back(i);
+    }
+    return indexes;
+  }
+
+  std::vector<std::size_t> workers_of(const std::vector<std::size_t>& indexes) const {
+    std::vector<std::size_t> workers;
+    for (const std::size_t i : indexes) workers.push_back(hosts_[i].host.worker);
+    return workers;
+  }
+
+  Plan make_plan_for(const std::vector<std::size_t>& indexes) {
+    Plan plan = with_hosts(base_, indexes);
+    plan.notes = std::exchange(base_.notes, {});  // they are said once
+    return plan;
+  }
+
+  /// Connects the hosts that are not, and learns their state. The exit status of that.
+  int connect() {
+    wants_connect_ = false;
+    std::vector<std::size_t> indexes;
+    for (std::size_t i = 0; i < hosts_.size(); ++i) {
+      if (!hosts_[i].is_connected) indexes.push_back(i);
+    }
+    Plan plan = make_plan_for(indexes);
+    plan.run.command.text = shell::host_text(exports()) + shell::line_text("", base_.command.shell, id_);
+    ShellRunEnd end;
+    cli::Options options = options_;
+    options.outdir.clear();
+    const int status = runs_.run(std::move(plan), options, [&](const Plan& planned, output::Charset charset) {
+      return std::make_unique<OpeningMode>(planned, options, context_.probe, charset, id_, end);
+    });
+    for (std::size_t i = 0; i < indexes.size() && i < end.outcomes.size(); ++i) {
+      ShellHost& host = hosts_[indexes[i]];
+      host.is_connected = std::holds_alternative<link::Exited>(end.outcomes[i]);
+      const link::Failure* failure = run::failure_of(end.outcomes[i]);
+      host.why_not = failure ? report::describe(*failure) : "interrupted";
+      if (!host.fresh) host.fresh = host.now = end.states[i];
+    }
+    connect_interrupted_by_ = end.interrupted_by;
+    return status;
+  }
+
+  /// False: the session ends.
+  bool run_line() {
+    const std::vector<std::size_t> indexes = active();
+    Plan plan = make_plan_for(indexes);
+    plan.run.limits.held = true;
+    plan.run.limits.wait.reset();
+    plan.run.limits.retries = std::min(plan.run.limits.retries, kRetries);
+    plan.run.supervision.directory.clear();  // each host has its own
+    ShellRunEnd end;
+    const Prompting prompting{*source_, is_terminal_, prompt(indexes),
+                              [&](const std::string& line) { return take(line, indexes); }};
+    const int status =
+        runs_.run(std::move(plan), options_, [&](const Plan& planned, output::Charset charset) {
+          return std::make_unique<LineMode>(planned, options_, context_.probe, charset, id_, prompting, end);
+        });
+    learn(indexes, end);
+    if (end.has_run) {
+      status_ = status;
+      options_.append = !options_.outdir.empty();  // the next line must not replace this one's output
+      options_.force = false;
+      return !end.interrupted_by || end.interrupted_by == SIGINT || end.interrupted_by == SIGQUIT;
+    }
+    if (end.signal != 0) status_ = 128 + end.signal;
+    if (end.interrupted_by && *end.interrupted_by != SIGINT) status_ = 128 + *end.interrupted_by;
+    return !leaves_ && !end.is_end_of_input && end.signal == 0 &&
+           (!end.interrupted_by || end.interrupted_by == SIGINT);
+  }
+
+  void learn(const std::vector<std::size_t>& indexes, ShellRunEnd& end) {
+    std::vector<std::size_t> silent;
+    // After Ctrl-C before the prompt, what is not ready by then is left out, if anything is.
+    const bool gives_up = end.interrupted_by && !end.has_run &&
+                          std::find(end.ready.begin(), end.ready.end(), true) != end.ready.end();
+    for (std::size_t i = 0; i < indexes.size() && i < end.outcomes.size(); ++i) {
+      ShellHost& host = hosts_[indexes[i]];
+      const run::HostOutcome& outcome = end.outcomes[i];
+      if ((gives_up && !end.ready[i]) || std::holds_alternative<run::Unreachable>(outcome)) {
+        const link::Failure* failure = run::failure_of(outcome);
+        host.why_not = failure ? report::describe(*failure) : "interrupted";
+        host.is_connected = false;
+      } else if (end.states[i]) {
+        host.now = std::move(end.states[i]);
+      } else if (end.has_run && !std::holds_alternative<run::Lost>(outcome)) {
+        silent.push_back(host.host.worker);
+      }
+    }
+    if (!silent.empty()) {
+      say({fmt::format(
+              "[{}] the directory and variables stay as before this line, whose shell did not end by itself",
+              fold_workers(silent))},
+          *context_.terminal);
+    }
+    if (!end.has_run) return;
+    before_ = {};
+    for (const std::size_t i : indexes) before_.hosts.push_back(hosts_[i].host);
+    before_.outcomes = std::move(end.outcomes);
+  }
+
+  std::string prompt(const std::vector<std::size_t>& indexes) const {
+    std::vector<std::size_t> lost;
+    for (const ShellHost& host : hosts_) {
+      if (!host.is_connected) lost.push_back(host.host.worker);
+    }
+    return shell::make_prompt(workers_of(indexes), before_, lost, output::separator(runs_.charset()));
+  }
+
+  /// `indexes`: the hosts that wait for it.
+  TypedLine take(const std::string& line, const std::vector<std::size_t>& indexes) {
+    const std::string_view words = trim_space(line);
+    if (words.empty() || words.starts_with('#')) return {};
+    if (words == "exit" || words == "logout" || words == ":quit" || words == ":exit") {
+      leaves_ = true;
+      return {.fate = TypedLine::Fate::ends_run};
+    }
+    if (is_for_podrun(words)) return obey(words);
+    if (line.size() > remote::kMaxInlineText)
+      return {
+          .answer = {fmt::format("a line of {} bytes is too long (send a script: podrun -s)", line.size())}};
+    TypedLine typed{.fate = TypedLine::Fate::runs, .text = shell::line_text(line, base_.command.shell, id_)};
+    for (const std::size_t i : indexes) typed.texts_of_hosts.push_back(shell::host_text(restored(hosts_[i])));
+    return typed;
+  }
+
+  TypedLine obey(std::string_view words) {
+    const std::string_view name = take_word(words);
+    if (name == ":help") return {.answer = {kHelp.begin(), kHelp.end()}};
+    if (name == ":hosts") return {.answer = list_hosts()};
+    if (name == ":workers" || name == ":worker") return select(std::string(trim_space(words)));
+    if (name == ":connect") {
+      wants_connect_ =
+          active().size() < hosts_.size() &&
+          std::any_of(hosts_.begin(), hosts_.end(), [](const ShellHost& each) { return !each.is_connected; });
+      if (!wants_connect_) return {.answer = {"all hosts are connected"}};
+      return {.fate = TypedLine::Fate::ends_run};
+    }
+    return {.answer = {fmt::format("{}: no such command (:help lists them)", output::escape_controls(name))}};
+  }
+
+  TypedLine select(const std::string& set) {
+    std::set<std::size_t> known;
+    for (const ShellHost& host : hosts_) known.insert(host.host.worker);
+    std::set<std::size_t> chosen = known;
+    try {
+      if (set.empty()) throw UsageError("for which hosts? (:workers 0,3-7, :workers all)");
+      if (set != "all") {
+        const std::vector<std::size_t> numbers = parse_workers(set);
+        chosen = {numbers.begin(), numbers.end()};
+      }
+    } catch (const UsageError& error) {
+      return {.answer = {fmt::format(":workers: {}", error.what())}};
+    }
+    for (const std::size_t worker : chosen) {
+      if (!known.contains(worker))
+        return {.answer = {fmt::format(":workers: no host has worker number \"{}\" (there are {})", worker,
+                                       fold_workers({known.begin(), known.end()}))}};
+    }
+    const std::set<std::size_t> before = std::exchange(selected_, chosen);
+    if (!active().empty()) return {.fate = TypedLine::Fate::ends_run};
+    selected_ = before;
+    return {.answer = {":workers: none of them is connected (:connect tries again)"}};
+  }
+
+  std::vector<std::string> list_hosts() const {
+    std::size_t width = 0;
+    for (const ShellHost& each : hosts_) width = std::max(width, each.host.name.size());
+    std::vector<std::string> lines;
+    for (const ShellHost& each : hosts_) {
+      std::string what = each.now ? each.now->directory : "?";
+      if (!each.is_connected) what = "not connected: " + each.why_not;
+      lines.push_back(fmt::format(
+          "{:>3} {:{}}  {}{}", each.host.worker, output::escape_controls(each.host.name), width,
+          output::escape_controls(what), selected_.contains(each.host.worker) ? "" : " (not in :workers)"));
+    }
+    return lines;
+  }
+
+  /// -e and the like.
+  std::string exports() const {
+    std::string text;
+    for (const remote::Variable& variable : variables_)
+      text += fmt::format("export {}={}; ", variable.name, shell_quote(variable.value));
+    return text;
+  }
+
+  /// With too many changes for one variable of a process, the directory alone.
+  std::string restored(const ShellHost& host) const {
+    if (!host.fresh || !host.now) return exports();
+    std::string text = exports() + shell::restore(*host.fresh, *host.now);
+    if (text.size() <= remote::kMaxInlineText) return text;
+    shell::KeptState without = *host.now;
+    without.variables = host.fresh->variables;
+    return exports() + shell::restore(*host.fresh, without) +
+           "echo podrun: too many exported variables >&2; ";
+  }
+
+  const cli::Context& context_;
+  cli::Options options_;
+  std::vector<remote::Variable> variables_;
+  const std::string id_ = remote::random_id();
+  Plan base_;
+  const bool is_terminal_;
+  RunSequence runs_;
+  std::unique_ptr<output::LineSource> source_;
+  std::vector<ShellHost> hosts_;
+  std::set<std::size_t> selected_;  ///< worker numbers
+  shell::LineEnd before_;
+  int status_ = 0;
+  bool leaves_ = false;
+  bool wants_connect_ = false;
+  std::optional<int> connect_interrupted_by_ = std::nullopt;
+};
+
+class ShellCommand final : public cli::Command {
+ public:
+  void check(cli::Options& options, const cli::OptionTable& /*table*/) override {
+    if (hosts::reads_standard_input(options.hosts))
+      throw UsageError("shell: standard input has the lines, so -H - cannot read it too");
+    options.feed_input = false;
+    options.clean_up = false;
+  }
+
+  int run(const cli::Context& context) override { return ShellSession(context).play(); }
+};
+
+}  // namespace
+
+std::unique_ptr<cli::Command> make_shell_command() { return std::make_unique<ShellCommand>(); }
+
+}  // namespace podrun::commands

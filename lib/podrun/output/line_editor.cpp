@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+// A prompt with line editing, by libedit. Its keys come through wait_for_input(), so that another thread can
+// end the wait; its own handlers of signals stay off.
+#include "podrun/output/line_editor.hpp"
+
+#include <fcntl.h>
+#include <histedit.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <clocale>
+#include <cstdio>
+#include <cwchar>
+#include <filesystem>
+#include <functional>
+#include <utility>
+#include <vector>
+
+#include "podrun/base/error.hpp"
+#include "podrun/base/text.hpp"
+#include "podrun/base/whole_file.hpp"
+
+namespace podrun::output {
+namespace {
+
+constexpr int kMostLines = 2000;
+constexpr std::size_t kMostBytes = 4 * 1024 * 1024;
+
+struct CloseFile {
+  void operator()(std::FILE* file) const { std::fclose(file); }
+};
+using File = std::unique_ptr<std::FILE, CloseFile>;
+
+/// Keys that libedit has no binding for, as xterm and its relatives send them.
+constexpr std::array<std::array<const char*, 2>, 8> kKeys = {{
+    {"^R", "em-inc-search-prev"},
+    {"^W", "ed-delete-prev-word"},
+    {"\\e[3~", "ed-delete-next-char"},
+    {"\\e[H", "ed-move-to-beg"},
+    {"\\e[F", "ed-move-to-end"},
+    {"\\e[1;5C", "em-next-word"},
+    {"\\e[1;5D", "ed-prev-word"},
+    {"\\e[1~", "ed-move-to-beg"},
+}};
+
+File open_for_user_alone(const std::string& file, int flags) {
+  const int descriptor = ::open(file.c_str(), flags | O_CLOEXEC, S_IRUSR | S_IWUSR);
+  if (descriptor < 0) return nullptr;
+  ::fchmod(descriptor, S_IRUSR | S_IWUSR);  // an older file may be readable for others
+  return File(::fdopen(descriptor, "a+"));
+}
+
+}  // namespace
+
+std::string read_history(const std::string& file) {
+  if (!is_file(file)) return {};
+  const File opened = open_for_user_alone(file, O_RDWR | O_APPEND);
+  if (!opened) return {};
+  std::string text = read_whole(::fileno(opened.get()), kMostBytes).value_or("");
+  std::size_t begin = text.size();
+  for (int lines = 0; lines <= kMostLines && begin != 0 && begin != std::string::npos; ++lines)
+    begin = text.rfind('\n', begin - 1);
+  if (begin == 0 || begin == std::string::npos) return text;
+  text.erase(0, begin + 1);
+  replace_file(file, text);
+  return text;
+}
+
+void add_to_history(const std::string& file, const std::string& line) {
+  const std::filesystem::path path(file);
+  std::error_code ignored;
+  if (std::filesystem::create_directories(path.parent_path(), ignored))
+    std::filesystem::permissions(path.parent_path(), std::filesystem::perms::owner_all, ignored);
+  const File opened = open_for_user_alone(file, O_RDWR | O_APPEND | O_CREAT);
+  if (opened) std::fputs((line + '\n').c_str(), opened.get());
+}
+
+struct LineEditor::Library {
+  std::string history_file;
+  std::function<Woken(int)> wait;
+  std::string prompt = {};
+  Woken woken = Woken::readable;  ///< why the last key is none
+  File in = {};
+  File out = {};
+  std::unique_ptr<EditLine, decltype(&::el_end)> editor{nullptr, ::el_end};
+  std::unique_ptr<History, decltype(&::history_end)> history{nullptr, ::history_end};
+
+  void start();
+  void remember(const std::string& line);
+  int next_key(wchar_t* key);
+
+  static Library& of(EditLine* editor) {
+    void* data = nullptr;
+    ::el_get(editor, EL_CLIENTDATA, &data);
+    return *static_cast<Library*>(data);
+  }
+};
+
+void LineEditor::Library::start() {
+  editor.reset(::el_init("podrun", in.get(), out.get(), out.get()));
+  history.reset(::history_init());
+  if (!editor || !history) throw UsageError("the terminal cannot be used for a prompt");
+  HistEvent event{};
+  ::history(history.get(), &event, H_SETSIZE, kMostLines);
+  ::history(history.get(), &event, H_SETUNIQUE, 1);
+  const std::string earlier = read_history(history_file);
+  for (const std::string_view line : split(earlier, '\n')) {
+    if (!line.empty()) ::history(history.get(), &event, H_ENTER, std::string(line).c_str());
+  }
+  EditLine* const el = editor.get();
+  ::el_set(el, EL_CLIENTDATA, this);
+  ::el_set(el, EL_EDITOR, "emacs");
+  ::el_set(el, EL_HIST, ::history, history.get());
+  ::el_set(el, EL_PROMPT,
+           static_cast<char* (*)(EditLine*)>([](EditLine* asked) { return of(asked).prompt.data(); }));
+  ::el_set(el, EL_GETCFN,
+           static_cast<el_rfunc_t>([](EditLine* asked, wchar_t* key) { return of(asked).next_key(key); }));
+  for (const auto& [key, action] : kKeys) ::el_set(el, EL_BIND, key, action, nullptr);
+  ::el_source(el, nullptr);  // the user's ~/.editrc
+}
+
+/// In editline(3)'s words: 1 for a key, 0 at the end of the input, -1 for an error, which ends el_gets().
+int LineEditor::Library::next_key(wchar_t* key) {
+  std::mbstate_t state{};
+  for (;;) {
+    woken = wait(::fileno(in.get()));
+    if (woken != Woken::readable) {
+      errno = EINTR;
+      return -1;
+    }
+    ::el_resize(editor.get());
+    char byte = 0;
+    const ssize_t count = ::read(::fileno(in.get()), &byte, 1);
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) return static_cast<int>(count);
+    if (byte == '\0') continue;  // what a Ctrl-D becomes that was typed before the prompt
+    const std::size_t used = std::mbrtowc(key, &byte, 1, &state);
+    constexpr auto kBad = static_cast<std::size_t>(-1);
+    constexpr auto kIncomplete = static_cast<std::size_t>(-2);
+    if (used == kBad) {
+      state = {};
+    } else if (used != kIncomplete) {
+      return 1;
+    }
+  }
+}
+
+/// As in bash with ignorespace: a line that begins with a blank is not stored.
+void LineEditor::Library::remember(const std::string& line) {
+  if (line.empty() || line.front() == ' ' || line.front() == '\t') return;
+  HistEvent event{};
+  if (::history(history.get(), &event, H_FIRST) == 0 && line == event.str) return;
+  ::history(history.get(), &event, H_ENTER, line.c_str());
+  if (!history_file.empty()) add_to_history(history_file, line);
+}
+
+LineEditor::LineEditor(const std::string& history_file, Charset charset)
+    : library_(std::make_unique<Library>()) {
+  // libedit asks the C library for the widths and bytes of characters; podrun never does.
+  if (charset == Charset::utf8) std::setlocale(LC_CTYPE, "C.UTF-8");
+  library_->history_file = history_file;
+  library_->wait = [this](int descriptor) { return wait_for_input(descriptor); };
+  library_->in.reset(std::fopen("/dev/tty", "re"));
+  library_->out.reset(std::fopen("/dev/tty", "we"));
+  if (!library_->in || !library_->out) throw UsageError("there is no terminal for a prompt");
+  library_->start();
+}
+
+LineEditor::~LineEditor() = default;
+
+std::optional<std::string> LineEditor::read(const std::string& prompt) {
+  library_->prompt = prompt;
+  for (;;) {
+    library_->woken = Woken::readable;
+    int count = 0;
+    // Before the prompt is shown: until then the terminal echoes keys, and takes Ctrl-D for itself.
+    ::el_set(library_->editor.get(), EL_PREP_TERM, 1);
+    const char* const line = ::el_gets(library_->editor.get(), &count);
+    if (line && count > 0) {
+      std::string text(line, static_cast<std::size_t>(count));
+      while (text.ends_with('\n') || text.ends_with('\r')) text.pop_back();
+      library_->remember(text);
+      return text;
+    }
+    const bool is_interrupted = library_->woken == Woken::interrupted;
+    std::fputs(is_interrupted ? "^C\n" : "\n", library_->out.get());
+    std::fflush(library_->out.get());
+    if (!is_interrupted) return std::nullopt;
+  }
+}
+
+}  // namespace podrun::output

@@ -1,0 +1,21 @@
+# Evaluates a line of `podrun shell` in the user's shell: bash, zsh, dash, ksh or busybox sh.
+#
+#   SHELL -c 'eval "$podrun_inside"' NAME FILE ENV     with podrun_kept and podrun_typed in the environment, see line.sh
+#
+# At its end the FILE has the directory, the one before it and the environment, each ended by NUL. ENV is the path of env(1),
+# since the line may change PATH.
+#
+# shellcheck disable=SC2154  # podrun_kept and podrun_typed are in the environment
+
+podrun_file=$1
+podrun_env=$2
+shift 2
+podrun_line=$podrun_typed
+podrun_save() { { printf '%s\0' "$PWD" "${OLDPWD-}"; "$podrun_env" -0; } >|"$podrun_file"; }
+eval "$podrun_kept"
+unset podrun_inside podrun_kept podrun_typed
+trap podrun_save EXIT
+trap 'exit 130' INT
+trap 'exit 131' QUIT
+trap 'exit 143' TERM
+eval "$podrun_line"

@@ -1,0 +1,29 @@
+# Runs one line of `podrun shell` as the command of a run, inside the supervisor's shell, which it ends with the line's status.
+#
+#   podrun_kept=TEXT; podrun_typed=LINE; podrun_inside=<inside.sh>; podrun_id=ID; podrun_l=[-l]; <line.sh, one line>
+#
+# TEXT brings back the directory and the variables that earlier lines have left. A shell of its own evaluates the LINE and stores
+# what they are at its end. This one prints that for podrun, on lines with the ID. No argument of a process has the LINE, so that
+# it can name itself, as in `pkill -f`.
+#
+# shellcheck disable=SC2016,SC2154,SC2086  # the shell inside expands it; set before; an option or nothing
+
+case ${SHELL##*/} in
+  bash | zsh | dash | ash | ksh* | mksh | sh) podrun_shell=$SHELL ;;
+  *) podrun_shell=$(command -v bash || command -v sh) ;;
+esac
+podrun_file=$podrun_dir/podrun.shell
+podrun_env=$(command -v env)
+export podrun_inside podrun_kept podrun_typed
+
+# An interrupt ends the shell inside, not the report.
+trap : INT QUIT TERM
+"$podrun_shell" $podrun_l -c 'eval "$podrun_inside"' "${podrun_shell##*/}" "$podrun_file" "$podrun_env"
+podrun_status=$?
+
+# In short lines, each by one write: what still runs may print too.
+if [ -s "$podrun_file" ]; then
+  base64 -w 3000 <"$podrun_file" | while IFS= read -r podrun_part; do printf '%s\n' "~podrun1 $podrun_id $podrun_part"; done
+  printf '%s\n' "~podrun1 $podrun_id ."
+fi
+exit $podrun_status

@@ -1,0 +1,388 @@
+"""podrun shell: each line is a run on real hosts, which are ready before the line is typed."""
+
+import os
+import shutil
+import signal
+import stat
+import time
+
+import pytest
+
+from support import wait_until
+
+HOSTS = 64 if os.environ.get("PODRUN_FULL") else 2  # whose round trips are counted
+PROMPT = rb"podrun [^\n>]*> $"
+PLAIN = ("--color", "never", "--progress", "never")
+
+
+def shell(podrun, *options, lines, status=0, **more):
+    """Runs these lines of standard input; returns what the hosts have printed, sorted."""
+    ended = podrun(*options, "shell", input="".join(line + "\n" for line in lines).encode(), **more)
+    assert ended.returncode == status, ended
+    return sorted(ended.stdout.decode().splitlines())
+
+
+class Prompt:
+    """podrun shell on a terminal."""
+
+    def __init__(self, podrun, *options, **more):
+        self.terminal = podrun.terminal(*PLAIN, *options, "shell", **more)
+        self.shown = self.read_prompt(0)
+
+    def read_prompt(self, begin):
+        self.shown = self.terminal.read_until_match(PROMPT, begin).decode()
+        return self.shown
+
+    @property
+    def prompt(self):
+        """The last one."""
+        return self.shown[self.shown.rindex("podrun ") :]
+
+    def line(self, text):
+        """Types a line; returns the lines that are shown after it, sorted, up to the next prompt."""
+        begin = len(self.terminal.output)
+        self.terminal.type(text.encode() + b"\n")
+        shown = self.terminal.read_until_match(rb"\n[^\n]*" + PROMPT, begin).decode()
+        self.shown = shown
+        return sorted(line.strip("\r") for line in shown.split("\n")[1:-1])
+
+    def press(self, key):
+        """Returns what is shown up to the next prompt."""
+        begin = len(self.terminal.output)
+        self.terminal.type(key)
+        return self.read_prompt(begin)
+
+    def leave(self, status=0, keys=b"\x04"):
+        self.terminal.type(keys)
+        ended = self.terminal.wait()
+        assert ended.returncode == status, ended
+        assert self.terminal.settings_at_end == self.terminal.settings_at_start
+        return ended
+
+
+def is_clean(pod, rank):
+    """Whether an isolated host has neither processes nor files of podrun."""
+    return not pod.processes(rank) and b"podrun." not in pod.ssh(rank, "ls -A /tmp /dev/shm ~").stdout
+
+
+# What is kept
+
+
+@pytest.mark.smoke
+def test_keeps_the_directory_and_variables_of_each_host(podrun, isolated):
+    lines = [
+        'cd /usr; export A="a  b" B=$PODRUN_RANK; UNEXPORTED=1',
+        "[ $PODRUN_RANK = 0 ] || cd lib",
+        'echo "$PWD $A $B ${UNEXPORTED-none}"',
+        "unset A; cd -",
+        'echo "${A-gone} $PWD"',
+    ]
+    expected = ["0: /root", "0: /usr a  b 0 none", "0: gone /root", "1: /usr", "1: /usr/lib a  b 1 none", "1: gone /usr"]
+    assert shell(podrun, *isolated.options, lines=lines) == expected
+
+
+def test_keeps_them_after_a_line_that_fails(podrun, isolated):
+    lines = ["cd /usr; exit 3", "cd lib; false", "export A=1; set -eu; false", "fi", 'echo "', "pwd; echo $A"]
+    assert shell(podrun, *isolated.on(0), "--no-label", lines=lines) == ["/usr/lib", "1"]
+
+
+def test_takes_quotes_and_every_character(podrun, isolated):
+    lines = ["""printf '%s\\n' 'a'"'"'b' "c\\"d" \\$HOME '`x`' "*" '~' !x %s ü""", "x=1; (exit 2) || { echo $x; }", "echo a | tr a b"]
+    expected = ["a'b", 'c"d', "$HOME", "`x`", "*", "~", "!x", "%s", "ü", "1", "b"]
+    assert shell(podrun, *isolated.on(0), "--no-label", lines=lines) == sorted(expected)
+
+
+@pytest.mark.parametrize("users_shell", ["bash", "dash", "zsh", "fish", "tcsh"])
+def test_works_with_the_users_shell(podrun, via, users_shell):
+    env = {"SHELL": shutil.which(users_shell) or pytest.skip(f"{users_shell} is not installed")}
+    lines = ["cd /usr; export A='x y'", 'echo "$PWD $A"; exit 7']
+    assert shell(podrun, *via, "-H", "a", "--no-label", lines=lines, status=7, env=env) == ["/usr x y"]
+
+
+def test_begins_as_the_options_say(podrun, isolated):
+    lines = ["pwd; echo $A", "export A=2; cd /", "pwd; echo $A"]
+    assert shell(podrun, *isolated.on(0), "--no-label", "-e", "A=1", "--chdir", "/usr", lines=lines) == ["/", "/usr", "1", "2"]
+
+
+def test_says_when_a_line_left_nothing_to_keep(podrun, isolated):
+    ended = podrun(*isolated.on(0), "shell", input=b"cd /usr\ncd /; exec true\npwd\n")
+    assert ended.stdout == b"0: /usr\n"
+    assert b"podrun: [0] the directory and variables stay as before this line" in ended.stderr
+
+
+def test_begins_at_home_where_the_directory_is_gone(podrun, isolated):
+    ended = podrun(*isolated.on(0), "--no-label", "shell", input=b"mkdir /tmp/gone; cd /tmp/gone; rmdir /tmp/gone\npwd\n")
+    assert ended.stdout == b"/root\n"
+    assert b"podrun: no way into /tmp/gone: this line runs in /root\n" in ended.stderr
+
+
+# Lines of a file or pipe
+
+
+def test_the_exit_status_is_that_of_the_last_line(podrun, isolated):
+    assert shell(podrun, *isolated.on(0), lines=["exit 3", "true", "", "  # a comment"], status=0) == []
+    assert shell(podrun, *isolated.on(0), lines=["true", "exit 3"], status=3) == []
+    assert shell(podrun, *isolated.on(0), lines=[], status=0) == []
+    assert podrun.ok(*isolated.on(0), "shell", input=b"echo no newline") == b"0: no newline\n"
+
+
+def test_stops_where_no_host_is_reached(podrun):
+    ended = podrun("-H", "127.0.0.1:1", "--retries", "0", "shell", input=b"echo x\n")
+    assert ended.returncode == 255
+    assert ended.stdout == b""
+    assert b"connection refused" in ended.stderr
+
+
+def test_refuses_options_that_make_no_sense(podrun):
+    for options in (["--json"], ["--dry-run"], ["-I"], ["-s", "x"]):
+        assert podrun("-H", "local", *options, "shell").returncode == 2, options
+    assert podrun("-H", "-", "shell", input=b"a\n").returncode == 2
+
+
+def test_keeps_the_output_of_each_line_in_outdir(podrun, isolated):
+    out = podrun.directory / "out"
+    shell(podrun, *isolated.on(0), "--outdir", out, lines=["echo one", "echo two"])
+    [file] = out.glob("*.out")
+    assert file.read_text() == "one\ntwo\n"
+
+
+# The prompt
+
+
+@pytest.mark.smoke
+def test_the_prompt_names_hosts_and_failures(podrun, isolated):
+    prompt = Prompt(podrun, *isolated.options)
+    assert prompt.prompt == "podrun [0,1]> "
+    assert prompt.line("echo $PODRUN_RANK") == ["0: 0", "1: 1"]
+    prompt.line("exit $PODRUN_RANK")
+    assert prompt.prompt == "podrun [0,1] · [1] exit 1> "
+    assert prompt.line("") == []
+    assert prompt.prompt == "podrun [0,1] · [1] exit 1> "
+    assert prompt.line("true") == []
+    assert prompt.prompt == "podrun [0,1]> "
+    prompt.line("exit 3")
+    prompt.leave(3)
+    wait_until(lambda: is_clean(isolated, 0) and is_clean(isolated, 1), what="clean hosts")
+
+
+def test_nothing_is_drawn_over_the_prompt(podrun, isolated):
+    prompt = Prompt(podrun, *isolated.options, "-o", "ServerAliveInterval=1")
+    begin = len(prompt.terminal.output)
+    end = time.monotonic() + 2
+    while time.monotonic() < end:
+        prompt.terminal._read(0.1)
+    assert prompt.terminal.output[begin:] == b""
+    prompt.leave()
+
+
+def test_workers_narrows_the_hosts(podrun, isolated):
+    prompt = Prompt(podrun, *isolated.options)
+    assert prompt.line(":workers 1") == []
+    assert prompt.prompt == "podrun [1]> "
+    assert prompt.line("cd /usr; echo $PODRUN_NUM_HOSTS") == ["1: 1"]
+    assert prompt.line(":workers 7") == [':workers: no host has worker number "7" (there are 0,1)']
+    assert prompt.line(":workers x")[0].startswith(':workers: bad worker number "x"')
+    assert prompt.line(":workers all") == []
+    assert prompt.line("pwd") == ["0: /root", "1: /usr"]
+    prompt.leave()
+
+
+def test_answers_commands_of_its_own(podrun, isolated):
+    prompt = Prompt(podrun, *isolated.options)
+    prompt.line("[ $PODRUN_RANK = 0 ] || cd /usr")
+    assert prompt.line(":hosts") == [f"  {rank} {isolated.hosts[rank]}  {place}" for rank, place in enumerate(["/root", "/usr"])]
+    assert any(":workers SET" in line for line in prompt.line(":help"))
+    assert prompt.line(":nonsense") == [":nonsense: no such command (:help lists them)"]
+    assert prompt.line(":connect") == ["all hosts are connected"]
+    assert prompt.line(": is a command of sh") == []
+    prompt.leave(0, b"exit\n")
+
+
+def test_lines_that_are_pasted_run_one_after_the_other(podrun, isolated):
+    prompt = Prompt(podrun, *isolated.on(0))
+    prompt.terminal.type(b"cd /usr\nsleep 0.3; pwd\necho last\n")
+    prompt.terminal.read_until(b"0: last")
+    assert prompt.terminal.output.index(b"0: /usr") < prompt.terminal.output.index(b"0: last")
+    prompt.read_prompt(len(prompt.terminal.output) - 1)
+    prompt.leave()
+
+
+def test_history(podrun, isolated):
+    file = podrun.home / ".local/state/podrun/shell_history"
+    prompt = Prompt(podrun, *isolated.on(0))
+    prompt.line("echo first")
+    prompt.line(" echo secret")
+    prompt.line("echo second")
+    assert prompt.line("\x1b[A") == ["0: second"]
+    prompt.leave()
+    assert file.read_text() == "echo first\necho second\n"
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    prompt = Prompt(podrun, *isolated.on(0))
+    assert prompt.line("\x1b[A\x1b[A") == ["0: first"]
+    prompt.leave()
+
+
+def test_a_line_can_be_edited(podrun, isolated):
+    prompt = Prompt(podrun, *isolated.on(0))
+    assert prompt.line("cho üb\x01e\x05!\x1b[D\x7fx") == ["0: üx!"]
+    prompt.leave()
+
+
+def test_asks_before_the_first_prompt(podrun, isolated):
+    (podrun.home / ".ssh/known_hosts").unlink()
+    terminal = podrun.terminal(*PLAIN, *isolated.options, "-o", "StrictHostKeyChecking=ask", "shell")
+    terminal.read_until(b"(yes/no)? ")
+    terminal.type(b"yes\n")
+    terminal.read_until(b"podrun [0,1]> ")
+    terminal.type(b"echo $PODRUN_RANK\n")
+    terminal.read_until(b"1: 1")
+    terminal.read_until_match(PROMPT, len(terminal.output) - 1)  # before it, Ctrl-D would be for the line discipline of the terminal
+    terminal.type(b"\x04")
+    assert terminal.wait().returncode == 0
+
+
+# Ctrl-C and signals
+
+
+def test_ctrl_c_ends_the_line(podrun, isolated):
+    prompt = Prompt(podrun, *isolated.options)
+    begin = len(prompt.terminal.output)
+    prompt.terminal.type(b"cd /usr; echo begun; sleep 1000\n")
+    prompt.terminal.read_until(b": begun", 2)
+    prompt.press(b"\x03")
+    assert b"exit 130" in prompt.terminal.output[begin:]
+    assert prompt.line("pwd") == ["0: /usr", "1: /usr"]
+    prompt.leave()
+    wait_until(lambda: is_clean(isolated, 0) and is_clean(isolated, 1), what="clean hosts")
+
+
+def test_a_second_ctrl_c_sends_term(podrun, isolated):
+    prompt = Prompt(podrun, *isolated.on(0))
+    prompt.terminal.type(b"trap '' INT; echo begun; while :; do sleep 0.1; done\n")
+    prompt.terminal.read_until(b": begun")
+    prompt.terminal.type(b"\x03")
+    prompt.terminal.read_until(b"Ctrl-C again")
+    prompt.press(b"\x03")
+    assert prompt.line("echo on") == ["0: on"]
+    prompt.leave()
+
+
+def test_ctrl_c_clears_what_is_typed(podrun, isolated):
+    prompt = Prompt(podrun, *isolated.on(0))
+    prompt.terminal.type(b"touch /tmp/typed")
+    prompt.terminal.read_until(b"touch /tmp/typed")
+    assert "^C" in prompt.press(b"\x03")
+    assert prompt.line("ls /tmp/typed 2>&1 | grep -c No") == ["0: 1"]
+    prompt.leave()
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_ends_the_shell(podrun, isolated, number):
+    prompt = Prompt(podrun, *isolated.on(0))
+    os.kill(prompt.terminal.pid, number)
+    ended = prompt.terminal.wait()
+    assert ended.returncode == 128 + number
+    assert prompt.terminal.settings_at_end == prompt.terminal.settings_at_start
+    prompt = Prompt(podrun, *isolated.on(0))
+    prompt.terminal.type(b"echo begun; sleep 1000\n")
+    prompt.terminal.read_until(b": begun")
+    os.kill(prompt.terminal.pid, number)
+    assert prompt.terminal.wait().returncode == 128 + number
+    wait_until(lambda: is_clean(isolated, 0), what="a clean host")
+
+
+@pytest.mark.parametrize("when", ["at the prompt", "during a line"])
+def test_leaves_nothing_behind_when_it_is_killed(podrun, isolated, when):
+    prompt = Prompt(podrun, *isolated.options, "--grace", "1s")
+    prompt.line("cd /usr; export SECRET=1")
+    if when == "during a line":
+        prompt.terminal.type(b"echo begun; sleep 1000 & sleep 1000\n")
+        prompt.terminal.read_until(b": begun", 2)
+    os.kill(prompt.terminal.pid, signal.SIGKILL)
+    prompt.terminal.wait()
+    wait_until(lambda: is_clean(isolated, 0) and is_clean(isolated, 1), seconds=20, what="clean hosts")
+
+
+# Hosts that are lost
+
+
+def proxies_to(pod, fault, *options, hosts=2):
+    return [fault("--to", pod.addresses[rank], *options, "proxy", addresses=[f"127.0.0.{100 + rank}"]) for rank in range(hosts)]
+
+
+def test_ctrl_d_while_a_line_runs_changes_nothing_at_the_next_prompt(podrun, isolated):
+    prompt = Prompt(podrun, *isolated.on(0))
+    begin = len(prompt.terminal.output)
+    prompt.terminal.type(b"echo runs; sleep 0.5\n")
+    prompt.terminal.read_until(b"0: runs")
+    prompt.terminal.type(b"\x04")
+    prompt.read_prompt(begin + 1)
+    prompt.leave()
+
+
+def test_a_host_that_is_lost_at_the_prompt_comes_back(podrun, pod, fault):
+    proxies = proxies_to(pod, fault)
+    prompt = Prompt(podrun, "-H", ",".join(proxy.address for proxy in proxies))
+    prompt.line("cd /usr; export A=$PODRUN_RANK")
+    before = len(proxies[1].connections)
+    proxies[1].tell("cut rst")
+    proxies[1].wait_for_connections(before + 1)  # a line that is sent before that may have begun there, and is not sent twice
+    assert [line for line in prompt.line("echo $PWD $A") if not line.startswith("podrun:")] == ["0: /usr 0", "1: /usr 1"]
+    assert prompt.prompt == "podrun [0,1]> "
+    prompt.leave()
+
+
+def test_a_host_that_stays_away_is_left_out(podrun, pod, fault):
+    proxies = proxies_to(pod, fault)
+    prompt = Prompt(podrun, "-H", ",".join(proxy.address for proxy in proxies), "--retries", "0")
+    proxies[1].end()
+    shown = prompt.line("echo on")
+    assert "0: on" in shown
+    assert any("unreachable" in line for line in shown), shown
+    assert prompt.prompt == "podrun [0] · not connected [1]> "
+    assert prompt.line("echo still on") == ["0: still on"]
+    assert any("not connected: " in line for line in prompt.line(":hosts"))
+    assert prompt.line(":workers 1") == [":workers: none of them is connected (:connect tries again)"]
+    prompt.leave()
+
+
+def test_connect_tries_again(podrun, directory):
+    down = directory / "down"
+    down.touch()
+    script = directory / "via"
+    script.write_text(f'#!/bin/sh\n[ $1 = a ] || [ ! -e {down} ] || exit 255\nshift\nexec "$@"\n')
+    script.chmod(0o755)
+    prompt = Prompt(podrun, "--via", f"{script} {{host}}", "-H", "a,b", "--retries", "0")
+    assert prompt.prompt == "podrun [0] · not connected [1]> "
+    prompt.line(":connect")
+    assert prompt.prompt == "podrun [0] · not connected [1]> "
+    down.unlink()
+    prompt.line(":connect")
+    assert prompt.prompt == "podrun [0,1]> "
+    assert prompt.line("echo on") == ["0: on", "1: on"]
+    prompt.leave()
+
+
+def test_a_line_takes_one_round_trip(podrun, pods, fault):
+    pod = pods("--hosts", str(HOSTS))
+    pod.move_in(podrun)
+    proxies = proxies_to(pod, fault, "--delay", "0.05", hosts=HOSTS)
+
+    def round_trips():
+        return [proxy.connections[-1]["round_trips"] for proxy in proxies]
+
+    def settled():
+        before = round_trips()
+        time.sleep(0.3)
+        return before if before == round_trips() else None
+
+    prompt = Prompt(podrun, "-H", ",".join(proxy.address for proxy in proxies))
+    counts = []
+    for number in range(3):  # on a busy machine what belongs together may arrive in two pieces: the fewest count
+        before = wait_until(settled, what="quiet connections")
+        prompt.terminal.type(f"echo line {number}$((1)); sleep 1000\n".encode())
+        prompt.terminal.read_until(f": line {number}1".encode(), HOSTS)
+        counts.append([now - then for now, then in zip(round_trips(), before)])
+        prompt.press(b"\x03")
+    assert [min(of_host) for of_host in zip(*counts)] == [1] * HOSTS
+    prompt.leave(130)

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// A run whose commands wait at the barrier for a word.
+#include <csignal>
+
+#include <gtest/gtest.h>
+
+#include "unit/run/policy_run.hpp"
+
+namespace podrun::run {
+namespace {
+
+using namespace std::chrono_literals;
+using test::PolicyRun;
+
+TEST(RunPolicyHeld, StartsWhenItIsReleased) {
+  PolicyRun run(2, {.held = true});
+  EXPECT_EQ(run.start(), "wait");
+  EXPECT_EQ(run.after(24h), "") << "no timer runs";
+  EXPECT_EQ(run.on(event::Released{}), "go 0,1");
+  run.ends(0, 0);
+  run.ends(1, 0);
+  EXPECT_EQ(run.result(), "ok, ok");
+}
+
+TEST(RunPolicyHeld, StartsWithTheLastHostIfItWasReleasedBefore) {
+  PolicyRun run(2, {.held = true});
+  run.on(event::Begin{});
+  EXPECT_EQ(run.on(event::Released{}), "");
+  EXPECT_EQ(run.ready(1), "");
+  EXPECT_EQ(run.ready(0), "go 0,1");
+}
+
+TEST(RunPolicyHeld, TriesAHostAgainThatIsLostMeanwhile) {
+  PolicyRun run(2, {.retries = 1, .on_unreachable = OnUnreachable::skip, .held = true});
+  run.start();
+  EXPECT_EQ(run.stumbles(1), "retry 1 (attempt 2)");
+  EXPECT_EQ(run.on(event::Released{}), "") << "the other attempt is under way";
+  EXPECT_EQ(run.after(2s), "connect 1");
+  EXPECT_EQ(run.ready(1), "go 0,1");
+}
+
+TEST(RunPolicyHeld, WaitsOnceForTheWord) {
+  PolicyRun run(2, {.retries = 1, .on_unreachable = OnUnreachable::skip, .held = true});
+  run.start();
+  run.stumbles(1);
+  run.after(2s);
+  EXPECT_EQ(run.ready(1), "");
+}
+
+TEST(RunPolicyHeld, EndsWhenNoHostIsLeft) {
+  PolicyRun run(2, {.on_unreachable = OnUnreachable::skip, .held = true});
+  run.start();
+  EXPECT_EQ(run.not_ready(0), "");
+  EXPECT_EQ(run.not_ready(1), "");
+  EXPECT_EQ(run.result(),
+            "unreachable: connecting: connection refused, unreachable: connecting: connection refused");
+}
+
+TEST(RunPolicyHeld, StartsNothingWhenItIsCancelled) {
+  PolicyRun run(3, {.on_unreachable = OnUnreachable::skip, .held = true});
+  run.start();
+  run.not_ready(1);
+  EXPECT_EQ(run.on(event::Cancelled{}), "abandon 0 (cancelled), abandon 2 (cancelled)");
+  EXPECT_EQ(run.result(), "not started, unreachable: connecting: connection refused, not started");
+  EXPECT_EQ(run.policy().interrupted_by(), std::nullopt);
+}
+
+}  // namespace
+}  // namespace podrun::run
