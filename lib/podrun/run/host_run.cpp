@@ -197,9 +197,13 @@ asio::awaitable<void> HostRun::follow() {
     if (failure && failure->stage != link::Stage::none)
       run_.world.tell(notice::LostAfterEnd{host_, *failure});
     if (failure || (trailing && std::holds_alternative<link::Closed>(event))) break;
-    if (std::holds_alternative<link::Closed>(event))
-      throw link::HostError({attempt_.stage, link::Cause::no_exit_status});
-    if (!started) throw link::HostError({attempt_.stage, link::Cause::ended_early});
+    const bool is_closed = std::holds_alternative<link::Closed>(event);
+    // A host that waits for long may have taken us for gone, such as while this machine slept.
+    const bool may_help = !started && run_.plan.limits.held;
+    if (is_closed || !started)
+      throw link::HostError({.stage = attempt_.stage,
+                             .cause = is_closed ? link::Cause::no_exit_status : link::Cause::ended_early,
+                             .retry = may_help ? link::Retry::may_help : link::Retry::no});
     tell_end(event);
   }
   run_.happen(event::Closed{host_});

@@ -56,6 +56,7 @@ void RunPolicy::handle(const event::Ready& event) {
   set_state(event.host, State::ready);
   countdowns_.clear(event.host);
   outcomes_[event.host] = NotStarted{};  // a retry has helped
+  hosts_[event.host].was_ready = true;
 }
 
 void RunPolicy::handle(const event::NotReady& event) {
@@ -138,7 +139,15 @@ void RunPolicy::handle(const event::ReadingResumed& event) {
   countdowns_.resume_reading(event.host, now_, event.by_reader);
 }
 
-void RunPolicy::handle(const event::Released&) { limits_.held = false; }
+void RunPolicy::handle(const event::Released&) {
+  limits_.held = false;
+  for (std::size_t host = batch_begin_; host < batch_end_; ++host) {
+    if (!hosts_[host].was_ready) continue;
+    const bool is_waiting = hosts_[host].state == State::waiting;
+    hosts_[host].attempts = is_waiting ? 0 : 1;  // those that someone waits for
+    if (is_waiting) count_down(host, TimePoint::duration::zero());
+  }
+}
 
 void RunPolicy::handle(const event::Cancelled&) { cancel_unstarted(); }
 

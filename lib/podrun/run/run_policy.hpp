@@ -45,7 +45,8 @@ struct Limits {
   /// A preparation that is interrupted goes on where it was: a host that was reached once is tried again for
   /// as long as that may help.
   bool resumes = false;
-  /// Whether the commands start only after event::Released, and not as soon as every host is ready.
+  /// Whether the commands start only after event::Released, and not as soon as every host is ready. Until
+  /// then a host that was ready is tried again for as long as that may help.
   bool held = false;
 };
 
@@ -169,6 +170,7 @@ class RunPolicy {
     std::size_t attempts = 0;
     bool reached = false;      ///< it is being prepared
     bool was_reached = false;  ///< in this attempt or an earlier one
+    bool was_ready = false;    ///< the same
     bool spoke = false;
     bool ended = false;  ///< its command has ended; the output may go on
     /// The command ended while the host was being told to stop it, perhaps by itself. Then processes that it

@@ -37,6 +37,7 @@ bool RunPolicy::may_try_again(const HostState& host, const link::Failure& failur
   if (limits_.resumes && host.was_reached)
     return may_help ||
            ((host.reached || host.state == State::ready) && failure.stage != link::Stage::job_log);
+  if (limits_.held && host.was_ready) return may_help && !doomed_;
   if (!limits_.wait) return may_help && host.attempts <= limits_.retries && !doomed_;
   return (may_help || failure.stage == link::Stage::starting_shell) && now_ < begun_at_ + *limits_.wait;
 }

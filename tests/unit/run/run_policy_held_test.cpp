@@ -39,6 +39,41 @@ TEST(RunPolicyHeld, TriesAHostAgainThatIsLostMeanwhile) {
   EXPECT_EQ(run.ready(1), "go 0,1");
 }
 
+TEST(RunPolicyHeld, TriesAHostAgainForAsLongAsItWaits) {
+  PolicyRun run(2, {.retries = 1, .on_unreachable = OnUnreachable::skip, .held = true});
+  run.start();
+  run.stumbles(1);
+  for (int attempt = 2; attempt < 20; ++attempt) {
+    EXPECT_EQ(run.after(9s), "connect 1");
+    EXPECT_EQ(run.stumbles(1), fmt::format("retry 1 (attempt {})", attempt + 1));
+  }
+  EXPECT_EQ(run.on(event::Released{}), "");
+  EXPECT_EQ(run.after(0s), "connect 1") << "at once, when it is wanted";
+  EXPECT_EQ(run.stumbles(1), "retry 1 (attempt 2)");
+  EXPECT_EQ(run.after(9s), "connect 1");
+  EXPECT_EQ(run.stumbles(1), "go 0");
+}
+
+TEST(RunPolicyHeld, CountsTheAttemptsFromTheWordOn) {
+  PolicyRun run(2, {.retries = 1, .on_unreachable = OnUnreachable::skip, .held = true});
+  run.start();
+  run.stumbles(1);
+  run.after(9s);
+  run.on(event::Released{});
+  EXPECT_EQ(run.stumbles(1), "retry 1 (attempt 2)");
+  EXPECT_EQ(run.after(9s), "connect 1");
+  EXPECT_EQ(run.ready(1), "go 0,1");
+}
+
+TEST(RunPolicyHeld, GivesUpAHostThatWasNeverReady) {
+  PolicyRun run(2, {.retries = 1, .on_unreachable = OnUnreachable::skip, .held = true});
+  run.on(event::Begin{});
+  run.ready(0);
+  run.stumbles(1);
+  run.after(9s);
+  EXPECT_EQ(run.stumbles(1), "wait");
+}
+
 TEST(RunPolicyHeld, WaitsOnceForTheWord) {
   PolicyRun run(2, {.retries = 1, .on_unreachable = OnUnreachable::skip, .held = true});
   run.start();

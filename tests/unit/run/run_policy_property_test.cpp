@@ -27,6 +27,7 @@ struct SimulatedHost {
   bool lingers = false;
   bool cancelled = false;  ///< abandoned for the sake of others
   bool asks = false;
+  bool was_ready = false;
   std::size_t attempts = 0;
   std::size_t failed_attempt = 0;  ///< the last, if it is not ready since; 0: none
   TimePoint not_before;            ///< the next attempt
@@ -103,6 +104,11 @@ class Simulation {
   }
   void release() {
     released_ = true;
+    for (SimulatedHost& host : hosts_) {
+      if (!host.was_ready) continue;
+      host.attempts = host.phase == Phase::waiting ? 0 : 1;
+      host.not_before = now_;
+    }
     happen(event::Released{});
   }
   void suspend() {
@@ -153,6 +159,7 @@ class Simulation {
     if (chance(host.phase == Phase::connecting ? 30 : 5)) return fails(index);
     if (host.phase == Phase::connecting) {
       host.phase = Phase::ready;
+      host.was_ready = true;
       host.failed_attempt = 0;
       happen(event::Ready{index});
     } else if (host.phase == Phase::running && chance(50)) {
@@ -186,7 +193,8 @@ class Simulation {
     const link::Retry retry = host.cancelled   ? link::Retry::no
                               : host.abandoned ? link::Retry::may_help
                                                : random_retry();
-    const bool again = retry == link::Retry::may_help && host.attempts <= limits_.retries && !doomed_;
+    const bool again = retry == link::Retry::may_help && !doomed_ &&
+                       (host.attempts <= limits_.retries || is_tried_while_held(host));
     if (!host.cancelled) {
       host.failed_attempt = host.attempts;
       host.asks = retry == link::Retry::after_asking && limits_.questions == Questions::can_be_asked;
@@ -194,6 +202,9 @@ class Simulation {
     }
     happen(event::NotReady{index, {link::Stage::connecting, link::Cause::refused, "", retry}});
     EXPECT_EQ(host.phase == Phase::waiting, again) << "host " << index;
+  }
+  bool is_tried_while_held(const SimulatedHost& host) const {
+    return limits_.held && !released_ && host.was_ready;
   }
   link::Retry random_retry() {
     const std::size_t what = pick(100);
@@ -231,7 +242,8 @@ class Simulation {
     SimulatedHost& host = hosts_[connect.host];
     EXPECT_EQ(host.phase, Phase::waiting);
     EXPECT_FALSE(host.told_to_go);
-    EXPECT_LE(++host.attempts, limits_.retries + 1);
+    ++host.attempts;
+    EXPECT_TRUE(host.attempts <= limits_.retries + 1 || is_tried_while_held(host));
     EXPECT_GE(now_, host.not_before);
     EXPECT_TRUE(!doomed_ || host.attempts == 1) << "no retry for what will not start";
     EXPECT_FALSE(policy_->interrupted_by() || policy_->culprit());
