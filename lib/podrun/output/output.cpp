@@ -68,6 +68,7 @@ void Output::say(std::string line) { give(GivenText{StreamId::err, std::move(lin
 void Output::print(std::string line) { give(GivenText{StreamId::out, std::move(line)}); }
 
 void Output::say_status(StatusText text, std::vector<std::size_t> workers) {
+  ++items_given_;
   body_->say_status({std::move(text), std::move(workers)});
 }
 

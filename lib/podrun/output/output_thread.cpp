@@ -38,6 +38,7 @@ void OutputThread::run() {
     for (const auto& sink : sinks_) sink->tick(now - terminal_->time_in_flush());
     if (batch.typed_lines > 0) terminal_->lines_typed(batch.typed_lines);
     if (batch.status) show(std::move(*batch.status));
+    done_.items += batch.statuses;
     for (Given& item : batch.items) {
       std::visit([this](auto& given) { deliver(given); }, item);
       ++done_.items;
@@ -169,6 +170,7 @@ void OutputThread::give(Given item) {
 void OutputThread::say_status(GivenStatus status) {
   const std::scoped_lock lock(mutex_);
   queue_.status = std::make_unique<GivenStatus>(std::move(status));
+  ++queue_.statuses;
   given_.notify_one();
 }
 

@@ -55,7 +55,7 @@ struct WriteError {
 /// nothing.
 inline std::size_t cost_of(const Chunk& chunk) { return chunk.size() + 128; }
 
-/// Items written, or discarded after an error, since the last report.
+/// Items and states of the status line written, or discarded after an error, since the last report.
 struct OutputReport {
   std::size_t items = 0;
   std::vector<GivenBytes> bytes;   ///< returned, so that they are freed where they were made
@@ -91,12 +91,14 @@ class OutputThread {
   struct Batch {
     std::vector<Given> items;
     std::unique_ptr<GivenStatus> status;
+    std::size_t statuses = 0;  ///< given: the last one counts, but each is an item that is done
     std::size_t typed_lines = 0;
 
     bool empty() const { return items.empty() && !status && typed_lines == 0; }
     void clear() {
       items.clear();
       status.reset();
+      statuses = 0;
       typed_lines = 0;
     }
   };
