@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <clocale>
@@ -26,7 +27,7 @@ namespace podrun::output {
 namespace {
 
 constexpr int kMostLines = 2000;
-constexpr std::size_t kMostBytes = 4 * 1024 * 1024;
+constexpr off_t kMostBytes = 4 * 1024 * 1024;
 
 struct CloseFile {
   void operator()(std::FILE* file) const { std::fclose(file); }
@@ -58,12 +59,15 @@ std::string read_history(const std::string& file) {
   if (!is_file(file)) return {};
   const File opened = open_for_user_alone(file, O_RDWR | O_APPEND);
   if (!opened) return {};
-  std::string text = read_whole(::fileno(opened.get()), kMostBytes).value_or("");
+  const off_t skipped = std::max<off_t>(::lseek(::fileno(opened.get()), 0, SEEK_END) - kMostBytes, 0);
+  ::lseek(::fileno(opened.get()), skipped, SEEK_SET);
+  std::string text = read_whole(::fileno(opened.get()), 2 * kMostBytes).value_or("");
   std::size_t begin = text.size();
   for (int lines = 0; lines <= kMostLines && begin != 0 && begin != std::string::npos; ++lines)
     begin = text.rfind('\n', begin - 1);
-  if (begin == 0 || begin == std::string::npos) return text;
-  text.erase(0, begin + 1);
+  const bool has_all = begin == 0 || begin == std::string::npos;
+  if (has_all && skipped == 0) return text;
+  text.erase(0, (has_all ? text.find('\n') : begin) + 1);
   replace_file(file, text);
   return text;
 }

@@ -45,6 +45,18 @@ TEST(History, KeepsTheLastLines) {
   EXPECT_EQ(mode_of(file), 0600U);
 }
 
+TEST(History, KeepsTheEndOfALongFile) {
+  const test::TempDirectory directory;
+  const std::string line(10'000, 'x');
+  std::string text;
+  for (int i = 0; i < 1000; ++i) text += line + std::to_string(i) + "\n";
+  const std::string file = directory.write("history", text);
+  const std::string kept = read_history(file);
+  EXPECT_GT(kept.size(), 4'000'000U);
+  EXPECT_TRUE(text.ends_with("\n" + kept));
+  EXPECT_EQ(directory.read("history"), kept);
+}
+
 TEST(History, NeedsNoFile) { EXPECT_EQ(read_history("/nowhere/history"), ""); }
 
 }  // namespace
