@@ -4,6 +4,7 @@ import os
 import shutil
 import signal
 import stat
+import subprocess
 import time
 
 import pytest
@@ -95,13 +96,29 @@ def test_takes_quotes_and_every_character(podrun, isolated):
 @pytest.mark.parametrize("users_shell", ["bash", "dash", "zsh", "fish", "tcsh"])
 def test_works_with_the_users_shell(podrun, via, users_shell):
     env = {"SHELL": shutil.which(users_shell) or pytest.skip(f"{users_shell} is not installed")}
-    lines = ["cd /usr; export A='x y'", 'echo "$PWD $A"; exit 7']
-    assert shell(podrun, *via, "-H", "a", "--no-label", lines=lines, status=7, env=env) == ["/usr x y"]
+    ran_by = users_shell if users_shell in ("bash", "dash", "zsh") else "bash"
+    lines = ["cd /var; cd /usr; export A='x y' UID", 'echo "$PWD $A $0 ${ZSH_VERSION+zsh} ${BASH_VERSION+bash}"; cd - >/dev/null; pwd; exit 7']
+    expected = sorted([f"/usr x y {ran_by} " + {"zsh": "zsh ", "bash": " bash", "dash": " "}[ran_by], "/var"])
+    ended = podrun(*via, "-H", "a", "--no-label", "shell", input="".join(line + "\n" for line in lines).encode(), env=env)
+    assert (ended.returncode, sorted(ended.stdout.decode().splitlines()), ended.stderr) == (7, expected, b"podrun: exit 7: [0] a\n")
+
+
+def test_keeps_what_was_where_too_much_is_exported(podrun, isolated):
+    lines = ["cd /usr", "for i in 1 2 3 4 5 6 7 8 9 0; do export V$i=$(printf %0130000d 0); done; export V=$V1$V2$V3$V4$V5", "pwd; command -v env; echo $HOME"]
+    ended = podrun(*isolated.on(0), "--no-label", "shell", input="".join(line + "\n" for line in lines).encode())
+    assert ended.stdout.splitlines() == [b"/usr", b"/usr/bin/env", b"/root"]
+    assert b"stay as before this line" in ended.stderr
 
 
 def test_begins_as_the_options_say(podrun, isolated):
     lines = ["pwd; echo $A", "export A=2; cd /", "pwd; echo $A"]
     assert shell(podrun, *isolated.on(0), "--no-label", "-e", "A=1", "--chdir", "/usr", lines=lines) == ["/", "/usr", "1", "2"]
+
+
+def test_checks_variables_as_a_run_does(podrun, isolated):
+    for variable in ("PODRUN_MARK=x", "podrun_typed=x", "A=" + "x" * 110_000):
+        ended = podrun(*isolated.on(0), "-e", variable, "shell", input=b"echo on\n")
+        assert (ended.returncode, ended.stdout) == (2, b""), ended
 
 
 def test_says_when_a_line_left_nothing_to_keep(podrun, isolated):
@@ -131,6 +148,48 @@ def test_stops_where_no_host_is_reached(podrun):
     assert ended.returncode == 255
     assert ended.stdout == b""
     assert b"connection refused" in ended.stderr
+
+
+def test_a_script_runs_on_all_hosts_or_ends(podrun, pod, fault):
+    ended = podrun("-H", "local,127.0.0.1:1", "--retries", "0", "shell", input=b"echo x\n")
+    assert (ended.returncode, ended.stdout) == (255, b"")
+    proxies = proxies_to(pod, fault)
+    begun = podrun.start("-H", ",".join(proxy.address for proxy in proxies), "--retries", "0", "shell", stdin=subprocess.PIPE)
+    begun.process.stdin.write(b"echo $PODRUN_RANK\n")
+    begun.process.stdin.flush()
+    begun.wait_for_output(b"1: 1")
+    proxies[1].end()
+    begun.process.stdin.write(b"echo again\n")
+    begun.process.stdin.close()
+    ended = begun.wait()
+    assert ended.returncode == 255, ended
+    assert b"again" not in ended.stdout
+    assert b"podrun: the shell ends here, since not every host is connected\n" in ended.stderr
+
+
+@pytest.mark.parametrize("line", [":workers 7", ":workers", ":nonsense", "true " + "x" * 100_000])
+def test_a_script_ends_at_a_line_that_is_refused(podrun, isolated, line):
+    ended = podrun(*isolated.options, "shell", input=f"echo on\n{line}\necho off\n".encode())
+    assert ended.returncode == 2, ended
+    assert sorted(ended.stdout.splitlines()) == [b"0: on", b"1: on"]
+    assert ended.stderr.startswith(b"podrun: ")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("when", ["during a line", "between two lines"])
+def test_a_signal_ends_a_script(podrun, isolated, number, when):
+    lines = b"echo begun; sleep 1000\ntouch /tmp/ran\n" if when == "during a line" else b"echo begun\n"
+    begun = podrun.start(*isolated.on(0), "shell", stdin=subprocess.PIPE)
+    begun.process.stdin.write(lines)
+    begun.process.stdin.flush()
+    begun.wait_for_output(b"0: begun")
+    if when == "between two lines":
+        time.sleep(0.5)  # until it waits for one
+    begun.signal(number)
+    ended = begun.wait()
+    assert ended.returncode == 128 + number, ended
+    assert isolated.ssh(0, "ls /tmp/ran").returncode != 0
+    wait_until(lambda: is_clean(isolated, 0), what="a clean host")
 
 
 def test_refuses_options_that_make_no_sense(podrun):
@@ -165,9 +224,12 @@ def test_the_prompt_names_hosts_and_failures(podrun, isolated):
     wait_until(lambda: is_clean(isolated, 0) and is_clean(isolated, 1), what="clean hosts")
 
 
-def test_nothing_is_drawn_over_the_prompt(podrun, isolated):
-    prompt = Prompt(podrun, *isolated.options, "-o", "ServerAliveInterval=1")
+def test_nothing_is_drawn_over_the_prompt(podrun, pod, fault):
+    proxies = proxies_to(pod, fault)
+    prompt = Prompt(podrun, "-H", ",".join(proxy.address for proxy in proxies), "-o", "ServerAliveInterval=1")
     begin = len(prompt.terminal.output)
+    proxies[1].tell("cut rst")
+    proxies[1].wait_for_connections(len(proxies[1].connections) + 1)
     end = time.monotonic() + 2
     while time.monotonic() < end:
         prompt.terminal._read(0.1)
@@ -329,6 +391,29 @@ def test_a_host_that_is_lost_at_the_prompt_comes_back(podrun, pod, fault):
     proxies[1].wait_for_connections(before + 1)  # a line that is sent before that may have begun there, and is not sent twice
     assert [line for line in prompt.line("echo $PWD $A") if not line.startswith("podrun:")] == ["0: /usr 0", "1: /usr 1"]
     assert prompt.prompt == "podrun [0,1]> "
+    prompt.leave()
+
+
+def test_a_host_that_is_lost_again_and_again_at_one_prompt_comes_back(podrun, pod, fault):
+    proxies = proxies_to(pod, fault)
+    prompt = Prompt(podrun, "-H", ",".join(proxy.address for proxy in proxies), "--retries", "0")
+    prompt.line("cd /usr")
+    for _ in range(3):
+        before = len(proxies[1].connections)
+        proxies[1].tell("cut rst")
+        proxies[1].wait_for_connections(before + 1)
+    assert [line for line in prompt.line("pwd") if not line.startswith("podrun:")] == ["0: /usr", "1: /usr"]
+    prompt.leave()
+
+
+def test_a_host_whose_supervisor_is_gone_comes_back(podrun, isolated):
+    """As after a sleep of this machine that the hosts took for its end."""
+    prompt = Prompt(podrun, *isolated.options)
+    prompt.line("cd /usr")
+    before = isolated.processes(1)
+    isolated.ssh(1, f"kill -9 {' '.join(map(str, before))}")
+    wait_until(lambda: set(isolated.processes(1)) - set(before), what="a new supervisor")
+    assert [line for line in prompt.line("pwd") if not line.startswith("podrun:")] == ["0: /usr", "1: /usr"]
     prompt.leave()
 
 

@@ -40,9 +40,12 @@
 namespace podrun::commands {
 namespace {
 
-/// A host that was connected gets one further attempt, so that a dead one does not keep the others waiting.
+/// A host that was connected gets two attempts, so that a dead one does not keep the others waiting.
 constexpr std::size_t kRetries = 1;
 constexpr int kLostStatus = 255;
+constexpr int kUsageStatus = 2;
+
+constexpr const char* kSilent = "its shell does not say in which directory it is";
 
 constexpr std::array<std::string_view, 9> kHelp = {
     "Each line runs on every connected host, in the user's shell there. The",
@@ -77,14 +80,16 @@ bool is_for_podrun(std::string_view line) {
   return line.size() > 1 && line.front() == ':' && std::isalpha(static_cast<unsigned char>(line[1])) != 0;
 }
 
+TypedLine refuse(std::string why) { return {.answer = {std::move(why)}, .is_refused = true}; }
+
 /// One `podrun shell`, from its first connection to its last line.
 class ShellSession {
  public:
   explicit ShellSession(const cli::Context& context)
       : context_(context),
         options_(context.options),
-        base_(make_base()),
         is_terminal_(output::is_terminal(STDIN_FILENO)),
+        base_(make_base()),
         runs_(base_, context, RunSequence::Connections::kept),
         source_(make_source()) {
     for (const hosts::Host& host : base_.run.hosts) hosts_.push_back({.host = host});
@@ -94,7 +99,9 @@ class ShellSession {
   /// The exit status: that of the last line.
   int play() {
     status_ = connect();
-    if (connect_interrupted_by_ || active().empty()) return status_;
+    if (connect_interrupted_by_) return status_;
+    if (active().empty() || (!is_terminal_ && active().size() < hosts_.size()))
+      return status_ == 0 ? kLostStatus : status_;
     status_ = 0;
     while (run_line()) {
       if (active().empty()) {  // never on other hosts than the prompt had
@@ -112,10 +119,15 @@ class ShellSession {
   Plan make_base() {
     options_.feed_input = false;
     variables_ = make_environment(options_, context_.probe);
-    remote::Command command{.what = remote::ShellText{":"}};
+    remote::Command command{.what = remote::ShellText{":"}, .environment = variables_};
     if (options_.login) command.shell = remote::ShellStart::login;
+    if (!remote::build_command(command).files.empty())
+      throw UsageError("shell: the variables are too long together (at most 100 KB)");
+    command.environment.clear();  // they are set with what is kept
     Plan plan = make_plan(options_, context_.probe, std::move(command));
     run_where_reachable(plan);
+    // A script runs on all hosts or ends, as every run without a person who looks at it.
+    if (!is_terminal_) plan.run.limits.on_unreachable = run::OnUnreachable::stop;
     plan.run.supervision.run_directory = remote::RunDirectory::yes;
     plan.work = report::Work::task;  // no retry command, and no hints for a command line
     return plan;
@@ -163,13 +175,18 @@ class ShellSession {
     const int status = runs_.run(std::move(plan), options, [&](const Plan& planned, output::Charset charset) {
       return std::make_unique<OpeningMode>(planned, options, context_.probe, charset, id_, end);
     });
+    std::vector<std::size_t> silent;
     for (std::size_t i = 0; i < indexes.size() && i < end.outcomes.size(); ++i) {
       ShellHost& host = hosts_[indexes[i]];
-      host.is_connected = std::holds_alternative<link::Exited>(end.outcomes[i]);
-      const link::Failure* failure = run::failure_of(end.outcomes[i]);
-      host.why_not = failure ? report::describe(*failure) : "interrupted";
+      const bool has_run = std::holds_alternative<link::Exited>(end.outcomes[i]);
       if (!host.fresh) host.fresh = host.now = end.states[i];
+      host.is_connected = has_run && host.fresh;
+      const link::Failure* failure = run::failure_of(end.outcomes[i]);
+      host.why_not = failure ? report::describe(*failure) : has_run ? kSilent : "interrupted";
+      if (has_run && !host.fresh) silent.push_back(host.host.worker);
     }
+    if (!silent.empty())
+      say({fmt::format("[{}] left out: {}", fold_workers(silent), kSilent)}, *context_.terminal);
     connect_interrupted_by_ = end.interrupted_by;
     return status;
   }
@@ -194,12 +211,30 @@ class ShellSession {
       status_ = status;
       options_.append = !options_.outdir.empty();  // the next line must not replace this one's output
       options_.force = false;
-      return !end.interrupted_by || end.interrupted_by == SIGINT || end.interrupted_by == SIGQUIT;
     }
-    if (end.signal != 0) status_ = 128 + end.signal;
-    if (end.interrupted_by && *end.interrupted_by != SIGINT) status_ = 128 + *end.interrupted_by;
-    return !leaves_ && !end.is_end_of_input && end.signal == 0 &&
-           (!end.interrupted_by || end.interrupted_by == SIGINT);
+    return goes_on_after(end, indexes);
+  }
+
+  /// Sets the exit status if it does not.
+  bool goes_on_after(const ShellRunEnd& end, const std::vector<std::size_t>& indexes) {
+    const int signal = end.signal != 0 ? end.signal : end.interrupted_by.value_or(0);
+    const bool is_key = end.signal == 0 && (signal == SIGINT || (signal == SIGQUIT && end.has_run));
+    if (signal != 0 && !(is_key && is_terminal_)) {
+      if (!end.has_run) status_ = 128 + signal;
+      return false;
+    }
+    if (leaves_ || end.is_end_of_input) return false;
+    if (is_terminal_) return true;
+    if (std::any_of(indexes.begin(), indexes.end(),
+                    [this](std::size_t i) { return !hosts_[i].is_connected; })) {
+      say({"the shell ends here, since not every host is connected"}, *context_.terminal);
+      status_ = kLostStatus;
+      return false;
+    }
+    if (end.has_run)
+      return !end.was_quit || status_ == 0;  // a command may handle QUIT, as to print its stacks
+    if (end.is_refused) status_ = kUsageStatus;
+    return !end.is_refused;
   }
 
   void learn(const std::vector<std::size_t>& indexes, ShellRunEnd& end) {
@@ -216,7 +251,8 @@ class ShellSession {
         host.is_connected = false;
       } else if (end.states[i]) {
         host.now = std::move(end.states[i]);
-      } else if (end.has_run && !std::holds_alternative<run::Lost>(outcome)) {
+      } else if (end.has_run && !std::holds_alternative<run::Lost>(outcome) &&
+                 !std::holds_alternative<run::NotStarted>(outcome)) {
         silent.push_back(host.host.worker);
       }
     }
@@ -250,8 +286,7 @@ class ShellSession {
     }
     if (is_for_podrun(words)) return obey(words);
     if (line.size() > remote::kMaxInlineText)
-      return {
-          .answer = {fmt::format("a line of {} bytes is too long (send a script: podrun -s)", line.size())}};
+      return refuse(fmt::format("a line of {} bytes is too long (send a script: podrun -s)", line.size()));
     TypedLine typed{.fate = TypedLine::Fate::runs, .text = shell::line_text(line, base_.command.shell, id_)};
     for (const std::size_t i : indexes) typed.texts_of_hosts.push_back(shell::host_text(restored(hosts_[i])));
     return typed;
@@ -269,7 +304,7 @@ class ShellSession {
       if (!wants_connect_) return {.answer = {"all hosts are connected"}};
       return {.fate = TypedLine::Fate::ends_run};
     }
-    return {.answer = {fmt::format("{}: no such command (:help lists them)", output::escape_controls(name))}};
+    return refuse(fmt::format("{}: no such command (:help lists them)", output::escape_controls(name)));
   }
 
   TypedLine select(const std::string& set) {
@@ -283,17 +318,17 @@ class ShellSession {
         chosen = {numbers.begin(), numbers.end()};
       }
     } catch (const UsageError& error) {
-      return {.answer = {fmt::format(":workers: {}", error.what())}};
+      return refuse(fmt::format(":workers: {}", error.what()));
     }
     for (const std::size_t worker : chosen) {
       if (!known.contains(worker))
-        return {.answer = {fmt::format(":workers: no host has worker number \"{}\" (there are {})", worker,
-                                       fold_workers({known.begin(), known.end()}))}};
+        return refuse(fmt::format(":workers: no host has worker number \"{}\" (there are {})", worker,
+                                  fold_workers({known.begin(), known.end()})));
     }
     const std::set<std::size_t> before = std::exchange(selected_, chosen);
     if (!active().empty()) return {.fate = TypedLine::Fate::ends_run};
     selected_ = before;
-    return {.answer = {":workers: none of them is connected (:connect tries again)"}};
+    return refuse(":workers: none of them is connected (:connect tries again)");
   }
 
   std::vector<std::string> list_hosts() const {
@@ -333,8 +368,8 @@ class ShellSession {
   cli::Options options_;
   std::vector<remote::Variable> variables_;
   const std::string id_ = remote::random_id();
-  Plan base_;
   const bool is_terminal_;
+  Plan base_;
   RunSequence runs_;
   std::unique_ptr<output::LineSource> source_;
   std::vector<ShellHost> hosts_;

@@ -67,14 +67,20 @@ asio::awaitable<void> LineMode::ask_after_output() {
 
 void LineMode::take(const std::optional<std::string>& line) {
   thread_.join();
-  if (!line) {
+  if (!line || end_.signal != 0) {
     end_.is_end_of_input = end_.signal == 0;
     asking_ = false;
     run_.cancel();
     return;
   }
   TypedLine typed = prompting_.take(*line);
-  for (std::string& answer : typed.answer) output_->print(std::move(answer));
+  if (typed.is_refused && !prompting_.is_terminal) {  // the lines after it rely on it
+    for (const std::string& answer : typed.answer) output_->say("podrun: " + answer);
+    typed.fate = TypedLine::Fate::ends_run;
+    end_.is_refused = true;
+  } else {
+    for (std::string& answer : typed.answer) output_->print(std::move(answer));
+  }
   if (typed.fate == TypedLine::Fate::nothing) {
     ask();
     return;
@@ -100,6 +106,7 @@ void LineMode::stop_asking() {
 /// comes just before the prompt was meant for the line before.
 bool LineMode::takes_signal(int signal) {
   if (!asking_) {
+    end_.was_quit = end_.was_quit || (signal == SIGQUIT && end_.has_run);
     const bool is_late = std::chrono::steady_clock::now() - begin_ < kLatePress;
     return signal == SIGINT && prompting_.is_terminal && !end_.has_run && is_late;
   }

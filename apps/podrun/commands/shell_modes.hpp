@@ -20,7 +20,9 @@ namespace podrun::commands {
 struct ShellRunEnd {
   bool has_run = false;  ///< the user has entered a line for it
   bool is_end_of_input = false;
-  int signal = 0;  ///< that podrun got at the prompt and ends with
+  bool is_refused = false;  ///< a line for podrun, off a terminal
+  int signal = 0;           ///< that podrun got at the prompt and ends with
+  bool was_quit = false;    ///< SIGQUIT was passed on to the commands
   std::vector<run::HostOutcome> outcomes = {};
   std::optional<int> interrupted_by = std::nullopt;
   std::vector<bool> ready = {};  ///< hosts that were
@@ -48,6 +50,7 @@ struct TypedLine {
   enum class Fate { runs, ends_run, nothing };
   Fate fate = Fate::nothing;
   std::vector<std::string> answer = {};  ///< lines to print before the next prompt
+  bool is_refused = false;               ///< `answer` says why
   std::string text = {};                 ///< runs: sh text for all hosts, and for each
   std::vector<std::string> texts_of_hosts = {};
 };

@@ -2,8 +2,8 @@
 #
 #   SHELL -c 'eval "$podrun_inside"' NAME FILE ENV     with podrun_kept and podrun_typed in the environment, see line.sh
 #
-# At its end the FILE has the directory, the one before it and the environment, each ended by NUL. ENV is the path of env(1),
-# since the line may change PATH.
+# At its end the FILE has the directory, the one before it, the environment and the word "end", each ended by NUL. ENV is the path of
+# env(1), since the line may change PATH. env fails where too much is exported for any process: then there is no "end".
 #
 # shellcheck disable=SC2154  # podrun_kept and podrun_typed are in the environment
 
@@ -11,7 +11,7 @@ podrun_file=$1
 podrun_env=$2
 shift 2
 podrun_line=$podrun_typed
-podrun_save() { { printf '%s\0' "$PWD" "${OLDPWD-}"; "$podrun_env" -0; } >|"$podrun_file"; }
+podrun_save() { { printf '%s\0' "$PWD" "${OLDPWD-}"; "$podrun_env" -0 && printf 'end\0'; } >|"$podrun_file"; }
 eval "$podrun_kept"
 unset podrun_inside podrun_kept podrun_typed
 trap podrun_save EXIT

@@ -24,11 +24,18 @@ bool is_kept(std::string_view name) {
          std::none_of(kPrefixes.begin(), kPrefixes.end(), begins);
 }
 
+/// Shells set these themselves, and most let no one else do so. All that a line can do is to export them.
+bool is_set_by_shells(std::string_view name) {
+  constexpr std::array<std::string_view, 5> kNames = {"UID", "EUID", "PPID", "SHELLOPTS", "BASHOPTS"};
+  return std::find(kNames.begin(), kNames.end(), name) != kNames.end();
+}
+
 }  // namespace
 
 std::optional<KeptState> parse_kept_state(std::string_view bytes) {
-  if (!bytes.ends_with('\0')) return std::nullopt;
-  bytes.remove_suffix(1);
+  constexpr std::string_view kEnd("\0end\0", 5);
+  if (!bytes.ends_with(kEnd)) return std::nullopt;
+  bytes.remove_suffix(kEnd.size());
   const std::vector<std::string_view> parts = split(bytes, '\0');
   if (parts.size() < 2 || !parts[0].starts_with('/')) return std::nullopt;
   KeptState state{
@@ -49,9 +56,13 @@ std::string restore(const KeptState& fresh, const KeptState& now) {
   }
   for (const auto& [name, value] : now.variables) {
     const auto before = fresh.variables.find(name);
-    if (before == fresh.variables.end() || before->second != value)
-      text += fmt::format("export {}={}; ", name, shell_quote(value));
+    if (before != fresh.variables.end() && before->second == value) continue;
+    text += is_set_by_shells(name) ? fmt::format("export {}; ", name)
+                                   : fmt::format("export {}={}; ", name, shell_quote(value));
   }
+  // First where `cd -` goes: zsh keeps that place apart from OLDPWD.
+  if (now.directory_before.starts_with('/'))
+    text += fmt::format("CDPATH= cd -- {} 2>/dev/null; ", shell_quote(now.directory_before));
   const std::string gone = "podrun: no way into " + now.directory + ": this line runs in ";
   text += fmt::format("CDPATH= cd -- {} 2>/dev/null || echo {}\"$PWD\" >&2; ", shell_quote(now.directory),
                       shell_quote(gone));

@@ -17,8 +17,9 @@ struct LineEnd {
   std::vector<run::HostOutcome> outcomes = {};
 };
 
-/// `podrun [0-7]> `, `podrun [0-6] · [2] exit 1 · lost [7]> `: the hosts of the next line, the failures of
-/// the line before, and the hosts that are not connected any more. At most about 60 columns. Pure.
+/// `podrun [0-7]> `, `podrun [0-6] · [2] exit 1 · not connected [7]> `: the hosts of the next line, the
+/// failures of the line before, and the hosts that are not connected any more. At most about 60 columns.
+/// Pure.
 std::string make_prompt(const std::vector<std::size_t>& workers, const LineEnd& before,
                         const std::vector<std::size_t>& lost, std::string_view separator);
 

@@ -15,7 +15,7 @@ using testing::ElementsAre;
 using testing::Pair;
 
 TEST(KeptState, ReadsDirectoriesAndVariables) {
-  const auto state = parse_kept_state("/usr/lib\0/root\0A=1\0B=x=y\nz\0EMPTY=\0"s);
+  const auto state = parse_kept_state("/usr/lib\0/root\0A=1\0B=x=y\nz\0EMPTY=\0end\0"s);
   ASSERT_TRUE(state);
   EXPECT_EQ(state->directory, "/usr/lib");
   EXPECT_EQ(state->directory_before, "/root");
@@ -24,7 +24,7 @@ TEST(KeptState, ReadsDirectoriesAndVariables) {
 
 TEST(KeptState, LeavesOutWhatEachLineHasOfItsOwn) {
   const auto state = parse_kept_state(
-      "/\0\0PODRUN_RANK=1\0SHLVL=2\0_=/bin/env\0PWD=/\0SSH_CLIENT=a\0BASH_FUNC_f%%=() { :;}\0 bad=1\0KEPT=1\0"s);
+      "/\0\0PODRUN_RANK=1\0SHLVL=2\0_=/bin/env\0PWD=/\0SSH_CLIENT=a\0BASH_FUNC_f%%=() { :;}\0 bad=1\0KEPT=1\0end\0"s);
   ASSERT_TRUE(state);
   EXPECT_THAT(state->variables, ElementsAre(Pair("KEPT", "1")));
 }
@@ -33,7 +33,11 @@ TEST(KeptState, RefusesWhatIsCut) {
   EXPECT_FALSE(parse_kept_state(""));
   EXPECT_FALSE(parse_kept_state("/\0"s));
   EXPECT_FALSE(parse_kept_state("/\0\0A=1"s));
-  EXPECT_FALSE(parse_kept_state("relative\0\0"s));
+  EXPECT_FALSE(parse_kept_state("relative\0\0end\0"s));
+  EXPECT_FALSE(parse_kept_state("/\0end\0"s)) << "no directory before";
+  EXPECT_FALSE(parse_kept_state("/\0\0"s)) << "env(1) has failed";
+  EXPECT_FALSE(parse_kept_state("/\0\0A=1\0end"s));
+  EXPECT_TRUE(parse_kept_state("/\0\0end\0"s));
 }
 
 class RestoreTest : public testing::TestWithParam<test::Shell> {};
@@ -63,6 +67,21 @@ TEST_P(RestoreTest, ChangesOnlyWhatDiffers) {
   EXPECT_THAT(run.output, testing::HasSubstr("SAME=other\n"));
   EXPECT_THAT(run.output, testing::HasSubstr("NEW=2\n"));
   EXPECT_THAT(run.output, testing::EndsWith("unset\n"));
+}
+
+TEST_P(RestoreTest, TakesBackTheDirectoryBefore) {
+  const KeptState now{.directory = "/usr", .directory_before = "/var", .variables = {}};
+  const test::ShellRun run = test::run_shell(GetParam(), {"-c", restore({}, now) + "cd - >/dev/null; pwd"});
+  EXPECT_EQ(run.output, "/var\n");
+}
+
+TEST_P(RestoreTest, SetsNothingThatOnlyTheShellSets) {
+  const KeptState now{.directory = "/",
+                      .directory_before = "",
+                      .variables = {{"UID", "5"}, {"PPID", "6"}, {"SHELLOPTS", "x"}}};
+  const test::ShellRun run =
+      test::run_shell(GetParam(), {"-c", "exec 2>&1; " + restore({}, now) + "echo on"});
+  EXPECT_EQ(run.output, "on\n");
 }
 
 TEST_P(RestoreTest, NamesADirectoryThatIsGone) {

@@ -25,7 +25,8 @@ std::string pass(StateFilter& filter, std::string_view output, std::size_t size)
 }
 
 TEST(StateFilter, TakesTheReportOutHoweverItArrives) {
-  const std::string output = "~ tilde\nno newline" + report("/usr\0/\0A=1\0"s) + "after ~podrun1 other ~";
+  const std::string output =
+      "~ tilde\nno newline" + report("/usr\0/\0A=1\0end\0"s) + "after ~podrun1 other ~";
   for (std::size_t size = 1; size <= output.size(); ++size) {
     StateFilter filter("id", 1);
     EXPECT_EQ(pass(filter, output, size), "~ tilde\nno newlineafter ~podrun1 other ~") << size;
@@ -36,7 +37,7 @@ TEST(StateFilter, TakesTheReportOutHoweverItArrives) {
 }
 
 TEST(StateFilter, HasNoStateOfAReportThatIsCut) {
-  const std::string whole = report("/usr\0/\0A=1\0"s);
+  const std::string whole = report("/usr\0/\0A=1\0end\0"s);
   for (const std::string_view end : {"~podrun1 id .\n", ".\n", "\n"}) {
     StateFilter filter("id", 1);
     pass(filter, whole.substr(0, whole.size() - end.size()), 7);
