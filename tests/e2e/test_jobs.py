@@ -376,7 +376,7 @@ def test_a_followed_log_loses_and_doubles_no_byte(podrun, many):
     os.kill(terminal.pid, signal.SIGHUP)
     terminal.wait()
     run = podrun.start(*many.options, "--json", "logs", "-f", "train")
-    run.wait_for_output(b"line 1 of 2")
+    run.wait_for_output(b"line 1 of ", len(many.ranks), 60)  # a host that is cut before is one that cannot be reached
     choice = random.Random(4)
     cuts = 0
     while cuts < (200 if FULL else 20):
@@ -389,7 +389,7 @@ def test_a_followed_log_loses_and_doubles_no_byte(podrun, many):
         time.sleep(choice.uniform(0.01, 0.3))
     podrun.ok(*many.options, "stop", "train")
     followed = Events(run.wait(120))
-    assert {event["status"] for event in followed.exits.values()} == {143}, followed.exits
+    assert {event.get("status") for event in followed.exits.values()} == {143}, followed.exits
     for rank in many.ranks:
         [place] = (many.home(rank) / ".podrun" / "jobs" / "train").iterdir()
         for stream, name in (("stdout", "out"), ("stderr", "err")):

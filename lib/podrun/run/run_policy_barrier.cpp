@@ -33,11 +33,13 @@ bool RunPolicy::is_fanout_reached() const {
 
 bool RunPolicy::may_try_again(const HostState& host, const link::Failure& failure) const {
   const bool may_help = failure.retry == link::Retry::may_help;
+  // Where a host was reached before, a connection that a server ends is as good as cut.
+  const bool is_cut =
+      may_help || failure.cause == link::Cause::closed || failure.cause == link::Cause::transport_ended;
   // What a host answers is final. A connection that was lost is not.
   if (limits_.resumes && host.was_reached)
-    return may_help ||
-           ((host.reached || host.state == State::ready) && failure.stage != link::Stage::job_log);
-  if (limits_.held && host.was_ready) return may_help && !doomed_;
+    return is_cut || ((host.reached || host.state == State::ready) && failure.stage != link::Stage::job_log);
+  if (limits_.held && host.was_ready) return is_cut && !doomed_;
   if (!limits_.wait) return may_help && host.attempts <= limits_.retries && !doomed_;
   return (may_help || failure.stage == link::Stage::starting_shell) && now_ < begun_at_ + *limits_.wait;
 }

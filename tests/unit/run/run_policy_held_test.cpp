@@ -54,6 +54,17 @@ TEST(RunPolicyHeld, TriesAHostAgainForAsLongAsItWaits) {
   EXPECT_EQ(run.stumbles(1), "go 0");
 }
 
+TEST(RunPolicyHeld, TriesAHostAgainWhoseServerClosesTheConnection) {
+  PolicyRun run(1, {.retries = 0, .on_unreachable = OnUnreachable::skip, .held = true});
+  run.start();
+  const auto loses = [&run] {
+    return run.on(event::NotReady{0, {link::Stage::connection, link::Cause::closed}});
+  };
+  EXPECT_EQ(loses(), "retry 0 (attempt 2)");
+  run.after(9s);
+  EXPECT_EQ(loses(), "retry 0 (attempt 3)") << "before it is ready again";
+}
+
 TEST(RunPolicyHeld, CountsTheAttemptsFromTheWordOn) {
   PolicyRun run(2, {.retries = 1, .on_unreachable = OnUnreachable::skip, .held = true});
   run.start();

@@ -63,6 +63,8 @@ TEST(RunPolicyRetry, GoesOnForeverWithAPreparationThatWasInterrupted) {
     EXPECT_EQ(run.stumbles(0), fmt::format("retry 0 (attempt {})", attempt));
   }
   run.after(8s);
+  EXPECT_EQ(loses(0), "retry 0 (attempt 20)") << "between its login and the preparation";
+  run.after(8s);
   run.on(event::Reached{0});
   EXPECT_EQ(loses(1), "retry 1 (attempt 2)") << "one that has nothing more to do";
   EXPECT_EQ(loses(0), "retry 0 (attempt 2)") << "it counts anew";
