@@ -162,12 +162,18 @@ class Measurements:
         self.target = f"{pwd.getpwuid(os.getuid()).pw_dir}/bench"
         self.copied = defaultdict(list)
         self.complaints = []
+        self.emptied = 0
 
     def places(self, hosts):
         return [self.homes / str(rank) / "bench" for rank in range(hosts)]
 
-    def empty(self, hosts):
+    def empty(self, hosts, keep):
+        """With `keep`, what is there is only put aside: ext4 does not use an inode again in the minute after its file was removed, and
+        the tool that comes after many removals would have to look for others."""
+        self.emptied += 1
         for place in self.places(hosts):
+            if keep and place.exists():
+                place.rename(place.with_name(f"before{self.emptied}"))
             subprocess.run(["rm", "-rf", place], check=True)
             place.mkdir()
         os.sync()
@@ -217,16 +223,16 @@ def round_of(measured, tree, hosts, order):
     original = tree.path.with_name("original")
     copy_tree(tree, tree.path, original)
     for tool in order:
-        measured.empty(hosts)
+        measured.empty(hosts, tree.is_small)
         measured.take(tool, tree, FIRST, hosts)
         if tool == FLOOR:
             continue
         tree.change()
         measured.take(tool, tree, SECOND, hosts)
-        shutil.rmtree(tree.path)
+        tree.path.rename(tree.path.with_name(f"changed{measured.emptied}"))
         copy_tree(tree, original, tree.path)
-    measured.empty(hosts)
-    shutil.rmtree(original)
+    measured.empty(hosts, tree.is_small)
+    original.rename(original.with_name(f"original{measured.emptied}"))
 
 
 # The report
@@ -296,8 +302,8 @@ def report(measured, trees, counts):
 
 
 def needed_bytes(options):
-    """On the disk: the tree, its backup, and each host's."""
-    return (max(options.counts) + 2) * (options.large + 4000 * options.small)
+    """On the disk: the large tree and each host's, and of the small one all copies of all tools (4 KiB a file are 6 with its metadata)."""
+    return (max(options.counts) + 2) * options.large + (sum(options.counts) + 2) * len(COPIES) * options.runs * 6000 * options.small
 
 
 def measure(where, directory, options, circumstances, say):
