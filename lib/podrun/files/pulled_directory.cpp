@@ -219,8 +219,9 @@ void PulledDirectory::NewFile::write(std::uint64_t offset, std::string_view byte
 void PulledDirectory::NewFile::finish(std::uint64_t size) {
   const bool is_whole = ::ftruncate(descriptor_.get(), static_cast<off_t>(size)) == 0 &&
                         ::futimens(descriptor_.get(), only_modified(path_.mtime).data()) == 0;
-  // Some file systems say only when it is closed that they are full.
-  if (!is_whole || ::close(descriptor_.release()) != 0) directory_.fail(path_.path());
+  // Some file systems say only when it is closed that they are full. A copy is closed, since the file stays
+  // locked until it has its name.
+  if (!is_whole || ::close(::dup(descriptor_.get())) != 0) directory_.fail(path_.path());
   is_put_ = true;  // put() removes what it cannot rename
   if (!directory_.put(path_.path())) directory_.fail(path_.path());
 }

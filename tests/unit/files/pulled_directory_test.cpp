@@ -6,10 +6,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <filesystem>
 #include <iterator>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -184,6 +186,21 @@ TEST_F(PulledDirectoryTest, LeavesTheFilesOfAnotherPull) {
   file.write(0, "x");
   file.finish(1);
   EXPECT_EQ(temp_.read("out/a"), "x");
+}
+
+TEST_F(PulledDirectoryTest, LeavesTheFilesOfAnotherPullAtAnyMoment) {
+  PulledDirectory directory(temp_.path("out"), kMake);
+  std::atomic<bool> is_done = false;
+  std::thread other([&] {
+    while (!is_done) PulledDirectory(temp_.path("out"), kMake);
+  });
+  const ListedPath path = listed_path("a", 1);
+  std::string failure = "none";
+  for (int i = 0; i < 1000 && failure == "none"; ++i) failure = failure_of(directory, path);
+  is_done = true;
+  other.join();
+  EXPECT_EQ(failure, "none");
+  EXPECT_EQ(count("out"), 1);
 }
 
 TEST_F(PulledDirectoryTest, TakesPathsOfAnyLength) {
