@@ -311,13 +311,23 @@ def test_asks_before_the_first_prompt(podrun, isolated):
 def test_ctrl_c_ends_the_line(podrun, isolated):
     prompt = Prompt(podrun, *isolated.options)
     begin = len(prompt.terminal.output)
-    prompt.terminal.type(b"cd /usr; echo begun; sleep 1000\n")
+    # tail itself says so: a shell heeds an interrupt that comes while it starts a program only after the end of that.
+    prompt.terminal.type(b"cd /usr; echo begun >/tmp/begun; tail -f /tmp/begun\n")
     prompt.terminal.read_until(b": begun", 2)
     prompt.press(b"\x03")
     assert b"exit 130" in prompt.terminal.output[begin:]
     assert prompt.line("pwd") == ["0: /usr", "1: /usr"]
     prompt.leave()
     wait_until(lambda: is_clean(isolated, 0) and is_clean(isolated, 1), what="clean hosts")
+
+
+def test_ctrl_c_ends_a_line_of_zsh_at_any_moment(podrun, via):
+    prompt = Prompt(podrun, *via, "-H", "a", env={"SHELL": shutil.which("zsh") or pytest.skip("zsh is not installed")})
+    for number in range(1, 21):
+        prompt.terminal.type(b"echo begun; sleep 1000\n")
+        prompt.terminal.read_until(b": begun", number)
+        prompt.press(b"\x03")
+    prompt.leave(130)
 
 
 def test_a_second_ctrl_c_sends_term(podrun, isolated):
