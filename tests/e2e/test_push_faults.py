@@ -37,8 +37,8 @@ SWITCH_LOST = "its sshd is killed in the switch (push)"
 SWITCH_FAILS = "a step of its switch fails (push)"
 CHANGED = "a local file changes while it is copied (push)"
 VANISHED = "a local file vanishes while it is copied (push)"
-# The program that computes the digests on this machine, see push.sh.
-DIGEST = "openssl" if re.search(r"\bsha_ni\b", Path("/proc/cpuinfo").read_text(encoding="ascii")) else "b2sum"
+# The program that computes the digests of small files on this machine, see push.sh.
+DIGEST = "sha256sum" if re.search(r"\bsha_ni\b", Path("/proc/cpuinfo").read_text(encoding="ascii")) else "b2sum"
 FAULTS = [FULL, TOO_LARGE, READ_ONLY, FILE_IN_THE_WAY, NO_TAR, NO_DIGEST, TAR_FAILS, OTHER_DIGEST, GARBAGE, LOST, SILENT, SWITCH_LOST, SWITCH_FAILS, CHANGED, VANISHED]
 every_row_is_played = plays(FAULTS)
 

@@ -1,6 +1,7 @@
 """podrun push of every kind of file and of every name, to every kind of host: what arrives is equal to what is here."""
 
 import os
+import random
 import shutil
 import subprocess
 
@@ -241,6 +242,13 @@ def test_hosts_with_other_programs_get_the_same(podrun):
     push(podrun, homes, "--delete", "app/", "work")
     assert_arrived(homes, app, "work")
     homes.wait_until_clean()
+
+
+def test_a_host_whose_openssl_does_not_work_uses_another_program(podrun, pair):
+    pair.program(1, "openssl", "echo 'openssl: error while loading shared libraries' >&2; exit 127")
+    app = write_app(podrun, {"large": random.Random(1).randbytes(5_000_000)})
+    push(podrun, pair, "app/", "work")
+    assert_arrived(pair, app, "work")
 
 
 def test_a_busybox_host_takes_changes_and_what_becomes_something_else(podrun, pair):

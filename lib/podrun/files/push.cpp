@@ -205,7 +205,7 @@ asio::awaitable<void> Push::converse(std::size_t host, remote::Supervised& super
     const auto own = std::make_shared<Writer>(Writer{host, talk.name});
     const Claim claim(own);
     writers_[header.inode].push_back(own);
-    const bool shared = co_await follow(talk, host, header.inode, *own);
+    const bool shared = co_await follow(talk, host, header.inode, transfer.bytes, *own);
     if (!shared) co_await stage(talk, host, header, transfer);
     own->is_done = true;
   }
@@ -312,14 +312,15 @@ Transfer Push::transfer(Scan scan) const {
 }
 
 /// True: another host writes what this one has too.
-asio::awaitable<bool> Push::follow(Talk& talk, std::size_t host, const std::string& inode, Writer& own) {
+asio::awaitable<bool> Push::follow(Talk& talk, std::size_t host, const std::string& inode,
+                                   std::uint64_t bytes, Writer& own) {
   const std::vector<std::shared_ptr<Writer>> others = writers_[inode];
-  std::string question = "stage";
+  std::string names;
   for (const std::shared_ptr<Writer>& writer : others) {
-    if (&own != writer.get() && !writer->has_failed) question += ' ' + writer->name;
+    if (&own != writer.get() && !writer->has_failed) names += ' ' + writer->name;
   }
-  const bool asks = question.find(' ') != question.npos;
-  question += '\n';
+  const bool asks = !names.empty();
+  std::string question = fmt::format("stage {}{}\n", bytes, names);
   co_await talk.write(std::move(question));
   if (!asks) co_return false;
   const std::string answer = co_await talk.answer();

@@ -74,7 +74,8 @@ class Push {
   asio::awaitable<void> compare_contents(remote::Supervised& supervised, Scan& scan);
   std::vector<std::size_t> to_digest(const Scan& scan) const;
   Transfer transfer(Scan scan) const;
-  asio::awaitable<bool> follow(Talk& talk, std::size_t host, const std::string& inode, Writer& own);
+  asio::awaitable<bool> follow(Talk& talk, std::size_t host, const std::string& inode, std::uint64_t bytes,
+                               Writer& own);
   asio::awaitable<void> stage(Talk& talk, std::size_t host, const ScanHeader& header,
                               const Transfer& transfer);
   std::shared_ptr<Archive> archive_of(const Transfer& transfer, DigestKind kind);

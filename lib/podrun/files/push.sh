@@ -10,10 +10,11 @@
 #
 # output   "target KIND DIGEST FORMAT COMPRESSION INODE"   KIND: directory or missing; with -name, TARGET is the PATH's new name
 #          the list, as scan_reply.hpp reads it             then "listed", or "error WORDS", and that is all
-# input    "stage [NAME...]", and if no NAME is given a tar archive up to the end; "nothing" and the end
+# input    "stage BYTES [NAME...]", and if no NAME is given a tar archive up to the end, with so many bytes in files; "nothing" and
+#          the end
 # output   to NAMEs: "shared NAME" and that is all, or "alone", and the archive may come;   "staged DIGEST", or "error WORDS"
 #
-# The first DIGEST is the program, the fastest that is there; the second one is that of archive.hpp.
+# The first DIGEST is the program, the fastest for many bytes that is there; the second one is that of archive.hpp.
 #
 # The archive has new/, which is what is to be moved, and podrun.check and podrun.switch, sh texts that switch_text.hpp makes. The
 # supervisor removes the directory that the link `staging` in DIRECTORY names. The switch finds its directory by `target` there.
@@ -45,15 +46,14 @@ podrun_fail() {
 }
 # STATUS WORDS: the last words. The supervisor need not look for this shell any more.
 podrun_leave() {
-  rm -f -- "$podrun_directory/podrun.push"
+  : >"$podrun_directory/podrun.push"
   printf '%s\n' "$2"
   exit $1
 }
 # The directory that it is in keeps its time.
 podrun_remove_staging() {
   if [ "$podrun_staging" ]; then
-    rm -rf -- "$podrun_staging"
-    rm -f -- "$podrun_directory/staging"
+    rm -rf -- "$podrun_staging" "$podrun_directory/staging"
     touch -r "$podrun_directory/podrun.time" -- "${podrun_staging%/*}"
     podrun_staging=
   fi
@@ -126,7 +126,7 @@ podrun_make_staging() {
     podrun_staging=${podrun_place%/}/$podrun_name
     touch -r "$podrun_place" -- "$podrun_directory/podrun.time"
     ln -s -- "$podrun_staging" "$podrun_directory/staging" || podrun_fail "$podrun_directory: cannot be written"
-    if podrun_said=$(mkdir -- "$podrun_staging" 2>&1); then return; fi
+    if podrun_said=$(mkdir -p -- "$podrun_staging/new" 2>&1); then return; fi
     podrun_remove_staging
     if [ "$podrun_kind" != directory ] || [ "$(podrun_mount .)" != "$(podrun_mount ..)" ]; then break; fi
   done
@@ -136,7 +136,7 @@ podrun_make_staging() {
 # [PATH...]: each of these, and what is in them.
 podrun_list() {
   if [ $podrun_format = gnu ]; then
-    find . -maxdepth 0 -printf "%y %m %s %T@ %p\0\0"
+    printf '%s .\0\0' "${podrun_self#* }"
     if podrun_has all; then find . -mindepth 1 -path "./.podrun.????????????????" -prune -o -printf "%y %m %s %T@ %p\0%l\0"
     elif [ $# != 0 ]; then find "$@" -printf "%y %m %s %T@ %p\0%l\0"; fi
   else
@@ -161,8 +161,9 @@ podrun_list_existing() {
 # The list to standard output; why it is not complete to podrun_said. A file may vanish meanwhile.
 podrun_say_list() {
   exec 3>&1
-  podrun_said=$(podrun_list_existing "$@" 2>&1 >&3 | grep -v "No such file or directory")
+  podrun_said=$(podrun_list_existing "$@" 2>&1 >&3)
   exec 3>&-
+  [ -z "$podrun_said" ] || podrun_said=$(printf '%s\n' "$podrun_said" | grep -v "No such file or directory")
   [ -z "$podrun_said" ] || podrun_fail "$(podrun_last_line "${podrun_said#find: }")"
   echo listed
 }
@@ -176,16 +177,21 @@ podrun_need_writable() {
   done
 }
 podrun_extract() { tar -xpf - -C "$podrun_staging" && cat >/dev/null; }
-# The digest of the digests of all files that can be read, in the order of their paths. (A program may print an escaped path, with a
-# backslash before the digest.)
+# BYTES: the digest of the digests of all files that can be read, in the order of their paths. (A program may print an escaped path,
+# with a backslash before the digest.) openssl takes 9 ms to start, in which sha256sum has read 4 MB.
 podrun_sum_files() {
+  podrun_short=$podrun_digest
+  if [ "$podrun_digest" != b2sum ] && command -v sha256sum >/dev/null; then
+    podrun_short=sha256sum
+    if [ $1 -lt 4000000 ] || ! openssl dgst -sha256 -r </dev/null >/dev/null; then podrun_digest=sha256sum; fi
+  fi
   cd -- "$podrun_staging/new" && find . -type f -perm -400 -print0 | sort -z | xargs -0 -r $podrun_digest |
-    grep -oE "^[\\]?[0-9a-f]{64,}" | tr -d "\\\\" | $podrun_digest
+    sed -n 's/^[\]\{0,1\}\([0-9a-f]\{64,\}\).*/\1/p' | $podrun_short
 }
+# BYTES
 podrun_stage() {
-  mkdir -- "$podrun_staging/new" || podrun_fail "$podrun_staging: cannot be written"
   podrun_said=$(podrun_extract 2>&1) || podrun_fail "$(podrun_last_line "$podrun_said")"
-  podrun_sum=$(podrun_sum_files 2>/dev/null)
+  podrun_sum=$(podrun_sum_files $1 2>/dev/null)
   # shellcheck source=/dev/null
   if [ -e "$podrun_staging/podrun.check" ]; then . "$podrun_staging/podrun.check"; fi
   mv -- "$podrun_staging/podrun.switch" "$podrun_directory/podrun.switch" || podrun_fail "the archive is not complete"
@@ -200,21 +206,24 @@ podrun_enter 2>/dev/null
 if [ "$podrun_is_name" ]; then podrun_kind="$podrun_kind-name"; fi
 podrun_has look || podrun_make_staging 2>/dev/null
 podrun_digest=sha256sum
-if grep -qw sha_ni /proc/cpuinfo 2>/dev/null && openssl dgst -sha256 -r </dev/null >/dev/null 2>&1; then podrun_digest="openssl dgst -sha256 -r"
+if grep -qw sha_ni /proc/cpuinfo 2>/dev/null && command -v openssl >/dev/null; then podrun_digest="openssl dgst -sha256 -r"
 elif b2sum </dev/null >/dev/null 2>&1; then podrun_digest=b2sum; fi
-podrun_format=stat
-if find . -maxdepth 0 -printf "" 2>/dev/null; then podrun_format=gnu; fi
+podrun_format=gnu
+podrun_self=$(find . -maxdepth 0 -printf "%i %y %m %s %T@" 2>/dev/null)
+if [ -z "$podrun_self" ]; then
+  podrun_format=stat
+  podrun_self=$(ls -id .)
+fi
 podrun_compression=none
 if command -v gzip >/dev/null 2>&1; then podrun_compression=gzip; fi
-for podrun_tool in tar find sort xargs tr ${podrun_digest%% *}; do
+for podrun_tool in tar find sort xargs sed ${podrun_digest%% *}; do
   command -v $podrun_tool >/dev/null 2>&1 || podrun_fail "no \"$podrun_tool\" in \$PATH there"
 done
-podrun_inode=$(ls -id .)
-echo "target $podrun_kind ${podrun_digest%% *} $podrun_format $podrun_compression ${podrun_inode%% *}"
+echo "target $podrun_kind ${podrun_digest%% *} $podrun_format $podrun_compression ${podrun_self%% *}"
 case $podrun_kind in missing*) set -- ;; esac
 podrun_say_list "$@"
 
-read -r podrun_word podrun_others || podrun_word=
+read -r podrun_word podrun_bytes podrun_others || podrun_word=
 case $podrun_word in
   stage)
     for podrun_each in $podrun_others; do
@@ -224,7 +233,7 @@ case $podrun_word in
       podrun_leave 0 "shared $podrun_each"
     done
     [ -z "$podrun_others" ] || echo alone
-    podrun_stage ;;
+    podrun_stage $podrun_bytes ;;
   nothing)
     podrun_remove_staging
     : >"$podrun_directory/podrun.switch"

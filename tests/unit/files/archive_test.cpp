@@ -53,7 +53,7 @@ std::string content_of(const std::string& path) {
 std::string digest_by(const std::string& program, const std::string& directory) {
   const std::string text = fmt::format(
       "export LC_ALL=C; cd '{1}' && find . -type f -perm -400 -print0 | sort -z | xargs -0 -r {0} | "
-      "grep -oE '^[\\]?[0-9a-f]{{64,}}' | tr -d '\\\\' | {0}",
+      "sed -n 's/^[\\]\\{{0,1\\}}\\([0-9a-f]\\{{64,\\}}\\).*/\\1/p' | {0}",
       program, directory);
   const std::string line = test::run_words({"sh", "-c", text}, "").output;
   return line.substr(0, line.find(' '));

@@ -29,7 +29,7 @@ using Reader = test::StreamReader<remote::Supervised>;
 class PushTest : public testing::TestWithParam<test::Shell> {
  protected:
   PushTest() {
-    host_.provide({"tar", "find", "sort", "stat", "tr", "xargs", "readlink", "sha256sum", "b2sum", "gzip",
+    host_.provide({"tar", "find", "sort", "stat", "sed", "xargs", "readlink", "sha256sum", "b2sum", "gzip",
                    "cat", "mv", "ln", "chmod", "touch", "df"});
     host_.supervision().run_directory = remote::RunDirectory::yes;
   }
