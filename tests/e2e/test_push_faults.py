@@ -4,6 +4,7 @@ is the old one or the new one; and no staging directory is left."""
 import os
 import random
 import re
+import shutil
 import signal
 from pathlib import Path
 
@@ -153,6 +154,17 @@ def test_podrun_is_killed_while_hosts_stage(podrun, pair):
     furnish(pair, "staging")
     run = start(podrun, pair)
     wait_for(pair, "staging")
+    run.signal(signal.SIGKILL)
+    run.process.wait()
+    trees.assert_unchanged()
+
+
+def test_podrun_is_killed_while_hosts_check_large_files(podrun, pair):
+    values = random.Random(1)
+    trees = Trees(podrun, pair, {**NEW, "data/large": values.randbytes(150_000_000), "data/next": values.randbytes(150_000_000)})
+    pair.program(1, "mkdir", f'case $* in */sums/*) : >"${{0%/*}}/held.mkdir"; exec sleep 1000 ;; esac; exec {shutil.which("mkdir")} "$@"')
+    run = start(podrun, pair)
+    pair.wait_until_held(1, "mkdir")
     run.signal(signal.SIGKILL)
     run.process.wait()
     trees.assert_unchanged()

@@ -251,6 +251,18 @@ def test_a_host_whose_openssl_does_not_work_uses_another_program(podrun, pair):
     assert_arrived(pair, app, "work")
 
 
+def test_large_files_are_checked_while_others_come(podrun):
+    homes = ViaHomes(podrun, "all", "busybox")
+    only_busybox(homes, 1)
+    values = random.Random(1)
+    app = write_app(podrun, {f"shards/{name}": File(values.randbytes(100_000_000), 0o440) for name in ("a", "b", "new\nline")})
+    write_tree(app, {"shards/later": values.randbytes(20_000_000), "small": b"s"})
+    set_time(app / "shards/later", 2**31)  # later than the push
+    push(podrun, homes, "app/", "work")
+    assert_arrived(homes, app, "work")
+    homes.wait_until_clean()
+
+
 def test_a_busybox_host_takes_changes_and_what_becomes_something_else(podrun, pair):
     for rank in pair.ranks:
         only_busybox(pair, rank)

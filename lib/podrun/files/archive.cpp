@@ -186,8 +186,11 @@ const std::string& Archive::digest() {
   for (std::size_t member = 0; member < chosen_.size(); ++member) {
     if (entry(member).kind == Kind::file && (entry(member).mode & kOwnerRead) != 0) members.push_back(member);
   }
-  std::sort(members.begin(), members.end(),
-            [this](std::size_t one, std::size_t other) { return entry(one).path < entry(other).path; });
+  std::sort(members.begin(), members.end(), [this](std::size_t one, std::size_t other) {
+    const bool is_large = content_size(entry(one)) >= kLarge;
+    if (is_large != (content_size(entry(other)) >= kLarge)) return is_large;
+    return entry(one).path < entry(other).path;
+  });
   const std::string empty = Digest(kind_).finish();
   Digest whole(kind_);
   for (const std::size_t member : members) {

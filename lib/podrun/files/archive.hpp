@@ -36,11 +36,13 @@ class Archive {
   std::uint64_t size() const;
   /// At most kBlock bytes from `offset`; empty at the end. Throws LocalFileError.
   Chunk read(std::uint64_t offset);
-  /// The digest of the digests of its files that their owner may read, each in hex with a newline, in the
-  /// order of their paths as bytes. Everything must have been read by some reader before.
+  /// The digest of the digests of its files that their owner may read, each in hex with a newline: first
+  /// those of kLarge bytes and more, then the others, in the order of their paths as bytes. Everything must
+  /// have been read by some reader before.
   const std::string& digest();
 
   static constexpr std::size_t kBlock = 256 * 1024;
+  static constexpr std::uint64_t kLarge = 16 * 1024 * 1024;
 
  private:
   struct Cached {

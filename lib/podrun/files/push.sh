@@ -46,7 +46,7 @@ podrun_fail() {
 }
 # STATUS WORDS: the last words. The supervisor need not look for this shell any more.
 podrun_leave() {
-  : >"$podrun_directory/podrun.push"
+  true >"$podrun_directory/podrun.push"
   printf '%s\n' "$2"
   exit $1
 }
@@ -177,20 +177,52 @@ podrun_need_writable() {
   done
 }
 podrun_extract() { tar -xpf - -C "$podrun_staging" && cat >/dev/null; }
-# BYTES: the digest of the digests of all files that can be read, in the order of their paths. (A program may print an escaped path,
-# with a backslash before the digest.) openssl takes 9 ms to start, in which sha256sum has read 4 MB.
-podrun_sum_files() {
+# BYTES: openssl takes 9 ms to start, in which sha256sum has read 4 MB.
+podrun_choose_digest() {
   podrun_short=$podrun_digest
-  if [ "$podrun_digest" != b2sum ] && command -v sha256sum >/dev/null; then
-    podrun_short=sha256sum
-    if [ $1 -lt 4000000 ] || ! openssl dgst -sha256 -r </dev/null >/dev/null; then podrun_digest=sha256sum; fi
-  fi
-  cd -- "$podrun_staging/new" && find . -type f -perm -400 -print0 | sort -z | xargs -0 -r $podrun_digest |
-    sed -n 's/^[\]\{0,1\}\([0-9a-f]\{64,\}\).*/\1/p' | $podrun_short
+  if [ "$podrun_digest" = b2sum ] || ! command -v sha256sum >/dev/null; then return; fi
+  podrun_short=sha256sum
+  if [ $1 -lt 4000000 ] || ! openssl dgst -sha256 -r </dev/null >/dev/null; then podrun_digest=sha256sum; fi
+}
+# In the order of their paths, each with a NUL. The files of 16 MiB and more; the others.
+podrun_find_large() { find . -type f -perm -400 -size +16777215c "$@" -print0 | sort -z; }
+podrun_find_small() { find . -type f -perm -400 ! -size +16777215c -print0 | sort -z; }
+# While tar extracts: the digests of large files that are complete, while they are still in memory. tar sets a file's time at its end.
+# shellcheck disable=SC2016  # it is expanded by the shell that xargs runs
+podrun_sum_early='d=$1 w=$2 p=$3; shift 3; for f; do if ! [ -e "$w" ]; then exit; fi; [ -e "$d/$f" ] || { mkdir -p -- "$d/${f%/*}" && $p <"$f" >"$d/$f"; }; done'
+podrun_sum_while_extracting() {
+  cd -- "$podrun_staging/new" || return
+  while [ -e "$podrun_directory/podrun.extracting" ]; do
+    podrun_find_large ! -newer "$podrun_directory/podrun.push" |
+      xargs -0 -r sh -c "$podrun_sum_early" sh "$podrun_staging/sums" "$podrun_directory/podrun.extracting" "$podrun_digest"
+    sleep 1
+  done
+}
+# BYTES: the digest of the digests of all files that can be read. (A program may print an escaped path, with a backslash before the
+# digest.)
+# shellcheck disable=SC2016
+podrun_sum_late='d=$1 p=$2; shift 2; for f; do read -r s _ <"$d/$f" || s=$($p <"$f"); echo "${s%% *}"; done'
+podrun_sum_files() {
+  cd -- "$podrun_staging/new" && {
+    [ $1 -lt 16777216 ] || podrun_find_large | xargs -0 -r sh -c "$podrun_sum_late" sh "$podrun_staging/sums" "$podrun_digest"
+    podrun_find_small | xargs -0 -r $podrun_digest
+  } | sed -n 's/^[\]\{0,1\}\([0-9a-f]\{64,\}\).*/\1/p' | $podrun_short
 }
 # BYTES
 podrun_stage() {
-  podrun_said=$(podrun_extract 2>&1) || podrun_fail "$(podrun_last_line "$podrun_said")"
+  podrun_choose_digest $1 2>/dev/null
+  podrun_early=
+  if [ $1 -ge 268435456 ] && true >"$podrun_directory/podrun.extracting"; then
+    podrun_sum_while_extracting >/dev/null 2>&1 &
+    podrun_early=$!
+  fi
+  podrun_said=$(podrun_extract 2>&1)
+  podrun_status=$?
+  if [ "$podrun_early" ]; then
+    rm -f -- "$podrun_directory/podrun.extracting"
+    wait $podrun_early
+  fi
+  [ $podrun_status = 0 ] || podrun_fail "$(podrun_last_line "$podrun_said")"
   podrun_sum=$(podrun_sum_files $1 2>/dev/null)
   # shellcheck source=/dev/null
   if [ -e "$podrun_staging/podrun.check" ]; then . "$podrun_staging/podrun.check"; fi

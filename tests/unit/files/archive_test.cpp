@@ -52,8 +52,8 @@ std::string content_of(const std::string& path) {
 /// As push.sh computes it.
 std::string digest_by(const std::string& program, const std::string& directory) {
   const std::string text = fmt::format(
-      "export LC_ALL=C; cd '{1}' && find . -type f -perm -400 -print0 | sort -z | xargs -0 -r {0} | "
-      "sed -n 's/^[\\]\\{{0,1\\}}\\([0-9a-f]\\{{64,\\}}\\).*/\\1/p' | {0}",
+      "export LC_ALL=C; cd '{1}' && for large in '' !; do find . -type f -perm -400 $large -size +16777215c -print0 | "
+      "sort -z | xargs -0 -r {0}; done | sed -n 's/^[\\]\\{{0,1\\}}\\([0-9a-f]\\{{64,\\}}\\).*/\\1/p' | {0}",
       program, directory);
   const std::string line = test::run_words({"sh", "-c", text}, "").output;
   return line.substr(0, line.find(' '));
@@ -206,7 +206,8 @@ TEST_F(ArchiveTest, IsEmptyWithoutEntries) {
 TEST_F(ArchiveTest, HasTheDigestThatAHostComputes) {
   make_names();
   make_files();
-  source_.write("t/large", std::string(2 * Archive::kBlock, 'x'));
+  source_.write("t/just-large", std::string(Archive::kLarge, 'x'));
+  source_.write("t/just-small", std::string(Archive::kLarge - 1, 'x'));
   source_.write("t/unreadable");
   fs::permissions(source_.path("t/unreadable"), fs::perms::owner_write);
   const LocalTree tree = read("t/");
