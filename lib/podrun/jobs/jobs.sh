@@ -1,8 +1,8 @@
 # Lists, stops or removes jobs of a host: /bin/sh FILE list [NAME] | stop NAME GRACE | remove NAME | take-back NAME GRACE RUN, of
-# <processes.sh process_tree.sh stop.sh job_state.sh this>. The last one stops and removes what a run has started. Prints "podrun-jobs $PODRUN_RUN_ID"; for each job lines "key value", see job_list.hpp, the first of them
-# "job NAME"; then "end".
+# <processes.sh process_tree.sh stop.sh job_state.sh this>. The last one stops and removes what a run has started. Prints
+# "podrun-jobs $PODRUN_RUN_ID"; for each job lines "key value", see job_list.hpp, the first of them "job NAME"; then "end".
 #
-# shellcheck disable=SC2012,SC2034,SC2154,SC2086  # ls sorts names of our own; others read and set variables; pids need no quotes
+# shellcheck disable=SC2034,SC2154,SC2086,SC2046  # others read and set variables; pids and numbers need no quotes
 
 podrun_here=$PODRUN_WORKER-$(printf %s "$PODRUN_HOST" | tr / _)
 podrun_tell() { printf '%s\n' "$*"; }
@@ -18,8 +18,18 @@ podrun_tell_times() {
     if [ "$podrun_its_boot" = "$podrun_boot" ]; then podrun_tell ended $((podrun_up - ${podrun_then%.*}))
     else podrun_tell ended $((podrun_clock - podrun_time)); fi
   fi
-  podrun_last=$(find "$podrun_job" -maxdepth 1 -name "[oe][ur][tr].[0-9]*" -size +0 -exec ls -t -- {} + | head -n 1)
-  if [ "$podrun_last" ]; then podrun_tell output $((podrun_clock - $(date -r "$podrun_last" +%s))); fi
+}
+# How much is kept of what it has printed, and for how many seconds it has printed nothing.
+podrun_tell_output() {
+  podrun_bytes=0
+  podrun_last=
+  for podrun_words in $(stat -c %s:%Y -- "$podrun_job"/out.[0-9]* "$podrun_job"/err.[0-9]*); do
+    if [ ${podrun_words%:*} = 0 ]; then continue; fi
+    podrun_bytes=$((podrun_bytes + ${podrun_words%:*}))
+    if [ ${podrun_words#*:} -gt ${podrun_last:-0} ]; then podrun_last=${podrun_words#*:}; fi
+  done
+  if [ "$podrun_last" ]; then podrun_tell output $((podrun_clock - podrun_last)); fi
+  podrun_tell bytes $podrun_bytes
 }
 # PLACE'S DIRECTORY
 podrun_tell_job() {
@@ -32,11 +42,7 @@ podrun_tell_job() {
   if [ -e "$podrun_job/stopped" ]; then podrun_tell stopped; fi
   case $podrun_state in ended*) [ -e "$podrun_job/complete" ] || podrun_tell open ;; esac
   podrun_tell_times
-  podrun_bytes=0
-  for podrun_file in "$podrun_job"/out.[0-9]* "$podrun_job"/err.[0-9]*; do
-    if [ -e "$podrun_file" ]; then podrun_bytes=$((podrun_bytes + $(wc -c <"$podrun_file"))); fi
-  done
-  podrun_tell bytes $podrun_bytes
+  podrun_tell_output
   podrun_tell command "$(head -c 300 "$podrun_job/command" | tr '\000\n' '  ')"
 }
 
@@ -56,7 +62,6 @@ podrun_stop_job() {
       podrun_read_stat $podrun_each && set -- $podrun_stat && podrun_tree="$podrun_tree $podrun_each:${20}"
     done
   fi
-  podrun_tree="$podrun_tree $(podrun_process_tree)"
   podrun_stop
   podrun_start_timer 300
   while ! [ -e "$podrun_job/complete" ] && podrun_runs "$podrun_job/supervisor" && podrun_time_left; do sleep 0.1 || sleep 1; done

@@ -153,16 +153,21 @@ podrun_process_tree() {
   for podrun_pid in $podrun_list; do podrun_read_stat $podrun_pid && set -- $podrun_stat && echo $podrun_pid:${20}; done
 }
 
+# PID:START: is it still the same process, and running?
+podrun_is_there() {
+  podrun_read_stat ${1%:*} || return
+  podrun_start=${1#*:}
+  set -- $podrun_stat
+  [ $1 != Z ] && [ ${20} = $podrun_start ]
+}
+podrun_one_is_there() {
+  for podrun_each; do if podrun_is_there $podrun_each; then return; fi; done
+  return 1
+}
 # PID:START...: the pids of all; of those that still run; of those that no signal to the group reaches; and, PID:START each,
 # those that the supervisor may not signal.
 podrun_pids() { for podrun_each; do echo ${podrun_each%:*}; done; }
-podrun_still_there() {
-  for podrun_each; do
-    podrun_read_stat ${podrun_each%:*} || continue
-    set -- $podrun_stat
-    [ $1 = Z ] || [ ${podrun_each#*:} != ${20} ] || echo ${podrun_each%:*}
-  done
-}
+podrun_still_there() { for podrun_each; do if podrun_is_there $podrun_each; then echo ${podrun_each%:*}; fi; done; }
 podrun_outside_group() {
   for podrun_pid in $(podrun_pids "$@"); do
     podrun_read_stat $podrun_pid || continue

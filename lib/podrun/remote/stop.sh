@@ -71,7 +71,8 @@ podrun_survivors() {
 }
 
 # TERM once (the group has it already); a wait until the command has returned and nothing is left, or the grace period is over;
-# then KILL for two seconds, as processes may still be starting others.
+# then KILL for two seconds, as processes may still be starting others. All processes of the host are searched only when those that
+# are known have gone, since that costs a host with thousands of them a second.
 podrun_stop() {
   podrun_tree=$(podrun_process_tree)
   podrun_kill TERM "$(podrun_outside_group $podrun_tree)"
@@ -81,15 +82,21 @@ podrun_stop() {
   if sleep 0.05; then podrun_pause=0.2 podrun_length=20; fi
   podrun_start_timer $((podrun_grace * 100))
   while podrun_time_left; do
-    podrun_main_runs || [ "$(podrun_marked)" ] || [ "$(podrun_process_tree)" ] || break
+    if ! podrun_main_runs && ! podrun_one_is_there $podrun_tree; then
+      podrun_tree=$(podrun_process_tree)
+      [ "$podrun_tree" ] || break
+    fi
     sleep $podrun_pause
   done
-  podrun_clients=$(podrun_container_clients $(podrun_process_tree))
+  podrun_tree=$(podrun_process_tree)
+  podrun_clients=$(podrun_container_clients $podrun_tree)
   podrun_start_timer 200
-  while podrun_tree=$(podrun_process_tree); [ "$podrun_tree" ] && podrun_time_left; do
+  while [ "$podrun_tree" ] && podrun_time_left; do
     kill -s KILL $(podrun_pids $podrun_tree)
     podrun_signal_by_sudo KILL $podrun_tree
-    [ $podrun_round -lt 3 ] || sleep $podrun_pause
+    if [ $podrun_round -ge 3 ]; then sleep $podrun_pause
+    elif podrun_one_is_there $podrun_tree; then sleep 0.02; fi
+    podrun_tree=$(podrun_process_tree)
   done
   if [ "$podrun_tree" ]; then
     sleep $podrun_pause
