@@ -87,9 +87,12 @@ podrun_remove_dir() {
     rm -rf -- "$podrun_dir" 5<>"$podrun_input"
   fi
 }
-# What push.sh has made, which may still be at work. (Its shell has no mark, but what it starts.)
+# What push.sh has made, which may still be at work. Its shells have no mark, only what they start. So the process group goes, if it is
+# their own; a shell that is left ends its loop without the file.
 podrun_remove_staging() {
+  rm -f -- "$podrun_dir/podrun.extracting"
   if read -r podrun_pid <"$podrun_dir/podrun.push"; then
+    podrun_read_stat $podrun_pid && set -- $podrun_stat && [ $3 = $podrun_pid ] && kill -s KILL -- -$podrun_pid
     kill -s KILL $podrun_pid
     podrun_kill KILL "$(podrun_marked)"
   fi
