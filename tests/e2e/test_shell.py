@@ -321,15 +321,6 @@ def test_ctrl_c_ends_the_line(podrun, isolated):
     wait_until(lambda: is_clean(isolated, 0) and is_clean(isolated, 1), what="clean hosts")
 
 
-def test_ctrl_c_ends_a_line_of_zsh_at_any_moment(podrun, via):
-    prompt = Prompt(podrun, *via, "-H", "a", env={"SHELL": shutil.which("zsh") or pytest.skip("zsh is not installed")})
-    for number in range(1, 21):
-        prompt.terminal.type(b"echo begun; sleep 1000\n")
-        prompt.terminal.read_until(b": begun", number)
-        prompt.press(b"\x03")
-    prompt.leave(130)
-
-
 def test_a_second_ctrl_c_sends_term(podrun, isolated):
     prompt = Prompt(podrun, *isolated.on(0))
     prompt.terminal.type(b"trap '' INT; echo begun; while :; do sleep 0.1; done\n")

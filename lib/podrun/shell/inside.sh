@@ -15,9 +15,6 @@ podrun_save() { { printf '%s\0' "$PWD" "${OLDPWD-}"; "$podrun_env" -0 && printf 
 eval "$podrun_kept"
 unset podrun_inside podrun_kept podrun_typed
 trap podrun_save EXIT
-# A shell heeds a trap only after the program that it waits for has ended, and this one may be so new that the signal has missed it.
-# zsh can heed it at once.
-[ -z "${ZSH_VERSION-}" ] || setopt traps_async
 trap 'exit 130' INT
 trap 'exit 131' QUIT
 trap 'exit 143' TERM
