@@ -249,6 +249,7 @@ def test_a_host_whose_openssl_does_not_work_uses_another_program(podrun, pair):
     app = write_app(podrun, {"large": random.Random(1).randbytes(5_000_000)})
     push(podrun, pair, "app/", "work")
     assert_arrived(pair, app, "work")
+    assert_up_to_date(podrun, pair, "--checksum", "app/", "work")
 
 
 def test_large_files_are_checked_while_others_come(podrun):

@@ -53,7 +53,7 @@ podrun_leave() {
 # The directory that it is in keeps its time.
 podrun_remove_staging() {
   if [ "$podrun_staging" ]; then
-    rm -rf -- "$podrun_staging" "$podrun_directory/staging"
+    rm -rf -- "$podrun_staging" && rm -f -- "$podrun_directory/staging"
     touch -r "$podrun_directory/podrun.time" -- "${podrun_staging%/*}"
     podrun_staging=
   fi
@@ -187,21 +187,22 @@ podrun_choose_digest() {
 # In the order of their paths, each with a NUL. The files of 16 MiB and more; the others.
 podrun_find_large() { find . -type f -perm -400 -size +16777215c "$@" -print0 | sort -z; }
 podrun_find_small() { find . -type f -perm -400 ! -size +16777215c -print0 | sort -z; }
-# While tar extracts: the digests of large files that are complete, while they are still in memory. tar sets a file's time at its end.
+# While tar extracts: the digests of large files that seem to be complete, while they are still in memory, with the sizes that they had
+# before. tar sets a file's time at its end. A digest counts if the file still has its size.
 # shellcheck disable=SC2016  # it is expanded by the shell that xargs runs
-podrun_sum_early='d=$1 w=$2 p=$3; shift 3; for f; do if ! [ -e "$w" ]; then exit; fi; [ -e "$d/$f" ] || { mkdir -p -- "$d/${f%/*}" && $p <"$f" >"$d/$f"; }; done'
+podrun_sum_early='d=$1 w=$2 p=$3; shift 3; for f; do if ! [ -e "$w" ]; then exit; fi; [ -e "$d/$f" ] || { mkdir -p -- "$d/${f%/*}" && n=$(stat -c %s "$f") && { $p <"$f"; echo "$n"; } >"$d/$f"; }; done'
 podrun_sum_while_extracting() {
   cd -- "$podrun_staging/new" || return
   while [ -e "$podrun_directory/podrun.extracting" ]; do
     podrun_find_large ! -newer "$podrun_directory/podrun.push" |
       xargs -0 -r sh -c "$podrun_sum_early" sh "$podrun_staging/sums" "$podrun_directory/podrun.extracting" "$podrun_digest"
-    sleep 1
+    sleep 0.5 || sleep 1
   done
 }
 # BYTES: the digest of the digests of all files that can be read. (A program may print an escaped path, with a backslash before the
 # digest.)
 # shellcheck disable=SC2016
-podrun_sum_late='d=$1 p=$2; shift 2; for f; do read -r s _ <"$d/$f" || s=$($p <"$f"); echo "${s%% *}"; done'
+podrun_sum_late='d=$1 p=$2; shift 2; for f; do { read -r s _ && read -r n && [ "$n" = "$(stat -c %s "$f")" ]; } <"$d/$f" || s=$($p <"$f"); echo "${s%% *}"; done'
 podrun_sum_files() {
   cd -- "$podrun_staging/new" && {
     [ $1 -lt 16777216 ] || podrun_find_large | xargs -0 -r sh -c "$podrun_sum_late" sh "$podrun_staging/sums" "$podrun_digest"

@@ -10,4 +10,5 @@ case $1 in
   *) cd -- "./$1" || exit ;;
 esac
 shift
+if [ "$1" = openssl ] && ! openssl dgst -sha256 -r </dev/null >/dev/null 2>&1; then set -- sha256sum; fi
 exec xargs -0 "$@"

@@ -182,7 +182,8 @@ std::string switch_text(const LocalTree& tree, const Transfer& transfer, const s
     lines.add(fmt::format("run chmod 0{:04o} --", mode), reversed(paths));
   // Now, since the directory that the staging directory is in has a time too.
   text +=
-      "(cd -P -- \"${0%/*}/staging\" && rm -rf -- \"$PWD\" \"${0%/*}/staging\")\nTZ=UTC0\nexport TZ\n";
+      "(cd -P -- \"${0%/*}/staging\" && rm -rf -- \"$PWD\") && rm -f -- \"${0%/*}/staging\"\nTZ=UTC0\nexport "
+      "TZ\n";
   for (const auto& [mtime, paths] : steps.times) {
     const std::string time = touch_time(mtime);
     if (!time.empty()) lines.add(fmt::format("run touch -c -m -t {} --", time), reversed(paths));
