@@ -52,7 +52,8 @@ std::string content_of(const std::string& path) {
 /// As push.sh computes it.
 std::string digest_by(const std::string& program, const std::string& directory) {
   const std::string text = fmt::format(
-      "export LC_ALL=C; cd '{1}' && for large in '' !; do find . -type f -perm -400 $large -size +16777215c -print0 | "
+      "export LC_ALL=C; cd '{1}' && for large in '' !; do find . -type f -perm -400 $large -size +16777215c "
+      "-print0 | "
       "sort -z | xargs -0 -r {0}; done | sed -n 's/^[\\]\\{{0,1\\}}\\([0-9a-f]\\{{64,\\}}\\).*/\\1/p' | {0}",
       program, directory);
   const std::string line = test::run_words({"sh", "-c", text}, "").output;
