@@ -71,9 +71,8 @@ std::size_t local_start(std::string_view match) {
 
 bool is_local_path(std::string_view path) {
   const std::vector<std::string_view> parts = split(path, '/');
-  return std::all_of(parts.begin(), parts.end(), [](std::string_view part) {
-    return !part.empty() && part != "." && part != ".." && part.find('\0') == part.npos;
-  });
+  return std::all_of(parts.begin(), parts.end(),
+                     [](std::string_view part) { return !part.empty() && part != "." && part != ".."; });
 }
 
 /// By bytes, but the end of a part comes first: what is in a directory follows it directly.
@@ -153,7 +152,7 @@ void ListingReader::feed(std::string_view bytes) {
 
 void ListingReader::take_record(std::string_view record) {
   if (record.size() > kMaxRecord) refuse("an endless name");
-  if (complete_) refuse(record);
+  if (complete_ || record.find('\0') != record.npos) refuse(record);  // no path has a NUL
   std::string_view rest = record;
   const std::string_view kind = take_part(rest, ' ');
   if (kind == "f") {

@@ -152,6 +152,7 @@ TEST(Listing, NeverLeavesTheDirectory) {
       file("./a"),
       match("./a") + file("./a") + match("./b"),
       match(std::string("./a\0b", 5)) + file(std::string("./a\0b", 5)),
+      match(std::string("./a\0/b", 6)) + file(std::string("./a\0/b", 6)),
   };
   for (const std::string& reply : replies)
     EXPECT_THAT(refusal_of(reply), HasSubstr("unexpected answer")) << reply;
