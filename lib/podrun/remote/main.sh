@@ -87,8 +87,8 @@ podrun_remove_dir() {
     rm -rf -- "$podrun_dir" 5<>"$podrun_input"
   fi
 }
-# What push.sh has made, which may still be at work. Its shells have no mark, only what they start. So the process group goes, if it is
-# their own; a shell that is left ends its loop without the file.
+# Ends push.sh, which may still run, and removes its staging directory. The shells of push.sh have no mark, only the programs that they
+# start have one. So the process group is killed where push.sh leads it; a loop that is left ends when podrun.extracting is gone.
 podrun_remove_staging() {
   rm -f -- "$podrun_dir/podrun.extracting"
   if read -r podrun_pid <"$podrun_dir/podrun.push"; then
