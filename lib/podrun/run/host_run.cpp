@@ -34,11 +34,13 @@ void HostRun::start(const remote::RankVariables& variables, const Chunk& of_all)
   at_stage(State::running, link::Stage::running);
   run_.world.tell(notice::Started{host_, attempt_.started_early});
   if (!attempt_.started_early) {
-    std::string of_host = remote::go_of_host(variables);
-    if (!run_.plan.texts_of_hosts.empty()) of_host += run_.plan.texts_of_hosts[host_];
-    attempt_.supervised->go(of_host, of_all);
+    attempt_.supervised->go(remote::go_of_host(variables) + own_text(), of_all);
   }
   if (run_.plan.supervision.input == remote::StandardInput::fed) run_.spawn(feed());
+}
+
+std::string HostRun::own_text() const {
+  return run_.plan.texts_of_hosts.empty() ? std::string() : run_.plan.texts_of_hosts[host_];
 }
 
 void HostRun::signal(int signal) {
@@ -166,7 +168,7 @@ asio::awaitable<void> HostRun::prepare() {
   attempt_.supervised =
       std::make_unique<remote::Supervised>(run_.world.executor, *attempt_.link, std::move(supervision));
   const bool starts_early = run_.plan.hosts.size() == 1 && !run_.world.prepare_host && !run_.plan.limits.held;
-  std::string text = starts_early ? early_go(run_.plan.command, host(), run_.plan.run_id) : "";
+  std::string text = starts_early ? early_go(run_.plan.command, own_text(), host(), run_.plan.run_id) : "";
   attempt_.started_early = !text.empty();
   attempt_.hello = co_await attempt_.supervised->prepare(
       run_.plan.command.files, [this](link::Received received) { return deliver(std::move(received)); },

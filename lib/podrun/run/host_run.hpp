@@ -103,6 +103,7 @@ class HostRun {
   void at_stage(State state, link::Stage stage);
 
   const hosts::Host& host() const { return run_.plan.hosts[host_]; }
+  std::string own_text() const;  ///< see RunPlan::texts_of_hosts
   bool is_over() const { return attempt_.state == State::over; }
 
   const RunOfHosts& run_;

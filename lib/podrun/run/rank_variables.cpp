@@ -41,14 +41,14 @@ std::string address_of_rank0(const std::vector<Member>& members) {
   return address_of(members.front(), members);
 }
 
-std::string early_go(const remote::RemoteCommand& command, const hosts::Host& host,
-                     const std::string& run_id) {
+std::string early_go(const remote::RemoteCommand& command, const std::string& text_of_host,
+                     const hosts::Host& host, const std::string& run_id) {
   if (!command.files.empty()) return {};
   remote::RankVariables variables = shared_variables({{&host, nullptr}}, run_id);
   variables.worker = host.worker;
   variables.host = host.name;
   if (host.kind == hosts::HostKind::remote) variables.host0.clear();  // it knows its own address
-  return remote::go_of_host(variables) + remote::go_of_all(command, variables);
+  return remote::go_of_host(variables) + text_of_host + remote::go_of_all(command, variables);
 }
 
 }  // namespace podrun::run

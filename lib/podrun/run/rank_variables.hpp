@@ -26,7 +26,7 @@ std::string address_of_rank0(const std::vector<Member>& members);
 
 /// The go text for a run on a single host. Its command starts with the supervisor, since it need not wait for
 /// others, which saves a round trip. Empty if files must be sent first. Pure.
-std::string early_go(const remote::RemoteCommand& command, const hosts::Host& host,
-                     const std::string& run_id);
+std::string early_go(const remote::RemoteCommand& command, const std::string& text_of_host,
+                     const hosts::Host& host, const std::string& run_id);
 
 }  // namespace podrun::run
