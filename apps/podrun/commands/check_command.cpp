@@ -132,10 +132,8 @@ class CheckMode final : public Mode {
 /// A run of check.sh on every host that can be reached.
 Plan make_check_plan(const CheckOptions& own, const cli::Options& options, const hosts::Probe& probe) {
   const std::string python = own.request.python.empty() ? "python3" : own.request.python;
-  // The script is too long for an argument that others see in a list of processes.
-  const remote::Words words{
-      {"/bin/sh", "-c", "eval \"$PODRUN_CHECK\"", "podrun", python, own.request.directory}};
-  Plan plan = make_plan(options, probe, words, {"PODRUN_CHECK", std::string(check::kCheckScript)});
+  Plan plan = make_plan_in_surroundings(
+      options, probe, remote::script_command(check::kCheckScript, {python, own.request.directory}));
   run_where_reachable(plan);
   run::Limits& limits = plan.run.limits;
   limits.wait = own.wait;

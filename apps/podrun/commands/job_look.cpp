@@ -31,12 +31,14 @@ void pass_on(const std::string& complaints, const hosts::Host& host, const cli::
 
 }  // namespace
 
-remote::RemoteCommand jobs_command(const std::string& arguments) {
-  return {"set -- /bin/sh \"$podrun_dir\"/jobs " + arguments, {{"jobs", std::string(jobs::kJobsScript)}}};
+remote::RemoteCommand jobs_command(std::vector<std::string> arguments) {
+  return remote::build_command(remote::script_command(jobs::kJobsScript, std::move(arguments)));
 }
 
-Plan make_job_plan(const std::string& arguments, const cli::Context& context, std::chrono::seconds grace) {
-  return make_look_plan(context.options, context.probe, jobs_command(arguments), grace + kTimeToLook);
+Plan make_job_plan(std::vector<std::string> arguments, const cli::Context& context,
+                   std::chrono::seconds grace) {
+  return make_look_plan(context.options, context.probe, jobs_command(std::move(arguments)),
+                        grace + kTimeToLook);
 }
 
 JobLook look_at_jobs(RunSequence& runs, const Plan& plan, const cli::Context& context) {

@@ -19,11 +19,11 @@ struct JobLook {
 };
 
 /// The command that runs jobs.sh with these arguments.
-remote::RemoteCommand jobs_command(const std::string& arguments);
+remote::RemoteCommand jobs_command(std::vector<std::string> arguments);
 
 /// The plan of a run of jobs.sh on every host that can be reached. `grace`: the time that a job may take
 /// there to stop.
-Plan make_job_plan(const std::string& arguments, const cli::Context& context,
+Plan make_job_plan(std::vector<std::string> arguments, const cli::Context& context,
                    std::chrono::seconds grace = std::chrono::seconds(0));
 
 /// Asks them. Names the hosts that have not answered, and passes on what went wrong there.

@@ -40,9 +40,9 @@ class JobsCommand final : public cli::Command {
   }
 
  private:
-  std::string arguments(const std::string& name, std::chrono::seconds grace) const {
-    if (action_ == Action::stop) return fmt::format("stop {} {}", name, grace.count());
-    return fmt::format("{} {}", action_ == Action::list ? "list" : "remove", name);
+  std::vector<std::string> arguments(const std::string& name, std::chrono::seconds grace) const {
+    if (action_ == Action::stop) return {"stop", name, std::to_string(grace.count())};
+    return {action_ == Action::list ? "list" : "remove", name};
   }
 
   /// The status: 1 if they could not be printed.

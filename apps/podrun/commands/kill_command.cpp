@@ -39,29 +39,28 @@ constexpr std::chrono::seconds kTimeToClose{30};
 constexpr std::chrono::seconds kTimeToLook{60};
 constexpr int kBusyStatus = 1;
 
-/// A line `WORKER PID:START...` for each host, see victims.sh.
-std::string list_victims(const std::vector<hosts::Host>& hosts, const std::vector<ListedHost>& listed) {
-  std::string text;
-  for (const ListedHost& each : listed) {
-    text += std::to_string(hosts[each.host].worker);
-    for (const accelerators::Choice& choice : each.choices) {
-      if (choice.why_kept.empty()) text += fmt::format(" {}:{}", choice.holder.pid, choice.holder.start);
-    }
-    text += '\n';
+/// sh text that says which processes of the host free.sh is to stop.
+std::string name_victims(const ListedHost& listed) {
+  std::string pids;
+  for (const accelerators::Choice& choice : listed.choices) {
+    if (choice.why_kept.empty()) pids += fmt::format(" {}:{}", choice.holder.pid, choice.holder.start);
   }
-  return text;
+  return fmt::format("export PODRUN_VICTIMS='{}'; ", pids);
 }
 
 /// For the hosts that have answered.
 Plan make_free_plan(const Plan& list_plan, const std::vector<ListedHost>& listed,
                     std::chrono::seconds time_to_close) {
   std::vector<std::size_t> answered;
-  for (const ListedHost& each : listed) answered.push_back(each.host);
+  std::vector<std::string> victims;
+  for (const ListedHost& each : listed) {
+    answered.push_back(each.host);
+    victims.push_back(name_victims(each));
+  }
   Plan plan = with_hosts(list_plan, answered);
-  plan.run.command = {
-      fmt::format("set -- /bin/sh \"$podrun_dir\"/free {} \"$podrun_dir\"/victims", time_to_close.count()),
-      {{"free", std::string(accelerators::kFreeScript)},
-       {"victims", list_victims(list_plan.run.hosts, listed)}}};
+  plan.run.command = remote::build_command(
+      remote::script_command(accelerators::kFreeScript, {std::to_string(time_to_close.count())}));
+  plan.run.texts_of_hosts = std::move(victims);
   plan.run.limits.timeout = time_to_close + kTimeToLook;
   return plan;
 }
@@ -119,9 +118,9 @@ class KillCommand final : public cli::Command {
   }
 
   int run(const cli::Context& context) override {
-    remote::RemoteCommand command{"set -- /bin/sh \"$podrun_dir\"/list",
-                                  {{"list", std::string(accelerators::kListScript)}}};
-    const Plan plan = make_look_plan(context.options, context.probe, std::move(command), kTimeToLook);
+    const remote::Command list = remote::script_command(accelerators::kListScript, {});
+    const Plan plan =
+        make_look_plan(context.options, context.probe, remote::build_command(list), kTimeToLook);
     RunSequence runs(plan, context, RunSequence::Connections::kept);
     Look first = look(runs, plan, context);
     if (first.is_interrupted) return first.status;

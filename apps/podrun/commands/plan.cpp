@@ -202,12 +202,12 @@ Plan make_plan(const cli::Options& options, const hosts::Probe& probe) {
   return plan;
 }
 
-Plan make_plan(const cli::Options& options, const hosts::Probe& probe, remote::Words words,
-               remote::Variable variable) {
-  remote::Command command = make_surroundings(options, probe);
-  command.what = std::move(words);
-  command.environment.push_back(std::move(variable));
-  return make_plan_for(std::move(command), options, probe);
+Plan make_plan_in_surroundings(const cli::Options& options, const hosts::Probe& probe,
+                               remote::Command command) {
+  remote::Command there = make_surroundings(options, probe);
+  there.what = std::move(command.what);
+  append(there.environment, std::move(command.environment));
+  return make_plan_for(std::move(there), options, probe);
 }
 
 Plan make_plan(const cli::Options& options, const hosts::Probe& probe, remote::Command command) {

@@ -32,9 +32,9 @@ struct Plan {
 /// UsageError.
 Plan make_plan(const cli::Options& options, const hosts::Probe& probe);
 
-/// The same for what podrun itself runs there, with a variable of its own; reads no standard input for it.
-Plan make_plan(const cli::Options& options, const hosts::Probe& probe, remote::Words words,
-               remote::Variable variable);
+/// The same for what podrun itself runs there, in the user's surroundings; reads no standard input for it.
+Plan make_plan_in_surroundings(const cli::Options& options, const hosts::Probe& probe,
+                               remote::Command command);
 
 /// The same for sh text that sets the parameters to what is run, see build_command().
 Plan make_plan(const cli::Options& options, const hosts::Probe& probe, remote::RemoteCommand command);

@@ -82,7 +82,7 @@ void take_back(RunSequence& runs, const Plan& plan, const std::string& name,
   if (started.empty()) return;
   Plan back = with_hosts(plan, started);
   back.run.command =
-      jobs_command(fmt::format("take-back {} {} {}", name, plan.run.limits.grace.count(), plan.run.run_id));
+      jobs_command({"take-back", name, std::to_string(plan.run.limits.grace.count()), plan.run.run_id});
   run_where_reachable(back);
   back.run.limits.timeout = plan.run.limits.grace + kTimeToStart;
   const std::vector<hosts::Host> hosts = back.run.hosts;

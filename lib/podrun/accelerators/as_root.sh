@@ -1,18 +1,27 @@
 # Starts the script again as root where sudo(8) asks for no password: only root sees what the processes of other users have open.
-# /bin/sh FILE ARGUMENT... becomes /bin/sh -s root UID USER RUN-ID MARK HOME ARGUMENT... with the file as its standard input. Sets
-# podrun_uid and podrun_user to the user's own; the arguments are ARGUMENT... after this.
+# Its arguments become root UID RUN-ID MARK HOME VICTIMS ARGUMENT... then. Sets podrun_is_root if it is root, podrun_uid to the user's
+# own, podrun_victims to $PODRUN_VICTIMS; the arguments are ARGUMENT... after this. See script_command(). Needs processes.sh.
+#
+# shellcheck disable=SC2034,SC2153,SC2154  # others read variables; script_command() sets podrun_script, the run PODRUN_VICTIMS
+podrun_is_root=
 if [ "$1" = root ]; then
+  podrun_is_root=1
   podrun_uid=$2
-  podrun_user=$3
-  PODRUN_RUN_ID=$4
-  PODRUN_MARK=$5
-  HOME=$6
+  PODRUN_RUN_ID=$3
+  PODRUN_MARK=$4
+  HOME=$5
+  podrun_victims=$6
   export PODRUN_MARK
   shift 6
 else
-  podrun_uid=${SUDO_UID:-$(id -u)}
-  podrun_user=${SUDO_USER:-$(id -un 2>/dev/null)}
-  if [ "$(id -u)" != 0 ] && sudo -n /bin/sh -c : 2>/dev/null; then
-    exec sudo -n /bin/sh -s root "$podrun_uid" "$podrun_user" "$PODRUN_RUN_ID" "$PODRUN_MARK" "$HOME" "$@" <"$0"
+  podrun_victims=$PODRUN_VICTIMS
+  unset PODRUN_VICTIMS
+  podrun_read_user $$
+  if [ "$podrun_user" = 0 ]; then podrun_is_root=1; fi
+  podrun_uid=${SUDO_UID:-$podrun_user}
+  if [ -z "$podrun_is_root" ] && sudo -n /bin/sh -c : 2>/dev/null; then
+    printf '%s\n' "$podrun_script" |
+      sudo -n /bin/sh -s root "$podrun_uid" "$PODRUN_RUN_ID" "$PODRUN_MARK" "$HOME" "$podrun_victims" "$@"
+    exit
   fi
 fi

@@ -64,8 +64,6 @@ class Reader {
       list_.sees_all = rest == "all";
     } else if (key == "uid") {
       list_.uid = to_number(rest).value_or(0);
-    } else if (key == "user") {
-      list_.user = limited(rest);
     } else if (key == "own_cgroup") {
       list_.cgroup = limited(rest);
     } else if (key == "locked") {

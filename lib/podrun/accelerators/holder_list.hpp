@@ -35,7 +35,6 @@ struct HolderList {
   bool is_complete = false;
   bool sees_all = false;    ///< also the processes of other users
   std::uint64_t uid = 0;    ///< ours on the host
-  std::string user = {};    ///< the name of our user there
   std::string cgroup = {};  ///< ours; empty: we are in no container
   std::vector<std::string> devices = {};
   std::vector<std::uint64_t> above = {};  ///< our own shell there, and what started it

@@ -1,23 +1,27 @@
-# Functions that list what has the accelerators of a host open, for podrun kill. Needs processes.sh, open_files.sh and devices.sh.
+# Functions that list what has the accelerators of a host open, for podrun kill. Needs as_root.sh, processes.sh, open_files.sh,
+# devices.sh and lock_files.sh.
 #
 # shellcheck disable=SC2010,SC2034,SC2086,SC2046,SC2154  # ls reads links at once; pids, and words that programs print, are to be split
 
 podrun_su=
+podrun_marks=
 podrun_tell() { printf '%s\n' "$*"; }
 
 # PID: has it an accelerator open? Its own list counts: a file name in that of another one could hold lines that look like it.
 podrun_has_accelerator() {
-  ls -l "/proc/$1/fd" 2>/dev/null |
-    grep -q -e "^l[^/]* -> /dev/accel[0-9]" -e "^l[^/]* -> /dev/vfio/[0-9]" -e "^l[^/]* -> /dev/nvidia[0-9]"
+  case $(ls -l "/proc/$1/fd" 2>/dev/null) in
+    *" -> /dev/accel"[0-9]* | *" -> /dev/vfio/"[0-9]* | *" -> /dev/nvidia"[0-9]*) ;;
+    *) return 1 ;;
+  esac
 }
-# "PID DEVICE" of each process and each device that it has open.
-podrun_holdings() { podrun_open_accelerators -e "^l[^/]* -> /dev/nvidia[0-9]" | sort -u; }
+# Sets podrun_open to lines "PID PATH": the accelerators and the lock files that processes have open. One search of all processes,
+# which is what takes a host the longest.
+podrun_find_open() { podrun_open=$(podrun_open_locks podrun_open_accelerators -e "^l[^/]* -> /dev/nvidia[0-9]"); }
 
-# Every accelerator, and every process that has one open: lines "key value", see holder_list.hpp.
+# Every accelerator, and every process of podrun_open that has one open: lines "key value", see holder_list.hpp.
 podrun_list_holders() {
   podrun_tell uid "$podrun_uid"
-  podrun_tell user "$podrun_user"
-  if [ "$(id -u)" = 0 ]; then podrun_tell sees all; fi
+  if [ "$podrun_is_root" ]; then podrun_tell sees all; fi
   for podrun_device in /dev/accel[0-9]* /dev/vfio/[0-9]* /dev/nvidia[0-9]*; do
     if [ -e "$podrun_device" ] && podrun_is_accelerator "$podrun_device"; then podrun_tell device "$podrun_device"; fi
   done
@@ -29,8 +33,10 @@ podrun_list_holders() {
     set -- $podrun_stat
     podrun_up=$2
   done
+  if [ -z "$podrun_open" ]; then return; fi
   podrun_told=" "
-  podrun_holdings | while read -r podrun_holder podrun_device; do
+  printf '%s\n' "$podrun_open" | while read -r podrun_holder podrun_device; do
+    case $podrun_device in /dev/accel[0-9]* | /dev/vfio/* | /dev/nvidia[0-9]*) ;; *) continue ;; esac
     case $podrun_told in *" $podrun_holder "*) ;; *)
       podrun_told="$podrun_told$podrun_holder "
       if podrun_has_accelerator "$podrun_holder"; then podrun_tell_process "$podrun_holder"; fi ;;
@@ -50,15 +56,14 @@ podrun_tell_process() {
   IFS=" ." read -r podrun_now _ </proc/uptime
   podrun_age=$((podrun_now - podrun_start / 100))
   if [ $podrun_age -lt 0 ]; then podrun_age=0; fi
+  podrun_read_user $podrun_pid || return
+  podrun_tell process $podrun_pid $podrun_start $podrun_user $podrun_age $podrun_state "$podrun_name"
   # (The ls of busybox cuts names; a small busybox has no -c of stat.)
-  set -- $(stat -c "%u %U" "/proc/$podrun_pid" 2>/dev/null)
-  if [ $# != 2 ]; then
-    set -- $(ls -ldn "/proc/$podrun_pid")
-    set -- "$3" "$3"
-  fi
-  podrun_tell process $podrun_pid $podrun_start "$1" $podrun_age $podrun_state "$podrun_name"
-  podrun_tell owner $podrun_pid "$2"
-  podrun_tell command $podrun_pid "$(head -c 300 "/proc/$podrun_pid/cmdline" | tr '\000\n' '  ')"
+  set -- $(stat -c "%u %U" "/proc/$podrun_pid")
+  if [ "$1" = $podrun_user ] && [ "$2" != UNKNOWN ]; then podrun_tell owner $podrun_pid "$2"
+  else podrun_tell owner $podrun_pid $podrun_user; fi
+  podrun_tell command $podrun_pid "$(printf %.300s "$(tr '\000\n' '  ' <"/proc/$podrun_pid/cmdline")")"
+  [ "$podrun_marks" ] || podrun_find_marks
   podrun_find_mark $podrun_pid
   if [ "$podrun_mark" ]; then
     podrun_tell mark $podrun_pid "$podrun_mark"
@@ -67,13 +72,20 @@ podrun_tell_process() {
   podrun_find_cgroup "$podrun_pid"
   if [ "$podrun_cgroup" ]; then podrun_tell cgroup $podrun_pid "$podrun_cgroup"; fi
 }
+# Sets podrun_marks to a blank and "/proc/PID/environ:PODRUN_MARK=MARK" of all processes that have one, without blanks. (A shell drops
+# the NUL behind each.)
+podrun_find_marks() { podrun_marks=" $(grep -HzsE "^PODRUN_MARK=[A-Za-z0-9._=-]+$" /proc/[0-9]*/environ)"; }
 # PID: sets podrun_mark to that of the process or of its nearest parent with one: programs that set their title overwrite it.
 podrun_find_mark() {
+  podrun_mark=
   podrun_up=$1
   while [ "$podrun_up" -gt 1 ]; do
-    podrun_mark=$(grep -zs "^PODRUN_MARK=" "/proc/$podrun_up/environ" | tr -dc 'A-Za-z0-9._=-')
-    podrun_mark=${podrun_mark#*=}
-    if [ "$podrun_mark" ]; then return; fi
+    podrun_mark=${podrun_marks#*"/proc/$podrun_up/environ:PODRUN_MARK="}
+    if [ "$podrun_mark" != "$podrun_marks" ]; then
+      podrun_mark=${podrun_mark%%/*}
+      return
+    fi
+    podrun_mark=
     podrun_read_stat "$podrun_up" || return
     set -- $podrun_stat
     podrun_up=$2
@@ -91,15 +103,19 @@ podrun_find_cgroup() {
 }
 # Does the supervisor of the run with podrun_mark still run? It has no mark itself, and the command is its child.
 podrun_is_supervised() {
-  for podrun_each in $(podrun_marked); do
+  podrun_rest=$podrun_marks
+  while :; do
+    case $podrun_rest in */proc/*) podrun_rest=${podrun_rest#*/proc/} ;; *) return 1 ;; esac
+    podrun_each=${podrun_rest%%/*}
+    podrun_rest=${podrun_rest#*=}
+    case $podrun_rest in "${podrun_mark%.}."*) ;; *) continue ;; esac
     podrun_read_stat $podrun_each || continue
     set -- $podrun_stat
     podrun_up=$2
     if [ "$podrun_up" -le 1 ]; then continue; fi
     podrun_read_name "$podrun_up" || continue
     case $podrun_name in
-      *sh | busybox | sudo) grep -qsz "^PODRUN_MARK=" "/proc/$podrun_up/environ" || return 0 ;;
+      *sh | busybox | sudo) case $podrun_marks in *"/proc/$podrun_up/environ:"*) ;; *) return 0 ;; esac ;;
     esac
   done
-  return 1
 }

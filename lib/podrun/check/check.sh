@@ -45,7 +45,7 @@ if [ "$devices" ]; then
   if [ "$(id -u)" = 0 ]; then say sees all; else say sees own; fi
   podrun_su=
   seen=
-  podrun_open_files -e "^l[^/]* -> /dev/[anv]" | while read -r pid device; do
+  podrun_open_files : -e "^l[^/]* -> /dev/[anv]" | while read -r pid device; do
     case " $devices " in *" $device "*) ;; *) continue ;; esac
     case "$seen " in *" $pid:$device "*) continue ;; esac
     seen="$seen $pid:$device"

@@ -5,7 +5,10 @@
 
 podrun_clean_up() {
   podrun_su=
-  [ "$(id -u)" = 0 ] || { sudo -n true && podrun_su="sudo -n"; } 2>/dev/null
+  podrun_is_root=1
+  if [ "$(id -u)" != 0 ]; then
+    if sudo -n true 2>/dev/null; then podrun_su="sudo -n"; else podrun_is_root=; fi
+  fi
   podrun_holder=$(podrun_find_holder 2>/dev/null)
   if [ "$podrun_holder" ]; then
     echo "$podrun_holder"

@@ -3,6 +3,8 @@
 #include "podrun/remote/command.hpp"
 
 #include <array>
+#include <iterator>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -169,6 +171,15 @@ RemoteCommand build_command(const Command& command) {
     remote.text = ". " + file_path("podrun.environment");
   }
   return remote;
+}
+
+Command script_command(std::string_view script, std::vector<std::string> arguments) {
+  std::vector<std::string> words = {
+      "/bin/sh", "-c", R"(podrun_script=$PODRUN_SCRIPT; unset PODRUN_SCRIPT; eval "$podrun_script")",
+      "podrun"};
+  words.insert(words.end(), std::make_move_iterator(arguments.begin()),
+               std::make_move_iterator(arguments.end()));
+  return {.what = Words{std::move(words)}, .environment = {{"PODRUN_SCRIPT", std::string(script)}}};
 }
 
 std::string go_of_host(const RankVariables& variables) {

@@ -55,6 +55,10 @@ struct RemoteCommand {
   std::vector<RemoteFile> files;
 };
 
+/// A script of podrun's own, run by /bin/sh. It comes in a variable and keeps itself in $podrun_script:
+/// others see the arguments of a process, and a file would need a channel of its own.
+Command script_command(std::string_view script, std::vector<std::string> arguments);
+
 /// Longer text goes as a file: `read` of a shell is slow, and Linux takes no word over 128 KiB.
 inline constexpr std::size_t kMaxInlineText = 96 * 1024;
 /// Bytes in one word of a command at the most (Linux: MAX_ARG_STRLEN, execve(2)).

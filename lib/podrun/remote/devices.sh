@@ -11,7 +11,5 @@ podrun_is_accelerator() {
 }
 # [-e PATTERN...]: "PID PATH" for each descriptor of a TPU, or of another file whose line of ls -l matches a pattern.
 podrun_open_accelerators() {
-  podrun_open_files -e "^l[^/]* -> /dev/accel[0-9]" -e "^l[^/]* -> /dev/vfio/[0-9]" "$@" | while read -r podrun_pid podrun_file; do
-    if podrun_is_accelerator "$podrun_file"; then echo "$podrun_pid $podrun_file"; fi
-  done
+  podrun_open_files podrun_is_accelerator -e "^l[^/]* -> /dev/accel[0-9]" -e "^l[^/]* -> /dev/vfio/[0-9]" "$@"
 }

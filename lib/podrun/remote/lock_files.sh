@@ -1,5 +1,5 @@
 # The lock files of libtpu. Its source names their paths: openxla/xla, xla/stream_executor/tpu/tpu_initialize_util.cc. Deleting
-# one under a live process defeats the lock. Needs processes.sh.
+# one under a live process defeats the lock. Needs processes.sh. Set by others: podrun_is_root, if it is root or podrun_su makes it root.
 #
 # shellcheck disable=SC2086,SC2046,SC2154  # pids, and words that programs print, are to be split; processes.sh sets podrun_name
 
@@ -13,7 +13,7 @@ podrun_remove_locks() {
     [ -f "$podrun_file" ] || [ -L "$podrun_file" ] || continue
     if [ -L "${podrun_file%/*}" ]; then continue; fi
     podrun_holder=
-    [ "$podrun_su" ] || [ "$(id -u)" = 0 ] || podrun_holder=$(podrun_lock_holder "$podrun_file")
+    [ "$podrun_is_root" ] || podrun_holder=$(podrun_lock_holder "$podrun_file")
     if [ "$podrun_holder" ]; then
       echo "$podrun_holder holds $podrun_file"
       return 1

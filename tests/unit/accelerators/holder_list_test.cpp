@@ -15,7 +15,7 @@ using testing::SizeIs;
 TEST(HolderList, ReadsEverythingAfterTheNonce) {
   const HolderList list = parse_holder_list(
       "process 1 1 1 1 S noise\n\npodrun-kill n\n"
-      "uid 1000\nuser ada\nsees all\ndevice /dev/accel0\nown_cgroup /a\nabove 7\nabove 6\n"
+      "uid 1000\nsees all\ndevice /dev/accel0\nown_cgroup /a\nabove 7\nabove 6\n"
       "process 12 3456 1001 90 D python 3\nowner 12 bob\ncommand 12 python train.py --lr 1\n"
       "mark 12 abc.0.\nlive 12\ncgroup 12 /docker/x\nholds 12 /dev/accel0\nholds 12 /dev/accel0\nholds 12 "
       "/dev/accel1\n"
@@ -24,7 +24,6 @@ TEST(HolderList, ReadsEverythingAfterTheNonce) {
   EXPECT_TRUE(list.is_complete);
   EXPECT_TRUE(list.sees_all);
   EXPECT_EQ(list.uid, 1000U);
-  EXPECT_EQ(list.user, "ada");
   EXPECT_EQ(list.cgroup, "/a");
   EXPECT_THAT(list.devices, ElementsAre("/dev/accel0"));
   EXPECT_THAT(list.above, ElementsAre(7, 6));

@@ -16,7 +16,6 @@ class KillChoiceTest : public testing::Test {
  protected:
   KillChoiceTest() {
     list_.uid = 1000;
-    list_.user = "ada";
     list_.sees_all = true;
     holder_ = {.pid = 12,
                .start = 5,
