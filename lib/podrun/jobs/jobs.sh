@@ -1,10 +1,14 @@
-# Lists, stops or removes jobs of a host: /bin/sh FILE list [NAME] | stop NAME GRACE | remove NAME | take-back NAME GRACE RUN, of
-# <processes.sh process_tree.sh stop.sh job_state.sh this>. The last one stops and removes what a run has started. Prints
-# "podrun-jobs $PODRUN_RUN_ID"; for each job lines "key value", see job_list.hpp, the first of them "job NAME"; then "end".
+# Lists, stops or removes jobs of a host: script_command() with list [NAME] | stop NAME GRACE | remove NAME | take-back NAME GRACE RUN.
+# The last one stops and removes what a run has started. Prints "podrun-jobs $PODRUN_RUN_ID"; for each job lines "key value", see
+# job_list.hpp, the first of them "job NAME"; then "end". Needs processes.sh, clock.sh, process_tree.sh, stop.sh and
+# job_state.sh.
 #
 # shellcheck disable=SC2034,SC2154,SC2086,SC2046  # others read and set variables; pids and numbers need no quotes
 
-podrun_here=$PODRUN_WORKER-$(printf %s "$PODRUN_HOST" | tr / _)
+case $PODRUN_HOST in
+  */*) podrun_here=$PODRUN_WORKER-$(printf %s "$PODRUN_HOST" | tr / _) ;;
+  *) podrun_here=$PODRUN_WORKER-$PODRUN_HOST ;;
+esac
 podrun_tell() { printf '%s\n' "$*"; }
 
 podrun_tell_times() {
@@ -43,7 +47,7 @@ podrun_tell_job() {
   case $podrun_state in ended*) [ -e "$podrun_job/complete" ] || podrun_tell open ;; esac
   podrun_tell_times
   podrun_tell_output
-  podrun_tell command "$(head -c 300 "$podrun_job/command" | tr '\000\n' '  ')"
+  podrun_tell command "$(printf %.300s "$(tr '\000\n' '  ' <"$podrun_job/command")")"
 }
 
 # TERM to all that the command has started, a grace period, KILL: what stop.sh does to the process tree of a run. The session of the
@@ -64,7 +68,7 @@ podrun_stop_job() {
   fi
   podrun_stop
   podrun_start_timer 300
-  while ! [ -e "$podrun_job/complete" ] && podrun_runs "$podrun_job/supervisor" && podrun_time_left; do sleep 0.1 || sleep 1; done
+  while ! [ -e "$podrun_job/complete" ] && podrun_runs "$podrun_job/supervisor" && podrun_time_left; do podrun_sleep 10; done
 }
 
 exec 4>&2 2>/dev/null

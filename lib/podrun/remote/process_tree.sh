@@ -88,7 +88,7 @@ podrun_main_runs() {
 
 # Pids of processes that run, and whose parent, group, session, … match. (No name is long enough to look like the numbers after
 # it.)
-podrun_with_stat() { grep -lsE "[)] [A-WY] $1( -?[0-9]+){20}" /proc/[0-9]*/stat | podrun_pids_of; }
+podrun_with_stat() { podrun_pids_of $(grep -lsE "[)] [A-WY] $1( -?[0-9]+){20}" /proc/[0-9]*/stat); }
 # Processes of other users that are children of the main shell or in its group: sudo and what it runs, since sudo drops the
 # mark. Not the sudo by which the supervisor signals.
 podrun_other_users() {

@@ -1,5 +1,5 @@
 # Signals the process tree, and stops it: TERM, up to $podrun_grace seconds, KILL. sudo signals the processes of other users.
-# Processes that are left even then are named on the standard error of the command. Needs process_tree.sh.
+# Processes that are left even then are named on the standard error of the command. Needs process_tree.sh and clock.sh.
 #
 # shellcheck disable=SC2046,SC2086,SC2154  # pids, their lists and the words of a stat are to be split
 
@@ -77,16 +77,16 @@ podrun_stop() {
   podrun_tree=$(podrun_process_tree)
   podrun_kill TERM "$(podrun_outside_group $podrun_tree)"
   podrun_signal_by_sudo TERM $podrun_tree
-  podrun_pause=1
-  podrun_length=100
-  if sleep 0.05; then podrun_pause=0.2 podrun_length=20; fi
-  podrun_start_timer $((podrun_grace * 100))
+  podrun_pause=100
+  podrun_slept=0
+  if sleep 0.05; then podrun_pause=20 podrun_slept=5; fi
+  podrun_start_timer $((podrun_grace * 100 - podrun_slept))
   while podrun_time_left; do
     if ! podrun_main_runs && ! podrun_one_is_there $podrun_tree; then
       podrun_tree=$(podrun_process_tree)
       [ "$podrun_tree" ] || break
     fi
-    sleep $podrun_pause
+    podrun_pause_in_time
   done
   podrun_tree=$(podrun_process_tree)
   podrun_clients=$(podrun_container_clients $podrun_tree)
@@ -94,12 +94,12 @@ podrun_stop() {
   while [ "$podrun_tree" ] && podrun_time_left; do
     kill -s KILL $(podrun_pids $podrun_tree)
     podrun_signal_by_sudo KILL $podrun_tree
-    if [ $podrun_round -ge 3 ]; then sleep $podrun_pause
+    if [ $podrun_round -ge 3 ]; then podrun_sleep 20
     elif podrun_one_is_there $podrun_tree; then sleep 0.02; fi
     podrun_tree=$(podrun_process_tree)
   done
   if [ "$podrun_tree" ]; then
-    sleep $podrun_pause
+    podrun_sleep 20
     podrun_tree=$(podrun_survivors $(podrun_still_there $podrun_tree))
   fi
   [ -z "$podrun_tree$podrun_clients" ] || podrun_name_left $podrun_tree
@@ -107,15 +107,19 @@ podrun_stop() {
 # HUNDREDTHS of a second, by the clock that nobody sets; without /proc by counting pauses.
 podrun_start_timer() {
   podrun_round=0
-  podrun_rounds=$(($1 / podrun_length))
+  podrun_rounds=$(($1 / podrun_pause))
   podrun_until=
   if podrun_read_clock; then podrun_until=$((podrun_now + $1)); fi
 }
-podrun_read_clock() { IFS=" " read -r podrun_now _ </proc/uptime && podrun_now=${podrun_now%.*}${podrun_now#*.}; }
 podrun_time_left() {
   podrun_round=$((podrun_round + 1))
   if [ "$podrun_until" ] && podrun_read_clock; then [ $podrun_now -lt $podrun_until ] || [ $podrun_round -le 3 ]
   else [ $podrun_round -le $podrun_rounds ]; fi
+}
+podrun_pause_in_time() {
+  if [ "$podrun_until" ] && [ $podrun_now -lt $podrun_until ] && [ $((podrun_until - podrun_now)) -lt 20 ]; then
+    podrun_sleep $((podrun_until - podrun_now))
+  else podrun_sleep 20; fi
 }
 
 # [WHY]: stops everything, the supervisor too. The group is killed even if nothing can be forked, or if a search hangs on a
