@@ -92,24 +92,26 @@ podrun_kill_left() {
   podrun_end=$((podrun_now + podrun_after_kill * 100))
   while [ "$podrun_left" ] && [ "$podrun_now" -lt $podrun_end ]; do
     podrun_signal KILL $podrun_left
-    podrun_find_open  # most of them have gone when it returns
-    podrun_wait_until $((podrun_signalled + 100))
-    if [ "$podrun_open" ]; then
+    podrun_find_open
+    podrun_keep_holding $podrun_left
+    # Most of the time the first search has found nothing and nothing is left: then it was the last one.
+    if [ "$podrun_open$podrun_left" ]; then
+      podrun_wait_until $((podrun_signalled + 100))
       podrun_find_open
       podrun_add_children
     fi
     podrun_read_clock
   done
 }
-# To podrun_left. Its children are looked for before the end of the grace period, when other hosts have nothing to do: KILL makes
-# orphans of them.
+# Stops podrun_left. What they have started is looked for shortly before KILL, which makes orphans of it, and while other hosts on
+# the same machine still sleep. What starts even later is found after KILL if it is in a process group of podrun_left.
 podrun_stop_left() {
   podrun_find_groups
   podrun_signal TERM $podrun_left
   podrun_term=$podrun_signalled
   podrun_signal CONT $podrun_left
   podrun_until=$((podrun_term + $1 * 100))
-  if ! podrun_wait_until $((podrun_until - 50)); then
+  if ! podrun_wait_until $((podrun_until - 20)); then
     podrun_find_open
     podrun_add_children
     if ! podrun_wait_until $podrun_until; then

@@ -7,7 +7,7 @@ podrun_su=
 podrun_marks=
 podrun_tell() { printf '%s\n' "$*"; }
 
-# PID: has it an accelerator open? Its own list counts: a file name in that of another one could hold lines that look like it.
+# PID: has it an accelerator open? Its own list counts: a file name in that of another process could hold lines that look like it.
 podrun_has_accelerator() {
   case $(ls -l "/proc/$1/fd" 2>/dev/null) in
     *" -> /dev/accel"[0-9]* | *" -> /dev/vfio/"[0-9]* | *" -> /dev/nvidia"[0-9]*) ;;
@@ -36,7 +36,7 @@ podrun_list_holders() {
   if [ -z "$podrun_open" ]; then return; fi
   podrun_told=" "
   printf '%s\n' "$podrun_open" | while read -r podrun_holder podrun_device; do
-    case $podrun_device in /dev/accel[0-9]* | /dev/vfio/* | /dev/nvidia[0-9]*) ;; *) continue ;; esac
+    case $podrun_device in */.libtpu_lockfile) continue ;; /dev/accel[0-9]* | /dev/vfio/* | /dev/nvidia[0-9]*) ;; *) continue ;; esac
     case $podrun_told in *" $podrun_holder "*) ;; *)
       podrun_told="$podrun_told$podrun_holder "
       if podrun_has_accelerator "$podrun_holder"; then podrun_tell_process "$podrun_holder"; fi ;;
@@ -61,7 +61,7 @@ podrun_tell_process() {
   # (The ls of busybox cuts names; a small busybox has no -c of stat.)
   set -- $(stat -c "%u %U" "/proc/$podrun_pid")
   if [ "$1" = $podrun_user ] && [ "$2" != UNKNOWN ]; then podrun_tell owner $podrun_pid "$2"
-  else podrun_tell owner $podrun_pid $podrun_user; fi
+  else podrun_tell owner $podrun_pid "$(id -un $podrun_user || echo $podrun_user)"; fi
   podrun_tell command $podrun_pid "$(printf %.300s "$(tr '\000\n' '  ' <"/proc/$podrun_pid/cmdline")")"
   [ "$podrun_marks" ] || podrun_find_marks
   podrun_find_mark $podrun_pid
@@ -72,20 +72,31 @@ podrun_tell_process() {
   podrun_find_cgroup "$podrun_pid"
   if [ "$podrun_cgroup" ]; then podrun_tell cgroup $podrun_pid "$podrun_cgroup"; fi
 }
-# Sets podrun_marks to a blank and "/proc/PID/environ:PODRUN_MARK=MARK" of all processes that have one, without blanks. (A shell drops
-# the NUL behind each.)
-podrun_find_marks() { podrun_marks=" $(grep -HzsE "^PODRUN_MARK=[A-Za-z0-9._=-]+$" /proc/[0-9]*/environ)"; }
+# Sets podrun_marks to words "PID=MARK" of all processes that have a mark. (A shell drops the NUL that grep prints behind each line
+# /proc/PID/environ:PODRUN_MARK=MARK.)
+podrun_find_marks() {
+  podrun_marks=" "
+  podrun_ifs=$IFS
+  IFS=/
+  set -- $(grep -xHzsE "PODRUN_MARK=[A-Za-z0-9._=-]+" /proc/[0-9]*/environ)
+  IFS=$podrun_ifs
+  if [ $# -gt 0 ]; then shift; fi
+  while [ $# -ge 3 ]; do
+    podrun_marks="$podrun_marks$2=${3#*=} "
+    shift 3
+  done
+}
 # PID: sets podrun_mark to that of the process or of its nearest parent with one: programs that set their title overwrite it.
 podrun_find_mark() {
   podrun_mark=
   podrun_up=$1
   while [ "$podrun_up" -gt 1 ]; do
-    podrun_mark=${podrun_marks#*"/proc/$podrun_up/environ:PODRUN_MARK="}
-    if [ "$podrun_mark" != "$podrun_marks" ]; then
-      podrun_mark=${podrun_mark%%/*}
-      return
-    fi
-    podrun_mark=
+    for podrun_each in $podrun_marks; do
+      case $podrun_each in "$podrun_up="*)
+        podrun_mark=${podrun_each#*=}
+        return ;;
+      esac
+    done
     podrun_read_stat "$podrun_up" || return
     set -- $podrun_stat
     podrun_up=$2
@@ -103,19 +114,17 @@ podrun_find_cgroup() {
 }
 # Does the supervisor of the run with podrun_mark still run? It has no mark itself, and the command is its child.
 podrun_is_supervised() {
-  podrun_rest=$podrun_marks
-  while :; do
-    case $podrun_rest in */proc/*) podrun_rest=${podrun_rest#*/proc/} ;; *) return 1 ;; esac
-    podrun_each=${podrun_rest%%/*}
-    podrun_rest=${podrun_rest#*=}
-    case $podrun_rest in "${podrun_mark%.}."*) ;; *) continue ;; esac
+  for podrun_each in $podrun_marks; do
+    case ${podrun_each#*=} in "${podrun_mark%.}."*) ;; *) continue ;; esac
+    podrun_each=${podrun_each%%=*}
     podrun_read_stat $podrun_each || continue
     set -- $podrun_stat
     podrun_up=$2
     if [ "$podrun_up" -le 1 ]; then continue; fi
     podrun_read_name "$podrun_up" || continue
     case $podrun_name in
-      *sh | busybox | sudo) case $podrun_marks in *"/proc/$podrun_up/environ:"*) ;; *) return 0 ;; esac ;;
+      *sh | busybox | sudo) case $podrun_marks in *" $podrun_up="*) ;; *) return 0 ;; esac ;;
     esac
   done
+  return 1
 }

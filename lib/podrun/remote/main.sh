@@ -1,7 +1,7 @@
 # The supervisor: starts one command on a host when told, and leaves nothing of it behind, whatever ends the supervisor.
 #
-#   set -- NONCE MARK GRACE TICK TICKS DIRECTORY FLAGS TEXT [PREPARATION...]; <processes.sh process_tree.sh stop.sh watch.sh
-#   main.sh, one line>
+#   set -- NONCE MARK GRACE TICK TICKS DIRECTORY FLAGS TEXT [PREPARATION...]; <processes.sh clock.sh process_tree.sh
+#   stop.sh watch.sh main.sh, one line>
 #
 # A shell reads it from standard input, with its parameters, as one line: see shell_line.hpp. No argument of a process
 # carries it, or the text of the command. TEXT is what `go` would say, for a host that need not wait for others; else empty.

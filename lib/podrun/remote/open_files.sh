@@ -1,6 +1,6 @@
 # Finds the processes that have a file open, by the links in /proc/PID/fd. For devices.sh and check.sh.
 
-# FUNCTION -e PATTERN...: "PID PATH" for each descriptor whose line of ls -l matches a pattern, if FUNCTION accepts its path.
+# FUNCTION -e PATTERN...: "PID PATH", once, for the descriptors whose line of ls -l matches a pattern, if FUNCTION accepts the path.
 # $podrun_su: "sudo -n", which sees the descriptors of other users, or empty.
 podrun_open_files() {
   podrun_accepts=$1
@@ -9,8 +9,13 @@ podrun_open_files() {
     case $podrun_line in
       /proc/*)
         podrun_pid=${podrun_line#/proc/}
-        podrun_pid=${podrun_pid%%/*} ;;
-      *) if $podrun_accepts "${podrun_line##* -> }"; then echo "$podrun_pid ${podrun_line##* -> }"; fi ;;
+        podrun_pid=${podrun_pid%%/*}
+        podrun_seen=/ ;;
+      *)
+        podrun_file=${podrun_line##* -> }
+        case $podrun_seen in *"//$podrun_file//"*) continue ;; esac
+        podrun_seen="$podrun_seen/$podrun_file//"
+        if $podrun_accepts "$podrun_file"; then echo "$podrun_pid $podrun_file"; fi ;;
     esac
   done 2>/dev/null
 }

@@ -107,7 +107,7 @@ podrun_stop() {
 # HUNDREDTHS of a second, by the clock that nobody sets; without /proc by counting pauses.
 podrun_start_timer() {
   podrun_round=0
-  podrun_rounds=$(($1 / podrun_pause))
+  podrun_rounds=$((($1 + podrun_pause - 1) / podrun_pause))
   podrun_until=
   if podrun_read_clock; then podrun_until=$((podrun_now + $1)); fi
 }
