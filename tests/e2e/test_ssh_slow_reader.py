@@ -161,17 +161,22 @@ def test_a_connection_that_is_lost_while_the_host_is_held_back(podrun, pod, faul
 
 def test_what_arrived_before_the_connection_was_lost_is_shown_also_where_input_was_under_way(podrun, pod, fault):
     proxy = fault("--to", pod.addresses[0], "proxy")
-    done = podrun.directory / "done"
+    begun, begin, done = (podrun.directory / name for name in ("begun", "begin", "done"))
+    size = 57 * 8192  # whole writes of tr: the last one is larger than all that SSH adds
+    wait = f"touch '{begun}'; until [ -e '{begin}' ]; do sleep 0.05; done"
+    command = f"{wait}; head -c {size} /dev/zero | tr '\\0' '\\n'; touch '{done}'; sleep 40"
     source, sink = os.pipe()
-    command = f"head -c 460000 /dev/zero | tr '\\0' '\\n'; touch '{done}'; sleep 40"
     run, reader = start_unread(podrun, "-H", proxy.address, "-N", "-I", "--grace", "1", "--", command, stdin=source)
     os.close(source)
     os.set_blocking(sink, False)
     os.write(sink, b"x" * 60_000)
-    wait_until(lambda: done.exists() and proxy.connections[0]["down"] > 460_000)
+    wait_until(begun.exists)
+    before = proxy.connections[0]["down"]
+    begin.touch()
+    wait_until(lambda: done.exists() and proxy.connections[0]["down"] >= before + size)
     proxy.tell("cut fin")
     time.sleep(1)
-    assert len(read_all(reader)) == 460_000
+    assert len(read_all(reader)) == size
     os.close(sink)
     assert run.wait().returncode == 255
 
