@@ -490,9 +490,18 @@ def test_stop_reaches_everything_that_the_job_started(podrun, hosts):
     assert re.match(rb"train  stopped \[0-2\]", podrun.ok(*hosts.options, "stop", "--grace", "1", "train"))
     for rank in hosts.ranks:
         commands = hosts.pod.processes(rank)
-        assert not any(b"1000" in command or b"1001" in command or b"trap" in command for command in commands.values()), commands
+        left = [command for command in commands.values() if b"1000" in command or b"1001" in command or b"trap" in command]
+        assert not left, left
     assert int(bystander) in hosts.pod.processes(1)
     assert states(podrun, hosts.options, "other") == of_all(hosts, "running")
+
+
+def test_stop_waits_for_the_supervisor_too(podrun, hosts):
+    hosts.program(0, "sort", "sleep 0.5; exec /usr/bin/sort \"$@\"")  # it orders the earlier starts, at the end
+    start(podrun, hosts.on(0), "sleep 1000")
+    podrun.ok(*hosts.on(0), "stop", "train")
+    left = [command for command in hosts.running(0) if "supervise" in command]
+    assert not left, left
 
 
 def test_a_job_that_runs_is_not_removed(podrun, hosts):

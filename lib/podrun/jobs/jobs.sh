@@ -51,7 +51,7 @@ podrun_tell_job() {
 }
 
 # TERM to all that the command has started, a grace period, KILL: what stop.sh does to the process tree of a run. The session of the
-# command belongs to it: no pid is reused while it is the number of a session.
+# command belongs to it: no pid is reused while it is the number of a session. The supervisor ends soon after the last of them.
 podrun_stop_job() {
   podrun_mark=
   read -r podrun_mark <"$podrun_job/mark"
@@ -68,7 +68,7 @@ podrun_stop_job() {
   fi
   podrun_stop
   podrun_start_timer 300
-  while ! [ -e "$podrun_job/complete" ] && podrun_runs "$podrun_job/supervisor" && podrun_time_left; do podrun_sleep 10; done
+  while podrun_runs "$podrun_job/supervisor" && podrun_time_left; do podrun_sleep 5; done
 }
 
 exec 4>&2 2>/dev/null
