@@ -54,6 +54,7 @@ def two_hosts(request, podrun, pods):
 
 def test_a_background_child_goes_on_and_is_heard(podrun, two_hosts):
     run, _footprint = start(podrun, *two_hosts)
+    wait_until(lambda: re.search(rb"\[(?:0,)?1\] command ended", run.stderr), LONG, "the notice of the other host")
     (podrun.directory / "go").touch()
     ended = run.wait()
     assert ended.returncode == 3
