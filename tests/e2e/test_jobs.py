@@ -499,6 +499,7 @@ def test_stop_reaches_everything_that_the_job_started(podrun, hosts):
 def test_stop_waits_for_the_supervisor_too(podrun, hosts):
     hosts.program(0, "sort", "sleep 0.5; exec /usr/bin/sort \"$@\"")  # it orders the earlier starts, at the end
     start(podrun, hosts.on(0), "sleep 1000")
+    assert any("supervise" in command for command in hosts.running(0))
     podrun.ok(*hosts.on(0), "stop", "train")
     left = [command for command in hosts.running(0) if "supervise" in command]
     assert not left, left
