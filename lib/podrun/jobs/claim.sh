@@ -24,7 +24,8 @@ podrun_claim() {
   podrun_find_job "$podrun_place"
   if podrun_is_active; then podrun_refuse_taken; fi
   podrun_own=1
-  for podrun_n in $(podrun_numbers "$podrun_place"); do
+  podrun_find_numbers "$podrun_place"
+  for podrun_n in $podrun_numbers; do
     if [ $podrun_n -ge $podrun_own ]; then podrun_own=$((podrun_n + 1)); fi
   done
   podrun_identity="$(podrun_identify $$) $1"
@@ -36,7 +37,8 @@ podrun_claim() {
     fi
     podrun_own=$((podrun_own + 1))
   done
-  for podrun_n in $(podrun_numbers "$podrun_place"); do
+  podrun_find_numbers "$podrun_place"
+  for podrun_n in $podrun_numbers; do
     if [ $podrun_n -ge $podrun_own ]; then continue; fi
     podrun_read_state "$podrun_place/$podrun_n"
     if podrun_is_active; then podrun_refuse_taken; fi

@@ -81,7 +81,10 @@ podrun_supervise() {
 
   # The last starts are kept, this one among them.
   podrun_place=${podrun_job%/*}
-  for podrun_n in $(podrun_numbers "$podrun_place" | sort -rnu | tail -n +4); do
+  podrun_find_numbers "$podrun_place"
+  set -- $podrun_numbers
+  if [ $# -le 3 ]; then return; fi
+  for podrun_n in $(printf '%s\n' "$@" | sort -rnu | tail -n +4); do
     if [ -e "$podrun_place/$podrun_n/status" ]; then rm -rf -- "${podrun_place:?}/$podrun_n"; fi
   done
 }

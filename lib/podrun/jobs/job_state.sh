@@ -75,12 +75,13 @@ podrun_read_state() {
 podrun_read_status() { read -r podrun_state 2>/dev/null <"$1/status" && podrun_state="ended $podrun_state"; }
 podrun_is_active() { case $podrun_state in starting | running | "lost "[0-9]*) ;; *) return 1 ;; esac; }
 
-# PLACE'S DIRECTORY: the numbers that are taken there, in no order.
-podrun_numbers() {
+# PLACE'S DIRECTORY: sets podrun_numbers to those that are taken there, in no order; some are there twice.
+podrun_find_numbers() {
+  podrun_numbers=
   for podrun_each in "$1"/[1-9]*; do
     podrun_each=${podrun_each##*/}
     podrun_each=${podrun_each%.claim}
-    case $podrun_each in *[!0-9]*) ;; *) echo $podrun_each ;; esac
+    case $podrun_each in *[!0-9]*) ;; *) podrun_numbers="$podrun_numbers $podrun_each" ;; esac
   done
 }
 # PLACE'S DIRECTORY: sets podrun_job to the newest start that has a supervisor or is claimed (empty: there is none), its number to
@@ -89,7 +90,8 @@ podrun_find_job() {
   podrun_job=
   podrun_state=
   podrun_number=0
-  for podrun_n in $(podrun_numbers "$1"); do
+  podrun_find_numbers "$1"
+  for podrun_n in $podrun_numbers; do
     if [ $podrun_n -le $podrun_number ]; then continue; fi
     if [ -e "$1/$podrun_n/supervisor" ] || podrun_is_claimed "$1/$podrun_n"; then podrun_number=$podrun_n; fi
   done

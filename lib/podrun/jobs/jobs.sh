@@ -47,7 +47,8 @@ podrun_tell_job() {
   case $podrun_state in ended*) [ -e "$podrun_job/complete" ] || podrun_tell open ;; esac
   podrun_tell_times
   podrun_tell_output
-  podrun_tell command "$(printf %.300s "$(tr '\000\n' '  ' <"$podrun_job/command")")"
+  podrun_words=$(tr '\000\n' '  ' <"$podrun_job/command")
+  printf 'command %.300s\n' "$podrun_words"
 }
 
 # TERM to all that the command has started, a grace period, KILL: what stop.sh does to the process tree of a run. The session of the
@@ -62,7 +63,8 @@ podrun_stop_job() {
   if [ -z "$podrun_mark" ]; then return; fi
   podrun_find_scope() { :; }
   if podrun_runs "$podrun_job/pid"; then
-    for podrun_each in $(podrun_with_stat "[0-9]+ [0-9]+ $podrun_pid"); do
+    podrun_find_with_stat "[0-9]+ [0-9]+ $podrun_pid"
+    for podrun_each in $podrun_pids; do
       podrun_read_stat $podrun_each && set -- $podrun_stat && podrun_tree="$podrun_tree $podrun_each:${20}"
     done
   fi
@@ -98,7 +100,8 @@ case $podrun_action in
     fi ;;
   take-back)
     podrun_place=$HOME/.podrun/jobs/$2/$podrun_here
-    for podrun_n in $(podrun_numbers "$podrun_place"); do
+    podrun_find_numbers "$podrun_place"
+    for podrun_n in $podrun_numbers; do
       podrun_job=$podrun_place/$podrun_n
       grep -qsxF -- "$4.job-$2." "$podrun_job/mark" || continue
       podrun_stop_job

@@ -8,7 +8,8 @@ podrun_mark=$2
 printf '\n%s\n' "podrun1 $1 ready - - - - "
 exec 2>/dev/null
 case $(ls -l /proc/$$/fd/1) in */dev/pts/*) podrun_terminal=yes ;; *) podrun_terminal= ;; esac
-for podrun_pid in $(podrun_marked); do
+podrun_find_marked
+for podrun_pid in $podrun_pids; do
   case $podrun_terminal$(ls -l /proc/$podrun_pid/fd/1 /proc/$podrun_pid/fd/2) in
     *pipe:* | *socket:* | yes*/dev/pts/*) if grep -qs "/podrun[.]in" /proc/$podrun_pid/cmdline; then continue; fi ;;
     *) continue ;;

@@ -94,7 +94,8 @@ podrun_remove_staging() {
   if read -r podrun_pid <"$podrun_dir/podrun.push"; then
     podrun_read_stat $podrun_pid && set -- $podrun_stat && [ $3 = $podrun_pid ] && kill -s KILL -- -$podrun_pid
     kill -s KILL $podrun_pid
-    podrun_kill KILL "$(podrun_marked)"
+    podrun_find_marked
+    podrun_kill KILL "$podrun_pids"
   fi
   [ ! -L "$podrun_dir/staging" ] || (cd -P -- "$podrun_dir/staging" && rm -rf -- "$PWD")
 }
@@ -178,7 +179,10 @@ podrun_main_shell() {
 
   # A command that writes dies by the broken pipe when podrun dies: let the relay see that end too, before it would be taken
   # for a normal one.
-  [ $podrun_status = 0 ] || [ -z "$(podrun_marked)" ] || sleep 0.5 || sleep 1
+  if [ $podrun_status != 0 ]; then
+    podrun_find_marked
+    [ -z "$podrun_pids" ] || sleep 0.5 || sleep 1
+  fi
   kill -s KILL $podrun_relay
   podrun_end $podrun_status
 }

@@ -1,14 +1,15 @@
-# Finds the process tree of the command: everything that it started, where that can be told. Needs processes.sh.
+# Finds the process tree of the command: everything that it started, where that can be told. Needs processes.sh. Functions set
+# variables and print nothing, since each $(...) is a process, and many hosts may share a machine.
 #
 # Set by others:       podrun_main     pid of the main shell, whose child the command is; empty: it has gone
 #                      podrun_sudo     pid of the sudo by which the supervisor signals
 #                      podrun_ended    not empty: the command has ended
-#                      podrun_tree     the process tree as it was last found
 # podrun_find_group:   podrun_group    the process group of the supervisor; podrun_own_group is 1 if nobody else is in it
 #                      podrun_session  its session, if that began with it
 #                      podrun_above    the shells, sudos and servers that started it, and itself
 # podrun_find_scope:   podrun_scope    the file that lists the processes of its login, if that is for it alone
 # podrun_find_self:    podrun_self     pid of the watch
+# podrun_find_tree:    podrun_tree     the process tree: "PID:START" each, since a pid may become another process
 #
 # shellcheck disable=SC2086,SC2046  # pids, their lists and the words of a stat are to be split
 
@@ -86,33 +87,38 @@ podrun_main_runs() {
   else [ "$podrun_main" ] && ! [ -e /proc/$$ ] && kill -s 0 $podrun_main; fi
 }
 
-# Pids of processes that run, and whose parent, group, session, … match. (No name is long enough to look like the numbers after
-# it.)
-podrun_with_stat() { podrun_pids_of $(grep -lsE "[)] [A-WY] $1( -?[0-9]+){20}" /proc/[0-9]*/stat); }
-# Processes of other users that are children of the main shell or in its group: sudo and what it runs, since sudo drops the
-# mark. Not the sudo by which the supervisor signals.
-podrun_other_users() {
+# Sets podrun_pids to the processes that run, and whose parent, group, session, … match. (No name is long enough to look like the
+# numbers after it.)
+podrun_find_with_stat() { podrun_read_pids $(grep -lsE "[)] [A-WY] $1( -?[0-9]+){20}" /proc/[0-9]*/stat); }
+# Sets podrun_others to the processes of other users that are children of the main shell or in its group: sudo and what it runs,
+# since sudo drops the mark. Not the sudo by which the supervisor signals.
+podrun_find_others() {
+  podrun_others=
   if [ "$podrun_own_group" ]; then set -- "[0-9]+ $podrun_group${podrun_main:+|$podrun_main [0-9]+}"
   elif [ "$podrun_main" ]; then set -- "$podrun_main [0-9]+"
   else return; fi
-  for podrun_pid in $(podrun_with_stat "($1)"); do
+  podrun_find_with_stat "($1)"
+  for podrun_pid in $podrun_pids; do
     if [ -O /proc/$podrun_pid ]; then continue; fi
     podrun_read_stat $podrun_pid || continue
     set -- $podrun_stat
     case "$2 $podrun_pid" in
       "$podrun_self "* | "$podrun_sudo "* | *" $podrun_sudo") ;;
-      *) echo $podrun_pid ;;
+      *) podrun_others="$podrun_others $podrun_pid" ;;
     esac
   done
 }
-# PID...: further processes of the session and of the scope, since a daemon may have cleared its environment, or may not be
-# dumped. The shells that started the supervisor, the SSH server, and helpers of podrun, which are children of that server, do
-# not belong to the command; nor do the shells and tools of the supervisor, which are in its group. After the command has ended,
-# what else is in the group has no parent.
-podrun_detached() {
+# PID...: sets podrun_detached to further processes of the session and of the scope, since a daemon may have cleared its
+# environment, or may not be dumped. The shells that started the supervisor, the SSH server, and helpers of podrun, which are
+# children of that server, do not belong to the command; nor do the shells and tools of the supervisor, which are in its group.
+# After the command has ended, what else is in the group has no parent.
+podrun_find_detached() {
+  podrun_detached=
   [ "$podrun_own_group" ] && [ "$podrun_session" ] || return
   podrun_known=" $* $podrun_above "
-  for podrun_pid in $(podrun_with_stat "[0-9]+ [0-9]+ $podrun_session"; [ -z "$podrun_scope" ] || grep -hs . "$podrun_scope"); do
+  podrun_find_with_stat "[0-9]+ [0-9]+ $podrun_session"
+  [ -z "$podrun_scope" ] || podrun_pids="$podrun_pids $(grep -hs . "$podrun_scope")"
+  for podrun_pid in $podrun_pids; do
     case $podrun_known in *" $podrun_pid "*) continue ;; esac
     podrun_read_stat $podrun_pid || continue
     set -- $podrun_stat
@@ -120,7 +126,7 @@ podrun_detached() {
       [XZ]*) continue ;;
       ?$podrun_group) [ "$podrun_ended" ] && [ -e /proc/$$ ] && podrun_descends $2 && [ $podrun_up != $$ ] ;;
       *) podrun_descends $2 ;;
-    esac && echo $podrun_pid
+    esac && podrun_detached="$podrun_detached $podrun_pid"
   done
 }
 # PARENT: does a process with this parent descend from the supervisor, or has its parent ended?
@@ -134,12 +140,17 @@ podrun_descends() {
   done
 }
 
-# The process tree, "PID:START" each, since a pid may become another process: those with the mark, those that were found
-# before, those of other users and the detached ones, and the children of all these.
-podrun_process_tree() {
+# The process tree: those with the mark, those that were found before, those of other users and the detached ones, and the
+# children of all these.
+podrun_find_tree() {
   podrun_list=" "
-  podrun_new="$(podrun_marked) $(podrun_still_there $podrun_tree) $(podrun_other_users)"
-  podrun_new="$podrun_new $(podrun_detached $podrun_new)"
+  podrun_find_marked
+  podrun_new=$podrun_pids
+  for podrun_each in $podrun_tree; do if podrun_is_there $podrun_each; then podrun_new="$podrun_new ${podrun_each%:*}"; fi; done
+  podrun_find_others
+  podrun_new="$podrun_new $podrun_others"
+  podrun_find_detached $podrun_new
+  podrun_new="$podrun_new $podrun_detached"
   while [ "$podrun_new" ]; do
     podrun_parents=
     for podrun_pid in $podrun_new; do
@@ -148,9 +159,15 @@ podrun_process_tree() {
       podrun_parents="$podrun_parents|$podrun_pid"
     done
     podrun_new=
-    [ -z "$podrun_parents" ] || podrun_new=$(podrun_with_stat "(${podrun_parents#|})")
+    if [ "$podrun_parents" ]; then
+      podrun_find_with_stat "(${podrun_parents#|})"
+      podrun_new=$podrun_pids
+    fi
   done
-  for podrun_pid in $podrun_list; do podrun_read_stat $podrun_pid && set -- $podrun_stat && echo $podrun_pid:${20}; done
+  podrun_tree=
+  for podrun_pid in $podrun_list; do
+    podrun_read_stat $podrun_pid && set -- $podrun_stat && podrun_tree="$podrun_tree $podrun_pid:${20}"
+  done
 }
 
 # PID:START: is it still the same process, and running?
@@ -163,21 +180,4 @@ podrun_is_there() {
 podrun_one_is_there() {
   for podrun_each; do if podrun_is_there $podrun_each; then return; fi; done
   return 1
-}
-# PID:START...: the pids of all; of those that still run; of those that no signal to the group reaches; and, PID:START each,
-# those that the supervisor may not signal.
-podrun_pids() { for podrun_each; do echo ${podrun_each%:*}; done; }
-podrun_still_there() { for podrun_each; do if podrun_is_there $podrun_each; then echo ${podrun_each%:*}; fi; done; }
-podrun_outside_group() {
-  for podrun_pid in $(podrun_pids "$@"); do
-    podrun_read_stat $podrun_pid || continue
-    set -- $podrun_stat
-    [ "$podrun_own_group" ] && [ $3 = $podrun_group ] || echo $podrun_pid
-  done
-}
-podrun_forbidden() {
-  for podrun_each; do
-    podrun_pid=${podrun_each%:*}
-    if kill -s 0 $podrun_pid; then :; elif [ -e /proc/$podrun_pid ]; then echo $podrun_each; fi
-  done
 }

@@ -9,12 +9,14 @@ podrun_read_stat() { IFS= read -r podrun_stat </proc/$1/stat && podrun_stat=${po
 podrun_read_user() { while read -r podrun_key _ podrun_user _; do if [ "$podrun_key" = Uid: ]; then return; fi; done </proc/$1/status; }
 podrun_read_name() { podrun_name=; IFS= read -r podrun_name </proc/$1/comm; }
 
-# /proc/PID/FILE...: the pids in these, which grep prints. (grep reads the files, since a shell reads byte by byte.)
-podrun_pids_of() {
+# /proc/PID/FILE...: sets podrun_pids to the pids in these, which grep prints. (grep reads the files, since a shell reads byte by
+# byte.)
+podrun_read_pids() {
+  podrun_pids=
   for podrun_file; do
     podrun_file=${podrun_file#/proc/}
-    echo ${podrun_file%%/*}
+    podrun_pids="$podrun_pids ${podrun_file%%/*}"
   done
 }
-# The pids of the processes with the mark, which ends with a dot. (-z: lines end with NUL, as variables do there.)
-podrun_marked() { podrun_pids_of $(grep -lszE "^PODRUN_MARK=${podrun_mark%.}[.]" /proc/[0-9]*/environ); }
+# Sets podrun_pids to the processes with the mark, which ends with a dot. (-z: lines end with NUL, as variables do there.)
+podrun_find_marked() { podrun_read_pids $(grep -lszE "^PODRUN_MARK=${podrun_mark%.}[.]" /proc/[0-9]*/environ); }

@@ -11,10 +11,13 @@ podrun_kill_text='s=$1; shift; for p; do IFS= read -r x </proc/${p%:*}/stat && s
 podrun_signal_by_sudo() {
   podrun_signal=$1
   shift
-  set -- $(podrun_forbidden "$@")
-  if [ $# = 0 ]; then return; fi
+  podrun_forbidden=
+  for podrun_each; do
+    if ! kill -s 0 ${podrun_each%:*} && [ -e /proc/${podrun_each%:*} ]; then podrun_forbidden="$podrun_forbidden $podrun_each"; fi
+  done
+  if [ -z "$podrun_forbidden" ]; then return; fi
   if [ "$podrun_sudo" ] && podrun_read_stat $podrun_sudo; then case $podrun_stat in Z*) ;; *) return ;; esac; fi
-  (exec sudo -n /bin/sh -c "$podrun_kill_text" podrun $podrun_signal "$@" 4>&-) &
+  (exec sudo -n /bin/sh -c "$podrun_kill_text" podrun $podrun_signal $podrun_forbidden 4>&-) &
   podrun_sudo=$!
 }
 
@@ -24,13 +27,19 @@ podrun_pass_signal() {
     [ $1 != INT ] || podrun_interrupt_rest
     return
   fi
-  if [ "$podrun_own_group" ]; then kill -s $1 0; else podrun_kill $1 "$(podrun_marked)"; fi
+  if [ "$podrun_own_group" ]; then kill -s $1 0
+  else
+    podrun_find_marked
+    podrun_kill $1 "$podrun_pids"
+  fi
   podrun_find_self
-  podrun_signal_by_sudo $1 $(podrun_process_tree)
+  podrun_find_tree
+  podrun_signal_by_sudo $1 $podrun_tree
 }
 # A background job of sh ignores INT, so it gets TERM.
 podrun_interrupt_rest() {
-  for podrun_pid in $(podrun_marked); do
+  podrun_find_marked
+  for podrun_pid in $podrun_pids; do
     podrun_signal=INT
     if grep -qs '^SigIgn:.*[2367abef]$' /proc/$podrun_pid/status; then podrun_signal=TERM; fi
     kill -s $podrun_signal $podrun_pid
@@ -41,32 +50,43 @@ podrun_interrupt_rest() {
 podrun_warn() { printf 'podrun: %s\n' "$*" >&4 & }
 podrun_name_left() {
   if [ "$podrun_clients" ]; then podrun_warn "a container may be left behind: KILL ended$podrun_clients"; fi
-  for podrun_pid in $(podrun_pids "$@"); do
+  for podrun_each; do
+    podrun_pid=${podrun_each%:*}
     podrun_read_name $podrun_pid || continue
     set -- $(ls -ld /proc/$podrun_pid)
     podrun_warn "left behind: pid $podrun_pid ($podrun_name) of $3"
   done
   sleep 0.2 || sleep 1
 }
-# PID:START...: clients of a daemon, which runs the container. They pass TERM on to it, but cannot pass on KILL.
-podrun_container_clients() {
-  for podrun_pid in $(podrun_pids "$@"); do
-    podrun_read_name $podrun_pid &&
-    case $podrun_name in docker | nerdctl | podman) printf ' %s' "pid $podrun_pid ($podrun_name)" ;; esac
+# Sets podrun_clients to those of a daemon, which runs the container. They pass TERM on to it, but cannot pass on KILL.
+podrun_find_clients() {
+  podrun_clients=
+  for podrun_each in $podrun_tree; do
+    podrun_read_name ${podrun_each%:*} &&
+    case $podrun_name in docker | nerdctl | podman) podrun_clients="$podrun_clients pid ${podrun_each%:*} ($podrun_name)" ;; esac
   done
 }
 
-# PID...: those that KILL does not end. On a busy host even KILL takes its time: then it is pending (0x100 in a mask), or the
-# process is exiting (PF_EXITING, 4). One in state D may wait forever.
-podrun_survivors() {
-  for podrun_pid; do
-    podrun_read_stat $podrun_pid || continue
+# Sets podrun_left to those that KILL does not end. On a busy host even KILL takes its time: then it is pending (0x100 in a mask), or
+# the process is exiting (PF_EXITING, 4). One in state D may wait forever.
+podrun_find_survivors() {
+  podrun_left=
+  for podrun_each in $podrun_tree; do
+    podrun_is_there $podrun_each || continue
     set -- $podrun_stat
     if [ $1 != D ]; then
       [ $(($7 & 4)) = 0 ] || continue
-      if grep -qsE '^S(ig|hd)Pnd:.*[13579bdf][0-9a-f][0-9a-f]$' /proc/$podrun_pid/status; then continue; fi
+      if grep -qsE '^S(ig|hd)Pnd:.*[13579bdf][0-9a-f][0-9a-f]$' /proc/${podrun_each%:*}/status; then continue; fi
     fi
-    echo $podrun_pid
+    podrun_left="$podrun_left $podrun_each"
+  done
+}
+# Sends TERM to those that no signal to the group reaches.
+podrun_terminate_outside_group() {
+  for podrun_each in $podrun_tree; do
+    podrun_read_stat ${podrun_each%:*} || continue
+    set -- $podrun_stat
+    case $podrun_own_group:$3 in "1:$podrun_group") ;; *) kill -s TERM ${podrun_each%:*} ;; esac
   done
 }
 
@@ -74,8 +94,8 @@ podrun_survivors() {
 # then KILL for two seconds, as processes may still be starting others. All processes of the host are searched only when those that
 # are known have gone, since that costs a host with thousands of them a second.
 podrun_stop() {
-  podrun_tree=$(podrun_process_tree)
-  podrun_kill TERM "$(podrun_outside_group $podrun_tree)"
+  podrun_find_tree
+  podrun_terminate_outside_group
   podrun_signal_by_sudo TERM $podrun_tree
   podrun_pause=100
   podrun_slept=0
@@ -83,26 +103,27 @@ podrun_stop() {
   podrun_start_timer $((podrun_grace * 100 - podrun_slept))
   while podrun_time_left; do
     if ! podrun_main_runs && ! podrun_one_is_there $podrun_tree; then
-      podrun_tree=$(podrun_process_tree)
+      podrun_find_tree
       [ "$podrun_tree" ] || break
     fi
     podrun_pause_in_time
   done
-  podrun_tree=$(podrun_process_tree)
-  podrun_clients=$(podrun_container_clients $podrun_tree)
+  podrun_find_tree
+  podrun_find_clients
   podrun_start_timer 200
   while [ "$podrun_tree" ] && podrun_time_left; do
-    kill -s KILL $(podrun_pids $podrun_tree)
+    for podrun_each in $podrun_tree; do kill -s KILL ${podrun_each%:*}; done
     podrun_signal_by_sudo KILL $podrun_tree
     if [ $podrun_round -ge 3 ]; then podrun_sleep 20
     elif podrun_one_is_there $podrun_tree; then sleep 0.02; fi
-    podrun_tree=$(podrun_process_tree)
+    podrun_find_tree
   done
+  podrun_left=
   if [ "$podrun_tree" ]; then
     podrun_sleep 20
-    podrun_tree=$(podrun_survivors $(podrun_still_there $podrun_tree))
+    podrun_find_survivors
   fi
-  [ -z "$podrun_tree$podrun_clients" ] || podrun_name_left $podrun_tree
+  [ -z "$podrun_left$podrun_clients" ] || podrun_name_left $podrun_left
 }
 # HUNDREDTHS of a second, by the clock that nobody sets; without /proc by counting pauses.
 podrun_start_timer() {
