@@ -131,14 +131,10 @@ podrun_unlock() {
       podrun_read_name "${podrun_lock_holder%% *}"
       podrun_tell locked "pid ${podrun_lock_holder%% *} ($podrun_name) holds ${podrun_lock_holder#* }" ;;
     *)
-      podrun_remove_locks 2>/dev/null | while IFS= read -r podrun_line; do
-        case $podrun_line in
-          "removed "*) podrun_tell unlocked "${podrun_line#* }" ;;
-          *) podrun_tell locked "$podrun_line" ;;
-        esac
-      done ;;
+      podrun_each_line podrun_tell_lock "$(podrun_remove_locks 2>/dev/null)" ;;
   esac
 }
+podrun_tell_lock() { case $1 in "removed "*) podrun_tell unlocked "${1#* }" ;; *) podrun_tell locked "$1" ;; esac; }
 
 podrun_keep_holding $podrun_victims
 if [ "$podrun_left" ]; then podrun_stop_left $1; else podrun_find_open; fi

@@ -4,6 +4,7 @@
 # shellcheck disable=SC2010,SC2034,SC2086,SC2046,SC2154  # ls reads links at once; pids, and words that programs print, are to be split
 
 podrun_su=
+podrun_left=
 podrun_marks=
 podrun_tell() { printf '%s\n' "$*"; }
 
@@ -16,15 +17,17 @@ podrun_has_accelerator() {
 }
 # Sets podrun_open to lines "PID PATH": the accelerators and the lock files that processes have open. One search of all processes,
 # which is what takes a host the longest.
-podrun_find_open() { podrun_open=$(podrun_open_locks podrun_open_accelerators -e "^l[^/]* -> /dev/nvidia[0-9]"); }
+podrun_find_open() { podrun_open_locks podrun_open_accelerators -e "^l[^/]* -> /dev/nvidia[0-9]"; }
 
-# Every accelerator, and every process of podrun_open that has one open: lines "key value", see holder_list.hpp.
+# Every accelerator, and every process of podrun_open that has one open: lines "key value", see holder_list.hpp. What podrun kill needs
+# to protect itself comes only if a process is left.
 podrun_list_holders() {
   podrun_tell uid "$podrun_uid"
   if [ "$podrun_is_root" ]; then podrun_tell sees all; fi
   for podrun_device in /dev/accel[0-9]* /dev/vfio/[0-9]* /dev/nvidia[0-9]*; do
     if [ -e "$podrun_device" ] && podrun_is_accelerator "$podrun_device"; then podrun_tell device "$podrun_device"; fi
   done
+  if [ -z "$podrun_open$podrun_left" ]; then return; fi
   podrun_find_cgroup $$
   if [ "$podrun_cgroup" ]; then podrun_tell own_cgroup "$podrun_cgroup"; fi
   podrun_up=$$
@@ -33,16 +36,17 @@ podrun_list_holders() {
     set -- $podrun_stat
     podrun_up=$2
   done
-  if [ -z "$podrun_open" ]; then return; fi
   podrun_told=" "
-  printf '%s\n' "$podrun_open" | while read -r podrun_holder podrun_device; do
-    case $podrun_device in */.libtpu_lockfile) continue ;; /dev/accel[0-9]* | /dev/vfio/* | /dev/nvidia[0-9]*) ;; *) continue ;; esac
-    case $podrun_told in *" $podrun_holder "*) ;; *)
-      podrun_told="$podrun_told$podrun_holder "
-      if podrun_has_accelerator "$podrun_holder"; then podrun_tell_process "$podrun_holder"; fi ;;
-    esac
-    podrun_tell holds "$podrun_holder" "$podrun_device"
-  done 2>/dev/null
+  podrun_each_line podrun_tell_holder "$podrun_open" 2>/dev/null
+}
+# "PID PATH"
+podrun_tell_holder() {
+  case ${1#* } in */.libtpu_lockfile) return ;; /dev/accel[0-9]* | /dev/vfio/* | /dev/nvidia[0-9]*) ;; *) return ;; esac
+  case $podrun_told in *" ${1%% *} "*) ;; *)
+    podrun_told="$podrun_told${1%% *} "
+    if podrun_has_accelerator "${1%% *}"; then podrun_tell_process "${1%% *}"; fi ;;
+  esac
+  podrun_tell holds "$1"
 }
 
 # PID
@@ -62,7 +66,8 @@ podrun_tell_process() {
   set -- $(stat -c "%u %U" "/proc/$podrun_pid")
   if [ "$1" = $podrun_user ] && [ "$2" != UNKNOWN ]; then podrun_tell owner $podrun_pid "$2"
   else podrun_tell owner $podrun_pid "$(id -un $podrun_user || echo $podrun_user)"; fi
-  podrun_tell command $podrun_pid "$(printf %.300s "$(tr '\000\n' '  ' <"/proc/$podrun_pid/cmdline")")"
+  podrun_words=$(tr '\000\n' '  ' <"/proc/$podrun_pid/cmdline")
+  printf 'command %s %.300s\n' $podrun_pid "$podrun_words"
   [ "$podrun_marks" ] || podrun_find_marks
   podrun_find_mark $podrun_pid
   if [ "$podrun_mark" ]; then
@@ -76,7 +81,6 @@ podrun_tell_process() {
 # /proc/PID/environ:PODRUN_MARK=MARK.)
 podrun_find_marks() {
   podrun_marks=" "
-  podrun_ifs=$IFS
   IFS=/
   set -- $(grep -xHzsE "PODRUN_MARK=[A-Za-z0-9._=-]+" /proc/[0-9]*/environ)
   IFS=$podrun_ifs

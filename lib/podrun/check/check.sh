@@ -44,16 +44,17 @@ esac
 if [ "$devices" ]; then
   if [ "$(id -u)" = 0 ]; then say sees all; else say sees own; fi
   podrun_su=
-  seen=
-  podrun_open_files : -e "^l[^/]* -> /dev/[anv]" | while read -r pid device; do
-    case " $devices " in *" $device "*) ;; *) continue ;; esac
-    case "$seen " in *" $pid:$device "*) continue ;; esac
-    seen="$seen $pid:$device"
-    IFS= read -r name <"/proc/$pid/comm" || continue
+  # "PID DEVICE"
+  say_held() {
+    device=${1#* }
+    case " $devices " in *" $device "*) ;; *) return ;; esac
+    IFS= read -r name <"/proc/${1%% *}/comm" || return
     # shellcheck disable=SC2046  # the third word is the owner
-    set -- $(ls -ld "/proc/$pid")
-    say held "$device $pid $3 $name"
-  done 2>/dev/null
+    set -- "${1%% *}" $(ls -ld "/proc/${1%% *}")
+    say held "$device $1 $4 $name"
+  }
+  podrun_open_files : -e "^l[^/]* -> /dev/[anv]"
+  podrun_each_line say_held "$podrun_open" 2>/dev/null
 fi
 
 # ROLE DIRECTORY: the last line of df, and whether we may write there.

@@ -20,11 +20,11 @@ podrun_clean_up() {
 
 # The first process found with a TPU or a lock file open.
 podrun_find_holder() {
-  podrun_open_locks podrun_open_accelerators | {
-    read -r podrun_pid podrun_file || exit
-    podrun_read_name "$podrun_pid"
-    echo "pid $podrun_pid ($podrun_name) holds $podrun_file"
-  }
+  podrun_open_locks podrun_open_accelerators
+  if [ -z "$podrun_open" ]; then return; fi
+  podrun_first=${podrun_open%%"$podrun_n"*}
+  podrun_read_name "${podrun_first%% *}"
+  echo "pid ${podrun_first%% *} ($podrun_name) holds ${podrun_first#* }"
 }
 
 # Into a directory of an unguessable name: to a name that exists, mv would follow a planted symlink.

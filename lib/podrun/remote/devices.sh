@@ -9,7 +9,8 @@ podrun_is_accelerator() {
     /dev/vfio/*) return 1 ;;
   esac
 }
-# [-e PATTERN...]: "PID PATH" for each descriptor of a TPU, or of another file whose line of ls -l matches a pattern.
+# [-e PATTERN...]: sets podrun_open to "PID PATH" for each TPU that a process has open, or other file whose line of ls -l matches a
+# pattern.
 podrun_open_accelerators() {
   podrun_open_files podrun_is_accelerator -e "^l[^/]* -> /dev/accel[0-9]" -e "^l[^/]* -> /dev/vfio/[0-9]" "$@"
 }

@@ -3,7 +3,7 @@
 #
 # shellcheck disable=SC2086,SC2046,SC2154  # pids, and words that programs print, are to be split; processes.sh sets podrun_name
 
-# For podrun_open_files: processes that have one open.
+# podrun_open_accelerators: adds the processes that have one open.
 podrun_open_locks() { "$@" -e "^l[^/]* -> /tmp/libtpu_lock" -e "/[.]libtpu_lockfile$"; }
 
 # Removes those that no process holds, with a line "removed PATH" for each. Fails at the first that is held or cannot be removed;

@@ -1,21 +1,39 @@
 # Finds the processes that have a file open, by the links in /proc/PID/fd. For devices.sh and check.sh.
+#
+# shellcheck disable=SC2086  # a text is to be split into its lines
 
-# FUNCTION -e PATTERN...: "PID PATH", once, for the descriptors whose line of ls -l matches a pattern, if FUNCTION accepts the path.
-# $podrun_su: "sudo -n", which sees the descriptors of other users, or empty.
+podrun_ifs=$IFS
+podrun_n=${IFS#??}
+
+# FUNCTION TEXT: calls it with each line.
+podrun_each_line() {
+  podrun_function=$1
+  set -f
+  IFS=$podrun_n
+  set -- $2
+  IFS=$podrun_ifs
+  set +f
+  for podrun_line; do $podrun_function "$podrun_line"; done
+}
+
+# FUNCTION -e PATTERN...: sets podrun_open to lines "PID PATH", one for each file that a process has open, if its line of ls -l
+# matches a pattern and FUNCTION accepts its path. $podrun_su: "sudo -n", which sees the descriptors of other users, or empty.
 podrun_open_files() {
   podrun_accepts=$1
   shift
-  $podrun_su ls -l /proc/[0-9]*/fd 2>/dev/null | grep -e "^/proc/" "$@" | while read -r podrun_line; do
-    case $podrun_line in
-      /proc/*)
-        podrun_pid=${podrun_line#/proc/}
-        podrun_pid=${podrun_pid%%/*}
-        podrun_seen=/ ;;
-      *)
-        podrun_file=${podrun_line##* -> }
-        case $podrun_seen in *"//$podrun_file//"*) continue ;; esac
-        podrun_seen="$podrun_seen/$podrun_file//"
-        if $podrun_accepts "$podrun_file"; then echo "$podrun_pid $podrun_file"; fi ;;
-    esac
-  done 2>/dev/null
+  podrun_open=
+  podrun_each_line podrun_add_open "$($podrun_su ls -l /proc/[0-9]*/fd 2>/dev/null | grep -e "^/proc/" "$@")" 2>/dev/null
+}
+podrun_add_open() {
+  case $1 in
+    /proc/*)
+      podrun_pid=${1#/proc/}
+      podrun_pid=${podrun_pid%%/*}
+      podrun_seen=/ ;;
+    *)
+      podrun_file=${1##* -> }
+      case $podrun_seen in *"//$podrun_file//"*) return ;; esac
+      podrun_seen="$podrun_seen/$podrun_file//"
+      if $podrun_accepts "$podrun_file"; then podrun_open="$podrun_open${podrun_open:+$podrun_n}$podrun_pid $podrun_file"; fi ;;
+  esac
 }
