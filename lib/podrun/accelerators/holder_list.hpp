@@ -35,9 +35,9 @@ struct HolderList {
   bool is_complete = false;
   bool sees_all = false;    ///< also the processes of other users
   std::uint64_t uid = 0;    ///< ours on the host
-  std::string cgroup = {};  ///< ours; empty: we are in no container
+  std::string cgroup = {};  ///< ours; empty: we are in no container, or no process was told
   std::vector<std::string> devices = {};
-  std::vector<std::uint64_t> above = {};  ///< our own shell there, and what started it
+  std::vector<std::uint64_t> above = {};  ///< our own shell there, and what started it; only with processes
   std::vector<Holder> holders = {};
   std::vector<std::string> removed_locks = {};
   std::string kept_lock = {};  ///< `PID holds PATH`: why one was not removed; empty: none was there

@@ -3,7 +3,7 @@
 # programs (srun --unbuffered). The feeder of the command's input has its own output only. For a process in uninterruptible sleep the number of its context switches follows: a later look can tell from it
 # whether the process has moved.
 #
-# shellcheck disable=SC2086,SC2046  # pids need no quotes, and their list is to be split
+# shellcheck disable=SC2086  # pids need no quotes, and their list is to be split
 podrun_mark=$2
 printf '\n%s\n' "podrun1 $1 ready - - - - "
 exec 2>/dev/null

@@ -1,4 +1,4 @@
-# Finds the processes that have a file open, by the links in /proc/PID/fd. For devices.sh and check.sh.
+# Finds the processes that have a file open, by the links in /proc/PID/fd; splits texts into lines.
 #
 # shellcheck disable=SC2086  # a text is to be split into its lines
 

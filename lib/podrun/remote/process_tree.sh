@@ -4,6 +4,7 @@
 # Set by others:       podrun_main     pid of the main shell, whose child the command is; empty: it has gone
 #                      podrun_sudo     pid of the sudo by which the supervisor signals
 #                      podrun_ended    not empty: the command has ended
+#                      podrun_tree     at first: empty, or processes that belong to it
 # podrun_find_group:   podrun_group    the process group of the supervisor; podrun_own_group is 1 if nobody else is in it
 #                      podrun_session  its session, if that began with it
 #                      podrun_above    the shells, sudos and servers that started it, and itself

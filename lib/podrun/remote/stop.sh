@@ -35,6 +35,7 @@ podrun_pass_signal() {
   podrun_find_self
   podrun_find_tree
   podrun_signal_by_sudo $1 $podrun_tree
+  podrun_tree=
 }
 # A background job of sh ignores INT, so it gets TERM.
 podrun_interrupt_rest() {
