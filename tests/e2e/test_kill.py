@@ -122,6 +122,15 @@ def test_sends_kill_to_what_ignores_term(podrun, host):
     assert not host.lives(1, slow)
 
 
+def test_kill_is_for_what_keeps_an_accelerator_open(podrun, host):
+    # (Not /dev/null: the devices of the pod are that, under other names.)
+    closes = host.hold(0, then='trap "exec 5</etc/passwd" TERM; while :; do sleep 0.1 5<&-; done')
+    moves = host.hold(1, then='trap "exec 7<&5 5</etc/passwd" TERM; while :; do sleep 0.1 5<&- 7<&-; done')
+    assert lines_of(podrun(*host.options, "kill", "-y", "--grace", "2s"))[-1] == "freed 2/2 hosts"
+    assert host.lives(0, closes)
+    assert not host.lives(1, moves)
+
+
 def test_a_suspended_process_gets_term_too(podrun, host):
     pid = host.hold(0, then='trap "touch /tmp/libtpu-ended; exit" TERM; while :; do sleep 0.1; done')
     host.pod.ssh(0, f"kill -STOP {pid}")

@@ -5,10 +5,12 @@
 # that have, and to what they have started since. Then the lock files of libtpu go, if nothing has a TPU or one of them open:
 # "unlocked PATH" for each, or "locked WHY".
 #
-# shellcheck disable=SC2086,SC2046  # pids, and words that programs print, are to be split
+# shellcheck disable=SC2086,SC2046,SC3013  # pids, and words that programs print, are to be split; a sh without -ef asks ls each time
 
 # Seconds that killed processes may need to close their accelerators.
 podrun_after_kill=10
+# "PID:DESCRIPTOR:DEVICE ...": where processes have an accelerator open.
+podrun_known=
 
 # PID:START...: sets podrun_left to those that are still the same process and have an accelerator open. A process that is being ended
 # by the kernel (PF_EXITING, 4) shows no files any more, while the driver may still be closing them.
@@ -19,9 +21,35 @@ podrun_keep_holding() {
     set -- $podrun_stat
     [ "${20}" = ${podrun_each#*:} ] || continue
     if [ $(($7 & 4)) != 0 ]; then [ $1 != Z ] || [ ${18} -gt 1 ] || continue
-    else podrun_has_accelerator ${podrun_each%:*} || continue; fi
+    else podrun_knows ${podrun_each%:*} || podrun_learn ${podrun_each%:*} || continue; fi
     podrun_left="$podrun_left $podrun_each"
   done 2>/dev/null
+}
+# PID: does a descriptor that is known still show that it has one open? (That starts no program, so it costs little.)
+podrun_knows() {
+  for podrun_where in $podrun_known; do
+    case $podrun_where in "$1:"*)
+      podrun_where=${podrun_where#*:}
+      if [ /proc/$1/fd/${podrun_where%%:*} -ef ${podrun_where#*:} ]; then return; fi ;;
+    esac
+  done
+  return 1
+}
+# PID: has it one open? Remembers the first. (In a container a device may be another file, so that -ef is false.)
+podrun_learn() {
+  podrun_has_accelerator $1 || return
+  podrun_learned=
+  podrun_pid=$1
+  podrun_each_line podrun_learn_descriptor "$podrun_list"
+  return 0
+}
+podrun_learn_descriptor() {
+  if [ "$podrun_learned" ]; then return; fi
+  case $1 in *" -> /dev/accel"[0-9]* | *" -> /dev/vfio/"[0-9]* | *" -> /dev/nvidia"[0-9]*) ;; *) return ;; esac
+  podrun_learned=${1%% -> *}
+  podrun_learned=$podrun_pid:${podrun_learned##* }:${1##* -> }
+  case $podrun_learned in *[!a-z0-9:/]*) podrun_learned= ;; esac
+  case "$podrun_known " in *" $podrun_learned "*) ;; *) podrun_known="$podrun_known $podrun_learned" ;; esac
 }
 # SIGNAL PID:START...: a pid may be another process's by now. Sets podrun_signalled to the time.
 podrun_signal() {
@@ -42,7 +70,7 @@ podrun_wait_until() {
     podrun_pause=$(($1 - podrun_now))
     if [ $podrun_pause -le 0 ]; then return 1; fi
     podrun_longest=50
-    if [ $((podrun_now - podrun_signalled)) -lt 5 ]; then podrun_longest=2
+    if [ $((podrun_now - podrun_signalled)) -lt 10 ]; then podrun_longest=5
     elif [ $((podrun_now - podrun_signalled)) -lt 100 ]; then podrun_longest=20; fi
     if [ $podrun_pause -gt $podrun_longest ]; then podrun_pause=$podrun_longest; fi
     podrun_sleep $podrun_pause
@@ -103,7 +131,7 @@ podrun_kill_left() {
     podrun_read_clock
   done
 }
-# Stops podrun_left. What they have started is looked for shortly before KILL, which makes orphans of it, and while other hosts on
+# Stops podrun_left. What they have started is looked for half a second before KILL, which makes orphans of it, and while other hosts on
 # the same machine still sleep. What starts even later is found after KILL if it is in a process group of podrun_left.
 podrun_stop_left() {
   podrun_find_groups
@@ -111,7 +139,7 @@ podrun_stop_left() {
   podrun_term=$podrun_signalled
   podrun_signal CONT $podrun_left
   podrun_until=$((podrun_term + $1 * 100))
-  if ! podrun_wait_until $((podrun_until - 20)); then
+  if ! podrun_wait_until $((podrun_until - 50)); then
     podrun_find_open
     podrun_add_children
     if ! podrun_wait_until $podrun_until; then

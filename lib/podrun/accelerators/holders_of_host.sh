@@ -9,8 +9,10 @@ podrun_marks=
 podrun_tell() { printf '%s\n' "$*"; }
 
 # PID: has it an accelerator open? Its own list counts: a file name in that of another process could hold lines that look like it.
+# Sets podrun_list to it.
 podrun_has_accelerator() {
-  case $(ls -l "/proc/$1/fd" 2>/dev/null) in
+  podrun_list=$(ls -l "/proc/$1/fd" 2>/dev/null)
+  case $podrun_list in
     *" -> /dev/accel"[0-9]* | *" -> /dev/vfio/"[0-9]* | *" -> /dev/nvidia"[0-9]*) ;;
     *) return 1 ;;
   esac

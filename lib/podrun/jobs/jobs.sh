@@ -61,7 +61,6 @@ podrun_stop_job() {
   podrun_sudo=
   podrun_tree=
   if [ -z "$podrun_mark" ]; then return; fi
-  podrun_find_scope() { :; }
   if podrun_runs "$podrun_job/pid"; then
     podrun_find_with_stat "[0-9]+ [0-9]+ $podrun_pid"
     for podrun_each in $podrun_pids; do
