@@ -35,21 +35,19 @@ podrun_knows() {
   done
   return 1
 }
-# PID: has it one open? Remembers the first. (In a container a device may be another file, so that -ef is false.)
+# PID: has it one open? Remembers where, once for a process. (In a container a device may be another file, so that -ef is false.)
 podrun_learn() {
   podrun_has_accelerator $1 || return
-  podrun_learned=
   podrun_pid=$1
   podrun_each_line podrun_learn_descriptor "$podrun_list"
   return 0
 }
 podrun_learn_descriptor() {
-  if [ "$podrun_learned" ]; then return; fi
-  case $1 in *" -> /dev/accel"[0-9]* | *" -> /dev/vfio/"[0-9]* | *" -> /dev/nvidia"[0-9]*) ;; *) return ;; esac
-  podrun_learned=${1%% -> *}
-  podrun_learned=$podrun_pid:${podrun_learned##* }:${1##* -> }
-  case $podrun_learned in *[!a-z0-9:/]*) podrun_learned= ;; esac
-  case "$podrun_known " in *" $podrun_learned "*) ;; *) podrun_known="$podrun_known $podrun_learned" ;; esac
+  case $podrun_known in *" $podrun_pid:"*) return ;; esac
+  podrun_shows_accelerator "$1" || return
+  podrun_where=${1%% -> *}
+  podrun_where=$podrun_pid:${podrun_where##* }:${1##* -> }
+  case $podrun_where in *[!a-z0-9:/]*) ;; *) podrun_known="$podrun_known $podrun_where" ;; esac
 }
 # SIGNAL PID:START...: a pid may be another process's by now. Sets podrun_signalled to the time.
 podrun_signal() {

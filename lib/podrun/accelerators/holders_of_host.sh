@@ -12,7 +12,11 @@ podrun_tell() { printf '%s\n' "$*"; }
 # Sets podrun_list to it.
 podrun_has_accelerator() {
   podrun_list=$(ls -l "/proc/$1/fd" 2>/dev/null)
-  case $podrun_list in
+  podrun_shows_accelerator "$podrun_list"
+}
+# LINES of ls -l
+podrun_shows_accelerator() {
+  case $1 in
     *" -> /dev/accel"[0-9]* | *" -> /dev/vfio/"[0-9]* | *" -> /dev/nvidia"[0-9]*) ;;
     *) return 1 ;;
   esac
