@@ -139,12 +139,14 @@ class PodHomes(Homes):
 
 
 @contextlib.contextmanager
-def homes_of_pod(pods, podrun, hosts=4):
-    """Such hosts, to which `podrun` can log in; always the same servers, with empty homes."""
+def homes_of_pod(pods, podrun, hosts=4, variables=None):
+    """Such hosts, to which `podrun` can log in; always the same servers, with empty homes. `variables`: more of these for a rank."""
     home = pwd.getpwuid(os.getuid()).pw_dir
     options = ["--isolated", "--hosts", str(hosts)]
     for rank in range(hosts):
-        options += ["--sshd", f'{rank}:SetEnv POD_HOST=host{rank} "PATH={home}/bin:{STANDARD_PATH}"']
+        of_host = {"POD_HOST": f"host{rank}", "PATH": f"{home}/bin:{STANDARD_PATH}", **(variables or {}).get(rank, {})}
+        words = " ".join('"%s=%s"' % (name, re.sub(r'(["\\])', r"\\\1", value)) for name, value in of_host.items())
+        options += ["--sshd", f"{rank}:SetEnv {words}"]
     homes = PodHomes(pods(*options))
     homes.pod.move_in(podrun)
     try:

@@ -3,6 +3,7 @@
 # own, podrun_victims to $PODRUN_VICTIMS; the arguments are ARGUMENT... after this. See script_command(). Needs processes.sh.
 #
 # shellcheck disable=SC2034,SC2153,SC2154  # others read variables; script_command() sets podrun_script, the run PODRUN_VICTIMS
+podrun_clean_environment
 podrun_is_root=
 if [ "$1" = root ]; then
   podrun_is_root=1

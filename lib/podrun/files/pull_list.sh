@@ -12,8 +12,6 @@
 # Works in dash, bash and busybox sh, with GNU and busybox tools.
 # shellcheck disable=SC2086  # a pattern is to be expanded
 
-LC_ALL=C
-export LC_ALL
 cd -- "${HOME:-/}" || exit
 for podrun_tool in find stat xargs tar; do
   command -v "$podrun_tool" >/dev/null 2>&1 || { printf 't %s//\n' "$podrun_tool"; exit; }

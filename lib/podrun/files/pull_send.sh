@@ -1,8 +1,7 @@
 # Sends files as tar archives, one after another: set -- PLACE; <helper.sh pull_send.sh, one line>
 # Standard input has their paths, each with a NUL at its end. They begin with "./" and count from the home directory or, if PLACE
 # is "/", from there. Only GNU tar knows TAR_OPTIONS, and only GNU tar may have another format by default and takes \n for a newline.
-LC_ALL=C
 TAR_OPTIONS="--format=gnu --no-recursion --no-unquote"
-export LC_ALL TAR_OPTIONS
+export TAR_OPTIONS
 case $1 in /) cd / ;; *) cd -- "${HOME:-/}" ;; esac || exit
 exec xargs -0 tar -cf - --

@@ -28,9 +28,6 @@ podrun_name=.podrun.$3
 podrun_flags=$4
 shift 4
 podrun_staging=
-LC_ALL=C
-export LC_ALL
-CDPATH=
 
 podrun_has() { case " $podrun_flags " in *" $1 "*) ;; *) return 1 ;; esac; }
 # TEXT: its last line that gives a reason.

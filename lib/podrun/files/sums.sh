@@ -1,7 +1,6 @@
 # Prints the digests of files, in the order in which their names come: set -- TARGET WORD...; <helper.sh sums.sh, one line>
 # Standard input has their paths below TARGET, each with a NUL at its end. TARGET is as for push.sh, and is there. The WORDs are the
 # program and its options.
-CDPATH=
 cd -- "${HOME:-/}" || exit
 case $1 in
   "~") ;;

@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 
 #include "podrun/base/shell_quote.hpp"
+#include "podrun/remote/scripts.hpp"
 
 namespace podrun::files {
 namespace {
@@ -158,9 +159,10 @@ std::string switch_text(const LocalTree& tree, const Transfer& transfer, const s
   Steps steps;
   plan_moves(tree, transfer, steps);
   plan_attributes(tree, transfer, steps);
-  std::string text =
-      "LC_ALL=C\nexport LC_ALL\npodrun_failed=0\nrun() { \"$@\" || podrun_failed=1; }\n"
-      "podrun_new=${0%/*}/staging/new\nCDPATH=\ntrap '' HUP INT QUIT TERM\n";
+  std::string text(remote::kEnvironmentScript);
+  text +=
+      "podrun_clean_environment\npodrun_failed=0\nrun() { \"$@\" || podrun_failed=1; }\n"
+      "podrun_new=${0%/*}/staging/new\ntrap '' HUP INT QUIT TERM\n";
   if (make) {
     text += fmt::format("cd -- \"${{HOME:-/}}\" && mkdir -p -- {0} && cd -P -- {0} || exit 1\n",
                         target_word(*make));

@@ -72,6 +72,7 @@ podrun_stop_job() {
   while podrun_runs "$podrun_job/supervisor" && podrun_time_left; do podrun_sleep 5; done
 }
 
+podrun_clean_environment
 exec 4>&2 2>/dev/null
 podrun_action=$1
 podrun_grace=$3

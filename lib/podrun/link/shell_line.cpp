@@ -16,6 +16,12 @@ namespace {
 /// In bytes. libssh has two buffers for each host that stay as large as its largest packet.
 constexpr std::size_t kSmallPiece = 2000;
 
+/// The environment may have set options of bash (SHELLOPTS) and a time limit for its `read` (TMOUT). Both are
+/// for the command, which gets them back.
+constexpr std::string_view kSetAside =
+    "{ podrun_options=; case $- in *[aefuvxC]*) podrun_options=$SHELLOPTS; set +aefuvxC ;; esac; "
+    "podrun_tmout=$TMOUT; unset TMOUT; } 2>/dev/null";
+
 /// A start-up file may have replaced the expected shell by another: zsh splits words only when told to, and
 /// an interactive shell treats signals differently.
 constexpr std::string_view kCheckShell =
@@ -24,7 +30,7 @@ constexpr std::string_view kCheckShell =
 constexpr std::string_view kEndLine = "; exit; }\n";
 
 std::string begin_line(const Program& program) {
-  std::string line = fmt::format("{{ {}; {}; set --", kCheckShell, kDefineNewline);
+  std::string line = fmt::format("{{ {}; {}; {}; set --", kSetAside, kCheckShell, kDefineNewline);
   for (const std::string& argument : program.arguments) line += ' ' + shell_quote_in_line(argument);
   return line + "; ";
 }

@@ -6,3 +6,4 @@ umask 077
 PODRUN_MARK=$2
 export PODRUN_MARK
 shift 2
+podrun_clean_environment

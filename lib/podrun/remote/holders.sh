@@ -7,6 +7,7 @@
 podrun_mark=$2
 printf '\n%s\n' "podrun1 $1 ready - - - - "
 exec 2>/dev/null
+podrun_clean_environment
 case $(ls -l /proc/$$/fd/1) in */dev/pts/*) podrun_terminal=yes ;; *) podrun_terminal= ;; esac
 podrun_find_marked
 for podrun_pid in $podrun_pids; do

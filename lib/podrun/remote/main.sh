@@ -9,7 +9,8 @@
 # GRACE and TICK are seconds; TICKS ticks without a line on standard input stop the command. Replies and lines: protocol.hpp.
 #
 # Every name begins with podrun_, so that no variable of the user is overwritten. Works in dash, bash and busybox sh; needs
-# grep, sleep, ls and rm; for a directory mkdir, mkfifo and tee. Without /proc only what stays in the process group of the
+# grep, sleep, ls and rm; for a directory mkdir, mkfifo and tee. The shells that may start the command have its environment, where bash
+# has functions of the user's: `command` passes them by. Without /proc only what stays in the process group of the
 # command can be stopped.
 #
 # Five shells, which ignore every signal that can be ignored, since the command may signal its whole process group:
@@ -66,16 +67,16 @@ podrun_refuse() {
 podrun_make_dir() {
   for podrun_place; do
     podrun_dir=$podrun_place/podrun.$podrun_nonce
-    mkdir -m 700 -- "$podrun_dir" || continue
+    command mkdir -m 700 -- "$podrun_dir" || continue
     podrun_input=$podrun_dir/podrun.in
-    if echo "$podrun_mark" >"$podrun_input" && rm -- "$podrun_input"; then
+    if echo "$podrun_mark" >"$podrun_input" && command rm -- "$podrun_input"; then
       if ! podrun_has input; then
         podrun_input=/dev/null
         return
       fi
-      mkfifo -m 600 -- "$podrun_input" && return
+      command mkfifo -m 600 -- "$podrun_input" && return
     fi
-    rm -rf -- "$podrun_dir"
+    command rm -rf -- "$podrun_dir"
   done
   podrun_dir=
   podrun_refuse notmp "$1"
@@ -111,7 +112,7 @@ podrun_enter() {
 podrun_prepare() {
   podrun_number=0
   for podrun_preparation; do
-    podrun_said=$(eval "$podrun_preparation" 2>&1 </dev/null) ||
+    podrun_said=$(podrun_clean_environment; eval "$podrun_preparation" 2>&1 </dev/null) ||
     podrun_refuse unprepared $podrun_number "$(printf %.1000s "${podrun_said##*"$podrun_n"}")"
     podrun_number=$((podrun_number + 1))
   done
@@ -125,14 +126,23 @@ podrun_not_found() {
   exit 127
 }
 
+# Gives the command back the options of bash that the environment has set: see shell_line.hpp.
+# shellcheck disable=SC2154
+podrun_set_options() {
+  if [ -z "$podrun_options" ]; then return; fi
+  IFS=:
+  for podrun_each in $podrun_options; do set -o $podrun_each; done
+}
+
 # The command, in the foreground: a background job would have INT ignored. The SHLVL keeps bash from reading .bashrc a second
 # time (it does when started by sshd with SHLVL below 2).
-# shellcheck disable=SC2120  # the text of go sets the parameters
+# shellcheck disable=SC2120,SC2154  # the text of go sets the parameters; shell_line.hpp sets podrun_tmout
 podrun_run_command() {
   [ "${SHLVL:-0}" -gt 0 ] 2>/dev/null || { SHLVL=1; export SHLVL; }
   exec 4>&2 2>/dev/null
   (
     trap - $podrun_signals 2>/dev/null
+    [ -z "$podrun_tmout" ] || { TMOUT=$podrun_tmout; export TMOUT; }
     PODRUN_MARK=$podrun_mark
     export PODRUN_MARK
     eval "${podrun_line#go }"
@@ -142,6 +152,7 @@ podrun_run_command() {
       cd | export | source | . | alias | unset | ulimit | umask | eval) podrun_not_found "$1" ;;
       *) command -v -- "$1" >/dev/null 2>&1 || podrun_not_found "$1" ;;
     esac
+    podrun_set_options
     exec "$@"
   ) <"$podrun_input" 2>&4 3<&- 4>&- 5>&-
   podrun_status=$?
@@ -180,6 +191,7 @@ podrun_main_shell() {
   # A command that writes dies by the broken pipe when podrun dies: let the relay see that end too, before it would be taken
   # for a normal one.
   if [ $podrun_status != 0 ]; then
+    podrun_clean_environment
     podrun_find_marked
     [ -z "$podrun_pids" ] || sleep 0.5 || sleep 1
   fi

@@ -43,7 +43,7 @@ podrun_find_scope() {
     esac
     for podrun_each; do
       podrun_scope=/sys/fs/cgroup$podrun_each/${podrun_path#*/}/cgroup.procs
-      if podrun_own_login $(grep -hs . "$podrun_scope"); then return; fi
+      if podrun_own_login $(command grep -hs . "$podrun_scope"); then return; fi
     done
   done </proc/self/cgroup
   podrun_scope=

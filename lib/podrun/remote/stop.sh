@@ -23,6 +23,7 @@ podrun_signal_by_sudo() {
 
 # SIGNAL: passes it on to the command, for the user.
 podrun_pass_signal() {
+  podrun_clean_environment
   if podrun_has rest; then
     [ $1 != INT ] || podrun_interrupt_rest
     return
@@ -147,6 +148,7 @@ podrun_pause_in_time() {
 # [WHY]: stops everything, the supervisor too. The group is killed even if nothing can be forked, or if a search hangs on a
 # process.
 podrun_stop_all() {
+  podrun_clean_environment
   podrun_find_self
   if podrun_has rest; then
     kill -s KILL $podrun_main

@@ -15,7 +15,7 @@ podrun_read_line() { LC_ALL=C IFS= read -r podrun_line; }
 podrun_clock() {
   exec >&5 </dev/null 2>/dev/null
   while :; do
-    sleep $podrun_tick >/dev/null 5>&- &
+    command sleep $podrun_tick >/dev/null 5>&- &
     echo "sleep $!" || { kill -s KILL $!; exit; }
     wait $!
     podrun_slept=$?
@@ -66,6 +66,7 @@ podrun_watch() {
         case $podrun_line in "sig "*) podrun_pass_signal "${podrun_line#sig }" ;; esac ;;
     esac
   done
+  if [ "$podrun_dir$podrun_interrupted$podrun_quit" ]; then podrun_clean_environment; fi
   if [ "$podrun_quit" ] && [ "$podrun_status" = 131 ]; then podrun_interrupted=1; fi
   if [ "$podrun_interrupted" ]; then
     [ -z "$podrun_own_group" ] || kill -s TERM 0

@@ -9,9 +9,9 @@
 # shellcheck disable=SC1090,SC2016,SC2154  # files of the host; bash -c expands it; podrun_names and PODRUN_* are set before
 
 podrun_state=$0.bashrc
-bash -i -c 'unset -v PWD OLDPWD SHLVL $1; unset -f command_not_found_handle; shopt -p extglob >&3; export -p >&3; declare -f >&3' bash "$podrun_names" 3>"$podrun_state" >/dev/null 2>&1 </dev/null
+bash -i -c 'unset -v PWD OLDPWD SHLVL $1; export -n SHELLOPTS BASHOPTS; unset -f command_not_found_handle; shopt -p extglob >&3; export -p >&3; declare -f >&3' bash "$podrun_names" 3>"$podrun_state" >/dev/null 2>&1 </dev/null
 . "$podrun_state" 2>/dev/null
-rm -f -- "$podrun_state"
+command rm -f -- "$podrun_state"
 
 # conda may be in $PATH alone, and then cannot activate anything.
 case $(type conda 2>/dev/null) in
@@ -23,7 +23,7 @@ esac
 SKYPILOT_NODE_RANK=$PODRUN_RANK
 SKYPILOT_NODE_IPS=${PODRUN_ADDRESSES:-$PODRUN_HOSTLIST}
 SKYPILOT_NUM_NODES=$PODRUN_NUM_HOSTS
-SKYPILOT_NUM_GPUS_PER_NODE=${SKYPILOT_NUM_GPUS_PER_NODE:-$(nvidia-smi -L 2>/dev/null | grep -c "^GPU ")}
+SKYPILOT_NUM_GPUS_PER_NODE=${SKYPILOT_NUM_GPUS_PER_NODE:-$(nvidia-smi -L 2>/dev/null | command grep -c "^GPU ")}
 SKYPILOT_SETUP_NODE_RANK=$SKYPILOT_NODE_RANK
 SKYPILOT_SETUP_NODE_IPS=$SKYPILOT_NODE_IPS
 SKYPILOT_SETUP_NUM_GPUS_PER_NODE=$SKYPILOT_NUM_GPUS_PER_NODE
@@ -31,6 +31,6 @@ PYTHONUNBUFFERED=${PYTHONUNBUFFERED:-1}
 export SKYPILOT_NODE_RANK SKYPILOT_NODE_IPS SKYPILOT_NUM_NODES SKYPILOT_NUM_GPUS_PER_NODE
 export SKYPILOT_SETUP_NODE_RANK SKYPILOT_SETUP_NODE_IPS SKYPILOT_SETUP_NUM_GPUS_PER_NODE PYTHONUNBUFFERED
 
-mkdir -p -- ~/sky_workdir || exit
+command mkdir -p -- ~/sky_workdir || exit
 CDPATH='' cd -- ~/sky_workdir >/dev/null || exit
 unset podrun_names podrun_state podrun_conda
