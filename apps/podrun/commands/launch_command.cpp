@@ -16,6 +16,7 @@
 
 #include <fmt/format.h>
 
+#include "podrun/base/current_directory.hpp"
 #include "podrun/base/error.hpp"
 #include "podrun/base/text.hpp"
 #include "podrun/config/task_file.hpp"
@@ -100,6 +101,7 @@ class StepMode final : public CommandMode {
 
 PlannedCopy plan_copy(const tasks::Copy& copy, std::string what) {
   namespace fs = std::filesystem;
+  check_current_directory(copy.where, copy.source);
   std::error_code error;
   if (!fs::exists(fs::symlink_status(copy.source, error)))
     throw UsageError(fmt::format("{}: \"{}\": no such file or directory here", copy.where, copy.source));

@@ -16,6 +16,7 @@
 #include <fmt/format.h>
 
 #include "podrun/base/bytes_text.hpp"
+#include "podrun/base/current_directory.hpp"
 #include "podrun/base/error.hpp"
 #include "podrun/base/text.hpp"
 #include "podrun/files/pull.hpp"
@@ -197,6 +198,7 @@ class PullCommand final : public cli::Command {
     request.destination = destination;
     request.words.pop_back();
     if (destination.empty()) throw UsageError("pull: an empty destination (expected a local directory)");
+    check_current_directory(fmt::format("pull: {}", destination), destination);
     Plan plan = make_pull_plan(context.options, context.probe);
     plan.files = report::FilesToSend{.sources = request.words, .target = destination, .is_counted = false};
     files::Pull pull(std::move(request), plan.run.hosts);
