@@ -250,8 +250,9 @@ std::string describe_surroundings(const Plan& plan) {
   const remote::Supervision& supervision = plan.run.supervision;
   if (!supervision.directory.empty()) text += fmt::format("directory: {}\n", supervision.directory);
   for (const remote::Variable& variable : plan.command.environment) {
-    text += fmt::format("environment: {}={}\n", variable.name,
-                        variable.secret ? "(not shown)" : shell_quote(variable.value));
+    text +=
+        fmt::format("environment: {}={}\n", variable.name,
+                    variable.secret ? "(not shown)" : output::escape_controls(shell_quote(variable.value)));
   }
   for (const remote::Preparation& preparation : supervision.preparations) {
     if (preparation.stage == link::Stage::clean_up)
