@@ -469,3 +469,10 @@ def test_a_host_that_cannot_run_what_lists_its_files_fails(podrun, status):
     homes.program(0, "xargs", f"echo 'xargs: sh: No such file or directory' >&2; exit {status}")
     run = pull_events(podrun, homes, "logs", "out")
     assert run.returncode == 1 and run.failures == {0: ("unreachable", "copying", "not_copied")}, run.stderr
+
+
+def test_a_host_that_gave_nothing_is_not_counted(podrun):
+    homes = ViaHomes(podrun, "a", "b")
+    homes.write("logs", {"log": b"1"}, ranks=[0])
+    ended = podrun(*homes.options, "pull", "logs", "out")
+    assert ended.returncode == 1 and b"podrun: 1 file (1 B) from 1 host to out" in ended.stderr, ended

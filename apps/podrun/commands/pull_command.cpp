@@ -137,7 +137,8 @@ class PullMode final : public CommandMode {
       all.unchanged += each.unchanged;
       all.special += each.special;
       const run::HostOutcome& outcome = policy.outcomes()[host];
-      if (is_done(outcome) || is_part(outcome)) ++answered;
+      // A host that failed before anything came is not one of those that the files are from.
+      if (is_done(outcome) || (is_part(outcome) && each.files + each.unchanged > 0)) ++answered;
     }
     if (answered == 0) return;
     std::vector<std::string> parts = {
