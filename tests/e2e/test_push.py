@@ -319,7 +319,7 @@ def test_delete_removes_what_is_not_here(podrun, homes):
 
 def test_delete_of_a_directory_without_a_slash_stays_in_it(podrun, pair):
     app = write_app(podrun)
-    pair.write("work", {"app/stale": b"1", "app2/kept": b"2", "kept": b"3"})
+    pair.write("work", {"app/stale": b"1", "app/zero": b"", "app2/kept": b"2", "kept": b"3"})
     push(podrun, pair, "--delete", "app", "work")
     assert_arrived(pair, app, "work/app")
     assert all({b"app2/kept", b"kept"} <= pair.read(rank, "work").keys() for rank in pair.ranks)
@@ -340,6 +340,44 @@ def test_delete_takes_a_single_directory(podrun, sources):
     refused = podrun(*NOWHERE, "push", "--delete", *sources, "work")
     assert refused.returncode == 2
     assert b"--delete" in refused.stderr
+
+
+DELETED = {"stale": b"1", "old/file": b"2"}
+
+
+@pytest.mark.parametrize("source, tree", [("app/", {}), ("app/", {"new": b"3"}), ("app", {})], ids=repr)
+def test_delete_of_everything_needs_force(podrun, pair, source, tree):
+    write_app(podrun, tree)
+    place = "work" if source.endswith("/") else "work/app"
+    pair.write(place, DELETED, ranks=[1])
+    before = pair.read_all()
+    run = events(podrun, *pair.options, "push", "--delete", source, "work")
+    assert run.returncode == 255 and run.failures == {1: ("unreachable", "copying", "deletes_all")}, run.stderr
+    assert pair.read_all() == before
+    pair.wait_until_clean()
+    look = podrun(*pair.options, "push", "--delete", "--dry-run", source, "work")
+    assert look.returncode == 0 and b"stale" in look.stdout, look
+    push(podrun, pair, "--delete", "--force", source, "work")
+    assert pair.read(1, place).keys() == {name.encode() for name in tree}
+
+
+@pytest.mark.parametrize("answer", ["yes", "no"])
+def test_delete_of_everything_asks_on_a_terminal(podrun, pair, answer):
+    write_app(podrun, {})
+    pair.write("work", DELETED)
+    run = podrun.terminal(*pair.options, "push", "--delete", "app/", "work")
+    run.read_until(b"(yes/no)? ")
+    run.type(answer.encode() + b"\n")
+    ended = run.wait()
+    assert ended.returncode == (0 if answer == "yes" else 255), ended
+    for rank in pair.ranks:
+        assert bool(pair.read(rank, "work")) == (answer == "no")
+
+
+def test_force_of_a_push_belongs_to_delete(podrun):
+    write_app(podrun)
+    refused = podrun(*NOWHERE, "push", "--force", "app/", "work")
+    assert refused.returncode == 2 and b"--delete" in refused.stderr, refused
 
 
 # What is left out

@@ -114,6 +114,41 @@ def test_control_characters_in_what_was_typed_are_not_sent_to_the_terminal(podru
     assert b"\x1b[2J" not in shown.stdout
 
 
+RECREATED = 'mkdir d && cd d && rmdir ../d && mkdir ../d && exec "$@"'  # podrun's current directory then has no name
+NEEDS_CURRENT_DIRECTORY = [
+    ["push", ".", "app"],
+    ["push", "--delete", "./", "app"],
+    ["push", "../file", "app"],
+    ["push", "--dry-run", ".", "app"],
+    ["pull", "app", "results"],
+    ["pull", "--dry-run", "app", "."],
+    ["launch", "{directory}/task.yaml"],
+    ["launch", "--dry-run", "{directory}/task.yaml"],
+    ["exec", "{directory}/task.yaml"],
+    ["launch", "../task.yaml"],
+    ["--outdir", "logs", "--", "touch started"],
+    ["-s", "../file"],
+    ["--env-file", "../file", "--", "touch started"],
+    ["-F", "../file", "--", "touch started"],
+    ["-w", "--", "touch started"],
+]
+
+
+@pytest.mark.parametrize("words", NEEDS_CURRENT_DIRECTORY, ids=" ".join)
+def test_a_relative_path_is_refused_if_the_current_directory_is_gone(podrun, words):
+    (podrun.directory / "file").write_text("")
+    (podrun.directory / "task.yaml").write_text("workdir: .\nrun: touch started\n")
+    podrun.wrapper = ["sh", "-c", RECREATED, "sh"]
+    error = refused(podrun, "-H", "127.0.0.1:1", "--retries", "0", *(word.format(directory=podrun.directory) for word in words))
+    assert "the current directory is gone" in error
+
+
+def test_other_paths_need_no_current_directory(podrun):
+    (podrun.directory / "script").write_text("echo ran\n")
+    podrun.wrapper = ["sh", "-c", RECREATED, "sh"]
+    assert podrun.ok(*HERE, "-N", "--outdir", podrun.directory / "logs", "-s", podrun.directory / "script") == b"ran\n"
+
+
 # Durations
 
 

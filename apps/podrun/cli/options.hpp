@@ -68,7 +68,7 @@ struct OutputOptions {
   bool json = false;
   std::string outdir;   ///< empty: not given
   bool append = false;  ///< with `outdir`
-  bool force = false;   ///< with `outdir`, and `podrun hosts --save`
+  bool force = false;   ///< with `outdir`, `podrun hosts --save` and `podrun push --delete`
   int verbosity = 0;
 };
 

@@ -106,7 +106,7 @@ void add_files(OptionTable& table, OutputOptions& options) {
   table.flag({.topic = kOutputTopic,
               .set = OptionSet::force,
               .names = "--force",
-              .help = "Replace existing files (--outdir, podrun hosts --save)",
+              .help = "Replace existing files (--outdir, hosts --save); delete all (push --delete)",
               .merge = Merge::not_allowed,
               .repeat_sets = true},
              options.force);

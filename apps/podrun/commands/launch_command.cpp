@@ -16,9 +16,11 @@
 
 #include <fmt/format.h>
 
+#include "podrun/base/current_directory.hpp"
 #include "podrun/base/error.hpp"
 #include "podrun/base/text.hpp"
 #include "podrun/config/task_file.hpp"
+#include "podrun/output/escape.hpp"
 #include "podrun/remote/supervised.hpp"
 #include "podrun/tasks/step.hpp"
 #include "podrun/tasks/task.hpp"
@@ -100,6 +102,7 @@ class StepMode final : public CommandMode {
 
 PlannedCopy plan_copy(const tasks::Copy& copy, std::string what) {
   namespace fs = std::filesystem;
+  check_current_directory(copy.where, copy.source);
   std::error_code error;
   if (!fs::exists(fs::symlink_status(copy.source, error)))
     throw UsageError(fmt::format("{}: \"{}\": no such file or directory here", copy.where, copy.source));
@@ -142,18 +145,33 @@ std::string describe_step(std::string_view what, std::string_view text) {
   std::string description = fmt::format("{}, by bash in {}:\n", what, tasks::kWorkdir);
   while (text.ends_with('\n')) text.remove_suffix(1);
   for (const std::string_view line : split(text, '\n'))
-    description += fmt::format("{}{}\n", line.empty() ? "" : "    ", line);
+    description +=
+        fmt::format("{}{}\n", line.empty() ? "" : "    ", output::escape_controls(line, output::Tabs::keep));
   return description;
 }
 
 std::string describe(const Sequence& sequence) {
   std::string text = sequence.surroundings;
   for (const PlannedCopy& copy : sequence.copies)
-    text += fmt::format("copy {} to {}\n", copy.request.tree.sources.front(), copy.request.target);
+    text += fmt::format("copy {} to {}\n", output::escape_controls(copy.request.tree.sources.front()),
+                        output::escape_controls(copy.request.target));
   if (sequence.setup) text += describe_step("setup", sequence.task.setup.text);
   const std::string what = sequence.job ? fmt::format("run, as the job {}", sequence.job->name) : "run";
   if (sequence.run) text += describe_step(what, sequence.task.run.text);
   return text;
+}
+
+/// The copies whose targets are outside the directory of the task: a task file of others may aim at
+/// `~/.ssh/authorized_keys`.
+std::vector<std::string> notes_on_targets(const std::vector<PlannedCopy>& copies) {
+  std::vector<std::string> notes;
+  for (const PlannedCopy& copy : copies) {
+    const std::string target = std::filesystem::path(copy.request.target + '/').lexically_normal();
+    if (target.starts_with(fmt::format("{}/", tasks::kWorkdir))) continue;
+    notes.push_back(fmt::format("{} is copied to {} on the hosts, outside {}",
+                                copy.request.tree.sources.front(), copy.request.target, tasks::kWorkdir));
+  }
+  return notes;
 }
 
 /// Makes the copies and runs the steps, until one fails.
@@ -248,7 +266,9 @@ class TaskCommand final : public cli::Command {
   int run(const cli::Context& context) override {
     const Sequence sequence = make_sequence(context);
     if (context.options.dry_run) return answer(describe(sequence), *context.terminal);
-    return TaskRun(sequence, context).play();
+    TaskRun run(sequence, context);
+    say(notes_on_targets(sequence.copies), *context.terminal);
+    return run.play();
   }
 
  private:

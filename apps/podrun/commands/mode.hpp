@@ -85,6 +85,10 @@ class Mode {
   /// Whether the mode has acted on the signal, which is not the run's then.
   virtual bool takes_signal(int /*signal*/) { return false; }
 
+  /// What the user must agree to before the run can succeed; empty: nothing. It starts again after agree().
+  virtual std::string question() const { return {}; }
+  virtual void agree() {}
+
   /// Prints the final report. All output of the hosts is written before.
   virtual void print_final_report(output::Output& output, const run::RunPolicy& policy, int status) = 0;
   /// Called when everything has ended, before and after print_final_report().

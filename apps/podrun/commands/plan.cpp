@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "podrun/base/current_directory.hpp"
 #include "podrun/base/error.hpp"
 #include "podrun/base/shell_quote.hpp"
 #include "podrun/output/escape.hpp"
@@ -108,10 +109,9 @@ remote::Command make_command(const cli::Options& options, const hosts::Probe& pr
 /// The name of this directory that its user goes by ($PWD, if it is still right): links and mounts are named
 /// alike on hosts that share it.
 std::string current_directory(const hosts::Probe& probe) {
-  std::error_code error;
-  const std::filesystem::path actual = std::filesystem::current_path(error);
-  if (error) throw UsageError("--cwd: the current directory is gone (change to one that exists)");
+  const std::filesystem::path actual = podrun::current_directory("--cwd");
   const std::string logical = probe.env("PWD").value_or("");
+  std::error_code error;
   if (logical.starts_with('/') && std::filesystem::equivalent(logical, actual, error) && !error)
     return logical;
   return actual;
@@ -250,8 +250,9 @@ std::string describe_surroundings(const Plan& plan) {
   const remote::Supervision& supervision = plan.run.supervision;
   if (!supervision.directory.empty()) text += fmt::format("directory: {}\n", supervision.directory);
   for (const remote::Variable& variable : plan.command.environment) {
-    text += fmt::format("environment: {}={}\n", variable.name,
-                        variable.secret ? "(not shown)" : shell_quote(variable.value));
+    text +=
+        fmt::format("environment: {}={}\n", variable.name,
+                    variable.secret ? "(not shown)" : output::escape_controls(shell_quote(variable.value)));
   }
   for (const remote::Preparation& preparation : supervision.preparations) {
     if (preparation.stage == link::Stage::clean_up)

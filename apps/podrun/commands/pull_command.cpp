@@ -16,6 +16,7 @@
 #include <fmt/format.h>
 
 #include "podrun/base/bytes_text.hpp"
+#include "podrun/base/current_directory.hpp"
 #include "podrun/base/error.hpp"
 #include "podrun/base/text.hpp"
 #include "podrun/files/pull.hpp"
@@ -136,7 +137,8 @@ class PullMode final : public CommandMode {
       all.unchanged += each.unchanged;
       all.special += each.special;
       const run::HostOutcome& outcome = policy.outcomes()[host];
-      if (is_done(outcome) || is_part(outcome)) ++answered;
+      // A host that failed before anything came is not one of those that the files are from.
+      if (is_done(outcome) || (is_part(outcome) && each.files + each.unchanged > 0)) ++answered;
     }
     if (answered == 0) return;
     std::vector<std::string> parts = {
@@ -197,6 +199,7 @@ class PullCommand final : public cli::Command {
     request.destination = destination;
     request.words.pop_back();
     if (destination.empty()) throw UsageError("pull: an empty destination (expected a local directory)");
+    check_current_directory(fmt::format("pull: {}", destination), destination);
     Plan plan = make_pull_plan(context.options, context.probe);
     plan.files = report::FilesToSend{.sources = request.words, .target = destination, .is_counted = false};
     files::Pull pull(std::move(request), plan.run.hosts);

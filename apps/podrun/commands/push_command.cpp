@@ -13,6 +13,7 @@
 
 #include "podrun/base/error.hpp"
 #include "podrun/base/text.hpp"
+#include "podrun/output/escape.hpp"
 #include "podrun/remote/supervised.hpp"
 #include "podrun/report/transfer_words.hpp"
 
@@ -59,6 +60,16 @@ class PushMode final : public CommandMode {
     if (options().dry_run && !json()) print_shares(output, policy);
     print_total(output, policy);
   }
+
+  std::string question() const override {
+    if (!push_.deletes_all()) return {};
+    const files::PushRequest& request = push_.request();
+    return output::escape_controls(
+        fmt::format("Nothing of what the hosts have in \"{}\" is in \"{}\". Delete all of it (yes/no)? ",
+                    request.target, request.tree.sources.front()));
+  }
+
+  void agree() override { push_.allow_delete_all(); }
 
   /// The first one ends the others.
   bool reports_first_failures() const override { return false; }
@@ -177,6 +188,12 @@ class PushCommand final : public cli::Command {
                [this](const std::string& text) { request_.tree.excludes.push_back(text); });
     table.flag(row("--no-ignore", "Send ignored files too (.gitignore, .podrunignore) and .git"),
                [this](bool is_on) { request_.tree.ignore = !is_on; });
+  }
+
+  void check(cli::Options& options, const cli::OptionTable& /*table*/) override {
+    if (options.force && request_.remove == files::Delete::no)
+      throw UsageError("--force: it belongs to --delete (leave it out)");
+    request_.may_delete_all = options.force;
   }
 
   int run(const cli::Context& context) override {

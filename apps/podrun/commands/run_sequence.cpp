@@ -242,7 +242,12 @@ void RunSequence::Attempt::leave() {
 Next RunSequence::Attempt::ask() {
   const SignalsWhileAsking asking(shared_.signals);
   try {
-    const bool again = answer_questions(shared_.ssh, shared_.asker());
+    bool again = answer_questions(shared_.ssh, shared_.asker());
+    const std::string question = run_.mode->question();
+    if (again && !question.empty()) {
+      again = commands::ask_yes_or_no(question, shared_.asker());
+      if (again) run_.mode->agree();
+    }
     if (SignalsWhileAsking::received() != 0) throw output::QuestionInterrupted();
     if (again) return Next::connect_again;
   } catch (const output::QuestionInterrupted&) {

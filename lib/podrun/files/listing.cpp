@@ -165,7 +165,9 @@ void ListingReader::take_record(std::string_view record) {
   } else if (kind == "t") {
     throw HostError({Stage::copying, Cause::program_missing, std::string(rest)});
   } else if (kind == "e") {
-    listing_.has_errors = number<int>(rest) != 0;
+    const auto status = number<int>(rest);
+    listing_.has_errors = status != 0;
+    listing_.has_not_looked = status == 126 || status == 127;  // sh(1), xargs(1): not executable, not found
     complete_ = true;
   } else {
     refuse(record);

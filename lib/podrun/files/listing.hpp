@@ -31,6 +31,7 @@ struct Listing {
   std::vector<std::size_t> missing = {};  ///< words that name nothing, by their places
   std::size_t special = 0;                ///< sockets, devices and FIFOs, which are not copied
   bool has_errors = false;                ///< the host could not look at all of it
+  bool has_not_looked = false;            ///< a program that lists did not run there
 };
 
 /// A word of the command line as pull_list.sh wants it: `a//b/.` is `./a/b/`, `~/a` is `./a`, `..` is

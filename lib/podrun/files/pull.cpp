@@ -367,8 +367,10 @@ void Pull::check_listing(const Copy& copy) const {
                      fmt::format("{}{}: no such file or directory there", join(words, ", "), more)});
   }
   if (!copy.listing.has_errors) return;
-  const std::string_view why = complaint(copy.complaints);
-  if (!why.empty()) throw HostError({Stage::copying, Cause::not_copied, std::string(why)});
+  const std::string_view why =
+      copy.listing.has_not_looked ? last_line(copy.complaints) : complaint(copy.complaints);
+  if (!why.empty() || copy.listing.has_not_looked)
+    throw HostError({Stage::copying, Cause::not_copied, std::string(why)});
 }
 
 }  // namespace podrun::files

@@ -7,7 +7,7 @@
 #   m PATH                   a word names this path; all of these come before what find lists
 #   f MODE SIZE MTIME PATH   such a path, or one below it: st_mode in hex, bytes, seconds since 1970
 #   t PROGRAM                this program is missing, and that is all
-#   e STATUS                 the end; not 0: find or stat has complained on standard error
+#   e STATUS                 the end; not 0: find or stat has complained on standard error; 126, 127: one of them did not run
 #
 # Works in dash, bash and busybox sh, with GNU and busybox tools.
 # shellcheck disable=SC2086  # a pattern is to be expanded
@@ -44,7 +44,7 @@ podrun_status=0
 if [ $# != 0 ]; then
   printf 'm %s//\n' "$@"
   # shellcheck disable=SC2016  # it is expanded by the shell that xargs runs
-  printf '%s\0' "$@" | xargs -0 sh -c 'exec find "$@" -exec stat -c "f %f %s %Y %n//" {} +' sh
+  printf '%s\0' "$@" | xargs -0 /bin/sh -c 'exec find "$@" -exec stat -c "f %f %s %Y %n//" {} +' sh
   podrun_status=$?
 fi
 printf 'e %s//\n' "$podrun_status"

@@ -186,6 +186,7 @@ asio::awaitable<void> Push::converse(std::size_t host, remote::Supervised& super
   if (request_.compare == Compare::contents) co_await compare_contents(supervised, found);
   const ScanHeader header = found.header;
   Transfer transfer = this->transfer(std::move(found));
+  check_deleted(transfer);
   HostShare& share = shares_[host];
   share.files = transfer.files;
   share.bytes = transfer.bytes;
@@ -309,6 +310,21 @@ Transfer Push::transfer(Scan scan) const {
       (ignored[i] ? kept : deleted).push_back(std::move(scan.host_only[i]));
   }
   return make_transfer(tree(), std::move(scan.states), std::move(deleted), kept);
+}
+
+/// An empty source is more often a mistake (a directory that was recreated, a failed checkout) than a wish.
+void Push::check_deleted(const Transfer& transfer) {
+  if (request_.only_look || request_.may_delete_all || transfer.deleted.empty()) return;
+  const auto below = transfer.states.begin() + 1;  // the first entry is the directory itself
+  const auto is_present = [](const PathState& state) { return state.present; };
+  if (std::any_of(below, transfer.states.end(), is_present)) return;
+  deletes_all_ = true;
+  throw HostError(
+      {Stage::copying, Cause::deletes_all,
+       fmt::format("--delete would delete everything in \"{}\" (is \"{}\" the right source? --force "
+                   "deletes it)",
+                   request_.target, request_.tree.sources.front()),
+       link::Retry::after_asking});
 }
 
 /// True: another host writes what this one has too.

@@ -28,6 +28,8 @@ struct PushRequest {
   Compare compare = Compare::size_and_time;
   Delete remove = Delete::no;
   bool only_look = false;  ///< what would be done, without doing it
+  /// Whether a host may lose everything that it has in the target.
+  bool may_delete_all = false;
 };
 
 /// What one host got, or would get.
@@ -52,7 +54,10 @@ class Push {
   Push(PushRequest request, std::size_t hosts);
 
   /// Call this before each attempt of the run: forgets which hosts have staged the files.
-  void begin_attempt() { writers_.clear(); }
+  void begin_attempt() {
+    writers_.clear();
+    deletes_all_ = false;
+  }
   /// All that comes before the switch. Throws HostError.
   asio::awaitable<void> prepare(std::size_t host, remote::Supervised& supervised);
 
@@ -60,6 +65,10 @@ class Push {
   /// As the hosts get it; one name may differ from the local one.
   const LocalTree& tree() const { return is_name_.value_or(false) ? *renamed_ : tree_; }
   const PushRequest& request() const { return request_; }
+  /// Whether a host was refused in this attempt since it would lose everything. It may after
+  /// allow_delete_all().
+  bool deletes_all() const { return deletes_all_; }
+  void allow_delete_all() { request_.may_delete_all = true; }
 
  private:
   struct Writer;
@@ -74,6 +83,7 @@ class Push {
   asio::awaitable<void> compare_contents(remote::Supervised& supervised, Scan& scan);
   std::vector<std::size_t> to_digest(const Scan& scan) const;
   Transfer transfer(Scan scan) const;
+  void check_deleted(const Transfer& transfer);
   asio::awaitable<bool> follow(Talk& talk, std::size_t host, const std::string& inode, std::uint64_t bytes,
                                Writer& own);
   asio::awaitable<void> stage(Talk& talk, std::size_t host, const ScanHeader& header,
@@ -86,6 +96,7 @@ class Push {
   std::optional<LocalTree> renamed_;  ///< of a single file: with the target's name
   std::optional<bool> is_name_;       ///< whether the target is that name; the hosts must agree
   std::vector<HostShare> shares_;
+  bool deletes_all_ = false;
   std::map<std::pair<DigestKind, std::vector<std::size_t>>, std::weak_ptr<Archive>> archives_;
   std::map<std::string, std::vector<std::shared_ptr<Writer>>> writers_;  ///< by inode
   std::map<std::pair<DigestKind, std::size_t>, std::string> digests_;    ///< of local files, by entry

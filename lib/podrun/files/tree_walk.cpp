@@ -16,6 +16,7 @@
 
 #include <fmt/format.h>
 
+#include "podrun/base/current_directory.hpp"
 #include "podrun/base/descriptor.hpp"
 #include "podrun/base/error.hpp"
 #include "podrun/base/text.hpp"
@@ -224,6 +225,7 @@ bool names_contents(std::string_view word) {
 
 LocalSource find_source(const std::string& word) {
   if (word.empty()) throw UsageError("push: \"\": no such file or directory");
+  check_current_directory(fmt::format("push: {}", word), word);
   struct stat status {};
   if (names_contents(word)) {
     const std::string local = word.ends_with('/') ? word : word + '/';

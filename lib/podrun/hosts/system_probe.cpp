@@ -13,6 +13,7 @@
 
 #include <fmt/format.h>
 
+#include "podrun/base/current_directory.hpp"
 #include "podrun/base/error.hpp"
 #include "podrun/base/text.hpp"
 #include "podrun/base/whole_file.hpp"
@@ -55,6 +56,7 @@ class SystemProbe final : public Probe {
   }
 
   std::optional<std::string> read_file(const std::string& path) const override {
+    check_current_directory(fmt::format("cannot read {:?}", path), path);
     const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "re"), std::fclose);
     if (!file && (errno == ENOENT || errno == ENOTDIR)) return std::nullopt;
     if (!file) cannot_read(path, errno_text());

@@ -93,6 +93,7 @@ enum class Cause {
   file_missing,    ///< the host does not have what was asked for
   too_large,       ///< more than a limit, or than there is room for
   not_copied,      ///< a part of the files
+  deletes_all,     ///< nothing of what the host has would stay
   job_exists,      ///< one of this name runs, or is being started
   not_ended,       ///< `after` the time that the host was given
   // of this machine

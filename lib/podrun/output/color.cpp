@@ -10,7 +10,7 @@ Color choose_color(ColorMode mode, const ColorEnvironment& environment, bool is_
   if (mode == ColorMode::never || !is_terminal) return Color::off;
   const std::string_view no_color = environment.no_color ? environment.no_color : "";
   const std::string_view term = environment.term ? environment.term : "dumb";
-  return no_color.empty() && term != "dumb" ? Color::on : Color::off;
+  return no_color.empty() && !term.empty() && term != "dumb" ? Color::on : Color::off;
 }
 
 }  // namespace podrun::output

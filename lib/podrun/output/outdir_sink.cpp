@@ -15,6 +15,7 @@
 
 #include <fmt/format.h>
 
+#include "podrun/base/current_directory.hpp"
 #include "podrun/base/error.hpp"
 #include "podrun/hosts/host_file_name.hpp"
 #include "podrun/output/file.hpp"
@@ -88,6 +89,7 @@ class OutdirSink final : public Sink {
         buffer_size_(std::min(kMaxBuffer, kAllBuffers / (std::max<std::size_t>(hosts.size(), 1) * kStreams))),
         files_(hosts.size() * kStreams),
         before_start_(std::in_place, files_.size(), std::move(space)) {
+    check_current_directory("--outdir", directory.native());
     std::error_code error;
     std::filesystem::create_directories(directory, error);
     if (error) refuse(directory, error);

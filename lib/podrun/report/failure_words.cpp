@@ -106,6 +106,7 @@ constexpr std::array<CauseRow, link::kCauses> kCauseRows = {{
     {Cause::file_missing, "file_missing", "no such file or directory there", kAlone},
     {Cause::too_large, "too_large", "too much to copy", kAlone},
     {Cause::not_copied, "not_copied", "not all of it was copied", kAlone},
+    {Cause::deletes_all, "deletes_all", "everything there would be deleted", kAlone},
     {Cause::job_exists, "job_exists", "a job of this name runs already", kAlone},
     {Cause::not_ended, "not_ended", "did not stop", "{} ({})"},
     {Cause::local_limit, "local_limit", "a limit of this machine", kAlone},

@@ -58,6 +58,7 @@ TEST(ChooseColor, FollowsTheModeThenTheEnvironmentThenTheTerminal) {
   EXPECT_EQ(choose_color(ColorMode::automatic, {.no_color = "", .term = "xterm"}, true), Color::on);
   EXPECT_EQ(choose_color(ColorMode::automatic, {.no_color = "1", .term = "xterm"}, true), Color::off);
   EXPECT_EQ(choose_color(ColorMode::automatic, {.term = "dumb"}, true), Color::off);
+  EXPECT_EQ(choose_color(ColorMode::automatic, {.term = ""}, true), Color::off);
   EXPECT_EQ(choose_color(ColorMode::automatic, {}, true), Color::off);
   EXPECT_EQ(choose_color(ColorMode::always, {.no_color = "1"}, false), Color::on);
 }

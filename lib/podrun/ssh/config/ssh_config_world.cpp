@@ -16,6 +16,7 @@
 
 #include <fmt/format.h>
 
+#include "podrun/base/current_directory.hpp"
 #include "podrun/base/error.hpp"
 #include "podrun/base/private_group.hpp"
 #include "podrun/base/whole_file.hpp"
@@ -40,6 +41,7 @@ void check_trust(const std::string& path, const struct stat& status) {
 }
 
 std::optional<std::string> read_file(const std::string& path, FileTrust trust) {
+  check_current_directory(fmt::format("cannot read {:?}", path), path);
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "re"), std::fclose);
   if (!file && (errno == ENOENT || errno == ENOTDIR)) return std::nullopt;
   struct stat status {};
