@@ -2,6 +2,7 @@
 is left but what these pages name, and the next command succeeds. Each command once; $PODRUN_ROUNDS times in each way where that is set.
 $PODRUN_SEED repeats the moments of a run."""
 
+import itertools
 import os
 import random
 import signal
@@ -25,10 +26,14 @@ JOBS = ("start", "stop", "rm")
 COMMANDS = ("push", "pull", "shell", *JOBS)
 
 
+TREES = itertools.count()
+
+
 def tree_of(rng):
-    """Files that are new in each round, large enough to be on their way for a while."""
-    files = {f"d{number % 7}/{number}": File(rng.randbytes(rng.randrange(20_000))) for number in range(60)}
-    return files | {"large": rng.randbytes(rng.randrange(2_000_000, 4_000_000)), "latest": Link(b"d1/1")}
+    """Files that are new in each round, and by their size, large enough to be on their way for a while."""
+    number_of_tree = next(TREES)
+    files = {f"d{number % 7}/{number}": File(rng.randbytes(rng.randrange(20) * 1000 + number_of_tree)) for number in range(60)}
+    return files | {"large": rng.randbytes(3_000_000 + number_of_tree), "latest": Link(b"d1/1")}
 
 
 class Commands:
