@@ -82,6 +82,10 @@ class Pod:
         """The sshd processes of an isolated host's present connections, as pids of ours."""
         return children_of(self.server(rank))
 
+    def first_process(self, rank):
+        """Of an isolated host, as a pid of ours: the parent of all others there."""
+        return self._first_processes[rank]
+
     def server(self, rank):
         """The sshd of an isolated host that listens, as a pid of ours."""
         return children_of(self._first_processes[rank])[0]

@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 
 from events import events
+from fault_table import ONE_TRY
 from pods import Pod
+from support import by_rank
 
 RIGHT = "open sesame"
 EIGHT = range(8)
@@ -67,7 +69,8 @@ def failed_logins(pod):
 
 
 def on_terminal(podrun, pod, *words):
-    return podrun.terminal(*pod.options, "--progress", "never", "--color", "never", *words)
+    """`pod` has options, or is these."""
+    return podrun.terminal(*getattr(pod, "options", pod), "--progress", "never", "--color", "never", *words)
 
 
 @pytest.mark.smoke
@@ -170,12 +173,44 @@ def test_a_password_is_not_sent_to_a_host_whose_key_has_changed(podrun, pod):
 
 
 def test_a_server_that_asks_for_more_than_a_password(podrun, fault):
+    """No password is asked for in vain."""
     server = fault("asks-for-a-code").address
     failed = events(podrun, "-H", server, "--", "true")
     assert failed.failures == {0: ("unreachable", "login", "permission_denied")}
-    terminal = podrun.terminal("-H", server, "--progress", "never", "--", "true")
-    terminal.read_until(b"Password for root@")
-    terminal.type(b"1234\n")
-    ended = terminal.wait()
-    assert ended.returncode == 255
+    ended = podrun.terminal("-H", server, "--progress", "never", "--", "true").wait()
+    assert ended.returncode == 255 and b"Password for" not in ended.stdout
     assert b'the server asks for more than a password: "Verification code: "' in ended.stdout
+
+
+# Logins that need the user, but no answer of his
+
+
+def test_a_server_that_asks_no_question_is_answered_at_once(podrun, fault):
+    server = fault("runs-after-no-question").address
+    assert by_rank(podrun.ok("-H", server, "--", "echo in")) == {0: [b"in"]}
+    ended = on_terminal(podrun, ("-H", server), "--", "echo in").wait()
+    assert ended.returncode == 0 and b"Password for" not in ended.stdout
+    assert podrun("-H", server, "-o", "BatchMode=yes", *ONE_TRY, "--", "true").returncode == 255
+
+
+TEXTS = {"shows-an-address": b"Open https://login.example/1", "waits-after-no-question": b"Pushed a login request to your phone\\x1b[1m..."}
+
+
+@pytest.mark.smoke
+@pytest.mark.parametrize("behaviour", TEXTS)
+def test_the_text_of_a_server_that_waits_is_shown_once(podrun, fault, behaviour):
+    hosts = fault(behaviour, addresses=["127.0.0.98", "127.0.0.99"]).addresses
+    terminal = on_terminal(podrun, ("-H", ",".join(hosts)), "-t", "60", *ONE_TRY, "--", "true")
+    terminal.read_until(b"the server waits and says: " + TEXTS[behaviour])
+    terminal.type(b"\x03")
+    ended = terminal.wait()
+    assert ended.returncode == 130 and ended.stdout.count(TEXTS[behaviour]) == 1
+    assert not re.search(rb"[\x00-\x09\x0b-\x1f\x7f]|^podrun: all is well", ended.stdout.replace(b"^C", b""), re.MULTILINE)
+
+
+@pytest.mark.parametrize("behaviour", TEXTS)
+def test_a_login_that_times_out_repeats_what_the_server_said(podrun, fault, behaviour):
+    failed = events(podrun, "-H", fault(behaviour).address, "-t", "3", *ONE_TRY, "--", "true")
+    assert failed.failures == {0: ("unreachable", "login", "timed_out")}
+    said = TEXTS[behaviour].decode().replace("\\x1b", "\x1b")  # JSON has its own escapes
+    assert re.fullmatch(r"timed out after 3 s \(the server says: .*" + re.escape(said) + r"\)", failed.exits[0]["message"], re.DOTALL)

@@ -1,10 +1,14 @@
 """Manual, "SSH": who logs in where, with which key."""
 
 import getpass
+import os
 import re
 import shutil
 import signal
+import socket
 import subprocess
+import threading
+from contextlib import suppress
 
 import pytest
 
@@ -159,6 +163,55 @@ def test_the_named_key_of_an_agent_that_has_too_many(podrun, pod, agent):
     agent(agent_key)
     agent_key.unlink()
     assert hosts_of(podrun, *pod.options, "--identity", key) == ALL
+
+
+@pytest.fixture
+def agent_behind(podrun):
+    """An agent that first lists a key that nobody can read, then those of the agent in $SSH_AUTH_SOCK."""
+    before, path = podrun.env["SSH_AUTH_SOCK"], podrun.directory / "odd_agent"
+
+    def message(connection):
+        size = connection.recv(4, socket.MSG_WAITALL)
+        return connection.recv(int.from_bytes(size, "big"), socket.MSG_WAITALL)
+
+    def framed(text):
+        return len(text).to_bytes(4, "big") + text
+
+    def serve(connection):
+        with connection, socket.socket(socket.AF_UNIX) as real:
+            real.connect(before)
+            while request := message(connection):
+                real.sendall(framed(request))
+                answer = message(real)
+                if request[0] == 11:  # SSH_AGENTC_REQUEST_IDENTITIES
+                    count = int.from_bytes(answer[1:5], "big") + 1
+                    answer = answer[:1] + count.to_bytes(4, "big") + framed(b"") + framed(b"odd") + answer[5:]
+                connection.sendall(framed(answer))
+
+    def accept(listening):
+        with suppress(OSError):
+            while True:
+                threading.Thread(target=serve, args=listening.accept()[:1], daemon=True).start()
+
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(str(path))
+        listening.listen()
+        threading.Thread(target=accept, args=(listening,), daemon=True).start()
+        podrun.env["SSH_AUTH_SOCK"] = str(path)
+        yield
+        listening.shutdown(socket.SHUT_RDWR)
+
+
+def test_a_key_after_one_that_cannot_be_read(podrun, pod, agent, agent_behind):
+    key = use_key(podrun, pod, "ed25519")
+    agent(key)
+    key.unlink()
+    assert hosts_of(podrun, *pod.on(0)) == {0: ALL[0]}
+    other = write_key(podrun.directory / "other")
+    subprocess.run(["ssh-add", "-q", "-D"], env={**os.environ, "SSH_AUTH_SOCK": str(podrun.directory / "agent")}, check=True)
+    agent(other)
+    message = refused(podrun, *pod.on(0)).exits[0]["message"]
+    assert "not offered: the agent's \"odd\", which podrun cannot use" in message and "RSA" not in message
 
 
 def test_identities_only_leaves_the_agent_alone(podrun, pod, agent):

@@ -74,6 +74,9 @@ class Server(asyncssh.SSHServer):
             on_message(conn, USERAUTH_REQUEST, lambda: None)
         if self.behaviour == "floods-with-banners":
             on_message(conn, USERAUTH_REQUEST, lambda: conn.create_task(flood_with_banners(conn)))
+        if self.behaviour == "shows-an-address":
+            text = ESCAPES.replace(b"\0", b"") + b"Open https://login.example/1\n"
+            on_message(conn, USERAUTH_REQUEST, lambda: conn.send_packet(USERAUTH_BANNER, String(text), String(b"")))
         if self.behaviour.startswith("runs-and-opens-channels"):
             on_message(conn, CHANNEL_OPEN_FAILURE, lambda: None)
         if self.behaviour in LOGIN_REPLIES:
@@ -89,13 +92,20 @@ class Server(asyncssh.SSHServer):
         return True
 
     def validate_public_key(self, username, key):
-        return self.behaviour not in ("refuses-login", "asks-for-a-code") and self.behaviour not in RUNNING
+        return self.behaviour not in ("refuses-login", "asks-for-a-code", "waits-after-no-question") and self.behaviour not in RUNNING
 
     def kbdint_auth_supported(self):
-        return self.behaviour == "asks-for-a-code"
+        return self.behaviour in ("asks-for-a-code", "runs-after-no-question", "waits-after-no-question")
 
     def get_kbdint_challenge(self, username, lang, submethods):
-        return "", "", "", [("Verification code: ", True)]
+        if self.behaviour == "asks-for-a-code":
+            return "", "", "", [("Verification code: ", True)]
+        return "", "Pushed a login request to your phone\x1b[1m...", "", []
+
+    def validate_kbdint_response(self, username, responses):
+        if self.behaviour == "waits-after-no-question":
+            return asyncio.Event().wait()
+        return not responses and self.behaviour == "runs-after-no-question"
 
     def auth_completed(self):
         if self.behaviour == "reads-nothing":
@@ -343,7 +353,7 @@ def named(*functions):
     return {function.__name__.replace("_", "-"): function for function in functions}
 
 
-RUNNING = dict.fromkeys(("runs-behind-a-banner", "runs-one-for-each-connection", "runs-one-and-refuses-exec"), runs) | named(
+RUNNING = dict.fromkeys(("runs-behind-a-banner", "runs-after-no-question", "runs-one-for-each-connection", "runs-one-and-refuses-exec"), runs) | named(
     *(runs, runs_after_a_flood, runs_without_status, runs_until_a_signal, runs_and_floods_stderr, runs_and_tells_the_end_first),
     *(runs_and_tells_a_large_status, runs_and_opens_channels, runs_and_opens_channels_unread, runs_and_exceeds_its_window),
 )
@@ -351,7 +361,7 @@ COMMANDS = {**RUNNING, **named(plays_a_host, says_nothing, ends_without_status, 
 BEHAVIOURS = {
     *("closes-at-service-request", "closes-at-login", "closes-at-channel", "closes-at-exec", "closes-after-exec"),
     *("refuses-login", "asks-for-a-code", "refuses-channel", "refuses-exec", "never-answers-login", "never-answers-exec", "reads-nothing"),
-    *("floods-with-banners", "takes-ed25519-only", *LOGIN_REPLIES),
+    *("floods-with-banners", "shows-an-address", "waits-after-no-question", "takes-ed25519-only", *LOGIN_REPLIES),
     *COMMANDS,
 }
 

@@ -24,6 +24,7 @@
 #include "podrun/link/kept_links.hpp"
 #include "podrun/local/descriptors.hpp"
 #include "podrun/local/transport_commands.hpp"
+#include "podrun/output/escape.hpp"
 #include "podrun/output/output.hpp"
 #include "podrun/output/question.hpp"
 #include "podrun/output/terminal.hpp"
@@ -192,6 +193,10 @@ RunSequence::Attempt::Attempt(Shared& shared, Run& run)
   run_.io_failed = false;
   shared_.ssh.host_keys.on_changed(
       [this](const std::string& warning) { output_->say("podrun: " + warning); });
+  shared_.ssh.memory.server_texts.on_line([this](const std::string& host, const std::string& line) {
+    output_->say(
+        output::escape_controls(fmt::format("podrun: {}: the server waits and says: {}", host, line)));
+  });
 }
 
 /// Standard input, for all hosts.

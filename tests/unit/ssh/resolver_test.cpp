@@ -180,6 +180,8 @@ TEST_F(ResolverTest, RefusesAddressesThatCannotBeUsed) {
   EXPECT_EQ(answer_to("fd00::7", AddressFamily::ipv4),
             "name look-up: Address family for hostname not supported (retry: no)");
   EXPECT_EQ(answer_to("fe80::1%nosuch0"), "name look-up: no such network interface \"nosuch0\" (retry: no)");
+  EXPECT_EQ(answer_to("::1%lo"),
+            "name look-up: a zone is only for link-local addresses, fe80::… (leave out \"%lo\") (retry: no)");
   EXPECT_EQ(names_->asked().size(), 0u);
 }
 

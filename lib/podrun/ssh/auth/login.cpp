@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstring>
 #include <system_error>
 #include <utility>
 
@@ -21,6 +22,8 @@
 
 namespace podrun::ssh {
 namespace {
+
+constexpr std::size_t kLongestText = 4'096;  // of a server to the user
 
 /// A libssh call that runs on the pool.
 struct PoolCall {
@@ -77,7 +80,17 @@ std::string Login::waits_for() const {
   return agent_ && agent_->waits() ? fmt::format("agent \"{}\"", settings_.agent_socket) : "";
 }
 
+std::string Login::server_text() const {
+  if (!instruction_.empty() || transport_.is_lent()) return instruction_;
+  char* banner = ssh_get_issue_banner(transport_.session());
+  std::string text = banner ? std::string(banner, ::strnlen(banner, kLongestText)) : "";
+  ssh_string_free_char(banner);
+  return text;
+}
+
 asio::awaitable<void> Login::run() {
+  text_watch_.emplace(co_await asio::this_coro::executor,
+                      [this] { credentials_.memory.server_texts.tell(settings_.host_name, server_text()); });
   // Before the keys, because the answer tells which RSA signatures the server accepts.
   const ssh_session session = transport_.session();
   const int service =
@@ -104,7 +117,14 @@ asio::awaitable<void> Login::run() {
     const Answer answer = co_await offer_nothing();
     if (answer == Answer::accepted) co_return;
   }
-  const Answer answer = co_await offer_password();
+  // On a connection that is left with an open question, nothing else could be sent.
+  const bool has_password = credentials_.memory.passwords.find(account_) != nullptr;
+  Answer answer = Answer::refused;
+  if (has_password) {
+    answer = co_await offer_password();
+  } else {
+    answer = co_await answer_no_question();
+  }
   if (answer == Answer::accepted) co_return;
   refuse();
 }
@@ -129,6 +149,7 @@ asio::awaitable<std::vector<KeyCandidate>> Login::candidates() {
   transport_.check();
   KeyCandidates candidates =
       key_candidates(identities, std::move(agent_keys), settings_, credentials_.memory.last_accepted);
+  drop_unusable(candidates.in_order);
   not_allowed_ = std::move(candidates.not_allowed);
   co_return std::move(candidates.in_order);
 }
@@ -144,7 +165,7 @@ asio::awaitable<Login::Answer> Login::offer(const Identity& identity) {
   const ssh_key key = identity.key.get();
   const int result = co_await transport_.finish(
       [&] { return ssh_userauth_publickey(session, settings_.user.c_str(), key); }, SSH_AUTH_AGAIN);
-  note_unsent(sent, 1);
+  note_unsent(sent, 1, is_rsa(identity.public_blob));
   co_return judge(result, identity.public_blob);
 }
 
@@ -158,16 +179,27 @@ asio::awaitable<void> Login::try_locked(const Identity& identity) {
         [&] { return ssh_userauth_try_publickey(session, settings_.user.c_str(), key.get()); },
         SSH_AUTH_AGAIN);
     if (result == SSH_AUTH_ERROR) throw link::HostError(transport_.failure());
-    note_unsent(sent, 1);
+    note_unsent(sent, 1, is_rsa(identity.public_blob));
     if (result != SSH_AUTH_SUCCESS) co_return;
   }
   if (locked_.empty()) locked_ = identity.locked_file;
+}
+
+/// Removes the agent's keys that libssh cannot read: it would not offer any key after them.
+void Login::drop_unusable(std::vector<KeyCandidate>& candidates) {
+  std::erase_if(candidates, [this](const KeyCandidate& candidate) {
+    const auto* key = std::get_if<AgentKey>(&candidate.key);
+    const bool usable = !key || public_key(key->blob);
+    if (!usable) unusable_.push_back(name_of(*key));
+    return !usable;
+  });
 }
 
 /// libssh offers all shown keys in turn, up to one that the agent fails to sign with.
 asio::awaitable<Login::Answer> Login::offer_agents(std::vector<AgentKey> keys) {
   const std::uint64_t sent = transport_.packets_sent();
   const std::size_t count = keys.size();
+  const bool are_rsa = is_rsa(keys.front().blob);
   for (const AgentKey& key : keys) offered_.push_back(name_of(key));
   if (agent_descriptor_ < 0) {
     agent_descriptor_ = agent_->release_descriptor();
@@ -181,7 +213,7 @@ asio::awaitable<Login::Answer> Login::offer_agents(std::vector<AgentKey> keys) {
       result = co_await ask_agent();
     }
     if (result != SSH_AUTH_ERROR) {
-      note_unsent(sent, count);
+      note_unsent(sent, count, are_rsa);
       co_return judge(result, agent_->last_asked());
     }
     const auto failed = std::find_if(
@@ -235,17 +267,28 @@ unsigned Login::methods() const {
 
 /// Whether a password may be sent: the server accepts one, the user allows it, and the server is the one it
 /// was.
-bool Login::takes_password() const {
-  const unsigned accepted = methods();
-  return trust_ == HostTrust::full &&
-         ((settings_.takes_password() && (accepted & SSH_AUTH_METHOD_PASSWORD) != 0) ||
-          (settings_.takes_prompts() && (accepted & SSH_AUTH_METHOD_INTERACTIVE) != 0));
+bool Login::sends_password() const {
+  return trust_ == HostTrust::full && settings_.takes_password() &&
+         (methods() & SSH_AUTH_METHOD_PASSWORD) != 0;
+}
+
+/// The same for the answer to a prompt.
+bool Login::answers_prompts() const {
+  return trust_ == HostTrust::full && settings_.takes_prompts() &&
+         (methods() & SSH_AUTH_METHOD_INTERACTIVE) != 0;
+}
+
+/// A server may let the user in without a question: after a push to his phone, or with no second factor.
+asio::awaitable<Login::Answer> Login::answer_no_question() {
+  if (sends_password() || !answers_prompts() || settings_.batch_mode) co_return Answer::refused;
+  const int result = co_await answer_prompts(nullptr);
+  co_return judge(result, {});
 }
 
 /// While another login tries the password for the first time, this one waits for the result.
 asio::awaitable<Login::Answer> Login::offer_password() {
   Passwords& passwords = credentials_.memory.passwords;
-  if (!takes_password()) co_return Answer::refused;
+  if (!sends_password() && !answers_prompts()) co_return Answer::refused;
   for (;;) {
     trial_ended_ = std::make_shared<Event>(co_await asio::this_coro::executor);
     if (!passwords.is_on_trial(account_, trial_ended_)) break;
@@ -255,32 +298,36 @@ asio::awaitable<Login::Answer> Login::offer_password() {
   const Secret* password = passwords.find(account_);
   if (!password) co_return Answer::refused;
   Passwords::Trial trial(passwords, account_);
+  Answer answer = Answer::refused;
+  bool is_half = false;
   try {
     const int result = co_await send_password(*password);
     if (result == SSH_AUTH_DENIED && passwords.is_accepted(account_))
       password_trouble_ = "the password that another host accepts was refused";
-    const Answer answer = judge(result, {});
-    const bool was_right = answer == Answer::accepted || result == SSH_AUTH_PARTIAL;
+    answer = judge(result, {});
+    is_half = result == SSH_AUTH_PARTIAL;
+    const bool was_right = answer == Answer::accepted || is_half;
     trial.end(was_right ? Passwords::Result::accepted : Passwords::Result::refused);
-    co_return answer;
   } catch (const link::HostError&) {
     trial.end(Passwords::Result::none);
     throw;
   }
+  if (is_half) answer = co_await answer_no_question();
+  co_return answer;
 }
 
 asio::awaitable<int> Login::send_password(const Secret& password) {
   const ssh_session session = transport_.session();
-  if (!settings_.takes_password() || (methods() & SSH_AUTH_METHOD_PASSWORD) == 0)
-    co_return co_await answer_prompts(password);
+  if (!sends_password()) co_return co_await answer_prompts(&password);
   co_return co_await transport_.finish(
       [&] { return ssh_userauth_password(session, settings_.user.c_str(), password.text().c_str()); },
       SSH_AUTH_AGAIN);
 }
 
-/// Answers a single prompt, without echo, with the password. Asked the same again, it was wrong; what else
-/// the server may ask for belongs to one host and one moment, such as a code.
-asio::awaitable<int> Login::answer_prompts(const Secret& password) {
+/// Answers a single prompt, without echo, with the password, and no prompt at once. Asked the same again, the
+/// password was wrong; what else the server may ask for belongs to one host and one moment, such as a code.
+/// Without a password it leaves the question open.
+asio::awaitable<int> Login::answer_prompts(const Secret* password) {
   const ssh_session session = transport_.session();
   std::optional<std::string> answered;
   for (;;) {
@@ -288,7 +335,11 @@ asio::awaitable<int> Login::answer_prompts(const Secret& password) {
         [&] { return ssh_userauth_kbdint(session, settings_.user.c_str(), nullptr); }, SSH_AUTH_AGAIN);
     if (result != SSH_AUTH_INFO) co_return result;
     const int prompts = ssh_userauth_kbdint_getnprompts(session);
-    if (prompts == 0) continue;
+    if (prompts <= 0) {
+      const char* text = ssh_userauth_kbdint_getinstruction(session);
+      instruction_ = text ? std::string(text, ::strnlen(text, kLongestText)) : "";
+      continue;
+    }
     char shows_answer = 0;
     const char* text = ssh_userauth_kbdint_getprompt(session, 0, &shows_answer);
     const std::string prompt = text ? text : "";
@@ -298,7 +349,8 @@ asio::awaitable<int> Login::answer_prompts(const Secret& password) {
           {transport_.stage(), link::Cause::permission_denied,
            fmt::format("for {} (the server asks for more than a password: \"{}\")", settings_.user, prompt)});
     }
-    ssh_userauth_kbdint_setanswer(session, 0, password.text().c_str());
+    if (!password) co_return SSH_AUTH_DENIED;
+    ssh_userauth_kbdint_setanswer(session, 0, password->text().c_str());
     answered = prompt;
   }
 }
@@ -313,10 +365,11 @@ Login::Answer Login::judge(int result, const std::string& blob) {
 
 /// libssh sends no RSA key to a server that accepts none of its signatures (server-sig-algs of RFC 8308), but
 /// reports that the key was denied. `sent`: the packets before the last `count` keys were offered.
-void Login::note_unsent(std::uint64_t sent, std::size_t count) {
+void Login::note_unsent(std::uint64_t sent, std::size_t count, bool are_rsa) {
   if (transport_.packets_sent() != sent) return;
   const auto first = offered_.end() - static_cast<std::ptrdiff_t>(count);
-  unsent_.insert(unsent_.end(), first, offered_.end());
+  std::vector<std::string>& unsent = are_rsa ? unsent_ : unusable_;
+  unsent.insert(unsent.end(), first, offered_.end());
   offered_.erase(first, offered_.end());
 }
 
@@ -345,6 +398,8 @@ std::string Login::offers() const {
                     "(PubkeyAcceptedAlgorithms)",
                     fmt::join(unsent_, ", ")));
   }
+  if (!unusable_.empty())
+    parts.push_back(fmt::format("not offered: {}, which podrun cannot use", fmt::join(unusable_, ", ")));
   if (!not_allowed_.empty()) {
     parts.push_back(fmt::format("not offered: {}, by PubkeyAcceptedAlgorithms or RequiredRSASize",
                                 fmt::join(not_allowed_, ", ")));
@@ -363,7 +418,8 @@ std::string Login::offers() const {
 /// Whether the user can help with a password: then the run starts again with it.
 link::Retry Login::ask_for_password() {
   Passwords& passwords = credentials_.memory.passwords;
-  if (!takes_password() || settings_.batch_mode || !password_trouble_.empty()) return link::Retry::no;
+  if ((!sends_password() && !answers_prompts()) || settings_.batch_mode || !password_trouble_.empty())
+    return link::Retry::no;
   const std::size_t wrong = passwords.wrong_answers(account_);
   if (wrong > 0) password_trouble_ = "the password was wrong";
   if (wrong >= settings_.password_prompts) return link::Retry::no;

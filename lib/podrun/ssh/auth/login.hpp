@@ -16,6 +16,7 @@
 #include "podrun/ssh/auth/identities.hpp"
 #include "podrun/ssh/auth/key_candidates.hpp"
 #include "podrun/ssh/auth/passwords.hpp"
+#include "podrun/ssh/auth/server_texts.hpp"
 #include "podrun/ssh/config/settings.hpp"
 #include "podrun/ssh/transport/transport.hpp"
 
@@ -26,6 +27,7 @@ struct LoginMemory {
   std::string last_accepted = {};  ///< the blob of the last accepted key: offered first to the next host
   std::vector<std::string> locked_files = {};  ///< a host would accept them: ask their passphrases
   Passwords passwords = {};
+  ServerTexts server_texts = {};  ///< shown once in all logins
 };
 
 /// Shared by the logins of a run.
@@ -54,6 +56,8 @@ class Login {
   asio::awaitable<void> run();
   /// Releases a thread that waits for the agent. Stop the transport first.
   void stop();
+  /// What the server has told the user last: a banner, or an instruction without a question. Untrusted.
+  std::string server_text() const;
   /// The other party that the login waits for, for people; empty: the server.
   std::string waits_for() const;
 
@@ -63,18 +67,21 @@ class Login {
   asio::awaitable<std::vector<KeyCandidate>> candidates();
   asio::awaitable<Answer> offer(const Identity& identity);
   asio::awaitable<void> try_locked(const Identity& identity);
+  void drop_unusable(std::vector<KeyCandidate>& candidates);
   asio::awaitable<Answer> offer_agents(std::vector<AgentKey> keys);
   asio::awaitable<int> ask_agent();
   void leave_agent();
   asio::awaitable<Answer> offer_nothing();
+  asio::awaitable<Answer> answer_no_question();
   asio::awaitable<Answer> offer_password();
   asio::awaitable<int> send_password(const Secret& password);
-  asio::awaitable<int> answer_prompts(const Secret& password);
+  asio::awaitable<int> answer_prompts(const Secret* password);
   unsigned methods() const;
-  bool takes_password() const;
+  bool sends_password() const;
+  bool answers_prompts() const;
   Answer judge(int result, const std::string& blob);
   IdentityList find_identities();
-  void note_unsent(std::uint64_t sent, std::size_t count);
+  void note_unsent(std::uint64_t sent, std::size_t count, bool are_rsa);
   std::string offers() const;
   [[noreturn]] void refuse();
   [[noreturn]] void ask_for_passphrase();
@@ -87,6 +94,7 @@ class Login {
   int agent_descriptor_ = -1;        ///< libssh's end of agent_, or -1; the session would close it
   const HostTrust trust_;
   std::vector<std::string> offered_;
+  std::vector<std::string> unusable_;     ///< keys that libssh cannot read or does not send
   std::vector<std::string> not_allowed_;  ///< excluded by PubkeyAcceptedAlgorithms or RequiredRSASize
   std::vector<std::string> unsent_;       ///< RSA keys: the server accepts no signature that libssh makes
   std::string locked_;                    ///< a file with a passphrase that the server would accept
@@ -94,6 +102,8 @@ class Login {
   const Account account_;
   std::shared_ptr<Event> trial_ended_ = nullptr;  ///< the trial of the password by another login
   std::string password_trouble_;                  ///< why the password did not help, for people
+  std::string instruction_;                       ///< of keyboard-interactive, with no question
+  std::optional<ServerTextWatch> text_watch_;
 };
 
 }  // namespace podrun::ssh

@@ -73,8 +73,11 @@ std::optional<Answer> literal(const std::string& name, AddressFamily family) {
   if (family == (address.is_v4() ? AddressFamily::ipv6 : AddressFamily::ipv4)) return failure(EAI_ADDRFAMILY);
   const std::size_t zone = name.find('%');
   if (zone != std::string::npos && address.to_v6().scope_id() == 0) {
+    const bool takes_zone = address.to_v6().is_link_local() || address.to_v6().is_multicast_link_local();
+    const auto words = takes_zone ? "no such network interface \"{}\""
+                                  : "a zone is only for link-local addresses, fe80::… (leave out \"%{}\")";
     return link::Failure{link::Stage::name_lookup, link::Cause::no_usable_address,
-                         fmt::format("no such network interface \"{}\"", name.substr(zone + 1))};
+                         fmt::format(fmt::runtime(words), name.substr(zone + 1))};
   }
   return Addresses{address};
 }

@@ -225,9 +225,11 @@ void Transport::check() const {
 void Transport::lend() {
   set_tcp_option(TCP_CORK, 0);  // libssh waits for answers meanwhile
   waits_->descriptor.release();
+  is_lent_ = true;
 }
 
 void Transport::take_back() {
+  is_lent_ = false;
   const int descriptor = ssh_get_fd(session_.get());
   if (descriptor < 0) return;
   std::error_code refused;  // libssh keeps the descriptor

@@ -91,6 +91,7 @@ class Transport {
   /// take_back() throws HostError.
   void lend();
   void take_back();
+  bool is_lent() const { return is_lent_; }
 
  private:
   /// Outlives this object in the handlers of pending waits.
@@ -116,6 +117,7 @@ class Transport {
   std::unique_ptr<ssh_session_struct, FreeSession> session_;
   std::unique_ptr<ssh_event_struct, FreeEvent> event_;  ///< one per session: libssh polls everything in it
   bool given_ = false;                                  ///< libssh has the descriptor
+  bool is_lent_ = false;
   ssh_counter_struct socket_counter_{};
   ssh_counter_struct packet_counter_{};
   std::uint64_t bytes_pushed_ = 0;     ///< bytes that libssh had written at the last push()
