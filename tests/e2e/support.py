@@ -74,11 +74,14 @@ def read_process(pid, where="/proc"):
     """The process, or None where it is gone, a zombie or not ours to look at. All its numbers are those of this /proc."""
     try:
         proc = Path(where) / str(pid)
-        state, parent, _group, session = proc.joinpath("stat").read_bytes().rpartition(b")")[2].split()[:4]
+        words = proc.joinpath("stat").read_bytes().rpartition(b")")[2].split()
+        state, parent, _group, session = words[:4]
         if state in b"ZX":
-            return None
+            if int(words[17]) < 2:
+                return None
+            proc = next(thread for thread in proc.glob("task/*") if thread.name != str(pid))  # the main thread alone has ended
         return Process(pid, int(parent), int(session), proc.joinpath("cmdline").read_bytes(), proc.joinpath("environ").read_bytes())
-    except OSError:
+    except (OSError, StopIteration):
         return None
 
 

@@ -25,12 +25,12 @@ podrun_keep_holding() {
     podrun_left="$podrun_left $podrun_each"
   done 2>/dev/null
 }
-# PID: does a descriptor that is known still show that it has one open? (That starts no program, so it costs little.)
+# PID, whose stat was just read: does a descriptor that is known still show that it has one open? (That starts no program, so it costs little.)
 podrun_knows() {
   for podrun_where in $podrun_known; do
     case $podrun_where in "$1:"*)
       podrun_where=${podrun_where#*:}
-      if [ /proc/$1/fd/${podrun_where%%:*} -ef ${podrun_where#*:} ]; then return; fi ;;
+      if [ $podrun_proc/fd/${podrun_where%%:*} -ef ${podrun_where#*:} ]; then return; fi ;;
     esac
   done
   return 1
@@ -89,7 +89,9 @@ podrun_find_groups() {
 # process groups or below them.
 podrun_add_children() {
   set -f
-  for podrun_each in $podrun_open; do
+  set -- $podrun_open
+  set +f
+  for podrun_each; do
     case $podrun_each in *[!0-9]*) continue ;; esac
     case $podrun_left in *" $podrun_each:"*) continue ;; esac
     podrun_read_stat $podrun_each || continue
@@ -110,7 +112,6 @@ podrun_add_children() {
     done
     if [ -z "$podrun_up" ] && podrun_has_accelerator $podrun_each; then podrun_left="$podrun_left $podrun_each:$podrun_start"; fi
   done 2>/dev/null
-  set +f
 }
 # More than once: what is killed may just have started something.
 podrun_kill_left() {

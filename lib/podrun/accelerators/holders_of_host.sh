@@ -11,7 +11,9 @@ podrun_tell() { printf '%s\n' "$*"; }
 # PID: has it an accelerator open? Its own list counts: a file name in that of another process could hold lines that look like it.
 # Sets podrun_list to it.
 podrun_has_accelerator() {
-  podrun_list=$(ls -l "/proc/$1/fd" 2>/dev/null)
+  podrun_list=
+  podrun_read_stat $1 || return
+  podrun_list=$(ls -l $podrun_proc/fd 2>/dev/null)
   podrun_shows_accelerator "$podrun_list"
 }
 # LINES of ls -l
@@ -34,7 +36,7 @@ podrun_list_holders() {
     if [ -e "$podrun_device" ] && podrun_is_accelerator "$podrun_device"; then podrun_tell device "$podrun_device"; fi
   done
   if [ -z "$podrun_open$podrun_left" ]; then return; fi
-  podrun_find_cgroup $$
+  podrun_find_cgroup /proc/$$
   if [ "$podrun_cgroup" ]; then podrun_tell own_cgroup "$podrun_cgroup"; fi
   podrun_up=$$
   while [ "$podrun_up" -gt 1 ] && podrun_read_stat "$podrun_up" 2>/dev/null; do
@@ -72,27 +74,32 @@ podrun_tell_process() {
   set -- $(stat -c "%u %U" "/proc/$podrun_pid")
   if [ "$1" = $podrun_user ] && [ "$2" != UNKNOWN ]; then podrun_tell owner $podrun_pid "$2"
   else podrun_tell owner $podrun_pid "$(id -un $podrun_user || echo $podrun_user)"; fi
-  podrun_words=$(tr '\000\n' '  ' <"/proc/$podrun_pid/cmdline")
+  podrun_words=$(tr '\000\n' '  ' <$podrun_proc/cmdline)
   printf 'command %s %.300s\n' $podrun_pid "$podrun_words"
+  podrun_find_cgroup $podrun_proc
+  if [ "$podrun_cgroup" ]; then podrun_tell cgroup $podrun_pid "$podrun_cgroup"; fi
   [ "$podrun_marks" ] || podrun_find_marks
   podrun_find_mark $podrun_pid
   if [ "$podrun_mark" ]; then
     podrun_tell mark $podrun_pid "$podrun_mark"
     if podrun_is_supervised; then podrun_tell live $podrun_pid; fi
   fi
-  podrun_find_cgroup "$podrun_pid"
-  if [ "$podrun_cgroup" ]; then podrun_tell cgroup $podrun_pid "$podrun_cgroup"; fi
 }
 # Sets podrun_marks to words "PID=MARK" of all processes that have a mark. (A shell drops the NUL that grep prints behind each line
-# /proc/PID/environ:PODRUN_MARK=MARK.)
+# /proc/PID/environ:PODRUN_MARK=MARK, or /proc/PID/task/TID/environ:PODRUN_MARK=MARK.)
 podrun_find_marks() {
   podrun_marks=" "
+  podrun_find_threads environ
+  podrun_pattern="PODRUN_MARK=[A-Za-z0-9._=-]+"
+  set -- "$(grep -xHzsE "$podrun_pattern" /proc/[0-9]*/environ $podrun_thread_files)"
   IFS=/
-  set -- $(grep -xHzsE "PODRUN_MARK=[A-Za-z0-9._=-]+" /proc/[0-9]*/environ)
+  set -- $1
   IFS=$podrun_ifs
   if [ $# -gt 0 ]; then shift; fi
   while [ $# -ge 3 ]; do
-    podrun_marks="$podrun_marks$2=${3#*=} "
+    podrun_up=$2
+    if [ "$3" = task ]; then shift 2; fi
+    podrun_marks="$podrun_marks$podrun_up=${3#*=} "
     shift 3
   done
 }
@@ -112,7 +119,7 @@ podrun_find_mark() {
     podrun_up=$2
   done
 }
-# PID: sets podrun_cgroup to its cgroup if that is a container's.
+# /proc/PID: sets podrun_cgroup to the cgroup of this process if that is a container's.
 podrun_find_cgroup() {
   podrun_cgroup=
   while IFS= read -r podrun_line; do
@@ -120,7 +127,7 @@ podrun_find_cgroup() {
       podrun_cgroup=${podrun_line#*:*:}
       break ;;
     esac
-  done <"/proc/$1/cgroup"
+  done <$1/cgroup
 }
 # Does the supervisor of the run with podrun_mark still run? It has no mark itself, and the command is its child.
 podrun_is_supervised() {

@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "podrun/base/text.hpp"
+
 namespace podrun::accelerators {
 namespace {
 
@@ -42,11 +44,22 @@ bool contains(const List& list, const Value& value) {
   return std::find(list.begin(), list.end(), value) != list.end();
 }
 
-/// Any process can give itself such a name. So one of our own, which is not root's, is no system service.
+/// Users of packages and of systemd's DynamicUser=. Not nobody: containers and sandboxes run anything as
+/// that.
+bool is_system_account(std::uint64_t uid) {
+  constexpr std::uint64_t kFirstPerson = 1000;
+  constexpr std::uint64_t kFirstDynamic = 61184;
+  constexpr std::uint64_t kLastDynamic = 65519;
+  return uid < kFirstPerson || (uid >= kFirstDynamic && uid <= kLastDynamic);
+}
+
+/// Any process can give itself such a name. So a person's process is not a service, nor is our own unless we
+/// are root.
 bool is_service(const Holder& holder, const HolderList& list) {
-  if (holder.pid == 1 || contains(kUserServices, holder.name)) return true;
-  if (holder.uid == list.uid && holder.uid != 0) return false;
-  return contains(kSystemServices, holder.name) || holder.name.starts_with("containerd-shim");
+  if (holder.pid == 1) return true;
+  if (!is_system_account(holder.uid) || (holder.uid == list.uid && holder.uid != 0)) return false;
+  return contains(kSystemServices, holder.name) || contains(kUserServices, holder.name) ||
+         holder.name.starts_with("containerd-shim");
 }
 
 bool is_named(const std::string& run, const KillRequest& request) {
@@ -73,6 +86,8 @@ std::string why_kept(const Holder& holder, const HolderList& list, const KillReq
   if (!container.empty() && container != container_command(list.cgroup))
     return fmt::format("in a container ({})", container);
   if (std::string why = why_not_meant(holder, list, request); !why.empty()) return why;
+  if (contains(kUserServices, holder.name) && !contains(request.pids, holder.pid))
+    return fmt::format("named like a service (--pid {} stops it)", holder.pid);
   const std::string run = run_of(holder);
   if (const std::string job = job_of(holder); holder.run_lives && !job.empty()) {
     if (!contains(request.jobs, job) && !is_named(run, request))
@@ -111,7 +126,12 @@ std::vector<Choice> choose(const HolderList& list, const KillRequest& request) {
   return choices;
 }
 
-std::string run_of(const Holder& holder) { return holder.mark.substr(0, holder.mark.find('.')); }
+std::string run_of(const Holder& holder) {
+  constexpr std::size_t kLeast = 8;  // what --run takes
+  std::string run = holder.mark.substr(0, holder.mark.find('.'));
+  const bool is_id = run.size() >= kLeast && run.find_first_not_of("0123456789abcdef") == run.npos;
+  return is_id ? run : "";
+}
 
 std::string job_of(const Holder& holder) {
   constexpr std::string_view kJob = ".job-";
@@ -120,7 +140,9 @@ std::string job_of(const Holder& holder) {
       holder.mark.compare(begin, kJob.size(), kJob) != 0)
     return {};
   const std::size_t name = begin + kJob.size();
-  return name < holder.mark.size() ? holder.mark.substr(name, holder.mark.size() - 1 - name) : "";
+  if (name >= holder.mark.size()) return {};
+  std::string job = holder.mark.substr(name, holder.mark.size() - 1 - name);
+  return is_job_name(job) ? job : "";
 }
 
 std::string container_command(std::string_view cgroup) {

@@ -32,7 +32,9 @@ struct Choice {
 /// One for each holder.
 std::vector<Choice> choose(const HolderList& list, const KillRequest& request);
 
-/// The id of the podrun run, and the name of the job, that the process belongs to; empty: none.
+/// The id of the podrun run, and the name of the job, that the process belongs to; empty: none. A host may
+/// send any mark, and messages suggest commands with these: text that cannot be an id or a name counts as
+/// none.
 std::string run_of(const Holder& holder);
 std::string job_of(const Holder& holder);
 

@@ -100,7 +100,7 @@ Json process_of(const Choice& choice) {
             {"name", holder.name},
             {"command", holder.command},
             {"devices", holder.devices}};
-  if (!holder.mark.empty()) json["run"] = run_of(holder);
+  if (const std::string run = run_of(holder); !run.empty()) json["run"] = run;
   if (const std::string job = job_of(holder); !job.empty()) json["job"] = job;
   json["service"] = choice.is_service;
   if (!choice.why_kept.empty()) json["kept"] = choice.why_kept;

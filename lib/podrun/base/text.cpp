@@ -75,4 +75,11 @@ std::string count_hosts(std::size_t count) { return fmt::format("{} host{}", cou
 
 std::string errno_text() { return std::generic_category().message(errno); }
 
+bool is_job_name(std::string_view name) {
+  constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
+  return !name.empty() && name.size() <= kMaxJobName && kPlain.find(name.front()) != kPlain.npos &&
+         name.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-") ==
+             name.npos;
+}
+
 }  // namespace podrun

@@ -48,4 +48,8 @@ std::string count_hosts(std::size_t count);
 /// The system's message for the current errno.
 std::string errno_text();
 
+constexpr std::size_t kMaxJobName = 64;
+/// Letters, digits, `_`, `.` and `-`, at most kMaxJobName; the first one is not `.` or `-`.
+bool is_job_name(std::string_view name);
+
 }  // namespace podrun

@@ -1,4 +1,4 @@
-# Looks at a host for podrun check, and changes nothing there: sh -c "$(cat open_files.sh check.sh)" podrun PYTHON DIRECTORY
+# Looks at a host for podrun check, and changes nothing there: sh -c "$(cat processes.sh open_files.sh check.sh)" podrun PYTHON DIRECTORY
 # Prints a line "podrun-check $PODRUN_RUN_ID" and after it lines "key value", see check_reply.hpp. Steps that may hang (a
 # lost file system, a driver) come last. Each prints an "at" line with its name first, and has a time limit if timeout(1)
 # exists. No single quote and no backslash. Works in dash, bash and busybox sh; without /proc it reports less.

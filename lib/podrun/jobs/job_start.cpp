@@ -10,12 +10,12 @@
 
 #include "podrun/base/error.hpp"
 #include "podrun/base/shell_quote.hpp"
+#include "podrun/base/text.hpp"
 #include "podrun/jobs/job_scripts.hpp"
 
 namespace podrun::jobs {
 namespace {
 
-constexpr std::size_t kMaxName = 64;
 constexpr std::uint64_t kPiece = 64 * 1024 * 1024;  ///< as in job_state.sh
 constexpr std::size_t kMaxText = 4096;
 
@@ -28,21 +28,14 @@ struct DescribeCommand {
   }
 };
 
-bool is_plain(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
-
 }  // namespace
 
 void check_job_name(const std::string& name) {
-  const bool is_name =
-      !name.empty() && name.size() <= kMaxName && is_plain(name.front()) &&
-      std::all_of(name.begin(), name.end(), [](char c) { return is_plain(c) || c == '.' || c == '-'; });
-  if (is_name) return;
+  if (is_job_name(name)) return;
   throw UsageError(
       fmt::format("bad name of a job \"{}\" (expected letters, digits, _, . and -, {} at most; the first "
                   "one is no . or -)",
-                  name, kMaxName));
+                  name, kMaxJobName));
 }
 
 remote::RemoteCommand start_command(const JobStart& job, const remote::Command& command) {

@@ -11,12 +11,13 @@ podrun_clean_environment
 case $(ls -l /proc/$$/fd/1) in */dev/pts/*) podrun_terminal=yes ;; *) podrun_terminal= ;; esac
 podrun_find_marked
 for podrun_pid in $podrun_pids; do
-  case $podrun_terminal$(ls -l /proc/$podrun_pid/fd/1 /proc/$podrun_pid/fd/2) in
-    *pipe:* | *socket:* | yes*/dev/pts/*) if grep -qs "/podrun[.]in" /proc/$podrun_pid/cmdline; then continue; fi ;;
+  podrun_read_stat $podrun_pid || continue
+  case $podrun_terminal$(ls -l $podrun_proc/fd/1 $podrun_proc/fd/2) in
+    *pipe:* | *socket:* | yes*/dev/pts/*) if grep -qs "/podrun[.]in" $podrun_proc/cmdline; then continue; fi ;;
     *) continue ;;
   esac
   podrun_read_name $podrun_pid || continue
-  podrun_state=$(grep -hsE "^(State|voluntary_ctxt)" /proc/$podrun_pid/status)
+  podrun_state=$(grep -hsE "^(State|voluntary_ctxt)" $podrun_proc/status)
   case $podrun_state in *"D (disk"*) podrun_stuck=" ${podrun_state##*[!0-9]}" ;; *) podrun_stuck= ;; esac
   printf '%s\n' "$podrun_pid ($podrun_name)$podrun_stuck"
 done

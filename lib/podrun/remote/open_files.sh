@@ -1,6 +1,6 @@
-# Finds the processes that have a file open, by the links in /proc/PID/fd; splits texts into lines.
+# Finds the processes that have a file open, by the links in /proc/PID/fd; splits texts into lines. Needs processes.sh.
 #
-# shellcheck disable=SC2086  # a text is to be split into its lines
+# shellcheck disable=SC2086,SC2154  # a text is to be split into its lines; processes.sh sets podrun_thread_files
 
 podrun_ifs=$IFS
 podrun_n=${IFS#??}
@@ -22,14 +22,16 @@ podrun_open_files() {
   podrun_accepts=$1
   shift
   podrun_open=
-  podrun_each_line podrun_add_open "$($podrun_su ls -l /proc/[0-9]*/fd 2>/dev/null | grep -e "^/proc/" "$@")" 2>/dev/null
+  podrun_pid=
+  podrun_find_threads fd
+  podrun_each_line podrun_add_open "$($podrun_su ls -l /proc/[0-9]*/fd $podrun_thread_files 2>/dev/null | grep -e "^/proc/" "$@")" 2>/dev/null
 }
 podrun_add_open() {
   case $1 in
     /proc/*)
-      podrun_pid=${1#/proc/}
-      podrun_pid=${podrun_pid%%/*}
-      podrun_seen=/ ;;
+      podrun_file=${1#/proc/}
+      if [ "$podrun_pid" != "${podrun_file%%/*}" ]; then podrun_seen=/; fi
+      podrun_pid=${podrun_file%%/*} ;;
     *)
       podrun_file=${1##* -> }
       case $podrun_seen in *"//$podrun_file//"*) return ;; esac

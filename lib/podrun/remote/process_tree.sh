@@ -88,9 +88,11 @@ podrun_main_runs() {
   else [ "$podrun_main" ] && ! [ -e /proc/$$ ] && kill -s 0 $podrun_main; fi
 }
 
-# Sets podrun_pids to the processes that run, and whose parent, group, session, … match. (No name is long enough to look like the
-# numbers after it.)
-podrun_find_with_stat() { podrun_read_pids $(grep -lsE "[)] [A-WY] $1( -?[0-9]+){20}" /proc/[0-9]*/stat); }
+# "PARENT GROUP SESSION": sets podrun_pids to the processes that run and match, also those whose main thread has ended. (No name is long
+# enough to look like the numbers after it.)
+podrun_find_with_stat() {
+  podrun_read_pids $(grep -lsE "[)] ([A-WY] $1( -?[0-9]+){14}|Z $1( -?[0-9]+){13} ([2-9]|[1-9][0-9]))" /proc/[0-9]*/stat)
+}
 # Sets podrun_others to the processes of other users that are children of the main shell or in its group: sudo and what it runs,
 # since sudo drops the mark. Not the sudo by which the supervisor signals.
 podrun_find_others() {
@@ -98,7 +100,7 @@ podrun_find_others() {
   if [ "$podrun_own_group" ]; then set -- "[0-9]+ $podrun_group${podrun_main:+|$podrun_main [0-9]+}"
   elif [ "$podrun_main" ]; then set -- "$podrun_main [0-9]+"
   else return; fi
-  podrun_find_with_stat "($1)"
+  podrun_find_with_stat "($1) [0-9]+"
   for podrun_pid in $podrun_pids; do
     if [ -O /proc/$podrun_pid ]; then continue; fi
     podrun_read_stat $podrun_pid || continue
@@ -161,7 +163,7 @@ podrun_find_tree() {
     done
     podrun_new=
     if [ "$podrun_parents" ]; then
-      podrun_find_with_stat "(${podrun_parents#|})"
+      podrun_find_with_stat "(${podrun_parents#|}) [0-9]+ [0-9]+"
       podrun_new=$podrun_pids
     fi
   done

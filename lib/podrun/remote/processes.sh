@@ -3,20 +3,52 @@
 # shellcheck disable=SC2034,SC2046,SC2086,SC2154  # the other fragments read and set variables; pids need no quotes
 
 # Sets podrun_stat to what follows the name in the stat of a process, see proc(5): state, parent, group, session, …; the 20th
-# word is its start. (The name may contain anything, ") " too.)
-podrun_read_stat() { IFS= read -r podrun_stat </proc/$1/stat && podrun_stat=${podrun_stat##*") "}; }
+# word is its start. (The name may contain anything, ") " too.) Sets podrun_proc to the directory that shows its files and words.
+podrun_read_stat() {
+  podrun_proc=/proc/$1
+  IFS= read -r podrun_stat <$podrun_proc/stat || return
+  podrun_stat=${podrun_stat##*") "}
+  case $podrun_stat in Z*) podrun_read_thread $podrun_stat ;; esac
+}
+# The main thread of a process may end before the others. Then the process has state Z, but it runs on, and only the directories of
+# the other threads show its files, words and environment. STAT of such a process: takes state and flags from a thread that runs.
+podrun_read_thread() {
+  if [ ${18} -le 1 ]; then return 0; fi
+  for podrun_thread in "$podrun_proc"/task/[0-9]*; do
+    IFS= read -r podrun_stat <$podrun_thread/stat || continue
+    podrun_stat=${podrun_stat##*") "}
+    case $podrun_stat in [XZ]*) continue ;; esac
+    podrun_proc=$podrun_thread
+    shift 7
+    podrun_rest=$*
+    set -- $podrun_stat
+    podrun_stat="$1 $2 $3 $4 $5 $6 $7 $podrun_rest"
+    return 0
+  done
+  podrun_stat=$*
+}
+# FILE: sets podrun_thread_files to patterns for this file of the threads of all processes whose main thread has ended.
+podrun_find_threads() {
+  podrun_read_pids $(grep -lsE "[)] Z( -?[0-9]+){16} ([2-9]|[1-9][0-9])" /proc/[0-9]*/stat)
+  podrun_thread_files=
+  for podrun_file in $podrun_pids; do podrun_thread_files="$podrun_thread_files /proc/$podrun_file/task/[0-9]*/$1"; done
+}
 # Sets podrun_user to the number of its (effective) user.
 podrun_read_user() { while read -r podrun_key _ podrun_user _; do if [ "$podrun_key" = Uid: ]; then return; fi; done </proc/$1/status; }
 podrun_read_name() { podrun_name=; IFS= read -r podrun_name </proc/$1/comm; }
 
-# /proc/PID/FILE...: sets podrun_pids to the pids in these, which grep prints. (grep reads the files, since a shell reads byte by
-# byte.)
+# /proc/PID/FILE...: sets podrun_pids to the pids in these, each once, which grep prints. (grep reads the files, since a shell reads byte
+# by byte.)
 podrun_read_pids() {
   podrun_pids=
   for podrun_file; do
     podrun_file=${podrun_file#/proc/}
-    podrun_pids="$podrun_pids ${podrun_file%%/*}"
+    podrun_file=${podrun_file%%/*}
+    case $podrun_pids in *" $podrun_file") ;; *) podrun_pids="$podrun_pids $podrun_file" ;; esac
   done
 }
 # Sets podrun_pids to the processes with the mark, which ends with a dot. (-z: lines end with NUL, as variables do there.)
-podrun_find_marked() { podrun_read_pids $(grep -lszE "^PODRUN_MARK=${podrun_mark%.}[.]" /proc/[0-9]*/environ); }
+podrun_find_marked() {
+  podrun_find_threads environ
+  podrun_read_pids $(grep -lszE "^PODRUN_MARK=${podrun_mark%.}[.]" /proc/[0-9]*/environ $podrun_thread_files)
+}

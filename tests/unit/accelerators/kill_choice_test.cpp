@@ -53,8 +53,34 @@ TEST_F(KillChoiceTest, SparesServices) {
 TEST_F(KillChoiceTest, TakesNoOrdinaryProcessOfTheUserForASystemService) {
   holder_.name = "sshd";
   EXPECT_EQ(why_kept(), "");
+  request_.all_users = true;
+  for (const std::uint64_t uid : {1000U, 1001U, 65534U}) {
+    holder_.uid = uid;
+    EXPECT_EQ(why_kept(), "") << uid;
+  }
+}
+
+TEST_F(KillChoiceTest, AServiceThatAUserMayHaveStartedIsBusyAndCanBeNamed) {
+  request_.all_users = true;
   holder_.name = "raylet";
-  EXPECT_EQ(why_kept(), "a service of this host");
+  for (const std::uint64_t uid : {1000U, 1001U}) {
+    holder_.uid = uid;
+    EXPECT_EQ(why_kept(), "named like a service (--pid 12 stops it)");
+    EXPECT_FALSE(choose(list_, request_).front().is_service);
+  }
+  request_.pids = {12};
+  EXPECT_EQ(why_kept(), "");
+}
+
+TEST_F(KillChoiceTest, SuggestsNoCommandWithWordsOfAHost) {
+  holder_.run_lives = true;
+  for (const std::string mark :
+       {"$(id)0123456.0.", "$(id).job-$(id).", "0123456789abcdef.job-$(id).", "0123456789abcdef.job--x."}) {
+    holder_.mark = mark;
+    EXPECT_EQ(job_of(holder_), "") << mark;
+    EXPECT_EQ(run_of(holder_).find('$'), std::string::npos) << mark;
+    EXPECT_EQ(why_kept().find("(id)"), std::string::npos) << mark;
+  }
 }
 
 TEST_F(KillChoiceTest, SparesWhatPodrunRunsBelow) {
