@@ -239,7 +239,7 @@ def test_hosts_with_other_programs_get_the_same(podrun):
     homes.without_programs(4, "gzip", "openssl", "b2sum", "python3", "perl", "rsync")
     assert_names_arrive(podrun, homes)
     app = write_app(podrun, {**APP, "latest": Link(b"lib/util.py"), "read-only/file": File(b"x", 0o444), "read-only": Directory(0o555)})
-    push(podrun, homes, "--delete", "app/", "work")
+    push(podrun, homes, "--delete", "--force", "app/", "work")
     assert_arrived(homes, app, "work")
     homes.wait_until_clean()
 
@@ -275,7 +275,7 @@ def test_a_busybox_host_takes_changes_and_what_becomes_something_else(podrun, pa
     app = write_app(podrun, dict.fromkeys(times, b"x"))
     for name, seconds in times.items():
         set_time(app / name, seconds)
-    push(podrun, pair, "--delete", "app/", "work")
+    push(podrun, pair, "--delete", "--force", "app/", "work")
     assert_arrived(pair, app, "work")
 
 

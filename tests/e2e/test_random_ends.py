@@ -60,7 +60,7 @@ class Commands:
         return ("push", "--delete", "app", "work"), None
 
     def succeed_push(self):
-        assert self.homes.left() == [], "before the next push"
+        self.homes.wait_until_clean()
         self.run("push", "--delete", "app", "work")
         for rank in self.homes.ranks:
             assert_same(read_tree(self.here), self.homes.read(rank, "work/app"))
@@ -114,7 +114,7 @@ class Commands:
         return ("shell",), b"cd /tmp; export A=1; sleep 0.2\nsleep 0.2 & wait; echo $A\npwd\n"
 
     def succeed_shell(self):
-        assert self.homes.left() == [], "before the next shell"
+        self.homes.wait_until_clean()
         ended = self.run("shell", input=b"echo $POD_HOST\n")
         assert sorted(ended.stdout.splitlines()) == [b"%d: host%d" % (rank, rank) for rank in self.homes.ranks]
 

@@ -225,6 +225,7 @@ TEST_P(PushTest, WritesIntoReadOnlyDirectories) {
 TEST_P(PushTest, DeletesWhatOnlyTheHostHas) {
   write(local("app/a"), "one");
   write(local("app/.gitignore"), "*.log\n");
+  write(there("app/a"), "older");
   write(there("app/old/x/y"), "old");
   write(there("app/kept/train.log"), "ignored");
   write(there("app/kept/z"), "old");
