@@ -357,9 +357,9 @@ asio::awaitable<bool> Push::follow(Talk& talk, std::size_t host, const std::stri
 asio::awaitable<void> Push::stage(Talk& talk, std::size_t host, const ScanHeader& header,
                                   const Transfer& transfer) {
   const std::shared_ptr<Archive> archive = archive_of(transfer, header.digest);
-  const std::string target = target_directory();
-  std::string trailer = tar_member("podrun.check", check_text(tree(), transfer));
-  trailer += tar_member("podrun.switch", switch_text(tree(), transfer, header.exists ? nullptr : &target));
+  const Target target = header.exists ? Target::present : Target::missing;
+  std::string trailer = tar_member("run/podrun.check", check_text(tree(), transfer));
+  trailer += tar_member("run/podrun.switch", switch_text(tree(), transfer, target));
   trailer += end_of_archive();
   HostShare& share = shares_[host];
   share.total = archive->size() + trailer.size();

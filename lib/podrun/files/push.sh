@@ -16,8 +16,12 @@
 #
 # The first DIGEST is the program, the fastest for many bytes that is there; the second one is that of archive.hpp.
 #
-# The archive has new/, which is what is to be moved, and podrun.check and podrun.switch, sh texts that switch_text.hpp makes. The
-# supervisor removes the directory that the link `staging` in DIRECTORY names. The switch finds its directory by `target` there.
+# The archive has new/, which is what is to be moved, and run/podrun.check and run/podrun.switch, sh texts that switch_text.hpp makes; run
+# is a link to DIRECTORY, so these texts are never stored below TARGET. In DIRECTORY, the link `staging` names the staging directory,
+# podrun.staging has its inode, mode and owner, and podrun.target is the way to the target from the directory that the staging directory is in.
+#
+# Another user may be able to rename whatever is in the target, or the target itself. So this shell enters its staging directory once and
+# stays there: nobody can exchange its current directory. It goes elsewhere in subshells, by way of "..", without following links.
 #
 # Works in dash, bash and busybox sh, with GNU and busybox tools.
 # shellcheck disable=SC2086  # numbers and flags are to be split
@@ -30,12 +34,12 @@ shift 4
 podrun_staging=
 
 podrun_has() { case " $podrun_flags " in *" $1 "*) ;; *) return 1 ;; esac; }
-# TEXT: its last line that gives a reason.
+# TEXT: its last line that gives a reason. Of a long line, the begin and the end, which has the reason.
 # shellcheck disable=SC2154  # podrun_n: see shell_quote.hpp
 podrun_last_line() {
   podrun_line=$(printf '%s\n' "$1" | grep -v "Exiting with failure status")
   podrun_line=${podrun_line##*"$podrun_n"}
-  printf %.500s "${podrun_line:-a program failed without a word}"
+  printf '%s\n' "${podrun_line:-a program failed without a word}" | sed 's/^\(.\{300\}\).*\(.\{200\}\)$/\1...\2/'
 }
 podrun_fail() {
   podrun_remove_staging
@@ -49,43 +53,86 @@ podrun_leave() {
 }
 # The directory that it is in keeps its time.
 podrun_remove_staging() {
-  if [ "$podrun_staging" ]; then
-    rm -rf -- "$podrun_staging" && rm -f -- "$podrun_directory/staging"
-    touch -r "$podrun_directory/podrun.time" -- "${podrun_staging%/*}"
-    podrun_staging=
-  fi
+  case $PWD in
+    */"${podrun_staging:-/}")
+      rm -rf -- new run sums held
+      cd -P .. && rmdir -- "$podrun_staging" && rm -f -- "$podrun_directory/staging"
+      touch -r "$podrun_directory/podrun.time" -- .
+      podrun_staging= ;;
+  esac
 }
 
-# The target is the directory that is entered, or the missing directories below the one that is entered.
+# Sets podrun_identity to the inode, the mode and the owner of the current directory.
+podrun_identify() {
+  set -- $(ls -ldni .)
+  podrun_identity="$1 $2 $4"
+}
+# Whether others can rename what is in the current directory; not those in the user's own group.
+podrun_others_may_rename() {
+  set -- $(ls -ldn .)
+  [ "$3" = 0 ] || [ -O . ] || return 0
+  case $1 in
+    ?????????[tT]*) return 1 ;;
+    ????????w*) return 0 ;;
+    ?????w*) [ "$4 $(id -un)" != "$(id -g) $(id -gn)" ] ;;
+    *) return 1 ;;
+  esac
+}
+# PART: goes into a directory. Returns 1 with the reason in podrun_said; so if that leads elsewhere.
+podrun_go_into() {
+  podrun_said=${PWD%/}/$1
+  cd -P -- "./$1" 2>/dev/null || { podrun_said="$podrun_said: cannot be entered"; return 1; }
+  [ "$PWD" = "$podrun_said" ] || { podrun_said="$podrun_said: was renamed or replaced by a link meanwhile"; return 1; }
+}
+# PART, a link: puts what it says in front of podrun_rest.
+podrun_follow() {
+  podrun_links=$((podrun_links + 1))
+  [ $podrun_links -le 40 ] || podrun_fail "${PWD%/}/$1: too many links"
+  set -- "$1" $(ls -ldn -- "./$1")
+  if podrun_others_may_rename || { [ "$4" != 0 ] && [ "$4" != "$podrun_user" ]; }; then
+    podrun_fail "${PWD%/}/$1: a link that other users can change (name the directory that it leads to)"
+  fi
+  command -v readlink >/dev/null || podrun_fail "no \"readlink\" in \$PATH there"
+  podrun_text=$(readlink -- "./$1" && echo .) || podrun_fail "${PWD%/}/$1: cannot be read"
+  podrun_rest=${podrun_text%??}/$podrun_rest
+  case $podrun_rest in /*) cd -P / ;; esac
+}
+
+# The target is the directory that is entered, or the missing directories below the one that is entered, which podrun_rest has. No link
+# that others can change is followed.
 podrun_enter() {
-  cd -- "${HOME:-/}" || podrun_fail "no home directory"
+  cd -P -- "${HOME:-/}" || podrun_fail "no home directory"
   case $podrun_target in
     "~") podrun_target=. ;;
     [~]/*) podrun_target=${podrun_target#??} ;;
+    /*) cd -P / ;;
   esac
-  case $podrun_target in
-    "") podrun_target=. ;;
-    -*) podrun_target=./$podrun_target ;;
-  esac
-  podrun_kind=missing
-  podrun_below=$podrun_target
-  if [ -d "$podrun_target" ]; then
-    podrun_kind=directory
-    cd -P -- "$podrun_target" 2>/dev/null || podrun_fail "$podrun_target: cannot be entered"
-    podrun_has delete && podrun_keep_home
-    return
-  fi
-  while :; do
-    while case $podrun_below in /) false ;; */) ;; *) false ;; esac; do podrun_below=${podrun_below%/}; done
-    if [ -d "$podrun_below" ]; then break; fi
-    if [ -e "$podrun_below" ] || [ -L "$podrun_below" ]; then podrun_fail "$podrun_below: not a directory"; fi
-    case $podrun_below in
-      */*) podrun_below=${podrun_below%/*} ;;
-      *) podrun_below=. ;;
+  podrun_links=0
+  set -- $(ls -ldn -- "$podrun_directory")
+  podrun_user=$3
+  podrun_rest=$podrun_target
+  while [ "$podrun_rest" ]; do
+    podrun_part=${podrun_rest%%/*}
+    podrun_after=${podrun_rest#"$podrun_part"}
+    podrun_after=${podrun_after#/}
+    case $podrun_part in
+      "" | .) podrun_rest=$podrun_after && continue ;;
+      ..) cd -P .. && podrun_rest=$podrun_after && continue ;;
     esac
-    [ "$podrun_below" ] || podrun_below=/
+    if [ -d "./$podrun_part" ] && [ -L "./$podrun_part" ]; then
+      podrun_rest=$podrun_after
+      podrun_follow "$podrun_part"
+    elif [ -d "./$podrun_part" ]; then
+      podrun_go_into "$podrun_part" || podrun_fail "$podrun_said"
+      podrun_rest=$podrun_after
+    elif [ -e "./$podrun_part" ] || [ -L "./$podrun_part" ]; then
+      podrun_part=${podrun_target%"$podrun_after"}
+      podrun_fail "${podrun_part%/}: not a directory"
+    else break; fi
   done
-  cd -P -- "$podrun_below" 2>/dev/null || podrun_fail "$podrun_below: cannot be entered"
+  podrun_kind=directory
+  if [ "$podrun_rest" ]; then podrun_kind=missing
+  elif podrun_has delete; then podrun_keep_home; fi
 }
 podrun_keep_home() {
   podrun_home=$(cd -P -- "${HOME:-/}" && echo "$PWD/")
@@ -119,29 +166,69 @@ podrun_mount() {
 }
 # In the target, or beside it where it cannot be written.
 podrun_make_staging() {
-  for podrun_place in "$PWD" "$PWD/.."; do
-    podrun_staging=${podrun_place%/}/$podrun_name
-    touch -r "$podrun_place" -- "$podrun_directory/podrun.time"
-    ln -s -- "$podrun_staging" "$podrun_directory/staging" || podrun_fail "$podrun_directory: cannot be written"
-    if podrun_said=$(mkdir -p -- "$podrun_staging/new" 2>&1); then return; fi
-    podrun_remove_staging
-    if [ "$podrun_kind" != directory ] || [ "$(podrun_mount .)" != "$(podrun_mount ..)" ]; then break; fi
+  podrun_said=
+  for podrun_place in . ..; do
+    if [ $podrun_place = .. ]; then
+      if [ $podrun_kind != directory ] || [ "$(podrun_mount .)" != "$(podrun_mount ..)" ]; then break; fi
+      podrun_rest=${PWD##*/}
+      cd -P .. || break
+    fi
+    touch -r . -- "$podrun_directory/podrun.time"
+    ln -s -- "${PWD%/}/$podrun_name" "$podrun_directory/staging" || podrun_fail "$podrun_directory: cannot be written"
+    if podrun_mkdir=$(mkdir -m 700 -- "$podrun_name" 2>&1); then
+      podrun_enter_staging
+      return
+    fi
+    podrun_said=${podrun_said:-${PWD%/}/$podrun_name: ${podrun_mkdir##*: }}
+    rm -f -- "$podrun_directory/staging"
   done
-  podrun_fail "$(podrun_last_line "${podrun_said#mkdir: }")"
+  podrun_fail "$podrun_said"
+}
+# Nobody else may have exchanged it since. Where file systems show other owners or modes than those that were set, its parent must be safe.
+podrun_enter_staging() {
+  podrun_open=
+  if podrun_others_may_rename; then podrun_open=1; fi
+  podrun_go_into "$podrun_name" || podrun_fail "$podrun_said"
+  podrun_identify
+  case $podrun_open$podrun_identity in
+    1*" drwx--"[-S]---*) [ -O . ] && [ /proc/$$/cwd -ef . ] || podrun_refuse_place ;;
+    1*) podrun_refuse_place ;;
+  esac
+  printf '%s\n' "$podrun_identity" >"$podrun_directory/podrun.staging"
+  printf %s "$podrun_rest" >"$podrun_directory/podrun.target"
+  podrun_said=$(mkdir new sums held 2>&1 && ln -s -- "$podrun_directory" run 2>&1) || {
+    rmdir new sums held "../$podrun_name"
+    podrun_fail "$PWD: ${podrun_said##*: }"
+  }
+  podrun_staging=$podrun_name
+}
+podrun_refuse_place() {
+  rmdir -- "../$podrun_name"
+  podrun_fail "${PWD%/*}: other users can rename what is in it, and no private directory can be made there (change its owner or mode)"
+}
+# In a subshell: goes from the staging directory to the target, or to the directory that it will be in.
+podrun_go_to_target() {
+  if podrun_has look; then return; fi
+  cd -P .. || exit
+  if [ $podrun_kind = directory ] && [ "$podrun_rest" ]; then
+    podrun_go_into "$podrun_rest" || { echo "$podrun_said"; exit 1; }
+  fi
 }
 
+# On standard error, a last line "podrun" says that it failed.
+podrun_find() { find "$@" || echo podrun >&2; }
 # [PATH...]: each of these, and what is in them.
 podrun_list() {
   if [ $podrun_format = gnu ]; then
     printf '%s .\0\0' "${podrun_self#* }"
-    if podrun_has all; then find . -mindepth 1 -path "./.podrun.????????????????" -prune -o -printf "%y %m %s %T@ %p\0%l\0"
-    elif [ $# != 0 ]; then find "$@" -printf "%y %m %s %T@ %p\0%l\0"; fi
+    if podrun_has all; then podrun_find . -mindepth 1 -path "./.podrun.????????????????" -prune -o -printf "%y %m %s %T@ %p\0%l\0"
+    elif [ $# != 0 ]; then podrun_find "$@" -printf "%y %m %s %T@ %p\0%l\0"; fi
   else
     stat -c "%f %s %Y %n//" .
     if podrun_has all; then set -- .; fi
-    [ $# = 0 ] || find "$@" -path "./.podrun.????????????????" -prune -o -exec stat -c "%f %s %Y %n//" {} +
+    [ $# = 0 ] || podrun_find "$@" -path "./.podrun.????????????????" -prune -o -exec stat -c "%f %s %Y %n//" {} +
     echo "end//"
-    [ $# = 0 ] || find "$@" -path "./.podrun.????????????????" -prune -o -type l -exec sh -c "$podrun_print_links" sh {} +
+    [ $# = 0 ] || podrun_find "$@" -path "./.podrun.????????????????" -prune -o -type l -exec sh -c "$podrun_print_links" sh {} +
   fi
   printf 'end\0\0'
 }
@@ -153,27 +240,35 @@ podrun_list_existing() {
     if [ -e "./$podrun_each" ] || [ -L "./$podrun_each" ]; then set -- "$@" "./$podrun_each"; fi
   done
   if [ $podrun_compression = none ]; then podrun_list "$@"
-  else podrun_list "$@" | gzip -1 || echo "gzip failed" >&2; fi
+  else podrun_list "$@" | gzip -1 || [ $? = 2 ] || printf 'gzip: failed\npodrun\n' >&2; fi
 }
-# The list to standard output; why it is not complete to podrun_said. A file may vanish meanwhile.
+# The list to standard output; why it is not complete to podrun_said. A file may vanish meanwhile. Other text on standard error counts only
+# if a program failed: the dynamic linker warns there too.
 podrun_say_list() {
   exec 3>&1
-  podrun_said=$(podrun_list_existing "$@" 2>&1 >&3)
+  podrun_said=$(exec 2>&1 && podrun_go_to_target && podrun_list_existing "$@" >&3) || podrun_fail "$podrun_said"
   exec 3>&-
-  [ -z "$podrun_said" ] || podrun_said=$(printf '%s\n' "$podrun_said" | grep -v "No such file or directory")
-  [ -z "$podrun_said" ] || podrun_fail "$(podrun_last_line "${podrun_said#find: }")"
+  case $podrun_n$podrun_said$podrun_n in
+    *"${podrun_n}podrun$podrun_n"*) podrun_check_list ;;
+  esac
   echo listed
+}
+podrun_check_list() {
+  podrun_reasons=$(printf '%s\n' "$podrun_said" | grep -E "^(find|stat|gzip): ")
+  podrun_said=$(printf '%s\n' "$podrun_reasons" | grep -v "No such file or directory")
+  [ "$podrun_reasons" ] && [ -z "$podrun_said" ] || podrun_fail "$(podrun_last_line "${podrun_said#find: }")"
 }
 
 # DIRECTORY...: must be writable, or be made so. podrun.check calls it.
 podrun_need_writable() {
   for podrun_each; do
     if [ -w "$podrun_each" ]; then continue; fi
-    podrun_said=$([ -O "$podrun_each" ] && touch -c -r "$podrun_each" -- "$podrun_each" 2>&1) ||
-    podrun_fail "$podrun_each: cannot be written"
+    if [ -O "$podrun_each" ] && touch -c -r "$podrun_each" -- "$podrun_each" 2>/dev/null; then continue; fi
+    echo "$podrun_each: cannot be written"
+    exit 1
   done
 }
-podrun_extract() { tar -xpf - -C "$podrun_staging" && cat >/dev/null; }
+podrun_extract() { tar -xpf - && cat >/dev/null; }
 # BYTES: openssl takes 9 ms to start, in which sha256sum has read 4 MB.
 podrun_choose_digest() {
   podrun_short=$podrun_digest
@@ -189,10 +284,10 @@ podrun_find_small() { find . -type f -perm -400 ! -size +16777215c -print0 | sor
 # shellcheck disable=SC2016  # it is expanded by the shell that xargs runs
 podrun_sum_early='d=$1 w=$2 p=$3; shift 3; for f; do if ! [ -e "$w" ]; then exit; fi; [ -e "$d/$f" ] || { mkdir -p -- "$d/${f%/*}" && n=$(stat -c %s "$f") && { $p <"$f"; echo "$n"; } >"$d/$f"; }; done'
 podrun_sum_while_extracting() {
-  cd -- "$podrun_staging/new" || return
+  cd -P new || return
   while [ -e "$podrun_directory/podrun.extracting" ]; do
     podrun_find_large ! -newer "$podrun_directory/podrun.push" |
-      xargs -0 -r sh -c "$podrun_sum_early" sh "$podrun_staging/sums" "$podrun_directory/podrun.extracting" "$podrun_digest"
+      xargs -0 -r sh -c "$podrun_sum_early" sh ../sums "$podrun_directory/podrun.extracting" "$podrun_digest"
     sleep 0.5 || sleep 1
   done
 }
@@ -201,8 +296,8 @@ podrun_sum_while_extracting() {
 # shellcheck disable=SC2016
 podrun_sum_late='d=$1 p=$2; shift 2; for f; do { read -r s _ && read -r n && [ "$n" = "$(stat -c %s "$f")" ]; } <"$d/$f" || s=$($p <"$f"); echo "${s%% *}"; done'
 podrun_sum_files() {
-  cd -- "$podrun_staging/new" && {
-    [ $1 -lt 16777216 ] || podrun_find_large | xargs -0 -r sh -c "$podrun_sum_late" sh "$podrun_staging/sums" "$podrun_digest"
+  cd -P new && {
+    [ $1 -lt 16777216 ] || podrun_find_large | xargs -0 -r sh -c "$podrun_sum_late" sh ../sums "$podrun_digest"
     podrun_find_small | xargs -0 -r $podrun_digest
   } | sed -n 's/^[\]\{0,1\}\([0-9a-f]\{64,\}\).*/\1/p' | $podrun_short
 }
@@ -222,10 +317,9 @@ podrun_stage() {
   fi
   [ $podrun_status = 0 ] || podrun_fail "$(podrun_last_line "$podrun_said")"
   podrun_sum=$(podrun_sum_files $1 2>/dev/null)
+  [ -e "$podrun_directory/podrun.switch" ] || podrun_fail "the archive is not complete"
   # shellcheck source=/dev/null
-  if [ -e "$podrun_staging/podrun.check" ]; then . "$podrun_staging/podrun.check"; fi
-  mv -- "$podrun_staging/podrun.switch" "$podrun_directory/podrun.switch" || podrun_fail "the archive is not complete"
-  ln -s -- "$PWD" "$podrun_directory/target"
+  podrun_said=$(podrun_go_to_target && . "$podrun_directory/podrun.check") || podrun_fail "$podrun_said"
   podrun_leave 0 "staged ${podrun_sum%% *}"
 }
 
@@ -234,7 +328,6 @@ podrun_is_name=
 if podrun_has file; then podrun_split_name; fi
 podrun_enter 2>/dev/null
 if [ "$podrun_is_name" ]; then podrun_kind="$podrun_kind-name"; fi
-podrun_has look || podrun_make_staging 2>/dev/null
 podrun_digest=sha256sum
 if grep -qw sha_ni /proc/cpuinfo 2>/dev/null && command -v openssl >/dev/null; then podrun_digest="openssl dgst -sha256 -r"
 elif b2sum </dev/null >/dev/null 2>&1; then podrun_digest=b2sum; fi
@@ -244,6 +337,7 @@ if [ -z "$podrun_self" ]; then
   podrun_format=stat
   podrun_self=$(ls -id .)
 fi
+podrun_has look || podrun_make_staging 2>/dev/null
 podrun_compression=none
 if command -v gzip >/dev/null 2>&1; then podrun_compression=gzip; fi
 for podrun_tool in tar find sort xargs sed ${podrun_digest%% *}; do
@@ -257,7 +351,7 @@ read -r podrun_word podrun_bytes podrun_others || podrun_word=
 case $podrun_word in
   stage)
     for podrun_each in $podrun_others; do
-      [ -d "${podrun_staging%/*}/.podrun.$podrun_each" ] || continue
+      [ -d "../.podrun.$podrun_each" ] || continue
       podrun_remove_staging
       : >"$podrun_directory/podrun.switch"
       podrun_leave 0 "shared $podrun_each"

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writes the sh text of the switch: few programs with many arguments, so that it takes a moment. What is
 // wholly new goes as its topmost directory; everything else file by file into the directory that is there.
+// Another user may own a directory of the target, and exchange names in it meanwhile. So each program works
+// in a directory that was entered part by part, through no link, on names in it that it does not follow.
 #include "podrun/files/switch_text.hpp"
 
 #include <algorithm>
@@ -29,7 +31,10 @@ std::string parent(const std::string& path) {
   return slash == std::string::npos ? std::string() : path.substr(0, slash);
 }
 
-std::string quoted(const std::string& path) { return shell_quote("./" + path); }
+/// As a path in the directory that it is in.
+std::string quoted_name(const std::string& path) {
+  return shell_quote("./" + path.substr(path.rfind('/') + 1));
+}
 
 /// `run PROGRAM ARGUMENT...` for all arguments, in as many lines as they need.
 class Lines {
@@ -59,8 +64,11 @@ struct Steps {
   std::map<std::string, std::vector<std::string>> moved;  ///< directory: paths that go into it
   std::vector<std::string> in_the_way;                    ///< of another kind than what replaces it
   std::set<std::string> changed;  ///< directories in which something is moved or deleted
-  std::map<std::uint32_t, std::vector<std::string>> modes;
-  std::map<std::int64_t, std::vector<std::string>> times;
+  std::map<std::uint32_t, std::vector<std::string>> modes;       ///< of files, by their places in `held`
+  std::map<std::int64_t, std::vector<std::string>> times;        ///< the same
+  std::map<std::string, std::vector<std::string>> held;          ///< directory: files that get modes or times
+  std::vector<std::pair<std::string, std::uint32_t>> dir_modes;  ///< of directories
+  std::vector<std::pair<std::string, std::int64_t>> dir_times;
   std::vector<std::string> opened;  ///< directories that their owner must be let into first
 };
 
@@ -102,12 +110,20 @@ void plan_attributes(const LocalTree& tree, const Transfer& transfer, Steps& ste
     if (entry.kind == Kind::link || (chosen && entry.kind == Kind::file)) continue;
     const bool changed = entry.kind == Kind::directory && steps.changed.contains(entry.path);
     const bool opened = !chosen && changed && state.lacks_access;
-    if (opened) steps.opened.push_back(quoted(entry.path));
+    if (opened) steps.opened.push_back(entry.path);
     const bool lacks_access = (entry.mode & kOwnerAccess) != kOwnerAccess;
-    if (chosen ? lacks_access : opened || !state.present || state.mode_differs)
-      steps.modes[entry.mode].push_back(quoted(entry.path));
-    if (!chosen && ((changed && !entry.path.empty()) || !state.present || state.time_differs))
-      steps.times[entry.mtime].push_back(quoted(entry.path));
+    const bool sets_mode = chosen ? lacks_access : opened || !state.present || state.mode_differs;
+    const bool sets_time =
+        !chosen && ((changed && !entry.path.empty()) || !state.present || state.time_differs);
+    if (entry.kind == Kind::directory) {
+      if (sets_mode) steps.dir_modes.emplace_back(entry.path, entry.mode);
+      if (sets_time) steps.dir_times.emplace_back(entry.path, entry.mtime);
+      continue;
+    }
+    const std::string place = shell_quote("./held/" + entry.path);
+    if (sets_mode) steps.modes[entry.mode].push_back(place);
+    if (sets_time) steps.times[entry.mtime].push_back(place);
+    if (sets_mode || sets_time) steps.held[parent(entry.path)].push_back(quoted_name(entry.path));
   }
 }
 
@@ -121,22 +137,81 @@ std::string touch_time(std::int64_t mtime) {
                      parts.tm_hour, parts.tm_min, parts.tm_sec);
 }
 
-std::vector<std::string> all_quoted(const std::vector<std::string>& paths) {
-  std::vector<std::string> words;
-  for (const std::string& path : paths) words.push_back(quoted(path));
-  return words;
+/// By directory: the names in it.
+std::map<std::string, std::vector<std::string>> by_directory(const std::vector<std::string>& paths) {
+  std::map<std::string, std::vector<std::string>> names;
+  for (const std::string& path : paths) names[parent(path)].push_back(quoted_name(path));
+  return names;
 }
 
-/// The deepest first, since a directory may become one that cannot be entered.
-std::vector<std::string> reversed(const std::vector<std::string>& words) {
-  return {words.rbegin(), words.rend()};
+/// What all switches begin with. The shell's current directory is the staging directory, which nobody can
+/// exchange. Its place among the processes leads there too, with rename(2) on one file system.
+constexpr std::string_view kBegin = R"(podrun_clean_environment
+trap '' HUP INT QUIT TERM
+podrun_run=${0%/*}
+podrun_up=..
+podrun_failed=0
+podrun_say() { echo "podrun: $*" >&2; return 1; }
+read -r podrun_inode podrun_mode podrun_owner <"$podrun_run/podrun.staging"
+cd -P -- "$podrun_run/staging" && set -- $(ls -ldni .) &&
+[ "$1 $2 $4" = "$podrun_inode $podrun_mode $podrun_owner" ] ||
+{ podrun_say "the staging directory was renamed or replaced"; exit 1; }
+podrun_staging=/proc/$$/cwd
+[ "$podrun_staging" -ef . ] || podrun_staging=$PWD
+podrun_target=$(cat "$podrun_run/podrun.target"; echo /)
+run() { "$@" || podrun_failed=1; }
+go() {
+  podrun_rest=$1
+  while [ "$podrun_rest" ]; do
+    podrun_part=${podrun_rest%%/*}
+    case $podrun_rest in */*) podrun_rest=${podrun_rest#*/} ;; *) podrun_rest= ;; esac
+    case $podrun_part in
+      "" | .) continue ;;
+      ..) cd -P .. || return; continue ;;
+    esac
+    podrun_before=${PWD%/}/$podrun_part
+    [ -z "$podrun_make" ] || [ -d "./$podrun_part" ] || mkdir -- "./$podrun_part"
+    cd -P -- "./$podrun_part" || return
+    [ "$PWD" = "$podrun_before" ] || podrun_say "$podrun_before: was renamed or replaced by a link meanwhile" || return
+  done
 }
+enter() { cd -P "$podrun_up" && go "${podrun_target%?}" && podrun_make= && go "$1"; }
+at() { (enter "$1" && shift && "$@") || podrun_failed=1; }
+put() { (enter "$1" && shift && mv -f -- "$@" ./) || podrun_failed=1; }
+hold() {
+  mkdir -p "./held/$1"
+  (enter "$1" && podrun_held=$podrun_staging/held/$1 && shift && { ln -- "$@" "$podrun_held/" 2>/dev/null ||
+    { rm -rf -- "$podrun_held"; mkdir "$podrun_held" && cp -pP -- "$@" "$podrun_held/" && : >"$podrun_held/.podrun.copied"; }; }) ||
+    podrun_failed=1
+}
+put_back() {
+  [ ! -e "./held/$1/.podrun.copied" ] || (
+    podrun_held=$podrun_staging/held/$1
+    enter "$1" && shift && for podrun_each; do mv -f -- "$podrun_held/$podrun_each" ./ || exit; done
+  ) || podrun_failed=1
+}
+)";
 
-/// A target that counts from the home directory, or `~/x`, as a word of sh.
-std::string target_word(const std::string& target) {
-  if (target == "~") return "\"$HOME\"";
-  if (target.starts_with("~/")) return "\"$HOME\"/" + shell_quote(target.substr(2));
-  return target.starts_with('/') ? shell_quote(target) : shell_quote("./" + target);
+constexpr std::string_view kRemoveStaging = R"(rm -rf -- new run sums held
+podrun_name=${PWD##*/}
+cd -P .. && rmdir -- "./$podrun_name" && rm -f -- "$podrun_run/staging"
+podrun_up=.
+TZ=UTC0
+export TZ
+)";
+
+/// Modes and times of files that stay: by hard links in the staging directory, where a link to elsewhere
+/// cannot take a file's place; without hard links, on copies that replace the files.
+void add_held(const Steps& steps, Lines& lines, std::string& text) {
+  if (steps.held.empty()) return;
+  for (const auto& [directory, names] : steps.held) lines.add("hold " + shell_quote(directory), names);
+  text += "find ./held ! -type f ! -type d -exec rm -f -- {} +\nTZ=UTC0\nexport TZ\n";
+  for (const auto& [mode, places] : steps.modes) lines.add(fmt::format("run chmod 0{:04o} --", mode), places);
+  for (const auto& [mtime, places] : steps.times) {
+    const std::string time = touch_time(mtime);
+    if (!time.empty()) lines.add(fmt::format("run touch -c -m -t {} --", time), places);
+  }
+  for (const auto& [directory, names] : steps.held) lines.add("put_back " + shell_quote(directory), names);
 }
 
 }  // namespace
@@ -148,47 +223,41 @@ std::string check_text(const LocalTree& tree, const Transfer& transfer) {
   for (const std::string& directory : steps.changed) {
     const PathState* state = nullptr;
     const Entry* const entry = find(tree, directory, transfer, &state);
-    if (!entry || (state->present && state->same_kind)) there.push_back(quoted(directory));
+    if (!entry || (state->present && state->same_kind)) there.push_back(shell_quote("./" + directory));
   }
   std::string text;
   Lines(text).add("podrun_need_writable", there);
   return text;
 }
 
-std::string switch_text(const LocalTree& tree, const Transfer& transfer, const std::string* make) {
+std::string switch_text(const LocalTree& tree, const Transfer& transfer, Target target) {
   Steps steps;
   plan_moves(tree, transfer, steps);
   plan_attributes(tree, transfer, steps);
-  std::string text(remote::kEnvironmentScript);
-  text +=
-      "podrun_clean_environment\npodrun_failed=0\nrun() { \"$@\" || podrun_failed=1; }\n"
-      "podrun_new=${0%/*}/staging/new\ntrap '' HUP INT QUIT TERM\n";
-  if (make) {
-    text += fmt::format("cd -- \"${{HOME:-/}}\" && mkdir -p -- {0} && cd -P -- {0} || exit 1\n",
-                        target_word(*make));
-  } else {
-    text += "cd -P -- \"${0%/*}/target\" || exit 1\n";
-  }
+  const std::string make = target == Target::missing ? "1" : "";
+  std::string text = fmt::format("podrun_make={}\n{}{}", make, remote::kEnvironmentScript, kBegin);
+  if (!make.empty()) text += "at ''\npodrun_make=\n[ $podrun_failed = 0 ] || exit 1\n";
   Lines lines(text);
-  lines.add("run chmod u+rwx --", steps.opened);
-  std::vector<std::string> deleted;
-  for (const HostOnly& each : transfer.deleted) deleted.push_back(quoted(each.path));
-  lines.add("run rm -rf --", deleted);
-  lines.add("run rm -rf --", all_quoted(steps.in_the_way));
+  for (const std::string& each : steps.opened)
+    text += fmt::format("at {} chmod u+rwx .\n", shell_quote(each));
+  std::vector<std::string> removed;
+  for (const HostOnly& each : transfer.deleted) removed.push_back(each.path);
+  removed.insert(removed.end(), steps.in_the_way.begin(), steps.in_the_way.end());
+  for (const auto& [directory, names] : by_directory(removed))
+    lines.add(fmt::format("at {} rm -rf --", shell_quote(directory)), names);
   for (const auto& [directory, paths] : steps.moved) {
     std::vector<std::string> staged;
-    for (const std::string& path : paths) staged.push_back("\"$podrun_new\"/" + shell_quote(path));
-    lines.add("run mv -f --", staged, quoted(directory + '/'));
+    for (const std::string& path : paths) staged.push_back("\"$podrun_staging\"/new/" + shell_quote(path));
+    lines.add("put " + shell_quote(directory), staged);
   }
-  for (const auto& [mode, paths] : steps.modes)
-    lines.add(fmt::format("run chmod 0{:04o} --", mode), reversed(paths));
+  add_held(steps, lines, text);
+  for (auto each = steps.dir_modes.rbegin(); each != steps.dir_modes.rend(); ++each)
+    text += fmt::format("at {} chmod 0{:04o} .\n", shell_quote(each->first), each->second);
   // Now, since the directory that the staging directory is in has a time too.
-  text +=
-      "(cd -P -- \"${0%/*}/staging\" && rm -rf -- \"$PWD\") && rm -f -- \"${0%/*}/staging\"\nTZ=UTC0\nexport "
-      "TZ\n";
-  for (const auto& [mtime, paths] : steps.times) {
-    const std::string time = touch_time(mtime);
-    if (!time.empty()) lines.add(fmt::format("run touch -c -m -t {} --", time), reversed(paths));
+  text += kRemoveStaging;
+  for (auto each = steps.dir_times.rbegin(); each != steps.dir_times.rend(); ++each) {
+    const std::string time = touch_time(each->second);
+    if (!time.empty()) text += fmt::format("at {} touch -c -m -t {} .\n", shell_quote(each->first), time);
   }
   return text + "exit $podrun_failed\n";
 }

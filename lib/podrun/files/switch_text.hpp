@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -13,9 +14,11 @@ namespace podrun::files {
 /// podrun.check of push.sh: the directories that are changed, as arguments of podrun_need_writable.
 std::string check_text(const LocalTree& tree, const Transfer& transfer);
 
-/// podrun.switch: moves what is in `staging/new` beside it to `target` beside it, each file by rename(2),
-/// deletes, and sets modes and times. `make`: the target is missing, and is made. Exit status 1 if a step
-/// failed; the others are done nevertheless.
-std::string switch_text(const LocalTree& tree, const Transfer& transfer, const std::string* make);
+enum class Target : std::uint8_t { present, missing };
+
+/// podrun.switch: moves what is in `new` of the staging directory to the target, each file by rename(2),
+/// deletes, and sets modes and times. A missing target is made. Reads podrun.staging and podrun.target beside
+/// it, see push.sh. Exit status 1 if a step failed; the others are done nevertheless.
+std::string switch_text(const LocalTree& tree, const Transfer& transfer, Target target);
 
 }  // namespace podrun::files

@@ -63,9 +63,19 @@ podrun_refuse() {
   exit 125
 }
 
-# In the first place that is neither full nor read-only.
+# PLACE: whether nobody else can rename what is in it: a directory of root or this user, or a sticky one.
+podrun_is_private_place() {
+  [ "$1" ] && set -- "$1" $(ls -ldn -- "$1/.") || return
+  case $2 in
+    ?????????[tT]*) return ;;
+    ?????w* | ????????w*) return 1 ;;
+  esac
+  [ "$4" = 0 ] || [ -O "$1" ]
+}
+# In the first place that is neither full nor read-only, and where nobody else can put a directory of his own instead.
 podrun_make_dir() {
   for podrun_place; do
+    podrun_is_private_place "$podrun_place" || continue
     podrun_dir=$podrun_place/podrun.$podrun_nonce
     command mkdir -m 700 -- "$podrun_dir" || continue
     podrun_input=$podrun_dir/podrun.in
@@ -98,7 +108,13 @@ podrun_remove_staging() {
     podrun_find_marked
     podrun_kill KILL "$podrun_pids"
   fi
-  [ ! -L "$podrun_dir/staging" ] || (cd -P -- "$podrun_dir/staging" && rm -rf -- "$PWD")
+  [ ! -L "$podrun_dir/staging" ] || (cd -P -- "$podrun_dir/staging" && podrun_empty_staging)
+}
+# Others may have exchanged the directory that has this name. What push.sh made is removed from inside; by its name, only if it is empty.
+podrun_empty_staging() {
+  set -- $(ls -ldni .)
+  if IFS= read -r podrun_line <"$podrun_dir/podrun.staging" && [ "$1 $2 $4" = "$podrun_line" ]; then rm -rf -- new run sums held; fi
+  case $PWD in */.podrun.*) rmdir -- "../${PWD##*/}" ;; esac
 }
 
 podrun_enter() {
