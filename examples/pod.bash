@@ -6,7 +6,7 @@ if [[ -n ${PODRUN_BIN-} ]]; then
   PATH=$(cd "$(dirname "$PODRUN_BIN")" && pwd):$PATH
 else
   echo 'Installing packages and building (a minute or two) …' >&2
-  "$root"/.ci/packages
+  "$root"/.ci/packages --build
   log=$(mktemp)
   (cd "$root" && cmake --workflow --preset release) >"$log" 2>&1 || { cat "$log" >&2; exit 1; }
   rm "$log"

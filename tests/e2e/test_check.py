@@ -46,8 +46,8 @@ def program(pod, rank, name, text):
 
 
 def install(pod, rank, name, version):
-    """Leaves behind what pip does."""
-    program(pod, rank, "none", "")
+    """Leaves behind what pip does, for a python without the packages of this machine."""
+    program(pod, rank, "python3", 'exec /usr/bin/python3 -S "$@"\n')
     directory = home(pod, rank) / "site" / f"{name}-{version}.dist-info"
     directory.mkdir(parents=True)
     (directory / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n")

@@ -2,6 +2,7 @@
 
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -38,7 +39,7 @@ def test_an_isolated_host_has_its_own_everything(podrun, isolated):
 def test_down_ends_everything_and_it_can_come_up_again(tmp_path, options):
     for _round in range(2):
         pod = Pod(tmp_path / "pod", "--hosts", "2", *options)
-        command = ["ssh", "-F", pod.directory / "ssh_config", pod.hosts[1], f"echo up; exec tail -f {tmp_path}/pod/pod.txt"]
+        command = ["ssh", "-F", pod.directory / "ssh_config", pod.hosts[1], f"echo up; exec env MARK={shlex.quote(str(pod.directory))} tail -f /dev/null"]
         session = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
         assert session.stdout.readline() == b"up\n"
         pod.down()

@@ -90,6 +90,7 @@ TEST_P(CheckScript, TellsOfThisMachine) {
 TEST_P(CheckScript, ReadsVersionsWithoutAnImport) {
   install("jax", "0.4.35");
   install("libtpu", "0.1");
+  program("python3", "exec /usr/bin/python3 -S \"$@\"");  // without the packages of this machine
   home_.write("jax.py", "raise SystemExit('imported')\n");
   const HostFacts facts = run();
   EXPECT_THAT(facts.value("python"), StartsWith("3."));
