@@ -52,12 +52,13 @@ podrun_supervise() {
   podrun_writers=$!
   podrun_write err <"$podrun_job/err.in" 2>/dev/null &
   podrun_writers="$podrun_writers $!"
+  # Before 3 and 4 are open: mksh and yash keep copies of descriptors that are closed for a loop.
+  while sleep 2; do podrun_prune out; podrun_prune err; done 2>/dev/null &
+  podrun_pruner=$!
   exec 3>"$podrun_job/out.in" 4>"$podrun_job/err.in"
   rm -f -- "$podrun_job/out.in" "$podrun_job/err.in"
   podrun_put "$podrun_job/supervisor" "$(podrun_identify $$)" || podrun_give_up
   exec 2>/dev/null
-  while sleep 2; do podrun_prune out; podrun_prune err; done 3>&- 4>&- &
-  podrun_pruner=$!
 
   # In the foreground: a background job would have INT ignored. The text writes the pid, which the command then has, and empties the
   # file of a large environment. No program runs after the eval, since the variables are the command's.
