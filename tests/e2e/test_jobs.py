@@ -147,6 +147,40 @@ def test_words_files_variables_and_directory_arrive(podrun, hosts):
         assert not path.is_file() or path.name.startswith("out.") or b"s3cr" not in path.read_bytes(), path
 
 
+def test_only_the_command_shows_its_words(podrun, hosts):
+    start(podrun, hosts.on(0), "sh", "-c", ": w0rds; sleep 1000; exit 3")
+    showing = [pid for pid, command in hosts.pod.processes(0).items() if b"w0rds" in command]
+    assert len(showing) == 1, hosts.running(0)
+    hosts.pod.ssh(0, f"kill -9 {showing[0]}")
+    wait_for_end(podrun, hosts.on(0))
+    assert states(podrun, hosts.on(0)) == {0: 137}
+
+
+def test_no_words_are_shown_while_a_job_starts(podrun, hosts):
+    hosts.hold(0, "setsid", unless="true")
+    run = podrun.start(*hosts.on(0), "-e", "VALUE=s3cret", "start", "train", "--", "sh", "-c", ": w0rds; sleep 1000")
+    hosts.wait_until_held(0, "setsid")
+    showing = [command for command in hosts.running(0) if "w0rds" in command or "s3cret" in command]
+    hosts.let_go()
+    assert run.wait().returncode == 0
+    assert not showing, showing
+
+
+def test_a_large_environment_is_not_kept(podrun, hosts):
+    """It is too large for the line that starts the command, and goes to the host as a file."""
+    values = {f"LARGE{number}": f"s3cret{number}" + "x" * 60000 for number in range(3)}
+    options = [word for name in values for word in ("-e", name)]
+    ended = podrun(*hosts.on(0), *options, "start", "train", "--", 'printf "%s\\n" "$LARGE0" "$LARGE2"; until [ -e ~/go ]; do sleep 0.1; done', env=values)
+    assert ended.returncode == 0, ended
+    kept = [path for path in (hosts.home(0) / ".podrun").rglob("*") if path.is_file() and not path.name.startswith("out.") and b"s3cret" in path.read_bytes()]
+    (hosts.home(0) / "go").touch()
+    assert not kept, kept
+    followed = events(podrun, *hosts.on(0), "logs", "-f", "train")
+    assert followed.shown == {0: [values["LARGE0"].encode(), values["LARGE2"].encode()]}
+    [place] = (hosts.home(0) / ".podrun" / "jobs" / "train").iterdir()
+    assert {*values, "PODRUN_JOB"} <= set((place / "1" / "environment").read_text().split())
+
+
 @plays("the terminal or the connection is closed", "sshd is killed or restarted")
 def test_a_job_outlives_the_terminal_and_the_servers(podrun, hosts):
     run = podrun.terminal(*hosts.options, "start", "train", "--", "sleep 2; echo still there; until [ -e ~/go ]; do sleep 0.1; done; exit 7")

@@ -1,5 +1,5 @@
-# The supervisor of a job, which outlives podrun: podrun_supervise DIRECTORY LIMIT WORD... starts the command in a session of its
-# own, keeps what it prints in DIRECTORY, and writes its exit status there. Needs job_state.sh, which describes the files. It has no
+# The supervisor of a job, which outlives podrun: podrun_supervise DIRECTORY LIMIT starts the command, $podrun_command, in a session of
+# its own, keeps what it prints in DIRECTORY, and writes its exit status there. Needs job_state.sh, which describes the files. It has no
 # mark of podrun; the command gets $podrun_job_mark.
 #
 # shellcheck disable=SC2034,SC2086,SC2154  # pids and numbers need no quotes; start.sh sets the variables
@@ -46,33 +46,43 @@ podrun_supervise() {
   trap "" $podrun_signals
   podrun_job=$1
   podrun_limit=$2
-  shift 2
 
   mkfifo -- "$podrun_job/out.in" "$podrun_job/err.in" || podrun_give_up
   podrun_write out <"$podrun_job/out.in" 2>/dev/null &
   podrun_writers=$!
   podrun_write err <"$podrun_job/err.in" 2>/dev/null &
   podrun_writers="$podrun_writers $!"
+  # Before 3 and 4 are open: mksh and yash keep copies of descriptors that are closed for a loop.
+  while sleep 2; do podrun_prune out; podrun_prune err; done 2>/dev/null &
+  podrun_pruner=$!
   exec 3>"$podrun_job/out.in" 4>"$podrun_job/err.in"
   rm -f -- "$podrun_job/out.in" "$podrun_job/err.in"
   podrun_put "$podrun_job/supervisor" "$(podrun_identify $$)" || podrun_give_up
   exec 2>/dev/null
-  while sleep 2; do podrun_prune out; podrun_prune err; done 3>&- 4>&- &
-  podrun_pruner=$!
 
-  # In the foreground: a background job would have INT ignored. The text writes the pid, which the command then has.
+  # In the foreground: a background job would have INT ignored. The text writes the pid, which the command then has, and empties the
+  # file of a large environment. No program runs after the eval, since the variables are the command's.
   # shellcheck disable=SC2016  # it is expanded by the shell that becomes the command
-  podrun_text='j=$1 b=$2 u=$3; shift 3; IFS= read -r s </proc/$$/stat; (set -- ${s##*") "}; echo "$$ ${20} $b" >"$j/pid.new" && mv -f -- "$j/pid.new" "$j/pid"); umask "$u"; unset j b s u; exec "$@"'
+  podrun_text='
+    podrun_dir=$1/files podrun_pid=$1/pid podrun_boot=$2 podrun_text=$podrun_command
+    IFS= read -r podrun_stat </proc/$$/stat
+    (set -- ${podrun_stat##*") "}; echo "$$ ${20} $podrun_boot" >"$podrun_pid.new" && mv -f -- "$podrun_pid.new" "$podrun_pid")
+    umask "$3"
+    unset podrun_command
+    eval "$podrun_text"
+    if [ -e "$podrun_dir/podrun.environment" ]; then true >"$podrun_dir/podrun.environment"; fi 2>/dev/null
+    exec "$@"'
   (
     trap - $podrun_signals
     PODRUN_MARK=$podrun_job_mark
     export PODRUN_MARK
     podrun_umask_of_command=$podrun_umask
     unset podrun_job_mark podrun_umask
-    exec setsid /bin/sh -c "$podrun_text" podrun "$podrun_job" "$podrun_boot" "$podrun_umask_of_command" "$@"
+    exec setsid /bin/sh -c "$podrun_text" podrun "$podrun_job" "$podrun_boot" "$podrun_umask_of_command"
   ) >&3 2>&4 3>&- 4>&-
   podrun_status=$?
   exec 3>&- 4>&-
+  rm -f -- "$podrun_job/files/podrun.environment"
   IFS=" " read -r podrun_up _ </proc/uptime
   until podrun_put "$podrun_job/status" "$podrun_status $podrun_up $podrun_boot $(date +%s)" || ! [ -d "$podrun_job" ]; do sleep 5; done
   wait $podrun_writers

@@ -44,12 +44,16 @@ remote::RemoteCommand start_command(const JobStart& job, const remote::Command& 
   std::string copy = "podrun_files=$(cd -P -- \"$podrun_dir\"/job/files && pwd) && cp -p --";
   for (const remote::RemoteFile& file : started.files)
     copy += " \"$podrun_dir\"/" + shell_quote_in_line(file.name);
-  copy += " \"$podrun_files\" || exit 125; podrun_dir=$podrun_files; ";
+  copy += " \"$podrun_files\" || exit 125; ";
   const std::string text = std::visit(DescribeCommand{}, command.what).substr(0, kMaxText);
   const std::uint64_t pieces = std::max<std::uint64_t>(1, job.log_size / kPiece);
-  started.text = copy + started.text +
-                 fmt::format("; set -- /bin/sh \"$podrun_files\"/podrun.start {} {} {} \"$@\"",
-                             shell_quote(job.name), pieces, shell_quote_in_line(text));
+  // Others see the arguments of a process, so the words and the values go through variables.
+  const std::string again = fmt::format("{}; {}", kDefineNewline, started.text);
+  started.text =
+      copy +
+      fmt::format(
+          "export podrun_shown={} podrun_command={}; set -- /bin/sh \"$podrun_files\"/podrun.start {} {}",
+          shell_quote_in_line(text), shell_quote_in_line(again), shell_quote(job.name), pieces);
   return started;
 }
 

@@ -1,8 +1,11 @@
-# Starts a job in the directory that claim.sh has made: /bin/sh FILES/podrun.start NAME LIMIT TEXT WORD..., of <processes.sh
-# job_state.sh job.sh this>, where FILES is the directory `files` in there. Ends with 0 when the command has been started.
+# Starts a job in the directory that claim.sh has made: /bin/sh FILES/podrun.start NAME LIMIT, of <processes.sh job_state.sh job.sh
+# this>, where FILES is the directory `files` in there. Ends with 0 when the command has been started.
 #
 #   LIMIT  how many pieces of 64 MiB of each stream are kept
-#   TEXT   the command, for people
+#
+# Variables, since others see the arguments of a process: podrun_command is sh text that exports the command's environment and sets the
+# parameters to its words, see command.hpp; its $podrun_dir is FILES. podrun_shown is the command, for people. Only the shell that becomes
+# the command has these values in its environment, so they cannot steer what podrun runs.
 if [ "$1" = supervise ]; then
   shift
   podrun_supervise "$@"
@@ -16,35 +19,41 @@ podrun_fail() {
 }
 PODRUN_JOB=$1
 podrun_limit=$2
-podrun_words=$3
 export PODRUN_JOB
-shift 3
 command -v setsid >/dev/null || podrun_fail "setsid(1) is not installed here"
-command -v -- "$1" >/dev/null || {
-  echo "$1: command not found" >&2
-  exit 127
-}
 podrun_umask=$(umask)
 umask 077
 podrun_job_mark=$PODRUN_RUN_ID.job-$PODRUN_JOB.
-podrun_put "$podrun_job/mark" "$podrun_job_mark" && podrun_put "$podrun_job/command" "$podrun_words" || exit 125
-env | sed -n 's/^\([A-Za-z_][A-Za-z_0-9]*\)=.*/\1/p' | sort -u >"$podrun_job/environment"
+podrun_put "$podrun_job/mark" "$podrun_job_mark" && podrun_put "$podrun_job/command" "$podrun_shown" || exit 125
+(
+  podrun_path=$PATH
+  podrun_dir=$podrun_files
+  eval "$podrun_command"
+  command -v -- "$1" >/dev/null || {
+    echo "$1: command not found" >&2
+    exit 127
+  }
+  PATH=$podrun_path
+  env | sed -n '/^podrun_/d; s/^\([A-Za-z_][A-Za-z_0-9]*\)=.*/\1/p' | sort -u >"$podrun_job/environment"
+) || exit
 
 # A background job of sh would have INT ignored, so setsid(1) itself forks if it can.
 podrun_leave() {
-  unset PODRUN_MARK
+  unset PODRUN_MARK podrun_shown
   export podrun_job_mark podrun_umask
-  exec setsid $podrun_fork /bin/sh "$podrun_files/podrun.start" supervise "$podrun_job" "$podrun_limit" "$@" </dev/null >/dev/null 2>"$podrun_job/errors"
+  exec setsid $podrun_fork /bin/sh "$podrun_files/podrun.start" supervise "$podrun_job" "$podrun_limit" </dev/null >/dev/null 2>"$podrun_job/errors"
 }
 if setsid -f true 2>/dev/null; then
   podrun_fork=-f
-  (podrun_leave "$@")
+  (podrun_leave)
 else
   podrun_fork=
-  (podrun_leave "$@") &
+  (podrun_leave) &
 fi
+# Has the command been started, and are the values of a large environment no longer in a file?
+podrun_is_started() { [ -e "$podrun_job/status" ] || { [ -e "$podrun_job/pid" ] && ! [ -s "$podrun_files/podrun.environment" ]; }; }
 podrun_round=0
-until [ -e "$podrun_job/pid" ] || [ -e "$podrun_job/status" ]; do
+until podrun_is_started; do
   podrun_round=$((podrun_round + 1))
   if [ $podrun_round -gt 200 ] || grep -qs "^podrun: " "$podrun_job/errors"; then
     podrun_fail "the job's supervisor does not start: $(grep -v "^podrun: " "$podrun_job/errors" | tail -n 1)"
