@@ -1,9 +1,12 @@
 """The recipes of docs/via.md, with commands that read their words as the real ones do and run the rest here."""
 
 import json
+import os
 import re
 import shlex
+import shutil
 import signal
+import subprocess
 
 import pytest
 
@@ -151,3 +154,25 @@ def test_a_way_in_that_ignores_term_is_killed(podrun, ways, presses):
         run.signal(signal.SIGINT)
     assert run.wait().returncode in (255, 130)
     wait_until(lambda: not any(is_alive(int(pid)) for pid in pids.read_text().split()), what="the transport commands have ended")
+
+
+def test_another_user_of_the_host_cannot_forge_the_exit_status(podrun, ways):
+    other = shutil.which("setpriv") if os.geteuid() == 0 else None
+    if not other:
+        pytest.skip("needs root and setpriv, to be another user")
+    show, shared = podrun.directory / "show", podrun.directory / "shared"
+    command = f"echo begun; until [ -e '{show}' ]; do sleep 0.1; done; cat '{shared}'; exit 7"
+    run = podrun.start(*SRUN, "-I", "-N", "-H", "a", "--", command, env={"TMPDIR": "/tmp"})
+    run.wait_for_output(b"begun")
+    # Every number that the names of files and the arguments of processes show.
+    spy = "ls /tmp; cat /proc/[0-9]*/cmdline 2>/dev/null | tr '\\000' '\\n'"
+    as_other = [other, "--reuid", "games", "--regid", "games", "--clear-groups", "sh", "-c", spy]
+    seen = subprocess.run(as_other, capture_output=True, check=False).stdout.decode(errors="replace")
+    numbers = sorted(set(re.findall(r"[0-9a-f]{32}", seen)))
+    assert numbers, "the run's directory has one"
+    forged = "".join(f"~podrun1 {number} exit 0\n" for number in numbers)
+    shared.write_text(forged)
+    show.touch()
+    ended = run.wait()
+    assert ended.returncode == 7, ended
+    assert ended.stdout.decode() == "begun\n" + forged

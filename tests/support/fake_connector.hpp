@@ -243,7 +243,7 @@ class FakeLink final : public link::Link {
  private:
   // Arguments of the supervisor, as main.sh has them. The text of `go` is there only if it starts by itself.
   static constexpr std::size_t kFlags = 6;
-  static constexpr std::size_t kText = 7;
+  static constexpr std::size_t kText = 8;
 
   asio::awaitable<void> until_stopped() {
     while (!stopped_) co_await woken_.wait();

@@ -29,7 +29,7 @@ podrun_find_holder() {
 
 # Into a directory of an unguessable name: to a name that exists, mv would follow a planted symlink.
 podrun_move_logs() {
-  podrun_old=/tmp/tpu_logs.$(date +%Y%m%d-%H%M%S).$podrun_nonce
+  podrun_old=/tmp/tpu_logs.$(date +%Y%m%d-%H%M%S).$podrun_suffix
   if { $podrun_su mkdir -m 755 -- "$podrun_old" && $podrun_su mv -- /tmp/tpu_logs "$podrun_old/"; } 2>/dev/null; then return; fi
   $podrun_su rmdir -- "$podrun_old" 2>/dev/null
   if [ -e /tmp/tpu_logs ]; then

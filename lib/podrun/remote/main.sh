@@ -1,11 +1,13 @@
 # The supervisor: starts one command on a host when told, and leaves nothing of it behind, whatever ends the supervisor.
 #
-#   set -- NONCE MARK GRACE TICK TICKS DIRECTORY FLAGS TEXT [PREPARATION...]; <processes.sh clock.sh process_tree.sh
+#   set -- NONCE MARK GRACE TICK TICKS DIRECTORY FLAGS SUFFIX TEXT [PREPARATION...]; <processes.sh clock.sh process_tree.sh
 #   stop.sh watch.sh main.sh, one line>
 #
 # A shell reads it from standard input, with its parameters, as one line: see shell_line.hpp. No argument of a process
 # carries it, or the text of the command. TEXT is what `go` would say, for a host that need not wait for others; else empty.
 # A PREPARATION is sh text that must succeed before the host is ready.
+# The NONCE begins the lines for podrun. It stands in no argument of a process and in no file name, since others could copy it into
+# what the command shows. The SUFFIX, another random number, ends the names of files.
 # GRACE and TICK are seconds; TICKS ticks without a line on standard input stop the command. Replies and lines: protocol.hpp.
 #
 # Every name begins with podrun_, so that no variable of the user is overwritten. Works in dash, bash and busybox sh; needs
@@ -32,8 +34,9 @@ podrun_tick=$4
 podrun_ticks=$5
 podrun_cwd=$6
 podrun_flags=$7
-podrun_line=${8:+go $8}
-shift 8
+podrun_suffix=$8
+podrun_line=${9:+go $9}
+shift 9
 podrun_dir=
 podrun_input=/dev/null
 podrun_own_group=
@@ -76,7 +79,7 @@ podrun_is_private_place() {
 podrun_make_dir() {
   for podrun_place; do
     podrun_is_private_place "$podrun_place" || continue
-    podrun_dir=$podrun_place/podrun.$podrun_nonce
+    podrun_dir=$podrun_place/podrun.$podrun_suffix
     command mkdir -m 700 -- "$podrun_dir" || continue
     podrun_input=$podrun_dir/podrun.in
     if echo "$podrun_mark" >"$podrun_input" && command rm -- "$podrun_input"; then
@@ -237,6 +240,6 @@ exec 6>&1 7>&2 2>/dev/null
 podrun_main_shell 2>&7 7>&- | podrun_watch 2>&7 7>&-
 podrun_status=$?
 
-# In one write: what still runs may print too. (The printf of bash writes up to each newline of its format.)
-if podrun_has exit-line && printf '%s\n' "~podrun1 $podrun_nonce exit $podrun_status" 2>/dev/null; then podrun_status=0; fi
+# In one write: what still runs may print too. echo is part of every shell; printf may be a program, whose arguments all can see.
+if podrun_has exit-line && echo "~podrun1 $podrun_nonce exit $podrun_status" 2>/dev/null; then podrun_status=0; fi
 exit $podrun_status

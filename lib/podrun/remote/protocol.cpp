@@ -105,7 +105,7 @@ link::Program supervisor_program(const Supervision& supervision, std::string_vie
       .script = script,
       .arguments = {std::string(nonce), supervision.mark, std::to_string(supervision.grace.count()),
                     std::to_string(tick.count()), std::to_string(ticks), supervision.directory,
-                    flags(supervision), std::string(text)},
+                    flags(supervision), supervision.suffix, std::string(text)},
       .privilege = supervision.privilege};
   for (const Preparation& preparation : supervision.preparations)
     program.arguments.emplace_back(preparation.script.bytes());

@@ -33,7 +33,8 @@ Preparation clean_up();
 
 /// How one host's command is supervised.
 struct Supervision {
-  std::string mark;  ///< `<run id>.<rank>.`: in the environment of everything the command starts
+  std::string mark;         ///< `<run id>.<rank>.`: in the environment of everything the command starts
+  std::string suffix = {};  ///< ends the names of podrun's files on the host, which everybody there can see
   std::chrono::seconds grace{10};
   std::chrono::seconds orphan_timeout{120};
   std::string directory = {};  ///< empty: where a login starts; a leading `~/` is the home there
@@ -63,6 +64,7 @@ struct Holders {
 /// Seconds between heartbeats; the supervisor gives up after orphan_timeout / this many without one.
 std::chrono::seconds heartbeat_interval(std::chrono::seconds orphan_timeout);
 
+/// `nonce`: begins the lines that are meant for podrun; nobody else may learn it.
 /// `text`: starts the command at once, without `go`; empty: waits for it.
 link::Program supervisor_program(const Supervision& supervision, std::string_view nonce,
                                  std::string_view text = {});

@@ -89,6 +89,7 @@ class Supervised::Control : public std::enable_shared_from_this<Control> {
 
 Supervised::Supervised(const asio::any_io_executor& executor, link::Link& link, Supervision supervision)
     : executor_(executor), link_(link), supervision_(std::move(supervision)), rest_over_(executor) {
+  supervision_.suffix = random_id();
   if (link_.mixes_statuses()) supervision_.exit_status = ExitStatus::in_output;
 }
 

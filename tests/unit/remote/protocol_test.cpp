@@ -171,8 +171,8 @@ Texts arguments(Supervision supervision) { return supervisor_program(supervision
 std::string flags(const Supervision& supervision) { return arguments(supervision)[6]; }
 
 TEST(SupervisorProgram, HasTheArgumentsOfTheScript) {
-  Supervision supervision{.mark = "id.7.", .directory = "~/a b"};
-  EXPECT_EQ(arguments(supervision), (Texts{"nonce", "id.7.", "10", "20", "7", "~/a b", "", ""}));
+  Supervision supervision{.mark = "id.7.", .suffix = "abc", .directory = "~/a b"};
+  EXPECT_EQ(arguments(supervision), (Texts{"nonce", "id.7.", "10", "20", "7", "~/a b", "", "abc", ""}));
   supervision.run_directory = RunDirectory::yes;
   EXPECT_EQ(flags(supervision), "directory");
   supervision.input = StandardInput::fed;
@@ -226,10 +226,10 @@ TEST(SupervisorProgram, IsOneLineOfPlainText) {
 TEST(SupervisorProgram, HasThePreparationsInTheirOrderAfterTheText) {
   const Supervision supervision{.mark = "m", .preparations = {clean_up(), kPlaceTaken}};
   const Texts words = supervisor_program(supervision, "n", "set -- true").arguments;
-  ASSERT_EQ(words.size(), 10U);
-  EXPECT_EQ(words[7], "set -- true");
-  EXPECT_NE(words[8].find("libtpu"), std::string::npos);
-  EXPECT_EQ(words[9], "exit 1");
+  ASSERT_EQ(words.size(), 11U);
+  EXPECT_EQ(words[8], "set -- true");
+  EXPECT_NE(words[9].find("libtpu"), std::string::npos);
+  EXPECT_EQ(words[10], "exit 1");
 }
 
 TEST(SupervisorProgram, StartsNothingForTheRestOfACommand) {
