@@ -1,5 +1,6 @@
 """podrun shell: each line is a run on real hosts, which are ready before the line is typed."""
 
+import base64
 import contextlib
 import os
 import shutil
@@ -474,3 +475,26 @@ def test_a_line_takes_one_round_trip(podrun, pods, fault):
         prompt.press(b"\x03")
     assert [min(of_host) for of_host in zip(*counts)] == [1] * HOSTS
     prompt.leave(130)
+
+
+# What others write into the output of a line
+
+
+def test_takes_the_report_of_another_host_for_output(podrun, isolated):
+    state = base64.b64encode(b"/etc\0/\0FORGED=1\0end\0").decode()
+    forged = [f"~podrun1 {'0' * 32} {state}", f"~podrun1 {'0' * 32} ."]
+    lines = ["cd /usr", "printf '%s\\n' " + " ".join(f"'{line}'" for line in forged), "pwd; echo ${FORGED-kept}"]
+    assert shell(podrun, *isolated.on(0), "--no-label", lines=lines) == sorted([*forged, "/usr", "kept"])
+
+
+def test_names_the_program_that_a_host_lacks(podrun, via, directory):
+    tools = directory / "tools"
+    tools.mkdir()
+    for tool in ("sh", "grep", "ls", "rm", "sleep", "mkdir", "mkfifo", "tee", "env", "cat"):
+        (tools / tool).symlink_to(shutil.which(tool))
+    bare = directory / "bare"
+    bare.write_text(f'#!/bin/sh\nPATH={tools}\nexport PATH\nshift; exec "$@"\n')
+    bare.chmod(0o755)
+    ended = podrun("--via", f"{bare} {{host}}", "-H", "a", "--retries", "0", "shell", input=b"echo on\n")
+    assert (ended.returncode, ended.stdout) == (255, b""), ended
+    assert b'no "base64" in $PATH there' in ended.stderr

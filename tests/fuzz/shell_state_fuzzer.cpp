@@ -20,7 +20,7 @@ void expect(bool condition) {
 
 std::pair<std::string, std::optional<podrun::shell::KeptState>> read(std::string_view text,
                                                                      std::size_t step) {
-  podrun::shell::StateFilter filter("id", 1);
+  podrun::shell::StateFilter filter({"id"});
   std::string output;
   for (std::size_t at = 0; at < text.size(); at += step)
     output += filter.pass(0, podrun::Chunk(std::string(text.substr(at, step)))).bytes();

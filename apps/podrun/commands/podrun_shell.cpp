@@ -80,6 +80,22 @@ bool is_for_podrun(std::string_view line) {
   return line.size() > 1 && line.front() == ':' && std::isalpha(static_cast<unsigned char>(line[1])) != 0;
 }
 
+/// An id for the report of each host: what one host learns of it is of no use on another, or for another
+/// line.
+std::vector<std::string> make_ids(std::size_t hosts) {
+  std::vector<std::string> ids(hosts);
+  for (std::string& id : ids) id = remote::random_id();
+  return ids;
+}
+
+/// The programs that line.sh needs. Fails as the supervisor does where one is missing.
+remote::Preparation need_tools() {
+  constexpr std::string_view kText =
+      "for podrun_tool in base64 env; do command -v $podrun_tool >/dev/null || { echo $podrun_tool; exit 1; "
+      "}; done";
+  return {link::Stage::supervision, link::Cause::program_missing, Chunk(std::string(kText))};
+}
+
 TypedLine refuse(std::string why) { return {.answer = {std::move(why)}, .is_refused = true}; }
 
 /// One `podrun shell`, from its first connection to its last line.
@@ -168,12 +184,15 @@ class ShellSession {
       if (!hosts_[i].is_connected) indexes.push_back(i);
     }
     Plan plan = make_plan_for(indexes);
-    plan.run.command.text = shell::host_text(exports()) + shell::line_text("", base_.command.shell, id_);
+    plan.run.supervision.preparations.push_back(need_tools());
+    plan.run.command.text = shell::line_text("", base_.command.shell);
+    const std::vector<std::string> ids = make_ids(indexes.size());
+    for (const std::string& id : ids) plan.run.texts_of_hosts.push_back(shell::host_text(exports(), id));
     ShellRunEnd end;
     cli::Options options = options_;
     options.outdir.clear();
     const int status = runs_.run(std::move(plan), options, [&](const Plan& planned, output::Charset charset) {
-      return std::make_unique<OpeningMode>(planned, options, context_.probe, charset, id_, end);
+      return std::make_unique<OpeningMode>(planned, options, context_.probe, charset, ids, end);
     });
     std::vector<std::size_t> silent;
     for (std::size_t i = 0; i < indexes.size() && i < end.outcomes.size(); ++i) {
@@ -200,11 +219,12 @@ class ShellSession {
     plan.run.limits.retries = std::min(plan.run.limits.retries, kRetries);
     plan.run.supervision.directory.clear();  // each host has its own
     ShellRunEnd end;
+    const std::vector<std::string> ids = make_ids(indexes.size());
     const Prompting prompting{*source_, is_terminal_, prompt(indexes),
-                              [&](const std::string& line) { return take(line, indexes); }};
+                              [&](const std::string& line) { return take(line, indexes, ids); }};
     const int status =
         runs_.run(std::move(plan), options_, [&](const Plan& planned, output::Charset charset) {
-          return std::make_unique<LineMode>(planned, options_, context_.probe, charset, id_, prompting, end);
+          return std::make_unique<LineMode>(planned, options_, context_.probe, charset, ids, prompting, end);
         });
     learn(indexes, end);
     if (end.has_run) {
@@ -239,6 +259,7 @@ class ShellSession {
 
   void learn(const std::vector<std::size_t>& indexes, ShellRunEnd& end) {
     std::vector<std::size_t> silent;
+    std::vector<std::size_t> in_doubt;
     // After Ctrl-C before the prompt, what is not ready by then is left out, if anything is.
     const bool gives_up = end.interrupted_by && !end.has_run &&
                           std::find(end.ready.begin(), end.ready.end(), true) != end.ready.end();
@@ -253,8 +274,15 @@ class ShellSession {
         host.now = std::move(end.states[i]);
       } else if (end.has_run && !std::holds_alternative<run::Lost>(outcome) &&
                  !std::holds_alternative<run::NotStarted>(outcome)) {
-        silent.push_back(host.host.worker);
+        (end.in_doubt[i] ? in_doubt : silent).push_back(host.host.worker);
       }
+    }
+    if (!in_doubt.empty()) {
+      say({fmt::format(
+              "[{}] the directory and variables stay as before this line, whose output has more than one "
+              "report of them",
+              fold_workers(in_doubt))},
+          *context_.terminal);
     }
     if (!silent.empty()) {
       say({fmt::format(
@@ -276,8 +304,9 @@ class ShellSession {
     return shell::make_prompt(workers_of(indexes), before_, lost, output::separator(runs_.charset()));
   }
 
-  /// `indexes`: the hosts that wait for it.
-  TypedLine take(const std::string& line, const std::vector<std::size_t>& indexes) {
+  /// `indexes`: the hosts that wait for it; `ids` of their reports.
+  TypedLine take(const std::string& line, const std::vector<std::size_t>& indexes,
+                 const std::vector<std::string>& ids) {
     const std::string_view words = trim_space(line);
     if (words.empty() || words.starts_with('#')) return {};
     if (words == "exit" || words == "logout" || words == ":quit" || words == ":exit") {
@@ -287,8 +316,9 @@ class ShellSession {
     if (is_for_podrun(words)) return obey(words);
     if (line.size() > remote::kMaxInlineText)
       return refuse(fmt::format("a line of {} bytes is too long (send a script: podrun -s)", line.size()));
-    TypedLine typed{.fate = TypedLine::Fate::runs, .text = shell::line_text(line, base_.command.shell, id_)};
-    for (const std::size_t i : indexes) typed.texts_of_hosts.push_back(shell::host_text(restored(hosts_[i])));
+    TypedLine typed{.fate = TypedLine::Fate::runs, .text = shell::line_text(line, base_.command.shell)};
+    for (std::size_t i = 0; i < indexes.size(); ++i)
+      typed.texts_of_hosts.push_back(shell::host_text(restored(hosts_[indexes[i]]), ids[i]));
     return typed;
   }
 
@@ -367,7 +397,6 @@ class ShellSession {
   const cli::Context& context_;
   cli::Options options_;
   std::vector<remote::Variable> variables_;
-  const std::string id_ = remote::random_id();
   const bool is_terminal_;
   Plan base_;
   RunSequence runs_;

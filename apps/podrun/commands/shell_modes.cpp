@@ -22,7 +22,11 @@ void learn(ShellRunEnd& end, const run::RunPolicy& policy, const shell::StateFil
   end.outcomes = policy.outcomes();
   end.interrupted_by = policy.interrupted_by();
   end.states.clear();
-  for (std::size_t host = 0; host < end.outcomes.size(); ++host) end.states.push_back(filter.state_of(host));
+  end.in_doubt.clear();
+  for (std::size_t host = 0; host < end.outcomes.size(); ++host) {
+    end.states.push_back(filter.state_of(host));
+    end.in_doubt.push_back(filter.is_in_doubt(host));
+  }
 }
 
 }  // namespace
@@ -33,11 +37,9 @@ void OpeningMode::print_final_report(output::Output& output, const run::RunPolic
 }
 
 LineMode::LineMode(const Plan& plan, const cli::Options& options, const hosts::Probe& probe,
-                   output::Charset charset, std::string_view id, Prompting prompting, ShellRunEnd& end)
-    : CommandMode(plan, options, probe, charset),
-      filter_(id, plan.run.hosts.size()),
-      prompting_(std::move(prompting)),
-      end_(end) {
+                   output::Charset charset, const std::vector<std::string>& ids, Prompting prompting,
+                   ShellRunEnd& end)
+    : CommandMode(plan, options, probe, charset), filter_(ids), prompting_(std::move(prompting)), end_(end) {
   end_.ready.assign(plan.run.hosts.size(), false);
 }
 

@@ -27,14 +27,15 @@ struct ShellRunEnd {
   std::optional<int> interrupted_by = std::nullopt;
   std::vector<bool> ready = {};  ///< hosts that were
   std::vector<std::optional<shell::KeptState>> states = {};
+  std::vector<bool> in_doubt = {};  ///< hosts with more than one report of the state
 };
 
 /// The first run on each host, which only asks for its state.
 class OpeningMode final : public CommandMode {
  public:
   OpeningMode(const Plan& plan, const cli::Options& options, const hosts::Probe& probe,
-              output::Charset charset, std::string_view id, ShellRunEnd& end)
-      : CommandMode(plan, options, probe, charset), filter_(id, plan.run.hosts.size()), end_(end) {}
+              output::Charset charset, const std::vector<std::string>& ids, ShellRunEnd& end)
+      : CommandMode(plan, options, probe, charset), filter_(ids), end_(end) {}
 
   run::OutputFilter* output_filter() override { return &filter_; }
   bool leaves_typed_lines() const override { return true; }
@@ -67,7 +68,7 @@ struct Prompting {
 class LineMode final : public CommandMode {
  public:
   LineMode(const Plan& plan, const cli::Options& options, const hosts::Probe& probe, output::Charset charset,
-           std::string_view id, Prompting prompting, ShellRunEnd& end);
+           const std::vector<std::string>& ids, Prompting prompting, ShellRunEnd& end);
   ~LineMode() override;
 
   run::OutputFilter* output_filter() override { return &filter_; }

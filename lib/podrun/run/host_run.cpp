@@ -171,7 +171,8 @@ asio::awaitable<void> HostRun::prepare() {
   std::string text = starts_early ? early_go(run_.plan.command, own_text(), host(), run_.plan.run_id) : "";
   attempt_.started_early = !text.empty();
   attempt_.hello = co_await attempt_.supervised->prepare(
-      run_.plan.command.files, [this](link::Received received) { return deliver(std::move(received)); },
+      run_.plan.command.files,
+      [this](link::Received received) { return deliver(std::move(received), From::start_up); },
       std::move(text));
   if (run_.world.prepare_host) {
     at_stage(State::connecting, run_.world.preparing);
@@ -189,7 +190,7 @@ asio::awaitable<void> HostRun::follow() {
     const bool started = attempt_.state != State::ready;
     if (auto* received = std::get_if<link::Received>(&event)) {
       if (started && !std::exchange(attempt_.spoke, true)) run_.happen(event::Spoke{host_});
-      co_await deliver(std::move(*received));
+      co_await deliver(std::move(*received), From::command);
       continue;
     }
     const std::optional<Trailing>& trailing = attempt_.trailing;
@@ -221,12 +222,12 @@ void HostRun::tell_end(const link::StreamEvent& event) {
   run_.happen(event::Ended{host_, end});
 }
 
-asio::awaitable<void> HostRun::deliver(link::Received received) {
+asio::awaitable<void> HostRun::deliver(link::Received received, From from) {
   output::Output& output = run_.world.output;
   bytes_ += received.bytes.size();
   if (attempt_.trailing) attempt_.trailing->output.add(received.bytes.size());
   attempt_.active_at = Clock::now();
-  if (run_.world.filter && received.stream == StreamId::out) {
+  if (run_.world.filter && received.stream == StreamId::out && from == From::command) {
     received.bytes = run_.world.filter->pass(host_, std::move(received.bytes));
     if (received.bytes.empty()) co_return;
   }

@@ -94,7 +94,9 @@ class HostRun {
   asio::awaitable<void> follow();
   void tell_end(const link::StreamEvent& event);
   void finish();
-  asio::awaitable<void> deliver(link::Received received);
+  /// Whose output it is: what start-up files print before the supervisor's hello is never a reply to podrun.
+  enum class From { start_up, command };
+  asio::awaitable<void> deliver(link::Received received, From from);
   asio::awaitable<void> feed();
   asio::awaitable<void> decide_on_trailing_output();
   void linger();

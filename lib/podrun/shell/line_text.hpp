@@ -10,11 +10,12 @@
 namespace podrun::shell {
 
 /// The command of the run: evaluates the line in the user's own shell there, and reports the state that it
-/// leaves with this id (StateFilter). It needs the run's directory.
-std::string line_text(std::string_view line, remote::ShellStart shell, std::string_view id);
+/// leaves (StateFilter). It needs the run's directory.
+std::string line_text(std::string_view line, remote::ShellStart shell);
 
-/// What differs by host, before that: `restored` is sh text for the start of the line.
-std::string host_text(std::string_view restored);
+/// What differs by host, before that: `restored` is sh text for the start of the line; `id` begins the lines
+/// of the report. A random one for each host and line, since no output of another may pass for the report.
+std::string host_text(std::string_view restored, std::string_view id);
 
 /// The sh code of line.sh and inside.sh, one line each.
 extern const std::string_view kLineScript;

@@ -14,29 +14,33 @@
 namespace podrun::shell {
 
 /// Takes the lines that report a host's directory and variables (line.sh) out of its output, wherever they
-/// stand and however they arrive in pieces. All other bytes stay as they are. Pure.
+/// stand and however they arrive in pieces. All other bytes stay as they are: lines with an id of another
+/// host or line, and lines with this id that are not a part of one whole report. Pure.
 class StateFilter final : public run::OutputFilter {
  public:
-  /// `id`: that of line_text().
-  StateFilter(std::string_view id, std::size_t hosts);
+  /// `ids`: of each host, as for host_text().
+  explicit StateFilter(const std::vector<std::string>& ids);
 
   Chunk pass(std::size_t host, Chunk bytes) override;
   Chunk finish(std::size_t host) override;
 
-  /// What the host has reported; nothing: it has not, or not to the end.
+  /// What the host has reported; nothing: it has not, or not to the end, or it is in doubt.
   std::optional<KeptState> state_of(std::size_t host) const;
+  /// Whether the output has more lines with the id than one report.
+  bool is_in_doubt(std::size_t host) const { return hosts_[host].in_doubt; }
 
  private:
   struct Reading {
-    std::string held;      ///< may be the beginning of a line of ours
-    std::string reported;  ///< base64
+    std::string start;          ///< "~podrun1 <id> "
+    std::string held = {};      ///< may be the beginning of a line of ours
+    std::string reported = {};  ///< base64
     bool complete = false;
+    bool in_doubt = false;
   };
 
-  void take_lines(Reading& reading, std::string& text) const;
-  std::size_t possible_start(std::string_view text) const;
+  static void take_lines(Reading& reading, std::string& text);
+  static std::size_t possible_start(const Reading& reading, std::string_view text);
 
-  std::string start_;  // "~podrun1 <id> "
   std::vector<Reading> hosts_;
 };
 

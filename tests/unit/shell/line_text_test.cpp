@@ -31,10 +31,10 @@ class LineText : public testing::TestWithParam<std::tuple<test::Shell, std::stri
     const auto& [sh, users] = GetParam();
     std::filesystem::remove(directory_.path("podrun.shell"));
     const std::string text = "exec 2>&1; podrun_dir=" + directory_.path() + "; " +
-                             std::string(kDefineNewline) + "; " + host_text(restored) +
-                             line_text(line, remote::ShellStart::plain, "id");
+                             std::string(kDefineNewline) + "; " + host_text(restored, "id") +
+                             line_text(line, remote::ShellStart::plain);
     const test::ShellRun ran = test::run_shell(sh, {"-c", text}, "", {"SHELL=" + users, "HOME=/"});
-    StateFilter filter("id", 1);
+    StateFilter filter({"id"});
     std::string output(filter.pass(0, Chunk(ran.output)).bytes());
     output += filter.finish(0).bytes();
     return {output, ran.exit_status, filter.state_of(0)};

@@ -28,7 +28,7 @@ TEST(StateFilter, TakesTheReportOutHoweverItArrives) {
   const std::string output =
       "~ tilde\nno newline" + report("/usr\0/\0A=1\0end\0"s) + "after ~podrun1 other ~";
   for (std::size_t size = 1; size <= output.size(); ++size) {
-    StateFilter filter("id", 1);
+    StateFilter filter({"id"});
     EXPECT_EQ(pass(filter, output, size), "~ tilde\nno newlineafter ~podrun1 other ~") << size;
     ASSERT_TRUE(filter.state_of(0)) << size;
     EXPECT_EQ(filter.state_of(0)->directory, "/usr");
@@ -39,16 +39,34 @@ TEST(StateFilter, TakesTheReportOutHoweverItArrives) {
 TEST(StateFilter, HasNoStateOfAReportThatIsCut) {
   const std::string whole = report("/usr\0/\0A=1\0end\0"s);
   for (const std::string_view end : {"~podrun1 id .\n", ".\n", "\n"}) {
-    StateFilter filter("id", 1);
+    StateFilter filter({"id"});
     pass(filter, whole.substr(0, whole.size() - end.size()), 7);
     EXPECT_FALSE(filter.state_of(0));
   }
-  StateFilter filter("id", 2);
+  StateFilter filter({"id", "other"});
   EXPECT_FALSE(filter.state_of(1));
 }
 
+TEST(StateFilter, LeavesTheReportOfAnotherHostInTheOutput) {
+  const std::string whole = report("/usr\0/\0A=1\0end\0"s);
+  StateFilter filter({"other", "id"});
+  EXPECT_EQ(pass(filter, whole, 7), whole);
+  EXPECT_FALSE(filter.state_of(0));
+  EXPECT_FALSE(filter.is_in_doubt(0));
+}
+
+TEST(StateFilter, BelievesNoneOfTwoReports) {
+  const std::string whole = report("/usr\0/\0A=1\0end\0"s);
+  for (const std::string& more : {whole, "~podrun1 id .\n"s, "~podrun1 id x\n"s}) {
+    StateFilter filter({"id"});
+    EXPECT_EQ(pass(filter, "a" + whole + "b\n" + more + "c", 7), "ab\n" + more + "c");
+    EXPECT_TRUE(filter.is_in_doubt(0));
+    EXPECT_FALSE(filter.state_of(0));
+  }
+}
+
 TEST(StateFilter, DelaysNoOutput) {
-  StateFilter filter("id", 1);
+  StateFilter filter({"id"});
   EXPECT_EQ(filter.pass(0, Chunk("ready? ")).bytes(), "ready? ");
   EXPECT_EQ(filter.pass(0, Chunk("~user")).bytes(), "~user");
   EXPECT_EQ(filter.pass(0, Chunk("~pod")).bytes(), "");
