@@ -24,7 +24,7 @@
 # stays there: nobody can exchange its current directory. It goes elsewhere in subshells, by way of "..", without following links.
 #
 # Works in dash, bash and busybox sh, with GNU and busybox tools.
-# shellcheck disable=SC2086  # numbers and flags are to be split
+# shellcheck disable=SC2015,SC2046,SC2086,SC2164,SC3013  # numbers, flags and what ls prints are to be split; / can be entered; -ef has a way out
 
 podrun_directory=$1
 podrun_target=$2
@@ -228,7 +228,7 @@ podrun_list() {
     if podrun_has all; then set -- .; fi
     [ $# = 0 ] || podrun_find "$@" -path "./.podrun.????????????????" -prune -o -exec stat -c "%f %s %Y %n//" {} +
     echo "end//"
-    [ $# = 0 ] || podrun_find "$@" -path "./.podrun.????????????????" -prune -o -type l -exec sh -c "$podrun_print_links" sh {} +
+    [ $# = 0 ] || podrun_find "$@" -path "./.podrun.????????????????" -prune -o -type l -exec /bin/sh -c "$podrun_print_links" sh {} +
   fi
   printf 'end\0\0'
 }
@@ -287,7 +287,7 @@ podrun_sum_while_extracting() {
   cd -P new || return
   while [ -e "$podrun_directory/podrun.extracting" ]; do
     podrun_find_large ! -newer "$podrun_directory/podrun.push" |
-      xargs -0 -r sh -c "$podrun_sum_early" sh ../sums "$podrun_directory/podrun.extracting" "$podrun_digest"
+      xargs -0 -r /bin/sh -c "$podrun_sum_early" sh ../sums "$podrun_directory/podrun.extracting" "$podrun_digest"
     sleep 0.5 || sleep 1
   done
 }
@@ -297,7 +297,7 @@ podrun_sum_while_extracting() {
 podrun_sum_late='d=$1 p=$2; shift 2; for f; do { read -r s _ && read -r n && [ "$n" = "$(stat -c %s "$f")" ]; } <"$d/$f" || s=$($p <"$f"); echo "${s%% *}"; done'
 podrun_sum_files() {
   cd -P new && {
-    [ $1 -lt 16777216 ] || podrun_find_large | xargs -0 -r sh -c "$podrun_sum_late" sh ../sums "$podrun_digest"
+    [ $1 -lt 16777216 ] || podrun_find_large | xargs -0 -r /bin/sh -c "$podrun_sum_late" sh ../sums "$podrun_digest"
     podrun_find_small | xargs -0 -r $podrun_digest
   } | sed -n 's/^[\]\{0,1\}\([0-9a-f]\{64,\}\).*/\1/p' | $podrun_short
 }

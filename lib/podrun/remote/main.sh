@@ -25,7 +25,7 @@
 # Descriptors: 3 lines from podrun, after go; 4 standard error of the command; 5 the pipe to the watch; 6 standard output;
 # 7 standard error of the command, in the shell that waits for the others.
 #
-# shellcheck disable=SC2086  # numbers, signals and the words of $SSH_CONNECTION are to be split
+# shellcheck disable=SC2046,SC2086  # what ls prints, numbers, signals and the words of $SSH_CONNECTION are to be split
 
 podrun_nonce=$1
 podrun_mark=$2
@@ -68,7 +68,7 @@ podrun_refuse() {
 
 # PLACE: whether nobody else can rename what is in it: a directory of root or this user, or a sticky one.
 podrun_is_private_place() {
-  [ "$1" ] && set -- "$1" $(ls -ldn -- "$1/.") || return
+  [ "$1" ] && set -- "$1" $(command ls -ldn -- "$1/.") || return
   case $2 in
     ?????????[tT]*) return ;;
     ?????w* | ????????w*) return 1 ;;
