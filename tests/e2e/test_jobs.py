@@ -4,6 +4,8 @@ import json
 import os
 import random
 import re
+import shlex
+import shutil
 import signal
 import subprocess
 import threading
@@ -13,9 +15,11 @@ from pathlib import Path
 import jsonschema
 import pytest
 
+from conftest import private_mounts
 from events import Events, closed, events
 from homes import ViaHomes, homes_of_pod
 from support import by_rank, sha256, wait_until
+from trees import remove
 
 DOCS = Path(__file__).parents[2] / "docs"
 SCHEMA = closed(json.loads((DOCS / "jobs-schema.json").read_text(encoding="utf-8")))
@@ -295,6 +299,61 @@ def test_mistakes_are_answered_at_once(podrun):
         ended = podrun("-H", "local", *words)
         assert ended.returncode == 2, ended
         assert ended.stderr.startswith(b"podrun: " + message), ended
+
+
+# What a host needs
+
+NEEDS = re.search(r"A host needs `/proc`, `sh`, and (.+?), from GNU or busybox", (DOCS / "jobs.md").read_text(encoding="utf-8"), re.DOTALL)[1]
+NEEDED = re.findall(r"`(.+?)`", NEEDS)
+
+
+def test_a_host_needs_no_other_program_than_the_documentation_lists(podrun, via_hosts):
+    for rank in via_hosts.ranks:
+        via_hosts.only_programs(rank, {name: shutil.which(name) for name in NEEDED})
+    options = via_hosts.options
+    start(podrun, options, "echo first; until [ -e ~/go ]; do sleep 0.1; done; exit 3")
+    assert states(podrun, options) == of_all(via_hosts, "running")
+    for rank in via_hosts.ranks:
+        (via_hosts.home(rank) / "go").touch()
+    followed = events(podrun, *options, "logs", "-f", "train")
+    assert (followed.returncode, followed.shown) == (3, of_all(via_hosts, [b"first"]))
+    start(podrun, options, "sleep 1000")
+    assert podrun.ok(*options, "stop", "train").startswith(b"train  stopped [0,1]")
+    assert podrun.ok(*options, "logs", "-n", "1", "train") == b""
+    podrun.ok(*options, "rm", "train")
+
+
+@plays("a host has no `split`, or another program that a job needs")
+@pytest.mark.deadline(120)
+def test_start_refuses_where_a_program_is_missing(podrun, via_hosts):
+    for missing in set(NEEDED) - {"printf"}:  # most shells have that one built in
+        remove(via_hosts.directory / via_hosts.names[1] / "programs")
+        via_hosts.only_programs(1, {name: shutil.which(name) for name in NEEDED if name != missing})
+        refused = events(podrun, *via_hosts.options, "start", "train", "--", "echo ran >~/ran")
+        assert refused.failures == {1: ("unreachable", "supervision", "program_missing")}, (missing, refused.stderr)
+        assert f'"{missing}"' in refused.exits[1]["message"]
+        assert not (via_hosts.home(0) / "ran").exists() and not (via_hosts.home(1) / "ran").exists()
+
+
+@plays("a host has no `/proc`")
+def test_start_refuses_where_there_is_no_proc(podrun, via_hosts):
+    without = shlex.join([*private_mounts(), "sh", "-c", 'mount -t tmpfs none /proc && exec "$@"', "sh"])
+    via_hosts.way(1, f'set -- {without} "$@"')
+    refused = events(podrun, *via_hosts.options, "start", "train", "--", "sleep 1000")
+    assert refused.failures == {1: ("unreachable", "supervision", "no_process_list")}
+    assert states(podrun, via_hosts.on(0), status=1) == {}
+
+
+@pytest.mark.parametrize("shell", ["mksh", "yash"])
+def test_no_supervisor_stays_in_other_shells(podrun, shell):
+    """Not installed by .ci/packages: a host may have any POSIX shell as /bin/sh."""
+    if not (path := shutil.which(shell)):
+        return
+    podrun.wrapper = [*private_mounts(), "sh", "-c", 'mount --bind "$0" /bin/sh && exec "$@"', os.path.realpath(path)]
+    start(podrun, ("-H", "local"), "echo x; sleep 0.2; exit 2")
+    followed = events(podrun, "-H", "local", "logs", "-f", "train")
+    assert followed.returncode == 2 and followed.bytes == {(0, "stdout"): b"x\n"}
+    assert not jobs_of(podrun, ("-H", "local"), "train")[0][0]["output_open"]
 
 
 # States
