@@ -4,6 +4,8 @@ import json
 import os
 import random
 import re
+import shlex
+import shutil
 import signal
 import subprocess
 import threading
@@ -13,9 +15,11 @@ from pathlib import Path
 import jsonschema
 import pytest
 
+from conftest import private_mounts
 from events import Events, closed, events
 from homes import ViaHomes, homes_of_pod
 from support import by_rank, sha256, wait_until
+from trees import remove
 
 DOCS = Path(__file__).parents[2] / "docs"
 SCHEMA = closed(json.loads((DOCS / "jobs-schema.json").read_text(encoding="utf-8")))
@@ -297,6 +301,61 @@ def test_mistakes_are_answered_at_once(podrun):
         assert ended.stderr.startswith(b"podrun: " + message), ended
 
 
+# What a host needs
+
+NEEDS = re.search(r"A host needs `/proc`, `sh`, and (.+?), from GNU or busybox", (DOCS / "jobs.md").read_text(encoding="utf-8"), re.DOTALL)[1]
+NEEDED = re.findall(r"`(.+?)`", NEEDS)
+
+
+def test_a_host_needs_no_other_program_than_the_documentation_lists(podrun, via_hosts):
+    for rank in via_hosts.ranks:
+        via_hosts.only_programs(rank, {name: shutil.which(name) for name in NEEDED})
+    options = via_hosts.options
+    start(podrun, options, "echo first; until [ -e ~/go ]; do sleep 0.1; done; exit 3")
+    assert states(podrun, options) == of_all(via_hosts, "running")
+    for rank in via_hosts.ranks:
+        (via_hosts.home(rank) / "go").touch()
+    followed = events(podrun, *options, "logs", "-f", "train")
+    assert (followed.returncode, followed.shown) == (3, of_all(via_hosts, [b"first"]))
+    start(podrun, options, "sleep 1000")
+    assert podrun.ok(*options, "stop", "train").startswith(b"train  stopped [0,1]")
+    assert podrun.ok(*options, "logs", "-n", "1", "train") == b""
+    podrun.ok(*options, "rm", "train")
+
+
+@plays("a host has no `split`, or another program that a job needs")
+@pytest.mark.deadline(120)
+def test_start_refuses_where_a_program_is_missing(podrun, via_hosts):
+    for missing in set(NEEDED) - {"printf"}:  # most shells have that one built in
+        remove(via_hosts.directory / via_hosts.names[1] / "programs")
+        via_hosts.only_programs(1, {name: shutil.which(name) for name in NEEDED if name != missing})
+        refused = events(podrun, *via_hosts.options, "start", "train", "--", "echo ran >~/ran")
+        assert refused.failures == {1: ("unreachable", "supervision", "program_missing")}, (missing, refused.stderr)
+        assert f'"{missing}"' in refused.exits[1]["message"]
+        assert not (via_hosts.home(0) / "ran").exists() and not (via_hosts.home(1) / "ran").exists()
+
+
+@plays("a host has no `/proc`")
+def test_start_refuses_where_there_is_no_proc(podrun, via_hosts):
+    without = shlex.join([*private_mounts(), "sh", "-c", 'mount -t tmpfs none /proc && exec "$@"', "sh"])
+    via_hosts.way(1, f'set -- {without} "$@"')
+    refused = events(podrun, *via_hosts.options, "start", "train", "--", "sleep 1000")
+    assert refused.failures == {1: ("unreachable", "supervision", "no_process_list")}
+    assert states(podrun, via_hosts.on(0), status=1) == {}
+
+
+@pytest.mark.parametrize("shell", ["mksh", "yash"])
+def test_no_supervisor_stays_in_other_shells(podrun, shell):
+    """Not installed by .ci/packages: a host may have any POSIX shell as /bin/sh."""
+    if not (path := shutil.which(shell)):
+        return
+    podrun.wrapper = [*private_mounts(), "sh", "-c", 'mount --bind "$0" /bin/sh && exec "$@"', os.path.realpath(path)]
+    start(podrun, ("-H", "local"), "echo x; sleep 0.2; exit 2")
+    followed = events(podrun, "-H", "local", "logs", "-f", "train")
+    assert followed.returncode == 2 and followed.bytes == {(0, "stdout"): b"x\n"}
+    assert not jobs_of(podrun, ("-H", "local"), "train")[0][0]["output_open"]
+
+
 # States
 
 
@@ -453,6 +512,41 @@ def test_a_signal_after_the_start_is_decided_takes_nothing_back(podrun, hosts):
         assert f"train runs on {len(hosts.ranks)} hosts".encode() in printed.read()
     assert process.wait(30) == 0
     assert states(podrun, hosts.options) == dict.fromkeys(hosts.ranks, "running")
+
+
+def readers(hosts, rank):
+    """The shells that wait for more of a job's output."""
+    return {process.parent for process in hosts.pod.every_process(rank) if re.fullmatch(rb"sleep\x000\.[1248]\0", process.command)}
+
+
+@plays("what reads its output on the host is killed while it is followed")
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.deadline(120)
+def test_a_killed_reader_of_a_followed_log_is_started_again(podrun, hosts, number):
+    start(podrun, hosts.on(0), "i=0; until [ -e ~/go ]; do i=$((i+1)); echo line $i; sleep 0.05; done; exit 7")
+    run = podrun.start(*hosts.on(0), "--json", "logs", "-f", "train")
+    run.wait_for_output(b'"line 1"')
+    for _ in range(2):
+        killed = wait_until(lambda: readers(hosts, 0), what="a reader")
+        hosts.pod.ssh(0, f"kill -{int(number)} {' '.join(map(str, killed))}")
+        wait_until(lambda killed=killed: readers(hosts, 0) - killed, what="another reader")
+    (hosts.home(0) / "go").touch()
+    followed = Events(run.wait())
+    assert followed.returncode == 7, followed.stderr
+    [place] = (hosts.home(0) / ".podrun" / "jobs" / "train").iterdir()
+    assert followed.bytes[0, "stdout"] == b"".join(path.read_bytes() for path in sorted((place / "1").glob("out.0*")))
+
+
+@pytest.mark.parametrize("program", ["tail", "head"])
+def test_a_killed_program_of_a_reader_cuts_no_output(podrun, hosts, program):
+    """A signal ends it after a part of what the frame announced, once."""
+    part = 'if [ "$3" ]; then exec <"$3"; fi; dd bs=100 count=1 2>/dev/null; kill -9 $$'
+    hosts.program(0, program, f'case $* in -c*) if mkdir ~/killed 2>/dev/null; then {part}; fi ;; esac\nexec {shutil.which(program)} "$@"')
+    start(podrun, hosts.on(0), "seq 20000; sleep 0.2")
+    followed = events(podrun, *hosts.on(0), "logs", "-f", "train")
+    assert (hosts.home(0) / "killed").exists()
+    assert followed.returncode == 0, followed.stderr
+    assert followed.shown == {0: [b"%d" % number for number in range(1, 20001)]}
 
 
 def test_a_host_that_is_away_for_a_while_is_followed_on(podrun, hosts):

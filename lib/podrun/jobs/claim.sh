@@ -1,6 +1,6 @@
 # Keeps the name of a job for a run until that has started it: set -- NAME PLACE RUN DIRECTORY WAIT; <helper.sh processes.sh job_state.sh
-# this, one line>. Prints "claimed", or "taken STATE" when the job runs or is being started, and goes on until its standard input
-# ends. DIRECTORY is the run's; its link `job` leads to the directory of this start. WAIT, if not empty: it waits for a line first.
+# this, one line>. Prints "claimed", "taken STATE" when the job runs or is being started, or "missing PROGRAM" (or "missing /proc/FILE")
+# where no job can be kept, and goes on until its standard input ends. DIRECTORY is the run's; its link `job` leads to the directory of this start. WAIT, if not empty: it waits for a line first.
 #
 # If two runs want the name at the same moment, the run that creates the link with the lower number gets it. A link is created
 # together with its text, so no run takes a new claim for an old one.
@@ -52,7 +52,16 @@ podrun_ends_at_logout() {
       *) return 1 ;;
     esac
 }
+podrun_refuse_without() {
+  echo "missing $1"
+  exit 1
+}
+# Those of start.sh and job.sh, and of those that look at a job later. docs/jobs.md lists them.
+podrun_need() { for podrun_tool; do command -v $podrun_tool >/dev/null 2>&1 || podrun_refuse_without $podrun_tool; done; }
 [ -z "$5" ] || read -r podrun_wait || exit
+podrun_need cat cp date env grep head id ln mkdir mkfifo mv printf readlink rm rmdir sed setsid sleep sort split stat tail tr wc
+[ -e /proc/self/stat ] || podrun_refuse_without /proc
+[ "$podrun_boot" ] || podrun_refuse_without /proc/sys/kernel/random/boot_id
 if podrun_ends_at_logout; then
   echo "taken logout"
   exit 1

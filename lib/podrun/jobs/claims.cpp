@@ -33,6 +33,13 @@ std::string describe_taken(std::string_view name, std::string_view state) {
   return fmt::format("{} runs already (podrun stop {} stops it)", name, name);
 }
 
+/// A program, or a file below /proc, without which the host could not keep a job.
+link::Failure without(std::string_view missing) {
+  if (!missing.starts_with('/')) return {Stage::supervision, Cause::program_missing, std::string(missing)};
+  return {Stage::supervision, Cause::no_process_list,
+          fmt::format("no {} there (podrun finds a job again by it)", missing)};
+}
+
 }  // namespace
 
 Claims::Claims(std::string name, std::vector<hosts::Host> hosts, std::string run_id)
@@ -67,6 +74,7 @@ asio::awaitable<void> Claims::take(std::size_t host, remote::Supervised& supervi
   std::string_view line = take_part(rest, '\n');
   const std::string_view word = take_part(line, ' ');
   if (word == "taken") throw HostError({Stage::job_name, Cause::job_exists, describe_taken(name_, line)});
+  if (word == "missing") throw HostError(without(line));
   if (word != "claimed") throw HostError({Stage::job_name, Cause::ended_early, reader.describe_end()});
   kept_[host] = reader.stream();
   if (host == 0) co_await let_others_go_on();

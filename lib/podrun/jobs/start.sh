@@ -6,6 +6,8 @@
 # Variables, since others see the arguments of a process: podrun_command is sh text that exports the command's environment and sets the
 # parameters to its words, see command.hpp; its $podrun_dir is FILES. podrun_shown is the command, for people. Only the shell that becomes
 # the command has these values in its environment, so they cannot steer what podrun runs.
+#
+# shellcheck disable=SC2034,SC2154  # the text uses podrun_dir; the others come in the environment
 if [ "$1" = supervise ]; then
   shift
   podrun_supervise "$@"
@@ -20,7 +22,6 @@ podrun_fail() {
 PODRUN_JOB=$1
 podrun_limit=$2
 export PODRUN_JOB
-command -v setsid >/dev/null || podrun_fail "setsid(1) is not installed here"
 podrun_umask=$(umask)
 umask 077
 podrun_job_mark=$PODRUN_RUN_ID.job-$PODRUN_JOB.
