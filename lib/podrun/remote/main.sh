@@ -22,7 +22,7 @@
 # Descriptors: 3 lines from podrun, after go; 4 standard error of the command; 5 the pipe to the watch; 6 standard output;
 # 7 standard error of the command, in the shell that waits for the others.
 #
-# shellcheck disable=SC2086  # numbers, signals and the words of $SSH_CONNECTION are to be split
+# shellcheck disable=SC2046,SC2086  # numbers, signals, what ls says and the words of $SSH_CONNECTION are to be split
 
 podrun_nonce=$1
 podrun_mark=$2
