@@ -3,6 +3,7 @@
 import os
 import pwd
 import shutil
+import signal
 import subprocess
 
 import pytest
@@ -11,49 +12,143 @@ from events import Events
 from homes import ViaHomes
 from trees import assert_same, read_tree, write_tree
 
-NEW = {"sub/a": b"new", "more/deep/b": b"2", "c": b"3"}
-# Renames the staging directory, and a directory of the target, and puts his own in their places.
-ATTACK = """
-cd "$1" || exit
-while :; do
-  for each in .podrun.* sub; do
-    [ -e "$each" ] && [ ! -L "$each" ] || continue
-    mv "$each" "moved.$each" 2>/dev/null && if [ "$each" != sub ] && [ -e "$3" ]; then cp -R own "$each"; else ln -s "$2" "$each"; fi
-    rm -rf "$each"; mv "moved.$each" "$each" 2>/dev/null
-  done
-done
-"""
-needs_root = pytest.mark.skipif(os.getuid() != 0, reason="needs root, for a second account")
+pytestmark = pytest.mark.skipif(os.getuid() != 0, reason="needs root, for a second account")
+OTHER = pwd.getpwnam("games")
+NEW = {"c": b"3", "more/deep/b": b"2", "sub/a": b"new"}
+OLD = {"sub/a": b"old", "sub/stale": b"x"}
 
 
-@pytest.fixture
-def host(podrun):
-    return ViaHomes(podrun, "a")
+class Attacked:
+    """A host whose directory `work` the other user may write to: it is his, or one of his group."""
+
+    def __init__(self, podrun, owner):
+        self.podrun = podrun
+        self.homes = ViaHomes(podrun, "a")
+        self.app = write_tree(podrun.directory / "app", NEW)
+        self.outside = write_tree(podrun.directory / "outside", {"a": b"precious", "stale": b"precious", "new/x": b"precious"})
+        self.before = read_tree(self.outside)
+        self.homes.write("work", OLD)
+        self.work = self.homes.home(0) / "work"
+        os.chown(self.work, OTHER.pw_uid if owner == "his" else 0, OTHER.pw_gid)
+        self.work.chmod(0o755 if owner == "his" else 0o2775)
+
+    def command(self, text):
+        """Of the other user, in `work`; root opens that directory for him, since those above are private to the tests. $1 is the link's text."""
+        setpriv = [shutil.which("setpriv"), f"--reuid={OTHER.pw_uid}", f"--regid={OTHER.pw_gid}", "--clear-groups"]
+        return [*setpriv, "sh", "-c", text, "sh", os.fspath(self.outside)]
+
+    def attack(self, text):
+        subprocess.run(self.command(text), cwd=self.work, check=True)
+
+    def start(self, *options, target="work"):
+        return self.podrun.start("--json", *self.homes.options, "push", *options, os.fspath(self.app) + "/", target)
+
+    def push(self, *options, target="work"):
+        return Events(self.start(*options, target=target).wait(60))
+
+    def has_changed_nothing_outside(self):
+        assert_same(self.before, read_tree(self.outside))
 
 
-@needs_root
-@pytest.mark.parametrize("group", [False, True], ids=["his directory", "a directory of his group"])
-def test_another_user_gets_nothing_by_exchanging_directories(podrun, host, group):
-    other = pwd.getpwnam("games")
-    app = write_tree(podrun.directory / "app", NEW)
-    outside = write_tree(podrun.directory / "outside", {"a": b"precious", "new/x": b"precious"})
-    before = read_tree(outside)
-    host.write("work", {"sub/a": b"old", "sub/stale": b"x"})
-    work = host.home(0) / "work"
-    own = write_tree(work / "own", {"podrun.check": b"touch %s/ran" % os.fsencode(outside), "podrun.switch": b"touch %s/ran" % os.fsencode(outside)})
-    for each in [work, *work.rglob("*")]:
-        os.chown(each, 0 if group and each == work else other.pw_uid, other.pw_gid)
-    work.chmod(0o2775 if group else 0o755)
-    for each in [work, *work.parents]:
-        if each != work and podrun.directory in [each, *each.parents]:
-            each.chmod(0o755)
-    assert own.exists()
-    setpriv = [shutil.which("setpriv"), f"--reuid={other.pw_uid}", f"--regid={other.pw_gid}", "--clear-groups"]
-    with subprocess.Popen([*setpriv, "sh", "-c", ATTACK, "sh", work, outside, work / "own"], stderr=subprocess.DEVNULL) as attacker:
+@pytest.fixture(params=["his", "his group's"])
+def attacked(request, podrun):
+    return Attacked(podrun, request.param)
+
+
+def test_the_staging_directory_is_exchanged_for_a_link_while_files_come(attacked):
+    attacked.homes.hold(0, "tar")
+    run = attacked.start()
+    attacked.homes.wait_until_held(0, "tar")
+    attacked.attack('for each in .podrun.*; do mv "$each" moved && ln -s "$1" "$each"; done')
+    attacked.homes.let_go()
+    ended = Events(run.wait(60))
+    assert ended.returncode in (1, 255), ended.stderr
+    attacked.has_changed_nothing_outside()
+
+
+def test_the_staging_directory_is_exchanged_for_a_directory_of_another_user(attacked):
+    attacked.homes.hold(0, "tar")
+    run = attacked.start()
+    attacked.homes.wait_until_held(0, "tar")
+    text = 'printf "touch %s/ran\\n" "$1" >"$each/podrun.check"; cp "$each/podrun.check" "$each/podrun.switch"; chmod 555 "$each"'
+    attacked.attack(f'for each in .podrun.*; do mv "$each" moved && mkdir -m 777 "$each" && {{ {text}; }}; done')
+    attacked.homes.let_go()
+    ended = Events(run.wait(60))
+    assert ended.returncode in (1, 255), ended.stderr
+    attacked.has_changed_nothing_outside()
+
+
+@pytest.mark.parametrize("options", [(), ("--delete",)], ids=["", "delete"])
+def test_a_directory_is_exchanged_for_a_link_in_the_switch(attacked, options):
+    program = "rm" if options else "mv"
+    if options:  # the first step of a switch that deletes
+        wait = 'case $* in *stale*) : >"$own/held.rm"; until [ -e "$own/go" ]; do sleep 0.1; done ;; esac'
+        attacked.homes.program(0, "rm", f'own=${{0%/*}}\n{wait}\nexec {shutil.which("rm")} "$@"')
+        attacked.homes.write("work", {"a stale": b"first of all"})
+    else:
+        attacked.homes.hold(0, "mv")
+    run = attacked.start(*options)
+    attacked.homes.wait_until_held(0, program)
+    attacked.attack('mv sub moved && ln -s "$1" sub')
+    attacked.homes.let_go()
+    ended = Events(run.wait(60))
+    assert ended.returncode in (0, 1), ended.stderr
+    attacked.has_changed_nothing_outside()
+
+
+def test_modes_and_times_are_not_set_through_a_link(attacked):
+    assert attacked.push().returncode == 0
+    (attacked.app / "c").chmod(0o644)
+    (attacked.app / "sub").chmod(0o711)
+    (attacked.app / "sub" / "a").chmod(0o640)
+    os.utime(attacked.app / "sub" / "a", (1, 1))
+    attacked.homes.hold(0, "tar")
+    write_tree(attacked.app, {"first": b"so that something is sent"})
+    run = attacked.start("--checksum")
+    attacked.homes.wait_until_held(0, "tar")
+    attacked.attack('mv sub moved && ln -s "$1" sub; mv c moved.c && ln -s "$1/a" c')
+    attacked.homes.let_go()
+    assert Events(run.wait(60)).returncode in (0, 1, 255)
+    attacked.has_changed_nothing_outside()
+
+
+def test_another_user_who_exchanges_names_all_the_time_gets_nothing(attacked):
+    loop = """while :; do
+      for each in .podrun.* sub; do
+        [ -e "$each" ] && [ ! -L "$each" ] && mv "$each" "moved$each" && ln -s "$1" "$each" && rm "$each"
+        mv "moved$each" "$each"
+      done
+    done 2>/dev/null"""
+    with subprocess.Popen(attacked.command(loop), cwd=attacked.work, start_new_session=True) as attacker:
         try:
-            for _ in range(8):
-                ended = Events(podrun("--json", *host.options, "push", "--checksum", os.fspath(app) + "/", "work"))
+            for _ in range(5):
+                ended = attacked.push("--checksum", "--delete")
                 assert ended.returncode in (0, 1, 255), ended.stderr
-                assert_same(before, read_tree(outside))
+                attacked.has_changed_nothing_outside()
         finally:
-            attacker.kill()
+            os.killpg(attacker.pid, signal.SIGKILL)
+
+
+def test_a_link_of_another_user_is_not_followed_to_the_destination(attacked):
+    attacked.attack('ln -s "$1" link')
+    ended = attacked.push(target="work/link")
+    assert ended.returncode == 255
+    assert b"work/link: a link that other users can change (name the directory that it leads to)" in ended.stderr
+    attacked.has_changed_nothing_outside()
+
+
+def test_a_directory_of_another_user_gets_the_files(attacked):
+    ended = attacked.push("--delete")
+    assert ended.returncode == 0, ended.stderr
+    assert_same(read_tree(attacked.app), read_tree(attacked.work))
+    attacked.homes.wait_until_clean()
+
+
+@pytest.mark.parametrize("mode, is_used", [(0o777, False), (0o1777, True), (0o775, False), (0o700, True)], ids=["777", "1777", "775", "700"])
+def test_temporary_files_are_not_where_others_can_rename_them(podrun, mode, is_used):
+    homes = ViaHomes(podrun, "a")
+    homes.tmp(0).chmod(mode)
+    (podrun.directory / "mine.sh").write_text('echo "$0"\n')
+    ended = podrun("-N", *homes.options, "-s", os.fspath(podrun.directory / "mine.sh"))
+    assert ended.returncode == 0, ended
+    assert ended.stdout.startswith(os.fsencode(homes.tmp(0))) == is_used, ended.stdout

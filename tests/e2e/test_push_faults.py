@@ -383,6 +383,60 @@ def test_a_program_that_does_not_do_what_it_should(podrun, pair, fault, name, te
     trees.assert_unchanged()
 
 
+@pytest.mark.parametrize("name", ["find", "tar", "gzip", "mkdir", "sort"])
+def test_a_program_that_warns_and_succeeds(podrun, pair, name):
+    trees = Trees(podrun, pair)
+    pair.program(1, name, f"echo \"ERROR: ld.so: object 'x' from LD_PRELOAD cannot be preloaded: ignored.\" >&2; exec {shutil.which(name)} \"$@\"")
+    assert push(podrun, pair).returncode == 0
+    trees.assert_new(0, 1)
+    pair.wait_until_clean()
+
+
+def test_modes_and_times_arrive_where_hard_links_cannot_be_made(podrun, pair):
+    trees = Trees(podrun, pair)
+    pair.program(1, "ln", f'case $1 in -s) exec {shutil.which("ln")} "$@" ;; esac; exit 1')
+    assert push(podrun, pair).returncode == 0
+    (trees.app / "data" / "one").chmod(0o640)
+    os.utime(trees.app / "data" / "two", (1, 1))
+    assert push(podrun, pair, "--checksum", "app/", "work").returncode == 0
+    trees.new = read_tree(trees.app)
+    trees.assert_new(0, 1)
+    pair.wait_until_clean()
+
+
+def test_gzip_that_ends_with_the_status_of_a_warning(podrun, pair):
+    trees = Trees(podrun, pair)
+    pair.program(1, "gzip", f'{shutil.which("gzip")} "$@"; echo "gzip: warning: GZIP is obsolescent" >&2; exit 2')
+    assert push(podrun, pair).returncode == 0
+    trees.assert_new(0, 1)
+
+
+def test_a_file_that_vanishes_on_a_host_while_it_is_listed(podrun, pair):
+    trees = Trees(podrun, pair)
+    real = shutil.which("find")
+    pair.program(1, "find", f"{real} \"$@\"; echo \"find: './x': No such file or directory\" >&2; exit 1")
+    assert push(podrun, pair).returncode == 0
+    trees.assert_new(0, 1)
+
+
+@pytest.mark.parametrize("text", ["echo \"find: './x': Permission denied\" >&2; exit 1", "exit 1"], ids=["permission", "no word"])
+def test_a_list_that_is_not_complete_is_a_failure(podrun, pair, text):
+    trees = Trees(podrun, pair)
+    pair.program(1, "find", f'{shutil.which("find")} "$@"; case $* in *maxdepth*) exit ;; esac; {text}')
+    ended = push(podrun, pair)
+    assert ended.returncode == 255
+    assert b"Permission denied" in ended.stderr or b"a program failed without a word" in ended.stderr
+    trees.assert_unchanged()
+
+
+def test_the_reason_of_tar_is_shown_after_a_long_path(podrun, pair):
+    trees = Trees(podrun, pair)
+    pair.program(1, "tar", f"cat >/dev/null; echo 'tar: new/{'x' * 5000}: Cannot open: File name too long' >&2; exit 2")
+    ended = push(podrun, pair)
+    assert b"Cannot open: File name too long" in ended.stderr, ended.stderr
+    trees.assert_unchanged()
+
+
 def test_a_step_of_the_switch_that_fails(podrun, pair):
     trees = Trees(podrun, pair)
     pair.program(1, "mv", 'case $* in *podrun.switch*) exec /bin/mv "$@" ;; esac; echo "mv: no luck today" >&2; exit 1')

@@ -95,7 +95,7 @@ podrun_follow() {
   command -v readlink >/dev/null || podrun_fail "no \"readlink\" in \$PATH there"
   podrun_text=$(readlink -- "./$1" && echo .) || podrun_fail "${PWD%/}/$1: cannot be read"
   podrun_rest=${podrun_text%??}/$podrun_rest
-  case $podrun_rest in /*) cd -P / ;; esac
+  case $podrun_rest in /*) cd -P / || exit ;; esac
 }
 
 # The target is the directory that is entered, or the missing directories below the one that is entered, which podrun_rest has. No link
@@ -105,7 +105,7 @@ podrun_enter() {
   case $podrun_target in
     "~") podrun_target=. ;;
     [~]/*) podrun_target=${podrun_target#??} ;;
-    /*) cd -P / ;;
+    /*) cd -P / || exit ;;
   esac
   podrun_links=0
   set -- $(ls -ldn -- "$podrun_directory")
@@ -191,7 +191,7 @@ podrun_enter_staging() {
   podrun_go_into "$podrun_name" || podrun_fail "$podrun_said"
   podrun_identify
   case $podrun_open$podrun_identity in
-    1*" drwx--"[-S]---*) [ -O . ] && [ /proc/$$/cwd -ef . ] || podrun_refuse_place ;;
+    1*" drwx--"[-S]---*) if ! [ -O . ] || ! [ /proc/$$/cwd -ef . ]; then podrun_refuse_place; fi ;;
     1*) podrun_refuse_place ;;
   esac
   printf '%s\n' "$podrun_identity" >"$podrun_directory/podrun.staging"
@@ -256,7 +256,7 @@ podrun_say_list() {
 podrun_check_list() {
   podrun_reasons=$(printf '%s\n' "$podrun_said" | grep -E "^(find|stat|gzip): ")
   podrun_said=$(printf '%s\n' "$podrun_reasons" | grep -v "No such file or directory")
-  [ "$podrun_reasons" ] && [ -z "$podrun_said" ] || podrun_fail "$(podrun_last_line "${podrun_said#find: }")"
+  if [ -z "$podrun_reasons" ] || [ "$podrun_said" ]; then podrun_fail "$(podrun_last_line "${podrun_said#find: }")"; fi
 }
 
 # DIRECTORY...: must be writable, or be made so. podrun.check calls it.
