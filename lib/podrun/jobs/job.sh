@@ -7,6 +7,7 @@
 # STREAM: copies standard input to files. split(1) writes what it reads at once. Where it cannot write (a full disk), what the
 # command prints is dropped for a while, so that the command goes on. A gap of one byte says that something was dropped.
 podrun_write() {
+  podrun_clean_environment
   exec 5<&0
   podrun_begin=0
   until split -b 67108864 -a 4 - "$podrun_job/$1.$(printf %015d $podrun_begin)."; do
@@ -53,7 +54,7 @@ podrun_supervise() {
   podrun_write err <"$podrun_job/err.in" 2>/dev/null &
   podrun_writers="$podrun_writers $!"
   # Before 3 and 4 are open: mksh and yash keep copies of descriptors that are closed for a loop.
-  while sleep 2; do podrun_prune out; podrun_prune err; done 2>/dev/null &
+  { podrun_clean_environment; while sleep 2; do podrun_prune out; podrun_prune err; done; } 2>/dev/null &
   podrun_pruner=$!
   exec 3>"$podrun_job/out.in" 4>"$podrun_job/err.in"
   rm -f -- "$podrun_job/out.in" "$podrun_job/err.in"
@@ -82,6 +83,7 @@ podrun_supervise() {
   ) >&3 2>&4 3>&- 4>&-
   podrun_status=$?
   exec 3>&- 4>&-
+  podrun_clean_environment
   rm -f -- "$podrun_job/files/podrun.environment"
   IFS=" " read -r podrun_up _ </proc/uptime
   until podrun_put "$podrun_job/status" "$podrun_status $podrun_up $podrun_boot $(date +%s)" || ! [ -d "$podrun_job" ]; do sleep 5; done

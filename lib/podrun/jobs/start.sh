@@ -53,6 +53,7 @@ else
 fi
 # Has the command been started, and are the values of a large environment no longer in a file?
 podrun_is_started() { [ -e "$podrun_job/status" ] || { [ -e "$podrun_job/pid" ] && ! [ -s "$podrun_files/podrun.environment" ]; }; }
+podrun_clean_environment
 podrun_round=0
 until podrun_is_started; do
   podrun_round=$((podrun_round + 1))
