@@ -514,6 +514,41 @@ def test_a_signal_after_the_start_is_decided_takes_nothing_back(podrun, hosts):
     assert states(podrun, hosts.options) == dict.fromkeys(hosts.ranks, "running")
 
 
+def readers(hosts, rank):
+    """The shells that wait for more of a job's output."""
+    return {process.parent for process in hosts.pod.every_process(rank) if re.fullmatch(rb"sleep\x000\.[1248]\0", process.command)}
+
+
+@plays("the reader of its output on the host is killed while it is followed")
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.deadline(120)
+def test_a_killed_reader_of_a_followed_log_is_started_again(podrun, hosts, number):
+    start(podrun, hosts.on(0), "i=0; until [ -e ~/go ]; do i=$((i+1)); echo line $i; sleep 0.05; done; exit 7")
+    run = podrun.start(*hosts.on(0), "--json", "logs", "-f", "train")
+    run.wait_for_output(b'"line 1"')
+    for _ in range(2):
+        killed = wait_until(lambda: readers(hosts, 0), what="a reader")
+        hosts.pod.ssh(0, f"kill -{int(number)} {' '.join(map(str, killed))}")
+        wait_until(lambda killed=killed: readers(hosts, 0) - killed, what="another reader")
+    (hosts.home(0) / "go").touch()
+    followed = Events(run.wait())
+    assert followed.returncode == 7, followed.stderr
+    [place] = (hosts.home(0) / ".podrun" / "jobs" / "train").iterdir()
+    assert followed.bytes[0, "stdout"] == b"".join(path.read_bytes() for path in sorted((place / "1").glob("out.0*")))
+
+
+@pytest.mark.parametrize("program", ["tail", "head"])
+def test_a_killed_program_of_a_reader_cuts_no_output(podrun, hosts, program):
+    """A signal ends it after a part of what the frame announced, once."""
+    part = 'if [ "$3" ]; then exec <"$3"; fi; dd bs=100 count=1 2>/dev/null; kill -9 $$'
+    hosts.program(0, program, f'case $* in -c*) if mkdir ~/killed 2>/dev/null; then {part}; fi ;; esac\nexec {shutil.which(program)} "$@"')
+    start(podrun, hosts.on(0), "seq 20000; sleep 0.2")
+    followed = events(podrun, *hosts.on(0), "logs", "-f", "train")
+    assert (hosts.home(0) / "killed").exists()
+    assert followed.returncode == 0, followed.stderr
+    assert followed.shown == {0: [b"%d" % number for number in range(1, 20001)]}
+
+
 def test_a_host_that_is_away_for_a_while_is_followed_on(podrun, hosts):
     start(podrun, hosts.options, "echo first; until [ -e ~/go ]; do sleep 0.1; done; echo last")
     run = podrun.start(*hosts.options, "logs", "-f", "train")

@@ -52,7 +52,10 @@ asio::awaitable<void> LogFollow::prepare(std::size_t host, remote::Supervised& s
     frames.feed(bytes->bytes());
     if (!output.has_room(host)) co_await output.wait_for_room(host);
   }
-  if (!frames.state()) throw HostError({Stage::job_log, Cause::ended_early, reader.describe_end()});
+  if (!frames.state()) {
+    const link::Retry retry = reader.was_killed() ? link::Retry::may_help : link::Retry::no;
+    throw HostError({Stage::job_log, Cause::ended_early, reader.describe_end(), retry});
+  }
   if (frames.number().empty()) {
     throw HostError(
         {Stage::job_log, Cause::file_missing, fmt::format("there is no job {} any more", request_.name)});

@@ -9,6 +9,13 @@
 #
 # shellcheck disable=SC2154,SC2086  # job_state.sh sets them; numbers need no quotes
 
+# PROGRAM WORD...: if a signal ends it, the frame has too few bytes, and the next header would be taken for the rest. So this shell ends
+# in the same way, and podrun asks again. (141 is PIPE: head takes no more than it needs.)
+podrun_run() {
+  "$@"
+  podrun_ended=$?
+  if [ $podrun_ended -gt 128 ] && [ $podrun_ended != 141 ]; then kill -s KILL $$; fi
+}
 # Sends $podrun_file, open as descriptor 3, from podrun_position on.
 podrun_send_file() {
   podrun_size=$(wc -c </proc/self/fd/3)
@@ -16,7 +23,7 @@ podrun_send_file() {
   if [ $podrun_end -le $podrun_position ]; then return; fi
   if [ $podrun_position -lt $podrun_base ]; then podrun_position=$podrun_base; fi
   printf '%s\n' "$podrun_stream $podrun_position $((podrun_end - podrun_position))"
-  tail -c +$((podrun_position - podrun_base + 1)) /proc/self/fd/3 | head -c $((podrun_end - podrun_position))
+  podrun_run tail -c +$((podrun_position - podrun_base + 1)) /proc/self/fd/3 | podrun_run head -c $((podrun_end - podrun_position))
   podrun_position=$podrun_end
   podrun_pause=0.1
   podrun_quiet=0

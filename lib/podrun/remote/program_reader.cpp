@@ -13,6 +13,7 @@ namespace podrun::remote {
 namespace {
 
 constexpr std::size_t kMaxSaid = 64 * 1024;
+constexpr int kLastOwnStatus = 128;  ///< a shell says 128 + N of signal N, and ssh 255
 
 }  // namespace
 
@@ -35,6 +36,11 @@ asio::awaitable<std::optional<Chunk>> ProgramReader::read() {
 
 std::string ProgramReader::describe_end() const {
   return fmt::format("{} ({})", last_line(said_), remote::describe_end(end_));
+}
+
+bool ProgramReader::was_killed() const {
+  const auto* exited = std::get_if<link::Exited>(&end_);
+  return exited ? exited->status > kLastOwnStatus : std::holds_alternative<link::Signaled>(end_);
 }
 
 }  // namespace podrun::remote

@@ -26,6 +26,8 @@ class ProgramReader {
   const std::string& said() const { return said_; }  ///< on standard error, up to 64 KiB
   /// `tar: no space left (exit 2)`: the last line on standard error, and how the program ended.
   std::string describe_end() const;
+  /// Whether it was ended by a signal, or by a shell or transport command that says so by its exit status.
+  bool was_killed() const;
 
  private:
   std::shared_ptr<link::Stream> stream_;
