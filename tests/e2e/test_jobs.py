@@ -185,6 +185,29 @@ def test_a_large_environment_is_not_kept(podrun, hosts):
     assert {*values, "PODRUN_JOB"} <= set((place / "1" / "environment").read_text().split())
 
 
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can be another user")
+def test_another_user_of_the_host_gets_nothing_of_a_job(podrun, hosts):
+    """Except what any process shows: the words of the command itself."""
+    script = podrun.directory / "script"
+    script.write_text("#!/bin/sh\necho s3cret output; until [ -e ~/go ]; do sleep 0.1; done\n")
+    values = {"SMALL": "s3cret", "LARGE": "s3cret" + "x" * 120000}
+    options = ("-s", script, "-e", "SMALL", "-e", "LARGE")
+    hosts.home(0).chmod(0o755)
+    hosts.pod.ssh(0, "umask 022; mkdir ~/.podrun")  # one that was there before
+    ended = podrun(*hosts.on(0), *options, "start", "train", "--", "w0rds", env=values)
+    assert ended.returncode == 0, ended
+    wait_until(lambda: podrun.ok(*hosts.on(0), "logs", "train") == b"0: s3cret output\n", what="its output")
+    other = "setpriv --reuid 65534 --regid 65534 --clear-groups"
+
+    def seen(look):
+        return hosts.pod.ssh(0, f"{other} sh -c {shlex.quote(look)}").stdout
+
+    files = seen("ls -d ~/.podrun; ls ~/.podrun/jobs/train ~/.podrun/jobs/train/*/1; find ~/.podrun -type f -readable; find ~/.podrun -writable")
+    assert re.fullmatch(rb"/.*/\.podrun\n", files), files  # it may look at all
+    arguments = seen("cat /proc/[0-9]*/cmdline")
+    assert arguments.count(b"w0rds") == 1 and b"s3cret" not in arguments + seen("cat /proc/[0-9]*/environ"), arguments
+
+
 @plays("the terminal or the connection is closed", "sshd is killed or restarted")
 def test_a_job_outlives_the_terminal_and_the_servers(podrun, hosts):
     run = podrun.terminal(*hosts.options, "start", "train", "--", "sleep 2; echo still there; until [ -e ~/go ]; do sleep 0.1; done; exit 7")
