@@ -256,6 +256,20 @@ def test_starts_everywhere_or_nowhere(podrun, hosts):
     wait_until(lambda: not hosts.pod.processes(0) and not hosts.pod.processes(2), what="nothing is left")
 
 
+@plays("podrun is killed by `kill -9` when some hosts have started it")
+def test_hosts_that_a_killed_start_left_different_are_named(podrun, hosts):
+    start(podrun, hosts.on(0), "sleep 1000")  # as if podrun had been killed after its word to this host
+    assert jobs_of(podrun, hosts.options, "train")[1] == []
+    assert podrun.ok(*hosts.options, "ps").startswith("train  running [0] · not there [1,2] · ".encode())
+    refused = events(podrun, *hosts.options, "start", "train", "--", "touch ~/ran")
+    assert refused.failures == {0: ("unreachable", "job_name", "job_exists")}
+    assert "podrun ps train" in refused.exits[0]["message"]
+    podrun.ok(*hosts.options, "stop", "train")
+    assert not any((hosts.home(rank) / "ran").exists() for rank in hosts.ranks)
+    start(podrun, hosts.options, "sleep 1000")
+    assert states(podrun, hosts.options) == of_all(hosts, "running")
+
+
 def test_a_missing_command_is_an_error_of_the_start(podrun, hosts):
     failed = start(podrun, hosts.options, "no-such-command", "x", status=127)
     assert b"no-such-command: command not found" in failed.stderr
