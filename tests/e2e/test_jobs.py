@@ -185,6 +185,29 @@ def test_a_large_environment_is_not_kept(podrun, hosts):
     assert {*values, "PODRUN_JOB"} <= set((place / "1" / "environment").read_text().split())
 
 
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can be another user")
+def test_another_user_of_the_host_gets_nothing_of_a_job(podrun, hosts):
+    """Except what any process shows: the words of the command itself."""
+    script = podrun.directory / "script"
+    script.write_text("#!/bin/sh\necho s3cret output; until [ -e ~/go ]; do sleep 0.1; done\n")
+    values = {"SMALL": "s3cret", "LARGE": "s3cret" + "x" * 120000}
+    options = ("-s", script, "-e", "SMALL", "-e", "LARGE")
+    hosts.home(0).chmod(0o755)
+    hosts.pod.ssh(0, "umask 022; mkdir ~/.podrun")  # one that was there before
+    ended = podrun(*hosts.on(0), *options, "start", "train", "--", "w0rds", env=values)
+    assert ended.returncode == 0, ended
+    wait_until(lambda: podrun.ok(*hosts.on(0), "logs", "train") == b"0: s3cret output\n", what="its output")
+    other = "setpriv --reuid 65534 --regid 65534 --clear-groups"
+
+    def seen(look):
+        return hosts.pod.ssh(0, f"{other} sh -c {shlex.quote(look)}").stdout
+
+    files = seen("ls -d ~/.podrun; ls ~/.podrun/jobs/train ~/.podrun/jobs/train/*/1; find ~/.podrun -type f -readable; find ~/.podrun -writable")
+    assert re.fullmatch(rb"/.*/\.podrun\n", files), files  # it may look at all
+    arguments = seen("cat /proc/[0-9]*/cmdline")
+    assert arguments.count(b"w0rds") == 1 and b"s3cret" not in arguments + seen("cat /proc/[0-9]*/environ"), arguments
+
+
 @plays("the terminal or the connection is closed", "sshd is killed or restarted")
 def test_a_job_outlives_the_terminal_and_the_servers(podrun, hosts):
     run = podrun.terminal(*hosts.options, "start", "train", "--", "sleep 2; echo still there; until [ -e ~/go ]; do sleep 0.1; done; exit 7")
@@ -231,6 +254,20 @@ def test_starts_everywhere_or_nowhere(podrun, hosts):
     assert b"podrun: train was not started; what had been started on " in failed.stderr
     assert states(podrun, hosts.options, status=1) == {}
     wait_until(lambda: not hosts.pod.processes(0) and not hosts.pod.processes(2), what="nothing is left")
+
+
+@plays("podrun is killed by `kill -9` when some hosts have started it")
+def test_hosts_that_a_killed_start_left_different_are_named(podrun, hosts):
+    start(podrun, hosts.on(0), "sleep 1000")  # as if podrun had been killed after its word to this host
+    assert jobs_of(podrun, hosts.options, "train")[1] == []
+    assert podrun.ok(*hosts.options, "ps").startswith("train  running [0] · not there [1,2] · ".encode())
+    refused = events(podrun, *hosts.options, "start", "train", "--", "touch ~/ran")
+    assert refused.failures == {0: ("unreachable", "job_name", "job_exists")}
+    assert "podrun ps train" in refused.exits[0]["message"]
+    podrun.ok(*hosts.options, "stop", "train")
+    assert not any((hosts.home(rank) / "ran").exists() for rank in hosts.ranks)
+    start(podrun, hosts.options, "sleep 1000")
+    assert states(podrun, hosts.options) == of_all(hosts, "running")
 
 
 def test_a_missing_command_is_an_error_of_the_start(podrun, hosts):
@@ -519,7 +556,7 @@ def readers(hosts, rank):
     return {process.parent for process in hosts.pod.every_process(rank) if re.fullmatch(rb"sleep\x000\.[1248]\0", process.command)}
 
 
-@plays("what reads its output on the host is killed while it is followed")
+@plays("the reader of its output on the host is killed while it is followed")
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
 @pytest.mark.deadline(120)
 def test_a_killed_reader_of_a_followed_log_is_started_again(podrun, hosts, number):

@@ -219,6 +219,15 @@ def test_each_host_gets_what_it_lacks(podrun, homes):
     assert_arrived(homes, app, "work/app")
 
 
+def test_hosts_that_a_killed_push_left_different_are_counted_and_mended(podrun, pair):
+    app = write_app(podrun)
+    push(podrun, pair, "app", "work")
+    (app / "train.py").write_bytes(b"print('a later step')\n")
+    podrun.ok(*pair.on(0), "push", "app", "work")  # as if podrun had been killed after its word to this host
+    assert re.fullmatch(r"podrun: 1 file \(.+\) to 1 host · 1 host is up to date", push(podrun, pair, "app", "work"))
+    assert_arrived(pair, app, "work/app")
+
+
 @pytest.mark.parametrize("kind", ["modes", "times"])
 def test_changed_modes_and_times_arrive(podrun, pair, kind):
     app = write_app(podrun)

@@ -30,7 +30,7 @@ std::string describe_taken(std::string_view name, std::string_view state) {
     return "systemd stops a user's processes at logout there (set KillUserProcesses=no in "
            "/etc/systemd/logind.conf, or start the job with --sudo)";
   }
-  return fmt::format("{} runs already (podrun stop {} stops it)", name, name);
+  return fmt::format("{0} runs already (podrun ps {0} shows where, podrun stop {0} stops it)", name);
 }
 
 /// A program, or a file below /proc, without which the host could not keep a job.

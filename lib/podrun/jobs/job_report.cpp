@@ -90,6 +90,8 @@ struct Times {
 /// The jobs of one name on all hosts.
 struct Named {
   std::vector<std::pair<std::string, std::vector<std::size_t>>> states = {};  ///< words, and where
+  std::vector<std::size_t> present = {};  ///< hosts that have it, in order
+  std::vector<std::size_t> missing = {};  ///< other hosts that have answered
   Times started = {};
   Times ended = {};
   Times output = {};
@@ -105,6 +107,7 @@ struct Named {
     } else {
       states.emplace_back(std::move(state), std::vector{host});
     }
+    present.push_back(host);
     is_any_active = is_any_active || job.is_active();
     if (job.is_active()) output.add(job.output);
     started.add(job.age);
@@ -118,6 +121,8 @@ std::string describe(const std::string& name, const Named& named, const std::vec
   std::vector<std::string> parts;
   for (const auto& [state, where] : named.states)
     parts.push_back(fmt::format("{} {}", state, output::fold_hosts(hosts, where)));
+  if (!named.missing.empty())
+    parts.push_back(fmt::format("not there {}", output::fold_hosts(hosts, named.missing)));
   std::vector<std::string> times = {named.started.describe("started")};
   times.push_back(named.is_any_active ? named.output.describe("output") : named.ended.describe("ended"));
   for (std::string& time : times) {
@@ -152,7 +157,13 @@ std::vector<std::string> describe_jobs(const std::vector<hosts::Host>& hosts,
     for (const Job& job : each.list.jobs) jobs[job.name].add(each.host, job);
   }
   std::vector<std::string> lines;
-  for (const auto& [name, named] : jobs) lines.push_back(describe(name, named, hosts, separator));
+  for (auto& [name, named] : jobs) {
+    for (const ListedJobs& each : listed) {
+      if (!std::binary_search(named.present.begin(), named.present.end(), each.host))
+        named.missing.push_back(each.host);
+    }
+    lines.push_back(describe(name, named, hosts, separator));
+  }
   return lines;
 }
 

@@ -43,12 +43,21 @@ TEST_F(JobReportTest, SaysWhenAllHasEnded) {
   add(3, {.name = "b", .state = JobState::rebooted});
   EXPECT_THAT(
       lines(),
-      ElementsAre("a  exit 0 [0] - exit 137 (SIGKILL), output open [1] - started 2 min ago - ended 5 s to 1 "
-                  "min ago",
-                  "b  stopped [2] - lost (rebooted) [3]"));
+      ElementsAre(
+          "a  exit 0 [0] - exit 137 (SIGKILL), output open [1] - not there [2,3] - started 2 min ago - "
+          "ended 5 s to 1 min ago",
+          "b  stopped [2] - lost (rebooted) [3] - not there [0,1]"));
+}
+
+TEST_F(JobReportTest, NamesHostsThatDoNotHaveAJobOfOthers) {
+  add(1, {.name = "a", .state = JobState::running});
+  for (std::size_t host = 0; host < 4; ++host) add(host, {.name = "b", .state = JobState::running});
+  listed_.erase(listed_.begin() + 3);  // it has not answered
+  EXPECT_THAT(lines(), ElementsAre("a  running [1] - not there [0,2]", "b  running [0-2]"));
 }
 
 TEST_F(JobReportTest, EscapesWhatHostsSayAndFitsItOnALine) {
+  listed_.resize(1);
   add(0, {.name = "x\x1b[2J", .state = JobState::running, .command = std::string(100, 'y') + "\x07"});
   const std::vector<std::string> all = lines();
   ASSERT_EQ(all.size(), 1);
