@@ -27,10 +27,11 @@ constexpr int kUsageStatus = 2;
 constexpr int kInternalStatus = 70;  // EX_SOFTWARE, sysexits(3)
 
 /// Descriptors 0 to 2 are always something, so that none of ours becomes a child's standard stream by
-/// accident.
+/// accident. Closed standard output gets one that cannot be written, so that lost output is an error.
 void open_standard_descriptors() {
   for (int descriptor = 0; descriptor < 3; ++descriptor) {
-    if (::fcntl(descriptor, F_GETFD) < 0) ::open("/dev/null", descriptor == 0 ? O_RDONLY : O_WRONLY);
+    if (::fcntl(descriptor, F_GETFD) < 0)
+      ::open("/dev/null", descriptor == STDERR_FILENO ? O_WRONLY : O_RDONLY);
   }
 }
 

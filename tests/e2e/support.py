@@ -1,5 +1,6 @@
 """What the end-to-end tests share: running podrun in three ways, waiting, and finding processes."""
 
+import contextlib
 import fcntl
 import hashlib
 import os
@@ -116,6 +117,20 @@ def stand_still(pids):
         return before == list(map(processor_time, pids)) and all(state != b"R" for state, _used in before)
     except OSError:
         return False  # one of them has ended
+
+
+def watch_memory(run, seconds):
+    """Waits until it ends; the most that it has had in memory, in bytes."""
+    peak = 0
+
+    def has_ended():
+        nonlocal peak
+        with contextlib.suppress(OSError, TypeError):
+            peak = max(peak, peak_memory(run.pid))
+        return run.process.poll() is not None
+
+    wait_until(has_ended, seconds, "its end")
+    return peak
 
 
 def peak_memory(pid):

@@ -225,9 +225,56 @@ def test_the_output_of_a_command_for_hosts_is_kept(podrun):
     assert asked.read_text() == "\n"
     [kept] = (podrun.home / ".cache/podrun").iterdir()
     assert kept.stat().st_mode & 0o777 == 0o600
+    assert kept.parent.stat().st_mode & 0o777 == 0o700
     os.utime(kept, (0, 0))
     assert hosts_of(podrun, "-p", "train") == ["tpu-7"]
     assert asked.read_text() == "\n\n"
+
+
+def test_only_a_private_file_of_ours_is_taken_for_kept_output(podrun):
+    def listed():
+        return hosts_of(podrun, "--hosts-command", "echo tpu-7", "--cache", "10m")
+
+    def restore():
+        assert listed() == ["tpu-7"]
+        kept.write_bytes(planted)
+        assert listed() == ["tpu-66"]  # what stands in the file is believed again
+
+    def another_owner(path):
+        if os.geteuid() == 0:
+            os.chown(path, 12345, 12345)
+        else:
+            path.chmod(0o644)
+
+    def a_link(path):
+        path.rename(elsewhere / path.name)
+        path.symlink_to(elsewhere / path.name)
+
+    def a_pipe(path):
+        path.unlink()
+        os.mkfifo(path, 0o600)
+
+    planted = b"echo tpu-7\0tpu-66\n"
+    elsewhere = podrun.directory / "elsewhere"
+    elsewhere.mkdir()
+    assert listed() == ["tpu-7"]
+    [kept] = (podrun.home / ".cache/podrun").iterdir()
+    restore()
+    for spoil in (
+        lambda: kept.chmod(0o620),
+        lambda: kept.chmod(0o604),
+        lambda: another_owner(kept),
+        lambda: a_link(kept),
+        lambda: a_pipe(kept),
+        lambda: kept.parent.chmod(0o755),
+        lambda: kept.parent.chmod(0o770),
+    ):
+        spoil()
+        assert listed() == ["tpu-7"]
+        restore()
+    a_link(kept.parent)  # a directory of somebody's choice: neither read nor written
+    assert listed() == ["tpu-7"]
+    assert (elsewhere / "podrun" / kept.name).read_bytes() == planted
 
 
 def test_hosts_may_stand_apart_by_anything(podrun):

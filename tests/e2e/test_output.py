@@ -189,6 +189,20 @@ def test_a_full_disk_is_an_error_and_ends_the_run(podrun):
     assert ended.stderr.count(b"No space left") == 1
 
 
+@pytest.mark.smoke
+@pytest.mark.parametrize("words", [("--version",), ("hosts", "--json"), ("--", "echo", "hi"), ("--gather", "--", "echo", "hi"), ("--json", "--", "true")], ids=" ".join)
+def test_closed_standard_output_is_an_error_if_there_is_output(podrun, words):
+    script = 'exec "$@" >&-'
+    ended = subprocess.run(["sh", "-c", script, "sh", *podrun.arguments(["-H", "local", *words])], env=podrun.env, stdin=subprocess.DEVNULL, capture_output=True, timeout=limit(30), check=False)
+    assert ended.returncode == 1, ended
+    assert ended.stderr.decode().count("podrun: cannot write standard output: Bad file descriptor\n") == 1
+
+
+def test_closed_standard_output_does_not_matter_without_output(podrun):
+    ended = subprocess.run(["sh", "-c", 'exec "$@" >&-', "sh", *podrun.arguments(["-H", "local", "--", "true"])], env=podrun.env, stdin=subprocess.DEVNULL, capture_output=True, timeout=limit(30), check=False)
+    assert (ended.returncode, ended.stderr) == (0, b""), ended
+
+
 # Colour
 
 COLOUR = b"\x1b["

@@ -422,6 +422,21 @@ def test_leftovers_of_a_killed_pull_go_with_the_next_one(podrun, pair):
     assert not left.exists()
 
 
+def test_nothing_is_written_through_a_link_in_the_place_of_a_host(podrun, pair):
+    pair.write("logs", {"a": b"1"})
+    outside = podrun.directory / "outside"
+    outside.mkdir()
+    place = place_of(podrun, pair, 0)
+    place.parent.mkdir()
+    place.symlink_to(outside)
+    run = pull_events(podrun, pair, "logs", "out")
+    assert run.returncode == 1
+    assert run.exits[0]["cause"] == "local_file_failed"
+    assert "is a symbolic link" in run.exits[0]["message"]
+    assert list(outside.iterdir()) == []
+    assert_arrived(podrun, pair, "logs", "logs", [1])
+
+
 def test_two_pulls_into_one_directory_do_not_disturb_each_other(podrun, pair):
     pair.write("logs", {f"{number}": os.urandom(200_000) for number in range(20)})
     runs = [podrun.start(*pair.options, "pull", "logs", "out") for _ in range(3)]

@@ -16,7 +16,7 @@ from events import Events
 from fault_table import DELIVER_EVERYTHING, ROWS, check, plays, said_of_hosts
 from homes import ONE_TRY, ViaHomes, homes_of_pod
 from pulls import assert_arrived, paths_in, place_of, pull, pull_events, received, temporary_files
-from support import SANITIZED, peak_memory, wait_until
+from support import SANITIZED, peak_memory, wait_until, watch_memory
 from trees import Link, assert_same, read_tree, write_tree
 
 LOGS = {"a": b"1", "d/b": b"22", "link": Link(b"a"), "z": b"333"}
@@ -34,11 +34,12 @@ GARBAGE = "its list of files makes no sense (pull)"
 ESCAPES = "it sends paths that were not asked for (pull)"
 ENDLESS = "it sends data without end (pull)"
 TOO_LARGE = "it has more than `--max-size` (pull)"
+TOO_MANY = "it has more paths than `--max-files` (pull)"
 NO_ROOM = "there is no room here for its files (pull)"
 DISK_FULL = "the disk gets full here (pull)"
 LOST = "its sshd is killed while files are copied (pull)"
 SILENT = "it falls silent while files are copied (pull)"
-FAULTS = [MISSING, NO_TAR, VANISHED, SHRUNK, TAR_FAILS, CUT, GARBAGE, ESCAPES, ENDLESS, TOO_LARGE, NO_ROOM, DISK_FULL, LOST, SILENT]
+FAULTS = [MISSING, NO_TAR, VANISHED, SHRUNK, TAR_FAILS, CUT, GARBAGE, ESCAPES, ENDLESS, TOO_LARGE, TOO_MANY, NO_ROOM, DISK_FULL, LOST, SILENT]
 every_row_is_played = plays(FAULTS)
 
 
@@ -229,19 +230,21 @@ def test_errors_without_end_are_not_kept(podrun, pair):
     pair.write("logs", LOGS)
     pair.program(1, "tar", "yes 'tar: no memory' | head -c 100000000 >&2; exit 2")
     run = podrun.start("--json", *pair.options, "pull", "logs", "out")
-    peak = 0
-
-    def ended():
-        nonlocal peak
-        try:
-            peak = max(peak, peak_memory(run.pid))
-        except (OSError, TypeError):
-            pass
-        return run.process.poll() is not None
-
-    wait_until(ended, 60)
+    peak = watch_memory(run, 60)
     held_against(TAR_FAILS, Events(run.wait()))
     assert SANITIZED or peak < 60e6
+
+
+@pytest.mark.deadline(120)
+@pytest.mark.parametrize("path", ["./logs/%.0f", "./logs/%0200.0f"], ids=["short", "long"])
+def test_a_list_without_end_is_not_kept(podrun, pair, path):
+    pair.write("logs", LOGS)
+    pair.program(1, "stat", f"echo 'f 41ed 0 1 ./logs//'; exec seq -f 'f 81a4 1 1 {path}//' 1000000000")
+    run = podrun.start("--json", *pair.options, "pull", "logs", "out")
+    peak = watch_memory(run, 60)
+    held_against(TOO_MANY, Events(run.wait()))
+    assert SANITIZED or peak < 130e6
+    pair.wait_until_clean()
 
 
 # Room
@@ -251,6 +254,14 @@ def test_a_host_has_more_than_is_allowed(podrun, pair):
     pair.write("logs", LOGS)
     pair.write("logs", {"big": b"x" * 2000}, [1])
     assert fails(podrun, pair, TOO_LARGE, "--max-size", "1k") == set()
+
+
+def test_a_host_has_more_paths_than_are_allowed(podrun, pair):
+    pair.write("logs", LOGS)  # six paths, with the directories
+    pair.write("logs", {"one more": b"1"}, [1])
+    assert fails(podrun, pair, TOO_MANY, "--max-files", "6") == set()
+    assert pull(podrun, pair, "--max-files", "7", "logs", "out")
+    assert_arrived(podrun, pair, "logs", "logs")
 
 
 SMALL = 'small=$1; shift; mkdir -p "$small" && mount -t tmpfs -o size=1m none "$small" || exit 99; "$@"; status=$?; cp -a "$small" "$small.after"; exit $status'

@@ -14,7 +14,7 @@ from conftest import private_mounts
 from events import Events
 from fault_table import DELIVER_EVERYTHING, KEEP, ROWS, check, plays, said_of_hosts
 from homes import ONE_TRY, ViaHomes, homes_of_pod
-from support import SANITIZED, peak_memory, wait_until
+from support import SANITIZED, peak_memory, wait_until, watch_memory
 from trees import Directory, File, assert_same, read_tree, write_tree
 
 OLD = {"data/one": b"old one", "data/two": File(b"old two", 0o600), "kept": b"k", "only there": b"x", "empty": Directory()}
@@ -32,6 +32,7 @@ NO_DIGEST = "it has no `openssl`, `b2sum` or `sha256sum` (push)"
 TAR_FAILS = "its `tar` fails (push)"
 OTHER_DIGEST = "what arrives there is not what was sent (push)"
 GARBAGE = "its list of files makes no sense (push)"
+TOO_MANY = "it has more paths to delete than `--max-files` (push)"
 LOST = "its sshd is killed while files are copied (push)"
 SILENT = "it falls silent while files are copied (push)"
 SWITCH_LOST = "its sshd is killed in the switch (push)"
@@ -40,7 +41,7 @@ CHANGED = "a local file changes while it is copied (push)"
 VANISHED = "a local file vanishes while it is copied (push)"
 # The program that computes the digests of small files on this machine, see push.sh.
 DIGEST = "sha256sum" if re.search(r"\bsha_ni\b", Path("/proc/cpuinfo").read_text(encoding="ascii")) else "b2sum"
-FAULTS = [FULL, TOO_LARGE, READ_ONLY, FILE_IN_THE_WAY, NO_TAR, NO_DIGEST, TAR_FAILS, OTHER_DIGEST, GARBAGE, LOST, SILENT, SWITCH_LOST, SWITCH_FAILS, CHANGED, VANISHED]
+FAULTS = [FULL, TOO_LARGE, READ_ONLY, FILE_IN_THE_WAY, NO_TAR, NO_DIGEST, TAR_FAILS, OTHER_DIGEST, GARBAGE, TOO_MANY, LOST, SILENT, SWITCH_LOST, SWITCH_FAILS, CHANGED, VANISHED]
 every_row_is_played = plays(FAULTS)
 
 
@@ -434,6 +435,45 @@ def test_the_reason_of_tar_is_shown_after_a_long_path(podrun, pair):
     pair.program(1, "tar", f"cat >/dev/null; echo 'tar: new/{'x' * 5000}: Cannot open: File name too long' >&2; exit 2")
     ended = push(podrun, pair)
     assert b"Cannot open: File name too long" in ended.stderr, ended.stderr
+    trees.assert_unchanged()
+
+
+def test_a_host_has_more_to_delete_than_is_allowed(podrun, pair):
+    trees = Trees(podrun, pair)  # each host has two paths alone
+    pair.write("work", {"one more": b"1"}, [1])
+    trees.before = pair.read_all("work")
+    held_against(TOO_MANY, push(podrun, pair, "--delete", "--max-files", "2", "app/", "work"), 1)
+    trees.assert_unchanged()
+    assert push(podrun, pair, "--delete", "--max-files", "3", "app/", "work").returncode == 0
+    for rank in pair.ranks:
+        assert_same(trees.new, pair.read(rank, "work"))
+
+
+DIGESTS = ["openssl", "sha256sum", "b2sum"]
+DIGEST_OF_FILES = 'case $* in *./*) {} ;; *) exec "/usr/bin/${{0##*/}}" "$@" ;; esac'
+PATHS = "seq -f 'f 644 12 1.0 ./{}' 1000000000 | sed G | tr '\\n' '\\0'"
+LIST = f'case $* in *-mindepth*) {PATHS} ;; *) exec /usr/bin/find "$@" ;; esac'
+FLOODS = {
+    "short paths": (TOO_MANY, ["find"], LIST.format("x%.0f")),
+    "long paths": (TOO_MANY, ["find"], LIST.format("%0200.0f")),
+    "digests": (GARBAGE, DIGESTS, DIGEST_OF_FILES.format("yes '0123456789abcdef  -'")),
+    "a digest": (GARBAGE, DIGESTS, DIGEST_OF_FILES.format("yes | tr '\\n' y")),
+}
+
+
+@pytest.mark.deadline(120)
+@pytest.mark.parametrize("flood", FLOODS)
+def test_an_answer_without_end_is_not_kept(podrun, pair, flood):
+    fault, programs, text = FLOODS[flood]
+    trees = Trees(podrun, pair)
+    pair.write("work", NEW)
+    trees.before = pair.read_all("work")
+    for program in programs:
+        pair.program(1, program, text)
+    run = podrun.start("--json", *pair.options, "push", "--delete", "--checksum", "app/", "work")
+    peak = watch_memory(run, 60)
+    held_against(fault, Events(run.wait()), 1)
+    assert SANITIZED or peak < 130e6
     trees.assert_unchanged()
 
 

@@ -3,8 +3,12 @@
 #include "cli/host_list_command.hpp"
 
 #include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include <cstdint>
 #include <cstdlib>
+#include <ctime>
 #include <filesystem>
 #include <system_error>
 
@@ -25,37 +29,69 @@ namespace fs = std::filesystem;
 constexpr std::chrono::seconds kLimit{60};
 constexpr std::size_t kMost = 16 * 1024 * 1024;  ///< bytes of output: gcloud describes 2,000 hosts in 1 MB
 
-/// Empty: there is no directory for it. The file begins with the command, since two may share the number.
-std::string cache_file(const std::string& command) {
+constexpr mode_t kOthers = S_IRWXG | S_IRWXO;
+
+/// Where podrun keeps the output of a command.
+struct CacheFile {
+  std::string directory;
+  std::string name;
+};
+
+/// Nothing: there is no directory for it. The file begins with the command, since two may share the number.
+std::optional<CacheFile> cache_file(const std::string& command) {
   const char* const cache = std::getenv("XDG_CACHE_HOME");
   const char* const home = std::getenv("HOME");
-  if ((!cache || cache[0] != '/') && !home) return {};
+  if ((!cache || cache[0] != '/') && !home) return std::nullopt;
   const std::string base = cache && cache[0] == '/' ? cache : fmt::format("{}/.cache", home);
   std::uint64_t number = 14695981039346656037U;  // FNV-1a
   for (const char c : command) number = (number ^ static_cast<unsigned char>(c)) * 1099511628211U;
-  return fmt::format("{}/podrun/hosts.{:016x}", base, number);
+  return CacheFile{base + "/podrun", fmt::format("hosts.{:016x}", number)};
 }
 
-std::optional<std::string> cached(const std::string& file, const std::string& command,
+/// Whether only this user can have made or changed it: a cached list chooses the hosts that get the command.
+bool is_private(const struct stat& status, mode_t type) {
+  return (status.st_mode & S_IFMT) == type && status.st_uid == ::geteuid() && (status.st_mode & kOthers) == 0;
+}
+
+int open_directory(const std::string& path) {
+  return ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+}
+
+std::optional<std::string> cached(const CacheFile& file, const std::string& command,
                                   std::chrono::seconds longest) {
-  std::error_code error;
-  const auto age = fs::file_time_type::clock::now() - fs::last_write_time(file, error);
-  if (error || age < std::chrono::seconds(0) || age > longest) return std::nullopt;
-  const Descriptor descriptor(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
+  struct stat status {};
+  const Descriptor directory(open_directory(file.directory));
+  if (!directory.is_open() || ::fstat(directory.get(), &status) != 0 || !is_private(status, S_IFDIR))
+    return std::nullopt;
+  constexpr int kFlags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
+  const Descriptor descriptor(::openat(directory.get(), file.name.c_str(), kFlags));
+  if (!descriptor.is_open() || ::fstat(descriptor.get(), &status) != 0 || !is_private(status, S_IFREG))
+    return std::nullopt;
+  const std::chrono::seconds age{std::time(nullptr) - status.st_mtim.tv_sec};
+  if (age < std::chrono::seconds(0) || age > longest) return std::nullopt;
   const std::optional<std::string> text = read_whole(descriptor.get(), kMost + command.size() + 1);
   const std::string head = command + '\0';
   if (!text || !text->starts_with(head)) return std::nullopt;
   return text->substr(head.size());
 }
 
-/// Writes the cache file, for the user alone. On failure there is none, and the next run asks the command
-/// again.
-void keep(const std::string& file, const std::string& command, const std::string& output) {
+/// Writes the cache file in a directory for the user alone. On failure there is none, and the next run asks
+/// the command again.
+void keep(const CacheFile& file, const std::string& command, const std::string& output) {
   std::error_code ignored;
-  fs::create_directories(fs::path(file).parent_path(), ignored);
-  // replace_file() keeps the mode.
-  const Descriptor descriptor(::open(file.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
-  if (descriptor.is_open()) replace_file(file, command + '\0' + output);
+  fs::create_directories(fs::path(file.directory).parent_path(), ignored);
+  ::mkdir(file.directory.c_str(), S_IRWXU);
+  const Descriptor directory(open_directory(file.directory));
+  // The directory of an older podrun was open to others. Only its owner can close it.
+  if (!directory.is_open() || ::fchmod(directory.get(), S_IRWXU) != 0) return;
+  const std::string temporary = fmt::format("{}.{}", file.name, ::getpid());
+  ::unlinkat(directory.get(), temporary.c_str(), 0);  // of a killed podrun
+  constexpr int kFlags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC;
+  const Descriptor descriptor(::openat(directory.get(), temporary.c_str(), kFlags, S_IRUSR | S_IWUSR));
+  if (!descriptor.is_open()) return;
+  if (!write_whole(descriptor.get(), command + '\0' + output) ||
+      ::renameat(directory.get(), temporary.c_str(), directory.get(), file.name.c_str()) != 0)
+    ::unlinkat(directory.get(), temporary.c_str(), 0);
 }
 
 std::string run(const std::string& command) {
@@ -75,12 +111,12 @@ std::string run(const std::string& command) {
 }  // namespace
 
 std::string read_hosts_command(const std::string& command, std::optional<std::chrono::seconds> cache) {
-  const std::string file = cache ? cache_file(command) : "";
-  if (!file.empty()) {
-    if (auto known = cached(file, command, *cache)) return *std::move(known);
+  const std::optional<CacheFile> file = cache ? cache_file(command) : std::nullopt;
+  if (file) {
+    if (auto known = cached(*file, command, *cache)) return *std::move(known);
   }
   std::string output = run(command);
-  if (!file.empty()) keep(file, command, output);
+  if (file) keep(*file, command, output);
   return output;
 }
 

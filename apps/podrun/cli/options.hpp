@@ -54,6 +54,7 @@ struct LimitOptions {
   std::chrono::seconds orphan_timeout{120};
   bool connect_timeout_given = false;
   bool retries_given = false;
+  std::size_t max_files = 0;  ///< paths that podrun keeps of a host
 };
 
 struct OutputOptions {

@@ -302,6 +302,9 @@ void add_limits(OptionTable& table, Options& options) {
   table.value(limit_row(OptionSet::start, "--orphan-timeout",
                         "Time without contact after which a host stops its command ({})", "TIME", "2m"),
               [&](const std::string& text) { options.orphan_timeout = parse_positive_duration(text); });
+  table.value(limit_row(OptionSet::files, "--max-files",
+                        "Accept at most N paths from a host: to copy, or to delete ({})", "N", "250000"),
+              [&](const std::string& text) { options.max_files = parse_count(text); });
 }
 
 }  // namespace

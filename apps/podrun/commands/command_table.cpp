@@ -69,7 +69,7 @@ constexpr std::array<cli::CommandRow, 19> kRows{{
                  "  podrun push setup.sh src /tmp          a file and a directory, into /tmp\n"
                  "  podrun push --delete src/ app/src      also delete files that are only there\n"
                  "  podrun push --dry-run . app            only show what would be sent\n",
-     .takes = {reach, general, looks, connect_timeout, start, json, force, dry_run},
+     .takes = {reach, general, looks, connect_timeout, start, json, files, force, dry_run},
      .operands = {.least = 2,
                   .most = cli::Operands::kAnyNumber,
                   .missing = "which files, and where to on the hosts? (podrun push SRC... DEST)"},
@@ -81,7 +81,7 @@ constexpr std::array<cli::CommandRow, 19> kRows{{
                  "  podrun pull 'ckpt/*.npz' results       quote patterns: the hosts expand them\n"
                  "  podrun pull logs/ results              the contents of logs, not logs itself\n"
                  "  podrun pull --dry-run logs results     only show what would be copied\n",
-     .takes = {reach, general, looks, connect_timeout, start, json, dry_run},
+     .takes = {reach, general, looks, connect_timeout, start, json, files, dry_run},
      .operands = {.least = 2,
                   .most = cli::Operands::kAnyNumber,
                   .missing = "which files on the hosts, and where to? (podrun pull SRC... DEST)"},

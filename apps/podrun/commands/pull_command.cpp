@@ -194,7 +194,8 @@ class PullCommand final : public cli::Command {
     files::PullRequest request{.words = context.options.operands,
                                .destination = {},
                                .max_size = max_size_,
-                               .only_look = context.options.dry_run};
+                               .only_look = context.options.dry_run,
+                               .max_files = context.options.max_files};
     const std::string destination = request.words.back();
     request.destination = destination;
     request.words.pop_back();

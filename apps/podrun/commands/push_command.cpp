@@ -202,6 +202,7 @@ class PushCommand final : public cli::Command {
     request.target = request.tree.sources.back();
     request.tree.sources.pop_back();
     request.only_look = context.options.dry_run;
+    request.max_files = context.options.max_files;
     Plan found = make_plan(context.options, context.probe, remote::RemoteCommand{});
     PlannedPush push(std::move(request), std::move(found), context.options);
     RunSequence alone(push.plan(), context, RunSequence::Connections::closed);

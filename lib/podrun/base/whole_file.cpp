@@ -15,15 +15,6 @@
 namespace podrun {
 namespace {
 
-bool write_whole(int descriptor, std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t count = ::write(descriptor, text.data(), text.size());
-    if (count < 0 && errno != EINTR) return false;
-    if (count > 0) text.remove_prefix(static_cast<std::size_t>(count));
-  }
-  return true;
-}
-
 bool set_owner_and_mode(int descriptor, const std::string& target) {
   struct stat status {};
   if (::stat(target.c_str(), &status) != 0) return errno == ENOENT && ::fchmod(descriptor, 0644) == 0;
@@ -55,6 +46,15 @@ std::optional<std::string> read_whole(int descriptor, std::size_t limit) {
     errno = EFBIG;
     return std::nullopt;
   }
+}
+
+bool write_whole(int descriptor, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t count = ::write(descriptor, text.data(), text.size());
+    if (count < 0 && errno != EINTR) return false;
+    if (count > 0) text.remove_prefix(static_cast<std::size_t>(count));
+  }
+  return true;
 }
 
 bool replace_file(const std::string& path, std::string_view text) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "podrun/config/yaml.hpp"
 
+#include <algorithm>
+#include <cstddef>
 #include <optional>
 #include <sstream>
 
@@ -31,9 +33,20 @@ class Progress final : public YAML::EventHandler {
   std::optional<int> last_;
 };
 
+/// yaml-cpp 0.7 reads a NUL as an escape, like a backslash.
+void refuse_nul(const std::string& text) {
+  const std::size_t nul = text.find('\0');
+  if (nul == text.npos) return;
+  YAML::Mark mark;
+  mark.line =
+      static_cast<int>(std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(nul), '\n'));
+  throw YAML::ParserException(mark, "a NUL byte: expected text in UTF-8");
+}
+
 }  // namespace
 
 std::vector<YAML::Node> load_yaml(const std::string& text) {
+  refuse_nul(text);
   std::istringstream stream(text);
   YAML::Parser parser(stream);
   Progress progress;

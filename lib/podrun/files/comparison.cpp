@@ -52,8 +52,8 @@ bool Directories::contain(std::string_view path) const {
   return false;
 }
 
-Comparison::Comparison(const LocalTree& tree, Compare compare, Delete remove)
-    : tree_(tree), compare_(compare), delete_(remove), states_(tree.entries().size()) {}
+Comparison::Comparison(const LocalTree& tree, Compare compare, Delete remove, PathBudget budget)
+    : tree_(tree), compare_(compare), delete_(remove), budget_(budget), states_(tree.entries().size()) {}
 
 void Comparison::take(const HostEntry& host) {
   const std::vector<Entry>& entries = tree_.entries();
@@ -61,8 +61,9 @@ void Comparison::take(const HostEntry& host) {
       std::lower_bound(entries.begin(), entries.end(), host.path,
                        [](const Entry& entry, std::string_view path) { return entry.path < path; });
   if (found == entries.end() || found->path != host.path) {
-    if (delete_ == Delete::yes && !host.path.empty())
-      host_only_.push_back({std::string(host.path), host.kind == 'd'});
+    if (delete_ == Delete::no || host.path.empty()) return;
+    budget_.take(sizeof(HostOnly), host.path.size());
+    host_only_.push_back({std::string(host.path), host.kind == 'd'});
     return;
   }
   PathState& state = states_[static_cast<std::size_t>(found - entries.begin())];

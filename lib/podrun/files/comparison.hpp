@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "podrun/files/local_tree.hpp"
+#include "podrun/files/path_budget.hpp"
 #include "podrun/files/scan_reply.hpp"
 
 // What a host must get so that it has the local tree. Pure.
@@ -48,11 +49,13 @@ class Directories {
 };
 
 /// Takes what a host has, path by path in any order. Memory: one byte a path of the local tree, and the paths
-/// that only the host has, with Delete::yes.
+/// that only the host has, with Delete::yes, up to `budget`.
 class Comparison {
  public:
-  Comparison(const LocalTree& tree, Compare compare, Delete remove);
+  Comparison(const LocalTree& tree, Compare compare, Delete remove,
+             PathBudget budget = PathBudget(PathBudget::kUsualPaths));
 
+  /// Throws HostError when the budget is used up.
   void take(const HostEntry& entry);
 
   const std::vector<PathState>& states() const { return states_; }
@@ -64,6 +67,7 @@ class Comparison {
   const LocalTree& tree_;
   Compare compare_;
   Delete delete_;
+  PathBudget budget_;
   std::vector<PathState> states_;
   std::vector<HostOnly> host_only_;
 };

@@ -24,8 +24,6 @@ using link::Stage;
 constexpr std::string_view kEnd = "//\n";
 /// Linux: PATH_MAX is 4096.
 constexpr std::size_t kMaxRecord = 16 * 1024;
-/// Of all records, so that a host cannot fill the memory: some million paths.
-constexpr std::uint64_t kMaxReply = 512 * 1024 * 1024;
 constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 constexpr std::uint32_t kModeBits = 07777;
 
@@ -102,21 +100,21 @@ std::string_view shown(const ListedPath& path) {
 /// Merges directories, drops paths that were listed twice, and refuses what has no place.
 void settle(std::vector<ListedPath>& paths) {
   std::stable_sort(paths.begin(), paths.end(), comes_before);
-  std::vector<ListedPath> kept;
-  kept.reserve(paths.size());
+  std::size_t kept = 0;      // so many at the front
   std::size_t leaf = kNone;  // the last one that is no directory
   for (ListedPath& path : paths) {
-    if (!kept.empty() && kept.back().path() == path.path()) {
-      const ListedPath& before = kept.back();
+    if (kept > 0 && paths[kept - 1].path() == path.path()) {
+      const ListedPath& before = paths[kept - 1];
       const bool are_directories = before.kind == Kind::directory && path.kind == Kind::directory;
       if (!are_directories && before.host_path != path.host_path) refuse(before, path);
       continue;
     }
-    if (leaf != kNone && is_within(path.path(), kept[leaf].path())) refuse(kept[leaf], path);
-    if (path.kind != Kind::directory) leaf = kept.size();
-    kept.push_back(std::move(path));
+    if (leaf != kNone && is_within(path.path(), paths[leaf].path())) refuse(paths[leaf], path);
+    if (path.kind != Kind::directory) leaf = kept;
+    if (&path != &paths[kept]) paths[kept] = std::move(path);
+    ++kept;
   }
-  paths = std::move(kept);
+  paths.resize(kept);
 }
 
 }  // namespace
@@ -135,8 +133,6 @@ std::string pull_word(std::string_view word) {
 }
 
 void ListingReader::feed(std::string_view bytes) {
-  received_ += bytes.size();
-  if (received_ > kMaxReply) refuse("an endless list");
   held_ += bytes;
   std::size_t begin = 0;
   for (std::size_t from = searched_;;) {
@@ -176,6 +172,7 @@ void ListingReader::take_record(std::string_view record) {
 
 void ListingReader::take_match(std::string_view path) {
   if (match_ != kNone || !(path.starts_with("./") || path.starts_with('/'))) refuse(path);
+  match_budget_.take(sizeof(std::string), path.size());
   matches_.emplace_back(path);
 }
 
@@ -199,6 +196,7 @@ void ListingReader::take_path(std::string_view record) {
     return;
   }
   path.kind = *kind;
+  path_budget_.take(sizeof(ListedPath), rest.size());
   listing_.paths.push_back(std::move(path));
 }
 

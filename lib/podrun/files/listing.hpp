@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "podrun/files/local_tree.hpp"
+#include "podrun/files/path_budget.hpp"
 
 // What a host has of the words of a pull: the reply of pull_list.sh. Pure. Throws HostError for anything
 // else, since a host may send what it likes.
@@ -42,11 +43,13 @@ std::string pull_word(std::string_view word);
 class ListingReader {
  public:
   /// `words`: how many the host was asked for.
-  explicit ListingReader(std::size_t words) : words_(words) {}
+  explicit ListingReader(std::size_t words, PathBudget budget = PathBudget(PathBudget::kUsualPaths))
+      : words_(words), match_budget_(budget), path_budget_(budget) {}
 
   void feed(std::string_view bytes);
   bool is_complete() const { return complete_; }
-  /// After the end. Also throws when several paths of the host would have one name here.
+  /// After the end. Also throws when several paths of the host would have one name here. Takes a while for
+  /// many paths.
   Listing take();
 
  private:
@@ -56,9 +59,10 @@ class ListingReader {
   void find_match(std::string_view path);
 
   const std::size_t words_;
-  std::string held_;            ///< the beginning of a record
-  std::size_t searched_ = 0;    ///< so much of it has no end
-  std::uint64_t received_ = 0;  ///< bytes
+  PathBudget match_budget_;
+  PathBudget path_budget_;
+  std::string held_;          ///< the beginning of a record
+  std::size_t searched_ = 0;  ///< so much of it has no end
   std::vector<std::string> matches_;
   std::size_t match_ = static_cast<std::size_t>(-1);  ///< the one whose paths are coming; none yet
   bool passed_next_ = false;                          ///< the one after it was listed, as a part of it

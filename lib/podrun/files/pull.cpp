@@ -218,14 +218,15 @@ asio::awaitable<void> Pull::list(Copy& copy) {
   std::vector<std::string> words = words_;
   remote::StartedProgram program = co_await copy.supervised.start_program(script, std::move(words));
   remote::ProgramReader reader(std::move(program));
-  ListingReader listing(words_.size());
+  ListingReader listing(words_.size(), PathBudget(request_.max_files));
   for (;;) {
     const std::optional<Chunk> output = co_await reader.read();
     if (!output) break;
     listing.feed(output->bytes());
   }
   if (!listing.is_complete()) throw HostError({Stage::copying, Cause::ended_early, reader.describe_end()});
-  copy.listing = listing.take();
+  std::function<void()> sort = [&] { copy.listing = listing.take(); };
+  co_await run_on_thread(std::move(sort));
   copy.pulled.special = copy.listing.special;
   copy.complaints = reader.said();
 }

@@ -22,6 +22,7 @@ struct PullRequest {
   std::string destination;         ///< a local directory, which is there
   std::optional<std::uint64_t> max_size = std::nullopt;  ///< bytes of each host
   bool only_look = false;                                ///< what would be copied, without doing it
+  std::size_t max_files = PathBudget::kUsualPaths;       ///< and directories, of each host
 };
 
 /// What came, or would come, from one host.

@@ -82,14 +82,17 @@ void remove_leftover(int at, const char* name) {
 
 PulledDirectory::PulledDirectory(std::string path, Missing missing)
     : path_(std::move(path)), temporary_(std::string(kTemporary) + remote::random_id()) {
-  if (missing == Missing::make) {
-    std::error_code error;
-    std::filesystem::create_directories(path_, error);
-    if (error) throw LocalWriteError(fmt::format("{}: {}", path_, error.message()));
+  std::error_code error;
+  if (missing == Missing::make) std::filesystem::create_directories(path_, error);
+  if (!error) root_.reset(::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  if (!root_.is_open() && !error) error = {errno, std::generic_category()};
+  if (!root_.is_open() && (missing == Missing::make || error != std::errc::no_such_file_or_directory)) {
+    std::error_code ignored;
+    const bool is_link = std::filesystem::is_symlink(path_, ignored);
+    throw LocalWriteError(fmt::format(
+        "{}: {}", path_,
+        is_link ? "is a symbolic link, which a pull does not follow (remove it)" : error.message()));
   }
-  root_.reset(::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!root_.is_open() && (missing == Missing::make || errno != ENOENT))
-    throw LocalWriteError(fmt::format("{}: {}", path_, errno_text()));
   if (missing == Missing::make) remove_leftovers();
 }
 
@@ -129,17 +132,41 @@ void PulledDirectory::make_directory(const ListedPath& path) {
   if (::unlinkat(at, name.c_str(), 0) != 0 || ::mkdirat(at, name.c_str(), mode) != 0) fail(path.path());
 }
 
+/// Removes what has the name, except a directory that is not empty. False with errno.
+bool PulledDirectory::remove(int at, const std::string& name) {
+  if (::unlinkat(at, name.c_str(), 0) == 0) return true;
+  if (errno != EISDIR) return false;
+  if (at == root_.get()) parent_.reset();  // it may be the directory that goes
+  return ::unlinkat(at, name.c_str(), AT_REMOVEDIR) == 0;
+}
+
+/// Makes a link under its own name, which a killed pull cannot leave behind under another one. `make_link`
+/// is false with errno, and so is this.
+template <typename MakeLink>
+bool PulledDirectory::make(std::string_view path, const MakeLink& make_link) {
+  const int at = parent_of(path, Missing::make);
+  const std::string name = last_part(path);
+  if (at < 0) return false;
+  return make_link(at, name.c_str()) || (errno == EEXIST && remove(at, name) && make_link(at, name.c_str()));
+}
+
 void PulledDirectory::put_link(const ListedPath& path, const std::string& target) {
-  if (::symlinkat(target.c_str(), root_.get(), temporary_.c_str()) != 0) fail(path.path());
-  ::utimensat(root_.get(), temporary_.c_str(), only_modified(path.mtime).data(), AT_SYMLINK_NOFOLLOW);
-  if (!put(path.path())) fail(path.path());
+  const bool is_made = make(path.path(), [&](int at, const char* name) {
+    if (::symlinkat(target.c_str(), at, name) != 0) return false;
+    ::utimensat(at, name, only_modified(path.mtime).data(), AT_SYMLINK_NOFOLLOW);
+    return true;
+  });
+  if (!is_made) fail(path.path());
 }
 
 void PulledDirectory::put_hard_link(const ListedPath& path, const ListedPath& existing) {
-  const int at = parent_of(existing.path(), Missing::leave);
-  const std::string name = last_part(existing.path());
-  if (at < 0 || ::linkat(at, name.c_str(), root_.get(), temporary_.c_str(), 0) != 0) fail(path.path());
-  if (!put(path.path())) fail(path.path());
+  const int found = parent_of(existing.path(), Missing::leave);
+  const Descriptor from(found < 0 ? -1 : ::fcntl(found, F_DUPFD_CLOEXEC, 0));
+  const std::string existing_name = last_part(existing.path());
+  const bool is_made = from.is_open() && make(path.path(), [&](int at, const char* name) {
+                         return ::linkat(from.get(), existing_name.c_str(), at, name, 0) == 0;
+                       });
+  if (!is_made) fail(path.path());
 }
 
 void PulledDirectory::set_time(const ListedPath& path) {
@@ -172,16 +199,11 @@ bool PulledDirectory::put(std::string_view path) {
   const int at = parent_of(path, Missing::make);
   const std::string name = last_part(path);
   const auto rename = [&] { return ::renameat(root_.get(), temporary_.c_str(), at, name.c_str()) == 0; };
-  bool done = at >= 0 && rename();
-  if (!done && at >= 0 && errno == EISDIR) {
-    if (at == root_.get()) parent_.reset();  // it may be the directory that goes
-    done = ::unlinkat(at, name.c_str(), AT_REMOVEDIR) == 0 && rename();
-  }
+  if (at >= 0 && (rename() || (errno == EISDIR && remove(at, name) && rename()))) return true;
   const int error = errno;
-  // After a rename to another name of the same file both are still there. rename(2)
   ::unlinkat(root_.get(), temporary_.c_str(), 0);
   errno = error;
-  return done;
+  return false;
 }
 
 void PulledDirectory::fail(std::string_view path) const {

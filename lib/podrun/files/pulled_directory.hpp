@@ -18,7 +18,8 @@ class LocalWriteError : public std::runtime_error {
 };
 
 /// One host's directory of a pull. Files get their names when they are whole, and nothing is written through
-/// a symbolic link in it, whatever a host has sent. For one thread at a time. All throw LocalWriteError.
+/// a symbolic link in its place or in it, whatever a host has sent. For one thread at a time. All throw
+/// LocalWriteError.
 class PulledDirectory {
  public:
   enum class Missing { make, leave };
@@ -40,12 +41,15 @@ class PulledDirectory {
 
  private:
   int parent_of(std::string_view path, Missing missing);
+  bool remove(int at, const std::string& name);
+  template <typename MakeLink>
+  bool make(std::string_view path, const MakeLink& make_link);
   bool put(std::string_view path);
   void remove_leftovers();
   [[noreturn]] void fail(std::string_view path) const;
 
   const std::string path_;
-  const std::string temporary_;  ///< the name of what is not whole
+  const std::string temporary_;  ///< the name of a file that is not whole
   Descriptor root_;
   Descriptor parent_;        ///< the directory that was used last
   std::string parent_path_;  ///< below the root

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <fstream>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <variant>
 
@@ -13,9 +14,11 @@
 
 #include "podrun/base/error.hpp"
 #include "podrun/base/text.hpp"
+#include "podrun/files/digest_lines.hpp"
 #include "podrun/files/file_scripts.hpp"
 #include "podrun/files/remote_paths.hpp"
 #include "podrun/files/switch_text.hpp"
+#include "podrun/files/thread_work.hpp"
 #include "podrun/remote/program_reader.hpp"
 
 namespace podrun::files {
@@ -127,15 +130,8 @@ class Push::Talk {
     }
   }
 
-  /// All output up to the end.
-  asio::awaitable<std::string> read_all() {
-    std::string all;
-    for (;;) {
-      const std::optional<Chunk> output = co_await reader_.read();
-      if (!output) co_return all;
-      all += output->bytes();
-    }
-  }
+  /// The next output; none at the end.
+  asio::awaitable<std::optional<Chunk>> read_to_end() { return reader_.read(); }
 
   asio::awaitable<bool> write(Chunk chunk) { return reader_.stream()->write(std::move(chunk)); }
   asio::awaitable<bool> write(std::string text) { return reader_.stream()->write(Chunk(std::move(text))); }
@@ -150,8 +146,7 @@ class Push::Talk {
 
 struct Push::Scan {
   ScanHeader header;
-  std::vector<PathState> states = {};
-  std::vector<HostOnly> host_only = {};
+  Comparison comparison;
 };
 
 Push::Push(PushRequest request, std::size_t hosts)
@@ -174,6 +169,8 @@ asio::awaitable<void> Push::prepare(std::size_t host, remote::Supervised& superv
     co_await converse(host, supervised);
   } catch (const LocalFileError& error) {
     throw HostError({Stage::copying, Cause::local_file_failed, error.what()});
+  } catch (const std::system_error& error) {  // no thread
+    throw HostError({Stage::copying, Cause::local_limit, error.what()});
   }
 }
 
@@ -185,7 +182,9 @@ asio::awaitable<void> Push::converse(std::size_t host, remote::Supervised& super
   Scan found = co_await scan(talk);
   if (request_.compare == Compare::contents) co_await compare_contents(supervised, found);
   const ScanHeader header = found.header;
-  Transfer transfer = this->transfer(std::move(found));
+  Transfer transfer;
+  std::function<void()> decide = [&] { transfer = this->transfer(found.comparison); };
+  co_await run_on_thread(std::move(decide));  // the host chooses how much there is to sort
   check_deleted(transfer);
   HostShare& share = shares_[host];
   share.files = transfer.files;
@@ -251,7 +250,9 @@ asio::awaitable<Push::Scan> Push::scan(Talk& talk) {
   std::optional<Comparison> comparison;
   const ScanHeader* header = nullptr;
   const auto begin = [&] {
-    if (!comparison) comparison.emplace(tree_for(*header), request_.compare, request_.remove);
+    if (!comparison)
+      comparison.emplace(tree_for(*header), request_.compare, request_.remove,
+                         PathBudget(request_.max_files));
   };
   ScanReply reply([&](const HostEntry& entry) {
     begin();
@@ -260,17 +261,16 @@ asio::awaitable<Push::Scan> Push::scan(Talk& talk) {
   header = &reply.header();
   co_await talk.read(reply);
   begin();
-  Scan found{*header};
-  found.states = std::move(comparison->states());
-  found.host_only = comparison->take_host_only();
+  Scan found{*header, std::move(*comparison)};
   co_return found;
 }
 
 /// Files of equal size, by their digests.
 std::vector<std::size_t> Push::to_digest(const Scan& scan) const {
   std::vector<std::size_t> indices;
-  for (std::size_t i = 0; i < scan.states.size(); ++i) {
-    const PathState& state = scan.states[i];
+  const std::vector<PathState>& states = scan.comparison.states();
+  for (std::size_t i = 0; i < states.size(); ++i) {
+    const PathState& state = states[i];
     if (tree().entries()[i].kind == Kind::file && state.present && state.same_kind && !state.differs)
       indices.push_back(i);
   }
@@ -286,30 +286,37 @@ asio::awaitable<void> Push::compare_contents(remote::Supervised& supervised, Sca
   Talk talk(std::move(program), {});
   std::string paths;
   for (const std::size_t index : indices) paths += "./" + tree().entries()[index].path + '\0';
+  // busybox prints a newline of a name as it is.
+  const auto is_end = [](char c) { return c == '\0' || c == '\n'; };
+  const auto most = static_cast<std::size_t>(std::count_if(paths.begin(), paths.end(), is_end));
   co_await talk.write(std::move(paths));
   talk.close_write();
-  const std::string output = co_await talk.read_all();
-  std::vector<std::string_view> lines = split(output, '\n');
-  if (!lines.empty() && lines.back().empty()) lines.pop_back();
-  for (std::size_t i = 0; i < indices.size(); ++i) {
-    std::string& local = digests_[{scan.header.digest, indices[i]}];
-    if (local.empty())
-      local = digest_of_file(tree().local_path(tree().entries()[indices[i]]), scan.header.digest);
-    std::string_view line = lines.size() == indices.size() ? lines[i] : std::string_view();
-    if (line.starts_with('\\')) line.remove_prefix(1);  // its name has a newline, see sha256sum(1)
-    scan.states[indices[i]].differs = take_part(line, ' ') != local;
-  }
+  std::vector<PathState>& states = scan.comparison.states();
+  std::size_t count = 0;
+  DigestLines lines([&](std::string_view digest) {
+    if (++count > most)
+      throw HostError({Stage::copying, Cause::unexpected_answer, "more digests than files"});
+    if (count > indices.size()) return;
+    const std::size_t index = indices[count - 1];
+    std::string& local = digests_[{scan.header.digest, index}];
+    if (local.empty()) local = digest_of_file(tree().local_path(tree().entries()[index]), scan.header.digest);
+    states[index].differs = digest != local;
+  });
+  while (const std::optional<Chunk> output = co_await talk.read_to_end()) lines.feed(output->bytes());
+  if (count == indices.size()) co_return;
+  for (const std::size_t index : indices) states[index].differs = true;  // nobody knows whose digests came
 }
 
-Transfer Push::transfer(Scan scan) const {
+Transfer Push::transfer(Comparison& comparison) const {
+  std::vector<HostOnly> host_only = comparison.take_host_only();
   std::vector<HostOnly> deleted;
   std::vector<HostOnly> kept;
-  if (!scan.host_only.empty()) {
-    const std::vector<bool> ignored = ignored_among(scan.host_only, request_.tree);
-    for (std::size_t i = 0; i < scan.host_only.size(); ++i)
-      (ignored[i] ? kept : deleted).push_back(std::move(scan.host_only[i]));
+  if (!host_only.empty()) {
+    const std::vector<bool> ignored = ignored_among(host_only, request_.tree);
+    for (std::size_t i = 0; i < host_only.size(); ++i)
+      (ignored[i] ? kept : deleted).push_back(std::move(host_only[i]));
   }
-  return make_transfer(tree(), std::move(scan.states), std::move(deleted), kept);
+  return make_transfer(tree(), std::move(comparison.states()), std::move(deleted), kept);
 }
 
 /// An empty source is more often a mistake (a directory that was recreated, a failed checkout) than a wish.

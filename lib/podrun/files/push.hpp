@@ -27,7 +27,8 @@ struct PushRequest {
   std::string target;  ///< on the hosts; counts from the home directory, `~/` is that too
   Compare compare = Compare::size_and_time;
   Delete remove = Delete::no;
-  bool only_look = false;  ///< what would be done, without doing it
+  bool only_look = false;                           ///< what would be done, without doing it
+  std::size_t max_files = PathBudget::kUsualPaths;  ///< of each host that may be deleted
   /// Whether a host may lose everything that it has in the target.
   bool may_delete_all = false;
 };
@@ -82,7 +83,7 @@ class Push {
   asio::awaitable<Scan> scan(Talk& talk);
   asio::awaitable<void> compare_contents(remote::Supervised& supervised, Scan& scan);
   std::vector<std::size_t> to_digest(const Scan& scan) const;
-  Transfer transfer(Scan scan) const;
+  Transfer transfer(Comparison& comparison) const;
   void check_deleted(const Transfer& transfer);
   asio::awaitable<bool> follow(Talk& talk, std::size_t host, const std::string& inode, std::uint64_t bytes,
                                Writer& own);

@@ -103,6 +103,13 @@ TEST(ConfigTest, ErrorsOfYamlNameTheLine) {
   EXPECT_THAT(error_of("defaults: {}\n---\ndefaults: {}\n"), StartsWith("c.yaml:3: a second document"));
 }
 
+TEST(ConfigTest, ANulByteIsRefused) {
+  using namespace std::string_literals;
+  EXPECT_THAT(error_of("defaults:\n  chdir: a\0nb\n"s), StartsWith("c.yaml:2: not YAML: a NUL byte"));
+  EXPECT_THAT(error_of("# a\n\n# \0\ndefaults: {}\n"s), StartsWith("c.yaml:3: not YAML: a NUL byte"));
+  EXPECT_THAT(error_of("\0"s), StartsWith("c.yaml:1: not YAML: a NUL byte"));
+}
+
 TEST(ConfigTest, ErrorsOfShapeNameTheLine) {
   EXPECT_THAT(error_of("grace\n"), StartsWith("c.yaml:1: no \"key: value\""));
   EXPECT_THAT(error_of("defaults:\n  - grace\n"), StartsWith("c.yaml:2: no \"key: value\""));

@@ -136,6 +136,27 @@ TEST(Listing, RefusesTwoPathsOfOneName) {
       HasSubstr("would both become \"a\""));
 }
 
+TEST(Listing, KeepsNoMoreThanItsBudget) {
+  const auto refusal = [](std::size_t most, const std::string& reply) -> std::string {
+    try {
+      ListingReader(1, PathBudget(most)).feed(reply);
+    } catch (const link::HostError& error) {
+      return report::describe(error.failure());
+    }
+    return "none";
+  };
+  const std::string two = match("./d") + directory("./d") + file("./d/a");
+  EXPECT_EQ(refusal(2, two), "none");
+  EXPECT_EQ(refusal(2, two + "f 11a4 0 0 ./d/fifo//\n"), "none");  // is only counted
+  EXPECT_EQ(refusal(2, two + file("./d/b")), "copying: more files and directories than --max-files 2");
+  EXPECT_EQ(refusal(1, match("./a") + match("./b")),
+            "copying: more files and directories than --max-files 1");
+  const std::string long_name(300, 'x');
+  EXPECT_EQ(refusal(1'000, match("./d") + directory("./d") + file("./d/" + long_name)), "none");
+  EXPECT_THAT(refusal(2, match("./d") + directory("./d") + file("./d/" + long_name)),
+              HasSubstr("names are too long"));
+}
+
 TEST(Listing, NeverLeavesTheDirectory) {
   const std::vector<std::string> replies = {
       match("./..") + file("./.."),

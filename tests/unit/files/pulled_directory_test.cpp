@@ -124,6 +124,25 @@ TEST_F(PulledDirectoryTest, NeverWritesThroughALink) {
   EXPECT_TRUE(S_ISREG(status("out/f").st_mode));
 }
 
+TEST_F(PulledDirectoryTest, RefusesALinkInItsOwnPlace) {
+  std::filesystem::create_directory(temp_.path("outside"));
+  temp_.write("outside/" + kLeftover, "x");
+  std::filesystem::create_directory_symlink(temp_.path("outside"), temp_.path("out"));
+  std::filesystem::create_symlink(temp_.path("nowhere"), temp_.path("dangling"));
+  for (const char* name : {"out", "dangling"}) {
+    for (const auto missing : {kMake, PulledDirectory::Missing::leave}) {
+      try {
+        PulledDirectory(temp_.path(name), missing);
+        FAIL() << name;
+      } catch (const LocalWriteError& error) {
+        EXPECT_THAT(error.what(), HasSubstr(temp_.path(name) + ": is a symbolic link"));
+      }
+    }
+  }
+  EXPECT_EQ(count("outside"), 1);
+  EXPECT_FALSE(temp_.has("nowhere"));
+}
+
 TEST_F(PulledDirectoryTest, ComparesNothingThroughALink) {
   std::filesystem::create_directories(temp_.path("out"));
   std::filesystem::create_directory(temp_.path("outside"));
@@ -144,6 +163,26 @@ TEST_F(PulledDirectoryTest, ReplacesAllButDirectoriesThatAreNotEmpty) {
   EXPECT_EQ(failure_of(directory, listed_path("a", 1)), "none");
   EXPECT_EQ(temp_.read("out/a"), "x");
   EXPECT_EQ(count("out"), 1);
+}
+
+TEST_F(PulledDirectoryTest, PutsLinksInThePlaceOfAnythingButAFullDirectory) {
+  PulledDirectory directory(temp_.path("out"), kMake);
+  const ListedPath first = listed_path("first", 1);
+  put(directory, first, "x");
+  for (const std::string& name : {std::string("file"), std::string("full/file"), std::string("d/below/file")})
+    put(directory, listed_path(name, 1), "y");
+  std::filesystem::create_directory(temp_.path("out/empty"));
+  std::filesystem::create_directory(temp_.path("out/d/empty"));
+  for (const char* name : {"file", "empty", "d/empty", "d/below/file"}) {
+    directory.put_link(listed_path(name, 1, Kind::link), "a");
+    EXPECT_EQ(std::filesystem::read_symlink(temp_.path(std::string("out/") + name)), "a");
+    directory.put_hard_link(listed_path(name, 1), first);
+    EXPECT_EQ(status(std::string("out/") + name).st_ino, status("out/first").st_ino);
+  }
+  EXPECT_THROW(directory.put_link(listed_path("full", 1, Kind::link), "a"), LocalWriteError);
+  EXPECT_THROW(directory.put_hard_link(listed_path("full", 1), first), LocalWriteError);
+  EXPECT_EQ(temp_.read("out/full/file"), "y");
+  EXPECT_EQ(count("out"), 5);
 }
 
 TEST_F(PulledDirectoryTest, MakesDirectoriesThatCanBeFilled) {
