@@ -16,6 +16,7 @@ import pytest
 
 from conftest import private_mounts
 from events import events
+from homes import ViaHomes
 from support import Footprint, Podrun, by_rank, end, is_alive, limit, processes, sha256, wait_until
 
 TWO = ("-H", "local[0-1]", "--grace", "1")
@@ -146,6 +147,17 @@ def test_without_proc_a_command_runs_where_it_can_be_ended(podrun, start, status
 
 
 # Where to put files
+
+
+@pytest.mark.parametrize("limits", ["exec 2>&-", *(f"ulimit -n {number}" for number in range(4, 20, 2))])
+@pytest.mark.parametrize("shell", ["dash", "bash", "busybox sh"])
+def test_no_directory_stays_without_standard_error_or_where_descriptors_are_short(podrun, shell, limits):
+    homes = ViaHomes(podrun, "a")
+    homes.way(0, f'shift; {limits}; set -- {shell} "$@"')
+    ended = events(podrun, *homes.options, "-t", "5", "-I", "--", "cat; exit 3", input=b"in")
+    assert ended.returncode == 3 or (ended.returncode and "ulimit" in limits), ended.stderr
+    assert ended.returncode != 3 or ended.shown == {0: [b"in"]}
+    homes.wait_until_clean()
 
 
 @pytest.mark.smoke

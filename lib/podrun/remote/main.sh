@@ -98,7 +98,7 @@ podrun_make_dir() {
 podrun_remove_dir() {
   if [ "$podrun_dir" ]; then
     podrun_remove_staging 2>/dev/null
-    rm -rf -- "$podrun_dir" 5<>"$podrun_input"
+    rm -rf -- "$podrun_dir" 5<>"$podrun_input" || rm -rf -- "$podrun_dir"
   fi
 }
 # Ends push.sh, which may still run, and removes its staging directory. The shells of push.sh have no mark, only the programs that they
@@ -218,6 +218,9 @@ podrun_main_shell() {
   podrun_end $podrun_status
 }
 
+# Where standard error is closed or descriptors are short, a redirection that fails would end this shell.
+true >&2 || exec 2>/dev/null
+trap '[ ! -d "${podrun_dir:-/dev/null}" ] || podrun_remove_dir' 0
 if podrun_find_group 2>/dev/null; then :
 elif kill -0 -$$ 2>/dev/null; then
   podrun_own_group=1
@@ -232,6 +235,7 @@ podrun_need sleep grep ls rm
 if podrun_has directory; then
   podrun_need mkdir mkfifo tee
   podrun_make_dir "${TMPDIR:-/tmp}" /dev/shm "$HOME" 2>/dev/null
+  [ "$podrun_dir" ] || podrun_refuse notmp "${TMPDIR:-/tmp}"
 fi
 podrun_prepare "$@"
 
