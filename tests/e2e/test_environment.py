@@ -111,6 +111,7 @@ def from_all(podrun, homes, *args, **options):
     return run
 
 
+@pytest.mark.smoke
 def test_the_command_sees_every_variable(podrun, homes):
     seen = printed(from_all(podrun, homes, "--", "/usr/bin/env"))
     # bash changes three of them itself.

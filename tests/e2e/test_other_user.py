@@ -55,6 +55,7 @@ def attacked(request, podrun):
     return Attacked(podrun, request.param)
 
 
+@pytest.mark.smoke
 def test_the_staging_directory_is_exchanged_for_a_link_while_files_come(attacked):
     attacked.homes.hold(0, "tar")
     run = attacked.start()

@@ -477,15 +477,6 @@ def test_a_host_without_sh_in_its_path_copies_everything(podrun):
     assert_arrived(podrun, homes, "logs", "logs")
 
 
-@pytest.mark.parametrize("status", [126, 127])
-def test_a_host_that_cannot_run_what_lists_its_files_fails(podrun, status):
-    homes = ViaHomes(podrun, "a")
-    homes.write("logs", {"log": b"1"})
-    homes.program(0, "xargs", f"echo 'xargs: sh: No such file or directory' >&2; exit {status}")
-    run = pull_events(podrun, homes, "logs", "out")
-    assert run.returncode == 1 and run.failures == {0: ("unreachable", "copying", "not_copied")}, run.stderr
-
-
 def test_a_host_that_gave_nothing_is_not_counted(podrun):
     homes = ViaHomes(podrun, "a", "b")
     homes.write("logs", {"log": b"1"}, ranks=[0])

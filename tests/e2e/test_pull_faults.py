@@ -29,6 +29,7 @@ NO_TAR = "it has no `tar` (pull)"
 VANISHED = "a file vanishes there before it is sent (pull)"
 SHRUNK = "a file becomes shorter while it is sent (pull)"
 TAR_FAILS = "its `tar` fails (pull)"
+NO_LIST = "it cannot run what lists its files (pull)"
 CUT = "its archive is cut off or damaged (pull)"
 GARBAGE = "its list of files makes no sense (pull)"
 ESCAPES = "it sends paths that were not asked for (pull)"
@@ -39,7 +40,7 @@ NO_ROOM = "there is no room here for its files (pull)"
 DISK_FULL = "the disk gets full here (pull)"
 LOST = "its sshd is killed while files are copied (pull)"
 SILENT = "it falls silent while files are copied (pull)"
-FAULTS = [MISSING, NO_TAR, VANISHED, SHRUNK, TAR_FAILS, CUT, GARBAGE, ESCAPES, ENDLESS, TOO_LARGE, TOO_MANY, NO_ROOM, DISK_FULL, LOST, SILENT]
+FAULTS = [MISSING, NO_TAR, VANISHED, SHRUNK, TAR_FAILS, NO_LIST, CUT, GARBAGE, ESCAPES, ENDLESS, TOO_LARGE, TOO_MANY, NO_ROOM, DISK_FULL, LOST, SILENT]
 every_row_is_played = plays(FAULTS)
 
 
@@ -108,6 +109,13 @@ def test_tar_fails(podrun, pair):
     pair.write("logs", LOGS)
     pair.program(1, "tar", "echo 'tar: no memory' >&2; exit 2")
     assert fails(podrun, pair, TAR_FAILS) == set()
+
+
+@pytest.mark.parametrize("status", [126, 127])
+def test_what_lists_the_files_cannot_run(podrun, pair, status):
+    pair.write("logs", LOGS)
+    pair.program(1, "xargs", f"echo 'xargs: sh: No such file or directory' >&2; exit {status}")
+    assert fails(podrun, pair, NO_LIST) == set()
 
 
 @pytest.mark.parametrize("size", [0, 700, 1536, 2000])

@@ -15,7 +15,7 @@ from events import Events
 from fault_table import DELIVER_EVERYTHING, KEEP, ROWS, check, plays, said_of_hosts
 from homes import ONE_TRY, ViaHomes, homes_of_pod
 from support import SANITIZED, peak_memory, wait_until, watch_memory
-from trees import Directory, File, assert_same, read_tree, write_tree
+from trees import Directory, File, Link, assert_same, read_tree, write_tree
 
 OLD = {"data/one": b"old one", "data/two": File(b"old two", 0o600), "kept": b"k", "only there": b"x", "empty": Directory()}
 NEW = {"data/one": b"new one!", "data/two": b"new two!", "data/three": b"3", "kept": b"k", "more/deep/file": b"4"}
@@ -33,6 +33,9 @@ TAR_FAILS = "its `tar` fails (push)"
 OTHER_DIGEST = "what arrives there is not what was sent (push)"
 GARBAGE = "its list of files makes no sense (push)"
 TOO_MANY = "it has more paths to delete than `--max-files` (push)"
+EXCHANGED = "its staging directory is renamed or replaced (push)"
+LINK_OF_OTHERS = "its target leads through a link that other users can change (push)"
+ALL_DELETED = "nothing of what it has would stay (push, `--delete`)"
 LOST = "its sshd is killed while files are copied (push)"
 SILENT = "it falls silent while files are copied (push)"
 SWITCH_LOST = "its sshd is killed in the switch (push)"
@@ -41,7 +44,7 @@ CHANGED = "a local file changes while it is copied (push)"
 VANISHED = "a local file vanishes while it is copied (push)"
 # The program that computes the digests of small files on this machine, see push.sh.
 DIGEST = "sha256sum" if re.search(r"\bsha_ni\b", Path("/proc/cpuinfo").read_text(encoding="ascii")) else "b2sum"
-FAULTS = [FULL, TOO_LARGE, READ_ONLY, FILE_IN_THE_WAY, NO_TAR, NO_DIGEST, TAR_FAILS, OTHER_DIGEST, GARBAGE, TOO_MANY, LOST, SILENT, SWITCH_LOST, SWITCH_FAILS, CHANGED, VANISHED]
+FAULTS = [FULL, TOO_LARGE, READ_ONLY, FILE_IN_THE_WAY, NO_TAR, NO_DIGEST, TAR_FAILS, OTHER_DIGEST, GARBAGE, TOO_MANY, EXCHANGED, LINK_OF_OTHERS, ALL_DELETED, LOST, SILENT, SWITCH_LOST, SWITCH_FAILS, CHANGED, VANISHED]
 every_row_is_played = plays(FAULTS)
 
 
@@ -352,6 +355,33 @@ def test_a_file_where_the_target_is_to_be(podrun, pair):
     assert not (pair.home(0) / "in the way").exists()
 
 
+# Places that others can change; see test_other_user.py
+
+
+@pytest.mark.parametrize("replaced", [False, True], ids=["renamed", "replaced"])
+def test_a_staging_directory_is_not_where_it_was(podrun, pair, replaced):
+    trees = Trees(podrun, pair)
+    pair.hold(1, "tar")
+    run = start(podrun, pair)
+    pair.wait_until_held(1, "tar")
+    [staging] = (pair.home(1) / "work").glob(".podrun.*")
+    moved = staging.rename(pair.home(1) / "moved")
+    if replaced:
+        staging.mkdir()
+    pair.let_go()
+    held_against(EXCHANGED, Events(run.wait(60)), 1)
+    wait_until(lambda: not any(moved.iterdir()), 15, "the files of the staging directory removed")
+    trees.assert_unchanged()
+
+
+def test_a_link_that_others_can_change(podrun, pair):
+    trees = Trees(podrun, pair)
+    pair.write("", {"open": Directory(), "open/link": Link(b"../work")})
+    (pair.home(1) / "open").chmod(0o777)
+    held_against(LINK_OF_OTHERS, push(podrun, pair, "app/", "open/link"), 1)
+    trees.assert_unchanged()
+
+
 # Programs of the host that are missing or do not do what they should
 
 
@@ -447,6 +477,14 @@ def test_a_host_has_more_to_delete_than_is_allowed(podrun, pair):
     assert push(podrun, pair, "--delete", "--max-files", "3", "app/", "work").returncode == 0
     for rank in pair.ranks:
         assert_same(trees.new, pair.read(rank, "work"))
+
+
+def test_a_push_that_would_delete_everything(podrun, pair):
+    trees = Trees(podrun, pair, {"another": b"name"})
+    pair.write("work", {"another": b"x"}, [0])
+    trees.before = pair.read_all("work")
+    held_against(ALL_DELETED, push(podrun, pair, "--delete", "app/", "work"), 1)
+    trees.assert_unchanged()
 
 
 DIGESTS = ["openssl", "sha256sum", "b2sum"]

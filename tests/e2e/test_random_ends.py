@@ -231,7 +231,7 @@ def time_alone(commands, name, rng):
 
 
 @pytest.mark.deadline(120 + 60 * ROUNDS)
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.smoke if name == "push" else ()) for name in COMMANDS])
 def test_nothing_is_left_after_a_random_end(podrun, homes, name):
     print(f"PODRUN_SEED={SEED}")
     rng = random.Random(f"{SEED} {name}")

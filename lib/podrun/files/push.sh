@@ -318,6 +318,7 @@ podrun_stage() {
   [ $podrun_status = 0 ] || podrun_fail "$(podrun_last_line "$podrun_said")"
   podrun_sum=$(podrun_sum_files $1 2>/dev/null)
   [ -e "$podrun_directory/podrun.switch" ] || podrun_fail "the archive is not complete"
+  [ "$podrun_directory/staging" -ef . ] || podrun_fail "the staging directory was renamed or replaced"
   # shellcheck source=/dev/null
   podrun_said=$(podrun_go_to_target && . "$podrun_directory/podrun.check") || podrun_fail "$podrun_said"
   podrun_leave 0 "staged ${podrun_sum%% *}"

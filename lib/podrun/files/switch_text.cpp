@@ -153,7 +153,7 @@ podrun_up=..
 podrun_failed=0
 podrun_say() { echo "podrun: $*" >&2; return 1; }
 read -r podrun_inode podrun_mode podrun_owner <"$podrun_run/podrun.staging"
-cd -P -- "$podrun_run/staging" && set -- $(ls -ldni .) &&
+cd -P -- "$podrun_run/staging" 2>/dev/null && set -- $(ls -ldni .) &&
 [ "$1 $2 $4" = "$podrun_inode $podrun_mode $podrun_owner" ] ||
 { podrun_say "the staging directory was renamed or replaced"; exit 1; }
 podrun_staging=/proc/$$/cwd
