@@ -135,6 +135,7 @@ class End:
         self.rank = rng.choice(homes.ranks)
         self.signal = rng.choice([signal.SIGKILL, signal.SIGKILL, signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
         self.name = f"podrun {self.signal.name}" if way == "podrun" else f"{way} of host {self.rank}"
+        self.killed_shell = False
 
     def __call__(self, run):
         if self.way == "podrun":
@@ -146,6 +147,7 @@ class End:
         for pid in victims:
             if process := read_process(pid):
                 self.name += f", {describe(process)[:100]}"
+                self.killed_shell |= self.way == "process" and process.command.split(b"\0")[0] in (b"/bin/sh", b"sh")
             os.kill(pid, signal.SIGKILL)
         return bool(victims)
 
@@ -184,7 +186,7 @@ def try_once(commands, name, way, rng, whole):
             time.sleep(0.002)  # until there is something to kill
     print(f"{name} after {moment:.3f} s of {whole:.3f}: {end.name}", flush=True)
     run.wait(SETTLED)
-    if way == "process":
+    if end.killed_shell:  # it may have been the supervisor
         remove_directories_of_killed(commands.homes, end.rank, name)
     if name not in JOBS:  # a job goes on
         commands.homes.wait_until_clean(SETTLED)
