@@ -17,6 +17,7 @@
 #include "podrun/files/digest_lines.hpp"
 #include "podrun/files/file_scripts.hpp"
 #include "podrun/files/remote_paths.hpp"
+#include "podrun/files/send_while.hpp"
 #include "podrun/files/switch_text.hpp"
 #include "podrun/files/thread_work.hpp"
 #include "podrun/remote/program_reader.hpp"
@@ -136,6 +137,7 @@ class Push::Talk {
   asio::awaitable<bool> write(Chunk chunk) { return reader_.stream()->write(std::move(chunk)); }
   asio::awaitable<bool> write(std::string text) { return reader_.stream()->write(Chunk(std::move(text))); }
   void close_write() { reader_.stream()->close_write(); }
+  const std::shared_ptr<link::Stream>& stream() const { return reader_.stream(); }
 
   const std::string name;  ///< the end of the staging directory's name
 
@@ -289,8 +291,13 @@ asio::awaitable<void> Push::compare_contents(remote::Supervised& supervised, Sca
   // busybox prints a newline of a name as it is.
   const auto is_end = [](char c) { return c == '\0' || c == '\n'; };
   const auto most = static_cast<std::size_t>(std::count_if(paths.begin(), paths.end(), is_end));
-  co_await talk.write(std::move(paths));
-  talk.close_write();
+  asio::awaitable<void> reading = read_digests(talk, indices, most, scan);
+  co_await send_while(talk.stream(), std::move(paths), std::move(reading));
+}
+
+/// `most`: the number of lines that the files may have.
+asio::awaitable<void> Push::read_digests(Talk& talk, const std::vector<std::size_t>& indices,
+                                         std::size_t most, Scan& scan) {
   std::vector<PathState>& states = scan.comparison.states();
   std::size_t count = 0;
   DigestLines lines([&](std::string_view digest) {

@@ -82,6 +82,8 @@ class Push {
   const LocalTree& tree_for(const ScanHeader& header);
   asio::awaitable<Scan> scan(Talk& talk);
   asio::awaitable<void> compare_contents(remote::Supervised& supervised, Scan& scan);
+  asio::awaitable<void> read_digests(Talk& talk, const std::vector<std::size_t>& indices, std::size_t most,
+                                     Scan& scan);
   std::vector<std::size_t> to_digest(const Scan& scan) const;
   Transfer transfer(Comparison& comparison) const;
   void check_deleted(const Transfer& transfer);
