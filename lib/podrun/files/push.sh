@@ -206,6 +206,12 @@ podrun_refuse_place() {
   rmdir -- "../$podrun_name"
   podrun_fail "${PWD%/*}: other users can rename what is in it, and no private directory can be made there (change its owner or mode)"
 }
+# NAME: whether there is a staging directory of this user beside this one. Another user can make a directory of that name, or move one of
+# this user to it, but cannot make the link in it.
+podrun_is_staging() {
+  set -- "$1" $(ls -ldn -- "../.podrun.$1" 2>/dev/null)
+  [ "$2 $4" = "${podrun_identity#* }" ] && [ -L "../.podrun.$1/run" ]
+}
 # In a subshell: goes from the staging directory to the target, or to the directory that it will be in.
 podrun_go_to_target() {
   if podrun_has look; then return; fi
@@ -351,7 +357,7 @@ read -r podrun_word podrun_bytes podrun_others || podrun_word=
 case $podrun_word in
   stage)
     for podrun_each in $podrun_others; do
-      [ -d "../.podrun.$podrun_each" ] || continue
+      podrun_is_staging "$podrun_each" || continue
       podrun_remove_staging
       : >"$podrun_directory/podrun.switch"
       podrun_leave 0 "shared $podrun_each"
