@@ -10,7 +10,7 @@ import pytest
 
 from events import Events
 from homes import ViaHomes
-from trees import Directory, assert_same, read_tree, write_tree
+from trees import Directory, Link, assert_same, read_tree, write_tree
 
 pytestmark = pytest.mark.skipif(os.getuid() != 0, reason="needs root, for a second account")
 OTHER = pwd.getpwnam("games")
@@ -137,6 +137,29 @@ def test_a_link_of_another_user_is_not_followed_to_the_destination(attacked):
     assert ended.returncode == 255
     assert b"work/link: a link that other users can change (name the directory that it leads to)" in ended.stderr
     attacked.has_changed_nothing_outside()
+
+
+def test_a_link_of_another_user_is_not_kept(attacked):
+    attacked.attack('mv sub moved && ln -s "$1" sub')
+    ended = attacked.push("--keep-dir-links")
+    assert ended.returncode == 255
+    assert b"work/sub: a link that other users can change (leave out --keep-dir-links)" in ended.stderr
+    attacked.has_changed_nothing_outside()
+    assert (attacked.work / "sub").is_symlink()
+    attacked.homes.wait_until_clean()
+
+
+def test_a_directory_behind_a_kept_link_is_exchanged_for_a_link_in_the_switch(attacked):
+    attacked.homes.write("own", {"app": Link(b"../work")})
+    attacked.homes.hold(0, "mv")
+    run = attacked.start("--keep-dir-links", source="app", target="own")
+    attacked.homes.wait_until_held(0, "mv")
+    attacked.attack('mv sub moved && ln -s "$1" sub')
+    attacked.homes.let_go()
+    ended = Events(run.wait(60))
+    assert ended.returncode in (0, 1), ended.stderr
+    attacked.has_changed_nothing_outside()
+    assert (attacked.work / "c").read_bytes() == NEW["c"]
 
 
 @pytest.mark.parametrize("fake", ["mkdir", "mv mine"], ids=["his directory", "a directory of ours"])
