@@ -10,7 +10,7 @@ import pytest
 
 from events import Events
 from homes import ViaHomes
-from trees import assert_same, read_tree, write_tree
+from trees import Directory, Link, assert_same, read_tree, write_tree
 
 pytestmark = pytest.mark.skipif(os.getuid() != 0, reason="needs root, for a second account")
 OTHER = pwd.getpwnam("games")
@@ -21,30 +21,32 @@ OLD = {"sub/a": b"old", "sub/stale": b"x"}
 class Attacked:
     """A host whose directory `work` the other user may write to: it is his, or one of his group."""
 
-    def __init__(self, podrun, owner):
+    def __init__(self, podrun, owner, *names):
         self.podrun = podrun
-        self.homes = ViaHomes(podrun, "a")
+        self.homes = ViaHomes(podrun, *names or "a")
         self.app = write_tree(podrun.directory / "app", NEW)
         self.outside = write_tree(podrun.directory / "outside", {"a": b"precious", "stale": b"precious", "new/x": b"precious"})
         self.before = read_tree(self.outside)
         self.homes.write("work", OLD)
         self.work = self.homes.home(0) / "work"
-        os.chown(self.work, OTHER.pw_uid if owner == "his" else 0, OTHER.pw_gid)
-        self.work.chmod(0o755 if owner == "his" else 0o2775)
+        for rank in self.homes.ranks:
+            work = self.homes.home(rank) / "work"
+            os.chown(work, OTHER.pw_uid if owner == "his" else 0, OTHER.pw_gid)
+            work.chmod(0o755 if owner == "his" else 0o2775)
 
     def command(self, text):
         """Of the other user, in `work`; root opens that directory for him, since those above are private to the tests. $1 is the link's text."""
         setpriv = [shutil.which("setpriv"), f"--reuid={OTHER.pw_uid}", f"--regid={OTHER.pw_gid}", "--clear-groups"]
         return [*setpriv, "sh", "-c", text, "sh", os.fspath(self.outside)]
 
-    def attack(self, text):
-        subprocess.run(self.command(text), cwd=self.work, check=True)
+    def attack(self, text, rank=0):
+        subprocess.run(self.command(text), cwd=self.homes.home(rank) / "work", check=True)
 
-    def start(self, *options, target="work"):
-        return self.podrun.start("--json", *self.homes.options, "push", *options, os.fspath(self.app) + "/", target)
+    def start(self, *options, source="app/", target="work"):
+        return self.podrun.start("--json", *self.homes.options, "push", *options, source, target)
 
-    def push(self, *options, target="work"):
-        return Events(self.start(*options, target=target).wait(60))
+    def push(self, *options, **words):
+        return Events(self.start(*options, **words).wait(60))
 
     def has_changed_nothing_outside(self):
         assert_same(self.before, read_tree(self.outside))
@@ -136,6 +138,50 @@ def test_a_link_of_another_user_is_not_followed_to_the_destination(attacked):
     assert ended.returncode == 255
     assert b"work/link: a link that other users can change (name the directory that it leads to)" in ended.stderr
     attacked.has_changed_nothing_outside()
+
+
+def test_a_link_of_another_user_is_not_kept(attacked):
+    attacked.attack('mv sub moved && ln -s "$1" sub')
+    ended = attacked.push("--keep-dir-links")
+    assert ended.returncode == 255
+    assert b"work/sub: a link that other users can change (leave out --keep-dir-links)" in ended.stderr
+    attacked.has_changed_nothing_outside()
+    assert (attacked.work / "sub").is_symlink()
+    attacked.homes.wait_until_clean()
+
+
+def test_a_directory_behind_a_kept_link_is_exchanged_for_a_link_in_the_switch(attacked):
+    attacked.homes.write("own", {"app": Link(b"../work")})
+    attacked.homes.hold(0, "mv")
+    run = attacked.start("--keep-dir-links", source="app", target="own")
+    attacked.homes.wait_until_held(0, "mv")
+    attacked.attack('mv sub moved && ln -s "$1" sub')
+    attacked.homes.let_go()
+    ended = Events(run.wait(60))
+    assert ended.returncode in (0, 1), ended.stderr
+    attacked.has_changed_nothing_outside()
+    assert (attacked.work / "c").read_bytes() == NEW["c"]
+
+
+@pytest.mark.parametrize("fake", ["mkdir", "mv mine"], ids=["his directory", "a directory of ours"])
+def test_a_directory_that_another_user_has_named_as_a_staging_directory_is_not_believed(podrun, fake):
+    attacked = Attacked(podrun, "his", "a", "b")
+    homes = attacked.homes
+    homes.write("work", {"mine": Directory(0o700)}, [1])
+    inode = (homes.home(0) / "work").stat().st_ino
+    homes.program(1, "find", f"""case $* in *maxdepth*) {shutil.which("find")} "$@" | sed "s/^[0-9]*/{inode}/"; exit ;; esac
+own=${{0%/*}}; : >"$own/held.find"; until [ -e "$own/go" ]; do sleep 0.1; done; exec {shutil.which("find")} "$@" """)
+    homes.hold(0, "tar")
+    run = attacked.start()
+    homes.wait_until_held(0, "tar")
+    homes.wait_until_held(1, "find")
+    (staging,) = homes.staging(0)[:1]
+    attacked.attack(f"{fake} {staging.name}", rank=1)
+    homes.let_go()
+    ended = Events(run.wait(60))
+    assert ended.returncode == 0, ended.stderr
+    assert ["shared_with" in ended.sent[rank] for rank in (0, 1)] == [False, False]
+    assert homes.read(1, "work").items() >= read_tree(attacked.app).items()
 
 
 def test_a_directory_of_another_user_gets_the_files(attacked):

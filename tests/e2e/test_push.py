@@ -257,6 +257,12 @@ def test_checksum_finds_what_size_and_time_do_not_show(podrun, pair):
     assert_up_to_date(podrun, pair, "--checksum", "app", "work")
 
 
+def test_checksum_reads_the_digests_of_many_files_while_it_sends_their_names(podrun, pair):
+    write_app(podrun, {f"{number:05}{'x' * 245}": b"%d" % number for number in range(2000)})
+    push(podrun, pair, "app/", "work")
+    assert_up_to_date(podrun, pair, "--checksum", "app/", "work")
+
+
 def test_round_trips(podrun, homes, fault):
     proxies = [fault("--to", homes.pod.addresses[rank], "--delay", "0.05", "proxy", addresses=[f"127.0.0.{100 + rank}"]) for rank in (0, 1)]
     write_app(podrun)

@@ -4,11 +4,13 @@ import os
 import random
 import shutil
 import subprocess
+import tempfile
+from pathlib import Path
 
 import pytest
 
 from homes import ONE_TRY, ViaHomes, homes_of_pod
-from pushes import APP, NOWHERE, assert_arrived, assert_up_to_date, push, write_app
+from pushes import APP, NOWHERE, assert_arrived, assert_up_to_date, push, push_events, write_app
 from test_odd_hosts import podrun_as_nobody  # pylint: disable=unused-import
 from trees import BEGIN, NAMES, Directory, File, Link, assert_same, deep_path, read_tree, set_time, write_tree
 
@@ -190,6 +192,129 @@ def test_nothing_is_written_through_a_link_on_the_host(podrun, pair):
     push(podrun, pair, "app/", "work")
     assert_arrived(pair, app, "work")
     assert [(pair.home(rank) / "outside" / "file").read_bytes() for rank in pair.ranks] == [b"of the host"] * 2
+
+
+LINKED = {"data/file": b"new", "data/sub/inside": b"newer", "data/new/deep/file": b"newest", "plain": b"p"}
+
+
+def linked(podrun, homes, link, ranks=None):
+    """The hosts have a link in the place of a directory that is pushed."""
+    app = write_app(podrun, LINKED)
+    homes.write("disk", {"file": b"of the host", "only there": b"x", "sub": Link(b"../other")}, ranks)
+    homes.write("other", {"inside": b"of the host"}, ranks)
+    homes.write("work", {"plain": b"old", "stale": b"s"})
+    homes.write("work", {"data": Link(link)}, ranks)
+    return app
+
+
+@pytest.mark.parametrize("options", [(), ("--keep-dir-links",)], ids=["", "keep"])
+def test_a_link_that_a_directory_replaces_is_told(podrun, pair, options):
+    app = linked(podrun, pair, b"../nowhere" if options else b"../disk", [1])
+    told = podrun(*pair.options, "push", *options, "--dry-run", "app/", "work")
+    assert told.stdout.count(b"  replace link data\n") == 1, told
+    assert b"1 link would be replaced by a directory" in told.stderr, told
+    assert (pair.home(1) / "work" / "data").is_symlink()
+    run = push_events(podrun, pair, *options, "app/", "work")
+    assert [run.sent[rank]["links_replaced"] for rank in pair.ranks] == [0, 1]
+    assert b"1 link replaced by a directory" in run.stderr, run.stderr
+    assert not (pair.home(1) / "work" / "data").is_symlink()
+    assert (pair.home(1) / "disk" / "file").read_bytes() == b"of the host"
+    for rank in pair.ranks:
+        assert_same(read_tree(app), {path: node for path, node in pair.read(rank, "work").items() if path != b"stale"})
+    assert_up_to_date(podrun, pair, *options, "app/", "work")
+
+
+def assert_links_are_kept(podrun, homes, link, *options):
+    app = linked(podrun, homes, link)
+    words = ["--keep-dir-links", *options, "app/", "work"]
+    before = homes.read_all()
+    assert podrun(*homes.options, "push", "--dry-run", *words).returncode == 0
+    assert homes.read_all() == before
+    run = push_events(podrun, homes, *words)
+    (app / "data" / "file").chmod(0o640)
+    set_time(app / "data" / "sub" / "inside", BEGIN + 12345)
+    push(podrun, homes, *words)
+    expected = {path: node for path, node in read_tree(app / "data").items() if not path.startswith(b"sub")}
+    for rank in homes.ranks:
+        assert run.sent[rank]["links_replaced"] == 0
+        assert os.readlink(homes.home(rank) / "work" / "data") == os.fsdecode(link)
+        assert os.readlink(homes.home(rank) / "disk" / "sub") == "../other"
+        found = homes.read(rank, "disk")
+        assert found.keys() == {b"only there", b"sub", *expected}
+        assert_same(expected, {path: node for path, node in found.items() if path in expected})
+        assert_same(read_tree(app / "data" / "sub"), homes.read(rank, "other"))
+        assert (homes.home(rank) / "work" / "stale").exists() == ("--delete" not in options)
+    assert_up_to_date(podrun, homes, *words)
+    homes.wait_until_clean()
+
+
+@pytest.mark.parametrize("options", [(), ("--delete",), ("--checksum",)], ids=" ".join)
+def test_a_link_to_a_directory_is_kept(podrun, pair, options):
+    assert_links_are_kept(podrun, pair, b"../disk", *options)
+
+
+def test_any_sh_keeps_a_link_to_a_directory(podrun_any_shell):
+    homes = ViaHomes(podrun_any_shell, "a", "busybox", "no-gzip")
+    only_busybox(homes, 1)
+    homes.without_programs(2, "gzip")
+    assert_links_are_kept(podrun_any_shell, homes, b"../disk")
+
+
+@pytest.fixture
+def memory():
+    """A directory on another file system than that of the test's own directory."""
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as directory:
+        yield Path(directory)
+
+
+def test_a_link_to_another_file_system_is_kept(podrun, pair, memory):
+    app = linked(podrun, pair, os.fsencode(memory) + b"/x", [1])
+    write_tree(memory / "x", {"file": b"of the host", "sub/only there": b"x"})
+    for _ in range(2):
+        push(podrun, pair, "--keep-dir-links", "app/", "work")
+        assert_same(read_tree(app / "data"), {path: node for path, node in read_tree(memory / "x").items() if path != b"sub/only there"})
+        (app / "data" / "file").chmod(0o600)
+        (app / "data" / "sub").chmod(0o700)
+        set_time(app / "data" / "file", BEGIN + 54321)
+    assert os.readlink(pair.home(1) / "work" / "data") == f"{memory}/x"
+    assert (pair.home(0) / "work" / "data").is_dir()
+    pair.wait_until_clean()
+
+
+def test_a_kept_link_to_another_file_system_than_the_shared_one_is_refused(podrun, memory):
+    homes = ViaHomes(podrun, "a", "b")
+    homes.share_home(1, 0)
+    linked(podrun, homes, os.fsencode(memory), [0])
+    ended = podrun(*homes.options, "push", "--keep-dir-links", "app/", "work")
+    assert ended.returncode == 255 and b"data: a link to another file system" in ended.stderr, ended
+    assert not list(memory.iterdir())
+    homes.wait_until_clean()
+    for rank in homes.ranks:
+        podrun.ok(*homes.on(rank), "push", "--keep-dir-links", "app/", "work")
+    assert (memory / "file").read_bytes() == LINKED["data/file"]
+
+
+@pytest.mark.parametrize("link", [b"data", b"../work/stale", b"../work/data/x"], ids=repr)
+def test_a_link_that_leads_nowhere_is_replaced(podrun, pair, link):
+    app = linked(podrun, pair, link)
+    push(podrun, pair, "--keep-dir-links", "--delete", "app/", "work")
+    assert_arrived(pair, app, "work")
+    assert_up_to_date(podrun, pair, "--keep-dir-links", "--delete", "app/", "work")
+
+
+@pytest.mark.parametrize("link", [b".", b"..", b"real", b"/"], ids=repr)
+def test_a_kept_link_into_what_delete_works_in_is_refused(podrun, pair, link):
+    linked(podrun, pair, link)
+    pair.write("work", {"real/file": b"r"})
+    before = pair.read_all()
+    ended = podrun(*pair.options, "push", "--keep-dir-links", "--delete", "app/", "work")
+    assert ended.returncode == 255 and b"destination, where --delete may delete" in ended.stderr, ended
+    assert pair.read_all() == before
+    if link == b"/":
+        return
+    push(podrun, pair, "--keep-dir-links", "app/", "work")
+    assert [(pair.home(rank) / "work" / os.fsdecode(link) / "sub" / "inside").read_bytes() for rank in pair.ranks] == [b"newer"] * 2
+    assert_up_to_date(podrun, pair, "--keep-dir-links", "app/", "work")
 
 
 def test_a_destination_that_is_a_link_to_a_directory_stays_one(podrun, pair):

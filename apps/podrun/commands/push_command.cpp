@@ -96,7 +96,8 @@ class PushMode final : public CommandMode {
 
   report::FilesSent sent(std::size_t host) const {
     const files::HostShare& share = push_.shares()[host];
-    report::FilesSent sent{share.files, share.bytes, share.deleted.size(), std::nullopt};
+    report::FilesSent sent{share.files, share.bytes, share.deleted.size(), std::nullopt,
+                           share.replaced_links.size()};
     if (share.shared_with) sent.shared_with = plan().run.hosts[*share.shared_with].worker;
     return sent;
   }
@@ -125,6 +126,8 @@ class PushMode final : public CommandMode {
         const files::Entry& entry = entries[index];
         each.sent.push_back(entry.kind == files::Kind::directory ? entry.path + '/' : entry.path);
       }
+      for (const std::size_t index : push_.shares()[host].replaced_links)
+        each.replaced_links.push_back(entries[index].path);
       for (const files::HostOnly& path : push_.shares()[host].deleted)
         each.deleted.push_back(path.is_directory ? path.path + '/' : path.path);
     }
@@ -184,6 +187,8 @@ class PushCommand final : public cli::Command {
     });
     table.flag(row("--delete", "Delete files that exist only on the hosts, except ignored ones"),
                [this](bool is_on) { request_.remove = is_on ? files::Delete::yes : files::Delete::no; });
+    table.flag(row("--keep-dir-links", "Write through links to directories on the hosts, as rsync -K does"),
+               [this](bool is_on) { request_.keep_dir_links = is_on; });
     table.list(row("--exclude", "Also ignore files that match PATTERN, as in gitignore(5)", "PATTERN"),
                [this](const std::string& text) { request_.tree.excludes.push_back(text); });
     table.flag(row("--no-ignore", "Send ignored files too (.gitignore, .podrunignore) and .git"),

@@ -55,22 +55,44 @@ bool Directories::contain(std::string_view path) const {
 Comparison::Comparison(const LocalTree& tree, Compare compare, Delete remove, PathBudget budget)
     : tree_(tree), compare_(compare), delete_(remove), budget_(budget), states_(tree.entries().size()) {}
 
-void Comparison::take(const HostEntry& host) {
+std::optional<std::size_t> Comparison::find(std::string_view path) const {
   const std::vector<Entry>& entries = tree_.entries();
   const auto found =
-      std::lower_bound(entries.begin(), entries.end(), host.path,
-                       [](const Entry& entry, std::string_view path) { return entry.path < path; });
-  if (found == entries.end() || found->path != host.path) {
-    if (delete_ == Delete::no || host.path.empty()) return;
+      std::lower_bound(entries.begin(), entries.end(), path,
+                       [](const Entry& entry, std::string_view wanted) { return entry.path < wanted; });
+  if (found == entries.end() || found->path != path) return std::nullopt;
+  return static_cast<std::size_t>(found - entries.begin());
+}
+
+void Comparison::take(const HostEntry& host) {
+  if (const std::optional<std::size_t> index = find(host.path)) {
+    compare(host, *index);
+  } else if (delete_ == Delete::yes && !host.path.empty()) {
     budget_.take(sizeof(HostOnly), host.path.size());
     host_only_.push_back({std::string(host.path), host.kind == 'd'});
-    return;
   }
-  PathState& state = states_[static_cast<std::size_t>(found - entries.begin())];
+}
+
+void Comparison::take_behind_link(const HostEntry& host) {
+  const std::optional<std::size_t> index = find(host.path);
+  if (index && !states_[*index].present) compare(host, *index);
+}
+
+void Comparison::keep_link(std::size_t index, bool leads_elsewhere) {
+  states_[index].same_kind = true;
+  states_[index].is_kept = true;
+  states_[index].leads_elsewhere = leads_elsewhere;
+}
+
+void Comparison::compare(const HostEntry& host, std::size_t index) {
+  const Entry* const found = &tree_.entries()[index];
+  PathState& state = states_[index];
+  state.is_link = host.kind == 'l';
+  if (state.is_link && found->kind == Kind::directory && !state.present) links_.push_back(index);
   state.present = true;
   state.same_kind = host.kind == letter(found->kind);
   state.is_directory = host.kind == 'd';
-  state.is_own_target = host.kind == 'l' && host.link_target == host.path.substr(host.path.rfind('/') + 1);
+  state.is_own_target = state.is_link && host.link_target == host.path.substr(host.path.rfind('/') + 1);
   if (!state.same_kind) return;
   state.lacks_access = state.is_directory && (host.mode & kOwnerAccess) != kOwnerAccess;
   if (host.path.empty()) return;  // the target keeps its mode, which may be that of a home directory
@@ -89,6 +111,8 @@ std::vector<HostOnly> Comparison::take_host_only() {
 Transfer make_transfer(const LocalTree& tree, std::vector<PathState> states, std::vector<HostOnly> to_delete,
                        const std::vector<HostOnly>& kept) {
   Transfer transfer;
+  Directories elsewhere;
+  std::string last_elsewhere;
   const std::vector<Entry>& entries = tree.entries();
   for (std::size_t i = 0; i < entries.size(); ++i) {
     const PathState& state = states[i];
@@ -96,9 +120,14 @@ Transfer make_transfer(const LocalTree& tree, std::vector<PathState> states, std
     if (!target_itself && (!state.present || !state.same_kind || state.differs)) {
       transfer.chosen.push_back(i);
       if (entries[i].kind != Kind::directory) ++transfer.files;
+      if (entries[i].kind == Kind::directory && state.is_link) transfer.replaced_links.push_back(i);
       transfer.bytes += entries[i].size;
+      if (elsewhere.contain(entries[i].path)) transfer.elsewhere = last_elsewhere;
     } else if (entries[i].kind != Kind::link) {
-      transfer.has_attributes |= !state.present || state.mode_differs || state.time_differs;
+      const bool has_attributes = !state.present || state.mode_differs || state.time_differs;
+      transfer.has_attributes |= has_attributes;
+      if (has_attributes && elsewhere.contain(entries[i].path)) transfer.elsewhere = last_elsewhere;
+      if (state.leads_elsewhere) elsewhere.add(last_elsewhere = entries[i].path);
     }
   }
   transfer.states = std::move(states);

@@ -15,15 +15,14 @@
 #include <utility>
 #include <variant>
 
-#include <asio/co_spawn.hpp>
 #include <asio/this_coro.hpp>
 #include <fmt/format.h>
 
 #include "podrun/base/bytes_text.hpp"
-#include "podrun/base/event.hpp"
 #include "podrun/base/text.hpp"
 #include "podrun/files/byte_queue.hpp"
 #include "podrun/files/file_scripts.hpp"
+#include "podrun/files/send_while.hpp"
 #include "podrun/files/thread_work.hpp"
 #include "podrun/files/unpack.hpp"
 #include "podrun/hosts/host_file_name.hpp"
@@ -116,30 +115,6 @@ class AtEnd {
  private:
   Function function_;
 };
-
-/// The names of files on their way to a host, which sends files meanwhile.
-struct Sending {
-  Sending(const asio::any_io_executor& executor, std::shared_ptr<link::Stream> to, std::string its_names)
-      : stream(std::move(to)), names(std::move(its_names)), changed(executor) {}
-
-  const std::shared_ptr<link::Stream> stream;
-  const std::string names;
-  Event changed;
-  bool ended = false;
-};
-
-asio::awaitable<void> send(std::shared_ptr<Sending> sending) {
-  bool open = true;
-  for (std::string_view rest = sending->names; open && !rest.empty();) {
-    Chunk chunk(
-        std::string(rest.substr(0, Chunk::kMaxSize)));  // named: g++ 12 destroys a temporary here twice
-    rest.remove_prefix(chunk.size());
-    open = co_await sending->stream->write(std::move(chunk));
-  }
-  sending->stream->close_write();
-  sending->ended = true;
-  sending->changed.notify();
-}
 
 }  // namespace
 
@@ -295,20 +270,8 @@ asio::awaitable<void> Pull::receive(Copy& copy, std::string place) {
   std::vector<std::string> words = {std::move(place)};
   remote::StartedProgram program = co_await copy.supervised.start_program(script, std::move(words));
   remote::ProgramReader reader(std::move(program));
-  const asio::any_io_executor executor = co_await asio::this_coro::executor;
-  const auto sending = std::make_shared<Sending>(executor, reader.stream(), std::move(names));
-  asio::co_spawn(executor, send(sending), [](const std::exception_ptr& error) {
-    if (error) std::rethrow_exception(error);  // out of memory: nothing else is thrown
-  });
-  std::exception_ptr error;
-  try {
-    co_await unpack_part(copy, reader, wanted);
-  } catch (...) {
-    error = std::current_exception();
-  }
-  reader.stream()->stop({.cause = Cause::abandoned});
-  while (!sending->ended) co_await sending->changed.wait();
-  if (error) std::rethrow_exception(error);
+  asio::awaitable<void> unpacking = unpack_part(copy, reader, wanted);
+  co_await send_while(reader.stream(), std::move(names), std::move(unpacking));
 }
 
 asio::awaitable<void> Pull::unpack_part(Copy& copy, remote::ProgramReader& reader, const Wanted& wanted) {

@@ -13,10 +13,12 @@
 #include <fmt/format.h>
 
 #include "podrun/base/error.hpp"
+#include "podrun/base/shell_quote.hpp"
 #include "podrun/base/text.hpp"
 #include "podrun/files/digest_lines.hpp"
 #include "podrun/files/file_scripts.hpp"
 #include "podrun/files/remote_paths.hpp"
+#include "podrun/files/send_while.hpp"
 #include "podrun/files/switch_text.hpp"
 #include "podrun/files/thread_work.hpp"
 #include "podrun/remote/program_reader.hpp"
@@ -114,6 +116,8 @@ class Push::Talk {
   }
 
   asio::awaitable<void> read(ScanReply& reply) {
+    const std::string already = std::exchange(text_, {});
+    reply.feed(already);
     while (!reply.is_complete()) {
       const std::string output = co_await read();
       reply.feed(output);
@@ -136,6 +140,7 @@ class Push::Talk {
   asio::awaitable<bool> write(Chunk chunk) { return reader_.stream()->write(std::move(chunk)); }
   asio::awaitable<bool> write(std::string text) { return reader_.stream()->write(Chunk(std::move(text))); }
   void close_write() { reader_.stream()->close_write(); }
+  const std::shared_ptr<link::Stream>& stream() const { return reader_.stream(); }
 
   const std::string name;  ///< the end of the staging directory's name
 
@@ -180,6 +185,7 @@ asio::awaitable<void> Push::converse(std::size_t host, remote::Supervised& super
   remote::StartedProgram program = co_await supervised.start_program(push_script(), std::move(words));
   Talk talk(std::move(program), std::move(name));
   Scan found = co_await scan(talk);
+  if (request_.keep_dir_links) co_await keep_links(talk, found.comparison);
   if (request_.compare == Compare::contents) co_await compare_contents(supervised, found);
   const ScanHeader header = found.header;
   Transfer transfer;
@@ -190,6 +196,7 @@ asio::awaitable<void> Push::converse(std::size_t host, remote::Supervised& super
   share.files = transfer.files;
   share.bytes = transfer.bytes;
   share.deleted = transfer.deleted;
+  share.replaced_links = transfer.replaced_links;
   share.has_attributes = transfer.has_attributes;
   if (request_.only_look) {
     share.chosen = std::move(transfer.chosen);
@@ -205,7 +212,7 @@ asio::awaitable<void> Push::converse(std::size_t host, remote::Supervised& super
     const auto own = std::make_shared<Writer>(Writer{host, talk.name});
     const Claim claim(own);
     writers_[header.inode].push_back(own);
-    const bool shared = co_await follow(talk, host, header.inode, transfer.bytes, *own);
+    const bool shared = co_await follow(talk, host, header.inode, transfer, *own);
     if (!shared) co_await stage(talk, host, header, transfer);
     own->is_done = true;
   }
@@ -265,6 +272,29 @@ asio::awaitable<Push::Scan> Push::scan(Talk& talk) {
   co_return found;
 }
 
+/// Links to directories where the tree has directories: they stay, and what they lead to is compared. There
+/// may be further links behind them.
+asio::awaitable<void> Push::keep_links(Talk& talk, Comparison& comparison) {
+  for (;;) {
+    const std::vector<std::size_t> links = comparison.take_links();
+    if (links.empty()) co_return;
+    std::string line = request_.remove == Delete::yes ? "links delete" : "links -";
+    for (const std::size_t index : links)
+      line += fmt::format(" {} {}", index, shell_quote_in_line(tree().entries()[index].path));
+    line += '\n';
+    co_await talk.write(std::move(line));
+    const std::string answer = co_await talk.answer();
+    const std::vector<std::string_view> words = split(answer, ' ');
+    if (words.size() != links.size() + 1 || words.front() != "links")
+      throw HostError({Stage::copying, Cause::unexpected_answer, answer});
+    for (std::size_t i = 0; i < links.size(); ++i) {
+      if (words[i + 1] != "0") comparison.keep_link(links[i], words[i + 1] == "2");
+    }
+    ScanReply reply([&](const HostEntry& entry) { comparison.take_behind_link(entry); });
+    co_await talk.read(reply);
+  }
+}
+
 /// Files of equal size, by their digests.
 std::vector<std::size_t> Push::to_digest(const Scan& scan) const {
   std::vector<std::size_t> indices;
@@ -289,8 +319,13 @@ asio::awaitable<void> Push::compare_contents(remote::Supervised& supervised, Sca
   // busybox prints a newline of a name as it is.
   const auto is_end = [](char c) { return c == '\0' || c == '\n'; };
   const auto most = static_cast<std::size_t>(std::count_if(paths.begin(), paths.end(), is_end));
-  co_await talk.write(std::move(paths));
-  talk.close_write();
+  asio::awaitable<void> reading = read_digests(talk, indices, most, scan);
+  co_await send_while(talk.stream(), std::move(paths), std::move(reading));
+}
+
+/// `most`: the number of lines that the files may have.
+asio::awaitable<void> Push::read_digests(Talk& talk, const std::vector<std::size_t>& indices,
+                                         std::size_t most, Scan& scan) {
   std::vector<PathState>& states = scan.comparison.states();
   std::size_t count = 0;
   DigestLines lines([&](std::string_view digest) {
@@ -336,19 +371,26 @@ void Push::check_deleted(const Transfer& transfer) {
 
 /// True: another host writes what this one has too.
 asio::awaitable<bool> Push::follow(Talk& talk, std::size_t host, const std::string& inode,
-                                   std::uint64_t bytes, Writer& own) {
+                                   const Transfer& transfer, Writer& own) {
   const std::vector<std::shared_ptr<Writer>> others = writers_[inode];
   std::string names;
   for (const std::shared_ptr<Writer>& writer : others) {
     if (&own != writer.get() && !writer->has_failed) names += ' ' + writer->name;
   }
   const bool asks = !names.empty();
-  std::string question = fmt::format("stage {}{}\n", bytes, names);
+  std::string question = fmt::format("stage {}{}\n", transfer.bytes, names);
   co_await talk.write(std::move(question));
   if (!asks) co_return false;
   const std::string answer = co_await talk.answer();
   for (const std::shared_ptr<Writer>& writer : others) {
     if (answer != "shared " + writer->name) continue;
+    if (!transfer.elsewhere.empty()) {
+      throw HostError(
+          {Stage::copying, Cause::other,
+           fmt::format("{}: a link to another file system than \"{}\", which hosts share (leave out "
+                       "--keep-dir-links, and push to that directory by itself)",
+                       transfer.elsewhere, request_.target)});
+    }
     shares_[host].shared_with = writer->host;
     const auto changed = std::make_shared<Event>(co_await asio::this_coro::executor);
     writer->waiting.push_back(changed);

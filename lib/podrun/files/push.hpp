@@ -27,6 +27,7 @@ struct PushRequest {
   std::string target;  ///< on the hosts; counts from the home directory, `~/` is that too
   Compare compare = Compare::size_and_time;
   Delete remove = Delete::no;
+  bool keep_dir_links = false;                      ///< write through links to directories on the hosts
   bool only_look = false;                           ///< what would be done, without doing it
   std::size_t max_files = PathBudget::kUsualPaths;  ///< of each host that may be deleted
   /// Whether a host may lose everything that it has in the target.
@@ -38,6 +39,7 @@ struct HostShare {
   std::size_t files = 0;                             ///< and links
   std::uint64_t bytes = 0;                           ///< of the files
   std::vector<std::size_t> chosen;                   ///< entries, with only_look
+  std::vector<std::size_t> replaced_links;           ///< entries for directories that replace links
   std::vector<HostOnly> deleted;                     ///< sorted; a directory stands for what is in it
   bool has_attributes = false;                       ///< modes or times are set
   std::optional<std::size_t> shared_with;            ///< the host that writes the file system that both have
@@ -81,12 +83,15 @@ class Push {
   asio::awaitable<void> converse(std::size_t host, remote::Supervised& supervised);
   const LocalTree& tree_for(const ScanHeader& header);
   asio::awaitable<Scan> scan(Talk& talk);
+  asio::awaitable<void> keep_links(Talk& talk, Comparison& comparison);
   asio::awaitable<void> compare_contents(remote::Supervised& supervised, Scan& scan);
+  asio::awaitable<void> read_digests(Talk& talk, const std::vector<std::size_t>& indices, std::size_t most,
+                                     Scan& scan);
   std::vector<std::size_t> to_digest(const Scan& scan) const;
   Transfer transfer(Comparison& comparison) const;
   void check_deleted(const Transfer& transfer);
-  asio::awaitable<bool> follow(Talk& talk, std::size_t host, const std::string& inode, std::uint64_t bytes,
-                               Writer& own);
+  asio::awaitable<bool> follow(Talk& talk, std::size_t host, const std::string& inode,
+                               const Transfer& transfer, Writer& own);
   asio::awaitable<void> stage(Talk& talk, std::size_t host, const ScanHeader& header,
                               const Transfer& transfer);
   std::shared_ptr<Archive> archive_of(const Transfer& transfer, DigestKind kind);

@@ -10,6 +10,10 @@
 #
 # output   "target KIND DIGEST FORMAT COMPRESSION INODE"   KIND: directory or missing; with -name, TARGET is the PATH's new name
 #          the list, as scan_reply.hpp reads it             then "listed", or "error WORDS", and that is all
+# input    "links delete|- [INDEX LINK...]", in words of sh: links below the target that podrun would keep if they lead to directories
+# output   "links [0|1|2...]": for each LINK 1 if it leads to a directory, which podrun.link.INDEX then has, 2 if that is on another file
+#          system than the target, else 0; then the first line again, and the list of what is in these directories
+#          These two may be repeated.
 # input    "stage BYTES [NAME...]", and if no NAME is given a tar archive up to the end, with so many bytes in files; "nothing" and
 #          the end
 # output   to NAMEs: "shared NAME" and that is all, or "alone", and the archive may come;   "staged DIGEST", or "error WORDS"
@@ -32,6 +36,8 @@ podrun_name=.podrun.$3
 podrun_flags=$4
 shift 4
 podrun_staging=
+podrun_hint="name the directory that it leads to"
+podrun_through=
 
 podrun_has() { case " $podrun_flags " in *" $1 "*) ;; *) return 1 ;; esac; }
 # TEXT: its last line that gives a reason. Of a long line, the begin and the end, which has the reason.
@@ -90,7 +96,7 @@ podrun_follow() {
   [ $podrun_links -le 40 ] || podrun_fail "${PWD%/}/$1: too many links"
   set -- "$1" $(ls -ldn -- "./$1")
   if podrun_others_may_rename || { [ "$4" != 0 ] && [ "$4" != "$podrun_user" ]; }; then
-    podrun_fail "${PWD%/}/$1: a link that other users can change (name the directory that it leads to)"
+    podrun_fail "${PWD%/}/$1: a link that other users can change ($podrun_hint)"
   fi
   command -v readlink >/dev/null || podrun_fail "no \"readlink\" in \$PATH there"
   podrun_text=$(readlink -- "./$1" && echo .) || podrun_fail "${PWD%/}/$1: cannot be read"
@@ -98,19 +104,9 @@ podrun_follow() {
   case $podrun_rest in /*) cd -P / || exit ;; esac
 }
 
-# The target is the directory that is entered, or the missing directories below the one that is entered, which podrun_rest has. No link
-# that others can change is followed.
-podrun_enter() {
-  cd -P -- "${HOME:-/}" || podrun_fail "no home directory"
-  case $podrun_target in
-    "~") podrun_target=. ;;
-    [~]/*) podrun_target=${podrun_target#??} ;;
-    /*) cd -P / || exit ;;
-  esac
+# Goes along podrun_rest, and leaves in it what is missing. No link that others can change is followed.
+podrun_walk() {
   podrun_links=0
-  set -- $(ls -ldn -- "$podrun_directory")
-  podrun_user=$3
-  podrun_rest=$podrun_target
   while [ "$podrun_rest" ]; do
     podrun_part=${podrun_rest%%/*}
     podrun_after=${podrun_rest#"$podrun_part"}
@@ -130,6 +126,19 @@ podrun_enter() {
       podrun_fail "${podrun_part%/}: not a directory"
     else break; fi
   done
+}
+# The target is the directory that is entered, or the missing directories below the one that is entered, which podrun_rest has.
+podrun_enter() {
+  cd -P -- "${HOME:-/}" || podrun_fail "no home directory"
+  case $podrun_target in
+    "~") podrun_target=. ;;
+    [~]/*) podrun_target=${podrun_target#??} ;;
+    /*) cd -P / || exit ;;
+  esac
+  set -- $(ls -ldn -- "$podrun_directory")
+  podrun_user=$3
+  podrun_rest=$podrun_target
+  podrun_walk
   podrun_kind=directory
   if [ "$podrun_rest" ]; then podrun_kind=missing
   elif podrun_has delete; then podrun_keep_home; fi
@@ -206,6 +215,12 @@ podrun_refuse_place() {
   rmdir -- "../$podrun_name"
   podrun_fail "${PWD%/*}: other users can rename what is in it, and no private directory can be made there (change its owner or mode)"
 }
+# NAME: whether there is a staging directory of this user beside this one. Another user can make a directory of that name, or move one of
+# this user to it, but cannot make the link in it.
+podrun_is_staging() {
+  set -- "$1" $(ls -ldn -- "../.podrun.$1" 2>/dev/null)
+  [ "$2 $4" = "${podrun_identity#* }" ] && [ -L "../.podrun.$1/run" ]
+}
 # In a subshell: goes from the staging directory to the target, or to the directory that it will be in.
 podrun_go_to_target() {
   if podrun_has look; then return; fi
@@ -222,13 +237,13 @@ podrun_list() {
   if [ $podrun_format = gnu ]; then
     printf '%s .\0\0' "${podrun_self#* }"
     if podrun_has all; then podrun_find . -mindepth 1 -path "./.podrun.????????????????" -prune -o -printf "%y %m %s %T@ %p\0%l\0"
-    elif [ $# != 0 ]; then podrun_find "$@" -printf "%y %m %s %T@ %p\0%l\0"; fi
+    elif [ $# != 0 ]; then podrun_find $podrun_through "$@" -printf "%y %m %s %T@ %p\0%l\0"; fi
   else
     stat -c "%f %s %Y %n//" .
     if podrun_has all; then set -- .; fi
-    [ $# = 0 ] || podrun_find "$@" -path "./.podrun.????????????????" -prune -o -exec stat -c "%f %s %Y %n//" {} +
+    [ $# = 0 ] || podrun_find $podrun_through "$@" -path "./.podrun.????????????????" -prune -o -exec stat -c "%f %s %Y %n//" {} +
     echo "end//"
-    [ $# = 0 ] || podrun_find "$@" -path "./.podrun.????????????????" -prune -o -type l -exec /bin/sh -c "$podrun_print_links" sh {} +
+    [ $# = 0 ] || podrun_find $podrun_through "$@" -path "./.podrun.????????????????" -prune -o -type l -exec /bin/sh -c "$podrun_print_links" sh {} +
   fi
   printf 'end\0\0'
 }
@@ -257,6 +272,42 @@ podrun_check_list() {
   podrun_reasons=$(printf '%s\n' "$podrun_said" | grep -E "^(find|stat|gzip): ")
   podrun_said=$(printf '%s\n' "$podrun_reasons" | grep -v "No such file or directory")
   if [ -z "$podrun_reasons" ] || [ "$podrun_said" ]; then podrun_fail "$(podrun_last_line "${podrun_said#find: }")"; fi
+}
+
+# INDEX LINK: says what "links" is to say of it. In a subshell.
+podrun_resolve() {
+  podrun_go_to_target
+  if ! [ -d "./$2" ]; then echo 0 && return; fi
+  podrun_base=${PWD%/}/
+  podrun_mounted=$(podrun_mount .)
+  podrun_hint="leave out --keep-dir-links"
+  podrun_target=$2
+  podrun_rest=$2
+  podrun_walk
+  [ -z "$podrun_rest" ] || podrun_fail "$2: vanished meanwhile"
+  case $podrun_word in
+    delete)
+      case ${PWD%/}/ in "$podrun_base"*) podrun_fail "$2: leads into the destination, where --delete may delete ($podrun_hint)" ;; esac
+      case $podrun_base in "${PWD%/}"/*) podrun_fail "$2: leads above the destination, where --delete may delete ($podrun_hint)" ;; esac ;;
+  esac
+  printf %s "$PWD" >"$podrun_directory/podrun.link.$1" || podrun_fail "$podrun_directory: cannot be written"
+  if [ "$podrun_mounted" = "$(podrun_mount .)" ]; then echo 1; else echo 2; fi
+}
+# [INDEX LINK...]
+podrun_keep_links() {
+  podrun_answer=links
+  podrun_left=$#
+  while [ $podrun_left -gt 0 ]; do
+    podrun_said=$(podrun_resolve "$1" "$2" 2>/dev/null) || podrun_fail "${podrun_said#error }"
+    podrun_answer="$podrun_answer $podrun_said"
+    if [ "$podrun_said" != 0 ]; then set -- "$@" "$2"; fi
+    shift 2
+    podrun_left=$((podrun_left - 2))
+  done
+  printf '%s\n' "$podrun_answer" "$podrun_header"
+  podrun_flags=${podrun_flags% all}
+  podrun_through=-H
+  podrun_say_list "$@"
 }
 
 # DIRECTORY...: must be writable, or be made so. podrun.check calls it.
@@ -344,15 +395,19 @@ if command -v gzip >/dev/null 2>&1; then podrun_compression=gzip; fi
 for podrun_tool in tar find sort xargs sed ${podrun_digest%% *}; do
   command -v $podrun_tool >/dev/null 2>&1 || podrun_fail "no \"$podrun_tool\" in \$PATH there"
 done
-echo "target $podrun_kind ${podrun_digest%% *} $podrun_format $podrun_compression ${podrun_self%% *}"
+podrun_header="target $podrun_kind ${podrun_digest%% *} $podrun_format $podrun_compression ${podrun_self%% *}"
+echo "$podrun_header"
 case $podrun_kind in missing*) set -- ;; esac
 podrun_say_list "$@"
 
-read -r podrun_word podrun_bytes podrun_others || podrun_word=
+while read -r podrun_word podrun_bytes podrun_others || podrun_word= && [ "$podrun_word" = links ]; do
+  podrun_word=$podrun_bytes
+  eval "podrun_keep_links $podrun_others"
+done
 case $podrun_word in
   stage)
     for podrun_each in $podrun_others; do
-      [ -d "../.podrun.$podrun_each" ] || continue
+      podrun_is_staging "$podrun_each" || continue
       podrun_remove_staging
       : >"$podrun_directory/podrun.switch"
       podrun_leave 0 "shared $podrun_each"

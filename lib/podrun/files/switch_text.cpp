@@ -59,6 +59,28 @@ class Lines {
   std::string& text_;
 };
 
+/// Links of the host that stay, and that lines go through.
+class KeptLinks {
+ public:
+  KeptLinks(const LocalTree& tree, const Transfer& transfer) {
+    for (std::size_t i = 0; i < transfer.states.size(); ++i)
+      if (transfer.states[i].is_kept) indices_.emplace(tree.entries()[i].path, i);
+  }
+
+  /// What comes before a line's program, which enters the directory: names the last link on the way to it.
+  std::string through(const std::string& directory) const {
+    if (indices_.empty()) return {};
+    for (std::string path = directory; !path.empty(); path = parent(path)) {
+      const auto found = indices_.find(path);
+      if (found != indices_.end()) return fmt::format("through {} {} ", found->second, shell_quote(path));
+    }
+    return {};
+  }
+
+ private:
+  std::map<std::string, std::size_t> indices_;
+};
+
 /// What the switch does, from a transfer.
 struct Steps {
   std::map<std::string, std::vector<std::string>> moved;  ///< directory: paths that go into it
@@ -107,7 +129,7 @@ void plan_attributes(const LocalTree& tree, const Transfer& transfer, Steps& ste
     const PathState& state = transfer.states[i];
     const bool chosen = next < transfer.chosen.size() && transfer.chosen[next] == i;
     if (chosen) ++next;
-    if (entry.kind == Kind::link || (chosen && entry.kind == Kind::file)) continue;
+    if (entry.kind == Kind::link || state.is_kept || (chosen && entry.kind == Kind::file)) continue;
     const bool changed = entry.kind == Kind::directory && steps.changed.contains(entry.path);
     const bool opened = !chosen && changed && state.lacks_access;
     if (opened) steps.opened.push_back(entry.path);
@@ -146,6 +168,9 @@ std::map<std::string, std::vector<std::string>> by_directory(const std::vector<s
 
 /// What all switches begin with. The shell's current directory is the staging directory, which nobody can
 /// exchange. Its place among the processes leads there too, with rename(2) on one file system.
+/// "through INDEX LINK" in front of another function: what this enters is behind the link, and
+/// podrun.link.INDEX has the way there, without links. Behind a link there may be another file system:
+/// "place" first copies beside a file, and then renames.
 constexpr std::string_view kBegin = R"(podrun_clean_environment
 trap '' HUP INT QUIT TERM
 podrun_run=${0%/*}
@@ -156,6 +181,9 @@ read -r podrun_inode podrun_mode podrun_owner <"$podrun_run/podrun.staging"
 cd -P -- "$podrun_run/staging" 2>/dev/null && set -- $(ls -ldni .) &&
 [ "$1 $2 $4" = "$podrun_inode $podrun_mode $podrun_owner" ] ||
 { podrun_say "the staging directory was renamed or replaced"; exit 1; }
+podrun_name=${PWD##*/}
+podrun_link=
+podrun_skip=
 podrun_staging=/proc/$$/cwd
 [ "$podrun_staging" -ef . ] || podrun_staging=$PWD
 podrun_target=$(cat "$podrun_run/podrun.target"; echo /)
@@ -175,9 +203,37 @@ go() {
     [ "$PWD" = "$podrun_before" ] || podrun_say "$podrun_before: was renamed or replaced by a link meanwhile" || return
   done
 }
-enter() { cd -P "$podrun_up" && go "${podrun_target%?}" && podrun_make= && go "$1"; }
+enter() {
+  if [ "$podrun_link" ]; then
+    podrun_way=$(cat "$podrun_run/podrun.link.$podrun_link"; echo /)
+    cd -P / && go "${podrun_way%?}" || return
+  else cd -P "$podrun_up" && go "${podrun_target%?}" && podrun_make= || return
+  fi
+  go "${1#"$podrun_skip"}"
+}
+through() {
+  podrun_link=$1
+  podrun_skip=$2
+  shift 2
+  "$@"
+  podrun_link=
+  podrun_skip=
+}
 at() { (enter "$1" && shift && "$@") || podrun_failed=1; }
-put() { (enter "$1" && shift && mv -f -- "$@" ./) || podrun_failed=1; }
+place() {
+  if [ -z "$podrun_link" ]; then mv -f -- "$@" ./; return; fi
+  podrun_place=$podrun_name.$podrun_link
+  mkdir -m 700 -- "./$podrun_place" && go "$podrun_place" || return
+  mv -f -- "$@" ./
+  podrun_status=$?
+  for podrun_each; do
+    podrun_each=./${podrun_each##*/}
+    [ $podrun_status != 0 ] || mv -f -- "$podrun_each" ../ || podrun_status=1
+    [ $podrun_status = 0 ] || rm -rf -- "$podrun_each"
+  done
+  cd -P .. && rmdir -- "./$podrun_place" && return $podrun_status
+}
+put() { (enter "$1" && shift && place "$@") || podrun_failed=1; }
 hold() {
   mkdir -p "./held/$1"
   (enter "$1" && podrun_held=$podrun_staging/held/$1 && shift && { ln -- "$@" "$podrun_held/" 2>/dev/null ||
@@ -187,13 +243,12 @@ hold() {
 put_back() {
   [ ! -e "./held/$1/.podrun.copied" ] || (
     podrun_held=$podrun_staging/held/$1
-    enter "$1" && shift && for podrun_each; do mv -f -- "$podrun_held/$podrun_each" ./ || exit; done
+    enter "$1" && shift && for podrun_again; do place "$podrun_held/$podrun_again" || exit; done
   ) || podrun_failed=1
 }
 )";
 
 constexpr std::string_view kRemoveStaging = R"(rm -rf -- new run sums held
-podrun_name=${PWD##*/}
 cd -P .. && rmdir -- "./$podrun_name" && rm -f -- "$podrun_run/staging"
 podrun_up=.
 TZ=UTC0
@@ -202,16 +257,18 @@ export TZ
 
 /// Modes and times of files that stay: by hard links in the staging directory, where a link to elsewhere
 /// cannot take a file's place; without hard links, on copies that replace the files.
-void add_held(const Steps& steps, Lines& lines, std::string& text) {
+void add_held(const Steps& steps, const KeptLinks& links, Lines& lines, std::string& text) {
   if (steps.held.empty()) return;
-  for (const auto& [directory, names] : steps.held) lines.add("hold " + shell_quote(directory), names);
+  for (const auto& [directory, names] : steps.held)
+    lines.add(fmt::format("{}hold {}", links.through(directory), shell_quote(directory)), names);
   text += "find ./held ! -type f ! -type d -exec rm -f -- {} +\nTZ=UTC0\nexport TZ\n";
   for (const auto& [mode, places] : steps.modes) lines.add(fmt::format("run chmod 0{:04o} --", mode), places);
   for (const auto& [mtime, places] : steps.times) {
     const std::string time = touch_time(mtime);
     if (!time.empty()) lines.add(fmt::format("run touch -c -m -t {} --", time), places);
   }
-  for (const auto& [directory, names] : steps.held) lines.add("put_back " + shell_quote(directory), names);
+  for (const auto& [directory, names] : steps.held)
+    lines.add(fmt::format("{}put_back {}", links.through(directory), shell_quote(directory)), names);
 }
 
 }  // namespace
@@ -238,26 +295,29 @@ std::string switch_text(const LocalTree& tree, const Transfer& transfer, Target 
   std::string text = fmt::format("podrun_make={}\n{}{}", make, remote::kEnvironmentScript, kBegin);
   if (!make.empty()) text += "at ''\npodrun_make=\n[ $podrun_failed = 0 ] || exit 1\n";
   Lines lines(text);
-  for (const std::string& each : steps.opened)
-    text += fmt::format("at {} chmod u+rwx .\n", shell_quote(each));
+  const KeptLinks links(tree, transfer);
+  const auto in = [&links](std::string_view function, const std::string& directory) {
+    return fmt::format("{}{} {}", links.through(directory), function, shell_quote(directory));
+  };
+  for (const std::string& each : steps.opened) text += in("at", each) + " chmod u+rwx .\n";
   std::vector<std::string> removed;
   for (const HostOnly& each : transfer.deleted) removed.push_back(each.path);
   removed.insert(removed.end(), steps.in_the_way.begin(), steps.in_the_way.end());
   for (const auto& [directory, names] : by_directory(removed))
-    lines.add(fmt::format("at {} rm -rf --", shell_quote(directory)), names);
+    lines.add(in("at", directory) + " rm -rf --", names);
   for (const auto& [directory, paths] : steps.moved) {
     std::vector<std::string> staged;
     for (const std::string& path : paths) staged.push_back("\"$podrun_staging\"/new/" + shell_quote(path));
-    lines.add("put " + shell_quote(directory), staged);
+    lines.add(in("put", directory), staged);
   }
-  add_held(steps, lines, text);
+  add_held(steps, links, lines, text);
   for (auto each = steps.dir_modes.rbegin(); each != steps.dir_modes.rend(); ++each)
-    text += fmt::format("at {} chmod 0{:04o} .\n", shell_quote(each->first), each->second);
+    text += fmt::format("{} chmod 0{:04o} .\n", in("at", each->first), each->second);
   // Now, since the directory that the staging directory is in has a time too.
   text += kRemoveStaging;
   for (auto each = steps.dir_times.rbegin(); each != steps.dir_times.rend(); ++each) {
     const std::string time = touch_time(each->second);
-    if (!time.empty()) text += fmt::format("at {} touch -c -m -t {} .\n", shell_quote(each->first), time);
+    if (!time.empty()) text += fmt::format("{} touch -c -m -t {} .\n", in("at", each->first), time);
   }
   return text + "exit $podrun_failed\n";
 }

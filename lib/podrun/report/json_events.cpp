@@ -92,6 +92,7 @@ std::string sent_event(output::WallTime time, const hosts::Host& host, const Fil
   event["files"] = sent.files;
   event["bytes"] = sent.bytes;
   event["deleted"] = sent.deleted;
+  event["links_replaced"] = sent.links_replaced;
   if (sent.shared_with) event["shared_with"] = *sent.shared_with;
   event["seconds"] = to_seconds(since_start);
   return to_line(event);

@@ -34,6 +34,7 @@ struct FilesSent {
   std::uint64_t bytes = 0;
   std::size_t deleted = 0;                 ///< a directory counts once
   std::optional<std::size_t> shared_with;  ///< the worker that wrote the file system that both have
+  std::size_t links_replaced = 0;          ///< by directories
 };
 
 /// What came from one host.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
@@ -17,7 +18,7 @@ namespace podrun::report {
 namespace {
 
 bool gets_something(const HostTransfer& host) {
-  return host.sent.files > 0 || host.sent.deleted > 0 || host.has_attributes;
+  return host.sent.files > 0 || host.sent.deleted > 0 || host.sent.links_replaced > 0 || host.has_attributes;
 }
 
 /// `3 files (1.2 MB)`; with hosts that differ, the most.
@@ -31,16 +32,25 @@ std::string describe_files(const std::vector<const HostTransfer*>& hosts) {
                      files == 1 ? "" : "s", format_bytes((*most)->sent.bytes));
 }
 
+/// `2 links replaced by directories (podrun push --keep-dir-links keeps links to directories)`
+std::string describe_replaced(std::size_t links, Tense tense) {
+  return fmt::format("{} {}replaced by {} (podrun push --keep-dir-links keeps links to directories)",
+                     links == 1 ? "1 link" : fmt::format("{} links", links),
+                     tense == Tense::would ? "would be " : "", links == 1 ? "a directory" : "directories");
+}
+
 }  // namespace
 
 std::string describe_transfers(const std::vector<HostTransfer>& hosts, std::size_t ignored, Tense tense,
                                std::string_view separator) {
   std::vector<const HostTransfer*> changed;
   std::size_t deleted = 0;
+  std::size_t replaced = 0;
   std::size_t shared = 0;
   for (const HostTransfer& host : hosts) {
     if (gets_something(host)) changed.push_back(&host);
     deleted = std::max(deleted, host.sent.deleted);
+    replaced = std::max(replaced, host.sent.links_replaced);
     if (host.sent.shared_with) ++shared;
   }
   std::vector<std::string> parts;
@@ -51,6 +61,7 @@ std::string describe_transfers(const std::vector<HostTransfer>& hosts, std::size
   if (shared > 0) parts.push_back(fmt::format("{} on a shared file system", count_hosts(shared)));
   if (deleted > 0)
     parts.push_back(fmt::format("{} {}", deleted, tense == Tense::would ? "would be deleted" : "deleted"));
+  if (replaced > 0) parts.push_back(describe_replaced(replaced, tense));
   if (same > 0) parts.push_back(fmt::format("{} {} up to date", count_hosts(same), same == 1 ? "is" : "are"));
   if (ignored > 0)
     parts.push_back(fmt::format("{} path{} ignored (--no-ignore sends {})", ignored, ignored == 1 ? "" : "s",
@@ -60,15 +71,22 @@ std::string describe_transfers(const std::vector<HostTransfer>& hosts, std::size
 
 std::vector<std::string> list_transfers(const std::vector<hosts::Host>& hosts,
                                         const std::vector<PlannedTransfer>& planned) {
-  std::map<std::pair<std::vector<std::string>, std::vector<std::string>>, std::vector<std::size_t>> groups;
-  for (const PlannedTransfer& each : planned) groups[{each.sent, each.deleted}].push_back(each.host);
+  using Paths = std::vector<std::string>;
+  std::map<std::tuple<Paths, Paths, Paths>, std::vector<std::size_t>> groups;
+  for (const PlannedTransfer& each : planned)
+    groups[{each.sent, each.deleted, each.replaced_links}].push_back(each.host);
   std::vector<std::string> lines;
   for (const auto& [paths, members] : groups) {
-    const auto& [sent, deleted] = paths;
+    const auto& [sent, deleted, replaced_links] = paths;
     if (sent.empty() && deleted.empty()) continue;
     lines.push_back(fmt::format("{}:", output::name_hosts(hosts, members)));
-    for (const std::string& path : sent) lines.push_back("  send " + output::escape_controls(path));
-    for (const std::string& path : deleted) lines.push_back("  delete " + output::escape_controls(path));
+    const auto list = [&lines](std::string_view verb, const Paths& each_path) {
+      for (const std::string& path : each_path)
+        lines.push_back(fmt::format("  {} {}", verb, output::escape_controls(path)));
+    };
+    list("replace link", replaced_links);
+    list("send", sent);
+    list("delete", deleted);
   }
   return lines;
 }

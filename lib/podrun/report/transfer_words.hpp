@@ -30,6 +30,7 @@ struct PlannedTransfer {
   std::size_t host = 0;           ///< its place in the list of hosts
   std::vector<std::string> sent;  ///< paths; of a directory with "/" at its end
   std::vector<std::string> deleted;
+  std::vector<std::string> replaced_links = {};  ///< links that directories replace
 };
 
 /// A heading and a line for each path, once for all hosts that would get the same.

@@ -49,6 +49,22 @@ TEST(TransferWords, CountWhatWasDeletedSharedAndIgnored) {
             "0 files (0 B) to 1 host, 1 path ignored (--no-ignore sends it)");
 }
 
+TEST(TransferWords, CountLinksThatDirectoriesReplace) {
+  EXPECT_EQ(describe({host(0, {1, 10, 0, {}, 1}), host(1, {1, 10, 0, {}})}),
+            "1 file (10 B) to 2 hosts, 1 link replaced by a directory (podrun push --keep-dir-links keeps "
+            "links to directories)");
+  EXPECT_EQ(describe({host(0, {0, 0, 0, {}, 2})}, 0, Tense::would),
+            "0 files (0 B) would go to 1 host, 2 links would be replaced by directories (podrun push "
+            "--keep-dir-links keeps links to directories)");
+}
+
+TEST(TransferWords, ListLinksThatDirectoriesReplace) {
+  std::vector<hosts::Host> hosts(1);
+  hosts.front().name = "tpu";
+  EXPECT_THAT(list_transfers(hosts, {{0, {"a/", "a/b"}, {}, {"a"}}}),
+              ElementsAre("[0]:", "  replace link a", "  send a/", "  send a/b"));
+}
+
 TEST(TransferWords, ListWhatHostsWouldGetOnceForAllThatGetTheSame) {
   std::vector<hosts::Host> hosts(3);
   for (std::size_t worker = 0; worker < hosts.size(); ++worker) {
