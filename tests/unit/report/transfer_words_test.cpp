@@ -62,7 +62,7 @@ TEST(TransferWords, ListLinksThatDirectoriesReplace) {
   std::vector<hosts::Host> hosts(1);
   hosts.front().name = "tpu";
   EXPECT_THAT(list_transfers(hosts, {{0, {"a/", "a/b"}, {}, {"a"}}}),
-              ElementsAre("[0]:", "  replace link a", "  send a/", "  send a/b"));
+              ElementsAre("[0] tpu:", "  replace link a", "  send a/", "  send a/b"));
 }
 
 TEST(TransferWords, ListWhatHostsWouldGetOnceForAllThatGetTheSame) {
