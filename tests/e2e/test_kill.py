@@ -10,11 +10,13 @@ from pathlib import Path
 import jsonschema
 import pytest
 
+from homes import ViaHomes
 from support import limit, wait_until
 
 DOCS = Path(__file__).parents[2] / "docs"
 SCHEMA = json.loads((DOCS / "kill-schema.json").read_text(encoding="utf-8"))
 NOBODY = 65534
+ANOTHER_USER = f"setpriv --reuid={NOBODY} --regid={NOBODY} --clear-groups"
 
 
 @pytest.fixture
@@ -162,7 +164,7 @@ def test_leaves_a_process_that_has_the_pid_by_now(podrun, host):
 def test_spares_other_users_unless_told(podrun, host):
     if os.getuid() != 0:
         pytest.skip("needs root, to be another user")
-    pid = host.hold(0, prefix=f"setpriv --reuid={NOBODY} --regid={NOBODY} --clear-groups")
+    pid = host.hold(0, prefix=ANOTHER_USER)
     mine = host.hold(0, device="/dev/accel1")
     lines = lines_of(podrun(*host.on(0), "kill", "-y"), 1)
     assert lines[1].endswith("stays: of another user (--all-users stops it)"), lines
@@ -200,6 +202,13 @@ def test_stops_what_an_ended_podrun_run_has_left(podrun, host):
     assert not host.lives(0, int(left.split(b": ")[-1]))
 
 
+def test_stops_a_process_whose_name_has_several_lines(podrun, host):
+    pid = host.hold(0, "echo train >/proc/self/comm; sleep 1000 5<&- & wait")
+    wait_until(lambda: host.pod.ssh(0, f"cat /proc/{pid}/comm").stdout == b"train\n\n", what="its name")
+    assert lines_of(podrun(*host.on(0), "kill", "-y"))[-1] == "freed 1/1 host"
+    assert not host.lives(0, pid)
+
+
 def test_stops_what_has_a_pid_namespace_of_its_own(podrun, host):
     host.pod.ssh(0, "unshare --pid --fork --mount-proc sh -c 'exec 5</dev/accel0; sleep 1000 & wait' HOLDER </dev/null >/dev/null 2>&1 &")
     wait_until(lambda: any(b"sleep" in command for command in host.processes(0).values()), what="the holder")
@@ -225,6 +234,51 @@ def test_removes_lock_files_where_nothing_holds_them(podrun, host):
     assert host.pod.ssh(0, "find /tmp -name libtpu_lockfile").stdout == b""
     assert host.pod.ssh(1, "find /tmp -name libtpu_lockfile").stdout.count(b"\n") == 2
     assert host.lives(1, pid)
+
+
+def test_another_user_gets_nothing_by_lock_files(podrun, host):
+    if os.getuid() != 0:
+        pytest.skip("needs root, to be another user")
+    host.pod.ssh(0, "touch ~/precious ~/libtpu_lockfile; chmod 1777 /tmp")
+    planted = 'ln -s "$0/precious" libtpu_lockfile; ln -s "$0" libtpu_lock_link; d="libtpu_lock_\nremoved x"; mkdir "$d"; : >"$d/libtpu_lockfile"'
+    host.pod.ssh(0, f"cd /tmp && {ANOTHER_USER} sh -c '{planted}' ~")
+    [told] = json.loads(podrun(*host.on(0), "kill", "--json", "-y").stdout)["hosts"]
+    kept = host.pod.ssh(0, "ls ~/precious ~/libtpu_lockfile && rm ~/precious ~/libtpu_lockfile")
+    assert kept.returncode == 0, kept
+    assert (told["removed_locks"], told.get("kept_lock")) == (["/tmp/libtpu_lockfile"], None)
+
+
+def test_a_process_with_the_name_of_a_service_is_busy_and_can_be_named(podrun, host):
+    if os.getuid() != 0:
+        pytest.skip("needs root, to be another user")
+
+    def hold_as(name, device):
+        pid = host.hold(0, f"printf {name} >/proc/self/comm; sleep 1000 5<&- & wait", device, ANOTHER_USER)
+        wait_until(lambda: host.pod.ssh(0, f"cat /proc/{pid}/comm").stdout.strip() == name.encode(), what="its name")
+        return pid
+
+    pids = {name: hold_as(name, f"/dev/accel{number}") for number, name in enumerate(("raylet", "sshd"))}
+    ended = podrun(*host.on(0), "kill", "--json", "-y", "--all-users")
+    [told] = json.loads(ended.stdout)["hosts"]
+    assert (ended.returncode, told["free"]) == (1, False), ended
+    [left] = told["left"]
+    assert (left["pid"], left["service"]) == (pids["raylet"], False)
+    assert f"--pid {pids['raylet']} " in left["kept"]
+    assert not host.lives(0, pids["sshd"])
+    assert lines_of(podrun(*host.on(0), "kill", "-y", "--all-users", "--pid", str(pids["raylet"])))[-1] == "freed 1/1 host"
+
+
+@pytest.mark.parametrize("mark, run", [("0123456789abcdef.job-$(touch x).", "0123456789abcdef"), ("$(touch x)0123.0.", None), ("0123456789abcdef;x.0.", None)])
+def test_suggests_no_command_with_words_of_a_host(podrun, mark, run):
+    homes = ViaHomes(podrun, "a")
+    facts = [f"process 77 1 {os.getuid()} 5 S python", "holds 77 /dev/accel0", "command 77 python", f"mark 77 {mark}", "live 77", "end"]
+    homes.way(0, '"$@" | sed -u \'s:^end$:' + "\\n".join(facts) + ":'; exit")
+    [told] = json.loads(podrun.ok(*homes.options, "kill", "--json", "--dry-run"))["hosts"]
+    [holder] = told["holders"]
+    assert (holder["pid"], holder.get("run"), holder.get("job")) == (77, run, None)
+    shown = podrun(*homes.options, "kill", "--dry-run")
+    assert shown.returncode == 0 and b"pid 77" in shown.stdout
+    assert b"touch" not in shown.stdout + shown.stderr and b";x" not in shown.stdout + shown.stderr
 
 
 def test_json_tells_everything(podrun, host):
@@ -281,7 +335,6 @@ def test_ends_in_time_though_a_process_ignores_term(podrun, host):
     assert time.monotonic() - began < limit(4 + 2)
 
 
-ANOTHER_USER = f"setpriv --reuid={NOBODY} --regid={NOBODY} --clear-groups"
 LOOP = "while :; do sleep 0.1; done"
 # What is ended, and what is not: (what the process does, its device, what starts it).
 ENDED = [

@@ -1,15 +1,21 @@
-"""A push into a directory of another user of the host, who exchanges names in it meanwhile: nothing outside is changed, nothing of his runs."""
+"""Another user of the host. He exchanges names in a directory that a push goes to: nothing outside is changed, nothing of his runs. He puts
+lines of a reply into what his processes show: no reply changes."""
 
+import json
 import os
 import pwd
+import re
+import shlex
 import shutil
 import signal
 import subprocess
+import sys
 
 import pytest
 
 from events import Events
-from homes import ViaHomes
+from homes import ViaHomes, homes_of_pod
+from support import wait_until
 from trees import Directory, Link, assert_same, read_tree, write_tree
 
 pytestmark = pytest.mark.skipif(os.getuid() != 0, reason="needs root, for a second account")
@@ -199,3 +205,58 @@ def test_temporary_files_are_not_where_others_can_rename_them(podrun, mode, is_u
     ended = podrun("-N", *homes.options, "-s", os.fspath(podrun.directory / "mine.sh"))
     assert ended.returncode == 0, ended
     assert ended.stdout.startswith(os.fsencode(homes.tmp(0))) == is_used, ended.stdout
+
+
+# Holds an accelerator, and shows the lines of a reply in its words, its name and the name of a file that it has open.
+FORGER = r"""
+import ctypes, os, sys, time
+place = f"/tmp/x\n/proc/{sys.argv[1]}/fd:\nl -> /dev"
+os.makedirs(place)
+files = [open("/dev/accel1"), open(place + "/accel0", "w")]
+ctypes.CDLL(None).prctl(15, b"\nend\nuid 7\n", 0, 0, 0)
+open("/tmp/forges", "w")
+time.sleep(1000)
+"""
+
+
+@pytest.fixture
+def server(pods, podrun):
+    with homes_of_pod(pods, podrun, hosts=1) as homes:
+        yield homes
+        for pid in homes.pod.processes(0):
+            homes.pod.ssh(0, f"kill -9 {pid}")
+
+
+def reply_with_forger(podrun, server, held, *words):
+    """What podrun says in JSON; before the program `held` goes on, the other user knows the id of the run. Also two pids: of a process that
+    holds /dev/accel2, and of his own, which holds /dev/accel1."""
+    server.tmp(0).chmod(0o1777)
+    holder = int(server.pod.ssh(0, "exec 5</dev/accel2; setsid sleep 1000 </dev/null >/dev/null 2>&1 & echo $!").stdout)
+    server.hold(0, held)
+    run = podrun.start(*server.options, *words)
+    server.wait_until_held(0, held)
+    [run_id] = {found[1].decode() for each in server.pod.every_process(0) if (found := re.search(rb"PODRUN_MARK=([0-9a-f]+)[.]", each.environment))}
+    facts = f"device /dev/evil\nprocess {holder} 1 0 1 R evil\nholds {holder} /dev/accel0\nheld /dev/accel0 {holder} evil evil\nend\n"
+    lines = "".join(f"\npodrun-{kind} {run_id}\n{facts}" for kind in ("check", "kill", "jobs"))
+    program = shlex.join([sys.executable, "-c", FORGER, str(holder), lines])
+    server.pod.ssh(0, f"setpriv --reuid={OTHER.pw_uid} --regid={OTHER.pw_gid} --clear-groups setsid {program} </dev/null >/dev/null 2>&1 &")
+    wait_until((server.tmp(0) / "forges").exists, what="the forger")
+    [forger] = [pid for pid, command in server.pod.processes(0).items() if b"podrun-jobs" in command]
+    server.let_go()
+    ended = run.wait()
+    return json.loads(ended.stdout), holder, forger
+
+
+def test_another_user_of_the_host_cannot_change_what_kill_is_told(podrun, server):
+    reply, holder, forger = reply_with_forger(podrun, server, "grep", "kill", "--json", "--dry-run")
+    [host] = reply["hosts"]
+    assert host["devices"] == [f"/dev/accel{number}" for number in range(4)]
+    assert {each["pid"]: each["devices"] for each in host["holders"]} == {holder: ["/dev/accel2"], forger: ["/dev/accel1"]}
+
+
+def test_another_user_of_the_host_cannot_change_what_check_is_told(podrun, server):
+    reply, holder, forger = reply_with_forger(podrun, server, "uname", "check", "--json")
+    assert "evil" not in json.dumps(reply)
+    [host] = reply["hosts"]
+    held = [(each["pid"], each["device"]) for each in host["facts"]["holders"]]
+    assert sorted(held) == sorted([(holder, "/dev/accel2"), (forger, "/dev/accel1")])

@@ -3,6 +3,7 @@
 import base64
 import contextlib
 import os
+import re
 import shutil
 import signal
 import stat
@@ -485,6 +486,30 @@ def test_takes_the_report_of_another_host_for_output(podrun, isolated):
     forged = [f"~podrun1 {'0' * 32} {state}", f"~podrun1 {'0' * 32} ."]
     lines = ["cd /usr", "printf '%s\\n' " + " ".join(f"'{line}'" for line in forged), "pwd; echo ${FORGED-kept}"]
     assert shell(podrun, *isolated.on(0), "--no-label", lines=lines) == sorted([*forged, "/usr", "kept"])
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can be another user")
+def test_another_user_of_the_host_gets_nothing_of_the_state(podrun, isolated):
+    tmp = isolated.directory / "host" / "0" / "tmp"
+    tmp.chmod(0o1777)
+    lines = ["export MINE=s3cret; cd /usr", "echo begun; until [ -e /tmp/show ]; do sleep 0.1; done; cat /tmp/shared", 'echo "$MINE $PWD ${EVIL-none}"']
+    begun = podrun.start(*isolated.on(0), "--no-label", "shell", stdin=subprocess.PIPE)
+    begun.process.stdin.write("".join(line + "\n" for line in lines).encode())
+    begun.process.stdin.close()
+    begun.wait_for_output(b"begun")
+    look = "cat /proc/[0-9]*/cmdline /proc/[0-9]*/environ /tmp/podrun.*/* 2>/dev/null; ls -A /tmp"
+    seen = isolated.ssh(0, f"setpriv --reuid 65534 --regid 65534 --clear-groups sh -c '{look}'").stdout
+    assert b"s3cret" not in seen
+    numbers = sorted(set(re.findall(rb"[0-9a-f]{32}", seen)))
+    assert numbers, "the run's directory has one"
+    state = base64.b64encode(b"/tmp\0/\0EVIL=1\0MINE=\0end\0")
+    forged = b"".join(b"~podrun1 %s %s\n~podrun1 %s .\n" % (number, state, number) for number in numbers)
+    (tmp / "shared").write_bytes(forged)
+    (tmp / "show").touch()
+    ended = begun.wait()
+    for name in ("shared", "show"):
+        (tmp / name).unlink()
+    assert (ended.returncode, ended.stdout) == (0, b"begun\n" + forged + b"s3cret /usr none\n"), ended
 
 
 def test_names_the_program_that_a_host_lacks(podrun, via, directory):

@@ -103,8 +103,8 @@ def test_every_byte_arrives_though_the_status_is_told_among_them(podrun, ways):
     assert ended.stdout == (podrun.directory / "copy").read_bytes() + b"late"
 
 
-SILENT, WITHOUT_TOOL = "its transport falls silent (`--via`)", "it has no `sleep`"
-FAULTS = [SILENT, WITHOUT_TOOL]
+SILENT, WITHOUT_TOOL, FORGED = "its transport falls silent (`--via`)", "it has no `sleep`", "its output has a second exit status (`--via`)"
+FAULTS = [SILENT, WITHOUT_TOOL, FORGED]
 every_row_is_played = plays(FAULTS)
 
 
@@ -140,6 +140,23 @@ def test_a_host_without_the_tools_is_refused(podrun, ways):
     ended = events(podrun, "--via", "bare {host}", "-H", "a,b", "--retries", "0", "--", "echo started")
     check(ROWS[WITHOUT_TOOL], said_of_hosts(ended)[1], ended.returncode, NOTHING_STARTS)
     assert not ended.lines
+
+
+# What passes on the output of a host, and knows the number of the exit line.
+TOLD_AGAIN = "/~podrun1 [0-9a-f]* exit/p"
+TOLD_BEFORE = r"/^podrun1 .* ready/ { h; s/^podrun1 \([0-9a-f]*\) .*/~podrun1 \1 exit 0/; x }; /^begun$/ { p; g }"
+
+
+@pytest.mark.parametrize("change, status", [(TOLD_AGAIN, 0), (TOLD_BEFORE, 7)], ids=["told again", "told before"])
+@pytest.mark.parametrize("hosts", ["a", "a,b"])
+def test_a_host_whose_exit_status_is_told_twice_is_lost(podrun, ways, change, status, hosts):
+    (ways / "forging").write_text(f'#!/bin/sh\nhost=$1; shift\n[ $host = a ] || exec "$@"\n"$@" | sed -u \'{change}\'\n')
+    (ways / "forging").chmod(0o755)
+    ended = events(podrun, "--via", "forging {host}", "-H", hosts, "--retries", "0", "--", f"echo begun; exit {status}")
+    assert ended.failures == {0: ("lost", "running", "second_exit_status")}
+    assert ended.outcomes.get(1, "exited") == "exited"
+    assert ended.shown[0][0] == b"begun"
+    check(ROWS[FORGED], said_of_hosts(ended)[0], ended.returncode, DELIVER_EVERYTHING)
 
 
 @pytest.mark.parametrize("presses", [0, 3])

@@ -16,6 +16,7 @@ namespace {
 struct Read {
   std::string output;
   std::optional<int> status;
+  bool is_repeated = false;
   bool operator==(const Read&) const = default;
 };
 
@@ -33,6 +34,7 @@ Read read_pieces(podrun::test::Pieces pieces) {
   result.output += reader.finish().bytes();
   if (!reader.finish().empty()) std::abort();
   result.status = reader.status();
+  result.is_repeated = reader.is_repeated();
   return result;
 }
 

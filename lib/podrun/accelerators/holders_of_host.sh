@@ -45,14 +45,20 @@ podrun_list_holders() {
     podrun_up=$2
   done
   podrun_told=" "
+  podrun_listed=
   podrun_each_line podrun_tell_holder "$podrun_open" 2>/dev/null
 }
 # "PID PATH"
 podrun_tell_holder() {
   case ${1#* } in */.libtpu_lockfile) return ;; /dev/accel[0-9]* | /dev/vfio/* | /dev/nvidia[0-9]*) ;; *) return ;; esac
-  case $podrun_told in *" ${1%% *} "*) ;; *)
-    podrun_told="$podrun_told${1%% *} "
-    if podrun_has_accelerator "${1%% *}"; then podrun_tell_process "${1%% *}"; fi ;;
+  if [ "$podrun_listed" != "${1%% *}" ]; then
+    podrun_listed=${1%% *}
+    podrun_has_accelerator "$podrun_listed"
+  fi
+  case $podrun_list$podrun_n in *" -> ${1#* }$podrun_n"*) ;; *) return ;; esac
+  case $podrun_told in *" $podrun_listed "*) ;; *)
+    podrun_told="$podrun_told$podrun_listed "
+    podrun_tell_process "$podrun_listed" ;;
   esac
   podrun_tell holds "$1"
 }

@@ -80,6 +80,7 @@ enum class Cause {
   // of the host
   ended_early,
   no_exit_status,
+  second_exit_status,  ///< in the output, so that one is forged
   unexpected_answer,
   no_such_directory,
   directory_not_entered,

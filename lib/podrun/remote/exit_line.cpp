@@ -29,13 +29,13 @@ ExitLineReader::ExitLineReader(std::string_view nonce)
 
 Chunk ExitLineReader::feed(Chunk chunk) {
   const std::string_view bytes = chunk.bytes();
-  if (status_ ||
+  if (is_repeated_ ||
       (held_.empty() && position_of(bytes, start_, 0) == bytes.npos && possible_start(bytes) == bytes.size()))
     return chunk;
   std::string text = std::exchange(held_, {}).append(bytes);
-  take_line(text);
-  if (!status_) {
-    const std::size_t start = possible_start(text);
+  const std::size_t after = take_line(text);
+  if (!is_repeated_) {
+    const std::size_t start = after + possible_start(std::string_view(text).substr(after));
     held_ = text.substr(start);
     text.resize(start);
   }
@@ -44,19 +44,25 @@ Chunk ExitLineReader::feed(Chunk chunk) {
 
 Chunk ExitLineReader::finish() { return Chunk(std::exchange(held_, {})); }
 
-void ExitLineReader::take_line(std::string& text) {
-  for (std::size_t at = position_of(text, start_, 0); at != text.npos;
-       at = position_of(text, start_, at + 1)) {
+/// Takes the first line out, and sees a second one, which stays. Returns where the text after the first one
+/// begins: what stands before it belongs to no line any more.
+std::size_t ExitLineReader::take_line(std::string& text) {
+  std::size_t after = 0;
+  for (std::size_t at = 0, next = 0; (at = position_of(text, start_, next)) != text.npos;) {
+    next = at + 1;
     const std::size_t begin = at + start_.size();
     const std::size_t end = text.find_first_not_of(kDigits, begin);
-    if (end == text.npos) return;
+    if (end == text.npos) break;
     if (text[end] != '\n' || end == begin || end - begin > kMaxDigits) continue;
     const int status = std::stoi(text.substr(begin, end - begin));
     if (status > kMaxStatus) continue;
+    is_repeated_ = status_.has_value();
+    if (is_repeated_) break;
     status_ = status;
     text.erase(at, end + 1 - at);
-    return;
+    after = next = at;
   }
+  return after;
 }
 
 /// Where the end of the text may be the beginning of the line; else its size.

@@ -21,14 +21,17 @@ class ExitLineReader {
   Chunk finish();
   /// 0 to 255, once the line was there.
   const std::optional<int>& status() const { return status_; }
+  /// Whether another such line followed, so that somebody has learnt the nonce: no status can be believed.
+  bool is_repeated() const { return is_repeated_; }
 
  private:
-  void take_line(std::string& text);
+  std::size_t take_line(std::string& text);
   std::size_t possible_start(std::string_view text) const;
 
   std::string start_;  // "~podrun1 <nonce> exit "
   std::string held_;   // may be the beginning of the line
   std::optional<int> status_;
+  bool is_repeated_ = false;
 };
 
 }  // namespace podrun::remote

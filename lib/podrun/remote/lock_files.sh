@@ -1,5 +1,5 @@
 # The lock files of libtpu. Its source names their paths: openxla/xla, xla/stream_executor/tpu/tpu_initialize_util.cc. Deleting
-# one under a live process defeats the lock. Needs processes.sh. Set by others: podrun_is_root, if it is root or podrun_su makes it root.
+# one under a live process defeats the lock. Needs processes.sh and open_files.sh. Set by others: podrun_is_root, if it is root or podrun_su makes it root.
 #
 # shellcheck disable=SC2086,SC2046,SC2154  # pids, and words that programs print, are to be split; processes.sh sets podrun_name
 
@@ -7,11 +7,13 @@
 podrun_open_locks() { "$@" -e "^l[^/]* -> /tmp/libtpu_lock" -e "/[.]libtpu_lockfile$"; }
 
 # Removes those that no process holds, with a line "removed PATH" for each. Fails at the first that is held or cannot be removed;
-# then the last line says why. Only a file counts, as anyone may put other things there.
+# then the last line says why. Only a file counts, as anyone may put other things there, and no name
+# of several lines.
 podrun_remove_locks() {
   for podrun_file in /tmp/libtpu_lockfile /tmp/libtpu_lock_*/libtpu_lockfile "$HOME/.libtpu_lockfile"; do
     [ -f "$podrun_file" ] || [ -L "$podrun_file" ] || continue
     if [ -L "${podrun_file%/*}" ]; then continue; fi
+    case $podrun_file in *"$podrun_n"*) continue ;; esac
     podrun_holder=
     [ "$podrun_is_root" ] || podrun_holder=$(podrun_lock_holder "$podrun_file")
     if [ "$podrun_holder" ]; then

@@ -3,20 +3,25 @@
 # shellcheck disable=SC2034,SC2046,SC2086,SC2154  # the other fragments read and set variables; pids need no quotes
 
 # Sets podrun_stat to what follows the name in the stat of a process, see proc(5): state, parent, group, session, …; the 20th
-# word is its start. (The name may contain anything, ") " too.) Sets podrun_proc to the directory that shows its files and words.
+# word is its start. (The name may contain anything, ") " and newlines too.) Sets podrun_proc to the directory that shows its files and
+# words.
 podrun_read_stat() {
   podrun_proc=/proc/$1
-  IFS= read -r podrun_stat <$podrun_proc/stat || return
-  podrun_stat=${podrun_stat##*") "}
+  podrun_read_last $podrun_proc/stat || return
   case $podrun_stat in Z*) podrun_read_thread $podrun_stat ;; esac
+}
+podrun_read_last() {
+  podrun_stat=
+  while IFS= read -r podrun_last; do podrun_stat=$podrun_last; done <$1
+  podrun_stat=${podrun_stat##*") "}
+  [ "$podrun_stat" ]
 }
 # The main thread of a process may end before the others. Then the process has state Z, but it runs on, and only the directories of
 # the other threads show its files, words and environment. STAT of such a process: takes state and flags from a thread that runs.
 podrun_read_thread() {
   if [ ${18} -le 1 ]; then return 0; fi
   for podrun_thread in "$podrun_proc"/task/[0-9]*; do
-    IFS= read -r podrun_stat <$podrun_thread/stat || continue
-    podrun_stat=${podrun_stat##*") "}
+    podrun_read_last $podrun_thread/stat || continue
     case $podrun_stat in [XZ]*) continue ;; esac
     podrun_proc=$podrun_thread
     shift 7

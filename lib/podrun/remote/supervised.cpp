@@ -149,12 +149,14 @@ asio::awaitable<link::StreamEvent> Supervised::next_of_stream() {
 }
 
 /// The event as the command's own: the exit line becomes Exited. If the transport command fails without that
-/// line, its status counts. If it succeeds, the line may still come; without it the end is unknown.
+/// line, its status counts. If it succeeds, the line may still come; without it the end is unknown. A second
+/// line means that one of them is forged.
 std::optional<link::StreamEvent> Supervised::without_exit_line(link::StreamEvent event) {
   if (auto* output = std::get_if<link::Received>(&event)) {
     if (output->stream == StreamId::out) output->bytes = exit_line_->feed(std::move(output->bytes));
     if (exit_line_->status() && !std::exchange(end_told_, true))
       following_ = link::Exited{*exit_line_->status()};
+    if (exit_line_->is_repeated()) following_ = link::Failure{.cause = link::Cause::second_exit_status};
     if (output->bytes.empty()) return std::nullopt;
     return event;
   }

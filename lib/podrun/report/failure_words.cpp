@@ -90,6 +90,8 @@ constexpr std::array<CauseRow, link::kCauses> kCauseRows = {{
     {Cause::passphrase_needed, "passphrase_needed", "the key needs its passphrase", kAlone},
     {Cause::ended_early, "ended_early", "the supervisor ended before the start", kAlone},
     {Cause::no_exit_status, "no_exit_status", "the connection ended without an exit status", kAlone},
+    {Cause::second_exit_status, "second_exit_status", "its output has a second exit status (one is forged)",
+     kAlone},
     {Cause::unexpected_answer, "unexpected_answer", "unexpected answer", "{} \"{}\""},
     {Cause::no_such_directory, "no_such_directory", "no such directory", "{} \"{}\""},
     {Cause::directory_not_entered, "directory_not_entered", "cannot enter", "{} \"{}\""},

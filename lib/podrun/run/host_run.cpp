@@ -195,7 +195,8 @@ asio::awaitable<void> HostRun::follow() {
     }
     const std::optional<Trailing>& trailing = attempt_.trailing;
     const auto* failure = std::get_if<link::Failure>(&event);
-    if (failure && (!trailing || (trailing->lingers && failure->stage != link::Stage::none)))
+    const bool is_forged = failure && failure->cause == link::Cause::second_exit_status;
+    if (failure && (!trailing || is_forged || (trailing->lingers && failure->stage != link::Stage::none)))
       throw link::HostError(*failure);
     if (failure && failure->stage != link::Stage::none)
       run_.world.tell(notice::LostAfterEnd{host_, *failure});

@@ -116,8 +116,10 @@ void RunPolicy::handle(const event::LostHost& event) {
   bool uncertain_start = false;
   // A host that starts before it is ready (early_go) is still connecting.
   if (host.state == State::connecting) outcomes_[event.host] = Lost{event.failure};
+  const bool is_forged = event.failure.cause == link::Cause::second_exit_status &&
+                         std::holds_alternative<link::Exited>(outcomes_[event.host]);
   // The processes that linger may do the real work.
-  if (host.state == State::lingering && !is_failure(outcomes_[event.host]))
+  if (is_forged || (host.state == State::lingering && !is_failure(outcomes_[event.host])))
     outcomes_[event.host] = Lost{event.failure};
   if (host.state == State::running) {  // while ending, the end of the connection ends the command too
     outcomes_[event.host] = Lost{event.failure};

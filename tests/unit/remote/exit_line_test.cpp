@@ -17,6 +17,7 @@ const std::string kStart = "~podrun1 0123456789abcdef exit ";
 struct Read {
   std::string output;
   std::optional<int> status;
+  bool is_repeated = false;
 };
 
 Read read(const Texts& pieces) {
@@ -26,6 +27,7 @@ Read read(const Texts& pieces) {
   result.output += reader.finish().bytes();
   EXPECT_TRUE(reader.finish().empty());
   result.status = reader.status();
+  result.is_repeated = reader.is_repeated();
   return result;
 }
 
@@ -67,6 +69,29 @@ TEST(ExitLineReader, LeavesWhatOnlyLooksLikeTheLine) {
 
 TEST(ExitLineReader, TakesOnlyTheFirstLine) {
   expect(read({kStart + "1\n" + kStart + "2\n", kStart + "3\n"}), kStart + "2\n" + kStart + "3\n", 1);
+}
+
+TEST(ExitLineReader, SeesASecondLineCutAnywhere) {
+  const std::string all = "~" + kStart + "0\nof the command\n" + kStart + "7\n~behind";
+  for (std::size_t first = 0; first <= all.size(); ++first) {
+    for (std::size_t second = first; second <= all.size(); ++second) {
+      const Read result = read({all.substr(0, first), all.substr(first, second - first), all.substr(second)});
+      expect(result, "~of the command\n" + kStart + "7\n~behind", 0);
+      EXPECT_TRUE(result.is_repeated);
+    }
+  }
+}
+
+TEST(ExitLineReader, TakesNothingElseForASecondLine) {
+  const std::string line = kStart + "3\n";
+  const Texts texts = {kStart + "256\n", kStart + "\n", "~podrun1 0123456789abcdee exit 3\n", kStart + "3"};
+  for (const std::string& text : texts) EXPECT_FALSE(read({line + text}).is_repeated) << text;
+  const std::string before = kStart.substr(0, kStart.size() - 1);
+  for (const std::size_t cut : {before.size() - 3, before.size(), before.size() + line.size()}) {
+    const std::string all = before + line + " 4\n";
+    EXPECT_FALSE(read({all.substr(0, cut), all.substr(cut)}).is_repeated)
+        << "the two sides of the line are none";
+  }
 }
 
 TEST(ExitLineReader, DelaysNothingButTheBeginningOfTheLine) {
