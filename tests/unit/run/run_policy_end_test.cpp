@@ -211,6 +211,17 @@ TEST(RunPolicyEnd, LooksAgainSoonWhenWhatLingeredIsGone) {
   EXPECT_EQ(run.after(2s), "let go 0");
 }
 
+TEST(RunPolicyEnd, BelievesNoExitStatusThatIsToldTwice) {
+  for (const bool lingers : {false, true}) {
+    PolicyRun run(2);
+    run.start();
+    run.exits(0, 0);
+    if (lingers) run.lingers(0);
+    run.on(event::LostHost{0, {link::Stage::running, link::Cause::second_exit_status}});
+    EXPECT_TRUE(std::holds_alternative<Lost>(run.policy().outcomes()[0])) << lingers;
+  }
+}
+
 TEST(RunPolicyEnd, InterruptsThenEndsThenLeavesWhatLingers) {
   PolicyRun run(2);
   run.start();
