@@ -13,6 +13,7 @@ import sys
 
 import pytest
 
+from conftest import private_mounts
 from events import Events
 from homes import ViaHomes, homes_of_pod
 from support import wait_until
@@ -102,6 +103,25 @@ def test_a_directory_is_exchanged_for_a_link_in_the_switch(attacked, options):
     attacked.homes.let_go()
     ended = Events(run.wait(60))
     assert ended.returncode in (0, 1), ended.stderr
+    attacked.has_changed_nothing_outside()
+
+
+@pytest.mark.parametrize("shell", ["dash", "bash"])
+def test_no_link_is_entered_where_names_lie(attacked, shell):
+    """The other user moves the destination, and puts directories with the names of what was moved in its place."""
+    attacked.podrun.wrapper = [*private_mounts(), "sh", "-c", 'mount --bind "$0" /bin/sh && exec "$@"', shutil.which(shell)]
+    attacked.homes.write("work/app", {**OLD, "a stale": b"first of all"})
+    for path in (attacked.work / "app", *(attacked.work / "app").rglob("*")):
+        os.chown(path, OTHER.pw_uid, OTHER.pw_gid)
+    wait = 'case $* in *stale*) : >"$own/held.rm"; until [ -e "$own/go" ]; do sleep 0.1; done ;; esac'
+    attacked.homes.program(0, "rm", f'own=${{0%/*}}\n{wait}\nexec {shutil.which("rm")} "$@"')
+    run = attacked.start("--delete", target="work/app")
+    attacked.homes.wait_until_held(0, "rm")
+    decoys = 'for each in moved/.podrun.*; do mkdir "app/${each#moved/}"; done'
+    attacked.attack(f'mv app moved && mkdir -p app/sub && {decoys}; mv moved/sub moved/old && ln -s "$1" moved/sub')
+    attacked.homes.let_go()
+    ended = Events(run.wait(60))
+    assert ended.returncode == 1, ended.stderr
     attacked.has_changed_nothing_outside()
 
 
@@ -197,10 +217,15 @@ def test_a_directory_of_another_user_gets_the_files(attacked):
     attacked.homes.wait_until_clean()
 
 
-@pytest.mark.parametrize("mode, is_used", [(0o777, False), (0o1777, True), (0o775, False), (0o700, True)], ids=["777", "1777", "775", "700"])
-def test_temporary_files_are_not_where_others_can_rename_them(podrun, mode, is_used):
+@pytest.mark.parametrize(
+    "mode, owner, is_used",
+    [(0o777, 0, False), (0o1777, 0, True), (0o775, 0, False), (0o700, 0, True), (0o1777, OTHER.pw_uid, False)],
+    ids=["777", "1777", "775", "700", "1777 of another"],
+)
+def test_temporary_files_are_not_where_others_can_rename_them(podrun, mode, owner, is_used):
     homes = ViaHomes(podrun, "a")
     homes.tmp(0).chmod(mode)
+    os.chown(homes.tmp(0), owner, -1)
     (podrun.directory / "mine.sh").write_text('echo "$0"\n')
     ended = podrun("-N", *homes.options, "-s", os.fspath(podrun.directory / "mine.sh"))
     assert ended.returncode == 0, ended

@@ -86,9 +86,11 @@ podrun_others_may_rename() {
 }
 # PART: goes into a directory. Returns 1 with the reason in podrun_said; so if that leads elsewhere.
 podrun_go_into() {
-  podrun_said=${PWD%/}/$1
+  podrun_find_place
+  podrun_said=${podrun_here%/}/$1
   cd -P -- "./$1" 2>/dev/null || { podrun_said="$podrun_said: cannot be entered"; return 1; }
-  [ "$PWD" = "$podrun_said" ] || { podrun_said="$podrun_said: was renamed or replaced by a link meanwhile"; return 1; }
+  podrun_find_place
+  [ "$podrun_here" = "$podrun_said" ] || { podrun_said="$podrun_said: was renamed or replaced by a link meanwhile"; return 1; }
 }
 # PART, a link: puts what it says in front of podrun_rest.
 podrun_follow() {
@@ -199,9 +201,9 @@ podrun_enter_staging() {
   if podrun_others_may_rename; then podrun_open=1; fi
   podrun_go_into "$podrun_name" || podrun_fail "$podrun_said"
   podrun_identify
-  case $podrun_open$podrun_identity in
-    1*" drwx--"[-S]---*) if ! [ -O . ] || ! [ /proc/$$/cwd -ef . ]; then podrun_refuse_place; fi ;;
-    1*) podrun_refuse_place ;;
+  case $podrun_open:$podrun_identity in
+    1:*" drwx--"[-S]---*) if ! [ -O . ] || ! [ /proc/$$/cwd -ef . ]; then podrun_refuse_place; fi ;;
+    1:*) podrun_refuse_place ;;
   esac
   printf '%s\n' "$podrun_identity" >"$podrun_directory/podrun.staging"
   printf %s "$podrun_rest" >"$podrun_directory/podrun.target"
@@ -290,7 +292,8 @@ podrun_resolve() {
       case ${PWD%/}/ in "$podrun_base"*) podrun_fail "$2: leads into the destination, where --delete may delete ($podrun_hint)" ;; esac
       case $podrun_base in "${PWD%/}"/*) podrun_fail "$2: leads above the destination, where --delete may delete ($podrun_hint)" ;; esac ;;
   esac
-  printf %s "$PWD" >"$podrun_directory/podrun.link.$1" || podrun_fail "$podrun_directory: cannot be written"
+  podrun_find_place
+  printf %s "$podrun_here" >"$podrun_directory/podrun.link.$1" || podrun_fail "$podrun_directory: cannot be written"
   if [ "$podrun_mounted" = "$(podrun_mount .)" ]; then echo 1; else echo 2; fi
 }
 # [INDEX LINK...]
@@ -397,7 +400,11 @@ for podrun_tool in tar find sort xargs sed ${podrun_digest%% *}; do
 done
 podrun_header="target $podrun_kind ${podrun_digest%% *} $podrun_format $podrun_compression ${podrun_self%% *}"
 echo "$podrun_header"
-case $podrun_kind in missing*) set -- ;; esac
+case $podrun_kind in
+  missing*)
+    set --
+    podrun_flags=${podrun_flags% all} ;;
+esac
 podrun_say_list "$@"
 
 while read -r podrun_word podrun_bytes podrun_others || podrun_word= && [ "$podrun_word" = links ]; do

@@ -16,6 +16,7 @@
 #include <fmt/format.h>
 
 #include "podrun/base/shell_quote.hpp"
+#include "podrun/files/file_scripts.hpp"
 #include "podrun/remote/scripts.hpp"
 
 namespace podrun::files {
@@ -190,17 +191,19 @@ podrun_target=$(cat "$podrun_run/podrun.target"; echo /)
 run() { "$@" || podrun_failed=1; }
 go() {
   podrun_rest=$1
+  podrun_find_place
   while [ "$podrun_rest" ]; do
     podrun_part=${podrun_rest%%/*}
     case $podrun_rest in */*) podrun_rest=${podrun_rest#*/} ;; *) podrun_rest= ;; esac
     case $podrun_part in
       "" | .) continue ;;
-      ..) cd -P .. || return; continue ;;
+      ..) cd -P .. && podrun_find_place && continue || return ;;
     esac
-    podrun_before=${PWD%/}/$podrun_part
+    podrun_before=${podrun_here%/}/$podrun_part
     [ -z "$podrun_make" ] || [ -d "./$podrun_part" ] || mkdir -- "./$podrun_part"
     cd -P -- "./$podrun_part" || return
-    [ "$PWD" = "$podrun_before" ] || podrun_say "$podrun_before: was renamed or replaced by a link meanwhile" || return
+    podrun_find_place
+    [ "$podrun_here" = "$podrun_before" ] || podrun_say "$podrun_before: was renamed or replaced by a link meanwhile" || return
   done
 }
 enter() {
@@ -236,14 +239,27 @@ place() {
 put() { (enter "$1" && shift && place "$@") || podrun_failed=1; }
 hold() {
   mkdir -p "./held/$1"
-  (enter "$1" && podrun_held=$podrun_staging/held/$1 && shift && { ln -- "$@" "$podrun_held/" 2>/dev/null ||
-    { rm -rf -- "$podrun_held"; mkdir "$podrun_held" && cp -pP -- "$@" "$podrun_held/" && : >"$podrun_held/.podrun.copied"; }; }) ||
+  (enter "$1" && podrun_held=$podrun_staging/held/$1 && shift && { ln -- "$@" "$podrun_held/" 2>/dev/null || hold_each "$@"; }) ||
     podrun_failed=1
+}
+hold_each() {
+  podrun_status=0
+  for podrun_each; do
+    rm -f -- "$podrun_held/$podrun_each"
+    if ln -- "./$podrun_each" "$podrun_held/" 2>/dev/null; then continue; fi
+    if [ "$podrun_owner" != 0 ] && ! [ -O "./$podrun_each" ]; then
+      podrun_say "${podrun_here%/}/$podrun_each: belongs to another user, who alone can change its mode and time" || podrun_status=1
+    elif cp -pP -- "./$podrun_each" "$podrun_held/" && : >"$podrun_held/.podrun.copied"; then :
+    else podrun_status=1; fi
+  done
+  return $podrun_status
 }
 put_back() {
   [ ! -e "./held/$1/.podrun.copied" ] || (
     podrun_held=$podrun_staging/held/$1
-    enter "$1" && shift && for podrun_again; do place "$podrun_held/$podrun_again" || exit; done
+    enter "$1" && shift && for podrun_again; do
+      [ ! -e "$podrun_held/$podrun_again" ] || place "$podrun_held/$podrun_again" || exit
+    done
   ) || podrun_failed=1
 }
 )";
@@ -292,7 +308,8 @@ std::string switch_text(const LocalTree& tree, const Transfer& transfer, Target 
   plan_moves(tree, transfer, steps);
   plan_attributes(tree, transfer, steps);
   const std::string make = target == Target::missing ? "1" : "";
-  std::string text = fmt::format("podrun_make={}\n{}{}", make, remote::kEnvironmentScript, kBegin);
+  std::string text =
+      fmt::format("podrun_make={}\n{}{}{}", make, remote::kEnvironmentScript, kPlaceScript, kBegin);
   if (!make.empty()) text += "at ''\npodrun_make=\n[ $podrun_failed = 0 ] || exit 1\n";
   Lines lines(text);
   const KeptLinks links(tree, transfer);

@@ -54,7 +54,7 @@ podrun_supervise() {
   podrun_write err <"$podrun_job/err.in" 2>/dev/null &
   podrun_writers="$podrun_writers $!"
   # Before 3 and 4 are open: mksh and yash keep copies of descriptors that are closed for a loop.
-  { podrun_clean_environment; while sleep 2; do podrun_prune out; podrun_prune err; done; } 2>/dev/null &
+  { podrun_clean_environment; while sleep 2 && [ -d "$podrun_job" ] && [ -e /proc/$$ ]; do podrun_prune out; podrun_prune err; done; } 2>/dev/null &
   podrun_pruner=$!
   exec 3>"$podrun_job/out.in" 4>"$podrun_job/err.in"
   rm -f -- "$podrun_job/out.in" "$podrun_job/err.in"
@@ -71,8 +71,9 @@ podrun_supervise() {
     umask "$3"
     unset podrun_command
     eval "$podrun_text"
-    if [ -e "$podrun_dir/podrun.environment" ]; then true >"$podrun_dir/podrun.environment"; fi 2>/dev/null
+    if [ -e "$podrun_dir/podrun.environment" ]; then true >|"$podrun_dir/podrun.environment"; fi 2>/dev/null
     exec "$@"'
+  podrun_status=0
   (
     trap - $podrun_signals
     PODRUN_MARK=$podrun_job_mark
@@ -80,8 +81,7 @@ podrun_supervise() {
     podrun_umask_of_command=$podrun_umask
     unset podrun_job_mark podrun_umask
     exec setsid /bin/sh -c "$podrun_text" podrun "$podrun_job" "$podrun_boot" "$podrun_umask_of_command"
-  ) >&3 2>&4 3>&- 4>&-
-  podrun_status=$?
+  ) >&3 2>&4 3>&- 4>&- || podrun_status=$?
   exec 3>&- 4>&-
   podrun_clean_environment
   rm -f -- "$podrun_job/files/podrun.environment"

@@ -69,11 +69,11 @@ podrun_refuse() {
 # PLACE: whether nobody else can rename what is in it: a directory of root or this user, or a sticky one.
 podrun_is_private_place() {
   [ "$1" ] && set -- "$1" $(command ls -ldn -- "$1/.") || return
+  [ "$4" = 0 ] || [ -O "$1/." ] || return
   case $2 in
-    ?????????[tT]*) return ;;
+    ?????????[tT]*) ;;
     ?????w* | ????????w*) return 1 ;;
   esac
-  [ "$4" = 0 ] || [ -O "$1" ]
 }
 # In the first place that is neither full nor read-only, and where nobody else can put a directory of his own instead.
 podrun_make_dir() {
@@ -98,7 +98,7 @@ podrun_make_dir() {
 podrun_remove_dir() {
   if [ "$podrun_dir" ]; then
     podrun_remove_staging 2>/dev/null
-    rm -rf -- "$podrun_dir" 5<>"$podrun_input" || rm -rf -- "$podrun_dir"
+    command rm -rf -- "$podrun_dir" 5<>"$podrun_input" || command rm -rf -- "$podrun_dir"
   fi
 }
 # Ends push.sh, which may still run, and removes its staging directory. The shells of push.sh have no mark, only the programs that they

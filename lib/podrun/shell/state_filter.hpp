@@ -14,8 +14,8 @@
 namespace podrun::shell {
 
 /// Takes the lines that report a host's directory and variables (line.sh) out of its output, wherever they
-/// stand and however they arrive in pieces. All other bytes stay as they are: lines with an id of another
-/// host or line, and lines with this id that are not a part of one whole report. Pure.
+/// stand and however they arrive in pieces. All other bytes stay as they are, also lines with an id of
+/// another host or line. A report that is not whole, or a second one, is not believed. Pure.
 class StateFilter final : public run::OutputFilter {
  public:
   /// `ids`: of each host, as for host_text().
