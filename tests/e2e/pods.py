@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from support import limit, read_process, wait_until
+from support import is_server, limit, read_process, wait_until
 
 TESTS = Path(__file__).parents[1]
 POD = TESTS / "pod" / "pod"
@@ -65,7 +65,7 @@ class Pod:
         return {
             process.pid: process.command
             for process in self.every_process(rank)
-            if process.pid != 1 and not process.command.startswith((b"sshd: ", b"/usr/sbin/"))  # the first one is the pod's
+            if process.pid != 1 and not is_server(process.command)  # the first one is the pod's
         }
 
     def every_process(self, rank):
@@ -78,9 +78,15 @@ class Pod:
         outer = (self.directory / "pids").read_text().split()
         return [first for pid in outer for first in children_of(pid)]
 
-    def logins(self, rank):
-        """The sshd processes of an isolated host's present connections, as pids of ours."""
+    def connections(self, rank):
+        """A process of sshd for each of an isolated host's present connections, as pids of ours."""
         return children_of(self.server(rank))
+
+    def logins(self, rank):
+        """All of these: two for each connection from OpenSSH 9.8 on."""
+        connections = self.connections(rank)
+        children = [child for pid in connections for child in children_of(pid) if (found := read_process(child)) and is_server(found.command)]
+        return connections + children
 
     def first_process(self, rank):
         """Of an isolated host, as a pid of ours: the parent of all others there."""

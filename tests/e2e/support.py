@@ -98,6 +98,11 @@ def marked_processes(token):
     return [process for process in processes() if token in process.command or token in process.environment]
 
 
+def is_server(command):
+    """Whether this is the command line of a server of a pod, or of one of its connections (sshd-session from OpenSSH 9.8 on)."""
+    return re.match(rb"sshd(-session|-auth)?: |/usr/sbin/|/usr/lib/openssh/sshd-", command) is not None
+
+
 def is_alive(pid):
     return read_process(pid) is not None
 

@@ -12,7 +12,7 @@ import pytest
 
 from events import Events, events, exits_so_far
 from fault_table import ARE_ENDED, DELIVER_EVERYTHING, LINES, ONE_TRY, ROWS, check, plays, said_by_podrun, said_of_hosts, servers
-from support import SANITIZED, end, marked_processes, peak_memory, sha256, wait_until
+from support import SANITIZED, end, is_server, marked_processes, peak_memory, sha256, wait_until
 
 QUICK_KEEP_ALIVES = ("-o", "ServerAliveInterval=1", "-o", "ServerAliveCountMax=2")
 PATIENT_KEEP_ALIVES = ("-o", "ServerAliveInterval=1", "-o", "ServerAliveCountMax=10")
@@ -59,7 +59,7 @@ def ssh_sessions(podrun, pod, rank):
     pid = int((podrun.directory / f"pid.{rank}").read_text())
     found = []
     while (pid := int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])) not in servers(pod):
-        if Path(f"/proc/{pid}/cmdline").read_bytes().startswith(b"sshd: "):
+        if is_server(Path(f"/proc/{pid}/cmdline").read_bytes()):
             found.append(pid)
     return found
 

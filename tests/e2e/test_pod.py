@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from events import Events, events
-from support import Footprint, by_rank, marked_processes, sha256, wait_until
+from support import Footprint, by_rank, is_server, marked_processes, sha256, wait_until
 
 EIGHT = range(8)
 
@@ -115,7 +115,7 @@ def test_killed_it_leaves_nothing(podrun, options):
 def sshd_of(process):
     """The pid of the server that a process of a host hangs on."""
     pid = process.pid
-    while not Path(f"/proc/{pid}/cmdline").read_bytes().startswith(b"sshd: "):
+    while not is_server(Path(f"/proc/{pid}/cmdline").read_bytes()):
         pid = int(Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[1])
     return pid
 

@@ -13,7 +13,7 @@ import pytest
 
 from homes import homes_of_pod
 from pods import children_of
-from support import describe, limit, read_process, wait_until
+from support import describe, is_server, limit, read_process, wait_until
 from test_jobs import end_all, states
 from trees import File, Link, assert_same, read_tree, remove, write_tree
 
@@ -158,7 +158,7 @@ class End:
             pid = pending.pop()
             pending += children_of(pid)
             process = read_process(pid)
-            if process and not process.command.startswith((b"sshd: ", b"/usr/sbin/")):
+            if process and not is_server(process.command):
                 found.append(pid)
         return found
 

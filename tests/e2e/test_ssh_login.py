@@ -273,7 +273,10 @@ def test_only_keys_with_accepted_algorithms_are_offered(podrun, pod):
 
 
 def test_a_dsa_key_in_the_configuration_is_no_news(podrun, pod):
-    dsa = write_key(podrun.home / ".ssh" / "id_dsa", "dsa")
+    try:
+        dsa = write_key(podrun.home / ".ssh" / "id_dsa", "dsa")
+    except subprocess.CalledProcessError:
+        pytest.skip("this ssh-keygen makes no DSA keys")
     config = podrun.home / ".ssh" / "config"
     config.write_text(f"IdentityFile {dsa}\nIdentityFile ~/.ssh/id_ed25519\n")
     config.chmod(0o600)

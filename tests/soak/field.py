@@ -52,7 +52,7 @@ class Field:
                 name, _, rest = Path(f"{proc}/{pid}/stat").read_bytes().rpartition(b")")
                 state, parent, _group, session = rest.split()[:4]
                 parents.add(parent)
-                if name.endswith(b"(sshd"):
+                if name.endswith((b"(sshd", b"(sshd-session", b"(sshd-auth")):
                     servers.add(pid.encode())
                 elif state not in b"ZX":
                     found.append((pid, parent, session))

@@ -44,6 +44,7 @@ class SshConfigSample {
       } else if (line.starts_with("# ask: ")) {
         calls_.push_back(words_of(line.substr(7)));
       }
+      if (line == "# OpenSSH 10 takes it") newer_ssh_takes_it_ = true;
       if (line.starts_with(mark)) {
         path = directory_.path(line.substr(mark.size(), line.find(" (") - mark.size()));
         if (line.ends_with("(mode 666)")) writable_.insert(path);
@@ -61,10 +62,12 @@ class SshConfigSample {
   const std::vector<Texts>& calls() const { return calls_; }
   std::string path() const { return directory_.path("config"); }
   bool has(const std::string& name) const { return directory_.has(name); }
+  bool newer_ssh_takes_it() const { return newer_ssh_takes_it_; }
 
  private:
   TempDirectory directory_;
   std::vector<Texts> calls_;
+  bool newer_ssh_takes_it_ = false;
   std::set<std::string> writable_;
 };
 

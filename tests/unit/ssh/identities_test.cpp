@@ -107,6 +107,11 @@ TEST_F(IdentitiesTest, TakesTheDefaultFilesThatAreThere) {
 }
 
 TEST_F(IdentitiesTest, SaysLittleOfADsaKeyThatIsConfigured) {
+  try {
+    make_key(directory_, "probe", {"dsa"});
+  } catch (const std::exception&) {
+    GTEST_SKIP() << "this ssh-keygen makes no DSA keys";
+  }
   for (const Texts& type : {Texts{"dsa"}, Texts{"dsa", "-m", "PEM"}}) {
     Identities identities(directory_.path());
     const std::string name = fmt::format("dsa{}", type.size());

@@ -148,7 +148,7 @@ class Comparison {
     const Texts printed = ssh_.at("identityfile");
     if (ours_.identity_files.empty()) {
       EXPECT_EQ(printed.front(), "~/.ssh/id_rsa");
-      EXPECT_EQ(printed.back(), "~/.ssh/id_dsa");
+      EXPECT_TRUE(std::count(printed.begin(), printed.end(), "~/.ssh/id_ed25519"));
     } else {
       EXPECT_EQ(ours_.identity_files, expanded("identityfile"));
     }
@@ -259,7 +259,9 @@ TEST(SshConfigOracle, FindsWhatSshFinds) {
 
 TEST(SshConfigOracle, RefusesWhatSshRefuses) {
   const auto compare = [](const SshConfigSample& sample, const Texts& call) {
-    EXPECT_TRUE(ask_ssh(sample.path(), call).empty()) << "ssh takes it";
+    if (!sample.newer_ssh_takes_it()) {
+      EXPECT_TRUE(ask_ssh(sample.path(), call).empty()) << "ssh takes it";
+    }
     const Question question = read_question(sample.path(), call);
     try {
       ssh::SshConfig config(test_world(), question.command_line);

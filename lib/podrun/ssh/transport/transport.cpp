@@ -79,6 +79,8 @@ Explanation explain(std::string_view error) {
   for (const std::string_view garbage : {"Packet len too high", "too large banner"}) {
     if (error.find(garbage) != error.npos) return {link::Cause::not_ssh};
   }
+  if (error.starts_with("Wrong state in callback_receive_banner"))  // libssh 0.11, after an `SSH-1.5-`
+    return {link::Cause::protocol_error, "no version of SSH protocol usable"};
   if (error.empty()) return {link::Cause::closed};
   if (is_of_network(error)) return explain_network(error);
   return {link::Cause::protocol_error, lower_first(error)};
