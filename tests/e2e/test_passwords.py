@@ -13,8 +13,8 @@ from fault_table import NOTHING_STARTS, ONE_TRY, ROWS, check, plays, said_of_hos
 from pods import Pod
 from support import by_rank
 
-FAULT = "it shows a text and never answers the login"  # a row of docs/faults.md
-every_row_is_played = plays([FAULT])
+FAULTS = ["it shows a text and never answers the login"]  # rows of docs/faults.md
+every_row_is_played = plays(FAULTS)
 RIGHT = "open sesame"
 EIGHT = range(8)
 # What each way to take a password needs of sshd; PAM asks for it by keyboard-interactive.
@@ -214,6 +214,6 @@ def test_the_text_of_a_server_that_waits_is_shown_once(podrun, fault, behaviour)
 def test_a_login_that_times_out_repeats_what_the_server_said(podrun, fault, behaviour):
     failed = events(podrun, "-H", fault(behaviour).address, "-t", "3", *ONE_TRY, "--", "true")
     assert failed.failures == {0: ("unreachable", "login", "timed_out")}
-    check(ROWS[FAULT], " ".join(said_of_hosts(failed)[0].split()), failed.returncode, NOTHING_STARTS)
+    check(ROWS[FAULTS[0]], " ".join(said_of_hosts(failed)[0].split()), failed.returncode, NOTHING_STARTS)
     said = TEXTS[behaviour].decode().replace("\\x1b", "\x1b")  # JSON has its own escapes
     assert re.fullmatch(r"timed out after 3 s \(the server says: .*" + re.escape(said) + r"\)", failed.exits[0]["message"], re.DOTALL)

@@ -29,8 +29,8 @@ using Reader = test::StreamReader<remote::Supervised>;
 class PushTest : public testing::TestWithParam<test::Shell> {
  protected:
   PushTest() {
-    host_.provide({"tar", "find", "sort", "stat", "sed", "xargs", "readlink", "sha256sum", "b2sum", "gzip",
-                   "cat", "mv", "ln", "chmod", "touch", "df", "rmdir", "id"});
+    host_.provide({"env",   "pwd",  "tar", "find", "sort", "stat",  "sed",   "xargs", "readlink", "sha256sum",
+                   "b2sum", "gzip", "cat", "mv",   "ln",   "chmod", "touch", "df",    "rmdir",    "id"});
     host_.supervision().run_directory = remote::RunDirectory::yes;
   }
 
