@@ -10,7 +10,7 @@ import shutil
 import signal
 from pathlib import Path
 
-from support import wait_until
+from support import send, wait_until
 from trees import read_tree, remove, write_tree
 
 # What podrun makes on a host while it copies: beside the target, and where temporary files are.
@@ -126,8 +126,7 @@ class PodHomes(Homes):
         """Ends the connections of the host, as far as its servers know of them."""
         logins = self.pod.logins(rank)
         assert logins, f"nobody is logged in on host {rank}"
-        for pid in logins:
-            os.kill(pid, signal.SIGKILL)
+        send(signal.SIGKILL, logins)
 
     def clear(self):
         """What a test has left, for the next one."""

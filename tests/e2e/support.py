@@ -173,12 +173,15 @@ def describe(process):
     return f"{process.pid} {process.command.replace(bytes(1), b' ').decode(errors='replace').strip()}"
 
 
+def send(number, pids):
+    """Those that have ended are left out: they may end with each other."""
+    for pid in pids:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, number)
+
+
 def end(processes_to_end):
-    for process in processes_to_end:
-        try:
-            os.kill(process.pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
+    send(signal.SIGKILL, (process.pid for process in processes_to_end))
 
 
 # Three ways to run podrun: to its end, in the background, on a terminal.

@@ -12,7 +12,7 @@ import pytest
 
 from events import Events, events, exits_so_far
 from fault_table import ARE_ENDED, DELIVER_EVERYTHING, LINES, ONE_TRY, ROWS, check, plays, said_by_podrun, said_of_hosts, servers
-from support import SANITIZED, end, is_server, marked_processes, peak_memory, sha256, wait_until
+from support import SANITIZED, end, is_server, marked_processes, peak_memory, send, sha256, wait_until
 
 QUICK_KEEP_ALIVES = ("-o", "ServerAliveInterval=1", "-o", "ServerAliveCountMax=2")
 PATIENT_KEEP_ALIVES = ("-o", "ServerAliveInterval=1", "-o", "ServerAliveCountMax=10")
@@ -62,11 +62,6 @@ def ssh_sessions(podrun, pod, rank):
         if is_server(Path(f"/proc/{pid}/cmdline").read_bytes()):
             found.append(pid)
     return found
-
-
-def send(number, pids):
-    for pid in pids:
-        os.kill(pid, number)
 
 
 # Options of a proxy, and what it is told while the command runs.

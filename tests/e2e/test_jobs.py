@@ -18,7 +18,7 @@ import pytest
 from conftest import private_mounts
 from events import Events, closed, events
 from homes import ViaHomes, homes_of_pod
-from support import by_rank, sha256, wait_until
+from support import by_rank, send, sha256, wait_until
 from trees import remove
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -215,8 +215,7 @@ def test_a_job_outlives_the_terminal_and_the_servers(podrun, hosts):
     os.kill(run.pid, signal.SIGHUP)
     run.wait()
     for rank in hosts.ranks:
-        for pid in hosts.pod.logins(rank):
-            os.kill(pid, signal.SIGKILL)
+        send(signal.SIGKILL, hosts.pod.logins(rank))
         hosts.home(rank).joinpath("go").touch()
     followed = events(podrun, *hosts.options, "logs", "-f", "train")
     assert {event["status"] for event in followed.exits.values()} == {7}
@@ -512,9 +511,8 @@ def test_a_followed_log_loses_and_doubles_no_byte(podrun, many):
         rank = choice.choice(many.ranks)
         if choice.random() < 0.2:
             os.kill(many.pod.server(rank), signal.SIGHUP)  # sshd(8): it starts itself again
-        for pid in many.pod.logins(rank):
-            os.kill(pid, signal.SIGKILL)
-            cuts += 1
+        cuts += len(many.pod.connections(rank))
+        send(signal.SIGKILL, many.pod.logins(rank))
         time.sleep(choice.uniform(0.01, 0.3))
     podrun.ok(*many.options, "stop", "train")
     followed = Events(run.wait(120))

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import pytest
 
 from events import Events
-from support import describe, is_server, limit, wait_until
+from support import describe, is_server, limit, send, wait_until
 from test_left_behind import TREE
 
 FULL = bool(os.environ.get("PODRUN_FULL"))
@@ -138,8 +138,7 @@ def end_by_fail_fast(trial):
 def end_by_killed_sshd(trial):
     logins = [pid for rank in trial.hosts.ranks for pid in trial.hosts.logins_of_run(rank)]
     assert len(logins) >= HOSTS + 1
-    for pid in logins:
-        os.kill(pid, signal.SIGKILL)
+    send(signal.SIGKILL, logins)
     return time.monotonic()
 
 

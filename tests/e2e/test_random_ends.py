@@ -13,7 +13,7 @@ import pytest
 
 from homes import homes_of_pod
 from pods import children_of
-from support import describe, is_server, limit, read_process, wait_until
+from support import describe, is_server, limit, read_process, send, wait_until
 from test_jobs import end_all, states
 from trees import File, Link, assert_same, read_tree, remove, write_tree
 
@@ -148,7 +148,7 @@ class End:
             if process := read_process(pid):
                 self.name += f", {describe(process)[:100]}"
                 self.killed_shell |= self.way == "process" and process.command.split(b"\0")[0] in (b"/bin/sh", b"sh")
-            os.kill(pid, signal.SIGKILL)
+        send(signal.SIGKILL, victims)
         return bool(victims)
 
     def processes(self):

@@ -219,6 +219,9 @@ void Transport::stop(link::Failure failure) {
 void Transport::check() const {
   if (stopped_) throw link::HostError(*stopped_);
   if (dead()) throw link::HostError(failure());
+  // libssh 0.11 drops what exceeds its window, and goes on.
+  if (ssh_get_error(session_.get()) == std::string_view("Window exceeded"))
+    throw link::HostError({stage_, link::Cause::flood});
   if (packets_sent() - packets_flushed_ > kMostUnread) {
     throw link::HostError({stage_, link::Cause::flood, "the server asks without end and reads no answer"});
   }
