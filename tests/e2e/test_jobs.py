@@ -658,6 +658,12 @@ def test_stop_reaches_everything_that_the_job_started(podrun, hosts):
     assert states(podrun, hosts.options, "other") == of_all(hosts, "running")
 
 
+def test_stop_leaves_the_job_of_another_host_on_the_same_machine(podrun, via_hosts):
+    start(podrun, via_hosts.options, "sleep 1000")
+    assert podrun.ok(*via_hosts.options, "--workers", "0", "stop", "train").startswith(b"train  stopped [0]")
+    assert states(podrun, via_hosts.options)[1] == "running"
+
+
 def test_stop_waits_for_the_supervisor_too(podrun, hosts):
     hosts.program(0, "sort", "sleep 0.5; exec /usr/bin/sort \"$@\"")  # it orders the earlier starts, at the end
     start(podrun, hosts.on(0), "sleep 1000")

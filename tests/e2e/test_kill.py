@@ -268,7 +268,7 @@ def test_a_process_with_the_name_of_a_service_is_busy_and_can_be_named(podrun, h
     assert lines_of(podrun(*host.on(0), "kill", "-y", "--all-users", "--pid", str(pids["raylet"])))[-1] == "freed 1/1 host"
 
 
-@pytest.mark.parametrize("mark, run", [("0123456789abcdef.job-$(touch x).", "0123456789abcdef"), ("$(touch x)0123.0.", None), ("0123456789abcdef;x.0.", None)])
+@pytest.mark.parametrize("mark, run", [("0123456789abcdef.job-0-$(touch x).", "0123456789abcdef"), ("$(touch x)0123.0.", None), ("0123456789abcdef;x.0.", None)])
 def test_suggests_no_command_with_words_of_a_host(podrun, mark, run):
     homes = ViaHomes(podrun, "a")
     facts = [f"process 77 1 {os.getuid()} 5 S python", "holds 77 /dev/accel0", "command 77 python", f"mark 77 {mark}", "live 77", "end"]

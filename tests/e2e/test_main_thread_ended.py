@@ -155,7 +155,7 @@ def test_it_holds_the_output_of_its_command_open(podrun):
 def test_it_is_stopped_with_its_job(podrun, start):
     podrun.env["HOME"] = str(podrun.home)
     podrun.ok("-H", "local", "start", "train", "--", start.replace("PROGRAM", command()))
-    process = wait_for_zombie("job-train.")
+    process = wait_for_zombie("job-0-train.")
     try:
         listed = json.loads(podrun.ok("-H", "local", "ps", "--json", "train"))
         assert listed["hosts"][0]["jobs"][0]["state"] == "running", listed

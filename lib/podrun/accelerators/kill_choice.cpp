@@ -139,8 +139,10 @@ std::string job_of(const Holder& holder) {
   if (begin == std::string::npos || !holder.mark.ends_with('.') ||
       holder.mark.compare(begin, kJob.size(), kJob) != 0)
     return {};
-  const std::size_t name = begin + kJob.size();
-  if (name >= holder.mark.size()) return {};
+  const std::size_t worker = begin + kJob.size();
+  const std::size_t dash = holder.mark.find_first_not_of("0123456789", worker);
+  if (dash == worker || dash == std::string::npos || holder.mark[dash] != '-') return {};
+  const std::size_t name = dash + 1;
   std::string job = holder.mark.substr(name, holder.mark.size() - 1 - name);
   return is_job_name(job) ? job : "";
 }

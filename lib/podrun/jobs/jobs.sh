@@ -103,7 +103,7 @@ case $podrun_action in
     podrun_find_numbers "$podrun_place"
     for podrun_n in $podrun_numbers; do
       podrun_job=$podrun_place/$podrun_n
-      grep -qsxF -- "$4.job-$2." "$podrun_job/mark" || continue
+      grep -qsxF -- "$4.job-$PODRUN_WORKER-$2." "$podrun_job/mark" || continue
       podrun_stop_job
       rm -rf -- "$podrun_job"
     done

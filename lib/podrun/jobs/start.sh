@@ -5,7 +5,7 @@
 #
 # Variables, since others see the arguments of a process: podrun_command is sh text that exports the command's environment and sets the
 # parameters to its words, see command.hpp; its $podrun_dir is FILES. podrun_shown is the command, for people. Only the shell that becomes
-# the command has these values in its environment, so they cannot steer what podrun runs.
+# the command has these values in its environment, and the check that the command exists, so they cannot steer what podrun runs.
 #
 # shellcheck disable=SC2034,SC2154  # the text uses podrun_dir; the others come in the environment
 if [ "$1" = supervise ]; then
@@ -24,7 +24,7 @@ podrun_limit=$2
 export PODRUN_JOB
 podrun_umask=$(umask)
 umask 077
-podrun_job_mark=$PODRUN_RUN_ID.job-$PODRUN_JOB.
+podrun_job_mark=$PODRUN_RUN_ID.job-$PODRUN_WORKER-$PODRUN_JOB.
 podrun_put "$podrun_job/mark" "$podrun_job_mark" && podrun_put "$podrun_job/command" "$podrun_shown" || exit 125
 (
   podrun_path=$PATH

@@ -74,8 +74,8 @@ TEST_F(KillChoiceTest, AServiceThatAUserMayHaveStartedIsBusyAndCanBeNamed) {
 
 TEST_F(KillChoiceTest, SuggestsNoCommandWithWordsOfAHost) {
   holder_.run_lives = true;
-  for (const std::string mark :
-       {"$(id)0123456.0.", "$(id).job-$(id).", "0123456789abcdef.job-$(id).", "0123456789abcdef.job--x."}) {
+  for (const std::string mark : {"$(id)0123456.0.", "$(id).job-0-$(id).", "0123456789abcdef.job-0-$(id).",
+                                 "0123456789abcdef.job-0--x."}) {
     holder_.mark = mark;
     EXPECT_EQ(job_of(holder_), "") << mark;
     EXPECT_EQ(run_of(holder_).find('$'), std::string::npos) << mark;
@@ -127,14 +127,15 @@ TEST_F(KillChoiceTest, SparesARunThatGoesOnUnlessNamed) {
 }
 
 TEST_F(KillChoiceTest, SparesAJobThatRunsUnlessNamed) {
-  holder_.mark = "0123456789abcdef.job-llama-3.1.";
+  holder_.mark = "0123456789abcdef.job-12-llama-3.1.";
   EXPECT_EQ(job_of(holder_), "llama-3.1");
   EXPECT_EQ(why_kept(), "") << "the job has ended";
   holder_.run_lives = true;
   EXPECT_EQ(why_kept(), "of the job llama-3.1 (podrun stop llama-3.1, or --job llama-3.1, stops it)");
   request_.jobs = {"llama-3.1"};
   EXPECT_EQ(why_kept(), "");
-  for (const std::string mark : {"", ".", "0123.4.", "0123.job-", "0123.job-.", "0123.job-x"}) {
+  for (const std::string mark : {"", ".", "0123.4.", "0123.job-", "0123.job-.", "0123.job-x", "0123.job-x.",
+                                 "0123.job--x.", "0123.job-1.", "0123.job-1-.", "0123.job-1-x"}) {
     holder_.mark = mark;
     EXPECT_EQ(job_of(holder_), "") << mark;
   }
