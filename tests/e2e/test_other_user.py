@@ -8,6 +8,7 @@ import re
 import shlex
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 
@@ -25,8 +26,15 @@ NEW = {"c": b"3", "more/deep/b": b"2", "sub/a": b"new"}
 OLD = {"sub/a": b"old", "sub/stale": b"x"}
 
 
+def let_write(path, uid):
+    """Gives a user the right to write by an ACL, as `setfacl -m u:UID:rwx` does. The layout is that of Linux, posix_acl_xattr.h."""
+    user, group, mask, other, named, nobody = 1, 4, 16, 32, 2, 0xFFFFFFFF
+    entries = [(user, 7, nobody), (named, 7, uid), (group, 5, nobody), (mask, 7, nobody), (other, 5, nobody)]
+    os.setxattr(path, "system.posix_acl_access", struct.pack("<I", 2) + b"".join(struct.pack("<HHI", *entry) for entry in entries))
+
+
 class Attacked:
-    """A host whose directory `work` the other user may write to: it is his, or one of his group."""
+    """A host whose directory `work` the other user may write to: it is his, or one of his group, or an ACL lets him."""
 
     def __init__(self, podrun, owner, *names):
         self.podrun = podrun
@@ -38,8 +46,10 @@ class Attacked:
         self.work = self.homes.home(0) / "work"
         for rank in self.homes.ranks:
             work = self.homes.home(rank) / "work"
-            os.chown(work, OTHER.pw_uid if owner == "his" else 0, OTHER.pw_gid)
-            work.chmod(0o755 if owner == "his" else 0o2775)
+            os.chown(work, OTHER.pw_uid if owner == "his" else 0, 0 if owner == "root's with an ACL" else OTHER.pw_gid)
+            work.chmod(0o2775 if owner == "his group's" else 0o755)
+            if owner == "root's with an ACL":
+                let_write(work, OTHER.pw_uid)
 
     def command(self, text):
         """Of the other user, in `work`; root opens that directory for him, since those above are private to the tests. $1 is the link's text."""
@@ -59,7 +69,7 @@ class Attacked:
         assert_same(self.before, read_tree(self.outside))
 
 
-@pytest.fixture(params=["his", "his group's"])
+@pytest.fixture(params=["his", "his group's", "root's with an ACL"])
 def attacked(request, podrun):
     return Attacked(podrun, request.param)
 
@@ -164,6 +174,14 @@ def test_a_link_of_another_user_is_not_followed_to_the_destination(attacked):
     assert ended.returncode == 255
     assert b"work/link: a link that other users can change (name the directory that it leads to)" in ended.stderr
     attacked.has_changed_nothing_outside()
+
+
+def test_a_link_of_root_that_another_user_can_exchange_is_not_followed(attacked):
+    (attacked.work / "link").symlink_to("sub")
+    ended = attacked.push(target="work/link")
+    assert ended.returncode == 255
+    assert b"work/link: a link that other users can change (name the directory that it leads to)" in ended.stderr
+    attacked.homes.wait_until_clean()
 
 
 def test_a_link_of_another_user_is_not_kept(attacked):

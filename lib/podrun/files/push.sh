@@ -73,13 +73,14 @@ podrun_identify() {
   set -- $(ls -ldni .)
   podrun_identity="$1 $2 $4"
 }
-# Whether others can rename what is in the current directory; not those in the user's own group.
+# Whether others can rename what is in the current directory; not those in the user's own group. With an ACL (+), the bits of the group are
+# the most that any other user may do.
 podrun_others_may_rename() {
   set -- $(ls -ldn .)
   [ "$3" = 0 ] || [ -O . ] || return 0
   case $1 in
     ?????????[tT]*) return 1 ;;
-    ????????w*) return 0 ;;
+    ????????w* | ?????w????+*) return 0 ;;
     ?????w*) [ "$4 $(id -un)" != "$(id -g) $(id -gn)" ] ;;
     *) return 1 ;;
   esac
