@@ -25,9 +25,10 @@ struct Holder {
   char state = '?';          ///< `D`: waits in the kernel, not even KILL ends it. proc(5), stat
   std::string name = {};     ///< at most 15 bytes
   std::string command = {};  ///< its words, or the first 300 bytes of them
-  std::string mark = {};     ///< `RUN.WORKER.` or `RUN.job-WORKER-NAME.`: of the run that started it; empty: none
-  bool run_lives = false;    ///< that run goes on
-  std::string cgroup = {};   ///< empty: it is in no container
+  std::string mark =
+      {};  ///< `RUN.WORKER.` or `RUN.job-WORKER-NAME.`: of the run that started it; empty: none
+  bool run_lives = false;                 ///< that run goes on
+  std::string cgroup = {};                ///< empty: it is in no container
   std::vector<std::string> devices = {};  ///< `/dev/accel0`
 };
 
