@@ -12,7 +12,7 @@ import pytest
 from homes import ONE_TRY, ViaHomes, homes_of_pod
 from pushes import APP, NOWHERE, assert_arrived, assert_up_to_date, push, push_events, write_app
 from test_odd_hosts import podrun_as_nobody  # pylint: disable=unused-import
-from trees import BEGIN, NAMES, Directory, File, Link, assert_same, deep_path, read_tree, set_time, write_tree
+from trees import BEGIN, NAMES, Directory, File, Link, assert_same, deep_path, read_tree, remove, set_time, write_tree
 
 
 @pytest.fixture
@@ -425,6 +425,38 @@ def test_sudo_writes_where_only_root_may(podrun_as_nobody):
     podrun.ok(*hosts, "--sudo", "push", "/tmp/app", "/tmp/target/")
     assert_same(read_tree(app), read_tree(target / "app"))
     assert {path.lstat().st_uid for path in target.rglob("*")} == {0}
+
+
+def test_a_busybox_host_sets_modes_without_root_too(podrun_as_nobody):
+    podrun = podrun_as_nobody("ALL")
+    (podrun.directory / "target").mkdir()
+    (podrun.directory / "target").chmod(0o777)
+    tree = {"run": File(b"1", 0o755), "open": File(b"2", 0o666), "shared": Directory(0o775), "shared/x": File(b"3", 0o644)}
+    app = write_tree(podrun.directory / "app", tree)
+    app.chmod(0o755)
+    programs = podrun.directory / "programs"
+    programs.mkdir()
+    programs.chmod(0o755)
+    busybox = shutil.which("busybox")
+    for applet in subprocess.run([busybox, "--list"], capture_output=True, text=True, check=True).stdout.split():
+        (programs / applet).symlink_to(busybox)
+    podrun.ok("--via", "env PATH=/tmp/programs NAME={host}", "-H", "a", *ONE_TRY, "push", "/tmp/app", "/tmp/target/")
+    assert_same(read_tree(app), read_tree(podrun.directory / "target" / "app"))
+
+
+def test_delete_removes_directories_that_their_owner_may_not_write_to(podrun_as_nobody):
+    podrun = podrun_as_nobody("ALL")
+    target = podrun.directory / "target"
+    target.mkdir()
+    target.chmod(0o777)
+    app = write_tree(podrun.directory / "app", {"kept": b"1", "old/read-only/closed/file": b"2"})
+    words = ("-H", "local", "push", "--delete", "/tmp/app", "/tmp/target")
+    podrun.ok(*words)
+    remove(app / "old")
+    (target / "app" / "old" / "read-only" / "closed").chmod(0o555)
+    (target / "app" / "old" / "read-only").chmod(0o555)
+    podrun.ok(*words)
+    assert_same(read_tree(app), read_tree(target / "app"))
 
 
 def test_a_file_that_cannot_be_read_is_named_before_anything_starts(podrun_as_nobody):

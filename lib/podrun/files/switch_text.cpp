@@ -222,6 +222,10 @@ through() {
   podrun_link=
   podrun_skip=
 }
+remove() {
+  [ "$podrun_owner" = 0 ] || find "$@" -type d ! -perm -700 -exec chmod u+rwx {} \; 2>/dev/null
+  rm -rf -- "$@"
+}
 at() { (enter "$1" && shift && "$@") || podrun_failed=1; }
 place() {
   if [ -z "$podrun_link" ]; then mv -f -- "$@" ./; return; fi
@@ -321,7 +325,7 @@ std::string switch_text(const LocalTree& tree, const Transfer& transfer, Target 
   for (const HostOnly& each : transfer.deleted) removed.push_back(each.path);
   removed.insert(removed.end(), steps.in_the_way.begin(), steps.in_the_way.end());
   for (const auto& [directory, names] : by_directory(removed))
-    lines.add(in("at", directory) + " rm -rf --", names);
+    lines.add(in("at", directory) + " remove", names);
   for (const auto& [directory, paths] : steps.moved) {
     std::vector<std::string> staged;
     for (const std::string& path : paths) staged.push_back("\"$podrun_staging\"/new/" + shell_quote(path));

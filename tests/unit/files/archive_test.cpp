@@ -133,6 +133,7 @@ class ArchiveByTar : public ArchiveTest, public testing::WithParamInterface<TarP
     source_.make(directory);
     std::vector<std::string> words = GetParam().words;
     words.insert(words.end(), {"-xpf", "-", "-C", source_.path(directory)});
+    words.insert(words.begin(), {"sh", "-c", "umask 0 && exec \"$@\"", "sh"});  // as push.sh does
     EXPECT_EQ(test::run_words(words, bytes).exit_status, 0);
     return directory + "/new/";
   }
