@@ -57,7 +57,7 @@ SERVERS = {
     "what it runs complains on standard error and never starts": "floods-stderr",
 }
 # The direction, and options of a proxy before a real one; after how many bytes: in the banner, the key exchange, the login, the start.
-BYTES = (10, 500, 1500, 2000)
+BYTES = (10, 500, 1500, 1700)
 WAYS_IN = {
     "it falls silent during the start": ("down", "--stall-after"),
     "it hears nothing more during the start": ("up", "--stall-after"),

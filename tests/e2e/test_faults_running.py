@@ -74,6 +74,7 @@ PROXIES = {
     "it falls silent": ((), "stall"),
     "it hears nothing more": ((), "stall up"),
     "nothing more is heard of it": ((), "stall down"),
+    "its answers arrive byte by byte and never whole": ((), "slow down 2"),
 }
 STRUCK = [*PROXIES, "it tells no exit status", "it reads nothing more", "its sshd is killed", "its sshd is stopped"]
 # The same on the way to the host, where there are enough bytes when there is input.

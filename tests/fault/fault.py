@@ -19,7 +19,7 @@ It speaks JSON, one object a line: first {"listening": ["127.0.0.9:4711"]}, and 
 connection of a proxy, the bytes that passed `up` and `down` and its `round_trips`: how often the client waited for the server at
 least. (That is the longest chain of cause and effect: bytes that were on their way already do not count as an answer, so it is
 exact with a --delay longer than either side takes to answer.)
-Told on standard input, a line each: for a proxy `stall`, `stall up`, `stall down`, `go`, `cut`, `cut fin`, `report`; for servers of
+Told on standard input, a line each: for a proxy `stall`, `stall up`, `stall down`, `go`, `slow down BYTES`, `cut`, `cut fin`, `report`; for servers of
 ssh_servers.py `deaf`: they read nothing more. It ends when that ends."""
 
 import argparse
@@ -87,7 +87,7 @@ class Faults:
         """Until the end of standard input."""
         stdin = asyncio.StreamReader()
         await asyncio.get_running_loop().connect_read_pipe(lambda: asyncio.StreamReaderProtocol(stdin), sys.stdin)
-        commands = {"stall": self.proxy.stall, "go": self.proxy.go, "cut": self.proxy.cut, "deaf": lambda: self.ssh.deafen()}
+        commands = {"stall": self.proxy.stall, "go": self.proxy.go, "slow": self.proxy.slow, "cut": self.proxy.cut, "deaf": lambda: self.ssh.deafen()}
         while line := await stdin.readline():
             word, *words = line.decode().split()
             if word == "report":

@@ -59,6 +59,7 @@ class Proxy:
     def __init__(self, options):
         self.options = options
         self.gates = Gates()
+        self.rates = dict.fromkeys(("up", "down"), options.rate)
         self.connections = []
 
     async def __call__(self, reader, writer):
@@ -88,6 +89,10 @@ class Proxy:
         for gates in (self.gates, *(connection.gates for connection in self.connections)):
             gates.go()
 
+    def slow(self, direction, rate):
+        """In bytes a second."""
+        self.rates[direction] = int(rate)
+
     def cut(self, how="rst", number=None):
         """All connections, or the one with this number: 0 is the oldest."""
         for connection in self.connections if number is None else [self.connections[int(number)]]:
@@ -111,7 +116,7 @@ class Proxy:
 
     async def read(self, reader, direction, passed):
         """The next piece; pieces end where something is to happen."""
-        limit = CHUNK if self.options.rate is None else max(1, min(CHUNK, self.options.rate // 20))
+        limit = self.most_at_a_time(direction)
         for event in ("stall_after", "cut_after"):
             at = self.at(event, direction)
             if at is not None and passed < at:
@@ -128,6 +133,13 @@ class Proxy:
                 data = data[: at - passed] + change(data[at - passed]) + data[at - passed + 1 :]
         return data
 
+    def most_at_a_time(self, direction):
+        return CHUNK if self.rates[direction] is None else max(1, min(CHUNK, self.rates[direction] // 20))
+
+    def parts(self, direction, data):
+        size = self.most_at_a_time(direction)
+        return [data[at : at + size] for at in range(0, len(data), size)]
+
     async def deliver(self, connection, direction, under_way, writer):
         loop = asyncio.get_running_loop()
         while piece := await under_way.get():
@@ -135,17 +147,18 @@ class Proxy:
             await asyncio.sleep(when - loop.time())
             await connection.gates.passed(direction)
             await self.gates.passed(direction)
-            if self.options.rate is not None:
-                await asyncio.sleep(len(data) / self.options.rate)
-            if connection.is_cut or writer.is_closing():
-                continue  # what is still under way goes nowhere
-            connection.delivered[direction] = max(connection.delivered[direction], depth)
-            connection.bytes[direction] += len(data)
-            try:
-                writer.write(data)
-                await writer.drain()
-            except OSError:
-                pass
+            for part in self.parts(direction, data):
+                if self.rates[direction] is not None:
+                    await asyncio.sleep(len(part) / self.rates[direction])
+                if connection.is_cut or writer.is_closing():
+                    break  # what is still under way goes nowhere
+                connection.delivered[direction] = max(connection.delivered[direction], depth)
+                connection.bytes[direction] += len(part)
+                try:
+                    writer.write(part)
+                    await writer.drain()
+                except OSError:
+                    pass
             if connection.bytes[direction] == self.at("stall_after", direction):
                 connection.gates.stall(direction)
             if connection.bytes[direction] == self.at("cut_after", direction):

@@ -102,7 +102,7 @@ bool Session::handle_arrivals(Clock::time_point now) {
   if (!all && pauses_reading() && transport_->write_pending())
     transport_->step();  // step() also reads a little
   // A channel's own call may have read data that another channel waits for.
-  const bool arrived = std::exchange(seen_, transport_->bytes_received()) != transport_->bytes_received();
+  const bool arrived = std::exchange(seen_, transport_->packets_received()) != transport_->packets_received();
   heard_ = heard_ || arrived;
   if (arrived) close_unwanted();
   for (Channel* channel : channels_) channel->after_step(arrived);

@@ -95,13 +95,13 @@ class Session : public std::enable_shared_from_this<Session> {
   };
   std::vector<Unwanted> unwanted_;
   unsigned next_number_ = 43;             ///< libssh numbers channels from 43, in the order of opening
-  std::uint64_t seen_ = 0;                ///< bytes received and reported to the channels
+  std::uint64_t seen_ = 0;                ///< packets received and reported to the channels
   bool used_ = false;                     ///< there was a channel already
   std::optional<link::Failure> failure_;  ///< the reason for the end
 
   KeepAlive keep_alive_;
   asio::steady_timer keep_alive_timer_;
-  bool heard_ = true;  ///< something arrived in this interval
+  bool heard_ = true;  ///< a packet arrived in this interval
   unsigned unanswered_ = 0;
 
   ReadingPause reading_pause_;

@@ -73,6 +73,8 @@ class Transport {
 
   bool dead() const;
   std::uint64_t bytes_received() const { return socket_counter_.in_bytes; }
+  /// Complete packets only: part of one says nothing, its length may have arrived changed.
+  std::uint64_t packets_received() const { return packet_counter_.in_packets; }
   /// Packets that libssh keeps during a key exchange do not count yet.
   std::uint64_t packets_sent() const { return packet_counter_.out_packets; }
   bool write_pending() const;
