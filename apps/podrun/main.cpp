@@ -14,11 +14,11 @@
 
 #include "podrun/base/error.hpp"
 #include "podrun/hosts/probe.hpp"
+#include "podrun/output/notes.hpp"
 #include "podrun/output/terminal.hpp"
 
 #include "cli/command_line.hpp"
-#include "commands/answers.hpp"
-#include "commands/command_table.hpp"
+#include "commands/commands.hpp"
 
 namespace podrun {
 namespace {
@@ -38,7 +38,7 @@ void open_standard_descriptors() {
 int dispatch(const std::vector<std::string>& arguments, const std::shared_ptr<output::Terminal>& terminal) {
   const std::unique_ptr<hosts::Probe> probe = hosts::make_system_probe();
   cli::CommandLine line(commands::command_table());
-  if (const auto text = line.parse(arguments, *probe)) return commands::answer(*text, *terminal);
+  if (const auto text = line.parse(arguments, *probe)) return output::print_answer(*text, *terminal);
   return line.run(*probe, terminal);
 }
 
@@ -47,10 +47,10 @@ int guarded_main(const std::vector<std::string>& arguments) {
   try {
     return dispatch(arguments, terminal);
   } catch (const UsageError& error) {
-    commands::say({error.what()}, *terminal);
+    output::print_notes({error.what()}, *terminal);
     return kUsageStatus;
   } catch (const std::exception& error) {
-    commands::say({fmt::format("internal error: {}", error.what())}, *terminal);
+    output::print_notes({fmt::format("internal error: {}", error.what())}, *terminal);
     return kInternalStatus;
   }
 }

@@ -11,6 +11,7 @@
 #include "podrun/base/error.hpp"
 #include "podrun/base/nearest_name.hpp"
 
+#include "cli/config_options.hpp"
 #include "cli/habits.hpp"
 #include "cli/help.hpp"
 #include "cli/option_checks.hpp"
@@ -77,8 +78,7 @@ std::optional<std::string> CommandLine::parse(Words arguments, const hosts::Prob
   take_command(left);
   check_options_taken();
   check_choice_of_hosts(table_);
-  if (row_->reads_config)
-    config_ = apply_config(table_, options_, row_->takes.contains(OptionSet::output), probe);
+  if (row_->reads_config) config_ = apply_config(table_, options_, *row_, probe);
   check_shared_options(options_, table_, *row_);
   commands_[static_cast<std::size_t>(row_ - rows_.data())]->check(options_, table_);
   return std::nullopt;
@@ -223,6 +223,9 @@ void CommandLine::refuse_option(const std::string& word, const Words& left) cons
 void CommandLine::check_options_taken() const {
   for (const OptionEntry& option : table_.entries()) {
     if (!option.is_on_command_line() || row_->takes_option(option)) continue;
+    for (const Refusal& refusal : row_->refusals) {
+      if (refusal.key == option.key()) throw UsageError(std::string(refusal.message));
+    }
     if (!option.owner.empty()) {
       throw UsageError(fmt::format("{}--{}: it belongs to podrun {} (podrun {} --{}{})", said_by(*row_),
                                    option.key(), option.owner, option.owner, option.key(),

@@ -18,6 +18,7 @@
 
 #include "cli/config_keys.hpp"
 #include "cli/config_values.hpp"
+#include "cli/podrun_command.hpp"
 
 namespace podrun::cli {
 namespace {
@@ -31,11 +32,11 @@ bool is_environment(const OptionEntry& option) {
 /// Sets options from the pod, then from the defaults: what is settled stays.
 class ConfigLayers {
  public:
-  ConfigLayers(OptionTable& table, Options& options, bool has_users_command, AppliedConfig found,
+  ConfigLayers(OptionTable& table, Options& options, const CommandRow& command, AppliedConfig found,
                ConfigValues values)
       : table_(table),
         options_(options),
-        has_users_command_(has_users_command),
+        command_(command),
         applied_(std::move(found)),
         values_(std::move(values)) {}
 
@@ -118,7 +119,7 @@ class ConfigLayers {
       for (const config::SettingValue& value : entry.values) {
         const std::string from = origin(pod, value.line);
         if (is_environment(option)) {
-          environment.push_back(variable(option, entry, value));
+          if (command_.takes_option(option)) environment.push_back(variable(option, entry, value));
           option.given.push_back({value.text, from});
         } else {
           set(option, entry, value, from);
@@ -127,7 +128,6 @@ class ConfigLayers {
       remember_place(option.key(), entry, pod);
     }
     settled_.merge(subjects);
-    if (!has_users_command_) return;
     // Files before variables, and all of it before what has been said with more right.
     std::stable_partition(environment.begin(), environment.end(),
                           [](const auto& each) { return each.is_file; });
@@ -157,9 +157,8 @@ class ConfigLayers {
 
   void set(OptionEntry& option, const config::Setting& entry, const config::SettingValue& value,
            const std::string& from) {
-    const bool is_heeded = has_users_command_ || option.row.heeded == Heeded::always;
     std::optional<Options> before;
-    if (!is_heeded) before = options_;
+    if (!command_.takes_option(option)) before = options_;
     try {
       option.set(values_.text_for(option, value.text));
     } catch (const UsageError& error) {
@@ -173,7 +172,7 @@ class ConfigLayers {
 
   OptionTable& table_;
   Options& options_;
-  const bool has_users_command_;
+  const CommandRow& command_;
   AppliedConfig applied_;
   ConfigValues values_;
   std::set<std::string_view> settled_;  ///< subjects that nothing below may change
@@ -181,7 +180,7 @@ class ConfigLayers {
 
 }  // namespace
 
-AppliedConfig apply_config(OptionTable& table, Options& options, bool has_users_command,
+AppliedConfig apply_config(OptionTable& table, Options& options, const CommandRow& command,
                            const hosts::Probe& probe) {
   const local::Account account = local::own_account(probe.env("HOME").value_or(""));
   const std::string path = config::config_path(probe, account.home);
@@ -190,7 +189,7 @@ AppliedConfig apply_config(OptionTable& table, Options& options, bool has_users_
                       .metadata = {}};
   if (found.config) check_configuration(*found.config, table);
   ConfigValues values(account, path.substr(0, path.rfind('/') + 1), probe);
-  return ConfigLayers(table, options, has_users_command, std::move(found), std::move(values)).apply();
+  return ConfigLayers(table, options, command, std::move(found), std::move(values)).apply();
 }
 
 }  // namespace podrun::cli

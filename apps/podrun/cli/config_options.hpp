@@ -12,6 +12,8 @@
 
 namespace podrun::cli {
 
+struct CommandRow;
+
 /// The configuration that was found.
 struct AppliedConfig {
   std::string path;                             ///< the path that was tried, as shown to people
@@ -20,9 +22,9 @@ struct AppliedConfig {
 };
 
 /// Reads config.yaml and sets what the command line has left open: first what the chosen pod says, then the
-/// defaults. What only a command of the user's heeds has no effect where there is none. Throws UsageError:
+/// defaults. A value of an option that the command does not take is only checked. Throws UsageError:
 /// `config.yaml:7: grace: bad duration "x" (…)`.
-AppliedConfig apply_config(OptionTable& table, Options& options, bool has_users_command,
+AppliedConfig apply_config(OptionTable& table, Options& options, const CommandRow& command,
                            const hosts::Probe& probe);
 
 }  // namespace podrun::cli

@@ -19,7 +19,7 @@
 #include "podrun/base/error.hpp"
 #include "podrun/base/text.hpp"
 #include "podrun/base/whole_file.hpp"
-#include "podrun/local/shell_command.hpp"
+#include "podrun/local/local_command.hpp"
 
 namespace podrun::cli {
 namespace {

@@ -15,8 +15,12 @@ enum class OptionSet : std::uint8_t {
   looks,            ///< --color, --progress
   connect_timeout,  ///< the limit for a login
   start,            ///< reaching all hosts to do something there
-  launch,           ///< starting a command on every host
-  own_command,      ///< only makes sense with a command of the user's
+  surroundings,     ///< environment and shell of a command
+  directory,        ///< the directory of a command
+  timeout,          ///< the limit for a command
+  script,           ///< a script as the command
+  clean_up,         ///< what a TPU host needs before a command
+  batches,          ///< which hosts a command runs on, and its input
   task,             ///< of a task file
   output,           ///< how a command's output is shown
   json,
@@ -45,9 +49,6 @@ enum class Merge : std::uint8_t {
   not_allowed  ///< the option belongs to one run
 };
 
-/// Which commands heed the value of config.yaml.
-enum class Heeded : std::uint8_t { always, with_users_command };
-
 /// The kinds of values that config.yaml reads in its own way.
 enum class ValueKind : std::uint8_t {
   plain,
@@ -73,9 +74,8 @@ struct OptionRow {
   Merge merge = Merge::replaces;
   ValueKind value = ValueKind::plain;
   std::string_view subject = {};  ///< only one option about a subject counts; empty: its first long name
-  Heeded heeded = Heeded::always;
-  bool common = false;       ///< on the page of `podrun --help`
-  bool repeat_sets = false;  ///< the retry command of the final report sets it itself
+  bool common = false;            ///< on the page of `podrun --help`
+  bool repeat_sets = false;       ///< the retry command of the final report sets it itself
 };
 
 }  // namespace podrun::cli

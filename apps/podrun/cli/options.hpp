@@ -7,11 +7,9 @@
 #include <vector>
 
 #include "podrun/hosts/discovery.hpp"
-#include "podrun/output/color.hpp"
-#include "podrun/output/dedup/dedup_sink.hpp"
-#include "podrun/output/line_printer.hpp"
 #include "podrun/output/status_line.hpp"
 #include "podrun/run/run_policy.hpp"
+#include "podrun/session/view.hpp"
 #include "podrun/ssh/config/ssh_config.hpp"
 
 // The values of the options that several commands take. A command's own options are in its file.
@@ -57,17 +55,9 @@ struct LimitOptions {
   std::size_t max_files = 0;  ///< paths that podrun keeps of a host
 };
 
-struct OutputOptions {
-  output::Label label = output::Label::worker;
-  output::ColorMode color = output::ColorMode::automatic;
+/// How output is shown and stored; `view()` adds what `append` and `force` mean for it.
+struct OutputOptions : session::View {
   output::Progress progress = output::Progress::automatic;
-  std::optional<output::Controls> controls;  ///< none: colours alone on a terminal, everything elsewhere
-  std::optional<output::Same> dedup;
-  output::DedupLimits dedup_limits;
-  bool rank0 = false;
-  bool gather = false;
-  bool json = false;
-  std::string outdir;   ///< empty: not given
   bool append = false;  ///< with `outdir`
   bool force = false;   ///< with `outdir`, `podrun hosts --save` and `podrun push --delete`
   int verbosity = 0;

@@ -7,11 +7,13 @@
 #include <string_view>
 
 #include "podrun/hosts/probe.hpp"
+#include "podrun/output/notes.hpp"
 #include "podrun/output/terminal.hpp"
 
 #include "cli/config_options.hpp"
 #include "cli/option_table.hpp"
 #include "cli/options.hpp"
+#include "cli/specs_from_options.hpp"
 
 namespace podrun::cli {
 
@@ -25,6 +27,17 @@ struct Context {
   std::span<const CommandRow> commands;
   const hosts::Probe& probe;
   const std::shared_ptr<output::Terminal>& terminal;
+
+  session::SessionSpec session_spec() const { return cli::session_spec(options, probe, terminal); }
+  /// Prints text on standard output. The exit status: 1 when it cannot be written.
+  int answer(const std::string& text) const { return output::print_answer(text, *terminal); }
+  /// Prints each note on standard error, after `podrun: `.
+  void say(const std::vector<std::string>& notes) const { output::print_notes(notes, *terminal); }
+  /// For --dry-run: the notes on the hosts, then the description of the run. The exit status.
+  int describe(const session::SessionSpec& session, const std::string& text) const {
+    say(session.notes);
+    return answer(text);
+  }
 };
 
 /// A podrun command: the options that are its alone, and what it does. Made for one command line.
@@ -63,6 +76,12 @@ struct ShortForm {
   std::string_view name;    ///< `--follow`
 };
 
+/// An option that a command does not take, and what its user should know.
+struct Refusal {
+  std::string_view key;  ///< the option's long name without `--`
+  std::string_view message;
+};
+
 /// A row of the table of commands, which commands/command_table.cpp holds.
 struct CommandRow {
   std::string_view name;           ///< the first word of its command line
@@ -72,7 +91,8 @@ struct CommandRow {
   OptionSets takes;
   Operands operands = {};
   std::span<const ShortForm> short_forms = {};
-  bool runs_users_command = false;  ///< the one that a command line without a command's name means
+  std::span<const Refusal> refusals = {};  ///< where "has no meaning here" says too little
+  bool runs_users_command = false;         ///< the one that a command line without a command's name means
   bool reads_config = true;
   bool is_rarely_used = false;  ///< not on the page of `podrun --help`
   std::unique_ptr<Command> (*make)() = nullptr;

@@ -169,39 +169,35 @@ void add_ssh(OptionTable& table, Options& options) {
 
 void add_environment(OptionTable& table, Options& options) {
   table.list({.topic = kCommandTopic,
-              .set = OptionSet::launch,
+              .set = OptionSet::surroundings,
               .names = "-e,--env",
               .help = "Set a variable; without =VALUE, copy this shell's",
               .type = "NAME[=VALUE]",
               .merge = Merge::adds,
               .value = ValueKind::variable,
-              .heeded = Heeded::with_users_command,
               .common = true},
              [&](const std::string& text) { options.environment.push_back(text); });
   table.list({.topic = kCommandTopic,
-              .set = OptionSet::launch,
+              .set = OptionSet::surroundings,
               .names = "--env-file",
               .help = "Set the variables of a file of NAME=VALUE lines",
               .type = "FILE",
               .merge = Merge::adds,
-              .value = ValueKind::variable_file,
-              .heeded = Heeded::with_users_command},
+              .value = ValueKind::variable_file},
              [&](const std::string& text) { options.environment_files.push_back(text); });
   table.flag({.topic = kCommandTopic,
-              .set = OptionSet::launch,
+              .set = OptionSet::directory,
               .names = "-w,--cwd",
               .help = "Run in the same directory as here",
               .subject = "directory",
-              .heeded = Heeded::with_users_command,
               .common = true},
              options.same_directory);
   table.value({.topic = kCommandTopic,
-               .set = OptionSet::launch,
+               .set = OptionSet::directory,
                .names = "--chdir",
                .help = "Run in this directory",
                .type = "DIR",
-               .subject = "directory",
-               .heeded = Heeded::with_users_command},
+               .subject = "directory"},
               [&](const std::string& text) {
                 not_empty(options.directory.emplace(), "a directory of the hosts")(text);
               });
@@ -210,7 +206,7 @@ void add_environment(OptionTable& table, Options& options) {
 void add_what_runs(OptionTable& table, Options& options) {
   table.value(
       {.topic = kCommandTopic,
-       .set = OptionSet::own_command,
+       .set = OptionSet::script,
        .names = "-s,--script",
        .help = "Run a local script (-: standard input); its #! line names the interpreter, else /bin/sh",
        .type = "FILE",
@@ -219,12 +215,12 @@ void add_what_runs(OptionTable& table, Options& options) {
   add_environment(table, options);
   table.flag(
       {.topic = kCommandTopic,
-       .set = OptionSet::own_command,
+       .set = OptionSet::clean_up,
        .names = "-c,--clean-up",
        .help = "First remove stale libtpu locks and move old logs aside; an error if the TPU is in use"},
       options.clean_up);
   table.flag({.topic = kCommandTopic,
-              .set = OptionSet::launch,
+              .set = OptionSet::surroundings,
               .names = "--login",
               .help = "Run through a login shell"},
              options.login);
@@ -234,7 +230,7 @@ void add_what_runs(OptionTable& table, Options& options) {
               .help = "Run as root, through sudo -n"},
              options.sudo);
   table.flag({.topic = kCommandTopic,
-              .set = OptionSet::own_command,
+              .set = OptionSet::batches,
               .names = "-I,--stdin",
               .help = "Copy standard input to every host",
               .merge = Merge::not_allowed,
@@ -259,7 +255,7 @@ OptionRow limit_row(OptionSet set, std::string_view names, std::string_view help
 }
 
 void add_start(OptionTable& table, run::Limits& limits) {
-  table.flag(limit_row(OptionSet::own_command, "--skip-unreachable",
+  table.flag(limit_row(OptionSet::batches, "--skip-unreachable",
                        "Run on the hosts that can be reached (default: on all or none)"),
              [&](bool is_on) {
                limits.on_unreachable = is_on ? run::OnUnreachable::skip : run::OnUnreachable::stop;
@@ -267,7 +263,7 @@ void add_start(OptionTable& table, run::Limits& limits) {
   table.value(
       limit_row(OptionSet::start, "-f,--fanout", "Connect to at most N hosts at a time ({})", "N", "128"),
       [&](const std::string& text) { limits.fanout = parse_count(text); });
-  table.value(limit_row(OptionSet::own_command, "--serial",
+  table.value(limit_row(OptionSet::batches, "--serial",
                         "Run on N hosts at a time; stop after the first batch that fails", "N"),
               [&](const std::string& text) { limits.serial = parse_count(text); });
   table.value(limit_row(OptionSet::connect_timeout, "-t,--connect-timeout",
@@ -282,16 +278,15 @@ void add_limits(OptionTable& table, Options& options) {
   run::Limits& limits = options.limits;
   add_start(table, limits);
   table.value({.topic = kLimitsTopic,
-               .set = OptionSet::launch,
+               .set = OptionSet::timeout,
                .names = "-u,--timeout",
                .help = "Stop a command after TIME (none; podrun check: 1m)",
                .type = "TIME",
-               .heeded = Heeded::with_users_command,
                .common = true},
               [&](const std::string& text) { limits.timeout = parse_positive_duration(text); });
   table.flag(
       {.topic = kLimitsTopic,
-       .set = OptionSet::own_command,
+       .set = OptionSet::batches,
        .names = "-k,--fail-fast",
        .help = "Stop the others at the first failure",
        .common = true},

@@ -1,34 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 // The rows: what each podrun command is called, takes and does.
-#include "commands/command_table.hpp"
-
 #include <array>
 
-#include "commands/check_command.hpp"
-#include "commands/completion_command.hpp"
-#include "commands/config_command.hpp"
-#include "commands/help_command.hpp"
-#include "commands/hosts_command.hpp"
-#include "commands/jobs_command.hpp"
-#include "commands/kill_command.hpp"
-#include "commands/launch_command.hpp"
-#include "commands/logs_command.hpp"
-#include "commands/podrun_shell.hpp"
-#include "commands/pull_command.hpp"
-#include "commands/push_command.hpp"
-#include "commands/run_command.hpp"
-#include "commands/ssh_command.hpp"
-#include "commands/start_command.hpp"
+#include "commands/commands.hpp"
 
 namespace podrun::commands {
 namespace {
 
 using enum cli::OptionSet;
-constexpr cli::OptionSets kWhatRunTakes{reach,       general, looks, connect_timeout, start,  launch,
-                                        own_command, output,  json,  force,           dry_run};
+constexpr cli::OptionSets kWhatRunTakes{reach,        general,   looks,   connect_timeout, start,
+                                        surroundings, directory, timeout, script,          clean_up,
+                                        batches,      output,    json,    force,           dry_run};
 
-constexpr cli::OptionSets kWhatTasksTake{reach, general, looks, connect_timeout, start,  launch,
-                                         task,  output,  json,  force,           dry_run};
+constexpr cli::OptionSets kWhatTasksTake{reach,   general,  looks, connect_timeout, start, surroundings,
+                                         timeout, clean_up, task,  output,          json,  force,
+                                         dry_run};
+
+constexpr std::string_view kWorkdirOfTasks =
+    "--cwd and --chdir: a task runs in ~/sky_workdir (leave them out; workdir: of the task file says what is "
+    "copied there)";
+constexpr std::array<cli::Refusal, 2> kRefusedByTasks{{{"cwd", kWorkdirOfTasks}, {"chdir", kWorkdirOfTasks}}};
+
+constexpr std::array<cli::Refusal, 4> kRefusedByStart{{
+    {"skip-unreachable", "--skip-unreachable: start starts a job on all hosts or on none (leave it out)"},
+    {"serial", "--serial: start starts a job on all hosts or on none (leave it out)"},
+    {"timeout", "--timeout does not limit a job (podrun start NAME -- timeout 2h COMMAND)"},
+    {"stdin", "start: a job has no standard input (leave out --stdin; podrun push copies files)"},
+}};
 
 constexpr std::array<cli::ShortForm, 2> kFollow{{{"-f", "--follow"}, {"-F", "--follow"}}};
 
@@ -60,7 +58,8 @@ constexpr std::array<cli::CommandRow, 19> kRows{{
      .summary = "Test that every host can be reached, and that all agree",
      .examples = "  podrun check                       are all up, and do they agree?\n"
                  "  podrun check --wait 10m --dir app  wait for the hosts; compare commits, too\n",
-     .takes = {reach, general, looks, connect_timeout, start, launch, json, dry_run},
+     .takes = {reach, general, looks, connect_timeout, start, surroundings, directory, timeout, json,
+               dry_run},
      .make = make_check_command},
     {.name = "push",
      .usage = "  podrun push [OPTIONS] SRC... DEST\n",
@@ -95,6 +94,7 @@ constexpr std::array<cli::CommandRow, 19> kRows{{
                  "  podrun launch --dry-run task.yaml      only show what would be done\n",
      .takes = kWhatTasksTake,
      .operands = {.least = 1, .most = 1, .missing = "which task? (podrun launch TASK.yaml)"},
+     .refusals = kRefusedByTasks,
      .make = make_launch_command},
     {.name = "exec",
      .usage = "  podrun exec [OPTIONS] TASK.yaml\n",
@@ -104,6 +104,7 @@ constexpr std::array<cli::CommandRow, 19> kRows{{
      .operands = {.least = 1,
                   .most = 1,
                   .missing = "which task? (podrun exec TASK.yaml; a command: podrun -- COMMAND)"},
+     .refusals = kRefusedByTasks,
      .make = make_exec_command},
     {.name = "start",
      .usage = "  podrun start [OPTIONS] NAME -- COMMAND [ARG...]\n",
@@ -112,11 +113,13 @@ constexpr std::array<cli::CommandRow, 19> kRows{{
                  "  podrun logs -f train                   its output, until it ends\n"
                  "  podrun ps                              which jobs there are\n"
                  "  podrun stop train                      TERM, a grace period, KILL\n",
-     .takes = kWhatRunTakes,
+     .takes = {reach, general, looks, connect_timeout, start, surroundings, directory, script, clean_up, json,
+               dry_run},
      .operands = {.least = 1,
                   .most = 1,
                   .missing = "which name, and which command? (podrun start NAME -- COMMAND)",
                   .has_command = true},
+     .refusals = kRefusedByStart,
      .make = make_start_command},
     {.name = "ps",
      .usage = "  podrun ps [OPTIONS] [NAME]\n",
@@ -165,7 +168,8 @@ constexpr std::array<cli::CommandRow, 19> kRows{{
      .examples = "  podrun shell                           :help lists what the prompt knows\n"
                  "  podrun shell -d --workers 0-7          lines that hosts share appear once\n"
                  "  podrun shell <steps.txt                each line of a file, without a prompt\n",
-     .takes = {reach, general, looks, connect_timeout, start, launch, output, force},
+     .takes = {reach, general, looks, connect_timeout, start, surroundings, directory, timeout, output,
+               force},
      .make = make_shell_command},
     {.name = "config",
      .usage = "  podrun config [OPTIONS]\n",

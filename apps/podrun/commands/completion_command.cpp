@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // `podrun completion`: prints a script for a shell, and answers that script.
-#include "commands/completion_command.hpp"
-
 #include <fmt/format.h>
 
 #include "podrun/base/error.hpp"
@@ -9,7 +7,7 @@
 #include "podrun/hosts/discovery.hpp"
 
 #include "cli/completion.hpp"
-#include "commands/answers.hpp"
+#include "commands/commands.hpp"
 
 namespace podrun::commands {
 namespace {
@@ -46,9 +44,9 @@ class CompletionCommand final : public cli::Command {
  public:
   int run(const cli::Context& context) override {
     const std::string& wanted = context.options.operands.front();
-    if (wanted == "words") return answer(words(context), *context.terminal);
+    if (wanted == "words") return context.answer(words(context));
     for (const auto& [shell, script] : {std::pair{"bash", kBash}, {"zsh", kZsh}, {"fish", kFish}}) {
-      if (wanted == shell) return answer(std::string(script), *context.terminal);
+      if (wanted == shell) return context.answer(std::string(script));
     }
     throw UsageError(fmt::format("completion: no script for \"{}\" (expected bash, zsh or fish)", wanted));
   }

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // `podrun config`: prints every option in effect as a configuration, with the place each value comes from.
-#include "commands/config_command.hpp"
-
 #include <algorithm>
 #include <iterator>
 #include <set>
@@ -13,7 +11,7 @@
 #include "podrun/config/config.hpp"
 
 #include "cli/config_keys.hpp"
-#include "commands/answers.hpp"
+#include "commands/commands.hpp"
 
 namespace podrun::commands {
 namespace {
@@ -87,7 +85,7 @@ std::string describe_config(const cli::OptionTable& table, const cli::AppliedCon
 class ConfigCommand final : public cli::Command {
  public:
   int run(const cli::Context& context) override {
-    return answer(describe_config(context.table, context.config), *context.terminal);
+    return context.answer(describe_config(context.table, context.config));
   }
 };
 

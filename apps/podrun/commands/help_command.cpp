@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "commands/help_command.hpp"
-
 #include <fmt/format.h>
 
 #include "podrun/base/error.hpp"
@@ -8,14 +6,14 @@
 
 #include "cli/help.hpp"
 #include "cli/man_page.hpp"
-#include "commands/answers.hpp"
+#include "commands/commands.hpp"
 
 namespace podrun::commands {
 namespace {
 
 class HelpCommand final : public cli::Command {
  public:
-  int run(const cli::Context& context) override { return answer(page(context), *context.terminal); }
+  int run(const cli::Context& context) override { return context.answer(page(context)); }
 
  private:
   static std::string page(const cli::Context& context) {
@@ -36,7 +34,7 @@ class HelpCommand final : public cli::Command {
 
 class VersionCommand final : public cli::Command {
  public:
-  int run(const cli::Context& context) override { return answer(cli::version_line(), *context.terminal); }
+  int run(const cli::Context& context) override { return context.answer(cli::version_line()); }
 };
 
 }  // namespace

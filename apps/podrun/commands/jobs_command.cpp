@@ -1,19 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // `podrun ps`, `stop` and `rm`: one run of jobs.sh, whose answers are shown folded.
-#include "commands/jobs_command.hpp"
-
 #include <algorithm>
 #include <chrono>
 #include <string>
 
 #include <fmt/format.h>
 
-#include "podrun/base/shell_quote.hpp"
+#include "podrun/jobs/ask_jobs.hpp"
 #include "podrun/jobs/job_start.hpp"
 #include "podrun/output/escape.hpp"
 
-#include "commands/answers.hpp"
-#include "commands/job_look.hpp"
+#include "cli/specs_from_options.hpp"
+#include "commands/commands.hpp"
 
 namespace podrun::commands {
 namespace {
@@ -30,13 +28,14 @@ class JobsCommand final : public cli::Command {
     const std::string name = context.options.operands.empty() ? "" : context.options.operands.front();
     if (!name.empty() || action_ != Action::list) jobs::check_job_name(name);
     const std::chrono::seconds grace = context.options.limits.grace;
-    const Plan plan = make_job_plan(arguments(name, grace), context, grace);
-    if (context.options.dry_run) return answer(describe_surroundings(plan), *context.terminal);
-    RunSequence runs(plan, context, RunSequence::Connections::closed);
-    const JobLook jobs = look_at_jobs(runs, plan, context);
-    if (jobs.look.is_interrupted) return jobs.look.status;
-    return std::max(
-        {jobs.look.status, print(plan, jobs, context, runs.charset()), judge(name, jobs, context)});
+    const session::SessionSpec spec = context.session_spec();
+    const session::RunSpec run = jobs::jobs_run(spec, arguments(name, grace), grace);
+    if (context.options.dry_run) return context.answer(cli::describe_surroundings(run));
+    session::Session session(spec, context.probe, session::Session::Connections::closed);
+    const jobs::JobAnswers jobs = jobs::ask_jobs(session, run);
+    if (jobs.result.interrupted_by) return jobs.result.status;
+    return std::max({jobs.result.status, print(run.plan.hosts, jobs, context, session.charset()),
+                     judge(name, jobs, context)});
   }
 
  private:
@@ -46,22 +45,20 @@ class JobsCommand final : public cli::Command {
   }
 
   /// The status: 1 if they could not be printed.
-  static int print(const Plan& plan, const JobLook& jobs, const cli::Context& context,
-                   output::Charset charset) {
+  static int print(const std::vector<hosts::Host>& hosts, const jobs::JobAnswers& jobs,
+                   const cli::Context& context, output::Charset charset) {
     if (context.options.json) {
       const auto now = std::chrono::system_clock::now();
-      return answer(jobs::jobs_json(now, plan.run.hosts, jobs.look.outcomes, jobs.listed) + '\n',
-                    *context.terminal);
+      return context.answer(jobs::jobs_json(now, hosts, jobs.result.outcomes, jobs.listed) + '\n');
     }
     std::string text;
-    for (const std::string& line :
-         jobs::describe_jobs(plan.run.hosts, jobs.listed, output::separator(charset)))
+    for (const std::string& line : jobs::describe_jobs(hosts, jobs.listed, output::separator(charset)))
       text += line + '\n';
-    return text.empty() ? 0 : answer(text, *context.terminal);
+    return text.empty() ? 0 : context.answer(text);
   }
 
   /// Whether the hosts have done what was asked for.
-  int judge(const std::string& name, const JobLook& jobs, const cli::Context& context) const {
+  int judge(const std::string& name, const jobs::JobAnswers& jobs, const cli::Context& context) const {
     bool is_any = false;
     bool is_any_active = false;
     for (const jobs::ListedJobs& each : jobs.listed) {
@@ -71,14 +68,13 @@ class JobsCommand final : public cli::Command {
       }
     }
     if (!is_any && !jobs.listed.empty()) {
-      say({name.empty() ? "there is no job on these hosts"
-                        : fmt::format("there is no job {} on these hosts", name)},
-          *context.terminal);
+      context.say({name.empty() ? "there is no job on these hosts"
+                                : fmt::format("there is no job {} on these hosts", name)});
       return name.empty() ? 0 : kFailedStatus;
     }
     if (action_ == Action::list || !is_any_active) return 0;
     if (action_ == Action::remove)
-      say({fmt::format("{0} runs: not removed there (podrun stop {0} stops it)", name)}, *context.terminal);
+      context.say({fmt::format("{0} runs: not removed there (podrun stop {0} stops it)", name)});
     return kFailedStatus;
   }
 

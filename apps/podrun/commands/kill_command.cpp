@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // `podrun kill`: one run lists the processes that have accelerators open. The user is asked. A second run
 // stops them on all hosts at the same moment, and looks again.
-#include "commands/kill_command.hpp"
-
 #include <algorithm>
 #include <chrono>
 #include <memory>
@@ -20,14 +18,12 @@
 #include "podrun/base/text.hpp"
 #include "podrun/output/label.hpp"
 #include "podrun/output/question.hpp"
-#include "podrun/remote/supervised.hpp"
+#include "podrun/session/ask_hosts.hpp"
 
 #include "cli/option_values.hpp"
 #include "cli/run_options.hpp"
-#include "commands/answers.hpp"
-#include "commands/look.hpp"
-#include "commands/plan.hpp"
-#include "commands/run_sequence.hpp"
+#include "cli/specs_from_options.hpp"
+#include "commands/commands.hpp"
 
 namespace podrun::commands {
 namespace {
@@ -36,7 +32,7 @@ using accelerators::ListedHost;
 
 /// After TERM, for a program to close its accelerators: libtpu may be slow.
 constexpr std::chrono::seconds kTimeToClose{30};
-constexpr std::chrono::seconds kTimeToLook{60};
+constexpr std::chrono::seconds kTimeToAnswer{60};
 constexpr int kBusyStatus = 1;
 
 /// sh text that says which processes of the host free.sh is to stop.
@@ -49,20 +45,20 @@ std::string name_victims(const ListedHost& listed) {
 }
 
 /// For the hosts that have answered.
-Plan make_free_plan(const Plan& list_plan, const std::vector<ListedHost>& listed,
-                    std::chrono::seconds time_to_close) {
+session::RunSpec make_free_run(const session::RunSpec& list_run, const std::vector<ListedHost>& listed,
+                               std::chrono::seconds time_to_close) {
   std::vector<std::size_t> answered;
   std::vector<std::string> victims;
   for (const ListedHost& each : listed) {
     answered.push_back(each.host);
     victims.push_back(name_victims(each));
   }
-  Plan plan = with_hosts(list_plan, answered);
-  plan.run.command = remote::build_command(
+  session::RunSpec run = session::with_hosts(list_run, answered);
+  run.plan.command = remote::build_command(
       remote::script_command(accelerators::kFreeScript, {std::to_string(time_to_close.count())}));
-  plan.run.texts_of_hosts = std::move(victims);
-  plan.run.limits.timeout = time_to_close + kTimeToLook;
-  return plan;
+  run.plan.texts_of_hosts = std::move(victims);
+  run.plan.limits.timeout = time_to_close + kTimeToAnswer;
+  return run;
 }
 
 /// `Stop 32 processes on 8 hosts (yes/no)? `
@@ -118,97 +114,98 @@ class KillCommand final : public cli::Command {
   }
 
   int run(const cli::Context& context) override {
-    const remote::Command list = remote::script_command(accelerators::kListScript, {});
-    const Plan plan =
-        make_look_plan(context.options, context.probe, remote::build_command(list), kTimeToLook);
-    RunSequence runs(plan, context, RunSequence::Connections::kept);
-    Look first = look(runs, plan, context);
-    if (first.is_interrupted) return first.status;
-    const std::vector<ListedHost> before = read(plan.run, first, context);
-    const int printed = print_choices(plan, before, context, runs.charset());
+    const session::SessionSpec spec = context.session_spec();
+    session::RunSpec run = session::whoever_answers(
+        spec, remote::build_command(remote::script_command(accelerators::kListScript, {})), kTimeToAnswer);
+    session::shorten_grace(run);
+    session::Session session(spec, context.probe, session::Session::Connections::kept);
+    session::Answers first = session::ask_hosts(session, run);
+    if (first.result.interrupted_by) return first.result.status;
+    const std::vector<ListedHost> before = read(run.plan, first, session);
+    const int printed = print_choices(run.plan.hosts, before, context, session.charset());
     if (before.empty() || context.options.dry_run)
-      return std::max({first.status, printed, print_json(plan, first.outcomes, before, {}, context)});
+      return std::max({first.result.status, printed,
+                       print_json(run.plan.hosts, first.result.outcomes, before, {}, context)});
     const bool has_victims =
         std::any_of(before.begin(), before.end(), [](const ListedHost& each) { return each.has_victims(); });
     if (has_victims && !yes_) {
       if (!output::can_ask_on_terminal())
         throw UsageError("kill: there is no terminal to ask on (-y stops the processes without a question)");
-      const RunSequence::Answer answer = runs.ask_yes_or_no(make_question(before));
+      const session::Session::Answer answer = session.ask_yes_or_no(make_question(before));
       if (answer.signal != 0) return 128 + answer.signal;
-      if (!answer.is_yes) return std::max(first.status, kBusyStatus);
+      if (!answer.is_yes) return std::max(first.result.status, kBusyStatus);
     }
-    return std::max(printed, free(runs, plan, first, before, context));
+    return std::max(printed, free(session, run, first.result, before, context));
   }
 
  private:
-  /// Of the hosts that have answered to the end. Names those that seemed to and have not.
-  std::vector<ListedHost> read(const run::RunPlan& plan, Look& look, const cli::Context& context) const {
+  /// Parses complete answers; names hosts whose answer was cut off.
+  std::vector<ListedHost> read(const run::RunPlan& plan, session::Answers& answers,
+                               session::Session& session) const {
     std::vector<ListedHost> listed;
     std::vector<std::size_t> silent;
-    for (std::size_t host = 0; host < look.replies.size(); ++host) {
-      accelerators::HolderList list = accelerators::parse_holder_list(look.replies[host], plan.run_id);
+    for (std::size_t host = 0; host < answers.texts.size(); ++host) {
+      accelerators::HolderList list = accelerators::parse_holder_list(answers.texts[host], plan.run_id);
       if (list.is_complete) {
         std::vector<accelerators::Choice> choices = accelerators::choose(list, request_);
         listed.push_back({host, std::move(list), std::move(choices)});
-      } else if (look.outcomes[host] == run::HostOutcome(link::Exited{0})) {
+      } else if (answers.result.outcomes[host] == run::HostOutcome(link::Exited{0})) {
         silent.push_back(host);
       }
     }
     if (!silent.empty()) {
-      say({output::fold_hosts(plan.hosts, silent) + " sent no whole list of processes"}, *context.terminal);
-      look.status = std::max(look.status, kBusyStatus);
+      session.say({output::fold_hosts(plan.hosts, silent) + " sent no whole list of processes"});
+      answers.result.status = std::max(answers.result.status, kBusyStatus);
     }
     return listed;
   }
 
-  int free(RunSequence& runs, const Plan& plan, const Look& first, const std::vector<ListedHost>& before,
-           const cli::Context& context) const {
-    const Plan free_plan = make_free_plan(plan, before, time_to_close_);
-    Look second = look(runs, free_plan, context);
-    std::vector<ListedHost> after = read(free_plan.run, second, context);
+  int free(session::Session& session, const session::RunSpec& list_run, const session::RunResult& first,
+           const std::vector<ListedHost>& before, const cli::Context& context) const {
+    const std::vector<hosts::Host>& hosts = list_run.plan.hosts;
+    const session::RunSpec run = make_free_run(list_run, before, time_to_close_);
+    session::Answers second = session::ask_hosts(session, run);
+    std::vector<ListedHost> after = read(run.plan, second, session);
     std::vector<run::HostOutcome> outcomes = first.outcomes;
-    for (std::size_t i = 0; i < second.outcomes.size(); ++i) outcomes[before[i].host] = second.outcomes[i];
+    for (std::size_t i = 0; i < second.result.outcomes.size(); ++i)
+      outcomes[before[i].host] = second.result.outcomes[i];
     for (ListedHost& each : after) each.host = before[each.host].host;  // the index among all hosts
-    int printed = print_json(plan, outcomes, before, after, context);
+    int printed = print_json(hosts, outcomes, before, after, context);
     if (!context.options.json && !after.empty()) {
-      const std::string_view separator = output::separator(runs.charset());
-      const std::string result =
-          accelerators::describe_result(plan.run.hosts, before, after, separator) + '\n';
-      printed = std::max(printed, answer(result, *context.terminal));
+      const std::string_view separator = output::separator(session.charset());
+      printed = std::max(
+          printed, context.answer(accelerators::describe_result(hosts, before, after, separator) + '\n'));
     }
-    if (second.is_interrupted) return second.status;
+    if (second.result.interrupted_by) return second.result.status;
     const bool is_busy = std::any_of(after.begin(), after.end(), accelerators::is_busy);
-    return std::max({first.status, second.status, printed, is_busy ? kBusyStatus : 0});
+    return std::max({first.status, second.result.status, printed, is_busy ? kBusyStatus : 0});
   }
 
   /// The status: 1 if they could not be printed.
-  static int print_choices(const Plan& plan, const std::vector<ListedHost>& listed,
+  static int print_choices(const std::vector<hosts::Host>& hosts, const std::vector<ListedHost>& listed,
                            const cli::Context& context, output::Charset charset) {
     if (context.options.json) return 0;
     std::string text;
-    for (const std::string& line :
-         accelerators::describe_choices(plan.run.hosts, listed, output::separator(charset)))
+    for (const std::string& line : accelerators::describe_choices(hosts, listed, output::separator(charset)))
       text += line + '\n';
-    const int status = text.empty() ? 0 : answer(text, *context.terminal);
+    const int status = text.empty() ? 0 : context.answer(text);
     std::vector<std::size_t> blind;
     for (const ListedHost& each : listed) {
       if (!each.list.sees_all && !each.list.devices.empty()) blind.push_back(each.host);
     }
     if (!blind.empty()) {
-      say({output::fold_hosts(plan.run.hosts, blind) +
-           " processes of other users cannot be seen (podrun is not root there, and sudo -n fails)"},
-          *context.terminal);
+      context.say({output::fold_hosts(hosts, blind) +
+                   " processes of other users cannot be seen (podrun is not root there, and sudo -n fails)"});
     }
     return status;
   }
 
-  static int print_json(const Plan& plan, const std::vector<run::HostOutcome>& outcomes,
+  static int print_json(const std::vector<hosts::Host>& hosts, const std::vector<run::HostOutcome>& outcomes,
                         const std::vector<ListedHost>& before, const std::vector<ListedHost>& after,
                         const cli::Context& context) {
     if (!context.options.json) return 0;
     const auto now = std::chrono::system_clock::now();
-    return answer(accelerators::kill_json(now, plan.run.hosts, outcomes, before, after) + '\n',
-                  *context.terminal);
+    return context.answer(accelerators::kill_json(now, hosts, outcomes, before, after) + '\n');
   }
 
   accelerators::KillRequest request_;

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // `podrun launch` and `podrun exec`: a task file as a sequence of copies and runs. Each begins when the one
 // before it has succeeded on all hosts.
-#include "commands/launch_command.hpp"
-
 #include <algorithm>
 #include <chrono>
 #include <csignal>
@@ -20,17 +18,17 @@
 #include "podrun/base/error.hpp"
 #include "podrun/base/text.hpp"
 #include "podrun/config/task_file.hpp"
+#include "podrun/files/push_run.hpp"
+#include "podrun/jobs/start_job.hpp"
 #include "podrun/output/escape.hpp"
 #include "podrun/remote/supervised.hpp"
+#include "podrun/session/command_mode.hpp"
 #include "podrun/tasks/step.hpp"
 #include "podrun/tasks/task.hpp"
 
-#include "commands/answers.hpp"
-#include "commands/command_mode.hpp"
-#include "commands/plan.hpp"
-#include "commands/push_command.hpp"
-#include "commands/run_sequence.hpp"
-#include "commands/start_command.hpp"
+#include "cli/repeat.hpp"
+#include "cli/specs_from_options.hpp"
+#include "commands/commands.hpp"
 
 namespace podrun::commands {
 namespace {
@@ -47,10 +45,10 @@ struct PlannedCopy {
 struct Sequence {
   tasks::Task task;
   std::string surroundings;  ///< the hosts and the environment, for --dry-run
-  Plan found;                ///< the hosts, for the copies
+  session::SessionSpec session;
   std::vector<PlannedCopy> copies;
-  std::optional<Plan> setup;
-  std::optional<Plan> run;
+  std::optional<session::RunSpec> setup;
+  std::optional<session::RunSpec> run;
   std::optional<jobs::JobStart> job = std::nullopt;  ///< which `run` becomes
 };
 
@@ -77,11 +75,10 @@ std::optional<std::string> describe_end(const Place& place, const run::RunPolicy
 }
 
 /// The mode of a step, which is announced and says at its end which one it was.
-class StepMode final : public CommandMode {
+class StepMode final : public session::CommandMode {
  public:
-  StepMode(const Plan& plan, const cli::Options& options, const hosts::Probe& probe, output::Charset charset,
-           const Place& place)
-      : CommandMode(plan, options, probe, charset), place_(place) {}
+  StepMode(const session::RunSpec& run, const session::Session& session, const Place& place)
+      : CommandMode(run, session), place_(place) {}
 
   void begin(output::Output& output) override {
     if (place_.is_announced && !std::exchange(begun_, true))
@@ -130,14 +127,15 @@ std::vector<PlannedCopy> plan_copies(const tasks::Task& task, Kind kind) {
   return copies;
 }
 
-/// A step on all hosts or on none; the first failure ends it everywhere, whatever a configuration says of
-/// commands.
-void make_all_or_nothing(Plan& plan) {
-  run::Limits& limits = plan.run.limits;
-  limits.serial = 0;
-  limits.on_unreachable = run::OnUnreachable::stop;
-  limits.on_failure = run::OnFailure::stop_others;
-  plan.work = report::Work::task;
+/// A step on all hosts or on none; the first failure stops it everywhere.
+session::RunSpec plan_step(const session::SessionSpec& spec, remote::Command command,
+                           const cli::Options& options) {
+  session::RunSpec run = session::users_command(spec, std::move(command));
+  run.plan.limits.on_failure = run::OnFailure::stop_others;
+  run.plan.limits.timeout = options.limits.timeout;
+  run.view = cli::view(options);
+  run.work = report::Work::task;
+  return run;
 }
 
 /// `what`, and the text indented below it.
@@ -178,58 +176,58 @@ std::vector<std::string> notes_on_targets(const std::vector<PlannedCopy>& copies
 class TaskRun {
  public:
   /// Reads the files that are to be copied. Throws UsageError.
-  TaskRun(const Sequence& sequence, const cli::Context& context)
-      : sequence_(sequence), context_(context), options_of_copies_(context.options) {
-    options_of_copies_.outdir.clear();  // --outdir is for the output of setup and run
+  TaskRun(const Sequence& sequence, const cli::Context& context) : sequence_(sequence), context_(context) {
     for (const PlannedCopy& copy : sequence.copies) copies_.push_back(plan(copy));
   }
 
   /// The exit status.
   int play() {
-    RunSequence runs(sequence_.found, context_, RunSequence::Connections::kept);
+    session::Session session(sequence_.session, context_.probe, session::Session::Connections::kept);
     for (std::size_t i = 0; i < copies_.size(); ++i) {
       const std::string& what = sequence_.copies[i].what;
       if (i > 0) copies_[i] = plan(sequence_.copies[i]);  // the files may have changed during the others
-      if (copies_.size() > 1) say({what}, *context_.terminal);
-      const int status = copies_[i]->run(runs, context_.probe);
+      if (copies_.size() > 1) context_.say({what});
+      const int status = copies_[i]->run(session);
       copies_[i].reset();
       if (status == 0) continue;
       say_not_copied(what);
       return status;
     }
-    return run_steps(runs);
+    return run_steps(session);
   }
 
  private:
-  std::unique_ptr<PlannedPush> plan(const PlannedCopy& copy) const {
-    return std::make_unique<PlannedPush>(copy.request, sequence_.found, options_of_copies_);
+  std::unique_ptr<files::PushRun> plan(const PlannedCopy& copy) const {
+    session::View view = cli::view(context_.options);
+    view.outdir.clear();  // it is for the output of setup and run
+    return std::make_unique<files::PushRun>(
+        copy.request, sequence_.session, std::move(view),
+        [this](const std::string& workers) { return cli::repeat_command(context_.options, workers); });
   }
 
-  int run_steps(RunSequence& runs) const {
+  int run_steps(session::Session& session) const {
     const bool has_run = sequence_.run.has_value();
     if (!sequence_.setup) {
       const Place alone{.step = tasks::Step::run, .is_announced = false, .run_follows = false};
-      return has_run ? start_run(runs, context_.options, alone) : 0;
+      return has_run ? start_run(session, *sequence_.run, alone) : 0;
     }
     const Place setup{.step = tasks::Step::setup, .is_announced = has_run, .run_follows = has_run};
-    const int status = start(runs, *sequence_.setup, context_.options, setup);
+    const int status = start(session, *sequence_.setup, setup);
     if (status != 0 || !has_run) return status;
-    cli::Options options = context_.options;
-    options.append = true;  // the files of --outdir have the output of setup already
-    options.force = false;
+    session::RunSpec spec = *sequence_.run;
+    spec.view.earlier = output::EarlierOutput::append;  // --outdir has the output of setup already
     const Place run{.step = tasks::Step::run, .is_announced = true, .run_follows = false};
-    return start_run(runs, options, run);
+    return start_run(session, spec, run);
   }
 
-  int start_run(RunSequence& runs, const cli::Options& options, const Place& place) const {
-    if (sequence_.job) return start_job(runs, *sequence_.run, *sequence_.job, options, context_);
-    return start(runs, *sequence_.run, options, place);
+  int start_run(session::Session& session, const session::RunSpec& run, const Place& place) const {
+    if (sequence_.job) return jobs::start_job(session, sequence_.session, run, *sequence_.job);
+    return start(session, run, place);
   }
 
-  int start(RunSequence& runs, const Plan& plan, const cli::Options& options, const Place& place) const {
-    return runs.run(plan, options, [&](const Plan& planned, output::Charset charset) {
-      return std::make_unique<StepMode>(planned, options, context_.probe, charset, place);
-    });
+  static int start(session::Session& session, const session::RunSpec& run, const Place& place) {
+    StepMode mode(run, session, place);
+    return session.run(run, mode).status;
   }
 
   /// Says which copy failed, and which steps were not started because of that.
@@ -240,34 +238,23 @@ class TaskRun {
     const std::string rest = missed.empty() ? ""
                                             : fmt::format("; {} {} not started", join(missed, " and "),
                                                           missed.size() == 1 ? "was" : "were");
-    say({fmt::format("{} was not copied{}", what, rest)}, *context_.terminal);
+    context_.say({fmt::format("{} was not copied{}", what, rest)});
   }
 
   const Sequence& sequence_;
   const cli::Context& context_;
-  cli::Options options_of_copies_;
-  std::vector<std::unique_ptr<PlannedPush>> copies_;
+  std::vector<std::unique_ptr<files::PushRun>> copies_;
 };
 
 class TaskCommand final : public cli::Command {
  public:
   explicit TaskCommand(Kind kind) : kind_(kind) {}
 
-  void check(cli::Options& options, const cli::OptionTable& table) override {
-    if (table.is_on_command_line("cwd") || table.is_on_command_line("chdir")) {
-      throw UsageError(
-          "--cwd and --chdir: a task runs in ~/sky_workdir (leave them out; workdir: of the task file says "
-          "what is copied there)");
-    }
-    options.same_directory = false;  // a configuration says it of commands
-    options.directory.reset();
-  }
-
   int run(const cli::Context& context) override {
     const Sequence sequence = make_sequence(context);
-    if (context.options.dry_run) return answer(describe(sequence), *context.terminal);
+    if (context.options.dry_run) return context.answer(describe(sequence));
     TaskRun run(sequence, context);
-    say(notes_on_targets(sequence.copies), *context.terminal);
+    context.say(notes_on_targets(sequence.copies));
     return run.play();
   }
 
@@ -285,17 +272,16 @@ class TaskCommand final : public cli::Command {
     const config::TaskFile file = config::parse_task_file(*text, path);
     Sequence sequence;
     sequence.task =
-        tasks::make_task(file, {.variables = make_environment(context.options, probe),
+        tasks::make_task(file, {.variables = cli::make_environment(context.options, probe),
                                 .env = [&probe](const std::string& name) { return probe.env(name); },
                                 .home = probe.env("HOME").value_or("")});
     sequence.copies = plan_copies(sequence.task, kind_);
     plan_steps(sequence, file, context);
     if (context.options.detach) sequence.job = make_job(sequence, path);
-    say(sequence.found.notes, *context.terminal);
-    sequence.found.notes.clear();
+    context.say(std::exchange(sequence.session.notes, {}));
     if (!file.ignored.empty()) {
-      say({fmt::format("{}: ignored, since only a cloud can do it: {}", path, join(file.ignored, ", "))},
-          *context.terminal);
+      context.say(
+          {fmt::format("{}: ignored, since only a cloud can do it: {}", path, join(file.ignored, ", "))});
     }
     return sequence;
   }
@@ -312,17 +298,13 @@ class TaskCommand final : public cli::Command {
       if (context.options.login) made.shell = remote::ShellStart::login;
       return made;
     };
-    Plan plan = make_plan(context.options, context.probe, command(tasks::Step::run));
-    tasks::check_num_nodes(file, plan.run.hosts.size());
-    make_all_or_nothing(plan);
-    sequence.surroundings = describe_surroundings(plan);
-    sequence.found = plan;
-    plan.notes.clear();  // they are said once
-    if (has_setup) {
-      sequence.setup = with_command(plan, command(tasks::Step::setup));
-      sequence.setup->run.supervision.preparations.clear();  // -c of a configuration is for run
-    }
-    if (has_run) sequence.run = std::move(plan);
+    sequence.session = context.session_spec();
+    tasks::check_num_nodes(file, sequence.session.hosts.size());
+    session::RunSpec run = plan_step(sequence.session, command(tasks::Step::run), context.options);
+    sequence.surroundings = cli::describe_surroundings(run);
+    if (has_setup) sequence.setup = plan_step(sequence.session, command(tasks::Step::setup), context.options);
+    if (context.options.clean_up) run.plan.supervision.preparations.push_back(remote::clean_up());
+    if (has_run) sequence.run = std::move(run);
   }
 
   static jobs::JobStart make_job(const Sequence& sequence, const std::string& path) {

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "commands/run_command.hpp"
-
 #include <unistd.h>
+
+#include <utility>
 
 #include "podrun/base/error.hpp"
 #include "podrun/output/terminal.hpp"
+#include "podrun/session/command_mode.hpp"
 
 #include "cli/help.hpp"
-#include "commands/answers.hpp"
-#include "commands/command_mode.hpp"
-#include "commands/plan.hpp"
-#include "commands/run_sequence.hpp"
+#include "cli/specs_from_options.hpp"
+#include "commands/commands.hpp"
 
 namespace podrun::commands {
 namespace {
@@ -21,13 +20,16 @@ class RunCommand final : public cli::Command {
     const cli::Options& options = context.options;
     if (!options.words && !options.script && output::is_terminal(STDIN_FILENO)) {
       if (options.arguments.empty())
-        return answer(cli::first_page(context.commands, cli::page_width()), *context.terminal);
+        return context.answer(cli::first_page(context.commands, cli::page_width()));
       throw UsageError("no command (podrun [OPTIONS] -- COMMAND)");
     }
-    return start_plan(make_plan(options, context.probe), context,
-                      [&](const Plan& plan, output::Charset charset) {
-                        return std::make_unique<CommandMode>(plan, options, context.probe, charset);
-                      });
+    remote::Command command = cli::read_command(options, context.probe);
+    const session::SessionSpec spec = context.session_spec();
+    const session::RunSpec run = cli::users_run(options, context.probe, spec, std::move(command));
+    if (options.dry_run) return context.describe(spec, cli::describe_run(run));
+    session::Session session(spec, context.probe, session::Session::Connections::closed);
+    session::CommandMode mode(run, session);
+    return session.run(run, mode).status;
   }
 };
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // `podrun ssh`: composes the command line of the user's own ssh for one host, and becomes it.
-#include "commands/ssh_command.hpp"
-
 #include <unistd.h>
 
 #include <algorithm>
@@ -21,7 +19,7 @@
 #include "podrun/local/connectors.hpp"
 #include "podrun/reach/reach_plan.hpp"
 
-#include "commands/answers.hpp"
+#include "commands/commands.hpp"
 
 namespace podrun::commands {
 namespace {
@@ -119,7 +117,7 @@ constexpr int kCannotRunStatus = 126;  // as shells have them
 constexpr int kNotFoundStatus = 127;
 
 /// Replaces podrun by the user's ssh; returns only where that is not possible.
-int become(std::vector<std::string> words, output::Terminal& terminal) {
+int become(std::vector<std::string> words, const cli::Context& context) {
   std::vector<char*> argv;
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
@@ -127,8 +125,8 @@ int become(std::vector<std::string> words, output::Terminal& terminal) {
   std::signal(SIGXFSZ, SIG_DFL);
   ::execvp(argv.front(), argv.data());
   const int error = errno;
-  say({fmt::format("ssh: cannot start it: {} (expected OpenSSH's client in $PATH)", std::strerror(error))},
-      terminal);
+  context.say(
+      {fmt::format("ssh: cannot start it: {} (expected OpenSSH's client in $PATH)", std::strerror(error))});
   return error == ENOENT ? kNotFoundStatus : kCannotRunStatus;
 }
 
@@ -146,9 +144,9 @@ class SshCommand final : public cli::Command {
     const cli::Options& options = context.options;
     std::vector<std::string> words = ssh_command(options, context.probe);
     const std::string line = shell_quote(words);
-    if (options.dry_run) return answer(line + '\n', *context.terminal);
-    if (options.verbosity > 0) say({line}, *context.terminal);
-    return become(std::move(words), *context.terminal);
+    if (options.dry_run) return context.answer(line + '\n');
+    if (options.verbosity > 0) context.say({line});
+    return become(std::move(words), context);
   }
 };
 

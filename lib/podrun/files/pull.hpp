@@ -48,6 +48,7 @@ class Pull {
   /// Copies from one host. Throws HostError, after all else was copied where only a part is missing there.
   asio::awaitable<void> prepare(std::size_t host, remote::Supervised& supervised);
 
+  const PullRequest& request() const { return request_; }
   const std::vector<PulledHost>& pulled() const { return pulled_; }
   /// `DEST/3-tpu-3`
   std::string directory_of(std::size_t host) const;

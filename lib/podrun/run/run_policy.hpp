@@ -156,6 +156,7 @@ class RunPolicy {
   State state(std::size_t host) const { return hosts_[host].state; }
   bool finished() const { return count(State::done) == hosts_.size(); }
   const std::vector<HostOutcome>& outcomes() const { return outcomes_; }
+  const Limits& limits() const { return limits_; }
   /// The host whose failure stopped the others, if any.
   std::optional<std::size_t> culprit() const { return culprit_; }
   std::optional<int> interrupted_by() const { return interrupted_by_; }

@@ -66,9 +66,9 @@ asio::awaitable<void> Connection::open() {
   }
   const ReadingPause reading_pause =
       reading_pause_for(ssh_get_openssh_version(transport_->session()), world_.orphan_timeout);
-  session_ = std::make_shared<Session>(world_.executor, std::move(transport_),
-                                       KeepAlive{settings_.alive_interval, settings_.alive_count_max},
-                                       reading_pause);
+  session_ = std::make_shared<SshSession>(world_.executor, std::move(transport_),
+                                          KeepAlive{settings_.alive_interval, settings_.alive_count_max},
+                                          reading_pause);
   stage_ = link::Stage::connection;
   session_->start();
 }

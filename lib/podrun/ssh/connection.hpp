@@ -17,7 +17,7 @@
 #include "podrun/ssh/ssh_world.hpp"
 #include "podrun/ssh/transport/dial.hpp"
 #include "podrun/ssh/transport/resolver.hpp"
-#include "podrun/ssh/transport/session.hpp"
+#include "podrun/ssh/transport/ssh_session.hpp"
 #include "podrun/ssh/transport/transport.hpp"
 #include "podrun/ssh/transport/tunnel.hpp"
 
@@ -37,7 +37,7 @@ class Connection {
   /// Throws HostError. Call once.
   asio::awaitable<void> open();
   /// Null until open() has finished.
-  const std::shared_ptr<Session>& session() const { return session_; }
+  const std::shared_ptr<SshSession>& session() const { return session_; }
   /// The local address of a plain connection; empty: unknown.
   const std::string& own_address() const { return own_address_; }
   /// Says in this failure what open() is doing.
@@ -64,7 +64,7 @@ class Connection {
   std::unique_ptr<Transport> transport_;  ///< until the login
   std::shared_ptr<Event> search_;         ///< a search for a key on another thread
   std::optional<Login> login_;
-  std::shared_ptr<Session> session_;  ///< after it
+  std::shared_ptr<SshSession> session_;  ///< after it
   std::optional<link::Failure> stopped_;
 };
 

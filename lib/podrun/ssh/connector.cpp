@@ -13,7 +13,7 @@
 #include "podrun/link/shell_line.hpp"
 #include "podrun/ssh/connection.hpp"
 #include "podrun/ssh/jump_hosts.hpp"
-#include "podrun/ssh/transport/session.hpp"
+#include "podrun/ssh/transport/ssh_session.hpp"
 
 namespace podrun::ssh {
 namespace {
@@ -39,7 +39,7 @@ class SshLink : public link::Link {
   }
 
   bool is_connected() const override {
-    const std::shared_ptr<Session>& session = connections_.front()->session();
+    const std::shared_ptr<SshSession>& session = connections_.front()->session();
     return !stopped_ && session && !session->has_ended();
   }
   std::string own_address() const override { return connections_.front()->own_address(); }
@@ -57,7 +57,7 @@ class SshLink : public link::Link {
     std::optional<link::Failure> refusal;
     drop_ended();
     for (std::size_t at = 0; at < connections_.size(); ++at) {
-      const std::shared_ptr<Session> session = connections_[at]->session();
+      const std::shared_ptr<SshSession> session = connections_[at]->session();
       if (!session) continue;  // another program is opening it
       try {
         co_return co_await session->exec(text);

@@ -27,9 +27,9 @@ class JumpHost {
     if (connection_) connection_->place(failure);
   }
   /// Nothing unless it is open.
-  std::shared_ptr<Session> session() const {
+  std::shared_ptr<SshSession> session() const {
     if (opening_ || !connection_) return nullptr;
-    const std::shared_ptr<Session> session = connection_->session();
+    const std::shared_ptr<SshSession> session = connection_->session();
     return session && !session->has_ended() ? session : nullptr;
   }
   bool is_opening() const { return opening_; }
@@ -98,7 +98,7 @@ class Jump::State {
 
   static asio::awaitable<std::shared_ptr<link::Stream>> forward(std::shared_ptr<State> self, std::string host,
                                                                 std::uint16_t port) {
-    const std::shared_ptr<Session> session = co_await self->session();
+    const std::shared_ptr<SshSession> session = co_await self->session();
     self->channel_ = std::make_shared<Channel>(session);
     try {
       co_await self->channel_->forward(std::move(host), port);
@@ -127,10 +127,10 @@ class Jump::State {
 
  private:
   /// The session of the jump host; connects if no other Jump does.
-  asio::awaitable<std::shared_ptr<Session>> session() {
+  asio::awaitable<std::shared_ptr<SshSession>> session() {
     for (;;) {
       if (stopped_) throw link::HostError(*stopped_);
-      if (std::shared_ptr<Session> session = host_->session()) co_return session;
+      if (std::shared_ptr<SshSession> session = host_->session()) co_return session;
       std::optional<link::Failure> failure;
       if (host_->is_opening()) {
         co_await host_->wait(waiter_);

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "commands/command_table.hpp"
-
 #include <set>
 
 #include <fmt/format.h>
@@ -10,6 +8,7 @@
 
 #include "cli/command_line.hpp"
 #include "cli/help.hpp"
+#include "commands/commands.hpp"
 #include "support/fake_probe.hpp"
 
 namespace podrun::cli {

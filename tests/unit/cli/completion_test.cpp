@@ -6,7 +6,7 @@
 
 #include "cli/command_line.hpp"
 #include "cli/man_page.hpp"
-#include "commands/command_table.hpp"
+#include "commands/commands.hpp"
 
 namespace podrun::cli {
 namespace {

@@ -17,7 +17,7 @@ constexpr std::size_t kMaxKept = 128 * 1024;
 
 }  // namespace
 
-Channel::Channel(std::shared_ptr<Session> session)
+Channel::Channel(std::shared_ptr<SshSession> session)
     : session_(std::move(session)),
       readable_(session_->executor_),
       writable_(session_->executor_),

@@ -17,7 +17,7 @@
 
 #include "podrun/base/event.hpp"
 #include "podrun/link/link.hpp"
-#include "podrun/ssh/transport/session.hpp"
+#include "podrun/ssh/transport/ssh_session.hpp"
 
 namespace podrun::ssh {
 
@@ -26,12 +26,12 @@ namespace podrun::ssh {
 /// at about 1.3 MB per stream.
 class Channel : public link::Stream {
  public:
-  explicit Channel(std::shared_ptr<Session> session);
+  explicit Channel(std::shared_ptr<SshSession> session);
   Channel(const Channel&) = delete;
   Channel& operator=(const Channel&) = delete;
   ~Channel() override;
 
-  /// Opens the channel and starts the command. Throws like Session::exec().
+  /// Opens the channel and starts the command. Throws like SshSession::exec().
   asio::awaitable<void> start(const std::string& command);
   /// Instead of start(): lets the host connect to another one, whose bytes are the output. Throws HostError.
   asio::awaitable<void> forward(std::string host, std::uint16_t port);
@@ -42,7 +42,7 @@ class Channel : public link::Stream {
   void stop(link::Failure failure) override;
 
  private:
-  friend class Session;
+  friend class SshSession;
 
   struct Piece {
     StreamId stream;
@@ -69,7 +69,7 @@ class Channel : public link::Stream {
   void detach(const link::Failure& failure);
   void release();
 
-  std::shared_ptr<Session> session_;
+  std::shared_ptr<SshSession> session_;
   ssh_channel channel_ = nullptr;  ///< null: closed here
   unsigned number_ = 0;            ///< libssh's number, which it shows only in errors
   std::function<int()> open_;      ///< asks libssh to open it; called again until answered

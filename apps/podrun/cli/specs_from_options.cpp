@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+// Turns options into specs: hosts, the command, SSH settings and limits. Nothing is started here, and every
+// error of usage is found here.
+#include "cli/specs_from_options.hpp"
+
+#include <algorithm>
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "podrun/base/current_directory.hpp"
+#include "podrun/base/error.hpp"
+#include "podrun/base/shell_quote.hpp"
+#include "podrun/hosts/discovery.hpp"
+#include "podrun/output/escape.hpp"
+#include "podrun/remote/environment.hpp"
+#include "podrun/remote/protocol.hpp"
+
+#include "cli/repeat.hpp"
+
+namespace podrun::cli {
+namespace {
+
+std::string read_file(const hosts::Probe& probe, const std::string& option, const std::string& path) {
+  std::optional<std::string> content = probe.read_file(path);
+  if (!content)
+    throw UsageError(fmt::format("{}: there is no file \"{}\" (expected one on this machine)", option, path));
+  return std::move(*content);
+}
+
+/// `-e NAME=VALUE`, or `-e NAME` for the value that it has here. `where`: for errors.
+remote::Variable parse_variable(const std::string& text, const std::string& where,
+                                const hosts::Probe& probe) {
+  const std::size_t equals = text.find('=');
+  const std::string name = text.substr(0, equals);
+  if (!remote::is_variable_name(name)) {
+    throw UsageError(
+        fmt::format("{}: bad name in \"{}\" (expected NAME or NAME=VALUE; letters, digits and _)", where,
+                    text.substr(0, equals == std::string::npos ? equals : equals + 1)));
+  }
+  if (equals != std::string::npos) return {name, text.substr(equals + 1), false};
+  std::optional<std::string> value = probe.env(name);
+  if (!value) {
+    throw UsageError(
+        fmt::format("{}: \"{}\" is not set here (set it, or write {}=VALUE)", where, name, name));
+  }
+  return {name, std::move(*value), true};
+}
+
+void append(std::vector<remote::Variable>& environment, std::vector<remote::Variable> more) {
+  environment.insert(environment.end(), std::make_move_iterator(more.begin()),
+                     std::make_move_iterator(more.end()));
+}
+
+std::vector<remote::Variable> secret(std::vector<remote::Variable> variables) {
+  for (remote::Variable& variable : variables) variable.secret = true;
+  return variables;
+}
+
+bool is_blank(std::string_view text) { return text.find_first_not_of(" \t\r\n") == std::string_view::npos; }
+
+remote::Script make_script(const Options& options, const hosts::Probe& probe) {
+  if (*options.script == "-") {
+    return {"script", probe.read_standard_input(), options.words.value_or(std::vector<std::string>())};
+  }
+  const std::string name = std::filesystem::path(*options.script).filename();
+  return {name, read_file(probe, "--script", *options.script),
+          options.words.value_or(std::vector<std::string>())};
+}
+
+remote::ShellText read_text(const hosts::Probe& probe) {
+  remote::ShellText shell{probe.read_standard_input()};
+  if (is_blank(shell.text)) {
+    throw UsageError(
+        "no command: there is no \"--\", and the text on standard input is blank (podrun -- COMMAND)");
+  }
+  if (shell.text.find('\0') != std::string::npos)
+    throw UsageError("the text on standard input has a NUL byte (expected shell text)");
+  return shell;
+}
+
+/// The name of this directory that its user goes by ($PWD, if it is still right): links and mounts are named
+/// alike on hosts that share it.
+std::string current_directory(const hosts::Probe& probe) {
+  const std::filesystem::path actual = podrun::current_directory("--cwd");
+  const std::string logical = probe.env("PWD").value_or("");
+  std::error_code error;
+  if (logical.starts_with('/') && std::filesystem::equivalent(logical, actual, error) && !error)
+    return logical;
+  return actual;
+}
+
+void check_standard_input(const Options& options) {
+  std::vector<std::string> consumers;
+  if (options.feed_input) consumers.emplace_back("--stdin");
+  if (hosts::reads_standard_input(options.hosts)) consumers.emplace_back("-H -");
+  if (options.script == "-") consumers.emplace_back("--script -");
+  if (!options.words && !options.script) consumers.emplace_back("the command (there is no \"--\")");
+  if (options.feed_input && std::filesystem::is_directory("/dev/stdin")) {
+    throw UsageError("--stdin: standard input is a directory (expected a file or a pipe)");
+  }
+  if (consumers.size() > 1) {
+    throw UsageError(
+        fmt::format("standard input cannot be read twice: by {} and by {} (give one of them another way)",
+                    consumers[0], consumers[1]));
+  }
+}
+
+struct DescribeCommand {
+  std::string operator()(const remote::Words& words) const { return "words: " + shell_quote(words.words); }
+  std::string operator()(const remote::ShellText& shell) const { return "shell text: " + shell.text; }
+  std::string operator()(const remote::Script& script) const {
+    return fmt::format("script {} ({} bytes){}{}", script.name, script.content.size(),
+                       script.arguments.empty() ? "" : ": ", shell_quote(script.arguments));
+  }
+};
+
+}  // namespace
+
+std::vector<remote::Variable> make_environment(const Options& options, const hosts::Probe& probe) {
+  std::vector<remote::Variable> environment;
+  const auto add_file = [&](const std::string& path, const std::string& where) {
+    append(environment, secret(remote::parse_env_file(read_file(probe, where, path), path)));
+  };
+  for (const ConfiguredEnvironment& each : options.configured_environment) {
+    if (each.is_file) {
+      add_file(each.text, each.where);
+    } else {
+      append(environment, secret({parse_variable(each.text, each.where, probe)}));
+    }
+  }
+  for (const std::string& path : options.environment_files) add_file(path, "--env-file");
+  for (const std::string& text : options.environment)
+    environment.push_back(parse_variable(text, "--env", probe));
+  return environment;
+}
+
+remote::Command command_in_surroundings(const Options& options, const hosts::Probe& probe) {
+  remote::Command command;
+  command.environment = make_environment(options, probe);
+  command.shell = options.login ? remote::ShellStart::login : remote::ShellStart::plain;
+  return command;
+}
+
+remote::Command read_command(const Options& options, const hosts::Probe& probe) {
+  check_standard_input(options);
+  remote::Command command = command_in_surroundings(options, probe);
+  if (options.script) {
+    command.what = make_script(options, probe);
+  } else if (!options.words) {
+    command.what = read_text(probe);
+  } else {
+    std::vector<std::string> words = *options.words;
+    if (words.empty()) throw UsageError("no command after \"--\" (podrun -- COMMAND)");
+    append(command.environment, remote::take_assignments(words));
+    if (words.size() == 1 && is_blank(words.front())) {
+      throw UsageError("the command after \"--\" is blank (podrun -- COMMAND)");
+    }
+    if (words.size() == 1) {
+      command.what = remote::ShellText{words.front()};
+    } else {
+      command.what = remote::Words{std::move(words)};
+    }
+  }
+  return command;
+}
+
+session::SessionSpec session_spec(const Options& options, const hosts::Probe& probe,
+                                  const std::shared_ptr<output::Terminal>& terminal) {
+  session::SessionSpec session;
+  hosts::Discovery found = hosts::discover(options.hosts, probe);
+  session.hosts = std::move(found.hosts);
+  session.notes = std::move(found.notes);
+  session.limits.fanout = options.limits.fanout;
+  session.limits.connect_timeout = options.limits.connect_timeout;
+  session.limits.retries = options.limits.retries;
+  session.limits.grace = options.limits.grace;
+  session.orphan_timeout = options.orphan_timeout;
+  if (options.sudo) session.privilege = link::Privilege::root;
+  session.reach = reach::plan_reach(options.ssh, probe);
+  session.reach.via = options.via;
+  reach::find_settings(session.reach, session.hosts, session.limits);
+  if (options.connect_timeout_given) session.limits.connect_timeout = options.limits.connect_timeout;
+  if (options.retries_given) session.limits.retries = options.limits.retries;
+  session.verbosity = options.verbosity;
+  session.status = session::choose_status_style(
+      options.progress, options.feed_input || hosts::reads_standard_input(options.hosts), probe);
+  session.terminal = terminal;
+  return session;
+}
+
+session::RunSpec users_run(const Options& options, const hosts::Probe& probe,
+                           const session::SessionSpec& session, remote::Command command) {
+  session::RunSpec run = session::users_command(session, std::move(command));
+  run.plan.limits.serial = options.limits.serial;
+  run.plan.limits.on_unreachable = options.limits.on_unreachable;
+  run.plan.limits.on_failure = options.limits.on_failure;
+  run.plan.limits.timeout = options.limits.timeout;
+  run.plan.supervision.directory = directory_of(options, probe);
+  if (options.feed_input) run.plan.supervision.input = remote::StandardInput::fed;
+  if (options.clean_up) run.plan.supervision.preparations.push_back(remote::clean_up());
+  run.view = view(options);
+  run.feeds_input = options.feed_input;
+  run.home = probe.env("HOME").value_or("");
+  run.input_unsent = !options.feed_input && options.script != "-" && (options.words || options.script) &&
+                     !hosts::reads_standard_input(options.hosts);
+  run.retry_command = [&options](const std::string& workers) { return repeat_command(options, workers); };
+  return run;
+}
+
+std::string directory_of(const Options& options, const hosts::Probe& probe) {
+  if (options.directory) return *options.directory;
+  return options.same_directory ? current_directory(probe) : "";
+}
+
+session::View view(const Options& options) {
+  session::View view = options;
+  if (options.append) view.earlier = output::EarlierOutput::append;
+  if (options.force) view.earlier = output::EarlierOutput::replace;
+  return view;
+}
+
+std::string describe_surroundings(const session::RunSpec& run) {
+  std::string text = fmt::format("hosts ({}):\n", run.plan.hosts.size());
+  for (const hosts::Host& host : run.plan.hosts)
+    text += fmt::format("  {} {} ({})\n", host.worker, host.name, output::escape_controls(host.source));
+  const remote::Supervision& supervision = run.plan.supervision;
+  if (!supervision.directory.empty()) text += fmt::format("directory: {}\n", supervision.directory);
+  for (const remote::Variable& variable : run.command.environment) {
+    text +=
+        fmt::format("environment: {}={}\n", variable.name,
+                    variable.secret ? "(not shown)" : output::escape_controls(shell_quote(variable.value)));
+  }
+  for (const remote::Preparation& preparation : supervision.preparations) {
+    if (preparation.stage == link::Stage::clean_up)
+      text += "first: libtpu lock files and /tmp/tpu_logs are cleaned up\n";
+  }
+  if (supervision.privilege == link::Privilege::root) text += "as root, through sudo -n\n";
+  if (run.command.shell == remote::ShellStart::login) text += "through a login shell\n";
+  return text;
+}
+
+std::string describe_run(const session::RunSpec& run) {
+  return describe_surroundings(run) + std::visit(DescribeCommand{}, run.command.what) + "\n";
+}
+
+}  // namespace podrun::cli

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "podrun/hosts/probe.hpp"
+#include "podrun/output/terminal.hpp"
+#include "podrun/remote/command.hpp"
+#include "podrun/session/specs.hpp"
+
+#include "cli/options.hpp"
+
+// Turns options into the specs of a session and of a run.
+namespace podrun::cli {
+
+/// Finds the hosts and how they are reached. Throws UsageError.
+session::SessionSpec session_spec(const Options& options, const hosts::Probe& probe,
+                                  const std::shared_ptr<output::Terminal>& terminal);
+
+/// Reads what the user's command is made of: words, files, standard input, variables. Throws UsageError.
+remote::Command read_command(const Options& options, const hosts::Probe& probe);
+
+/// The user's command on all hosts of the session, with everything that the options say of it. Throws
+/// UsageError.
+session::RunSpec users_run(const Options& options, const hosts::Probe& probe,
+                           const session::SessionSpec& session, remote::Command command);
+
+/// The environment and the shell of a command that is set later. Throws UsageError.
+remote::Command command_in_surroundings(const Options& options, const hosts::Probe& probe);
+
+/// The directory on the hosts that --cwd or --chdir names; empty: neither. Throws UsageError.
+std::string directory_of(const Options& options, const hosts::Probe& probe);
+
+/// The variables of -e, --env-file and the configuration; a later one wins. Throws UsageError.
+std::vector<remote::Variable> make_environment(const Options& options, const hosts::Probe& probe);
+
+/// How the output is shown and stored.
+session::View view(const Options& options);
+
+/// For --dry-run: which hosts, and the exact text. Values that are not on the command line are not shown.
+std::string describe_run(const session::RunSpec& run);
+
+/// describe_run() without the command itself.
+std::string describe_surroundings(const session::RunSpec& run);
+
+}  // namespace podrun::cli

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+// The run of `podrun check`: check.sh on every host that can be reached, compared with the clock of this
+// machine and with each other.
+#include "podrun/check/check_run.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "podrun/check/check_reply.hpp"
+#include "podrun/check/check_text.hpp"
+#include "podrun/report/summary.hpp"
+#include "podrun/session/ask_hosts.hpp"
+
+namespace podrun::check {
+namespace {
+
+using std::chrono::microseconds;
+using Clock = std::chrono::steady_clock;
+
+/// For a host to answer; each part of the script has less.
+constexpr std::chrono::seconds kTimeout{60};
+
+/// The moment when a host reported its clock.
+struct ClockReport {
+  std::chrono::system_clock::time_point by_our_clock;
+  Clock::time_point received;
+};
+
+/// Takes the last report of a host, which is the script's: what a start-up file prints comes before.
+class TimedReplies final : public session::Replies {
+ public:
+  explicit TimedReplies(std::size_t hosts) : Replies(hosts), clocks_(hosts) {}
+
+  void line(const output::Line& line) override {
+    if (line.stream == StreamId::out && line.text.starts_with("clock "))
+      clocks_[line.host] = ClockReport{std::chrono::system_clock::now(), Clock::now()};
+    Replies::line(line);
+  }
+
+  const std::optional<ClockReport>& clock_of(std::size_t host) const { return clocks_[host]; }
+
+ private:
+  std::vector<std::optional<ClockReport>> clocks_;
+};
+
+class CheckMode final : public session::Mode {
+ public:
+  CheckMode(const session::RunSpec& run, const CheckRequest& request, output::Charset charset)
+      : run_(run), request_(request), charset_(charset), started_(run.plan.hosts.size()) {}
+
+  std::vector<std::shared_ptr<output::Sink>> make_sinks(output::Terminal& /*terminal*/) override {
+    replies_ = std::make_shared<TimedReplies>(run_.plan.hosts.size());
+    return {replies_};
+  }
+
+  void notice(output::Output& /*output*/, const run::RunPolicy& /*policy*/,
+              const run::Notice& notice) override {
+    if (const auto* started = std::get_if<run::notice::Started>(&notice))
+      started_[started->host] = Clock::now();
+  }
+
+  void print_final_report(output::Output& output, const run::RunPolicy& policy, int /*status*/) override {
+    const std::vector<run::HostOutcome>& outcomes = policy.outcomes();
+    const bool has_answers = std::any_of(
+        outcomes.begin(), outcomes.end(),
+        [](const run::HostOutcome& outcome) { return outcome == run::HostOutcome(link::Exited{0}); });
+    if (has_answers || !policy.interrupted_by()) print_report(output, policy);
+    if (!policy.interrupted_by()) return;
+    for (std::string& line : report::summarize(run_.plan.hosts, outcomes, {}, policy.interrupted_by(),
+                                               output::separator(charset_)))
+      output.say(std::move(line));
+  }
+
+  int status(const run::RunPolicy& policy) const override {
+    if (policy.interrupted_by()) return 128 + *policy.interrupted_by();
+    return well_ ? 0 : 1;
+  }
+
+ private:
+  /// After an interrupt: of the hosts that have answered so far.
+  void print_report(output::Output& output, const run::RunPolicy& policy) {
+    const std::vector<hosts::Host>& hosts = run_.plan.hosts;
+    std::vector<CheckedHost> checked;
+    for (std::size_t host = 0; host < hosts.size(); ++host)
+      checked.push_back(checked_host(host, policy.outcomes()[host]));
+    const CheckReport report = compare_hosts(checked, request_);
+    well_ = report.is_well();
+    if (run_.view.json) {
+      output.print(check_json(std::chrono::system_clock::now(), hosts, checked, report));
+      return;
+    }
+    for (std::string& line : describe_check(hosts, report, output::separator(charset_)))
+      output.print(std::move(line));
+  }
+
+  CheckedHost checked_host(std::size_t host, const run::HostOutcome& outcome) const {
+    CheckedHost checked{outcome, parse_check_reply(replies_->of(host), run_.plan.run_id)};
+    if (const std::optional<ClockReport>& clock = replies_->clock_of(host)) {
+      const auto received = std::chrono::floor<microseconds>(clock->by_our_clock.time_since_epoch());
+      const auto round_trip = std::chrono::ceil<microseconds>(clock->received - started_[host]);
+      checked.clock = clock_offset(checked.facts, received, round_trip);
+    }
+    return checked;
+  }
+
+  const session::RunSpec& run_;
+  const CheckRequest& request_;
+  const output::Charset charset_;
+  std::vector<Clock::time_point> started_;
+  std::shared_ptr<TimedReplies> replies_;
+  bool well_ = false;
+};
+
+}  // namespace
+
+session::RunSpec check_run(const session::SessionSpec& session, remote::Command surroundings,
+                           const CheckRequest& request) {
+  const std::string python = request.python.empty() ? "python3" : request.python;
+  remote::Command script = remote::script_command(kCheckScript, {python, request.directory});
+  surroundings.what = std::move(script.what);
+  surroundings.environment.insert(surroundings.environment.end(), script.environment.begin(),
+                                  script.environment.end());
+  session::RunSpec run = session::whoever_answers(session, remote::build_command(surroundings), kTimeout);
+  session::shorten_grace(run);
+  run.command = std::move(surroundings);
+  return run;
+}
+
+int run_check(session::Session& session, const session::RunSpec& run, const CheckRequest& request) {
+  CheckMode mode(run, request, session.charset());
+  return session.run(run, mode).status;
+}
+
+}  // namespace podrun::check

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "podrun/check/check_report.hpp"
+#include "podrun/session/session.hpp"
+
+namespace podrun::check {
+
+/// The run of check.sh on every host that can be reached, with the environment and the shell of
+/// `surroundings`. Throws UsageError.
+session::RunSpec check_run(const session::SessionSpec& session, remote::Command surroundings,
+                           const CheckRequest& request);
+
+/// Makes the run and prints its report. The exit status: 1 if a host cannot be reached or differs.
+int run_check(session::Session& session, const session::RunSpec& run, const CheckRequest& request);
+
+}  // namespace podrun::check

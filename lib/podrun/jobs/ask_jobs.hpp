@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "podrun/jobs/job_report.hpp"
+#include "podrun/session/ask_hosts.hpp"
+
+namespace podrun::jobs {
+
+/// What the hosts answered about their jobs.
+struct JobAnswers {
+  std::vector<ListedJobs> listed = {};  ///< of the hosts that have answered to the end
+  session::RunResult result = {};
+};
+
+/// The command that runs jobs.sh with these arguments.
+remote::RemoteCommand jobs_command(std::vector<std::string> arguments);
+
+/// A run of jobs.sh on every host that can be reached. `grace`: the time that a job may take there to stop.
+session::RunSpec jobs_run(const session::SessionSpec& session, std::vector<std::string> arguments,
+                          std::chrono::seconds grace = std::chrono::seconds(0));
+
+/// Makes the run. Names the hosts that have not answered, and passes on what went wrong there.
+JobAnswers ask_jobs(session::Session& session, const session::RunSpec& run);
+
+}  // namespace podrun::jobs

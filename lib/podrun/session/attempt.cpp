@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+// One attempt of a run from its first connection to its last line: the fan-out, the output thread, the status
+// line, signals and questions around it.
+#include "podrun/session/attempt.hpp"
+
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <exception>
+#include <string_view>
+#include <utility>
+
+#include <asio/co_spawn.hpp>
+#include <fmt/format.h>
+
+#include "podrun/output/escape.hpp"
+#include "podrun/output/notes.hpp"
+#include "podrun/report/status_words.hpp"
+#include "podrun/session/final_report.hpp"
+#include "podrun/session/questions.hpp"
+
+namespace podrun::session {
+namespace {
+
+constexpr int kIoStatus = 1;  // standard input or output failed
+constexpr int kBrokenPipeStatus = 128 + SIGPIPE;
+constexpr int kHangUpStatus = 128 + SIGHUP;  // the terminal has gone
+
+/// How long podrun waits at its end for a transport command after TERM. Most end at once.
+constexpr std::chrono::milliseconds kEndOfTransports{2'000};
+
+/// Handlers that run between two runs. A server that floods a kept connection makes new ones without end.
+constexpr std::size_t kMostDue = 100'000;
+
+}  // namespace
+
+Transports::~Transports() { commands.kill(kEndOfTransports); }
+
+Session::Attempt::Attempt(Shared& shared, const RunSpec& spec, const run::RunPlan& plan, Mode& mode)
+    : shared_(shared),
+      spec_(spec),
+      plan_(plan),
+      mode_(mode),
+      output_(std::in_place, executor_, plan.hosts.size(), mode.make_sinks(*shared.spec.terminal),
+              shared.spec.terminal, [this](const output::WriteError& error) { cannot_write(error); }),
+      fan_out_(plan, world()),
+      notices_(executor_, plan, fan_out_.policy(), *output_,
+               spec.reports_first_failures && !shared.spec.terminal->is_terminal(StreamId::err)
+                   ? report::FirstFailures::told
+                   : report::FirstFailures::not_told),
+      status_(executor_, fan_out_, *output_, status_style(),
+              [this] {
+                const HostPreparation* const preparation = mode_.preparation();
+                return preparation ? preparation->transfer() : std::nullopt;
+              }),
+      relay_(shared.signals, fan_out_, status_, plan.limits.grace, spec.patience,
+             {.leave = [this] { leave(); },
+              .takes =
+                  [this](int signal) {
+                    HeldRun* const held = mode_.held_run();
+                    return held && held->takes_signal(signal);
+                  }}) {
+  shared_.ssh.host_keys.on_changed(
+      [this](const std::string& warning) { output_->say("podrun: " + warning); });
+  shared_.ssh.memory.server_texts.on_line([this](const std::string& host, const std::string& line) {
+    output_->say(
+        output::escape_controls(fmt::format("podrun: {}: the server waits and says: {}", host, line)));
+  });
+}
+
+run::RunWorld Session::Attempt::world() {
+  run::RunWorld world{.executor = executor_,
+                      .connector_for = [this](const hosts::Host& host) -> link::Connector& {
+                        return shared_.connector_for(host);
+                      },
+                      .output = *output_,
+                      .input = spec_.feeds_input ? &start_reading() : nullptr,
+                      .leave = [this] { leave(); },
+                      .tell = [this](const run::Notice& notice) { tell(notice); },
+                      .filter = spec_.filter};
+  if (HostPreparation* const preparation = mode_.preparation()) {
+    preparation->begin_attempt(*output_);
+    world.preparing = preparation->stage();
+    world.prepare_host = [preparation](std::size_t host, remote::Supervised& supervised) {
+      return preparation->prepare(host, supervised);
+    };
+  }
+  return world;
+}
+
+StatusStyle Session::Attempt::status_style() const {
+  StatusStyle style = shared_.spec.status;
+  style.lists = style.lists && spec_.enter_lists_hosts;
+  return style;
+}
+
+/// Standard input, for all hosts.
+run::Input& Session::Attempt::start_reading() {
+  return input_.emplace(shared_.io, run::InputSource{"standard input", STDIN_FILENO}, plan_.hosts.size(),
+                        [this](const std::string& name, std::error_code error) { cannot_read(name, error); });
+}
+
+void Session::Attempt::cannot_write(const output::WriteError& error) {
+  if (!error.broken_pipe) output_->say("podrun: cannot write " + error.what);
+  io_failed_ = io_failed_ || !error.broken_pipe;
+  if (!error.is_side) fan_out_.interrupt(SIGPIPE);
+}
+
+void Session::Attempt::cannot_read(const std::string& name, std::error_code error) {
+  output_->say(fmt::format("podrun: cannot read {}: {}", name, error.message()));
+  io_failed_ = true;
+  fan_out_.interrupt(SIGPIPE);
+}
+
+void Session::Attempt::tell(const run::Notice& notice) {
+  const HeldRun* const held = mode_.held_run();
+  if (!held || !held->has_terminal()) notices_.tell(notice);
+  mode_.notice(*output_, fan_out_.policy(), notice);
+  if (std::holds_alternative<run::notice::Waiting>(notice)) hold();
+}
+
+/// Until the run is released or cancelled, the terminal is the mode's.
+void Session::Attempt::hold() {
+  status_.hide();
+  const auto release = [this](std::string text, std::vector<std::string> texts_of_hosts) {
+    status_.begin_again();
+    fan_out_.release(std::move(text), std::move(texts_of_hosts));
+  };
+  mode_.held_run()->all_wait(
+      *output_, {.executor = executor_, .release = release, .cancel = [this] { fan_out_.cancel(); }});
+}
+
+/// Exits at once, whatever still goes on.
+void Session::Attempt::leave() {
+  if (!shared_.spec.owns_process) return;
+  output_->abandon();
+  shared_.spec.terminal->say_at_once(report::leave_line(fan_out_.status(), std::chrono::steady_clock::now()));
+  shared_.transports.commands.kill(std::chrono::milliseconds(0));
+  std::_Exit(128 + fan_out_.policy().interrupted_by().value_or(SIGINT));
+}
+
+/// Blocks until the user has answered what this attempt has left open.
+Session::Attempt::Next Session::Attempt::ask() {
+  const SignalsWhileAsking asking(shared_.signals);
+  try {
+    bool again = answer_questions(shared_.ssh, shared_.asker());
+    HostPreparation* const preparation = mode_.preparation();
+    const std::string question = preparation ? preparation->question() : "";
+    if (again && !question.empty()) {
+      again = session::ask_yes_or_no(question, shared_.asker());
+      if (again) preparation->agree();
+    }
+    if (SignalsWhileAsking::received() != 0) throw output::QuestionInterrupted();
+    if (again) return Next::connect_again;
+  } catch (const output::QuestionInterrupted&) {
+    fan_out_.interrupt(SignalsWhileAsking::received() != 0 ? SignalsWhileAsking::received() : SIGINT);
+    return Next::leave;
+  } catch (const output::AskedInBackground&) {
+    output_->say("podrun: " + std::string(kAskedInBackground));
+  }
+  return plan_.limits.on_unreachable == run::OnUnreachable::skip ? Next::go_without_answer : Next::leave;
+}
+
+/// From the start to the last line of the final report.
+asio::awaitable<Session::Attempt::Next> Session::Attempt::to_the_end() {
+  mode_.begin(*output_);
+  co_await fan_out_.run();
+  status_.hide();
+  output_->finish();
+  const run::RunPolicy& policy = fan_out_.policy();
+  if (waits_for_answer(plan_.limits, policy)) {
+    co_await output_->drain();
+    const Next next = ask();
+    if (next != Next::leave) co_return next;
+  }
+  co_await output_->drain();  // by now the sinks know everything
+  const std::string& warning = shared_.ssh.host_keys.warning();
+  if (!warning.empty()) output_->say("podrun: " + warning);
+  mode_.print_final_report(*output_, policy, status());
+  co_await output_->drain();
+  co_return Next::leave;
+}
+
+Session::Attempt::End Session::Attempt::play() {
+  const auto rethrow = [](const std::exception_ptr& error) {
+    if (error) std::rethrow_exception(error);
+  };
+  bool relays = true;
+  std::optional<Next> next;
+  const auto stop_when_all_ended = [&] {
+    if (!relays && next) shared_.io->stop();
+  };
+  asio::co_spawn(executor_, relay_.run(), [&](const std::exception_ptr& error) {
+    rethrow(error);
+    relays = false;
+    stop_when_all_ended();
+  });
+  asio::co_spawn(executor_, to_the_end(), [&](const std::exception_ptr& error, Next decided) {
+    rethrow(error);
+    next = decided;
+    relay_.end();
+    stop_when_all_ended();
+  });
+  shared_.io->restart();
+  shared_.io->run();
+  shared_.io->restart();
+  // What is due of this attempt, while its parts are there.
+  for (std::size_t handlers = 0; handlers < kMostDue && shared_.io->poll_one() > 0; ++handlers) {
+  }
+  output_.reset();  // waits for its thread: the terminal is the main thread's again
+  if (next == Next::connect_again) return {.again = true};
+  if (next == Next::go_without_answer) return {.again = true, .can_ask = false};
+  const run::RunPolicy& policy = fan_out_.policy();
+  return {.result = {.status = exit_status(),
+                     .outcomes = policy.outcomes(),
+                     .interrupted_by = policy.interrupted_by()}};
+}
+
+int Session::Attempt::status() const { return io_failed_ ? kIoStatus : mode_.status(fan_out_.policy()); }
+
+/// A terminal or a reader that has gone decides it.
+int Session::Attempt::exit_status() const {
+  for (const StreamId stream : {StreamId::out, StreamId::err}) {
+    const std::error_code error = shared_.spec.terminal->error(stream);
+    if (error == std::errc::broken_pipe) return kBrokenPipeStatus;
+    if (error == std::errc::io_error && shared_.spec.terminal->is_terminal(stream)) return kHangUpStatus;
+  }
+  return status();
+}
+
+}  // namespace podrun::session

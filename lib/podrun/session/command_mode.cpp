@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// The mode of every run that shows the output of a command: the events of --json, the final report.
+#include "podrun/session/command_mode.hpp"
+
+#include <string>
+#include <utility>
+
+#include "podrun/report/json_events.hpp"
+#include "podrun/session/final_report.hpp"
+
+namespace podrun::session {
+namespace {
+
+output::WallTime wall_time() { return std::chrono::system_clock::now(); }
+
+}  // namespace
+
+void JsonReport::begin(output::Output& output) {
+  if (std::exchange(begun_, true)) return;
+  output.print(report::start_event(wall_time(), run_.plan.run_id, run_.command, run_.files, run_.plan.hosts));
+}
+
+void JsonReport::output_open(output::Output& output, const run::notice::OutputOpen& open) {
+  const bool waits = open.fate == run::notice::OutputOpen::Fate::waits;
+  output.print(
+      report::output_open_event(wall_time(), run_.plan.hosts[open.host], open.holders, waits, since_start()));
+}
+
+void JsonReport::sent(output::Output& output, std::size_t host, const report::FilesSent& sent) {
+  output.print(report::sent_event(wall_time(), run_.plan.hosts[host], sent, since_start()));
+}
+
+void JsonReport::received(output::Output& output, std::size_t host, const report::FilesReceived& received) {
+  output.print(report::received_event(wall_time(), run_.plan.hosts[host], received, since_start()));
+}
+
+void JsonReport::host_ended(output::Output& output, std::size_t host, const run::HostOutcome& outcome) {
+  // A host whose command never ran may be tried again after the user answers a question.
+  if (!run::may_have_run(outcome)) return;
+  report(output, host, outcome);
+}
+
+void JsonReport::end(output::Output& output, const run::RunPolicy& policy, int status) {
+  for (std::size_t host = 0; host < reported_.size(); ++host) {
+    if (!reported_[host]) report(output, host, policy.outcomes()[host]);
+  }
+  const report::RunEnd end{policy.outcomes(), status, policy.culprit(), policy.interrupted_by()};
+  output.print(report::summary_event(wall_time(), run_.plan.hosts, end, since_start()));
+}
+
+void JsonReport::report(output::Output& output, std::size_t host, const run::HostOutcome& outcome) {
+  reported_[host] = true;
+  output.print(report::exit_event(wall_time(), run_.plan.hosts[host], outcome, since_start()));
+}
+
+CommandMode::CommandMode(const RunSpec& run, const Session& session) : run_(run), session_(session) {
+  if (run.view.json) json_.emplace(run);
+}
+
+std::vector<std::shared_ptr<output::Sink>> CommandMode::make_sinks(output::Terminal& terminal) {
+  Sinks sinks = session::make_sinks(run_.plan.hosts, run_.view, session_.probe(), terminal);
+  last_lines_ = std::move(sinks.last_lines);
+  return std::move(sinks.all);
+}
+
+void CommandMode::begin(output::Output& output) {
+  if (json_) json_->begin(output);
+}
+
+void CommandMode::notice(output::Output& output, const run::RunPolicy& policy, const run::Notice& notice) {
+  if (std::holds_alternative<run::notice::Started>(notice)) output.start();
+  if (const auto* open = std::get_if<run::notice::OutputOpen>(&notice); open && json_)
+    json_->output_open(output, *open);
+  const auto* ended = std::get_if<run::notice::HostEnded>(&notice);
+  if (!ended) return;
+  const run::HostOutcome& outcome = policy.outcomes()[ended->host];
+  host_ended(output, ended->host, outcome);
+  // A host that is alone may be lost when its command runs but it is not known to be ready.
+  if (run::may_have_run(outcome)) output.start();
+  if (json_) json_->host_ended(output, ended->host, outcome);
+}
+
+void CommandMode::print_final_report(output::Output& output, const run::RunPolicy& policy, int status) {
+  for (std::string& line : final_report(run_, policy, *last_lines_, charset())) output.say(std::move(line));
+  if (json_) json_->end(output, policy, status);
+}
+
+}  // namespace podrun::session

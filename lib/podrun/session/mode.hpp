@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <asio/any_io_executor.hpp>
+#include <asio/awaitable.hpp>
+
+#include "podrun/output/output.hpp"
+#include "podrun/output/sink.hpp"
+#include "podrun/output/terminal.hpp"
+#include "podrun/remote/supervised.hpp"
+#include "podrun/run/notice.hpp"
+#include "podrun/run/run_policy.hpp"
+#include "podrun/run/status.hpp"
+
+namespace podrun::session {
+
+/// Work on each host before it is ready, such as copying files.
+class HostPreparation {
+ public:
+  HostPreparation() = default;
+  HostPreparation(const HostPreparation&) = delete;
+  HostPreparation& operator=(const HostPreparation&) = delete;
+  virtual ~HostPreparation() = default;
+
+  /// Called once for every attempt of the run, before prepare().
+  virtual void begin_attempt(output::Output& /*output*/) {}
+  /// Throws link::HostError.
+  virtual asio::awaitable<void> prepare(std::size_t host, remote::Supervised& supervised) = 0;
+  virtual link::Stage stage() const { return link::Stage::copying; }
+  /// The progress of copying files; nothing if none are copied.
+  virtual std::optional<run::TransferStatus> transfer() const { return std::nullopt; }
+  /// What the user must agree to before the run can succeed; empty: nothing. The run starts again after
+  /// agree().
+  virtual std::string question() const { return {}; }
+  virtual void agree() {}
+};
+
+/// The use of a held run (run::Limits::held) while its hosts wait at the barrier.
+class HeldRun {
+ public:
+  /// For the main thread, until the run ends.
+  struct Controls {
+    asio::any_io_executor executor;
+    /// Starts the commands, see run::FanOut.
+    std::function<void(std::string text, std::vector<std::string> texts_of_hosts)> release;
+    std::function<void()> cancel;
+  };
+
+  HeldRun() = default;
+  HeldRun(const HeldRun&) = delete;
+  HeldRun& operator=(const HeldRun&) = delete;
+  virtual ~HeldRun() = default;
+
+  /// Called once, when all hosts are ready or have failed.
+  virtual void all_wait(output::Output& output, const Controls& controls) = 0;
+  /// True while the user is typing on the terminal, so that nothing else may be shown there.
+  virtual bool has_terminal() const = 0;
+  /// True if it has acted on the signal, which then is not the run's.
+  virtual bool takes_signal(int signal) = 0;
+};
+
+/// What a podrun command makes of its run: its sinks, its report and its exit status. For the main thread;
+/// the results of its sinks may be read when the output is drained.
+class Mode {
+ public:
+  Mode() = default;
+  Mode(const Mode&) = delete;
+  Mode& operator=(const Mode&) = delete;
+  virtual ~Mode() = default;
+
+  /// Called once for every attempt: a run starts again after the user has answered a question. The terminal
+  /// outlives the sinks.
+  virtual std::vector<std::shared_ptr<output::Sink>> make_sinks(output::Terminal& terminal) = 0;
+
+  /// Called when an attempt begins.
+  virtual void begin(output::Output& /*output*/) {}
+  virtual void notice(output::Output& /*output*/, const run::RunPolicy& /*policy*/,
+                      const run::Notice& /*notice*/) {}
+  /// Prints the final report. All output of the hosts is written before.
+  virtual void print_final_report(output::Output& output, const run::RunPolicy& policy, int status) = 0;
+
+  /// The exit status of the run. Called when everything has ended, before and after print_final_report().
+  virtual int status(const run::RunPolicy& policy) const;
+
+  /// Optional parts, which the mode owns.
+  virtual HostPreparation* preparation() { return nullptr; }
+  virtual HeldRun* held_run() { return nullptr; }
+};
+
+}  // namespace podrun::session

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the runs of a session share: connectors, kept connections, keys, signals and the terminal. A run is a
+// sequence of attempts, with a question to the user before each but the first.
+#include "podrun/session/session.hpp"
+
+#include <string_view>
+#include <utility>
+
+#include "podrun/base/error.hpp"
+#include "podrun/output/notes.hpp"
+#include "podrun/session/attempt.hpp"
+#include "podrun/session/questions.hpp"
+
+namespace podrun::session {
+namespace {
+
+local::DescriptorLimit descriptor_limit(bool owns_process, const local::HostCount& counts) {
+  if (owns_process) return local::raise_descriptor_limit(counts);
+  return {.at_once = counts.at_once};
+}
+
+/// Reports what is ignored of the keys and of ssh_config(5).
+void report_ignored(const SessionSpec& spec, const reach::SshState& ssh) {
+  std::vector<std::string> notes = ssh.identities.warnings();
+  if (spec.verbosity > 0) {
+    for (const std::string& keyword : spec.reach.config->ignored())
+      notes.push_back(keyword + " has no effect here: ignored");
+    for (const std::string& note : ssh.host_keys.ignored()) notes.push_back(note + ": ignored");
+    for (const std::string& note : ssh.identities.ignored()) notes.push_back(note + ": ignored");
+  }
+  output::print_notes(notes, *spec.terminal);
+}
+
+}  // namespace
+
+int Mode::status(const run::RunPolicy& policy) const {
+  return run::exit_status(policy.outcomes(), policy.interrupted_by());
+}
+
+Session::Shared::Shared(const SessionSpec& session, const hosts::Probe& of_machine, Connections between_runs)
+    : spec(session),
+      probe(of_machine),
+      reached{.run_id = {}, .hosts = spec.hosts, .command = {}, .supervision = {}, .limits = spec.limits},
+      counts(reach::count_hosts(spec.reach, reached)),
+      descriptors(descriptor_limit(spec.owns_process, counts)),
+      ssh(spec.reach),
+      connectors(io, spec.reach, reached, ssh, probe, descriptors.before, transports.commands),
+      connections(between_runs),
+      signals(io->get_executor()) {}
+
+output::Asker Session::Shared::asker() {
+  return {.interrupted = [] { return SignalsWhileAsking::received() != 0; },
+          .suspend = [this] { stop_foreground(signals); }};
+}
+
+link::Connector& Session::Shared::connector_for(const hosts::Host& host) {
+  link::Connector& connector = connectors.at(host);
+  if (connections == Connections::closed) return connector;
+  return kept.try_emplace(&connector, connector).first->second;
+}
+
+Session::Session(const SessionSpec& spec, const hosts::Probe& probe, Connections connections)
+    : shared_(std::make_unique<Shared>(spec, probe, connections)) {
+  if (shared_->counts.by_ssh > 0) report_ignored(spec, shared_->ssh);
+  shared_->spec.terminal->set_charset(spec.status.charset);
+  if (spec.owns_process) take_signals(shared_->signals);
+}
+
+/// Everything has ended: a signal that arrives now must not change the exit status.
+Session::~Session() {
+  if (shared_->spec.owns_process) ignore_from_now_on(shared_->signals);
+}
+
+RunResult Session::run(const RunSpec& spec, Mode& mode) {
+  say(std::exchange(shared_->spec.notes, {}));
+  say(spec.notes);
+  run::RunPlan plan = spec.plan;
+  plan.limits.fanout = shared_->descriptors.at_once;
+  // While a run is held, the terminal is used otherwise.
+  if (shared_->spec.owns_process && !plan.limits.held && output::can_ask_on_terminal())
+    plan.limits.questions = run::Questions::can_be_asked;
+  for (;;) {
+    Attempt::End end = Attempt(*shared_, spec, plan, mode).play();
+    if (!end.again) return std::move(end.result);
+    if (!end.can_ask) plan.limits.questions = run::Questions::none;
+  }
+}
+
+Session::Answer Session::ask_yes_or_no(const std::string& question) {
+  const SignalsWhileAsking asking(shared_->signals);
+  try {
+    const bool is_yes = session::ask_yes_or_no(question, shared_->asker());
+    return {.is_yes = is_yes, .signal = SignalsWhileAsking::received()};
+  } catch (const output::QuestionInterrupted&) {
+    const int received = SignalsWhileAsking::received();
+    return {.is_yes = false, .signal = received != 0 ? received : SIGINT};
+  } catch (const output::AskedInBackground&) {
+    throw UsageError(std::string(kAskedInBackground));
+  }
+}
+
+void Session::say(const std::vector<std::string>& notes) {
+  output::print_notes(notes, *shared_->spec.terminal);
+}
+
+int Session::answer(const std::string& text) { return output::print_answer(text, *shared_->spec.terminal); }
+
+output::Charset Session::charset() const { return shared_->spec.status.charset; }
+
+const hosts::Probe& Session::probe() const { return shared_->probe; }
+
+}  // namespace podrun::session

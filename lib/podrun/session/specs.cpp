@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// The three kinds of runs. Each starts from what the session says of every run and adds only its own, so that
+// no command has to undo a setting that was not meant for it.
+#include "podrun/session/specs.hpp"
+
+#include <utility>
+
+#include "podrun/remote/supervised.hpp"
+
+namespace podrun::session {
+namespace {
+
+/// kPatience is longer by the time that hosts need to report their end.
+constexpr std::chrono::seconds kShortGrace{1};
+static_assert(kShortGrace < kPatience);
+
+RunSpec begin_spec(const SessionSpec& session, remote::RemoteCommand command) {
+  RunSpec run;
+  run.plan.run_id = remote::random_id();
+  run.plan.hosts = session.hosts;
+  run.plan.command = std::move(command);
+  run.plan.limits = session.limits;
+  run.plan.supervision.grace = session.limits.grace;
+  run.plan.supervision.orphan_timeout = session.orphan_timeout;
+  run.plan.supervision.privilege = session.privilege;
+  run.plan.verbosity = session.verbosity;
+  if (!session.reach.via.empty()) run.remote_by = report::RemoteBy::via;
+  return run;
+}
+
+}  // namespace
+
+RunSpec users_command(const SessionSpec& session, remote::Command command) {
+  RunSpec run = begin_spec(session, remote::build_command(command));
+  run.command = std::move(command);
+  run.reports_first_failures = true;
+  return run;
+}
+
+RunSpec all_or_nothing(const SessionSpec& session, remote::RemoteCommand command) {
+  RunSpec run = begin_spec(session, std::move(command));
+  run.plan.limits.may_wait_for_each_other = false;
+  return run;
+}
+
+RunSpec whoever_answers(const SessionSpec& session, remote::RemoteCommand command,
+                        std::optional<std::chrono::seconds> time) {
+  RunSpec run = begin_spec(session, std::move(command));
+  run.work = report::Work::answers;
+  run.plan.limits.on_unreachable = run::OnUnreachable::skip;
+  run.plan.limits.may_wait_for_each_other = false;
+  run.plan.limits.timeout = time;
+  return run;
+}
+
+void shorten_grace(RunSpec& run) {
+  run.plan.limits.grace = run.plan.supervision.grace = kShortGrace;
+  run.patience = kPatience;
+}
+
+RunSpec with_hosts(RunSpec run, const std::vector<std::size_t>& indexes) {
+  const std::vector<hosts::Host> all = std::exchange(run.plan.hosts, {});
+  for (const std::size_t i : indexes) run.plan.hosts.push_back(all[i]);
+  run.plan.run_id = remote::random_id();
+  run.notes.clear();
+  return run;
+}
+
+}  // namespace podrun::session

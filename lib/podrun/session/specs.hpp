@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "podrun/hosts/host.hpp"
+#include "podrun/output/terminal.hpp"
+#include "podrun/reach/reach_plan.hpp"
+#include "podrun/remote/command.hpp"
+#include "podrun/report/hint.hpp"
+#include "podrun/report/json_events.hpp"
+#include "podrun/report/summary.hpp"
+#include "podrun/run/run_plan.hpp"
+#include "podrun/session/status_display.hpp"
+#include "podrun/session/view.hpp"
+
+// Everything that must be known before a session or a run starts, as values.
+namespace podrun::session {
+
+/// The hosts, how they are reached, and the limits that hold for every run.
+struct SessionSpec {
+  std::vector<hosts::Host> hosts = {};
+  std::vector<std::string> notes = {};  ///< about the hosts, for the user; the first run prints them
+  reach::ReachPlan reach = {};
+  run::Limits limits = {};  ///< fanout, connect timeout, retries, grace period; else the defaults
+  std::chrono::seconds orphan_timeout = std::chrono::seconds(120);
+  link::Privilege privilege = link::Privilege::user;
+  int verbosity = 0;
+  StatusStyle status = {};
+  std::shared_ptr<output::Terminal> terminal = {};
+  /// podrun takes signals, asks on the terminal, raises the limit of open files and may exit at once. False:
+  /// it is a guest in the process of another program and does none of that.
+  bool owns_process = true;
+};
+
+/// One run: what is executed on which hosts, and what reports say of it.
+struct RunSpec {
+  run::RunPlan plan = {};
+  remote::Command command = {remote::Words{}};  ///< the user's, for reports; podrun's own has no words
+  report::Work work = report::Work::command;
+  std::optional<report::FilesToSend> files = std::nullopt;
+  std::vector<std::string> notes = {};  ///< printed when the run begins
+  View view = {};
+  bool feeds_input = false;   ///< standard input is copied to every host
+  bool input_unsent = false;  ///< standard input has no use in this run, which may surprise the user
+  std::string home = {};      ///< of the user of this machine
+  report::RemoteBy remote_by = report::RemoteBy::ssh;
+  /// How to run again on these workers; empty: it cannot be said.
+  std::function<std::string(const std::string& workers)> retry_command = nullptr;
+  /// How long after a signal the hosts may go on before podrun leaves them; none: as a user's command may
+  /// need.
+  std::optional<std::chrono::milliseconds> patience = std::nullopt;
+  bool reports_first_failures = false;  ///< at once, while others go on, where no status line shows them
+  bool enter_lists_hosts = true;  ///< else the lines that are typed during the run are for a later prompt
+  run::OutputFilter* filter = nullptr;  ///< takes what is meant for podrun out of the output
+};
+
+/// The user's command on every host: all start it, or none. Throws UsageError when it is too long.
+RunSpec users_command(const SessionSpec& session, remote::Command command);
+
+/// Work of podrun's own on every host, or on none.
+RunSpec all_or_nothing(const SessionSpec& session, remote::RemoteCommand command);
+
+/// A program of podrun's own on every host that can be reached, for at most `time`.
+RunSpec whoever_answers(const SessionSpec& session, remote::RemoteCommand command,
+                        std::optional<std::chrono::seconds> time);
+
+/// How long after a signal hosts may go on with work of podrun's own, which loses nothing when it is cut
+/// short.
+inline constexpr std::chrono::milliseconds kPatience{2'500};
+
+/// For such work: a second between TERM and KILL, and kPatience.
+void shorten_grace(RunSpec& run);
+
+/// The run for these of its hosts (indexes), with a run id of its own and without its notes.
+RunSpec with_hosts(RunSpec run, const std::vector<std::size_t>& indexes);
+
+}  // namespace podrun::session

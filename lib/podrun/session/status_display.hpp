@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include <asio/any_io_executor.hpp>
+#include <asio/posix/stream_descriptor.hpp>
+#include <asio/steady_timer.hpp>
+
+#include "podrun/hosts/probe.hpp"
+#include "podrun/output/output.hpp"
+#include "podrun/output/status_line.hpp"
+#include "podrun/run/fan_out.hpp"
+
+namespace podrun::session {
+
+/// How the user is told about a run while it goes on.
+struct StatusStyle {
+  output::StatusWay way = output::StatusWay::none;
+  output::Charset charset = output::Charset::ascii;
+  bool lists = false;  ///< at Enter
+};
+
+/// `input_is_used`: standard input is for something else than Enter.
+StatusStyle choose_status_style(output::Progress progress, bool input_is_used, const hosts::Probe& probe);
+
+/// Reads the lines that the user types on the controlling terminal, while podrun is in its foreground and no
+/// program has changed the terminal's mode. After Ctrl-D it reads nothing more.
+class TypedLines {
+ public:
+  /// Called with the number of lines that were typed at once.
+  using OnLines = std::function<void(std::size_t)>;
+
+  TypedLines(const asio::any_io_executor& executor, OnLines on_lines);
+
+  void start();
+  void stop();
+
+ private:
+  void listen();
+  bool is_ours();
+  bool read();
+
+  asio::posix::stream_descriptor terminal_;
+  asio::steady_timer later_;
+  OnLines on_lines_;
+  unsigned changes_ = 0;  ///< by start() and stop(); a handler from before the last one may be on its way
+};
+
+/// Keeps the status line up to date, from half a second into the run, and prints the list of hosts and their
+/// failures when Enter is typed. Without a style it does nothing. The arguments must outlive it.
+class StatusDisplay {
+ public:
+  using Transfer = std::function<std::optional<run::TransferStatus>()>;
+
+  StatusDisplay(const asio::any_io_executor& executor, const run::FanOut& fan_out, output::Output& output,
+                const StatusStyle& style, Transfer transfer);
+
+  /// Goes on, after hide().
+  void show();
+  /// Like show(), for a run that begins only now.
+  void begin_again();
+  /// Nothing is shown and nothing read, until show().
+  void hide();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  void arm();
+  void refresh();
+  void print_line(const run::Status& status, run::TimePoint now);
+  void list(std::size_t lines_typed);
+  run::Status status() const;
+
+  const run::FanOut& fan_out_;
+  output::Output& output_;
+  const StatusStyle style_;
+  const Transfer transfer_;
+  run::TimePoint begin_ = Clock::now();
+  bool shown_ = false;
+  run::Rate rate_;
+  output::StatusText printed_;  ///< by print_line(), without the parts that change with time
+  std::optional<run::TimePoint> printed_at_;
+  asio::steady_timer timer_;
+  std::optional<TypedLines> typed_lines_;
+};
+
+}  // namespace podrun::session

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "podrun/hosts/host.hpp"
+#include "podrun/hosts/probe.hpp"
+#include "podrun/output/color.hpp"
+#include "podrun/output/dedup/dedup_sink.hpp"
+#include "podrun/output/last_lines.hpp"
+#include "podrun/output/line_printer.hpp"
+#include "podrun/output/outdir_sink.hpp"
+#include "podrun/output/sink.hpp"
+#include "podrun/output/terminal.hpp"
+
+namespace podrun::session {
+
+/// How the output of the hosts is shown and stored.
+struct View {
+  output::Label label = output::Label::worker;
+  output::ColorMode color = output::ColorMode::automatic;
+  std::optional<output::Controls> controls = {};  ///< none: colours alone on a terminal, all elsewhere
+  std::optional<output::Same> dedup = {};         ///< none: every line of every host
+  output::DedupLimits dedup_limits = {};
+  bool rank0 = false;
+  bool gather = false;
+  bool json = false;
+  std::string outdir = {};                                        ///< empty: the output is not stored
+  output::EarlierOutput earlier = output::EarlierOutput::refuse;  ///< in outdir
+};
+
+/// The receivers of the hosts' output.
+struct Sinks {
+  std::vector<std::shared_ptr<output::Sink>> all;
+  std::shared_ptr<output::LastLines> last_lines;  ///< one of them
+};
+
+/// Makes the sinks for this view. The terminal must outlive them. Throws UsageError.
+Sinks make_sinks(const std::vector<hosts::Host>& hosts, const View& view, const hosts::Probe& probe,
+                 output::Terminal& terminal);
+
+}  // namespace podrun::session

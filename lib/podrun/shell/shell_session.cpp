@@ -1,0 +1,403 @@
+// SPDX-License-Identifier: Apache-2.0
+// `podrun shell`: a sequence of runs on connections that stay open. podrun keeps the directory and the
+// exported variables of each host from line to line; the hosts keep nothing.
+#include "podrun/shell/shell_session.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <csignal>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "podrun/base/error.hpp"
+#include "podrun/base/shell_quote.hpp"
+#include "podrun/base/text.hpp"
+#include "podrun/base/worker_set.hpp"
+#include "podrun/output/escape.hpp"
+#include "podrun/output/label.hpp"
+#include "podrun/output/line_editor.hpp"
+#include "podrun/remote/supervised.hpp"
+#include "podrun/report/failure_words.hpp"
+#include "podrun/run/outcome_groups.hpp"
+#include "podrun/shell/line_text.hpp"
+#include "podrun/shell/prompt.hpp"
+#include "podrun/shell/shell_modes.hpp"
+
+namespace podrun::shell {
+namespace {
+
+/// A host that was connected gets two attempts, so that a dead one does not keep the others waiting.
+constexpr std::size_t kRetries = 1;
+constexpr int kLostStatus = 255;
+constexpr int kUsageStatus = 2;
+
+constexpr const char* kSilent = "its shell does not say in which directory it is";
+
+constexpr std::array<std::string_view, 9> kHelp = {
+    "Each line runs on every connected host, in the user's shell there. The",
+    "directory and the exported variables are kept from line to line.",
+    "",
+    "  :workers SET   run the next lines only on these, such as 0,3-7 (all: on all)",
+    "  :hosts         list the hosts, and the directory of each",
+    "  :connect       try the hosts again that are not connected",
+    "  exit           leave the shell, as Ctrl-D does",
+    "",
+    "Ctrl-C ends the commands of a line, and clears a line that is being typed.",
+};
+
+struct ShellHost {
+  hosts::Host host;
+  bool is_connected = false;
+  std::string why_not = {};                       ///< the failure
+  std::optional<KeptState> fresh = std::nullopt;  ///< where a session begins there
+  std::optional<KeptState> now = std::nullopt;    ///< after the line before
+};
+
+/// `$XDG_STATE_HOME/podrun/shell_history`; empty: there is no directory for it.
+std::string history_file(const hosts::Probe& probe) {
+  const std::string state = probe.env("XDG_STATE_HOME").value_or("");
+  const std::string home = probe.env("HOME").value_or("");
+  if (state.starts_with('/')) return state + "/podrun/shell_history";
+  return home.empty() ? "" : home + "/.local/state/podrun/shell_history";
+}
+
+/// Whether the line is a command of the prompt. (`: x` is one of sh.)
+bool is_for_podrun(std::string_view line) {
+  return line.size() > 1 && line.front() == ':' && std::isalpha(static_cast<unsigned char>(line[1])) != 0;
+}
+
+/// An id for the report of each host: what one host learns of it is of no use on another, or for another
+/// line.
+std::vector<std::string> make_ids(std::size_t hosts) {
+  std::vector<std::string> ids(hosts);
+  for (std::string& id : ids) id = remote::random_id();
+  return ids;
+}
+
+/// The programs that line.sh needs. Fails as the supervisor does where one is missing.
+remote::Preparation need_tools() {
+  constexpr std::string_view kText =
+      "for podrun_tool in base64 env; do command -v $podrun_tool >/dev/null || { echo $podrun_tool; exit 1; "
+      "}; done";
+  return {link::Stage::supervision, link::Cause::program_missing, Chunk(std::string(kText))};
+}
+
+TypedLine refuse(std::string why) { return {.answer = {std::move(why)}, .is_refused = true}; }
+
+/// One `podrun shell`, from its first connection to its last line.
+class ShellSession {
+ public:
+  ShellSession(const ShellSpec& spec, const session::SessionSpec& session, const hosts::Probe& probe)
+      : spec_(spec),
+        view_(spec.view),
+        base_(make_base(session)),
+        session_(session, probe, session::Session::Connections::kept),
+        source_(make_source()) {
+    for (const hosts::Host& host : base_.plan.hosts) hosts_.push_back({.host = host});
+    for (const hosts::Host& host : base_.plan.hosts) selected_.insert(host.worker);
+  }
+
+  /// The exit status: that of the last line.
+  int play() {
+    status_ = connect();
+    if (connect_interrupted_by_) return status_;
+    if (active().empty() || (!spec_.is_terminal && active().size() < hosts_.size()))
+      return status_ == 0 ? kLostStatus : status_;
+    status_ = 0;
+    while (run_line()) {
+      if (active().empty()) {  // never on other hosts than the prompt had
+        session_.say({"no host of the next line is connected any more"});
+        return kLostStatus;
+      }
+      if (!wants_connect_) continue;
+      const int status = connect();
+      if (connect_interrupted_by_.value_or(SIGINT) != SIGINT) return status;
+    }
+    return status_;
+  }
+
+ private:
+  session::RunSpec make_base(const session::SessionSpec& session) const {
+    remote::Command command{
+        .what = remote::ShellText{":"}, .environment = spec_.variables, .shell = spec_.shell};
+    if (!remote::build_command(command).files.empty())
+      throw UsageError("shell: the variables are too long together (at most 100 KB)");
+    command.environment.clear();  // they are set with what is kept
+    session::RunSpec run = session::whoever_answers(session, remote::build_command(command), spec_.timeout);
+    run.command = std::move(command);
+    // A script runs on all hosts or ends, as every run without a person who looks at it.
+    if (!spec_.is_terminal) run.plan.limits.on_unreachable = run::OnUnreachable::stop;
+    run.plan.supervision.run_directory = remote::RunDirectory::yes;
+    run.work = report::Work::task;  // no hints for a command line
+    run.reports_first_failures = true;
+    run.enter_lists_hosts = false;
+    return run;
+  }
+
+  std::unique_ptr<output::LineSource> make_source() const {
+    if (spec_.is_terminal)
+      return std::make_unique<output::LineEditor>(history_file(session_.probe()), session_.charset());
+    return std::make_unique<output::PlainLines>(STDIN_FILENO);
+  }
+
+  /// The indexes of the hosts of the next line.
+  std::vector<std::size_t> active() const {
+    std::vector<std::size_t> indexes;
+    for (std::size_t i = 0; i < hosts_.size(); ++i) {
+      if (hosts_[i].is_connected && selected_.contains(hosts_[i].host.worker)) indexes.push_back(i);
+    }
+    return indexes;
+  }
+
+  std::vector<std::size_t> workers_of(const std::vector<std::size_t>& indexes) const {
+    std::vector<std::size_t> workers;
+    for (const std::size_t i : indexes) workers.push_back(hosts_[i].host.worker);
+    return workers;
+  }
+
+  /// Connects the remaining hosts and reads their state. Returns the exit status of that run.
+  int connect() {
+    wants_connect_ = false;
+    std::vector<std::size_t> indexes;
+    for (std::size_t i = 0; i < hosts_.size(); ++i) {
+      if (!hosts_[i].is_connected) indexes.push_back(i);
+    }
+    session::RunSpec run = session::with_hosts(base_, indexes);
+    run.plan.supervision.directory = spec_.directory;
+    run.plan.supervision.preparations.push_back(need_tools());
+    run.plan.command.text = line_text("", spec_.shell);
+    run.view = view_;
+    run.view.outdir.clear();
+    const std::vector<std::string> ids = make_ids(indexes.size());
+    for (const std::string& id : ids) run.plan.texts_of_hosts.push_back(host_text(exports(), id));
+    ShellRunEnd end;
+    StateFilter filter(ids);
+    run.filter = &filter;
+    OpeningMode mode(run, session_, filter, end);
+    const int status = session_.run(run, mode).status;
+    std::vector<std::size_t> silent;
+    for (std::size_t i = 0; i < indexes.size() && i < end.outcomes.size(); ++i) {
+      ShellHost& host = hosts_[indexes[i]];
+      const bool has_run = std::holds_alternative<link::Exited>(end.outcomes[i]);
+      if (!host.fresh) host.fresh = host.now = end.states[i];
+      host.is_connected = has_run && host.fresh;
+      const link::Failure* failure = run::failure_of(end.outcomes[i]);
+      host.why_not = failure ? report::describe(*failure) : has_run ? kSilent : "interrupted";
+      if (has_run && !host.fresh) silent.push_back(host.host.worker);
+    }
+    if (!silent.empty()) session_.say({fmt::format("[{}] left out: {}", fold_workers(silent), kSilent)});
+    connect_interrupted_by_ = end.interrupted_by;
+    return status;
+  }
+
+  /// False: the session ends.
+  bool run_line() {
+    const std::vector<std::size_t> indexes = active();
+    session::RunSpec run = session::with_hosts(base_, indexes);
+    run.plan.limits.held = true;
+    run.plan.limits.retries = std::min(run.plan.limits.retries, kRetries);
+    run.view = view_;
+    ShellRunEnd end;
+    const std::vector<std::string> ids = make_ids(indexes.size());
+    StateFilter filter(ids);
+    run.filter = &filter;
+    LineMode mode(run, session_, filter,
+                  {*source_, spec_.is_terminal, prompt(indexes),
+                   [&](const std::string& line) { return take(line, indexes, ids); }},
+                  end);
+    const int status = session_.run(run, mode).status;
+    learn(indexes, end);
+    if (end.has_run) {
+      status_ = status;
+      view_.earlier = output::EarlierOutput::append;  // the next line must not replace this one's output
+    }
+    return goes_on_after(end, indexes);
+  }
+
+  /// Sets the exit status if it does not.
+  bool goes_on_after(const ShellRunEnd& end, const std::vector<std::size_t>& indexes) {
+    const int signal = end.signal != 0 ? end.signal : end.interrupted_by.value_or(0);
+    const bool is_key = end.signal == 0 && (signal == SIGINT || (signal == SIGQUIT && end.has_run));
+    if (signal != 0 && !(is_key && spec_.is_terminal)) {
+      if (!end.has_run) status_ = 128 + signal;
+      return false;
+    }
+    if (leaves_ || end.is_end_of_input) return false;
+    if (spec_.is_terminal) return true;
+    if (std::any_of(indexes.begin(), indexes.end(),
+                    [this](std::size_t i) { return !hosts_[i].is_connected; })) {
+      session_.say({"the shell ends here, since not every host is connected"});
+      status_ = kLostStatus;
+      return false;
+    }
+    if (end.has_run)
+      return !end.was_quit || status_ == 0;  // a command may handle QUIT, as to print its stacks
+    if (end.is_refused) status_ = kUsageStatus;
+    return !end.is_refused;
+  }
+
+  void learn(const std::vector<std::size_t>& indexes, ShellRunEnd& end) {
+    std::vector<std::size_t> silent;
+    std::vector<std::size_t> in_doubt;
+    // After Ctrl-C before the prompt, what is not ready by then is left out, if anything is.
+    const bool gives_up = end.interrupted_by && !end.has_run &&
+                          std::find(end.ready.begin(), end.ready.end(), true) != end.ready.end();
+    for (std::size_t i = 0; i < indexes.size() && i < end.outcomes.size(); ++i) {
+      ShellHost& host = hosts_[indexes[i]];
+      const run::HostOutcome& outcome = end.outcomes[i];
+      if ((gives_up && !end.ready[i]) || std::holds_alternative<run::Unreachable>(outcome)) {
+        const link::Failure* failure = run::failure_of(outcome);
+        host.why_not = failure ? report::describe(*failure) : "interrupted";
+        host.is_connected = false;
+      } else if (end.states[i]) {
+        host.now = std::move(end.states[i]);
+      } else if (end.has_run && !std::holds_alternative<run::Lost>(outcome) &&
+                 !std::holds_alternative<run::NotStarted>(outcome)) {
+        (end.in_doubt[i] ? in_doubt : silent).push_back(host.host.worker);
+      }
+    }
+    if (!in_doubt.empty()) {
+      session_.say({fmt::format(
+          "[{}] the directory and variables stay as before this line, whose output has more than one "
+          "report of them",
+          fold_workers(in_doubt))});
+    }
+    if (!silent.empty()) {
+      session_.say({fmt::format(
+          "[{}] the directory and variables stay as before this line, whose shell did not end by itself",
+          fold_workers(silent))});
+    }
+    if (!end.has_run) return;
+    before_ = {};
+    for (const std::size_t i : indexes) before_.hosts.push_back(hosts_[i].host);
+    before_.outcomes = std::move(end.outcomes);
+  }
+
+  std::string prompt(const std::vector<std::size_t>& indexes) const {
+    std::vector<std::size_t> lost;
+    for (const ShellHost& host : hosts_) {
+      if (!host.is_connected) lost.push_back(host.host.worker);
+    }
+    return make_prompt(workers_of(indexes), before_, lost, output::separator(session_.charset()));
+  }
+
+  /// `indexes`: the hosts that wait for it; `ids` of their reports.
+  TypedLine take(const std::string& line, const std::vector<std::size_t>& indexes,
+                 const std::vector<std::string>& ids) {
+    const std::string_view words = trim_space(line);
+    if (words.empty() || words.starts_with('#')) return {};
+    if (words == "exit" || words == "logout" || words == ":quit" || words == ":exit") {
+      leaves_ = true;
+      return {.fate = TypedLine::Fate::ends_run};
+    }
+    if (is_for_podrun(words)) return obey(words);
+    if (line.size() > remote::kMaxInlineText)
+      return refuse(fmt::format("a line of {} bytes is too long (send a script: podrun -s)", line.size()));
+    TypedLine typed{.fate = TypedLine::Fate::runs, .text = line_text(line, spec_.shell)};
+    for (std::size_t i = 0; i < indexes.size(); ++i)
+      typed.texts_of_hosts.push_back(host_text(restored(hosts_[indexes[i]]), ids[i]));
+    return typed;
+  }
+
+  TypedLine obey(std::string_view words) {
+    const std::string_view name = take_word(words);
+    if (name == ":help") return {.answer = {kHelp.begin(), kHelp.end()}};
+    if (name == ":hosts") return {.answer = list_hosts()};
+    if (name == ":workers" || name == ":worker") return select(std::string(trim_space(words)));
+    if (name == ":connect") {
+      wants_connect_ =
+          active().size() < hosts_.size() &&
+          std::any_of(hosts_.begin(), hosts_.end(), [](const ShellHost& each) { return !each.is_connected; });
+      if (!wants_connect_) return {.answer = {"all hosts are connected"}};
+      return {.fate = TypedLine::Fate::ends_run};
+    }
+    return refuse(fmt::format("{}: no such command (:help lists them)", output::escape_controls(name)));
+  }
+
+  TypedLine select(const std::string& set) {
+    std::set<std::size_t> known;
+    for (const ShellHost& host : hosts_) known.insert(host.host.worker);
+    std::set<std::size_t> chosen = known;
+    try {
+      if (set.empty()) throw UsageError("for which hosts? (:workers 0,3-7, :workers all)");
+      if (set != "all") {
+        const std::vector<std::size_t> numbers = parse_workers(set);
+        chosen = {numbers.begin(), numbers.end()};
+      }
+    } catch (const UsageError& error) {
+      return refuse(fmt::format(":workers: {}", error.what()));
+    }
+    for (const std::size_t worker : chosen) {
+      if (!known.contains(worker))
+        return refuse(fmt::format(":workers: no host has worker number \"{}\" (there are {})", worker,
+                                  fold_workers({known.begin(), known.end()})));
+    }
+    const std::set<std::size_t> before = std::exchange(selected_, chosen);
+    if (!active().empty()) return {.fate = TypedLine::Fate::ends_run};
+    selected_ = before;
+    return refuse(":workers: none of them is connected (:connect tries again)");
+  }
+
+  std::vector<std::string> list_hosts() const {
+    std::size_t width = 0;
+    for (const ShellHost& each : hosts_) width = std::max(width, each.host.name.size());
+    std::vector<std::string> lines;
+    for (const ShellHost& each : hosts_) {
+      std::string what = each.now ? each.now->directory : "?";
+      if (!each.is_connected) what = "not connected: " + each.why_not;
+      lines.push_back(fmt::format(
+          "{:>3} {:{}}  {}{}", each.host.worker, output::escape_controls(each.host.name), width,
+          output::escape_controls(what), selected_.contains(each.host.worker) ? "" : " (not in :workers)"));
+    }
+    return lines;
+  }
+
+  /// -e and the like.
+  std::string exports() const {
+    std::string text;
+    for (const remote::Variable& variable : spec_.variables)
+      text += fmt::format("export {}={}; ", variable.name, shell_quote(variable.value));
+    return text;
+  }
+
+  /// With too many changes for one variable of a process, the directory alone.
+  std::string restored(const ShellHost& host) const {
+    if (!host.fresh || !host.now) return exports();
+    std::string text = exports() + restore(*host.fresh, *host.now);
+    if (text.size() <= remote::kMaxInlineText) return text;
+    KeptState without = *host.now;
+    without.variables = host.fresh->variables;
+    return exports() + restore(*host.fresh, without) + "echo podrun: too many exported variables >&2; ";
+  }
+
+  const ShellSpec& spec_;
+  session::View view_;
+  const session::RunSpec base_;
+  session::Session session_;
+  std::unique_ptr<output::LineSource> source_;
+  std::vector<ShellHost> hosts_;
+  std::set<std::size_t> selected_;  ///< worker numbers
+  LineEnd before_;
+  int status_ = 0;
+  bool leaves_ = false;
+  bool wants_connect_ = false;
+  std::optional<int> connect_interrupted_by_ = std::nullopt;
+};
+
+}  // namespace
+
+int run_shell(const ShellSpec& spec, const session::SessionSpec& session, const hosts::Probe& probe) {
+  return ShellSession(spec, session, probe).play();
+}
+
+}  // namespace podrun::shell

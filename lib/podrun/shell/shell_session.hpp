@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "podrun/hosts/probe.hpp"
+#include "podrun/session/specs.hpp"
+
+namespace podrun::shell {
+
+/// What every line of `podrun shell` starts with, and how its output is shown.
+struct ShellSpec {
+  bool is_terminal = false;  ///< standard input is one: there is a prompt
+  std::vector<remote::Variable> variables = {};
+  remote::ShellStart shell = remote::ShellStart::plain;
+  std::string directory = {};                                  ///< empty: where a login starts
+  std::optional<std::chrono::seconds> timeout = std::nullopt;  ///< of each line
+  session::View view = {};
+};
+
+/// Reads lines from standard input, and runs each on the hosts of the session. The exit status: that of the
+/// last line. Throws UsageError.
+int run_shell(const ShellSpec& spec, const session::SessionSpec& session, const hosts::Probe& probe);
+
+}  // namespace podrun::shell
