@@ -10,7 +10,7 @@
 #include "podrun/check/check_reply.hpp"
 #include "podrun/check/check_report.hpp"
 #include "podrun/check/check_text.hpp"
-#include "podrun/remote/scripts.hpp"
+#include "podrun/check/scripts.hpp"
 #include "podrun/report/summary.hpp"
 
 #include "cli/option_values.hpp"
@@ -133,7 +133,9 @@ class CheckMode final : public Mode {
 Plan make_check_plan(const CheckOptions& own, const cli::Options& options, const hosts::Probe& probe) {
   const std::string python = own.request.python.empty() ? "python3" : own.request.python;
   Plan plan = make_plan_in_surroundings(
-      options, probe, remote::script_command(check::kCheckScript, {python, own.request.directory}));
+      options, probe,
+      remote::script_command(check::kCheckScript,
+                             check::CheckWords{.python = python, .directory = own.request.directory}.list()));
   run_where_reachable(plan);
   run::Limits& limits = plan.run.limits;
   limits.wait = own.wait;

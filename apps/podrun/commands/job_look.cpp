@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "podrun/base/text.hpp"
-#include "podrun/jobs/job_scripts.hpp"
+#include "podrun/jobs/scripts.hpp"
 #include "podrun/output/escape.hpp"
 #include "podrun/output/label.hpp"
 
@@ -31,14 +31,12 @@ void pass_on(const std::string& complaints, const hosts::Host& host, const cli::
 
 }  // namespace
 
-remote::RemoteCommand jobs_command(std::vector<std::string> arguments) {
-  return remote::build_command(remote::script_command(jobs::kJobsScript, std::move(arguments)));
+remote::RemoteCommand jobs_command(jobs::JobsWords words) {
+  return remote::build_command(remote::script_command(jobs::kJobsScript, std::move(words).list()));
 }
 
-Plan make_job_plan(std::vector<std::string> arguments, const cli::Context& context,
-                   std::chrono::seconds grace) {
-  return make_look_plan(context.options, context.probe, jobs_command(std::move(arguments)),
-                        grace + kTimeToLook);
+Plan make_job_plan(jobs::JobsWords words, const cli::Context& context, std::chrono::seconds grace) {
+  return make_look_plan(context.options, context.probe, jobs_command(std::move(words)), grace + kTimeToLook);
 }
 
 JobLook look_at_jobs(RunSequence& runs, const Plan& plan, const cli::Context& context) {

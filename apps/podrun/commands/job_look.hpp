@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "podrun/jobs/job_report.hpp"
+#include "podrun/jobs/scripts.hpp"
 
 #include "cli/podrun_command.hpp"
 #include "commands/look.hpp"
@@ -18,12 +19,12 @@ struct JobLook {
   Look look = {};
 };
 
-/// The command that runs jobs.sh with these arguments.
-remote::RemoteCommand jobs_command(std::vector<std::string> arguments);
+/// The command that runs jobs.sh with these words.
+remote::RemoteCommand jobs_command(jobs::JobsWords words);
 
 /// The plan of a run of jobs.sh on every host that can be reached. `grace`: the time that a job may take
 /// there to stop.
-Plan make_job_plan(std::vector<std::string> arguments, const cli::Context& context,
+Plan make_job_plan(jobs::JobsWords words, const cli::Context& context,
                    std::chrono::seconds grace = std::chrono::seconds(0));
 
 /// Asks them. Names the hosts that have not answered, and passes on what went wrong there.

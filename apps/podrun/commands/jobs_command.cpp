@@ -30,7 +30,7 @@ class JobsCommand final : public cli::Command {
     const std::string name = context.options.operands.empty() ? "" : context.options.operands.front();
     if (!name.empty() || action_ != Action::list) jobs::check_job_name(name);
     const std::chrono::seconds grace = context.options.limits.grace;
-    const Plan plan = make_job_plan(arguments(name, grace), context, grace);
+    const Plan plan = make_job_plan(words(name, grace), context, grace);
     if (context.options.dry_run) return answer(describe_surroundings(plan), *context.terminal);
     RunSequence runs(plan, context, RunSequence::Connections::closed);
     const JobLook jobs = look_at_jobs(runs, plan, context);
@@ -40,9 +40,10 @@ class JobsCommand final : public cli::Command {
   }
 
  private:
-  std::vector<std::string> arguments(const std::string& name, std::chrono::seconds grace) const {
-    if (action_ == Action::stop) return {"stop", name, std::to_string(grace.count())};
-    return {action_ == Action::list ? "list" : "remove", name};
+  jobs::JobsWords words(const std::string& name, std::chrono::seconds grace) const {
+    if (action_ == Action::stop)
+      return {.action = "stop", .job_name = name, .grace = std::to_string(grace.count())};
+    return {.action = action_ == Action::list ? "list" : "remove", .job_name = name};
   }
 
   /// The status: 1 if they could not be printed.

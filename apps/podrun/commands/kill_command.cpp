@@ -16,6 +16,7 @@
 #include "podrun/accelerators/holder_list.hpp"
 #include "podrun/accelerators/kill_choice.hpp"
 #include "podrun/accelerators/kill_report.hpp"
+#include "podrun/accelerators/scripts.hpp"
 #include "podrun/base/error.hpp"
 #include "podrun/base/text.hpp"
 #include "podrun/output/label.hpp"
@@ -59,7 +60,8 @@ Plan make_free_plan(const Plan& list_plan, const std::vector<ListedHost>& listed
   }
   Plan plan = with_hosts(list_plan, answered);
   plan.run.command = remote::build_command(
-      remote::script_command(accelerators::kFreeScript, {std::to_string(time_to_close.count())}));
+      remote::script_command(accelerators::kFreeScript,
+                             accelerators::FreeWords{.grace = std::to_string(time_to_close.count())}.list()));
   plan.run.texts_of_hosts = std::move(victims);
   plan.run.limits.timeout = time_to_close + kTimeToLook;
   return plan;

@@ -106,7 +106,7 @@ class LogsCommand final : public cli::Command {
   int run(const cli::Context& context) override {
     request_.name = context.options.operands.front();
     jobs::check_job_name(request_.name);
-    const Plan first = make_job_plan({"list", request_.name}, context);
+    const Plan first = make_job_plan({.action = "list", .job_name = request_.name}, context);
     if (context.options.dry_run) return answer(describe_surroundings(first), *context.terminal);
     RunSequence runs(first, context, RunSequence::Connections::kept);
     const JobLook jobs = look_at_jobs(runs, first, context);

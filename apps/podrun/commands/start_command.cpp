@@ -81,8 +81,10 @@ void take_back(RunSequence& runs, const Plan& plan, const std::string& name,
   }
   if (started.empty()) return;
   Plan back = with_hosts(plan, started);
-  back.run.command =
-      jobs_command({"take-back", name, std::to_string(plan.run.limits.grace.count()), plan.run.run_id});
+  back.run.command = jobs_command({.action = "take-back",
+                                   .job_name = name,
+                                   .grace = std::to_string(plan.run.limits.grace.count()),
+                                   .run_id = plan.run.run_id});
   run_where_reachable(back);
   back.run.limits.timeout = plan.run.limits.grace + kTimeToStart;
   const std::vector<hosts::Host> hosts = back.run.hosts;

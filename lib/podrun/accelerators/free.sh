@@ -1,9 +1,13 @@
-# Stops processes that have accelerators open, and lists which have one open then, for podrun kill: script_command() with GRACE, of
-# <processes.sh clock.sh as_root.sh open_files.sh devices.sh lock_files.sh holders_of_host.sh this>. $PODRUN_VICTIMS: "PID:START...".
+# Stops processes that have accelerators open, and then lists those that still have one open, for podrun kill. Follows as_root.sh. Needs
+# clock.sh and holders_of_host.sh.
+# Words: GRACE
+# Variables of command.cpp: podrun_script PODRUN_RUN_ID
+# Variables of kill_command.cpp: PODRUN_VICTIMS
+# Variables of the host: HOME SUDO_UID
 #
-# TERM to all of them, and CONT to what Ctrl-Z has suspended; up to GRACE seconds until none has an accelerator open; KILL to those
-# that have, and to what they have started since. Then the lock files of libtpu go, if nothing has a TPU or one of them open:
-# "unlocked PATH" for each, or "locked WHY".
+# $PODRUN_VICTIMS has these processes, "PID:START...". They get TERM, and CONT in case Ctrl-Z has suspended them. After at most GRACE
+# seconds those that still have an accelerator open get KILL, with the processes that they have started since. Then the lock files of
+# libtpu are removed, if no process has a TPU or one of them open: "unlocked PATH" for each, or "locked WHY".
 #
 # shellcheck disable=SC2086,SC2046,SC3013  # pids, and words that programs print, are to be split; a sh without -ef asks ls each time
 
@@ -163,8 +167,9 @@ podrun_unlock() {
 }
 podrun_tell_lock() { case $1 in "removed "*) podrun_tell unlocked "${1#* }" ;; *) podrun_tell locked "$1" ;; esac; }
 
+podrun_grace=$1
 podrun_keep_holding $podrun_victims
-if [ "$podrun_left" ]; then podrun_stop_left $1; else podrun_find_open; fi
+if [ "$podrun_left" ]; then podrun_stop_left $podrun_grace; else podrun_find_open; fi
 podrun_tell
 podrun_tell "podrun-kill $PODRUN_RUN_ID"
 podrun_unlock

@@ -1,11 +1,17 @@
-# Looks at a host for podrun check, and changes nothing there: sh -c "$(cat processes.sh open_files.sh check.sh)" podrun PYTHON DIRECTORY
+# Looks at a host for podrun check, and changes nothing there. Needs processes.sh and open_files.sh.
+# Words: PYTHON [DIRECTORY]
+# Variables of command.cpp: PODRUN_RUN_ID
+# Variables of the host: HOME
+#
 # Prints a line "podrun-check $PODRUN_RUN_ID" and after it lines "key value", see check_reply.hpp. Steps that may hang (a
 # lost file system, a driver) come last. Each prints an "at" line with its name first, and has a time limit if timeout(1)
-# exists. No single quote and no backslash. Works in dash, bash and busybox sh; without /proc it reports less.
+# exists. Contains no single quotes and no backslashes. Works in dash, bash and busybox sh; without /proc it reports less.
 podrun_clean_environment LD_LIBRARY_PATH PYTHONHOME PYTHONPATH PYTHONUSERBASE PYENV_ROOT PYENV_VERSION VIRTUAL_ENV XDG_CONFIG_HOME
 GIT_OPTIONAL_LOCKS=0
 export GIT_OPTIONAL_LOCKS
-python=$1 directory=$2 n=${IFS#??}
+python=$1
+directory=$2
+n=${IFS#??}
 say() { printf %s "$*$n"; }
 say "${n}podrun-check $PODRUN_RUN_ID"
 say clock "$(date +%s.%N)"

@@ -1,6 +1,8 @@
-# Lists what the words of a pull name on a host: set -- WORD...; <helper.sh pull_list.sh, one line>
+# Lists the files of a host that the words of a pull name. Follows helper.sh.
+# Words: [PATHS...]
+# Variables of the host: HOME
 #
-# A WORD is a path or a pattern of the shell, as pull_word() makes it: "./a" counts from the home directory, "/a" is absolute, a
+# Each of the PATHS is a path or a pattern of the shell, as pull_word() makes it: "./a" counts from the home directory, "/a" is absolute, a
 # last ".." has "/" after it, and no two slashes stand together. So "//" and a newline, which end each record, are in no path.
 #
 #   n NUMBER                 the word at this place names nothing

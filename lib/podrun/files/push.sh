@@ -1,12 +1,14 @@
-# A push on one host, up to the switch: says what the host has, stages what podrun sends, and checks that it can be switched.
+# A push on one host, up to the switch: lists the files of the host, stages the files that podrun sends, and checks that they can be
+# switched. Follows helper.sh. Needs place.sh.
+# Words: DIRECTORY TARGET NAME FLAGS [PATHS...]
+# Variables of the host: HOME
 #
-#   set -- DIRECTORY TARGET NAME FLAGS [PATH...]; <helper.sh push.sh, one line>
-#
-# DIRECTORY is that of the run. TARGET counts from the home directory. NAME is the end of the staging directory's name, .podrun.NAME.
-# Each PATH below the target is looked at, with all that is in it. Flags: all       look at everything below the target
-#                                                                        file      TARGET may be the new name of the one PATH
-#                                                                        look      stage nothing
-#                                                                        delete    the home directory may not be the target or in it
+# DIRECTORY is the directory of the run. TARGET counts from the home directory. NAME is the end of the staging directory's name,
+# .podrun.NAME. Each PATH below the target is listed, with everything in it. Flags:
+#   all       list everything below the target
+#   file      TARGET may be the new name of the one PATH
+#   look      stage nothing
+#   delete    the home directory may not be the target or in it
 #
 # output   "target KIND DIGEST FORMAT COMPRESSION INODE"   KIND: directory or missing; with -name, TARGET is the PATH's new name
 #          the list, as scan_reply.hpp reads it             then "listed", or "error WORDS", and that is all

@@ -1,9 +1,13 @@
-# Lists, stops or removes jobs of a host: script_command() with list [NAME] | stop NAME GRACE | remove NAME | take-back NAME GRACE RUN.
-# The last one stops and removes what a run has started. Prints "podrun-jobs $PODRUN_RUN_ID"; for each job lines "key value", see
-# job_list.hpp, the first of them "job NAME"; then "end". Needs processes.sh, clock.sh, process_tree.sh, stop.sh and
-# job_state.sh.
+# Lists, stops or removes jobs of a host. Needs processes.sh, clock.sh, process_tree.sh, stop.sh and job_state.sh.
+# Words: ACTION [JOB_NAME] [GRACE] [RUN_ID]
+# Variables of command.cpp: PODRUN_RUN_ID PODRUN_HOST PODRUN_WORKER
+# Variables of the host: HOME
 #
-# shellcheck disable=SC2034,SC2154,SC2086,SC2046  # others read and set variables; pids and numbers need no quotes
+# Actions: list [JOB_NAME] | stop JOB_NAME GRACE | remove JOB_NAME | take-back JOB_NAME GRACE RUN_ID. The last one stops and removes
+# the job that a run has started. Prints "podrun-jobs $PODRUN_RUN_ID"; for each job lines "key value", see job_list.hpp, the first of
+# them "job NAME"; then "end".
+#
+# shellcheck disable=SC2034,SC2154,SC2153,SC2086,SC2046  # others read and set variables; pids and numbers need no quotes
 
 case $PODRUN_HOST in
   */*) podrun_here=$PODRUN_WORKER-$(printf %s "$PODRUN_HOST" | tr / _) ;;
@@ -57,6 +61,7 @@ podrun_stop_job() {
   podrun_mark=
   read -r podrun_mark <"$podrun_job/mark"
   podrun_own_group=
+  podrun_ended=
   podrun_main=
   podrun_sudo=
   podrun_tree=
@@ -75,13 +80,15 @@ podrun_stop_job() {
 podrun_clean_environment
 exec 4>&2 2>/dev/null
 podrun_action=$1
+podrun_job_name=$2
 podrun_grace=$3
+podrun_run_id=$4
 podrun_tell
 podrun_tell "podrun-jobs $PODRUN_RUN_ID"
 case $podrun_action in
-  list) for podrun_dir in "$HOME/.podrun/jobs"/${2:-*}/"$podrun_here"; do podrun_tell_job "$podrun_dir"; done ;;
+  list) for podrun_dir in "$HOME/.podrun/jobs"/${podrun_job_name:-*}/"$podrun_here"; do podrun_tell_job "$podrun_dir"; done ;;
   stop)
-    podrun_place=$HOME/.podrun/jobs/$2/$podrun_here
+    podrun_place=$HOME/.podrun/jobs/$podrun_job_name/$podrun_here
     podrun_find_job "$podrun_place"
     case $podrun_state in
       running | "lost "[0-9]*)
@@ -91,19 +98,19 @@ case $podrun_action in
     esac
     podrun_tell_job "$podrun_place" ;;
   remove)
-    podrun_place=$HOME/.podrun/jobs/$2/$podrun_here
+    podrun_place=$HOME/.podrun/jobs/$podrun_job_name/$podrun_here
     podrun_find_job "$podrun_place"
     if [ "$podrun_job" ] && podrun_is_active; then podrun_tell_job "$podrun_place"
     elif [ -d "$podrun_place" ]; then
-      rm -rf -- "$podrun_place" 2>&4 && podrun_tell job "$2" && podrun_tell state removed
+      rm -rf -- "$podrun_place" 2>&4 && podrun_tell job "$podrun_job_name" && podrun_tell state removed
       rmdir -- "${podrun_place%/*}"
     fi ;;
   take-back)
-    podrun_place=$HOME/.podrun/jobs/$2/$podrun_here
+    podrun_place=$HOME/.podrun/jobs/$podrun_job_name/$podrun_here
     podrun_find_numbers "$podrun_place"
     for podrun_n in $podrun_numbers; do
       podrun_job=$podrun_place/$podrun_n
-      grep -qsxF -- "$4.job-$PODRUN_WORKER-$2." "$podrun_job/mark" || continue
+      grep -qsxF -- "$podrun_run_id.job-$PODRUN_WORKER-$podrun_job_name." "$podrun_job/mark" || continue
       podrun_stop_job
       rm -rf -- "$podrun_job"
     done

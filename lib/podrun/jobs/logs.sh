@@ -1,11 +1,15 @@
-# Sends what a job has printed: set -- NAME PLACE DIRECTORY FOLLOW TAIL NUMBER OUT ERR; <helper.sh processes.sh job_state.sh this, one
-# line>. Prints "job N"; then frames: "out POSITION BYTES" or "err POSITION BYTES", a newline, and as many bytes; at the end "state
-# STATE" and a newline. A frame of no bytes says where a stream begins.
+# Sends the output of a job. Follows helper.sh. Needs processes.sh and job_state.sh.
+# Words: NAME PLACE DIRECTORY [FOLLOW] [TAIL] [NUMBER] OUT ERR
+# Variables of the host: HOME
+#
+# Prints "job N"; then frames: "out POSITION BYTES" or "err POSITION BYTES", a newline, and as many bytes; at the end "state
+# STATE" and a newline. An empty frame says where a stream begins.
 #
 #   DIRECTORY  the run's, whose file podrun.end gets sh text that exits as the job did, with FOLLOW
-#   FOLLOW     1: until the job has ended; empty: what is there
-#   TAIL       only so many last lines of each stream; empty: all
-#   NUMBER     which start (empty: the newest), and from which byte of each stream on: OUT ERR
+#   FOLLOW     1: send until the job has ended; empty: send the output so far
+#   TAIL       number of last lines of each stream; empty: all
+#   NUMBER     the start of the job; empty: the newest
+#   OUT ERR    first byte of each stream
 #
 # shellcheck disable=SC2154,SC2086  # job_state.sh sets them; numbers need no quotes
 
@@ -77,7 +81,8 @@ podrun_write_end() {
   esac >"$podrun_directory/podrun.end"
 }
 
-podrun_place=$HOME/.podrun/jobs/$1/$2
+podrun_name=$1
+podrun_place=$HOME/.podrun/jobs/$podrun_name/$2
 podrun_directory=$3
 podrun_follow=$4
 podrun_tail=$5

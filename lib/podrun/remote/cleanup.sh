@@ -1,7 +1,11 @@
-# The preparation of -c: removes what an earlier run left on a TPU host, unless a live process has a TPU or a lock file open. The
-# logs are evidence and move aside. Needs open_files.sh, devices.sh, lock_files.sh and the supervisor.
+# The preparation of -c, in a subshell of the supervisor: removes the leftovers of an earlier run on a TPU host, unless a live process has a
+# TPU or a lock file open. The logs are evidence and move aside. Needs open_files.sh, devices.sh and lock_files.sh.
+# Words: none
+# Variables of main.sh: podrun_suffix
+# Variables of processes.sh: podrun_name podrun_thread_files
+# Variables of the host: HOME
 #
-# shellcheck disable=SC2154  # the supervisor sets the rest
+# shellcheck disable=SC2154  # the supervisor sets them
 
 podrun_clean_up() {
   podrun_su=

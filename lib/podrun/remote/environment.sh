@@ -1,5 +1,6 @@
 # Gives podrun's own programs on a host an environment of their own: variables of the user's shell steer shells, coreutils, grep, tar,
 # git and ld.so. The command of the user never runs in a shell that has called this.
+# Words: none
 #
 # shellcheck disable=SC2086  # the text is to be split into its lines
 

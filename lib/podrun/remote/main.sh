@@ -1,14 +1,16 @@
 # The supervisor: starts one command on a host when told, and leaves nothing of it behind, whatever ends the supervisor.
 #
-#   set -- NONCE MARK GRACE TICK TICKS DIRECTORY FLAGS SUFFIX TEXT [PREPARATION...]; <processes.sh clock.sh process_tree.sh
-#   stop.sh watch.sh main.sh, one line>
+# Words: NONCE MARK GRACE TICK TICKS CWD FLAGS SUFFIX [LINE] [PREPARATIONS...]
+# Variables of shell_line.cpp: podrun_options podrun_tmout
+# Variables of the host: HOME TMPDIR SSH_CONNECTION
+# Variables for command.cpp: podrun_dir
 #
-# A shell reads it from standard input, with its parameters, as one line: see shell_line.hpp. No argument of a process
-# carries it, or the text of the command. TEXT is what `go` would say, for a host that need not wait for others; else empty.
-# A PREPARATION is sh text that must succeed before the host is ready.
-# The NONCE begins the lines for podrun. It stands in no argument of a process and in no file name, since others could copy it into
-# what the command shows. The SUFFIX, another random number, ends the names of files.
+# A shell reads it from standard input, with its words, as one line: see shell_line.hpp. No argument of a process carries it or
+# the text of the command. LINE is the text of `go`, for a host that need not wait for others. A PREPARATION is sh text that must
+# succeed before the host is ready. The NONCE begins the lines for podrun. It must not stand in an argument of a process or in a file
+# name, since others could copy it into the output of the command. The SUFFIX, another random number, ends the names of files.
 # GRACE and TICK are seconds; TICKS ticks without a line on standard input stop the command. Replies and lines: protocol.hpp.
+# The text of `go` may read podrun_dir, the run's directory.
 #
 # Every name begins with podrun_, so that no variable of the user is overwritten. Works in dash, bash and busybox sh; needs
 # grep, sleep, ls and rm; for a directory mkdir, mkfifo and tee. The shells that may start the command have its environment, where bash

@@ -1,10 +1,13 @@
 # Runs one line of `podrun shell` as the command of a run, inside the supervisor's shell, which it ends with the line's status.
+# Words: none
+# Variables of line_text.cpp: podrun_kept podrun_typed podrun_inside podrun_id podrun_l
+# Variables of main.sh: podrun_dir
+# Variables of the host: SHELL
 #
-#   podrun_kept=TEXT; podrun_typed=LINE; podrun_inside=<inside.sh>; podrun_id=ID; podrun_l=[-l]; <line.sh, one line>
-#
-# TEXT brings back the directory and the variables that earlier lines have left. A shell of its own evaluates the LINE and stores
-# what they are at its end. This one prints that for podrun, on lines with the ID. No argument of a process has the LINE, so that
-# it can name itself, as in `pkill -f`.
+# podrun_kept is sh text that brings back the directory and the variables that earlier lines have left. A shell of its own runs
+# podrun_inside, the text of inside.sh, which evaluates the line podrun_typed and stores the state at its end. This shell prints the state
+# for podrun, on lines with podrun_id. podrun_l is -l for a login shell. No argument of a process has the typed line, so that it can name
+# itself, as in `pkill -f`.
 #
 # shellcheck disable=SC2016,SC2154,SC2086  # the shell inside expands it; set before; an option or nothing
 

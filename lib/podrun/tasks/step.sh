@@ -1,10 +1,11 @@
 # Stands in front of the text of `setup` or `run` of a task, in one file for bash.
+# Words: none
+# Variables of step.cpp: podrun_names
+# Variables of command.cpp: PODRUN_RANK PODRUN_NUM_HOSTS PODRUN_HOSTLIST PODRUN_ADDRESSES
 #
-#   podrun_names='NAME...'; <step.sh, one line>
-#
-# Most .bashrc leave at once in a shell that is not interactive. So an interactive bash reads it, and this one takes over the
-# variables and functions. It could not run the task itself: it ignores TERM, and after INT it goes on with the next line. The
-# NAMEs are variables that keep the task's values.
+# Most .bashrc return at once in a shell that is not interactive. So an interactive bash reads it, and this one takes over the
+# variables and functions. The interactive bash could not run the task itself: it ignores TERM, and after INT it goes on with the next
+# line. podrun_names lists the variables that keep the task's values.
 #
 # shellcheck disable=SC1090,SC2016,SC2154  # files of the host; bash -c expands it; podrun_names and PODRUN_* are set before
 
