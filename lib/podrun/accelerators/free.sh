@@ -21,10 +21,8 @@ podrun_known=
 podrun_keep_holding() {
   podrun_left=
   for podrun_each; do
-    podrun_read_stat ${podrun_each%:*} || continue
-    set -- $podrun_stat
-    [ "${20}" = ${podrun_each#*:} ] || continue
-    if [ $(($7 & 4)) != 0 ]; then [ $1 != Z ] || [ ${18} -gt 1 ] || continue
+    podrun_is_same $podrun_each || continue
+    if [ $((podrun_its_flags & 4)) != 0 ]; then [ $podrun_its_state != Z ] || [ $podrun_its_threads -gt 1 ] || continue
     else podrun_knows ${podrun_each%:*} || podrun_learn ${podrun_each%:*} || continue; fi
     podrun_left="$podrun_left $podrun_each"
   done 2>/dev/null
@@ -60,9 +58,7 @@ podrun_signal() {
   podrun_what=$1
   shift
   for podrun_each; do
-    podrun_read_stat ${podrun_each%:*} || continue
-    set -- $podrun_stat
-    if [ "${20}" = ${podrun_each#*:} ]; then kill -s $podrun_what ${podrun_each%:*}; fi
+    if podrun_is_same $podrun_each; then kill -s $podrun_what ${podrun_each%:*}; fi
   done 2>/dev/null
 }
 # TIME: until then, or until none of podrun_left has an accelerator open.
@@ -84,8 +80,7 @@ podrun_find_groups() {
   podrun_users=" "
   for podrun_each in $podrun_left; do
     podrun_read_stat ${podrun_each%:*} || continue
-    set -- $podrun_stat
-    podrun_groups="$podrun_groups$3 "
+    podrun_groups="$podrun_groups$podrun_its_group "
     podrun_read_user ${podrun_each%:*} && podrun_users="$podrun_users$podrun_user "
   done 2>/dev/null
 }
@@ -99,19 +94,17 @@ podrun_add_children() {
     case $podrun_each in *[!0-9]*) continue ;; esac
     case $podrun_left in *" $podrun_each:"*) continue ;; esac
     podrun_read_stat $podrun_each || continue
-    set -- $podrun_stat
-    podrun_start=${20}
+    podrun_start=$podrun_its_start
     [ $podrun_start -ge $podrun_term ] || continue
-    podrun_up=$2
-    podrun_group=$3
+    podrun_up=$podrun_its_parent
+    podrun_group=$podrun_its_group
     podrun_read_user $podrun_each || continue
     case $podrun_users in *" $podrun_user "*) ;; *) continue ;; esac
     case $podrun_groups in *" $podrun_group "*) podrun_up= ;; esac
     while [ "$podrun_up" ] && [ $podrun_up -gt 1 ]; do
       case $podrun_left in *" $podrun_up:"*) podrun_up= ;; *)
         podrun_read_stat $podrun_up || break
-        set -- $podrun_stat
-        podrun_up=$2 ;;
+        podrun_up=$podrun_its_parent ;;
       esac
     done
     if [ -z "$podrun_up" ] && podrun_has_accelerator $podrun_each; then podrun_left="$podrun_left $podrun_each:$podrun_start"; fi

@@ -41,8 +41,7 @@ podrun_list_holders() {
   podrun_up=$$
   while [ "$podrun_up" -gt 1 ] && podrun_read_stat "$podrun_up" 2>/dev/null; do
     podrun_tell above "$podrun_up"
-    set -- $podrun_stat
-    podrun_up=$2
+    podrun_up=$podrun_its_parent
   done
   podrun_told=" "
   podrun_listed=
@@ -68,9 +67,8 @@ podrun_tell_process() {
   podrun_read_stat "$1" || return
   podrun_read_name "$1"
   podrun_pid=$1
-  set -- $podrun_stat
-  podrun_state=$1
-  podrun_start=${20}
+  podrun_state=$podrun_its_state
+  podrun_start=$podrun_its_start
   IFS=" ." read -r podrun_now _ </proc/uptime
   podrun_age=$((podrun_now - podrun_start / 100))
   if [ $podrun_age -lt 0 ]; then podrun_age=0; fi
@@ -121,8 +119,7 @@ podrun_find_mark() {
       esac
     done
     podrun_read_stat "$podrun_up" || return
-    set -- $podrun_stat
-    podrun_up=$2
+    podrun_up=$podrun_its_parent
   done
 }
 # /proc/PID: sets podrun_cgroup to the cgroup of this process if that is a container's.
@@ -141,8 +138,7 @@ podrun_is_supervised() {
     case ${podrun_each#*=} in "${podrun_mark%.}."*) ;; *) continue ;; esac
     podrun_each=${podrun_each%%=*}
     podrun_read_stat $podrun_each || continue
-    set -- $podrun_stat
-    podrun_up=$2
+    podrun_up=$podrun_its_parent
     if [ "$podrun_up" -le 1 ]; then continue; fi
     podrun_read_name "$podrun_up" || continue
     case $podrun_name in

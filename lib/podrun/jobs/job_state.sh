@@ -21,8 +21,7 @@ read -r podrun_boot </proc/sys/kernel/random/boot_id
 # PID: "PID START BOOT"
 podrun_identify() {
   podrun_read_stat $1 || return
-  set -- $1 $podrun_stat
-  echo $1 ${21} $podrun_boot
+  echo $1 $podrun_its_start $podrun_boot
 }
 # FILE TEXT...: writes it as a whole.
 podrun_put() {
@@ -38,10 +37,7 @@ podrun_lives() {
     podrun_rebooted=1
     return 1
   fi
-  podrun_start=$2
-  podrun_read_stat $podrun_pid 2>/dev/null || return
-  set -- $podrun_stat
-  [ $1 != Z ] && [ ${20} = "$podrun_start" ]
+  podrun_is_there "$1:$2" 2>/dev/null
 }
 # FILE: does the process that it names still run?
 podrun_runs() {

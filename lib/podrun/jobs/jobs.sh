@@ -69,7 +69,7 @@ podrun_stop_job() {
   if podrun_runs "$podrun_job/pid"; then
     podrun_find_with_stat "[0-9]+ [0-9]+ $podrun_pid"
     for podrun_each in $podrun_pids; do
-      podrun_read_stat $podrun_each && set -- $podrun_stat && podrun_tree="$podrun_tree $podrun_each:${20}"
+      podrun_read_stat $podrun_each && podrun_tree="$podrun_tree $podrun_each:$podrun_its_start"
     done
   fi
   podrun_stop

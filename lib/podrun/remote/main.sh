@@ -108,7 +108,7 @@ podrun_remove_dir() {
 podrun_remove_staging() {
   rm -f -- "$podrun_dir/podrun.extracting"
   if read -r podrun_pid <"$podrun_dir/podrun.push"; then
-    podrun_read_stat $podrun_pid && set -- $podrun_stat && [ $3 = $podrun_pid ] && kill -s KILL -- -$podrun_pid
+    podrun_read_stat $podrun_pid && [ $podrun_its_group = $podrun_pid ] && kill -s KILL -- -$podrun_pid
     kill -s KILL $podrun_pid
     podrun_find_marked
     podrun_kill KILL "$podrun_pids"

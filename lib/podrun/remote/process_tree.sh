@@ -21,15 +21,14 @@ podrun_find_group() {
   podrun_above=$$
   podrun_find_parent $PPID
   podrun_read_stat $$ || return
-  set -- $podrun_stat
-  podrun_group=$3
-  case " $podrun_above " in *" $3 "*) podrun_own_group=1 ;; esac
-  case " $podrun_above " in *" $4 "*) podrun_session=$4 ;; esac
+  podrun_group=$podrun_its_group
+  case " $podrun_above " in *" $podrun_group "*) podrun_own_group=1 ;; esac
+  case " $podrun_above " in *" $podrun_its_session "*) podrun_session=$podrun_its_session ;; esac
 }
 podrun_find_parent() {
   podrun_read_name $1
   case $podrun_name in sudo | *sh | busybox) podrun_above="$podrun_above $1" ;; esac
-  [ "$podrun_name" = sudo ] && podrun_read_stat $1 && set -- $podrun_stat && podrun_find_parent $2
+  [ "$podrun_name" = sudo ] && podrun_read_stat $1 && podrun_find_parent $podrun_its_parent
 }
 
 # systemd gives each login a scope, a cgroup with a file that lists its processes. (grep reads that file at once. Its contents
@@ -67,8 +66,7 @@ podrun_own_login() {
     case $podrun_all in *" $podrun_pid "*) ;; *) break ;; esac
     podrun_above="$podrun_above $podrun_pid"
     podrun_read_stat $podrun_pid || return 1
-    set -- $podrun_stat
-    podrun_pid=$2
+    podrun_pid=$podrun_its_parent
   done
   case $podrun_chain in *ds*) return 1 ;; *dd) ;; *) return 1 ;; esac
   for podrun_pid in $podrun_all; do
@@ -82,9 +80,7 @@ podrun_find_self() {
   podrun_main_runs || podrun_main=
 }
 podrun_main_runs() {
-  if podrun_read_stat $podrun_main; then
-    set -- $podrun_stat
-    [ "$1" != Z ] && [ "$2" = $$ ]
+  if podrun_read_stat $podrun_main; then [ "$podrun_its_state" != Z ] && [ "$podrun_its_parent" = $$ ]
   else [ "$podrun_main" ] && ! [ -e /proc/$$ ] && kill -s 0 $podrun_main; fi
 }
 
@@ -104,8 +100,7 @@ podrun_find_others() {
   for podrun_pid in $podrun_pids; do
     if [ -O /proc/$podrun_pid ]; then continue; fi
     podrun_read_stat $podrun_pid || continue
-    set -- $podrun_stat
-    case "$2 $podrun_pid" in
+    case "$podrun_its_parent $podrun_pid" in
       "$podrun_self "* | "$podrun_sudo "* | *" $podrun_sudo") ;;
       *) podrun_others="$podrun_others $podrun_pid" ;;
     esac
@@ -124,11 +119,10 @@ podrun_find_detached() {
   for podrun_pid in $podrun_pids; do
     case $podrun_known in *" $podrun_pid "*) continue ;; esac
     podrun_read_stat $podrun_pid || continue
-    set -- $podrun_stat
-    case $1$3 in
+    case $podrun_its_state$podrun_its_group in
       [XZ]*) continue ;;
-      ?$podrun_group) [ "$podrun_ended" ] && [ -e /proc/$$ ] && podrun_descends $2 && [ $podrun_up != $$ ] ;;
-      *) podrun_descends $2 ;;
+      ?$podrun_group) [ "$podrun_ended" ] && [ -e /proc/$$ ] && podrun_descends $podrun_its_parent && [ $podrun_up != $$ ] ;;
+      *) podrun_descends $podrun_its_parent ;;
     esac && podrun_detached="$podrun_detached $podrun_pid"
   done
 }
@@ -138,8 +132,7 @@ podrun_descends() {
   until [ $podrun_up -le 1 ] || [ $podrun_up = $$ ]; do
     case " $podrun_sudo $podrun_above " in *" $podrun_up "*) return 1 ;; esac
     podrun_read_stat $podrun_up || return 0
-    set -- $podrun_stat
-    podrun_up=$2
+    podrun_up=$podrun_its_parent
   done
 }
 
@@ -169,17 +162,10 @@ podrun_find_tree() {
   done
   podrun_tree=
   for podrun_pid in $podrun_list; do
-    podrun_read_stat $podrun_pid && set -- $podrun_stat && podrun_tree="$podrun_tree $podrun_pid:${20}"
+    podrun_read_stat $podrun_pid && podrun_tree="$podrun_tree $podrun_pid:$podrun_its_start"
   done
 }
 
-# PID:START: is it still the same process, and running?
-podrun_is_there() {
-  podrun_read_stat ${1%:*} || return
-  podrun_start=${1#*:}
-  set -- $podrun_stat
-  [ $1 != Z ] && [ ${20} = $podrun_start ]
-}
 podrun_one_is_there() {
   for podrun_each; do if podrun_is_there $podrun_each; then return; fi; done
   return 1

@@ -2,14 +2,21 @@
 #
 # shellcheck disable=SC2034,SC2046,SC2086,SC2154  # the other fragments read and set variables; pids need no quotes
 
-# Sets podrun_stat to what follows the name in the stat of a process, see proc(5): state, parent, group, session, …; the 20th
-# word is its start. (The name may contain anything, ") " and newlines too.) Sets podrun_proc to the directory that shows its files and
-# words.
+# PID: sets podrun_its_state, podrun_its_parent, podrun_its_group, podrun_its_session, podrun_its_flags, podrun_its_threads and
+# podrun_its_start from its stat, see proc(5), and podrun_proc to the directory that shows its files and words.
 podrun_read_stat() {
   podrun_proc=/proc/$1
   podrun_read_last $podrun_proc/stat || return
   case $podrun_stat in Z*) podrun_read_thread $podrun_stat ;; esac
+  set -- $podrun_stat
+  podrun_its_state=$1 podrun_its_parent=$2 podrun_its_group=$3 podrun_its_session=$4
+  podrun_its_flags=$7 podrun_its_threads=${18} podrun_its_start=${20}
 }
+# PID:START: is it still the same process? A pid may become another process's.
+podrun_is_same() { podrun_read_stat ${1%:*} && [ "$podrun_its_start" = "${1#*:}" ]; }
+# PID:START: is it still the same process, and running?
+podrun_is_there() { podrun_is_same $1 && [ $podrun_its_state != Z ]; }
+# FILE: sets podrun_stat to the words after the name. (The name may contain anything, ") " and newlines too.)
 podrun_read_last() {
   podrun_stat=
   while IFS= read -r podrun_last; do podrun_stat=$podrun_last; done <$1

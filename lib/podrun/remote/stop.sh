@@ -16,7 +16,7 @@ podrun_signal_by_sudo() {
     if ! kill -s 0 ${podrun_each%:*} && [ -e /proc/${podrun_each%:*} ]; then podrun_forbidden="$podrun_forbidden $podrun_each"; fi
   done
   if [ -z "$podrun_forbidden" ]; then return; fi
-  if [ "$podrun_sudo" ] && podrun_read_stat $podrun_sudo; then case $podrun_stat in Z*) ;; *) return ;; esac; fi
+  if [ "$podrun_sudo" ] && podrun_read_stat $podrun_sudo && [ $podrun_its_state != Z ]; then return; fi
   (exec sudo -n /bin/sh -c "$podrun_kill_text" podrun $podrun_signal $podrun_forbidden 4>&-) &
   podrun_sudo=$!
 }
@@ -75,9 +75,8 @@ podrun_find_survivors() {
   podrun_left=
   for podrun_each in $podrun_tree; do
     podrun_is_there $podrun_each || continue
-    set -- $podrun_stat
-    if [ $1 != D ]; then
-      [ $(($7 & 4)) = 0 ] || continue
+    if [ $podrun_its_state != D ]; then
+      [ $((podrun_its_flags & 4)) = 0 ] || continue
       if grep -qsE '^S(ig|hd)Pnd:.*[13579bdf][0-9a-f][0-9a-f]$' /proc/${podrun_each%:*}/status; then continue; fi
     fi
     podrun_left="$podrun_left $podrun_each"
@@ -87,8 +86,7 @@ podrun_find_survivors() {
 podrun_terminate_outside_group() {
   for podrun_each in $podrun_tree; do
     podrun_read_stat ${podrun_each%:*} || continue
-    set -- $podrun_stat
-    case $podrun_own_group:$3 in "1:$podrun_group") ;; *) kill -s TERM ${podrun_each%:*} ;; esac
+    case $podrun_own_group:$podrun_its_group in "1:$podrun_group") ;; *) kill -s TERM ${podrun_each%:*} ;; esac
   done
 }
 
