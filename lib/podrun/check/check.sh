@@ -11,9 +11,8 @@ GIT_OPTIONAL_LOCKS=0
 export GIT_OPTIONAL_LOCKS
 python=$1
 directory=$2
-n=${IFS#??}
-say() { printf %s "$*$n"; }
-say "${n}podrun-check $PODRUN_RUN_ID"
+say() { printf %s "$*$podrun_n"; }
+say "${podrun_n}podrun-check $PODRUN_RUN_ID"
 say clock "$(date +%s.%N)"
 say kernel "$(uname -r -m)"
 
@@ -72,7 +71,7 @@ disk() {
   say at "the file system of $2"
   lines=$(within 5 df -Pk -- "$2" 2>/dev/null)
   case $? in
-    0) say "disk_$1" "${lines##*"$n"}"; if [ "$1" != root ] && ! [ -w "$2" ]; then say read_only "$2"; fi ;;
+    0) say "disk_$1" "${lines##*"$podrun_n"}"; if [ "$1" != root ] && ! [ -w "$2" ]; then say read_only "$2"; fi ;;
     124 | 137 | 143) say hangs "$2" ;;
   esac
 }
@@ -127,7 +126,7 @@ if [ "$directory" ]; then
   elif ! commit=$(ask_git rev-parse -q --verify HEAD 2>/dev/null); then
     reason=$(ask_git rev-parse --verify HEAD 2>&1) || reason=${reason:-"$(why $?)"}
     reason=${reason#*fatal: }
-    say git_error "${reason%%"$n"*}"
+    say git_error "${reason%%"$podrun_n"*}"
   elif ! changes=$(list_changes 2>/dev/null); then say git_error git status fails, or takes longer than 20 s
   else
     say commit "$commit"

@@ -32,8 +32,8 @@ podrun_claim() {
   if podrun_is_active; then podrun_refuse_taken; fi
   podrun_own=1
   podrun_find_numbers "$podrun_place"
-  for podrun_n in $podrun_numbers; do
-    if [ $podrun_n -ge $podrun_own ]; then podrun_own=$((podrun_n + 1)); fi
+  for podrun_nth in $podrun_numbers; do
+    if [ $podrun_nth -ge $podrun_own ]; then podrun_own=$((podrun_nth + 1)); fi
   done
   podrun_identity="$(podrun_identify $$) $podrun_run"
   trap 'podrun_give_up; exit 1' HUP INT TERM
@@ -45,9 +45,9 @@ podrun_claim() {
     podrun_own=$((podrun_own + 1))
   done
   podrun_find_numbers "$podrun_place"
-  for podrun_n in $podrun_numbers; do
-    if [ $podrun_n -ge $podrun_own ]; then continue; fi
-    podrun_read_state "$podrun_place/$podrun_n"
+  for podrun_nth in $podrun_numbers; do
+    if [ $podrun_nth -ge $podrun_own ]; then continue; fi
+    podrun_read_state "$podrun_place/$podrun_nth"
     if podrun_is_active; then podrun_refuse_taken; fi
   done
   mkdir -- "$podrun_place/$podrun_own" "$podrun_place/$podrun_own/files" && ln -s -- "$podrun_place/$podrun_own" "$podrun_directory/job"

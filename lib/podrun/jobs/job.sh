@@ -96,7 +96,7 @@ podrun_supervise() {
   podrun_find_numbers "$podrun_place"
   set -- $podrun_numbers
   if [ $# -le 3 ]; then return; fi
-  for podrun_n in $(printf '%s\n' "$@" | sort -rnu | tail -n +4); do
-    if [ -e "$podrun_place/$podrun_n/status" ]; then rm -rf -- "${podrun_place:?}/$podrun_n"; fi
+  for podrun_nth in $(printf '%s\n' "$@" | sort -rnu | tail -n +4); do
+    if [ -e "$podrun_place/$podrun_nth/status" ]; then rm -rf -- "${podrun_place:?}/$podrun_nth"; fi
   done
 }

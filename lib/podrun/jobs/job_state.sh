@@ -87,9 +87,9 @@ podrun_find_job() {
   podrun_state=
   podrun_number=0
   podrun_find_numbers "$1"
-  for podrun_n in $podrun_numbers; do
-    if [ $podrun_n -le $podrun_number ]; then continue; fi
-    if [ -e "$1/$podrun_n/supervisor" ] || podrun_is_claimed "$1/$podrun_n"; then podrun_number=$podrun_n; fi
+  for podrun_nth in $podrun_numbers; do
+    if [ $podrun_nth -le $podrun_number ]; then continue; fi
+    if [ -e "$1/$podrun_nth/supervisor" ] || podrun_is_claimed "$1/$podrun_nth"; then podrun_number=$podrun_nth; fi
   done
   if [ $podrun_number = 0 ]; then return; fi
   podrun_job=$1/$podrun_number

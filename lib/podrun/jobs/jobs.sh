@@ -68,9 +68,7 @@ podrun_stop_job() {
   if [ -z "$podrun_mark" ]; then return; fi
   if podrun_runs "$podrun_job/pid"; then
     podrun_find_with_stat "[0-9]+ [0-9]+ $podrun_pid"
-    for podrun_each in $podrun_pids; do
-      podrun_read_stat $podrun_each && podrun_tree="$podrun_tree $podrun_each:$podrun_its_start"
-    done
+    podrun_set_tree $podrun_pids
   fi
   podrun_stop
   podrun_start_timer 300
@@ -83,12 +81,12 @@ podrun_action=$1
 podrun_job_name=$2
 podrun_grace=$3
 podrun_run_id=$4
+podrun_place=$HOME/.podrun/jobs/$podrun_job_name/$podrun_here
 podrun_tell
 podrun_tell "podrun-jobs $PODRUN_RUN_ID"
 case $podrun_action in
   list) for podrun_dir in "$HOME/.podrun/jobs"/${podrun_job_name:-*}/"$podrun_here"; do podrun_tell_job "$podrun_dir"; done ;;
   stop)
-    podrun_place=$HOME/.podrun/jobs/$podrun_job_name/$podrun_here
     podrun_find_job "$podrun_place"
     case $podrun_state in
       running | "lost "[0-9]*)
@@ -98,7 +96,6 @@ case $podrun_action in
     esac
     podrun_tell_job "$podrun_place" ;;
   remove)
-    podrun_place=$HOME/.podrun/jobs/$podrun_job_name/$podrun_here
     podrun_find_job "$podrun_place"
     if [ "$podrun_job" ] && podrun_is_active; then podrun_tell_job "$podrun_place"
     elif [ -d "$podrun_place" ]; then
@@ -106,10 +103,9 @@ case $podrun_action in
       rmdir -- "${podrun_place%/*}"
     fi ;;
   take-back)
-    podrun_place=$HOME/.podrun/jobs/$podrun_job_name/$podrun_here
     podrun_find_numbers "$podrun_place"
-    for podrun_n in $podrun_numbers; do
-      podrun_job=$podrun_place/$podrun_n
+    for podrun_nth in $podrun_numbers; do
+      podrun_job=$podrun_place/$podrun_nth
       grep -qsxF -- "$podrun_run_id.job-$PODRUN_WORKER-$podrun_job_name." "$podrun_job/mark" || continue
       podrun_stop_job
       rm -rf -- "$podrun_job"

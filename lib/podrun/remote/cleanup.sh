@@ -2,6 +2,7 @@
 # TPU or a lock file open. The logs are evidence and move aside. Needs open_files.sh, devices.sh and lock_files.sh.
 # Words: none
 # Variables of main.sh: podrun_suffix
+# Variables of environment.sh: podrun_ifs podrun_n
 # Variables of processes.sh: podrun_name podrun_thread_files
 # Variables of the host: HOME
 #

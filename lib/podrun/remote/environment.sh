@@ -4,7 +4,7 @@
 #
 # shellcheck disable=SC2086  # the text is to be split into its lines
 
-# [NAME...]: keeps these variables, those named below, and podrun's. Sets podrun_n to a newline. A line within a value may look like a
+# [NAME...]: keeps these variables, those named below, and podrun's. Sets podrun_n to a newline and podrun_ifs to IFS. A line within a value may look like a
 # name; then that variable is unset too, or kept. (bash does not unset two of its own variables, and imports functions.)
 podrun_clean_environment() {
   set +aefuvxC

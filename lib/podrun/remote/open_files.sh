@@ -1,9 +1,6 @@
-# Finds the processes that have a file open, by the links in /proc/PID/fd; splits texts into lines. Needs processes.sh.
+# Finds the processes that have a file open, by the links in /proc/PID/fd; splits texts into lines. Needs processes.sh, and podrun_clean_environment called before.
 #
 # shellcheck disable=SC2086,SC2154  # a text is to be split into its lines; processes.sh sets podrun_thread_files
-
-podrun_ifs=$IFS
-podrun_n=${IFS#??}
 
 # FUNCTION TEXT: calls it with each line.
 podrun_each_line() {

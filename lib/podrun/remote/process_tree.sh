@@ -160,10 +160,12 @@ podrun_find_tree() {
       podrun_new=$podrun_pids
     fi
   done
+  podrun_set_tree $podrun_list
+}
+# PID...: sets podrun_tree to these.
+podrun_set_tree() {
   podrun_tree=
-  for podrun_pid in $podrun_list; do
-    podrun_read_stat $podrun_pid && podrun_tree="$podrun_tree $podrun_pid:$podrun_its_start"
-  done
+  for podrun_pid; do podrun_read_stat $podrun_pid && podrun_tree="$podrun_tree $podrun_pid:$podrun_its_start"; done
 }
 
 podrun_one_is_there() {
