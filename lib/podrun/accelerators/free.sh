@@ -16,8 +16,8 @@ podrun_after_kill=10
 # "PID:DESCRIPTOR:DEVICE ...": where processes have an accelerator open.
 podrun_known=
 
-# PID:START...: sets podrun_left to those that are still the same process and have an accelerator open. A process that is being ended
-# by the kernel (PF_EXITING, 4) shows no files any more, while the driver may still be closing them.
+# PID:START...: sets podrun_left to the processes that still exist and have an accelerator open. A process that the kernel is ending
+# (PF_EXITING, 4) shows no files any more, while the driver may still be closing them.
 podrun_keep_holding() {
   podrun_left=
   for podrun_each; do
@@ -27,7 +27,7 @@ podrun_keep_holding() {
     podrun_left="$podrun_left $podrun_each"
   done 2>/dev/null
 }
-# PID, whose stat was just read: does a descriptor that is known still show that it has one open? (That starts no program, so it costs little.)
+# PID, whose stat was just read: true if a known descriptor still has an accelerator open. (Starts no program, so it costs little.)
 podrun_knows() {
   for podrun_where in $podrun_known; do
     case $podrun_where in "$1:"*)
@@ -37,7 +37,8 @@ podrun_knows() {
   done
   return 1
 }
-# PID: has it one open? Remembers where, once for a process. (In a container a device may be another file, so that -ef is false.)
+# PID: true if it has an accelerator open. Remembers the descriptor, once for each process. (In a container a device may be another file, so that
+# -ef is false.)
 podrun_learn() {
   podrun_has_accelerator $1 || return
   podrun_pid=$1
@@ -51,7 +52,7 @@ podrun_learn_descriptor() {
   podrun_where=$podrun_pid:${podrun_where##* }:${1##* -> }
   case $podrun_where in *[!a-z0-9:/]*) ;; *) podrun_known="$podrun_known $podrun_where" ;; esac
 }
-# SIGNAL PID:START...: a pid may be another process's by now. Sets podrun_signalled to the time.
+# SIGNAL PID:START...: signals these processes. Sets podrun_signalled to the time.
 podrun_signal() {
   podrun_read_clock
   podrun_signalled=$podrun_now
@@ -61,7 +62,7 @@ podrun_signal() {
     if podrun_is_same $podrun_each; then kill -s $podrun_what ${podrun_each%:*}; fi
   done 2>/dev/null
 }
-# TIME: until then, or until none of podrun_left has an accelerator open.
+# TIME: waits until then, or until none of podrun_left has an accelerator open.
 podrun_wait_until() {
   while podrun_keep_holding $podrun_left; [ "$podrun_left" ]; do
     podrun_read_clock
@@ -84,8 +85,8 @@ podrun_find_groups() {
     podrun_read_user ${podrun_each%:*} && podrun_users="$podrun_users$podrun_user "
   done 2>/dev/null
 }
-# Adds to podrun_left what its processes have started since TERM and has an accelerator open: of the same users, in the same
-# process groups or below them.
+# Adds to podrun_left the processes that its processes have started since TERM and that have an accelerator open: of the same users, in
+# the same process groups or below them.
 podrun_add_children() {
   set -f
   set -- $podrun_open
@@ -110,7 +111,7 @@ podrun_add_children() {
     if [ -z "$podrun_up" ] && podrun_has_accelerator $podrun_each; then podrun_left="$podrun_left $podrun_each:$podrun_start"; fi
   done 2>/dev/null
 }
-# More than once: what is killed may just have started something.
+# Kills more than once: a killed process may just have started another.
 podrun_kill_left() {
   podrun_read_clock
   podrun_end=$((podrun_now + podrun_after_kill * 100))
@@ -127,8 +128,9 @@ podrun_kill_left() {
     podrun_read_clock
   done
 }
-# Stops podrun_left. What they have started is looked for half a second before KILL, which makes orphans of it, and while other hosts on
-# the same machine still sleep. What starts even later is found after KILL if it is in a process group of podrun_left.
+# GRACE: stops podrun_left. Searches for the processes that these have started half a second before KILL, which makes orphans of them, and
+# while other hosts on the same machine still sleep. Processes that start even later are found after KILL if they are in a process group of
+# podrun_left.
 podrun_stop_left() {
   podrun_find_groups
   podrun_signal TERM $podrun_left

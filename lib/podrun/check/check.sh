@@ -32,8 +32,8 @@ while read -r name size _; do
   case $name in MemTotal:) say memory_total "$size" ;; MemAvailable:) say memory_available "$size" ;; esac
 done 2>/dev/null </proc/meminfo
 
-# TPUs: /dev/accelN, or groups of /dev/vfio whose devices are of Google (0x1ae0). What a group is says its PCI id; for
-# /dev/accelN those of all devices are listed, network cards too.
+# TPUs: /dev/accelN, or groups of /dev/vfio whose devices Google (0x1ae0) makes. The PCI id tells the kind of TPU; for
+# /dev/accelN the ids of all devices are listed, network cards too.
 devices=
 found() { devices="$devices $1"; say device "$1"; }
 for device in /dev/accel[0-9]* /dev/nvidia[0-9]*; do if [ -e "$device" ]; then found "$device"; fi; done
@@ -46,7 +46,7 @@ case $devices in */dev/accel* | */dev/vfio*)
     read -r id <"$vendor" && [ "$id" = 0x1ae0 ] && read -r id <"${vendor%vendor}device" && say pci "$id"
   done 2>/dev/null ;;
 esac
-# Processes that have an accelerator open, once for each device. Only root sees the processes of other users.
+# Lists the processes that have an accelerator open, once for each device. Only root sees the processes of other users.
 if [ "$devices" ]; then
   if [ "$(id -u)" = 0 ]; then say sees all; else say sees own; fi
   podrun_su=
@@ -54,7 +54,7 @@ if [ "$devices" ]; then
   say_held() {
     device=${1#* }
     case " $devices " in *" $device "*) ;; *) return ;; esac
-    # Its own list counts: a file name in that of another process could hold lines that look like it.
+    # Its own list counts: a file name in the list of another process could contain lines that look like it.
     # shellcheck disable=SC2010  # one link, as ls shows it
     podrun_read_stat "${1%% *}" && ls -l "$podrun_proc/fd" | grep -q " -> $device$" || return
     IFS= read -r name <"/proc/${1%% *}/comm" || return
@@ -66,7 +66,7 @@ if [ "$devices" ]; then
   podrun_each_line say_held "$podrun_open" 2>/dev/null
 fi
 
-# ROLE DIRECTORY: the last line of df, and whether we may write there.
+# ROLE DIRECTORY: the last line of df, and whether the directory is writable.
 disk() {
   say at "the file system of $2"
   lines=$(within 5 df -Pk -- "$2" 2>/dev/null)

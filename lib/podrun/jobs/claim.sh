@@ -63,7 +63,7 @@ podrun_refuse_without() {
   echo "missing $1"
   exit 1
 }
-# Those of start.sh and job.sh, and of those that look at a job later. docs/jobs.md lists them.
+# Programs that start.sh, job.sh, jobs.sh and logs.sh use. docs/jobs.md lists them.
 podrun_need() { for podrun_tool; do command -v $podrun_tool >/dev/null 2>&1 || podrun_refuse_without $podrun_tool; done; }
 [ -z "$podrun_wait" ] || read -r podrun_wait || exit
 podrun_need cat cp date env grep head id ln mkdir mkfifo mv printf readlink rm rmdir sed setsid sleep sort split stat tail tr wc

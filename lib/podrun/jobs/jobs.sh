@@ -21,13 +21,13 @@ podrun_tell_times() {
   if read -r _ podrun_start podrun_its_boot <"$podrun_job/supervisor" && [ "$podrun_its_boot" = "$podrun_boot" ]; then
     podrun_tell age $((podrun_up - podrun_start / 100))
   fi
-  # By the clock that nobody sets, if the host was not rebooted.
+  # By the monotonic clock, if the host was not rebooted.
   if read -r _ podrun_then podrun_its_boot podrun_time <"$podrun_job/status"; then
     if [ "$podrun_its_boot" = "$podrun_boot" ]; then podrun_tell ended $((podrun_up - ${podrun_then%.*}))
     else podrun_tell ended $((podrun_clock - podrun_time)); fi
   fi
 }
-# How much is kept of what it has printed, and for how many seconds it has printed nothing.
+# Prints how many bytes of its output are kept, and for how many seconds it has printed nothing.
 podrun_tell_output() {
   podrun_bytes=0
   podrun_last=
@@ -55,7 +55,7 @@ podrun_tell_job() {
   printf 'command %.300s\n' "$podrun_words"
 }
 
-# TERM to all that the command has started, a grace period, KILL: what stop.sh does to the process tree of a run. The session of the
+# Stops everything that the command has started, as stop.sh stops the process tree of a run. The session of the
 # command belongs to it: no pid is reused while it is the number of a session. The supervisor ends soon after the last of them.
 podrun_stop_job() {
   podrun_mark=

@@ -55,7 +55,7 @@ else
   podrun_fork=
   (podrun_leave) &
 fi
-# Has the command been started, and are the values of a large environment no longer in a file?
+# True if the command has been started, and the values of a large environment are no longer in a file.
 podrun_is_started() { [ -e "$podrun_job/status" ] || { [ -e "$podrun_job/pid" ] && ! [ -s "$podrun_files/podrun.environment" ]; }; }
 podrun_clean_environment
 podrun_round=0

@@ -23,7 +23,7 @@ podrun_clean_up() {
   if [ -e /tmp/tpu_logs ]; then podrun_move_logs; fi
 }
 
-# The first process found with a TPU or a lock file open.
+# Prints the first process found with a TPU or a lock file open.
 podrun_find_holder() {
   podrun_open_locks podrun_open_accelerators
   if [ -z "$podrun_open" ]; then return; fi
@@ -32,7 +32,7 @@ podrun_find_holder() {
   echo "pid ${podrun_first%% *} ($podrun_name) holds ${podrun_first#* }"
 }
 
-# Into a directory of an unguessable name: to a name that exists, mv would follow a planted symlink.
+# Moves the logs into a directory with an unguessable name: if the name existed, mv would follow a planted symlink.
 podrun_move_logs() {
   podrun_old=/tmp/tpu_logs.$(date +%Y%m%d-%H%M%S).$podrun_suffix
   if { $podrun_su mkdir -m 755 -- "$podrun_old" && $podrun_su mv -- /tmp/tpu_logs "$podrun_old/"; } 2>/dev/null; then return; fi

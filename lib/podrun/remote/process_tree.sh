@@ -1,14 +1,14 @@
-# Finds the process tree of the command: everything that it started, where that can be told. Needs processes.sh. Functions set
+# Finds the process tree of the command: everything that it is known to have started. Needs processes.sh. Functions set
 # variables and print nothing, since each $(...) is a process, and many hosts may share a machine.
 #
-# Set by others:       podrun_main     pid of the main shell, whose child the command is; empty: it has gone
+# Set by others:       podrun_main     pid of the main shell, whose child the command is; empty: it has ended
 #                      podrun_sudo     pid of the sudo by which the supervisor signals
 #                      podrun_ended    not empty: the command has ended
 #                      podrun_tree     at first: empty, or processes that belong to it
-# podrun_find_group:   podrun_group    the process group of the supervisor; podrun_own_group is 1 if nobody else is in it
+# podrun_find_group:   podrun_group    the process group of the supervisor; podrun_own_group is 1 if it is the supervisor's own
 #                      podrun_session  its session, if that began with it
 #                      podrun_above    the shells, sudos and servers that started it, and itself
-# podrun_find_scope:   podrun_scope    the file that lists the processes of its login, if that is for it alone
+# podrun_find_scope:   podrun_scope    the file that lists the processes of its login, if the login is for it alone
 # podrun_find_self:    podrun_self     pid of the watch
 # podrun_find_tree:    podrun_tree     the process tree: "PID:START" each, since a pid may become another process
 #
@@ -47,10 +47,10 @@ podrun_find_scope() {
   done </proc/self/cgroup
   podrun_scope=
 }
-# PID...: is the login with these processes for the supervisor alone? It is if they are the SSH server of its connection, the
-# shells that this started, and the supervisor. The parent of that server is the one that listens: if the login has this one
-# too, it is that of the user who started the server. With any other program in between (podrun itself, for a host that is
-# "local") it is another's as well.
+# PID...: true if the login with these processes is for the supervisor alone. It is if they are the SSH server of its connection, the
+# shells that the server started, and the supervisor. The parent of this server is the server that listens: if the login has it too,
+# it is the login of the user who started the server. With any other program in between (podrun itself, for a host that is "local") the
+# login has other purposes too.
 podrun_own_login() {
   podrun_all=" $* "
   podrun_chain=
@@ -109,7 +109,7 @@ podrun_find_others() {
 # PID...: sets podrun_detached to further processes of the session and of the scope, since a daemon may have cleared its
 # environment, or may not be dumped. The shells that started the supervisor, the SSH server, and helpers of podrun, which are
 # children of that server, do not belong to the command; nor do the shells and tools of the supervisor, which are in its group.
-# After the command has ended, what else is in the group has no parent.
+# After the command has ended, its processes in the group have no parent.
 podrun_find_detached() {
   podrun_detached=
   [ "$podrun_own_group" ] && [ "$podrun_session" ] || return
@@ -126,7 +126,7 @@ podrun_find_detached() {
     esac && podrun_detached="$podrun_detached $podrun_pid"
   done
 }
-# PARENT: does a process with this parent descend from the supervisor, or has its parent ended?
+# PARENT: true if a process with this parent descends from the supervisor, or if its parent has ended.
 podrun_descends() {
   podrun_up=$1
   until [ $podrun_up -le 1 ] || [ $podrun_up = $$ ]; do
@@ -136,8 +136,8 @@ podrun_descends() {
   done
 }
 
-# The process tree: those with the mark, those that were found before, those of other users and the detached ones, and the
-# children of all these.
+# Sets podrun_tree to the processes with the mark, the ones found before, the ones of other users, the detached ones, and the children of
+# all these.
 podrun_find_tree() {
   podrun_list=" "
   podrun_find_marked

@@ -24,7 +24,7 @@ trap : INT QUIT TERM
 "$podrun_shell" $podrun_l -c 'eval "$podrun_inside"' "${podrun_shell##*/}" "$podrun_file" "$podrun_env"
 podrun_status=$?
 
-# In short lines, each by one write: what still runs may print too. By echo, which is part of every shell: the ID must not become an
+# Short lines, each by one write, as other processes may print too. By echo, which is part of every shell: podrun_id must not become an
 # argument of a process, which everybody on the host can see.
 if [ -s "$podrun_file" ]; then
   base64 -w 3000 <"$podrun_file" | while IFS= read -r podrun_part; do echo "~podrun1 $podrun_id $podrun_part"; done
