@@ -3,7 +3,7 @@
 # podrun_uid to the uid of the user, podrun_victims to $PODRUN_VICTIMS, and the parameters to WORD.... See script_command(). Needs
 # processes.sh.
 #
-# shellcheck disable=SC2034,SC2153,SC2154  # others read variables; script_command() sets podrun_script, the run PODRUN_VICTIMS
+# shellcheck disable=SC2034  # others read variables
 podrun_clean_environment
 podrun_is_root=
 if [ "$1" = root ]; then

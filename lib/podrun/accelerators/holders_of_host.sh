@@ -1,7 +1,7 @@
 # Lists the processes that have the accelerators of a host open, for podrun kill. Needs as_root.sh, processes.sh, open_files.sh,
 # devices.sh and lock_files.sh.
 #
-# shellcheck disable=SC2010,SC2034,SC2086,SC2046,SC2154  # ls reads links at once; pids, and words that programs print, are to be split
+# shellcheck disable=SC2010,SC2034,SC2086,SC2046  # ls reads links at once; pids, and words that programs print, are to be split
 
 podrun_su=
 podrun_left=

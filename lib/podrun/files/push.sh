@@ -43,7 +43,6 @@ podrun_through=
 
 podrun_has() { case " $podrun_flags " in *" $1 "*) ;; *) return 1 ;; esac; }
 # TEXT: its last line that gives a reason. Of a long line, the begin and the end, which has the reason.
-# shellcheck disable=SC2154  # podrun_n: see shell_quote.hpp
 podrun_last_line() {
   podrun_line=$(printf '%s\n' "$1" | grep -v "Exiting with failure status")
   podrun_line=${podrun_line##*"$podrun_n"}

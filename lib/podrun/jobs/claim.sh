@@ -9,7 +9,7 @@
 # If two runs want the name at the same moment, the run that creates the link with the lower number gets it. A link is created
 # together with its text, so no run takes a new claim for an old one.
 #
-# shellcheck disable=SC2034,SC2086,SC2154  # job_state.sh reads and sets them; pids need no quotes
+# shellcheck disable=SC2034,SC2086  # job_state.sh reads and sets them; pids need no quotes
 
 podrun_name=$1
 podrun_place=$HOME/.podrun/jobs/$podrun_name/$2

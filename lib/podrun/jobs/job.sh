@@ -2,7 +2,7 @@
 # its own, stores its output in DIRECTORY, and writes its exit status there. Needs job_state.sh, which describes the files. The supervisor
 # does not have podrun's mark; the command gets $podrun_job_mark.
 #
-# shellcheck disable=SC2034,SC2086,SC2154  # pids and numbers need no quotes; start.sh sets the variables
+# shellcheck disable=SC2034,SC2086  # the text of the command reads variables; pids and numbers need no quotes
 
 # STREAM: copies standard input to files. split(1) writes at once. Where it cannot write (a full disk), the command's output is
 # dropped for a while, so that the command goes on. A gap of one byte marks the place.

@@ -7,7 +7,7 @@
 # the job that a run has started. Prints "podrun-jobs $PODRUN_RUN_ID"; for each job lines "key value", see job_list.hpp, the first of
 # them "job NAME"; then "end".
 #
-# shellcheck disable=SC2034,SC2154,SC2153,SC2086,SC2046  # others read and set variables; pids and numbers need no quotes
+# shellcheck disable=SC2034,SC2086,SC2046  # others read and set variables; pids and numbers need no quotes
 
 case $PODRUN_HOST in
   */*) podrun_here=$PODRUN_WORKER-$(printf %s "$PODRUN_HOST" | tr / _) ;;

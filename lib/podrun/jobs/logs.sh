@@ -11,7 +11,7 @@
 #   NUMBER     the start of the job; empty: the newest
 #   OUT ERR    first byte of each stream
 #
-# shellcheck disable=SC2154,SC2086  # job_state.sh sets them; numbers need no quotes
+# shellcheck disable=SC2086  # numbers need no quotes
 
 # PROGRAM WORD...: if a signal ends it, the frame is too short, and the next header would be read as its rest. So this shell is killed
 # too, and podrun asks again. (141 is PIPE: head takes no more than it needs.)

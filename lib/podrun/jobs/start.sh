@@ -11,7 +11,7 @@
 # that becomes the command, and the check that the command exists, have these values in their environment, so they cannot steer
 # podrun's own programs.
 #
-# shellcheck disable=SC2034,SC2154  # the text uses podrun_dir; the others come in the environment
+# shellcheck disable=SC2034  # the text of the command reads podrun_dir
 if [ "$1" = supervise ]; then
   shift
   podrun_supervise "$@"

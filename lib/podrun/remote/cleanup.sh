@@ -5,8 +5,6 @@
 # Variables of environment.sh: podrun_ifs podrun_n
 # Variables of processes.sh: podrun_name podrun_thread_files
 # Variables of the host: HOME
-#
-# shellcheck disable=SC2154  # the supervisor sets them
 
 podrun_clean_up() {
   podrun_su=

@@ -2,7 +2,7 @@
 # one under a live process defeats the lock. Needs processes.sh and open_files.sh. podrun_is_root is set by others, if this is root or
 # podrun_su makes it root.
 #
-# shellcheck disable=SC2086,SC2046,SC2154  # pids, and words that programs print, are to be split; processes.sh sets podrun_name
+# shellcheck disable=SC2086,SC2046  # pids, and words that programs print, are to be split
 
 # podrun_open_accelerators: adds the processes that have one open.
 podrun_open_locks() { "$@" -e "^l[^/]* -> /tmp/libtpu_lock" -e "/[.]libtpu_lockfile$"; }

@@ -2,6 +2,7 @@
 #
 # Words: NONCE MARK GRACE TICK TICKS CWD FLAGS SUFFIX [LINE] [PREPARATIONS...]
 # Variables of shell_line.cpp: podrun_options podrun_tmout
+# Variables of shell_quote.hpp: podrun_n
 # Variables of the host: HOME TMPDIR SSH_CONNECTION
 # Variables for command.cpp: podrun_dir
 #
@@ -129,7 +130,6 @@ podrun_enter() {
 }
 
 # PREPARATION...: runs each in a subshell. Reports the number and the last line of the first that fails. Standard input is podrun's.
-# shellcheck disable=SC2154  # podrun_n: see shell_quote.hpp
 podrun_prepare() {
   podrun_number=0
   for podrun_preparation; do
@@ -148,7 +148,6 @@ podrun_not_found() {
 }
 
 # Gives the command back the options of bash that the environment has set: see shell_line.hpp.
-# shellcheck disable=SC2154
 podrun_set_options() {
   if [ -z "$podrun_options" ]; then return; fi
   IFS=:
@@ -157,7 +156,7 @@ podrun_set_options() {
 
 # The command, in the foreground: a background job would have INT ignored. The SHLVL keeps bash from reading .bashrc a second
 # time (it does when started by sshd with SHLVL below 2).
-# shellcheck disable=SC2120,SC2154  # the text of go sets the parameters; shell_line.hpp sets podrun_tmout
+# shellcheck disable=SC2120  # the text of go sets the parameters
 podrun_run_command() {
   [ "${SHLVL:-0}" -gt 0 ] 2>/dev/null || { SHLVL=1; export SHLVL; }
   exec 4>&2 2>/dev/null

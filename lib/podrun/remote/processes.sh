@@ -1,6 +1,6 @@
 # Reads /proc: single processes, and the ones with the mark of a run ($podrun_mark).
 #
-# shellcheck disable=SC2034,SC2046,SC2086,SC2154  # the other fragments read and set variables; pids need no quotes
+# shellcheck disable=SC2034,SC2046,SC2086  # the other fragments read and set variables; pids need no quotes
 
 # PID: sets podrun_its_state, podrun_its_parent, podrun_its_group, podrun_its_session, podrun_its_flags, podrun_its_threads and
 # podrun_its_start from its stat, see proc(5), and podrun_proc to the directory that shows its files and words.

@@ -1,7 +1,7 @@
 # Signals the process tree, and stops it: TERM, up to $podrun_grace seconds, KILL. sudo signals the processes of other users.
 # Processes that survive are named on the standard error of the command. Needs process_tree.sh and clock.sh.
 #
-# shellcheck disable=SC2046,SC2086,SC2154  # pids, their lists and the words of a stat are to be split
+# shellcheck disable=SC2046,SC2086  # pids, their lists and the words of a stat are to be split
 
 podrun_kill() { [ -z "$2" ] || kill -s $1 $2; }
 # Signals a process only if its start is unchanged: a sudo may take any time, and a pid may belong to another process then.

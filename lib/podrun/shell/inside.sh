@@ -5,8 +5,6 @@
 #
 # At the end of the line the FILE has the directory, the previous directory, the environment and the word "end", each ended by NUL. ENV is
 # the path of env(1), since the line may change PATH. env fails where too much is exported for any process: then "end" is missing.
-#
-# shellcheck disable=SC2154  # podrun_kept and podrun_typed are in the environment
 
 podrun_file=$1
 podrun_env=$2

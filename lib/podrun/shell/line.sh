@@ -9,7 +9,7 @@
 # for podrun, on lines with podrun_id. podrun_l is -l for a login shell. No argument of a process has the typed line, so that it can name
 # itself, as in `pkill -f`.
 #
-# shellcheck disable=SC2016,SC2154,SC2086  # the shell inside expands it; set before; an option or nothing
+# shellcheck disable=SC2016,SC2086  # the shell inside expands it; podrun_l is an option or nothing
 
 case ${SHELL##*/} in
   bash | zsh | dash | ash | ksh* | mksh | sh) podrun_shell=$SHELL ;;

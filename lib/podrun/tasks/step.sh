@@ -7,7 +7,7 @@
 # variables and functions. The interactive bash could not run the task itself: it ignores TERM, and after INT it goes on with the next
 # line. podrun_names lists the variables that keep the task's values.
 #
-# shellcheck disable=SC1090,SC2016,SC2154  # files of the host; bash -c expands it; podrun_names and PODRUN_* are set before
+# shellcheck disable=SC1090,SC2016  # files of the host; bash -c expands it
 
 podrun_state=$0.bashrc
 bash -i -c 'unset -v PWD OLDPWD SHLVL $1; export -n SHELLOPTS BASHOPTS; unset -f command_not_found_handle; shopt -p extglob >&3; export -p >&3; declare -f >&3' bash "$podrun_names" 3>"$podrun_state" >/dev/null 2>&1 </dev/null
