@@ -29,7 +29,7 @@ class JobsCommand final : public cli::Command {
     if (!name.empty() || action_ != Action::list) jobs::check_job_name(name);
     const std::chrono::seconds grace = context.options.limits.grace;
     const session::SessionSpec spec = context.session_spec();
-    const session::RunSpec run = jobs::jobs_run(spec, arguments(name, grace), grace);
+    const session::RunSpec run = jobs::jobs_run(spec, words(name, grace), grace);
     if (context.options.dry_run) return context.answer(cli::describe_surroundings(run));
     session::Session session(spec, context.probe, session::Session::Connections::closed);
     const jobs::JobAnswers jobs = jobs::ask_jobs(session, run);
@@ -39,9 +39,10 @@ class JobsCommand final : public cli::Command {
   }
 
  private:
-  std::vector<std::string> arguments(const std::string& name, std::chrono::seconds grace) const {
-    if (action_ == Action::stop) return {"stop", name, std::to_string(grace.count())};
-    return {action_ == Action::list ? "list" : "remove", name};
+  jobs::JobsWords words(const std::string& name, std::chrono::seconds grace) const {
+    if (action_ == Action::stop)
+      return {.action = "stop", .job_name = name, .grace = std::to_string(grace.count())};
+    return {.action = action_ == Action::list ? "list" : "remove", .job_name = name};
   }
 
   /// The status: 1 if they could not be printed.

@@ -14,6 +14,7 @@
 #include "podrun/accelerators/holder_list.hpp"
 #include "podrun/accelerators/kill_choice.hpp"
 #include "podrun/accelerators/kill_report.hpp"
+#include "podrun/accelerators/scripts.hpp"
 #include "podrun/base/error.hpp"
 #include "podrun/base/text.hpp"
 #include "podrun/output/label.hpp"
@@ -55,7 +56,8 @@ session::RunSpec make_free_run(const session::RunSpec& list_run, const std::vect
   }
   session::RunSpec run = session::with_hosts(list_run, answered);
   run.plan.command = remote::build_command(
-      remote::script_command(accelerators::kFreeScript, {std::to_string(time_to_close.count())}));
+      remote::script_command(accelerators::kFreeScript,
+                             accelerators::FreeWords{.grace = std::to_string(time_to_close.count())}.list()));
   run.plan.texts_of_hosts = std::move(victims);
   run.plan.limits.timeout = time_to_close + kTimeToAnswer;
   return run;

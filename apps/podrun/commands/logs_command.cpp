@@ -40,7 +40,7 @@ class LogsCommand final : public cli::Command {
     request_.name = context.options.operands.front();
     jobs::check_job_name(request_.name);
     const session::SessionSpec spec = context.session_spec();
-    session::RunSpec run = jobs::jobs_run(spec, {"list", request_.name});
+    session::RunSpec run = jobs::jobs_run(spec, {.action = "list", .job_name = request_.name});
     if (context.options.dry_run) return context.answer(cli::describe_surroundings(run));
     session::Session session(spec, context.probe, session::Session::Connections::kept);
     const jobs::JobAnswers jobs = jobs::ask_jobs(session, run);

@@ -1,8 +1,9 @@
 # Starts the script again as root where sudo(8) asks for no password: only root sees what the processes of other users have open.
-# Its arguments become root UID RUN-ID MARK HOME VICTIMS ARGUMENT... then. Sets podrun_is_root if it is root, podrun_uid to the user's
-# own, podrun_victims to $PODRUN_VICTIMS; the arguments are ARGUMENT... after this. See script_command(). Needs processes.sh.
+# Its words are then root UID RUN-ID MARK HOME VICTIMS WORD..., where each WORD is one of its own. Sets podrun_is_root if it is root,
+# podrun_uid to the uid of the user, podrun_victims to $PODRUN_VICTIMS, and the parameters to WORD.... See script_command(). Needs
+# processes.sh.
 #
-# shellcheck disable=SC2034,SC2153,SC2154  # others read variables; script_command() sets podrun_script, the run PODRUN_VICTIMS
+# shellcheck disable=SC2034  # others read variables
 podrun_clean_environment
 podrun_is_root=
 if [ "$1" = root ]; then

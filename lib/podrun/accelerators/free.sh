@@ -1,9 +1,13 @@
-# Stops processes that have accelerators open, and lists which have one open then, for podrun kill: script_command() with GRACE, of
-# <processes.sh clock.sh as_root.sh open_files.sh devices.sh lock_files.sh holders_of_host.sh this>. $PODRUN_VICTIMS: "PID:START...".
+# Stops processes that have accelerators open, and then lists those that still have one open, for podrun kill. Follows as_root.sh. Needs
+# clock.sh and holders_of_host.sh.
+# Words: GRACE
+# Variables of command.cpp: podrun_script PODRUN_RUN_ID
+# Variables of kill_command.cpp: PODRUN_VICTIMS
+# Variables of the host: HOME SUDO_UID
 #
-# TERM to all of them, and CONT to what Ctrl-Z has suspended; up to GRACE seconds until none has an accelerator open; KILL to those
-# that have, and to what they have started since. Then the lock files of libtpu go, if nothing has a TPU or one of them open:
-# "unlocked PATH" for each, or "locked WHY".
+# $PODRUN_VICTIMS has these processes, "PID:START...". They get TERM, and CONT in case Ctrl-Z has suspended them. After at most GRACE
+# seconds those that still have an accelerator open get KILL, with the processes that they have started since. Then the lock files of
+# libtpu are removed, if no process has a TPU or one of them open: "unlocked PATH" for each, or "locked WHY".
 #
 # shellcheck disable=SC2086,SC2046,SC3013  # pids, and words that programs print, are to be split; a sh without -ef asks ls each time
 
@@ -12,20 +16,18 @@ podrun_after_kill=10
 # "PID:DESCRIPTOR:DEVICE ...": where processes have an accelerator open.
 podrun_known=
 
-# PID:START...: sets podrun_left to those that are still the same process and have an accelerator open. A process that is being ended
-# by the kernel (PF_EXITING, 4) shows no files any more, while the driver may still be closing them.
+# PID:START...: sets podrun_left to the processes that still exist and have an accelerator open. A process that the kernel is ending
+# (PF_EXITING, 4) shows no files any more, while the driver may still be closing them.
 podrun_keep_holding() {
   podrun_left=
   for podrun_each; do
-    podrun_read_stat ${podrun_each%:*} || continue
-    set -- $podrun_stat
-    [ "${20}" = ${podrun_each#*:} ] || continue
-    if [ $(($7 & 4)) != 0 ]; then [ $1 != Z ] || [ ${18} -gt 1 ] || continue
+    podrun_is_same $podrun_each || continue
+    if [ $((podrun_its_flags & 4)) != 0 ]; then [ $podrun_its_state != Z ] || [ $podrun_its_threads -gt 1 ] || continue
     else podrun_knows ${podrun_each%:*} || podrun_learn ${podrun_each%:*} || continue; fi
     podrun_left="$podrun_left $podrun_each"
   done 2>/dev/null
 }
-# PID, whose stat was just read: does a descriptor that is known still show that it has one open? (That starts no program, so it costs little.)
+# PID, whose stat was just read: true if a known descriptor still has an accelerator open. (Starts no program, so it costs little.)
 podrun_knows() {
   for podrun_where in $podrun_known; do
     case $podrun_where in "$1:"*)
@@ -35,7 +37,8 @@ podrun_knows() {
   done
   return 1
 }
-# PID: has it one open? Remembers where, once for a process. (In a container a device may be another file, so that -ef is false.)
+# PID: true if it has an accelerator open. Remembers the descriptor, once for each process. (In a container a device may be another file, so that
+# -ef is false.)
 podrun_learn() {
   podrun_has_accelerator $1 || return
   podrun_pid=$1
@@ -49,19 +52,17 @@ podrun_learn_descriptor() {
   podrun_where=$podrun_pid:${podrun_where##* }:${1##* -> }
   case $podrun_where in *[!a-z0-9:/]*) ;; *) podrun_known="$podrun_known $podrun_where" ;; esac
 }
-# SIGNAL PID:START...: a pid may be another process's by now. Sets podrun_signalled to the time.
+# SIGNAL PID:START...: signals these processes. Sets podrun_signalled to the time.
 podrun_signal() {
   podrun_read_clock
   podrun_signalled=$podrun_now
   podrun_what=$1
   shift
   for podrun_each; do
-    podrun_read_stat ${podrun_each%:*} || continue
-    set -- $podrun_stat
-    if [ "${20}" = ${podrun_each#*:} ]; then kill -s $podrun_what ${podrun_each%:*}; fi
+    if podrun_is_same $podrun_each; then kill -s $podrun_what ${podrun_each%:*}; fi
   done 2>/dev/null
 }
-# TIME: until then, or until none of podrun_left has an accelerator open.
+# TIME: waits until then, or until none of podrun_left has an accelerator open.
 podrun_wait_until() {
   while podrun_keep_holding $podrun_left; [ "$podrun_left" ]; do
     podrun_read_clock
@@ -80,13 +81,12 @@ podrun_find_groups() {
   podrun_users=" "
   for podrun_each in $podrun_left; do
     podrun_read_stat ${podrun_each%:*} || continue
-    set -- $podrun_stat
-    podrun_groups="$podrun_groups$3 "
+    podrun_groups="$podrun_groups$podrun_its_group "
     podrun_read_user ${podrun_each%:*} && podrun_users="$podrun_users$podrun_user "
   done 2>/dev/null
 }
-# Adds to podrun_left what its processes have started since TERM and has an accelerator open: of the same users, in the same
-# process groups or below them.
+# Adds to podrun_left the processes that its processes have started since TERM and that have an accelerator open: of the same users, in
+# the same process groups or below them.
 podrun_add_children() {
   set -f
   set -- $podrun_open
@@ -95,25 +95,23 @@ podrun_add_children() {
     case $podrun_each in *[!0-9]*) continue ;; esac
     case $podrun_left in *" $podrun_each:"*) continue ;; esac
     podrun_read_stat $podrun_each || continue
-    set -- $podrun_stat
-    podrun_start=${20}
+    podrun_start=$podrun_its_start
     [ $podrun_start -ge $podrun_term ] || continue
-    podrun_up=$2
-    podrun_group=$3
+    podrun_up=$podrun_its_parent
+    podrun_group=$podrun_its_group
     podrun_read_user $podrun_each || continue
     case $podrun_users in *" $podrun_user "*) ;; *) continue ;; esac
     case $podrun_groups in *" $podrun_group "*) podrun_up= ;; esac
     while [ "$podrun_up" ] && [ $podrun_up -gt 1 ]; do
       case $podrun_left in *" $podrun_up:"*) podrun_up= ;; *)
         podrun_read_stat $podrun_up || break
-        set -- $podrun_stat
-        podrun_up=$2 ;;
+        podrun_up=$podrun_its_parent ;;
       esac
     done
     if [ -z "$podrun_up" ] && podrun_has_accelerator $podrun_each; then podrun_left="$podrun_left $podrun_each:$podrun_start"; fi
   done 2>/dev/null
 }
-# More than once: what is killed may just have started something.
+# Kills more than once: a killed process may just have started another.
 podrun_kill_left() {
   podrun_read_clock
   podrun_end=$((podrun_now + podrun_after_kill * 100))
@@ -130,8 +128,9 @@ podrun_kill_left() {
     podrun_read_clock
   done
 }
-# Stops podrun_left. What they have started is looked for half a second before KILL, which makes orphans of it, and while other hosts on
-# the same machine still sleep. What starts even later is found after KILL if it is in a process group of podrun_left.
+# GRACE: stops podrun_left. Searches for the processes that these have started half a second before KILL, which makes orphans of them, and
+# while other hosts on the same machine still sleep. Processes that start even later are found after KILL if they are in a process group of
+# podrun_left.
 podrun_stop_left() {
   podrun_find_groups
   podrun_signal TERM $podrun_left
@@ -163,8 +162,9 @@ podrun_unlock() {
 }
 podrun_tell_lock() { case $1 in "removed "*) podrun_tell unlocked "${1#* }" ;; *) podrun_tell locked "$1" ;; esac; }
 
+podrun_grace=$1
 podrun_keep_holding $podrun_victims
-if [ "$podrun_left" ]; then podrun_stop_left $1; else podrun_find_open; fi
+if [ "$podrun_left" ]; then podrun_stop_left $podrun_grace; else podrun_find_open; fi
 podrun_tell
 podrun_tell "podrun-kill $PODRUN_RUN_ID"
 podrun_unlock

@@ -11,10 +11,6 @@
 // All text comes from the host: escape it before it is shown.
 namespace podrun::accelerators {
 
-/// The sh texts that run on hosts, see lib/scripts.txt.
-extern const std::string_view kListScript;
-extern const std::string_view kFreeScript;
-
 /// A process that has an accelerator open.
 struct Holder {
   std::uint64_t pid = 0;

@@ -1,15 +1,15 @@
-# Functions that list what has the accelerators of a host open, for podrun kill. Needs as_root.sh, processes.sh, open_files.sh,
+# Lists the processes that have the accelerators of a host open, for podrun kill. Needs as_root.sh, processes.sh, open_files.sh,
 # devices.sh and lock_files.sh.
 #
-# shellcheck disable=SC2010,SC2034,SC2086,SC2046,SC2154  # ls reads links at once; pids, and words that programs print, are to be split
+# shellcheck disable=SC2010,SC2034,SC2086,SC2046  # ls reads links at once; pids, and words that programs print, are to be split
 
 podrun_su=
 podrun_left=
 podrun_marks=
 podrun_tell() { printf '%s\n' "$*"; }
 
-# PID: has it an accelerator open? Its own list counts: a file name in that of another process could hold lines that look like it.
-# Sets podrun_list to it.
+# PID: true if it has an accelerator open. Sets podrun_list to its own list of files, which alone counts: a file name in the list of
+# another process could contain lines that look like it.
 podrun_has_accelerator() {
   podrun_list=
   podrun_read_stat $1 || return
@@ -24,11 +24,11 @@ podrun_shows_accelerator() {
   esac
 }
 # Sets podrun_open to lines "PID PATH": the accelerators and the lock files that processes have open. One search of all processes,
-# which is what takes a host the longest.
+# which takes a host the longest.
 podrun_find_open() { podrun_open_locks podrun_open_accelerators -e "^l[^/]* -> /dev/nvidia[0-9]"; }
 
-# Every accelerator, and every process of podrun_open that has one open: lines "key value", see holder_list.hpp. What podrun kill needs
-# to protect itself comes only if a process is left.
+# Prints every accelerator, and every process of podrun_open that has one open, as lines "key value", see holder_list.hpp. Lines by which
+# podrun kill protects itself come only if a process is left.
 podrun_list_holders() {
   podrun_tell uid "$podrun_uid"
   if [ "$podrun_is_root" ]; then podrun_tell sees all; fi
@@ -41,8 +41,7 @@ podrun_list_holders() {
   podrun_up=$$
   while [ "$podrun_up" -gt 1 ] && podrun_read_stat "$podrun_up" 2>/dev/null; do
     podrun_tell above "$podrun_up"
-    set -- $podrun_stat
-    podrun_up=$2
+    podrun_up=$podrun_its_parent
   done
   podrun_told=" "
   podrun_listed=
@@ -68,9 +67,8 @@ podrun_tell_process() {
   podrun_read_stat "$1" || return
   podrun_read_name "$1"
   podrun_pid=$1
-  set -- $podrun_stat
-  podrun_state=$1
-  podrun_start=${20}
+  podrun_state=$podrun_its_state
+  podrun_start=$podrun_its_start
   IFS=" ." read -r podrun_now _ </proc/uptime
   podrun_age=$((podrun_now - podrun_start / 100))
   if [ $podrun_age -lt 0 ]; then podrun_age=0; fi
@@ -91,7 +89,7 @@ podrun_tell_process() {
     if podrun_is_supervised; then podrun_tell live $podrun_pid; fi
   fi
 }
-# Sets podrun_marks to words "PID=MARK" of all processes that have a mark. (A shell drops the NUL that grep prints behind each line
+# Sets podrun_marks to words "PID=MARK" of all processes that have a mark. (A shell drops the NUL that grep prints after each line
 # /proc/PID/environ:PODRUN_MARK=MARK, or /proc/PID/task/TID/environ:PODRUN_MARK=MARK.)
 podrun_find_marks() {
   podrun_marks=" "
@@ -109,7 +107,7 @@ podrun_find_marks() {
     shift 3
   done
 }
-# PID: sets podrun_mark to that of the process or of its nearest parent with one: programs that set their title overwrite it.
+# PID: sets podrun_mark to the mark of the process or of its nearest ancestor with one: programs that set their title overwrite it.
 podrun_find_mark() {
   podrun_mark=
   podrun_up=$1
@@ -121,11 +119,10 @@ podrun_find_mark() {
       esac
     done
     podrun_read_stat "$podrun_up" || return
-    set -- $podrun_stat
-    podrun_up=$2
+    podrun_up=$podrun_its_parent
   done
 }
-# /proc/PID: sets podrun_cgroup to the cgroup of this process if that is a container's.
+# /proc/PID: sets podrun_cgroup to the cgroup of this process if it is a container's.
 podrun_find_cgroup() {
   podrun_cgroup=
   while IFS= read -r podrun_line; do
@@ -135,14 +132,13 @@ podrun_find_cgroup() {
     esac
   done <$1/cgroup
 }
-# Does the supervisor of the run with podrun_mark still run? It has no mark itself, and the command is its child.
+# True if the supervisor of the run with podrun_mark still runs. It has no mark itself, and the command is its child.
 podrun_is_supervised() {
   for podrun_each in $podrun_marks; do
     case ${podrun_each#*=} in "${podrun_mark%.}."*) ;; *) continue ;; esac
     podrun_each=${podrun_each%%=*}
     podrun_read_stat $podrun_each || continue
-    set -- $podrun_stat
-    podrun_up=$2
+    podrun_up=$podrun_its_parent
     if [ "$podrun_up" -le 1 ]; then continue; fi
     podrun_read_name "$podrun_up" || continue
     case $podrun_name in

@@ -1,5 +1,10 @@
-# Lists what has the accelerators of a host open, for podrun kill: script_command() without arguments, of <processes.sh as_root.sh
-# open_files.sh devices.sh lock_files.sh holders_of_host.sh this>. Changes nothing. Works in dash, bash and busybox sh; needs /proc.
+# Lists the processes that have the accelerators of a host open, for podrun kill. Follows as_root.sh. Needs holders_of_host.sh.
+# Words: none
+# Variables of command.cpp: podrun_script PODRUN_RUN_ID
+# Variables of kill_command.cpp: PODRUN_VICTIMS
+# Variables of the host: HOME SUDO_UID
+#
+# Changes nothing. Works in dash, bash and busybox sh; needs /proc.
 podrun_tell
 podrun_tell "podrun-kill $PODRUN_RUN_ID"
 podrun_find_open

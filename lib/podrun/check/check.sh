@@ -1,13 +1,18 @@
-# Looks at a host for podrun check, and changes nothing there: sh -c "$(cat processes.sh open_files.sh check.sh)" podrun PYTHON DIRECTORY
+# Looks at a host for podrun check, and changes nothing there. Needs processes.sh and open_files.sh.
+# Words: PYTHON [DIRECTORY]
+# Variables of command.cpp: PODRUN_RUN_ID
+# Variables of the host: HOME
+#
 # Prints a line "podrun-check $PODRUN_RUN_ID" and after it lines "key value", see check_reply.hpp. Steps that may hang (a
 # lost file system, a driver) come last. Each prints an "at" line with its name first, and has a time limit if timeout(1)
-# exists. No single quote and no backslash. Works in dash, bash and busybox sh; without /proc it reports less.
+# exists. Contains no single quotes and no backslashes. Works in dash, bash and busybox sh; without /proc it reports less.
 podrun_clean_environment LD_LIBRARY_PATH PYTHONHOME PYTHONPATH PYTHONUSERBASE PYENV_ROOT PYENV_VERSION VIRTUAL_ENV XDG_CONFIG_HOME
 GIT_OPTIONAL_LOCKS=0
 export GIT_OPTIONAL_LOCKS
-python=$1 directory=$2 n=${IFS#??}
-say() { printf %s "$*$n"; }
-say "${n}podrun-check $PODRUN_RUN_ID"
+python=$1
+directory=$2
+say() { printf %s "$*$podrun_n"; }
+say "${podrun_n}podrun-check $PODRUN_RUN_ID"
 say clock "$(date +%s.%N)"
 say kernel "$(uname -r -m)"
 
@@ -27,8 +32,8 @@ while read -r name size _; do
   case $name in MemTotal:) say memory_total "$size" ;; MemAvailable:) say memory_available "$size" ;; esac
 done 2>/dev/null </proc/meminfo
 
-# TPUs: /dev/accelN, or groups of /dev/vfio whose devices are of Google (0x1ae0). What a group is says its PCI id; for
-# /dev/accelN those of all devices are listed, network cards too.
+# TPUs: /dev/accelN, or groups of /dev/vfio whose devices Google (0x1ae0) makes. The PCI id tells the kind of TPU; for
+# /dev/accelN the ids of all devices are listed, network cards too.
 devices=
 found() { devices="$devices $1"; say device "$1"; }
 for device in /dev/accel[0-9]* /dev/nvidia[0-9]*; do if [ -e "$device" ]; then found "$device"; fi; done
@@ -41,7 +46,7 @@ case $devices in */dev/accel* | */dev/vfio*)
     read -r id <"$vendor" && [ "$id" = 0x1ae0 ] && read -r id <"${vendor%vendor}device" && say pci "$id"
   done 2>/dev/null ;;
 esac
-# Processes that have an accelerator open, once for each device. Only root sees the processes of other users.
+# Lists the processes that have an accelerator open, once for each device. Only root sees the processes of other users.
 if [ "$devices" ]; then
   if [ "$(id -u)" = 0 ]; then say sees all; else say sees own; fi
   podrun_su=
@@ -49,7 +54,7 @@ if [ "$devices" ]; then
   say_held() {
     device=${1#* }
     case " $devices " in *" $device "*) ;; *) return ;; esac
-    # Its own list counts: a file name in that of another process could hold lines that look like it.
+    # Its own list counts: a file name in the list of another process could contain lines that look like it.
     # shellcheck disable=SC2010  # one link, as ls shows it
     podrun_read_stat "${1%% *}" && ls -l "$podrun_proc/fd" | grep -q " -> $device$" || return
     IFS= read -r name <"/proc/${1%% *}/comm" || return
@@ -61,12 +66,12 @@ if [ "$devices" ]; then
   podrun_each_line say_held "$podrun_open" 2>/dev/null
 fi
 
-# ROLE DIRECTORY: the last line of df, and whether we may write there.
+# ROLE DIRECTORY: the last line of df, and whether the directory is writable.
 disk() {
   say at "the file system of $2"
   lines=$(within 5 df -Pk -- "$2" 2>/dev/null)
   case $? in
-    0) say "disk_$1" "${lines##*"$n"}"; if [ "$1" != root ] && ! [ -w "$2" ]; then say read_only "$2"; fi ;;
+    0) say "disk_$1" "${lines##*"$podrun_n"}"; if [ "$1" != root ] && ! [ -w "$2" ]; then say read_only "$2"; fi ;;
     124 | 137 | 143) say hangs "$2" ;;
   esac
 }
@@ -121,7 +126,7 @@ if [ "$directory" ]; then
   elif ! commit=$(ask_git rev-parse -q --verify HEAD 2>/dev/null); then
     reason=$(ask_git rev-parse --verify HEAD 2>&1) || reason=${reason:-"$(why $?)"}
     reason=${reason#*fatal: }
-    say git_error "${reason%%"$n"*}"
+    say git_error "${reason%%"$podrun_n"*}"
   elif ! changes=$(list_changes 2>/dev/null); then say git_error git status fails, or takes longer than 20 s
   else
     say commit "$commit"

@@ -12,9 +12,6 @@
 // Reads the output of check.sh. Pure. All text comes from the host: escape it before it is shown.
 namespace podrun::check {
 
-/// check.sh, as it is. Built in by CMake.
-extern const std::string_view kCheckScript;
-
 /// The size of the file system that holds a directory, in bytes.
 struct DiskSpace {
   std::string role;   ///< `root`, `tmp` or `home`

@@ -13,6 +13,7 @@
 
 #include "podrun/check/check_reply.hpp"
 #include "podrun/check/check_text.hpp"
+#include "podrun/check/scripts.hpp"
 #include "podrun/report/summary.hpp"
 #include "podrun/session/ask_hosts.hpp"
 
@@ -121,7 +122,8 @@ class CheckMode final : public session::Mode {
 session::RunSpec check_run(const session::SessionSpec& session, remote::Command surroundings,
                            const CheckRequest& request) {
   const std::string python = request.python.empty() ? "python3" : request.python;
-  remote::Command script = remote::script_command(kCheckScript, {python, request.directory});
+  remote::Command script = remote::script_command(
+      kCheckScript, CheckWords{.python = python, .directory = request.directory}.list());
   surroundings.what = std::move(script.what);
   surroundings.environment.insert(surroundings.environment.end(), script.environment.begin(),
                                   script.environment.end());

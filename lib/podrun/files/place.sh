@@ -1,4 +1,7 @@
-# Where this shell is. bash works out $PWD from names, which others can exchange meanwhile; other shells with a version may. dash and busybox
+# Finds the current directory of this shell.
+# Words: none
+#
+# bash works out $PWD from names, which others can exchange meanwhile; other shells with a version may. dash and busybox
 # sh ask the system, as pwd(1) does.
 
 podrun_find_place() {

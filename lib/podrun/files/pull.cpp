@@ -21,7 +21,7 @@
 #include "podrun/base/bytes_text.hpp"
 #include "podrun/base/text.hpp"
 #include "podrun/files/byte_queue.hpp"
-#include "podrun/files/file_scripts.hpp"
+#include "podrun/files/scripts.hpp"
 #include "podrun/files/send_while.hpp"
 #include "podrun/files/thread_work.hpp"
 #include "podrun/files/unpack.hpp"
@@ -190,7 +190,7 @@ asio::awaitable<void> Pull::copy_all(Copy& copy) {
 
 asio::awaitable<void> Pull::list(Copy& copy) {
   static const Chunk script{std::string(kPullListScript)};
-  std::vector<std::string> words = words_;
+  std::vector<std::string> words = PullListWords{.paths = words_}.list();
   remote::StartedProgram program = co_await copy.supervised.start_program(script, std::move(words));
   remote::ProgramReader reader(std::move(program));
   ListingReader listing(words_.size(), PathBudget(request_.max_files));
@@ -267,7 +267,7 @@ asio::awaitable<void> Pull::receive(Copy& copy, std::string place) {
     names += '\0';
   }
   if (wanted.empty()) co_return;
-  std::vector<std::string> words = {std::move(place)};
+  std::vector<std::string> words = PullSendWords{.place = std::move(place)}.list();
   remote::StartedProgram program = co_await copy.supervised.start_program(script, std::move(words));
   remote::ProgramReader reader(std::move(program));
   asio::awaitable<void> unpacking = unpack_part(copy, reader, wanted);

@@ -1,13 +1,15 @@
-# Lists what the words of a pull name on a host: set -- WORD...; <helper.sh pull_list.sh, one line>
+# Lists the files of a host that the words of a pull name. Follows helper.sh.
+# Words: [PATHS...]
+# Variables of the host: HOME
 #
-# A WORD is a path or a pattern of the shell, as pull_word() makes it: "./a" counts from the home directory, "/a" is absolute, a
+# Each of the PATHS is a path or a pattern of the shell, as pull_word() makes it: "./a" counts from the home directory, "/a" is absolute, a
 # last ".." has "/" after it, and no two slashes stand together. So "//" and a newline, which end each record, are in no path.
 #
 #   n NUMBER                 the word at this place names nothing
-#   m PATH                   a word names this path; all of these come before what find lists
+#   m PATH                   a word names this path; all of these come before the output of find
 #   f MODE SIZE MTIME PATH   such a path, or one below it: st_mode in hex, bytes, seconds since 1970
 #   t PROGRAM                this program is missing, and that is all
-#   e STATUS                 the end; not 0: find or stat has complained on standard error; 126, 127: one of them did not run
+#   e STATUS                 the end; not 0: find or stat has reported errors on standard error; 126, 127: one of them did not run
 #
 # Works in dash, bash and busybox sh, with GNU and busybox tools.
 # shellcheck disable=SC2086  # a pattern is to be expanded
@@ -18,7 +20,7 @@ for podrun_tool in find stat xargs tar; do
 done
 
 podrun_exists() { [ -e "$1" ] || [ -L "$1" ]; }
-# tar leaves out what comes before the last "..", so such a path becomes an absolute one. (The dot keeps newlines at the end.)
+# tar drops everything before the last "..", so such a path becomes an absolute one. (The dot keeps newlines at the end.)
 podrun_resolve() {
   podrun_rest=${podrun_word##*/../}
   podrun_parent=$(cd -P -- "${podrun_word%"$podrun_rest"}" >/dev/null 2>&1 && printf '%s.' "$PWD") || return
@@ -26,7 +28,7 @@ podrun_resolve() {
   podrun_word=${podrun_parent%/}/$podrun_rest
 }
 
-# Each word is replaced by the paths that it names. What exists is no pattern.
+# Each word is replaced by the paths that it names. A word that names an existing path is not a pattern.
 podrun_number=0
 podrun_words=$#
 IFS=

@@ -16,8 +16,8 @@
 #include "podrun/base/shell_quote.hpp"
 #include "podrun/base/text.hpp"
 #include "podrun/files/digest_lines.hpp"
-#include "podrun/files/file_scripts.hpp"
 #include "podrun/files/remote_paths.hpp"
+#include "podrun/files/scripts.hpp"
 #include "podrun/files/send_while.hpp"
 #include "podrun/files/switch_text.hpp"
 #include "podrun/files/thread_work.hpp"
@@ -236,9 +236,12 @@ std::vector<std::string> Push::arguments(const remote::Supervised& supervised,
     flags += " all";
     paths.clear();
   }
-  std::vector<std::string> words = {supervised.directory(), request_.target, name, flags};
-  words.insert(words.end(), paths.begin(), paths.end());
-  return words;
+  return PushWords{.directory = supervised.directory(),
+                   .target = request_.target,
+                   .name = name,
+                   .flags = flags,
+                   .paths = std::move(paths)}
+      .list();
 }
 
 /// The hosts must agree whether the target is a directory: else each would get the file under another name.
@@ -310,8 +313,8 @@ std::vector<std::size_t> Push::to_digest(const Scan& scan) const {
 asio::awaitable<void> Push::compare_contents(remote::Supervised& supervised, Scan& scan) {
   const std::vector<std::size_t> indices = to_digest(scan);
   if (indices.empty()) co_return;
-  std::vector<std::string> words = {target_directory()};
-  words.insert(words.end(), scan.header.digest_words.begin(), scan.header.digest_words.end());
+  std::vector<std::string> words =
+      SumsWords{.target = target_directory(), .program = scan.header.digest_words}.list();
   remote::StartedProgram program = co_await supervised.start_program(sums_script(), std::move(words));
   Talk talk(std::move(program), {});
   std::string paths;

@@ -1,26 +1,28 @@
-# A push on one host, up to the switch: says what the host has, stages what podrun sends, and checks that it can be switched.
+# A push on one host, up to the switch: lists the files of the host, stages the files that podrun sends, and checks that they can be
+# switched. Follows helper.sh. Needs place.sh.
+# Words: DIRECTORY TARGET NAME FLAGS [PATHS...]
+# Variables of the host: HOME
 #
-#   set -- DIRECTORY TARGET NAME FLAGS [PATH...]; <helper.sh push.sh, one line>
-#
-# DIRECTORY is that of the run. TARGET counts from the home directory. NAME is the end of the staging directory's name, .podrun.NAME.
-# Each PATH below the target is looked at, with all that is in it. Flags: all       look at everything below the target
-#                                                                        file      TARGET may be the new name of the one PATH
-#                                                                        look      stage nothing
-#                                                                        delete    the home directory may not be the target or in it
+# DIRECTORY is the directory of the run. TARGET counts from the home directory. NAME is the end of the staging directory's name,
+# .podrun.NAME. Each PATH below the target is listed, with everything in it. Flags:
+#   all       list everything below the target
+#   file      TARGET may be the new name of the one PATH
+#   look      stage nothing
+#   delete    the home directory may not be the target or in it
 #
 # output   "target KIND DIGEST FORMAT COMPRESSION INODE"   KIND: directory or missing; with -name, TARGET is the PATH's new name
 #          the list, as scan_reply.hpp reads it             then "listed", or "error WORDS", and that is all
 # input    "links delete|- [INDEX LINK...]", in words of sh: links below the target that podrun would keep if they lead to directories
 # output   "links [0|1|2...]": for each LINK 1 if it leads to a directory, which podrun.link.INDEX then has, 2 if that is on another file
-#          system than the target, else 0; then the first line again, and the list of what is in these directories
+#          system than the target, else 0; then the first line again, and the list of the files in these directories
 #          These two may be repeated.
 # input    "stage BYTES [NAME...]", and if no NAME is given a tar archive up to the end, with so many bytes in files; "nothing" and
 #          the end
 # output   to NAMEs: "shared NAME" and that is all, or "alone", and the archive may come;   "staged DIGEST", or "error WORDS"
 #
-# The first DIGEST is the program, the fastest for many bytes that is there; the second one is that of archive.hpp.
+# The first DIGEST is the program, the fastest one there for many bytes; the second one is the digest of archive.hpp.
 #
-# The archive has new/, which is what is to be moved, and run/podrun.check and run/podrun.switch, sh texts that switch_text.hpp makes; run
+# The archive has new/, the files to be moved, and run/podrun.check and run/podrun.switch, sh texts that switch_text.hpp makes; run
 # is a link to DIRECTORY, so these texts are never stored below TARGET. In DIRECTORY, the link `staging` names the staging directory,
 # podrun.staging has its inode, mode and owner, and podrun.target is the way to the target from the directory that the staging directory is in.
 #
@@ -28,7 +30,7 @@
 # stays there: nobody can exchange its current directory. It goes elsewhere in subshells, by way of "..", without following links.
 #
 # Works in dash, bash and busybox sh, with GNU and busybox tools.
-# shellcheck disable=SC2015,SC2046,SC2086,SC2164,SC3013  # numbers, flags and what ls prints are to be split; / can be entered; -ef has a way out
+# shellcheck disable=SC2015,SC2046,SC2086,SC2164,SC3013  # numbers, flags and the output of ls are to be split; / can be entered; -ef has a way out
 
 podrun_directory=$1
 podrun_target=$2
@@ -41,7 +43,6 @@ podrun_through=
 
 podrun_has() { case " $podrun_flags " in *" $1 "*) ;; *) return 1 ;; esac; }
 # TEXT: its last line that gives a reason. Of a long line, the begin and the end, which has the reason.
-# shellcheck disable=SC2154  # podrun_n: see shell_quote.hpp
 podrun_last_line() {
   podrun_line=$(printf '%s\n' "$1" | grep -v "Exiting with failure status")
   podrun_line=${podrun_line##*"$podrun_n"}
@@ -73,7 +74,7 @@ podrun_identify() {
   set -- $(ls -ldni .)
   podrun_identity="$1 $2 $4"
 }
-# Whether others can rename what is in the current directory; not those in the user's own group. With an ACL (+), the bits of the group are
+# True if others can rename files in the current directory; members of the user's own group do not count. With an ACL (+), the bits of the group are
 # the most that any other user may do.
 podrun_others_may_rename() {
   set -- $(ls -ldn .)
@@ -93,7 +94,7 @@ podrun_go_into() {
   podrun_find_place
   [ "$podrun_here" = "$podrun_said" ] || { podrun_said="$podrun_said: was renamed or replaced by a link meanwhile"; return 1; }
 }
-# PART, a link: puts what it says in front of podrun_rest.
+# PART, a link: puts its target in front of podrun_rest.
 podrun_follow() {
   podrun_links=$((podrun_links + 1))
   [ $podrun_links -le 40 ] || podrun_fail "${PWD%/}/$1: too many links"
@@ -107,7 +108,7 @@ podrun_follow() {
   case $podrun_rest in /*) cd -P / || exit ;; esac
 }
 
-# Goes along podrun_rest, and leaves in it what is missing. No link that others can change is followed.
+# Goes along podrun_rest, and leaves the missing part in it. Does not follow links that others can change.
 podrun_walk() {
   podrun_links=0
   while [ "$podrun_rest" ]; do
@@ -176,7 +177,7 @@ podrun_mount() {
   podrun_line=$(df -P -- "$1")
   echo "${podrun_line##* }"
 }
-# In the target, or beside it where it cannot be written.
+# Makes the staging directory in the target, or beside it where the target is not writable.
 podrun_make_staging() {
   podrun_said=
   for podrun_place in . ..; do
@@ -196,7 +197,7 @@ podrun_make_staging() {
   done
   podrun_fail "$podrun_said"
 }
-# Nobody else may have exchanged it since. Where file systems show other owners or modes than those that were set, its parent must be safe.
+# Nobody else may have exchanged it since. Where file systems show owners or modes that differ from the ones that were set, its parent must be safe.
 podrun_enter_staging() {
   podrun_open=
   if podrun_others_may_rename; then podrun_open=1; fi
@@ -235,7 +236,7 @@ podrun_go_to_target() {
 
 # On standard error, a last line "podrun" says that it failed.
 podrun_find() { find "$@" || echo podrun >&2; }
-# [PATH...]: each of these, and what is in them.
+# [PATH...]: lists each of these and its contents.
 podrun_list() {
   if [ $podrun_format = gnu ]; then
     printf '%s .\0\0' "${podrun_self#* }"
@@ -277,7 +278,7 @@ podrun_check_list() {
   if [ -z "$podrun_reasons" ] || [ "$podrun_said" ]; then podrun_fail "$(podrun_last_line "${podrun_said#find: }")"; fi
 }
 
-# INDEX LINK: says what "links" is to say of it. In a subshell.
+# INDEX LINK: prints the answer of "links" for it. In a subshell.
 podrun_resolve() {
   podrun_go_to_target
   if ! [ -d "./$2" ]; then echo 0 && return; fi
@@ -323,16 +324,16 @@ podrun_need_writable() {
     exit 1
   done
 }
-# In a private directory. tar of busybox sets no modes without root: then they are those of open(2) and mkdir(2).
+# Extracts into a private directory. Without root busybox tar sets no modes: then open(2) and mkdir(2) set them.
 podrun_extract() { umask 0 && tar -xpf - && cat >/dev/null; }
-# BYTES: openssl takes 9 ms to start, in which sha256sum has read 4 MB.
+# BYTES: chooses by size. openssl takes 9 ms to start, in which sha256sum has read 4 MB.
 podrun_choose_digest() {
   podrun_short=$podrun_digest
   if [ "$podrun_digest" = b2sum ] || ! command -v sha256sum >/dev/null; then return; fi
   podrun_short=sha256sum
   if [ $1 -lt 4000000 ] || ! openssl dgst -sha256 -r </dev/null >/dev/null; then podrun_digest=sha256sum; fi
 }
-# In the order of their paths, each with a NUL. The files of 16 MiB and more; the others.
+# Print the files of 16 MiB and more, and the others, in the order of their paths, each with a NUL.
 podrun_find_large() { find . -type f -perm -400 -size +16777215c "$@" -print0 | sort -z; }
 podrun_find_small() { find . -type f -perm -400 ! -size +16777215c -print0 | sort -z; }
 # While tar extracts: the digests of large files that seem to be complete, while they are still in memory, with the sizes that they had

@@ -16,7 +16,7 @@
 #include <fmt/format.h>
 
 #include "podrun/base/shell_quote.hpp"
-#include "podrun/files/file_scripts.hpp"
+#include "podrun/files/scripts.hpp"
 #include "podrun/remote/scripts.hpp"
 
 namespace podrun::files {

@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 
 #include "podrun/base/text.hpp"
-#include "podrun/jobs/job_scripts.hpp"
 #include "podrun/output/escape.hpp"
 #include "podrun/output/label.hpp"
 
@@ -29,14 +28,13 @@ void pass_on(const std::string& complaints, const hosts::Host& host, session::Se
 
 }  // namespace
 
-remote::RemoteCommand jobs_command(std::vector<std::string> arguments) {
-  return remote::build_command(remote::script_command(kJobsScript, std::move(arguments)));
+remote::RemoteCommand jobs_command(JobsWords words) {
+  return remote::build_command(remote::script_command(kJobsScript, std::move(words).list()));
 }
 
-session::RunSpec jobs_run(const session::SessionSpec& session, std::vector<std::string> arguments,
-                          std::chrono::seconds grace) {
+session::RunSpec jobs_run(const session::SessionSpec& session, JobsWords words, std::chrono::seconds grace) {
   session::RunSpec run =
-      session::whoever_answers(session, jobs_command(std::move(arguments)), grace + kTimeToAnswer);
+      session::whoever_answers(session, jobs_command(std::move(words)), grace + kTimeToAnswer);
   session::shorten_grace(run);
   return run;
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "podrun/jobs/job_report.hpp"
+#include "podrun/jobs/scripts.hpp"
 #include "podrun/session/ask_hosts.hpp"
 
 namespace podrun::jobs {
@@ -16,11 +17,11 @@ struct JobAnswers {
   session::RunResult result = {};
 };
 
-/// The command that runs jobs.sh with these arguments.
-remote::RemoteCommand jobs_command(std::vector<std::string> arguments);
+/// The command that runs jobs.sh with these words.
+remote::RemoteCommand jobs_command(JobsWords words);
 
 /// A run of jobs.sh on every host that can be reached. `grace`: the time that a job may take there to stop.
-session::RunSpec jobs_run(const session::SessionSpec& session, std::vector<std::string> arguments,
+session::RunSpec jobs_run(const session::SessionSpec& session, JobsWords words,
                           std::chrono::seconds grace = std::chrono::seconds(0));
 
 /// Makes the run. Names the hosts that have not answered, and passes on what went wrong there.

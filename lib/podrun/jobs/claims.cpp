@@ -11,7 +11,7 @@
 
 #include "podrun/base/text.hpp"
 #include "podrun/hosts/host_file_name.hpp"
-#include "podrun/jobs/job_scripts.hpp"
+#include "podrun/jobs/scripts.hpp"
 #include "podrun/remote/program_reader.hpp"
 
 namespace podrun::jobs {
@@ -54,8 +54,12 @@ void Claims::begin_attempt() {
 asio::awaitable<void> Claims::take(std::size_t host, remote::Supervised& supervised) {
   static const Chunk script{std::string(kClaimScript)};
   const bool waits = host != 0 && !first_has_it_;
-  std::vector<std::string> words = {name_, hosts::host_file_name(hosts_[host]), run_id_,
-                                    supervised.directory(), waits ? "wait" : ""};
+  std::vector<std::string> words = ClaimWords{.name = name_,
+                                              .place = hosts::host_file_name(hosts_[host]),
+                                              .run = run_id_,
+                                              .directory = supervised.directory(),
+                                              .wait = waits ? "wait" : ""}
+                                       .list();
   remote::StartedProgram program = co_await supervised.start_program(script, std::move(words));
   remote::ProgramReader reader(std::move(program));
   if (waits && first_has_it_) {  // since then

@@ -1,11 +1,11 @@
 # The supervisor of a job, which outlives podrun: podrun_supervise DIRECTORY LIMIT starts the command, $podrun_command, in a session of
-# its own, keeps what it prints in DIRECTORY, and writes its exit status there. Needs job_state.sh, which describes the files. It has no
-# mark of podrun; the command gets $podrun_job_mark.
+# its own, stores its output in DIRECTORY, and writes its exit status there. Needs job_state.sh, which describes the files. The supervisor
+# does not have podrun's mark; the command gets $podrun_job_mark.
 #
-# shellcheck disable=SC2034,SC2086,SC2154  # pids and numbers need no quotes; start.sh sets the variables
+# shellcheck disable=SC2034,SC2086  # the text of the command reads variables; pids and numbers need no quotes
 
-# STREAM: copies standard input to files. split(1) writes what it reads at once. Where it cannot write (a full disk), what the
-# command prints is dropped for a while, so that the command goes on. A gap of one byte says that something was dropped.
+# STREAM: copies standard input to files. split(1) writes at once. Where it cannot write (a full disk), the command's output is
+# dropped for a while, so that the command goes on. A gap of one byte marks the place.
 podrun_write() {
   podrun_clean_environment
   exec 5<&0
@@ -91,12 +91,12 @@ podrun_supervise() {
   podrun_put "$podrun_job/complete" yes
   kill -s KILL $podrun_pruner
 
-  # The last starts are kept, this one among them.
+  # The last three starts are kept, including this one.
   podrun_place=${podrun_job%/*}
   podrun_find_numbers "$podrun_place"
   set -- $podrun_numbers
   if [ $# -le 3 ]; then return; fi
-  for podrun_n in $(printf '%s\n' "$@" | sort -rnu | tail -n +4); do
-    if [ -e "$podrun_place/$podrun_n/status" ]; then rm -rf -- "${podrun_place:?}/$podrun_n"; fi
+  for podrun_nth in $(printf '%s\n' "$@" | sort -rnu | tail -n +4); do
+    if [ -e "$podrun_place/$podrun_nth/status" ]; then rm -rf -- "${podrun_place:?}/$podrun_nth"; fi
   done
 }

@@ -11,7 +11,7 @@
 #include "podrun/base/error.hpp"
 #include "podrun/base/shell_quote.hpp"
 #include "podrun/base/text.hpp"
-#include "podrun/jobs/job_scripts.hpp"
+#include "podrun/jobs/scripts.hpp"
 
 namespace podrun::jobs {
 namespace {
@@ -50,10 +50,10 @@ remote::RemoteCommand start_command(const JobStart& job, const remote::Command& 
   // Others see the arguments of a process, so the words and the values go through variables.
   const std::string again = fmt::format("{}; {}", kDefineNewline, started.text);
   started.text =
-      copy +
-      fmt::format(
-          "export podrun_shown={} podrun_command={}; set -- /bin/sh \"$podrun_files\"/podrun.start {} {}",
-          shell_quote_in_line(text), shell_quote_in_line(again), shell_quote(job.name), pieces);
+      copy + fmt::format(
+                 "export podrun_shown={} podrun_command={}; set -- /bin/sh \"$podrun_files\"/podrun.start {}",
+                 shell_quote_in_line(text), shell_quote_in_line(again),
+                 shell_quote(StartWords{.job = job.name, .limit = std::to_string(pieces)}.list()));
   return started;
 }
 

@@ -5,15 +5,15 @@
 #   N/supervisor  "PID START BOOT": the job's supervisor (job.sh)
 #   N/pid         "PID START BOOT": the job's command
 #   N/status      "STATUS UPTIME BOOT TIME": the command has ended, TIME seconds after the epoch
-#   N/complete    all that was printed is in the files
+#   N/complete    all output is in the files
 #   N/stopped     podrun stop has stopped it
-#   N/command     its words, for people;  environment  the names of its variables;  mark  its PODRUN_MARK;  files/  what it runs
-#   N/out.B.SSSS  what it printed from byte B on, in pieces of 64 MiB with the suffixes aaaa, aaab, …;  err.B.SSSS
+#   N/command     its words, for people;  environment  the names of its variables;  mark  its PODRUN_MARK;  files/  its scripts
+#   N/out.B.SSSS  its output from byte B on, in pieces of 64 MiB with the suffixes aaaa, aaab, …;  err.B.SSSS
 #
 # START is in clock ticks after boot, see proc(5), stat: with BOOT and the pid it names a process. A file gets its name when it is
 # complete, so that a crash leaves the old state or the new one.
 #
-# shellcheck disable=SC2034,SC2086  # others read what is set here; pids need no quotes
+# shellcheck disable=SC2034,SC2086  # other fragments read the variables; pids need no quotes
 
 podrun_boot=
 read -r podrun_boot </proc/sys/kernel/random/boot_id
@@ -21,8 +21,7 @@ read -r podrun_boot </proc/sys/kernel/random/boot_id
 # PID: "PID START BOOT"
 podrun_identify() {
   podrun_read_stat $1 || return
-  set -- $1 $podrun_stat
-  echo $1 ${21} $podrun_boot
+  echo $1 $podrun_its_start $podrun_boot
 }
 # FILE TEXT...: writes it as a whole.
 podrun_put() {
@@ -30,7 +29,7 @@ podrun_put() {
   shift
   echo "$*" >"$podrun_file.new" && mv -f -- "$podrun_file.new" "$podrun_file"
 }
-# PID START BOOT: does the process still run? Sets podrun_pid, and podrun_rebooted if the host was rebooted since.
+# PID START BOOT: true if the process still runs. Sets podrun_pid, and podrun_rebooted if the host was rebooted since.
 podrun_lives() {
   podrun_pid=$1
   podrun_rebooted=
@@ -38,19 +37,16 @@ podrun_lives() {
     podrun_rebooted=1
     return 1
   fi
-  podrun_start=$2
-  podrun_read_stat $podrun_pid 2>/dev/null || return
-  set -- $podrun_stat
-  [ $1 != Z ] && [ ${20} = "$podrun_start" ]
+  podrun_is_there "$1:$2" 2>/dev/null
 }
-# FILE: does the process that it names still run?
+# FILE: true if the process that it names still runs.
 podrun_runs() {
   podrun_words=
   read -r podrun_words 2>/dev/null <"$1"
   set -- $podrun_words
   [ $# -ge 3 ] && podrun_lives "$1" "$2" "$3"
 }
-# DIRECTORY/N: does the claim on this number still hold? An earlier one of the same run ($podrun_run) does not.
+# DIRECTORY/N: true if the claim on this number still holds. An earlier claim of this run ($podrun_run) does not.
 podrun_run=
 podrun_is_claimed() {
   podrun_words=$(readlink "$1.claim") || return
@@ -66,7 +62,7 @@ podrun_read_state() {
     podrun_state=lost
     if podrun_is_claimed "$1"; then podrun_state=starting; fi
   elif podrun_runs "$1/supervisor"; then podrun_state=running
-  # The job may have ended since the first look at its status.
+  # The job may have ended since its status was first read.
   elif podrun_read_status "$1"; then :
   elif [ "$podrun_rebooted" ]; then podrun_state="lost rebooted"
   elif podrun_runs "$1/pid"; then podrun_state="lost $podrun_pid"
@@ -75,7 +71,7 @@ podrun_read_state() {
 podrun_read_status() { read -r podrun_state 2>/dev/null <"$1/status" && podrun_state="ended $podrun_state"; }
 podrun_is_active() { case $podrun_state in starting | running | "lost "[0-9]*) ;; *) return 1 ;; esac; }
 
-# PLACE'S DIRECTORY: sets podrun_numbers to those that are taken there, in no order; some are there twice.
+# PLACE'S DIRECTORY: sets podrun_numbers to the taken ones, in no order; some occur twice.
 podrun_find_numbers() {
   podrun_numbers=
   for podrun_each in "$1"/[1-9]*; do
@@ -91,9 +87,9 @@ podrun_find_job() {
   podrun_state=
   podrun_number=0
   podrun_find_numbers "$1"
-  for podrun_n in $podrun_numbers; do
-    if [ $podrun_n -le $podrun_number ]; then continue; fi
-    if [ -e "$1/$podrun_n/supervisor" ] || podrun_is_claimed "$1/$podrun_n"; then podrun_number=$podrun_n; fi
+  for podrun_nth in $podrun_numbers; do
+    if [ $podrun_nth -le $podrun_number ]; then continue; fi
+    if [ -e "$1/$podrun_nth/supervisor" ] || podrun_is_claimed "$1/$podrun_nth"; then podrun_number=$podrun_nth; fi
   done
   if [ $podrun_number = 0 ]; then return; fi
   podrun_job=$1/$podrun_number

@@ -1,9 +1,13 @@
-# Lists, stops or removes jobs of a host: script_command() with list [NAME] | stop NAME GRACE | remove NAME | take-back NAME GRACE RUN.
-# The last one stops and removes what a run has started. Prints "podrun-jobs $PODRUN_RUN_ID"; for each job lines "key value", see
-# job_list.hpp, the first of them "job NAME"; then "end". Needs processes.sh, clock.sh, process_tree.sh, stop.sh and
-# job_state.sh.
+# Lists, stops or removes jobs of a host. Needs processes.sh, clock.sh, process_tree.sh, stop.sh and job_state.sh.
+# Words: ACTION [JOB_NAME] [GRACE] [RUN_ID]
+# Variables of command.cpp: PODRUN_RUN_ID PODRUN_HOST PODRUN_WORKER
+# Variables of the host: HOME
 #
-# shellcheck disable=SC2034,SC2154,SC2086,SC2046  # others read and set variables; pids and numbers need no quotes
+# Actions: list [JOB_NAME] | stop JOB_NAME GRACE | remove JOB_NAME | take-back JOB_NAME GRACE RUN_ID. The last one stops and removes
+# the job that a run has started. Prints "podrun-jobs $PODRUN_RUN_ID"; for each job lines "key value", see job_list.hpp, the first of
+# them "job NAME"; then "end".
+#
+# shellcheck disable=SC2034,SC2086,SC2046  # others read and set variables; pids and numbers need no quotes
 
 case $PODRUN_HOST in
   */*) podrun_here=$PODRUN_WORKER-$(printf %s "$PODRUN_HOST" | tr / _) ;;
@@ -17,13 +21,13 @@ podrun_tell_times() {
   if read -r _ podrun_start podrun_its_boot <"$podrun_job/supervisor" && [ "$podrun_its_boot" = "$podrun_boot" ]; then
     podrun_tell age $((podrun_up - podrun_start / 100))
   fi
-  # By the clock that nobody sets, if the host was not rebooted.
+  # By the monotonic clock, if the host was not rebooted.
   if read -r _ podrun_then podrun_its_boot podrun_time <"$podrun_job/status"; then
     if [ "$podrun_its_boot" = "$podrun_boot" ]; then podrun_tell ended $((podrun_up - ${podrun_then%.*}))
     else podrun_tell ended $((podrun_clock - podrun_time)); fi
   fi
 }
-# How much is kept of what it has printed, and for how many seconds it has printed nothing.
+# Prints how many bytes of its output are kept, and for how many seconds it has printed nothing.
 podrun_tell_output() {
   podrun_bytes=0
   podrun_last=
@@ -51,21 +55,20 @@ podrun_tell_job() {
   printf 'command %.300s\n' "$podrun_words"
 }
 
-# TERM to all that the command has started, a grace period, KILL: what stop.sh does to the process tree of a run. The session of the
+# Stops everything that the command has started, as stop.sh stops the process tree of a run. The session of the
 # command belongs to it: no pid is reused while it is the number of a session. The supervisor ends soon after the last of them.
 podrun_stop_job() {
   podrun_mark=
   read -r podrun_mark <"$podrun_job/mark"
   podrun_own_group=
+  podrun_ended=
   podrun_main=
   podrun_sudo=
   podrun_tree=
   if [ -z "$podrun_mark" ]; then return; fi
   if podrun_runs "$podrun_job/pid"; then
     podrun_find_with_stat "[0-9]+ [0-9]+ $podrun_pid"
-    for podrun_each in $podrun_pids; do
-      podrun_read_stat $podrun_each && set -- $podrun_stat && podrun_tree="$podrun_tree $podrun_each:${20}"
-    done
+    podrun_set_tree $podrun_pids
   fi
   podrun_stop
   podrun_start_timer 300
@@ -75,13 +78,15 @@ podrun_stop_job() {
 podrun_clean_environment
 exec 4>&2 2>/dev/null
 podrun_action=$1
+podrun_job_name=$2
 podrun_grace=$3
+podrun_run_id=$4
+podrun_place=$HOME/.podrun/jobs/$podrun_job_name/$podrun_here
 podrun_tell
 podrun_tell "podrun-jobs $PODRUN_RUN_ID"
 case $podrun_action in
-  list) for podrun_dir in "$HOME/.podrun/jobs"/${2:-*}/"$podrun_here"; do podrun_tell_job "$podrun_dir"; done ;;
+  list) for podrun_dir in "$HOME/.podrun/jobs"/${podrun_job_name:-*}/"$podrun_here"; do podrun_tell_job "$podrun_dir"; done ;;
   stop)
-    podrun_place=$HOME/.podrun/jobs/$2/$podrun_here
     podrun_find_job "$podrun_place"
     case $podrun_state in
       running | "lost "[0-9]*)
@@ -91,19 +96,17 @@ case $podrun_action in
     esac
     podrun_tell_job "$podrun_place" ;;
   remove)
-    podrun_place=$HOME/.podrun/jobs/$2/$podrun_here
     podrun_find_job "$podrun_place"
     if [ "$podrun_job" ] && podrun_is_active; then podrun_tell_job "$podrun_place"
     elif [ -d "$podrun_place" ]; then
-      rm -rf -- "$podrun_place" 2>&4 && podrun_tell job "$2" && podrun_tell state removed
+      rm -rf -- "$podrun_place" 2>&4 && podrun_tell job "$podrun_job_name" && podrun_tell state removed
       rmdir -- "${podrun_place%/*}"
     fi ;;
   take-back)
-    podrun_place=$HOME/.podrun/jobs/$2/$podrun_here
     podrun_find_numbers "$podrun_place"
-    for podrun_n in $podrun_numbers; do
-      podrun_job=$podrun_place/$podrun_n
-      grep -qsxF -- "$4.job-$PODRUN_WORKER-$2." "$podrun_job/mark" || continue
+    for podrun_nth in $podrun_numbers; do
+      podrun_job=$podrun_place/$podrun_nth
+      grep -qsxF -- "$podrun_run_id.job-$PODRUN_WORKER-$podrun_job_name." "$podrun_job/mark" || continue
       podrun_stop_job
       rm -rf -- "$podrun_job"
     done

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "podrun/hosts/host_file_name.hpp"
-#include "podrun/jobs/job_scripts.hpp"
+#include "podrun/jobs/scripts.hpp"
 #include "podrun/remote/program_reader.hpp"
 
 namespace podrun::jobs {
@@ -27,14 +27,16 @@ asio::awaitable<void> LogFollow::prepare(std::size_t host, remote::Supervised& s
   static const Chunk script{std::string(kLogsScript)};
   FollowedHost& followed = followed_[host];
   const bool is_first = followed.number.empty();
-  std::vector<std::string> words = {request_.name,
-                                    hosts::host_file_name(hosts_[host]),
-                                    supervised.directory(),
-                                    request_.follow ? "1" : "",
-                                    is_first && request_.tail ? std::to_string(*request_.tail) : "",
-                                    followed.number,
-                                    std::to_string(followed.out),
-                                    std::to_string(followed.err)};
+  std::vector<std::string> words =
+      LogsWords{.name = request_.name,
+                .place = hosts::host_file_name(hosts_[host]),
+                .directory = supervised.directory(),
+                .follow = request_.follow ? "1" : "",
+                .tail = is_first && request_.tail ? std::to_string(*request_.tail) : "",
+                .number = followed.number,
+                .out = std::to_string(followed.out),
+                .err = std::to_string(followed.err)}
+          .list();
   remote::StartedProgram program = co_await supervised.start_program(script, std::move(words));
   remote::ProgramReader reader(std::move(program));
   LogFrames frames([&](const LogPiece& piece) {

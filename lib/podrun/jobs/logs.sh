@@ -1,16 +1,20 @@
-# Sends what a job has printed: set -- NAME PLACE DIRECTORY FOLLOW TAIL NUMBER OUT ERR; <helper.sh processes.sh job_state.sh this, one
-# line>. Prints "job N"; then frames: "out POSITION BYTES" or "err POSITION BYTES", a newline, and as many bytes; at the end "state
-# STATE" and a newline. A frame of no bytes says where a stream begins.
+# Sends the output of a job. Follows helper.sh. Needs processes.sh and job_state.sh.
+# Words: NAME PLACE DIRECTORY [FOLLOW] [TAIL] [NUMBER] OUT ERR
+# Variables of the host: HOME
+#
+# Prints "job N"; then frames: "out POSITION BYTES" or "err POSITION BYTES", a newline, and as many bytes; at the end "state
+# STATE" and a newline. An empty frame says where a stream begins.
 #
 #   DIRECTORY  the run's, whose file podrun.end gets sh text that exits as the job did, with FOLLOW
-#   FOLLOW     1: until the job has ended; empty: what is there
-#   TAIL       only so many last lines of each stream; empty: all
-#   NUMBER     which start (empty: the newest), and from which byte of each stream on: OUT ERR
+#   FOLLOW     1: send until the job has ended; empty: send the output so far
+#   TAIL       number of last lines of each stream; empty: all
+#   NUMBER     the start of the job; empty: the newest
+#   OUT ERR    first byte of each stream
 #
-# shellcheck disable=SC2154,SC2086  # job_state.sh sets them; numbers need no quotes
+# shellcheck disable=SC2086  # numbers need no quotes
 
-# PROGRAM WORD...: if a signal ends it, the frame has too few bytes, and the next header would be taken for the rest. So this shell ends
-# in the same way, and podrun asks again. (141 is PIPE: head takes no more than it needs.)
+# PROGRAM WORD...: if a signal ends it, the frame is too short, and the next header would be read as its rest. So this shell is killed
+# too, and podrun asks again. (141 is PIPE: head takes no more than it needs.)
 podrun_run() {
   "$@"
   podrun_ended=$?
@@ -28,7 +32,7 @@ podrun_send_file() {
   podrun_pause=0.1
   podrun_quiet=0
 }
-# STREAM POSITION: sends what is there from this byte on; sets podrun_position to the byte after it. (A file ends where the next one
+# STREAM POSITION: sends the output from this byte on; sets podrun_position to the byte after it. (A file ends where the next one
 # begins, or a gap before that.)
 podrun_send() {
   podrun_stream=$1
@@ -46,7 +50,7 @@ podrun_send() {
     podrun_send_file 3<"$podrun_file"
   done 2>/dev/null
 }
-# STREAM LINES: sets podrun_position to the first byte of the last lines, as far as they are in the last two files.
+# STREAM LINES: sets podrun_position to the first byte of the last lines, where they are in the last two files.
 podrun_find_tail() {
   podrun_position=0
   podrun_lines=$2
@@ -62,7 +66,7 @@ podrun_pause_longer() {
   sleep $podrun_pause || sleep 1
   case $podrun_pause in 0.1) podrun_pause=0.2 ;; 0.2) podrun_pause=0.4 ;; *) podrun_pause=0.8 ;; esac
 }
-# Has all of it been sent, now that the command has ended? Processes that it left may have its output open forever.
+# True if all output has been sent, after the command has ended. Its remaining processes may have its output open forever.
 podrun_is_sent() {
   if [ -e "$podrun_job/complete" ]; then return; fi
   if [ $podrun_pause != 0.8 ]; then return 1; fi
@@ -77,7 +81,8 @@ podrun_write_end() {
   esac >"$podrun_directory/podrun.end"
 }
 
-podrun_place=$HOME/.podrun/jobs/$1/$2
+podrun_name=$1
+podrun_place=$HOME/.podrun/jobs/$podrun_name/$2
 podrun_directory=$3
 podrun_follow=$4
 podrun_tail=$5
@@ -101,7 +106,7 @@ printf '%s\n' "out $podrun_out 0" "err $podrun_err 0"
 podrun_pause=0.1
 podrun_quiet=0
 while :; do
-  # Before the files are read: all that came until it ended is sent after this.
+  # The state is read before the files, so that all output up to the end is sent after it.
   podrun_read_state "$podrun_job"
   podrun_complete=
   if [ -e "$podrun_job/complete" ]; then podrun_complete=1; fi

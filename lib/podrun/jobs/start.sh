@@ -1,13 +1,17 @@
-# Starts a job in the directory that claim.sh has made: /bin/sh FILES/podrun.start NAME LIMIT, of <processes.sh job_state.sh job.sh
-# this>, where FILES is the directory `files` in there. Ends with 0 when the command has been started.
+# Starts a job in the directory that claim.sh has made, as /bin/sh FILES/podrun.start, where FILES is the directory `files` in there. Exits
+# with 0 when the command has been started. Needs processes.sh, job_state.sh and job.sh.
+# Words: JOB LIMIT
+# Variables of job_start.cpp: podrun_command podrun_shown
+# Variables of command.cpp: PODRUN_RUN_ID PODRUN_WORKER
+# Variables for command.cpp: podrun_dir
 #
-#   LIMIT  how many pieces of 64 MiB of each stream are kept
+# JOB is its name. LIMIT pieces of 64 MiB of each stream are kept. The command comes in variables, since others see the arguments of a
+# process: podrun_command is sh text that exports the command's environment and sets the parameters to its words, see command.hpp.
+# Its $podrun_dir is FILES here and in job.sh, no longer the directory of the run. podrun_shown is the command, for people. Only the shell
+# that becomes the command, and the check that the command exists, have these values in their environment, so they cannot steer
+# podrun's own programs.
 #
-# Variables, since others see the arguments of a process: podrun_command is sh text that exports the command's environment and sets the
-# parameters to its words, see command.hpp; its $podrun_dir is FILES. podrun_shown is the command, for people. Only the shell that becomes
-# the command has these values in its environment, and the check that the command exists, so they cannot steer what podrun runs.
-#
-# shellcheck disable=SC2034,SC2154  # the text uses podrun_dir; the others come in the environment
+# shellcheck disable=SC2034  # the text of the command reads podrun_dir
 if [ "$1" = supervise ]; then
   shift
   podrun_supervise "$@"
@@ -51,7 +55,7 @@ else
   podrun_fork=
   (podrun_leave) &
 fi
-# Has the command been started, and are the values of a large environment no longer in a file?
+# True if the command has been started, and the values of a large environment are no longer in a file.
 podrun_is_started() { [ -e "$podrun_job/status" ] || { [ -e "$podrun_job/pid" ] && ! [ -s "$podrun_files/podrun.environment" ]; }; }
 podrun_clean_environment
 podrun_round=0

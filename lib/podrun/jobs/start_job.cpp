@@ -68,9 +68,12 @@ void take_back(session::Session& session, const session::SessionSpec& spec, cons
   }
   if (started.empty()) return;
   const std::chrono::seconds grace = spec.limits.grace;
-  session::RunSpec back = session::whoever_answers(
-      spec, jobs_command({"take-back", name, std::to_string(grace.count()), run.plan.run_id}),
-      grace + kTimeToStart);
+  session::RunSpec back = session::whoever_answers(spec,
+                                                   jobs_command({.action = "take-back",
+                                                                 .job_name = name,
+                                                                 .grace = std::to_string(grace.count()),
+                                                                 .run_id = run.plan.run_id}),
+                                                   grace + kTimeToStart);
   back.patience = session::kPatience;
   back = session::with_hosts(std::move(back), started);
   const std::vector<hosts::Host>& hosts = back.plan.hosts;

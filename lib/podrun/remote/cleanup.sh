@@ -1,7 +1,10 @@
-# The preparation of -c: removes what an earlier run left on a TPU host, unless a live process has a TPU or a lock file open. The
-# logs are evidence and move aside. Needs open_files.sh, devices.sh, lock_files.sh and the supervisor.
-#
-# shellcheck disable=SC2154  # the supervisor sets the rest
+# The preparation of -c, in a subshell of the supervisor: removes the leftovers of an earlier run on a TPU host, unless a live process has a
+# TPU or a lock file open. The logs are evidence and move aside. Needs open_files.sh, devices.sh and lock_files.sh.
+# Words: none
+# Variables of main.sh: podrun_suffix
+# Variables of environment.sh: podrun_ifs podrun_n
+# Variables of processes.sh: podrun_name podrun_thread_files
+# Variables of the host: HOME
 
 podrun_clean_up() {
   podrun_su=
@@ -18,7 +21,7 @@ podrun_clean_up() {
   if [ -e /tmp/tpu_logs ]; then podrun_move_logs; fi
 }
 
-# The first process found with a TPU or a lock file open.
+# Prints the first process found with a TPU or a lock file open.
 podrun_find_holder() {
   podrun_open_locks podrun_open_accelerators
   if [ -z "$podrun_open" ]; then return; fi
@@ -27,7 +30,7 @@ podrun_find_holder() {
   echo "pid ${podrun_first%% *} ($podrun_name) holds ${podrun_first#* }"
 }
 
-# Into a directory of an unguessable name: to a name that exists, mv would follow a planted symlink.
+# Moves the logs into a directory with an unguessable name: if the name existed, mv would follow a planted symlink.
 podrun_move_logs() {
   podrun_old=/tmp/tpu_logs.$(date +%Y%m%d-%H%M%S).$podrun_suffix
   if { $podrun_su mkdir -m 755 -- "$podrun_old" && $podrun_su mv -- /tmp/tpu_logs "$podrun_old/"; } 2>/dev/null; then return; fi

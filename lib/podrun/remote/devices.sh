@@ -1,6 +1,6 @@
 # Accelerators as files, and the processes that have one open. Needs open_files.sh.
 
-# PATH: is it an accelerator? A group of /dev/vfio is one if its devices are of Google (0x1ae0).
+# PATH: true if it is an accelerator. A group of /dev/vfio is one if Google (0x1ae0) makes its devices.
 podrun_is_accelerator() {
   case $1 in
     /dev/vfio/[0-9]*)
@@ -9,8 +9,8 @@ podrun_is_accelerator() {
     /dev/vfio/*) return 1 ;;
   esac
 }
-# [-e PATTERN...]: sets podrun_open to "PID PATH" for each TPU that a process has open, or other file whose line of ls -l matches a
-# pattern.
+# [-e PATTERN...]: sets podrun_open to "PID PATH" for each TPU that a process has open, and each other file whose line of ls -l matches
+# a pattern.
 podrun_open_accelerators() {
   podrun_open_files podrun_is_accelerator -e "^l[^/]* -> /dev/accel[0-9]" -e "^l[^/]* -> /dev/vfio/[0-9]" "$@"
 }

@@ -1,10 +1,12 @@
 # Gives podrun's own programs on a host an environment of their own: variables of the user's shell steer shells, coreutils, grep, tar,
-# git and ld.so. The command of the user never runs in a shell that has called this.
+# git and ld.so. The command of the user never runs in a shell that has called it.
+# Words: none
 #
 # shellcheck disable=SC2086  # the text is to be split into its lines
 
-# [NAME...]: keeps these variables, those named below, and podrun's. Sets podrun_n to a newline. A line within a value may look like a
-# name; then that variable is unset too, or kept. (bash does not unset two of its own variables, and imports functions.)
+# [NAME...]: keeps these variables, the ones named below, and podrun's. Sets podrun_n to a newline and podrun_ifs to IFS. A line within a
+# value may look like a name; then that variable is unset too, or kept. (bash does not unset two of its own variables, and imports
+# functions.)
 podrun_clean_environment() {
   set +aefuvxC
   podrun_kept=" $* "

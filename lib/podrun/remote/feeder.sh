@@ -1,3 +1,6 @@
-# Copies its standard input to a file or FIFO on the host: set -- PATH; <this>, after helper.sh.
+# Copies its standard input to a file or FIFO on the host. Follows helper.sh.
+# Words: PATH
+#
 # tee opens the FIFO itself, and so carries the mark while it waits there.
-exec tee -- "$1" >/dev/null
+podrun_path=$1
+exec tee -- "$podrun_path" >/dev/null

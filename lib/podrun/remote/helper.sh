@@ -1,6 +1,6 @@
-# The beginning of a program that podrun starts beside a supervisor: set -- NONCE MARK ARGUMENT...; <this and the program, one line>
-# It says hello first, since a shell that is sent its text on standard input may read ahead. What it starts carries the mark, and
-# so ends with the run.
+# The beginning of a program that podrun starts beside a supervisor. NONCE and MARK come before the program's own words, which its head
+# lists. It says hello first, since a shell that gets its text on standard input may read ahead. The processes that it starts carry
+# the mark, and so end with the run.
 printf '\n%s\n' "podrun1 $1 ready - - - - "
 umask 077
 PODRUN_MARK=$2

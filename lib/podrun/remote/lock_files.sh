@@ -1,14 +1,14 @@
 # The lock files of libtpu. Its source names their paths: openxla/xla, xla/stream_executor/tpu/tpu_initialize_util.cc. Deleting
-# one under a live process defeats the lock. Needs processes.sh and open_files.sh. Set by others: podrun_is_root, if it is root or podrun_su makes it root.
+# one under a live process defeats the lock. Needs processes.sh and open_files.sh. podrun_is_root is set by others, if this is root or
+# podrun_su makes it root.
 #
-# shellcheck disable=SC2086,SC2046,SC2154  # pids, and words that programs print, are to be split; processes.sh sets podrun_name
+# shellcheck disable=SC2086,SC2046  # pids, and words that programs print, are to be split
 
 # podrun_open_accelerators: adds the processes that have one open.
 podrun_open_locks() { "$@" -e "^l[^/]* -> /tmp/libtpu_lock" -e "/[.]libtpu_lockfile$"; }
 
-# Removes those that no process holds, with a line "removed PATH" for each. Fails at the first that is held or cannot be removed;
-# then the last line says why. Only a file counts, as anyone may put other things there, and no name
-# of several lines.
+# Removes the lock files that no process holds, with a line "removed PATH" for each. Fails at the first that is held or cannot be removed;
+# then the last line says why. Only files with a name of one line count, as anyone may put other things there.
 podrun_remove_locks() {
   for podrun_file in /tmp/libtpu_lockfile /tmp/libtpu_lock_*/libtpu_lockfile "$HOME/.libtpu_lockfile"; do
     [ -f "$podrun_file" ] || [ -L "$podrun_file" ] || continue
@@ -27,7 +27,7 @@ podrun_remove_locks() {
     fi
   done
 }
-# The holder may belong to a user whose descriptors cannot be seen here; /proc/locks has its pid and maj:min:inode.
+# PATH: prints its holder. The user may not see the holder's descriptors, but /proc/locks has its pid and maj:min:inode.
 podrun_lock_holder() {
   set -- $(ls -di "$1") -
   set -- $(grep -sE ":$1 " /proc/locks)

@@ -1,18 +1,21 @@
-# The supervisor: starts one command on a host when told, and leaves nothing of it behind, whatever ends the supervisor.
+# The supervisor: starts one command on a host when told, and leaves no process of it, whatever ends the supervisor.
 #
-#   set -- NONCE MARK GRACE TICK TICKS DIRECTORY FLAGS SUFFIX TEXT [PREPARATION...]; <processes.sh clock.sh process_tree.sh
-#   stop.sh watch.sh main.sh, one line>
+# Words: NONCE MARK GRACE TICK TICKS CWD FLAGS SUFFIX [LINE] [PREPARATIONS...]
+# Variables of shell_line.cpp: podrun_options podrun_tmout
+# Variables of shell_quote.hpp: podrun_n
+# Variables of the host: HOME TMPDIR SSH_CONNECTION
+# Variables for command.cpp: podrun_dir
 #
-# A shell reads it from standard input, with its parameters, as one line: see shell_line.hpp. No argument of a process
-# carries it, or the text of the command. TEXT is what `go` would say, for a host that need not wait for others; else empty.
-# A PREPARATION is sh text that must succeed before the host is ready.
-# The NONCE begins the lines for podrun. It stands in no argument of a process and in no file name, since others could copy it into
-# what the command shows. The SUFFIX, another random number, ends the names of files.
+# A shell reads it from standard input, with its words, as one line: see shell_line.hpp. No argument of a process carries it or
+# the text of the command. LINE is the text of `go`, for a host that need not wait for others. A PREPARATION is sh text that must
+# succeed before the host is ready. The NONCE begins the lines for podrun. It must not stand in an argument of a process or in a file
+# name, since others could copy it into the output of the command. The SUFFIX, another random number, ends the names of files.
 # GRACE and TICK are seconds; TICKS ticks without a line on standard input stop the command. Replies and lines: protocol.hpp.
+# The text of `go` may read podrun_dir, the run's directory.
 #
 # Every name begins with podrun_, so that no variable of the user is overwritten. Works in dash, bash and busybox sh; needs
 # grep, sleep, ls and rm; for a directory mkdir, mkfifo and tee. The shells that may start the command have its environment, where bash
-# has functions of the user's: `command` passes them by. Without /proc only what stays in the process group of the
+# has functions of the user's: `command` ignores them. Without /proc only processes that stay in the process group of the
 # command can be stopped.
 #
 # Five shells, which ignore every signal that can be ignored, since the command may signal its whole process group:
@@ -54,8 +57,8 @@ trap "" $podrun_signals 2>/dev/null
 
 # Flags: directory  make the run's directory
 #        input      make the command's standard input there, a FIFO
-#        exit-line  tell the command's exit status in the output
-#        rest       start nothing: signals and the end are for processes with the mark, which a command left that has ended
+#        exit-line  print the command's exit status in the output
+#        rest       start nothing: signals and the end are for processes with the mark, which an ended command has left
 podrun_has() { case $podrun_flags in *$1*) ;; *) return 1 ;; esac; }
 
 podrun_say() { printf '\n%s\n' "podrun1 $podrun_nonce $*" 2>/dev/null; }
@@ -66,7 +69,7 @@ podrun_refuse() {
   exit 125
 }
 
-# PLACE: whether nobody else can rename what is in it: a directory of root or this user, or a sticky one.
+# PLACE: true if nobody else can rename files in it: a directory of root or this user, or a sticky one.
 podrun_is_private_place() {
   [ "$1" ] && set -- "$1" $(command ls -ldn -- "$1/.") || return
   [ "$4" = 0 ] || [ -O "$1/." ] || return
@@ -75,7 +78,7 @@ podrun_is_private_place() {
     ?????w* | ????????w*) return 1 ;;
   esac
 }
-# In the first place that is neither full nor read-only, and where nobody else can put a directory of his own instead.
+# PLACE...: makes the run's directory in the first place that is neither full nor read-only, and where nobody else can exchange it.
 podrun_make_dir() {
   for podrun_place; do
     podrun_is_private_place "$podrun_place" || continue
@@ -94,26 +97,26 @@ podrun_make_dir() {
   podrun_dir=
   podrun_refuse notmp "$1"
 }
-# Standard input is held open meanwhile, so that a feeder cannot hang in opening it.
+# The FIFO is open meanwhile, so that a feeder cannot hang in opening it.
 podrun_remove_dir() {
   if [ "$podrun_dir" ]; then
     podrun_remove_staging 2>/dev/null
     command rm -rf -- "$podrun_dir" 5<>"$podrun_input" || command rm -rf -- "$podrun_dir"
   fi
 }
-# Ends push.sh, which may still run, and removes its staging directory. The shells of push.sh have no mark, only the programs that they
-# start have one. So the process group is killed where push.sh leads it; a loop that is left ends when podrun.extracting is gone.
+# Kills push.sh, which may still run, and removes its staging directory. The shells of push.sh have no mark, only the programs that they
+# start have one. So the process group is killed where push.sh leads it; a loop that survives ends when podrun.extracting is removed.
 podrun_remove_staging() {
   rm -f -- "$podrun_dir/podrun.extracting"
   if read -r podrun_pid <"$podrun_dir/podrun.push"; then
-    podrun_read_stat $podrun_pid && set -- $podrun_stat && [ $3 = $podrun_pid ] && kill -s KILL -- -$podrun_pid
+    podrun_read_stat $podrun_pid && [ $podrun_its_group = $podrun_pid ] && kill -s KILL -- -$podrun_pid
     kill -s KILL $podrun_pid
     podrun_find_marked
     podrun_kill KILL "$podrun_pids"
   fi
   [ ! -L "$podrun_dir/staging" ] || (cd -P -- "$podrun_dir/staging" && podrun_empty_staging)
 }
-# Others may have exchanged the directory that has this name. What push.sh made is removed from inside; by its name, only if it is empty.
+# Others may have exchanged the directory with this name. So the files of push.sh are removed from inside; by name, only an empty directory.
 podrun_empty_staging() {
   set -- $(ls -ldni .)
   if IFS= read -r podrun_line <"$podrun_dir/podrun.staging" && [ "$1 $2 $4" = "$podrun_line" ]; then rm -rf -- new run sums held; fi
@@ -126,8 +129,7 @@ podrun_enter() {
   CDPATH='' cd -- "$1" >/dev/null 2>&1 || podrun_refuse noentry
 }
 
-# PREPARATION...: runs each in a subshell. Of one that fails, its number and its last line are told. Standard input is podrun's.
-# shellcheck disable=SC2154  # podrun_n: see shell_quote.hpp
+# PREPARATION...: runs each in a subshell. Reports the number and the last line of the first that fails. Standard input is podrun's.
 podrun_prepare() {
   podrun_number=0
   for podrun_preparation; do
@@ -137,7 +139,7 @@ podrun_prepare() {
   done
 }
 
-# Without these a command could not be stopped, which would look as if it had been.
+# Without these programs a command could not be stopped, but would seem to be.
 podrun_need() { for podrun_tool; do command -v $podrun_tool >/dev/null 2>&1 || podrun_refuse notool $podrun_tool; done; }
 
 podrun_not_found() {
@@ -146,7 +148,6 @@ podrun_not_found() {
 }
 
 # Gives the command back the options of bash that the environment has set: see shell_line.hpp.
-# shellcheck disable=SC2154
 podrun_set_options() {
   if [ -z "$podrun_options" ]; then return; fi
   IFS=:
@@ -155,7 +156,7 @@ podrun_set_options() {
 
 # The command, in the foreground: a background job would have INT ignored. The SHLVL keeps bash from reading .bashrc a second
 # time (it does when started by sshd with SHLVL below 2).
-# shellcheck disable=SC2120,SC2154  # the text of go sets the parameters; shell_line.hpp sets podrun_tmout
+# shellcheck disable=SC2120  # the text of go sets the parameters
 podrun_run_command() {
   [ "${SHLVL:-0}" -gt 0 ] 2>/dev/null || { SHLVL=1; export SHLVL; }
   exec 4>&2 2>/dev/null
@@ -167,7 +168,7 @@ podrun_run_command() {
     eval "${podrun_line#go }"
     case $1 in
       */*) ;;
-      # Only a shell knows these, and dash has words of its own for that.
+      # Only a shell knows these, and dash has its own messages for them.
       cd | export | source | . | alias | unset | ulimit | umask | eval) podrun_not_found "$1" ;;
       *) command -v -- "$1" >/dev/null 2>&1 || podrun_not_found "$1" ;;
     esac
@@ -177,7 +178,7 @@ podrun_run_command() {
   podrun_status=$?
 }
 
-# STATUS: of the command. The watch exits with it.
+# STATUS: the command's. The watch exits with it.
 podrun_end() {
   echo "ended $1" >&5
   exit
@@ -207,8 +208,8 @@ podrun_main_shell() {
   # shellcheck disable=SC2119
   podrun_run_command
 
-  # A command that writes dies by the broken pipe when podrun dies: let the relay see that end too, before it would be taken
-  # for a normal one.
+  # When podrun dies, a command that writes dies of the broken pipe. The relay must see podrun's end too, or the command would seem to have
+  # ended normally.
   if [ $podrun_status != 0 ]; then
     podrun_clean_environment
     podrun_find_marked
@@ -239,11 +240,11 @@ if podrun_has directory; then
 fi
 podrun_prepare "$@"
 
-# A shell may say "Killed" of main, which the watch kills at the end: not on the standard error of the command.
+# A shell may report "Killed" for main, which the watch kills at the end: not on the standard error of the command.
 exec 6>&1 7>&2 2>/dev/null
 podrun_main_shell 2>&7 7>&- | podrun_watch 2>&7 7>&-
 podrun_status=$?
 
-# In one write: what still runs may print too. echo is part of every shell; printf may be a program, whose arguments all can see.
+# One write, as other processes may print too. echo is part of every shell; printf may be a program, whose arguments everybody can see.
 if podrun_has exit-line && echo "~podrun1 $podrun_nonce exit $podrun_status" 2>/dev/null; then podrun_status=0; fi
 exit $podrun_status

@@ -1,9 +1,7 @@
-# Finds the processes that have a file open, by the links in /proc/PID/fd; splits texts into lines. Needs processes.sh.
+# Finds the processes that have a file open, by the links in /proc/PID/fd; splits texts into lines. Needs processes.sh, and the variables
+# of podrun_clean_environment.
 #
-# shellcheck disable=SC2086,SC2154  # a text is to be split into its lines; processes.sh sets podrun_thread_files
-
-podrun_ifs=$IFS
-podrun_n=${IFS#??}
+# shellcheck disable=SC2086  # a text is to be split into its lines
 
 # FUNCTION TEXT: calls it with each line.
 podrun_each_line() {

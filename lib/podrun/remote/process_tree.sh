@@ -1,14 +1,14 @@
-# Finds the process tree of the command: everything that it started, where that can be told. Needs processes.sh. Functions set
+# Finds the process tree of the command: everything that it is known to have started. Needs processes.sh. Functions set
 # variables and print nothing, since each $(...) is a process, and many hosts may share a machine.
 #
-# Set by others:       podrun_main     pid of the main shell, whose child the command is; empty: it has gone
+# Set by others:       podrun_main     pid of the main shell, whose child the command is; empty: it has ended
 #                      podrun_sudo     pid of the sudo by which the supervisor signals
 #                      podrun_ended    not empty: the command has ended
 #                      podrun_tree     at first: empty, or processes that belong to it
-# podrun_find_group:   podrun_group    the process group of the supervisor; podrun_own_group is 1 if nobody else is in it
+# podrun_find_group:   podrun_group    the process group of the supervisor; podrun_own_group is 1 if it is the supervisor's own
 #                      podrun_session  its session, if that began with it
 #                      podrun_above    the shells, sudos and servers that started it, and itself
-# podrun_find_scope:   podrun_scope    the file that lists the processes of its login, if that is for it alone
+# podrun_find_scope:   podrun_scope    the file that lists the processes of its login, if the login is for it alone
 # podrun_find_self:    podrun_self     pid of the watch
 # podrun_find_tree:    podrun_tree     the process tree: "PID:START" each, since a pid may become another process
 #
@@ -21,15 +21,14 @@ podrun_find_group() {
   podrun_above=$$
   podrun_find_parent $PPID
   podrun_read_stat $$ || return
-  set -- $podrun_stat
-  podrun_group=$3
-  case " $podrun_above " in *" $3 "*) podrun_own_group=1 ;; esac
-  case " $podrun_above " in *" $4 "*) podrun_session=$4 ;; esac
+  podrun_group=$podrun_its_group
+  case " $podrun_above " in *" $podrun_group "*) podrun_own_group=1 ;; esac
+  case " $podrun_above " in *" $podrun_its_session "*) podrun_session=$podrun_its_session ;; esac
 }
 podrun_find_parent() {
   podrun_read_name $1
   case $podrun_name in sudo | *sh | busybox) podrun_above="$podrun_above $1" ;; esac
-  [ "$podrun_name" = sudo ] && podrun_read_stat $1 && set -- $podrun_stat && podrun_find_parent $2
+  [ "$podrun_name" = sudo ] && podrun_read_stat $1 && podrun_find_parent $podrun_its_parent
 }
 
 # systemd gives each login a scope, a cgroup with a file that lists its processes. (grep reads that file at once. Its contents
@@ -48,10 +47,10 @@ podrun_find_scope() {
   done </proc/self/cgroup
   podrun_scope=
 }
-# PID...: is the login with these processes for the supervisor alone? It is if they are the SSH server of its connection, the
-# shells that this started, and the supervisor. The parent of that server is the one that listens: if the login has this one
-# too, it is that of the user who started the server. With any other program in between (podrun itself, for a host that is
-# "local") it is another's as well.
+# PID...: true if the login with these processes is for the supervisor alone. It is if they are the SSH server of its connection, the
+# shells that the server started, and the supervisor. The parent of this server is the server that listens: if the login has it too,
+# it is the login of the user who started the server. With any other program in between (podrun itself, for a host that is "local") the
+# login has other purposes too.
 podrun_own_login() {
   podrun_all=" $* "
   podrun_chain=
@@ -67,8 +66,7 @@ podrun_own_login() {
     case $podrun_all in *" $podrun_pid "*) ;; *) break ;; esac
     podrun_above="$podrun_above $podrun_pid"
     podrun_read_stat $podrun_pid || return 1
-    set -- $podrun_stat
-    podrun_pid=$2
+    podrun_pid=$podrun_its_parent
   done
   case $podrun_chain in *ds*) return 1 ;; *dd) ;; *) return 1 ;; esac
   for podrun_pid in $podrun_all; do
@@ -82,9 +80,7 @@ podrun_find_self() {
   podrun_main_runs || podrun_main=
 }
 podrun_main_runs() {
-  if podrun_read_stat $podrun_main; then
-    set -- $podrun_stat
-    [ "$1" != Z ] && [ "$2" = $$ ]
+  if podrun_read_stat $podrun_main; then [ "$podrun_its_state" != Z ] && [ "$podrun_its_parent" = $$ ]
   else [ "$podrun_main" ] && ! [ -e /proc/$$ ] && kill -s 0 $podrun_main; fi
 }
 
@@ -104,8 +100,7 @@ podrun_find_others() {
   for podrun_pid in $podrun_pids; do
     if [ -O /proc/$podrun_pid ]; then continue; fi
     podrun_read_stat $podrun_pid || continue
-    set -- $podrun_stat
-    case "$2 $podrun_pid" in
+    case "$podrun_its_parent $podrun_pid" in
       "$podrun_self "* | "$podrun_sudo "* | *" $podrun_sudo") ;;
       *) podrun_others="$podrun_others $podrun_pid" ;;
     esac
@@ -114,7 +109,7 @@ podrun_find_others() {
 # PID...: sets podrun_detached to further processes of the session and of the scope, since a daemon may have cleared its
 # environment, or may not be dumped. The shells that started the supervisor, the SSH server, and helpers of podrun, which are
 # children of that server, do not belong to the command; nor do the shells and tools of the supervisor, which are in its group.
-# After the command has ended, what else is in the group has no parent.
+# After the command has ended, its processes in the group have no parent.
 podrun_find_detached() {
   podrun_detached=
   [ "$podrun_own_group" ] && [ "$podrun_session" ] || return
@@ -124,27 +119,25 @@ podrun_find_detached() {
   for podrun_pid in $podrun_pids; do
     case $podrun_known in *" $podrun_pid "*) continue ;; esac
     podrun_read_stat $podrun_pid || continue
-    set -- $podrun_stat
-    case $1$3 in
+    case $podrun_its_state$podrun_its_group in
       [XZ]*) continue ;;
-      ?$podrun_group) [ "$podrun_ended" ] && [ -e /proc/$$ ] && podrun_descends $2 && [ $podrun_up != $$ ] ;;
-      *) podrun_descends $2 ;;
+      ?$podrun_group) [ "$podrun_ended" ] && [ -e /proc/$$ ] && podrun_descends $podrun_its_parent && [ $podrun_up != $$ ] ;;
+      *) podrun_descends $podrun_its_parent ;;
     esac && podrun_detached="$podrun_detached $podrun_pid"
   done
 }
-# PARENT: does a process with this parent descend from the supervisor, or has its parent ended?
+# PARENT: true if a process with this parent descends from the supervisor, or if its parent has ended.
 podrun_descends() {
   podrun_up=$1
   until [ $podrun_up -le 1 ] || [ $podrun_up = $$ ]; do
     case " $podrun_sudo $podrun_above " in *" $podrun_up "*) return 1 ;; esac
     podrun_read_stat $podrun_up || return 0
-    set -- $podrun_stat
-    podrun_up=$2
+    podrun_up=$podrun_its_parent
   done
 }
 
-# The process tree: those with the mark, those that were found before, those of other users and the detached ones, and the
-# children of all these.
+# Sets podrun_tree to the processes with the mark, the ones found before, the ones of other users, the detached ones, and the children of
+# all these.
 podrun_find_tree() {
   podrun_list=" "
   podrun_find_marked
@@ -167,19 +160,14 @@ podrun_find_tree() {
       podrun_new=$podrun_pids
     fi
   done
+  podrun_set_tree $podrun_list
+}
+# PID...: sets podrun_tree to these.
+podrun_set_tree() {
   podrun_tree=
-  for podrun_pid in $podrun_list; do
-    podrun_read_stat $podrun_pid && set -- $podrun_stat && podrun_tree="$podrun_tree $podrun_pid:${20}"
-  done
+  for podrun_pid; do podrun_read_stat $podrun_pid && podrun_tree="$podrun_tree $podrun_pid:$podrun_its_start"; done
 }
 
-# PID:START: is it still the same process, and running?
-podrun_is_there() {
-  podrun_read_stat ${1%:*} || return
-  podrun_start=${1#*:}
-  set -- $podrun_stat
-  [ $1 != Z ] && [ ${20} = $podrun_start ]
-}
 podrun_one_is_there() {
   for podrun_each; do if podrun_is_there $podrun_each; then return; fi; done
   return 1

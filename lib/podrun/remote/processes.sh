@@ -1,15 +1,22 @@
-# Looks at processes in /proc: those with the mark of a run ($podrun_mark), and single ones. For the supervisor and holders.sh.
+# Reads /proc: single processes, and the ones with the mark of a run ($podrun_mark).
 #
-# shellcheck disable=SC2034,SC2046,SC2086,SC2154  # the other fragments read and set variables; pids need no quotes
+# shellcheck disable=SC2034,SC2046,SC2086  # the other fragments read and set variables; pids need no quotes
 
-# Sets podrun_stat to what follows the name in the stat of a process, see proc(5): state, parent, group, session, …; the 20th
-# word is its start. (The name may contain anything, ") " and newlines too.) Sets podrun_proc to the directory that shows its files and
-# words.
+# PID: sets podrun_its_state, podrun_its_parent, podrun_its_group, podrun_its_session, podrun_its_flags, podrun_its_threads and
+# podrun_its_start from its stat, see proc(5), and podrun_proc to the directory that shows its files and words.
 podrun_read_stat() {
   podrun_proc=/proc/$1
   podrun_read_last $podrun_proc/stat || return
   case $podrun_stat in Z*) podrun_read_thread $podrun_stat ;; esac
+  set -- $podrun_stat
+  podrun_its_state=$1 podrun_its_parent=$2 podrun_its_group=$3 podrun_its_session=$4
+  podrun_its_flags=$7 podrun_its_threads=${18} podrun_its_start=${20}
 }
+# PID:START: true if the process still exists. Its pid may belong to another process by now.
+podrun_is_same() { podrun_read_stat ${1%:*} && [ "$podrun_its_start" = "${1#*:}" ]; }
+# PID:START: true if the process still exists and runs.
+podrun_is_there() { podrun_is_same $1 && [ $podrun_its_state != Z ]; }
+# FILE: sets podrun_stat to the words after the name. (The name may contain anything, ") " and newlines too.)
 podrun_read_last() {
   podrun_stat=
   while IFS= read -r podrun_last; do podrun_stat=$podrun_last; done <$1
@@ -38,12 +45,12 @@ podrun_find_threads() {
   podrun_thread_files=
   for podrun_file in $podrun_pids; do podrun_thread_files="$podrun_thread_files /proc/$podrun_file/task/[0-9]*/$1"; done
 }
-# Sets podrun_user to the number of its (effective) user.
+# PID: sets podrun_user to its effective uid.
 podrun_read_user() { while read -r podrun_key _ podrun_user _; do if [ "$podrun_key" = Uid: ]; then return; fi; done </proc/$1/status; }
 podrun_read_name() { podrun_name=; IFS= read -r podrun_name </proc/$1/comm; }
 
-# /proc/PID/FILE...: sets podrun_pids to the pids in these, each once, which grep prints. (grep reads the files, since a shell reads byte
-# by byte.)
+# /proc/PID/FILE...: sets podrun_pids to the pids in these paths, which grep prints, each once. (grep reads the files, since a shell reads
+# byte by byte.)
 podrun_read_pids() {
   podrun_pids=
   for podrun_file; do

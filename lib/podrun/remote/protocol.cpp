@@ -101,15 +101,20 @@ link::Program supervisor_program(const Supervision& supervision, std::string_vie
   // One tick more, since the first may be nearly over when the last heartbeat arrives.
   const auto ticks = 1 + std::max<std::chrono::seconds::rep>(
                              1, (supervision.orphan_timeout + tick - std::chrono::seconds(1)) / tick);
-  link::Program program{
-      .script = script,
-      .arguments = {std::string(nonce), supervision.mark, std::to_string(supervision.grace.count()),
-                    std::to_string(tick.count()), std::to_string(ticks), supervision.directory,
-                    flags(supervision), supervision.suffix, std::string(text)},
-      .privilege = supervision.privilege};
+  std::vector<std::string> preparations;
   for (const Preparation& preparation : supervision.preparations)
-    program.arguments.emplace_back(preparation.script.bytes());
-  return program;
+    preparations.emplace_back(preparation.script.bytes());
+  SupervisorWords words{.nonce = std::string(nonce),
+                        .mark = supervision.mark,
+                        .grace = std::to_string(supervision.grace.count()),
+                        .tick = std::to_string(tick.count()),
+                        .ticks = std::to_string(ticks),
+                        .cwd = supervision.directory,
+                        .flags = flags(supervision),
+                        .suffix = supervision.suffix,
+                        .line = std::string(text),
+                        .preparations = std::move(preparations)};
+  return {script, std::move(words).list(), supervision.privilege};
 }
 
 const Chunk& feeder_script() {
@@ -119,7 +124,8 @@ const Chunk& feeder_script() {
 
 link::Program holders_program(const Supervision& supervision, std::string_view nonce) {
   static const Chunk script{std::string(kHoldersScript)};
-  return {script, {std::string(nonce), supervision.mark}, supervision.privilege};
+  return {script, HoldersWords{.nonce = std::string(nonce), .mark = supervision.mark}.list(),
+          supervision.privilege};
 }
 
 Holders parse_holders(std::string_view text) {

@@ -1,13 +1,13 @@
 # Signals the process tree, and stops it: TERM, up to $podrun_grace seconds, KILL. sudo signals the processes of other users.
-# Processes that are left even then are named on the standard error of the command. Needs process_tree.sh and clock.sh.
+# Processes that survive are named on the standard error of the command. Needs process_tree.sh and clock.sh.
 #
-# shellcheck disable=SC2046,SC2086,SC2154  # pids, their lists and the words of a stat are to be split
+# shellcheck disable=SC2046,SC2086  # pids, their lists and the words of a stat are to be split
 
 podrun_kill() { [ -z "$2" ] || kill -s $1 $2; }
-# Each process is signalled only if it is still the same one: a sudo may take any time.
+# Signals a process only if its start is unchanged: a sudo may take any time, and a pid may belong to another process then.
 # shellcheck disable=SC2016  # it is expanded by the shell that sudo runs
 podrun_kill_text='s=$1; shift; for p; do IFS= read -r x </proc/${p%:*}/stat && set -- ${x##*) } && [ ${20} = ${p#*:} ] && kill -s $s ${p%:*}; done'
-# SIGNAL PID:START...: signals by sudo those that the supervisor may not signal. In the background, one sudo at a time.
+# SIGNAL PID:START...: signals by sudo the processes that the supervisor may not signal. In the background, one sudo at a time.
 podrun_signal_by_sudo() {
   podrun_signal=$1
   shift
@@ -16,12 +16,12 @@ podrun_signal_by_sudo() {
     if ! kill -s 0 ${podrun_each%:*} && [ -e /proc/${podrun_each%:*} ]; then podrun_forbidden="$podrun_forbidden $podrun_each"; fi
   done
   if [ -z "$podrun_forbidden" ]; then return; fi
-  if [ "$podrun_sudo" ] && podrun_read_stat $podrun_sudo; then case $podrun_stat in Z*) ;; *) return ;; esac; fi
+  if [ "$podrun_sudo" ] && podrun_read_stat $podrun_sudo && [ $podrun_its_state != Z ]; then return; fi
   (exec sudo -n /bin/sh -c "$podrun_kill_text" podrun $podrun_signal $podrun_forbidden 4>&-) &
   podrun_sudo=$!
 }
 
-# SIGNAL: passes it on to the command, for the user.
+# SIGNAL: passes it on from the user to the command.
 podrun_pass_signal() {
   podrun_clean_environment
   if podrun_has rest; then
@@ -48,7 +48,7 @@ podrun_interrupt_rest() {
   done
 }
 
-# To the standard error of the command; in the background, as there may be no reader.
+# Writes to the standard error of the command, in the background, as there may be no reader.
 podrun_warn() { printf 'podrun: %s\n' "$*" >&4 & }
 podrun_name_left() {
   if [ "$podrun_clients" ]; then podrun_warn "a container may be left behind: KILL ended$podrun_clients"; fi
@@ -60,7 +60,7 @@ podrun_name_left() {
   done
   sleep 0.2 || sleep 1
 }
-# Sets podrun_clients to those of a daemon, which runs the container. They pass TERM on to it, but cannot pass on KILL.
+# Sets podrun_clients to the clients of a daemon that runs a container. They pass TERM on to it, but cannot pass on KILL.
 podrun_find_clients() {
   podrun_clients=
   for podrun_each in $podrun_tree; do
@@ -69,32 +69,30 @@ podrun_find_clients() {
   done
 }
 
-# Sets podrun_left to those that KILL does not end. On a busy host even KILL takes its time: then it is pending (0x100 in a mask), or
-# the process is exiting (PF_EXITING, 4). One in state D may wait forever.
+# Sets podrun_left to the processes that survive KILL. On a busy host even KILL takes its time: then it is pending (0x100 in a mask), or
+# the process is exiting (PF_EXITING, 4). A process in state D may wait forever.
 podrun_find_survivors() {
   podrun_left=
   for podrun_each in $podrun_tree; do
     podrun_is_there $podrun_each || continue
-    set -- $podrun_stat
-    if [ $1 != D ]; then
-      [ $(($7 & 4)) = 0 ] || continue
+    if [ $podrun_its_state != D ]; then
+      [ $((podrun_its_flags & 4)) = 0 ] || continue
       if grep -qsE '^S(ig|hd)Pnd:.*[13579bdf][0-9a-f][0-9a-f]$' /proc/${podrun_each%:*}/status; then continue; fi
     fi
     podrun_left="$podrun_left $podrun_each"
   done
 }
-# Sends TERM to those that no signal to the group reaches.
+# Sends TERM to the processes that a signal to the group does not reach.
 podrun_terminate_outside_group() {
   for podrun_each in $podrun_tree; do
     podrun_read_stat ${podrun_each%:*} || continue
-    set -- $podrun_stat
-    case $podrun_own_group:$3 in "1:$podrun_group") ;; *) kill -s TERM ${podrun_each%:*} ;; esac
+    case $podrun_own_group:$podrun_its_group in "1:$podrun_group") ;; *) kill -s TERM ${podrun_each%:*} ;; esac
   done
 }
 
-# TERM once (the group has it already); a wait until the command has returned and nothing is left, or the grace period is over;
-# then KILL for two seconds, as processes may still be starting others. All processes of the host are searched only when those that
-# are known have gone, since that costs a host with thousands of them a second.
+# Sends TERM once (the group has it already); waits until the command has returned and no process is left, or the grace period has ended;
+# then sends KILL for two seconds, as processes may still be starting others. All processes of the host are searched only when the known
+# ones have ended, since a search takes a second on a host with thousands of processes.
 podrun_stop() {
   podrun_find_tree
   podrun_terminate_outside_group
@@ -127,7 +125,7 @@ podrun_stop() {
   fi
   [ -z "$podrun_left$podrun_clients" ] || podrun_name_left $podrun_left
 }
-# HUNDREDTHS of a second, by the clock that nobody sets; without /proc by counting pauses.
+# HUNDREDTHS of a second, by the monotonic clock; without /proc by counting pauses.
 podrun_start_timer() {
   podrun_round=0
   podrun_rounds=$((($1 + podrun_pause - 1) / podrun_pause))

@@ -17,6 +17,7 @@
 #include "podrun/base/text.hpp"
 #include "podrun/link/shell_line.hpp"
 #include "podrun/remote/greeting.hpp"
+#include "podrun/remote/scripts.hpp"
 
 namespace podrun::remote {
 namespace {
@@ -210,7 +211,7 @@ asio::awaitable<StartedProgram> Supervised::start_program(Chunk script, std::vec
 }
 
 asio::awaitable<std::shared_ptr<link::Stream>> Supervised::open_input() {
-  std::vector<std::string> arguments = {directory_ + "/podrun.in"};
+  std::vector<std::string> arguments = FeederWords{.path = directory_ + "/podrun.in"}.list();
   StartedProgram feeder = co_await start_helper(feeder_script(), std::move(arguments), drop_noise);
   co_return feeder.stream;
 }
@@ -221,7 +222,7 @@ asio::awaitable<void> Supervised::put(const RemoteFile& file) {
     if (noise.stream == StreamId::err && said.size() < kMaxSaid) said += noise.bytes.bytes();
     co_return;
   };
-  std::vector<std::string> arguments = {directory_ + "/" + file.name};
+  std::vector<std::string> arguments = FeederWords{.path = directory_ + "/" + file.name}.list();
   const StartedProgram feeder = co_await start_helper(feeder_script(), std::move(arguments), collect);
   const std::shared_ptr<link::Stream>& stream = feeder.stream;
   for (Chunk& chunk : to_chunks(file.content)) {

@@ -1,5 +1,5 @@
 # The watch, which stops the command, and two of the shells that write to it, by lines in one pipe. Needs stop.sh.
-#     clock   "sleep PID", "tick"; "gone"                  every $podrun_tick seconds; the main shell has gone
+#     clock   "sleep PID", "tick"; "gone"                  every $podrun_tick seconds; the main shell has ended
 #     relay   "", "sig NAME", "suspended"; "eof"           lines from podrun after go; the end of them
 #     main    "main PID"; "started", "ended STATUS"        itself; the command. Before go also lines from podrun
 #
@@ -7,11 +7,11 @@
 
 # LINE: passes a line from podrun on to the watch.
 podrun_pass() { case $1 in "" | suspended | "sig "[A-Z]*) echo "$1" >&5 ;; esac; }
-# False at the end of input, and for a line that this cuts. (In UTF-8 the read of bash loses bytes.)
+# False at the end of input, and for a line that the end cuts off. (In UTF-8 the read of bash loses bytes.)
 podrun_read_line() { LC_ALL=C IFS= read -r podrun_line; }
 
-# At the end the watch kills the sleep, and the clock exits, as the main shell has. While that runs, something else killed it.
-# The clock sees whether the main shell has gone, since "gone" comes after all that the main shell has written to the pipe.
+# At the end the watch kills the sleep, and the clock exits, as the main shell has ended. While the main shell runs, another program killed
+# the sleep. The clock looks for the end of the main shell, since "gone" then comes after everything that the main shell wrote to the pipe.
 podrun_clock() {
   exec >&5 </dev/null 2>/dev/null
   while :; do
@@ -76,7 +76,7 @@ podrun_watch() {
   podrun_remove_dir
   exit ${podrun_status:-137}
 }
-# Before the command has started, what runs is podrun's own, and needs no grace period.
+# Before the command has started, all processes are podrun's own and need no grace period.
 podrun_stop_silent() {
   if [ "$podrun_started" ]; then set -- "no word from podrun for $((podrun_tick * podrun_ticks)) s: this host stops the command"
   elif ! podrun_has rest; then podrun_grace=0; fi

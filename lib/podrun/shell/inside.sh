@@ -1,11 +1,10 @@
 # Evaluates a line of `podrun shell` in the user's shell: bash, zsh, dash, ksh or busybox sh.
+# Started by line.sh.
+# Words: FILE ENV
+# Variables of line_text.cpp: podrun_kept podrun_typed
 #
-#   SHELL -c 'eval "$podrun_inside"' NAME FILE ENV     with podrun_kept and podrun_typed in the environment, see line.sh
-#
-# At its end the FILE has the directory, the one before it, the environment and the word "end", each ended by NUL. ENV is the path of
-# env(1), since the line may change PATH. env fails where too much is exported for any process: then there is no "end".
-#
-# shellcheck disable=SC2154  # podrun_kept and podrun_typed are in the environment
+# At the end of the line the FILE has the directory, the previous directory, the environment and the word "end", each ended by NUL. ENV is
+# the path of env(1), since the line may change PATH. env fails where too much is exported for any process: then "end" is missing.
 
 podrun_file=$1
 podrun_env=$2

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "podrun/base/shell_quote.hpp"
+#include "podrun/shell/scripts.hpp"
 
 namespace podrun::shell {
 

@@ -17,8 +17,4 @@ std::string line_text(std::string_view line, remote::ShellStart shell);
 /// of the report. A random one for each host and line, since no output of another may pass for the report.
 std::string host_text(std::string_view restored, std::string_view id);
 
-/// The sh code of line.sh and inside.sh, one line each.
-extern const std::string_view kLineScript;
-extern const std::string_view kInsideScript;
-
 }  // namespace podrun::shell

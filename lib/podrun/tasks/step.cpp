@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "podrun/base/shell_quote.hpp"
+#include "podrun/tasks/scripts.hpp"
 
 namespace podrun::tasks {
 namespace {

@@ -21,7 +21,4 @@ remote::Command step_command(const Task& task, Step step, const std::string& tas
 /// A name for this start of the task, `sky-<random>_<name>_1`, the same on all hosts.
 std::string make_task_id(const Task& task, std::string_view random);
 
-/// The bash code that precedes the text of a step, see step.sh. Without a newline.
-extern const std::string_view kStepScript;
-
 }  // namespace podrun::tasks

@@ -1,12 +1,13 @@
 # Stands in front of the text of `setup` or `run` of a task, in one file for bash.
+# Words: none
+# Variables of step.cpp: podrun_names
+# Variables of command.cpp: PODRUN_RANK PODRUN_NUM_HOSTS PODRUN_HOSTLIST PODRUN_ADDRESSES
 #
-#   podrun_names='NAME...'; <step.sh, one line>
+# Most .bashrc return at once in a shell that is not interactive. So an interactive bash reads it, and this one takes over the
+# variables and functions. The interactive bash could not run the task itself: it ignores TERM, and after INT it goes on with the next
+# line. podrun_names lists the variables that keep the task's values.
 #
-# Most .bashrc leave at once in a shell that is not interactive. So an interactive bash reads it, and this one takes over the
-# variables and functions. It could not run the task itself: it ignores TERM, and after INT it goes on with the next line. The
-# NAMEs are variables that keep the task's values.
-#
-# shellcheck disable=SC1090,SC2016,SC2154  # files of the host; bash -c expands it; podrun_names and PODRUN_* are set before
+# shellcheck disable=SC1090,SC2016  # files of the host; bash -c expands it
 
 podrun_state=$0.bashrc
 bash -i -c 'unset -v PWD OLDPWD SHLVL $1; export -n SHELLOPTS BASHOPTS; unset -f command_not_found_handle; shopt -p extglob >&3; export -p >&3; declare -f >&3' bash "$podrun_names" 3>"$podrun_state" >/dev/null 2>&1 </dev/null

@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "podrun/check/check_reply.hpp"
+#include "podrun/check/scripts.hpp"
 
 #include "support/run_shell.hpp"
 #include "support/temp_directory.hpp"

@@ -15,8 +15,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "podrun/files/file_scripts.hpp"
 #include "podrun/files/listing.hpp"
+#include "podrun/files/scripts.hpp"
 #include "podrun/files/unpack.hpp"
 
 #include "support/run_shell.hpp"
