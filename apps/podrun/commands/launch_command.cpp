@@ -22,7 +22,6 @@
 #include "podrun/config/task_file.hpp"
 #include "podrun/output/escape.hpp"
 #include "podrun/remote/supervised.hpp"
-#include "podrun/tasks/step.hpp"
 #include "podrun/tasks/task.hpp"
 
 #include "commands/answers.hpp"
