@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "podrun/output/line_source.hpp"
-#include "podrun/shell/state_filter.hpp"
+#include "podrun/shell/line_state.hpp"
 
 #include "commands/command_mode.hpp"
 
