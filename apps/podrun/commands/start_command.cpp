@@ -14,7 +14,7 @@
 
 #include "podrun/base/error.hpp"
 #include "podrun/base/text.hpp"
-#include "podrun/jobs/claims.hpp"
+#include "podrun/jobs/job_start.hpp"
 #include "podrun/output/label.hpp"
 #include "podrun/output/terminal.hpp"
 

@@ -2,19 +2,53 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <asio/awaitable.hpp>
 
+#include "podrun/base/stream_id.hpp"
 #include "podrun/hosts/host.hpp"
-#include "podrun/jobs/log_frames.hpp"
 #include "podrun/output/output.hpp"
 #include "podrun/remote/command.hpp"
 #include "podrun/remote/supervised.hpp"
 
 namespace podrun::jobs {
+
+/// Bytes of a job's output. Bytes between the end of the previous piece and `position` are lost; a piece
+/// without bytes says where the stream begins.
+struct LogPiece {
+  StreamId stream;
+  std::uint64_t position;  ///< of its first byte in the stream
+  std::string_view bytes;
+};
+
+/// Reads what logs.sh prints.
+class LogFrames {
+ public:
+  explicit LogFrames(std::function<void(const LogPiece&)> take) : take_(std::move(take)) {}
+
+  /// Throws HostError for anything but frames.
+  void feed(std::string_view bytes);
+  /// The number of this start of the job; empty until it is known.
+  const std::string& number() const { return number_; }
+  /// The state that job_state.sh prints; nothing until the end.
+  const std::optional<std::string>& state() const { return state_; }
+
+ private:
+  void take_header();
+
+  std::function<void(const LogPiece&)> take_;
+  std::string header_ = {};
+  StreamId stream_ = StreamId::out;
+  std::uint64_t position_ = 0;
+  std::uint64_t left_ = 0;  ///< bytes of the piece that is being read
+  std::string number_ = {};
+  std::optional<std::string> state_ = std::nullopt;
+};
 
 struct LogRequest {
   std::string name;
