@@ -16,7 +16,6 @@
 #include <fmt/format.h>
 
 #include "podrun/base/text.hpp"
-#include "podrun/files/tree_walk.hpp"
 
 namespace podrun::files {
 namespace {

@@ -55,17 +55,8 @@ bool Directories::contain(std::string_view path) const {
 Comparison::Comparison(const LocalTree& tree, Compare compare, Delete remove, PathBudget budget)
     : tree_(tree), compare_(compare), delete_(remove), budget_(budget), states_(tree.entries().size()) {}
 
-std::optional<std::size_t> Comparison::find(std::string_view path) const {
-  const std::vector<Entry>& entries = tree_.entries();
-  const auto found =
-      std::lower_bound(entries.begin(), entries.end(), path,
-                       [](const Entry& entry, std::string_view wanted) { return entry.path < wanted; });
-  if (found == entries.end() || found->path != path) return std::nullopt;
-  return static_cast<std::size_t>(found - entries.begin());
-}
-
 void Comparison::take(const HostEntry& host) {
-  if (const std::optional<std::size_t> index = find(host.path)) {
+  if (const std::optional<std::size_t> index = tree_.find(host.path)) {
     compare(host, *index);
   } else if (delete_ == Delete::yes && !host.path.empty()) {
     budget_.take(sizeof(HostOnly), host.path.size());
@@ -74,7 +65,7 @@ void Comparison::take(const HostEntry& host) {
 }
 
 void Comparison::take_behind_link(const HostEntry& host) {
-  const std::optional<std::size_t> index = find(host.path);
+  const std::optional<std::size_t> index = tree_.find(host.path);
   if (index && !states_[*index].present) compare(host, *index);
 }
 

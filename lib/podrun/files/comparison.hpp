@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "podrun/files/local_tree.hpp"
-#include "podrun/files/path_budget.hpp"
+#include "podrun/files/remote_paths.hpp"
 #include "podrun/files/scan_reply.hpp"
 
 // What a host must get so that it has the local tree. Pure.
@@ -74,7 +74,6 @@ class Comparison {
   std::vector<HostOnly> take_host_only();
 
  private:
-  std::optional<std::size_t> find(std::string_view path) const;
   void compare(const HostEntry& host, std::size_t index);
 
   const LocalTree& tree_;

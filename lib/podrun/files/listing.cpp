@@ -67,12 +67,6 @@ std::size_t local_start(std::string_view match) {
   return match.rfind('/') + 1;  // there is one
 }
 
-bool is_local_path(std::string_view path) {
-  const std::vector<std::string_view> parts = split(path, '/');
-  return std::all_of(parts.begin(), parts.end(),
-                     [](std::string_view part) { return !part.empty() && part != "." && part != ".."; });
-}
-
 /// By bytes, but the end of a part comes first: what is in a directory follows it directly.
 bool comes_before(const ListedPath& one, const ListedPath& other) {
   const std::string_view a = one.path();
@@ -189,7 +183,7 @@ void ListingReader::take_path(std::string_view record) {
   path.local_at = local_start(match);
   path.host_path = rest;
   if (rest.size() == match.size() && match.ends_with('/')) return;  // the directory itself
-  if (!is_local_path(path.path())) refuse(rest);
+  if (!goes_down(path.path())) refuse(rest);
   const std::optional<Kind> kind = kind_of(st_mode);
   if (!kind) {
     ++listing_.special;

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "podrun/files/local_tree.hpp"
-#include "podrun/files/path_budget.hpp"
+#include "podrun/files/remote_paths.hpp"
 
 // What a host has of the words of a pull: the reply of pull_list.sh. Pure. Throws HostError for anything
 // else, since a host may send what it likes.

@@ -20,10 +20,8 @@
 
 #include "podrun/base/bytes_text.hpp"
 #include "podrun/base/text.hpp"
-#include "podrun/files/byte_queue.hpp"
 #include "podrun/files/file_scripts.hpp"
-#include "podrun/files/send_while.hpp"
-#include "podrun/files/thread_work.hpp"
+#include "podrun/files/side_work.hpp"
 #include "podrun/files/unpack.hpp"
 #include "podrun/hosts/host_file_name.hpp"
 #include "podrun/remote/program_reader.hpp"

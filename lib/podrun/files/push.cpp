@@ -15,12 +15,11 @@
 #include "podrun/base/error.hpp"
 #include "podrun/base/shell_quote.hpp"
 #include "podrun/base/text.hpp"
-#include "podrun/files/digest_lines.hpp"
+#include "podrun/files/digest.hpp"
 #include "podrun/files/file_scripts.hpp"
 #include "podrun/files/remote_paths.hpp"
-#include "podrun/files/send_while.hpp"
+#include "podrun/files/side_work.hpp"
 #include "podrun/files/switch_text.hpp"
-#include "podrun/files/thread_work.hpp"
 #include "podrun/remote/program_reader.hpp"
 
 namespace podrun::files {
@@ -46,10 +45,7 @@ const Chunk& sums_script() {
 }
 
 /// The last part of a path on the hosts.
-std::string last_name(const std::string& path) {
-  const std::size_t slash = path.rfind('/');
-  return slash == std::string::npos ? path : path.substr(slash + 1);
-}
+std::string last_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
 /// The paths directly below the target.
 std::vector<std::string> top_names(const LocalTree& tree) {

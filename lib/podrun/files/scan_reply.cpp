@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "podrun/base/text.hpp"
+#include "podrun/files/remote_paths.hpp"
 #include "podrun/link/failure.hpp"
 
 namespace podrun::files {
@@ -37,13 +38,7 @@ Number number(std::string_view text, int base = 10) {
 /// `./a/b`: a/b; `.`: nothing. find(1) prints no path with an empty part, `.` or `..` after that.
 std::string_view below(std::string_view path) {
   if (path == ".") return {};
-  if (!path.starts_with("./")) refuse(std::string(path));
-  for (std::string_view rest = path.substr(1); !rest.empty();) {
-    rest.remove_prefix(1);
-    const std::string_view part = rest.substr(0, rest.find('/'));
-    if (part.empty() || part == "." || part == "..") refuse(std::string(path));
-    rest.remove_prefix(part.size());
-  }
+  if (!path.starts_with("./") || !goes_down(path.substr(2))) refuse(std::string(path));
   return path.substr(2);
 }
 

@@ -9,6 +9,7 @@
 #include <array>
 #include <ctime>
 #include <map>
+#include <optional>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -94,17 +95,6 @@ struct Steps {
   std::vector<std::pair<std::string, std::int64_t>> dir_times;
   std::vector<std::string> opened;  ///< directories that their owner must be let into first
 };
-
-const Entry* find(const LocalTree& tree, const std::string& path, const Transfer& transfer,
-                  const PathState** state) {
-  const std::vector<Entry>& entries = tree.entries();
-  const auto found =
-      std::lower_bound(entries.begin(), entries.end(), path,
-                       [](const Entry& entry, const std::string& p) { return entry.path < p; });
-  if (found == entries.end() || found->path != path) return nullptr;
-  *state = &transfer.states[static_cast<std::size_t>(found - entries.begin())];
-  return &*found;
-}
 
 void plan_moves(const LocalTree& tree, const Transfer& transfer, Steps& steps) {
   Directories whole;
@@ -298,9 +288,9 @@ std::string check_text(const LocalTree& tree, const Transfer& transfer) {
   plan_moves(tree, transfer, steps);
   std::vector<std::string> there;
   for (const std::string& directory : steps.changed) {
-    const PathState* state = nullptr;
-    const Entry* const entry = find(tree, directory, transfer, &state);
-    if (!entry || (state->present && state->same_kind)) there.push_back(shell_quote("./" + directory));
+    const std::optional<std::size_t> index = tree.find(directory);
+    if (!index || (transfer.states[*index].present && transfer.states[*index].same_kind))
+      there.push_back(shell_quote("./" + directory));
   }
   std::string text;
   Lines(text).add("podrun_need_writable", there);

@@ -15,8 +15,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "podrun/files/comparison.hpp"
 #include "podrun/files/local_tree.hpp"
-#include "podrun/files/remote_paths.hpp"
 
 #include "support/usage_error.hpp"
 #include "unit/files/source_tree.hpp"

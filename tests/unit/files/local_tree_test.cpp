@@ -14,7 +14,6 @@
 #include <gtest/gtest.h>
 
 #include "podrun/base/descriptor.hpp"
-#include "podrun/files/tree_walk.hpp"
 
 #include "support/usage_error.hpp"
 #include "unit/files/source_tree.hpp"
