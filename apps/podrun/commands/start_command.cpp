@@ -50,8 +50,9 @@ class StartMode final : public CommandMode {
   }
 
   PrepareHost preparation() override {
-    return
-        [this](std::size_t host, remote::Supervised& supervised) { return claims_.take(host, supervised); };
+    return [this](std::size_t host, remote::Supervised& supervised) {
+      return claims_.reserve(host, supervised);
+    };
   }
   link::Stage preparation_stage() const override { return link::Stage::job_name; }
 

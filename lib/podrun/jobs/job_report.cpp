@@ -25,7 +25,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 using std::chrono::seconds;
 
-constexpr std::size_t kCommandCells = 16;  ///< the least that is shown of a command
+constexpr std::size_t kCommandCells = 16;  ///< the least room for a command
 
 /// `running`, `exit 137 (SIGKILL)`, `stopped`
 std::string describe_state(const Job& job) {
@@ -71,7 +71,7 @@ std::string_view identifier(JobState state) {
   }
 }
 
-/// From the shortest to the longest of some times.
+/// The range of some times.
 struct Times {
   std::optional<seconds> shortest = std::nullopt;
   std::optional<seconds> longest = std::nullopt;
@@ -90,7 +90,7 @@ struct Times {
 
 /// The jobs of one name on all hosts.
 struct Named {
-  std::vector<std::pair<std::string, std::vector<std::size_t>>> states = {};  ///< words, and where
+  std::vector<std::pair<std::string, std::vector<std::size_t>>> states = {};  ///< words, and the hosts
   std::vector<std::size_t> present = {};  ///< hosts that have it, in order
   std::vector<std::size_t> missing = {};  ///< other hosts that have answered
   Times started = {};
@@ -160,7 +160,7 @@ std::optional<std::chrono::seconds> to_seconds(std::string_view digits) {
   return std::chrono::seconds(*number);
 }
 
-void take_state(Job& job, std::string_view rest) {
+void read_state(Job& job, std::string_view rest) {
   const std::string_view word = take_part(rest, ' ');
   if (word == "starting") {
     job.state = JobState::starting;
@@ -178,9 +178,9 @@ void take_state(Job& job, std::string_view rest) {
   }
 }
 
-void take_line(Job& job, std::string_view key, std::string_view rest) {
+void read_line(Job& job, std::string_view key, std::string_view rest) {
   if (key == "state") {
-    take_state(job, rest);
+    read_state(job, rest);
   } else if (key == "number") {
     job.number = to_number(rest).value_or(0);
   } else if (key == "stopped") {
@@ -217,7 +217,7 @@ JobList parse_job_list(std::string_view output, std::string_view nonce) {
       is_full = list.jobs.size() == kMaxJobs;
       if (!is_full) list.jobs.push_back({.name = std::string(rest.substr(0, kMaxText))});
     } else if (!list.jobs.empty() && !is_full) {
-      take_line(list.jobs.back(), key, rest);
+      read_line(list.jobs.back(), key, rest);
     }
   }
   return list;

@@ -94,7 +94,7 @@ void Claims::begin_attempt() {
   for (std::shared_ptr<link::Stream>& stream : kept_) stream.reset();
 }
 
-asio::awaitable<void> Claims::take(std::size_t host, remote::Supervised& supervised) {
+asio::awaitable<void> Claims::reserve(std::size_t host, remote::Supervised& supervised) {
   static const Chunk script{std::string(kClaimScript)};
   const bool waits = host != 0 && !first_has_it_;
   std::vector<std::string> words = {name_, hosts::host_file_name(hosts_[host]), run_id_,
@@ -120,10 +120,10 @@ asio::awaitable<void> Claims::take(std::size_t host, remote::Supervised& supervi
   if (word == "missing") throw HostError(without(line));
   if (word != "claimed") throw HostError({Stage::job_name, Cause::ended_early, reader.describe_end()});
   kept_[host] = reader.stream();
-  if (host == 0) co_await let_others_go_on();
+  if (host == 0) co_await release_others();
 }
 
-asio::awaitable<void> Claims::let_others_go_on() {
+asio::awaitable<void> Claims::release_others() {
   first_has_it_ = true;
   for (const std::shared_ptr<link::Stream>& stream : std::exchange(waiting_, {})) {
     Chunk line(std::string("\n"));

@@ -35,10 +35,10 @@ class Claims {
   /// Call this before each attempt of the run.
   void begin_attempt();
   /// Reserves the name on one host. Throws HostError.
-  asio::awaitable<void> take(std::size_t host, remote::Supervised& supervised);
+  asio::awaitable<void> reserve(std::size_t host, remote::Supervised& supervised);
 
  private:
-  asio::awaitable<void> let_others_go_on();
+  asio::awaitable<void> release_others();
 
   const std::string name_;
   const std::vector<hosts::Host> hosts_;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The conversation of `podrun logs` with each host: logs.sh sends frames, whose positions say where to go on.
+// The conversation of `podrun logs` with each host: logs.sh sends frames, whose positions say where to
+// continue.
 #include "podrun/jobs/log_follow.hpp"
 
 #include <algorithm>
@@ -96,7 +97,8 @@ asio::awaitable<void> LogFollow::prepare(std::size_t host, remote::Supervised& s
     const bool begins = is_first && piece.bytes.empty();
     if (piece.position > next && !begins) followed.has_gap = true;
     next = piece.position + piece.bytes.size();
-    // From here on an attempt would go on: the frame of stderr is the second that says where to begin.
+    // Only now another attempt would continue here: the frame of stderr is the second that says where to
+    // begin.
     if (piece.stream == StreamId::err) followed.number = frames.number();
     if (!piece.bytes.empty()) output.write(host, piece.stream, Chunk(std::string(piece.bytes)));
   });
