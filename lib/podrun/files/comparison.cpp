@@ -24,14 +24,14 @@ char letter(Kind kind) {
 
 bool path_is_less(const HostOnly& one, const HostOnly& other) { return one.path < other.path; }
 
-/// Whether something of `sorted` lies in the directory.
+/// True if a path of `sorted` is below the directory.
 bool has_below(const std::vector<HostOnly>& sorted, const std::string& directory) {
   const HostOnly first{directory + '/'};
   const auto found = std::lower_bound(sorted.begin(), sorted.end(), first, path_is_less);
   return found != sorted.end() && found->path.starts_with(first.path);
 }
 
-/// A directory that goes as a whole stands for what is in it. One that keeps something stays.
+/// Lets a directory stand for everything in it. A directory that keeps something stays.
 std::vector<HostOnly> fold_deleted(std::vector<HostOnly> paths, const std::vector<HostOnly>& kept) {
   std::vector<HostOnly> folded;
   Directories whole;

@@ -38,7 +38,7 @@ constexpr std::uint32_t kPermissions = 07777;
   throw UsageError(fmt::format("push: {}: changed while it was read (run the command again)", path));
 }
 
-/// Whether a file can be opened. Its owner's permission is enough to know without asking.
+/// True if a file can be opened. The permission of its owner needs no system call.
 bool can_read(int directory, const char* name, const struct stat& status) {
   if ((status.st_mode & S_IRUSR) != 0 && status.st_uid == ::geteuid()) return true;
   return ::faccessat(directory, name, R_OK, AT_EACCESS) == 0;
@@ -46,7 +46,7 @@ bool can_read(int directory, const char* name, const struct stat& status) {
 
 enum class Seen : std::uint8_t { copied, directory, special, gone, unreadable };
 
-/// Fills in all but the path of a file or link; errno says why it is unreadable.
+/// Fills in the entry of a file or link, without its path; errno says why it is unreadable.
 Seen see(int directory, const char* name, Entry& entry) {
   struct stat status {};
   if (::fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) != 0)
@@ -68,7 +68,7 @@ Seen see(int directory, const char* name, Entry& entry) {
   return Seen::copied;
 }
 
-/// The names in an open directory. Nothing, with errno, if it cannot be read.
+/// Lists the names in an open directory. False with errno if it cannot be read.
 bool list(int directory, std::vector<ListedName>& names) {
   const int copy = ::openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   const std::unique_ptr<DIR, int (*)(DIR*)> listing(copy < 0 ? nullptr : ::fdopendir(copy), ::closedir);
@@ -87,7 +87,7 @@ bool list(int directory, std::vector<ListedName>& names) {
   }
 }
 
-/// Whether the word is `dir/`, `dir/.`, `.` or the like, which stand for what is in a directory.
+/// True for `dir/`, `dir/.`, `.` and the like, which stand for the contents of a directory.
 bool names_contents(std::string_view word) {
   const std::string_view last = word.substr(word.rfind('/') + 1);
   return last.empty() || last == "." || last == "..";

@@ -23,9 +23,9 @@ struct Entry {
   Kind kind = Kind::file;
 };
 
-/// What `podrun push SRC...` is to copy.
+/// The files that `podrun push SRC...` copies.
 struct TreeRequest {
-  std::vector<std::string> sources = {};   ///< by rsync's rule: `dir/` is what is in dir, `dir` is itself
+  std::vector<std::string> sources = {};   ///< by rsync's rule: `dir/` is the contents of dir, `dir` itself
   std::vector<std::string> excludes = {};  ///< patterns of gitignore(5), from each source
   bool ignore = true;                      ///< obey .gitignore and .podrunignore, skip .git
   std::string into = {};                   ///< the name that a single file gets at the target; empty: its own
@@ -34,7 +34,7 @@ struct TreeRequest {
 /// A local path that a word of the command line names.
 struct LocalSource {
   std::string local = {};   ///< a local path; a directory's ends with "/"
-  std::string prefix = {};  ///< of a directory: the paths of what is in it begin so; empty or ends with "/"
+  std::string prefix = {};  ///< the paths of a directory's contents begin with it; empty or ends with "/"
 
   bool is_directory() const { return local.ends_with('/'); }
 };
@@ -42,13 +42,13 @@ struct LocalSource {
 /// Where a word of the command line leads. Throws UsageError if it is missing or cannot be copied.
 LocalSource find_source(const std::string& word);
 
-/// The local files of a push, read once. Memory: about 200 bytes an entry beside its path.
+/// The local files of a push, read once. Memory: about 200 bytes for each entry, and its path.
 class LocalTree {
  public:
-  /// Throws UsageError: a source that is not there, two sources with one name, a file that cannot be read.
+  /// Throws UsageError: a missing source, two sources with one name, a file that cannot be read.
   static LocalTree read(const TreeRequest& request);
 
-  /// Sorted by the bytes of their paths, so that a directory comes before what is in it; no path twice.
+  /// Sorted by the bytes of their paths, so a directory comes before its contents; no path twice.
   const std::vector<Entry>& entries() const { return entries_; }
   /// The index of the entry with this path.
   std::optional<std::size_t> find(std::string_view path) const;
