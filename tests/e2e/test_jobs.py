@@ -324,7 +324,7 @@ def test_mistakes_are_answered_at_once(podrun):
     for words, message in {
         ("start",): b"start: which name, and which command? (podrun start NAME -- COMMAND)",
         ("start", "a", "true"): b"start: which name, and which command? (podrun start NAME -- COMMAND)",
-        ("start", "a/b", "--", "true"): b'bad name of a job "a/b"',
+        ("start", "a/b", "--", "true"): b'bad job name "a/b"',
         ("start", "-I", "a", "--", "true"): b"start: a job has no standard input",
         ("start", "--skip-unreachable", "a", "--", "true"): b"--skip-unreachable: start starts a job on all hosts or on none (leave it out)",
         ("start", "-u", "1h", "a", "--", "true"): b"--timeout does not limit a job (podrun start NAME -- timeout 2h COMMAND)",

@@ -275,11 +275,11 @@ def test_the_number_of_nodes_must_be_that_of_the_hosts(podrun, pair):
 
 def test_storage_of_a_cloud_is_an_error_that_says_what_to_do(podrun, pair):
     line = refused(podrun, pair, "file_mounts:\n  /data: s3://bucket/x\nrun: x\n")
-    assert "task.yaml:2: file_mounts: /data: podrun mounts no storage of a cloud (copy it in setup: aws s3 sync" in line
+    assert "task.yaml:2: file_mounts: /data: podrun cannot mount cloud storage (copy it in setup: aws s3 sync" in line
     (podrun.directory / "configs").mkdir()
     ended = podrun(*pair.options, "launch", TASKS / "llama_lora.yaml", env={"HF_TOKEN": SECRET})
     assert ended.returncode == 2
-    assert b"llama_lora.yaml:13: file_mounts: /output: podrun mounts no storage of a cloud" in ended.stderr
+    assert b"llama_lora.yaml:13: file_mounts: /output: podrun cannot mount cloud storage" in ended.stderr
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "podrun/jobs/job_list.hpp"
 #include "podrun/jobs/job_report.hpp"
-#include "podrun/jobs/log_frames.hpp"
+#include "podrun/jobs/log_follow.hpp"
 #include "podrun/link/failure.hpp"
 
 namespace {

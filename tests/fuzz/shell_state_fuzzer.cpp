@@ -7,8 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "podrun/shell/kept_state.hpp"
-#include "podrun/shell/state_filter.hpp"
+#include "podrun/shell/line_state.hpp"
 
 namespace {
 

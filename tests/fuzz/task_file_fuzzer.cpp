@@ -9,7 +9,6 @@
 #include "podrun/base/error.hpp"
 #include "podrun/config/task_file.hpp"
 #include "podrun/remote/environment.hpp"
-#include "podrun/tasks/step.hpp"
 #include "podrun/tasks/task.hpp"
 
 namespace {

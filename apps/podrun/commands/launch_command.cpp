@@ -23,7 +23,6 @@
 #include "podrun/output/escape.hpp"
 #include "podrun/remote/supervised.hpp"
 #include "podrun/session/command_mode.hpp"
-#include "podrun/tasks/step.hpp"
 #include "podrun/tasks/task.hpp"
 
 #include "cli/repeat.hpp"

@@ -12,7 +12,7 @@ namespace podrun::accelerators {
 namespace {
 
 constexpr std::size_t kMaxText = 512;   ///< bytes of one value
-constexpr std::size_t kMaxList = 1024;  ///< entries: more tell no more
+constexpr std::size_t kMaxList = 1024;  ///< entries
 
 std::string limited(std::string_view text) { return std::string(text.substr(0, kMaxText)); }
 
@@ -48,7 +48,7 @@ class Reader {
       std::string_view rest = line;
       const std::string_view key = take_part(rest, ' ');
       if (begun) {
-        take(key, rest);
+        read_line(key, rest);
       } else {
         begun = key == "podrun-kill" && rest == nonce;
       }
@@ -57,7 +57,7 @@ class Reader {
   }
 
  private:
-  void take(std::string_view key, std::string_view rest) {
+  void read_line(std::string_view key, std::string_view rest) {
     if (key == "end") {
       list_.is_complete = true;
     } else if (key == "sees") {
@@ -78,12 +78,12 @@ class Reader {
       const std::optional<Holder> holder = parse_process(rest);
       if (holder && !find(holder->pid) && list_.holders.size() < kMaxList) list_.holders.push_back(*holder);
     } else {
-      take_fact(key, rest);
+      read_fact(key, rest);
     }
   }
 
-  /// `KEY PID VALUE`, of a process that was listed before.
-  void take_fact(std::string_view key, std::string_view rest) {
+  /// `KEY PID VALUE`, for a process that was listed before.
+  void read_fact(std::string_view key, std::string_view rest) {
     const auto pid = to_number(take_part(rest, ' '));
     Holder* const holder = pid ? find(*pid) : nullptr;
     if (!holder) return;

@@ -16,28 +16,28 @@ struct Holder {
   std::uint64_t pid = 0;
   std::uint64_t start = 0;  ///< after boot, in clock ticks: with the pid it names a process. proc(5), stat
   std::uint64_t uid = 0;
-  std::string user = {};  ///< the name of its user, or the uid again
+  std::string user = {};  ///< the name of its user, or the uid
   std::chrono::seconds age{0};
   char state = '?';          ///< `D`: waits in the kernel, not even KILL ends it. proc(5), stat
   std::string name = {};     ///< at most 15 bytes
   std::string command = {};  ///< its words, or the first 300 bytes of them
-  std::string mark =
-      {};  ///< `RUN.WORKER.` or `RUN.job-WORKER-NAME.`: of the run that started it; empty: none
-  bool run_lives = false;                 ///< that run goes on
-  std::string cgroup = {};                ///< empty: it is in no container
+  /// Names the run that started it: `RUN.WORKER.` or `RUN.job-WORKER-NAME.`; empty: none.
+  std::string mark = {};
+  bool run_lives = false;                 ///< that run has not ended
+  std::string cgroup = {};                ///< empty: it is not in a container
   std::vector<std::string> devices = {};  ///< `/dev/accel0`
 };
 
 struct HolderList {
   bool is_complete = false;
-  bool sees_all = false;    ///< also the processes of other users
-  std::uint64_t uid = 0;    ///< ours on the host
-  std::string cgroup = {};  ///< ours; empty: we are in no container, or no process was told
+  bool sees_all = false;    ///< lists the processes of other users too
+  std::uint64_t uid = 0;    ///< of podrun's shell on the host
+  std::string cgroup = {};  ///< of podrun's shell; empty: not in a container, or no process was listed
   std::vector<std::string> devices = {};
-  std::vector<std::uint64_t> above = {};  ///< our own shell there, and what started it; only with processes
+  std::vector<std::uint64_t> above = {};  ///< podrun's shell there and its ancestors; only with processes
   std::vector<Holder> holders = {};
   std::vector<std::string> removed_locks = {};
-  std::string kept_lock = {};  ///< `PID holds PATH`: why one was not removed; empty: none was there
+  std::string kept_lock = {};  ///< `PID holds PATH`: why a lock file was not removed; empty: there was none
 };
 
 /// Reads a host's standard output from the line after the nonce. Unknown lines are ignored.

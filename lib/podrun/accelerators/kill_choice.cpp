@@ -15,8 +15,8 @@ namespace {
 constexpr std::size_t kShortId = 12;  ///< digits of a container's id, as docker shows it
 constexpr std::size_t kWholeId = 64;
 
-/// Programs that serve or watch accelerators for all, or that start others: their names in /proc/PID/comm,
-/// which has 15 bytes of them.
+/// Programs that serve or watch accelerators for all users, or that start others; as in /proc/PID/comm, which
+/// has the first 15 bytes of a name.
 constexpr std::array<std::string_view, 18> kSystemServices = {"systemd",
                                                               "init",
                                                               "sshd",
@@ -35,7 +35,7 @@ constexpr std::array<std::string_view, 18> kSystemServices = {"systemd",
                                                               "nv-fabricmanage",
                                                               "nvidia-device-p",
                                                               "nvidia-cuda-mps"};
-/// Those that a user may have started too.
+/// Services that users may start too.
 constexpr std::array<std::string_view, 6> kUserServices = {"raylet",     "gcs_server", "dcgmi",
                                                            "nvidia-smi", "Xorg",       "Xwayland"};
 
@@ -44,8 +44,8 @@ bool contains(const List& list, const Value& value) {
   return std::find(list.begin(), list.end(), value) != list.end();
 }
 
-/// Users of packages and of systemd's DynamicUser=. Not nobody: containers and sandboxes run anything as
-/// that.
+/// True for users of packages and of systemd's DynamicUser=. Not for nobody, as whom containers and sandboxes
+/// run anything.
 bool is_system_account(std::uint64_t uid) {
   constexpr std::uint64_t kFirstPerson = 1000;
   constexpr std::uint64_t kFirstDynamic = 61184;
@@ -53,8 +53,8 @@ bool is_system_account(std::uint64_t uid) {
   return uid < kFirstPerson || (uid >= kFirstDynamic && uid <= kLastDynamic);
 }
 
-/// Any process can give itself such a name. So a person's process is not a service, nor is our own unless we
-/// are root.
+/// Any process can take such a name, so a person's process is not a service, nor is podrun's own user's
+/// unless that is root.
 bool is_service(const Holder& holder, const HolderList& list) {
   if (holder.pid == 1) return true;
   if (!is_system_account(holder.uid) || (holder.uid == list.uid && holder.uid != 0)) return false;
@@ -67,7 +67,7 @@ bool is_named(const std::string& run, const KillRequest& request) {
                      [&](const std::string& named) { return run.starts_with(named); });
 }
 
-/// Why the user has not asked for this process; empty: it was asked for.
+/// Why the user's request does not cover this process; empty: it does.
 std::string why_not_meant(const Holder& holder, const HolderList& list, const KillRequest& request) {
   if (!request.pids.empty() && !contains(request.pids, holder.pid)) return "not named by --pid";
   if (holder.command.find(request.match) == std::string::npos) return "not matched by --match";
@@ -99,7 +99,7 @@ std::string why_kept(const Holder& holder, const HolderList& list, const KillReq
   return {};
 }
 
-/// The last part of the path that is a whole id, in hexadecimal digits.
+/// The last whole id, in hexadecimal digits, in the path.
 std::string_view find_id(std::string_view cgroup) {
   constexpr std::string_view kHex = "0123456789abcdef";
   std::string_view rest = cgroup;
@@ -127,7 +127,7 @@ std::vector<Choice> choose(const HolderList& list, const KillRequest& request) {
 }
 
 std::string run_of(const Holder& holder) {
-  constexpr std::size_t kLeast = 8;  // what --run takes
+  constexpr std::size_t kLeast = 8;  // digits that --run requires
   std::string run = holder.mark.substr(0, holder.mark.find('.'));
   const bool is_id = run.size() >= kLeast && run.find_first_not_of("0123456789abcdef") == run.npos;
   return is_id ? run : "";

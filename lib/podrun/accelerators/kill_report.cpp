@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `podrun kill` shows: the processes that have accelerators open, and what became of them.
+// The output of `podrun kill`: the processes that have accelerators open, and which of them were stopped.
 #include "podrun/accelerators/kill_report.hpp"
 
 #include <algorithm>
@@ -26,7 +26,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 using std::chrono::seconds;
 
-constexpr std::size_t kCommandCells = 24;  ///< the least that is shown of a command
+constexpr std::size_t kCommandCells = 24;  ///< the least room for a command
 constexpr std::size_t kShownBusy = 8;      ///< processes; further ones are only counted
 
 std::string command_of(const Holder& holder) {
@@ -34,7 +34,7 @@ std::string command_of(const Holder& holder) {
   return output::escape_controls(trim_space(text));
 }
 
-/// Processes that look alike.
+/// Equal processes.
 struct Alike {
   std::vector<std::size_t> hosts = {};
   std::size_t count = 0;
@@ -61,7 +61,7 @@ std::string describe(const Alike& alike, const std::vector<hosts::Host>& hosts, 
   return report::add_command(join({who, age, ""}, separator), command_of(*alike.first), kCommandCells);
 }
 
-/// Why a process has an accelerator open after all that was done.
+/// Why a process still has an accelerator open.
 std::string describe_stay(const Choice& choice) {
   if (!choice.why_kept.empty()) return output::escape_controls(choice.why_kept);
   if (choice.holder.state == 'D') return "D state: reboot needed";
@@ -127,7 +127,7 @@ bool is_busy(const ListedHost& listed) {
 
 std::vector<std::string> describe_choices(const std::vector<hosts::Host>& hosts,
                                           const std::vector<ListedHost>& listed, std::string_view separator) {
-  // Those that are to be stopped have no reason to stay, and come first.
+  // The processes to be stopped have no reason to stay, so they come first.
   std::map<std::tuple<std::string, std::string, std::string>, Alike> groups;
   for (const ListedHost& each : listed) {
     for (const Choice& choice : each.choices)

@@ -23,20 +23,20 @@ struct ListedHost {
   bool has_victims() const;
 };
 
-/// The processes that have accelerators open: first those that are to be stopped, then those that stay, and
-/// why. Equal processes of several hosts are one line.
+/// Lists the processes that have accelerators open: first those to be stopped, then those that stay, and why.
+/// Equal processes of several hosts share a line.
 std::vector<std::string> describe_choices(const std::vector<hosts::Host>& hosts,
                                           const std::vector<ListedHost>& listed, std::string_view separator);
 
-/// Whether a process that is no service has an accelerator open.
+/// True if a process other than a service has an accelerator open.
 bool is_busy(const ListedHost& listed);
 
 /// `freed 30/32 hosts · busy: [7] pid 1234 (D state: reboot needed)`
 std::string describe_result(const std::vector<hosts::Host>& hosts, const std::vector<ListedHost>& before,
                             const std::vector<ListedHost>& after, std::string_view separator);
 
-/// Everything that `podrun kill` knows at its end. `outcomes`: of each host, in the last run that it took
-/// part in. `after`: empty with --dry-run. Schema: docs/kill-schema.json
+/// `outcomes`: of each host, in the last run that it took part in. `after`: empty with --dry-run. Schema:
+/// docs/kill-schema.json
 std::string kill_json(output::WallTime time, const std::vector<hosts::Host>& hosts,
                       const std::vector<run::HostOutcome>& outcomes, const std::vector<ListedHost>& before,
                       const std::vector<ListedHost>& after);

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compares the facts of all hosts one by one: kernel, memory, versions, clocks, disks, accelerators.
-#include "podrun/check/check_items.hpp"
-
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -10,6 +8,8 @@
 #include <string_view>
 
 #include <fmt/format.h>
+
+#include "podrun/check/check_report.hpp"
 
 namespace podrun::check {
 namespace {
@@ -58,6 +58,22 @@ std::string locked_memory(const HostFacts& facts) {
   const auto [rest, error] = std::from_chars(value.data(), value.data() + value.size(), bytes);
   const bool is_number = error == std::errc{} && rest == value.data() + value.size();
   return value.empty() ? "" : "locked memory " + (is_number ? format_size(bytes) : value);
+}
+
+/// `4 TPU v4`, `8 NVIDIA A100-SXM4-40GB`, `no accelerator`.
+std::string describe_accelerators(const HostFacts& facts) {
+  const auto tpus =
+      static_cast<std::size_t>(std::count_if(facts.devices.begin(), facts.devices.end(), is_tpu));
+  const std::size_t gpus = facts.devices.size() - tpus;
+  std::string text = tpus > 0 ? fmt::format("{} TPU{}", tpus, tpu_name(facts)) : "";
+  if (gpus > 0) {
+    const std::string name = facts.gpus.empty() ? "NVIDIA" : name_and_driver(facts.gpus.front()).first;
+    text += fmt::format("{}{} {}", text.empty() ? "" : " and ", gpus, name);
+    // A GPU that has fallen off the bus is only missing in nvidia-smi.
+    if (!facts.gpus.empty() && facts.gpus.size() != gpus)
+      text += fmt::format(" (nvidia-smi: {})", facts.gpus.size());
+  }
+  return text.empty() ? "no accelerator" : text;
 }
 
 std::string driver(const HostFacts& facts) {
@@ -133,7 +149,7 @@ void put_largest_first(CheckItem& item) {
                    [](const CheckGroup& a, const CheckGroup& b) { return a.hosts.size() > b.hosts.size(); });
 }
 
-/// Hosts of one kind have a few MiB more or less: within a twentieth they are the same.
+/// Machines of one type differ by a few MiB: sizes within a twentieth count as equal.
 CheckItem compare_memory(const std::vector<CheckedHost>& hosts) {
   CheckItem item{.name = "memory", .topic = kMachine};
   std::multimap<std::uint64_t, std::size_t, std::greater<>> by_size;
@@ -156,21 +172,6 @@ CheckItem compare_memory(const std::vector<CheckedHost>& hosts) {
 
 }  // namespace
 
-std::string describe_accelerators(const HostFacts& facts) {
-  const auto tpus =
-      static_cast<std::size_t>(std::count_if(facts.devices.begin(), facts.devices.end(), is_tpu));
-  const std::size_t gpus = facts.devices.size() - tpus;
-  std::string text = tpus > 0 ? fmt::format("{} TPU{}", tpus, tpu_name(facts)) : "";
-  if (gpus > 0) {
-    const std::string name = facts.gpus.empty() ? "NVIDIA" : name_and_driver(facts.gpus.front()).first;
-    text += fmt::format("{}{} {}", text.empty() ? "" : " and ", gpus, name);
-    // One that has fallen off the bus is missing there only.
-    if (!facts.gpus.empty() && facts.gpus.size() != gpus)
-      text += fmt::format(" (nvidia-smi: {})", facts.gpus.size());
-  }
-  return text.empty() ? "no accelerator" : text;
-}
-
 std::vector<CheckItem> compare_items(const std::vector<CheckedHost>& hosts) {
   std::vector<CheckItem> items;
   for (const ItemKind& kind : item_kinds()) {
@@ -189,13 +190,6 @@ std::vector<CheckItem> compare_items(const std::vector<CheckedHost>& hosts) {
   CheckItem memory = compare_memory(hosts);
   if (!memory.groups.empty()) items.insert(items.begin() + (items.empty() ? 0 : 1), std::move(memory));
   return items;
-}
-
-bool is_daemon(const DeviceHolder& holder) {
-  // Names have 15 bytes at the most.
-  constexpr std::array<std::string_view, 6> kDaemons = {
-      "nvidia-persiste", "nv-fabricmanage", "nv-hostengine", "dcgm-exporter", "Xorg", "nvidia-device-p"};
-  return std::find(kDaemons.begin(), kDaemons.end(), holder.command) != kDaemons.end();
 }
 
 std::string format_size_like(std::uint64_t bytes, std::uint64_t other) {

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads what check.sh prints. Hosts may send anything, so unknown or broken lines are skipped and nothing
-// is trusted.
+// Reads what check.sh prints. Hosts may send anything: unknown or broken lines are ignored, and everything
+// has a limit.
 #include "podrun/check/check_reply.hpp"
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <functional>
 
 #include <fmt/format.h>
+
+#include "podrun/base/text.hpp"
 
 namespace podrun::check {
 namespace {
@@ -21,24 +22,9 @@ constexpr std::array<std::string_view, 15> kValues = {
     "kernel", "open_files", "processes", "locked_memory", "python", "python_path", "python_error", "jax",
     "jaxlib", "libtpu",     "torch",     "commit",        "branch", "changes",     "git_error"};
 
-std::string_view take_until(std::string_view& text, char end) {
-  const std::size_t size = std::min(text.find(end), text.size());
-  const std::string_view taken = text.substr(0, size);
-  text.remove_prefix(std::min(size + 1, text.size()));
-  return taken;
-}
-
-template <typename Number>
-std::optional<Number> parse_number(std::string_view digits) {
-  Number number{};
-  const auto [rest, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-  if (error != std::errc{} || rest != digits.data() + digits.size()) return std::nullopt;
-  return number;
-}
-
 /// Kibibytes, as bytes.
 std::optional<std::uint64_t> parse_kib(std::string_view digits) {
-  const auto number = parse_number<std::uint64_t>(digits);
+  const std::optional<std::size_t> number = to_number(digits);
   if (!number || *number > UINT64_MAX / kKib) return std::nullopt;
   return *number * kKib;
 }
@@ -49,11 +35,10 @@ void append(std::vector<std::string>& list, std::string_view text) {
 
 /// `SECONDS.NANOSECONDS`; a date(1) without %N prints something else after the dot.
 void parse_clock(HostFacts& facts, std::string_view text) {
-  constexpr std::int64_t kMost = 100'000'000'000;  // seconds, the year 5138
-  const auto seconds = parse_number<std::int64_t>(take_until(text, '.'));
-  if (!seconds || *seconds < 0 || *seconds > kMost) return;
-  const auto nanoseconds =
-      text.size() == 9 ? parse_number<std::uint32_t>(text) : std::optional<std::uint32_t>();
+  constexpr std::size_t kMost = 100'000'000'000;  // seconds, the year 5138
+  const std::optional<std::size_t> seconds = to_number(take_part(text, '.'));
+  if (!seconds || *seconds > kMost) return;
+  const std::optional<std::size_t> nanoseconds = text.size() == 9 ? to_number(text) : std::nullopt;
   facts.clock_step = nanoseconds ? std::chrono::microseconds(1) : std::chrono::seconds(1);
   facts.clock = std::chrono::seconds(*seconds) + std::chrono::microseconds(nanoseconds.value_or(0) / 1000);
 }
@@ -81,14 +66,14 @@ std::optional<DiskSpace> parse_disk(std::string_view line) {
 void parse_held(HostFacts& facts, std::string_view text) {
   if (facts.holders.size() >= kMaxList || text.size() > kMaxValue) return;
   DeviceHolder holder;
-  holder.device = take_until(text, ' ');
-  holder.pid = take_until(text, ' ');
-  holder.user = take_until(text, ' ');
+  holder.device = take_part(text, ' ');
+  holder.pid = take_part(text, ' ');
+  holder.user = take_part(text, ' ');
   holder.command = text;
-  if (parse_number<std::uint32_t>(holder.pid)) facts.holders.push_back(std::move(holder));
+  if (to_number(holder.pid).value_or(UINT64_MAX) <= UINT32_MAX) facts.holders.push_back(std::move(holder));
 }
 
-/// Whether the key is one of those.
+/// Adds the value to the list that the key names. False if it names none.
 bool parse_list(HostFacts& facts, std::string_view key, std::string_view value) {
   const std::pair<std::string_view, std::vector<std::string>*> lists[] = {{"device", &facts.devices},
                                                                           {"pci", &facts.pci},
@@ -104,7 +89,7 @@ bool parse_list(HostFacts& facts, std::string_view key, std::string_view value) 
 }
 
 void parse_line(HostFacts& facts, std::string_view line) {
-  const std::string_view key = take_until(line, ' ');
+  const std::string_view key = take_part(line, ' ');
   constexpr std::string_view kDisk = "disk_";
   if (key == "end") {
     facts.complete = true;
@@ -144,7 +129,7 @@ HostFacts parse_check_reply(std::string_view output, std::string_view nonce) {
   HostFacts facts;
   const std::string begin = fmt::format("podrun-check {}", nonce);
   while (!output.empty() && !facts.complete) {
-    const std::string_view line = take_until(output, '\n');
+    const std::string_view line = take_part(output, '\n');
     if (facts.answered) {
       parse_line(facts, line);
     } else {

@@ -25,13 +25,13 @@ struct DeviceHolder {
   std::string device;
   std::string pid;
   std::string user;
-  std::string command;  ///< its name, of at most 15 bytes
+  std::string command;  ///< the name of its program, at most 15 bytes
 };
 
 struct HostFacts {
   bool answered = false;
   bool complete = false;
-  std::string looking_at;  ///< in words: what it has come to
+  std::string looking_at;  ///< the step that it has reached, in words
 
   std::optional<std::chrono::microseconds> clock;  ///< since the epoch
   std::chrono::microseconds clock_step{1};         ///< its resolution
@@ -41,7 +41,7 @@ struct HostFacts {
   std::vector<std::string> devices;  ///< `/dev/accel0`, `/dev/vfio/3`, `/dev/nvidia0`
   std::vector<DeviceHolder> holders;
   bool sees_all = true;           ///< holders of every user
-  std::vector<std::string> pci;   ///< ids of Google's devices, `0x0063`; those of a vfio group too
+  std::vector<std::string> pci;   ///< PCI ids of Google's devices, also those in a vfio group: `0x0063`
   std::vector<std::string> gpus;  ///< `NAME, DRIVER` of each that nvidia-smi lists
   std::vector<std::string> hangs, read_only;  ///< directories
 
@@ -49,7 +49,7 @@ struct HostFacts {
   /// torch, commit, branch, changes (`3 HASH`: files, and a digest of what they are), git_error: as printed.
   std::map<std::string, std::string, std::less<>> values;
 
-  /// Empty: it has not been said.
+  /// Empty if the host did not say.
   const std::string& value(std::string_view name) const;
 };
 

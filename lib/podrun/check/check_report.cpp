@@ -3,14 +3,15 @@
 #include "podrun/check/check_report.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <set>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "podrun/check/check_items.hpp"
 #include "podrun/report/summary.hpp"
 
 namespace podrun::check {
@@ -21,13 +22,12 @@ using std::chrono::microseconds;
 constexpr std::uint64_t kGib = 1ULL << 30;
 /// A clock that is off by more, beyond what can be measured, is a problem.
 constexpr std::chrono::seconds kClockLimit{1};
-/// So many clocks can outvote ours.
+/// This many clocks can outvote ours.
 constexpr std::size_t kClocks = 3;
 
 double to_seconds(microseconds time) { return std::chrono::duration<double>(time).count(); }
 
-/// A disk is nearly full below 1 GiB, unless it is a small one that is half empty, and below 20 GiB that are
-/// less than 5 %.
+/// True below 1 GiB, unless it is a small disk that is half empty, and below 20 GiB if that is less than 5 %.
 bool is_nearly_full(const DiskSpace& disk) {
   if (disk.available < kGib) return disk.available < disk.size / 2;
   return disk.available < 20 * kGib && disk.available < disk.size / 20;
@@ -51,6 +51,14 @@ std::vector<DiskSpace> distinct_disks(const HostFacts& facts) {
 std::string disk_name(const DiskSpace& disk) {
   if (disk.role == "home") return "disk of the home directory";
   return disk.role == "tmp" ? "disk /tmp" : "disk /";
+}
+
+/// True for daemons of drivers and monitors, which open every GPU without using it.
+bool is_daemon(const DeviceHolder& holder) {
+  // Names have 15 bytes at the most.
+  constexpr std::array<std::string_view, 6> kDaemons = {
+      "nvidia-persiste", "nv-fabricmanage", "nv-hostengine", "dcgm-exporter", "Xorg", "nvidia-device-p"};
+  return std::find(kDaemons.begin(), kDaemons.end(), holder.command) != kDaemons.end();
 }
 
 class Comparison {
@@ -95,7 +103,7 @@ class Comparison {
       problem(host, fmt::format("git in {}: {}", request_.directory, error));
   }
 
-  /// How it could not be asked, or did not answer to the end.
+  /// A host that could not be asked, or did not answer completely.
   void find_missing_answer(std::size_t host, const CheckedHost& checked) {
     if (checked.facts.complete || std::holds_alternative<run::NotStarted>(checked.outcome)) return;
     if (const auto* unreachable = std::get_if<run::Unreachable>(&checked.outcome)) {

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -20,7 +21,7 @@ struct ClockOffset {
 };
 
 /// As in NTP: the host read its clock at some time between its start and the receipt, which are
-/// `round_trip` apart. Nothing when it has not said it. `received`: by our clock, since the epoch.
+/// `round_trip` apart. Nothing if the host did not send its time. `received`: by our clock, since the epoch.
 std::optional<ClockOffset> clock_offset(const HostFacts& facts, std::chrono::microseconds received,
                                         std::chrono::microseconds round_trip);
 
@@ -45,16 +46,16 @@ struct CheckGroup {
 /// One thing in which the hosts that have answered should agree.
 struct CheckItem {
   std::string name;                     ///< `jax`
-  std::size_t topic = 0;                ///< those of one topic stand on one line
+  std::size_t topic = 0;                ///< items of one topic stand on one line
   std::vector<CheckGroup> groups = {};  ///< the largest first
   bool agreed() const { return groups.size() == 1; }
 };
-/// A thing that differs by nature: free memory, the clock.
+/// A value that always differs: free memory, the clock.
 struct CheckRange {
   std::string text;                  ///< `memory 377-391 GiB available`
   std::optional<std::size_t> least;  ///< the host that has much less than others
 };
-/// Why hosts cannot be used as they are.
+/// A reason why hosts cannot be used as they are.
 struct CheckProblem {
   std::string what;  ///< `unreachable: connecting: connection refused`, `disk /`
   std::vector<std::size_t> hosts;
@@ -67,7 +68,7 @@ struct CheckReport {
   std::vector<CheckRange> ranges;
   std::vector<CheckProblem> problems;
   std::vector<std::size_t> busy = {};  ///< hosts with processes that hold accelerators
-  std::vector<std::string> notes;      ///< worth knowing, but no problem
+  std::vector<std::string> notes;      ///< worth knowing, but not problems
 
   /// Every host is usable, and they agree.
   bool is_well() const;
@@ -76,5 +77,14 @@ struct CheckReport {
 };
 
 CheckReport compare_hosts(const std::vector<CheckedHost>& hosts, const CheckRequest& request);
+
+/// The items of compare_hosts(), from hosts whose facts are complete: kernel, memory, accelerators, limits,
+/// versions, commit. An item that no host has is left out.
+std::vector<CheckItem> compare_items(const std::vector<CheckedHost>& hosts);
+
+/// `512 MiB`, `3.2 GiB`, `391 GiB`.
+std::string format_size(std::uint64_t bytes);
+/// `bytes` in the unit that format_size() has for `other`, and without it: `0.3`.
+std::string format_size_like(std::uint64_t bytes, std::uint64_t other);
 
 }  // namespace podrun::check

@@ -1,15 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// The words of `podrun check`: what agrees first, then the differences, then the problems.
+// The words of `podrun check` (agreement first, then differences, then problems), and the JSON of its --json.
 #include "podrun/check/check_text.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <map>
+#include <utility>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
+#include "podrun/base/text.hpp"
 #include "podrun/output/cell_width.hpp"
 #include "podrun/output/escape.hpp"
 #include "podrun/output/label.hpp"
+#include "podrun/report/json_failure.hpp"
+#include "podrun/report/summary.hpp"
 
 namespace podrun::check {
 namespace {
@@ -29,28 +35,24 @@ class CheckText {
       : hosts_(hosts), report_(report), separator_(separator) {}
 
   std::vector<std::string> make() {
-    say_agreement();
-    say_differences();
-    say_problems();
-    say_how_to_free();
+    add_agreement();
+    add_differences();
+    add_problems();
+    add_kill_command();
     for (const std::string& note : report_.notes) lines_.push_back("note: " + output::escape_controls(note));
-    say_verdict();
+    add_verdict();
     return std::move(lines_);
   }
 
  private:
-  std::string count_all() const {
-    return fmt::format("{} host{}", hosts_.size(), hosts_.size() == 1 ? "" : "s");
-  }
-
-  void say_agreement() {
+  void add_agreement() {
     if (report_.answered == 0) return;
     if (hosts_.size() == 1) {
       lines_.emplace_back("1 host has:");
     } else if (report_.answered == hosts_.size()) {
-      lines_.push_back(fmt::format("{} agree on:", count_all()));
+      lines_.push_back(fmt::format("{} agree on:", count_hosts(hosts_.size())));
     } else {
-      lines_.push_back(fmt::format("{} of {} {}:", report_.answered, count_all(),
+      lines_.push_back(fmt::format("{} of {} {}:", report_.answered, count_hosts(hosts_.size()),
                                    report_.answered == 1 ? "has answered" : "have answered, and agree on"));
     }
     std::map<std::size_t, std::vector<std::string>> topics;
@@ -68,8 +70,8 @@ class CheckText {
     add(ranges);
   }
 
-  /// Things in which the same hosts differ are told together: one that has another image.
-  void say_differences() {
+  /// Joins items that differ between the same hosts, as where one host has another image.
+  void add_differences() {
     std::vector<std::vector<const CheckItem*>> alike;
     for (const CheckItem& item : report_.items) {
       if (item.agreed()) continue;
@@ -93,7 +95,7 @@ class CheckText {
     }
   }
 
-  void say_problems() {
+  void add_problems() {
     if (!report_.problems.empty())
       lines_.emplace_back(report_.problems.size() == 1 ? "problem:" : "problems:");
     for (const CheckProblem& problem : report_.problems) {
@@ -117,10 +119,11 @@ class CheckText {
     }
   }
 
-  void say_verdict() {
+  void add_verdict() {
     if (report_.is_well()) {
-      lines_.push_back(hosts_.size() == 1 ? "the host is fine"
-                                          : fmt::format("all {} are fine, and alike", count_all()));
+      lines_.push_back(hosts_.size() == 1
+                           ? "the host is fine"
+                           : fmt::format("all {} are fine, and alike", count_hosts(hosts_.size())));
     }
     std::string names;
     for (const CheckItem& item : report_.items) {
@@ -131,7 +134,8 @@ class CheckText {
     if (bad.empty()) return;
     std::string line = "the host has a problem";
     if (hosts_.size() > 1)
-      line = fmt::format("{} of {} {} a problem", bad.size(), count_all(), bad.size() == 1 ? "has" : "have");
+      line = fmt::format("{} of {} {} a problem", bad.size(), count_hosts(hosts_.size()),
+                         bad.size() == 1 ? "has" : "have");
     if (bad.size() < hosts_.size()) {
       line += fmt::format("; to go on without {}: --workers {}", bad.size() == 1 ? "it" : "them",
                           workers_without(bad));
@@ -139,7 +143,7 @@ class CheckText {
     lines_.push_back(std::move(line));
   }
 
-  void say_how_to_free() {
+  void add_kill_command() {
     if (report_.busy.empty()) return;
     std::string folded = output::fold_hosts(hosts_, report_.busy);
     folded = folded.substr(1, folded.size() - 2);
@@ -155,7 +159,7 @@ class CheckText {
     return folded.substr(1, folded.size() - 2);
   }
 
-  /// As many parts on a line as there is room for.
+  /// Adds lines with as many parts as fit.
   void add(const std::vector<std::string>& parts) {
     std::string line;
     for (const std::string& raw : parts) {
@@ -177,11 +181,91 @@ class CheckText {
   std::vector<std::string> lines_;
 };
 
+using Json = nlohmann::ordered_json;
+
+double to_seconds(std::chrono::microseconds time) { return std::chrono::duration<double>(time).count(); }
+
+Json workers_of(const std::vector<hosts::Host>& hosts, const std::vector<std::size_t>& places) {
+  Json workers = Json::array();
+  for (const std::size_t place : places) workers.push_back(hosts[place].worker);
+  return workers;
+}
+
+Json facts_of(const HostFacts& facts) {
+  Json json = Json::object();
+  for (const auto& [name, value] : facts.values) json[name] = value;
+  if (facts.memory_total > 0)
+    json["memory"] = {{"total", facts.memory_total}, {"available", facts.memory_available}};
+  json["disks"] = Json::array();
+  for (const DiskSpace& disk : facts.disks) {
+    json["disks"].push_back(
+        {{"role", disk.role}, {"mount", disk.mount}, {"size", disk.size}, {"available", disk.available}});
+  }
+  json["devices"] = facts.devices;
+  json["pci"] = facts.pci;
+  json["gpus"] = facts.gpus;
+  json["holders"] = Json::array();
+  for (const DeviceHolder& holder : facts.holders) {
+    json["holders"].push_back({{"device", holder.device},
+                               {"pid", std::stoul(holder.pid)},
+                               {"user", holder.user},
+                               {"command", holder.command}});
+  }
+  json["sees_all_holders"] = facts.sees_all;
+  return json;
+}
+
+Json host_of(const hosts::Host& host, const CheckedHost& checked, bool usable) {
+  Json json{{"worker", host.worker}, {"host", host.name}};
+  if (!host.user.empty()) json["user"] = host.user;
+  if (host.port != 0) json["port"] = host.port;
+  json["usable"] = usable;
+  json["answered"] = checked.facts.complete;
+  if (!checked.facts.complete) {
+    if (const auto* unreachable = std::get_if<run::Unreachable>(&checked.outcome))
+      report::add_failure(json, unreachable->failure);
+    if (const auto* lost = std::get_if<run::Lost>(&checked.outcome)) report::add_failure(json, lost->failure);
+    json["message"] = report::describe(checked.outcome);
+  }
+  if (checked.clock) {
+    json["clock"] = {{"ahead_seconds", to_seconds(checked.clock->ahead)},
+                     {"uncertainty_seconds", to_seconds(checked.clock->uncertainty)}};
+  }
+  if (checked.facts.answered) json["facts"] = facts_of(checked.facts);
+  return json;
+}
+
 }  // namespace
 
 std::vector<std::string> describe_check(const std::vector<hosts::Host>& hosts, const CheckReport& report,
                                         std::string_view separator) {
   return CheckText(hosts, report, separator).make();
+}
+
+std::string check_json(output::WallTime time, const std::vector<hosts::Host>& hosts,
+                       const std::vector<CheckedHost>& checked, const CheckReport& report) {
+  Json json{{"v", 1}, {"event", "check"}, {"time", output::format_utc(time)}, {"well", report.is_well()}};
+  json["hosts"] = Json::array();
+  const std::vector<std::size_t> unusable = report.unusable();
+  for (std::size_t host = 0; host < hosts.size(); ++host) {
+    const bool usable = !std::binary_search(unusable.begin(), unusable.end(), host);
+    json["hosts"].push_back(host_of(hosts[host], checked[host], usable));
+  }
+  json["items"] = Json::array();
+  for (const CheckItem& item : report.items) {
+    Json groups = Json::array();
+    for (const CheckGroup& group : item.groups)
+      groups.push_back({{"workers", workers_of(hosts, group.hosts)}, {"text", group.text}});
+    json["items"].push_back({{"name", item.name}, {"agreed", item.agreed()}, {"groups", std::move(groups)}});
+  }
+  json["problems"] = Json::array();
+  for (const CheckProblem& problem : report.problems) {
+    Json each{{"what", problem.what}, {"workers", workers_of(hosts, problem.hosts)}};
+    if (!problem.details.empty()) each["details"] = problem.details;
+    json["problems"].push_back(std::move(each));
+  }
+  json["notes"] = report.notes;
+  return json.dump(-1, ' ', true, Json::error_handler_t::replace);
 }
 
 }  // namespace podrun::check

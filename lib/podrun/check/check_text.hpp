@@ -12,12 +12,12 @@
 // The texts that podrun check prints. Pure.
 namespace podrun::check {
 
-/// For people, lines without a newline: what the hosts agree on, who differs, what is wrong, and the verdict
-/// as the last one.
+/// Lines for people, without newlines: what the hosts agree on, which differ, the problems, and the verdict
+/// last.
 std::vector<std::string> describe_check(const std::vector<hosts::Host>& hosts, const CheckReport& report,
                                         std::string_view separator);
 
-/// `--json`: one object on one line, see docs/json.md.
+/// `--json`: one object on one line. Schema: docs/check-schema.json
 std::string check_json(output::WallTime time, const std::vector<hosts::Host>& hosts,
                        const std::vector<CheckedHost>& checked, const CheckReport& report);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Computes any block of an archive whose members' places are known from the start. Each block goes into the
-// digests when the first reader gets to it, in order; a few are kept for the readers behind it.
+// digests when the first reader gets to it, in order; a few are kept for slower readers.
 #include "podrun/files/archive.hpp"
 
 #include <fcntl.h>
@@ -16,7 +16,6 @@
 #include <fmt/format.h>
 
 #include "podrun/base/text.hpp"
-#include "podrun/files/tree_walk.hpp"
 
 namespace podrun::files {
 namespace {
@@ -61,7 +60,7 @@ void put(std::string& header, Field field, std::string_view text) {
   std::copy(text.begin(), text.end(), header.begin() + static_cast<std::ptrdiff_t>(field.offset));
 }
 
-/// In octal digits and NUL. A number that has more digits or is negative: in binary, the highest bit set
+/// Writes octal digits and NUL; a number that is negative or too long in binary, with the highest bit set
 /// (tar(5), "base-256").
 void put_number(std::string& header, Field field, std::int64_t number) {
   const std::size_t digits = field.size - 1;
@@ -213,7 +212,7 @@ Chunk Archive::block(std::uint64_t index) {
   Chunk block;
   for (std::uint64_t next = std::min(index, digested_); next <= index; ++next) {
     block = compute(next);
-    keep(next, block);
+    cache(next, block);
     if (next < digested_) continue;
     add_to_digests(next, block.bytes());
     ++digested_;
@@ -238,7 +237,7 @@ void Archive::add_to_digests(std::uint64_t index, std::string_view bytes) {
   }
 }
 
-/// The one that this offset is in.
+/// The member at this offset.
 std::size_t Archive::member_at(std::uint64_t offset) const {
   const auto after = std::upper_bound(offsets_.begin(), offsets_.end(), offset);
   return static_cast<std::size_t>(after - offsets_.begin()) - 1;
@@ -254,7 +253,7 @@ Chunk Archive::compute(std::uint64_t index) {
   return Chunk(std::move(bytes));
 }
 
-/// The part of the member between two offsets of the archive; `from` is in it.
+/// Appends the part of a member between two offsets of the archive; `from` is in it.
 void Archive::append_member(std::size_t member, std::uint64_t from, std::uint64_t to, std::string& bytes) {
   const std::uint64_t begin = offsets_[member];
   const std::uint64_t content = begin + head_size(entry(member));
@@ -271,8 +270,8 @@ void Archive::append_member(std::size_t member, std::uint64_t from, std::uint64_
   bytes.append(std::min(to, offsets_[member + 1]) - from, '\0');
 }
 
-/// The bytes of a file between two offsets of it. A file is checked before its first byte is used and after
-/// its last one was read.
+/// Appends the bytes of a file between two of its offsets. A file is checked before its first byte is used
+/// and after its last byte was read.
 void Archive::append_content(std::size_t member, std::uint64_t from, std::uint64_t to, std::string& bytes) {
   const Entry& file = entry(member);
   if (open_member_ != member) open_file(member);
@@ -293,7 +292,7 @@ void Archive::open_file(std::size_t member) {
   const Entry& file = entry(member);
   const std::string path = tree_.local_path(file);
   open_member_ = kNone;
-  // Something else may have taken its place: no link is followed, and no FIFO waited for.
+  // Something else may have taken the file's place: follow no link, and wait for no FIFO.
   file_.reset(open_path(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY));
   if (!file_.is_open() && (errno == ENOENT || errno == ENOTDIR))
     throw LocalFileError(path + ": vanished while it was being copied (run the command again)");
@@ -311,8 +310,8 @@ void Archive::check_file(const Entry& entry) const {
   if (!is_same) fail_as_changed(tree_.local_path(entry));
 }
 
-/// The block whose last use is the longest ago makes room.
-void Archive::keep(std::uint64_t index, const Chunk& block) {
+/// Drops the block whose last use is the longest ago where there is no room.
+void Archive::cache(std::uint64_t index, const Chunk& block) {
   if (cache_.size() >= capacity_) {
     const auto is_older = [](const auto& one, const auto& other) {
       return one.second.used < other.second.used;

@@ -24,14 +24,14 @@ char letter(Kind kind) {
 
 bool path_is_less(const HostOnly& one, const HostOnly& other) { return one.path < other.path; }
 
-/// Whether something of `sorted` lies in the directory.
+/// True if a path of `sorted` is below the directory.
 bool has_below(const std::vector<HostOnly>& sorted, const std::string& directory) {
   const HostOnly first{directory + '/'};
   const auto found = std::lower_bound(sorted.begin(), sorted.end(), first, path_is_less);
   return found != sorted.end() && found->path.starts_with(first.path);
 }
 
-/// A directory that goes as a whole stands for what is in it. One that keeps something stays.
+/// Lets a directory stand for everything in it. A directory that keeps something stays.
 std::vector<HostOnly> fold_deleted(std::vector<HostOnly> paths, const std::vector<HostOnly>& kept) {
   std::vector<HostOnly> folded;
   Directories whole;
@@ -55,17 +55,8 @@ bool Directories::contain(std::string_view path) const {
 Comparison::Comparison(const LocalTree& tree, Compare compare, Delete remove, PathBudget budget)
     : tree_(tree), compare_(compare), delete_(remove), budget_(budget), states_(tree.entries().size()) {}
 
-std::optional<std::size_t> Comparison::find(std::string_view path) const {
-  const std::vector<Entry>& entries = tree_.entries();
-  const auto found =
-      std::lower_bound(entries.begin(), entries.end(), path,
-                       [](const Entry& entry, std::string_view wanted) { return entry.path < wanted; });
-  if (found == entries.end() || found->path != path) return std::nullopt;
-  return static_cast<std::size_t>(found - entries.begin());
-}
-
 void Comparison::take(const HostEntry& host) {
-  if (const std::optional<std::size_t> index = find(host.path)) {
+  if (const std::optional<std::size_t> index = tree_.find(host.path)) {
     compare(host, *index);
   } else if (delete_ == Delete::yes && !host.path.empty()) {
     budget_.take(sizeof(HostOnly), host.path.size());
@@ -74,7 +65,7 @@ void Comparison::take(const HostEntry& host) {
 }
 
 void Comparison::take_behind_link(const HostEntry& host) {
-  const std::optional<std::size_t> index = find(host.path);
+  const std::optional<std::size_t> index = tree_.find(host.path);
   if (index && !states_[*index].present) compare(host, *index);
 }
 

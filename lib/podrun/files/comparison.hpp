@@ -11,16 +11,16 @@
 #include <vector>
 
 #include "podrun/files/local_tree.hpp"
-#include "podrun/files/path_budget.hpp"
+#include "podrun/files/remote_paths.hpp"
 #include "podrun/files/scan_reply.hpp"
 
-// What a host must get so that it has the local tree. Pure.
+// Finds what a host must get so that it has the local tree. Pure.
 namespace podrun::files {
 
 enum class Compare : std::uint8_t { size_and_time, contents };
 enum class Delete : std::uint8_t { no, yes };
 
-/// How a path of the local tree stands on a host.
+/// The state of a path of the local tree on a host.
 struct PathState {
   bool present : 1 = false;
   bool same_kind : 1 = false;
@@ -28,11 +28,11 @@ struct PathState {
   bool differs : 1 = false;       ///< its contents, or where a link leads
   bool mode_differs : 1 = false;
   bool time_differs : 1 = false;
-  bool is_own_target : 1 = false;    ///< a link to itself, which mv of busybox does not replace
+  bool is_own_target : 1 = false;    ///< a link to itself, which busybox mv does not replace
   bool lacks_access : 1 = false;     ///< a directory on the host that its owner may not change
   bool is_link : 1 = false;          ///< on the host
-  bool is_kept : 1 = false;          ///< a link to a directory, which stands for a directory of the tree
-  bool leads_elsewhere : 1 = false;  ///< a kept link: to another file system than that of the target
+  bool is_kept : 1 = false;          ///< a link to a directory, in the place of a directory of the tree
+  bool leads_elsewhere : 1 = false;  ///< a kept link, to another file system than the target
 };
 
 /// A path that only the host has.
@@ -41,19 +41,19 @@ struct HostOnly {
   bool is_directory = false;
 };
 
-/// Directories that are handled as a whole.
+/// Directories that are moved or deleted as a whole.
 class Directories {
  public:
   void add(std::string path) { paths_.insert(std::move(path)); }
-  /// Whether the path is below one of them.
+  /// True if the path is below one of them.
   bool contain(std::string_view path) const;
 
  private:
   std::set<std::string, std::less<>> paths_;
 };
 
-/// Takes what a host has, path by path in any order. Memory: two bytes a path of the local tree, and the
-/// paths that only the host has, with Delete::yes, up to `budget`.
+/// Compares what a host has, path by path in any order. Memory: two bytes for each path of the local tree,
+/// and with Delete::yes the paths that only the host has, up to `budget`.
 class Comparison {
  public:
   Comparison(const LocalTree& tree, Compare compare, Delete remove,
@@ -61,11 +61,11 @@ class Comparison {
 
   /// Throws HostError when the budget is used up.
   void take(const HostEntry& entry);
-  /// The same for what is behind a kept link; what only the host has there counts for nothing.
+  /// Compares a path behind a kept link. Paths there that only the host has are ignored.
   void take_behind_link(const HostEntry& entry);
-  /// The entries for directories in whose place the host has links, each once.
+  /// The entries for directories where the host has links, each once.
   std::vector<std::size_t> take_links() { return std::exchange(links_, {}); }
-  /// Such a link leads to a directory and stays.
+  /// Keeps such a link, which leads to a directory.
   void keep_link(std::size_t index, bool leads_elsewhere);
 
   const std::vector<PathState>& states() const { return states_; }
@@ -74,7 +74,6 @@ class Comparison {
   std::vector<HostOnly> take_host_only();
 
  private:
-  std::optional<std::size_t> find(std::string_view path) const;
   void compare(const HostEntry& host, std::size_t index);
 
   const LocalTree& tree_;
@@ -86,20 +85,20 @@ class Comparison {
   std::vector<std::size_t> links_;
 };
 
-/// What one host gets.
+/// The changes that one host gets.
 struct Transfer {
-  std::vector<std::size_t> chosen;  ///< entries for the archive, ascending
-  std::vector<PathState> states;    ///< of all entries
-  std::vector<HostOnly> deleted;    ///< sorted; a directory that goes with all that is in it stands alone
+  std::vector<std::size_t> chosen;          ///< entries for the archive, ascending
+  std::vector<PathState> states;            ///< of all entries
+  std::vector<HostOnly> deleted;            ///< sorted; a directory stands for everything in it
   std::vector<std::size_t> replaced_links;  ///< entries for directories that replace links
-  std::string elsewhere;  ///< a kept link to another file system behind which something changes; empty: none
-  std::size_t files = 0;  ///< files and links among the chosen
+  std::string elsewhere;        ///< a kept link to another file system where something changes; empty: none
+  std::size_t files = 0;        ///< files and links among the chosen
   std::uint64_t bytes = 0;      ///< of the files
-  bool has_attributes = false;  ///< a mode or a directory's time is to be set where nothing is sent
+  bool has_attributes = false;  ///< sets a mode or a directory's time where nothing is sent
   bool is_empty() const { return chosen.empty() && deleted.empty() && !has_attributes; }
 };
 
-/// `to_delete`: what may be deleted of the paths that only the host has, sorted; `kept`: what stays, sorted.
+/// `to_delete`, `kept`: the paths that only the host has, sorted.
 Transfer make_transfer(const LocalTree& tree, std::vector<PathState> states, std::vector<HostOnly> to_delete,
                        const std::vector<HostOnly>& kept);
 

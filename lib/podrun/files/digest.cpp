@@ -8,10 +8,16 @@
 
 #include <fmt/format.h>
 
+#include "podrun/base/text.hpp"
+#include "podrun/link/failure.hpp"
+
 namespace podrun::files {
 namespace {
 
 [[noreturn]] void fail() { throw std::runtime_error("OpenSSL cannot compute a digest"); }
+
+/// A digest and a path, in which each newline takes two bytes. Linux: PATH_MAX is 4096.
+constexpr std::size_t kMaxLine = 16 * 1024;
 
 }  // namespace
 
@@ -44,6 +50,22 @@ std::string Digest::finish() {
   unsigned size = 0;
   if (EVP_DigestFinal_ex(state_->context, bytes.data(), &size) != 1) fail();
   return fmt::format("{:02x}", fmt::join(bytes.data(), bytes.data() + size, ""));
+}
+
+void DigestLines::feed(std::string_view bytes) {
+  held_ += bytes;
+  std::size_t begin = 0;
+  for (;;) {
+    const std::size_t end = held_.find('\n', begin);
+    if (end == held_.npos) break;
+    std::string_view line = std::string_view(held_).substr(begin, end - begin);
+    if (line.starts_with('\\')) line.remove_prefix(1);  // its name has a newline, see sha256sum(1)
+    take_(take_part(line, ' '));
+    begin = end + 1;
+  }
+  held_.erase(0, begin);
+  if (held_.size() > kMaxLine)
+    throw link::HostError({link::Stage::copying, link::Cause::unexpected_answer, "an endless line"});
 }
 
 }  // namespace podrun::files

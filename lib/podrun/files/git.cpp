@@ -39,7 +39,7 @@ constexpr int kFields = 4;
       fmt::format("push: cannot run git: {}", lower_first(std::generic_category().message(error))));
 }
 
-/// Whether git may see this variable: not those by which a hook or an alias leads it to a repository.
+/// True if git may see this variable: hides those by which a hook or an alias selects a repository.
 bool is_passed_on(std::string_view variable) {
   constexpr std::array<std::string_view, 4> kSettings = {"GIT_CONFIG_", "GIT_EXEC_PATH=", "GIT_CEILING_",
                                                          "GIT_DISCOVERY_"};
@@ -103,7 +103,7 @@ GitRun run_git(const std::vector<std::string>& arguments) {
 }
 
 PathCheck::PathCheck(const std::vector<std::string>& options, std::string_view if_missing) {
-  // A socket rather than pipes: writing to one whose reader has gone raises no signal.
+  // A socket rather than pipes, since MSG_NOSIGNAL suppresses SIGPIPE if git has ended.
   std::array<int, 2> ends{};
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) fail_to_run(errno);
   socket_.reset(ends[0]);
@@ -138,7 +138,7 @@ std::vector<Match> PathCheck::ask(const std::vector<std::string>& paths) {
     const ssize_t sent =
         unsent.empty() ? 0 : ::send(socket_.get(), unsent.data(), unsent.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
     if (sent > 0) unsent.remove_prefix(static_cast<std::size_t>(sent));
-    // A failure to send is one to receive too.
+    // If sending fails, so does receiving.
     pollfd entry{socket_.get(), static_cast<short>(unsent.empty() ? POLLIN : POLLIN | POLLOUT), 0};
     if (::poll(&entry, 1, -1) > 0 && (entry.revents & ~POLLOUT) != 0) receive(answers);
   }

@@ -24,7 +24,7 @@ struct GitRun {
 /// questions, takes no locks, and starts no program that a repository's configuration names.
 GitRun run_git(const std::vector<std::string>& arguments);
 
-/// What the last pattern that matches a path says of it.
+/// The effect of the last pattern that matches a path.
 enum class Match : std::uint8_t { none, ignored, included };
 
 /// A `git check-ignore` that answers for one list of paths after another. It looks at patterns alone, not at
@@ -47,7 +47,7 @@ class PathCheck {
 
   Descriptor socket_;
   pid_t pid_ = 0;
-  int field_ = 0;  ///< of the answer that is being received
+  int field_ = 0;  ///< of the answer that is arriving
   Match match_ = Match::none;
 };
 
@@ -60,7 +60,7 @@ class TempRepository {
   TempRepository& operator=(const TempRepository&) = delete;
   ~TempRepository();
 
-  /// A path in the directory, for other use.
+  /// A path in the directory, for other uses.
   std::string path(std::string_view name) const { return path_ + '/' + std::string(name); }
   /// Options of git that make `directory` the work tree of this repository, without the user's own patterns.
   std::vector<std::string> options(const std::string& directory) const;

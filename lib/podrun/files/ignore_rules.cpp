@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Asks git which paths are ignored. Rules that git does not read itself (.podrunignore, --exclude) are copied
-// as .gitignore into a temporary tree, in which git is asked about the same paths.
+// as .gitignore into a temporary tree, where git is asked about equal paths.
 #include "podrun/files/ignore_rules.hpp"
 
 #include <dirent.h>
@@ -41,7 +41,7 @@ bool has(int directory, const char* name) {
   return ::fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-/// Whether this directory or one above it has a `.git`. It saves starting git where there is none.
+/// True if this directory or one above it has a `.git`. Saves starting git where there is none.
 bool has_git_above(int directory) {
   Descriptor at(::openat(directory, ".", O_PATH | O_DIRECTORY | O_CLOEXEC));
   while (at.is_open()) {
@@ -63,7 +63,7 @@ bool has_git_above(int directory) {
 }
 
 /// The path of the directory inside its work tree, with a final "/", or empty for the top; nothing outside of
-/// work trees, and where there is no git.
+/// work trees, and without git.
 std::optional<std::string> path_in_work_tree(const std::string& directory) {
   constexpr std::string_view kInside = "true\n";
   const GitRun run = run_git({"-C", directory, "rev-parse", "--is-inside-work-tree", "--show-prefix"});
@@ -79,7 +79,7 @@ std::optional<std::string> path_in_work_tree(const std::string& directory) {
   fail(directory, run.message);
 }
 
-/// The tracked paths below the directory that patterns of git name: they are sent nevertheless.
+/// The tracked paths below the directory that git's patterns match: they are sent nevertheless.
 std::vector<std::string> tracked_and_ignored(const std::string& directory) {
   const GitRun run =
       run_git({"-C", directory, "ls-files", "-z", "--cached", "--ignored", "--exclude-standard"});
@@ -90,7 +90,7 @@ std::vector<std::string> tracked_and_ignored(const std::string& directory) {
   return paths;
 }
 
-/// Whether the path or one below it is among the sorted ones.
+/// True if the path or one below it is among the sorted ones.
 bool has_at_or_below(const std::vector<std::string>& sorted, const std::string& path) {
   if (std::binary_search(sorted.begin(), sorted.end(), path)) return true;
   const std::string below = path + '/';
@@ -110,7 +110,7 @@ std::optional<std::string> read_rules(int directory, const char* name, const std
   return rules;
 }
 
-/// The patterns as lines of a file, where a "#" would begin a comment.
+/// The patterns as lines of a file. A leading "#" is escaped, since it would begin a comment.
 std::string exclude_lines(const std::vector<std::string>& patterns) {
   std::string lines;
   for (const std::string& pattern : patterns) {
@@ -122,7 +122,7 @@ std::string exclude_lines(const std::vector<std::string>& patterns) {
   return lines;
 }
 
-/// The pattern of a higher rule counts.
+/// Adds the matches of a lower rule where no higher one matches.
 void add_lower_rules(std::vector<Match>& matches, const std::vector<Match>& lower) {
   for (std::size_t i = 0; i < matches.size(); ++i) {
     if (matches[i] == Match::none) matches[i] = lower[i];
@@ -131,8 +131,8 @@ void add_lower_rules(std::vector<Match>& matches, const std::vector<Match>& lowe
 
 }  // namespace
 
-/// The temporary tree: it has the patterns, and the directories that are asked about, because a pattern that
-/// ends with "/" matches only these.
+/// The temporary tree. It has the patterns, and the directories that are asked about, since a pattern that
+/// ends with "/" only matches directories.
 class IgnoreRules::CopiedRules {
  public:
   CopiedRules(const TempRepository& repository, std::string_view name, std::string_view if_missing)
@@ -202,7 +202,7 @@ bool IgnoreRules::enter_brought_back(const std::string& name) {
   return true;
 }
 
-/// True: from here on, a repository's rules count.
+/// True if a repository's rules count from here on.
 bool IgnoreRules::enter_repository() {
   const std::string directory = local_ + path_;
   if (directory.size() > kLongestPath) return false;
@@ -212,7 +212,8 @@ bool IgnoreRules::enter_repository() {
       .check = std::make_unique<PathCheck>(std::vector<std::string>{"-C", directory}, kGitForGitignore),
       .base = path_.size()};
   if (!in_work_tree->empty()) {
-    // A source that its repository ignores is sent, since it was named: it counts as outside of work trees.
+    // A source that its repository ignores is sent, since the user named it: it counts as outside of work
+    // trees.
     in_work_tree->pop_back();
     const std::string own_name = in_work_tree->substr(in_work_tree->rfind('/') + 1);
     if (repository.check->ask({"../" + own_name}).front() == Match::ignored) return false;

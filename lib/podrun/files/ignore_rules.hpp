@@ -11,7 +11,7 @@
 
 namespace podrun::files {
 
-/// What a directory has, as readdir(3) tells it.
+/// A name in a directory, as readdir(3) returns it.
 struct ListedName {
   std::string name;
   unsigned char type = 0;  ///< DT_DIR, DT_REG, …
@@ -29,25 +29,24 @@ class IgnoreRules {
   IgnoreRules& operator=(const IgnoreRules&) = delete;
   ~IgnoreRules();
 
-  /// Goes down to a directory; at first to the source, which needs no name. `directory`: open, or -1 for one
-  /// that only a host has.
+  /// Goes down to a directory; first to the source, without a name. `directory`: open, or -1 if not here.
   void enter(const std::string& name, int directory);
   void leave();
-  /// Of names in the current directory. `.git` is one of them.
+  /// Which names in the current directory are ignored. `.git` is always ignored with TreeRequest::ignore.
   std::vector<bool> ignored(const std::vector<ListedName>& names);
 
  private:
   class CopiedRules;
-  /// A work tree; without a check, a directory that git ignores and a higher rule brings back.
+  /// A work tree; without `check`, a directory that git ignores and a higher rule brings back.
   struct Repository {
     std::unique_ptr<PathCheck> check = {};
     std::size_t base = 0;                   ///< the size of its path below the source
-    std::vector<std::string> tracked = {};  ///< and ignored at once; sorted, from its directory or the source
+    std::vector<std::string> tracked = {};  ///< and also ignored; sorted, from its directory or the source
   };
   struct Level {
     std::size_t path_size = 0;  ///< of the directory above
     bool is_repository = false;
-    bool has_gitignore = false;  ///< that counts: outside of repositories
+    bool has_gitignore = false;  ///< outside of repositories, where it counts
     bool has_podrunignore = false;
     std::vector<std::string> brought_back = {};  ///< directories in it, against git's rules
   };
@@ -63,7 +62,7 @@ class IgnoreRules {
   bool obeys_;
   std::string path_;  ///< of the current directory below the source; empty or ends with "/"
   std::vector<Level> levels_;
-  std::vector<Repository> repositories_;  ///< around the current directory; the last one counts
+  std::vector<Repository> repositories_;  ///< around the current directory; only the last one counts
   std::size_t gitignores_ = 0;            ///< levels that have one
   std::size_t podrunignores_ = 0;
   std::unique_ptr<TempRepository> temporary_;

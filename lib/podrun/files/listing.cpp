@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads what a host lists for a pull, and gives each path its place here. Every path that podrun asks for
+// Reads the list of a host for a pull, and finds the place of each path here. Every path that podrun asks for
 // later, and every name that it makes in the local directory, comes from this list.
 #include "podrun/files/listing.hpp"
 
@@ -40,7 +40,7 @@ Number number(std::string_view text, int base = 10) {
   return value;
 }
 
-/// Of the type in a st_mode; none: it is not copied. inode(7)
+/// The kind for the type in a st_mode; nothing if it is not copied. inode(7)
 std::optional<Kind> kind_of(std::uint32_t st_mode) {
   switch (st_mode & 0170000) {
     case 0100000:
@@ -54,26 +54,20 @@ std::optional<Kind> kind_of(std::uint32_t st_mode) {
   }
 }
 
-/// Whether it is this path, or below it.
+/// True if `path` is `above` or below it.
 bool is_within(std::string_view path, std::string_view above) {
   if (!path.starts_with(above)) return false;
   return path.size() == above.size() || above.ends_with('/') || path[above.size()] == '/';
 }
 
-/// Where in the paths that a match stands for begins what they are called here: `./a/b` is b, and what is in
-/// it is below b; of `./a/b/` only what is in it is copied.
+/// The offset in the paths below a match at which their name here begins: `./a/b` becomes b, with its
+/// contents below b; only the contents of `./a/b/` are copied.
 std::size_t local_start(std::string_view match) {
   if (match.ends_with('/')) return match.size();
   return match.rfind('/') + 1;  // there is one
 }
 
-bool is_local_path(std::string_view path) {
-  const std::vector<std::string_view> parts = split(path, '/');
-  return std::all_of(parts.begin(), parts.end(),
-                     [](std::string_view part) { return !part.empty() && part != "." && part != ".."; });
-}
-
-/// By bytes, but the end of a part comes first: what is in a directory follows it directly.
+/// Compares bytes, but the end of a part comes first, so that the contents of a directory follow it directly.
 bool comes_before(const ListedPath& one, const ListedPath& other) {
   const std::string_view a = one.path();
   const std::string_view b = other.path();
@@ -89,7 +83,7 @@ std::string_view shown(const ListedPath& path) {
   return text.starts_with("./") ? text.substr(2) : text;
 }
 
-/// Two paths of the host that cannot both be here.
+/// Throws for two paths of the host that cannot both be here.
 [[noreturn]] void refuse(const ListedPath& one, const ListedPath& other) {
   throw HostError(
       {Stage::copying, Cause::not_copied,
@@ -97,11 +91,11 @@ std::string_view shown(const ListedPath& path) {
                    shown(one), shown(other), one.path())});
 }
 
-/// Merges directories, drops paths that were listed twice, and refuses what has no place.
-void settle(std::vector<ListedPath>& paths) {
+/// Sorts the paths, merges directories, drops duplicates, and refuses paths without a place here.
+void merge_paths(std::vector<ListedPath>& paths) {
   std::stable_sort(paths.begin(), paths.end(), comes_before);
-  std::size_t kept = 0;      // so many at the front
-  std::size_t leaf = kNone;  // the last one that is no directory
+  std::size_t kept = 0;      // paths at the front
+  std::size_t leaf = kNone;  // the last one that is not a directory
   for (ListedPath& path : paths) {
     if (kept > 0 && paths[kept - 1].path() == path.path()) {
       const ListedPath& before = paths[kept - 1];
@@ -189,7 +183,7 @@ void ListingReader::take_path(std::string_view record) {
   path.local_at = local_start(match);
   path.host_path = rest;
   if (rest.size() == match.size() && match.ends_with('/')) return;  // the directory itself
-  if (!is_local_path(path.path())) refuse(rest);
+  if (!goes_down(path.path())) refuse(rest);
   const std::optional<Kind> kind = kind_of(st_mode);
   if (!kind) {
     ++listing_.special;
@@ -200,10 +194,10 @@ void ListingReader::take_path(std::string_view record) {
   listing_.paths.push_back(std::move(path));
 }
 
-/// find lists the matches one after another, each before what is in it. A match may be in the one before it,
-/// and then comes twice.
+/// Finds the match that a path belongs to. find lists the matches one after another, each before its
+/// contents. A match inside the one before it comes twice.
 void ListingReader::find_match(std::string_view path) {
-  const std::size_t next = match_ + 1;  // of none: 0
+  const std::size_t next = match_ + 1;  // 0 after kNone
   const bool is_next = next < matches_.size() && path == matches_[next];
   const bool is_here = match_ != kNone && is_within(path, matches_[match_]);
   if (is_here && (!is_next || !std::exchange(passed_next_, true))) return;
@@ -217,7 +211,7 @@ void ListingReader::find_match(std::string_view path) {
 }
 
 Listing ListingReader::take() {
-  settle(listing_.paths);
+  merge_paths(listing_.paths);
   return std::exchange(listing_, {});
 }
 

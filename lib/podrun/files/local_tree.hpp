@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,30 +23,35 @@ struct Entry {
   Kind kind = Kind::file;
 };
 
-/// What `podrun push SRC...` is to copy.
+/// The files that `podrun push SRC...` copies.
 struct TreeRequest {
-  std::vector<std::string> sources = {};   ///< by rsync's rule: `dir/` is what is in dir, `dir` is itself
+  std::vector<std::string> sources = {};   ///< by rsync's rule: `dir/` is the contents of dir, `dir` itself
   std::vector<std::string> excludes = {};  ///< patterns of gitignore(5), from each source
   bool ignore = true;                      ///< obey .gitignore and .podrunignore, skip .git
   std::string into = {};                   ///< the name that a single file gets at the target; empty: its own
 };
 
-/// Where a word of the command line leads.
+/// A local path that a word of the command line names.
 struct LocalSource {
   std::string local = {};   ///< a local path; a directory's ends with "/"
-  std::string prefix = {};  ///< of a directory: the paths of what is in it begin so; empty or ends with "/"
+  std::string prefix = {};  ///< the paths of a directory's contents begin with it; empty or ends with "/"
 
   bool is_directory() const { return local.ends_with('/'); }
 };
 
-/// The local files of a push, read once. Memory: about 200 bytes an entry beside its path.
+/// Where a word of the command line leads. Throws UsageError if it is missing or cannot be copied.
+LocalSource find_source(const std::string& word);
+
+/// The local files of a push, read once. Memory: about 200 bytes for each entry, and its path.
 class LocalTree {
  public:
-  /// Throws UsageError: a source that is not there, two sources with one name, a file that cannot be read.
+  /// Throws UsageError: a missing source, two sources with one name, a file that cannot be read.
   static LocalTree read(const TreeRequest& request);
 
-  /// Sorted by the bytes of their paths, so that a directory comes before what is in it; no path twice.
+  /// Sorted by the bytes of their paths, so a directory comes before its contents; no path twice.
   const std::vector<Entry>& entries() const { return entries_; }
+  /// The index of the entry with this path.
+  std::optional<std::size_t> find(std::string_view path) const;
   /// Where an entry can be opened on this machine.
   std::string local_path(const Entry& entry) const;
   /// Paths that ignore rules left out; a whole directory counts once.
@@ -54,6 +60,10 @@ class LocalTree {
   const std::vector<std::string>& special() const { return special_; }
 
  private:
+  class Walk;
+
+  /// Adds a source that is a file or link.
+  void add_file(const LocalSource& source, const std::string& name, std::uint32_t index);
   void sort();
 
   std::vector<LocalSource> sources_;
@@ -61,5 +71,8 @@ class LocalTree {
   std::vector<std::string> special_;
   std::size_t ignored_ = 0;
 };
+
+/// Like open(2) with O_CLOEXEC, but a path may be longer than PATH_MAX. -1, with errno, on failure.
+int open_path(std::string_view path, int flags);
 
 }  // namespace podrun::files

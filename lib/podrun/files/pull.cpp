@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The conversation of a pull with each host: it lists what it has, is sent the names of what is not here, and
-// answers with archives. Whatever waits for the local disk is done on a thread.
+// The conversation of a pull with each host: the host lists its paths, gets the names of the missing ones,
+// and answers with archives. Work that waits for the local disk is done on a thread.
 #include "podrun/files/pull.hpp"
 
 #include <sys/statvfs.h>
@@ -20,10 +20,8 @@
 
 #include "podrun/base/bytes_text.hpp"
 #include "podrun/base/text.hpp"
-#include "podrun/files/byte_queue.hpp"
 #include "podrun/files/scripts.hpp"
-#include "podrun/files/send_while.hpp"
-#include "podrun/files/thread_work.hpp"
+#include "podrun/files/side_work.hpp"
 #include "podrun/files/unpack.hpp"
 #include "podrun/hosts/host_file_name.hpp"
 #include "podrun/remote/program_reader.hpp"
@@ -35,13 +33,13 @@ using link::Cause;
 using link::HostError;
 using link::Stage;
 
-/// How much more than it has listed a host may send without --max-size, since files grow meanwhile.
+/// Allowed growth: a host may send this much more than it has listed, since files grow meanwhile.
 constexpr std::uint64_t kGrowth = 64 * 1024 * 1024;
 constexpr std::uint64_t kGrowthPart = 8;
 constexpr std::uint64_t kMostSize = std::uint64_t{1} << 60U;
 constexpr std::size_t kShownWords = 3;
 
-/// What a user of this machine may still write there, in bytes.
+/// The bytes that the user may still write there.
 std::uint64_t free_space(const std::string& directory) {
   struct statvfs status {};
   if (::statvfs(directory.c_str(), &status) != 0)
@@ -61,7 +59,8 @@ std::string_view without_program(std::string_view line) {
   return line;
 }
 
-/// A line that says why this path was not sent: one that names it, else the first that is no mere remark.
+/// A line that says why this path was not sent: a line that names it, else the first that is not just a
+/// remark.
 std::string_view reason_for(std::string_view path, std::string_view said) {
   std::string_view first;
   for (const std::string_view line : split(said, '\n')) {
@@ -74,7 +73,7 @@ std::string_view reason_for(std::string_view path, std::string_view said) {
   return first;
 }
 
-/// Why not all could be listed. What vanishes meanwhile is no failure: then it is empty.
+/// Why some paths could not be listed. Empty if they only vanished meanwhile, which is not a failure.
 std::string_view complaint(std::string_view said) {
   if (said.empty()) return "not all of it can be listed";
   for (const std::string_view line : split(said, '\n')) {
@@ -83,7 +82,7 @@ std::string_view complaint(std::string_view said) {
   return {};
 }
 
-/// GNU tar fills up a file that has become shorter, so that it looks whole. Empty: there was none.
+/// A file that has become shorter: GNU tar fills it up, so that it looks complete. Empty: none.
 std::string_view shrunk_file(std::string_view said) {
   for (const std::string_view line : split(said, '\n')) {
     if (line.find(": File shrank by ") != line.npos) return without_program(line);
@@ -91,7 +90,7 @@ std::string_view shrunk_file(std::string_view said) {
   return {};
 }
 
-/// Says what did not come, and why; empty: all of it came whole.
+/// Says what is missing, and why; empty if everything arrived.
 std::string describe_missing(const std::vector<const ListedPath*>& missing, std::string_view problem,
                              std::string_view said) {
   if (missing.empty()) return std::string(shrunk_file(said));
@@ -103,7 +102,7 @@ std::string describe_missing(const std::vector<const ListedPath*>& missing, std:
   return fmt::format("{}: {}{}", name, why, more);
 }
 
-/// Calls the function at its own end.
+/// Calls the function in its destructor.
 template <typename Function>
 class AtEnd {
  public:
@@ -118,17 +117,17 @@ class AtEnd {
 
 }  // namespace
 
-/// The state of one host's part.
+/// The state of the copy from one host.
 struct Pull::Copy {
   std::size_t host;
   remote::Supervised& supervised;
   PulledHost& pulled;
   Listing listing = {};
   std::optional<PulledDirectory> directory = std::nullopt;
-  Wanted wanted = {};           ///< of the listing: what is not here
+  Wanted wanted = {};           ///< the listed paths that are not here
   std::uint64_t free = 0;       ///< bytes here
   std::string complaints = {};  ///< of the listing
-  std::string missing = {};     ///< says what did not come, and why; empty: all came
+  std::string missing = {};     ///< says what is missing, and why; empty if everything arrived
 };
 
 Pull::Pull(PullRequest request, std::vector<hosts::Host> hosts)
@@ -247,7 +246,7 @@ void Pull::check_size(const Copy& copy) const {
                                format_bytes(free), request_.destination)});
 }
 
-/// What a host may send, in bytes of files.
+/// The most bytes of files that a host may send.
 std::uint64_t Pull::most_bytes(const Copy& copy) const {
   const std::uint64_t listed = std::min(copy.pulled.total, kMostSize);
   const std::uint64_t most =
@@ -255,7 +254,7 @@ std::uint64_t Pull::most_bytes(const Copy& copy) const {
   return most - std::min(most, copy.pulled.bytes);
 }
 
-/// The files below the home directory, or those with absolute names.
+/// Copies the files below the home directory, or the files with absolute names.
 asio::awaitable<void> Pull::receive(Copy& copy, std::string place) {
   static const Chunk script{std::string(kPullSendScript)};
   Wanted wanted;
@@ -295,7 +294,7 @@ asio::awaitable<void> Pull::unpack_part(Copy& copy, remote::ProgramReader& reade
   if (copy.missing.empty()) copy.missing = describe_missing(missing, unpacked.problem, reader.said());
 }
 
-/// Passes the output of the program on to a thread that unpacks it.
+/// Passes the output of the program to a thread that unpacks it.
 asio::awaitable<void> Pull::feed(Copy& copy, remote::ProgramReader& reader, const Wanted& wanted,
                                  Unpacked& unpacked) {
   const asio::any_io_executor executor = co_await asio::this_coro::executor;
@@ -305,7 +304,7 @@ asio::awaitable<void> Pull::feed(Copy& copy, remote::ProgramReader& reader, cons
     const AtEnd leave([&queue] { queue.leave(); });
     unpack([&queue] { return queue.next(); }, wanted, most, *copy.directory, unpacked);
   });
-  const AtEnd give_up([&queue] { queue.give_up(); });  // before the end of the thread is awaited
+  const AtEnd give_up([&queue] { queue.give_up(); });  // before ThreadWork's destructor waits for the thread
   for (;;) {
     co_await queue.wait_for_room();
     if (queue.is_left()) break;
@@ -318,7 +317,7 @@ asio::awaitable<void> Pull::feed(Copy& copy, remote::ProgramReader& reader, cons
   co_await work.end();
 }
 
-/// Throws when the host does not have, or cannot list, all that was asked for.
+/// Throws if the host lacks, or cannot list, something that was asked for.
 void Pull::check_listing(const Copy& copy) const {
   const std::vector<std::size_t>& missing = copy.listing.missing;
   if (!missing.empty()) {

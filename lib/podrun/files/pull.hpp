@@ -18,34 +18,34 @@
 namespace podrun::files {
 
 struct PullRequest {
-  std::vector<std::string> words;  ///< paths and patterns on the hosts; they count from the home directory
-  std::string destination;         ///< a local directory, which is there
-  std::optional<std::uint64_t> max_size = std::nullopt;  ///< bytes of each host
-  bool only_look = false;                                ///< what would be copied, without doing it
+  std::vector<std::string> words;  ///< paths and patterns on the hosts, from the home directory
+  std::string destination;         ///< an existing local directory
+  std::optional<std::uint64_t> max_size = std::nullopt;  ///< bytes, of each host
+  bool only_look = false;                                ///< only finds what would be copied
   std::size_t max_files = PathBudget::kUsualPaths;       ///< and directories, of each host
 };
 
-/// What came, or would come, from one host.
+/// What one host has sent, or would send.
 struct PulledHost {
   std::size_t files = 0;                 ///< and links
   std::uint64_t bytes = 0;               ///< of the files
-  std::size_t unchanged = 0;             ///< files and links that were here already
+  std::size_t unchanged = 0;             ///< files and links that were already here
   std::size_t special = 0;               ///< sockets, devices and FIFOs, which are not copied
   std::vector<std::string> chosen = {};  ///< with only_look: paths below the host's directory here
   std::uint64_t received = 0;            ///< bytes of archives so far
-  std::uint64_t total = 0;               ///< bytes of what was not here
+  std::uint64_t total = 0;               ///< bytes of files that were missing here
   bool is_listed = false;                ///< the total is known
   bool is_active = false;                ///< more is being received
 };
 
-/// Copies files from hosts into a directory for each host. A host lists what it has of the words, and sends
-/// what is not here with the same size and time.
+/// Copies files from hosts into a directory for each host. A host lists the paths that the words name, and
+/// sends the files that are not here with that size and time.
 class Pull {
  public:
-  /// Throws UsageError for a word that can be no path.
+  /// Throws UsageError for a word that cannot be a path.
   Pull(PullRequest request, std::vector<hosts::Host> hosts);
 
-  /// Copies from one host. Throws HostError, after all else was copied where only a part is missing there.
+  /// Copies from one host. Throws HostError; where only a part is missing there, after copying the rest.
   asio::awaitable<void> prepare(std::size_t host, remote::Supervised& supervised);
 
   const PullRequest& request() const { return request_; }
@@ -70,7 +70,7 @@ class Pull {
 
   const PullRequest request_;
   const std::vector<hosts::Host> hosts_;
-  std::vector<std::string> words_;  ///< as pull_list.sh wants them
+  std::vector<std::string> words_;  ///< in the form of pull_list.sh
   std::vector<PulledHost> pulled_;
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes what a pull has received. libarchive could extract too, but it changes the umask of the whole
-// process for every path, and cannot give a file its name at the end. So its reader is used alone, and each
-// directory on the way is opened here without following links.
+// Writes the files of a pull. libarchive could extract them, but it changes the umask of the whole process
+// for every path, and cannot rename a file at its end. So only its reader is used, and each directory on the
+// way is opened here without following links.
 #include "podrun/files/pulled_directory.hpp"
 
 #include <dirent.h>
@@ -39,7 +39,7 @@ std::string_view parent(std::string_view path) {
 
 std::string last_part(std::string_view path) { return std::string(path.substr(path.rfind('/') + 1)); }
 
-/// A descriptor, or -1 with errno. What is in the way of a directory is removed.
+/// Opens a directory; -1 with errno on failure. With Missing::make, anything else in its place is removed.
 int open_directory(int at, const std::string& name, PulledDirectory::Missing missing) {
   const int found = ::openat(at, name.c_str(), kDirectory);
   if (found >= 0 || missing == PulledDirectory::Missing::leave) return found;
@@ -64,14 +64,14 @@ bool is_temporary(std::string_view name) {
          name.find_first_not_of("0123456789abcdef", kTemporary.size()) == name.npos;
 }
 
-/// Unless another pull writes it, which has it locked.
+/// Removes a temporary file unless another pull writes it and so has it locked.
 void remove_leftover(int at, const char* name) {
   const Descriptor file(::openat(at, name, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   if (!file.is_open()) return;
   struct stat status {};
   if (::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode) || status.st_nlink != 1) return;
   if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0) return;
-  // Its pull may have given it its own name meanwhile, and have made the next one.
+  // Its pull may have renamed it meanwhile, and created the next one.
   struct stat named {};
   const bool is_same = ::fstatat(at, name, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
                        named.st_dev == status.st_dev && named.st_ino == status.st_ino;
@@ -124,7 +124,7 @@ void PulledDirectory::make_directory(const ListedPath& path) {
   const int at = parent_of(path.path(), Missing::make);
   if (at < 0) fail(path.path());
   const std::string name = last_part(path.path());
-  const mode_t mode = (path.mode & kPermissions) | S_IRWXU;  // else nothing could be put into it
+  const mode_t mode = (path.mode & kPermissions) | S_IRWXU;  // so that files can be put into it
   if (::mkdirat(at, name.c_str(), mode) == 0) return;
   if (errno != EEXIST) fail(path.path());
   struct stat status {};
@@ -132,16 +132,16 @@ void PulledDirectory::make_directory(const ListedPath& path) {
   if (::unlinkat(at, name.c_str(), 0) != 0 || ::mkdirat(at, name.c_str(), mode) != 0) fail(path.path());
 }
 
-/// Removes what has the name, except a directory that is not empty. False with errno.
+/// Removes whatever has the name, except a directory that is not empty. False with errno on failure.
 bool PulledDirectory::remove(int at, const std::string& name) {
   if (::unlinkat(at, name.c_str(), 0) == 0) return true;
   if (errno != EISDIR) return false;
-  if (at == root_.get()) parent_.reset();  // it may be the directory that goes
+  if (at == root_.get()) parent_.reset();  // it may be the directory that is removed
   return ::unlinkat(at, name.c_str(), AT_REMOVEDIR) == 0;
 }
 
-/// Makes a link under its own name, which a killed pull cannot leave behind under another one. `make_link`
-/// is false with errno, and so is this.
+/// Makes a link under its own name, so a killed pull leaves no temporary one. False with errno on failure,
+/// like `make_link`.
 template <typename MakeLink>
 bool PulledDirectory::make(std::string_view path, const MakeLink& make_link) {
   const int at = parent_of(path, Missing::make);
@@ -176,7 +176,7 @@ void PulledDirectory::set_time(const ListedPath& path) {
     fail(path.path());
 }
 
-/// The directory that a path is in, open until the next call; or -1 with errno.
+/// The directory of a path, open until the next call; -1 with errno on failure.
 int PulledDirectory::parent_of(std::string_view path, Missing missing) {
   const std::string_view directory = parent(path);
   if (directory.empty()) return root_.get();
@@ -194,7 +194,7 @@ int PulledDirectory::parent_of(std::string_view path, Missing missing) {
   return at;
 }
 
-/// Gives what has the temporary name its own; if not, removes it. False with errno.
+/// Renames the temporary file; removes it on failure. False with errno on failure.
 bool PulledDirectory::put(std::string_view path) {
   const int at = parent_of(path, Missing::make);
   const std::string name = last_part(path);
@@ -210,8 +210,8 @@ void PulledDirectory::fail(std::string_view path) const {
   throw LocalWriteError(fmt::format("{}/{}: {}", path_, path, errno_text()));
 }
 
-/// The mode is that on the host, minus the umask, but the user can always replace the file. It is locked, so
-/// that another pull does not take it for a leftover; one that came first has removed it.
+/// The file has its mode on the host, minus the umask, but the user can always replace it. It is locked, so
+/// that another pull does not mistake it for a leftover. If one removed it before that, it is created again.
 PulledDirectory::NewFile::NewFile(PulledDirectory& directory, const ListedPath& path)
     : directory_(directory), path_(path) {
   constexpr int kFlags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
@@ -241,8 +241,8 @@ void PulledDirectory::NewFile::write(std::uint64_t offset, std::string_view byte
 void PulledDirectory::NewFile::finish(std::uint64_t size) {
   const bool is_whole = ::ftruncate(descriptor_.get(), static_cast<off_t>(size)) == 0 &&
                         ::futimens(descriptor_.get(), only_modified(path_.mtime).data()) == 0;
-  // Some file systems say only when it is closed that they are full. A copy is closed, since the file stays
-  // locked until it has its name.
+  // Some file systems report only at close(2) that they are full. A duplicate is closed, since the file must
+  // stay locked until it has its name.
   if (!is_whole || ::close(::dup(descriptor_.get())) != 0) directory_.fail(path_.path());
   is_put_ = true;  // put() removes what it cannot rename
   if (!directory_.put(path_.path())) directory_.fail(path_.path());

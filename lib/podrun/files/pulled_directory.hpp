@@ -11,32 +11,32 @@
 
 namespace podrun::files {
 
-/// Nothing can be written here: what() names the path and says why.
+/// A path cannot be written here; what() says which and why.
 class LocalWriteError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// One host's directory of a pull. Files get their names when they are whole, and nothing is written through
-/// a symbolic link in its place or in it, whatever a host has sent. For one thread at a time. All throw
-/// LocalWriteError.
+/// One host's directory of a pull. Files get their names once they are complete. Nothing is written through
+/// symbolic links in it or in its place, whatever a host has sent. For one thread at a time. All functions
+/// throw LocalWriteError.
 class PulledDirectory {
  public:
   enum class Missing { make, leave };
   class NewFile;
 
-  /// Removes what an interrupted pull left in it; without a directory nothing is here.
+  /// Removes the leftovers of an interrupted pull. With Missing::leave, a missing directory counts as empty.
   PulledDirectory(std::string path, Missing missing);
   PulledDirectory(const PulledDirectory&) = delete;
   PulledDirectory& operator=(const PulledDirectory&) = delete;
 
-  /// Whether the file or link is here with the same size and modification time.
+  /// True if the file or link is here with this size and modification time.
   bool has(const ListedPath& path);
-  /// These three replace whatever has the name, except a directory that is not empty.
+  // These three replace whatever has the name, except a directory that is not empty.
   void make_directory(const ListedPath& path);
   void put_link(const ListedPath& path, const std::string& target);
   void put_hard_link(const ListedPath& path, const ListedPath& existing);
-  /// Sets the modification time of a directory, which is there.
+  /// Sets the modification time of an existing directory.
   void set_time(const ListedPath& path);
 
  private:
@@ -49,9 +49,9 @@ class PulledDirectory {
   [[noreturn]] void fail(std::string_view path) const;
 
   const std::string path_;
-  const std::string temporary_;  ///< the name of a file that is not whole
+  const std::string temporary_;  ///< the name of an incomplete file
   Descriptor root_;
-  Descriptor parent_;        ///< the directory that was used last
+  Descriptor parent_;        ///< the directory of the last path
   std::string parent_path_;  ///< below the root
 };
 

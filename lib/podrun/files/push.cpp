@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The conversation of a push with each host: what it has, what it gets, and its word that this has arrived.
+// The conversation of a push with each host: the host lists what it has, gets what differs, and confirms the
+// digest of what arrived.
 #include "podrun/files/push.hpp"
 
 #include <algorithm>
@@ -15,12 +16,11 @@
 #include "podrun/base/error.hpp"
 #include "podrun/base/shell_quote.hpp"
 #include "podrun/base/text.hpp"
-#include "podrun/files/digest_lines.hpp"
-#include "podrun/files/remote_paths.hpp"
+#include "podrun/files/digest.hpp"
 #include "podrun/files/scripts.hpp"
-#include "podrun/files/send_while.hpp"
+#include "podrun/files/remote_paths.hpp"
+#include "podrun/files/side_work.hpp"
 #include "podrun/files/switch_text.hpp"
-#include "podrun/files/thread_work.hpp"
 #include "podrun/remote/program_reader.hpp"
 
 namespace podrun::files {
@@ -30,12 +30,12 @@ using link::Cause;
 using link::HostError;
 using link::Stage;
 
-/// Paths that a host looks at by name; with more it looks at everything below the target.
+/// The most paths that a host lists by name; with more, it lists everything below the target.
 constexpr std::size_t kMaxNames = 500;
 constexpr std::size_t kMaxNamesText = 32 * 1024;
 constexpr std::size_t kNonceSize = 16;
 
-/// One text for all hosts.
+// One text for all hosts.
 const Chunk& push_script() {
   static const Chunk script{std::string(kPushScript)};
   return script;
@@ -46,10 +46,7 @@ const Chunk& sums_script() {
 }
 
 /// The last part of a path on the hosts.
-std::string last_name(const std::string& path) {
-  const std::size_t slash = path.rfind('/');
-  return slash == std::string::npos ? path : path.substr(slash + 1);
-}
+std::string last_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
 /// The paths directly below the target.
 std::vector<std::string> top_names(const LocalTree& tree) {
@@ -77,16 +74,16 @@ bool can_be_name(const std::string& target) {
 
 }  // namespace
 
-/// A host that stages for all that have the same file system.
+/// A host that stages for all hosts with its file system.
 struct Push::Writer {
   std::size_t host;
   std::string name;
-  std::vector<std::shared_ptr<Event>> waiting = {};  ///< those of hosts that have the same file system
+  std::vector<std::shared_ptr<Event>> waiting = {};  ///< of hosts with this file system
   bool is_done = false;
   bool has_failed = false;
 };
 
-/// Tells those that wait for a writer how it ended.
+/// Tells the hosts that wait for a writer how it ended.
 class Push::Claim {
  public:
   explicit Claim(std::shared_ptr<Writer> writer) : writer_(std::move(writer)) {}
@@ -102,13 +99,13 @@ class Push::Claim {
   std::shared_ptr<Writer> writer_;
 };
 
-/// The program on the host: what it says, and what it is told.
+/// Talks with the program on the host.
 class Push::Talk {
  public:
   Talk(remote::StartedProgram program, std::string own_name)
       : name(std::move(own_name)), reader_(std::move(program)) {}
 
-  /// Output of the program. Throws HostError when there is no more.
+  /// The next output of the program. Throws HostError at its end.
   asio::awaitable<std::string> read() {
     const std::optional<Chunk> output = co_await reader_.read();
     if (!output) throw HostError({Stage::copying, Cause::ended_early, reader_.describe_end()});
@@ -125,7 +122,7 @@ class Push::Talk {
     text_ = reply.take_rest();
   }
 
-  /// A line; not "error …", which is thrown.
+  /// The next line. Throws HostError for "error …".
   asio::awaitable<std::string> answer() {
     for (;;) {
       std::optional<std::string> line = take_answer(text_);
@@ -134,7 +131,7 @@ class Push::Talk {
     }
   }
 
-  /// The next output; none at the end.
+  /// The next output; nothing at its end.
   asio::awaitable<std::optional<Chunk>> read_to_end() { return reader_.read(); }
 
   asio::awaitable<bool> write(Chunk chunk) { return reader_.stream()->write(std::move(chunk)); }
@@ -146,7 +143,7 @@ class Push::Talk {
 
  private:
   remote::ProgramReader reader_;
-  std::string text_;  ///< output that was not taken yet
+  std::string text_;  ///< output that was not read yet
 };
 
 struct Push::Scan {
@@ -219,7 +216,7 @@ asio::awaitable<void> Push::converse(std::size_t host, remote::Supervised& super
   share.is_staged = true;
 }
 
-/// See push.sh.
+/// The arguments of push.sh.
 std::vector<std::string> Push::arguments(const remote::Supervised& supervised,
                                          const std::string& name) const {
   std::string flags;
@@ -244,7 +241,7 @@ std::vector<std::string> Push::arguments(const remote::Supervised& supervised,
       .list();
 }
 
-/// The hosts must agree whether the target is a directory: else each would get the file under another name.
+/// Throws if the hosts disagree whether the target is a directory, since the file's name depends on it.
 const LocalTree& Push::tree_for(const ScanHeader& header) {
   if (header.is_name && !renamed_) throw HostError({Stage::copying, Cause::unexpected_answer, "-name"});
   if (!is_name_) is_name_ = header.is_name;
@@ -275,8 +272,8 @@ asio::awaitable<Push::Scan> Push::scan(Talk& talk) {
   co_return found;
 }
 
-/// Links to directories where the tree has directories: they stay, and what they lead to is compared. There
-/// may be further links behind them.
+/// Keeps links to directories where the tree has directories, and compares what they lead to. There may be
+/// further links behind them.
 asio::awaitable<void> Push::keep_links(Talk& talk, Comparison& comparison) {
   for (;;) {
     const std::vector<std::size_t> links = comparison.take_links();
@@ -298,7 +295,7 @@ asio::awaitable<void> Push::keep_links(Talk& talk, Comparison& comparison) {
   }
 }
 
-/// Files of equal size, by their digests.
+/// The files of equal size, which are compared by their digests.
 std::vector<std::size_t> Push::to_digest(const Scan& scan) const {
   std::vector<std::size_t> indices;
   const std::vector<PathState>& states = scan.comparison.states();
@@ -319,7 +316,7 @@ asio::awaitable<void> Push::compare_contents(remote::Supervised& supervised, Sca
   Talk talk(std::move(program), {});
   std::string paths;
   for (const std::size_t index : indices) paths += "./" + tree().entries()[index].path + '\0';
-  // busybox prints a newline of a name as it is.
+  // busybox prints newlines in names unchanged.
   const auto is_end = [](char c) { return c == '\0' || c == '\n'; };
   const auto most = static_cast<std::size_t>(std::count_if(paths.begin(), paths.end(), is_end));
   asio::awaitable<void> reading = read_digests(talk, indices, most, scan);
@@ -342,7 +339,8 @@ asio::awaitable<void> Push::read_digests(Talk& talk, const std::vector<std::size
   });
   while (const std::optional<Chunk> output = co_await talk.read_to_end()) lines.feed(output->bytes());
   if (count == indices.size()) co_return;
-  for (const std::size_t index : indices) states[index].differs = true;  // nobody knows whose digests came
+  for (const std::size_t index : indices)
+    states[index].differs = true;  // it is unknown whose digests arrived
 }
 
 Transfer Push::transfer(Comparison& comparison) const {
@@ -372,7 +370,7 @@ void Push::check_deleted(const Transfer& transfer) {
        link::Retry::after_asking});
 }
 
-/// True: another host writes what this one has too.
+/// True if another host has written the file system that this host shares.
 asio::awaitable<bool> Push::follow(Talk& talk, std::size_t host, const std::string& inode,
                                    const Transfer& transfer, Writer& own) {
   const std::vector<std::shared_ptr<Writer>> others = writers_[inode];
@@ -405,7 +403,7 @@ asio::awaitable<bool> Push::follow(Talk& talk, std::size_t host, const std::stri
   co_return false;
 }
 
-/// Sends the archive at the host's own pace. A host that reads no more says why.
+/// Sends the archive at the host's own pace. A host that stops reading says why.
 asio::awaitable<void> Push::stage(Talk& talk, std::size_t host, const ScanHeader& header,
                                   const Transfer& transfer) {
   const std::shared_ptr<Archive> archive = archive_of(transfer, header.digest);

@@ -24,17 +24,16 @@ namespace podrun::files {
 
 struct PushRequest {
   TreeRequest tree;
-  std::string target;  ///< on the hosts; counts from the home directory, `~/` is that too
+  std::string target;  ///< on the hosts, from the home directory (also as `~/`)
   Compare compare = Compare::size_and_time;
   Delete remove = Delete::no;
   bool keep_dir_links = false;                      ///< write through links to directories on the hosts
-  bool only_look = false;                           ///< what would be done, without doing it
+  bool only_look = false;                           ///< only finds what would be done
   std::size_t max_files = PathBudget::kUsualPaths;  ///< of each host that may be deleted
-  /// Whether a host may lose everything that it has in the target.
-  bool may_delete_all = false;
+  bool may_delete_all = false;                      ///< a host may lose everything in the target
 };
 
-/// What one host got, or would get.
+/// The part of a push that one host got, or would get.
 struct HostShare {
   std::size_t files = 0;                             ///< and links
   std::uint64_t bytes = 0;                           ///< of the files
@@ -42,15 +41,15 @@ struct HostShare {
   std::vector<std::size_t> replaced_links;           ///< entries for directories that replace links
   std::vector<HostOnly> deleted;                     ///< sorted; a directory stands for what is in it
   bool has_attributes = false;                       ///< modes or times are set
-  std::optional<std::size_t> shared_with;            ///< the host that writes the file system that both have
+  std::optional<std::size_t> shared_with;            ///< the host that writes the file system that both use
   std::chrono::steady_clock::time_point began = {};  ///< when its first bytes were sent
   std::uint64_t sent = 0;                            ///< bytes of the archive so far
   std::uint64_t total = 0;                           ///< of the archive; 0: not known yet
   bool is_staged = false;
 };
 
-/// Brings the local files to hosts: each is looked at, gets what differs into a staging directory, and is
-/// then ready for the switch, switch_command(), which is the command of the run.
+/// Copies the local files to hosts: each lists what it has, gets what differs into a staging directory, and
+/// is then ready for the switch, switch_command(), which is the command of the run.
 class Push {
  public:
   /// Reads the local files. Throws UsageError.
@@ -61,15 +60,14 @@ class Push {
     writers_.clear();
     deletes_all_ = false;
   }
-  /// All that comes before the switch. Throws HostError.
+  /// Does everything before the switch. Throws HostError.
   asio::awaitable<void> prepare(std::size_t host, remote::Supervised& supervised);
 
   const std::vector<HostShare>& shares() const { return shares_; }
-  /// As the hosts get it; one name may differ from the local one.
+  /// The tree as the hosts get it; one name may differ from the local one.
   const LocalTree& tree() const { return is_name_.value_or(false) ? *renamed_ : tree_; }
   const PushRequest& request() const { return request_; }
-  /// Whether a host was refused in this attempt since it would lose everything. It may after
-  /// allow_delete_all().
+  /// True if a host was refused in this attempt since it would lose everything; see allow_delete_all().
   bool deletes_all() const { return deletes_all_; }
   void allow_delete_all() { request_.may_delete_all = true; }
 
@@ -99,8 +97,8 @@ class Push {
 
   PushRequest request_;
   LocalTree tree_;
-  std::optional<LocalTree> renamed_;  ///< of a single file: with the target's name
-  std::optional<bool> is_name_;       ///< whether the target is that name; the hosts must agree
+  std::optional<LocalTree> renamed_;  ///< with the target's name; only for a single file
+  std::optional<bool> is_name_;       ///< the target is that name; the hosts must agree
   std::vector<HostShare> shares_;
   bool deletes_all_ = false;
   std::map<std::pair<DigestKind, std::vector<std::size_t>>, std::weak_ptr<Archive>> archives_;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Applies the ignore rules of a local directory to paths that only a host has.
+// Checks and counts the paths that hosts list, and applies the ignore rules of a local directory to paths
+// that only a host has.
 #include "podrun/files/remote_paths.hpp"
 
 #include <dirent.h>
@@ -11,17 +12,19 @@
 #include <map>
 #include <optional>
 #include <string>
-#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
 
 #include "podrun/base/descriptor.hpp"
-#include "podrun/base/text.hpp"
+#include "podrun/files/comparison.hpp"
 #include "podrun/files/ignore_rules.hpp"
-#include "podrun/files/tree_walk.hpp"
+#include "podrun/link/failure.hpp"
 
 namespace podrun::files {
 namespace {
 
-/// Goes from directory to directory below the source, as a walk would, whether they are here or not.
+/// Goes from directory to directory below the source, as a walk would, even through those that are not here.
 class HostDirectories {
  public:
   HostDirectories(const LocalSource& source, const TreeRequest& request)
@@ -65,8 +68,8 @@ class HostDirectories {
       // A file or link that will take the place of the host's directory; git follows no link.
       const bool replaces = above.is_here && !directory.is_open() && (errno == ENOTDIR || errno == ELOOP);
       level.is_here = directory.is_open();
-      // Of a directory that is not here git may say that it is ignored when only all in it is. So each path
-      // in it is asked about.
+      // git may call a directory that is not here ignored where only everything in it is. So each path in it
+      // is asked about.
       const bool is_ignored = rules_.ignored({{name, DT_DIR, level.is_here || replaces}}).front();
       if (is_ignored && (level.is_here || replaces || name == ".git")) level.rule = Rule::all;
       if (level.rule == Rule::ask && replaces) level.rule = Rule::none;
@@ -97,14 +100,30 @@ std::optional<LocalSource> first_directory(const TreeRequest& request) {
   return std::nullopt;
 }
 
-/// Whether no part of a host's path leads anywhere else.
-bool goes_down(std::string_view path) {
-  const std::vector<std::string_view> parts = split(path, '/');
-  return std::none_of(parts.begin(), parts.end(),
-                      [](std::string_view part) { return part.empty() || part == "." || part == ".."; });
+[[noreturn]] void refuse(std::string detail) {
+  throw link::HostError({link::Stage::copying, link::Cause::too_large, std::move(detail)});
 }
 
 }  // namespace
+
+void PathBudget::take(std::size_t record, std::size_t name) {
+  if (++taken_ > paths_) refuse(fmt::format("more files and directories than --max-files {}", paths_));
+  bytes_ += record + 2 * name;
+  if (bytes_ / kBytes >= paths_) {
+    refuse(fmt::format("its names are too long for --max-files {}, which has room for {} bytes a path",
+                       paths_, kBytes));
+  }
+}
+
+bool goes_down(std::string_view path) {
+  for (;;) {
+    const std::size_t slash = path.find('/');
+    const std::string_view part = path.substr(0, slash);
+    if (part.empty() || part == "." || part == "..") return false;
+    if (slash == path.npos) return true;
+    path.remove_prefix(slash + 1);
+  }
+}
 
 std::vector<bool> ignored_among(const std::vector<HostOnly>& paths, const TreeRequest& request) {
   std::vector<bool> result(paths.size(), true);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads what a host has of a tree, piece by piece, since such a list may be longer than what it describes.
+// Reads the list of a host's paths piece by piece, since it may be longer than the files that it describes.
 #include "podrun/files/scan_reply.hpp"
 
 #include <zlib.h>
@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "podrun/base/text.hpp"
+#include "podrun/files/remote_paths.hpp"
 #include "podrun/link/failure.hpp"
 
 namespace podrun::files {
@@ -34,16 +35,10 @@ Number number(std::string_view text, int base = 10) {
   return value;
 }
 
-/// `./a/b`: a/b; `.`: nothing. find(1) prints no path with an empty part, `.` or `..` after that.
+/// The path below the target: a/b for `./a/b`, empty for `.`. find(1) prints only paths that go down.
 std::string_view below(std::string_view path) {
   if (path == ".") return {};
-  if (!path.starts_with("./")) refuse(std::string(path));
-  for (std::string_view rest = path.substr(1); !rest.empty();) {
-    rest.remove_prefix(1);
-    const std::string_view part = rest.substr(0, rest.find('/'));
-    if (part.empty() || part == "." || part == "..") refuse(std::string(path));
-    rest.remove_prefix(part.size());
-  }
+  if (!path.starts_with("./") || !goes_down(path.substr(2))) refuse(std::string(path));
   return path.substr(2);
 }
 
@@ -74,7 +69,7 @@ class ScanReply::Inflate {
   Inflate(const Inflate&) = delete;
   Inflate& operator=(const Inflate&) = delete;
 
-  /// Gives what the bytes contain to `take`. Returns how many of them belong to the list.
+  /// Passes the uncompressed bytes to `take`. Returns how many bytes belong to the list.
   template <typename TakeText>
   std::size_t feed(std::string_view bytes, const TakeText& take) {
     stream_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
@@ -157,7 +152,7 @@ std::size_t ScanReply::feed_list(std::string_view bytes) {
   return taken;
 }
 
-/// Up to the end of the list. Returns how many bytes belong to it.
+/// Reads records up to the end of the list. Returns how many bytes belong to it.
 std::size_t ScanReply::take_records(std::string_view bytes) {
   std::size_t taken = 0;
   while (taken < bytes.size() && !list_ended_) {
@@ -173,7 +168,7 @@ std::size_t ScanReply::take_records(std::string_view bytes) {
   return taken;
 }
 
-/// Two texts, each with a NUL at its end.
+/// A record has two texts, each with a NUL at its end. False after the first one.
 bool ScanReply::take_record() {
   if (nul_ == std::string::npos) {
     nul_ = record_.size() - 1;

@@ -9,6 +9,7 @@
 #include <array>
 #include <ctime>
 #include <map>
+#include <optional>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -32,7 +33,7 @@ std::string parent(const std::string& path) {
   return slash == std::string::npos ? std::string() : path.substr(0, slash);
 }
 
-/// As a path in the directory that it is in.
+/// The last part of the path, as a path in its directory.
 std::string quoted_name(const std::string& path) {
   return shell_quote("./" + path.substr(path.rfind('/') + 1));
 }
@@ -60,7 +61,7 @@ class Lines {
   std::string& text_;
 };
 
-/// Links of the host that stay, and that lines go through.
+/// The links of the host that stay, and through which files are put in place.
 class KeptLinks {
  public:
   KeptLinks(const LocalTree& tree, const Transfer& transfer) {
@@ -68,7 +69,7 @@ class KeptLinks {
       if (transfer.states[i].is_kept) indices_.emplace(tree.entries()[i].path, i);
   }
 
-  /// What comes before a line's program, which enters the directory: names the last link on the way to it.
+  /// The text before a program that enters the directory: names the last link on the way to it.
   std::string through(const std::string& directory) const {
     if (indices_.empty()) return {};
     for (std::string path = directory; !path.empty(); path = parent(path)) {
@@ -82,29 +83,18 @@ class KeptLinks {
   std::map<std::string, std::size_t> indices_;
 };
 
-/// What the switch does, from a transfer.
+/// The steps of a switch.
 struct Steps {
   std::map<std::string, std::vector<std::string>> moved;  ///< directory: paths that go into it
-  std::vector<std::string> in_the_way;                    ///< of another kind than what replaces it
+  std::vector<std::string> in_the_way;                    ///< paths whose replacement has another kind
   std::set<std::string> changed;  ///< directories in which something is moved or deleted
   std::map<std::uint32_t, std::vector<std::string>> modes;       ///< of files, by their places in `held`
-  std::map<std::int64_t, std::vector<std::string>> times;        ///< the same
+  std::map<std::int64_t, std::vector<std::string>> times;        ///< of files, as for `modes`
   std::map<std::string, std::vector<std::string>> held;          ///< directory: files that get modes or times
   std::vector<std::pair<std::string, std::uint32_t>> dir_modes;  ///< of directories
   std::vector<std::pair<std::string, std::int64_t>> dir_times;
-  std::vector<std::string> opened;  ///< directories that their owner must be let into first
+  std::vector<std::string> opened;  ///< directories whose owner must get access first
 };
-
-const Entry* find(const LocalTree& tree, const std::string& path, const Transfer& transfer,
-                  const PathState** state) {
-  const std::vector<Entry>& entries = tree.entries();
-  const auto found =
-      std::lower_bound(entries.begin(), entries.end(), path,
-                       [](const Entry& entry, const std::string& p) { return entry.path < p; });
-  if (found == entries.end() || found->path != path) return nullptr;
-  *state = &transfer.states[static_cast<std::size_t>(found - entries.begin())];
-  return &*found;
-}
 
 void plan_moves(const LocalTree& tree, const Transfer& transfer, Steps& steps) {
   Directories whole;
@@ -150,7 +140,7 @@ void plan_attributes(const LocalTree& tree, const Transfer& transfer, Steps& ste
   }
 }
 
-/// `202611230911.07`, in UTC, as touch(1) takes it; empty: it has no such form.
+/// `202611230911.07`, in UTC, for touch(1); empty if it has no such form.
 std::string touch_time(std::int64_t mtime) {
   const auto time = static_cast<std::time_t>(mtime);
   std::tm parts{};
@@ -160,14 +150,14 @@ std::string touch_time(std::int64_t mtime) {
                      parts.tm_hour, parts.tm_min, parts.tm_sec);
 }
 
-/// By directory: the names in it.
+/// The names in each directory.
 std::map<std::string, std::vector<std::string>> by_directory(const std::vector<std::string>& paths) {
   std::map<std::string, std::vector<std::string>> names;
   for (const std::string& path : paths) names[parent(path)].push_back(quoted_name(path));
   return names;
 }
 
-/// What all switches begin with. The shell's current directory is the staging directory, which nobody can
+/// The beginning of all switches. The shell's current directory is the staging directory, which nobody can
 /// exchange. Its place among the processes leads there too, with rename(2) on one file system.
 /// "through INDEX LINK" in front of another function: what this enters is behind the link, and
 /// podrun.link.INDEX has the way there, without links. Behind a link there may be another file system:
@@ -298,9 +288,9 @@ std::string check_text(const LocalTree& tree, const Transfer& transfer) {
   plan_moves(tree, transfer, steps);
   std::vector<std::string> there;
   for (const std::string& directory : steps.changed) {
-    const PathState* state = nullptr;
-    const Entry* const entry = find(tree, directory, transfer, &state);
-    if (!entry || (state->present && state->same_kind)) there.push_back(shell_quote("./" + directory));
+    const std::optional<std::size_t> index = tree.find(directory);
+    if (!index || (transfer.states[*index].present && transfer.states[*index].same_kind))
+      there.push_back(shell_quote("./" + directory));
   }
   std::string text;
   Lines(text).add("podrun_need_writable", there);

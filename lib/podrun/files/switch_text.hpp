@@ -11,14 +11,14 @@
 // The sh texts that put staged files in place. Pure.
 namespace podrun::files {
 
-/// podrun.check of push.sh: the directories that are changed, as arguments of podrun_need_writable.
+/// The text of podrun.check (push.sh): calls podrun_need_writable for the directories that are changed.
 std::string check_text(const LocalTree& tree, const Transfer& transfer);
 
 enum class Target : std::uint8_t { present, missing };
 
-/// podrun.switch: moves what is in `new` of the staging directory to the target, each file by rename(2),
-/// deletes, and sets modes and times. A missing target is made. Reads podrun.staging and podrun.target beside
-/// it, see push.sh. Exit status 1 if a step failed; the others are done nevertheless.
+/// The text of podrun.switch: moves the contents of `new` in the staging directory to the target, each file
+/// by rename(2), deletes, and sets modes and times. Creates a missing target. Reads podrun.staging and
+/// podrun.target beside it, see push.sh. Exits with 1 if a step failed, after all the others.
 std::string switch_text(const LocalTree& tree, const Transfer& transfer, Target target);
 
 }  // namespace podrun::files

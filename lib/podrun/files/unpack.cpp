@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Unpacks what a host sends. libarchive reads the archives. Where a member goes is decided by the path that
-// podrun has asked for, never by what the archive says: a name that was not asked for is an error.
+// Unpacks the archives of a host, which libarchive reads. The path that podrun has asked for decides where a
+// member goes, never the archive: a name that was not asked for is an error.
 #include "podrun/files/unpack.hpp"
 
 #include <archive.h>
@@ -26,16 +26,16 @@ using link::Cause;
 using link::HostError;
 using link::Stage;
 
-/// More than the headers of a path need in an archive, and the end of one.
+/// Limits for the headers of a path, and for the end of an archive.
 constexpr std::uint64_t kMostPerPath = 16 * 1024;
 constexpr std::uint64_t kMostPerStream = 1024 * 1024;
 constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 
-/// Where libarchive gets its bytes from.
+/// The source of libarchive's bytes.
 struct Source {
   const NextBytes& next;
   std::uint64_t left;                  ///< bytes that may come
-  std::exception_ptr error = nullptr;  ///< cannot pass through libarchive
+  std::exception_ptr error = nullptr;  ///< kept here, since it cannot pass through libarchive
 };
 
 /// The archives cannot be read any further.
@@ -87,7 +87,7 @@ class Unpacking {
     }
     ::archive_read_support_format_empty(reader_.get());
     ::archive_read_support_format_tar(reader_.get());
-    // xargs starts a tar for every so many names.
+    // xargs may start several tars.
     ::archive_read_set_format_option(reader_.get(), "tar", "read_concatenated_archives", "1");
   }
 
@@ -95,7 +95,7 @@ class Unpacking {
     try {
       check(::archive_read_open(reader_.get(), &source_, nullptr, read_bytes, nullptr));
       archive_entry* entry = nullptr;
-      while (check(::archive_read_next_header(reader_.get(), &entry))) take(entry);
+      while (check(::archive_read_next_header(reader_.get(), &entry))) unpack_member(entry);
     } catch (const Broken&) {
       if (source_.error) std::rethrow_exception(source_.error);
       const char* const why = ::archive_error_string(reader_.get());
@@ -111,26 +111,26 @@ class Unpacking {
     return true;
   }
 
-  /// Of the first path with this name that has arrived, or has not; else of the first one. Words of the
-  /// command line may want a file of the host in several places here.
+  /// Index of the first path with this name whose arrival is `has_arrived`; otherwise of the first. Words of
+  /// the command line may want a file of the host in several places here.
   std::size_t place_of(const char* name, bool has_arrived) const {
     const auto found = places_.find(plain_name(name ? name : ""));
     if (found == places_.end()) {
       throw HostError({Stage::copying, Cause::unexpected_answer,
                        fmt::format("{} in its archive", name ? name : "no name")});
     }
-    for (std::size_t place = found->second; place != kNone; place = next_of(place)) {
+    for (std::size_t place = found->second; place != kNone; place = next_namesake(place)) {
       if (unpacked_.arrived[place] == has_arrived) return place;
     }
     return found->second;
   }
 
-  std::size_t next_of(std::size_t place) const {
+  std::size_t next_namesake(std::size_t place) const {
     const auto found = namesakes_.find(place);
     return found == namesakes_.end() ? kNone : found->second;
   }
 
-  void take(archive_entry* entry) {
+  void unpack_member(archive_entry* entry) {
     const std::size_t place = place_of(::archive_entry_pathname(entry), false);
     const ListedPath& path = *wanted_[place];
     const char* const existing = ::archive_entry_hardlink(entry);
@@ -142,14 +142,14 @@ class Unpacking {
     } else if (path.kind == Kind::link && target && ::archive_entry_filetype(entry) == AE_IFLNK) {
       directory_.put_link(path, target);
     } else if (path.kind == Kind::file && ::archive_entry_filetype(entry) == AE_IFREG) {
-      take_file(path, ::archive_entry_size(entry));
+      unpack_file(path, ::archive_entry_size(entry));
     } else {
-      return;  // it has become something else since it was listed
+      return;  // its kind has changed since it was listed
     }
     unpacked_.arrived[place] = true;
   }
 
-  void take_file(const ListedPath& path, la_int64_t claimed) {
+  void unpack_file(const ListedPath& path, la_int64_t claimed) {
     const auto size = static_cast<std::uint64_t>(claimed);
     if (claimed < 0 || size > left_) refuse_more(most_);
     left_ -= size;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `podrun ps`, `stop` and `rm` show.
+// Reads the lines of a host for `podrun ps`, `stop` and `rm`, and writes what they show. A host may send
+// anything: unknown or broken lines are ignored, and everything has a limit.
 #include "podrun/jobs/job_report.hpp"
 
 #include <algorithm>
@@ -24,7 +25,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 using std::chrono::seconds;
 
-constexpr std::size_t kCommandCells = 16;  ///< the least that is shown of a command
+constexpr std::size_t kCommandCells = 16;  ///< the least room for a command
 
 /// `running`, `exit 137 (SIGKILL)`, `stopped`
 std::string describe_state(const Job& job) {
@@ -70,7 +71,7 @@ std::string_view identifier(JobState state) {
   }
 }
 
-/// From the shortest to the longest of some times.
+/// The range of some times.
 struct Times {
   std::optional<seconds> shortest = std::nullopt;
   std::optional<seconds> longest = std::nullopt;
@@ -89,7 +90,7 @@ struct Times {
 
 /// The jobs of one name on all hosts.
 struct Named {
-  std::vector<std::pair<std::string, std::vector<std::size_t>>> states = {};  ///< words, and where
+  std::vector<std::pair<std::string, std::vector<std::size_t>>> states = {};  ///< words, and the hosts
   std::vector<std::size_t> present = {};  ///< hosts that have it, in order
   std::vector<std::size_t> missing = {};  ///< other hosts that have answered
   Times started = {};
@@ -148,7 +149,79 @@ Json json_of(const Job& job) {
   return json;
 }
 
+constexpr std::size_t kMaxText = 512;  ///< bytes of one value
+constexpr std::size_t kMaxJobs = 1024;
+constexpr std::size_t kMostSeconds = std::size_t{1} << 40U;
+constexpr std::size_t kMostStatus = 255;
+
+std::optional<std::chrono::seconds> to_seconds(std::string_view digits) {
+  const std::optional<std::size_t> number = to_number(digits);
+  if (!number || *number > kMostSeconds) return std::nullopt;
+  return std::chrono::seconds(*number);
+}
+
+void read_state(Job& job, std::string_view rest) {
+  const std::string_view word = take_part(rest, ' ');
+  if (word == "starting") {
+    job.state = JobState::starting;
+  } else if (word == "running") {
+    job.state = JobState::running;
+  } else if (word == "removed") {
+    job.state = JobState::removed;
+  } else if (word == "ended") {
+    const std::optional<std::size_t> status = to_number(take_part(rest, ' '));
+    if (!status || *status > kMostStatus) return;
+    job.state = JobState::ended;
+    job.status = static_cast<int>(*status);
+  } else if (word == "lost" && !rest.empty()) {
+    job.state = rest == "rebooted" ? JobState::rebooted : JobState::unsupervised;
+  }
+}
+
+void read_line(Job& job, std::string_view key, std::string_view rest) {
+  if (key == "state") {
+    read_state(job, rest);
+  } else if (key == "number") {
+    job.number = to_number(rest).value_or(0);
+  } else if (key == "stopped") {
+    job.is_stopped = true;
+  } else if (key == "open") {
+    job.is_open = true;
+  } else if (key == "age") {
+    job.age = to_seconds(rest);
+  } else if (key == "ended") {
+    job.ended = to_seconds(rest);
+  } else if (key == "output") {
+    job.output = to_seconds(rest);
+  } else if (key == "bytes") {
+    job.bytes = to_number(rest).value_or(0);
+  } else if (key == "command") {
+    job.command = std::string(trim_space(rest.substr(0, kMaxText)));
+  }
+}
+
 }  // namespace
+
+JobList parse_job_list(std::string_view output, std::string_view nonce) {
+  JobList list;
+  bool begun = false;
+  bool is_full = false;
+  for (const std::string_view line : split(output, '\n')) {
+    std::string_view rest = line;
+    const std::string_view key = take_part(rest, ' ');
+    if (!begun) {
+      begun = key == "podrun-jobs" && rest == nonce;
+    } else if (key == "end") {
+      list.is_complete = true;
+    } else if (key == "job") {
+      is_full = list.jobs.size() == kMaxJobs;
+      if (!is_full) list.jobs.push_back({.name = std::string(rest.substr(0, kMaxText))});
+    } else if (!list.jobs.empty() && !is_full) {
+      read_line(list.jobs.back(), key, rest);
+    }
+  }
+  return list;
+}
 
 std::vector<std::string> describe_jobs(const std::vector<hosts::Host>& hosts,
                                        const std::vector<ListedJobs>& listed, std::string_view separator) {

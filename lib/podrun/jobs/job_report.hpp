@@ -1,18 +1,57 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "podrun/hosts/host.hpp"
-#include "podrun/jobs/job_list.hpp"
 #include "podrun/output/json_sink.hpp"
 #include "podrun/run/outcome.hpp"
 
-// The words and the JSON of jobs. Pure; text of hosts is escaped.
+// Reads the jobs that a host lists (jobs.sh), and describes them in words and JSON. Pure. All text in a
+// JobList comes from the host; the descriptions escape it.
 namespace podrun::jobs {
+
+enum class JobState : std::uint8_t {
+  starting,
+  running,
+  ended,
+  rebooted,      ///< the host was rebooted while the job ran
+  unsupervised,  ///< the command runs, but its supervisor was killed, so its exit status will stay unknown
+  lost,          ///< command and supervisor are gone, and no exit status was written
+  removed
+};
+
+struct Job {
+  std::string name;
+  JobState state = JobState::lost;
+  int status = 0;            ///< of an ended job: 128+N after signal N
+  bool is_stopped = false;   ///< by podrun stop
+  bool is_open = false;      ///< it has ended, but processes that it left have its output open
+  std::uint64_t number = 0;  ///< counts the starts of this name
+  std::optional<std::chrono::seconds> age = std::nullopt;     ///< since its start; none after a reboot
+  std::optional<std::chrono::seconds> ended = std::nullopt;   ///< how long ago
+  std::optional<std::chrono::seconds> output = std::nullopt;  ///< how long ago it last printed; none: never
+  std::uint64_t bytes = 0;                                    ///< of its output that is kept
+  std::string command = {};
+
+  bool is_active() const {
+    return state == JobState::starting || state == JobState::running || state == JobState::unsupervised;
+  }
+};
+
+struct JobList {
+  bool is_complete = false;
+  std::vector<Job> jobs = {};
+};
+
+/// Reads a host's standard output from the line after the nonce. Unknown lines are ignored.
+JobList parse_job_list(std::string_view output, std::string_view nonce);
 
 /// A host that has answered.
 struct ListedJobs {
@@ -25,7 +64,7 @@ struct ListedJobs {
 std::vector<std::string> describe_jobs(const std::vector<hosts::Host>& hosts,
                                        const std::vector<ListedJobs>& listed, std::string_view separator);
 
-/// Everything that is known. `outcomes`: of each host of the run. Schema: docs/jobs-schema.json
+/// `outcomes`: of each host of the run. Schema: docs/jobs-schema.json
 std::string jobs_json(output::WallTime time, const std::vector<hosts::Host>& hosts,
                       const std::vector<run::HostOutcome>& outcomes, const std::vector<ListedJobs>& listed);
 

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Composes the command that starts a job: its files move from the run's directory, which ends with the run,
-// to that of the job.
+// Reserves a job's name on the hosts (claim.sh runs, and so keeps the name, until its stream is closed), and
+// composes the command that starts the job: files move from the run's directory, which ends with the run, to
+// the job's.
 #include "podrun/jobs/job_start.hpp"
 
 #include <algorithm>
+#include <optional>
+#include <string_view>
+#include <utility>
 #include <variant>
 
 #include <fmt/format.h>
@@ -11,15 +15,22 @@
 #include "podrun/base/error.hpp"
 #include "podrun/base/shell_quote.hpp"
 #include "podrun/base/text.hpp"
+#include "podrun/hosts/host_file_name.hpp"
 #include "podrun/jobs/scripts.hpp"
+#include "podrun/remote/program_reader.hpp"
 
 namespace podrun::jobs {
 namespace {
 
+using link::Cause;
+using link::HostError;
+using link::Stage;
+
 constexpr std::uint64_t kPiece = 64 * 1024 * 1024;  ///< as in job_state.sh
 constexpr std::size_t kMaxText = 4096;
+constexpr std::size_t kMaxAnswer = 16 * 1024;
 
-/// For people.
+/// The command as `podrun ps` shows it.
 struct DescribeCommand {
   std::string operator()(const remote::Words& words) const { return shell_quote(words.words); }
   std::string operator()(const remote::ShellText& shell) const { return shell.text; }
@@ -28,13 +39,30 @@ struct DescribeCommand {
   }
 };
 
+/// Says why a host refuses the name.
+std::string describe_taken(std::string_view name, std::string_view state) {
+  if (state == "starting") return fmt::format("{} is being started by another podrun", name);
+  if (state == "logout") {
+    return "systemd stops a user's processes at logout there (set KillUserProcesses=no in "
+           "/etc/systemd/logind.conf, or start the job with --sudo)";
+  }
+  return fmt::format("{0} runs already (podrun ps {0} shows where, podrun stop {0} stops it)", name);
+}
+
+/// `missing`: a program, or a file below /proc, that the host needs to keep a job.
+link::Failure without(std::string_view missing) {
+  if (!missing.starts_with('/')) return {Stage::supervision, Cause::program_missing, std::string(missing)};
+  return {Stage::supervision, Cause::no_process_list,
+          fmt::format("no {} there (podrun finds a job again by it)", missing)};
+}
+
 }  // namespace
 
 void check_job_name(const std::string& name) {
   if (is_job_name(name)) return;
   throw UsageError(
-      fmt::format("bad name of a job \"{}\" (expected letters, digits, _, . and -, {} at most; the first "
-                  "one is no . or -)",
+      fmt::format("bad job name \"{}\" (expected letters, digits, _, . and -, {} at most; start with a "
+                  "letter, a digit or _)",
                   name, kMaxJobName));
 }
 
@@ -55,6 +83,56 @@ remote::RemoteCommand start_command(const JobStart& job, const remote::Command& 
                  shell_quote_in_line(text), shell_quote_in_line(again),
                  shell_quote(StartWords{.job = job.name, .limit = std::to_string(pieces)}.list()));
   return started;
+}
+
+Claims::Claims(std::string name, std::vector<hosts::Host> hosts, std::string run_id)
+    : name_(std::move(name)), hosts_(std::move(hosts)), run_id_(std::move(run_id)), kept_(hosts_.size()) {}
+
+void Claims::begin_attempt() {
+  first_has_it_ = false;
+  waiting_.clear();
+  for (std::shared_ptr<link::Stream>& stream : kept_) stream.reset();
+}
+
+asio::awaitable<void> Claims::reserve(std::size_t host, remote::Supervised& supervised) {
+  static const Chunk script{std::string(kClaimScript)};
+  const bool waits = host != 0 && !first_has_it_;
+  std::vector<std::string> words = ClaimWords{.name = name_,
+                                              .place = hosts::host_file_name(hosts_[host]),
+                                              .run = run_id_,
+                                              .directory = supervised.directory(),
+                                              .wait = waits ? "wait" : ""}
+                                       .list();
+  remote::StartedProgram program = co_await supervised.start_program(script, std::move(words));
+  remote::ProgramReader reader(std::move(program));
+  if (waits && first_has_it_) {  // while the program was started
+    Chunk line(std::string("\n"));
+    co_await reader.stream()->write(std::move(line));
+  } else if (waits) {
+    waiting_.push_back(reader.stream());
+  }
+  std::string answer;
+  while (answer.find('\n') == answer.npos && answer.size() < kMaxAnswer) {
+    const std::optional<Chunk> output = co_await reader.read();
+    if (!output) break;
+    answer += output->bytes();
+  }
+  std::string_view rest = answer;
+  std::string_view line = take_part(rest, '\n');
+  const std::string_view word = take_part(line, ' ');
+  if (word == "taken") throw HostError({Stage::job_name, Cause::job_exists, describe_taken(name_, line)});
+  if (word == "missing") throw HostError(without(line));
+  if (word != "claimed") throw HostError({Stage::job_name, Cause::ended_early, reader.describe_end()});
+  kept_[host] = reader.stream();
+  if (host == 0) co_await release_others();
+}
+
+asio::awaitable<void> Claims::release_others() {
+  first_has_it_ = true;
+  for (const std::shared_ptr<link::Stream>& stream : std::exchange(waiting_, {})) {
+    Chunk line(std::string("\n"));
+    co_await stream->write(std::move(line));
+  }
 }
 
 }  // namespace podrun::jobs

@@ -1,14 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
+#include <vector>
 
+#include <asio/awaitable.hpp>
+
+#include "podrun/hosts/host.hpp"
 #include "podrun/remote/command.hpp"
+#include "podrun/remote/supervised.hpp"
 
 namespace podrun::jobs {
 
-/// Throws UsageError for a name that can be none: letters, digits, `_`, `.` and `-` are allowed, 64 at most.
+/// Throws UsageError for a bad name: letters, digits, `_`, `.` and `-` are allowed, 64 at most.
 void check_job_name(const std::string& name);
 
 struct JobStart {
@@ -16,7 +23,29 @@ struct JobStart {
   std::uint64_t log_size = 1'000'000'000;  ///< bytes of each stream's output that are kept on each host
 };
 
-/// The command that starts a job where its name is claimed, see Claims. It ends when the job runs.
+/// The command that starts a job on hosts that reserved its name, see Claims. It ends once the job runs.
 remote::RemoteCommand start_command(const JobStart& job, const remote::Command& command);
+
+/// Reserves the name of a job on every host of a run, until the run ends. The first host is asked before the
+/// others, so one of two users who start a job of one name at the same moment gets every host.
+class Claims {
+ public:
+  Claims(std::string name, std::vector<hosts::Host> hosts, std::string run_id);
+
+  /// Call this before each attempt of the run.
+  void begin_attempt();
+  /// Reserves the name on one host. Throws HostError.
+  asio::awaitable<void> reserve(std::size_t host, remote::Supervised& supervised);
+
+ private:
+  asio::awaitable<void> release_others();
+
+  const std::string name_;
+  const std::vector<hosts::Host> hosts_;
+  const std::string run_id_;
+  bool first_has_it_ = false;
+  std::vector<std::shared_ptr<link::Stream>> waiting_ = {};  ///< to hosts whose program waits for a line
+  std::vector<std::shared_ptr<link::Stream>> kept_;  ///< to each host: its program ends with the stream
+};
 
 }  // namespace podrun::jobs

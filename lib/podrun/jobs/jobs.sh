@@ -4,7 +4,7 @@
 # Variables of the host: HOME
 #
 # Actions: list [JOB_NAME] | stop JOB_NAME GRACE | remove JOB_NAME | take-back JOB_NAME GRACE RUN_ID. The last one stops and removes
-# the job that a run has started. Prints "podrun-jobs $PODRUN_RUN_ID"; for each job lines "key value", see job_list.hpp, the first of
+# the job that a run has started. Prints "podrun-jobs $PODRUN_RUN_ID"; for each job lines "key value", see job_report.hpp, the first of
 # them "job NAME"; then "end".
 #
 # shellcheck disable=SC2034,SC2086,SC2046  # others read and set variables; pids and numbers need no quotes

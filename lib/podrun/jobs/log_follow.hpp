@@ -2,42 +2,77 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <asio/awaitable.hpp>
 
+#include "podrun/base/stream_id.hpp"
 #include "podrun/hosts/host.hpp"
-#include "podrun/jobs/log_frames.hpp"
 #include "podrun/output/output.hpp"
 #include "podrun/remote/command.hpp"
 #include "podrun/remote/supervised.hpp"
 
 namespace podrun::jobs {
 
+/// Bytes of a job's output. Bytes between the end of the previous piece and `position` are lost; a piece
+/// without bytes says where the stream begins.
+struct LogPiece {
+  StreamId stream;
+  std::uint64_t position;  ///< of its first byte in the stream
+  std::string_view bytes;
+};
+
+/// Reads what logs.sh prints.
+class LogFrames {
+ public:
+  explicit LogFrames(std::function<void(const LogPiece&)> take) : take_(std::move(take)) {}
+
+  /// Throws HostError for anything but frames.
+  void feed(std::string_view bytes);
+  /// The number of this start of the job; empty until it is known.
+  const std::string& number() const { return number_; }
+  /// The state that job_state.sh prints; nothing until the end.
+  const std::optional<std::string>& state() const { return state_; }
+
+ private:
+  void take_header();
+
+  std::function<void(const LogPiece&)> take_;
+  std::string header_ = {};
+  StreamId stream_ = StreamId::out;
+  std::uint64_t position_ = 0;
+  std::uint64_t left_ = 0;  ///< bytes of the piece that is being read
+  std::string number_ = {};
+  std::optional<std::string> state_ = std::nullopt;
+};
+
 struct LogRequest {
   std::string name;
   bool follow = false;                             ///< until the job has ended
-  std::optional<std::size_t> tail = std::nullopt;  ///< only so many last lines of each stream
+  std::optional<std::size_t> tail = std::nullopt;  ///< only this many last lines of each stream
 };
 
 /// How far the output of the job on one host has been read.
 struct FollowedHost {
-  std::string number = {};  ///< which start of the job is shown; empty: not known yet
+  std::string number = {};  ///< of the start of the job that is shown; empty: not known yet
   std::uint64_t out = 0;    ///< the next byte of each stream
   std::uint64_t err = 0;
   bool has_gap = false;  ///< output was removed, or found no room on the disk
-  bool is_open = false;  ///< the job has ended, and processes that it left have its output open
+  bool is_open = false;  ///< the job has ended, but processes that it left have its output open
 };
 
-/// Writes what a job has printed, and prints, as the output of its hosts. After a lost connection it goes on
-/// with the next byte.
+/// Writes what a job has printed, and prints, as the output of its hosts. After a lost connection it
+/// continues with the next byte.
 class LogFollow {
  public:
   LogFollow(LogRequest request, std::vector<hosts::Host> hosts);
 
-  /// Until the job has ended there (with `follow`), or all of it was written. Throws HostError.
+  /// Returns when the job has ended there (with `follow`), or all of its output was written. Throws
+  /// HostError.
   asio::awaitable<void> prepare(std::size_t host, remote::Supervised& supervised, output::Output& output);
 
   const std::vector<FollowedHost>& hosts() const { return followed_; }
@@ -48,7 +83,8 @@ class LogFollow {
   std::vector<FollowedHost> followed_;
 };
 
-/// The command of each host after that: exits with the job's status if the job was followed, else with 0.
+/// The command of each host after LogFollow::prepare(): exits with the job's status if the job was followed,
+/// else with 0.
 remote::RemoteCommand exit_as_the_job();
 
 }  // namespace podrun::jobs

@@ -12,7 +12,6 @@
 
 #include "podrun/base/text.hpp"
 #include "podrun/jobs/ask_jobs.hpp"
-#include "podrun/jobs/claims.hpp"
 #include "podrun/output/label.hpp"
 #include "podrun/session/command_mode.hpp"
 
@@ -50,7 +49,7 @@ class StartMode final : public session::CommandMode, private session::HostPrepar
  private:
   void begin_attempt(output::Output& /*output*/) override { claims_.begin_attempt(); }
   asio::awaitable<void> prepare(std::size_t host, remote::Supervised& supervised) override {
-    return claims_.take(host, supervised);
+    return claims_.reserve(host, supervised);
   }
   link::Stage stage() const override { return link::Stage::job_name; }
 

@@ -1,7 +1,7 @@
 # Evaluates a line of `podrun shell` in the user's shell: bash, zsh, dash, ksh or busybox sh.
 # Started by line.sh.
 # Words: FILE ENV
-# Variables of line_text.cpp: podrun_kept podrun_typed
+# Variables of line_state.cpp: podrun_kept podrun_typed
 #
 # At the end of the line the FILE has the directory, the previous directory, the environment and the word "end", each ended by NUL. ENV is
 # the path of env(1), since the line may change PATH. env fails where too much is exported for any process: then "end" is missing.

@@ -1,6 +1,6 @@
 # Runs one line of `podrun shell` as the command of a run, inside the supervisor's shell, which it ends with the line's status.
 # Words: none
-# Variables of line_text.cpp: podrun_kept podrun_typed podrun_inside podrun_id podrun_l
+# Variables of line_state.cpp: podrun_kept podrun_typed podrun_inside podrun_id podrun_l
 # Variables of main.sh: podrun_dir
 # Variables of the host: SHELL
 #

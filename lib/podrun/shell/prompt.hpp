@@ -11,7 +11,7 @@
 
 namespace podrun::shell {
 
-/// What the prompt says of the line before.
+/// How the line before ended, for the prompt.
 struct LineEnd {
   std::vector<hosts::Host> hosts = {};
   std::vector<run::HostOutcome> outcomes = {};

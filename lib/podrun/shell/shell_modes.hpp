@@ -11,7 +11,7 @@
 
 #include "podrun/output/line_source.hpp"
 #include "podrun/session/command_mode.hpp"
-#include "podrun/shell/state_filter.hpp"
+#include "podrun/shell/line_state.hpp"
 
 namespace podrun::shell {
 

@@ -1,6 +1,6 @@
 # Stands in front of the text of `setup` or `run` of a task, in one file for bash.
 # Words: none
-# Variables of step.cpp: podrun_names
+# Variables of task.cpp: podrun_names
 # Variables of command.cpp: PODRUN_RANK PODRUN_NUM_HOSTS PODRUN_HOSTLIST PODRUN_ADDRESSES
 #
 # Most .bashrc return at once in a shell that is not interactive. So an interactive bash reads it, and this one takes over the

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Turns a task file into a task: chooses the value of each variable, and puts the values into the paths.
+// Makes the commands of its steps.
 #include "podrun/tasks/task.hpp"
 
 #include <algorithm>
@@ -11,8 +12,10 @@
 #include <fmt/format.h>
 
 #include "podrun/base/error.hpp"
+#include "podrun/base/shell_quote.hpp"
 #include "podrun/base/text.hpp"
 #include "podrun/remote/environment.hpp"
+#include "podrun/tasks/scripts.hpp"
 
 namespace podrun::tasks {
 namespace {
@@ -67,7 +70,7 @@ bool is_address(std::string_view text) {
   if (tool != kCloudTools.end())
     advice = "copy it in setup: " + fmt::format(fmt::runtime(tool->command), copy.source, copy.target);
   throw UsageError(
-      fmt::format("{}: {}: podrun mounts no storage of a cloud ({})", copy.where, copy.target, advice));
+      fmt::format("{}: {}: podrun cannot mount cloud storage ({})", copy.where, copy.target, advice));
 }
 
 class Maker {
@@ -120,7 +123,7 @@ class Maker {
     }
   }
 
-  /// The user's, else that of podrun's own environment, which is not shown.
+  /// The user's value, else the one in podrun's own environment, which counts as secret.
   remote::Variable value_of_required(const std::string& name, const std::string& where,
                                      bool is_secret) const {
     const auto& all = given_.variables;
@@ -143,7 +146,7 @@ class Maker {
     if (mount.is_storage || is_address(copy.source)) refuse_storage(copy);
   }
 
-  /// Secrets have no place in paths.
+  /// Leaves secrets out: paths are shown.
   std::string filled_in(std::string_view text) const {
     return substitute(text, [this](std::string_view name) -> const std::string* {
       const auto is_it = [name](const config::TaskVariable& secret) { return secret.name == name; };
@@ -158,7 +161,7 @@ class Maker {
     return is_home && !given_.home.empty() ? given_.home + path.substr(1) : path;
   }
 
-  /// As in SkyPilot, a relative target counts from the working directory.
+  /// As in SkyPilot, relative targets are below the working directory.
   static std::string below_workdir(const std::string& target) {
     const bool is_home = target == "~" || target.starts_with("~/");
     const bool is_relative = !target.empty() && !target.starts_with('/') && !is_home;
@@ -169,6 +172,20 @@ class Maker {
   const Given& given_;
   Environment environment_;
 };
+
+/// A file for bash: two lines of podrun's, then the text, whose lines have the numbers of the task file.
+std::string step_file(const config::TaskText& text, const std::vector<remote::Variable>& environment) {
+  constexpr std::size_t kFirstLine = 3;
+  std::string names;
+  for (const remote::Variable& variable : environment) {
+    if (!names.empty()) names += ' ';
+    names += variable.name;
+  }
+  std::string file =
+      fmt::format("#!/usr/bin/env bash\npodrun_names={};{}\n", shell_quote(names), kStepScript);
+  if (text.line > kFirstLine) file.append(text.line - kFirstLine, '\n');
+  return file + text.text + "\n";
+}
 
 }  // namespace
 
@@ -205,6 +222,29 @@ std::string substitute(std::string_view text,
     text.remove_prefix(size);
   }
   return result;
+}
+
+std::string_view name_of(Step step) { return step == Step::setup ? "setup" : "run"; }
+
+remote::Command step_command(const Task& task, Step step, const std::string& task_id) {
+  remote::Command command;
+  command.environment = task.environment;
+  command.environment.push_back({"SKYPILOT_TASK_ID", task_id, false});
+  const config::TaskText& text = step == Step::setup ? task.setup : task.run;
+  command.what = remote::Script{std::string(name_of(step)), step_file(text, command.environment), {}};
+  return command;
+}
+
+std::string make_task_id(const Task& task, std::string_view random) {
+  std::string name = task.name;
+  std::replace_if(
+      name.begin(), name.end(),
+      [](char c) {
+        const bool is_plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+        return !is_plain && c != '.' && c != '-';
+      },
+      '-');
+  return fmt::format("sky-{}_{}_1", random, name);
 }
 
 }  // namespace podrun::tasks

@@ -11,7 +11,7 @@
 #include "podrun/config/task_file.hpp"
 #include "podrun/remote/command.hpp"
 
-// What a task file means: its variables, files and texts, once the values of its variables are known. Pure.
+// A task file with the values of its variables: what is copied, and the commands of its steps. Pure.
 namespace podrun::tasks {
 
 /// The directory in which `setup` and `run` run, and to which `workdir` is copied.
@@ -25,7 +25,7 @@ struct Copy {
 };
 
 struct Task {
-  std::string name;  ///< that of the file, if it gives none
+  std::string name;  ///< the name of the task file, if it gives none
   std::optional<Copy> workdir;
   std::vector<Copy> mounts;
   std::vector<remote::Variable> environment;  ///< of `setup` and `run`, each name once
@@ -33,12 +33,12 @@ struct Task {
   config::TaskText run;
 };
 
-/// What the user says beside the task file.
+/// The values that the task file does not have.
 struct Given {
   std::vector<remote::Variable> variables = {};  ///< -e, --env-file and the configuration's; a later one wins
   /// A variable of podrun's own environment.
   std::function<std::optional<std::string>(const std::string& name)> env = {};
-  std::string home = {};  ///< of the user, for paths that begin with `~`
+  std::string home = {};  ///< the user's, for paths that begin with `~`
 };
 
 /// Puts the values of the variables into the task. Throws UsageError: a variable without a value, a bad name,
@@ -48,8 +48,20 @@ Task make_task(const config::TaskFile& file, const Given& given);
 /// Throws UsageError if the task is for another number of hosts.
 void check_num_nodes(const config::TaskFile& file, std::size_t hosts);
 
-/// The text with the values of `$NAME` and `${NAME}`; those without a value stay as they are.
+/// Replaces `$NAME` and `${NAME}` by their values; names without a value stay as they are.
 std::string substitute(std::string_view text,
                        const std::function<const std::string*(std::string_view name)>& value_of);
+
+enum class Step { setup, run };
+
+/// `setup` or `run`, as the task file has it.
+std::string_view name_of(Step step);
+
+/// The step as a command for the hosts: bash with the user's .bashrc, in ~/sky_workdir, with SkyPilot's
+/// variables. Error messages of bash have the line numbers of the task file. `task_id`: SKYPILOT_TASK_ID.
+remote::Command step_command(const Task& task, Step step, const std::string& task_id);
+
+/// A name for this start of the task, `sky-<random>_<name>_1`, equal on all hosts.
+std::string make_task_id(const Task& task, std::string_view random);
 
 }  // namespace podrun::tasks

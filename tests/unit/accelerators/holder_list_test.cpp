@@ -58,11 +58,11 @@ TEST(HolderList, IgnoresBrokenLines) {
   EXPECT_THAT(list.above, IsEmpty());
 }
 
-TEST(HolderList, OfAnotherRunSaysNothing) {
+TEST(HolderList, IgnoresTheListOfAnotherRun) {
   EXPECT_FALSE(parse_holder_list("podrun-kill m\nend\n", "n").is_complete);
 }
 
-TEST(HolderList, HasALimit) {
+TEST(HolderList, LimitsWhatItKeeps) {
   std::string output = "podrun-kill n\n";
   for (int pid = 1; pid < 5000; ++pid) output += "process " + std::to_string(pid) + " 1 1 1 S x\n";
   output += "command 1 " + std::string(5000, 'x') + "\n";

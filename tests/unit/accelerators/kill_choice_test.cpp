@@ -50,7 +50,7 @@ TEST_F(KillChoiceTest, SparesServices) {
   EXPECT_EQ(why_kept(), "a service of this host");
 }
 
-TEST_F(KillChoiceTest, TakesNoOrdinaryProcessOfTheUserForASystemService) {
+TEST_F(KillChoiceTest, DoesNotMistakeAUsersProcessForASystemService) {
   holder_.name = "sshd";
   EXPECT_EQ(why_kept(), "");
   request_.all_users = true;
@@ -60,7 +60,7 @@ TEST_F(KillChoiceTest, TakesNoOrdinaryProcessOfTheUserForASystemService) {
   }
 }
 
-TEST_F(KillChoiceTest, AServiceThatAUserMayHaveStartedIsBusyAndCanBeNamed) {
+TEST_F(KillChoiceTest, StopsAServiceThatAUserMayHaveStartedOnlyByPid) {
   request_.all_users = true;
   holder_.name = "raylet";
   for (const std::uint64_t uid : {1000U, 1001U}) {
@@ -72,7 +72,7 @@ TEST_F(KillChoiceTest, AServiceThatAUserMayHaveStartedIsBusyAndCanBeNamed) {
   EXPECT_EQ(why_kept(), "");
 }
 
-TEST_F(KillChoiceTest, SuggestsNoCommandWithWordsOfAHost) {
+TEST_F(KillChoiceTest, SuggestsNoCommandWithTextOfAHost) {
   holder_.run_lives = true;
   for (const std::string mark : {"$(id)0123456.0.", "$(id).job-0-$(id).", "0123456789abcdef.job-0-$(id).",
                                  "0123456789abcdef.job-0--x."}) {
@@ -83,7 +83,7 @@ TEST_F(KillChoiceTest, SuggestsNoCommandWithWordsOfAHost) {
   }
 }
 
-TEST_F(KillChoiceTest, SparesWhatPodrunRunsBelow) {
+TEST_F(KillChoiceTest, SparesTheAncestorsOfPodrunsShell) {
   list_.above = {40, 12};
   EXPECT_EQ(why_kept(), "an ancestor of podrun's own shell");
 }
@@ -106,7 +106,7 @@ TEST_F(KillChoiceTest, SparesOtherUsers) {
   EXPECT_EQ(why_kept(), "not of --of-user");
 }
 
-TEST_F(KillChoiceTest, IsNarrowed) {
+TEST_F(KillChoiceTest, AppliesEveryRestriction) {
   request_ = {.pids = {11, 12}, .match = "train", .older_than = 60s};
   EXPECT_EQ(why_kept(), "");
   request_.older_than = 61s;
@@ -117,7 +117,7 @@ TEST_F(KillChoiceTest, IsNarrowed) {
   EXPECT_EQ(why_kept(), "not named by --pid");
 }
 
-TEST_F(KillChoiceTest, SparesARunThatGoesOnUnlessNamed) {
+TEST_F(KillChoiceTest, SparesARunningRunUnlessNamed) {
   holder_.mark = "0123456789abcdef.3.";
   EXPECT_EQ(why_kept(), "") << "the run is over";
   holder_.run_lives = true;
@@ -126,7 +126,7 @@ TEST_F(KillChoiceTest, SparesARunThatGoesOnUnlessNamed) {
   EXPECT_EQ(why_kept(), "");
 }
 
-TEST_F(KillChoiceTest, SparesAJobThatRunsUnlessNamed) {
+TEST_F(KillChoiceTest, SparesARunningJobUnlessNamed) {
   holder_.mark = "0123456789abcdef.job-12-llama-3.1.";
   EXPECT_EQ(job_of(holder_), "llama-3.1");
   EXPECT_EQ(why_kept(), "") << "the job has ended";
@@ -141,7 +141,7 @@ TEST_F(KillChoiceTest, SparesAJobThatRunsUnlessNamed) {
   }
 }
 
-TEST_F(KillChoiceTest, NamesTheContainerUnlessItIsOurOwn) {
+TEST_F(KillChoiceTest, SparesOtherContainersAndNamesThem) {
   holder_.cgroup = "/system.slice/docker-" + kId + ".scope";
   EXPECT_EQ(why_kept(), "in a container (docker stop aaaaaaaaaaaa)");
   list_.cgroup = holder_.cgroup;

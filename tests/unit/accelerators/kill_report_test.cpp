@@ -23,7 +23,7 @@ Choice choice(std::uint64_t pid, std::string why_kept = {}) {
   return {.holder = std::move(holder), .why_kept = std::move(why_kept)};
 }
 
-TEST(KillReport, FoldsProcessesThatLookAlike) {
+TEST(KillReport, FoldsEqualProcesses) {
   std::vector<ListedHost> listed = {{0, {}, {choice(10), choice(11)}}, {1, {}, {choice(12)}}};
   listed[1].choices.front().holder.age = 59s;
   EXPECT_THAT(describe_choices(kHosts, listed, " - "),
@@ -37,7 +37,7 @@ TEST(KillReport, ShowsWhatIsStoppedBeforeWhatStays) {
                           "[0] pid 10 of ada - 2 h - python3 train.py - stays: of another user"));
 }
 
-TEST(KillReport, EscapesAndCutsWhatHostsSay) {
+TEST(KillReport, EscapesAndCutsTextOfHosts) {
   ListedHost listed{0, {}, {choice(10)}};
   listed.choices.front().holder.command = "\x1b[2J" + std::string(100, 'x');
   listed.choices.front().holder.user = "a\rb";
@@ -67,7 +67,7 @@ TEST(KillReport, DoesNotCallAServiceBusy) {
   EXPECT_FALSE(listed.has_victims());
 }
 
-TEST(KillReport, LimitsTheBusyOnes) {
+TEST(KillReport, LimitsTheListOfBusyProcesses) {
   ListedHost after{0, {}, {}};
   for (std::uint64_t pid = 1; pid <= 20; ++pid) after.choices.push_back(choice(pid, "of another user"));
   const std::string text = describe_result(kHosts, {}, {after}, " - ");

@@ -67,7 +67,7 @@ TEST(CheckReply, ReadsDisks) {
   EXPECT_EQ(facts.disks[2].available, 0);  // beyond what is reserved for root
 }
 
-TEST(CheckReply, IgnoresLinesThatAreNotOfDf) {
+TEST(CheckReply, IgnoresBrokenLinesOfDf) {
   EXPECT_THAT(facts_of("disk_root \ndisk_root df: /: broken\ndisk_root a b c d e% /\n"
                        "disk_root 1 2 3 4% /\ndisk_root x 99999999999999999999 1 1 1% /\n")
                   .disks,
@@ -96,7 +96,7 @@ TEST(CheckReply, ReadsVersions) {
   EXPECT_EQ(facts.value("torch"), "");
 }
 
-TEST(CheckReply, KeepsNoMoreThanIsOfUse) {
+TEST(CheckReply, LimitsWhatItKeeps) {
   std::string lines = "jax " + std::string(5000, 'x') + "\n";
   for (int i = 0; i < 1000; ++i)
     lines += "device /dev/accel0\nheld /dev/accel0 1 u c\ndisk_root a 1 1 1 1% /\n";

@@ -72,7 +72,7 @@ TEST_F(CheckReportTest, IsShortAndCalmWhenAllIsWell) {
                           "all 64 hosts are fine, and alike"));
 }
 
-TEST_F(CheckReportTest, TellsOfASingleHost) {
+TEST_F(CheckReportTest, DescribesASingleHost) {
   set_up(1);
   EXPECT_EQ(text().front(), "1 host has:");
   EXPECT_EQ(last(), "the host is fine");
@@ -81,7 +81,7 @@ TEST_F(CheckReportTest, TellsOfASingleHost) {
                                   "the host has a problem"));
 }
 
-TEST_F(CheckReportTest, NamesWhoDiffers) {
+TEST_F(CheckReportTest, NamesTheHostsThatDiffer) {
   set_up(32);
   set_value(31, "jax", "0.4.33");
   set_value(7, "torch", "2.1.0+cpu");
@@ -92,7 +92,7 @@ TEST_F(CheckReportTest, NamesWhoDiffers) {
   EXPECT_EQ(last(), "the hosts differ: jax, torch");
 }
 
-TEST_F(CheckReportTest, TellsOfAHostWithAnotherImageOnOneLine) {
+TEST_F(CheckReportTest, DescribesAHostWithAnotherImageOnOneLine) {
   set_up(8);
   set_value(3, "kernel", "5.15 x86_64");
   set_value(3, "python", "3.8");
@@ -118,7 +118,7 @@ TEST_F(CheckReportTest, BreaksLongLines) {
   EXPECT_THAT(text(), Contains("    [1] torch " + std::string(60, 'b')));
 }
 
-TEST_F(CheckReportTest, TakesMemoryOfOneKindAsTheSame) {
+TEST_F(CheckReportTest, IgnoresSmallDifferencesInMemory) {
   set_up(3);
   facts(1).memory_total -= 3 * kGib;
   EXPECT_TRUE(compare().is_well());
@@ -157,7 +157,7 @@ TEST_F(CheckReportTest, NamesWhoHoldsAccelerators) {
   EXPECT_THAT(text(), Contains("to free the accelerators: podrun --workers 1,2 kill"));
 }
 
-TEST_F(CheckReportTest, LetsDriversHaveTheirDevices) {
+TEST_F(CheckReportTest, AllowsDaemonsOfDriversToHoldDevices) {
   set_up(1);
   facts(0).holders = {{"/dev/nvidia0", "12", "root", "nvidia-persiste"}};
   EXPECT_TRUE(compare().is_well());
@@ -173,7 +173,7 @@ TEST_F(CheckReportTest, SaysWhenHoldersMayBeHidden) {
   EXPECT_THAT(text(), Not(Contains(HasSubstr("note:"))));
 }
 
-TEST_F(CheckReportTest, GroupsHostsThatAreNotReached) {
+TEST_F(CheckReportTest, GroupsUnreachableHosts) {
   set_up(5);
   const link::Failure refused{link::Stage::connecting, link::Cause::refused};
   lose(1, run::Unreachable{refused, 3});
@@ -185,7 +185,7 @@ TEST_F(CheckReportTest, GroupsHostsThatAreNotReached) {
   EXPECT_EQ(last(), "3 of 5 hosts have a problem; to go on without them: --workers 0,3");
 }
 
-TEST_F(CheckReportTest, NamesWhatAHostHangsAt) {
+TEST_F(CheckReportTest, NamesTheStepAtWhichAHostHangs) {
   set_up(2);
   checked_[1].outcome = run::TimedOut{60s};
   facts(1).complete = false;
@@ -205,7 +205,7 @@ TEST_F(CheckReportTest, NamesAHostThatAnswersNothing) {
   EXPECT_THAT(text(), Contains("  [0] tpu-0: lost: running: no answer for 45 s"));
 }
 
-TEST_F(CheckReportTest, HoldsNearlyFullDisksForAProblem) {
+TEST_F(CheckReportTest, ReportsNearlyFullDisks) {
   const auto is_full = [this](std::uint64_t available, std::uint64_t size) {
     set_up(1);
     facts(0).disks = {{"root", "/", size, available}};
@@ -225,7 +225,7 @@ TEST_F(CheckReportTest, HoldsNearlyFullDisksForAProblem) {
   EXPECT_THAT(text(), Contains("  [1] tpu-1: disk of the home directory 0.0 of 8.0 GiB free"));
 }
 
-TEST_F(CheckReportTest, HoldsMemoryInUseForAProblem) {
+TEST_F(CheckReportTest, ReportsMemoryInUse) {
   set_up(2);
   facts(1).memory_available = 3 * kGib;
   EXPECT_THAT(text(), Contains("  [1] tpu-1: memory 3.0 of 400 GiB available"));
@@ -243,7 +243,7 @@ TEST_F(CheckReportTest, NamesClocksThatAreOff) {
   EXPECT_THAT(text(), Contains("  [2,3] clock: [2] 10 min behind, [3] 1.5 s behind"));
 }
 
-TEST_F(CheckReportTest, SaysNothingOfAClockThatItCannotTell) {
+TEST_F(CheckReportTest, IgnoresClocksThatItCannotMeasure) {
   set_up(2);
   checked_[1].clock = {3200ms, 2300ms};
   EXPECT_TRUE(compare().is_well());
@@ -251,7 +251,7 @@ TEST_F(CheckReportTest, SaysNothingOfAClockThatItCannotTell) {
   EXPECT_TRUE(compare().is_well());
 }
 
-TEST_F(CheckReportTest, TakesOurClockForTheWrongOneWhereTheHostsAgree) {
+TEST_F(CheckReportTest, BlamesOurClockIfTheHostsAgree) {
   set_up(4);
   for (CheckedHost& host : checked_) host.clock = {30s, 20ms};
   EXPECT_TRUE(compare().is_well());
@@ -292,7 +292,7 @@ TEST_F(CheckReportTest, ComparesTheCommit) {
   EXPECT_THAT(text(), Contains("  [3] tpu-3: git in ~/app: not a git repository"));
 }
 
-TEST_F(CheckReportTest, WantsThePythonThatWasNamed) {
+TEST_F(CheckReportTest, RequiresTheNamedPython) {
   set_up(2);
   facts(1).values.erase("python");
   EXPECT_EQ(last(), "the hosts differ: python");
@@ -302,7 +302,7 @@ TEST_F(CheckReportTest, WantsThePythonThatWasNamed) {
   EXPECT_THAT(text(), Contains("  [1] tpu-1: /venv/bin/python ends with status 1"));
 }
 
-TEST_F(CheckReportTest, EscapesWhatHostsSay) {
+TEST_F(CheckReportTest, EscapesTextOfHosts) {
   set_up(2);
   set_value(1, "jax", "\x1b[2J\xff");
   facts(1).holders = {{"/dev/accel0", "1", "\x1bu", "c\n"}};
@@ -325,7 +325,7 @@ TEST_F(CheckReportTest, NamesACauseInJsonOnlyForAFailureOfTheConnection) {
   for (const std::size_t host : {2U, 3U}) EXPECT_FALSE(json["hosts"][host].contains("cause"));
 }
 
-TEST_F(CheckReportTest, IsTheSameAsJson) {
+TEST_F(CheckReportTest, HasTheSameFactsInJson) {
   set_up(3);
   hosts_[1].worker = 8;
   set_value(1, "jax", "\xff");

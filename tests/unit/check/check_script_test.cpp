@@ -42,7 +42,7 @@ class CheckScript : public testing::TestWithParam<test::Shell> {
     return facts;
   }
 
-  /// As pip leaves it behind.
+  /// As pip installs it.
   void install(const std::string& name, const std::string& version) {
     const std::string directory = fmt::format("{}-{}.dist-info", name, version);
     std::filesystem::create_directory(home_.path(directory));
@@ -63,7 +63,7 @@ class CheckScript : public testing::TestWithParam<test::Shell> {
 
 INSTANTIATE_TEST_SUITE_P(Shells, CheckScript, testing::ValuesIn(test::host_shells()), test::ShellName());
 
-TEST_P(CheckScript, TellsOfThisMachine) {
+TEST_P(CheckScript, DescribesThisMachine) {
   using std::chrono::system_clock;
   const auto before = system_clock::now().time_since_epoch();
   const HostFacts facts = run();
@@ -88,7 +88,7 @@ TEST_P(CheckScript, TellsOfThisMachine) {
   EXPECT_THAT(facts.read_only, IsEmpty());
 }
 
-TEST_P(CheckScript, ReadsVersionsWithoutAnImport) {
+TEST_P(CheckScript, ReadsVersionsWithoutImportingPackages) {
   install("jax", "0.4.35");
   install("libtpu", "0.1");
   program("python3", "exec /usr/bin/python3 -S \"$@\"");  // without the packages of this machine
@@ -102,7 +102,7 @@ TEST_P(CheckScript, ReadsVersionsWithoutAnImport) {
   EXPECT_EQ(facts.value("python_error"), "");
 }
 
-TEST_P(CheckScript, TakesThePythonThatIsNamed) {
+TEST_P(CheckScript, RunsTheNamedPython) {
   program("other", "echo python 9.9; echo jax 7");
   EXPECT_EQ(run("~/other").value("python"), "9.9");
   EXPECT_EQ(run(home_.path("other")).value("jax"), "7");
@@ -120,7 +120,7 @@ TEST_P(CheckScript, NamesADirectoryThatHangs) {
   EXPECT_EQ(facts.disks.size(), 2);
 }
 
-TEST_P(CheckScript, TellsOfAGitDirectory) {
+TEST_P(CheckScript, DescribesAGitDirectory) {
   EXPECT_EQ(run("python3", "~/app").value("git_error"), "no such directory");
   std::filesystem::create_directory(home_.path("app"));
   EXPECT_THAT(run("python3", "~/app").value("git_error"), StartsWith("not a git repository"));
@@ -146,7 +146,7 @@ TEST_P(CheckScript, TellsOfAGitDirectory) {
   EXPECT_EQ(git("status --porcelain"), " M file\n?? new\n");
 }
 
-TEST_P(CheckScript, TakesNoWarningOfGitForTheCommit) {
+TEST_P(CheckScript, DoesNotMistakeAWarningOfGitForTheCommit) {
   std::filesystem::create_directory(home_.path("app"));
   git("init -q -b trunk");
   git("commit -q --allow-empty -m first");
@@ -154,7 +154,7 @@ TEST_P(CheckScript, TakesNoWarningOfGitForTheCommit) {
   EXPECT_EQ(run("python3", "~/app").value("commit") + "\n", git("rev-parse -q --verify HEAD"));
 }
 
-TEST_P(CheckScript, GivesEqualChangesOneDigest) {
+TEST_P(CheckScript, PrintsOneDigestForEqualChanges) {
   std::filesystem::create_directory(home_.path("app"));
   git("init -q -b trunk");
   home_.write("app/file", "1\n2\n3\n4\n5\n6\n");
@@ -178,7 +178,7 @@ TEST_P(CheckScript, GivesEqualChangesOneDigest) {
   EXPECT_EQ(run("python3", "~/shallow").value("changes"), changed);
 }
 
-TEST_P(CheckScript, GivesNoDigestOfHalfADiff) {
+TEST_P(CheckScript, PrintsNoDigestOfAnIncompleteDiff) {
   std::filesystem::create_directory(home_.path("app"));
   git("init -q -b trunk");
   git("commit -q --allow-empty -m first");

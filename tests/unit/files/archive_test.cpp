@@ -120,7 +120,7 @@ class ArchiveTest : public testing::Test {
   SourceTree source_;
 };
 
-/// What extracts archives on hosts.
+/// A program that extracts archives on hosts.
 struct TarProgram {
   std::string name;
   std::vector<std::string> words;
@@ -144,7 +144,7 @@ INSTANTIATE_TEST_SUITE_P(Tar, ArchiveByTar,
                                          TarProgram{"busybox", {"busybox", "tar"}}),
                          [](const auto& each) { return each.param.name; });
 
-TEST_P(ArchiveByTar, BecomesTheSameTree) {
+TEST_P(ArchiveByTar, ExtractsToAnEqualTree) {
   make_names();
   make_links();
   make_files();
@@ -166,7 +166,7 @@ TEST_P(ArchiveByTar, BecomesTheSameTree) {
   }
 }
 
-TEST_P(ArchiveByTar, HasWhatIsChosenAndATrailer) {
+TEST_P(ArchiveByTar, HasOnlyChosenEntriesAndTheTrailer) {
   source_.write("t/a", "1");
   source_.write("t/b", "2");
   source_.write("t/c", "3");
@@ -181,7 +181,7 @@ TEST_P(ArchiveByTar, HasWhatIsChosenAndATrailer) {
   EXPECT_EQ(content_of(source_.path("out/script")), "echo\n");
 }
 
-TEST_P(ArchiveByTar, HasFilesOfAnySize) {
+TEST_P(ArchiveByTar, HoldsFilesOfAnySize) {
   constexpr std::uintmax_t kSize = 9ULL << 30;
   fs::resize_file(source_.write("t/big", ""), kSize);
   source_.write("t/zero");
@@ -222,9 +222,9 @@ TEST_F(ArchiveTest, HasTheDigestThatAHostComputes) {
   EXPECT_EQ(blake.digest(), digest_by("b2sum", source_.path("t")));
 }
 
-TEST_F(ArchiveTest, IsTheSameForReadersAtAnyDistance) {
+TEST_F(ArchiveTest, IsEqualForReadersAtAnyDistance) {
   std::string content(20 << 20, '\0');  // more than the blocks that are kept
-  std::mt19937 random(1);               // NOLINT: the same run each time
+  std::mt19937 random(1);               // NOLINT: equal runs each time
   for (std::size_t i = 0; i < content.size(); i += 100) content[i] = static_cast<char>(random());
   source_.write("t/big", content);
   for (int i = 0; i < 300; ++i)
@@ -244,7 +244,7 @@ TEST_F(ArchiveTest, IsTheSameForReadersAtAnyDistance) {
   EXPECT_EQ(archive.digest(), digest_by("sha256sum", source_.path("t")));
 }
 
-TEST_F(ArchiveTest, NamesAFileThatChanges) {
+TEST_F(ArchiveTest, ReportsAFileThatChanges) {
   source_.write("t/big", std::string(3 * Archive::kBlock, 'x'));
   const LocalTree tree = read("t/");
   const std::string changed =
@@ -274,7 +274,7 @@ TEST_F(ArchiveTest, NamesAFileThatChanges) {
   EXPECT_EQ(error_of(replaced), changed);
 }
 
-TEST_F(ArchiveTest, NamesAFileThatVanishes) {
+TEST_F(ArchiveTest, ReportsAFileThatVanishes) {
   source_.write("t/x");
   const LocalTree tree = read("t/");
   fs::remove(source_.path("t/x"));

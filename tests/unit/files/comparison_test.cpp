@@ -12,7 +12,7 @@
 namespace podrun::files {
 namespace {
 
-TEST(Comparison, KeepsNoMorePathsOfAHostThanItsBudget) {
+TEST(Comparison, RefusesMorePathsThanTheBudget) {
   SourceTree source;
   source.write("app/a");
   source.write("app/b");

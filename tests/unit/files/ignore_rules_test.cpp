@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a push leaves out, compared with what git says of the same trees.
+// The paths that a push ignores, compared with those that git ignores in equal trees.
 #include "podrun/files/ignore_rules.hpp"
 
 #include <sys/stat.h>
@@ -15,8 +15,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "podrun/files/comparison.hpp"
 #include "podrun/files/local_tree.hpp"
-#include "podrun/files/remote_paths.hpp"
 
 #include "support/usage_error.hpp"
 #include "unit/files/source_tree.hpp"
@@ -69,7 +69,7 @@ class IgnoreRulesTest : public testing::Test {
   SourceTree source_;
 };
 
-TEST_F(IgnoreRulesTest, SkipGitsOwnDirectory) {
+TEST_F(IgnoreRulesTest, SkipDotGit) {
   source_.make_repository("t");
   source_.write("t/x");
   source_.write("t/sub/.git", "gitdir: /nowhere");
@@ -79,7 +79,7 @@ TEST_F(IgnoreRulesTest, SkipGitsOwnDirectory) {
   EXPECT_TRUE(sent("t/", {.ignore = false}).contains(".git/HEAD"));
 }
 
-TEST_F(IgnoreRulesTest, OfGitignoreApplyInAWorkTreeAndOutside) {
+TEST_F(IgnoreRulesTest, ReadGitignoreInAWorkTreeAndOutside) {
   source_.write("t/.gitignore", "*.o\n/build/\n!keep.o\n");
   source_.write("t/a.o");
   source_.write("t/keep.o");
@@ -107,7 +107,7 @@ TEST_F(IgnoreRulesTest, OfTheWorkTreeApplyInItsDirectories) {
   EXPECT_EQ(sent("t/sub"), (Names{"sub", "sub/x"}));
 }
 
-TEST_F(IgnoreRulesTest, NeverLeaveOutWhatIsNamedOnTheCommandLine) {
+TEST_F(IgnoreRulesTest, NeverIgnorePathsOfTheCommandLine) {
   source_.make_repository("t");
   source_.write("t/.gitignore", "build/\n*.o\n");
   source_.write("t/build/x");
@@ -117,7 +117,7 @@ TEST_F(IgnoreRulesTest, NeverLeaveOutWhatIsNamedOnTheCommandLine) {
   EXPECT_EQ(sent("t/a.o"), (Names{"a.o"}));
 }
 
-TEST_F(IgnoreRulesTest, OfGitDoNotApplyToTrackedFiles) {
+TEST_F(IgnoreRulesTest, OfGitSpareTrackedFiles) {
   source_.make_repository("t");
   source_.write("t/.gitignore", "*.bin\nbuild/\n");
   source_.write("t/a.bin");
@@ -128,7 +128,7 @@ TEST_F(IgnoreRulesTest, OfGitDoNotApplyToTrackedFiles) {
   EXPECT_EQ(sent("t/"), (Names{".gitignore", "a.bin", "build", "build/tracked"}));
 }
 
-TEST_F(IgnoreRulesTest, OfPodrunignoreApplyToTrackedFilesToo) {
+TEST_F(IgnoreRulesTest, OfPodrunignoreApplyToTrackedFiles) {
   source_.make_repository("t");
   source_.write("t/.gitignore", "build/\n");
   source_.write("t/.podrunignore", "*.bin\n/docs/\n");
@@ -140,7 +140,7 @@ TEST_F(IgnoreRulesTest, OfPodrunignoreApplyToTrackedFilesToo) {
   EXPECT_EQ(sent("t/"), (Names{".gitignore", ".podrunignore", "sub", "sub/docs", "sub/docs/x"}));
 }
 
-TEST_F(IgnoreRulesTest, OfPodrunignoreBringBackWhatGitIgnores) {
+TEST_F(IgnoreRulesTest, OfPodrunignoreWinAgainstGit) {
   source_.make_repository("t");
   source_.write("t/.gitignore", "*.so\nbuild/\nlogs/\n");
   source_.write("t/.podrunignore", "!/build/\n*.o\n!need.so\n");
@@ -154,7 +154,7 @@ TEST_F(IgnoreRulesTest, OfPodrunignoreBringBackWhatGitIgnores) {
             (Names{".gitignore", ".podrunignore", "need.so", "build/x.so", "build/deep/y"}));
 }
 
-TEST_F(IgnoreRulesTest, OfTheCommandLineCountFromEachSource) {
+TEST_F(IgnoreRulesTest, OfTheCommandLineStartAtEachSource) {
   source_.write("a/x.log");
   source_.write("a/x");
   source_.write("a/sub/x");
@@ -179,7 +179,7 @@ TEST_F(IgnoreRulesTest, OfTheCommandLineWinAgainstFiles) {
   EXPECT_EQ(sent("t/", {.excludes = {"x"}, .ignore = false}), (Names{".gitignore", "keep.log"}));
 }
 
-TEST_F(IgnoreRulesTest, OfANestedRepositoryAreItsOwn) {
+TEST_F(IgnoreRulesTest, OfANestedRepositoryApplyOnlyInIt) {
   for (const std::string outer : {"outer", "plain"}) {
     SCOPED_TRACE(outer);
     if (outer == "outer") source_.make_repository(outer);
@@ -199,7 +199,7 @@ TEST_F(IgnoreRulesTest, OfANestedRepositoryAreItsOwn) {
   }
 }
 
-TEST_F(IgnoreRulesTest, LeaveOutADirectoryAllOfWhichIsIgnored) {
+TEST_F(IgnoreRulesTest, IgnoreADirectoryWithOnlyIgnoredContents) {
   source_.write("t/.gitignore", "*.pyc\n");
   source_.write("t/venv/.gitignore", "*\n");
   source_.write("t/venv/bin/python");
@@ -211,7 +211,7 @@ TEST_F(IgnoreRulesTest, LeaveOutADirectoryAllOfWhichIsIgnored) {
   EXPECT_EQ(tree.ignored(), 2U) << "each directory counts once";
 }
 
-TEST_F(IgnoreRulesTest, HoldForAnyName) {
+TEST_F(IgnoreRulesTest, WorkForAnyName) {
   const std::vector<std::string> names = {":x", ":(top)x", "-n", "a\nb", "\xff", "*", "!x", " ", "\\"};
   source_.write("t/.gitignore", "*.o\n");
   Names expected = {".gitignore"};
@@ -225,7 +225,7 @@ TEST_F(IgnoreRulesTest, HoldForAnyName) {
   EXPECT_EQ(sent_files("t/"), expected);
 }
 
-TEST_F(IgnoreRulesTest, NeedGitOnlyWhereThereAreAny) {
+TEST_F(IgnoreRulesTest, NeedGitOnlyWhereTheyExist) {
   source_.write("plain/x");
   source_.write("git/.gitignore", "y\n");
   source_.write("podrun/.podrunignore", "y\n");
@@ -241,7 +241,7 @@ TEST_F(IgnoreRulesTest, NeedGitOnlyWhereThereAreAny) {
             "push: git is needed for --exclude (install git)");
 }
 
-TEST_F(IgnoreRulesTest, RunNoProgramThatARepositoryNames) {
+TEST_F(IgnoreRulesTest, RunNoProgramOfARepository) {
   source_.make_repository("t");
   source_.write("t/x");
   source_.write("t/y.o");
@@ -255,7 +255,7 @@ TEST_F(IgnoreRulesTest, RunNoProgramThatARepositoryNames) {
   EXPECT_FALSE(fs::exists(source_.path("hit")));
 }
 
-TEST_F(IgnoreRulesTest, DoNotDependOnWhereAHookOfGitRuns) {
+TEST_F(IgnoreRulesTest, WorkInAHookOfGit) {
   source_.make_repository("t");
   source_.write("t/.gitignore", "y\n");
   source_.write("t/x");
@@ -265,7 +265,7 @@ TEST_F(IgnoreRulesTest, DoNotDependOnWhereAHookOfGitRuns) {
   EXPECT_EQ(sent("t/"), (Names{".gitignore", "x"}));
 }
 
-TEST_F(IgnoreRulesTest, LeaveNoTemporaryFile) {
+TEST_F(IgnoreRulesTest, RemoveTheirTemporaryFiles) {
   source_.make("tmp");
   source_.write("t/.gitignore", "y\n");
   source_.write("t/.podrunignore", "z\n");
@@ -275,7 +275,7 @@ TEST_F(IgnoreRulesTest, LeaveNoTemporaryFile) {
   EXPECT_TRUE(fs::is_empty(source_.path("tmp")));
 }
 
-TEST_F(IgnoreRulesTest, SpareWhatOnlyAHostHas) {
+TEST_F(IgnoreRulesTest, SpareIgnoredPathsOfAHost) {
   source_.make_repository("t");
   source_.write("t/.gitignore", "checkpoints/\n*.log\n/out/*\n!/out/keep\n");
   source_.write("t/.podrunignore", "data/\n");
@@ -312,14 +312,14 @@ TEST_F(IgnoreRulesTest, SpareWhatOnlyAHostHas) {
   EXPECT_EQ(std::count(result.begin(), result.end(), true), 3);
 }
 
-TEST_F(IgnoreRulesTest, SpareWhatIsNotBelowTheSource) {
+TEST_F(IgnoreRulesTest, SparePathsOutsideOfTheSource) {
   source_.write("t/x");
   EXPECT_EQ(ignored("t", {{"other"}, {"t/y"}, {"t2/y"}, {"t/../x"}}),
             (std::vector<bool>{true, false, true, true}));
   EXPECT_EQ(ignored("t/x", {{"y"}}), (std::vector<bool>{true})) << "the source is no directory";
 }
 
-TEST_F(IgnoreRulesTest, DoNotSpareWhatALinkReplaces) {
+TEST_F(IgnoreRulesTest, DoNotSparePathsThatALinkReplaces) {
   source_.make_repository("t");
   source_.write("t/.gitignore", "*.o\nignored\n");
   source_.link("t/link", "/");
@@ -385,7 +385,7 @@ class RandomTree {
 
 constexpr unsigned kTrees = 40;
 
-TEST_F(IgnoreRulesTest, LeaveExactlyWhatGitLists) {
+TEST_F(IgnoreRulesTest, SendExactlyTheFilesThatGitLists) {
   for (unsigned seed = 0; seed < kTrees; ++seed) {
     SCOPED_TRACE(seed);
     const std::string root = "t" + std::to_string(seed);
@@ -403,7 +403,7 @@ TEST_F(IgnoreRulesTest, LeaveExactlyWhatGitLists) {
   }
 }
 
-TEST_F(IgnoreRulesTest, AreTheSameOutsideOfWorkTreesAndInPodrunignore) {
+TEST_F(IgnoreRulesTest, WorkAlikeOutsideOfWorkTreesAndInPodrunignore) {
   for (unsigned seed = 0; seed < kTrees; ++seed) {
     SCOPED_TRACE(seed);
     const std::string root = "t" + std::to_string(seed);
@@ -423,7 +423,7 @@ TEST_F(IgnoreRulesTest, AreTheSameOutsideOfWorkTreesAndInPodrunignore) {
   }
 }
 
-TEST_F(IgnoreRulesTest, OfTheCommandLineAreThoseOfAFileAtTheTop) {
+TEST_F(IgnoreRulesTest, OfTheCommandLineWorkLikeAGitignoreAtTheTop) {
   for (unsigned seed = 0; seed < kTrees; ++seed) {
     SCOPED_TRACE(seed);
     const std::string root = "t" + std::to_string(seed);
@@ -443,7 +443,7 @@ TEST_F(IgnoreRulesTest, OfTheCommandLineAreThoseOfAFileAtTheTop) {
   }
 }
 
-/// The files that are not here any more are those that only a host has.
+/// The files that were removed here stand for those that only a host has.
 TEST_F(IgnoreRulesTest, SpareExactlyTheFilesThatWouldNotBeSent) {
   for (unsigned seed = 0; seed < kTrees; ++seed) {
     SCOPED_TRACE(seed);

@@ -47,7 +47,7 @@ std::string refusal_of(const std::string& reply, std::size_t words = 1) {
   return "none";
 }
 
-TEST(PullWord, IsMadePlain) {
+TEST(PullWord, IsNormalised) {
   EXPECT_EQ(pull_word("a"), "./a");
   EXPECT_EQ(pull_word("a/b*"), "./a/b*");
   EXPECT_EQ(pull_word("./a//./b"), "./a/b");
@@ -71,7 +71,7 @@ TEST(PullWord, KeepsTheSlashOfContents) {
   EXPECT_EQ(usage_error([] { pull_word(""); }), "pull: an empty path (expected one on the hosts)");
 }
 
-TEST(Listing, NamesWhatIsCopiedAfterItsLastPart) {
+TEST(Listing, NamesPathsAfterTheLastPartOfTheWord) {
   EXPECT_THAT(paths_of(match("./logs/run") + directory("./logs/run") + file("./logs/run/a")),
               ElementsAre("run", "run/a"));
   EXPECT_THAT(paths_of(match("/var/log/x") + file("/var/log/x")), ElementsAre("x"));
@@ -84,7 +84,7 @@ TEST(Listing, CopiesTheContentsOfADirectoryWithASlash) {
   EXPECT_THAT(paths_of(match("/") + directory("/") + file("/a")), ElementsAre("a"));
 }
 
-TEST(Listing, HasTheFactsOfAPath) {
+TEST(Listing, HasTheAttributesOfAPath) {
   const Listing listing = read(match("./a") + "f a1ff 5 -7 ./a//\n");
   ASSERT_EQ(listing.paths.size(), 1);
   const ListedPath& path = listing.paths.front();
@@ -95,7 +95,7 @@ TEST(Listing, HasTheFactsOfAPath) {
   EXPECT_EQ(path.mtime, -7);
 }
 
-TEST(Listing, TakesAnyBytesInNames) {
+TEST(Listing, AcceptsAnyBytesInNames) {
   const std::string odd = "a b\n-\xff\\'\"";
   EXPECT_THAT(
       paths_of(match("./d") + directory("./d") + file("./d/\n") + file("./d/e ") + file("./d/" + odd)),
@@ -103,20 +103,20 @@ TEST(Listing, TakesAnyBytesInNames) {
   EXPECT_THAT(paths_of(match("./" + odd) + file("./" + odd)), ElementsAre(odd));
 }
 
-TEST(Listing, CountsWhatCannotBeCopied) {
+TEST(Listing, CountsSpecialFiles) {
   const Listing listing =
       read(match("./d") + directory("./d") + "f 11a4 0 0 ./d/fifo//\nf c1ed 0 0 ./d/socket//\n");
   EXPECT_EQ(listing.paths.size(), 1);
   EXPECT_EQ(listing.special, 2);
 }
 
-TEST(Listing, PutsWhatIsInADirectoryAfterIt) {
+TEST(Listing, SortsContentsAfterTheirDirectory) {
   EXPECT_THAT(paths_of(match("./d/") + directory("./d/") + file("./d/a-b") + directory("./d/a") +
                        file("./d/a/z") + file("./d/a.b")),
               ElementsAre("a", "a/z", "a-b", "a.b"));
 }
 
-TEST(Listing, HasAPathOnceThatSeveralWordsName) {
+TEST(Listing, HasAPathOnceIfSeveralWordsNameIt) {
   EXPECT_THAT(paths_of(match("./a") + match("./a") + file("./a") + file("./a")), ElementsAre("a"));
   EXPECT_THAT(paths_of(match("./d") + match("./d/a") + directory("./d") + file("./d/a") + file("./d/a")),
               ElementsAre("a", "d", "d/a"));
@@ -136,7 +136,7 @@ TEST(Listing, RefusesTwoPathsOfOneName) {
       HasSubstr("would both become \"a\""));
 }
 
-TEST(Listing, KeepsNoMoreThanItsBudget) {
+TEST(Listing, RefusesMorePathsThanTheBudget) {
   const auto refusal = [](std::size_t most, const std::string& reply) -> std::string {
     try {
       ListingReader(1, PathBudget(most)).feed(reply);
@@ -179,7 +179,7 @@ TEST(Listing, NeverLeavesTheDirectory) {
     EXPECT_THAT(refusal_of(reply), HasSubstr("unexpected answer")) << reply;
 }
 
-TEST(Listing, RefusesWhatIsNoReply) {
+TEST(Listing, RefusesAnythingButAReply) {
   for (const std::string& reply : std::vector<std::string>{
            "x//\n", "f//\n", "f 81a4 3//\n", "f 81a4 x 0 ./a//\n", "n 1//\n", "n -1//\n", "n 0//\nn 0//\n",
            "e x//\n", "e 0//\ne 0//\n", match("./a") + "f 81a4 99999999999999999999 0 ./a//\n",
@@ -188,7 +188,7 @@ TEST(Listing, RefusesWhatIsNoReply) {
   }
 }
 
-TEST(Listing, TellsWhatIsMissing) {
+TEST(Listing, ReportsMissingWords) {
   const Listing listing = read("n 2//\nn 0//\n" + match("./a") + file("./a"), 3);
   EXPECT_THAT(listing.missing, ElementsAre(2, 0));
   EXPECT_EQ(listing.paths.size(), 1);

@@ -14,7 +14,6 @@
 #include <gtest/gtest.h>
 
 #include "podrun/base/descriptor.hpp"
-#include "podrun/files/tree_walk.hpp"
 
 #include "support/usage_error.hpp"
 #include "unit/files/source_tree.hpp"
@@ -50,7 +49,7 @@ class LocalTreeTest : public testing::Test {
   SourceTree source_;
 };
 
-TEST_F(LocalTreeTest, HasADirectoryItselfOrWithATrailingSlashItsContents) {
+TEST_F(LocalTreeTest, HasADirectoryOrWithATrailingSlashItsContents) {
   source_.write("a/x");
   source_.write("a/sub/y");
   EXPECT_THAT(paths(read({"a"})), ElementsAre("a", "a/sub", "a/sub/y", "a/x"));
@@ -61,7 +60,7 @@ TEST_F(LocalTreeTest, HasADirectoryItselfOrWithATrailingSlashItsContents) {
   EXPECT_THAT(paths(read({"a/x"})), ElementsAre("x"));
 }
 
-TEST_F(LocalTreeTest, HasALinkItselfOrWithATrailingSlashWhatItLeadsTo) {
+TEST_F(LocalTreeTest, HasALinkOrWithATrailingSlashItsTarget) {
   source_.write("a/x");
   source_.link("link", "a");
   source_.link("dangling", "nowhere");
@@ -73,7 +72,7 @@ TEST_F(LocalTreeTest, HasALinkItselfOrWithATrailingSlashWhatItLeadsTo) {
   EXPECT_THAT(paths(read({"link/"})), ElementsAre("", "x"));
 }
 
-TEST_F(LocalTreeTest, FollowsNoLinkInATree) {
+TEST_F(LocalTreeTest, DoesNotFollowLinksInATree) {
   source_.write("a/x");
   source_.link("a/up", "..");
   EXPECT_THAT(paths(read({"a"})), ElementsAre("a", "a/up", "a/x"));
@@ -104,7 +103,7 @@ TEST_F(LocalTreeTest, IsSortedByBytesWithADirectoryBeforeItsContents) {
   EXPECT_THAT(paths(read({"t/"})), ElementsAre("", "B", "a", "a-b", "a/x", "\xff"));
 }
 
-TEST_F(LocalTreeTest, TakesAnyName) {
+TEST_F(LocalTreeTest, AcceptsAnyName) {
   const std::vector<std::string> names = {
       "-n",           "\n",        " ",     "a\nb", "$(touch x)",
       "\x01\xff\xfe", "'\"\\`*?[", "{a,b}", "~",    std::string(255, 'n')};
@@ -164,7 +163,7 @@ TEST_F(LocalTreeTest, RefusesTwoThingsWithOneName) {
   EXPECT_THAT(paths(read({"a/x", "a/x"})), ElementsAre("x"));
 }
 
-TEST_F(LocalTreeTest, NamesASourceThatIsMissing) {
+TEST_F(LocalTreeTest, NamesAMissingSource) {
   source_.write("file");
   EXPECT_EQ(error({"missing"}), "push: " + source_.path("missing") + ": no such file or directory");
   EXPECT_EQ(error({"missing/"}), "push: " + source_.path("missing/") + ": no such file or directory");
@@ -172,7 +171,7 @@ TEST_F(LocalTreeTest, NamesASourceThatIsMissing) {
   EXPECT_EQ(usage_error([] { LocalTree::read({.sources = {""}}); }), "push: \"\": no such file or directory");
 }
 
-TEST_F(LocalTreeTest, NamesWhatCannotBeRead) {
+TEST_F(LocalTreeTest, NamesUnreadablePaths) {
   constexpr uid_t kOther = 65534;
   const uid_t self = ::geteuid();
   source_.write("a/file");
@@ -194,7 +193,7 @@ TEST_F(LocalTreeTest, NamesWhatCannotBeRead) {
   EXPECT_EQ(source, file);
 }
 
-TEST_F(LocalTreeTest, ListsWhatIsNotCopied) {
+TEST_F(LocalTreeTest, ListsSpecialFiles) {
   source_.write("t/x");
   ASSERT_EQ(::mkfifo(source_.path("t/fifo").c_str(), 0600), 0);
   const LocalTree tree = read({"t"});
@@ -205,7 +204,7 @@ TEST_F(LocalTreeTest, ListsWhatIsNotCopied) {
   EXPECT_THAT(read({"t/x"}).special(), IsEmpty());
 }
 
-TEST_F(LocalTreeTest, GivesASingleFileItsNewName) {
+TEST_F(LocalTreeTest, RenamesASingleFile) {
   source_.write("a", "123");
   TreeRequest renamed = request({"a"});
   renamed.into = "b";

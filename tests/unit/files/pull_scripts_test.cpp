@@ -120,7 +120,7 @@ class PullScripts : public testing::TestWithParam<test::Shell> {
 
 INSTANTIATE_TEST_SUITE_P(Shells, PullScripts, testing::ValuesIn(test::host_shells()), test::ShellName());
 
-TEST_P(PullScripts, ListWhatIsBelowADirectory) {
+TEST_P(PullScripts, ListTheContentsOfADirectory) {
   write("logs/a", "abc");
   write("logs/d/b");
   EXPECT_THAT(names({"logs"}), ElementsAre("logs", "logs/a", "logs/d", "logs/d/b"));
@@ -145,7 +145,7 @@ TEST_P(PullScripts, ExpandPatterns) {
   EXPECT_THAT(list({"runs/x*", "runs/r3", "none"}).missing, ElementsAre(0, 2));
 }
 
-TEST_P(PullScripts, TakeWhatExistsForNoPattern) {
+TEST_P(PullScripts, DoNotExpandTheNameOfAnExistingPath) {
   write("a[1]*", "pattern");
   write("a1x");
   EXPECT_THAT(names({"a[1]*"}), ElementsAre("a[1]*"));
@@ -175,7 +175,7 @@ TEST_P(PullScripts, DoNotFollowLinks) {
   EXPECT_THAT(names({"l/"}), ElementsAre("x"));
 }
 
-TEST_P(PullScripts, CarryEveryName) {
+TEST_P(PullScripts, SendEveryName) {
   std::map<std::string, std::string> expected;
   int number = 0;
   for (const std::string& word : test::awkward_words(3)) {
@@ -190,7 +190,7 @@ TEST_P(PullScripts, CarryEveryName) {
   EXPECT_THAT(names({"all/-n", "all/a b"}), UnorderedElementsAre("-n", "a b"));
 }
 
-TEST_P(PullScripts, CarryLinksLongNamesAndHardLinks) {
+TEST_P(PullScripts, SendLinksLongNamesAndHardLinks) {
   const std::string deep = std::string(150, 'd') + "/" + std::string(150, 'e') + "/" + std::string(200, 'f');
   write("all/" + deep, std::string(100'000, 'x'));
   write("all/a", "abc");
@@ -202,13 +202,13 @@ TEST_P(PullScripts, CarryLinksLongNamesAndHardLinks) {
   EXPECT_EQ(read(home_.path("out")), read(home_.path("all")));
 }
 
-TEST_P(PullScripts, CarryAbsolutePaths) {
+TEST_P(PullScripts, SendAbsolutePaths) {
   write("all/a", "abc");
   pull({home_.path("all")}, "/", home_.path("out"));
   EXPECT_EQ(read(home_.path("out/all")), read(home_.path("all")));
 }
 
-TEST_P(PullScripts, CarryMoreNamesThanOneCommandLineHolds) {
+TEST_P(PullScripts, SendMoreNamesThanOneCommandLineHolds) {
   std::filesystem::create_directories(home_.path("all"));
   const std::string long_name(200, 'n');
   for (int i = 0; i < 1500; ++i) home_.write(fmt::format("all/{}{}", long_name, i), std::to_string(i));
@@ -222,7 +222,7 @@ TEST_P(PullScripts, NameAProgramThatIsMissing) {
   EXPECT_EQ(run(kPullListScript, {"./a"}), "t stat//\n");
 }
 
-TEST_P(PullScripts, TellOfWhatCannotBeListed) {
+TEST_P(PullScripts, ReportPathsThatCannotBeListed) {
   if (::geteuid() == 0) return;  // root lists all
   write("d/x");
   std::filesystem::permissions(home_.path("d"), std::filesystem::perms::none);

@@ -42,7 +42,7 @@ class PullTest : public testing::TestWithParam<test::Shell> {
   fs::path there(const std::string& name) const { return fs::path(host_.directory().path()) / name; }
   fs::path here(const std::string& name) const { return fs::path(local_.path()) / "3-h" / name; }
 
-  /// `exit 0, closed`, or why not all of it came.
+  /// `exit 0, closed`, or why something is missing.
   std::string pull(const std::vector<std::string>& words) {
     request_.words = words;
     request_.destination = local_.path();
@@ -75,7 +75,7 @@ class PullTest : public testing::TestWithParam<test::Shell> {
 
 INSTANTIATE_TEST_SUITE_P(Shells, PullTest, testing::ValuesIn(test::host_shells()), test::ShellName());
 
-TEST_P(PullTest, CopiesOnlyWhatIsNotHere) {
+TEST_P(PullTest, CopiesOnlyMissingFiles) {
   write("logs/a", "abc");
   write("logs/d/b", "");
   EXPECT_EQ(pull({"logs"}), "exit 0, closed");
@@ -94,7 +94,7 @@ TEST_P(PullTest, CopiesOnlyWhatIsNotHere) {
   EXPECT_EQ(read("a"), "longer");
 }
 
-TEST_P(PullTest, CopiesTheRestWhereAPartIsMissing) {
+TEST_P(PullTest, CopiesTheRestIfAPartIsMissing) {
   write("logs/a", "abc");
   EXPECT_EQ(pull({"none*", "logs", "b", "c", "d"}),
             "copying: none*, b, c and 1 more: no such file or directory there");
@@ -112,7 +112,7 @@ TEST_P(PullTest, CopiesFromHomeAndFromTheRoot) {
   EXPECT_EQ(read("a") + read("d/b"), "12");
 }
 
-TEST_P(PullTest, OnlyLooks) {
+TEST_P(PullTest, CopiesNothingInADryRun) {
   write("logs/a", "abc");
   write("logs/b", "d");
   request_.only_look = true;
@@ -122,7 +122,7 @@ TEST_P(PullTest, OnlyLooks) {
   EXPECT_TRUE(local_.empty());
 }
 
-TEST_P(PullTest, CopiesNothingOfTooMuch) {
+TEST_P(PullTest, CopiesNothingIfThereIsTooMuch) {
   write("logs/a", std::string(2000, 'x'));
   request_.max_size = 1999;
   EXPECT_EQ(pull({"logs"}), "copying: 2.0 kB to copy: more than --max-size 2.0 kB");
@@ -131,14 +131,14 @@ TEST_P(PullTest, CopiesNothingOfTooMuch) {
   EXPECT_EQ(pull({"logs"}), "exit 0, closed");
 }
 
-TEST_P(PullTest, SendsNamesWhileFilesCome) {
+TEST_P(PullTest, SendsNamesWhileFilesArrive) {
   for (int i = 0; i < 3000; ++i)
     write(fmt::format("all/{}{}", std::string(150, 'n'), i), std::string(500, 'x'));
   EXPECT_EQ(pull({"all"}), "exit 0, closed");
   EXPECT_EQ(pulled_.files, 3000);
 }
 
-TEST_P(PullTest, SaysWhatCannotBeWrittenHere) {
+TEST_P(PullTest, NamesThePathThatCannotBeWrittenHere) {
   write("logs/a", "abc");
   fs::create_directories(here("logs/a/b"));
   EXPECT_EQ(pull({"logs"}), "copying: " + here("logs/a").string() + ": Directory not empty");

@@ -58,7 +58,7 @@ class PulledDirectoryTest : public testing::Test {
   test::TempDirectory temp_;
 };
 
-TEST_F(PulledDirectoryTest, GivesAFileItsNameWhenItIsWhole) {
+TEST_F(PulledDirectoryTest, RenamesAFileOnceItIsComplete) {
   PulledDirectory directory(temp_.path("out/0-a"), kMake);
   const ListedPath path = listed_path("a/b", 6, Kind::file, kTime, 0751);
   {
@@ -76,14 +76,14 @@ TEST_F(PulledDirectoryTest, GivesAFileItsNameWhenItIsWhole) {
   EXPECT_EQ(count("out/0-a"), 1);
 }
 
-TEST_F(PulledDirectoryTest, LeavesNothingOfAFileThatIsNotFinished) {
+TEST_F(PulledDirectoryTest, RemovesAnUnfinishedFile) {
   PulledDirectory directory(temp_.path("out"), kMake);
   const ListedPath path = listed_path("a", 3);
   { PulledDirectory::NewFile(directory, path).write(0, "ab"); }
   EXPECT_EQ(count("out"), 0);
 }
 
-TEST_F(PulledDirectoryTest, KnowsWhatIsThere) {
+TEST_F(PulledDirectoryTest, RecognisesUnchangedFilesAndLinks) {
   PulledDirectory directory(temp_.path("out"), kMake);
   const ListedPath path = listed_path("d/a", 3);
   EXPECT_FALSE(directory.has(path));
@@ -108,7 +108,7 @@ TEST_F(PulledDirectoryTest, KeepsLinksAsTheyAre) {
   EXPECT_EQ(std::filesystem::read_symlink(temp_.path("out/d/l")), "../nowhere");
 }
 
-TEST_F(PulledDirectoryTest, NeverWritesThroughALink) {
+TEST_F(PulledDirectoryTest, NeverWritesThroughLinks) {
   std::filesystem::create_directory(temp_.path("outside"));
   std::filesystem::create_directory(temp_.path("out"));
   std::filesystem::create_symlink(temp_.path("outside"), temp_.path("out/d"));
@@ -124,7 +124,7 @@ TEST_F(PulledDirectoryTest, NeverWritesThroughALink) {
   EXPECT_TRUE(S_ISREG(status("out/f").st_mode));
 }
 
-TEST_F(PulledDirectoryTest, RefusesALinkInItsOwnPlace) {
+TEST_F(PulledDirectoryTest, RefusesALinkInThePlaceOfTheDirectory) {
   std::filesystem::create_directory(temp_.path("outside"));
   temp_.write("outside/" + kLeftover, "x");
   std::filesystem::create_directory_symlink(temp_.path("outside"), temp_.path("out"));
@@ -143,7 +143,7 @@ TEST_F(PulledDirectoryTest, RefusesALinkInItsOwnPlace) {
   EXPECT_FALSE(temp_.has("nowhere"));
 }
 
-TEST_F(PulledDirectoryTest, ComparesNothingThroughALink) {
+TEST_F(PulledDirectoryTest, DoesNotCompareThroughLinks) {
   std::filesystem::create_directories(temp_.path("out"));
   std::filesystem::create_directory(temp_.path("outside"));
   PulledDirectory outside(temp_.path("outside"), kMake);
@@ -152,7 +152,7 @@ TEST_F(PulledDirectoryTest, ComparesNothingThroughALink) {
   EXPECT_FALSE(PulledDirectory(temp_.path("out"), kMake).has(listed_path("d/a", 3)));
 }
 
-TEST_F(PulledDirectoryTest, ReplacesAllButDirectoriesThatAreNotEmpty) {
+TEST_F(PulledDirectoryTest, ReplacesAnythingButFullDirectories) {
   PulledDirectory directory(temp_.path("out"), kMake);
   put(directory, listed_path("a", 1), "x");
   put(directory, listed_path("a/b", 1), "x");  // a directory takes the place of the file
@@ -165,7 +165,7 @@ TEST_F(PulledDirectoryTest, ReplacesAllButDirectoriesThatAreNotEmpty) {
   EXPECT_EQ(count("out"), 1);
 }
 
-TEST_F(PulledDirectoryTest, PutsLinksInThePlaceOfAnythingButAFullDirectory) {
+TEST_F(PulledDirectoryTest, ReplacesAnythingButFullDirectoriesByLinks) {
   PulledDirectory directory(temp_.path("out"), kMake);
   const ListedPath first = listed_path("first", 1);
   put(directory, first, "x");
@@ -185,7 +185,7 @@ TEST_F(PulledDirectoryTest, PutsLinksInThePlaceOfAnythingButAFullDirectory) {
   EXPECT_EQ(count("out"), 5);
 }
 
-TEST_F(PulledDirectoryTest, MakesDirectoriesThatCanBeFilled) {
+TEST_F(PulledDirectoryTest, MakesWritableDirectories) {
   PulledDirectory directory(temp_.path("out"), kMake);
   const ListedPath path = listed_path("d", 0, Kind::directory, kTime, 0555);
   directory.make_directory(path);
@@ -205,7 +205,7 @@ TEST_F(PulledDirectoryTest, MakesHardLinks) {
   EXPECT_EQ(count("out"), 2);
 }
 
-TEST_F(PulledDirectoryTest, RemovesWhatAnInterruptedPullLeft) {
+TEST_F(PulledDirectoryTest, RemovesLeftoversOfAnInterruptedPull) {
   std::filesystem::create_directory(temp_.path("out"));
   const std::string other = kLeftover.substr(0, kLeftover.size() - 1);
   for (const std::string& name : {kLeftover, other, std::string(".podrun.mine"), std::string("a")})
@@ -217,7 +217,7 @@ TEST_F(PulledDirectoryTest, RemovesWhatAnInterruptedPullLeft) {
   EXPECT_EQ(count("out"), 3);
 }
 
-TEST_F(PulledDirectoryTest, LeavesTheFilesOfAnotherPull) {
+TEST_F(PulledDirectoryTest, KeepsFilesOfAnotherPull) {
   PulledDirectory directory(temp_.path("out"), kMake);
   const ListedPath path = listed_path("a", 1);
   PulledDirectory::NewFile file(directory, path);
@@ -227,7 +227,7 @@ TEST_F(PulledDirectoryTest, LeavesTheFilesOfAnotherPull) {
   EXPECT_EQ(temp_.read("out/a"), "x");
 }
 
-TEST_F(PulledDirectoryTest, LeavesTheFilesOfAnotherPullAtAnyMoment) {
+TEST_F(PulledDirectoryTest, KeepsFilesOfAnotherPullAtAnyMoment) {
   PulledDirectory directory(temp_.path("out"), kMake);
   std::atomic<bool> is_done = false;
   std::thread other([&] {
@@ -242,7 +242,7 @@ TEST_F(PulledDirectoryTest, LeavesTheFilesOfAnotherPullAtAnyMoment) {
   EXPECT_EQ(count("out"), 1);
 }
 
-TEST_F(PulledDirectoryTest, TakesPathsOfAnyLength) {
+TEST_F(PulledDirectoryTest, AcceptsPathsOfAnyLength) {
   std::string path = "d";
   for (int i = 0; i < 30; ++i) path += "/" + std::string(250, static_cast<char>('a' + i % 26));
   PulledDirectory directory(temp_.path("out"), kMake);
@@ -251,7 +251,7 @@ TEST_F(PulledDirectoryTest, TakesPathsOfAnyLength) {
   ASSERT_EQ(std::system(("rm -rf " + temp_.path("out")).c_str()), 0);  // remove_all() knows no such names
 }
 
-TEST_F(PulledDirectoryTest, NamesWhatCannotBeWritten) {
+TEST_F(PulledDirectoryTest, NamesThePathThatCannotBeWritten) {
   temp_.write("file", "x");
   try {
     PulledDirectory(temp_.path("file/0-a"), kMake);

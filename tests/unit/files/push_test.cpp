@@ -75,11 +75,11 @@ class PushTest : public testing::TestWithParam<test::Shell> {
           co_return reader.err() + reader.end();
         });
     share_ = push.shares().front();
-    EXPECT_TRUE(test::eventually([&] { return left_behind().empty(); }));
+    EXPECT_TRUE(test::eventually([&] { return leftovers().empty(); }));
     return end;
   }
 
-  std::vector<std::string> left_behind() const {
+  std::vector<std::string> leftovers() const {
     std::vector<std::string> found;
     for (const auto& entry : fs::recursive_directory_iterator(host_.directory().path())) {
       const std::string name = entry.path().filename();
@@ -95,7 +95,7 @@ class PushTest : public testing::TestWithParam<test::Shell> {
 
 constexpr const char* kDone = "exit 0, closed";
 
-TEST_P(PushTest, BringsFilesDirectoriesAndLinks) {
+TEST_P(PushTest, CopiesFilesDirectoriesAndLinks) {
   write(local("app/a b"), "one");
   write(local("app/sub/new\nline"), "two");
   write(local("app/-dash"), "");
@@ -115,7 +115,7 @@ TEST_P(PushTest, BringsFilesDirectoriesAndLinks) {
   EXPECT_EQ(share_.files, 4U);
 }
 
-TEST_P(PushTest, StagesAgainWhereAnEarlierAttemptIsStillThere) {
+TEST_P(PushTest, StagesAgainBesideAnEarlierAttempt) {
   write(local("app/a"), "one");
   files::Push push(request("app", "."), 1);
   const std::string end = run_coroutine([&](asio::any_io_executor executor) -> asio::awaitable<std::string> {
@@ -145,7 +145,7 @@ TEST_P(PushTest, SendsNothingTheSecondTime) {
   EXPECT_EQ(share_.sent, 0U);
 }
 
-TEST_P(PushTest, SendsOnlyWhatChanged) {
+TEST_P(PushTest, SendsOnlyChangedFiles) {
   for (int i = 0; i < 20; ++i) write(local("app/sub/" + std::to_string(i)), "same");
   ASSERT_EQ(push(request("app/", "app")), kDone);
   write(local("app/sub/3"), "other", 1'600'000'001);
@@ -155,7 +155,7 @@ TEST_P(PushTest, SendsOnlyWhatChanged) {
   EXPECT_EQ(read(there("app/sub/3")), "other");
 }
 
-TEST_P(PushTest, PutsOneKindInThePlaceOfAnother) {
+TEST_P(PushTest, ReplacesOneKindByAnother) {
   write(local("app/a/x"), "in a directory");
   write(local("app/b"), "a file");
   write(local("app/c"), "a file");
@@ -222,7 +222,7 @@ TEST_P(PushTest, WritesIntoReadOnlyDirectories) {
   }
 }
 
-TEST_P(PushTest, DeletesWhatOnlyTheHostHas) {
+TEST_P(PushTest, DeletesPathsThatOnlyTheHostHas) {
   write(local("app/a"), "one");
   write(local("app/.gitignore"), "*.log\n");
   write(there("app/a"), "older");
@@ -239,7 +239,7 @@ TEST_P(PushTest, DeletesWhatOnlyTheHostHas) {
   EXPECT_TRUE(fs::exists(there("other")));
 }
 
-TEST_P(PushTest, GivesASingleFileTheTargetsName) {
+TEST_P(PushTest, NamesASingleFileAfterTheTarget) {
   write(local("a"), "one");
   EXPECT_EQ(push(request("a", "b")), kDone);
   EXPECT_EQ(read(there("b")), "one");
@@ -252,7 +252,7 @@ TEST_P(PushTest, GivesASingleFileTheTargetsName) {
   EXPECT_EQ(read(there("x/y")), "one");
 }
 
-TEST_P(PushTest, OnlyLooks) {
+TEST_P(PushTest, ChangesNothingInADryRun) {
   write(local("app/a"), "one");
   PushRequest looking = request("app", ".");
   looking.only_look = true;
@@ -268,7 +268,7 @@ TEST_P(PushTest, SaysWhyAHostCannotBeWritten) {
   EXPECT_THAT(push(request("app", "/proc")), testing::HasSubstr("/proc/.podrun."));
 }
 
-TEST_P(PushTest, CountsAFileThatChangesAsAnErrorOfItsOwn) {
+TEST_P(PushTest, ReportsAFileThatChanges) {
   write(local("app/a"), std::string(1'000'000, 'x'));
   PushRequest changing = request("app", ".");
   files::Push push(changing, 1);
@@ -286,7 +286,7 @@ TEST_P(PushTest, CountsAFileThatChangesAsAnErrorOfItsOwn) {
     co_return "none";
   });
   EXPECT_THAT(why, testing::HasSubstr("changed while it was being copied"));
-  EXPECT_TRUE(test::eventually([&] { return left_behind().empty(); }));
+  EXPECT_TRUE(test::eventually([&] { return leftovers().empty(); }));
 }
 
 INSTANTIATE_TEST_SUITE_P(All, PushTest, testing::ValuesIn(test::host_shells()), test::ShellName());

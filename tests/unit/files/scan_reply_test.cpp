@@ -26,7 +26,7 @@ struct Read {
   bool is_complete = false;
 };
 
-/// In pieces of this many bytes.
+/// Reads the reply in pieces of this many bytes.
 Read read(const std::string& text, std::size_t piece = 1) {
   Read result;
   ScanReply reply([&](const HostEntry& entry) {
@@ -55,7 +55,7 @@ const std::string kGnu =
     "d 755 4096 -5.0 .\0\0"s
     "end\0\0"s;
 
-TEST(ScanReply, ReadsWhatGnuFindPrints) {
+TEST(ScanReply, ReadsTheListOfGnuFind) {
   for (const std::size_t piece : {1U, 2U, 7U, 1000U}) {
     const Read reply = read("target directory b2sum gnu none 4711\n" + kGnu + "listed\nstaged x\n", piece);
     EXPECT_TRUE(reply.is_complete);
@@ -69,7 +69,7 @@ TEST(ScanReply, ReadsWhatGnuFindPrints) {
   }
 }
 
-TEST(ScanReply, ReadsWhatStatPrints) {
+TEST(ScanReply, ReadsTheListOfStat) {
   const Read reply = read(
       "target missing-name sha256sum stat none 1\n"
       "81a4 12 1700000000 ./a\nb//\na1ff 3 1 ./l//\n41ed 4096 5 .//\nend//\n"s +
@@ -92,19 +92,19 @@ TEST(ScanReply, ReadsACompressedList) {
   }
 }
 
-TEST(ScanReply, RefusesACompressedListWithoutItsEnd) {
+TEST(ScanReply, RefusesAnIncompleteCompressedList) {
   const std::string list = kGnu.substr(0, kGnu.find("d 755"));
   const std::string compressed = test::run_words({"gzip", "-1"}, list).output;
   EXPECT_EQ(failure_of("target directory b2sum gnu gzip 1\n" + compressed), "the list is cut off");
 }
 
-TEST(ScanReply, TellsTheErrorOfAHost) {
+TEST(ScanReply, ReportsTheErrorOfAHost) {
   EXPECT_EQ(failure_of("error app: not a directory\n"), "app: not a directory");
   EXPECT_EQ(failure_of("target directory b2sum gnu none 1\n" + kGnu + "error ./x: Permission denied\n"),
             "./x: Permission denied");
 }
 
-TEST(ScanReply, RefusesWhatIsNoList) {
+TEST(ScanReply, RefusesAnythingButAList) {
   EXPECT_NE(failure_of("hello\n"), "none");
   EXPECT_NE(failure_of(std::string(5000, 'x')), "none");
   EXPECT_NE(failure_of("target directory b2sum gnu none 1\n" + std::string(20000, 'x')), "none");

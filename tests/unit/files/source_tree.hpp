@@ -32,7 +32,7 @@ class SourceTree {
     std::filesystem::create_symlink(target, path(name));
   }
 
-  /// What git prints there, with the user's own settings, which podrun's git has too.
+  /// The output of git there, with the user's own settings, which podrun's git has too.
   std::string git(const std::string& directory, const std::vector<std::string>& words) const {
     std::vector<std::string> all = {"git", "-C", path(directory)};
     all.insert(all.end(), words.begin(), words.end());

@@ -30,7 +30,7 @@ using testing::Pair;
 
 class UnpackTest : public testing::Test {
  protected:
-  /// In pieces of some bytes. What it throws is in failure_.
+  /// Unpacks in small pieces. An exception is kept in failure_.
   Unpacked unpack(const std::vector<ListedPath>& paths, std::string_view bytes,
                   std::uint64_t most = 1'000'000) {
     std::vector<const ListedPath*> wanted;
@@ -68,7 +68,7 @@ class UnpackTest : public testing::Test {
   std::string failure_ = "none";
 };
 
-TEST_F(UnpackTest, TakesWhatIsWanted) {
+TEST_F(UnpackTest, UnpacksTheWantedPaths) {
   const Unpacked unpacked =
       unpack({listed_path("a", 3), listed_path("d/b", 0)},
              tar_text({.name = "./a", .content = "abc"}) + tar_text({.name = "d/b"}) + tar_end());
@@ -80,7 +80,7 @@ TEST_F(UnpackTest, TakesWhatIsWanted) {
   EXPECT_EQ(status.st_mtim.tv_sec, 1'600'000'000) << "the time of the list, so that a later change is seen";
 }
 
-TEST_F(UnpackTest, TakesOneArchiveAfterAnother) {
+TEST_F(UnpackTest, ReadsOneArchiveAfterAnother) {
   const std::string end = tar_end() + tar_end() + tar_end();
   const Unpacked unpacked =
       unpack({listed_path("a", 1), listed_path("b", 1)}, tar_text({.name = "./a", .content = "x"}) + end +
@@ -89,19 +89,19 @@ TEST_F(UnpackTest, TakesOneArchiveAfterAnother) {
   EXPECT_EQ(unpacked.problem, "");
 }
 
-TEST_F(UnpackTest, TakesNothingFromNothing) {
+TEST_F(UnpackTest, AcceptsNoArchiveAtAll) {
   EXPECT_THAT(unpack({listed_path("a", 1)}, "").arrived, ElementsAre(false));
   EXPECT_THAT(unpack({listed_path("a", 1)}, tar_end()).arrived, ElementsAre(false));
   EXPECT_THAT(files(), IsEmpty());
 }
 
-TEST_F(UnpackTest, TakesLongAndOddNames) {
+TEST_F(UnpackTest, UnpacksLongAndOddNames) {
   const std::string name = std::string(200, 'd') + "/\xff\n" + std::string(200, 'e');
   unpack({listed_path(name, 3)}, tar_text({.name = "./" + name, .content = "abc"}) + tar_end());
   EXPECT_THAT(files(), ElementsAre(Pair(name, "abc")));
 }
 
-TEST_F(UnpackTest, RefusesNamesThatWereNotAskedFor) {
+TEST_F(UnpackTest, RefusesUnwantedNames) {
   for (const std::string name : {"../a", "/a", "b", "./a/b", "a/../../c", "../out/a", ""}) {
     failure_ = "none";
     const Unpacked unpacked =
@@ -131,7 +131,7 @@ TEST_F(UnpackTest, KeepsLinks) {
   EXPECT_THAT(files(), ElementsAre(Pair("l", "-> /etc/passwd")));
 }
 
-TEST_F(UnpackTest, WritesThroughNoLink) {
+TEST_F(UnpackTest, DoesNotWriteThroughLinks) {
   std::filesystem::create_directories(temp_.path("outside"));
   unpack({listed_path("l", 1, Kind::link), listed_path("l/a", 3)},
          tar_text({.name = "./l", .type = '2', .link = temp_.path("outside")}) +
@@ -139,7 +139,7 @@ TEST_F(UnpackTest, WritesThroughNoLink) {
   EXPECT_TRUE(std::filesystem::is_empty(temp_.path("outside")));
 }
 
-TEST_F(UnpackTest, MakesHardLinksToWhatHasArrived) {
+TEST_F(UnpackTest, MakesHardLinksToArrivedFiles) {
   const std::vector<ListedPath> paths = {listed_path("a", 3), listed_path("b", 3), listed_path("c", 3)};
   const Unpacked unpacked =
       unpack(paths, tar_text({.name = "./a", .content = "abc"}) +
@@ -151,7 +151,7 @@ TEST_F(UnpackTest, MakesHardLinksToWhatHasArrived) {
   EXPECT_EQ(failure_, "copying: unexpected answer \"/etc/passwd in its archive\"");
 }
 
-TEST_F(UnpackTest, PutsAFileWhereverItIsWanted) {
+TEST_F(UnpackTest, WritesAFileToEveryWantedPlace) {
   std::vector<ListedPath> paths = {listed_path("d/a", 3), listed_path("d/a", 3), listed_path("d/b", 1)};
   paths[1].local_at = std::string("./d/").size();
   const Unpacked unpacked = unpack(paths, tar_text({.name = "./d/a", .content = "abc"}) +
@@ -161,7 +161,7 @@ TEST_F(UnpackTest, PutsAFileWhereverItIsWanted) {
   EXPECT_THAT(files(), ElementsAre(Pair("a", "abc"), Pair("d/a", "abc"), Pair("d/b", "d")));
 }
 
-TEST_F(UnpackTest, LeavesNothingOfAFileThatIsCutOff) {
+TEST_F(UnpackTest, RemovesAnIncompleteFile) {
   const std::string archive = tar_text({.name = "./a", .content = std::string(5000, 'x')});
   for (const std::size_t size : {100U, 512U, 1000U, 5000U}) {
     const Unpacked unpacked = unpack({listed_path("a", 5000)}, std::string_view(archive).substr(0, size));
@@ -171,18 +171,18 @@ TEST_F(UnpackTest, LeavesNothingOfAFileThatIsCutOff) {
   }
 }
 
-TEST_F(UnpackTest, TellsWhatIsNoArchive) {
+TEST_F(UnpackTest, ReportsAnythingButArchives) {
   const Unpacked unpacked = unpack({listed_path("a", 1)}, std::string(2000, 'x'));
   EXPECT_NE(unpacked.problem, "");
   EXPECT_EQ(failure_, "none");
 }
 
-TEST_F(UnpackTest, TakesAFileThatHasGrown) {
+TEST_F(UnpackTest, AcceptsAFileThatHasGrown) {
   unpack({listed_path("a", 1)}, tar_text({.name = "./a", .content = "abc"}) + tar_end());
   EXPECT_THAT(files(), ElementsAre(Pair("a", "abc")));
 }
 
-TEST_F(UnpackTest, TakesNoMoreThanItMay) {
+TEST_F(UnpackTest, RefusesMoreBytesThanAllowed) {
   unpack({listed_path("a", 1)}, tar_text({.name = "./a", .content = std::string(1001, 'x')}), 1000);
   EXPECT_EQ(failure_, "copying: it sends more than the 1.0 kB that were expected");
   failure_ = "none";
@@ -191,7 +191,7 @@ TEST_F(UnpackTest, TakesNoMoreThanItMay) {
   EXPECT_TRUE(std::filesystem::is_empty(temp_.path("out")));
 }
 
-TEST_F(UnpackTest, TakesNoEndlessArchive) {
+TEST_F(UnpackTest, RefusesAnEndlessArchive) {
   std::string member = tar_text({.name = "./a", .content = "x"});
   std::string archive;
   while (archive.size() < 3'000'000) archive += member;
@@ -202,7 +202,7 @@ TEST_F(UnpackTest, TakesNoEndlessArchive) {
   EXPECT_THAT(failure_, HasSubstr("it sends more than"));
 }
 
-TEST_F(UnpackTest, PassesOnWhatTheSourceThrows) {
+TEST_F(UnpackTest, PassesOnExceptionsOfTheSource) {
   const ListedPath path = listed_path("a", 5000);
   const std::string archive = tar_text({.name = "./a", .content = std::string(5000, 'x')});
   PulledDirectory directory(temp_.path("out"), PulledDirectory::Missing::make);

@@ -9,6 +9,53 @@ namespace {
 using namespace std::chrono_literals;
 using testing::ElementsAre;
 
+TEST(JobList, ReadsTheJobsOfAHost) {
+  const JobList list = parse_job_list(
+      "Welcome\npodrun-jobs n\n"
+      "job train\nstate running\nnumber 3\nage 90\noutput 2\nbytes 81920\ncommand python train.py \n"
+      "job eval\nstate ended 137 12.5 boot 1700000000\nstopped\nopen\nended 7\nunknown 1\nend\n",
+      "n");
+  ASSERT_TRUE(list.is_complete);
+  ASSERT_EQ(list.jobs.size(), 2);
+  const Job& train = list.jobs[0];
+  EXPECT_EQ(train.name, "train");
+  EXPECT_EQ(train.state, JobState::running);
+  EXPECT_TRUE(train.is_active());
+  EXPECT_EQ(train.number, 3);
+  EXPECT_EQ(train.age, 90s);
+  EXPECT_EQ(train.output, 2s);
+  EXPECT_EQ(train.ended, std::nullopt);
+  EXPECT_EQ(train.bytes, 81920);
+  EXPECT_EQ(train.command, "python train.py");
+  const Job& eval = list.jobs[1];
+  EXPECT_EQ(eval.state, JobState::ended);
+  EXPECT_FALSE(eval.is_active());
+  EXPECT_EQ(eval.status, 137);
+  EXPECT_TRUE(eval.is_stopped);
+  EXPECT_TRUE(eval.is_open);
+  EXPECT_EQ(eval.ended, 7s);
+}
+
+JobState state_of(std::string_view state) {
+  const JobList list = parse_job_list("podrun-jobs n\njob a\nstate " + std::string(state) + "\nend\n", "n");
+  return list.jobs.at(0).state;
+}
+
+TEST(JobList, KnowsTheStates) {
+  EXPECT_EQ(state_of("starting"), JobState::starting);
+  EXPECT_EQ(state_of("lost rebooted"), JobState::rebooted);
+  EXPECT_EQ(state_of("lost 1234"), JobState::unsupervised);
+  EXPECT_EQ(state_of("lost"), JobState::lost);
+  EXPECT_EQ(state_of("removed"), JobState::removed);
+  EXPECT_EQ(state_of("ended 256 1 b 2"), JobState::lost) << "no exit status";
+  EXPECT_EQ(state_of("nonsense"), JobState::lost);
+}
+
+TEST(JobList, IgnoresTheListOfAnotherRun) {
+  EXPECT_FALSE(parse_job_list("podrun-jobs m\njob a\nend\n", "n").is_complete);
+  EXPECT_FALSE(parse_job_list("podrun-jobs n\njob a\n", "n").is_complete);
+}
+
 class JobReportTest : public testing::Test {
  protected:
   JobReportTest() {
@@ -36,7 +83,7 @@ TEST_F(JobReportTest, FoldsHostsByState) {
                           "train.py"));
 }
 
-TEST_F(JobReportTest, SaysWhenAllHasEnded) {
+TEST_F(JobReportTest, ShowsWhenJobsEnded) {
   add(0, {.name = "a", .state = JobState::ended, .status = 0, .age = 120s, .ended = 60s});
   add(1, {.name = "a", .state = JobState::ended, .status = 137, .is_open = true, .age = 120s, .ended = 5s});
   add(2, {.name = "b", .state = JobState::ended, .status = 143, .is_stopped = true});
@@ -49,14 +96,14 @@ TEST_F(JobReportTest, SaysWhenAllHasEnded) {
           "b  stopped [2] - lost (rebooted) [3] - not there [0,1]"));
 }
 
-TEST_F(JobReportTest, NamesHostsThatDoNotHaveAJobOfOthers) {
+TEST_F(JobReportTest, NamesHostsThatLackAJob) {
   add(1, {.name = "a", .state = JobState::running});
   for (std::size_t host = 0; host < 4; ++host) add(host, {.name = "b", .state = JobState::running});
   listed_.erase(listed_.begin() + 3);  // it has not answered
   EXPECT_THAT(lines(), ElementsAre("a  running [1] - not there [0,2]", "b  running [0-2]"));
 }
 
-TEST_F(JobReportTest, EscapesWhatHostsSayAndFitsItOnALine) {
+TEST_F(JobReportTest, EscapesTextOfHostsAndFitsItOnALine) {
   listed_.resize(1);
   add(0, {.name = "x\x1b[2J", .state = JobState::running, .command = std::string(100, 'y') + "\x07"});
   const std::vector<std::string> all = lines();

@@ -8,7 +8,7 @@
 namespace podrun::jobs {
 namespace {
 
-TEST(JobName, HasNothingThatActsInAPathOrAPattern) {
+TEST(JobName, RefusesCharactersThatActInPathsOrPatterns) {
   for (const std::string name : {"train", "llama-3.1_8b", "7", "_x"})
     EXPECT_NO_THROW(check_job_name(name)) << name;
   for (const std::string name : {"", ".", "..", ".x", "-f", "a/b", "a b", "a*", "a\n", "\xc3\xa4"})

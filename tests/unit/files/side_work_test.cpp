@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "podrun/files/byte_queue.hpp"
+#include "podrun/files/side_work.hpp"
 
 #include <stdexcept>
 #include <string>
 
 #include <gtest/gtest.h>
-
-#include "podrun/files/thread_work.hpp"
 
 #include "support/run_coroutine.hpp"
 
@@ -15,7 +13,7 @@ namespace {
 
 using test::run_coroutine;
 
-TEST(ByteQueue, BringsAllBytesToAThreadInTheirOrder) {
+TEST(ByteQueue, PassesAllBytesToAThreadInOrder) {
   std::string sent;
   std::string received;
   run_coroutine([&](asio::any_io_executor executor) -> asio::awaitable<void> {
@@ -36,7 +34,7 @@ TEST(ByteQueue, BringsAllBytesToAThreadInTheirOrder) {
   EXPECT_TRUE(received == sent);
 }
 
-TEST(ByteQueue, HasNoRoomUntilTheThreadHasTakenSome) {
+TEST(ByteQueue, HasRoomAgainAfterTheThreadTookSome) {
   run_coroutine([](asio::any_io_executor executor) -> asio::awaitable<void> {
     ByteQueue queue(executor);
     queue.push(Chunk(std::string(ByteQueue::kRoom, 'x')));
@@ -48,7 +46,7 @@ TEST(ByteQueue, HasNoRoomUntilTheThreadHasTakenSome) {
   });
 }
 
-TEST(ByteQueue, TakesNoMoreForAThreadThatHasLeft) {
+TEST(ByteQueue, DropsBytesAfterTheThreadLeft) {
   run_coroutine([](asio::any_io_executor executor) -> asio::awaitable<void> {
     ByteQueue queue(executor);
     queue.push(Chunk(std::string(2 * ByteQueue::kRoom, 'x')));
@@ -79,7 +77,7 @@ TEST(ByteQueue, WakesAThreadWhenItIsGivenUp) {
   });
 }
 
-TEST(ThreadWork, PassesOnWhatIsThrown) {
+TEST(ThreadWork, PassesOnExceptions) {
   EXPECT_THROW(run_coroutine([](asio::any_io_executor) -> asio::awaitable<void> {
                  std::function<void()> work = [] { throw std::runtime_error("no"); };
                  co_await run_on_thread(std::move(work));
@@ -87,7 +85,7 @@ TEST(ThreadWork, PassesOnWhatIsThrown) {
                std::runtime_error);
 }
 
-TEST(ThreadWork, WaitsForItsEnd) {
+TEST(ThreadWork, WaitsForTheEndOfTheFunction) {
   bool ended = false;
   run_coroutine([&](asio::any_io_executor executor) -> asio::awaitable<void> {
     {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "podrun/jobs/log_frames.hpp"
+#include "podrun/jobs/log_follow.hpp"
 
 #include <string>
 
@@ -11,7 +11,7 @@
 namespace podrun::jobs {
 namespace {
 
-/// What the frames say, as `out@3:abc `.
+/// Records the pieces, as `out@3:abc `.
 class LogFramesTest : public testing::Test {
  protected:
   void take(const LogPiece& piece) {
@@ -35,7 +35,7 @@ TEST_F(LogFramesTest, ReadsFramesWhereverTheyAreCut) {
   EXPECT_EQ(taken_, "out@0: err@7: out@0:a\nb\n err@7:\n\n ");
 }
 
-TEST_F(LogFramesTest, RefusesWhatIsNoFrame) {
+TEST_F(LogFramesTest, RefusesAnythingButFrames) {
   for (const std::string_view text :
        {"hello\n", "out\n", "out 1\n", "out 1 x\n", "out -1 2\n", "out 99999999999999999999 1\n", "job x\n",
         "\n", "state running\nmore"}) {
