@@ -76,9 +76,7 @@ class CheckMode final : public Mode {
 
   void print_final_report(output::Output& output, const run::RunPolicy& policy, int /*status*/) override {
     const std::vector<run::HostOutcome>& outcomes = policy.outcomes();
-    const bool has_answers = std::any_of(
-        outcomes.begin(), outcomes.end(),
-        [](const run::HostOutcome& outcome) { return outcome == run::HostOutcome(link::Exited{0}); });
+    const bool has_answers = std::any_of(outcomes.begin(), outcomes.end(), run::has_succeeded);
     if (has_answers || !policy.interrupted_by()) print_report(output, policy);
     if (!policy.interrupted_by()) return;
     for (std::string& line : report::summarize(plan_.run.hosts, outcomes, {}, policy.interrupted_by(),

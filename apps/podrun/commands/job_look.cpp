@@ -49,7 +49,7 @@ JobLook look_at_jobs(RunSequence& runs, const Plan& plan, const cli::Context& co
     jobs::JobList list = jobs::parse_job_list(jobs.look.replies[host], plan.run.run_id);
     if (list.is_complete) {
       jobs.listed.push_back({host, std::move(list)});
-    } else if (jobs.look.outcomes[host] == run::HostOutcome(link::Exited{0})) {
+    } else if (run::has_succeeded(jobs.look.outcomes[host])) {
       silent.push_back(host);
     }
     pass_on(jobs.look.complaints[host], plan.run.hosts[host], context);

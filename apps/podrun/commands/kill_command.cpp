@@ -150,7 +150,7 @@ class KillCommand final : public cli::Command {
       if (list.is_complete) {
         std::vector<accelerators::Choice> choices = accelerators::choose(list, request_);
         listed.push_back({host, std::move(list), std::move(choices)});
-      } else if (look.outcomes[host] == run::HostOutcome(link::Exited{0})) {
+      } else if (run::has_succeeded(look.outcomes[host])) {
         silent.push_back(host);
       }
     }

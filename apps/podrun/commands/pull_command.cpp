@@ -22,7 +22,7 @@
 #include "podrun/files/pull.hpp"
 #include "podrun/output/escape.hpp"
 #include "podrun/report/json_events.hpp"
-#include "podrun/run/outcome_groups.hpp"
+#include "podrun/run/outcome.hpp"
 
 #include "cli/option_values.hpp"
 #include "commands/command_mode.hpp"
@@ -106,9 +106,7 @@ class PullMode final : public CommandMode {
   std::optional<std::chrono::milliseconds> patience() const override { return kPatience; }
 
  private:
-  static bool is_done(const run::HostOutcome& outcome) {
-    return outcome == run::HostOutcome(link::Exited{0});
-  }
+  static bool is_done(const run::HostOutcome& outcome) { return run::has_succeeded(outcome); }
 
   /// With --json: once for each host, before its end is told.
   void tell_received(output::Output& output, std::size_t host) {

@@ -89,7 +89,7 @@ void take_back(RunSequence& runs, const Plan& plan, const std::string& name,
   const Look taken = look(runs, back, context);
   std::vector<std::size_t> left;
   for (std::size_t host = 0; host < hosts.size(); ++host) {
-    if (taken.outcomes[host] != run::HostOutcome(link::Exited{0})) left.push_back(host);
+    if (!run::has_succeeded(taken.outcomes[host])) left.push_back(host);
   }
   if (left.empty()) {
     say({fmt::format("{} was not started; what had been started on {} is stopped", name,

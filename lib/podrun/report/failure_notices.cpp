@@ -10,7 +10,7 @@
 #include "podrun/output/label.hpp"
 #include "podrun/report/failure_words.hpp"
 #include "podrun/report/summary.hpp"
-#include "podrun/run/outcome_groups.hpp"
+#include "podrun/run/outcome.hpp"
 
 namespace podrun::report {
 namespace {

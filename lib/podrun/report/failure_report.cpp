@@ -10,7 +10,7 @@
 #include "podrun/output/escape.hpp"
 #include "podrun/output/label.hpp"
 #include "podrun/report/summary.hpp"
-#include "podrun/run/outcome_groups.hpp"
+#include "podrun/run/outcome.hpp"
 
 namespace podrun::report {
 namespace {
@@ -83,7 +83,7 @@ std::string workers_to_repeat(const std::vector<hosts::Host>& hosts,
   if (std::none_of(outcomes.begin(), outcomes.end(), run::may_have_run)) return {};
   std::vector<std::size_t> workers;
   for (std::size_t host = 0; host < hosts.size(); ++host) {
-    if (outcomes[host] != run::HostOutcome(link::Exited{0})) workers.push_back(hosts[host].worker);
+    if (!run::has_succeeded(outcomes[host])) workers.push_back(hosts[host].worker);
   }
   return workers.size() == hosts.size() ? "" : fold_workers(std::move(workers));
 }

@@ -14,7 +14,7 @@
 #include "podrun/base/text.hpp"
 #include "podrun/output/escape.hpp"
 #include "podrun/remote/environment.hpp"
-#include "podrun/run/outcome_groups.hpp"
+#include "podrun/run/outcome.hpp"
 
 namespace podrun::report {
 namespace {

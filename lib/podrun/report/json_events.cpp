@@ -146,7 +146,7 @@ std::string summary_event(output::WallTime time, const std::vector<hosts::Host>&
     const run::HostOutcome& outcome = end.outcomes[host];
     Json& count = counts[kOutcomes[outcome.index()]];
     count = count.get<std::size_t>() + 1;
-    if (outcome == run::HostOutcome(link::Exited{0})) ok.push_back(hosts[host].worker);
+    if (run::has_succeeded(outcome)) ok.push_back(hosts[host].worker);
     if (run::is_failure(outcome)) failed.push_back(hosts[host].worker);
   }
   Json event = new_event("summary", time);

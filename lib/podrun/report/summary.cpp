@@ -17,7 +17,7 @@
 #include "podrun/output/label.hpp"
 #include "podrun/remote/protocol.hpp"
 #include "podrun/report/failure_words.hpp"
-#include "podrun/run/outcome_groups.hpp"
+#include "podrun/run/outcome.hpp"
 
 namespace podrun::report {
 namespace {
@@ -168,16 +168,11 @@ std::vector<std::string> summarize(const std::vector<hosts::Host>& hosts,
                                    std::optional<std::size_t> culprit, std::optional<int> interrupted_by,
                                    std::string_view separator, Work work) {
   std::vector<std::string> lines;
-  const bool all_well = std::all_of(outcomes.begin(), outcomes.end(), [](const HostOutcome& outcome) {
-    return outcome == HostOutcome(link::Exited{0});
-  });
+  const bool all_well = std::all_of(outcomes.begin(), outcomes.end(), run::has_succeeded);
   const bool failed = std::any_of(outcomes.begin(), outcomes.end(), run::is_failure);
   if (all_well && !interrupted_by) return lines;
   if (interrupted_by == SIGPIPE && !failed) return lines;  // `| head` is no accident
-  const bool started = std::any_of(outcomes.begin(), outcomes.end(), [](const HostOutcome& outcome) {
-    return !std::holds_alternative<run::NotStarted>(outcome) &&
-           !std::holds_alternative<run::Unreachable>(outcome);
-  });
+  const bool started = std::any_of(outcomes.begin(), outcomes.end(), run::may_have_run);
   const std::vector<OutcomeGroup> groups = run::group_outcomes(outcomes);
   if (groups.size() > 1 || !failed) lines.push_back("podrun: " + count(outcomes, separator));
   for (const std::string& fault : describe_faults(groups, hosts)) lines.push_back("podrun: " + fault);

@@ -46,10 +46,27 @@ std::optional<int> host_number(const HostOutcome& outcome);
 
 bool is_failure(const HostOutcome& outcome);
 
+/// Whether the command exited with 0. A host that does not count has neither failed nor succeeded.
+bool has_succeeded(const HostOutcome& outcome);
+
 /// Whether the command was started there, or may have been.
 bool may_have_run(const HostOutcome& outcome);
 
 /// 128 + `interrupted_by` (a signal number) if there was one, otherwise the largest of the hosts' numbers.
 int exit_status(const std::vector<HostOutcome>& outcomes, std::optional<int> interrupted_by);
+
+/// Hosts with the same outcome, regardless of the number of attempts.
+struct OutcomeGroup {
+  HostOutcome outcome;
+  std::vector<std::size_t> hosts;  ///< indexes
+  std::size_t fewest_attempts;
+  std::size_t most_attempts;
+};
+
+/// Groups hosts: success first, then by kind of outcome, then by status.
+std::vector<OutcomeGroup> group_outcomes(const std::vector<HostOutcome>& outcomes);
+
+/// The failure in the outcome, if it has one.
+const link::Failure* failure_of(const HostOutcome& outcome);
 
 }  // namespace podrun::run

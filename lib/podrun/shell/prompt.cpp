@@ -7,7 +7,7 @@
 #include "podrun/base/worker_set.hpp"
 #include "podrun/output/label.hpp"
 #include "podrun/report/summary.hpp"
-#include "podrun/run/outcome_groups.hpp"
+#include "podrun/run/outcome.hpp"
 
 namespace podrun::shell {
 namespace {
