@@ -14,7 +14,7 @@
 #include "podrun/base/error.hpp"
 #include "podrun/base/text.hpp"
 #include "podrun/base/whole_file.hpp"
-#include "podrun/hosts/saved_list.hpp"
+#include "podrun/hosts/host_views.hpp"
 #include "podrun/hosts/sources.hpp"
 #include "podrun/hosts/this_machine.hpp"
 #include "podrun/hosts/tpu_metadata.hpp"

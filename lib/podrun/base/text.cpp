@@ -71,6 +71,10 @@ std::optional<std::uint16_t> to_port(std::string_view digits) {
   return static_cast<std::uint16_t>(*number);
 }
 
+std::string short_path(const std::string& path, const std::string& home) {
+  return !home.empty() && path.starts_with(home + '/') ? '~' + path.substr(home.size()) : path;
+}
+
 std::string count_hosts(std::size_t count) { return fmt::format("{} host{}", count, count == 1 ? "" : "s"); }
 
 std::string errno_text() { return std::generic_category().message(errno); }

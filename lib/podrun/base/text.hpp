@@ -42,6 +42,9 @@ std::optional<std::size_t> to_number(std::string_view digits);
 /// The port, 1 to 65535; nothing otherwise.
 std::optional<std::uint16_t> to_port(std::string_view digits);
 
+/// A path for messages: `~` stands for `home`.
+std::string short_path(const std::string& path, const std::string& home);
+
 /// `1 host`, `4 hosts`.
 std::string count_hosts(std::size_t count);
 

@@ -10,6 +10,10 @@
 
 namespace podrun::config {
 
+/// The documents of a YAML text in UTF-8, https://yaml.org/spec/1.2.2. Throws YAML::Exception, also for text
+/// with NUL bytes, and for text that YAML::LoadAll (0.7) would read repeatedly until memory runs out.
+std::vector<YAML::Node> load_yaml(const std::string& text);
+
 /// A YAML text of one document, which a user wrote. Everything throws UsageError that begins `path:line: `.
 class YamlFile {
  public:

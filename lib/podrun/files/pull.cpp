@@ -25,7 +25,7 @@
 #include "podrun/files/send_while.hpp"
 #include "podrun/files/thread_work.hpp"
 #include "podrun/files/unpack.hpp"
-#include "podrun/hosts/host_file_name.hpp"
+#include "podrun/hosts/host_list.hpp"
 #include "podrun/remote/program_reader.hpp"
 
 namespace podrun::files {

@@ -45,4 +45,7 @@ std::vector<Host> read_hosts_file(const std::string& path, const Probe& probe);
 /// `where`.
 std::size_t parse_worker_number(std::string_view text, std::size_t count, std::string_view where);
 
+/// `3-tpu-3`, as the name of a file or directory for a host: a single name, even if the host's has slashes.
+std::string host_file_name(const Host& host);
+
 }  // namespace podrun::hosts

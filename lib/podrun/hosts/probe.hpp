@@ -43,4 +43,7 @@ class Probe {
 /// The probe of the real machine.
 std::unique_ptr<Probe> make_system_probe();
 
+/// Implements Probe::http_get() of the system probe.
+std::vector<HttpAnswer> http_get(const std::vector<std::string>& urls, std::chrono::milliseconds within);
+
 }  // namespace podrun::hosts

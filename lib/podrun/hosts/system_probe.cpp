@@ -17,7 +17,6 @@
 #include "podrun/base/error.hpp"
 #include "podrun/base/text.hpp"
 #include "podrun/base/whole_file.hpp"
-#include "podrun/hosts/http_get.hpp"
 #include "podrun/hosts/probe.hpp"
 
 namespace podrun::hosts {

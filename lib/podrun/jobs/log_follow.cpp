@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "podrun/hosts/host_file_name.hpp"
+#include "podrun/hosts/host_list.hpp"
 #include "podrun/jobs/job_scripts.hpp"
 #include "podrun/remote/program_reader.hpp"
 

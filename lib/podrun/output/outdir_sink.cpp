@@ -17,7 +17,7 @@
 
 #include "podrun/base/current_directory.hpp"
 #include "podrun/base/error.hpp"
-#include "podrun/hosts/host_file_name.hpp"
+#include "podrun/hosts/host_list.hpp"
 #include "podrun/output/file.hpp"
 
 namespace podrun::output {

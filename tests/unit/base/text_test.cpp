@@ -38,6 +38,11 @@ TEST(TakeWord, IgnoresBlanksBeforeTheWord) {
   EXPECT_EQ(take_word(text), "");
 }
 
+TEST(ShortPath, StartsWithATildeBelowTheHomeDirectory) {
+  EXPECT_EQ(short_path("/home/me/.config/x", "/home/me"), "~/.config/x");
+  EXPECT_EQ(short_path("/home/meme/x", "/home/me"), "/home/meme/x");
+}
+
 TEST(ToNumber, TakesOnlyDigits) {
   EXPECT_EQ(to_number("42"), 42U);
   for (const char* text : {"", "-1", "1 ", "0x1", "99999999999999999999"})
