@@ -15,9 +15,8 @@
 
 #include <fmt/format.h>
 
-#include "podrun/base/bytes_text.hpp"
-#include "podrun/base/current_directory.hpp"
 #include "podrun/base/error.hpp"
+#include "podrun/base/file_system.hpp"
 #include "podrun/base/text.hpp"
 #include "podrun/files/pull.hpp"
 #include "podrun/output/escape.hpp"

@@ -16,11 +16,10 @@
 
 #include "podrun/base/descriptor.hpp"
 #include "podrun/base/error.hpp"
+#include "podrun/base/file_system.hpp"
 #include "podrun/base/nearest_name.hpp"
-#include "podrun/base/private_group.hpp"
 #include "podrun/base/shell_quote.hpp"
 #include "podrun/base/text.hpp"
-#include "podrun/base/whole_file.hpp"
 #include "podrun/config/yaml_file.hpp"
 
 namespace podrun::config {

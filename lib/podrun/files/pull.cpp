@@ -18,7 +18,6 @@
 #include <asio/this_coro.hpp>
 #include <fmt/format.h>
 
-#include "podrun/base/bytes_text.hpp"
 #include "podrun/base/text.hpp"
 #include "podrun/files/byte_queue.hpp"
 #include "podrun/files/file_scripts.hpp"

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "podrun/base/stream_id.hpp"
+#include "podrun/base/chunk.hpp"
 
 // Reads what logs.sh prints. Pure.
 namespace podrun::jobs {

@@ -11,8 +11,8 @@
 #include <fmt/format.h>
 
 #include "podrun/base/base64.hpp"
-#include "podrun/base/stream_id.hpp"
-#include "podrun/base/utf8.hpp"
+#include "podrun/base/chunk.hpp"
+#include "podrun/base/text.hpp"
 #include "podrun/output/escape.hpp"
 
 namespace podrun::output {

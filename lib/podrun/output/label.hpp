@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "podrun/base/stream_id.hpp"
+#include "podrun/base/chunk.hpp"
 #include "podrun/hosts/host.hpp"
 #include "podrun/output/color.hpp"
 

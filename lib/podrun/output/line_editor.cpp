@@ -20,8 +20,8 @@
 #include <vector>
 
 #include "podrun/base/error.hpp"
+#include "podrun/base/file_system.hpp"
 #include "podrun/base/text.hpp"
-#include "podrun/base/whole_file.hpp"
 
 namespace podrun::output {
 namespace {

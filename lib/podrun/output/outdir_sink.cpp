@@ -15,8 +15,8 @@
 
 #include <fmt/format.h>
 
-#include "podrun/base/current_directory.hpp"
 #include "podrun/base/error.hpp"
+#include "podrun/base/file_system.hpp"
 #include "podrun/hosts/host_list.hpp"
 #include "podrun/output/file.hpp"
 

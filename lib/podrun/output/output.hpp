@@ -13,7 +13,6 @@
 
 #include "podrun/base/chunk.hpp"
 #include "podrun/base/event.hpp"
-#include "podrun/base/stream_id.hpp"
 #include "podrun/output/output_thread.hpp"
 #include "podrun/output/sink.hpp"
 #include "podrun/output/status_line.hpp"

@@ -14,7 +14,6 @@
 #include <vector>
 
 #include "podrun/base/chunk.hpp"
-#include "podrun/base/stream_id.hpp"
 #include "podrun/output/line_splitter.hpp"
 #include "podrun/output/sink.hpp"
 #include "podrun/output/terminal.hpp"

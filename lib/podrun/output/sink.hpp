@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "podrun/base/stream_id.hpp"
+#include "podrun/base/chunk.hpp"
 #include "podrun/output/line_splitter.hpp"
 
 namespace podrun::output {

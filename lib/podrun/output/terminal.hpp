@@ -14,7 +14,7 @@
 #include <system_error>
 #include <vector>
 
-#include "podrun/base/stream_id.hpp"
+#include "podrun/base/chunk.hpp"
 #include "podrun/output/status_line.hpp"
 
 namespace podrun::output {

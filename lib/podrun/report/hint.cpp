@@ -10,7 +10,6 @@
 #include <fmt/format.h>
 
 #include "podrun/base/shell_quote.hpp"
-#include "podrun/base/shell_words.hpp"
 #include "podrun/base/text.hpp"
 #include "podrun/output/escape.hpp"
 #include "podrun/remote/environment.hpp"

@@ -12,7 +12,6 @@
 
 #include <fmt/format.h>
 
-#include "podrun/base/bytes_text.hpp"
 #include "podrun/base/duration.hpp"
 #include "podrun/base/text.hpp"
 #include "podrun/base/worker_set.hpp"

@@ -8,7 +8,6 @@
 
 #include <fmt/format.h>
 
-#include "podrun/base/bytes_text.hpp"
 #include "podrun/base/text.hpp"
 #include "podrun/base/worker_set.hpp"
 #include "podrun/output/escape.hpp"

@@ -59,5 +59,35 @@ TEST(LastLine, IsTheLastOneThatIsNotBlank) {
   EXPECT_EQ(last_line("one\rtwo\n"), "two");
 }
 
+void expect_first(std::string_view text, std::size_t bytes, char32_t value) {
+  const Utf8Character first = first_utf8(text);
+  EXPECT_EQ(first.bytes, bytes) << testing::PrintToString(text);
+  EXPECT_EQ(first.value, value) << testing::PrintToString(text);
+}
+
+TEST(Utf8, ReadsTheFirstCharacter) {
+  expect_first("ab", 1, U'a');
+  expect_first(std::string_view("\0a", 2), 1, 0);
+  expect_first("\xc2\x80", 2, 0x80);
+  expect_first("\xdf\xbf", 2, 0x7ff);
+  expect_first("\xe0\xa0\x80", 3, 0x800);
+  expect_first("\xed\x9f\xbf", 3, 0xd7ff);
+  expect_first("\xee\x80\x80", 3, 0xe000);
+  expect_first("\xf0\x90\x80\x80z", 4, 0x10000);
+  expect_first("\xf4\x8f\xbf\xbf", 4, 0x10ffff);
+}
+
+TEST(Utf8, KnowsWhatIsNone) {
+  for (const std::string_view text : {
+           "\x80", "\xbf", "\xff", "\xc0\x80", "\xc1\xbf",  // no lead, or longer than needed
+           "\xe0\x82\x9b", "\xf0\x8f\xbf\xbf",              // longer than needed
+           "\xed\xa0\x80", "\xed\xbf\xbf",                  // surrogates
+           "\xf4\x90\x80\x80", "\xf5\x80\x80\x80",          // beyond the last
+           "\xc3", "\xe2\x82", "\xf0\x9f\x98", "\xc3(", "\xe2(\xac", "\xf0\x9f\x98 ",  // cut short
+       }) {
+    expect_first(text, 0, 0);
+  }
+}
+
 }  // namespace
 }  // namespace podrun
