@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "podrun/hosts/discovery.hpp"
-#include "podrun/output/color.hpp"
 #include "podrun/output/dedup/dedup_sink.hpp"
+#include "podrun/output/label.hpp"
 #include "podrun/output/line_printer.hpp"
 #include "podrun/output/status_line.hpp"
 #include "podrun/run/run_policy.hpp"

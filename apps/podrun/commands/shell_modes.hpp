@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "podrun/output/line_source.hpp"
+#include "podrun/output/line_editor.hpp"
 #include "podrun/shell/state_filter.hpp"
 
 #include "commands/command_mode.hpp"

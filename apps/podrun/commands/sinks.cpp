@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "commands/sinks.hpp"
 
-#include "podrun/output/gather_sink.hpp"
 #include "podrun/output/json_sink.hpp"
-#include "podrun/output/outdir_sink.hpp"
-#include "podrun/output/stream_sink.hpp"
+#include "podrun/output/make_sinks.hpp"
 
 namespace podrun::commands {
 namespace {

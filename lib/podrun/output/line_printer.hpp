@@ -9,7 +9,6 @@
 
 #include "podrun/base/chunk.hpp"
 #include "podrun/hosts/host.hpp"
-#include "podrun/output/color.hpp"
 #include "podrun/output/label.hpp"
 #include "podrun/output/sink.hpp"
 #include "podrun/output/terminal.hpp"

@@ -22,8 +22,8 @@ struct CloseFile {
 };
 using File = std::unique_ptr<std::FILE, CloseFile>;
 
-/// While it exists, the terminal returns every key at once and shows none. So Ctrl-C is an ordinary key and
-/// cannot leave the terminal without echo.
+/// While it exists, the terminal returns every key at once and shows none. Ctrl-C is then an ordinary key,
+/// and cannot leave the terminal without echo.
 class KeyByKey {
  public:
   explicit KeyByKey(int descriptor) : descriptor_(descriptor) {
@@ -102,7 +102,7 @@ std::optional<std::string> read_line(std::FILE* in, std::FILE* out, Echo echo, c
 
 std::optional<std::string> ask_once(const std::string& question, std::FILE* in, std::FILE* out, Echo echo,
                                     const std::function<bool()>& interrupted) {
-  // First, because it discards earlier typing, which was not meant for this question.
+  // Comes first because it discards earlier typing, which was not meant for this question.
   const KeyByKey keys(::fileno(in));
   std::fputs(question.c_str(), out);
   std::fflush(out);

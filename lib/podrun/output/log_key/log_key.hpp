@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "podrun/hosts/host.hpp"
-#include "podrun/output/log_key/own_names.hpp"
+#include "podrun/output/log_key/log_fields.hpp"
 
 namespace podrun::output {
 
