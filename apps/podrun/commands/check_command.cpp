@@ -137,7 +137,6 @@ Plan make_check_plan(const CheckOptions& own, const cli::Options& options, const
   limits.wait = own.wait;
   if (!limits.timeout) limits.timeout = kTimeout;
   limits.grace = kGrace;
-  plan.run.supervision.grace = kGrace;
   return plan;
 }
 

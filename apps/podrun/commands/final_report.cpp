@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "podrun/base/file_system.hpp"
-#include "podrun/report/failure_report.hpp"
 #include "podrun/report/hint.hpp"
 #include "podrun/report/summary.hpp"
 

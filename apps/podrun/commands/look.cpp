@@ -65,7 +65,6 @@ Plan make_look_plan(const cli::Options& options, const hosts::Probe& probe, remo
   run_where_reachable(plan);
   plan.run.limits.timeout = time;
   plan.run.limits.grace = kGrace;
-  plan.run.supervision.grace = kGrace;
   plan.run.supervision.directory.clear();
   return plan;
 }

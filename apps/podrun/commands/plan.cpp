@@ -119,7 +119,6 @@ std::string current_directory(const hosts::Probe& probe) {
 
 remote::Supervision make_supervision(const cli::Options& options, const hosts::Probe& probe) {
   remote::Supervision supervision;
-  supervision.grace = options.limits.grace;
   supervision.orphan_timeout = options.orphan_timeout;
   if (options.same_directory) supervision.directory = current_directory(probe);
   if (options.directory) supervision.directory = *options.directory;

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "podrun/check/check_text.hpp"
-#include "podrun/report/json_failure.hpp"
+#include "podrun/report/json_events.hpp"
 #include "podrun/report/summary.hpp"
 
 namespace podrun::check {

@@ -165,6 +165,7 @@ asio::awaitable<void> HostRun::prepare() {
   at_stage(State::connecting, link::Stage::starting_shell);
   remote::Supervision supervision = run_.plan.supervision;
   supervision.mark = fmt::format("{}.{}.", run_.plan.run_id, host_);
+  supervision.grace = run_.plan.limits.grace;
   attempt_.supervised =
       std::make_unique<remote::Supervised>(run_.world.executor, *attempt_.link, std::move(supervision));
   const bool starts_early = run_.plan.hosts.size() == 1 && !run_.world.prepare_host && !run_.plan.limits.held;

@@ -26,7 +26,7 @@ struct RunPlan {
   std::vector<hosts::Host> hosts;
   remote::RemoteCommand command;
   std::vector<std::string> texts_of_hosts = {};  ///< sh text before the command's; empty: none
-  remote::Supervision supervision;               ///< its mark is made for each host
+  remote::Supervision supervision;               ///< each host gets its own mark, and the grace of `limits`
   Limits limits;
   int verbosity = 0;
 };

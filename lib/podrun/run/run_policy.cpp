@@ -20,11 +20,7 @@ constexpr std::chrono::seconds kStopSlack{5};
 }  // namespace
 
 RunPolicy::RunPolicy(std::size_t hosts, const Limits& limits, std::uint64_t seed)
-    : limits_(limits),
-      retry_delays_(limits.retry_delay, seed),
-      hosts_(hosts),
-      countdowns_(hosts),
-      outcomes_(hosts) {
+    : limits_(limits), random_(seed), hosts_(hosts), countdowns_(hosts), outcomes_(hosts) {
   counts_[static_cast<std::size_t>(State::waiting)] = hosts;
 }
 

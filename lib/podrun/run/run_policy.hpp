@@ -7,12 +7,13 @@
 #include <cstdint>
 #include <deque>
 #include <optional>
+#include <random>
 #include <variant>
 #include <vector>
 
+#include "podrun/base/duration.hpp"
 #include "podrun/run/countdowns.hpp"
 #include "podrun/run/outcome.hpp"
-#include "podrun/run/retry_delays.hpp"
 
 // Decides everything about a run and does nothing itself: events and the time go in, actions for the fan-out
 // come out.
@@ -33,7 +34,7 @@ struct Limits {
   /// Instead of `retries`: attempts go on for this long, also while a host answers but is not up yet.
   std::optional<std::chrono::seconds> wait = std::nullopt;
   std::optional<std::chrono::seconds> timeout = std::nullopt;
-  std::chrono::seconds grace{10};
+  std::chrono::seconds grace = kDefaultGrace;
   OnUnreachable on_unreachable = OnUnreachable::stop;
   Questions questions = Questions::none;
   OnFailure on_failure = OnFailure::go_on;
@@ -204,6 +205,7 @@ class RunPolicy {
   void connect_more();
   bool is_fanout_reached() const;
   bool may_try_again(const HostState& host, const link::Failure& failure) const;
+  std::chrono::milliseconds retry_delay(std::size_t attempts);
   void connect_later(std::size_t host, const link::Failure& failure);
   void give_up(std::size_t host, const link::Failure& failure);
   void settle_batch();
@@ -227,7 +229,7 @@ class RunPolicy {
   void count_down(std::size_t host, TimePoint::duration time) { countdowns_.start(host, time, now_); }
 
   Limits limits_;
-  RetryDelays retry_delays_;
+  std::mt19937_64 random_;  ///< for retry_delay()
   std::vector<HostState> hosts_;
   std::array<std::size_t, kStates> counts_{};  ///< hosts in each state
   std::size_t reached_ = 0;                    ///< hosts that are being prepared

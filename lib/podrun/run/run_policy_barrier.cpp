@@ -44,9 +44,21 @@ bool RunPolicy::may_try_again(const HostState& host, const link::Failure& failur
   return (may_help || failure.stage == link::Stage::starting_shell) && now_ < begun_at_ + *limits_.wait;
 }
 
+/// The delay after this many attempts: random, so that not all hosts are tried again at once, between half of
+/// the longest delay and all of it. The longest delay doubles with every attempt.
+std::chrono::milliseconds RunPolicy::retry_delay(std::size_t attempts) {
+  constexpr std::chrono::milliseconds kLongest{8000};
+  std::chrono::milliseconds longest = limits_.retry_delay;
+  for (std::size_t i = 1; i < attempts && longest < kLongest; ++i) longest *= 2;
+  longest = std::min(longest, kLongest);
+  std::uniform_int_distribution<std::chrono::milliseconds::rep> distribution(longest.count() / 2,
+                                                                             longest.count());
+  return std::chrono::milliseconds(distribution(random_));
+}
+
 void RunPolicy::connect_later(std::size_t host, const link::Failure& failure) {
   const std::size_t attempts = hosts_[host].attempts;
-  std::chrono::milliseconds delay = retry_delays_.after(attempts);
+  std::chrono::milliseconds delay = retry_delay(attempts);
   if (limits_.wait)
     delay = std::min(delay, std::chrono::ceil<std::chrono::milliseconds>(begun_at_ + *limits_.wait - now_));
   set_state(host, State::waiting);
