@@ -52,8 +52,8 @@ std::string to_yaml(const std::string& value);
 /// ignored: https://specifications.freedesktop.org/basedir-spec
 std::string config_path(const hosts::Probe& probe, const std::string& home);
 
-/// Nothing if there is no such file. Throws UsageError if it cannot be read or is wrong, or if others own it
-/// or may write it, because it can name programs to run.
+/// Reads the file; nothing if there is none. Throws UsageError if it cannot be read or is wrong, or if others
+/// own it or may write it, because it can name programs to run.
 std::optional<Configuration> read_configuration(const std::string& path, const std::string& home);
 
 }  // namespace podrun::config

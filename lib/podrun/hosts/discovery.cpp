@@ -147,7 +147,7 @@ Listing chosen(const HostQuery& query, const Probe& probe) {
   return listing;
 }
 
-/// A missing source needs no explanation.
+/// Whether the source is missing, which needs no explanation.
 bool is_absent(const Attempt& attempt) {
   return attempt.result == kNotSet || attempt.result == kNoSuchFile || attempt.result.starts_with(kNotAsked);
 }
@@ -195,8 +195,7 @@ void complete(Listing& listing, const ThisMachine& self, IncludeLocal include) {
 }
 
 /// Removes this machine from the list or marks it as local, as the list's rule says.
-void settle_this_machine(std::vector<Host>& hosts, SelfRule rule, const ThisMachine& self,
-                         IncludeLocal include) {
+void apply_self_rule(std::vector<Host>& hosts, SelfRule rule, const ThisMachine& self, IncludeLocal include) {
   if (rule == SelfRule::as_listed) return;
   if (rule != SelfRule::as_listed_without_ssh && include == IncludeLocal::no) {
     std::erase_if(hosts, [&self](const Host& host) { return self.is(host); });
@@ -253,7 +252,7 @@ Discovery discover(const HostQuery& query, const Probe& probe) {
   discovery.all = hosts;
   if (known_by_number)
     discovery.all[*listing->own_worker] = this_machine(*listing->own_worker, "local", listing->where);
-  settle_this_machine(hosts, listing->rule, self, query.include_local);
+  apply_self_rule(hosts, listing->rule, self, query.include_local);
   refuse_empty(*listing, hosts);
   narrow(hosts, parse_host_list(query.exclude, query.exclude_from, probe), query.workers);
   discovery.hosts = std::move(hosts);

@@ -33,9 +33,9 @@ struct HostQuery {
   IncludeLocal include_local = IncludeLocal::no;
   Repeats repeats = Repeats::refuse;
   bool metadata_only = false;  ///< ask only the metadata server (`metadata: true` of a pod)
-  /// Reads other forms of `-H -`, and of the output of `command`, than a list.
+  /// Reads `-H -`, and the output of `command`, if they are not plain lists.
   ReadDescription read_description = {};
-  /// Gives the output of `command`. Throws UsageError.
+  /// Runs `command` and returns its output. Throws UsageError.
   std::function<std::string(const std::string& command)> read_command = {};
 };
 

@@ -31,11 +31,11 @@ std::vector<Host> parse_hosts_file(std::string_view text, std::string_view path)
 /// Reads a name or an address as programs write it: no user, port, range or `local`. Throws UsageError.
 Host parse_plain_host(std::string_view text, std::string_view where);
 
-/// Reads such hosts separated by commas, with Slurm's ranges: `nid[00001,00011-00012],host2`. Throws
+/// Reads names and addresses separated by commas, with Slurm's ranges: `nid[00001,00011-00012],host2`. Throws
 /// UsageError.
 std::vector<Host> parse_plain_list(std::string_view list, std::string_view where);
 
-/// `user@name:port`; parse_host_list() reads it as the same host.
+/// `user@name:port`, which parse_host_list() reads back.
 std::string to_text(const Host& host);
 
 /// Reads the hosts file at `path`. Throws UsageError if it is missing, unreadable or wrong.

@@ -17,7 +17,7 @@ struct HttpAnswer {
   std::string body = {};
 };
 
-/// All that discovery asks the outside world, so that tests can replace it.
+/// The outside world of discovery, which tests replace.
 class Probe {
  public:
   virtual ~Probe() = default;

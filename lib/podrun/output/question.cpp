@@ -79,7 +79,7 @@ void wait_for_key(int descriptor, const std::function<bool()>& interrupted) {
 std::optional<std::string> read_line(std::FILE* in, std::FILE* out, Echo echo, const KeyByKey& keys,
                                      const std::function<bool()>& interrupted) {
   std::string line;
-  line.reserve(kLongestAnswer);  // growing would leave copies of a secret behind
+  line.reserve(kLongestAnswer);  // growing would leave copies of a secret in memory
   for (;;) {
     wait_for_key(::fileno(in), interrupted);
     errno = 0;

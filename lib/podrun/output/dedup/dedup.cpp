@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides which lines of several hosts are the same, and when and in which order they are shown.
+// Decides which lines of several hosts are equal, and when and in which order they are shown.
 //
 // A new line *floats*: it comes after its host's earlier lines, but has no place in the common order yet.
 // When a second host prints it, it gets the last place in the order. Lines that floated before it on either

@@ -65,7 +65,7 @@ class Dedup {
   struct HostState {
     DedupSequence floating;
     bool in_pieces = false;  ///< the rest of a line follows
-    bool in_doubt = false;   ///< a line floats although it may be the same as a known one
+    bool in_doubt = false;   ///< a line floats although it may equal a known one
     bool running = true;
   };
 

@@ -46,7 +46,7 @@ class LogRemark {
   Seen keys_;
 };
 
-/// Which lines of two hosts are the same (`--dedup`): those with equal bytes, or log lines that differ only
+/// Which lines of two hosts count as one (`--dedup`): lines with equal bytes, or log lines that differ only
 /// in fields that always differ between hosts.
 enum class Same { bytes, log_line };
 

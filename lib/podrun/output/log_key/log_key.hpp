@@ -13,7 +13,7 @@
 
 namespace podrun::output {
 
-/// Makes the keys that compare a host's whole lines with those of others (`--dedup=log`). Each field that
+/// Makes the keys that compare a host's whole lines with lines of others (`--dedup=log`). Each field that
 /// always differs becomes `\n`, which no line has, and its LogField::Kind. All other bytes count: a possible
 /// value is not a field.
 class LogKey {
