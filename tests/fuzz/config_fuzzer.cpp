@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include "podrun/base/error.hpp"
-#include "podrun/base/utf8.hpp"
+#include "podrun/base/text.hpp"
 #include "podrun/config/config.hpp"
 
 namespace {

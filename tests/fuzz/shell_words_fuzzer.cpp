@@ -5,7 +5,7 @@
 #include <string>
 
 #include "podrun/base/error.hpp"
-#include "podrun/base/shell_words.hpp"
+#include "podrun/base/shell_quote.hpp"
 
 namespace {
 

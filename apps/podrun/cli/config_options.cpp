@@ -13,7 +13,8 @@
 
 #include "podrun/base/error.hpp"
 #include "podrun/base/nearest_name.hpp"
-#include "podrun/config/config_file.hpp"
+#include "podrun/base/text.hpp"
+#include "podrun/config/config.hpp"
 #include "podrun/local/login_environment.hpp"
 
 #include "cli/config_keys.hpp"
@@ -184,7 +185,7 @@ AppliedConfig apply_config(OptionTable& table, Options& options, const CommandRo
                            const hosts::Probe& probe) {
   const local::Account account = local::own_account(probe.env("HOME").value_or(""));
   const std::string path = config::config_path(probe, account.home);
-  AppliedConfig found{.path = config::short_path(path, account.home),
+  AppliedConfig found{.path = short_path(path, account.home),
                       .config = config::read_configuration(path, account.home),
                       .metadata = {}};
   if (found.config) check_configuration(*found.config, table);

@@ -11,10 +11,9 @@
 #include <fmt/format.h>
 
 #include "podrun/base/error.hpp"
+#include "podrun/base/file_system.hpp"
 #include "podrun/base/shell_quote.hpp"
-#include "podrun/base/shell_words.hpp"
 #include "podrun/base/text.hpp"
-#include "podrun/base/whole_file.hpp"
 
 namespace podrun::cli {
 namespace {

@@ -17,8 +17,8 @@
 #include "podrun/base/descriptor.hpp"
 #include "podrun/base/duration.hpp"
 #include "podrun/base/error.hpp"
+#include "podrun/base/file_system.hpp"
 #include "podrun/base/text.hpp"
-#include "podrun/base/whole_file.hpp"
 #include "podrun/local/local_command.hpp"
 
 namespace podrun::cli {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "podrun/base/duration.hpp"
 #include "podrun/hosts/discovery.hpp"
 #include "podrun/output/status_line.hpp"
 #include "podrun/run/run_policy.hpp"
@@ -49,7 +50,7 @@ struct WhatRunsOptions {
 /// Start, failure, end.
 struct LimitOptions {
   run::Limits limits;
-  std::chrono::seconds orphan_timeout{120};
+  std::chrono::seconds orphan_timeout = kDefaultOrphanTimeout;
   bool connect_timeout_given = false;
   bool retries_given = false;
   std::size_t max_files = 0;  ///< paths that podrun keeps of a host

@@ -275,6 +275,8 @@ void add_start(OptionTable& table, run::Limits& limits) {
 }
 
 void add_limits(OptionTable& table, Options& options) {
+  static const std::string grace = duration_option(kDefaultGrace);
+  static const std::string orphan_timeout = duration_option(kDefaultOrphanTimeout);
   run::Limits& limits = options.limits;
   add_start(table, limits);
   table.value({.topic = kLimitsTopic,
@@ -292,11 +294,12 @@ void add_limits(OptionTable& table, Options& options) {
        .common = true},
       [&](bool is_on) { limits.on_failure = is_on ? run::OnFailure::stop_others : run::OnFailure::go_on; });
   table.value(limit_row(OptionSet::start, "--grace", "Time between TERM and KILL ({}; podrun kill: 30s)",
-                        "TIME", "10s"),
+                        "TIME", grace),
               [&](const std::string& text) { limits.grace = parse_duration(text); });
-  table.value(limit_row(OptionSet::start, "--orphan-timeout",
-                        "Time without contact after which a host stops its command ({})", "TIME", "2m"),
-              [&](const std::string& text) { options.orphan_timeout = parse_positive_duration(text); });
+  table.value(
+      limit_row(OptionSet::start, "--orphan-timeout",
+                "Time without contact after which a host stops its command ({})", "TIME", orphan_timeout),
+      [&](const std::string& text) { options.orphan_timeout = parse_positive_duration(text); });
   table.value(limit_row(OptionSet::files, "--max-files",
                         "Accept at most N paths from a host: to copy, or to delete ({})", "N", "250000"),
               [&](const std::string& text) { options.max_files = parse_count(text); });

@@ -8,8 +8,8 @@
 
 #include <fmt/format.h>
 
-#include "podrun/base/current_directory.hpp"
 #include "podrun/base/error.hpp"
+#include "podrun/base/file_system.hpp"
 #include "podrun/base/shell_quote.hpp"
 #include "podrun/hosts/discovery.hpp"
 #include "podrun/output/escape.hpp"

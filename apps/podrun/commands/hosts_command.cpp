@@ -19,11 +19,10 @@
 
 #include "podrun/base/blocking_pool.hpp"
 #include "podrun/base/error.hpp"
+#include "podrun/base/file_system.hpp"
 #include "podrun/base/text.hpp"
-#include "podrun/base/whole_file.hpp"
 #include "podrun/hosts/discovery.hpp"
 #include "podrun/hosts/host_views.hpp"
-#include "podrun/hosts/saved_list.hpp"
 #include "podrun/hosts/sources.hpp"
 #include "podrun/hosts/this_machine.hpp"
 #include "podrun/hosts/tpu_metadata.hpp"

@@ -151,7 +151,7 @@ class KillCommand final : public cli::Command {
       if (list.is_complete) {
         std::vector<accelerators::Choice> choices = accelerators::choose(list, request_);
         listed.push_back({host, std::move(list), std::move(choices)});
-      } else if (answers.result.outcomes[host] == run::HostOutcome(link::Exited{0})) {
+      } else if (run::has_succeeded(answers.result.outcomes[host])) {
         silent.push_back(host);
       }
     }

@@ -14,8 +14,8 @@
 
 #include <fmt/format.h>
 
-#include "podrun/base/current_directory.hpp"
 #include "podrun/base/error.hpp"
+#include "podrun/base/file_system.hpp"
 #include "podrun/base/text.hpp"
 #include "podrun/config/task_file.hpp"
 #include "podrun/files/push_run.hpp"

@@ -10,8 +10,8 @@
 
 #include <fmt/format.h>
 
-#include "podrun/base/current_directory.hpp"
 #include "podrun/base/error.hpp"
+#include "podrun/base/file_system.hpp"
 #include "podrun/files/pull_run.hpp"
 
 #include "cli/option_values.hpp"

@@ -16,7 +16,7 @@
 #include "podrun/base/text.hpp"
 #include "podrun/output/escape.hpp"
 #include "podrun/output/label.hpp"
-#include "podrun/report/json_failure.hpp"
+#include "podrun/report/json_events.hpp"
 #include "podrun/report/line_words.hpp"
 #include "podrun/report/summary.hpp"
 

@@ -20,8 +20,8 @@
 
 namespace podrun {
 
-/// Shared by the pool, its threads and what they post. close() takes the context away, so no thread can
-/// destroy it, or post to it after its end.
+/// Shared by the pool, its threads and the handlers they post. close() takes the context away, so no thread
+/// can destroy it, or post to it after its end.
 class BlockingPool::State : public std::enable_shared_from_this<State> {
  public:
   State(std::shared_ptr<asio::io_context> context, std::size_t threads)
@@ -40,7 +40,7 @@ class BlockingPool::State : public std::enable_shared_from_this<State> {
   }
 
   void close() {
-    std::shared_ptr<asio::io_context> context;  // destroyed last: what the jobs hold may live on it
+    std::shared_ptr<asio::io_context> context;  // destroyed last: objects in the jobs may live on it
     std::deque<Job> queue;
     const auto waiting = std::exchange(waiting_, {});
     guard_.reset();
@@ -90,7 +90,7 @@ class BlockingPool::State : public std::enable_shared_from_this<State> {
     queue_.pop_front();
     return job;
   }
-  /// Posts the job too, so that what it holds is destroyed on the context's thread.
+  /// Posts the job too, so that its objects are destroyed on the context's thread.
   void report(Job job, std::exception_ptr error) {
     const std::lock_guard lock(mutex_);
     --busy_;

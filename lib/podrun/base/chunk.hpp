@@ -9,6 +9,12 @@
 
 namespace podrun {
 
+/// The two output streams of a command.
+enum class StreamId { out, err };
+
+inline constexpr std::size_t kStreams = 2;
+inline std::size_t index_of(StreamId stream) { return stream == StreamId::out ? 0 : 1; }
+
 /// Shared immutable bytes: copying a Chunk copies a pointer, so broadcast and output never copy per host.
 class Chunk {
  public:
@@ -26,7 +32,12 @@ class Chunk {
   std::shared_ptr<const std::string> bytes_;
 };
 
-/// `bytes` cut into chunks of at most Chunk::kMaxSize; none for no bytes.
-std::vector<Chunk> to_chunks(std::string_view bytes);
+/// Cuts `bytes` into chunks of at most Chunk::kMaxSize; none for no bytes.
+inline std::vector<Chunk> to_chunks(std::string_view bytes) {
+  std::vector<Chunk> chunks;
+  for (; !bytes.empty(); bytes.remove_prefix(chunks.back().size()))
+    chunks.emplace_back(std::string(bytes.substr(0, Chunk::kMaxSize)));
+  return chunks;
+}
 
 }  // namespace podrun

@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <system_error>
 #include <utility>
 
 namespace podrun {
@@ -17,7 +18,7 @@ class Descriptor {
 
   int get() const { return number_; }
   bool is_open() const { return number_ >= 0; }
-  /// Leaves it open, and to the caller.
+  /// Gives up the descriptor without closing it.
   int release() { return std::exchange(number_, -1); }
   void reset(int number = -1) {
     if (const int before = std::exchange(number_, number); before >= 0) ::close(before);
@@ -26,5 +27,15 @@ class Descriptor {
  private:
   int number_;
 };
+
+/// Hands an open descriptor to an asio object, which closes it when destroyed. After an error (epoll has no
+/// room for it, for example) the descriptor is closed. `protocol`: for sockets.
+template <typename Object, typename... Protocol>
+std::error_code adopt(Object& object, int descriptor, const Protocol&... protocol) {
+  std::error_code error;
+  object.assign(protocol..., descriptor, error);
+  if (error) ::close(descriptor);
+  return error;
+}
 
 }  // namespace podrun

@@ -41,4 +41,10 @@ std::string format_duration(std::chrono::seconds duration) {
   return fmt::format("{} s", count);
 }
 
+std::string duration_option(std::chrono::seconds duration) {
+  const std::string text = format_duration(duration);
+  const std::size_t blank = text.find(' ');
+  return text.substr(0, blank) + text[blank + 1];
+}
+
 }  // namespace podrun

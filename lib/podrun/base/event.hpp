@@ -7,8 +7,8 @@
 
 namespace podrun {
 
-/// Wakes the coroutine that waits for it. A notify without a waiter is remembered. For one waiter, on one
-/// thread. The timer never expires; cancelling it wakes the waiter (asio 1.22 has nothing lighter).
+/// Wakes the coroutine that waits for it; a notify without a waiter is remembered. For one waiter, on one
+/// thread. Its timer never expires: cancelling it wakes the waiter (asio 1.22 has nothing lighter).
 class Event {
  public:
   explicit Event(const asio::any_io_executor& executor)

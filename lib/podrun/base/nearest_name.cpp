@@ -8,7 +8,7 @@
 namespace podrun {
 namespace {
 
-constexpr std::size_t kLongest = 100;  ///< every name is shorter
+constexpr std::size_t kLongest = 100;  // every name is shorter
 
 std::string lower_case(std::string_view text) {
   std::string lower(text);
@@ -17,7 +17,7 @@ std::string lower_case(std::string_view text) {
   return lower;
 }
 
-/// How many letters must be inserted, deleted or changed to turn one text into the other.
+/// The number of inserted, deleted or changed letters that turn one text into the other.
 std::size_t edit_distance(std::string_view from, std::string_view to) {
   std::vector<std::size_t> row(to.size() + 1);
   std::iota(row.begin(), row.end(), std::size_t{0});
@@ -38,7 +38,7 @@ std::size_t edit_distance(std::string_view from, std::string_view to) {
 std::optional<std::string> nearest_name(std::string_view slip, const std::vector<std::string_view>& names) {
   const std::string written = lower_case(slip.substr(0, kLongest));
   std::optional<std::string> nearest;
-  // A more distant name is not a slip. Of two letters, one makes another word: `ls` is not `ps`.
+  // A more distant name was not meant. With two letters, one change makes another word: `ls` is not `ps`.
   std::size_t least = written.size() <= 2 ? 1 : written.size() / 2 + 1;
   for (const std::string_view name : names) {
     const std::size_t changes = edit_distance(written, lower_case(name));

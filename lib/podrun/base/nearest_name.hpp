@@ -8,9 +8,8 @@
 
 namespace podrun {
 
-/// The name that `slip` was probably meant to be, in upper or lower case: the one that needs the fewest
-/// inserted, deleted or changed letters. Nothing if every name needs more than half as many as `slip` has
-/// letters.
+/// The name that `slip` was probably meant to be, ignoring case: the name with the fewest inserted, deleted
+/// or changed letters. Nothing if every name needs more changes than half the letters of `slip`.
 std::optional<std::string> nearest_name(std::string_view slip, const std::vector<std::string_view>& names);
 
 }  // namespace podrun

@@ -9,7 +9,7 @@ namespace podrun {
 /// A password or a passphrase. Its memory is overwritten when it is no longer needed.
 class Secret {
  public:
-  /// Takes the text and overwrites what is left of it at its old place.
+  /// Takes the text and overwrites its old memory.
   explicit Secret(std::string&& text);
 
   const std::string& text() const { return *text_; }
@@ -18,11 +18,11 @@ class Secret {
   struct Wipe {
     void operator()(std::string* text) const;
   };
-  std::unique_ptr<std::string, Wipe> text_;  // so that moving it leaves no copy behind
+  std::unique_ptr<std::string, Wipe> text_;  ///< a pointer, so that moving a Secret copies no text
 };
 
-/// From now on, no core file and no debugger of the same user shows this process's memory (prctl(2),
-/// PR_SET_DUMPABLE). Programs that it starts are not affected.
+/// Hides this process's memory from core files and from debuggers of its user (prctl(2), PR_SET_DUMPABLE).
+/// Programs that it starts are not affected.
 void hide_memory();
 
 }  // namespace podrun

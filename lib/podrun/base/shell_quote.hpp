@@ -21,4 +21,12 @@ std::string shell_quote_option(const std::string& word);
 std::string shell_quote_in_line(std::string_view word);
 inline constexpr std::string_view kDefineNewline = "podrun_n=${IFS#??}";
 
+/// Splits text into words by the quoting rules of the POSIX shell, without expansions. Throws
+/// UsageError at an open quote, or at an unquoted character with a meaning in a shell (`$`, `` ` ``, `|`, …).
+/// https://pubs.opengroup.org/onlinepubs/9699919799/utilities/V3_chap02.html#tag_18_02
+std::vector<std::string> split_shell_words(std::string_view text);
+
+/// Whether this command exists only inside a shell, not as a program: `cd`, `export`, `if`.
+bool is_shell_builtin(std::string_view word);
+
 }  // namespace podrun

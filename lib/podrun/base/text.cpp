@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
+// Small operations on text: parts, words, numbers, UTF-8.
 #include "podrun/base/text.hpp"
 
+#include <utf8proc.h>
+
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <charconv>
+#include <cstddef>
 #include <system_error>
 
 #include <fmt/format.h>
@@ -71,6 +76,10 @@ std::optional<std::uint16_t> to_port(std::string_view digits) {
   return static_cast<std::uint16_t>(*number);
 }
 
+std::string short_path(const std::string& path, const std::string& home) {
+  return !home.empty() && path.starts_with(home + '/') ? '~' + path.substr(home.size()) : path;
+}
+
 std::string count_hosts(std::size_t count) { return fmt::format("{} host{}", count, count == 1 ? "" : "s"); }
 
 std::string errno_text() { return std::generic_category().message(errno); }
@@ -80,6 +89,24 @@ bool is_job_name(std::string_view name) {
   return !name.empty() && name.size() <= kMaxJobName && kPlain.find(name.front()) != kPlain.npos &&
          name.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-") ==
              name.npos;
+}
+
+std::string format_bytes(std::uint64_t bytes) {
+  constexpr std::array kUnits = {"B", "kB", "MB", "GB", "TB"};
+  auto value = static_cast<double>(bytes);
+  std::size_t unit = 0;
+  for (; value >= 999.5 && unit + 1 < kUnits.size(); ++unit) value /= 1000;
+  return fmt::format("{:.{}f} {}", value, unit > 0 && value < 9.95 ? 1 : 0, kUnits[unit]);
+}
+
+Utf8Character first_utf8(std::string_view text) {
+  const auto lead = static_cast<unsigned char>(text[0]);
+  if (lead < 0x80) return {1, lead};
+  utf8proc_int32_t value = 0;
+  const utf8proc_ssize_t size = utf8proc_iterate(reinterpret_cast<const utf8proc_uint8_t*>(text.data()),
+                                                 static_cast<utf8proc_ssize_t>(text.size()), &value);
+  if (size <= 0) return {};
+  return {static_cast<std::size_t>(size), static_cast<char32_t>(value)};
 }
 
 }  // namespace podrun

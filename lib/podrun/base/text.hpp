@@ -17,8 +17,8 @@ std::string_view trim_space(std::string_view text);
 /// The parts between the separators, empty ones included. Empty text has one empty part.
 std::vector<std::string_view> split(std::string_view text, char separator);
 
-/// Takes the part before the next separator, and that, off the front of the text; all of it where there is
-/// none.
+/// Removes the part before the next separator and the separator from the front of the text; returns the part.
+/// Without a separator the part is the whole text.
 std::string_view take_part(std::string_view& text, char separator);
 
 std::string join(const std::vector<std::string>& parts, std::string_view separator);
@@ -32,15 +32,18 @@ std::string_view last_line(std::string_view text);
 /// Whether it is an ASCII control character.
 constexpr bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
 
-/// Makes the first letter small: messages of the system and libssh start with a capital, but follow a colon
-/// in podrun's.
+/// Makes the first letter lower case: messages of the system and libssh start with a capital, but follow a
+/// colon in podrun's messages.
 std::string lower_first(std::string_view text);
 
-/// The number; nothing unless the text is only decimal digits and the number fits.
+/// Reads a number; nothing unless the text is only decimal digits and the number fits.
 std::optional<std::size_t> to_number(std::string_view digits);
 
-/// The port, 1 to 65535; nothing otherwise.
+/// Reads a port, 1 to 65535; nothing otherwise.
 std::optional<std::uint16_t> to_port(std::string_view digits);
+
+/// A path for messages: `~` stands for `home`.
+std::string short_path(const std::string& path, const std::string& home);
 
 /// `1 host`, `4 hosts`.
 std::string count_hosts(std::size_t count);
@@ -51,5 +54,18 @@ std::string errno_text();
 constexpr std::size_t kMaxJobName = 64;
 /// Letters, digits, `_`, `.` and `-`, at most kMaxJobName; the first one is not `.` or `-`.
 bool is_job_name(std::string_view name);
+
+/// `512 B`, `1.5 kB`, `20 MB`: units of 1000, two digits or more.
+std::string format_bytes(std::uint64_t bytes);
+
+/// A character of a UTF-8 text.
+struct Utf8Character {
+  std::size_t bytes = 0;  ///< 0: not valid UTF-8
+  char32_t value = 0;
+};
+
+/// The first character of `text`, which must not be empty. Strict as RFC 3629: no overlong form, no
+/// surrogate, nothing above U+10FFFF.
+Utf8Character first_utf8(std::string_view text);
 
 }  // namespace podrun

@@ -8,7 +8,7 @@
 
 namespace podrun {
 
-/// Blocks these signals in the calling thread while it exists, and in threads that are started meanwhile.
+/// Blocks these signals in the calling thread, and in threads started by it, while the object exists.
 class SignalsBlocked {
  public:
   SignalsBlocked(std::initializer_list<int> signals);
@@ -20,8 +20,8 @@ class SignalsBlocked {
   sigset_t before_{};
 };
 
-/// Starts a thread that takes no signal of a user or terminal, so that the main thread takes them all, in
-/// their order. Throws std::system_error.
+/// Starts a thread that blocks the signals of users and terminals, so that the main thread gets them all, in
+/// order. Throws std::system_error.
 std::thread start_thread(std::function<void()> body);
 
 }  // namespace podrun

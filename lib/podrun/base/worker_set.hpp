@@ -11,8 +11,8 @@ namespace podrun {
 /// Folds worker numbers for people: {0,1,2,7} is `0-2,7`. They may come in any order; repeats count once.
 std::string fold_workers(std::vector<std::size_t> workers);
 
-/// The reverse: `0,3-7` in the order written. Throws UsageError that names the bad part, also for more than a
-/// million numbers.
+/// Reads `0,3-7`, in the order written. Throws UsageError that names the bad part, or for more than a million
+/// numbers.
 std::vector<std::size_t> parse_workers(std::string_view text);
 
 }  // namespace podrun

@@ -109,7 +109,7 @@ class Comparison {
     if (const auto* unreachable = std::get_if<run::Unreachable>(&checked.outcome)) {
       problem(host, report::describe(
                         run::HostOutcome(run::Unreachable{unreachable->failure})));  // without the attempts
-    } else if (checked.outcome == run::HostOutcome(link::Exited{0})) {
+    } else if (run::has_succeeded(checked.outcome)) {
       problem(host, "gives no answer");
     } else {
       const std::string at = checked.facts.looking_at;

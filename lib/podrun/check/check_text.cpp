@@ -14,7 +14,7 @@
 #include "podrun/output/cell_width.hpp"
 #include "podrun/output/escape.hpp"
 #include "podrun/output/label.hpp"
-#include "podrun/report/json_failure.hpp"
+#include "podrun/report/json_events.hpp"
 #include "podrun/report/summary.hpp"
 
 namespace podrun::check {

@@ -2,8 +2,11 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
+
+#include "podrun/hosts/probe.hpp"
 
 // The content of config.yaml, with line numbers; the caller knows the meaning of the keys. YAML 1.2:
 // https://yaml.org/spec/1.2.2
@@ -44,5 +47,13 @@ Configuration parse_configuration(const std::string& text, const std::string& pa
 
 /// The value as YAML text, quoted where YAML would otherwise read something else.
 std::string to_yaml(const std::string& value);
+
+/// `$XDG_CONFIG_HOME/podrun/config.yaml`, else `~/.config/podrun/config.yaml`. A relative $XDG_CONFIG_HOME is
+/// ignored: https://specifications.freedesktop.org/basedir-spec
+std::string config_path(const hosts::Probe& probe, const std::string& home);
+
+/// Reads the file; nothing if there is none. Throws UsageError if it cannot be read or is wrong, or if others
+/// own it or may write it, because it can name programs to run.
+std::optional<Configuration> read_configuration(const std::string& path, const std::string& home);
 
 }  // namespace podrun::config

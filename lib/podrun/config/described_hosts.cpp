@@ -13,7 +13,7 @@
 #include <fmt/format.h>
 
 #include "podrun/base/error.hpp"
-#include "podrun/config/yaml.hpp"
+#include "podrun/config/yaml_file.hpp"
 #include "podrun/hosts/host_pattern.hpp"
 
 namespace podrun::config {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads a task file into plain values with their line numbers. Keys of SkyPilot that only a cloud can obey
-// are collected, or refused where the task could not run without them.
+// Reads a task file into plain values with their line numbers. Collects SkyPilot's cloud-only keys, or
+// refuses them if the task could not run without them.
 #include "podrun/config/task_file.hpp"
 
 #include <algorithm>
@@ -22,7 +22,7 @@ using Pair = YamlFile::Pair;
 
 constexpr std::string_view kExpected = "name, workdir, num_nodes, file_mounts, envs, secrets, setup or run";
 
-/// They choose machines, or belong to SkyPilot's own servers.
+/// Keys that choose machines, or belong to SkyPilot's own servers.
 constexpr std::array<std::string_view, 11> kIgnored = {
     "resources",           "service", "pool",    "config",    "experimental",     "event_callback",
     "file_mounts_mapping", "inputs",  "outputs", "_metadata", "api_server_access"};
@@ -37,8 +37,8 @@ constexpr std::array kRefused = {
     Refused{"managed_secrets", "podrun stores no secrets (write secrets: {NAME: }, and give it by -e NAME)"},
 };
 
-/// What YAML 1.1, which SkyPilot reads, takes for true and false (https://yaml.org/type/bool.html), and the
-/// text that SkyPilot makes of it; null: neither.
+/// SkyPilot's text for a boolean of YAML 1.1 (https://yaml.org/type/bool.html), which SkyPilot reads; null
+/// for other text.
 const char* boolean_text(const std::string& text) {
   constexpr std::array<std::string_view, 9> kTrue = {"yes",  "Yes", "YES", "true", "True",
                                                      "TRUE", "on",  "On",  "ON"};

@@ -13,7 +13,7 @@ namespace podrun::config {
 /// A variable of `envs` or `secrets`.
 struct TaskVariable {
   std::string name;
-  std::optional<std::string> value;  ///< nothing: it has none here, and must be given
+  std::optional<std::string> value;  ///< nothing: must be given when the task is launched
   std::size_t line = 0;              ///< from 1
 };
 
@@ -42,11 +42,11 @@ struct TaskFile {
   std::vector<TaskMount> mounts;  ///< in the order of the file
   TaskText setup;
   TaskText run;
-  std::vector<std::string> ignored;  ///< keys that have a meaning only in a cloud
+  std::vector<std::string> ignored;  ///< cloud-only keys
 };
 
-/// Throws UsageError that begins `path:line: `: no YAML, an unknown key (with the nearest one), a value of
-/// the wrong kind, or a key that only a cloud can obey and without which the task would miss files.
+/// Throws UsageError that begins `path:line: `: not YAML, an unknown key (with the nearest known one), a bad
+/// value, or a cloud-only key without which the task would miss files.
 TaskFile parse_task_file(const std::string& text, const std::string& path);
 
 }  // namespace podrun::config

@@ -10,6 +10,10 @@
 
 namespace podrun::config {
 
+/// The documents of a YAML text in UTF-8, https://yaml.org/spec/1.2.2. Throws YAML::Exception, also for text
+/// with NUL bytes, and for text that YAML::LoadAll (0.7) would read repeatedly until memory runs out.
+std::vector<YAML::Node> load_yaml(const std::string& text);
+
 /// A YAML text of one document, which a user wrote. Everything throws UsageError that begins `path:line: `.
 class YamlFile {
  public:
@@ -27,7 +31,7 @@ class YamlFile {
   std::vector<Pair> pairs(std::string_view expected) const { return pairs(root_, 1, expected); }
   /// The pairs of a map, no key twice; none for an empty value.
   std::vector<Pair> pairs(const YAML::Node& map, std::size_t line, std::string_view expected) const;
-  /// A plain value, as written. `key`: whose it is, for messages.
+  /// A plain value, as written. `key`: for messages.
   std::string text(const YAML::Node& node, std::string_view key, std::size_t line) const;
   /// The line of a node, from 1; `otherwise` if it has none.
   static std::size_t line_of(const YAML::Node& node, std::size_t otherwise);

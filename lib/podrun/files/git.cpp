@@ -23,8 +23,8 @@
 #include <fmt/format.h>
 
 #include "podrun/base/error.hpp"
+#include "podrun/base/file_system.hpp"
 #include "podrun/base/text.hpp"
-#include "podrun/base/whole_file.hpp"
 #include "podrun/local/spawn.hpp"
 
 namespace podrun::files {

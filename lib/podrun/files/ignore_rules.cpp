@@ -20,8 +20,8 @@
 
 #include "podrun/base/descriptor.hpp"
 #include "podrun/base/error.hpp"
+#include "podrun/base/file_system.hpp"
 #include "podrun/base/text.hpp"
-#include "podrun/base/whole_file.hpp"
 
 namespace podrun::files {
 namespace {

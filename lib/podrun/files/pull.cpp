@@ -18,12 +18,11 @@
 #include <asio/this_coro.hpp>
 #include <fmt/format.h>
 
-#include "podrun/base/bytes_text.hpp"
 #include "podrun/base/text.hpp"
 #include "podrun/files/scripts.hpp"
 #include "podrun/files/side_work.hpp"
 #include "podrun/files/unpack.hpp"
-#include "podrun/hosts/host_file_name.hpp"
+#include "podrun/hosts/host_list.hpp"
 #include "podrun/remote/program_reader.hpp"
 
 namespace podrun::files {

@@ -12,10 +12,9 @@
 
 #include <fmt/format.h>
 
-#include "podrun/base/bytes_text.hpp"
 #include "podrun/base/text.hpp"
 #include "podrun/output/escape.hpp"
-#include "podrun/run/outcome_groups.hpp"
+#include "podrun/run/outcome.hpp"
 #include "podrun/session/command_mode.hpp"
 
 namespace podrun::files {
@@ -89,9 +88,7 @@ class PullMode final : public session::CommandMode, private session::HostPrepara
     return status;
   }
 
-  static bool is_done(const run::HostOutcome& outcome) {
-    return outcome == run::HostOutcome(link::Exited{0});
-  }
+  static bool is_done(const run::HostOutcome& outcome) { return run::has_succeeded(outcome); }
 
   /// With --json: once for each host, before its exit event.
   void report_received(output::Output& output, std::size_t host) {

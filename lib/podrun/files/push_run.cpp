@@ -86,9 +86,7 @@ class PushMode final : public session::CommandMode, private session::HostPrepara
     return std::chrono::ceil<std::chrono::seconds>(*longest);
   }
 
-  static bool is_done(const run::HostOutcome& outcome) {
-    return outcome == run::HostOutcome(link::Exited{0});
-  }
+  static bool is_done(const run::HostOutcome& outcome) { return run::has_succeeded(outcome); }
 
   report::FilesSent sent(std::size_t host) const {
     const HostShare& share = push_.shares()[host];

@@ -16,7 +16,7 @@
 
 #include <fmt/format.h>
 
-#include "podrun/base/bytes_text.hpp"
+#include "podrun/base/text.hpp"
 #include "podrun/link/failure.hpp"
 
 namespace podrun::files {

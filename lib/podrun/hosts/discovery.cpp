@@ -1,23 +1,90 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides which hosts a run has: the list in the options or the first source that answers, with this machine
-// (`-i`) and without the excluded hosts.
+// Decides which hosts a run has: the list in the options or of the first source that answers, with this
+// machine
+// (`-i`), without excluded hosts (`-x`), and only the chosen workers (`--workers`).
 #include "podrun/hosts/discovery.hpp"
 
 #include <algorithm>
 #include <cstddef>
 #include <map>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "podrun/base/error.hpp"
 #include "podrun/base/text.hpp"
-#include "podrun/hosts/narrowing.hpp"
+#include "podrun/base/worker_set.hpp"
 #include "podrun/hosts/this_machine.hpp"
 #include "podrun/hosts/tpu_metadata.hpp"
 
 namespace podrun::hosts {
 namespace {
+
+/// An entry of `-x` without a user or port matches any.
+bool matches(const Host& entry, const Host& host) {
+  return (entry.user.empty() || entry.user == host.user) && (entry.port == 0 || entry.port == port_of(host));
+}
+
+std::set<std::size_t> all_workers(const std::vector<Host>& hosts) {
+  std::set<std::size_t> numbers;
+  for (const Host& host : hosts) numbers.insert(host.worker);
+  return numbers;
+}
+
+/// The worker numbers in an entry of `-x` that is not a host's name: `3`, `3-7`.
+std::vector<std::size_t> as_workers(const Host& entry, const std::set<std::size_t>& known) {
+  if (entry.name.find_first_not_of("0123456789-") != std::string::npos) return {};
+  std::vector<std::size_t> numbers = parse_workers(entry.name);
+  const bool all_known =
+      std::all_of(numbers.begin(), numbers.end(), [&](std::size_t number) { return known.contains(number); });
+  return all_known ? numbers : std::vector<std::size_t>();
+}
+
+std::set<std::size_t> excluded_workers(const std::vector<Host>& hosts, const std::vector<Host>& exclude) {
+  const std::set<std::size_t> known = all_workers(hosts);
+  std::multimap<std::string, const Host*> by_name;
+  for (const Host& host : hosts) by_name.emplace(canonical_name(host.name), &host);
+  std::set<std::size_t> numbers;
+  for (const Host& entry : exclude) {
+    bool found = false;
+    const auto [begin, end] = by_name.equal_range(canonical_name(entry.name));
+    for (auto candidate = begin; candidate != end; ++candidate) {
+      if (!matches(entry, *candidate->second)) continue;
+      numbers.insert(candidate->second->worker);
+      found = true;
+    }
+    if (found) continue;
+    const std::vector<std::size_t> by_number = as_workers(entry, known);
+    if (by_number.empty()) {
+      throw UsageError(
+          fmt::format("{}: \"{}\" matches no host (--dry-run shows them)", entry.source, entry.name));
+    }
+    numbers.insert(by_number.begin(), by_number.end());
+  }
+  return numbers;
+}
+
+std::vector<std::size_t> parse_workers_option(const std::string& text) try {
+  return parse_workers(text);
+} catch (const UsageError& error) {
+  throw UsageError(fmt::format("--workers: {}", error.what()));
+}
+
+std::set<std::size_t> selected_workers(const std::vector<Host>& hosts,
+                                       const std::optional<std::string>& workers) {
+  const std::set<std::size_t> numbers = all_workers(hosts);
+  if (!workers || *workers == "all") return numbers;
+  std::set<std::size_t> selected;
+  for (const std::size_t worker : parse_workers_option(*workers)) {
+    if (!numbers.contains(worker)) {
+      throw UsageError(fmt::format("--workers: no host has worker number \"{}\" (there are {})", worker,
+                                   fold_workers({numbers.begin(), numbers.end()})));
+    }
+    selected.insert(worker);
+  }
+  return selected;
+}
 
 void refuse_repeats(const std::vector<Host>& hosts, const ThisMachine& self) {
   std::map<std::pair<std::string, std::uint16_t>, const Host*> seen;
@@ -80,7 +147,7 @@ Listing chosen(const HostQuery& query, const Probe& probe) {
   return listing;
 }
 
-/// A missing source needs no explanation.
+/// Whether the source is missing, which needs no explanation.
 bool is_absent(const Attempt& attempt) {
   return attempt.result == kNotSet || attempt.result == kNoSuchFile || attempt.result.starts_with(kNotAsked);
 }
@@ -128,8 +195,7 @@ void complete(Listing& listing, const ThisMachine& self, IncludeLocal include) {
 }
 
 /// Removes this machine from the list or marks it as local, as the list's rule says.
-void settle_this_machine(std::vector<Host>& hosts, SelfRule rule, const ThisMachine& self,
-                         IncludeLocal include) {
+void apply_self_rule(std::vector<Host>& hosts, SelfRule rule, const ThisMachine& self, IncludeLocal include) {
   if (rule == SelfRule::as_listed) return;
   if (rule != SelfRule::as_listed_without_ssh && include == IncludeLocal::no) {
     std::erase_if(hosts, [&self](const Host& host) { return self.is(host); });
@@ -156,6 +222,16 @@ std::ptrdiff_t uses_of_standard_input(const HostQuery& query) {
 
 }  // namespace
 
+void narrow(std::vector<Host>& hosts, const std::vector<Host>& exclude,
+            const std::optional<std::string>& workers) {
+  const std::set<std::size_t> excluded = excluded_workers(hosts, exclude);
+  const std::set<std::size_t> selected = selected_workers(hosts, workers);
+  std::erase_if(hosts, [&](const Host& host) {
+    return excluded.contains(host.worker) || !selected.contains(host.worker);
+  });
+  if (hosts.empty()) throw UsageError("no host is left (-x and --workers exclude all of them)");
+}
+
 bool reads_standard_input(const HostQuery& query) { return uses_of_standard_input(query) > 0; }
 
 Discovery discover(const HostQuery& query, const Probe& probe) {
@@ -176,7 +252,7 @@ Discovery discover(const HostQuery& query, const Probe& probe) {
   discovery.all = hosts;
   if (known_by_number)
     discovery.all[*listing->own_worker] = this_machine(*listing->own_worker, "local", listing->where);
-  settle_this_machine(hosts, listing->rule, self, query.include_local);
+  apply_self_rule(hosts, listing->rule, self, query.include_local);
   refuse_empty(*listing, hosts);
   narrow(hosts, parse_host_list(query.exclude, query.exclude_from, probe), query.workers);
   discovery.hosts = std::move(hosts);

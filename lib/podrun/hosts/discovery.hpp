@@ -33,9 +33,9 @@ struct HostQuery {
   IncludeLocal include_local = IncludeLocal::no;
   Repeats repeats = Repeats::refuse;
   bool metadata_only = false;  ///< ask only the metadata server (`metadata: true` of a pod)
-  /// Reads other forms of `-H -`, and of the output of `command`, than a list.
+  /// Reads `-H -`, and the output of `command`, if they are not plain lists.
   ReadDescription read_description = {};
-  /// Gives the output of `command`. Throws UsageError.
+  /// Runs `command` and returns its output. Throws UsageError.
   std::function<std::string(const std::string& command)> read_command = {};
 };
 
@@ -55,11 +55,17 @@ class NoHosts : public UsageError {
   std::vector<Attempt> tried;
 };
 
-/// Whether `-H -` or `-x -` makes discover() consume the standard input.
+/// Whether discover() reads standard input: `-H -` or `-x -`.
 bool reads_standard_input(const HostQuery& query);
 
-/// Finds the hosts of the run, in the order of their list: the user's, else that of the first source that
-/// answers. Throws NoHosts if there are none, UsageError if a list is wrong or an option matches no host.
+/// Finds the hosts of the run, in the order of their list: the user's list, else the list of the first source
+/// that answers. Throws NoHosts if there are none, UsageError if a list is wrong or an option matches no
+/// host.
 Discovery discover(const HostQuery& query, const Probe& probe);
+
+/// Keeps the hosts that `--workers` selects (nothing: all) and `-x` does not exclude, with their worker
+/// numbers. Throws UsageError if an entry matches nothing, or no host is left.
+void narrow(std::vector<Host>& hosts, const std::vector<Host>& exclude,
+            const std::optional<std::string>& workers);
 
 }  // namespace podrun::hosts

@@ -292,4 +292,10 @@ std::size_t parse_worker_number(std::string_view text, std::size_t count, std::s
                                count_hosts(count), count == 1 ? "0" : fmt::format("0-{}", count - 1)));
 }
 
+std::string host_file_name(const Host& host) {
+  std::string name = fmt::format("{}-{}", host.worker, host.name);
+  std::replace(name.begin(), name.end(), '/', '_');
+  return name;
+}
+
 }  // namespace podrun::hosts

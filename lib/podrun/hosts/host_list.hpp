@@ -31,11 +31,11 @@ std::vector<Host> parse_hosts_file(std::string_view text, std::string_view path)
 /// Reads a name or an address as programs write it: no user, port, range or `local`. Throws UsageError.
 Host parse_plain_host(std::string_view text, std::string_view where);
 
-/// Reads such hosts separated by commas, with Slurm's ranges: `nid[00001,00011-00012],host2`. Throws
+/// Reads names and addresses separated by commas, with Slurm's ranges: `nid[00001,00011-00012],host2`. Throws
 /// UsageError.
 std::vector<Host> parse_plain_list(std::string_view list, std::string_view where);
 
-/// `user@name:port`; parse_host_list() reads it as the same host.
+/// `user@name:port`, which parse_host_list() reads back.
 std::string to_text(const Host& host);
 
 /// Reads the hosts file at `path`. Throws UsageError if it is missing, unreadable or wrong.
@@ -44,5 +44,8 @@ std::vector<Host> read_hosts_file(const std::string& path, const Probe& probe);
 /// Reads a worker number in a list of `count` hosts: 0 to count - 1. Throws UsageError that begins with
 /// `where`.
 std::size_t parse_worker_number(std::string_view text, std::size_t count, std::string_view where);
+
+/// `3-tpu-3`, as the name of a file or directory for a host: a single name, even if the host's has slashes.
+std::string host_file_name(const Host& host);
 
 }  // namespace podrun::hosts

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Lists of hosts as text: for people, as JSON, and as a podips.txt.
 #include "podrun/hosts/host_views.hpp"
 
 #include <algorithm>
@@ -8,6 +9,8 @@
 #include <nlohmann/json.hpp>
 
 #include "podrun/hosts/host_list.hpp"
+#include "podrun/hosts/sources.hpp"
+#include "podrun/hosts/this_machine.hpp"
 
 namespace podrun::hosts {
 namespace {
@@ -59,6 +62,18 @@ std::string hosts_json(const Discovery& found, const std::vector<std::string>& a
     json["tried"].push_back({{"where", attempt.where}, {"result", attempt.result}});
   }
   return json.dump(-1, ' ', true, Json::error_handler_t::replace) + "\n";
+}
+
+std::string saved_list(const std::vector<Host>& all, const Probe& probe) {
+  const ThisMachine self(probe);
+  const auto own = std::count_if(all.begin(), all.end(), [&](const Host& host) { return self.is(host); });
+  const bool only_others = own == 1 && self.is(all.front());
+  const bool needs_mark = own == 0 && all.front().worker == 0;
+  std::string text;
+  if (needs_mark) text += std::string(kAllHostsLine) + "\n";
+  for (auto host = all.begin() + (only_others ? 1 : 0); host != all.end(); ++host)
+    text += to_text(*host) + "\n";
+  return text;
 }
 
 }  // namespace podrun::hosts

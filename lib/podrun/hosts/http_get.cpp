@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // HTTP for the metadata server, with libevent's client.
-#include "podrun/hosts/http_get.hpp"
-
 #include <event2/buffer.h>
 #include <event2/dns.h>
 #include <event2/event.h>
@@ -13,6 +11,8 @@
 #include <optional>
 
 #include <fmt/format.h>
+
+#include "podrun/hosts/probe.hpp"
 
 namespace podrun::hosts {
 namespace {

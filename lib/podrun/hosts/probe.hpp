@@ -17,7 +17,7 @@ struct HttpAnswer {
   std::string body = {};
 };
 
-/// All that discovery asks the outside world, so that tests can replace it.
+/// The outside world of discovery, which tests replace.
 class Probe {
  public:
   virtual ~Probe() = default;
@@ -42,5 +42,8 @@ class Probe {
 
 /// The probe of the real machine.
 std::unique_ptr<Probe> make_system_probe();
+
+/// Implements Probe::http_get() of the system probe.
+std::vector<HttpAnswer> http_get(const std::vector<std::string>& urls, std::chrono::milliseconds within);
 
 }  // namespace podrun::hosts

@@ -147,15 +147,9 @@ std::optional<Listing> tpu_worker_hostnames(const Probe& probe, Tried& tried) {
   return tpu_variable("TPU_WORKER_HOSTNAMES", probe, tried);
 }
 
-/// `path` for messages: `~` stands for $HOME.
-std::string with_tilde(const std::string& path, const Probe& probe) {
-  const std::string home = probe.env("HOME").value_or("");
-  return !home.empty() && path.starts_with(home + "/") ? "~" + path.substr(home.size()) : path;
-}
-
 std::optional<Listing> podips(const std::optional<std::string>& path, const Probe& probe, Tried& tried) {
   if (!path) return std::nullopt;
-  const std::string where = with_tilde(*path, probe);
+  const std::string where = short_path(*path, probe.env("HOME").value_or(""));
   const std::optional<std::string> text = probe.read_file(*path);
   if (!text) {
     tried.push_back({where, std::string(kNoSuchFile)});

@@ -20,7 +20,7 @@ struct Attempt {
   friend bool operator==(const Attempt&, const Attempt&) = default;
 };
 
-/// Results that need no explanation; kNotAsked is only the beginning of several.
+/// Results that need no explanation; kNotAsked is the beginning of several results.
 inline constexpr std::string_view kNotSet = "not set";
 inline constexpr std::string_view kNoSuchFile = "no such file";
 inline constexpr std::string_view kNotAsked = "not asked";
@@ -31,12 +31,13 @@ std::vector<std::string> to_texts(const std::vector<Attempt>& tried);
 /// How this machine takes part in a list from a source.
 enum class SelfRule {
   as_listed,              ///< like any host; `-i` adds it in front (an explicit choice)
-  as_listed_without_ssh,  ///< the same, but never by ssh (Slurm, SkyPilot)
+  as_listed_without_ssh,  ///< like as_listed, but never by ssh (Slurm, SkyPilot)
   by_option,              ///< only with `-i`, and only where it is listed (TPU variables, metadata)
-  by_option_or_in_front,  ///< only with `-i`; if it is not listed, `-i` adds it in front (a podips.txt of
+  by_option_or_in_front,  ///< only with `-i`, which adds it in front if it is not listed (a podips.txt of
                           ///< all)
-  by_option_as_first,     ///< the same, but without `-i` an unlisted machine makes the others count from 1
-                          ///< (podips.txt)
+  /// Like by_option_or_in_front, but without `-i` an unlisted machine makes the others count from 1
+  /// (podips.txt).
+  by_option_as_first,
 };
 
 /// The complete list of hosts of one source, in worker order and numbered from 0.
@@ -44,7 +45,7 @@ struct Listing {
   std::string where;  ///< for messages
   SelfRule rule = SelfRule::as_listed;
   std::vector<Host> hosts = {};
-  std::optional<std::size_t> own_worker = {};  ///< set if the source itself says which host is this machine
+  std::optional<std::size_t> own_worker = {};  ///< set if the source says which host is this machine
   std::vector<std::string> notes = {};         ///< remarks on the list for the user
 };
 

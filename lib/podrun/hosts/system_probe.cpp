@@ -13,11 +13,9 @@
 
 #include <fmt/format.h>
 
-#include "podrun/base/current_directory.hpp"
 #include "podrun/base/error.hpp"
+#include "podrun/base/file_system.hpp"
 #include "podrun/base/text.hpp"
-#include "podrun/base/whole_file.hpp"
-#include "podrun/hosts/http_get.hpp"
 #include "podrun/hosts/probe.hpp"
 
 namespace podrun::hosts {

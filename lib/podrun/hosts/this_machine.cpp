@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Recognises this machine among hosts, and equal hosts under different names.
 #include "podrun/hosts/this_machine.hpp"
 
 #include <arpa/inet.h>

@@ -30,7 +30,7 @@ class ThisMachine {
   bool is(const Host& host) const;
   bool is_in(const std::vector<Host>& hosts) const;
 
-  /// A name and port that are the same for every spelling of one host.
+  /// A name and port that are equal for all spellings of one host.
   std::pair<std::string, std::uint16_t> key(const Host& host) const;
 
  private:

@@ -12,7 +12,7 @@
 
 namespace podrun::hosts {
 
-/// Whether this machine is one of Google's cloud, by the firmware's words.
+/// Whether this machine is in Google's cloud, according to its firmware.
 bool is_google_machine(const Probe& probe);
 
 /// Asks the metadata server of Google Cloud for the hosts, for 1 s in all: on a Google machine, or when

@@ -48,7 +48,7 @@ JobAnswers ask_jobs(session::Session& session, const session::RunSpec& run) {
     JobList list = parse_job_list(answers.texts[host], run.plan.run_id);
     if (list.is_complete) {
       jobs.listed.push_back({host, std::move(list)});
-    } else if (jobs.result.outcomes[host] == run::HostOutcome(link::Exited{0})) {
+    } else if (run::has_succeeded(jobs.result.outcomes[host])) {
       silent.push_back(host);
     }
     pass_on(answers.errors[host], run.plan.hosts[host], session);

@@ -15,7 +15,7 @@
 #include "podrun/base/error.hpp"
 #include "podrun/base/shell_quote.hpp"
 #include "podrun/base/text.hpp"
-#include "podrun/hosts/host_file_name.hpp"
+#include "podrun/hosts/host_list.hpp"
 #include "podrun/jobs/scripts.hpp"
 #include "podrun/remote/program_reader.hpp"
 

@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include "podrun/base/text.hpp"
-#include "podrun/hosts/host_file_name.hpp"
+#include "podrun/hosts/host_list.hpp"
 #include "podrun/jobs/scripts.hpp"
 #include "podrun/remote/program_reader.hpp"
 

@@ -10,7 +10,7 @@
 
 #include <asio/awaitable.hpp>
 
-#include "podrun/base/stream_id.hpp"
+#include "podrun/base/chunk.hpp"
 #include "podrun/hosts/host.hpp"
 #include "podrun/output/output.hpp"
 #include "podrun/remote/command.hpp"

@@ -79,7 +79,7 @@ void take_back(session::Session& session, const session::SessionSpec& spec, cons
   const session::RunResult taken = session::ask_hosts(session, back).result;
   std::vector<std::size_t> left;
   for (std::size_t host = 0; host < hosts.size(); ++host) {
-    if (taken.outcomes[host] != run::HostOutcome(link::Exited{0})) left.push_back(host);
+    if (!run::has_succeeded(taken.outcomes[host])) left.push_back(host);
   }
   if (left.empty()) {
     session.say({fmt::format("{} was not started; what had been started on {} is stopped", name,

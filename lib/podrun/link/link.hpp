@@ -9,7 +9,6 @@
 #include <asio/awaitable.hpp>
 
 #include "podrun/base/chunk.hpp"
-#include "podrun/base/stream_id.hpp"
 #include "podrun/hosts/host.hpp"
 #include "podrun/link/failure.hpp"
 

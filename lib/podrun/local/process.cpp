@@ -21,9 +21,9 @@
 #include <asio/use_awaitable.hpp>
 #include <fmt/format.h>
 
-#include "podrun/base/adopt.hpp"
+#include "podrun/base/descriptor.hpp"
+#include "podrun/base/error.hpp"
 #include "podrun/base/event.hpp"
-#include "podrun/base/exhaustion.hpp"
 #include "podrun/local/spawn.hpp"
 
 namespace podrun::local {

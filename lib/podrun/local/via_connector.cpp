@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "podrun/base/error.hpp"
-#include "podrun/base/shell_words.hpp"
+#include "podrun/base/shell_quote.hpp"
 #include "podrun/link/shell_line.hpp"
 #include "podrun/local/connectors.hpp"
 #include "podrun/local/process.hpp"

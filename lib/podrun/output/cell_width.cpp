@@ -7,7 +7,7 @@
 
 #include <limits>
 
-#include "podrun/base/utf8.hpp"
+#include "podrun/base/text.hpp"
 
 namespace podrun::output {
 namespace {

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The Sink of `--gather`: keeps all output and shows equal outputs once, at the end.
-#include "podrun/output/gather_sink.hpp"
-
 #include <openssl/evp.h>
 
 #include <stdexcept>
@@ -12,11 +10,12 @@
 #include <fmt/format.h>
 
 #include "podrun/output/escape.hpp"
+#include "podrun/output/make_sinks.hpp"
 
 namespace podrun::output {
 namespace {
 
-/// The digest of a stream: streams with equal digests have equal bytes.
+/// The SHA-256 of a stream: streams with equal digests have equal bytes.
 class Digest {
  public:
   bool empty() const { return !context_; }
@@ -111,7 +110,7 @@ class GatherSink final : public Sink {
     const bool complete = spool_.read(place_of(host, stream), [&](std::string_view block) {
       while (const auto line = splitter.next(block))
         printer_.print({}, {host, stream, line->text, line->end});
-      return printer_.is_read(stream);  // no reader is left for the rest
+      return printer_.is_read(stream);  // false: no reader is left for the rest
     });
     if (const auto last = splitter.end()) printer_.print({}, {host, stream, last->text, last->end});
     if (complete) return;

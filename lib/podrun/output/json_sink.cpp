@@ -11,8 +11,8 @@
 #include <fmt/format.h>
 
 #include "podrun/base/base64.hpp"
-#include "podrun/base/stream_id.hpp"
-#include "podrun/base/utf8.hpp"
+#include "podrun/base/chunk.hpp"
+#include "podrun/base/text.hpp"
 #include "podrun/output/escape.hpp"
 
 namespace podrun::output {
@@ -34,8 +34,8 @@ void append_escaped(std::string& json, char c) {
   }
 }
 
-/// Appends the inside of a JSON string; false after only a part of it if `text` is not UTF-8. Written by hand
-/// for speed, because all output goes through it.
+/// Appends the inside of a JSON string; returns false, after a part of it, if `text` is not UTF-8. Written by
+/// hand for speed, because all output goes through it.
 bool append_text(std::string& json, std::string_view text) {
   while (!text.empty()) {
     std::size_t size = 0;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+// The text before lines and its colours.
 #include "podrun/output/label.hpp"
 
 #include <array>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -31,6 +33,14 @@ std::string paint(const std::string& text, const hosts::Host* host, StreamId str
 }
 
 }  // namespace
+
+Color choose_color(ColorMode mode, const ColorEnvironment& environment, bool is_terminal) {
+  if (mode == ColorMode::always) return Color::on;
+  if (mode == ColorMode::never || !is_terminal) return Color::off;
+  const std::string_view no_color = environment.no_color ? environment.no_color : "";
+  const std::string_view term = environment.term ? environment.term : "dumb";
+  return no_color.empty() && !term.empty() && term != "dumb" ? Color::on : Color::off;
+}
 
 std::string line_label(Label label, const hosts::Host& host, StreamId stream, Color color) {
   if (label == Label::none) return {};

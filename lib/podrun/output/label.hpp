@@ -6,11 +6,25 @@
 #include <string>
 #include <vector>
 
-#include "podrun/base/stream_id.hpp"
+#include "podrun/base/chunk.hpp"
 #include "podrun/hosts/host.hpp"
-#include "podrun/output/color.hpp"
 
 namespace podrun::output {
+
+/// `--color auto|always|never`.
+enum class ColorMode { automatic, always, never };
+
+/// Whether labels of one stream are coloured.
+enum class Color { off, on };
+
+/// The environment variables that matter, as getenv returns them.
+struct ColorEnvironment {
+  const char* no_color = nullptr;
+  const char* term = nullptr;
+};
+
+/// An explicit mode wins; else colour is on for a terminal unless NO_COLOR or TERM forbids it.
+Color choose_color(ColorMode mode, const ColorEnvironment& environment, bool is_terminal);
 
 /// The text before each line: `3: `, `tpu-3: `, `3 tpu-3: ` or nothing.
 enum class Label { worker, host, both, none };
@@ -22,12 +36,11 @@ std::string line_label(Label label, const hosts::Host& host, StreamId stream, Co
 /// `[0-2,7]`: the worker numbers of the hosts at these indexes.
 std::string fold_hosts(const std::vector<hosts::Host>& all, std::span<const std::size_t> hosts);
 
-/// The same, with the name of a host that is alone: `[7] tpu-7`.
+/// Like fold_hosts(), with the name of a single host: `[7] tpu-7`.
 std::string name_hosts(const std::vector<hosts::Host>& all, std::span<const std::size_t> hosts);
 
-/// The label of a line of several hosts, given by index: `all: ` for all, else their folded numbers, `[0-62]:
-/// `, also for one host. In colour it has the colour of the first host, or is dim for more than half of the
-/// hosts.
+/// The label of a line of several hosts, given by index: `all: ` for all, else their folded numbers `[0-62]:
+/// `, even for one host. Coloured like the first host; dim for more than half of the hosts.
 std::string lines_label(Label label, const std::vector<hosts::Host>& all, std::span<const std::size_t> hosts,
                         StreamId stream, Color color);
 

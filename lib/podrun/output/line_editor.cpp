@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// A prompt with line editing, by libedit. Its keys come through wait_for_input(), so that another thread can
-// end the wait; its own handlers of signals stay off.
+// Reads a user's lines: from a file or pipe, or from a prompt with line editing by libedit. libedit's keys
+// come through wait_for_input(), so that another thread can end the wait; its own signal handlers stay off.
 #include "podrun/output/line_editor.hpp"
 
 #include <fcntl.h>
 #include <histedit.h>
+#include <poll.h>
+#include <sys/eventfd.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -16,12 +18,13 @@
 #include <cwchar>
 #include <filesystem>
 #include <functional>
+#include <system_error>
 #include <utility>
 #include <vector>
 
 #include "podrun/base/error.hpp"
+#include "podrun/base/file_system.hpp"
 #include "podrun/base/text.hpp"
-#include "podrun/base/whole_file.hpp"
 
 namespace podrun::output {
 namespace {
@@ -55,6 +58,48 @@ File open_for_user_alone(const std::string& file, int flags) {
 
 }  // namespace
 
+LineSource::LineSource() : event_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+  if (event_.get() < 0) throw std::system_error(errno, std::generic_category(), "eventfd");
+}
+
+LineSource::~LineSource() = default;
+
+void LineSource::wake(Woken reason) {
+  if (reason_ != Woken::stopped) reason_ = reason;
+  ::eventfd_write(event_.get(), 1);
+}
+
+LineSource::Woken LineSource::wait_for_input(int descriptor) {
+  std::array<pollfd, 2> waited = {pollfd{event_.get(), POLLIN, 0}, pollfd{descriptor, POLLIN, 0}};
+  for (;;) {
+    if (::poll(waited.data(), waited.size(), -1) < 0) continue;  // EINTR
+    eventfd_t count = 0;
+    if (waited[0].revents == 0 || ::eventfd_read(event_.get(), &count) != 0) return Woken::readable;
+    // With two calls at the same moment, the first wait may have taken both.
+    const Woken reason = reason_.exchange(Woken::readable);
+    if (reason != Woken::readable) return reason;
+  }
+}
+
+std::optional<std::string> PlainLines::read(const std::string& /*prompt*/) {
+  std::array<char, 4096> buffer{};
+  for (;;) {
+    const std::size_t newline = text_.find('\n');
+    if (newline != std::string::npos) {
+      std::string line = text_.substr(0, newline);
+      text_.erase(0, newline + 1);
+      return line;
+    }
+    if (ended_) return text_.empty() ? std::nullopt : std::optional(std::exchange(text_, {}));
+    const Woken woken = wait_for_input(descriptor_);
+    if (woken == Woken::stopped) return std::nullopt;
+    if (woken == Woken::interrupted) continue;
+    const ssize_t count = ::read(descriptor_, buffer.data(), buffer.size());
+    if (count > 0) text_.append(buffer.data(), static_cast<std::size_t>(count));
+    ended_ = count == 0 || (count < 0 && errno != EINTR && errno != EAGAIN);
+  }
+}
+
 std::string read_history(const std::string& file) {
   if (!is_file(file)) return {};
   const File opened = open_for_user_alone(file, O_RDWR | O_APPEND);
@@ -85,7 +130,7 @@ struct LineEditor::Library {
   std::string history_file;
   std::function<Woken(int)> wait;
   std::string prompt = {};
-  Woken woken = Woken::readable;  ///< why the last key is none
+  Woken woken = Woken::readable;  ///< why there was no last key
   File in = {};
   File out = {};
   std::unique_ptr<EditLine, decltype(&::el_end)> editor{nullptr, ::el_end};
@@ -125,7 +170,8 @@ void LineEditor::Library::start() {
   ::el_source(el, nullptr);  // the user's ~/.editrc
 }
 
-/// In editline(3)'s words: 1 for a key, 0 at the end of the input, -1 for an error, which ends el_gets().
+/// Returns, as editline(3) says, 1 for a key, 0 at the end of the input, -1 for an error, which ends
+/// el_gets().
 int LineEditor::Library::next_key(wchar_t* key) {
   std::mbstate_t state{};
   for (;;) {
@@ -139,7 +185,7 @@ int LineEditor::Library::next_key(wchar_t* key) {
     const ssize_t count = ::read(::fileno(in.get()), &byte, 1);
     if (count < 0 && errno == EINTR) continue;
     if (count <= 0) return static_cast<int>(count);
-    if (byte == '\0') continue;  // what a Ctrl-D becomes that was typed before the prompt
+    if (byte == '\0') continue;  // a Ctrl-D typed before the prompt
     const std::size_t used = std::mbrtowc(key, &byte, 1, &state);
     constexpr auto kBad = static_cast<std::size_t>(-1);
     constexpr auto kIncomplete = static_cast<std::size_t>(-2);
@@ -151,7 +197,7 @@ int LineEditor::Library::next_key(wchar_t* key) {
   }
 }
 
-/// As in bash with ignorespace: a line that begins with a blank is not stored.
+/// Stores a line, unless it begins with a blank (as bash with ignorespace).
 void LineEditor::Library::remember(const std::string& line) {
   if (line.empty() || line.front() == ' ' || line.front() == '\t') return;
   HistEvent event{};

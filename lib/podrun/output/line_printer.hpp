@@ -7,9 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "podrun/base/stream_id.hpp"
+#include "podrun/base/chunk.hpp"
 #include "podrun/hosts/host.hpp"
-#include "podrun/output/color.hpp"
 #include "podrun/output/label.hpp"
 #include "podrun/output/sink.hpp"
 #include "podrun/output/terminal.hpp"

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Sink of `--outdir`: files of raw output. Nothing in the directory changes before a command starts, so a
-// run that never starts keeps the output of the previous run.
-#include "podrun/output/outdir_sink.hpp"
-
+// The Sink of `--outdir`: a file for each stream of each host. Nothing in the directory changes before a
+// command starts, so a run that never starts keeps the output of the previous run.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -15,10 +13,11 @@
 
 #include <fmt/format.h>
 
-#include "podrun/base/current_directory.hpp"
+#include "podrun/base/descriptor.hpp"
 #include "podrun/base/error.hpp"
-#include "podrun/hosts/host_file_name.hpp"
-#include "podrun/output/file.hpp"
+#include "podrun/base/file_system.hpp"
+#include "podrun/hosts/host_list.hpp"
+#include "podrun/output/make_sinks.hpp"
 
 namespace podrun::output {
 namespace {
@@ -40,7 +39,7 @@ std::string file_name(const hosts::Host& host, StreamId stream) {
   return hosts::host_file_name(host) + (stream == StreamId::out ? ".out" : ".err");
 }
 
-/// Whether a file of this name is output of any run: `3-tpu-3.out`, with any host name.
+/// Whether a file of this name may be output of a run: `3-tpu-3.out`, with any host name.
 bool is_of_output(std::string_view name) {
   const std::size_t digits = name.find_first_not_of("0123456789");
   return digits != 0 && digits != std::string_view::npos && name[digits] == '-' &&
@@ -61,8 +60,7 @@ std::vector<std::filesystem::path> earlier_output(const std::filesystem::path& d
   return files;
 }
 
-/// The error that opening the file would give. With --force an existing file is removed, so it is no
-/// obstacle.
+/// The error that opening the file would give. --force removes an existing file, so that is not an error.
 std::error_code why_not(const std::filesystem::path& path, EarlierOutput earlier) {
   std::error_code error;
   const auto type = std::filesystem::symlink_status(path, error).type();
@@ -119,7 +117,7 @@ class OutdirSink final : public Sink {
     const int how = earlier_ == EarlierOutput::append ? 0 : O_EXCL;
     for (std::size_t i = 0; i < files_.size(); ++i) {
       Buffered& file = files_[i];
-      const File opened(open_to_append(file.path, how));
+      const Descriptor opened(open_to_append(file.path, how));
       if (!opened.is_open()) fail(file);
       before_start_->read(i, [&](std::string_view bytes) {
         write(file, bytes);
@@ -175,8 +173,11 @@ class OutdirSink final : public Sink {
   /// Writes the waiting bytes and `more`.
   void write(Buffered& file, std::string_view more = {}) {
     if (file.failed || (file.waiting.empty() && more.empty())) return;
-    File opened(open_to_append(file.path));
-    if (!(opened.is_open() && opened.write(file.waiting) && opened.write(more) && opened.close())) fail(file);
+    Descriptor opened(open_to_append(file.path));
+    const bool is_written =
+        opened.is_open() && write_whole(opened.get(), file.waiting) && write_whole(opened.get(), more) &&
+        ::close(opened.release()) == 0;  // some file systems only now say that they are full
+    if (!is_written) fail(file);
     file.waiting.clear();
   }
 

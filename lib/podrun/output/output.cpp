@@ -31,7 +31,7 @@ Output::Output(asio::any_io_executor main, std::size_t hosts, std::vector<std::s
   for (std::size_t host = 0; host < hosts; ++host) hosts_.push_back({Event(main)});
   auto notify = [main, self = self_] {
     asio::post(main, [self] {
-      if (*self != nullptr) (*self)->settle();
+      if (*self != nullptr) (*self)->apply_report();
     });
   };
   body_ = std::make_shared<OutputThread>(hosts, std::move(sinks), std::move(terminal), std::move(notify));
@@ -50,7 +50,7 @@ void Output::write(std::size_t host, StreamId stream, Chunk bytes) {
   HostRoom& room = hosts_[host];
   room.waiting += cost_of(bytes);
   room.full = room.full || room.waiting >= credit_;
-  give(GivenBytes{host, stream, std::move(bytes)});
+  enqueue(GivenBytes{host, stream, std::move(bytes)});
 }
 
 asio::awaitable<void> Output::wait_for_room(std::size_t host) {
@@ -58,14 +58,14 @@ asio::awaitable<void> Output::wait_for_room(std::size_t host) {
 }
 
 void Output::start() {
-  if (!std::exchange(started_, true)) give(GivenStart{});
+  if (!std::exchange(started_, true)) enqueue(GivenStart{});
 }
 
-void Output::end(std::size_t host) { give(GivenEnd{host}); }
+void Output::end(std::size_t host) { enqueue(GivenEnd{host}); }
 
-void Output::say(std::string line) { give(GivenText{StreamId::err, std::move(line)}); }
+void Output::say(std::string line) { enqueue(GivenText{StreamId::err, std::move(line)}); }
 
-void Output::print(std::string line) { give(GivenText{StreamId::out, std::move(line)}); }
+void Output::print(std::string line) { enqueue(GivenText{StreamId::out, std::move(line)}); }
 
 void Output::say_status(StatusText text, std::vector<std::size_t> workers) {
   ++items_given_;
@@ -75,7 +75,7 @@ void Output::say_status(StatusText text, std::vector<std::size_t> workers) {
 void Output::lines_typed(std::size_t lines) { body_->lines_typed(lines); }
 
 void Output::finish() {
-  if (!std::exchange(finished_, true)) give(GivenFinish{});
+  if (!std::exchange(finished_, true)) enqueue(GivenFinish{});
 }
 
 asio::awaitable<void> Output::drain() {
@@ -88,12 +88,12 @@ void Output::abandon() {
   thread_.detach();
 }
 
-void Output::give(Given item) {
+void Output::enqueue(Given item) {
   ++items_given_;
-  body_->give(std::move(item));
+  body_->enqueue(std::move(item));
 }
 
-void Output::settle() {
+void Output::apply_report() {
   const OutputReport report = body_->take_report();
   for (const GivenBytes& given : report.bytes) {
     HostRoom& room = hosts_[given.host];

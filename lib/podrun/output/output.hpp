@@ -13,7 +13,6 @@
 
 #include "podrun/base/chunk.hpp"
 #include "podrun/base/event.hpp"
-#include "podrun/base/stream_id.hpp"
 #include "podrun/output/output_thread.hpp"
 #include "podrun/output/sink.hpp"
 #include "podrun/output/status_line.hpp"
@@ -25,8 +24,8 @@ namespace podrun::output {
 /// host has its own share, so that none can starve another.
 std::size_t output_credit(std::size_t hosts);
 
-/// Passes the hosts' output to the terminal on its own thread, so that a slow reader blocks nothing here. Ask
-/// for room before reading more, so that reading pauses; one chunk may exceed the limit. For the main thread
+/// Passes the hosts' output to the terminal on its own thread, so that a slow reader does not block the main
+/// thread. Wait for room before reading more from a host; one chunk may exceed the limit. For the main thread
 /// only. The executor's context must outlive it, and it must outlive the coroutines that wait for it.
 class Output {
  public:
@@ -53,27 +52,29 @@ class Output {
   /// Call when a command starts; only the first call counts.
   void start();
 
-  /// The host's streams are complete: delivers their unfinished last lines.
+  /// Call when the host's streams are complete: passes on their unfinished last lines.
   void end(std::size_t host);
 
-  /// A line of podrun itself after everything given before: a message on stderr, data on stdout.
+  /// Writes a line of podrun itself after everything given before: say() a message on stderr, print() data on
+  /// stdout.
   void say(std::string line);
   void print(std::string line);
 
-  /// Sets the text of the status line, with all hosts' `labels` if it shows their progress bars. Empty text
-  /// removes the line before anything given later is written.
+  /// Sets the text of the status line, with all hosts' worker numbers if it shows their progress bars. Empty
+  /// text removes the line before anything given later is written.
   void say_status(StatusText text, std::vector<std::size_t> workers = {});
   /// The user has typed this many lines on the terminal, below the status line.
   void lines_typed(std::size_t lines);
 
-  /// Ends the remaining hosts and lets the sinks deliver what they keep. Only say() and print() may follow.
+  /// Ends the remaining hosts, and makes the sinks write the lines they keep. Only say() and print() may
+  /// follow.
   void finish();
 
   /// Completes when everything given so far is written, or discarded after an error.
   asio::awaitable<void> drain();
 
-  /// Leaves a write that may block forever to the thread. The rest is dropped, and the status line erased if
-  /// that is possible at once. For an exit by _exit; only the destructor may follow.
+  /// Leaves a write that may block forever to the thread, drops all other output, and erases the status line
+  /// if that does not block. For an exit by _exit; only the destructor may follow.
   void abandon();
 
  private:
@@ -83,8 +84,8 @@ class Output {
     bool full = false;
   };
 
-  void give(Given item);
-  void settle();
+  void enqueue(Given item);
+  void apply_report();
 
   const std::size_t credit_;
   std::vector<HostRoom> hosts_;

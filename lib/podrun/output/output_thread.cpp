@@ -40,7 +40,7 @@ void OutputThread::run() {
     if (batch.status) show(std::move(*batch.status));
     done_.items += batch.statuses;
     for (Given& item : batch.items) {
-      std::visit([this](auto& given) { deliver(given); }, item);
+      std::visit([this](auto& given) { process(given); }, item);
       ++done_.items;
       if (done_cost_ >= kReportEvery) report();
     }
@@ -64,7 +64,7 @@ bool OutputThread::take(Batch& batch) {
   return !closed_ || !batch.empty();
 }
 
-void OutputThread::deliver(GivenBytes& given) {
+void OutputThread::process(GivenBytes& given) {
   for (const auto& sink : sinks_) {
     if (sink->feed() == Feed::chunks)
       sink->line({given.host, given.stream, given.bytes.bytes(), LineEnd::piece});
@@ -78,31 +78,31 @@ void OutputThread::split(const GivenBytes& given) {
   std::string_view bytes = given.bytes.bytes();
   LineSplitter& splitter = hosts_[given.host].splitters[index_of(given.stream)];
   while (const auto line = splitter.next(bytes)) {
-    deliver(Line{given.host, given.stream, line->text, line->end});
+    process(Line{given.host, given.stream, line->text, line->end});
   }
 }
 
-void OutputThread::deliver(const Line& line) {
+void OutputThread::process(const Line& line) {
   for (const auto& sink : sinks_) {
     if (sink->feed() == Feed::lines) sink->line(line);
   }
 }
 
-void OutputThread::deliver(const GivenStart& /*given*/) {
+void OutputThread::process(const GivenStart& /*given*/) {
   for (const auto& sink : sinks_) sink->started();
 }
 
-void OutputThread::deliver(const GivenEnd& given) {
+void OutputThread::process(const GivenEnd& given) {
   HostStreams& host = hosts_[given.host];
   if (std::exchange(host.ended, true)) return;
   for (const StreamId stream : {StreamId::out, StreamId::err}) {
     const auto last = host.splitters[index_of(stream)].end();
-    if (last) deliver(Line{given.host, stream, last->text, last->end});
+    if (last) process(Line{given.host, stream, last->text, last->end});
   }
   for (const auto& sink : sinks_) sink->host_ended(given.host);
 }
 
-void OutputThread::deliver(const GivenText& given) {
+void OutputThread::process(const GivenText& given) {
   if (given.stream == StreamId::err) {
     terminal_->say(given.line);
   } else {
@@ -110,8 +110,8 @@ void OutputThread::deliver(const GivenText& given) {
   }
 }
 
-void OutputThread::deliver(const GivenFinish& /*given*/) {
-  for (std::size_t host = 0; host < hosts_.size(); ++host) deliver(GivenEnd{host});
+void OutputThread::process(const GivenFinish& /*given*/) {
+  for (std::size_t host = 0; host < hosts_.size(); ++host) process(GivenEnd{host});
   for (const auto& sink : sinks_) sink->finish();
 }
 
@@ -160,7 +160,7 @@ void OutputThread::find_errors() {
   }
 }
 
-void OutputThread::give(Given item) {
+void OutputThread::enqueue(Given item) {
   const std::scoped_lock lock(mutex_);
   const bool first = queue_.empty();
   queue_.items.push_back(std::move(item));

@@ -14,14 +14,13 @@
 #include <vector>
 
 #include "podrun/base/chunk.hpp"
-#include "podrun/base/stream_id.hpp"
 #include "podrun/output/line_splitter.hpp"
 #include "podrun/output/sink.hpp"
 #include "podrun/output/terminal.hpp"
 
 namespace podrun::output {
 
-/// Items for the output thread, in order.
+// Items for the output thread, which handles them in order.
 struct GivenBytes {
   std::size_t host = 0;
   StreamId stream = StreamId::out;
@@ -51,8 +50,8 @@ struct WriteError {
   bool is_side = false;      ///< only a sink's own file, not stdout or stderr
 };
 
-/// The bytes that a waiting chunk counts as: its own and a share of queue and heap, or tiny chunks would cost
-/// nothing.
+/// The bytes that a waiting chunk counts as: its own and a share of queue and heap, since tiny chunks take
+/// memory too.
 inline std::size_t cost_of(const Chunk& chunk) { return chunk.size() + 128; }
 
 /// Items and states of the status line written, or discarded after an error, since the last report.
@@ -74,11 +73,13 @@ class OutputThread {
 
   // May be called from any thread; none of them blocks:
   std::chrono::steady_clock::duration time_of_reader() const { return terminal_->time_in_flush(); }
-  void give(Given item);
-  void say_status(GivenStatus status);  ///< replaces a status that is not shown yet
+  void enqueue(Given item);
+  /// Replaces a status that is not shown yet.
+  void say_status(GivenStatus status);
   void lines_typed(std::size_t lines);
   void close();
-  void abandon();  ///< close(), but waiting items are dropped and `notify` is not called again
+  /// Like close(), but drops waiting items and no longer calls `notify`.
+  void abandon();
   OutputReport take_report();
 
  private:
@@ -104,12 +105,12 @@ class OutputThread {
   };
 
   bool take(Batch& batch);
-  void deliver(GivenBytes& bytes);
-  void deliver(const Line& line);
-  void deliver(const GivenStart& start);
-  void deliver(const GivenEnd& end);
-  void deliver(const GivenText& text);
-  void deliver(const GivenFinish& finish);
+  void process(GivenBytes& bytes);
+  void process(const Line& line);
+  void process(const GivenStart& start);
+  void process(const GivenEnd& end);
+  void process(const GivenText& text);
+  void process(const GivenFinish& finish);
   void split(const GivenBytes& bytes);
   void show(GivenStatus status);
   std::optional<Bar> find_bar(const std::vector<std::size_t>& workers) const;

@@ -22,8 +22,8 @@ struct CloseFile {
 };
 using File = std::unique_ptr<std::FILE, CloseFile>;
 
-/// While it exists, the terminal returns every key at once and shows none. So Ctrl-C is an ordinary key and
-/// cannot leave the terminal without echo.
+/// While it exists, the terminal returns every key at once and shows none. Ctrl-C is then an ordinary key,
+/// and cannot leave the terminal without echo.
 class KeyByKey {
  public:
   explicit KeyByKey(int descriptor) : descriptor_(descriptor) {
@@ -79,7 +79,7 @@ void wait_for_key(int descriptor, const std::function<bool()>& interrupted) {
 std::optional<std::string> read_line(std::FILE* in, std::FILE* out, Echo echo, const KeyByKey& keys,
                                      const std::function<bool()>& interrupted) {
   std::string line;
-  line.reserve(kLongestAnswer);  // growing would leave copies of a secret behind
+  line.reserve(kLongestAnswer);  // growing would leave copies of a secret in memory
   for (;;) {
     wait_for_key(::fileno(in), interrupted);
     errno = 0;
@@ -102,7 +102,7 @@ std::optional<std::string> read_line(std::FILE* in, std::FILE* out, Echo echo, c
 
 std::optional<std::string> ask_once(const std::string& question, std::FILE* in, std::FILE* out, Echo echo,
                                     const std::function<bool()>& interrupted) {
-  // First, because it discards earlier typing, which was not meant for this question.
+  // Comes first because it discards earlier typing, which was not meant for this question.
   const KeyByKey keys(::fileno(in));
   std::fputs(question.c_str(), out);
   std::fflush(out);

@@ -14,7 +14,7 @@ bool can_ask_on_terminal();
 
 /// The user typed Ctrl-C instead of an answer, or the asker was interrupted.
 struct QuestionInterrupted {};
-/// The terminal belongs to another process group, so its input is not for podrun.
+/// The terminal belongs to another process group, so podrun may not read from it.
 struct AskedInBackground {};
 
 /// The asker's handling of signals.

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "podrun/base/stream_id.hpp"
+#include "podrun/base/chunk.hpp"
 #include "podrun/output/line_splitter.hpp"
 
 namespace podrun::output {
@@ -42,11 +42,11 @@ class Sink {
   /// No more lines of this host follow.
   virtual void host_ended(std::size_t /*host*/) {}
 
-  /// Every host has ended: delivers the remaining lines.
+  /// Every host has ended: shows or stores the remaining lines.
   virtual void finish() {}
 
-  /// The time when the lines given next arrived, not counting time spent by podrun's own reader. Also called
-  /// at next_tick() if nothing arrives.
+  /// Sets the time when the next lines arrived, without the time that podrun waited for its own reader. Also
+  /// called at next_tick() if nothing arrives.
   virtual void tick(TimePoint /*now*/) {}
   virtual TimePoint next_tick() const { return TimePoint::max(); }
 

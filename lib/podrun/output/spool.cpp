@@ -13,6 +13,7 @@
 
 #include <fmt/format.h>
 
+#include "podrun/base/file_system.hpp"
 #include "podrun/base/text.hpp"
 
 namespace podrun::output {
@@ -29,7 +30,7 @@ int open_unnamed(const std::string& directory) {
   return named;
 }
 
-/// Fills `block`; also false at the end of the file.
+/// Fills `block`. False with errno on failure or at the end of the file.
 bool read_all(int descriptor, std::uint64_t offset, std::string& block) {
   for (std::size_t done = 0; done < block.size();) {
     const ssize_t count =
@@ -70,10 +71,8 @@ void Spool::keep(std::vector<std::string>& blocks, std::string_view bytes) {
 
 /// Moves everything in memory to the file.
 bool Spool::spill() {
-  if (!file_) {
-    file_.emplace(open_unnamed(space_.directory));
-    if (!file_->is_open()) return fail();
-  }
+  if (!file_.is_open()) file_.reset(open_unnamed(space_.directory));
+  if (!file_.is_open()) return fail();
   for (Kept& kept : streams_) {
     if (!spill(kept)) return false;
   }
@@ -84,7 +83,7 @@ bool Spool::spill() {
 bool Spool::spill(Kept& kept) {
   Extent extent{file_size_, 0};
   for (const std::string& block : kept.in_memory) {
-    if (!file_->write(block)) return fail();
+    if (!write_whole(file_.get(), block)) return fail();
     extent.size += block.size();
   }
   if (extent.size == 0) return true;
@@ -100,7 +99,7 @@ bool Spool::read(std::size_t stream, const std::function<bool(std::string_view)>
   for (const Extent& extent : kept.in_file) {
     for (std::size_t done = 0; done < extent.size; done += block_.size()) {
       block_.resize(std::min(kBlock, extent.size - done));
-      if (!read_all(file_->descriptor(), extent.offset + done, block_)) return fail();
+      if (!read_all(file_.get(), extent.offset + done, block_)) return fail();
       if (!take(block_)) return true;
     }
   }

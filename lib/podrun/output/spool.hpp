@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "podrun/output/file.hpp"
+#include "podrun/base/descriptor.hpp"
 
 namespace podrun::output {
 
@@ -20,7 +20,7 @@ struct SpoolSpace {
 };
 
 /// Keeps the bytes of many streams until they are read: in memory, and the rest in one unnamed file that
-/// vanishes with it.
+/// vanishes with the Spool.
 class Spool {
  public:
   static constexpr std::size_t kBlock = 64 * 1024;
@@ -44,7 +44,7 @@ class Spool {
   };
   struct Kept {
     std::vector<Extent> in_file;
-    std::vector<std::string> in_memory;  ///< after those in the file: full blocks and a last one
+    std::vector<std::string> in_memory;  ///< after the bytes in the file: full blocks and a last one
   };
 
   static void keep(std::vector<std::string>& blocks, std::string_view bytes);
@@ -55,7 +55,7 @@ class Spool {
   const SpoolSpace space_;
   std::vector<Kept> streams_;
   std::size_t in_memory_ = 0;  ///< bytes
-  std::optional<File> file_;
+  Descriptor file_;
   std::uint64_t file_size_ = 0;
   std::string block_;
   std::optional<std::string> error_;

@@ -17,7 +17,7 @@ namespace {
 /// The fewest cells for a bar besides its label.
 constexpr std::size_t kLeastBar = 10;
 
-constexpr std::string_view kNoWrap = "\x1b[?7l";  // in case the terminal measures it wider than podrun does
+constexpr std::string_view kNoWrap = "\x1b[?7l";  // terminals may measure the line wider than podrun does
 constexpr std::string_view kWrap = "\x1b[?7h";
 
 bool names_utf8(std::string locale) {

@@ -17,7 +17,7 @@ enum class Progress { automatic, always, never };
 /// How the status is shown: repainted below the output, or as an occasional line.
 enum class StatusWay { none, painted, lines };
 
-/// The surroundings that decide it.
+/// The surroundings that decide about the StatusWay.
 struct StatusSurroundings {
   std::string term;  ///< $TERM
   bool err_is_terminal = false;
@@ -49,7 +49,7 @@ struct Bar {
 };
 
 /// The last state of a bar, without colours and surrounding blanks, from `tail`, the end of an unfinished
-/// line. Empty: it is no bar.
+/// line. Empty if it is not a bar.
 std::string bar_state(std::string_view tail);
 
 /// One line of at most `cells` cells: the parts that fit, then the beginning of the bar.
@@ -75,11 +75,10 @@ class StatusLine {
   bool painted() const { return !painted_.empty(); }
   /// When to call paint(); max: not before say() or erase().
   TimePoint due() const { return due_; }
-  /// The time until which the painted line should stay: output that waits until then does not make it
-  /// flicker.
+  /// The time until which the painted line should stay, so that it does not flicker: output waits.
   TimePoint stays_until() const { return painted() ? last_ + kInterval : TimePoint::min(); }
 
-  // These return the bytes to write; none if there is nothing to do.
+  // The next functions return the bytes to write; none if there is nothing to do.
   /// `columns` of the terminal; 0: it cannot be painted now.
   std::string paint(TimePoint now, std::size_t columns);
   /// Call before anything else is written there.

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The Sink of the plain view: every line under its label, as it comes.
-#include "podrun/output/stream_sink.hpp"
-
 #include <algorithm>
 #include <array>
 #include <optional>
 #include <string>
 
+#include "podrun/output/make_sinks.hpp"
 #include "podrun/output/terminal_text.hpp"
 
 namespace podrun::output {

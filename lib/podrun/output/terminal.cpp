@@ -17,8 +17,7 @@
 namespace podrun::output {
 namespace {
 
-/// The descriptor is inherited, so others may have set it non-blocking; a full pipe is therefore awaited
-/// here.
+/// Waits for room in a full pipe: another process may have made the inherited descriptor non-blocking.
 void wait_until_writable(int fd) {
   pollfd entry{fd, POLLOUT, 0};
   ::poll(&entry, 1, -1);

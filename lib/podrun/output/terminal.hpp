@@ -14,7 +14,7 @@
 #include <system_error>
 #include <vector>
 
-#include "podrun/base/stream_id.hpp"
+#include "podrun/base/chunk.hpp"
 #include "podrun/output/status_line.hpp"
 
 namespace podrun::output {
@@ -23,7 +23,7 @@ namespace podrun::output {
 bool is_terminal(int descriptor);
 /// The width of this terminal; 80 if it does not say.
 std::size_t columns_of(int descriptor);
-/// Whether it leads to another program.
+/// Whether this descriptor leads to another program.
 bool is_pipe(int descriptor);
 /// Whether this is podrun's controlling terminal and podrun is in its foreground, so that it may read and
 /// paint.
@@ -55,8 +55,7 @@ class Terminal {
 
   /// Writes the gathered bytes. Blocks while the reader does not read.
   void flush();
-  /// The total time so far that the reader has taken, during which podrun could not hear any host. From any
-  /// thread.
+  /// The total time so far spent waiting for the reader, while podrun read from no host. From any thread.
   std::chrono::steady_clock::duration time_in_flush() const;
 
   /// Call before the first say_status().
@@ -71,9 +70,11 @@ class Terminal {
   bool holds_back(TimePoint now) const;
   /// When to call flush() or, with nothing gathered, paint_status().
   TimePoint due() const;
-  // For an immediate exit: from any thread; they skip their work if it would block.
-  void wipe();                              ///< erases the status line for good
-  void say_at_once(std::string_view line);  ///< on stderr, before gathered output
+  // For an immediate exit, from any thread. Both do nothing if they would block.
+  /// Erases the status line for good.
+  void wipe();
+  /// Writes a line to stderr, before gathered output.
+  void say_at_once(std::string_view line);
 
   /// The first write error of this stream, if any.
   std::error_code error(StreamId stream) const { return stream_of(stream).error; }

@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <utility>
 
-#include "podrun/base/utf8.hpp"
+#include "podrun/base/text.hpp"
 #include "podrun/output/escape.hpp"
 
 namespace podrun::output {

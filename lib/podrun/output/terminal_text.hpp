@@ -14,7 +14,7 @@ bool is_plain_text(std::string_view text);
 /// dropped; escape_controls() treats the rest.
 std::string terminal_line(std::string_view line);
 
-/// The same for a host's bytes as they come, without labels: newlines, `\r` and erase-in-line stay too.
+/// Makes a host's bytes safe as they come, without labels: newlines, `\r` and erase-in-line stay too.
 class TerminalStream {
  public:
   /// Keeps an unfinished character or sequence at the end for the next call.

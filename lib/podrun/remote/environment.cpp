@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "podrun/base/error.hpp"
-#include "podrun/base/shell_words.hpp"
+#include "podrun/base/shell_quote.hpp"
 
 namespace podrun::remote {
 namespace {

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "podrun/base/duration.hpp"
 #include "podrun/link/link.hpp"
 
 // The protocol between podrun and the supervisor on a host (main.sh), version 1. Pure.
@@ -35,8 +36,8 @@ Preparation clean_up();
 struct Supervision {
   std::string mark;         ///< `<run id>.<rank>.`: in the environment of everything the command starts
   std::string suffix = {};  ///< ends the names of podrun's files on the host, which everybody there can see
-  std::chrono::seconds grace{10};
-  std::chrono::seconds orphan_timeout{120};
+  std::chrono::seconds grace = kDefaultGrace;
+  std::chrono::seconds orphan_timeout = kDefaultOrphanTimeout;
   std::string directory = {};  ///< empty: where a login starts; a leading `~/` is the home there
   StandardInput input = StandardInput::empty;
   std::vector<Preparation> preparations = {};     ///< in this order

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// One table of stages and one of causes: all that is said of failures, to people and to programs.
+// Tables of outcomes, stages and causes: all words for the end of a host, for people and for programs.
 #include "podrun/report/failure_words.hpp"
 
 #include <array>
+#include <variant>
 
 #include <fmt/format.h>
 
 #include "podrun/base/duration.hpp"
 #include "podrun/output/escape.hpp"
+#include "podrun/remote/protocol.hpp"
 
 namespace podrun::report {
 namespace {
@@ -25,7 +27,7 @@ struct CauseRow {
   Cause cause;
   std::string_view identifier;
   std::string_view words;
-  std::string_view with_detail;  ///< for fmt: 0 the words, 1 the detail
+  std::string_view with_detail;  ///< for fmt: argument 0 the words, 1 the detail
 };
 
 // For a cause whose detail is the whole text.
@@ -121,6 +123,30 @@ constexpr std::array<CauseRow, link::kCauses> kCauseRows = {{
     {Cause::abandoned, "abandoned", "abandoned", "{} ({})"},
 }};
 
+struct OutcomeRow {
+  std::string_view identifier;
+  std::string_view words;
+};
+
+/// In the order of run::HostOutcome.
+constexpr std::array<OutcomeRow, std::variant_size_v<run::HostOutcome>> kOutcomeRows = {{
+    {"not_started", "not started"},
+    {"exited", "failed"},
+    {"signaled", "failed"},
+    {"timed_out", "timed out"},
+    {"lost", "lost"},
+    {"unreachable", "unreachable"},
+    {"stopped", "stopped by podrun"},
+}};
+
+constexpr std::string_view kOk = "ok";
+constexpr std::string_view kNotReady = "not ready";
+
+/// Words of kOutcomeRows, and kOk and kNotReady.
+constexpr std::array kOutcomeWords = {
+    kOk,       kOutcomeRows[1].words, kOutcomeRows[3].words, kOutcomeRows[4].words, kOutcomeRows[5].words,
+    kNotReady, kOutcomeRows[6].words, kOutcomeRows[0].words};
+
 template <typename Rows, typename Key>
 constexpr bool is_in_order(const Rows& rows, Key key) {
   for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -157,7 +183,7 @@ std::string describe_stage(const link::Failure& failure) {
   return text;
 }
 
-/// With a file the stage goes on in the detail: `sending train.sh: …`.
+/// For a file the detail continues the stage: `sending train.sh: …`.
 std::string describe_all(const link::Failure& failure) {
   const std::string stage = describe_stage(failure);
   if (stage.empty()) return reason(failure);
@@ -170,6 +196,25 @@ std::string_view identifier(Stage stage) { return row(stage).identifier; }
 std::string_view identifier(Cause cause) { return row(cause).identifier; }
 std::string_view words(Stage stage) { return row(stage).words; }
 std::string_view words(Cause cause) { return row(cause).words; }
+
+std::string_view identifier(const run::HostOutcome& outcome) {
+  return kOutcomeRows.at(outcome.index()).identifier;
+}
+
+std::vector<std::string_view> outcome_identifiers() {
+  std::vector<std::string_view> identifiers;
+  for (const OutcomeRow& outcome : kOutcomeRows) identifiers.push_back(outcome.identifier);
+  return identifiers;
+}
+
+std::string_view words(const run::HostOutcome& outcome) {
+  if (run::has_succeeded(outcome)) return kOk;
+  const auto* unreachable = std::get_if<run::Unreachable>(&outcome);
+  if (unreachable && remote::is_refusal(unreachable->failure)) return kNotReady;
+  return kOutcomeRows.at(outcome.index()).words;
+}
+
+std::span<const std::string_view> outcome_words() { return kOutcomeWords; }
 
 std::string reason(const link::Failure& failure) {
   std::string text = words_with_time(failure);

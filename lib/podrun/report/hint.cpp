@@ -10,11 +10,10 @@
 #include <fmt/format.h>
 
 #include "podrun/base/shell_quote.hpp"
-#include "podrun/base/shell_words.hpp"
 #include "podrun/base/text.hpp"
 #include "podrun/output/escape.hpp"
 #include "podrun/remote/environment.hpp"
-#include "podrun/run/outcome_groups.hpp"
+#include "podrun/run/outcome.hpp"
 
 namespace podrun::report {
 namespace {
@@ -36,7 +35,7 @@ std::string joined(const std::vector<std::string>& words) {
   return text;
 }
 
-/// sudo and sudo-rs each say in their own words that they would have to ask.
+/// sudo and sudo-rs have different messages if they would have to ask.
 std::optional<std::string> sudo_hint(const std::vector<run::HostOutcome>& outcomes) {
   const bool asks = std::any_of(outcomes.begin(), outcomes.end(), [](const run::HostOutcome& outcome) {
     const link::Failure* failure = run::failure_of(outcome);
@@ -56,7 +55,7 @@ bool ended_with(const std::vector<run::HostOutcome>& outcomes, std::initializer_
   });
 }
 
-/// The words of a simple command, whether they were given as words or as one text; else none.
+/// The words of a simple command, given as words or as one text; else none.
 std::vector<std::string> simple_words(const remote::Command& command) {
   if (const auto* words = std::get_if<remote::Words>(&command.what)) return words->words;
   const auto* text = std::get_if<remote::ShellText>(&command.what);

@@ -13,7 +13,7 @@
 namespace podrun::report {
 
 /// For a failed command of several words that look meant for a shell (`|`, `&&`, `>`, `*`, `~/`, `cd`): how
-/// to say that.
+/// to quote it.
 std::optional<std::string> quoting_hint(const std::vector<std::string>& words,
                                         const std::vector<run::HostOutcome>& outcomes);
 
@@ -31,7 +31,7 @@ std::optional<std::string> local_path_hint(const remote::Command& command,
 /// For `NAME=value sudo …`: sudo drops the variable.
 std::optional<std::string> sudo_variable_hint(const remote::Command& command);
 
-/// For hosts that accept no key of the user: how they get one. `can_ask`: podrun could have asked for a
+/// For hosts that accept no key of the user: how to install one. `can_ask`: podrun could have asked for a
 /// password.
 std::optional<std::string> login_hint(const std::vector<run::HostOutcome>& outcomes, bool can_ask);
 
@@ -40,8 +40,8 @@ std::optional<std::string> busy_hint(const std::vector<run::HostOutcome>& outcom
 
 enum class RemoteBy { ssh, via };
 
-/// For hosts that were reached (`remote`: how those that are not this machine are), but whose /bin/sh never
-/// answered, or was not started since sudo wants a password: what may be in its way, and how to see it.
+/// For hosts that were reached (`remote`: other machines by ssh or --via), but whose /bin/sh never answered,
+/// or was not started because sudo wants a password: possible reasons, and how to find out.
 std::optional<std::string> start_up_hint(const std::vector<hosts::Host>& hosts,
                                          const std::vector<run::HostOutcome>& outcomes, RemoteBy remote);
 

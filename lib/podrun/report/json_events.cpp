@@ -2,12 +2,14 @@
 // The events of `--json` that are not lines of output.
 #include "podrun/report/json_events.hpp"
 
+#include <variant>
+
 #include <nlohmann/json.hpp>
 
 #include "podrun/base/text.hpp"
 #include "podrun/remote/environment.hpp"
 #include "podrun/report/failure_words.hpp"
-#include "podrun/report/json_failure.hpp"
+#include "podrun/report/summary.hpp"
 
 namespace podrun::report {
 namespace {
@@ -53,12 +55,19 @@ struct AddFacts {
   }
 };
 
-/// In the order of HostOutcome.
-constexpr const char* kOutcomes[] = {"not_started", "exited",      "signaled", "timed_out",
-                                     "lost",        "unreachable", "stopped"};
-static_assert(std::size(kOutcomes) == std::variant_size_v<run::HostOutcome>);
-
 }  // namespace
+
+void add_failure(nlohmann::ordered_json& object, const link::Failure& failure) {
+  if (failure.stage != link::Stage::none) object["stage"] = identifier(failure.stage);
+  object["cause"] = identifier(failure.cause);
+  if (!failure.jump_hosts.empty()) object["jump_host"] = failure.jump_hosts.back();
+}
+
+void add_failure(nlohmann::ordered_json& object, const run::HostOutcome& outcome) {
+  if (const auto* unreachable = std::get_if<run::Unreachable>(&outcome))
+    add_failure(object, unreachable->failure);
+  object["message"] = describe(outcome);
+}
 
 std::string start_event(output::WallTime time, const std::string& run_id, const remote::Command& command,
                         const std::optional<FilesToSend>& files, const std::vector<hosts::Host>& hosts) {
@@ -130,7 +139,7 @@ std::string exit_event(output::WallTime time, const hosts::Host& host, const run
   Json event = new_event("exit", time);
   event["worker"] = host.worker;
   event["host"] = host.name;
-  event["outcome"] = kOutcomes[outcome.index()];
+  event["outcome"] = identifier(outcome);
   std::visit(AddFacts{event}, outcome);
   event["seconds"] = to_seconds(since_start);
   return to_line(event);
@@ -139,14 +148,14 @@ std::string exit_event(output::WallTime time, const hosts::Host& host, const run
 std::string summary_event(output::WallTime time, const std::vector<hosts::Host>& hosts, const RunEnd& end,
                           std::chrono::milliseconds since_start) {
   Json counts;
-  for (const char* outcome : kOutcomes) counts[outcome] = 0;
+  for (const std::string_view outcome : outcome_identifiers()) counts[std::string(outcome)] = 0;
   Json ok = Json::array();
   Json failed = Json::array();
   for (std::size_t host = 0; host < end.outcomes.size(); ++host) {
     const run::HostOutcome& outcome = end.outcomes[host];
-    Json& count = counts[kOutcomes[outcome.index()]];
+    Json& count = counts[std::string(identifier(outcome))];
     count = count.get<std::size_t>() + 1;
-    if (outcome == run::HostOutcome(link::Exited{0})) ok.push_back(hosts[host].worker);
+    if (run::has_succeeded(outcome)) ok.push_back(hosts[host].worker);
     if (run::is_failure(outcome)) failed.push_back(hosts[host].worker);
   }
   Json event = new_event("summary", time);

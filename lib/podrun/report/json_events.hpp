@@ -8,17 +8,25 @@
 #include <string>
 #include <vector>
 
+#include <nlohmann/json_fwd.hpp>
+
 #include "podrun/hosts/host.hpp"
+#include "podrun/link/failure.hpp"
 #include "podrun/output/json_sink.hpp"
 #include "podrun/remote/command.hpp"
 #include "podrun/remote/protocol.hpp"
 #include "podrun/run/outcome.hpp"
 
 // The events of `--json` that are not lines of output, as docs/json.md has them: each one line, without its
-// newline. Bytes that are no UTF-8 become U+FFFD. Pure.
+// newline. Bytes that are not UTF-8 become U+FFFD. Pure.
 namespace podrun::report {
 
-/// What a push is to bring to its hosts, or a pull to bring from them.
+/// Adds `stage`, `cause` and `jump_host` to an object, see docs/json.md.
+void add_failure(nlohmann::ordered_json& object, const link::Failure& failure);
+/// Adds these for a host that has not answered, and `message`.
+void add_failure(nlohmann::ordered_json& object, const run::HostOutcome& outcome);
+
+/// The files of a push, or of a pull.
 struct FilesToSend {
   std::vector<std::string> sources;  ///< words of the command line
   std::string target;
@@ -28,24 +36,24 @@ struct FilesToSend {
   bool is_counted = true;   ///< false: only the hosts know how much it is (podrun pull)
 };
 
-/// What one host got.
+/// Files that one host got.
 struct FilesSent {
   std::size_t files = 0;  ///< and links
   std::uint64_t bytes = 0;
   std::size_t deleted = 0;                 ///< a directory counts once
-  std::optional<std::size_t> shared_with;  ///< the worker that wrote the file system that both have
+  std::optional<std::size_t> shared_with;  ///< the worker that wrote to the shared file system
   std::size_t links_replaced = 0;          ///< by directories
 };
 
-/// What came from one host.
+/// Files from one host.
 struct FilesReceived {
-  std::string directory;  ///< where they are here
+  std::string directory;  ///< of this machine
   std::size_t files = 0;  ///< and links
   std::uint64_t bytes = 0;
-  std::size_t unchanged = 0;  ///< were here already
+  std::size_t unchanged = 0;  ///< already here before
 };
 
-/// The first event. The environment is left out, and values of leading assignments: they may be secret.
+/// The first event. Leaves out the environment and the values of leading assignments, which may be secret.
 std::string start_event(output::WallTime time, const std::string& run_id, const remote::Command& command,
                         const std::optional<FilesToSend>& files, const std::vector<hosts::Host>& hosts);
 
@@ -57,8 +65,8 @@ std::string sent_event(output::WallTime time, const hosts::Host& host, const Fil
 std::string received_event(output::WallTime time, const hosts::Host& host, const FilesReceived& received,
                            std::chrono::milliseconds since_start);
 
-/// The command ended, and the `holders` (only those that are known) have its output open. `waits`: the run
-/// goes on for it.
+/// The command ended, and the `holders` (as far as known) still have its output open. `waits`: podrun waits
+/// for them.
 std::string output_open_event(output::WallTime time, const hosts::Host& host, const remote::Holders& holders,
                               bool waits, std::chrono::milliseconds since_start);
 
@@ -66,7 +74,7 @@ std::string output_open_event(output::WallTime time, const hosts::Host& host, co
 std::string exit_event(output::WallTime time, const hosts::Host& host, const run::HostOutcome& outcome,
                        std::chrono::milliseconds since_start);
 
-/// How all of it ended.
+/// The end of a run.
 struct RunEnd {
   std::vector<run::HostOutcome> outcomes;
   int status = 0;

@@ -12,7 +12,6 @@
 
 #include <fmt/format.h>
 
-#include "podrun/base/bytes_text.hpp"
 #include "podrun/base/duration.hpp"
 #include "podrun/base/text.hpp"
 #include "podrun/base/worker_set.hpp"
@@ -28,15 +27,15 @@ using run::TimePoint;
 using State = run::RunPolicy::State;
 using std::chrono::seconds;
 
-/// A host is named when it is silent for this long, and twice as long as half of the others.
+/// A host is named after this long without output, if that is twice as long as half of the others.
 constexpr seconds kSlow{5};
-/// All of them together, when they are.
+/// The silence of all hosts is reported after this long.
 constexpr seconds kAllSilent{10};
-/// Characters of the ranks that are named.
+/// The most characters for worker numbers in the status line.
 constexpr std::size_t kWorkers = 24;
-/// Hosts that are named, not only numbered: so many in the status line, and in a line of the list.
+/// The most hosts that get names besides numbers: in the status line, and in a line of the list.
 constexpr std::size_t kNamed = 8;
-/// Hosts that are silent for times between two of these are listed together.
+/// Hosts whose silences lie between two of these times are listed together.
 constexpr std::array kAges = {seconds(5), seconds(15), seconds(60), seconds(300), seconds(3600)};
 
 seconds age(const HostStatus& host, TimePoint now) {
@@ -51,7 +50,7 @@ std::string format_age(seconds age) {
 
 std::string format_rate(std::uint64_t bytes_per_second) { return format_bytes(bytes_per_second) + "/s"; }
 
-/// The work on a host before it is ready; empty: there is none now.
+/// The work on a host before it is ready; empty if there is none now.
 std::string_view preparation(const HostStatus& host) {
   if (host.state != State::connecting) return {};
   if (host.stage == link::Stage::copying) return "copying";
@@ -65,7 +64,7 @@ std::string short_workers(std::vector<std::size_t> workers) {
   return fmt::format("[{},...]", folded.substr(0, folded.rfind(',', kWorkers)));
 }
 
-/// The one that is silent for much longer than half of the others, else how long all are.
+/// The host that is silent for much longer than half of the others; else the silence of all.
 std::optional<output::StatusPart> silence(const Status& status, TimePoint now) {
   std::vector<std::pair<seconds, std::size_t>> silent;
   for (const HostStatus& host : status.hosts) {
@@ -102,7 +101,7 @@ std::string label_and_name(const HostStatus& host) {
   return fmt::format("[{}] {}", host.host->worker, output::escape_controls(host.host->name));
 }
 
-/// Hosts that are tried again, or whose first attempt takes long.
+/// The hosts that are tried again, or whose first attempt takes long.
 std::vector<const HostStatus*> slow_to_connect(const Status& status, TimePoint now) {
   std::vector<const HostStatus*> slow;
   for (const HostStatus& host : status.hosts) {
@@ -141,7 +140,7 @@ bool is_any_tried_again(const Status& status) {
                      [](const HostStatus& host) { return host.state == State::waiting && host.attempt > 1; });
 }
 
-/// `KILL in 7 s`, of the first of them.
+/// `KILL in 7 s`
 std::string describe_kill(std::optional<TimePoint> kill_at, TimePoint now) {
   if (!kill_at || *kill_at <= now) return "KILL due";
   return fmt::format("KILL in {}", format_age(std::chrono::ceil<seconds>(*kill_at - now)));
@@ -156,7 +155,7 @@ std::optional<TimePoint> first_kill(const Status& status) {
   return first;
 }
 
-/// Says what podrun waits for, and what the next Ctrl-C does.
+/// The words for what podrun waits for, and for the effect of the next Ctrl-C.
 std::optional<output::StatusPart> what_comes_next(const Status& status, TimePoint now) {
   const auto in = [&](State state) {
     return std::any_of(status.hosts.begin(), status.hosts.end(),
@@ -174,7 +173,7 @@ std::optional<output::StatusPart> what_comes_next(const Status& status, TimePoin
       fmt::format("{} (Ctrl-C{}: exit at once)", kill, status.presses < 2 ? " twice" : ""), kill};
 }
 
-/// A host's activity, the word between it and its duration, and the duration if that says anything.
+/// A host's activity, and the words between it and its duration; empty if the duration says nothing.
 struct Doing {
   std::string what;
   std::string before_time;
@@ -221,7 +220,7 @@ std::string describe(const Doing& doing, const Group& group) {
   return doing.what + doing.before_time + time;
 }
 
-/// The hosts of a group that runs well are numbered; those that others may have to wait for are named.
+/// Numbers the hosts of a group that runs well; names hosts that others may have to wait for.
 std::string describe(const Group& group) {
   const State state = group.hosts.front()->state;
   const bool runs_well = state == State::ready || state == State::running ||

@@ -8,25 +8,25 @@
 #include "podrun/output/status_line.hpp"
 #include "podrun/run/status.hpp"
 
-// The texts that a person sees while a run goes on. Pure.
+// The texts for people while a run goes on. Pure.
 namespace podrun::report {
 
 /// `28 running · 3 done · 1 failed [7]`; after a Ctrl-C only the remaining hosts: `2 running [3,7]`. Empty
 /// when all have ended.
 output::StatusText status_counts(const run::Status& status);
 
-/// And what changes from moment to moment: `· [7] tpu-7: attempt 2 of 3, 14 s`, `· slowest [12] silent 94 s ·
-/// 1.2 MB/s`; after a Ctrl-C what comes next: `2 stopping [3,7] · KILL in 7 s (Ctrl-C: exit at once)`.
+/// Appends what changes from moment to moment: `· [7] tpu-7: attempt 2 of 3, 14 s`, `· slowest [12] silent 94
+/// s · 1.2 MB/s`; after a Ctrl-C what comes next: `2 stopping [3,7] · KILL in 7 s (Ctrl-C: exit at once)`.
 output::StatusText status_text(const run::Status& status, std::uint64_t bytes_per_second, run::TimePoint now);
 
-/// The list that Enter prints: the hosts that have not ended, those with the same activity on one line, with
-/// the names of hosts that are alone or that others may wait for. Lines without a newline.
+/// The list that Enter prints: the hosts that have not ended, one line for each activity, with the names of
+/// hosts that are alone or that others may wait for. Lines without a newline.
 std::vector<std::string> status_list(const run::Status& status, run::TimePoint now);
 
-/// The reply to a signal that podrun has passed on; empty: nothing to say yet.
+/// The reply to a signal that podrun has passed on; empty if there is nothing to report yet.
 std::string interrupt_line(const run::Status& status, int signal);
 
-/// The last line when podrun exits at once: hosts that still run, or are lost.
+/// The last line if podrun exits at once: the hosts that still run or stop the command.
 std::string leave_line(const run::Status& status, run::TimePoint now);
 
 }  // namespace podrun::report

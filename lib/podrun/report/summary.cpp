@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The final report: the number of hosts for each outcome, the faults, and the last lines of failed hosts.
 #include "podrun/report/summary.hpp"
 
 #include <string.h>  // sigabbrev_np
@@ -14,10 +15,11 @@
 
 #include "podrun/base/duration.hpp"
 #include "podrun/base/text.hpp"
+#include "podrun/base/worker_set.hpp"
+#include "podrun/output/escape.hpp"
 #include "podrun/output/label.hpp"
-#include "podrun/remote/protocol.hpp"
 #include "podrun/report/failure_words.hpp"
-#include "podrun/run/outcome_groups.hpp"
+#include "podrun/run/outcome.hpp"
 
 namespace podrun::report {
 namespace {
@@ -37,61 +39,25 @@ std::string describe_attempts(std::size_t fewest, std::size_t most) {
                         : fmt::format(" ({} to {} attempts)", fewest, most);
 }
 
-std::string_view word_for(const run::Unreachable& unreachable) {
-  return remote::is_refusal(unreachable.failure) ? "not ready" : "unreachable";
+std::string describe_exit(int status) {
+  // A shell reports a signal like this, and the supervisor is one.
+  const bool by_signal = status > 128 && status <= 128 + 64 && ::sigabbrev_np(status - 128);
+  return by_signal ? fmt::format("exit {} ({})", status, signal_name(status - 128))
+                   : fmt::format("exit {}", status);
 }
-
-struct Description {
-  std::string operator()(const run::NotStarted&) const { return "not started"; }
-  std::string operator()(const run::Stopped&) const { return "stopped by podrun"; }
-  std::string operator()(const link::Exited& exited) const {
-    if (exited.status == 0) return "ok";
-    // A shell reports a signal like this, and the supervisor is one.
-    if (exited.status > 128 && exited.status <= 128 + 64 && ::sigabbrev_np(exited.status - 128)) {
-      return fmt::format("exit {} ({})", exited.status, signal_name(exited.status - 128));
-    }
-    return fmt::format("exit {}", exited.status);
-  }
-  std::string operator()(const link::Signaled& signaled) const {
-    return "killed by " + signal_name(signaled.signal);
-  }
-  std::string operator()(const run::TimedOut& timed_out) const {
-    return "timed out after " + format_duration(timed_out.limit);
-  }
-  std::string operator()(const run::Lost& lost) const { return "lost: " + describe(lost.failure); }
-  std::string operator()(const run::Unreachable& unreachable) const {
-    return fmt::format("{}: {}{}", word_for(unreachable), describe(unreachable.failure),
-                       describe_attempts(unreachable.attempts, unreachable.attempts));
-  }
-};
-
-struct CountWord {
-  std::string_view operator()(const run::NotStarted&) const { return "not started"; }
-  std::string_view operator()(const run::Stopped&) const { return "stopped by podrun"; }
-  std::string_view operator()(const link::Exited& exited) const {
-    return exited.status == 0 ? "ok" : "failed";
-  }
-  std::string_view operator()(const link::Signaled&) const { return "failed"; }
-  std::string_view operator()(const run::TimedOut&) const { return "timed out"; }
-  std::string_view operator()(const run::Lost&) const { return "lost"; }
-  std::string_view operator()(const run::Unreachable& unreachable) const { return word_for(unreachable); }
-};
-
-constexpr std::array<std::string_view, 8> kCountWords = {
-    "ok", "failed", "timed out", "lost", "unreachable", "not ready", "stopped by podrun", "not started"};
 
 /// `29 ok · 2 failed · 1 not started`: every host is counted once.
 std::string count(const std::vector<HostOutcome>& outcomes, std::string_view separator) {
   std::map<std::string_view, std::size_t> counts;
-  for (const HostOutcome& outcome : outcomes) ++counts[std::visit(CountWord{}, outcome)];
+  for (const HostOutcome& outcome : outcomes) ++counts[words(outcome)];
   std::vector<std::string> texts;
-  for (const std::string_view word : kCountWords) {
+  for (const std::string_view word : outcome_words()) {
     if (counts[word] > 0) texts.push_back(fmt::format("{} {}", counts[word], word));
   }
   return join(texts, separator);
 }
 
-/// Hosts that timed out did so with the culprit: it has ended all whose time was not over yet.
+/// Hosts that timed out did so with the culprit, which stopped all hosts whose time was not over.
 std::vector<std::size_t> failed_first(const std::vector<HostOutcome>& outcomes, std::size_t culprit) {
   if (!std::holds_alternative<run::TimedOut>(outcomes[culprit])) return {culprit};
   std::vector<std::size_t> hosts;
@@ -106,10 +72,8 @@ std::string describe(const OutcomeGroup& of, const std::vector<hosts::Host>& hos
   const link::Failure* failure = run::failure_of(of.outcome);
   const std::string workers = output::name_hosts(hosts, of.hosts);
   if (!failure) return fmt::format("{}: {}", report::describe(of.outcome), workers);
-  const auto* unreachable = std::get_if<run::Unreachable>(&of.outcome);
-  return fmt::format("{}: {}{} {}{}", unreachable ? word_for(*unreachable) : "lost", workers,
-                     of.hosts.size() == 1 ? ":" : "", report::describe(*failure),
-                     describe_attempts(of.fewest_attempts, of.most_attempts));
+  return fmt::format("{}: {}{} {}{}", words(of.outcome), workers, of.hosts.size() == 1 ? ":" : "",
+                     report::describe(*failure), describe_attempts(of.fewest_attempts, of.most_attempts));
 }
 
 template <typename Kind>
@@ -126,8 +90,7 @@ bool has_changed_key(const OutcomeGroup& group) {
   return failure && failure->cause == link::Cause::host_key_changed && failure->jump_hosts.empty();
 }
 
-/// One text a fault. Each host has keys of its own, so that every one would be a group: of several, one text
-/// tells all.
+/// One text for each fault. Changed host keys differ in their details, so several hosts share one short text.
 std::vector<std::string> describe_faults(const std::vector<OutcomeGroup>& groups,
                                          const std::vector<hosts::Host>& hosts) {
   std::vector<std::size_t> changed;
@@ -151,9 +114,53 @@ std::vector<std::string> describe_faults(const std::vector<OutcomeGroup>& groups
   return texts;
 }
 
+constexpr std::size_t kMaxKinds = 3;
+
+/// Hosts of one outcome with the same last lines.
+struct Kind {
+  std::vector<std::string> lines;
+  std::vector<std::size_t> hosts;
+};
+
+/// Drops the lines before the last Python traceback.
+std::vector<std::string> from_traceback(std::vector<std::string> lines) {
+  const auto is_traceback = [](const std::string& line) {
+    return line.starts_with("Traceback (most recent");
+  };
+  const auto last = std::find_if(lines.rbegin(), lines.rend(), is_traceback);
+  if (last != lines.rend()) lines.erase(lines.begin(), last.base() - 1);
+  return lines;
+}
+
+std::vector<Kind> kinds_of(const std::vector<std::size_t>& hosts,
+                           const std::function<std::vector<std::string>(std::size_t)>& last_lines) {
+  std::vector<Kind> kinds;
+  for (const std::size_t host : hosts) {
+    std::vector<std::string> lines = from_traceback(last_lines(host));
+    if (lines.empty()) continue;
+    auto same =
+        std::find_if(kinds.begin(), kinds.end(), [&](const Kind& kind) { return kind.lines == lines; });
+    if (same == kinds.end()) same = kinds.insert(kinds.end(), {std::move(lines), {}});
+    same->hosts.push_back(host);
+  }
+  return kinds;
+}
+
 }  // namespace
 
-std::string describe(const HostOutcome& outcome) { return std::visit(Description{}, outcome); }
+std::string describe(const HostOutcome& outcome) {
+  if (const auto* exited = std::get_if<link::Exited>(&outcome); exited && exited->status != 0)
+    return describe_exit(exited->status);
+  if (const auto* signaled = std::get_if<link::Signaled>(&outcome))
+    return "killed by " + signal_name(signaled->signal);
+  if (const auto* timed_out = std::get_if<run::TimedOut>(&outcome))
+    return fmt::format("{} after {}", words(outcome), format_duration(timed_out->limit));
+  const link::Failure* failure = run::failure_of(outcome);
+  if (!failure) return std::string(words(outcome));
+  const auto* unreachable = std::get_if<run::Unreachable>(&outcome);
+  const std::size_t attempts = unreachable ? unreachable->attempts : 1;
+  return fmt::format("{}: {}{}", words(outcome), describe(*failure), describe_attempts(attempts, attempts));
+}
 
 std::vector<std::string> describe_failures(const std::vector<hosts::Host>& hosts,
                                            const std::vector<HostOutcome>& outcomes) {
@@ -168,16 +175,11 @@ std::vector<std::string> summarize(const std::vector<hosts::Host>& hosts,
                                    std::optional<std::size_t> culprit, std::optional<int> interrupted_by,
                                    std::string_view separator, Work work) {
   std::vector<std::string> lines;
-  const bool all_well = std::all_of(outcomes.begin(), outcomes.end(), [](const HostOutcome& outcome) {
-    return outcome == HostOutcome(link::Exited{0});
-  });
+  const bool all_well = std::all_of(outcomes.begin(), outcomes.end(), run::has_succeeded);
   const bool failed = std::any_of(outcomes.begin(), outcomes.end(), run::is_failure);
   if (all_well && !interrupted_by) return lines;
   if (interrupted_by == SIGPIPE && !failed) return lines;  // `| head` is no accident
-  const bool started = std::any_of(outcomes.begin(), outcomes.end(), [](const HostOutcome& outcome) {
-    return !std::holds_alternative<run::NotStarted>(outcome) &&
-           !std::holds_alternative<run::Unreachable>(outcome);
-  });
+  const bool started = std::any_of(outcomes.begin(), outcomes.end(), run::may_have_run);
   const std::vector<OutcomeGroup> groups = run::group_outcomes(outcomes);
   if (groups.size() > 1 || !failed) lines.push_back("podrun: " + count(outcomes, separator));
   for (const std::string& fault : describe_faults(groups, hosts)) lines.push_back("podrun: " + fault);
@@ -202,6 +204,45 @@ std::vector<std::string> summarize(const std::vector<hosts::Host>& hosts,
   lines.push_back(fmt::format("podrun: nothing was started on any host{}",
                               can_skip ? " (--skip-unreachable runs on the others)" : ""));
   return lines;
+}
+
+std::vector<std::string> report_failures(
+    const std::vector<hosts::Host>& hosts, const std::vector<run::HostOutcome>& outcomes,
+    const std::function<std::vector<std::string>(std::size_t host)>& last_lines,
+    const std::function<bool(std::size_t host)>& were_just_seen) {
+  std::vector<std::string> report;
+  for (const run::OutcomeGroup& group : run::group_outcomes(outcomes)) {
+    if (!run::is_failure(group.outcome) || !run::may_have_run(group.outcome)) continue;
+    std::vector<Kind> kinds = kinds_of(group.hosts, last_lines);
+    std::erase_if(kinds, [&](const Kind& kind) { return std::ranges::all_of(kind.hosts, were_just_seen); });
+    std::vector<std::size_t> left_out;
+    for (std::size_t i = 0; i < kinds.size(); ++i) {
+      if (i >= kMaxKinds) {
+        left_out.insert(left_out.end(), kinds[i].hosts.begin(), kinds[i].hosts.end());
+        continue;
+      }
+      report.push_back(
+          fmt::format("podrun: last lines of {} ({}):", output::fold_hosts(hosts, kinds[i].hosts),
+                      report::describe(group.outcome)));
+      for (const std::string& line : kinds[i].lines) {
+        report.push_back("    " + output::escape_controls(line, output::Tabs::keep));
+      }
+    }
+    if (!left_out.empty())
+      report.push_back(
+          fmt::format("podrun: and other last lines of {}", output::fold_hosts(hosts, left_out)));
+  }
+  return report;
+}
+
+std::string workers_to_repeat(const std::vector<hosts::Host>& hosts,
+                              const std::vector<run::HostOutcome>& outcomes) {
+  if (std::none_of(outcomes.begin(), outcomes.end(), run::may_have_run)) return {};
+  std::vector<std::size_t> workers;
+  for (std::size_t host = 0; host < hosts.size(); ++host) {
+    if (!run::has_succeeded(outcomes[host])) workers.push_back(hosts[host].worker);
+  }
+  return workers.size() == hosts.size() ? "" : fold_workers(std::move(workers));
 }
 
 }  // namespace podrun::report

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The words of podrun push and pull for copied files.
 #include "podrun/report/transfer_words.hpp"
 
 #include <algorithm>
@@ -8,7 +9,6 @@
 
 #include <fmt/format.h>
 
-#include "podrun/base/bytes_text.hpp"
 #include "podrun/base/text.hpp"
 #include "podrun/base/worker_set.hpp"
 #include "podrun/output/escape.hpp"
@@ -21,7 +21,7 @@ bool gets_something(const HostTransfer& host) {
   return host.sent.files > 0 || host.sent.deleted > 0 || host.sent.links_replaced > 0 || host.has_attributes;
 }
 
-/// `3 files (1.2 MB)`; with hosts that differ, the most.
+/// `3 files (1.2 MB)`; if hosts differ, the largest number.
 std::string describe_files(const std::vector<const HostTransfer*>& hosts) {
   const auto by_files = [](const HostTransfer* one, const HostTransfer* other) {
     return std::pair(one->sent.files, one->sent.bytes) < std::pair(other->sent.files, other->sent.bytes);

@@ -21,19 +21,19 @@ struct HostTransfer {
 };
 
 /// `3 files (1.2 MB) to 16 hosts · 2 deleted · 12 paths ignored (--no-ignore sends them)`, `16 hosts are up
-/// to date`. Not for no hosts.
+/// to date`. There must be a host.
 std::string describe_transfers(const std::vector<HostTransfer>& hosts, std::size_t ignored, Tense tense,
                                std::string_view separator);
 
-/// What a host would get.
+/// The changes that a host would get.
 struct PlannedTransfer {
-  std::size_t host = 0;           ///< its place in the list of hosts
-  std::vector<std::string> sent;  ///< paths; of a directory with "/" at its end
+  std::size_t host = 0;           ///< an index into the hosts
+  std::vector<std::string> sent;  ///< paths; a directory ends with "/"
   std::vector<std::string> deleted;
-  std::vector<std::string> replaced_links = {};  ///< links that directories replace
+  std::vector<std::string> replaced_links = {};  ///< by directories
 };
 
-/// A heading and a line for each path, once for all hosts that would get the same.
+/// A heading and a line for each path, once for all hosts with equal changes.
 std::vector<std::string> list_transfers(const std::vector<hosts::Host>& hosts,
                                         const std::vector<PlannedTransfer>& planned);
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The countdown of each host, which freezes while podrun cannot or does not read.
 #include "podrun/run/countdowns.hpp"
 
 #include <algorithm>
@@ -7,9 +8,9 @@ namespace podrun::run {
 
 void Countdowns::start(std::size_t host, TimePoint::duration time, TimePoint now) {
   Countdown& countdown = countdowns_[host];
-  const bool stands_still = countdown.reading_paused || suspended_at_;
-  set_due(host, stands_still ? std::nullopt : std::optional(now + time));
-  countdown.left_when_stopped = stands_still ? std::optional(time) : std::nullopt;
+  const bool is_frozen = countdown.reading_paused || suspended_at_;
+  set_due(host, is_frozen ? std::nullopt : std::optional(now + time));
+  countdown.left_when_stopped = is_frozen ? std::optional(time) : std::nullopt;
   countdown.stopped_at = now;
 }
 
@@ -27,9 +28,9 @@ void Countdowns::resume_reading(std::size_t host, TimePoint now, TimePoint::dura
   Countdown& countdown = countdowns_[host];
   countdown.reading_paused = false;
   if (!countdown.left_when_stopped) return;
-  const TimePoint::duration stood_still = std::min(now, suspended_at_.value_or(now)) - countdown.stopped_at;
+  const TimePoint::duration frozen_for = std::min(now, suspended_at_.value_or(now)) - countdown.stopped_at;
   *countdown.left_when_stopped -=
-      std::max(stood_still - std::min(by_reader, stood_still), TimePoint::duration::zero());
+      std::max(frozen_for - std::min(by_reader, frozen_for), TimePoint::duration::zero());
   if (!suspended_at_) go_on(host, now);
 }
 

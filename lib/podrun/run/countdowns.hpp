@@ -12,19 +12,19 @@ namespace podrun::run {
 
 using TimePoint = std::chrono::steady_clock::time_point;
 
-/// The time that each host has left for its present step. It stands still while podrun does not read from the
-/// host because its own reader is slow, and for all hosts while podrun is suspended. Pure. A call costs
-/// O(log hosts), or O(hosts) around a suspension.
+/// The time that each host has left for its present step. Frozen while podrun does not read from the host
+/// because its own reader is slow, and for all hosts while podrun is suspended. Pure. A call costs O(log
+/// hosts), or O(hosts) around a suspension.
 class Countdowns {
  public:
   explicit Countdowns(std::size_t hosts) : countdowns_(hosts) {}
 
-  /// Starts again with all of `time`, even while it has to stand still.
+  /// Starts again with all of `time`, even while frozen.
   void start(std::size_t host, TimePoint::duration time, TimePoint now);
   void clear(std::size_t host);
 
   void pause_reading(std::size_t host, TimePoint now);
-  /// Only the time of the reader does not count; the time that podrun itself took does.
+  /// Does not count the time of the reader; counts the time that podrun itself took.
   void resume_reading(std::size_t host, TimePoint now, TimePoint::duration by_reader);
   bool is_reading_paused(std::size_t host) const { return countdowns_[host].reading_paused; }
   void suspend(TimePoint now);
@@ -32,7 +32,7 @@ class Countdowns {
 
   /// The time left; zero without a countdown.
   TimePoint::duration left(std::size_t host, TimePoint now) const;
-  /// When the next countdown ends.
+  /// The end of the next countdown.
   std::optional<TimePoint> next() const;
   /// Clears the earliest countdown that has ended, and returns its host.
   std::optional<std::size_t> take_due(TimePoint now);
@@ -50,7 +50,7 @@ class Countdowns {
   void go_on(std::size_t host, TimePoint now);
 
   std::vector<Countdown> countdowns_;
-  std::set<std::pair<TimePoint, std::size_t>> by_time_;  ///< those with a `due`
+  std::set<std::pair<TimePoint, std::size_t>> by_time_;  ///< hosts with a `due`
   std::optional<TimePoint> suspended_at_;
 };
 

@@ -17,7 +17,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// A message of podrun's suspension gets this long to reach the hosts.
+/// The time for a message about podrun's suspension to reach the hosts.
 constexpr std::chrono::milliseconds kSuspendDelay{50};
 
 }  // namespace
@@ -57,7 +57,8 @@ void FanOut::cancel() { happen(event::Cancelled{}); }
 
 asio::awaitable<void> FanOut::suspend() {
   happen(event::Suspended{});
-  // Twice: a heartbeat just before could overtake the first one on the host, where they are signals.
+  // Twice, because both messages are signals on the host, where an earlier heartbeat could overtake the first
+  // one.
   for (int time = 0; time < 2; ++time) {
     for (HostRun& host : host_runs_) host.suspend();
     asio::steady_timer delay(world_.executor, kSuspendDelay);
@@ -81,8 +82,7 @@ void FanOut::resume() {
   happen(event::Resumed{});
 }
 
-/// An event that comes while another is being decided waits: the actions of the first one must be done before
-/// the policy decides again.
+/// Queues events that arrive during a decision: its actions must be done before the policy decides again.
 void FanOut::happen(RunEvent event) {
   events_.push_back(std::move(event));
   if (std::exchange(deciding_, true)) return;
@@ -90,7 +90,7 @@ void FanOut::happen(RunEvent event) {
     const RunEvent next = std::move(events_.front());
     events_.pop_front();
     for (const Action& action : policy_.on(next, Clock::now())) {
-      std::visit([this](const auto& what) { obey(what); }, action);
+      std::visit([this](const auto& what) { perform(what); }, action);
     }
   }
   deciding_ = false;
@@ -98,14 +98,14 @@ void FanOut::happen(RunEvent event) {
   changed_.notify();
 }
 
-void FanOut::obey(const action::Connect& connect) { host_runs_[connect.host].connect(); }
+void FanOut::perform(const action::Connect& connect) { host_runs_[connect.host].connect(); }
 
-void FanOut::obey(const action::ConnectLater& later) {
+void FanOut::perform(const action::ConnectLater& later) {
   world_.tell(notice::AttemptLater{later.host, later.attempt, later.delay, later.failure});
   host_runs_[later.host].prepare_attempt(later.attempt);
 }
 
-void FanOut::obey(const action::Go& go) {
+void FanOut::perform(const action::Go& go) {
   std::vector<std::size_t> members = go.hosts;
   if (plan_.limits.serial != 0) {  // in a rolling run the ranks count the hosts of all batches
     members.resize(host_runs_.size());
@@ -126,22 +126,22 @@ void FanOut::obey(const action::Go& go) {
   }
 }
 
-void FanOut::obey(const action::Wait&) { world_.tell(notice::Waiting{}); }
+void FanOut::perform(const action::Wait&) { world_.tell(notice::Waiting{}); }
 
-void FanOut::obey(const action::Signal& signal) { host_runs_[signal.host].signal(signal.signal); }
+void FanOut::perform(const action::Signal& signal) { host_runs_[signal.host].signal(signal.signal); }
 
-void FanOut::obey(const action::Stop& stop) { host_runs_[stop.host].stop(); }
+void FanOut::perform(const action::Stop& stop) { host_runs_[stop.host].stop(); }
 
-void FanOut::obey(const action::Abandon& abandon) { host_runs_[abandon.host].abandon(abandon.failure); }
+void FanOut::perform(const action::Abandon& abandon) { host_runs_[abandon.host].abandon(abandon.failure); }
 
-void FanOut::obey(const action::LetGo& let_go) { host_runs_[let_go.host].let_go(let_go.hurried); }
+void FanOut::perform(const action::LetGo& let_go) { host_runs_[let_go.host].let_go(let_go.hurried); }
 
-void FanOut::obey(const action::Leave&) { world_.leave(); }
+void FanOut::perform(const action::Leave&) { world_.leave(); }
 
 void FanOut::spawn(asio::awaitable<void> coroutine) {
   ++coroutines_;
   asio::co_spawn(world_.executor, std::move(coroutine), [this](const std::exception_ptr& error) {
-    if (error) std::rethrow_exception(error);  // no host's failure: ends the process in main
+    if (error) std::rethrow_exception(error);  // not a failure of a host: ends the process in main
     --coroutines_;
     changed_.notify();
   });

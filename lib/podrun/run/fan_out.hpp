@@ -18,23 +18,23 @@
 
 namespace podrun::run {
 
-/// The one loop of every podrun command: it passes events of the hosts to RunPolicy, and the actions of that
-/// to the HostRun of each host. All members are for the main thread.
+/// The loop of every run: passes events of the hosts to RunPolicy, and its actions to the HostRun of each
+/// host. All members are for the main thread.
 class FanOut {
  public:
   FanOut(RunPlan plan, RunWorld world);
 
-  /// Runs to the end: every host has an outcome and nothing of this run is pending.
+  /// Returns when every host has an outcome and nothing of this run is pending.
   asio::awaitable<void> run();
 
   /// SIGINT, SIGQUIT, SIGTERM, SIGHUP, or SIGPIPE for a closed reader.
   void interrupt(int signal);
-  /// Lets the commands of a held run start (Limits::held): this text, after the one of each host.
+  /// Starts the commands of a held run (Limits::held): each host's own text, then `text`.
   void release(std::string text, std::vector<std::string> texts_of_hosts);
-  /// Ends a held run, of which nothing has started.
+  /// Ends a held run before anything has started.
   void cancel();
-  /// Before podrun is suspended (Ctrl-Z): tells the hosts to expect no heartbeats, and waits a moment for
-  /// that.
+  /// Call before podrun is suspended (Ctrl-Z): tells the hosts to expect no heartbeats, and waits a moment
+  /// until they know.
   asio::awaitable<void> suspend();
   void resume();
 
@@ -45,15 +45,15 @@ class FanOut {
 
  private:
   void happen(RunEvent event);
-  void obey(const action::Connect& connect);
-  void obey(const action::ConnectLater& later);
-  void obey(const action::Go& go);
-  void obey(const action::Wait& wait);
-  void obey(const action::Signal& signal);
-  void obey(const action::Stop& stop);
-  void obey(const action::Abandon& abandon);
-  void obey(const action::LetGo& let_go);
-  void obey(const action::Leave& leave);
+  void perform(const action::Connect& connect);
+  void perform(const action::ConnectLater& later);
+  void perform(const action::Go& go);
+  void perform(const action::Wait& wait);
+  void perform(const action::Signal& signal);
+  void perform(const action::Stop& stop);
+  void perform(const action::Abandon& abandon);
+  void perform(const action::LetGo& let_go);
+  void perform(const action::Leave& leave);
 
   void spawn(asio::awaitable<void> coroutine);
   void arm_deadline();

@@ -54,7 +54,7 @@ void HostRun::stop() {
   attempt_.kill_at = Clock::now() + run_.plan.limits.grace;
 }
 
-/// The supervisor that takes a signal: for the command, or for the processes that the command left.
+/// The supervisor to signal: of the command, or, once it has ended, of the processes that it left.
 remote::Supervised& HostRun::supervisor() {
   if (attempt_.trailing && !std::exchange(attempt_.trailing->rest_supervised, true)) {
     run_.spawn(attempt_.supervised->supervise_rest([this](link::Received received) -> asio::awaitable<void> {
@@ -70,7 +70,7 @@ void HostRun::abandon(link::Failure failure) {
   // Before the supervisor starts, the link knows the stage better; after the command there is none.
   if (attempt_.supervised && !attempt_.trailing && failure.stage == link::Stage::none)
     failure.stage = attempt_.stage;
-  if (attempt_.state == State::trailing_output) tell_output_open(notice::OutputOpen::Fate::abandoned);
+  if (attempt_.state == State::trailing_output) report_output_open(notice::OutputOpen::Fate::abandoned);
   run_.world.tell(notice::Abandoned{host_, failure});
   attempt_.abandoned = failure;
   if (attempt_.link) attempt_.link->stop(failure);
@@ -114,11 +114,12 @@ HostStatus HostRun::status() const {
           attempt_.kill_at};
 }
 
-/// One attempt; after the last one also the command and its output.
+/// Makes one attempt; if it succeeds, also follows the command and its output.
 asio::awaitable<void> HostRun::drive() {
   const std::size_t number = attempt_.number;
   std::optional<link::Failure> failure;
-  co_await asio::post(run_.world.executor, asio::use_awaitable);  // Ready must be answered before
+  // Yield first: the policy must handle Ready before follow() runs.
+  co_await asio::post(run_.world.executor, asio::use_awaitable);
   try {
     if (attempt_.abandoned) throw link::HostError(*attempt_.abandoned);  // in the meantime
     co_await prepare();
@@ -134,7 +135,7 @@ asio::awaitable<void> HostRun::drive() {
                          (attempt_.abandoned && attempt_.started_early) ||
                          (attempt_.supervised && attempt_.supervised->may_have_started());
     started ? run_.happen(event::LostHost{host_, *failure}) : run_.happen(event::NotReady{host_, *failure});
-    co_await asio::post(run_.world.executor, asio::use_awaitable);  // by now it has been decided
+    co_await asio::post(run_.world.executor, asio::use_awaitable);  // until the policy has decided
     if (attempt_.number != number) co_return;
     run_.world.tell(notice::Failed{host_, *failure});
   }
@@ -165,6 +166,7 @@ asio::awaitable<void> HostRun::prepare() {
   at_stage(State::connecting, link::Stage::starting_shell);
   remote::Supervision supervision = run_.plan.supervision;
   supervision.mark = fmt::format("{}.{}.", run_.plan.run_id, host_);
+  supervision.grace = run_.plan.limits.grace;
   attempt_.supervised =
       std::make_unique<remote::Supervised>(run_.world.executor, *attempt_.link, std::move(supervision));
   const bool starts_early = run_.plan.hosts.size() == 1 && !run_.world.prepare_host && !run_.plan.limits.held;
@@ -172,7 +174,7 @@ asio::awaitable<void> HostRun::prepare() {
   attempt_.started_early = !text.empty();
   attempt_.hello = co_await attempt_.supervised->prepare(
       run_.plan.command.files,
-      [this](link::Received received) { return deliver(std::move(received), From::start_up); },
+      [this](link::Received received) { return pass_on(std::move(received), From::start_up); },
       std::move(text));
   if (run_.world.prepare_host) {
     at_stage(State::connecting, run_.world.preparing);
@@ -183,14 +185,14 @@ asio::awaitable<void> HostRun::prepare() {
   at_stage(State::ready, link::Stage::ready);
 }
 
-/// Follows the output of the command up to its end. A stream that fails after the exit is just closed.
+/// Follows the output of the command to its end. A stream that fails after the exit counts as closed.
 asio::awaitable<void> HostRun::follow() {
   for (;;) {
     link::StreamEvent event = co_await attempt_.supervised->next();
     const bool started = attempt_.state != State::ready;
     if (auto* received = std::get_if<link::Received>(&event)) {
       if (started && !std::exchange(attempt_.spoke, true)) run_.happen(event::Spoke{host_});
-      co_await deliver(std::move(*received), From::command);
+      co_await pass_on(std::move(*received), From::command);
       continue;
     }
     const std::optional<Trailing>& trailing = attempt_.trailing;
@@ -202,18 +204,18 @@ asio::awaitable<void> HostRun::follow() {
       run_.world.tell(notice::LostAfterEnd{host_, *failure});
     if (failure || (trailing && std::holds_alternative<link::Closed>(event))) break;
     const bool is_closed = std::holds_alternative<link::Closed>(event);
-    // A host that waits for long may have taken us for gone, such as while this machine slept.
+    // A waiting host may have given up podrun, for example while this machine slept.
     const bool may_help = !started && run_.plan.limits.held;
     if (is_closed || !started)
       throw link::HostError({.stage = attempt_.stage,
                              .cause = is_closed ? link::Cause::no_exit_status : link::Cause::ended_early,
                              .retry = may_help ? link::Retry::may_help : link::Retry::no});
-    tell_end(event);
+    report_end(event);
   }
   run_.happen(event::Closed{host_});
 }
 
-void HostRun::tell_end(const link::StreamEvent& event) {
+void HostRun::report_end(const link::StreamEvent& event) {
   const auto* signaled = std::get_if<link::Signaled>(&event);
   const auto end =
       signaled ? std::variant<link::Exited, link::Signaled>(*signaled) : std::get<link::Exited>(event);
@@ -223,7 +225,7 @@ void HostRun::tell_end(const link::StreamEvent& event) {
   run_.happen(event::Ended{host_, end});
 }
 
-asio::awaitable<void> HostRun::deliver(link::Received received, From from) {
+asio::awaitable<void> HostRun::pass_on(link::Received received, From from) {
   output::Output& output = run_.world.output;
   bytes_ += received.bytes.size();
   if (attempt_.trailing) attempt_.trailing->output.add(received.bytes.size());
@@ -250,9 +252,9 @@ asio::awaitable<void> HostRun::feed() {
     if (is_over()) co_return;
     co_await run_.world.input->feed(host_, stream);
     stream->close_write();
-    for (;;) {  // the feeder may still pass on input
+    for (;;) {  // the feeder program on the host may still pass on input
       const link::StreamEvent event = co_await stream->next();
-      // To the command, input that is lost would look like the end of the input.
+      // To the command, lost input would look like the end of its input.
       const auto* lost = std::get_if<link::Failure>(&event);
       if (lost && !is_over()) attempt_.supervised->stop(link::at_stage(*lost, link::Stage::standard_input));
       if (std::holds_alternative<link::Closed>(event) || std::holds_alternative<link::Failure>(event))
@@ -279,21 +281,21 @@ asio::awaitable<void> HostRun::decide_on_trailing_output() {
     run_.happen(event::StillArriving{host_});
     co_return;
   }
-  tell_output_open(notice::OutputOpen::Fate::let_go);
+  report_output_open(notice::OutputOpen::Fate::let_go);
   attempt_.supervised->stop({.cause = link::Cause::let_go});
 }
 
-/// The run goes on. The user is told, unless the processes are about to be stopped.
+/// Continues the run, and tells the user, unless the processes are about to be stopped.
 void HostRun::linger() {
   Trailing& trailing = *attempt_.trailing;
   trailing.deciding = false;
   trailing.hurried = false;
   if (!std::exchange(trailing.lingers, true) && run_.policy.presses() == 0 && !run_.policy.culprit())
-    tell_output_open(notice::OutputOpen::Fate::waits);
+    report_output_open(notice::OutputOpen::Fate::waits);
   run_.happen(event::Lingers{host_});
 }
 
-void HostRun::tell_output_open(notice::OutputOpen::Fate fate) const {
+void HostRun::report_output_open(notice::OutputOpen::Fate fate) const {
   const std::shared_ptr<OutputHolders>& holders = attempt_.trailing->holders;
   const bool answers = holders && holders->answer() != OutputHolders::Answer::none;
   run_.world.tell(notice::OutputOpen{host_, fate, answers, holders ? holders->names() : remote::Holders()});

@@ -30,19 +30,19 @@ struct RunOfHosts {
   std::function<void(asio::awaitable<void>)> spawn;
 };
 
-/// The state of a host after its command has ended. Outside of HostRun, since clang 16 does not see inside of
-/// a class that a nested struct can be default-constructed.
+/// The state of a host after its command has ended. Outside of HostRun because clang 16 cannot
+/// default-construct a nested struct inside its class.
 struct Trailing {
   TrailingOutput output = {};
   std::shared_ptr<OutputHolders> holders = nullptr;  ///< the latest question
-  bool deciding = false;                             ///< whether to let the output go; or that was decided
+  bool deciding = false;                             ///< whether to let go of the output; also once decided
   bool hurried = false;
-  bool lingers = false;          ///< processes have the output open; that was told, or need not be
+  bool lingers = false;          ///< processes have the output open: already reported, or not worth reporting
   bool rest_supervised = false;  ///< a supervisor signals what the command left
 };
 
-/// One host's part of a run: connects, starts the command, follows it, and sees its trailing output to the
-/// end. It does what the policy has decided for this host, and reports what happens.
+/// One host's part of a run: connects, starts the command, and follows it to the end of its trailing output.
+/// Does what the policy has decided for this host, and reports events.
 class HostRun {
  public:
   enum class State { waiting, connecting, ready, running, trailing_output, over };
@@ -54,7 +54,7 @@ class HostRun {
   ~HostRun();
 
   void connect();
-  /// Drops everything of the attempt before.
+  /// Drops everything of the previous attempt.
   void prepare_attempt(std::size_t number);
   void start(const remote::RankVariables& variables, const Chunk& of_all);
   void signal(int signal);
@@ -69,7 +69,8 @@ class HostRun {
   const remote::Hello* hello() const { return attempt_.hello ? &*attempt_.hello : nullptr; }
   std::string own_address() const { return attempt_.link ? attempt_.link->own_address() : ""; }
   HostStatus status() const;
-  std::uint64_t bytes() const { return bytes_; }  ///< printed, in all attempts
+  /// Printed bytes, in all attempts.
+  std::uint64_t bytes() const { return bytes_; }
 
  private:
   struct Attempt {
@@ -84,23 +85,23 @@ class HostRun {
     bool started_early = false;  ///< the supervisor was given the command, see early_go()
     bool spoke = false;
     std::optional<Trailing> trailing = std::nullopt;  ///< since the command ended
-    TimePoint active_at = {};                         ///< when it last printed something, or took a step
-    bool reading_paused = false;                      ///< podrun does not read from it
+    TimePoint active_at = {};                         ///< the last output or step
+    bool reading_paused = false;                      ///< podrun does not read from the host
     std::optional<TimePoint> kill_at = std::nullopt;  ///< when the host sends KILL, once it was told to stop
   };
 
   asio::awaitable<void> drive();
   asio::awaitable<void> prepare();
   asio::awaitable<void> follow();
-  void tell_end(const link::StreamEvent& event);
+  void report_end(const link::StreamEvent& event);
   void finish();
-  /// Whose output it is: what start-up files print before the supervisor's hello is never a reply to podrun.
+  /// The source of output: start-up files may print before the supervisor's hello, and never reply to podrun.
   enum class From { start_up, command };
-  asio::awaitable<void> deliver(link::Received received, From from);
+  asio::awaitable<void> pass_on(link::Received received, From from);
   asio::awaitable<void> feed();
   asio::awaitable<void> decide_on_trailing_output();
   void linger();
-  void tell_output_open(notice::OutputOpen::Fate fate) const;
+  void report_output_open(notice::OutputOpen::Fate fate) const;
   remote::Supervised& supervisor();
   void at_stage(State state, link::Stage stage);
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Reads the source of the input once, on a thread of its own, and copies it to every host.
 #include "podrun/run/input.hpp"
 
 #include <poll.h>
@@ -25,7 +26,7 @@ namespace {
 constexpr std::size_t kChunksAhead = 32;
 constexpr std::size_t kLeft = std::numeric_limits<std::size_t>::max();
 
-/// As read(2), but waits: the descriptor is inherited, and another process may have made it non-blocking.
+/// Like read(2), but always waits: another process may have made the inherited descriptor non-blocking.
 ssize_t read_some(int descriptor, std::array<char, Chunk::kMaxSize>& buffer) {
   for (;;) {
     const ssize_t count = ::read(descriptor, buffer.data(), buffer.size());
@@ -35,7 +36,7 @@ ssize_t read_some(int descriptor, std::array<char, Chunk::kMaxSize>& buffer) {
   }
 }
 
-/// -1: the source needs no reading.
+/// The descriptor to read; -1 if the bytes are known.
 int descriptor_of(const InputSource& source) {
   const int* descriptor = std::get_if<int>(&source.from);
   return descriptor ? *descriptor : -1;
@@ -43,8 +44,8 @@ int descriptor_of(const InputSource& source) {
 
 }  // namespace
 
-/// The part of an Input that its thread uses. A null context means closed, so that the thread never destroys
-/// the context or anything that lives on it.
+/// The part of an Input that its thread uses. A null context means closed: the thread must not destroy the
+/// context or anything that lives on it.
 struct Input::Reading {
   const int descriptor;
   std::counting_semaphore<> permits{0};  ///< of one chunk each
@@ -52,7 +53,7 @@ struct Input::Reading {
   std::shared_ptr<asio::io_context> context;
 };
 
-/// Only used on the context. Shared with feed(), which may outlive the Input.
+/// Used only on the context's thread. Shared with feed(), which may outlive the Input.
 class Input::State : public std::enable_shared_from_this<Input::State> {
  public:
   State(std::shared_ptr<asio::io_context> context, InputSource source, std::size_t hosts, OnError on_error)
@@ -139,7 +140,7 @@ class Input::State : public std::enable_shared_from_this<Input::State> {
     for (const auto& arrival : arrivals_) arrival->notify();
   }
 
-  /// Forgets the chunks that every host has, and lets the thread read as many more.
+  /// Drops the chunks that every host has, and lets the thread read that many more.
   void drop_taken() {
     const std::size_t slowest = *std::min_element(positions_.begin(), positions_.end());
     for (; !chunks_.empty() && begin_ < slowest; ++begin_) {

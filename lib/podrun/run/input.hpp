@@ -34,13 +34,13 @@ class Input {
         OnError on_error = nullptr);
   Input(const Input&) = delete;
   Input& operator=(const Input&) = delete;
-  /// Every host leaves. Does not wait for the thread, which may be in a read that never ends.
+  /// Makes every host leave. Does not wait for the thread, which may be in a read that never ends.
   ~Input();
 
   /// Copies everything to the host's stream; returns at the end of the input, or when the stream takes no
-  /// more. Reading starts with the first call, so a run that fails before it has consumed nothing.
+  /// more. Reading starts with the first call, so a run that fails earlier consumes nothing.
   asio::awaitable<void> feed(std::size_t host, std::shared_ptr<link::Stream> stream);
-  /// This host takes no more, so the others need not wait for it.
+  /// The host takes no more input, so the others need not wait for it.
   void leave(std::size_t host);
 
  private:

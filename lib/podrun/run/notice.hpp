@@ -9,7 +9,7 @@
 #include "podrun/remote/protocol.hpp"
 #include "podrun/run/status.hpp"
 
-// Tells what happens in a run; report/ has the words. `host` is an index into the hosts of the run.
+// The events of a run, for its user; report/ has the words. `host` is an index into the hosts of the run.
 namespace podrun::run {
 
 namespace notice {
@@ -46,7 +46,7 @@ struct CommandEnded {
   std::size_t host;
   std::variant<link::Exited, link::Signaled> end;
 };
-/// Its command has ended and its output is still open.
+/// The command has ended and its output is still open.
 struct OutputOpen {
   enum class Fate { waits, let_go, abandoned };  ///< waits: the run goes on for it
   std::size_t host;
@@ -64,11 +64,11 @@ struct Failed {
   std::size_t host;
   link::Failure failure;
 };
-/// Its outcome is known, and all of its output was passed on.
+/// The outcome of the host is known, and all of its output was passed on.
 struct HostEnded {
   std::size_t host;
 };
-/// podrun has acted on the signal; `status` is taken after that.
+/// podrun has acted on the signal; `status` is the status after that.
 struct Interrupted {
   int signal;
   Status status;

@@ -9,10 +9,10 @@
 
 #include "podrun/link/link.hpp"
 
-// Every way a host's part of a run can end, and the one exit status of all. Pure.
+// Every way a host's part of a run can end, and the exit status of the run. Pure.
 namespace podrun::run {
 
-/// The command did not start here, for no fault of this host.
+/// The command did not start here, not through a fault of this host.
 struct NotStarted {
   friend bool operator==(const NotStarted&, const NotStarted&) = default;
 };
@@ -27,12 +27,12 @@ struct TimedOut {
   std::chrono::seconds limit{};
   friend bool operator==(const TimedOut&, const TimedOut&) = default;
 };
-/// The host was lost while the command ran: its fate is unknown.
+/// The host was lost while the command ran: how the command ended is unknown.
 struct Lost {
   link::Failure failure;
   friend bool operator==(const Lost&, const Lost&) = default;
 };
-/// podrun stopped the command for another reason: a failure of another host, or an interrupt.
+/// podrun stopped the command because of another host's failure or an interrupt.
 struct Stopped {
   friend bool operator==(const Stopped&, const Stopped&) = default;
 };
@@ -40,16 +40,33 @@ struct Stopped {
 using HostOutcome =
     std::variant<NotStarted, link::Exited, link::Signaled, TimedOut, Lost, Unreachable, Stopped>;
 
-/// The exit status the command itself had, or stands for: 0-255, 124 timed out, 128+N killed by signal N, 255
-/// unreachable or lost. None for hosts that do not count: not started, or stopped for another reason.
+/// The exit status of the command, or the number that stands for its end: 124 timed out, 128+N killed by
+/// signal N, 255 unreachable or lost. None for hosts that do not count: not started, or stopped by podrun.
 std::optional<int> host_number(const HostOutcome& outcome);
 
 bool is_failure(const HostOutcome& outcome);
+
+/// Whether the command exited with 0. A host that does not count has neither failed nor succeeded.
+bool has_succeeded(const HostOutcome& outcome);
 
 /// Whether the command was started there, or may have been.
 bool may_have_run(const HostOutcome& outcome);
 
 /// 128 + `interrupted_by` (a signal number) if there was one, otherwise the largest of the hosts' numbers.
 int exit_status(const std::vector<HostOutcome>& outcomes, std::optional<int> interrupted_by);
+
+/// Hosts with equal outcomes, regardless of the number of attempts.
+struct OutcomeGroup {
+  HostOutcome outcome;
+  std::vector<std::size_t> hosts;  ///< indexes
+  std::size_t fewest_attempts;
+  std::size_t most_attempts;
+};
+
+/// Groups hosts: success first, then by kind of outcome, then by status.
+std::vector<OutcomeGroup> group_outcomes(const std::vector<HostOutcome>& outcomes);
+
+/// The failure in the outcome, if it has one.
+const link::Failure* failure_of(const HostOutcome& outcome);
 
 }  // namespace podrun::run

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// How long podrun waits for the output of a command that has ended.
 #include "podrun/run/output_holders.hpp"
 
 #include <algorithm>
@@ -16,17 +17,16 @@ constexpr std::chrono::seconds kHurriedPatience{1};
 /// the host.
 constexpr std::chrono::seconds kAway{1};
 
-/// The most output of a command that can still be on its way: in windows of SSH, pipes and sockets.
+/// The most output of a command that can still be on its way, in SSH windows, pipes and sockets.
 constexpr std::uint64_t kMostOnItsWay = 4 << 20;
-/// If this much arrives between two looks, it is output that was on its way: a child that is left prints
-/// less, except for one that floods.
+/// If this much arrives between two looks, it was on its way when the command ended: remaining children print
+/// less, unless they flood.
 constexpr std::uint64_t kMuch = 32 << 10;
-/// Looks with less output than that. A child may print that the host cannot see: as root, in a container.
+/// The most looks with less output. The host cannot see every child that prints: as root, in a container.
 constexpr int kMostTrickles = 5;
-/// Looks without an answer of the host. By default the keep-alives find it lost before.
+/// The most looks without an answer of the host. With default settings keep-alives find it lost earlier.
 constexpr int kMostUnanswered = 8;
-/// Looks that find only processes in the same uninterruptible sleep as before. The server of their file may
-/// be slow, but answers at some time.
+/// The most looks that find only processes in the same uninterruptible sleep: their file server may be slow.
 constexpr int kMostStuck = 5;
 
 }  // namespace

@@ -13,22 +13,22 @@
 #include "podrun/base/event.hpp"
 #include "podrun/remote/supervised.hpp"
 
-// Decides about an output that stays open after its command has ended.
+// Decides how long to wait for an output that stays open after its command has ended.
 namespace podrun::run {
 
-/// The processes that have an output open, as its host tells.
+/// The processes that have an output open, as the host reports them.
 class OutputHolders {
  public:
-  /// somebody: also if the host cannot run the program that tells.
+  /// somebody: also if the host cannot run the program that lists them.
   enum class Answer { none, nobody, somebody };
 
   explicit OutputHolders(const asio::any_io_executor& executor);
 
-  /// Asks the host; ends with the answer, or with `supervised`, which must outlive it.
+  /// Asks the host; ends with the answer, or with `supervised`, which must outlive the coroutine.
   static asio::awaitable<void> ask(std::shared_ptr<OutputHolders> self, remote::Supervised& supervised);
   /// Waits for the answer, at most five seconds.
   static asio::awaitable<void> wait(std::shared_ptr<OutputHolders> self);
-  /// Waits at most one more second: processes that are not known cannot be stopped.
+  /// Waits one more second at most: unknown processes cannot be stopped.
   static void hurry(const std::shared_ptr<OutputHolders>& self);
 
   Answer answer() const { return answer_; }
@@ -55,10 +55,10 @@ class TrailingOutput {
 
   void add(std::size_t bytes) { all_ += bytes; }
 
-  /// Called at each look at the output.
+  /// Call at each look at the output.
   Fate decide(OutputHolders::Answer holders, const remote::Holders& names, bool reading_paused);
 
-  /// Whether to wait for more output. Looks are a few seconds apart.
+  /// Whether to wait for more output. Call at each look, every few seconds.
   bool is_awaited(OutputHolders::Answer holders, bool reading_paused);
 
  private:

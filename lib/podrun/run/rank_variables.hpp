@@ -17,15 +17,16 @@ struct Member {
   std::string own_address = {};
 };
 
-/// The variables that are the same on every host: all but rank, worker and host. Pure.
+/// The variables with equal values on every host: all but rank, worker and host. Pure.
 remote::RankVariables shared_variables(const std::vector<Member>& members, const std::string& run_id);
 
-/// An address of rank 0 that the other hosts can use (PODRUN_HOST0): its own answer, else that of the list.
-/// If rank 0 is this machine: podrun's end of a connection, else that address as a host sees it. Pure.
+/// An address of rank 0 that the other hosts can use (PODRUN_HOST0): from its own answer, else from the list.
+/// If rank 0 is this machine: podrun's end of a connection, else this machine's address as a host sees it.
+/// Pure.
 std::string address_of_rank0(const std::vector<Member>& members);
 
-/// The go text for a run on a single host. Its command starts with the supervisor, since it need not wait for
-/// others, which saves a round trip. Empty if files must be sent first. Pure.
+/// The go text for a run on a single host: its command need not wait for others and starts with the
+/// supervisor, which saves a round trip. Empty if files must be sent first. Pure.
 std::string early_go(const remote::RemoteCommand& command, const std::string& text_of_host,
                      const hosts::Host& host, const std::string& run_id);
 

@@ -26,12 +26,12 @@ struct RunPlan {
   std::vector<hosts::Host> hosts;
   remote::RemoteCommand command;
   std::vector<std::string> texts_of_hosts = {};  ///< sh text before the command's; empty: none
-  remote::Supervision supervision;               ///< its mark is made for each host
+  remote::Supervision supervision;               ///< each host gets its own mark, and the grace of `limits`
   Limits limits;
   int verbosity = 0;
 };
 
-/// Takes out of the standard output of the commands what is meant for podrun.
+/// Removes data for podrun from the standard output of the commands.
 class OutputFilter {
  public:
   OutputFilter() = default;
@@ -39,9 +39,9 @@ class OutputFilter {
   OutputFilter& operator=(const OutputFilter&) = delete;
   virtual ~OutputFilter() = default;
 
-  /// Takes output; returns the bytes that certainly are the command's own, perhaps none.
+  /// Takes output; returns the bytes that are certainly the command's own, perhaps none.
   virtual Chunk pass(std::size_t host, Chunk bytes) = 0;
-  /// The bytes that pass() kept, when no more output follows.
+  /// Returns the bytes that pass() kept. Call when no more output follows.
   virtual Chunk finish(std::size_t host) = 0;
 };
 
@@ -55,7 +55,7 @@ struct RunWorld {
   std::function<void(const Notice&)> tell;
   /// Optional: works with a host after its supervisor is up and before it is ready. Throws HostError.
   std::function<asio::awaitable<void>(std::size_t host, remote::Supervised&)> prepare_host = nullptr;
-  link::Stage preparing = link::Stage::copying;  ///< what that is called
+  link::Stage preparing = link::Stage::copying;  ///< the stage of prepare_host
   OutputFilter* filter = nullptr;                ///< optional
 };
 

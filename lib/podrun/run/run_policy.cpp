@@ -12,7 +12,7 @@ namespace {
 /// Time from the command's end, or from the last look, until the host is asked which processes hold the
 /// output open.
 constexpr std::chrono::seconds kLetGoAfter{2};
-/// The same while processes that can be signalled hold it.
+/// This time while processes that can be signalled hold the output open.
 constexpr std::chrono::seconds kLingerLook{60};
 /// Time beyond the grace period for a host to report that everything there has ended.
 constexpr std::chrono::seconds kStopSlack{5};
@@ -20,11 +20,7 @@ constexpr std::chrono::seconds kStopSlack{5};
 }  // namespace
 
 RunPolicy::RunPolicy(std::size_t hosts, const Limits& limits, std::uint64_t seed)
-    : limits_(limits),
-      retry_delays_(limits.retry_delay, seed),
-      hosts_(hosts),
-      countdowns_(hosts),
-      outcomes_(hosts) {
+    : limits_(limits), random_(seed), hosts_(hosts), countdowns_(hosts), outcomes_(hosts) {
   counts_[static_cast<std::size_t>(State::waiting)] = hosts;
 }
 
@@ -109,7 +105,7 @@ void RunPolicy::handle(const event::Lingers& event) {
 
 void RunPolicy::handle(const event::LostHost& event) {
   const HostState& host = hosts_[event.host];
-  // It was cancelled, but its command may have started: early_go.
+  // The host was cancelled, but its command may have started: early_go.
   if (host.state == State::done && outcomes_[event.host] == HostOutcome(NotStarted{}))
     outcomes_[event.host] = Stopped{};
   if (host.state == State::done) return;
@@ -146,7 +142,7 @@ void RunPolicy::handle(const event::Released&) {
   for (std::size_t host = batch_begin_; host < batch_end_; ++host) {
     if (!hosts_[host].was_ready) continue;
     const bool is_waiting = hosts_[host].state == State::waiting;
-    hosts_[host].attempts = is_waiting ? 0 : 1;  // those that someone waits for
+    hosts_[host].attempts = is_waiting ? 0 : 1;  // earlier attempts do not count
     if (is_waiting) count_down(host, TimePoint::duration::zero());
   }
 }
@@ -167,7 +163,7 @@ void RunPolicy::handle(const event::Interrupted& event) {
   if (!interrupted_by_) interrupted_by_ = event.signal;
   const bool only_stopping =
       count(State::running) + count(State::lingering) == 0 && count(State::stopping) > 0;
-  if (only_stopping) presses_ = std::max(presses_, 1);        // there is nothing left for a first press
+  if (only_stopping) presses_ = std::max(presses_, 1);        // nothing is left for a first press
   presses_ = pressed ? presses_ + 1 : std::max(presses_, 2);  // the others act as the second press
   cancel_unstarted();
   if (pressed && presses_ >= 3) {
@@ -185,7 +181,7 @@ void RunPolicy::handle(const event::Tick&) {
   while (const auto host = countdowns_.take_due(now_)) {
     if (expire(*host)) timed_out.push_back(*host);
   }
-  // Only now: with --fail-fast the first one stops the others, although their time is over as well.
+  // After the loop: with --fail-fast the first of them stops the others, although their time is over as well.
   for (const std::size_t host : timed_out) fail(host);
 }
 
@@ -194,7 +190,7 @@ bool RunPolicy::expire(std::size_t index) {
   if (host.state == State::waiting) {
     turns_.push_back(index);
   } else if (host.state == State::connecting) {
-    // It comes back as NotReady, with its stage.
+    // NotReady follows, with the stage of the host.
     actions_.emplace_back(action::Abandon{
         index,
         {.cause = link::Cause::timed_out, .retry = link::Retry::may_help, .after = limits_.connect_timeout}});
@@ -219,11 +215,11 @@ bool RunPolicy::expire(std::size_t index) {
   return false;
 }
 
-/// Does all that follows from the states alone: more connections, the start of a batch, the next batch.
+/// Does what follows from the states alone: more connections, the start of a batch, the next batch.
 void RunPolicy::advance() {
   if (cancelled_) return;
   connect_more();
-  settle_batch();
+  advance_batch();
 }
 
 /// Processes that a command left are interrupted too. QUIT is for the command alone.
@@ -235,7 +231,7 @@ void RunPolicy::signal_running(int signal) {
   }
 }
 
-/// Also counts --timeout, which limits only processes that linger here.
+/// Sets the time of the next look; counts it against --timeout, which here limits only lingering processes.
 void RunPolicy::look_after(std::size_t index, TimePoint::duration time) {
   HostState& host = hosts_[index];
   if (host.time_left && host.state == State::lingering)
@@ -244,7 +240,7 @@ void RunPolicy::look_after(std::size_t index, TimePoint::duration time) {
   count_down(index, time);
 }
 
-/// The output is still open: asks which processes hold it, or stops them if their --timeout is over.
+/// Looks at an output that is still open: asks which processes hold it, or stops them if --timeout is over.
 bool RunPolicy::look(std::size_t index) {
   HostState& host = hosts_[index];
   if (host.time_left) *host.time_left -= host.look_after;
@@ -257,8 +253,8 @@ bool RunPolicy::look(std::size_t index) {
   return false;
 }
 
-/// Keeps output that waits for our reader. The last lines of the culprit are still to come too, unless the
-/// user is in a hurry.
+/// Lets go of outputs that are still open, but not of output that waits for podrun's reader, nor of the
+/// culprit's last lines unless the user interrupted the run.
 void RunPolicy::let_go_of_closing() {
   for (std::size_t host = 0; host < hosts_.size(); ++host) {
     if (hosts_[host].state != State::closing || countdowns_.is_reading_paused(host)) continue;

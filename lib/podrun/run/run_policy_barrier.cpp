@@ -33,10 +33,10 @@ bool RunPolicy::is_fanout_reached() const {
 
 bool RunPolicy::may_try_again(const HostState& host, const link::Failure& failure) const {
   const bool may_help = failure.retry == link::Retry::may_help;
-  // Where a host was reached before, a connection that a server ends is as good as cut.
+  // If the host was reached before, a connection that the server ends counts as lost.
   const bool is_cut =
       may_help || failure.cause == link::Cause::closed || failure.cause == link::Cause::transport_ended;
-  // What a host answers is final. A connection that was lost is not.
+  // An answer of the host is final; a lost connection is not.
   if (limits_.resumes && host.was_reached)
     return is_cut || ((host.reached || host.state == State::ready) && failure.stage != link::Stage::job_log);
   if (limits_.held && host.was_ready) return is_cut && !doomed_;
@@ -44,9 +44,21 @@ bool RunPolicy::may_try_again(const HostState& host, const link::Failure& failur
   return (may_help || failure.stage == link::Stage::starting_shell) && now_ < begun_at_ + *limits_.wait;
 }
 
+/// The delay after this many attempts: random, so that not all hosts are tried again at once, between half of
+/// the longest delay and all of it. The longest delay doubles with every attempt.
+std::chrono::milliseconds RunPolicy::retry_delay(std::size_t attempts) {
+  constexpr std::chrono::milliseconds kLongest{8000};
+  std::chrono::milliseconds longest = limits_.retry_delay;
+  for (std::size_t i = 1; i < attempts && longest < kLongest; ++i) longest *= 2;
+  longest = std::min(longest, kLongest);
+  std::uniform_int_distribution<std::chrono::milliseconds::rep> distribution(longest.count() / 2,
+                                                                             longest.count());
+  return std::chrono::milliseconds(distribution(random_));
+}
+
 void RunPolicy::connect_later(std::size_t host, const link::Failure& failure) {
   const std::size_t attempts = hosts_[host].attempts;
-  std::chrono::milliseconds delay = retry_delays_.after(attempts);
+  std::chrono::milliseconds delay = retry_delay(attempts);
   if (limits_.wait)
     delay = std::min(delay, std::chrono::ceil<std::chrono::milliseconds>(begun_at_ + *limits_.wait - now_));
   set_state(host, State::waiting);
@@ -54,8 +66,8 @@ void RunPolicy::connect_later(std::size_t host, const link::Failure& failure) {
   actions_.emplace_back(action::ConnectLater{host, attempts + 1, delay, failure});
 }
 
-/// If the batch can no longer start, no host is retried for it, and none is prepared any further. First
-/// attempts continue, so that the final report names every host that cannot be reached.
+/// Once the batch cannot start, no host is retried or prepared any further. First attempts continue, so that
+/// the final report names every host that cannot be reached.
 void RunPolicy::give_up(std::size_t host, const link::Failure& failure) {
   finish(host);
   const bool asks =
@@ -70,7 +82,7 @@ void RunPolicy::give_up(std::size_t host, const link::Failure& failure) {
 
 /// The barrier: when every host of the batch is ready or has failed, it starts or is given up; when it has
 /// ended, the next one begins.
-void RunPolicy::settle_batch() {
+void RunPolicy::advance_batch() {
   if (count(State::ready) + count(State::done) < batch_end_) return;  // some are on their way, or running
   if (failed_ || doomed_) {
     cancel_unstarted();

@@ -16,7 +16,7 @@
 // The state of a run at one moment, as values; report/status_words.hpp has the words. Pure.
 namespace podrun::run {
 
-/// The state of one host. It refers to the FanOut that returned it.
+/// The state of one host. Refers to the FanOut that returned it.
 struct HostStatus {
   const hosts::Host* host = nullptr;
   RunPolicy::State state = RunPolicy::State::waiting;
@@ -25,26 +25,25 @@ struct HostStatus {
   link::Stage stage = link::Stage::none;  ///< of connecting
   TimePoint since;                        ///< the last change of state, or the last output
   TimePoint tried_since;                  ///< the beginning of its first attempt
-  bool reading_paused = false;            ///< podrun does not read from it, so its silence says nothing
+  bool reading_paused = false;            ///< podrun does not read from the host, so its silence says nothing
   std::optional<TimePoint> kill_at = std::nullopt;  ///< stopping: the end of the grace period
 };
 
-/// How far the copying of files to all hosts has come.
+/// The progress of copying files to all hosts.
 struct TransferStatus {
   std::uint64_t done = 0;   ///< bytes
-  std::uint64_t total = 0;  ///< as far as it is known
+  std::uint64_t total = 0;  ///< as far as known
   bool is_total_known = false;
   std::optional<std::chrono::seconds> left = std::nullopt;  ///< for the slowest host, if that is known
-  std::optional<std::size_t> slowest =
-      std::nullopt;  ///< the worker that has come least far, if others are far ahead
+  std::optional<std::size_t> slowest = std::nullopt;        ///< the slowest worker, if others are far ahead
   unsigned slowest_percent = 0;
 };
 
-/// Adds up how far each host has come.
+/// Adds up the progress of each host.
 class TransferSum {
  public:
   void add(std::size_t worker, std::uint64_t done, std::uint64_t total);
-  /// Names the host that has come less than half as far as those with something to copy have on average.
+  /// Names the slowest host if its progress is less than half of the average of hosts with something to copy.
   TransferStatus status() const;
 
  private:
@@ -73,7 +72,7 @@ class Rate {
   std::deque<std::pair<TimePoint, std::uint64_t>> totals_;
 };
 
-/// Whether every command has ended, and only output remains that nobody reads.
+/// Whether every command has ended, and only unread output remains.
 bool only_output_is_left(const Status& status);
 
 }  // namespace podrun::run

@@ -11,8 +11,7 @@
 #include <optional>
 #include <utility>
 
-#include "podrun/base/whole_file.hpp"
-#include "podrun/report/failure_report.hpp"
+#include "podrun/base/file_system.hpp"
 #include "podrun/report/hint.hpp"
 #include "podrun/report/summary.hpp"
 

@@ -2,10 +2,8 @@
 // Chooses the sinks for a run, and how lines look on this terminal.
 #include "podrun/session/view.hpp"
 
-#include "podrun/output/gather_sink.hpp"
 #include "podrun/output/json_sink.hpp"
-#include "podrun/output/outdir_sink.hpp"
-#include "podrun/output/stream_sink.hpp"
+#include "podrun/output/make_sinks.hpp"
 
 namespace podrun::session {
 namespace {

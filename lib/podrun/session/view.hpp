@@ -8,11 +8,11 @@
 
 #include "podrun/hosts/host.hpp"
 #include "podrun/hosts/probe.hpp"
-#include "podrun/output/color.hpp"
 #include "podrun/output/dedup/dedup_sink.hpp"
+#include "podrun/output/label.hpp"
 #include "podrun/output/last_lines.hpp"
 #include "podrun/output/line_printer.hpp"
-#include "podrun/output/outdir_sink.hpp"
+#include "podrun/output/make_sinks.hpp"
 #include "podrun/output/sink.hpp"
 #include "podrun/output/terminal.hpp"
 

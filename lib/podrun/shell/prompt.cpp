@@ -6,8 +6,9 @@
 #include "podrun/base/text.hpp"
 #include "podrun/base/worker_set.hpp"
 #include "podrun/output/label.hpp"
+#include "podrun/report/failure_words.hpp"
 #include "podrun/report/summary.hpp"
-#include "podrun/run/outcome_groups.hpp"
+#include "podrun/run/outcome.hpp"
 
 namespace podrun::shell {
 namespace {
@@ -27,8 +28,9 @@ std::string name_failures(const LineEnd& before) {
   for (const run::OutcomeGroup& group : run::group_outcomes(before.outcomes)) {
     if (!run::is_failure(group.outcome) || std::holds_alternative<run::Unreachable>(group.outcome)) continue;
     failed += group.hosts.size();
-    const std::string what =
-        std::holds_alternative<run::Lost>(group.outcome) ? "lost" : report::describe(group.outcome);
+    const std::string what = std::holds_alternative<run::Lost>(group.outcome)
+                                 ? std::string(report::words(group.outcome))
+                                 : report::describe(group.outcome);
     text +=
         fmt::format("{}{} {}", text.empty() ? "" : ", ", output::fold_hosts(before.hosts, group.hosts), what);
   }

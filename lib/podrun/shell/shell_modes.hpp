@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "podrun/output/line_source.hpp"
+#include "podrun/output/line_editor.hpp"
 #include "podrun/session/command_mode.hpp"
 #include "podrun/shell/line_state.hpp"
 

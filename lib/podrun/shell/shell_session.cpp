@@ -28,7 +28,7 @@
 #include "podrun/output/line_editor.hpp"
 #include "podrun/remote/supervised.hpp"
 #include "podrun/report/failure_words.hpp"
-#include "podrun/run/outcome_groups.hpp"
+#include "podrun/run/outcome.hpp"
 #include "podrun/shell/line_state.hpp"
 #include "podrun/shell/prompt.hpp"
 #include "podrun/shell/shell_modes.hpp"

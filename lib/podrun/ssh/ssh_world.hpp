@@ -8,6 +8,7 @@
 
 #include <asio/any_io_executor.hpp>
 
+#include "podrun/base/duration.hpp"
 #include "podrun/link/link.hpp"
 #include "podrun/ssh/auth/login.hpp"
 #include "podrun/ssh/config/proxy_jump.hpp"
@@ -24,7 +25,7 @@ struct SshWorld {
   Credentials& credentials;
   std::chrono::seconds connect_timeout{
       10};  ///< for a link's later connections; open() has no limit of its own
-  std::chrono::seconds orphan_timeout{120};  ///< see Supervision
+  std::chrono::seconds orphan_timeout = kDefaultOrphanTimeout;  ///< see Supervision
   SettingsForJumpHost settings_for_jump_host;
   /// Runs a ProxyCommand in the user's shell. Throws HostError.
   std::function<std::shared_ptr<link::Stream>(const std::string& command)> run_proxy_command;

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "podrun/base/shell_words.hpp"
+#include "podrun/base/error.hpp"
 
 #include "support/run_shell.hpp"
 
@@ -73,6 +73,25 @@ TEST_P(ShellQuoteIn, KeepsWordsBeforeACommandFromActing) {
   for (const std::string& word : words) text += shell_quote(word) + " || f $?\n";
   EXPECT_EQ(test::split_at_nul(test::run_shell(GetParam(), {"-s"}, "exec 2>/dev/null\n" + text).output),
             Texts(words.size(), "127"));
+}
+
+using Words = std::vector<std::string>;
+
+TEST(ShellWords, SplitsAndUnquotesLikeTheShell) {
+  EXPECT_EQ(split_shell_words(""), Words{});
+  EXPECT_EQ(split_shell_words("  ssh -p 22\t{host} \n"), (Words{"ssh", "-p", "22", "{host}"}));
+  EXPECT_EQ(split_shell_words("a'b c'\"d e\"f\\ g"), (Words{"ab cd ef g"}));
+  EXPECT_EQ(split_shell_words("'' \"\""), (Words{"", ""}));
+  EXPECT_EQ(split_shell_words(R"("\$x \a \" \\")"), (Words{R"($x \a " \)"}));
+  EXPECT_EQ(split_shell_words("'$x `y` |'"), (Words{"$x `y` |"}));
+  EXPECT_EQ(split_shell_words("a#b *.c ?"), (Words{"a#b", "*.c", "?"}));
+}
+
+TEST(ShellWords, RefusesWhatAShellWouldActOn) {
+  for (const char* bad :
+       {"$x", "\"$x\"", "`id`", "a|b", "a;b", "a&", "<a", "(a)", "'open", "\"open", "end\\"}) {
+    EXPECT_THROW(split_shell_words(bad), UsageError) << bad;
+  }
 }
 
 }  // namespace

@@ -38,6 +38,11 @@ TEST(TakeWord, IgnoresBlanksBeforeTheWord) {
   EXPECT_EQ(take_word(text), "");
 }
 
+TEST(ShortPath, StartsWithATildeBelowTheHomeDirectory) {
+  EXPECT_EQ(short_path("/home/me/.config/x", "/home/me"), "~/.config/x");
+  EXPECT_EQ(short_path("/home/meme/x", "/home/me"), "/home/meme/x");
+}
+
 TEST(ToNumber, TakesOnlyDigits) {
   EXPECT_EQ(to_number("42"), 42U);
   for (const char* text : {"", "-1", "1 ", "0x1", "99999999999999999999"})
@@ -52,6 +57,36 @@ TEST(LastLine, IsTheLastOneThatIsNotBlank) {
   EXPECT_EQ(last_line("one"), "one");
   EXPECT_EQ(last_line("one\n  two \r\n\n"), "  two");
   EXPECT_EQ(last_line("one\rtwo\n"), "two");
+}
+
+void expect_first(std::string_view text, std::size_t bytes, char32_t value) {
+  const Utf8Character first = first_utf8(text);
+  EXPECT_EQ(first.bytes, bytes) << testing::PrintToString(text);
+  EXPECT_EQ(first.value, value) << testing::PrintToString(text);
+}
+
+TEST(Utf8, ReadsTheFirstCharacter) {
+  expect_first("ab", 1, U'a');
+  expect_first(std::string_view("\0a", 2), 1, 0);
+  expect_first("\xc2\x80", 2, 0x80);
+  expect_first("\xdf\xbf", 2, 0x7ff);
+  expect_first("\xe0\xa0\x80", 3, 0x800);
+  expect_first("\xed\x9f\xbf", 3, 0xd7ff);
+  expect_first("\xee\x80\x80", 3, 0xe000);
+  expect_first("\xf0\x90\x80\x80z", 4, 0x10000);
+  expect_first("\xf4\x8f\xbf\xbf", 4, 0x10ffff);
+}
+
+TEST(Utf8, KnowsWhatIsNone) {
+  for (const std::string_view text : {
+           "\x80", "\xbf", "\xff", "\xc0\x80", "\xc1\xbf",  // no lead, or longer than needed
+           "\xe0\x82\x9b", "\xf0\x8f\xbf\xbf",              // longer than needed
+           "\xed\xa0\x80", "\xed\xbf\xbf",                  // surrogates
+           "\xf4\x90\x80\x80", "\xf5\x80\x80\x80",          // beyond the last
+           "\xc3", "\xe2\x82", "\xf0\x9f\x98", "\xc3(", "\xe2(\xac", "\xf0\x9f\x98 ",  // cut short
+       }) {
+    expect_first(text, 0, 0);
+  }
 }
 
 }  // namespace

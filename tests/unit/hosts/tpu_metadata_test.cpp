@@ -19,7 +19,7 @@ using testing::SizeIs;
 using Pages = std::map<std::string, std::string>;
 using Texts = std::vector<std::string>;
 
-// As real machines have them.
+// Values of real machines.
 const std::string kOld =
     "t1v-n-0f996b37-w-0:12345:10.130.0.26,t1v-n-0f996b37-w-1:12346:10.130.0.27,"
     "t1v-n-0f996b37-w-2:12347:10.130.0.25,t1v-n-0f996b37-w-3:12348:10.130.0.28";
@@ -63,7 +63,7 @@ std::string error_of(const FakeProbe& probe) {
   return usage_error([&] { discover({}, probe); });
 }
 
-/// The last thing that was tried where there are no hosts.
+/// The last source that was tried, if there are no hosts.
 Attempt last_tried(const FakeProbe& probe) {
   try {
     discover({}, probe);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random hosts that say much the same at a speed of their own, a clock, and a reader that keeps the books.
+// Random hosts that print mostly equal lines, each at its own speed; a clock; and a reader that checks the
+// result.
 #include <algorithm>
 #include <deque>
 #include <random>
@@ -201,8 +202,8 @@ TEST(DedupProperty, EveryLineIsShownOnceOrCountedInItsOrder) {
   }
 }
 
-/// Hosts that say the same, but for lines of their own (percent), in bursts of any length within the window.
-/// Returns how many lines there are to show, were all that is the same shown once, and how many were.
+/// Hosts that print equal lines, except for some lines of their own (percent), in bursts of any length within
+/// the window. Returns the number of lines if all equal ones are shown once, and the number that was shown.
 std::pair<std::size_t, std::size_t> harmony(unsigned seed, std::size_t own) {
   Random random(seed);
   const std::size_t hosts = 2 + random.pick(10);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "podrun/output/gather_sink.hpp"
-
 #include <csignal>
 #include <future>
 #include <string>
 #include <utility>
 
 #include <gtest/gtest.h>
+
+#include "podrun/output/make_sinks.hpp"
 
 #include "support/pod.hpp"
 #include "support/temp_directory.hpp"

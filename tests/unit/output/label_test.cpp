@@ -7,8 +7,6 @@
 
 #include <gtest/gtest.h>
 
-#include "podrun/output/color.hpp"
-
 namespace podrun::output {
 namespace {
 

@@ -31,7 +31,7 @@ void end(LineSplitter& splitter, Lines& lines) {
   if (const auto last = splitter.end()) lines.emplace_back(last->text, last->end);
 }
 
-/// The same by the book: the whole text at once, cut at newlines, then at the limit.
+/// A plain implementation: cuts the whole text at newlines, then at the limit.
 Lines split_by_the_book(std::string_view text, std::size_t limit) {
   Lines lines;
   while (!text.empty()) {

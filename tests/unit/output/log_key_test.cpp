@@ -61,13 +61,13 @@ std::string counted(const std::string& key) {
   return text;
 }
 
-/// The same line of tpu-3 and of tpu-12.
+/// One line as tpu-3 and as tpu-12 print it.
 struct Same {
   std::string_view three;
   std::string_view twelve;
 };
 
-// Lines of many tools, in pairs that count as the same.
+// Lines of many tools, in pairs that count as equal.
 constexpr Same kSame[] = {
     // clang-format off
     // glog, absl: C++ and Python, before its initialisation, with the year, of gRPC and of torchrun
@@ -302,7 +302,7 @@ constexpr Different kDifferent[] = {
     {"ip=10.9.9.1", "ip=10.9.9.2"},
     {R"("ts":17)", R"("ts":18)"},
     {R"("loss":1795336096.97)", R"("loss":1795336096.98)"},
-    // dates and times that are no timestamps
+    // dates and times that are not timestamps
     {"checkpoint_2026-11-21", "checkpoint_2026-11-22"},
     {"saved /ckpt/2026-11-21", "saved /ckpt/2026-11-22"},
     {"saved /ckpt/2026-11-21T13:00:01/model", "saved /ckpt/2026-11-21T13:00:02/model"},
@@ -321,7 +321,7 @@ constexpr Different kDifferent[] = {
     {"2026-11-21 13:00:61", "2026-11-21 13:00:62"},
     {"12026-11-21 13:00:01", "12026-11-21 13:00:02"},
     {"2026-11-21 13:00", "2026-11-21 13:01"},
-    // brackets that are no prefix
+    // brackets that are not a prefix
     {"[2.312345] x", "[2.312346] x"},
     {"[12345.678901]", "[12345.678902]"},
     {"[100] x", "[101] x"},
@@ -352,7 +352,7 @@ constexpr Different kDifferent[] = {
     {"1:2001:db8::3", "1:2001:db8::12"},
     {"2001:db8::3:1", "2001:db8::12:1"},
     {"tpu-3", "10.0.0.12"},
-    // ranks of others, and numbers that are no rank
+    // ranks of others, and numbers that are not ranks
     {"rank 4", "rank 5"},
     {"rank 3 loss 2.31", "rank 12 loss 2.32"},
     {"rank 30", "rank 120"},

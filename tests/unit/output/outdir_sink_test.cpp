@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "podrun/output/outdir_sink.hpp"
-
 #include <sys/stat.h>
 
 #include <chrono>
@@ -9,6 +7,8 @@
 #include <string>
 
 #include <gtest/gtest.h>
+
+#include "podrun/output/make_sinks.hpp"
 
 #include "support/temp_directory.hpp"
 #include "support/usage_error.hpp"

@@ -13,8 +13,8 @@
 #include <asio/io_context.hpp>
 #include <gtest/gtest.h>
 
+#include "podrun/output/make_sinks.hpp"
 #include "podrun/output/output.hpp"
-#include "podrun/output/stream_sink.hpp"
 
 #include "unit/output/pipe.hpp"
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "podrun/output/stream_sink.hpp"
-
 #include <string>
 
 #include <gtest/gtest.h>
+
+#include "podrun/output/make_sinks.hpp"
 
 #include "unit/output/pipe.hpp"
 

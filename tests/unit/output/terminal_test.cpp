@@ -164,7 +164,7 @@ class StatusTerminalTest : public TerminalTest {
   Terminal::TimePoint at(int ms) const { return begin_ + std::chrono::milliseconds(ms); }
   void say_status(const std::string& text) { terminal_->say_status({{text}}, std::nullopt); }
   void paint(int ms) { terminal_->paint_status(at(ms)); }
-  /// As the output thread does.
+  /// Does what the output thread does.
   void print(int ms, std::string_view text) {
     terminal_->append(kOut, {text});
     if (!terminal_->holds_back(at(ms))) terminal_->flush();

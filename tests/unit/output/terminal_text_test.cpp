@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "podrun/base/utf8.hpp"
+#include "podrun/base/text.hpp"
 
 namespace podrun::output {
 namespace {

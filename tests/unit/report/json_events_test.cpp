@@ -31,7 +31,7 @@ std::string start(const decltype(remote::Command::what)& what) {
   return start_event(kTime, "5f2c", command, std::nullopt, {host(4, "tpu-4"), second});
 }
 
-/// The fields of an exit event, without those of every event.
+/// The fields of an exit event, without the fields common to all events.
 json exit_facts(const run::HostOutcome& outcome) {
   json event = json::parse(exit_event(kTime, host(7, "tpu-7"), outcome, 12'345ms));
   for (const char* common : {"v", "event", "time", "worker", "host", "seconds"}) event.erase(common);

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "podrun/base/bytes_text.hpp"
+#include "podrun/base/text.hpp"
 
 namespace podrun::report {
 namespace {

@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "podrun/base/text.hpp"
-#include "podrun/output/stream_sink.hpp"
+#include "podrun/output/make_sinks.hpp"
 #include "podrun/run/fan_out.hpp"
 
 #include "unit/run/fan_out_fixture.hpp"

@@ -67,7 +67,7 @@ TEST(RunPolicyRetry, GoesOnForeverWithAPreparationThatWasInterrupted) {
   run.after(8s);
   run.on(event::Reached{0});
   EXPECT_EQ(loses(1), "retry 1 (attempt 2)") << "one that has nothing more to do";
-  EXPECT_EQ(loses(0), "retry 0 (attempt 2)") << "it counts anew";
+  EXPECT_EQ(loses(0), "retry 0 (attempt 2)") << "it counts from the start";
   run.after(2s);
   EXPECT_EQ(run.on(event::NotReady{1, {link::Stage::login, link::Cause::permission_denied}}), "");
   run.on(event::Reached{0});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides which lines of several hosts are the same, and when and in which order they are shown.
+// Decides which lines of several hosts are equal, and when and in which order they are shown.
 //
 // A new line *floats*: it comes after its host's earlier lines, but has no place in the common order yet.
 // When a second host prints it, it gets the last place in the order. Lines that floated before it on either
@@ -40,7 +40,7 @@ void Dedup::line(TimePoint now, std::size_t host, const SplitLine& line, std::st
   } else {
     look_up(host, line, key);
   }
-  settle();
+  show_and_forget();
   keep_within_bytes();
 }
 
@@ -186,11 +186,11 @@ void Dedup::host_ended(std::size_t host) {
     find_complete(*entry);
   }
   for (alone_ = 0; running_ == 1 && !hosts_[alone_].running;) ++alone_;
-  settle();
+  show_and_forget();
 }
 
 /// Shows lines that all running hosts have printed, and forgets those that no host can print any more.
-void Dedup::settle() {
+void Dedup::show_and_forget() {
   if (complete_) show_through(std::exchange(complete_, nullptr)->place);
   if (running_ == 1) show_floating(hosts_[alone_], nullptr);
   if (running_ == 0) finish();

@@ -9,7 +9,6 @@
 #include <string_view>
 #include <vector>
 
-#include "podrun/output/dedup/dedup_entries.hpp"
 #include "podrun/output/dedup/dedup_order.hpp"
 #include "podrun/output/dedup/dedup_store.hpp"
 #include "podrun/output/sink.hpp"
@@ -30,15 +29,15 @@ struct DedupedLine {
   LineEnd end = LineEnd::newline;
 };
 
-/// A host's lines that were not shown because the same lines of others had been shown before.
+/// A host's lines that were not shown because equal lines of others had been shown before.
 struct LateLines {
   std::size_t lines = 0;
   Sink::Clock::duration lag{};  ///< the longest time from showing a line until the host printed it
 };
 
-/// Decides which lines of one stream of several hosts are the same (`--dedup`): those with equal key and end;
-/// long lines in pieces never are. Every line is shown, alone or in a shared line, or counted as late, and
-/// each host's lines keep their order.
+/// Decides which lines of one stream of several hosts are equal (`--dedup`): lines with equal key and end,
+/// but no long lines in pieces. Every line is shown, alone or in a shared line, or counted as late, and each
+/// host's lines keep their order.
 class Dedup {
  public:
   using Clock = Sink::Clock;
@@ -47,7 +46,7 @@ class Dedup {
 
   Dedup(std::size_t hosts, const DedupLimits& limits, Show show);
 
-  /// `key` is compared: the text, or what it is reduced to.
+  /// `key` is compared: the text, or its LogKey.
   void line(TimePoint now, std::size_t host, const SplitLine& line, std::string_view key);
   /// No more lines of this host follow.
   void host_ended(std::size_t host);
@@ -66,7 +65,7 @@ class Dedup {
   struct HostState {
     DedupSequence floating;
     bool in_pieces = false;  ///< the rest of a line follows
-    bool in_doubt = false;   ///< a line floats although it may be the same as a known one
+    bool in_doubt = false;   ///< a line floats although it may equal a known one
     bool running = true;
   };
 
@@ -84,7 +83,7 @@ class Dedup {
   void merge_first_floating(std::size_t host, DedupEntry& same);
   DedupEntry& take_first_floating(HostState& host);
 
-  void settle();
+  void show_and_forget();
   void show_through(DedupPlace place);
   void show_floating(HostState& host, const DedupEntry* last);
   void show_oldest();

@@ -158,7 +158,7 @@ void DedupOrder::has_met(std::size_t host, DedupEntry& entry) {
   HostMarks& marks = hosts_[host];
   if (entry.place < marks.stand.place) return;
   if (marks.running) {
-    --(is_here(marks.stand) ? marks.stand.entry->standing : behind_);
+    --(is_here(marks.stand) ? marks.stand.entry->standing : before_all_);
     ++entry.standing;
   }
   marks.stand = {entry.place, &entry};
@@ -182,7 +182,7 @@ bool DedupOrder::lags(std::size_t host) const {
 void DedupOrder::host_ended(std::size_t host) {
   HostMarks& marks = hosts_[host];
   marks.running = false;
-  --(is_here(marks.stand) ? marks.stand.entry->standing : behind_);
+  --(is_here(marks.stand) ? marks.stand.entry->standing : before_all_);
 }
 
 DedupEntry& DedupOrder::show_first() {
@@ -194,7 +194,7 @@ DedupEntry& DedupOrder::show_first() {
 
 DedupEntry& DedupOrder::take_first() {
   DedupEntry& entry = *list_.first;
-  behind_ += entry.standing;
+  before_all_ += entry.standing;
   list_.remove(entry);
   if (entry.phrase) entry.phrase->forget_first_placed();
   return entry;

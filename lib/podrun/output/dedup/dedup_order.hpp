@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "podrun/output/dedup/dedup_entries.hpp"
+#include "podrun/output/dedup/dedup_store.hpp"
 
 namespace podrun::output {
 
@@ -13,12 +13,12 @@ namespace podrun::output {
 /// *stands* at an entry; after that there may be others, shown or not, that it has yet to print.
 class DedupOrder {
  public:
-  explicit DedupOrder(std::size_t hosts) : hosts_(hosts), behind_(hosts) {}
+  explicit DedupOrder(std::size_t hosts) : hosts_(hosts), before_all_(hosts) {}
 
   DedupEntry* first() const { return list_.first; }
   DedupEntry* first_open() const { return first_open_; }
   /// Whether there is a first entry and every running host stands at it or later.
-  bool first_is_passed() const { return list_.first && behind_ == 0; }
+  bool first_is_passed() const { return list_.first && before_all_ == 0; }
   /// Whether entries after the host's position may have been forgotten.
   bool stands_before_all(std::size_t host) const { return !is_here(hosts_[host].stand); }
 
@@ -32,7 +32,7 @@ class DedupOrder {
   /// The last entry that the host printed or that was shown: the host joins after it.
   DedupPlace joins_after(std::size_t host) const;
 
-  /// Inserts an open entry between `behind` and `before` (null: the end), by the time of its first print.
+  /// Inserts an open entry between `after` and `before` (null: the end), by the time of its first print.
   void put(DedupEntry& entry, DedupPlace after, DedupEntry* before);
   /// Inserts an entry that is shown before all open ones.
   void put_shown(DedupEntry& entry);
@@ -77,7 +77,7 @@ class DedupOrder {
   DedupEntry* first_open_ = nullptr;
   DedupPlace last_shown_ = 0;
   std::vector<HostMarks> hosts_;
-  std::size_t behind_;  ///< running hosts that stand at no entry that is here, so before all of them
+  std::size_t before_all_;  ///< running hosts that stand at no entry that is here, so before all of them
 };
 
 }  // namespace podrun::output

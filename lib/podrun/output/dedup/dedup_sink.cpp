@@ -4,13 +4,13 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "podrun/output/dedup/log_remark.hpp"
 #include "podrun/output/label.hpp"
 #include "podrun/output/log_key/log_key.hpp"
 
@@ -120,7 +120,7 @@ class DedupSink final : public Sink {
     if (!printer_.is_read(StreamId::out)) return;  // a reader such as `| head` has left
     say_late();
     if (std::ranges::any_of(streams_, [](const auto& stream) { return stream->overflowed(); }))
-      printer_.say("podrun: more lines differed at a time than can be kept: some may have been shown twice");
+      printer_.say("podrun: too many different lines at once: some may appear twice");
   }
 
  private:
@@ -178,11 +178,34 @@ class DedupSink final : public Sink {
   std::vector<std::unique_ptr<Dedup>> streams_;
   std::vector<LogKey> keys_;  ///< one per host
   std::string key_;
-  std::optional<LogRemark> remark_;  ///< until it is made
+  std::optional<LogRemark> remark_;  ///< none once the remark was printed
   TimePoint now_ = Clock::now();
 };
 
 }  // namespace
+
+bool LogRemark::wants_line(TimePoint now) {
+  if (!begun_ || now >= *begun_ + kWindow) {
+    *this = LogRemark();
+    begun_ = now;
+  }
+  return lines_ < kMost;
+}
+
+void LogRemark::add(std::size_t host, std::string_view text, std::string_view log_key) {
+  ++lines_;
+  if (is_of_another_host(texts_, text, host)) ++equal_;
+  if (is_of_another_host(keys_, log_key, host)) ++equal_keys_;
+}
+
+bool LogRemark::is_of_another_host(Seen& seen, std::string_view text, std::size_t host) {
+  return seen.emplace(std::hash<std::string_view>()(text), host).first->second != host;
+}
+
+bool LogRemark::is_due(TimePoint now) const {
+  return begun_ && now >= *begun_ + kWindow && lines_ >= kLeast && equal_ * 10 < lines_ &&
+         equal_keys_ * 3 > lines_;
+}
 
 std::unique_ptr<Sink> make_dedup_sink(const std::vector<hosts::Host>& hosts, const View& view, Same same,
                                       const DedupLimits& limits, Terminal& terminal) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds fields in the middle of a log line that differ between hosts: pids, ranks, addresses.
+// Finds fields in the middle of a log line that differ between hosts: pids, ranks, addresses, the host's
+// names.
 #include "podrun/output/log_key/log_fields.hpp"
 
 #include <algorithm>
@@ -170,6 +171,25 @@ bool ends_rank(std::string_view word, std::string_view rest) {
   return kJoins.find(rest[0]) == kJoins.npos || rest.size() == 1 || !is_digit(rest[1]);
 }
 
+bool has_letter(std::string_view text) { return std::any_of(text.begin(), text.end(), is_letter); }
+
+bool is_ipv6(std::string_view name) { return name.find(':') != name.npos; }
+
+bool goes_on_before(std::string_view name, std::string_view before) {
+  return is_joined(before) || (is_ipv6(name) && before.ends_with(':'));
+}
+
+/// A dot and a domain may follow a short name, but not an address; a colon ends all but an IPv6 address.
+bool goes_on_after(std::string_view name, std::string_view rest) {
+  if (rest.empty()) return false;
+  if (is_word(rest[0])) return true;
+  if (rest.size() == 1) return false;
+  const char next = rest[1];
+  if (rest[0] == '-') return is_word(next);
+  if (rest[0] == '.') return is_digit(next) || (is_ip_address(name) && is_word(next));
+  return rest[0] == ':' && is_ipv6(name) && (is_word(next) || next == ':');
+}
+
 }  // namespace
 
 std::size_t address_size(std::string_view before, std::string_view text) {
@@ -235,6 +255,38 @@ LogField rank_number(std::string_view before, std::string_view text) {
   const std::size_t end = begin + digits_size(text.substr(begin));
   if (end == begin || !ends_rank(word->text, text.substr(end))) return {};
   return {begin, end, word->kind};
+}
+
+OwnNames::OwnNames(const std::vector<std::string>& names) {
+  for (const std::string& name : names) {
+    if (is_ip_address(name)) {
+      names_.push_back(name);
+      continue;
+    }
+    for (const std::string& form : {name, name.substr(0, name.find('.'))}) {
+      if (has_letter(form)) names_.push_back(form);
+    }
+  }
+  std::sort(names_.begin(), names_.end(), [](const std::string& a, const std::string& b) {
+    return a.size() != b.size() ? a.size() > b.size() : a < b;
+  });
+  names_.erase(std::unique(names_.begin(), names_.end()), names_.end());
+}
+
+std::string_view OwnNames::first_of(std::string_view before, std::string_view text) const {
+  for (const std::string& name : names_) {
+    // The last byte rejects most words, without a function call.
+    if (text.size() < name.size() || text[name.size() - 1] != name.back()) continue;
+    if (!text.starts_with(name)) continue;
+    if (!goes_on_before(name, before) && !goes_on_after(name, text.substr(name.size()))) return name;
+  }
+  return {};
+}
+
+bool is_ip_address(std::string_view name) {
+  const bool ipv4 =
+      name.find_first_not_of("0123456789.") == name.npos && std::count(name.begin(), name.end(), '.') == 3;
+  return ipv4 || is_ipv6(name);
 }
 
 }  // namespace podrun::output

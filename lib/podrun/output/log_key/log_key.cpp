@@ -6,9 +6,7 @@
 #include <algorithm>
 
 #include "podrun/output/log_key/log_fields.hpp"
-#include "podrun/output/log_key/log_prefix.hpp"
 #include "podrun/output/log_key/log_text.hpp"
-#include "podrun/output/log_key/log_time.hpp"
 
 namespace podrun::output {
 namespace {
@@ -28,7 +26,7 @@ bool may_be_field(std::string_view before, std::string_view text) {
   return text[1] == 'x' || text[2] == '/' || text[4] == '-' || text[4] == '/' || before.ends_with('[');
 }
 
-/// Whether the message has begun: `resume from ` is not a prefix, `INFO `, `[rank0] ` and `ts=` may be.
+/// Whether the message has begun: `resume from ` is not a prefix, but `INFO `, `[rank0] ` and `ts=` may be.
 bool has_plain_word(std::string_view before) {
   for (std::size_t blank; (blank = before.find(' ')) != before.npos; before.remove_prefix(blank + 1)) {
     if (blank > 1 && first_not(before.substr(0, blank), is_lower) == blank) return true;
@@ -36,7 +34,7 @@ bool has_plain_word(std::string_view before) {
   return false;
 }
 
-/// A time that stands alone at the end of the line, `… [2026-11-21 13:00:01]`, and not as the object of a
+/// Whether a time stands alone at the end of the line, `… [2026-11-21 13:00:01]`, and is not a part of the
 /// message: `resume from 2026-11-21 13:00:01`.
 bool ends_line(std::string_view before, std::string_view after) {
   return (before.ends_with(" [") && after == "]") || (before.ends_with(" (") && after == ")") ||
@@ -92,7 +90,7 @@ class LogKey::Scan {
   std::size_t folded_ = 0;  ///< the end of the part that is in `out_`
 };
 
-/// Most words are no fields, so the test for them must be cheap.
+/// Most words are not fields, so the test for them must be cheap.
 void LogKey::Scan::scan_to(std::size_t limit) {
   const auto class_of = [line = line_.data(), classes = host_.classes_.data()](std::size_t at) -> unsigned {
     return classes[static_cast<unsigned char>(line[at])];

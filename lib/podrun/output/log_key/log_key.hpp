@@ -9,11 +9,11 @@
 #include <vector>
 
 #include "podrun/hosts/host.hpp"
-#include "podrun/output/log_key/own_names.hpp"
+#include "podrun/output/log_key/log_fields.hpp"
 
 namespace podrun::output {
 
-/// Makes the keys that compare a host's whole lines with those of others (`--dedup=log`). Each field that
+/// Makes the keys that compare a host's whole lines with lines of others (`--dedup=log`). Each field that
 /// always differs becomes `\n`, which no line has, and its LogField::Kind. All other bytes count: a possible
 /// value is not a field.
 class LogKey {

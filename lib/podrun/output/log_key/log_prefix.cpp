@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Recognizes the prefixes of common log formats: glog, absl, PyTorch, the kernel, NCCL, Python's logging,
 // syslog.
-#include "podrun/output/log_key/log_prefix.hpp"
 
 #include <algorithm>
 
+#include "podrun/output/log_key/log_fields.hpp"
 #include "podrun/output/log_key/log_text.hpp"
-#include "podrun/output/log_key/log_time.hpp"
 
 namespace podrun::output {
 namespace {
@@ -46,7 +45,7 @@ bool begins_with_level_in_brackets(std::string_view text) {
   return level_size(text.starts_with('[') ? text.substr(1) : text) != 0;
 }
 
-/// `step[100]: `: the word before the bracket numbers something else than processes.
+/// Whether the number after this word is not a pid: `step[100]: `.
 bool counts_steps(std::string_view word) {
   constexpr std::array<std::string_view, 14> kWords = {"step",   "epoch",  "iter", "iteration", "batch",
                                                        "rank",   "worker", "host", "node",      "gpu",

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Recognizes dates and times of day.
-#include "podrun/output/log_key/log_time.hpp"
 
 #include <algorithm>
 #include <array>
 
+#include "podrun/output/log_key/log_fields.hpp"
 #include "podrun/output/log_key/log_text.hpp"
 
 namespace podrun::output {

@@ -16,7 +16,7 @@
 #include <asio/steady_timer.hpp>
 #include <fmt/format.h>
 
-#include "podrun/base/adopt.hpp"
+#include "podrun/base/descriptor.hpp"
 #include "podrun/base/event.hpp"
 #include "podrun/base/text.hpp"
 #include "podrun/link/link.hpp"

@@ -17,8 +17,8 @@
 #include <asio/write.hpp>
 #include <fmt/format.h>
 
-#include "podrun/base/adopt.hpp"
-#include "podrun/base/exhaustion.hpp"
+#include "podrun/base/descriptor.hpp"
+#include "podrun/base/error.hpp"
 #include "podrun/base/text.hpp"
 #include "podrun/ssh/host_keys/key_blob.hpp"
 

@@ -17,7 +17,7 @@
 #include <libssh/libssh.h>
 
 #include "podrun/base/base64.hpp"
-#include "podrun/base/whole_file.hpp"
+#include "podrun/base/file_system.hpp"
 #include "podrun/ssh/host_keys/host_key.hpp"
 #include "podrun/ssh/host_keys/key_blob.hpp"
 

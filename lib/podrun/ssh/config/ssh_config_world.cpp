@@ -16,10 +16,8 @@
 
 #include <fmt/format.h>
 
-#include "podrun/base/current_directory.hpp"
 #include "podrun/base/error.hpp"
-#include "podrun/base/private_group.hpp"
-#include "podrun/base/whole_file.hpp"
+#include "podrun/base/file_system.hpp"
 
 namespace podrun::ssh {
 namespace {

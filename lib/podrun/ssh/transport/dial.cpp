@@ -17,8 +17,8 @@
 #include <asio/steady_timer.hpp>
 #include <fmt/format.h>
 
+#include "podrun/base/error.hpp"
 #include "podrun/base/event.hpp"
-#include "podrun/base/exhaustion.hpp"
 #include "podrun/base/text.hpp"
 
 namespace podrun::ssh {

@@ -17,8 +17,8 @@
 
 #include <fmt/format.h>
 
+#include "podrun/base/error.hpp"
 #include "podrun/base/event.hpp"
-#include "podrun/base/exhaustion.hpp"
 
 namespace podrun::ssh {
 namespace {

@@ -17,7 +17,7 @@
 #include <fmt/format.h>
 #include <libssh/server.h>
 
-#include "podrun/base/adopt.hpp"
+#include "podrun/base/descriptor.hpp"
 #include "podrun/base/text.hpp"
 
 namespace podrun::ssh {

@@ -18,7 +18,7 @@
 #include <asio/write.hpp>
 #include <fmt/format.h>
 
-#include "podrun/base/adopt.hpp"
+#include "podrun/base/descriptor.hpp"
 #include "podrun/base/text.hpp"
 
 namespace podrun::ssh {

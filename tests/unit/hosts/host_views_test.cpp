@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "podrun/hosts/saved_list.hpp"
+#include "podrun/hosts/host_views.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "podrun/base/whole_file.hpp"
+#include "podrun/base/file_system.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "podrun/base/whole_file.hpp"
+// Whole files, the current directory, and the owners of files.
+#include "podrun/base/file_system.hpp"
 
 #include <fcntl.h>
+#include <grp.h>
+#include <pwd.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -11,6 +14,12 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <string_view>
+#include <system_error>
+
+#include <fmt/format.h>
+
+#include "podrun/base/error.hpp"
 
 namespace podrun {
 namespace {
@@ -73,6 +82,37 @@ bool replace_file(const std::string& path, std::string_view text) {
   ::unlink(name.c_str());
   errno = failure;
   return false;
+}
+
+std::filesystem::path current_directory(std::string_view where) {
+  std::error_code error;
+  std::filesystem::path directory = std::filesystem::current_path(error);
+  if (error)
+    throw UsageError(fmt::format("{}: the current directory is gone (change to one that exists)", where));
+  return directory;
+}
+
+void check_current_directory(std::string_view where, std::string_view path) {
+  if (!path.starts_with('/')) current_directory(where);
+}
+
+bool is_private_group(gid_t group, uid_t user) {
+  std::array<char, 16 * 1024> user_text;
+  std::array<char, 16 * 1024> group_text;
+  passwd account{};
+  passwd* found_user = nullptr;
+  struct group entry {};
+  struct group* found_group = nullptr;
+  if (::getpwuid_r(user, &account, user_text.data(), user_text.size(), &found_user) != 0 || !found_user)
+    return false;
+  if (::getgrgid_r(group, &entry, group_text.data(), group_text.size(), &found_group) != 0 || !found_group)
+    return false;
+  const std::string_view name = account.pw_name;
+  if (account.pw_gid != group || name != entry.gr_name) return false;
+  for (char** member = entry.gr_mem; *member; ++member) {
+    if (name != *member) return false;
+  }
+  return true;
 }
 
 }  // namespace podrun
