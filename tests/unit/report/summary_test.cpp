@@ -213,7 +213,7 @@ using testing::IsEmpty;
 using Lines = std::vector<std::string>;
 
 /// A pod whose labels begin with 10.
-std::vector<hosts::Host> pod(std::size_t count) {
+std::vector<hosts::Host> pod_from_10(std::size_t count) {
   std::vector<hosts::Host> hosts(count);
   for (std::size_t host = 0; host < count; ++host) hosts[host].worker = host + 10;
   return hosts;
@@ -221,7 +221,7 @@ std::vector<hosts::Host> pod(std::size_t count) {
 
 Lines report(const std::vector<run::HostOutcome>& outcomes, const std::vector<Lines>& last_lines) {
   return report_failures(
-      pod(outcomes.size()), outcomes, [&](std::size_t host) { return last_lines[host]; },
+      pod_from_10(outcomes.size()), outcomes, [&](std::size_t host) { return last_lines[host]; },
       [](std::size_t) { return false; });
 }
 
@@ -257,7 +257,7 @@ TEST(FailureReport, LeavesOutWhatWasSeenOfAllHosts) {
   std::size_t seen = 0;  // hosts
   const auto report_seen = [&] {
     return report_failures(
-        pod(3), {link::Exited{1}, link::Exited{1}, link::Exited{1}},
+        pod_from_10(3), {link::Exited{1}, link::Exited{1}, link::Exited{1}},
         [](std::size_t) { return Lines{"boom"}; }, [&](std::size_t host) { return host < seen; });
   };
   seen = 2;
@@ -272,18 +272,19 @@ TEST(FailureReport, LetsNothingAct) {
 }
 
 TEST(WorkersToRepeat, AreThoseThatDidNotSucceed) {
-  EXPECT_EQ(workers_to_repeat(pod(4), {link::Exited{0}, link::Exited{1}, run::Lost{}, run::Unreachable{}}),
-            "11-13");
-  EXPECT_EQ(workers_to_repeat(pod(3), {link::Exited{1}, run::Stopped{}, link::Exited{0}}), "10,11")
+  EXPECT_EQ(
+      workers_to_repeat(pod_from_10(4), {link::Exited{0}, link::Exited{1}, run::Lost{}, run::Unreachable{}}),
+      "11-13");
+  EXPECT_EQ(workers_to_repeat(pod_from_10(3), {link::Exited{1}, run::Stopped{}, link::Exited{0}}), "10,11")
       << "one that podrun ended";
-  EXPECT_EQ(workers_to_repeat(pod(3), {link::Exited{0}, link::Exited{1}, run::NotStarted{}}), "11,12")
+  EXPECT_EQ(workers_to_repeat(pod_from_10(3), {link::Exited{0}, link::Exited{1}, run::NotStarted{}}), "11,12")
       << "a later batch";
 }
 
 TEST(WorkersToRepeat, AreNoneWhereTheWholeRunIsToBeRepeated) {
-  EXPECT_EQ(workers_to_repeat(pod(2), {link::Exited{1}, link::Exited{1}}), "");
-  EXPECT_EQ(workers_to_repeat(pod(2), {link::Exited{0}, link::Exited{0}}), "");
-  EXPECT_EQ(workers_to_repeat(pod(2), {run::NotStarted{}, run::Unreachable{}}), "")
+  EXPECT_EQ(workers_to_repeat(pod_from_10(2), {link::Exited{1}, link::Exited{1}}), "");
+  EXPECT_EQ(workers_to_repeat(pod_from_10(2), {link::Exited{0}, link::Exited{0}}), "");
+  EXPECT_EQ(workers_to_repeat(pod_from_10(2), {run::NotStarted{}, run::Unreachable{}}), "")
       << "nothing was started anywhere";
 }
 
