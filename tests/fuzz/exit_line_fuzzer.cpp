@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "podrun/remote/exit_line.hpp"
+#include "podrun/supervisor/exit_line.hpp"
 
 #include "fuzz/pieces.hpp"
 
@@ -22,7 +22,7 @@ struct Read {
 
 Read read_pieces(podrun::test::Pieces pieces) {
   constexpr std::string_view kLongest = "~podrun1 n exit 255\n";
-  podrun::remote::ExitLineReader reader("n");
+  podrun::supervisor::ExitLineReader reader("n");
   Read result;
   std::size_t fed = 0;
   while (!pieces.empty()) {

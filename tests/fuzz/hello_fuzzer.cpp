@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "podrun/remote/protocol.hpp"
+#include "podrun/supervisor/protocol.hpp"
 
 #include "fuzz/pieces.hpp"
 
@@ -23,7 +23,7 @@ struct Read {
 };
 
 std::optional<Read> read_pieces(podrun::test::Pieces pieces) try {
-  podrun::remote::HelloReader reader("n");
+  podrun::supervisor::HelloReader reader("n");
   Read result;
   while (!pieces.empty() && !reader.hello()) {
     result.noise += reader.feed(pieces.next());
@@ -33,10 +33,10 @@ std::optional<Read> read_pieces(podrun::test::Pieces pieces) try {
     result.hello =
         hello->word + '\n' + hello->client_address + '\n' + hello->server_address + '\n' + hello->rest;
     result.rest = reader.rest() + std::string(pieces.rest());
-    const auto refused = podrun::remote::refusal(
-        *hello, {.mark = "m", .directory = "d", .preparations = {podrun::remote::clean_up()}});
+    const auto refused = podrun::supervisor::refusal(
+        *hello, {.mark = "m", .directory = "d", .preparations = {podrun::supervisor::clean_up()}});
     if (refused.has_value() == (hello->word == "ready")) std::abort();
-    if (refused && podrun::remote::is_refusal(*refused) == (refused->stage == podrun::link::Stage::hello))
+    if (refused && podrun::supervisor::is_refusal(*refused) == (refused->stage == podrun::link::Stage::hello))
       std::abort();
   } else {
     result.noise += reader.finish();

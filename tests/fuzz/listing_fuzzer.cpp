@@ -8,16 +8,16 @@
 #include <vector>
 
 #include "podrun/base/text.hpp"
-#include "podrun/files/listing.hpp"
 #include "podrun/link/failure.hpp"
+#include "podrun/transfer/listing.hpp"
 
 #include "fuzz/pieces.hpp"
 
 namespace {
 
-using podrun::files::Kind;
-using podrun::files::ListedPath;
-using podrun::files::Listing;
+using podrun::transfer::Kind;
+using podrun::transfer::ListedPath;
+using podrun::transfer::Listing;
 
 constexpr std::size_t kWords = 3;
 
@@ -40,7 +40,7 @@ struct Result {
 Result read_listing(podrun::test::Pieces pieces) {
   Result result;
   try {
-    podrun::files::ListingReader reader(kWords);
+    podrun::transfer::ListingReader reader(kWords);
     while (!pieces.empty()) reader.feed(pieces.next());
     result.is_complete = reader.is_complete();
     const Listing listing = reader.take();
@@ -82,9 +82,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   podrun::test::read_whole_and_split(data, size, read_listing, check);
   const std::string word(data, data + size);
   if (word.empty() || word.find('\0') != word.npos) return 0;
-  const std::string made = podrun::files::pull_word(word);
+  const std::string made = podrun::transfer::pull_word(word);
   expect(made.starts_with("./") || made.starts_with('/'));
-  expect(made.find("//") == made.npos && podrun::files::pull_word(made) == made);
+  expect(made.find("//") == made.npos && podrun::transfer::pull_word(made) == made);
   expect(!made.ends_with("/.."));
   return 0;
 }

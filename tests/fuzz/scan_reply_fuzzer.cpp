@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "podrun/files/scan_reply.hpp"
 #include "podrun/link/failure.hpp"
+#include "podrun/transfer/scan_reply.hpp"
 
 namespace {
 
@@ -19,7 +19,7 @@ void expect(bool condition) {
 
 std::string read(std::string_view text, std::size_t piece) {
   std::string found;
-  podrun::files::ScanReply reply([&](const podrun::files::HostEntry& entry) {
+  podrun::transfer::ScanReply reply([&](const podrun::transfer::HostEntry& entry) {
     expect(entry.path.size() <= kMost && entry.link_target.size() <= kMost && entry.mode <= 07777);
     const std::string framed = "/" + std::string(entry.path) + "/";
     for (const std::string_view odd : {"//", "/./", "/../"})

@@ -8,7 +8,7 @@
 
 #include "podrun/base/error.hpp"
 #include "podrun/config/task_file.hpp"
-#include "podrun/remote/environment.hpp"
+#include "podrun/supervisor/environment.hpp"
 #include "podrun/tasks/task.hpp"
 
 namespace {
@@ -44,10 +44,11 @@ void check_file(const config::TaskFile& file) {
 void check_task(const config::TaskFile& file) {
   const tasks::Task task = tasks::make_task(
       file, {.variables = {}, .env = [](const std::string&) { return "value"; }, .home = "/home/ada"});
-  for (const remote::Variable& variable : task.environment) expect(remote::is_variable_name(variable.name));
+  for (const supervisor::Variable& variable : task.environment)
+    expect(supervisor::is_variable_name(variable.name));
   for (const tasks::Step step : {tasks::Step::setup, tasks::Step::run}) {
-    const remote::Command command = tasks::step_command(task, step, tasks::make_task_id(task, "0"));
-    const auto& script = std::get<remote::Script>(command.what);
+    const supervisor::Command command = tasks::step_command(task, step, tasks::make_task_id(task, "0"));
+    const auto& script = std::get<supervisor::Script>(command.what);
     const config::TaskText& text = step == tasks::Step::setup ? task.setup : task.run;
     expect(script.content.ends_with(text.text + "\n"));
   }

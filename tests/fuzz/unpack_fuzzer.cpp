@@ -9,18 +9,18 @@
 #include <string>
 #include <vector>
 
-#include "podrun/files/unpack.hpp"
 #include "podrun/link/failure.hpp"
+#include "podrun/transfer/unpack.hpp"
 
 #include "support/listed_path.hpp"
 #include "support/temp_directory.hpp"
 
 namespace {
 
-using podrun::files::Kind;
-using podrun::files::ListedPath;
-using podrun::files::PulledDirectory;
 using podrun::test::listed_path;
+using podrun::transfer::Kind;
+using podrun::transfer::ListedPath;
+using podrun::transfer::PulledDirectory;
 
 constexpr std::uint64_t kMost = 100'000;
 constexpr std::size_t kPiece = 1000;
@@ -39,7 +39,7 @@ struct Place {
 };
 
 void check(const Place& place, const std::vector<ListedPath>& paths,
-           const podrun::files::Unpacked& unpacked) {
+           const podrun::transfer::Unpacked& unpacked) {
   std::set<std::string> found;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(place.temp.path("out"))) {
     if (entry.is_symlink() || !entry.is_directory())
@@ -75,12 +75,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     bytes.remove_prefix(piece.size());
     return piece;
   };
-  podrun::files::Unpacked unpacked;
+  podrun::transfer::Unpacked unpacked;
   try {
     PulledDirectory directory(place.temp.path("out"), PulledDirectory::Missing::make);
     unpack(next, wanted, kMost, directory, unpacked);
   } catch (const podrun::link::HostError&) {
-  } catch (const podrun::files::LocalWriteError&) {  // link is a directory when the link comes late
+  } catch (const podrun::transfer::LocalWriteError&) {  // link is a directory when the link comes late
   }
   check(place, paths, unpacked);
   return 0;

@@ -14,7 +14,7 @@
 
 #include "podrun/base/event.hpp"
 #include "podrun/link/link.hpp"
-#include "podrun/remote/scripts.hpp"
+#include "podrun/supervisor/scripts.hpp"
 
 // Hosts that live in memory: each does what its script says and records what was done to it.
 namespace podrun::test {
@@ -209,12 +209,12 @@ class FakeLink final : public link::Link {
     const std::string& nonce = program.arguments.front();
     if (std::exchange(prepared_, true) && !host_.runs_helpers) co_await until_stopped();
     const std::string_view script = program.script.bytes();
-    if (script == remote::kFeederScript) {
+    if (script == supervisor::kFeederScript) {
       host_.feeder = make(nonce, {{"end of input", host_.feeder_end}});
       host_.feeder->greet("ready - - - - ");
       co_return host_.feeder;
     }
-    if (script == remote::kHoldersScript) {
+    if (script == supervisor::kHoldersScript) {
       const auto holders = make(nonce, {});
       host_.asked = holders;
       if (!host_.names_holders) co_return holders;

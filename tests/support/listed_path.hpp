@@ -4,15 +4,15 @@
 #include <cstdint>
 #include <string>
 
-#include "podrun/files/listing.hpp"
+#include "podrun/transfer/listing.hpp"
 
 namespace podrun::test {
 
 /// A path as a host lists it, with the same name here.
-inline files::ListedPath listed_path(const std::string& path, std::uint64_t size = 0,
-                                     files::Kind kind = files::Kind::file, std::int64_t mtime = 1'600'000'000,
-                                     std::uint32_t mode = 0644) {
-  files::ListedPath listed;
+inline transfer::ListedPath listed_path(const std::string& path, std::uint64_t size = 0,
+                                        transfer::Kind kind = transfer::Kind::file,
+                                        std::int64_t mtime = 1'600'000'000, std::uint32_t mode = 0644) {
+  transfer::ListedPath listed;
   listed.host_path = "./" + path;
   listed.local_at = 2;
   listed.mode = mode;

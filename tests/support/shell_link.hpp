@@ -14,7 +14,7 @@
 
 #include "podrun/link/shell_line.hpp"
 #include "podrun/local/process.hpp"
-#include "podrun/remote/supervised.hpp"
+#include "podrun/supervisor/supervised.hpp"
 
 #include "support/run_shell.hpp"
 #include "support/temp_directory.hpp"
@@ -55,7 +55,7 @@ class ShellLink : public link::Link {
 class TestHost {
  public:
   explicit TestHost(Shell shell) : shell_(std::move(shell)) {
-    supervision_.mark = remote::random_id() + ".0.";
+    supervision_.mark = supervisor::random_id() + ".0.";
     supervision_.grace = std::chrono::seconds(1);
     supervision_.orphan_timeout = std::chrono::seconds(60);
     provide({"sh", "grep", "sleep", "ls", "mkdir", "mkfifo", "rm", "tee"});
@@ -72,7 +72,7 @@ class TestHost {
 
   const Shell& shell() const { return shell_; }
   const TempDirectory& directory() const { return directory_; }
-  remote::Supervision& supervision() { return supervision_; }
+  supervisor::Supervision& supervision() { return supervision_; }
 
   std::unique_ptr<ShellLink> link(const asio::any_io_executor& executor,
                                   std::vector<std::string> start_with = {}) const {
@@ -117,7 +117,7 @@ class TestHost {
   Shell shell_;
   TempDirectory tools_;
   TempDirectory directory_;
-  remote::Supervision supervision_;
+  supervisor::Supervision supervision_;
 };
 
 inline asio::awaitable<void> drop(link::Received) { co_return; }

@@ -9,7 +9,7 @@
 
 #include "podrun/base/error.hpp"
 #include "podrun/base/nearest_name.hpp"
-#include "podrun/remote/environment.hpp"
+#include "podrun/supervisor/environment.hpp"
 
 #include "cli/option_values.hpp"
 
@@ -86,7 +86,7 @@ void check_section(const config::ConfigSection& section, Place place, const std:
   const auto check_names = [&path](const config::Setting& entry) {
     for (const config::SettingValue& value : entry.values) {
       const std::string name = value.text.substr(0, value.text.find('='));
-      if (remote::is_variable_name(name)) continue;
+      if (supervisor::is_variable_name(name)) continue;
       throw UsageError(fmt::format("{}:{}: {}: bad name \"{}\" (expected letters, digits and _)", path,
                                    value.line, entry.key, name));
     }

@@ -6,7 +6,7 @@
 
 #include "podrun/base/shell_quote.hpp"
 #include "podrun/hosts/discovery.hpp"
-#include "podrun/remote/environment.hpp"
+#include "podrun/supervisor/environment.hpp"
 
 namespace podrun::cli {
 namespace {
@@ -18,7 +18,7 @@ bool gives_values(const Options& options) {
   const auto has_value = [](const std::string& variable) { return variable.find('=') != std::string::npos; };
   if (std::any_of(options.environment.begin(), options.environment.end(), has_value)) return true;
   if (!options.words || options.words->empty()) return false;
-  return remote::hide_values(options.words->front()) != options.words->front();
+  return supervisor::hide_values(options.words->front()) != options.words->front();
 }
 
 /// `<(…)` is gone with the run, as standard input is.

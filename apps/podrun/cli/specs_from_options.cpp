@@ -13,8 +13,8 @@
 #include "podrun/base/shell_quote.hpp"
 #include "podrun/hosts/discovery.hpp"
 #include "podrun/output/escape.hpp"
-#include "podrun/remote/environment.hpp"
-#include "podrun/remote/protocol.hpp"
+#include "podrun/supervisor/environment.hpp"
+#include "podrun/supervisor/protocol.hpp"
 
 #include "cli/repeat.hpp"
 
@@ -29,11 +29,11 @@ std::string read_file(const hosts::Probe& probe, const std::string& option, cons
 }
 
 /// `-e NAME=VALUE`, or `-e NAME` for the value that it has here. `where`: for errors.
-remote::Variable parse_variable(const std::string& text, const std::string& where,
-                                const hosts::Probe& probe) {
+supervisor::Variable parse_variable(const std::string& text, const std::string& where,
+                                    const hosts::Probe& probe) {
   const std::size_t equals = text.find('=');
   const std::string name = text.substr(0, equals);
-  if (!remote::is_variable_name(name)) {
+  if (!supervisor::is_variable_name(name)) {
     throw UsageError(
         fmt::format("{}: bad name in \"{}\" (expected NAME or NAME=VALUE; letters, digits and _)", where,
                     text.substr(0, equals == std::string::npos ? equals : equals + 1)));
@@ -47,19 +47,19 @@ remote::Variable parse_variable(const std::string& text, const std::string& wher
   return {name, std::move(*value), true};
 }
 
-void append(std::vector<remote::Variable>& environment, std::vector<remote::Variable> more) {
+void append(std::vector<supervisor::Variable>& environment, std::vector<supervisor::Variable> more) {
   environment.insert(environment.end(), std::make_move_iterator(more.begin()),
                      std::make_move_iterator(more.end()));
 }
 
-std::vector<remote::Variable> secret(std::vector<remote::Variable> variables) {
-  for (remote::Variable& variable : variables) variable.secret = true;
+std::vector<supervisor::Variable> secret(std::vector<supervisor::Variable> variables) {
+  for (supervisor::Variable& variable : variables) variable.secret = true;
   return variables;
 }
 
 bool is_blank(std::string_view text) { return text.find_first_not_of(" \t\r\n") == std::string_view::npos; }
 
-remote::Script make_script(const Options& options, const hosts::Probe& probe) {
+supervisor::Script make_script(const Options& options, const hosts::Probe& probe) {
   if (*options.script == "-") {
     return {"script", probe.read_standard_input(), options.words.value_or(std::vector<std::string>())};
   }
@@ -68,8 +68,8 @@ remote::Script make_script(const Options& options, const hosts::Probe& probe) {
           options.words.value_or(std::vector<std::string>())};
 }
 
-remote::ShellText read_text(const hosts::Probe& probe) {
-  remote::ShellText shell{probe.read_standard_input()};
+supervisor::ShellText read_text(const hosts::Probe& probe) {
+  supervisor::ShellText shell{probe.read_standard_input()};
   if (is_blank(shell.text)) {
     throw UsageError(
         "no command: there is no \"--\", and the text on standard input is blank (podrun -- COMMAND)");
@@ -107,9 +107,11 @@ void check_standard_input(const Options& options) {
 }
 
 struct DescribeCommand {
-  std::string operator()(const remote::Words& words) const { return "words: " + shell_quote(words.words); }
-  std::string operator()(const remote::ShellText& shell) const { return "shell text: " + shell.text; }
-  std::string operator()(const remote::Script& script) const {
+  std::string operator()(const supervisor::Words& words) const {
+    return "words: " + shell_quote(words.words);
+  }
+  std::string operator()(const supervisor::ShellText& shell) const { return "shell text: " + shell.text; }
+  std::string operator()(const supervisor::Script& script) const {
     return fmt::format("script {} ({} bytes){}{}", script.name, script.content.size(),
                        script.arguments.empty() ? "" : ": ", shell_quote(script.arguments));
   }
@@ -117,10 +119,10 @@ struct DescribeCommand {
 
 }  // namespace
 
-std::vector<remote::Variable> make_environment(const Options& options, const hosts::Probe& probe) {
-  std::vector<remote::Variable> environment;
+std::vector<supervisor::Variable> make_environment(const Options& options, const hosts::Probe& probe) {
+  std::vector<supervisor::Variable> environment;
   const auto add_file = [&](const std::string& path, const std::string& where) {
-    append(environment, secret(remote::parse_env_file(read_file(probe, where, path), path)));
+    append(environment, secret(supervisor::parse_env_file(read_file(probe, where, path), path)));
   };
   for (const ConfiguredEnvironment& each : options.configured_environment) {
     if (each.is_file) {
@@ -135,16 +137,16 @@ std::vector<remote::Variable> make_environment(const Options& options, const hos
   return environment;
 }
 
-remote::Command command_in_surroundings(const Options& options, const hosts::Probe& probe) {
-  remote::Command command;
+supervisor::Command command_in_surroundings(const Options& options, const hosts::Probe& probe) {
+  supervisor::Command command;
   command.environment = make_environment(options, probe);
-  command.shell = options.login ? remote::ShellStart::login : remote::ShellStart::plain;
+  command.shell = options.login ? supervisor::ShellStart::login : supervisor::ShellStart::plain;
   return command;
 }
 
-remote::Command read_command(const Options& options, const hosts::Probe& probe) {
+supervisor::Command read_command(const Options& options, const hosts::Probe& probe) {
   check_standard_input(options);
-  remote::Command command = command_in_surroundings(options, probe);
+  supervisor::Command command = command_in_surroundings(options, probe);
   if (options.script) {
     command.what = make_script(options, probe);
   } else if (!options.words) {
@@ -152,14 +154,14 @@ remote::Command read_command(const Options& options, const hosts::Probe& probe) 
   } else {
     std::vector<std::string> words = *options.words;
     if (words.empty()) throw UsageError("no command after \"--\" (podrun -- COMMAND)");
-    append(command.environment, remote::take_assignments(words));
+    append(command.environment, supervisor::take_assignments(words));
     if (words.size() == 1 && is_blank(words.front())) {
       throw UsageError("the command after \"--\" is blank (podrun -- COMMAND)");
     }
     if (words.size() == 1) {
-      command.what = remote::ShellText{words.front()};
+      command.what = supervisor::ShellText{words.front()};
     } else {
-      command.what = remote::Words{std::move(words)};
+      command.what = supervisor::Words{std::move(words)};
     }
   }
   return command;
@@ -190,15 +192,15 @@ session::SessionSpec session_spec(const Options& options, const hosts::Probe& pr
 }
 
 session::RunSpec users_run(const Options& options, const hosts::Probe& probe,
-                           const session::SessionSpec& session, remote::Command command) {
+                           const session::SessionSpec& session, supervisor::Command command) {
   session::RunSpec run = session::users_command(session, std::move(command));
   run.plan.limits.serial = options.limits.serial;
   run.plan.limits.on_unreachable = options.limits.on_unreachable;
   run.plan.limits.on_failure = options.limits.on_failure;
   run.plan.limits.timeout = options.limits.timeout;
   run.plan.supervision.directory = directory_of(options, probe);
-  if (options.feed_input) run.plan.supervision.input = remote::StandardInput::fed;
-  if (options.clean_up) run.plan.supervision.preparations.push_back(remote::clean_up());
+  if (options.feed_input) run.plan.supervision.input = supervisor::StandardInput::fed;
+  if (options.clean_up) run.plan.supervision.preparations.push_back(supervisor::clean_up());
   run.view = view(options);
   run.feeds_input = options.feed_input;
   run.home = probe.env("HOME").value_or("");
@@ -224,19 +226,19 @@ std::string describe_surroundings(const session::RunSpec& run) {
   std::string text = fmt::format("hosts ({}):\n", run.plan.hosts.size());
   for (const hosts::Host& host : run.plan.hosts)
     text += fmt::format("  {} {} ({})\n", host.worker, host.name, output::escape_controls(host.source));
-  const remote::Supervision& supervision = run.plan.supervision;
+  const supervisor::Supervision& supervision = run.plan.supervision;
   if (!supervision.directory.empty()) text += fmt::format("directory: {}\n", supervision.directory);
-  for (const remote::Variable& variable : run.command.environment) {
+  for (const supervisor::Variable& variable : run.command.environment) {
     text +=
         fmt::format("environment: {}={}\n", variable.name,
                     variable.secret ? "(not shown)" : output::escape_controls(shell_quote(variable.value)));
   }
-  for (const remote::Preparation& preparation : supervision.preparations) {
+  for (const supervisor::Preparation& preparation : supervision.preparations) {
     if (preparation.stage == link::Stage::clean_up)
       text += "first: libtpu lock files and /tmp/tpu_logs are cleaned up\n";
   }
   if (supervision.privilege == link::Privilege::root) text += "as root, through sudo -n\n";
-  if (run.command.shell == remote::ShellStart::login) text += "through a login shell\n";
+  if (run.command.shell == supervisor::ShellStart::login) text += "through a login shell\n";
   return text;
 }
 

@@ -7,8 +7,8 @@
 
 #include "podrun/hosts/probe.hpp"
 #include "podrun/output/terminal.hpp"
-#include "podrun/remote/command.hpp"
 #include "podrun/session/specs.hpp"
+#include "podrun/supervisor/command.hpp"
 
 #include "cli/options.hpp"
 
@@ -20,21 +20,21 @@ session::SessionSpec session_spec(const Options& options, const hosts::Probe& pr
                                   const std::shared_ptr<output::Terminal>& terminal);
 
 /// Reads what the user's command is made of: words, files, standard input, variables. Throws UsageError.
-remote::Command read_command(const Options& options, const hosts::Probe& probe);
+supervisor::Command read_command(const Options& options, const hosts::Probe& probe);
 
 /// The user's command on all hosts of the session, with everything that the options say of it. Throws
 /// UsageError.
 session::RunSpec users_run(const Options& options, const hosts::Probe& probe,
-                           const session::SessionSpec& session, remote::Command command);
+                           const session::SessionSpec& session, supervisor::Command command);
 
 /// The environment and the shell of a command that is set later. Throws UsageError.
-remote::Command command_in_surroundings(const Options& options, const hosts::Probe& probe);
+supervisor::Command command_in_surroundings(const Options& options, const hosts::Probe& probe);
 
 /// The directory on the hosts that --cwd or --chdir names; empty: neither. Throws UsageError.
 std::string directory_of(const Options& options, const hosts::Probe& probe);
 
 /// The variables of -e, --env-file and the configuration; a later one wins. Throws UsageError.
-std::vector<remote::Variable> make_environment(const Options& options, const hosts::Probe& probe);
+std::vector<supervisor::Variable> make_environment(const Options& options, const hosts::Probe& probe);
 
 /// How the output is shown and stored.
 session::View view(const Options& options);

@@ -11,12 +11,12 @@
 
 #include <fmt/format.h>
 
-#include "podrun/accelerators/holder_list.hpp"
-#include "podrun/accelerators/kill_choice.hpp"
-#include "podrun/accelerators/kill_report.hpp"
-#include "podrun/accelerators/scripts.hpp"
 #include "podrun/base/error.hpp"
 #include "podrun/base/text.hpp"
+#include "podrun/kill/holder_list.hpp"
+#include "podrun/kill/kill_choice.hpp"
+#include "podrun/kill/kill_report.hpp"
+#include "podrun/kill/scripts.hpp"
 #include "podrun/output/label.hpp"
 #include "podrun/output/question.hpp"
 #include "podrun/session/ask_hosts.hpp"
@@ -29,7 +29,7 @@
 namespace podrun::commands {
 namespace {
 
-using accelerators::ListedHost;
+using kill::ListedHost;
 
 /// After TERM, for a program to close its accelerators: libtpu may be slow.
 constexpr std::chrono::seconds kTimeToClose{30};
@@ -39,7 +39,7 @@ constexpr int kBusyStatus = 1;
 /// sh text that says which processes of the host free.sh is to stop.
 std::string name_victims(const ListedHost& listed) {
   std::string pids;
-  for (const accelerators::Choice& choice : listed.choices) {
+  for (const kill::Choice& choice : listed.choices) {
     if (choice.why_kept.empty()) pids += fmt::format(" {}:{}", choice.holder.pid, choice.holder.start);
   }
   return fmt::format("export PODRUN_VICTIMS='{}'; ", pids);
@@ -55,9 +55,8 @@ session::RunSpec make_free_run(const session::RunSpec& list_run, const std::vect
     victims.push_back(name_victims(each));
   }
   session::RunSpec run = session::with_hosts(list_run, answered);
-  run.plan.command = remote::build_command(
-      remote::script_command(accelerators::kFreeScript,
-                             accelerators::FreeWords{.grace = std::to_string(time_to_close.count())}.list()));
+  run.plan.command = supervisor::build_command(supervisor::script_command(
+      kill::kFreeScript, kill::FreeWords{.grace = std::to_string(time_to_close.count())}.list()));
   run.plan.texts_of_hosts = std::move(victims);
   run.plan.limits.timeout = time_to_close + kTimeToAnswer;
   return run;
@@ -68,7 +67,7 @@ std::string make_question(const std::vector<ListedHost>& listed) {
   std::size_t processes = 0;
   std::size_t hosts = 0;
   for (const ListedHost& each : listed) {
-    for (const accelerators::Choice& choice : each.choices) processes += choice.why_kept.empty() ? 1 : 0;
+    for (const kill::Choice& choice : each.choices) processes += choice.why_kept.empty() ? 1 : 0;
     hosts += each.has_victims() ? 1 : 0;
   }
   return fmt::format("Stop {} process{} on {} (yes/no)? ", processes, processes == 1 ? "" : "es",
@@ -118,7 +117,7 @@ class KillCommand final : public cli::Command {
   int run(const cli::Context& context) override {
     const session::SessionSpec spec = context.session_spec();
     session::RunSpec run = session::whoever_answers(
-        spec, remote::build_command(remote::script_command(accelerators::kListScript, {})), kTimeToAnswer);
+        spec, supervisor::build_command(supervisor::script_command(kill::kListScript, {})), kTimeToAnswer);
     session::shorten_grace(run);
     session::Session session(spec, context.probe, session::Session::Connections::kept);
     session::Answers first = session::ask_hosts(session, run);
@@ -147,9 +146,9 @@ class KillCommand final : public cli::Command {
     std::vector<ListedHost> listed;
     std::vector<std::size_t> silent;
     for (std::size_t host = 0; host < answers.texts.size(); ++host) {
-      accelerators::HolderList list = accelerators::parse_holder_list(answers.texts[host], plan.run_id);
+      kill::HolderList list = kill::parse_holder_list(answers.texts[host], plan.run_id);
       if (list.is_complete) {
-        std::vector<accelerators::Choice> choices = accelerators::choose(list, request_);
+        std::vector<kill::Choice> choices = kill::choose(list, request_);
         listed.push_back({host, std::move(list), std::move(choices)});
       } else if (run::has_succeeded(answers.result.outcomes[host])) {
         silent.push_back(host);
@@ -175,11 +174,11 @@ class KillCommand final : public cli::Command {
     int printed = print_json(hosts, outcomes, before, after, context);
     if (!context.options.json && !after.empty()) {
       const std::string_view separator = output::separator(session.charset());
-      printed = std::max(
-          printed, context.answer(accelerators::describe_result(hosts, before, after, separator) + '\n'));
+      printed =
+          std::max(printed, context.answer(kill::describe_result(hosts, before, after, separator) + '\n'));
     }
     if (second.result.interrupted_by) return second.result.status;
-    const bool is_busy = std::any_of(after.begin(), after.end(), accelerators::is_busy);
+    const bool is_busy = std::any_of(after.begin(), after.end(), kill::is_busy);
     return std::max({first.status, second.result.status, printed, is_busy ? kBusyStatus : 0});
   }
 
@@ -188,7 +187,7 @@ class KillCommand final : public cli::Command {
                            const cli::Context& context, output::Charset charset) {
     if (context.options.json) return 0;
     std::string text;
-    for (const std::string& line : accelerators::describe_choices(hosts, listed, output::separator(charset)))
+    for (const std::string& line : kill::describe_choices(hosts, listed, output::separator(charset)))
       text += line + '\n';
     const int status = text.empty() ? 0 : context.answer(text);
     std::vector<std::size_t> blind;
@@ -207,10 +206,10 @@ class KillCommand final : public cli::Command {
                         const cli::Context& context) {
     if (!context.options.json) return 0;
     const auto now = std::chrono::system_clock::now();
-    return context.answer(accelerators::kill_json(now, hosts, outcomes, before, after) + '\n');
+    return context.answer(kill::kill_json(now, hosts, outcomes, before, after) + '\n');
   }
 
-  accelerators::KillRequest request_;
+  kill::KillRequest request_;
   std::chrono::seconds time_to_close_ = kTimeToClose;
   bool yes_ = false;
 };

@@ -18,12 +18,12 @@
 #include "podrun/base/file_system.hpp"
 #include "podrun/base/text.hpp"
 #include "podrun/config/task_file.hpp"
-#include "podrun/files/push_run.hpp"
 #include "podrun/jobs/start_job.hpp"
 #include "podrun/output/escape.hpp"
-#include "podrun/remote/supervised.hpp"
 #include "podrun/session/command_mode.hpp"
+#include "podrun/supervisor/supervised.hpp"
 #include "podrun/tasks/task.hpp"
+#include "podrun/transfer/push_run.hpp"
 
 #include "cli/repeat.hpp"
 #include "cli/specs_from_options.hpp"
@@ -37,7 +37,7 @@ enum class Kind { launch, exec };
 /// One copy, as `podrun push` makes it.
 struct PlannedCopy {
   std::string what;  ///< `workdir`, or the target of a file mount
-  files::PushRequest request;
+  transfer::PushRequest request;
 };
 
 /// All that is known before anything starts.
@@ -127,7 +127,7 @@ std::vector<PlannedCopy> plan_copies(const tasks::Task& task, Kind kind) {
 }
 
 /// A step on all hosts or on none; the first failure stops it everywhere.
-session::RunSpec plan_step(const session::SessionSpec& spec, remote::Command command,
+session::RunSpec plan_step(const session::SessionSpec& spec, supervisor::Command command,
                            const cli::Options& options) {
   session::RunSpec run = session::users_command(spec, std::move(command));
   run.plan.limits.on_failure = run::OnFailure::stop_others;
@@ -196,10 +196,10 @@ class TaskRun {
   }
 
  private:
-  std::unique_ptr<files::PushRun> plan(const PlannedCopy& copy) const {
+  std::unique_ptr<transfer::PushRun> plan(const PlannedCopy& copy) const {
     session::View view = cli::view(context_.options);
     view.outdir.clear();  // it is for the output of setup and run
-    return std::make_unique<files::PushRun>(
+    return std::make_unique<transfer::PushRun>(
         copy.request, sequence_.session, std::move(view),
         [this](const std::string& workers) { return cli::repeat_command(context_.options, workers); });
   }
@@ -242,7 +242,7 @@ class TaskRun {
 
   const Sequence& sequence_;
   const cli::Context& context_;
-  std::vector<std::unique_ptr<files::PushRun>> copies_;
+  std::vector<std::unique_ptr<transfer::PushRun>> copies_;
 };
 
 class TaskCommand final : public cli::Command {
@@ -291,10 +291,10 @@ class TaskCommand final : public cli::Command {
     const bool has_run = !file.run.text.empty();
     if (!has_run && (kind_ == Kind::exec || (!has_setup && sequence.copies.empty())))
       throw UsageError(fmt::format("{}: there is nothing to run (expected run: COMMANDS)", file.path));
-    const std::string id = tasks::make_task_id(sequence.task, remote::random_id().substr(0, 16));
+    const std::string id = tasks::make_task_id(sequence.task, supervisor::random_id().substr(0, 16));
     const auto command = [&](tasks::Step step) {
-      remote::Command made = tasks::step_command(sequence.task, step, id);
-      if (context.options.login) made.shell = remote::ShellStart::login;
+      supervisor::Command made = tasks::step_command(sequence.task, step, id);
+      if (context.options.login) made.shell = supervisor::ShellStart::login;
       return made;
     };
     sequence.session = context.session_spec();
@@ -302,7 +302,7 @@ class TaskCommand final : public cli::Command {
     session::RunSpec run = plan_step(sequence.session, command(tasks::Step::run), context.options);
     sequence.surroundings = cli::describe_surroundings(run);
     if (has_setup) sequence.setup = plan_step(sequence.session, command(tasks::Step::setup), context.options);
-    if (context.options.clean_up) run.plan.supervision.preparations.push_back(remote::clean_up());
+    if (context.options.clean_up) run.plan.supervision.preparations.push_back(supervisor::clean_up());
     if (has_run) sequence.run = std::move(run);
   }
 

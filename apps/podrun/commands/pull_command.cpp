@@ -12,7 +12,7 @@
 
 #include "podrun/base/error.hpp"
 #include "podrun/base/file_system.hpp"
-#include "podrun/files/pull_run.hpp"
+#include "podrun/transfer/pull_run.hpp"
 
 #include "cli/option_values.hpp"
 #include "cli/repeat.hpp"
@@ -45,11 +45,11 @@ class PullCommand final : public cli::Command {
   }
 
   int run(const cli::Context& context) override {
-    files::PullRequest request{.words = context.options.operands,
-                               .destination = {},
-                               .max_size = max_size_,
-                               .only_look = context.options.dry_run,
-                               .max_files = context.options.max_files};
+    transfer::PullRequest request{.words = context.options.operands,
+                                  .destination = {},
+                                  .max_size = max_size_,
+                                  .only_look = context.options.dry_run,
+                                  .max_files = context.options.max_files};
     const std::string destination = request.words.back();
     request.destination = destination;
     request.words.pop_back();
@@ -59,7 +59,7 @@ class PullCommand final : public cli::Command {
     const auto retry = [&](const std::string& workers) {
       return cli::repeat_command(context.options, workers);
     };
-    files::PullRun pull(std::move(request), spec, cli::view(context.options), retry);
+    transfer::PullRun pull(std::move(request), spec, cli::view(context.options), retry);
     if (!context.options.dry_run) make_destination(destination);
     session::Session session(spec, context.probe, session::Session::Connections::closed);
     return pull.run(session);

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "podrun/base/error.hpp"
-#include "podrun/files/push_run.hpp"
+#include "podrun/transfer/push_run.hpp"
 
 #include "cli/repeat.hpp"
 #include "cli/specs_from_options.hpp"
@@ -23,10 +23,11 @@ class PushCommand final : public cli::Command {
           .topic = "podrun push", .set = cli::OptionSet::own, .names = names, .help = help, .type = type};
     };
     table.flag(row("--checksum", "Compare files by contents, not by size and time"), [this](bool is_on) {
-      request_.compare = is_on ? files::Compare::contents : files::Compare::size_and_time;
+      request_.compare = is_on ? transfer::Compare::contents : transfer::Compare::size_and_time;
     });
-    table.flag(row("--delete", "Delete files that exist only on the hosts, except ignored ones"),
-               [this](bool is_on) { request_.remove = is_on ? files::Delete::yes : files::Delete::no; });
+    table.flag(
+        row("--delete", "Delete files that exist only on the hosts, except ignored ones"),
+        [this](bool is_on) { request_.remove = is_on ? transfer::Delete::yes : transfer::Delete::no; });
     table.flag(row("--keep-dir-links", "Write through links to directories on the hosts, as rsync -K does"),
                [this](bool is_on) { request_.keep_dir_links = is_on; });
     table.list(row("--exclude", "Also ignore files that match PATTERN, as in gitignore(5)", "PATTERN"),
@@ -36,13 +37,13 @@ class PushCommand final : public cli::Command {
   }
 
   void check(cli::Options& options, const cli::OptionTable& /*table*/) override {
-    if (options.force && request_.remove == files::Delete::no)
+    if (options.force && request_.remove == transfer::Delete::no)
       throw UsageError("--force: it belongs to --delete (leave it out)");
     request_.may_delete_all = options.force;
   }
 
   int run(const cli::Context& context) override {
-    files::PushRequest request = request_;
+    transfer::PushRequest request = request_;
     request.tree.sources = context.options.operands;
     request.target = request.tree.sources.back();
     request.tree.sources.pop_back();
@@ -52,13 +53,13 @@ class PushCommand final : public cli::Command {
     const auto retry = [&](const std::string& workers) {
       return cli::repeat_command(context.options, workers);
     };
-    files::PushRun push(std::move(request), spec, cli::view(context.options), retry);
+    transfer::PushRun push(std::move(request), spec, cli::view(context.options), retry);
     session::Session session(spec, context.probe, session::Session::Connections::closed);
     return push.run(session);
   }
 
  private:
-  files::PushRequest request_;
+  transfer::PushRequest request_;
 };
 
 }  // namespace

@@ -23,7 +23,7 @@ class RunCommand final : public cli::Command {
         return context.answer(cli::first_page(context.commands, cli::page_width()));
       throw UsageError("no command (podrun [OPTIONS] -- COMMAND)");
     }
-    remote::Command command = cli::read_command(options, context.probe);
+    supervisor::Command command = cli::read_command(options, context.probe);
     const session::SessionSpec spec = context.session_spec();
     const session::RunSpec run = cli::users_run(options, context.probe, spec, std::move(command));
     if (options.dry_run) return context.describe(spec, cli::describe_run(run));

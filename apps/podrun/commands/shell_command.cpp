@@ -23,7 +23,7 @@ class ShellCommand final : public cli::Command {
   }
 
   int run(const cli::Context& context) override {
-    const remote::Command surroundings = cli::command_in_surroundings(context.options, context.probe);
+    const supervisor::Command surroundings = cli::command_in_surroundings(context.options, context.probe);
     const shell::ShellSpec spec{.is_terminal = output::is_terminal(STDIN_FILENO),
                                 .variables = surroundings.environment,
                                 .shell = surroundings.shell,

@@ -35,7 +35,7 @@ class StartCommand final : public cli::Command {
     jobs::check_job_name(job_.name);
     if (!options.words && !options.script && output::is_terminal(STDIN_FILENO))
       throw UsageError("start: which command? (podrun start NAME -- COMMAND)");
-    remote::Command command = cli::read_command(options, context.probe);
+    supervisor::Command command = cli::read_command(options, context.probe);
     const session::SessionSpec spec = context.session_spec();
     session::RunSpec run = cli::users_run(options, context.probe, spec, std::move(command));
     if (options.dry_run) return context.describe(spec, cli::describe_run(run));

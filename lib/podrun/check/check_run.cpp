@@ -119,15 +119,15 @@ class CheckMode final : public session::Mode {
 
 }  // namespace
 
-session::RunSpec check_run(const session::SessionSpec& session, remote::Command surroundings,
+session::RunSpec check_run(const session::SessionSpec& session, supervisor::Command surroundings,
                            const CheckRequest& request) {
   const std::string python = request.python.empty() ? "python3" : request.python;
-  remote::Command script = remote::script_command(
+  supervisor::Command script = supervisor::script_command(
       kCheckScript, CheckWords{.python = python, .directory = request.directory}.list());
   surroundings.what = std::move(script.what);
   surroundings.environment.insert(surroundings.environment.end(), script.environment.begin(),
                                   script.environment.end());
-  session::RunSpec run = session::whoever_answers(session, remote::build_command(surroundings), kTimeout);
+  session::RunSpec run = session::whoever_answers(session, supervisor::build_command(surroundings), kTimeout);
   session::shorten_grace(run);
   run.command = std::move(surroundings);
   return run;

@@ -8,7 +8,7 @@ namespace podrun::check {
 
 /// The run of check.sh on every host that can be reached, with the environment and the shell of
 /// `surroundings`. Throws UsageError.
-session::RunSpec check_run(const session::SessionSpec& session, remote::Command surroundings,
+session::RunSpec check_run(const session::SessionSpec& session, supervisor::Command surroundings,
                            const CheckRequest& request);
 
 /// Makes the run and prints its report. The exit status: 1 if a host cannot be reached or differs.

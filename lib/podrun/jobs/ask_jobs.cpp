@@ -28,8 +28,8 @@ void pass_on(const std::string& complaints, const hosts::Host& host, session::Se
 
 }  // namespace
 
-remote::RemoteCommand jobs_command(JobsWords words) {
-  return remote::build_command(remote::script_command(kJobsScript, std::move(words).list()));
+supervisor::RemoteCommand jobs_command(JobsWords words) {
+  return supervisor::build_command(supervisor::script_command(kJobsScript, std::move(words).list()));
 }
 
 session::RunSpec jobs_run(const session::SessionSpec& session, JobsWords words, std::chrono::seconds grace) {

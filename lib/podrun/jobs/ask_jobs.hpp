@@ -18,7 +18,7 @@ struct JobAnswers {
 };
 
 /// The command that runs jobs.sh with these words.
-remote::RemoteCommand jobs_command(JobsWords words);
+supervisor::RemoteCommand jobs_command(JobsWords words);
 
 /// A run of jobs.sh on every host that can be reached. `grace`: the time that a job may take there to stop.
 session::RunSpec jobs_run(const session::SessionSpec& session, JobsWords words,

@@ -17,7 +17,7 @@
 #include "podrun/base/text.hpp"
 #include "podrun/hosts/host_list.hpp"
 #include "podrun/jobs/scripts.hpp"
-#include "podrun/remote/program_reader.hpp"
+#include "podrun/supervisor/program_reader.hpp"
 
 namespace podrun::jobs {
 namespace {
@@ -32,9 +32,9 @@ constexpr std::size_t kMaxAnswer = 16 * 1024;
 
 /// The command as `podrun ps` shows it.
 struct DescribeCommand {
-  std::string operator()(const remote::Words& words) const { return shell_quote(words.words); }
-  std::string operator()(const remote::ShellText& shell) const { return shell.text; }
-  std::string operator()(const remote::Script& script) const {
+  std::string operator()(const supervisor::Words& words) const { return shell_quote(words.words); }
+  std::string operator()(const supervisor::ShellText& shell) const { return shell.text; }
+  std::string operator()(const supervisor::Script& script) const {
     return script.arguments.empty() ? script.name : script.name + ' ' + shell_quote(script.arguments);
   }
 };
@@ -66,11 +66,11 @@ void check_job_name(const std::string& name) {
                   name, kMaxJobName));
 }
 
-remote::RemoteCommand start_command(const JobStart& job, const remote::Command& command) {
-  remote::RemoteCommand started = remote::build_command(command);
+supervisor::RemoteCommand start_command(const JobStart& job, const supervisor::Command& command) {
+  supervisor::RemoteCommand started = supervisor::build_command(command);
   started.files.push_back({"podrun.start", std::string(kStartScript)});
   std::string copy = "podrun_files=$(cd -P -- \"$podrun_dir\"/job/files && pwd) && cp -p --";
-  for (const remote::RemoteFile& file : started.files)
+  for (const supervisor::RemoteFile& file : started.files)
     copy += " \"$podrun_dir\"/" + shell_quote_in_line(file.name);
   copy += " \"$podrun_files\" || exit 125; ";
   const std::string text = std::visit(DescribeCommand{}, command.what).substr(0, kMaxText);
@@ -94,7 +94,7 @@ void Claims::begin_attempt() {
   for (std::shared_ptr<link::Stream>& stream : kept_) stream.reset();
 }
 
-asio::awaitable<void> Claims::reserve(std::size_t host, remote::Supervised& supervised) {
+asio::awaitable<void> Claims::reserve(std::size_t host, supervisor::Supervised& supervised) {
   static const Chunk script{std::string(kClaimScript)};
   const bool waits = host != 0 && !first_has_it_;
   std::vector<std::string> words = ClaimWords{.name = name_,
@@ -103,8 +103,8 @@ asio::awaitable<void> Claims::reserve(std::size_t host, remote::Supervised& supe
                                               .directory = supervised.directory(),
                                               .wait = waits ? "wait" : ""}
                                        .list();
-  remote::StartedProgram program = co_await supervised.start_program(script, std::move(words));
-  remote::ProgramReader reader(std::move(program));
+  supervisor::StartedProgram program = co_await supervised.start_program(script, std::move(words));
+  supervisor::ProgramReader reader(std::move(program));
   if (waits && first_has_it_) {  // while the program was started
     Chunk line(std::string("\n"));
     co_await reader.stream()->write(std::move(line));

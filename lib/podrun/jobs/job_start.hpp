@@ -10,8 +10,8 @@
 #include <asio/awaitable.hpp>
 
 #include "podrun/hosts/host.hpp"
-#include "podrun/remote/command.hpp"
-#include "podrun/remote/supervised.hpp"
+#include "podrun/supervisor/command.hpp"
+#include "podrun/supervisor/supervised.hpp"
 
 namespace podrun::jobs {
 
@@ -24,7 +24,7 @@ struct JobStart {
 };
 
 /// The command that starts a job on hosts that reserved its name, see Claims. It ends once the job runs.
-remote::RemoteCommand start_command(const JobStart& job, const remote::Command& command);
+supervisor::RemoteCommand start_command(const JobStart& job, const supervisor::Command& command);
 
 /// Reserves the name of a job on every host of a run, until the run ends. The first host is asked before the
 /// others, so one of two users who start a job of one name at the same moment gets every host.
@@ -35,7 +35,7 @@ class Claims {
   /// Call this before each attempt of the run.
   void begin_attempt();
   /// Reserves the name on one host. Throws HostError.
-  asio::awaitable<void> reserve(std::size_t host, remote::Supervised& supervised);
+  asio::awaitable<void> reserve(std::size_t host, supervisor::Supervised& supervised);
 
  private:
   asio::awaitable<void> release_others();

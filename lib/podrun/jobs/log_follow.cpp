@@ -11,7 +11,7 @@
 #include "podrun/base/text.hpp"
 #include "podrun/hosts/host_list.hpp"
 #include "podrun/jobs/scripts.hpp"
-#include "podrun/remote/program_reader.hpp"
+#include "podrun/supervisor/program_reader.hpp"
 
 namespace podrun::jobs {
 namespace {
@@ -77,7 +77,7 @@ void LogFrames::take_header() {
 LogFollow::LogFollow(LogRequest request, std::vector<hosts::Host> hosts)
     : request_(std::move(request)), hosts_(std::move(hosts)), followed_(hosts_.size()) {}
 
-asio::awaitable<void> LogFollow::prepare(std::size_t host, remote::Supervised& supervised,
+asio::awaitable<void> LogFollow::prepare(std::size_t host, supervisor::Supervised& supervised,
                                          output::Output& output) {
   static const Chunk script{std::string(kLogsScript)};
   FollowedHost& followed = followed_[host];
@@ -92,8 +92,8 @@ asio::awaitable<void> LogFollow::prepare(std::size_t host, remote::Supervised& s
                 .out = std::to_string(followed.out),
                 .err = std::to_string(followed.err)}
           .list();
-  remote::StartedProgram program = co_await supervised.start_program(script, std::move(words));
-  remote::ProgramReader reader(std::move(program));
+  supervisor::StartedProgram program = co_await supervised.start_program(script, std::move(words));
+  supervisor::ProgramReader reader(std::move(program));
   LogFrames frames([&](const LogPiece& piece) {
     std::uint64_t& next = piece.stream == StreamId::out ? followed.out : followed.err;
     const bool begins = is_first && piece.bytes.empty();
@@ -121,7 +121,7 @@ asio::awaitable<void> LogFollow::prepare(std::size_t host, remote::Supervised& s
   followed.is_open = frames.state()->ends_with(" open");
 }
 
-remote::RemoteCommand exit_as_the_job() {
+supervisor::RemoteCommand exit_as_the_job() {
   return {"set -- /bin/sh \"$podrun_dir\"/podrun.end", {{"podrun.end", "exit 0\n"}}};
 }
 

@@ -13,8 +13,8 @@
 #include "podrun/base/chunk.hpp"
 #include "podrun/hosts/host.hpp"
 #include "podrun/output/output.hpp"
-#include "podrun/remote/command.hpp"
-#include "podrun/remote/supervised.hpp"
+#include "podrun/supervisor/command.hpp"
+#include "podrun/supervisor/supervised.hpp"
 
 namespace podrun::jobs {
 
@@ -73,7 +73,7 @@ class LogFollow {
 
   /// Returns when the job has ended there (with `follow`), or all of its output was written. Throws
   /// HostError.
-  asio::awaitable<void> prepare(std::size_t host, remote::Supervised& supervised, output::Output& output);
+  asio::awaitable<void> prepare(std::size_t host, supervisor::Supervised& supervised, output::Output& output);
 
   const std::vector<FollowedHost>& hosts() const { return followed_; }
 
@@ -85,6 +85,6 @@ class LogFollow {
 
 /// The command of each host after LogFollow::prepare(): exits with the job's status if the job was followed,
 /// else with 0.
-remote::RemoteCommand exit_as_the_job();
+supervisor::RemoteCommand exit_as_the_job();
 
 }  // namespace podrun::jobs

@@ -38,7 +38,7 @@ class LogMode final : public session::CommandMode, private session::HostPreparat
 
  private:
   void begin_attempt(output::Output& output) override { output_ = &output; }
-  asio::awaitable<void> prepare(std::size_t host, remote::Supervised& supervised) override {
+  asio::awaitable<void> prepare(std::size_t host, supervisor::Supervised& supervised) override {
     return follow_.prepare(host, supervised, *output_);
   }
   link::Stage stage() const override { return link::Stage::job_log; }

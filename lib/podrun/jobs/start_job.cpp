@@ -48,7 +48,7 @@ class StartMode final : public session::CommandMode, private session::HostPrepar
 
  private:
   void begin_attempt(output::Output& /*output*/) override { claims_.begin_attempt(); }
-  asio::awaitable<void> prepare(std::size_t host, remote::Supervised& supervised) override {
+  asio::awaitable<void> prepare(std::size_t host, supervisor::Supervised& supervised) override {
     return claims_.reserve(host, supervised);
   }
   link::Stage stage() const override { return link::Stage::job_name; }

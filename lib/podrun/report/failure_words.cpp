@@ -9,7 +9,7 @@
 
 #include "podrun/base/duration.hpp"
 #include "podrun/output/escape.hpp"
-#include "podrun/remote/protocol.hpp"
+#include "podrun/supervisor/protocol.hpp"
 
 namespace podrun::report {
 namespace {
@@ -210,7 +210,7 @@ std::vector<std::string_view> outcome_identifiers() {
 std::string_view words(const run::HostOutcome& outcome) {
   if (run::has_succeeded(outcome)) return kOk;
   const auto* unreachable = std::get_if<run::Unreachable>(&outcome);
-  if (unreachable && remote::is_refusal(unreachable->failure)) return kNotReady;
+  if (unreachable && supervisor::is_refusal(unreachable->failure)) return kNotReady;
   return kOutcomeRows.at(outcome.index()).words;
 }
 

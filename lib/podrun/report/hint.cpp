@@ -12,8 +12,8 @@
 #include "podrun/base/shell_quote.hpp"
 #include "podrun/base/text.hpp"
 #include "podrun/output/escape.hpp"
-#include "podrun/remote/environment.hpp"
 #include "podrun/run/outcome.hpp"
+#include "podrun/supervisor/environment.hpp"
 
 namespace podrun::report {
 namespace {
@@ -56,9 +56,9 @@ bool ended_with(const std::vector<run::HostOutcome>& outcomes, std::initializer_
 }
 
 /// The words of a simple command, given as words or as one text; else none.
-std::vector<std::string> simple_words(const remote::Command& command) {
-  if (const auto* words = std::get_if<remote::Words>(&command.what)) return words->words;
-  const auto* text = std::get_if<remote::ShellText>(&command.what);
+std::vector<std::string> simple_words(const supervisor::Command& command) {
+  if (const auto* words = std::get_if<supervisor::Words>(&command.what)) return words->words;
+  const auto* text = std::get_if<supervisor::ShellText>(&command.what);
   if (!text || text->text.find_first_of("|&;<>()$`\\\"'*?[#~\n") != std::string::npos) return {};
   std::vector<std::string> words;
   for (const std::string_view word : split(text->text, ' ')) {
@@ -76,7 +76,7 @@ std::string script_line(const std::vector<std::string>& words, std::size_t scrip
 
 }  // namespace
 
-std::optional<std::string> local_path_hint(const remote::Command& command,
+std::optional<std::string> local_path_hint(const supervisor::Command& command,
                                            const std::vector<run::HostOutcome>& outcomes, const Here& here) {
   const std::vector<std::string> words = simple_words(command);
   if (words.empty()) return std::nullopt;
@@ -90,7 +90,7 @@ std::optional<std::string> local_path_hint(const remote::Command& command,
                        script_line(words, script));
   }
   if (!ended_with(outcomes, {127}) || here.home.size() < 2 || !program.starts_with(here.home + '/') ||
-      !std::holds_alternative<remote::Words>(command.what))
+      !std::holds_alternative<supervisor::Words>(command.what))
     return std::nullopt;
   std::vector<std::string> quoted = words;
   quoted.front() = '~' + program.substr(here.home.size());
@@ -100,19 +100,19 @@ std::optional<std::string> local_path_hint(const remote::Command& command,
       program, shell_quote(joined(quoted)));
 }
 
-std::optional<std::string> sudo_variable_hint(const remote::Command& command) {
+std::optional<std::string> sudo_variable_hint(const supervisor::Command& command) {
   std::vector<std::string> dropped;
-  if (const auto* text = std::get_if<remote::ShellText>(&command.what)) {
+  if (const auto* text = std::get_if<supervisor::ShellText>(&command.what)) {
     for (const std::string_view word : split(text->text, ' ')) {
       const std::size_t equals = word.find('=');
-      const bool assigns = equals != word.npos && remote::is_variable_name(word.substr(0, equals));
+      const bool assigns = equals != word.npos && supervisor::is_variable_name(word.substr(0, equals));
       if (!assigns && word != "sudo") return std::nullopt;
       if (!assigns) break;
       dropped.emplace_back(word.substr(0, equals));
     }
-  } else if (const auto* words = std::get_if<remote::Words>(&command.what)) {
+  } else if (const auto* words = std::get_if<supervisor::Words>(&command.what)) {
     if (words->words.front() != "sudo" || words->words[1].starts_with('-')) return std::nullopt;
-    for (const remote::Variable& variable : command.environment) {
+    for (const supervisor::Variable& variable : command.environment) {
       if (!variable.secret) dropped.push_back(variable.name);
     }
   }

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "podrun/hosts/host.hpp"
-#include "podrun/remote/command.hpp"
 #include "podrun/run/outcome.hpp"
+#include "podrun/supervisor/command.hpp"
 
 namespace podrun::report {
 
@@ -25,11 +25,11 @@ struct Here {
 
 /// For a failed command that names a file of this machine: a script (`-s` runs it), or a path in the user's
 /// home, which the shell here has expanded.
-std::optional<std::string> local_path_hint(const remote::Command& command,
+std::optional<std::string> local_path_hint(const supervisor::Command& command,
                                            const std::vector<run::HostOutcome>& outcomes, const Here& here);
 
 /// For `NAME=value sudo …`: sudo drops the variable.
-std::optional<std::string> sudo_variable_hint(const remote::Command& command);
+std::optional<std::string> sudo_variable_hint(const supervisor::Command& command);
 
 /// For hosts that accept no key of the user: how to install one. `can_ask`: podrun could have asked for a
 /// password.

@@ -7,9 +7,9 @@
 #include <nlohmann/json.hpp>
 
 #include "podrun/base/text.hpp"
-#include "podrun/remote/environment.hpp"
 #include "podrun/report/failure_words.hpp"
 #include "podrun/report/summary.hpp"
+#include "podrun/supervisor/environment.hpp"
 
 namespace podrun::report {
 namespace {
@@ -27,9 +27,11 @@ double to_seconds(std::chrono::milliseconds time) { return std::chrono::duration
 struct AddCommand {
   Json& event;
 
-  void operator()(const remote::Words& words) const { event["command"] = words.words; }
-  void operator()(const remote::ShellText& shell) const { event["shell"] = remote::hide_values(shell.text); }
-  void operator()(const remote::Script& script) const {
+  void operator()(const supervisor::Words& words) const { event["command"] = words.words; }
+  void operator()(const supervisor::ShellText& shell) const {
+    event["shell"] = supervisor::hide_values(shell.text);
+  }
+  void operator()(const supervisor::Script& script) const {
     event["script"] = script.name;
     event["arguments"] = script.arguments;
   }
@@ -69,7 +71,7 @@ void add_failure(nlohmann::ordered_json& object, const run::HostOutcome& outcome
   object["message"] = describe(outcome);
 }
 
-std::string start_event(output::WallTime time, const std::string& run_id, const remote::Command& command,
+std::string start_event(output::WallTime time, const std::string& run_id, const supervisor::Command& command,
                         const std::optional<FilesToSend>& files, const std::vector<hosts::Host>& hosts) {
   Json event = new_event("start", time);
   event["run_id"] = run_id;
@@ -120,13 +122,14 @@ std::string received_event(output::WallTime time, const hosts::Host& host, const
   return to_line(event);
 }
 
-std::string output_open_event(output::WallTime time, const hosts::Host& host, const remote::Holders& holders,
-                              bool waits, std::chrono::milliseconds since_start) {
+std::string output_open_event(output::WallTime time, const hosts::Host& host,
+                              const supervisor::Holders& holders, bool waits,
+                              std::chrono::milliseconds since_start) {
   Json event = new_event("output_open", time);
   event["worker"] = host.worker;
   event["host"] = host.name;
   event["processes"] = Json::array();
-  for (const remote::Holder& holder : holders.named)
+  for (const supervisor::Holder& holder : holders.named)
     event["processes"].push_back({{"pid", to_number(holder.pid).value_or(0)}, {"name", holder.name}});
   if (holders.more > 0) event["more"] = holders.more;
   event["waits"] = waits;

@@ -13,9 +13,9 @@
 #include "podrun/hosts/host.hpp"
 #include "podrun/link/failure.hpp"
 #include "podrun/output/json_sink.hpp"
-#include "podrun/remote/command.hpp"
-#include "podrun/remote/protocol.hpp"
 #include "podrun/run/outcome.hpp"
+#include "podrun/supervisor/command.hpp"
+#include "podrun/supervisor/protocol.hpp"
 
 // The events of `--json` that are not lines of output, as docs/json.md has them: each one line, without its
 // newline. Bytes that are not UTF-8 become U+FFFD. Pure.
@@ -54,7 +54,7 @@ struct FilesReceived {
 };
 
 /// The first event. Leaves out the environment and the values of leading assignments, which may be secret.
-std::string start_event(output::WallTime time, const std::string& run_id, const remote::Command& command,
+std::string start_event(output::WallTime time, const std::string& run_id, const supervisor::Command& command,
                         const std::optional<FilesToSend>& files, const std::vector<hosts::Host>& hosts);
 
 /// A host has got its files; its exit event follows.
@@ -67,8 +67,9 @@ std::string received_event(output::WallTime time, const hosts::Host& host, const
 
 /// The command ended, and the `holders` (as far as known) still have its output open. `waits`: podrun waits
 /// for them.
-std::string output_open_event(output::WallTime time, const hosts::Host& host, const remote::Holders& holders,
-                              bool waits, std::chrono::milliseconds since_start);
+std::string output_open_event(output::WallTime time, const hosts::Host& host,
+                              const supervisor::Holders& holders, bool waits,
+                              std::chrono::milliseconds since_start);
 
 /// Follows the host's last line. `since_start`: of the whole run.
 std::string exit_event(output::WallTime time, const hosts::Host& host, const run::HostOutcome& outcome,

@@ -42,23 +42,25 @@ std::size_t count_running(const run::RunPolicy& policy, std::size_t hosts) {
 }
 
 /// The process that is likely to have started the others.
-const remote::Holder& oldest(const remote::Holders& holders) {
-  const auto number = [](const remote::Holder& holder) { return std::pair(holder.pid.size(), holder.pid); };
+const supervisor::Holder& oldest(const supervisor::Holders& holders) {
+  const auto number = [](const supervisor::Holder& holder) {
+    return std::pair(holder.pid.size(), holder.pid);
+  };
   return *std::min_element(
       holders.named.begin(), holders.named.end(),
-      [&](const remote::Holder& a, const remote::Holder& b) { return number(a) < number(b); });
+      [&](const supervisor::Holder& a, const supervisor::Holder& b) { return number(a) < number(b); });
 }
 
 /// Hosts whose process with the open output has the same name.
 struct LingeringGroup {
   std::vector<std::size_t> workers;
-  std::size_t first = 0;    ///< the smallest label
-  remote::Holders holders;  ///< on that host
+  std::size_t first = 0;        ///< the smallest label
+  supervisor::Holders holders;  ///< on that host
 };
 
 std::string describe_group(const LingeringGroup& group) {
   const bool several = is_several(group.holders);
-  const remote::Holder& named = oldest(group.holders);
+  const supervisor::Holder& named = oldest(group.holders);
   const std::string who = group.workers.size() == 1
                               ? describe(group.holders)
                               : fmt::format("{} (pid {} on [{}]){}", output::escape_controls(named.name),
@@ -162,11 +164,11 @@ void FailureNotices::report() {
   first_.reset();
 }
 
-bool is_several(const remote::Holders& holders) { return holders.named.size() + holders.more > 1; }
+bool is_several(const supervisor::Holders& holders) { return holders.named.size() + holders.more > 1; }
 
-std::string describe(const remote::Holders& holders) {
+std::string describe(const supervisor::Holders& holders) {
   std::string all;
-  for (const remote::Holder& holder : holders.named)
+  for (const supervisor::Holder& holder : holders.named)
     all += fmt::format("{}{} ({})", all.empty() ? "pid " : ", ", holder.pid,
                        output::escape_controls(holder.name));
   return all + (holders.more > 0 ? fmt::format(" and {} more", holders.more) : "");
@@ -187,7 +189,7 @@ std::vector<std::string> describe_lingering(const Lingering& hosts) {
   return lines;
 }
 
-void LingeringNotices::add(std::size_t worker, remote::Holders holders) {
+void LingeringNotices::add(std::size_t worker, supervisor::Holders holders) {
   unsaid_.emplace_back(worker, std::move(holders));
   if (unsaid_.size() > 1) return;
   timer_.expires_after(kTogether);

@@ -13,10 +13,10 @@
 
 #include "podrun/hosts/host.hpp"
 #include "podrun/output/output.hpp"
-#include "podrun/remote/protocol.hpp"
 #include "podrun/run/notice.hpp"
 #include "podrun/run/run_plan.hpp"
 #include "podrun/run/run_policy.hpp"
+#include "podrun/supervisor/protocol.hpp"
 
 namespace podrun::report {
 
@@ -74,12 +74,12 @@ class FailureNotices {
 };
 
 /// Whether the holders are more than one process.
-bool is_several(const remote::Holders& holders);
+bool is_several(const supervisor::Holders& holders);
 /// `pid 7 (sleep), 8 (sh) and 2 more`
-std::string describe(const remote::Holders& holders);
+std::string describe(const supervisor::Holders& holders);
 
 /// Worker numbers with the processes that have the output of the ended command open.
-using Lingering = std::vector<std::pair<std::size_t, remote::Holders>>;
+using Lingering = std::vector<std::pair<std::size_t, supervisor::Holders>>;
 
 /// `[0-7] command ended; python3 (pid 7 on [0]) still has its output open. …`: a line for all hosts whose
 /// first process has the same name. Each of `hosts` names a process. Pure.
@@ -92,7 +92,7 @@ class LingeringNotices {
   LingeringNotices(const asio::any_io_executor& executor, output::Output& output)
       : output_(output), timer_(executor) {}
 
-  void add(std::size_t worker, remote::Holders holders);
+  void add(std::size_t worker, supervisor::Holders holders);
   /// The host ended in the meantime: drops its report.
   void remove(std::size_t worker);
 

@@ -114,8 +114,8 @@ void FanOut::perform(const action::Go& go) {
   std::vector<Member> run;
   for (const std::size_t host : members)
     run.push_back({&plan_.hosts[host], host_runs_[host].hello(), host_runs_[host].own_address()});
-  remote::RankVariables variables = shared_variables(run, plan_.run_id);
-  const Chunk of_all(remote::go_of_all(plan_.command, variables));
+  supervisor::RankVariables variables = shared_variables(run, plan_.run_id);
+  const Chunk of_all(supervisor::go_of_all(plan_.command, variables));
   for (std::size_t rank = 0; rank < members.size(); ++rank) {
     const std::size_t host = members[rank];
     if (!std::binary_search(go.hosts.begin(), go.hosts.end(), host)) continue;
@@ -157,7 +157,7 @@ void FanOut::arm_deadline() {
 }
 
 void FanOut::arm_heartbeat() {
-  heartbeat_.expires_after(remote::heartbeat_interval(plan_.supervision.orphan_timeout));
+  heartbeat_.expires_after(supervisor::heartbeat_interval(plan_.supervision.orphan_timeout));
   heartbeat_.async_wait([this](const std::error_code& error) {
     if (error) return;
     beat();

@@ -30,13 +30,13 @@ void HostRun::prepare_attempt(std::size_t number) {
   attempt_.number = number;
 }
 
-void HostRun::start(const remote::RankVariables& variables, const Chunk& of_all) {
+void HostRun::start(const supervisor::RankVariables& variables, const Chunk& of_all) {
   at_stage(State::running, link::Stage::running);
   run_.world.tell(notice::Started{host_, attempt_.started_early});
   if (!attempt_.started_early) {
-    attempt_.supervised->go(remote::go_of_host(variables) + own_text(), of_all);
+    attempt_.supervised->go(supervisor::go_of_host(variables) + own_text(), of_all);
   }
-  if (run_.plan.supervision.input == remote::StandardInput::fed) run_.spawn(feed());
+  if (run_.plan.supervision.input == supervisor::StandardInput::fed) run_.spawn(feed());
 }
 
 std::string HostRun::own_text() const {
@@ -55,7 +55,7 @@ void HostRun::stop() {
 }
 
 /// The supervisor to signal: of the command, or, once it has ended, of the processes that it left.
-remote::Supervised& HostRun::supervisor() {
+supervisor::Supervised& HostRun::supervisor() {
   if (attempt_.trailing && !std::exchange(attempt_.trailing->rest_supervised, true)) {
     run_.spawn(attempt_.supervised->supervise_rest([this](link::Received received) -> asio::awaitable<void> {
       if (received.stream == StreamId::err)
@@ -164,11 +164,11 @@ asio::awaitable<void> HostRun::prepare() {
   attempt_.link = run_.world.connector_for(host()).link(host());
   co_await attempt_.link->open();
   at_stage(State::connecting, link::Stage::starting_shell);
-  remote::Supervision supervision = run_.plan.supervision;
+  supervisor::Supervision supervision = run_.plan.supervision;
   supervision.mark = fmt::format("{}.{}.", run_.plan.run_id, host_);
   supervision.grace = run_.plan.limits.grace;
   attempt_.supervised =
-      std::make_unique<remote::Supervised>(run_.world.executor, *attempt_.link, std::move(supervision));
+      std::make_unique<supervisor::Supervised>(run_.world.executor, *attempt_.link, std::move(supervision));
   const bool starts_early = run_.plan.hosts.size() == 1 && !run_.world.prepare_host && !run_.plan.limits.held;
   std::string text = starts_early ? early_go(run_.plan.command, own_text(), host(), run_.plan.run_id) : "";
   attempt_.started_early = !text.empty();
@@ -298,7 +298,8 @@ void HostRun::linger() {
 void HostRun::report_output_open(notice::OutputOpen::Fate fate) const {
   const std::shared_ptr<OutputHolders>& holders = attempt_.trailing->holders;
   const bool answers = holders && holders->answer() != OutputHolders::Answer::none;
-  run_.world.tell(notice::OutputOpen{host_, fate, answers, holders ? holders->names() : remote::Holders()});
+  run_.world.tell(
+      notice::OutputOpen{host_, fate, answers, holders ? holders->names() : supervisor::Holders()});
 }
 
 void HostRun::at_stage(State state, link::Stage stage) {

@@ -10,13 +10,13 @@
 #include <asio/awaitable.hpp>
 
 #include "podrun/link/link.hpp"
-#include "podrun/remote/supervised.hpp"
 #include "podrun/run/notice.hpp"
 #include "podrun/run/output_holders.hpp"
 #include "podrun/run/rank_variables.hpp"
 #include "podrun/run/run_plan.hpp"
 #include "podrun/run/run_policy.hpp"
 #include "podrun/run/status.hpp"
+#include "podrun/supervisor/supervised.hpp"
 
 namespace podrun::run {
 
@@ -56,7 +56,7 @@ class HostRun {
   void connect();
   /// Drops everything of the previous attempt.
   void prepare_attempt(std::size_t number);
-  void start(const remote::RankVariables& variables, const Chunk& of_all);
+  void start(const supervisor::RankVariables& variables, const Chunk& of_all);
   void signal(int signal);
   void stop();
   void abandon(link::Failure failure);
@@ -66,7 +66,7 @@ class HostRun {
   void suspend();
 
   /// Null until the host is ready.
-  const remote::Hello* hello() const { return attempt_.hello ? &*attempt_.hello : nullptr; }
+  const supervisor::Hello* hello() const { return attempt_.hello ? &*attempt_.hello : nullptr; }
   std::string own_address() const { return attempt_.link ? attempt_.link->own_address() : ""; }
   HostStatus status() const;
   /// Printed bytes, in all attempts.
@@ -78,8 +78,8 @@ class HostRun {
     State state = State::waiting;
     link::Stage stage = link::Stage::none;
     std::unique_ptr<link::Link> link = nullptr;
-    std::unique_ptr<remote::Supervised> supervised = nullptr;
-    std::optional<remote::Hello> hello = std::nullopt;
+    std::unique_ptr<supervisor::Supervised> supervised = nullptr;
+    std::optional<supervisor::Hello> hello = std::nullopt;
     std::weak_ptr<link::Stream> input = {};
     std::optional<link::Failure> abandoned = std::nullopt;
     bool started_early = false;  ///< the supervisor was given the command, see early_go()
@@ -102,7 +102,7 @@ class HostRun {
   asio::awaitable<void> decide_on_trailing_output();
   void linger();
   void report_output_open(notice::OutputOpen::Fate fate) const;
-  remote::Supervised& supervisor();
+  supervisor::Supervised& supervisor();
   void at_stage(State state, link::Stage stage);
 
   const hosts::Host& host() const { return run_.plan.hosts[host_]; }

@@ -6,8 +6,8 @@
 #include <variant>
 
 #include "podrun/link/link.hpp"
-#include "podrun/remote/protocol.hpp"
 #include "podrun/run/status.hpp"
+#include "podrun/supervisor/protocol.hpp"
 
 // The events of a run, for its user; report/ has the words. `host` is an index into the hosts of the run.
 namespace podrun::run {
@@ -51,8 +51,8 @@ struct OutputOpen {
   enum class Fate { waits, let_go, abandoned };  ///< waits: the run goes on for it
   std::size_t host;
   Fate fate;
-  bool host_answers;        ///< to the question which processes have it open
-  remote::Holders holders;  ///< the latest answer
+  bool host_answers;            ///< to the question which processes have it open
+  supervisor::Holders holders;  ///< the latest answer
 };
 /// The connection was lost after the command had ended.
 struct LostAfterEnd {

@@ -34,7 +34,7 @@ constexpr int kMostStuck = 5;
 OutputHolders::OutputHolders(const asio::any_io_executor& executor) : woken_(executor), patience_(executor) {}
 
 asio::awaitable<void> OutputHolders::ask(std::shared_ptr<OutputHolders> self,
-                                         remote::Supervised& supervised) {
+                                         supervisor::Supervised& supervised) {
   Answer answer = Answer::somebody;
   try {
     self->names_ = co_await supervised.output_holders(self->started_);
@@ -67,10 +67,10 @@ void OutputHolders::wait_at_most(const std::shared_ptr<OutputHolders>& self, std
   });
 }
 
-TrailingOutput::Fate TrailingOutput::decide(OutputHolders::Answer holders, const remote::Holders& names,
+TrailingOutput::Fate TrailingOutput::decide(OutputHolders::Answer holders, const supervisor::Holders& names,
                                             bool reading_paused) {
   const bool stuck = std::all_of(names.named.begin(), names.named.end(),
-                                 [](const remote::Holder& holder) { return !holder.stuck_at.empty(); });
+                                 [](const supervisor::Holder& holder) { return !holder.stuck_at.empty(); });
   if (!names.named.empty() && !stuck) {
     lingered_ = true;
     stuck_looks_ = 0;

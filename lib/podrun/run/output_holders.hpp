@@ -11,7 +11,7 @@
 #include <asio/steady_timer.hpp>
 
 #include "podrun/base/event.hpp"
-#include "podrun/remote/supervised.hpp"
+#include "podrun/supervisor/supervised.hpp"
 
 // Decides how long to wait for an output that stays open after its command has ended.
 namespace podrun::run {
@@ -25,14 +25,14 @@ class OutputHolders {
   explicit OutputHolders(const asio::any_io_executor& executor);
 
   /// Asks the host; ends with the answer, or with `supervised`, which must outlive the coroutine.
-  static asio::awaitable<void> ask(std::shared_ptr<OutputHolders> self, remote::Supervised& supervised);
+  static asio::awaitable<void> ask(std::shared_ptr<OutputHolders> self, supervisor::Supervised& supervised);
   /// Waits for the answer, at most five seconds.
   static asio::awaitable<void> wait(std::shared_ptr<OutputHolders> self);
   /// Waits one more second at most: unknown processes cannot be stopped.
   static void hurry(const std::shared_ptr<OutputHolders>& self);
 
   Answer answer() const { return answer_; }
-  const remote::Holders& names() const { return names_; }
+  const supervisor::Holders& names() const { return names_; }
   bool is_asked() const { return asked_; }  ///< ask() has not ended
 
  private:
@@ -43,7 +43,7 @@ class OutputHolders {
   bool asked_ = true;
   bool started_ = false;  ///< the host runs the program that answers
   Answer answer_ = Answer::none;
-  remote::Holders names_;
+  supervisor::Holders names_;
 };
 
 /// Decides how long to wait for the trailing output of one command. The exit may arrive before the last
@@ -56,7 +56,7 @@ class TrailingOutput {
   void add(std::size_t bytes) { all_ += bytes; }
 
   /// Call at each look at the output.
-  Fate decide(OutputHolders::Answer holders, const remote::Holders& names, bool reading_paused);
+  Fate decide(OutputHolders::Answer holders, const supervisor::Holders& names, bool reading_paused);
 
   /// Whether to wait for more output. Call at each look, every few seconds.
   bool is_awaited(OutputHolders::Answer holders, bool reading_paused);
@@ -66,7 +66,7 @@ class TrailingOutput {
   std::uint64_t seen_ = 0;
   int quiet_looks_ = 0;
   bool lingered_ = false;
-  remote::Holders stuck_;  ///< at the last look, if all were stuck
+  supervisor::Holders stuck_;  ///< at the last look, if all were stuck
   int stuck_looks_ = 0;
 };
 

@@ -23,8 +23,8 @@ std::string address_of(const Member& member, const std::vector<Member>& members)
 
 }  // namespace
 
-remote::RankVariables shared_variables(const std::vector<Member>& members, const std::string& run_id) {
-  remote::RankVariables variables;
+supervisor::RankVariables shared_variables(const std::vector<Member>& members, const std::string& run_id) {
+  supervisor::RankVariables variables;
   variables.hosts = members.size();
   variables.run_id = run_id;
   for (const Member& member : members) {
@@ -41,14 +41,14 @@ std::string address_of_rank0(const std::vector<Member>& members) {
   return address_of(members.front(), members);
 }
 
-std::string early_go(const remote::RemoteCommand& command, const std::string& text_of_host,
+std::string early_go(const supervisor::RemoteCommand& command, const std::string& text_of_host,
                      const hosts::Host& host, const std::string& run_id) {
   if (!command.files.empty()) return {};
-  remote::RankVariables variables = shared_variables({{&host, nullptr}}, run_id);
+  supervisor::RankVariables variables = shared_variables({{&host, nullptr}}, run_id);
   variables.worker = host.worker;
   variables.host = host.name;
   if (host.kind == hosts::HostKind::remote) variables.host0.clear();  // it knows its own address
-  return remote::go_of_host(variables) + text_of_host + remote::go_of_all(command, variables);
+  return supervisor::go_of_host(variables) + text_of_host + supervisor::go_of_all(command, variables);
 }
 
 }  // namespace podrun::run

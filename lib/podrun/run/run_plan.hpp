@@ -11,12 +11,12 @@
 #include "podrun/hosts/host.hpp"
 #include "podrun/link/link.hpp"
 #include "podrun/output/output.hpp"
-#include "podrun/remote/command.hpp"
-#include "podrun/remote/protocol.hpp"
-#include "podrun/remote/supervised.hpp"
 #include "podrun/run/input.hpp"
 #include "podrun/run/notice.hpp"
 #include "podrun/run/run_policy.hpp"
+#include "podrun/supervisor/command.hpp"
+#include "podrun/supervisor/protocol.hpp"
+#include "podrun/supervisor/supervised.hpp"
 
 namespace podrun::run {
 
@@ -24,9 +24,9 @@ namespace podrun::run {
 struct RunPlan {
   std::string run_id;
   std::vector<hosts::Host> hosts;
-  remote::RemoteCommand command;
+  supervisor::RemoteCommand command;
   std::vector<std::string> texts_of_hosts = {};  ///< sh text before the command's; empty: none
-  remote::Supervision supervision;               ///< each host gets its own mark, and the grace of `limits`
+  supervisor::Supervision supervision;           ///< each host gets its own mark, and the grace of `limits`
   Limits limits;
   int verbosity = 0;
 };
@@ -54,7 +54,7 @@ struct RunWorld {
   std::function<void()> leave;  ///< ends the process at once
   std::function<void(const Notice&)> tell;
   /// Optional: works with a host after its supervisor is up and before it is ready. Throws HostError.
-  std::function<asio::awaitable<void>(std::size_t host, remote::Supervised&)> prepare_host = nullptr;
+  std::function<asio::awaitable<void>(std::size_t host, supervisor::Supervised&)> prepare_host = nullptr;
   link::Stage preparing = link::Stage::copying;  ///< the stage of prepare_host
   OutputFilter* filter = nullptr;                ///< optional
 };

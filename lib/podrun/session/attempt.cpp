@@ -83,7 +83,7 @@ run::RunWorld Session::Attempt::world() {
   if (HostPreparation* const preparation = mode_.preparation()) {
     preparation->begin_attempt(*output_);
     world.preparing = preparation->stage();
-    world.prepare_host = [preparation](std::size_t host, remote::Supervised& supervised) {
+    world.prepare_host = [preparation](std::size_t host, supervisor::Supervised& supervised) {
       return preparation->prepare(host, supervised);
     };
   }

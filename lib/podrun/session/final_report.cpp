@@ -54,7 +54,7 @@ bool input_waits() {
 
 /// Adds hints about likely mistakes in the user's command: quoting, local paths, variables that sudo drops.
 void add_command_hints(const RunSpec& run, const run::RunPolicy& policy, std::vector<std::string>& lines) {
-  if (const auto* words = std::get_if<remote::Words>(&run.command.what)) {
+  if (const auto* words = std::get_if<supervisor::Words>(&run.command.what)) {
     if (auto hint = report::quoting_hint(words->words, policy.outcomes())) lines.push_back(std::move(*hint));
   }
   const report::Here here{run.home, is_file};

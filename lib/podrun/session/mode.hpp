@@ -14,10 +14,10 @@
 #include "podrun/output/output.hpp"
 #include "podrun/output/sink.hpp"
 #include "podrun/output/terminal.hpp"
-#include "podrun/remote/supervised.hpp"
 #include "podrun/run/notice.hpp"
 #include "podrun/run/run_policy.hpp"
 #include "podrun/run/status.hpp"
+#include "podrun/supervisor/supervised.hpp"
 
 namespace podrun::session {
 
@@ -32,7 +32,7 @@ class HostPreparation {
   /// Called once for every attempt of the run, before prepare().
   virtual void begin_attempt(output::Output& /*output*/) {}
   /// Throws link::HostError.
-  virtual asio::awaitable<void> prepare(std::size_t host, remote::Supervised& supervised) = 0;
+  virtual asio::awaitable<void> prepare(std::size_t host, supervisor::Supervised& supervised) = 0;
   virtual link::Stage stage() const { return link::Stage::copying; }
   /// The progress of copying files; nothing if none are copied.
   virtual std::optional<run::TransferStatus> transfer() const { return std::nullopt; }

@@ -5,7 +5,7 @@
 
 #include <utility>
 
-#include "podrun/remote/supervised.hpp"
+#include "podrun/supervisor/supervised.hpp"
 
 namespace podrun::session {
 namespace {
@@ -14,9 +14,9 @@ namespace {
 constexpr std::chrono::seconds kShortGrace{1};
 static_assert(kShortGrace < kPatience);
 
-RunSpec begin_spec(const SessionSpec& session, remote::RemoteCommand command) {
+RunSpec begin_spec(const SessionSpec& session, supervisor::RemoteCommand command) {
   RunSpec run;
-  run.plan.run_id = remote::random_id();
+  run.plan.run_id = supervisor::random_id();
   run.plan.hosts = session.hosts;
   run.plan.command = std::move(command);
   run.plan.limits = session.limits;
@@ -30,20 +30,20 @@ RunSpec begin_spec(const SessionSpec& session, remote::RemoteCommand command) {
 
 }  // namespace
 
-RunSpec users_command(const SessionSpec& session, remote::Command command) {
-  RunSpec run = begin_spec(session, remote::build_command(command));
+RunSpec users_command(const SessionSpec& session, supervisor::Command command) {
+  RunSpec run = begin_spec(session, supervisor::build_command(command));
   run.command = std::move(command);
   run.reports_first_failures = true;
   return run;
 }
 
-RunSpec all_or_nothing(const SessionSpec& session, remote::RemoteCommand command) {
+RunSpec all_or_nothing(const SessionSpec& session, supervisor::RemoteCommand command) {
   RunSpec run = begin_spec(session, std::move(command));
   run.plan.limits.may_wait_for_each_other = false;
   return run;
 }
 
-RunSpec whoever_answers(const SessionSpec& session, remote::RemoteCommand command,
+RunSpec whoever_answers(const SessionSpec& session, supervisor::RemoteCommand command,
                         std::optional<std::chrono::seconds> time) {
   RunSpec run = begin_spec(session, std::move(command));
   run.work = report::Work::answers;
@@ -61,7 +61,7 @@ void shorten_grace(RunSpec& run) {
 RunSpec with_hosts(RunSpec run, const std::vector<std::size_t>& indexes) {
   const std::vector<hosts::Host> all = std::exchange(run.plan.hosts, {});
   for (const std::size_t i : indexes) run.plan.hosts.push_back(all[i]);
-  run.plan.run_id = remote::random_id();
+  run.plan.run_id = supervisor::random_id();
   run.notes.clear();
   return run;
 }

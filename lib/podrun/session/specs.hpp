@@ -11,13 +11,13 @@
 #include "podrun/hosts/host.hpp"
 #include "podrun/output/terminal.hpp"
 #include "podrun/reach/reach_plan.hpp"
-#include "podrun/remote/command.hpp"
 #include "podrun/report/hint.hpp"
 #include "podrun/report/json_events.hpp"
 #include "podrun/report/summary.hpp"
 #include "podrun/run/run_plan.hpp"
 #include "podrun/session/status_display.hpp"
 #include "podrun/session/view.hpp"
+#include "podrun/supervisor/command.hpp"
 
 // Everything that must be known before a session or a run starts, as values.
 namespace podrun::session {
@@ -41,7 +41,8 @@ struct SessionSpec {
 /// One run: what is executed on which hosts, and what reports say of it.
 struct RunSpec {
   run::RunPlan plan = {};
-  remote::Command command = {remote::Words{}};  ///< the user's, for reports; podrun's own has no words
+  supervisor::Command command = {
+      supervisor::Words{}};  ///< the user's, for reports; podrun's own has no words
   report::Work work = report::Work::command;
   std::optional<report::FilesToSend> files = std::nullopt;
   std::vector<std::string> notes = {};  ///< printed when the run begins
@@ -61,13 +62,13 @@ struct RunSpec {
 };
 
 /// The user's command on every host: all start it, or none. Throws UsageError when it is too long.
-RunSpec users_command(const SessionSpec& session, remote::Command command);
+RunSpec users_command(const SessionSpec& session, supervisor::Command command);
 
 /// Work of podrun's own on every host, or on none.
-RunSpec all_or_nothing(const SessionSpec& session, remote::RemoteCommand command);
+RunSpec all_or_nothing(const SessionSpec& session, supervisor::RemoteCommand command);
 
 /// A program of podrun's own on every host that can be reached, for at most `time`.
-RunSpec whoever_answers(const SessionSpec& session, remote::RemoteCommand command,
+RunSpec whoever_answers(const SessionSpec& session, supervisor::RemoteCommand command,
                         std::optional<std::chrono::seconds> time);
 
 /// How long after a signal hosts may go on with work of podrun's own, which loses nothing when it is cut

@@ -13,8 +13,8 @@
 #include "podrun/base/base64.hpp"
 #include "podrun/base/shell_quote.hpp"
 #include "podrun/base/text.hpp"
-#include "podrun/remote/environment.hpp"
 #include "podrun/shell/scripts.hpp"
+#include "podrun/supervisor/environment.hpp"
 
 namespace podrun::shell {
 namespace {
@@ -28,7 +28,7 @@ bool is_kept(std::string_view name) {
   constexpr std::array<std::string_view, 5> kOwn = {"_", "SHLVL", "PWD", "OLDPWD", "XDG_SESSION_ID"};
   constexpr std::array<std::string_view, 3> kPrefixes = {"PODRUN_", "podrun_", "SSH_"};
   const auto begins = [name](std::string_view prefix) { return name.starts_with(prefix); };
-  return remote::is_variable_name(std::string(name)) &&
+  return supervisor::is_variable_name(std::string(name)) &&
          std::find(kOwn.begin(), kOwn.end(), name) == kOwn.end() &&
          std::none_of(kPrefixes.begin(), kPrefixes.end(), begins);
 }
@@ -41,9 +41,9 @@ bool is_set_by_shells(std::string_view name) {
 
 }  // namespace
 
-std::string line_text(std::string_view line, remote::ShellStart shell) {
+std::string line_text(std::string_view line, supervisor::ShellStart shell) {
   return fmt::format("podrun_typed={}; podrun_inside={}; podrun_l={}; {}", shell_quote_in_line(line),
-                     shell_quote_in_line(kInsideScript), shell == remote::ShellStart::login ? "-l" : "",
+                     shell_quote_in_line(kInsideScript), shell == supervisor::ShellStart::login ? "-l" : "",
                      kLineScript);
 }
 

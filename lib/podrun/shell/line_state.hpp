@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "podrun/base/chunk.hpp"
-#include "podrun/remote/command.hpp"
 #include "podrun/run/run_plan.hpp"
+#include "podrun/supervisor/command.hpp"
 
 // A line of `podrun shell`: its sh text, and the state that it leaves to the next line on the same host.
 // Pure.
@@ -18,7 +18,7 @@ namespace podrun::shell {
 
 /// The command of the run: evaluates the line in the user's own shell there, and reports the state that it
 /// leaves (StateFilter). It needs the run's directory.
-std::string line_text(std::string_view line, remote::ShellStart shell);
+std::string line_text(std::string_view line, supervisor::ShellStart shell);
 
 /// The part of the command that differs by host, and precedes line_text(). `restored`: sh text for the start
 /// of the line. `id`: begins the lines of the report; random for each host and line, since no other output

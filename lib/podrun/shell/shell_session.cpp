@@ -26,12 +26,12 @@
 #include "podrun/output/escape.hpp"
 #include "podrun/output/label.hpp"
 #include "podrun/output/line_editor.hpp"
-#include "podrun/remote/supervised.hpp"
 #include "podrun/report/failure_words.hpp"
 #include "podrun/run/outcome.hpp"
 #include "podrun/shell/line_state.hpp"
 #include "podrun/shell/prompt.hpp"
 #include "podrun/shell/shell_modes.hpp"
+#include "podrun/supervisor/supervised.hpp"
 
 namespace podrun::shell {
 namespace {
@@ -80,12 +80,12 @@ bool is_for_podrun(std::string_view line) {
 /// line.
 std::vector<std::string> make_ids(std::size_t hosts) {
   std::vector<std::string> ids(hosts);
-  for (std::string& id : ids) id = remote::random_id();
+  for (std::string& id : ids) id = supervisor::random_id();
   return ids;
 }
 
 /// The programs that line.sh needs. Fails as the supervisor does where one is missing.
-remote::Preparation need_tools() {
+supervisor::Preparation need_tools() {
   constexpr std::string_view kText =
       "for podrun_tool in base64 env; do command -v $podrun_tool >/dev/null || { echo $podrun_tool; exit 1; "
       "}; done";
@@ -128,16 +128,17 @@ class ShellSession {
 
  private:
   session::RunSpec make_base(const session::SessionSpec& session) const {
-    remote::Command command{
-        .what = remote::ShellText{":"}, .environment = spec_.variables, .shell = spec_.shell};
-    if (!remote::build_command(command).files.empty())
+    supervisor::Command command{
+        .what = supervisor::ShellText{":"}, .environment = spec_.variables, .shell = spec_.shell};
+    if (!supervisor::build_command(command).files.empty())
       throw UsageError("shell: the variables are too long together (at most 100 KB)");
     command.environment.clear();  // they are set with what is kept
-    session::RunSpec run = session::whoever_answers(session, remote::build_command(command), spec_.timeout);
+    session::RunSpec run =
+        session::whoever_answers(session, supervisor::build_command(command), spec_.timeout);
     run.command = std::move(command);
     // A script runs on all hosts or ends, as every run without a person who looks at it.
     if (!spec_.is_terminal) run.plan.limits.on_unreachable = run::OnUnreachable::stop;
-    run.plan.supervision.run_directory = remote::RunDirectory::yes;
+    run.plan.supervision.run_directory = supervisor::RunDirectory::yes;
     run.work = report::Work::task;  // no hints for a command line
     run.reports_first_failures = true;
     run.enter_lists_hosts = false;
@@ -301,7 +302,7 @@ class ShellSession {
       return {.fate = TypedLine::Fate::ends_run};
     }
     if (is_for_podrun(words)) return obey(words);
-    if (line.size() > remote::kMaxInlineText)
+    if (line.size() > supervisor::kMaxInlineText)
       return refuse(fmt::format("a line of {} bytes is too long (send a script: podrun -s)", line.size()));
     TypedLine typed{.fate = TypedLine::Fate::runs, .text = line_text(line, spec_.shell)};
     for (std::size_t i = 0; i < indexes.size(); ++i)
@@ -365,7 +366,7 @@ class ShellSession {
   /// -e and the like.
   std::string exports() const {
     std::string text;
-    for (const remote::Variable& variable : spec_.variables)
+    for (const supervisor::Variable& variable : spec_.variables)
       text += fmt::format("export {}={}; ", variable.name, shell_quote(variable.value));
     return text;
   }
@@ -374,7 +375,7 @@ class ShellSession {
   std::string restored(const ShellHost& host) const {
     if (!host.fresh || !host.now) return exports();
     std::string text = exports() + restore(*host.fresh, *host.now);
-    if (text.size() <= remote::kMaxInlineText) return text;
+    if (text.size() <= supervisor::kMaxInlineText) return text;
     KeptState without = *host.now;
     without.variables = host.fresh->variables;
     return exports() + restore(*host.fresh, without) + "echo podrun: too many exported variables >&2; ";

@@ -14,8 +14,8 @@ namespace podrun::shell {
 /// What every line of `podrun shell` starts with, and how its output is shown.
 struct ShellSpec {
   bool is_terminal = false;  ///< standard input is one: there is a prompt
-  std::vector<remote::Variable> variables = {};
-  remote::ShellStart shell = remote::ShellStart::plain;
+  std::vector<supervisor::Variable> variables = {};
+  supervisor::ShellStart shell = supervisor::ShellStart::plain;
   std::string directory = {};                                  ///< empty: where a login starts
   std::optional<std::chrono::seconds> timeout = std::nullopt;  ///< of each line
   session::View view = {};

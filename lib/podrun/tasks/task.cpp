@@ -14,7 +14,7 @@
 #include "podrun/base/error.hpp"
 #include "podrun/base/shell_quote.hpp"
 #include "podrun/base/text.hpp"
-#include "podrun/remote/environment.hpp"
+#include "podrun/supervisor/environment.hpp"
 #include "podrun/tasks/scripts.hpp"
 
 namespace podrun::tasks {
@@ -25,7 +25,7 @@ constexpr std::string_view kNameLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijk
 /// Variables by name, in the order in which they were named first.
 class Environment {
  public:
-  void set(remote::Variable variable) {
+  void set(supervisor::Variable variable) {
     const auto [place, is_new] = places_.emplace(variable.name, variables_.size());
     if (is_new) {
       variables_.push_back(std::move(variable));
@@ -33,15 +33,15 @@ class Environment {
       variables_[place->second] = std::move(variable);
     }
   }
-  const remote::Variable* find(std::string_view name) const {
+  const supervisor::Variable* find(std::string_view name) const {
     const auto place = places_.find(name);
     return place == places_.end() ? nullptr : &variables_[place->second];
   }
-  std::vector<remote::Variable> take() { return std::move(variables_); }
+  std::vector<supervisor::Variable> take() { return std::move(variables_); }
 
  private:
   std::map<std::string, std::size_t, std::less<>> places_;
-  std::vector<remote::Variable> variables_;
+  std::vector<supervisor::Variable> variables_;
 };
 
 /// One way to copy from the storage of a cloud, by the beginning of its address.
@@ -102,9 +102,9 @@ class Maker {
   void set_variables() {
     for (const config::TaskVariable& variable : file_.envs) set(variable, "envs", false);
     for (const config::TaskVariable& variable : file_.secrets) set(variable, "secrets", true);
-    for (const remote::Variable& variable : given_.variables) {
-      const remote::Variable* const named = environment_.find(variable.name);
-      remote::Variable value = variable;
+    for (const supervisor::Variable& variable : given_.variables) {
+      const supervisor::Variable* const named = environment_.find(variable.name);
+      supervisor::Variable value = variable;
       value.secret = value.secret || (named && named->secret);
       environment_.set(std::move(value));
     }
@@ -112,7 +112,7 @@ class Maker {
 
   void set(const config::TaskVariable& variable, std::string_view key, bool is_secret) {
     const std::string where = fmt::format("{}:{}: {}", file_.path, variable.line, key);
-    if (!remote::is_variable_name(variable.name)) {
+    if (!supervisor::is_variable_name(variable.name)) {
       throw UsageError(
           fmt::format("{}: bad name \"{}\" (expected letters, digits and _)", where, variable.name));
     }
@@ -124,11 +124,11 @@ class Maker {
   }
 
   /// The user's value, else the one in podrun's own environment, which counts as secret.
-  remote::Variable value_of_required(const std::string& name, const std::string& where,
-                                     bool is_secret) const {
+  supervisor::Variable value_of_required(const std::string& name, const std::string& where,
+                                         bool is_secret) const {
     const auto& all = given_.variables;
     const auto found = std::find_if(all.rbegin(), all.rend(),
-                                    [&name](const remote::Variable& each) { return each.name == name; });
+                                    [&name](const supervisor::Variable& each) { return each.name == name; });
     if (found != all.rend()) return {name, found->value, is_secret || found->secret};
     const std::optional<std::string> here = given_.env ? given_.env(name) : std::nullopt;
     if (here && !here->empty()) return {name, *here, true};
@@ -151,7 +151,7 @@ class Maker {
     return substitute(text, [this](std::string_view name) -> const std::string* {
       const auto is_it = [name](const config::TaskVariable& secret) { return secret.name == name; };
       if (std::any_of(file_.secrets.begin(), file_.secrets.end(), is_it)) return nullptr;
-      const remote::Variable* const variable = environment_.find(name);
+      const supervisor::Variable* const variable = environment_.find(name);
       return variable ? &variable->value : nullptr;
     });
   }
@@ -174,10 +174,10 @@ class Maker {
 };
 
 /// A file for bash: two lines of podrun's, then the text, whose lines have the numbers of the task file.
-std::string step_file(const config::TaskText& text, const std::vector<remote::Variable>& environment) {
+std::string step_file(const config::TaskText& text, const std::vector<supervisor::Variable>& environment) {
   constexpr std::size_t kFirstLine = 3;
   std::string names;
-  for (const remote::Variable& variable : environment) {
+  for (const supervisor::Variable& variable : environment) {
     if (!names.empty()) names += ' ';
     names += variable.name;
   }
@@ -212,7 +212,8 @@ std::string substitute(std::string_view text,
     const std::size_t end = std::min(text.find_first_not_of(kNameLetters, start), text.size());
     const std::string_view name = text.substr(start, end - start);
     const bool is_closed = !has_brace || text.substr(end).starts_with('}');
-    const std::string* const value = is_closed && remote::is_variable_name(name) ? value_of(name) : nullptr;
+    const std::string* const value =
+        is_closed && supervisor::is_variable_name(name) ? value_of(name) : nullptr;
     const std::size_t size = value ? end + (has_brace ? 1 : 0) : 1;
     if (value) {
       result += *value;
@@ -226,12 +227,12 @@ std::string substitute(std::string_view text,
 
 std::string_view name_of(Step step) { return step == Step::setup ? "setup" : "run"; }
 
-remote::Command step_command(const Task& task, Step step, const std::string& task_id) {
-  remote::Command command;
+supervisor::Command step_command(const Task& task, Step step, const std::string& task_id) {
+  supervisor::Command command;
   command.environment = task.environment;
   command.environment.push_back({"SKYPILOT_TASK_ID", task_id, false});
   const config::TaskText& text = step == Step::setup ? task.setup : task.run;
-  command.what = remote::Script{std::string(name_of(step)), step_file(text, command.environment), {}};
+  command.what = supervisor::Script{std::string(name_of(step)), step_file(text, command.environment), {}};
   return command;
 }
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "podrun/config/task_file.hpp"
-#include "podrun/remote/command.hpp"
+#include "podrun/supervisor/command.hpp"
 
 // A task file with the values of its variables: what is copied, and the commands of its steps. Pure.
 namespace podrun::tasks {
@@ -28,14 +28,15 @@ struct Task {
   std::string name;  ///< the name of the task file, if it gives none
   std::optional<Copy> workdir;
   std::vector<Copy> mounts;
-  std::vector<remote::Variable> environment;  ///< of `setup` and `run`, each name once
+  std::vector<supervisor::Variable> environment;  ///< of `setup` and `run`, each name once
   config::TaskText setup;
   config::TaskText run;
 };
 
 /// The values that the task file does not have.
 struct Given {
-  std::vector<remote::Variable> variables = {};  ///< -e, --env-file and the configuration's; a later one wins
+  std::vector<supervisor::Variable> variables =
+      {};  ///< -e, --env-file and the configuration's; a later one wins
   /// A variable of podrun's own environment.
   std::function<std::optional<std::string>(const std::string& name)> env = {};
   std::string home = {};  ///< the user's, for paths that begin with `~`
@@ -59,7 +60,7 @@ std::string_view name_of(Step step);
 
 /// The step as a command for the hosts: bash with the user's .bashrc, in ~/sky_workdir, with SkyPilot's
 /// variables. Error messages of bash have the line numbers of the task file. `task_id`: SKYPILOT_TASK_ID.
-remote::Command step_command(const Task& task, Step step, const std::string& task_id);
+supervisor::Command step_command(const Task& task, Step step, const std::string& task_id);
 
 /// A name for this start of the task, `sky-<random>_<name>_1`, equal on all hosts.
 std::string make_task_id(const Task& task, std::string_view random);

@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-#include "podrun/remote/protocol.hpp"
+#include "podrun/supervisor/protocol.hpp"
 
 #include "support/fake_connector.hpp"
 #include "support/run_coroutine.hpp"

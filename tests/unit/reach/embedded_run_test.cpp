@@ -24,9 +24,9 @@ TEST(EmbeddedRun, RunsACommandOnThisMachine) {
   const std::unique_ptr<hosts::Probe> probe = hosts::make_system_probe();
   ReachPlan plan = plan_reach({}, *probe);
   run::RunPlan run;
-  run.run_id = remote::random_id();
+  run.run_id = supervisor::random_id();
   run.hosts = hosts::parse_host_list({"local[0-1]"}, "here", *probe);
-  run.command = remote::build_command({remote::ShellText{"true; echo $PODRUN_RANK"}, {}});
+  run.command = supervisor::build_command({supervisor::ShellText{"true; echo $PODRUN_RANK"}, {}});
   find_settings(plan, run.hosts, run.limits);
   EXPECT_EQ(count_hosts(plan, run).by_child, 2U);
 

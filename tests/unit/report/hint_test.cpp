@@ -120,7 +120,7 @@ TEST(StartUpHint, SaysHowSudoNeedsNoPassword) {
   EXPECT_EQ(hint(link::Cause::closed, "sudo: a password is required (exit 1)"), "none");
 }
 
-std::string path_hint(remote::Command command, int status) {
+std::string path_hint(supervisor::Command command, int status) {
   const Here here{"/home/me",
                   [](const std::string& path) { return path == "setup.sh" || path == "./setup.sh"; }};
   return local_path_hint(command, {link::Exited{status}}, here).value_or("none");
@@ -139,41 +139,43 @@ TEST(BusyHint, IsForACleanUpThatALiveProcessForbids) {
 TEST(LocalPathHint, NamesTheScriptThatIsOnlyHere) {
   const std::string hint =
       "podrun: \"./setup.sh\" is a file of this machine; to run it on the hosts: podrun -s ./setup.sh";
-  EXPECT_EQ(path_hint({remote::Words{{"./setup.sh", "--fast"}}}, 127), hint + " -- --fast");
-  EXPECT_EQ(path_hint({remote::ShellText{"./setup.sh"}}, 127), hint);
-  EXPECT_TRUE(path_hint({remote::Words{{"bash", "setup.sh"}}}, 127).ends_with("podrun -s setup.sh"));
-  EXPECT_TRUE(path_hint({remote::ShellText{"sh setup.sh"}}, 2).ends_with("podrun -s setup.sh"));
+  EXPECT_EQ(path_hint({supervisor::Words{{"./setup.sh", "--fast"}}}, 127), hint + " -- --fast");
+  EXPECT_EQ(path_hint({supervisor::ShellText{"./setup.sh"}}, 127), hint);
+  EXPECT_TRUE(path_hint({supervisor::Words{{"bash", "setup.sh"}}}, 127).ends_with("podrun -s setup.sh"));
+  EXPECT_TRUE(path_hint({supervisor::ShellText{"sh setup.sh"}}, 2).ends_with("podrun -s setup.sh"));
 }
 
 TEST(LocalPathHint, IsNotGivenForAFileThatRan) {
-  EXPECT_EQ(path_hint({remote::Words{{"./setup.sh", "--fast"}}}, 1), "none");
-  EXPECT_EQ(path_hint({remote::Words{{"./other.sh", "--fast"}}}, 127), "none");
-  EXPECT_EQ(path_hint({remote::Words{{"python", "setup.sh"}}}, 2), "none");
-  EXPECT_EQ(path_hint({remote::ShellText{"cd app && ./setup.sh"}}, 127), "none");
+  EXPECT_EQ(path_hint({supervisor::Words{{"./setup.sh", "--fast"}}}, 1), "none");
+  EXPECT_EQ(path_hint({supervisor::Words{{"./other.sh", "--fast"}}}, 127), "none");
+  EXPECT_EQ(path_hint({supervisor::Words{{"python", "setup.sh"}}}, 2), "none");
+  EXPECT_EQ(path_hint({supervisor::ShellText{"cd app && ./setup.sh"}}, 127), "none");
 }
 
 TEST(LocalPathHint, NamesTheHomeOfThisMachine) {
-  EXPECT_EQ(path_hint({remote::Words{{"/home/me/venv/bin/python", "-V"}}}, 127),
+  EXPECT_EQ(path_hint({supervisor::Words{{"/home/me/venv/bin/python", "-V"}}}, 127),
             "podrun: \"/home/me/venv/bin/python\" is in the home directory of this machine, whose shell "
             "expands ~; for that of each host quote the whole command: podrun -- '~/venv/bin/python -V'");
-  EXPECT_EQ(path_hint({remote::Words{{"/home/me/x", "y"}}}, 1), "none");
-  EXPECT_EQ(path_hint({remote::Words{{"/opt/x", "y"}}}, 127), "none");
+  EXPECT_EQ(path_hint({supervisor::Words{{"/home/me/x", "y"}}}, 1), "none");
+  EXPECT_EQ(path_hint({supervisor::Words{{"/opt/x", "y"}}}, 127), "none");
 }
 
-std::string sudo_hint(const remote::Command& command) { return sudo_variable_hint(command).value_or("none"); }
+std::string sudo_hint(const supervisor::Command& command) {
+  return sudo_variable_hint(command).value_or("none");
+}
 
 TEST(SudoVariableHint, NamesTheVariableThatSudoDrops) {
   const std::string hint = "podrun: sudo drops LANG; podrun --sudo keeps it: podrun --sudo -- LANG=… COMMAND";
-  EXPECT_EQ(sudo_hint({remote::Words{{"sudo", "apt-get"}}, {{"LANG", "C"}}}), hint);
-  EXPECT_EQ(sudo_hint({remote::ShellText{"LANG=C sudo apt-get update"}, {}}), hint);
+  EXPECT_EQ(sudo_hint({supervisor::Words{{"sudo", "apt-get"}}, {{"LANG", "C"}}}), hint);
+  EXPECT_EQ(sudo_hint({supervisor::ShellText{"LANG=C sudo apt-get update"}, {}}), hint);
 }
 
 TEST(SudoVariableHint, IsNotGivenWhereNothingIsDropped) {
-  EXPECT_EQ(sudo_hint({remote::Words{{"sudo", "apt-get"}}, {}}), "none");
-  EXPECT_EQ(sudo_hint({remote::Words{{"sudo", "-E", "apt-get"}}, {{"LANG", "C"}}}), "none");
-  EXPECT_EQ(sudo_hint({remote::Words{{"env", "sudo"}}, {{"LANG", "C"}}}), "none");
-  EXPECT_EQ(sudo_hint({remote::ShellText{"LANG=C apt-get update"}, {}}), "none");
-  EXPECT_EQ(sudo_hint({remote::ShellText{"sudo apt-get update"}, {}}), "none");
+  EXPECT_EQ(sudo_hint({supervisor::Words{{"sudo", "apt-get"}}, {}}), "none");
+  EXPECT_EQ(sudo_hint({supervisor::Words{{"sudo", "-E", "apt-get"}}, {{"LANG", "C"}}}), "none");
+  EXPECT_EQ(sudo_hint({supervisor::Words{{"env", "sudo"}}, {{"LANG", "C"}}}), "none");
+  EXPECT_EQ(sudo_hint({supervisor::ShellText{"LANG=C apt-get update"}, {}}), "none");
+  EXPECT_EQ(sudo_hint({supervisor::ShellText{"sudo apt-get update"}, {}}), "none");
 }
 
 }  // namespace

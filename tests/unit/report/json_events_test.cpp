@@ -21,8 +21,8 @@ hosts::Host host(std::size_t worker, const char* name) {
   return host;
 }
 
-std::string start(const decltype(remote::Command::what)& what) {
-  remote::Command command;
+std::string start(const decltype(supervisor::Command::what)& what) {
+  supervisor::Command command;
   command.what = what;
   command.environment = {{"TOKEN", "secret"}};
   hosts::Host second = host(7, "tpu-7");
@@ -49,33 +49,33 @@ TEST(JsonEvents, HaveNoByteThatATerminalActsOn) {
 
 TEST(StartEvent, SaysWhatRunsWhere) {
   EXPECT_EQ(
-      start(remote::Words{{"python", "train.py"}}),
+      start(supervisor::Words{{"python", "train.py"}}),
       R"({"v":1,"event":"start","time":"2026-11-21T13:42:02.123Z","run_id":"5f2c",)"
       R"("command":["python","train.py"],)"
       R"("hosts":[{"worker":4,"host":"tpu-4"},{"worker":7,"host":"tpu-7","user":"ubuntu","port":2222}]})");
 }
 
 TEST(StartEvent, TellsTheKindsOfCommandApart) {
-  const json shell = json::parse(start(remote::ShellText{"cd app && git pull"}));
+  const json shell = json::parse(start(supervisor::ShellText{"cd app && git pull"}));
   EXPECT_EQ(shell["shell"], "cd app && git pull");
   EXPECT_FALSE(shell.contains("command"));
-  const json script = json::parse(start(remote::Script{"setup.sh", "#!/bin/sh\n", {"-v"}}));
+  const json script = json::parse(start(supervisor::Script{"setup.sh", "#!/bin/sh\n", {"-v"}}));
   EXPECT_EQ(script["script"], "setup.sh");
   EXPECT_EQ(script["arguments"], json({"-v"}));
 }
 
 TEST(StartEvent, ShowsNoEnvironment) {
-  EXPECT_EQ(start(remote::Words{{"a"}}).find("secret"), std::string::npos);
-  EXPECT_EQ(json::parse(start(remote::ShellText{"TOKEN=secret python train.py"}))["shell"],
+  EXPECT_EQ(start(supervisor::Words{{"a"}}).find("secret"), std::string::npos);
+  EXPECT_EQ(json::parse(start(supervisor::ShellText{"TOKEN=secret python train.py"}))["shell"],
             "TOKEN=… python train.py");
 }
 
 TEST(StartEvent, ReplacesWhatIsNoUtf8) {
-  EXPECT_EQ(json::parse(start(remote::Words{{"a\xff"}}))["command"], json({"a\ufffd"}));
+  EXPECT_EQ(json::parse(start(supervisor::Words{{"a\xff"}}))["command"], json({"a\ufffd"}));
 }
 
 TEST(OutputOpenEvent, NamesTheProcesses) {
-  const remote::Holders holders{{{"4711", "sleep"}, {"99999999999999999999", "a\xff"}}, 2};
+  const supervisor::Holders holders{{{"4711", "sleep"}, {"99999999999999999999", "a\xff"}}, 2};
   EXPECT_EQ(output_open_event(kTime, host(7, "tpu-7"), holders, true, 2'345ms),
             R"({"v":1,"event":"output_open","time":"2026-11-21T13:42:02.123Z","worker":7,"host":"tpu-7",)"
             R"("processes":[{"pid":4711,"name":"sleep"},{"pid":0,"name":"a\ufffd"}],"more":2,"waits":true,)"

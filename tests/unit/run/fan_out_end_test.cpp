@@ -368,10 +368,10 @@ TEST(TrailingOutput, LingersWhileProcessesHoldItThatCanBeSignalled) {
 
 TEST(TrailingOutput, IsLetGoWhereAllThatHoldsItIsStuck) {
   TrailingOutput output;
-  const remote::Holders stuck = {{{"7", "cat", "3"}, {"8", "cat", "4"}}};
+  const supervisor::Holders stuck = {{{"7", "cat", "3"}, {"8", "cat", "4"}}};
   for (int look = 1; look <= 4; ++look)
     EXPECT_EQ(output.decide(Answer::somebody, stuck, false), Fate::looked_at_again);
-  const remote::Holders moved = {{{"7", "cat", "3"}, {"8", "cat", "5"}}};
+  const supervisor::Holders moved = {{{"7", "cat", "3"}, {"8", "cat", "5"}}};
   for (int look = 1; look <= 4; ++look)
     EXPECT_EQ(output.decide(Answer::somebody, moved, false), Fate::looked_at_again) << "it reads, slowly";
   EXPECT_EQ(output.decide(Answer::somebody, moved, false), Fate::let_go);
@@ -399,7 +399,7 @@ TEST_F(FanOutEnd, TellsTheHostsToWaitWhileItIsStopped) {
 
 TEST_F(FanOutEnd, CopiesStandardInputToEveryCommand) {
   set_up(2);
-  plan_.supervision.input = remote::StandardInput::fed;
+  plan_.supervision.input = supervisor::StandardInput::fed;
   test::Pipe pipe;
   input_.emplace(context_, InputSource{"standard input", pipe.read_fd()}, 2);
   for (test::FakeHost& host : hosts_) host.answers["go"] = {};
@@ -419,7 +419,7 @@ TEST_F(FanOutEnd, CopiesStandardInputToEveryCommand) {
 
 TEST_F(FanOutEnd, EndsThoughStandardInputDoesNot) {
   set_up(2);
-  plan_.supervision.input = remote::StandardInput::fed;
+  plan_.supervision.input = supervisor::StandardInput::fed;
   static const auto& pipe = *new test::Pipe;  // stays: a thread goes on to read it
   input_.emplace(context_, InputSource{"standard input", pipe.read_fd()}, 2);
   EXPECT_EQ(run(), "ok, ok");

@@ -33,7 +33,7 @@ TEST_F(FanOutTest, StartsNoHostBeforeAllAreReady) {
 TEST_F(FanOutTest, StartsNoHostBeforeAllArePrepared) {
   set_up(2);
   Event prepared(context_->get_executor());
-  prepare_host_ = [&](std::size_t host, remote::Supervised&) -> asio::awaitable<void> {
+  prepare_host_ = [&](std::size_t host, supervisor::Supervised&) -> asio::awaitable<void> {
     if (host == 1) co_await prepared.wait();
   };
   begin();
@@ -45,7 +45,7 @@ TEST_F(FanOutTest, StartsNoHostBeforeAllArePrepared) {
 
 TEST_F(FanOutTest, StartsNothingWhenAHostCannotBePrepared) {
   set_up(2);
-  prepare_host_ = [](std::size_t host, remote::Supervised&) -> asio::awaitable<void> {
+  prepare_host_ = [](std::size_t host, supervisor::Supervised&) -> asio::awaitable<void> {
     if (host == 1) throw link::HostError({link::Stage::copying, link::Cause::other, "disk full"});
     co_return;
   };
@@ -55,7 +55,7 @@ TEST_F(FanOutTest, StartsNothingWhenAHostCannotBePrepared) {
 
 TEST_F(FanOutTest, StartsASingleHostOnlyWhenItIsPrepared) {
   set_up(1);
-  prepare_host_ = [](std::size_t, remote::Supervised&) -> asio::awaitable<void> {
+  prepare_host_ = [](std::size_t, supervisor::Supervised&) -> asio::awaitable<void> {
     throw link::HostError({link::Stage::copying, link::Cause::other, "disk full"});
     co_return;
   };
@@ -74,7 +74,7 @@ TEST_F(FanOutTest, StartsNothingWhenAHostRefuses) {
 TEST_F(FanOutTest, SaysWhyASupervisorIsNotReady) {
   set_up(3);
   plan_.supervision.directory = "/app";
-  plan_.supervision.preparations = {remote::clean_up()};
+  plan_.supervision.preparations = {supervisor::clean_up()};
   hosts_[0].hello = "nodir";
   hosts_[1].hello = "unprepared 0 pid 7 (python) holds /tmp/libtpu_lockfile";
   EXPECT_EQ(run(),

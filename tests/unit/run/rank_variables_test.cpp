@@ -18,16 +18,16 @@ hosts::Host here() {
   return host;
 }
 
-remote::Hello hello(const std::string& client, const std::string& server) {
+supervisor::Hello hello(const std::string& client, const std::string& server) {
   return {"ready", client, server, ""};
 }
 
 const hosts::Host kLocal = here();
 const hosts::Host kTpu7 = remote("tpu-7");
 const hosts::Host kTpu8 = remote("tpu-8");
-const remote::Hello kUnknown = hello("", "");
-const remote::Hello kTold7 = hello("10.0.0.1", "10.0.0.7");
-const remote::Hello kTold8 = hello("10.0.0.1", "10.0.0.8");
+const supervisor::Hello kUnknown = hello("", "");
+const supervisor::Hello kTold7 = hello("10.0.0.1", "10.0.0.7");
+const supervisor::Hello kTold8 = hello("10.0.0.1", "10.0.0.8");
 
 TEST(AddressOfRank0, IsItsOwnEndOfTheConnection) {
   EXPECT_EQ(address_of_rank0({{&kTpu7, &kTold7}, {&kTpu8, &kTold8}}), "10.0.0.7");
@@ -56,7 +56,7 @@ TEST(AddressOfRank0, IsTheLoopbackWhenAllHostsAreLocal) {
 }
 
 TEST(RankVariables, ListsTheHostsOfTheRun) {
-  const remote::RankVariables variables = shared_variables({{&kTpu7, &kTold7}, {&kTpu8, nullptr}}, "id");
+  const supervisor::RankVariables variables = shared_variables({{&kTpu7, &kTold7}, {&kTpu8, nullptr}}, "id");
   EXPECT_EQ(variables.hosts, 2U);
   EXPECT_EQ(variables.host_list, "tpu-7\ntpu-8");
   EXPECT_EQ(variables.host0, "10.0.0.7");

@@ -4,8 +4,8 @@
 
 #include <gtest/gtest.h>
 
-#include "podrun/remote/protocol.hpp"
 #include "podrun/run/run_policy.hpp"
+#include "podrun/supervisor/protocol.hpp"
 
 #include "unit/run/policy_run.hpp"
 

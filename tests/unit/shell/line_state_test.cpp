@@ -113,7 +113,7 @@ class LineText : public testing::TestWithParam<std::tuple<test::Shell, std::stri
     std::filesystem::remove(directory_.path("podrun.shell"));
     const std::string text = "exec 2>&1; podrun_dir=" + directory_.path() + "; " +
                              std::string(kDefineNewline) + "; " + host_text(restored, "id") +
-                             line_text(line, remote::ShellStart::plain);
+                             line_text(line, supervisor::ShellStart::plain);
     const test::ShellRun ran = test::run_shell(sh, {"-c", text}, "", {"SHELL=" + users, "HOME=/"});
     StateFilter filter({"id"});
     std::string output(filter.pass(0, Chunk(ran.output)).bytes());

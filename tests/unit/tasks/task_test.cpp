@@ -15,7 +15,7 @@
 namespace podrun::tasks {
 namespace {
 
-using remote::Variable;
+using supervisor::Variable;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
@@ -139,17 +139,17 @@ TEST(TaskTest, SubstitutesOnlyNamesThatHaveAValue) {
 class StepTest : public testing::Test {
  protected:
   /// Runs text as a step on a host, whose variables of podrun are those of rank 1 of 2.
-  test::ShellRun run(const std::string& text, std::vector<remote::Variable> environment = {},
+  test::ShellRun run(const std::string& text, std::vector<supervisor::Variable> environment = {},
                      std::size_t line = 1) {
     Task task;
     task.name = "t";
     task.run = {text, line};
     task.environment = environment;
-    const remote::Command command = step_command(task, Step::run, "sky-0_t_1");
-    const auto& script = std::get<remote::Script>(command.what);
+    const supervisor::Command command = step_command(task, Step::run, "sky-0_t_1");
+    const auto& script = std::get<supervisor::Script>(command.what);
     test::Texts variables = {"HOME=" + home_.path(), "PODRUN_RANK=1", "PODRUN_NUM_HOSTS=2",
                              "PODRUN_HOSTLIST=a\nb", "PODRUN_ADDRESSES=10.0.0.1\n10.0.0.2"};
-    for (const remote::Variable& variable : command.environment)
+    for (const supervisor::Variable& variable : command.environment)
       variables.push_back(variable.name + "=" + variable.value);
     return test::run_words({"bash", run_.write(script.name, script.content)}, {}, variables);
   }
@@ -177,14 +177,14 @@ TEST_F(StepTest, IsAScriptForBashNamedAfterTheStep) {
   task.name = "a b/c";
   task.setup = {"echo hi\n", 1};
   task.environment = {{"A", "1"}};
-  const remote::Command command = step_command(task, Step::setup, make_task_id(task, "0a1b"));
-  const auto& script = std::get<remote::Script>(command.what);
+  const supervisor::Command command = step_command(task, Step::setup, make_task_id(task, "0a1b"));
+  const auto& script = std::get<supervisor::Script>(command.what);
   EXPECT_EQ(script.name, "setup");
   EXPECT_TRUE(script.content.starts_with("#!/usr/bin/env bash\npodrun_names='A SKYPILOT_TASK_ID';"));
   EXPECT_TRUE(script.content.ends_with("\necho hi\n\n"));
   EXPECT_THAT(script.arguments, ElementsAre());
-  EXPECT_THAT(command.environment, ElementsAre(remote::Variable{"A", "1"},
-                                               remote::Variable{"SKYPILOT_TASK_ID", "sky-0a1b_a-b-c_1"}));
+  EXPECT_THAT(command.environment, ElementsAre(supervisor::Variable{"A", "1"},
+                                               supervisor::Variable{"SKYPILOT_TASK_ID", "sky-0a1b_a-b-c_1"}));
 }
 
 TEST_F(StepTest, RunsInTheWorkingDirectoryWhichItMakes) {

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+// The output of `podrun kill`: the processes that have accelerators open, and which of them were stopped.
+#include "podrun/kill/kill_report.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <tuple>
+#include <utility>
+#include <variant>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "podrun/base/text.hpp"
+#include "podrun/output/escape.hpp"
+#include "podrun/output/label.hpp"
+#include "podrun/report/json_events.hpp"
+#include "podrun/report/line_words.hpp"
+#include "podrun/report/summary.hpp"
+
+namespace podrun::kill {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using std::chrono::seconds;
+
+constexpr std::size_t kCommandCells = 24;  ///< the least room for a command
+constexpr std::size_t kShownBusy = 8;      ///< processes; further ones are only counted
+
+std::string command_of(const Holder& holder) {
+  const std::string& text = holder.command.empty() ? holder.name : holder.command;
+  return output::escape_controls(trim_space(text));
+}
+
+/// Equal processes.
+struct Alike {
+  std::vector<std::size_t> hosts = {};
+  std::size_t count = 0;
+  const Holder* first = nullptr;
+  seconds youngest = seconds::max();
+  seconds oldest{0};
+
+  void add(std::size_t host, const Holder& holder) {
+    if (hosts.empty() || hosts.back() != host) hosts.push_back(host);
+    ++count;
+    if (!first) first = &holder;
+    youngest = std::min(youngest, holder.age);
+    oldest = std::max(oldest, holder.age);
+  }
+};
+
+/// `[0-3] 8 processes of ada · 3 h · python train.py`
+std::string describe(const Alike& alike, const std::vector<hosts::Host>& hosts, std::string_view separator) {
+  const std::string what =
+      alike.count == 1 ? fmt::format("pid {}", alike.first->pid) : fmt::format("{} processes", alike.count);
+  const std::string age = report::describe_ages(alike.youngest, alike.oldest);
+  const std::string who = fmt::format("{} {} of {}", output::fold_hosts(hosts, alike.hosts), what,
+                                      output::escape_controls(alike.first->user));
+  return report::add_command(join({who, age, ""}, separator), command_of(*alike.first), kCommandCells);
+}
+
+/// Why a process still has an accelerator open.
+std::string describe_stay(const Choice& choice) {
+  if (!choice.why_kept.empty()) return output::escape_controls(choice.why_kept);
+  if (choice.holder.state == 'D') return "D state: reboot needed";
+  return "still there: " + report::cut(command_of(choice.holder), kCommandCells);
+}
+
+const ListedHost* find(const std::vector<ListedHost>& listed, std::size_t host) {
+  const auto found = std::find_if(listed.begin(), listed.end(),
+                                  [host](const ListedHost& each) { return each.host == host; });
+  return found == listed.end() ? nullptr : &*found;
+}
+
+std::string describe_busy(const std::vector<hosts::Host>& hosts, const std::vector<ListedHost>& after) {
+  std::vector<std::string> busy;
+  for (const ListedHost& each : after) {
+    for (const Choice& choice : each.choices) {
+      if (choice.is_service) continue;
+      busy.push_back(fmt::format("{} pid {} ({})", output::fold_hosts(hosts, {&each.host, 1}),
+                                 choice.holder.pid, describe_stay(choice)));
+    }
+  }
+  if (busy.size() > kShownBusy) {
+    const std::size_t more = busy.size() - kShownBusy;
+    busy.resize(kShownBusy);
+    busy.push_back(fmt::format("and {} more", more));
+  }
+  return join(busy, ", ");
+}
+
+Json process_of(const Choice& choice) {
+  const Holder& holder = choice.holder;
+  Json json{{"pid", holder.pid},
+            {"user", holder.user},
+            {"age_seconds", holder.age.count()},
+            {"state", std::string(1, holder.state)},
+            {"name", holder.name},
+            {"command", holder.command},
+            {"devices", holder.devices}};
+  if (const std::string run = run_of(holder); !run.empty()) json["run"] = run;
+  if (const std::string job = job_of(holder); !job.empty()) json["job"] = job;
+  json["service"] = choice.is_service;
+  if (!choice.why_kept.empty()) json["kept"] = choice.why_kept;
+  return json;
+}
+
+Json processes_of(const ListedHost& listed) {
+  Json json = Json::array();
+  for (const Choice& choice : listed.choices) json.push_back(process_of(choice));
+  return json;
+}
+
+}  // namespace
+
+bool ListedHost::has_victims() const {
+  return std::any_of(choices.begin(), choices.end(),
+                     [](const Choice& choice) { return choice.why_kept.empty(); });
+}
+
+bool is_busy(const ListedHost& listed) {
+  return std::any_of(listed.choices.begin(), listed.choices.end(),
+                     [](const Choice& choice) { return !choice.is_service; });
+}
+
+std::vector<std::string> describe_choices(const std::vector<hosts::Host>& hosts,
+                                          const std::vector<ListedHost>& listed, std::string_view separator) {
+  // The processes to be stopped have no reason to stay, so they come first.
+  std::map<std::tuple<std::string, std::string, std::string>, Alike> groups;
+  for (const ListedHost& each : listed) {
+    for (const Choice& choice : each.choices)
+      groups[{choice.why_kept, choice.holder.user, command_of(choice.holder)}].add(each.host, choice.holder);
+  }
+  std::vector<std::string> lines;
+  for (const auto& [key, alike] : groups) {
+    const std::string& why_kept = std::get<0>(key);
+    std::string line = describe(alike, hosts, separator);
+    if (!why_kept.empty()) line += fmt::format("{}stays: {}", separator, output::escape_controls(why_kept));
+    lines.push_back(std::move(line));
+  }
+  return lines;
+}
+
+std::string describe_result(const std::vector<hosts::Host>& hosts, const std::vector<ListedHost>& before,
+                            const std::vector<ListedHost>& after, std::string_view separator) {
+  std::size_t meant = 0;
+  std::size_t freed = 0;
+  std::size_t locks = 0;
+  for (const ListedHost& each : before) {
+    if (!each.has_victims()) continue;
+    ++meant;
+    const ListedHost* now = find(after, each.host);
+    if (now && !is_busy(*now)) ++freed;
+  }
+  std::vector<std::string> parts;
+  const std::string busy = describe_busy(hosts, after);
+  if (meant > 0) {
+    parts.push_back(fmt::format("freed {}/{} host{}", freed, meant, meant == 1 ? "" : "s"));
+  } else if (busy.empty()) {
+    parts.push_back(fmt::format("no process to stop on {}", count_hosts(after.size())));
+  }
+  if (!busy.empty()) parts.push_back("busy: " + busy);
+  for (const ListedHost& each : after) {
+    locks += each.list.removed_locks.size();
+    if (!each.list.kept_lock.empty()) {
+      parts.push_back(fmt::format("{} {}", output::fold_hosts(hosts, {&each.host, 1}),
+                                  output::escape_controls(each.list.kept_lock)));
+    }
+  }
+  if (locks > 0) parts.push_back(fmt::format("{} lock file{} removed", locks, locks == 1 ? "" : "s"));
+  return join(parts, separator);
+}
+
+std::string kill_json(output::WallTime time, const std::vector<hosts::Host>& hosts,
+                      const std::vector<run::HostOutcome>& outcomes, const std::vector<ListedHost>& before,
+                      const std::vector<ListedHost>& after) {
+  Json json{{"v", 1}, {"event", "kill"}, {"time", output::format_utc(time)}};
+  json["hosts"] = Json::array();
+  for (std::size_t host = 0; host < hosts.size(); ++host) {
+    const ListedHost* const first = find(before, host);
+    const ListedHost* const last = find(after, host);
+    Json each{{"worker", hosts[host].worker}, {"host", hosts[host].name}, {"answered", first != nullptr}};
+    if (first) {
+      each["sees_all_holders"] = first->list.sees_all;
+      each["devices"] = first->list.devices;
+      each["holders"] = processes_of(*first);
+    } else {
+      report::add_failure(each, outcomes[host]);
+    }
+    if (last) {
+      each["free"] = !is_busy(*last);
+      each["left"] = processes_of(*last);
+      each["removed_locks"] = last->list.removed_locks;
+      if (!last->list.kept_lock.empty()) each["kept_lock"] = last->list.kept_lock;
+    } else if (first && !after.empty()) {
+      report::add_failure(each, outcomes[host]);
+    }
+    json["hosts"].push_back(std::move(each));
+  }
+  return json.dump(-1, ' ', true, Json::error_handler_t::replace);
+}
+
+}  // namespace podrun::kill

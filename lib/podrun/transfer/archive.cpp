@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: Apache-2.0
+// Computes any block of an archive whose members' places are known from the start. Each block goes into the
+// digests when the first reader gets to it, in order; a few are kept for slower readers.
+#include "podrun/transfer/archive.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <limits>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "podrun/base/text.hpp"
+
+namespace podrun::transfer {
+namespace {
+
+constexpr std::size_t kRecord = 512;  ///< all parts of an archive are padded to this
+constexpr std::size_t kLongestName = 99;
+constexpr std::size_t kShared = 64;  ///< blocks that are kept for several readers: 16 MiB
+constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
+constexpr std::uint32_t kOwnerAccess = 0700;
+constexpr std::uint32_t kOwnerRead = 0400;
+constexpr std::uint32_t kLinkMode = 0777;
+
+/// A field of a header, see tar(5), "Pre-POSIX Archives" and "GNU Tar Archives".
+struct Field {
+  std::size_t offset;
+  std::size_t size;
+};
+constexpr Field kName{0, 100};
+constexpr Field kMode{100, 8};
+constexpr Field kUser{108, 8};
+constexpr Field kGroup{116, 8};
+constexpr Field kSize{124, 12};
+constexpr Field kTime{136, 12};
+constexpr Field kChecksum{148, 8};
+constexpr Field kType{156, 1};
+constexpr Field kLink{157, 100};
+constexpr Field kMagic{257, 8};
+
+struct Member {
+  std::string_view name;
+  char type = '0';
+  std::uint32_t mode = 0;
+  std::uint64_t size = 0;
+  std::int64_t mtime = 0;
+  std::string_view link = {};
+};
+
+constexpr std::uint64_t padded(std::uint64_t size) { return (size + kRecord - 1) / kRecord * kRecord; }
+
+void put(std::string& header, Field field, std::string_view text) {
+  text = text.substr(0, field.size);
+  std::copy(text.begin(), text.end(), header.begin() + static_cast<std::ptrdiff_t>(field.offset));
+}
+
+/// Writes octal digits and NUL; a number that is negative or too long in binary, with the highest bit set
+/// (tar(5), "base-256").
+void put_number(std::string& header, Field field, std::int64_t number) {
+  const std::size_t digits = field.size - 1;
+  if (number >= 0 && number >> (3 * digits) == 0) {
+    put(header, field, fmt::format("{:0{}o}", number, digits));
+    return;
+  }
+  for (std::size_t i = field.size; i > 0; --i, number >>= 8)
+    header[field.offset + i - 1] = static_cast<char>(number & 0xff);
+  header[field.offset] = static_cast<char>(header[field.offset] | '\x80');
+}
+
+std::string header_of(const Member& member) {
+  std::string header(kRecord, '\0');
+  put(header, kName, member.name);
+  put_number(header, kMode, member.mode);
+  put_number(header, kUser, 0);
+  put_number(header, kGroup, 0);
+  put_number(header, kSize, static_cast<std::int64_t>(member.size));
+  put_number(header, kTime, member.mtime);
+  header[kType.offset] = member.type;
+  put(header, kLink, member.link);
+  put(header, kMagic, "ustar  ");
+  put(header, kChecksum, std::string(kChecksum.size, ' '));
+  unsigned sum = 0;
+  for (const char c : header) sum += static_cast<unsigned char>(c);
+  put(header, kChecksum, fmt::format("{:06o}", sum) + '\0');  // and one of the spaces
+  return header;
+}
+
+std::string with_padding(std::string bytes) {
+  bytes.resize(padded(bytes.size()), '\0');
+  return bytes;
+}
+
+/// The member before one whose name or link target is too long for its header.
+std::string long_name(char type, std::string_view text) {
+  const std::string content = std::string(text) + '\0';
+  return header_of({.name = "././@LongLink", .type = type, .mode = 0644, .size = content.size()}) +
+         with_padding(content);
+}
+std::size_t long_name_size(std::size_t length) {
+  return length > kLongestName ? kRecord + padded(length + 1) : 0;
+}
+
+std::string name_of(const Entry& entry) {
+  const bool needs_slash = entry.kind == Kind::directory && !entry.path.empty();
+  return fmt::format("new/{}{}", entry.path, needs_slash ? "/" : "");
+}
+
+std::string head_of(const Entry& entry) {
+  const std::string name = name_of(entry);
+  Member member{.name = name, .mtime = entry.mtime, .link = entry.link_target};
+  switch (entry.kind) {
+    case Kind::file:
+      member.mode = entry.mode;
+      member.size = entry.size;
+      break;
+    case Kind::directory:
+      member.type = '5';
+      member.mode = entry.mode | kOwnerAccess;
+      break;
+    case Kind::link:
+      member.type = '2';
+      member.mode = kLinkMode;
+      break;
+  }
+  std::string head;
+  if (member.link.size() > kLongestName) head += long_name('K', member.link);
+  if (name.size() > kLongestName) head += long_name('L', name);
+  return head + header_of(member);
+}
+
+/// The size of head_of().
+std::size_t head_size(const Entry& entry) {
+  const bool has_slash = entry.kind == Kind::directory && !entry.path.empty();
+  const std::size_t name_size = std::string_view("new/").size() + entry.path.size() + (has_slash ? 1 : 0);
+  return long_name_size(entry.link_target.size()) + long_name_size(name_size) + kRecord;
+}
+
+std::uint64_t content_size(const Entry& entry) { return entry.kind == Kind::file ? entry.size : 0; }
+
+[[noreturn]] void fail_to_read(const std::string& path) {
+  throw LocalFileError(fmt::format("{}: cannot be read: {}", path, lower_first(errno_text())));
+}
+
+[[noreturn]] void fail_as_changed(const std::string& path) {
+  throw LocalFileError(path + ": changed while it was being copied (run the command again)");
+}
+
+}  // namespace
+
+Archive::Archive(const LocalTree& tree, std::vector<std::size_t> chosen, DigestKind kind)
+    : tree_(tree),
+      chosen_(std::move(chosen)),
+      kind_(kind),
+      digest_size_(Digest(kind).finish().size()),
+      digests_(chosen_.size() * digest_size_, '\0'),
+      unfinished_(kind),
+      open_member_(kNone) {
+  offsets_.reserve(chosen_.size() + 1);
+  std::uint64_t offset = 0;
+  for (std::size_t member = 0; member < chosen_.size(); ++member) {
+    offsets_.push_back(offset);
+    offset += head_size(entry(member)) + padded(content_size(entry(member)));
+  }
+  offsets_.push_back(offset);
+}
+
+std::uint64_t Archive::size() const { return offsets_.back(); }
+
+Chunk Archive::read(std::uint64_t offset) {
+  if (offset >= size()) return {};
+  Chunk whole = block(offset / kBlock);
+  const std::size_t skipped = offset % kBlock;
+  return skipped == 0 ? whole : Chunk(std::string(whole.bytes().substr(skipped)));
+}
+
+const std::string& Archive::digest() {
+  if (!whole_.empty()) return whole_;
+  std::vector<std::size_t> members;
+  for (std::size_t member = 0; member < chosen_.size(); ++member) {
+    if (entry(member).kind == Kind::file && (entry(member).mode & kOwnerRead) != 0) members.push_back(member);
+  }
+  std::sort(members.begin(), members.end(), [this](std::size_t one, std::size_t other) {
+    const bool is_large = content_size(entry(one)) >= kLarge;
+    if (is_large != (content_size(entry(other)) >= kLarge)) return is_large;
+    return entry(one).path < entry(other).path;
+  });
+  const std::string empty = Digest(kind_).finish();
+  Digest whole(kind_);
+  for (const std::size_t member : members) {
+    const auto own = std::string_view(digests_).substr(member * digest_size_, digest_size_);
+    whole.update(content_size(entry(member)) == 0 ? empty : own);
+    whole.update("\n");
+  }
+  whole_ = whole.finish();
+  return whole_;
+}
+
+Chunk Archive::block(std::uint64_t index) {
+  if (index < digested_) {
+    capacity_ = kShared;
+    if (const auto found = cache_.find(index); found != cache_.end()) {
+      found->second.used = ++uses_;
+      return found->second.block;
+    }
+  }
+  Chunk block;
+  for (std::uint64_t next = std::min(index, digested_); next <= index; ++next) {
+    block = compute(next);
+    cache(next, block);
+    if (next < digested_) continue;
+    add_to_digests(next, block.bytes());
+    ++digested_;
+  }
+  return block;
+}
+
+/// Adds the contents of files that are in a block of the archive to the digests of these files.
+void Archive::add_to_digests(std::uint64_t index, std::string_view bytes) {
+  const std::uint64_t begin = index * kBlock;
+  const std::uint64_t end = begin + bytes.size();
+  for (std::size_t member = member_at(begin); member < chosen_.size() && offsets_[member] < end; ++member) {
+    const std::uint64_t content = offsets_[member] + head_size(entry(member));
+    const std::uint64_t content_end = content + content_size(entry(member));
+    const std::uint64_t from = std::max(begin, content);
+    const std::uint64_t to = std::min(end, content_end);
+    if (from >= to) continue;
+    unfinished_.update(bytes.substr(from - begin, to - from));
+    if (to < content_end) continue;
+    digests_.replace(member * digest_size_, digest_size_, unfinished_.finish());
+    unfinished_ = Digest(kind_);
+  }
+}
+
+/// The member at this offset.
+std::size_t Archive::member_at(std::uint64_t offset) const {
+  const auto after = std::upper_bound(offsets_.begin(), offsets_.end(), offset);
+  return static_cast<std::size_t>(after - offsets_.begin()) - 1;
+}
+
+Chunk Archive::compute(std::uint64_t index) {
+  const std::uint64_t begin = index * kBlock;
+  const std::uint64_t end = std::min(begin + kBlock, size());
+  std::string bytes;
+  bytes.reserve(end - begin);
+  for (std::size_t member = member_at(begin); begin + bytes.size() < end; ++member)
+    append_member(member, begin + bytes.size(), end, bytes);
+  return Chunk(std::move(bytes));
+}
+
+/// Appends the part of a member between two offsets of the archive; `from` is in it.
+void Archive::append_member(std::size_t member, std::uint64_t from, std::uint64_t to, std::string& bytes) {
+  const std::uint64_t begin = offsets_[member];
+  const std::uint64_t content = begin + head_size(entry(member));
+  const std::uint64_t content_end = content + content_size(entry(member));
+  if (from < content) {
+    const std::string head = head_of(entry(member));
+    bytes.append(head, from - begin, std::min(to, content) - from);
+    from = std::min(to, content);
+  }
+  if (from < std::min(to, content_end)) {
+    append_content(member, from - content, std::min(to, content_end) - content, bytes);
+    from = std::min(to, content_end);
+  }
+  bytes.append(std::min(to, offsets_[member + 1]) - from, '\0');
+}
+
+/// Appends the bytes of a file between two of its offsets. A file is checked before its first byte is used
+/// and after its last byte was read.
+void Archive::append_content(std::size_t member, std::uint64_t from, std::uint64_t to, std::string& bytes) {
+  const Entry& file = entry(member);
+  if (open_member_ != member) open_file(member);
+  std::size_t done = bytes.size();
+  bytes.resize(done + (to - from));
+  while (from < to) {
+    const ssize_t count = ::pread(file_.get(), bytes.data() + done, to - from, static_cast<off_t>(from));
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) fail_to_read(tree_.local_path(file));
+    if (count == 0) fail_as_changed(tree_.local_path(file));
+    from += static_cast<std::uint64_t>(count);
+    done += static_cast<std::size_t>(count);
+  }
+  if (to == file.size) check_file(file);
+}
+
+void Archive::open_file(std::size_t member) {
+  const Entry& file = entry(member);
+  const std::string path = tree_.local_path(file);
+  open_member_ = kNone;
+  // Something else may have taken the file's place: follow no link, and wait for no FIFO.
+  file_.reset(open_path(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY));
+  if (!file_.is_open() && (errno == ENOENT || errno == ENOTDIR))
+    throw LocalFileError(path + ": vanished while it was being copied (run the command again)");
+  if (!file_.is_open() && errno == ELOOP) fail_as_changed(path);
+  if (!file_.is_open()) fail_to_read(path);
+  check_file(file);
+  open_member_ = member;
+}
+
+void Archive::check_file(const Entry& entry) const {
+  struct stat status {};
+  if (::fstat(file_.get(), &status) != 0) fail_to_read(tree_.local_path(entry));
+  const bool is_same = S_ISREG(status.st_mode) && static_cast<std::uint64_t>(status.st_size) == entry.size &&
+                       status.st_mtim.tv_sec == entry.mtime;
+  if (!is_same) fail_as_changed(tree_.local_path(entry));
+}
+
+/// Drops the block whose last use is the longest ago where there is no room.
+void Archive::cache(std::uint64_t index, const Chunk& block) {
+  if (cache_.size() >= capacity_) {
+    const auto is_older = [](const auto& one, const auto& other) {
+      return one.second.used < other.second.used;
+    };
+    cache_.erase(std::min_element(cache_.begin(), cache_.end(), is_older));
+  }
+  cache_[index] = {block, ++uses_};
+}
+
+std::string tar_member(std::string_view name, std::string_view content) {
+  return header_of({.name = name, .mode = 0600, .size = content.size()}) + with_padding(std::string(content));
+}
+
+std::string_view end_of_archive() {
+  static constexpr std::array<char, 2 * kRecord> kZeros{};
+  return {kZeros.data(), kZeros.size()};
+}
+
+}  // namespace podrun::transfer

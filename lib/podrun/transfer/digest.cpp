@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "podrun/transfer/digest.hpp"
+
+#include <openssl/evp.h>
+
+#include <array>
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+#include "podrun/base/text.hpp"
+#include "podrun/link/failure.hpp"
+
+namespace podrun::transfer {
+namespace {
+
+[[noreturn]] void fail() { throw std::runtime_error("OpenSSL cannot compute a digest"); }
+
+/// A digest and a path, in which each newline takes two bytes. Linux: PATH_MAX is 4096.
+constexpr std::size_t kMaxLine = 16 * 1024;
+
+}  // namespace
+
+struct Digest::State {
+  State() : context(EVP_MD_CTX_new()) {
+    if (!context) fail();
+  }
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+  ~State() { EVP_MD_CTX_free(context); }
+
+  EVP_MD_CTX* const context;
+};
+
+Digest::Digest(DigestKind kind) : state_(std::make_unique<State>()) {
+  const EVP_MD* const algorithm = kind == DigestKind::blake2b ? EVP_blake2b512() : EVP_sha256();
+  if (EVP_DigestInit_ex(state_->context, algorithm, nullptr) != 1) fail();
+}
+
+Digest::Digest(Digest&&) noexcept = default;
+Digest& Digest::operator=(Digest&&) noexcept = default;
+Digest::~Digest() = default;
+
+void Digest::update(std::string_view bytes) {
+  if (EVP_DigestUpdate(state_->context, bytes.data(), bytes.size()) != 1) fail();
+}
+
+std::string Digest::finish() {
+  std::array<unsigned char, EVP_MAX_MD_SIZE> bytes{};
+  unsigned size = 0;
+  if (EVP_DigestFinal_ex(state_->context, bytes.data(), &size) != 1) fail();
+  return fmt::format("{:02x}", fmt::join(bytes.data(), bytes.data() + size, ""));
+}
+
+void DigestLines::feed(std::string_view bytes) {
+  held_ += bytes;
+  std::size_t begin = 0;
+  for (;;) {
+    const std::size_t end = held_.find('\n', begin);
+    if (end == held_.npos) break;
+    std::string_view line = std::string_view(held_).substr(begin, end - begin);
+    if (line.starts_with('\\')) line.remove_prefix(1);  // its name has a newline, see sha256sum(1)
+    take_(take_part(line, ' '));
+    begin = end + 1;
+  }
+  held_.erase(0, begin);
+  if (held_.size() > kMaxLine)
+    throw link::HostError({link::Stage::copying, link::Cause::unexpected_answer, "an endless line"});
+}
+
+}  // namespace podrun::transfer

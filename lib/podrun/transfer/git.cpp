@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs git: once for an answer, or as a process that is asked about many paths.
+#include "podrun/transfer/git.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>  // mkdtemp
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+#include <optional>
+#include <system_error>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "podrun/base/error.hpp"
+#include "podrun/base/file_system.hpp"
+#include "podrun/base/text.hpp"
+#include "podrun/local/spawn.hpp"
+
+namespace podrun::transfer {
+namespace {
+
+/// The fields of an answer: source, line, pattern, path. See git-check-ignore(1), "OUTPUT"
+constexpr int kPatternField = 2;
+constexpr int kFields = 4;
+
+[[noreturn]] void fail_to_run(int error) {
+  throw UsageError(
+      fmt::format("push: cannot run git: {}", lower_first(std::generic_category().message(error))));
+}
+
+/// True if git may see this variable: hides those by which a hook or an alias selects a repository.
+bool is_passed_on(std::string_view variable) {
+  constexpr std::array<std::string_view, 4> kSettings = {"GIT_CONFIG_", "GIT_EXEC_PATH=", "GIT_CEILING_",
+                                                         "GIT_DISCOVERY_"};
+  if (variable.starts_with("LC_ALL=")) return false;
+  if (!variable.starts_with("GIT_")) return true;
+  for (const std::string_view setting : kSettings) {
+    if (variable.starts_with(setting)) return true;
+  }
+  return false;
+}
+
+std::vector<std::string> git_environment() {
+  std::vector<std::string> environment = {"GIT_FLUSH=1", "GIT_NO_LAZY_FETCH=1", "GIT_OPTIONAL_LOCKS=0",
+                                          "GIT_TERMINAL_PROMPT=0", "LC_ALL=C"};
+  for (char** entry = ::environ; entry && *entry; ++entry) {
+    if (is_passed_on(*entry)) environment.emplace_back(*entry);
+  }
+  return environment;
+}
+
+local::Spawned start_git(const std::vector<std::string>& arguments, const std::array<int, 3>& descriptors) {
+  std::vector<std::string> words = {"git", "--no-pager", "-c", "core.fsmonitor="};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  return local::spawn(
+      {.arguments = std::move(words), .environment = git_environment(), .descriptors = descriptors});
+}
+
+int wait_for(pid_t pid) {
+  int status = 0;
+  while (::waitpid(pid, &status, 0) < 0) {
+    if (errno != EINTR) return -1;
+  }
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+std::string read_from_start(int descriptor) {
+  ::lseek(descriptor, 0, SEEK_SET);
+  std::optional<std::string> text = read_whole(descriptor, std::numeric_limits<std::size_t>::max());
+  if (!text) fail_to_run(errno);
+  return *std::move(text);
+}
+
+}  // namespace
+
+GitRun run_git(const std::vector<std::string>& arguments) {
+  const Descriptor null(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+  const Descriptor output(::memfd_create("output", MFD_CLOEXEC));
+  const Descriptor errors(::memfd_create("errors", MFD_CLOEXEC));
+  if (!null.is_open() || !output.is_open() || !errors.is_open()) fail_to_run(errno);
+  const local::Spawned child = start_git(arguments, {null.get(), output.get(), errors.get()});
+  if (child.error != 0) return {.error = child.error};
+  GitRun run;
+  run.status = wait_for(child.pid);
+  run.output = read_from_start(output.get());
+  const std::string said = read_from_start(errors.get());
+  std::string_view rest = said;
+  std::string_view line = take_part(rest, '\n');
+  if (line.starts_with("fatal: ")) line.remove_prefix(7);
+  run.message = line;
+  return run;
+}
+
+PathCheck::PathCheck(const std::vector<std::string>& options, std::string_view if_missing) {
+  // A socket rather than pipes, since MSG_NOSIGNAL suppresses SIGPIPE if git has ended.
+  std::array<int, 2> ends{};
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) fail_to_run(errno);
+  socket_.reset(ends[0]);
+  const Descriptor theirs(ends[1]);
+  const Descriptor null(::open("/dev/null", O_WRONLY | O_CLOEXEC));
+  if (!null.is_open()) fail_to_run(errno);
+  std::vector<std::string> arguments = options;
+  arguments.insert(arguments.end(),
+                   {"check-ignore", "--no-index", "--stdin", "--verbose", "--non-matching", "-z"});
+  const local::Spawned child = start_git(arguments, {theirs.get(), theirs.get(), null.get()});
+  if (child.error == ENOENT) throw UsageError(std::string(if_missing));
+  if (child.error != 0) fail_to_run(child.error);
+  pid_ = child.pid;
+}
+
+PathCheck::~PathCheck() {
+  socket_.reset();
+  if (pid_ != 0) wait_for(pid_);
+}
+
+std::vector<Match> PathCheck::ask(const std::vector<std::string>& paths) {
+  std::string request;
+  for (const std::string& path : paths) {
+    request += "./";  // a path that begins with ":" would be a pathspec, see gitglossary(7)
+    request += path;
+    request += '\0';
+  }
+  std::string_view unsent = request;
+  std::vector<Match> answers;
+  answers.reserve(paths.size());
+  while (answers.size() < paths.size()) {
+    const ssize_t sent =
+        unsent.empty() ? 0 : ::send(socket_.get(), unsent.data(), unsent.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+    if (sent > 0) unsent.remove_prefix(static_cast<std::size_t>(sent));
+    // If sending fails, so does receiving.
+    pollfd entry{socket_.get(), static_cast<short>(unsent.empty() ? POLLIN : POLLIN | POLLOUT), 0};
+    if (::poll(&entry, 1, -1) > 0 && (entry.revents & ~POLLOUT) != 0) receive(answers);
+  }
+  return answers;
+}
+
+void PathCheck::receive(std::vector<Match>& answers) {
+  std::array<char, 64 * 1024> buffer;
+  const ssize_t count = ::recv(socket_.get(), buffer.data(), buffer.size(), MSG_DONTWAIT);
+  if (count > 0) {
+    take({buffer.data(), static_cast<std::size_t>(count)}, answers);
+  } else if (count == 0 || (errno != EAGAIN && errno != EINTR)) {
+    throw UsageError("push: git failed to say what is ignored (--no-ignore sends everything)");
+  }
+}
+
+void PathCheck::take(std::string_view bytes, std::vector<Match>& answers) {
+  while (!bytes.empty()) {
+    if (field_ == kPatternField && match_ == Match::none && bytes.front() != '\0')
+      match_ = bytes.front() == '!' ? Match::included : Match::ignored;
+    const std::size_t end = bytes.find('\0');
+    if (end == std::string_view::npos) return;
+    bytes.remove_prefix(end + 1);
+    if (++field_ < kFields) continue;
+    answers.push_back(match_);
+    match_ = Match::none;
+    field_ = 0;
+  }
+}
+
+TempRepository::TempRepository() {
+  std::error_code error;
+  std::filesystem::path directory = std::filesystem::temp_directory_path(error);
+  if (error) directory = "/tmp";
+  std::string made = std::filesystem::absolute(directory).string() + "/podrun.XXXXXX";
+  if (::mkdtemp(made.data()) == nullptr)
+    throw UsageError(fmt::format("push: {}: {}", directory.string(), lower_first(errno_text())));
+  path_ = made;
+  // The least that git takes for a repository, see gitrepository-layout(5).
+  for (const std::string_view name : {"git", "git/objects", "git/refs"}) {
+    ::mkdir(path(name).c_str(), 0700);
+  }
+  std::ofstream(path("git/HEAD")) << "ref: refs/heads/main\n";
+}
+
+TempRepository::~TempRepository() {
+  std::error_code ignored;
+  std::filesystem::remove_all(path_, ignored);
+}
+
+std::vector<std::string> TempRepository::options(const std::string& directory) const {
+  return {"-C", directory, "--git-dir=" + path("git"), "--work-tree=.", "-c", "core.excludesFile=/dev/null"};
+}
+
+}  // namespace podrun::transfer

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads the list of a host for a pull, and finds the place of each path here. Every path that podrun asks for
+// later, and every name that it makes in the local directory, comes from this list.
+#include "podrun/transfer/listing.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "podrun/base/error.hpp"
+#include "podrun/base/text.hpp"
+#include "podrun/link/failure.hpp"
+
+namespace podrun::transfer {
+namespace {
+
+using link::Cause;
+using link::HostError;
+using link::Stage;
+
+constexpr std::string_view kEnd = "//\n";
+/// Linux: PATH_MAX is 4096.
+constexpr std::size_t kMaxRecord = 16 * 1024;
+constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+constexpr std::uint32_t kModeBits = 07777;
+
+[[noreturn]] void refuse(std::string_view detail) {
+  constexpr std::size_t kShown = 200;
+  throw HostError({Stage::copying, Cause::unexpected_answer, std::string(detail.substr(0, kShown))});
+}
+
+template <typename Number>
+Number number(std::string_view text, int base = 10) {
+  Number value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
+  if (error != std::errc() || end != text.data() + text.size()) refuse(text);
+  return value;
+}
+
+/// The kind for the type in a st_mode; nothing if it is not copied. inode(7)
+std::optional<Kind> kind_of(std::uint32_t st_mode) {
+  switch (st_mode & 0170000) {
+    case 0100000:
+      return Kind::file;
+    case 0040000:
+      return Kind::directory;
+    case 0120000:
+      return Kind::link;
+    default:
+      return std::nullopt;
+  }
+}
+
+/// True if `path` is `above` or below it.
+bool is_within(std::string_view path, std::string_view above) {
+  if (!path.starts_with(above)) return false;
+  return path.size() == above.size() || above.ends_with('/') || path[above.size()] == '/';
+}
+
+/// The offset in the paths below a match at which their name here begins: `./a/b` becomes b, with its
+/// contents below b; only the contents of `./a/b/` are copied.
+std::size_t local_start(std::string_view match) {
+  if (match.ends_with('/')) return match.size();
+  return match.rfind('/') + 1;  // there is one
+}
+
+/// Compares bytes, but the end of a part comes first, so that the contents of a directory follow it directly.
+bool comes_before(const ListedPath& one, const ListedPath& other) {
+  const std::string_view a = one.path();
+  const std::string_view b = other.path();
+  const auto [in_a, in_b] = std::mismatch(a.begin(), a.end(), b.begin(), b.end());
+  if (in_b == b.end()) return false;
+  if (in_a == a.end()) return true;
+  if (*in_a == '/' || *in_b == '/') return *in_a == '/';
+  return static_cast<unsigned char>(*in_a) < static_cast<unsigned char>(*in_b);
+}
+
+std::string_view shown(const ListedPath& path) {
+  const std::string_view text = path.host_path;
+  return text.starts_with("./") ? text.substr(2) : text;
+}
+
+/// Throws for two paths of the host that cannot both be here.
+[[noreturn]] void refuse(const ListedPath& one, const ListedPath& other) {
+  throw HostError(
+      {Stage::copying, Cause::not_copied,
+       fmt::format("\"{}\" and \"{}\" would both become \"{}\" (pull them into different directories)",
+                   shown(one), shown(other), one.path())});
+}
+
+/// Sorts the paths, merges directories, drops duplicates, and refuses paths without a place here.
+void merge_paths(std::vector<ListedPath>& paths) {
+  std::stable_sort(paths.begin(), paths.end(), comes_before);
+  std::size_t kept = 0;      // paths at the front
+  std::size_t leaf = kNone;  // the last one that is not a directory
+  for (ListedPath& path : paths) {
+    if (kept > 0 && paths[kept - 1].path() == path.path()) {
+      const ListedPath& before = paths[kept - 1];
+      const bool are_directories = before.kind == Kind::directory && path.kind == Kind::directory;
+      if (!are_directories && before.host_path != path.host_path) refuse(before, path);
+      continue;
+    }
+    if (leaf != kNone && is_within(path.path(), paths[leaf].path())) refuse(paths[leaf], path);
+    if (path.kind != Kind::directory) leaf = kept;
+    if (&path != &paths[kept]) paths[kept] = std::move(path);
+    ++kept;
+  }
+  paths.resize(kept);
+}
+
+}  // namespace
+
+std::string pull_word(std::string_view word) {
+  if (word.empty()) throw UsageError("pull: an empty path (expected one on the hosts)");
+  std::string path = word.starts_with('/') ? "/" : "./";
+  if (word == "~" || word.starts_with("~/")) word.remove_prefix(1);
+  std::string_view last;
+  for (const std::string_view part : split(word, '/')) {
+    last = part;
+    if (!part.empty() && part != ".") path += fmt::format("{}/", part);
+  }
+  if (!last.empty() && last != "." && last != "..") path.pop_back();
+  return path;
+}
+
+void ListingReader::feed(std::string_view bytes) {
+  held_ += bytes;
+  std::size_t begin = 0;
+  for (std::size_t from = searched_;;) {
+    const std::size_t end = held_.find(kEnd, from);
+    if (end == held_.npos) break;
+    take_record(std::string_view(held_).substr(begin, end - begin));
+    begin = from = end + kEnd.size();
+  }
+  held_.erase(0, begin);
+  if (held_.size() > kMaxRecord + kEnd.size() - 1) refuse("an endless name");
+  searched_ = held_.size() - std::min(held_.size(), kEnd.size() - 1);
+}
+
+void ListingReader::take_record(std::string_view record) {
+  if (record.size() > kMaxRecord) refuse("an endless name");
+  if (complete_ || record.find('\0') != record.npos) refuse(record);  // no path has a NUL
+  std::string_view rest = record;
+  const std::string_view kind = take_part(rest, ' ');
+  if (kind == "f") {
+    take_path(rest);
+  } else if (kind == "m") {
+    take_match(rest);
+  } else if (kind == "n") {
+    listing_.missing.push_back(number<std::size_t>(rest));
+    if (listing_.missing.back() >= words_ || listing_.missing.size() > words_) refuse(record);
+  } else if (kind == "t") {
+    throw HostError({Stage::copying, Cause::program_missing, std::string(rest)});
+  } else if (kind == "e") {
+    const auto status = number<int>(rest);
+    listing_.has_errors = status != 0;
+    listing_.has_not_looked = status == 126 || status == 127;  // sh(1), xargs(1): not executable, not found
+    complete_ = true;
+  } else {
+    refuse(record);
+  }
+}
+
+void ListingReader::take_match(std::string_view path) {
+  if (match_ != kNone || !(path.starts_with("./") || path.starts_with('/'))) refuse(path);
+  match_budget_.take(sizeof(std::string), path.size());
+  matches_.emplace_back(path);
+}
+
+/// `81a4 12 1700000000 ./a/b`
+void ListingReader::take_path(std::string_view record) {
+  std::string_view rest = record;
+  const auto st_mode = number<std::uint32_t>(take_part(rest, ' '), 16);
+  ListedPath path;
+  path.mode = st_mode & kModeBits;
+  path.size = number<std::uint64_t>(take_part(rest, ' '));
+  path.mtime = number<std::int64_t>(take_part(rest, ' '));
+  find_match(rest);
+  const std::string& match = matches_[match_];
+  path.local_at = local_start(match);
+  path.host_path = rest;
+  if (rest.size() == match.size() && match.ends_with('/')) return;  // the directory itself
+  if (!goes_down(path.path())) refuse(rest);
+  const std::optional<Kind> kind = kind_of(st_mode);
+  if (!kind) {
+    ++listing_.special;
+    return;
+  }
+  path.kind = *kind;
+  path_budget_.take(sizeof(ListedPath), rest.size());
+  listing_.paths.push_back(std::move(path));
+}
+
+/// Finds the match that a path belongs to. find lists the matches one after another, each before its
+/// contents. A match inside the one before it comes twice.
+void ListingReader::find_match(std::string_view path) {
+  const std::size_t next = match_ + 1;  // 0 after kNone
+  const bool is_next = next < matches_.size() && path == matches_[next];
+  const bool is_here = match_ != kNone && is_within(path, matches_[match_]);
+  if (is_here && (!is_next || !std::exchange(passed_next_, true))) return;
+  for (std::size_t place = next; place < matches_.size(); ++place) {
+    if (path != matches_[place]) continue;  // it has vanished
+    match_ = place;
+    passed_next_ = false;
+    return;
+  }
+  refuse(path);
+}
+
+Listing ListingReader::take() {
+  merge_paths(listing_.paths);
+  return std::exchange(listing_, {});
+}
+
+}  // namespace podrun::transfer

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "podrun/transfer/local_tree.hpp"
+#include "podrun/transfer/remote_paths.hpp"
+
+// Reads the reply of pull_list.sh: the paths of a host that a pull copies. Pure. Throws HostError for
+// anything else, since a host may send anything.
+namespace podrun::transfer {
+
+/// One path that a pull copies.
+struct ListedPath {
+  std::string host_path;     ///< `./a/b` from the home directory, or absolute
+  std::size_t local_at = 0;  ///< offset in host_path where path() begins
+  std::uint32_t mode = 0;    ///< permission bits, 07777
+  std::uint64_t size = 0;    ///< bytes
+  std::int64_t mtime = 0;    ///< seconds since 1970
+  Kind kind = Kind::file;
+
+  /// The path below the host's directory here; see goes_down().
+  std::string_view path() const { return std::string_view(host_path).substr(local_at); }
+};
+
+struct Listing {
+  std::vector<ListedPath> paths = {};     ///< each directory directly before its contents; no path twice
+  std::vector<std::size_t> missing = {};  ///< indices of words that name nothing
+  std::size_t special = 0;                ///< sockets, devices and FIFOs, which are not copied
+  bool has_errors = false;                ///< the host could not list everything
+  bool has_not_looked = false;            ///< find or stat did not run there
+};
+
+/// A word of the command line in the form of pull_list.sh: `a//b/.` is `./a/b/`, `~/a` is `./a`, `..` is
+/// `./../`. As with rsync, `dir/` means the contents of dir. Throws UsageError for an empty word.
+std::string pull_word(std::string_view word);
+
+/// Reads the reply, in pieces of any size.
+class ListingReader {
+ public:
+  /// `words`: the number of words that the host was asked for.
+  explicit ListingReader(std::size_t words, PathBudget budget = PathBudget(PathBudget::kUsualPaths))
+      : words_(words), match_budget_(budget), path_budget_(budget) {}
+
+  void feed(std::string_view bytes);
+  bool is_complete() const { return complete_; }
+  /// The listing, after its end. Also throws if two paths of the host would have one name here. May be slow.
+  Listing take();
+
+ private:
+  void take_record(std::string_view record);
+  void take_match(std::string_view path);
+  void take_path(std::string_view record);
+  void find_match(std::string_view path);
+
+  const std::size_t words_;
+  PathBudget match_budget_;
+  PathBudget path_budget_;
+  std::string held_;          ///< the beginning of a record
+  std::size_t searched_ = 0;  ///< this much of it contains no end
+  std::vector<std::string> matches_;
+  std::size_t match_ = static_cast<std::size_t>(-1);  ///< whose paths are arriving; none yet
+  bool passed_next_ = false;                          ///< the next match was listed as a part of it
+  Listing listing_;
+  bool complete_ = false;
+};
+
+}  // namespace podrun::transfer

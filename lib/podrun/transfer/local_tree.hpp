@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace podrun::transfer {
+
+enum class Kind : std::uint8_t { file, directory, link };
+
+/// One path of a tree that is copied.
+struct Entry {
+  std::string path;  ///< below the target, without a leading "/"; empty: the target itself
+  std::string link_target = {};
+  std::uint64_t size = 0;    ///< of a file, in bytes
+  std::int64_t mtime = 0;    ///< seconds since 1970
+  std::uint32_t mode = 0;    ///< permission bits, 07777; 0 for a link
+  std::uint32_t source = 0;  ///< index of the word of the command line that it comes from
+  Kind kind = Kind::file;
+};
+
+/// The files that `podrun push SRC...` copies.
+struct TreeRequest {
+  std::vector<std::string> sources = {};   ///< by rsync's rule: `dir/` is the contents of dir, `dir` itself
+  std::vector<std::string> excludes = {};  ///< patterns of gitignore(5), from each source
+  bool ignore = true;                      ///< obey .gitignore and .podrunignore, skip .git
+  std::string into = {};                   ///< the name that a single file gets at the target; empty: its own
+};
+
+/// A local path that a word of the command line names.
+struct LocalSource {
+  std::string local = {};   ///< a local path; a directory's ends with "/"
+  std::string prefix = {};  ///< the paths of a directory's contents begin with it; empty or ends with "/"
+
+  bool is_directory() const { return local.ends_with('/'); }
+};
+
+/// Where a word of the command line leads. Throws UsageError if it is missing or cannot be copied.
+LocalSource find_source(const std::string& word);
+
+/// The local files of a push, read once. Memory: about 200 bytes for each entry, and its path.
+class LocalTree {
+ public:
+  /// Throws UsageError: a missing source, two sources with one name, a file that cannot be read.
+  static LocalTree read(const TreeRequest& request);
+
+  /// Sorted by the bytes of their paths, so a directory comes before its contents; no path twice.
+  const std::vector<Entry>& entries() const { return entries_; }
+  /// The index of the entry with this path.
+  std::optional<std::size_t> find(std::string_view path) const;
+  /// Where an entry can be opened on this machine.
+  std::string local_path(const Entry& entry) const;
+  /// Paths that ignore rules left out; a whole directory counts once.
+  std::size_t ignored() const { return ignored_; }
+  /// Sockets, devices and FIFOs, which are not copied: their local paths.
+  const std::vector<std::string>& special() const { return special_; }
+
+ private:
+  class Walk;
+
+  /// Adds a source that is a file or link.
+  void add_file(const LocalSource& source, const std::string& name, std::uint32_t index);
+  void sort();
+
+  std::vector<LocalSource> sources_;
+  std::vector<Entry> entries_;
+  std::vector<std::string> special_;
+  std::size_t ignored_ = 0;
+};
+
+/// Like open(2) with O_CLOEXEC, but a path may be longer than PATH_MAX. -1, with errno, on failure.
+int open_path(std::string_view path, int flags);
+
+}  // namespace podrun::transfer

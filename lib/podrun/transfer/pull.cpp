@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: Apache-2.0
+// The conversation of a pull with each host: the host lists its paths, gets the names of the missing ones,
+// and answers with archives. Work that waits for the local disk is done on a thread.
+#include "podrun/transfer/pull.hpp"
+
+#include <sys/statvfs.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <system_error>
+#include <utility>
+#include <variant>
+
+#include <asio/this_coro.hpp>
+#include <fmt/format.h>
+
+#include "podrun/base/text.hpp"
+#include "podrun/hosts/host_list.hpp"
+#include "podrun/supervisor/program_reader.hpp"
+#include "podrun/transfer/scripts.hpp"
+#include "podrun/transfer/side_work.hpp"
+#include "podrun/transfer/unpack.hpp"
+
+namespace podrun::transfer {
+namespace {
+
+using link::Cause;
+using link::HostError;
+using link::Stage;
+
+/// Allowed growth: a host may send this much more than it has listed, since files grow meanwhile.
+constexpr std::uint64_t kGrowth = 64 * 1024 * 1024;
+constexpr std::uint64_t kGrowthPart = 8;
+constexpr std::uint64_t kMostSize = std::uint64_t{1} << 60U;
+constexpr std::size_t kShownWords = 3;
+
+/// The bytes that the user may still write there.
+std::uint64_t free_space(const std::string& directory) {
+  struct statvfs status {};
+  if (::statvfs(directory.c_str(), &status) != 0)
+    throw LocalWriteError(fmt::format("{}: {}", directory, errno_text()));
+  return std::uint64_t{status.f_bavail} * status.f_frsize;
+}
+
+std::uint64_t saturating_sum(std::uint64_t one, std::uint64_t other) {
+  return other > UINT64_MAX - one ? UINT64_MAX : one + other;
+}
+
+/// `tar: ./a: Cannot open: Permission denied` without the beginning.
+std::string_view without_program(std::string_view line) {
+  for (const std::string_view program : {"tar: ", "find: ", "stat: ", "./"}) {
+    if (line.starts_with(program)) line.remove_prefix(program.size());
+  }
+  return line;
+}
+
+/// A line that says why this path was not sent: a line that names it, else the first that is not just a
+/// remark.
+std::string_view reason_for(std::string_view path, std::string_view said) {
+  std::string_view first;
+  for (const std::string_view line : split(said, '\n')) {
+    const bool is_remark = line.empty() || line.find("file changed as we read it") != line.npos ||
+                           line.find("leading `") != line.npos;
+    if (is_remark) continue;
+    if (line.find(path) != line.npos) return without_program(line);
+    if (first.empty()) first = without_program(line);
+  }
+  return first;
+}
+
+/// Why some paths could not be listed. Empty if they only vanished meanwhile, which is not a failure.
+std::string_view complaint(std::string_view said) {
+  if (said.empty()) return "not all of it can be listed";
+  for (const std::string_view line : split(said, '\n')) {
+    if (!line.empty() && !line.ends_with("No such file or directory")) return without_program(line);
+  }
+  return {};
+}
+
+/// A file that has become shorter: GNU tar fills it up, so that it looks complete. Empty: none.
+std::string_view shrunk_file(std::string_view said) {
+  for (const std::string_view line : split(said, '\n')) {
+    if (line.find(": File shrank by ") != line.npos) return without_program(line);
+  }
+  return {};
+}
+
+/// Says what is missing, and why; empty if everything arrived.
+std::string describe_missing(const std::vector<const ListedPath*>& missing, std::string_view problem,
+                             std::string_view said) {
+  if (missing.empty()) return std::string(shrunk_file(said));
+  const std::string_view name = archive_name(*missing.front());
+  std::string_view why = reason_for(name, said);
+  if (why.empty()) why = problem.empty() ? "it was not sent" : problem;
+  const std::string more = missing.size() > 1 ? fmt::format(" (and {} more)", missing.size() - 1) : "";
+  if (why.find(name) != why.npos) return fmt::format("{}{}", why, more);
+  return fmt::format("{}: {}{}", name, why, more);
+}
+
+/// Calls the function in its destructor.
+template <typename Function>
+class AtEnd {
+ public:
+  explicit AtEnd(Function function) : function_(std::move(function)) {}
+  AtEnd(const AtEnd&) = delete;
+  AtEnd& operator=(const AtEnd&) = delete;
+  ~AtEnd() { function_(); }
+
+ private:
+  Function function_;
+};
+
+}  // namespace
+
+/// The state of the copy from one host.
+struct Pull::Copy {
+  std::size_t host;
+  supervisor::Supervised& supervised;
+  PulledHost& pulled;
+  Listing listing = {};
+  std::optional<PulledDirectory> directory = std::nullopt;
+  Wanted wanted = {};           ///< the listed paths that are not here
+  std::uint64_t free = 0;       ///< bytes here
+  std::string complaints = {};  ///< of the listing
+  std::string missing = {};     ///< says what is missing, and why; empty if everything arrived
+};
+
+Pull::Pull(PullRequest request, std::vector<hosts::Host> hosts)
+    : request_(std::move(request)), hosts_(std::move(hosts)), pulled_(hosts_.size()) {
+  for (const std::string& word : request_.words) words_.push_back(pull_word(word));
+}
+
+std::string Pull::directory_of(std::size_t host) const {
+  const bool has_slash = request_.destination.ends_with('/');
+  return fmt::format("{}{}{}", request_.destination, has_slash ? "" : "/",
+                     hosts::host_file_name(hosts_[host]));
+}
+
+asio::awaitable<void> Pull::prepare(std::size_t host, supervisor::Supervised& supervised) {
+  pulled_[host] = {};
+  Copy copy{host, supervised, pulled_[host]};
+  std::exception_ptr error;
+  try {
+    co_await copy_all(copy);
+  } catch (const LocalWriteError& failure) {
+    error = std::make_exception_ptr(HostError({Stage::copying, Cause::local_file_failed, failure.what()}));
+  } catch (const std::system_error& failure) {
+    error = std::make_exception_ptr(HostError({Stage::copying, Cause::local_limit, failure.what()}));
+  } catch (...) {
+    error = std::current_exception();
+  }
+  pulled_[host].is_active = false;
+  if (error) std::rethrow_exception(error);
+}
+
+asio::awaitable<void> Pull::copy_all(Copy& copy) {
+  co_await list(copy);
+  co_await compare(copy);
+  check_size(copy);
+  if (request_.only_look) {
+    copy.pulled.files = copy.wanted.size();
+    copy.pulled.bytes = copy.pulled.total;
+    for (const ListedPath* path : copy.wanted) copy.pulled.chosen.emplace_back(path->path());
+  } else {
+    copy.pulled.is_active = true;
+    std::function<void()> make_directories = [&copy] {
+      for (const ListedPath& path : copy.listing.paths)
+        if (path.kind == Kind::directory) copy.directory->make_directory(path);
+    };
+    co_await run_on_thread(std::move(make_directories));
+    std::string home = "home";  // named: g++ 12 destroys a temporary here twice
+    co_await receive(copy, std::move(home));
+    std::string root = "/";
+    co_await receive(copy, std::move(root));
+    std::function<void()> set_times = [&copy] {
+      for (const ListedPath& path : copy.listing.paths)
+        if (path.kind == Kind::directory) copy.directory->set_time(path);
+    };
+    co_await run_on_thread(std::move(set_times));
+  }
+  check_listing(copy);
+  if (!copy.missing.empty()) throw HostError({Stage::copying, Cause::not_copied, copy.missing});
+}
+
+asio::awaitable<void> Pull::list(Copy& copy) {
+  static const Chunk script{std::string(kPullListScript)};
+  std::vector<std::string> words = PullListWords{.paths = words_}.list();
+  supervisor::StartedProgram program = co_await copy.supervised.start_program(script, std::move(words));
+  supervisor::ProgramReader reader(std::move(program));
+  ListingReader listing(words_.size(), PathBudget(request_.max_files));
+  for (;;) {
+    const std::optional<Chunk> output = co_await reader.read();
+    if (!output) break;
+    listing.feed(output->bytes());
+  }
+  if (!listing.is_complete()) throw HostError({Stage::copying, Cause::ended_early, reader.describe_end()});
+  std::function<void()> sort = [&] { copy.listing = listing.take(); };
+  co_await run_on_thread(std::move(sort));
+  copy.pulled.special = copy.listing.special;
+  copy.complaints = reader.said();
+}
+
+/// Finds out what is not here.
+asio::awaitable<void> Pull::compare(Copy& copy) {
+  const std::string path = directory_of(copy.host);
+  const auto missing = request_.only_look ? PulledDirectory::Missing::leave : PulledDirectory::Missing::make;
+  std::size_t leaves = 0;
+  std::function<void()> look = [&] {
+    copy.directory.emplace(path, missing);
+    for (const ListedPath& each : copy.listing.paths) {
+      if (each.kind == Kind::directory) continue;
+      ++leaves;
+      if (!copy.directory->has(each)) copy.wanted.push_back(&each);
+    }
+    if (missing == PulledDirectory::Missing::make) copy.free = free_space(path);
+  };
+  co_await run_on_thread(std::move(look));
+  copy.pulled.unchanged = leaves - copy.wanted.size();
+  for (const ListedPath* each : copy.wanted) {
+    if (each->kind == Kind::file) copy.pulled.total = saturating_sum(copy.pulled.total, each->size);
+  }
+  copy.pulled.is_listed = true;
+}
+
+void Pull::check_size(const Copy& copy) const {
+  const std::uint64_t total = copy.pulled.total;
+  if (request_.max_size && total > *request_.max_size) {
+    throw HostError({Stage::copying, Cause::too_large,
+                     fmt::format("{} to copy: more than --max-size {}", format_bytes(total),
+                                 format_bytes(*request_.max_size))});
+  }
+  if (request_.only_look) return;  // the destination may not be there yet
+  std::uint64_t others = 0;
+  for (const PulledHost& each : pulled_) {
+    if (each.is_active) others = saturating_sum(others, each.total - std::min(each.total, each.received));
+  }
+  const std::uint64_t free = copy.free - std::min(copy.free, others);
+  if (total <= free) return;
+  throw HostError({Stage::copying, Cause::too_large,
+                   fmt::format("{} to copy: more than the {} that are free in {}", format_bytes(total),
+                               format_bytes(free), request_.destination)});
+}
+
+/// The most bytes of files that a host may send.
+std::uint64_t Pull::most_bytes(const Copy& copy) const {
+  const std::uint64_t listed = std::min(copy.pulled.total, kMostSize);
+  const std::uint64_t most =
+      request_.max_size ? std::min(*request_.max_size, kMostSize) : listed + listed / kGrowthPart + kGrowth;
+  return most - std::min(most, copy.pulled.bytes);
+}
+
+/// Copies the files below the home directory, or the files with absolute names.
+asio::awaitable<void> Pull::receive(Copy& copy, std::string place) {
+  static const Chunk script{std::string(kPullSendScript)};
+  Wanted wanted;
+  std::string names;
+  for (const ListedPath* path : copy.wanted) {
+    if (path->host_path.starts_with('/') != (place == "/")) continue;
+    wanted.push_back(path);
+    names += fmt::format("./{}", archive_name(*path));
+    names += '\0';
+  }
+  if (wanted.empty()) co_return;
+  std::vector<std::string> words = PullSendWords{.place = std::move(place)}.list();
+  supervisor::StartedProgram program = co_await copy.supervised.start_program(script, std::move(words));
+  supervisor::ProgramReader reader(std::move(program));
+  asio::awaitable<void> unpacking = unpack_part(copy, reader, wanted);
+  co_await send_while(reader.stream(), std::move(names), std::move(unpacking));
+}
+
+asio::awaitable<void> Pull::unpack_part(Copy& copy, supervisor::ProgramReader& reader, const Wanted& wanted) {
+  Unpacked unpacked;
+  std::exception_ptr error;
+  try {
+    co_await feed(copy, reader, wanted, unpacked);
+  } catch (...) {
+    error = std::current_exception();
+  }
+  Wanted missing;
+  for (std::size_t place = 0; place < wanted.size(); ++place) {
+    if (place >= unpacked.arrived.size() || !unpacked.arrived[place]) {
+      missing.push_back(wanted[place]);
+      continue;
+    }
+    ++copy.pulled.files;
+    if (wanted[place]->kind == Kind::file) copy.pulled.bytes += wanted[place]->size;
+  }
+  if (error) std::rethrow_exception(error);
+  if (copy.missing.empty()) copy.missing = describe_missing(missing, unpacked.problem, reader.said());
+}
+
+/// Passes the output of the program to a thread that unpacks it.
+asio::awaitable<void> Pull::feed(Copy& copy, supervisor::ProgramReader& reader, const Wanted& wanted,
+                                 Unpacked& unpacked) {
+  const asio::any_io_executor executor = co_await asio::this_coro::executor;
+  ByteQueue queue(executor);
+  const std::uint64_t most = most_bytes(copy);
+  ThreadWork work(executor, [&] {
+    const AtEnd leave([&queue] { queue.leave(); });
+    unpack([&queue] { return queue.next(); }, wanted, most, *copy.directory, unpacked);
+  });
+  const AtEnd give_up([&queue] { queue.give_up(); });  // before ThreadWork's destructor waits for the thread
+  for (;;) {
+    co_await queue.wait_for_room();
+    if (queue.is_left()) break;
+    std::optional<Chunk> output = co_await reader.read();
+    if (!output) break;
+    copy.pulled.received += output->size();
+    queue.push(std::move(*output));
+  }
+  queue.close();
+  co_await work.end();
+}
+
+/// Throws if the host lacks, or cannot list, something that was asked for.
+void Pull::check_listing(const Copy& copy) const {
+  const std::vector<std::size_t>& missing = copy.listing.missing;
+  if (!missing.empty()) {
+    std::vector<std::string> words;
+    for (std::size_t i = 0; i < std::min(missing.size(), kShownWords); ++i)
+      words.push_back(request_.words[missing[i]]);
+    const std::string more =
+        missing.size() > kShownWords ? fmt::format(" and {} more", missing.size() - kShownWords) : "";
+    throw HostError({Stage::copying, Cause::file_missing,
+                     fmt::format("{}{}: no such file or directory there", join(words, ", "), more)});
+  }
+  if (!copy.listing.has_errors) return;
+  const std::string_view why =
+      copy.listing.has_not_looked ? last_line(copy.complaints) : complaint(copy.complaints);
+  if (!why.empty() || copy.listing.has_not_looked)
+    throw HostError({Stage::copying, Cause::not_copied, std::string(why)});
+}
+
+}  // namespace podrun::transfer

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <asio/awaitable.hpp>
+
+#include "podrun/base/event.hpp"
+#include "podrun/supervisor/supervised.hpp"
+#include "podrun/transfer/archive.hpp"
+#include "podrun/transfer/comparison.hpp"
+#include "podrun/transfer/local_tree.hpp"
+#include "podrun/transfer/scan_reply.hpp"
+
+namespace podrun::transfer {
+
+struct PushRequest {
+  TreeRequest tree;
+  std::string target;  ///< on the hosts, from the home directory (also as `~/`)
+  Compare compare = Compare::size_and_time;
+  Delete remove = Delete::no;
+  bool keep_dir_links = false;                      ///< write through links to directories on the hosts
+  bool only_look = false;                           ///< only finds what would be done
+  std::size_t max_files = PathBudget::kUsualPaths;  ///< of each host that may be deleted
+  bool may_delete_all = false;                      ///< a host may lose everything in the target
+};
+
+/// The part of a push that one host got, or would get.
+struct HostShare {
+  std::size_t files = 0;                             ///< and links
+  std::uint64_t bytes = 0;                           ///< of the files
+  std::vector<std::size_t> chosen;                   ///< entries, with only_look
+  std::vector<std::size_t> replaced_links;           ///< entries for directories that replace links
+  std::vector<HostOnly> deleted;                     ///< sorted; a directory stands for what is in it
+  bool has_attributes = false;                       ///< modes or times are set
+  std::optional<std::size_t> shared_with;            ///< the host that writes the file system that both use
+  std::chrono::steady_clock::time_point began = {};  ///< when its first bytes were sent
+  std::uint64_t sent = 0;                            ///< bytes of the archive so far
+  std::uint64_t total = 0;                           ///< of the archive; 0: not known yet
+  bool is_staged = false;
+};
+
+/// Copies the local files to hosts: each lists what it has, gets what differs into a staging directory, and
+/// is then ready for the switch, switch_command(), which is the command of the run.
+class Push {
+ public:
+  /// Reads the local files. Throws UsageError.
+  Push(PushRequest request, std::size_t hosts);
+
+  /// Call this before each attempt of the run: forgets which hosts have staged the files.
+  void begin_attempt() {
+    writers_.clear();
+    deletes_all_ = false;
+  }
+  /// Does everything before the switch. Throws HostError.
+  asio::awaitable<void> prepare(std::size_t host, supervisor::Supervised& supervised);
+
+  const std::vector<HostShare>& shares() const { return shares_; }
+  /// The tree as the hosts get it; one name may differ from the local one.
+  const LocalTree& tree() const { return is_name_.value_or(false) ? *renamed_ : tree_; }
+  const PushRequest& request() const { return request_; }
+  /// True if a host was refused in this attempt since it would lose everything; see allow_delete_all().
+  bool deletes_all() const { return deletes_all_; }
+  void allow_delete_all() { request_.may_delete_all = true; }
+
+ private:
+  struct Writer;
+  class Claim;
+  class Talk;
+  struct Scan;
+
+  std::vector<std::string> arguments(const supervisor::Supervised& supervised, const std::string& name) const;
+  asio::awaitable<void> converse(std::size_t host, supervisor::Supervised& supervised);
+  const LocalTree& tree_for(const ScanHeader& header);
+  asio::awaitable<Scan> scan(Talk& talk);
+  asio::awaitable<void> keep_links(Talk& talk, Comparison& comparison);
+  asio::awaitable<void> compare_contents(supervisor::Supervised& supervised, Scan& scan);
+  asio::awaitable<void> read_digests(Talk& talk, const std::vector<std::size_t>& indices, std::size_t most,
+                                     Scan& scan);
+  std::vector<std::size_t> to_digest(const Scan& scan) const;
+  Transfer transfer(Comparison& comparison) const;
+  void check_deleted(const Transfer& transfer);
+  asio::awaitable<bool> follow(Talk& talk, std::size_t host, const std::string& inode,
+                               const Transfer& transfer, Writer& own);
+  asio::awaitable<void> stage(Talk& talk, std::size_t host, const ScanHeader& header,
+                              const Transfer& transfer);
+  std::shared_ptr<Archive> archive_of(const Transfer& transfer, DigestKind kind);
+  std::string target_directory() const;
+
+  PushRequest request_;
+  LocalTree tree_;
+  std::optional<LocalTree> renamed_;  ///< with the target's name; only for a single file
+  std::optional<bool> is_name_;       ///< the target is that name; the hosts must agree
+  std::vector<HostShare> shares_;
+  bool deletes_all_ = false;
+  std::map<std::pair<DigestKind, std::vector<std::size_t>>, std::weak_ptr<Archive>> archives_;
+  std::map<std::string, std::vector<std::shared_ptr<Writer>>> writers_;  ///< by inode
+  std::map<std::pair<DigestKind, std::size_t>, std::string> digests_;    ///< of local files, by entry
+};
+
+/// sh text that sets the parameters to the switch, for run::RunPlan::command.
+std::string switch_command();
+
+}  // namespace podrun::transfer

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+// The run of `podrun push`: its hosts get files before they are ready, and its command puts these in place.
+#include "podrun/transfer/push_run.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "podrun/base/error.hpp"
+#include "podrun/base/text.hpp"
+#include "podrun/output/escape.hpp"
+#include "podrun/report/transfer_words.hpp"
+#include "podrun/session/command_mode.hpp"
+#include "podrun/supervisor/supervised.hpp"
+#include "podrun/transfer/switch_text.hpp"
+
+namespace podrun::transfer {
+namespace {
+
+class PushMode final : public session::CommandMode, private session::HostPreparation {
+ public:
+  PushMode(const session::RunSpec& run, const session::Session& session, Push& push)
+      : CommandMode(run, session), push_(push) {}
+
+  void print_final_report(output::Output& output, const run::RunPolicy& policy, int status) override {
+    CommandMode::print_final_report(output, policy, status);
+    if (only_looks() && !json()) print_shares(output, policy);
+    print_total(output, policy);
+  }
+
+  session::HostPreparation* preparation() override { return this; }
+
+ private:
+  void host_ended(output::Output& output, std::size_t host, const run::HostOutcome& outcome) override {
+    if (json() && is_done(outcome)) json()->sent(output, host, sent(host));
+  }
+
+  void begin_attempt(output::Output& /*output*/) override { push_.begin_attempt(); }
+  asio::awaitable<void> prepare(std::size_t host, supervisor::Supervised& supervised) override {
+    return push_.prepare(host, supervised);
+  }
+
+  std::optional<run::TransferStatus> transfer() const override {
+    run::TransferSum sum;
+    bool is_total_known = true;
+    const std::vector<HostShare>& shares = push_.shares();
+    for (std::size_t host = 0; host < shares.size(); ++host) {
+      sum.add(run_spec().plan.hosts[host].worker, shares[host].sent, shares[host].total);
+      is_total_known = is_total_known && (shares[host].total > 0 || shares[host].is_staged);
+    }
+    run::TransferStatus status = sum.status();
+    status.is_total_known = is_total_known;
+    if (is_total_known) status.left = time_left();
+    return status;
+  }
+
+  std::string question() const override {
+    if (!push_.deletes_all()) return {};
+    const PushRequest& request = push_.request();
+    return output::escape_controls(
+        fmt::format("Nothing of what the hosts have in \"{}\" is in \"{}\". Delete all of it (yes/no)? ",
+                    request.target, request.tree.sources.front()));
+  }
+
+  void agree() override { push_.allow_delete_all(); }
+
+  bool only_looks() const { return push_.request().only_look; }
+
+  /// Until the slowest host has everything, at the rate that it has had.
+  std::optional<std::chrono::seconds> time_left() const {
+    using Seconds = std::chrono::duration<double>;
+    std::optional<Seconds> longest;
+    for (const HostShare& share : push_.shares()) {
+      if (share.sent == 0 || share.sent >= share.total) continue;
+      const Seconds so_far = std::chrono::steady_clock::now() - share.began;
+      const Seconds left =
+          so_far * static_cast<double>(share.total - share.sent) / static_cast<double>(share.sent);
+      if (!longest || left > *longest) longest = left;
+    }
+    if (!longest) return std::nullopt;
+    return std::chrono::ceil<std::chrono::seconds>(*longest);
+  }
+
+  static bool is_done(const run::HostOutcome& outcome) { return run::has_succeeded(outcome); }
+
+  report::FilesSent sent(std::size_t host) const {
+    const HostShare& share = push_.shares()[host];
+    report::FilesSent sent{share.files, share.bytes, share.deleted.size(), std::nullopt,
+                           share.replaced_links.size()};
+    if (share.shared_with) sent.shared_with = run_spec().plan.hosts[*share.shared_with].worker;
+    return sent;
+  }
+
+  void print_total(output::Output& output, const run::RunPolicy& policy) const {
+    std::vector<report::HostTransfer> done;
+    for (std::size_t host = 0; host < run_spec().plan.hosts.size(); ++host) {
+      if (is_done(policy.outcomes()[host]))
+        done.push_back({run_spec().plan.hosts[host].worker, sent(host), push_.shares()[host].has_attributes});
+    }
+    const auto tense = only_looks() ? report::Tense::would : report::Tense::did;
+    if (!done.empty())
+      output.say("podrun: " + report::describe_transfers(done, run_spec().files->ignored, tense,
+                                                         output::separator(charset())));
+  }
+
+  /// With --dry-run: what each host would get, once for hosts that would get the same.
+  void print_shares(output::Output& output, const run::RunPolicy& policy) const {
+    std::vector<report::PlannedTransfer> planned;
+    const std::vector<Entry>& entries = push_.tree().entries();
+    for (std::size_t host = 0; host < run_spec().plan.hosts.size(); ++host) {
+      if (!is_done(policy.outcomes()[host])) continue;
+      report::PlannedTransfer& each = planned.emplace_back();
+      each.host = host;
+      for (const std::size_t index : push_.shares()[host].chosen) {
+        const Entry& entry = entries[index];
+        each.sent.push_back(entry.kind == Kind::directory ? entry.path + '/' : entry.path);
+      }
+      for (const std::size_t index : push_.shares()[host].replaced_links)
+        each.replaced_links.push_back(entries[index].path);
+      for (const HostOnly& path : push_.shares()[host].deleted)
+        each.deleted.push_back(path.is_directory ? path.path + '/' : path.path);
+    }
+    for (std::string& line : report::list_transfers(run_spec().plan.hosts, planned))
+      output.print(std::move(line));
+  }
+
+  Push& push_;
+};
+
+report::FilesToSend describe(const Push& push) {
+  const PushRequest& request = push.request();
+  report::FilesToSend files{.sources = request.tree.sources, .target = request.target};
+  for (const Entry& entry : push.tree().entries()) {
+    if (entry.kind != Kind::directory) ++files.count;
+    files.bytes += entry.size;
+  }
+  files.ignored = push.tree().ignored();
+  return files;
+}
+
+/// Whether the path, by its text alone, is the home directory, the root directory or one that only `..` parts
+/// reach. The hosts check again, with links resolved.
+bool is_root_or_home(std::string_view target) {
+  if (target.starts_with('~')) target.remove_prefix(1);
+  const std::vector<std::string_view> parts = split(target, '/');
+  return std::all_of(parts.begin(), parts.end(),
+                     [](std::string_view part) { return part.empty() || part == "." || part == ".."; });
+}
+
+/// --delete is for what one directory has.
+void check_delete(const PushRequest& request, const Push& push) {
+  if (request.remove == Delete::no) return;
+  const std::vector<Entry>& entries = push.tree().entries();
+  const bool is_directory = !entries.empty() && entries.front().kind == Kind::directory;
+  if (request.tree.sources.size() != 1 || !is_directory)
+    throw UsageError("push: --delete needs a single directory as its source");
+  if (!entries.front().path.empty()) return;
+  if (is_root_or_home(request.target)) {
+    throw UsageError(fmt::format(
+        "push: --delete refuses \"{}\": it would delete everything else there (name a directory below it)",
+        request.target));
+  }
+}
+
+}  // namespace
+
+PushRun::PushRun(PushRequest request, const session::SessionSpec& session, session::View view,
+                 std::function<std::string(const std::string&)> retry_command)
+    : run_(session::all_or_nothing(session, {request.only_look ? "set -- true" : switch_command(), {}})),
+      push_(std::move(request), session.hosts.size()) {
+  check_delete(push_.request(), push_);
+  run_.plan.supervision.run_directory = supervisor::RunDirectory::yes;
+  run_.work = report::Work::files;
+  run_.files = describe(push_);
+  run_.view = std::move(view);
+  run_.retry_command = std::move(retry_command);
+  for (const std::string& path : push_.tree().special())
+    run_.notes.push_back(fmt::format("push: {}: not a file, a directory or a link: not copied", path));
+}
+
+int PushRun::run(session::Session& session) {
+  PushMode mode(run_, session, push_);
+  return session.run(run_, mode).status;
+}
+
+}  // namespace podrun::transfer

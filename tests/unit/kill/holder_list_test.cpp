@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "podrun/kill/holder_list.hpp"
+
+#include <string>
+
+#include <gmock/gmock.h>
+
+namespace podrun::kill {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+TEST(HolderList, ReadsEverythingAfterTheNonce) {
+  const HolderList list = parse_holder_list(
+      "process 1 1 1 1 S noise\n\npodrun-kill n\n"
+      "uid 1000\nsees all\ndevice /dev/accel0\nown_cgroup /a\nabove 7\nabove 6\n"
+      "process 12 3456 1001 90 D python 3\nowner 12 bob\ncommand 12 python train.py --lr 1\n"
+      "mark 12 abc.0.\nlive 12\ncgroup 12 /docker/x\nholds 12 /dev/accel0\nholds 12 /dev/accel0\nholds 12 "
+      "/dev/accel1\n"
+      "unlocked /tmp/libtpu_lockfile\nlocked pid 9 (x) holds /tmp/a\nend\n",
+      "n");
+  EXPECT_TRUE(list.is_complete);
+  EXPECT_TRUE(list.sees_all);
+  EXPECT_EQ(list.uid, 1000U);
+  EXPECT_EQ(list.cgroup, "/a");
+  EXPECT_THAT(list.devices, ElementsAre("/dev/accel0"));
+  EXPECT_THAT(list.above, ElementsAre(7, 6));
+  EXPECT_THAT(list.removed_locks, ElementsAre("/tmp/libtpu_lockfile"));
+  EXPECT_EQ(list.kept_lock, "pid 9 (x) holds /tmp/a");
+  ASSERT_THAT(list.holders, SizeIs(1));
+  const Holder& holder = list.holders.front();
+  EXPECT_EQ(holder.pid, 12U);
+  EXPECT_EQ(holder.start, 3456U);
+  EXPECT_EQ(holder.uid, 1001U);
+  EXPECT_EQ(holder.user, "bob");
+  EXPECT_EQ(holder.age, std::chrono::seconds(90));
+  EXPECT_EQ(holder.state, 'D');
+  EXPECT_EQ(holder.name, "python 3");
+  EXPECT_EQ(holder.command, "python train.py --lr 1");
+  EXPECT_EQ(holder.mark, "abc.0.");
+  EXPECT_TRUE(holder.run_lives);
+  EXPECT_EQ(holder.cgroup, "/docker/x");
+  EXPECT_THAT(holder.devices, ElementsAre("/dev/accel0", "/dev/accel1"));
+}
+
+TEST(HolderList, IgnoresBrokenLines) {
+  const HolderList list = parse_holder_list(
+      "podrun-kill n\nprocess\nprocess 0 1 1 1 S x\nprocess -1 1 1 1 S x\nprocess 1 x 1 1 S x\nprocess 1 1 u "
+      "1 S x\n"
+      "process 1 1 1 99999999999999999999 S x\nprocess 1 1 1 1 SS x\nholds 5 /dev/accel0\nholds\nabove x\n"
+      "process 4 4 4 4 S one\nprocess 4 5 4 4 S two\nwhat is this\n",
+      "n");
+  EXPECT_FALSE(list.is_complete);
+  ASSERT_THAT(list.holders, SizeIs(1));
+  EXPECT_EQ(list.holders.front().name, "one");
+  EXPECT_THAT(list.above, IsEmpty());
+}
+
+TEST(HolderList, IgnoresTheListOfAnotherRun) {
+  EXPECT_FALSE(parse_holder_list("podrun-kill m\nend\n", "n").is_complete);
+}
+
+TEST(HolderList, LimitsWhatItKeeps) {
+  std::string output = "podrun-kill n\n";
+  for (int pid = 1; pid < 5000; ++pid) output += "process " + std::to_string(pid) + " 1 1 1 S x\n";
+  output += "command 1 " + std::string(5000, 'x') + "\n";
+  const HolderList list = parse_holder_list(output, "n");
+  EXPECT_THAT(list.holders, SizeIs(1024));
+  EXPECT_THAT(list.holders.front().command, SizeIs(512));
+}
+
+}  // namespace
+}  // namespace podrun::kill

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "podrun/transfer/listing.hpp"
+
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "podrun/report/failure_words.hpp"
+
+#include "support/usage_error.hpp"
+
+namespace podrun::transfer {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+constexpr std::string_view kEnd = "e 0//\n";
+
+std::string match(const std::string& path) { return fmt::format("m {}//\n", path); }
+std::string file(const std::string& path) { return fmt::format("f 81a4 3 1600000000 {}//\n", path); }
+std::string directory(const std::string& path) { return fmt::format("f 41ed 4096 1600000000 {}//\n", path); }
+
+Listing read(const std::string& reply, std::size_t words = 1) {
+  ListingReader reader(words);
+  reader.feed(reply + std::string(kEnd));
+  EXPECT_TRUE(reader.is_complete());
+  return reader.take();
+}
+
+std::vector<std::string> paths_of(const std::string& reply) {
+  std::vector<std::string> paths;
+  for (const ListedPath& path : read(reply).paths) paths.emplace_back(path.path());
+  return paths;
+}
+
+std::string refusal_of(const std::string& reply, std::size_t words = 1) {
+  try {
+    read(reply, words);
+  } catch (const link::HostError& error) {
+    return report::describe(error.failure());
+  }
+  return "none";
+}
+
+TEST(PullWord, IsNormalised) {
+  EXPECT_EQ(pull_word("a"), "./a");
+  EXPECT_EQ(pull_word("a/b*"), "./a/b*");
+  EXPECT_EQ(pull_word("./a//./b"), "./a/b");
+  EXPECT_EQ(pull_word("-rf"), "./-rf");
+  EXPECT_EQ(pull_word("~/a"), "./a");
+  EXPECT_EQ(pull_word("~a"), "./~a");
+  EXPECT_EQ(pull_word("//var///log"), "/var/log");
+  EXPECT_EQ(pull_word("..."), "./...");
+}
+
+TEST(PullWord, KeepsTheSlashOfContents) {
+  EXPECT_EQ(pull_word("a/"), "./a/");
+  EXPECT_EQ(pull_word("a//"), "./a/");
+  EXPECT_EQ(pull_word("a/."), "./a/");
+  EXPECT_EQ(pull_word("."), "./");
+  EXPECT_EQ(pull_word("~"), "./");
+  EXPECT_EQ(pull_word("~/"), "./");
+  EXPECT_EQ(pull_word("/"), "/");
+  EXPECT_EQ(pull_word(".."), "./../");
+  EXPECT_EQ(pull_word("a/.."), "./a/../");
+  EXPECT_EQ(usage_error([] { pull_word(""); }), "pull: an empty path (expected one on the hosts)");
+}
+
+TEST(Listing, NamesPathsAfterTheLastPartOfTheWord) {
+  EXPECT_THAT(paths_of(match("./logs/run") + directory("./logs/run") + file("./logs/run/a")),
+              ElementsAre("run", "run/a"));
+  EXPECT_THAT(paths_of(match("/var/log/x") + file("/var/log/x")), ElementsAre("x"));
+  EXPECT_THAT(paths_of(match("./a") + match("./b") + file("./a") + file("./b")), ElementsAre("a", "b"));
+}
+
+TEST(Listing, CopiesTheContentsOfADirectoryWithASlash) {
+  EXPECT_THAT(paths_of(match("./logs/") + directory("./logs/") + file("./logs/a")), ElementsAre("a"));
+  EXPECT_THAT(paths_of(match("./") + directory("./") + file("./a")), ElementsAre("a"));
+  EXPECT_THAT(paths_of(match("/") + directory("/") + file("/a")), ElementsAre("a"));
+}
+
+TEST(Listing, HasTheAttributesOfAPath) {
+  const Listing listing = read(match("./a") + "f a1ff 5 -7 ./a//\n");
+  ASSERT_EQ(listing.paths.size(), 1);
+  const ListedPath& path = listing.paths.front();
+  EXPECT_EQ(path.host_path, "./a");
+  EXPECT_EQ(path.kind, Kind::link);
+  EXPECT_EQ(path.mode, 0777);
+  EXPECT_EQ(path.size, 5);
+  EXPECT_EQ(path.mtime, -7);
+}
+
+TEST(Listing, AcceptsAnyBytesInNames) {
+  const std::string odd = "a b\n-\xff\\'\"";
+  EXPECT_THAT(
+      paths_of(match("./d") + directory("./d") + file("./d/\n") + file("./d/e ") + file("./d/" + odd)),
+      ElementsAre("d", "d/\n", "d/" + odd, "d/e "));
+  EXPECT_THAT(paths_of(match("./" + odd) + file("./" + odd)), ElementsAre(odd));
+}
+
+TEST(Listing, CountsSpecialFiles) {
+  const Listing listing =
+      read(match("./d") + directory("./d") + "f 11a4 0 0 ./d/fifo//\nf c1ed 0 0 ./d/socket//\n");
+  EXPECT_EQ(listing.paths.size(), 1);
+  EXPECT_EQ(listing.special, 2);
+}
+
+TEST(Listing, SortsContentsAfterTheirDirectory) {
+  EXPECT_THAT(paths_of(match("./d/") + directory("./d/") + file("./d/a-b") + directory("./d/a") +
+                       file("./d/a/z") + file("./d/a.b")),
+              ElementsAre("a", "a/z", "a-b", "a.b"));
+}
+
+TEST(Listing, HasAPathOnceIfSeveralWordsNameIt) {
+  EXPECT_THAT(paths_of(match("./a") + match("./a") + file("./a") + file("./a")), ElementsAre("a"));
+  EXPECT_THAT(paths_of(match("./d") + match("./d/a") + directory("./d") + file("./d/a") + file("./d/a")),
+              ElementsAre("a", "d", "d/a"));
+}
+
+TEST(Listing, MergesDirectoriesOfOneName) {
+  EXPECT_THAT(paths_of(match("./x/d") + match("./y/d") + directory("./x/d") + file("./x/d/a") +
+                       directory("./y/d") + file("./y/d/b")),
+              ElementsAre("d", "d/a", "d/b"));
+}
+
+TEST(Listing, RefusesTwoPathsOfOneName) {
+  EXPECT_EQ(refusal_of(match("./x/a") + match("./y/a") + file("./x/a") + file("./y/a")),
+            "copying: \"x/a\" and \"y/a\" would both become \"a\" (pull them into different directories)");
+  EXPECT_THAT(
+      refusal_of(match("./x/a") + match("./y/a") + file("./x/a") + directory("./y/a") + file("./y/a/b")),
+      HasSubstr("would both become \"a\""));
+}
+
+TEST(Listing, RefusesMorePathsThanTheBudget) {
+  const auto refusal = [](std::size_t most, const std::string& reply) -> std::string {
+    try {
+      ListingReader(1, PathBudget(most)).feed(reply);
+    } catch (const link::HostError& error) {
+      return report::describe(error.failure());
+    }
+    return "none";
+  };
+  const std::string two = match("./d") + directory("./d") + file("./d/a");
+  EXPECT_EQ(refusal(2, two), "none");
+  EXPECT_EQ(refusal(2, two + "f 11a4 0 0 ./d/fifo//\n"), "none");  // is only counted
+  EXPECT_EQ(refusal(2, two + file("./d/b")), "copying: more files and directories than --max-files 2");
+  EXPECT_EQ(refusal(1, match("./a") + match("./b")),
+            "copying: more files and directories than --max-files 1");
+  const std::string long_name(300, 'x');
+  EXPECT_EQ(refusal(1'000, match("./d") + directory("./d") + file("./d/" + long_name)), "none");
+  EXPECT_THAT(refusal(2, match("./d") + directory("./d") + file("./d/" + long_name)),
+              HasSubstr("names are too long"));
+}
+
+TEST(Listing, NeverLeavesTheDirectory) {
+  const std::vector<std::string> replies = {
+      match("./..") + file("./.."),
+      match("./.") + file("./."),
+      match("./a") + file("./a/../../b"),
+      match("./a/") + file("./a//b"),
+      match("./a/") + file("./a/./b"),
+      match("./a") + file("./b"),
+      match("./a") + file("./ab"),
+      match("./a/") + file("./a/.."),
+      match("a") + file("a"),
+      match("../a") + file("../a"),
+      match("") + file(""),
+      file("./a"),
+      match("./a") + file("./a") + match("./b"),
+      match(std::string("./a\0b", 5)) + file(std::string("./a\0b", 5)),
+      match(std::string("./a\0/b", 6)) + file(std::string("./a\0/b", 6)),
+  };
+  for (const std::string& reply : replies)
+    EXPECT_THAT(refusal_of(reply), HasSubstr("unexpected answer")) << reply;
+}
+
+TEST(Listing, RefusesAnythingButAReply) {
+  for (const std::string& reply : std::vector<std::string>{
+           "x//\n", "f//\n", "f 81a4 3//\n", "f 81a4 x 0 ./a//\n", "n 1//\n", "n -1//\n", "n 0//\nn 0//\n",
+           "e x//\n", "e 0//\ne 0//\n", match("./a") + "f 81a4 99999999999999999999 0 ./a//\n",
+           std::string(20'000, 'x')}) {
+    EXPECT_THAT(refusal_of(reply), HasSubstr("unexpected answer")) << reply.substr(0, 40);
+  }
+}
+
+TEST(Listing, ReportsMissingWords) {
+  const Listing listing = read("n 2//\nn 0//\n" + match("./a") + file("./a"), 3);
+  EXPECT_THAT(listing.missing, ElementsAre(2, 0));
+  EXPECT_EQ(listing.paths.size(), 1);
+  EXPECT_EQ(refusal_of("t stat//\n"), "copying: no \"stat\" in $PATH there (podrun needs it)");
+}
+
+TEST(Listing, IsNotCompleteBeforeItsEnd) {
+  ListingReader reader(1);
+  reader.feed("n 0//\ne 1/");
+  EXPECT_FALSE(reader.is_complete());
+  reader.feed("/");
+  EXPECT_FALSE(reader.is_complete());
+  reader.feed("\n");
+  EXPECT_TRUE(reader.is_complete());
+  const Listing listing = reader.take();
+  EXPECT_TRUE(listing.has_errors);
+  EXPECT_THAT(listing.paths, IsEmpty());
+}
+
+}  // namespace
+}  // namespace podrun::transfer
