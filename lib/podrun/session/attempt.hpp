@@ -47,13 +47,13 @@ struct Session::Shared {
 
   SessionSpec spec;
   const hosts::Probe& probe;
-  const run::RunPlan reached;  ///< hosts and limits alone
   const local::HostCount counts;
   const local::DescriptorLimit descriptors;
   Transports transports = {};
   std::shared_ptr<asio::io_context> io = std::make_shared<asio::io_context>(1);
   reach::SshState ssh;
-  reach::Connectors connectors;
+  std::optional<reach::Connectors> connectors;       ///< unless there is
+  const std::unique_ptr<link::Connector> connector;  ///< the only one
   const Connections connections;
   std::map<link::Connector*, link::KeptLinks> kept = {};
   asio::signal_set signals;

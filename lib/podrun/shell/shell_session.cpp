@@ -3,8 +3,6 @@
 // exported variables of each host from line to line; the hosts keep nothing.
 #include "podrun/shell/shell_session.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -148,7 +146,7 @@ class ShellSession {
   std::unique_ptr<output::LineSource> make_source() const {
     if (spec_.is_terminal)
       return std::make_unique<output::LineEditor>(history_file(session_.probe()), session_.charset());
-    return std::make_unique<output::PlainLines>(STDIN_FILENO);
+    return std::make_unique<output::PlainLines>(spec_.input);
   }
 
   /// The indexes of the hosts of the next line.
