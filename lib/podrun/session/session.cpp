@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the runs of a session share: connectors, kept connections, keys, signals and the terminal. A run is a
-// sequence of attempts, with a question to the user before each but the first.
+// sequence of passes, with a question to the user before each but the first.
 #include "podrun/session/session.hpp"
 
 #include <string_view>
@@ -8,7 +8,7 @@
 
 #include "podrun/base/error.hpp"
 #include "podrun/output/notes.hpp"
-#include "podrun/session/attempt.hpp"
+#include "podrun/session/pass.hpp"
 #include "podrun/session/questions.hpp"
 
 namespace podrun::session {
@@ -85,7 +85,7 @@ RunResult Session::run(const RunSpec& spec, Mode& mode) {
   if (shared_->spec.owns_process && !plan.limits.held && output::can_ask_on_terminal())
     plan.limits.questions = run::Questions::can_be_asked;
   for (;;) {
-    Attempt::End end = Attempt(*shared_, spec, plan, mode).play();
+    Pass::End end = Pass(*shared_, spec, plan, mode).play();
     if (!end.again) return std::move(end.result);
     if (!end.can_ask) plan.limits.questions = run::Questions::none;
   }

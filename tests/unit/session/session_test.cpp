@@ -184,7 +184,7 @@ class PreparingMode final : public CommandMode, private HostPreparation {
   std::optional<std::size_t> fails_on;
 
  private:
-  void begin_attempt(output::Output& /*output*/) override { calls.emplace_back("begin"); }
+  void begin_pass(output::Output& /*output*/) override { calls.emplace_back("begin"); }
   asio::awaitable<void> prepare(std::size_t host, supervisor::Supervised& /*supervised*/) override {
     calls.push_back(fmt::format("prepare {}", host));
     if (fails_on == host) throw link::HostError({link::Stage::copying, link::Cause::other, "no room"});

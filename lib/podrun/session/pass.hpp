@@ -59,12 +59,12 @@ struct Session::Shared {
   asio::signal_set signals;
 };
 
-/// One attempt of a run, with all that it needs: a run starts again when the user has answered a question.
+/// One pass of a run, with all that it needs: a run starts again when the user has answered a question.
 /// The members stand in the order in which each needs those before it, and are destroyed the other way round.
-class Session::Attempt {
+class Session::Pass {
  public:
   /// All must outlive it.
-  Attempt(Shared& shared, const RunSpec& spec, const run::RunPlan& plan, Mode& mode);
+  Pass(Shared& shared, const RunSpec& spec, const run::RunPlan& plan, Mode& mode);
 
   /// How it ended.
   struct End {
