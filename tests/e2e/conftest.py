@@ -8,6 +8,7 @@ import subprocess
 
 import pytest
 
+from homes import ViaHomes, homes_of_pod
 from pods import Fault, Pod
 from support import STRICT, Podrun, describe, end, limit, marked_processes, wait_until
 
@@ -71,6 +72,19 @@ def directory(tmp_path):
 @pytest.fixture
 def podrun(directory):
     return Podrun(directory)
+
+
+@pytest.fixture
+def homes(pods, podrun):
+    """Four real hosts with homes of their own."""
+    with homes_of_pod(pods, podrun) as homes:
+        yield homes
+
+
+@pytest.fixture
+def pair(podrun):
+    """Two hosts behind --via, which take less time."""
+    return ViaHomes(podrun, "a", "b")
 
 
 def private_mounts():

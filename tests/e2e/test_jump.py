@@ -259,7 +259,7 @@ def test_a_circle_of_jump_hosts(podrun, pod):
     configure(podrun, target(pod, 0), ("*", {"ProxyJump": "bastion"}))
     ended = podrun("-H", "t0", "--", "true")
     assert ended.returncode == 2
-    assert b'"bastion" leads round in a circle' in ended.stderr
+    assert b'"bastion" loops back to itself' in ended.stderr
 
 
 @pytest.mark.deadline(180)

@@ -8,18 +8,12 @@ from pathlib import Path
 import pytest
 
 from events import SCHEMA
-from homes import ViaHomes, homes_of_pod
+from homes import homes_of_pod
 from support import by_rank, processes, wait_until
 from trees import File, write_tree
 
 TASKS = Path(__file__).parents[1] / "tasks"
 SECRET = "hf_s3cret"
-
-
-@pytest.fixture
-def pair(podrun):
-    """Two hosts behind --via."""
-    return ViaHomes(podrun, "a", "b")
 
 
 @pytest.fixture

@@ -6,25 +6,12 @@ import subprocess
 
 import pytest
 
-from homes import ViaHomes, homes_of_pod
+from homes import ViaHomes
 from pulls import LOGS, LOGS_BYTES, LOGS_FILES, assert_arrived, paths_in, place_of, pull, pull_events, received, temporary_files
 from support import wait_until
 from trees import NAMES, Directory, File, Link, assert_same, deep_path, read_tree, remove, set_time, write_tree
 
 NOWHERE = ("-H", "127.0.0.1:1", "--retries", "0")  # for what must be refused before podrun connects
-
-
-@pytest.fixture
-def homes(pods, podrun):
-    """Four real hosts with homes of their own."""
-    with homes_of_pod(pods, podrun) as homes:
-        yield homes
-
-
-@pytest.fixture
-def pair(podrun):
-    """Two hosts behind --via, which take less time."""
-    return ViaHomes(podrun, "a", "b")
 
 
 # A tree

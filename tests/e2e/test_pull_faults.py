@@ -14,7 +14,7 @@ import pytest
 from conftest import private_mounts
 from events import Events
 from fault_table import DELIVER_EVERYTHING, ROWS, check, plays, said_of_hosts
-from homes import ONE_TRY, ViaHomes, homes_of_pod
+from homes import ONE_TRY, ViaHomes
 from pulls import assert_arrived, paths_in, place_of, pull, pull_events, received, temporary_files
 from support import SANITIZED, peak_memory, wait_until, watch_memory
 from trees import Link, assert_same, read_tree, write_tree
@@ -42,18 +42,6 @@ LOST = "its sshd is killed while files are copied (pull)"
 SILENT = "it falls silent while files are copied (pull)"
 FAULTS = [MISSING, NO_TAR, VANISHED, SHRUNK, TAR_FAILS, NO_LIST, CUT, GARBAGE, ESCAPES, ENDLESS, TOO_LARGE, TOO_MANY, NO_ROOM, DISK_FULL, LOST, SILENT]
 every_row_is_played = plays(FAULTS)
-
-
-@pytest.fixture
-def homes(pods, podrun):
-    with homes_of_pod(pods, podrun) as homes:
-        yield homes
-
-
-@pytest.fixture
-def pair(podrun):
-    """Two hosts behind --via; the second one has the fault."""
-    return ViaHomes(podrun, "a", "b")
 
 
 def held_against(fault, run, rank=1):

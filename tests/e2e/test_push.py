@@ -8,23 +8,10 @@ import subprocess
 import pytest
 
 from events import events
-from homes import ONE_TRY, PodHomes, ViaHomes, homes_of_pod
+from homes import ONE_TRY, PodHomes, ViaHomes
 from pushes import APP, APP_BYTES, APP_FILES, NOWHERE, UP_TO_DATE, assert_arrived, assert_up_to_date, push, push_events, write_app
 from support import by_rank
 from trees import BEGIN, Directory, File, Link, assert_same, only_below, read_tree, remove, set_time, write_tree
-
-
-@pytest.fixture
-def homes(pods, podrun):
-    """Four real hosts with homes of their own."""
-    with homes_of_pod(pods, podrun) as homes:
-        yield homes
-
-
-@pytest.fixture
-def pair(podrun):
-    """Two hosts behind --via, which take less time."""
-    return ViaHomes(podrun, "a", "b")
 
 
 # A tree

@@ -13,7 +13,7 @@ import pytest
 from conftest import private_mounts
 from events import Events
 from fault_table import DELIVER_EVERYTHING, KEEP, ROWS, check, plays, said_of_hosts
-from homes import ONE_TRY, ViaHomes, homes_of_pod
+from homes import ONE_TRY
 from support import SANITIZED, peak_memory, wait_until, watch_memory
 from trees import Directory, File, Link, assert_same, read_tree, write_tree
 
@@ -73,17 +73,6 @@ class Trees:
         assert self.before[rank].keys() <= found.keys() <= self.before[rank].keys() | self.new.keys()
         for path, node in found.items():
             assert node.kind == "directory" or node in (self.before[rank].get(path), self.new.get(path)), path
-
-
-@pytest.fixture
-def homes(pods, podrun):
-    with homes_of_pod(pods, podrun) as homes:
-        yield homes
-
-
-@pytest.fixture
-def pair(podrun):
-    return ViaHomes(podrun, "a", "b")
 
 
 def start(podrun, homes, *options):

@@ -9,23 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from homes import ONE_TRY, ViaHomes, homes_of_pod
+from homes import ONE_TRY, ViaHomes
 from pushes import APP, NOWHERE, assert_arrived, assert_up_to_date, push, push_events, write_app
 from test_odd_hosts import podrun_as_nobody  # pylint: disable=unused-import
 from trees import BEGIN, NAMES, Directory, File, Link, assert_same, deep_path, read_tree, remove, set_time, write_tree
-
-
-@pytest.fixture
-def homes(pods, podrun):
-    """Four real hosts with homes of their own."""
-    with homes_of_pod(pods, podrun) as homes:
-        yield homes
-
-
-@pytest.fixture
-def pair(podrun):
-    """Two hosts behind --via, which take less time."""
-    return ViaHomes(podrun, "a", "b")
 
 
 # Every name

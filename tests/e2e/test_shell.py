@@ -110,7 +110,7 @@ def test_keeps_what_was_where_too_much_is_exported(podrun, isolated):
     lines = ["cd /usr", "for i in 1 2 3 4 5 6 7 8 9 0; do export V$i=$(printf %0130000d 0); done; export V=$V1$V2$V3$V4$V5", "pwd; command -v env; echo $HOME"]
     ended = podrun(*isolated.on(0), "--no-label", "shell", input="".join(line + "\n" for line in lines).encode())
     assert ended.stdout.splitlines() == [b"/usr", b"/usr/bin/env", b"/root"]
-    assert b"stay as before this line" in ended.stderr
+    assert b"are those from before this line" in ended.stderr
 
 
 def test_begins_as_the_options_say(podrun, isolated):

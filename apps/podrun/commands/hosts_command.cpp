@@ -218,7 +218,8 @@ class HostsCommand final : public cli::Command {
   void check(cli::Options& options, const cli::OptionTable& /*table*/) override {
     if (options.force && !own_.save)
       throw UsageError("--force: it belongs to --outdir, or to podrun hosts --save (leave it out)");
-    if (own_.save && own_.forget_keys) throw UsageError("--save and --forget-keys are two tasks (give one)");
+    if (own_.save && own_.forget_keys)
+      throw UsageError("--save and --forget-keys exclude each other (give one)");
   }
 
   int run(const cli::Context& context) override {

@@ -90,10 +90,10 @@ class KillCommand final : public cli::Command {
       return cli::OptionRow{
           .topic = "podrun kill", .set = cli::OptionSet::own, .names = names, .help = help, .type = type};
     };
-    table.flag(row("-y,--yes", "Stop them without a question"), [this](bool is_on) { yes_ = is_on; });
+    table.flag(row("-y,--yes", "Do not ask"), [this](bool is_on) { yes_ = is_on; });
     table.flag(row("--all-users", "Stop processes of other users too, through sudo"),
                [this](bool is_on) { request_.all_users = is_on; });
-    table.value(row("--of-user", "Only processes of USER of the hosts", "USER"),
+    table.value(row("--of-user", "Only processes of this user on the hosts", "USER"),
                 cli::not_empty(request_.user, "a user of the hosts"));
     table.list(row("--pid", "Only the process PID; may be repeated", "PID"),
                [this](const std::string& text) { request_.pids.push_back(cli::parse_count(text)); });
@@ -102,9 +102,9 @@ class KillCommand final : public cli::Command {
     table.value(
         row("--older-than", "Only processes that started at least TIME ago", "TIME"),
         [this](const std::string& text) { request_.older_than = cli::parse_positive_duration(text); });
-    table.list(row("--run", "Also processes of the podrun run ID, though it goes on", "ID"),
+    table.list(row("--run", "Include processes of a running podrun, by run id", "ID"),
                [this](const std::string& text) { request_.runs.push_back(parse_run_id(text)); });
-    table.list(row("--job", "Also processes of the job NAME, though it runs", "NAME"),
+    table.list(row("--job", "Include processes of a running job", "NAME"),
                [this](const std::string& text) { request_.jobs.push_back(text); });
   }
 

@@ -103,7 +103,7 @@ class ShellSession {
     status_ = 0;
     while (run_line()) {
       if (hosts_.active().empty()) {  // never on other hosts than the prompt had
-        session_.say({"no host of the next line is connected any more"});
+        session_.say({"none of the hosts for the next line is connected"});
         return kLostStatus;
       }
       if (!wants_connect_) continue;
@@ -237,15 +237,16 @@ class ShellSession {
       }
     }
     if (!in_doubt.empty()) {
-      session_.say({fmt::format(
-          "[{}] the directory and variables stay as before this line, whose output has more than one "
-          "report of them",
-          fold_workers(in_doubt))});
+      session_.say(
+          {fmt::format("[{}] the output has more than one report of the state: directory and variables are "
+                       "those from before "
+                       "this line",
+                       fold_workers(in_doubt))});
     }
     if (!silent.empty()) {
-      session_.say({fmt::format(
-          "[{}] the directory and variables stay as before this line, whose shell did not end by itself",
-          fold_workers(silent))});
+      session_.say(
+          {fmt::format("[{}] the shell was killed: directory and variables are those from before this line",
+                       fold_workers(silent))});
     }
     if (!end.has_run) return;
     before_ = {};

@@ -142,7 +142,8 @@ void check_environment(const Command& command) {
   const std::size_t longest = kMaxWord - 1 - (again ? std::string_view("podrun_env_").size() : 0);
   for (const Variable& variable : command.environment) {
     if (variable.name == "PODRUN_MARK" || variable.name.starts_with("podrun_")) {
-      throw UsageError(fmt::format("the variable \"{}\" is podrun's own (take another name)", variable.name));
+      throw UsageError(
+          fmt::format("the variable \"{}\" is reserved by podrun (choose another name)", variable.name));
     }
     if (variable.name.size() + variable.value.size() <= longest) continue;
     throw UsageError(fmt::format(

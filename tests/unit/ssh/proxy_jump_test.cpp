@@ -70,7 +70,7 @@ TEST(ProxyJump, LeadsNotRoundInACircle) {
   EXPECT_THAT(usage_error([] {
                 all_jump_hosts("a", configured({{"a", "a"}}));
               }),
-              HasSubstr("ProxyJump \"a\" leads round in a circle"));
+              HasSubstr("ProxyJump \"a\" loops back to itself"));
   EXPECT_THAT(usage_error([] {
                 all_jump_hosts("a,b", configured({{"a", "c"}, {"c", "a"}}));
               }),

@@ -127,11 +127,11 @@ TEST(Command, RefusesTheSupervisorsOwnVariables) {
   EXPECT_EQ(usage_error([&] {
               built({Words{{"ls", "-l"}}, {{"PODRUN_MARK", "x"}}});
             }),
-            "the variable \"PODRUN_MARK\" is podrun's own (take another name)");
+            "the variable \"PODRUN_MARK\" is reserved by podrun (choose another name)");
   EXPECT_EQ(usage_error([&] {
               built({Words{{"ls", "-l"}}, {{"podrun_n", "x"}}});
             }),
-            "the variable \"podrun_n\" is podrun's own (take another name)");
+            "the variable \"podrun_n\" is reserved by podrun (choose another name)");
 }
 
 TEST(Command, KeepsTheFilesOfARunApart) {

@@ -86,8 +86,8 @@ std::vector<SshSettings> all_jump_hosts(const std::string& proxy_jump,
   for (std::string jump = proxy_jump; !jump.empty(); jump = hosts.back().proxy_jump) {
     if (hosts.size() == kMost) {
       throw UsageError(
-          fmt::format("ProxyJump \"{}\" leads round in a circle (write \"Host {}\" and \"ProxyJump none\" "
-                      "above what sets it for all)",
+          fmt::format("ProxyJump \"{}\" loops back to itself (write \"Host {}\" and \"ProxyJump none\" "
+                      "before the setting that applies to all hosts)",
                       proxy_jump, parse_proxy_jump(jump).back().name));
     }
     hosts.push_back(last_jump_host(jump, settings_for));
