@@ -11,7 +11,7 @@
 
 namespace podrun::jobs {
 
-/// What the hosts answered about their jobs.
+/// The answers of the hosts about their jobs.
 struct JobAnswers {
   std::vector<ListedJobs> listed = {};  ///< of the hosts that have answered to the end
   session::RunResult result = {};

@@ -144,7 +144,7 @@ namespace {
 /// Time for a host to start the job. Taking it back has the grace period as well.
 constexpr std::chrono::seconds kTimeToStart{60};
 
-/// What the final report has said. A signal that comes later changes nothing.
+/// The result of the start, as the final report gave it: a later signal does not change it.
 struct StartEnd {
   bool runs_everywhere = false;
   std::vector<run::HostOutcome> outcomes = {};

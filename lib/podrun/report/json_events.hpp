@@ -65,7 +65,7 @@ std::string sent_event(output::WallTime time, const hosts::Host& host, const Fil
 std::string received_event(output::WallTime time, const hosts::Host& host, const FilesReceived& received,
                            std::chrono::milliseconds since_start);
 
-/// The command ended, and the `holders` (as far as known) still have its output open. `waits`: podrun waits
+/// The command ended, and the known `holders` still have its output open. `waits`: podrun waits
 /// for them.
 std::string output_open_event(output::WallTime time, const hosts::Host& host,
                               const supervisor::Holders& holders, bool waits,

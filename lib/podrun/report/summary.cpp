@@ -178,7 +178,7 @@ std::vector<std::string> summarize(const std::vector<hosts::Host>& hosts,
   const bool all_well = std::all_of(outcomes.begin(), outcomes.end(), run::has_succeeded);
   const bool failed = std::any_of(outcomes.begin(), outcomes.end(), run::is_failure);
   if (all_well && !interrupted_by) return lines;
-  if (interrupted_by == SIGPIPE && !failed) return lines;  // `| head` is no accident
+  if (interrupted_by == SIGPIPE && !failed) return lines;  // as `| head` intends
   const bool started = std::any_of(outcomes.begin(), outcomes.end(), run::may_have_run);
   const std::vector<OutcomeGroup> groups = run::group_outcomes(outcomes);
   if (groups.size() > 1 || !failed) lines.push_back("podrun: " + count(outcomes, separator));

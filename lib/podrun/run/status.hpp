@@ -32,7 +32,7 @@ struct HostStatus {
 /// The progress of copying files to all hosts.
 struct TransferStatus {
   std::uint64_t done = 0;   ///< bytes
-  std::uint64_t total = 0;  ///< as far as known
+  std::uint64_t total = 0;  ///< the part that is known
   bool is_total_known = false;
   std::optional<std::chrono::seconds> left = std::nullopt;  ///< for the slowest host, if that is known
   std::optional<std::size_t> slowest = std::nullopt;        ///< the slowest worker, if others are far ahead

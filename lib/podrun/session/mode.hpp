@@ -36,8 +36,8 @@ class HostPreparation {
   virtual link::Stage stage() const { return link::Stage::copying; }
   /// The progress of copying files; nothing if none are copied.
   virtual std::optional<run::TransferStatus> transfer() const { return std::nullopt; }
-  /// What the user must agree to before the run can succeed; empty: nothing. The run starts again after
-  /// agree().
+  /// The question that the user must agree to before the run can succeed; empty: none. The run starts again
+  /// after agree().
   virtual std::string question() const { return {}; }
   virtual void agree() {}
 };
@@ -66,8 +66,8 @@ class HeldRun {
   virtual bool takes_signal(int signal) = 0;
 };
 
-/// What a podrun command makes of its run: its sinks, its report and its exit status. For the main thread;
-/// the results of its sinks may be read when the output is drained.
+/// The choices of a podrun command about its run: its sinks, its report and its exit status. For the main
+/// thread; the results of its sinks may be read when the output is drained.
 class Mode {
  public:
   Mode() = default;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the runs of a session share: connectors, kept connections, keys, signals and the terminal. A run is a
+// The runs of a session share connectors, kept connections, keys, signals and the terminal. A run is a
 // sequence of passes, with a question to the user before each but the first.
 #include "podrun/session/session.hpp"
 

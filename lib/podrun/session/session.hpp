@@ -38,7 +38,7 @@ class Session {
 
   struct Answer {
     bool is_yes = false;
-    int signal = 0;  ///< that came instead of an answer
+    int signal = 0;  ///< received instead of an answer; 0: none
   };
   /// Asks on the terminal between two runs. Throws UsageError.
   Answer ask_yes_or_no(const std::string& question);

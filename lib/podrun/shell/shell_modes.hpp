@@ -15,12 +15,12 @@
 
 namespace podrun::shell {
 
-/// What podrun learns from a run of `podrun shell`.
+/// The end of one run of `podrun shell`.
 struct ShellRunEnd {
   bool has_run = false;  ///< the user has entered a line for it
   bool is_end_of_input = false;
   bool is_refused = false;  ///< a line for podrun, off a terminal
-  int signal = 0;           ///< that podrun got at the prompt and ends with
+  int signal = 0;           ///< received at the prompt; podrun ends with it
   bool was_quit = false;    ///< SIGQUIT was passed on to the commands
   std::vector<run::HostOutcome> outcomes = {};
   std::optional<int> interrupted_by = std::nullopt;
@@ -44,7 +44,7 @@ class OpeningMode final : public session::CommandMode {
   ShellRunEnd& end_;
 };
 
-/// What becomes of a line that was typed.
+/// The result of reading a line: run it, end the run, or only answer.
 struct TypedLine {
   enum class Fate { runs, ends_run, nothing };
   Fate fate = Fate::nothing;
@@ -54,7 +54,7 @@ struct TypedLine {
   std::vector<std::string> texts_of_hosts = {};
 };
 
-/// What a LineMode needs from the session.
+/// The parts of the session that a LineMode uses.
 struct Prompting {
   output::LineSource& source;
   bool is_terminal;

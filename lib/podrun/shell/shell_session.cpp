@@ -52,7 +52,7 @@ constexpr std::array<std::string_view, 9> kHelp = {
     "Ctrl-C ends the commands of a line, and clears a line that is being typed.",
 };
 
-/// `$XDG_STATE_HOME/podrun/shell_history`; empty: there is no directory for it.
+/// `$XDG_STATE_HOME/podrun/shell_history`; empty if there is no directory for it.
 std::string history_file(const hosts::Probe& probe) {
   const std::string state = probe.env("XDG_STATE_HOME").value_or("");
   const std::string home = probe.env("HOME").value_or("");

@@ -11,9 +11,9 @@
 
 namespace podrun::shell {
 
-/// What every line of `podrun shell` starts with, and how its output is shown.
+/// The input of `podrun shell`, the environment of every line, and the view of its output.
 struct ShellSpec {
-  int input = 0;             ///< the descriptor of the lines, where there is no prompt
+  int input = 0;             ///< descriptor of the lines, if there is no prompt
   bool is_terminal = false;  ///< standard input is one: there is a prompt
   std::vector<supervisor::Variable> variables = {};
   supervisor::ShellStart shell = supervisor::ShellStart::plain;

@@ -25,7 +25,7 @@ struct PullRequest {
   std::size_t max_files = PathBudget::kUsualPaths;       ///< and directories, of each host
 };
 
-/// What one host has sent, or would send.
+/// The files that one host has sent, or would send.
 struct PulledHost {
   std::size_t files = 0;                 ///< and links
   std::uint64_t bytes = 0;               ///< of the files
