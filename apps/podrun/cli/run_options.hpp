@@ -20,7 +20,6 @@ inline constexpr std::string_view kOtherTopic = "Other";
 /// Adds every option that several commands take; each writes what it is given to `options`, which must
 /// outlive the table.
 void add_shared_options(OptionTable& table, Options& options);
-void add_output_options(OptionTable& table, Options& options);
 /// The last of the table.
 void add_other_options(OptionTable& table, Options& options);
 

@@ -14,7 +14,6 @@
 #include "podrun/output/label.hpp"
 
 #include "cli/option_values.hpp"
-#include "cli/repeat.hpp"
 #include "cli/specs_from_options.hpp"
 #include "commands/commands.hpp"
 

@@ -15,7 +15,6 @@
 #include "podrun/transfer/pull_run.hpp"
 
 #include "cli/option_values.hpp"
-#include "cli/repeat.hpp"
 #include "cli/specs_from_options.hpp"
 #include "commands/commands.hpp"
 

@@ -8,7 +8,6 @@
 #include "podrun/base/error.hpp"
 #include "podrun/transfer/push_run.hpp"
 
-#include "cli/repeat.hpp"
 #include "cli/specs_from_options.hpp"
 #include "commands/commands.hpp"
 

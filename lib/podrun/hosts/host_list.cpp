@@ -6,11 +6,15 @@
 #include <netinet/in.h>
 
 #include <algorithm>
+#include <array>
+#include <filesystem>
 #include <iterator>
 
 #include <fmt/format.h>
 
 #include "podrun/base/error.hpp"
+#include "podrun/base/file_system.hpp"
+#include "podrun/base/shell_quote.hpp"
 #include "podrun/base/text.hpp"
 #include "podrun/hosts/host_pattern.hpp"
 
@@ -242,6 +246,17 @@ std::vector<Host> parse_host_list(const std::vector<std::string>& values, std::s
     }
   }
   return builder.take();
+}
+
+void check_is_not_a_file(const std::string& list) {
+  constexpr std::array<std::string_view, 7> kListFiles = {".txt",  ".hosts", ".list", ".lst",
+                                                          ".conf", ".cfg",   ".ini"};
+  const std::string extension = std::filesystem::path(list).extension();
+  const bool may_be_file = list.find('/') != npos ||
+                           std::find(kListFiles.begin(), kListFiles.end(), extension) != kListFiles.end();
+  if (!may_be_file || !is_file(list)) return;
+  throw UsageError(
+      fmt::format("\"{}\" is a file (to read the hosts from it: --hostfile {})", list, shell_quote(list)));
 }
 
 std::vector<Host> parse_hosts_file(std::string_view text, std::string_view path) {
