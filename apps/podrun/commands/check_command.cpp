@@ -48,13 +48,11 @@ class CheckCommand final : public cli::Command {
   int run(const cli::Context& context) override {
     const cli::Options& options = context.options;
     const session::SessionSpec spec = context.session_spec();
-    session::RunSpec run =
-        check::check_run(spec, cli::command_in_surroundings(options, context.probe), request_);
+    session::RunSpec run = check::check_run(spec, request_);
     run.view.json = options.json;
     run.plan.limits.wait = wait_;
     // A limit of config.yaml is for commands of users.
     if (context.table.is_on_command_line("timeout")) run.plan.limits.timeout = options.limits.timeout;
-    run.plan.supervision.directory = cli::directory_of(options, context.probe);
     if (options.dry_run) return context.describe(spec, cli::describe_run(run));
     session::Session session(spec, context.probe, session::Session::Connections::closed);
     return check::run_check(session, run, request_);

@@ -58,8 +58,7 @@ constexpr std::array<cli::CommandRow, 19> kRows{{
      .summary = "Test that every host can be reached, and that all agree",
      .examples = "  podrun check                       are all up, and do they agree?\n"
                  "  podrun check --wait 10m --dir app  wait for the hosts; compare commits, too\n",
-     .takes = {reach, general, looks, connect_timeout, start, surroundings, directory, timeout, json,
-               dry_run},
+     .takes = {reach, general, looks, connect_timeout, start, timeout, json, dry_run},
      .make = make_check_command},
     {.name = "push",
      .usage = "  podrun push [OPTIONS] SRC... DEST\n",

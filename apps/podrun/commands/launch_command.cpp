@@ -18,7 +18,7 @@
 #include "podrun/base/file_system.hpp"
 #include "podrun/base/text.hpp"
 #include "podrun/config/task_file.hpp"
-#include "podrun/jobs/start_job.hpp"
+#include "podrun/jobs/job_start.hpp"
 #include "podrun/output/escape.hpp"
 #include "podrun/session/command_mode.hpp"
 #include "podrun/supervisor/supervised.hpp"

@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 
 #include "podrun/jobs/job_start.hpp"
-#include "podrun/jobs/show_log.hpp"
+#include "podrun/jobs/log_follow.hpp"
 #include "podrun/output/label.hpp"
 
 #include "cli/option_values.hpp"

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "podrun/base/error.hpp"
-#include "podrun/jobs/start_job.hpp"
+#include "podrun/jobs/job_start.hpp"
 #include "podrun/output/terminal.hpp"
 
 #include "cli/option_values.hpp"

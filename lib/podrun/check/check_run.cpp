@@ -119,17 +119,13 @@ class CheckMode final : public session::Mode {
 
 }  // namespace
 
-session::RunSpec check_run(const session::SessionSpec& session, supervisor::Command surroundings,
-                           const CheckRequest& request) {
+session::RunSpec check_run(const session::SessionSpec& session, const CheckRequest& request) {
   const std::string python = request.python.empty() ? "python3" : request.python;
   supervisor::Command script = supervisor::script_command(
       kCheckScript, CheckWords{.python = python, .directory = request.directory}.list());
-  surroundings.what = std::move(script.what);
-  surroundings.environment.insert(surroundings.environment.end(), script.environment.begin(),
-                                  script.environment.end());
-  session::RunSpec run = session::whoever_answers(session, supervisor::build_command(surroundings), kTimeout);
+  session::RunSpec run = session::whoever_answers(session, supervisor::build_command(script), kTimeout);
   session::shorten_grace(run);
-  run.command = std::move(surroundings);
+  run.command = std::move(script);
   return run;
 }
 

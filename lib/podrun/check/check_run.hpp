@@ -6,10 +6,8 @@
 
 namespace podrun::check {
 
-/// The run of check.sh on every host that can be reached, with the environment and the shell of
-/// `surroundings`. Throws UsageError.
-session::RunSpec check_run(const session::SessionSpec& session, supervisor::Command surroundings,
-                           const CheckRequest& request);
+/// The run of check.sh on every host that can be reached.
+session::RunSpec check_run(const session::SessionSpec& session, const CheckRequest& request);
 
 /// Makes the run and prints its report. The exit status: 1 if a host cannot be reached or differs.
 int run_check(session::Session& session, const session::RunSpec& run, const CheckRequest& request);

@@ -10,6 +10,7 @@
 #include <asio/awaitable.hpp>
 
 #include "podrun/hosts/host.hpp"
+#include "podrun/session/session.hpp"
 #include "podrun/supervisor/command.hpp"
 #include "podrun/supervisor/supervised.hpp"
 
@@ -23,8 +24,10 @@ struct JobStart {
   std::uint64_t log_size = 1'000'000'000;  ///< bytes of each stream's output that are kept on each host
 };
 
-/// The command that starts a job on hosts that reserved its name, see Claims. It ends once the job runs.
-supervisor::RemoteCommand start_command(const JobStart& job, const supervisor::Command& command);
+/// Turns the start of `command` (`built` from it) into the start of a job on hosts that reserved its name,
+/// see Claims. It ends once the job runs.
+supervisor::RemoteCommand start_command(const JobStart& job, const supervisor::Command& command,
+                                        supervisor::RemoteCommand built);
 
 /// Reserves the name of a job on every host of a run, until the run ends. The first host is asked before the
 /// others, so one of two users who start a job of one name at the same moment gets every host.
@@ -32,8 +35,8 @@ class Claims {
  public:
   Claims(std::string name, std::vector<hosts::Host> hosts, std::string run_id);
 
-  /// Call this before each attempt of the run.
-  void begin_attempt();
+  /// Call this before each pass of the run.
+  void begin_pass();
   /// Reserves the name on one host. Throws HostError.
   asio::awaitable<void> reserve(std::size_t host, supervisor::Supervised& supervised);
 
@@ -47,5 +50,10 @@ class Claims {
   std::vector<std::shared_ptr<link::Stream>> waiting_ = {};  ///< to hosts whose program waits for a line
   std::vector<std::shared_ptr<link::Stream>> kept_;  ///< to each host: its program ends with the stream
 };
+
+/// Starts the command of this run as a job, on all hosts or on none. The exit status: 0 when it runs
+/// everywhere. `spec`: of the session.
+int start_job(session::Session& session, const session::SessionSpec& spec, session::RunSpec run,
+              const JobStart& job);
 
 }  // namespace podrun::jobs

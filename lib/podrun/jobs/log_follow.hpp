@@ -12,7 +12,9 @@
 
 #include "podrun/base/chunk.hpp"
 #include "podrun/hosts/host.hpp"
+#include "podrun/jobs/ask_jobs.hpp"
 #include "podrun/output/output.hpp"
+#include "podrun/session/session.hpp"
 #include "podrun/supervisor/command.hpp"
 #include "podrun/supervisor/supervised.hpp"
 
@@ -86,5 +88,10 @@ class LogFollow {
 /// The command of each host after LogFollow::prepare(): exits with the job's status if the job was followed,
 /// else with 0.
 supervisor::RemoteCommand exit_as_the_job();
+
+/// Shows the output of a job on these hosts (indexes), which have it; goes on after a lost connection. The
+/// largest exit status of the job. `run`: gives the view and the command that repeats it.
+int show_log(session::Session& session, session::RunSpec run, const std::vector<std::size_t>& hosts,
+             const LogRequest& request);
 
 }  // namespace podrun::jobs

@@ -44,18 +44,20 @@ void find_settings(ReachPlan& plan, const std::vector<hosts::Host>& hosts, run::
     check_via(plan.via, hosts);
     return;
   }
+  auto found = std::make_shared<HostSettings>();
   std::set<std::string> ways;
   std::chrono::seconds connect_timeout{0};
   std::size_t retries = 0;
   for (const hosts::Host& host : hosts) {
     if (host.kind == hosts::HostKind::local) continue;
-    const ssh::SshSettings& settings = plan.settings.emplace_back(plan.config->settings_for(host));
+    const ssh::SshSettings& settings =
+        found->by_worker.try_emplace(host.worker, plan.config->settings_for(host)).first->second;
     connect_timeout = std::max(connect_timeout, settings.connect_timeout.value_or(limits.connect_timeout));
     const auto attempts = settings.connection_attempts;
     retries = std::max(retries, attempts ? std::size_t{*attempts} - 1 : limits.retries);
     ways.insert(settings.proxy_jump);
   }
-  if (plan.settings.empty()) return;
+  if (found->by_worker.empty()) return;
   limits.connect_timeout = connect_timeout;
   limits.retries = retries;
   const auto settings_for = [&](const hosts::Host& host) {
@@ -63,8 +65,9 @@ void find_settings(ReachPlan& plan, const std::vector<hosts::Host>& hosts, run::
   };
   for (const std::string& way : ways) {
     for (ssh::SshSettings& settings : ssh::all_jump_hosts(way, settings_for))
-      plan.settings.push_back(std::move(settings));
+      found->of_jump_hosts.push_back(std::move(settings));
   }
+  plan.settings = std::move(found);
 }
 
 }  // namespace podrun::reach

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -13,12 +15,18 @@
 
 namespace podrun::reach {
 
+/// What ssh_config(5) says of the hosts that SSH leads to.
+struct HostSettings {
+  std::map<std::size_t, ssh::SshSettings> by_worker = {};  ///< by worker number
+  std::vector<ssh::SshSettings> of_jump_hosts = {};
+};
+
 /// How the hosts of a run are reached. This machine itself needs none of it.
 struct ReachPlan {
   std::string via = {};   ///< the command that opens a shell, see local::ViaTemplate; empty: SSH
   std::string home = {};  ///< of the user: where keys and known hosts are
   std::shared_ptr<ssh::SshConfig> config = {};
-  std::vector<ssh::SshSettings> settings = {};  ///< of every host that SSH leads to, jump hosts among them
+  std::shared_ptr<const HostSettings> settings = std::make_shared<HostSettings>();
 };
 
 /// Runs a ProxyCommand and Match exec, as in ssh.

@@ -43,12 +43,11 @@ local::AliveQuestions questions_of(const ssh::SshSettings& settings) {
   return {.interval = settings.alive_interval, .count_max = settings.alive_count_max};
 }
 
-/// The settings have been found before the run; what still goes wrong now, as with a name service that does
-/// not answer any more, is this host's failure.
-template <typename Find>
-ssh::SshSettings or_host_error(Find find) {
+/// They were found before the run, too; if the name service does not answer any more, that is this host's
+/// failure.
+ssh::SshSettings settings_of_jump_host(ssh::SshConfig& config, const hosts::Host& host) {
   try {
-    return find();
+    return config.settings_for_jump_host(host);
   } catch (const UsageError& error) {
     throw link::HostError(
         {link::Stage::connecting, link::Cause::configuration, error.what(), link::Retry::may_help});
@@ -57,33 +56,36 @@ ssh::SshSettings or_host_error(Find find) {
 
 }  // namespace
 
-local::HostCount count_hosts(const ReachPlan& plan, const run::RunPlan& run) {
+local::HostCount count_hosts(const ReachPlan& plan, const std::vector<hosts::Host>& hosts,
+                             std::size_t fanout) {
   local::HostCount count;
-  for (const hosts::Host& host : run.hosts) {
+  for (const hosts::Host& host : hosts) {
     const bool by_ssh = host.kind == hosts::HostKind::remote && plan.via.empty();
     ++(by_ssh ? count.by_ssh : count.by_child);
   }
-  count.at_once = run.limits.fanout;
-  for (const ssh::SshSettings& settings : plan.settings) {
+  count.at_once = fanout;
+  const auto add = [&count](const ssh::SshSettings& settings) {
     if (!settings.agent_socket.empty()) ++count.with_agent;
     if (!settings.proxy_command.empty()) {
       ++count.proxy_commands;
     } else if (!settings.proxy_jump.empty()) {
       ++count.behind_jump_hosts;
     }
-  }
+  };
+  for (const auto& [worker, settings] : plan.settings->by_worker) add(settings);
+  for (const ssh::SshSettings& settings : plan.settings->of_jump_hosts) add(settings);
   return count;
 }
 
 Connectors::Connectors(const std::shared_ptr<asio::io_context>& context, const ReachPlan& plan,
-                       const run::RunPlan& run, SshState& ssh, const hosts::Probe& probe,
+                       const Times& times, SshState& ssh, const hosts::Probe& probe,
                        std::size_t descriptor_limit, local::TransportCommands& transports)
     : name_pool_(context, kBlockingThreads),
       resolver_(context->get_executor(), name_pool_),
       agents_(context->get_executor()),
       agent_pool_(context, kBlockingThreads),
       credentials_{ssh.identities, ssh.memory, agents_, agent_pool_,
-                   std::chrono::milliseconds(run.limits.connect_timeout) / 2},
+                   std::chrono::milliseconds(times.connect_timeout) / 2},
       local_(local::make_local_connector(context->get_executor(), local_child(probe, descriptor_limit))) {
   const asio::any_io_executor executor = context->get_executor();
   if (!plan.via.empty()) {
@@ -98,19 +100,15 @@ Connectors::Connectors(const std::shared_ptr<asio::io_context>& context, const R
        .resolver = resolver_,
        .host_keys = ssh.host_keys,
        .credentials = credentials_,
-       .connect_timeout = run.limits.connect_timeout,
-       .orphan_timeout = run.supervision.orphan_timeout,
+       .connect_timeout = times.connect_timeout,
+       .orphan_timeout = times.orphan_timeout,
        .settings_for_jump_host =
-           [config = plan.config](const hosts::Host& host) {
-             return or_host_error([&] { return config->settings_for_jump_host(host); });
-           },
+           [config = plan.config](const hosts::Host& host) { return settings_of_jump_host(*config, host); },
        .run_proxy_command =
            [executor, shell = user_shell(probe), descriptor_limit, &transports](const std::string& command) {
              return run_proxy(executor, shell, command, descriptor_limit, transports);
            }},
-      [config = plan.config](const hosts::Host& host) {
-        return or_host_error([&] { return config->settings_for(host); });
-      });
+      [settings = plan.settings](const hosts::Host& host) { return settings->by_worker.at(host.worker); });
 }
 
 }  // namespace podrun::reach

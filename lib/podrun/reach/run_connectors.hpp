@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
+#include <cstddef>
 #include <memory>
 #include <vector>
 
@@ -13,21 +15,27 @@
 #include "podrun/local/transport_commands.hpp"
 #include "podrun/reach/reach_plan.hpp"
 #include "podrun/reach/ssh_state.hpp"
-#include "podrun/run/run_plan.hpp"
 #include "podrun/ssh/auth/agent.hpp"
 #include "podrun/ssh/connector.hpp"
 #include "podrun/ssh/transport/resolver.hpp"
 
 namespace podrun::reach {
 
-/// The hosts of a run by what a link to each costs.
-local::HostCount count_hosts(const ReachPlan& plan, const run::RunPlan& run);
+/// The hosts by what a link to each costs, of which at most `fanout` are connected at a time.
+local::HostCount count_hosts(const ReachPlan& plan, const std::vector<hosts::Host>& hosts,
+                             std::size_t fanout);
+
+/// Times that hold for every host.
+struct Times {
+  std::chrono::seconds connect_timeout;
+  std::chrono::seconds orphan_timeout;
+};
 
 /// Gives each host its connector: for this machine by a child, else by `via`, else SSH.
 class Connectors {
  public:
   /// `descriptor_limit`: see ProcessOptions. The transport commands must outlive the context.
-  Connectors(const std::shared_ptr<asio::io_context>& context, const ReachPlan& plan, const run::RunPlan& run,
+  Connectors(const std::shared_ptr<asio::io_context>& context, const ReachPlan& plan, const Times& times,
              SshState& ssh, const hosts::Probe& probe, std::size_t descriptor_limit,
              local::TransportCommands& transports);
   Connectors(const Connectors&) = delete;

@@ -12,15 +12,19 @@ namespace podrun::reach {
 struct SshState {
   /// Reads the keys of the user and of the hosts that SSH leads to.
   explicit SshState(const ReachPlan& plan) : identities(plan.home) {
-    for (const ssh::SshSettings& settings : plan.settings) {
-      host_keys.load(settings);
-      identities.find(settings);
-    }
+    for (const auto& [worker, settings] : plan.settings->by_worker) read(settings);
+    for (const ssh::SshSettings& settings : plan.settings->of_jump_hosts) read(settings);
   }
 
   ssh::HostKeys host_keys;
   ssh::Identities identities;
   ssh::LoginMemory memory;
+
+ private:
+  void read(const ssh::SshSettings& settings) {
+    host_keys.load(settings);
+    identities.find(settings);
+  }
 };
 
 }  // namespace podrun::reach

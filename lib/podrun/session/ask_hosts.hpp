@@ -10,10 +10,14 @@
 
 namespace podrun::session {
 
-/// Collects what each host prints, up to 256 KiB of each stream.
+/// The most bytes of a stream of a host that podrun keeps of an answer to itself.
+inline constexpr std::size_t kMostOfAnswer = 256 * 1024;
+
+/// Collects the lines that each host prints, until a stream has `most` bytes.
 class Replies : public output::Sink {
  public:
-  explicit Replies(std::size_t hosts) : texts_(hosts), errors_(hosts) {}
+  explicit Replies(std::size_t hosts, std::size_t most = kMostOfAnswer)
+      : texts_(hosts), errors_(hosts), most_(most) {}
 
   void line(const output::Line& line) override;
 
@@ -23,16 +27,20 @@ class Replies : public output::Sink {
  private:
   std::vector<std::string> texts_;
   std::vector<std::string> errors_;
+  const std::size_t most_;
 };
 
-/// The answers of the hosts to one run.
+/// The output and the outcomes of one run.
 struct Answers {
-  std::vector<std::string> texts = {};   ///< of each host of the run, its standard output up to 256 KiB
-  std::vector<std::string> errors = {};  ///< its standard error, also up to 256 KiB
+  std::vector<std::string> texts = {};  ///< standard output of each host of the run: lines, each with its end
+  std::vector<std::string> errors = {};  ///< standard error of each host
   RunResult result = {};
 };
 
-/// Makes the run, shows nothing of its output, and names the hosts that did not answer.
+/// Makes the run without showing its output, and prints which hosts did not answer. Keeps kMostOfAnswer.
 Answers ask_hosts(Session& session, const RunSpec& run);
+
+/// Makes the run, prints nothing, and returns all output, which is kept in memory until then.
+Answers collect(Session& session, const RunSpec& run);
 
 }  // namespace podrun::session

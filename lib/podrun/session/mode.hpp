@@ -29,8 +29,8 @@ class HostPreparation {
   HostPreparation& operator=(const HostPreparation&) = delete;
   virtual ~HostPreparation() = default;
 
-  /// Called once for every attempt of the run, before prepare().
-  virtual void begin_attempt(output::Output& /*output*/) {}
+  /// Called once for every pass of the run, before prepare().
+  virtual void begin_pass(output::Output& /*output*/) {}
   /// Throws link::HostError.
   virtual asio::awaitable<void> prepare(std::size_t host, supervisor::Supervised& supervised) = 0;
   virtual link::Stage stage() const { return link::Stage::copying; }
@@ -75,11 +75,11 @@ class Mode {
   Mode& operator=(const Mode&) = delete;
   virtual ~Mode() = default;
 
-  /// Called once for every attempt: a run starts again after the user has answered a question. The terminal
+  /// Called once for every pass: a run starts again after the user has answered a question. The terminal
   /// outlives the sinks.
   virtual std::vector<std::shared_ptr<output::Sink>> make_sinks(output::Terminal& terminal) = 0;
 
-  /// Called when an attempt begins.
+  /// Called when a pass begins.
   virtual void begin(output::Output& /*output*/) {}
   virtual void notice(output::Output& /*output*/, const run::RunPolicy& /*policy*/,
                       const run::Notice& /*notice*/) {}

@@ -17,7 +17,7 @@ inline constexpr std::string_view kAskedInBackground =
 /// Throws as ask_on_terminal().
 bool ask_yes_or_no(const std::string& question, const output::Asker& asker);
 
-/// Asks on the terminal what an attempt of the run has left open: once about all new host keys, once for each
+/// Asks on the terminal what a pass of the run has left open: once about all new host keys, once for each
 /// passphrase. Whether connecting again makes sense; no, without a terminal. Throws as ask_on_terminal().
 bool answer_questions(reach::SshState& ssh, const output::Asker& asker);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the runs of a session share: connectors, kept connections, keys, signals and the terminal. A run is a
-// sequence of attempts, with a question to the user before each but the first.
+// sequence of passes, with a question to the user before each but the first.
 #include "podrun/session/session.hpp"
 
 #include <string_view>
@@ -8,7 +8,7 @@
 
 #include "podrun/base/error.hpp"
 #include "podrun/output/notes.hpp"
-#include "podrun/session/attempt.hpp"
+#include "podrun/session/pass.hpp"
 #include "podrun/session/questions.hpp"
 
 namespace podrun::session {
@@ -40,13 +40,18 @@ int Mode::status(const run::RunPolicy& policy) const {
 Session::Shared::Shared(const SessionSpec& session, const hosts::Probe& of_machine, Connections between_runs)
     : spec(session),
       probe(of_machine),
-      reached{.run_id = {}, .hosts = spec.hosts, .command = {}, .supervision = {}, .limits = spec.limits},
-      counts(reach::count_hosts(spec.reach, reached)),
+      counts(reach::count_hosts(spec.reach, spec.hosts, spec.limits.fanout)),
       descriptors(descriptor_limit(spec.owns_process, counts)),
       ssh(spec.reach),
-      connectors(io, spec.reach, reached, ssh, probe, descriptors.before, transports.commands),
+      connector(spec.make_connector ? spec.make_connector(io->get_executor()) : nullptr),
       connections(between_runs),
-      signals(io->get_executor()) {}
+      signals(io->get_executor()) {
+  if (connector) return;
+  connectors.emplace(
+      io, spec.reach,
+      reach::Times{.connect_timeout = spec.limits.connect_timeout, .orphan_timeout = spec.orphan_timeout},
+      ssh, probe, descriptors.before, transports.commands);
+}
 
 output::Asker Session::Shared::asker() {
   return {.interrupted = [] { return SignalsWhileAsking::received() != 0; },
@@ -54,14 +59,14 @@ output::Asker Session::Shared::asker() {
 }
 
 link::Connector& Session::Shared::connector_for(const hosts::Host& host) {
-  link::Connector& connector = connectors.at(host);
-  if (connections == Connections::closed) return connector;
-  return kept.try_emplace(&connector, connector).first->second;
+  link::Connector& direct = connector ? *connector : connectors->at(host);
+  if (connections == Connections::closed) return direct;
+  return kept.try_emplace(&direct, direct).first->second;
 }
 
 Session::Session(const SessionSpec& spec, const hosts::Probe& probe, Connections connections)
     : shared_(std::make_unique<Shared>(spec, probe, connections)) {
-  if (shared_->counts.by_ssh > 0) report_ignored(spec, shared_->ssh);
+  if (shared_->connectors && shared_->counts.by_ssh > 0) report_ignored(spec, shared_->ssh);
   shared_->spec.terminal->set_charset(spec.status.charset);
   if (spec.owns_process) take_signals(shared_->signals);
 }
@@ -80,7 +85,7 @@ RunResult Session::run(const RunSpec& spec, Mode& mode) {
   if (shared_->spec.owns_process && !plan.limits.held && output::can_ask_on_terminal())
     plan.limits.questions = run::Questions::can_be_asked;
   for (;;) {
-    Attempt::End end = Attempt(*shared_, spec, plan, mode).play();
+    Pass::End end = Pass(*shared_, spec, plan, mode).play();
     if (!end.again) return std::move(end.result);
     if (!end.can_ask) plan.limits.questions = run::Questions::none;
   }

@@ -53,7 +53,7 @@ class Session {
 
  private:
   struct Shared;
-  class Attempt;
+  class Pass;
 
   std::unique_ptr<Shared> shared_;
 };

@@ -3,8 +3,11 @@
 // no command has to undo a setting that was not meant for it.
 #include "podrun/session/specs.hpp"
 
+#include <fcntl.h>
+
 #include <utility>
 
+#include "podrun/base/descriptor.hpp"
 #include "podrun/supervisor/supervised.hpp"
 
 namespace podrun::session {
@@ -29,6 +32,18 @@ RunSpec begin_spec(const SessionSpec& session, supervisor::RemoteCommand command
 }
 
 }  // namespace
+
+SessionSpec guest_session(std::vector<hosts::Host> hosts, const hosts::Probe& probe,
+                          const ssh::SshCommandLine& command_line) {
+  static const Descriptor nowhere(::open("/dev/null", O_WRONLY | O_CLOEXEC));
+  SessionSpec session;
+  session.hosts = std::move(hosts);
+  session.reach = reach::plan_reach(command_line, probe);
+  reach::find_settings(session.reach, session.hosts, session.limits);
+  session.terminal = std::make_shared<output::Terminal>(nowhere.get(), nowhere.get());
+  session.owns_process = false;
+  return session;
+}
 
 RunSpec users_command(const SessionSpec& session, supervisor::Command command) {
   RunSpec run = begin_spec(session, supervisor::build_command(command));

@@ -8,7 +8,10 @@
 #include <string>
 #include <vector>
 
+#include <asio/any_io_executor.hpp>
+
 #include "podrun/hosts/host.hpp"
+#include "podrun/link/link.hpp"
 #include "podrun/output/terminal.hpp"
 #include "podrun/reach/reach_plan.hpp"
 #include "podrun/report/hint.hpp"
@@ -33,10 +36,18 @@ struct SessionSpec {
   int verbosity = 0;
   StatusStyle status = {};
   std::shared_ptr<output::Terminal> terminal = {};
+  /// Makes the connector of every host, in place of SSH, `via` and this machine's; else empty.
+  std::function<std::unique_ptr<link::Connector>(const asio::any_io_executor&)> make_connector = nullptr;
   /// podrun takes signals, asks on the terminal, raises the limit of open files and may exit at once. False:
   /// it is a guest in the process of another program and does none of that.
   bool owns_process = true;
 };
+
+/// The session of a program that is not podrun: it takes no signals, asks nothing, prints nothing and never
+/// exits. SSH works as for the user of this process, with ~/.ssh. The program must ignore SIGPIPE. `probe`
+/// must outlive the session. Throws UsageError.
+SessionSpec guest_session(std::vector<hosts::Host> hosts, const hosts::Probe& probe,
+                          const ssh::SshCommandLine& command_line = {});
 
 /// One run: what is executed on which hosts, and what reports say of it.
 struct RunSpec {

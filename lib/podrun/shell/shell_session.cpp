@@ -3,15 +3,12 @@
 // exported variables of each host from line to line; the hosts keep nothing.
 #include "podrun/shell/shell_session.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
 #include <cctype>
 #include <csignal>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -29,7 +26,7 @@
 #include "podrun/report/failure_words.hpp"
 #include "podrun/run/outcome.hpp"
 #include "podrun/shell/line_state.hpp"
-#include "podrun/shell/prompt.hpp"
+#include "podrun/shell/shell_hosts.hpp"
 #include "podrun/shell/shell_modes.hpp"
 #include "podrun/supervisor/supervised.hpp"
 
@@ -53,14 +50,6 @@ constexpr std::array<std::string_view, 9> kHelp = {
     "  exit           leave the shell, as Ctrl-D does",
     "",
     "Ctrl-C ends the commands of a line, and clears a line that is being typed.",
-};
-
-struct ShellHost {
-  hosts::Host host;
-  bool is_connected = false;
-  std::string why_not = {};                       ///< the failure
-  std::optional<KeptState> fresh = std::nullopt;  ///< where a session begins there
-  std::optional<KeptState> now = std::nullopt;    ///< after the line before
 };
 
 /// `$XDG_STATE_HOME/podrun/shell_history`; empty: there is no directory for it.
@@ -102,20 +91,18 @@ class ShellSession {
         view_(spec.view),
         base_(make_base(session)),
         session_(session, probe, session::Session::Connections::kept),
-        source_(make_source()) {
-    for (const hosts::Host& host : base_.plan.hosts) hosts_.push_back({.host = host});
-    for (const hosts::Host& host : base_.plan.hosts) selected_.insert(host.worker);
-  }
+        source_(make_source()),
+        hosts_(base_.plan.hosts) {}
 
   /// The exit status: that of the last line.
   int play() {
     status_ = connect();
     if (connect_interrupted_by_) return status_;
-    if (active().empty() || (!spec_.is_terminal && active().size() < hosts_.size()))
+    if (hosts_.active().empty() || (!spec_.is_terminal && hosts_.active().size() < hosts_.size()))
       return status_ == 0 ? kLostStatus : status_;
     status_ = 0;
     while (run_line()) {
-      if (active().empty()) {  // never on other hosts than the prompt had
+      if (hosts_.active().empty()) {  // never on other hosts than the prompt had
         session_.say({"no host of the next line is connected any more"});
         return kLostStatus;
       }
@@ -148,31 +135,13 @@ class ShellSession {
   std::unique_ptr<output::LineSource> make_source() const {
     if (spec_.is_terminal)
       return std::make_unique<output::LineEditor>(history_file(session_.probe()), session_.charset());
-    return std::make_unique<output::PlainLines>(STDIN_FILENO);
-  }
-
-  /// The indexes of the hosts of the next line.
-  std::vector<std::size_t> active() const {
-    std::vector<std::size_t> indexes;
-    for (std::size_t i = 0; i < hosts_.size(); ++i) {
-      if (hosts_[i].is_connected && selected_.contains(hosts_[i].host.worker)) indexes.push_back(i);
-    }
-    return indexes;
-  }
-
-  std::vector<std::size_t> workers_of(const std::vector<std::size_t>& indexes) const {
-    std::vector<std::size_t> workers;
-    for (const std::size_t i : indexes) workers.push_back(hosts_[i].host.worker);
-    return workers;
+    return std::make_unique<output::PlainLines>(spec_.input);
   }
 
   /// Connects the remaining hosts and reads their state. Returns the exit status of that run.
   int connect() {
     wants_connect_ = false;
-    std::vector<std::size_t> indexes;
-    for (std::size_t i = 0; i < hosts_.size(); ++i) {
-      if (!hosts_[i].is_connected) indexes.push_back(i);
-    }
+    const std::vector<std::size_t> indexes = hosts_.not_connected();
     session::RunSpec run = session::with_hosts(base_, indexes);
     run.plan.supervision.directory = spec_.directory;
     run.plan.supervision.preparations.push_back(need_tools());
@@ -203,7 +172,7 @@ class ShellSession {
 
   /// False: the session ends.
   bool run_line() {
-    const std::vector<std::size_t> indexes = active();
+    const std::vector<std::size_t> indexes = hosts_.active();
     session::RunSpec run = session::with_hosts(base_, indexes);
     run.plan.limits.held = true;
     run.plan.limits.retries = std::min(run.plan.limits.retries, kRetries);
@@ -213,8 +182,8 @@ class ShellSession {
     StateFilter filter(ids);
     run.filter = &filter;
     LineMode mode(run, session_, filter,
-                  {*source_, spec_.is_terminal, prompt(indexes),
-                   [&](const std::string& line) { return take(line, indexes, ids); }},
+                  {*source_, spec_.is_terminal, hosts_.prompt(before_, output::separator(session_.charset())),
+                   [&](const std::string& line) { return act_on(line, indexes, ids); }},
                   end);
     const int status = session_.run(run, mode).status;
     learn(indexes, end);
@@ -284,24 +253,16 @@ class ShellSession {
     before_.outcomes = std::move(end.outcomes);
   }
 
-  std::string prompt(const std::vector<std::size_t>& indexes) const {
-    std::vector<std::size_t> lost;
-    for (const ShellHost& host : hosts_) {
-      if (!host.is_connected) lost.push_back(host.host.worker);
-    }
-    return make_prompt(workers_of(indexes), before_, lost, output::separator(session_.charset()));
-  }
-
   /// `indexes`: the hosts that wait for it; `ids` of their reports.
-  TypedLine take(const std::string& line, const std::vector<std::size_t>& indexes,
-                 const std::vector<std::string>& ids) {
+  TypedLine act_on(const std::string& line, const std::vector<std::size_t>& indexes,
+                   const std::vector<std::string>& ids) {
     const std::string_view words = trim_space(line);
     if (words.empty() || words.starts_with('#')) return {};
     if (words == "exit" || words == "logout" || words == ":quit" || words == ":exit") {
       leaves_ = true;
       return {.fate = TypedLine::Fate::ends_run};
     }
-    if (is_for_podrun(words)) return obey(words);
+    if (is_for_podrun(words)) return run_own_command(words);
     if (line.size() > supervisor::kMaxInlineText)
       return refuse(fmt::format("a line of {} bytes is too long (send a script: podrun -s)", line.size()));
     TypedLine typed{.fate = TypedLine::Fate::runs, .text = line_text(line, spec_.shell)};
@@ -310,57 +271,24 @@ class ShellSession {
     return typed;
   }
 
-  TypedLine obey(std::string_view words) {
+  TypedLine run_own_command(std::string_view words) {
     const std::string_view name = take_word(words);
     if (name == ":help") return {.answer = {kHelp.begin(), kHelp.end()}};
-    if (name == ":hosts") return {.answer = list_hosts()};
-    if (name == ":workers" || name == ":worker") return select(std::string(trim_space(words)));
+    if (name == ":hosts") return {.answer = hosts_.describe()};
+    if (name == ":workers" || name == ":worker") {
+      try {
+        hosts_.select(std::string(trim_space(words)));
+      } catch (const UsageError& error) {
+        return refuse(fmt::format(":workers: {}", error.what()));
+      }
+      return {.fate = TypedLine::Fate::ends_run};
+    }
     if (name == ":connect") {
-      wants_connect_ =
-          active().size() < hosts_.size() &&
-          std::any_of(hosts_.begin(), hosts_.end(), [](const ShellHost& each) { return !each.is_connected; });
+      wants_connect_ = !hosts_.not_connected().empty();
       if (!wants_connect_) return {.answer = {"all hosts are connected"}};
       return {.fate = TypedLine::Fate::ends_run};
     }
     return refuse(fmt::format("{}: no such command (:help lists them)", output::escape_controls(name)));
-  }
-
-  TypedLine select(const std::string& set) {
-    std::set<std::size_t> known;
-    for (const ShellHost& host : hosts_) known.insert(host.host.worker);
-    std::set<std::size_t> chosen = known;
-    try {
-      if (set.empty()) throw UsageError("for which hosts? (:workers 0,3-7, :workers all)");
-      if (set != "all") {
-        const std::vector<std::size_t> numbers = parse_workers(set);
-        chosen = {numbers.begin(), numbers.end()};
-      }
-    } catch (const UsageError& error) {
-      return refuse(fmt::format(":workers: {}", error.what()));
-    }
-    for (const std::size_t worker : chosen) {
-      if (!known.contains(worker))
-        return refuse(fmt::format(":workers: no host has worker number \"{}\" (there are {})", worker,
-                                  fold_workers({known.begin(), known.end()})));
-    }
-    const std::set<std::size_t> before = std::exchange(selected_, chosen);
-    if (!active().empty()) return {.fate = TypedLine::Fate::ends_run};
-    selected_ = before;
-    return refuse(":workers: none of them is connected (:connect tries again)");
-  }
-
-  std::vector<std::string> list_hosts() const {
-    std::size_t width = 0;
-    for (const ShellHost& each : hosts_) width = std::max(width, each.host.name.size());
-    std::vector<std::string> lines;
-    for (const ShellHost& each : hosts_) {
-      std::string what = each.now ? each.now->directory : "?";
-      if (!each.is_connected) what = "not connected: " + each.why_not;
-      lines.push_back(fmt::format(
-          "{:>3} {:{}}  {}{}", each.host.worker, output::escape_controls(each.host.name), width,
-          output::escape_controls(what), selected_.contains(each.host.worker) ? "" : " (not in :workers)"));
-    }
-    return lines;
   }
 
   /// -e and the like.
@@ -386,8 +314,7 @@ class ShellSession {
   const session::RunSpec base_;
   session::Session session_;
   std::unique_ptr<output::LineSource> source_;
-  std::vector<ShellHost> hosts_;
-  std::set<std::size_t> selected_;  ///< worker numbers
+  ShellHosts hosts_;
   LineEnd before_;
   int status_ = 0;
   bool leaves_ = false;

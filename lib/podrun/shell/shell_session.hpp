@@ -13,6 +13,7 @@ namespace podrun::shell {
 
 /// What every line of `podrun shell` starts with, and how its output is shown.
 struct ShellSpec {
+  int input = 0;             ///< the descriptor of the lines, where there is no prompt
   bool is_terminal = false;  ///< standard input is one: there is a prompt
   std::vector<supervisor::Variable> variables = {};
   supervisor::ShellStart shell = supervisor::ShellStart::plain;
@@ -21,7 +22,7 @@ struct ShellSpec {
   session::View view = {};
 };
 
-/// Reads lines from standard input, and runs each on the hosts of the session. The exit status: that of the
+/// Reads lines from the input, and runs each on the hosts of the session. The exit status: that of the
 /// last line. Throws UsageError.
 int run_shell(const ShellSpec& spec, const session::SessionSpec& session, const hosts::Probe& probe);
 

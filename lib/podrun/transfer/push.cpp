@@ -4,7 +4,6 @@
 #include "podrun/transfer/push.hpp"
 
 #include <algorithm>
-#include <fstream>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -14,11 +13,8 @@
 #include <fmt/format.h>
 
 #include "podrun/base/error.hpp"
-#include "podrun/base/shell_quote.hpp"
 #include "podrun/base/text.hpp"
-#include "podrun/supervisor/program_reader.hpp"
-#include "podrun/transfer/digest.hpp"
-#include "podrun/transfer/remote_paths.hpp"
+#include "podrun/transfer/push_talk.hpp"
 #include "podrun/transfer/scripts.hpp"
 #include "podrun/transfer/side_work.hpp"
 #include "podrun/transfer/switch_text.hpp"
@@ -35,16 +31,11 @@ constexpr std::size_t kMaxNames = 500;
 constexpr std::size_t kMaxNamesText = 32 * 1024;
 constexpr std::size_t kNonceSize = 16;
 
-// One text for all hosts.
+/// One text for all hosts.
 const Chunk& push_script() {
   static const Chunk script{std::string(kPushScript)};
   return script;
 }
-const Chunk& sums_script() {
-  static const Chunk script{std::string(kSumsScript)};
-  return script;
-}
-
 /// The last part of a path on the hosts.
 std::string last_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
@@ -55,16 +46,6 @@ std::vector<std::string> top_names(const LocalTree& tree) {
     if (!entry.path.empty() && entry.path.find('/') == entry.path.npos) names.push_back(entry.path);
   }
   return names;
-}
-
-std::string digest_of_file(const std::string& path, DigestKind kind) {
-  Digest digest(kind);
-  std::ifstream file(path, std::ios::binary);
-  std::string block(Archive::kBlock, '\0');
-  while (file.read(block.data(), static_cast<std::streamsize>(block.size())) || file.gcount() > 0)
-    digest.update(std::string_view(block).substr(0, static_cast<std::size_t>(file.gcount())));
-  if (!file.eof()) throw LocalFileError(path + ": cannot be read");
-  return digest.finish();
 }
 
 bool can_be_name(const std::string& target) {
@@ -97,58 +78,6 @@ class Push::Claim {
 
  private:
   std::shared_ptr<Writer> writer_;
-};
-
-/// Talks with the program on the host.
-class Push::Talk {
- public:
-  Talk(supervisor::StartedProgram program, std::string own_name)
-      : name(std::move(own_name)), reader_(std::move(program)) {}
-
-  /// The next output of the program. Throws HostError at its end.
-  asio::awaitable<std::string> read() {
-    const std::optional<Chunk> output = co_await reader_.read();
-    if (!output) throw HostError({Stage::copying, Cause::ended_early, reader_.describe_end()});
-    co_return std::string(output->bytes());
-  }
-
-  asio::awaitable<void> read(ScanReply& reply) {
-    const std::string already = std::exchange(text_, {});
-    reply.feed(already);
-    while (!reply.is_complete()) {
-      const std::string output = co_await read();
-      reply.feed(output);
-    }
-    text_ = reply.take_rest();
-  }
-
-  /// The next line. Throws HostError for "error …".
-  asio::awaitable<std::string> answer() {
-    for (;;) {
-      std::optional<std::string> line = take_answer(text_);
-      if (line) co_return std::move(*line);
-      text_ += co_await read();
-    }
-  }
-
-  /// The next output; nothing at its end.
-  asio::awaitable<std::optional<Chunk>> read_to_end() { return reader_.read(); }
-
-  asio::awaitable<bool> write(Chunk chunk) { return reader_.stream()->write(std::move(chunk)); }
-  asio::awaitable<bool> write(std::string text) { return reader_.stream()->write(Chunk(std::move(text))); }
-  void close_write() { reader_.stream()->close_write(); }
-  const std::shared_ptr<link::Stream>& stream() const { return reader_.stream(); }
-
-  const std::string name;  ///< the end of the staging directory's name
-
- private:
-  supervisor::ProgramReader reader_;
-  std::string text_;  ///< output that was not read yet
-};
-
-struct Push::Scan {
-  ScanHeader header;
-  Comparison comparison;
 };
 
 Push::Push(PushRequest request, std::size_t hosts)
@@ -239,108 +168,6 @@ std::vector<std::string> Push::arguments(const supervisor::Supervised& supervise
                    .flags = flags,
                    .paths = std::move(paths)}
       .list();
-}
-
-/// Throws if the hosts disagree whether the target is a directory, since the file's name depends on it.
-const LocalTree& Push::tree_for(const ScanHeader& header) {
-  if (header.is_name && !renamed_) throw HostError({Stage::copying, Cause::unexpected_answer, "-name"});
-  if (!is_name_) is_name_ = header.is_name;
-  if (*is_name_ != header.is_name) {
-    throw HostError({Stage::copying, Cause::not_comparable,
-                     fmt::format("\"{0}\" is a directory on some hosts only (write \"{0}/\" to copy into it)",
-                                 request_.target)});
-  }
-  return tree();
-}
-
-asio::awaitable<Push::Scan> Push::scan(Talk& talk) {
-  std::optional<Comparison> comparison;
-  const ScanHeader* header = nullptr;
-  const auto begin = [&] {
-    if (!comparison)
-      comparison.emplace(tree_for(*header), request_.compare, request_.remove,
-                         PathBudget(request_.max_files));
-  };
-  ScanReply reply([&](const HostEntry& entry) {
-    begin();
-    if (header->exists) comparison->take(entry);
-  });
-  header = &reply.header();
-  co_await talk.read(reply);
-  begin();
-  Scan found{*header, std::move(*comparison)};
-  co_return found;
-}
-
-/// Keeps links to directories where the tree has directories, and compares what they lead to. There may be
-/// further links behind them.
-asio::awaitable<void> Push::keep_links(Talk& talk, Comparison& comparison) {
-  for (;;) {
-    const std::vector<std::size_t> links = comparison.take_links();
-    if (links.empty()) co_return;
-    std::string line = request_.remove == Delete::yes ? "links delete" : "links -";
-    for (const std::size_t index : links)
-      line += fmt::format(" {} {}", index, shell_quote_in_line(tree().entries()[index].path));
-    line += '\n';
-    co_await talk.write(std::move(line));
-    const std::string answer = co_await talk.answer();
-    const std::vector<std::string_view> words = split(answer, ' ');
-    if (words.size() != links.size() + 1 || words.front() != "links")
-      throw HostError({Stage::copying, Cause::unexpected_answer, answer});
-    for (std::size_t i = 0; i < links.size(); ++i) {
-      if (words[i + 1] != "0") comparison.keep_link(links[i], words[i + 1] == "2");
-    }
-    ScanReply reply([&](const HostEntry& entry) { comparison.take_behind_link(entry); });
-    co_await talk.read(reply);
-  }
-}
-
-/// The files of equal size, which are compared by their digests.
-std::vector<std::size_t> Push::to_digest(const Scan& scan) const {
-  std::vector<std::size_t> indices;
-  const std::vector<PathState>& states = scan.comparison.states();
-  for (std::size_t i = 0; i < states.size(); ++i) {
-    const PathState& state = states[i];
-    if (tree().entries()[i].kind == Kind::file && state.present && state.same_kind && !state.differs)
-      indices.push_back(i);
-  }
-  return indices;
-}
-
-asio::awaitable<void> Push::compare_contents(supervisor::Supervised& supervised, Scan& scan) {
-  const std::vector<std::size_t> indices = to_digest(scan);
-  if (indices.empty()) co_return;
-  std::vector<std::string> words =
-      SumsWords{.target = target_directory(), .program = scan.header.digest_words}.list();
-  supervisor::StartedProgram program = co_await supervised.start_program(sums_script(), std::move(words));
-  Talk talk(std::move(program), {});
-  std::string paths;
-  for (const std::size_t index : indices) paths += "./" + tree().entries()[index].path + '\0';
-  // busybox prints newlines in names unchanged.
-  const auto is_end = [](char c) { return c == '\0' || c == '\n'; };
-  const auto most = static_cast<std::size_t>(std::count_if(paths.begin(), paths.end(), is_end));
-  asio::awaitable<void> reading = read_digests(talk, indices, most, scan);
-  co_await send_while(talk.stream(), std::move(paths), std::move(reading));
-}
-
-/// `most`: the number of lines that the files may have.
-asio::awaitable<void> Push::read_digests(Talk& talk, const std::vector<std::size_t>& indices,
-                                         std::size_t most, Scan& scan) {
-  std::vector<PathState>& states = scan.comparison.states();
-  std::size_t count = 0;
-  DigestLines lines([&](std::string_view digest) {
-    if (++count > most)
-      throw HostError({Stage::copying, Cause::unexpected_answer, "more digests than files"});
-    if (count > indices.size()) return;
-    const std::size_t index = indices[count - 1];
-    std::string& local = digests_[{scan.header.digest, index}];
-    if (local.empty()) local = digest_of_file(tree().local_path(tree().entries()[index]), scan.header.digest);
-    states[index].differs = digest != local;
-  });
-  while (const std::optional<Chunk> output = co_await talk.read_to_end()) lines.feed(output->bytes());
-  if (count == indices.size()) co_return;
-  for (const std::size_t index : indices)
-    states[index].differs = true;  // it is unknown whose digests arrived
 }
 
 Transfer Push::transfer(Comparison& comparison) const {
@@ -436,14 +263,6 @@ std::shared_ptr<Archive> Push::archive_of(const Transfer& transfer, DigestKind k
   std::shared_ptr<Archive> archive = known.lock();
   if (!archive) known = archive = std::make_shared<Archive>(tree(), transfer.chosen, kind);
   return archive;
-}
-
-/// The directory that the paths of tree() are below.
-std::string Push::target_directory() const {
-  if (!is_name_.value_or(false)) return request_.target.empty() ? "." : request_.target;
-  const std::size_t slash = request_.target.rfind('/');
-  if (slash == std::string::npos) return "~";
-  return slash == 0 ? "/" : request_.target.substr(0, slash);
 }
 
 std::string switch_command() { return "set -- /bin/sh \"$podrun_dir\"/podrun.switch"; }

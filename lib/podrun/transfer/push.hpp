@@ -55,8 +55,8 @@ class Push {
   /// Reads the local files. Throws UsageError.
   Push(PushRequest request, std::size_t hosts);
 
-  /// Call this before each attempt of the run: forgets which hosts have staged the files.
-  void begin_attempt() {
+  /// Call this before each pass of the run: forgets which hosts have staged the files.
+  void begin_pass() {
     writers_.clear();
     deletes_all_ = false;
   }
@@ -67,7 +67,7 @@ class Push {
   /// The tree as the hosts get it; one name may differ from the local one.
   const LocalTree& tree() const { return is_name_.value_or(false) ? *renamed_ : tree_; }
   const PushRequest& request() const { return request_; }
-  /// True if a host was refused in this attempt since it would lose everything; see allow_delete_all().
+  /// True if a host was refused in this pass since it would lose everything; see allow_delete_all().
   bool deletes_all() const { return deletes_all_; }
   void allow_delete_all() { request_.may_delete_all = true; }
 

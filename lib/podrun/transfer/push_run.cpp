@@ -40,7 +40,7 @@ class PushMode final : public session::CommandMode, private session::HostPrepara
     if (json() && is_done(outcome)) json()->sent(output, host, sent(host));
   }
 
-  void begin_attempt(output::Output& /*output*/) override { push_.begin_attempt(); }
+  void begin_pass(output::Output& /*output*/) override { push_.begin_pass(); }
   asio::awaitable<void> prepare(std::size_t host, supervisor::Supervised& supervised) override {
     return push_.prepare(host, supervised);
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// One attempt of a run from its first connection to its last line: the fan-out, the output thread, the status
+// One pass of a run from its first connection to its last line: the fan-out, the output thread, the status
 // line, signals and questions around it.
-#include "podrun/session/attempt.hpp"
+#include "podrun/session/pass.hpp"
 
 #include <unistd.h>
 
@@ -38,7 +38,7 @@ constexpr std::size_t kMostDue = 100'000;
 
 Transports::~Transports() { commands.kill(kEndOfTransports); }
 
-Session::Attempt::Attempt(Shared& shared, const RunSpec& spec, const run::RunPlan& plan, Mode& mode)
+Session::Pass::Pass(Shared& shared, const RunSpec& spec, const run::RunPlan& plan, Mode& mode)
     : shared_(shared),
       spec_(spec),
       plan_(plan),
@@ -70,7 +70,7 @@ Session::Attempt::Attempt(Shared& shared, const RunSpec& spec, const run::RunPla
   });
 }
 
-run::RunWorld Session::Attempt::world() {
+run::RunWorld Session::Pass::world() {
   run::RunWorld world{.executor = executor_,
                       .connector_for = [this](const hosts::Host& host) -> link::Connector& {
                         return shared_.connector_for(host);
@@ -81,7 +81,7 @@ run::RunWorld Session::Attempt::world() {
                       .tell = [this](const run::Notice& notice) { tell(notice); },
                       .filter = spec_.filter};
   if (HostPreparation* const preparation = mode_.preparation()) {
-    preparation->begin_attempt(*output_);
+    preparation->begin_pass(*output_);
     world.preparing = preparation->stage();
     world.prepare_host = [preparation](std::size_t host, supervisor::Supervised& supervised) {
       return preparation->prepare(host, supervised);
@@ -90,31 +90,31 @@ run::RunWorld Session::Attempt::world() {
   return world;
 }
 
-StatusStyle Session::Attempt::status_style() const {
+StatusStyle Session::Pass::status_style() const {
   StatusStyle style = shared_.spec.status;
   style.lists = style.lists && spec_.enter_lists_hosts;
   return style;
 }
 
 /// Standard input, for all hosts.
-run::Input& Session::Attempt::start_reading() {
+run::Input& Session::Pass::start_reading() {
   return input_.emplace(shared_.io, run::InputSource{"standard input", STDIN_FILENO}, plan_.hosts.size(),
                         [this](const std::string& name, std::error_code error) { cannot_read(name, error); });
 }
 
-void Session::Attempt::cannot_write(const output::WriteError& error) {
+void Session::Pass::cannot_write(const output::WriteError& error) {
   if (!error.broken_pipe) output_->say("podrun: cannot write " + error.what);
   io_failed_ = io_failed_ || !error.broken_pipe;
   if (!error.is_side) fan_out_.interrupt(SIGPIPE);
 }
 
-void Session::Attempt::cannot_read(const std::string& name, std::error_code error) {
+void Session::Pass::cannot_read(const std::string& name, std::error_code error) {
   output_->say(fmt::format("podrun: cannot read {}: {}", name, error.message()));
   io_failed_ = true;
   fan_out_.interrupt(SIGPIPE);
 }
 
-void Session::Attempt::tell(const run::Notice& notice) {
+void Session::Pass::tell(const run::Notice& notice) {
   const HeldRun* const held = mode_.held_run();
   if (!held || !held->has_terminal()) notices_.tell(notice);
   mode_.notice(*output_, fan_out_.policy(), notice);
@@ -122,7 +122,7 @@ void Session::Attempt::tell(const run::Notice& notice) {
 }
 
 /// Until the run is released or cancelled, the terminal is the mode's.
-void Session::Attempt::hold() {
+void Session::Pass::hold() {
   status_.hide();
   const auto release = [this](std::string text, std::vector<std::string> texts_of_hosts) {
     status_.begin_again();
@@ -133,7 +133,7 @@ void Session::Attempt::hold() {
 }
 
 /// Exits at once, whatever still goes on.
-void Session::Attempt::leave() {
+void Session::Pass::leave() {
   if (!shared_.spec.owns_process) return;
   output_->abandon();
   shared_.spec.terminal->say_at_once(report::leave_line(fan_out_.status(), std::chrono::steady_clock::now()));
@@ -141,8 +141,8 @@ void Session::Attempt::leave() {
   std::_Exit(128 + fan_out_.policy().interrupted_by().value_or(SIGINT));
 }
 
-/// Blocks until the user has answered what this attempt has left open.
-Session::Attempt::Next Session::Attempt::ask() {
+/// Blocks until the user has answered what this pass has left open.
+Session::Pass::Next Session::Pass::ask() {
   const SignalsWhileAsking asking(shared_.signals);
   try {
     bool again = answer_questions(shared_.ssh, shared_.asker());
@@ -164,7 +164,7 @@ Session::Attempt::Next Session::Attempt::ask() {
 }
 
 /// From the start to the last line of the final report.
-asio::awaitable<Session::Attempt::Next> Session::Attempt::to_the_end() {
+asio::awaitable<Session::Pass::Next> Session::Pass::to_the_end() {
   mode_.begin(*output_);
   co_await fan_out_.run();
   status_.hide();
@@ -183,7 +183,7 @@ asio::awaitable<Session::Attempt::Next> Session::Attempt::to_the_end() {
   co_return Next::leave;
 }
 
-Session::Attempt::End Session::Attempt::play() {
+Session::Pass::End Session::Pass::play() {
   const auto rethrow = [](const std::exception_ptr& error) {
     if (error) std::rethrow_exception(error);
   };
@@ -206,7 +206,7 @@ Session::Attempt::End Session::Attempt::play() {
   shared_.io->restart();
   shared_.io->run();
   shared_.io->restart();
-  // What is due of this attempt, while its parts are there.
+  // Handlers of this pass that are due, while its parts exist.
   for (std::size_t handlers = 0; handlers < kMostDue && shared_.io->poll_one() > 0; ++handlers) {
   }
   output_.reset();  // waits for its thread: the terminal is the main thread's again
@@ -218,10 +218,10 @@ Session::Attempt::End Session::Attempt::play() {
                      .interrupted_by = policy.interrupted_by()}};
 }
 
-int Session::Attempt::status() const { return io_failed_ ? kIoStatus : mode_.status(fan_out_.policy()); }
+int Session::Pass::status() const { return io_failed_ ? kIoStatus : mode_.status(fan_out_.policy()); }
 
 /// A terminal or a reader that has gone decides it.
-int Session::Attempt::exit_status() const {
+int Session::Pass::exit_status() const {
   for (const StreamId stream : {StreamId::out, StreamId::err}) {
     const std::error_code error = shared_.spec.terminal->error(stream);
     if (error == std::errc::broken_pipe) return kBrokenPipeStatus;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "podrun/shell/prompt.hpp"
+#include "podrun/shell/shell_hosts.hpp"
 
 #include <numeric>
 

@@ -47,24 +47,24 @@ struct Session::Shared {
 
   SessionSpec spec;
   const hosts::Probe& probe;
-  const run::RunPlan reached;  ///< hosts and limits alone
   const local::HostCount counts;
   const local::DescriptorLimit descriptors;
   Transports transports = {};
   std::shared_ptr<asio::io_context> io = std::make_shared<asio::io_context>(1);
   reach::SshState ssh;
-  reach::Connectors connectors;
+  std::optional<reach::Connectors> connectors;       ///< unless there is
+  const std::unique_ptr<link::Connector> connector;  ///< the only one
   const Connections connections;
   std::map<link::Connector*, link::KeptLinks> kept = {};
   asio::signal_set signals;
 };
 
-/// One attempt of a run, with all that it needs: a run starts again when the user has answered a question.
+/// One pass of a run, with all that it needs: a run starts again when the user has answered a question.
 /// The members stand in the order in which each needs those before it, and are destroyed the other way round.
-class Session::Attempt {
+class Session::Pass {
  public:
   /// All must outlive it.
-  Attempt(Shared& shared, const RunSpec& spec, const run::RunPlan& plan, Mode& mode);
+  Pass(Shared& shared, const RunSpec& spec, const run::RunPlan& plan, Mode& mode);
 
   /// How it ended.
   struct End {

@@ -1,0 +1,13 @@
+# find_package(podrun [COMPONENTS static | shared]): the target podrun::podrun is libpodrun.a, or libpodrun.so if `shared` is asked for.
+include(CMakeFindDependencyMacro)
+foreach(package Threads fmt libssh LibArchive OpenSSL ZLIB yaml-cpp)
+  find_dependency(${package})
+endforeach()
+include(${CMAKE_CURRENT_LIST_DIR}/podrunTargets.cmake)
+if(NOT TARGET podrun::podrun)
+  set(podrun_kind static)
+  if(shared IN_LIST podrun_FIND_COMPONENTS)
+    set(podrun_kind shared)
+  endif()
+  add_library(podrun::podrun ALIAS podrun::${podrun_kind})
+endif()

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "podrun/supervisor/program_reader.hpp"
+#include "podrun/transfer/push.hpp"
+
+// The parts of a push that push.cpp and push_scan.cpp share.
+namespace podrun::transfer {
+
+/// Talks with the program on the host.
+class Push::Talk {
+ public:
+  Talk(supervisor::StartedProgram program, std::string own_name)
+      : name(std::move(own_name)), reader_(std::move(program)) {}
+
+  /// The next output of the program. Throws HostError at its end.
+  asio::awaitable<std::string> read() {
+    const std::optional<Chunk> output = co_await reader_.read();
+    if (!output)
+      throw link::HostError({link::Stage::copying, link::Cause::ended_early, reader_.describe_end()});
+    co_return std::string(output->bytes());
+  }
+
+  asio::awaitable<void> read(ScanReply& reply) {
+    const std::string already = std::exchange(text_, {});
+    reply.feed(already);
+    while (!reply.is_complete()) {
+      const std::string output = co_await read();
+      reply.feed(output);
+    }
+    text_ = reply.take_rest();
+  }
+
+  /// The next line. Throws HostError for "error …".
+  asio::awaitable<std::string> answer() {
+    for (;;) {
+      std::optional<std::string> line = take_answer(text_);
+      if (line) co_return std::move(*line);
+      text_ += co_await read();
+    }
+  }
+
+  /// The next output; nothing at its end.
+  asio::awaitable<std::optional<Chunk>> read_to_end() { return reader_.read(); }
+
+  asio::awaitable<bool> write(Chunk chunk) { return reader_.stream()->write(std::move(chunk)); }
+  asio::awaitable<bool> write(std::string text) { return reader_.stream()->write(Chunk(std::move(text))); }
+  void close_write() { reader_.stream()->close_write(); }
+  const std::shared_ptr<link::Stream>& stream() const { return reader_.stream(); }
+
+  const std::string name;  ///< the end of the staging directory's name
+
+ private:
+  supervisor::ProgramReader reader_;
+  std::string text_;  ///< output that was not read yet
+};
+
+/// The files of a host, compared with the local ones.
+struct Push::Scan {
+  ScanHeader header;
+  Comparison comparison;
+};
+
+}  // namespace podrun::transfer
