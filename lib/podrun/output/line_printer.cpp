@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include "podrun/output/escape.hpp"
-#include "podrun/output/terminal_text.hpp"
 
 namespace podrun::output {
 namespace {

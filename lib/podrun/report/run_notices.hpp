@@ -13,7 +13,6 @@
 
 #include "podrun/hosts/host.hpp"
 #include "podrun/output/output.hpp"
-#include "podrun/run/notice.hpp"
 #include "podrun/run/run_plan.hpp"
 #include "podrun/run/run_policy.hpp"
 #include "podrun/supervisor/protocol.hpp"

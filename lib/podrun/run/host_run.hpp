@@ -10,7 +10,6 @@
 #include <asio/awaitable.hpp>
 
 #include "podrun/link/link.hpp"
-#include "podrun/run/notice.hpp"
 #include "podrun/run/output_holders.hpp"
 #include "podrun/run/rank_variables.hpp"
 #include "podrun/run/run_plan.hpp"
