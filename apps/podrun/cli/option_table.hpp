@@ -127,8 +127,8 @@ class OptionTable {
   void set_owner(std::string_view command) { owner_ = command; }
 
   /// These add an option.
-  void value(const OptionRow& row, Set set);
-  void list(const OptionRow& row, Set set);
+  void value(const OptionRow& row, Set set) { add(row, OptionKind::value, std::move(set)); }
+  void list(const OptionRow& row, Set set) { add(row, OptionKind::list, std::move(set)); }
   void flag(const OptionRow& row, std::function<void(bool)> set);
   void flag(const OptionRow& row, bool& target);
   void count(const OptionRow& row, int& target);

@@ -138,15 +138,6 @@ std::optional<Listing> tpu_variable(const std::string& name, const Probe& probe,
   return found(std::move(listing), tried);
 }
 
-/// JAX prefers this variable to the host names.
-std::optional<Listing> tpu_process_addresses(const Probe& probe, Tried& tried) {
-  return tpu_variable("TPU_PROCESS_ADDRESSES", probe, tried);
-}
-
-std::optional<Listing> tpu_worker_hostnames(const Probe& probe, Tried& tried) {
-  return tpu_variable("TPU_WORKER_HOSTNAMES", probe, tried);
-}
-
 std::optional<Listing> podips(const std::optional<std::string>& path, const Probe& probe, Tried& tried) {
   if (!path) return std::nullopt;
   const std::string where = short_path(*path, probe.env("HOME").value_or(""));
@@ -171,21 +162,22 @@ std::optional<std::string> configuration_path(const std::string& name, const Pro
   return home ? std::optional(*home + "/.config/" + name) : std::nullopt;
 }
 
-std::optional<Listing> own_podips(const Probe& probe, Tried& tried) {
-  return podips(podips_path(probe), probe, tried);
-}
-
-std::optional<Listing> podrun_podips(const Probe& probe, Tried& tried) {
-  return podips(configuration_path("podrun/podips.txt", probe), probe, tried);
-}
-
-std::optional<Listing> tpux_podips(const Probe& probe, Tried& tried) {
-  return podips(configuration_path("tpux/podips.txt", probe), probe, tried);
-}
-
+/// In the order in which they are asked. JAX prefers TPU_PROCESS_ADDRESSES to the host names.
 constexpr std::array<Source, 10> kSources = {
-    podrun_hosts,         podrun_hostfile, slurm,         sky_pilot,   tpu_process_addresses,
-    tpu_worker_hostnames, own_podips,      podrun_podips, tpux_podips, ask_metadata};
+    podrun_hosts,
+    podrun_hostfile,
+    slurm,
+    sky_pilot,
+    [](const Probe& probe, Tried& tried) { return tpu_variable("TPU_PROCESS_ADDRESSES", probe, tried); },
+    [](const Probe& probe, Tried& tried) { return tpu_variable("TPU_WORKER_HOSTNAMES", probe, tried); },
+    [](const Probe& probe, Tried& tried) { return podips(podips_path(probe), probe, tried); },
+    [](const Probe& probe, Tried& tried) {
+      return podips(configuration_path("podrun/podips.txt", probe), probe, tried);
+    },
+    [](const Probe& probe, Tried& tried) {
+      return podips(configuration_path("tpux/podips.txt", probe), probe, tried);
+    },
+    ask_metadata};
 
 }  // namespace
 

@@ -36,8 +36,6 @@ ThisMachine::ThisMachine(const Probe& probe) {
   for (std::string& name : probe.own_names()) names_.insert(canonical_name(std::move(name)));
 }
 
-void ThisMachine::add(const std::string& name) { names_.insert(canonical_name(name)); }
-
 bool ThisMachine::is(const Host& host) const {
   return host.kind == HostKind::local ||
          (names_.contains(canonical_name(host.name)) && !is_forwarded_port(host));

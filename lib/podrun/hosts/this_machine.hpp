@@ -25,7 +25,7 @@ class ThisMachine {
   explicit ThisMachine(const Probe& probe);
 
   /// Adds a name of this machine.
-  void add(const std::string& name);
+  void add(const std::string& name) { names_.insert(canonical_name(name)); }
 
   bool is(const Host& host) const;
   bool is_in(const std::vector<Host>& hosts) const;

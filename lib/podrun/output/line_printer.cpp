@@ -53,6 +53,4 @@ void LinePrinter::print(std::string_view label, const Line& line) {
   }
 }
 
-void LinePrinter::say(std::string_view line) { terminal_.append(StreamId::err, {line, "\n"}); }
-
 }  // namespace podrun::output

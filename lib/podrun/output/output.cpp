@@ -255,18 +255,10 @@ void Output::start() {
   if (!std::exchange(started_, true)) enqueue(GivenStart{});
 }
 
-void Output::end(std::size_t host) { enqueue(GivenEnd{host}); }
-
-void Output::say(std::string line) { enqueue(GivenText{StreamId::err, std::move(line)}); }
-
-void Output::print(std::string line) { enqueue(GivenText{StreamId::out, std::move(line)}); }
-
 void Output::say_status(StatusText text, std::vector<std::size_t> workers) {
   ++items_given_;
   body_->say_status({std::move(text), std::move(workers)});
 }
-
-void Output::lines_typed(std::size_t lines) { body_->lines_typed(lines); }
 
 void Output::finish() {
   if (!std::exchange(finished_, true)) enqueue(GivenFinish{});

@@ -174,18 +174,18 @@ class Output {
   void start();
 
   /// Call when the host's streams are complete: passes on their unfinished last lines.
-  void end(std::size_t host);
+  void end(std::size_t host) { enqueue(GivenEnd{host}); }
 
   /// Writes a line of podrun itself after everything given before: say() a message on stderr, print() data on
   /// stdout.
-  void say(std::string line);
-  void print(std::string line);
+  void say(std::string line) { enqueue(GivenText{StreamId::err, std::move(line)}); }
+  void print(std::string line) { enqueue(GivenText{StreamId::out, std::move(line)}); }
 
   /// Sets the text of the status line, with all hosts' worker numbers if it shows their progress bars. Empty
   /// text removes the line before anything given later is written.
   void say_status(StatusText text, std::vector<std::size_t> workers = {});
   /// The user has typed this many lines on the terminal, below the status line.
-  void lines_typed(std::size_t lines);
+  void lines_typed(std::size_t lines) { body_->lines_typed(lines); }
 
   /// Ends the remaining hosts, and makes the sinks write the lines they keep. Only say() and print() may
   /// follow.

@@ -53,8 +53,6 @@ void FanOut::release(std::string text, std::vector<std::string> texts_of_hosts) 
   happen(event::Released{});
 }
 
-void FanOut::cancel() { happen(event::Cancelled{}); }
-
 asio::awaitable<void> FanOut::suspend() {
   happen(event::Suspended{});
   // Twice, because both messages are signals on the host, where an earlier heartbeat could overtake the first
@@ -98,8 +96,6 @@ void FanOut::happen(RunEvent event) {
   changed_.notify();
 }
 
-void FanOut::perform(const action::Connect& connect) { host_runs_[connect.host].connect(); }
-
 void FanOut::perform(const action::ConnectLater& later) {
   world_.tell(notice::AttemptLater{later.host, later.attempt, later.delay, later.failure});
   host_runs_[later.host].prepare_attempt(later.attempt);
@@ -125,18 +121,6 @@ void FanOut::perform(const action::Go& go) {
     host_runs_[host].start(variables, of_all);
   }
 }
-
-void FanOut::perform(const action::Wait&) { world_.tell(notice::Waiting{}); }
-
-void FanOut::perform(const action::Signal& signal) { host_runs_[signal.host].signal(signal.signal); }
-
-void FanOut::perform(const action::Stop& stop) { host_runs_[stop.host].stop(); }
-
-void FanOut::perform(const action::Abandon& abandon) { host_runs_[abandon.host].abandon(abandon.failure); }
-
-void FanOut::perform(const action::LetGo& let_go) { host_runs_[let_go.host].let_go(let_go.hurried); }
-
-void FanOut::perform(const action::Leave&) { world_.leave(); }
 
 void FanOut::spawn(asio::awaitable<void> coroutine) {
   ++coroutines_;

@@ -22,8 +22,6 @@ using Clock = std::chrono::steady_clock;
 
 HostRun::~HostRun() = default;
 
-void HostRun::connect() { run_.spawn(drive()); }
-
 void HostRun::prepare_attempt(std::size_t number) {
   attempt_.supervised.reset();  // before its link
   attempt_ = Attempt();

@@ -52,7 +52,7 @@ class HostRun {
   HostRun& operator=(const HostRun&) = delete;
   ~HostRun();
 
-  void connect();
+  void connect() { run_.spawn(drive()); }
   /// Drops everything of the previous attempt.
   void prepare_attempt(std::size_t number);
   void start(const supervisor::RankVariables& variables, const Chunk& of_all);

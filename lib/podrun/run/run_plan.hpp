@@ -50,18 +50,14 @@ class OutputFilter {
 
 // The events of a run, for its user; report/ has the words. `host` is an index into the hosts of the run.
 namespace notice {
-struct Connecting {
-  std::size_t host;
-};
+using Connecting = OfHost<struct ConnectingOfHost>;
 struct AttemptLater {
   std::size_t host;
   std::size_t attempt;  ///< the next one; the first was 1
   std::chrono::milliseconds delay;
   link::Failure failure;
 };
-struct Ready {
-  std::size_t host;
-};
+using Ready = OfHost<struct ReadyOfHost>;
 /// A held run waits: all hosts are ready or have failed.
 struct Waiting {};
 struct Started {
@@ -72,9 +68,7 @@ struct Signalled {
   std::size_t host;
   int signal;
 };
-struct ToldToStop {
-  std::size_t host;
-};
+using ToldToStop = OfHost<struct ToldToStopOfHost>;
 struct Abandoned {
   std::size_t host;
   link::Failure failure;
@@ -102,9 +96,7 @@ struct Failed {
   link::Failure failure;
 };
 /// The outcome of the host is known, and all of its output was passed on.
-struct HostEnded {
-  std::size_t host;
-};
+using HostEnded = OfHost<struct HostEndedOfHost>;
 /// podrun has acted on the signal; `status` is the status after that.
 struct Interrupted {
   int signal;
