@@ -18,51 +18,6 @@ namespace {
 
 using enum OptionSet;
 
-/// Adds rows under one heading. `names` ends with the type of the value, as in `--port PORT`; `more` has the
-/// other properties of the row.
-struct Rows {
-  using Text = std::string_view;
-
-  OptionTable& table;
-  Text topic;
-
-  OptionRow row(OptionSet set, Text names, Text help, OptionRow more = {}) const {
-    const std::size_t end = std::min(names.find(' '), names.size());
-    more.topic = topic;
-    more.set = set;
-    more.names = names.substr(0, end);
-    more.help = help;
-    more.type = names.substr(std::min(end + 1, names.size()));
-    return more;
-  }
-  void value(OptionSet set, Text names, Text help, OptionTable::Set setter,
-             const OptionRow& more = {}) const {
-    table.value(row(set, names, help, more), std::move(setter));
-  }
-  void list(OptionSet set, Text names, Text help, OptionTable::Set setter, const OptionRow& more = {}) const {
-    table.list(row(set, names, help, more), std::move(setter));
-  }
-  void flag(OptionSet set, Text names, Text help, std::function<void(bool)> setter,
-            const OptionRow& more = {}) const {
-    table.flag(row(set, names, help, more), std::move(setter));
-  }
-};
-
-auto into(bool& target) {
-  return [&target](bool is_on) { target = is_on; };
-}
-auto into(std::vector<std::string>& target) {
-  return [&target](const std::string& text) { target.push_back(text); };
-}
-template <typename Target, typename Parse>
-auto into(Target& target, Parse parse) {
-  return [&target, parse](const std::string& text) { target = parse(text); };
-}
-template <typename Target>
-auto either(Target& target, Target on, Target off) {
-  return [&target, on, off](bool is_on) { target = is_on ? on : off; };
-}
-
 /// Parses when something is shown.
 template <typename When>
 auto when() {
