@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decides which hosts a run has: the list in the options or of the first source that answers, with this
-// machine
-// (`-i`), without excluded hosts (`-x`), and only the chosen workers (`--workers`).
+// machine (`-i`), without excluded hosts (`-x`), and only the chosen workers (`--workers`).
 #include "podrun/hosts/discovery.hpp"
 
 #include <algorithm>

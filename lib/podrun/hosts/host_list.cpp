@@ -39,14 +39,6 @@ std::string_view trim(std::string_view text) {
   return text.substr(first, text.find_last_not_of(kBlank) + 1 - first);
 }
 
-/// Removes the text before the first of `separators` from `text`, with the separator, and returns it.
-std::string_view take_until(std::string_view& text, std::string_view separators) {
-  const std::size_t end = std::min(text.find_first_of(separators), text.size());
-  const std::string_view front = text.substr(0, end);
-  text.remove_prefix(std::min(end + 1, text.size()));
-  return front;
-}
-
 /// The end of the entry that begins at `start`: a comma outside brackets.
 std::size_t end_of_entry(std::string_view list, std::size_t start) {
   bool in_brackets = false;
@@ -182,7 +174,7 @@ class HostListBuilder {
   void add_file(std::string_view text, std::string_view path) {
     if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
     for (std::size_t line = 1; !text.empty(); ++line) {
-      add_line(take_until(text, "\n"), fmt::format("{}:{}", path, line));
+      add_line(take_part(text, '\n'), fmt::format("{}:{}", path, line));
     }
   }
 
@@ -203,10 +195,10 @@ class HostListBuilder {
     refuse_control_characters(plain, where);
     std::string_view rest = trim(std::string_view(plain).substr(0, comment_start(plain)));
     if (rest.empty()) return;
-    const std::string_view text = take_until(rest, kBlank);
+    const std::string_view text = take_part(rest, ' ');
     add_entry({text, where});
     while (!(rest = trim(rest)).empty()) {
-      const std::string_view word = take_until(rest, kBlank);
+      const std::string_view word = take_part(rest, ' ');
       if (word.find('=') == npos || word.front() == '=') {
         HostEntry{plain, where}.refuse("word", word, "one host a line, then only words such as slots=8");
       }

@@ -116,12 +116,7 @@ std::optional<Listing> tpu_variable(const std::string& name, const Probe& probe,
     return std::nullopt;
   }
   std::vector<std::string> names;
-  for (std::string_view rest = *value;; rest.remove_prefix(1)) {
-    const std::string_view entry = rest.substr(0, rest.find(','));
-    names.push_back(without_port(trim_space(entry)));
-    rest.remove_prefix(entry.size());
-    if (rest.empty()) break;
-  }
+  for (const std::string_view entry : split(*value, ',')) names.push_back(without_port(trim_space(entry)));
   Listing listing{.where = name, .rule = SelfRule::by_option};
   std::vector<Host> hosts;
   for (const std::string& host : names) hosts.push_back(parse_plain_host(host, name));
