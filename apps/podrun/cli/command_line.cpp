@@ -221,19 +221,14 @@ void CommandLine::take_command(const Words& left) {
     return;
   }
   options_.operands.assign(extras_.begin() + 1, extras_.end());
-  check_no_option(options_.operands, left);
+  for (const std::string& word : options_.operands) {
+    if (word.starts_with('-') && word != "-") refuse_option(word, left);
+  }
   if (row_->operands.most == Operands::kAnyNumber && options_.words) {
     options_.operands.insert(options_.operands.end(), options_.words->begin(), options_.words->end());
     options_.words.reset();
   }
   check_operands();
-}
-
-void CommandLine::check_no_option(const Words& operands, const Words& left) const {
-  const auto option = std::find_if(operands.begin(), operands.end(), [](const std::string& word) {
-    return word.starts_with('-') && word != "-";
-  });
-  if (option != operands.end()) refuse_option(*option, left);
 }
 
 void CommandLine::check_operands() const {

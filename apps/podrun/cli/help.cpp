@@ -56,11 +56,6 @@ std::string without_aliases(const std::string& names) {
   return names.substr(0, comma) + names.substr(type);
 }
 
-std::string describe(const OptionEntry& option, const std::string& names, std::size_t column,
-                     std::size_t width) {
-  return describe(names, help_of(option), column, width);
-}
-
 /// The names of an option as a command takes them, see ShortForm. `command`: null on the page of all.
 std::string names_for(const OptionEntry& option, const CommandRow* command) {
   std::string names = option.shown;
@@ -80,7 +75,7 @@ std::string describe_options(const OptionTable& table, const CommandRow* command
     text += fmt::format("\n{}:\n", topic);
     for (const OptionEntry& option : table.entries()) {
       if (option.row.topic == topic && wanted(option))
-        text += describe(option, names_for(option, command), kNames, width);
+        text += describe(names_for(option, command), help_of(option), kNames, width);
     }
     if (topic == kOtherTopic) text += describe("-h,--help", "Print help", kNames, width);
   }
@@ -180,7 +175,8 @@ std::string overview_page(std::span<const CommandRow> commands, const OptionTabl
   std::string text = usage_of(default_command(commands)) +
                      describe_commands(commands, Which::often_used, width) + "\nCommon options:\n";
   for (const OptionEntry& option : table.entries()) {
-    if (option.row.common) text += describe(option, without_aliases(option.shown), kCommonNames, width);
+    if (option.row.common)
+      text += describe(without_aliases(option.shown), help_of(option), kCommonNames, width);
   }
   text +=
       fmt::format("\n{}\n{}\n{}", wrap(kWordsText, width), wrap(kKeysText, width), wrap(kStatusText, width));

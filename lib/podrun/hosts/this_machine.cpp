@@ -41,10 +41,6 @@ bool ThisMachine::is(const Host& host) const {
          (names_.contains(canonical_name(host.name)) && !is_forwarded_port(host));
 }
 
-bool ThisMachine::is_in(const std::vector<Host>& hosts) const {
-  return std::any_of(hosts.begin(), hosts.end(), [this](const Host& host) { return is(host); });
-}
-
 std::pair<std::string, std::uint16_t> ThisMachine::key(const Host& host) const {
   const bool by_network = host.kind == HostKind::remote && is(host);
   return {by_network ? "localhost" : canonical_name(host.name), port_of(host)};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <set>
 #include <string>
@@ -28,7 +29,9 @@ class ThisMachine {
   void add(const std::string& name) { names_.insert(canonical_name(name)); }
 
   bool is(const Host& host) const;
-  bool is_in(const std::vector<Host>& hosts) const;
+  bool is_in(const std::vector<Host>& hosts) const {
+    return std::any_of(hosts.begin(), hosts.end(), [this](const Host& host) { return is(host); });
+  }
 
   /// A name and port that are equal for all spellings of one host.
   std::pair<std::string, std::uint16_t> key(const Host& host) const;

@@ -75,11 +75,6 @@ Status FanOut::status() const {
   return status;
 }
 
-void FanOut::resume() {
-  beat();
-  happen(event::Resumed{});
-}
-
 /// Queues events that arrive during a decision: its actions must be done before the policy decides again.
 void FanOut::happen(RunEvent event) {
   events_.push_back(std::move(event));
@@ -147,10 +142,6 @@ void FanOut::arm_heartbeat() {
     beat();
     arm_heartbeat();
   });
-}
-
-void FanOut::beat() {
-  for (HostRun& host : host_runs_) host.heartbeat();
 }
 
 }  // namespace podrun::run

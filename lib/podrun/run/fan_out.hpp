@@ -36,7 +36,10 @@ class FanOut {
   /// Call before podrun is suspended (Ctrl-Z): tells the hosts to expect no heartbeats, and waits a moment
   /// until they know.
   asio::awaitable<void> suspend();
-  void resume();
+  void resume() {
+    beat();
+    happen(event::Resumed{});
+  }
 
   const RunPolicy& policy() const { return policy_; }
   const std::vector<hosts::Host>& hosts() const { return plan_.hosts; }
@@ -58,7 +61,9 @@ class FanOut {
   void spawn(asio::awaitable<void> coroutine);
   void arm_deadline();
   void arm_heartbeat();
-  void beat();
+  void beat() {
+    for (HostRun& host : host_runs_) host.heartbeat();
+  }
 
   RunPlan plan_;
   RunWorld world_;

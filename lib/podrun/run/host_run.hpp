@@ -61,8 +61,12 @@ class HostRun {
   void abandon(link::Failure failure);
   void let_go(bool hurried);
 
-  void heartbeat();
-  void suspend();
+  void heartbeat() {
+    if (attempt_.supervised && !is_over()) attempt_.supervised->heartbeat();
+  }
+  void suspend() {
+    if (attempt_.supervised && !is_over()) attempt_.supervised->suspend();
+  }
 
   /// Null until the host is ready.
   const supervisor::Hello* hello() const { return attempt_.hello ? &*attempt_.hello : nullptr; }
@@ -102,10 +106,17 @@ class HostRun {
   void linger();
   void report_output_open(notice::OutputOpen::Fate fate) const;
   supervisor::Supervised& supervisor();
-  void at_stage(State state, link::Stage stage);
+  void at_stage(State state, link::Stage stage) {
+    attempt_.state = state;
+    attempt_.stage = stage;
+    attempt_.active_at = TimePoint::clock::now();
+  }
 
   const hosts::Host& host() const { return run_.plan.hosts[host_]; }
-  std::string own_text() const;  ///< see RunPlan::texts_of_hosts
+  /// See RunPlan::texts_of_hosts.
+  std::string own_text() const {
+    return run_.plan.texts_of_hosts.empty() ? std::string() : run_.plan.texts_of_hosts[host_];
+  }
   bool is_over() const { return attempt_.state == State::over; }
 
   const RunOfHosts& run_;
