@@ -14,7 +14,6 @@
 
 #include "podrun/base/error.hpp"
 #include "podrun/hosts/probe.hpp"
-#include "podrun/output/notes.hpp"
 #include "podrun/output/terminal.hpp"
 
 #include "cli/command_line.hpp"

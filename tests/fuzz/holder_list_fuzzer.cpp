@@ -27,19 +27,19 @@ void expect_printable(const std::string& line) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   namespace accelerators = podrun::kill;
   const std::string reply(data, data + size);
-  const kill::HolderList list = kill::parse_holder_list("noise\npodrun-kill n\n" + reply, "n");
+  const podrun::kill::HolderList list = podrun::kill::parse_holder_list("noise\npodrun-kill n\n" + reply, "n");
   expect(list.holders.size() <= kMost && list.devices.size() <= kMost && list.above.size() <= kMost);
-  for (const kill::Holder& holder : list.holders)
+  for (const podrun::kill::Holder& holder : list.holders)
     expect(holder.pid > 0 && holder.command.size() <= kMostText && holder.user.size() <= kMostText);
 
   const std::vector<podrun::hosts::Host> hosts = {{.worker = 0, .name = "a"}};
-  const std::vector<kill::ListedHost> listed = {{0, list, kill::choose(list, {})}};
+  const std::vector<podrun::kill::ListedHost> listed = {{0, list, podrun::kill::choose(list, {})}};
   expect(listed.front().choices.size() == list.holders.size());
-  for (const kill::Choice& choice : listed.front().choices)
+  for (const podrun::kill::Choice& choice : listed.front().choices)
     expect(!choice.why_kept.empty() || choice.holder.uid == list.uid);
-  for (const std::string& line : kill::describe_choices(hosts, listed, " - ")) expect_printable(line);
-  expect_printable(kill::describe_result(hosts, listed, listed, " - "));
-  const std::string json = kill::kill_json({}, hosts, {podrun::link::Exited{0}}, listed, listed);
+  for (const std::string& line : podrun::kill::describe_choices(hosts, listed, " - ")) expect_printable(line);
+  expect_printable(podrun::kill::describe_result(hosts, listed, listed, " - "));
+  const std::string json = podrun::kill::kill_json({}, hosts, {podrun::link::Exited{0}}, listed, listed);
   expect(json.starts_with(R"({"v":1,"event":"kill")"));
   return 0;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Takes the words of the command line apart: which command they name, its operands, its options, and what
-// follows `--`. What is wrong with them is said here, or in option_checks.cpp where options contradict.
+// follows `--`. Refuses words that are wrong, and options that contradict each other.
 #include "cli/command_line.hpp"
 
 #include <algorithm>
@@ -14,7 +14,6 @@
 #include "cli/config_options.hpp"
 #include "cli/habits.hpp"
 #include "cli/help.hpp"
-#include "cli/option_checks.hpp"
 #include "cli/run_options.hpp"
 
 namespace podrun::cli {
@@ -32,6 +31,51 @@ bool asks_for_help(const std::vector<std::string>& words) {
 
 std::string page_of(const CommandRow& row) {
   return row.runs_users_command ? "podrun help all" : fmt::format("podrun {} --help", row.name);
+}
+
+/// `-N --label host`
+bool contradicts_no_label(const OptionTable& table) {
+  const auto given_last = [&table](std::string_view key) {
+    const std::vector<GivenValue>& given = table.find(key)->given;
+    return given.empty() ? "" : given.back().text;
+  };
+  return given_last("no-label") == "true" && table.is_given("label") && given_last("label") != "none";
+}
+
+/// --force and --append
+void check_earlier_output(const Options& options, const OptionTable& table, const CommandRow& command) {
+  if (options.force && options.outdir.empty() && command.takes.contains(OptionSet::output))
+    throw UsageError("--force: it belongs to --outdir, or to podrun hosts --save (leave it out)");
+  if (!table.is_on_command_line("append") || !options.append) return;
+  if (options.outdir.empty())
+    throw UsageError("--append: it belongs to --outdir (podrun --outdir DIR --append -- COMMAND)");
+  if (options.force) throw UsageError("--append and --force contradict each other (give one)");
+}
+
+/// Runs before the configuration is applied, which leaves out what the command line has chosen.
+void check_choice_of_hosts(const OptionTable& table) {
+  for (const std::string_view other : {"hosts", "hostfile", "hosts-command"}) {
+    for (const std::string_view one : {"pod", "hosts-command"}) {
+      if (one != other && table.is_given(one) && table.is_given(other))
+        throw UsageError(fmt::format("--{} and --{} both choose the hosts (give one)", one, other));
+    }
+  }
+}
+
+/// Runs with the configuration applied. Also notes which limits were given.
+void check_shared_options(Options& options, const OptionTable& table, const CommandRow& command) {
+  if (table.is_on_command_line("cache") && !table.is_given("hosts-command"))
+    throw UsageError("--cache: it belongs to --hosts-command (leave it out)");
+  check_earlier_output(options, table, command);
+  if (options.same_directory && options.directory)
+    throw UsageError("--cwd and --chdir both name a directory (give one)");
+  if (contradicts_no_label(table)) throw UsageError("-N and --label contradict each other (give one)");
+  if (options.feed_input && options.limits.serial != 0) {
+    throw UsageError(
+        "--stdin and --serial exclude each other (standard input is read once, for all hosts together)");
+  }
+  options.connect_timeout_given = table.is_given("connect-timeout");
+  options.retries_given = table.is_given("retries");
 }
 
 }  // namespace
@@ -177,19 +221,14 @@ void CommandLine::take_command(const Words& left) {
     return;
   }
   options_.operands.assign(extras_.begin() + 1, extras_.end());
-  check_no_option(options_.operands, left);
+  for (const std::string& word : options_.operands) {
+    if (word.starts_with('-') && word != "-") refuse_option(word, left);
+  }
   if (row_->operands.most == Operands::kAnyNumber && options_.words) {
     options_.operands.insert(options_.operands.end(), options_.words->begin(), options_.words->end());
     options_.words.reset();
   }
   check_operands();
-}
-
-void CommandLine::check_no_option(const Words& operands, const Words& left) const {
-  const auto option = std::find_if(operands.begin(), operands.end(), [](const std::string& word) {
-    return word.starts_with('-') && word != "-";
-  });
-  if (option != operands.end()) refuse_option(*option, left);
 }
 
 void CommandLine::check_operands() const {

@@ -36,7 +36,6 @@ class CommandLine {
   std::string help(const Words& extras) const;
   Words to_repeat(const Words& left) const;
   void take_command(const Words& left);
-  void check_no_option(const Words& operands, const Words& left) const;
   void check_operands() const;
   [[noreturn]] void refuse_option(const std::string& word, const Words& left) const;
   void check_options_taken() const;

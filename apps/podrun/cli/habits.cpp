@@ -10,7 +10,6 @@
 
 #include <fmt/format.h>
 
-#include "podrun/base/error.hpp"
 #include "podrun/base/file_system.hpp"
 #include "podrun/base/shell_quote.hpp"
 #include "podrun/base/text.hpp"
@@ -46,14 +45,6 @@ constexpr std::array kForeignOptions = {
                   "a secret of a task is given like any variable: --env NAME, with its value set here"},
     ForeignOption{"--num-nodes", "the hosts are chosen by --hosts or --workers"},
 };
-
-constexpr std::array<std::string_view, 7> kListFiles = {".txt",  ".hosts", ".list", ".lst",
-                                                        ".conf", ".cfg",   ".ini"};
-
-template <std::size_t n>
-bool contains(const std::array<std::string_view, n>& names, std::string_view name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
 
 std::string podrun_line(const Words& options, const Words& command) {
   std::string line = "podrun";
@@ -161,13 +152,6 @@ std::string answer_to_word(const TypedWords& typed, const std::optional<std::str
   return fmt::format("\"{}\" is not a podrun command{}; to run it on every host: {}", word,
                      nearest ? fmt::format(" (did you mean podrun {}?)", *nearest) : "",
                      podrun_line(typed.options, typed.words));
-}
-
-void check_host_list(const std::string& list) {
-  const std::string extension = std::filesystem::path(list).extension();
-  if (!is_file(list) || (!contains(kListFiles, extension) && list.find('/') == std::string::npos)) return;
-  throw UsageError(
-      fmt::format("\"{}\" is a file (to read the hosts from it: --hostfile {})", list, shell_quote(list)));
 }
 
 }  // namespace podrun::cli

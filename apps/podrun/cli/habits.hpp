@@ -27,7 +27,4 @@ std::optional<std::string> answer_to_value(const TypedWords& typed);
 /// was meant for. `nearest`: a podrun command with a similar name.
 std::string answer_to_word(const TypedWords& typed, const std::optional<std::string>& nearest);
 
-/// Refuses `-H good.txt` where a file has that name. Throws UsageError.
-void check_host_list(const std::string& list);
-
 }  // namespace podrun::cli

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes the pages of help: which options stand on a page, under which headings, broken into lines.
+// Writes the pages of help and the man page: which options stand on a page, under which headings.
 #include "cli/help.hpp"
 
 #include <unistd.h>
@@ -56,11 +56,6 @@ std::string without_aliases(const std::string& names) {
   return names.substr(0, comma) + names.substr(type);
 }
 
-std::string describe(const OptionEntry& option, const std::string& names, std::size_t column,
-                     std::size_t width) {
-  return describe(names, help_of(option), column, width);
-}
-
 /// The names of an option as a command takes them, see ShortForm. `command`: null on the page of all.
 std::string names_for(const OptionEntry& option, const CommandRow* command) {
   std::string names = option.shown;
@@ -80,7 +75,7 @@ std::string describe_options(const OptionTable& table, const CommandRow* command
     text += fmt::format("\n{}:\n", topic);
     for (const OptionEntry& option : table.entries()) {
       if (option.row.topic == topic && wanted(option))
-        text += describe(option, names_for(option, command), kNames, width);
+        text += describe(names_for(option, command), help_of(option), kNames, width);
     }
     if (topic == kOtherTopic) text += describe("-h,--help", "Print help", kNames, width);
   }
@@ -102,6 +97,50 @@ std::string usage_of(const CommandRow& command) { return fmt::format("Usage:\n{}
 
 std::string examples_of(const CommandRow& command) {
   return command.examples.empty() ? "" : fmt::format("\nExamples:\n{}", command.examples);
+}
+
+// The macros of man(7).
+
+/// The text as a line in which roff sees no macro and no escape.
+std::string text_line(std::string_view text) {
+  std::string line = text.starts_with('.') || text.starts_with('\'') ? "\\&" : "";
+  for (const char c : text) {
+    if (c == '\\')
+      line += "\\e";
+    else if (c == '-')
+      line += "\\-";
+    else
+      line += c;
+  }
+  return line + '\n';
+}
+
+std::string section(std::string_view title) { return fmt::format(".SH {}\n", title); }
+
+std::string paragraph(std::string_view text) { return ".PP\n" + text_line(text); }
+
+std::string tagged(std::string_view tag, std::string_view text) {
+  return ".TP\n.B " + text_line(tag) + text_line(text);
+}
+
+/// Lines as they stand, without the indentation of help.
+std::string as_it_stands(std::string_view lines) {
+  std::string text = ".PP\n.EX\n";
+  for (const std::string_view line : split(lines, '\n')) {
+    if (!line.empty()) text += text_line(line.substr(std::min<std::size_t>(line.find_first_not_of(' '), 2)));
+  }
+  return text + ".EE\n";
+}
+
+std::string man_options(const OptionTable& table) {
+  std::string text;
+  for (const std::string_view topic : topics_of(table, [](const OptionEntry&) { return true; })) {
+    text += fmt::format(".SS {}\n", topic);
+    for (const OptionEntry& option : table.entries()) {
+      if (option.row.topic == topic) text += tagged(option.shown, help_of(option) + '.');
+    }
+  }
+  return text;
 }
 
 }  // namespace
@@ -136,7 +175,8 @@ std::string overview_page(std::span<const CommandRow> commands, const OptionTabl
   std::string text = usage_of(default_command(commands)) +
                      describe_commands(commands, Which::often_used, width) + "\nCommon options:\n";
   for (const OptionEntry& option : table.entries()) {
-    if (option.row.common) text += describe(option, without_aliases(option.shown), kCommonNames, width);
+    if (option.row.common)
+      text += describe(without_aliases(option.shown), help_of(option), kCommonNames, width);
   }
   text +=
       fmt::format("\n{}\n{}\n{}", wrap(kWordsText, width), wrap(kKeysText, width), wrap(kStatusText, width));
@@ -164,6 +204,33 @@ std::string full_page(std::span<const CommandRow> commands, const OptionTable& t
   text += describe_options(table, nullptr, width, [](const OptionEntry&) { return true; });
   return text + '\n' + wrap(kWordsText, width) + wrap(kValuesText, width) + wrap(kKeysText, width) +
          wrap(kStatusText, width);
+}
+
+std::string man_page(std::span<const CommandRow> commands, const OptionTable& table) {
+  const CommandRow& run = default_command(commands);
+  std::string text = fmt::format(".TH PODRUN 1 \"\" \"{}\"\n", trim_space(version_line()));
+  text += section("NAME") + "podrun \\- one command on every host of a TPU pod or GPU cluster, at once\n";
+  std::string usage;
+  std::string examples;
+  for (const CommandRow& row : commands) {
+    usage += row.usage;
+    examples += row.examples;
+  }
+  text += section("SYNOPSIS") + as_it_stands(usage);
+  text += section("DESCRIPTION") + text_line(std::string(run.summary) + '.');
+  for (const std::string_view each : {kWordsText, kValuesText, kKeysText}) text += paragraph(each);
+  text += section("COMMANDS");
+  for (const CommandRow& row : commands) {
+    if (!row.runs_users_command) text += tagged(row.name, std::string(row.summary) + '.');
+  }
+  text += section("OPTIONS") + man_options(table) + section("EXIT STATUS") + text_line(kStatusText);
+  text += section("FILES");
+  text += tagged("~/.config/podrun/config.yaml",
+                 "The file with the default of each option, and with the pods that --pod chooses.");
+  text += tagged("~/podips.txt", "The hosts that podrun hosts --save has written.");
+  text += tagged("~/.ssh/config, ~/.ssh/known_hosts", "Read as ssh reads them.");
+  text += section("EXAMPLES") + as_it_stands(examples);
+  return text + section("SEE ALSO") + ".BR ssh (1),\n.BR ssh_config (5)\n";
 }
 
 std::string version_line() { return "podrun " PODRUN_VERSION "\n"; }

@@ -46,6 +46,9 @@ std::string command_page(const CommandRow& command, const OptionTable& table, st
 /// `podrun help all`: every command and every option.
 std::string full_page(std::span<const CommandRow> commands, const OptionTable& table, std::size_t width);
 
+/// `podrun help man`: podrun(1) in the macros of man(7).
+std::string man_page(std::span<const CommandRow> commands, const OptionTable& table);
+
 /// `podrun 0.1.0 (1a2b3c4d5e6f)`; no commit where podrun was not built in a clone of its repository.
 std::string version_line();
 

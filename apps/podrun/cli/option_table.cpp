@@ -96,10 +96,6 @@ OptionEntry& OptionTable::add(const OptionRow& row, OptionKind kind, Set set, co
   return entry;
 }
 
-void OptionTable::value(const OptionRow& row, Set set) { add(row, OptionKind::value, std::move(set)); }
-
-void OptionTable::list(const OptionRow& row, Set set) { add(row, OptionKind::list, std::move(set)); }
-
 void OptionTable::flag(const OptionRow& row, std::function<void(bool)> set) {
   add(row, OptionKind::flag, [set = std::move(set)](const std::string& value) { set(parse_boolean(value)); });
 }

@@ -7,7 +7,6 @@
 #include <string_view>
 
 #include "podrun/hosts/probe.hpp"
-#include "podrun/output/notes.hpp"
 #include "podrun/output/terminal.hpp"
 
 #include "cli/config_options.hpp"

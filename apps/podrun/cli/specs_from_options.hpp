@@ -36,6 +36,10 @@ std::string directory_of(const Options& options, const hosts::Probe& probe);
 /// The variables of -e, --env-file and the configuration; a later one wins. Throws UsageError.
 std::vector<supervisor::Variable> make_environment(const Options& options, const hosts::Probe& probe);
 
+/// How to run again on just these workers: a command line for a shell. If that line could not repeat the run,
+/// or would show values that may be secret: text that names the options to add to the same command.
+std::string repeat_command(const Options& options, const std::string& workers);
+
 /// How the output is shown and stored.
 session::View view(const Options& options);
 

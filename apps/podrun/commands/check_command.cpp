@@ -20,29 +20,17 @@ namespace {
 class CheckCommand final : public cli::Command {
  public:
   void add_options(cli::OptionTable& table) override {
-    const std::string_view topic = "podrun check";
-    table.value({.topic = topic,
-                 .set = cli::OptionSet::own,
-                 .names = "--wait",
-                 .help = "Wait until every host is up, for at most TIME",
-                 .type = "TIME"},
-                [this](const std::string& text) { wait_ = cli::parse_positive_duration(text); });
+    const cli::Rows rows{table, "podrun check"};
     std::string& directory = request_.directory;
-    table.value({.topic = topic,
-                 .set = cli::OptionSet::own,
-                 .names = "--dir",
-                 .help = "Compare the git commit in this directory too",
-                 .type = "DIR"},
-                [&directory](const std::string& text) {
-                  if (!directory.empty()) throw UsageError("given twice (one directory only)");
-                  cli::not_empty(directory, "a directory of the hosts")(text);
-                });
-    table.value({.topic = topic,
-                 .set = cli::OptionSet::own,
-                 .names = "--python",
-                 .help = "Compare the packages of this python (python3)",
-                 .type = "PATH"},
-                cli::not_empty(request_.python, "a python of the hosts"));
+    rows.value(cli::OptionSet::own, "--wait TIME", "Wait until every host is up, for at most TIME",
+               cli::into(wait_, cli::parse_positive_duration));
+    rows.value(cli::OptionSet::own, "--dir DIR", "Compare the git commit in this directory too",
+               [&directory](const std::string& text) {
+                 if (!directory.empty()) throw UsageError("given twice (one directory only)");
+                 cli::not_empty(directory, "a directory of the hosts")(text);
+               });
+    rows.value(cli::OptionSet::own, "--python PATH", "Compare the packages of this python (python3)",
+               cli::not_empty(request_.python, "a python of the hosts"));
   }
 
   int run(const cli::Context& context) override {

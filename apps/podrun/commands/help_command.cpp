@@ -5,7 +5,6 @@
 #include "podrun/base/nearest_name.hpp"
 
 #include "cli/help.hpp"
-#include "cli/man_page.hpp"
 #include "commands/commands.hpp"
 
 namespace podrun::commands {

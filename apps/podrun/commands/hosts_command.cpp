@@ -32,6 +32,7 @@
 #include "podrun/ssh/host_keys/known_hosts_store.hpp"
 #include "podrun/ssh/transport/resolver.hpp"
 
+#include "cli/run_options.hpp"
 #include "commands/commands.hpp"
 
 namespace podrun::commands {
@@ -201,18 +202,11 @@ HostsAnswer answer_hosts(const HostsOptions& own, const cli::Options& options, c
 class HostsCommand final : public cli::Command {
  public:
   void add_options(cli::OptionTable& table) override {
-    table.flag({.topic = "podrun hosts",
-                .set = cli::OptionSet::own,
-                .names = "--forget-keys",
-                .help = "Remove the stored host keys of these hosts",
-                .merge = cli::Merge::not_allowed},
-               own_.forget_keys);
-    table.flag({.topic = "podrun hosts",
-                .set = cli::OptionSet::own,
-                .names = "--save",
-                .help = "Write the hosts to ~/podips.txt",
-                .merge = cli::Merge::not_allowed},
-               own_.save);
+    const cli::Rows rows{table, "podrun hosts"};
+    rows.flag(cli::OptionSet::own, "--forget-keys", "Remove the stored host keys of these hosts",
+              cli::into(own_.forget_keys), {.merge = cli::Merge::not_allowed});
+    rows.flag(cli::OptionSet::own, "--save", "Write the hosts to ~/podips.txt", cli::into(own_.save),
+              {.merge = cli::Merge::not_allowed});
   }
 
   void check(cli::Options& options, const cli::OptionTable& /*table*/) override {

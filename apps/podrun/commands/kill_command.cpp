@@ -86,26 +86,22 @@ std::string parse_run_id(const std::string& text) {
 class KillCommand final : public cli::Command {
  public:
   void add_options(cli::OptionTable& table) override {
-    const auto row = [](std::string_view names, std::string_view help, std::string_view type = {}) {
-      return cli::OptionRow{
-          .topic = "podrun kill", .set = cli::OptionSet::own, .names = names, .help = help, .type = type};
-    };
-    table.flag(row("-y,--yes", "Do not ask"), [this](bool is_on) { yes_ = is_on; });
-    table.flag(row("--all-users", "Stop processes of other users too, through sudo"),
-               [this](bool is_on) { request_.all_users = is_on; });
-    table.value(row("--of-user", "Only processes of this user on the hosts", "USER"),
-                cli::not_empty(request_.user, "a user of the hosts"));
-    table.list(row("--pid", "Only the process PID; may be repeated", "PID"),
-               [this](const std::string& text) { request_.pids.push_back(cli::parse_count(text)); });
-    table.value(row("--match", "Only processes whose command line contains TEXT", "TEXT"),
-                cli::not_empty(request_.match, "a part of a command"));
-    table.value(
-        row("--older-than", "Only processes that started at least TIME ago", "TIME"),
-        [this](const std::string& text) { request_.older_than = cli::parse_positive_duration(text); });
-    table.list(row("--run", "Include processes of a running podrun, by run id", "ID"),
-               [this](const std::string& text) { request_.runs.push_back(parse_run_id(text)); });
-    table.list(row("--job", "Include processes of a running job", "NAME"),
-               [this](const std::string& text) { request_.jobs.push_back(text); });
+    const cli::Rows rows{table, "podrun kill"};
+    rows.flag(cli::OptionSet::own, "-y,--yes", "Do not ask", cli::into(yes_));
+    rows.flag(cli::OptionSet::own, "--all-users", "Stop processes of other users too, through sudo",
+              cli::into(request_.all_users));
+    rows.value(cli::OptionSet::own, "--of-user USER", "Only processes of this user on the hosts",
+               cli::not_empty(request_.user, "a user of the hosts"));
+    rows.list(cli::OptionSet::own, "--pid PID", "Only the process PID; may be repeated",
+              [this](const std::string& text) { request_.pids.push_back(cli::parse_count(text)); });
+    rows.value(cli::OptionSet::own, "--match TEXT", "Only processes whose command line contains TEXT",
+               cli::not_empty(request_.match, "a part of a command"));
+    rows.value(cli::OptionSet::own, "--older-than TIME", "Only processes that started at least TIME ago",
+               cli::into(request_.older_than, cli::parse_positive_duration));
+    rows.list(cli::OptionSet::own, "--run ID", "Include processes of a running podrun, by run id",
+              [this](const std::string& text) { request_.runs.push_back(parse_run_id(text)); });
+    rows.list(cli::OptionSet::own, "--job NAME", "Include processes of a running job",
+              cli::into(request_.jobs));
   }
 
   void check(cli::Options& options, const cli::OptionTable& table) override {

@@ -25,7 +25,6 @@
 #include "podrun/tasks/task.hpp"
 #include "podrun/transfer/push_run.hpp"
 
-#include "cli/repeat.hpp"
 #include "cli/specs_from_options.hpp"
 #include "commands/commands.hpp"
 

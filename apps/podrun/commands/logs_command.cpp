@@ -14,7 +14,7 @@
 #include "podrun/output/label.hpp"
 
 #include "cli/option_values.hpp"
-#include "cli/repeat.hpp"
+#include "cli/run_options.hpp"
 #include "cli/specs_from_options.hpp"
 #include "commands/commands.hpp"
 
@@ -26,14 +26,11 @@ constexpr int kFailedStatus = 1;
 class LogsCommand final : public cli::Command {
  public:
   void add_options(cli::OptionTable& table) override {
-    const auto row = [](std::string_view names, std::string_view help, std::string_view type = {}) {
-      return cli::OptionRow{
-          .topic = "podrun logs", .set = cli::OptionSet::own, .names = names, .help = help, .type = type};
-    };
-    table.flag(row("--follow", "Follow the output until the job ends, and exit as it did"),
-               [this](bool is_on) { request_.follow = is_on; });
-    table.value(row("-n,--tail", "Only the last N lines of each stream of each host", "N"),
-                [this](const std::string& text) { request_.tail = cli::parse_count(text, 0); });
+    const cli::Rows rows{table, "podrun logs"};
+    rows.flag(cli::OptionSet::own, "--follow", "Follow the output until the job ends, and exit as it did",
+              cli::into(request_.follow));
+    rows.value(cli::OptionSet::own, "-n,--tail N", "Only the last N lines of each stream of each host",
+               cli::into(request_.tail, cli::count_from(0)));
   }
 
   int run(const cli::Context& context) override {

@@ -15,7 +15,7 @@
 #include "podrun/transfer/pull_run.hpp"
 
 #include "cli/option_values.hpp"
-#include "cli/repeat.hpp"
+#include "cli/run_options.hpp"
 #include "cli/specs_from_options.hpp"
 #include "commands/commands.hpp"
 
@@ -36,12 +36,10 @@ void make_destination(const std::string& destination) {
 class PullCommand final : public cli::Command {
  public:
   void add_options(cli::OptionTable& table) override {
-    table.value({.topic = "podrun pull",
-                 .set = cli::OptionSet::own,
-                 .names = "--max-size",
-                 .help = "Copy nothing from a host that has more than SIZE to copy: 500M, 2GiB",
-                 .type = "SIZE"},
-                [this](const std::string& text) { max_size_ = cli::parse_size(text); });
+    const cli::Rows rows{table, "podrun pull"};
+    rows.value(cli::OptionSet::own, "--max-size SIZE",
+               "Copy nothing from a host that has more than SIZE to copy: 500M, 2GiB",
+               cli::into(max_size_, cli::parse_size));
   }
 
   int run(const cli::Context& context) override {

@@ -8,7 +8,7 @@
 #include "podrun/base/error.hpp"
 #include "podrun/transfer/push_run.hpp"
 
-#include "cli/repeat.hpp"
+#include "cli/run_options.hpp"
 #include "cli/specs_from_options.hpp"
 #include "commands/commands.hpp"
 
@@ -18,22 +18,20 @@ namespace {
 class PushCommand final : public cli::Command {
  public:
   void add_options(cli::OptionTable& table) override {
-    const auto row = [](std::string_view names, std::string_view help, std::string_view type = {}) {
-      return cli::OptionRow{
-          .topic = "podrun push", .set = cli::OptionSet::own, .names = names, .help = help, .type = type};
-    };
-    table.flag(row("--checksum", "Compare files by contents, not by size and time"), [this](bool is_on) {
-      request_.compare = is_on ? transfer::Compare::contents : transfer::Compare::size_and_time;
-    });
-    table.flag(
-        row("--delete", "Delete files that exist only on the hosts, except ignored ones"),
-        [this](bool is_on) { request_.remove = is_on ? transfer::Delete::yes : transfer::Delete::no; });
-    table.flag(row("--keep-dir-links", "Write through links to directories on the hosts, as rsync -K does"),
-               [this](bool is_on) { request_.keep_dir_links = is_on; });
-    table.list(row("--exclude", "Also ignore files that match PATTERN, as in gitignore(5)", "PATTERN"),
-               [this](const std::string& text) { request_.tree.excludes.push_back(text); });
-    table.flag(row("--no-ignore", "Send ignored files too (.gitignore, .podrunignore) and .git"),
-               [this](bool is_on) { request_.tree.ignore = !is_on; });
+    const cli::Rows rows{table, "podrun push"};
+    rows.flag(cli::OptionSet::own, "--checksum", "Compare files by contents, not by size and time",
+              cli::either(request_.compare, transfer::Compare::contents, transfer::Compare::size_and_time));
+    rows.flag(cli::OptionSet::own, "--delete",
+              "Delete files that exist only on the hosts, except ignored ones",
+              cli::either(request_.remove, transfer::Delete::yes, transfer::Delete::no));
+    rows.flag(cli::OptionSet::own, "--keep-dir-links",
+              "Write through links to directories on the hosts, as rsync -K does",
+              cli::into(request_.keep_dir_links));
+    rows.list(cli::OptionSet::own, "--exclude PATTERN",
+              "Also ignore files that match PATTERN, as in gitignore(5)", cli::into(request_.tree.excludes));
+    rows.flag(cli::OptionSet::own, "--no-ignore",
+              "Send ignored files too (.gitignore, .podrunignore) and .git",
+              cli::either(request_.tree.ignore, false, true));
   }
 
   void check(cli::Options& options, const cli::OptionTable& /*table*/) override {

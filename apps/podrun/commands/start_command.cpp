@@ -11,6 +11,7 @@
 #include "podrun/output/terminal.hpp"
 
 #include "cli/option_values.hpp"
+#include "cli/run_options.hpp"
 #include "cli/specs_from_options.hpp"
 #include "commands/commands.hpp"
 
@@ -20,13 +21,10 @@ namespace {
 class StartCommand final : public cli::Command {
  public:
   void add_options(cli::OptionTable& table) override {
-    table.value({.topic = "podrun start",
-                 .set = cli::OptionSet::own,
-                 .names = "--log-size",
-                 .help = "Keep only the last SIZE of each stream's output on each host ({})",
-                 .type = "SIZE",
-                 .default_text = "1GB"},
-                [this](const std::string& text) { job_.log_size = cli::parse_size(text); });
+    const cli::Rows rows{table, "podrun start"};
+    rows.value(cli::OptionSet::own, "--log-size SIZE",
+               "Keep only the last SIZE of each stream's output on each host ({})",
+               cli::into(job_.log_size, cli::parse_size), {.default_text = "1GB"});
   }
 
   int run(const cli::Context& context) override {

@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include "podrun/base/error.hpp"
+#include "podrun/base/text.hpp"
 #include "podrun/config/yaml_file.hpp"
 #include "podrun/hosts/host_pattern.hpp"
 
@@ -32,8 +33,7 @@ bool opens_description(std::string_view line) {
 
 bool is_description(std::string_view text) {
   while (!text.empty()) {
-    std::string_view line = text.substr(0, text.find('\n'));
-    text.remove_prefix(std::min(line.size() + 1, text.size()));
+    std::string_view line = take_part(text, '\n');
     line.remove_prefix(std::min(line.find_first_not_of(" \t\r"), line.size()));
     line.remove_suffix(line.size() - (line.find_last_not_of(" \t\r") + 1));
     if (!line.empty() && !line.starts_with('#')) return opens_description(line);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decides which hosts a run has: the list in the options or of the first source that answers, with this
-// machine
-// (`-i`), without excluded hosts (`-x`), and only the chosen workers (`--workers`).
+// machine (`-i`), without excluded hosts (`-x`), and only the chosen workers (`--workers`).
 #include "podrun/hosts/discovery.hpp"
 
 #include <algorithm>
@@ -121,9 +120,9 @@ void put_this_machine_first(std::vector<Host>& hosts) {
 bool is_chosen(const HostQuery& query) { return !query.lists.empty() || query.hostfile || query.command; }
 
 /// The list that the user's command prints, or a cloud's description of the hosts.
-Listing ask_command(const HostQuery& query) {
+Listing ask_command(const HostQuery& query, const Probe& probe) {
   constexpr const char* kWhere = "--hosts-command";
-  const std::string text = query.read_command(*query.command);
+  const std::string text = query.read_command(*query.command, probe);
   const std::optional<std::string> described =
       query.read_description ? query.read_description(text, kWhere) : std::nullopt;
   Listing listing{.where = kWhere, .hosts = parse_hosts_file(described.value_or(text), kWhere)};
@@ -137,7 +136,7 @@ Listing chosen(const HostQuery& query, const Probe& probe) {
   if (!query.lists.empty() && query.hostfile) {
     throw UsageError("-H and --hostfile are both given (choose one; -H ^FILE puts a hosts file into a list)");
   }
-  if (query.command) return ask_command(query);
+  if (query.command) return ask_command(query, probe);
   if (query.hostfile) return {.where = *query.hostfile, .hosts = read_hosts_file(*query.hostfile, probe)};
   const std::string& from = query.lists_from;
   Listing listing{.where = from, .hosts = parse_host_list(query.lists, from, probe, query.read_description)};

@@ -36,7 +36,7 @@ struct HostQuery {
   /// Reads `-H -`, and the output of `command`, if they are not plain lists.
   ReadDescription read_description = {};
   /// Runs `command` and returns its output. Throws UsageError.
-  std::function<std::string(const std::string& command)> read_command = {};
+  std::function<std::string(const std::string& command, const Probe&)> read_command = {};
 };
 
 /// The hosts of a run, and how they were found.

@@ -6,11 +6,15 @@
 #include <netinet/in.h>
 
 #include <algorithm>
+#include <array>
+#include <filesystem>
 #include <iterator>
 
 #include <fmt/format.h>
 
 #include "podrun/base/error.hpp"
+#include "podrun/base/file_system.hpp"
+#include "podrun/base/shell_quote.hpp"
 #include "podrun/base/text.hpp"
 #include "podrun/hosts/host_pattern.hpp"
 
@@ -33,14 +37,6 @@ bool is_plain(std::string_view text, std::string_view others) {
 std::string_view trim(std::string_view text) {
   const std::size_t first = std::min(text.find_first_not_of(kBlank), text.size());
   return text.substr(first, text.find_last_not_of(kBlank) + 1 - first);
-}
-
-/// Removes the text before the first of `separators` from `text`, with the separator, and returns it.
-std::string_view take_until(std::string_view& text, std::string_view separators) {
-  const std::size_t end = std::min(text.find_first_of(separators), text.size());
-  const std::string_view front = text.substr(0, end);
-  text.remove_prefix(std::min(end + 1, text.size()));
-  return front;
 }
 
 /// The end of the entry that begins at `start`: a comma outside brackets.
@@ -178,7 +174,7 @@ class HostListBuilder {
   void add_file(std::string_view text, std::string_view path) {
     if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
     for (std::size_t line = 1; !text.empty(); ++line) {
-      add_line(take_until(text, "\n"), fmt::format("{}:{}", path, line));
+      add_line(take_part(text, '\n'), fmt::format("{}:{}", path, line));
     }
   }
 
@@ -199,10 +195,10 @@ class HostListBuilder {
     refuse_control_characters(plain, where);
     std::string_view rest = trim(std::string_view(plain).substr(0, comment_start(plain)));
     if (rest.empty()) return;
-    const std::string_view text = take_until(rest, kBlank);
+    const std::string_view text = take_part(rest, ' ');
     add_entry({text, where});
     while (!(rest = trim(rest)).empty()) {
-      const std::string_view word = take_until(rest, kBlank);
+      const std::string_view word = take_part(rest, ' ');
       if (word.find('=') == npos || word.front() == '=') {
         HostEntry{plain, where}.refuse("word", word, "one host a line, then only words such as slots=8");
       }
@@ -242,6 +238,17 @@ std::vector<Host> parse_host_list(const std::vector<std::string>& values, std::s
     }
   }
   return builder.take();
+}
+
+void check_is_not_a_file(const std::string& list) {
+  constexpr std::array<std::string_view, 7> kListFiles = {".txt",  ".hosts", ".list", ".lst",
+                                                          ".conf", ".cfg",   ".ini"};
+  const std::string extension = std::filesystem::path(list).extension();
+  const bool may_be_file = list.find('/') != npos ||
+                           std::find(kListFiles.begin(), kListFiles.end(), extension) != kListFiles.end();
+  if (!may_be_file || !is_file(list)) return;
+  throw UsageError(
+      fmt::format("\"{}\" is a file (to read the hosts from it: --hostfile {})", list, shell_quote(list)));
 }
 
 std::vector<Host> parse_hosts_file(std::string_view text, std::string_view path) {

@@ -24,6 +24,9 @@ using ReadDescription =
 std::vector<Host> parse_host_list(const std::vector<std::string>& values, std::string_view where,
                                   const Probe& probe, const ReadDescription& read_description = {});
 
+/// Refuses `-H good.txt` if a file has that name. Throws UsageError.
+void check_is_not_a_file(const std::string& list);
+
 /// Reads one host a line, with ranges; also comments, blank lines and `host slots=8`. `path` is for messages.
 /// Throws UsageError that begins `path:line: `.
 std::vector<Host> parse_hosts_file(std::string_view text, std::string_view path);

@@ -3,8 +3,8 @@
 #include "podrun/hosts/host_pattern.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdint>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -14,7 +14,6 @@
 namespace podrun::hosts {
 namespace {
 
-constexpr std::string_view kDigits = "0123456789";
 constexpr std::size_t kMaxDigits = 18;  // fits in 64 bits
 
 struct Range {
@@ -25,25 +24,17 @@ struct Range {
   std::uint64_t count() const { return last - first + 1; }
 };
 
-bool is_number(std::string_view text) {
-  return !text.empty() && text.size() <= kMaxDigits &&
-         text.find_first_not_of(kDigits) == std::string_view::npos;
-}
-
-std::uint64_t to_number(std::string_view digits) {
-  std::uint64_t number = 0;
-  std::from_chars(digits.data(), digits.data() + digits.size(), number);
-  return number;
-}
-
 /// Reads `20`, `0-15` or `001-128`. Leading zeros give the width, so both ends must agree about them.
 Range parse_range(std::string_view text, const HostEntry& entry, Widths widths) {
   constexpr std::string_view kExpected = "numbers from low to high, such as 0-15,20 or 001-128";
   const std::size_t dash = text.find('-');
   const std::string_view low = text.substr(0, dash);
   const std::string_view high = dash == std::string_view::npos ? low : text.substr(dash + 1);
-  if (!is_number(low) || !is_number(high)) entry.refuse("range", text, kExpected);
-  const Range range{to_number(low), to_number(high), low.size()};
+  const std::optional<std::size_t> first = to_number(low);
+  const std::optional<std::size_t> last = to_number(high);
+  if (!first || !last || std::max(low.size(), high.size()) > kMaxDigits)
+    entry.refuse("range", text, kExpected);
+  const Range range{*first, *last, low.size()};
   const bool widths_agree = widths == Widths::first_counts || high.size() == low.size() ||
                             (high.size() > low.size() && high.front() != '0');
   if (range.last < range.first || !widths_agree) entry.refuse("range", text, kExpected);

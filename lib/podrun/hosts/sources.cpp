@@ -116,12 +116,7 @@ std::optional<Listing> tpu_variable(const std::string& name, const Probe& probe,
     return std::nullopt;
   }
   std::vector<std::string> names;
-  for (std::string_view rest = *value;; rest.remove_prefix(1)) {
-    const std::string_view entry = rest.substr(0, rest.find(','));
-    names.push_back(without_port(trim_space(entry)));
-    rest.remove_prefix(entry.size());
-    if (rest.empty()) break;
-  }
+  for (const std::string_view entry : split(*value, ',')) names.push_back(without_port(trim_space(entry)));
   Listing listing{.where = name, .rule = SelfRule::by_option};
   std::vector<Host> hosts;
   for (const std::string& host : names) hosts.push_back(parse_plain_host(host, name));
@@ -136,15 +131,6 @@ std::optional<Listing> tpu_variable(const std::string& name, const Probe& probe,
   if (auto note = multislice_note(probe.env("MEGASCALE_NUM_SLICES").value_or(""), name))
     listing.notes.push_back(*std::move(note));
   return found(std::move(listing), tried);
-}
-
-/// JAX prefers this variable to the host names.
-std::optional<Listing> tpu_process_addresses(const Probe& probe, Tried& tried) {
-  return tpu_variable("TPU_PROCESS_ADDRESSES", probe, tried);
-}
-
-std::optional<Listing> tpu_worker_hostnames(const Probe& probe, Tried& tried) {
-  return tpu_variable("TPU_WORKER_HOSTNAMES", probe, tried);
 }
 
 std::optional<Listing> podips(const std::optional<std::string>& path, const Probe& probe, Tried& tried) {
@@ -171,21 +157,22 @@ std::optional<std::string> configuration_path(const std::string& name, const Pro
   return home ? std::optional(*home + "/.config/" + name) : std::nullopt;
 }
 
-std::optional<Listing> own_podips(const Probe& probe, Tried& tried) {
-  return podips(podips_path(probe), probe, tried);
-}
-
-std::optional<Listing> podrun_podips(const Probe& probe, Tried& tried) {
-  return podips(configuration_path("podrun/podips.txt", probe), probe, tried);
-}
-
-std::optional<Listing> tpux_podips(const Probe& probe, Tried& tried) {
-  return podips(configuration_path("tpux/podips.txt", probe), probe, tried);
-}
-
+/// In the order in which they are asked. JAX prefers TPU_PROCESS_ADDRESSES to the host names.
 constexpr std::array<Source, 10> kSources = {
-    podrun_hosts,         podrun_hostfile, slurm,         sky_pilot,   tpu_process_addresses,
-    tpu_worker_hostnames, own_podips,      podrun_podips, tpux_podips, ask_metadata};
+    podrun_hosts,
+    podrun_hostfile,
+    slurm,
+    sky_pilot,
+    [](const Probe& probe, Tried& tried) { return tpu_variable("TPU_PROCESS_ADDRESSES", probe, tried); },
+    [](const Probe& probe, Tried& tried) { return tpu_variable("TPU_WORKER_HOSTNAMES", probe, tried); },
+    [](const Probe& probe, Tried& tried) { return podips(podips_path(probe), probe, tried); },
+    [](const Probe& probe, Tried& tried) {
+      return podips(configuration_path("podrun/podips.txt", probe), probe, tried);
+    },
+    [](const Probe& probe, Tried& tried) {
+      return podips(configuration_path("tpux/podips.txt", probe), probe, tried);
+    },
+    ask_metadata};
 
 }  // namespace
 

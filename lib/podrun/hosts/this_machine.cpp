@@ -36,15 +36,9 @@ ThisMachine::ThisMachine(const Probe& probe) {
   for (std::string& name : probe.own_names()) names_.insert(canonical_name(std::move(name)));
 }
 
-void ThisMachine::add(const std::string& name) { names_.insert(canonical_name(name)); }
-
 bool ThisMachine::is(const Host& host) const {
   return host.kind == HostKind::local ||
          (names_.contains(canonical_name(host.name)) && !is_forwarded_port(host));
-}
-
-bool ThisMachine::is_in(const std::vector<Host>& hosts) const {
-  return std::any_of(hosts.begin(), hosts.end(), [this](const Host& host) { return is(host); });
 }
 
 std::pair<std::string, std::uint16_t> ThisMachine::key(const Host& host) const {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <set>
 #include <string>
@@ -25,10 +26,12 @@ class ThisMachine {
   explicit ThisMachine(const Probe& probe);
 
   /// Adds a name of this machine.
-  void add(const std::string& name);
+  void add(const std::string& name) { names_.insert(canonical_name(name)); }
 
   bool is(const Host& host) const;
-  bool is_in(const std::vector<Host>& hosts) const;
+  bool is_in(const std::vector<Host>& hosts) const {
+    return std::any_of(hosts.begin(), hosts.end(), [this](const Host& host) { return is(host); });
+  }
 
   /// A name and port that are equal for all spellings of one host.
   std::pair<std::string, std::uint16_t> key(const Host& host) const;

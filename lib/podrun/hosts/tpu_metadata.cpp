@@ -66,9 +66,7 @@ std::string value_of(const std::map<std::string, std::string>& environment, cons
 std::optional<std::size_t> product(std::string_view bounds) {
   std::size_t result = 1;
   while (!bounds.empty()) {
-    const std::string_view number = bounds.substr(0, bounds.find(','));
-    bounds.remove_prefix(std::min(number.size() + 1, bounds.size()));
-    const std::optional<std::size_t> factor = to_number(number);
+    const std::optional<std::size_t> factor = to_number(take_part(bounds, ','));
     if (!factor || *factor > kMaxHosts) return std::nullopt;
     result = std::min(result * *factor, kMaxHosts + 1);
   }
@@ -164,8 +162,7 @@ std::map<std::string, std::string> parse_tpu_env(std::string_view text) {
   constexpr std::string_view kPrefix = "TPU_";
   std::map<std::string, std::string> variables;
   while (!text.empty()) {
-    const std::string_view line = text.substr(0, text.find('\n'));
-    text.remove_prefix(std::min(line.size() + 1, text.size()));
+    const std::string_view line = take_part(text, '\n');
     const std::size_t colon = line.find(':');
     if (colon == std::string_view::npos) continue;
     std::string_view name = trim_space(line.substr(0, colon));

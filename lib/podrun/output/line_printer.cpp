@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include "podrun/output/escape.hpp"
-#include "podrun/output/terminal_text.hpp"
 
 namespace podrun::output {
 namespace {
@@ -53,7 +52,5 @@ void LinePrinter::print(std::string_view label, const Line& line) {
     terminal_.append(view_.shown_on[stream], {label, text, "\n"});
   }
 }
-
-void LinePrinter::say(std::string_view line) { terminal_.append(StreamId::err, {line, "\n"}); }
 
 }  // namespace podrun::output

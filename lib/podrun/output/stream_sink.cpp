@@ -5,8 +5,8 @@
 #include <optional>
 #include <string>
 
+#include "podrun/output/escape.hpp"
 #include "podrun/output/make_sinks.hpp"
-#include "podrun/output/terminal_text.hpp"
 
 namespace podrun::output {
 namespace {

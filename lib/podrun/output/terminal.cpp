@@ -14,6 +14,8 @@
 #include <chrono>
 #include <utility>
 
+#include "podrun/output/escape.hpp"
+
 namespace podrun::output {
 namespace {
 
@@ -161,6 +163,22 @@ void Terminal::write_status(std::string_view bytes) {
   if (status_.painted()) status_painted_ = true;  // set early: wipe() may come at any time
   if (!bytes.empty() && !wiped_ && columns_() > 0) write_all(err_fd(), bytes);
   status_painted_ = status_.painted();
+}
+
+int print_answer(const std::string& text, Terminal& terminal) {
+  terminal.append(StreamId::out, {text});
+  terminal.flush();
+  const std::error_code error = terminal.error(StreamId::out);
+  if (!error) return 0;
+  if (error != std::errc::broken_pipe)
+    print_notes({"cannot write standard output: " + error.message()}, terminal);
+  return 1;
+}
+
+void print_notes(const std::vector<std::string>& notes, Terminal& terminal) {
+  for (const std::string& note : notes)
+    terminal.append(StreamId::err, {"podrun: ", escape_controls(note), "\n"});
+  terminal.flush();
 }
 
 }  // namespace podrun::output

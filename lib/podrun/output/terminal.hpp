@@ -108,4 +108,10 @@ class Terminal {
   std::vector<Segment> segments_;  ///< their bytes follow each other in buffer_; neighbours differ in stream
 };
 
+/// Prints text on standard output. The exit status: 1 when it cannot be written.
+int print_answer(const std::string& text, Terminal& terminal);
+
+/// Prints each note on standard error, after `podrun: `.
+void print_notes(const std::vector<std::string>& notes, Terminal& terminal);
+
 }  // namespace podrun::output

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <initializer_list>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -35,24 +34,34 @@ std::string joined(const std::vector<std::string>& words) {
   return text;
 }
 
+/// Whether a host has such a failure.
+template <typename Is>
+bool has_failure(const std::vector<run::HostOutcome>& outcomes, Is is) {
+  return std::any_of(outcomes.begin(), outcomes.end(), [is](const run::HostOutcome& outcome) {
+    const link::Failure* failure = run::failure_of(outcome);
+    return failure && is(*failure);
+  });
+}
+
+/// Whether a command ended with such a status.
+template <typename Is>
+bool has_exited(const std::vector<run::HostOutcome>& outcomes, Is is) {
+  return std::any_of(outcomes.begin(), outcomes.end(), [is](const run::HostOutcome& outcome) {
+    const auto* exited = std::get_if<link::Exited>(&outcome);
+    return exited && is(exited->status);
+  });
+}
+
+bool has(std::string_view text, std::string_view part) { return text.find(part) != text.npos; }
+
 /// sudo and sudo-rs have different messages if they would have to ask.
 std::optional<std::string> sudo_hint(const std::vector<run::HostOutcome>& outcomes) {
-  const bool asks = std::any_of(outcomes.begin(), outcomes.end(), [](const run::HostOutcome& outcome) {
-    const link::Failure* failure = run::failure_of(outcome);
-    if (!failure || failure->cause != link::Cause::ended_early || !failure->detail.starts_with("sudo: "))
-      return false;
-    return failure->detail.find("password") != std::string::npos ||
-           failure->detail.find("authentication") != std::string::npos;
+  const bool asks = has_failure(outcomes, [](const link::Failure& failure) {
+    return failure.cause == link::Cause::ended_early && failure.detail.starts_with("sudo: ") &&
+           (has(failure.detail, "password") || has(failure.detail, "authentication"));
   });
   if (!asks) return std::nullopt;
   return "podrun: --sudo cannot give a password (set NOPASSWD in sudoers there, or log in as root)";
-}
-
-bool ended_with(const std::vector<run::HostOutcome>& outcomes, std::initializer_list<int> statuses) {
-  return std::any_of(outcomes.begin(), outcomes.end(), [statuses](const run::HostOutcome& outcome) {
-    const auto* exited = std::get_if<link::Exited>(&outcome);
-    return exited && std::find(statuses.begin(), statuses.end(), exited->status) != statuses.end();
-  });
 }
 
 /// The words of a simple command, given as words or as one text; else none.
@@ -83,13 +92,14 @@ std::optional<std::string> local_path_hint(const supervisor::Command& command,
   const std::string& program = words.front();
   const bool is_shell = program == "sh" || program == "bash";
   const std::size_t script = is_shell ? 1 : 0;
-  if (ended_with(outcomes, is_shell ? std::initializer_list<int>{2, 127} : std::initializer_list<int>{127}) &&
+  const bool not_found = has_exited(outcomes, [](int status) { return status == 127; });
+  if ((not_found || (is_shell && has_exited(outcomes, [](int status) { return status == 2; }))) &&
       script < words.size() && (is_shell || program.find('/') != std::string::npos) &&
       !words[script].starts_with('/') && here.is_file(words[script])) {
     return fmt::format("podrun: \"{}\" is a file of this machine; to run it on the hosts: {}", words[script],
                        script_line(words, script));
   }
-  if (!ended_with(outcomes, {127}) || here.home.size() < 2 || !program.starts_with(here.home + '/') ||
+  if (!not_found || here.home.size() < 2 || !program.starts_with(here.home + '/') ||
       !std::holds_alternative<supervisor::Words>(command.what))
     return std::nullopt;
   std::vector<std::string> quoted = words;
@@ -123,11 +133,7 @@ std::optional<std::string> sudo_variable_hint(const supervisor::Command& command
 
 std::optional<std::string> quoting_hint(const std::vector<std::string>& words,
                                         const std::vector<run::HostOutcome>& outcomes) {
-  const bool failed = std::any_of(outcomes.begin(), outcomes.end(), [](const run::HostOutcome& outcome) {
-    const auto* exited = std::get_if<link::Exited>(&outcome);
-    return exited && exited->status != 0;
-  });
-  if (!failed || words.size() < 2) return std::nullopt;
+  if (!has_exited(outcomes, [](int status) { return status != 0; }) || words.size() < 2) return std::nullopt;
   const auto word = is_shell_builtin(words.front())
                         ? words.begin()
                         : std::find_if(words.begin(), words.end(), acts_in_a_shell);
@@ -151,16 +157,13 @@ std::optional<std::string> login_hint(const std::vector<run::HostOutcome>& outco
   if (!denied) return std::nullopt;
   return fmt::format(
       "podrun: no key is accepted there: ssh-copy-id HOST gives a host your key (if the user name is wrong: "
-      "-l "
-      "USER){}",
+      "-l USER){}",
       take_password && !can_ask ? "; podrun asks for a password only on a terminal" : "");
 }
 
 std::optional<std::string> busy_hint(const std::vector<run::HostOutcome>& outcomes) {
-  const bool is_busy = std::any_of(outcomes.begin(), outcomes.end(), [](const run::HostOutcome& outcome) {
-    const link::Failure* failure = run::failure_of(outcome);
-    return failure && failure->stage == link::Stage::clean_up &&
-           failure->detail.find(" holds ") != std::string::npos;
+  const bool is_busy = has_failure(outcomes, [](const link::Failure& failure) {
+    return failure.stage == link::Stage::clean_up && has(failure.detail, " holds ");
   });
   if (!is_busy) return std::nullopt;
   return "podrun: podrun kill lists what holds the accelerators, and asks before it stops it";

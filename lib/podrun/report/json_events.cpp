@@ -20,9 +20,20 @@ Json new_event(const char* name, output::WallTime time) {
   return {{"v", 1}, {"event", name}, {"time", output::format_utc(time)}};
 }
 
+Json new_event(const char* name, output::WallTime time, const hosts::Host& host) {
+  return {{"v", 1},
+          {"event", name},
+          {"time", output::format_utc(time)},
+          {"worker", host.worker},
+          {"host", host.name}};
+}
+
 std::string to_line(const Json& event) { return event.dump(-1, ' ', true, Json::error_handler_t::replace); }
 
-double to_seconds(std::chrono::milliseconds time) { return std::chrono::duration<double>(time).count(); }
+std::string to_line(Json& event, std::chrono::milliseconds since_start) {
+  event["seconds"] = std::chrono::duration<double>(since_start).count();
+  return to_line(event);
+}
 
 struct AddCommand {
   Json& event;
@@ -97,55 +108,43 @@ std::string start_event(output::WallTime time, const std::string& run_id, const 
 
 std::string sent_event(output::WallTime time, const hosts::Host& host, const FilesSent& sent,
                        std::chrono::milliseconds since_start) {
-  Json event = new_event("sent", time);
-  event["worker"] = host.worker;
-  event["host"] = host.name;
+  Json event = new_event("sent", time, host);
   event["files"] = sent.files;
   event["bytes"] = sent.bytes;
   event["deleted"] = sent.deleted;
   event["links_replaced"] = sent.links_replaced;
   if (sent.shared_with) event["shared_with"] = *sent.shared_with;
-  event["seconds"] = to_seconds(since_start);
-  return to_line(event);
+  return to_line(event, since_start);
 }
 
 std::string received_event(output::WallTime time, const hosts::Host& host, const FilesReceived& received,
                            std::chrono::milliseconds since_start) {
-  Json event = new_event("received", time);
-  event["worker"] = host.worker;
-  event["host"] = host.name;
+  Json event = new_event("received", time, host);
   event["directory"] = received.directory;
   event["files"] = received.files;
   event["bytes"] = received.bytes;
   event["unchanged"] = received.unchanged;
-  event["seconds"] = to_seconds(since_start);
-  return to_line(event);
+  return to_line(event, since_start);
 }
 
 std::string output_open_event(output::WallTime time, const hosts::Host& host,
                               const supervisor::Holders& holders, bool waits,
                               std::chrono::milliseconds since_start) {
-  Json event = new_event("output_open", time);
-  event["worker"] = host.worker;
-  event["host"] = host.name;
+  Json event = new_event("output_open", time, host);
   event["processes"] = Json::array();
   for (const supervisor::Holder& holder : holders.named)
     event["processes"].push_back({{"pid", to_number(holder.pid).value_or(0)}, {"name", holder.name}});
   if (holders.more > 0) event["more"] = holders.more;
   event["waits"] = waits;
-  event["seconds"] = to_seconds(since_start);
-  return to_line(event);
+  return to_line(event, since_start);
 }
 
 std::string exit_event(output::WallTime time, const hosts::Host& host, const run::HostOutcome& outcome,
                        std::chrono::milliseconds since_start) {
-  Json event = new_event("exit", time);
-  event["worker"] = host.worker;
-  event["host"] = host.name;
+  Json event = new_event("exit", time, host);
   event["outcome"] = identifier(outcome);
   std::visit(AddFacts{event}, outcome);
-  event["seconds"] = to_seconds(since_start);
-  return to_line(event);
+  return to_line(event, since_start);
 }
 
 std::string summary_event(output::WallTime time, const std::vector<hosts::Host>& hosts, const RunEnd& end,
@@ -168,8 +167,7 @@ std::string summary_event(output::WallTime time, const std::vector<hosts::Host>&
   event["failed"] = std::move(failed);
   if (end.culprit) event["culprit"] = hosts[*end.culprit].worker;
   if (end.interrupted_by) event["interrupted_by"] = *end.interrupted_by;
-  event["seconds"] = to_seconds(since_start);
-  return to_line(event);
+  return to_line(event, since_start);
 }
 
 }  // namespace podrun::report

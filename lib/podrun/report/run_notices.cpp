@@ -215,8 +215,6 @@ void RunNotices::tell(const run::Notice& notice) {
   std::visit([this](const auto& what) { say(what); }, notice);
 }
 
-void RunNotices::say(const run::notice::Connecting& connecting) { trace(1, connecting.host, "connecting"); }
-
 void RunNotices::say(const run::notice::AttemptLater& later) {
   const std::string of = plan_.limits.wait ? "" : fmt::format(" of {}", plan_.limits.retries + 1);
   trace(1, later.host,
@@ -224,8 +222,6 @@ void RunNotices::say(const run::notice::AttemptLater& later) {
                     std::chrono::duration<double>(later.delay).count(), describe(later.failure)));
   if (plan_.verbosity == 0) failures_.attempt_failed(later);
 }
-
-void RunNotices::say(const run::notice::Ready& ready) { trace(1, ready.host, "ready"); }
 
 void RunNotices::say(const run::notice::Started& started) {
   trace(2, started.host, started.with_supervisor ? "go (with the supervisor)" : "go");

@@ -13,7 +13,6 @@
 
 #include "podrun/hosts/host.hpp"
 #include "podrun/output/output.hpp"
-#include "podrun/run/notice.hpp"
 #include "podrun/run/run_plan.hpp"
 #include "podrun/run/run_policy.hpp"
 #include "podrun/supervisor/protocol.hpp"
@@ -111,9 +110,9 @@ class RunNotices {
   void tell(const run::Notice& notice);
 
  private:
-  void say(const run::notice::Connecting& connecting);
+  void say(const run::notice::Connecting& connecting) { trace(1, connecting.host, "connecting"); }
   void say(const run::notice::AttemptLater& later);
-  void say(const run::notice::Ready& ready);
+  void say(const run::notice::Ready& ready) { trace(1, ready.host, "ready"); }
   void say(const run::notice::Waiting&) {}
   void say(const run::notice::Started& started);
   void say(const run::notice::Signalled& signalled);

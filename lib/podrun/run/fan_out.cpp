@@ -53,8 +53,6 @@ void FanOut::release(std::string text, std::vector<std::string> texts_of_hosts) 
   happen(event::Released{});
 }
 
-void FanOut::cancel() { happen(event::Cancelled{}); }
-
 asio::awaitable<void> FanOut::suspend() {
   happen(event::Suspended{});
   // Twice, because both messages are signals on the host, where an earlier heartbeat could overtake the first
@@ -77,11 +75,6 @@ Status FanOut::status() const {
   return status;
 }
 
-void FanOut::resume() {
-  beat();
-  happen(event::Resumed{});
-}
-
 /// Queues events that arrive during a decision: its actions must be done before the policy decides again.
 void FanOut::happen(RunEvent event) {
   events_.push_back(std::move(event));
@@ -97,8 +90,6 @@ void FanOut::happen(RunEvent event) {
   arm_deadline();
   changed_.notify();
 }
-
-void FanOut::perform(const action::Connect& connect) { host_runs_[connect.host].connect(); }
 
 void FanOut::perform(const action::ConnectLater& later) {
   world_.tell(notice::AttemptLater{later.host, later.attempt, later.delay, later.failure});
@@ -126,18 +117,6 @@ void FanOut::perform(const action::Go& go) {
   }
 }
 
-void FanOut::perform(const action::Wait&) { world_.tell(notice::Waiting{}); }
-
-void FanOut::perform(const action::Signal& signal) { host_runs_[signal.host].signal(signal.signal); }
-
-void FanOut::perform(const action::Stop& stop) { host_runs_[stop.host].stop(); }
-
-void FanOut::perform(const action::Abandon& abandon) { host_runs_[abandon.host].abandon(abandon.failure); }
-
-void FanOut::perform(const action::LetGo& let_go) { host_runs_[let_go.host].let_go(let_go.hurried); }
-
-void FanOut::perform(const action::Leave&) { world_.leave(); }
-
 void FanOut::spawn(asio::awaitable<void> coroutine) {
   ++coroutines_;
   asio::co_spawn(world_.executor, std::move(coroutine), [this](const std::exception_ptr& error) {
@@ -163,10 +142,6 @@ void FanOut::arm_heartbeat() {
     beat();
     arm_heartbeat();
   });
-}
-
-void FanOut::beat() {
-  for (HostRun& host : host_runs_) host.heartbeat();
 }
 
 }  // namespace podrun::run

@@ -32,11 +32,14 @@ class FanOut {
   /// Starts the commands of a held run (Limits::held): each host's own text, then `text`.
   void release(std::string text, std::vector<std::string> texts_of_hosts);
   /// Ends a held run before anything has started.
-  void cancel();
+  void cancel() { happen(event::Cancelled{}); }
   /// Call before podrun is suspended (Ctrl-Z): tells the hosts to expect no heartbeats, and waits a moment
   /// until they know.
   asio::awaitable<void> suspend();
-  void resume();
+  void resume() {
+    beat();
+    happen(event::Resumed{});
+  }
 
   const RunPolicy& policy() const { return policy_; }
   const std::vector<hosts::Host>& hosts() const { return plan_.hosts; }
@@ -45,20 +48,22 @@ class FanOut {
 
  private:
   void happen(RunEvent event);
-  void perform(const action::Connect& connect);
+  void perform(const action::Connect& connect) { host_runs_[connect.host].connect(); }
   void perform(const action::ConnectLater& later);
   void perform(const action::Go& go);
-  void perform(const action::Wait& wait);
-  void perform(const action::Signal& signal);
-  void perform(const action::Stop& stop);
-  void perform(const action::Abandon& abandon);
-  void perform(const action::LetGo& let_go);
-  void perform(const action::Leave& leave);
+  void perform(const action::Wait&) { world_.tell(notice::Waiting{}); }
+  void perform(const action::Signal& signal) { host_runs_[signal.host].signal(signal.signal); }
+  void perform(const action::Stop& stop) { host_runs_[stop.host].stop(); }
+  void perform(const action::Abandon& abandon) { host_runs_[abandon.host].abandon(abandon.failure); }
+  void perform(const action::LetGo& let_go) { host_runs_[let_go.host].let_go(let_go.hurried); }
+  void perform(const action::Leave&) { world_.leave(); }
 
   void spawn(asio::awaitable<void> coroutine);
   void arm_deadline();
   void arm_heartbeat();
-  void beat();
+  void beat() {
+    for (HostRun& host : host_runs_) host.heartbeat();
+  }
 
   RunPlan plan_;
   RunWorld world_;

@@ -22,8 +22,6 @@ using Clock = std::chrono::steady_clock;
 
 HostRun::~HostRun() = default;
 
-void HostRun::connect() { run_.spawn(drive()); }
-
 void HostRun::prepare_attempt(std::size_t number) {
   attempt_.supervised.reset();  // before its link
   attempt_ = Attempt();
@@ -37,10 +35,6 @@ void HostRun::start(const supervisor::RankVariables& variables, const Chunk& of_
     attempt_.supervised->go(supervisor::go_of_host(variables) + own_text(), of_all);
   }
   if (run_.plan.supervision.input == supervisor::StandardInput::fed) run_.spawn(feed());
-}
-
-std::string HostRun::own_text() const {
-  return run_.plan.texts_of_hosts.empty() ? std::string() : run_.plan.texts_of_hosts[host_];
 }
 
 void HostRun::signal(int signal) {
@@ -89,14 +83,6 @@ void HostRun::let_go(bool hurried) {
     run_.spawn(OutputHolders::ask(trailing.holders, *attempt_.supervised));
   }
   run_.spawn(decide_on_trailing_output());
-}
-
-void HostRun::heartbeat() {
-  if (attempt_.supervised && !is_over()) attempt_.supervised->heartbeat();
-}
-
-void HostRun::suspend() {
-  if (attempt_.supervised && !is_over()) attempt_.supervised->suspend();
 }
 
 HostStatus HostRun::status() const {
@@ -300,12 +286,6 @@ void HostRun::report_output_open(notice::OutputOpen::Fate fate) const {
   const bool answers = holders && holders->answer() != OutputHolders::Answer::none;
   run_.world.tell(
       notice::OutputOpen{host_, fate, answers, holders ? holders->names() : supervisor::Holders()});
-}
-
-void HostRun::at_stage(State state, link::Stage stage) {
-  attempt_.state = state;
-  attempt_.stage = stage;
-  attempt_.active_at = Clock::now();
 }
 
 }  // namespace podrun::run

@@ -10,7 +10,6 @@
 #include <asio/awaitable.hpp>
 
 #include "podrun/link/link.hpp"
-#include "podrun/run/notice.hpp"
 #include "podrun/run/output_holders.hpp"
 #include "podrun/run/rank_variables.hpp"
 #include "podrun/run/run_plan.hpp"
@@ -53,7 +52,7 @@ class HostRun {
   HostRun& operator=(const HostRun&) = delete;
   ~HostRun();
 
-  void connect();
+  void connect() { run_.spawn(drive()); }
   /// Drops everything of the previous attempt.
   void prepare_attempt(std::size_t number);
   void start(const supervisor::RankVariables& variables, const Chunk& of_all);
@@ -62,8 +61,12 @@ class HostRun {
   void abandon(link::Failure failure);
   void let_go(bool hurried);
 
-  void heartbeat();
-  void suspend();
+  void heartbeat() {
+    if (attempt_.supervised && !is_over()) attempt_.supervised->heartbeat();
+  }
+  void suspend() {
+    if (attempt_.supervised && !is_over()) attempt_.supervised->suspend();
+  }
 
   /// Null until the host is ready.
   const supervisor::Hello* hello() const { return attempt_.hello ? &*attempt_.hello : nullptr; }
@@ -103,10 +106,17 @@ class HostRun {
   void linger();
   void report_output_open(notice::OutputOpen::Fate fate) const;
   supervisor::Supervised& supervisor();
-  void at_stage(State state, link::Stage stage);
+  void at_stage(State state, link::Stage stage) {
+    attempt_.state = state;
+    attempt_.stage = stage;
+    attempt_.active_at = TimePoint::clock::now();
+  }
 
   const hosts::Host& host() const { return run_.plan.hosts[host_]; }
-  std::string own_text() const;  ///< see RunPlan::texts_of_hosts
+  /// See RunPlan::texts_of_hosts.
+  std::string own_text() const {
+    return run_.plan.texts_of_hosts.empty() ? std::string() : run_.plan.texts_of_hosts[host_];
+  }
   bool is_over() const { return attempt_.state == State::over; }
 
   const RunOfHosts& run_;

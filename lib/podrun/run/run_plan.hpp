@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
+#include <cstddef>
 #include <functional>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include <asio/any_io_executor.hpp>
@@ -12,8 +15,8 @@
 #include "podrun/link/link.hpp"
 #include "podrun/output/output.hpp"
 #include "podrun/run/input.hpp"
-#include "podrun/run/notice.hpp"
 #include "podrun/run/run_policy.hpp"
+#include "podrun/run/status.hpp"
 #include "podrun/supervisor/command.hpp"
 #include "podrun/supervisor/protocol.hpp"
 #include "podrun/supervisor/supervised.hpp"
@@ -44,6 +47,66 @@ class OutputFilter {
   /// Returns the bytes that pass() kept. Call when no more output follows.
   virtual Chunk finish(std::size_t host) = 0;
 };
+
+// The events of a run, for its user; report/ has the words. `host` is an index into the hosts of the run.
+namespace notice {
+using Connecting = OfHost<struct ConnectingOfHost>;
+struct AttemptLater {
+  std::size_t host;
+  std::size_t attempt;  ///< the next one; the first was 1
+  std::chrono::milliseconds delay;
+  link::Failure failure;
+};
+using Ready = OfHost<struct ReadyOfHost>;
+/// A held run waits: all hosts are ready or have failed.
+struct Waiting {};
+struct Started {
+  std::size_t host;
+  bool with_supervisor;  ///< its command was sent with the supervisor
+};
+struct Signalled {
+  std::size_t host;
+  int signal;
+};
+using ToldToStop = OfHost<struct ToldToStopOfHost>;
+struct Abandoned {
+  std::size_t host;
+  link::Failure failure;
+};
+struct CommandEnded {
+  std::size_t host;
+  std::variant<link::Exited, link::Signaled> end;
+};
+/// The command has ended and its output is still open.
+struct OutputOpen {
+  enum class Fate { waits, let_go, abandoned };  ///< waits: the run goes on for it
+  std::size_t host;
+  Fate fate;
+  bool host_answers;            ///< to the question which processes have it open
+  supervisor::Holders holders;  ///< the latest answer
+};
+/// The connection was lost after the command had ended.
+struct LostAfterEnd {
+  std::size_t host;
+  link::Failure failure;
+};
+/// The last attempt failed, or the host was lost while the command ran.
+struct Failed {
+  std::size_t host;
+  link::Failure failure;
+};
+/// The outcome of the host is known, and all of its output was passed on.
+using HostEnded = OfHost<struct HostEndedOfHost>;
+/// podrun has acted on the signal; `status` is the status after that.
+struct Interrupted {
+  int signal;
+  Status status;
+};
+}  // namespace notice
+using Notice = std::variant<notice::Connecting, notice::AttemptLater, notice::Ready, notice::Waiting,
+                            notice::Started, notice::Signalled, notice::ToldToStop, notice::Abandoned,
+                            notice::CommandEnded, notice::OutputOpen, notice::LostAfterEnd, notice::Failed,
+                            notice::HostEnded, notice::Interrupted>;
 
 /// The outside world of a run.
 struct RunWorld {

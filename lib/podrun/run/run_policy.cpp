@@ -67,8 +67,6 @@ void RunPolicy::handle(const event::NotReady& event) {
   }
 }
 
-void RunPolicy::handle(const event::Spoke& event) { hosts_[event.host].spoke = true; }
-
 void RunPolicy::handle(const event::Ended& event) {
   HostState& host = hosts_[event.host];
   host.ended = true;
@@ -83,8 +81,6 @@ void RunPolicy::handle(const event::Ended& event) {
   look_after(event.host, kLetGoAfter);
   fail(event.host);
 }
-
-void RunPolicy::handle(const event::Closed& event) { finish(event.host); }
 
 void RunPolicy::handle(const event::StillArriving& event) {
   const State state = hosts_[event.host].state;
@@ -131,8 +127,6 @@ void RunPolicy::handle(const event::LostHost& event) {
   }
 }
 
-void RunPolicy::handle(const event::ReadingPaused& event) { countdowns_.pause_reading(event.host, now_); }
-
 void RunPolicy::handle(const event::ReadingResumed& event) {
   countdowns_.resume_reading(event.host, now_, event.by_reader);
 }
@@ -146,12 +140,6 @@ void RunPolicy::handle(const event::Released&) {
     if (is_waiting) count_down(host, TimePoint::duration::zero());
   }
 }
-
-void RunPolicy::handle(const event::Cancelled&) { cancel_unstarted(); }
-
-void RunPolicy::handle(const event::Suspended&) { countdowns_.suspend(now_); }
-
-void RunPolicy::handle(const event::Resumed&) { countdowns_.resume(now_); }
 
 void RunPolicy::handle(const event::Interrupted& event) {
   const bool pressed = event.signal == SIGINT || event.signal == SIGQUIT;

@@ -50,50 +50,43 @@ struct Limits {
   bool held = false;
 };
 
+/// An event, action or notice about one host: an index into the hosts of the run. `Name` makes the type
+/// unique.
+template <typename Name>
+struct OfHost {
+  std::size_t host;
+};
+
 /// Events. `host` is an index into the hosts of the run.
 namespace event {
 struct Begin {};
 /// The supervisor is up, and the host is being prepared, which may take any time.
-struct Reached {
-  std::size_t host;
-};
+using Reached = OfHost<struct ReachedOfHost>;
 /// The supervisor waits for go.
-struct Ready {
-  std::size_t host;
-};
+using Ready = OfHost<struct ReadyOfHost>;
 struct NotReady {
   std::size_t host;
   link::Failure failure;
 };
 /// The command has printed something for the first time.
-struct Spoke {
-  std::size_t host;
-};
+using Spoke = OfHost<struct SpokeOfHost>;
 /// The command has ended; its output may go on.
 struct Ended {
   std::size_t host;
   std::variant<link::Exited, link::Signaled> end;
 };
 /// The output is complete.
-struct Closed {
-  std::size_t host;
-};
+using Closed = OfHost<struct ClosedOfHost>;
 /// The answer to LetGo if more output is on its way.
-struct StillArriving {
-  std::size_t host;
-};
+using StillArriving = OfHost<struct StillArrivingOfHost>;
 /// The answer to LetGo if processes that the command left, and that can be signalled, have its output open.
-struct Lingers {
-  std::size_t host;
-};
+using Lingers = OfHost<struct LingersOfHost>;
 struct LostHost {
   std::size_t host;
   link::Failure failure;
 };
 /// podrun does not read from the host: no timer runs against it.
-struct ReadingPaused {
-  std::size_t host;
-};
+using ReadingPaused = OfHost<struct ReadingPausedOfHost>;
 struct ReadingResumed {
   std::size_t host;
   TimePoint::duration by_reader = TimePoint::duration::max();  ///< how long the reader of the output took
@@ -121,9 +114,7 @@ using RunEvent =
 /// Actions.
 namespace action {
 /// Start an attempt.
-struct Connect {
-  std::size_t host;
-};
+using Connect = OfHost<struct ConnectOfHost>;
 /// The last attempt is over and can be dropped; Connect follows.
 struct ConnectLater {
   std::size_t host;
@@ -143,9 +134,7 @@ struct Signal {
   int signal;
 };
 /// Send TERM, and KILL after the grace period.
-struct Stop {
-  std::size_t host;
-};
+using Stop = OfHost<struct StopOfHost>;
 /// Close the connection. A failure without a stage gets the present stage of the host.
 struct Abandon {
   std::size_t host;
@@ -209,18 +198,18 @@ class RunPolicy {
   void handle(const event::Reached& event);
   void handle(const event::Ready& event);
   void handle(const event::NotReady& event);
-  void handle(const event::Spoke& event);
+  void handle(const event::Spoke& event) { hosts_[event.host].spoke = true; }
   void handle(const event::Ended& event);
-  void handle(const event::Closed& event);
+  void handle(const event::Closed& event) { finish(event.host); }
   void handle(const event::StillArriving& event);
   void handle(const event::Lingers& event);
   void handle(const event::LostHost& event);
-  void handle(const event::ReadingPaused& event);
+  void handle(const event::ReadingPaused& event) { countdowns_.pause_reading(event.host, now_); }
   void handle(const event::ReadingResumed& event);
   void handle(const event::Released&);
-  void handle(const event::Cancelled&);
-  void handle(const event::Suspended&);
-  void handle(const event::Resumed&);
+  void handle(const event::Cancelled&) { cancel_unstarted(); }
+  void handle(const event::Suspended&) { countdowns_.suspend(now_); }
+  void handle(const event::Resumed&) { countdowns_.resume(now_); }
   void handle(const event::Interrupted& event);
   void handle(const event::Tick&);
 

@@ -14,7 +14,7 @@
 #include "podrun/output/output.hpp"
 #include "podrun/output/sink.hpp"
 #include "podrun/output/terminal.hpp"
-#include "podrun/run/notice.hpp"
+#include "podrun/run/run_plan.hpp"
 #include "podrun/run/run_policy.hpp"
 #include "podrun/run/status.hpp"
 #include "podrun/supervisor/supervised.hpp"

@@ -16,7 +16,7 @@
 #include <fmt/format.h>
 
 #include "podrun/output/escape.hpp"
-#include "podrun/output/notes.hpp"
+#include "podrun/output/terminal.hpp"
 #include "podrun/report/status_words.hpp"
 #include "podrun/session/final_report.hpp"
 #include "podrun/session/questions.hpp"

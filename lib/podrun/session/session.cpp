@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "podrun/base/error.hpp"
-#include "podrun/output/notes.hpp"
+#include "podrun/output/terminal.hpp"
 #include "podrun/session/pass.hpp"
 #include "podrun/session/questions.hpp"
 

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <chrono>
+#include <map>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -13,14 +15,37 @@
 
 #include "podrun/base/error.hpp"
 #include "podrun/base/text.hpp"
+#include "podrun/base/worker_set.hpp"
 #include "podrun/output/escape.hpp"
-#include "podrun/report/transfer_words.hpp"
+#include "podrun/output/label.hpp"
 #include "podrun/session/command_mode.hpp"
 #include "podrun/supervisor/supervised.hpp"
 #include "podrun/transfer/switch_text.hpp"
 
 namespace podrun::transfer {
 namespace {
+
+bool gets_something(const HostTransfer& host) {
+  return host.sent.files > 0 || host.sent.deleted > 0 || host.sent.links_replaced > 0 || host.has_attributes;
+}
+
+/// `3 files (1.2 MB)`; if hosts differ, the largest number.
+std::string describe_files(const std::vector<const HostTransfer*>& hosts) {
+  const auto by_files = [](const HostTransfer* one, const HostTransfer* other) {
+    return std::pair(one->sent.files, one->sent.bytes) < std::pair(other->sent.files, other->sent.bytes);
+  };
+  const auto [least, most] = std::minmax_element(hosts.begin(), hosts.end(), by_files);
+  const std::size_t files = (*most)->sent.files;
+  return fmt::format("{}{} file{} ({})", (*least)->sent.files == files ? "" : "up to ", files,
+                     files == 1 ? "" : "s", format_bytes((*most)->sent.bytes));
+}
+
+/// `2 links replaced by directories (podrun push --keep-dir-links keeps links to directories)`
+std::string describe_replaced(std::size_t links, Tense tense) {
+  return fmt::format("{} {}replaced by {} (podrun push --keep-dir-links keeps links to directories)",
+                     links == 1 ? "1 link" : fmt::format("{} links", links),
+                     tense == Tense::would ? "would be " : "", links == 1 ? "a directory" : "directories");
+}
 
 class PushMode final : public session::CommandMode, private session::HostPreparation {
  public:
@@ -97,24 +122,24 @@ class PushMode final : public session::CommandMode, private session::HostPrepara
   }
 
   void print_total(output::Output& output, const run::RunPolicy& policy) const {
-    std::vector<report::HostTransfer> done;
+    std::vector<HostTransfer> done;
     for (std::size_t host = 0; host < run_spec().plan.hosts.size(); ++host) {
       if (is_done(policy.outcomes()[host]))
         done.push_back({run_spec().plan.hosts[host].worker, sent(host), push_.shares()[host].has_attributes});
     }
-    const auto tense = only_looks() ? report::Tense::would : report::Tense::did;
+    const auto tense = only_looks() ? Tense::would : Tense::did;
     if (!done.empty())
-      output.say("podrun: " + report::describe_transfers(done, run_spec().files->ignored, tense,
-                                                         output::separator(charset())));
+      output.say("podrun: " +
+                 describe_transfers(done, run_spec().files->ignored, tense, output::separator(charset())));
   }
 
   /// With --dry-run: what each host would get, once for hosts that would get the same.
   void print_shares(output::Output& output, const run::RunPolicy& policy) const {
-    std::vector<report::PlannedTransfer> planned;
+    std::vector<PlannedTransfer> planned;
     const std::vector<Entry>& entries = push_.tree().entries();
     for (std::size_t host = 0; host < run_spec().plan.hosts.size(); ++host) {
       if (!is_done(policy.outcomes()[host])) continue;
-      report::PlannedTransfer& each = planned.emplace_back();
+      PlannedTransfer& each = planned.emplace_back();
       each.host = host;
       for (const std::size_t index : push_.shares()[host].chosen) {
         const Entry& entry = entries[index];
@@ -125,8 +150,7 @@ class PushMode final : public session::CommandMode, private session::HostPrepara
       for (const HostOnly& path : push_.shares()[host].deleted)
         each.deleted.push_back(path.is_directory ? path.path + '/' : path.path);
     }
-    for (std::string& line : report::list_transfers(run_spec().plan.hosts, planned))
-      output.print(std::move(line));
+    for (std::string& line : list_transfers(run_spec().plan.hosts, planned)) output.print(std::move(line));
   }
 
   Push& push_;
@@ -168,6 +192,56 @@ void check_delete(const PushRequest& request, const Push& push) {
 }
 
 }  // namespace
+
+std::string describe_transfers(const std::vector<HostTransfer>& hosts, std::size_t ignored, Tense tense,
+                               std::string_view separator) {
+  std::vector<const HostTransfer*> changed;
+  std::size_t deleted = 0;
+  std::size_t replaced = 0;
+  std::size_t shared = 0;
+  for (const HostTransfer& host : hosts) {
+    if (gets_something(host)) changed.push_back(&host);
+    deleted = std::max(deleted, host.sent.deleted);
+    replaced = std::max(replaced, host.sent.links_replaced);
+    if (host.sent.shared_with) ++shared;
+  }
+  std::vector<std::string> parts;
+  const std::size_t same = hosts.size() - changed.size();
+  if (!changed.empty())
+    parts.push_back(fmt::format("{} {} {}", describe_files(changed),
+                                tense == Tense::would ? "would go to" : "to", count_hosts(changed.size())));
+  if (shared > 0) parts.push_back(fmt::format("{} on a shared file system", count_hosts(shared)));
+  if (deleted > 0)
+    parts.push_back(fmt::format("{} {}", deleted, tense == Tense::would ? "would be deleted" : "deleted"));
+  if (replaced > 0) parts.push_back(describe_replaced(replaced, tense));
+  if (same > 0) parts.push_back(fmt::format("{} {} up to date", count_hosts(same), same == 1 ? "is" : "are"));
+  if (ignored > 0)
+    parts.push_back(fmt::format("{} path{} ignored (--no-ignore sends {})", ignored, ignored == 1 ? "" : "s",
+                                ignored == 1 ? "it" : "them"));
+  return join(parts, separator);
+}
+
+std::vector<std::string> list_transfers(const std::vector<hosts::Host>& hosts,
+                                        const std::vector<PlannedTransfer>& planned) {
+  using Paths = std::vector<std::string>;
+  std::map<std::tuple<Paths, Paths, Paths>, std::vector<std::size_t>> groups;
+  for (const PlannedTransfer& each : planned)
+    groups[{each.sent, each.deleted, each.replaced_links}].push_back(each.host);
+  std::vector<std::string> lines;
+  for (const auto& [paths, members] : groups) {
+    const auto& [sent, deleted, replaced_links] = paths;
+    if (sent.empty() && deleted.empty()) continue;
+    lines.push_back(fmt::format("{}:", output::name_hosts(hosts, members)));
+    const auto list = [&lines](std::string_view verb, const Paths& each_path) {
+      for (const std::string& path : each_path)
+        lines.push_back(fmt::format("  {} {}", verb, output::escape_controls(path)));
+    };
+    list("replace link", replaced_links);
+    list("send", sent);
+    list("delete", deleted);
+  }
+  return lines;
+}
 
 PushRun::PushRun(PushRequest request, const session::SessionSpec& session, session::View view,
                  std::function<std::string(const std::string&)> retry_command)

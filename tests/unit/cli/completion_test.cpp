@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "cli/command_line.hpp"
-#include "cli/man_page.hpp"
+#include "cli/help.hpp"
 #include "commands/commands.hpp"
 
 namespace podrun::cli {

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include "support/temp_directory.hpp"
-#include "support/usage_error.hpp"
 
 namespace podrun::cli {
 namespace {
@@ -92,10 +91,6 @@ TEST_F(HabitsWithFiles, GiveAKeyByItsOwnOption) {
 TEST_F(HabitsWithFiles, GiveAFileOfHostsByItsOwnOption) {
   const std::string list = file("good.txt");
   EXPECT_EQ(word({"-h"}, {list, "uptime"}), "-h prints help; a file of hosts is read by --hostfile " + list);
-  EXPECT_EQ(usage_error([&] { check_host_list(list); }),
-            "\"" + list + "\" is a file (to read the hosts from it: --hostfile " + list + ")");
-  check_host_list("good.txt");
-  check_host_list("tpu-0,tpu-1");
 }
 
 }  // namespace

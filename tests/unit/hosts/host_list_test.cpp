@@ -6,6 +6,7 @@
 #include "podrun/hosts/host_pattern.hpp"
 
 #include "support/fake_probe.hpp"
+#include "support/temp_directory.hpp"
 #include "support/usage_error.hpp"
 
 namespace podrun::hosts {
@@ -146,6 +147,15 @@ TEST(HostFileName, IsASingleName) {
   EXPECT_EQ(host_file_name({.worker = 3, .name = "tpu-3"}), "3-tpu-3");
   EXPECT_EQ(host_file_name({.worker = 12, .name = "2001:db8::1"}), "12-2001:db8::1");
   EXPECT_EQ(host_file_name({.worker = 0, .name = "../a/b"}), "0-.._a_b");
+}
+
+TEST(HostList, RefusesTheNameOfAFile) {
+  const test::TempDirectory directory{};
+  const std::string list = directory.write("good.txt", "content\n");
+  EXPECT_EQ(usage_error([&] { check_is_not_a_file(list); }),
+            "\"" + list + "\" is a file (to read the hosts from it: --hostfile " + list + ")");
+  check_is_not_a_file("good.txt");
+  check_is_not_a_file("tpu-0,tpu-1");
 }
 
 }  // namespace

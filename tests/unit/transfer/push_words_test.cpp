@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "podrun/report/transfer_words.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "podrun/base/text.hpp"
+#include "podrun/transfer/push_run.hpp"
 
-namespace podrun::report {
+namespace podrun::transfer {
 namespace {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-HostTransfer host(std::size_t worker, FilesSent sent, bool has_attributes = false) {
+HostTransfer host(std::size_t worker, report::FilesSent sent, bool has_attributes = false) {
   return {worker, sent, has_attributes};
 }
 
@@ -21,7 +20,7 @@ std::string describe(const std::vector<HostTransfer>& hosts, std::size_t ignored
   return describe_transfers(hosts, ignored, tense, ", ");
 }
 
-TEST(TransferWords, SayWhatWentToHowManyHosts) {
+TEST(PushWords, SayWhatWentToHowManyHosts) {
   EXPECT_EQ(describe({host(0, {3, 1'234'567, 0, {}}), host(1, {3, 1'234'567, 0, {}})}),
             "3 files (1.2 MB) to 2 hosts");
   EXPECT_EQ(describe({host(0, {1, 5, 0, {}})}), "1 file (5 B) to 1 host");
@@ -30,17 +29,17 @@ TEST(TransferWords, SayWhatWentToHowManyHosts) {
             "1 file (5 B) would go to 1 host, 2 would be deleted");
 }
 
-TEST(TransferWords, CountHostsThatNeedNothing) {
+TEST(PushWords, CountHostsThatNeedNothing) {
   EXPECT_EQ(describe({host(0, {}), host(1, {})}), "2 hosts are up to date");
   EXPECT_EQ(describe({host(0, {}), host(1, {2, 10, 0, {}})}),
             "2 files (10 B) to 1 host, 1 host is up to date");
 }
 
-TEST(TransferWords, SayUpToWhereHostsDiffer) {
+TEST(PushWords, SayUpToWhereHostsDiffer) {
   EXPECT_EQ(describe({host(0, {1, 10, 0, {}}), host(1, {2, 30, 0, {}})}), "up to 2 files (30 B) to 2 hosts");
 }
 
-TEST(TransferWords, CountWhatWasDeletedSharedAndIgnored) {
+TEST(PushWords, CountWhatWasDeletedSharedAndIgnored) {
   EXPECT_EQ(describe({host(0, {1, 10, 2, {}}), host(1, {1, 10, 2, 0})}, 4),
             "1 file (10 B) to 2 hosts, 1 host on a shared file system, 2 deleted, 4 paths ignored "
             "(--no-ignore sends "
@@ -49,7 +48,7 @@ TEST(TransferWords, CountWhatWasDeletedSharedAndIgnored) {
             "0 files (0 B) to 1 host, 1 path ignored (--no-ignore sends it)");
 }
 
-TEST(TransferWords, CountLinksThatDirectoriesReplace) {
+TEST(PushWords, CountLinksThatDirectoriesReplace) {
   EXPECT_EQ(describe({host(0, {1, 10, 0, {}, 1}), host(1, {1, 10, 0, {}})}),
             "1 file (10 B) to 2 hosts, 1 link replaced by a directory (podrun push --keep-dir-links keeps "
             "links to directories)");
@@ -58,14 +57,14 @@ TEST(TransferWords, CountLinksThatDirectoriesReplace) {
             "--keep-dir-links keeps links to directories)");
 }
 
-TEST(TransferWords, ListLinksThatDirectoriesReplace) {
+TEST(PushWords, ListLinksThatDirectoriesReplace) {
   std::vector<hosts::Host> hosts(1);
   hosts.front().name = "tpu";
   EXPECT_THAT(list_transfers(hosts, {{0, {"a/", "a/b"}, {}, {"a"}}}),
               ElementsAre("[0] tpu:", "  replace link a", "  send a/", "  send a/b"));
 }
 
-TEST(TransferWords, ListWhatHostsWouldGetOnceForAllThatGetTheSame) {
+TEST(PushWords, ListWhatHostsWouldGetOnceForAllThatGetTheSame) {
   std::vector<hosts::Host> hosts(3);
   for (std::size_t worker = 0; worker < hosts.size(); ++worker) {
     hosts[worker].worker = worker;
@@ -86,4 +85,4 @@ TEST(BytesText, HasTwoDigitsOrMore) {
 }
 
 }  // namespace
-}  // namespace podrun::report
+}  // namespace podrun::transfer

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs the user's command that lists the hosts, and keeps its output for the next runs.
-#include "cli/host_list_command.hpp"
+// Runs the user's command that lists the hosts, and caches its output for the next runs.
+#include "podrun/reach/host_list_command.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstdint>
-#include <cstdlib>
 #include <ctime>
 #include <filesystem>
 #include <system_error>
@@ -21,7 +20,7 @@
 #include "podrun/base/text.hpp"
 #include "podrun/local/local_command.hpp"
 
-namespace podrun::cli {
+namespace podrun::reach {
 namespace {
 
 namespace fs = std::filesystem;
@@ -37,18 +36,21 @@ struct CacheFile {
   std::string name;
 };
 
-/// Nothing: there is no directory for it. The file begins with the command, since two may share the number.
-std::optional<CacheFile> cache_file(const std::string& command) {
-  const char* const cache = std::getenv("XDG_CACHE_HOME");
-  const char* const home = std::getenv("HOME");
-  if ((!cache || cache[0] != '/') && !home) return std::nullopt;
-  const std::string base = cache && cache[0] == '/' ? cache : fmt::format("{}/.cache", home);
+/// Nothing if no directory is known. The file begins with the command, because two commands may share a
+/// number.
+std::optional<CacheFile> cache_file(const std::string& command, const hosts::Probe& probe) {
+  std::string base = probe.env("XDG_CACHE_HOME").value_or("");
+  if (!base.starts_with('/')) {
+    const std::optional<std::string> home = probe.env("HOME");
+    if (!home) return std::nullopt;
+    base = *home + "/.cache";
+  }
   std::uint64_t number = 14695981039346656037U;  // FNV-1a
   for (const char c : command) number = (number ^ static_cast<unsigned char>(c)) * 1099511628211U;
   return CacheFile{base + "/podrun", fmt::format("hosts.{:016x}", number)};
 }
 
-/// Whether only this user can have made or changed it: a cached list chooses the hosts that get the command.
+/// True if only this user can have made or changed it: a cached list chooses the hosts that get the command.
 bool is_private(const struct stat& status, mode_t type) {
   return (status.st_mode & S_IFMT) == type && status.st_uid == ::geteuid() && (status.st_mode & kOthers) == 0;
 }
@@ -75,9 +77,8 @@ std::optional<std::string> cached(const CacheFile& file, const std::string& comm
   return text->substr(head.size());
 }
 
-/// Writes the cache file in a directory for the user alone. On failure there is none, and the next run asks
-/// the command again.
-void keep(const CacheFile& file, const std::string& command, const std::string& output) {
+/// Writes the cache file in a directory for the user alone. After a failure the next run runs the command.
+void write_cache(const CacheFile& file, const std::string& command, const std::string& output) {
   std::error_code ignored;
   fs::create_directories(fs::path(file.directory).parent_path(), ignored);
   ::mkdir(file.directory.c_str(), S_IRWXU);
@@ -110,14 +111,15 @@ std::string run(const std::string& command) {
 
 }  // namespace
 
-std::string read_hosts_command(const std::string& command, std::optional<std::chrono::seconds> cache) {
-  const std::optional<CacheFile> file = cache ? cache_file(command) : std::nullopt;
+std::string read_hosts_command(const std::string& command, std::optional<std::chrono::seconds> cache,
+                               const hosts::Probe& probe) {
+  const std::optional<CacheFile> file = cache ? cache_file(command, probe) : std::nullopt;
   if (file) {
     if (auto known = cached(*file, command, *cache)) return *std::move(known);
   }
   std::string output = run(command);
-  if (file) keep(*file, command, output);
+  if (file) write_cache(*file, command, output);
   return output;
 }
 
-}  // namespace podrun::cli
+}  // namespace podrun::reach
