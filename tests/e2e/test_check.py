@@ -258,10 +258,10 @@ def test_a_closed_reader_ends_it(podrun, pod):
         (["check", "--dedup"], "check: --dedup has no meaning here (leave it out)"),
         (["check", "-I"], "check: --stdin has no meaning here (leave it out)"),
         (["-c", "check"], "check: --clean-up has no meaning here (leave it out)"),
-        (["check", "--", "echo"], 'check: it runs nothing (leave out "--" and what follows)'),
+        (["check", "--", "echo"], 'check: takes no command (leave out "--" and everything after it)'),
         (["check", "--dir", "a", "--dir", "b"], "--dir: given twice (one directory only)"),
         (["check", "here"], 'check: unexpected "here" (see podrun check --help)'),
-        (["--wait", "5m", "--", "echo"], "--wait: it belongs to podrun check (podrun check --wait ...)"),
+        (["--wait", "5m", "--", "echo"], "--wait is an option of podrun check (podrun check --wait ...)"),
         (["check", "--wait", "soon"], '--wait: bad duration "soon" (expected a whole number such as 10, 10s, 5m or 2h)'),
     ],
 )

@@ -377,7 +377,7 @@ def test_touches_nothing_else(podrun, host):
         (["kill", "--run", ""], '--run: bad id "" (expected at least 8 of its digits, 0-9 and a-f)'),
         (["kill", "--json"], "kill: with --json no question is asked (add -y, or --dry-run)"),
         (["kill", "-d"], "kill: --dedup has no meaning here (leave it out)"),
-        (["--pid", "5", "--", "true"], "--pid: it belongs to podrun kill (podrun kill --pid ...)"),
+        (["--pid", "5", "--", "true"], "--pid is an option of podrun kill (podrun kill --pid ...)"),
     ],
 )
 def test_refuses_what_makes_no_sense(podrun, words, error):

@@ -390,7 +390,7 @@ def test_too_much_is_not_begun(podrun, pair):
         (["pull", "logs", "file/out"], 'pull: cannot make the directory "file/out": Not a directory'),
         (["pull", "--max-size", "many", "logs", "out"], '--max-size: bad size "many" (expected bytes, or a number such as 500M, 1.5G or 2GiB)'),
         (["pull", "--gather", "logs", "out"], "pull: --gather has no meaning here (leave it out)"),
-        (["--max-size", "5", "--", "true"], "--max-size: it belongs to podrun pull (podrun pull --max-size ...)"),
+        (["--max-size", "5", "--", "true"], "--max-size is an option of podrun pull (podrun pull --max-size ...)"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )

@@ -525,7 +525,7 @@ def test_json_has_what_was_sent_to_each_host(podrun, homes):
         (["push", "-k", "app", "work"], "push: --fail-fast has no meaning here (leave it out)"),
         (["push", "--serial", "2", "app", "work"], "push: --serial has no meaning here (leave it out)"),
         (["push", "-I", "app", "work"], "push: --stdin has no meaning here (leave it out)"),
-        (["--checksum", "--", "true"], "--checksum: it belongs to podrun push (podrun push --checksum)"),
+        (["--checksum", "--", "true"], "--checksum is an option of podrun push (podrun push --checksum)"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )

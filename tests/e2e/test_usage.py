@@ -205,8 +205,8 @@ def test_help_of_what_is_no_command(podrun):
     "words, error",
     [
         (["hosts", "--gather"], "hosts: --gather has no meaning here (leave it out)"),
-        (["hosts", "--wait", "5m"], "hosts: --wait: it belongs to podrun check (podrun check --wait ...)"),
-        (["--save", "--", "true"], "--save: it belongs to podrun hosts (podrun hosts --save)"),
+        (["hosts", "--wait", "5m"], "hosts: --wait is an option of podrun check (podrun check --wait ...)"),
+        (["--save", "--", "true"], "--save is an option of podrun hosts (podrun hosts --save)"),
         (["check", "--jsno"], 'check: unknown option "--jsno" (did you mean --json? see podrun check --help)'),
     ],
 )

@@ -90,7 +90,7 @@ void check_tpu_env(const std::string& text) {
   probe.variables["GCE_METADATA_HOST"] = "server";
   probe.pages[base + "worker-network-endpoints"] = page("10.0.0.1,10.0.0.2");
   probe.pages[base + "tpu-env"] = page(text);
-  std::vector<hosts::Attempt> tried;
+  std::vector<hosts::TriedSource> tried;
   const auto listing = hosts::ask_metadata(probe, tried);
   expect(listing && listing->hosts.size() == 2 && listing->own_worker.value_or(0) < 2);
 }

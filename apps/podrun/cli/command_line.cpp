@@ -236,7 +236,8 @@ void CommandLine::check_operands() const {
   if (operands.size() < row_->operands.least)
     throw UsageError(fmt::format("{}: {}", row_->name, row_->operands.missing));
   if (options_.words && !row_->operands.has_command)
-    throw UsageError(fmt::format("{}: it runs nothing (leave out \"--\" and what follows)", row_->name));
+    throw UsageError(
+        fmt::format("{}: takes no command (leave out \"--\" and everything after it)", row_->name));
   if (operands.size() > row_->operands.most) {
     if (row_->operands.has_command)
       throw UsageError(fmt::format("{}: {}", row_->name, row_->operands.missing));
@@ -266,7 +267,7 @@ void CommandLine::check_options_taken() const {
       if (refusal.key == option.key()) throw UsageError(std::string(refusal.message));
     }
     if (!option.owner.empty()) {
-      throw UsageError(fmt::format("{}--{}: it belongs to podrun {} (podrun {} --{}{})", said_by(*row_),
+      throw UsageError(fmt::format("{}--{} is an option of podrun {} (podrun {} --{}{})", said_by(*row_),
                                    option.key(), option.owner, option.owner, option.key(),
                                    option.row.type.empty() ? "" : " ..."));
     }

@@ -147,18 +147,18 @@ Listing chosen(const HostQuery& query, const Probe& probe) {
 }
 
 /// Whether the source is missing, which needs no explanation.
-bool is_absent(const Attempt& attempt) {
+bool is_absent(const TriedSource& attempt) {
   return attempt.result == kNotSet || attempt.result == kNoSuchFile || attempt.result.starts_with(kNotAsked);
 }
 
 /// `looked in $A and 8 other places, listed by podrun hosts; B: set, but empty`
-std::string describe_search(const std::vector<Attempt>& tried) {
-  std::vector<Attempt> telling = tried;
+std::string describe_search(const std::vector<TriedSource>& tried) {
+  std::vector<TriedSource> telling = tried;
   if (tried.size() > 1) std::erase_if(telling, is_absent);
   std::vector<std::string> texts = to_texts(telling);
   const std::size_t absent = tried.size() - telling.size();
   if (absent > 0) {
-    const Attempt& first = *std::find_if(tried.begin(), tried.end(), is_absent);
+    const TriedSource& first = *std::find_if(tried.begin(), tried.end(), is_absent);
     const std::string others =
         absent > 1 ? fmt::format(" and {} other places, listed by podrun hosts", absent - 1) : "";
     texts.insert(texts.begin(),
@@ -167,7 +167,7 @@ std::string describe_search(const std::vector<Attempt>& tried) {
   return join(texts, "; ");
 }
 
-[[noreturn]] void no_list(const HostQuery& query, const std::vector<Attempt>& tried) {
+[[noreturn]] void no_list(const HostQuery& query, const std::vector<TriedSource>& tried) {
   const std::string_view what =
       query.include_local == IncludeLocal::yes ? "-i: no list of hosts to add this machine to" : "no hosts";
   throw NoHosts(fmt::format("{}: name them with -H tpu-[0-3], --hostfile FILE or one a line in ~/podips.txt; "

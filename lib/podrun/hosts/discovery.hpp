@@ -41,18 +41,19 @@ struct HostQuery {
 
 /// The hosts of a run, and how they were found.
 struct Discovery {
-  std::vector<Host> hosts;     ///< never empty
-  std::vector<Host> all;       ///< the whole list, before `-x`, `--workers` or a missing `-i` removed hosts
-  std::vector<Attempt> tried;  ///< empty if the user chose the hosts
+  std::vector<Host> hosts;  ///< never empty
+  std::vector<Host> all;    ///< the whole list, before `-x`, `--workers` or a missing `-i` removed hosts
+  std::vector<TriedSource> tried;  ///< empty if the user chose the hosts
   std::vector<std::string> notes;  ///< remarks on the list for the user
 };
 
 /// Thrown if no source has a list.
 class NoHosts : public UsageError {
  public:
-  NoHosts(const std::string& what, std::vector<Attempt> where) : UsageError(what), tried(std::move(where)) {}
+  NoHosts(const std::string& what, std::vector<TriedSource> where)
+      : UsageError(what), tried(std::move(where)) {}
 
-  std::vector<Attempt> tried;
+  std::vector<TriedSource> tried;
 };
 
 /// Whether discover() reads standard input: `-H -` or `-x -`.

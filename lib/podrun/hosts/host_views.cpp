@@ -58,7 +58,7 @@ std::string hosts_json(const Discovery& found, const std::vector<std::string>& a
   for (std::size_t i = 0; i < found.hosts.size(); ++i) {
     json["hosts"].push_back(to_json(found.hosts[i], addresses[i]));
   }
-  for (const Attempt& attempt : found.tried) {
+  for (const TriedSource& attempt : found.tried) {
     json["tried"].push_back({{"where", attempt.where}, {"result", attempt.result}});
   }
   return json.dump(-1, ' ', true, Json::error_handler_t::replace) + "\n";

@@ -18,7 +18,7 @@
 namespace podrun::hosts {
 namespace {
 
-using Tried = std::vector<Attempt>;
+using Tried = std::vector<TriedSource>;
 using Source = std::optional<Listing> (*)(const Probe&, Tried&);
 
 /// The variable's value, without surrounding blanks. If it is unset or empty: nothing, and `tried` says so.
@@ -176,7 +176,7 @@ constexpr std::array<Source, 10> kSources = {
 
 }  // namespace
 
-std::vector<std::string> to_texts(const std::vector<Attempt>& tried) {
+std::vector<std::string> to_texts(const std::vector<TriedSource>& tried) {
   std::vector<std::string> texts;
   for (std::size_t i = 0; i < tried.size();) {
     std::string places = tried[i].where;
@@ -187,7 +187,7 @@ std::vector<std::string> to_texts(const std::vector<Attempt>& tried) {
   return texts;
 }
 
-std::optional<Listing> find_listing(const Probe& probe, std::vector<Attempt>& tried) {
+std::optional<Listing> find_listing(const Probe& probe, std::vector<TriedSource>& tried) {
   for (const Source source : kSources) {
     if (auto listing = source(probe, tried)) return listing;
   }

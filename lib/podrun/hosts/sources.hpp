@@ -13,11 +13,11 @@
 namespace podrun::hosts {
 
 /// A place where hosts were looked for, and the result: `SLURM_JOB_NODELIST`, `not set`.
-struct Attempt {
+struct TriedSource {
   std::string where;
   std::string result;
 
-  friend bool operator==(const Attempt&, const Attempt&) = default;
+  friend bool operator==(const TriedSource&, const TriedSource&) = default;
 };
 
 /// Results that need no explanation; kNotAsked is the beginning of several results.
@@ -26,7 +26,7 @@ inline constexpr std::string_view kNoSuchFile = "no such file";
 inline constexpr std::string_view kNotAsked = "not asked";
 
 /// One text for each result: `A, B: not set`, `C: 4 hosts`.
-std::vector<std::string> to_texts(const std::vector<Attempt>& tried);
+std::vector<std::string> to_texts(const std::vector<TriedSource>& tried);
 
 /// How this machine takes part in a list from a source.
 enum class SelfRule {
@@ -51,7 +51,7 @@ struct Listing {
 
 /// The list of the first source that answers, in the manual's order; `tried` gets every source that was
 /// asked. Throws UsageError if a source exists but is wrong, because the next one might mean other hosts.
-std::optional<Listing> find_listing(const Probe& probe, std::vector<Attempt>& tried);
+std::optional<Listing> find_listing(const Probe& probe, std::vector<TriedSource>& tried);
 
 /// The first line of a podips.txt that counts from 0 although this machine is not in it.
 inline constexpr std::string_view kAllHostsLine = "# podrun: all hosts, the first is worker 0";

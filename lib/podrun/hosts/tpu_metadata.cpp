@@ -114,7 +114,7 @@ bool is_google_machine(const Probe& probe) {
          says_google(probe, "/sys/class/dmi/id/bios_vendor");
 }
 
-std::optional<Listing> ask_metadata(const Probe& probe, std::vector<Attempt>& tried) {
+std::optional<Listing> ask_metadata(const Probe& probe, std::vector<TriedSource>& tried) {
   const auto skip = [&tried](std::string where, std::string reason) {
     tried.push_back({std::move(where), std::move(reason)});
     return std::nullopt;

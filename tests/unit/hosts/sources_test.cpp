@@ -76,10 +76,10 @@ TEST(Sources, AnswerInTheOrderOfTheManual) {
 
 TEST(Sources, SayWhatWasTried) {
   EXPECT_EQ(discover({}, machine({{"SKYPILOT_NODE_IPS", "a\nb\n"}})).tried,
-            (std::vector<Attempt>{{"PODRUN_HOSTS", "not set"},
-                                  {"PODRUN_HOSTFILE", "not set"},
-                                  {"SLURM_JOB_NODELIST", "not set"},
-                                  {"SKYPILOT_NODE_IPS", "2 hosts"}}));
+            (std::vector<TriedSource>{{"PODRUN_HOSTS", "not set"},
+                                      {"PODRUN_HOSTFILE", "not set"},
+                                      {"SLURM_JOB_NODELIST", "not set"},
+                                      {"SKYPILOT_NODE_IPS", "2 hosts"}}));
   EXPECT_THAT(to_texts({{"A", "not set"}, {"B", "not set"}, {"C", "1 host"}}),
               ElementsAre("A, B: not set", "C: 1 host"));
 }

@@ -64,7 +64,7 @@ std::string error_of(const FakeProbe& probe) {
 }
 
 /// The last source that was tried, if there are no hosts.
-Attempt last_tried(const FakeProbe& probe) {
+TriedSource last_tried(const FakeProbe& probe) {
   try {
     discover({}, probe);
   } catch (const NoHosts& error) {
@@ -82,7 +82,7 @@ TEST(Metadata, HasTheHostsInTheOrderOfTheirWorkers) {
   EXPECT_THAT(found(probe, IncludeLocal::yes),
               ElementsAre("0 10.130.0.26", "1 10.130.0.27", "2 10.130.0.25!", "3 10.130.0.28"));
   const Discovery discovery = discover({}, probe);
-  EXPECT_EQ(discovery.tried.back(), (Attempt{"metadata server 169.254.169.254", "4 hosts of a v4-32"}));
+  EXPECT_EQ(discovery.tried.back(), (TriedSource{"metadata server 169.254.169.254", "4 hosts of a v4-32"}));
   EXPECT_EQ(discovery.hosts[0].source, "metadata server 169.254.169.254");
   EXPECT_THAT(discovery.notes, IsEmpty());
 }
@@ -118,12 +118,12 @@ TEST(Metadata, KnowsThisMachineByItsNumber) {
 TEST(Metadata, IsAskedOnlyWhereItCanBe) {
   FakeProbe probe = google({{"worker-network-endpoints", kOld}});
   probe.files.clear();
-  EXPECT_EQ(last_tried(probe), (Attempt{"metadata server", "not asked (this is no Google machine)"}));
+  EXPECT_EQ(last_tried(probe), (TriedSource{"metadata server", "not asked (this is no Google machine)"}));
   EXPECT_THAT(probe.asked, IsEmpty());
   probe.files["/sys/class/dmi/id/bios_vendor"] = "Google\n";
   EXPECT_THAT(found(probe), SizeIs(3));
   probe.variables["TPU_SKIP_MDS_QUERY"] = "1";
-  EXPECT_EQ(last_tried(probe), (Attempt{"metadata server", "not asked (TPU_SKIP_MDS_QUERY)"}));
+  EXPECT_EQ(last_tried(probe), (TriedSource{"metadata server", "not asked (TPU_SKIP_MDS_QUERY)"}));
 }
 
 TEST(Metadata, IsAskedWhereTheEnvironmentSays) {
