@@ -330,7 +330,7 @@ def test_mistakes_are_answered_at_once(podrun):
         ("start", "-u", "1h", "a", "--", "true"): b"--timeout does not limit a job (podrun start NAME -- timeout 2h COMMAND)",
         ("logs",): b"logs: of which job?",
         ("stop",): b"stop: which job?",
-        ("rm", "x", "--", "true"): b"rm: it runs nothing",
+        ("rm", "x", "--", "true"): b"rm: takes no command",
     }.items():
         ended = podrun("-H", "local", *words)
         assert ended.returncode == 2, ended
