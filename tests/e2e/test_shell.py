@@ -127,7 +127,7 @@ def test_checks_variables_as_a_run_does(podrun, isolated):
 def test_says_when_a_line_left_nothing_to_keep(podrun, isolated):
     ended = podrun(*isolated.on(0), "shell", input=b"cd /usr\ncd /; exec true\npwd\n")
     assert ended.stdout == b"0: /usr\n"
-    assert b"podrun: [0] the directory and variables stay as before this line" in ended.stderr
+    assert b"podrun: [0] the shell was killed: directory and variables are those from before this line" in ended.stderr
 
 
 def test_begins_at_home_where_the_directory_is_gone(podrun, isolated):

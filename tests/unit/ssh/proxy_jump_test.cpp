@@ -66,7 +66,7 @@ TEST(ProxyJump, KnowsAllOnTheWay) {
   EXPECT_THAT(names(all_jump_hosts("b,x", settings_for)), ElementsAre("x", "b", "c"));
 }
 
-TEST(ProxyJump, LeadsNotRoundInACircle) {
+TEST(ProxyJump, DoesNotLoop) {
   EXPECT_THAT(usage_error([] {
                 all_jump_hosts("a", configured({{"a", "a"}}));
               }),
@@ -74,7 +74,7 @@ TEST(ProxyJump, LeadsNotRoundInACircle) {
   EXPECT_THAT(usage_error([] {
                 all_jump_hosts("a,b", configured({{"a", "c"}, {"c", "a"}}));
               }),
-              HasSubstr("circle"));
+              HasSubstr("loops back"));
 }
 
 }  // namespace
