@@ -22,7 +22,7 @@
 #include <asio/co_spawn.hpp>
 #include <asio/io_context.hpp>
 
-#include "podrun/report/failure_words.hpp"
+#include "podrun/report/outcome_words.hpp"
 #include "podrun/ssh/config/algorithms.hpp"
 #include "podrun/ssh/transport/transport.hpp"
 

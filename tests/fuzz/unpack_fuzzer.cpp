@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "podrun/link/failure.hpp"
-#include "podrun/transfer/unpack.hpp"
+#include "podrun/transfer/pull_unpack.hpp"
 
 #include "support/listed_path.hpp"
 #include "support/temp_directory.hpp"

@@ -14,7 +14,7 @@
 
 #include "podrun/base/duration.hpp"
 #include "podrun/base/error.hpp"
-#include "podrun/base/worker_set.hpp"
+#include "podrun/base/worker_numbers.hpp"
 #include "podrun/hosts/discovery.hpp"
 #include "podrun/hosts/tpu_metadata.hpp"
 #include "podrun/ssh/config/proxy_jump.hpp"

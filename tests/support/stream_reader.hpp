@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include "podrun/link/link.hpp"
-#include "podrun/report/failure_words.hpp"
+#include "podrun/report/outcome_words.hpp"
 
 namespace podrun::test {
 

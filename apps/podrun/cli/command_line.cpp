@@ -14,7 +14,7 @@
 #include "cli/config_options.hpp"
 #include "cli/habits.hpp"
 #include "cli/help.hpp"
-#include "cli/run_options.hpp"
+#include "cli/option_rows.hpp"
 
 namespace podrun::cli {
 namespace {

@@ -12,7 +12,7 @@
 #include "podrun/output/cell_width.hpp"
 #include "podrun/output/terminal.hpp"
 
-#include "cli/run_options.hpp"
+#include "cli/option_rows.hpp"
 
 namespace podrun::cli {
 namespace {

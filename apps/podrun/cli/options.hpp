@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "podrun/base/duration.hpp"
+#include "podrun/base/defaults.hpp"
 #include "podrun/hosts/discovery.hpp"
 #include "podrun/output/status_line.hpp"
 #include "podrun/run/run_policy.hpp"
-#include "podrun/session/view.hpp"
+#include "podrun/session/choose_sinks.hpp"
 #include "podrun/ssh/config/ssh_config.hpp"
 
 // The values of the options that several commands take. A command's own options are in its file.

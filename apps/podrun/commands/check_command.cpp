@@ -9,8 +9,8 @@
 #include "podrun/base/error.hpp"
 #include "podrun/check/check_run.hpp"
 
+#include "cli/option_rows.hpp"
 #include "cli/option_values.hpp"
-#include "cli/run_options.hpp"
 #include "cli/specs_from_options.hpp"
 #include "commands/commands.hpp"
 

@@ -32,7 +32,7 @@
 #include "podrun/ssh/host_keys/known_hosts_store.hpp"
 #include "podrun/ssh/transport/resolver.hpp"
 
-#include "cli/run_options.hpp"
+#include "cli/option_rows.hpp"
 #include "commands/commands.hpp"
 
 namespace podrun::commands {

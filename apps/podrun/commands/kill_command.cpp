@@ -21,8 +21,8 @@
 #include "podrun/output/question.hpp"
 #include "podrun/session/ask_hosts.hpp"
 
+#include "cli/option_rows.hpp"
 #include "cli/option_values.hpp"
-#include "cli/run_options.hpp"
 #include "cli/specs_from_options.hpp"
 #include "commands/commands.hpp"
 

@@ -13,8 +13,8 @@
 #include "podrun/jobs/log_follow.hpp"
 #include "podrun/output/label.hpp"
 
+#include "cli/option_rows.hpp"
 #include "cli/option_values.hpp"
-#include "cli/run_options.hpp"
 #include "cli/specs_from_options.hpp"
 #include "commands/commands.hpp"
 

@@ -14,8 +14,8 @@
 #include "podrun/base/file_system.hpp"
 #include "podrun/transfer/pull_run.hpp"
 
+#include "cli/option_rows.hpp"
 #include "cli/option_values.hpp"
-#include "cli/run_options.hpp"
 #include "cli/specs_from_options.hpp"
 #include "commands/commands.hpp"
 

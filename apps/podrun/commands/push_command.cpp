@@ -8,7 +8,7 @@
 #include "podrun/base/error.hpp"
 #include "podrun/transfer/push_run.hpp"
 
-#include "cli/run_options.hpp"
+#include "cli/option_rows.hpp"
 #include "cli/specs_from_options.hpp"
 #include "commands/commands.hpp"
 

@@ -14,7 +14,7 @@
 
 #include "podrun/base/error.hpp"
 #include "podrun/base/shell_quote.hpp"
-#include "podrun/base/worker_set.hpp"
+#include "podrun/base/worker_numbers.hpp"
 #include "podrun/hosts/discovery.hpp"
 #include "podrun/local/connectors.hpp"
 #include "podrun/reach/reach_plan.hpp"

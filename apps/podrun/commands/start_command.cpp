@@ -10,8 +10,8 @@
 #include "podrun/jobs/job_start.hpp"
 #include "podrun/output/terminal.hpp"
 
+#include "cli/option_rows.hpp"
 #include "cli/option_values.hpp"
-#include "cli/run_options.hpp"
 #include "cli/specs_from_options.hpp"
 #include "commands/commands.hpp"
 

@@ -7,11 +7,6 @@
 
 namespace podrun {
 
-/// The default of `--grace`: the time between TERM and KILL.
-inline constexpr std::chrono::seconds kDefaultGrace{10};
-/// The default of `--orphan-timeout`: the time without contact after which a host stops its command.
-inline constexpr std::chrono::seconds kDefaultOrphanTimeout{120};
-
 /// A whole number with an optional unit s, m, h or d: `10`, `10s`, `5m`, `2h`; at most ten years.
 /// Throws UsageError that names the text.
 std::chrono::seconds parse_duration(std::string_view text);

@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "podrun/base/worker_set.hpp"
+#include "podrun/base/worker_numbers.hpp"
 #include "podrun/output/escape.hpp"
 
 namespace podrun::output {

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "podrun/base/text.hpp"
-#include "podrun/report/failure_words.hpp"
+#include "podrun/report/outcome_words.hpp"
 #include "podrun/report/summary.hpp"
 #include "podrun/supervisor/environment.hpp"
 

@@ -15,11 +15,11 @@
 
 #include <fmt/format.h>
 
-#include "podrun/base/worker_set.hpp"
+#include "podrun/base/worker_numbers.hpp"
 #include "podrun/output/escape.hpp"
 #include "podrun/output/label.hpp"
-#include "podrun/report/failure_words.hpp"
-#include "podrun/report/status_words.hpp"
+#include "podrun/report/outcome_words.hpp"
+#include "podrun/report/status_line_words.hpp"
 #include "podrun/report/summary.hpp"
 #include "podrun/run/outcome.hpp"
 

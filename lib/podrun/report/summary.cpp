@@ -15,10 +15,10 @@
 
 #include "podrun/base/duration.hpp"
 #include "podrun/base/text.hpp"
-#include "podrun/base/worker_set.hpp"
+#include "podrun/base/worker_numbers.hpp"
 #include "podrun/output/escape.hpp"
 #include "podrun/output/label.hpp"
-#include "podrun/report/failure_words.hpp"
+#include "podrun/report/outcome_words.hpp"
 #include "podrun/run/outcome.hpp"
 
 namespace podrun::report {

@@ -11,7 +11,7 @@
 #include <variant>
 #include <vector>
 
-#include "podrun/base/duration.hpp"
+#include "podrun/base/defaults.hpp"
 #include "podrun/run/countdowns.hpp"
 #include "podrun/run/outcome.hpp"
 

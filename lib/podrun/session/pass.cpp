@@ -17,7 +17,7 @@
 
 #include "podrun/output/escape.hpp"
 #include "podrun/output/terminal.hpp"
-#include "podrun/report/status_words.hpp"
+#include "podrun/report/status_line_words.hpp"
 #include "podrun/session/final_report.hpp"
 #include "podrun/session/questions.hpp"
 

@@ -10,6 +10,7 @@
 
 #include <asio/any_io_executor.hpp>
 
+#include "podrun/base/defaults.hpp"
 #include "podrun/hosts/host.hpp"
 #include "podrun/link/link.hpp"
 #include "podrun/output/terminal.hpp"
@@ -18,8 +19,8 @@
 #include "podrun/report/json_events.hpp"
 #include "podrun/report/summary.hpp"
 #include "podrun/run/run_plan.hpp"
+#include "podrun/session/choose_sinks.hpp"
 #include "podrun/session/status_display.hpp"
-#include "podrun/session/view.hpp"
 #include "podrun/supervisor/command.hpp"
 
 // Everything that must be known before a session or a run starts, as values.
@@ -31,7 +32,7 @@ struct SessionSpec {
   std::vector<std::string> notes = {};  ///< about the hosts, for the user; the first run prints them
   reach::ReachPlan reach = {};
   run::Limits limits = {};  ///< fanout, connect timeout, retries, grace period; else the defaults
-  std::chrono::seconds orphan_timeout = std::chrono::seconds(120);
+  std::chrono::seconds orphan_timeout = kDefaultOrphanTimeout;
   link::Privilege privilege = link::Privilege::user;
   int verbosity = 0;
   StatusStyle status = {};

@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "podrun/output/terminal.hpp"
-#include "podrun/report/status_words.hpp"
+#include "podrun/report/status_line_words.hpp"
 #include "podrun/report/summary.hpp"
 
 namespace podrun::session {

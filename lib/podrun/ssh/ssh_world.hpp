@@ -8,7 +8,7 @@
 
 #include <asio/any_io_executor.hpp>
 
-#include "podrun/base/duration.hpp"
+#include "podrun/base/defaults.hpp"
 #include "podrun/link/link.hpp"
 #include "podrun/ssh/auth/login.hpp"
 #include "podrun/ssh/config/proxy_jump.hpp"

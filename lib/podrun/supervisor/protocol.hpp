@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "podrun/base/duration.hpp"
+#include "podrun/base/defaults.hpp"
 #include "podrun/link/link.hpp"
 
 // The protocol between podrun and the supervisor on a host (main.sh), version 1. Pure.

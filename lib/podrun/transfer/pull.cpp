@@ -21,9 +21,9 @@
 #include "podrun/base/text.hpp"
 #include "podrun/hosts/host_list.hpp"
 #include "podrun/supervisor/program_reader.hpp"
+#include "podrun/transfer/pull_unpack.hpp"
 #include "podrun/transfer/scripts.hpp"
 #include "podrun/transfer/side_work.hpp"
-#include "podrun/transfer/unpack.hpp"
 
 namespace podrun::transfer {
 namespace {

@@ -13,7 +13,7 @@
 #include "podrun/supervisor/program_reader.hpp"
 #include "podrun/supervisor/supervised.hpp"
 #include "podrun/transfer/listing.hpp"
-#include "podrun/transfer/unpack.hpp"
+#include "podrun/transfer/pull_unpack.hpp"
 
 namespace podrun::transfer {
 

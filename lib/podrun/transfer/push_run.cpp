@@ -15,7 +15,7 @@
 
 #include "podrun/base/error.hpp"
 #include "podrun/base/text.hpp"
-#include "podrun/base/worker_set.hpp"
+#include "podrun/base/worker_numbers.hpp"
 #include "podrun/output/escape.hpp"
 #include "podrun/output/label.hpp"
 #include "podrun/session/command_mode.hpp"

@@ -18,7 +18,7 @@
 #include <asio/use_awaitable.hpp>
 #include <gtest/gtest.h>
 
-#include "podrun/report/failure_words.hpp"
+#include "podrun/report/outcome_words.hpp"
 
 #include "support/at_the_descriptor_limit.hpp"
 #include "support/run_coroutine.hpp"

@@ -8,7 +8,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "podrun/base/worker_set.hpp"
+#include "podrun/base/worker_numbers.hpp"
 
 namespace podrun::output {
 namespace {

@@ -11,7 +11,7 @@
 #include <fmt/format.h>
 
 #include "podrun/base/text.hpp"
-#include "podrun/report/failure_words.hpp"
+#include "podrun/report/outcome_words.hpp"
 #include "podrun/report/summary.hpp"
 #include "podrun/run/run_policy.hpp"
 

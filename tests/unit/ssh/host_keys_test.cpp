@@ -12,7 +12,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "podrun/report/failure_words.hpp"
+#include "podrun/report/outcome_words.hpp"
 #include "podrun/ssh/config/algorithms.hpp"
 #include "podrun/ssh/host_keys/known_hosts_store.hpp"
 

@@ -13,7 +13,7 @@
 #include <gtest/gtest.h>
 
 #include "podrun/link/failure.hpp"
-#include "podrun/report/failure_words.hpp"
+#include "podrun/report/outcome_words.hpp"
 
 #include "support/run_coroutine.hpp"
 #include "support/stream_reader.hpp"

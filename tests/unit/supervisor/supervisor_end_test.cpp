@@ -14,7 +14,7 @@
 #include <gtest/gtest.h>
 
 #include "podrun/base/shell_quote.hpp"
-#include "podrun/report/failure_words.hpp"
+#include "podrun/report/outcome_words.hpp"
 #include "podrun/supervisor/supervised.hpp"
 
 #include "support/child.hpp"

@@ -8,7 +8,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "podrun/report/failure_words.hpp"
+#include "podrun/report/outcome_words.hpp"
 
 #include "support/usage_error.hpp"
 

@@ -16,8 +16,8 @@
 #include <gtest/gtest.h>
 
 #include "podrun/transfer/listing.hpp"
+#include "podrun/transfer/pull_unpack.hpp"
 #include "podrun/transfer/scripts.hpp"
-#include "podrun/transfer/unpack.hpp"
 
 #include "support/run_shell.hpp"
 #include "support/temp_directory.hpp"

@@ -11,7 +11,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "podrun/report/failure_words.hpp"
+#include "podrun/report/outcome_words.hpp"
 
 #include "support/run_coroutine.hpp"
 #include "support/shell_link.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "podrun/base/worker_set.hpp"
+#include "podrun/base/worker_numbers.hpp"
 
 #include <algorithm>
 #include <charconv>

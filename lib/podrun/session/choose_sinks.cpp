@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Chooses the sinks for a run, and how lines look on this terminal.
-#include "podrun/session/view.hpp"
+#include "podrun/session/choose_sinks.hpp"
 
 #include "podrun/output/json_sink.hpp"
 #include "podrun/output/make_sinks.hpp"

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The rows of the options that several commands take: hosts, SSH, what runs, limits, output. An option of a
 // single command is in the command's file.
-#include "cli/run_options.hpp"
+#include "cli/option_rows.hpp"
 
 #include <algorithm>
 #include <utility>
 
+#include "podrun/base/defaults.hpp"
 #include "podrun/base/duration.hpp"
 #include "podrun/config/described_hosts.hpp"
 #include "podrun/reach/host_list_command.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The words of the status line, the list that Enter prints, and the replies to signals: all from one Status.
-#include "podrun/report/status_words.hpp"
+#include "podrun/report/status_line_words.hpp"
 
 #include <algorithm>
 #include <array>
@@ -14,9 +14,9 @@
 
 #include "podrun/base/duration.hpp"
 #include "podrun/base/text.hpp"
-#include "podrun/base/worker_set.hpp"
+#include "podrun/base/worker_numbers.hpp"
 #include "podrun/output/escape.hpp"
-#include "podrun/report/failure_words.hpp"
+#include "podrun/report/outcome_words.hpp"
 
 namespace podrun::report {
 namespace {

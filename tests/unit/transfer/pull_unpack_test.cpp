@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "podrun/transfer/unpack.hpp"
+#include "podrun/transfer/pull_unpack.hpp"
 
 #include <sys/stat.h>
 
@@ -11,7 +11,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "podrun/report/failure_words.hpp"
+#include "podrun/report/outcome_words.hpp"
 
 #include "support/listed_path.hpp"
 #include "support/tar_text.hpp"

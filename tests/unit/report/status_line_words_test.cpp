@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "podrun/report/status_words.hpp"
+#include "podrun/report/status_line_words.hpp"
 
 #include <chrono>
 #include <csignal>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Unpacks the archives of a host, which libarchive reads. The path that podrun has asked for decides where a
 // member goes, never the archive: a name that was not asked for is an error.
-#include "podrun/transfer/unpack.hpp"
+#include "podrun/transfer/pull_unpack.hpp"
 
 #include <archive.h>
 #include <archive_entry.h>
