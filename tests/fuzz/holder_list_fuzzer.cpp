@@ -27,7 +27,8 @@ void expect_printable(const std::string& line) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   namespace accelerators = podrun::kill;
   const std::string reply(data, data + size);
-  const podrun::kill::HolderList list = podrun::kill::parse_holder_list("noise\npodrun-kill n\n" + reply, "n");
+  const podrun::kill::HolderList list =
+      podrun::kill::parse_holder_list("noise\npodrun-kill n\n" + reply, "n");
   expect(list.holders.size() <= kMost && list.devices.size() <= kMost && list.above.size() <= kMost);
   for (const podrun::kill::Holder& holder : list.holders)
     expect(holder.pid > 0 && holder.command.size() <= kMostText && holder.user.size() <= kMostText);
