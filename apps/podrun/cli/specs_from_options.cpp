@@ -248,7 +248,7 @@ std::string repeat_command(const Options& options, const std::string& workers) {
 }
 
 session::View view(const Options& options) {
-  session::View view = options;
+  session::View view = static_cast<const session::View&>(options);
   if (options.append) view.earlier = output::EarlierOutput::append;
   if (options.force) view.earlier = output::EarlierOutput::replace;
   return view;
