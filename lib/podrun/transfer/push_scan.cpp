@@ -40,6 +40,30 @@ std::string digest_of_file(const std::string& path, DigestKind kind) {
 
 }  // namespace
 
+asio::awaitable<std::string> Push::Talk::read() {
+  const std::optional<Chunk> output = co_await reader_.read();
+  if (!output) throw HostError({Stage::copying, Cause::ended_early, reader_.describe_end()});
+  co_return std::string(output->bytes());
+}
+
+asio::awaitable<void> Push::Talk::read(ScanReply& reply) {
+  const std::string already = std::exchange(text_, {});
+  reply.feed(already);
+  while (!reply.is_complete()) {
+    const std::string output = co_await read();
+    reply.feed(output);
+  }
+  text_ = reply.take_rest();
+}
+
+asio::awaitable<std::string> Push::Talk::answer() {
+  for (;;) {
+    std::optional<std::string> line = take_answer(text_);
+    if (line) co_return std::move(*line);
+    text_ += co_await read();
+  }
+}
+
 /// Throws if the hosts disagree whether the target is a directory, since the file's name depends on it.
 const LocalTree& Push::tree_for(const ScanHeader& header) {
   if (header.is_name && !renamed_) throw HostError({Stage::copying, Cause::unexpected_answer, "-name"});

@@ -19,32 +19,10 @@ class Push::Talk {
       : name(std::move(own_name)), reader_(std::move(program)) {}
 
   /// The next output of the program. Throws HostError at its end.
-  asio::awaitable<std::string> read() {
-    const std::optional<Chunk> output = co_await reader_.read();
-    if (!output)
-      throw link::HostError({link::Stage::copying, link::Cause::ended_early, reader_.describe_end()});
-    co_return std::string(output->bytes());
-  }
-
-  asio::awaitable<void> read(ScanReply& reply) {
-    const std::string already = std::exchange(text_, {});
-    reply.feed(already);
-    while (!reply.is_complete()) {
-      const std::string output = co_await read();
-      reply.feed(output);
-    }
-    text_ = reply.take_rest();
-  }
-
+  asio::awaitable<std::string> read();
+  asio::awaitable<void> read(ScanReply& reply);
   /// The next line. Throws HostError for "error …".
-  asio::awaitable<std::string> answer() {
-    for (;;) {
-      std::optional<std::string> line = take_answer(text_);
-      if (line) co_return std::move(*line);
-      text_ += co_await read();
-    }
-  }
-
+  asio::awaitable<std::string> answer();
   /// The next output; nothing at its end.
   asio::awaitable<std::optional<Chunk>> read_to_end() { return reader_.read(); }
 
