@@ -68,4 +68,15 @@ struct Utf8Character {
 /// surrogate, nothing above U+10FFFF.
 Utf8Character first_utf8(std::string_view text);
 
+/// Base64 with padding, RFC 4648 section 4.
+std::string to_base64(std::string_view bytes);
+void append_base64(std::string& text, std::string_view bytes);
+
+/// Nothing unless to_base64() would return exactly this text.
+std::optional<std::string> from_base64(std::string_view text);
+
+/// The name that `slip` was probably meant to be, ignoring case: the name with the fewest inserted, deleted
+/// or changed letters. Nothing if every name needs more changes than half the letters of `slip`.
+std::optional<std::string> nearest_name(std::string_view slip, const std::vector<std::string_view>& names);
+
 }  // namespace podrun

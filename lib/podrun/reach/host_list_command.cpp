@@ -18,7 +18,7 @@
 #include "podrun/base/error.hpp"
 #include "podrun/base/file_system.hpp"
 #include "podrun/base/text.hpp"
-#include "podrun/local/local_command.hpp"
+#include "podrun/local/spawn.hpp"
 
 namespace podrun::reach {
 namespace {
