@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -78,5 +79,15 @@ std::optional<std::string> from_base64(std::string_view text);
 /// The name that `slip` was probably meant to be, ignoring case: the name with the fewest inserted, deleted
 /// or changed letters. Nothing if every name needs more changes than half the letters of `slip`.
 std::optional<std::string> nearest_name(std::string_view slip, const std::vector<std::string_view>& names);
+
+/// A whole number with an optional unit s, m, h or d: `10`, `10s`, `5m`, `2h`; at most ten years.
+/// Throws UsageError that names the text.
+std::chrono::seconds parse_duration(std::string_view text);
+
+/// `90 s`, `5 min`, `2 h`: the largest unit that divides it.
+std::string format_duration(std::chrono::seconds duration);
+
+/// `90s`, `5m`, `2h`: format_duration() as parse_duration() reads it.
+std::string duration_option(std::chrono::seconds duration);
 
 }  // namespace podrun

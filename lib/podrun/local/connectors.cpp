@@ -13,14 +13,14 @@
 namespace podrun::local {
 namespace {
 
-/// The transport to one host.
-struct ViaTransport {
+/// The way to one host: words before the shell, none for this machine.
+struct Transport {
   asio::any_io_executor executor;
   std::vector<std::string> words;
   const ProcessOptions& child;  // owned by the connector
 };
 
-asio::awaitable<std::shared_ptr<link::Stream>> start(std::shared_ptr<const ViaTransport> transport,
+asio::awaitable<std::shared_ptr<link::Stream>> start(std::shared_ptr<const Transport> transport,
                                                      link::Program program, ViaWatch::OnStart on_start) {
   ProcessOptions options = transport->child;
   options.arguments = transport->words;
@@ -34,18 +34,19 @@ asio::awaitable<std::shared_ptr<link::Stream>> start(std::shared_ptr<const ViaTr
   co_return stream;
 }
 
-class ViaLink : public link::Link {
+/// Starts a child for each program. `shared`: null for this machine, which is not watched.
+class ChildLink : public link::Link {
  public:
-  ViaLink(ViaTransport transport, std::shared_ptr<ViaWatch::Shared> shared)
-      : transport_(std::make_shared<const ViaTransport>(std::move(transport))), shared_(std::move(shared)) {}
-  ViaLink(const ViaLink&) = delete;
-  ViaLink& operator=(const ViaLink&) = delete;
-  ~ViaLink() override {
+  ChildLink(Transport transport, std::shared_ptr<ViaWatch::Shared> shared)
+      : transport_(std::make_shared<const Transport>(std::move(transport))), shared_(std::move(shared)) {}
+  ChildLink(const ChildLink&) = delete;
+  ChildLink& operator=(const ChildLink&) = delete;
+  ~ChildLink() override {
     if (watch_) watch_->stop();
   }
 
   asio::awaitable<void> open() override { co_return; }
-  bool mixes_statuses() const override { return true; }
+  bool mixes_statuses() const override { return shared_ != nullptr; }
   void stop(link::Failure failure) override {
     if (watch_) watch_->stop();
     if (const auto stream = starting_.lock()) stream->stop(std::move(failure));
@@ -58,7 +59,7 @@ class ViaLink : public link::Link {
     };
     std::shared_ptr<link::Stream> stream =
         co_await start(transport_, std::move(program), std::move(on_start));
-    if (watch_ || shared_->questions.interval.count() == 0) co_return stream;
+    if (watch_ || !shared_ || shared_->questions.interval.count() == 0) co_return stream;
     const auto ask = [transport = transport_](link::Program question, ViaWatch::OnStart on_asking) {
       return start(transport, std::move(question), std::move(on_asking));
     };
@@ -67,7 +68,7 @@ class ViaLink : public link::Link {
   }
 
  private:
-  std::shared_ptr<const ViaTransport> transport_;
+  std::shared_ptr<const Transport> transport_;
   std::shared_ptr<ViaWatch::Shared> shared_;
   std::shared_ptr<ViaWatch> watch_;       // for the first program, the supervisor
   std::weak_ptr<link::Stream> starting_;  // may hang while it reads its program
@@ -83,7 +84,7 @@ class ViaConnector : public link::Connector {
         shared_(std::make_shared<ViaWatch::Shared>(ViaWatch::Shared{.questions = questions})) {}
 
   std::unique_ptr<link::Link> link(const hosts::Host& host) override {
-    return std::make_unique<ViaLink>(ViaTransport{executor_, via_.words_for(host), child_}, shared_);
+    return std::make_unique<ChildLink>(Transport{executor_, via_.words_for(host), child_}, shared_);
   }
 
  private:
@@ -108,39 +109,13 @@ std::string filled(const std::string& word, Fill fill) {
   return result;
 }
 
-class LocalLink : public link::Link {
- public:
-  LocalLink(const asio::any_io_executor& executor, const ProcessOptions& child)
-      : executor_(executor), child_(child) {}
-
-  asio::awaitable<void> open() override { co_return; }
-  void stop(link::Failure failure) override {
-    if (const auto stream = starting_.lock()) stream->stop(std::move(failure));
-  }
-
-  asio::awaitable<std::shared_ptr<link::Stream>> exec(link::Program program) override {
-    ProcessOptions options = child_;
-    if (program.privilege == link::Privilege::root) options.arguments = {"sudo", "-n"};
-    options.arguments.emplace_back("/bin/sh");
-    std::shared_ptr<link::Stream> stream = spawn_process(executor_, std::move(options));
-    starting_ = stream;
-    co_await link::send_program(*stream, program);
-    co_return stream;
-  }
-
- private:
-  asio::any_io_executor executor_;
-  const ProcessOptions& child_;           // owned by the connector
-  std::weak_ptr<link::Stream> starting_;  // may hang while it reads its program
-};
-
 class LocalConnector : public link::Connector {
  public:
   LocalConnector(const asio::any_io_executor& executor, ProcessOptions child)
       : executor_(executor), child_(std::move(child)) {}
 
   std::unique_ptr<link::Link> link(const hosts::Host&) override {
-    return std::make_unique<LocalLink>(executor_, child_);
+    return std::make_unique<ChildLink>(Transport{executor_, {}, child_}, nullptr);
   }
 
  private:

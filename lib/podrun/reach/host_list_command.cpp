@@ -14,7 +14,6 @@
 #include <fmt/format.h>
 
 #include "podrun/base/descriptor.hpp"
-#include "podrun/base/duration.hpp"
 #include "podrun/base/error.hpp"
 #include "podrun/base/file_system.hpp"
 #include "podrun/base/text.hpp"
