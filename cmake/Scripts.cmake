@@ -83,7 +83,7 @@ function(podrun_declare_words result name fragment)
   set(${result} "${fields}" PARENT_SCOPE)
 endfunction()
 
-# Makes one line of the text in this variable, see shell_line.hpp. Commands are joined by ";". Nothing may stand between quotes that
+# Makes one line of the text in this variable, see link.hpp. Commands are joined by ";". Nothing may stand between quotes that
 # looks like the end of a line, nor "(" in the pattern of a case that ends one.
 function(podrun_join_lines name)
   set(text "${${name}}")

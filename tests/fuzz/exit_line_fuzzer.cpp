@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "podrun/supervisor/exit_line.hpp"
+#include "podrun/supervisor/protocol.hpp"
 
 #include "fuzz/pieces.hpp"
 

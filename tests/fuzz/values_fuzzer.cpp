@@ -12,8 +12,8 @@
 
 #include <fmt/format.h>
 
-#include "podrun/base/duration.hpp"
 #include "podrun/base/error.hpp"
+#include "podrun/base/text.hpp"
 #include "podrun/base/worker_numbers.hpp"
 #include "podrun/hosts/discovery.hpp"
 #include "podrun/hosts/tpu_metadata.hpp"

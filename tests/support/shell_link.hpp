@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "podrun/link/shell_line.hpp"
+#include "podrun/link/link.hpp"
 #include "podrun/local/process.hpp"
 #include "podrun/supervisor/supervised.hpp"
 

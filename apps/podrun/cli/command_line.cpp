@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include "podrun/base/error.hpp"
-#include "podrun/base/nearest_name.hpp"
+#include "podrun/base/text.hpp"
 
 #include "cli/config_options.hpp"
 #include "cli/habits.hpp"

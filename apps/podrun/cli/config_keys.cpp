@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "podrun/base/error.hpp"
-#include "podrun/base/nearest_name.hpp"
+#include "podrun/base/text.hpp"
 #include "podrun/supervisor/environment.hpp"
 
 #include "cli/option_values.hpp"

@@ -13,7 +13,6 @@
 #include <fmt/ranges.h>
 
 #include "podrun/base/error.hpp"
-#include "podrun/base/nearest_name.hpp"
 #include "podrun/base/text.hpp"
 #include "podrun/config/config.hpp"
 #include "podrun/local/connectors.hpp"

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "podrun/base/defaults.hpp"
-#include "podrun/base/duration.hpp"
+#include "podrun/base/text.hpp"
 #include "podrun/config/described_hosts.hpp"
 #include "podrun/reach/host_list_command.hpp"
 #include "podrun/ssh/config/proxy_jump.hpp"

@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 
-#include "podrun/base/duration.hpp"
 #include "podrun/base/text.hpp"
 
 namespace podrun::cli {

@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 
 #include "podrun/base/error.hpp"
-#include "podrun/base/nearest_name.hpp"
+#include "podrun/base/text.hpp"
 
 #include "cli/help.hpp"
 #include "commands/commands.hpp"

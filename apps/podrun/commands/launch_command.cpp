@@ -23,7 +23,7 @@
 #include "podrun/session/command_mode.hpp"
 #include "podrun/supervisor/supervised.hpp"
 #include "podrun/tasks/task.hpp"
-#include "podrun/transfer/push_run.hpp"
+#include "podrun/transfer/push.hpp"
 
 #include "cli/specs_from_options.hpp"
 #include "commands/commands.hpp"

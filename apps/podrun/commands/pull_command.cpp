@@ -12,7 +12,7 @@
 
 #include "podrun/base/error.hpp"
 #include "podrun/base/file_system.hpp"
-#include "podrun/transfer/pull_run.hpp"
+#include "podrun/transfer/pull.hpp"
 
 #include "cli/option_rows.hpp"
 #include "cli/option_values.hpp"

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "podrun/base/error.hpp"
-#include "podrun/transfer/push_run.hpp"
+#include "podrun/transfer/push.hpp"
 
 #include "cli/option_rows.hpp"
 #include "cli/specs_from_options.hpp"

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <system_error>
+
 #include <asio/any_io_executor.hpp>
 #include <asio/awaitable.hpp>
+#include <asio/redirect_error.hpp>
 #include <asio/steady_timer.hpp>
+#include <asio/use_awaitable.hpp>
 
 namespace podrun {
 
@@ -18,7 +22,13 @@ class Event {
     notified_ = true;
     timer_.cancel();
   }
-  asio::awaitable<void> wait();
+  asio::awaitable<void> wait() {
+    if (!notified_) {
+      std::error_code cancelled;
+      co_await timer_.async_wait(asio::redirect_error(asio::use_awaitable, cancelled));
+    }
+    notified_ = false;
+  }
 
  private:
   asio::steady_timer timer_;

@@ -36,4 +36,7 @@ void check_current_directory(std::string_view where, std::string_view path);
 /// writable for the group is not writable for others. False if the user or the group is unknown.
 bool is_private_group(gid_t group, uid_t user);
 
+/// Like open(2) with O_CLOEXEC, but a path may be longer than PATH_MAX. -1, with errno, on failure.
+int open_path(std::string_view path, int flags);
+
 }  // namespace podrun

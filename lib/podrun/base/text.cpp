@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small operations on text: parts, words, numbers, UTF-8.
+// Small operations on text: parts, words, numbers, UTF-8, base64, similar names, durations.
 #include "podrun/base/text.hpp"
 
+#include <openssl/evp.h>
 #include <utf8proc.h>
 
 #include <algorithm>
@@ -9,11 +10,54 @@
 #include <cerrno>
 #include <charconv>
 #include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <numeric>
 #include <system_error>
 
 #include <fmt/format.h>
 
+#include "podrun/base/error.hpp"
+
 namespace podrun {
+namespace {
+
+constexpr std::size_t kLongest = 100;  // every name is shorter
+
+std::string lower_case(std::string_view text) {
+  std::string lower(text);
+  std::transform(lower.begin(), lower.end(), lower.begin(),
+                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+  return lower;
+}
+
+/// The number of inserted, deleted or changed letters that turn one text into the other.
+std::size_t edit_distance(std::string_view from, std::string_view to) {
+  std::vector<std::size_t> row(to.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i + 1;
+    for (std::size_t j = 0; j < to.size(); ++j) {
+      const std::size_t changed = diagonal + (from[i] == to[j] ? 0 : 1);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({changed, diagonal + 1, row[j] + 1});
+    }
+  }
+  return row.back();
+}
+
+constexpr std::int64_t kMaxSeconds = 10LL * 365 * 24 * 3600;
+
+std::int64_t seconds_in(std::string_view unit) {
+  if (unit.empty() || unit == "s") return 1;
+  if (unit == "m") return 60;
+  if (unit == "h") return 3600;
+  if (unit == "d") return 24 * 3600;
+  return 0;
+}
+
+}  // namespace
 
 std::string_view trim_space(std::string_view text) {
   constexpr std::string_view kSpace = " \t\r\n";
@@ -107,6 +151,70 @@ Utf8Character first_utf8(std::string_view text) {
                                                  static_cast<utf8proc_ssize_t>(text.size()), &value);
   if (size <= 0) return {};
   return {static_cast<std::size_t>(size), static_cast<char32_t>(value)};
+}
+
+void append_base64(std::string& text, std::string_view bytes) {
+  const std::size_t before = text.size();
+  text.resize(before + (bytes.size() + 2) / 3 * 4 + 1);  // EVP_EncodeBlock adds a NUL
+  EVP_EncodeBlock(reinterpret_cast<unsigned char*>(text.data() + before),
+                  reinterpret_cast<const unsigned char*>(bytes.data()), static_cast<int>(bytes.size()));
+  text.pop_back();
+}
+
+std::string to_base64(std::string_view bytes) {
+  std::string text;
+  append_base64(text, bytes);
+  return text;
+}
+
+std::optional<std::string> from_base64(std::string_view text) {
+  if (text.size() % 4 != 0 || text.size() > std::numeric_limits<int>::max() / 2) return std::nullopt;
+  std::string bytes(text.size() / 4 * 3, '\0');
+  const int size =
+      EVP_DecodeBlock(reinterpret_cast<unsigned char*>(bytes.data()),
+                      reinterpret_cast<const unsigned char*>(text.data()), static_cast<int>(text.size()));
+  if (size != static_cast<int>(bytes.size())) return std::nullopt;
+  if (text.ends_with('=')) bytes.resize(bytes.size() - (text.ends_with("==") ? 2 : 1));
+  if (to_base64(bytes) != text) return std::nullopt;  // EVP_DecodeBlock also accepts text that is not base64
+  return bytes;
+}
+
+std::optional<std::string> nearest_name(std::string_view slip, const std::vector<std::string_view>& names) {
+  const std::string written = lower_case(slip.substr(0, kLongest));
+  std::optional<std::string> nearest;
+  // A more distant name was not meant. With two letters, one change makes another word: `ls` is not `ps`.
+  std::size_t least = written.size() <= 2 ? 1 : written.size() / 2 + 1;
+  for (const std::string_view name : names) {
+    const std::size_t changes = edit_distance(written, lower_case(name));
+    if (changes >= least) continue;
+    least = changes;
+    nearest = name;
+  }
+  return nearest;
+}
+
+std::chrono::seconds parse_duration(std::string_view text) {
+  std::int64_t number = 0;
+  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const std::int64_t unit = seconds_in({rest, static_cast<std::size_t>(text.data() + text.size() - rest)});
+  if (error != std::errc{} || text.starts_with('-') || unit == 0 || number > kMaxSeconds / unit) {
+    throw UsageError(
+        fmt::format("bad duration \"{}\" (expected a whole number such as 10, 10s, 5m or 2h)", text));
+  }
+  return std::chrono::seconds(number * unit);
+}
+
+std::string format_duration(std::chrono::seconds duration) {
+  const auto count = duration.count();
+  if (count != 0 && count % 3600 == 0) return fmt::format("{} h", count / 3600);
+  if (count != 0 && count % 60 == 0) return fmt::format("{} min", count / 60);
+  return fmt::format("{} s", count);
+}
+
+std::string duration_option(std::chrono::seconds duration) {
+  const std::string text = format_duration(duration);
+  const std::size_t blank = text.find(' ');
+  return text.substr(0, blank) + text[blank + 1];
 }
 
 }  // namespace podrun

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -67,5 +68,26 @@ struct Utf8Character {
 /// The first character of `text`, which must not be empty. Strict as RFC 3629: no overlong form, no
 /// surrogate, nothing above U+10FFFF.
 Utf8Character first_utf8(std::string_view text);
+
+/// Base64 with padding, RFC 4648 section 4.
+std::string to_base64(std::string_view bytes);
+void append_base64(std::string& text, std::string_view bytes);
+
+/// Nothing unless to_base64() would return exactly this text.
+std::optional<std::string> from_base64(std::string_view text);
+
+/// The name that `slip` was probably meant to be, ignoring case: the name with the fewest inserted, deleted
+/// or changed letters. Nothing if every name needs more changes than half the letters of `slip`.
+std::optional<std::string> nearest_name(std::string_view slip, const std::vector<std::string_view>& names);
+
+/// A whole number with an optional unit s, m, h or d: `10`, `10s`, `5m`, `2h`; at most ten years.
+/// Throws UsageError that names the text.
+std::chrono::seconds parse_duration(std::string_view text);
+
+/// `90 s`, `5 min`, `2 h`: the largest unit that divides it.
+std::string format_duration(std::chrono::seconds duration);
+
+/// `90s`, `5m`, `2h`: format_duration() as parse_duration() reads it.
+std::string duration_option(std::chrono::seconds duration);
 
 }  // namespace podrun

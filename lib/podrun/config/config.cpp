@@ -17,7 +17,6 @@
 #include "podrun/base/descriptor.hpp"
 #include "podrun/base/error.hpp"
 #include "podrun/base/file_system.hpp"
-#include "podrun/base/nearest_name.hpp"
 #include "podrun/base/shell_quote.hpp"
 #include "podrun/base/text.hpp"
 #include "podrun/config/yaml_file.hpp"

@@ -11,7 +11,6 @@
 
 #include <fmt/format.h>
 
-#include "podrun/base/nearest_name.hpp"
 #include "podrun/base/text.hpp"
 #include "podrun/config/yaml_file.hpp"
 

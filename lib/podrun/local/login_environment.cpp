@@ -11,6 +11,8 @@
 
 #include <fmt/format.h>
 
+#include "podrun/base/text.hpp"
+
 namespace podrun::local {
 namespace {
 
@@ -25,13 +27,6 @@ void set(std::vector<std::string>& environment, std::string_view name, std::stri
   *same = start + std::string(value);
 }
 
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view kBlank = " \t\r";
-  const std::size_t first = text.find_first_not_of(kBlank);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(kBlank) - first + 1);
-}
-
 std::string_view unquoted(std::string_view value) {
   const bool quoted =
       value.size() >= 2 && (value.front() == '"' || value.front() == '\'') && value.back() == value.front();
@@ -39,8 +34,8 @@ std::string_view unquoted(std::string_view value) {
 }
 
 void apply_line(std::vector<std::string>& environment, std::string_view line) {
-  line = trimmed(line);
-  if (line.starts_with("export ")) line = trimmed(line.substr(7));
+  line = trim_space(line);
+  if (line.starts_with("export ")) line = trim_space(line.substr(7));
   const std::size_t equals = line.find('=');
   if (line.starts_with('#') || equals == std::string_view::npos || equals == 0) return;
   set(environment, line.substr(0, equals), unquoted(line.substr(equals + 1)));

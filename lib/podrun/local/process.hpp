@@ -1,17 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <sys/types.h>
+
+#include <chrono>
 #include <cstddef>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
 #include <asio/any_io_executor.hpp>
 
 #include "podrun/link/link.hpp"
-#include "podrun/local/transport_commands.hpp"
 
 namespace podrun::local {
+
+/// The transport commands of one run that have not been reaped yet, so that their pids cannot belong to other
+/// processes. It must outlive the run's io_context.
+class TransportCommands {
+ public:
+  void add(pid_t pid) { pids_.insert(pid); }
+  void remove(pid_t pid) { pids_.erase(pid); }
+  /// For the end of a run: sends KILL to each one that has not ended after `patience`. Blocks that long. The
+  /// io_context must not run again.
+  void kill(std::chrono::milliseconds patience);
+
+ private:
+  std::set<pid_t> pids_;
+};
 
 struct ProcessOptions {
   std::vector<std::string> arguments = {};    ///< found with podrun's PATH

@@ -10,7 +10,6 @@
 
 #include <fmt/format.h>
 
-#include "podrun/base/base64.hpp"
 #include "podrun/base/chunk.hpp"
 #include "podrun/base/text.hpp"
 #include "podrun/output/escape.hpp"

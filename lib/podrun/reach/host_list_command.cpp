@@ -14,11 +14,10 @@
 #include <fmt/format.h>
 
 #include "podrun/base/descriptor.hpp"
-#include "podrun/base/duration.hpp"
 #include "podrun/base/error.hpp"
 #include "podrun/base/file_system.hpp"
 #include "podrun/base/text.hpp"
-#include "podrun/local/local_command.hpp"
+#include "podrun/local/spawn.hpp"
 
 namespace podrun::reach {
 namespace {

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "podrun/local/connectors.hpp"
-#include "podrun/local/local_command.hpp"
 #include "podrun/local/login_environment.hpp"
+#include "podrun/local/spawn.hpp"
 #include "podrun/ssh/config/proxy_jump.hpp"
 #include "podrun/ssh/config/ssh_config_world.hpp"
 

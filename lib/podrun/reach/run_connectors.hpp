@@ -12,14 +12,35 @@
 #include "podrun/hosts/probe.hpp"
 #include "podrun/link/link.hpp"
 #include "podrun/local/descriptors.hpp"
-#include "podrun/local/transport_commands.hpp"
+#include "podrun/local/process.hpp"
 #include "podrun/reach/reach_plan.hpp"
-#include "podrun/reach/ssh_state.hpp"
 #include "podrun/ssh/auth/agent.hpp"
+#include "podrun/ssh/auth/identities.hpp"
+#include "podrun/ssh/auth/login.hpp"
 #include "podrun/ssh/connector.hpp"
+#include "podrun/ssh/host_keys/host_keys.hpp"
 #include "podrun/ssh/transport/resolver.hpp"
 
 namespace podrun::reach {
+
+/// Keys and host keys, read once for the run and kept when it starts again after a question.
+struct SshState {
+  /// Reads the keys of the user and of the hosts that SSH leads to.
+  explicit SshState(const ReachPlan& plan) : identities(plan.home) {
+    for (const auto& [worker, settings] : plan.settings->by_worker) read(settings);
+    for (const ssh::SshSettings& settings : plan.settings->of_jump_hosts) read(settings);
+  }
+
+  ssh::HostKeys host_keys;
+  ssh::Identities identities;
+  ssh::LoginMemory memory;
+
+ private:
+  void read(const ssh::SshSettings& settings) {
+    host_keys.load(settings);
+    identities.find(settings);
+  }
+};
 
 /// The hosts by what a link to each costs, of which at most `fanout` are connected at a time.
 local::HostCount count_hosts(const ReachPlan& plan, const std::vector<hosts::Host>& hosts,

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "podrun/base/duration.hpp"
+#include "podrun/base/text.hpp"
 #include "podrun/output/escape.hpp"
 #include "podrun/supervisor/protocol.hpp"
 

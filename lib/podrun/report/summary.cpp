@@ -13,7 +13,6 @@
 
 #include <fmt/format.h>
 
-#include "podrun/base/duration.hpp"
 #include "podrun/base/text.hpp"
 #include "podrun/base/worker_numbers.hpp"
 #include "podrun/output/escape.hpp"

@@ -14,7 +14,7 @@
 
 #include "podrun/link/kept_links.hpp"
 #include "podrun/local/descriptors.hpp"
-#include "podrun/local/transport_commands.hpp"
+#include "podrun/local/process.hpp"
 #include "podrun/output/output.hpp"
 #include "podrun/output/question.hpp"
 #include "podrun/reach/run_connectors.hpp"

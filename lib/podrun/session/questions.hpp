@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "podrun/output/question.hpp"
-#include "podrun/reach/ssh_state.hpp"
+#include "podrun/reach/run_connectors.hpp"
 
 namespace podrun::session {
 

@@ -10,7 +10,6 @@
 
 #include <fmt/format.h>
 
-#include "podrun/base/base64.hpp"
 #include "podrun/base/shell_quote.hpp"
 #include "podrun/base/text.hpp"
 #include "podrun/shell/scripts.hpp"

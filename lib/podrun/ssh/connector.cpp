@@ -10,7 +10,7 @@
 
 #include <asio/steady_timer.hpp>
 
-#include "podrun/link/shell_line.hpp"
+#include "podrun/link/link.hpp"
 #include "podrun/ssh/connection.hpp"
 #include "podrun/ssh/jump_hosts.hpp"
 #include "podrun/ssh/transport/ssh_session.hpp"

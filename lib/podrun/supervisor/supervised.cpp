@@ -15,8 +15,7 @@
 #include <fmt/format.h>
 
 #include "podrun/base/text.hpp"
-#include "podrun/link/shell_line.hpp"
-#include "podrun/supervisor/greeting.hpp"
+#include "podrun/link/link.hpp"
 #include "podrun/supervisor/scripts.hpp"
 
 namespace podrun::supervisor {

@@ -8,17 +8,10 @@
 
 #include "podrun/base/event.hpp"
 #include "podrun/supervisor/command.hpp"
-#include "podrun/supervisor/exit_line.hpp"
-#include "podrun/supervisor/greeting.hpp"
+#include "podrun/supervisor/program_reader.hpp"
 #include "podrun/supervisor/protocol.hpp"
 
 namespace podrun::supervisor {
-
-/// A program beside a command, and the output that came with its hello.
-struct StartedProgram {
-  std::shared_ptr<link::Stream> stream;
-  Chunk early;
-};
 
 /// One command under supervision on one host, over any Link: prepare, then go, then next until Closed or
 /// Failure. Destroying it ends the command there, without waiting. The link must outlive it.

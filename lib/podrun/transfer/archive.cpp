@@ -15,6 +15,7 @@
 
 #include <fmt/format.h>
 
+#include "podrun/base/file_system.hpp"
 #include "podrun/base/text.hpp"
 
 namespace podrun::transfer {

@@ -102,4 +102,14 @@ struct Transfer {
 Transfer make_transfer(const LocalTree& tree, std::vector<PathState> states, std::vector<HostOnly> to_delete,
                        const std::vector<HostOnly>& kept);
 
+/// The text of podrun.check (push.sh): calls podrun_need_writable for the directories that are changed.
+std::string check_text(const LocalTree& tree, const Transfer& transfer);
+
+enum class Target : std::uint8_t { present, missing };
+
+/// The text of podrun.switch: moves the contents of `new` in the staging directory to the target, each file
+/// by rename(2), deletes, and sets modes and times. Creates a missing target. Reads podrun.staging and
+/// podrun.target beside it, see push.sh. Exits with 1 if a step failed, after all the others.
+std::string switch_text(const LocalTree& tree, const Transfer& transfer, Target target);
+
 }  // namespace podrun::transfer

@@ -307,22 +307,4 @@ LocalSource find_source(const std::string& word) {
   return {.local = word};
 }
 
-int open_path(std::string_view path, int flags) {
-  Descriptor above;
-  int from = AT_FDCWD;
-  while (path.size() >= PATH_MAX) {
-    const std::size_t end = path.rfind('/', PATH_MAX - 2);
-    if (end == std::string_view::npos || end == 0) {
-      errno = ENAMETOOLONG;
-      return -1;
-    }
-    from = ::openat(from, std::string(path.substr(0, end)).c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
-    above.reset(from);
-    if (from < 0) return -1;
-    path.remove_prefix(end);
-    while (path.starts_with('/')) path.remove_prefix(1);
-  }
-  return ::openat(from, std::string(path).c_str(), flags | O_CLOEXEC);
-}
-
 }  // namespace podrun::transfer

@@ -72,7 +72,4 @@ class LocalTree {
   std::size_t ignored_ = 0;
 };
 
-/// Like open(2) with O_CLOEXEC, but a path may be longer than PATH_MAX. -1, with errno, on failure.
-int open_path(std::string_view path, int flags);
-
 }  // namespace podrun::transfer

@@ -10,6 +10,7 @@
 #include <asio/awaitable.hpp>
 
 #include "podrun/hosts/host.hpp"
+#include "podrun/session/session.hpp"
 #include "podrun/supervisor/program_reader.hpp"
 #include "podrun/supervisor/supervised.hpp"
 #include "podrun/transfer/listing.hpp"
@@ -72,6 +73,21 @@ class Pull {
   const std::vector<hosts::Host> hosts_;
   std::vector<std::string> words_;  ///< in the form of pull_list.sh
   std::vector<PulledHost> pulled_;
+};
+
+/// A copy of files from every host of a session that can be reached.
+class PullRun {
+ public:
+  /// `view` and `retry_command`: as in RunSpec.
+  PullRun(PullRequest request, const session::SessionSpec& session, session::View view,
+          std::function<std::string(const std::string&)> retry_command);
+
+  /// Makes the copy, and says how that went. Call once. The exit status.
+  int run(session::Session& session);
+
+ private:
+  session::RunSpec run_;
+  Pull pull_;
 };
 
 }  // namespace podrun::transfer

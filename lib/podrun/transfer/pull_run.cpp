@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The run of `podrun pull`: it copies files before the hosts are ready, and its command does nothing.
-#include "podrun/transfer/pull_run.hpp"
-
 #include <algorithm>
 #include <cstdint>
 #include <memory>
@@ -16,6 +14,7 @@
 #include "podrun/output/escape.hpp"
 #include "podrun/run/outcome.hpp"
 #include "podrun/session/command_mode.hpp"
+#include "podrun/transfer/pull.hpp"
 
 namespace podrun::transfer {
 namespace {

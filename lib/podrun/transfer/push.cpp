@@ -14,10 +14,10 @@
 
 #include "podrun/base/error.hpp"
 #include "podrun/base/text.hpp"
+#include "podrun/transfer/comparison.hpp"
 #include "podrun/transfer/push_talk.hpp"
 #include "podrun/transfer/scripts.hpp"
 #include "podrun/transfer/side_work.hpp"
-#include "podrun/transfer/switch_text.hpp"
 
 namespace podrun::transfer {
 namespace {

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The run of `podrun push`: its hosts get files before they are ready, and its command puts these in place.
-#include "podrun/transfer/push_run.hpp"
-
 #include <algorithm>
 #include <chrono>
 #include <map>
@@ -20,7 +18,8 @@
 #include "podrun/output/label.hpp"
 #include "podrun/session/command_mode.hpp"
 #include "podrun/supervisor/supervised.hpp"
-#include "podrun/transfer/switch_text.hpp"
+#include "podrun/transfer/comparison.hpp"
+#include "podrun/transfer/push.hpp"
 
 namespace podrun::transfer {
 namespace {

@@ -17,6 +17,7 @@
 #include <fmt/format.h>
 
 #include "podrun/base/descriptor.hpp"
+#include "podrun/base/file_system.hpp"
 #include "podrun/link/failure.hpp"
 #include "podrun/transfer/comparison.hpp"
 #include "podrun/transfer/ignore_rules.hpp"

@@ -6,6 +6,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "podrun/base/error.hpp"
+
 namespace podrun {
 namespace {
 
@@ -87,6 +89,53 @@ TEST(Utf8, KnowsWhatIsNone) {
        }) {
     expect_first(text, 0, 0);
   }
+}
+
+const std::vector<std::string_view> kNames = {"hosts", "hostfile", "fanout", "grace", "UserKnownHostsFile"};
+
+TEST(NearestNameTest, FindsWhatWasMeant) {
+  EXPECT_EQ(nearest_name("host", kNames), "hosts");
+  EXPECT_EQ(nearest_name("hsots", kNames), "hosts");
+  EXPECT_EQ(nearest_name("fan-out", kNames), "fanout");
+  EXPECT_EQ(nearest_name("GRACE", kNames), "grace");
+  EXPECT_EQ(nearest_name("userknownhostfile", kNames), "UserKnownHostsFile");
+}
+
+TEST(NearestNameTest, FindsNothingWhereNothingIsNear) {
+  EXPECT_EQ(nearest_name("zzz", kNames), std::nullopt);
+  EXPECT_EQ(nearest_name("", kNames), std::nullopt);
+  EXPECT_EQ(nearest_name("ls", {"ps", "rm"}), std::nullopt);
+  EXPECT_EQ(nearest_name("hosts", {}), std::nullopt);
+}
+
+using namespace std::chrono_literals;
+
+TEST(Duration, ReadsNumbersWithAndWithoutUnit) {
+  EXPECT_EQ(parse_duration("10"), 10s);
+  EXPECT_EQ(parse_duration("10s"), 10s);
+  EXPECT_EQ(parse_duration("5m"), 5min);
+  EXPECT_EQ(parse_duration("2h"), 2h);
+  EXPECT_EQ(parse_duration("1d"), 24h);
+  EXPECT_EQ(parse_duration("0"), 0s);
+}
+
+TEST(Duration, NamesWhatItCannotRead) {
+  for (const char* bad :
+       {"", "s", "-1", "-0", "1.5", "10 s", "10x", "5ms", "99999999999999999999", "9223372036854775807h"}) {
+    EXPECT_THROW(parse_duration(bad), UsageError) << bad;
+  }
+  try {
+    parse_duration("10x");
+  } catch (const UsageError& error) {
+    EXPECT_STREQ(error.what(), "bad duration \"10x\" (expected a whole number such as 10, 10s, 5m or 2h)");
+  }
+}
+
+TEST(Duration, IsShownInTheLargestUnitThatDivides) {
+  EXPECT_EQ(format_duration(0s), "0 s");
+  EXPECT_EQ(format_duration(90s), "90 s");
+  EXPECT_EQ(format_duration(120s), "2 min");
+  EXPECT_EQ(format_duration(2h), "2 h");
 }
 
 }  // namespace

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "podrun/link/shell_line.hpp"
-
 #include <algorithm>
 #include <string_view>
 #include <utility>
@@ -8,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "podrun/link/link.hpp"
 #include "podrun/supervisor/protocol.hpp"
 
 #include "support/fake_connector.hpp"

@@ -9,8 +9,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "podrun/base/base64.hpp"
 #include "podrun/base/shell_quote.hpp"
+#include "podrun/base/text.hpp"
 
 #include "support/run_shell.hpp"
 #include "support/temp_directory.hpp"

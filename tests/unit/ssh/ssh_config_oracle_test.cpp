@@ -9,8 +9,8 @@
 
 #include "podrun/base/error.hpp"
 #include "podrun/base/text.hpp"
-#include "podrun/local/local_command.hpp"
 #include "podrun/local/login_environment.hpp"
+#include "podrun/local/spawn.hpp"
 #include "podrun/ssh/config/algorithms.hpp"
 #include "podrun/ssh/config/pattern.hpp"
 #include "podrun/ssh/config/proxy_jump.hpp"

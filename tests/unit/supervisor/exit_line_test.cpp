@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "podrun/supervisor/exit_line.hpp"
-
 #include <random>
 #include <vector>
 
 #include <gtest/gtest.h>
+
+#include "podrun/supervisor/protocol.hpp"
 
 namespace podrun::supervisor {
 namespace {

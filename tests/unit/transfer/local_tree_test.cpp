@@ -14,6 +14,7 @@
 #include <gtest/gtest.h>
 
 #include "podrun/base/descriptor.hpp"
+#include "podrun/base/file_system.hpp"
 
 #include "support/usage_error.hpp"
 #include "unit/transfer/source_tree.hpp"

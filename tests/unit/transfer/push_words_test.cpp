@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "podrun/base/text.hpp"
-#include "podrun/transfer/push_run.hpp"
+#include "podrun/transfer/push.hpp"
 
 namespace podrun::transfer {
 namespace {

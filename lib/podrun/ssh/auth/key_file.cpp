@@ -16,8 +16,8 @@
 #include <fmt/format.h>
 #include <libssh/libssh.h>
 
-#include "podrun/base/base64.hpp"
 #include "podrun/base/file_system.hpp"
+#include "podrun/base/text.hpp"
 #include "podrun/ssh/host_keys/host_key.hpp"
 #include "podrun/ssh/host_keys/key_blob.hpp"
 

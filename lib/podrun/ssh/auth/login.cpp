@@ -15,8 +15,8 @@
 #include <fmt/ranges.h>
 #include <libssh/libssh.h>
 
-#include "podrun/base/base64.hpp"
 #include "podrun/base/error.hpp"
+#include "podrun/base/text.hpp"
 #include "podrun/ssh/host_keys/host_key.hpp"
 #include "podrun/ssh/host_keys/key_blob.hpp"
 

@@ -7,7 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "podrun/base/nearest_name.hpp"
+#include "podrun/base/text.hpp"
 #include "podrun/ssh/config/pattern.hpp"
 #include "podrun/ssh/config/setting_keywords.hpp"
 

@@ -5,7 +5,7 @@
 
 #include <stdexcept>
 
-#include "podrun/base/base64.hpp"
+#include "podrun/base/text.hpp"
 #include "podrun/ssh/host_keys/key_blob.hpp"
 
 namespace podrun::ssh {

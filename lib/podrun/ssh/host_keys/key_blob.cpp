@@ -6,7 +6,6 @@
 #include <array>
 #include <bit>
 
-#include "podrun/base/base64.hpp"
 #include "podrun/base/text.hpp"
 #include "podrun/ssh/host_keys/host_key.hpp"
 

@@ -7,7 +7,6 @@
 
 #include <fmt/format.h>
 
-#include "podrun/base/base64.hpp"
 #include "podrun/base/text.hpp"
 #include "podrun/ssh/config/pattern.hpp"
 

@@ -11,7 +11,6 @@
 
 #include <fmt/format.h>
 
-#include "podrun/base/base64.hpp"
 #include "podrun/base/text.hpp"
 #include "podrun/hosts/host.hpp"
 #include "podrun/ssh/config/pattern.hpp"

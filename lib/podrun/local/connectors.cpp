@@ -1,24 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Connector of `--via`: starts the user's command for each program on a host.
+// The connectors of `local` hosts, whose programs are children, and of `--via`, which starts the user's
+// command for each program on a host.
+#include "podrun/local/connectors.hpp"
+
 #include <fmt/format.h>
 
 #include "podrun/base/error.hpp"
 #include "podrun/base/shell_quote.hpp"
-#include "podrun/link/shell_line.hpp"
-#include "podrun/local/connectors.hpp"
+#include "podrun/link/link.hpp"
 #include "podrun/local/process.hpp"
 
 namespace podrun::local {
 namespace {
 
-/// The transport to one host.
-struct ViaTransport {
+/// The way to one host: words before the shell, none for this machine.
+struct Transport {
   asio::any_io_executor executor;
   std::vector<std::string> words;
   const ProcessOptions& child;  // owned by the connector
 };
 
-asio::awaitable<std::shared_ptr<link::Stream>> start(std::shared_ptr<const ViaTransport> transport,
+asio::awaitable<std::shared_ptr<link::Stream>> start(std::shared_ptr<const Transport> transport,
                                                      link::Program program, ViaWatch::OnStart on_start) {
   ProcessOptions options = transport->child;
   options.arguments = transport->words;
@@ -32,18 +34,19 @@ asio::awaitable<std::shared_ptr<link::Stream>> start(std::shared_ptr<const ViaTr
   co_return stream;
 }
 
-class ViaLink : public link::Link {
+/// Starts a child for each program. `shared`: null for this machine, which is not watched.
+class ChildLink : public link::Link {
  public:
-  ViaLink(ViaTransport transport, std::shared_ptr<ViaWatch::Shared> shared)
-      : transport_(std::make_shared<const ViaTransport>(std::move(transport))), shared_(std::move(shared)) {}
-  ViaLink(const ViaLink&) = delete;
-  ViaLink& operator=(const ViaLink&) = delete;
-  ~ViaLink() override {
+  ChildLink(Transport transport, std::shared_ptr<ViaWatch::Shared> shared)
+      : transport_(std::make_shared<const Transport>(std::move(transport))), shared_(std::move(shared)) {}
+  ChildLink(const ChildLink&) = delete;
+  ChildLink& operator=(const ChildLink&) = delete;
+  ~ChildLink() override {
     if (watch_) watch_->stop();
   }
 
   asio::awaitable<void> open() override { co_return; }
-  bool mixes_statuses() const override { return true; }
+  bool mixes_statuses() const override { return shared_ != nullptr; }
   void stop(link::Failure failure) override {
     if (watch_) watch_->stop();
     if (const auto stream = starting_.lock()) stream->stop(std::move(failure));
@@ -56,7 +59,7 @@ class ViaLink : public link::Link {
     };
     std::shared_ptr<link::Stream> stream =
         co_await start(transport_, std::move(program), std::move(on_start));
-    if (watch_ || shared_->questions.interval.count() == 0) co_return stream;
+    if (watch_ || !shared_ || shared_->questions.interval.count() == 0) co_return stream;
     const auto ask = [transport = transport_](link::Program question, ViaWatch::OnStart on_asking) {
       return start(transport, std::move(question), std::move(on_asking));
     };
@@ -65,7 +68,7 @@ class ViaLink : public link::Link {
   }
 
  private:
-  std::shared_ptr<const ViaTransport> transport_;
+  std::shared_ptr<const Transport> transport_;
   std::shared_ptr<ViaWatch::Shared> shared_;
   std::shared_ptr<ViaWatch> watch_;       // for the first program, the supervisor
   std::weak_ptr<link::Stream> starting_;  // may hang while it reads its program
@@ -81,7 +84,7 @@ class ViaConnector : public link::Connector {
         shared_(std::make_shared<ViaWatch::Shared>(ViaWatch::Shared{.questions = questions})) {}
 
   std::unique_ptr<link::Link> link(const hosts::Host& host) override {
-    return std::make_unique<ViaLink>(ViaTransport{executor_, via_.words_for(host), child_}, shared_);
+    return std::make_unique<ChildLink>(Transport{executor_, via_.words_for(host), child_}, shared_);
   }
 
  private:
@@ -105,6 +108,20 @@ std::string filled(const std::string& word, Fill fill) {
   }
   return result;
 }
+
+class LocalConnector : public link::Connector {
+ public:
+  LocalConnector(const asio::any_io_executor& executor, ProcessOptions child)
+      : executor_(executor), child_(std::move(child)) {}
+
+  std::unique_ptr<link::Link> link(const hosts::Host&) override {
+    return std::make_unique<ChildLink>(Transport{executor_, {}, child_}, nullptr);
+  }
+
+ private:
+  asio::any_io_executor executor_;
+  ProcessOptions child_;
+};
 
 }  // namespace
 
@@ -163,6 +180,11 @@ std::unique_ptr<link::Connector> make_via_connector(const asio::any_io_executor&
                                                     AliveQuestions questions) {
   child.transports = &transports;
   return std::make_unique<ViaConnector>(executor, std::move(via), std::move(child), questions);
+}
+
+std::unique_ptr<link::Connector> make_local_connector(const asio::any_io_executor& executor,
+                                                      ProcessOptions child) {
+  return std::make_unique<LocalConnector>(executor, std::move(child));
 }
 
 }  // namespace podrun::local

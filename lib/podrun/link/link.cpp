@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "podrun/link/shell_line.hpp"
+#include "podrun/link/link.hpp"
 
 #include <algorithm>
 #include <cstddef>
