@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -9,7 +10,6 @@
 #include <variant>
 #include <vector>
 
-#include "podrun/ssh/config/ssh_config_match.hpp"
 #include "podrun/ssh/config/ssh_config_statement.hpp"
 #include "podrun/ssh/config/ssh_config_world.hpp"
 
@@ -32,6 +32,28 @@ struct HostPatterns {
   std::vector<NamePattern> patterns = {};
 };
 bool matches(const HostPatterns& host, std::string_view name);
+
+/// The criteria of a `Match` of ssh_config(5).
+enum class MatchKind { all, canonical, final_pass, host, original_host, user, local_user, exec };
+struct MatchCriterion {
+  MatchKind kind;
+  bool negated = false;
+  std::string argument = {};  ///< a list of patterns, or the command of exec
+};
+
+/// The known facts about the host at the position of the Match.
+struct MatchFacts {
+  std::string_view host;  ///< the HostName found so far
+  std::string_view original_host;
+  std::string_view user;
+  std::string_view local_user;
+  bool is_final_pass = false;
+  std::function<bool(const std::string& command)> exec;  ///< only called if all criteria before it hold
+};
+bool matches(const std::vector<MatchCriterion>& criteria, const MatchFacts& facts);
+
+/// Whether it requires a second pass, wherever it appears.
+bool asks_for_final_pass(const std::vector<MatchCriterion>& criteria);
 
 struct MatchCriteria {
   std::string where;
@@ -58,7 +80,6 @@ class ConfigReader {
   std::shared_ptr<const ConfigFile> read(const std::string& path, ConfigSource source, FileTrust trust);
 
  private:
-  class Blocks;
   std::shared_ptr<const ConfigFile> parse(const std::string& path, ConfigSource source,
                                           std::string_view text);
   ConfigInclude include(const ConfigLine& line, ConfigSource source);
