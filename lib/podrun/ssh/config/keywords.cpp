@@ -9,7 +9,6 @@
 
 #include "podrun/base/nearest_name.hpp"
 #include "podrun/ssh/config/pattern.hpp"
-#include "podrun/ssh/config/setting_keywords.hpp"
 
 namespace podrun::ssh {
 namespace {

@@ -13,7 +13,6 @@
 #include "podrun/base/error.hpp"
 #include "podrun/base/text.hpp"
 #include "podrun/ssh/config/pattern.hpp"
-#include "podrun/ssh/config/setting_keywords.hpp"
 #include "podrun/ssh/config/ssh_config_value.hpp"
 
 namespace podrun::ssh {
@@ -133,8 +132,10 @@ SshSettings SshConfig::settings_for_jump_host(const hosts::Host& host) {
 }
 
 SshSettings SshConfig::apply(const ConfigSelection& selection) const {
-  SshSettings settings = default_settings(world_.home, world_.env("SSH_AUTH_SOCK").value_or(""));
-  settings.user = world_.user;
+  SshSettings settings{.user = world_.user};
+  settings.agent_socket = world_.env("SSH_AUTH_SOCK").value_or("");
+  settings.user_known_hosts = {world_.home + "/.ssh/known_hosts", world_.home + "/.ssh/known_hosts2"};
+  settings.global_known_hosts = {"/etc/ssh/ssh_known_hosts", "/etc/ssh/ssh_known_hosts2"};
   const ConfigTokens tokens(world_, selection.tokens());
   for (const ConfigStatement* statement : selection.statements()) {
     try {

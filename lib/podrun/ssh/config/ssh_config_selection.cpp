@@ -7,21 +7,13 @@
 #include <utility>
 #include <variant>
 
+#include <fmt/format.h>
+
 #include "podrun/base/error.hpp"
 #include "podrun/hosts/host.hpp"
 #include "podrun/ssh/config/pattern.hpp"
-#include "podrun/ssh/config/setting_keywords.hpp"
 
 namespace podrun::ssh {
-namespace {
-
-bool is_none(const ConfigStatement& statement) {
-  const auto& words = statement.line.arguments;
-  return words.size() == 1 && lower_case(words.front()) == "none";
-}
-
-}  // namespace
-
 ConfigSelection::ConfigSelection(const ConfigWorld& world, const Hooks& hooks, std::string name)
     : world_(world), hooks_(hooks), name_(std::move(name)) {}
 
@@ -129,8 +121,8 @@ bool ConfigSelection::counts(const ConfigStatement& statement) {
   const KnownKeyword& keyword = *statement.keyword;
   const Repeat repeat = keyword.setting ? keyword.setting->repeat : Repeat::first_counts;
   if (repeat == Repeat::adds_up) return !is_there(statement);
-  if (first_[keyword.id] || (repeat == Repeat::first_but_none_counts && is_none(statement))) return false;
-  if (keyword.setting && !keyword.setting->rival.empty() && !is_none(statement)) {
+  if (first_[keyword.id] || (repeat == Repeat::first_but_none_counts && statement.is_none())) return false;
+  if (keyword.setting && !keyword.setting->rival.empty() && !statement.is_none()) {
     const std::size_t rival = find_keyword(keyword.setting->rival)->id;
     if (first_[rival]) return false;
     first_[rival] = &statement;
@@ -155,8 +147,12 @@ bool ConfigSelection::is_there(const ConfigStatement& statement) const {
 void ConfigSelection::check_unknown(const ConfigStatement& statement) const {
   static const std::size_t kIgnoreUnknown = find_keyword("IgnoreUnknown")->id;
   const std::string* const ignored = value(kIgnoreUnknown);
-  if (!ignored || !matches_pattern_list(lower_case(statement.line.keyword), lower_case(*ignored)))
-    refuse_unknown(statement);
+  if (ignored && matches_pattern_list(lower_case(statement.line.keyword), lower_case(*ignored))) return;
+  const auto nearest = nearest_keyword(statement.line.keyword);
+  const UsageError error(
+      fmt::format("unknown keyword \"{}\" ({})", statement.line.keyword,
+                  nearest ? fmt::format("did you mean {}?", *nearest) : "ssh_config(5) lists them"));
+  throw PlacedError(statement.where, error);
 }
 
 }  // namespace podrun::ssh

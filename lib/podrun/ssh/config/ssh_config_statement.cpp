@@ -7,7 +7,8 @@
 
 #include <fmt/format.h>
 
-#include "podrun/ssh/config/setting_keywords.hpp"
+#include "podrun/ssh/config/settings.hpp"
+#include "podrun/ssh/config/ssh_config_value.hpp"
 
 namespace podrun::ssh {
 namespace {
@@ -120,12 +121,8 @@ ConfigStatement parse_statement(ConfigLine line, ConfigSource source) {
   return statement;
 }
 
-void refuse_unknown(const ConfigStatement& statement) {
-  const auto nearest = nearest_keyword(statement.line.keyword);
-  const UsageError error(
-      fmt::format("unknown keyword \"{}\" ({})", statement.line.keyword,
-                  nearest ? fmt::format("did you mean {}?", *nearest) : "ssh_config(5) lists them"));
-  throw PlacedError(statement.where, error);
+bool ConfigStatement::is_none() const {
+  return line.arguments.size() == 1 && lower_case(line.arguments.front()) == "none";
 }
 
 PlacedError::PlacedError(std::string_view where, const UsageError& error)

@@ -34,13 +34,12 @@ struct ConfigStatement {
   ConfigSource source = ConfigSource::user_file;
   const KnownKeyword* keyword = nullptr;  ///< null: unknown, which IgnoreUnknown may allow
   std::string where = {};                 ///< `~/.ssh/config:12`, `-o`
+
+  bool is_none() const;  ///< the value is the one word `none`
 };
 
 /// Checks all that needs no host, and leaves the place empty. Throws UsageError.
 ConfigStatement parse_statement(ConfigLine line, ConfigSource source);
-
-/// Throws for an unknown keyword; names the nearest known one.
-[[noreturn]] void refuse_unknown(const ConfigStatement& statement);
 
 /// An error that begins with its place.
 class PlacedError : public UsageError {

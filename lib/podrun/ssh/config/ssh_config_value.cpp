@@ -66,11 +66,6 @@ void ConfigValue::refuse(std::string_view value, std::string_view expected) cons
   throw UsageError(fmt::format("bad {} \"{}\" (expected {})", statement_.keyword->name, value, expected));
 }
 
-bool ConfigValue::is_none() const {
-  const auto& words = statement_.line.arguments;
-  return words.size() == 1 && lower_case(words.front()) == "none";
-}
-
 const std::string& ConfigValue::word() const {
   const auto& words = statement_.line.arguments;
   if (words.size() > 1) refuse(words[1], "one value; put one with blanks in double quotes");

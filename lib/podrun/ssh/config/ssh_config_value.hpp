@@ -24,7 +24,7 @@ class ConfigValue {
       : statement_(statement), tokens_(tokens) {}
 
   bool is_from_file() const { return statement_.source != ConfigSource::command_line; }
-  bool is_none() const;
+  bool is_none() const { return statement_.is_none(); }
   [[noreturn]] void refuse(std::string_view value, std::string_view expected) const;
 
   /// The value, which must be one word.
