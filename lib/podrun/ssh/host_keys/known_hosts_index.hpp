@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "podrun/ssh/host_keys/host_key.hpp"
+#include "podrun/ssh/host_keys/key_blob.hpp"
 #include "podrun/ssh/host_keys/known_hosts_line.hpp"
 
 // An index of a known_hosts file. Loading 100,000 lines takes tens of milliseconds, a question microseconds

@@ -15,7 +15,7 @@
 #include "podrun/base/text.hpp"
 #include "podrun/hosts/host.hpp"
 #include "podrun/ssh/config/pattern.hpp"
-#include "podrun/ssh/host_keys/host_key.hpp"
+#include "podrun/ssh/host_keys/key_blob.hpp"
 
 namespace podrun::ssh {
 namespace {
