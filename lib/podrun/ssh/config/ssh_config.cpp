@@ -93,38 +93,34 @@ void ConfigSelection::add(const std::vector<std::shared_ptr<const ConfigFile>>& 
 }
 
 TokenHost ConfigSelection::tokens() const {
-  static const std::size_t kAlias = find_keyword("HostKeyAlias")->id;
   TokenHost host = tokens_so_far();
-  host.host_key_name = first_[kAlias] ? lower_case(host.host_key_name) : name_;
+  host.host_key_name = value("HostKeyAlias") ? lower_case(host.host_key_name) : name_;
   return host;
 }
 
-const std::string* ConfigSelection::value(std::size_t keyword) const {
-  return first_[keyword] ? &first_[keyword]->line.arguments.front() : nullptr;
+const std::string* ConfigSelection::value(std::string_view keyword) const {
+  const ConfigStatement* const first = first_[find_keyword(keyword)->id];
+  return first ? &first->line.arguments.front() : nullptr;
 }
 
 std::string ConfigSelection::host_name() const {
-  static const std::size_t kHostName = find_keyword("HostName")->id;
   if (!final_host_name_.empty()) return final_host_name_;
-  const std::string* const text = value(kHostName);
+  const std::string* const text = value("HostName");
   if (!text) return name_;
   try {
     return ConfigTokens(world_, {.name = name_, .host_name = name_}).text(*text, kHostNameTokens);
   } catch (const UsageError& error) {
-    throw PlacedError(first_[kHostName]->where, error);
+    throw PlacedError(first_[find_keyword("HostName")->id]->where, error);
   }
 }
 
 TokenHost ConfigSelection::tokens_so_far() const {
-  static const std::size_t kUser = find_keyword("User")->id;
-  static const std::size_t kPort = find_keyword("Port")->id;
-  static const std::size_t kAlias = find_keyword("HostKeyAlias")->id;
   TokenHost host{.name = name_, .host_name = host_name(), .port = hosts::kSshPort};
-  const std::string* const alias = value(kAlias);
+  const std::string* const alias = value("HostKeyAlias");
   host.host_key_name = alias ? *alias : host.host_name;
-  const std::string* const user = value(kUser);
+  const std::string* const user = value("User");
   host.user = user ? *user : world_.user;
-  if (const std::string* const port = value(kPort))
+  if (const std::string* const port = value("Port"))
     std::from_chars(port->data(), port->data() + port->size(), host.port);
   return host;
 }
@@ -200,8 +196,7 @@ bool ConfigSelection::is_there(const ConfigStatement& statement) const {
 }
 
 void ConfigSelection::check_unknown(const ConfigStatement& statement) const {
-  static const std::size_t kIgnoreUnknown = find_keyword("IgnoreUnknown")->id;
-  const std::string* const ignored = value(kIgnoreUnknown);
+  const std::string* const ignored = value("IgnoreUnknown");
   if (ignored && matches_pattern_list(lower_case(statement.line.keyword), lower_case(*ignored))) return;
   const auto nearest = nearest_keyword(statement.line.keyword);
   const UsageError error(

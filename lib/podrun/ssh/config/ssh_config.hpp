@@ -50,7 +50,7 @@ class ConfigSelection {
   enum class Active { no, yes, never };  ///< never: nor are statements below it in an included file
 
   void add(const ConfigStatement& statement);
-  const std::string* value(std::size_t keyword) const;
+  const std::string* value(std::string_view keyword) const;
   std::string host_name() const;
   TokenHost tokens_so_far() const;
   void walk(const ConfigFile& file, Active outer);

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "podrun/base/error.hpp"
+#include "podrun/base/text.hpp"
 #include "podrun/ssh/config/pattern.hpp"
 #include "podrun/ssh/config/ssh_config_tokens.hpp"
 
@@ -24,9 +25,9 @@ HostPatterns parse_host(const ConfigLine& line) {
     if (argument.empty())
       throw UsageError("an empty pattern of Host (expected names, or patterns with * and ?)");
     const bool negated = argument.starts_with('!');
-    host.patterns.push_back({.text = argument.substr(negated ? 1 : 0),
-                             .negated = negated,
-                             .is_literal = argument.find_first_of("*?") == std::string::npos});
+    host.push_back({.text = argument.substr(negated ? 1 : 0),
+                    .negated = negated,
+                    .is_literal = argument.find_first_of("*?") == std::string::npos});
   }
   return host;
 }
@@ -114,16 +115,12 @@ bool asks_for_final_pass(const std::vector<MatchCriterion>& criteria) {
 
 bool matches(const HostPatterns& host, std::string_view name) {
   bool any = false;
-  for (const NamePattern& pattern : host.patterns) {
+  for (const NamePattern& pattern : host) {
     const bool same = pattern.is_literal ? name == pattern.text : matches_pattern(name, pattern.text);
     if (same && pattern.negated) return false;
     any = any || same;
   }
   return any;
-}
-
-std::string ConfigReader::shown(const std::string& path) const {
-  return path.starts_with(world_.home + "/") ? "~" + path.substr(world_.home.size()) : path;
 }
 
 std::shared_ptr<const ConfigFile> ConfigReader::read(const std::string& path, ConfigSource source,
@@ -144,7 +141,7 @@ std::shared_ptr<const ConfigFile> ConfigReader::parse(const std::string& path, C
   std::size_t number = 0;
   while (!text.empty()) {
     const std::size_t end = std::min(text.find('\n'), text.size());
-    const std::string where = fmt::format("{}:{}", shown(path), ++number);
+    const std::string where = fmt::format("{}:{}", short_path(path, world_.home), ++number);
     try {
       ConfigLine line = parse_config_line(text.substr(0, end));
       text.remove_prefix(std::min(end + 1, text.size()));

@@ -28,9 +28,7 @@ struct NamePattern {
   bool negated = false;
   bool is_literal = false;  ///< no `*` and no `?`
 };
-struct HostPatterns {
-  std::vector<NamePattern> patterns = {};
-};
+using HostPatterns = std::vector<NamePattern>;
 bool matches(const HostPatterns& host, std::string_view name);
 
 /// The criteria of a `Match` of ssh_config(5).
@@ -83,7 +81,6 @@ class ConfigReader {
   std::shared_ptr<const ConfigFile> parse(const std::string& path, ConfigSource source,
                                           std::string_view text);
   ConfigInclude include(const ConfigLine& line, ConfigSource source);
-  std::string shown(const std::string& path) const;
 
   const ConfigWorld& world_;
   std::map<std::pair<std::string, ConfigSource>, std::shared_ptr<const ConfigFile>> files_;
