@@ -3,6 +3,7 @@
 #include "podrun/ssh/host_keys/known_hosts.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <unordered_set>
 
 #include <fmt/format.h>
@@ -201,23 +202,19 @@ std::optional<KnownKey> KnownHosts::find(const std::string& name, const HostKey&
   return std::nullopt;
 }
 
-std::optional<KnownKey> KnownHosts::find_revoked(std::string_view host, std::uint16_t port,
-                                                 const HostKey& key) const {
+template <typename Find>
+std::optional<KnownKey> KnownHosts::find_under_both_names(std::string_view host, std::uint16_t port,
+                                                          Find find) const {
   for (const auto& file : files_) {
     for (const std::uint16_t candidate : {port, hosts::kSshPort}) {
-      if (auto revoked = file->find_revoked(known_hosts_name(host, candidate), key)) return revoked;
+      if (auto found = find(*file, known_hosts_name(host, candidate))) return found;
     }
   }
   return std::nullopt;
 }
 
 std::optional<KnownKey> KnownHosts::find_authority(std::string_view host, std::uint16_t port) const {
-  for (const auto& file : files_) {
-    for (const std::uint16_t candidate : {port, hosts::kSshPort}) {
-      if (auto authority = file->find_authority(known_hosts_name(host, candidate))) return authority;
-    }
-  }
-  return std::nullopt;
+  return find_under_both_names(host, port, std::mem_fn(&KnownHostsFile::find_authority));
 }
 
 std::vector<KnownKey> KnownHosts::plain_keys_of(const std::string& name) const {
@@ -231,7 +228,11 @@ std::vector<KnownKey> KnownHosts::plain_keys_of(const std::string& name) const {
 KeyCheck KnownHosts::check(std::string_view host, std::uint16_t port, const HostKey& key,
                            const HashedSearch* search) const {
   const std::string name = known_hosts_name(host, port);
-  if (auto revoked = find_revoked(host, port, key)) return {KeyVerdict::revoked, std::move(revoked)};
+  const auto find_revoked = [&](const KnownHostsFile& file, const std::string& candidate) {
+    return file.find_revoked(candidate, key);
+  };
+  if (auto revoked = find_under_both_names(host, port, find_revoked))
+    return {KeyVerdict::revoked, std::move(revoked)};
   if (auto known = find(name, key)) return {KeyVerdict::known, std::move(known)};
 
   KeyCheck other_type{KeyVerdict::other_type};

@@ -38,7 +38,6 @@ class KnownHostsFile {
   KnownHostsFile(const KnownHostsFile&) = delete;
   KnownHostsFile& operator=(const KnownHostsFile&) = delete;
 
-  const std::string& path() const { return path_; }
   std::size_t bad_lines() const { return bad_lines_; }
   /// Lines with @cert-authority: they apply to host certificates, which libssh does not support.
   std::size_t authorities() const { return authorities_.size(); }
@@ -144,7 +143,8 @@ class KnownHosts {
 
  private:
   std::optional<KnownKey> find(const std::string& name, const HostKey& key) const;
-  std::optional<KnownKey> find_revoked(std::string_view host, std::uint16_t port, const HostKey& key) const;
+  template <typename Find>
+  std::optional<KnownKey> find_under_both_names(std::string_view host, std::uint16_t port, Find find) const;
   std::vector<KnownKey> plain_keys_of(const std::string& name) const;
 
   std::vector<std::shared_ptr<const KnownHostsFile>> files_;

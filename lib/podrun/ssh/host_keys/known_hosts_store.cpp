@@ -6,13 +6,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
-#include <memory>
+#include <limits>
+#include <optional>
 #include <system_error>
 #include <thread>
 
@@ -20,6 +20,7 @@
 
 #include "podrun/base/descriptor.hpp"
 #include "podrun/base/error.hpp"
+#include "podrun/base/file_system.hpp"
 #include "podrun/base/text.hpp"
 #include "podrun/ssh/host_keys/known_hosts.hpp"
 
@@ -94,20 +95,13 @@ std::string append_what_came_late(const std::string& path, int old, std::size_t 
 }  // namespace
 
 std::string read_known_hosts(const std::string& path) {
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "re"), std::fclose);
-  if (!file && errno == ENOENT) return {};
-  std::string text;
-  if (file) {
-    std::array<char, 64 * 1024> block;
-    while (const std::size_t count = std::fread(block.data(), 1, block.size(), file.get())) {
-      text.append(block.data(), count);
-    }
-  }
-  if (!file || std::ferror(file.get())) {
-    throw UsageError(
-        fmt::format("cannot read {:?}: {} (it says which host keys are known)", path, errno_text()));
-  }
-  return text;
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file.is_open() && errno == ENOENT) return {};
+  std::optional<std::string> text;
+  if (file.is_open()) text = read_whole(file.get(), std::numeric_limits<std::size_t>::max());
+  if (text) return *std::move(text);
+  throw UsageError(
+      fmt::format("cannot read {:?}: {} (it says which host keys are known)", path, errno_text()));
 }
 
 std::string append_known_host(const std::string& path, const std::string& line) {
