@@ -144,7 +144,11 @@ void ConfigSelection::walk(const ConfigFile& file, Active outer) {
 
 ConfigSelection::Active ConfigSelection::state(const ConfigBlock& block, Active outer) {
   const auto* const match = std::get_if<MatchCriteria>(&block.condition);
-  if (match && asks_for_final_pass(match->criteria)) wants_final_pass_ = true;
+  const auto is_final = [](const MatchCriterion& criterion) {
+    return criterion.kind == MatchKind::final_pass;
+  };
+  if (match && std::any_of(match->criteria.begin(), match->criteria.end(), is_final))
+    wants_final_pass_ = true;
   if (outer == Active::never || std::holds_alternative<std::monostate>(block.condition)) return outer;
   if (match) return holds(*match) ? Active::yes : Active::no;
   const std::string& name = is_final_pass_ ? final_host_name_ : name_;
@@ -153,16 +157,29 @@ ConfigSelection::Active ConfigSelection::state(const ConfigBlock& block, Active 
 
 bool ConfigSelection::holds(const MatchCriteria& match) const {
   const TokenHost host = tokens_so_far();
+  const auto holds = [&](const MatchCriterion& criterion) {
+    switch (criterion.kind) {
+      case MatchKind::all:
+        return true;
+      case MatchKind::canonical:  // in any second pass, whatever its reason, as in ssh
+      case MatchKind::final_pass:
+        return is_final_pass_;
+      case MatchKind::host:
+        return matches_pattern_list(lower_case(host.host_name), lower_case(criterion.argument));
+      case MatchKind::original_host:
+        return matches_pattern_list(lower_case(name_), lower_case(criterion.argument));
+      case MatchKind::user:
+        return matches_pattern_list(host.user, criterion.argument);
+      case MatchKind::local_user:
+        return matches_pattern_list(world_.user, criterion.argument);
+      case MatchKind::exec:
+        break;
+    }
+    return hooks_.exec(ConfigTokens(world_, host).command(criterion.argument, kMostTokens));
+  };
   try {
-    return matches(match.criteria, {.host = host.host_name,
-                                    .original_host = name_,
-                                    .user = host.user,
-                                    .local_user = world_.user,
-                                    .is_final_pass = is_final_pass_,
-                                    .exec = [&](const std::string& command) {
-                                      const ConfigTokens tokens(world_, host);
-                                      return hooks_.exec(tokens.command(command, kMostTokens));
-                                    }});
+    return std::all_of(match.criteria.begin(), match.criteria.end(),
+                       [&](const auto& criterion) { return holds(criterion) != criterion.negated; });
   } catch (const UsageError& error) {
     throw PlacedError(match.where, error);
   }
@@ -239,32 +256,28 @@ const std::vector<std::shared_ptr<const ConfigFile>>& SshConfig::files() {
   return files_;
 }
 
-SshSettings SshConfig::settings_for(const hosts::Host& host) {
+SshSettings SshConfig::settings_with(const hosts::Host& host, const std::string& host_list,
+                                     const std::vector<ConfigStatement>& options,
+                                     const std::vector<ConfigStatement>& others) {
   std::vector<ConfigStatement> listed;
-  add_user_and_port(listed, host.user, host.port, "the list of hosts");
+  add_user_and_port(listed, host.user, host.port, host_list);
   ConfigSelection selection(world_, hooks_, host.name);
-  selection.add(options_);
-  selection.add(listed);
-  selection.add(others_);
+  for (const auto* statements : {&options, &std::as_const(listed), &others}) selection.add(*statements);
   selection.add(files());
-  SshSettings settings = apply(selection);
+  return apply(selection);
+}
+
+SshSettings SshConfig::settings_for(const hosts::Host& host) {
+  SshSettings settings = settings_with(host, "the list of hosts", options_, others_);
   strictest_check_ = std::max(strictest_check_, settings.host_key_check);
   return settings;
 }
 
 SshSettings SshConfig::settings_for_jump_host(const hosts::Host& host) {
-  std::vector<ConfigStatement> listed;
-  add_user_and_port(listed, host.user, host.port, "ProxyJump");
-  const auto settings_with = [&](const std::vector<ConfigStatement>& options) {
-    ConfigSelection selection(world_, hooks_, host.name);
-    selection.add(options);
-    selection.add(listed);
-    selection.add(files());
-    return apply(selection);
-  };
-  SshSettings settings = settings_with(trust_options_);
-  const HostKeyCheck by_files =
-      trust_options_.empty() ? settings.host_key_check : settings_with({}).host_key_check;
+  SshSettings settings = settings_with(host, "ProxyJump", trust_options_, {});
+  const HostKeyCheck by_files = trust_options_.empty()
+                                    ? settings.host_key_check
+                                    : settings_with(host, "ProxyJump", {}, {}).host_key_check;
   settings.host_key_check = std::max({settings.host_key_check, by_files, strictest_check_});
   return settings;
 }

@@ -93,6 +93,9 @@ class SshConfig {
   const std::vector<std::string>& ignored() const { return ignored_; }
 
  private:
+  SshSettings settings_with(const hosts::Host& host, const std::string& host_list,
+                            const std::vector<ConfigStatement>& options,
+                            const std::vector<ConfigStatement>& others);
   SshSettings apply(const ConfigSelection& selection) const;
   const std::vector<std::shared_ptr<const ConfigFile>>& files();
   bool exec(const std::string& command);

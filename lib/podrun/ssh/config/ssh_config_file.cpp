@@ -83,36 +83,6 @@ std::vector<MatchCriterion> parse_match(std::string_view text) {
 
 }  // namespace
 
-bool matches(const std::vector<MatchCriterion>& criteria, const MatchFacts& facts) {
-  const auto holds = [&](const MatchCriterion& criterion) {
-    switch (criterion.kind) {
-      case MatchKind::all:
-        return true;
-      case MatchKind::canonical:  // in any second pass, whatever its reason, as in ssh
-      case MatchKind::final_pass:
-        return facts.is_final_pass;
-      case MatchKind::host:
-        return matches_pattern_list(lower_case(facts.host), lower_case(criterion.argument));
-      case MatchKind::original_host:
-        return matches_pattern_list(lower_case(facts.original_host), lower_case(criterion.argument));
-      case MatchKind::user:
-        return matches_pattern_list(facts.user, criterion.argument);
-      case MatchKind::local_user:
-        return matches_pattern_list(facts.local_user, criterion.argument);
-      case MatchKind::exec:
-        break;
-    }
-    return facts.exec(criterion.argument);
-  };
-  return std::all_of(criteria.begin(), criteria.end(),
-                     [&](const auto& criterion) { return holds(criterion) != criterion.negated; });
-}
-
-bool asks_for_final_pass(const std::vector<MatchCriterion>& criteria) {
-  return std::any_of(criteria.begin(), criteria.end(),
-                     [](const auto& criterion) { return criterion.kind == MatchKind::final_pass; });
-}
-
 bool matches(const HostPatterns& host, std::string_view name) {
   bool any = false;
   for (const NamePattern& pattern : host) {

@@ -39,20 +39,6 @@ struct MatchCriterion {
   std::string argument = {};  ///< a list of patterns, or the command of exec
 };
 
-/// The known facts about the host at the position of the Match.
-struct MatchFacts {
-  std::string_view host;  ///< the HostName found so far
-  std::string_view original_host;
-  std::string_view user;
-  std::string_view local_user;
-  bool is_final_pass = false;
-  std::function<bool(const std::string& command)> exec;  ///< only called if all criteria before it hold
-};
-bool matches(const std::vector<MatchCriterion>& criteria, const MatchFacts& facts);
-
-/// Whether it requires a second pass, wherever it appears.
-bool asks_for_final_pass(const std::vector<MatchCriterion>& criteria);
-
 struct MatchCriteria {
   std::string where;
   std::vector<MatchCriterion> criteria;

@@ -125,7 +125,4 @@ bool ConfigStatement::is_none() const {
   return line.arguments.size() == 1 && lower_case(line.arguments.front()) == "none";
 }
 
-PlacedError::PlacedError(std::string_view where, const UsageError& error)
-    : UsageError(fmt::format("{}: {}", where, error.what())) {}
-
 }  // namespace podrun::ssh

@@ -44,7 +44,7 @@ ConfigStatement parse_statement(ConfigLine line, ConfigSource source);
 /// An error that begins with its place.
 class PlacedError : public UsageError {
  public:
-  PlacedError(std::string_view where, const UsageError& error);
+  PlacedError(const std::string& where, const UsageError& error) : UsageError(where + ": " + error.what()) {}
 };
 
 }  // namespace podrun::ssh

@@ -58,10 +58,6 @@ TildePath split_tilde(std::string_view path, const ConfigWorld& world) {
   return result;
 }
 
-std::string ConfigTokens::text(std::string_view text, std::string_view allowed) const {
-  return fill_in(text, allowed, Variables::kept);
-}
-
 std::string ConfigTokens::command(std::string_view text, std::string_view allowed) const {
   check_tokens(text, allowed);
   for (std::size_t at = text.find('%'); at != std::string_view::npos; at = text.find('%', at + 2)) {

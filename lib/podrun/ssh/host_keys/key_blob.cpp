@@ -15,8 +15,6 @@
 namespace podrun::ssh {
 namespace {
 
-constexpr std::string_view kCertificateMark = "-cert-v01@openssh.com";
-
 /// A key type and the number of strings after it.
 struct KeyType {
   std::string_view name;
@@ -94,12 +92,6 @@ std::optional<std::string> read_public_key(std::string_view text) {
   }
   return std::nullopt;
 }
-
-std::string_view key_type(std::string_view blob) { return WireReader(blob).string(); }
-
-bool is_certificate(std::string_view blob) { return key_type(blob).ends_with(kCertificateMark); }
-
-bool is_security_key(std::string_view blob) { return key_type(blob).starts_with("sk-"); }
 
 bool is_user_certificate(std::string_view blob) {
   constexpr std::size_t kSerialSize = 8;

@@ -41,10 +41,12 @@ std::optional<std::string> read_public_key(std::string_view text);
 /// Whether it is a key (not a certificate) of a type known to OpenSSH, complete and with nothing after it.
 bool is_whole_key(std::string_view blob);
 /// The type of a key, `ssh-ed25519`, or of a certificate, `ssh-ed25519-cert-v01@openssh.com`.
-std::string_view key_type(std::string_view blob);
-bool is_certificate(std::string_view blob);
+inline std::string_view key_type(std::string_view blob) { return WireReader(blob).string(); }
+inline bool is_certificate(std::string_view blob) {
+  return key_type(blob).ends_with("-cert-v01@openssh.com");
+}
 /// Whether the private key is on a security key (FIDO).
-bool is_security_key(std::string_view blob);
+inline bool is_security_key(std::string_view blob) { return key_type(blob).starts_with("sk-"); }
 /// Whether a certificate is for users, not for hosts.
 bool is_user_certificate(std::string_view blob);
 /// The key of a certificate; a plain key itself. Empty for an unknown type.

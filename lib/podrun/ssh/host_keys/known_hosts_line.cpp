@@ -76,7 +76,7 @@ KnownHostsLine parse_known_hosts_line(std::string_view line) {
   return result;
 }
 
-NameHasher::NameHasher() {
+NameHasher::NameHasher() : context_(nullptr, EVP_MAC_CTX_free) {
   const std::unique_ptr<EVP_MAC, decltype(&EVP_MAC_free)> mac(
       EVP_MAC_fetch(nullptr, OSSL_MAC_NAME_HMAC, nullptr), EVP_MAC_free);
   context_.reset(mac ? EVP_MAC_CTX_new(mac.get()) : nullptr);
@@ -87,8 +87,6 @@ NameHasher::NameHasher() {
     throw std::runtime_error("OpenSSL has no HMAC-SHA1, which hashed known_hosts need");
   }
 }
-
-void NameHasher::Free::operator()(EVP_MAC_CTX* context) const { EVP_MAC_CTX_free(context); }
 
 HashedName::Bytes NameHasher::hash(const HashedName::Bytes& salt, std::string_view name) {
   const bool new_salt = salt_ != salt;
