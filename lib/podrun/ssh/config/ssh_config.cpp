@@ -22,15 +22,10 @@ namespace {
 
 constexpr const char* kSystemFile = "/etc/ssh/ssh_config";
 
-void refuse_control_characters(std::string_view option) {
-  const auto is_refused = [](char c) { return is_control(c) && c != '\t'; };
-  if (std::none_of(option.begin(), option.end(), is_refused)) return;
-  throw UsageError(fmt::format("control character in {:?} (expected plain text)", option));
-}
-
 ConfigStatement parse_option(const std::string& option) {
   try {
-    refuse_control_characters(option);
+    if (std::any_of(option.begin(), option.end(), [](char c) { return is_control(c) && c != '\t'; }))
+      throw UsageError(fmt::format("control character in {:?} (expected plain text)", option));
     ConfigLine line = parse_config_line(option);
     if (line.keyword.empty()) throw UsageError("no keyword (expected KEYWORD=VALUE)");
     ConfigStatement statement = parse_statement(std::move(line), ConfigSource::command_line);

@@ -53,16 +53,10 @@ const std::string& ConfigValue::word() const {
   return words.front();
 }
 
-bool ConfigValue::flag() const {
-  return choice<bool>({{"yes", true}, {"true", true}, {"no", false}, {"false", false}}, "yes or no");
-}
-
 std::chrono::seconds ConfigValue::duration() const {
   if (const auto time = parse_time(word())) return *time;
   refuse(word(), "seconds, or a time such as 10s, 5m or 1h30m");
 }
-
-std::string ConfigValue::path() const { return tokens_ ? tokens_->path(word()) : word(); }
 
 std::vector<std::string> ConfigValue::each_path(std::string (ConfigTokens::*fill_in)(std::string_view)
                                                     const) const {
@@ -74,10 +68,6 @@ std::vector<std::string> ConfigValue::each_path(std::string (ConfigTokens::*fill
   }
   return result;
 }
-
-std::vector<std::string> ConfigValue::paths() const { return each_path(&ConfigTokens::path); }
-
-std::vector<std::string> ConfigValue::home_paths() const { return each_path(&ConfigTokens::home_path); }
 
 std::string ConfigValue::agent_socket() const {
   const std::string& text = word();

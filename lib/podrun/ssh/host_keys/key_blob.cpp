@@ -136,8 +136,7 @@ std::optional<std::size_t> rsa_bits(std::string_view blob) {
 
 std::optional<HostKey> read_host_key(std::string_view base64) {
   std::optional<std::string> blob = from_base64(base64);
-  if (!blob) return std::nullopt;
-  if (!is_whole_key(*blob)) return std::nullopt;
+  if (!blob || !is_whole_key(*blob)) return std::nullopt;
   std::string type(key_type(*blob));
   return HostKey{std::move(type), *std::move(blob)};
 }

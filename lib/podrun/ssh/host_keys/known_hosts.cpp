@@ -248,7 +248,7 @@ KeyCheck KnownHosts::check(std::string_view host, std::uint16_t port, const Host
   if (const KnownKey* const other = find_other_of_its_type(plain)) return {KeyVerdict::changed, *other};
   HashedSearch own(files_, name);
   if (!search) own.run();
-  if (const KnownKey* const other = find_other_of_its_type((search ? *search : own).keys_))
+  if (const KnownKey* const other = find_other_of_its_type((search ? *search : own).keys()))
     return {KeyVerdict::changed, *other};
   if (other_type.entry) return other_type;
   if (auto known = find(known_hosts_name(host, hosts::kSshPort), key))

@@ -102,8 +102,6 @@ struct KeyCheck {
   std::vector<std::string> other_types = {};  ///< all of them, for the verdict other_type
 };
 
-class KnownHosts;
-
 /// Compares a name with the hashed ones of all files, half a microsecond each.
 class HashedSearch {
  public:
@@ -112,9 +110,9 @@ class HashedSearch {
 
   /// Call once, on any thread.
   void run();
+  const std::vector<KnownKey>& keys() const { return keys_; }
 
  private:
-  friend class KnownHosts;
   std::vector<std::shared_ptr<const KnownHostsFile>> files_;
   std::string name_;
   std::vector<KnownKey> keys_;
