@@ -66,7 +66,7 @@ void set_text(Settings& settings, const Value& value) {
   settings.*text = value.word();
 }
 
-/// Only checks the value; the code that collects a host's settings reads it.
+/// Only checks the value, which ConfigSelection reads.
 void check_word(Settings&, const Value& value) { value.word(); }
 
 void set_rsa_size(Settings& settings, const Value& value) {

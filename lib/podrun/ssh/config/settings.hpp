@@ -33,7 +33,7 @@ struct SshSettings {
 
   std::vector<std::string> identity_files = {};     ///< `none`: no file; empty: the default files
   std::vector<std::string> certificate_files = {};  ///< besides each identity's own FILE-cert.pub
-  std::vector<std::string> optional_files = {};     ///< those of both lists that may be missing
+  std::vector<std::string> optional_files = {};     ///< files of both lists that may be missing
   bool identities_only = false;
   std::string agent_socket = {};  ///< empty: no agent
 

@@ -64,19 +64,12 @@ void check_supported(const ConfigStatement& statement) {
 
 }  // namespace
 
-ConfigSelection::ConfigSelection(const ConfigWorld& world, const Hooks& hooks, std::string name)
-    : world_(world), hooks_(hooks), name_(std::move(name)) {}
-
 void ConfigSelection::add(const ConfigStatement& statement) {
   if (!statement.keyword) {
     check_unknown(statement);
   } else if (counts(statement)) {
     taken_.push_back(&statement);
   }
-}
-
-void ConfigSelection::add(const std::vector<ConfigStatement>& statements) {
-  for (const ConfigStatement& statement : statements) add(statement);
 }
 
 void ConfigSelection::add(const std::vector<std::shared_ptr<const ConfigFile>>& files) {

@@ -37,9 +37,12 @@ class ConfigSelection {
   };
 
   /// All arguments and all added statements must outlive it. `name`: the host's name as given by the user.
-  ConfigSelection(const ConfigWorld& world, const Hooks& hooks, std::string name);
+  ConfigSelection(const ConfigWorld& world, const Hooks& hooks, std::string name)
+      : world_(world), hooks_(hooks), name_(std::move(name)) {}
 
-  void add(const std::vector<ConfigStatement>& statements);
+  void add(const std::vector<ConfigStatement>& statements) {
+    for (const ConfigStatement& statement : statements) add(statement);
+  }
   /// Call last. Reads the files twice if a `Match final` asks for it.
   void add(const std::vector<std::shared_ptr<const ConfigFile>>& files);
 
@@ -104,7 +107,7 @@ class SshConfig {
   ConfigWorld world_;
   ConfigSelection::Hooks hooks_;
   std::vector<ConfigStatement> options_;        ///< `-o`
-  std::vector<ConfigStatement> trust_options_;  ///< those that apply to jump hosts
+  std::vector<ConfigStatement> trust_options_;  ///< options that also apply to jump hosts
   std::vector<ConfigStatement> others_;         ///< other options of the command line
   ConfigReader reader_;
   std::string config_file_;

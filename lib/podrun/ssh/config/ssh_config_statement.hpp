@@ -38,7 +38,7 @@ struct ConfigStatement {
   bool is_none() const;  ///< the value is the one word `none`
 };
 
-/// Checks all that needs no host, and leaves the place empty. Throws UsageError.
+/// Checks everything that does not need a host, and leaves `where` empty. Throws UsageError.
 ConfigStatement parse_statement(ConfigLine line, ConfigSource source);
 
 /// An error that begins with its place.

@@ -25,7 +25,7 @@ HostKeyDecision refused(link::Cause cause, std::string detail, link::Retry retry
           link::Failure{link::Stage::host_key, cause, std::move(detail), retry}};
 }
 
-/// With a command that shows on the host which key it has.
+/// Advice with the command that shows the key on the host.
 std::string compare_on_host(const HostKey& key) {
   std::string_view kind = key.type;
   if (kind.starts_with("ssh-")) kind.remove_prefix(4);
@@ -74,8 +74,6 @@ KnownHosts HostKeys::known_hosts(const SshSettings& settings) {
   files.push_back(file({}).index);
   return KnownHosts(std::move(files));
 }
-
-void HostKeys::load(const SshSettings& settings) { known_hosts(settings); }
 
 std::string HostKeys::algorithms(const SshSettings& settings, const std::string& host) {
   const HostKeyTarget target = host_key_target(settings, host);
@@ -165,7 +163,7 @@ HostKeyDecision HostKeys::unknown(const SshSettings& settings, const HostKeyTarg
   }
   const bool asked = std::find(questions_.begin(), questions_.end(), question) != questions_.end();
   if (!asked) questions_.push_back(question);
-  // Also shown after the user has answered no.
+  // The user also sees this after the answer no.
   return refused(link::Cause::host_key_unknown,
                  what +
                      ", and it was not accepted (StrictHostKeyChecking is ask; to accept new keys without a "

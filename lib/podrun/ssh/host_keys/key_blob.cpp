@@ -65,8 +65,6 @@ std::uint32_t WireReader::number() {
   return number;
 }
 
-std::string_view WireReader::string() { return bytes(number()); }
-
 std::string wire_number(std::uint32_t number) {
   std::string bytes;
   for (unsigned shift = 32; shift > 0;) {
@@ -74,10 +72,6 @@ std::string wire_number(std::uint32_t number) {
     bytes += static_cast<char>(number >> shift & 0xffU);
   }
   return bytes;
-}
-
-std::string wire_string(std::string_view bytes) {
-  return wire_number(static_cast<std::uint32_t>(bytes.size())).append(bytes);
 }
 
 std::optional<std::string> read_public_key(std::string_view text) {

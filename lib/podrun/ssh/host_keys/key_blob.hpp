@@ -19,7 +19,7 @@ class WireReader {
 
   std::uint8_t byte();
   std::uint32_t number();
-  std::string_view string();
+  std::string_view string() { return bytes(number()); }
   std::string_view bytes(std::size_t size);
 
   bool ok() const { return ok_; }
@@ -32,7 +32,9 @@ class WireReader {
 };
 
 std::string wire_number(std::uint32_t number);
-std::string wire_string(std::string_view bytes);
+inline std::string wire_string(std::string_view bytes) {
+  return wire_number(static_cast<std::uint32_t>(bytes.size())).append(bytes);
+}
 
 /// The blob in a line like `ssh-ed25519 AAAA… comment`; nothing if the first line that is not a comment has
 /// none.

@@ -46,8 +46,8 @@ bool is_plain_name(std::string_view name) {
          name.front() != '@' && name.front() != '|';
 }
 
-/// The names of a line without these; nothing if it has none of these, empty if no name remains. Exceptions
-/// alone (`!name`) count as no name.
+/// Removes names from those of a line. Returns nothing if the line has none of them, and empty text if no
+/// name or only exceptions (`!name`) remain.
 std::optional<std::string> without(const KnownHostsLine& line, const std::unordered_set<std::string>& names,
                                    NameHasher& hasher) {
   if (line.hashed) {
@@ -63,7 +63,7 @@ std::optional<std::string> without(const KnownHostsLine& line, const std::unorde
       found = true;
       return;
     }
-    // Within a list this names no host. As the first name it would turn the rest into a hashed line.
+    // In a list this does not name a host. As the first name it would turn the rest into a hashed line.
     if (kept.empty() && name.starts_with('|')) return;
     if (!kept.empty()) kept += ',';
     kept += name;

@@ -19,7 +19,6 @@
 // unless hashed names must be compared. Pure.
 namespace podrun::ssh {
 
-/// The place of a key.
 struct KnownKey {
   std::string file;
   std::size_t line = 0;
@@ -46,7 +45,6 @@ class KnownHostsFile {
   /// The line with exactly this key for the name. Costs one HMAC for each hashed line with this key.
   std::optional<KnownKey> find(const std::string& name, const HostKey& key) const;
   std::optional<KnownKey> find_revoked(const std::string& name, const HostKey& key) const;
-  /// The first @cert-authority line for the name.
   std::optional<KnownKey> find_authority(const std::string& name) const;
   /// All keys of the name from plain names and patterns, in the order of the file.
   std::vector<KnownKey> plain_keys_of(const std::string& name) const;
@@ -154,8 +152,8 @@ struct ForgottenKeys {
   std::size_t removed = 0;  ///< removed keys; a key of several of the hosts counts once
 };
 
-/// Removes the hosts' names from their lines, and lines without a name left from the text. Patterns, lines
-/// with a marker and all else stay. Costs an HMAC for each hashed line and host.
+/// Removes the names of the hosts from the text, and lines without a remaining name. Patterns and lines with
+/// a marker stay. Costs an HMAC for each hashed line and host.
 ForgottenKeys forget_keys(std::string_view text,
                           const std::vector<std::pair<std::string, std::uint16_t>>& hosts);
 
