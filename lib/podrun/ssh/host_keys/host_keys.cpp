@@ -163,8 +163,7 @@ HostKeyDecision HostKeys::unknown(const SshSettings& settings, const HostKeyTarg
   }
   const bool asked = std::find(questions_.begin(), questions_.end(), question) != questions_.end();
   if (!asked) questions_.push_back(question);
-  // The user also sees this after the answer no.
-  return refused(link::Cause::host_key_unknown,
+  return refused(link::Cause::host_key_unknown,  // shown after the answer no
                  what +
                      ", and it was not accepted (StrictHostKeyChecking is ask; to accept new keys without a "
                      "question: -o StrictHostKeyChecking=accept-new)",
