@@ -20,8 +20,6 @@
 namespace podrun::ssh {
 namespace {
 
-constexpr const char* kSystemFile = "/etc/ssh/ssh_config";
-
 ConfigStatement parse_option(const std::string& option) {
   try {
     if (std::any_of(option.begin(), option.end(), [](char c) { return is_control(c) && c != '\t'; }))
@@ -239,7 +237,7 @@ const std::vector<std::shared_ptr<const ConfigFile>>& SshConfig::files() {
     return files_;
   }
   files_ = {reader_.read(world_.home + "/.ssh/config", ConfigSource::user_file, FileTrust::checked),
-            reader_.read(kSystemFile, ConfigSource::system_file, FileTrust::unchecked)};
+            reader_.read("/etc/ssh/ssh_config", ConfigSource::system_file, FileTrust::unchecked)};
   std::erase(files_, nullptr);
   return files_;
 }
