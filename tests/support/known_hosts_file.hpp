@@ -5,7 +5,6 @@
 #include <string_view>
 
 #include "podrun/base/text.hpp"
-#include "podrun/ssh/host_keys/host_key.hpp"
 #include "podrun/ssh/host_keys/key_blob.hpp"
 #include "podrun/ssh/host_keys/known_hosts_line.hpp"
 

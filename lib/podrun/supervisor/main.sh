@@ -1,12 +1,12 @@
 # The supervisor: starts one command on a host when told, and leaves no process of it, whatever ends the supervisor.
 #
 # Words: NONCE MARK GRACE TICK TICKS CWD FLAGS SUFFIX [LINE] [PREPARATIONS...]
-# Variables of shell_line.cpp: podrun_options podrun_tmout
+# Variables of link.cpp: podrun_options podrun_tmout
 # Variables of shell_quote.hpp: podrun_n
 # Variables of the host: HOME TMPDIR SSH_CONNECTION
 # Variables for command.cpp: podrun_dir
 #
-# A shell reads it from standard input, with its words, as one line: see shell_line.hpp. No argument of a process carries it or
+# A shell reads it from standard input, with its words, as one line: see link.hpp. No argument of a process carries it or
 # the text of the command. LINE is the text of `go`, for a host that need not wait for others. A PREPARATION is sh text that must
 # succeed before the host is ready. The NONCE begins the lines for podrun. It must not stand in an argument of a process or in a file
 # name, since others could copy it into the output of the command. The SUFFIX, another random number, ends the names of files.
@@ -147,7 +147,7 @@ podrun_not_found() {
   exit 127
 }
 
-# Gives the command back the options of bash that the environment has set: see shell_line.hpp.
+# Gives the command back the options of bash that the environment has set: see link.hpp.
 podrun_set_options() {
   if [ -z "$podrun_options" ]; then return; fi
   IFS=:

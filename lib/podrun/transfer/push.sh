@@ -22,7 +22,7 @@
 #
 # The first DIGEST is the program, the fastest one there for many bytes; the second one is the digest of archive.hpp.
 #
-# The archive has new/, the files to be moved, and run/podrun.check and run/podrun.switch, sh texts that switch_text.hpp makes; run
+# The archive has new/, the files to be moved, and run/podrun.check and run/podrun.switch, sh texts that switch_text.cpp makes; run
 # is a link to DIRECTORY, so these texts are never stored below TARGET. In DIRECTORY, the link `staging` names the staging directory,
 # podrun.staging has its inode, mode and owner, and podrun.target is the way to the target from the directory that the staging directory is in.
 #

@@ -86,21 +86,21 @@ TEST_F(HostKeysTest, MakesTheFileForTheUserAlone) {
   EXPECT_EQ(status.st_mode & 07777U, 0600U);
 }
 
-TEST_F(HostKeysTest, MendsATornLastLine) {
+TEST_F(HostKeysTest, EndsATornLastLine) {
   directory.write("known_hosts", "b ssh-ed25519 AAAA");
   EXPECT_EQ(keys.judge(settings, "a", kFirst).kind, Kind::accepted);
   EXPECT_EQ(stored(), "b ssh-ed25519 AAAA\na" + words(kFirst));
   EXPECT_EQ(judged_again("a", kSecond), Kind::refused);
 }
 
-TEST_F(HostKeysTest, AppendsToWhatOthersHaveWrittenMeanwhile) {
+TEST_F(HostKeysTest, KeepsLinesThatOthersWroteMeanwhile) {
   keys.load(settings);
   directory.write("known_hosts", "b" + words(kSecond));
   EXPECT_EQ(keys.judge(settings, "a", kFirst).kind, Kind::accepted);
   EXPECT_EQ(stored(), "b" + words(kSecond) + "a" + words(kFirst));
 }
 
-TEST_F(HostKeysTest, HashesNamesIfToldTo) {
+TEST_F(HostKeysTest, HashesNamesWithHashKnownHosts) {
   settings.hash_known_hosts = true;
   settings.port = 2222;
   EXPECT_EQ(keys.judge(settings, "tpu-1", kFirst).kind, Kind::accepted);
@@ -110,7 +110,7 @@ TEST_F(HostKeysTest, HashesNamesIfToldTo) {
   EXPECT_EQ(judged_again("tpu-1", kSecond), Kind::refused);
 }
 
-TEST_F(HostKeysTest, AnAliasStandsForNameAndPort) {
+TEST_F(HostKeysTest, AnAliasReplacesNameAndPort) {
   settings.host_key_alias = "Pod";
   settings.port = 2222;
   EXPECT_EQ(keys.judge(settings, "10.0.0.1", kFirst).kind, Kind::accepted);
@@ -119,7 +119,7 @@ TEST_F(HostKeysTest, AnAliasStandsForNameAndPort) {
   EXPECT_THAT(refusal("10.0.0.3", kSecond), HasSubstr("ssh-keygen -R pod -f "));
 }
 
-TEST_F(HostKeysTest, GoesOnWithoutAFileToWrite) {
+TEST_F(HostKeysTest, AcceptsKeysThatItCannotStore) {
   settings.user_known_hosts = {directory.path("no/such/known_hosts")};
   EXPECT_EQ(keys.judge(settings, "a", kFirst).kind, Kind::accepted);
   EXPECT_EQ(keys.warning(), "cannot write \"" + directory.path("no/such/known_hosts") +
@@ -128,7 +128,7 @@ TEST_F(HostKeysTest, GoesOnWithoutAFileToWrite) {
   EXPECT_THAT(refusal("a", kSecond), StartsWith("the host key has changed: "));
 }
 
-TEST_F(HostKeysTest, NeedsNoLockToAppend) {
+TEST_F(HostKeysTest, AppendsWithoutALock) {
   directory.write("known_hosts", "");
   const int other = ::open(directory.path("known_hosts").c_str(), O_RDONLY | O_CLOEXEC);
   ASSERT_EQ(::flock(other, LOCK_EX), 0);
@@ -139,7 +139,7 @@ TEST_F(HostKeysTest, NeedsNoLockToAppend) {
   ::close(other);
 }
 
-TEST_F(HostKeysTest, KeepsKeysForTheRunWhereNoFileIsNamed) {
+TEST_F(HostKeysTest, KeepsKeysForTheRunIfNoFileIsNamed) {
   settings.user_known_hosts.clear();
   EXPECT_EQ(keys.judge(settings, "a", kFirst).kind, Kind::accepted);
   EXPECT_EQ(keys.judge(settings, "a", kFirst).kind, Kind::accepted);
@@ -150,7 +150,7 @@ TEST_F(HostKeysTest, KeepsKeysForTheRunWhereNoFileIsNamed) {
   EXPECT_TRUE(directory.empty());
 }
 
-TEST_F(HostKeysTest, TakesDevNullAsNoFile) {
+TEST_F(HostKeysTest, TreatsDevNullAsNoFile) {
   settings.user_known_hosts = {"/dev/null"};
   settings.host_key_check = ssh::HostKeyCheck::no;
   settings.host_key_alias = "pod";
@@ -202,7 +202,7 @@ TEST_F(HostKeysTest, NoAcceptsAChangedKeyInDoubtAndWarnsOnce) {
   EXPECT_EQ(stored(), before);
 }
 
-TEST_F(HostKeysTest, SaysWhereTheHostHasAKeyOfThisType) {
+TEST_F(HostKeysTest, NamesTheLineOfAnotherKeyType) {
   settings.host_key_check = ssh::HostKeyCheck::yes;
   EXPECT_THAT(refusal("a", kRsa), HasSubstr(" ssh-keygen -lf /etc/ssh/ssh_host_rsa_key.pub;"));
   EXPECT_THAT(refusal("a", test_key(1, "ecdsa-sha2-nistp384")),
@@ -219,7 +219,7 @@ TEST_F(HostKeysTest, RefusesAShortRsaKeyEvenAKnownOne) {
   EXPECT_EQ(keys.judge(settings, "b", kFirst).kind, Kind::accepted);
 }
 
-TEST_F(HostKeysTest, RefusesAnUnknownKeyWhereACertificateIsWanted) {
+TEST_F(HostKeysTest, RefusesAnUnknownKeyIfACertificateIsRequired) {
   directory.write("known_hosts", "#\n@cert-authority *.pod" + words(kSecond) + "known.pod" + words(kFirst));
   settings.port = 2222;
   for (const ssh::HostKeyCheck check :
@@ -247,7 +247,7 @@ TEST_F(HostKeysTest, AsksNothingInBatchMode) {
   EXPECT_THAT(keys.questions(), IsEmpty());
 }
 
-TEST_F(HostKeysTest, LooksThroughManyHashedNamesElsewhere) {
+TEST_F(HostKeysTest, SearchesManyHashedNamesOnAnotherThread) {
   std::string text = hashed_name("changed") + words(kSecond) + hashed_name("known") + words(kFirst);
   for (int line = 0; line < 1000; ++line)
     text += "|1|" + std::string(27, 'A') + "=|" + std::string(27, 'A') + '=' + words(kSecond);
@@ -269,7 +269,7 @@ TEST_F(HostKeysTest, RefusesARevokedKey) {
   EXPECT_EQ(keys.judge(settings, "b", kSecond).kind, Kind::accepted);
 }
 
-TEST_F(HostKeysTest, YesSaysHowToCompareTheKey) {
+TEST_F(HostKeysTest, YesExplainsHowToCompareTheKey) {
   settings.host_key_check = ssh::HostKeyCheck::yes;
   settings.port = 2222;
   EXPECT_EQ(
@@ -282,7 +282,7 @@ TEST_F(HostKeysTest, YesSaysHowToCompareTheKey) {
   EXPECT_TRUE(directory.empty());
 }
 
-TEST_F(HostKeysTest, AskRemembersAndStoresWhatIsAgreedTo) {
+TEST_F(HostKeysTest, AskStoresAcceptedKeys) {
   settings.host_key_check = ssh::HostKeyCheck::ask;
   settings.port = 2222;
   for (const char* host : {"a", "b", "a"}) {

@@ -10,7 +10,7 @@ using namespace std::string_literals;
 
 std::string text(const std::optional<std::string>& bytes) { return bytes.value_or("none"); }
 
-TEST(WireReader, TakesWhatIsThereAndRemembersWhatIsNot) {
+TEST(WireReader, ReadsValuesAndRemembersMissingBytes) {
   const std::string bytes = "\x07\0\0\1\2"s + wire_string("ab") + wire_string("");
   WireReader reader(bytes);
   EXPECT_EQ(reader.byte(), 7);
@@ -71,7 +71,7 @@ TEST(Certificate, NamesItsKey) {
   EXPECT_EQ(plain_key(""), "");
 }
 
-TEST(KeyBlob, TellsWhatKindOfKeyItIs) {
+TEST(KeyBlob, KnowsItsType) {
   EXPECT_EQ(key_type(kEd25519), "ssh-ed25519");
   EXPECT_EQ(key_type("\0\0"s), "");
   EXPECT_TRUE(is_security_key(wire_string("sk-ssh-ed25519@openssh.com")));

@@ -22,7 +22,7 @@ ssh::KnownHosts known(const std::string& text) {
   return ssh::KnownHosts({std::make_shared<ssh::KnownHostsFile>(text, "known_hosts")});
 }
 
-/// `verdict`, and `file:line type` of what it rests on.
+/// `verdict`, and `file:line type` of the deciding line.
 std::string check(const ssh::KnownHosts& hosts, const std::string& host, const ssh::HostKey& key,
                   std::uint16_t port = 22) {
   constexpr std::array kNames = {"unknown", "other_type", "changed", "known", "revoked"};
@@ -44,7 +44,7 @@ TEST(KnownHosts, FindsNamesInAnyCase) {
   EXPECT_EQ(check(hosts, "tpu-3", kFirst), "unknown");
 }
 
-TEST(KnownHosts, TellsAnotherKeyFromAnotherType) {
+TEST(KnownHosts, DistinguishesAnotherKeyFromAnotherType) {
   const ssh::KnownHosts hosts =
       known("a " + key_words(kFirst) + "\nb " + key_words(kRsa) + "\na " + key_words(kSecond) + "\n");
   EXPECT_EQ(check(hosts, "a", kFirst), "known known_hosts:1 ssh-ed25519");
@@ -115,7 +115,7 @@ TEST(KnownHosts, ARevokedLineWins) {
   EXPECT_EQ(check(elsewhere, "b", kSecond), "unknown");
 }
 
-TEST(KnownHosts, NeverTakesAnAuthorityForAHost) {
+TEST(KnownHosts, DoesNotTreatAnAuthorityAsAHostKey) {
   const ssh::KnownHostsFile file("@cert-authority * " + key_words(kFirst) + "\n", "f");
   EXPECT_EQ(file.authorities(), 1U);
   EXPECT_EQ(file.bad_lines(), 0U);
@@ -141,7 +141,7 @@ TEST(KnownHosts, IgnoresBadLines) {
   EXPECT_EQ(check(known(bad + "b " + good + "\r\n"), "b", kFirst), "known known_hosts:13 ssh-ed25519");
 }
 
-TEST(KnownHosts, AsksAllFiles) {
+TEST(KnownHosts, SearchesAllFiles) {
   const ssh::KnownHosts hosts(
       {std::make_shared<ssh::KnownHostsFile>("a " + key_words(kFirst) + "\n", "user"),
        std::make_shared<ssh::KnownHostsFile>("", "none"),
@@ -156,7 +156,7 @@ TEST(KnownHosts, AsksAllFiles) {
   EXPECT_EQ(check(hosts, "a", test_key(3)), "revoked global:3 ssh-ed25519");
 }
 
-TEST(KnownHosts, TellsKnownTypesInOrder) {
+TEST(KnownHosts, ListsKnownTypesInOrder) {
   const ssh::KnownHosts hosts =
       known("a* " + key_words(kRsa) + "\na " + key_words(kFirst) + "\n" + hashed_name("a") + " " +
             key_words(test_key(1, "ecdsa-sha2-nistp256")) + "\n[b]:2222 " + key_words(kFirst) + "\n");
@@ -166,7 +166,7 @@ TEST(KnownHosts, TellsKnownTypesInOrder) {
   EXPECT_THAT(hosts.known_types("b", 22), IsEmpty());
 }
 
-TEST(KnownHosts, AddsWhatItIsTold) {
+TEST(KnownHosts, AddsKeys) {
   const auto file = std::make_shared<ssh::KnownHostsFile>("# one line\n", "f");
   const ssh::KnownHosts hosts({file});
   EXPECT_EQ(file->add(ssh::known_hosts_name("TPU-1", 2222), kFirst, ssh::NameForm::plain),
@@ -218,7 +218,7 @@ TEST(ForgetKeys, RemovesLinesAndNames) {
   EXPECT_EQ(forget("a," + hashed_name("a") + key + "a," + hashed_name("a") + ",x" + key, 2), "x" + key);
 }
 
-TEST(ForgetKeys, LeavesAllElseAsItIs) {
+TEST(ForgetKeys, LeavesOtherLinesUnchanged) {
   const std::string key = " " + key_words(kFirst);
   const std::string text = "#a" + key + "\r\n\n\t \nA*" + key + "\na ssh-ed25519 torn\n@revoked a" + key +
                            "\n@cert-authority a" + key + "\nab" + key + "\r\nb" + key;

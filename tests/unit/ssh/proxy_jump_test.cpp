@@ -17,7 +17,7 @@ using testing::IsEmpty;
 
 MATCHER_P3(Hop, user, name, port, "") { return arg.user == user && arg.name == name && arg.port == port; }
 
-/// The settings of jump hosts by their names: what their own ProxyJump is.
+/// Settings of jump hosts: the own ProxyJump of each name.
 SettingsForJumpHost configured(std::map<std::string, std::string> proxy_jumps) {
   return [proxy_jumps](const hosts::Host& host) {
     SshSettings settings;
@@ -39,14 +39,14 @@ TEST(ProxyJump, IsAListOfHosts) {
   EXPECT_THAT(parse_proxy_jump("ssh://me@bastion:2222/"), ElementsAre(Hop("me", "bastion", 2222)));
 }
 
-TEST(ProxyJump, RefusesWhatIsNoHost) {
+TEST(ProxyJump, RefusesMalformedHosts) {
   for (const char* text : {"", ",", "a,", "a,,b", "@b", "b:", "b:0", "b:65536", "b:x", "[::1", "[::1]x",
                            "-oX", "a b", "a[0]", "a\x1b[m", "a\n", "\x7f@b"}) {
     EXPECT_THAT(usage_error([&] { parse_proxy_jump(text); }), HasSubstr("bad ProxyJump")) << text;
   }
 }
 
-TEST(ProxyJump, ReachesTheLastThroughTheOthers) {
+TEST(ProxyJump, ReachesTheLastHostThroughTheOthers) {
   const SettingsForJumpHost settings_for = configured({{"b", "x"}, {"a", "y"}});
   EXPECT_EQ(last_jump_host("a", settings_for).proxy_jump, "y");
   EXPECT_EQ(last_jump_host("a,b", settings_for).proxy_jump, "a") << "and not by what is configured for b";
@@ -54,7 +54,7 @@ TEST(ProxyJump, ReachesTheLastThroughTheOthers) {
   EXPECT_EQ(last_jump_host("a,b", settings_for).host_name, "b");
 }
 
-TEST(ProxyJump, KnowsAllOnTheWay) {
+TEST(ProxyJump, ListsAllHostsOfTheRoute) {
   const auto names = [](const std::vector<SshSettings>& hosts) {
     std::vector<std::string> result;
     for (const SshSettings& host : hosts) result.push_back(host.host_name);
@@ -66,7 +66,7 @@ TEST(ProxyJump, KnowsAllOnTheWay) {
   EXPECT_THAT(names(all_jump_hosts("b,x", settings_for)), ElementsAre("x", "b", "c"));
 }
 
-TEST(ProxyJump, DoesNotLoop) {
+TEST(ProxyJump, RefusesACircle) {
   EXPECT_THAT(usage_error([] {
                 all_jump_hosts("a", configured({{"a", "a"}}));
               }),
@@ -74,7 +74,7 @@ TEST(ProxyJump, DoesNotLoop) {
   EXPECT_THAT(usage_error([] {
                 all_jump_hosts("a,b", configured({{"a", "c"}, {"c", "a"}}));
               }),
-              HasSubstr("loops back"));
+              HasSubstr("ProxyJump \"a,b\" loops back to itself"));
 }
 
 }  // namespace

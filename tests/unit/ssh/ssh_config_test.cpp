@@ -54,14 +54,14 @@ TEST_F(SshConfigFiles, TheUsersComesBeforeTheSystems) {
   EXPECT_EQ(settings_for({.name = "other"}).port, 1);
 }
 
-TEST_F(SshConfigFiles, WhatIsNamedThereMayBeMissingLaterOn) {
+TEST_F(SshConfigFiles, MarksTheirKeyFilesAsOptional) {
   fake_.files[kUsers] = "IdentityFile ~/a\nCertificateFile ~/b\n";
   const ssh::SshSettings settings = settings_for({.name = "pod"}, {.identities = {"c"}});
   EXPECT_THAT(settings.identity_files, ElementsAre("c", "/home/me/a"));
   EXPECT_THAT(settings.optional_files, ElementsAre("/home/me/a", "/home/me/b"));
 }
 
-TEST_F(SshConfigFiles, OfUserAndPortTheNearestCounts) {
+TEST_F(SshConfigFiles, TheHostListsUserAndPortOverrideOtherOptionsAndFiles) {
   fake_.files[kUsers] = "User file\nPort 1\n";
   const ssh::SshCommandLine both = {.options = {"User=option", "Port=2"}, .user = "l", .port = 3};
   const ssh::SshCommandLine own = {.user = "l", .port = 3};
@@ -76,7 +76,7 @@ TEST_F(SshConfigFiles, OfUserAndPortTheNearestCounts) {
   EXPECT_EQ(user_and_port(named, both), "option:2");
 }
 
-TEST_F(SshConfigFiles, TheCommandLineIsNotForJumpHosts) {
+TEST_F(SshConfigFiles, TheCommandLineDoesNotApplyToJumpHosts) {
   fake_.files[kUsers] = "Host gate\n  HostName gate.example.com\n  Port 2022\n";
   ssh::SshConfig config(
       fake_.world(),
@@ -90,7 +90,7 @@ TEST_F(SshConfigFiles, TheCommandLineIsNotForJumpHosts) {
   EXPECT_THAT(gate.identity_files, IsEmpty());
 }
 
-TEST_F(SshConfigFiles, OptionsAboutTrustAreForJumpHostsToo) {
+TEST_F(SshConfigFiles, OptionsAboutTrustApplyToJumpHosts) {
   fake_.files[kUsers] = "Host gate\n  UserKnownHostsFile /gates\n  PubkeyAcceptedAlgorithms ssh-rsa\n";
   ssh::SshConfig config(
       fake_.world(),
@@ -142,7 +142,7 @@ TEST_F(SshConfigFiles, AJumpHostIsCheckedNoLessThanTheHostsItLeadsTo) {
   EXPECT_EQ(config.settings_for_jump_host({.name = "gate"}).host_key_check, ssh::HostKeyCheck::yes);
 }
 
-TEST_F(SshConfigFiles, AnotherFileStandsForBoth) {
+TEST_F(SshConfigFiles, AFileOfTheCommandLineReplacesBoth) {
   fake_.files[kUsers] = "Port 1\n";
   fake_.files[kSystems] = "User system\n";
   fake_.files["other"] = "User other\n";
@@ -176,7 +176,7 @@ TEST_F(SshConfigFiles, ErrorsNameFileAndLine) {
             "~/.ssh/config:1: Include is nested more than 16 deep (does a file include itself?)");
 }
 
-TEST_F(SshConfigFiles, WhatIsNotSupportedIsAnErrorOnlyWhereItApplies) {
+TEST_F(SshConfigFiles, AnUnsupportedKeywordFailsOnlyForItsHosts) {
   fake_.files[kUsers] = "Host gate\n  BindInterface eth1\n  Ciphers arcfour\nHost *\n  PKCS11Provider x\n";
   EXPECT_EQ(error_for({.name = "gate"}),
             "~/.ssh/config:2: \"BindInterface\" is not supported (BindAddress takes the address of the "
@@ -191,7 +191,7 @@ TEST_F(SshConfigFiles, WhatIsNotSupportedIsAnErrorOnlyWhereItApplies) {
   EXPECT_EQ(error_for({.name = "pod"}), "no error");
 }
 
-TEST_F(SshConfigFiles, SayOnceWhatChangesNothing) {
+TEST_F(SshConfigFiles, ReportAnIgnoredKeywordOnce) {
   fake_.files[kUsers] = "Host a\n  ForwardAgent yes\nHost *\n  ForwardAgent no\n  SendEnv LANG\n  Port 22\n";
   ssh::SshConfig config(fake_.world(), {.options = {"LogLevel=QUIET"}});
   config.settings_for({.name = "b"});
@@ -200,7 +200,7 @@ TEST_F(SshConfigFiles, SayOnceWhatChangesNothing) {
               ElementsAre("-o: LogLevel", "~/.ssh/config:4: ForwardAgent", "~/.ssh/config:5: SendEnv"));
 }
 
-TEST_F(SshConfigFiles, CommandsOfMatchRunOnceAndOnlyForThoseWhoGetThere) {
+TEST_F(SshConfigFiles, CommandsOfMatchRunOnceAndOnlyIfEarlierCriteriaHold) {
   fake_.files[kUsers] =
       "Match host pod-* exec \"is-here %n\"\n  User here\nMatch exec \"anyone\"\n  Port 2022\n"
       "Host gate\n  Include more\n";
@@ -217,7 +217,7 @@ TEST_F(SshConfigFiles, CommandsOfMatchRunOnceAndOnlyForThoseWhoGetThere) {
             "~/.ssh/config:3: \"anyone\" of Match exec has no exit status (expected it to exit)");
 }
 
-TEST_F(SshConfigFiles, NoNameActsOnAShell) {
+TEST_F(SshConfigFiles, RefuseNamesWithShellCharactersInCommands) {
   fake_.files[kUsers] = "Match originalhost *x* exec \"test %h\"\nMatch all\n  ProxyCommand nc %h %p\n";
   const std::string why = " cannot be used in a command (expected a name without shell characters)";
   EXPECT_EQ(error_for({.name = "$(x)"}), "~/.ssh/config:1: \"$(x)\"" + why);
@@ -227,7 +227,7 @@ TEST_F(SshConfigFiles, NoNameActsOnAShell) {
   EXPECT_THAT(fake_.commands, IsEmpty());
 }
 
-TEST_F(SshConfigFiles, TwoThousandHostsAndBlocksTakeNoSecond) {
+TEST_F(SshConfigFiles, TwoThousandHostsAndBlocksAreFast) {
   constexpr int kHosts = 2000;
   std::string text;
   for (int i = 0; i < kHosts; ++i) {
@@ -247,6 +247,17 @@ TEST_F(SshConfigFiles, TwoThousandHostsAndBlocksTakeNoSecond) {
   const double seconds = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
   RecordProperty("cpu_seconds", std::to_string(seconds));
   EXPECT_LT(seconds, 30);  // much less, but sanitizers and busy machines take their time
+}
+
+TEST(PatternList, MatchesIfOnePatternDoesAndNoNegatedOne) {
+  EXPECT_TRUE(ssh::matches_pattern_list("tpu-1", "gpu-*,tpu-?"));
+  EXPECT_FALSE(ssh::matches_pattern_list("tpu-1", "tpu-*,!tpu-1"));
+  EXPECT_FALSE(ssh::matches_pattern_list("tpu-1", "!tpu-2")) << "nothing but negations matches nothing";
+}
+
+TEST(PatternList, DoesNotEndInAnEmptyPattern) {
+  EXPECT_FALSE(ssh::matches_pattern_list("", ""));
+  EXPECT_FALSE(ssh::matches_pattern_list("", "tpu-1,"));
 }
 
 TEST(ConfigWorldFiles, MayNotBeWrittenByOthers) {

@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 
 #include "podrun/ssh/config/algorithms.hpp"
-#include "podrun/ssh/host_keys/host_key.hpp"
 #include "podrun/ssh/host_keys/key_blob.hpp"
 
 namespace podrun::ssh {

@@ -18,7 +18,6 @@
 
 #include "podrun/base/file_system.hpp"
 #include "podrun/base/text.hpp"
-#include "podrun/ssh/host_keys/host_key.hpp"
 #include "podrun/ssh/host_keys/key_blob.hpp"
 
 namespace podrun::ssh {

@@ -3,6 +3,7 @@
 #include "podrun/ssh/config/algorithms.hpp"
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 
 #include "podrun/base/text.hpp"
@@ -13,38 +14,23 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-// Algorithms of libssh 0.10 besides podrun's defaults. It silently drops names that it does not know.
-constexpr std::string_view kMoreKexAlgorithms =
-    "diffie-hellman-group-exchange-sha256,diffie-hellman-group14-sha1,diffie-hellman-group1-sha1,"
-    "diffie-hellman-group-exchange-sha1";
-constexpr std::string_view kMoreHostKeyAlgorithms =
-    "sk-ssh-ed25519@openssh.com,sk-ecdsa-sha2-nistp256@openssh.com,ssh-rsa";
-constexpr std::string_view kMoreCiphers = "aes256-cbc,aes192-cbc,aes128-cbc,3des-cbc";
-constexpr std::string_view kMoreMacs = "hmac-sha1-etm@openssh.com,hmac-sha1";
-constexpr std::string_view kMorePublicKeyAlgorithms = "ssh-rsa-cert-v01@openssh.com,ssh-rsa";
-
 struct Lists {
   std::string_view ours;
-  std::string_view more;
+  std::string_view more;  ///< the other ones of libssh 0.10, which silently drops names that it does not know
 };
+constexpr std::array<Lists, 5> kLists = {{
+    {kKexAlgorithms,
+     "diffie-hellman-group-exchange-sha256,diffie-hellman-group14-sha1,diffie-hellman-group1-sha1,"
+     "diffie-hellman-group-exchange-sha1"},
+    {kHostKeyAlgorithms, "sk-ssh-ed25519@openssh.com,sk-ecdsa-sha2-nistp256@openssh.com,ssh-rsa"},
+    {kCiphers, "aes256-cbc,aes192-cbc,aes128-cbc,3des-cbc"},
+    {kMacs, "hmac-sha1-etm@openssh.com,hmac-sha1"},
+    {kPublicKeyAlgorithms, "ssh-rsa-cert-v01@openssh.com,ssh-rsa"},
+}};
 
-Lists lists_of(AlgorithmKind kind) {
-  switch (kind) {
-    case AlgorithmKind::kex:
-      return {kKexAlgorithms, kMoreKexAlgorithms};
-    case AlgorithmKind::host_key:
-      return {kHostKeyAlgorithms, kMoreHostKeyAlgorithms};
-    case AlgorithmKind::cipher:
-      return {kCiphers, kMoreCiphers};
-    case AlgorithmKind::public_key:
-      return {kPublicKeyAlgorithms, kMorePublicKeyAlgorithms};
-    case AlgorithmKind::mac:
-      break;
-  }
-  return {kMacs, kMoreMacs};
-}
+const Lists& lists_of(AlgorithmKind kind) { return kLists.at(static_cast<std::size_t>(kind)); }
 
-/// The names in a list; empty ones are ignored.
+/// Ignores empty names.
 Names names_in(std::string_view list) {
   Names names;
   for (const std::string_view name : split(list, ',')) {
@@ -76,7 +62,7 @@ std::string_view key_type_for(std::string_view algorithm) {
 std::string_view our_algorithms(AlgorithmKind kind) { return lists_of(kind).ours; }
 
 std::optional<std::string> configured_algorithms(AlgorithmKind kind, std::string_view value) {
-  const Lists lists = lists_of(kind);
+  const Lists& lists = lists_of(kind);
   const Names ours = names_in(lists.ours);
   const Names known = names_in(std::string(lists.ours) + ',' + std::string(lists.more));
   const char mark = value.empty() ? '\0' : value.front();

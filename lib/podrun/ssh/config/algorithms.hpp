@@ -29,6 +29,7 @@ inline constexpr std::string_view kPublicKeyAlgorithms =
     "ssh-ed25519,ecdsa-sha2-nistp256,ecdsa-sha2-nistp384,ecdsa-sha2-nistp521,"
     "sk-ssh-ed25519@openssh.com,sk-ecdsa-sha2-nistp256@openssh.com,rsa-sha2-512,rsa-sha2-256";
 
+/// In the order of the lists in algorithms.cpp.
 enum class AlgorithmKind { kex, host_key, cipher, mac, public_key };
 std::string_view our_algorithms(AlgorithmKind kind);
 

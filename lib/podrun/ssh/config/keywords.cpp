@@ -9,7 +9,6 @@
 
 #include "podrun/base/text.hpp"
 #include "podrun/ssh/config/pattern.hpp"
-#include "podrun/ssh/config/setting_keywords.hpp"
 
 namespace podrun::ssh {
 namespace {
@@ -40,22 +39,21 @@ constexpr std::array kUnsupported = std::to_array<UnsupportedKeyword>({
 constexpr std::array kIgnored = std::to_array<std::string_view>({
     // clang-format off
     "AddKeysToAgent", "CanonicalDomains", "CanonicalizeFallbackLocal", "CanonicalizeMaxDots",
-    "CanonicalizePermittedCNAMEs", "CASignatureAlgorithms", "ChannelTimeout",
-    "ClearAllForwardings", "Compression", "ControlMaster", "ControlPath", "ControlPersist", "DynamicForward",
+    "CanonicalizePermittedCNAMEs", "CASignatureAlgorithms", "ChannelTimeout", "ClearAllForwardings",
+    "Compression", "ControlMaster", "ControlPath", "ControlPersist", "DynamicForward",
     "EnableEscapeCommandline", "EnableSSHKeysign", "EscapeChar", "ExitOnForwardFailure", "FingerprintHash",
     "ForkAfterAuthentication", "ForwardAgent", "ForwardX11", "ForwardX11Timeout", "ForwardX11Trusted",
     "GatewayPorts", "GSSAPIAuthentication", "GSSAPIClientIdentity", "GSSAPIDelegateCredentials",
     "GSSAPIKexAlgorithms", "GSSAPIKeyExchange", "GSSAPIRenewalForcesRekey", "GSSAPIServerIdentity",
     "GSSAPITrustDns", "HostbasedAcceptedAlgorithms", "HostbasedAuthentication", "IPQoS",
-    "KbdInteractiveDevices", "LocalCommand", "LocalForward", "LogLevel",
-    "LogVerbose", "NoHostAuthenticationForLocalhost", "ObscureKeystrokeTiming", "PermitLocalCommand", "PermitRemoteOpen", "PKCS11Provider",
-    "RekeyLimit", "RemoteCommand", "RemoteForward",
-    "RequestTTY", "SecurityKeyProvider", "SendEnv", "SessionType", "SetEnv", "StdinNull",
-    "StreamLocalBindMask", "StreamLocalBindUnlink", "SyslogFacility", "Tag", "TCPKeepAlive", "Tunnel",
-    "TunnelDevice", "UpdateHostKeys", "VersionAddendum", "VisualHostKey", "WarnWeakCrypto", "XAuthLocation",
-    "AFSTokenPassing", "Cipher", "CompressionLevel", "DSAAuthentication",
-    "FallBackToRsh", "GlobalKnownHostsFile2", "HostbasedKeyTypes", "KeepAlive", "KerberosAuthentication",
-    "KerberosTGTPassing", "Protocol", "ProtocolKeepAlives", "RhostsAuthentication",
+    "KbdInteractiveDevices", "LocalCommand", "LocalForward", "LogLevel", "LogVerbose",
+    "NoHostAuthenticationForLocalhost", "ObscureKeystrokeTiming", "PermitLocalCommand", "PermitRemoteOpen",
+    "PKCS11Provider", "RekeyLimit", "RemoteCommand", "RemoteForward", "RequestTTY", "SecurityKeyProvider",
+    "SendEnv", "SessionType", "SetEnv", "StdinNull", "StreamLocalBindMask", "StreamLocalBindUnlink",
+    "SyslogFacility", "Tag", "TCPKeepAlive", "Tunnel", "TunnelDevice", "UpdateHostKeys", "VersionAddendum",
+    "VisualHostKey", "WarnWeakCrypto", "XAuthLocation", "AFSTokenPassing", "Cipher", "CompressionLevel",
+    "DSAAuthentication", "FallBackToRsh", "GlobalKnownHostsFile2", "HostbasedKeyTypes", "KeepAlive",
+    "KerberosAuthentication", "KerberosTGTPassing", "Protocol", "ProtocolKeepAlives", "RhostsAuthentication",
     "RhostsRSAAuthentication", "RSAAuthentication", "SetupTimeOut", "SkeyAuthentication", "SmartcardDevice",
     "TISAuthentication", "UseBlacklistedKeys", "UsePrivilegedPort", "UserKnownHostsFile2", "UseRoaming",
     "UseRsh",

@@ -3,13 +3,31 @@
 
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
 // The keywords of ssh_config(5), in upper or lower case.
 namespace podrun::ssh {
 
-struct SettingKeyword;
+struct SshSettings;
+class ConfigValue;
+
+/// The effect of a keyword's second value.
+enum class Repeat { first_counts, first_but_none_counts, adds_up };
+
+/// Whether `-o` also sets it for jump hosts, unlike in ssh. This is so for keywords about trust, so that a
+/// jump host is not trusted more than the hosts that it leads to.
+enum class Reach { host, jump_hosts_too };
+
+/// A keyword of ssh_config(5) with a member of SshSettings.
+struct SettingKeyword {
+  std::string_view name;
+  void (*apply)(SshSettings& settings, const ConfigValue& value);
+  Repeat repeat = Repeat::first_counts;
+  std::string_view rival = {};  ///< of both keywords, only the first value that is not `none` counts
+  Reach reach = Reach::host;
+};
 
 /// A keyword that would change where a connection goes or whom it trusts, unless its value is in `harmless`.
 struct UnsupportedKeyword {
@@ -27,6 +45,8 @@ struct KnownKeyword {
   const UnsupportedKeyword* unsupported = nullptr;
 };
 inline constexpr std::size_t kMaxKeywords = 256;
+
+std::span<const SettingKeyword> setting_keywords();
 
 /// Null for an unknown keyword.
 const KnownKeyword* find_keyword(std::string_view keyword);

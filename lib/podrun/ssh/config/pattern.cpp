@@ -19,8 +19,8 @@ std::string lower_case(std::string_view text) {
 bool matches_pattern(std::string_view text, std::string_view pattern) {
   std::size_t t = 0;
   std::size_t p = 0;
-  std::size_t star = std::string_view::npos;  // the last `*`, and the text after what it matches so far
-  std::size_t left = 0;
+  std::size_t star = std::string_view::npos;  // the last `*`
+  std::size_t left = 0;                       // the end of the text that it matches so far
   while (t < text.size()) {
     if (p < pattern.size() && pattern[p] == '*') {
       star = p++;

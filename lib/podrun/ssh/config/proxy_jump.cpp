@@ -62,12 +62,8 @@ hosts::Host parse_hop(std::string_view hop) {
 
 std::vector<hosts::Host> parse_proxy_jump(std::string_view text) {
   std::vector<hosts::Host> hops;
-  for (;;) {
-    const std::size_t comma = text.find(',');
-    hops.push_back(parse_hop(text.substr(0, comma)));
-    if (comma == std::string_view::npos) return hops;
-    text.remove_prefix(comma + 1);
-  }
+  for (const std::string_view hop : split(text, ',')) hops.push_back(parse_hop(hop));
+  return hops;
 }
 
 SshSettings last_jump_host(const std::string& proxy_jump, const SettingsForJumpHost& settings_for) {

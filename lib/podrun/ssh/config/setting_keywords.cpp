@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The keywords of ssh_config(5) with a setting, and the setting that each one fills.
-#include "podrun/ssh/config/setting_keywords.hpp"
-
 #include <algorithm>
 #include <array>
 #include <cstdint>
 
+#include "podrun/ssh/config/keywords.hpp"
 #include "podrun/ssh/config/pattern.hpp"
+#include "podrun/ssh/config/settings.hpp"
+#include "podrun/ssh/config/ssh_config_value.hpp"
 
 namespace podrun::ssh {
 namespace {
@@ -65,7 +66,7 @@ void set_text(Settings& settings, const Value& value) {
   settings.*text = value.word();
 }
 
-/// Only checks the value; the code that collects a host's settings reads it.
+/// Only checks the value, which ConfigSelection reads.
 void check_word(Settings&, const Value& value) { value.word(); }
 
 void set_rsa_size(Settings& settings, const Value& value) {

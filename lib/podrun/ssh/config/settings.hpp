@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <optional>
@@ -8,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "podrun/base/text.hpp"
 #include "podrun/hosts/host.hpp"
 
 // How to reach a host over SSH, under the names of ssh_config(5). Pure.
@@ -31,7 +33,7 @@ struct SshSettings {
 
   std::vector<std::string> identity_files = {};     ///< `none`: no file; empty: the default files
   std::vector<std::string> certificate_files = {};  ///< besides each identity's own FILE-cert.pub
-  std::vector<std::string> optional_files = {};     ///< those of both lists that may be missing
+  std::vector<std::string> optional_files = {};     ///< files of both lists that may be missing
   bool identities_only = false;
   std::string agent_socket = {};  ///< empty: no agent
 
@@ -47,9 +49,13 @@ struct SshSettings {
   bool kbd_interactive_authentication = true;  ///< KbdInteractiveAuthentication: the server's own prompts
   std::string preferred_authentications = {};  ///< comma-separated; empty: all
   unsigned password_prompts = 3;               ///< NumberOfPasswordPrompts
-  bool takes_password() const;                 ///< unless these say otherwise
-  bool takes_prompts() const;
-  bool prefers(std::string_view method) const;
+  bool takes_password() const { return password_authentication && prefers("password"); }
+  bool takes_prompts() const { return kbd_interactive_authentication && prefers("keyboard-interactive"); }
+  bool prefers(std::string_view method) const {
+    const std::vector<std::string_view> methods = split(preferred_authentications, ',');
+    return preferred_authentications.empty() ||
+           std::find(methods.begin(), methods.end(), method) != methods.end();
+  }
 
   // Algorithms by preference, comma-separated; empty: podrun's defaults
   std::string kex_algorithms = {};
@@ -61,8 +67,5 @@ struct SshSettings {
   std::optional<std::chrono::seconds> connect_timeout = std::nullopt;
   std::optional<unsigned> connection_attempts = std::nullopt;
 };
-
-/// The default settings: files below `home`, `agent_socket` from $SSH_AUTH_SOCK.
-SshSettings default_settings(const std::string& home, const std::string& agent_socket);
 
 }  // namespace podrun::ssh

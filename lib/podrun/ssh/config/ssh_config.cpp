@@ -3,33 +3,27 @@
 #include "podrun/ssh/config/ssh_config.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <iterator>
 #include <optional>
 #include <string_view>
 #include <utility>
+#include <variant>
 
 #include <fmt/format.h>
 
 #include "podrun/base/error.hpp"
 #include "podrun/base/text.hpp"
 #include "podrun/ssh/config/pattern.hpp"
-#include "podrun/ssh/config/setting_keywords.hpp"
 #include "podrun/ssh/config/ssh_config_value.hpp"
 
 namespace podrun::ssh {
 namespace {
 
-constexpr const char* kSystemFile = "/etc/ssh/ssh_config";
-
-void refuse_control_characters(std::string_view option) {
-  const auto is_refused = [](char c) { return is_control(c) && c != '\t'; };
-  if (std::none_of(option.begin(), option.end(), is_refused)) return;
-  throw UsageError(fmt::format("control character in {:?} (expected plain text)", option));
-}
-
 ConfigStatement parse_option(const std::string& option) {
   try {
-    refuse_control_characters(option);
+    if (std::any_of(option.begin(), option.end(), [](char c) { return is_control(c) && c != '\t'; }))
+      throw UsageError(fmt::format("control character in {:?} (expected plain text)", option));
     ConfigLine line = parse_config_line(option);
     if (line.keyword.empty()) throw UsageError("no keyword (expected KEYWORD=VALUE)");
     ConfigStatement statement = parse_statement(std::move(line), ConfigSource::command_line);
@@ -68,6 +62,152 @@ void check_supported(const ConfigStatement& statement) {
 
 }  // namespace
 
+void ConfigSelection::add(const ConfigStatement& statement) {
+  if (!statement.keyword) {
+    check_unknown(statement);
+  } else if (counts(statement)) {
+    taken_.push_back(&statement);
+  }
+}
+
+void ConfigSelection::add(const std::vector<std::shared_ptr<const ConfigFile>>& files) {
+  for (const auto& file : files) walk(*file, Active::yes);
+  final_host_name_ = lower_case(host_name());
+  if (!wants_final_pass_) return;
+  is_final_pass_ = true;
+  for (const auto& file : files) walk(*file, Active::yes);
+}
+
+TokenHost ConfigSelection::tokens() const {
+  TokenHost host = tokens_so_far();
+  host.host_key_name = value("HostKeyAlias") ? lower_case(host.host_key_name) : name_;
+  return host;
+}
+
+const std::string* ConfigSelection::value(std::string_view keyword) const {
+  const ConfigStatement* const first = first_[find_keyword(keyword)->id];
+  return first ? &first->line.arguments.front() : nullptr;
+}
+
+std::string ConfigSelection::host_name() const {
+  if (!final_host_name_.empty()) return final_host_name_;
+  const std::string* const text = value("HostName");
+  if (!text) return name_;
+  try {
+    return ConfigTokens(world_, {.name = name_, .host_name = name_}).text(*text, kHostNameTokens);
+  } catch (const UsageError& error) {
+    throw PlacedError(first_[find_keyword("HostName")->id]->where, error);
+  }
+}
+
+TokenHost ConfigSelection::tokens_so_far() const {
+  TokenHost host{.name = name_, .host_name = host_name(), .port = hosts::kSshPort};
+  const std::string* const alias = value("HostKeyAlias");
+  host.host_key_name = alias ? *alias : host.host_name;
+  const std::string* const user = value("User");
+  host.user = user ? *user : world_.user;
+  if (const std::string* const port = value("Port"))
+    std::from_chars(port->data(), port->data() + port->size(), host.port);
+  return host;
+}
+
+void ConfigSelection::walk(const ConfigFile& file, Active outer) {
+  for (const ConfigBlock& block : file.blocks) {
+    const Active active = state(block, outer);
+    if (active != Active::yes && !block.concerns_all) continue;
+    for (const auto& item : block.items) {
+      if (const auto* include = std::get_if<ConfigInclude>(&item)) {
+        for (const auto& included : include->files)
+          walk(*included, active == Active::yes ? Active::yes : Active::never);
+      } else if (const auto& statement = std::get<ConfigStatement>(item); active == Active::yes) {
+        add(statement);
+      } else if (!statement.keyword) {
+        check_unknown(statement);
+      }
+    }
+  }
+}
+
+ConfigSelection::Active ConfigSelection::state(const ConfigBlock& block, Active outer) {
+  const auto* const match = std::get_if<MatchCriteria>(&block.condition);
+  const auto is_final = [](const MatchCriterion& criterion) {
+    return criterion.kind == MatchKind::final_pass;
+  };
+  if (match && std::any_of(match->criteria.begin(), match->criteria.end(), is_final))
+    wants_final_pass_ = true;
+  if (outer == Active::never || std::holds_alternative<std::monostate>(block.condition)) return outer;
+  if (match) return holds(*match) ? Active::yes : Active::no;
+  const std::string& name = is_final_pass_ ? final_host_name_ : name_;
+  return matches(std::get<HostPatterns>(block.condition), name) ? Active::yes : Active::no;
+}
+
+bool ConfigSelection::holds(const MatchCriteria& match) const {
+  const TokenHost host = tokens_so_far();
+  const auto holds = [&](const MatchCriterion& criterion) {
+    switch (criterion.kind) {
+      case MatchKind::all:
+        return true;
+      case MatchKind::canonical:  // in any second pass, whatever its reason, as in ssh
+      case MatchKind::final_pass:
+        return is_final_pass_;
+      case MatchKind::host:
+        return matches_pattern_list(lower_case(host.host_name), lower_case(criterion.argument));
+      case MatchKind::original_host:
+        return matches_pattern_list(lower_case(name_), lower_case(criterion.argument));
+      case MatchKind::user:
+        return matches_pattern_list(host.user, criterion.argument);
+      case MatchKind::local_user:
+        return matches_pattern_list(world_.user, criterion.argument);
+      case MatchKind::exec:
+        break;
+    }
+    return hooks_.exec(ConfigTokens(world_, host).command(criterion.argument, kMostTokens));
+  };
+  try {
+    return std::all_of(match.criteria.begin(), match.criteria.end(),
+                       [&](const auto& criterion) { return holds(criterion) != criterion.negated; });
+  } catch (const UsageError& error) {
+    throw PlacedError(match.where, error);
+  }
+}
+
+bool ConfigSelection::counts(const ConfigStatement& statement) {
+  const KnownKeyword& keyword = *statement.keyword;
+  const Repeat repeat = keyword.setting ? keyword.setting->repeat : Repeat::first_counts;
+  if (repeat == Repeat::adds_up) return !is_there(statement);
+  if (first_[keyword.id] || (repeat == Repeat::first_but_none_counts && statement.is_none())) return false;
+  if (keyword.setting && !keyword.setting->rival.empty() && !statement.is_none()) {
+    const std::size_t rival = find_keyword(keyword.setting->rival)->id;
+    if (first_[rival]) return false;
+    first_[rival] = &statement;
+  }
+  first_[keyword.id] = &statement;
+  if (keyword.setting || keyword.unsupported) return true;
+  hooks_.ignored(statement);
+  return false;
+}
+
+/// Whether an equal statement was already taken from the same place (the system's file or not), as in ssh.
+bool ConfigSelection::is_there(const ConfigStatement& statement) const {
+  const auto is_system = [](const ConfigStatement& other) {
+    return other.source == ConfigSource::system_file;
+  };
+  return std::any_of(taken_.begin(), taken_.end(), [&](const ConfigStatement* other) {
+    return other->keyword == statement.keyword && other->line.arguments == statement.line.arguments &&
+           is_system(*other) == is_system(statement);
+  });
+}
+
+void ConfigSelection::check_unknown(const ConfigStatement& statement) const {
+  const std::string* const ignored = value("IgnoreUnknown");
+  if (ignored && matches_pattern_list(lower_case(statement.line.keyword), lower_case(*ignored))) return;
+  const auto nearest = nearest_keyword(statement.line.keyword);
+  const UsageError error(
+      fmt::format("unknown keyword \"{}\" ({})", statement.line.keyword,
+                  nearest ? fmt::format("did you mean {}?", *nearest) : "ssh_config(5) lists them"));
+  throw PlacedError(statement.where, error);
+}
+
 SshConfig::SshConfig(ConfigWorld world, const SshCommandLine& command_line)
     : world_(std::move(world)),
       hooks_{[this](const std::string& command) { return exec(command); },
@@ -97,44 +237,42 @@ const std::vector<std::shared_ptr<const ConfigFile>>& SshConfig::files() {
     return files_;
   }
   files_ = {reader_.read(world_.home + "/.ssh/config", ConfigSource::user_file, FileTrust::checked),
-            reader_.read(kSystemFile, ConfigSource::system_file, FileTrust::unchecked)};
+            reader_.read("/etc/ssh/ssh_config", ConfigSource::system_file, FileTrust::unchecked)};
   std::erase(files_, nullptr);
   return files_;
 }
 
-SshSettings SshConfig::settings_for(const hosts::Host& host) {
+SshSettings SshConfig::settings_with(const hosts::Host& host, const std::string& host_list,
+                                     const std::vector<ConfigStatement>& options,
+                                     const std::vector<ConfigStatement>& others) {
   std::vector<ConfigStatement> listed;
-  add_user_and_port(listed, host.user, host.port, "the list of hosts");
+  add_user_and_port(listed, host.user, host.port, host_list);
   ConfigSelection selection(world_, hooks_, host.name);
-  selection.add(options_);
-  selection.add(listed);
-  selection.add(others_);
+  for (const auto* statements : {&options, &std::as_const(listed), &others}) selection.add(*statements);
   selection.add(files());
-  SshSettings settings = apply(selection);
+  return apply(selection);
+}
+
+SshSettings SshConfig::settings_for(const hosts::Host& host) {
+  SshSettings settings = settings_with(host, "the list of hosts", options_, others_);
   strictest_check_ = std::max(strictest_check_, settings.host_key_check);
   return settings;
 }
 
 SshSettings SshConfig::settings_for_jump_host(const hosts::Host& host) {
-  std::vector<ConfigStatement> listed;
-  add_user_and_port(listed, host.user, host.port, "ProxyJump");
-  const auto settings_with = [&](const std::vector<ConfigStatement>& options) {
-    ConfigSelection selection(world_, hooks_, host.name);
-    selection.add(options);
-    selection.add(listed);
-    selection.add(files());
-    return apply(selection);
-  };
-  SshSettings settings = settings_with(trust_options_);
-  const HostKeyCheck by_files =
-      trust_options_.empty() ? settings.host_key_check : settings_with({}).host_key_check;
+  SshSettings settings = settings_with(host, "ProxyJump", trust_options_, {});
+  const HostKeyCheck by_files = trust_options_.empty()
+                                    ? settings.host_key_check
+                                    : settings_with(host, "ProxyJump", {}, {}).host_key_check;
   settings.host_key_check = std::max({settings.host_key_check, by_files, strictest_check_});
   return settings;
 }
 
 SshSettings SshConfig::apply(const ConfigSelection& selection) const {
-  SshSettings settings = default_settings(world_.home, world_.env("SSH_AUTH_SOCK").value_or(""));
-  settings.user = world_.user;
+  SshSettings settings{.user = world_.user};
+  settings.agent_socket = world_.env("SSH_AUTH_SOCK").value_or("");
+  settings.user_known_hosts = {world_.home + "/.ssh/known_hosts", world_.home + "/.ssh/known_hosts2"};
+  settings.global_known_hosts = {"/etc/ssh/ssh_known_hosts", "/etc/ssh/ssh_known_hosts2"};
   const ConfigTokens tokens(world_, selection.tokens());
   for (const ConfigStatement* statement : selection.statements()) {
     try {

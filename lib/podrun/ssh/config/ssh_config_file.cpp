@@ -3,11 +3,14 @@
 #include "podrun/ssh/config/ssh_config_file.hpp"
 
 #include <algorithm>
+#include <array>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "podrun/base/error.hpp"
+#include "podrun/base/text.hpp"
 #include "podrun/ssh/config/pattern.hpp"
 #include "podrun/ssh/config/ssh_config_tokens.hpp"
 
@@ -22,27 +25,72 @@ HostPatterns parse_host(const ConfigLine& line) {
     if (argument.empty())
       throw UsageError("an empty pattern of Host (expected names, or patterns with * and ?)");
     const bool negated = argument.starts_with('!');
-    host.patterns.push_back({.text = argument.substr(negated ? 1 : 0),
-                             .negated = negated,
-                             .is_literal = argument.find_first_of("*?") == std::string::npos});
+    host.push_back({.text = argument.substr(negated ? 1 : 0),
+                    .negated = negated,
+                    .is_literal = argument.find_first_of("*?") == std::string::npos});
   }
   return host;
+}
+
+// The criteria of OpenSSH 9.2.
+constexpr std::array<std::pair<std::string_view, MatchKind>, 8> kCriteria = {
+    {{"all", MatchKind::all},
+     {"canonical", MatchKind::canonical},
+     {"final", MatchKind::final_pass},
+     {"host", MatchKind::host},
+     {"originalhost", MatchKind::original_host},
+     {"user", MatchKind::user},
+     {"localuser", MatchKind::local_user},
+     {"exec", MatchKind::exec}}};
+constexpr std::string_view kKnown = "host, originalhost, user, localuser, exec, final, canonical or all";
+
+bool is_end(const std::optional<std::string>& word) {
+  return !word || word->empty() || word->starts_with('#');
+}
+
+std::vector<MatchCriterion> parse_match(std::string_view text) {
+  std::vector<MatchCriterion> criteria;
+  std::optional<std::string_view> rest = text;
+  std::optional<std::string> word = take_config_word(rest);
+  for (; !is_end(word); word = take_config_word(rest)) {
+    MatchCriterion criterion{.kind = MatchKind::all, .negated = word->starts_with('!')};
+    const std::string name = lower_case(word->substr(criterion.negated ? 1 : 0));
+    const auto known = std::find_if(kCriteria.begin(), kCriteria.end(),
+                                    [&](const auto& entry) { return entry.first == name; });
+    if (known == kCriteria.end())
+      throw UsageError(fmt::format("unknown criterion \"{}\" of Match (expected {})", name, kKnown));
+    criterion.kind = known->second;
+    if (criterion.kind == MatchKind::all) {
+      if (criteria.size() > 1 || !is_end(take_config_word(rest)))
+        throw UsageError("\"all\" of Match stands with other criteria (expected it alone)");
+      criteria.push_back(criterion);
+      return criteria;
+    }
+    if (criterion.kind != MatchKind::final_pass && criterion.kind != MatchKind::canonical) {
+      const std::optional<std::string> argument = take_config_word(rest);
+      if (is_end(argument))
+        throw UsageError(fmt::format("no value for \"{}\" of Match (expected {} VALUE)", name, name));
+      criterion.argument = *argument;
+      if (criterion.kind == MatchKind::exec) check_tokens(criterion.argument, kMostTokens);
+    }
+    criteria.push_back(std::move(criterion));
+  }
+  if (criteria.empty()) throw UsageError(fmt::format("Match has no criterion (expected {})", kKnown));
+  if (word && word->empty() && rest && !rest->empty())
+    throw UsageError(fmt::format("bad Match \"{}\" (expected {})", text, kKnown));
+  return criteria;
 }
 
 }  // namespace
 
 bool matches(const HostPatterns& host, std::string_view name) {
   bool any = false;
-  for (const NamePattern& pattern : host.patterns) {
+  for (const NamePattern& pattern : host) {
     const bool same = pattern.is_literal ? name == pattern.text : matches_pattern(name, pattern.text);
     if (same && pattern.negated) return false;
     any = any || same;
   }
   return any;
-}
-
-std::string ConfigReader::shown(const std::string& path) const {
-  return path.starts_with(world_.home + "/") ? "~" + path.substr(world_.home.size()) : path;
 }
 
 std::shared_ptr<const ConfigFile> ConfigReader::read(const std::string& path, ConfigSource source,
@@ -63,7 +111,7 @@ std::shared_ptr<const ConfigFile> ConfigReader::parse(const std::string& path, C
   std::size_t number = 0;
   while (!text.empty()) {
     const std::size_t end = std::min(text.find('\n'), text.size());
-    const std::string where = fmt::format("{}:{}", shown(path), ++number);
+    const std::string where = fmt::format("{}:{}", short_path(path, world_.home), ++number);
     try {
       ConfigLine line = parse_config_line(text.substr(0, end));
       text.remove_prefix(std::min(end + 1, text.size()));

@@ -9,7 +9,6 @@
 #include <variant>
 #include <vector>
 
-#include "podrun/ssh/config/ssh_config_match.hpp"
 #include "podrun/ssh/config/ssh_config_statement.hpp"
 #include "podrun/ssh/config/ssh_config_world.hpp"
 
@@ -28,10 +27,16 @@ struct NamePattern {
   bool negated = false;
   bool is_literal = false;  ///< no `*` and no `?`
 };
-struct HostPatterns {
-  std::vector<NamePattern> patterns = {};
-};
+using HostPatterns = std::vector<NamePattern>;
 bool matches(const HostPatterns& host, std::string_view name);
+
+/// The criteria of a `Match` of ssh_config(5).
+enum class MatchKind { all, canonical, final_pass, host, original_host, user, local_user, exec };
+struct MatchCriterion {
+  MatchKind kind;
+  bool negated = false;
+  std::string argument = {};  ///< a list of patterns, or the command of exec
+};
 
 struct MatchCriteria {
   std::string where;
@@ -58,11 +63,9 @@ class ConfigReader {
   std::shared_ptr<const ConfigFile> read(const std::string& path, ConfigSource source, FileTrust trust);
 
  private:
-  class Blocks;
   std::shared_ptr<const ConfigFile> parse(const std::string& path, ConfigSource source,
                                           std::string_view text);
   ConfigInclude include(const ConfigLine& line, ConfigSource source);
-  std::string shown(const std::string& path) const;
 
   const ConfigWorld& world_;
   std::map<std::pair<std::string, ConfigSource>, std::shared_ptr<const ConfigFile>> files_;

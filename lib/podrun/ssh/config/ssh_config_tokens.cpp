@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <stdexcept>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -57,10 +58,6 @@ TildePath split_tilde(std::string_view path, const ConfigWorld& world) {
   return result;
 }
 
-std::string ConfigTokens::text(std::string_view text, std::string_view allowed) const {
-  return fill_in(text, allowed, Variables::kept);
-}
-
 std::string ConfigTokens::command(std::string_view text, std::string_view allowed) const {
   check_tokens(text, allowed);
   for (std::size_t at = text.find('%'); at != std::string_view::npos; at = text.find('%', at + 2)) {
@@ -105,32 +102,21 @@ std::string ConfigTokens::fill_in(std::string_view text, std::string_view allowe
 }
 
 std::string ConfigTokens::token(char letter) const {
-  switch (letter) {
-    case 'C':
-      return connection_hash();
-    case 'L':
-      return world_.host_name.substr(0, world_.host_name.find('.'));
-    case 'd':
-      return world_.home;
-    case 'h':
-      return host_.host_name;
-    case 'i':
-      return world_.user_id;
-    case 'k':
-      return host_.host_key_name;
-    case 'l':
-      return world_.host_name;
-    case 'n':
-      return host_.name;
-    case 'p':
-      return std::to_string(host_.port);
-    case 'r':
-      return host_.user;
-    case 'u':
-      return world_.user;
-    default:
-      return "%";
+  if (letter == 'C') return connection_hash();
+  if (letter == 'L') return world_.host_name.substr(0, world_.host_name.find('.'));
+  if (letter == 'p') return std::to_string(host_.port);
+  const std::array<std::pair<char, const std::string*>, 8> texts = {{{'d', &world_.home},
+                                                                     {'h', &host_.host_name},
+                                                                     {'i', &world_.user_id},
+                                                                     {'k', &host_.host_key_name},
+                                                                     {'l', &world_.host_name},
+                                                                     {'n', &host_.name},
+                                                                     {'r', &host_.user},
+                                                                     {'u', &world_.user}}};
+  for (const auto& [known, text] : texts) {
+    if (letter == known) return *text;
   }
+  return "%";
 }
 
 std::string ConfigTokens::connection_hash() const {

@@ -32,7 +32,9 @@ class ConfigTokens {
   const TokenHost& host() const { return host_; }
 
   /// `allowed`: the known letters after %; %% is a %.
-  std::string text(std::string_view text, std::string_view allowed) const;
+  std::string text(std::string_view text, std::string_view allowed) const {
+    return fill_in(text, allowed, Variables::kept);
+  }
   /// The same for shell text: also throws if the host's name or user is more than a word there.
   std::string command(std::string_view text, std::string_view allowed) const;
   /// Expands ~, most tokens and ${VARIABLE} in a path.

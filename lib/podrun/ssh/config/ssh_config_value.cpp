@@ -3,6 +3,7 @@
 #include "podrun/ssh/config/ssh_config_value.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -10,7 +11,7 @@
 #include <fmt/format.h>
 
 #include "podrun/base/error.hpp"
-#include "podrun/ssh/config/pattern.hpp"
+#include "podrun/base/text.hpp"
 #include "podrun/ssh/config/proxy_jump.hpp"
 
 namespace podrun::ssh {
@@ -18,25 +19,9 @@ namespace {
 
 /// The seconds in a unit; 0: not a unit.
 std::int64_t seconds_in(char unit) {
-  switch (unit) {
-    case 's':
-    case 'S':
-      return 1;
-    case 'm':
-    case 'M':
-      return 60;
-    case 'h':
-    case 'H':
-      return 3600;
-    case 'd':
-    case 'D':
-      return 86400;
-    case 'w':
-    case 'W':
-      return 604800;
-    default:
-      return 0;
-  }
+  constexpr std::string_view kUnits = "smhdw";
+  constexpr std::array<std::int64_t, 6> kSeconds = {1, 60, 3600, 86400, 604800, 0};
+  return kSeconds.at(std::min(kUnits.find(lower_case({&unit, 1})), kUnits.size()));
 }
 
 std::optional<std::chrono::seconds> parse_time(std::string_view text) {
@@ -56,19 +41,10 @@ std::optional<std::chrono::seconds> parse_time(std::string_view text) {
   return std::chrono::seconds(total);
 }
 
-std::string_view without_blanks_at_end(std::string_view text) {
-  return text.substr(0, text.find_last_not_of(" \t\r\n") + 1);
-}
-
 }  // namespace
 
 void ConfigValue::refuse(std::string_view value, std::string_view expected) const {
   throw UsageError(fmt::format("bad {} \"{}\" (expected {})", statement_.keyword->name, value, expected));
-}
-
-bool ConfigValue::is_none() const {
-  const auto& words = statement_.line.arguments;
-  return words.size() == 1 && lower_case(words.front()) == "none";
 }
 
 const std::string& ConfigValue::word() const {
@@ -77,16 +53,10 @@ const std::string& ConfigValue::word() const {
   return words.front();
 }
 
-bool ConfigValue::flag() const {
-  return choice<bool>({{"yes", true}, {"true", true}, {"no", false}, {"false", false}}, "yes or no");
-}
-
 std::chrono::seconds ConfigValue::duration() const {
   if (const auto time = parse_time(word())) return *time;
   refuse(word(), "seconds, or a time such as 10s, 5m or 1h30m");
 }
-
-std::string ConfigValue::path() const { return tokens_ ? tokens_->path(word()) : word(); }
 
 std::vector<std::string> ConfigValue::each_path(std::string (ConfigTokens::*fill_in)(std::string_view)
                                                     const) const {
@@ -98,10 +68,6 @@ std::vector<std::string> ConfigValue::each_path(std::string (ConfigTokens::*fill
   }
   return result;
 }
-
-std::vector<std::string> ConfigValue::paths() const { return each_path(&ConfigTokens::path); }
-
-std::vector<std::string> ConfigValue::home_paths() const { return each_path(&ConfigTokens::home_path); }
 
 std::string ConfigValue::agent_socket() const {
   const std::string& text = word();
@@ -131,8 +97,8 @@ std::string ConfigValue::command() const {
 }
 
 std::string ConfigValue::jump_hosts() const {
-  std::string text = text_after_equals();
-  text = without_blanks_at_end(std::string_view(text).substr(0, text.find('#')));
+  const std::string line = text_after_equals();
+  std::string text(trim_space(std::string_view(line).substr(0, line.find('#'))));
   if (lower_case(text) == "none") return "";
   parse_proxy_jump(text);
   return text;

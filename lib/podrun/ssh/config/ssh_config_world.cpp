@@ -60,16 +60,6 @@ std::vector<std::string> glob_files(const std::string& pattern) {
   return {found.gl_pathv, found.gl_pathv + found.gl_pathc};
 }
 
-std::optional<std::string> home_of(const std::string& user) {
-  const passwd* const entry = ::getpwnam(user.c_str());
-  return entry ? std::optional<std::string>(entry->pw_dir) : std::nullopt;
-}
-
-std::string own_host_name() {
-  std::array<char, 256> name{};
-  return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "";
-}
-
 }  // namespace
 
 ConfigWorld system_config_world(std::string home, std::string user) {
@@ -77,8 +67,12 @@ ConfigWorld system_config_world(std::string home, std::string user) {
   world.home = std::move(home);
   world.user = std::move(user);
   world.user_id = std::to_string(::getuid());
-  world.host_name = own_host_name();
-  world.home_of = home_of;
+  std::array<char, 256> name{};
+  if (::gethostname(name.data(), name.size() - 1) == 0) world.host_name = name.data();
+  world.home_of = [](const std::string& of) {
+    const passwd* const entry = ::getpwnam(of.c_str());
+    return entry ? std::optional<std::string>(entry->pw_dir) : std::nullopt;
+  };
   world.read = read_file;
   world.glob = glob_files;
   return world;

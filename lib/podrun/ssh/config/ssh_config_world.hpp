@@ -8,7 +8,7 @@
 
 namespace podrun::ssh {
 
-/// Whom to trust with a file: `checked` refuses a file that another user owns or may write.
+/// `checked` refuses a file that another user owns or may write.
 enum class FileTrust { unchecked, checked };
 
 /// Everything that ssh_config(5) needs from this machine and its user.
@@ -23,8 +23,7 @@ struct ConfigWorld {
   std::function<std::optional<std::string>(const std::string& path, FileTrust trust)> read;
   /// The matching paths, sorted as in glob(7). Throws UsageError.
   std::function<std::vector<std::string>(const std::string& pattern)> glob;
-  /// Runs the command of `Match exec` in the user's shell; returns its exit status, or nothing if it has
-  /// none.
+  /// Runs the command of `Match exec` in the user's shell. Returns its exit status, if it has one.
   std::function<std::optional<int>(const std::string& command)> run;
 };
 

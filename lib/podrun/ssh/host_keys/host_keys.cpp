@@ -20,22 +20,19 @@ namespace {
 
 std::string describe(const HostKey& key) { return fmt::format("{} ({})", fingerprint(key), key.type); }
 
-std::string algorithms_of(const SshSettings& settings) {
-  return settings.host_key_algorithms.empty() ? std::string(kHostKeyAlgorithms)
-                                              : settings.host_key_algorithms;
-}
-
 HostKeyDecision refused(link::Cause cause, std::string detail, link::Retry retry = link::Retry::no) {
   return {HostKeyDecision::Kind::refused,
           link::Failure{link::Stage::host_key, cause, std::move(detail), retry}};
 }
 
-/// A command that shows on the host which key it has.
-std::string see_on_host(const HostKey& key) {
+/// Advice with the command that shows the key on the host.
+std::string compare_on_host(const HostKey& key) {
   std::string_view kind = key.type;
   if (kind.starts_with("ssh-")) kind.remove_prefix(4);
   if (kind.starts_with("ecdsa-")) kind = "ecdsa";
-  return fmt::format("ssh-keygen -lf /etc/ssh/ssh_host_{}_key.pub", kind);
+  return fmt::format(
+      "compare it with the host's own: ssh-keygen -lf /etc/ssh/ssh_host_{}_key.pub; if it is the same: ",
+      kind);
 }
 
 std::string describe_change(const HostKey& key, const KnownKey& known) {
@@ -78,12 +75,11 @@ KnownHosts HostKeys::known_hosts(const SshSettings& settings) {
   return KnownHosts(std::move(files));
 }
 
-void HostKeys::load(const SshSettings& settings) { known_hosts(settings); }
-
 std::string HostKeys::algorithms(const SshSettings& settings, const std::string& host) {
   const HostKeyTarget target = host_key_target(settings, host);
   const auto hashed = hashed_types_.find(known_hosts_name(target.host, target.port));
-  return prefer_key_types(algorithms_of(settings),
+  const std::string& configured = settings.host_key_algorithms;
+  return prefer_key_types(configured.empty() ? kHostKeyAlgorithms : configured,
                           hashed != hashed_types_.end()
                               ? hashed->second
                               : known_hosts(settings).known_types(target.host, target.port));
@@ -131,11 +127,10 @@ HostKeyDecision HostKeys::changed(const SshSettings& settings, const HostKeyTarg
     return {HostKeyDecision::Kind::in_doubt};
   }
   if (known.file.empty()) return refused(link::Cause::host_key_changed, what);
-  return refused(link::Cause::host_key_changed,
-                 fmt::format("{}; compare it with the host's own: {}; if it is the same: "
-                             "ssh-keygen -R {} -f {}",
-                             what, see_on_host(key), shell_quote(known_hosts_name(target.host, target.port)),
-                             shell_quote(known.file)));
+  return refused(
+      link::Cause::host_key_changed,
+      fmt::format("{}; {}ssh-keygen -R {} -f {}", what, compare_on_host(key),
+                  shell_quote(known_hosts_name(target.host, target.port)), shell_quote(known.file)));
 }
 
 /// Stores an unknown key, leaves it to the user, or refuses it.
@@ -159,20 +154,16 @@ HostKeyDecision HostKeys::unknown(const SshSettings& settings, const HostKeyTarg
     store(question);
     return {};
   }
-  const std::string compare = fmt::format(
-      "compare it with the host's own: {}; if it is the same: -o "
-      "StrictHostKeyChecking=accept-new",
-      see_on_host(key));
-  if (settings.host_key_check == HostKeyCheck::yes)
-    return refused(link::Cause::host_key_unknown,
-                   fmt::format("{}, and StrictHostKeyChecking is yes; {}", what, compare));
-  if (settings.batch_mode)
-    return refused(link::Cause::host_key_unknown,
-                   fmt::format("{}, StrictHostKeyChecking is ask, and BatchMode is yes; {}", what, compare));
+  if (settings.host_key_check == HostKeyCheck::yes || settings.batch_mode) {
+    const std::string_view why = settings.host_key_check == HostKeyCheck::yes
+                                     ? ", and StrictHostKeyChecking is yes"
+                                     : ", StrictHostKeyChecking is ask, and BatchMode is yes";
+    return refused(link::Cause::host_key_unknown, fmt::format("{}{}; {}-o StrictHostKeyChecking=accept-new",
+                                                              what, why, compare_on_host(key)));
+  }
   const bool asked = std::find(questions_.begin(), questions_.end(), question) != questions_.end();
   if (!asked) questions_.push_back(question);
-  // Also shown after the user has answered no.
-  return refused(link::Cause::host_key_unknown,
+  return refused(link::Cause::host_key_unknown,  // shown after the answer no
                  what +
                      ", and it was not accepted (StrictHostKeyChecking is ask; to accept new keys without a "
                      "question: -o StrictHostKeyChecking=accept-new)",

@@ -48,7 +48,7 @@ class HostKeys {
  public:
   /// Reads files of these settings that were not read yet; a missing one is empty. Throws UsageError if one
   /// cannot be read, so call it before the run.
-  void load(const SshSettings& settings);
+  void load(const SshSettings& settings) { known_hosts(settings); }
 
   /// The host key algorithms to offer to `host`, starting with those of its known keys.
   std::string algorithms(const SshSettings& settings, const std::string& host);

@@ -2,17 +2,17 @@
 // Reads keys in SSH's wire format, and checks whether they are complete.
 #include "podrun/ssh/host_keys/key_blob.hpp"
 
+#include <openssl/evp.h>
+
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <stdexcept>
 
 #include "podrun/base/text.hpp"
-#include "podrun/ssh/host_keys/host_key.hpp"
 
 namespace podrun::ssh {
 namespace {
-
-constexpr std::string_view kCertificateMark = "-cert-v01@openssh.com";
 
 /// A key type and the number of strings after it.
 struct KeyType {
@@ -64,8 +64,6 @@ std::uint32_t WireReader::number() {
   return number;
 }
 
-std::string_view WireReader::string() { return bytes(number()); }
-
 std::string wire_number(std::uint32_t number) {
   std::string bytes;
   for (unsigned shift = 32; shift > 0;) {
@@ -73,10 +71,6 @@ std::string wire_number(std::uint32_t number) {
     bytes += static_cast<char>(number >> shift & 0xffU);
   }
   return bytes;
-}
-
-std::string wire_string(std::string_view bytes) {
-  return wire_number(static_cast<std::uint32_t>(bytes.size())).append(bytes);
 }
 
 std::optional<std::string> read_public_key(std::string_view text) {
@@ -91,12 +85,6 @@ std::optional<std::string> read_public_key(std::string_view text) {
   }
   return std::nullopt;
 }
-
-std::string_view key_type(std::string_view blob) { return WireReader(blob).string(); }
-
-bool is_certificate(std::string_view blob) { return key_type(blob).ends_with(kCertificateMark); }
-
-bool is_security_key(std::string_view blob) { return key_type(blob).starts_with("sk-"); }
 
 bool is_user_certificate(std::string_view blob) {
   constexpr std::size_t kSerialSize = 8;
@@ -137,6 +125,25 @@ std::optional<std::size_t> rsa_bits(std::string_view blob) {
   while (!modulus.empty() && modulus.front() == '\0') modulus.remove_prefix(1);
   if (modulus.empty()) return 0;
   return (modulus.size() - 1) * 8 + std::bit_width(static_cast<unsigned char>(modulus.front()));
+}
+
+std::optional<HostKey> read_host_key(std::string_view base64) {
+  std::optional<std::string> blob = from_base64(base64);
+  if (!blob || !is_whole_key(*blob)) return std::nullopt;
+  std::string type(key_type(*blob));
+  return HostKey{std::move(type), *std::move(blob)};
+}
+
+std::string fingerprint(const HostKey& key) {
+  std::string digest(EVP_MAX_MD_SIZE, '\0');
+  unsigned size = 0;
+  if (EVP_Digest(key.blob.data(), key.blob.size(), reinterpret_cast<unsigned char*>(digest.data()), &size,
+                 EVP_sha256(), nullptr) != 1) {
+    throw std::runtime_error("OpenSSL has no SHA-256");
+  }
+  std::string text = to_base64(std::string_view(digest).substr(0, size));
+  text.erase(text.find_last_not_of('=') + 1);
+  return "SHA256:" + text;
 }
 
 }  // namespace podrun::ssh

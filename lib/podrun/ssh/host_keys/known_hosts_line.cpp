@@ -14,7 +14,7 @@
 #include "podrun/base/text.hpp"
 #include "podrun/hosts/host.hpp"
 #include "podrun/ssh/config/pattern.hpp"
-#include "podrun/ssh/host_keys/host_key.hpp"
+#include "podrun/ssh/host_keys/key_blob.hpp"
 
 namespace podrun::ssh {
 namespace {
@@ -75,7 +75,7 @@ KnownHostsLine parse_known_hosts_line(std::string_view line) {
   return result;
 }
 
-NameHasher::NameHasher() {
+NameHasher::NameHasher() : context_(nullptr, EVP_MAC_CTX_free) {
   const std::unique_ptr<EVP_MAC, decltype(&EVP_MAC_free)> mac(
       EVP_MAC_fetch(nullptr, OSSL_MAC_NAME_HMAC, nullptr), EVP_MAC_free);
   context_.reset(mac ? EVP_MAC_CTX_new(mac.get()) : nullptr);
@@ -86,8 +86,6 @@ NameHasher::NameHasher() {
     throw std::runtime_error("OpenSSL has no HMAC-SHA1, which hashed known_hosts need");
   }
 }
-
-void NameHasher::Free::operator()(EVP_MAC_CTX* context) const { EVP_MAC_CTX_free(context); }
 
 HashedName::Bytes NameHasher::hash(const HashedName::Bytes& salt, std::string_view name) {
   const bool new_salt = salt_ != salt;

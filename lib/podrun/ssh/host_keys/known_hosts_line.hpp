@@ -48,12 +48,9 @@ class NameHasher {
   std::string hashed(std::string_view name);
 
  private:
-  struct Free {
-    void operator()(evp_mac_ctx_st* context) const;
-  };
   HashedName::Bytes hash(const HashedName::Bytes& salt, std::string_view name);
 
-  std::unique_ptr<evp_mac_ctx_st, Free> context_;
+  std::unique_ptr<evp_mac_ctx_st, void (*)(evp_mac_ctx_st*)> context_;
   std::optional<HashedName::Bytes> salt_;  ///< the last one
 };
 

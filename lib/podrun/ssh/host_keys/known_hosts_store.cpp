@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Reads and changes known_hosts files, which other programs may change at the same time.
 #include "podrun/ssh/host_keys/known_hosts_store.hpp"
 
 #include <fcntl.h>
@@ -6,13 +7,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
-#include <memory>
+#include <limits>
+#include <optional>
 #include <system_error>
 #include <thread>
 
@@ -20,6 +21,7 @@
 
 #include "podrun/base/descriptor.hpp"
 #include "podrun/base/error.hpp"
+#include "podrun/base/file_system.hpp"
 #include "podrun/base/text.hpp"
 #include "podrun/ssh/host_keys/known_hosts.hpp"
 
@@ -28,7 +30,7 @@ namespace {
 
 constexpr auto kLockPatience = std::chrono::milliseconds(200);
 
-/// False when another program holds the lock for too long. File systems without locks do without.
+/// False if another program holds the lock for too long. True if the file system has no locks.
 bool lock(int descriptor) {
   const auto end = std::chrono::steady_clock::now() + kLockPatience;
   while (::flock(descriptor, LOCK_EX | LOCK_NB) != 0) {
@@ -54,14 +56,14 @@ bool is_at(int descriptor, const std::string& path) {
          opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
 }
 
-/// In one write, for others append to the same file. What went wrong, or nothing.
+/// Writes in one call, because other programs append to the same file. Returns the error, or nothing.
 std::string write_once(int descriptor, std::string_view text) {
   const ssize_t written = ::write(descriptor, text.data(), text.size());
   if (written < 0) return errno_text();
   return static_cast<std::size_t>(written) == text.size() ? "" : "no space left";
 }
 
-/// A new file beside the old one, with its mode and owner, that then takes its name.
+/// Writes a new file with the mode and owner of the old one, then renames it. Returns the error, or nothing.
 std::string replace_it(const std::string& path, std::string_view text) {
   std::error_code error;
   const std::string target = std::filesystem::canonical(path, error);  // a link stays one
@@ -79,7 +81,7 @@ std::string replace_it(const std::string& path, std::string_view text) {
   return what;
 }
 
-/// Lines that others have appended to the old file after `read` bytes of it were read.
+/// Copies lines that others appended to the old file after `read` bytes of it were read.
 std::string append_what_came_late(const std::string& path, int old, std::size_t read) {
   struct stat status {};
   if (::fstat(old, &status) != 0) return errno_text();
@@ -94,26 +96,19 @@ std::string append_what_came_late(const std::string& path, int old, std::size_t 
 }  // namespace
 
 std::string read_known_hosts(const std::string& path) {
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "re"), std::fclose);
-  if (!file && errno == ENOENT) return {};
-  std::string text;
-  if (file) {
-    std::array<char, 64 * 1024> block;
-    while (const std::size_t count = std::fread(block.data(), 1, block.size(), file.get())) {
-      text.append(block.data(), count);
-    }
-  }
-  if (!file || std::ferror(file.get())) {
-    throw UsageError(
-        fmt::format("cannot read {:?}: {} (it says which host keys are known)", path, errno_text()));
-  }
-  return text;
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file.is_open() && errno == ENOENT) return {};
+  std::optional<std::string> text;
+  if (file.is_open()) text = read_whole(file.get(), std::numeric_limits<std::size_t>::max());
+  if (text) return *std::move(text);
+  throw UsageError(
+      fmt::format("cannot read {:?}: {} (it says which host keys are known)", path, errno_text()));
 }
 
 std::string append_known_host(const std::string& path, const std::string& line) {
   const std::filesystem::path directory = std::filesystem::path(path).parent_path();
   if (!directory.empty()) ::mkdir(directory.c_str(), 0700);  // if it is missing
-  constexpr int kTries = 1000;  // some microseconds each; no ordinary file is replaced more often
+  constexpr int kTries = 1000;                               // some microseconds each
   for (int time = 0; time < kTries; ++time) {
     const Descriptor file(::open(path.c_str(), O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY, 0600));
     if (file.get() < 0) return errno_text();
