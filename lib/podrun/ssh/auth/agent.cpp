@@ -20,7 +20,6 @@
 #include "podrun/base/event.hpp"
 #include "podrun/base/text.hpp"
 #include "podrun/link/link.hpp"
-#include "podrun/ssh/auth/agent_connection.hpp"
 
 namespace podrun::ssh {
 namespace {
@@ -246,25 +245,15 @@ class AgentProxy::State : public std::enable_shared_from_this<State> {
 };
 
 AgentProxy::AgentProxy(const Agent& agent) : state_(std::make_shared<State>(agent.state_)) {}
-
 AgentProxy::~AgentProxy() { stop(); }
-
 asio::awaitable<std::vector<AgentKey>> AgentProxy::list() { return State::list(state_); }
-
 void AgentProxy::show(std::vector<AgentKey> keys) { state_->shown = std::move(keys); }
-
 int AgentProxy::release_descriptor() { return state_->start(); }
-
 const std::string& AgentProxy::last_asked() const { return state_->last_asked(); }
-
 const std::string& AgentProxy::trouble() const { return state_->trouble(); }
-
 void AgentProxy::give_up_after(std::chrono::milliseconds patience) { state_->give_up_after(patience); }
-
 bool AgentProxy::has_given_up() const { return state_->has_given_up(); }
-
 bool AgentProxy::waits() const { return state_->waits(); }
-
 void AgentProxy::stop() { state_->stop(); }
 
 }  // namespace podrun::ssh

@@ -3,11 +3,17 @@
 
 #include <cstdint>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
 
-// The messages of the ssh-agent protocol, without their size: draft-miller-ssh-agent. Pure.
+#include <asio/any_io_executor.hpp>
+#include <asio/awaitable.hpp>
+#include <asio/local/stream_protocol.hpp>
+#include <asio/steady_timer.hpp>
+
+// The messages of the ssh-agent protocol (draft-miller-ssh-agent), without their size, and their exchange.
 namespace podrun::ssh {
 
 /// A key that an agent holds.
@@ -19,7 +25,6 @@ struct AgentKey {
   friend bool operator==(const AgentKey&, const AgentKey&) = default;
 };
 
-/// Messages without content.
 std::string agent_failure_message();
 std::string agent_list_request();
 bool is_agent_list_request(std::string_view message);
@@ -39,5 +44,37 @@ std::optional<AgentSignRequest> parse_agent_sign_request(std::string_view messag
 std::string agent_sign_request_message(const AgentSignRequest& request);
 /// Whether this is an agent's answer with a signature.
 bool is_signature_message(std::string_view message);
+
+using AgentSocket = asio::local::stream_protocol::socket;
+
+/// Why communication with an agent failed, for people.
+class AgentError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// Reads the next message, without its size: 1 byte to 256 KiB. Throws AgentError.
+asio::awaitable<std::string> read_agent_message(AgentSocket& socket);
+/// Throws AgentError.
+asio::awaitable<void> write_agent_message(AgentSocket& socket, const std::string& message);
+
+/// One question to an agent, on its own connection. Must stay alive while ask() runs.
+class AgentQuestion {
+ public:
+  explicit AgentQuestion(const asio::any_io_executor& executor) : socket_(executor), timer_(executor) {}
+
+  /// Returns the answer to a message. Throws AgentError. Call once.
+  asio::awaitable<std::string> ask(const std::string& path, const std::string& message);
+  /// Makes ask() throw at once.
+  void close();
+
+ private:
+  asio::awaitable<void> connect(const std::string& path);
+  asio::awaitable<void> pause();
+
+  AgentSocket socket_;
+  asio::steady_timer timer_;
+  bool closed_ = false;
+};
 
 }  // namespace podrun::ssh
