@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "podrun/ssh/auth/passwords.hpp"
+#include "podrun/ssh/auth/login_memory.hpp"
 
 #include <memory>
 #include <string>

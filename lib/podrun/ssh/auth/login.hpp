@@ -15,20 +15,11 @@
 #include "podrun/ssh/auth/agent.hpp"
 #include "podrun/ssh/auth/identities.hpp"
 #include "podrun/ssh/auth/key_candidates.hpp"
-#include "podrun/ssh/auth/passwords.hpp"
-#include "podrun/ssh/auth/server_texts.hpp"
+#include "podrun/ssh/auth/login_memory.hpp"
 #include "podrun/ssh/config/settings.hpp"
 #include "podrun/ssh/transport/transport.hpp"
 
 namespace podrun::ssh {
-
-/// Knowledge from earlier logins.
-struct LoginMemory {
-  std::string last_accepted = {};  ///< the blob of the last accepted key: offered first to the next host
-  std::vector<std::string> locked_files = {};  ///< a host would accept them: ask their passphrases
-  Passwords passwords = {};
-  ServerTexts server_texts = {};  ///< shown once in all logins
-};
 
 /// Shared by the logins of a run.
 struct Credentials {
@@ -62,8 +53,10 @@ class Login {
   std::string waits_for() const;
 
  private:
+  static constexpr std::size_t kLongestText = 4'096;  // of a server to the user
   enum class Answer { accepted, refused };
 
+  asio::awaitable<Answer> offer_keys();
   asio::awaitable<std::vector<KeyCandidate>> candidates();
   asio::awaitable<Answer> offer(const Identity& identity);
   asio::awaitable<void> try_locked(const Identity& identity);

@@ -3,11 +3,16 @@
 
 #include <compare>
 #include <cstddef>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
+
+#include <asio/any_io_executor.hpp>
+#include <asio/steady_timer.hpp>
 
 #include "podrun/base/event.hpp"
 #include "podrun/base/secret.hpp"
@@ -78,6 +83,48 @@ class Passwords {
   const Entry* entry(const Account& account) const;
 
   std::map<Account, Entry> entries_;
+};
+
+/// The texts of servers that keep a login waiting, such as an address to open or a push to confirm.
+class ServerTexts {
+ public:
+  /// Calls this for each line, which may contain anything but a line end.
+  void on_line(std::function<void(const std::string& host, const std::string& line)> tell) {
+    tell_ = std::move(tell);
+  }
+  /// Tells each text once, however many hosts send it, and only so many.
+  void tell(const std::string& host, const std::string& text);
+
+ private:
+  std::function<void(const std::string& host, const std::string& line)> tell_;
+  std::set<std::string> told_;
+};
+
+/// Its lines in one, cut to a length that fits into a message.
+std::string in_one_line(const std::string& text);
+
+/// While it lives: tells the present text of a server every second, so a login that does not wait shows none.
+class ServerTextWatch {
+ public:
+  ServerTextWatch(const asio::any_io_executor& executor, std::function<void()> tell);
+  ServerTextWatch(const ServerTextWatch&) = delete;
+  ServerTextWatch& operator=(const ServerTextWatch&) = delete;
+  ~ServerTextWatch() = default;
+
+ private:
+  void arm();
+
+  const std::function<void()> tell_;
+  asio::steady_timer timer_;
+  const std::shared_ptr<bool> lives_ = std::make_shared<bool>(true);  ///< a handler may come after the end
+};
+
+/// Knowledge from earlier logins.
+struct LoginMemory {
+  std::string last_accepted = {};  ///< the blob of the last accepted key: offered first to the next host
+  std::vector<std::string> locked_files = {};  ///< a host would accept them: ask their passphrases
+  Passwords passwords = {};
+  ServerTexts server_texts = {};  ///< shown once in all logins
 };
 
 }  // namespace podrun::ssh
