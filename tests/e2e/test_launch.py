@@ -431,14 +431,15 @@ def test_all_steps_use_one_connection(podrun, servers):
 
 def test_a_connection_that_is_lost_between_two_steps_is_made_again(podrun, servers):
     task = write_task(podrun, "setup: echo prepared; [ $PODRUN_RANK = 0 ] || until [ -e ~/go ]; do sleep 0.1; done\nrun: echo ran\n")
-    run = podrun.start(*servers.options, "launch", task)
-    run.wait_for_output(b"prepared", 2)
-    wait_until(lambda: not servers.running(0))
+    run = podrun.start(*servers.options, "launch", "--json", task)
+    run.wait_for_output(b'"event":"exit"')
     servers.lose(0)
     (servers.home(1) / "go").touch()
     ended = run.wait()
     assert ended.returncode == 0, ended
-    assert by_rank(ended.stdout) == {rank: [b"prepared", b"ran"] for rank in (0, 1)}
+    events = [json.loads(line) for line in ended.stdout.splitlines()]
+    for rank in (0, 1):
+        assert [event["text"] for event in events if event["event"] == "line" and event["worker"] == rank] == ["prepared", "ran"]
 
 
 def test_the_recipe_for_a_multi_node_torchrun(podrun, servers):

@@ -156,6 +156,8 @@ def test_podrun_is_killed_while_hosts_check_large_files(podrun, pair):
     values = random.Random(1)
     trees = Trees(podrun, pair, {**NEW, "data/large": values.randbytes(150_000_000), "data/next": values.randbytes(150_000_000)})
     pair.program(1, "mkdir", f'case $* in */sums/*) : >"${{0%/*}}/held.mkdir"; exec sleep 1000 ;; esac; exec {shutil.which("mkdir")} "$@"')
+    # Files are checked early only while tar still runs.
+    pair.program(1, "tar", f'{shutil.which("tar")} "$@" && until [ -e "${{0%/*}}/held.mkdir" ]; do sleep 0.1; done')
     run = start(podrun, pair)
     pair.wait_until_held(1, "mkdir")
     run.signal(signal.SIGKILL)
