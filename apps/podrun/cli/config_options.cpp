@@ -14,7 +14,6 @@
 
 #include "podrun/base/error.hpp"
 #include "podrun/base/text.hpp"
-#include "podrun/config/config.hpp"
 #include "podrun/local/connectors.hpp"
 #include "podrun/local/login_environment.hpp"
 #include "podrun/ssh/config/ssh_config.hpp"

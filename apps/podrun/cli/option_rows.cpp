@@ -3,9 +3,6 @@
 // single command is in the command's file.
 #include "cli/option_rows.hpp"
 
-#include <algorithm>
-#include <utility>
-
 #include "podrun/base/defaults.hpp"
 #include "podrun/base/text.hpp"
 #include "podrun/config/described_hosts.hpp"

@@ -3,8 +3,6 @@
 
 #include <charconv>
 
-#include <fmt/format.h>
-
 #include "podrun/base/text.hpp"
 
 namespace podrun::cli {

@@ -4,7 +4,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
 
 #include "podrun/base/error.hpp"
 #include "podrun/check/check_run.hpp"

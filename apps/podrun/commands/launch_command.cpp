@@ -2,7 +2,6 @@
 // `podrun launch` and `podrun exec`: a task file as a sequence of copies and runs. Each begins when the one
 // before it has succeeded on all hosts.
 #include <algorithm>
-#include <chrono>
 #include <csignal>
 #include <filesystem>
 #include <memory>

@@ -2,7 +2,6 @@
 // `podrun push`: its options, and the copy that they ask for.
 #include <memory>
 #include <string>
-#include <string_view>
 #include <utility>
 
 #include "podrun/base/error.hpp"

@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <memory>
-#include <string>
 #include <utility>
 
 #include "podrun/base/error.hpp"

@@ -9,8 +9,6 @@
 #include <array>
 #include <cerrno>
 #include <charconv>
-#include <cstddef>
-#include <cstdint>
 #include <limits>
 #include <numeric>
 #include <system_error>

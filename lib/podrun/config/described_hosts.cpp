@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <string_view>
 #include <vector>
 
 #include <fmt/format.h>

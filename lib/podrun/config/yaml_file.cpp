@@ -3,7 +3,6 @@
 #include "podrun/config/yaml_file.hpp"
 
 #include <algorithm>
-#include <cstddef>
 #include <map>
 #include <optional>
 #include <sstream>

@@ -7,11 +7,9 @@
 #include <cstddef>
 #include <map>
 #include <set>
-#include <utility>
 
 #include <fmt/format.h>
 
-#include "podrun/base/error.hpp"
 #include "podrun/base/text.hpp"
 #include "podrun/base/worker_numbers.hpp"
 #include "podrun/hosts/this_machine.hpp"

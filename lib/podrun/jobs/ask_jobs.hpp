@@ -2,7 +2,6 @@
 #pragma once
 
 #include <chrono>
-#include <string>
 #include <vector>
 
 #include "podrun/jobs/job_report.hpp"

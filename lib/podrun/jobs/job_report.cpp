@@ -4,9 +4,7 @@
 #include "podrun/jobs/job_report.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <map>
-#include <optional>
 #include <utility>
 
 #include <fmt/format.h>

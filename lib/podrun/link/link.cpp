@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "podrun/link/link.hpp"
 
-#include <algorithm>
 #include <cstddef>
 #include <utility>
 

@@ -7,8 +7,6 @@
 
 #include "podrun/base/error.hpp"
 #include "podrun/base/shell_quote.hpp"
-#include "podrun/link/link.hpp"
-#include "podrun/local/process.hpp"
 
 namespace podrun::local {
 namespace {

@@ -13,14 +13,11 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
-#include <cstring>
 #include <optional>
 #include <system_error>
 
 #include <asio/posix/stream_descriptor.hpp>
-#include <asio/redirect_error.hpp>
 #include <asio/steady_timer.hpp>
-#include <asio/use_awaitable.hpp>
 #include <fmt/format.h>
 
 #include "podrun/base/descriptor.hpp"

@@ -5,9 +5,7 @@
 // early.
 #include "podrun/local/via_watch.hpp"
 
-#include <algorithm>
 #include <string>
-#include <utility>
 
 #include <asio/co_spawn.hpp>
 #include <asio/use_awaitable.hpp>

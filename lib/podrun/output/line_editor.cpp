@@ -20,7 +20,6 @@
 #include <functional>
 #include <system_error>
 #include <utility>
-#include <vector>
 
 #include "podrun/base/error.hpp"
 #include "podrun/base/file_system.hpp"

@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include <cstdint>
-#include <ctime>
 #include <filesystem>
 #include <system_error>
 

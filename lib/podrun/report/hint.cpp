@@ -11,7 +11,6 @@
 #include "podrun/base/shell_quote.hpp"
 #include "podrun/base/text.hpp"
 #include "podrun/output/escape.hpp"
-#include "podrun/run/outcome.hpp"
 #include "podrun/supervisor/environment.hpp"
 
 namespace podrun::report {

@@ -7,10 +7,7 @@
 
 #include <algorithm>
 #include <chrono>
-#include <map>
-#include <string>
 #include <string_view>
-#include <utility>
 #include <variant>
 
 #include <fmt/format.h>

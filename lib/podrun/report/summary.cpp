@@ -5,10 +5,8 @@
 #include <string.h>  // sigabbrev_np
 
 #include <algorithm>
-#include <array>
 #include <csignal>
 #include <map>
-#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -18,7 +16,6 @@
 #include "podrun/output/escape.hpp"
 #include "podrun/output/label.hpp"
 #include "podrun/report/outcome_words.hpp"
-#include "podrun/run/outcome.hpp"
 
 namespace podrun::report {
 namespace {

@@ -2,7 +2,6 @@
 // The loop of a run: the queue of events, the timers, and the actions of the policy.
 #include "podrun/run/fan_out.hpp"
 
-#include <algorithm>
 #include <functional>
 #include <numeric>
 #include <utility>

@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include <asio/any_io_executor.hpp>
 #include <asio/awaitable.hpp>
 #include <asio/steady_timer.hpp>
 

@@ -13,7 +13,6 @@
 #include <mutex>
 #include <semaphore>
 #include <utility>
-#include <vector>
 
 #include <asio/post.hpp>
 

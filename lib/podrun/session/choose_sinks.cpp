@@ -3,7 +3,6 @@
 #include "podrun/session/choose_sinks.hpp"
 
 #include "podrun/output/json_sink.hpp"
-#include "podrun/output/make_sinks.hpp"
 
 namespace podrun::session {
 namespace {

@@ -9,7 +9,6 @@
 #include <csignal>
 #include <cstdlib>
 #include <exception>
-#include <string_view>
 #include <utility>
 
 #include <asio/co_spawn.hpp>

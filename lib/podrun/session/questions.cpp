@@ -10,7 +10,6 @@
 #include "podrun/base/secret.hpp"
 #include "podrun/base/text.hpp"
 #include "podrun/output/escape.hpp"
-#include "podrun/output/question.hpp"
 
 namespace podrun::session {
 namespace {

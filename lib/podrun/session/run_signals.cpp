@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <array>
-#include <chrono>
 #include <utility>
 
 #include <asio/redirect_error.hpp>

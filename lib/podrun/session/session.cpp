@@ -3,7 +3,6 @@
 // sequence of passes, with a question to the user before each but the first.
 #include "podrun/session/session.hpp"
 
-#include <string_view>
 #include <utility>
 
 #include "podrun/base/error.hpp"

@@ -13,7 +13,6 @@
 #include "podrun/output/label.hpp"
 #include "podrun/report/outcome_words.hpp"
 #include "podrun/report/summary.hpp"
-#include "podrun/run/outcome.hpp"
 
 namespace podrun::shell {
 namespace {

@@ -8,11 +8,8 @@
 #include <cctype>
 #include <csignal>
 #include <memory>
-#include <optional>
-#include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 

@@ -3,14 +3,12 @@
 #include "podrun/ssh/connector.hpp"
 
 #include <algorithm>
-#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include <asio/steady_timer.hpp>
 
-#include "podrun/link/link.hpp"
 #include "podrun/ssh/connection.hpp"
 #include "podrun/ssh/jump_hosts.hpp"
 #include "podrun/ssh/transport/ssh_session.hpp"

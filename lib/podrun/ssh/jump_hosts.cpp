@@ -2,7 +2,6 @@
 // Connections to jump hosts: the first host that needs one opens it, the others wait, and all share it.
 #include "podrun/ssh/jump_hosts.hpp"
 
-#include <algorithm>
 #include <optional>
 #include <utility>
 #include <vector>

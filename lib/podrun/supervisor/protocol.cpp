@@ -10,8 +10,6 @@
 #include <cctype>
 #include <charconv>
 #include <cstring>
-#include <functional>
-#include <map>
 #include <utility>
 
 #include <fmt/format.h>

@@ -4,7 +4,6 @@
 #include "podrun/transfer/comparison.hpp"
 
 #include <algorithm>
-#include <utility>
 
 namespace podrun::transfer {
 namespace {

@@ -6,22 +6,16 @@
 #include <sys/statvfs.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstdint>
 #include <exception>
 #include <functional>
-#include <memory>
 #include <system_error>
 #include <utility>
-#include <variant>
 
 #include <asio/this_coro.hpp>
 #include <fmt/format.h>
 
 #include "podrun/base/text.hpp"
 #include "podrun/hosts/host_list.hpp"
-#include "podrun/supervisor/program_reader.hpp"
-#include "podrun/transfer/pull_unpack.hpp"
 #include "podrun/transfer/scripts.hpp"
 #include "podrun/transfer/side_work.hpp"
 

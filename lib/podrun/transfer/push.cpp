@@ -4,17 +4,13 @@
 #include "podrun/transfer/push.hpp"
 
 #include <algorithm>
-#include <string_view>
 #include <system_error>
-#include <utility>
-#include <variant>
 
 #include <asio/this_coro.hpp>
 #include <fmt/format.h>
 
 #include "podrun/base/error.hpp"
 #include "podrun/base/text.hpp"
-#include "podrun/transfer/comparison.hpp"
 #include "podrun/transfer/push_talk.hpp"
 #include "podrun/transfer/scripts.hpp"
 #include "podrun/transfer/side_work.hpp"

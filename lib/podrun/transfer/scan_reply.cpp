@@ -7,9 +7,6 @@
 #include <array>
 #include <charconv>
 #include <utility>
-#include <vector>
-
-#include <fmt/format.h>
 
 #include "podrun/base/text.hpp"
 #include "podrun/link/failure.hpp"

@@ -3,8 +3,6 @@
 // wholly new goes as its topmost directory; everything else file by file into the directory that is there.
 // Another user may own a directory of the target, and exchange names in it meanwhile. So each program works
 // in a directory that was entered part by part, through no link, on names in it that it does not follow.
-#include <algorithm>
-#include <array>
 #include <ctime>
 #include <map>
 #include <optional>

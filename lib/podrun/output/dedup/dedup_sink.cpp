@@ -5,9 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <functional>
-#include <optional>
 #include <string>
-#include <utility>
 
 #include <fmt/format.h>
 

@@ -4,7 +4,6 @@
 #include "podrun/output/log_key/log_fields.hpp"
 
 #include <algorithm>
-#include <array>
 
 #include "podrun/output/log_key/log_text.hpp"
 

@@ -3,9 +3,6 @@
 // and own names.
 #include "podrun/output/log_key/log_key.hpp"
 
-#include <algorithm>
-
-#include "podrun/output/log_key/log_fields.hpp"
 #include "podrun/output/log_key/log_text.hpp"
 
 namespace podrun::output {

@@ -2,10 +2,7 @@
 // Logs in to one host: keys of the agent and of files (login_keys.cpp), then a password (login_password.cpp).
 #include "podrun/ssh/auth/login.hpp"
 
-#include <cstring>
-#include <string_view>
 #include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

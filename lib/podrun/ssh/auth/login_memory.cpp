@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "podrun/ssh/auth/login_memory.hpp"
 
-#include <algorithm>
 #include <chrono>
 #include <string_view>
 #include <system_error>
 #include <utility>
-#include <vector>
 
 #include "podrun/base/text.hpp"
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Offers a password, and answers the single question that is one.
-#include <cstring>
 #include <memory>
 #include <optional>
 #include <string>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "podrun/ssh/config/pattern.hpp"
 
-#include <algorithm>
 #include <cstddef>
 
 #include "podrun/base/text.hpp"

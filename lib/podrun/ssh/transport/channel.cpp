@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <new>
-#include <string_view>
 #include <utility>
 
 #include "podrun/ssh/transport/channel_replies.hpp"
