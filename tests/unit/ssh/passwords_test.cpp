@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "podrun/ssh/auth/login_memory.hpp"
-
 #include <memory>
 #include <string>
 
 #include <asio/io_context.hpp>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "podrun/ssh/auth/login_memory.hpp"
 
 namespace podrun::ssh {
 namespace {
