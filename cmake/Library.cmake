@@ -17,7 +17,7 @@ install(TARGETS podrun_core podrun_shared EXPORT podrun ARCHIVE COMPONENT librar
   INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 foreach(directory ${CMAKE_CURRENT_SOURCE_DIR} ${CMAKE_CURRENT_BINARY_DIR})  # scripts.hpp are generated
   install(DIRECTORY ${directory}/podrun DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT library FILES_MATCHING
-    PATTERN "*.hpp" PATTERN precompiled.hpp EXCLUDE)
+    PATTERN "*.hpp")
 endforeach()
 install(EXPORT podrun NAMESPACE podrun:: FILE podrunTargets.cmake DESTINATION ${podrun_package} COMPONENT library)
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/podrunConfigVersion.cmake COMPATIBILITY SameMinorVersion)
