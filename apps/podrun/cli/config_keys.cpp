@@ -60,17 +60,13 @@ std::string fault_of_key(const config::Setting& entry, const OptionEntry* option
   return {};
 }
 
-/// Whether the entry chooses hosts, as `metadata` does: it needs a value then.
-bool chooses_hosts(const config::Setting& entry, const OptionTable& table) {
-  return subject_of(entry, table) == table.find("hosts")->subject();
-}
-
 std::string fault_of_shape(const config::Setting& entry, const OptionEntry* option,
                            const OptionTable& table) {
   const bool is_list = option && option->kind == OptionKind::list;
   const bool has_names =
       option && (option->row.value == ValueKind::variable || option->row.value == ValueKind::ssh_keyword);
-  const bool may_be_empty = entry.shape != Shape::scalar && !chooses_hosts(entry, table);
+  const bool chooses_hosts = subject_of(entry, table) == table.find("hosts")->subject();
+  const bool may_be_empty = entry.shape != Shape::scalar && !chooses_hosts;
   if (entry.values.empty() && !may_be_empty) return entry.key + ": its value is missing";
   if (entry.shape == Shape::map && !has_names)
     return fmt::format("{}: a map (expected {})", entry.key, is_list ? "a value or a list" : "one value");

@@ -175,9 +175,7 @@ void add_limits(OptionTable& table, Options& options) {
 
 void add_looks(OptionTable& table, OutputOptions& options) {
   const Rows rows{table, kOutputTopic};
-  using output::ColorMode;
   using output::Label;
-  using output::Progress;
   rows.value(output, "--label WHAT", "Text before each line: {} (default), host, both or none",
              into(options.label, choice<Label>({{"worker", Label::worker},
                                                 {"rank", Label::worker},
@@ -191,10 +189,10 @@ void add_looks(OptionTable& table, OutputOptions& options) {
             },
             {.subject = "label"});
   rows.value(looks, "--progress WHEN", "Show the status line: {} (default: on a terminal), always or never",
-             into(options.progress, when<Progress>()),
+             into(options.progress, when<output::Progress>()),
              {.default_text = "auto", .choices = "auto always never"});
   rows.value(looks, "--color WHEN", "Use colours: {} (default), always or never",
-             into(options.color, when<ColorMode>()),
+             into(options.color, when<output::ColorMode>()),
              {.default_text = "auto", .choices = "auto always never"});
 }
 

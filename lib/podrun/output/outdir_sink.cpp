@@ -34,11 +34,6 @@ constexpr mode_t kMode = 0666;  // minus the umask
 
 std::error_code errno_code() { return {errno, std::generic_category()}; }
 
-/// `3-tpu-3.out`
-std::string file_name(const hosts::Host& host, StreamId stream) {
-  return hosts::host_file_name(host) + (stream == StreamId::out ? ".out" : ".err");
-}
-
 /// Whether a file of this name may be output of a run: `3-tpu-3.out`, with any host name.
 bool is_of_output(std::string_view name) {
   const std::size_t digits = name.find_first_not_of("0123456789");
@@ -103,7 +98,8 @@ class OutdirSink final : public Sink {
     for (std::size_t host = 0; host < hosts.size(); ++host) {
       for (const StreamId stream : {StreamId::out, StreamId::err}) {
         std::string& path = file_of(host, stream).path;
-        path = directory_ / file_name(hosts[host], stream);
+        path =
+            directory_ / (hosts::host_file_name(hosts[host]) + (stream == StreamId::out ? ".out" : ".err"));
         if (const std::error_code why = why_not(path, earlier_)) refuse(path, why);
       }
     }

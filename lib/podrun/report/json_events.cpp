@@ -21,11 +21,9 @@ Json new_event(const char* name, output::WallTime time) {
 }
 
 Json new_event(const char* name, output::WallTime time, const hosts::Host& host) {
-  return {{"v", 1},
-          {"event", name},
-          {"time", output::format_utc(time)},
-          {"worker", host.worker},
-          {"host", host.name}};
+  Json event = new_event(name, time);
+  event.update({{"worker", host.worker}, {"host", host.name}});
+  return event;
 }
 
 std::string to_line(const Json& event) { return event.dump(-1, ' ', true, Json::error_handler_t::replace); }

@@ -14,8 +14,6 @@
 namespace podrun::run {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 /// The time for a message about podrun's suspension to reach the hosts.
 constexpr std::chrono::milliseconds kSuspendDelay{50};
 
@@ -81,7 +79,7 @@ void FanOut::happen(RunEvent event) {
   while (!events_.empty()) {
     const RunEvent next = std::move(events_.front());
     events_.pop_front();
-    for (const Action& action : policy_.on(next, Clock::now())) {
+    for (const Action& action : policy_.on(next, std::chrono::steady_clock::now())) {
       std::visit([this](const auto& what) { perform(what); }, action);
     }
   }

@@ -174,10 +174,6 @@ bool has_letter(std::string_view text) { return std::any_of(text.begin(), text.e
 
 bool is_ipv6(std::string_view name) { return name.find(':') != name.npos; }
 
-bool goes_on_before(std::string_view name, std::string_view before) {
-  return is_joined(before) || (is_ipv6(name) && before.ends_with(':'));
-}
-
 /// A dot and a domain may follow a short name, but not an address; a colon ends all but an IPv6 address.
 bool goes_on_after(std::string_view name, std::string_view rest) {
   if (rest.empty()) return false;
@@ -277,7 +273,8 @@ std::string_view OwnNames::first_of(std::string_view before, std::string_view te
     // The last byte rejects most words, without a function call.
     if (text.size() < name.size() || text[name.size() - 1] != name.back()) continue;
     if (!text.starts_with(name)) continue;
-    if (!goes_on_before(name, before) && !goes_on_after(name, text.substr(name.size()))) return name;
+    const bool goes_on_before = is_joined(before) || (is_ipv6(name) && before.ends_with(':'));
+    if (!goes_on_before && !goes_on_after(name, text.substr(name.size()))) return name;
   }
   return {};
 }

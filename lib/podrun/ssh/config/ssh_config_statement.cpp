@@ -49,16 +49,12 @@ std::string take_argument(std::string_view& text) {
   return argument;
 }
 
-/// Whether its value is the whole rest of the line, not words.
-bool takes_line(const KnownKeyword& keyword) {
-  return keyword.name == "ProxyCommand" || keyword.name == "ProxyJump";
-}
-
 bool has_value(const ConfigStatement& statement) {
   const ConfigLine& line = statement.line;
   const KnownKeyword* const keyword = statement.keyword;
   const bool is_read = keyword && (keyword->setting || keyword->unsupported);
-  if (!is_read || takes_line(*keyword)) return !line.text.empty();
+  const bool takes_line = is_read && (keyword->name == "ProxyCommand" || keyword->name == "ProxyJump");
+  if (!is_read || takes_line) return !line.text.empty();
   const bool any_empty = std::find(line.arguments.begin(), line.arguments.end(), "") != line.arguments.end();
   return !line.arguments.empty() && !any_empty;
 }
