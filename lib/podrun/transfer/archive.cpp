@@ -11,6 +11,7 @@
 #include <array>
 #include <cerrno>
 #include <limits>
+#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
@@ -186,10 +187,8 @@ const std::string& Archive::digest() {
   for (std::size_t member = 0; member < chosen_.size(); ++member) {
     if (entry(member).kind == Kind::file && (entry(member).mode & kOwnerRead) != 0) members.push_back(member);
   }
-  std::sort(members.begin(), members.end(), [this](std::size_t one, std::size_t other) {
-    const bool is_large = content_size(entry(one)) >= kLarge;
-    if (is_large != (content_size(entry(other)) >= kLarge)) return is_large;
-    return entry(one).path < entry(other).path;
+  std::ranges::sort(members, {}, [this](std::size_t member) {
+    return std::tuple(content_size(entry(member)) < kLarge, std::string_view(entry(member).path));
   });
   const std::string empty = Digest(kind_).finish();
   Digest whole(kind_);
