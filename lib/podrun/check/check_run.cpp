@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "podrun/check/check_reply.hpp"
-#include "podrun/check/check_text.hpp"
 #include "podrun/check/scripts.hpp"
 #include "podrun/report/summary.hpp"
 #include "podrun/session/ask_hosts.hpp"

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The words of `podrun check` (agreement first, then differences, then problems), and the JSON of its --json.
-#include "podrun/check/check_text.hpp"
-
 #include <algorithm>
 #include <chrono>
 #include <map>
@@ -11,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "podrun/base/text.hpp"
+#include "podrun/check/check_report.hpp"
 #include "podrun/output/cell_width.hpp"
 #include "podrun/output/escape.hpp"
 #include "podrun/output/label.hpp"
