@@ -49,8 +49,7 @@ std::string locked_memory(const HostFacts& facts) {
 
 /// `4 TPU v4`, `8 NVIDIA A100-SXM4-40GB`, `no accelerator`.
 std::string describe_accelerators(const HostFacts& facts) {
-  const auto tpus =
-      static_cast<std::size_t>(std::count_if(facts.devices.begin(), facts.devices.end(), is_tpu));
+  const auto tpus = static_cast<std::size_t>(std::ranges::count_if(facts.devices, is_tpu));
   const std::size_t gpus = facts.devices.size() - tpus;
   std::string text = tpus > 0 ? fmt::format("{} TPU{}", tpus, tpu_name(facts)) : "";
   if (gpus > 0) {

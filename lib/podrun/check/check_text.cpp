@@ -24,8 +24,7 @@ constexpr std::size_t kGroups = 8;   ///< shown for one item; further ones are o
 constexpr std::size_t kDetails = 4;  ///< shown for one problem, likewise
 
 bool have_same_hosts(const CheckItem& a, const CheckItem& b) {
-  return std::equal(a.groups.begin(), a.groups.end(), b.groups.begin(), b.groups.end(),
-                    [](const CheckGroup& one, const CheckGroup& other) { return one.hosts == other.hosts; });
+  return std::ranges::equal(a.groups, b.groups, {}, &CheckGroup::hosts, &CheckGroup::hosts);
 }
 
 class CheckText {

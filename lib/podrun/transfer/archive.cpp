@@ -313,10 +313,8 @@ void Archive::check_file(const Entry& entry) const {
 /// Drops the block whose last use is the longest ago where there is no room.
 void Archive::cache(std::uint64_t index, const Chunk& block) {
   if (cache_.size() >= capacity_) {
-    const auto is_older = [](const auto& one, const auto& other) {
-      return one.second.used < other.second.used;
-    };
-    cache_.erase(std::min_element(cache_.begin(), cache_.end(), is_older));
+    const auto last_use = [](const auto& each) { return each.second.used; };
+    cache_.erase(std::ranges::min_element(cache_, {}, last_use));
   }
   cache_[index] = {block, ++uses_};
 }

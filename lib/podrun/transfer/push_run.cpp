@@ -30,10 +30,8 @@ bool gets_something(const HostTransfer& host) {
 
 /// `3 files (1.2 MB)`; if hosts differ, the largest number.
 std::string describe_files(const std::vector<const HostTransfer*>& hosts) {
-  const auto by_files = [](const HostTransfer* one, const HostTransfer* other) {
-    return std::pair(one->sent.files, one->sent.bytes) < std::pair(other->sent.files, other->sent.bytes);
-  };
-  const auto [least, most] = std::minmax_element(hosts.begin(), hosts.end(), by_files);
+  const auto size = [](const HostTransfer* host) { return std::pair(host->sent.files, host->sent.bytes); };
+  const auto [least, most] = std::ranges::minmax_element(hosts, {}, size);
   const std::size_t files = (*most)->sent.files;
   return fmt::format("{}{} file{} ({})", (*least)->sent.files == files ? "" : "up to ", files,
                      files == 1 ? "" : "s", format_bytes((*most)->sent.bytes));
