@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "podrun/check/check_reply.hpp"
-#include "podrun/check/check_text.hpp"
+#include "podrun/check/check_report.hpp"
 
 namespace {
 

@@ -25,8 +25,7 @@ std::string said_by(const CommandRow& row) {
 }
 
 bool asks_for_help(const std::vector<std::string>& words) {
-  return std::any_of(words.begin(), words.end(),
-                     [](const std::string& word) { return word == "-h" || word == "--help"; });
+  return std::ranges::any_of(words, [](const auto& word) { return word == "-h" || word == "--help"; });
 }
 
 std::string page_of(const CommandRow& row) {
@@ -81,14 +80,12 @@ void check_shared_options(Options& options, const OptionTable& table, const Comm
 }  // namespace
 
 const CommandRow* find_command(std::span<const CommandRow> commands, std::string_view name) {
-  const auto found = std::find_if(commands.begin(), commands.end(),
-                                  [name](const CommandRow& row) { return row.name == name; });
+  const auto found = std::ranges::find(commands, name, &CommandRow::name);
   return found == commands.end() ? nullptr : &*found;
 }
 
 const CommandRow& default_command(std::span<const CommandRow> commands) {
-  return *std::find_if(commands.begin(), commands.end(),
-                       [](const CommandRow& row) { return row.runs_users_command; });
+  return *std::ranges::find_if(commands, &CommandRow::runs_users_command);
 }
 
 CommandLine::CommandLine(std::span<const CommandRow> commands) : rows_(commands) {

@@ -120,8 +120,7 @@ std::optional<std::string> answer_to_option(const std::string& word, const Words
     return fmt::format("--command: the command stands after --: {}",
                        podrun_line(without_option(name, all), {command.value_or("COMMAND")}));
   }
-  const auto* const found = std::find_if(kForeignOptions.begin(), kForeignOptions.end(),
-                                         [name](const ForeignOption& option) { return option.name == name; });
+  const auto* const found = std::ranges::find(kForeignOptions, name, &ForeignOption::name);
   if (found == kForeignOptions.end()) return std::nullopt;
   return fmt::format("{}: {}", name, found->advice);
 }

@@ -5,6 +5,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <functional>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -65,6 +67,19 @@ std::string names_for(const OptionEntry& option, const CommandRow* command) {
     if (names.starts_with(form.name)) return own + names;
   }
   return names;
+}
+
+using Wanted = std::function<bool(const OptionEntry&)>;
+
+/// The headings of the wanted options, in the order of the table.
+std::vector<std::string_view> topics_of(const OptionTable& table, const Wanted& wanted) {
+  std::vector<std::string_view> topics;
+  for (const OptionEntry& option : table.entries()) {
+    const std::string_view topic = option.row.topic;
+    if (wanted(option) && std::find(topics.begin(), topics.end(), topic) == topics.end())
+      topics.push_back(topic);
+  }
+  return topics;
 }
 
 /// Under their headings, which stand in the order of the table.
@@ -144,16 +159,6 @@ std::string man_options(const OptionTable& table) {
 }
 
 }  // namespace
-
-std::vector<std::string_view> topics_of(const OptionTable& table, const Wanted& wanted) {
-  std::vector<std::string_view> topics;
-  for (const OptionEntry& option : table.entries()) {
-    const std::string_view topic = option.row.topic;
-    if (wanted(option) && std::find(topics.begin(), topics.end(), topic) == topics.end())
-      topics.push_back(topic);
-  }
-  return topics;
-}
 
 std::string help_of(const OptionEntry& option) {
   std::string help(option.row.help);

@@ -2,11 +2,9 @@
 #pragma once
 
 #include <cstddef>
-#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "cli/podrun_command.hpp"
 
@@ -24,11 +22,6 @@ inline constexpr std::string_view kKeysText =
 inline constexpr std::string_view kStatusText =
     "Exit status: the largest of all hosts (the command's own; 124 timed out; 128+N killed by signal N; 255 "
     "unreachable or lost); 2 wrong usage; 130 or 143 interrupted; 141 the reader of the output closed it.";
-
-using Wanted = std::function<bool(const OptionEntry&)>;
-
-/// The headings of the wanted options, in the order of the table.
-std::vector<std::string_view> topics_of(const OptionTable& table, const Wanted& wanted);
 
 /// The clause of help about this option, with its default.
 std::string help_of(const OptionEntry& option);

@@ -59,8 +59,7 @@ struct OptionTable::Cli {
 };
 
 bool OptionEntry::is_on_command_line() const {
-  return std::any_of(given.begin(), given.end(),
-                     [](const GivenValue& value) { return value.where == kTyped; });
+  return std::ranges::find(given, kTyped, &GivenValue::where) != given.end();
 }
 
 OptionTable::OptionTable() : cli_(std::make_unique<Cli>()) {
@@ -98,10 +97,6 @@ OptionEntry& OptionTable::add(const OptionRow& row, OptionKind kind, Set set, co
 
 void OptionTable::flag(const OptionRow& row, std::function<void(bool)> set) {
   add(row, OptionKind::flag, [set = std::move(set)](const std::string& value) { set(parse_boolean(value)); });
-}
-
-void OptionTable::flag(const OptionRow& row, bool& target) {
-  flag(row, [&target](bool is_on) { target = is_on; });
 }
 
 void OptionTable::count(const OptionRow& row, int& target) {

@@ -130,7 +130,6 @@ class OptionTable {
   void value(const OptionRow& row, Set set) { add(row, OptionKind::value, std::move(set)); }
   void list(const OptionRow& row, Set set) { add(row, OptionKind::list, std::move(set)); }
   void flag(const OptionRow& row, std::function<void(bool)> set);
-  void flag(const OptionRow& row, bool& target);
   void count(const OptionRow& row, int& target);
   /// A flag whose value is `implied` when it has none; `shown`: its names in help.
   void choice(const OptionRow& row, const std::string& implied, const std::string& shown, Set set);

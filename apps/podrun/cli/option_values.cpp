@@ -8,12 +8,10 @@
 namespace podrun::cli {
 
 std::size_t parse_count(const std::string& text, std::size_t least) {
-  std::size_t number = 0;
-  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc{} || rest != text.data() + text.size() || number < least) {
+  const std::optional<std::size_t> number = to_number(text);
+  if (!number || *number < least)
     throw UsageError(fmt::format("bad number \"{}\" (expected {} or more)", text, least));
-  }
-  return number;
+  return *number;
 }
 
 std::uint16_t parse_port(const std::string& text) {
@@ -33,16 +31,14 @@ bool parse_boolean(const std::string& text) {
 }
 
 std::chrono::milliseconds parse_milliseconds(const std::string& text) {
-  constexpr std::uint32_t kMost = 24 * 3600 * 1000;
+  constexpr std::size_t kMost = 24 * 3600 * 1000;
   if (!text.ends_with("ms")) return parse_duration(text);
-  std::uint32_t number = 0;
-  const char* const unit = text.data() + text.size() - 2;
-  const auto [rest, error] = std::from_chars(text.data(), unit, number);
-  if (error != std::errc{} || rest != unit || number > kMost) {
+  const std::optional<std::size_t> number = to_number(std::string_view(text).substr(0, text.size() - 2));
+  if (!number || *number > kMost) {
     throw UsageError(
         fmt::format("bad duration \"{}\" (expected a whole number such as 500ms, 10s or 2m)", text));
   }
-  return std::chrono::milliseconds(number);
+  return std::chrono::milliseconds(*number);
 }
 
 std::chrono::seconds parse_positive_duration(const std::string& text) {

@@ -11,6 +11,7 @@
 #include "podrun/base/error.hpp"
 #include "podrun/base/file_system.hpp"
 #include "podrun/base/shell_quote.hpp"
+#include "podrun/base/text.hpp"
 #include "podrun/hosts/discovery.hpp"
 #include "podrun/output/escape.hpp"
 #include "podrun/supervisor/environment.hpp"
@@ -55,8 +56,6 @@ std::vector<supervisor::Variable> secret(std::vector<supervisor::Variable> varia
   return variables;
 }
 
-bool is_blank(std::string_view text) { return text.find_first_not_of(" \t\r\n") == std::string_view::npos; }
-
 supervisor::Script make_script(const Options& options, const hosts::Probe& probe) {
   if (*options.script == "-") {
     return {"script", probe.read_standard_input(), options.words.value_or(std::vector<std::string>())};
@@ -68,7 +67,7 @@ supervisor::Script make_script(const Options& options, const hosts::Probe& probe
 
 supervisor::ShellText read_text(const hosts::Probe& probe) {
   supervisor::ShellText shell{probe.read_standard_input()};
-  if (is_blank(shell.text)) {
+  if (trim_space(shell.text).empty()) {
     throw UsageError(
         "no command: there is no \"--\", and the text on standard input is blank (podrun -- COMMAND)");
   }
@@ -135,9 +134,8 @@ bool reads_what_is_gone(const Options& options) {
 }
 
 bool can_be_shown(std::string_view text) {
-  return text.size() <= kLongest && std::none_of(text.begin(), text.end(), [](unsigned char c) {
-           return (c < 0x20 && c != '\n') || c == 0x7f;
-         });
+  return text.size() <= kLongest &&
+         std::ranges::none_of(text, [](char c) { return is_control(c) && c != '\n'; });
 }
 
 }  // namespace
@@ -178,7 +176,7 @@ supervisor::Command read_command(const Options& options, const hosts::Probe& pro
     std::vector<std::string> words = *options.words;
     if (words.empty()) throw UsageError("no command after \"--\" (podrun -- COMMAND)");
     append(command.environment, supervisor::take_assignments(words));
-    if (words.size() == 1 && is_blank(words.front())) {
+    if (words.size() == 1 && trim_space(words.front()).empty()) {
       throw UsageError("the command after \"--\" is blank (podrun -- COMMAND)");
     }
     if (words.size() == 1) {

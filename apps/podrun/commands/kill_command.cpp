@@ -123,9 +123,7 @@ class KillCommand final : public cli::Command {
     if (before.empty() || context.options.dry_run)
       return std::max({first.result.status, printed,
                        print_json(run.plan.hosts, first.result.outcomes, before, {}, context)});
-    const bool has_victims =
-        std::any_of(before.begin(), before.end(), [](const ListedHost& each) { return each.has_victims(); });
-    if (has_victims && !yes_) {
+    if (!yes_ && std::ranges::any_of(before, &ListedHost::has_victims)) {
       if (!output::can_ask_on_terminal())
         throw UsageError("kill: there is no terminal to ask on (-y stops the processes without a question)");
       const session::Session::Answer answer = session.ask_yes_or_no(make_question(before));

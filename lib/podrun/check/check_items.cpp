@@ -2,13 +2,13 @@
 // Compares the facts of all hosts one by one: kernel, memory, versions, clocks, disks, accelerators.
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <functional>
 #include <map>
 #include <string_view>
 
 #include <fmt/format.h>
 
+#include "podrun/base/text.hpp"
 #include "podrun/check/check_report.hpp"
 
 namespace podrun::check {
@@ -41,29 +41,15 @@ std::pair<std::string, std::string> name_and_driver(const std::string& gpu) {
   return {gpu.substr(0, comma), gpu.substr(comma + 2)};
 }
 
-std::string plain(const HostFacts& facts, const std::string& name) {
-  const std::string& value = facts.value(name);
-  return value.empty() ? "" : fmt::format("{} {}", name, value);
-}
-
-/// `1048576`, `unlimited`.
-std::string limit(const HostFacts& facts, const std::string& name, const std::string& shown) {
-  const std::string& value = facts.value(name);
-  return value.empty() ? "" : fmt::format("{} {}", shown, value);
-}
-
 std::string locked_memory(const HostFacts& facts) {
   const std::string& value = facts.value("locked_memory");
-  std::uint64_t bytes = 0;
-  const auto [rest, error] = std::from_chars(value.data(), value.data() + value.size(), bytes);
-  const bool is_number = error == std::errc{} && rest == value.data() + value.size();
-  return value.empty() ? "" : "locked memory " + (is_number ? format_size(bytes) : value);
+  const std::optional<std::size_t> bytes = to_number(value);
+  return value.empty() ? "" : "locked memory " + (bytes ? format_size(*bytes) : value);
 }
 
 /// `4 TPU v4`, `8 NVIDIA A100-SXM4-40GB`, `no accelerator`.
 std::string describe_accelerators(const HostFacts& facts) {
-  const auto tpus =
-      static_cast<std::size_t>(std::count_if(facts.devices.begin(), facts.devices.end(), is_tpu));
+  const auto tpus = static_cast<std::size_t>(std::ranges::count_if(facts.devices, is_tpu));
   const std::size_t gpus = facts.devices.size() - tpus;
   std::string text = tpus > 0 ? fmt::format("{} TPU{}", tpus, tpu_name(facts)) : "";
   if (gpus > 0) {
@@ -86,8 +72,6 @@ std::string commit(const HostFacts& facts) {
   const std::string& value = facts.value("commit");
   return value.empty() ? "" : "commit " + value.substr(0, kShownOfHash);
 }
-
-std::string branch(const HostFacts& facts) { return plain(facts, "branch"); }
 
 /// `3 HASH`
 std::string changes(const HostFacts& facts) {
@@ -114,32 +98,33 @@ std::string describe_none(const ItemKind& kind) {
 }
 
 const std::vector<ItemKind>& item_kinds() {
-  static const auto package = [](const char* name) {
-    return [name](const HostFacts& facts) { return plain(facts, name); };
+  static const auto plain = [](const char* name, const char* shown = nullptr) {
+    return [name, shown](const HostFacts& facts) {
+      const std::string& value = facts.value(name);
+      return value.empty() ? "" : fmt::format("{} {}", shown ? shown : name, value);
+    };
   };
   static const std::vector<ItemKind> kinds = {
-      {"kernel", kMachine, package("kernel")},
+      {"kernel", kMachine, plain("kernel")},
       {"accelerators", kAccelerators, describe_accelerators},
       {"driver", kAccelerators, driver},
-      {"open files", kLimits,
-       [](const HostFacts& facts) { return limit(facts, "open_files", "open files"); }},
-      {"processes", kLimits, [](const HostFacts& facts) { return limit(facts, "processes", "processes"); }},
+      {"open files", kLimits, plain("open_files", "open files")},  // as people read it
+      {"processes", kLimits, plain("processes")},
       {"locked memory", kLimits, locked_memory},
-      {"python", kVersions, package("python")},
-      {"jax", kVersions, package("jax")},
-      {"jaxlib", kVersions, package("jaxlib")},
-      {"libtpu", kVersions, package("libtpu")},
-      {"torch", kVersions, package("torch")},
+      {"python", kVersions, plain("python")},
+      {"jax", kVersions, plain("jax")},
+      {"jaxlib", kVersions, plain("jaxlib")},
+      {"libtpu", kVersions, plain("libtpu")},
+      {"torch", kVersions, plain("torch")},
       {"commit", kGit, commit},
-      {"branch", kGit, branch},
+      {"branch", kGit, plain("branch")},
       {"changes", kGit, changes},
   };
   return kinds;
 }
 
 void add(CheckItem& item, std::string text, std::size_t host) {
-  auto group = std::find_if(item.groups.begin(), item.groups.end(),
-                            [&](const CheckGroup& each) { return each.text == text; });
+  auto group = std::ranges::find(item.groups, text, &CheckGroup::text);
   if (group == item.groups.end()) group = item.groups.insert(item.groups.end(), {std::move(text), {}});
   group->hosts.push_back(host);
 }

@@ -41,8 +41,7 @@ std::string describe_space(const DiskSpace& disk) {
 std::vector<DiskSpace> distinct_disks(const HostFacts& facts) {
   std::vector<DiskSpace> disks;
   for (const DiskSpace& disk : facts.disks) {
-    const auto is_same = [&](const DiskSpace& other) { return other.mount == disk.mount; };
-    if (std::none_of(disks.begin(), disks.end(), is_same)) disks.push_back(disk);
+    if (std::ranges::find(disks, disk.mount, &DiskSpace::mount) == disks.end()) disks.push_back(disk);
   }
   return disks;
 }
@@ -79,8 +78,7 @@ class Comparison {
 
  private:
   void problem(std::size_t host, const std::string& what, const std::string& detail = {}) {
-    auto same = std::find_if(report_.problems.begin(), report_.problems.end(),
-                             [&](const CheckProblem& each) { return each.what == what; });
+    auto same = std::ranges::find(report_.problems, what, &CheckProblem::what);
     if (same == report_.problems.end()) same = report_.problems.insert(same, {what, {}, {}});
     same->hosts.push_back(host);
     if (!detail.empty()) same->details.push_back(detail);
@@ -253,8 +251,7 @@ std::optional<ClockOffset> clock_offset(const HostFacts& facts, microseconds rec
 }
 
 bool CheckReport::is_well() const {
-  return problems.empty() &&
-         std::all_of(items.begin(), items.end(), [](const CheckItem& item) { return item.agreed(); });
+  return problems.empty() && std::ranges::all_of(items, &CheckItem::agreed);
 }
 
 std::vector<std::size_t> CheckReport::unusable() const {

@@ -6,12 +6,16 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "podrun/check/check_reply.hpp"
+#include "podrun/hosts/host.hpp"
+#include "podrun/output/json_sink.hpp"
 #include "podrun/run/outcome.hpp"
 
-// Compares the facts of all hosts: where they agree, where they differ, and what is wrong. Pure.
+// Compares the facts of all hosts (where they agree, where they differ, and what is wrong), and writes the
+// texts that podrun check prints. Pure.
 namespace podrun::check {
 
 /// A host's clock against ours.
@@ -86,5 +90,14 @@ std::vector<CheckItem> compare_items(const std::vector<CheckedHost>& hosts);
 std::string format_size(std::uint64_t bytes);
 /// `bytes` in the unit that format_size() has for `other`, and without it: `0.3`.
 std::string format_size_like(std::uint64_t bytes, std::uint64_t other);
+
+/// Lines for people, without newlines: what the hosts agree on, which differ, the problems, and the verdict
+/// last.
+std::vector<std::string> describe_check(const std::vector<hosts::Host>& hosts, const CheckReport& report,
+                                        std::string_view separator);
+
+/// `--json`: one object on one line. Schema: docs/check-schema.json
+std::string check_json(output::WallTime time, const std::vector<hosts::Host>& hosts,
+                       const std::vector<CheckedHost>& checked, const CheckReport& report);
 
 }  // namespace podrun::check

@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "podrun/check/check_reply.hpp"
-#include "podrun/check/check_text.hpp"
 #include "podrun/check/scripts.hpp"
 #include "podrun/report/summary.hpp"
 #include "podrun/session/ask_hosts.hpp"
@@ -67,9 +66,7 @@ class CheckMode final : public session::Mode {
 
   void print_final_report(output::Output& output, const run::RunPolicy& policy, int /*status*/) override {
     const std::vector<run::HostOutcome>& outcomes = policy.outcomes();
-    const bool has_answers =
-        std::any_of(outcomes.begin(), outcomes.end(),
-                    [](const run::HostOutcome& outcome) { return run::has_succeeded(outcome); });
+    const bool has_answers = std::ranges::any_of(outcomes, run::has_succeeded);
     if (has_answers || !policy.interrupted_by()) print_report(output, policy);
     if (!policy.interrupted_by()) return;
     for (std::string& line : report::summarize(run_.plan.hosts, outcomes, {}, policy.interrupted_by(),

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The words of `podrun check` (agreement first, then differences, then problems), and the JSON of its --json.
-#include "podrun/check/check_text.hpp"
-
 #include <algorithm>
 #include <chrono>
 #include <map>
@@ -11,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "podrun/base/text.hpp"
+#include "podrun/check/check_report.hpp"
 #include "podrun/output/cell_width.hpp"
 #include "podrun/output/escape.hpp"
 #include "podrun/output/label.hpp"
@@ -25,8 +24,7 @@ constexpr std::size_t kGroups = 8;   ///< shown for one item; further ones are o
 constexpr std::size_t kDetails = 4;  ///< shown for one problem, likewise
 
 bool have_same_hosts(const CheckItem& a, const CheckItem& b) {
-  return std::equal(a.groups.begin(), a.groups.end(), b.groups.begin(), b.groups.end(),
-                    [](const CheckGroup& one, const CheckGroup& other) { return one.hosts == other.hosts; });
+  return std::ranges::equal(a.groups, b.groups, {}, &CheckGroup::hosts, &CheckGroup::hosts);
 }
 
 class CheckText {

@@ -4,6 +4,7 @@
 #include "podrun/jobs/job_report.hpp"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <utility>
 
@@ -50,24 +51,9 @@ std::string describe_state(const Job& job) {
   }
 }
 
-std::string_view identifier(JobState state) {
-  switch (state) {
-    case JobState::starting:
-      return "starting";
-    case JobState::running:
-      return "running";
-    case JobState::ended:
-      return "ended";
-    case JobState::rebooted:
-      return "rebooted";
-    case JobState::unsupervised:
-      return "unsupervised";
-    case JobState::removed:
-      return "removed";
-    default:
-      return "lost";
-  }
-}
+/// In JSON, in the order of JobState.
+constexpr std::array<std::string_view, 7> kIdentifiers = {"starting",     "running", "ended",  "rebooted",
+                                                          "unsupervised", "lost",    "removed"};
 
 /// The range of some times.
 struct Times {
@@ -99,8 +85,7 @@ struct Named {
 
   void add(std::size_t host, const Job& job) {
     std::string state = describe_state(job);
-    const auto known =
-        std::find_if(states.begin(), states.end(), [&](const auto& each) { return each.first == state; });
+    const auto known = std::ranges::find(states, state, &decltype(states)::value_type::first);
     if (known != states.end()) {
       known->second.push_back(host);
     } else {
@@ -133,7 +118,7 @@ std::string describe(const std::string& name, const Named& named, const std::vec
 }
 
 Json json_of(const Job& job) {
-  Json json{{"name", job.name}, {"state", identifier(job.state)}};
+  Json json{{"name", job.name}, {"state", kIdentifiers.at(static_cast<std::size_t>(job.state))}};
   if (job.state == JobState::removed) return json;
   if (job.state == JobState::ended) json["exit_status"] = job.status;
   json["stopped"] = job.is_stopped;

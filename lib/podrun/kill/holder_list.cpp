@@ -30,14 +30,12 @@ std::optional<Holder> parse_process(std::string_view line) {
   constexpr std::uint64_t kMostSeconds = 1ULL << 40;
   if (!pid || *pid == 0 || !start || !uid || !age || *age > kMostSeconds || state.size() != 1)
     return std::nullopt;
-  Holder holder;
-  holder.pid = *pid;
-  holder.start = *start;
-  holder.uid = *uid;
-  holder.age = std::chrono::seconds(*age);
-  holder.state = state.front();
-  holder.name = limited(line);
-  return holder;
+  return Holder{.pid = *pid,
+                .start = *start,
+                .uid = *uid,
+                .age = std::chrono::seconds(*age),
+                .state = state.front(),
+                .name = limited(line)};
 }
 
 class Reader {
@@ -104,8 +102,7 @@ class Reader {
   }
 
   Holder* find(std::uint64_t pid) {
-    const auto found = std::find_if(list_.holders.begin(), list_.holders.end(),
-                                    [pid](const Holder& holder) { return holder.pid == pid; });
+    const auto found = std::ranges::find(list_.holders, pid, &Holder::pid);
     return found == list_.holders.end() ? nullptr : &*found;
   }
 

@@ -68,8 +68,7 @@ std::string describe_stay(const Choice& choice) {
 }
 
 const ListedHost* find(const std::vector<ListedHost>& listed, std::size_t host) {
-  const auto found = std::find_if(listed.begin(), listed.end(),
-                                  [host](const ListedHost& each) { return each.host == host; });
+  const auto found = std::ranges::find(listed, host, &ListedHost::host);
   return found == listed.end() ? nullptr : &*found;
 }
 
@@ -115,14 +114,10 @@ Json processes_of(const ListedHost& listed) {
 }  // namespace
 
 bool ListedHost::has_victims() const {
-  return std::any_of(choices.begin(), choices.end(),
-                     [](const Choice& choice) { return choice.why_kept.empty(); });
+  return std::ranges::any_of(choices, [](const Choice& choice) { return choice.why_kept.empty(); });
 }
 
-bool is_busy(const ListedHost& listed) {
-  return std::any_of(listed.choices.begin(), listed.choices.end(),
-                     [](const Choice& choice) { return !choice.is_service; });
-}
+bool is_busy(const ListedHost& listed) { return !std::ranges::all_of(listed.choices, &Choice::is_service); }
 
 std::vector<std::string> describe_choices(const std::vector<hosts::Host>& hosts,
                                           const std::vector<ListedHost>& listed, std::string_view separator) {

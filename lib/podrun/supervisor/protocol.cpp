@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 #include <cstring>
 #include <utility>
 
@@ -65,12 +64,9 @@ std::optional<Holder> parse_holder(std::string_view line) {
 /// `NUMBER WORDS`: the preparation that failed, and what it said last.
 std::optional<link::Failure> failed_preparation(std::string_view rest,
                                                 const std::vector<Preparation>& preparations) {
-  const std::string_view digits = take_part(rest, ' ');
-  std::size_t number = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-  if (error != std::errc() || end != digits.data() + digits.size() || number >= preparations.size())
-    return std::nullopt;
-  return link::Failure{preparations[number].stage, preparations[number].cause, std::string(rest)};
+  const std::optional<std::size_t> number = to_number(take_part(rest, ' '));
+  if (!number || *number >= preparations.size()) return std::nullopt;
+  return link::Failure{preparations[*number].stage, preparations[*number].cause, std::string(rest)};
 }
 
 Hello parse_hello(std::string_view line) {

@@ -241,8 +241,7 @@ asio::awaitable<void> Supervised::put(const RemoteFile& file) {
       end = event;  // the text of its error may still come
     }
   }
-  const auto* exited = std::get_if<link::Exited>(&end);
-  if (!exited || exited->status != 0) {
+  if (!is_success(end)) {
     throw link::HostError({link::Stage::sending_file, link::Cause::file_not_stored,
                            fmt::format("{}: {} ({})", file.name, last_line(said), describe_end(end))});
   }
@@ -308,9 +307,7 @@ std::string random_id() {
   if (::getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) {
     throw std::system_error(errno, std::generic_category(), "getrandom");
   }
-  std::string text;
-  for (const unsigned char byte : bytes) text += fmt::format("{:02x}", byte);
-  return text;
+  return fmt::format("{:02x}", fmt::join(bytes, ""));
 }
 
 }  // namespace podrun::supervisor

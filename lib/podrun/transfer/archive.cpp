@@ -11,6 +11,7 @@
 #include <array>
 #include <cerrno>
 #include <limits>
+#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
@@ -186,10 +187,8 @@ const std::string& Archive::digest() {
   for (std::size_t member = 0; member < chosen_.size(); ++member) {
     if (entry(member).kind == Kind::file && (entry(member).mode & kOwnerRead) != 0) members.push_back(member);
   }
-  std::sort(members.begin(), members.end(), [this](std::size_t one, std::size_t other) {
-    const bool is_large = content_size(entry(one)) >= kLarge;
-    if (is_large != (content_size(entry(other)) >= kLarge)) return is_large;
-    return entry(one).path < entry(other).path;
+  std::ranges::sort(members, {}, [this](std::size_t member) {
+    return std::tuple(content_size(entry(member)) < kLarge, std::string_view(entry(member).path));
   });
   const std::string empty = Digest(kind_).finish();
   Digest whole(kind_);
@@ -314,10 +313,8 @@ void Archive::check_file(const Entry& entry) const {
 /// Drops the block whose last use is the longest ago where there is no room.
 void Archive::cache(std::uint64_t index, const Chunk& block) {
   if (cache_.size() >= capacity_) {
-    const auto is_older = [](const auto& one, const auto& other) {
-      return one.second.used < other.second.used;
-    };
-    cache_.erase(std::min_element(cache_.begin(), cache_.end(), is_older));
+    const auto last_use = [](const auto& each) { return each.second.used; };
+    cache_.erase(std::ranges::min_element(cache_, {}, last_use));
   }
   cache_[index] = {block, ++uses_};
 }

@@ -10,24 +10,13 @@ namespace {
 
 constexpr std::uint32_t kOwnerAccess = 0700;
 
-char letter(Kind kind) {
-  switch (kind) {
-    case Kind::directory:
-      return 'd';
-    case Kind::link:
-      return 'l';
-    default:
-      return 'f';
-  }
-}
-
-bool path_is_less(const HostOnly& one, const HostOnly& other) { return one.path < other.path; }
+char letter(Kind kind) { return kind == Kind::directory ? 'd' : kind == Kind::link ? 'l' : 'f'; }
 
 /// True if a path of `sorted` is below the directory.
 bool has_below(const std::vector<HostOnly>& sorted, const std::string& directory) {
-  const HostOnly first{directory + '/'};
-  const auto found = std::lower_bound(sorted.begin(), sorted.end(), first, path_is_less);
-  return found != sorted.end() && found->path.starts_with(first.path);
+  const std::string first = directory + '/';
+  const auto found = std::ranges::lower_bound(sorted, first, {}, &HostOnly::path);
+  return found != sorted.end() && found->path.starts_with(first);
 }
 
 /// Lets a directory stand for everything in it. A directory that keeps something stays.
@@ -94,7 +83,7 @@ void Comparison::compare(const HostEntry& host, std::size_t index) {
 }
 
 std::vector<HostOnly> Comparison::take_host_only() {
-  std::sort(host_only_.begin(), host_only_.end(), path_is_less);
+  std::ranges::sort(host_only_, {}, &HostOnly::path);
   return std::move(host_only_);
 }
 

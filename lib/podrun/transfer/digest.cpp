@@ -21,34 +21,21 @@ constexpr std::size_t kMaxLine = 16 * 1024;
 
 }  // namespace
 
-struct Digest::State {
-  State() : context(EVP_MD_CTX_new()) {
-    if (!context) fail();
-  }
-  State(const State&) = delete;
-  State& operator=(const State&) = delete;
-  ~State() { EVP_MD_CTX_free(context); }
+void Digest::Free::operator()(evp_md_ctx_st* context) const { EVP_MD_CTX_free(context); }
 
-  EVP_MD_CTX* const context;
-};
-
-Digest::Digest(DigestKind kind) : state_(std::make_unique<State>()) {
+Digest::Digest(DigestKind kind) : context_(EVP_MD_CTX_new()) {
   const EVP_MD* const algorithm = kind == DigestKind::blake2b ? EVP_blake2b512() : EVP_sha256();
-  if (EVP_DigestInit_ex(state_->context, algorithm, nullptr) != 1) fail();
+  if (!context_ || EVP_DigestInit_ex(context_.get(), algorithm, nullptr) != 1) fail();
 }
 
-Digest::Digest(Digest&&) noexcept = default;
-Digest& Digest::operator=(Digest&&) noexcept = default;
-Digest::~Digest() = default;
-
 void Digest::update(std::string_view bytes) {
-  if (EVP_DigestUpdate(state_->context, bytes.data(), bytes.size()) != 1) fail();
+  if (EVP_DigestUpdate(context_.get(), bytes.data(), bytes.size()) != 1) fail();
 }
 
 std::string Digest::finish() {
   std::array<unsigned char, EVP_MAX_MD_SIZE> bytes{};
   unsigned size = 0;
-  if (EVP_DigestFinal_ex(state_->context, bytes.data(), &size) != 1) fail();
+  if (EVP_DigestFinal_ex(context_.get(), bytes.data(), &size) != 1) fail();
   return fmt::format("{:02x}", fmt::join(bytes.data(), bytes.data() + size, ""));
 }
 

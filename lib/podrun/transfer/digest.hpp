@@ -8,6 +8,8 @@
 #include <string_view>
 #include <utility>
 
+struct evp_md_ctx_st;  // OpenSSL's EVP_MD_CTX
+
 namespace podrun::transfer {
 
 /// BLAKE2b with 512 bits, as b2sum(1); SHA-256.
@@ -17,16 +19,15 @@ enum class DigestKind : std::uint8_t { blake2b, sha256 };
 class Digest {
  public:
   explicit Digest(DigestKind kind);
-  Digest(Digest&&) noexcept;
-  Digest& operator=(Digest&&) noexcept;
-  ~Digest();
   void update(std::string_view bytes);
   /// The digest in lower-case hex. No call may follow.
   std::string finish();
 
  private:
-  struct State;
-  std::unique_ptr<State> state_;
+  struct Free {
+    void operator()(evp_md_ctx_st* context) const;
+  };
+  std::unique_ptr<evp_md_ctx_st, Free> context_;
 };
 
 /// Reads the output of sums.sh as it arrives. Throws HostError for a line that does not end.

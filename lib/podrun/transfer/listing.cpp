@@ -60,13 +60,6 @@ bool is_within(std::string_view path, std::string_view above) {
   return path.size() == above.size() || above.ends_with('/') || path[above.size()] == '/';
 }
 
-/// The offset in the paths below a match at which their name here begins: `./a/b` becomes b, with its
-/// contents below b; only the contents of `./a/b/` are copied.
-std::size_t local_start(std::string_view match) {
-  if (match.ends_with('/')) return match.size();
-  return match.rfind('/') + 1;  // there is one
-}
-
 /// Compares bytes, but the end of a part comes first, so that the contents of a directory follow it directly.
 bool comes_before(const ListedPath& one, const ListedPath& other) {
   const std::string_view a = one.path();
@@ -180,7 +173,8 @@ void ListingReader::take_path(std::string_view record) {
   path.mtime = number<std::int64_t>(take_part(rest, ' '));
   find_match(rest);
   const std::string& match = matches_[match_];
-  path.local_at = local_start(match);
+  // The match `./a/b` becomes b, with its contents below b; only the contents of `./a/b/` are copied.
+  path.local_at = match.rfind('/') + 1;
   path.host_path = rest;
   if (rest.size() == match.size() && match.ends_with('/')) return;  // the directory itself
   if (!goes_down(path.path())) refuse(rest);

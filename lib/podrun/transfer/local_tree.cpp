@@ -153,11 +153,12 @@ class LocalTree::Walk {
     if (::fstat(directory_.get(), &status) != 0) fail(local(""));
     level.device = status.st_dev;
     level.inode = status.st_ino;
-    Entry itself = make_entry(source_.prefix + path_);
+    Entry itself{.path = source_.prefix + path_,
+                 .mtime = status.st_mtim.tv_sec,
+                 .mode = status.st_mode & kPermissions,
+                 .source = index_,
+                 .kind = Kind::directory};
     if (!itself.path.empty()) itself.path.pop_back();
-    itself.kind = Kind::directory;
-    itself.mtime = status.st_mtim.tv_sec;
-    itself.mode = status.st_mode & kPermissions;
     tree_.entries_.push_back(std::move(itself));
     level.first_entry = tree_.entries_.size();
     take_names(name, level);
@@ -180,7 +181,7 @@ class LocalTree::Walk {
   }
 
   void take(std::string name, Level& level) {
-    Entry entry = make_entry({});
+    Entry entry{.path = {}, .source = index_};
     switch (see(directory_.get(), name.c_str(), entry)) {
       case Seen::copied:
         entry.path = source_.prefix + path_ + name;
@@ -219,12 +220,6 @@ class LocalTree::Walk {
     if (status.st_dev != above.device || status.st_ino != above.inode) fail_as_changed(local(""));
   }
 
-  Entry make_entry(std::string path) const {
-    Entry entry{std::move(path)};
-    entry.source = index_;
-    return entry;
-  }
-
   const LocalSource& source_;
   std::uint32_t index_;
   IgnoreRules& rules_;
@@ -253,8 +248,7 @@ LocalTree LocalTree::read(const TreeRequest& request) {
 }
 
 void LocalTree::add_file(const LocalSource& source, const std::string& name, std::uint32_t index) {
-  Entry entry{name};
-  entry.source = index;
+  Entry entry{.path = name, .source = index};
   const Seen seen = see(AT_FDCWD, source.local.c_str(), entry);
   if (seen == Seen::gone || seen == Seen::unreadable) fail(source.local);
   if (seen != Seen::copied) fail_as_changed(source.local);
@@ -262,9 +256,7 @@ void LocalTree::add_file(const LocalSource& source, const std::string& name, std
 }
 
 void LocalTree::sort() {
-  std::sort(entries_.begin(), entries_.end(), [](const Entry& one, const Entry& other) {
-    return std::tie(one.path, one.source) < std::tie(other.path, other.source);
-  });
+  std::ranges::sort(entries_, {}, [](const Entry& entry) { return std::tie(entry.path, entry.source); });
   const auto stands_for = [this](const Entry& first, const Entry& next) {
     if (first.path != next.path) return false;
     const bool are_directories = first.kind == Kind::directory && next.kind == Kind::directory;
@@ -277,9 +269,7 @@ void LocalTree::sort() {
 }
 
 std::optional<std::size_t> LocalTree::find(std::string_view path) const {
-  const auto found =
-      std::lower_bound(entries_.begin(), entries_.end(), path,
-                       [](const Entry& entry, std::string_view wanted) { return entry.path < wanted; });
+  const auto found = std::ranges::lower_bound(entries_, path, {}, &Entry::path);
   if (found == entries_.end() || found->path != path) return std::nullopt;
   return static_cast<std::size_t>(found - entries_.begin());
 }

@@ -63,7 +63,7 @@ class PullMode final : public session::CommandMode, private session::HostPrepara
  private:
   void host_ended(output::Output& output, std::size_t host, const run::HostOutcome& outcome) override {
     over_[host] = true;
-    if (is_done(outcome)) report_received(output, host);
+    if (run::has_succeeded(outcome)) report_received(output, host);
   }
 
   asio::awaitable<void> prepare(std::size_t host, supervisor::Supervised& supervised) override {
@@ -86,8 +86,6 @@ class PullMode final : public session::CommandMode, private session::HostPrepara
     status.is_total_known = is_total_known;
     return status;
   }
-
-  static bool is_done(const run::HostOutcome& outcome) { return run::has_succeeded(outcome); }
 
   /// With --json: once for each host, before its exit event.
   void report_received(output::Output& output, std::size_t host) {
@@ -117,7 +115,7 @@ class PullMode final : public session::CommandMode, private session::HostPrepara
       all.special += each.special;
       const run::HostOutcome& outcome = policy.outcomes()[host];
       // A host that failed before anything came is not one of those that the files are from.
-      if (is_done(outcome) || (is_part(outcome) && each.files + each.unchanged > 0)) ++answered;
+      if (run::has_succeeded(outcome) || (is_part(outcome) && each.files + each.unchanged > 0)) ++answered;
     }
     if (answered == 0) return;
     std::vector<std::string> parts = {

@@ -27,11 +27,6 @@ constexpr std::size_t kMaxNames = 500;
 constexpr std::size_t kMaxNamesText = 32 * 1024;
 constexpr std::size_t kNonceSize = 16;
 
-/// One text for all hosts.
-const Chunk& push_script() {
-  static const Chunk script{std::string(kPushScript)};
-  return script;
-}
 /// The last part of a path on the hosts.
 std::string last_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
@@ -102,9 +97,10 @@ asio::awaitable<void> Push::prepare(std::size_t host, supervisor::Supervised& su
 }
 
 asio::awaitable<void> Push::converse(std::size_t host, supervisor::Supervised& supervised) {
+  static const Chunk script{std::string(kPushScript)};
   std::string name = supervisor::random_id().substr(0, kNonceSize);
   std::vector<std::string> words = arguments(supervised, name);
-  supervisor::StartedProgram program = co_await supervised.start_program(push_script(), std::move(words));
+  supervisor::StartedProgram program = co_await supervised.start_program(script, std::move(words));
   Talk talk(std::move(program), std::move(name));
   Scan found = co_await scan(talk);
   if (request_.keep_dir_links) co_await keep_links(talk, found.comparison);

@@ -30,10 +30,8 @@ bool gets_something(const HostTransfer& host) {
 
 /// `3 files (1.2 MB)`; if hosts differ, the largest number.
 std::string describe_files(const std::vector<const HostTransfer*>& hosts) {
-  const auto by_files = [](const HostTransfer* one, const HostTransfer* other) {
-    return std::pair(one->sent.files, one->sent.bytes) < std::pair(other->sent.files, other->sent.bytes);
-  };
-  const auto [least, most] = std::minmax_element(hosts.begin(), hosts.end(), by_files);
+  const auto size = [](const HostTransfer* host) { return std::pair(host->sent.files, host->sent.bytes); };
+  const auto [least, most] = std::ranges::minmax_element(hosts, {}, size);
   const std::size_t files = (*most)->sent.files;
   return fmt::format("{}{} file{} ({})", (*least)->sent.files == files ? "" : "up to ", files,
                      files == 1 ? "" : "s", format_bytes((*most)->sent.bytes));
@@ -61,7 +59,7 @@ class PushMode final : public session::CommandMode, private session::HostPrepara
 
  private:
   void host_ended(output::Output& output, std::size_t host, const run::HostOutcome& outcome) override {
-    if (json() && is_done(outcome)) json()->sent(output, host, sent(host));
+    if (json() && run::has_succeeded(outcome)) json()->sent(output, host, sent(host));
   }
 
   void begin_pass(output::Output& /*output*/) override { push_.begin_pass(); }
@@ -110,8 +108,6 @@ class PushMode final : public session::CommandMode, private session::HostPrepara
     return std::chrono::ceil<std::chrono::seconds>(*longest);
   }
 
-  static bool is_done(const run::HostOutcome& outcome) { return run::has_succeeded(outcome); }
-
   report::FilesSent sent(std::size_t host) const {
     const HostShare& share = push_.shares()[host];
     report::FilesSent sent{share.files, share.bytes, share.deleted.size(), std::nullopt,
@@ -123,7 +119,7 @@ class PushMode final : public session::CommandMode, private session::HostPrepara
   void print_total(output::Output& output, const run::RunPolicy& policy) const {
     std::vector<HostTransfer> done;
     for (std::size_t host = 0; host < run_spec().plan.hosts.size(); ++host) {
-      if (is_done(policy.outcomes()[host]))
+      if (run::has_succeeded(policy.outcomes()[host]))
         done.push_back({run_spec().plan.hosts[host].worker, sent(host), push_.shares()[host].has_attributes});
     }
     const auto tense = only_looks() ? Tense::would : Tense::did;
@@ -137,7 +133,7 @@ class PushMode final : public session::CommandMode, private session::HostPrepara
     std::vector<PlannedTransfer> planned;
     const std::vector<Entry>& entries = push_.tree().entries();
     for (std::size_t host = 0; host < run_spec().plan.hosts.size(); ++host) {
-      if (!is_done(policy.outcomes()[host])) continue;
+      if (!run::has_succeeded(policy.outcomes()[host])) continue;
       PlannedTransfer& each = planned.emplace_back();
       each.host = host;
       for (const std::size_t index : push_.shares()[host].chosen) {

@@ -22,12 +22,6 @@ using link::Cause;
 using link::HostError;
 using link::Stage;
 
-/// One text for all hosts.
-const Chunk& sums_script() {
-  static const Chunk script{std::string(kSumsScript)};
-  return script;
-}
-
 std::string digest_of_file(const std::string& path, DigestKind kind) {
   Digest digest(kind);
   std::ifstream file(path, std::ios::binary);
@@ -131,11 +125,12 @@ std::vector<std::size_t> Push::to_digest(const Scan& scan) const {
 }
 
 asio::awaitable<void> Push::compare_contents(supervisor::Supervised& supervised, Scan& scan) {
+  static const Chunk script{std::string(kSumsScript)};
   const std::vector<std::size_t> indices = to_digest(scan);
   if (indices.empty()) co_return;
   std::vector<std::string> words =
       SumsWords{.target = target_directory(), .program = scan.header.digest_words}.list();
-  supervisor::StartedProgram program = co_await supervised.start_program(sums_script(), std::move(words));
+  supervisor::StartedProgram program = co_await supervised.start_program(script, std::move(words));
   Talk talk(std::move(program), {});
   std::string paths;
   for (const std::size_t index : indices) paths += "./" + tree().entries()[index].path + '\0';

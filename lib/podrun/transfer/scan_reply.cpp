@@ -41,16 +41,8 @@ std::string_view below(std::string_view path) {
 
 /// The letter of find's %y for the type in a st_mode. inode(7)
 char kind_of(std::uint32_t st_mode) {
-  switch (st_mode & 0170000) {
-    case 0100000:
-      return 'f';
-    case 0040000:
-      return 'd';
-    case 0120000:
-      return 'l';
-    default:
-      return '?';
-  }
+  const std::uint32_t type = st_mode & 0170000;
+  return type == 0100000 ? 'f' : type == 0040000 ? 'd' : type == 0120000 ? 'l' : '?';
 }
 
 }  // namespace

@@ -89,7 +89,14 @@ asio::awaitable<void> run_on_thread(std::function<void()> work) {
 struct ByteQueue::State : public std::enable_shared_from_this<ByteQueue::State> {
   explicit State(const asio::any_io_executor& its_executor) : executor(its_executor), changed(its_executor) {}
 
-  bool has_room() const { return waiting < kRoom || left; }
+  /// Sets a flag that next() waits for.
+  void set(bool& flag) {
+    {
+      const std::lock_guard lock(mutex);
+      flag = true;
+    }
+    arrived.notify_one();
+  }
   /// With the mutex locked: wakes wait_for_room().
   void tell() {
     if (!std::exchange(asks_for_room, false)) return;
@@ -123,28 +130,16 @@ void ByteQueue::push(Chunk chunk) {
   state_->arrived.notify_one();
 }
 
-void ByteQueue::close() {
-  {
-    const std::lock_guard lock(state_->mutex);
-    state_->closed = true;
-  }
-  state_->arrived.notify_one();
-}
+void ByteQueue::close() { state_->set(state_->closed); }
 
-void ByteQueue::give_up() {
-  {
-    const std::lock_guard lock(state_->mutex);
-    state_->given_up = true;
-  }
-  state_->arrived.notify_one();
-}
+void ByteQueue::give_up() { state_->set(state_->given_up); }
 
 asio::awaitable<void> ByteQueue::wait_for_room() {
   const std::shared_ptr<State> state = state_;
   for (;;) {
     {
       const std::lock_guard lock(state->mutex);
-      if (state->has_room()) co_return;
+      if (state->waiting < kRoom || state->left) co_return;
       state->asks_for_room = true;
     }
     co_await state->changed.wait();

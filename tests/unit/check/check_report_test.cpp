@@ -7,7 +7,6 @@
 #include <nlohmann/json.hpp>
 
 #include "podrun/base/text.hpp"
-#include "podrun/check/check_text.hpp"
 
 namespace podrun::check {
 namespace {
