@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <system_error>
-
 #include <asio/any_io_executor.hpp>
 #include <asio/awaitable.hpp>
-#include <asio/redirect_error.hpp>
 #include <asio/steady_timer.hpp>
-#include <asio/use_awaitable.hpp>
 
 namespace podrun {
 
@@ -22,13 +18,7 @@ class Event {
     notified_ = true;
     timer_.cancel();
   }
-  asio::awaitable<void> wait() {
-    if (!notified_) {
-      std::error_code cancelled;
-      co_await timer_.async_wait(asio::redirect_error(asio::use_awaitable, cancelled));
-    }
-    notified_ = false;
-  }
+  asio::awaitable<void> wait();
 
  private:
   asio::steady_timer timer_;

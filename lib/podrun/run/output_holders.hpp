@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <utility>
 
 #include <asio/any_io_executor.hpp>
 #include <asio/awaitable.hpp>
@@ -27,31 +25,11 @@ class OutputHolders {
   explicit OutputHolders(const asio::any_io_executor& executor) : woken_(executor), patience_(executor) {}
 
   /// Asks the host; ends with the answer, or with `supervised`, which must outlive the coroutine.
-  static asio::awaitable<void> ask(std::shared_ptr<OutputHolders> self, supervisor::Supervised& supervised) {
-    Answer answer = Answer::somebody;
-    try {
-      self->names_ = co_await supervised.output_holders(self->started_);
-      if (self->names_.named.empty()) answer = Answer::nobody;
-    } catch (const link::HostError&) {
-      // the host cannot tell
-    }
-    self->answer_ = answer;
-    self->asked_ = false;
-    self->woken_.notify();
-  }
+  static asio::awaitable<void> ask(std::shared_ptr<OutputHolders> self, supervisor::Supervised& supervised);
   /// Waits for the answer, at most five seconds.
-  static asio::awaitable<void> wait(std::shared_ptr<OutputHolders> self) {
-    wait_at_most(self, kPatience);
-    co_await self->woken_.wait();
-    const Clock::time_point due = self->patience_.expiry();
-    self->patience_.cancel();
-    if (self->answer_ == Answer::none && self->started_ && Clock::now() < due + kAway)
-      self->answer_ = Answer::somebody;  // the network works, so the program hangs
-  }
+  static asio::awaitable<void> wait(std::shared_ptr<OutputHolders> self);
   /// Waits one more second at most: unknown processes cannot be stopped.
-  static void hurry(const std::shared_ptr<OutputHolders>& self) {
-    if (self->patience_.expiry() > Clock::now() + kHurriedPatience) wait_at_most(self, kHurriedPatience);
-  }
+  static void hurry(const std::shared_ptr<OutputHolders>& self);
 
   Answer answer() const { return answer_; }
   const supervisor::Holders& names() const { return names_; }
@@ -66,12 +44,7 @@ class OutputHolders {
   /// about the host.
   static constexpr std::chrono::seconds kAway{1};
 
-  static void wait_at_most(const std::shared_ptr<OutputHolders>& self, std::chrono::seconds patience) {
-    self->patience_.expires_after(patience);
-    self->patience_.async_wait([self](const std::error_code& error) {
-      if (!error) self->woken_.notify();
-    });
-  }
+  static void wait_at_most(const std::shared_ptr<OutputHolders>& self, std::chrono::seconds patience);
 
   Event woken_;
   asio::steady_timer patience_;
@@ -91,36 +64,10 @@ class TrailingOutput {
   void add(std::size_t bytes) { all_ += bytes; }
 
   /// Call at each look at the output.
-  Fate decide(OutputHolders::Answer holders, const supervisor::Holders& names, bool reading_paused) {
-    const bool stuck = std::all_of(names.named.begin(), names.named.end(),
-                                   [](const supervisor::Holder& holder) { return !holder.stuck_at.empty(); });
-    if (!names.named.empty() && !stuck) {
-      lingered_ = true;
-      stuck_looks_ = 0;
-      return Fate::lingers;
-    }
-    if (!names.named.empty()) {
-      stuck_looks_ = names == stuck_ ? stuck_looks_ + 1 : 1;
-      stuck_ = names;
-      return stuck_looks_ < kMostStuck ? Fate::looked_at_again : Fate::let_go;
-    }
-    // The host may be too busy to answer.
-    if (lingered_ && holders != OutputHolders::Answer::nobody) return Fate::lingers;
-    return is_awaited(holders, reading_paused) ? Fate::looked_at_again : Fate::let_go;
-  }
+  Fate decide(OutputHolders::Answer holders, const supervisor::Holders& names, bool reading_paused);
 
   /// Whether to wait for more output. Call at each look, every few seconds.
-  bool is_awaited(OutputHolders::Answer holders, bool reading_paused) {
-    const std::uint64_t fresh = all_ - std::exchange(seen_, all_);
-    if (all_ > kMostOnItsWay) return false;
-    if (reading_paused || fresh >= kMuch) {
-      quiet_looks_ = 0;
-      return true;
-    }
-    ++quiet_looks_;
-    if (holders == OutputHolders::Answer::none) return quiet_looks_ <= kMostUnanswered;
-    return holders == OutputHolders::Answer::nobody && fresh > 0 && quiet_looks_ <= kMostTrickles;
-  }
+  bool is_awaited(OutputHolders::Answer holders, bool reading_paused);
 
  private:
   /// The most output of a command that can still be on its way, in SSH windows, pipes and sockets.
