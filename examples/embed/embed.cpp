@@ -10,7 +10,7 @@ int main(int count, char** words) try {
   if (count != 3) throw podrun::UsageError("expected HOSTS COMMAND (embed 'tpu-[0-3]' uptime)");
   std::signal(SIGPIPE, SIG_IGN);  // a connection may close while podrun writes to it
   const auto probe = podrun::hosts::make_system_probe();
-  const auto hosts = podrun::hosts::parse_host_list({words[1]}, "HOSTS", *probe);
+  const auto hosts = podrun::hosts::parse_host_list({words[1]}, "HOSTS", *probe).hosts;
   const auto guest = podrun::session::guest_session(hosts, *probe);
   podrun::session::Session session(guest, *probe, podrun::session::Session::Connections::closed);
   const auto run = podrun::session::users_command(guest, {podrun::supervisor::ShellText{words[2]}});

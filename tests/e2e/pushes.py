@@ -15,7 +15,7 @@ APP = {
     "empty": Directory(0o750),
 }
 APP_FILES, APP_BYTES = 5, 34
-NOWHERE = ("-H", "127.0.0.1:1", "--retries", "0")  # for what must be refused before podrun connects
+NOWHERE = ("-H", "127.0.0.1:129", "--retries", "0")  # for what must be refused before podrun connects
 UP_TO_DATE = r"podrun: (\d+) hosts? (?:is|are) up to date"
 
 

@@ -131,10 +131,10 @@ def test_names_a_clock_that_is_off(podrun, pod):
 
 
 def test_goes_on_without_hosts_that_are_not_reached(podrun, pod):
-    hosts = f"{pod.addresses[0]},127.0.0.9:1,nobody-of-that-name@{pod.addresses[1]}"
+    hosts = f"{pod.addresses[0]},127.0.0.9:129,nobody-of-that-name@{pod.addresses[1]}"
     lines = lines_of(podrun("-H", hosts, "--retries", "0", "check"), 1)
     assert lines[0] == "1 of 3 hosts has answered:"
-    assert "  [1] 127.0.0.9: unreachable: connecting: connection refused" in lines
+    assert "  [1] 127.0.0.9: unreachable: connecting: connection refused at port 129" in lines
     assert any(line.startswith(f"  [2] {pod.hosts[1]}: unreachable: login: ") for line in lines), lines
     assert lines[-1] == "2 of 3 hosts have a problem; to go on without them: --workers 0"
 
@@ -173,7 +173,7 @@ def test_works_where_sh_is_another_shell(podrun_any_shell):
 
 def test_json_has_every_fact_and_the_verdict(podrun, pod):
     install(pod, 3, "jax", "0.4.33")
-    completed = podrun("-H", ",".join(pod.addresses) + ",127.0.0.9:1", "--retries", "0", "check", "--json")
+    completed = podrun("-H", ",".join(pod.addresses) + ",127.0.0.9:129", "--retries", "0", "check", "--json")
     [line] = lines_of(completed, 1)
     answer = json.loads(line)
     jsonschema.validate(answer, SCHEMA)
@@ -182,7 +182,7 @@ def test_json_has_every_fact_and_the_verdict(podrun, pod):
     assert answer["hosts"][3]["facts"]["jax"] == "0.4.33"
     [jax] = [item for item in answer["items"] if item["name"] == "jax"]
     assert [group["workers"] for group in jax["groups"]] == [[0, 1, 2], [3]]
-    assert answer["problems"] == [{"what": "unreachable: connecting: connection refused", "workers": [4]}]
+    assert answer["problems"] == [{"what": "unreachable: connecting: connection refused at port 129", "workers": [4]}]
     [line] = lines_of(podrun(*pod.on(0), "check", "--json"), 0)
     jsonschema.validate(json.loads(line), SCHEMA)
     assert json.loads(line)["well"] is True
@@ -211,15 +211,15 @@ def test_waits_for_a_host_that_comes_up_later(podrun, directory):
 @pytest.mark.timed
 def test_ends_the_wait_in_time(podrun, pod):
     began = time.monotonic()
-    lines = lines_of(podrun("-H", f"{pod.addresses[0]},127.0.0.9:1", "check", "--wait", "3s"), 1)
+    lines = lines_of(podrun("-H", f"{pod.addresses[0]},127.0.0.9:129", "check", "--wait", "3s"), 1)
     assert 3 <= time.monotonic() - began < limit(13)
     assert lines[0] == "1 of 2 hosts has answered:"
-    assert "  [1] 127.0.0.9: unreachable: connecting: connection refused" in lines
+    assert "  [1] 127.0.0.9: unreachable: connecting: connection refused at port 129" in lines
 
 
 @pytest.mark.timed
 def test_shows_whom_it_waits_for_until_interrupted(podrun, pod):
-    waiting = podrun.terminal("-H", f"{pod.addresses[0]},{pod.addresses[1]},127.0.0.9:1", "check", "--wait", "10m")
+    waiting = podrun.terminal("-H", f"{pod.addresses[0]},{pod.addresses[1]},127.0.0.9:129", "check", "--wait", "10m")
     waiting.read_until("2 ready · 1 waiting · [2] 127.0.0.9: attempt ".encode())
     interrupted = time.monotonic()
     waiting.type(b"\x03")

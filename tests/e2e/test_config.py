@@ -143,7 +143,7 @@ def test_an_explicit_choice_beats_the_default_pod_and_all_that_belongs_to_it(pod
 def test_a_pod_of_the_metadata_server_asks_nobody_else(podrun):
     (podrun.home / "podips.txt").write_text("a\n")
     configure(podrun, "pods:\n  here:\n    metadata: true\n")
-    line = refused(podrun, "-p", "here", "--via", VIA, "--", "true", env={"GCE_METADATA_HOST": "127.0.0.1:1"})
+    line = refused(podrun, "-p", "here", "--via", VIA, "--", "true", env={"GCE_METADATA_HOST": "127.0.0.1:129"})
     assert "metadata" in line and "SLURM" not in line
 
 

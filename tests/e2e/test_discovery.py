@@ -227,8 +227,8 @@ def test_metadata_that_is_wrong(asking, metadata, attributes, named):
 
 
 def test_hosts_show_their_addresses(podrun):
-    listed = podrun.ok("-H", "local,me@localhost:23,10.0.0.1,no-such-host.invalid", "hosts").decode().splitlines()
-    assert [line.split()[1:-1] for line in listed] == [["local", "this", "machine"], ["me@localhost:23", listed[1].split()[2]], ["10.0.0.1", "10.0.0.1"], ["no-such-host.invalid", "?"]]
+    listed = podrun.ok("-H", "local,me@localhost:2223,10.0.0.1,no-such-host.invalid", "hosts").decode().splitlines()
+    assert [line.split()[1:-1] for line in listed] == [["local", "this", "machine"], ["me@localhost:2223", listed[1].split()[2]], ["10.0.0.1", "10.0.0.1"], ["no-such-host.invalid", "?"]]
     assert listed[1].split()[2] in ("127.0.0.1", "::1")
 
 
@@ -246,14 +246,14 @@ def test_standard_output_that_cannot_be_written(podrun):
 
 
 def test_hosts_for_programs(podrun):
-    (podrun.home / "podips.txt").write_text("me@10.0.0.1:23\n")
+    (podrun.home / "podips.txt").write_text("me@10.0.0.1:2223\n")
     listed = podrun("hosts", "--json", "-i")
     assert listed.stderr == b""
     answer = json.loads(listed.stdout)
     assert answer["v"] == 1
     assert answer["hosts"] == [
         {"worker": 0, "host": "local", "local": True, "source": "-i"},
-        {"worker": 1, "host": "10.0.0.1", "user": "me", "port": 23, "address": "10.0.0.1", "source": "~/podips.txt:1"},
+        {"worker": 1, "host": "10.0.0.1", "user": "me", "port": 2223, "address": "10.0.0.1", "source": "~/podips.txt:1"},
     ]
     assert answer["tried"][0] == {"where": "PODRUN_HOSTS", "result": "not set"}
     assert answer["tried"][-1] == {"where": "~/podips.txt", "result": "1 host"}

@@ -46,18 +46,18 @@ podrun: 1 ok · 1 failed · 1 not started
 podrun: exit 5: [1] local1
 podrun: retry on just these: podrun --workers 1,2 COMMAND
 """),
-    "unreachable": (("-H", "local,127.0.0.1:1", "--retries", "0"), "true", """\
+    "unreachable": (("-H", "local,127.0.0.1:129", "--retries", "0"), "true", """\
 podrun: 1 unreachable · 1 not started
-podrun: unreachable: [1] 127.0.0.1: connecting: connection refused
+podrun: unreachable: [1] 127.0.0.1: connecting: connection refused at port 129
 podrun: nothing was started on any host (--skip-unreachable runs on the others)
 """),
-    "unreachable hosts": (("-H", "127.0.0.1:1,127.0.0.2:1", "--retries", "0"), "true", """\
-podrun: unreachable: [0,1] connecting: connection refused
+    "unreachable hosts": (("-H", "127.0.0.1:129,127.0.0.2:129", "--retries", "0"), "true", """\
+podrun: unreachable: [0,1] connecting: connection refused at port 129
 podrun: nothing was started on any host
 """),
-    "skipped": (("-H", "local,127.0.0.1:1", "--retries", "1", "--skip-unreachable"), "true", """\
+    "skipped": (("-H", "local,127.0.0.1:129", "--retries", "1", "--skip-unreachable"), "true", """\
 podrun: 1 ok · 1 unreachable
-podrun: unreachable: [1] 127.0.0.1: connecting: connection refused (2 attempts)
+podrun: unreachable: [1] 127.0.0.1: connecting: connection refused at port 129 (2 attempts)
 podrun: retry on just these: podrun --workers 1 COMMAND
 """),
     "not ready": ((*THREE, "--chdir", "/no/such/directory"), "true", """\

@@ -165,8 +165,8 @@ def test_the_man_page_is_one(podrun):
 
 @pytest.mark.smoke
 def test_a_first_attempt_that_fails_is_told_off_a_terminal(podrun):
-    run = podrun.start("-H", "local,127.0.0.1:1", "--retries", "50", "--", "true")
-    wait_until(lambda: b"podrun: [1] 127.0.0.1: attempt 1 of 51: connecting: connection refused\n" in run.stderr, what="told")
+    run = podrun.start("-H", "local,127.0.0.1:129", "--retries", "50", "--", "true")
+    wait_until(lambda: b"podrun: [1] 127.0.0.1: attempt 1 of 51: connecting: connection refused at port 129\n" in run.stderr, what="told")
     run.signal(signal.SIGINT)
     assert run.wait().returncode == 130
     assert run.stderr.count(b"attempt 1 of") == 1

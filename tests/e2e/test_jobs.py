@@ -396,11 +396,11 @@ def test_no_supervisor_stays_in_other_shells(podrun, shell):
 
 def test_a_host_that_cannot_be_reached_is_skipped_and_named(podrun, hosts):
     start(podrun, hosts.options, "sleep 1000")
-    options = ("-H", ",".join([*hosts.pod.addresses, "127.0.0.1:1"]), "--retries", "0")
+    options = ("-H", ",".join([*hosts.pod.addresses, "127.0.0.1:129"]), "--retries", "0")
     listed = podrun(*options, "ps")
     assert listed.returncode == 255
     assert re.fullmatch(rb"train  running \[0-2\] \xc2\xb7 started \d+ s (to \d+ s )?ago \xc2\xb7 sleep 1000\n", listed.stdout), listed
-    assert b"unreachable: [3] 127.0.0.1: connecting: connection refused" in listed.stderr
+    assert b"unreachable: [3] 127.0.0.1: connecting: connection refused at port 129" in listed.stderr
     assert podrun(*options, "stop", "train").returncode == 255
     assert states(podrun, hosts.options) == of_all(hosts, 143)
 

@@ -128,7 +128,7 @@ def test_hosts_whose_jump_host_is_lost(podrun, pod, behind):
 
 
 def test_a_jump_host_that_refuses(podrun, pod):
-    configure(podrun, jump("127.0.0.98:1"), *(target(pod, rank, ProxyJump="bastion") for rank in range(3)))
+    configure(podrun, jump("127.0.0.98:129"), *(target(pod, rank, ProxyJump="bastion") for rank in range(3)))
     ended = events(podrun, "-H", "t[0-2]", "--retries", "0", "--", "echo up")
     check_nothing_starts("its jump host refuses the connection", ended, range(3))
 

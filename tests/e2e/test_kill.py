@@ -283,7 +283,7 @@ def test_suggests_no_command_with_words_of_a_host(podrun, mark, run):
 
 def test_json_tells_everything(podrun, host):
     pid = host.hold(1, device="/dev/accel3")
-    hosts = ("-H", ",".join(host.pod.addresses) + ",127.0.0.9:1", "--retries", "0")
+    hosts = ("-H", ",".join(host.pod.addresses) + ",127.0.0.9:129", "--retries", "0")
     [line] = podrun(*hosts, "kill", "--json", "--dry-run").stdout.splitlines()
     look = json.loads(line)
     jsonschema.validate(look, SCHEMA)
@@ -307,10 +307,10 @@ def test_the_documented_json_is_right():
 
 def test_goes_on_without_hosts_that_are_not_reached(podrun, host):
     host.hold(0)
-    ended = podrun("-H", f"{host.pod.addresses[0]},127.0.0.9:1", "--retries", "0", "kill", "-y")
+    ended = podrun("-H", f"{host.pod.addresses[0]},127.0.0.9:129", "--retries", "0", "kill", "-y")
     assert ended.returncode == 255
     assert ended.stdout.decode().splitlines()[-1] == "freed 1/1 host"
-    assert b"podrun: unreachable: [1] 127.0.0.9: connecting: connection refused" in ended.stderr
+    assert b"podrun: unreachable: [1] 127.0.0.9: connecting: connection refused at port 129" in ended.stderr
 
 
 def test_a_refused_clean_up_names_it(podrun, host):

@@ -2,8 +2,12 @@
 that they call are stand-ins."""
 
 import json
+import os
+import shutil
 import signal
+import subprocess
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -491,3 +495,68 @@ def test_a_changed_file_is_all_that_the_next_launch_sends(podrun, pair):
     ended = launch(podrun, pair, text)
     assert by_rank(ended.stdout) == {rank: [b"changed"] for rank in pair.ranks}
     assert b"podrun: 1 file (8 B) to 2 hosts" in ended.stderr, ended
+
+
+# What SkyPilot's files have besides
+
+
+def commit(repository, text):
+    """A commit with one file; its tag is the text."""
+    write_tree(repository, {"f": text.encode()})
+    for words in (["add", "f"], ["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", text], ["tag", text]):
+        subprocess.run(["git", "-C", repository, *words], check=True, env={**os.environ, "GIT_CONFIG_GLOBAL": "/dev/null"})
+
+
+def test_a_repository_is_cloned_here_at_each_launch(podrun, pair):
+    repository = podrun.directory / "repo"
+    subprocess.run(["git", "init", "-q", repository], check=True)
+    commit(repository, "v1")
+    text = f"workdir:\n  url: file://{repository}\nrun: cat f; echo; ls -a\n"
+    first = launch(podrun, pair, text)
+    assert by_rank(first.stdout)[0] == [b"v1", b".", b"..", b"f"], first
+    commit(repository, "v2")
+    for command in ("launch", "exec"):
+        assert by_rank(launch(podrun, pair, text, command=command).stdout)[1][0] == b"v2"
+    old = launch(podrun, pair, text.replace("run:", "  ref: v1\nrun:"))
+    assert by_rank(old.stdout)[0][0] == b"v1", old
+    assert podrun.home.joinpath(".cache/podrun/clones").stat().st_mode & 0o77 == 0
+
+
+def test_a_repository_that_cannot_be_fetched_starts_nothing(podrun, pair):
+    said = refused(podrun, pair, f"workdir: {{url: 'file://{podrun.directory}/none'}}\nrun: echo\n")
+    assert said.startswith(f"podrun: {podrun.directory}/task.yaml:1: workdir: git: "), said
+    said = refused(podrun, pair, "workdir: {url: a, ref: --upload-pack=x}\nrun: echo\n")
+    assert said.endswith('bad ref "--upload-pack=x" (expected a branch, a tag or a commit)'), said
+
+
+def test_an_empty_value_is_not_taken_from_this_shell(podrun, pair):
+    ended = launch(podrun, pair, 'envs: {FOO: ""}\nrun: echo "[${FOO-unset}]"\n', env={"FOO": "here"})
+    assert set(map(bytes, sum(by_rank(ended.stdout).values(), []))) == {b"[]"}, ended
+
+
+def test_a_skyignore_takes_the_place_of_gitignore(podrun, pair):
+    code = podrun.directory / "code"
+    write_tree(code, {".gitignore": b"data/\n*.ckpt\n", ".skyignore": b"secret.txt\n", "data/d": b"d", "m.ckpt": b"c", "secret.txt": b"s", "run.py": b"r"})
+    subprocess.run(["git", "init", "-q", code], check=True)
+    ended = launch(podrun, pair, "workdir: code\nrun: find . -type f | sort\n")
+    assert by_rank(ended.stdout)[0] == [b"./.gitignore", b"./.skyignore", b"./data/d", b"./m.ckpt", b"./run.py"], ended
+
+
+def test_a_task_for_an_image_says_where_it_runs(podrun, pair):
+    text = "resources: {image_id: 'docker:ubuntu:22.04'}\nrun: echo hi\n"
+    assert "--on-host" in refused(podrun, homes_over_ssh(pair), text)
+    assert launch(podrun, pair, text, "--on-host").stdout.count(b"hi") == 2
+
+
+def homes_over_ssh(pair):
+    """The same homes, without --via, which says where a task runs."""
+    return SimpleNamespace(options=["-H", "a,b"], ranks=pair.ranks, home=pair.home)
+
+
+def test_a_dry_run_meets_what_a_launch_would_meet(podrun, pair):
+    code = podrun.directory / "code"
+    write_tree(code, {"x": b"x", ".gitignore": b"y\n"})
+    subprocess.run(["git", "init", "-q", code], check=True)
+    shutil.chown(code, 65534)
+    said = refused(podrun, pair, "workdir: code\nrun: echo\n", "--dry-run")
+    assert "git config --global --add safe.directory" in said and "--no-ignore" not in said, said

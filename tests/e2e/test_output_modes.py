@@ -102,7 +102,7 @@ def test_json_says_how_far_a_host_came_and_what_happened_there(podrun, pod):
         run = events(podrun, *options, "-H", f"{pod.addresses[0]},{refusing}", "--", "echo", "hi")
     assert run.outcomes == {0: "exited", 1: "unreachable"}
     assert (run.exits[1]["stage"], run.exits[1]["cause"]) == ("connecting", "refused")
-    assert run.exits[1]["message"] == "connection refused"
+    assert run.exits[1]["message"] == f"connection refused at port {refusing.partition(':')[2]}"
     run = events(podrun, *options, "-o", "UserKnownHostsFile=/dev/null", "-H", pod.addresses[0], "--", "echo", "hi")
     assert (run.exits[0]["stage"], run.exits[0]["cause"]) == ("host_key", "host_key_unknown")
     run = events(podrun, *options, "-o", "IdentityFile=none", "-o", "IdentityAgent=none", "-H", pod.addresses[0], "--", "echo", "hi")

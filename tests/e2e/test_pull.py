@@ -11,7 +11,7 @@ from pulls import LOGS, LOGS_BYTES, LOGS_FILES, assert_arrived, paths_in, place_
 from support import wait_until
 from trees import NAMES, Directory, File, Link, assert_same, deep_path, read_tree, remove, set_time, write_tree
 
-NOWHERE = ("-H", "127.0.0.1:1", "--retries", "0")  # for what must be refused before podrun connects
+NOWHERE = ("-H", "127.0.0.1:129", "--retries", "0")  # for what must be refused before podrun connects
 
 
 # A tree
@@ -278,7 +278,7 @@ def test_a_file_that_grows_meanwhile_arrives(podrun, pair):
 
 
 def test_round_trips(podrun, homes, fault):
-    proxies = [fault("--to", homes.pod.addresses[rank], "--delay", "0.05", "proxy", addresses=[f"127.0.0.{100 + rank}"]) for rank in (0, 1)]
+    proxies = [fault("--to", homes.pod.addresses[rank], "--delay", "0.2", "proxy", addresses=[f"127.0.0.{100 + rank}"]) for rank in (0, 1)]
     homes.write("logs", LOGS)
 
     def count(place):
@@ -312,10 +312,10 @@ def test_what_a_host_does_not_have_is_its_failure(podrun, homes):
 
 def test_hosts_that_cannot_be_reached_are_skipped_and_named(podrun, homes):
     homes.write("logs", LOGS)
-    hosts = f"{homes.pod.addresses[0]},127.0.0.9:1,{homes.pod.addresses[2]}"
+    hosts = f"{homes.pod.addresses[0]},127.0.0.9:129,{homes.pod.addresses[2]}"
     ended = podrun("-H", hosts, "--retries", "0", "pull", "logs", "out")
     assert ended.returncode == 255
-    assert b"[1] 127.0.0.9: connecting: connection refused" in ended.stderr
+    assert b"[1] 127.0.0.9: connecting: connection refused at port 129" in ended.stderr
     assert f"podrun: {2 * LOGS_FILES} files ({2 * LOGS_BYTES} B) from 2 hosts to out".encode() in ended.stderr
     assert b" --workers 1\n" in ended.stderr, "the command for those alone"
     assert_same(homes.read(0, "logs"), read_tree(podrun.directory / "out" / f"0-{homes.pod.hosts[0]}" / "logs"))

@@ -251,7 +251,7 @@ def test_checksum_reads_the_digests_of_many_files_while_it_sends_their_names(pod
 
 
 def test_round_trips(podrun, homes, fault):
-    proxies = [fault("--to", homes.pod.addresses[rank], "--delay", "0.05", "proxy", addresses=[f"127.0.0.{100 + rank}"]) for rank in (0, 1)]
+    proxies = [fault("--to", homes.pod.addresses[rank], "--delay", "0.2", "proxy", addresses=[f"127.0.0.{100 + rank}"]) for rank in (0, 1)]
     write_app(podrun)
 
     def count(place):
@@ -259,8 +259,8 @@ def test_round_trips(podrun, homes, fault):
         return proxies[1].connections[-1]["round_trips"]
 
     # A command has 7, see test_ssh_faults.py. A channel 1, exec 1, the list 1; the files and their digest 1, or that there are none. The fewest of some pushes count.
-    assert min(count(f"work{number}") for number in range(5)) <= 11
-    assert min(count("work0") for _ in range(5)) <= 11
+    assert min(count(f"work{number}") for number in range(3)) <= 11
+    assert min(count("work0") for _ in range(3)) <= 11
 
 
 def test_what_only_the_host_has_stays_there(podrun, pair):
@@ -414,7 +414,7 @@ def make_work_tree(app, *tracked):
 def test_ignored_files_stay_here_and_are_counted(podrun, pair):
     write_app(podrun, IGNORED)
     said = push(podrun, pair, "app/", "work")
-    assert re.fullmatch(r"podrun: 6 files \(\d+ B\) to 2 hosts · 5 paths ignored \(--no-ignore sends them\)", said), said
+    assert re.fullmatch(r"podrun: 6 files \(\d+ B\) to 2 hosts · 5 paths ignored", said), said
     assert [files_in(pair, rank) for rank in pair.ranks] == [{f"work/{name}" for name in SENT}] * 2
 
 
@@ -466,8 +466,33 @@ def test_without_git_there_must_be_nothing_to_obey(podrun, pair):
     write_app(podrun, IGNORED)
     refused = podrun(*pair.options, "push", "app", "work", env=without)
     assert refused.returncode == 2
-    assert refused.stderr == b"podrun: push: git is needed to obey .gitignore (install git, or use --no-ignore)\n"
+    assert refused.stderr == b"podrun: push: git is needed to obey .gitignore (install git)\n"
     push(podrun, pair, "--no-ignore", "app", "work", env=without)
+
+
+def test_a_repository_of_another_user_is_named_with_gits_own_remedy(podrun, pair):
+    app = write_app(podrun, {"a.py": b"1", ".gitignore": b"*.log\n", "a.log": b"2"})
+    make_work_tree(app, "a.py")
+    shutil.chown(app, 65534)
+    refused = podrun(*pair.options, "push", "app", "work")
+    assert refused.returncode == 2
+    said = refused.stderr.decode()
+    assert f"git config --global --add safe.directory {app}" in said and "--no-ignore" not in said, said
+
+
+def test_what_version_control_keeps_stays_here(podrun, pair):
+    write_app(podrun, {f"{name}/x": b"1" for name in (".git", ".hg", ".jj", ".svn", "sub/.hg", ".github")})
+    push(podrun, pair, "app/", "work")
+    assert files_in(pair, 0) == {"work/.github/x"}
+
+
+def test_a_destination_is_not_one_hosts(podrun, pair):
+    write_app(podrun)
+    refused = podrun(*pair.options, "push", "app", "a:dir")
+    assert refused.returncode == 2
+    assert refused.stderr.decode() == "podrun: push: \"a:dir\": a destination is a path on all hosts (write dir; for one host: --workers N, or -H a)\n"
+    push(podrun, pair, "app/", "./a:dir")
+    assert "a:dir/.gitignore" in files_in(pair, 0) or files_in(pair, 0)
 
 
 def test_a_repository_cannot_run_programs_here(podrun, pair):
@@ -539,7 +564,7 @@ def test_wrong_use_is_told(podrun, words, said):
 
 def test_unreachable_hosts_are_named_and_no_host_changes(podrun, homes):
     write_app(podrun)
-    ended = events(podrun, "-H", f"{homes.pod.addresses[0]},127.0.0.1:1,{homes.pod.addresses[1]}", *ONE_TRY, "push", "app", "work")
+    ended = events(podrun, "-H", f"{homes.pod.addresses[0]},127.0.0.1:129,{homes.pod.addresses[1]}", *ONE_TRY, "push", "app", "work")
     assert ended.returncode == 255
     assert ended.failures == {1: ("unreachable", "connecting", "refused")}
     assert not any((homes.home(rank) / "work").exists() for rank in homes.ranks)

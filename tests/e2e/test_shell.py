@@ -147,14 +147,14 @@ def test_the_exit_status_is_that_of_the_last_line(podrun, isolated):
 
 
 def test_stops_where_no_host_is_reached(podrun):
-    ended = podrun("-H", "127.0.0.1:1", "--retries", "0", "shell", input=b"echo x\n")
+    ended = podrun("-H", "127.0.0.1:129", "--retries", "0", "shell", input=b"echo x\n")
     assert ended.returncode == 255
     assert ended.stdout == b""
     assert b"connection refused" in ended.stderr
 
 
 def test_a_script_runs_on_all_hosts_or_ends(podrun, pod, fault):
-    ended = podrun("-H", "local,127.0.0.1:1", "--retries", "0", "shell", input=b"echo x\n")
+    ended = podrun("-H", "local,127.0.0.1:129", "--retries", "0", "shell", input=b"echo x\n")
     assert (ended.returncode, ended.stdout) == (255, b"")
     proxies = proxies_to(pod, fault)
     begun = podrun.start("-H", ",".join(proxy.address for proxy in proxies), "--retries", "0", "shell", stdin=subprocess.PIPE)
@@ -456,7 +456,7 @@ def test_connect_tries_again(podrun, directory):
 def test_a_line_takes_one_round_trip(podrun, pods, fault):
     pod = pods("--hosts", str(HOSTS))
     pod.move_in(podrun)
-    proxies = proxies_to(pod, fault, "--delay", "0.05", hosts=HOSTS)
+    proxies = proxies_to(pod, fault, "--delay", "0.2", hosts=HOSTS)
 
     def round_trips():
         return [proxy.connections[-1]["round_trips"] for proxy in proxies]

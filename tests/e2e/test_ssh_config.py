@@ -59,7 +59,7 @@ def test_the_command_line_and_the_list_are_nearer(podrun, alias, pod):
     prepend(alias, f"Host wrong-*\n  HostName {pod.hosts[2]}\n  User nobody-here\n  Port 1\n  IdentityFile ~/.ssh/pod_key\n")
     by_list = ("-H", f"{ME}@wrong-a:{pod.port}")
     by_options = ("-H", "wrong-a", "-l", ME, "--port", str(pod.port))
-    by_keywords = ("-H", "nobody-here@wrong-a:2", "-o", f"User={ME}", "-o", f"Port={pod.port}")
+    by_keywords = ("-H", "nobody-here@wrong-a:2002", "-o", f"User={ME}", "-o", f"Port={pod.port}")
     for options in (by_list, by_options, by_keywords):
         assert hosts_of(podrun, *options) == {0: [b"host2"]}
 
@@ -115,8 +115,8 @@ def test_another_configuration(podrun, alias):
     [
         ("\nHsot tpu-*\n", '~/.ssh/config:2: unknown keyword "Hsot" (did you mean Host?)'),
         ("Host others\n  Port 22x\n", '~/.ssh/config:2: bad Port "22x" (expected 1-65535)'),
-        ("BindInterface eth1\n", '~/.ssh/config:1: "BindInterface" is not supported (BindAddress takes the address of the interface)'),
-        ("IdentityFile ~/.ssh/%z\n", '~/.ssh/config:1: bad token "%z" in "~/.ssh/%z" (expected %C %L %d %h %i %k %l %n %p %r %u or %%)'),
+        ("BindInterface eth1\n", '~/.ssh/config:1: "BindInterface eth1" is not supported (BindAddress takes the address of the interface)'),
+        ("IdentityFile ~/.ssh/%z\n", '~/.ssh/config:1: bad token "%z" in "~/.ssh/%z" (expected %C %L %d %h %i %j %k %l %n %p %r %u or %%)'),
         ('User "me\n', '~/.ssh/config:1: a quote is not closed: "me (add the second one)'),
     ],
 )

@@ -102,7 +102,7 @@ def test_messages_that_nobody_asked_for(directory):
 
 
 def test_round_trips(podrun, pod, fault):
-    proxies = [fault("--to", pod.addresses[rank], "--delay", "0.05", "proxy", addresses=[f"127.0.0.{100 + rank}"]) for rank in (0, 1)]
+    proxies = [fault("--to", pod.addresses[rank], "--delay", "0.2", "proxy", addresses=[f"127.0.0.{100 + rank}"]) for rank in (0, 1)]
 
     def count(*hosts):
         """The fewest of some runs: on a busy machine what belongs together may leave a program in two pieces."""

@@ -139,7 +139,7 @@ def test_a_relative_path_is_refused_if_the_current_directory_is_gone(podrun, wor
     (podrun.directory / "file").write_text("")
     (podrun.directory / "task.yaml").write_text("workdir: .\nrun: touch started\n")
     podrun.wrapper = ["sh", "-c", RECREATED, "sh"]
-    error = refused(podrun, "-H", "127.0.0.1:1", "--retries", "0", *(word.format(directory=podrun.directory) for word in words))
+    error = refused(podrun, "-H", "127.0.0.1:129", "--retries", "0", *(word.format(directory=podrun.directory) for word in words))
     assert "the current directory is gone" in error
 
 

@@ -203,6 +203,12 @@ def test_values_never_show_in_a_process_list(podrun):
     assert by_rank(run.wait().stdout) == {rank: [b"secret-of-here secret-on-hosts secret-in-file"] for rank in range(4)}
 
 
+def test_slots_of_the_list_reach_the_command(podrun):
+    show = "echo ${PODRUN_SLOTS-none} $PODRUN_SLOTLIST"
+    assert by_rank(podrun.ok("-H", "local0 slots=8, local1 slots=4", "--", show)) == {0: [b"8 8 4"], 1: [b"4 8 4"]}
+    assert by_rank(podrun.ok("-H", "local0", "--", show)) == {0: [b"none"]}
+
+
 def test_podrun_variables(podrun):
     show = "echo $PODRUN_RANK $PODRUN_NUM_HOSTS $PODRUN_WORKER $PODRUN_RUN_ID; echo \"$PODRUN_HOSTLIST\" | wc -l; echo ${PODRUN_HOST:?} ${PODRUN_HOST0:?}"
     shown = by_rank(podrun.ok(*FOUR, "--", show))

@@ -83,7 +83,7 @@ def test_hosts_from_standard_input(podrun):
     assert hosts_of(podrun, "-H", "-", input=HOSTS_FILE.encode()) == in_order("b a tpu-1 tpu-2 c")
 
 
-@pytest.mark.parametrize("line", ["a:70000", "tpu-[3-1]", "tpu-[1-", "a:22x", "[2001:db8::1", "user@", "a b c"])
+@pytest.mark.parametrize("line", ["a:70000", "tpu-[3-1]", "tpu-[1-", "a:22x", "[2001:db8::1", "user@", "10.0.0.2 tpu0"])
 def test_an_error_in_a_hosts_file_names_its_line(podrun, line):
     file = podrun.directory / "pod.txt"
     file.write_text(f"# fine\nfine\n{line}\n")

@@ -25,23 +25,22 @@ void check(Parse parse) try {
   if (hosts.size() > podrun::hosts::kMaxHosts) std::abort();
   for (const podrun::hosts::Host& host : hosts) {
     if (host.name.empty() || host.name.front() == '-' || host.user.starts_with('-')) std::abort();
-    if (host.name.find_first_of("[]@/ ") != std::string::npos) std::abort();
-    const std::string words = host.name + host.user;
+    if (host.name.find_first_of("[]@ ") != std::string::npos) std::abort();
+    if (host.address.find_first_of("[]@ ") != std::string::npos || host.address.starts_with('-'))
+      std::abort();
+    const std::string words = host.name + host.user + host.address;
     if (std::any_of(words.begin(), words.end(), podrun::is_control)) std::abort();
   }
 } catch (const podrun::UsageError&) {
 }
 
-/// A worker is an address over the network, whatever the description says.
+/// A description has one host a line, whatever its names are.
 void check_description(const std::string& text) try {
-  const std::optional<std::string> list = podrun::config::hosts_of_description(text);
-  if (!list) return;
-  const std::vector<podrun::hosts::Host> hosts = podrun::hosts::parse_hosts_file(*list, "standard input");
-  if (hosts.size() != static_cast<std::size_t>(std::count(list->begin(), list->end(), '\n'))) std::abort();
-  for (const podrun::hosts::Host& host : hosts) {
-    if (host.kind != podrun::hosts::HostKind::remote || !host.user.empty() || host.port != 0) std::abort();
-    if (host.name.find_first_not_of("0123456789abcdefABCDEF.:") != std::string::npos) std::abort();
-  }
+  const std::optional<podrun::hosts::Description> described = podrun::config::hosts_of_description(text);
+  if (!described) return;
+  const std::string& list = described->list;
+  const auto hosts = podrun::hosts::parse_hosts_file(list, "standard input", podrun::FakeProbe()).hosts;
+  if (hosts.size() != static_cast<std::size_t>(std::count(list.begin(), list.end(), '\n'))) std::abort();
 } catch (const podrun::UsageError& error) {
   if (!std::string_view(error.what()).starts_with("standard input:")) std::abort();
   if (std::string_view(error.what()).starts_with("standard input:0")) std::abort();
@@ -53,8 +52,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string text(data, data + size);
   podrun::FakeProbe probe;
   probe.files["f"] = text;
-  check([&] { return podrun::hosts::parse_host_list({text}, "-H", probe); });
-  check([&] { return podrun::hosts::parse_hosts_file(text, "hosts"); });
+  check([&] { return podrun::hosts::parse_host_list({text}, "-H", probe).hosts; });
+  check([&] { return podrun::hosts::parse_hosts_file(text, "hosts", probe).hosts; });
   check([&] { return podrun::hosts::parse_plain_list(text, "SLURM_JOB_NODELIST"); });
   check([&] { return podrun::hosts::parse_endpoints(text, "metadata server"); });
   check_description(text);

@@ -108,7 +108,7 @@ class Trying(Lasting):
             for number, (direction, at) in enumerate((direction, at) for direction in ("up", "down") for at in self.BYTES):
                 words = [*event, at, "--direction", direction, "--to", pod.addresses[0], "proxy"]
                 self._faults.append(Fault(*words, addresses=[f"127.86.{len(self._faults)}.{number + 1}"]))
-        addresses = ["127.88.0.1:1", *(address for fault in self._faults for address in fault.addresses)]
+        addresses = ["127.88.0.1:129", *(address for fault in self._faults for address in fault.addresses)]
         super().__init__(pod.directory / "user", directory, "trying", "check", "--wait", "24h", "-t", "3", "-H", ",".join(addresses))
         self._samples = []
         self.connections = 0  # that reached a proxy

@@ -17,7 +17,7 @@
 namespace podrun::test {
 
 /// The longest wait of a test: enough for a sanitizer on a busy machine.
-inline constexpr std::chrono::seconds kDeadline{60};
+inline constexpr std::chrono::seconds kDeadline{180};
 
 /// Runs the coroutine `body(executor)` on an io_context of its own until that has nothing left to do. Returns
 /// the coroutine's value or rethrows; throws std::runtime_error when anything is still pending at the

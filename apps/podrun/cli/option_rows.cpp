@@ -87,6 +87,7 @@ void add_hosts(OptionTable& table, Options& options) {
              [&](const std::string& text) {
                if (text.empty()) throw UsageError("no words (write how to reach a host, as in 'ssh {host}')");
                options.via = text;
+               options.hosts.by_via = true;
              },
              {.value = ValueKind::via_words});
 }
@@ -143,6 +144,8 @@ void add_what_runs(OptionTable& table, Options& options) {
             {.merge = Merge::not_allowed, .common = true});
   rows.flag(task, "--detach", "Start run as a job with the task's name, which outlives this terminal",
             into(options.detach), {.merge = Merge::not_allowed});
+  rows.flag(task, "--on-host", "Run a task for a container image on the hosts themselves",
+            into(options.on_host), {.merge = Merge::not_allowed});
 }
 
 void add_limits(OptionTable& table, Options& options) {

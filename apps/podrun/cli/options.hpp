@@ -44,7 +44,8 @@ struct WhatRunsOptions {
   bool login = false;
   bool sudo = false;
   bool feed_input = false;
-  bool detach = false;  ///< the `run` of a task becomes a job
+  bool detach = false;   ///< the `run` of a task becomes a job
+  bool on_host = false;  ///< a task for a container image runs on the hosts themselves
 };
 
 /// Start, failure, end.

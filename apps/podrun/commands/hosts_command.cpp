@@ -22,6 +22,7 @@
 #include "podrun/base/file_system.hpp"
 #include "podrun/base/text.hpp"
 #include "podrun/hosts/discovery.hpp"
+#include "podrun/hosts/host_name.hpp"
 #include "podrun/hosts/host_views.hpp"
 #include "podrun/hosts/sources.hpp"
 #include "podrun/hosts/this_machine.hpp"
@@ -123,12 +124,6 @@ std::vector<std::uint8_t> ipv4_bytes(const std::string& text) {
   return ::inet_pton(AF_INET, text.c_str(), bytes.data()) == 1 ? bytes : std::vector<std::uint8_t>();
 }
 
-/// RFC 1918
-bool is_private(const std::vector<std::uint8_t>& address) {
-  return !address.empty() && (address[0] == 10 || (address[0] == 172 && address[1] >> 4 == 1) ||
-                              (address[0] == 192 && address[1] == 168));
-}
-
 /// Whether all hosts are private addresses of a network that this machine seems not to be on: its own
 /// addresses begin with other bytes.
 bool seem_elsewhere(const std::vector<hosts::Host>& all, const hosts::Probe& probe) {
@@ -137,8 +132,8 @@ bool seem_elsewhere(const std::vector<hosts::Host>& all, const hosts::Probe& pro
     if (const auto bytes = ipv4_bytes(name); !bytes.empty()) own_networks.emplace(bytes[0], bytes[1]);
   }
   return std::all_of(all.begin(), all.end(), [&own_networks](const hosts::Host& host) {
-    const auto bytes = ipv4_bytes(host.name);
-    return is_private(bytes) && !own_networks.contains({bytes[0], bytes[1]});
+    const auto bytes = ipv4_bytes(hosts::address_of(host));
+    return hosts::is_private_address(hosts::address_of(host)) && !own_networks.contains({bytes[0], bytes[1]});
   });
 }
 

@@ -22,6 +22,7 @@
 #include "podrun/session/command_mode.hpp"
 #include "podrun/supervisor/supervised.hpp"
 #include "podrun/tasks/task.hpp"
+#include "podrun/transfer/clone.hpp"
 #include "podrun/transfer/push.hpp"
 
 #include "cli/specs_from_options.hpp"
@@ -34,7 +35,8 @@ enum class Kind { launch, exec };
 
 /// One copy, as `podrun push` makes it.
 struct PlannedCopy {
-  std::string what;  ///< `workdir`, or the target of a file mount
+  std::string what;    ///< `workdir`, or the target of a file mount
+  std::string source;  ///< as the user knows it
   transfer::PushRequest request;
 };
 
@@ -105,15 +107,30 @@ PlannedCopy plan_copy(const tasks::Copy& copy, std::string what) {
   if (fs::is_directory(source, error) && !source.ends_with('/')) source += '/';
   PlannedCopy planned;
   planned.what = std::move(what);
+  planned.source = source;
+  planned.request.tree.skyignore = true;
   planned.request.tree.sources.push_back(std::move(source));
   planned.request.target = copy.target;
   return planned;
 }
 
+/// `https://github.com/a/b.git at v1`, without the user and token that an address may have.
+std::string shown(const tasks::Repository& repository) {
+  std::string url = repository.url;
+  const std::size_t start = url.find("://") + 3;
+  const std::size_t end = url.find('@');
+  if (start >= 3 && end < url.find('/', start)) url.erase(start, end + 1 - start);
+  return url + (repository.ref.empty() ? "" : " at " + repository.ref);
+}
+
 std::vector<PlannedCopy> plan_copies(const tasks::Task& task, Kind kind) {
   std::vector<PlannedCopy> copies;
-  if (task.workdir) {
+  if (task.repository && task.workdir->source.empty()) {  // a dry run clones nothing
+    copies.push_back({"workdir", shown(*task.repository), {}});
+    copies.back().request.target = task.workdir->target;
+  } else if (task.workdir) {
     copies.push_back(plan_copy(*task.workdir, "workdir"));
+    if (task.repository) copies.back().source = shown(*task.repository);
     if (!copies.back().request.tree.sources.front().ends_with('/')) {
       throw UsageError(fmt::format("{}: \"{}\" is no directory (expected one of this machine)",
                                    task.workdir->where, task.workdir->source));
@@ -148,7 +165,7 @@ std::string describe_step(std::string_view what, std::string_view text) {
 std::string describe(const Sequence& sequence) {
   std::string text = sequence.surroundings;
   for (const PlannedCopy& copy : sequence.copies)
-    text += fmt::format("copy {} to {}\n", output::escape_controls(copy.request.tree.sources.front()),
+    text += fmt::format("copy {} to {}\n", output::escape_controls(copy.source),
                         output::escape_controls(copy.request.target));
   if (sequence.setup) text += describe_step("setup", sequence.task.setup.text);
   const std::string what = sequence.job ? fmt::format("run, as the job {}", sequence.job->name) : "run";
@@ -163,8 +180,8 @@ std::vector<std::string> notes_on_targets(const std::vector<PlannedCopy>& copies
   for (const PlannedCopy& copy : copies) {
     const std::string target = std::filesystem::path(copy.request.target + '/').lexically_normal();
     if (target.starts_with(fmt::format("{}/", tasks::kWorkdir))) continue;
-    notes.push_back(fmt::format("{} is copied to {} on the hosts, outside {}",
-                                copy.request.tree.sources.front(), copy.request.target, tasks::kWorkdir));
+    notes.push_back(fmt::format("{} is copied to {} on the hosts, outside {}", copy.source,
+                                copy.request.target, tasks::kWorkdir));
   }
   return notes;
 }
@@ -174,7 +191,8 @@ class TaskRun {
  public:
   /// Reads the files that are to be copied. Throws UsageError.
   TaskRun(const Sequence& sequence, const cli::Context& context) : sequence_(sequence), context_(context) {
-    for (const PlannedCopy& copy : sequence.copies) copies_.push_back(plan(copy));
+    for (const PlannedCopy& copy : sequence.copies)
+      copies_.push_back(copy.request.tree.sources.empty() ? nullptr : plan(copy));
   }
 
   /// The exit status.
@@ -249,8 +267,8 @@ class TaskCommand final : public cli::Command {
 
   int run(const cli::Context& context) override {
     const Sequence sequence = make_sequence(context);
-    if (context.options.dry_run) return context.answer(describe(sequence));
     TaskRun run(sequence, context);
+    if (context.options.dry_run) return context.answer(describe(sequence));
     context.say(notes_on_targets(sequence.copies));
     return run.play();
   }
@@ -272,6 +290,8 @@ class TaskCommand final : public cli::Command {
         tasks::make_task(file, {.variables = cli::make_environment(context.options, probe),
                                 .env = [&probe](const std::string& name) { return probe.env(name); },
                                 .home = probe.env("HOME").value_or("")});
+    check_image(file, context.options);
+    if (sequence.task.repository && !context.options.dry_run) clone(sequence.task, context);
     sequence.copies = plan_copies(sequence.task, kind_);
     plan_steps(sequence, file, context);
     if (context.options.detach) sequence.job = make_job(sequence, path);
@@ -280,7 +300,28 @@ class TaskCommand final : public cli::Command {
       context.say(
           {fmt::format("{}: ignored, since only a cloud can do it: {}", path, join(file.ignored, ", "))});
     }
+    context.say(tasks::notes_on_variables(file, sequence.task));
     return sequence;
+  }
+
+  /// A task for an image may need what is in the image, so it does not run elsewhere unasked.
+  static void check_image(const config::TaskFile& file, const cli::Options& options) {
+    if (file.image.empty() || options.on_host || !options.via.empty()) return;
+    throw UsageError(
+        fmt::format("{}:{}: image_id: the task is for a container of {} (--on-host runs it on the hosts "
+                    "themselves; in a container "
+                    "that runs there already: --via 'ssh {{host}} docker exec -i NAME')",
+                    file.path, file.image_line, file.image));
+  }
+
+  static void clone(tasks::Task& task, const cli::Context& context) {
+    const std::string cache = context.probe.env("XDG_CACHE_HOME").value_or("");
+    const transfer::Clone made = transfer::clone_repository(
+        task.repository->url, task.repository->ref,
+        (cache.starts_with('/') ? cache : context.probe.env("HOME").value_or("") + "/.cache") + "/podrun",
+        task.workdir->where);
+    task.workdir->source = made.directory;
+    context.say({fmt::format("workdir is {}, commit {}", shown(*task.repository), made.commit)});
   }
 
   /// Looks for the hosts once, for both steps.
@@ -288,7 +329,11 @@ class TaskCommand final : public cli::Command {
     const bool has_setup = kind_ == Kind::launch && !file.setup.text.empty();
     const bool has_run = !file.run.text.empty();
     if (!has_run && (kind_ == Kind::exec || (!has_setup && sequence.copies.empty())))
-      throw UsageError(fmt::format("{}: there is nothing to run (expected run: COMMANDS)", file.path));
+      throw UsageError(
+          fmt::format("{}: there is nothing to run ({})", file.path,
+                      std::find(file.ignored.begin(), file.ignored.end(), "resources") == file.ignored.end()
+                          ? "expected run: COMMANDS"
+                          : "the hosts exist already; go on with podrun exec and the file that has run:"));
     const std::string id = tasks::make_task_id(sequence.task, supervisor::random_id().substr(0, 16));
     const auto command = [&](tasks::Step step) {
       supervisor::Command made = tasks::step_command(sequence.task, step, id);

@@ -4,7 +4,10 @@
 #include <string>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "podrun/base/error.hpp"
+#include "podrun/base/shell_quote.hpp"
 #include "podrun/transfer/push.hpp"
 
 #include "cli/option_rows.hpp"
@@ -13,6 +16,17 @@
 
 namespace podrun::commands {
 namespace {
+
+/// `host:dir` is scp's word for one host. `./a:b` is a path.
+void refuse_host(const std::string& target) {
+  const std::size_t colon = target.find(':');
+  if (colon == std::string::npos || colon == 0 || target.find('/') < colon) return;
+  const std::string path = target.substr(colon + 1);
+  throw UsageError(
+      fmt::format("push: {:?}: a destination is a path on all hosts (write {}; for one host: --workers N, or "
+                  "-H {})",
+                  target, shell_quote(path.empty() ? "." : path), shell_quote(target.substr(0, colon))));
+}
 
 class PushCommand final : public cli::Command {
  public:
@@ -44,6 +58,7 @@ class PushCommand final : public cli::Command {
     request.tree.sources = context.options.operands;
     request.target = request.tree.sources.back();
     request.tree.sources.pop_back();
+    refuse_host(request.target);
     request.only_look = context.options.dry_run;
     request.max_files = context.options.max_files;
     const session::SessionSpec spec = cli::session_spec(context.options, context.probe, context.terminal);

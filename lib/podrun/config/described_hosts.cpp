@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Takes the addresses of the workers from gcloud's description of a TPU, so that it can be piped to `-H -`.
+// Takes names from YAML or JSON, and addresses from gcloud's descriptions of TPUs and instances.
 #include "podrun/config/described_hosts.hpp"
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
-
 #include <algorithm>
+#include <array>
 #include <cstddef>
+#include <set>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -14,17 +14,22 @@
 #include "podrun/base/error.hpp"
 #include "podrun/base/text.hpp"
 #include "podrun/config/yaml_file.hpp"
+#include "podrun/hosts/host_name.hpp"
 #include "podrun/hosts/host_pattern.hpp"
 
 namespace podrun::config {
 namespace {
 
-constexpr const char* kExpected = "the output of gcloud compute tpus tpu-vm describe for a TPU that is READY";
+constexpr const char* kNames = "names or addresses, one a line, or a list of them in YAML or JSON";
+constexpr const char* kReady = "the output of gcloud compute tpus tpu-vm describe for a TPU that is READY";
 
-/// Whether a line occurs in YAML or JSON but not in a host list: `---`, `{`, `[`, `- x`, `key:`, `key: x`.
+/// Whether a line occurs in YAML or JSON but not in a host list: `---`, `{`, `["`, `- x`, `key:`, `key: x`.
 bool opens_description(std::string_view line) {
-  if (line == "---" || line == "[" || line.starts_with("- ")) return true;
-  if (line.starts_with('{') || line.starts_with("[{")) return true;
+  if (line == "---" || line == "[" || line == "[]" || line.starts_with("- ") || line.starts_with('{'))
+    return true;
+  for (const char* start : {"[{", "[[", "[\"", "['"}) {
+    if (line.starts_with(start)) return true;
+  }
   const std::size_t colon = line.find(':');
   return colon != std::string_view::npos && (colon + 1 == line.size() || line[colon + 1] == ' ') &&
          line.substr(0, colon).find_first_of(" [") == std::string_view::npos;
@@ -32,12 +37,44 @@ bool opens_description(std::string_view line) {
 
 bool is_description(std::string_view text) {
   while (!text.empty()) {
-    std::string_view line = take_part(text, '\n');
-    line.remove_prefix(std::min(line.find_first_not_of(" \t\r"), line.size()));
-    line.remove_suffix(line.size() - (line.find_last_not_of(" \t\r") + 1));
+    const std::string_view line = trim_space(take_part(text, '\n'));
     if (!line.empty() && !line.starts_with('#')) return opens_description(line);
   }
   return false;
+}
+
+/// A part of the text that is a YAML stream, and where it begins.
+struct Part {
+  std::string text;
+  std::size_t line;  ///< from 0
+};
+
+/// The key of a line such as `state: READY` that is not indented.
+std::string_view top_key(std::string_view line) {
+  const std::size_t colon = line.find(':');
+  const bool is_key = colon != std::string_view::npos && line.find_first_of(" -\"'{[#}]") >= colon;
+  return is_key ? line.substr(0, colon) : "";
+}
+
+/// Several descriptions in a row, as `describe a; describe b` prints them, without `---` between them.
+std::vector<Part> separate(std::string_view text) {
+  std::vector<Part> parts{{"", 0}};
+  std::set<std::string_view> keys;
+  std::string_view before;
+  for (std::size_t number = 0; !text.empty(); ++number) {
+    const std::string_view line = take_part(text, '\n');
+    const std::string_view key = top_key(line);
+    if (line.starts_with("---")) keys.clear();
+    const bool is_next_json =
+        (line.starts_with('{') && before.ends_with('}')) || (line.starts_with('[') && before.ends_with(']'));
+    if (is_next_json || (!key.empty() && !keys.insert(key).second)) {
+      parts.push_back({"", number});
+      keys = {key};
+    }
+    parts.back().text.append(line).push_back('\n');
+    if (!trim_space(line).empty()) before = trim_space(line);
+  }
+  return parts;
 }
 
 std::string text_of(const YAML::Node& node, const char* key) {
@@ -45,69 +82,209 @@ std::string text_of(const YAML::Node& node, const char* key) {
   return value && value.IsScalar() ? value.Scalar() : "";
 }
 
-/// Any other text could be a range, a comment or this machine in a host list.
-bool is_address(const std::string& text) {
-  in6_addr binary;
-  return text.find('\0') == std::string::npos &&
-         (inet_pton(AF_INET, text.c_str(), &binary) == 1 || inet_pton(AF_INET6, text.c_str(), &binary) == 1);
+/// `key`, if it is a list with something in it.
+YAML::Node list_of(const YAML::Node& node, const char* key) {
+  const YAML::Node value = node[key];
+  return value && value.IsSequence() && value.size() > 0 ? value : YAML::Node(YAML::NodeType::Undefined);
 }
 
-std::string address_of(const YAML::Node& endpoint, Addresses which) {
-  if (!endpoint.IsMap()) return "";
-  if (which == Addresses::internal) return text_of(endpoint, "ipAddress");
-  const YAML::Node access = endpoint["accessConfig"];
-  return access && access.IsMap() ? text_of(access, "externalIp") : "";
+/// `projects/p/locations/z/nodes/a` is `a`.
+std::string short_name(const YAML::Node& machine) {
+  const std::string name = text_of(machine, "name");
+  return name.substr(name.rfind('/') + 1);
 }
 
-/// A TPU with several networks lists one endpoint per network for every worker, the primary one first.
-void add_addresses(const YAML::Node& tpu, std::string_view where, Addresses which,
-                   std::vector<std::string>& addresses) {
-  const std::string name = tpu.IsMap() ? text_of(tpu, "name") : "";
-  const YAML::Node endpoints = tpu.IsMap() ? tpu["networkEndpoints"] : YAML::Node();
-  if (!endpoints.IsDefined() || !endpoints.IsSequence() || endpoints.size() == 0) {
-    const std::string state = tpu.IsMap() ? text_of(tpu, "state") : "";
-    throw UsageError(fmt::format("{}: no networkEndpoints{}{} (expected {})", where,
-                                 name.empty() ? "" : fmt::format(" of {:?}", name),
-                                 state.empty() ? "" : fmt::format(", its state is {}", state), kExpected));
-  }
-  const YAML::Node networks = tpu["networkConfigs"];
-  const std::size_t step = networks && networks.IsSequence() ? std::max<std::size_t>(networks.size(), 1) : 1;
-  for (std::size_t i = 0; i < endpoints.size(); i += step) {
-    const std::string address = address_of(endpoints[i], which);
-    if (!is_address(address)) {
-      throw UsageError(fmt::format("{}: {} {} of worker {}{}{} (expected {})", where,
-                                   address.empty() ? "no" : "bad",
-                                   which == Addresses::external ? "externalIp" : "ipAddress", i / step,
-                                   name.empty() ? "" : fmt::format(" of {:?}", name),
-                                   address.empty() ? "" : fmt::format(": {:?}", address), kExpected));
+/// A kind of document in which users look for hosts in vain.
+struct Other {
+  const char* key;
+  const char* what;
+  const char* advice;
+};
+constexpr std::array kOthers = {
+    Other{"Reservations", "a whole answer of aws",
+          "a list: --query 'Reservations[].Instances[].PrivateIpAddress' --output text"},
+    Other{"apiVersion", "an object of Kubernetes",
+          "a list: kubectl get pods -o jsonpath='{.items[*].status.podIP}'"},
+    Other{"all", "an inventory of Ansible", "a list: ansible all -i FILE --list-hosts | tail -n +2"},
+};
+
+class Reader {
+ public:
+  Reader(std::string_view where, Addresses which) : where_(where), which_(which) {}
+
+  void add(const Part& part) {
+    try {
+      for (const YAML::Node& document : load_yaml(part.text)) documents_.push_back(document);
+    } catch (const YAML::Exception& error) {
+      throw UsageError(fmt::format("{}:{}: {} (expected {})", where_,
+                                   part.line + static_cast<std::size_t>(error.mark.line) + 1, error.msg,
+                                   kNames));
     }
-    if (addresses.size() == hosts::kMaxHosts)
-      throw UsageError(fmt::format("{}: too many hosts (expected at most {})", where, hosts::kMaxHosts));
-    addresses.push_back(address);
   }
-}
+
+  hosts::Description read() {
+    is_single_ = documents_.size() == 1 && documents_.front().IsMap();
+    for (const YAML::Node& document : documents_) add(document);
+    if (hosts_.empty() && result_.notes.empty())
+      throw UsageError(fmt::format("{}: an empty list, no TPU in it (expected {})", where_, kReady));
+    if (hosts_.empty())
+      throw UsageError(fmt::format("{} (no other TPU or instance in it)", result_.notes.front()));
+    note_joined_tpus();
+    for (const std::string& host : hosts_) result_.list += host + '\n';
+    return std::move(result_);
+  }
+
+ private:
+  struct Tpu {
+    std::string name;
+    std::string type;
+    std::string queued_resource;
+  };
+
+  void add(const YAML::Node& node) {
+    if (node.IsSequence()) {
+      for (const YAML::Node& item : node) add(item);
+    } else if (node.IsMap()) {
+      add_machine(node);
+    } else if (node.IsScalar()) {
+      add_name(node.Scalar());
+    } else {
+      throw UsageError(fmt::format("{}: null is no host (expected {})", where_, kNames));
+    }
+  }
+
+  /// A name must not become several hosts, words or a comment of the list.
+  void add_name(const std::string& name) {
+    hosts::parse_host(name, {name, where_});
+    add_host(name);
+  }
+
+  void add_host(const std::string& host) {
+    if (hosts_.size() == hosts::kMaxHosts)
+      throw UsageError(fmt::format("{}: too many hosts (expected at most {})", where_, hosts::kMaxHosts));
+    hosts_.push_back(host);
+  }
+
+  void add_machine(const YAML::Node& machine) {
+    if (machine["networkInterfaces"]) return add_instance(machine);
+    if (machine["networkEndpoints"] || machine["acceleratorType"]) return add_tpu(machine);
+    if (machine["ipAddress"]) return add_host(address(address_in(machine), "ipAddress", 0, ""));
+    if (machine["ip_address"]) return add_host(address(text_of(machine, "ip_address"), "ip_address", 0, ""));
+    for (const Other& other : kOthers) {
+      if (machine[other.key])
+        throw UsageError(fmt::format("{}: this is {} (expected {})", where_, other.what, other.advice));
+    }
+    if (machine["tpu"] || text_of(machine, "name").find("/queuedResources/") != std::string::npos)
+      refuse_queued(machine);
+    if (machine["state"] || machine["health"]) return add_tpu(machine);
+    throw UsageError(fmt::format("{}: no list of hosts in this YAML or JSON (expected {})", where_, kNames));
+  }
+
+  [[noreturn]] void refuse_queued(const YAML::Node& machine) const {
+    const YAML::Node state = machine["state"];
+    const std::string said = state && state.IsMap() ? text_of(state, "state") : "";
+    throw UsageError(
+        fmt::format("{}: the queued resource {:?}{} has no addresses (expected the output of gcloud compute "
+                    "tpus tpu-vm describe for its node)",
+                    where_, short_name(machine), said.empty() ? "" : ", " + said + ","));
+  }
+
+  /// Whether the machine works. If not, a note says so, and a list goes on without it.
+  bool is_usable(const YAML::Node& machine, std::string_view what, std::string_view key) {
+    const std::string state = text_of(machine, std::string(key).c_str());
+    if (state.empty() || state == "READY" || state == "RUNNING") return true;
+    result_.notes.push_back(fmt::format("{}: the {} {:?} is {}{}", where_, what, short_name(machine), state,
+                                        is_single_ ? "" : ", so it is left out"));
+    return is_single_;
+  }
+
+  void add_instance(const YAML::Node& instance) {
+    if (!is_usable(instance, "instance", "status")) return;
+    const YAML::Node interfaces = list_of(instance, "networkInterfaces");
+    const YAML::Node first = interfaces.IsDefined() ? interfaces[0] : YAML::Node();
+    const YAML::Node accesses = first.IsMap() ? list_of(first, "accessConfigs") : first;
+    const bool is_external = which_ == Addresses::external;
+    std::string found;
+    if (!is_external && first.IsMap()) found = text_of(first, "networkIP");
+    if (is_external && accesses.IsDefined() && accesses.IsSequence()) found = text_of(accesses[0], "natIP");
+    add_host(address(found, is_external ? "natIP" : "networkIP", 0, short_name(instance)));
+  }
+
+  /// A TPU with several networks lists one endpoint per network for every worker, the primary one first.
+  void add_tpu(const YAML::Node& tpu) {
+    const std::string name = short_name(tpu);
+    if (!is_usable(tpu, "TPU", "state") && !is_single_) return;
+    if (const std::string health = text_of(tpu, "health"); health.starts_with("UNHEALTHY"))
+      result_.notes.push_back(fmt::format("{}: the TPU {:?} is {}", where_, name, health));
+    tpus_.push_back({name, text_of(tpu, "acceleratorType"), text_of(tpu, "queuedResource")});
+    const YAML::Node endpoints = list_of(tpu, "networkEndpoints");
+    const bool is_of_one_host = !endpoints.IsDefined() && tpu["ipAddress"] && which_ == Addresses::internal;
+    if (is_of_one_host) return add_host(address(text_of(tpu, "ipAddress"), "ipAddress", 0, name));
+    if (!endpoints.IsDefined()) {
+      const std::string state = text_of(tpu, "state");
+      throw UsageError(fmt::format("{}: no networkEndpoints{}{} (expected {})", where_,
+                                   name.empty() ? "" : fmt::format(" of {:?}", name),
+                                   state.empty() ? "" : fmt::format(", its state is {}", state), kReady));
+    }
+    const YAML::Node networks = list_of(tpu, "networkConfigs");
+    const std::size_t step = networks.IsDefined() ? networks.size() : 1;
+    for (std::size_t i = 0; i < endpoints.size(); i += step) {
+      const std::string found = endpoints[i].IsMap() ? address_in(endpoints[i]) : "";
+      add_host(address(found, which_ == Addresses::external ? "externalIp" : "ipAddress", i / step, name));
+    }
+  }
+
+  std::string address_in(const YAML::Node& endpoint) const {
+    if (which_ == Addresses::internal) return text_of(endpoint, "ipAddress");
+    const YAML::Node access = endpoint["accessConfig"];
+    return access && access.IsMap() ? text_of(access, "externalIp") : "";
+  }
+
+  /// The address itself. Any other text could be a range, a comment or this machine in a host list.
+  std::string address(const std::string& found, const char* key, std::size_t worker,
+                      const std::string& name) const {
+    if (hosts::is_address(found)) return found;
+    throw UsageError(fmt::format("{}: {} {} of worker {}{}{} (expected {})", where_,
+                                 found.empty() ? "no" : "bad", key, worker,
+                                 name.empty() ? "" : fmt::format(" of {:?}", name),
+                                 found.empty() ? "" : fmt::format(": {:?}", found), kReady));
+  }
+
+  /// Slices of one job have one queued resource, or one type and names that end with a number.
+  static bool belong_together(const Tpu& one, const Tpu& other) {
+    if (!one.queued_resource.empty()) return one.queued_resource == other.queued_resource;
+    const auto stem = [](const std::string& name) {
+      return name.substr(0, name.find_last_not_of("0123456789") + 1);
+    };
+    return one.type == other.type && stem(one.name) == stem(other.name);
+  }
+
+  void note_joined_tpus() {
+    const auto is_other = [this](const Tpu& tpu) { return !belong_together(tpus_.front(), tpu); };
+    if (std::none_of(tpus_.begin(), tpus_.end(), is_other)) return;
+    std::vector<std::string> names;
+    for (const Tpu& tpu : tpus_) names.push_back(tpu.name.empty() ? tpu.type : tpu.name);
+    result_.notes.push_back(
+        fmt::format("{}: one list joins {} TPUs: {}", where_, tpus_.size(), join(names, ", ")));
+  }
+
+  std::string_view where_;
+  Addresses which_;
+  std::vector<YAML::Node> documents_;
+  bool is_single_ = false;  ///< one description, not a list
+  std::vector<Tpu> tpus_;
+  std::vector<std::string> hosts_;
+  hosts::Description result_;
+};
 
 }  // namespace
 
-std::optional<std::string> hosts_of_description(const std::string& text, Addresses which,
-                                                std::string_view where) {
+std::optional<hosts::Description> hosts_of_description(const std::string& text, Addresses which,
+                                                       std::string_view where) {
   if (!is_description(text)) return std::nullopt;
-  try {
-    std::vector<std::string> addresses;
-    for (const YAML::Node& document : load_yaml(text)) {
-      if (document.IsSequence()) {
-        for (const YAML::Node& tpu : document) add_addresses(tpu, where, which, addresses);
-      } else {
-        add_addresses(document, where, which, addresses);
-      }
-    }
-    std::string lines;
-    for (const std::string& address : addresses) lines += address + '\n';
-    return lines;
-  } catch (const YAML::Exception& error) {
-    throw UsageError(
-        fmt::format("{}:{}: {} (expected {})", where, error.mark.line + 1, error.msg, kExpected));
-  }
+  Reader reader(where, which);
+  for (const Part& part : separate(text)) reader.add(part);
+  return reader.read();
 }
 
 }  // namespace podrun::config

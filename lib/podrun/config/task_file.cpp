@@ -22,9 +22,9 @@ using Pair = YamlFile::Pair;
 constexpr std::string_view kExpected = "name, workdir, num_nodes, file_mounts, envs, secrets, setup or run";
 
 /// Keys that choose machines, or belong to SkyPilot's own servers.
-constexpr std::array<std::string_view, 11> kIgnored = {
-    "resources",           "service", "pool",    "config",    "experimental",     "event_callback",
-    "file_mounts_mapping", "inputs",  "outputs", "_metadata", "api_server_access"};
+constexpr std::array<std::string_view, 12> kIgnored = {
+    "resources",           "service", "pool",    "config",    "experimental",      "event_callback",
+    "file_mounts_mapping", "inputs",  "outputs", "_metadata", "api_server_access", "api_access"};
 
 struct Refused {
   std::string_view key;
@@ -51,7 +51,8 @@ const char* boolean_text(const std::string& text) {
 class Reader {
  public:
   /// `text` must outlive it.
-  Reader(const std::string& text, const std::string& path) : file_(text, path), lines_(split(text, '\n')) {
+  Reader(const std::string& text, const std::string& path, YAML::Node document)
+      : file_(path, std::move(document)), lines_(split(text, '\n')) {
     task_.path = path;
   }
 
@@ -78,6 +79,7 @@ class Reader {
       (this->*known->second)(pair);
     } else if (std::find(kIgnored.begin(), kIgnored.end(), pair.key) != kIgnored.end()) {
       task_.ignored.push_back(pair.key);
+      if (pair.key == "resources") find_image(pair.value, pair.line);
     } else {
       refuse(pair);
     }
@@ -100,14 +102,41 @@ class Reader {
     if (!pair.value.IsNull()) task_.name = file_.text(pair.value, pair.key, pair.line);
   }
 
+  /// `image_id: docker:NAME`, at any depth: below a region, or in a list of choices.
+  void find_image(const YAML::Node& node, std::size_t line) {
+    constexpr std::string_view kDocker = "docker:";
+    for (const auto& item : node) {
+      const YAML::Node& value = node.IsMap() ? item.second : item;
+      if (value.IsScalar() && value.Scalar().starts_with(kDocker) && task_.image.empty()) {
+        task_.image = value.Scalar().substr(kDocker.size());
+        task_.image_line = YamlFile::line_of(value, line);
+      } else if (value.IsMap() || value.IsSequence()) {
+        find_image(value, line);
+      }
+    }
+  }
+
+  void read_repository(const Pair& workdir) {
+    TaskMount mount{.target = {}, .source = {}, .is_repository = true, .line = workdir.line};
+    for (const Pair& pair : file_.pairs(workdir.value, workdir.line, "url and ref")) {
+      if (pair.key != "url" && pair.key != "ref")
+        file_.fail(pair.line, fmt::format("workdir: unknown key \"{}\" (expected url and ref)", pair.key));
+      std::string& value = pair.key == "url" ? mount.source : mount.git_ref;
+      if (!pair.value.IsNull()) value = file_.text(pair.value, pair.key, pair.line);
+    }
+    if (mount.source.empty())
+      file_.fail(workdir.line, "workdir: no url (expected the address of a git repository)");
+    task_.workdir = std::move(mount);
+  }
+
   void read_workdir(const Pair& pair) {
-    if (pair.value.IsMap())
-      file_.fail(pair.line, "workdir: a git repository (leave it out, and in setup: git clone URL .)");
+    if (pair.value.IsMap()) return read_repository(pair);
     if (pair.value.IsNull()) return;
-    task_.workdir = TaskMount{.target = {},
-                              .source = file_.text(pair.value, pair.key, pair.line),
-                              .is_storage = false,
-                              .line = pair.line};
+    task_.workdir =
+        TaskMount{.target = {}, .source = file_.text(pair.value, pair.key, pair.line), .line = pair.line};
+    if (task_.workdir->source.find("://") != std::string::npos)
+      file_.fail(pair.line, fmt::format("workdir: an address (a git repository is workdir: {{url: {}}})",
+                                        task_.workdir->source));
     if (task_.workdir->source.empty())
       file_.fail(pair.line, "workdir: an empty path (expected a directory of this machine)");
   }
@@ -144,7 +173,7 @@ class Reader {
       const bool is_plain = variable.value.Tag() == "?";
       const char* const boolean = is_plain ? boolean_text(value) : nullptr;
       if (boolean) value = boolean;
-      if (!value.empty()) variables.back().value = std::move(value);
+      variables.back().value = std::move(value);
     }
     return variables;
   }
@@ -154,25 +183,34 @@ class Reader {
       const std::string where = fmt::format("{}: {}", pair.key, mount.key);
       if (mount.key.empty()) file_.fail(mount.line, "file_mounts: an empty path (expected one of the hosts)");
       if (mount.value.IsMap()) {
-        task_.mounts.push_back({mount.key, source_of_storage(mount), true, mount.line});
+        task_.mounts.push_back(storage(mount));
         continue;
       }
       const bool is_missing = mount.value.IsNull();
-      task_.mounts.push_back(
-          {mount.key, is_missing ? "" : file_.text(mount.value, where, mount.line), false, mount.line});
+      task_.mounts.push_back({.target = mount.key,
+                              .source = is_missing ? "" : file_.text(mount.value, where, mount.line),
+                              .line = mount.line});
       if (task_.mounts.back().source.empty())
         file_.fail(mount.line, where + ": its source is missing (expected a path of this machine)");
     }
   }
 
-  std::string source_of_storage(const Pair& mount) const {
+  /// A bucket or a volume; or a path of this machine, of which a cloud makes a copy by way of a bucket.
+  TaskMount storage(const Pair& mount) const {
     std::string name;
+    std::string source;
+    std::string mode;
     for (const Pair& pair : file_.pairs(mount.value, mount.line, "source: ADDRESS")) {
       if (!pair.value.IsScalar()) continue;
-      if (pair.key == "source") return file_.text(pair.value, pair.key, pair.line);
+      if (pair.key == "source") source = file_.text(pair.value, pair.key, pair.line);
       if (pair.key == "name") name = file_.text(pair.value, pair.key, pair.line);
+      if (pair.key == "mode") mode = file_.text(pair.value, pair.key, pair.line);
     }
-    return name;
+    const bool is_copy = mode == "COPY" && !source.empty() && source.find("://") == std::string::npos;
+    return {.target = mount.key,
+            .source = source.empty() ? name : source,
+            .is_storage = !is_copy,
+            .line = mount.line};
   }
 
   void read_setup(const Pair& pair) { task_.setup = script(pair); }
@@ -199,10 +237,25 @@ class Reader {
   TaskFile task_;
 };
 
+/// Whether the document only names a pipeline, whose tasks follow.
+bool is_heading(const YAML::Node& document) {
+  return document.IsMap() && document.size() == 1 && document["name"];
+}
+
 }  // namespace
 
 TaskFile parse_task_file(const std::string& text, const std::string& path) {
-  return Reader(text, path).read();
+  std::vector<YAML::Node> documents = YamlFile::load_documents(text, path);
+  if (documents.size() > 1 && is_heading(documents.front())) documents.erase(documents.begin());
+  if (documents.size() > 1) {
+    YamlFile(path, documents[1])
+        .fail(YamlFile::line_of(documents[1], 1),
+              fmt::format(
+                  "a pipeline of {} tasks (podrun launches one: write each to a file of its own, and launch "
+                  "them in turn)",
+                  documents.size()));
+  }
+  return Reader(text, path, documents.empty() ? YAML::Node() : documents.front()).read();
 }
 
 }  // namespace podrun::config

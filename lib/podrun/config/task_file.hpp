@@ -19,9 +19,11 @@ struct TaskVariable {
 
 /// An entry of `file_mounts`, or `workdir` (without a target).
 struct TaskMount {
-  std::string target;       ///< a path of the hosts
-  std::string source;       ///< a path of this machine or an address; storage without one: its name
-  bool is_storage = false;  ///< the entry is a map: a bucket or a volume of a cloud
+  std::string target;          ///< a path of the hosts
+  std::string source;          ///< a path of this machine or an address; storage without one: its name
+  std::string git_ref = {};    ///< of a workdir that is cloned: a branch, a tag or a commit; empty: its HEAD
+  bool is_storage = false;     ///< the entry is a map: a bucket or a volume of a cloud
+  bool is_repository = false;  ///< the workdir is cloned from `source` with git
   std::size_t line = 0;
 };
 
@@ -42,6 +44,8 @@ struct TaskFile {
   std::vector<TaskMount> mounts;  ///< in the order of the file
   TaskText setup;
   TaskText run;
+  std::string image;  ///< the container image in which a cloud would run it; empty: none
+  std::size_t image_line = 0;
   std::vector<std::string> ignored;  ///< cloud-only keys
 };
 

@@ -60,17 +60,32 @@ std::vector<YAML::Node> load_yaml(const std::string& text) {
   return YAML::LoadAll(text);
 }
 
-YamlFile::YamlFile(const std::string& text, std::string path) : path_(std::move(path)) {
-  std::vector<YAML::Node> documents;
+std::vector<YAML::Node> YamlFile::load_documents(const std::string& text, const std::string& path) {
   try {
-    documents = load_yaml(text);
+    return load_yaml(text);
   } catch (const YAML::Exception& error) {
     const int line = error.mark.is_null() ? 0 : error.mark.line;
-    fail(static_cast<std::size_t>(line) + 1, fmt::format("not YAML: {} (https://yaml.org)", error.msg));
+    YamlFile(path, YAML::Node())
+        .fail(static_cast<std::size_t>(line) + 1, fmt::format("not YAML: {} (https://yaml.org)", error.msg));
   }
+}
+
+YamlFile::YamlFile(const std::string& text, std::string path) : path_(std::move(path)) {
+  const std::vector<YAML::Node> documents = load_documents(text, path_);
   if (documents.size() > 1)
     fail(line_of(documents[1], 1), "a second document begins (expected one, without \"---\" within)");
   if (!documents.empty()) root_ = documents.front();
+}
+
+/// Adds the pairs of `<<: *anchor` whose keys are not there yet (https://yaml.org/type/merge.html).
+void YamlFile::merge(const Pair& merged, std::string_view expected, std::vector<Pair>& pairs) const {
+  const bool is_list = merged.value.IsSequence();
+  for (std::size_t i = 0; i < (is_list ? merged.value.size() : 1); ++i) {
+    for (Pair& pair : this->pairs(is_list ? merged.value[i] : merged.value, merged.line, expected)) {
+      const auto has_key = [&pair](const Pair& each) { return each.key == pair.key; };
+      if (std::none_of(pairs.begin(), pairs.end(), has_key)) pairs.push_back(std::move(pair));
+    }
+  }
 }
 
 std::vector<YamlFile::Pair> YamlFile::pairs(const YAML::Node& map, std::size_t line,
@@ -78,18 +93,24 @@ std::vector<YamlFile::Pair> YamlFile::pairs(const YAML::Node& map, std::size_t l
   if (map.IsNull()) return {};
   if (!map.IsMap()) fail(line_of(map, line), fmt::format("no \"key: value\" (expected {})", expected));
   std::vector<Pair> found;
+  std::vector<Pair> merged;
   std::map<std::string, std::size_t> seen;
   for (const auto& pair : map) {
     const std::size_t where = line_of(pair.first, line);
     if (!pair.first.IsScalar()) fail(where, fmt::format("the key is no plain word (expected {})", expected));
     if (pair.first.Scalar().find('\0') != std::string::npos)
       fail(where, "a key with a NUL byte (expected plain text)");
+    if (pair.first.Scalar() == "<<") {
+      merged.push_back({"<<", where, pair.second});
+      continue;
+    }
     found.push_back({pair.first.Scalar(), where, pair.second});
     const auto [before, is_new] = seen.emplace(found.back().key, where);
     if (!is_new)
       fail(where, fmt::format("\"{}\" is there twice, first at line {} (remove one)", before->first,
                               before->second));
   }
+  for (const Pair& pair : merged) merge(pair, expected, found);
   return found;
 }
 

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <yaml-cpp/yaml.h>
@@ -14,7 +15,7 @@ namespace podrun::config {
 /// with NUL bytes, and for text that YAML::LoadAll (0.7) would read repeatedly until memory runs out.
 std::vector<YAML::Node> load_yaml(const std::string& text);
 
-/// A YAML text of one document, which a user wrote. Everything throws UsageError that begins `path:line: `.
+/// A YAML text, which a user wrote. Everything throws UsageError that begins `path:line: `.
 class YamlFile {
  public:
   /// A key of a map, and where it is.
@@ -24,12 +25,18 @@ class YamlFile {
     YAML::Node value;
   };
 
+  /// Reads a text of one document.
   YamlFile(const std::string& text, std::string path);
+  /// One of several documents, which load_documents() returns.
+  YamlFile(std::string path, YAML::Node document) : path_(std::move(path)), root_(std::move(document)) {}
+
+  /// Reads all documents of a text.
+  static std::vector<YAML::Node> load_documents(const std::string& text, const std::string& path);
 
   const std::string& path() const { return path_; }
   /// The pairs of the whole document. `expected`: the keys, for messages.
   std::vector<Pair> pairs(std::string_view expected) const { return pairs(root_, 1, expected); }
-  /// The pairs of a map, no key twice; none for an empty value.
+  /// The pairs of a map, no key twice, merge keys (`<<: *anchor`) done; none for an empty value.
   std::vector<Pair> pairs(const YAML::Node& map, std::size_t line, std::string_view expected) const;
   /// A plain value, as written. `key`: for messages.
   std::string text(const YAML::Node& node, std::string_view key, std::size_t line) const;
@@ -39,6 +46,8 @@ class YamlFile {
   [[noreturn]] void fail(std::size_t line, std::string_view what) const;
 
  private:
+  void merge(const Pair& merged, std::string_view expected, std::vector<Pair>& pairs) const;
+
   std::string path_;
   YAML::Node root_;
 };

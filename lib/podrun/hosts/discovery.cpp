@@ -41,7 +41,10 @@ std::vector<std::size_t> as_workers(const Host& entry, const std::set<std::size_
 std::set<std::size_t> excluded_workers(const std::vector<Host>& hosts, const std::vector<Host>& exclude) {
   const std::set<std::size_t> known = all_workers(hosts);
   std::multimap<std::string, const Host*> by_name;
-  for (const Host& host : hosts) by_name.emplace(canonical_name(host.name), &host);
+  for (const Host& host : hosts) {
+    by_name.emplace(canonical_name(host.name), &host);
+    if (!host.address.empty()) by_name.emplace(canonical_name(host.address), &host);
+  }
   std::set<std::size_t> numbers;
   for (const Host& entry : exclude) {
     bool found = false;
@@ -90,9 +93,10 @@ void refuse_repeats(const std::vector<Host>& hosts, const ThisMachine& self) {
     if (is_new) continue;
     const Host& first = *before->second;
     const std::string as = first.name == host.name ? "" : fmt::format(" as \"{}\"", first.name);
-    throw UsageError(fmt::format(
-        "{}: host \"{}\" is given twice, first at {}{} (remove one, or allow it with --allow-repeats)",
-        host.source, host.name, first.source, as));
+    throw UsageError(
+        fmt::format("{}: host \"{}\" is given twice, first at {}{} (remove one; several processes of a host "
+                    "are slots=N; or --allow-repeats)",
+                    host.source, host.name, first.source, as));
   }
 }
 
@@ -115,18 +119,32 @@ void put_this_machine_first(std::vector<Host>& hosts) {
   hosts.insert(hosts.begin(), this_machine(0, "local", "-i"));
 }
 
+/// Names the pods that `kubectl get pods -o name` lists, `pod/train-0`, as kubectl exec does.
+void name_pods(std::vector<Host>& hosts, bool by_via) {
+  constexpr std::string_view kPrefix = "pod/";
+  for (Host& host : hosts) {
+    if (!host.name.starts_with(kPrefix)) continue;
+    if (!by_via) {
+      throw UsageError(
+          fmt::format("{}: {:?} is a pod of Kubernetes, which ssh cannot reach (give --via 'kubectl exec "
+                      "-i {{host}} --', or its address: kubectl get pods -o "
+                      "jsonpath='{{.items[*].status.podIP}}')",
+                      host.source, host.name));
+    }
+    host.name.erase(0, kPrefix.size());
+  }
+}
+
 bool is_chosen(const HostQuery& query) { return !query.lists.empty() || query.hostfile || query.command; }
 
 /// The list that the user's command prints, or a cloud's description of the hosts.
 Listing ask_command(const HostQuery& query, const Probe& probe) {
   constexpr const char* kWhere = "--hosts-command";
-  const std::string text = query.read_command(*query.command, probe);
-  const std::optional<std::string> described =
-      query.read_description ? query.read_description(text, kWhere) : std::nullopt;
-  Listing listing{.where = kWhere, .hosts = parse_hosts_file(described.value_or(text), kWhere)};
-  if (listing.hosts.empty())
+  HostList list =
+      parse_hosts_file(query.read_command(*query.command, probe), kWhere, probe, query.read_description);
+  if (list.hosts.empty())
     throw UsageError(fmt::format("{}: it printed no host ({})", kWhere, *query.command));
-  return listing;
+  return {.where = kWhere, .hosts = std::move(list.hosts), .notes = std::move(list.notes)};
 }
 
 /// The list from `-H`, `--hostfile` or `--hosts-command`.
@@ -135,13 +153,13 @@ Listing chosen(const HostQuery& query, const Probe& probe) {
     throw UsageError("-H and --hostfile are both given (choose one; -H ^FILE puts a hosts file into a list)");
   }
   if (query.command) return ask_command(query, probe);
-  if (query.hostfile) return {.where = *query.hostfile, .hosts = read_hosts_file(*query.hostfile, probe)};
-  const std::string& from = query.lists_from;
-  Listing listing{.where = from, .hosts = parse_host_list(query.lists, from, probe, query.read_description)};
+  const std::string& from = query.hostfile ? *query.hostfile : query.lists_from;
+  HostList list = query.hostfile ? read_hosts_file(*query.hostfile, probe, query.read_description)
+                                 : parse_host_list(query.lists, from, probe, query.read_description);
   const bool read_input = std::find(query.lists.begin(), query.lists.end(), "-") != query.lists.end();
-  if (read_input && listing.hosts.empty())
+  if (read_input && list.hosts.empty())
     throw UsageError(from + ": standard input has no host (did the command before \"|\" fail?)");
-  return listing;
+  return {.where = from, .hosts = std::move(list.hosts), .notes = std::move(list.notes)};
 }
 
 /// Whether the source is missing, which needs no explanation.
@@ -212,6 +230,17 @@ void refuse_empty(const Listing& listing, const std::vector<Host>& hosts) {
       "{}: no other host in it (this machine takes part with -i; other hosts: -H LIST)", listing.where));
 }
 
+/// The hosts of `-x`. A number is a worker there, never a count of processes.
+std::vector<Host> excluded(const HostQuery& query, const Probe& probe) {
+  std::vector<Host> hosts = parse_host_list(query.exclude, query.exclude_from, probe).hosts;
+  for (const Host& host : hosts) {
+    if (host.slots != 0)
+      throw UsageError(fmt::format("{}: bad number {} behind \"{}\" (expected a comma between them)",
+                                   host.source, host.slots, host.name));
+  }
+  return hosts;
+}
+
 std::ptrdiff_t uses_of_standard_input(const HostQuery& query) {
   return std::count(query.lists.begin(), query.lists.end(), "-") +
          std::count(query.exclude.begin(), query.exclude.end(), "-");
@@ -240,6 +269,7 @@ Discovery discover(const HostQuery& query, const Probe& probe) {
                                                          : find_listing(probe, discovery.tried);
   if (!listing) no_list(query, discovery.tried);
   std::vector<Host>& hosts = listing->hosts;
+  name_pods(hosts, query.by_via);
   if (listing->rule == SelfRule::as_listed) refuse_empty(*listing, hosts);
   ThisMachine self(probe);
   const bool known_by_number = listing->own_worker && !self.is_in(hosts);
@@ -251,7 +281,7 @@ Discovery discover(const HostQuery& query, const Probe& probe) {
     discovery.all[*listing->own_worker] = this_machine(*listing->own_worker, "local", listing->where);
   apply_self_rule(hosts, listing->rule, self, query.include_local);
   refuse_empty(*listing, hosts);
-  narrow(hosts, parse_host_list(query.exclude, query.exclude_from, probe), query.workers);
+  narrow(hosts, excluded(query, probe), query.workers);
   discovery.hosts = std::move(hosts);
   discovery.notes = std::move(listing->notes);
   return discovery;

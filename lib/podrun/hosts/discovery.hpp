@@ -32,6 +32,7 @@ struct HostQuery {
   std::optional<std::string> workers;   ///< `--workers`
   IncludeLocal include_local = IncludeLocal::no;
   Repeats repeats = Repeats::refuse;
+  bool by_via = false;         ///< hosts are reached by `--via`, so a pod of Kubernetes is one
   bool metadata_only = false;  ///< ask only the metadata server (`metadata: true` of a pod)
   /// Reads `-H -`, and the output of `command`, if they are not plain lists.
   ReadDescription read_description = {};

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads host lists: `-H` with commas and files, podips.txt, and files with one host a line.
+// Reads host lists, from wherever they come: `-H`, files such as podips.txt, standard input, a command.
 #include "podrun/hosts/host_list.hpp"
-
-#include <arpa/inet.h>
-#include <netinet/in.h>
 
 #include <algorithm>
 #include <array>
 #include <filesystem>
-#include <iterator>
+#include <span>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -16,234 +14,314 @@
 #include "podrun/base/file_system.hpp"
 #include "podrun/base/shell_quote.hpp"
 #include "podrun/base/text.hpp"
+#include "podrun/hosts/foreign_list.hpp"
+#include "podrun/hosts/host_name.hpp"
 #include "podrun/hosts/host_pattern.hpp"
+#include "podrun/hosts/host_words.hpp"
 
 namespace podrun::hosts {
 namespace {
 
-constexpr auto npos = std::string_view::npos;
-constexpr std::string_view kBlank = " \t";
-constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
-constexpr std::string_view kAlphanumeric = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
-constexpr std::size_t kMaxNameSize = 253;  // of a name in DNS
+namespace fs = std::filesystem;
 
-/// Whether it has only letters, digits and `others`, a sensible length, and cannot be read as an option.
-bool is_plain(std::string_view text, std::string_view others) {
-  const auto allowed = [others](char c) { return kAlphanumeric.find(c) != npos || others.find(c) != npos; };
-  return !text.empty() && text.size() <= kMaxNameSize && text.front() != '-' && text.front() != '.' &&
-         std::all_of(text.begin(), text.end(), allowed);
-}
+constexpr auto npos = std::string_view::npos;
+constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+constexpr std::string_view kInclude = "#include ";
+constexpr std::size_t kMaxIncludes = 10;  // one in the other
 
 std::string_view trim(std::string_view text) {
-  const std::size_t first = std::min(text.find_first_not_of(kBlank), text.size());
-  return text.substr(first, text.find_last_not_of(kBlank) + 1 - first);
+  const std::size_t first = std::min(text.find_first_not_of(' '), text.size());
+  return text.substr(first, text.find_last_not_of(' ') + 1 - first);
 }
 
-/// The end of the entry that begins at `start`: a comma outside brackets.
-std::size_t end_of_entry(std::string_view list, std::size_t start) {
-  bool in_brackets = false;
-  for (std::size_t i = start; i < list.size(); ++i) {
-    if (list[i] == ',' && !in_brackets) return i;
-    if (list[i] == '[' || list[i] == ']') in_brackets = list[i] == '[';
-  }
-  return list.size();
-}
-
-/// The list with a comma for each `;`, blanks or newlines between hosts. A file's name may have blanks.
-std::string with_commas(std::string_view list) {
-  constexpr std::string_view kBlanks = " \t\r\n";
-  std::string result;
-  list.remove_prefix(std::min(list.find_first_not_of(kBlanks), list.size()));
-  list.remove_suffix(list.size() - (list.find_last_not_of(kBlanks) + 1));
-  for (std::size_t i = 0; i < list.size(); ++i) {
-    const bool is_blank = kBlanks.find(list[i]) != kBlanks.npos;
-    const bool in_file_name =
-        is_blank && list[i] == ' ' && result.substr(result.rfind(',') + 1).starts_with('^');
-    if (!is_blank || in_file_name) {
-      result += list[i] == ';' ? ',' : list[i];
-      continue;
-    }
-    const std::size_t next = list.find_first_not_of(kBlanks, i);
-    const bool separates = !result.ends_with(',') && list[next] != ',' && list[next] != ';';
-    if (separates) result += ',';
-    i = next - 1;
-  }
-  return result;
-}
-
-std::uint16_t parse_port(std::string_view text, const HostEntry& entry) {
-  const std::optional<std::uint16_t> port = to_port(text);
-  if (!port) entry.refuse("port", text, "1-65535");
-  return *port;
-}
-
-std::string parse_user(std::string_view text, const HostEntry& entry) {
-  if (!is_plain(text, "._-+@\\")) entry.refuse("user", text, "letters, digits and \"._-+@\\\"");
-  return std::string(text);
-}
-
-std::string parse_name(std::string_view text, const HostEntry& entry) {
-  if (!is_plain(text, "._-"))
-    entry.refuse("host", text, "a name of letters, digits and \"._-\", or an address");
-  return std::string(text);
-}
-
-std::string parse_ipv6(std::string_view text, const HostEntry& entry) {
-  const std::size_t percent = text.find('%');
-  in6_addr binary;
-  const std::string address(text.substr(0, percent));
-  const bool is_address = address.find('\0') == npos && inet_pton(AF_INET6, address.c_str(), &binary) == 1;
-  if (!is_address || (percent != npos && !is_plain(text.substr(percent + 1), "._-"))) {
-    entry.refuse("address", text, "an IPv6 address, in brackets when a port follows");
-  }
-  return std::string(text);
-}
-
-/// Reads `[2001:db8::1]:22`, `2001:db8::1`, `name:22` or `name` into the name and port of `host`.
-void parse_name_and_port(std::string_view text, const HostEntry& entry, Host& host) {
-  if (text.starts_with('[')) {
-    const std::size_t close = text.find(']');  // HostPattern has checked that there is one
-    const std::string_view after = text.substr(close + 1);
-    host.name = parse_ipv6(text.substr(1, close - 1), entry);
-    if (!after.empty() && after.front() != ':') entry.refuse("port", after, "\":\" and 1-65535");
-    if (!after.empty()) host.port = parse_port(after.substr(1), entry);
-    return;
-  }
-  const std::size_t colon = text.find(':');
-  if (colon != npos && text.find(':', colon + 1) != npos) {
-    host.name = parse_ipv6(text, entry);
-    return;
-  }
-  host.name = parse_name(text.substr(0, colon), entry);
-  if (colon != npos) host.port = parse_port(text.substr(colon + 1), entry);
-}
-
-/// Whether it is `local` or a name such as `local2`.
-bool names_this_machine(std::string_view name) {
-  return name.starts_with("local") && name.find_first_not_of("0123456789", 5) == npos;
-}
-
-/// Reads one host, without ranges.
-Host parse_host(std::string_view text, const HostEntry& entry) {
-  Host host;
-  host.source = entry.where;
-  if (const std::size_t at = text.rfind('@'); at != npos) {
-    host.user = parse_user(text.substr(0, at), entry);
-    text.remove_prefix(at + 1);
-  }
-  parse_name_and_port(text, entry, host);
-  if (!names_this_machine(host.name)) return host;
-  if (!host.user.empty() || host.port != 0) {
-    throw UsageError(
-        fmt::format("{}: {:?} has a user or a port (\"{}\" is this machine without ssh; "
-                    "for ssh to it: localhost)",
-                    entry.where, entry.text, host.name));
-  }
-  host.kind = HostKind::local;
-  return host;
-}
-
-void refuse_control_characters(std::string_view text, std::string_view where, std::string_view allowed = {}) {
-  const auto found = std::find_if(text.begin(), text.end(), [allowed](char c) {
-    return is_control(c) && allowed.find(c) == allowed.npos;
-  });
+void refuse_control_characters(std::string_view text, std::string_view where) {
+  const auto found = std::find_if(text.begin(), text.end(), is_control);
   if (found == text.end()) return;
   const std::string character(1, *found);
   throw UsageError(fmt::format("{}: control character {:?} (expected plain text)", where, character));
 }
 
+/// `slots = 8` as `slots=8`.
+std::string without_blanks_around_equals(std::string_view line) {
+  std::string result;
+  for (const char c : line) {
+    if (c == '=') result.erase(result.find_last_not_of(' ') + 1);
+    if (c != ' ' || !result.ends_with('=')) result += c;
+  }
+  return result;
+}
+
+bool is_comma(char c) { return c == ',' || c == ';'; }
+
+/// Takes the next word from the line: up to a blank or a comma outside brackets; a file's name (`^my list`)
+/// up to a comma.
+std::string_view take_list_word(std::string_view& line) {
+  const bool is_file = line.starts_with('^');
+  bool in_brackets = false;
+  std::size_t end = 0;
+  for (; end < line.size(); ++end) {
+    if (!in_brackets && (is_comma(line[end]) || (line[end] == ' ' && !is_file))) break;
+    if (line[end] == '[' || line[end] == ']') in_brackets = line[end] == '[';
+  }
+  const std::string_view word = trim(line.substr(0, end));
+  line.remove_prefix(end);
+  return word;
+}
+
+bool is_quoted(std::string_view word) {
+  return word.size() > 2 && (word.front() == '"' || word.front() == '\'') && word.front() == word.back();
+}
+
+/// Whether it is a line of SGE's $PE_HOSTFILE: `host 4 all.q@host UNDEFINED` (sge_pe(5)).
+bool is_of_grid_engine(std::string_view line) {
+  const std::string_view host = take_word(line);
+  const std::string_view count = take_word(line);
+  return to_number(count) && take_word(line).ends_with(fmt::format("@{}", host));
+}
+
 /// Appends lists and files, up to kMaxHosts hosts in all.
 class HostListBuilder {
  public:
-  void add_list(std::string_view list, std::string_view where, const Probe& probe) {
-    refuse_control_characters(list, where, "\t\r\n");
-    const std::string commas = with_commas(list);
-    for (std::size_t start = 0; start <= commas.size();) {
-      const std::size_t end = end_of_entry(commas, start);
-      const std::string_view text = trim(std::string_view(commas).substr(start, end - start));
-      if (text.empty()) HostEntry{list, where}.refuse("host", text, "one before and after each comma");
-      if (text.starts_with('^')) {
-        add_file(read(std::string(text.substr(1)), probe), text.substr(1));
-      } else {
-        add_entry({text, where});
-      }
-      start = end + 1;
-    }
+  HostListBuilder(const Probe& probe, const ReadDescription& read_description)
+      : probe_(probe), read_description_(read_description) {}
+
+  /// A value of an option or a variable, which has no lines to name.
+  void add_value(std::string_view list, std::string_view where) {
+    list = trim_space(list);
+    if (list.empty()) HostEntry{list, where}.refuse("host", "", "at least one");
+    const bool has_lines = list.find('\n') != npos;
+    if (has_lines) refuse_foreign_list(list, where);
+    while (!list.empty()) add_line(take_part(list, '\n'), {std::string(where), {}, has_lines});
   }
 
-  void add_file(std::string_view text, std::string_view path) {
-    if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
-    for (std::size_t line = 1; !text.empty(); ++line) {
-      add_line(take_part(text, '\n'), fmt::format("{}:{}", path, line));
-    }
+  void add_text(const std::string& text, const std::string& path) {
+    const std::optional<Description> described =
+        read_description_ ? read_description_(text, path) : std::nullopt;
+    if (described) list_.notes.insert(list_.notes.end(), described->notes.begin(), described->notes.end());
+    std::string_view rest = described ? described->list : text;
+    if (!described) refuse_foreign_list(rest, path);
+    if (rest.starts_with(kByteOrderMark)) rest.remove_prefix(kByteOrderMark.size());
+    for (std::size_t line = 1; !rest.empty(); ++line)
+      add_line(take_part(rest, '\n'), {fmt::format("{}:{}", path, line), path, true});
   }
 
-  static std::string read(const std::string& path, const Probe& probe) {
-    std::optional<std::string> text = probe.read_file(path);
+  void add_file(const std::string& path) {
+    const std::optional<std::string> text = probe_.read_file(path);
     if (!text)
-      throw UsageError(fmt::format("cannot read {:?}: no such file (expected one host a line)", path));
-    return *std::move(text);
+      throw UsageError(fmt::format("cannot read {:?}: no such file (expected a list of hosts)", path));
+    if (++depth_ > kMaxIncludes)
+      throw UsageError(
+          fmt::format("cannot read {:?}: more than {} files include each other", path, kMaxIncludes));
+    add_text(*text, path);
+    --depth_;
   }
 
-  std::vector<Host> take() { return std::move(hosts_); }
+  HostList take() {
+    refuse_processes_as_ports();
+    return std::move(list_);
+  }
 
  private:
-  void add_line(std::string_view line, const std::string& where) {
-    if (line.ends_with('\r')) line.remove_suffix(1);
-    std::string plain(line);
+  /// Where a line is, for messages; the path of its file, empty in an option's value; whether it is one of
+  /// several.
+  struct Place {
+    std::string where;
+    std::string path;
+    bool is_of_several;
+  };
+
+  void add_line(std::string_view raw, const Place& place) {
+    std::string plain(raw.ends_with('\r') ? raw.substr(0, raw.size() - 1) : raw);
     std::replace(plain.begin(), plain.end(), '\t', ' ');
-    refuse_control_characters(plain, where);
-    std::string_view rest = trim(std::string_view(plain).substr(0, comment_start(plain)));
-    if (rest.empty()) return;
-    const std::string_view text = take_part(rest, ' ');
-    add_entry({text, where});
-    while (!(rest = trim(rest)).empty()) {
-      const std::string_view word = take_part(rest, ' ');
-      if (word.find('=') == npos || word.front() == '=') {
-        HostEntry{plain, where}.refuse("word", word, "one host a line, then only words such as slots=8");
-      }
+    refuse_control_characters(plain, place.where);
+    if (!place.path.empty() && trim(plain).starts_with(kInclude))
+      return include(trim(trim(plain).substr(kInclude.size())), place);
+    const std::string text =
+        without_blanks_around_equals(trim(std::string_view(plain).substr(0, comment_start(plain))));
+    if (place.is_of_several && is_heading(text) && list_.hosts.empty()) {
+      list_.notes.push_back(fmt::format("{}: \"{}\" is a heading, not a host", place.where, text));
+    } else if (is_of_grid_engine(text)) {
+      std::string_view rest = text;
+      const std::string_view host = take_word(rest);
+      add_entry({host, place.where});
+      apply_count(take_word(rest), last_entry(), {text, place.where});
+    } else {
+      add_words(text, place);
     }
   }
+
+  void add_words(std::string_view text, const Place& place) {
+    const HostEntry line{text, place.where};
+    const std::size_t first = list_.hosts.size();
+    std::vector<std::string_view> beside;  // hosts with only blanks between them
+    bool expects_host = false;
+    entry_start_ = first;
+    for (std::string_view rest = text; !(rest = trim(rest)).empty();) {
+      const std::string_view word = take_list_word(rest);
+      if (word.empty()) line.refuse("host", word, "one before and after each comma");
+      if (word.find('=') != npos && !word.starts_with('^')) {
+        apply_word(word, last_entry(), line);
+      } else if (!expects_host && is_count(word, first)) {
+        apply_count(word, last_entry(), line);
+      } else {
+        add_word(word, place);
+        beside.push_back(word);
+      }
+      rest = trim(rest);
+      expects_host = !rest.empty() && is_comma(rest.front());
+      if (expects_host) rest.remove_prefix(1);
+      if (expects_host) beside.clear();
+    }
+    if (place.is_of_several) refuse_one_machine_as_two(beside, line);
+  }
+
+  void add_word(std::string_view word, const Place& place) {
+    if (is_quoted(word)) word = word.substr(1, word.size() - 2);
+    const HostEntry entry{word, place.where};
+    if (is_missing(word))
+      entry.refuse("host", word, "a name or an address: a machine without one is not ready");
+    if (!word.starts_with('^')) return add_entry(entry);
+    if (!place.path.empty())
+      entry.refuse("host", word, "-x LIST to leave out hosts, #include FILE to read a file");
+    add_file(std::string(word.substr(1)));
+  }
+
+  /// Whether a number says how many processes the host before it takes, as LSF and SGE write it.
+  bool is_count(std::string_view word, std::size_t first) const {
+    return to_number(word) && list_.hosts.size() > first &&
+           list_.hosts.back().name.find_first_not_of("0123456789-") != npos;
+  }
+
+  /// `10.0.0.2 tpu0` names one machine twice, and so may a private and a public address.
+  static void refuse_one_machine_as_two(const std::vector<std::string_view>& words, const HostEntry& line) {
+    const auto count = [&words](auto is) {
+      return static_cast<std::size_t>(std::count_if(words.begin(), words.end(), is));
+    };
+    const std::size_t addresses = count(is_address);
+    if (addresses != 0 && addresses != words.size())
+      line.refuse("line", line.text,
+                  "names or addresses; a name and an address need a comma if they are two hosts");
+    const std::size_t pods = count([](std::string_view word) { return word.starts_with("pod/"); });
+    if (pods != 0 && pods != words.size())
+      line.refuse("line", line.text, "pods alone, as kubectl -o name prints them");
+    if (words.size() == 2 && addresses == 2 && count(is_private_address) == 1)
+      line.refuse("line", line.text, "one address of each host: the private or the public ones");
+  }
+
+  void include(std::string_view name, const Place& place) {
+    if (is_quoted(name)) name = name.substr(1, name.size() - 2);
+    std::string path = (fs::path(place.path).parent_path() / name).string();
+    if (path.starts_with("~/")) path = probe_.env("HOME").value_or("") + path.substr(1);
+    try {
+      add_file(path);
+    } catch (const UsageError& error) {
+      if (std::string_view(error.what()).starts_with("cannot read"))
+        throw UsageError(fmt::format("{}: {}", place.where, error.what()));
+      throw;
+    }
+  }
+
   static std::size_t comment_start(std::string_view line) {
     std::size_t mark = line.find('#');
     while (mark != npos && mark != 0 && line[mark - 1] != ' ') mark = line.find('#', mark + 1);
     return mark;
   }
+
   void add_entry(const HostEntry& entry) {
     const HostPattern pattern(entry);
-    if (pattern.size() > kMaxHosts - hosts_.size()) entry.refuse_more();
+    if (pattern.size() > kMaxHosts - list_.hosts.size()) entry.refuse_more();
+    entry_start_ = list_.hosts.size();
     for (std::size_t i = 0; i < pattern.size(); ++i) {
-      hosts_.push_back(parse_host(pattern.at(i), entry));
-      hosts_.back().worker = hosts_.size() - 1;
+      list_.hosts.push_back(parse_host(pattern.at(i), entry));
+      list_.hosts.back().worker = list_.hosts.size() - 1;
     }
+    const Host& host = list_.hosts.back();
+    if (host.port != 0) ports_.push_back({host.port, std::string(entry.text), std::string(entry.where)});
   }
 
-  std::vector<Host> hosts_;
+  /// The hosts of the entry before a word.
+  std::span<Host> last_entry() { return std::span(list_.hosts).subspan(entry_start_); }
+
+  /// `node1:8` is a port here, and eight processes for MPICH, Intel MPI and Horovod.
+  void refuse_processes_as_ports() const {
+    constexpr std::uint16_t kMostProcesses = 128;
+    const auto may_be_processes = [](const WrittenPort& each) {
+      return each.port <= kMostProcesses && each.port != kSshPort;
+    };
+    if (ports_.empty() || !std::all_of(ports_.begin(), ports_.end(), may_be_processes)) return;
+    const WrittenPort& first = ports_.front();
+    const std::string name = first.text.substr(0, first.text.rfind(':'));
+    throw UsageError(
+        fmt::format("{0}: {1:?} can be port {2}, or {2} processes as for mpiexec (for processes write "
+                    "\"{3} slots={2}\", for the port \"{3} port={2}\")",
+                    first.where, first.text, first.port, name));
+  }
+
+  /// A port after a colon, and the entry that has it.
+  struct WrittenPort {
+    std::uint16_t port;
+    std::string text;
+    std::string where;
+  };
+
+  const Probe& probe_;
+  const ReadDescription& read_description_;
+  HostList list_;
+  std::size_t entry_start_ = 0;  ///< of the last entry, among the hosts
+  std::vector<WrittenPort> ports_;
+  std::size_t depth_ = 0;
 };
 
 }  // namespace
 
-std::vector<Host> parse_host_list(const std::vector<std::string>& values, std::string_view where,
-                                  const Probe& probe, const ReadDescription& read_description) {
-  HostListBuilder builder;
+HostList parse_host_list(const std::vector<std::string>& values, std::string_view where, const Probe& probe,
+                         const ReadDescription& read_description) {
+  HostListBuilder builder(probe, read_description);
   for (const std::string& value : values) {
     if (value == "-") {
-      const std::string text = probe.read_standard_input();
-      constexpr std::string_view kInput = "standard input";
-      const std::optional<std::string> described =
-          read_description ? read_description(text, kInput) : std::nullopt;
-      builder.add_file(described.value_or(text), kInput);
+      builder.add_text(probe.read_standard_input(), "standard input");
     } else {
-      builder.add_list(value, where, probe);
+      builder.add_value(value, where);
     }
   }
   return builder.take();
 }
 
+HostList parse_hosts_file(const std::string& text, const std::string& path, const Probe& probe,
+                          const ReadDescription& read_description) {
+  HostListBuilder builder(probe, read_description);
+  builder.add_text(text, path);
+  return builder.take();
+}
+
+HostList read_hosts_file(const std::string& path, const Probe& probe,
+                         const ReadDescription& read_description) {
+  HostListBuilder builder(probe, read_description);
+  builder.add_file(path);
+  return builder.take();
+}
+
+std::vector<Host> parse_plain_list(std::string_view list, std::string_view where) {
+  std::vector<Host> hosts;
+  for (std::string_view rest = list;;) {
+    const std::string_view word = take_list_word(rest = trim(rest));
+    const HostEntry entry{word, where};
+    const HostPattern pattern(entry, Widths::first_counts);
+    if (pattern.size() > kMaxHosts - hosts.size()) entry.refuse_more();
+    for (std::size_t i = 0; i < pattern.size(); ++i) {
+      hosts.push_back(parse_plain_host(pattern.at(i), where));
+      hosts.back().worker = hosts.size() - 1;
+    }
+    rest = trim(rest);
+    if (rest.empty()) return hosts;
+    if (is_comma(rest.front())) rest.remove_prefix(1);
+  }
+}
+
 void check_is_not_a_file(const std::string& list) {
   constexpr std::array<std::string_view, 7> kListFiles = {".txt",  ".hosts", ".list", ".lst",
                                                           ".conf", ".cfg",   ".ini"};
-  const std::string extension = std::filesystem::path(list).extension();
+  const std::string extension = fs::path(list).extension();
   const bool may_be_file = list.find('/') != npos ||
                            std::find(kListFiles.begin(), kListFiles.end(), extension) != kListFiles.end();
   if (!may_be_file || !is_file(list)) return;
@@ -251,58 +329,11 @@ void check_is_not_a_file(const std::string& list) {
       fmt::format("\"{}\" is a file (to read the hosts from it: --hostfile {})", list, shell_quote(list)));
 }
 
-std::vector<Host> parse_hosts_file(std::string_view text, std::string_view path) {
-  HostListBuilder builder;
-  builder.add_file(text, path);
-  return builder.take();
-}
-
-Host parse_plain_host(std::string_view text, std::string_view where) {
-  const HostEntry entry{text, where};
-  Host host;
-  host.name = text.find(':') == npos ? parse_name(text, entry) : parse_ipv6(text, entry);
-  host.source = where;
-  return host;
-}
-
-std::vector<Host> parse_plain_list(std::string_view list, std::string_view where) {
-  std::vector<Host> hosts;
-  for (std::size_t start = 0; start <= list.size();) {
-    const std::size_t end = end_of_entry(list, start);
-    const HostEntry entry{trim(list.substr(start, end - start)), where};
-    const HostPattern pattern(entry, Widths::first_counts);
-    if (pattern.size() > kMaxHosts - hosts.size()) entry.refuse_more();
-    for (std::size_t i = 0; i < pattern.size(); ++i) {
-      hosts.push_back(parse_plain_host(pattern.at(i), where));
-      hosts.back().worker = hosts.size() - 1;
-    }
-    start = end + 1;
-  }
-  return hosts;
-}
-
-std::string to_text(const Host& host) {
-  const bool is_ipv6 = host.name.find(':') != std::string::npos;
-  std::string text = host.user.empty() ? "" : host.user + "@";
-  text += is_ipv6 && host.port != 0 ? fmt::format("[{}]", host.name) : host.name;
-  return host.port == 0 ? text : fmt::format("{}:{}", text, host.port);
-}
-
-std::vector<Host> read_hosts_file(const std::string& path, const Probe& probe) {
-  return parse_hosts_file(HostListBuilder::read(path, probe), path);
-}
-
 std::size_t parse_worker_number(std::string_view text, std::size_t count, std::string_view where) {
   const std::optional<std::size_t> number = to_number(text);
   if (number && *number < count) return *number;
   throw UsageError(fmt::format("{}: {:?} does not fit its list of {} (expected {})", where, text,
                                count_hosts(count), count == 1 ? "0" : fmt::format("0-{}", count - 1)));
-}
-
-std::string host_file_name(const Host& host) {
-  std::string name = fmt::format("{}-{}", host.worker, host.name);
-  std::replace(name.begin(), name.end(), '/', '_');
-  return name;
 }
 
 }  // namespace podrun::hosts

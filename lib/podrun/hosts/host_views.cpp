@@ -8,7 +8,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "podrun/hosts/host_list.hpp"
+#include "podrun/hosts/host_name.hpp"
+#include "podrun/hosts/host_words.hpp"
 #include "podrun/hosts/sources.hpp"
 #include "podrun/hosts/this_machine.hpp"
 
@@ -30,6 +31,7 @@ Json to_json(const Host& host, const std::string& address) {
   if (host.port != 0) json["port"] = host.port;
   if (host.kind == HostKind::local) json["local"] = true;
   if (!address.empty()) json["address"] = address;
+  if (host.slots != 0) json["slots"] = host.slots;
   json["source"] = host.source;
   return json;
 }
@@ -72,7 +74,7 @@ std::string saved_list(const std::vector<Host>& all, const Probe& probe) {
   std::string text;
   if (needs_mark) text += std::string(kAllHostsLine) + "\n";
   for (auto host = all.begin() + (only_others ? 1 : 0); host != all.end(); ++host)
-    text += to_text(*host) + "\n";
+    text += to_text(*host) + words_of(*host) + "\n";
   return text;
 }
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <set>
 
 #include <fmt/format.h>
@@ -12,6 +13,7 @@
 #include "podrun/base/error.hpp"
 #include "podrun/base/text.hpp"
 #include "podrun/hosts/host_list.hpp"
+#include "podrun/hosts/host_name.hpp"
 #include "podrun/hosts/this_machine.hpp"
 #include "podrun/hosts/tpu_metadata.hpp"
 
@@ -35,12 +37,17 @@ Listing found(Listing listing, Tried& tried) {
   return listing;
 }
 
+Listing found(const std::string& where, SelfRule rule, HostList list, Tried& tried) {
+  return found({.where = where, .rule = rule, .hosts = std::move(list.hosts), .notes = std::move(list.notes)},
+               tried);
+}
+
 std::optional<Listing> podrun_hosts(const Probe& probe, Tried& tried) {
   const std::string name = "PODRUN_HOSTS";
   const auto value = variable(name, probe, tried);
   if (!value) return std::nullopt;
   if (*value == "-") throw UsageError(name + ": \"-\" is for -H alone (expected a list such as tpu-[0-3])");
-  return found({.where = name, .hosts = parse_host_list({*value}, name, probe)}, tried);
+  return found(name, SelfRule::as_listed, parse_host_list({*value}, name, probe), tried);
 }
 
 std::optional<Listing> podrun_hostfile(const Probe& probe, Tried& tried) {
@@ -50,7 +57,7 @@ std::optional<Listing> podrun_hostfile(const Probe& probe, Tried& tried) {
   const std::optional<std::string> text = probe.read_file(*path);
   if (!text)
     throw UsageError(fmt::format("{}: no such file {:?} (unset it, or write one host a line)", name, *path));
-  return found({.where = name, .hosts = parse_hosts_file(*text, *path)}, tried);
+  return found(name, SelfRule::as_listed, parse_hosts_file(*text, *path, probe), tried);
 }
 
 /// Appends the hosts that are not in the list yet.
@@ -62,6 +69,22 @@ void append_new(std::vector<Host>& hosts, const std::vector<Host>& more) {
     hosts.push_back(host);
     hosts.back().worker = hosts.size() - 1;
   }
+}
+
+HostList merge_repeats(HostList list) {
+  HostList merged{.notes = std::move(list.notes)};
+  std::map<std::string, std::size_t> places;
+  for (Host& host : list.hosts) {
+    const auto [place, is_new] = places.emplace(canonical_name(host.name), merged.hosts.size());
+    if (is_new) {
+      merged.hosts.push_back(std::move(host));
+      merged.hosts.back().worker = place->second;
+    } else {
+      Host& first = merged.hosts[place->second];
+      first.slots = std::max<std::size_t>(first.slots, 1) + std::max<std::size_t>(host.slots, 1);
+    }
+  }
+  return merged;
 }
 
 /// In a heterogeneous job SLURM_JOB_NODELIST has only the nodes of the first group, and groups may share
@@ -110,13 +133,13 @@ std::string without_port(std::string_view address) {
 std::optional<Listing> tpu_variable(const std::string& name, const Probe& probe, Tried& tried) {
   const auto value = variable(name, probe, tried);
   if (!value) return std::nullopt;
-  const std::string lone = without_port(*value);
-  if (lone == "localhost" || lone == "local") {
-    tried.push_back({name, fmt::format("only \"{}\", which says nothing", *value)});
-    return std::nullopt;
-  }
   std::vector<std::string> names;
   for (const std::string_view entry : split(*value, ',')) names.push_back(without_port(trim_space(entry)));
+  if (std::all_of(names.begin(), names.end(),
+                  [](const std::string& each) { return each == "localhost" || each == "local"; })) {
+    tried.push_back({name, fmt::format("only \"{}\", which says nothing", names.front())});
+    return std::nullopt;
+  }
   Listing listing{.where = name, .rule = SelfRule::by_option};
   std::vector<Host> hosts;
   for (const std::string& host : names) hosts.push_back(parse_plain_host(host, name));
@@ -133,6 +156,31 @@ std::optional<Listing> tpu_variable(const std::string& name, const Probe& probe,
   return found(std::move(listing), tried);
 }
 
+/// A file whose path a scheduler gives in a variable. A host stands there once for each of its processes
+/// (PBS, LSF), so a repeated one has as many slots.
+std::optional<Listing> scheduler_file(const std::string& name, const Probe& probe, Tried& tried) {
+  const auto path = variable(name, probe, tried);
+  if (!path) return std::nullopt;
+  const std::optional<std::string> text = probe.read_file(*path);
+  if (!text) {
+    tried.push_back({name, fmt::format("no such file {:?}", *path)});
+    return std::nullopt;
+  }
+  return found(name, SelfRule::as_listed_without_ssh, merge_repeats(parse_hosts_file(*text, *path, probe)),
+               tried);
+}
+
+/// A file that an operator mounts into each of its containers, DeepSpeed's and Kubeflow's.
+std::optional<Listing> job_file(const std::string& path, const Probe& probe, Tried& tried) {
+  const std::optional<std::string> text = probe.read_file(path);
+  if (!text) {
+    tried.push_back({path, std::string(kNoSuchFile)});
+    return std::nullopt;
+  }
+  return found(path, SelfRule::as_listed_without_ssh, merge_repeats(parse_hosts_file(*text, path, probe)),
+               tried);
+}
+
 std::optional<Listing> podips(const std::optional<std::string>& path, const Probe& probe, Tried& tried) {
   if (!path) return std::nullopt;
   const std::string where = short_path(*path, probe.env("HOME").value_or(""));
@@ -142,10 +190,8 @@ std::optional<Listing> podips(const std::optional<std::string>& path, const Prob
     return std::nullopt;
   }
   const bool has_all = text->starts_with(kAllHostsLine);
-  return found({.where = where,
-                .rule = has_all ? SelfRule::by_option_or_in_front : SelfRule::by_option_as_first,
-                .hosts = parse_hosts_file(*text, where)},
-               tried);
+  return found(where, has_all ? SelfRule::by_option_or_in_front : SelfRule::by_option_as_first,
+               parse_hosts_file(*text, where, probe), tried);
 }
 
 /// `$XDG_CONFIG_HOME/name`. A relative $XDG_CONFIG_HOME is ignored:
@@ -158,11 +204,15 @@ std::optional<std::string> configuration_path(const std::string& name, const Pro
 }
 
 /// In the order in which they are asked. JAX prefers TPU_PROCESS_ADDRESSES to the host names.
-constexpr std::array<Source, 10> kSources = {
+constexpr std::array<Source, 14> kSources = {
     podrun_hosts,
     podrun_hostfile,
     slurm,
     sky_pilot,
+    [](const Probe& probe, Tried& tried) { return scheduler_file("DLTS_HOSTFILE", probe, tried); },
+    [](const Probe& probe, Tried& tried) { return scheduler_file("PBS_NODEFILE", probe, tried); },
+    [](const Probe& probe, Tried& tried) { return job_file("/job/hostfile", probe, tried); },
+    [](const Probe& probe, Tried& tried) { return job_file("/etc/mpi/hostfile", probe, tried); },
     [](const Probe& probe, Tried& tried) { return tpu_variable("TPU_PROCESS_ADDRESSES", probe, tried); },
     [](const Probe& probe, Tried& tried) { return tpu_variable("TPU_WORKER_HOSTNAMES", probe, tried); },
     [](const Probe& probe, Tried& tried) { return podips(podips_path(probe), probe, tried); },

@@ -11,7 +11,7 @@ namespace podrun::hosts {
 namespace {
 
 bool is_forwarded_port(const Host& host) {
-  const std::string name = canonical_name(host.name);
+  const std::string name = canonical_name(address_of(host));
   return (name == "localhost" || name == "127.0.0.1" || name == "::1") && port_of(host) != kSshPort;
 }
 
@@ -37,12 +37,12 @@ ThisMachine::ThisMachine(const Probe& probe) {
 
 bool ThisMachine::is(const Host& host) const {
   return host.kind == HostKind::local ||
-         (names_.contains(canonical_name(host.name)) && !is_forwarded_port(host));
+         (names_.contains(canonical_name(address_of(host))) && !is_forwarded_port(host));
 }
 
 std::pair<std::string, std::uint16_t> ThisMachine::key(const Host& host) const {
   const bool by_network = host.kind == HostKind::remote && is(host);
-  return {by_network ? "localhost" : canonical_name(host.name), port_of(host)};
+  return {by_network ? "localhost" : canonical_name(address_of(host)), port_of(host)};
 }
 
 }  // namespace podrun::hosts

@@ -13,6 +13,7 @@
 #include "podrun/base/error.hpp"
 #include "podrun/base/text.hpp"
 #include "podrun/hosts/host_list.hpp"
+#include "podrun/hosts/host_name.hpp"
 #include "podrun/hosts/host_pattern.hpp"
 
 namespace podrun::hosts {

@@ -16,7 +16,7 @@
 #include "podrun/base/error.hpp"
 #include "podrun/base/shell_quote.hpp"
 #include "podrun/base/text.hpp"
-#include "podrun/hosts/host_list.hpp"
+#include "podrun/hosts/host_name.hpp"
 #include "podrun/jobs/ask_jobs.hpp"
 #include "podrun/jobs/scripts.hpp"
 #include "podrun/output/label.hpp"

@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 
 #include "podrun/base/text.hpp"
-#include "podrun/hosts/host_list.hpp"
+#include "podrun/hosts/host_name.hpp"
 #include "podrun/jobs/scripts.hpp"
 #include "podrun/output/label.hpp"
 #include "podrun/session/command_mode.hpp"

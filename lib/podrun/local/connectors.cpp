@@ -155,7 +155,7 @@ std::vector<std::string> ViaTemplate::words_for(const hosts::Host& host) const {
     words.push_back(filled(word, [&](const std::string& name) {
       takes_user = takes_user || name == "user";
       takes_port = takes_port || name == "port";
-      if (name == "host") return host.name;
+      if (name == "host") return hosts::address_of(host);
       if (name == "worker" || name == "rank") return std::to_string(host.worker);
       if (name == "user" && host.user.empty()) {
         throw UsageError(fmt::format("{}: \"{}\" has no user for the {{user}} of --via (write user@{})",

@@ -16,7 +16,7 @@
 #include "podrun/base/descriptor.hpp"
 #include "podrun/base/error.hpp"
 #include "podrun/base/file_system.hpp"
-#include "podrun/hosts/host_list.hpp"
+#include "podrun/hosts/host_name.hpp"
 #include "podrun/output/make_sinks.hpp"
 
 namespace podrun::output {

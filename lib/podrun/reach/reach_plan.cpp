@@ -5,6 +5,9 @@
 #include <set>
 #include <utility>
 
+#include <fmt/format.h>
+
+#include "podrun/base/error.hpp"
 #include "podrun/local/connectors.hpp"
 #include "podrun/local/login_environment.hpp"
 #include "podrun/local/spawn.hpp"
@@ -14,12 +17,27 @@
 namespace podrun::reach {
 namespace {
 
+constexpr std::size_t kLongestVersion = 4'096;
+
 /// Throws UsageError when `--via` cannot lead to one of the hosts.
 void check_via(const std::string& via, const std::vector<hosts::Host>& hosts) {
   const local::ViaTemplate words(via);
   for (const hosts::Host& host : hosts) {
     if (host.kind == hosts::HostKind::remote) words.words_for(host);
   }
+}
+
+/// Names that only ssh_config(5) can lead to a host, such as `prod/a`, would be asked of a name server.
+void refuse_odd_name(const hosts::Host& host, const ssh::SshSettings& settings) {
+  constexpr std::string_view kOdd = "/+%";
+  const bool is_odd = std::any_of(settings.host_name.begin(), settings.host_name.end(), [kOdd](char c) {
+    return kOdd.find(c) != kOdd.npos || static_cast<unsigned char>(c) > 0x7F;
+  });
+  if (!is_odd || settings.host_name.find(':') != std::string::npos || !settings.proxy_command.empty()) return;
+  throw UsageError(
+      fmt::format("{}: bad host {:?} (expected a name of letters, digits and \"._-\", or an address; "
+                  "others need a HostName or ProxyCommand in ssh_config, or --via)",
+                  host.source, settings.host_name));
 }
 
 }  // namespace
@@ -35,6 +53,12 @@ ReachPlan plan_reach(const ssh::SshCommandLine& command_line, const hosts::Probe
   world.env = [&probe](const std::string& name) { return probe.env(name); };
   world.run = [shell = user_shell(probe)](const std::string& command) {
     return local::run_shell_command(shell, command);
+  };
+  world.own_names = [&probe] { return probe.own_names(); };
+  world.ssh_version = [shell = user_shell(probe)] {
+    constexpr std::chrono::seconds kLimit{10};
+    const std::string text = local::read_shell_command(shell, "ssh -V", kLimit, kLongestVersion).error;
+    return text.substr(0, text.find(','));
   };
   return {.home = account.home, .config = std::make_shared<ssh::SshConfig>(std::move(world), command_line)};
 }
@@ -53,6 +77,7 @@ void find_settings(ReachPlan& plan, const std::vector<hosts::Host>& hosts, run::
     const ssh::SshSettings& settings =
         found->by_worker.try_emplace(host.worker, plan.config->settings_for(host)).first->second;
     connect_timeout = std::max(connect_timeout, settings.connect_timeout.value_or(limits.connect_timeout));
+    refuse_odd_name(host, settings);
     const auto attempts = settings.connection_attempts;
     retries = std::max(retries, attempts ? std::size_t{*attempts} - 1 : limits.retries);
     ways.insert(settings.proxy_jump);

@@ -110,6 +110,7 @@ void FanOut::perform(const action::Go& go) {
     variables.rank = rank;
     variables.worker = plan_.hosts[host].worker;
     variables.host = plan_.hosts[host].name;
+    variables.slots = plan_.hosts[host].slots;
     host_runs_[host].start(variables, of_all);
   }
 }

@@ -17,7 +17,7 @@ std::string address_of_this_machine(const std::vector<Member>& members) {
 
 std::string address_of(const Member& member, const std::vector<Member>& members) {
   if (member.hello && !member.hello->server_address.empty()) return member.hello->server_address;
-  if (member.host->kind != hosts::HostKind::local) return member.host->name;
+  if (member.host->kind != hosts::HostKind::local) return hosts::address_of(*member.host);
   return address_of_this_machine(members);
 }
 
@@ -32,7 +32,10 @@ supervisor::RankVariables shared_variables(const std::vector<Member>& members, c
     variables.host_list += member.host->name;
     if (!variables.addresses.empty()) variables.addresses += '\n';
     variables.addresses += address_of(member, members);
+    if (&member != &members.front()) variables.slot_list += '\n';
+    if (member.host->slots != 0) variables.slot_list += std::to_string(member.host->slots);
   }
+  if (variables.slot_list.find_first_not_of('\n') == std::string::npos) variables.slot_list.clear();
   variables.host0 = address_of_rank0(members);
   return variables;
 }
@@ -47,6 +50,7 @@ std::string early_go(const supervisor::RemoteCommand& command, const std::string
   supervisor::RankVariables variables = shared_variables({{&host, nullptr}}, run_id);
   variables.worker = host.worker;
   variables.host = host.name;
+  variables.slots = host.slots;
   if (host.kind == hosts::HostKind::remote) variables.host0.clear();  // it knows its own address
   return supervisor::go_of_host(variables) + text_of_host + supervisor::go_of_all(command, variables);
 }

@@ -119,7 +119,8 @@ std::string remote_name(const Script& script) {
 
 RemoteCommand build(const Script& script, const Command& command) {
   const std::string name = remote_name(script);
-  std::vector<std::string> words = interpreter(script.content);
+  std::vector<std::string> words =
+      script.interpreter.empty() ? interpreter(script.content) : script.interpreter;
   if (words.empty()) words = {"/bin/sh"};
   const std::string quoted =
       fmt::format("{} {}{}", set_words(words), file_path(name), set_words(script.arguments));
@@ -184,15 +185,18 @@ Command script_command(std::string_view script, std::vector<std::string> argumen
 }
 
 std::string go_of_host(const RankVariables& variables) {
-  return exports({{"PODRUN_RANK", std::to_string(variables.rank)},
-                  {"PODRUN_WORKER", std::to_string(variables.worker)},
-                  {"PODRUN_HOST", variables.host}});
+  std::vector<Variable> own = {{"PODRUN_RANK", std::to_string(variables.rank)},
+                               {"PODRUN_WORKER", std::to_string(variables.worker)},
+                               {"PODRUN_HOST", variables.host}};
+  if (variables.slots != 0) own.push_back({"PODRUN_SLOTS", std::to_string(variables.slots)});
+  return exports(own);
 }
 
 std::string go_of_all(const RemoteCommand& command, const RankVariables& variables) {
-  const std::string shared = exports({{"PODRUN_NUM_HOSTS", std::to_string(variables.hosts)},
-                                      {"PODRUN_HOSTLIST", variables.host_list},
-                                      {"PODRUN_RUN_ID", variables.run_id}});
+  std::string shared = exports({{"PODRUN_NUM_HOSTS", std::to_string(variables.hosts)},
+                                {"PODRUN_HOSTLIST", variables.host_list},
+                                {"PODRUN_RUN_ID", variables.run_id}});
+  if (!variables.slot_list.empty()) shared += exports({{"PODRUN_SLOTLIST", variables.slot_list}});
   if (variables.host0.empty())
     return shared + std::string(kOwnAddress) + "export PODRUN_ADDRESSES=\"$PODRUN_HOST0\"; " + command.text;
   std::vector<Variable> addresses = {{"PODRUN_HOST0", variables.host0}};

@@ -27,11 +27,12 @@ struct Words {
 struct ShellText {
   std::string text;
 };
-/// A local file to run there: by its `#!` line, else by /bin/sh.
+/// A local file to run there.
 struct Script {
   std::string name;
   std::string content;
   std::vector<std::string> arguments;
+  std::vector<std::string> interpreter = {};  ///< empty: by its `#!` line, else /bin/sh
 };
 
 enum class ShellStart { plain, login };
@@ -73,7 +74,9 @@ struct RankVariables {
   std::size_t hosts = 0;
   std::size_t worker = 0;
   std::string host = {};
+  std::size_t slots = 0;       ///< of the host; 0: not known
   std::string host_list = {};  ///< one per line
+  std::string slot_list = {};  ///< one per line, a blank line where not known; empty: none is known
   std::string host0 = {};      ///< empty: the host's own end of the connection, or else its `host`
   std::string addresses = {};  ///< one per line, in the order of the ranks; empty: host0 is all
   std::string run_id = {};

@@ -7,6 +7,7 @@
 #include <array>
 #include <filesystem>
 #include <map>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -62,15 +63,15 @@ bool is_address(std::string_view text) {
          text.substr(0, end).find_first_of("/ ") == std::string_view::npos;
 }
 
-[[noreturn]] void refuse_storage(const Copy& copy) {
+/// What cannot be copied, and how to get it.
+std::string describe_storage(const Copy& copy) {
   std::string advice = "copy it in setup, or at the end of run";
   const auto tool = std::find_if(kCloudTools.begin(), kCloudTools.end(), [&copy](const CloudTool& each) {
     return std::string_view(copy.source).starts_with(each.scheme);
   });
   if (tool != kCloudTools.end())
     advice = "copy it in setup: " + fmt::format(fmt::runtime(tool->command), copy.source, copy.target);
-  throw UsageError(
-      fmt::format("{}: {}: podrun cannot mount cloud storage ({})", copy.where, copy.target, advice));
+  return fmt::format("{}: {}: podrun cannot mount cloud storage ({})", copy.where, copy.target, advice);
 }
 
 class Maker {
@@ -88,12 +89,17 @@ class Maker {
     if (file_.workdir) {
       task.workdir = copy_of(*file_.workdir, "workdir");
       task.workdir->target = kWorkdir;
-      refuse_clouds(*task.workdir, *file_.workdir);
+      if (file_.workdir->is_repository)
+        task.repository = {std::exchange(task.workdir->source, ""), filled_in(file_.workdir->git_ref)};
     }
+    std::vector<std::string> storage;
     for (const config::TaskMount& mount : file_.mounts) {
       task.mounts.push_back(copy_of(mount, "file_mounts"));
-      refuse_clouds(task.mounts.back(), mount);
+      check_target(task.mounts.back());
+      if (mount.is_storage || is_address(task.mounts.back().source))
+        storage.push_back(describe_storage(task.mounts.back()));
     }
+    if (!storage.empty()) throw UsageError(join(storage, "; "));
     task.environment = environment_.take();
     return task;
   }
@@ -142,8 +148,14 @@ class Maker {
             .where = fmt::format("{}:{}: {}", file_.path, mount.line, key)};
   }
 
-  void refuse_clouds(const Copy& copy, const config::TaskMount& mount) const {
-    if (mount.is_storage || is_address(copy.source)) refuse_storage(copy);
+  /// A variable that is left in a target would be a name on the hosts.
+  void check_target(const Copy& copy) const {
+    substitute(copy.target, [&](std::string_view name) -> const std::string* {
+      const bool is_secret = environment_.find(name) != nullptr;
+      throw UsageError(fmt::format("{}: {}: {} {} (expected {})", copy.where, copy.target, name,
+                                   is_secret ? "is a secret, and paths are shown" : "has no value",
+                                   is_secret ? "a variable of envs" : fmt::format("-e {}=VALUE", name)));
+    });
   }
 
   /// Leaves secrets out: paths are shown.
@@ -173,23 +185,55 @@ class Maker {
   Environment environment_;
 };
 
-/// A file for bash: two lines of podrun's, then the text, whose lines have the numbers of the task file.
+constexpr const char* kTaskId = "SKYPILOT_TASK_ID";
+
+/// SkyPilot's variables that a line uses without a value of its own for them, as `${NAME:-1}` has.
+std::vector<std::string> sky_variables(std::string_view line) {
+  constexpr std::string_view kPrefix = "SKYPILOT_";
+  std::vector<std::string> names;
+  for (std::size_t at = 0; (at = line.find(kPrefix, at)) != line.npos;) {
+    const std::size_t end = std::min(line.find_first_not_of(kNameLetters, at), line.size());
+    const bool has_default = line.substr(end).starts_with(":") || line.substr(end).starts_with("-");
+    const bool is_used = line.substr(0, at).ends_with('$') || line.substr(0, at).ends_with("${");
+    if (is_used && !has_default) names.emplace_back(line.substr(at, end - at));
+    at = end;
+  }
+  return names;
+}
+
+/// A file for bash: a line of podrun's, then the text, whose lines have the numbers of the task file.
 std::string step_file(const config::TaskText& text, const std::vector<supervisor::Variable>& environment) {
-  constexpr std::size_t kFirstLine = 3;
   std::string names;
   for (const supervisor::Variable& variable : environment) {
     if (!names.empty()) names += ' ';
     names += variable.name;
   }
-  std::string file =
-      fmt::format("#!/usr/bin/env bash\npodrun_names={};{}\n", shell_quote(names), kStepScript);
-  if (text.line > kFirstLine) file.append(text.line - kFirstLine, '\n');
-  return file + text.text + "\n";
+  const std::string start = fmt::format("podrun_names={};{}", shell_quote(names), kStepScript);
+  return start + (text.line > 1 ? std::string(text.line - 1, '\n') : ";") + text.text + "\n";
 }
 
 }  // namespace
 
 Task make_task(const config::TaskFile& file, const Given& given) { return Maker(file, given).make(); }
+
+std::vector<std::string> notes_on_variables(const config::TaskFile& file, const Task& task) {
+  std::vector<std::string> notes;
+  std::set<std::string> seen;
+  for (const config::TaskText* text : {&task.setup, &task.run}) {
+    std::string_view rest = text->text;
+    for (std::size_t line = text->line; !rest.empty(); ++line) {
+      for (const std::string& name : sky_variables(take_part(rest, '\n'))) {
+        const auto is_it = [&name](const supervisor::Variable& each) { return each.name == name; };
+        const bool is_set = kStepScript.find(name + "=") != kStepScript.npos || name == kTaskId ||
+                            std::any_of(task.environment.begin(), task.environment.end(), is_it);
+        if (is_set || !seen.insert(name).second) continue;
+        notes.push_back(
+            fmt::format("{}:{}: {} is not set here (-e {}=VALUE sets it)", file.path, line, name, name));
+      }
+    }
+  }
+  return notes;
+}
 
 void check_num_nodes(const config::TaskFile& file, std::size_t hosts) {
   if (!file.num_nodes || *file.num_nodes == hosts) return;
@@ -230,9 +274,10 @@ std::string_view name_of(Step step) { return step == Step::setup ? "setup" : "ru
 supervisor::Command step_command(const Task& task, Step step, const std::string& task_id) {
   supervisor::Command command;
   command.environment = task.environment;
-  command.environment.push_back({"SKYPILOT_TASK_ID", task_id, false});
+  command.environment.push_back({kTaskId, task_id, false});
   const config::TaskText& text = step == Step::setup ? task.setup : task.run;
-  command.what = supervisor::Script{std::string(name_of(step)), step_file(text, command.environment), {}};
+  command.what = supervisor::Script{
+      std::string(name_of(step)), step_file(text, command.environment), {}, {"/usr/bin/env", "bash"}};
   return command;
 }
 

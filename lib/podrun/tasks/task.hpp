@@ -24,9 +24,16 @@ struct Copy {
   std::string where;   ///< for messages: `task.yaml:7: file_mounts`
 };
 
+/// A git repository whose files are the working directory.
+struct Repository {
+  std::string url;
+  std::string ref;  ///< a branch, a tag or a commit; empty: its HEAD
+};
+
 struct Task {
   std::string name;  ///< the name of the task file, if it gives none
   std::optional<Copy> workdir;
+  std::optional<Repository> repository = {};  ///< where the workdir's source comes from; it is empty then
   std::vector<Copy> mounts;
   std::vector<supervisor::Variable> environment;  ///< of `setup` and `run`, each name once
   config::TaskText setup;
@@ -45,6 +52,9 @@ struct Given {
 /// Puts the values of the variables into the task. Throws UsageError: a variable without a value, a bad name,
 /// storage of a cloud among the files.
 Task make_task(const config::TaskFile& file, const Given& given);
+
+/// Notes on SkyPilot's variables that setup or run uses, but that neither podrun nor the task sets.
+std::vector<std::string> notes_on_variables(const config::TaskFile& file, const Task& task);
 
 /// Throws UsageError if the task is for another number of hosts.
 void check_num_nodes(const config::TaskFile& file, std::size_t hosts);

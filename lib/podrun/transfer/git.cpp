@@ -41,8 +41,9 @@ constexpr int kFields = 4;
 
 /// True if git may see this variable: hides those by which a hook or an alias selects a repository.
 bool is_passed_on(std::string_view variable) {
-  constexpr std::array<std::string_view, 4> kSettings = {"GIT_CONFIG_", "GIT_EXEC_PATH=", "GIT_CEILING_",
-                                                         "GIT_DISCOVERY_"};
+  constexpr std::array<std::string_view, 8> kSettings = {
+      "GIT_CONFIG_", "GIT_EXEC_PATH=", "GIT_CEILING_", "GIT_DISCOVERY_",
+      "GIT_SSH",     "GIT_ASKPASS=",   "GIT_SSL_",     "GIT_PROXY_"};
   if (variable.starts_with("LC_ALL=")) return false;
   if (!variable.starts_with("GIT_")) return true;
   for (const std::string_view setting : kSettings) {
@@ -151,7 +152,7 @@ void PathCheck::receive(std::vector<Match>& answers) {
   if (count > 0) {
     take({buffer.data(), static_cast<std::size_t>(count)}, answers);
   } else if (count == 0 || (errno != EAGAIN && errno != EINTR)) {
-    throw UsageError("push: git failed to say what is ignored (--no-ignore sends everything)");
+    throw UsageError("push: git failed to say what is ignored (try again)");
   }
 }
 

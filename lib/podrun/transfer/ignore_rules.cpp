@@ -21,6 +21,7 @@
 #include "podrun/base/descriptor.hpp"
 #include "podrun/base/error.hpp"
 #include "podrun/base/file_system.hpp"
+#include "podrun/base/shell_quote.hpp"
 #include "podrun/base/text.hpp"
 
 namespace podrun::transfer {
@@ -30,10 +31,9 @@ namespace {
 constexpr std::size_t kLongestPath = 3500;
 constexpr std::size_t kMaxRules = 16 * 1024 * 1024;
 
-constexpr std::string_view kGitForGitignore =
-    "push: git is needed to obey .gitignore (install git, or use --no-ignore)";
-constexpr std::string_view kGitForPodrunignore =
-    "push: git is needed to obey .podrunignore (install git, or use --no-ignore)";
+constexpr std::string_view kGitForGitignore = "push: git is needed to obey .gitignore (install git)";
+constexpr std::string_view kGitForPodrunignore = "push: git is needed to obey .podrunignore (install git)";
+constexpr std::string_view kGitForSkyignore = "push: git is needed to obey .skyignore (install git)";
 constexpr std::string_view kGitForExclude = "push: git is needed for --exclude (install git)";
 
 bool has(int directory, const char* name) {
@@ -57,9 +57,19 @@ bool has_git_above(int directory) {
   return false;
 }
 
+/// Never proposes --no-ignore, which would send what the user keeps out of git, secrets among it.
 [[noreturn]] void fail(const std::string& path, std::string_view why) {
-  throw UsageError(
-      fmt::format("push: {}: {} (--no-ignore sends everything)", path, why.empty() ? "git failed" : why));
+  constexpr std::string_view kDubious = "detected dubious ownership in repository at '";
+  if (why.starts_with(kDubious)) {
+    why.remove_prefix(kDubious.size());
+    const std::string_view repository = why.substr(0, why.rfind('\''));
+    throw UsageError(
+        fmt::format("push: {}: git does not trust a repository of another user (if you do: git config "
+                    "--global --add safe.directory {})",
+                    path, shell_quote(std::string(repository))));
+  }
+  throw UsageError(fmt::format("push: {}: {} (podrun asks git what to leave out)", path,
+                               why.empty() ? "git failed" : why));
 }
 
 /// The path of the directory inside its work tree, with a final "/", or empty for the top; nothing outside of
@@ -122,6 +132,11 @@ std::string exclude_lines(const std::vector<std::string>& patterns) {
   return lines;
 }
 
+/// What git, Mercurial, Jujutsu and Subversion keep beside the files.
+bool is_of_version_control(std::string_view name) {
+  return name == ".git" || name == ".hg" || name == ".jj" || name == ".svn";
+}
+
 /// Adds the matches of a lower rule where no higher one matches.
 void add_lower_rules(std::vector<Match>& matches, const std::vector<Match>& lower) {
   for (std::size_t i = 0; i < matches.size(); ++i) {
@@ -168,7 +183,7 @@ class IgnoreRules::CopiedRules {
 };
 
 IgnoreRules::IgnoreRules(std::string local, const TreeRequest& request)
-    : local_(std::move(local)), obeys_(request.ignore) {
+    : local_(std::move(local)), obeys_(request.ignore), takes_skyignore_(request.skyignore) {
   if (request.excludes.empty()) return;
   excludes_ = std::make_unique<CopiedRules>(temporary(), "excludes", kGitForExclude);
   excludes_->add("", exclude_lines(request.excludes));
@@ -186,9 +201,11 @@ void IgnoreRules::enter(const std::string& name, int directory) {
   const bool is_source = levels_.empty();
   if (!is_source) path_ += name + '/';
   if (obeys_ && directory >= 0) {
-    const bool may_be_repository = is_source ? has_git_above(directory) : has(directory, ".git");
+    if (is_source && takes_skyignore_) enter_skyignore(directory);
+    const bool may_be_repository =
+        !skyignore_ && (is_source ? has_git_above(directory) : has(directory, ".git"));
     level.is_repository = (may_be_repository && enter_repository()) || enter_brought_back(name);
-    level.has_gitignore = repositories_.empty() && enter_gitignore(directory);
+    level.has_gitignore = !skyignore_ && repositories_.empty() && enter_gitignore(directory);
     level.has_podrunignore = enter_podrunignore(directory);
   }
   levels_.push_back(std::move(level));
@@ -242,6 +259,14 @@ bool IgnoreRules::enter_podrunignore(int directory) {
   return true;
 }
 
+/// SkyPilot reads only the one at the top, and then no .gitignore.
+void IgnoreRules::enter_skyignore(int directory) {
+  const std::optional<std::string> rules = read_rules(directory, ".skyignore", local_);
+  if (!rules) return;
+  skyignore_ = std::make_unique<CopiedRules>(temporary(), "skyignore", kGitForSkyignore);
+  skyignore_->add("", *rules);
+}
+
 void IgnoreRules::leave() {
   const Level level = levels_.back();
   levels_.pop_back();
@@ -256,11 +281,12 @@ std::vector<bool> IgnoreRules::ignored(const std::vector<ListedName>& names) {
   if (path_.size() <= kLongestPath) {
     if (excludes_) add_lower_rules(matches, excludes_->ask(path_, names));
     if (podrunignores_ > 0) add_lower_rules(matches, podrunignore_->ask(path_, names));
+    if (skyignore_) add_lower_rules(matches, skyignore_->ask(path_, names));
     add_git_rules(matches, names);
   }
   std::vector<bool> result(names.size());
   for (std::size_t i = 0; i < names.size(); ++i)
-    result[i] = matches[i] == Match::ignored || (obeys_ && names[i].name == ".git");
+    result[i] = matches[i] == Match::ignored || (obeys_ && is_of_version_control(names[i].name));
   return result;
 }
 

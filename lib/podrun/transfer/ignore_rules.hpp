@@ -19,7 +19,8 @@ struct ListedName {
 };
 
 /// Decides which paths below a source are ignored. Rules are tried in this order, and the first one with a
-/// pattern for the path decides: --exclude, .podrunignore files, git's own rules (not for tracked paths).
+/// pattern for the path decides: --exclude, .podrunignore files, git's own rules (not for tracked paths) or a
+/// .skyignore in their place.
 /// Each repository below the source has its own rules. git(1) does all matching; see gitignore(5).
 class IgnoreRules {
  public:
@@ -32,7 +33,8 @@ class IgnoreRules {
   /// Goes down to a directory; first to the source, without a name. `directory`: open, or -1 if not here.
   void enter(const std::string& name, int directory);
   void leave();
-  /// Which names in the current directory are ignored. `.git` is always ignored with TreeRequest::ignore.
+  /// Which names in the current directory are ignored. With TreeRequest::ignore, `.git` and what other
+  /// version controls keep are always ignored.
   std::vector<bool> ignored(const std::vector<ListedName>& names);
 
  private:
@@ -55,11 +57,13 @@ class IgnoreRules {
   bool enter_brought_back(const std::string& name);
   bool enter_gitignore(int directory);
   bool enter_podrunignore(int directory);
+  void enter_skyignore(int directory);
   void add_git_rules(std::vector<Match>& matches, const std::vector<ListedName>& names);
   const TempRepository& temporary();
 
   std::string local_;
   bool obeys_;
+  bool takes_skyignore_;
   std::string path_;  ///< of the current directory below the source; empty or ends with "/"
   std::vector<Level> levels_;
   std::vector<Repository> repositories_;  ///< around the current directory; only the last one counts
@@ -68,6 +72,7 @@ class IgnoreRules {
   std::unique_ptr<TempRepository> temporary_;
   std::unique_ptr<PathCheck> outside_;  ///< for .gitignore outside of repositories
   std::unique_ptr<CopiedRules> podrunignore_;
+  std::unique_ptr<CopiedRules> skyignore_;  ///< instead of git's rules
   std::unique_ptr<CopiedRules> excludes_;
 };
 

@@ -28,6 +28,7 @@ struct TreeRequest {
   std::vector<std::string> sources = {};   ///< by rsync's rule: `dir/` is the contents of dir, `dir` itself
   std::vector<std::string> excludes = {};  ///< patterns of gitignore(5), from each source
   bool ignore = true;                      ///< obey .gitignore and .podrunignore, skip .git
+  bool skyignore = false;                  ///< a .skyignore at the top of a source replaces .gitignore
   std::string into = {};                   ///< the name that a single file gets at the target; empty: its own
 };
 

@@ -15,7 +15,7 @@
 #include <fmt/format.h>
 
 #include "podrun/base/text.hpp"
-#include "podrun/hosts/host_list.hpp"
+#include "podrun/hosts/host_name.hpp"
 #include "podrun/transfer/scripts.hpp"
 #include "podrun/transfer/side_work.hpp"
 

@@ -210,9 +210,7 @@ std::string describe_transfers(const std::vector<HostTransfer>& hosts, std::size
     parts.push_back(fmt::format("{} {}", deleted, tense == Tense::would ? "would be deleted" : "deleted"));
   if (replaced > 0) parts.push_back(describe_replaced(replaced, tense));
   if (same > 0) parts.push_back(fmt::format("{} {} up to date", count_hosts(same), same == 1 ? "is" : "are"));
-  if (ignored > 0)
-    parts.push_back(fmt::format("{} path{} ignored (--no-ignore sends {})", ignored, ignored == 1 ? "" : "s",
-                                ignored == 1 ? "it" : "them"));
+  if (ignored > 0) parts.push_back(fmt::format("{} path{} ignored", ignored, ignored == 1 ? "" : "s"));
   return join(parts, separator);
 }
 

@@ -51,28 +51,34 @@ constexpr const char* kJson = R"({
 }
 )";
 
+/// The list; nothing for a text that is none of these.
+std::optional<std::string> list_of(const std::string& text, Addresses which = Addresses::internal) {
+  const auto described = hosts_of_description(text, which);
+  return described ? std::optional(described->list) : std::nullopt;
+}
+
 std::string error_of(const std::string& text) {
   return usage_error([&] { hosts_of_description(text); });
 }
 
 TEST(Description, IsReadAsYamlAndAsJson) {
-  EXPECT_EQ(hosts_of_description(kYaml), "10.130.0.27\n10.130.0.26\n");
-  EXPECT_EQ(hosts_of_description(kJson), "10.130.0.27\n10.130.0.26\n");
+  EXPECT_EQ(list_of(kYaml), "10.130.0.27\n10.130.0.26\n");
+  EXPECT_EQ(list_of(kJson), "10.130.0.27\n10.130.0.26\n");
 }
 
 TEST(Description, MayBeAListOfTpus) {
   const std::string second = "name: b\nnetworkEndpoints:\n- ipAddress: 10.0.0.9\n";
   const std::string all = "10.130.0.27\n10.130.0.26\n10.0.0.9\n";
-  EXPECT_EQ(hosts_of_description("---\n" + std::string(kYaml) + "---\n" + second), all);
-  EXPECT_EQ(hosts_of_description("[\n" + std::string(kJson) +
-                                 R"(,{"name":"b","networkEndpoints":[{"ipAddress":"10.0.0.9"}]}])"),
-            all);
+  EXPECT_EQ(list_of("---\n" + std::string(kYaml) + "---\n" + second), all);
+  EXPECT_EQ(
+      list_of("[\n" + std::string(kJson) + R"(,{"name":"b","networkEndpoints":[{"ipAddress":"10.0.0.9"}]}])"),
+      all);
 }
 
 TEST(Description, OfSeveralNetworksHasThePrimaryAddressOfEachWorker) {
-  EXPECT_EQ(hosts_of_description("networkConfigs:\n- network: a\n- network: b\nnetworkEndpoints:\n"
-                                 "- ipAddress: 10.0.0.1\n- ipAddress: 10.1.0.1\n"
-                                 "- ipAddress: 10.0.0.2\n- ipAddress: 10.1.0.2\n"),
+  EXPECT_EQ(list_of("networkConfigs:\n- network: a\n- network: b\nnetworkEndpoints:\n"
+                    "- ipAddress: 10.0.0.1\n- ipAddress: 10.1.0.1\n"
+                    "- ipAddress: 10.0.0.2\n- ipAddress: 10.1.0.2\n"),
             "10.0.0.1\n10.0.0.2\n");
 }
 
@@ -80,21 +86,21 @@ TEST(Description, IsNoListOfHosts) {
   for (const char* list :
        {"", "\n", "a\nb:22\n", "# state: x\na\n", "[2001:db8::1]:22\n", "2001:db8::1\n", "tpu-[0-3]\n",
         "[0-3].zone\n", "user@host\n", "host slots=8\n", "networkEndpoints\n"}) {
-    EXPECT_EQ(hosts_of_description(list), std::nullopt) << list;
+    EXPECT_EQ(list_of(list), std::nullopt) << list;
   }
 }
 
 TEST(Description, WithoutHostsIsAnError) {
   EXPECT_EQ(error_of("name: projects/p/nodes/my-tpu\nstate: CREATING\n"),
-            "standard input: no networkEndpoints of \"projects/p/nodes/my-tpu\", its state is CREATING "
+            "standard input: no networkEndpoints of \"my-tpu\", its state is CREATING "
             "(expected the output of "
             "gcloud compute tpus tpu-vm describe for a TPU that is READY)");
   EXPECT_THAT(error_of("networkEndpoints: []\n"), HasSubstr("standard input: no networkEndpoints (expected"));
   EXPECT_THAT(error_of("networkEndpoints:\n- port: 8470\n"),
               HasSubstr("standard input: no ipAddress of worker 0"));
   EXPECT_THAT(error_of("networkEndpoints:\n- 10.0.0.1\n"), HasSubstr("no ipAddress of worker 0"));
-  EXPECT_THAT(error_of("- a\n- b\n"), HasSubstr("no networkEndpoints"));
-  EXPECT_THAT(error_of("{}"), HasSubstr("no networkEndpoints"));
+  EXPECT_THAT(error_of("{}"), HasSubstr("no list of hosts in this YAML or JSON"));
+  EXPECT_THAT(error_of("[]"), HasSubstr("no TPU in it"));
 }
 
 TEST(Description, GivesAddressesAlone) {
@@ -106,7 +112,33 @@ TEST(Description, GivesAddressesAlone) {
         HasSubstr("standard input: bad ipAddress of worker 1"))
         << text;
   }
-  EXPECT_EQ(hosts_of_description("networkEndpoints:\n- ipAddress: 2001:db8::1\n"), "2001:db8::1\n");
+  EXPECT_EQ(list_of("networkEndpoints:\n- ipAddress: 2001:db8::1\n"), "2001:db8::1\n");
+}
+
+TEST(Description, MayBeAListOfNames) {
+  EXPECT_EQ(list_of("- a\n- b\n"), "a\nb\n");
+  EXPECT_EQ(list_of(R"([["10.0.0.1", "me@b:22"], ["c"]])"), "10.0.0.1\nme@b:22\nc\n");
+  for (const char* text :
+       {R"(["a b"])", R"(["a,b"])", R"(["a[1-2]"])", R"(["a\nb"])", "[\"a\", null]", R"(["# a"])"})
+    EXPECT_NE(error_of(text), "no error") << text;
+}
+
+TEST(Description, OfInstancesGivesTheAddressOfEach) {
+  const std::string text =
+      "name: g\nnetworkInterfaces:\n- accessConfigs:\n  - natIP: 203.0.113.2\n  networkIP: 10.1.0.2\n";
+  EXPECT_EQ(list_of(text), "10.1.0.2\n");
+  EXPECT_EQ(list_of(text, Addresses::external), "203.0.113.2\n");
+}
+
+TEST(Description, SaysWhatIsNotReady) {
+  const std::string tpu = "networkEndpoints:\n- ipAddress: 10.0.0.1\nstate: ";
+  const auto one = hosts_of_description("name: a\n" + tpu + "PREEMPTED\n");
+  EXPECT_EQ(one->list, "10.0.0.1\n");
+  EXPECT_THAT(one->notes, testing::ElementsAre("standard input: the TPU \"a\" is PREEMPTED"));
+  const auto two = hosts_of_description("name: a\n" + tpu + "PREEMPTED\n---\nname: b\n" + tpu + "READY\n");
+  EXPECT_EQ(two->list, "10.0.0.1\n");
+  EXPECT_THAT(two->notes,
+              testing::ElementsAre("standard input: the TPU \"a\" is PREEMPTED, so it is left out"));
 }
 
 TEST(Description, HasNoMoreHostsThanAnyList) {

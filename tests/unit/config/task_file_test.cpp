@@ -89,7 +89,8 @@ TEST(TaskFileTest, AVariableWithoutAValueMustBeGiven) {
       if (!variable.value) required.push_back(variable.name);
     }
   }
-  EXPECT_THAT(required, ElementsAre("B", "C", "D", "E", "G"));
+  EXPECT_THAT(required, ElementsAre("B", "D", "E", "G"));
+  EXPECT_EQ(file.envs[2].value, "");
   EXPECT_EQ(file.envs[0].value, "1");
   EXPECT_EQ(file.secrets[0].value, "x y");
   EXPECT_EQ(file.secrets[1].line, 9U);
@@ -132,8 +133,37 @@ TEST(TaskFileTest, UnknownKeysAreErrorsWithTheNearestKey) {
 TEST(TaskFileTest, RefusesWhatATaskWouldMiss) {
   EXPECT_THAT(error_of("volumes: {/mnt: my-volume}\n"),
               StartsWith("t.yaml:1: volumes: podrun mounts no volumes"));
-  EXPECT_THAT(error_of("\nworkdir:\n  url: https://github.com/a/b\n  ref: main\n"),
-              StartsWith("t.yaml:2: workdir: a git repository (leave it out, and in setup: git clone"));
+  EXPECT_THAT(
+      error_of("workdir: https://github.com/a/b\n"),
+      StartsWith(
+          "t.yaml:1: workdir: an address (a git repository is workdir: {url: https://github.com/a/b}"));
+}
+
+TEST(TaskFileTest, ReadsTheAddressOfARepository) {
+  const TaskFile file = parse("\nworkdir:\n  url: https://github.com/a/b\n  ref: main\n");
+  ASSERT_TRUE(file.workdir);
+  EXPECT_TRUE(file.workdir->is_repository);
+  EXPECT_EQ(file.workdir->source, "https://github.com/a/b");
+  EXPECT_EQ(file.workdir->git_ref, "main");
+  EXPECT_THAT(error_of("workdir: {ref: main}\n"), StartsWith("t.yaml:1: workdir: no url"));
+  EXPECT_THAT(error_of("workdir:\n  url: a\n  rev: b\n"),
+              StartsWith("t.yaml:3: workdir: unknown key \"rev\""));
+}
+
+TEST(TaskFileTest, FindsTheImageThatATaskIsFor) {
+  EXPECT_EQ(parse("resources:\n  image_id: docker:ubuntu:22.04\n").image, "ubuntu:22.04");
+  const TaskFile file =
+      parse("resources:\n  any_of:\n    - infra: aws\n      image_id: {us: ami-1, eu: 'docker:x'}\n");
+  EXPECT_EQ(file.image, "x");
+  EXPECT_EQ(file.image_line, 4U);
+  EXPECT_EQ(parse("resources: {image_id: ami-0123}\n").image, "");
+}
+
+TEST(TaskFileTest, ReadsMergeKeys) {
+  const TaskFile file = parse("envs: &e {A: 1, B: 2}\nsecrets:\n  <<: *e\n  B: 3\n");
+  ASSERT_EQ(file.secrets.size(), 2U);
+  for (const TaskVariable& variable : file.secrets)
+    EXPECT_EQ(variable.value, variable.name == "A" ? "1" : "3");
 }
 
 TEST(TaskFileTest, MarksStorage) {
@@ -143,20 +173,25 @@ TEST(TaskFileTest, MarksStorage) {
       "  /b:\n"
       "    name: $BUCKET\n"
       "    mode: COPY\n"
-      "  /c: s3://other\n");
-  ASSERT_EQ(file.mounts.size(), 3U);
+      "  /c: s3://other\n"
+      "  /d: {source: ./local, mode: COPY}\n");
+  ASSERT_EQ(file.mounts.size(), 4U);
   EXPECT_TRUE(file.mounts[0].is_storage);
   EXPECT_EQ(file.mounts[0].source, "s3://bucket");
   EXPECT_TRUE(file.mounts[1].is_storage);
   EXPECT_EQ(file.mounts[1].source, "$BUCKET");
   EXPECT_FALSE(file.mounts[2].is_storage);
+  EXPECT_FALSE(file.mounts[3].is_storage);
+  EXPECT_EQ(file.mounts[3].source, "./local");
 }
+
+TEST(TaskFileTest, MayBeAPipelineOfOneTask) { EXPECT_EQ(parse("name: p\n---\nname: a\nrun: x\n").name, "a"); }
 
 TEST(TaskFileTest, ErrorsNameTheLine) {
   EXPECT_THAT(error_of("run: [1\n"), StartsWith("t.yaml:2: not YAML: "));
   EXPECT_THAT(error_of("- run\n"), StartsWith("t.yaml:1: no \"key: value\""));
   EXPECT_THAT(error_of("echo hi\n"), StartsWith("t.yaml:1: no \"key: value\""));
-  EXPECT_THAT(error_of("name: a\n---\nname: b\n"), StartsWith("t.yaml:3: a second document begins"));
+  EXPECT_THAT(error_of("run: a\n---\nrun: b\n"), StartsWith("t.yaml:3: a pipeline of 2 tasks"));
   EXPECT_THAT(error_of("run: {a: b}\n"), StartsWith("t.yaml:1: run: no plain value"));
   EXPECT_THAT(error_of("envs:\n  A: [1]\n"), StartsWith("t.yaml:2: envs: A: no plain value"));
   EXPECT_THAT(error_of("envs: [A]\n"), StartsWith("t.yaml:1: no \"key: value\""));

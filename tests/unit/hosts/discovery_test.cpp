@@ -76,7 +76,7 @@ TEST(Discovery, NeverTakesAnEmptyChoiceForAll) {
             "-H: standard input has no host (did the command before \"|\" fail?)");
   EXPECT_NE(error_of(hosts({""}), probe), "no error");
   query.hostfile = "";
-  EXPECT_EQ(error_of(query, probe), "cannot read \"\": no such file (expected one host a line)");
+  EXPECT_EQ(error_of(query, probe), "cannot read \"\": no such file (expected a list of hosts)");
 }
 
 TEST(Discovery, ReadsStandardInputOnce) {
@@ -136,9 +136,10 @@ TEST(ExplicitList, GetsThisMachineInFrontWhenItIsMissing) {
 TEST(Repeats, AreAnErrorThatNamesBothPlaces) {
   EXPECT_EQ(error_of({}, probe_with_podips("a\nb\nA.\n")),
             "~/podips.txt:3: host \"A.\" is given twice, first at ~/podips.txt:1 as \"a\" "
-            "(remove one, or allow it with --allow-repeats)");
+            "(remove one; several processes of a host are slots=N; or --allow-repeats)");
   EXPECT_EQ(error_of(hosts({"a,me@a:22"})),
-            "-H: host \"a\" is given twice, first at -H (remove one, or allow it with --allow-repeats)");
+            "-H: host \"a\" is given twice, first at -H (remove one; several processes of a host are "
+            "slots=N; or --allow-repeats)");
   EXPECT_NE(error_of(hosts({"local,local"})), "no error");
   EXPECT_NE(error_of(hosts({"2001:db8::9,2001:db8:0:0::9"})), "no error");
   EXPECT_NE(error_of(hosts({"tpu-0,10.0.0.1"})), "no error") << "two names of this machine";
@@ -163,14 +164,14 @@ TEST(Narrowing, KeepsLabels) {
 }
 
 TEST(Narrowing, ExcludesByWhatTheEntrySays) {
-  const std::string list = "a:22,a:23,me@b,c";
+  const std::string list = "a:22,a:2223,me@b,c";
   const auto without = [&](const std::string& entry) {
     HostQuery query = hosts({list});
     query.exclude = {entry};
     return found(query);
   };
   EXPECT_EQ(without("a"), (Texts{"2 b", "3 c"}));
-  EXPECT_EQ(without("a:23"), (Texts{"0 a", "2 b", "3 c"}));
+  EXPECT_EQ(without("a:2223"), (Texts{"0 a", "2 b", "3 c"}));
   EXPECT_EQ(without("me@b,C"), (Texts{"0 a", "1 a"}));
 }
 

@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include "podrun/hosts/host_name.hpp"
 #include "podrun/hosts/host_pattern.hpp"
+#include "podrun/hosts/host_words.hpp"
 
 #include "support/fake_probe.hpp"
 #include "support/temp_directory.hpp"
@@ -14,7 +16,7 @@ namespace {
 
 using Texts = std::vector<std::string>;
 
-/// `worker user@name:port source`, what is not given left out.
+/// `worker user@name:port slots=8 ansible_host=ADDRESS source`, what is not given left out.
 Texts describe(const std::vector<Host>& hosts) {
   Texts texts;
   for (const Host& host : hosts) {
@@ -23,16 +25,18 @@ Texts describe(const std::vector<Host>& hosts) {
     if (!host.user.empty()) text += host.user + "@";
     text += host.name;
     if (host.port != 0) text += ":" + std::to_string(host.port);
-    texts.push_back(text + " " + host.source);
+    texts.push_back(text + words_of(host) + " " + host.source);
   }
   return texts;
 }
 
 Texts list(const std::string& value, const FakeProbe& probe = {}) {
-  return describe(parse_host_list({value}, "-H", probe));
+  return describe(parse_host_list({value}, "-H", probe).hosts);
 }
 
-Texts file(const std::string& text) { return describe(parse_hosts_file(text, "hosts")); }
+Texts file(const std::string& text, const FakeProbe& probe = {}) {
+  return describe(parse_hosts_file(text, "hosts", probe).hosts);
+}
 
 std::string list_error(const std::string& value) {
   return usage_error([&] { list(value); });
@@ -75,8 +79,8 @@ TEST(HostList, ReadsFilesAndStandardInput) {
   probe.standard_input = "d\n";
   EXPECT_EQ(list("a,^pod,z", probe), (Texts{"0 a -H", "1 b pod:1", "2 c pod:3", "3 z -H"}));
   EXPECT_EQ(list("-", probe), Texts{"0 d standard input:1"});
-  EXPECT_EQ(describe(read_hosts_file("pod", probe)), (Texts{"0 b pod:1", "1 c pod:3"}));
-  EXPECT_EQ(list_error("^nowhere"), "cannot read \"nowhere\": no such file (expected one host a line)");
+  EXPECT_EQ(describe(read_hosts_file("pod", probe).hosts), (Texts{"0 b pod:1", "1 c pod:3"}));
+  EXPECT_EQ(list_error("^nowhere"), "cannot read \"nowhere\": no such file (expected a list of hosts)");
 }
 
 TEST(HostList, TakesSemicolonsBlanksAndNewlinesForCommas) {
@@ -91,21 +95,54 @@ TEST(HostList, NamesTheBadPart) {
   EXPECT_EQ(list_error("a,,b"), "-H: bad host \"\" in \"a,,b\" (expected one before and after each comma)");
   EXPECT_EQ(
       list_error("-oProxyCommand=x"),
-      "-H: bad host \"-oProxyCommand=x\" (expected a name of letters, digits and \"._-\", or an address)");
+      "-H: bad word \"-oProxyCommand=x\" (expected a host, and behind it slots=8, user=NAME, port=22 or "
+      "Ansible's ansible_host=ADDRESS)");
+  EXPECT_EQ(list_error("-l"), "-H: bad host \"-l\" (expected a name or an address)");
   EXPECT_EQ(list_error("a:b:c"),
             "-H: bad address \"a:b:c\" (expected an IPv6 address, in brackets when a port follows)");
   EXPECT_EQ(list_error("a\x1b"), "-H: control character \"\\x1b\" (expected plain text)");
 }
 
 TEST(HostList, RefusesWhatNoHostIsCalled) {
-  for (const char* bad : {"",        " ",           ",",  "a,",   "a,;b",    ":22",    "a:",    "a:0",
-                          "a:65536", "a:-1",        "@a", "a@",   "-l@a",    "a@-b",   "a/b",   "a,,b",
-                          "$(id)",   "h\xc3\xb6st", "..", "[::1", "[::1]22", "[::1]:", "[::g]", "::1%",
-                          "::1%-x",  "u@[x@::1]",   "a]", "^",    "a,-"}) {
+  for (const char* bad :
+       {"",     " ",       ",",      ",a",     "a,;b", ":22",    "a:",        "a:0",       "a:65536",
+        "a:-1", "@a",      "a@",     "-l@a",   "a@-b", "/a",     "+n0",       "$(id)",     "..",
+        "[::1", "[::1]22", "[::1]:", "[::g]",  "::1%", "::1%-x", "u@[x@::1]", "a]",        "^",
+        "a,-",  "None",    "null",   "<none>", "a*",   "a;b|c",  "a\\b",      "10.0.0.0/8"}) {
     EXPECT_NE(list_error(bad), "no error") << bad;
   }
   EXPECT_NE(list_error(std::string(254, 'a')), "no error");
 }
+
+TEST(HostList, TakesNamesThatOnlySomeWaysInKnow) {
+  EXPECT_EQ(list("prod/a,a+b,h\xc3\xb6st,a%b"),
+            (Texts{"0 prod/a -H", "1 a+b -H", "2 h\xc3\xb6st -H", "3 a%b -H"}));
+}
+
+TEST(HostList, ReadsWordsAboutTheHostsBeforeThem) {
+  EXPECT_EQ(list("a[1-2] slots=8, b slots = 4 max-slots=6 weight=2"),
+            (Texts{"0 a1 slots=8 -H", "1 a2 slots=8 -H", "2 b slots=4 -H"}));
+  EXPECT_EQ(list("a 8 b 4"), (Texts{"0 a slots=8 -H", "1 b slots=4 -H"}));
+  EXPECT_EQ(list("tpu0 ansible_host=10.0.0.2 ansible_user=me ansible_port=2222"),
+            Texts{"0 me@tpu0:2222 ansible_host=10.0.0.2 -H"});
+  EXPECT_EQ(list("a user=me port=22"), Texts{"0 me@a:22 -H"});
+  for (const char* bad :
+       {"slots=8", "a slots=x", "a slots=", "a network=ib", "me@a user=you", "a slots=1 slots=2", "a port=0",
+        "a user=-l", "a ansible_host=-x", "local port=22", "a,slots=8,=b"}) {
+    EXPECT_NE(list_error(bad), "no error") << bad;
+  }
+}
+
+TEST(HostList, TakesSmallPortsForProcesses) {
+  EXPECT_EQ(list_error("node1:8,node2:8"),
+            "-H: \"node1:8\" can be port 8, or 8 processes as for mpiexec (for processes write \"node1 "
+            "slots=8\", for the port \"node1 port=8\")");
+  EXPECT_EQ(list("node1:8,node2:2222"), (Texts{"0 node1:8 -H", "1 node2:2222 -H"}));
+  EXPECT_EQ(list("node1:22"), Texts{"0 node1:22 -H"});
+  EXPECT_EQ(list("node1 port=8"), Texts{"0 node1:8 -H"});
+}
+
+TEST(HostList, MayEndWithAComma) { EXPECT_EQ(list("a,b,"), (Texts{"0 a -H", "1 b -H"})); }
 
 TEST(HostList, HoldsAtMostTheLimit) {
   EXPECT_EQ(list("a[1-50000],b[1-50000]").size(), kMaxHosts);
@@ -120,8 +157,25 @@ TEST(HostsFile, ReadsOneHostALine) {
   EXPECT_EQ(file("local\n"), Texts{"0 (local) local hosts:1"});
 }
 
-TEST(HostsFile, IgnoresSlots) {
-  EXPECT_EQ(file("a slots=8\nb\tslots=8 max_slots=16 # mpi\n"), (Texts{"0 a hosts:1", "1 b hosts:2"}));
+TEST(HostsFile, IncludesOthers) {
+  FakeProbe probe;
+  probe.files["dir/login"] = "l[1-2]\n";
+  probe.files["dir/self"] = "#include self\n";
+  probe.files["/abs"] = "z\n";
+  const auto read = [&probe](const std::string& text) {
+    return describe(parse_hosts_file(text, "dir/hosts", probe).hosts);
+  };
+  EXPECT_EQ(read("a\n#include login\n#include \"/abs\"\n# include is a word\n"),
+            (Texts{"0 a dir/hosts:1", "1 l1 dir/login:1", "2 l2 dir/login:1", "3 z /abs:1"}));
+  EXPECT_EQ(usage_error([&] { read("#include nowhere\n"); }),
+            "dir/hosts:1: cannot read \"dir/nowhere\": no such file (expected a list of hosts)");
+  EXPECT_NE(usage_error([&] { read("#include self\n"); }), "no error");
+}
+
+TEST(HostsFile, NotesAHeading) {
+  const HostList list = parse_hosts_file("IP_ADDRESS\n10.0.0.1\n", "hosts", FakeProbe());
+  EXPECT_EQ(describe(list.hosts), Texts{"0 10.0.0.1 hosts:2"});
+  EXPECT_EQ(list.notes, Texts{"hosts:1: \"IP_ADDRESS\" is a heading, not a host"});
 }
 
 TEST(HostsFile, ToleratesWindowsLinesAndByteOrderMark) {
@@ -134,11 +188,13 @@ TEST(HostsFile, NamesTheLineAndTheBadPart) {
   EXPECT_EQ(file_error("a\nb[9-2]"),
             "hosts:2: bad range \"9-2\" in \"b[9-2]\" (expected numbers from low to high, such as 0-15,20 or "
             "001-128)");
-  EXPECT_EQ(file_error("a b"),
-            "hosts:1: bad word \"b\" in \"a b\" (expected one host a line, then only words such as slots=8)");
+  EXPECT_EQ(file_error("10.0.0.2 tpu0"),
+            "hosts:1: bad line \"10.0.0.2 tpu0\" (expected names or addresses; a name and an address need a "
+            "comma if they are two hosts)");
   EXPECT_EQ(file_error(std::string("a\nb\0", 4)),
             "hosts:2: control character \"\\x00\" (expected plain text)");
-  for (const char* bad : {"a,b", "^f", "-", "a#b", "a =8", "a slots", "a\rb", "\x1b[1m"}) {
+  for (const char* bad :
+       {"^f", "-", "a#b", "a =8", "a\rb", "\x1b[1m", "[gpu]", "rank 0=a slot=0", "; x\na"}) {
     EXPECT_NE(file_error(bad), "no error") << bad;
   }
 }

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "podrun/hosts/discovery.hpp"
+#include "podrun/hosts/host_name.hpp"
 
 #include "support/fake_probe.hpp"
 
@@ -47,9 +48,9 @@ Discovery found_in(const std::string& file, IncludeLocal include) {
 
 TEST(SavedList, HasTheOthersWhereThisMachineIsWorkerZero) {
   const Discovery found =
-      discover(query(IncludeLocal::no, {"10.0.0.1,me@a:23,[2001:db8::1]:24,2001:db8::2"}), machine());
+      discover(query(IncludeLocal::no, {"10.0.0.1,me@a:2223,[2001:db8::1]:24,2001:db8::2"}), machine());
   const std::string file = saved_list(found.all, machine());
-  EXPECT_EQ(file, "me@a:23\n[2001:db8::1]:24\n2001:db8::2\n");
+  EXPECT_EQ(file, "me@a:2223\n[2001:db8::1]:24\n2001:db8::2\n");
   EXPECT_EQ(workers(found_in(file, IncludeLocal::yes)), workers(found));
 }
 

@@ -139,7 +139,7 @@ TEST(SshSettings, NameTheBadValue) {
             "-o: bad ServerAliveInterval \"soon\" (expected seconds, or a time such as 10s, 5m or 1h30m)");
   EXPECT_EQ(error_of("ConnectionAttempts=0"), "-o: bad ConnectionAttempts \"0\" (expected a number from 1)");
   EXPECT_EQ(error_of("IdentityFile=~/.ssh/%z"),
-            "-o: bad token \"%z\" in \"~/.ssh/%z\" (expected %C %L %d %h %i %k %l %n %p %r %u or %%)");
+            "-o: bad token \"%z\" in \"~/.ssh/%z\" (expected %C %L %d %h %i %j %k %l %n %p %r %u or %%)");
   EXPECT_EQ(error_of("IdentityFile=${SOCKET}/a"), "-o: \"${SOCKET}\" is not set here (set it)");
   EXPECT_EQ(error_of("IdentityFile=~nobody/a"),
             "-o: there is no user \"nobody\" (expected ~ or the ~ of a user)");
@@ -153,11 +153,10 @@ TEST(SshSettings, NameTheBadValue) {
 
 TEST(SshSettings, RefuseWhatWouldChangeRouteOrTrust) {
   EXPECT_EQ(error_of("BindInterface=eth1"),
-            "-o: \"BindInterface\" is not supported (BindAddress takes the address of the interface)");
+            "-o: \"BindInterface eth1\" is not supported (BindAddress takes the address of the interface)");
   for (const char* option :
-       {"ProxyUseFdpass=yes", "BindInterface=eth1", "CanonicalizeHostname=always", "RevokedHostKeys=/krl",
-        "KnownHostsCommand=/bin/x", "VerifyHostKeyDNS=yes", "CheckHostIP=yes", "PubkeyAuthentication=no",
-        "Host=*", "Match=all", "Include=x"}) {
+       {"ProxyUseFdpass=yes", "BindInterface=eth1", "RevokedHostKeys=/krl", "KnownHostsCommand=/bin/x",
+        "VerifyHostKeyDNS=yes", "CheckHostIP=yes", "Host=*", "Match=all", "Include=x"}) {
     EXPECT_THAT(error_of(option), HasSubstr("is not supported (")) << option;
   }
   for (const char* option : {"ProxyUseFdpass=no", "CanonicalizeHostname=No", "RevokedHostKeys=none",
@@ -165,6 +164,14 @@ TEST(SshSettings, RefuseWhatWouldChangeRouteOrTrust) {
     EXPECT_EQ(error_of(option), "no error") << option;
     EXPECT_THAT(ignored({option}), IsEmpty()) << option;
   }
+}
+
+TEST(SshSettings, OfferNoKeysWhereThatIsConfigured) {
+  EXPECT_TRUE(with_all({}).takes_keys());
+  EXPECT_TRUE(with("PubkeyAuthentication=host-bound").takes_keys());
+  EXPECT_FALSE(with("PubkeyAuthentication=no").takes_keys());
+  EXPECT_TRUE(with("PreferredAuthentications=gssapi-with-mic,publickey").takes_keys());
+  EXPECT_FALSE(with("PreferredAuthentications=password").takes_keys());
 }
 
 TEST(SshSettings, IgnoreOptionsWithoutAnEffectHere) {

@@ -162,9 +162,11 @@ TEST_F(SshConfigFiles, ErrorsNameFileAndLine) {
   EXPECT_EQ(error("\nHost x\n Prot 22\n"), "~/.ssh/config:3: unknown keyword \"Prot\" (did you mean Port?)");
   EXPECT_EQ(error("Host x\nPort 22x"), "~/.ssh/config:2: bad Port \"22x\" (expected 1-65535)");
   EXPECT_EQ(error("Port"), "~/.ssh/config:1: no value for \"Port\" (expected Port VALUE)");
-  EXPECT_EQ(error("Match tagged x"),
-            "~/.ssh/config:1: unknown criterion \"tagged\" of Match (expected host, originalhost, user, "
-            "localuser, exec, final, canonical or all)");
+  EXPECT_EQ(
+      error("Match later x"),
+      "~/.ssh/config:1: unknown criterion \"later\" of Match decides about this host (expected host, "
+      "originalhost, user, localuser, exec, tagged, localnetwork, version, sessiontype, command, final, "
+      "canonical or all)");
   EXPECT_EQ(error("Match host"), "~/.ssh/config:1: no value for \"host\" of Match (expected host VALUE)");
   EXPECT_EQ(error("#\nMACs umac-64@openssh.com"),
             "~/.ssh/config:2: bad MACs \"umac-64@openssh.com\" (expected some that libssh has, such as "
@@ -179,14 +181,14 @@ TEST_F(SshConfigFiles, ErrorsNameFileAndLine) {
 TEST_F(SshConfigFiles, AnUnsupportedKeywordFailsOnlyForItsHosts) {
   fake_.files[kUsers] = "Host gate\n  BindInterface eth1\n  Ciphers arcfour\nHost *\n  PKCS11Provider x\n";
   EXPECT_EQ(error_for({.name = "gate"}),
-            "~/.ssh/config:2: \"BindInterface\" is not supported (BindAddress takes the address of the "
-            "interface)");
+            "~/.ssh/config:2: \"BindInterface eth1\" is not supported (BindAddress takes the address of "
+            "the interface)");
   EXPECT_EQ(error_for({.name = "pod"}), "no error");
   fake_.files[kUsers] = "CheckHostIP yes\n";
   EXPECT_EQ(
       error_for({.name = "pod"}),
-      "~/.ssh/config:1: \"CheckHostIP\" is not supported (host keys are looked up by name alone: set it "
-      "to no)");
+      "~/.ssh/config:1: \"CheckHostIP yes\" is not supported (host keys are looked up by name alone: -o "
+      "CheckHostIP=no)");
   fake_.files[kUsers] = "VerifyHostKeyDNS no\nVerifyHostKeyDNS yes\n";
   EXPECT_EQ(error_for({.name = "pod"}), "no error");
 }
@@ -215,6 +217,55 @@ TEST_F(SshConfigFiles, CommandsOfMatchRunOnceAndOnlyIfEarlierCriteriaHold) {
   fake_.statuses["anyone"] = std::nullopt;
   EXPECT_EQ(error_for({.name = "other"}),
             "~/.ssh/config:3: \"anyone\" of Match exec has no exit status (expected it to exit)");
+}
+
+TEST_F(SshConfigFiles, MatchKnowsTheCriteriaOfNewerSsh) {
+  const auto matches = [this](const std::string& criteria) {
+    fake_.files[kUsers] = "Host tagged\n  Tag tpu\nMatch " + criteria + "\n  User matched\n";
+    return settings_for({.name = "tagged"}).user == "matched";
+  };
+  EXPECT_TRUE(matches("tagged t*,!x"));
+  EXPECT_FALSE(matches("tagged gpu"));
+  EXPECT_FALSE(matches("tagged \"\""));
+  EXPECT_TRUE(matches("!tagged \"\""));
+  EXPECT_TRUE(matches("localnetwork 192.168.0.0/16,10.0.0.0/8"));
+  EXPECT_TRUE(matches("localnetwork fd00::/8"));
+  EXPECT_TRUE(matches("localnetwork 10.1.2.3"));
+  EXPECT_FALSE(matches("localnetwork 10.1.2.4,10.2.0.0/16"));
+  EXPECT_TRUE(matches("version OpenSSH_9.*"));
+  EXPECT_FALSE(matches("version OpenSSH_9.2p1"));
+  EXPECT_TRUE(matches("sessiontype shell,exec"));
+  EXPECT_FALSE(matches("sessiontype shell"));
+  EXPECT_TRUE(matches("command=/bin/*"));
+  EXPECT_FALSE(matches("command \"\""));
+  for (const char* bad : {"localnetwork 10.0.0.1/8", "localnetwork 10.0.0.0/33", "localnetwork x", "tagged",
+                          "sessiontype \"\""}) {
+    fake_.files[kUsers] = std::string("Match ") + bad + "\n  User x\n";
+    EXPECT_NE(error_for({.name = "pod"}), "no error") << bad;
+  }
+}
+
+TEST_F(SshConfigFiles, AnUnknownCriterionFailsOnlyWhereItDecides) {
+  fake_.files[kUsers] = "Match host gate later x\n  User you\nMatch !host gate\n  User me\n";
+  EXPECT_EQ(error_for({.name = "pod"}), "no error");
+  EXPECT_NE(error_for({.name = "gate"}), "no error");
+}
+
+TEST_F(SshConfigFiles, ANameIsNotCompletedButUsedIfItIsWhole) {
+  const std::string file =
+      "CanonicalizeHostname yes\nCanonicalDomains a.example b.example\nHost proxied\n  ProxyCommand x\n"
+      "Match canonical\n  User canonical\n";
+  fake_.files[kUsers] = file;
+  EXPECT_EQ(error_for({.name = "pod"}),
+            "~/.ssh/config:1: CanonicalizeHostname: \"pod\" is not a whole name, and podrun does not try the "
+            "domains (expected one such as pod.a.example, or -o CanonicalizeHostname=no)");
+  for (const char* name : {"pod.a.example", "10.0.0.2", "2001:db8::1", "proxied"})
+    EXPECT_EQ(settings_for({.name = name}).user, "canonical") << name;
+  EXPECT_EQ(settings_for({.name = "pod"}, {.options = {"CanonicalizeHostname=no"}}).user, "me");
+  fake_.files[kUsers] = "CanonicalizeMaxDots 2\n" + file;
+  EXPECT_NE(error_for({.name = "pod.a.example"}), "no error");
+  fake_.files[kUsers] = "CanonicalizeHostname yes\nMatch canonical\n  User canonical\n";
+  EXPECT_EQ(settings_for({.name = "pod"}).user, "canonical");
 }
 
 TEST_F(SshConfigFiles, RefuseNamesWithShellCharactersInCommands) {

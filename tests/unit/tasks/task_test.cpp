@@ -48,13 +48,17 @@ TEST(TaskTest, LetsGivenVariablesWin) {
 }
 
 TEST(TaskTest, TakesRequiredVariablesFromTheUserOrPodrunsEnvironment) {
-  const std::string text = "envs: {A: , B: null, C: ''}\n";
+  const std::string text = "envs: {A: , B: null, C: }\n";
   const Task task = make(text, {{"A", "given"}, {"B", ""}}, {{"A", "here"}, {"C", "here"}});
   EXPECT_THAT(task.environment,
               ElementsAre(Variable{"A", "given"}, Variable{"B", ""}, Variable{"C", "here", true}));
   EXPECT_EQ(error_of("name: x\nenvs:\n  HF_TOKEN:\n"),
             "t.yaml:3: envs: HF_TOKEN has no value (give it: --env HF_TOKEN=VALUE, or set it here)");
   EXPECT_THAT(error_of("secrets: [A]\n", {}, {{"A", ""}}), StartsWith("t.yaml:1: secrets: A has no value"));
+}
+
+TEST(TaskTest, KeepsAnEmptyValueWhateverPodrunsEnvironmentHas) {
+  EXPECT_THAT(make("envs: {A: ''}\n", {}, {{"A", "here"}}).environment, ElementsAre(Variable{"A", ""}));
 }
 
 TEST(TaskTest, TakesNoOtherVariablesFromPodrunsEnvironment) {
@@ -89,6 +93,29 @@ TEST(TaskTest, PutsVariablesIntoPaths) {
   EXPECT_EQ(task.mounts[0].source, "./m-8B/$KEY");
   EXPECT_EQ(task.mounts[0].where, "t.yaml:5: file_mounts");
   EXPECT_EQ(task.mounts[1].source, "$HOME/data");
+}
+
+TEST(TaskTest, LeavesNoVariableInATarget) {
+  EXPECT_EQ(error_of("secrets: {K: x}\nfile_mounts:\n  ~/$K: ./a\n"),
+            "t.yaml:3: file_mounts: ~/$K: K is a secret, and paths are shown (expected a variable of envs)");
+  EXPECT_EQ(error_of("file_mounts:\n  ~/${NONE}: ./a\n"),
+            "t.yaml:2: file_mounts: ~/${NONE}: NONE has no value (expected -e NONE=VALUE)");
+}
+
+TEST(TaskTest, NamesAllStorageAtOnce) {
+  EXPECT_THAT(error_of("file_mounts: {/a: 's3://b', /c: {name: d}}\n"),
+              testing::AllOf(HasSubstr("/a: podrun cannot"),
+                             HasSubstr("; t.yaml:1: file_mounts: /c: podrun cannot")));
+}
+
+TEST(TaskTest, NotesSkyPilotsVariablesThatNothingSets) {
+  const std::string text =
+      "setup: echo ${SKYPILOT_JOB_RANK:-0} $SKYPILOT_NODE_RANK MY_SKYPILOT_X $SKYPILOT_TASK_ID\n"
+      "run: |\n  echo $SKYPILOT_JOB_RANK\n  echo ${SKYPILOT_JOB_RANK}$SKYPILOT_GIVEN\n";
+  const auto notes =
+      notes_on_variables(config::parse_task_file(text, "t.yaml"), make(text, {{"SKYPILOT_GIVEN", "1"}}));
+  EXPECT_THAT(
+      notes, ElementsAre("t.yaml:3: SKYPILOT_JOB_RANK is not set here (-e SKYPILOT_JOB_RANK=VALUE sets it)"));
 }
 
 TEST(TaskTest, PutsRelativeTargetsBelowTheWorkingDirectory) {
@@ -180,8 +207,9 @@ TEST_F(StepTest, IsAScriptForBashNamedAfterTheStep) {
   const supervisor::Command command = step_command(task, Step::setup, make_task_id(task, "0a1b"));
   const auto& script = std::get<supervisor::Script>(command.what);
   EXPECT_EQ(script.name, "setup");
-  EXPECT_TRUE(script.content.starts_with("#!/usr/bin/env bash\npodrun_names='A SKYPILOT_TASK_ID';"));
-  EXPECT_TRUE(script.content.ends_with("\necho hi\n\n"));
+  EXPECT_THAT(script.interpreter, ElementsAre("/usr/bin/env", "bash"));
+  EXPECT_TRUE(script.content.starts_with("podrun_names='A SKYPILOT_TASK_ID';"));
+  EXPECT_TRUE(script.content.ends_with(";echo hi\n\n"));
   EXPECT_THAT(script.arguments, ElementsAre());
   EXPECT_THAT(command.environment, ElementsAre(supervisor::Variable{"A", "1"},
                                                supervisor::Variable{"SKYPILOT_TASK_ID", "sky-0a1b_a-b-c_1"}));
@@ -254,6 +282,8 @@ TEST_F(StepTest, ReportsErrorsWithTheLineOfTheTaskFile) {
   EXPECT_THAT(ran.output, HasSubstr("21\n"));
   EXPECT_THAT(ran.output, HasSubstr("line 22: no-such-program-here"));
   EXPECT_EQ(ran.exit_status, 127);
+  EXPECT_EQ(run("echo $LINENO\n").output, "1\n");
+  EXPECT_EQ(run("echo $LINENO\n", {}, 2).output, "2\n");
 }
 
 TEST_F(StepTest, LeavesNothingOfPodrunInTheShell) {

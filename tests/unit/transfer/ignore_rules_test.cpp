@@ -233,10 +233,8 @@ TEST_F(IgnoreRulesTest, NeedGitOnlyWhereTheyExist) {
   const ScopedVariable path("PATH", source_.path("bin"));
   EXPECT_EQ(sent("plain/"), (Names{"x"}));
   EXPECT_EQ(sent("git/", {.ignore = false}), (Names{".gitignore"}));
-  EXPECT_EQ(usage_error([&] { sent("git/"); }),
-            "push: git is needed to obey .gitignore (install git, or use --no-ignore)");
-  EXPECT_EQ(usage_error([&] { sent("podrun/"); }),
-            "push: git is needed to obey .podrunignore (install git, or use --no-ignore)");
+  EXPECT_EQ(usage_error([&] { sent("git/"); }), "push: git is needed to obey .gitignore (install git)");
+  EXPECT_EQ(usage_error([&] { sent("podrun/"); }), "push: git is needed to obey .podrunignore (install git)");
   EXPECT_EQ(usage_error([&] { sent("plain/", {.excludes = {"x"}}); }),
             "push: git is needed for --exclude (install git)");
 }

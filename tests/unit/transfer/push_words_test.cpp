@@ -41,11 +41,8 @@ TEST(PushWords, SayUpToWhereHostsDiffer) {
 
 TEST(PushWords, CountWhatWasDeletedSharedAndIgnored) {
   EXPECT_EQ(describe({host(0, {1, 10, 2, {}}), host(1, {1, 10, 2, 0})}, 4),
-            "1 file (10 B) to 2 hosts, 1 host on a shared file system, 2 deleted, 4 paths ignored "
-            "(--no-ignore sends "
-            "them)");
-  EXPECT_EQ(describe({host(0, {}, true)}, 1),
-            "0 files (0 B) to 1 host, 1 path ignored (--no-ignore sends it)");
+            "1 file (10 B) to 2 hosts, 1 host on a shared file system, 2 deleted, 4 paths ignored");
+  EXPECT_EQ(describe({host(0, {}, true)}, 1), "0 files (0 B) to 1 host, 1 path ignored");
 }
 
 TEST(PushWords, CountLinksThatDirectoriesReplace) {

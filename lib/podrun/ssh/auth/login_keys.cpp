@@ -43,6 +43,7 @@ bool is_rsa(const std::string& blob) { return rsa_bits(blob).has_value(); }
 }  // namespace
 
 asio::awaitable<Login::Answer> Login::offer_keys() {
+  if (!settings_.takes_keys()) co_return Answer::refused;
   const std::vector<KeyCandidate> all = co_await candidates();
   for (auto candidate = all.begin(); candidate != all.end();) {
     std::vector<AgentKey> agents;  // consecutive ones are offered together
@@ -214,6 +215,8 @@ void Login::ask_for_passphrase() {
 
 /// A list of the offered keys, and of the others with reasons.
 std::string Login::offers() const {
+  if (!settings_.takes_keys())
+    return "no key is offered, by PreferredAuthentications or PubkeyAuthentication";
   std::vector<std::string> parts;
   if (!offered_.empty()) parts.push_back(fmt::format("offered: {}", fmt::join(offered_, ", ")));
   if (!unsent_.empty()) {

@@ -15,17 +15,20 @@ namespace {
 
 constexpr std::array kUnsupported = std::to_array<UnsupportedKeyword>({
     // About the route.
-    {"ProxyUseFdpass", "no,false", "it belongs to ProxyCommand"},
+    {"ProxyUseFdpass", "no,false",
+     "a ProxyCommand that carries the data itself, such as nc without -F, and -o ProxyUseFdpass=no; or --via "
+     "'ssh {host}'"},
     {"BindInterface", "none", "BindAddress takes the address of the interface"},
-    {"CanonicalizeHostname", "no,false,none", "write the whole names of the hosts"},
     {"RefuseConnection", "none", "it refuses this connection"},
     // About trust: without these podrun would accept keys that ssh refuses.
     {"RevokedHostKeys", "none", "put @revoked lines into known_hosts"},
-    {"KnownHostsCommand", "none", "put the keys into a file and name it in UserKnownHostsFile"},
-    {"VerifyHostKeyDNS", "no,false,ask", "keys are not looked up in the DNS"},
-    {"CheckHostIP", "no,false", "host keys are looked up by name alone: set it to no"},
-    {"PubkeyAuthentication", "yes,true,unbound,host-bound",
-     "podrun offers keys first, and asks for a password only if none is accepted"},
+    {"KnownHostsCommand", "none",
+     "put the keys that it prints into a file: -o UserKnownHostsFile=FILE -o KnownHostsCommand=none; or "
+     "--via "
+     "'ssh {host}'"},
+    {"VerifyHostKeyDNS", "no,false,ask",
+     "keys are not looked up in the DNS, only in known_hosts: -o VerifyHostKeyDNS=no"},
+    {"CheckHostIP", "no,false", "host keys are looked up by name alone: -o CheckHostIP=no"},
     // Only valid in a file.
     {"Host", "", "it begins a block of a configuration file"},
     {"Match", "", "it begins a block of a configuration file"},
@@ -38,7 +41,7 @@ constexpr std::array kUnsupported = std::to_array<UnsupportedKeyword>({
 // older versions.
 constexpr std::array kIgnored = std::to_array<std::string_view>({
     // clang-format off
-    "AddKeysToAgent", "CanonicalDomains", "CanonicalizeFallbackLocal", "CanonicalizeMaxDots",
+    "AddKeysToAgent", "CanonicalizeFallbackLocal",
     "CanonicalizePermittedCNAMEs", "CASignatureAlgorithms", "ChannelTimeout", "ClearAllForwardings",
     "Compression", "ControlMaster", "ControlPath", "ControlPersist", "DynamicForward",
     "EnableEscapeCommandline", "EnableSSHKeysign", "EscapeChar", "ExitOnForwardFailure", "FingerprintHash",
@@ -50,7 +53,7 @@ constexpr std::array kIgnored = std::to_array<std::string_view>({
     "NoHostAuthenticationForLocalhost", "ObscureKeystrokeTiming", "PermitLocalCommand", "PermitRemoteOpen",
     "PKCS11Provider", "RekeyLimit", "RemoteCommand", "RemoteForward", "RequestTTY", "SecurityKeyProvider",
     "SendEnv", "SessionType", "SetEnv", "StdinNull", "StreamLocalBindMask", "StreamLocalBindUnlink",
-    "SyslogFacility", "Tag", "TCPKeepAlive", "Tunnel", "TunnelDevice", "UpdateHostKeys", "VersionAddendum",
+    "SyslogFacility", "TCPKeepAlive", "Tunnel", "TunnelDevice", "UpdateHostKeys", "VersionAddendum",
     "VisualHostKey", "WarnWeakCrypto", "XAuthLocation", "AFSTokenPassing", "Cipher", "CompressionLevel",
     "DSAAuthentication", "FallBackToRsh", "GlobalKnownHostsFile2", "HostbasedKeyTypes", "KeepAlive",
     "KerberosAuthentication", "KerberosTGTPassing", "Protocol", "ProtocolKeepAlives", "RhostsAuthentication",

@@ -69,6 +69,23 @@ void set_text(Settings& settings, const Value& value) {
 /// Only checks the value, which ConfigSelection reads.
 void check_word(Settings&, const Value& value) { value.word(); }
 
+void check_canonicalization(Settings&, const Value& value) {
+  value.choice<bool>(
+      {{"no", false}, {"false", false}, {"none", false}, {"yes", true}, {"true", true}, {"always", true}},
+      "no, yes or always");
+}
+
+/// Keys are offered unless it is `no`; the other values are about the protocol.
+void set_keys(Settings& settings, const Value& value) {
+  settings.public_key_authentication = value.choice<bool>({{"no", false},
+                                                           {"false", false},
+                                                           {"yes", true},
+                                                           {"true", true},
+                                                           {"unbound", true},
+                                                           {"host-bound", true}},
+                                                          "yes, no, unbound or host-bound");
+}
+
 void set_rsa_size(Settings& settings, const Value& value) {
   constexpr unsigned kLeast = 1024;  // ssh's minimum, whatever is configured
   settings.required_rsa_size = std::max(kLeast, value.number(0U, "a number of bits"));
@@ -82,6 +99,10 @@ void add_identity(Settings& s, const Value& v) { add_file(s, s.identity_files, v
 
 constexpr std::array kKeywords = std::to_array<SettingKeyword>({
     {"HostName", check_word},
+    {"Tag", check_word},
+    trust("CanonicalizeHostname", check_canonicalization),
+    {"CanonicalDomains", [](Settings&, const Value&) {}},
+    {"CanonicalizeMaxDots", [](Settings&, const Value& v) { v.number(0U, "a number"); }},
     {"User", set_text<&Settings::user>},
     {"Port", [](Settings& s, const Value& v) { s.port = v.number<std::uint16_t>(1, "1-65535"); }},
     {"AddressFamily", set_address_family},
@@ -108,6 +129,7 @@ constexpr std::array kKeywords = std::to_array<SettingKeyword>({
     trust("HashKnownHosts", set_flag<&Settings::hash_known_hosts>),
     trust("RequiredRSASize", set_rsa_size),
     trust("BatchMode", set_flag<&Settings::batch_mode>),
+    {"PubkeyAuthentication", set_keys},
     trust("PasswordAuthentication", set_flag<&Settings::password_authentication>),
     trust("KbdInteractiveAuthentication", set_flag<&Settings::kbd_interactive_authentication>),
     trust("PreferredAuthentications", set_text<&Settings::preferred_authentications>),

@@ -45,10 +45,12 @@ struct SshSettings {
   unsigned required_rsa_size = 2048;  ///< bits of RSA keys, of hosts and users
   bool batch_mode = false;            ///< ask nothing: no new host key, no passphrase, no password
 
+  bool public_key_authentication = true;
   bool password_authentication = true;
   bool kbd_interactive_authentication = true;  ///< KbdInteractiveAuthentication: the server's own prompts
   std::string preferred_authentications = {};  ///< comma-separated; empty: all
   unsigned password_prompts = 3;               ///< NumberOfPasswordPrompts
+  bool takes_keys() const { return public_key_authentication && prefers("publickey"); }
   bool takes_password() const { return password_authentication && prefers("password"); }
   bool takes_prompts() const { return kbd_interactive_authentication && prefers("keyboard-interactive"); }
   bool prefers(std::string_view method) const {

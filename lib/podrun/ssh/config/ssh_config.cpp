@@ -14,6 +14,7 @@
 
 #include "podrun/base/error.hpp"
 #include "podrun/base/text.hpp"
+#include "podrun/hosts/host_name.hpp"
 #include "podrun/ssh/config/pattern.hpp"
 #include "podrun/ssh/config/ssh_config_value.hpp"
 
@@ -48,16 +49,19 @@ void add_user_and_port(std::vector<ConfigStatement>& statements, const std::stri
   if (port != 0) statements.push_back(statement_of("Port", std::to_string(port), where));
 }
 
+/// One that is not supported has a value that makes it harmless, or is an error before any jump host.
 bool reaches_jump_hosts(const ConfigStatement& statement) {
   const KnownKeyword* const keyword = statement.keyword;
-  return keyword && keyword->setting && keyword->setting->reach == Reach::jump_hosts_too;
+  if (!keyword) return false;
+  return keyword->unsupported || (keyword->setting && keyword->setting->reach == Reach::jump_hosts_too);
 }
 
 void check_supported(const ConfigStatement& statement) {
   const UnsupportedKeyword& keyword = *statement.keyword->unsupported;
   const std::string value = lower_case(statement.line.arguments.front());
   if (!keyword.harmless.empty() && matches_pattern_list(value, keyword.harmless)) return;
-  throw UsageError(fmt::format("\"{}\" is not supported ({})", keyword.name, keyword.advice));
+  throw UsageError(fmt::format("\"{} {}\" is not supported ({})", keyword.name,
+                               join(statement.line.arguments, " "), keyword.advice));
 }
 
 }  // namespace
@@ -73,9 +77,34 @@ void ConfigSelection::add(const ConfigStatement& statement) {
 void ConfigSelection::add(const std::vector<std::shared_ptr<const ConfigFile>>& files) {
   for (const auto& file : files) walk(*file, Active::yes);
   final_host_name_ = lower_case(host_name());
+  const std::string* const canonicalizes = value("CanonicalizeHostname");
+  const std::string choice = canonicalizes ? lower_case(*canonicalizes) : "no";
+  if (choice == "always" || choice == "yes" || choice == "true") {
+    check_is_canonical(choice == "always");
+    wants_final_pass_ = true;
+  }
   if (!wants_final_pass_) return;
   is_final_pass_ = true;
   for (const auto& file : files) walk(*file, Active::yes);
+}
+
+/// Which of the domains has a name is known only to a name server, who would be asked here for each host.
+void ConfigSelection::check_is_canonical(bool behind_proxies_too) const {
+  const auto is_set = [this](std::string_view keyword) {
+    const ConfigStatement* const first = first_[find_keyword(keyword)->id];
+    return first && !first->is_none();
+  };
+  const std::string& name = final_host_name_;
+  const std::string* const most_dots = value("CanonicalizeMaxDots");
+  const bool is_behind_proxy = is_set("ProxyCommand") || is_set("ProxyJump");
+  if ((is_behind_proxy && !behind_proxies_too) || hosts::is_address(name) || !is_set("CanonicalDomains") ||
+      std::ranges::count(name, '.') > (most_dots ? std::stol(*most_dots) : 1))
+    return;
+  const UsageError error(
+      fmt::format("CanonicalizeHostname: {0:?} is not a whole name, and podrun does not try the domains "
+                  "(expected one such as {0}.{1}, or -o CanonicalizeHostname=no)",
+                  name, *value("CanonicalDomains")));
+  throw PlacedError(first_[find_keyword("CanonicalizeHostname")->id]->where, error);
 }
 
 TokenHost ConfigSelection::tokens() const {
@@ -104,6 +133,8 @@ TokenHost ConfigSelection::tokens_so_far() const {
   TokenHost host{.name = name_, .host_name = host_name(), .port = hosts::kSshPort};
   const std::string* const alias = value("HostKeyAlias");
   host.host_key_name = alias ? *alias : host.host_name;
+  const ConfigStatement* const jump = first_[find_keyword("ProxyJump")->id];
+  if (jump && jump->keyword->name == "ProxyJump" && !jump->is_none()) host.proxy_jump = jump->line.text;
   const std::string* const user = value("User");
   host.user = user ? *user : world_.user;
   if (const std::string* const port = value("Port"))
@@ -143,29 +174,13 @@ ConfigSelection::Active ConfigSelection::state(const ConfigBlock& block, Active 
 
 bool ConfigSelection::holds(const MatchCriteria& match) const {
   const TokenHost host = tokens_so_far();
-  const auto holds = [&](const MatchCriterion& criterion) {
-    switch (criterion.kind) {
-      case MatchKind::all:
-        return true;
-      case MatchKind::canonical:  // in any second pass, whatever its reason, as in ssh
-      case MatchKind::final_pass:
-        return is_final_pass_;
-      case MatchKind::host:
-        return matches_pattern_list(lower_case(host.host_name), lower_case(criterion.argument));
-      case MatchKind::original_host:
-        return matches_pattern_list(lower_case(name_), lower_case(criterion.argument));
-      case MatchKind::user:
-        return matches_pattern_list(host.user, criterion.argument);
-      case MatchKind::local_user:
-        return matches_pattern_list(world_.user, criterion.argument);
-      case MatchKind::exec:
-        break;
-    }
-    return hooks_.exec(ConfigTokens(world_, host).command(criterion.argument, kMostTokens));
-  };
+  const std::string* const tag = value("Tag");
   try {
-    return std::all_of(match.criteria.begin(), match.criteria.end(),
-                       [&](const auto& criterion) { return holds(criterion) != criterion.negated; });
+    return ssh::holds(match.criteria, {.world = world_,
+                                       .host = host,
+                                       .tag = tag ? *tag : "",
+                                       .is_final_pass = is_final_pass_,
+                                       .exec = hooks_.exec});
   } catch (const UsageError& error) {
     throw PlacedError(match.where, error);
   }
@@ -247,7 +262,7 @@ SshSettings SshConfig::settings_with(const hosts::Host& host, const std::string&
                                      const std::vector<ConfigStatement>& others) {
   std::vector<ConfigStatement> listed;
   add_user_and_port(listed, host.user, host.port, host_list);
-  ConfigSelection selection(world_, hooks_, host.name);
+  ConfigSelection selection(world_, hooks_, hosts::address_of(host));
   for (const auto* statements : {&options, &std::as_const(listed), &others}) selection.add(*statements);
   selection.add(files());
   return apply(selection);

@@ -53,6 +53,7 @@ class ConfigSelection {
   enum class Active { no, yes, never };  ///< never: nor are statements below it in an included file
 
   void add(const ConfigStatement& statement);
+  void check_is_canonical(bool behind_proxies_too) const;
   const std::string* value(std::string_view keyword) const;
   std::string host_name() const;
   TokenHost tokens_so_far() const;

@@ -3,7 +3,6 @@
 #include "podrun/ssh/config/ssh_config_file.hpp"
 
 #include <algorithm>
-#include <array>
 #include <optional>
 #include <utility>
 
@@ -30,55 +29,6 @@ HostPatterns parse_host(const ConfigLine& line) {
                     .is_literal = argument.find_first_of("*?") == std::string::npos});
   }
   return host;
-}
-
-// The criteria of OpenSSH 9.2.
-constexpr std::array<std::pair<std::string_view, MatchKind>, 8> kCriteria = {
-    {{"all", MatchKind::all},
-     {"canonical", MatchKind::canonical},
-     {"final", MatchKind::final_pass},
-     {"host", MatchKind::host},
-     {"originalhost", MatchKind::original_host},
-     {"user", MatchKind::user},
-     {"localuser", MatchKind::local_user},
-     {"exec", MatchKind::exec}}};
-constexpr std::string_view kKnown = "host, originalhost, user, localuser, exec, final, canonical or all";
-
-bool is_end(const std::optional<std::string>& word) {
-  return !word || word->empty() || word->starts_with('#');
-}
-
-std::vector<MatchCriterion> parse_match(std::string_view text) {
-  std::vector<MatchCriterion> criteria;
-  std::optional<std::string_view> rest = text;
-  std::optional<std::string> word = take_config_word(rest);
-  for (; !is_end(word); word = take_config_word(rest)) {
-    MatchCriterion criterion{.kind = MatchKind::all, .negated = word->starts_with('!')};
-    const std::string name = lower_case(word->substr(criterion.negated ? 1 : 0));
-    const auto known = std::find_if(kCriteria.begin(), kCriteria.end(),
-                                    [&](const auto& entry) { return entry.first == name; });
-    if (known == kCriteria.end())
-      throw UsageError(fmt::format("unknown criterion \"{}\" of Match (expected {})", name, kKnown));
-    criterion.kind = known->second;
-    if (criterion.kind == MatchKind::all) {
-      if (criteria.size() > 1 || !is_end(take_config_word(rest)))
-        throw UsageError("\"all\" of Match stands with other criteria (expected it alone)");
-      criteria.push_back(criterion);
-      return criteria;
-    }
-    if (criterion.kind != MatchKind::final_pass && criterion.kind != MatchKind::canonical) {
-      const std::optional<std::string> argument = take_config_word(rest);
-      if (is_end(argument))
-        throw UsageError(fmt::format("no value for \"{}\" of Match (expected {} VALUE)", name, name));
-      criterion.argument = *argument;
-      if (criterion.kind == MatchKind::exec) check_tokens(criterion.argument, kMostTokens);
-    }
-    criteria.push_back(std::move(criterion));
-  }
-  if (criteria.empty()) throw UsageError(fmt::format("Match has no criterion (expected {})", kKnown));
-  if (word && word->empty() && rest && !rest->empty())
-    throw UsageError(fmt::format("bad Match \"{}\" (expected {})", text, kKnown));
-  return criteria;
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "podrun/ssh/config/match.hpp"
 #include "podrun/ssh/config/ssh_config_statement.hpp"
 #include "podrun/ssh/config/ssh_config_world.hpp"
 
@@ -29,14 +30,6 @@ struct NamePattern {
 };
 using HostPatterns = std::vector<NamePattern>;
 bool matches(const HostPatterns& host, std::string_view name);
-
-/// The criteria of a `Match` of ssh_config(5).
-enum class MatchKind { all, canonical, final_pass, host, original_host, user, local_user, exec };
-struct MatchCriterion {
-  MatchKind kind;
-  bool negated = false;
-  std::string argument = {};  ///< a list of patterns, or the command of exec
-};
 
 struct MatchCriteria {
   std::string where;

@@ -105,9 +105,10 @@ std::string ConfigTokens::token(char letter) const {
   if (letter == 'C') return connection_hash();
   if (letter == 'L') return world_.host_name.substr(0, world_.host_name.find('.'));
   if (letter == 'p') return std::to_string(host_.port);
-  const std::array<std::pair<char, const std::string*>, 8> texts = {{{'d', &world_.home},
+  const std::array<std::pair<char, const std::string*>, 9> texts = {{{'d', &world_.home},
                                                                      {'h', &host_.host_name},
                                                                      {'i', &world_.user_id},
+                                                                     {'j', &host_.proxy_jump},
                                                                      {'k', &host_.host_key_name},
                                                                      {'l', &world_.host_name},
                                                                      {'n', &host_.name},

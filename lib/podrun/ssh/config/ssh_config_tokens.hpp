@@ -13,7 +13,7 @@ namespace podrun::ssh {
 
 inline constexpr std::string_view kHostNameTokens = "h";
 inline constexpr std::string_view kProxyTokens = "hknpr";
-inline constexpr std::string_view kMostTokens = "CLdhiklnpru";
+inline constexpr std::string_view kMostTokens = "CLdhijklnpru";
 
 /// The values of one host's tokens, besides those of this machine.
 struct TokenHost {
@@ -21,6 +21,7 @@ struct TokenHost {
   std::string host_name = {};      ///< %h
   std::string host_key_name = {};  ///< %k
   std::string user = {};           ///< %r
+  std::string proxy_jump = {};     ///< %j: ProxyJump
   std::uint16_t port = 0;          ///< %p
 };
 

@@ -81,6 +81,8 @@ std::string ConfigValue::algorithms(AlgorithmKind kind) const {
   const std::string& text = word();
   if (!tokens_) return "";  // not checked: libssh may lack the algorithms of a host that is not used
   if (auto list = configured_algorithms(kind, text)) return *std::move(list);
+  if (kind == AlgorithmKind::host_key && text.find("-cert-v01@openssh.com") != std::string::npos)
+    refuse(text, "keys too: podrun takes no certificates of hosts; to connect by ssh: --via 'ssh {host}'");
   refuse(text, "some that libssh has, such as " + std::string(our_algorithms(kind)));
 }
 

@@ -25,9 +25,13 @@ struct ConfigWorld {
   std::function<std::vector<std::string>(const std::string& pattern)> glob;
   /// Runs the command of `Match exec` in the user's shell. Returns its exit status, if it has one.
   std::function<std::optional<int>(const std::string& command)> run;
+  /// This machine's own addresses and names.
+  std::function<std::vector<std::string>()> own_names;
+  /// `OpenSSH_9.2p1` and what a system adds to it; empty: there is no ssh.
+  std::function<std::string()> ssh_version;
 };
 
-/// The real machine, without `env` and `run`.
+/// The real machine, without `env`, `run`, `own_names` and `ssh_version`.
 ConfigWorld system_config_world(std::string home, std::string user);
 
 }  // namespace podrun::ssh

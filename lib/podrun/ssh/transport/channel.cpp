@@ -6,6 +6,9 @@
 #include <new>
 #include <utility>
 
+#include <fmt/format.h>
+
+#include "podrun/hosts/host.hpp"
 #include "podrun/ssh/transport/channel_replies.hpp"
 
 namespace podrun::ssh {
@@ -84,7 +87,10 @@ asio::awaitable<void> Channel::forward(std::string host, std::uint16_t port) {
   } catch (const link::HostError&) {
     if (failure_ || session_->transport_->dead()) throw;
     open_ = nullptr;  // refused
-    throw link::HostError(forward_refused(ssh_get_error(session_->transport_->session()), number_));
+    link::Failure failure = forward_refused(ssh_get_error(session_->transport_->session()), number_);
+    if (failure.detail == "connection refused" && port != hosts::kSshPort)
+      failure.detail += fmt::format(" at port {}", port);
+    throw link::HostError(std::move(failure));
   }
   opened_ = true;
 }

@@ -20,6 +20,7 @@
 #include "podrun/base/error.hpp"
 #include "podrun/base/event.hpp"
 #include "podrun/base/text.hpp"
+#include "podrun/hosts/host.hpp"
 
 namespace podrun::ssh {
 namespace {
@@ -67,8 +68,10 @@ link::Cause cause_of(int error) {
   }
 }
 
-Problem connect_problem(int error) {
-  return {error, cause_of(error), describe(error), may_pass(error) ? link::Retry::may_help : link::Retry::no};
+Problem connect_problem(int error, std::uint16_t port) {
+  std::string what = describe(error);
+  if (error == ECONNREFUSED && port != hosts::kSshPort) what += fmt::format(" at port {}", port);
+  return {error, cause_of(error), what, may_pass(error) ? link::Retry::may_help : link::Retry::no};
 }
 
 Problem bind_problem(const std::string& bind_address, int error) {
@@ -190,7 +193,7 @@ class Dial::State : public std::enable_shared_from_this<State> {
     std::error_code error;
     tcp::socket& socket = attempt.socket.emplace(executor_);
     socket.open(attempt.endpoint.protocol(), error);
-    if (error) return connect_problem(error.value());
+    if (error) return connect_problem(error.value(), attempt.endpoint.port());
     ::fcntl(socket.native_handle(), F_SETFD, FD_CLOEXEC);
     if (bind_to_) socket.bind(tcp::endpoint(*bind_to_, 0), error);
     if (error) return bind_problem(bind_address_, error.value());
@@ -213,7 +216,7 @@ class Dial::State : public std::enable_shared_from_this<State> {
       winner_ = std::move(attempt.socket);
       settle();
     } else {
-      attempt.problem = connect_problem(error);
+      attempt.problem = connect_problem(error, attempt.endpoint.port());
       attempt.socket.reset();
       begin();
     }
@@ -232,7 +235,8 @@ class Dial::State : public std::enable_shared_from_this<State> {
       if (attempt.problem->retry == link::Retry::may_help) retry = link::Retry::may_help;
     }
     if (!same) return stop({link::Stage::connecting, link::Cause::unreachable, each, retry});
-    const bool says_all = first.cause == link::Cause::refused || first.cause == link::Cause::timed_out;
+    const bool says_all = first.what == describe(first.error) &&
+                          (first.cause == link::Cause::refused || first.cause == link::Cause::timed_out);
     stop({link::Stage::connecting, first.cause, says_all ? "" : first.what, retry});
   }
   void give_up_without_address(std::string detail) {
