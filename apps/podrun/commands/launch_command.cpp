@@ -314,12 +314,13 @@ class TaskCommand final : public cli::Command {
                     file.path, file.image_line, file.image));
   }
 
+  /// Clones the repository of the task, and takes the clone for its workdir.
   static void clone(tasks::Task& task, const cli::Context& context) {
-    const std::string cache = context.probe.env("XDG_CACHE_HOME").value_or("");
-    const transfer::Clone made = transfer::clone_repository(
-        task.repository->url, task.repository->ref,
-        (cache.starts_with('/') ? cache : context.probe.env("HOME").value_or("") + "/.cache") + "/podrun",
-        task.workdir->where);
+    const std::optional<std::string> cache = hosts::cache_directory(context.probe);
+    if (!cache)
+      throw UsageError(task.workdir->where + ": there is no place for a clone (set HOME or XDG_CACHE_HOME)");
+    const transfer::Clone made =
+        transfer::clone_repository(task.repository->url, task.repository->ref, *cache, task.workdir->where);
     task.workdir->source = made.directory;
     context.say({fmt::format("workdir is {}, commit {}", shown(*task.repository), made.commit)});
   }

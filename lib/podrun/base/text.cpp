@@ -118,6 +118,12 @@ std::optional<std::uint16_t> to_port(std::string_view digits) {
   return static_cast<std::uint16_t>(*number);
 }
 
+std::string short_digest(std::string_view text) {
+  std::uint64_t number = 14695981039346656037U;
+  for (const char c : text) number = (number ^ static_cast<unsigned char>(c)) * 1099511628211U;
+  return fmt::format("{:016x}", number);
+}
+
 std::string short_path(const std::string& path, const std::string& home) {
   return !home.empty() && path.starts_with(home + '/') ? '~' + path.substr(home.size()) : path;
 }

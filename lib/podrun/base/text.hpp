@@ -43,6 +43,9 @@ std::optional<std::size_t> to_number(std::string_view digits);
 /// Reads a port, 1 to 65535; nothing otherwise.
 std::optional<std::uint16_t> to_port(std::string_view digits);
 
+/// 16 hexadecimal digits for the name of a file about this text (FNV-1a): two texts may share them.
+std::string short_digest(std::string_view text);
+
 /// A path for messages: `~` stands for `home`.
 std::string short_path(const std::string& path, const std::string& home);
 

@@ -43,6 +43,10 @@ class Probe {
 /// The probe of the real machine.
 std::unique_ptr<Probe> make_system_probe();
 
+/// The directory for what podrun can make again, `~/.cache/podrun`; nothing where neither XDG_CACHE_HOME nor
+/// HOME is set (https://specifications.freedesktop.org/basedir-spec).
+std::optional<std::string> cache_directory(const Probe& probe);
+
 /// Implements Probe::http_get() of the system probe.
 std::vector<HttpAnswer> http_get(const std::vector<std::string>& urls, std::chrono::milliseconds within);
 

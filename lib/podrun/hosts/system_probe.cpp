@@ -87,6 +87,13 @@ class SystemProbe final : public Probe {
 
 }  // namespace
 
+std::optional<std::string> cache_directory(const Probe& probe) {
+  const std::string given = probe.env("XDG_CACHE_HOME").value_or("");
+  if (given.starts_with('/')) return given + "/podrun";
+  const std::optional<std::string> home = probe.env("HOME");
+  return home ? std::optional(*home + "/.cache/podrun") : std::nullopt;
+}
+
 std::unique_ptr<Probe> make_system_probe() { return std::make_unique<SystemProbe>(); }
 
 }  // namespace podrun::hosts

@@ -6,7 +6,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cstdint>
 #include <filesystem>
 #include <system_error>
 
@@ -35,17 +34,11 @@ struct CacheFile {
 };
 
 /// Nothing if no directory is known. The file begins with the command, because two commands may share a
-/// number.
+/// digest.
 std::optional<CacheFile> cache_file(const std::string& command, const hosts::Probe& probe) {
-  std::string base = probe.env("XDG_CACHE_HOME").value_or("");
-  if (!base.starts_with('/')) {
-    const std::optional<std::string> home = probe.env("HOME");
-    if (!home) return std::nullopt;
-    base = *home + "/.cache";
-  }
-  std::uint64_t number = 14695981039346656037U;  // FNV-1a
-  for (const char c : command) number = (number ^ static_cast<unsigned char>(c)) * 1099511628211U;
-  return CacheFile{base + "/podrun", fmt::format("hosts.{:016x}", number)};
+  const std::optional<std::string> directory = hosts::cache_directory(probe);
+  if (!directory) return std::nullopt;
+  return CacheFile{*directory, "hosts." + short_digest(command)};
 }
 
 /// True if only this user can have made or changed it: a cached list chooses the hosts that get the command.

@@ -7,7 +7,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cstdint>
 #include <filesystem>
 #include <system_error>
 #include <vector>
@@ -71,9 +70,11 @@ class Cloner {
 
   /// Only this user may write where git runs: a configuration there can name programs.
   void make_private_directory() const {
+    const fs::path clones = fs::path(directory_).parent_path();
+    const fs::path cache = clones.parent_path();
     std::error_code error;
-    fs::create_directories(fs::path(directory_).parent_path().parent_path(), error);
-    for (const std::string& path : {fs::path(directory_).parent_path().string(), directory_}) {
+    fs::create_directories(cache.parent_path(), error);
+    for (const std::string& path : {cache.string(), clones.string(), directory_}) {
       struct stat status {};
       ::mkdir(path.c_str(), S_IRWXU);
       if (::lstat(path.c_str(), &status) != 0) fail(fmt::format("{}: {}", path, lower_first(errno_text())));
@@ -112,9 +113,8 @@ Clone clone_repository(const std::string& url, const std::string& ref, const std
     throw UsageError(fmt::format("{}: bad ref {:?} (expected a branch, a tag or a commit)", where, ref));
   if (url.find('\n') != url.npos)
     throw UsageError(fmt::format("{}: bad url {:?} (expected one line)", where, url));
-  std::uint64_t number = 14695981039346656037U;  // FNV-1a
-  for (const char c : url) number = (number ^ static_cast<unsigned char>(c)) * 1099511628211U;
-  return Cloner(fmt::format("{}/clones/{:016x}", cache, number), where).run(url, ref);
+  // A directory for each ref, so that a launch of another one does not change the files while they are sent.
+  return Cloner(fmt::format("{}/clones/{}", cache, short_digest(url + '\n' + ref)), where).run(url, ref);
 }
 
 }  // namespace podrun::transfer

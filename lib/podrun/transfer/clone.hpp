@@ -12,9 +12,9 @@ struct Clone {
   std::string commit;  ///< its id, shortened as git does
 };
 
-/// Fetches `ref` (a branch, a tag or a commit; empty: the HEAD) of the repository at `url`, and checks it out
-/// in a directory below `cache`, which later calls use again; others cannot read it. The URL is on no command
-/// line. Throws UsageError that begins with `where`.
+/// Fetches `ref` (a branch, a tag or a commit; empty: the HEAD) of the repository at `url` into a directory
+/// below `cache` that only the user can read and later calls use again. No command line has the URL. Throws
+/// UsageError that begins with `where`.
 Clone clone_repository(const std::string& url, const std::string& ref, const std::string& cache,
                        std::string_view where);
 
