@@ -108,8 +108,8 @@ std::vector<std::string> ssh_command(const cli::Options& options, const hosts::P
   std::vector<std::string> identities = options.ssh.identities;
   if (identities.empty()) identities = default_identities(options, probe, host);
   for (const std::string& identity : identities) add("-i", identity);
-  words.push_back(
-      hosts::address_of(host));  // never begins with "-"; a "--" would keep ssh from reading later options
+  // It never begins with "-"; a "--" would keep ssh from reading later options.
+  words.push_back(hosts::address_of(host));
   words.insert(words.end(), options.rest.begin(), options.rest.end());
   return words;
 }

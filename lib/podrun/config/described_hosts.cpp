@@ -14,6 +14,7 @@
 #include "podrun/base/error.hpp"
 #include "podrun/base/text.hpp"
 #include "podrun/config/yaml_file.hpp"
+#include "podrun/hosts/foreign_list.hpp"
 #include "podrun/hosts/host_name.hpp"
 #include "podrun/hosts/host_pattern.hpp"
 
@@ -105,7 +106,7 @@ constexpr std::array kOthers = {
           "a list: --query 'Reservations[].Instances[].PrivateIpAddress' --output text"},
     Other{"apiVersion", "an object of Kubernetes",
           "a list: kubectl get pods -o jsonpath='{.items[*].status.podIP}'"},
-    Other{"all", "an inventory of Ansible", "a list: ansible all -i FILE --list-hosts | tail -n +2"},
+    Other{"all", "an inventory of Ansible", hosts::kInventoryAdvice},
 };
 
 class Reader {
@@ -190,8 +191,8 @@ class Reader {
   }
 
   /// Whether the machine works. If not, a note says so, and a list goes on without it.
-  bool is_usable(const YAML::Node& machine, std::string_view what, std::string_view key) {
-    const std::string state = text_of(machine, std::string(key).c_str());
+  bool is_usable(const YAML::Node& machine, std::string_view what, const char* key) {
+    const std::string state = text_of(machine, key);
     if (state.empty() || state == "READY" || state == "RUNNING") return true;
     result_.notes.push_back(fmt::format("{}: the {} {:?} is {}{}", where_, what, short_name(machine), state,
                                         is_single_ ? "" : ", so it is left out"));
@@ -210,7 +211,8 @@ class Reader {
     add_host(address(found, is_external ? "natIP" : "networkIP", 0, short_name(instance)));
   }
 
-  /// A TPU with several networks lists one endpoint per network for every worker, the primary one first.
+  /// Adds the address of every worker. A TPU with several networks lists one endpoint for each network of a
+  /// worker, the primary one first.
   void add_tpu(const YAML::Node& tpu) {
     const std::string name = short_name(tpu);
     if (!is_usable(tpu, "TPU", "state") && !is_single_) return;

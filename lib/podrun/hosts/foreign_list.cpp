@@ -18,7 +18,7 @@ namespace {
 constexpr auto npos = std::string_view::npos;
 constexpr std::string_view kUpperCase = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
-/// What a text is that begins so, and how to get a list instead.
+/// A form of text that begins with `start`, and how to get a list instead.
 struct Form {
   std::string_view start;
   std::string_view what;
@@ -27,6 +27,8 @@ struct Form {
 
 constexpr std::string_view kAwsAdvice =
     "a list: aws ec2 describe-instances --query 'Reservations[].Instances[].PrivateIpAddress' --output text";
+constexpr std::string_view kOneALine = "names or addresses, one a line";
+constexpr std::string_view kOneALineByAws = "names or addresses, one a line; aws has --output text";
 constexpr std::string_view kDescribe = "gcloud compute tpus tpu-vm describe NAME --format json";
 
 constexpr std::array kForms = {
@@ -35,19 +37,19 @@ constexpr std::array kForms = {
     Form{"NodeName=", "what scontrol shows of a node", "a list: sinfo -h -N -o %N"},
     Form{"RESERVATIONS\t", "a whole answer of aws", kAwsAdvice},
     Form{"INSTANCES\t", "a whole answer of aws", kAwsAdvice},
-    Form{"|", "a table", "names or addresses, one a line; aws has --output text"},
-    Form{"+-", "a table", "names or addresses, one a line; aws has --output text"},
-    Form{"---", "a table", "names or addresses, one a line; aws has --output text"},
+    Form{"|", "a table", kOneALineByAws},
+    Form{"+-", "a table", kOneALineByAws},
+    Form{"---", "a table", kOneALineByAws},
     Form{"networkEndpoints[", "a flattened description of gcloud", kDescribe},
     Form{"network_endpoints = ", "an output of terraform",
          "a list: terraform output -json NAME | jq -r '.[].ip_address'"},
     Form{"ERROR:", "an error message", "the command before \"|\" failed"},
     Form{"Error: ", "an error message", "the command before \"|\" failed"},
     Form{"error: ", "an error message", "the command before \"|\" failed"},
-    Form{"<", "HTML or XML", "names or addresses, one a line"},
+    Form{"<", "HTML or XML", kOneALine},
 };
 
-/// What the first words of a table say about the program that wrote it.
+/// Tables of programs, by a word of their headings.
 constexpr std::array kTables = {
     Form{"PARTITION", "a table of sinfo", "a list: sinfo -h -N -o %N"},
     Form{"NODELIST", "a table of sinfo", "a list: sinfo -h -N -o %N"},
@@ -77,15 +79,13 @@ void refuse_table(std::string_view heading, std::string_view path, std::size_t l
   std::size_t words = 0;
   const Form* table = nullptr;
   while (!(rest = trim_space(rest)).empty()) {
-    const std::string_view word = rest.substr(0, rest.find_first_of(" \t"));
-    rest.remove_prefix(word.size());
+    const std::string_view word = take_word(rest);
     ++words;
     if (is_upper_case(word)) ++upper;
-    const auto known =
-        std::find_if(kTables.begin(), kTables.end(), [word](const Form& each) { return word == each.start; });
+    const auto known = std::ranges::find(kTables, word, &Form::start);
     if (known != kTables.end() && !table) table = &*known;
   }
-  const Form any{"", "a table", "names or addresses, one a line"};
+  const Form any{"", "a table", kOneALine};
   if (upper > 1 && upper * 2 > words) refuse(path, line, table ? *table : any);
 }
 
@@ -112,9 +112,7 @@ void refuse_foreign_list(std::string_view text, std::string_view path) {
     const std::string_view raw = take_part(text, '\n');
     const std::string_view line = trim_space(raw);
     if (line.empty() || line.front() == '#') continue;
-    if (is_group_header(line))
-      refuse(path, number,
-             {"", "an inventory of Ansible", "a list: ansible all -i FILE --list-hosts | tail -n +2"});
+    if (is_group_header(line)) refuse(path, number, {"", "an inventory of Ansible", kInventoryAdvice});
     if (is_rank(line))
       refuse(path, number,
              {"", "a rankfile of Open MPI", "hosts, one a line, with slots=8; podrun binds no CPUs"});
@@ -143,7 +141,7 @@ bool is_heading(std::string_view line) {
 bool is_missing(std::string_view word) {
   constexpr std::array<std::string_view, 6> kMissing = {"None",   "null",      "<none>",
                                                         "(null)", "<unknown>", "<no"};
-  return std::find(kMissing.begin(), kMissing.end(), word) != kMissing.end();
+  return std::ranges::find(kMissing, word) != kMissing.end();
 }
 
 }  // namespace podrun::hosts

@@ -5,6 +5,9 @@
 
 namespace podrun::hosts {
 
+/// How to get a list from an inventory of Ansible.
+inline constexpr const char* kInventoryAdvice = "a list: ansible all -i FILE --list-hosts | tail -n +2";
+
 /// Refuses a text that has hosts in another form than a list: a table of kubectl or sinfo, an inventory of
 /// Ansible, an ssh_config. Throws UsageError, `path:line: ` and how to get a list from the same program.
 void refuse_foreign_list(std::string_view text, std::string_view path);

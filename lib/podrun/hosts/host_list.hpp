@@ -19,7 +19,7 @@ struct HostList {
   std::vector<std::string> notes = {};
 };
 
-/// What a description of machines becomes: the text of a host list, and remarks for the user.
+/// The text of a host list that was made from a description of machines, and remarks for the user.
 struct Description {
   std::string list;
   std::vector<std::string> notes = {};
@@ -30,11 +30,9 @@ struct Description {
 using ReadDescription =
     std::function<std::optional<Description>(const std::string& text, std::string_view where)>;
 
-/// Reads the values of a repeatable option (`where`, such as `-H`). A list has hosts and ranges
-/// (`tpu-[0-15,20]`, `user@host:port`, `[2001:db8::1]:22`, `local[0-3]`) between commas, semicolons, blanks
-/// and newlines, `#` comments, `#include FILE`, and words about the host before them (`slots=8`,
-/// `ansible_host=10.0.0.2`: docs/configuration.md). `^FILE` is a file with a list; the value `-` is standard
-/// input. Throws UsageError that names the place, the bad part and what was expected.
+/// Reads the values of a repeatable option (`where`, such as `-H`), in the form of "Host lists" in
+/// docs/configuration.md; `^FILE` is a file with a list, the value `-` standard input. Throws UsageError that
+/// names the place, the bad part and what was expected.
 HostList parse_host_list(const std::vector<std::string>& values, std::string_view where, const Probe& probe,
                          const ReadDescription& read_description = {});
 

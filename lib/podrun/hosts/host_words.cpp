@@ -94,8 +94,7 @@ constexpr std::array kMeanings = {
 void apply_word(std::string_view text, std::span<Host> hosts, const HostEntry& line) {
   const std::size_t equals = text.find('=');
   const Word word{text.substr(0, equals), text.substr(equals + 1)};
-  const auto meaning = std::find_if(kMeanings.begin(), kMeanings.end(),
-                                    [&word](const Meaning& each) { return each.name == word.name; });
+  const auto meaning = std::ranges::find(kMeanings, word.name, &Meaning::name);
   if (meaning == kMeanings.end() || hosts.empty())
     line.refuse("word", text,
                 "a host, and behind it slots=8, user=NAME, port=22 or Ansible's ansible_host=ADDRESS");

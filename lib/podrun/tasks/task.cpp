@@ -63,7 +63,7 @@ bool is_address(std::string_view text) {
          text.substr(0, end).find_first_of("/ ") == std::string_view::npos;
 }
 
-/// What cannot be copied, and how to get it.
+/// Says that storage of a cloud cannot be copied, and how to get its content.
 std::string describe_storage(const Copy& copy) {
   std::string advice = "copy it in setup, or at the end of run";
   const auto tool = std::find_if(kCloudTools.begin(), kCloudTools.end(), [&copy](const CloudTool& each) {

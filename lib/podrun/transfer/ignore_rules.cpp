@@ -132,7 +132,7 @@ std::string exclude_lines(const std::vector<std::string>& patterns) {
   return lines;
 }
 
-/// What git, Mercurial, Jujutsu and Subversion keep beside the files.
+/// Whether git, Mercurial, Jujutsu or Subversion keeps its own data under this name.
 bool is_of_version_control(std::string_view name) {
   return name == ".git" || name == ".hg" || name == ".jj" || name == ".svn";
 }

@@ -121,8 +121,8 @@ struct HostTransfer {
   bool has_attributes = false;  ///< modes or times were set
 };
 
-/// `3 files (1.2 MB) to 16 hosts · 2 deleted · 12 paths ignored`, `16 hosts are up
-/// to date`. There must be a host.
+/// `3 files (1.2 MB) to 16 hosts · 2 deleted · 12 paths ignored`, `16 hosts are up to date`.
+/// There must be a host.
 std::string describe_transfers(const std::vector<HostTransfer>& hosts, std::size_t ignored, Tense tense,
                                std::string_view separator);
 

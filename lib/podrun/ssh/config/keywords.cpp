@@ -24,8 +24,7 @@ constexpr std::array kUnsupported = std::to_array<UnsupportedKeyword>({
     {"RevokedHostKeys", "none", "put @revoked lines into known_hosts"},
     {"KnownHostsCommand", "none",
      "put the keys that it prints into a file: -o UserKnownHostsFile=FILE -o KnownHostsCommand=none; or "
-     "--via "
-     "'ssh {host}'"},
+     "--via 'ssh {host}'"},
     {"VerifyHostKeyDNS", "no,false,ask",
      "keys are not looked up in the DNS, only in known_hosts: -o VerifyHostKeyDNS=no"},
     {"CheckHostIP", "no,false", "host keys are looked up by name alone: -o CheckHostIP=no"},

@@ -35,7 +35,7 @@ struct MatchCriterion {
   std::string argument = {};  ///< a list of patterns or networks, the command of exec, or the unknown name
 };
 
-/// What the criteria are compared with. `exec`: whether a command of `Match exec` succeeds.
+/// The facts that criteria are compared with. `exec`: whether a command of `Match exec` succeeds.
 struct MatchFacts {
   const ConfigWorld& world;
   const TokenHost& host;

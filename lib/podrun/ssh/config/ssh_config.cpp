@@ -49,7 +49,8 @@ void add_user_and_port(std::vector<ConfigStatement>& statements, const std::stri
   if (port != 0) statements.push_back(statement_of("Port", std::to_string(port), where));
 }
 
-/// One that is not supported has a value that makes it harmless, or is an error before any jump host.
+/// Whether the option applies to jump hosts too. A keyword without support does: its value makes it harmless,
+/// or is an error before any jump host counts.
 bool reaches_jump_hosts(const ConfigStatement& statement) {
   const KnownKeyword* const keyword = statement.keyword;
   if (!keyword) return false;
