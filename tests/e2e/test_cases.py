@@ -66,6 +66,7 @@ def test_every_file_has_a_row(folder):
     assert sorted(rows(folder)) == names(folder)
 
 
+@pytest.mark.smoke
 @each("gcloud", "hosts")
 def test_a_list_of_hosts_is_read_or_refused(podrun, folder, name):
     row = row_of_list(podrun, folder, name)
@@ -82,6 +83,7 @@ def test_a_list_says_the_same_from_anywhere(podrun, folder, name):
     assert by_file.get("hosts") == row.get("hosts"), by_file
 
 
+@pytest.mark.smoke
 @each("ssh")
 def test_an_ssh_config_is_read_or_refused(podrun, folder, name):
     expected = dict(rows(folder).get(name, {}))
@@ -90,6 +92,7 @@ def test_an_ssh_config_is_read_or_refused(podrun, folder, name):
     assert row == expected, json.dumps({name: {"of": host, **row}})
 
 
+@pytest.mark.smoke
 @each("sky")
 def test_a_task_file_is_read_or_refused(podrun, folder, name):
     row = row_of_task(podrun, name)
