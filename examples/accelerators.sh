@@ -1,7 +1,7 @@
 #!/bin/sh
 # Shows the use of GPUs and TPUs on every host in a few lines without pids, so that -b folds equal hosts:
-#   podrun -b -s examples/accelerators.sh              with --sudo: processes of other users too
-#   podrun -s examples/accelerators.sh -- pids         with the pids of the processes
+#   podrun -b -s @accelerators              with --sudo: processes of other users too
+#   podrun -s @accelerators -- pids         with the pids of the processes
 set -u
 
 pids=

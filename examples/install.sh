@@ -1,6 +1,6 @@
 #!/bin/sh
 # Installs Debian or Ubuntu packages on every host:
-#   podrun -s examples/install.sh -- nfs-common python3-venv
+#   podrun -s @install -- nfs-common python3-venv
 # Prints nothing where all is well, else the last lines of apt-get. Waits up to 10 minutes for another apt.
 set -u
 

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Tries jax on all hosts together: starts jax.distributed, counts the devices and sums all ranks over the network.
-#   podrun -icd -s examples/jax_hello.sh
+#   podrun -icd -s @jax_hello
 # Prints one line, equal on all hosts. Exits with 1 if the sum is wrong. An argument names another python than ~/venv/bin/python.
 set -u
 

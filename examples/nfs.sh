@@ -1,6 +1,6 @@
 #!/bin/sh
 # Mounts an NFS share on every host:
-#   podrun -s examples/nfs.sh -- 10.164.0.2:/nfs_share /nfs_share
+#   podrun -s @nfs -- 10.164.0.2:/nfs_share /nfs_share
 # Prints nothing where all is well. Does nothing where the share is mounted, so run it again after hosts rebooted.
 set -u
 
@@ -45,7 +45,7 @@ apt_get() {
 }
 if ! command -v mount.nfs >/dev/null; then
   apt_get install nfs-common || { apt_get update && apt_get install nfs-common; } ||
-    fail 'nfs-common cannot be installed (podrun -s examples/install.sh -- nfs-common shows why)'
+    fail 'nfs-common cannot be installed (podrun -s @install -- nfs-common shows why)'
 fi
 
 # retry=0: without it, mount tries again for two minutes after a failure.

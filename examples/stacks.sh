@@ -1,6 +1,6 @@
 #!/bin/sh
 # Shows where a stuck run is: the stacks of your python processes on every host, or of all whose command line matches an argument.
-#   podrun -b -s examples/stacks.sh [-- PATTERN [SIGNAL]]
+#   podrun -b -s @stacks [-- PATTERN [SIGNAL]]
 # Uses py-spy, else gdb. Pids, thread ids and addresses are left out and equal stacks appear once, so that -b folds equal hosts.
 # With SIGNAL (USR1), the program prints its stacks itself, if it has called faulthandler.register(signal.SIGUSR1). This is done
 # only on request, since other programs take USR1 for something else.
@@ -99,7 +99,7 @@ stacks() {  # PID
   elif command -v gdb >/dev/null; then
     by_gdb "$1"
   else
-    echo '(neither py-spy nor gdb is here: podrun -s examples/install.sh -- gdb)'
+    echo '(neither py-spy nor gdb is here: podrun -s @install -- gdb)'
   fi
 }
 

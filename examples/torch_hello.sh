@@ -1,6 +1,6 @@
 #!/bin/sh
 # Tries torch on all hosts together: starts torch.distributed with one process on each host and sums all ranks over the network.
-#   podrun -d -s examples/torch_hello.sh
+#   podrun -d -s @torch_hello
 # Prints one line, equal on like hosts. Exits with 1 if the sum is wrong. An argument names another python than ~/venv/bin/python.
 set -u
 

@@ -182,7 +182,8 @@ COMMANDS = ["hosts", "check", "config", "ssh", "help"]
 @pytest.mark.parametrize("name", COMMANDS)
 def test_help_of_a_command_is_its_own_page(podrun, name):
     page = podrun.ok(name, "--help").decode()
-    assert podrun.ok("help", name).decode() == podrun.ok("-H", "a", name, "-h").decode() == page
+    assert podrun.ok("-H", "a", name, "-h").decode() == page
+    assert podrun.ok("help", name).decode().startswith(page.partition("\nMore: ")[0])
     assert f"podrun {name} [" in page
     shows = lambda option: re.search(rf"^  (-.,)?{option}\b", page, re.M) is not None
     assert shows("--wait") == (name == "check")
@@ -197,8 +198,46 @@ def test_help_of_the_users_command(podrun):
 
 
 def test_help_of_what_is_no_command(podrun):
-    assert refused(podrun, "help", "chek") == 'help: no command "chek" (did you mean check? see podrun help)'
+    assert refused(podrun, "help", "chek") == 'help: no command or page "chek" (did you mean check? see podrun help; podrun help pages)'
     assert refused(podrun, "help", "hosts", "check") == 'help: unexpected "check" (see podrun help --help)'
+
+
+def listed(podrun, *words):
+    return re.findall(r"^  (\S+)", podrun.ok(*words).decode(), re.M)
+
+
+def test_the_pages_of_docs_are_in_the_program_and_fit_80_columns(podrun):
+    pages = listed(podrun, "help", "pages")
+    assert {"tutorial", "tasks", "jobs", "json", "exit", "kill", "json-schema"} <= set(pages)
+    for name in pages:
+        text = podrun.ok("help", name).decode()
+        # Code stays as it is, so that it can be copied.
+        assert [line for line in text.splitlines() if len(line) > 80 and not line.startswith("    ")] == [] or name.endswith("-schema")
+        named = re.findall(r"podrun help ([a-z-]+)", text)
+        for other in named:
+            podrun.ok("help", other)
+        for example in re.findall(r"(?:-s @|podrun example )([a-z_]+)", text):
+            podrun.ok("example", example)
+
+
+def test_a_page_is_below_the_page_of_its_command(podrun):
+    text = podrun.ok("help", "kill").decode()
+    assert text.index("Usage:") < text.index("podrun kill\n-----------")
+    assert podrun.ok("push", "--help").decode().endswith("\nMore: podrun help files\n")
+
+
+def test_nothing_names_a_file_that_a_copied_program_does_not_have(podrun):
+    texts = [podrun.ok("help", name) for name in ["all", "man", *listed(podrun, "help", "pages")]]
+    texts += [podrun.ok("example", name) for name in listed(podrun, "example")]
+    for text in texts:
+        assert re.findall(rb"\b(?:docs|examples|tests)/[a-z].*|README.*|CHANGELOG.*", text) == []
+
+
+def test_examples_run_by_name_and_can_be_read(podrun):
+    assert podrun.ok("example", "stacks").startswith(b"#!/bin/sh\n# Shows where a stuck run is")
+    assert podrun(*HERE, "-s", "@install").stderr.startswith(b"0: install.sh: ")
+    assert refused(podrun, *HERE, "-s", "@stakcs") == '--script: no example "stakcs" (did you mean stacks? podrun example lists them)'
+    assert refused(podrun, "example", "x") == 'example: no example "x" (podrun example lists them)'
 
 
 @pytest.mark.parametrize(

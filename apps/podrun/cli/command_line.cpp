@@ -195,7 +195,8 @@ std::size_t CommandLine::end_of_operands(const Words& words) const {
 /// The page of the command that is named, else that of all commands.
 std::string CommandLine::help(const Words& extras) const {
   const CommandRow* const row = extras.empty() ? nullptr : find_command(rows_, extras.front());
-  return row ? command_page(*row, table_, page_width()) : overview_page(rows_, table_, page_width());
+  if (!row) return overview_page(rows_, table_, page_width());
+  return command_page(*row, table_, page_width()) + more_about(*row);
 }
 
 /// The arguments, without the options that the retry command sets itself.

@@ -8,6 +8,7 @@
 
 #include "podrun/base/text.hpp"
 
+#include "cli/books.hpp"
 #include "cli/help.hpp"
 
 namespace podrun::cli {
@@ -89,8 +90,17 @@ class Completer {
   void add_operands(const CommandRow& command) {
     for (const std::string_view operand : split(command.operands.words, ' ')) add(operand);
     if (command.operands.is_host) add_all(sources_.hosts());
-    if (!command.operands.is_command) return;
-    for (const CommandRow& row : commands_) add(row.name, row.summary);
+    if (command.operands.is_command) {
+      for (const CommandRow& row : commands_) add(row.name, row.summary);
+    }
+    if (command.operands.is_page) add_books(pages());
+    if (command.operands.is_example) add_books(examples());
+  }
+  void add_books(std::span<const Book> books, std::string_view before = {}) {
+    for (const Book& book : books) {
+      if (before.empty() && find_command(commands_, book.name)) continue;
+      add(fmt::format("{}{}", before, book.name), subject_of(book));
+    }
   }
   /// `before`: what the current word has in front of the value.
   void add_values(const std::string& word, const std::string& before = {}) {
@@ -99,6 +109,8 @@ class Completer {
     for (const std::string_view choice : split(option->row.choices, ' ')) {
       if (!choice.empty()) add(before + std::string(choice));
     }
+    if (option->key() == "script" && current_.substr(before.size()).starts_with('@'))
+      add_books(examples(), before + '@');
     if (option->key() == "pod") add_all(sources_.pods(), before);
     if (option->key() == "workers") add_list(sources_.workers(), before);
     if (option->row.value == ValueKind::host_list) add_list(sources_.hosts(), before);

@@ -11,8 +11,8 @@
 #include <fmt/format.h>
 
 #include "podrun/base/text.hpp"
-#include "podrun/output/cell_width.hpp"
 #include "podrun/output/terminal.hpp"
+#include "podrun/output/wrap.hpp"
 
 #include "cli/option_rows.hpp"
 
@@ -22,25 +22,12 @@ namespace {
 constexpr std::size_t kLeastWidth = 80;
 constexpr std::size_t kNames = 31;  ///< columns of an option's names, with the indentation
 constexpr std::size_t kCommandNames = 14;
+constexpr std::size_t kBookNames = 17;
 constexpr std::size_t kCommonNames = 27;  ///< the same on the overview
 
-/// Breaks `text` between words; lines after the first begin with `indent` spaces.
+/// Lines of text, all but the first after `indent` spaces.
 std::string wrap(std::string_view text, std::size_t width, std::size_t indent = 0) {
-  std::string wrapped;
-  std::size_t column = indent;
-  for (const std::string_view word : split(text, ' ')) {
-    const std::size_t cells = output::cell_width(word);
-    if (!wrapped.empty() && column + 1 + cells > width) {
-      wrapped += '\n' + std::string(indent, ' ');
-      column = indent;
-    } else if (!wrapped.empty()) {
-      wrapped += ' ';
-      ++column;
-    }
-    wrapped += word;
-    column += cells;
-  }
-  return wrapped + '\n';
+  return output::wrap(text, width, indent) + '\n';
 }
 
 std::string describe(const std::string& names, std::string_view help, std::size_t column, std::size_t width) {
@@ -140,11 +127,12 @@ std::string tagged(std::string_view tag, std::string_view text) {
 
 /// Lines as they stand, without the indentation of help.
 std::string as_it_stands(std::string_view lines) {
-  std::string text = ".PP\n.EX\n";
+  std::string text = ".PP\n.in 2n\n.EX\n";  // 78 columns fit
+
   for (const std::string_view line : split(lines, '\n')) {
     if (!line.empty()) text += text_line(line.substr(std::min<std::size_t>(line.find_first_not_of(' '), 2)));
   }
-  return text + ".EE\n";
+  return text + ".EE\n.in\n";
 }
 
 std::string man_options(const OptionTable& table) {
@@ -185,8 +173,7 @@ std::string overview_page(std::span<const CommandRow> commands, const OptionTabl
   }
   text +=
       fmt::format("\n{}\n{}\n{}", wrap(kWordsText, width), wrap(kKeysText, width), wrap(kStatusText, width));
-  return text + '\n' +
-         wrap("podrun COMMAND --help shows a command's page, podrun help all every option.", width);
+  return text + "\nMore: podrun COMMAND --help, podrun help all (every option), podrun help pages\n";
 }
 
 std::string command_page(const CommandRow& command, const OptionTable& table, std::size_t width) {
@@ -199,6 +186,17 @@ std::string command_page(const CommandRow& command, const OptionTable& table, st
   if (command.reads_config) text += '\n' + wrap(kValuesText, width);
   if (command.runs_users_command)
     text += wrap(kWordsText, width) + wrap(kKeysText, width) + wrap(kStatusText, width);
+  return text;
+}
+
+std::string more_about(const CommandRow& command) {
+  return command.page.empty() ? "" : fmt::format("\nMore: podrun help {}\n", command.page);
+}
+
+std::string list_of_books(std::string_view heading, std::span<const Book> books, std::size_t width) {
+  std::string text = fmt::format("{}:\n", heading);
+  for (const Book& book : books)
+    text += describe(std::string(book.name), subject_of(book), kBookNames, width);
   return text;
 }
 

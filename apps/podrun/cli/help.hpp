@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "cli/books.hpp"
 #include "cli/podrun_command.hpp"
 
 // The pages of help, made from the table of commands and the table of options.
@@ -38,6 +39,12 @@ std::string command_page(const CommandRow& command, const OptionTable& table, st
 
 /// `podrun help all`: every command and every option.
 std::string full_page(std::span<const CommandRow> commands, const OptionTable& table, std::size_t width);
+
+/// The last line of `podrun COMMAND --help`: where there is more to read; empty: nowhere.
+std::string more_about(const CommandRow& command);
+
+/// `podrun help pages`, `podrun example`: their names, and what each is about.
+std::string list_of_books(std::string_view heading, std::span<const Book> books, std::size_t width);
 
 /// `podrun help man`: podrun(1) in the macros of man(7).
 std::string man_page(std::span<const CommandRow> commands, const OptionTable& table);

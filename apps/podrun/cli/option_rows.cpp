@@ -50,7 +50,7 @@ void add_host_lists(OptionTable& table, hosts::HostQuery& hosts, std::string& po
                hosts.hostfile = text;
              },
              {.value = ValueKind::local_file, .subject = "hosts"});
-  rows.value(reach, "-p,--pod NAME", "Use a pod of config.yaml (docs/configuration.md)",
+  rows.value(reach, "-p,--pod NAME", "Use a pod of config.yaml (podrun help configuration)",
              [&](const std::string& text) {
                if (!pod.empty()) throw UsageError("given twice (one pod only)");
                not_empty(pod, "a pod of the configuration")(text);
@@ -132,7 +132,8 @@ void add_environment(OptionTable& table, Options& options) {
 void add_what_runs(OptionTable& table, Options& options) {
   const Rows rows{table, kCommandTopic};
   rows.value(script, "-s,--script FILE",
-             "Run a local script (-: standard input); its #! line names the interpreter, else /bin/sh",
+             "Run a local script (-: standard input, @NAME: see podrun example); its #! line names the "
+             "interpreter, else /bin/sh",
              [&](const std::string& text) { options.script = text; }, {.merge = Merge::not_allowed});
   add_environment(table, options);
   rows.flag(clean_up, "-c,--clean-up",
@@ -225,7 +226,8 @@ void add_output_options(OptionTable& table, Options& options) {
             into(options.rank0));
   rows.flag(output, "-b,--gather", "Print output at the end, once for hosts that agree",
             into(options.gather));
-  rows.flag(json, "--json", "Print JSON, for programs (docs/json.md)", into(options.json), {.common = true});
+  rows.flag(json, "--json", "Print JSON, for programs (podrun help json)", into(options.json),
+            {.common = true});
   rows.value(output, "--outdir DIR", "Write raw output to DIR/WORKER-HOST.out and .err too",
              not_empty(options.outdir, "a directory"), {.value = ValueKind::here});
   rows.flag(output, "--append", "Append to existing files of --outdir", into(options.append),

@@ -66,6 +66,8 @@ struct Operands {
   bool is_host = false;           ///< one names a host
   bool has_command = false;       ///< the user's command follows them, after `--`
   bool is_command = false;        ///< one names a podrun command
+  bool is_page = false;           ///< one names a page of docs/
+  bool is_example = false;        ///< one names a file of examples/
   bool rest_is_its_own = false;   ///< words after the last operand are not podrun's options
 };
 
@@ -87,6 +89,7 @@ struct CommandRow {
   std::string_view usage;          ///< lines of help
   std::string_view summary;        ///< one clause
   std::string_view examples = {};  ///< lines of help
+  std::string_view page = {};      ///< the name of the page of docs/ about it, see books.hpp
   OptionSets takes;
   Operands operands = {};
   std::span<const ShortForm> short_forms = {};

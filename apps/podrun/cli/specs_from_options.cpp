@@ -17,6 +17,8 @@
 #include "podrun/supervisor/environment.hpp"
 #include "podrun/supervisor/protocol.hpp"
 
+#include "cli/books.hpp"
+
 namespace podrun::cli {
 namespace {
 
@@ -59,6 +61,11 @@ std::vector<supervisor::Variable> secret(std::vector<supervisor::Variable> varia
 supervisor::Script make_script(const Options& options, const hosts::Probe& probe) {
   if (*options.script == "-") {
     return {"script", probe.read_standard_input(), options.words.value_or(std::vector<std::string>())};
+  }
+  if (options.script->starts_with('@')) {
+    const Book& example = example_named(options.script->substr(1), "--script");
+    return {std::string(example.file), std::string(example.text),
+            options.words.value_or(std::vector<std::string>())};
   }
   const std::string name = std::filesystem::path(*options.script).filename();
   return {name, read_file(probe, "--script", *options.script),

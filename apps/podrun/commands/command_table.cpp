@@ -30,7 +30,7 @@ constexpr std::array<cli::Refusal, 4> kRefusedByStart{{
 
 constexpr std::array<cli::ShortForm, 2> kFollow{{{"-f", "--follow"}, {"-F", "--follow"}}};
 
-constexpr std::array<cli::CommandRow, 19> kRows{{
+constexpr std::array<cli::CommandRow, 20> kRows{{
     {.name = "run",
      .usage = "  podrun [OPTIONS] -- COMMAND [ARG...]     run a command on every host\n"
               "  podrun [OPTIONS] -s SCRIPT [-- ARG...]   run a local script on every host\n"
@@ -51,6 +51,7 @@ constexpr std::array<cli::CommandRow, 19> kRows{{
      .examples = "  podrun hosts                           which hosts, and from which source\n"
                  "  podrun -H 'tpu-[0-15]' hosts --save    write them to ~/podips.txt\n"
                  "  podrun hosts --forget-keys             after a pod was recreated\n",
+     .page = "configuration",
      .takes = {reach, general, looks, json, force},
      .make = make_hosts_command},
     {.name = "check",
@@ -58,6 +59,7 @@ constexpr std::array<cli::CommandRow, 19> kRows{{
      .summary = "Test that every host can be reached, and that all agree",
      .examples = "  podrun check                       are all up, and do they agree?\n"
                  "  podrun check --wait 10m --dir app  wait for the hosts; compare commits, too\n",
+     .page = "check",
      .takes = {reach, general, looks, connect_timeout, start, timeout, json, dry_run},
      .make = make_check_command},
     {.name = "push",
@@ -67,6 +69,7 @@ constexpr std::array<cli::CommandRow, 19> kRows{{
                  "  podrun push setup.sh src /tmp          a file and a directory, into /tmp\n"
                  "  podrun push --delete src/ app/src      also delete files that are only there\n"
                  "  podrun push --dry-run . app            only show what would be sent\n",
+     .page = "files",
      .takes = {reach, general, looks, connect_timeout, start, json, files, force, dry_run},
      .operands = {.least = 2,
                   .most = cli::Operands::kAnyNumber,
@@ -79,6 +82,7 @@ constexpr std::array<cli::CommandRow, 19> kRows{{
                  "  podrun pull 'ckpt/*.npz' results       quote patterns: the hosts expand them\n"
                  "  podrun pull logs/ results              the contents of logs, not logs itself\n"
                  "  podrun pull --dry-run logs results     only show what would be copied\n",
+     .page = "files",
      .takes = {reach, general, looks, connect_timeout, start, json, files, dry_run},
      .operands = {.least = 2,
                   .most = cli::Operands::kAnyNumber,
@@ -87,10 +91,11 @@ constexpr std::array<cli::CommandRow, 19> kRows{{
     {.name = "launch",
      .usage = "  podrun launch [OPTIONS] TASK.yaml\n",
      .summary = "Copy a task's files, run its setup, then run it on every host",
-     .examples = "  podrun launch task.yaml                SkyPilot's task files work too (docs/tasks.md)\n"
+     .examples = "  podrun launch task.yaml                SkyPilot's task files work too\n"
                  "  podrun launch -e STEPS=10 task.yaml    with another value of a variable\n"
                  "  podrun launch --detach task.yaml       run becomes a job (podrun logs NAME)\n"
                  "  podrun launch --dry-run task.yaml      only show what would be done\n",
+     .page = "tasks",
      .takes = kWhatTasksTake,
      .operands = {.least = 1, .most = 1, .missing = "which task? (podrun launch TASK.yaml)"},
      .refusals = kRefusedByTasks,
@@ -99,6 +104,7 @@ constexpr std::array<cli::CommandRow, 19> kRows{{
      .usage = "  podrun exec [OPTIONS] TASK.yaml\n",
      .summary = "Copy a task's workdir, then run it on every host, without setup",
      .examples = "  podrun exec task.yaml                  after a change of the code\n",
+     .page = "tasks",
      .takes = kWhatTasksTake,
      .operands = {.least = 1,
                   .most = 1,
@@ -112,6 +118,7 @@ constexpr std::array<cli::CommandRow, 19> kRows{{
                  "  podrun logs -f train                   its output, until it ends\n"
                  "  podrun ps                              which jobs there are\n"
                  "  podrun stop train                      TERM, a grace period, KILL\n",
+     .page = "jobs",
      .takes = {reach, general, looks, connect_timeout, start, surroundings, directory, script, clean_up, json,
                dry_run},
      .operands = {.least = 1,
@@ -125,6 +132,7 @@ constexpr std::array<cli::CommandRow, 19> kRows{{
      .summary = "List the jobs, and their state on every host",
      .examples = "  podrun ps                              all jobs\n"
                  "  podrun ps --json train                 one of them, for programs\n",
+     .page = "jobs",
      .takes = {reach, general, looks, connect_timeout, start, json, dry_run},
      .operands = {.most = 1},
      .make = make_ps_command},
@@ -134,6 +142,7 @@ constexpr std::array<cli::CommandRow, 19> kRows{{
      .examples = "  podrun logs train                      what is there\n"
                  "  podrun logs -f -d train                follow it; lines of many hosts once\n"
                  "  podrun logs -n 20 --workers 3 train    the last lines of one host\n",
+     .page = "jobs",
      .takes = {reach, general, looks, connect_timeout, start, output, json, force, dry_run},
      .operands = {.least = 1, .most = 1, .missing = "of which job? (podrun logs NAME; podrun ps lists them)"},
      .short_forms = kFollow,
@@ -143,6 +152,7 @@ constexpr std::array<cli::CommandRow, 19> kRows{{
      .summary = "Stop a job: TERM, a grace period, KILL, on all hosts at once",
      .examples = "  podrun stop train\n"
                  "  podrun stop --grace 2m train           more time to write a checkpoint\n",
+     .page = "jobs",
      .takes = {reach, general, looks, connect_timeout, start, json, dry_run},
      .operands = {.least = 1, .most = 1, .missing = "which job? (podrun stop NAME; podrun ps lists them)"},
      .make = make_stop_command},
@@ -150,6 +160,7 @@ constexpr std::array<cli::CommandRow, 19> kRows{{
      .usage = "  podrun rm [OPTIONS] NAME\n",
      .summary = "Remove the files of a job that has ended",
      .examples = "  podrun rm train\n",
+     .page = "jobs",
      .takes = {reach, general, looks, connect_timeout, start, json, dry_run},
      .operands = {.least = 1, .most = 1, .missing = "which job? (podrun rm NAME; podrun ps lists them)"},
      .make = make_rm_command},
@@ -159,6 +170,7 @@ constexpr std::array<cli::CommandRow, 19> kRows{{
      .examples = "  podrun kill                            list the processes, ask, stop them\n"
                  "  podrun kill --dry-run                  only list them\n"
                  "  podrun kill -y --match train.py        without a question, only those\n",
+     .page = "kill",
      .takes = {reach, general, looks, connect_timeout, start, json, dry_run},
      .make = make_kill_command},
     {.name = "shell",
@@ -167,6 +179,7 @@ constexpr std::array<cli::CommandRow, 19> kRows{{
      .examples = "  podrun shell                           :help lists what the prompt knows\n"
                  "  podrun shell -d --workers 0-7          lines that hosts share appear once\n"
                  "  podrun shell <steps.txt                each line of a file, without a prompt\n",
+     .page = "shell",
      .takes = {reach, general, looks, connect_timeout, start, surroundings, directory, timeout, output,
                force},
      .make = make_shell_command},
@@ -175,6 +188,7 @@ constexpr std::array<cli::CommandRow, 19> kRows{{
      .summary = "Show the options in effect, and where each comes from",
      .examples = "  podrun config                          what config.yaml and defaults set\n"
                  "  podrun -p my-tpu config                with a pod of config.yaml\n",
+     .page = "configuration",
      .takes = kWhatRunTakes,
      .make = make_config_command},
     {.name = "ssh",
@@ -190,15 +204,28 @@ constexpr std::array<cli::CommandRow, 19> kRows{{
                   .rest_is_its_own = true},
      .make = make_ssh_command},
     {.name = "help",
-     .usage = "  podrun help [COMMAND | all | man]\n",
-     .summary = "Show the page of a command, or every option",
-     .examples = "  podrun help check\n"
-                 "  podrun help all\n",
+     .usage = "  podrun help [COMMAND | PAGE | pages | all | man]\n",
+     .summary = "Show the page of a command or a subject, or every option",
+     .examples = "  podrun help kill                       what the command does, and its options\n"
+                 "  podrun help pages                      which pages there are\n"
+                 "  podrun help tutorial | less            from a new pod to a finished training\n"
+                 "  podrun help all                        every option\n",
      .takes = {general},
-     .operands = {.most = 1, .words = "all man", .is_command = true},
+     .operands = {.most = 1, .words = "all man pages", .is_command = true, .is_page = true},
      .reads_config = false,
      .is_rarely_used = true,
      .make = make_help_command},
+    {.name = "example",
+     .usage = "  podrun example [NAME]\n",
+     .summary = "Print an example: a script for -s @NAME, or a YAML file",
+     .examples = "  podrun example                         which examples there are\n"
+                 "  podrun -b -s @stacks -- train.py       run one of the scripts on all hosts\n"
+                 "  podrun example task >task.yaml         a task file to begin with\n",
+     .takes = {general},
+     .operands = {.most = 1, .is_example = true},
+     .reads_config = false,
+     .is_rarely_used = true,
+     .make = make_example_command},
     {.name = "completion",
      .usage = "  podrun completion bash | zsh | fish\n",
      .summary = "Print the script that completes podrun's options in a shell",

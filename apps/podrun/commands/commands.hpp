@@ -14,6 +14,7 @@ std::span<const cli::CommandRow> command_table();
 std::unique_ptr<cli::Command> make_check_command();
 std::unique_ptr<cli::Command> make_completion_command();
 std::unique_ptr<cli::Command> make_config_command();
+std::unique_ptr<cli::Command> make_example_command();
 std::unique_ptr<cli::Command> make_exec_command();
 std::unique_ptr<cli::Command> make_help_command();
 std::unique_ptr<cli::Command> make_hosts_command();

@@ -12,22 +12,42 @@ namespace {
 
 class HelpCommand final : public cli::Command {
  public:
-  int run(const cli::Context& context) override { return context.answer(page(context)); }
+  int run(const cli::Context& context) override { return context.answer(text(context)); }
 
  private:
-  static std::string page(const cli::Context& context) {
+  static std::string text(const cli::Context& context) {
     const std::size_t width = cli::page_width();
     if (context.options.operands.empty()) return cli::overview_page(context.commands, context.table, width);
     const std::string& wanted = context.options.operands.front();
     if (wanted == "man") return cli::man_page(context.commands, context.table);
     if (wanted == "all") return cli::full_page(context.commands, context.table, width);
-    if (const auto* const row = cli::find_command(context.commands, wanted))
-      return cli::command_page(*row, context.table, width);
-    std::vector<std::string_view> names{"all", "man"};
+    if (wanted == "pages") return cli::list_of_books("Pages (podrun help NAME)", cli::pages(), width);
+    const auto* const row = cli::find_command(context.commands, wanted);
+    const cli::Book* const page = cli::find_book(cli::pages(), wanted);
+    if (!row && !page) refuse(context, wanted);
+    if (!row) return cli::page_text(*page, width);
+    return cli::command_page(*row, context.table, width) +
+           (page ? '\n' + cli::page_text(*page, width) : cli::more_about(*row));
+  }
+  [[noreturn]] static void refuse(const cli::Context& context, const std::string& wanted) {
+    std::vector<std::string_view> names{"all", "man", "pages"};
     for (const cli::CommandRow& row : context.commands) names.push_back(row.name);
+    for (const cli::Book& page : cli::pages()) names.push_back(page.name);
     const auto nearest = nearest_name(wanted, names);
-    throw UsageError(fmt::format("help: no command \"{}\" ({}see podrun help)", wanted,
-                                 nearest ? fmt::format("did you mean {}? ", *nearest) : ""));
+    throw UsageError(fmt::format("help: no command or page \"{}\" ({}see podrun help; podrun help pages)",
+                                 wanted, nearest ? fmt::format("did you mean {}? ", *nearest) : ""));
+  }
+};
+
+class ExampleCommand final : public cli::Command {
+ public:
+  int run(const cli::Context& context) override {
+    if (!context.options.operands.empty())
+      return context.answer(
+          std::string(cli::example_named(context.options.operands.front(), "example").text));
+    return context.answer(
+        cli::list_of_books("Examples (podrun example NAME prints one, podrun -s @NAME runs a script)",
+                           cli::examples(), cli::page_width()));
   }
 };
 
@@ -37,6 +57,8 @@ class VersionCommand final : public cli::Command {
 };
 
 }  // namespace
+
+std::unique_ptr<cli::Command> make_example_command() { return std::make_unique<ExampleCommand>(); }
 
 std::unique_ptr<cli::Command> make_help_command() { return std::make_unique<HelpCommand>(); }
 

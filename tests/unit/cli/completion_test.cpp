@@ -75,7 +75,7 @@ TEST_F(Completion, OfValues) {
 TEST_F(Completion, OfOperands) {
   EXPECT_THAT(words({"ssh", "t"}), ElementsAre("tpu-0", "tpu-1"));
   EXPECT_THAT(words({"ssh", "tpu-0", "t"}), IsEmpty());
-  EXPECT_THAT(words({"help", "ch"}), ElementsAre("check"));
+  EXPECT_THAT(words({"help", "ch"}), ElementsAre("check", "check-schema"));
   EXPECT_THAT(words({"completion", ""}), ElementsAre("bash", "zsh", "fish"));
 }
 

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "podrun/output/wrap.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include "podrun/base/text.hpp"
+#include "podrun/output/cell_width.hpp"
+
+namespace podrun::output {
+namespace {
+
+constexpr std::string_view kPrefix = "podrun: ";
+constexpr std::string_view kName = "podrun ";
+
+/// Puts pieces on lines, with a blank between them.
+class Lines {
+ public:
+  Lines(std::size_t width, std::size_t indent) : width_(width), indent_(indent), column_(indent) {}
+
+  void add(std::string_view piece) {
+    const std::size_t cells = cell_width(piece);
+    if (is_begun_ && column_ + 1 + cells > width_) {
+      text_ += '\n' + std::string(indent_, ' ');
+      column_ = indent_;
+    } else if (is_begun_) {
+      text_ += ' ';
+      ++column_;
+    }
+    is_begun_ = true;
+    text_ += piece;
+    column_ += cells;
+  }
+  bool has_room_for(std::string_view piece) const { return indent_ + cell_width(piece) <= width_; }
+  std::string take() { return std::move(text_); }
+
+ private:
+  const std::size_t width_;
+  const std::size_t indent_;
+  std::size_t column_;
+  bool is_begun_ = false;
+  std::string text_;
+};
+
+void add_words(Lines& lines, std::string_view text) {
+  for (const std::string_view word : split(text, ' ')) lines.add(word);
+}
+
+/// Where the next command begins, with its bracket: `podrun ` at the start of a word.
+std::size_t find_command(std::string_view text) {
+  for (std::size_t at = text.find(kName); at != std::string_view::npos; at = text.find(kName, at + 1)) {
+    if (at == 0 || text[at - 1] == ' ') return at;
+    if (text[at - 1] == '(') return at - 1;
+  }
+  return std::string_view::npos;
+}
+
+}  // namespace
+
+std::string wrap(std::string_view text, std::size_t width, std::size_t indent) {
+  Lines lines(width, indent);
+  add_words(lines, text);
+  return lines.take();
+}
+
+std::string wrap_message(std::string_view text, std::size_t width) {
+  const std::size_t indent = text.starts_with(kPrefix) ? kPrefix.size() : 0;
+  std::string_view rest = text.substr(indent);
+  Lines lines(width, indent);
+  while (!rest.empty()) {
+    const std::size_t command = find_command(rest);
+    if (command != 0) add_words(lines, trim_space(rest.substr(0, command)));
+    if (command == std::string_view::npos) break;
+    rest.remove_prefix(command);
+    const std::size_t end = std::min(rest.find_first_of(";)"), rest.size() - 1) + 1;
+    const std::string_view piece = rest.substr(0, end);
+    const bool is_command = piece.find("podrun -") <= 1;
+    if (is_command || lines.has_room_for(piece))
+      lines.add(piece);
+    else
+      add_words(lines, piece);
+    rest = trim_space(rest.substr(end));
+  }
+  return std::string(text.substr(0, indent)) + lines.take();
+}
+
+}  // namespace podrun::output
