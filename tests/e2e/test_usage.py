@@ -216,7 +216,7 @@ def test_the_pages_of_docs_are_in_the_program_and_fit_80_columns(podrun):
         named = re.findall(r"podrun help ([a-z-]+)", text)
         for other in named:
             podrun.ok("help", other)
-        for example in re.findall(r"(?:-s @|podrun example )([a-z_]+)", text):
+        for example in re.findall(r"(?:-s @|podrun example )(?!lists)([a-z_]+)", text):
             podrun.ok("example", example)
 
 
