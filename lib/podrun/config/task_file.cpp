@@ -51,8 +51,8 @@ const char* boolean_text(const std::string& text) {
 class Reader {
  public:
   /// `text` must outlive it.
-  Reader(const std::string& text, const std::string& path, YAML::Node document)
-      : file_(path, std::move(document)), lines_(split(text, '\n')) {
+  Reader(const std::string& text, const std::string& path, const YAML::Node& document)
+      : file_(path, document), lines_(split(text, '\n')) {
     task_.path = path;
   }
 

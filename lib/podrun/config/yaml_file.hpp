@@ -28,7 +28,7 @@ class YamlFile {
   /// Reads a text of one document.
   YamlFile(const std::string& text, std::string path);
   /// One of several documents, which load_documents() returns.
-  YamlFile(std::string path, YAML::Node document) : path_(std::move(path)), root_(std::move(document)) {}
+  YamlFile(std::string path, const YAML::Node& document) : path_(std::move(path)), root_(document) {}
 
   /// Reads all documents of a text.
   static std::vector<YAML::Node> load_documents(const std::string& text, const std::string& path);
