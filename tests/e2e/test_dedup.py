@@ -62,7 +62,7 @@ def test_a_late_host_is_counted(podrun):
     (podrun.directory / "go").touch()
     ended = run.wait()
     assert [line for line in ended.stdout.decode().splitlines()] == [f"[0-5,7]: {i}" for i in range(1, 101)]
-    assert re.search(rb"^podrun: late: \[6\] 100 lines, up to [0-9.]+ m?s behind$", ended.stderr, re.M)
+    assert re.search(rb"^podrun: late: \[6\] 100 lines, up to [0-9.]+ m?s behind \(others had printed them, so they are not shown again\)$", ended.stderr, re.M)
 
 
 @pytest.mark.smoke
@@ -89,6 +89,21 @@ def test_a_log_with_clocks_of_its_own(podrun):
     lines = shown(out)
     assert [ranks for ranks, text in lines if "step 1" in text] == [set(range(8))]
     assert sorted(sorted(ranks) for ranks, text in lines if "step" not in text) == [[0, 1, 2, 3, 4, 5, 6], [7]]
+
+
+def test_numbers_and_patterns_need_not_agree(podrun):
+    bar = r"""printf '\r 7%%|#%s   | 7/100 [00:1%s<00:12,  4.5%sit/s]\n' $PODRUN_RANK $PODRUN_RANK $PODRUN_RANK"""
+    out = podrun.ok(*EIGHT, "--dedup=numbers", "--window", "9s", "--", f'echo "step 7 loss $PODRUN_RANK.5e-3 ($((PODRUN_RANK * 9)) it/s)"; echo "loss $((PODRUN_RANK / 7)) $([ $PODRUN_RANK != 7 ] || echo nan)"; {bar}')
+    lines = shown(out)
+    assert [ranks for ranks, text in lines if "step" in text] == [set(range(8))]
+    assert [ranks for ranks, text in lines if "nan" in text] == [{7}]
+    assert [ranks for ranks, text in lines if "it/s]" in text] == [set(range(8))]
+    command = 'echo "loss 2.$PODRUN_RANK on node n$PODRUN_RANK of 8"'
+    out = podrun.ok(*EIGHT, "--dedup-ignore", "loss [0-9.]+", "--dedup-ignore", "node [a-z][0-9]", "--window", "9s", "--", command)
+    assert [ranks for ranks, _ in shown(out)] == [set(range(8))]
+    for wrong, why in ((r"\d", "write [0-9] for"), ("(", "Unmatched"), ("x*", "every line")):
+        ended = podrun(*EIGHT, "--dedup-ignore", wrong, "--", "true")
+        assert ended.returncode == 2 and why.encode() in ended.stderr
 
 
 def test_streams_are_told_apart(podrun):

@@ -104,7 +104,8 @@ std::optional<std::string> answer_to_value(const TypedWords& typed) {
                        shell_quote(word));
   if (option == "-i" && is_key(word))
     return fmt::format("-i includes this machine; a key is given by --identity {}", shell_quote(word));
-  if ((option == "-d" || option == "--dedup") && word == "log") return option + " log: write --dedup=log";
+  if ((option == "-d" || option == "--dedup") && (word == "log" || word == "numbers"))
+    return fmt::format("{0} {1}: write --dedup={1}", option, word);
   if (option == "-h" && is_file(word))
     return fmt::format("-h prints help; a file of hosts is read by --hostfile {}", shell_quote(word));
   return std::nullopt;

@@ -202,15 +202,20 @@ void add_looks(OptionTable& table, OutputOptions& options) {
 
 void add_dedup(OptionTable& table, OutputOptions& options) {
   const Rows rows{table, kOutputTopic};
-  const auto parse = choice<std::optional<output::Same>>(
-      {{"bytes", output::Same::bytes}, {"log", output::Same::log_line}, {"false", std::nullopt}});
+  const auto parse = choice<std::optional<output::Same>>({{"bytes", output::Same::bytes},
+                                                          {"log", output::Same::log_line},
+                                                          {"numbers", output::Same::numbers},
+                                                          {"false", std::nullopt}});
   table.choice(
-      rows.row(
-          output, "-d,--dedup",
-          "Print lines shared by several hosts once, live; =log also ignores timestamps, pids and addresses",
-          {.common = true}),
-      "bytes", "-d,--dedup[=log]",
+      rows.row(output, "-d,--dedup",
+               "Print lines that hosts share once, live; =log ignores times, pids, addresses; =numbers all "
+               "numbers",
+               {.common = true}),
+      "bytes", "-d,--dedup[=HOW]",
       [&options, parse](const std::string& text) { options.dedup = parse(text == "true" ? "bytes" : text); });
+  rows.list(output, "--dedup-ignore REGEX", "With -d, also ignore what matches REGEX, as for grep -E",
+            [&options](const std::string& text) { options.dedup_ignored.emplace_back(text); },
+            {.merge = Merge::adds});
   rows.value(output, "--window TIME", "Time that a line waits for other hosts, with -d ({})",
              into(options.dedup_limits.window, parse_milliseconds), {.default_text = "500ms"});
   rows.value(output, "--late TIME",

@@ -30,7 +30,7 @@ output::View make_line_view(const View& options, const hosts::Probe& probe,
 
 /// A bar that many hosts share is shown in its last state, as no two come to it alike.
 output::View dedup_view(output::View view, output::Same same) {
-  if (same == output::Same::log_line) view.bars.fill(output::Bars::fold);
+  if (same != output::Same::bytes) view.bars.fill(output::Bars::fold);
   return view;
 }
 
@@ -53,8 +53,9 @@ Sinks make_sinks(const std::vector<hosts::Host>& hosts, const View& options, con
   const bool is_raw = hosts.size() == 1 && view.label == output::Label::none && !options.json;
   if (options.rank0) {
     sinks.all.push_back(output::make_stream_sink(hosts, view, terminal, output::Shown::first));
-  } else if (options.dedup && !is_raw) {
-    sinks.all.push_back(output::make_dedup_sink(hosts, dedup_view(view, *options.dedup), *options.dedup,
+  } else if (options.compares_lines() && !is_raw) {
+    const output::Comparison comparison{options.dedup.value_or(output::Same::bytes), options.dedup_ignored};
+    sinks.all.push_back(output::make_dedup_sink(hosts, dedup_view(view, comparison.same), comparison,
                                                 options.dedup_limits, terminal));
   } else if (is_raw || (!options.json && !options.gather)) {
     sinks.all.push_back(output::make_stream_sink(hosts, view, terminal));

@@ -24,12 +24,15 @@ struct View {
   output::ColorMode color = output::ColorMode::automatic;
   std::optional<output::Controls> controls = {};  ///< none: colours alone on a terminal, all elsewhere
   std::optional<output::Same> dedup = {};         ///< none: every line of every host
+  std::vector<Pattern> dedup_ignored = {};  ///< if there are any, lines are compared even without `dedup`
   output::DedupLimits dedup_limits = {};
   bool rank0 = false;
   bool gather = false;
   bool json = false;
   std::string outdir = {};                                        ///< empty: the output is not stored
   output::EarlierOutput earlier = output::EarlierOutput::refuse;  ///< in outdir
+
+  bool compares_lines() const { return dedup || !dedup_ignored.empty(); }
 };
 
 /// The receivers of the hosts' output.

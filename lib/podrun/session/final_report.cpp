@@ -32,7 +32,7 @@ std::vector<std::string> why(const std::vector<hosts::Host>& hosts, const run::R
                              const View& view, const output::LastLines& last_lines) {
   if (view.gather) return {};  // all of it was just shown
   const std::uint64_t seen = view.rank0 || view.json ? 0
-                             : view.dedup            ? kStillSeen * hosts.size()
+                             : view.compares_lines() ? kStillSeen * hosts.size()
                                                      : kStillSeen;
   return report::report_failures(
       hosts, policy.outcomes(),

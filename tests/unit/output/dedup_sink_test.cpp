@@ -16,6 +16,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
+const std::string kWhy = "(others had printed them, so they are not shown again)\n";
+
 class DedupSinkTest : public testing::Test {
  protected:
   void start(std::size_t hosts, const View& view = {}, Same same = Same::bytes,
@@ -25,7 +27,7 @@ class DedupSinkTest : public testing::Test {
       all[i].worker = i;
       all[i].name = "tpu-" + std::to_string(i);
     }
-    sink_ = make_dedup_sink(all, view, same, limits, terminal_);
+    sink_ = make_dedup_sink(all, view, {.same = same}, limits, terminal_);
     sink_->tick(now_);
   }
   void say(std::size_t first, std::size_t last, std::string_view text, StreamId stream = StreamId::out,
@@ -143,7 +145,7 @@ TEST_F(DedupSinkTest, NamesTheHostsThatWereLate) {
   wait(500ms);
   wait(4200ms);
   say(2, 2, "a");
-  EXPECT_EQ(finish(), "[0,1]: a\n|podrun: late: [2] 1 line, up to 4.2 s behind\n");
+  EXPECT_EQ(finish(), "[0,1]: a\n|podrun: late: [2] 1 line, up to 4.2 s behind " + kWhy);
 }
 
 TEST_F(DedupSinkTest, TellsTheLatestFromThoseHardlyLate) {
@@ -157,7 +159,8 @@ TEST_F(DedupSinkTest, TellsTheLatestFromThoseHardlyLate) {
   say(3, 3, "b");
   EXPECT_EQ(finish(),
             "[0]: a\n[0]: b\n"
-            "|podrun: late: [3] 2 lines, up to 3.0 s behind; [1,2] 2 lines, up to 40 ms behind\n");
+            "|podrun: late: [3] 2 lines, up to 3.0 s behind; [1,2] 2 lines, up to 40 ms behind " +
+                kWhy);
 }
 
 TEST_F(DedupSinkTest, AlignsLabelsToTheWidestSoFar) {
@@ -166,6 +169,16 @@ TEST_F(DedupSinkTest, AlignsLabelsToTheWidestSoFar) {
   for (const std::size_t host : {0U, 2U, 4U, 6U, 7U}) say(host, host, "b");
   say(0, 7, "c");
   EXPECT_EQ(finish(), "all: a\n[0,2,4,6,7]: b\nall:         c\n|");
+}
+
+TEST_F(DedupSinkTest, NarrowsLabelsAfterALongWhile) {
+  start(8, {.align = true});
+  for (const std::size_t host : {0U, 2U, 4U, 6U, 7U}) say(host, host, "b");
+  wait(500ms);
+  for (int i = 0; i < 90; ++i) say(0, 7, std::to_string(i));
+  const std::string shown = finish();
+  EXPECT_NE(shown.find("all:         0\n"), std::string::npos) << shown;
+  EXPECT_NE(shown.find("\nall: 89\n"), std::string::npos) << shown;
 }
 
 TEST_F(DedupSinkTest, ComparesTheLastStateOfABarInALog) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "podrun/output/log_key/log_key.hpp"
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -144,6 +145,13 @@ constexpr Same kSame[] = {
     {"[{12345.678901}] usb 1-1: reset", "[{99999.000001}] usb 1-1: reset"},
     {"[{    0.000000}] Linux version 5.13.0", "[{    1.500000}] Linux version 5.13.0"},
     {"[{Sat Nov 21 13:00:01} 2026] oom", "[{Sun Nov 22 00:00:01} 2026] oom"},
+    // a process after a time, and a host that podrun knows by another name
+    {"{2026-11-22 08:00:00} INFO [{4191}] train.py:42 step 7", "{2026-11-22 08:00:01} INFO [{665}] train.py:42 step 7"},
+    {"{Nov 22 08:00:00} {h} trainer[{4905}]: step 9", "{Nov 22 08:00:01} {node7} trainer[{665}]: step 9"},
+    {"{2026-11-22 08:00:00} trainer[{4905}]: step 9", "{2026-11-22 08:00:01} trainer[{665}]: step 9"},
+    {"{2026-11-22 08:00:00,123456} [{665}] step 7", "{2026-11-22 08:00:01,000001} [{4191}] step 7"},
+    {"[{665}] {2026-11-22 08:00:00} step 7", "[{4191}] {2026-11-22 08:00:01} step 7"},
+    {"{2026-11-21 13:00:01,123} [{100}] INFO: loss 2.31", "{2026-11-21 13:00:01,123} [{101}] INFO: loss 2.31"},
     // a process without a time: Python, Ray and SkyPilot, syslog, multiprocessing, JSON
     {"INFO [{915}] train.py:42 loss 2.31", "INFO [{98765}] train.py:42 loss 2.31"},
     {"[{915}] INFO loss 2.31", "[{98765}] INFO loss 2.31"},
@@ -213,6 +221,44 @@ TEST(LogKey, LeavesOutWhatDiffersByNature) {
   }
 }
 
+/// The parts of a prefix, as one host and another print them.
+struct Part {
+  std::string_view three;
+  std::string_view twelve;
+};
+
+TEST(LogKey, ReadsThePartsOfAPrefixInAnyOrder) {
+  const std::vector<Part> parts = {
+      {"2026-11-22 08:00:00,123456", "2026-11-22 08:00:01,654321"},
+      {"INFO", "INFO"},
+      {"[4191]", "[665]"},
+      {"trainer[4191]:", "trainer[665]:"},
+      {"[rank3]:", "[rank12]:"},
+  };
+  const auto check = [&](const std::vector<std::size_t>& order) {
+    std::string three;
+    std::string twelve;
+    for (const std::size_t part : order) {
+      three.append(parts[part].three).append(" ");
+      twelve.append(parts[part].twelve).append(" ");
+    }
+    EXPECT_EQ(key_of(kThree, three + "train.py:42 step 7"), key_of(kTwelve, twelve + "train.py:42 step 7"))
+        << three;
+    EXPECT_NE(key_of(kThree, three + "step 7"), key_of(kTwelve, twelve + "step 8")) << three;
+  };
+  std::vector<std::size_t> order{0, 1, 2, 3, 4};
+  const auto has_one_process = [](const std::vector<std::size_t>& some) {
+    return std::ranges::count_if(some, [](std::size_t part) { return part == 2 || part == 3; }) <= 1;
+  };
+  do {
+    for (const std::size_t count : {2U, 3U, 4U}) {
+      const std::vector<std::size_t> some(order.begin(), order.begin() + count);
+      const bool is_bare = some == std::vector<std::size_t>{2, 4} || some == std::vector<std::size_t>{4, 2};
+      if (has_one_process(some) && !is_bare) check(some);  // `[4191]` without a time or level may be a step
+    }
+  } while (std::ranges::next_permutation(order).found);
+}
+
 TEST(LogKey, CountsEveryOtherByte) {
   for (const Same& same : kSame) {
     const Marked marked = read_marks(same.three);
@@ -277,11 +323,12 @@ constexpr Different kDifferent[] = {
     {"2026-11-21 13:00:01,2.31", "2026-11-21 13:00:01,3.31"},
     {"2026-11-21 13:00:01,100,2.31", "2026-11-21 13:00:01,101,2.31"},
     {"2026-11-21 13:00:01,512", "2026-11-21 13:00:01,513"},
+    {"2026-11-21 13:00:01,512345", "2026-11-21 13:00:01,512346"},
+    {"2026-11-21 13:00:01,123 [10] loss 2.31", "2026-11-21 13:00:01,123 [11] loss 2.31"},
+    {"Nov 21 13:00:01 saving shard[100]: x", "Nov 21 13:00:01 saving shard[101]: x"},
     {"2026-11-21 13:00:01 100 INFO", "2026-11-21 13:00:01 101 INFO"},
     {"2026-11-21 13:00:01 -0.25", "2026-11-21 13:00:01 -0.50"},
     {"2026-11-21 13:00:01 +1200 samples", "2026-11-21 13:00:01 +1300 samples"},
-    {"2026-11-21 13:00:01,123 [100] loss 2.31", "2026-11-21 13:00:01,123 [101] loss 2.31"},
-    {"2026-11-21 13:00:01,123 [100] INFO: loss 2.31", "2026-11-21 13:00:01,123 [101] INFO: loss 2.31"},
     {"2026-11-21 13:00:01,123 [1234] [100] [INFO] x", "2026-11-21 13:00:01,123 [1234] [101] [INFO] x"},
     {"[eta]: 01:00:01", "[eta]: 01:00:02"},
     {"INFO 13:00:01 left", "INFO 13:00:02 left"},

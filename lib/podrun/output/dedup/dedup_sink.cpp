@@ -10,7 +10,6 @@
 #include <fmt/format.h>
 
 #include "podrun/output/label.hpp"
-#include "podrun/output/log_key/log_key.hpp"
 
 namespace podrun::output {
 namespace {
@@ -20,17 +19,17 @@ class SetLabels {
  public:
   SetLabels(const std::vector<hosts::Host>& hosts, const View& view) : hosts_(hosts), view_(view) {}
 
-  /// The label; if labels are aligned, padded to the widest so far.
+  /// The label; if labels are aligned, padded to the widest of the last lines. Valid until the next call.
   std::string_view of(std::span<const std::size_t> hosts, StreamId stream) {
     auto known = std::find_if(known_.begin(), known_.end(), [&](const Known& candidate) {
       return candidate.stream == stream && std::ranges::equal(candidate.hosts, hosts);
     });
     if (known == known_.end()) known = make(hosts, stream);
-    if (view_.align && known->width < widest_) {
-      known->text.append(widest_ - known->width, ' ');
-      known->width = widest_;
-    }
-    return known->text;
+    if (!view_.align) return known->text;
+    note_width(known->width);
+    padded_ = known->text;
+    padded_.append(column_ - std::min(column_, known->width), ' ');
+    return padded_;
   }
 
  private:
@@ -45,13 +44,22 @@ class SetLabels {
   };
   using Place = std::array<Known, kKept>::iterator;
 
+  /// The column of the text grows at once, and shrinks after kLines lines that need less.
+  void note_width(std::size_t width) {
+    constexpr std::size_t kLines = 40;
+    if (width > kWidest) return;
+    recent_ = std::max(recent_, width);
+    column_ = std::max(column_, width);
+    if (++lines_ < kLines) return;
+    column_ = std::exchange(recent_, 0);
+    lines_ = 0;
+  }
   Place make(std::span<const std::size_t> hosts, StreamId stream) {
     const Place made = known_.begin() + static_cast<std::ptrdiff_t>(next_++ % kKept);
     made->hosts.assign(hosts.begin(), hosts.end());
     made->stream = stream;
     made->width = lines_label(view_.label, hosts_, hosts, stream, Color::off).size();
     made->text = lines_label(view_.label, hosts_, hosts, stream, view_.color[index_of(stream)]);
-    if (made->width <= kWidest) widest_ = std::max(widest_, made->width);
     return made;
   }
 
@@ -59,7 +67,10 @@ class SetLabels {
   const View view_;
   std::array<Known, kKept> known_;
   std::size_t next_ = 0;
-  std::size_t widest_ = 0;
+  std::size_t column_ = 0;  ///< cells before the text
+  std::size_t recent_ = 0;  ///< the widest label of the last `lines_` lines
+  std::size_t lines_ = 0;
+  std::string padded_;
 };
 
 /// `120 lines, up to 4.2 s behind`
@@ -73,16 +84,21 @@ std::string describe(const LateLines& late) {
 /// Compares the two streams separately, because a host's stdout and stderr arrive in no fixed order.
 class DedupSink final : public Sink {
  public:
-  DedupSink(const std::vector<hosts::Host>& hosts, const View& view, Same same, DedupLimits limits,
-            Terminal& terminal)
-      : printer_(hosts, view, terminal), labels_(hosts, view), same_(same) {
+  DedupSink(const std::vector<hosts::Host>& hosts, const View& view, const Comparison& comparison,
+            DedupLimits limits, Terminal& terminal)
+      : printer_(hosts, view, terminal),
+        labels_(hosts, view),
+        compares_bars_(comparison.same != Same::bytes) {
     limits.bytes /= kStreams;
     for (const StreamId stream : {StreamId::out, StreamId::err}) {
       const Dedup::Show show = [this, stream](const DedupedLine& line) { print(stream, line); };
       streams_.push_back(std::make_unique<Dedup>(hosts.size(), limits, show));
     }
-    for (std::size_t rank = 0; rank < hosts.size(); ++rank) keys_.emplace_back(hosts[rank], rank);
-    if (same == Same::bytes) remark_.emplace();
+    for (std::size_t rank = 0; rank < hosts.size(); ++rank) keys_.emplace_back(hosts[rank], rank, comparison);
+    if (comparison.same != Same::bytes || !comparison.ignored.empty()) return;
+    remark_.emplace();
+    for (std::size_t rank = 0; rank < hosts.size(); ++rank)
+      log_keys_.emplace_back(hosts[rank], rank, Comparison{.same = Same::log_line});
   }
 
   void line(const Line& line) override {
@@ -90,8 +106,9 @@ class DedupSink final : public Sink {
     SplitLine seen{line.text, line.end};
     if (line.end != LineEnd::piece && printer_.view().bars[stream] == Bars::fold)
       seen.text = last_state(line.text);
-    streams_[stream]->line(now_, line.host, seen,
-                           same_ == Same::bytes ? seen.text : key_of(line.host, seen.text));
+    // Only a bar's last state is compared: its earlier states differ on every host.
+    const std::string_view compared = compares_bars_ ? last_state(seen.text) : seen.text;
+    streams_[stream]->line(now_, line.host, seen, keys_[line.host].key(compared));
     if (remark_) remark_on(line.host, seen.text);
   }
   void host_ended(std::size_t host) override {
@@ -122,10 +139,6 @@ class DedupSink final : public Sink {
   }
 
  private:
-  /// Only a bar's last state is compared: its earlier states differ on every host.
-  std::string_view key_of(std::size_t host, std::string_view text) {
-    return keys_[host].key(last_state(text), key_);
-  }
   void remark_on(std::size_t host, std::string_view text) {
     if (remark_->is_due(now_)) {
       printer_.say(
@@ -133,7 +146,7 @@ class DedupSink final : public Sink {
           "them once");
       remark_.reset();
     } else if (remark_->wants_line(now_)) {
-      remark_->add(host, text, key_of(host, text));
+      remark_->add(host, text, log_keys_[host].key(last_state(text)));
     }
   }
   void print(StreamId stream, const DedupedLine& line) {
@@ -148,7 +161,7 @@ class DedupSink final : public Sink {
     return all;
   }
 
-  /// `late: [7] 120 lines, up to 4.2 s behind; [1-3] 8 lines, up to 40 ms behind`
+  /// `late: [7] 120 lines, up to 4.2 s behind; [1-3] 8 lines, up to 40 ms behind (…)`
   void say_late() {
     Clock::duration worst{};
     for (std::size_t host = 0; host < printer_.hosts().size(); ++host)
@@ -167,15 +180,16 @@ class DedupSink final : public Sink {
       text += fmt::format("{}{} {}", text.empty() ? "podrun: late: " : "; ",
                           fold_hosts(printer_.hosts(), hosts), describe(all));
     }
-    if (!text.empty()) printer_.say(text);
+    if (text.empty()) return;
+    printer_.say(text + " (others had printed them, so they are not shown again)");
   }
 
   LinePrinter printer_;
   SetLabels labels_;
-  const Same same_;
+  const bool compares_bars_;
   std::vector<std::unique_ptr<Dedup>> streams_;
-  std::vector<LogKey> keys_;  ///< one per host
-  std::string key_;
+  std::vector<LineKey> keys_;        ///< one per host
+  std::vector<LineKey> log_keys_;    ///< for the remark
   std::optional<LogRemark> remark_;  ///< none once the remark was printed
   TimePoint now_ = Clock::now();
 };
@@ -205,9 +219,10 @@ bool LogRemark::is_due(TimePoint now) const {
          equal_keys_ * 3 > lines_;
 }
 
-std::unique_ptr<Sink> make_dedup_sink(const std::vector<hosts::Host>& hosts, const View& view, Same same,
-                                      const DedupLimits& limits, Terminal& terminal) {
-  return std::make_unique<DedupSink>(hosts, view, same, limits, terminal);
+std::unique_ptr<Sink> make_dedup_sink(const std::vector<hosts::Host>& hosts, const View& view,
+                                      const Comparison& comparison, const DedupLimits& limits,
+                                      Terminal& terminal) {
+  return std::make_unique<DedupSink>(hosts, view, comparison, limits, terminal);
 }
 
 }  // namespace podrun::output

@@ -12,6 +12,7 @@
 #include "podrun/hosts/host.hpp"
 #include "podrun/output/dedup/dedup.hpp"
 #include "podrun/output/line_printer.hpp"
+#include "podrun/output/log_key/line_key.hpp"
 #include "podrun/output/sink.hpp"
 #include "podrun/output/terminal.hpp"
 
@@ -46,13 +47,10 @@ class LogRemark {
   Seen keys_;
 };
 
-/// Which lines of two hosts count as one (`--dedup`): lines with equal bytes, or log lines that differ only
-/// in fields that always differ between hosts.
-enum class Same { bytes, log_line };
-
 /// Shows lines of many hosts once, labelled with these hosts; at the end, how many lines came too late to be
 /// shown. The terminal must outlive the sink.
-std::unique_ptr<Sink> make_dedup_sink(const std::vector<hosts::Host>& hosts, const View& view, Same same,
-                                      const DedupLimits& limits, Terminal& terminal);
+std::unique_ptr<Sink> make_dedup_sink(const std::vector<hosts::Host>& hosts, const View& view,
+                                      const Comparison& comparison, const DedupLimits& limits,
+                                      Terminal& terminal);
 
 }  // namespace podrun::output

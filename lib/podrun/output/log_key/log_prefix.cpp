@@ -25,26 +25,6 @@ std::size_t level_size(std::string_view text) {
   return 0;
 }
 
-/// `915 INFO `
-bool is_process_and_level(std::string_view text) {
-  const std::size_t digits = digits_size(text);
-  if (digits < kLeastOfPid || !text.substr(digits).starts_with(' ')) return false;
-  const std::string_view after = text.substr(digits + 1);
-  const std::size_t level = level_size(after);
-  return level != 0 && after.substr(level).starts_with(' ');
-}
-
-/// `[INFO]`, or after a thread, `[MainThread] INFO`. A level alone could begin a message.
-bool begins_with_level_in_brackets(std::string_view text) {
-  if (!text.starts_with('[')) return false;
-  text.remove_prefix(1);
-  if (level_size(text) != 0) return true;
-  const std::size_t end = text.find_first_of(" ]");
-  if (end == text.npos || !text.substr(end).starts_with("] ")) return false;
-  text.remove_prefix(end + 2);
-  return level_size(text.starts_with('[') ? text.substr(1) : text) != 0;
-}
-
 /// Whether the number after this word is not a pid: `step[100]: `.
 bool counts_steps(std::string_view word) {
   constexpr std::array<std::string_view, 14> kWords = {"step",   "epoch",  "iter", "iteration", "batch",
@@ -81,19 +61,23 @@ std::size_t glog_time_size(std::string_view text) {
   return size == 0 ? 0 : day + 1 + size;
 }
 
+bool is_name_byte(char c) { return is_word(c) || c == '-' || c == '.'; }
+
 class PrefixReader {
  public:
   PrefixReader(std::string_view line, const OwnNames& own) : line_(line), own_(own) {}
 
   PrefixFields read() {
     const bool rfc5424 = skip_tags();
-    if (glog() || kernel() || process_first()) return fields_;
-    const bool has_time = time();
-    if (nccl() || !has_time) return fields_;
+    if (glog() || kernel()) return fields_;
     if (rfc5424) {
-      rfc5424_process();
-    } else if (!python_process()) {
-      syslog_process();
+      if (time()) rfc5424_process();
+      return fields_;
+    }
+    // Time, level and process, in any order.
+    while (!nccl() && (time() || level() || process() || syslog_process())) {
+      skip_separator();
+      skip_tags();
     }
     return fields_;
   }
@@ -107,20 +91,28 @@ class PrefixReader {
   }
 
   bool skip_tags();
+  void skip_separator();
   bool glog();
   bool kernel();
-  bool process_first();
   bool time();
+  bool level();
   bool nccl();
   std::size_t number_in_name(std::size_t begin, std::size_t end) const;
-  bool python_process();
-  void syslog_process();
+  bool process();
+  bool bare_process();
+  bool bracketed_process();
+  void thread();
+  bool named_process();
+  bool syslog_process();
   void rfc5424_process();
 
   std::string_view line_;
   const OwnNames& own_;
   std::size_t at_ = 0;  ///< the end of the part that was read
   PrefixFields fields_;
+  bool has_time_ = false;
+  bool has_level_ = false;
+  bool has_process_ = false;
 };
 
 /// Skips colours, `[rank3]:` of PyTorch, `[default0]:` of torchrun, `<13>` of syslog. True after `<13>1 ` of
@@ -176,44 +168,35 @@ bool PrefixReader::kernel() {
   return true;
 }
 
-/// `INFO [915] train.py:42`, `[915] INFO`, `915 INFO`, `trainer[915]:`, all at the start of the line.
-bool PrefixReader::process_first() {
-  const std::size_t level = level_size(rest());
-  std::size_t begin = at_;
-  std::string_view end;
-  if (level != 0 && rest().substr(level).starts_with(" [")) {
-    begin += level + 2;
-    end = "] ";
-  } else if (rest().starts_with('[')) {
-    ++begin;
-    end = "] ";
-  } else if (!rest().empty() && is_letter(rest()[0])) {
-    begin += first_not(rest(), [](char c) { return is_word(c) || c == '-' || c == '.'; });
-    if (!line_.substr(begin).starts_with('[') || counts_steps(line_.substr(at_, begin - at_))) return false;
-    ++begin;
-    end = "]: ";
-  } else {
-    end = " ";
-  }
-  const std::size_t digits = digits_size(line_.substr(begin));
-  if (digits < kLeastOfPid || !line_.substr(begin + digits).starts_with(end)) return false;
-  const std::string_view after = line_.substr(begin + digits + end.size());
-  const std::size_t next = level_size(after);
-  const bool level_follows = next != 0 && after.substr(next).starts_with(' ');
-  if (level == 0 && end != "]: " && !level_follows) return false;
-  add(begin, begin + digits, LogField::process);
-  return true;
+/// The text between two parts: ` `, ` - `, ` | `, `: `, with colours.
+void PrefixReader::skip_separator() {
+  const std::size_t end = line_.find_first_not_of(" -|:\x1b", at_);
+  if (end == line_.npos) return;
+  at_ = std::max(at_, end);
+  if (at_ == 0 || line_[at_ - 1] != '\x1b') return;
+  --at_;
+  const std::size_t color = color_size(rest());
+  at_ += color;
+  if (color != 0) skip_separator();
 }
 
-/// A time, perhaps in a bracket; `INFO 11-21 13:00:01` has its level first.
+/// `INFO`, `[INFO]`, `INFO:`
+bool PrefixReader::level() {
+  if (has_level_) return false;
+  const std::size_t bracket = rest().starts_with('[') ? 1 : 0;
+  const std::size_t size = level_size(rest().substr(bracket));
+  const std::string_view after = rest().substr(std::min(bracket + size, rest().size()));
+  constexpr std::string_view kEnds = " :|\x1b";
+  if (size == 0 || after.empty() || (bracket != 0 ? after[0] != ']' : kEnds.find(after[0]) == kEnds.npos))
+    return false;
+  at_ += size + 2 * bracket;
+  return has_level_ = true;
+}
+
+/// A time, perhaps in a bracket.
 bool PrefixReader::time() {
-  std::size_t begin = at_;
-  const std::size_t blank = std::min(line_.find(' ', at_), line_.size());
-  if (begins_like(line_.substr(blank), " 99-99 ") && blank > at_ && level_size(rest()) == blank - at_) {
-    begin = blank + 1;
-  } else if (rest().starts_with('[') || rest().starts_with('(')) {
-    ++begin;
-  }
+  if (has_time_) return false;
+  const std::size_t begin = at_ + (rest().starts_with('[') || rest().starts_with('(') ? 1 : 0);
   const std::string_view text = line_.substr(begin);
   std::size_t size = datetime_size(text);
   if (size == 0) size = line_start_time_size(text);
@@ -221,7 +204,7 @@ bool PrefixReader::time() {
   add(begin, begin + size, LogField::time);
   if (begins_like(rest(), " +9999]")) at_ += 6;
   if (rest().starts_with(']') || rest().starts_with(')')) ++at_;
-  return true;
+  return has_time_ = true;
 }
 
 /// The position of the `:` before a number at the end of the name; 0: none.
@@ -243,50 +226,94 @@ bool PrefixReader::nccl() {
   const std::size_t process = thread == 0 ? 0 : number_in_name(host, thread);
   if (process == 0 || !begins_with_nccl(line_.substr(device + 2))) return false;
   const std::string_view name = line_.substr(host, process - host);
-  if (first_not(name, [](char c) { return is_word(c) || c == '-' || c == '.'; }) != name.size()) return false;
+  if (first_not(name, is_name_byte) != name.size()) return false;
   add(host, process, LogField::name);
   add(process + 1, thread, LogField::process);
   add(thread + 1, end, LogField::process);
   return true;
 }
 
-/// ` [1234] [MainThread] INFO`, ` [1234] [139812345678912] [INFO]`, ` - 1234 - INFO`, ` 1234 INFO`
-bool PrefixReader::python_process() {
-  if (rest().starts_with(' ') && is_process_and_level(rest().substr(1))) {
-    add(at_ + 1, at_ + 1 + digits_size(rest().substr(1)), LogField::process);
-    return true;
-  }
-  const bool dashed = rest().starts_with(" - ");
-  if (!dashed && !rest().starts_with(" [")) return false;
-  const std::size_t begin = at_ + (dashed ? 3 : 2);
-  const std::size_t end = begin + digits_size(line_.substr(begin));
-  const std::string_view after = line_.substr(end);
-  if (end == begin || !after.starts_with(dashed ? " - " : "] ")) return false;
-  if (dashed ? level_size(after.substr(3)) == 0 : !begins_with_level_in_brackets(after.substr(2)))
-    return false;
-  add(begin, end, LogField::process);
-  if (dashed) return true;
-  const std::size_t thread = end + 3;
-  const std::size_t digits = digits_size(line_.substr(thread));
-  if (digits > 4 && line_.substr(thread + digits).starts_with(']'))
-    add(thread, thread + digits, LogField::process);
+/// A pid in the forms of Python's logging and of syslog.
+bool PrefixReader::process() {
+  if (has_process_) return false;
+  return has_process_ = bracketed_process() || named_process() || bare_process();
+}
+
+/// `1234 INFO `, `1234 - INFO`; other numbers may be values.
+bool PrefixReader::bare_process() {
+  const std::size_t digits = digits_size(rest());
+  const std::string_view after = rest().substr(digits);
+  const bool dashed = after.starts_with(" - ");
+  if (digits < (dashed && has_time_ ? 1 : kLeastOfPid) || !after.starts_with(' ')) return false;
+  const std::string_view next = after.substr(dashed ? 3 : 1);
+  const std::size_t level = level_size(next);
+  if (level == 0 || !next.substr(level).starts_with(' ')) return false;
+  add(at_, at_ + digits, LogField::process);
   return true;
 }
 
-/// ` tpu-3 sshd[1234]:` after a time in syslog's form. Without the host's name it could be a message.
-void PrefixReader::syslog_process() {
-  const LogField& time = fields_.fields[0];
+/// `[1234]` before or after a time or a level; alone it may be a step.
+bool PrefixReader::bracketed_process() {
+  if (!rest().starts_with('[')) return false;
+  const std::size_t digits = digits_size(rest().substr(1));
+  const std::size_t end = at_ + 1 + digits;
+  if (digits == 0 || !line_.substr(end).starts_with("] ")) return false;
+  PrefixReader after(line_.substr(end + 2), own_);
+  after.skip_tags();
+  const std::string_view next = after.rest().substr(after.rest().starts_with('[') ? 1 : 0);
+  const std::size_t level = level_size(next);
+  const bool level_follows = level != 0 && next.size() > level;
+  if (digits < (has_time_ && level_follows ? 1 : kLeastOfPid)) return false;
+  if (!has_time_ && !has_level_ && !level_follows && datetime_size(next) == 0) return false;
+  add(at_ + 1, end, LogField::process);
+  ++at_;
+  thread();
+  return true;
+}
+
+/// ` [139812345678912]` after the process.
+void PrefixReader::thread() {
+  if (!rest().starts_with(" [")) return;
+  const std::size_t begin = at_ + 2;
+  const std::size_t digits = digits_size(line_.substr(begin));
+  if (digits <= 4 || !line_.substr(begin + digits).starts_with(']')) return;
+  add(begin, begin + digits, LogField::process);
+  ++at_;
+}
+
+/// `trainer[915]: `
+bool PrefixReader::named_process() {
+  if (rest().empty() || !is_letter(rest()[0])) return false;
+  const std::size_t name = first_not(rest(), is_name_byte);
+  if (!rest().substr(name).starts_with('[') || counts_steps(rest().substr(0, name))) return false;
+  const std::size_t begin = at_ + name + 1;
+  const std::size_t digits = digits_size(line_.substr(begin));
+  if (digits < kLeastOfPid || !line_.substr(begin + digits).starts_with("]: ")) return false;
+  add(begin, begin + digits, LogField::process);
+  ++at_;
+  return true;
+}
+
+/// `tpu-3 sshd[1234]: ` after a time in syslog's form. The name need not be one that podrun knows, but then a
+/// short number could be a part of a message.
+bool PrefixReader::syslog_process() {
+  if (has_process_ || !has_time_ || has_level_) return false;
+  const LogField& time = fields_.fields[fields_.count - 1];
   const std::string_view text = line_.substr(time.begin, time.end - time.begin);
-  const bool of_syslog = is_letter(text[0]) || text.find('T') != text.npos;
-  const std::string_view name = rest().starts_with(' ')
-                                    ? own_.first_of(line_.substr(0, at_ + 1), line_.substr(at_ + 1))
-                                    : std::string_view();
-  if (!of_syslog || name.empty()) return;
-  const std::size_t space = at_ + 1 + name.size();
-  const std::size_t bracket = std::min(line_.find_first_of(" [", space + 1), line_.size());
-  if (line_.substr(space, 1) != " " || bracket == line_.size() || line_[bracket] != '[') return;
+  const bool is_own = !own_.first_of(line_.substr(0, at_), rest()).empty();
+  if (!is_own && !is_letter(text[0]) && text.find('T') == text.npos) return false;
+  const std::size_t space = at_ + first_not(rest(), is_name_byte);
+  if (space == at_ || !line_.substr(space).starts_with(' ')) return false;
+  const std::size_t bracket =
+      space + 1 + first_not(line_.substr(space + 1), [](char c) { return c != ' ' && c != '['; });
+  if (bracket == space + 1 || !line_.substr(bracket).starts_with('[')) return false;
+  if (counts_steps(line_.substr(space + 1, bracket - space - 1))) return false;
   const std::size_t end = bracket + 1 + digits_size(line_.substr(bracket + 1));
-  if (end > bracket + 1 && line_.substr(end).starts_with("]:")) add(bracket + 1, end, LogField::process);
+  if (end - bracket - 1 < (is_own ? 1 : kLeastOfPid) || !line_.substr(end).starts_with("]:")) return false;
+  add(at_, space, LogField::name);
+  add(bracket + 1, end, LogField::process);
+  ++at_;
+  return has_process_ = true;
 }
 
 /// ` tpu-3 app 1234 `

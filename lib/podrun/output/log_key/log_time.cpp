@@ -27,9 +27,9 @@ std::size_t fraction_size(std::string_view text) {
   if (text.empty() || (text[0] != '.' && text[0] != ',')) return 0;
   const std::size_t digits = digits_size(text.substr(1));
   if (text[0] == '.') return digits >= 1 && digits <= 9 ? 1 + digits : 0;
-  constexpr std::string_view kBehindMilliseconds = " ]):";
-  if (digits != 3 || text.size() == 4) return 0;
-  return kBehindMilliseconds.find(text[4]) == kBehindMilliseconds.npos ? 0 : 4;
+  if ((digits != 3 && digits != 6) || text.size() == 1 + digits) return 0;  // a column of a table
+  constexpr std::string_view kEnds = " ]):";
+  return kEnds.find(text[1 + digits]) == kEnds.npos ? 0 : 1 + digits;
 }
 
 std::size_t zone_size(std::string_view text) {
