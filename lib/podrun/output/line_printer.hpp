@@ -49,7 +49,7 @@ class LinePrinter {
   bool is_read(StreamId stream) const { return !terminal_.error(view_.shown_on[index_of(stream)]); }
 
   /// Prints a line of podrun itself, after all that was printed before.
-  void say(std::string_view line) { terminal_.append(StreamId::err, {line, "\n"}); }
+  void say(std::string_view line) { terminal_.say(line); }
 
  private:
   const View view_;

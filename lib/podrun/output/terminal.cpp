@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "podrun/output/escape.hpp"
+#include "podrun/output/wrap.hpp"
 
 namespace podrun::output {
 namespace {
@@ -86,10 +87,7 @@ void Terminal::append(StreamId stream, std::initializer_list<std::string_view> p
   if (buffer_.size() >= kBuffer) flush();
 }
 
-void Terminal::say(std::string_view line) {
-  const bool follows_open_line = line_open_ && is_terminal(StreamId::err);
-  append(StreamId::err, {follows_open_line ? "\n" : "", line, "\n"});
-}
+void Terminal::say(std::string_view line) { append(StreamId::err, {as_shown(line)}); }
 
 void Terminal::flush() {
   {
@@ -150,11 +148,13 @@ void Terminal::wipe() {
 
 void Terminal::say_at_once(std::string_view line) {
   if (!is_writable(err_fd(), kAMoment)) return;
-  const bool follows_open_line = line_open_ && is_terminal(StreamId::err);
-  // In one piece, so that it does not mix with another thread's output.
-  std::string text(follows_open_line ? "\n" : "");
-  text.append(line).append("\n");
-  write_all(err_fd(), text);
+  write_all(err_fd(), as_shown(line));  // in one piece, so that it does not mix with another thread's output
+}
+
+/// A message with its newlines: it is wrapped on a terminal, and begins a line there.
+std::string Terminal::as_shown(std::string_view message) const {
+  if (!is_terminal(StreamId::err)) return std::string(message) + '\n';
+  return (line_open_ ? "\n" : "") + wrap_message(message, columns_of(err_fd())) + '\n';
 }
 
 /// Errors are ignored here, because the status line is not output.
@@ -175,8 +175,7 @@ int print_answer(const std::string& text, Terminal& terminal) {
 }
 
 void print_notes(const std::vector<std::string>& notes, Terminal& terminal) {
-  for (const std::string& note : notes)
-    terminal.append(StreamId::err, {"podrun: ", escape_controls(note), "\n"});
+  for (const std::string& note : notes) terminal.say("podrun: " + escape_controls(note));
   terminal.flush();
 }
 

@@ -50,7 +50,7 @@ class Terminal {
   /// Gathers the parts in order.
   void append(StreamId stream, std::initializer_list<std::string_view> parts);
 
-  /// Gathers a message of podrun on a line of its own.
+  /// Gathers a message of podrun on a line of its own; on a terminal it is wrapped, see wrap_message().
   void say(std::string_view line);
 
   /// Writes the gathered bytes. Blocks while the reader does not read.
@@ -93,6 +93,7 @@ class Terminal {
   const Stream& stream_of(StreamId stream) const { return streams_[index_of(stream)]; }
   int err_fd() const { return stream_of(StreamId::err).fd; }
   void write_status(std::string_view bytes);
+  std::string as_shown(std::string_view message) const;
 
   using Time = std::chrono::steady_clock::duration;
   mutable std::mutex time_mutex_;      ///< so that no reader counts a flush twice or not at all

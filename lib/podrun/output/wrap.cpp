@@ -64,9 +64,9 @@ std::string wrap(std::string_view text, std::size_t width, std::size_t indent) {
 }
 
 std::string wrap_message(std::string_view text, std::size_t width) {
-  const std::size_t indent = text.starts_with(kPrefix) ? kPrefix.size() : 0;
-  std::string_view rest = text.substr(indent);
-  Lines lines(width, indent);
+  if (!text.starts_with(kPrefix) || cell_width(text) <= width) return std::string(text);
+  std::string_view rest = text.substr(kPrefix.size());
+  Lines lines(width, kPrefix.size());
   while (!rest.empty()) {
     const std::size_t command = find_command(rest);
     if (command != 0) add_words(lines, trim_space(rest.substr(0, command)));
@@ -81,7 +81,7 @@ std::string wrap_message(std::string_view text, std::size_t width) {
       add_words(lines, piece);
     rest = trim_space(rest.substr(end));
   }
-  return std::string(text.substr(0, indent)) + lines.take();
+  return std::string(kPrefix) + lines.take();
 }
 
 }  // namespace podrun::output

@@ -12,8 +12,9 @@ namespace podrun::output {
 /// has no newline at its end.
 std::string wrap(std::string_view text, std::size_t width, std::size_t indent = 0);
 
-/// As wrap(), for a message of podrun: a command to copy, `(podrun …)` or what follows `: podrun `, is never
-/// broken and begins a line of its own where it does not fit.
+/// As wrap(), for a message that begins with `podrun: `; other text stays as it is. A command to copy, such
+/// as
+/// `(podrun …)`, stays whole and begins a line of its own where it does not fit.
 std::string wrap_message(std::string_view text, std::size_t width);
 
 }  // namespace podrun::output

@@ -17,7 +17,8 @@ TEST(Wrap, BreaksBetweenWords) {
 TEST(WrapMessage, IndentsBelowThePrefix) {
   EXPECT_EQ(wrap_message("podrun: the host key has changed", 24),
             "podrun: the host key has\n        changed");
-  EXPECT_EQ(wrap_message("short", 24), "short");
+  EXPECT_EQ(wrap_message("podrun: two  blanks", 24), "podrun: two  blanks");
+  EXPECT_EQ(wrap_message("3: a line of a host stays as it is", 24), "3: a line of a host stays as it is");
 }
 
 TEST(WrapMessage, NeverBreaksACommand) {
