@@ -245,6 +245,8 @@ void add_output_options(OptionTable& table, Options& options) {
   table.count(
       rows.row(general, "-v,--verbose", "Print each step; twice: also the protocol", {.common = true}),
       options.verbosity);
+  rows.flag(general, "-q,--quiet", "Print only errors and what the hosts print: no notes, no status line",
+            into(options.quiet));
   rows.flag(dry_run, "--dry-run", "Print what would run where", into(options.dry_run),
             {.merge = Merge::not_allowed, .common = true});
 }

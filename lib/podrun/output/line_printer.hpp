@@ -26,6 +26,7 @@ struct View {
   std::array<Color, kStreams> color = {Color::off, Color::off};  ///< for the labels
   std::array<Bars, kStreams> bars = {Bars::keep, Bars::keep};
   std::array<Controls, kStreams> controls = {Controls::pass, Controls::pass};
+  bool quiet = false;  ///< podrun says nothing of its own about the lines
   bool align = false;  ///< pads labels of changing width, up to a limit
   std::array<StreamId, kStreams> shown_on = {StreamId::out,
                                              StreamId::err};  ///< podrun's stream for the host's stream
@@ -49,7 +50,9 @@ class LinePrinter {
   bool is_read(StreamId stream) const { return !terminal_.error(view_.shown_on[index_of(stream)]); }
 
   /// Prints a line of podrun itself, after all that was printed before.
-  void say(std::string_view line) { terminal_.say(line); }
+  void say(std::string_view line) {
+    if (!view_.quiet) terminal_.say(line);
+  }
 
  private:
   const View view_;

@@ -32,6 +32,8 @@ constexpr seconds kSlow{5};
 constexpr seconds kAllSilent{10};
 /// The most characters for worker numbers in the status line.
 constexpr std::size_t kWorkers = 24;
+/// While no more hosts than this run, and fewer than half of all, the line says which.
+constexpr std::size_t kFew = 2;
 /// The most hosts that get names besides numbers: in the status line, and in a line of the list.
 constexpr std::size_t kNamed = 8;
 /// Hosts whose silences lie between two of these times are listed together.
@@ -266,7 +268,8 @@ output::StatusText count(const Status& status, Unready unready) {
   others_wait&& numbers ? add_named(State::connecting, "connecting") : add(State::connecting, "connecting");
   for (const auto& [work, hosts] : prepared) text.push_back({fmt::format("{} {}", hosts, work)});
   add(State::ready, "ready");
-  status.presses > 0 ? add_named(State::running, "running") : add(State::running, "running");
+  const bool few_run = counts[State::running] <= kFew && 2 * counts[State::running] < status.hosts.size();
+  status.presses > 0 || few_run ? add_named(State::running, "running") : add(State::running, "running");
   add_named(State::lingering, "command ended, output open");
   add_named(State::stopping, "stopping");
   if (text.empty() && counts[State::waiting] == 0) return {};

@@ -14,6 +14,7 @@ output::View make_line_view(const View& options, const hosts::Probe& probe,
   const output::ColorEnvironment environment{no_color ? no_color->c_str() : nullptr,
                                              term ? term->c_str() : nullptr};
   output::View view{.label = options.label};
+  view.quiet = options.quiet;
   if (options.json) view.shown_on = {StreamId::err, StreamId::err};
   for (const StreamId stream : {StreamId::out, StreamId::err}) {
     const std::size_t i = index_of(stream);

@@ -114,10 +114,22 @@ void Session::Pass::cannot_read(const std::string& name, std::error_code error) 
 }
 
 void Session::Pass::tell(const run::Notice& notice) {
+  if (std::holds_alternative<run::notice::Started>(notice)) tell_new_host_keys();
   const HeldRun* const held = mode_.held_run();
   if (!held || !held->has_terminal()) notices_.tell(notice);
   mode_.notice(*output_, fan_out_.policy(), notice);
   if (std::holds_alternative<run::notice::Waiting>(notice)) hold();
+}
+
+/// Once for all keys of the hosts that have connected.
+void Session::Pass::tell_new_host_keys() {
+  const std::vector<ssh::HostKeyQuestion> keys = shared_.ssh.host_keys.take_new();
+  if (keys.empty() || shared_.spec.verbosity == kQuiet) return;
+  const std::string home = shared_.probe.env("HOME").value_or("");
+  output_->say(fmt::format("podrun: new host key{} of {}: stored in {}, and checked from now on",
+                           keys.size() == 1 ? "" : "s",
+                           keys.size() == 1 ? keys.front().name : count_hosts(keys.size()),
+                           output::escape_controls(short_path(keys.front().file, home))));
 }
 
 /// Until the run is released or cancelled, the terminal is the mode's.
@@ -175,6 +187,7 @@ asio::awaitable<Session::Pass::Next> Session::Pass::to_the_end() {
     if (next != Next::leave) co_return next;
   }
   co_await output_->drain();  // by now the sinks know everything
+  tell_new_host_keys();       // where nothing was started
   const std::string& warning = shared_.ssh.host_keys.warning();
   if (!warning.empty()) output_->say("podrun: " + warning);
   mode_.print_final_report(*output_, policy, status());

@@ -89,6 +89,7 @@ class Session::Pass {
   asio::awaitable<Next> to_the_end();
   int status() const;
   int exit_status() const;
+  void tell_new_host_keys();
 
   Shared& shared_;
   const RunSpec& spec_;

@@ -76,8 +76,10 @@ Session::~Session() {
 }
 
 RunResult Session::run(const RunSpec& spec, Mode& mode) {
-  say(std::exchange(shared_->spec.notes, {}));
-  say(spec.notes);
+  if (shared_->spec.verbosity != kQuiet) {
+    say(std::exchange(shared_->spec.notes, {}));
+    say(spec.notes);
+  }
   run::RunPlan plan = spec.plan;
   plan.limits.fanout = shared_->descriptors.at_once;
   // While a run is held, the terminal is used otherwise.

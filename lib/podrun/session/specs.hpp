@@ -26,6 +26,9 @@
 // Everything that must be known before a session or a run starts, as values.
 namespace podrun::session {
 
+/// For SessionSpec::verbosity: podrun says nothing but errors.
+constexpr int kQuiet = -1;
+
 /// The hosts, how they are reached, and the limits that hold for every run.
 struct SessionSpec {
   std::vector<hosts::Host> hosts = {};
@@ -34,7 +37,7 @@ struct SessionSpec {
   run::Limits limits = {};  ///< fanout, connect timeout, retries, grace period; else the defaults
   std::chrono::seconds orphan_timeout = kDefaultOrphanTimeout;
   link::Privilege privilege = link::Privilege::user;
-  int verbosity = 0;
+  int verbosity = 0;  ///< kQuiet, or how often -v was given
   StatusStyle status = {};
   std::shared_ptr<output::Terminal> terminal = {};
   /// Makes the connector of every host, in place of SSH, `via` and this machine's; else empty.

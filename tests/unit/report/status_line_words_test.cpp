@@ -151,7 +151,7 @@ TEST_F(StatusTest, CountsAHostAsDoneWhenItsCommandIs) {
   set(0, State::closing);
   set(1, State::stopping);
   EXPECT_EQ(status_counts(status_),
-            (output::StatusText{{"1 running"}, {"1 stopping [1]", "1 stopping"}, {"1 done"}}));
+            (output::StatusText{{"1 running [2]", "1 running"}, {"1 stopping [1]", "1 stopping"}, {"1 done"}}));
 }
 
 TEST_F(StatusTest, NamesHostsWhoseCommandLeftTheOutputOpen) {
@@ -160,7 +160,7 @@ TEST_F(StatusTest, NamesHostsWhoseCommandLeftTheOutputOpen) {
   set(2, State::lingering);
   status_.hosts[2].failed = true;
   set(3, State::done);
-  EXPECT_EQ(text(), "1 running · 2 command ended, output open [1,2] · 1 done · 1 failed [2]");
+  EXPECT_EQ(text(), "1 running [0] · 2 command ended, output open [1,2] · 1 done · 1 failed [2]");
   EXPECT_EQ(interrupt_line(status_, SIGINT),
             "podrun: interrupted 3 hosts (Ctrl-C again: TERM, and KILL after 10 s)");
   EXPECT_EQ(list(), (std::vector<std::string>{

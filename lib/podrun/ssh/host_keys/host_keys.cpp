@@ -152,6 +152,7 @@ HostKeyDecision HostKeys::unknown(const SshSettings& settings, const HostKeyTarg
   if (settings.host_key_check == HostKeyCheck::no && !remembered) return {};  // not stored, as in ssh
   if (settings.host_key_check <= HostKeyCheck::accept_new) {
     store(question);
+    if (remembered && file(question.file).writable) new_.push_back(std::move(question));
     return {};
   }
   if (settings.host_key_check == HostKeyCheck::yes || settings.batch_mode) {

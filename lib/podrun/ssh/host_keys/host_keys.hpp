@@ -66,6 +66,9 @@ class HostKeys {
   /// Stores keys that the user has accepted, so that the next connection knows them.
   void accept(const std::vector<HostKeyQuestion>& questions);
 
+  /// The new keys that judge() has accepted and stored in a file since the last call.
+  std::vector<HostKeyQuestion> take_new() { return std::exchange(new_, {}); }
+
   /// Ignored lines of the files, to explain why a key is not known.
   std::vector<std::string> ignored() const;
 
@@ -90,6 +93,7 @@ class HostKeys {
   std::map<std::string, File> files_;  ///< by path; the one without a path is never read or written
   std::unordered_map<std::string, std::vector<std::string>> hashed_types_;  ///< by name, as found by judge()
   std::vector<HostKeyQuestion> questions_;
+  std::vector<HostKeyQuestion> new_;
   std::string warning_;
   std::function<void(const std::string&)> warn_ = [](const std::string&) {};
   std::set<std::string> warnings_;
