@@ -75,6 +75,56 @@ std::vector<std::string> simple_words(const supervisor::Command& command) {
   return words;
 }
 
+/// A program that fails without a terminal, except with one of these words. (less and man print all then.)
+struct TerminalProgram {
+  std::string_view name;
+  std::string_view without = {};
+};
+constexpr std::array<TerminalProgram, 13> kTerminalPrograms = {
+    {{"top", "-b"},
+     {"htop"},
+     {"btop"},
+     {"nvtop"},
+     {"iotop", "-b --batch"},
+     {"vi", "-es -Es"},
+     {"vim", "-es -Es"},
+     {"nvim", "-es -Es --headless"},
+     {"nano"},
+     {"emacs", "-batch --batch"},
+     {"watch"},
+     {"screen", "-dm -ls -X"},
+     {"tmux", "-d -V ls has-session kill-session kill-server send-keys"}}};
+
+bool does_without(const TerminalProgram& program, std::string_view option) {
+  // A cluster of letters, as in `top -bn1`.
+  if (option.size() > 2 && option[0] == '-' && option[1] != '-' && program.without.starts_with("-b"))
+    return option[1] == 'b';
+  const std::vector<std::string_view> without = split(program.without, ' ');
+  return std::find(without.begin(), without.end(), option) != without.end();
+}
+
+/// The program in a line for a shell that needs a terminal; else empty.
+std::string_view terminal_program(std::string_view line) {
+  const TerminalProgram* found = nullptr;
+  bool begins = true;  // a command
+  for (std::string_view word = take_word(line); !word.empty(); word = take_word(line)) {
+    const bool ends = word == "&&" || word == "||" || word == "|" || word.back() == ';';
+    while (word.ends_with(';')) word.remove_suffix(1);
+    if (begins && word != "sudo" && word.find('=') == word.npos) {
+      if (found) return found->name;
+      const auto* const program =
+          std::find_if(kTerminalPrograms.begin(), kTerminalPrograms.end(),
+                       [&](const TerminalProgram& each) { return each.name == word; });
+      found = program == kTerminalPrograms.end() ? nullptr : program;
+      begins = false;
+    } else if (found && does_without(*found, word)) {
+      found = nullptr;
+    }
+    begins = begins || ends;
+  }
+  return found ? found->name : std::string_view();
+}
+
 std::string script_line(const std::vector<std::string>& words, std::size_t script) {
   std::vector<std::string> line{"podrun", "-s", words[script]};
   if (script + 1 < words.size()) line.emplace_back("--");
@@ -141,6 +191,26 @@ std::optional<std::string> quoting_hint(const std::vector<std::string>& words,
       "podrun: with several words no shell is used, so \"{}\" was passed literally; quote the whole "
       "command: podrun -- {}",
       *word, shell_quote(joined(words)));
+}
+
+std::optional<std::string> terminal_hint(const supervisor::Command& command,
+                                         const std::vector<hosts::Host>& hosts,
+                                         const std::vector<run::HostOutcome>& outcomes) {
+  // A shell says 126 or 127 where it cannot start the program.
+  const auto failed = std::find_if(outcomes.begin(), outcomes.end(), [](const run::HostOutcome& outcome) {
+    const auto* exited = std::get_if<link::Exited>(&outcome);
+    return exited && exited->status != 0 && exited->status != 126 && exited->status != 127;
+  });
+  const auto* const words = std::get_if<supervisor::Words>(&command.what);
+  const auto* const text = std::get_if<supervisor::ShellText>(&command.what);
+  const std::string lines = words ? shell_quote(words->words) : text ? text->text : "";
+  std::string_view program;
+  for (const std::string_view line : split(lines, '\n')) {
+    if (program.empty()) program = terminal_program(line);
+  }
+  if (failed == outcomes.end() || program.empty()) return std::nullopt;
+  const hosts::Host& host = hosts[static_cast<std::size_t>(failed - outcomes.begin())];
+  return fmt::format("podrun: {} needs a terminal: podrun ssh {}", program, host.worker);
 }
 
 std::optional<std::string> login_hint(const std::vector<run::HostOutcome>& outcomes, bool can_ask) {

@@ -1,14 +1,17 @@
 # Evaluates a line of `podrun shell` in the user's shell: bash, zsh, dash, ksh or busybox sh.
 # Started by line.sh.
-# Words: FILE ENV
+# Words: FILE ENV SHELL
 # Variables of line_state.cpp: podrun_kept podrun_typed
 #
 # At the end of the line the FILE has the directory, the previous directory, the environment and the word "end", each ended by NUL. ENV is
-# the path of env(1), since the line may change PATH. env fails where too much is exported for any process: then "end" is missing.
+# the path of env(1), since the line may change PATH; SHELL is that of this shell. env fails where too much is exported for any process: then "end" is missing.
+#
+# A line may be several, such as a loop or a paste. eval would run those before a syntax error, so the shell parses all of them first.
 
 podrun_file=$1
 podrun_env=$2
-shift 2
+podrun_shell=$3
+shift 3
 podrun_line=$podrun_typed
 podrun_save() { { printf '%s\0' "$PWD" "${OLDPWD-}"; "$podrun_env" -0 && printf 'end\0'; } >|"$podrun_file"; }
 eval "$podrun_kept"
@@ -17,4 +20,12 @@ trap podrun_save EXIT
 trap 'exit 130' INT
 trap 'exit 131' QUIT
 trap 'exit 143' TERM
+case $podrun_line in
+  *'
+'*)
+    "$podrun_shell" -n <<END || exit 2
+$podrun_line
+END
+    ;;
+esac
 eval "$podrun_line"

@@ -21,7 +21,7 @@ export podrun_inside podrun_kept podrun_typed
 
 # An interrupt ends the shell inside, not the report.
 trap : INT QUIT TERM
-"$podrun_shell" $podrun_l -c 'eval "$podrun_inside"' "${podrun_shell##*/}" "$podrun_file" "$podrun_env"
+"$podrun_shell" $podrun_l -c 'eval "$podrun_inside"' "${podrun_shell##*/}" "$podrun_file" "$podrun_env" "$podrun_shell"
 podrun_status=$?
 
 # Short lines, each by one write, as other processes may print too. By echo, which is part of every shell: podrun_id must not become an

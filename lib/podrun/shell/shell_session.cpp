@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <csignal>
 #include <memory>
 #include <string_view>
@@ -22,6 +21,7 @@
 #include "podrun/output/line_editor.hpp"
 #include "podrun/report/outcome_words.hpp"
 #include "podrun/run/outcome.hpp"
+#include "podrun/shell/command_reader.hpp"
 #include "podrun/shell/line_state.hpp"
 #include "podrun/shell/shell_hosts.hpp"
 #include "podrun/shell/shell_modes.hpp"
@@ -57,11 +57,6 @@ std::string history_file(const hosts::Probe& probe) {
   return home.empty() ? "" : home + "/.local/state/podrun/shell_history";
 }
 
-/// Whether the line is a command of the prompt. (`: x` is one of sh.)
-bool is_for_podrun(std::string_view line) {
-  return line.size() > 1 && line.front() == ':' && std::isalpha(static_cast<unsigned char>(line[1])) != 0;
-}
-
 /// An id for the report of each host: what one host learns of it is of no use on another, or for another
 /// line.
 std::vector<std::string> make_ids(std::size_t hosts) {
@@ -78,6 +73,22 @@ supervisor::Preparation need_tools() {
   return {link::Stage::supervision, link::Cause::program_missing, Chunk(std::string(kText))};
 }
 
+/// Commands of the prompt.
+constexpr std::array<std::string_view, 7> kOwnCommands = {":workers", ":worker", ":hosts", ":connect",
+                                                          ":help",    ":quit",   ":exit"};
+
+/// The command of the prompt among these lines; empty if there is none. (Others that begin with a colon may
+/// be text of a here-document.)
+std::string own_command_in(std::string_view lines) {
+  if (lines.find('\n') == lines.npos) return {};
+  for (std::string_view line : split(lines, '\n')) {
+    const std::string_view name = take_word(line);
+    if (std::find(kOwnCommands.begin(), kOwnCommands.end(), name) != kOwnCommands.end())
+      return std::string(name);
+  }
+  return {};
+}
+
 TypedLine refuse(std::string why) { return {.answer = {std::move(why)}, .is_refused = true}; }
 
 /// One `podrun shell`, from its first connection to its last line.
@@ -89,6 +100,7 @@ class ShellSession {
         base_(make_base(session)),
         session_(session, probe, session::Session::Connections::kept),
         source_(make_source()),
+        reader_(*source_, parse_here),
         hosts_(base_.plan.hosts) {}
 
   /// The exit status: that of the last line.
@@ -131,7 +143,11 @@ class ShellSession {
 
   std::unique_ptr<output::LineSource> make_source() const {
     if (spec_.is_terminal)
-      return std::make_unique<output::LineEditor>(history_file(session_.probe()), session_.charset());
+      return std::make_unique<output::LineEditor>(
+          output::EditorPlan{.history_file = history_file(session_.probe()),
+                             .completions = {":workers", ":hosts", ":connect", ":help"},
+                             .no_completion = "(Tab completes only the commands that :help lists)"},
+          session_.charset());
     return std::make_unique<output::PlainLines>(spec_.input);
   }
 
@@ -179,8 +195,8 @@ class ShellSession {
     StateFilter filter(ids);
     run.filter = &filter;
     LineMode mode(run, session_, filter,
-                  {*source_, spec_.is_terminal, hosts_.prompt(before_, output::separator(session_.charset())),
-                   [&](const std::string& line) { return act_on(line, indexes, ids); }},
+                  {reader_, spec_.is_terminal, hosts_.prompt(before_, output::separator(session_.charset())),
+                   [&](const TypedCommand& command) { return act_on(command, indexes, ids); }},
                   end);
     const int status = session_.run(run, mode).status;
     learn(indexes, end);
@@ -252,15 +268,17 @@ class ShellSession {
   }
 
   /// `indexes`: the hosts that wait for it; `ids` of their reports.
-  TypedLine act_on(const std::string& line, const std::vector<std::size_t>& indexes,
+  TypedLine act_on(const TypedCommand& command, const std::vector<std::size_t>& indexes,
                    const std::vector<std::string>& ids) {
+    const std::string& line = command.text;
+    if (command.kind == TypedCommand::Kind::cut)
+      return refuse("unexpected end of the input within a command, of which nothing has run");
+    const bool is_single = line.find('\n') == line.npos;
     const std::string_view words = trim_space(line);
-    if (words.empty() || words.starts_with('#')) return {};
-    if (words == "exit" || words == "logout" || words == ":quit" || words == ":exit") {
-      leaves_ = true;
-      return {.fate = TypedLine::Fate::ends_run};
-    }
-    if (is_for_podrun(words)) return run_own_command(words);
+    if (words.empty() || (is_single && words.starts_with('#'))) return {};
+    if (is_single && is_own_command(words)) return run_own_command(words);
+    if (const auto own = own_command_in(line); !own.empty())
+      return refuse(fmt::format("{} must be a line of its own, not part of a paste: nothing has run", own));
     if (line.size() > supervisor::kMaxInlineText)
       return refuse(fmt::format("a line of {} bytes is too long (send a script: podrun -s)", line.size()));
     TypedLine typed{.fate = TypedLine::Fate::runs, .text = line_text(line, spec_.shell)};
@@ -271,6 +289,10 @@ class ShellSession {
 
   TypedLine run_own_command(std::string_view words) {
     const std::string_view name = take_word(words);
+    if (name == "exit" || name == "logout" || name == ":quit" || name == ":exit") {
+      leaves_ = true;
+      return {.fate = TypedLine::Fate::ends_run};
+    }
     if (name == ":help") return {.answer = {kHelp.begin(), kHelp.end()}};
     if (name == ":hosts") return {.answer = hosts_.describe()};
     if (name == ":workers" || name == ":worker") {
@@ -312,6 +334,7 @@ class ShellSession {
   const session::RunSpec base_;
   session::Session session_;
   std::unique_ptr<output::LineSource> source_;
+  CommandReader reader_;
   ShellHosts hosts_;
   LineEnd before_;
   int status_ = 0;

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+
+namespace podrun::shell {
+
+/// The answer of a shell that parses a text and runs nothing of it (`sh -n`).
+struct Parsed {
+  bool is_accepted = false;
+  std::string message = {};  ///< on standard error
+};
+
+/// Nothing if there is no such shell.
+using Parser = std::function<std::optional<Parsed>(const std::string& text)>;
+
+/// True if the text may become a command by further lines: an open quote, `if` or here-document, `&&` or `\`
+/// at the end. A syntax error that no further line can correct is left to the shells of the hosts. Pure but
+/// for the parser.
+bool is_open(const std::string& text, const Parser& parser);
+
+/// bash of this machine, else its sh. Gets the text through a descriptor, and an empty environment.
+std::optional<Parsed> parse_here(const std::string& text);
+
+}  // namespace podrun::shell
