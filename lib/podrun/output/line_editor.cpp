@@ -198,6 +198,11 @@ unsigned char LineEditor::Library::complete() {
     ::el_insertstr(editor.get(), (word.substr(typed.size()) + ' ').c_str());
     return CC_REFRESH;
   }
+  read_waiting_keys();
+  if (!keys.empty()) {  // a Tab in a paste
+    ::el_insertstr(editor.get(), "\t");
+    return CC_REFRESH;
+  }
   const std::string why = std::exchange(plan.no_completion, {});
   if (why.empty()) return CC_ERROR;
   std::fputs(("\n" + why + "\n").c_str(), out.get());

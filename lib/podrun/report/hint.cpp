@@ -75,43 +75,44 @@ std::vector<std::string> simple_words(const supervisor::Command& command) {
   return words;
 }
 
-/// A program that fails without a terminal, except with one of these words. (less and man print all then.)
+/// A program that needs a terminal. (less and man print all without one.)
 struct TerminalProgram {
   std::string_view name;
-  std::string_view without = {};
+  std::string_view without = {};  ///< words with which it needs none
+  bool waits = false;             ///< instead of failing
 };
+constexpr std::string_view kScripted = "-es -Es -c --headless --help --version";
 constexpr std::array<TerminalProgram, 13> kTerminalPrograms = {
     {{"top", "-b"},
      {"htop"},
      {"btop"},
      {"nvtop"},
      {"iotop", "-b --batch"},
-     {"vi", "-es -Es"},
-     {"vim", "-es -Es"},
-     {"nvim", "-es -Es --headless"},
+     {"vi", kScripted, true},
+     {"vim", kScripted, true},
+     {"nvim", kScripted, true},
      {"nano"},
      {"emacs", "-batch --batch"},
      {"watch"},
      {"screen", "-dm -ls -X"},
      {"tmux", "-d -V ls has-session kill-session kill-server send-keys"}}};
 
-bool does_without(const TerminalProgram& program, std::string_view option) {
+bool does_without(const TerminalProgram& program, std::string_view word) {
   // A cluster of letters, as in `top -bn1`.
-  if (option.size() > 2 && option[0] == '-' && option[1] != '-' && program.without.starts_with("-b"))
-    return option[1] == 'b';
+  if (word.size() > 2 && word.starts_with("-b") && program.without.starts_with("-b")) return true;
   const std::vector<std::string_view> without = split(program.without, ' ');
-  return std::find(without.begin(), without.end(), option) != without.end();
+  return std::find(without.begin(), without.end(), word) != without.end();
 }
 
-/// The program in a line for a shell that needs a terminal; else empty.
-std::string_view terminal_program(std::string_view line) {
+/// The program in a line for a shell that needs a terminal; null: none does.
+const TerminalProgram* terminal_program(std::string_view line) {
   const TerminalProgram* found = nullptr;
   bool begins = true;  // a command
   for (std::string_view word = take_word(line); !word.empty(); word = take_word(line)) {
     const bool ends = word == "&&" || word == "||" || word == "|" || word.back() == ';';
     while (word.ends_with(';')) word.remove_suffix(1);
     if (begins && word != "sudo" && word.find('=') == word.npos) {
-      if (found) return found->name;
+      if (found) return found;
       const auto* const program =
           std::find_if(kTerminalPrograms.begin(), kTerminalPrograms.end(),
                        [&](const TerminalProgram& each) { return each.name == word; });
@@ -122,7 +123,17 @@ std::string_view terminal_program(std::string_view line) {
     }
     begins = begins || ends;
   }
-  return found ? found->name : std::string_view();
+  return found;
+}
+
+const TerminalProgram* terminal_program(const supervisor::Command& command) {
+  const auto* const words = std::get_if<supervisor::Words>(&command.what);
+  const auto* const text = std::get_if<supervisor::ShellText>(&command.what);
+  const std::string lines = words ? shell_quote(words->words) : text ? text->text : "";
+  for (const std::string_view line : split(lines, '\n')) {
+    if (const TerminalProgram* const program = terminal_program(line)) return program;
+  }
+  return nullptr;
 }
 
 std::string script_line(const std::vector<std::string>& words, std::size_t script) {
@@ -201,16 +212,18 @@ std::optional<std::string> terminal_hint(const supervisor::Command& command,
     const auto* exited = std::get_if<link::Exited>(&outcome);
     return exited && exited->status != 0 && exited->status != 126 && exited->status != 127;
   });
-  const auto* const words = std::get_if<supervisor::Words>(&command.what);
-  const auto* const text = std::get_if<supervisor::ShellText>(&command.what);
-  const std::string lines = words ? shell_quote(words->words) : text ? text->text : "";
-  std::string_view program;
-  for (const std::string_view line : split(lines, '\n')) {
-    if (program.empty()) program = terminal_program(line);
-  }
-  if (failed == outcomes.end() || program.empty()) return std::nullopt;
+  const TerminalProgram* const program = terminal_program(command);
+  if (failed == outcomes.end() || !program || program->waits) return std::nullopt;
   const hosts::Host& host = hosts[static_cast<std::size_t>(failed - outcomes.begin())];
-  return fmt::format("podrun: {} needs a terminal: podrun ssh {}", program, host.worker);
+  return fmt::format("podrun: {} needs a terminal: podrun ssh {}", program->name, host.worker);
+}
+
+std::optional<std::string> terminal_warning(const supervisor::Command& command,
+                                            const std::vector<hosts::Host>& hosts) {
+  const TerminalProgram* const program = terminal_program(command);
+  if (!program || !program->waits) return std::nullopt;
+  return fmt::format("podrun: {} needs a terminal: podrun ssh {} (Ctrl-C twice stops it here)", program->name,
+                     hosts.front().worker);
 }
 
 std::optional<std::string> login_hint(const std::vector<run::HostOutcome>& outcomes, bool can_ask) {

@@ -42,29 +42,29 @@ ReadLine CommandReader::next_line(const std::string& prompt) {
 TypedCommand CommandReader::read(const std::string& prompt) {
   std::string text;
   bool has_begun = false;
-  bool is_open = false;
+  Completeness state = Completeness::whole;
   for (;;) {
     ReadLine line = next_line(has_begun ? kFurther : prompt);
     if (line.kind == ReadLine::Kind::interrupted) {
       text.clear();
-      has_begun = is_open = false;
+      has_begun = false;
       continue;
     }
     const bool ends = line.kind == ReadLine::Kind::ended;
     if (ends && !has_begun) return {};
-    if (ends && is_open) return {TypedCommand::Kind::cut, std::move(text)};
-    if (has_begun && !is_open && (ends || is_own_command(line.text))) {
+    if (ends && state == Completeness::open) return {TypedCommand::Kind::cut, std::move(text)};
+    if (has_begun && state != Completeness::open && (ends || is_own_command(line.text))) {
       unread_ = std::move(line);
       break;
     }
     text += (has_begun ? "\n" : "") + line.text;
     if (!has_begun && stands_alone(text)) break;
     has_begun = true;
-    is_open = shell::is_open(text, parser_);
-    if (!is_open && !source_.has_waiting_line()) break;
+    state = judge(text, parser_);
+    if (state != Completeness::open && !source_.has_waiting_line()) break;
   }
   source_.remember(text);
-  return {TypedCommand::Kind::text, std::move(text)};
+  return {TypedCommand::Kind::text, std::move(text), state == Completeness::wrong};
 }
 
 }  // namespace podrun::shell

@@ -19,6 +19,7 @@ struct TypedCommand {
   enum class Kind { text, cut, ended };  ///< cut: the input ended within the command
   Kind kind = Kind::ended;
   std::string text = {};
+  bool is_wrong = false;  ///< a syntax error, at least for a shell of this machine
 };
 
 /// Joins lines until they are a command. Lines that have arrived together are one command, so that no part of

@@ -32,15 +32,15 @@ bool ends_early(const Parsed& parsed) {
 
 }  // namespace
 
-bool is_open(const std::string& text, const Parser& parser) {
+Completeness judge(const std::string& text, const Parser& parser) {
   const std::optional<Parsed> parsed = parser(text);
-  if (!parsed) return false;
-  if (!parsed->is_accepted) return ends_early(*parsed);
+  if (!parsed) return Completeness::whole;
+  if (!parsed->is_accepted) return ends_early(*parsed) ? Completeness::open : Completeness::wrong;
   // Every shell accepts the end of the text for that of a here-document, and a backslash before it. A further
   // line "if" is an error, unless it belongs to one of these.
-  if (text.find("<<") == std::string::npos && !text.ends_with('\\')) return false;
+  if (text.find("<<") == std::string::npos && !text.ends_with('\\')) return Completeness::whole;
   const std::optional<Parsed> longer = parser(text + "\nif");
-  return longer && longer->is_accepted;
+  return longer && longer->is_accepted ? Completeness::open : Completeness::whole;
 }
 
 std::optional<Parsed> parse_here(const std::string& text) {

@@ -16,10 +16,12 @@ struct Parsed {
 /// Nothing if there is no such shell.
 using Parser = std::function<std::optional<Parsed>(const std::string& text)>;
 
-/// True if the text may become a command by further lines: an open quote, `if` or here-document, `&&` or `\`
-/// at the end. A syntax error that no further line can correct is left to the shells of the hosts. Pure but
-/// for the parser.
-bool is_open(const std::string& text, const Parser& parser);
+/// open: further lines may make a command of the text, as after an open quote, `if` or here-document, `&&` or
+/// `\`. wrong: a syntax error, at least for a shell of this machine.
+enum class Completeness { whole, open, wrong };
+
+/// Pure but for the parser. Without one, each line is whole.
+Completeness judge(const std::string& text, const Parser& parser);
 
 /// bash of this machine, else its sh. Gets the text through a descriptor, and an empty environment.
 std::optional<Parsed> parse_here(const std::string& text);

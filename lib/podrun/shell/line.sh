@@ -2,6 +2,7 @@
 # Words: none
 # Variables of line_state.cpp: podrun_kept podrun_typed podrun_inside podrun_id podrun_l
 # Variables of main.sh: podrun_dir
+# Variables of shell_quote.hpp: podrun_n
 # Variables of the host: SHELL
 #
 # podrun_kept is sh text that brings back the directory and the variables that earlier lines have left. A shell of its own runs
@@ -21,7 +22,7 @@ export podrun_inside podrun_kept podrun_typed
 
 # An interrupt ends the shell inside, not the report.
 trap : INT QUIT TERM
-"$podrun_shell" $podrun_l -c 'eval "$podrun_inside"' "${podrun_shell##*/}" "$podrun_file" "$podrun_env" "$podrun_shell"
+"$podrun_shell" $podrun_l -c 'eval "$podrun_inside"' "${podrun_shell##*/}" "$podrun_file" "$podrun_env" "$podrun_shell" "$podrun_n"
 podrun_status=$?
 
 # Short lines, each by one write, as other processes may print too. By echo, which is part of every shell: podrun_id must not become an

@@ -19,6 +19,7 @@ struct ShellRunEnd {
   bool has_run = false;  ///< the user has entered a line for it
   bool is_end_of_input = false;
   bool is_refused = false;  ///< a line for podrun, off a terminal
+  bool is_wrong = false;    ///< the line has a syntax error, at least for a shell of this machine
   int signal = 0;           ///< received at the prompt; podrun ends with it
   bool was_quit = false;    ///< SIGQUIT was passed on to the commands
   std::vector<run::HostOutcome> outcomes = {};
@@ -87,7 +88,7 @@ class LineMode final : public session::CommandMode, private session::HeldRun {
   const Prompting prompting_;
   ShellRunEnd& end_;
   output::Output* output_ = nullptr;
-  std::string typed_;  ///< the command
+  supervisor::Command typed_{supervisor::ShellText{}};
   Controls run_;
   const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
   bool asking_ = false;

@@ -223,6 +223,10 @@ class ShellSession {
       status_ = kLostStatus;
       return false;
     }
+    if (end.has_run && end.is_wrong && status_ != 0) {
+      session_.say({"the shell ends here, after a syntax error"});
+      return false;
+    }
     if (end.has_run)
       return !end.was_quit || status_ == 0;  // a command may handle QUIT, as to print its stacks
     if (end.is_refused) status_ = kUsageStatus;
@@ -272,7 +276,7 @@ class ShellSession {
                    const std::vector<std::string>& ids) {
     const std::string& line = command.text;
     if (command.kind == TypedCommand::Kind::cut)
-      return refuse("unexpected end of the input within a command, of which nothing has run");
+      return refuse("the input ended within a command: nothing of it has run");
     const bool is_single = line.find('\n') == line.npos;
     const std::string_view words = trim_space(line);
     if (words.empty() || (is_single && words.starts_with('#'))) return {};

@@ -65,8 +65,8 @@ std::string terminal(const std::string& text, const run::HostOutcome& outcome = 
 
 TEST(TerminalHint, NamesTheFirstHostThatFailed) {
   EXPECT_EQ(terminal("top"), "podrun: top needs a terminal: podrun ssh 5");
-  EXPECT_EQ(terminal_hint({.what = supervisor::Words{{"vim", "a b"}}}, {{.worker = 0}}, {link::Exited{1}}),
-            "podrun: vim needs a terminal: podrun ssh 0");
+  EXPECT_EQ(terminal_hint({.what = supervisor::Words{{"htop", "a b"}}}, {{.worker = 0}}, {link::Exited{1}}),
+            "podrun: htop needs a terminal: podrun ssh 0");
 }
 
 TEST(TerminalHint, FindsTheProgramInALine) {
@@ -83,6 +83,16 @@ TEST(TerminalHint, AllowsProgramsThatDoWithout) {
     EXPECT_EQ(terminal(line), "none") << line;
   EXPECT_NE(terminal("top -d1"), "none");
   EXPECT_NE(terminal("top -b; htop"), "none");
+}
+
+TEST(TerminalHint, ComesBeforeAProgramThatWouldWait) {
+  const auto warning = [](const std::string& text) {
+    return terminal_warning({.what = supervisor::ShellText{text}}, {{.worker = 2}}).value_or("none");
+  };
+  EXPECT_EQ(warning("vim a"), "podrun: vim needs a terminal: podrun ssh 2 (Ctrl-C twice stops it here)");
+  for (const char* line : {"vim -es -c q a", "vi -c wq a", "top", "echo vim"})
+    EXPECT_EQ(warning(line), "none") << line;
+  EXPECT_EQ(terminal("vim"), "none");
 }
 
 TEST(TerminalHint, IsGivenOnlyWhenTheProgramRanAndFailed) {

@@ -24,16 +24,16 @@ Parser parser(const std::string& shell) {
   };
 }
 
-class IsOpen : public testing::TestWithParam<std::string> {
+class Completes : public testing::TestWithParam<std::string> {
  protected:
   void SetUp() override {
     if (!parser(GetParam())("true")) GTEST_SKIP() << GetParam() << " is not installed";
   }
 };
-INSTANTIATE_TEST_SUITE_P(Of, IsOpen, testing::Values("bash", "dash", "busybox", "ksh", "mksh"),
+INSTANTIATE_TEST_SUITE_P(Of, Completes, testing::Values("bash", "dash", "busybox", "ksh", "mksh"),
                          [](const auto& instance) { return instance.param; });
 
-TEST_P(IsOpen, AsksForMore) {
+TEST_P(Completes, AsksForMore) {
   for (const std::string text : {"if true; then",
                                  "if true; then\necho a",
                                  "for i in 1 2",
@@ -58,32 +58,32 @@ TEST_P(IsOpen, AsksForMore) {
                                  "echo a \\",
                                  "f() {",
                                  "echo 'fi' && if true; then # a comment"}) {
-    EXPECT_TRUE(is_open(text, parser(GetParam()))) << text;
+    EXPECT_EQ(judge(text, parser(GetParam())), Completeness::open) << text;
   }
 }
 
-TEST_P(IsOpen, TakesWholeCommands) {
+TEST_P(Completes, TakesWholeCommands) {
   for (const std::string text : {"", "# a comment", "echo a", "echo 'a\nb'", "if true; then\necho a\nfi",
                                  "cat <<E\nx\nE", "cat <<A <<B\nx\nA\ny\nB", "echo a # b \\", "echo '<<'",
                                  "echo \\\\", "echo a \\\nb", "f() { echo; }"}) {
-    EXPECT_FALSE(is_open(text, parser(GetParam()))) << text;
+    EXPECT_EQ(judge(text, parser(GetParam())), Completeness::whole) << text;
   }
 }
 
-TEST_P(IsOpen, LeavesOtherErrorsToTheHosts) {
+TEST_P(Completes, KnowsErrorsThatNoFurtherLineCorrects) {
   for (const std::string text :
        {"fi", "echo a; fi", "if true\nrm -rf x\nfi", "ls )", "echo a;;", "echo EOF )", "cat <<E\nx\nE\nfi"}) {
-    EXPECT_FALSE(is_open(text, parser(GetParam()))) << text;
+    EXPECT_EQ(judge(text, parser(GetParam())), Completeness::wrong) << text;
   }
 }
 
-TEST(IsOpenHere, TakesEachLineWithoutAShell) {
+TEST(Parse, TakesEachLineWithoutAShell) {
   const Parser none = [](const std::string&) { return std::optional<Parsed>(); };
-  EXPECT_FALSE(is_open("if true", none));
-  EXPECT_FALSE(is_open("cat <<E", none));
+  EXPECT_EQ(judge("if true", none), Completeness::whole);
+  EXPECT_EQ(judge("cat <<E", none), Completeness::whole);
 }
 
-TEST(IsOpenHere, RunsNothing) {
+TEST(Parse, RunsNothing) {
   const test::TempDirectory directory;
   for (const std::string before : {"", "set +n; ", "cat <<E\n", "echo \\\n"}) {
     const std::string file = directory.path("ran");
