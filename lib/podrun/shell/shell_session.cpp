@@ -7,6 +7,7 @@
 #include <array>
 #include <csignal>
 #include <memory>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -285,7 +286,12 @@ class ShellSession {
       return refuse(fmt::format("{} must be a line of its own, not part of a paste: nothing has run", own));
     if (line.size() > supervisor::kMaxInlineText)
       return refuse(fmt::format("a line of {} bytes is too long (send a script: podrun -s)", line.size()));
-    TypedLine typed{.fate = TypedLine::Fate::runs, .text = line_text(line, spec_.shell)};
+    std::set<std::string> names = assigned_names(line);
+    for (const std::size_t i : indexes) {
+      if (!hosts_[i].now) continue;
+      for (const auto& [name, value] : hosts_[i].now->plain) names.insert(name);
+    }
+    TypedLine typed{.fate = TypedLine::Fate::runs, .text = line_text(line, spec_.shell, names)};
     for (std::size_t i = 0; i < indexes.size(); ++i)
       typed.texts_of_hosts.push_back(host_text(restored(hosts_[indexes[i]]), ids[i]));
     return typed;
@@ -330,7 +336,8 @@ class ShellSession {
     if (text.size() <= supervisor::kMaxInlineText) return text;
     KeptState without = *host.now;
     without.variables = host.fresh->variables;
-    return exports() + restore(*host.fresh, without) + "echo podrun: too many exported variables >&2; ";
+    without.plain.clear();
+    return exports() + restore(*host.fresh, without) + "echo podrun: too many variables >&2; ";
   }
 
   const ShellSpec& spec_;
