@@ -3,8 +3,9 @@
 # Words: FILE ENV SHELL NEWLINE
 # Variables of line_state.cpp: podrun_kept podrun_plain podrun_typed
 #
-# At the end of the line the FILE has the directory, the previous directory, the environment, the word "plain", what
-# podrun_plain prints, and the word "end", each ended by NUL. ENV is the path of env(1), since the line may change PATH. env fails where too much is exported for any process: then "end" is missing.
+# At the end of the line the FILE has the directory, the previous directory, the environment, the word "plain", perhaps the environment
+# after podrun_plain, and the word "end", each ended by NUL. ENV is the path of env(1), since the line may change PATH. env fails where too
+# much is exported for any process: then "end" is missing.
 #
 # A line may be several, such as a loop or a paste. eval would run those before a syntax error, so SHELL, which is this shell, parses all
 # of them first.
@@ -18,7 +19,12 @@ podrun_newline=$4
 shift 4
 podrun_line=$podrun_typed
 podrun_names=$podrun_plain
-podrun_save() { { printf '%s\0' "$PWD" "${OLDPWD-}"; "$podrun_env" -0 && printf 'plain\0' && eval "$podrun_names" && printf 'end\0'; } >|"$podrun_file"; }
+podrun_save() {
+  {
+    printf '%s\0' "$PWD" "${OLDPWD-}"
+    "$podrun_env" -0 && printf 'plain\0' && { eval "$podrun_names" || :; } && printf 'end\0'
+  } >|"$podrun_file"
+}
 eval "$podrun_kept"
 unset podrun_inside podrun_kept podrun_plain podrun_typed
 trap podrun_save EXIT

@@ -7,8 +7,9 @@
 #
 # podrun_kept is sh text that brings back the directory and the variables that earlier lines have left. A shell of its own runs
 # podrun_inside, the text of inside.sh, which evaluates the line podrun_typed and stores the state at its end; podrun_plain is sh text that
-# prints the variables that are not exported. This shell prints the state for podrun, on lines with podrun_id. podrun_l is -l for a login
-# shell. No argument of a process has the typed line, so that it can name itself, as in `pkill -f`.
+# shows the variables that are not exported, by env(1), since arguments of a process are no place for values. This shell prints the state
+# for podrun, on lines with podrun_id. podrun_l is -l for a login shell. No argument of a process has the typed line, so that it can name
+# itself, as in `pkill -f`.
 #
 # shellcheck disable=SC2016,SC2086  # the shell inside expands it; podrun_l is an option or nothing
 

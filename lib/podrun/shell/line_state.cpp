@@ -21,6 +21,7 @@ namespace {
 
 constexpr char kFirst = '~';
 constexpr std::size_t kLongestLine = 4096;
+constexpr std::size_t kLongestPlain = 30'000;
 constexpr std::size_t kMostReported = 256 * 1024;
 
 /// Each line has its own values of these. The sessions of sshd and logind differ after a lost connection.
@@ -68,9 +69,10 @@ std::string line_text(std::string_view line, supervisor::ShellStart shell,
                       const std::set<std::string>& names) {
   std::string plain;
   for (const std::string& name : names)
-    plain += fmt::format("[ \"${{{0}+x}}\" ] && printf '{0}=%s\\0' \"${0}\"; ", name);
+    plain += fmt::format("[ \"${{{0}+x}}\" ] && [ ${{#{0}}} -lt {1} ] && export {0}; ", name, kLongestPlain);
+  plain += names.empty() ? ":" : "\"$podrun_env\" -0";
   return fmt::format("podrun_typed={}; podrun_inside={}; podrun_plain={}; podrun_l={}; {}",
-                     shell_quote_in_line(line), shell_quote_in_line(kInsideScript), shell_quote(plain + ":"),
+                     shell_quote_in_line(line), shell_quote_in_line(kInsideScript), shell_quote(plain),
                      shell == supervisor::ShellStart::login ? "-l" : "", kLineScript);
 }
 
