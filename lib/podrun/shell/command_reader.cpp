@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "podrun/shell/command_reader.hpp"
 
-#include <algorithm>
-#include <array>
-#include <cctype>
+#include <string_view>
 #include <utility>
 
 #include "podrun/base/text.hpp"
+#include "podrun/shell/own_commands.hpp"
 
 namespace podrun::shell {
 namespace {
@@ -22,14 +21,18 @@ bool stands_alone(std::string_view line) {
   return words.empty() || words.front() == '#' || is_own_command(words);
 }
 
-}  // namespace
-
-bool is_own_command(std::string_view line) {
-  constexpr std::array<std::string_view, 2> kLeave = {"exit", "logout"};
-  line = trim_space(line);
-  if (std::find(kLeave.begin(), kLeave.end(), line) != kLeave.end()) return true;
-  return line.size() > 1 && line.front() == ':' && std::isalpha(static_cast<unsigned char>(line[1])) != 0;
+/// A line of pasted text that would be a command of the prompt if it were typed.
+std::string misplaced_command(const std::string& text, const Parser& parser) {
+  std::size_t begin = 0;
+  for (const std::string_view line : split(text, '\n')) {
+    const std::string_view name = colon_command(line);
+    if (!name.empty() && judge(text.substr(0, begin), parser) != Completeness::open) return std::string(name);
+    begin += line.size() + 1;
+  }
+  return {};
 }
+
+}  // namespace
 
 CommandReader::CommandReader(output::LineSource& source, Parser parser)
     : source_(source), parser_(std::move(parser)) {}
@@ -64,7 +67,10 @@ TypedCommand CommandReader::read(const std::string& prompt) {
     if (state != Completeness::open && !source_.has_waiting_line()) break;
   }
   source_.remember(text);
-  return {TypedCommand::Kind::text, std::move(text), state == Completeness::wrong};
+  TypedCommand command{.kind = TypedCommand::Kind::text, .is_wrong = state == Completeness::wrong};
+  if (text.find('\n') != text.npos) command.misplaced = misplaced_command(text, parser_);
+  command.text = std::move(text);
+  return command;
 }
 
 }  // namespace podrun::shell

@@ -3,23 +3,19 @@
 
 #include <optional>
 #include <string>
-#include <string_view>
 
 #include "podrun/output/line_source.hpp"
 #include "podrun/shell/completeness.hpp"
 
 namespace podrun::shell {
 
-/// Whether the line is a command of the prompt (`:hosts`, `exit`), not one for the hosts. (`: x` is one of
-/// sh.)
-bool is_own_command(std::string_view line);
-
 /// A command, which may have several lines.
 struct TypedCommand {
   enum class Kind { text, cut, ended };  ///< cut: the input ended within the command
   Kind kind = Kind::ended;
   std::string text = {};
-  bool is_wrong = false;  ///< a syntax error, at least for a shell of this machine
+  std::string misplaced = {};  ///< a command of the prompt that a paste has between others
+  bool is_wrong = false;       ///< a syntax error, at least for a shell of this machine
 };
 
 /// Joins lines until they are a command. Lines that have arrived together are one command, so that no part of

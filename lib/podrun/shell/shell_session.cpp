@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // `podrun shell`: a sequence of runs on connections that stay open. podrun keeps the directory and the
-// exported variables of each host from line to line; the hosts keep nothing.
+// variables of each host from line to line; the hosts keep nothing.
 #include "podrun/shell/shell_session.hpp"
 
 #include <algorithm>
-#include <array>
 #include <csignal>
 #include <memory>
 #include <set>
@@ -24,6 +23,7 @@
 #include "podrun/run/outcome.hpp"
 #include "podrun/shell/command_reader.hpp"
 #include "podrun/shell/line_state.hpp"
+#include "podrun/shell/own_commands.hpp"
 #include "podrun/shell/shell_hosts.hpp"
 #include "podrun/shell/shell_modes.hpp"
 #include "podrun/supervisor/supervised.hpp"
@@ -37,18 +37,6 @@ constexpr int kLostStatus = 255;
 constexpr int kUsageStatus = 2;
 
 constexpr const char* kSilent = "its shell does not say in which directory it is";
-
-constexpr std::array<std::string_view, 9> kHelp = {
-    "Each line runs on every connected host, in the user's shell there. The",
-    "directory and the exported variables are kept from line to line.",
-    "",
-    "  :workers SET   run the next lines only on these, such as 0,3-7 (all: on all)",
-    "  :hosts         list the hosts, and the directory of each",
-    "  :connect       try the hosts again that are not connected",
-    "  exit           leave the shell, as Ctrl-D does",
-    "",
-    "Ctrl-C ends the commands of a line, and clears a line that is being typed.",
-};
 
 /// `$XDG_STATE_HOME/podrun/shell_history`; empty if there is no directory for it.
 std::string history_file(const hosts::Probe& probe) {
@@ -72,22 +60,6 @@ supervisor::Preparation need_tools() {
       "for podrun_tool in base64 env; do command -v $podrun_tool >/dev/null || { echo $podrun_tool; exit 1; "
       "}; done";
   return {link::Stage::supervision, link::Cause::program_missing, Chunk(std::string(kText))};
-}
-
-/// Commands of the prompt.
-constexpr std::array<std::string_view, 7> kOwnCommands = {":workers", ":worker", ":hosts", ":connect",
-                                                          ":help",    ":quit",   ":exit"};
-
-/// The command of the prompt among these lines; empty if there is none. (Others that begin with a colon may
-/// be text of a here-document.)
-std::string own_command_in(std::string_view lines) {
-  if (lines.find('\n') == lines.npos) return {};
-  for (std::string_view line : split(lines, '\n')) {
-    const std::string_view name = take_word(line);
-    if (std::find(kOwnCommands.begin(), kOwnCommands.end(), name) != kOwnCommands.end())
-      return std::string(name);
-  }
-  return {};
 }
 
 TypedLine refuse(std::string why) { return {.answer = {std::move(why)}, .is_refused = true}; }
@@ -146,7 +118,7 @@ class ShellSession {
     if (spec_.is_terminal)
       return std::make_unique<output::LineEditor>(
           output::EditorPlan{.history_file = history_file(session_.probe()),
-                             .completions = {":workers", ":hosts", ":connect", ":help"},
+                             .completions = completions(),
                              .no_completion = "(Tab completes only the commands that :help lists)"},
           session_.charset());
     return std::make_unique<output::PlainLines>(spec_.input);
@@ -282,8 +254,10 @@ class ShellSession {
     const std::string_view words = trim_space(line);
     if (words.empty() || (is_single && words.starts_with('#'))) return {};
     if (is_single && is_own_command(words)) return run_own_command(words);
-    if (const auto own = own_command_in(line); !own.empty())
-      return refuse(fmt::format("{} must be a line of its own, not part of a paste: nothing has run", own));
+    if (!command.misplaced.empty()) {
+      return refuse(fmt::format("{} must be a line of its own, not part of a paste: nothing has run",
+                                command.misplaced));
+    }
     if (line.size() > supervisor::kMaxInlineText)
       return refuse(fmt::format("a line of {} bytes is too long (send a script: podrun -s)", line.size()));
     std::set<std::string> names = assigned_names(line);
@@ -303,7 +277,7 @@ class ShellSession {
       leaves_ = true;
       return {.fate = TypedLine::Fate::ends_run};
     }
-    if (name == ":help") return {.answer = {kHelp.begin(), kHelp.end()}};
+    if (name == ":help") return {.answer = help()};
     if (name == ":hosts") return {.answer = hosts_.describe()};
     if (name == ":workers" || name == ":worker") {
       try {

@@ -9,6 +9,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "podrun/shell/own_commands.hpp"
+
 namespace podrun::shell {
 namespace {
 
@@ -111,9 +113,19 @@ TEST_F(CommandReaderTest, KeepsAnEndThatArrivesWithACommand) {
   EXPECT_EQ(read().kind, TypedCommand::Kind::ended);
 }
 
+TEST_F(CommandReaderTest, FindsCommandsOfThePromptInAPaste) {
+  type({"one\n:workers 1\ntwo", ":workers 1\ntwo", "(\n:workers 1\n)\n:other", "one\ntwo"});
+  EXPECT_EQ(read().misplaced, ":workers");
+  EXPECT_EQ(read().misplaced, ":workers");
+  EXPECT_EQ(read().misplaced, "");
+  EXPECT_EQ(read().misplaced, "");
+}
+
 TEST_F(CommandReaderTest, LeavesLinesOfAHereDocumentInIt) {
   type({"(", ":workers 1", "# text", "exit", ")"});
-  EXPECT_EQ(text(), "(\n:workers 1\n# text\nexit\n)");
+  const TypedCommand command = read();
+  EXPECT_EQ(command.text, "(\n:workers 1\n# text\nexit\n)");
+  EXPECT_EQ(command.misplaced, "");
 }
 
 TEST(OwnCommand, IsNoCommandOfTheShell) {

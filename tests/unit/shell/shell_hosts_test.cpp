@@ -74,7 +74,7 @@ TEST(Directory, IsTheSameInDifferentHomes) {
 
 TEST(Directory, ShowsTheEndOfALongPath) {
   EXPECT_EQ(directory_of({"/mnt/a-long-name/a-longer-name/checkpoints"}), ".../a-longer-name/checkpoints");
-  EXPECT_EQ(directory_of({"/a-long-name-ü-without-any-other-part"}), "...-without-any-other-part");
+  EXPECT_EQ(directory_of({"/a-long-name-ü-without-any-other-places"}), "...-without-any-other-places");
   EXPECT_EQ(directory_of({"/ab\x1b[31m"}), "/ab\\x1b[31m");
 }
 
