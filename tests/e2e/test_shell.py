@@ -16,6 +16,7 @@ from support import wait_until
 
 HOSTS = 64 if os.environ.get("PODRUN_FULL") else 2  # whose round trips are counted
 PROMPT = rb"podrun [^\n>]*> $"
+MARKS = re.compile(r"\x1b\[\?2004[hl]")  # of pastes
 PLAIN = ("--color", "never", "--progress", "never")
 
 
@@ -48,7 +49,25 @@ class Prompt:
         self.terminal.type(text.encode() + b"\n")
         shown = self.terminal.read_until_match(rb"\n[^\n]*" + PROMPT, begin).decode()
         self.shown = shown
-        return sorted(line.strip("\r") for line in shown.split("\n")[1:-1])
+        return sorted(line.strip("\r") for line in MARKS.sub("", shown).split("\n")[1:-1])
+
+    def further(self, *lines):
+        """Types lines, each of which is followed by the prompt for further lines."""
+        for text in lines:
+            begin = len(self.terminal.output)
+            self.terminal.type(text.encode() + b"\n")
+            self.terminal.read_until_match(rb"\n[^\n]*> $", begin)
+            assert not re.search(PROMPT, self.terminal.output[begin:])
+
+    def paste(self, text):
+        """As a terminal does that marks pastes, then Enter."""
+        begin = len(self.terminal.output)
+        self.terminal.type(b"\x1b[200~" + text.replace("\n", "\r").encode() + b"\x1b[201~")
+        self.terminal.read_until(text.rpartition("\n")[2].encode())
+        self.terminal.type(b"\n")
+        shown = self.terminal.read_until_match(rb"\n[^\n]*" + PROMPT, begin).decode()
+        self.shown = shown
+        return [line.strip("\r") for line in MARKS.sub("", shown).split("\n")]
 
     def press(self, key):
         """Returns what is shown up to the next prompt."""
@@ -75,18 +94,18 @@ def is_clean(pod, rank):
 @pytest.mark.smoke
 def test_keeps_the_directory_and_variables_of_each_host(podrun, isolated):
     lines = [
-        'cd /usr; export A="a  b" B=$PODRUN_RANK; UNEXPORTED=1',
+        'cd /usr; export A="a  b" B=$PODRUN_RANK; PLAIN=1$B',
         "[ $PODRUN_RANK = 0 ] || cd lib",
-        'echo "$PWD $A $B ${UNEXPORTED-none}"',
+        'echo "$PWD $A $B $PLAIN" $(env | grep -c PLAIN)',
         "unset A; cd -",
         'echo "${A-gone} $PWD"',
     ]
-    expected = ["0: /root", "0: /usr a  b 0 none", "0: gone /root", "1: /usr", "1: /usr/lib a  b 1 none", "1: gone /usr"]
+    expected = ["0: /root", "0: /usr a  b 0 10 0", "0: gone /root", "1: /usr", "1: /usr/lib a  b 1 11 0", "1: gone /usr"]
     assert shell(podrun, *isolated.options, lines=lines) == expected
 
 
 def test_keeps_them_after_a_line_that_fails(podrun, isolated):
-    lines = ["cd /usr; exit 3", "cd lib; false", "export A=1; set -eu; false", "fi", 'echo "', "pwd; echo $A"]
+    lines = ["cd /usr; exit 3", "cd lib; false", "export A=1; set -eu; false", "pwd; echo $A"]
     assert shell(podrun, *isolated.on(0), "--no-label", lines=lines) == ["/usr/lib", "1"]
 
 
@@ -134,6 +153,107 @@ def test_begins_at_home_where_the_directory_is_gone(podrun, isolated):
     ended = podrun(*isolated.on(0), "--no-label", "shell", input=b"mkdir /tmp/gone; cd /tmp/gone; rmdir /tmp/gone\npwd\n")
     assert ended.stdout == b"/root\n"
     assert b"podrun: no way into /tmp/gone: this line runs in /root\n" in ended.stderr
+
+
+# Commands of several lines
+
+
+@pytest.mark.smoke
+def test_reads_commands_of_several_lines(podrun, isolated):
+    lines = ["for i in 1 2; do", "  # a comment", "", "  echo $i", "done", "cat <<'E' &&", "a $i", "E", "  echo 'b", "c'", "echo d \\", "  e"]
+    ended = podrun(*isolated.on(0), "--no-label", "shell", input="\n".join(lines).encode())
+    assert (ended.returncode, ended.stdout) == (0, b"1\n2\na $i\nb\nc\nd e\n"), ended
+
+
+def test_runs_nothing_of_a_command_that_is_cut(podrun, isolated):
+    ended = podrun(*isolated.on(0), "shell", input=b"echo on\nif true; then\n  echo cut\n")
+    assert (ended.returncode, ended.stdout) == (2, b"0: on\n"), ended
+    assert b"podrun: the input ended within a command: nothing of it has run\n" in ended.stderr
+
+
+def test_a_script_ends_at_a_syntax_error(podrun, isolated):
+    ended = podrun(*isolated.options, "shell", input=b"cd /usr\nif true\n  echo body\nfi\necho after\n")
+    assert (ended.returncode, ended.stdout) == (2, b""), ended
+    assert b"syntax error" in ended.stderr
+    assert ended.stderr.endswith(b"podrun: the shell ends here, after a syntax error\n")
+
+
+def test_works_without_bash_here(podrun, isolated, directory):
+    tools = directory / "tools"
+    tools.mkdir()
+    (tools / "sh").symlink_to(shutil.which("dash"))
+    ended = podrun(*isolated.on(0), "--no-label", "shell", input=b"cat <<E\na\nE\nif true\nthen echo 'b\nc'; fi\n", env={"PATH": str(tools)})
+    assert (ended.returncode, ended.stdout) == (0, b"a\nb\nc\n"), ended
+
+
+def test_asks_for_further_lines(podrun, isolated):
+    prompt = Prompt(podrun, *isolated.on(0))
+    prompt.further("for i in 1 2", "do echo $i")
+    assert prompt.line("done") == ["0: 1", "0: 2"]
+    prompt.leave()
+    prompt = Prompt(podrun, *isolated.on(0))
+    shown = prompt.line("\x1b[A")
+    assert shown[:2] == ["0: 1", "0: 2"], shown
+    prompt.leave()
+
+
+def test_ctrl_c_drops_the_whole_command(podrun, isolated):
+    prompt = Prompt(podrun, *isolated.on(0))
+    prompt.further("touch /tmp/begun && cat <<E", "text")
+    assert "^C" in prompt.press(b"\x03")
+    assert prompt.line("ls /tmp/begun 2>&1 | grep -c No") == ["0: 1"]
+    prompt.leave()
+
+
+def test_ctrl_d_within_a_command_is_an_error(podrun, isolated):
+    prompt = Prompt(podrun, *isolated.on(0))
+    prompt.further("if touch /tmp/begun", "then")
+    assert "the input ended within a command: nothing of it has run" in prompt.press(b"\x04")
+    assert prompt.line("ls /tmp/begun 2>&1 | grep -c No") == ["0: 1"]
+    prompt.leave()
+
+
+# Pastes
+
+
+def test_a_paste_is_one_command(podrun, isolated):
+    prompt = Prompt(podrun, *isolated.on(0))
+    shown = prompt.paste("cd /usr\nfor i in 1 2; do\n\techo n$i\ndone\npwd")
+    assert [line for line in shown if line.startswith("0: ")] == ["0: n1", "0: n2", "0: /usr"]
+    assert prompt.prompt == "podrun [0] /usr> "
+    prompt.leave()
+
+
+def test_a_paste_waits_for_enter(podrun, isolated):
+    prompt = Prompt(podrun, *isolated.on(0))
+    prompt.terminal.type(b"\x1b[200~touch /tmp/pasted\n\x1b[201~")
+    prompt.terminal.read_until(b"touch /tmp/pasted")
+    assert "^C" in prompt.press(b"\x03")
+    assert prompt.line("ls /tmp/pasted 2>&1 | grep -c No") == ["0: 1"]
+    prompt.leave()
+
+
+@pytest.mark.parametrize("marked", [True, False])
+@pytest.mark.parametrize("text", ["if [ -e /nowhere ]\n  touch /tmp/ran\nfi\ntouch /tmp/ran", "  touch /tmp/ran\nfi"])
+def test_nothing_of_a_paste_with_a_syntax_error_runs(podrun, isolated, marked, text):
+    prompt = Prompt(podrun, *isolated.on(0))
+    if marked:
+        prompt.paste(text)
+    else:
+        begin = len(prompt.terminal.output)
+        prompt.terminal.type(text.encode() + b"\n")
+        prompt.terminal.read_until_match(rb"\n[^\n]*" + PROMPT, begin)
+    assert b"syntax error" in prompt.terminal.output
+    assert prompt.line("ls /tmp/ran 2>&1 | grep -c No") == ["0: 1"]
+    prompt.leave()
+
+
+def test_a_paste_with_a_command_of_the_prompt_is_refused(podrun, isolated):
+    prompt = Prompt(podrun, *isolated.options)
+    shown = prompt.paste("touch /tmp/ran\n:workers 1\ntouch /tmp/ran")
+    assert ":workers must be a line of its own, not part of a paste: nothing has run" in shown
+    assert prompt.line("ls /tmp/ran 2>&1 | grep -c No") == ["0: 1", "1: 1"]
+    prompt.leave()
 
 
 # Lines of a file or pipe
@@ -215,14 +335,14 @@ def test_keeps_the_output_of_each_line_in_outdir(podrun, isolated):
 @pytest.mark.smoke
 def test_the_prompt_names_hosts_and_failures(podrun, isolated):
     prompt = Prompt(podrun, *isolated.options)
-    assert prompt.prompt == "podrun [0,1]> "
+    assert prompt.prompt == "podrun [0,1] ~> "
     assert prompt.line("echo $PODRUN_RANK") == ["0: 0", "1: 1"]
     prompt.line("exit $PODRUN_RANK")
-    assert prompt.prompt == "podrun [0,1] · [1] exit 1> "
+    assert prompt.prompt == "podrun [0,1] ~ · [1] exit 1> "
     assert prompt.line("") == []
-    assert prompt.prompt == "podrun [0,1] · [1] exit 1> "
+    assert prompt.prompt == "podrun [0,1] ~ · [1] exit 1> "
     assert prompt.line("true") == []
-    assert prompt.prompt == "podrun [0,1]> "
+    assert prompt.prompt == "podrun [0,1] ~> "
     prompt.line("exit 3")
     prompt.leave(3)
     wait_until(lambda: is_clean(isolated, 0) and is_clean(isolated, 1), what="clean hosts")
@@ -244,7 +364,7 @@ def test_nothing_is_drawn_over_the_prompt(podrun, pod, fault):
 def test_workers_narrows_the_hosts(podrun, isolated):
     prompt = Prompt(podrun, *isolated.options)
     assert prompt.line(":workers 1") == []
-    assert prompt.prompt == "podrun [1]> "
+    assert prompt.prompt == "podrun [1] ~> "
     assert prompt.line("cd /usr; echo $PODRUN_NUM_HOSTS") == ["1: 1"]
     assert prompt.line(":workers 7") == [':workers: no host has worker number "7" (there are 0,1)']
     assert prompt.line(":workers x")[0].startswith(':workers: bad worker number "x"')
@@ -262,6 +382,37 @@ def test_answers_commands_of_its_own(podrun, isolated):
     assert prompt.line(":connect") == ["all hosts are connected"]
     assert prompt.line(": is a command of sh") == []
     prompt.leave(0, b"exit\n")
+
+
+def test_the_prompt_shows_the_directory(podrun, isolated):
+    prompt = Prompt(podrun, *isolated.options)
+    prompt.line("cd /usr/lib")
+    assert prompt.prompt == "podrun [0,1] /usr/lib> "
+    prompt.line("cd $HOME; mkdir -p app; cd app")
+    assert prompt.prompt == "podrun [0,1] ~/app> "
+    prompt.line("[ $PODRUN_RANK = 0 ] || cd /")
+    assert prompt.prompt == "podrun [0,1] 2 directories> "
+    prompt.leave()
+
+
+def test_says_how_to_get_a_terminal(podrun, isolated):
+    prompt = Prompt(podrun, *isolated.options)
+    assert "podrun: top needs a terminal: podrun ssh 0" in prompt.line("top() { return 1; }; top")
+    assert "podrun: vi needs a terminal: podrun ssh 0 (Ctrl-C twice stops it here)" in prompt.line("vi() { :; }; vi")
+    prompt.leave()
+
+
+def test_tab_completes_only_commands_of_the_prompt(podrun, isolated):
+    prompt = Prompt(podrun, *isolated.on(0))
+    begin = len(prompt.terminal.output)
+    prompt.terminal.type(b"ls tra\t")
+    prompt.terminal.read_until(b"(Tab completes only the commands that :help lists)")
+    prompt.terminal.type(b"\t")
+    prompt.terminal.read_until(b"\x07")
+    assert prompt.terminal.output[begin:].count(b"(Tab completes") == 1
+    prompt.press(b"\x03")
+    assert prompt.line(":con\t") == ["all hosts are connected"]
+    prompt.leave()
 
 
 def test_lines_that_are_pasted_run_one_after_the_other(podrun, isolated):
@@ -299,7 +450,7 @@ def test_asks_before_the_first_prompt(podrun, isolated):
     terminal = podrun.terminal(*PLAIN, *isolated.options, "-o", "StrictHostKeyChecking=ask", "shell")
     terminal.read_until(b"(yes/no)? ")
     terminal.type(b"yes\n")
-    terminal.read_until(b"podrun [0,1]> ")
+    terminal.read_until(b"podrun [0,1] ~> ")
     terminal.type(b"echo $PODRUN_RANK\n")
     terminal.read_until(b"1: 1")
     terminal.read_until_match(PROMPT, len(terminal.output) - 1)  # before it, Ctrl-D would be for the line discipline of the terminal
@@ -395,7 +546,7 @@ def test_a_host_that_is_lost_at_the_prompt_comes_back(podrun, pod, fault):
     proxies[1].tell("cut rst")
     proxies[1].wait_for_connections(before + 1)  # a line that is sent before that may have begun there, and is not sent twice
     assert [line for line in prompt.line("echo $PWD $A") if not line.startswith("podrun:")] == ["0: /usr 0", "1: /usr 1"]
-    assert prompt.prompt == "podrun [0,1]> "
+    assert prompt.prompt == "podrun [0,1] ~> "
     prompt.leave()
 
 
@@ -429,7 +580,7 @@ def test_a_host_that_stays_away_is_left_out(podrun, pod, fault):
     shown = prompt.line("echo on")
     assert "0: on" in shown
     assert any("unreachable" in line for line in shown), shown
-    assert prompt.prompt == "podrun [0] · not connected [1]> "
+    assert prompt.prompt == "podrun [0] ~ · not connected [1]> "
     assert prompt.line("echo still on") == ["0: still on"]
     assert any("not connected: " in line for line in prompt.line(":hosts"))
     assert prompt.line(":workers 1") == [":workers: none of them is connected (:connect tries again)"]
@@ -443,12 +594,12 @@ def test_connect_tries_again(podrun, directory):
     script.write_text(f'#!/bin/sh\n[ $1 = a ] || [ ! -e {down} ] || exit 255\nshift\nexec "$@"\n')
     script.chmod(0o755)
     prompt = Prompt(podrun, "--via", f"{script} {{host}}", "-H", "a,b", "--retries", "0")
-    assert prompt.prompt == "podrun [0] · not connected [1]> "
+    assert prompt.prompt == "podrun [0] ~ · not connected [1]> "
     prompt.line(":connect")
-    assert prompt.prompt == "podrun [0] · not connected [1]> "
+    assert prompt.prompt == "podrun [0] ~ · not connected [1]> "
     down.unlink()
     prompt.line(":connect")
-    assert prompt.prompt == "podrun [0,1]> "
+    assert prompt.prompt == "podrun [0,1] ~> "
     assert prompt.line("echo on") == ["0: on", "1: on"]
     prompt.leave()
 

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <spawn.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -12,9 +13,12 @@
 #include <csignal>
 
 #include "podrun/base/descriptor.hpp"
+#include "podrun/base/file_system.hpp"
 
 namespace podrun::local {
 namespace {
+
+constexpr std::size_t kMostErrors = 1 << 20;
 
 /// The options of posix_spawn; frees them.
 class SpawnOptions {
@@ -139,6 +143,24 @@ CommandOutput read_shell_command(const std::string& shell, const std::string& co
     if (entries[1].revents != 0) error.read(result.error);
   }
   result.status = status_of(child.pid);
+  return result;
+}
+
+CommandOutput run_on_text(const std::vector<std::string>& arguments, std::string_view input) {
+  CommandOutput result;
+  const Descriptor null(::open("/dev/null", O_WRONLY | O_CLOEXEC));
+  const Descriptor text(::memfd_create("input", MFD_CLOEXEC));
+  const Descriptor error(::memfd_create("error", MFD_CLOEXEC));
+  if (!null.is_open() || !text.is_open() || !error.is_open()) return result;
+  if (!write_whole(text.get(), input) || ::lseek(text.get(), 0, SEEK_SET) != 0) return result;
+  const Spawned child = spawn({.arguments = arguments,
+                               .environment = std::vector<std::string>(),
+                               .descriptors = {text.get(), null.get(), error.get()},
+                               .new_session = true});
+  if (child.error != 0) return result;
+  result.status = status_of(child.pid);
+  ::lseek(error.get(), 0, SEEK_SET);
+  result.error = read_whole(error.get(), kMostErrors).value_or("");
   return result;
 }
 

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace podrun::local {
@@ -45,5 +46,9 @@ struct CommandOutput {
 /// killed.
 CommandOutput read_shell_command(const std::string& shell, const std::string& command,
                                  std::chrono::milliseconds limit, std::size_t most);
+
+/// Runs a program with this standard input and without an environment, drops its standard output, and waits
+/// for its end.
+CommandOutput run_on_text(const std::vector<std::string>& arguments, std::string_view input);
 
 }  // namespace podrun::local

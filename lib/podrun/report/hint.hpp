@@ -31,6 +31,16 @@ std::optional<std::string> local_path_hint(const supervisor::Command& command,
 /// For `NAME=value sudo …`: sudo drops the variable.
 std::optional<std::string> sudo_variable_hint(const supervisor::Command& command);
 
+/// For a failed command with a program that needs a terminal (`top`, `vim`): how to get one. Not where its
+/// options do without (`top -b`).
+std::optional<std::string> terminal_hint(const supervisor::Command& command,
+                                         const std::vector<hosts::Host>& hosts,
+                                         const std::vector<run::HostOutcome>& outcomes);
+
+/// The same before a program that would wait forever instead of failing (`vim`).
+std::optional<std::string> terminal_warning(const supervisor::Command& command,
+                                            const std::vector<hosts::Host>& hosts);
+
 /// For hosts that accept no key of the user: how to install one. `can_ask`: podrun could have asked for a
 /// password.
 std::optional<std::string> login_hint(const std::vector<run::HostOutcome>& outcomes, bool can_ask);

@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "podrun/report/hint.hpp"
 #include "podrun/report/json_events.hpp"
 #include "podrun/session/final_report.hpp"
 
@@ -68,7 +69,12 @@ void CommandMode::begin(output::Output& output) {
 }
 
 void CommandMode::notice(output::Output& output, const run::RunPolicy& policy, const run::Notice& notice) {
-  if (std::holds_alternative<run::notice::Started>(notice)) output.start();
+  if (std::holds_alternative<run::notice::Started>(notice)) {
+    output.start();
+    const bool is_typed = run_.work == report::Work::command && !json_;
+    if (auto warning = is_typed ? report::terminal_warning(run_.command, run_.plan.hosts) : std::nullopt)
+      output.say(std::move(*warning));
+  }
   if (const auto* open = std::get_if<run::notice::OutputOpen>(&notice); open && json_)
     json_->output_open(output, *open);
   const auto* ended = std::get_if<run::notice::HostEnded>(&notice);

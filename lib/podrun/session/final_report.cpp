@@ -61,6 +61,8 @@ void add_command_hints(const RunSpec& run, const run::RunPolicy& policy, std::ve
   if (auto hint = report::local_path_hint(run.command, policy.outcomes(), here))
     lines.push_back(std::move(*hint));
   if (auto hint = report::sudo_variable_hint(run.command)) lines.push_back(std::move(*hint));
+  if (auto hint = report::terminal_hint(run.command, run.plan.hosts, policy.outcomes()))
+    lines.push_back(std::move(*hint));
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <utility>
 
 #include <fmt/format.h>
@@ -20,6 +21,7 @@ namespace {
 
 constexpr char kFirst = '~';
 constexpr std::size_t kLongestLine = 4096;
+constexpr std::size_t kLongestPlain = 30'000;
 constexpr std::size_t kMostReported = 256 * 1024;
 
 /// Each line has its own values of these. The sessions of sshd and logind differ after a lost connection.
@@ -38,12 +40,40 @@ bool is_set_by_shells(std::string_view name) {
   return std::find(kNames.begin(), kNames.end(), name) != kNames.end();
 }
 
+/// Shells count in these, or let nobody set them.
+bool is_special(std::string_view name) {
+  constexpr std::array<std::string_view, 8> kNames = {"RANDOM", "SECONDS", "LINENO",     "OPTIND",
+                                                      "status", "ARGC",    "pipestatus", "FUNCNAME"};
+  return is_set_by_shells(name) || name.starts_with("BASH") || name.starts_with("ZSH") ||
+         std::find(kNames.begin(), kNames.end(), name) != kNames.end();
+}
+
 }  // namespace
 
-std::string line_text(std::string_view line, supervisor::ShellStart shell) {
-  return fmt::format("podrun_typed={}; podrun_inside={}; podrun_l={}; {}", shell_quote_in_line(line),
-                     shell_quote_in_line(kInsideScript), shell == supervisor::ShellStart::login ? "-l" : "",
-                     kLineScript);
+std::set<std::string> assigned_names(std::string_view line) {
+  const auto is_part = [](char c) { return c == '_' || std::isalnum(static_cast<unsigned char>(c)) != 0; };
+  std::set<std::string> names;
+  for (std::size_t equals = line.find('='); equals != line.npos; equals = line.find('=', equals + 1)) {
+    if (line.substr(equals + 1).starts_with('(')) continue;  // an array
+    std::size_t end = equals;
+    if (end > 0 && line[end - 1] == '+') --end;
+    std::size_t begin = end;
+    while (begin > 0 && is_part(line[begin - 1])) --begin;
+    std::string name(line.substr(begin, end - begin));
+    if (is_kept(name) && !is_special(name)) names.insert(std::move(name));
+  }
+  return names;
+}
+
+std::string line_text(std::string_view line, supervisor::ShellStart shell,
+                      const std::set<std::string>& names) {
+  std::string plain;
+  for (const std::string& name : names)
+    plain += fmt::format("[ \"${{{0}+x}}\" ] && [ ${{#{0}}} -lt {1} ] && export {0}; ", name, kLongestPlain);
+  plain += names.empty() ? ":" : "\"$podrun_env\" -0";
+  return fmt::format("podrun_typed={}; podrun_inside={}; podrun_plain={}; podrun_l={}; {}",
+                     shell_quote_in_line(line), shell_quote_in_line(kInsideScript), shell_quote(plain),
+                     shell == supervisor::ShellStart::login ? "-l" : "", kLineScript);
 }
 
 std::string host_text(std::string_view restored, std::string_view id) {
@@ -58,11 +88,15 @@ std::optional<KeptState> parse_kept_state(std::string_view bytes) {
   if (parts.size() < 2 || !parts[0].starts_with('/')) return std::nullopt;
   KeptState state{
       .directory = std::string(parts[0]), .directory_before = std::string(parts[1]), .variables = {}};
+  bool is_exported = true;
   for (std::size_t i = 2; i < parts.size(); ++i) {
+    is_exported = is_exported && parts[i] != "plain";
     const std::size_t equals = parts[i].find('=');
     if (equals == std::string_view::npos || !is_kept(parts[i].substr(0, equals))) continue;
-    state.variables.insert_or_assign(std::string(parts[i].substr(0, equals)),
-                                     std::string(parts[i].substr(equals + 1)));
+    std::string name(parts[i].substr(0, equals));
+    if (!is_exported && state.variables.contains(name)) continue;
+    (is_exported ? state.variables : state.plain)
+        .insert_or_assign(std::move(name), std::string(parts[i].substr(equals + 1)));
   }
   return state;
 }
@@ -78,6 +112,7 @@ std::string restore(const KeptState& fresh, const KeptState& now) {
     text += is_set_by_shells(name) ? fmt::format("export {}; ", name)
                                    : fmt::format("export {}={}; ", name, shell_quote(value));
   }
+  for (const auto& [name, value] : now.plain) text += fmt::format("{}={}; ", name, shell_quote(value));
   // First where `cd -` goes: zsh keeps that place apart from OLDPWD.
   if (now.directory_before.starts_with('/'))
     text += fmt::format("CDPATH= cd -- {} 2>/dev/null; ", shell_quote(now.directory_before));

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,20 +18,27 @@
 namespace podrun::shell {
 
 /// The command of the run: evaluates the line in the user's own shell there, and reports the state that it
-/// leaves (StateFilter). It needs the run's directory.
-std::string line_text(std::string_view line, supervisor::ShellStart shell);
+/// leaves (StateFilter). It needs the run's directory. `names`: the variables to report if they are set and
+/// not exported.
+std::string line_text(std::string_view line, supervisor::ShellStart shell,
+                      const std::set<std::string>& names = {});
+
+/// The names that a line may assign by NAME=VALUE, more rather than fewer: words of its commands may look the
+/// same.
+std::set<std::string> assigned_names(std::string_view line);
 
 /// The part of the command that differs by host, and precedes line_text(). `restored`: sh text for the start
 /// of the line. `id`: begins the lines of the report; random for each host and line, since no other output
 /// may pass for the report.
 std::string host_text(std::string_view restored, std::string_view id);
 
-/// The working directory and the exported variables of a shell. podrun's own variables and those of the
+/// The working directory and the variables of a shell. podrun's own variables and those of the
 /// connection are left out.
 struct KeptState {
   std::string directory;
-  std::string directory_before;  ///< for `cd -`
-  std::map<std::string, std::string> variables;
+  std::string directory_before;                   ///< for `cd -`
+  std::map<std::string, std::string> variables;   ///< exported
+  std::map<std::string, std::string> plain = {};  ///< not exported
 
   friend bool operator==(const KeptState&, const KeptState&) = default;
 };

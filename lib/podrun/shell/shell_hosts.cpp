@@ -43,9 +43,28 @@ std::string name_failures(const LineEnd& before) {
 
 }  // namespace
 
-std::string make_prompt(const std::vector<std::size_t>& workers, const LineEnd& before,
-                        const std::vector<std::size_t>& lost, std::string_view separator) {
+std::string name_directory(const std::vector<const KeptState*>& states) {
+  std::set<std::string> names;
+  for (const KeptState* const state : states) {
+    const auto home = state->variables.find("HOME");
+    const std::string at_home = home == state->variables.end() ? "" : home->second;
+    names.insert(state->directory == at_home ? "~" : short_path(state->directory, at_home));
+  }
+  if (names.size() > 1) return fmt::format("{} directories", names.size());
+  if (names.empty()) return {};
+  const std::string name = output::escape_controls(*names.begin());
+  if (name.size() <= kLongestPart) return name;
+  std::size_t at = name.size() - kLongestPart;
+  if (const std::size_t slash = name.find('/', at); slash != name.npos) at = slash;
+  while ((static_cast<unsigned char>(name[at]) & 0xC0U) == 0x80U) ++at;  // within a character of UTF-8
+  return "..." + name.substr(at);
+}
+
+std::string make_prompt(const std::vector<std::size_t>& workers, std::string_view directory,
+                        const LineEnd& before, const std::vector<std::size_t>& lost,
+                        std::string_view separator) {
   std::string text = "podrun " + name_workers(workers);
+  if (!directory.empty()) text.append(" ").append(directory);
   const std::string failures = name_failures(before);
   if (!failures.empty()) text.append(separator).append(failures);
   if (!lost.empty()) text.append(separator).append("not connected ").append(name_workers(lost));
@@ -73,6 +92,14 @@ std::vector<std::size_t> ShellHosts::not_connected() const {
     if (!hosts_[i].is_connected) indexes.push_back(i);
   }
   return indexes;
+}
+
+std::vector<const KeptState*> ShellHosts::states_of(const std::vector<std::size_t>& indexes) const {
+  std::vector<const KeptState*> states;
+  for (const std::size_t i : indexes) {
+    if (hosts_[i].now) states.push_back(&*hosts_[i].now);
+  }
+  return states;
 }
 
 std::vector<std::size_t> ShellHosts::workers_of(const std::vector<std::size_t>& indexes) const {
@@ -116,7 +143,8 @@ std::vector<std::string> ShellHosts::describe() const {
 }
 
 std::string ShellHosts::prompt(const LineEnd& before, std::string_view separator) const {
-  return make_prompt(workers_of(active()), before, workers_of(not_connected()), separator);
+  return make_prompt(workers_of(active()), name_directory(states_of(active())), before,
+                     workers_of(not_connected()), separator);
 }
 
 }  // namespace podrun::shell

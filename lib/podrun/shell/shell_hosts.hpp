@@ -28,11 +28,16 @@ struct LineEnd {
   std::vector<run::HostOutcome> outcomes = {};
 };
 
-/// `podrun [0-7]> `, `podrun [0-6] · [2] exit 1 · not connected [7]> `: the hosts of the next line, the
-/// failures of the line before, and the hosts that are not connected any more. At most about 60 columns.
-/// Pure.
-std::string make_prompt(const std::vector<std::size_t>& workers, const LineEnd& before,
-                        const std::vector<std::size_t>& lost, std::string_view separator);
+/// `podrun [0-7] ~/app> `, `podrun [0-6] ~ · [2] exit 1 · not connected [7]> `: the hosts of the next line,
+/// their directory, the failures of the line before, and the hosts that are not connected any more. At most
+/// about 80 columns, mostly far fewer. Pure.
+std::string make_prompt(const std::vector<std::size_t>& workers, std::string_view directory,
+                        const LineEnd& before, const std::vector<std::size_t>& lost,
+                        std::string_view separator);
+
+/// The directory of these hosts for the prompt, with `~` for each one's home and the end of a long path; `3
+/// directories` if it differs. Pure.
+std::string name_directory(const std::vector<const KeptState*>& states);
 
 /// The hosts of one `podrun shell`, and those that the user has chosen for the next lines.
 class ShellHosts {
@@ -56,6 +61,7 @@ class ShellHosts {
   std::string prompt(const LineEnd& before, std::string_view separator) const;
 
  private:
+  std::vector<const KeptState*> states_of(const std::vector<std::size_t>& indexes) const;
   std::vector<std::size_t> workers_of(const std::vector<std::size_t>& indexes) const;
 
   std::vector<ShellHost> hosts_;

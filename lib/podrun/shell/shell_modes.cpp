@@ -11,6 +11,7 @@
 #include <asio/post.hpp>
 
 #include "podrun/base/thread.hpp"
+#include "podrun/report/hint.hpp"
 #include "podrun/report/summary.hpp"
 
 namespace podrun::shell {
@@ -64,22 +65,22 @@ asio::awaitable<void> LineMode::ask_after_output() {
   co_await output_->drain();
   if (question != question_) co_return;
   thread_ = start_thread([this, question, executor = run_.executor] {
-    std::optional<std::string> line = prompting_.source.read(prompting_.prompt);
-    asio::post(executor, [this, question, line = std::move(line)] {
-      if (question == question_) take(line);
+    TypedCommand command = prompting_.reader.read(prompting_.prompt);
+    asio::post(executor, [this, question, command = std::move(command)] {
+      if (question == question_) take(command);
     });
   });
 }
 
-void LineMode::take(const std::optional<std::string>& line) {
+void LineMode::take(const TypedCommand& command) {
   thread_.join();
-  if (!line || end_.signal != 0) {
+  if (command.kind == TypedCommand::Kind::ended || end_.signal != 0) {
     end_.is_end_of_input = end_.signal == 0;
     asking_ = false;
     run_.cancel();
     return;
   }
-  TypedLine typed = prompting_.take(*line);
+  TypedLine typed = prompting_.take(command);
   if (typed.is_refused && !prompting_.is_terminal) {  // the lines after it rely on it
     for (const std::string& answer : typed.answer) output_->say("podrun: " + answer);
     typed.fate = TypedLine::Fate::ends_run;
@@ -97,6 +98,10 @@ void LineMode::take(const std::optional<std::string>& line) {
     return;
   }
   end_.has_run = true;
+  end_.is_wrong = command.is_wrong;
+  typed_.what = supervisor::ShellText{command.text};
+  if (auto warning = report::terminal_warning(typed_, run_spec().plan.hosts))
+    output_->say(std::move(*warning));
   run_.release(std::move(typed.text), std::move(typed.texts_of_hosts));
 }
 
@@ -104,7 +109,7 @@ void LineMode::stop_asking() {
   ++question_;
   asking_ = false;
   if (!thread_.joinable()) return;
-  prompting_.source.stop();
+  prompting_.reader.source().stop();
   thread_.join();
 }
 
@@ -118,10 +123,10 @@ bool LineMode::takes_signal(int signal) {
   }
   if (signal == SIGTSTP || signal == SIGQUIT) return prompting_.is_terminal;
   if (signal == SIGINT && prompting_.is_terminal) {
-    prompting_.source.interrupt();
+    prompting_.reader.source().interrupt();
   } else {
     end_.signal = signal;
-    prompting_.source.stop();
+    prompting_.reader.source().stop();
   }
   return true;
 }
@@ -131,6 +136,8 @@ void LineMode::print_final_report(output::Output& output, const run::RunPolicy& 
   learn(end_, policy, filter_);
   if (end_.has_run) {
     CommandMode::print_final_report(output, policy, status);
+    if (auto hint = report::terminal_hint(typed_, run_spec().plan.hosts, policy.outcomes()))
+      output.say(std::move(*hint));
     return;
   }
   for (std::string& line : report::describe_failures(run_spec().plan.hosts, policy.outcomes()))

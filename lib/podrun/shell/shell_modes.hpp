@@ -8,8 +8,8 @@
 #include <thread>
 #include <vector>
 
-#include "podrun/output/line_editor.hpp"
 #include "podrun/session/command_mode.hpp"
+#include "podrun/shell/command_reader.hpp"
 #include "podrun/shell/line_state.hpp"
 
 namespace podrun::shell {
@@ -19,6 +19,7 @@ struct ShellRunEnd {
   bool has_run = false;  ///< the user has entered a line for it
   bool is_end_of_input = false;
   bool is_refused = false;  ///< a line for podrun, off a terminal
+  bool is_wrong = false;    ///< the line has a syntax error, at least for a shell of this machine
   int signal = 0;           ///< received at the prompt; podrun ends with it
   bool was_quit = false;    ///< SIGQUIT was passed on to the commands
   std::vector<run::HostOutcome> outcomes = {};
@@ -55,10 +56,10 @@ struct TypedLine {
 
 /// The parts of the session that a LineMode uses.
 struct Prompting {
-  output::LineSource& source;
+  CommandReader& reader;
   bool is_terminal;
   std::string prompt;
-  std::function<TypedLine(const std::string& line)> take;
+  std::function<TypedLine(const TypedCommand& command)> take;
 };
 
 /// A run that waits for a line while its hosts are ready, and then is an ordinary run.
@@ -80,13 +81,14 @@ class LineMode final : public session::CommandMode, private session::HeldRun {
 
   void ask();
   asio::awaitable<void> ask_after_output();
-  void take(const std::optional<std::string>& line);
+  void take(const TypedCommand& command);
   void stop_asking();
 
   const StateFilter& filter_;
   const Prompting prompting_;
   ShellRunEnd& end_;
   output::Output* output_ = nullptr;
+  supervisor::Command typed_{supervisor::ShellText{}};
   Controls run_;
   const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
   bool asking_ = false;

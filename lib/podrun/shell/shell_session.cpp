@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // `podrun shell`: a sequence of runs on connections that stay open. podrun keeps the directory and the
-// exported variables of each host from line to line; the hosts keep nothing.
+// variables of each host from line to line; the hosts keep nothing.
 #include "podrun/shell/shell_session.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cctype>
 #include <csignal>
 #include <memory>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -22,7 +21,9 @@
 #include "podrun/output/line_editor.hpp"
 #include "podrun/report/outcome_words.hpp"
 #include "podrun/run/outcome.hpp"
+#include "podrun/shell/command_reader.hpp"
 #include "podrun/shell/line_state.hpp"
+#include "podrun/shell/own_commands.hpp"
 #include "podrun/shell/shell_hosts.hpp"
 #include "podrun/shell/shell_modes.hpp"
 #include "podrun/supervisor/supervised.hpp"
@@ -37,29 +38,12 @@ constexpr int kUsageStatus = 2;
 
 constexpr const char* kSilent = "its shell does not say in which directory it is";
 
-constexpr std::array<std::string_view, 9> kHelp = {
-    "Each line runs on every connected host, in the user's shell there. The",
-    "directory and the exported variables are kept from line to line.",
-    "",
-    "  :workers SET   run the next lines only on these, such as 0,3-7 (all: on all)",
-    "  :hosts         list the hosts, and the directory of each",
-    "  :connect       try the hosts again that are not connected",
-    "  exit           leave the shell, as Ctrl-D does",
-    "",
-    "Ctrl-C ends the commands of a line, and clears a line that is being typed.",
-};
-
 /// `$XDG_STATE_HOME/podrun/shell_history`; empty if there is no directory for it.
 std::string history_file(const hosts::Probe& probe) {
   const std::string state = probe.env("XDG_STATE_HOME").value_or("");
   const std::string home = probe.env("HOME").value_or("");
   if (state.starts_with('/')) return state + "/podrun/shell_history";
   return home.empty() ? "" : home + "/.local/state/podrun/shell_history";
-}
-
-/// Whether the line is a command of the prompt. (`: x` is one of sh.)
-bool is_for_podrun(std::string_view line) {
-  return line.size() > 1 && line.front() == ':' && std::isalpha(static_cast<unsigned char>(line[1])) != 0;
 }
 
 /// An id for the report of each host: what one host learns of it is of no use on another, or for another
@@ -89,6 +73,7 @@ class ShellSession {
         base_(make_base(session)),
         session_(session, probe, session::Session::Connections::kept),
         source_(make_source()),
+        reader_(*source_, parse_here),
         hosts_(base_.plan.hosts) {}
 
   /// The exit status: that of the last line.
@@ -131,7 +116,11 @@ class ShellSession {
 
   std::unique_ptr<output::LineSource> make_source() const {
     if (spec_.is_terminal)
-      return std::make_unique<output::LineEditor>(history_file(session_.probe()), session_.charset());
+      return std::make_unique<output::LineEditor>(
+          output::EditorPlan{.history_file = history_file(session_.probe()),
+                             .completions = completions(),
+                             .no_completion = "(Tab completes only the commands that :help lists)"},
+          session_.charset());
     return std::make_unique<output::PlainLines>(spec_.input);
   }
 
@@ -179,8 +168,8 @@ class ShellSession {
     StateFilter filter(ids);
     run.filter = &filter;
     LineMode mode(run, session_, filter,
-                  {*source_, spec_.is_terminal, hosts_.prompt(before_, output::separator(session_.charset())),
-                   [&](const std::string& line) { return act_on(line, indexes, ids); }},
+                  {reader_, spec_.is_terminal, hosts_.prompt(before_, output::separator(session_.charset())),
+                   [&](const TypedCommand& command) { return act_on(command, indexes, ids); }},
                   end);
     const int status = session_.run(run, mode).status;
     learn(indexes, end);
@@ -205,6 +194,10 @@ class ShellSession {
                     [this](std::size_t i) { return !hosts_[i].is_connected; })) {
       session_.say({"the shell ends here, since not every host is connected"});
       status_ = kLostStatus;
+      return false;
+    }
+    if (end.has_run && end.is_wrong && status_ != 0) {
+      session_.say({"the shell ends here, after a syntax error"});
       return false;
     }
     if (end.has_run)
@@ -252,18 +245,27 @@ class ShellSession {
   }
 
   /// `indexes`: the hosts that wait for it; `ids` of their reports.
-  TypedLine act_on(const std::string& line, const std::vector<std::size_t>& indexes,
+  TypedLine act_on(const TypedCommand& command, const std::vector<std::size_t>& indexes,
                    const std::vector<std::string>& ids) {
+    const std::string& line = command.text;
+    if (command.kind == TypedCommand::Kind::cut)
+      return refuse("the input ended within a command: nothing of it has run");
+    const bool is_single = line.find('\n') == line.npos;
     const std::string_view words = trim_space(line);
-    if (words.empty() || words.starts_with('#')) return {};
-    if (words == "exit" || words == "logout" || words == ":quit" || words == ":exit") {
-      leaves_ = true;
-      return {.fate = TypedLine::Fate::ends_run};
+    if (words.empty() || (is_single && words.starts_with('#'))) return {};
+    if (is_single && is_own_command(words)) return run_own_command(words);
+    if (!command.misplaced.empty()) {
+      return refuse(fmt::format("{} must be a line of its own, not part of a paste: nothing has run",
+                                command.misplaced));
     }
-    if (is_for_podrun(words)) return run_own_command(words);
     if (line.size() > supervisor::kMaxInlineText)
       return refuse(fmt::format("a line of {} bytes is too long (send a script: podrun -s)", line.size()));
-    TypedLine typed{.fate = TypedLine::Fate::runs, .text = line_text(line, spec_.shell)};
+    std::set<std::string> names = assigned_names(line);
+    for (const std::size_t i : indexes) {
+      if (!hosts_[i].now) continue;
+      for (const auto& [name, value] : hosts_[i].now->plain) names.insert(name);
+    }
+    TypedLine typed{.fate = TypedLine::Fate::runs, .text = line_text(line, spec_.shell, names)};
     for (std::size_t i = 0; i < indexes.size(); ++i)
       typed.texts_of_hosts.push_back(host_text(restored(hosts_[indexes[i]]), ids[i]));
     return typed;
@@ -271,7 +273,11 @@ class ShellSession {
 
   TypedLine run_own_command(std::string_view words) {
     const std::string_view name = take_word(words);
-    if (name == ":help") return {.answer = {kHelp.begin(), kHelp.end()}};
+    if (name == "exit" || name == "logout" || name == ":quit" || name == ":exit") {
+      leaves_ = true;
+      return {.fate = TypedLine::Fate::ends_run};
+    }
+    if (name == ":help") return {.answer = help()};
     if (name == ":hosts") return {.answer = hosts_.describe()};
     if (name == ":workers" || name == ":worker") {
       try {
@@ -304,7 +310,8 @@ class ShellSession {
     if (text.size() <= supervisor::kMaxInlineText) return text;
     KeptState without = *host.now;
     without.variables = host.fresh->variables;
-    return exports() + restore(*host.fresh, without) + "echo podrun: too many exported variables >&2; ";
+    without.plain.clear();
+    return exports() + restore(*host.fresh, without) + "echo podrun: too many variables >&2; ";
   }
 
   const ShellSpec& spec_;
@@ -312,6 +319,7 @@ class ShellSession {
   const session::RunSpec base_;
   session::Session session_;
   std::unique_ptr<output::LineSource> source_;
+  CommandReader reader_;
   ShellHosts hosts_;
   LineEnd before_;
   int status_ = 0;

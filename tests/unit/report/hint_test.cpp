@@ -57,6 +57,50 @@ TEST(QuotingHint, IsNotGivenForOneWordWhichIsShellText) {
   EXPECT_EQ(hint({}), "none");
 }
 
+std::string terminal(const std::string& text, const run::HostOutcome& outcome = link::Exited{1}) {
+  const std::vector<hosts::Host> hosts = {{.worker = 2, .name = "a"}, {.worker = 5, .name = "b"}};
+  return terminal_hint({.what = supervisor::ShellText{text}}, hosts, {link::Exited{0}, outcome})
+      .value_or("none");
+}
+
+TEST(TerminalHint, NamesTheFirstHostThatFailed) {
+  EXPECT_EQ(terminal("top"), "podrun: top needs a terminal: podrun ssh 5");
+  EXPECT_EQ(terminal_hint({.what = supervisor::Words{{"htop", "a b"}}}, {{.worker = 0}}, {link::Exited{1}}),
+            "podrun: htop needs a terminal: podrun ssh 0");
+}
+
+TEST(TerminalHint, FindsTheProgramInALine) {
+  for (const char* line :
+       {"sudo htop", "TERM=xterm htop", "cd /tmp && htop -d 5", "cd /tmp; htop", "true\nhtop"})
+    EXPECT_EQ(terminal(line), "podrun: htop needs a terminal: podrun ssh 5") << line;
+  for (const char* line : {"echo htop", "./htop", "htop2", "", "ls 'a && htop'"})
+    EXPECT_EQ(terminal(line), "none") << line;
+}
+
+TEST(TerminalHint, AllowsProgramsThatDoWithout) {
+  for (const char* line :
+       {"top -b -n 1", "top -bn1 | head", "vim -es -c q", "tmux new -d x", "emacs --batch"})
+    EXPECT_EQ(terminal(line), "none") << line;
+  EXPECT_NE(terminal("top -d1"), "none");
+  EXPECT_NE(terminal("top -b; htop"), "none");
+}
+
+TEST(TerminalHint, ComesBeforeAProgramThatWouldWait) {
+  const auto warning = [](const std::string& text) {
+    return terminal_warning({.what = supervisor::ShellText{text}}, {{.worker = 2}}).value_or("none");
+  };
+  EXPECT_EQ(warning("vim a"), "podrun: vim needs a terminal: podrun ssh 2 (Ctrl-C twice stops it here)");
+  for (const char* line : {"vim -es -c q a", "vi -c wq a", "top", "echo vim"})
+    EXPECT_EQ(warning(line), "none") << line;
+  EXPECT_EQ(terminal("vim"), "none");
+}
+
+TEST(TerminalHint, IsGivenOnlyWhenTheProgramRanAndFailed) {
+  EXPECT_EQ(terminal("top", link::Exited{0}), "none");
+  EXPECT_EQ(terminal("top", link::Exited{127}), "none");
+  EXPECT_EQ(terminal("top", run::Unreachable{}), "none");
+}
+
 TEST(StartUpHint, IsForASingleHostThatMayHaveStartedToo) {
   const link::Failure failure{.stage = link::Stage::starting_shell,
                               .cause = link::Cause::timed_out,

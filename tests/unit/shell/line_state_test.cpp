@@ -38,6 +38,21 @@ TEST(KeptState, LeavesOutVariablesThatDifferForEachLine) {
   EXPECT_THAT(state->variables, ElementsAre(Pair("KEPT", "1")));
 }
 
+TEST(KeptState, KeepsVariablesThatAreNotExportedApart) {
+  const auto state = parse_kept_state("/\0\0A=1\0plain\0B=x\ny\0A=2\0PODRUN_C=1\0end\0"s);
+  ASSERT_TRUE(state);
+  EXPECT_THAT(state->variables, ElementsAre(Pair("A", "1")));
+  EXPECT_THAT(state->plain, ElementsAre(Pair("B", "x\ny")));
+}
+
+TEST(KeptState, FindsTheNamesThatALineMayAssign) {
+  EXPECT_THAT(assigned_names("A=1; B+=2 export C_3=x && for i in; do d=$(E=5)"),
+              ElementsAre("A", "B", "C_3", "E", "d"));
+  EXPECT_THAT(assigned_names("echo \"a\" --x=1\nY=2"), ElementsAre("Y", "x"));
+  EXPECT_THAT(assigned_names("a=(1 2); [ a == b ]; 5=x; =; == RANDOM=1 UID=1 PODRUN_X=1 BASH_ENV=x status=1"),
+              ElementsAre());
+}
+
 TEST(KeptState, RefusesIncompleteText) {
   EXPECT_FALSE(parse_kept_state(""));
   EXPECT_FALSE(parse_kept_state("/\0"s));
@@ -78,6 +93,16 @@ TEST_P(RestoreTest, ChangesOnlyWhatDiffers) {
   EXPECT_THAT(run.output, testing::EndsWith("unset\n"));
 }
 
+TEST_P(RestoreTest, RestoresVariablesThatAreNotExported) {
+  const KeptState fresh{.directory = "/", .directory_before = "", .variables = {{"GONE", "1"}}};
+  const KeptState now{
+      .directory = "/", .directory_before = "", .variables = {}, .plain = {{"A", "a '\n b"}, {"GONE", "2"}}};
+  const test::ShellRun run = test::run_shell(
+      GetParam(), {"-c", restore(fresh, now) + "echo \"$A\" $GONE; env | grep -c -e ^A= -e ^GONE="}, "",
+      {"GONE=1"});
+  EXPECT_EQ(run.output, "a '\n b 2\n0\n");
+}
+
 TEST_P(RestoreTest, RestoresThePreviousDirectory) {
   const KeptState now{.directory = "/usr", .directory_before = "/var", .variables = {}};
   const test::ShellRun run = test::run_shell(GetParam(), {"-c", restore({}, now) + "cd - >/dev/null; pwd"});
@@ -113,7 +138,7 @@ class LineText : public testing::TestWithParam<std::tuple<test::Shell, std::stri
     std::filesystem::remove(directory_.path("podrun.shell"));
     const std::string text = "exec 2>&1; podrun_dir=" + directory_.path() + "; " +
                              std::string(kDefineNewline) + "; " + host_text(restored, "id") +
-                             line_text(line, supervisor::ShellStart::plain);
+                             line_text(line, supervisor::ShellStart::plain, assigned_names(line));
     const test::ShellRun ran = test::run_shell(sh, {"-c", text}, "", {"SHELL=" + users, "HOME=/"});
     StateFilter filter({"id"});
     std::string output(filter.pass(0, Chunk(ran.output)).bytes());
@@ -149,6 +174,33 @@ TEST_P(LineText, ReportsTheDirectoryAndVariablesAtTheEnd) {
   EXPECT_EQ(ran.state->directory_before, "/usr");
   EXPECT_EQ(ran.state->variables.at("A"), "x\ty");
   EXPECT_EQ(ran.state->variables.at("PATH"), "/nowhere");
+}
+
+TEST_P(LineText, ReportsVariablesThatAreNotExported) {
+  const LineRun ran = run("A='x\ty'; export B=1; C=2; unset C; D=3 true; set -eu; false");
+  ASSERT_TRUE(ran.state);
+  EXPECT_THAT(ran.state->plain, ElementsAre(Pair("A", "x\ty")));
+  EXPECT_EQ(ran.state->variables.at("B"), "1");
+}
+
+TEST_P(LineText, RunsSeveralLines) {
+  const LineRun ran = run("for i in 1 2; do\n  echo $i\ndone\ncat <<'END'\n$a \\\nEND2\nEND\ncd /usr");
+  EXPECT_EQ(ran.output, "1\n2\n$a \\\nEND2\n");
+  ASSERT_TRUE(ran.state);
+  EXPECT_EQ(ran.state->directory, "/usr");
+}
+
+TEST_P(LineText, RunsNothingOfSeveralLinesWithASyntaxError) {
+  for (const std::string line :
+       {"echo ran\nfi\necho ran", "if true\n  echo ran\nfi", "echo ran\n}\nf() {\n:"}) {
+    const LineRun ran = run(line, "cd /usr; ");
+    EXPECT_EQ(ran.status, 2) << line;
+    EXPECT_THAT(ran.output,
+                testing::AllOf(testing::Not(testing::StartsWith("ran")), testing::Not(HasSubstr("\nran\n"))))
+        << line;
+    ASSERT_TRUE(ran.state) << line;
+    EXPECT_EQ(ran.state->directory, "/usr") << line;
+  }
 }
 
 TEST_P(LineText, RunsTheLineInTheRestoredState) {

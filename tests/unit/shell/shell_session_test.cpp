@@ -73,6 +73,30 @@ TEST_F(ShellSessionTest, KeepsDirectoryAndVariablesFromLineToLine) {
   EXPECT_THAT(shown(), HasSubstr("/usr x  y\n"));
 }
 
+TEST_F(ShellSessionTest, KeepsVariablesThatAreNotExported) {
+  EXPECT_EQ(play("X=5; Y='a  b'\nX=$((X+1))\necho \"$X $Y\"; unset X\necho ${X-unset}\n", 1, 1), 0);
+  const std::string shown = this->shown();
+  EXPECT_THAT(shown, HasSubstr("6 a  b\n"));
+  EXPECT_THAT(shown, HasSubstr("unset\n"));
+}
+
+TEST_F(ShellSessionTest, ReadsCommandsOfSeveralLines) {
+  EXPECT_EQ(play("for i in 1 2\ndo\n\n# a comment\n  echo \"n$i\"\ndone\ncat <<E\n:workers 7\nE\n", 1, 1), 0);
+  EXPECT_THAT(shown(), HasSubstr("n1\n0: n2\n0: :workers 7\n"));
+}
+
+TEST_F(ShellSessionTest, RunsNothingOfACommandThatTheEndOfTheInputCuts) {
+  EXPECT_EQ(play("echo one\nfor i in 1 2; do\necho no\n", 1, 1), 2);
+  EXPECT_EQ(shown(), "0: one\n");
+  EXPECT_THAT(said(), HasSubstr("the input ended within a command"));
+}
+
+TEST_F(ShellSessionTest, EndsAScriptAtASyntaxError) {
+  EXPECT_EQ(play("echo one\nif true\n  echo no\nfi\necho no\n", 1, 1), 2);
+  EXPECT_EQ(shown(), "0: one\n");
+  EXPECT_THAT(said(), HasSubstr("the shell ends here, after a syntax error"));
+}
+
 TEST_F(ShellSessionTest, StartsWhereItIsTold) {
   shell_.directory = "/usr";
   shell_.variables = {{"B", "1", false}};

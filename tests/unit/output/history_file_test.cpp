@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The history file of the prompt. Editing is tried from outside, on a terminal.
-#include "podrun/output/line_editor.hpp"
+#include "podrun/output/history_file.hpp"
 
 #include <sys/stat.h>
-#include <unistd.h>
-
-#include <array>
-#include <thread>
 
 #include <gtest/gtest.h>
 
@@ -62,47 +57,6 @@ TEST(History, KeepsTheEndOfALongFile) {
 }
 
 TEST(History, NeedsNoFile) { EXPECT_EQ(read_history("/nowhere/history"), ""); }
-
-class PlainLinesTest : public testing::Test {
- protected:
-  PlainLinesTest() { EXPECT_EQ(::pipe(ends_.data()), 0); }
-  ~PlainLinesTest() override {
-    ::close(ends_[0]);
-    end();
-  }
-
-  void write(std::string_view text) {
-    ASSERT_EQ(::write(ends_[1], text.data(), text.size()), static_cast<ssize_t>(text.size()));
-  }
-  void end() {
-    if (ends_[1] >= 0) ::close(ends_[1]);
-    ends_[1] = -1;
-  }
-
-  std::array<int, 2> ends_{};
-};
-
-TEST_F(PlainLinesTest, ReturnsLineAfterLine) {
-  PlainLines lines(ends_[0]);
-  write("one\n\ntwo\nthr");
-  EXPECT_EQ(lines.read(""), "one");
-  EXPECT_EQ(lines.read(""), "");
-  EXPECT_EQ(lines.read(""), "two");
-  write("ee");
-  end();
-  EXPECT_EQ(lines.read(""), "three");
-  EXPECT_EQ(lines.read(""), std::nullopt);
-}
-
-TEST_F(PlainLinesTest, StopsWhileItWaits) {
-  PlainLines lines(ends_[0]);
-  std::optional<std::string> line = "";
-  std::thread reader([&] { line = lines.read(""); });
-  lines.interrupt();
-  lines.stop();
-  reader.join();
-  EXPECT_EQ(line, std::nullopt);
-}
 
 }  // namespace
 }  // namespace podrun::output

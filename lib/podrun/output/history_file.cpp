@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "podrun/output/history_file.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <system_error>
+
+#include "podrun/base/file_system.hpp"
+
+namespace podrun::output {
+namespace {
+
+constexpr off_t kMostBytes = 4 * 1024 * 1024;
+
+struct CloseFile {
+  void operator()(std::FILE* file) const { std::fclose(file); }
+};
+using File = std::unique_ptr<std::FILE, CloseFile>;
+
+File open_for_user_alone(const std::string& file, int flags) {
+  const int descriptor = ::open(file.c_str(), flags | O_CLOEXEC, S_IRUSR | S_IWUSR);
+  if (descriptor < 0) return nullptr;
+  ::fchmod(descriptor, S_IRUSR | S_IWUSR);  // an older file may be readable for others
+  return File(::fdopen(descriptor, "a+"));
+}
+
+}  // namespace
+
+std::string read_history(const std::string& file) {
+  if (!is_file(file)) return {};
+  const File opened = open_for_user_alone(file, O_RDWR | O_APPEND);
+  if (!opened) return {};
+  const off_t skipped = std::max<off_t>(::lseek(::fileno(opened.get()), 0, SEEK_END) - kMostBytes, 0);
+  ::lseek(::fileno(opened.get()), skipped, SEEK_SET);
+  std::string text = read_whole(::fileno(opened.get()), 2 * kMostBytes).value_or("");
+  std::size_t begin = text.size();
+  for (int lines = 0; lines <= kMostHistoryEntries && begin != 0 && begin != std::string::npos; ++lines)
+    begin = text.rfind('\n', begin - 1);
+  const bool has_all = begin == 0 || begin == std::string::npos;
+  if (has_all && skipped == 0) return text;
+  text.erase(0, (has_all ? text.find('\n') : begin) + 1);
+  replace_file(file, text);
+  return text;
+}
+
+void add_to_history(const std::string& file, const std::string& line) {
+  const std::filesystem::path path(file);
+  std::error_code ignored;
+  if (std::filesystem::create_directories(path.parent_path(), ignored))
+    std::filesystem::permissions(path.parent_path(), std::filesystem::perms::owner_all, ignored);
+  const File opened = open_for_user_alone(file, O_RDWR | O_APPEND | O_CREAT);
+  if (opened) std::fputs((line + '\n').c_str(), opened.get());
+}
+
+}  // namespace podrun::output

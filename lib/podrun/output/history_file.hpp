@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+namespace podrun::output {
+
+constexpr int kMostHistoryEntries = 2000;
+
+/// Cuts a history file to its last lines, makes it readable only by the user, and returns it. Empty if there
+/// is none.
+std::string read_history(const std::string& file);
+/// Adds a line to the file; creates file and directory. Ignores failures, since a history is a convenience.
+void add_to_history(const std::string& file, const std::string& line);
+
+}  // namespace podrun::output
