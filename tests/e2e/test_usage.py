@@ -165,6 +165,8 @@ def test_durations(podrun, duration):
 def test_version(podrun):
     for option in ["-V", "--version"]:
         assert re.fullmatch(rb"podrun \d+\.\d+\.\d+.*\n", podrun.ok(option))
+    assert podrun.ok("version") == podrun.ok("-V")
+    assert re.fullmatch(rb"podrun .*\nlibssh \d.*, OpenSSL \d.*\nLinux \S+ \S+\n", podrun.ok("version", "-v"))
 
 
 def test_help_is_one_screen_with_commands_and_common_options(podrun):
