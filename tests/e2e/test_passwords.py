@@ -127,7 +127,8 @@ def test_no_question_where_the_user_wants_none(podrun, pod, options):
 def test_without_a_terminal_it_says_how_to_get_in(podrun, pod):
     failed = podrun(*pod.options, "--", "true")
     assert failed.returncode == 255
-    assert b"ssh-copy-id HOST gives a host your key (if the user name is wrong: -l USER); podrun asks for a password only on a terminal" in failed.stderr
+    assert b"ssh-copy-id HOST gives a host your key; on Google Cloud, gcloud compute tpus tpu-vm ssh NAME --worker=all does, once" in failed.stderr
+    assert b"(if the user name is wrong: -l USER); podrun asks for a password only on a terminal" in failed.stderr
 
 
 def test_a_password_is_in_no_command_line_environment_or_trace(podrun, pod):

@@ -30,6 +30,8 @@ def test_the_first_word_is_a_podrun_command(podrun):
 def test_the_suggested_spelling_can_be_pasted(podrun):
     assert refused(podrun, "echo", "a  b", "$HOME").endswith("podrun -- echo 'a  b' '$HOME'")
     assert refused(podrun, *HERE, "touch", "started").startswith('"touch" is not a podrun command')
+    line = "start: the command stands after --: podrun -H local start train -- touch started --now"
+    assert refused(podrun, "-H", "local", "start", "train", "touch", "started", "--now") == line
 
 
 def test_a_command_needs_words(podrun):
@@ -163,6 +165,8 @@ def test_durations(podrun, duration):
 def test_version(podrun):
     for option in ["-V", "--version"]:
         assert re.fullmatch(rb"podrun \d+\.\d+\.\d+.*\n", podrun.ok(option))
+    assert podrun.ok("version") == podrun.ok("-V")
+    assert re.fullmatch(rb"podrun .*\nlibssh \d.*, OpenSSL \d.*\nLinux \S+ \S+\n", podrun.ok("version", "-v"))
 
 
 def test_help_is_one_screen_with_commands_and_common_options(podrun):

@@ -110,6 +110,7 @@ std::optional<std::string> CommandLine::parse(Words arguments, const hosts::Prob
     if (word == "-dlog" || word.starts_with("-d=")) throw UsageError("-d takes no value (write --dedup=log)");
   }
   check_first_word(left, {separator, arguments.end()});
+  if (!options_.words) check_dashes(left);
   OptionTable::Parsed parsed = table_.parse(left);
   if (parsed.asks_for_help) return help(parsed.extras);
   if (options_.version) return version_line();
@@ -172,6 +173,25 @@ void CommandLine::check_first_word(const Words& left, const Words& rest) const {
     if (!each.runs_users_command) names.push_back(each.name);
   }
   throw UsageError(answer_to_word(typed, nearest_name(left[first], names)));
+}
+
+/// Of `start train python train.py`, only `--` says where the user's command begins.
+void CommandLine::check_dashes(const Words& left) const {
+  const CommandRow* row = nullptr;
+  std::size_t operands = 0;
+  for (std::size_t i = 0; i < left.size(); i += table_.words_of(left[i])) {
+    if (left[i].starts_with('-')) {
+      if (!table_.knows(left[i])) return;
+      continue;
+    }
+    if (row && ++operands > row->operands.most) {
+      const auto place = left.begin() + static_cast<std::ptrdiff_t>(i);
+      const TypedWords typed{{left.begin(), place}, {place, left.end()}};
+      throw UsageError(fmt::format("{}: {}", row->name, answer_to_missing_dashes(typed)));
+    }
+    if (!row) row = find_command(rows_, left[i]);
+    if (!row || !row->operands.has_command) return;
+  }
 }
 
 /// In `[OPTIONS] ssh [OPTIONS] HOST [ARG...]` how many words come before ARG; else all do.

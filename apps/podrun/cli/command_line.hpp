@@ -33,6 +33,7 @@ class CommandLine {
   std::size_t end_of_operands(const Words& words) const;
   Words expand_short_forms(const Words& left) const;
   void check_first_word(const Words& left, const Words& rest) const;
+  void check_dashes(const Words& left) const;
   std::string help(const Words& extras) const;
   Words to_repeat(const Words& left) const;
   void take_command(const Words& left);

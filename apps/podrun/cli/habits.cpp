@@ -46,6 +46,21 @@ constexpr std::array kForeignOptions = {
     ForeignOption{"--num-nodes", "the hosts are chosen by --hosts or --workers"},
 };
 
+struct ForeignWord {
+  std::string_view word;
+  std::string_view advice;
+};
+
+/// Commands of other tools that do something to the hosts or jobs as a whole.
+constexpr std::array kForeignWords = {
+    ForeignWord{"attach", "to follow the output of a job: podrun logs -f NAME"},
+    ForeignWord{"cp", "to copy files to all hosts: podrun push SRC DEST; from them: podrun pull SRC DEST"},
+    ForeignWord{"scp", "to copy files to all hosts: podrun push SRC DEST; from them: podrun pull SRC DEST"},
+    ForeignWord{"status", "the jobs and their state: podrun ps; the hosts: podrun check"},
+    ForeignWord{"tail", "to follow the output of a job: podrun logs -f NAME"},
+    ForeignWord{"top", "on worker 3, with its terminal: podrun ssh 3 top"},
+};
+
 std::string podrun_line(const Words& options, const Words& command) {
   std::string line = "podrun";
   for (const std::string& option : options) line += ' ' + shell_quote_option(option);
@@ -136,6 +151,10 @@ std::string answer_to_word(const TypedWords& typed, const std::optional<std::str
     return fmt::format("podrun needs no \"{}\": {}", word,
                        podrun_line(typed.options, rest.empty() ? Words{"COMMAND"} : rest));
   }
+  if (const auto* const foreign = std::ranges::find(kForeignWords, word, &ForeignWord::word);
+      foreign != kForeignWords.end())
+    return fmt::format("\"{}\" is not a podrun command; {}; to run it on every host: {}", word,
+                       foreign->advice, podrun_line(typed.options, typed.words));
   if (is_shell_builtin(word)) {
     return fmt::format("\"{}\" needs a shell, which one quoted text gets: {}", word,
                        podrun_line(typed.options, {join(typed.words, " ")}));
@@ -152,6 +171,10 @@ std::string answer_to_word(const TypedWords& typed, const std::optional<std::str
   return fmt::format("\"{}\" is not a podrun command{}; to run it on every host: {}", word,
                      nearest ? fmt::format(" (did you mean podrun {}?)", *nearest) : "",
                      podrun_line(typed.options, typed.words));
+}
+
+std::string answer_to_missing_dashes(const TypedWords& typed) {
+  return "the command stands after --: " + podrun_line(typed.options, typed.words);
 }
 
 }  // namespace podrun::cli

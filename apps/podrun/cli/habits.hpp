@@ -27,4 +27,7 @@ std::optional<std::string> answer_to_value(const TypedWords& typed);
 /// was meant for. `nearest`: a podrun command with a similar name.
 std::string answer_to_word(const TypedWords& typed, const std::optional<std::string>& nearest);
 
+/// The message about words after the name of a job: `start train` before them, `python train.py`.
+std::string answer_to_missing_dashes(const TypedWords& typed);
+
 }  // namespace podrun::cli

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <sys/utsname.h>
+
 #include <fmt/format.h>
 
 #include "podrun/base/error.hpp"
 #include "podrun/base/text.hpp"
+#include "podrun/ssh/transport/transport.hpp"
 
 #include "cli/help.hpp"
 #include "commands/commands.hpp"
@@ -53,7 +56,17 @@ class ExampleCommand final : public cli::Command {
 
 class VersionCommand final : public cli::Command {
  public:
-  int run(const cli::Context& context) override { return context.answer(cli::version_line()); }
+  int run(const cli::Context& context) override {
+    return context.answer(cli::version_line() + (context.options.verbosity ? surroundings() : ""));
+  }
+
+ private:
+  static std::string surroundings() {
+    utsname system{};
+    ::uname(&system);
+    return fmt::format("{}\n{} {} {}\n", ssh::library_versions(), system.sysname, system.release,
+                       system.machine);
+  }
 };
 
 }  // namespace

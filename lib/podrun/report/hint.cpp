@@ -238,8 +238,9 @@ std::optional<std::string> login_hint(const std::vector<run::HostOutcome>& outco
   }
   if (!denied) return std::nullopt;
   return fmt::format(
-      "podrun: no key is accepted there: ssh-copy-id HOST gives a host your key (if the user name is wrong: "
-      "-l USER){}",
+      "podrun: no key is accepted there: ssh-copy-id HOST gives a host your key; on Google Cloud, gcloud "
+      "compute "
+      "tpus tpu-vm ssh NAME --worker=all does, once (if the user name is wrong: -l USER){}",
       take_password && !can_ask ? "; podrun asks for a password only on a terminal" : "");
 }
 

@@ -68,6 +68,25 @@ TEST(Habits, WriteDedupWithItsValue) {
   EXPECT_EQ(word({"--dedup"}, {"log", "uptime"}), "--dedup log: write --dedup=log");
 }
 
+TEST(Habits, OfToolsWithJobsAndCopies) {
+  EXPECT_EQ(
+      word({}, {"status"}),
+      "\"status\" is not a podrun command; the jobs and their state: podrun ps; the hosts: podrun check; "
+      "to run it on every host: podrun -- status");
+  EXPECT_NE(word({}, {"scp", "a", "b"}).find("; to copy files to all hosts: podrun push SRC DEST; "),
+            std::string::npos);
+  EXPECT_NE(word({}, {"cp", "a", "b"}).find("from them: podrun pull SRC DEST; "), std::string::npos);
+  EXPECT_NE(word({}, {"tail", "-f", "log"}).find("podrun logs -f NAME; "), std::string::npos);
+  EXPECT_TRUE(word({"-d"}, {"tail", "-f", "log"}).ends_with(": podrun -d -- tail -f log"));
+  EXPECT_NE(word({}, {"attach", "train"}).find("podrun logs -f NAME; "), std::string::npos);
+  EXPECT_NE(word({}, {"top"}).find("podrun ssh 3 top; "), std::string::npos);
+}
+
+TEST(Habits, PutTheCommandOfAJobAfterDashes) {
+  EXPECT_EQ(answer_to_missing_dashes({{"start", "train"}, {"python", "train.py", "--steps", "10"}}),
+            "the command stands after --: podrun start train -- python train.py --steps 10");
+}
+
 class HabitsWithFiles : public ::testing::Test {
  protected:
   std::string file(const std::string& name) const { return directory_.write(name, "content\n"); }

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <openssl/crypto.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -97,6 +98,10 @@ Explanation explain(std::string_view error) {
 int refuse_request(ssh_session, ssh_message, void*) { return 1; }
 
 }  // namespace
+
+std::string library_versions() {
+  return fmt::format("libssh {}, {}", ssh_version(0), OpenSSL_version(OPENSSL_VERSION));
+}
 
 Transport::Transport(const asio::any_io_executor& executor, int descriptor, TunnelEnd tunnel_end)
     : waits_(std::make_shared<Waits>(executor)),

@@ -18,6 +18,9 @@
 
 namespace podrun::ssh {
 
+/// The versions of libssh and OpenSSL that are in use, for reports of faults.
+std::string library_versions();
+
 /// A libssh session on a connected socket, without blocking: when libssh returns "again", the caller waits
 /// here. libssh and asio share the descriptor, and asio never keeps one that libssh has closed (libssh 0.10
 /// closes it at the end of the connection, 0.11 does not).
