@@ -137,6 +137,13 @@ def test_completion_in_bash(podrun):
     assert subprocess.run(["bash", "-c", script], env=env, capture_output=True, check=True, timeout=limit(20)).stdout == b"--save\n"
 
 
+def test_completion_of_a_value_in_bash(podrun):
+    path = f"PATH={os.path.dirname(podrun.arguments([])[0])}:$PATH; source <(podrun completion bash);"
+    complete = lambda words, at: subprocess.run(["bash", "-c", f'{path} COMP_WORDS=({words}) COMP_CWORD={at}; _podrun; echo "${{COMPREPLY[*]}}"'], env={**podrun.env, "PATH": os.environ["PATH"]}, capture_output=True, check=True, timeout=limit(20)).stdout
+    assert complete("podrun --dedup = ''", 3) == b"log numbers\n"
+    assert complete("podrun -p ''", 2) == b"\n"
+
+
 def test_completion_in_fish(podrun):
     directory = os.path.dirname(podrun.arguments([])[0])
     env = {**podrun.env, "PATH": f"{directory}:{os.environ['PATH']}"}

@@ -416,6 +416,8 @@ def test_ignored_files_stay_here_and_are_counted(podrun, pair):
     said = push(podrun, pair, "app/", "work")
     assert re.fullmatch(r"podrun: 6 files \(\d+ B\) to 2 hosts · 5 paths ignored", said), said
     assert [files_in(pair, rank) for rank in pair.ranks] == [{f"work/{name}" for name in SENT}] * 2
+    listed = podrun(*pair.options, "push", "-v", "--dry-run", "app/", "work")
+    assert len(re.findall(rb"^podrun: ignored: \S+$", listed.stderr, re.M)) == 5, listed
 
 
 def test_in_a_work_tree_of_git_what_is_tracked_is_sent(podrun, pair):

@@ -3,6 +3,7 @@
 #include "cli/completion.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include <fmt/format.h>
 
@@ -21,10 +22,8 @@ Words joined_at_equals(const Words& words) {
   Words joined;
   for (std::size_t i = 0; i < words.size(); ++i) {
     if (words[i] == "=" && !joined.empty() && joined.back().starts_with("--")) {
-      if (++i < words.size())
-        joined.push_back(words[i]);
-      else
-        joined.emplace_back();
+      joined.back() += '=';
+      if (++i < words.size()) joined.back() += words[i];
     } else {
       joined.push_back(words[i]);
     }
@@ -32,10 +31,18 @@ Words joined_at_equals(const Words& words) {
   return joined;
 }
 
+/// Whether bash takes only the part after `=` for the word under the cursor.
+bool is_broken_at_equals(const Words& words) {
+  return !words.empty() && (words.back() == "=" || (words.size() > 1 && words[words.size() - 2] == "="));
+}
+
 class Completer {
  public:
   Completer(std::span<const CommandRow> commands, const OptionTable& table, const CompletionSources& sources)
       : commands_(commands), table_(table), sources_(sources) {}
+
+  /// Whether names of files may stand there too.
+  bool wants_files() const { return wants_files_; }
 
   std::vector<std::string> complete(const Words& words) {
     current_ = words.empty() ? "" : words.back();
@@ -83,13 +90,23 @@ class Completer {
     }
     for (const OptionEntry& option : table_.entries()) {
       if (!command.takes_option(option)) continue;
-      for (const std::string_view name : split(option.row.names, ',')) add(name, help_of(option));
+      for (const std::string_view name : split(option.row.names, ',')) {
+        add(name, help_of(option));
+        if (name.starts_with("--")) break;  // the others are for people's habits
+      }
     }
     add("--help", "Print help");
   }
   void add_operands(const CommandRow& command) {
-    for (const std::string_view operand : split(command.operands.words, ' ')) add(operand);
-    if (command.operands.is_host) add_all(sources_.hosts());
+    const Operands& operands = command.operands;
+    wants_files_ = operands.least > 0 && operands.words.empty() && !operands.is_host && !operands.has_command;
+    for (const std::string_view operand : split(operands.words, ' ')) {
+      if (!operand.empty()) add(operand);
+    }
+    if (operands.is_host) {
+      add_all(sources_.workers());
+      add_all(sources_.hosts());
+    }
     if (command.operands.is_command) {
       for (const CommandRow& row : commands_) add(row.name, row.summary);
     }
@@ -106,6 +123,7 @@ class Completer {
   void add_values(const std::string& word, const std::string& before = {}) {
     const OptionEntry* const option = entry_of(word);
     if (!option) return;
+    wants_files_ = takes_file(*option);
     for (const std::string_view choice : split(option->row.choices, ' ')) {
       if (!choice.empty()) add(before + std::string(choice));
     }
@@ -114,6 +132,12 @@ class Completer {
     if (option->key() == "pod") add_all(sources_.pods(), before);
     if (option->key() == "workers") add_list(sources_.workers(), before);
     if (option->row.value == ValueKind::host_list) add_list(sources_.hosts(), before);
+  }
+  static bool takes_file(const OptionEntry& option) {
+    constexpr std::array<std::string_view, 6> kFiles = {"FILE", "DIR",       "SCRIPT",
+                                                        "PATH", "DIRECTORY", "BASTION"};
+    return std::ranges::any_of(
+        kFiles, [&](std::string_view type) { return option.row.type.find(type) != std::string_view::npos; });
   }
   void add_all(const std::vector<std::string>& words, const std::string& before = {}) {
     for (const std::string& word : words) add(before + word);
@@ -136,6 +160,7 @@ class Completer {
   const OptionTable& table_;
   const CompletionSources& sources_;
   std::string current_;
+  bool wants_files_ = true;
   std::vector<std::string> found_;
 };
 
@@ -143,7 +168,13 @@ class Completer {
 
 std::vector<std::string> completions(const Words& words, std::span<const CommandRow> commands,
                                      const OptionTable& table, const CompletionSources& sources) {
-  return Completer(commands, table, sources).complete(joined_at_equals(words));
+  Completer completer(commands, table, sources);
+  std::vector<std::string> found = completer.complete(joined_at_equals(words));
+  if (is_broken_at_equals(words)) {
+    for (std::string& line : found) line.erase(0, line.find('=') + 1);
+  }
+  if (found.empty() && !completer.wants_files()) found.emplace_back(kNothing);
+  return found;
 }
 
 }  // namespace podrun::cli

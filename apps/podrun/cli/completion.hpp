@@ -18,6 +18,9 @@ struct CompletionSources {
   std::function<std::vector<std::string>()> pods;
 };
 
+/// The only line where nothing fits, and no name of a file would.
+inline constexpr std::string_view kNothing = ":nothing";
+
 /// The completions of the last word, a line `WORD\tDESCRIPTION` each; none: the shell completes file names.
 /// `words`: all words after `podrun`.
 std::vector<std::string> completions(const std::vector<std::string>& words,

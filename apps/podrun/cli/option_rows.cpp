@@ -210,7 +210,7 @@ void add_dedup(OptionTable& table, OutputOptions& options) {
       rows.row(output, "-d,--dedup",
                "Print lines that hosts share once, live; =log ignores times, pids, addresses; =numbers all "
                "numbers",
-               {.common = true}),
+               {.choices = "log numbers", .common = true}),
       "bytes", "-d,--dedup[=HOW]",
       [&options, parse](const std::string& text) { options.dedup = parse(text == "true" ? "bytes" : text); });
   rows.list(output, "--dedup-ignore REGEX", "With -d, also ignore what matches REGEX, as for grep -E",

@@ -15,6 +15,10 @@ namespace {
 constexpr std::string_view kBash = R"(# source <(podrun completion bash)
 _podrun() {
   mapfile -t COMPREPLY < <(podrun completion words "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null | cut -f 1)
+  if [ "${COMPREPLY[*]}" = :nothing ]; then
+    COMPREPLY=()
+    compopt +o default 2>/dev/null
+  fi
 }
 complete -o default -F _podrun podrun
 )";
@@ -25,6 +29,7 @@ _podrun() {
   local -a found described
   found=("${(@f)$(podrun completion words "${(@)words[2,CURRENT]}" 2>/dev/null)}")
   if [[ -z ${found[1]} ]]; then _files; return; fi
+  if [[ ${found[1]} = :nothing ]]; then return 1; fi
   described=("${(@)found//:/\\:}")
   described=("${(@)described/$'\t'/:}")
   _describe podrun described
@@ -35,7 +40,7 @@ if [[ ${funcstack[1]} = _podrun ]]; then _podrun "$@"; else compdef _podrun podr
 constexpr std::string_view kFish = R"(# podrun completion fish | source
 function __podrun_words
   set -l words (commandline -opc) (commandline -ct)
-  podrun completion words $words[2..-1] 2>/dev/null
+  podrun completion words $words[2..-1] 2>/dev/null | string match -v :nothing
 end
 complete -c podrun -a '(__podrun_words)'
 )";

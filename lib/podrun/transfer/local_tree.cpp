@@ -147,7 +147,7 @@ class LocalTree::Walk {
   }
 
   void enter(const std::string& name) {
-    Level level{.path_size = path_.size(), .ignored = tree_.ignored_};
+    Level level{.path_size = path_.size(), .ignored = tree_.ignored_.size()};
     if (!levels_.empty()) path_ += name + '/';
     struct stat status {};
     if (::fstat(directory_.get(), &status) != 0) fail(local(""));
@@ -174,7 +174,7 @@ class LocalTree::Walk {
       if (!ignored[i]) {
         take(std::move(names[i].name), level);
       } else if (names[i].name != ".git") {
-        ++tree_.ignored_;
+        tree_.ignored_.push_back(source_.prefix + path_ + names[i].name);
         level.leaves_out = true;
       }
     }
@@ -208,7 +208,8 @@ class LocalTree::Walk {
     Level& above = levels_.back();
     if (level.leaves_out && tree_.entries_.size() == level.first_entry) {
       tree_.entries_.pop_back();
-      tree_.ignored_ = level.ignored + 1;
+      tree_.ignored_.resize(level.ignored);
+      tree_.ignored_.push_back(source_.prefix + path_);
       above.leaves_out = true;
     }
     const int up = ::openat(directory_.get(), "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);

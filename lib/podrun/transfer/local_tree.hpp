@@ -55,8 +55,8 @@ class LocalTree {
   std::optional<std::size_t> find(std::string_view path) const;
   /// Where an entry can be opened on this machine.
   std::string local_path(const Entry& entry) const;
-  /// Paths that ignore rules left out; a whole directory counts once.
-  std::size_t ignored() const { return ignored_; }
+  /// The paths that ignore rules left out; of a directory that is left out as a whole only its own, with `/`.
+  const std::vector<std::string>& ignored() const { return ignored_; }
   /// Sockets, devices and FIFOs, which are not copied: their local paths.
   const std::vector<std::string>& special() const { return special_; }
 
@@ -70,7 +70,7 @@ class LocalTree {
   std::vector<LocalSource> sources_;
   std::vector<Entry> entries_;
   std::vector<std::string> special_;
-  std::size_t ignored_ = 0;
+  std::vector<std::string> ignored_;
 };
 
 }  // namespace podrun::transfer

@@ -123,9 +123,13 @@ class PushMode final : public session::CommandMode, private session::HostPrepara
         done.push_back({run_spec().plan.hosts[host].worker, sent(host), push_.shares()[host].has_attributes});
     }
     const auto tense = only_looks() ? Tense::would : Tense::did;
-    if (!done.empty())
-      output.say("podrun: " +
-                 describe_transfers(done, run_spec().files->ignored, tense, output::separator(charset())));
+    if (done.empty()) return;
+    if (run_spec().plan.verbosity > 0) {
+      for (const std::string& path : push_.tree().ignored())
+        output.say("podrun: ignored: " + output::escape_controls(path));
+    }
+    output.say("podrun: " +
+               describe_transfers(done, run_spec().files->ignored, tense, output::separator(charset())));
   }
 
   /// With --dry-run: what each host would get, once for hosts that would get the same.
@@ -158,7 +162,7 @@ report::FilesToSend describe(const Push& push) {
     if (entry.kind != Kind::directory) ++files.count;
     files.bytes += entry.size;
   }
-  files.ignored = push.tree().ignored();
+  files.ignored = push.tree().ignored().size();
   return files;
 }
 

@@ -46,7 +46,8 @@ TEST_F(Completion, OfCommands) {
 }
 
 TEST_F(Completion, OfOptionsThatTheCommandTakes) {
-  EXPECT_THAT(words({"--ded"}), ElementsAre("--dedup"));
+  EXPECT_THAT(words({"--dedup"}), ElementsAre("--dedup", "--dedup-ignore"));
+  EXPECT_THAT(words({"--worker"}), ElementsAre("--workers")) << "without the alias";
   EXPECT_THAT(words({"hosts", "--sa"}), ElementsAre("--save"));
   EXPECT_THAT(words({"hosts", "--ded"}), IsEmpty());
   for (const CommandRow& row : rows_) {
@@ -64,6 +65,12 @@ TEST_F(Completion, OfValues) {
   EXPECT_THAT(words({"--label", "h"}), ElementsAre("host"));
   EXPECT_THAT(words({"--label=h"}), ElementsAre("--label=host"));
   EXPECT_THAT(words({"--label", "=", "h"}), ElementsAre("host")) << "as bash breaks it";
+  EXPECT_THAT(words({"--dedup=l"}), ElementsAre("--dedup=log"));
+  EXPECT_THAT(words({"--dedup", "="}), ElementsAre("log", "numbers"));
+  EXPECT_THAT(words({"--dedup", "=", "n"}), ElementsAre("numbers"));
+  EXPECT_THAT(words({"--label", "=", "x"}), ElementsAre(":nothing"));
+  EXPECT_THAT(words({"-p", "x"}), ElementsAre(":nothing")) << "no file is a pod";
+  EXPECT_THAT(words({"--outdir", "x"}), IsEmpty());
   EXPECT_THAT(words({"-p", "t"}), ElementsAre("train", "test"));
   EXPECT_THAT(words({"-dp", "tr"}), ElementsAre("train"));
   EXPECT_THAT(words({"-H", ""}), ElementsAre("tpu-0", "tpu-1"));
@@ -74,6 +81,7 @@ TEST_F(Completion, OfValues) {
 
 TEST_F(Completion, OfOperands) {
   EXPECT_THAT(words({"ssh", "t"}), ElementsAre("tpu-0", "tpu-1"));
+  EXPECT_THAT(words({"ssh", ""}), ElementsAre("0", "1", "tpu-0", "tpu-1"));
   EXPECT_THAT(words({"ssh", "tpu-0", "t"}), IsEmpty());
   EXPECT_THAT(words({"help", "ch"}), ElementsAre("check", "check-schema"));
   EXPECT_THAT(words({"completion", ""}), ElementsAre("bash", "zsh", "fish"));

@@ -75,7 +75,7 @@ TEST_F(IgnoreRulesTest, SkipDotGit) {
   source_.write("t/sub/.git", "gitdir: /nowhere");
   source_.write("t/sub/y");
   EXPECT_EQ(sent("t/"), (Names{"x", "sub", "sub/y"}));
-  EXPECT_EQ(read("t/").ignored(), 0U);
+  EXPECT_EQ(read("t/").ignored().size(), 0U);
   EXPECT_TRUE(sent("t/", {.ignore = false}).contains(".git/HEAD"));
 }
 
@@ -91,7 +91,7 @@ TEST_F(IgnoreRulesTest, ReadGitignoreInAWorkTreeAndOutside) {
   EXPECT_EQ(sent("t/"), expected);
   source_.make_repository("t");
   EXPECT_EQ(sent("t/"), expected);
-  EXPECT_EQ(read("t/").ignored(), 3U) << "a.o, build/ and sub/build/, all of which is ignored";
+  EXPECT_EQ(read("t/").ignored().size(), 3U) << "a.o, build/ and sub/build/, all of which is ignored";
   EXPECT_TRUE(sent("t/", {.ignore = false}).contains("build/x"));
 }
 
@@ -208,7 +208,7 @@ TEST_F(IgnoreRulesTest, IgnoreADirectoryWithOnlyIgnoredContents) {
   source_.make("t/empty");
   const LocalTree tree = read("t/");
   EXPECT_EQ(sent("t/"), (Names{".gitignore", "empty"}));
-  EXPECT_EQ(tree.ignored(), 2U) << "each directory counts once";
+  EXPECT_EQ(tree.ignored().size(), 2U) << "each directory counts once";
 }
 
 TEST_F(IgnoreRulesTest, WorkForAnyName) {
