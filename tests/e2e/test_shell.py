@@ -546,7 +546,7 @@ def test_a_host_that_is_lost_at_the_prompt_comes_back(podrun, pod, fault):
     proxies[1].tell("cut rst")
     proxies[1].wait_for_connections(before + 1)  # a line that is sent before that may have begun there, and is not sent twice
     assert [line for line in prompt.line("echo $PWD $A") if not line.startswith("podrun:")] == ["0: /usr 0", "1: /usr 1"]
-    assert prompt.prompt == "podrun [0,1] ~> "
+    assert prompt.prompt == "podrun [0,1] /usr> "
     prompt.leave()
 
 
@@ -575,12 +575,12 @@ def test_a_host_whose_supervisor_is_gone_comes_back(podrun, isolated):
 
 def test_a_host_that_stays_away_is_left_out(podrun, pod, fault):
     proxies = proxies_to(pod, fault)
-    prompt = Prompt(podrun, "-H", ",".join(proxy.address for proxy in proxies), "--retries", "0")
+    prompt = Prompt(podrun, "-H", ",".join(proxy.address for proxy in proxies), "--retries", "0", "--chdir", "/")
     proxies[1].end()
     shown = prompt.line("echo on")
     assert "0: on" in shown
     assert any("unreachable" in line for line in shown), shown
-    assert prompt.prompt == "podrun [0] ~ · not connected [1]> "
+    assert prompt.prompt == "podrun [0] / · not connected [1]> "
     assert prompt.line("echo still on") == ["0: still on"]
     assert any("not connected: " in line for line in prompt.line(":hosts"))
     assert prompt.line(":workers 1") == [":workers: none of them is connected (:connect tries again)"]
@@ -593,13 +593,13 @@ def test_connect_tries_again(podrun, directory):
     script = directory / "via"
     script.write_text(f'#!/bin/sh\n[ $1 = a ] || [ ! -e {down} ] || exit 255\nshift\nexec "$@"\n')
     script.chmod(0o755)
-    prompt = Prompt(podrun, "--via", f"{script} {{host}}", "-H", "a,b", "--retries", "0")
-    assert prompt.prompt == "podrun [0] ~ · not connected [1]> "
+    prompt = Prompt(podrun, "--via", f"{script} {{host}}", "-H", "a,b", "--retries", "0", "--chdir", "/")
+    assert prompt.prompt == "podrun [0] / · not connected [1]> "
     prompt.line(":connect")
-    assert prompt.prompt == "podrun [0] ~ · not connected [1]> "
+    assert prompt.prompt == "podrun [0] / · not connected [1]> "
     down.unlink()
     prompt.line(":connect")
-    assert prompt.prompt == "podrun [0,1] ~> "
+    assert prompt.prompt == "podrun [0,1] /> "
     assert prompt.line("echo on") == ["0: on", "1: on"]
     prompt.leave()
 

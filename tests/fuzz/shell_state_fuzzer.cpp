@@ -40,8 +40,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (!state) return 0;
   expect(state->directory.starts_with('/'));
   expect(!podrun::shell::restore({}, *state).empty());
-  for (const auto& [name, value] : state->variables)
-    expect(name.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_") ==
-           name.npos);
+  for (const auto* const variables : {&state->variables, &state->plain}) {
+    for (const auto& [name, value] : *variables)
+      expect(name.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_") ==
+             name.npos);
+  }
   return 0;
 }

@@ -178,7 +178,7 @@ constexpr std::array<cli::CommandRow, 20> kRows{{
      .summary = "Prompt for commands; each line runs on every host",
      .examples = "  podrun shell                           :help lists what the prompt knows\n"
                  "  podrun shell -d --workers 0-7          lines that hosts share appear once\n"
-                 "  podrun shell <steps.txt                each line of a file, without a prompt\n",
+                 "  podrun shell <steps.txt                the commands of a file, no prompt\n",
      .page = "shell",
      .takes = {reach, general, looks, connect_timeout, start, surroundings, directory, timeout, output,
                force},

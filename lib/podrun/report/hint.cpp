@@ -207,13 +207,16 @@ std::optional<std::string> quoting_hint(const std::vector<std::string>& words,
 std::optional<std::string> terminal_hint(const supervisor::Command& command,
                                          const std::vector<hosts::Host>& hosts,
                                          const std::vector<run::HostOutcome>& outcomes) {
-  // A shell says 126 or 127 where it cannot start the program.
-  const auto failed = std::find_if(outcomes.begin(), outcomes.end(), [](const run::HostOutcome& outcome) {
-    const auto* exited = std::get_if<link::Exited>(&outcome);
-    return exited && exited->status != 0 && exited->status != 126 && exited->status != 127;
-  });
   const TerminalProgram* const program = terminal_program(command);
-  if (failed == outcomes.end() || !program || program->waits) return std::nullopt;
+  if (!program) return std::nullopt;
+  const auto failed =
+      std::find_if(outcomes.begin(), outcomes.end(), [program](const run::HostOutcome& outcome) {
+        if (std::holds_alternative<run::Stopped>(outcome)) return program->waits;
+        const auto* exited = std::get_if<link::Exited>(&outcome);
+        // A shell says 126 or 127 where it cannot start the program.
+        return exited && exited->status != 0 && exited->status != 126 && exited->status != 127;
+      });
+  if (failed == outcomes.end()) return std::nullopt;
   const hosts::Host& host = hosts[static_cast<std::size_t>(failed - outcomes.begin())];
   return fmt::format("podrun: {} needs a terminal: podrun ssh {}", program->name, host.worker);
 }

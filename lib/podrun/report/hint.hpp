@@ -37,7 +37,7 @@ std::optional<std::string> terminal_hint(const supervisor::Command& command,
                                          const std::vector<hosts::Host>& hosts,
                                          const std::vector<run::HostOutcome>& outcomes);
 
-/// The same before a program that would wait forever instead of failing (`vim`).
+/// The same before a program that waits forever instead of failing (`vim`); its screen may hide this.
 std::optional<std::string> terminal_warning(const supervisor::Command& command,
                                             const std::vector<hosts::Host>& hosts);
 

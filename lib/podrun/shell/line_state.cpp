@@ -94,7 +94,7 @@ std::optional<KeptState> parse_kept_state(std::string_view bytes) {
     const std::size_t equals = parts[i].find('=');
     if (equals == std::string_view::npos || !is_kept(parts[i].substr(0, equals))) continue;
     std::string name(parts[i].substr(0, equals));
-    if (!is_exported && state.variables.contains(name)) continue;
+    if (!is_exported && (is_special(name) || state.variables.contains(name))) continue;
     (is_exported ? state.variables : state.plain)
         .insert_or_assign(std::move(name), std::string(parts[i].substr(equals + 1)));
   }

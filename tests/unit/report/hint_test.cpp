@@ -92,7 +92,9 @@ TEST(TerminalHint, ComesBeforeAProgramThatWouldWait) {
   EXPECT_EQ(warning("vim a"), "podrun: vim needs a terminal: podrun ssh 2 (Ctrl-C twice stops it here)");
   for (const char* line : {"vim -es -c q a", "vi -c wq a", "top", "echo vim"})
     EXPECT_EQ(warning(line), "none") << line;
-  EXPECT_EQ(terminal("vim"), "none");
+  EXPECT_EQ(terminal("vim", link::Exited{0}), "none");
+  EXPECT_EQ(terminal("vim", run::Stopped{}), "podrun: vim needs a terminal: podrun ssh 5");
+  EXPECT_EQ(terminal("top", run::Stopped{}), "none");
 }
 
 TEST(TerminalHint, IsGivenOnlyWhenTheProgramRanAndFailed) {
