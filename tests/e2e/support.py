@@ -277,7 +277,7 @@ class Terminal:
         settings[1] &= ~termios.OPOST  # bytes as they were written
         settings[3] &= ~termios.ECHO
         termios.tcsetattr(slave, termios.TCSANOW, settings)
-        termios.tcsetwinsize(slave, (24, 100))
+        termios.tcsetwinsize(slave, (24, 1000))  # no message is wrapped
         self.settings_at_start = termios.tcgetattr(slave)
         self.process = subprocess.Popen(
             argv,

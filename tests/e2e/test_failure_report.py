@@ -89,14 +89,14 @@ def test_the_wording_of_an_outcome(podrun, outcome):
 
 def test_the_wording_of_a_signal_that_the_server_names(podrun, pod, fault):
     server = fault("--authorized-keys", pod.directory / "authorized_keys", "runs-until-a-signal").address
-    assert wording(podrun("-H", server, "--", "true")) == f"podrun: killed by SIGTERM: [0] {server.partition(':')[0]}\n"
+    assert wording(podrun("-q", "-H", server, "--", "true")) == f"podrun: killed by SIGTERM: [0] {server.partition(':')[0]}\n"
 
 
 def test_the_wording_of_a_host_that_is_lost(podrun, pod, fault):
     proxy = fault("--to", pod.addresses[0], "proxy", addresses=["127.0.0.98", "127.0.0.99"])  # so that they are lost together
     go_on = podrun.directory / "go-on"
     hosts = ",".join([*proxy.addresses, pod.addresses[2]])
-    words = ["-H", hosts, "--", f"echo up; until [ -e {go_on} ]; do sleep 0.1; done"]
+    words = ["-q", "-H", hosts, "--", f"echo up; until [ -e {go_on} ]; do sleep 0.1; done"]
     run = podrun.start(*words)
     run.wait_for_output(b": up\n", count=3)
     proxy.tell("cut")

@@ -323,7 +323,7 @@ def test_hosts_that_share_a_home_stay_apart(podrun, via_hosts):
 def test_mistakes_are_answered_at_once(podrun):
     for words, message in {
         ("start",): b"start: which name, and which command? (podrun start NAME -- COMMAND)",
-        ("start", "a", "true"): b"start: which name, and which command? (podrun start NAME -- COMMAND)",
+        ("start", "a", "true"): b"start: the command stands after --: podrun -H local start a -- true",
         ("start", "a/b", "--", "true"): b'bad job name "a/b"',
         ("start", "-I", "a", "--", "true"): b"start: a job has no standard input",
         ("start", "--skip-unreachable", "a", "--", "true"): b"--skip-unreachable: start starts a job on all hosts or on none (leave it out)",

@@ -1,5 +1,6 @@
 """Manual, "SSH": host keys, known and new, changed and revoked."""
 
+import re
 import signal
 import subprocess
 
@@ -148,6 +149,18 @@ def test_strict_refuses_a_key_that_is_not_known(podrun, pod, known_hosts):
 def test_no_accepts_what_is_new(podrun, pod, known_hosts):
     known_hosts.unlink()
     assert hosts_of(podrun, pod, "-o", "StrictHostKeyChecking=no") == ALL
+
+
+def test_new_keys_are_named_in_one_line(podrun, pod, known_hosts):
+    said = lambda *options: [line for line in podrun(*pod.options, *options, "--", "true").stderr.splitlines() if b"host key" in line]
+    known_hosts.unlink()
+    new = said()
+    assert len(new) == 1 and re.fullmatch(rb"podrun: new host keys of 8 hosts: stored in \S+, and checked from now on", new[0]), new
+    assert said() == []
+    known_hosts.unlink()
+    assert said("-q") == []
+    known_hosts.unlink()
+    assert re.search(rb"^podrun: new host key of \S+: stored", podrun(*pod.options, "--workers", "3", "--", "true").stderr)
 
 
 def test_ask_without_a_terminal_refuses(podrun, pod, known_hosts):

@@ -443,7 +443,7 @@ def test_enter_lists_what_runs(on_screen, gate):
 
 def test_enter_says_who_has_failed_and_how(on_screen, gate):
     screen = on_screen(*FOUR, "--", f"[ $PODRUN_RANK = 0 ] || exit $PODRUN_RANK; {gate.passed}")
-    screen.wait_for(lambda s: s.last.startswith("1 running · 3 failed [1-3]"))
+    screen.wait_for(lambda s: s.last.startswith("1 running [0] · 3 failed [1-3]"))
     screen.type("\n")
     screen.wait_for(lambda s: sum(line.startswith("podrun:") for line in s.lines) == 4)
     assert [line for line in screen.lines if line.startswith("podrun:")][1:] == [f"podrun: exit {rank}: [{rank}] local{rank}" for rank in (1, 2, 3)]
