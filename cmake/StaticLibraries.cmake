@@ -20,3 +20,14 @@ target_link_libraries(LibArchive::LibArchive INTERFACE ${ARCHIVE_LIBRARY})
 set(podrun_fmt fmt::fmt-header-only)  # there is no libfmt.a
 add_link_options(-static)
 add_compile_definitions(PODRUN_STATIC)
+
+# The licences of everything that is linked in, and the texts that these name.
+include(GNUInstallDirs)
+foreach(package libasio-dev libcli11-dev libfmt-dev nlohmann-json3-dev libssh-dev libssl-dev zlib1g-dev libarchive-dev libyaml-cpp-dev
+    libedit-dev libncurses-dev libbsd-dev libmd-dev libutf8proc-dev libevent-dev libcmark-gfm-dev libcmark-gfm-extensions-dev libc6-dev libstdc++6)
+  string(REGEX REPLACE "-dev$" "" name ${package})
+  install(FILES /usr/share/doc/${package}/copyright DESTINATION ${CMAKE_INSTALL_DOCDIR}/licences RENAME ${name})
+endforeach()
+foreach(name Apache-2.0 Artistic CC0-1.0 GFDL-1.2 GPL-1 GPL-2 GPL-3 LGPL-2.1)
+  install(FILES /usr/share/common-licenses/${name} DESTINATION ${CMAKE_INSTALL_DOCDIR}/licences/common-licenses)
+endforeach()

@@ -5,12 +5,14 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 if [[ -n ${PODRUN_BIN-} ]]; then
   PATH=$(cd "$(dirname "$PODRUN_BIN")" && pwd):$PATH
 else
-  echo 'Installing packages and building (a minute or two) …' >&2
+  echo 'Installing packages and building (two or three minutes) …' >&2
   "$root"/.ci/packages --build
   log=$(mktemp)
-  (cd "$root" && cmake --workflow --preset release) >"$log" 2>&1 || { cat "$log" >&2; exit 1; }
+  # With -O1 the build takes two thirds of the time.
+  (cd "$root" && cmake --preset release -B build/examples -DCMAKE_CXX_FLAGS_RELEASE='-O1 -DNDEBUG' && cmake --build build/examples) \
+    >"$log" 2>&1 || { cat "$log" >&2; exit 1; }
   rm "$log"
-  PATH=$root/build/release/apps/podrun:$PATH
+  PATH=$root/build/examples/apps/podrun:$PATH
 fi
 
 # Brings up a pod of $1 hosts, gone again at the end: real OpenSSH servers on this machine's loopback. Leaves us in ~/llama of
