@@ -24,7 +24,7 @@ struct View {
   output::ColorMode color = output::ColorMode::automatic;
   std::optional<output::Controls> controls = {};  ///< none: colours alone on a terminal, all elsewhere
   std::optional<output::Same> dedup = {};         ///< none: every line of every host
-  std::vector<Pattern> dedup_ignored = {};  ///< if there are any, lines are compared even without `dedup`
+  std::vector<Regex> dedup_ignored = {};  ///< if there are any, lines are compared even without `dedup`
   output::DedupLimits dedup_limits = {};
   bool rank0 = false;
   bool gather = false;

@@ -46,7 +46,7 @@ TEST(LineKey, ComparesAsAsked) {
 
 TEST(LineKey, LeavesOutWhatIsIgnored) {
   hosts::Host host;
-  LineKey key(host, 0, {.ignored = {Pattern("loss [0-9.]+"), Pattern("[0-9]+ ms")}});
+  LineKey key(host, 0, {.ignored = {Regex("loss [0-9.]+"), Regex("[0-9]+ ms")}});
   EXPECT_EQ(key.key("step 7 loss 2.31 in 15 ms"), "step 7 \n- in \n-");
   EXPECT_EQ(key.key("step 7"), "step 7");
 }

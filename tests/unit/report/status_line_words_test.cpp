@@ -150,8 +150,9 @@ TEST_F(StatusTest, CountsAHostAsDoneWhenItsCommandIs) {
   set_up(3);
   set(0, State::closing);
   set(1, State::stopping);
-  EXPECT_EQ(status_counts(status_),
-            (output::StatusText{{"1 running [2]", "1 running"}, {"1 stopping [1]", "1 stopping"}, {"1 done"}}));
+  EXPECT_EQ(
+      status_counts(status_),
+      (output::StatusText{{"1 running [2]", "1 running"}, {"1 stopping [1]", "1 stopping"}, {"1 done"}}));
 }
 
 TEST_F(StatusTest, NamesHostsWhoseCommandLeftTheOutputOpen) {

@@ -80,9 +80,9 @@ std::string_view LineKey::key(std::string_view line) {
 std::string_view LineKey::without_ignored(std::string_view line) {
   kept_.clear();
   for (std::size_t at = 0; at < line.size();) {
-    std::optional<Pattern::Match> first;
-    for (const Pattern& pattern : comparison_.ignored) {
-      const auto match = pattern.find(line, at);
+    std::optional<Regex::Match> first;
+    for (const Regex& regex : comparison_.ignored) {
+      const auto match = regex.find(line, at);
       if (match && (!first || match->begin < first->begin)) first = match;
     }
     kept_.append(line.substr(at, first ? first->begin - at : line.npos));

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "podrun/base/pattern.hpp"
+#include "podrun/base/regex.hpp"
 #include "podrun/hosts/host.hpp"
 #include "podrun/output/log_key/log_key.hpp"
 
@@ -19,7 +19,7 @@ enum class Same { bytes, log_line, numbers };
 /// How lines are compared.
 struct Comparison {
   Same same = Same::bytes;
-  std::vector<Pattern> ignored = {};  ///< `--dedup-ignore`: what matches does not count
+  std::vector<Regex> ignored = {};  ///< `--dedup-ignore`: what matches does not count
 };
 
 /// Makes the keys by which lines of one host are compared with those of others.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "podrun/base/pattern.hpp"
+#include "podrun/base/regex.hpp"
 
 #include <regex.h>
 
@@ -18,7 +18,7 @@ namespace {
 
 }  // namespace
 
-struct Pattern::Compiled {
+struct Regex::Compiled {
   explicit Compiled(const std::string& text) {
     const int error = ::regcomp(&expression, text.c_str(), REG_EXTENDED);
     if (error == 0) return;
@@ -33,7 +33,7 @@ struct Pattern::Compiled {
   regex_t expression{};
 };
 
-Pattern::Pattern(const std::string& text) {
+Regex::Regex(const std::string& text) {
   if (text.find('\0') != std::string::npos) refuse(text, "it has a NUL byte");
   if (text.find("\\d") != std::string::npos) refuse(text, "write [0-9] for \\d");
   compiled_ = std::make_shared<const Compiled>(text);
@@ -41,7 +41,7 @@ Pattern::Pattern(const std::string& text) {
     refuse(text, "it matches the empty text, so every line");
 }
 
-std::optional<Pattern::Match> Pattern::find(std::string_view text, std::size_t from) const {
+std::optional<Regex::Match> Regex::find(std::string_view text, std::size_t from) const {
   while (from < text.size()) {
     regmatch_t match{};
     match.rm_so = static_cast<regoff_t>(from);

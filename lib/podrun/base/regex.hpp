@@ -10,10 +10,10 @@
 namespace podrun {
 
 /// An extended regular expression of POSIX, as grep -E has it (regex(7)). Copies share it.
-class Pattern {
+class Regex {
  public:
   /// Throws UsageError: the text is not one, matches the empty text, or has `\d`, which POSIX does not know.
-  explicit Pattern(const std::string& text);
+  explicit Regex(const std::string& text);
 
   struct Match {
     std::size_t begin = 0;
