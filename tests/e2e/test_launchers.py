@@ -106,6 +106,7 @@ def test_a_rank_that_fails_ends_the_run_everywhere(cluster, launcher, status):
         assert f"[1] {cluster.pod.hosts[1]} failed first (exit {status}), so podrun stopped [0,2]".encode() in ended.stderr
 
 
+@pytest.mark.smoke
 def test_a_rank_that_is_killed_ends_the_run_everywhere(cluster):
     ended = cluster.run(lines_of("deepspeed")[0], FAIL="3", KILLED="1")
     assert ended.returncode == 256 - 9, ended
