@@ -105,10 +105,10 @@ void LineEditor::Library::start() {
            static_cast<char* (*)(EditLine*)>([](EditLine* asked) { return of(asked).prompt.data(); }));
   ::el_set(el, EL_GETCFN,
            static_cast<el_rfunc_t>([](EditLine* asked, wchar_t* key) { return of(asked).next_key(key); }));
-  ::el_set(el, EL_ADDFN, "podrun-paste", "Insert pasted text",
-           static_cast<Action>([](EditLine* asked, wint_t) { return of(asked).paste(); }));
-  ::el_set(el, EL_ADDFN, "podrun-complete", "Complete a command of podrun",
-           static_cast<Action>([](EditLine* asked, wint_t) { return of(asked).complete(); }));
+  ::el_wset(el, EL_ADDFN, L"podrun-paste", L"Insert pasted text",  // el_set would leak copies of the texts
+            static_cast<Action>([](EditLine* asked, wint_t) { return of(asked).paste(); }));
+  ::el_wset(el, EL_ADDFN, L"podrun-complete", L"Complete a command of podrun",
+            static_cast<Action>([](EditLine* asked, wint_t) { return of(asked).complete(); }));
   for (const auto& [key, action] : kKeys) ::el_set(el, EL_BIND, key, action, nullptr);
   ::el_source(el, nullptr);  // the user's ~/.editrc
   const char* terminal = nullptr;
