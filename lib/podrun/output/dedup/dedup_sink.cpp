@@ -96,10 +96,7 @@ class DedupSink final : public Sink {
       streams_.push_back(std::make_unique<Dedup>(hosts.size(), limits, show));
     }
     for (std::size_t rank = 0; rank < hosts.size(); ++rank) keys_.emplace_back(hosts[rank], rank, comparison);
-    if (comparison.same != Same::bytes || !comparison.ignored.empty()) return;
-    remark_.emplace();
-    for (std::size_t rank = 0; rank < hosts.size(); ++rank)
-      log_keys_.emplace_back(hosts[rank], rank, Comparison{.same = Same::log_line});
+    if (comparison.same == Same::bytes && comparison.ignored.empty()) remark_.emplace();
   }
 
   void line(const Line& line) override {
@@ -147,7 +144,7 @@ class DedupSink final : public Sink {
           "them once");
       remark_.reset();
     } else if (remark_->wants_line(now_)) {
-      remark_->add(host, text, log_keys_[host].key(last_state(text)));
+      remark_->add(host, text, keys_[host].log_key(last_state(text)));
     }
   }
   void print(StreamId stream, const DedupedLine& line) {
@@ -190,7 +187,6 @@ class DedupSink final : public Sink {
   const bool compares_bars_;
   std::vector<std::unique_ptr<Dedup>> streams_;
   std::vector<LineKey> keys_;        ///< one per host
-  std::vector<LineKey> log_keys_;    ///< for the remark
   std::optional<LogRemark> remark_;  ///< none once the remark was printed
   TimePoint now_ = Clock::now();
 };

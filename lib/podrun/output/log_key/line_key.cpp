@@ -73,7 +73,7 @@ LineKey::LineKey(const hosts::Host& host, std::size_t rank, const Comparison& co
 std::string_view LineKey::key(std::string_view line) {
   const std::string_view kept = comparison_.ignored.empty() ? line : without_ignored(line);
   if (comparison_.same == Same::bytes) return kept;
-  const std::string_view folded = log_key_.key(kept, folded_);
+  const std::string_view folded = log_key(kept);
   return comparison_.same == Same::numbers ? fold_numbers(folded, numbers_) : folded;
 }
 

@@ -31,6 +31,8 @@ class LineKey {
   /// Valid while `line` is, and until the next call. Keys of different lines can be equal; the bytes of a
   /// line that count stand in its key unchanged.
   std::string_view key(std::string_view line);
+  /// The key that Same::log_line would give, whatever the comparison is. Valid as long.
+  std::string_view log_key(std::string_view line) { return log_key_.key(line, folded_); }
 
  private:
   std::string_view without_ignored(std::string_view line);
