@@ -6,11 +6,10 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <filesystem>
-#include <memory>
 #include <system_error>
 
+#include "podrun/base/descriptor.hpp"
 #include "podrun/base/file_system.hpp"
 
 namespace podrun::output {
@@ -18,27 +17,22 @@ namespace {
 
 constexpr off_t kMostBytes = 4 * 1024 * 1024;
 
-struct CloseFile {
-  void operator()(std::FILE* file) const { std::fclose(file); }
-};
-using File = std::unique_ptr<std::FILE, CloseFile>;
-
-File open_for_user_alone(const std::string& file, int flags) {
-  const int descriptor = ::open(file.c_str(), flags | O_CLOEXEC, S_IRUSR | S_IWUSR);
-  if (descriptor < 0) return nullptr;
-  ::fchmod(descriptor, S_IRUSR | S_IWUSR);  // an older file may be readable for others
-  return File(::fdopen(descriptor, "a+"));
+/// Negative: it failed.
+int open_for_user_alone(const std::string& file, int flags) {
+  const int descriptor = ::open(file.c_str(), flags | O_RDWR | O_APPEND | O_CLOEXEC, S_IRUSR | S_IWUSR);
+  if (descriptor >= 0) ::fchmod(descriptor, S_IRUSR | S_IWUSR);  // an older file may be readable for others
+  return descriptor;
 }
 
 }  // namespace
 
 std::string read_history(const std::string& file) {
   if (!is_file(file)) return {};
-  const File opened = open_for_user_alone(file, O_RDWR | O_APPEND);
-  if (!opened) return {};
-  const off_t skipped = std::max<off_t>(::lseek(::fileno(opened.get()), 0, SEEK_END) - kMostBytes, 0);
-  ::lseek(::fileno(opened.get()), skipped, SEEK_SET);
-  std::string text = read_whole(::fileno(opened.get()), 2 * kMostBytes).value_or("");
+  const Descriptor opened(open_for_user_alone(file, 0));
+  if (!opened.is_open()) return {};
+  const off_t skipped = std::max<off_t>(::lseek(opened.get(), 0, SEEK_END) - kMostBytes, 0);
+  ::lseek(opened.get(), skipped, SEEK_SET);
+  std::string text = read_whole(opened.get(), 2 * kMostBytes).value_or("");
   std::size_t begin = text.size();
   for (int lines = 0; lines <= kMostHistoryEntries && begin != 0 && begin != std::string::npos; ++lines)
     begin = text.rfind('\n', begin - 1);
@@ -54,8 +48,8 @@ void add_to_history(const std::string& file, const std::string& line) {
   std::error_code ignored;
   if (std::filesystem::create_directories(path.parent_path(), ignored))
     std::filesystem::permissions(path.parent_path(), std::filesystem::perms::owner_all, ignored);
-  const File opened = open_for_user_alone(file, O_RDWR | O_APPEND | O_CREAT);
-  if (opened) std::fputs((line + '\n').c_str(), opened.get());
+  const Descriptor opened(open_for_user_alone(file, O_CREAT));
+  if (opened.is_open()) write_whole(opened.get(), line + '\n');
 }
 
 }  // namespace podrun::output
