@@ -33,9 +33,8 @@ const Book& example_named(std::string_view name, std::string_view where) {
   if (const Book* const found = find_book(examples(), name)) return *found;
   std::vector<std::string_view> names;
   for (const Book& example : examples()) names.push_back(example.name);
-  const auto nearest = nearest_name(name, names);
   throw UsageError(fmt::format("{}: no example \"{}\" ({}podrun example lists them)", where, name,
-                               nearest ? fmt::format("did you mean {}? ", *nearest) : ""));
+                               did_you_mean(name, names)));
 }
 
 }  // namespace podrun::cli

@@ -165,12 +165,10 @@ class ConfigLayers {
       if (pod.name == name) return check_hosts(pod);
       names.push_back(pod.name);
     }
-    const auto nearest = nearest_name(name, names);
-    throw UsageError(
-        fmt::format("{}: no pod \"{}\" in {} ({}{}{})", who, name, applied_.path,
-                    is_number(name) ? fmt::format("for the port: --port {}; ", name) : "",
-                    nearest ? fmt::format("did you mean {}? ", *nearest) : "",
-                    names.empty() ? "it has none" : fmt::format("it has {}", fmt::join(names, ", "))));
+    throw UsageError(fmt::format(
+        "{}: no pod \"{}\" in {} ({}{}{})", who, name, applied_.path,
+        is_number(name) ? fmt::format("for the port: --port {}; ", name) : "", did_you_mean(name, names),
+        names.empty() ? "it has none" : fmt::format("it has {}", fmt::join(names, ", "))));
   }
 
   const config::ConfigSection& check_hosts(const config::ConfigSection& pod) const {

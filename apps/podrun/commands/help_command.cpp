@@ -36,9 +36,8 @@ class HelpCommand final : public cli::Command {
     std::vector<std::string_view> names{"all", "man", "pages"};
     for (const cli::CommandRow& row : context.commands) names.push_back(row.name);
     for (const cli::Book& page : cli::pages()) names.push_back(page.name);
-    const auto nearest = nearest_name(wanted, names);
     throw UsageError(fmt::format("help: no command or page \"{}\" ({}see podrun help; podrun help pages)",
-                                 wanted, nearest ? fmt::format("did you mean {}? ", *nearest) : ""));
+                                 wanted, did_you_mean(wanted, names)));
   }
 };
 

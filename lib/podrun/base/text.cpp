@@ -197,6 +197,11 @@ std::optional<std::string> nearest_name(std::string_view slip, const std::vector
   return nearest;
 }
 
+std::string did_you_mean(std::string_view slip, const std::vector<std::string_view>& names) {
+  const auto nearest = nearest_name(slip, names);
+  return nearest ? fmt::format("did you mean {}? ", *nearest) : "";
+}
+
 std::chrono::seconds parse_duration(std::string_view text) {
   std::int64_t number = 0;
   const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), number);

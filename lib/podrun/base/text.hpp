@@ -83,6 +83,9 @@ std::optional<std::string> from_base64(std::string_view text);
 /// or changed letters. Nothing if every name needs more changes than half the letters of `slip`.
 std::optional<std::string> nearest_name(std::string_view slip, const std::vector<std::string_view>& names);
 
+/// `did you mean NAME? ` for the nearest name, for a message that goes on; empty if there is none.
+std::string did_you_mean(std::string_view slip, const std::vector<std::string_view>& names);
+
 /// A whole number with an optional unit s, m, h or d: `10`, `10s`, `5m`, `2h`; at most ten years.
 /// Throws UsageError that names the text.
 std::chrono::seconds parse_duration(std::string_view text);
