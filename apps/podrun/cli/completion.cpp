@@ -107,11 +107,11 @@ class Completer {
       add_all(sources_.workers());
       add_all(sources_.hosts());
     }
-    if (command.operands.is_command) {
+    if (operands.is_command) {
       for (const CommandRow& row : commands_) add(row.name, row.summary);
     }
-    if (command.operands.is_page) add_books(pages());
-    if (command.operands.is_example) add_books(examples());
+    if (operands.is_page) add_books(pages());
+    if (operands.is_example) add_books(examples());
   }
   void add_books(std::span<const Book> books, std::string_view before = {}) {
     for (const Book& book : books) {
@@ -134,10 +134,8 @@ class Completer {
     if (option->row.value == ValueKind::host_list) add_list(sources_.hosts(), before);
   }
   static bool takes_file(const OptionEntry& option) {
-    constexpr std::array<std::string_view, 6> kFiles = {"FILE", "DIR",       "SCRIPT",
-                                                        "PATH", "DIRECTORY", "BASTION"};
-    return std::ranges::any_of(
-        kFiles, [&](std::string_view type) { return option.row.type.find(type) != std::string_view::npos; });
+    constexpr std::array<std::string_view, 3> kFiles = {"FILE", "DIR", "PATH"};
+    return std::ranges::find(kFiles, option.row.type) != kFiles.end();
   }
   void add_all(const std::vector<std::string>& words, const std::string& before = {}) {
     for (const std::string& word : words) add(before + word);
