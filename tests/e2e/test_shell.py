@@ -197,18 +197,18 @@ def test_asks_for_further_lines(podrun, isolated):
     prompt.leave()
 
 
-def test_ctrl_c_drops_the_whole_command(podrun, isolated):
+@pytest.mark.parametrize(
+    "lines, key, says",
+    [
+        (("touch /tmp/begun && cat <<E", "text"), b"\x03", "^C"),
+        (("if touch /tmp/begun", "then"), b"\x04", "the input ended within a command: nothing of it has run"),
+    ],
+    ids=["ctrl-c", "ctrl-d"],
+)
+def test_nothing_runs_of_a_command_that_is_not_completed(podrun, isolated, lines, key, says):
     prompt = Prompt(podrun, *isolated.on(0))
-    prompt.further("touch /tmp/begun && cat <<E", "text")
-    assert "^C" in prompt.press(b"\x03")
-    assert prompt.line("ls /tmp/begun 2>&1 | grep -c No") == ["0: 1"]
-    prompt.leave()
-
-
-def test_ctrl_d_within_a_command_is_an_error(podrun, isolated):
-    prompt = Prompt(podrun, *isolated.on(0))
-    prompt.further("if touch /tmp/begun", "then")
-    assert "the input ended within a command: nothing of it has run" in prompt.press(b"\x04")
+    prompt.further(*lines)
+    assert says in prompt.press(key)
     assert prompt.line("ls /tmp/begun 2>&1 | grep -c No") == ["0: 1"]
     prompt.leave()
 

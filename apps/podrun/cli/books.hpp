@@ -26,7 +26,7 @@ const Book* find_book(std::span<const Book> books, std::string_view name);
 /// Throws UsageError that begins with `where` if there is none.
 const Book& example_named(std::string_view name, std::string_view where);
 
-/// What it is about: the heading of a page, the first sentence of the comment that begins an example.
+/// The subject of a book: the heading of a page, or the first sentence of an example's comment.
 std::string subject_of(const Book& book);
 
 /// A page as plain text: paragraphs and cells of tables are wrapped to `width` columns, code is not. Links to

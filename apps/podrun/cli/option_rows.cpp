@@ -213,7 +213,7 @@ void add_dedup(OptionTable& table, OutputOptions& options) {
                {.choices = "log numbers", .common = true}),
       "bytes", "-d,--dedup[=HOW]",
       [&options, parse](const std::string& text) { options.dedup = parse(text == "true" ? "bytes" : text); });
-  rows.list(output, "--dedup-ignore REGEX", "With -d, also ignore what matches REGEX, as for grep -E",
+  rows.list(output, "--dedup-ignore REGEX", "As -d, and ignore what matches REGEX, as for grep -E",
             [&options](const std::string& text) { options.dedup_ignored.emplace_back(text); },
             {.merge = Merge::adds});
   rows.value(output, "--window TIME", "Time that a line waits for other hosts, with -d ({})",
