@@ -82,7 +82,7 @@ std::size_t line_start_time_size(std::string_view text);
 
 /// The fields of a log prefix, in order.
 struct PrefixFields {
-  std::array<LogField, 4> fields = {};
+  std::array<LogField, 6> fields = {};  ///< at most a time, a process and its thread, and three of NCCL
   std::size_t count = 0;
 };
 

@@ -170,14 +170,10 @@ bool PrefixReader::kernel() {
 
 /// The text between two parts: ` `, ` - `, ` | `, `: `, with colours.
 void PrefixReader::skip_separator() {
-  const std::size_t end = line_.find_first_not_of(" -|:\x1b", at_);
-  if (end == line_.npos) return;
-  at_ = std::max(at_, end);
-  if (at_ == 0 || line_[at_ - 1] != '\x1b') return;
-  --at_;
-  const std::size_t color = color_size(rest());
-  at_ += color;
-  if (color != 0) skip_separator();
+  for (std::size_t color = 1; color != 0; at_ += color) {
+    at_ = std::min(line_.find_first_not_of(" -|:", at_), line_.size());
+    color = color_size(rest());
+  }
 }
 
 /// `INFO`, `[INFO]`, `INFO:`
