@@ -110,6 +110,11 @@ podrun: retry on just these: podrun --workers 0,1 COMMAND
 """
 
 
+def test_a_program_that_would_wait_for_a_terminal_is_named_once(podrun):
+    warned = podrun("-H", "local[0-3]", "--", "vi() { :; }; vi").stderr
+    assert warned == b"podrun: vi needs a terminal: podrun ssh 0 (Ctrl-C twice stops it here)\n"
+
+
 def test_the_wording_of_an_interrupted_run(podrun):
     command = "trap 'echo INT' INT; echo up; while :; do sleep 0.1; done"
     run = podrun.start("-H", "local[0-1]", "--grace", "1", "--", "sh", "-c", command)

@@ -65,15 +65,16 @@ std::vector<std::shared_ptr<output::Sink>> CommandMode::make_sinks(output::Termi
 }
 
 void CommandMode::begin(output::Output& output) {
-  if (json_) json_->begin(output);
+  if (json_)
+    json_->begin(output);
+  else if (run_.work == report::Work::command)
+    warning_ = report::terminal_warning(run_.command, run_.plan.hosts);
 }
 
 void CommandMode::notice(output::Output& output, const run::RunPolicy& policy, const run::Notice& notice) {
   if (std::holds_alternative<run::notice::Started>(notice)) {
     output.start();
-    const bool is_typed = run_.work == report::Work::command && !json_;
-    if (auto warning = is_typed ? report::terminal_warning(run_.command, run_.plan.hosts) : std::nullopt)
-      output.say(std::move(*warning));
+    if (auto warning = std::exchange(warning_, std::nullopt)) output.say(std::move(*warning));
   }
   if (const auto* open = std::get_if<run::notice::OutputOpen>(&notice); open && json_)
     json_->output_open(output, *open);

@@ -69,6 +69,7 @@ class CommandMode : public Mode {
   const Session& session_;
   std::optional<JsonReport> json_;
   std::shared_ptr<output::LastLines> last_lines_;
+  std::optional<std::string> warning_;  ///< for the moment when the first host starts
 };
 
 }  // namespace podrun::session
