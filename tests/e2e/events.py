@@ -77,8 +77,12 @@ def events(podrun, *args, **options):
     return Events(podrun("--json", *args, **options))
 
 
-def exits_so_far(run):
-    """The exit events of a run that goes on, by worker number."""
+def so_far(run, event):
+    """The events of this name of a run that goes on, by worker number."""
     lines = run.stdout.rpartition(b"\n")[0].split(b"\n")
-    exits = [json.loads(line) for line in lines if b'"event":"exit"' in line]
-    return {event["worker"]: event for event in exits}
+    of_name = [json.loads(line) for line in lines if b'"event":"%s"' % event.encode() in line]
+    return {event["worker"]: event for event in of_name}
+
+
+def exits_so_far(run):
+    return so_far(run, "exit")

@@ -8,12 +8,11 @@ import subprocess
 
 import pytest
 
-from events import events
+from events import Events, events, so_far
 from support import Footprint, by_rank, end, read_process, sha256, wait_until
 
 HOSTS = range(4)
 LONG = 30  # seconds, for what comes at once where others do not keep the machine busy
-NAMED = re.compile(rb"\[(\S+)\] command ended; sleep \(pid (\d+) on \[(\d)\]\) still has its output open\.")
 ONE_TRY = ("--retries", "0")
 
 
@@ -38,11 +37,18 @@ def output_of_all(completed, text):
     assert by_rank(completed.stdout) == {rank: [text] for rank in HOSTS}
 
 
-def end_printed(completed):
-    """Ends the process whose number each host has printed; returns {rank: number}."""
-    pids = {rank: int(pid) for rank, [pid] in by_rank(completed.stdout).items()}
+def end_named(run, ranks):
+    """Waits until the process that holds each rank's output open is named, and ends it; returns {rank: number}."""
+    wait_until(lambda: so_far(run, "output_open").keys() == set(ranks), LONG, "the processes named")
+    named = {rank: event["processes"] for rank, event in so_far(run, "output_open").items()}
+    assert all([process["name"] for process in processes] == ["sleep"] for processes in named.values()), named
+    pids = {rank: processes[0]["pid"] for rank, processes in named.items()}
     end([process for pid in pids.values() if (process := read_process(pid))])
     return pids
+
+
+def printed_numbers(ended):
+    return {rank: int(number) for rank, [number] in ended.shown.items()}
 
 
 # Runs that need a second channel
@@ -71,13 +77,11 @@ def test_a_long_text(podrun, one_channel):
 
 
 def test_what_holds_the_output_open_is_named(podrun, one_channel):
-    run = podrun.start(*one_channel.options, "--", "sleep 1005 & echo $!; exit 3")
-    wait_until(lambda: NAMED.search(run.stderr), LONG, "the processes named")
-    hosts, pid, first = NAMED.search(run.stderr).groups()
-    assert (hosts, first) == (b"0-3", b"0")
-    pids = end_printed(run)
-    assert int(pid) == pids[0]
-    assert run.wait().returncode == 3
+    run = podrun.start("--json", *one_channel.options, "--", "sleep 1005 & echo $!; exit 3")
+    pids = end_named(run, HOSTS)
+    ended = Events(run.wait())
+    assert ended.returncode == 3
+    assert printed_numbers(ended) == pids
 
 
 # The connections for it
@@ -87,11 +91,11 @@ def test_only_such_a_host_gets_another_connection(podrun, fault, one_of_four):
     proxies = [fault("--to", one_of_four.addresses[rank], "proxy", addresses=[f"127.0.0.{130 + rank}"]) for rank in (0, 1)]
     script = podrun.directory / "script"
     script.write_text("cat >/dev/null; sleep 1006 & echo $!")
-    run = podrun.start("-H", ",".join(proxy.address for proxy in proxies), "-I", "-s", script, stdin=subprocess.DEVNULL)
-    wait_until(lambda: NAMED.search(run.stderr), LONG, "the processes named")
-    assert NAMED.search(run.stderr)[1] == b"0,1"
-    end_printed(run)
-    assert run.wait().returncode == 0
+    run = podrun.start("--json", "-H", ",".join(proxy.address for proxy in proxies), "-I", "-s", script, stdin=subprocess.DEVNULL)
+    pids = end_named(run, (0, 1))
+    ended = Events(run.wait())
+    assert ended.returncode == 0
+    assert printed_numbers(ended) == pids
     assert len(proxies[0].connections) == 1
     assert len(proxies[1].connections) in (2, 3)  # by chance: does sshd count the script's channel still, when the input's is asked for?
 
