@@ -6,6 +6,7 @@ import subprocess
 
 import pytest
 
+from fault_table import said_by_podrun
 from homes import ViaHomes
 from pulls import LOGS, LOGS_BYTES, LOGS_FILES, assert_arrived, paths_in, place_of, pull, pull_events, received, temporary_files
 from support import wait_until
@@ -326,6 +327,32 @@ def test_worker_numbers_name_the_directories(podrun, homes):
     homes.write("logs", LOGS)
     podrun.ok(*homes.pod.options, "--workers", "1,3", "pull", "logs", "out")
     assert sorted(entry.name[0] for entry in (podrun.directory / "out").iterdir()) == ["1", "3"]
+
+
+def test_one_hosts_file_gets_its_own_name(podrun, pair):
+    pair.write("logs", {"a.log": b"1", "b.log": b"2"})
+    ended = podrun(*pair.options, "--workers", "1", "pull", "--flat", "logs/*.log", "out")
+    assert (ended.returncode, said_by_podrun(ended.stderr)) == (0, ["podrun: 2 files (2 B) from 1 host to out"])
+    assert paths_in(podrun.directory / "out") == {"a.log", "b.log"}
+    (podrun.directory / "link").symlink_to("out")
+    assert pull_events(podrun, pair, "--flat", "logs/a.log", "link").returncode == 0, "a directory of the user's own may be a link"
+    assert pull(podrun, pair, "logs", "out") == "podrun: 4 files (4 B) from 2 hosts to out"
+
+
+def test_the_names_of_several_hosts_have_the_host_in_front(podrun, pair):
+    pair.write("logs", {"a": b"1", "d/b": b"2"})
+    assert pull(podrun, pair, "--flat", "logs/a", "logs/d", "out") == "podrun: 4 files (4 B) from 2 hosts to out"
+    expected = {f"{place_of(podrun, pair, rank).name}-{path}" for rank in pair.ranks for path in ("a", "d/b")}
+    assert paths_in(podrun.directory / "out") == expected
+    assert pull(podrun, pair, "--flat", "logs/a", "logs/d", "out").endswith("4 are here already")
+    listed = podrun(*pair.options, "pull", "--flat", "--dry-run", "logs/a", "new").stdout.decode().split()
+    assert listed == [f"new/{place_of(podrun, pair, rank).name}-a" for rank in pair.ranks]
+
+
+def test_one_host_alone_is_told_where_its_files_are(podrun, pair):
+    pair.write("logs", {"a": b"1"})
+    ended = podrun(*pair.on(0), "pull", "logs/a", "out")
+    assert said_by_podrun(ended.stderr) == [f"podrun: 1 file (1 B) from 1 host to out/0-{pair.names[0]} (--flat: to out)"]
 
 
 # What is said

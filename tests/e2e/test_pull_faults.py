@@ -189,6 +189,14 @@ def test_a_host_sends_paths_that_were_not_asked_for(podrun, pair, members):
     assert not os.path.exists("/tmp/podrun-evil")
 
 
+def test_a_host_does_not_choose_names_in_a_directory_of_the_users(podrun, pair):
+    pair.write("logs", {"a": b"1"})
+    pair.program(1, "stat", "printf 'm ./.bashrc//\\nf 81a4 1 1 ./.bashrc//\\n'")
+    run = Events(podrun("--json", *pair.on(1), "pull", "--flat", "logs/*", "out"))
+    assert run.failures == {0: ("unreachable", "copying", "unexpected_answer")}
+    assert os.listdir(podrun.directory / "out") == []
+
+
 @pytest.mark.parametrize("kind", [DEVICE, FIFO, DIRECTORY, SYMBOLIC], ids=["device", "fifo", "directory", "link"])
 def test_a_file_is_sent_as_something_else(podrun, pair, kind):
     pair.write("logs", {"a": b"1", "z": b"333"})

@@ -40,6 +40,9 @@ class PullCommand final : public cli::Command {
     rows.value(cli::OptionSet::own, "--max-size SIZE",
                "Copy nothing from a host that has more than SIZE to copy: 500M, 2GiB",
                cli::into(max_size_, cli::parse_size));
+    rows.flag(cli::OptionSet::own, "--flat",
+              "Make no directory for each host: DEST/3-tpu-3-NAME, or DEST/NAME if there is one host",
+              [this](bool is_on) { is_flat_ = is_on; });
   }
 
   int run(const cli::Context& context) override {
@@ -47,7 +50,8 @@ class PullCommand final : public cli::Command {
                                   .destination = {},
                                   .max_size = max_size_,
                                   .only_look = context.options.dry_run,
-                                  .max_files = context.options.max_files};
+                                  .max_files = context.options.max_files,
+                                  .is_flat = is_flat_};
     const std::string destination = request.words.back();
     request.destination = destination;
     request.words.pop_back();
@@ -65,6 +69,7 @@ class PullCommand final : public cli::Command {
 
  private:
   std::optional<std::uint64_t> max_size_;
+  bool is_flat_ = false;
 };
 
 }  // namespace

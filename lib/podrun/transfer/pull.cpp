@@ -3,6 +3,7 @@
 // and answers with archives. Work that waits for the local disk is done on a thread.
 #include "podrun/transfer/pull.hpp"
 
+#include <fnmatch.h>
 #include <sys/statvfs.h>
 
 #include <algorithm>
@@ -129,9 +130,14 @@ Pull::Pull(PullRequest request, std::vector<hosts::Host> hosts)
 }
 
 std::string Pull::directory_of(std::size_t host) const {
+  if (request_.is_flat) return request_.destination;
   const bool has_slash = request_.destination.ends_with('/');
   return fmt::format("{}{}{}", request_.destination, has_slash ? "" : "/",
                      hosts::host_file_name(hosts_[host]));
+}
+
+std::string Pull::prefix_of(std::size_t host) const {
+  return request_.is_flat && hosts_.size() > 1 ? hosts::host_file_name(hosts_[host]) + '-' : "";
 }
 
 asio::awaitable<void> Pull::prepare(std::size_t host, supervisor::Supervised& supervised) {
@@ -158,7 +164,8 @@ asio::awaitable<void> Pull::copy_all(Copy& copy) {
   if (request_.only_look) {
     copy.pulled.files = copy.wanted.size();
     copy.pulled.bytes = copy.pulled.total;
-    for (const ListedPath* path : copy.wanted) copy.pulled.chosen.emplace_back(path->path());
+    for (const ListedPath* path : copy.wanted)
+      copy.pulled.chosen.push_back(prefix_of(copy.host) + std::string(path->path()));
   } else {
     copy.pulled.is_active = true;
     std::function<void()> make_directories = [&copy] {
@@ -192,7 +199,10 @@ asio::awaitable<void> Pull::list(Copy& copy) {
     listing.feed(output->bytes());
   }
   if (!listing.is_complete()) throw HostError({Stage::copying, Cause::ended_early, reader.describe_end()});
-  std::function<void()> sort = [&] { copy.listing = listing.take(); };
+  std::function<void()> sort = [&] {
+    copy.listing = listing.take();
+    check_names(copy);
+  };
   co_await run_on_thread(std::move(sort));
   copy.pulled.special = copy.listing.special;
   copy.complaints = reader.said();
@@ -200,11 +210,12 @@ asio::awaitable<void> Pull::list(Copy& copy) {
 
 /// Finds out what is not here.
 asio::awaitable<void> Pull::compare(Copy& copy) {
-  const std::string path = directory_of(copy.host);
+  // The user's own directory may be a link; a host's directory must not.
+  const std::string path = directory_of(copy.host) + (request_.is_flat ? "/." : "");
   const auto missing = request_.only_look ? PulledDirectory::Missing::leave : PulledDirectory::Missing::make;
   std::size_t leaves = 0;
   std::function<void()> look = [&] {
-    copy.directory.emplace(path, missing);
+    copy.directory.emplace(path, missing, prefix_of(copy.host));
     for (const ListedPath& each : copy.listing.paths) {
       if (each.kind == Kind::directory) continue;
       ++leaves;
@@ -218,6 +229,19 @@ asio::awaitable<void> Pull::compare(Copy& copy) {
     if (each->kind == Kind::file) copy.pulled.total = saturating_sum(copy.pulled.total, each->size);
   }
   copy.pulled.is_listed = true;
+}
+
+/// In a directory that is not the host's alone, a host must not choose the names: not `.bashrc` for `*.log`.
+void Pull::check_names(const Copy& copy) const {
+  if (!request_.is_flat) return;
+  for (const ListedPath& path : copy.listing.paths) {
+    const std::string name(path.path().substr(0, path.path().find('/')));
+    const bool is_asked_for = std::ranges::any_of(words_, [&](const std::string& word) {
+      const std::string last = word.substr(word.rfind('/') + 1);
+      return last.empty() || last == name || ::fnmatch(last.c_str(), name.c_str(), FNM_PERIOD) == 0;
+    });
+    if (!is_asked_for) throw HostError({Stage::copying, Cause::unexpected_answer, path.host_path});
+  }
 }
 
 void Pull::check_size(const Copy& copy) const {

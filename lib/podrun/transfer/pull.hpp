@@ -24,6 +24,7 @@ struct PullRequest {
   std::optional<std::uint64_t> max_size = std::nullopt;  ///< bytes, of each host
   bool only_look = false;                                ///< only finds what would be copied
   std::size_t max_files = PathBudget::kUsualPaths;       ///< and directories, of each host
+  bool is_flat = false;                                  ///< no directory for each host
 };
 
 /// The files that one host has sent, or would send.
@@ -39,8 +40,8 @@ struct PulledHost {
   bool is_active = false;                ///< more is being received
 };
 
-/// Copies files from hosts into a directory for each host. A host lists the paths that the words name, and
-/// sends the files that are not here with that size and time.
+/// Copies files from hosts into a directory for each host, or into one for all. A host lists the paths that
+/// the words name, and sends the files that are not here with that size and time.
 class Pull {
  public:
   /// Throws UsageError for a word that cannot be a path.
@@ -51,7 +52,7 @@ class Pull {
 
   const PullRequest& request() const { return request_; }
   const std::vector<PulledHost>& pulled() const { return pulled_; }
-  /// `DEST/3-tpu-3`
+  /// `DEST/3-tpu-3`; flat, `DEST`
   std::string directory_of(std::size_t host) const;
 
  private:
@@ -65,6 +66,9 @@ class Pull {
   asio::awaitable<void> unpack_part(Copy& copy, supervisor::ProgramReader& reader, const Wanted& wanted);
   asio::awaitable<void> feed(Copy& copy, supervisor::ProgramReader& reader, const Wanted& wanted,
                              Unpacked& unpacked);
+  /// What the names of a host's files begin with here: flat, `3-tpu-3-`, unless there is only one host.
+  std::string prefix_of(std::size_t host) const;
+  void check_names(const Copy& copy) const;
   void check_size(const Copy& copy) const;
   void check_listing(const Copy& copy) const;
   std::uint64_t most_bytes(const Copy& copy) const;

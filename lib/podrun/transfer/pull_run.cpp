@@ -105,6 +105,7 @@ class PullMode final : public session::CommandMode, private session::HostPrepara
 
   /// `podrun: 12 files (3.4 MB) from 4 hosts to out · 20 are here already`
   void print_total(output::Output& output, const run::RunPolicy& policy) const {
+    if (run_spec().view.quiet) return;
     PulledHost all;
     std::size_t answered = 0;
     for (std::size_t host = 0; host < reported_.size(); ++host) {
@@ -118,15 +119,22 @@ class PullMode final : public session::CommandMode, private session::HostPrepara
       if (run::has_succeeded(outcome) || (is_part(outcome) && each.files + each.unchanged > 0)) ++answered;
     }
     if (answered == 0) return;
-    std::vector<std::string> parts = {
-        fmt::format("{} file{} ({}){} from {} to {}", all.files, all.files == 1 ? "" : "s",
-                    format_bytes(all.bytes), pull_.request().only_look ? " would come" : "",
-                    count_hosts(answered), output::escape_controls(pull_.request().destination))};
+    std::vector<std::string> parts = {fmt::format("{} file{} ({}){} from {} to {}", all.files,
+                                                  all.files == 1 ? "" : "s", format_bytes(all.bytes),
+                                                  pull_.request().only_look ? " would come" : "",
+                                                  count_hosts(answered), output::escape_controls(place()))};
     if (all.unchanged > 0)
       parts.push_back(fmt::format("{} {} here already", all.unchanged, all.unchanged == 1 ? "is" : "are"));
     if (all.special > 0)
       parts.push_back(fmt::format("{} not copied (sockets, devices or FIFOs)", all.special));
     output.say("podrun: " + join(parts, output::separator(charset())));
+  }
+
+  /// Where the files are; for one host also how to have them without its directory.
+  std::string place() const {
+    const std::string& destination = pull_.request().destination;
+    if (reported_.size() > 1 || pull_.request().is_flat) return destination;
+    return fmt::format("{} (--flat: to {})", pull_.directory_of(0), destination);
   }
 
   Pull& pull_;

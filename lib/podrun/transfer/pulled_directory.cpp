@@ -80,8 +80,10 @@ void remove_leftover(int at, const char* name) {
 
 }  // namespace
 
-PulledDirectory::PulledDirectory(std::string path, Missing missing)
-    : path_(std::move(path)), temporary_(std::string(kTemporary) + supervisor::random_id()) {
+PulledDirectory::PulledDirectory(std::string path, Missing missing, std::string prefix)
+    : path_(std::move(path)),
+      prefix_(std::move(prefix)),
+      temporary_(std::string(kTemporary) + supervisor::random_id()) {
   std::error_code error;
   if (missing == Missing::make) std::filesystem::create_directories(path_, error);
   if (!error) root_.reset(::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
@@ -111,9 +113,9 @@ void PulledDirectory::remove_leftovers() {
 
 bool PulledDirectory::has(const ListedPath& path) {
   if (!root_.is_open()) return false;
-  const int at = parent_of(path.path(), Missing::leave);
+  const int at = parent_of(name_of(path), Missing::leave);
   struct stat status {};
-  if (at < 0 || ::fstatat(at, last_part(path.path()).c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0)
+  if (at < 0 || ::fstatat(at, last_part(name_of(path)).c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0)
     return false;
   const mode_t type = path.kind == Kind::link ? S_IFLNK : S_IFREG;
   return (status.st_mode & S_IFMT) == type && static_cast<std::uint64_t>(status.st_size) == path.size &&
@@ -121,15 +123,15 @@ bool PulledDirectory::has(const ListedPath& path) {
 }
 
 void PulledDirectory::make_directory(const ListedPath& path) {
-  const int at = parent_of(path.path(), Missing::make);
-  if (at < 0) fail(path.path());
-  const std::string name = last_part(path.path());
+  const int at = parent_of(name_of(path), Missing::make);
+  if (at < 0) fail(path);
+  const std::string name = last_part(name_of(path));
   const mode_t mode = (path.mode & kPermissions) | S_IRWXU;  // so that files can be put into it
   if (::mkdirat(at, name.c_str(), mode) == 0) return;
-  if (errno != EEXIST) fail(path.path());
+  if (errno != EEXIST) fail(path);
   struct stat status {};
   if (::fstatat(at, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(status.st_mode)) return;
-  if (::unlinkat(at, name.c_str(), 0) != 0 || ::mkdirat(at, name.c_str(), mode) != 0) fail(path.path());
+  if (::unlinkat(at, name.c_str(), 0) != 0 || ::mkdirat(at, name.c_str(), mode) != 0) fail(path);
 }
 
 /// Removes whatever has the name, except a directory that is not empty. False with errno on failure.
@@ -151,29 +153,29 @@ bool PulledDirectory::make(std::string_view path, const MakeLink& make_link) {
 }
 
 void PulledDirectory::put_link(const ListedPath& path, const std::string& target) {
-  const bool is_made = make(path.path(), [&](int at, const char* name) {
+  const bool is_made = make(name_of(path), [&](int at, const char* name) {
     if (::symlinkat(target.c_str(), at, name) != 0) return false;
     ::utimensat(at, name, only_modified(path.mtime).data(), AT_SYMLINK_NOFOLLOW);
     return true;
   });
-  if (!is_made) fail(path.path());
+  if (!is_made) fail(path);
 }
 
 void PulledDirectory::put_hard_link(const ListedPath& path, const ListedPath& existing) {
-  const int found = parent_of(existing.path(), Missing::leave);
+  const int found = parent_of(name_of(existing), Missing::leave);
   const Descriptor from(found < 0 ? -1 : ::fcntl(found, F_DUPFD_CLOEXEC, 0));
-  const std::string existing_name = last_part(existing.path());
-  const bool is_made = from.is_open() && make(path.path(), [&](int at, const char* name) {
+  const std::string existing_name = last_part(name_of(existing));
+  const bool is_made = from.is_open() && make(name_of(path), [&](int at, const char* name) {
                          return ::linkat(from.get(), existing_name.c_str(), at, name, 0) == 0;
                        });
-  if (!is_made) fail(path.path());
+  if (!is_made) fail(path);
 }
 
 void PulledDirectory::set_time(const ListedPath& path) {
-  const int at = parent_of(path.path(), Missing::leave);
-  const std::string name = last_part(path.path());
+  const int at = parent_of(name_of(path), Missing::leave);
+  const std::string name = last_part(name_of(path));
   if (at < 0 || ::utimensat(at, name.c_str(), only_modified(path.mtime).data(), AT_SYMLINK_NOFOLLOW) != 0)
-    fail(path.path());
+    fail(path);
 }
 
 /// The directory of a path, open until the next call; -1 with errno on failure.
@@ -206,8 +208,9 @@ bool PulledDirectory::put(std::string_view path) {
   return false;
 }
 
-void PulledDirectory::fail(std::string_view path) const {
-  throw LocalWriteError(fmt::format("{}/{}: {}", path_, path, errno_text()));
+void PulledDirectory::fail(const ListedPath& path) const {
+  const std::string why = errno_text();
+  throw LocalWriteError(fmt::format("{}/{}: {}", path_, name_of(path), why));
 }
 
 /// The file has its mode on the host, minus the umask, but the user can always replace it. It is locked, so
@@ -219,7 +222,7 @@ PulledDirectory::NewFile::NewFile(PulledDirectory& directory, const ListedPath& 
   struct stat status {};
   do {
     descriptor_.reset(::openat(directory.root_.get(), directory.temporary_.c_str(), kFlags, mode));
-    if (!descriptor_.is_open()) directory_.fail(path.path());
+    if (!descriptor_.is_open()) directory_.fail(path);
     ::flock(descriptor_.get(), LOCK_EX);
   } while (::fstat(descriptor_.get(), &status) == 0 && status.st_nlink == 0);
 }
@@ -232,7 +235,7 @@ void PulledDirectory::NewFile::write(std::uint64_t offset, std::string_view byte
   while (!bytes.empty()) {
     const ssize_t count = ::pwrite(descriptor_.get(), bytes.data(), bytes.size(), static_cast<off_t>(offset));
     if (count < 0 && errno == EINTR) continue;
-    if (count < 0) directory_.fail(path_.path());
+    if (count < 0) directory_.fail(path_);
     bytes.remove_prefix(static_cast<std::size_t>(count));
     offset += static_cast<std::uint64_t>(count);
   }
@@ -243,9 +246,9 @@ void PulledDirectory::NewFile::finish(std::uint64_t size) {
                         ::futimens(descriptor_.get(), only_modified(path_.mtime).data()) == 0;
   // Some file systems report only at close(2) that they are full. A duplicate is closed, since the file must
   // stay locked until it has its name.
-  if (!is_whole || ::close(::dup(descriptor_.get())) != 0) directory_.fail(path_.path());
+  if (!is_whole || ::close(::dup(descriptor_.get())) != 0) directory_.fail(path_);
   is_put_ = true;  // put() removes what it cannot rename
-  if (!directory_.put(path_.path())) directory_.fail(path_.path());
+  if (!directory_.put(directory_.name_of(path_))) directory_.fail(path_);
 }
 
 }  // namespace podrun::transfer

@@ -17,16 +17,17 @@ class LocalWriteError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// One host's directory of a pull. Files get their names once they are complete. Nothing is written through
-/// symbolic links in it or in its place, whatever a host has sent. For one thread at a time. All functions
-/// throw LocalWriteError.
+/// The directory for the files of one host. Files get their names once they are complete. Nothing is written
+/// through symbolic links in it or in its place, whatever a host has sent. For one thread at a time. All
+/// functions throw LocalWriteError.
 class PulledDirectory {
  public:
   enum class Missing { make, leave };
   class NewFile;
 
   /// Removes the leftovers of an interrupted pull. With Missing::leave, a missing directory counts as empty.
-  PulledDirectory(std::string path, Missing missing);
+  /// `prefix`: what the names in it begin with.
+  PulledDirectory(std::string path, Missing missing, std::string prefix = {});
   PulledDirectory(const PulledDirectory&) = delete;
   PulledDirectory& operator=(const PulledDirectory&) = delete;
 
@@ -46,9 +47,11 @@ class PulledDirectory {
   bool make(std::string_view path, const MakeLink& make_link);
   bool put(std::string_view path);
   void remove_leftovers();
-  [[noreturn]] void fail(std::string_view path) const;
+  std::string name_of(const ListedPath& path) const { return prefix_ + std::string(path.path()); }
+  [[noreturn]] void fail(const ListedPath& path) const;
 
   const std::string path_;
+  const std::string prefix_;
   const std::string temporary_;  ///< the name of an incomplete file
   Descriptor root_;
   Descriptor parent_;        ///< the directory of the last path

@@ -117,6 +117,7 @@ class PushMode final : public session::CommandMode, private session::HostPrepara
   }
 
   void print_total(output::Output& output, const run::RunPolicy& policy) const {
+    if (run_spec().view.quiet) return;
     std::vector<HostTransfer> done;
     for (std::size_t host = 0; host < run_spec().plan.hosts.size(); ++host) {
       if (run::has_succeeded(policy.outcomes()[host]))

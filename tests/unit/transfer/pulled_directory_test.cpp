@@ -58,6 +58,18 @@ class PulledDirectoryTest : public testing::Test {
   test::TempDirectory temp_;
 };
 
+TEST_F(PulledDirectoryTest, PutsAPrefixBeforeTheNames) {
+  PulledDirectory directory(temp_.path("out/."), kMake, "3-tpu-3-");
+  const ListedPath path = listed_path("d/a", 1);
+  EXPECT_FALSE(directory.has(path));
+  put(directory, path, "x");
+  EXPECT_TRUE(directory.has(path));
+  EXPECT_EQ(status("out/3-tpu-3-d/a").st_size, 1);
+  std::filesystem::create_directory(temp_.path("out/3-tpu-3-e"));
+  std::filesystem::create_directory(temp_.path("out/3-tpu-3-e/f"));
+  EXPECT_THAT(failure_of(directory, listed_path("e", 1)), HasSubstr("out/./3-tpu-3-e: "));
+}
+
 TEST_F(PulledDirectoryTest, RenamesAFileOnceItIsComplete) {
   PulledDirectory directory(temp_.path("out/0-a"), kMake);
   const ListedPath path = listed_path("a/b", 6, Kind::file, kTime, 0751);
