@@ -161,6 +161,21 @@ def is_clean(lines):
     return not any(STATUS.search(line) for line in lines)
 
 
+# Errors
+
+
+def test_an_error_of_all_hosts_is_shown_once(on_screen):
+    command = "echo 'no such thing' >&2; echo step $PODRUN_RANK; echo late $PODRUN_RANK >&2"
+    screen = on_screen(*FOUR, "--window", "60s", "--", command)
+    assert screen.wait() == 0
+    rest = {line for rank in range(4) for line in (f"{rank}: step {rank}", f"{rank}: late {rank}")}
+    assert screen.lines[0] == "all: no such thing"
+    assert set(screen.lines[1:]) == rest and len(screen.lines) == 1 + len(rest)
+    at_once = on_screen(*FOUR, "--window", "0s", "--", command)
+    assert at_once.wait() == 0
+    assert sum(line.endswith(": no such thing") for line in at_once.lines) == 4
+
+
 # Contents of the status line
 
 
@@ -277,7 +292,7 @@ def test_plain_lines_on_a_dumb_terminal_when_asked(on_screen, gate):
 
 @pytest.mark.smoke
 def test_output_is_never_mixed_with_it(on_screen):
-    busy = "for i in $(seq 60); do echo line $i of the output; [ $((i % 7)) != 0 ] || echo err $i >&2; sleep 0.0$((i * (PODRUN_RANK + 3) % 10)); done"
+    busy = "for i in $(seq 60); do echo line $i of the output; [ $((i % 7)) != 0 ] || echo err $i of $PODRUN_RANK >&2; sleep 0.0$((i * (PODRUN_RANK + 3) % 10)); done"
     screen = on_screen(*FOUR, "--", busy, columns=40)
     screen.wait_for(lambda s: STATUS.search(s.last))
     assert screen.wait() == 0
@@ -286,7 +301,7 @@ def test_output_is_never_mixed_with_it(on_screen):
     others = [line for line in screen.lines if line not in set(expected)]
     assert sorted(line for line in screen.lines if line in set(expected)) == sorted(expected)
     assert len(others) == 4 * 8
-    assert all(re.fullmatch(r"\d\D* err \d+", line) for line in others)
+    assert all(re.fullmatch(r"(\d)\D* err \d+ of \1", line) for line in others)
 
 
 def paintings(screen):
@@ -340,11 +355,11 @@ BAR = "import sys, time\nfor i in range(21): sys.stderr.write(f'\\r {i * 5:3}%|{
 
 def test_a_progress_bar_is_followed_and_ends_as_one_line(on_screen, podrun):
     program = ("/usr/bin/python3", "-c", BAR + "sys.stderr.write('\\n'); print('trained')")
-    screen = on_screen("-H", "local[0-1]", "--color", "never", "--", *program)
+    screen = on_screen("-H", "local[0-1]", "--window", "60s", "--color", "never", "--", *program)
     screen.wait_for(lambda s: re.fullmatch(r"2 running · \d+ B/s · \[0\] +\d+%\|#+ *\| +\d+/20", s.last))
     assert screen.wait() == 0
-    assert sum("100%|####################| 20/20" in line for line in screen.lines) == 2
-    assert len(screen.lines) == 4
+    assert "all:  100%|####################| 20/20" in screen.lines
+    assert len(screen.lines) == 3
     raw = podrun("-H", "local", "--", *program).stderr
     assert raw.count(b"\r") == 21
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <string>
 #include <vector>
@@ -19,9 +20,11 @@ namespace podrun::output {
 enum class Shown { all, first };
 
 /// Shows every line at once, with its host's label. For one host without a label: every chunk at once and
-/// unchanged except for the view's escapes.
-std::unique_ptr<Sink> make_stream_sink(const std::vector<hosts::Host>& hosts, const View& view,
-                                       Terminal& terminal, Shown shown = Shown::all);
+/// unchanged except for the view's escapes. `error_window`: errors wait so long for other hosts that print
+/// them too, and are then shown once.
+std::unique_ptr<Sink> make_stream_sink(
+    const std::vector<hosts::Host>& hosts, const View& view, Terminal& terminal, Shown shown = Shown::all,
+    std::chrono::milliseconds error_window = std::chrono::milliseconds::zero());
 
 /// `--gather`: at the end, shows output that several hosts printed byte for byte alike once, stdout first,
 /// under a header with their worker numbers and count: `[0-30] (31)`. Label::none has no header.

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <span>
 #include <string>
 
+#include "podrun/output/dedup/shared_errors.hpp"
 #include "podrun/output/escape.hpp"
 #include "podrun/output/make_sinks.hpp"
 
@@ -13,7 +15,8 @@ namespace {
 
 class StreamSink final : public Sink {
  public:
-  StreamSink(const std::vector<hosts::Host>& hosts, const View& view, Terminal& terminal, std::size_t shown)
+  StreamSink(const std::vector<hosts::Host>& hosts, const View& view, Terminal& terminal, std::size_t shown,
+             std::chrono::milliseconds error_window)
       : printer_(hosts, view, terminal), shown_(shown) {
     for (const hosts::Host& host : hosts) {
       auto& labels = labels_.emplace_back();
@@ -22,16 +25,47 @@ class StreamSink final : public Sink {
         labels[i] = line_label(view.label, host, stream, view.color[i]);
       }
     }
+    if (error_window == error_window.zero()) return;
+    const bool is_one_place = terminal.is_terminal(view.shown_on[index_of(StreamId::out)]);
+    errors_.emplace(hosts.size(), error_window,
+                    is_one_place ? SharedErrors::OtherLines::wait : SharedErrors::OtherLines::pass,
+                    [this](std::span<const std::size_t> of, const Line& line) { print(of, line); });
   }
 
   void line(const Line& line) override {
-    if (line.host < shown_) printer_.print(labels_[line.host][index_of(line.stream)], line);
+    if (line.host >= shown_) return;
+    if (!errors_) return printer_.print(labels_[line.host][index_of(line.stream)], line);
+    Line seen = line;
+    if (line.end != LineEnd::piece && printer_.view().bars[index_of(line.stream)] == Bars::fold)
+      seen.text = last_state(line.text);
+    errors_->line(now_, seen);
+  }
+
+  void host_ended(std::size_t host) override {
+    if (errors_) errors_->host_ended(host);
+  }
+  void tick(TimePoint now) override {
+    now_ = now;
+    if (errors_) errors_->tick(now);
+  }
+  TimePoint next_tick() const override { return errors_ ? errors_->next_tick() : TimePoint::max(); }
+  void finish() override {
+    if (errors_) errors_->finish();
   }
 
  private:
+  void print(std::span<const std::size_t> of, const Line& line) {
+    if (of.size() == 1) return printer_.print(labels_[line.host][index_of(line.stream)], line);
+    const View& view = printer_.view();
+    printer_.print(
+        lines_label(view.label, printer_.hosts(), of, line.stream, view.color[index_of(line.stream)]), line);
+  }
+
   LinePrinter printer_;
   const std::size_t shown_;
   std::vector<std::array<std::string, kStreams>> labels_;
+  std::optional<SharedErrors> errors_;  ///< if errors of several hosts are shown once
+  TimePoint now_ = Clock::now();
 };
 
 /// Shows the first host's bytes as they come.
@@ -75,10 +109,11 @@ bool shows_bytes(const View& view) {
 }  // namespace
 
 std::unique_ptr<Sink> make_stream_sink(const std::vector<hosts::Host>& hosts, const View& view,
-                                       Terminal& terminal, Shown shown) {
+                                       Terminal& terminal, Shown shown,
+                                       std::chrono::milliseconds error_window) {
   const std::size_t count = shown == Shown::first ? std::min<std::size_t>(hosts.size(), 1) : hosts.size();
   if (count == 1 && shows_bytes(view)) return std::make_unique<RawSink>(view, terminal);
-  return std::make_unique<StreamSink>(hosts, view, terminal, count);
+  return std::make_unique<StreamSink>(hosts, view, terminal, count, error_window);
 }
 
 }  // namespace podrun::output

@@ -59,7 +59,10 @@ Sinks make_sinks(const std::vector<hosts::Host>& hosts, const View& options, con
     sinks.all.push_back(output::make_dedup_sink(hosts, dedup_view(view, comparison.same), comparison,
                                                 options.dedup_limits, terminal));
   } else if (is_raw || (!options.json && !options.gather)) {
-    sinks.all.push_back(output::make_stream_sink(hosts, view, terminal));
+    const bool shares_errors =
+        view.label != output::Label::none && terminal.is_terminal(view.shown_on[index_of(StreamId::err)]);
+    const auto window = shares_errors ? options.dedup_limits.window : std::chrono::milliseconds::zero();
+    sinks.all.push_back(output::make_stream_sink(hosts, view, terminal, output::Shown::all, window));
   }
   if (options.gather && !is_raw)
     sinks.all.push_back(output::make_gather_sink(hosts, view, terminal, spool_space(probe)));

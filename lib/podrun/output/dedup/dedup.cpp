@@ -210,6 +210,11 @@ Dedup::TimePoint Dedup::next_tick() const {
   return open_.first ? open_.first->time + limits_.window : TimePoint::max();
 }
 
+void Dedup::show_all_of(std::size_t host) {
+  show_through(order_.joins_after(host));
+  show_floating(hosts_[host], nullptr);
+}
+
 void Dedup::finish() {
   while (open_.first) show_oldest();
 }

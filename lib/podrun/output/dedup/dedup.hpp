@@ -52,6 +52,8 @@ class Dedup {
   void host_ended(std::size_t host);
   void tick(TimePoint now);
   TimePoint next_tick() const;
+  /// Shows the lines of a host that wait, and what must come before them.
+  void show_all_of(std::size_t host);
   /// Shows all remaining lines.
   void finish();
 
