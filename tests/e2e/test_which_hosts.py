@@ -174,3 +174,15 @@ def test_a_host_given_twice(podrun):
     assert "a" in refused(podrun, "-H", "a,b,a")
     assert "--allow-repeats" in refused(podrun, "-H", "a,b,a")
     assert hosts_of(podrun, "-H", "a,b,a", "--allow-repeats") == in_order("a b a")
+
+
+def test_hosts_that_failed_or_were_silent_are_known_to_the_next_run(podrun):
+    six = ("-H", "n[0-5]")
+    assert "no run on these hosts is known" in refused(podrun, *six, "--workers", "failed")
+    failed = podrun(*HERE, *six, "--", "[ $PODRUN_RANK != 2 ] || exit 3; [ $PODRUN_RANK = 4 ] || echo x")
+    assert failed.returncode == 3
+    assert hosts_of(podrun, *six, "--workers", "failed") == {2: "n2"}
+    assert hosts_of(podrun, *six, "--workers", "silent") == {2: "n2", 4: "n4"}
+    said = podrun(*HERE, *six, "--workers", "failed", "--", "true").stderr
+    assert said.startswith(b"podrun: [2] failed in the run of "), said
+    assert "worker 2 was n2" in refused(podrun, "-H", "m[0-5]", "--workers", "failed")

@@ -51,9 +51,10 @@ class Completer {
     for (std::size_t i = 0; i + 1 < words.size();) {
       if (words[i] == "--") return {};
       const bool is_option = words[i].starts_with('-');
-      const std::size_t count = is_option ? table_.words_of(words[i]) : 1;
+      const std::string word = command ? long_form(*command, words[i]) : words[i];
+      const std::size_t count = is_option ? table_.words_of(word) : 1;
       if (i + count >= words.size()) {
-        add_values(words[i]);
+        add_values(word);
         return std::move(found_);
       }
       if (command)
@@ -74,6 +75,13 @@ class Completer {
   }
 
  private:
+  /// `--follow` for the `-f` of `podrun logs`, which is another option elsewhere.
+  static std::string long_form(const CommandRow& command, const std::string& word) {
+    for (const ShortForm& form : command.short_forms) {
+      if (word == form.letter) return std::string(form.name);
+    }
+    return word;
+  }
   void add(std::string_view word, std::string_view description = {}) {
     if (word.starts_with(current_)) found_.push_back(fmt::format("{}\t{}", word, description));
   }
@@ -99,7 +107,8 @@ class Completer {
   }
   void add_operands(const CommandRow& command) {
     const Operands& operands = command.operands;
-    wants_files_ = operands.least > 0 && operands.words.empty() && !operands.is_host && !operands.has_command;
+    wants_files_ = operands.least > 0 && operands.words.empty() && !operands.is_host && !operands.is_job &&
+                   !operands.has_command;
     for (const std::string_view operand : split(operands.words, ' ')) {
       if (!operand.empty()) add(operand);
     }
@@ -107,6 +116,7 @@ class Completer {
       add_all(sources_.workers());
       add_all(sources_.hosts());
     }
+    if (operands.is_job) add_all(sources_.jobs());
     if (operands.is_command) {
       for (const CommandRow& row : commands_) add(row.name, row.summary);
     }

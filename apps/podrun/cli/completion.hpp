@@ -11,11 +11,12 @@
 // Completion of podrun's own command line, made from the table of commands and the table of options.
 namespace podrun::cli {
 
-/// Hosts and pods are looked up only when they are needed.
+/// They are looked up only when they are needed.
 struct CompletionSources {
   std::function<std::vector<std::string>()> hosts;
   std::function<std::vector<std::string>()> workers;
   std::function<std::vector<std::string>()> pods;
+  std::function<std::vector<std::string>()> jobs;
 };
 
 /// The only line where nothing fits, and no name of a file would.

@@ -76,9 +76,9 @@ void add_hosts(OptionTable& table, Options& options) {
   rows.flag(reach, "--external", "Take the external addresses from gcloud's description",
             [&](bool is_on) { read_addresses(hosts, is_on ? Addresses::external : Addresses::internal); });
   rows.value(reach, "--workers,--worker,--ranks NUMBERS",
-             "Use only these hosts, by worker number: 0,3-7 or all",
+             "Only these hosts: 0,3-7, or failed, silent (last run)",
              [&](const std::string& text) { hosts.workers = text; },
-             {.merge = Merge::not_allowed, .common = true, .repeat_sets = true});
+             {.choices = "failed silent", .merge = Merge::not_allowed, .common = true, .repeat_sets = true});
   rows.flag(reach, "-i,--include-local", "Include this machine",
             either(hosts.include_local, hosts::IncludeLocal::yes, hosts::IncludeLocal::no));
   rows.flag(reach, "--allow-repeats", "Allow a host to be given twice",
@@ -216,7 +216,8 @@ void add_dedup(OptionTable& table, OutputOptions& options) {
   rows.list(output, "--dedup-ignore REGEX", "As -d, and ignore what matches REGEX, as for grep -E",
             [&options](const std::string& text) { options.dedup_ignored.emplace_back(text); },
             {.merge = Merge::adds});
-  rows.value(output, "--window TIME", "Time that a line waits for other hosts, with -d ({})",
+  rows.value(output, "--window TIME",
+             "Time that a line waits for other hosts, with -d, and an error on a terminal ({})",
              into(options.dedup_limits.window, parse_milliseconds), {.default_text = "500ms"});
   rows.value(output, "--late TIME",
              "Time in which lines of late hosts are counted, not printed, with -d ({})",

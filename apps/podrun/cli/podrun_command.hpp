@@ -66,6 +66,7 @@ struct Operands {
   bool is_host = false;           ///< one names a host
   bool has_command = false;       ///< the user's command follows them, after `--`
   bool is_command = false;        ///< one names a podrun command
+  bool is_job = false;            ///< one names a job
   bool is_page = false;           ///< one names a page of docs/
   bool is_example = false;        ///< one names a file of examples/
   bool rest_is_its_own = false;   ///< words after the last operand are not podrun's options

@@ -7,6 +7,7 @@
 #include "podrun/hosts/discovery.hpp"
 
 #include "cli/completion.hpp"
+#include "cli/job_names.hpp"
 #include "commands/commands.hpp"
 
 namespace podrun::commands {
@@ -62,6 +63,7 @@ class CompletionCommand final : public cli::Command {
         .hosts = [&] { return names(context); },
         .workers = [&] { return numbers(context); },
         .pods = [&] { return pods(context); },
+        .jobs = [&] { return cli::seen_job_names(context.probe); },
     };
     std::string text;
     for (const std::string& line :

@@ -2,14 +2,18 @@
 // `podrun ps`, `stop` and `rm`: one run of jobs.sh, whose answers are shown folded.
 #include <algorithm>
 #include <chrono>
+#include <set>
 #include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
+#include "podrun/base/text.hpp"
 #include "podrun/jobs/ask_jobs.hpp"
 #include "podrun/jobs/job_start.hpp"
 #include "podrun/output/escape.hpp"
 
+#include "cli/job_names.hpp"
 #include "cli/specs_from_options.hpp"
 #include "commands/commands.hpp"
 
@@ -34,6 +38,7 @@ class JobsCommand final : public cli::Command {
     session::Session session(spec, context.probe, session::Session::Connections::closed);
     const jobs::JobAnswers jobs = jobs::ask_jobs(session, run);
     if (jobs.result.interrupted_by) return jobs.result.status;
+    if (action_ == Action::list && name.empty()) cli::set_seen_job_names(names(jobs), context.probe);
     return std::max({jobs.result.status, print(run.plan.hosts, jobs, context, session.charset()),
                      judge(name, jobs, context)});
   }
@@ -43,6 +48,16 @@ class JobsCommand final : public cli::Command {
     if (action_ == Action::stop)
       return {.action = "stop", .job_name = name, .grace = std::to_string(grace.count())};
     return {.action = action_ == Action::list ? "list" : "remove", .job_name = name};
+  }
+
+  static std::vector<std::string> names(const jobs::JobAnswers& jobs) {
+    std::set<std::string> names;
+    for (const jobs::ListedJobs& each : jobs.listed) {
+      for (const jobs::Job& job : each.list.jobs) {
+        if (is_job_name(job.name)) names.insert(job.name);
+      }
+    }
+    return {names.begin(), names.end()};
   }
 
   /// The status: 1 if they could not be printed.

@@ -25,6 +25,7 @@
 #include "podrun/transfer/clone.hpp"
 #include "podrun/transfer/push.hpp"
 
+#include "cli/job_names.hpp"
 #include "cli/specs_from_options.hpp"
 #include "commands/commands.hpp"
 
@@ -236,8 +237,10 @@ class TaskRun {
   }
 
   int start_run(session::Session& session, const session::RunSpec& run, const Place& place) const {
-    if (sequence_.job) return jobs::start_job(session, sequence_.session, run, *sequence_.job);
-    return start(session, run, place);
+    if (!sequence_.job) return start(session, run, place);
+    const int status = jobs::start_job(session, sequence_.session, run, *sequence_.job);
+    if (status == 0) cli::add_seen_job_name(sequence_.job->name, session.probe());
+    return status;
   }
 
   static int start(session::Session& session, const session::RunSpec& run, const Place& place) {

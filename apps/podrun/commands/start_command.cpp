@@ -9,6 +9,7 @@
 #include "podrun/jobs/job_start.hpp"
 #include "podrun/output/terminal.hpp"
 
+#include "cli/job_names.hpp"
 #include "cli/option_rows.hpp"
 #include "cli/option_values.hpp"
 #include "cli/specs_from_options.hpp"
@@ -37,7 +38,9 @@ class StartCommand final : public cli::Command {
     session::RunSpec run = cli::users_run(options, context.probe, spec, std::move(command));
     if (options.dry_run) return context.describe(spec, cli::describe_run(run));
     session::Session session(spec, context.probe, session::Session::Connections::kept);
-    return jobs::start_job(session, spec, std::move(run), job_);
+    const int status = jobs::start_job(session, spec, std::move(run), job_);
+    if (status == 0) cli::add_seen_job_name(job_.name, context.probe);
+    return status;
   }
 
  private:

@@ -12,6 +12,7 @@
 
 #include "podrun/base/text.hpp"
 #include "podrun/base/worker_numbers.hpp"
+#include "podrun/hosts/remembered.hpp"
 #include "podrun/hosts/this_machine.hpp"
 #include "podrun/hosts/tpu_metadata.hpp"
 
@@ -281,9 +282,15 @@ Discovery discover(const HostQuery& query, const Probe& probe) {
     discovery.all[*listing->own_worker] = this_machine(*listing->own_worker, "local", listing->where);
   apply_self_rule(hosts, listing->rule, self, query.include_local);
   refuse_empty(*listing, hosts);
-  narrow(hosts, excluded(query, probe), query.workers);
-  discovery.hosts = std::move(hosts);
   discovery.notes = std::move(listing->notes);
+  std::optional<std::string> workers = query.workers;
+  if (const auto which = remembered_by(workers.value_or(""))) {
+    RememberedHosts remembered = recall(*which, hosts, probe);
+    workers = std::move(remembered.workers);
+    discovery.notes.push_back(std::move(remembered.note));
+  }
+  narrow(hosts, excluded(query, probe), workers);
+  discovery.hosts = std::move(hosts);
   return discovery;
 }
 

@@ -46,6 +46,13 @@ std::unique_ptr<Probe> make_system_probe();
 /// The directory for what podrun can make again, `~/.cache/podrun`; nothing where neither XDG_CACHE_HOME nor
 /// HOME is set (https://specifications.freedesktop.org/basedir-spec).
 std::optional<std::string> cache_directory(const Probe& probe);
+/// The directory for what podrun remembers, `~/.local/state/podrun`; as above, of XDG_STATE_HOME.
+std::optional<std::string> state_directory(const Probe& probe);
+
+/// The text of a file in state_directory(); empty if there is none.
+std::string recall_state(const std::string& name, const Probe& probe);
+/// Replaces the file. Ignores failures, since what depends on it is a convenience.
+void remember_state(const std::string& name, const std::string& text, const Probe& probe);
 
 /// Implements Probe::http_get() of the system probe.
 std::vector<HttpAnswer> http_get(const std::vector<std::string>& urls, std::chrono::milliseconds within);

@@ -10,6 +10,8 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
+#include <system_error>
 
 #include <fmt/format.h>
 
@@ -85,13 +87,38 @@ class SystemProbe final : public Probe {
   }
 };
 
+std::optional<std::string> user_directory(const Probe& probe, const std::string& variable,
+                                          const std::string& below_home) {
+  const std::string given = probe.env(variable).value_or("");
+  if (given.starts_with('/')) return given + "/podrun";
+  const std::string home = probe.env("HOME").value_or("");
+  return home.empty() ? std::nullopt : std::optional(home + below_home + "/podrun");
+}
+
 }  // namespace
 
 std::optional<std::string> cache_directory(const Probe& probe) {
-  const std::string given = probe.env("XDG_CACHE_HOME").value_or("");
-  if (given.starts_with('/')) return given + "/podrun";
-  const std::optional<std::string> home = probe.env("HOME");
-  return home ? std::optional(*home + "/.cache/podrun") : std::nullopt;
+  return user_directory(probe, "XDG_CACHE_HOME", "/.cache");
+}
+
+std::optional<std::string> state_directory(const Probe& probe) {
+  return user_directory(probe, "XDG_STATE_HOME", "/.local/state");
+}
+
+std::string recall_state(const std::string& name, const Probe& probe) try {
+  const std::optional<std::string> directory = state_directory(probe);
+  return directory ? probe.read_file(*directory + '/' + name).value_or("") : "";
+} catch (const UsageError&) {
+  return {};
+}
+
+void remember_state(const std::string& name, const std::string& text, const Probe& probe) {
+  const std::optional<std::string> directory = state_directory(probe);
+  if (!directory) return;
+  std::error_code error;
+  if (std::filesystem::create_directories(*directory, error))
+    std::filesystem::permissions(*directory, std::filesystem::perms::owner_all, error);
+  replace_file(*directory + '/' + name, text);
 }
 
 std::unique_ptr<Probe> make_system_probe() { return std::make_unique<SystemProbe>(); }

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,16 +15,31 @@
 namespace podrun::output {
 
 /// Remembers the last lines of every host for the report of a failed run: 10 per stream, each up to 400
-/// bytes, bars in their last state. Read it after the output was drained.
+/// bytes, bars in their last state; and when it printed last. Read it after the output was drained.
 class LastLines final : public Sink {
  public:
-  explicit LastLines(std::size_t hosts) : hosts_(hosts) {}
+  explicit LastLines(std::size_t hosts) : hosts_(hosts), times_(hosts) {}
 
   void line(const Line& line) override {
     Kept& kept = hosts_[line.host][index_of(line.stream)];
     const std::size_t slot = kept.count++ % kLines;
     kept.lines[slot].assign(last_state(line.text).substr(0, kMaxText));
     kept.numbers[slot] = ++lines_;
+    if (!is_stopped_) times_[line.host].last = now_;
+  }
+  void tick(TimePoint now) override {
+    now_ = now;
+    if (is_stopped_ && !stopped_at_) stopped_at_ = now;
+  }
+  void host_ended(std::size_t host) override { times_[host].end = stopped_at_.value_or(now_); }
+
+  /// What comes from now on is the answer to an interrupt, and says nothing about silence. For any thread.
+  void stop_clock() { is_stopped_ = true; }
+  /// For how long the host had been silent when it ended, or at stop_clock(); nothing if it was all the time.
+  std::optional<Clock::duration> silence(std::size_t host) const {
+    const Times& times = times_[host];
+    if (!times.last) return std::nullopt;
+    return times.end.value_or(*times.last) - *times.last;
   }
 
   /// The last lines of stderr, or of stdout if stderr had none; oldest first.
@@ -50,6 +67,11 @@ class LastLines final : public Sink {
     std::size_t oldest() const { return count < kLines ? 0 : count % kLines; }
   };
 
+  struct Times {
+    std::optional<TimePoint> last;  ///< the latest line
+    std::optional<TimePoint> end;
+  };
+
   const Kept& kept(std::size_t host) const {
     const auto& streams = hosts_[host];
     const Kept& errors = streams[index_of(StreamId::err)];
@@ -57,7 +79,11 @@ class LastLines final : public Sink {
   }
 
   std::vector<std::array<Kept, kStreams>> hosts_;
+  std::vector<Times> times_;
   std::uint64_t lines_ = 0;
+  TimePoint now_ = Clock::now();
+  std::optional<TimePoint> stopped_at_;
+  std::atomic<bool> is_stopped_ = false;
 };
 
 }  // namespace podrun::output

@@ -16,6 +16,7 @@
 #include "podrun/base/worker_numbers.hpp"
 #include "podrun/output/escape.hpp"
 #include "podrun/report/outcome_words.hpp"
+#include "podrun/report/silence.hpp"
 
 namespace podrun::report {
 namespace {
@@ -26,7 +27,7 @@ using run::TimePoint;
 using State = run::RunPolicy::State;
 using std::chrono::seconds;
 
-/// A host is named after this long without output, if that is twice as long as half of the others.
+/// A host that connects for this long is named.
 constexpr seconds kSlow{5};
 /// The silence of all hosts is reported after this long.
 constexpr seconds kAllSilent{10};
@@ -76,7 +77,7 @@ std::optional<output::StatusPart> silence(const Status& status, TimePoint now) {
   std::sort(silent.begin(), silent.end());
   const seconds usual = silent[(silent.size() - 1) / 2].first;
   const auto& [longest, worker] = silent.back();
-  if (silent.size() > 1 && longest >= std::max(kSlow, 2 * usual + seconds(1))) {
+  if (silent.size() > 1 && is_slow(longest, usual)) {
     return output::StatusPart{fmt::format("slowest [{}] silent {}", worker, format_age(longest))};
   }
   const seconds shortest = silent.front().first;

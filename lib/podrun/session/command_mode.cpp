@@ -5,8 +5,10 @@
 #include <string>
 #include <utility>
 
+#include "podrun/hosts/remembered.hpp"
 #include "podrun/report/hint.hpp"
 #include "podrun/report/json_events.hpp"
+#include "podrun/report/silence.hpp"
 #include "podrun/session/final_report.hpp"
 
 namespace podrun::session {
@@ -76,6 +78,7 @@ void CommandMode::notice(output::Output& output, const run::RunPolicy& policy, c
     output.start();
     if (auto warning = std::exchange(warning_, std::nullopt)) output.say(std::move(*warning));
   }
+  if (std::holds_alternative<run::notice::Interrupted>(notice)) last_lines_->stop_clock();
   if (const auto* open = std::get_if<run::notice::OutputOpen>(&notice); open && json_)
     json_->output_open(output, *open);
   const auto* ended = std::get_if<run::notice::HostEnded>(&notice);
@@ -90,6 +93,26 @@ void CommandMode::notice(output::Output& output, const run::RunPolicy& policy, c
 void CommandMode::print_final_report(output::Output& output, const run::RunPolicy& policy, int status) {
   for (std::string& line : final_report(run_, policy, *last_lines_, charset())) output.say(std::move(line));
   if (json_) json_->end(output, policy, status);
+  if (run_.work == report::Work::command) remember_hosts(policy);
+}
+
+/// For `--workers failed` and `--workers silent`.
+void CommandMode::remember_hosts(const run::RunPolicy& policy) const {
+  const std::vector<hosts::Host>& hosts = run_.plan.hosts;
+  std::vector<hosts::Host> failed;
+  std::vector<std::size_t> ran;
+  std::vector<std::optional<output::Sink::Clock::duration>> silences;
+  for (std::size_t host = 0; host < hosts.size(); ++host) {
+    const run::HostOutcome& outcome = policy.outcomes()[host];
+    if (run::is_failure(outcome) && !was_interrupted(outcome, policy)) failed.push_back(hosts[host]);
+    if (!run::may_have_run(outcome)) continue;
+    ran.push_back(host);
+    silences.push_back(last_lines_->silence(host));
+  }
+  std::vector<hosts::Host> silent;
+  for (const std::size_t place : report::silent_ones(silences)) silent.push_back(hosts[ran[place]]);
+  hosts::remember(hosts::Remembered::failed, failed, session_.probe());
+  hosts::remember(hosts::Remembered::silent, silent, session_.probe());
 }
 
 }  // namespace podrun::session

@@ -65,6 +65,8 @@ class CommandMode : public Mode {
   std::optional<JsonReport>& json() { return json_; }
 
  private:
+  void remember_hosts(const run::RunPolicy& policy) const;
+
   const RunSpec& run_;
   const Session& session_;
   std::optional<JsonReport> json_;

@@ -18,14 +18,6 @@
 namespace podrun::session {
 namespace {
 
-/// Ended by the signals of an interrupt: no failure that needs a reason.
-bool was_interrupted(const run::HostOutcome& outcome, const run::RunPolicy& policy) {
-  const std::optional<int> number = run::host_number(outcome);
-  return policy.interrupted_by() && number &&
-         (*number == 128 + SIGINT || *number == 128 + SIGQUIT || *number == 128 + SIGTERM ||
-          *number == 128 + SIGKILL);
-}
-
 constexpr std::uint64_t kStillSeen = 16;  ///< lines, on a small terminal
 
 std::vector<std::string> why(const std::vector<hosts::Host>& hosts, const run::RunPolicy& policy,
@@ -66,6 +58,13 @@ void add_command_hints(const RunSpec& run, const run::RunPolicy& policy, std::ve
 }
 
 }  // namespace
+
+bool was_interrupted(const run::HostOutcome& outcome, const run::RunPolicy& policy) {
+  const std::optional<int> number = run::host_number(outcome);
+  return policy.interrupted_by() && number &&
+         (*number == 128 + SIGINT || *number == 128 + SIGQUIT || *number == 128 + SIGTERM ||
+          *number == 128 + SIGKILL);
+}
 
 bool waits_for_answer(const run::Limits& limits, const run::RunPolicy& policy) {
   if (limits.questions == run::Questions::none || policy.interrupted_by()) return false;

@@ -11,6 +11,9 @@
 
 namespace podrun::session {
 
+/// Ended by the signals of an interrupt: no failure that needs a reason.
+bool was_interrupted(const run::HostOutcome& outcome, const run::RunPolicy& policy);
+
 /// True if only questions to the user keep the run from starting, and answers would make it possible.
 bool waits_for_answer(const run::Limits& limits, const run::RunPolicy& policy);
 

@@ -38,12 +38,10 @@ constexpr int kUsageStatus = 2;
 
 constexpr const char* kSilent = "its shell does not say in which directory it is";
 
-/// `$XDG_STATE_HOME/podrun/shell_history`; empty if there is no directory for it.
+/// Empty if there is no directory for it.
 std::string history_file(const hosts::Probe& probe) {
-  const std::string state = probe.env("XDG_STATE_HOME").value_or("");
-  const std::string home = probe.env("HOME").value_or("");
-  if (state.starts_with('/')) return state + "/podrun/shell_history";
-  return home.empty() ? "" : home + "/.local/state/podrun/shell_history";
+  const std::optional<std::string> directory = hosts::state_directory(probe);
+  return directory ? *directory + "/shell_history" : "";
 }
 
 /// An id for the report of each host: what one host learns of it is of no use on another, or for another

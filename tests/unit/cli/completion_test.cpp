@@ -36,6 +36,9 @@ class Completion : public ::testing::Test {
                                    },
                                    [] {
                                      return std::vector<std::string>{"train", "test"};
+                                   },
+                                   [] {
+                                     return std::vector<std::string>{"mlp", "probe"};
                                    }};
 };
 
@@ -75,7 +78,7 @@ TEST_F(Completion, OfValues) {
   EXPECT_THAT(words({"-dp", "tr"}), ElementsAre("train"));
   EXPECT_THAT(words({"-H", ""}), ElementsAre("tpu-0", "tpu-1"));
   EXPECT_THAT(words({"-H", "tpu-1,t"}), ElementsAre("tpu-1,tpu-0", "tpu-1,tpu-1"));
-  EXPECT_THAT(words({"--workers", ""}), ElementsAre("0", "1"));
+  EXPECT_THAT(words({"--workers", ""}), ElementsAre("failed", "silent", "0", "1"));
   EXPECT_THAT(words({"-s", "set"}), IsEmpty()) << "files are the shell's";
 }
 
@@ -83,6 +86,9 @@ TEST_F(Completion, OfOperands) {
   EXPECT_THAT(words({"ssh", "t"}), ElementsAre("tpu-0", "tpu-1"));
   EXPECT_THAT(words({"ssh", ""}), ElementsAre("0", "1", "tpu-0", "tpu-1"));
   EXPECT_THAT(words({"ssh", "tpu-0", "t"}), IsEmpty());
+  EXPECT_THAT(words({"logs", "-f", "m"}), ElementsAre("mlp"));
+  EXPECT_THAT(words({"stop", ""}), ElementsAre("mlp", "probe"));
+  EXPECT_THAT(words({"ps", "x"}), ElementsAre(":nothing"));
   EXPECT_THAT(words({"help", "ch"}), ElementsAre("check", "check-schema"));
   EXPECT_THAT(words({"completion", ""}), ElementsAre("bash", "zsh", "fish"));
 }

@@ -45,5 +45,28 @@ TEST(LastLines, KnowsWhatIsStillToBeSeen) {
   EXPECT_TRUE(last.are_among_last(1, 16));
 }
 
+TEST(LastLines, KnowsHowLongAHostWasSilent) {
+  using namespace std::chrono_literals;
+  LastLines last(4);
+  const Sink::TimePoint begin{1h};
+  last.tick(begin);
+  for (const std::size_t host : {0, 1, 2}) last.line({host, StreamId::out, "step 1"});
+  last.tick(begin + 2s);
+  last.host_ended(0);
+  last.tick(begin + 5s);
+  last.line({1, StreamId::err, "step 2"});
+  last.tick(begin + 6s);
+  last.stop_clock();
+  last.tick(begin + 6s);
+  last.line({1, StreamId::err, "KeyboardInterrupt"});
+  last.line({3, StreamId::err, "KeyboardInterrupt"});
+  last.tick(begin + 8s);
+  for (const std::size_t host : {1, 2, 3}) last.host_ended(host);
+  EXPECT_EQ(last.silence(0), 2s);
+  EXPECT_EQ(last.silence(1), 1s);
+  EXPECT_EQ(last.silence(2), 6s);
+  EXPECT_EQ(last.silence(3), std::nullopt);
+}
+
 }  // namespace
 }  // namespace podrun::output

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "podrun/report/silence.hpp"
+
+#include <algorithm>
+
+namespace podrun::report {
+
+bool is_slow(Silence silence, Silence usual) {
+  constexpr std::chrono::seconds kLong{5};
+  return silence >= std::max<Silence>(kLong, 2 * usual + std::chrono::seconds(1));
+}
+
+std::vector<std::size_t> silent_ones(const std::vector<std::optional<Silence>>& silences) {
+  std::vector<Silence> known;
+  for (const std::optional<Silence>& silence : silences) {
+    if (silence) known.push_back(*silence);
+  }
+  if (known.empty()) return {};
+  const auto middle = known.begin() + static_cast<std::ptrdiff_t>((known.size() - 1) / 2);
+  std::ranges::nth_element(known, middle);
+  std::vector<std::size_t> silent;
+  for (std::size_t place = 0; place < silences.size(); ++place) {
+    if (!silences[place] || is_slow(*silences[place], *middle)) silent.push_back(place);
+  }
+  return silent;
+}
+
+}  // namespace podrun::report
