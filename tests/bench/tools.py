@@ -11,7 +11,7 @@ FANOUT = "128"
 KEX = "curve25519-sha256"
 CAPTION = f"""\
 Everybody: KexAlgorithms {KEX}, the same ed25519 key and known_hosts, StrictHostKeyChecking yes, BatchMode, no
-agent, at most {FANOUT} hosts at a time (podrun, pdsh, clush -f, parallel-ssh -p, xargs -P), standard input empty, output to a file.
+agent, at most {FANOUT} hosts at a time (podrun, pdsh, clush and ansible -f, parallel-ssh -p, xargs -P), standard input empty, output to a file.
 `ssh` is started by `xargs -P`; for one host it is `ssh HOST`, beside `podrun -N -H HOST`. Client CPU is user and system time of
 the tool and all its children, ssh too. Peak memory is that of the biggest process alone: all but podrun have one ssh process for
 each host besides. Round trips are those of `true` after TCP connect, for one host or one of three. (N×): so many times podrun's."""
@@ -53,8 +53,14 @@ def _ssh(where, count, command):
     return ["xargs", "-a", where.first(count), "-P", FANOUT, "-I{}", "ssh", "-F", where.config, "{}", command]
 
 
+def _ansible(where, count, command):
+    return ["ansible", "all", "-f", FANOUT, "-i", where.first(count), "-m", "raw", "-a", command]  # and ANSIBLE_SSH_ARGS
+
+
 PODRUN = os.path.abspath(os.environ.get("PODRUN_BIN", Path(__file__).parents[2] / "build/release/apps/podrun/podrun"))
 TOOLS = {"podrun": _podrun, "pdsh": _pdsh, "clush": _clush, "parallel-ssh": _parallel_ssh, "ssh": _ssh}
+if shutil.which("ansible"):  # nothing installs it: it takes minutes for 256 hosts
+    TOOLS["ansible"] = _ansible
 
 OUTPUT_TOOLS = {"podrun": _podrun, "podrun -d": _podrun_dedup, "pdsh": _pdsh, "clush": _clush, "parallel-ssh -i": _parallel_ssh}
 OUTPUT_TOOLS["parallel-ssh -P"] = functools.partial(_parallel_ssh, shown="-P")
@@ -74,6 +80,7 @@ def missing():
 def versions():
     questions = {"podrun": [PODRUN, "--version"], "pdsh": ["pdsh", "-V"], "clush": ["clush", "--version"]}
     questions |= {"parallel-ssh": ["parallel-ssh", "--version"], "ssh": ["ssh", "-V"]}
+    questions |= {"ansible": ["ansible", "--version"]} if "ansible" in TOOLS else {}
     said = []
     for name, command in questions.items():
         text = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False).stdout
@@ -92,7 +99,8 @@ class Where:
         self._addresses = addresses
         directory.mkdir()
         self.config.write_text(f"KexAlgorithms {KEX}\nInclude {pod}/ssh_config\n")
-        self.environment = {"PATH": os.environ["PATH"], "HOME": str(pod / "user"), "PDSH_SSH_ARGS_APPEND": f"-F {self.config}"}
+        self.environment = {"PATH": os.environ["PATH"], "HOME": str(pod / "user")}
+        self.environment |= dict.fromkeys(("PDSH_SSH_ARGS_APPEND", "ANSIBLE_SSH_ARGS"), f"-F {self.config}")
 
     def first(self, count, name="hosts"):
         """The file of the first `count` hosts: `pod.txt` with their ports, `hosts` without."""
