@@ -129,7 +129,7 @@ def test_a_job_runs_ends_and_is_removed(podrun, via_hosts):
 def test_it_works_in_any_shell(podrun_any_shell):
     podrun = podrun_any_shell
     options = ("-H", "local[0-1]")
-    start(podrun, options, 'printf "a\\nb"; sleep 0.2; exit 3')
+    start(podrun, options, 'printf "a\\nb"; sleep 0.2; exit 3', status=3)
     followed = events(podrun, *options, "logs", "-f", "train")
     assert followed.returncode == 3
     assert followed.bytes == {(rank, "stdout"): b"a\nb" for rank in (0, 1)}
@@ -226,8 +226,10 @@ def test_a_running_name_is_refused_and_an_ended_one_is_free(podrun, hosts):
     start(podrun, hosts.on(1), "sleep 1000")
     # The same host by the same place: worker 0 of a list of its own.
     refused = events(podrun, *hosts.on(1), "start", "train", "--", "true")
-    assert refused.returncode == 255
+    assert refused.returncode == 1
     assert refused.failures == {0: ("unreachable", "job_name", "job_exists")}
+    told = start(podrun, hosts.on(1), "true", status=1)
+    assert told.stderr == b"podrun: train runs already on [0] (podrun logs -f train; podrun stop train)\n"
     podrun.ok(*hosts.on(1), "stop", "train")
     for number in range(2, 6):
         start(podrun, hosts.on(1), f"echo {number}")
@@ -244,7 +246,7 @@ def test_starts_everywhere_or_nowhere(podrun, hosts):
     for rank in (0, 2):
         podrun.ok(*hosts.options, "--workers", str(rank), "stop", "other")
     refused = events(podrun, *hosts.options, "start", "other", "--", "touch ~/ran")
-    assert refused.returncode == 255
+    assert refused.returncode == 1
     assert refused.failures == {1: ("unreachable", "job_name", "job_exists")}
     assert not any((hosts.home(rank) / "ran").exists() for rank in hosts.ranks)
     # One that fails after the others have started the command is taken back.
@@ -255,18 +257,67 @@ def test_starts_everywhere_or_nowhere(podrun, hosts):
     wait_until(lambda: not hosts.pod.processes(0) and not hosts.pod.processes(2), what="nothing is left")
 
 
-@plays("podrun is killed by `kill -9` when some hosts have started it")
-def test_hosts_that_a_killed_start_left_different_are_named(podrun, hosts):
-    start(podrun, hosts.on(0), "sleep 1000")  # as if podrun had been killed after its word to this host
+def test_hosts_that_lack_a_job_are_named(podrun, hosts):
+    start(podrun, hosts.on(0), "sleep 1000")
     assert jobs_of(podrun, hosts.options, "train")[1] == []
-    assert podrun.ok(*hosts.options, "ps").startswith("train  running [0] · not there [1,2] · ".encode())
+    assert "\ntrain  running [0] · not there [1,2]  ".encode() in podrun.ok(*hosts.options, "ps")
     refused = events(podrun, *hosts.options, "start", "train", "--", "touch ~/ran")
     assert refused.failures == {0: ("unreachable", "job_name", "job_exists")}
-    assert "podrun ps train" in refused.exits[0]["message"]
     podrun.ok(*hosts.options, "stop", "train")
     assert not any((hosts.home(rank) / "ran").exists() for rank in hosts.ranks)
     start(podrun, hosts.options, "sleep 1000")
     assert states(podrun, hosts.options) == of_all(hosts, "running")
+
+
+@plays("podrun is killed by `kill -9` before it has started it everywhere")
+@pytest.mark.deadline(240)
+def test_what_a_killed_start_has_started_ends(podrun, hosts):
+    hosts.hold(1, "setsid", unless="true")
+    run = podrun.start(*hosts.options, "start", "train", "--", "trap '' TERM; while :; do sleep 0.1; done")
+    hosts.wait_until_held(1, "setsid")
+    wait_until(lambda: states(podrun, hosts.on(0)) == {0: "running"}, what="the job on host 0")
+    run.signal(signal.SIGKILL)
+    run.process.wait()
+    wait_until(lambda: states(podrun, hosts.on(0)) == {0: 137}, 120, "its end on host 0")
+    assert jobs_of(podrun, hosts.on(0), "train")[0][0]["stopped"]
+    hosts.let_go()
+    wait_until(lambda: not any(hosts.pod.processes(rank) for rank in hosts.ranks), 120, "nothing is left")
+
+
+@plays("`podrun stop` while it is being started")
+def test_what_is_stopped_while_it_starts_never_runs(podrun, hosts):
+    hosts.hold(1, "setsid", unless="true")
+    run = podrun.start(*hosts.options, "start", "train", "--", "echo ran; sleep 1000")
+    hosts.wait_until_held(1, "setsid")
+    wait_until(lambda: states(podrun, hosts.on(0)) == {0: "running"}, what="the job on host 0")
+    podrun.ok(*hosts.options, "stop", "--grace", "1", "train")
+    assert all(jobs[0]["stopped"] for jobs in jobs_of(podrun, hosts.options, "train").values())
+    hosts.let_go()
+    ended = run.wait()
+    assert ended.returncode == 143, ended
+    assert b"podrun: stopped [0-2]" in ended.stderr, ended
+    assert podrun.ok(*hosts.options, "--workers", "1", "logs", "train") == b""
+    assert states(podrun, hosts.options) == of_all(hosts, 143)
+
+
+def test_a_claim_that_was_stopped_starts_nothing(podrun, hosts):
+    hosts.hold(2, "ln")  # which makes a claim
+    run = podrun.start(*hosts.options, "start", "train", "--", "echo ran; sleep 1000")
+    wait_until(lambda: b"starting [0]" in podrun(*hosts.on(0), "ps", "train").stdout, what="the claim on host 0")
+    podrun(*hosts.on(0), "stop", "train")
+    hosts.let_go()
+    ended = run.wait()
+    assert ended.returncode == 125, ended
+    assert b"podrun stop has stopped the job while it was being started" in ended.stderr
+    wait_until(lambda: not any(hosts.pod.processes(rank) for rank in hosts.ranks), 30, "nothing is left")
+
+
+def test_a_command_that_ends_at_once_is_an_error_of_the_start(podrun, hosts):
+    ended = start(podrun, hosts.options, "no-such-command", status=127)
+    assert re.fullmatch(rb"podrun: exit 127 \[0-2\]: .*no-such-command.*not found\npodrun: train has ended .*\n", ended.stderr), ended
+    assert states(podrun, hosts.options) == of_all(hosts, 127), "it is there to be looked at"
+    one = start(podrun, hosts.options, "[ $PODRUN_RANK = 1 ] && { echo out of luck; exit 3; }; sleep 1000", name="one", status=3)
+    assert one.stderr.startswith(b"podrun: exit 3 [1]: out of luck\npodrun: one runs on 2 hosts (podrun logs -f one "), one
 
 
 def test_a_missing_command_is_an_error_of_the_start(podrun, hosts):
@@ -314,7 +365,7 @@ def test_logind_that_ends_processes_at_logout_is_named(podrun, via_hosts):
 @plays("hosts share a home directory")
 def test_hosts_that_share_a_home_stay_apart(podrun, via_hosts):
     via_hosts.share_home(1, owner=0)
-    start(podrun, via_hosts.options, "echo $PODRUN_WORKER; sleep 0.2; exit $((PODRUN_WORKER + 3))")
+    start(podrun, via_hosts.options, "echo $PODRUN_WORKER; sleep 0.2; exit $((PODRUN_WORKER + 3))", status=4)
     followed = events(podrun, *via_hosts.options, "logs", "-f", "train")
     assert {rank: event["status"] for rank, event in followed.exits.items()} == {0: 3, 1: 4}
     assert followed.shown == {0: [b"0"], 1: [b"1"]}
@@ -330,7 +381,10 @@ def test_mistakes_are_answered_at_once(podrun):
         ("start", "-u", "1h", "a", "--", "true"): b"--timeout does not limit a job (podrun start NAME -- timeout 2h COMMAND)",
         ("logs",): b"logs: of which job?",
         ("stop",): b"stop: which job?",
-        ("rm", "x", "--", "true"): b"rm: takes no command",
+        ("start", "-k", "a", "--", "true"): b"--fail-fast: a job goes on where it has not failed (podrun -H local start NAME -- podrun -k ",
+        ("logs", "-f", "a", "b"): b"logs: --follow follows one job",
+        ("rm",): b"which job? (podrun rm NAME, or --all;",
+        ("rm", "a", "--all"): b"rm: both names and --all are given",
     }.items():
         ended = podrun("-H", "local", *words)
         assert ended.returncode == 2, ended
@@ -385,7 +439,7 @@ def test_no_supervisor_stays_in_other_shells(podrun, shell):
     """A host may have any POSIX shell as /bin/sh."""
     path = shutil.which(shell) or pytest.skip(f"{shell} is not installed")  # Debian 13 has no yash
     podrun.wrapper = [*private_mounts(), "sh", "-c", 'mount --bind "$0" /bin/sh && exec "$@"', os.path.realpath(path)]
-    start(podrun, ("-H", "local"), "echo x; sleep 0.2; exit 2")
+    start(podrun, ("-H", "local"), "echo x; sleep 0.2; exit 2", status=2)
     followed = events(podrun, "-H", "local", "logs", "-f", "train")
     assert followed.returncode == 2 and followed.bytes == {(0, "stdout"): b"x\n"}
     assert not jobs_of(podrun, ("-H", "local"), "train")[0][0]["output_open"]
@@ -399,7 +453,7 @@ def test_a_host_that_cannot_be_reached_is_skipped_and_named(podrun, hosts):
     options = ("-H", ",".join([*hosts.pod.addresses, "127.0.0.1:129"]), "--retries", "0")
     listed = podrun(*options, "ps")
     assert listed.returncode == 255
-    assert re.fullmatch(rb"train  running \[0-2\] \xc2\xb7 started \d+ s (to \d+ s )?ago \xc2\xb7 sleep 1000\n", listed.stdout), listed
+    assert re.search(rb"\ntrain  running \[0-2\]  \d+ s (to \d+ s )?ago  +sleep 1000\n", listed.stdout), listed
     assert b"unreachable: [3] 127.0.0.1: connecting: connection refused at port 129" in listed.stderr
     assert podrun(*options, "stop", "train").returncode == 255
     assert states(podrun, hosts.options) == of_all(hosts, 143)
@@ -457,6 +511,44 @@ def test_a_clock_that_jumps_changes_no_age(podrun, hosts):
     [job] = jobs_of(podrun, hosts.on(0), "train")[0]
     assert "output_seconds_ago" not in job
     assert 0 <= job["age_seconds"] < 600 and 0 <= job["ended_seconds_ago"] < 600, job
+
+
+def test_several_jobs_at_once(podrun, hosts):
+    for name in "abc":
+        start(podrun, hosts.options, f"echo {name}; {'sleep 1000' if name == 'c' else 'true'}", name=name)
+    for name in "ab":
+        wait_for_end(podrun, hosts.options, name)
+    assert [jobs[0]["name"] for jobs in jobs_of(podrun, hosts.on(0), "b").values()] == ["b"]
+    assert {job["name"] for job in jobs_of(podrun, hosts.on(0), "a", "c")[0]} == {"a", "c"}
+    assert by_rank(podrun.ok(*hosts.options, "logs", "b", "a")) == of_all(hosts, [b"b", b"a"])
+    assert podrun.ok(*hosts.options, "rm", "--all") == b"a  removed [0-2]\nb  removed [0-2]\n"
+    assert states(podrun, hosts.options, "c") == of_all(hosts, "running")
+    stopped = podrun(*hosts.options, "stop", "c", "gone")
+    assert stopped.returncode == 1 and stopped.stderr == b"podrun: there is no job gone on these hosts\n"
+    assert states(podrun, hosts.options, "c") == of_all(hosts, 143)
+
+
+def test_the_table_has_columns_and_fits_the_terminal(podrun, hosts):
+    start(podrun, hosts.options, "echo x; exec sleep 1000 # " + "y" * 300, name="training")
+    start(podrun, hosts.on(0), "true", name="a")
+    wait_for_end(podrun, hosts.on(0), "a")
+    wait_until(lambda: jobs_of(podrun, hosts.on(0), "training")[0][0].get("output_seconds_ago") is not None, what="its output is noted")
+    heading, ended, running = podrun.ok(*hosts.options, "ps").decode().splitlines()
+    for column, texts in {"NAME": ("a ", "training "), "STATE": ("exit 0 [0]", "running [0-2]"), "LAST": ("ended ", "output "), "COMMAND": ("true", "echo x;")}.items():
+        place = heading.index(column)
+        assert (ended[place:].startswith(texts[0]), running[place:].startswith(texts[1])) == (True, True), (heading, ended, running)
+    assert running.endswith("y" * 100), "a pipe gets all of it"
+    screen = podrun.terminal(*hosts.options, "ps")
+    shown = [line for line in screen.wait().stdout.decode().splitlines() if line.startswith("training")]
+    assert len(shown) == 1 and len(shown[0]) < 1000
+
+
+def test_the_first_failure_is_kept(podrun, hosts):
+    for number in range(1, 8):
+        start(podrun, hosts.on(1), f"echo {number}; exit {0 if number == 1 else 5}", status=0 if number == 1 else 5)
+        wait_for_end(podrun, hosts.on(1))
+    [place] = (hosts.home(1) / ".podrun" / "jobs" / "train").iterdir()
+    wait_until(lambda: sorted(entry.name for entry in place.iterdir()) == ["2", "5", "6", "7"], what="the first that failed, and the last three")
 
 
 # Logs
@@ -599,7 +691,7 @@ def test_a_host_that_is_away_for_a_while_is_followed_on(podrun, hosts):
 
 @plays("it leaves processes and ends")
 def test_a_job_may_leave_processes_with_its_output_open(podrun, hosts):
-    start(podrun, hosts.on(0), "sleep 1000 & echo x; exit 4")
+    start(podrun, hosts.on(0), "sleep 1000 & echo x; exit 4", status=4)
     followed = podrun(*hosts.on(0), "logs", "-f", "train")
     assert followed.returncode == 4 and followed.stdout == b"0: x\n", followed
     assert b"[0] the job has ended, and processes that it left have its output open: not waiting for them" in followed.stderr
@@ -692,10 +784,20 @@ def test_kill_spares_a_job_unless_it_is_named(podrun, hosts):
 
 def test_a_task_can_be_detached(podrun, hosts):
     task = podrun.directory / "train.yaml"
-    task.write_text("name: llama-3.1\nsetup: echo ready >~/ready\nrun: |\n  cat ~/ready\n  echo $SKYPILOT_NODE_RANK\n  sleep 0.2\n  exit 9\n")
+    task.write_text("name: llama-3.1\nsetup: echo ready >~/ready\nrun: |\n  cat ~/ready\n  echo $SKYPILOT_NODE_RANK\n  until [ -e ~/go ]; do sleep 0.1; done\n  exit 9\n")
     launched = podrun(*hosts.options, "launch", "--detach", task)
     assert launched.returncode == 0, launched
     assert b"podrun: llama-3.1 runs on 3 hosts" in launched.stderr
+    assert podrun.ok(*hosts.options, "ps").endswith(f"  {task}\n".encode()), "its file is shown"
+    code = podrun.directory / "code"
+    code.mkdir()
+    (code / "new").touch()
+    task.write_text(task.read_text() + f"workdir: {code}\n")
+    again = podrun(*hosts.options, "launch", "--detach", task)
+    assert (again.returncode, again.stderr) == (1, b"podrun: llama-3.1 runs already on [0-2] (podrun logs -f llama-3.1; podrun stop llama-3.1)\n")
+    assert not (hosts.home(0) / "sky_workdir" / "new").exists(), "nothing is copied over its code"
+    for rank in hosts.ranks:
+        (hosts.home(rank) / "go").touch()
     followed = podrun(*hosts.options, "logs", "-f", "llama-3.1")
     assert followed.returncode == 9
     assert by_rank(followed.stdout) == {rank: [b"ready", str(rank).encode()] for rank in hosts.ranks}

@@ -21,7 +21,11 @@ constexpr std::string_view kWorkdirOfTasks =
     "copied there)";
 constexpr std::array<cli::Refusal, 2> kRefusedByTasks{{{"cwd", kWorkdirOfTasks}, {"chdir", kWorkdirOfTasks}}};
 
-constexpr std::array<cli::Refusal, 4> kRefusedByStart{{
+constexpr std::array<cli::Refusal, 5> kRefusedByStart{{
+    {"fail-fast",
+     "--fail-fast: a job goes on where it has not failed (podrun -H local start NAME -- podrun -k -- COMMAND "
+     "is "
+     "a job that ends everywhere)"},
     {"skip-unreachable", "--skip-unreachable: start starts a job on all hosts or on none (leave it out)"},
     {"serial", "--serial: start starts a job on all hosts or on none (leave it out)"},
     {"timeout", "--timeout does not limit a job (podrun start NAME -- timeout 2h COMMAND)"},
@@ -128,16 +132,16 @@ constexpr std::array<cli::CommandRow, 20> kRows{{
      .refusals = kRefusedByStart,
      .make = make_start_command},
     {.name = "ps",
-     .usage = "  podrun ps [OPTIONS] [NAME]\n",
+     .usage = "  podrun ps [OPTIONS] [NAME...]\n",
      .summary = "List the jobs, and their state on every host",
      .examples = "  podrun ps                              all jobs\n"
                  "  podrun ps --json train                 one of them, for programs\n",
      .page = "jobs",
      .takes = {reach, general, looks, connect_timeout, start, json, dry_run},
-     .operands = {.most = 1, .is_job = true},
+     .operands = {.most = cli::Operands::kAnyNumber, .is_job = true},
      .make = make_ps_command},
     {.name = "logs",
-     .usage = "  podrun logs [OPTIONS] NAME\n",
+     .usage = "  podrun logs [OPTIONS] NAME...\n",
      .summary = "Show what a job has printed, or follow it",
      .examples = "  podrun logs train                      what is there\n"
                  "  podrun logs -f -d train                follow it; lines of many hosts once\n"
@@ -145,33 +149,31 @@ constexpr std::array<cli::CommandRow, 20> kRows{{
      .page = "jobs",
      .takes = {reach, general, looks, connect_timeout, start, output, json, force, dry_run},
      .operands = {.least = 1,
-                  .most = 1,
+                  .most = cli::Operands::kAnyNumber,
                   .missing = "of which job? (podrun logs NAME; podrun ps lists them)",
                   .is_job = true},
      .short_forms = kFollow,
      .make = make_logs_command},
     {.name = "stop",
-     .usage = "  podrun stop [OPTIONS] NAME\n",
+     .usage = "  podrun stop [OPTIONS] NAME...\n",
      .summary = "Stop a job: TERM, a grace period, KILL, on all hosts at once",
      .examples = "  podrun stop train\n"
                  "  podrun stop --grace 2m train           more time to write a checkpoint\n",
      .page = "jobs",
      .takes = {reach, general, looks, connect_timeout, start, json, dry_run},
      .operands = {.least = 1,
-                  .most = 1,
+                  .most = cli::Operands::kAnyNumber,
                   .missing = "which job? (podrun stop NAME; podrun ps lists them)",
                   .is_job = true},
      .make = make_stop_command},
     {.name = "rm",
-     .usage = "  podrun rm [OPTIONS] NAME\n",
+     .usage = "  podrun rm [OPTIONS] NAME... | --all\n",
      .summary = "Remove the files of a job that has ended",
-     .examples = "  podrun rm train\n",
+     .examples = "  podrun rm train\n"
+                 "  podrun rm --all                        of all jobs that have ended\n",
      .page = "jobs",
      .takes = {reach, general, looks, connect_timeout, start, json, dry_run},
-     .operands = {.least = 1,
-                  .most = 1,
-                  .missing = "which job? (podrun rm NAME; podrun ps lists them)",
-                  .is_job = true},
+     .operands = {.most = cli::Operands::kAnyNumber, .is_job = true},
      .make = make_rm_command},
     {.name = "kill",
      .usage = "  podrun kill [OPTIONS]\n",

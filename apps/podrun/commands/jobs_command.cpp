@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // `podrun ps`, `stop` and `rm`: one run of jobs.sh, whose answers are shown folded.
+#include <unistd.h>
+
 #include <algorithm>
 #include <chrono>
 #include <set>
@@ -8,12 +10,16 @@
 
 #include <fmt/format.h>
 
+#include "podrun/base/error.hpp"
 #include "podrun/base/text.hpp"
 #include "podrun/jobs/ask_jobs.hpp"
 #include "podrun/jobs/job_start.hpp"
-#include "podrun/output/escape.hpp"
+#include "podrun/jobs/job_words.hpp"
+#include "podrun/output/terminal.hpp"
 
 #include "cli/job_names.hpp"
+#include "cli/option_rows.hpp"
+#include "cli/option_values.hpp"
 #include "cli/specs_from_options.hpp"
 #include "commands/commands.hpp"
 
@@ -28,26 +34,37 @@ class JobsCommand final : public cli::Command {
  public:
   explicit JobsCommand(Action action) : action_(action) {}
 
+  void add_options(cli::OptionTable& table) override {
+    if (action_ != Action::remove) return;
+    const cli::Rows rows{table, "podrun rm"};
+    rows.flag(cli::OptionSet::own, "--all", "Remove all jobs that have ended", cli::into(is_all_));
+  }
+
   int run(const cli::Context& context) override {
-    const std::string name = context.options.operands.empty() ? "" : context.options.operands.front();
-    if (!name.empty() || action_ != Action::list) jobs::check_job_name(name);
+    names_ = context.options.operands;
+    for (const std::string& name : names_) jobs::check_job_name(name);
+    if (action_ == Action::remove && is_all_ == !names_.empty())
+      throw UsageError(is_all_ ? "rm: both names and --all are given (choose one)"
+                               : "which job? (podrun rm NAME, or --all; podrun ps lists them)");
     const std::chrono::seconds grace = context.options.limits.grace;
     const session::SessionSpec spec = context.session_spec();
-    const session::RunSpec run = jobs::jobs_run(spec, words(name, grace), grace);
+    const session::RunSpec run =
+        jobs::jobs_run(spec, words(grace), grace * std::max<std::size_t>(1, names_.size()));
     if (context.options.dry_run) return context.answer(cli::describe_surroundings(run));
     session::Session session(spec, context.probe, session::Session::Connections::closed);
     const jobs::JobAnswers jobs = jobs::ask_jobs(session, run);
     if (jobs.result.interrupted_by) return jobs.result.status;
-    if (action_ == Action::list && name.empty()) cli::set_seen_job_names(names(jobs), context.probe);
-    return std::max({jobs.result.status, print(run.plan.hosts, jobs, context, session.charset()),
-                     judge(name, jobs, context)});
+    if (action_ == Action::list && names_.empty()) cli::set_seen_job_names(names(jobs), context.probe);
+    return std::max(
+        {jobs.result.status, print(run.plan.hosts, jobs, context, session.charset()), judge(jobs, context)});
   }
 
  private:
-  jobs::JobsWords words(const std::string& name, std::chrono::seconds grace) const {
+  jobs::JobsWords words(std::chrono::seconds grace) const {
+    const std::string names = join(names_, " ");
     if (action_ == Action::stop)
-      return {.action = "stop", .job_name = name, .grace = std::to_string(grace.count())};
-    return {.action = action_ == Action::list ? "list" : "remove", .job_name = name};
+      return {.action = "stop", .job_names = names, .grace = std::to_string(grace.count())};
+    return {.action = action_ == Action::list ? "list" : "remove", .job_names = names};
   }
 
   static std::vector<std::string> names(const jobs::JobAnswers& jobs) {
@@ -61,40 +78,47 @@ class JobsCommand final : public cli::Command {
   }
 
   /// The status: 1 if they could not be printed.
-  static int print(const std::vector<hosts::Host>& hosts, const jobs::JobAnswers& jobs,
-                   const cli::Context& context, output::Charset charset) {
+  int print(const std::vector<hosts::Host>& hosts, const jobs::JobAnswers& jobs, const cli::Context& context,
+            output::Charset charset) const {
     if (context.options.json) {
       const auto now = std::chrono::system_clock::now();
       return context.answer(jobs::jobs_json(now, hosts, jobs.result.outcomes, jobs.listed) + '\n');
     }
+    const std::size_t columns = output::is_terminal(STDOUT_FILENO) ? output::columns_of(STDOUT_FILENO) : 0;
     std::string text;
-    for (const std::string& line : jobs::describe_jobs(hosts, jobs.listed, output::separator(charset)))
+    for (const std::string& line :
+         jobs::describe_jobs(hosts, jobs.listed, output::separator(charset),
+                             action_ == Action::list ? jobs::Heading::shown : jobs::Heading::none, columns))
       text += line + '\n';
     return text.empty() ? 0 : context.answer(text);
   }
 
   /// Whether the hosts have done what was asked for.
-  int judge(const std::string& name, const jobs::JobAnswers& jobs, const cli::Context& context) const {
-    bool is_any = false;
-    bool is_any_active = false;
+  int judge(const jobs::JobAnswers& jobs, const cli::Context& context) const {
+    std::set<std::string> found;
+    std::set<std::string> active;
     for (const jobs::ListedJobs& each : jobs.listed) {
       for (const jobs::Job& job : each.list.jobs) {
-        is_any = true;
-        is_any_active = is_any_active || job.is_active();
+        found.insert(job.name);
+        if (job.is_active()) active.insert(job.name);
       }
     }
-    if (!is_any && !jobs.listed.empty()) {
-      context.say({name.empty() ? "there is no job on these hosts"
-                                : fmt::format("there is no job {} on these hosts", name)});
-      return name.empty() ? 0 : kFailedStatus;
+    if (names_.empty() && found.empty() && !jobs.listed.empty())
+      context.say({is_all_ ? "no job on these hosts has ended" : "there is no job on these hosts"});
+    bool failed = false;
+    for (const std::string& name : names_) {
+      const bool is_missing = !found.contains(name) && !jobs.listed.empty();
+      if (is_missing) context.say({fmt::format("there is no job {} on these hosts", name)});
+      if (action_ == Action::remove && active.contains(name))
+        context.say({fmt::format("{0} runs: not removed there (podrun stop {0} stops it)", name)});
+      failed = failed || is_missing || (action_ != Action::list && active.contains(name));
     }
-    if (action_ == Action::list || !is_any_active) return 0;
-    if (action_ == Action::remove)
-      context.say({fmt::format("{0} runs: not removed there (podrun stop {0} stops it)", name)});
-    return kFailedStatus;
+    return failed ? kFailedStatus : 0;
   }
 
   const Action action_;
+  std::vector<std::string> names_;
+  bool is_all_ = false;
 };
 
 }  // namespace

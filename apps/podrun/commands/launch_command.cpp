@@ -199,6 +199,9 @@ class TaskRun {
   /// The exit status.
   int play() {
     session::Session session(sequence_.session, context_.probe, session::Session::Connections::kept);
+    // Before anything is copied over the code of the job that runs.
+    if (sequence_.job && jobs::say_if_taken(session, sequence_.session, sequence_.job->name))
+      return jobs::kTakenStatus;
     for (std::size_t i = 0; i < copies_.size(); ++i) {
       const std::string& what = sequence_.copies[i].what;
       if (i > 0) copies_[i] = plan(sequence_.copies[i]);  // the files may have changed during the others
@@ -356,7 +359,7 @@ class TaskCommand final : public cli::Command {
   static jobs::JobStart make_job(const Sequence& sequence, const std::string& path) {
     if (!sequence.run) throw UsageError(fmt::format("--detach: {} has no run: to start as a job", path));
     jobs::check_job_name(sequence.task.name);
-    return {.name = sequence.task.name};
+    return {.name = sequence.task.name, .shown = path};
   }
 
   const Kind kind_;

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "podrun/base/error.hpp"
 #include "podrun/jobs/job_start.hpp"
 #include "podrun/jobs/log_follow.hpp"
 #include "podrun/output/label.hpp"
@@ -33,12 +34,30 @@ class LogsCommand final : public cli::Command {
   }
 
   int run(const cli::Context& context) override {
-    request_.name = context.options.operands.front();
-    jobs::check_job_name(request_.name);
+    const std::vector<std::string>& names = context.options.operands;
+    for (const std::string& name : names) jobs::check_job_name(name);
+    if (request_.follow && names.size() > 1)
+      throw UsageError("logs: --follow follows one job (give one name)");
     const session::SessionSpec spec = context.session_spec();
-    session::RunSpec run = jobs::jobs_run(spec, {.action = "list", .job_name = request_.name});
-    if (context.options.dry_run) return context.answer(cli::describe_surroundings(run));
+    if (context.options.dry_run) return context.answer(cli::describe_surroundings(list(spec, names.front())));
     session::Session session(spec, context.probe, session::Session::Connections::kept);
+    int status = 0;
+    for (const std::string& name : names) {
+      if (names.size() > 1) session.say({name + ':'});
+      status = std::max(status, show(name, spec, session, context));
+    }
+    return status;
+  }
+
+ private:
+  static session::RunSpec list(const session::SessionSpec& spec, const std::string& name) {
+    return jobs::jobs_run(spec, {.action = "list", .job_names = name});
+  }
+
+  int show(const std::string& name, const session::SessionSpec& spec, session::Session& session,
+           const cli::Context& context) {
+    request_.name = name;
+    session::RunSpec run = list(spec, name);
     const jobs::JobAnswers jobs = jobs::ask_jobs(session, run);
     if (jobs.result.interrupted_by) return jobs.result.status;
     std::vector<std::size_t> with_job;
@@ -52,7 +71,6 @@ class LogsCommand final : public cli::Command {
     return std::max({jobs.result.status, missing, status});
   }
 
- private:
   /// Tells the hosts with the job from those without. The status: 1 if hosts that have answered do not have
   /// it.
   int report_missing(const std::vector<hosts::Host>& hosts, const jobs::JobAnswers& jobs,

@@ -2,7 +2,7 @@
 # its own, stores its output in DIRECTORY, and writes its exit status there. Needs job_state.sh, which describes the files. The supervisor
 # does not have podrun's mark; the command gets $podrun_job_mark.
 #
-# shellcheck disable=SC2034,SC2086  # the text of the command reads variables; pids and numbers need no quotes
+# shellcheck disable=SC2034,SC2046,SC2086  # the text of the command reads variables; pids and numbers need no quotes
 
 # STREAM: copies standard input to files. split(1) writes at once. Where it cannot write (a full disk), the command's output is
 # dropped for a while, so that the command goes on. A gap of one byte marks the place.
@@ -29,6 +29,58 @@ podrun_find_end() {
     podrun_end=$((podrun_base + $(wc -c <"$podrun_file")))
   fi
 }
+# Notes when it has printed. Beyond about 64 kB, every second entry goes.
+podrun_note_output() {
+  podrun_begin=0
+  podrun_find_end out
+  podrun_out=$podrun_end
+  podrun_find_end err
+  if [ "$podrun_noted" = "$podrun_out $podrun_end" ]; then return; fi
+  podrun_noted="$podrun_out $podrun_end"
+  IFS=" " read -r podrun_up _ </proc/uptime
+  echo "$podrun_up $podrun_noted" >>"$podrun_job/times"
+  podrun_entries=$((podrun_entries + 1))
+  if [ $podrun_entries -gt 2000 ]; then
+    sed -n 'n;p' "$podrun_job/times" >"$podrun_job/times.new" && mv -f -- "$podrun_job/times.new" "$podrun_job/times"
+    podrun_entries=1000
+  fi
+}
+podrun_note_new_output() {
+  podrun_found=$(stat -c %n:%s -- "$podrun_job"/out.[0-9]* "$podrun_job"/err.[0-9]*)
+  if [ "$podrun_found" = "$podrun_seen" ]; then return; fi
+  podrun_seen=$podrun_found
+  podrun_note_output
+}
+# Ends the command if the start is not committed in time: it may have been started on a part of the hosts only.
+podrun_end_uncommitted() {
+  if [ "$podrun_is_committed" ] || [ -e "$podrun_job/committed" ]; then
+    podrun_is_committed=1
+    return
+  fi
+  IFS=" ." read -r podrun_up _ </proc/uptime
+  if [ $podrun_up -lt $podrun_late ]; then return; fi
+  : >"$podrun_job/stopped"
+  podrun_mark=$podrun_job_mark
+  podrun_find_marked
+  [ -z "$podrun_pids" ] || kill -s $podrun_signal $podrun_pids
+  podrun_signal=KILL
+}
+# What is done every two seconds while the command runs.
+podrun_look_after() {
+  podrun_noted="0 0"
+  podrun_entries=0
+  podrun_seen=
+  podrun_is_committed=
+  podrun_signal=TERM
+  IFS=" ." read -r podrun_up _ </proc/uptime
+  podrun_late=$((podrun_up + 60))
+  while sleep 2 && [ -d "$podrun_job" ] && [ -e /proc/$$ ]; do
+    podrun_prune out
+    podrun_prune err
+    podrun_note_new_output
+    podrun_end_uncommitted
+  done
+}
 # STREAM: removes its oldest files beyond the limit.
 podrun_prune() {
   set -- "$podrun_job/$1".[0-9]*
@@ -54,8 +106,8 @@ podrun_supervise() {
   podrun_write err <"$podrun_job/err.in" 2>/dev/null &
   podrun_writers="$podrun_writers $!"
   # Before 3 and 4 are open: mksh and yash keep copies of descriptors that are closed for a loop.
-  { podrun_clean_environment; while sleep 2 && [ -d "$podrun_job" ] && [ -e /proc/$$ ]; do podrun_prune out; podrun_prune err; done; } 2>/dev/null &
-  podrun_pruner=$!
+  { podrun_clean_environment; podrun_look_after; } 2>/dev/null &
+  podrun_looker=$!
   exec 3>"$podrun_job/out.in" 4>"$podrun_job/err.in"
   rm -f -- "$podrun_job/out.in" "$podrun_job/err.in"
   podrun_put "$podrun_job/supervisor" "$(podrun_identify $$)" || podrun_give_up
@@ -73,30 +125,52 @@ podrun_supervise() {
     eval "$podrun_text"
     if [ -e "$podrun_dir/podrun.environment" ]; then true >|"$podrun_dir/podrun.environment"; fi 2>/dev/null
     exec "$@"'
-  podrun_status=0
-  (
-    trap - $podrun_signals
-    PODRUN_MARK=$podrun_job_mark
-    export PODRUN_MARK
-    podrun_umask_of_command=$podrun_umask
-    unset podrun_job_mark podrun_umask
-    exec setsid /bin/sh -c "$podrun_text" podrun "$podrun_job" "$podrun_boot" "$podrun_umask_of_command"
-  ) >&3 2>&4 3>&- 4>&- || podrun_status=$?
+  # podrun stop leaves its mark before it looks for the supervisor; so one of them sees the other.
+  if [ -e "$podrun_job/stopped" ]; then podrun_status=143
+  else
+    podrun_status=0
+    (
+      trap - $podrun_signals
+      PODRUN_MARK=$podrun_job_mark
+      export PODRUN_MARK
+      podrun_umask_of_command=$podrun_umask
+      unset podrun_job_mark podrun_umask
+      exec setsid /bin/sh -c "$podrun_text" podrun "$podrun_job" "$podrun_boot" "$podrun_umask_of_command"
+    ) >&3 2>&4 3>&- 4>&- || podrun_status=$?
+  fi
   exec 3>&- 4>&-
   podrun_clean_environment
   rm -f -- "$podrun_job/files/podrun.environment"
   IFS=" " read -r podrun_up _ </proc/uptime
   until podrun_put "$podrun_job/status" "$podrun_status $podrun_up $podrun_boot $(date +%s)" || ! [ -d "$podrun_job" ]; do sleep 5; done
   wait $podrun_writers
+  kill -s KILL $podrun_looker
+  podrun_noted=$(tail -n 1 "$podrun_job/times")
+  podrun_noted=${podrun_noted#* }
+  [ "$podrun_noted" ] || podrun_noted="0 0"
+  podrun_note_output
   podrun_put "$podrun_job/complete" yes
-  kill -s KILL $podrun_pruner
-
-  # The last three starts are kept, including this one.
-  podrun_place=${podrun_job%/*}
+  podrun_remove_old_starts "${podrun_job%/*}"
+}
+# PLACE'S DIRECTORY: keeps the last three starts, and the first that has failed.
+podrun_remove_old_starts() {
+  podrun_place=$1
   podrun_find_numbers "$podrun_place"
-  set -- $podrun_numbers
-  if [ $# -le 3 ]; then return; fi
-  for podrun_nth in $(printf '%s\n' "$@" | sort -rnu | tail -n +4); do
-    if [ -e "$podrun_place/$podrun_nth/status" ]; then rm -rf -- "${podrun_place:?}/$podrun_nth"; fi
+  set -- $(printf '%s\n' $podrun_numbers | sort -nu)
+  podrun_first=
+  while [ $# -gt 3 ]; do
+    podrun_nth=$1
+    shift
+    podrun_read_state "$podrun_place/$podrun_nth"
+    if podrun_is_active; then continue; fi
+    case $podrun_first$podrun_state in
+      "ended 0 "*) ;;
+      "ended "*)
+        if ! [ -e "$podrun_place/$podrun_nth/stopped" ]; then
+          podrun_first=$podrun_nth
+          continue
+        fi ;;
+    esac
+    rm -rf -- "${podrun_place:?}/$podrun_nth"
   done
 }

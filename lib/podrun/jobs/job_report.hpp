@@ -13,8 +13,8 @@
 #include "podrun/output/json_sink.hpp"
 #include "podrun/run/outcome.hpp"
 
-// Reads the jobs that a host lists (jobs.sh), and describes them in words and JSON. Pure. All text in a
-// JobList comes from the host; the descriptions escape it.
+// Reads the jobs that a host lists (jobs.sh), and writes them as JSON. Pure. All text in a JobList comes from
+// the host.
 namespace podrun::jobs {
 
 enum class JobState : std::uint8_t {
@@ -39,9 +39,11 @@ struct Job {
   std::optional<std::chrono::seconds> output = std::nullopt;  ///< how long ago it last printed; none: never
   std::uint64_t bytes = 0;                                    ///< of its output that is kept
   std::string command = {};
+  std::string last_line = {};  ///< of its output, where that was asked for
 
   bool is_active() const {
-    return state == JobState::starting || state == JobState::running || state == JobState::unsupervised;
+    return (state == JobState::starting && !is_stopped) || state == JobState::running ||
+           state == JobState::unsupervised;
   }
 };
 
@@ -58,11 +60,6 @@ struct ListedJobs {
   std::size_t host = 0;  ///< index
   JobList list;
 };
-
-/// A line for each name of a job, its hosts folded by state:
-/// `train  running [0-30] · exit 1 [31] · started 3 h ago · output 12 s ago · python train.py`
-std::vector<std::string> describe_jobs(const std::vector<hosts::Host>& hosts,
-                                       const std::vector<ListedJobs>& listed, std::string_view separator);
 
 /// `outcomes`: of each host of the run. Schema: docs/jobs-schema.json
 std::string jobs_json(output::WallTime time, const std::vector<hosts::Host>& hosts,

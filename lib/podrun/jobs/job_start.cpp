@@ -18,6 +18,7 @@
 #include "podrun/base/text.hpp"
 #include "podrun/hosts/host_name.hpp"
 #include "podrun/jobs/ask_jobs.hpp"
+#include "podrun/jobs/job_commit.hpp"
 #include "podrun/jobs/scripts.hpp"
 #include "podrun/output/label.hpp"
 #include "podrun/session/command_mode.hpp"
@@ -33,6 +34,7 @@ using link::Stage;
 constexpr std::uint64_t kPiece = 64 * 1024 * 1024;  ///< as in job_state.sh
 constexpr std::size_t kMaxText = 4096;
 constexpr std::size_t kMaxAnswer = 16 * 1024;
+constexpr std::string_view kEndsAtLogout = "logout";  ///< as claim.sh says it
 
 /// The command as `podrun ps` shows it.
 struct DescribeCommand {
@@ -46,7 +48,7 @@ struct DescribeCommand {
 /// Says why a host refuses the name.
 std::string describe_taken(std::string_view name, std::string_view state) {
   if (state == "starting") return fmt::format("{} is being started by another podrun", name);
-  if (state == "logout") {
+  if (state == kEndsAtLogout) {
     return "systemd stops a user's processes at logout there (set KillUserProcesses=no in "
            "/etc/systemd/logind.conf, or start the job with --sudo)";
   }
@@ -77,7 +79,8 @@ supervisor::RemoteCommand start_command(const JobStart& job, const supervisor::C
   for (const supervisor::RemoteFile& file : built.files)
     copy += " \"$podrun_dir\"/" + shell_quote_in_line(file.name);
   copy += " \"$podrun_files\" || exit 125; ";
-  const std::string text = std::visit(DescribeCommand{}, command.what).substr(0, kMaxText);
+  const std::string words = job.shown.empty() ? std::visit(DescribeCommand{}, command.what) : job.shown;
+  const std::string text = words.substr(0, kMaxText);
   const std::uint64_t pieces = std::max<std::uint64_t>(1, job.log_size / kPiece);
   // Others see the arguments of a process, so the words and the values go through variables.
   const std::string again = fmt::format("{}; {}", kDefineNewline, built.text);
@@ -124,6 +127,7 @@ asio::awaitable<void> Claims::reserve(std::size_t host, supervisor::Supervised& 
   std::string_view rest = answer;
   std::string_view line = take_part(rest, '\n');
   const std::string_view word = take_part(line, ' ');
+  is_taken_ = is_taken_ || (word == "taken" && line != kEndsAtLogout);
   if (word == "taken") throw HostError({Stage::job_name, Cause::job_exists, describe_taken(name_, line)});
   if (word == "missing") throw HostError(without(line));
   if (word != "claimed") throw HostError({Stage::job_name, Cause::ended_early, reader.describe_end()});
@@ -143,10 +147,12 @@ namespace {
 
 /// Time for a host to start the job. Taking it back has the grace period as well.
 constexpr std::chrono::seconds kTimeToStart{60};
+constexpr int kUncommittedStatus = 255;
 
 /// The result of the start, as the final report gave it: a later signal does not change it.
 struct StartEnd {
   bool runs_everywhere = false;
+  bool is_taken = false;
   std::vector<run::HostOutcome> outcomes = {};
 };
 
@@ -154,19 +160,17 @@ class StartMode final : public session::CommandMode, private session::HostPrepar
  public:
   StartMode(const session::RunSpec& run, const session::Session& session, const std::string& name,
             StartEnd& end)
-      : CommandMode(run, session), name_(name), claims_(name, run.plan.hosts, run.plan.run_id), end_(end) {}
+      : CommandMode(run, session), claims_(name, run.plan.hosts, run.plan.run_id), end_(end) {}
 
   session::HostPreparation* preparation() override { return this; }
 
   void print_final_report(output::Output& output, const run::RunPolicy& policy, int status) override {
-    end_ = {.runs_everywhere = status == 0, .outcomes = policy.outcomes()};
-    CommandMode::print_final_report(output, policy, status);
-    if (status == 0 && !json()) {
-      output.say(
-          fmt::format("podrun: {0} runs on {1} (podrun logs -f {0} shows its output, podrun stop {0} "
-                      "stops it)",
-                      name_, count_hosts(run_spec().plan.hosts.size())));
-    }
+    end_ = {.runs_everywhere = status == 0, .is_taken = claims_.is_taken(), .outcomes = policy.outcomes()};
+    if (!end_.is_taken || json()) CommandMode::print_final_report(output, policy, status);
+  }
+
+  int status(const run::RunPolicy& policy) const override {
+    return claims_.is_taken() && !policy.interrupted_by() ? kTakenStatus : CommandMode::status(policy);
   }
 
  private:
@@ -176,7 +180,6 @@ class StartMode final : public session::CommandMode, private session::HostPrepar
   }
   link::Stage stage() const override { return link::Stage::job_name; }
 
-  const std::string& name_;
   Claims claims_;
   StartEnd& end_;
 };
@@ -192,7 +195,7 @@ void take_back(session::Session& session, const session::SessionSpec& spec, cons
   const std::chrono::seconds grace = spec.limits.grace;
   session::RunSpec back = session::whoever_answers(spec,
                                                    jobs_command({.action = "take-back",
-                                                                 .job_name = name,
+                                                                 .job_names = name,
                                                                  .grace = std::to_string(grace.count()),
                                                                  .run_id = run.plan.run_id}),
                                                    grace + kTimeToStart);
@@ -215,6 +218,18 @@ void take_back(session::Session& session, const session::SessionSpec& spec, cons
 
 }  // namespace
 
+bool say_if_taken(session::Session& session, const session::SessionSpec& spec, const std::string& name) {
+  const session::RunSpec run = jobs_run(spec, {.action = "list", .job_names = name});
+  std::vector<std::size_t> where;
+  for (const ListedJobs& each : ask_jobs(session, run).listed) {
+    if (std::ranges::any_of(each.list.jobs, &Job::is_active)) where.push_back(each.host);
+  }
+  if (where.empty()) return false;
+  session.say({fmt::format("{0} runs already on {1} (podrun logs -f {0}; podrun stop {0})", name,
+                           output::fold_hosts(run.plan.hosts, where))});
+  return true;
+}
+
 int start_job(session::Session& session, const session::SessionSpec& spec, session::RunSpec run,
               const JobStart& job) {
   run.plan.command = start_command(job, run.command, std::move(run.plan.command));
@@ -227,9 +242,14 @@ int start_job(session::Session& session, const session::SessionSpec& spec, sessi
   StartEnd end;
   StartMode mode(run, session, job.name, end);
   const int status = session.run(run, mode).status;
-  if (end.runs_everywhere) return 0;
+  if (end.runs_everywhere) {
+    const Committed committed = commit_job(session, spec, run, job.name);
+    if (committed.is_everywhere) return committed.status;
+  } else if (end.is_taken && !run.view.json && say_if_taken(session, spec, job.name)) {
+    return status;
+  }
   take_back(session, spec, run, job.name, end.outcomes);
-  return status;
+  return status == 0 ? kUncommittedStatus : status;
 }
 
 }  // namespace podrun::jobs

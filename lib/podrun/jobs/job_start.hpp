@@ -22,6 +22,7 @@ void check_job_name(const std::string& name);
 struct JobStart {
   std::string name;
   std::uint64_t log_size = 1'000'000'000;  ///< bytes of each stream's output that are kept on each host
+  std::string shown = {};                  ///< in place of the command, where people see it
 };
 
 /// Turns the start of `command` (`built` from it) into the start of a job on hosts that reserved its name,
@@ -39,6 +40,8 @@ class Claims {
   void begin_pass();
   /// Reserves the name on one host. Throws HostError.
   asio::awaitable<void> reserve(std::size_t host, supervisor::Supervised& supervised);
+  /// Whether a host has refused the name, because a job of this name runs or is being started.
+  bool is_taken() const { return is_taken_; }
 
  private:
   asio::awaitable<void> release_others();
@@ -47,12 +50,19 @@ class Claims {
   const std::vector<hosts::Host> hosts_;
   const std::string run_id_;
   bool first_has_it_ = false;
+  bool is_taken_ = false;
   std::vector<std::shared_ptr<link::Stream>> waiting_ = {};  ///< to hosts whose program waits for a line
   std::vector<std::shared_ptr<link::Stream>> kept_;  ///< to each host: its program ends with the stream
 };
 
+/// The exit status where a job of this name runs already.
+inline constexpr int kTakenStatus = 1;
+
+/// Says where a job of this name runs: `podrun: train runs already on [0-15] (…)`; false: nowhere.
+bool say_if_taken(session::Session& session, const session::SessionSpec& spec, const std::string& name);
+
 /// Starts the command of this run as a job, on all hosts or on none. The exit status: 0 when it runs
-/// everywhere. `spec`: of the session.
+/// everywhere, that of the command if it has ended within a second. `spec`: of the session.
 int start_job(session::Session& session, const session::SessionSpec& spec, session::RunSpec run,
               const JobStart& job);
 

@@ -6,7 +6,9 @@
 #   N/pid         "PID START BOOT": the job's command
 #   N/status      "STATUS UPTIME BOOT TIME": the command has ended, TIME seconds after the epoch
 #   N/complete    all output is in the files
-#   N/stopped     podrun stop has stopped it
+#   N/committed   it was started on all hosts; without this it ends after a minute
+#   N/stopped     podrun stop has stopped it, or has said that it must not start
+#   N/times       "UPTIME OUT ERR" whenever it has printed: the sizes of its output then, every two seconds at most
 #   N/command     its words, for people;  environment  the names of its variables;  mark  its PODRUN_MARK;  files/  its scripts
 #   N/out.B.SSSS  its output from byte B on, in pieces of 64 MiB with the suffixes aaaa, aaab, …;  err.B.SSSS
 #

@@ -1,10 +1,11 @@
 # Lists, stops or removes jobs of a host. Needs processes.sh, clock.sh, process_tree.sh, stop.sh and job_state.sh.
-# Words: ACTION [JOB_NAME] [GRACE] [RUN_ID]
+# Words: ACTION [JOB_NAMES] [GRACE] [RUN_ID]
 # Variables of command.cpp: PODRUN_RUN_ID PODRUN_HOST PODRUN_WORKER
 # Variables of the host: HOME
 #
-# Actions: list [JOB_NAME] | stop JOB_NAME GRACE | remove JOB_NAME | take-back JOB_NAME GRACE RUN_ID. The last one stops and removes
-# the job that a run has started. Prints "podrun-jobs $PODRUN_RUN_ID"; for each job lines "key value", see job_report.hpp, the first of
+# Actions: list [JOB_NAMES] | stop JOB_NAMES GRACE | remove [JOB_NAMES] | commit JOB_NAME GRACE RUN_ID | take-back JOB_NAME GRACE RUN_ID.
+# JOB_NAMES: separated by blanks; empty: all, and of these remove leaves those that run. The last two keep the job that a run has started,
+# and wait a second for an early end; or stop and remove it. Prints "podrun-jobs $PODRUN_RUN_ID"; for each job lines "key value", see job_report.hpp, the first of
 # them "job NAME"; then "end".
 #
 # shellcheck disable=SC2034,SC2086,SC2046  # others read and set variables; pids and numbers need no quotes
@@ -27,7 +28,8 @@ podrun_tell_times() {
     else podrun_tell ended $((podrun_clock - podrun_time)); fi
   fi
 }
-# Prints how many bytes of its output are kept, and for how many seconds it has printed nothing.
+# Prints how many bytes of its output are kept, and for how many seconds it has printed nothing: by the monotonic clock, if the host was not
+# rebooted.
 podrun_tell_output() {
   podrun_bytes=0
   podrun_last=
@@ -36,8 +38,23 @@ podrun_tell_output() {
     podrun_bytes=$((podrun_bytes + ${podrun_words%:*}))
     if [ ${podrun_words#*:} -gt ${podrun_last:-0} ]; then podrun_last=${podrun_words#*:}; fi
   done
-  if [ "$podrun_last" ]; then podrun_tell output $((podrun_clock - podrun_last)); fi
+  podrun_noted=
+  if read -r _ _ podrun_its_boot <"$podrun_job/supervisor" && [ "$podrun_its_boot" = "$podrun_boot" ]; then
+    podrun_noted=$(tail -n 1 "$podrun_job/times")
+  fi
+  if [ "$podrun_noted" ]; then podrun_tell output $((podrun_up - ${podrun_noted%%.*}))
+  elif [ "$podrun_last" ]; then podrun_tell output $((podrun_clock - podrun_last)); fi
   podrun_tell bytes $podrun_bytes
+}
+# The last line that it has printed, preferably to stderr.
+podrun_tell_last_line() {
+  for podrun_stream in err out; do
+    set -- "$podrun_job/$podrun_stream".[0-9]*
+    while [ $# -gt 1 ]; do shift; done
+    podrun_words=$(tail -n 1 "$1" | tr '\000\r' '  ')
+    [ -z "$podrun_words" ] || break
+  done
+  printf 'last %.300s\n' "$podrun_words"
 }
 # PLACE'S DIRECTORY
 podrun_tell_job() {
@@ -66,6 +83,12 @@ podrun_stop_job() {
   podrun_sudo=
   podrun_tree=
   if [ -z "$podrun_mark" ]; then return; fi
+  podrun_pause=20
+  podrun_start_timer 500
+  until [ -e "$podrun_job/pid" ] || [ -e "$podrun_job/status" ] || ! podrun_runs "$podrun_job/supervisor"; do
+    podrun_time_left || break
+    podrun_sleep 5
+  done
   if podrun_runs "$podrun_job/pid"; then
     podrun_find_with_stat "[0-9]+ [0-9]+ $podrun_pid"
     podrun_set_tree $podrun_pids
@@ -75,41 +98,86 @@ podrun_stop_job() {
   while podrun_runs "$podrun_job/supervisor" && podrun_time_left; do podrun_sleep 5; done
 }
 
+# PLACE'S DIRECTORY. A job that is being started finds the mark before its command runs.
+podrun_stop_one() {
+  podrun_find_job "$1"
+  case $podrun_state in
+    starting)
+      mkdir -p -- "$podrun_job"
+      : >"$podrun_job/stopped"
+      podrun_read_state "$podrun_job" ;;
+    running | "lost "[0-9]*) : >"$podrun_job/stopped" ;;
+  esac
+  case $podrun_state in running | ended* | lost*) podrun_stop_job ;; esac
+  podrun_tell_job "$1"
+}
+# PLACE'S DIRECTORY
+podrun_remove_one() {
+  podrun_find_job "$1"
+  if [ "$podrun_job" ] && podrun_is_active; then
+    [ -z "$podrun_job_names" ] || podrun_tell_job "$1"
+  elif [ -d "$1" ]; then
+    podrun_name=${1%/*}
+    rm -rf -- "$1" 2>&4 && podrun_tell job "${podrun_name##*/}" && podrun_tell state removed
+    rmdir -- "${1%/*}"
+  fi
+}
+# PLACE'S DIRECTORY: sets podrun_jobs to the starts of this run.
+podrun_find_own() {
+  podrun_jobs=
+  podrun_find_numbers "$1"
+  for podrun_nth in $podrun_numbers; do
+    case "$podrun_jobs " in *" $podrun_nth "*) continue ;; esac
+    if grep -qsxF -- "$podrun_run_id.job-$PODRUN_WORKER-$podrun_job_names." "$1/$podrun_nth/mark"; then podrun_jobs="$podrun_jobs $podrun_nth"; fi
+  done
+}
+# PLACE'S DIRECTORY
+podrun_commit() {
+  podrun_find_own "$1"
+  for podrun_nth in $podrun_jobs; do
+    podrun_job=$1/$podrun_nth
+    : >"$podrun_job/committed" || continue
+    podrun_pause=20
+    podrun_start_timer 100
+    until [ -e "$podrun_job/complete" ] || ! podrun_time_left; do podrun_sleep 10; done
+    podrun_tell_job "$1"
+    podrun_tell_last_line
+  done
+}
+# PLACE'S DIRECTORY
+podrun_take_back() {
+  podrun_find_own "$1"
+  for podrun_nth in $podrun_jobs; do
+    podrun_job=$1/$podrun_nth
+    podrun_stop_job
+    rm -rf -- "$podrun_job"
+  done
+  rmdir -- "$1" "${1%/*}"
+}
+
+# PLACE'S DIRECTORY
+podrun_act() {
+  case $podrun_action in
+    list) podrun_tell_job "$1" ;;
+    stop) podrun_stop_one "$1" ;;
+    remove) podrun_remove_one "$1" ;;
+    commit) podrun_commit "$1" ;;
+    take-back) podrun_take_back "$1" ;;
+  esac
+}
+
 podrun_clean_environment
+umask 077
 exec 4>&2 2>/dev/null
 podrun_action=$1
-podrun_job_name=$2
+podrun_job_names=$2
 podrun_grace=$3
 podrun_run_id=$4
-podrun_place=$HOME/.podrun/jobs/$podrun_job_name/$podrun_here
 podrun_tell
 podrun_tell "podrun-jobs $PODRUN_RUN_ID"
-case $podrun_action in
-  list) for podrun_dir in "$HOME/.podrun/jobs"/${podrun_job_name:-*}/"$podrun_here"; do podrun_tell_job "$podrun_dir"; done ;;
-  stop)
-    podrun_find_job "$podrun_place"
-    case $podrun_state in
-      running | "lost "[0-9]*)
-        : >"$podrun_job/stopped"
-        podrun_stop_job ;;
-      ended* | lost*) podrun_stop_job ;;
-    esac
-    podrun_tell_job "$podrun_place" ;;
-  remove)
-    podrun_find_job "$podrun_place"
-    if [ "$podrun_job" ] && podrun_is_active; then podrun_tell_job "$podrun_place"
-    elif [ -d "$podrun_place" ]; then
-      rm -rf -- "$podrun_place" 2>&4 && podrun_tell job "$podrun_job_name" && podrun_tell state removed
-      rmdir -- "${podrun_place%/*}"
-    fi ;;
-  take-back)
-    podrun_find_numbers "$podrun_place"
-    for podrun_nth in $podrun_numbers; do
-      podrun_job=$podrun_place/$podrun_nth
-      grep -qsxF -- "$podrun_run_id.job-$PODRUN_WORKER-$podrun_job_name." "$podrun_job/mark" || continue
-      podrun_stop_job
-      rm -rf -- "$podrun_job"
-    done
-    rmdir -- "$podrun_place" "${podrun_place%/*}" ;;
-esac
+if [ "$podrun_job_names" ]; then
+  for podrun_each_name in $podrun_job_names; do podrun_act "$HOME/.podrun/jobs/$podrun_each_name/$podrun_here"; done
+else
+  for podrun_directory in "$HOME/.podrun/jobs"/*/"$podrun_here"; do podrun_act "$podrun_directory"; done
+fi
 podrun_tell end

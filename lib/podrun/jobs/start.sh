@@ -26,6 +26,7 @@ podrun_fail() {
 PODRUN_JOB=$1
 podrun_limit=$2
 export PODRUN_JOB
+if [ -e "$podrun_job/stopped" ]; then podrun_fail "podrun stop has stopped the job while it was being started"; fi
 podrun_umask=$(umask)
 umask 077
 podrun_job_mark=$PODRUN_RUN_ID.job-$PODRUN_WORKER-$PODRUN_JOB.

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+// The table of `podrun ps`, and what `podrun start` says at its end.
+#include "podrun/jobs/job_words.hpp"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "podrun/base/text.hpp"
+#include "podrun/output/cell_width.hpp"
+#include "podrun/output/escape.hpp"
+#include "podrun/output/label.hpp"
+#include "podrun/report/line_words.hpp"
+#include "podrun/report/summary.hpp"
+
+namespace podrun::jobs {
+namespace {
+
+using std::chrono::seconds;
+
+constexpr std::size_t kCommandCells = 16;  ///< the least room for a command
+
+/// `running`, `exit 137 (SIGKILL)`, `stopped`
+std::string describe_state(const Job& job) {
+  const auto with_open = [&job](const std::string& text) {
+    return job.is_open ? text + ", output open" : text;
+  };
+  switch (job.state) {
+    case JobState::starting:
+      return job.is_stopped ? "stopped" : "starting";
+    case JobState::running:
+      return "running";
+    case JobState::ended:
+      if (job.is_stopped) return with_open("stopped");
+      if (job.status == 0) return with_open("exit 0");
+      return with_open(report::describe(run::HostOutcome(link::Exited{job.status})));
+    case JobState::rebooted:
+      return "lost (rebooted)";
+    case JobState::unsupervised:
+      return "running without its supervisor";
+    case JobState::removed:
+      return "removed";
+    default:
+      return "lost (its supervisor was killed)";
+  }
+}
+
+/// The range of some times.
+struct Times {
+  std::optional<seconds> shortest = std::nullopt;
+  std::optional<seconds> longest = std::nullopt;
+
+  void add(std::optional<seconds> time) {
+    if (!time) return;
+    shortest = std::min(shortest.value_or(*time), *time);
+    longest = std::max(longest.value_or(*time), *time);
+  }
+  /// `12 s to 3 h ago` after the word; empty: there is none.
+  std::string describe(std::string_view word) const {
+    if (!shortest) return {};
+    return fmt::format("{}{} ago", word, report::describe_ages(*shortest, *longest));
+  }
+};
+
+/// The jobs of one name on all hosts.
+struct Named {
+  std::vector<std::pair<std::string, std::vector<std::size_t>>> states = {};  ///< words, and the hosts
+  std::vector<std::size_t> present = {};  ///< hosts that have it, in order
+  std::vector<std::size_t> missing = {};  ///< other hosts that have answered
+  Times started = {};
+  Times ended = {};
+  Times output = {};
+  bool is_any_active = false;
+  std::string command = {};
+
+  void add(std::size_t host, const Job& job) {
+    std::string state = describe_state(job);
+    const auto known = std::ranges::find(states, state, &decltype(states)::value_type::first);
+    if (known != states.end()) {
+      known->second.push_back(host);
+    } else {
+      states.emplace_back(std::move(state), std::vector{host});
+    }
+    present.push_back(host);
+    is_any_active = is_any_active || job.is_active();
+    if (job.is_active()) output.add(job.output);
+    started.add(job.age);
+    ended.add(job.ended);
+    if (command.empty()) command = output::escape_controls(job.command);
+  }
+};
+
+constexpr std::size_t kColumns = 5;
+using Row = std::array<std::string, kColumns>;
+
+Row make_row(const std::string& name, const Named& named, const std::vector<hosts::Host>& hosts,
+             std::string_view separator) {
+  std::vector<std::string> states;
+  for (const auto& [state, where] : named.states)
+    states.push_back(fmt::format("{} {}", state, output::fold_hosts(hosts, where)));
+  if (!named.missing.empty())
+    states.push_back(fmt::format("not there {}", output::fold_hosts(hosts, named.missing)));
+  return {output::escape_controls(name), join(states, separator), named.started.describe(""),
+          named.is_any_active ? named.output.describe("output ") : named.ended.describe("ended "),
+          named.command};
+}
+
+/// The columns are two blanks apart; empty ones are left out. The last is cut to the width.
+std::vector<std::string> align(const std::vector<Row>& rows, std::size_t columns) {
+  std::array<std::size_t, kColumns> widths{};
+  for (const Row& row : rows) {
+    for (std::size_t i = 0; i + 1 < kColumns; ++i)
+      widths[i] = std::max(widths[i], output::cell_width(row[i]));
+  }
+  std::vector<std::string> lines;
+  for (const Row& row : rows) {
+    std::string line;
+    std::size_t width = 0;
+    for (std::size_t i = 0; i + 1 < kColumns; ++i) {
+      if (widths[i] == 0) continue;
+      line += row[i] + std::string(widths[i] - output::cell_width(row[i]) + 2, ' ');
+      width += widths[i] + 2;
+    }
+    const std::size_t room = columns > width + kCommandCells ? columns - width - 1 : kCommandCells;
+    line += columns == 0 ? row.back() : report::cut(row.back(), room);
+    lines.push_back(line.substr(0, line.find_last_not_of(' ') + 1));
+  }
+  return lines;
+}
+
+}  // namespace
+
+std::vector<std::string> describe_jobs(const std::vector<hosts::Host>& hosts,
+                                       const std::vector<ListedJobs>& listed, std::string_view separator,
+                                       Heading heading, std::size_t columns) {
+  std::map<std::string, Named> jobs;
+  for (const ListedJobs& each : listed) {
+    for (const Job& job : each.list.jobs) jobs[job.name].add(each.host, job);
+  }
+  if (jobs.empty()) return {};
+  std::vector<Row> rows;
+  if (heading == Heading::shown) rows.push_back({"NAME", "STATE", "STARTED", "LAST", "COMMAND"});
+  for (auto& [name, named] : jobs) {
+    for (const ListedJobs& each : listed) {
+      if (!std::binary_search(named.present.begin(), named.present.end(), each.host))
+        named.missing.push_back(each.host);
+    }
+    rows.push_back(make_row(name, named, hosts, separator));
+  }
+  return align(rows, columns);
+}
+
+std::vector<std::string> describe_start(const std::string& name, const std::vector<hosts::Host>& hosts,
+                                        const std::vector<Job>& jobs) {
+  std::vector<std::size_t> running;
+  std::map<std::pair<std::string, std::string>, std::vector<std::size_t>> ended;  // by state and last line
+  for (std::size_t host = 0; host < jobs.size(); ++host) {
+    const Job& job = jobs[host];
+    if (job.is_active())
+      running.push_back(host);
+    else
+      ended[{describe_state(job), job.status != 0 && !job.is_stopped ? job.last_line : ""}].push_back(host);
+  }
+  std::vector<std::string> lines;
+  for (const auto& [how, where] : ended) {
+    const auto& [state, last_line] = how;
+    lines.push_back(fmt::format("podrun: {} {}{}", state, output::fold_hosts(hosts, where),
+                                last_line.empty() ? "" : ": " + output::escape_controls(last_line)));
+  }
+  const std::string on = count_hosts(running.size());
+  lines.push_back(
+      running.empty()
+          ? fmt::format("podrun: {0} has ended (podrun logs {0} shows its output)", name)
+          : fmt::format("podrun: {0} runs on {1} (podrun logs -f {0} shows its output, podrun stop "
+                        "{0} stops it)",
+                        name, on));
+  return lines;
+}
+
+}  // namespace podrun::jobs

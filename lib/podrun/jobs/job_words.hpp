@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "podrun/hosts/host.hpp"
+#include "podrun/jobs/job_report.hpp"
+
+// Jobs in words. Pure. Text that comes from a host is escaped.
+namespace podrun::jobs {
+
+enum class Heading { shown, none };
+
+/// A row for each job, with its hosts folded by state; aligned, without newlines. The command is cut so that
+/// a row fits in `columns`; 0: it is not cut.
+std::vector<std::string> describe_jobs(const std::vector<hosts::Host>& hosts,
+                                       const std::vector<ListedJobs>& listed, std::string_view separator,
+                                       Heading heading, std::size_t columns);
+
+/// How a job goes a second after its start, one for each host: `podrun: train runs on 16 hosts (…)`, `podrun:
+/// exit 127 [3]: bash: nosuch: command not found`.
+std::vector<std::string> describe_start(const std::string& name, const std::vector<hosts::Host>& hosts,
+                                        const std::vector<Job>& jobs);
+
+}  // namespace podrun::jobs
