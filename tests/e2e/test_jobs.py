@@ -571,8 +571,26 @@ def test_ctrl_c_ends_only_the_viewer(podrun, hosts):
     run = podrun.terminal(*hosts.options, "logs", "-f", "train")
     run.read_until(b"begun", 3)
     run.type(b"\x03")
-    assert run.wait().returncode == 130
+    ended = run.wait()
+    assert ended.returncode == 130
+    assert ended.stdout.endswith(b"podrun: train goes on (podrun logs -f train follows it, podrun stop train stops it)\n"), ended.stdout
     assert states(podrun, hosts.options) == of_all(hosts, "running")
+
+
+def test_a_host_that_fails_while_it_is_followed_is_told(podrun, hosts):
+    start(podrun, hosts.options, "echo begun; until [ -e ~/go ]; do sleep 0.1; done; [ $PODRUN_RANK = 0 ] || exit $((PODRUN_RANK + 4))")
+    run = podrun.terminal(*hosts.options, "logs", "-f", "train")
+    run.read_until(b"begun", 3)
+    run.read_until(b"3 running")
+    (hosts.home(1) / "go").touch()
+    run.read_until("2 running · 1 failed [1]".encode())
+    assert b"podrun: [1] exit 5; train still runs on [0,2]\n" in run.output
+    run.type(b"\n")
+    run.read_until(b"podrun: exit 5: [1]")
+    assert b"podrun: [0,2] running" in run.output and b"ready" not in run.output, run.output
+    for rank in (0, 2):
+        (hosts.home(rank) / "go").touch()
+    assert run.wait().returncode == 6
 
 
 def test_follows_only_hosts_that_have_the_job(podrun, hosts):

@@ -5,6 +5,7 @@
 #include "podrun/jobs/log_follow.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 #include <fmt/format.h>
@@ -13,6 +14,7 @@
 #include "podrun/hosts/host_name.hpp"
 #include "podrun/jobs/scripts.hpp"
 #include "podrun/output/label.hpp"
+#include "podrun/report/summary.hpp"
 #include "podrun/session/command_mode.hpp"
 #include "podrun/supervisor/program_reader.hpp"
 
@@ -35,6 +37,15 @@ std::uint64_t parse_number(std::string_view digits) {
   const std::optional<std::size_t> number = to_number(digits);
   if (!number || *number > kMostBytes) refuse_frame(digits);
   return *number;
+}
+
+/// `ended 3 …`; any other state leaves it unknown.
+int exit_status_of(std::string_view state) {
+  constexpr int kUnknown = 255;
+  constexpr std::size_t kMost = 255;
+  if (take_part(state, ' ') != "ended") return kUnknown;
+  const std::optional<std::size_t> status = to_number(take_part(state, ' '));
+  return status && *status <= kMost ? static_cast<int>(*status) : kUnknown;
 }
 
 }  // namespace
@@ -97,6 +108,7 @@ asio::awaitable<void> LogFollow::prepare(std::size_t host, supervisor::Supervise
           .list();
   supervisor::StartedProgram program = co_await supervised.start_program(script, std::move(words));
   supervisor::ProgramReader reader(std::move(program));
+  followed.heard_at = std::chrono::steady_clock::now();
   LogFrames frames([&](const LogPiece& piece) {
     std::uint64_t& next = piece.stream == StreamId::out ? followed.out : followed.err;
     const bool begins = is_first && piece.bytes.empty();
@@ -105,7 +117,10 @@ asio::awaitable<void> LogFollow::prepare(std::size_t host, supervisor::Supervise
     // Only now another attempt would continue here: the frame of stderr is the second that says where to
     // begin.
     if (piece.stream == StreamId::err) followed.number = frames.number();
-    if (!piece.bytes.empty()) output.write(host, piece.stream, Chunk(std::string(piece.bytes)));
+    if (piece.bytes.empty()) return;
+    followed.heard_at = std::chrono::steady_clock::now();
+    followed.bytes += piece.bytes.size();
+    output.write(host, piece.stream, Chunk(std::string(piece.bytes)));
   });
   for (;;) {
     const std::optional<Chunk> bytes = co_await reader.read();
@@ -122,6 +137,7 @@ asio::awaitable<void> LogFollow::prepare(std::size_t host, supervisor::Supervise
         {Stage::job_log, Cause::file_missing, fmt::format("there is no job {} any more", request_.name)});
   }
   followed.is_open = frames.state()->ends_with(" open");
+  if (request_.follow) followed.exit_status = exit_status_of(*frames.state());
 }
 
 supervisor::RemoteCommand exit_as_the_job() {
@@ -147,6 +163,10 @@ class LogMode final : public session::CommandMode, private session::HostPreparat
            "the job has ended, and processes that it left have its output open: not waiting for them");
     if (policy.interrupted_by()) {
       if (json()) json()->end(output, policy, status);
+      if (const auto hosts = not_ended(); follow_.request().follow && !hosts.empty())
+        output.say(
+            fmt::format("podrun: {0} goes on (podrun logs -f {0} follows it, podrun stop {0} stops it)",
+                        follow_.request().name));
       return;
     }
     CommandMode::print_final_report(output, policy, status);
@@ -155,10 +175,42 @@ class LogMode final : public session::CommandMode, private session::HostPreparat
  private:
   void begin_pass(output::Output& output) override { output_ = &output; }
   asio::awaitable<void> prepare(std::size_t host, supervisor::Supervised& supervised) override {
-    return follow_.prepare(host, supervised, *output_);
+    co_await follow_.prepare(host, supervised, *output_);
+    const std::optional<int> status = follow_.hosts()[host].exit_status;
+    if (status.value_or(0) == 0 || std::exchange(has_failed_, true)) co_return;
+    if (const std::vector<std::size_t> others = not_ended(); !others.empty()) {
+      output_->say(fmt::format("podrun: [{}] {}; {} still runs on {}", run_spec().plan.hosts[host].worker,
+                               report::describe(run::HostOutcome(link::Exited{*status})),
+                               follow_.request().name, output::fold_hosts(run_spec().plan.hosts, others)));
+    }
+  }
+  /// A host is connected and not ready while it is followed: to a reader the job runs there, or has ended.
+  void complete(run::Status& status) const override {
+    if (!follow_.request().follow) return;
+    for (std::size_t host = 0; host < status.hosts.size(); ++host) {
+      const FollowedHost& followed = follow_.hosts()[host];
+      run::HostStatus& shown = status.hosts[host];
+      status.bytes += followed.bytes;
+      if (followed.exit_status && shown.state != run::RunPolicy::State::done) {
+        shown.state = run::RunPolicy::State::done;
+        shown.exit_status = followed.exit_status;
+        shown.failed = *followed.exit_status != 0;
+      } else if (shown.state == run::RunPolicy::State::connecting && shown.stage == link::Stage::job_log) {
+        shown.state = run::RunPolicy::State::running;
+        shown.since = std::max(shown.since, followed.heard_at);
+      }
+    }
   }
   link::Stage stage() const override { return link::Stage::job_log; }
 
+  /// The hosts on which the job is not known to have ended.
+  std::vector<std::size_t> not_ended() const {
+    std::vector<std::size_t> hosts;
+    for (std::size_t host = 0; host < follow_.hosts().size(); ++host) {
+      if (!follow_.hosts()[host].exit_status) hosts.push_back(host);
+    }
+    return hosts;
+  }
   void say_of(output::Output& output, bool FollowedHost::*is_so, std::string_view what) const {
     std::vector<std::size_t> hosts;
     for (std::size_t host = 0; host < follow_.hosts().size(); ++host) {
@@ -170,6 +222,7 @@ class LogMode final : public session::CommandMode, private session::HostPreparat
 
   LogFollow& follow_;
   output::Output* output_ = nullptr;
+  bool has_failed_ = false;  ///< on a host, and that was said
 };
 
 }  // namespace

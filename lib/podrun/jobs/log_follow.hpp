@@ -65,6 +65,9 @@ struct FollowedHost {
   std::uint64_t err = 0;
   bool has_gap = false;  ///< output was removed, or found no room on the disk
   bool is_open = false;  ///< the job has ended, but processes that it left have its output open
+  std::optional<int> exit_status = std::nullopt;  ///< of the job, once it has ended; 255: it is not known
+  run::TimePoint heard_at = {};                   ///< when output came last, or since it has been followed
+  std::uint64_t bytes = 0;                        ///< that have come
 };
 
 /// Writes what a job has printed, and prints, as the output of its hosts. After a lost connection it
@@ -77,6 +80,7 @@ class LogFollow {
   /// HostError.
   asio::awaitable<void> prepare(std::size_t host, supervisor::Supervised& supervised, output::Output& output);
 
+  const LogRequest& request() const { return request_; }
   const std::vector<FollowedHost>& hosts() const { return followed_; }
 
  private:

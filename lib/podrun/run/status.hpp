@@ -27,6 +27,7 @@ struct HostStatus {
   TimePoint tried_since;                  ///< the beginning of its first attempt
   bool reading_paused = false;            ///< podrun does not read from the host, so its silence says nothing
   std::optional<TimePoint> kill_at = std::nullopt;  ///< stopping: the end of the grace period
+  std::optional<int> exit_status = std::nullopt;    ///< of a job there that has ended while it is followed
 };
 
 /// The progress of copying files to all hosts.

@@ -34,8 +34,8 @@ class HostPreparation {
   /// Throws link::HostError.
   virtual asio::awaitable<void> prepare(std::size_t host, supervisor::Supervised& supervised) = 0;
   virtual link::Stage stage() const { return link::Stage::copying; }
-  /// The progress of copying files; nothing if none are copied.
-  virtual std::optional<run::TransferStatus> transfer() const { return std::nullopt; }
+  /// Adds to the status what the run does not know of this work.
+  virtual void complete(run::Status& /*status*/) const {}
   /// The question that the user must agree to before the run can succeed; empty: none. The run starts again
   /// after agree().
   virtual std::string question() const { return {}; }

@@ -50,9 +50,9 @@ Session::Pass::Pass(Shared& shared, const RunSpec& spec, const run::RunPlan& pla
                    ? report::FirstFailures::told
                    : report::FirstFailures::not_told),
       status_(executor_, fan_out_, *output_, status_style(),
-              [this] {
-                const HostPreparation* const preparation = mode_.preparation();
-                return preparation ? preparation->transfer() : std::nullopt;
+              [this](run::Status& status) {
+                if (const HostPreparation* const preparation = mode_.preparation())
+                  preparation->complete(status);
               }),
       relay_(shared.signals, fan_out_, status_, plan.limits.grace, spec.patience,
              {.leave = [this] { leave(); },

@@ -44,8 +44,8 @@ StatusStyle choose_status_style(output::Progress progress, bool input_is_used, c
 }
 
 StatusDisplay::StatusDisplay(const asio::any_io_executor& executor, const run::FanOut& fan_out,
-                             output::Output& output, const StatusStyle& style, Transfer transfer)
-    : fan_out_(fan_out), output_(output), style_(style), transfer_(std::move(transfer)), timer_(executor) {
+                             output::Output& output, const StatusStyle& style, Complete complete)
+    : fan_out_(fan_out), output_(output), style_(style), complete_(std::move(complete)), timer_(executor) {
   if (style_.lists) typed_lines_.emplace(executor, [this](std::size_t lines) { list(lines); });
   show();
 }
@@ -81,7 +81,7 @@ void StatusDisplay::arm() {
 
 run::Status StatusDisplay::status() const {
   run::Status status = fan_out_.status();
-  status.transfer = transfer_();
+  complete_(status);
   return status;
 }
 
@@ -111,11 +111,15 @@ void StatusDisplay::print_line(const run::Status& status, run::TimePoint now) {
 
 void StatusDisplay::list(std::size_t lines_typed) {
   output_.lines_typed(lines_typed);
-  const run::Status status = fan_out_.status();
+  const run::Status status = this->status();
   for (std::string& line : report::status_list(status, Clock::now())) output_.say(std::move(line));
   std::vector<run::HostOutcome> failed(status.hosts.size());
   for (std::size_t host = 0; host < failed.size(); ++host) {
-    if (status.hosts[host].failed) failed[host] = fan_out_.policy().outcomes()[host];
+    const run::HostStatus& each = status.hosts[host];
+    if (each.exit_status)
+      failed[host] = link::Exited{*each.exit_status};
+    else if (each.failed)
+      failed[host] = fan_out_.policy().outcomes()[host];
   }
   for (std::string& line : report::describe_failures(fan_out_.hosts(), failed)) output_.say(std::move(line));
 }

@@ -54,10 +54,11 @@ class TypedLines {
 /// failures when Enter is typed. Without a style it does nothing. The arguments must outlive it.
 class StatusDisplay {
  public:
-  using Transfer = std::function<std::optional<run::TransferStatus>()>;
+  /// Adds to the status what the run does not know.
+  using Complete = std::function<void(run::Status&)>;
 
   StatusDisplay(const asio::any_io_executor& executor, const run::FanOut& fan_out, output::Output& output,
-                const StatusStyle& style, Transfer transfer);
+                const StatusStyle& style, Complete complete);
 
   /// Goes on, after hide().
   void show();
@@ -78,7 +79,7 @@ class StatusDisplay {
   const run::FanOut& fan_out_;
   output::Output& output_;
   const StatusStyle style_;
-  const Transfer transfer_;
+  const Complete complete_;
   run::TimePoint begin_ = Clock::now();
   bool shown_ = false;
   run::Rate rate_;

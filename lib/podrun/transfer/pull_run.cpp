@@ -70,7 +70,9 @@ class PullMode final : public session::CommandMode, private session::HostPrepara
     return pull_.prepare(host, supervised);
   }
 
-  std::optional<run::TransferStatus> transfer() const override {
+  void complete(run::Status& status) const override { status.transfer = transfer(); }
+
+  run::TransferStatus transfer() const {
     run::TransferSum sum;
     bool is_total_known = true;
     const std::vector<PulledHost>& pulled = pull_.pulled();

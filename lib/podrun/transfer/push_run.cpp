@@ -67,7 +67,9 @@ class PushMode final : public session::CommandMode, private session::HostPrepara
     return push_.prepare(host, supervised);
   }
 
-  std::optional<run::TransferStatus> transfer() const override {
+  void complete(run::Status& status) const override { status.transfer = transfer(); }
+
+  run::TransferStatus transfer() const {
     run::TransferSum sum;
     bool is_total_known = true;
     const std::vector<HostShare>& shares = push_.shares();
