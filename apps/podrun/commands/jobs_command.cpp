@@ -36,10 +36,14 @@ class JobsCommand final : public cli::Command {
     const session::RunSpec run = jobs::jobs_run(spec, words(name, grace), grace);
     if (context.options.dry_run) return context.answer(cli::describe_surroundings(run));
     session::Session session(spec, context.probe, session::Session::Connections::closed);
-    const jobs::JobAnswers jobs = jobs::ask_jobs(session, run);
-    if (jobs.result.interrupted_by) return jobs.result.status;
+    const auto text_of = [&](const std::vector<jobs::ListedJobs>& listed) {
+      return describe(run.plan.hosts, listed, session.charset());
+    };
+    const jobs::JobAnswers jobs =
+        context.options.json ? jobs::ask_jobs(session, run) : jobs::ask_jobs(session, run, text_of);
+    if (jobs.answers.result.interrupted_by) return jobs.answers.result.status;
     if (action_ == Action::list && name.empty()) cli::set_seen_job_names(names(jobs), context.probe);
-    return std::max({jobs.result.status, print(run.plan.hosts, jobs, context, session.charset()),
+    return std::max({jobs.answers.result.status, print(run.plan.hosts, jobs, context, session),
                      judge(name, jobs, context)});
   }
 
@@ -60,17 +64,22 @@ class JobsCommand final : public cli::Command {
     return {names.begin(), names.end()};
   }
 
+  static std::string describe(const std::vector<hosts::Host>& hosts,
+                              const std::vector<jobs::ListedJobs>& listed, output::Charset charset) {
+    std::string text;
+    for (const std::string& line : jobs::describe_jobs(hosts, listed, output::separator(charset)))
+      text += line + '\n';
+    return text;
+  }
+
   /// The status: 1 if they could not be printed.
   static int print(const std::vector<hosts::Host>& hosts, const jobs::JobAnswers& jobs,
-                   const cli::Context& context, output::Charset charset) {
+                   const cli::Context& context, session::Session& session) {
     if (context.options.json) {
       const auto now = std::chrono::system_clock::now();
-      return context.answer(jobs::jobs_json(now, hosts, jobs.result.outcomes, jobs.listed) + '\n');
+      return context.answer(jobs::jobs_json(now, hosts, jobs.answers.result.outcomes, jobs.listed) + '\n');
     }
-    std::string text;
-    for (const std::string& line : jobs::describe_jobs(hosts, jobs.listed, output::separator(charset)))
-      text += line + '\n';
-    return text.empty() ? 0 : context.answer(text);
+    return session::show_answers(session, jobs.answers, describe(hosts, jobs.listed, session.charset()));
   }
 
   /// Whether the hosts have done what was asked for.

@@ -40,16 +40,16 @@ class LogsCommand final : public cli::Command {
     if (context.options.dry_run) return context.answer(cli::describe_surroundings(run));
     session::Session session(spec, context.probe, session::Session::Connections::kept);
     const jobs::JobAnswers jobs = jobs::ask_jobs(session, run);
-    if (jobs.result.interrupted_by) return jobs.result.status;
+    if (jobs.answers.result.interrupted_by) return jobs.answers.result.status;
     std::vector<std::size_t> with_job;
     const int missing = report_missing(run.plan.hosts, jobs, with_job, session);
-    if (with_job.empty()) return std::max(jobs.result.status, missing);
+    if (with_job.empty()) return std::max(jobs.answers.result.status, missing);
     run.view = cli::view(context.options);
     run.retry_command = [&](const std::string& workers) {
       return cli::repeat_command(context.options, workers);
     };
     const int status = jobs::show_log(session, std::move(run), with_job, request_);
-    return std::max({jobs.result.status, missing, status});
+    return std::max({jobs.answers.result.status, missing, status});
   }
 
  private:
