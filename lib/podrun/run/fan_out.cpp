@@ -120,8 +120,8 @@ void FanOut::perform(const action::Go& go) {
 }
 
 asio::awaitable<void> FanOut::tell_late(std::vector<std::size_t> hosts) {
-  co_await asio::post(world_.executor,
-                      asio::use_awaitable);  // until the host that ended has given its last output
+  // Yield first: the host whose end made the policy ask for this still has to pass on its last output.
+  co_await asio::post(world_.executor, asio::use_awaitable);
   co_await world_.output.drain();
   std::erase_if(hosts, [this](std::size_t host) {
     const RunPolicy::State state = policy_.state(host);
