@@ -75,6 +75,8 @@ void check_shared_options(Options& options, const OptionTable& table, const Comm
   }
   options.connect_timeout_given = table.is_given("connect-timeout");
   options.retries_given = table.is_given("retries");
+  options.attempts_chosen =
+      table.is_on_command_line("retries") || table.is_on_command_line("connect-timeout");
 }
 
 }  // namespace

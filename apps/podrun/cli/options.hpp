@@ -54,7 +54,8 @@ struct LimitOptions {
   std::chrono::seconds orphan_timeout = kDefaultOrphanTimeout;
   bool connect_timeout_given = false;
   bool retries_given = false;
-  std::size_t max_files = 0;  ///< paths that podrun keeps of a host
+  bool attempts_chosen = false;  ///< one of these two on the command line
+  std::size_t max_files = 0;     ///< paths that podrun keeps of a host
 };
 
 /// How output is shown and stored; `view()` adds what `append` and `force` mean for it.

@@ -212,6 +212,7 @@ session::SessionSpec session_spec(const Options& options, const hosts::Probe& pr
   reach::find_settings(session.reach, session.hosts, session.limits);
   if (options.connect_timeout_given) session.limits.connect_timeout = options.limits.connect_timeout;
   if (options.retries_given) session.limits.retries = options.limits.retries;
+  session.attempts_chosen = options.attempts_chosen;
   session.verbosity = options.quiet ? session::kQuiet : options.verbosity;
   session.status =
       session::choose_status_style(options.quiet ? output::Progress::never : options.progress,

@@ -52,11 +52,15 @@ class JobsCommand final : public cli::Command {
         jobs::jobs_run(spec, words(grace), grace * std::max<std::size_t>(1, names_.size()));
     if (context.options.dry_run) return context.answer(cli::describe_surroundings(run));
     session::Session session(spec, context.probe, session::Session::Connections::closed);
-    const jobs::JobAnswers jobs = jobs::ask_jobs(session, run);
-    if (jobs.result.interrupted_by) return jobs.result.status;
+    const auto text_of = [&](const std::vector<jobs::ListedJobs>& listed) {
+      return describe(run.plan.hosts, listed, session.charset());
+    };
+    const jobs::JobAnswers jobs =
+        context.options.json ? jobs::ask_jobs(session, run) : jobs::ask_jobs(session, run, text_of);
+    if (jobs.answers.result.interrupted_by) return jobs.answers.result.status;
     if (action_ == Action::list && names_.empty()) cli::set_seen_job_names(names(jobs), context.probe);
     return std::max(
-        {jobs.result.status, print(run.plan.hosts, jobs, context, session.charset()), judge(jobs, context)});
+        {jobs.answers.result.status, print(run.plan.hosts, jobs, context, session), judge(jobs, context)});
   }
 
  private:
@@ -77,20 +81,25 @@ class JobsCommand final : public cli::Command {
     return {names.begin(), names.end()};
   }
 
-  /// The status: 1 if they could not be printed.
-  int print(const std::vector<hosts::Host>& hosts, const jobs::JobAnswers& jobs, const cli::Context& context,
-            output::Charset charset) const {
-    if (context.options.json) {
-      const auto now = std::chrono::system_clock::now();
-      return context.answer(jobs::jobs_json(now, hosts, jobs.result.outcomes, jobs.listed) + '\n');
-    }
+  std::string describe(const std::vector<hosts::Host>& hosts, const std::vector<jobs::ListedJobs>& listed,
+                       output::Charset charset) const {
     const std::size_t columns = output::is_terminal(STDOUT_FILENO) ? output::columns_of(STDOUT_FILENO) : 0;
     std::string text;
     for (const std::string& line :
-         jobs::describe_jobs(hosts, jobs.listed, output::separator(charset),
+         jobs::describe_jobs(hosts, listed, output::separator(charset),
                              action_ == Action::list ? jobs::Heading::shown : jobs::Heading::none, columns))
       text += line + '\n';
-    return text.empty() ? 0 : context.answer(text);
+    return text;
+  }
+
+  /// The status: 1 if they could not be printed.
+  int print(const std::vector<hosts::Host>& hosts, const jobs::JobAnswers& jobs, const cli::Context& context,
+            session::Session& session) const {
+    if (context.options.json) {
+      const auto now = std::chrono::system_clock::now();
+      return context.answer(jobs::jobs_json(now, hosts, jobs.answers.result.outcomes, jobs.listed) + '\n');
+    }
+    return session::show_answers(session, jobs.answers, describe(hosts, jobs.listed, session.charset()));
   }
 
   /// Whether the hosts have done what was asked for.

@@ -59,6 +59,7 @@ session::RunSpec make_free_run(const session::RunSpec& list_run, const std::vect
       kill::kFreeScript, kill::FreeWords{.grace = std::to_string(time_to_close.count())}.list()));
   run.plan.texts_of_hosts = std::move(victims);
   run.plan.limits.timeout = time_to_close + kTimeToAnswer;
+  run.plan.limits.late_after.reset();  // all send TERM at the same moment
   return run;
 }
 
@@ -112,14 +113,18 @@ class KillCommand final : public cli::Command {
 
   int run(const cli::Context& context) override {
     const session::SessionSpec spec = context.session_spec();
-    session::RunSpec run = session::whoever_answers(
+    const session::RunSpec run = session::quick_answers(
         spec, supervisor::build_command(supervisor::script_command(kill::kListScript, {})), kTimeToAnswer);
-    session::shorten_grace(run);
     session::Session session(spec, context.probe, session::Session::Connections::kept);
-    session::Answers first = session::ask_hosts(session, run);
+    const auto text_of = [&](const session::Answers& so_far) {
+      return describe(run.plan.hosts, read(run.plan, so_far), session.charset());
+    };
+    session::Answers first =
+        session::ask_hosts(session, run, context.options.json ? session::ShowAnswers() : text_of);
     if (first.result.interrupted_by) return first.result.status;
-    const std::vector<ListedHost> before = read(run.plan, first, session);
-    const int printed = print_choices(run.plan.hosts, before, context, session.charset());
+    const std::vector<ListedHost> before = read(run.plan, first);
+    name_silent(run.plan, before, first.result, session);
+    const int printed = print_choices(run.plan.hosts, before, context, session, first);
     if (before.empty() || context.options.dry_run)
       return std::max({first.result.status, printed,
                        print_json(run.plan.hosts, first.result.outcomes, before, {}, context)});
@@ -134,25 +139,29 @@ class KillCommand final : public cli::Command {
   }
 
  private:
-  /// Parses complete answers; names hosts whose answer was cut off.
-  std::vector<ListedHost> read(const run::RunPlan& plan, session::Answers& answers,
-                               session::Session& session) const {
+  /// Parses complete answers.
+  std::vector<ListedHost> read(const run::RunPlan& plan, const session::Answers& answers) const {
     std::vector<ListedHost> listed;
-    std::vector<std::size_t> silent;
     for (std::size_t host = 0; host < answers.texts.size(); ++host) {
       kill::HolderList list = kill::parse_holder_list(answers.texts[host], plan.run_id);
-      if (list.is_complete) {
-        std::vector<kill::Choice> choices = kill::choose(list, request_);
-        listed.push_back({host, std::move(list), std::move(choices)});
-      } else if (run::has_succeeded(answers.result.outcomes[host])) {
-        silent.push_back(host);
-      }
-    }
-    if (!silent.empty()) {
-      session.say({output::fold_hosts(plan.hosts, silent) + " sent no whole list of processes"});
-      answers.result.status = std::max(answers.result.status, kBusyStatus);
+      if (!list.is_complete) continue;
+      std::vector<kill::Choice> choices = kill::choose(list, request_);
+      listed.push_back({host, std::move(list), std::move(choices)});
     }
     return listed;
+  }
+
+  /// Names hosts whose answer was cut off.
+  static void name_silent(const run::RunPlan& plan, const std::vector<ListedHost>& listed,
+                          session::RunResult& result, session::Session& session) {
+    std::vector<std::size_t> silent;
+    for (std::size_t host = 0; host < result.outcomes.size(); ++host) {
+      const bool has_list = std::ranges::any_of(listed, [&](const auto& each) { return each.host == host; });
+      if (!has_list && run::has_succeeded(result.outcomes[host])) silent.push_back(host);
+    }
+    if (silent.empty()) return;
+    session.say({output::fold_hosts(plan.hosts, silent) + " sent no whole list of processes"});
+    result.status = std::max(result.status, kBusyStatus);
   }
 
   int free(session::Session& session, const session::RunSpec& list_run, const session::RunResult& first,
@@ -160,7 +169,8 @@ class KillCommand final : public cli::Command {
     const std::vector<hosts::Host>& hosts = list_run.plan.hosts;
     const session::RunSpec run = make_free_run(list_run, before, time_to_close_);
     session::Answers second = session::ask_hosts(session, run);
-    std::vector<ListedHost> after = read(run.plan, second, session);
+    std::vector<ListedHost> after = read(run.plan, second);
+    name_silent(run.plan, after, second.result, session);
     std::vector<run::HostOutcome> outcomes = first.outcomes;
     for (std::size_t i = 0; i < second.result.outcomes.size(); ++i)
       outcomes[before[i].host] = second.result.outcomes[i];
@@ -176,14 +186,20 @@ class KillCommand final : public cli::Command {
     return std::max({first.status, second.result.status, printed, is_busy ? kBusyStatus : 0});
   }
 
-  /// The status: 1 if they could not be printed.
-  static int print_choices(const std::vector<hosts::Host>& hosts, const std::vector<ListedHost>& listed,
-                           const cli::Context& context, output::Charset charset) {
-    if (context.options.json) return 0;
+  static std::string describe(const std::vector<hosts::Host>& hosts, const std::vector<ListedHost>& listed,
+                              output::Charset charset) {
     std::string text;
     for (const std::string& line : kill::describe_choices(hosts, listed, output::separator(charset)))
       text += line + '\n';
-    const int status = text.empty() ? 0 : context.answer(text);
+    return text;
+  }
+
+  /// The status: 1 if they could not be printed.
+  static int print_choices(const std::vector<hosts::Host>& hosts, const std::vector<ListedHost>& listed,
+                           const cli::Context& context, session::Session& session,
+                           const session::Answers& answers) {
+    if (context.options.json) return 0;
+    const int status = session::show_answers(session, answers, describe(hosts, listed, session.charset()));
     std::vector<std::size_t> blind;
     for (const ListedHost& each : listed) {
       if (!each.list.sees_all && !each.list.devices.empty()) blind.push_back(each.host);

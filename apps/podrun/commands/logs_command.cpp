@@ -59,16 +59,16 @@ class LogsCommand final : public cli::Command {
     request_.name = name;
     session::RunSpec run = list(spec, name);
     const jobs::JobAnswers jobs = jobs::ask_jobs(session, run);
-    if (jobs.result.interrupted_by) return jobs.result.status;
+    if (jobs.answers.result.interrupted_by) return jobs.answers.result.status;
     std::vector<std::size_t> with_job;
     const int missing = report_missing(run.plan.hosts, jobs, with_job, session);
-    if (with_job.empty()) return std::max(jobs.result.status, missing);
+    if (with_job.empty()) return std::max(jobs.answers.result.status, missing);
     run.view = cli::view(context.options);
     run.retry_command = [&](const std::string& workers) {
       return cli::repeat_command(context.options, workers);
     };
     const int status = jobs::show_log(session, std::move(run), with_job, request_);
-    return std::max({jobs.result.status, missing, status});
+    return std::max({jobs.answers.result.status, missing, status});
   }
 
   /// Tells the hosts with the job from those without. The status: 1 if hosts that have answered do not have

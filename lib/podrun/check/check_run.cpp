@@ -37,12 +37,17 @@ class TimedReplies final : public session::Replies {
   explicit TimedReplies(std::size_t hosts) : Replies(hosts), clocks_(hosts) {}
 
   void line(const output::Line& line) override {
-    if (line.stream == StreamId::out && line.text.starts_with("clock "))
+    if (line.stream == StreamId::out && line.text.starts_with("clock ")) {
+      const std::scoped_lock lock(mutex_);
       clocks_[line.host] = ClockReport{std::chrono::system_clock::now(), Clock::now()};
+    }
     Replies::line(line);
   }
 
-  const std::optional<ClockReport>& clock_of(std::size_t host) const { return clocks_[host]; }
+  std::optional<ClockReport> clock_of(std::size_t host) const {
+    const std::scoped_lock lock(mutex_);
+    return clocks_[host];
+  }
 
  private:
   std::vector<std::optional<ClockReport>> clocks_;
@@ -53,21 +58,26 @@ class CheckMode final : public session::Mode {
   CheckMode(const session::RunSpec& run, const CheckRequest& request, output::Charset charset)
       : run_(run), request_(request), charset_(charset), started_(run.plan.hosts.size()) {}
 
-  std::vector<std::shared_ptr<output::Sink>> make_sinks(output::Terminal& /*terminal*/) override {
+  std::vector<std::shared_ptr<output::Sink>> make_sinks(output::Terminal& terminal) override {
+    is_terminal_ = terminal.is_terminal(StreamId::out);
     replies_ = std::make_shared<TimedReplies>(run_.plan.hosts.size());
     return {replies_};
   }
 
-  void notice(output::Output& /*output*/, const run::RunPolicy& /*policy*/,
-              const run::Notice& notice) override {
+  void notice(output::Output& output, const run::RunPolicy& policy, const run::Notice& notice) override {
     if (const auto* started = std::get_if<run::notice::Started>(&notice))
       started_[started->host] = Clock::now();
+    const auto* late = std::get_if<run::notice::Late>(&notice);
+    if (!late || !is_terminal_ || run_.view.json) return;
+    std::vector<run::HostOutcome> outcomes = policy.outcomes();
+    for (const std::size_t host : late->hosts) outcomes[host] = run::NotStarted{};
+    print_report(output, outcomes);
   }
 
   void print_final_report(output::Output& output, const run::RunPolicy& policy, int /*status*/) override {
     const std::vector<run::HostOutcome>& outcomes = policy.outcomes();
     const bool has_answers = std::ranges::any_of(outcomes, run::has_succeeded);
-    if (has_answers || !policy.interrupted_by()) print_report(output, policy);
+    if (has_answers || !policy.interrupted_by()) print_report(output, outcomes);
     if (!policy.interrupted_by()) return;
     for (std::string& line : report::summarize(run_.plan.hosts, outcomes, {}, policy.interrupted_by(),
                                                output::separator(charset_)))
@@ -80,12 +90,12 @@ class CheckMode final : public session::Mode {
   }
 
  private:
-  /// After an interrupt: of the hosts that have answered so far.
-  void print_report(output::Output& output, const run::RunPolicy& policy) {
+  /// After an interrupt, and while late hosts are asked: of the hosts that have answered so far.
+  void print_report(output::Output& output, const std::vector<run::HostOutcome>& outcomes) {
     const std::vector<hosts::Host>& hosts = run_.plan.hosts;
     std::vector<CheckedHost> checked;
     for (std::size_t host = 0; host < hosts.size(); ++host)
-      checked.push_back(checked_host(host, policy.outcomes()[host]));
+      checked.push_back(checked_host(host, outcomes[host]));
     const CheckReport report = compare_hosts(checked, request_);
     well_ = report.is_well();
     if (run_.view.json) {
@@ -98,7 +108,7 @@ class CheckMode final : public session::Mode {
 
   CheckedHost checked_host(std::size_t host, const run::HostOutcome& outcome) const {
     CheckedHost checked{outcome, parse_check_reply(replies_->of(host), run_.plan.run_id)};
-    if (const std::optional<ClockReport>& clock = replies_->clock_of(host)) {
+    if (const std::optional<ClockReport> clock = replies_->clock_of(host)) {
       const auto received = std::chrono::floor<microseconds>(clock->by_our_clock.time_since_epoch());
       const auto round_trip = std::chrono::ceil<microseconds>(clock->received - started_[host]);
       checked.clock = clock_offset(checked.facts, received, round_trip);
@@ -112,6 +122,7 @@ class CheckMode final : public session::Mode {
   std::vector<Clock::time_point> started_;
   std::shared_ptr<TimedReplies> replies_;
   bool well_ = false;
+  bool is_terminal_ = false;
 };
 
 }  // namespace
@@ -120,8 +131,7 @@ session::RunSpec check_run(const session::SessionSpec& session, const CheckReque
   const std::string python = request.python.empty() ? "python3" : request.python;
   supervisor::Command script = supervisor::script_command(
       kCheckScript, CheckWords{.python = python, .directory = request.directory}.list());
-  session::RunSpec run = session::whoever_answers(session, supervisor::build_command(script), kTimeout);
-  session::shorten_grace(run);
+  session::RunSpec run = session::quick_answers(session, supervisor::build_command(script), kTimeout);
   run.command = std::move(script);
   return run;
 }

@@ -118,10 +118,14 @@ class CheckText {
   }
 
   void add_verdict() {
-    if (report_.is_well()) {
-      lines_.push_back(hosts_.size() == 1
-                           ? "the host is fine"
-                           : fmt::format("all {} are fine, and alike", count_hosts(hosts_.size())));
+    const bool have_all = report_.answered == hosts_.size();
+    if (report_.is_well() && hosts_.size() == 1) {
+      lines_.emplace_back("the host is fine");
+    } else if (report_.is_well()) {
+      lines_.push_back(have_all
+                           ? fmt::format("all {} are fine, and alike", count_hosts(hosts_.size()))
+                           : fmt::format("{} of {} {} fine", report_.answered, count_hosts(hosts_.size()),
+                                         report_.answered == 1 ? "is" : "are"));
     }
     std::string names;
     for (const CheckItem& item : report_.items) {

@@ -26,6 +26,16 @@ void pass_on(const std::string& complaints, const hosts::Host& host, session::Se
   }
 }
 
+/// The lists of the hosts that have answered to the end.
+std::vector<ListedJobs> read_lists(const session::Answers& answers, const run::RunPlan& plan) {
+  std::vector<ListedJobs> listed;
+  for (std::size_t host = 0; host < answers.texts.size(); ++host) {
+    JobList list = parse_job_list(answers.texts[host], plan.run_id);
+    if (list.is_complete) listed.push_back({host, std::move(list)});
+  }
+  return listed;
+}
+
 }  // namespace
 
 supervisor::RemoteCommand jobs_command(JobsWords words) {
@@ -33,29 +43,26 @@ supervisor::RemoteCommand jobs_command(JobsWords words) {
 }
 
 session::RunSpec jobs_run(const session::SessionSpec& session, JobsWords words, std::chrono::seconds grace) {
-  session::RunSpec run =
-      session::whoever_answers(session, jobs_command(std::move(words)), grace + kTimeToAnswer);
-  session::shorten_grace(run);
-  return run;
+  return session::quick_answers(session, jobs_command(std::move(words)), grace + kTimeToAnswer);
 }
 
-JobAnswers ask_jobs(session::Session& session, const session::RunSpec& run) {
+JobAnswers ask_jobs(session::Session& session, const session::RunSpec& run,
+                    const std::function<std::string(const std::vector<ListedJobs>&)>& show) {
   JobAnswers jobs;
-  session::Answers answers = session::ask_hosts(session, run);
-  jobs.result = std::move(answers.result);
+  const auto show_lists = [&](const session::Answers& so_far) { return show(read_lists(so_far, run.plan)); };
+  jobs.answers = session::ask_hosts(session, run, show ? show_lists : session::ShowAnswers());
+  jobs.listed = read_lists(jobs.answers, run.plan);
+  std::vector<bool> has_list(run.plan.hosts.size());
+  for (const ListedJobs& each : jobs.listed) has_list[each.host] = true;
+  session::RunResult& result = jobs.answers.result;
   std::vector<std::size_t> silent;
-  for (std::size_t host = 0; host < answers.texts.size(); ++host) {
-    JobList list = parse_job_list(answers.texts[host], run.plan.run_id);
-    if (list.is_complete) {
-      jobs.listed.push_back({host, std::move(list)});
-    } else if (run::has_succeeded(jobs.result.outcomes[host])) {
-      silent.push_back(host);
-    }
-    pass_on(answers.errors[host], run.plan.hosts[host], session);
+  for (std::size_t host = 0; host < has_list.size(); ++host) {
+    if (!has_list[host] && run::has_succeeded(result.outcomes[host])) silent.push_back(host);
+    pass_on(jobs.answers.errors[host], run.plan.hosts[host], session);
   }
   if (!silent.empty()) {
     session.say({output::fold_hosts(run.plan.hosts, silent) + " sent no whole list of jobs"});
-    jobs.result.status = std::max(jobs.result.status, kUnansweredStatus);
+    result.status = std::max(result.status, kUnansweredStatus);
   }
   return jobs;
 }

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
+#include <string>
 #include <vector>
 
 #include "podrun/jobs/job_report.hpp"
@@ -13,7 +15,7 @@ namespace podrun::jobs {
 /// The answers of the hosts about their jobs.
 struct JobAnswers {
   std::vector<ListedJobs> listed = {};  ///< of the hosts that have answered to the end
-  session::RunResult result = {};
+  session::Answers answers = {};        ///< of all
 };
 
 /// The command that runs jobs.sh with these words.
@@ -23,7 +25,9 @@ supervisor::RemoteCommand jobs_command(JobsWords words);
 session::RunSpec jobs_run(const session::SessionSpec& session, JobsWords words,
                           std::chrono::seconds grace = std::chrono::seconds(0));
 
-/// Makes the run. Names the hosts that have not answered, and passes on what went wrong there.
-JobAnswers ask_jobs(session::Session& session, const session::RunSpec& run);
+/// Makes the run. Names the hosts that have not answered, and passes on what went wrong there. `show`: see
+/// session::ask_hosts().
+JobAnswers ask_jobs(session::Session& session, const session::RunSpec& run,
+                    const std::function<std::string(const std::vector<ListedJobs>&)>& show = nullptr);
 
 }  // namespace podrun::jobs

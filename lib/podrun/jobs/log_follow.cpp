@@ -232,6 +232,7 @@ int show_log(session::Session& session, session::RunSpec run, const std::vector<
   run = session::with_hosts(std::move(run), hosts);
   run.plan.command = exit_as_the_job();
   run.plan.limits.timeout.reset();
+  run.plan.limits.late_after.reset();  // following a log, hosts are on their way until the job ends
   run.plan.limits.prepares_all_at_once = true;
   run.plan.limits.resumes = true;
   run.reports_first_failures = true;

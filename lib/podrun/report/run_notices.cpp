@@ -114,6 +114,13 @@ std::vector<std::string> describe_retries(const std::vector<hosts::Host>& hosts,
   return lines;
 }
 
+std::string late_line(const std::vector<hosts::Host>& hosts, const std::vector<std::size_t>& late,
+                      std::string_view separator) {
+  const bool one = late.size() == 1;
+  return fmt::format("podrun: {} {} not answer yet{}Ctrl-C goes on without {}",
+                     output::fold_hosts(hosts, late), one ? "does" : "do", separator, one ? "it" : "them");
+}
+
 void FailureNotices::attempt_failed(const run::notice::AttemptLater& later) {
   if (!tells_retries_ || later.attempt != 2) return;
   failed_attempts_.emplace(later.host, later.failure);

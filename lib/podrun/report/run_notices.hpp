@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -33,6 +34,10 @@ std::optional<std::string> describe_first_failure(const std::vector<hosts::Host>
 std::vector<std::string> describe_retries(const std::vector<hosts::Host>& hosts, const run::RunPolicy& policy,
                                           const std::map<std::size_t, link::Failure>& failures,
                                           std::size_t attempts);
+
+/// `podrun: [5] does not answer yet · Ctrl-C goes on without it`. Pure.
+std::string late_line(const std::vector<hosts::Host>& hosts, const std::vector<std::size_t>& late,
+                      std::string_view separator);
 
 /// Whether the first failed attempt of a host and the first failed command are reported while the run goes
 /// on. Not where the status line shows them.
@@ -114,6 +119,7 @@ class RunNotices {
   void say(const run::notice::AttemptLater& later);
   void say(const run::notice::Ready& ready) { trace(1, ready.host, "ready"); }
   void say(const run::notice::Waiting&) {}
+  void say(const run::notice::Late&) {}  // late_line() follows what the mode shows
   void say(const run::notice::Started& started);
   void say(const run::notice::Signalled& signalled);
   void say(const run::notice::ToldToStop& told);

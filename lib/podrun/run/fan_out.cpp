@@ -2,11 +2,13 @@
 // The loop of a run: the queue of events, the timers, and the actions of the policy.
 #include "podrun/run/fan_out.hpp"
 
+#include <csignal>
 #include <functional>
 #include <numeric>
 #include <utility>
 
 #include <asio/co_spawn.hpp>
+#include <asio/post.hpp>
 #include <asio/use_awaitable.hpp>
 
 #include "podrun/run/rank_variables.hpp"
@@ -41,7 +43,8 @@ asio::awaitable<void> FanOut::run() {
 
 void FanOut::interrupt(int signal) {
   happen(event::Interrupted{signal});
-  world_.tell(notice::Interrupted{signal, status()});
+  const bool goes_on = signal == SIGINT && !policy_.interrupted_by();  // without late hosts
+  if (!goes_on) world_.tell(notice::Interrupted{signal, status()});
 }
 
 void FanOut::release(std::string text, std::vector<std::string> texts_of_hosts) {
@@ -62,9 +65,10 @@ asio::awaitable<void> FanOut::suspend() {
 }
 
 Status FanOut::status() const {
-  Status status{.presses = policy_.presses(),
-                .grace = plan_.limits.grace,
-                .attempts = plan_.limits.wait ? 0 : plan_.limits.retries + 1};
+  Status status{
+      .presses = policy_.presses(),
+      .grace = plan_.limits.grace,
+      .attempts = plan_.limits.wait || !plan_.limits.retries_timeouts ? 0 : plan_.limits.retries + 1};
   for (const HostRun& host : host_runs_) {
     status.hosts.push_back(host.status());
     status.bytes += host.bytes();
@@ -113,6 +117,17 @@ void FanOut::perform(const action::Go& go) {
     variables.slots = plan_.hosts[host].slots;
     host_runs_[host].start(variables, of_all);
   }
+}
+
+asio::awaitable<void> FanOut::tell_late(std::vector<std::size_t> hosts) {
+  // Yield first: the host whose end made the policy ask for this still has to pass on its last output.
+  co_await asio::post(world_.executor, asio::use_awaitable);
+  co_await world_.output.drain();
+  std::erase_if(hosts, [this](std::size_t host) {
+    const RunPolicy::State state = policy_.state(host);
+    return state != RunPolicy::State::waiting && state != RunPolicy::State::connecting;
+  });
+  if (!hosts.empty()) world_.tell(notice::Late{std::move(hosts)});
 }
 
 void FanOut::spawn(asio::awaitable<void> coroutine) {

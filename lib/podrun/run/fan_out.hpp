@@ -51,12 +51,14 @@ class FanOut {
   void perform(const action::ConnectLater& later);
   void perform(const action::Go& go);
   void perform(const action::Wait&) { world_.tell(notice::Waiting{}); }
+  void perform(const action::Late& late) { spawn(tell_late(late.hosts)); }
   void perform(const action::Signal& signal) { host_runs_[signal.host].signal(signal.signal); }
   void perform(const action::Stop& stop) { host_runs_[stop.host].stop(); }
   void perform(const action::Abandon& abandon) { host_runs_[abandon.host].abandon(abandon.failure); }
   void perform(const action::LetGo& let_go) { host_runs_[let_go.host].let_go(let_go.hurried); }
   void perform(const action::Leave&) { world_.leave(); }
 
+  asio::awaitable<void> tell_late(std::vector<std::size_t> hosts);
   void spawn(asio::awaitable<void> coroutine);
   void arm_deadline();
   void arm_heartbeat();

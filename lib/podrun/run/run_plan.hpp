@@ -60,6 +60,10 @@ struct AttemptLater {
 using Ready = OfHost<struct ReadyOfHost>;
 /// A held run waits: all hosts are ready or have failed.
 struct Waiting {};
+/// See action::Late. All output of the other hosts is written.
+struct Late {
+  std::vector<std::size_t> hosts;
+};
 struct Started {
   std::size_t host;
   bool with_supervisor;  ///< its command was sent with the supervisor
@@ -104,9 +108,9 @@ struct Interrupted {
 };
 }  // namespace notice
 using Notice = std::variant<notice::Connecting, notice::AttemptLater, notice::Ready, notice::Waiting,
-                            notice::Started, notice::Signalled, notice::ToldToStop, notice::Abandoned,
-                            notice::CommandEnded, notice::OutputOpen, notice::LostAfterEnd, notice::Failed,
-                            notice::HostEnded, notice::Interrupted>;
+                            notice::Late, notice::Started, notice::Signalled, notice::ToldToStop,
+                            notice::Abandoned, notice::CommandEnded, notice::OutputOpen, notice::LostAfterEnd,
+                            notice::Failed, notice::HostEnded, notice::Interrupted>;
 
 /// The outside world of a run.
 struct RunWorld {

@@ -20,7 +20,9 @@ constexpr std::chrono::seconds kStopSlack{5};
 }  // namespace
 
 RunPolicy::RunPolicy(std::size_t hosts, const Limits& limits, std::uint64_t seed)
-    : limits_(limits), random_(seed), hosts_(hosts), countdowns_(hosts), outcomes_(hosts) {
+    : limits_(limits), random_(seed), hosts_(hosts), countdowns_(hosts + 1), outcomes_(hosts) {
+  if (limits_.on_unreachable == OnUnreachable::stop || limits_.serial != 0 || limits_.wait || limits_.held)
+    limits_.late_after.reset();
   counts_[static_cast<std::size_t>(State::waiting)] = hosts;
 }
 
@@ -28,11 +30,13 @@ std::vector<Action> RunPolicy::on(const RunEvent& event, TimePoint now) {
   now_ = now;
   std::visit([this](const auto& happened) { handle(happened); }, event);
   advance();
+  if (count(State::waiting) + count(State::connecting) == 0) countdowns_.clear(hosts_.size());
   return std::exchange(actions_, {});
 }
 
 void RunPolicy::handle(const event::Begin&) {
   begun_at_ = now_;
+  count_quiet_time();
   begin_batch();
 }
 
@@ -142,6 +146,7 @@ void RunPolicy::handle(const event::Released&) {
 }
 
 void RunPolicy::handle(const event::Interrupted& event) {
+  if (event.signal == SIGINT && give_up_late()) return;
   const bool pressed = event.signal == SIGINT || event.signal == SIGQUIT;
   // Commands may handle QUIT and continue; then the run continues too. Those that are being stopped got TERM.
   if (event.signal == SIGQUIT && count(State::running) + count(State::stopping) > 0) {
@@ -167,7 +172,11 @@ void RunPolicy::handle(const event::Interrupted& event) {
 void RunPolicy::handle(const event::Tick&) {
   std::vector<std::size_t> timed_out;
   while (const auto host = countdowns_.take_due(now_)) {
-    if (expire(*host)) timed_out.push_back(*host);
+    if (*host == hosts_.size()) {
+      start_without_late();
+    } else if (expire(*host)) {
+      timed_out.push_back(*host);
+    }
   }
   // After the loop: with --fail-fast the first of them stops the others, although their time is over as well.
   for (const std::size_t host : timed_out) fail(host);
@@ -208,6 +217,7 @@ void RunPolicy::advance() {
   if (cancelled_) return;
   connect_more();
   advance_batch();
+  report_late();
 }
 
 /// Processes that a command left are interrupted too. QUIT is for the command alone.
@@ -289,6 +299,7 @@ void RunPolicy::set_state(std::size_t host, State state) {
   --counts_[static_cast<std::size_t>(hosts_[host].state)];
   ++counts_[static_cast<std::size_t>(state)];
   hosts_[host].state = state;
+  if (state == State::ready || state == State::done) count_quiet_time();
 }
 
 }  // namespace podrun::run

@@ -29,6 +29,7 @@ struct Limits {
   std::size_t serial = 0;                    ///< hosts of one batch; 0: all
   std::chrono::seconds connect_timeout{10};  ///< of one attempt
   std::size_t retries = 2;                   ///< further attempts, where Retry::may_help
+  bool retries_timeouts = true;              ///< also where an attempt has timed out, which takes long
   /// The longest delay before the first retry; it doubles for each further retry, up to 8 s.
   std::chrono::milliseconds retry_delay{1000};
   /// Instead of `retries`: attempts go on for this long, also while a host answers but is not up yet.
@@ -48,6 +49,9 @@ struct Limits {
   /// Whether the commands start only after event::Released, not as soon as every host is ready. Until then a
   /// host that was ready is tried again as long as that may help.
   bool held = false;
+  /// With OnUnreachable::skip alone: hosts on their way are late once no host has become ready, failed or
+  /// ended for this long. The ready ones start without them, and late ones as soon as they are ready.
+  std::optional<std::chrono::milliseconds> late_after = std::nullopt;
 };
 
 /// An event, action or notice about one host: an index into the hosts of the run. `Name` makes the type
@@ -128,6 +132,11 @@ struct Go {
 };
 /// All hosts of a held run are ready or have failed, for the first time.
 struct Wait {};
+/// Only these late hosts have not started, and the commands of all others are over. From now on Ctrl-C goes
+/// on without late hosts.
+struct Late {
+  std::vector<std::size_t> hosts;
+};
 /// Send SIGINT or SIGQUIT to the command or to processes that it left.
 struct Signal {
   std::size_t host;
@@ -149,8 +158,8 @@ struct LetGo {
 /// Exit at once.
 struct Leave {};
 }  // namespace action
-using Action = std::variant<action::Connect, action::ConnectLater, action::Go, action::Wait, action::Signal,
-                            action::Stop, action::Abandon, action::LetGo, action::Leave>;
+using Action = std::variant<action::Connect, action::ConnectLater, action::Go, action::Wait, action::Late,
+                            action::Signal, action::Stop, action::Abandon, action::LetGo, action::Leave>;
 
 /// Decides what happens in a run. Pure: neither network nor clock.
 class RunPolicy {
@@ -223,6 +232,11 @@ class RunPolicy {
   void give_up(std::size_t host, const link::Failure& failure);
   void advance_batch();
   void start_batch();
+  void count_quiet_time();
+  void start_without_late();
+  void report_late();
+  bool give_up_late();
+  std::vector<std::size_t> on_their_way() const;
   void cancel_unstarted();
   void cancel(std::size_t host);
   void stop_running();
@@ -246,7 +260,7 @@ class RunPolicy {
   std::vector<HostState> hosts_;
   std::array<std::size_t, kStates> counts_{};  ///< hosts in each state
   std::size_t reached_ = 0;                    ///< hosts that are being prepared
-  Countdowns countdowns_;
+  Countdowns countdowns_;                      ///< of the hosts; the last one is that of Limits::late_after
   std::deque<std::size_t> turns_;  ///< the order of the attempts; some hosts may have been given up since
   std::vector<HostOutcome> outcomes_;
   std::vector<Action> actions_;
@@ -258,10 +272,13 @@ class RunPolicy {
   std::optional<std::size_t> culprit_;
   std::optional<int> interrupted_by_;
   int presses_ = 0;
-  bool doomed_ = false;     ///< the present batch will not start
-  bool failed_ = false;     ///< a command failed: no further batch
-  bool cancelled_ = false;  ///< nothing more is started
-  bool waits_ = false;      ///< action::Wait was asked for
+  bool doomed_ = false;       ///< the present batch will not start
+  bool failed_ = false;       ///< a command failed: no further batch
+  bool cancelled_ = false;    ///< nothing more is started
+  bool waits_ = false;        ///< action::Wait was asked for
+  bool splits_ = false;       ///< there are late hosts: hosts start as they get ready
+  bool quiet_ = false;        ///< Limits::late_after is over, and action::Late not asked for since
+  bool may_give_up_ = false;  ///< action::Late was asked for, and not answered by Ctrl-C
 };
 
 }  // namespace podrun::run

@@ -40,7 +40,8 @@ bool RunPolicy::may_try_again(const HostState& host, const link::Failure& failur
   if (limits_.resumes && host.was_reached)
     return is_cut || ((host.reached || host.state == State::ready) && failure.stage != link::Stage::job_log);
   if (limits_.held && host.was_ready) return is_cut && !doomed_;
-  if (!limits_.wait) return may_help && host.attempts <= limits_.retries && !doomed_;
+  const bool is_worth_it = limits_.retries_timeouts || failure.cause != link::Cause::timed_out;
+  if (!limits_.wait) return may_help && is_worth_it && host.attempts <= limits_.retries && !doomed_;
   return (may_help || failure.stage == link::Stage::starting_shell) && now_ < begun_at_ + *limits_.wait;
 }
 
@@ -71,7 +72,7 @@ void RunPolicy::connect_later(std::size_t host, const link::Failure& failure) {
 void RunPolicy::give_up(std::size_t host, const link::Failure& failure) {
   finish(host);
   const bool asks =
-      failure.retry == link::Retry::after_asking && limits_.questions == Questions::can_be_asked;
+      failure.retry == link::Retry::after_asking && limits_.questions == Questions::can_be_asked && !splits_;
   if (limits_.on_unreachable == OnUnreachable::skip && !asks) return;
   if (std::exchange(doomed_, true)) return;
   for (std::size_t other = batch_begin_; other < batch_end_; ++other) {
@@ -83,6 +84,7 @@ void RunPolicy::give_up(std::size_t host, const link::Failure& failure) {
 /// The barrier: when every host of the batch is ready or has failed, it starts or is given up; when it has
 /// ended, the next one begins.
 void RunPolicy::advance_batch() {
+  if (splits_ && count(State::ready) > 0) start_batch();
   if (count(State::ready) + count(State::done) < batch_end_) return;  // some are on their way, or running
   if (failed_ || doomed_) {
     cancel_unstarted();

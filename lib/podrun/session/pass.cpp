@@ -119,6 +119,8 @@ void Session::Pass::tell(const run::Notice& notice) {
   if (!held || !held->has_terminal()) notices_.tell(notice);
   mode_.notice(*output_, fan_out_.policy(), notice);
   if (std::holds_alternative<run::notice::Waiting>(notice)) hold();
+  if (const auto* late = std::get_if<run::notice::Late>(&notice); late && shared_.spec.verbosity != kQuiet)
+    output_->say(report::late_line(plan_.hosts, late->hosts, output::separator(shared_.spec.status.charset)));
 }
 
 /// Once for all keys of the hosts that have connected.

@@ -110,6 +110,7 @@ void SignalRelay::interrupt(int signal) {
   const bool only_output = run::only_output_is_left(fan_out_.status());
   const bool pressed = signal == SIGINT || signal == SIGQUIT;
   fan_out_.interrupt(signal);
+  if (signal == SIGINT && !fan_out_.policy().interrupted_by()) return;  // it goes on without late hosts
   // Nothing of the user's runs there that could answer the first press by itself.
   if (signal == SIGINT && own_patience_ && fan_out_.policy().presses() == 1) fan_out_.interrupt(signal);
   if (pressed && !only_output && !own_patience_) return;

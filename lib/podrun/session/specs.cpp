@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The three kinds of runs. Each starts from what the session says of every run and adds only its own, so that
+// The kinds of runs. Each starts from what the session says of every run and adds only its own, so that
 // no command has to undo a setting that was not meant for it.
 #include "podrun/session/specs.hpp"
 
@@ -68,9 +68,14 @@ RunSpec whoever_answers(const SessionSpec& session, supervisor::RemoteCommand co
   return run;
 }
 
-void shorten_grace(RunSpec& run) {
+RunSpec quick_answers(const SessionSpec& session, supervisor::RemoteCommand command,
+                      std::optional<std::chrono::seconds> time) {
+  RunSpec run = whoever_answers(session, std::move(command), time);
+  run.plan.limits.retries_timeouts = session.attempts_chosen;
+  run.plan.limits.late_after = kLateAfter;
   run.plan.limits.grace = run.plan.supervision.grace = kShortGrace;
   run.patience = kPatience;
+  return run;
 }
 
 RunSpec with_hosts(RunSpec run, const std::vector<std::size_t>& indexes) {

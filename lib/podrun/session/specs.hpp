@@ -37,7 +37,8 @@ struct SessionSpec {
   run::Limits limits = {};  ///< fanout, connect timeout, retries, grace period; else the defaults
   std::chrono::seconds orphan_timeout = kDefaultOrphanTimeout;
   link::Privilege privilege = link::Privilege::user;
-  int verbosity = 0;  ///< kQuiet, or how often -v was given
+  bool attempts_chosen = false;  ///< by the user: quick_answers() takes them as they are
+  int verbosity = 0;             ///< kQuiet, or how often -v was given
   StatusStyle status = {};
   std::shared_ptr<output::Terminal> terminal = {};
   /// Makes the connector of every host, in place of SSH, `via` and this machine's; else empty.
@@ -90,8 +91,12 @@ RunSpec whoever_answers(const SessionSpec& session, supervisor::RemoteCommand co
 /// short.
 inline constexpr std::chrono::milliseconds kPatience{2'500};
 
-/// For such work: a second between TERM and KILL, and kPatience.
-void shorten_grace(RunSpec& run);
+/// whoever_answers() for a user who waits for it: no host that hangs holds back the answers of the others. A
+/// host that is silent has one attempt, and is late after kLateAfter (run::Limits::late_after). Interrupted,
+/// hosts have a second between TERM and KILL, and kPatience.
+RunSpec quick_answers(const SessionSpec& session, supervisor::RemoteCommand command,
+                      std::optional<std::chrono::seconds> time);
+inline constexpr std::chrono::seconds kLateAfter{3};
 
 /// The run for these of its hosts (indexes), with a run id of its own and without its notes.
 RunSpec with_hosts(RunSpec run, const std::vector<std::size_t>& indexes);

@@ -184,6 +184,13 @@ TEST_F(CheckReportTest, GroupsUnreachableHosts) {
   EXPECT_EQ(last(), "3 of 5 hosts have a problem; to go on without them: --workers 0,3");
 }
 
+TEST_F(CheckReportTest, SpeaksOnlyOfHostsThatHaveAnsweredSoFar) {
+  set_up(3);
+  lose(1, run::NotStarted{});
+  EXPECT_EQ(text().front(), "2 of 3 hosts have answered, and agree on:");
+  EXPECT_EQ(last(), "2 of 3 hosts are fine");
+}
+
 TEST_F(CheckReportTest, NamesTheStepAtWhichAHostHangs) {
   set_up(2);
   checked_[1].outcome = run::TimedOut{60s};

@@ -29,6 +29,9 @@ struct ActionText {
     return fmt::format("go {}", fmt::join(go.hosts, ","));
   }
   std::string operator()(const run::action::Wait&) const { return "wait"; }
+  std::string operator()(const run::action::Late& late) const {
+    return fmt::format("late {}", fmt::join(late.hosts, ","));
+  }
   std::string operator()(const run::action::Signal& signal) const {
     return fmt::format("{} {}", signal.signal == SIGINT ? "int" : "quit", signal.host);
   }

@@ -26,6 +26,7 @@ struct SimulatedHost {
   bool still_arriving = false;
   bool lingers = false;
   bool cancelled = false;  ///< abandoned for the sake of others
+  bool given_up = false;   ///< abandoned by Ctrl-C, while it was late
   bool asks = false;
   bool was_ready = false;
   std::size_t attempts = 0;
@@ -81,6 +82,8 @@ class Simulation {
     limits.questions = chance(50) ? Questions::can_be_asked : Questions::none;
     limits.on_failure = chance(50) ? OnFailure::stop_others : OnFailure::go_on;
     limits.held = chance(25);
+    limits.retries_timeouts = chance(50);
+    if (chance(50)) limits.late_after = std::chrono::seconds(1 + pick(8));
     return limits;
   }
 
@@ -88,7 +91,7 @@ class Simulation {
     const std::size_t what = pick(100);
     if (what < 3 && interrupts_) {
       const int signals[] = {SIGINT, SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGPIPE};
-      happen(event::Interrupted{signals[pick(6)]});
+      interrupt(signals[pick(6)]);
     } else if (what < 6) {
       suspended_ ? resume() : suspend();
     } else if (what < 15) {
@@ -101,6 +104,27 @@ class Simulation {
     } else {
       host_acts(pick(hosts_.size()));
     }
+  }
+  void interrupt(int signal) {
+    const bool gives_up = signal == SIGINT && offered_ && is_any_on_its_way();
+    offered_ = offered_ && signal != SIGINT;
+    gives_up_ = gives_up_ || gives_up;
+    const auto before = policy_->interrupted_by();
+    happen(event::Interrupted{signal});
+    if (!gives_up) return;
+    EXPECT_EQ(policy_->interrupted_by(), before);
+    for (std::size_t host = 0; host < hosts_.size(); ++host)
+      EXPECT_TRUE(!is_on_its_way(host) || hosts_[host].given_up) << "host " << host;
+  }
+  bool is_on_its_way(std::size_t host) const {
+    const RunPolicy::State state = policy_->state(host);
+    return state == RunPolicy::State::waiting || state == RunPolicy::State::connecting;
+  }
+  bool is_any_on_its_way() const {
+    for (std::size_t host = 0; host < hosts_.size(); ++host) {
+      if (is_on_its_way(host)) return true;
+    }
+    return false;
   }
   void release() {
     released_ = true;
@@ -161,6 +185,7 @@ class Simulation {
       host.phase = Phase::ready;
       host.was_ready = true;
       host.failed_attempt = 0;
+      ready_at_ = now_;
       happen(event::Ready{index});
     } else if (host.phase == Phase::running && chance(50)) {
       happen(event::Spoke{index});
@@ -190,17 +215,21 @@ class Simulation {
   }
   void is_not_ready(std::size_t index) {
     SimulatedHost& host = hosts_[index];
-    const link::Retry retry = host.cancelled   ? link::Retry::no
-                              : host.abandoned ? link::Retry::may_help
-                                               : random_retry();
+    const link::Retry retry = host.cancelled || host.given_up ? link::Retry::no
+                              : host.abandoned                ? link::Retry::may_help
+                                                              : random_retry();
+    const bool timed_out = host.abandoned || chance(20);
     const bool again = retry == link::Retry::may_help && !doomed_ &&
+                       (!timed_out || limits_.retries_timeouts || is_tried_while_held(host)) &&
                        (host.attempts <= limits_.retries || is_tried_while_held(host));
     if (!host.cancelled) {
       host.failed_attempt = host.attempts;
-      host.asks = retry == link::Retry::after_asking && limits_.questions == Questions::can_be_asked;
+      host.asks =
+          retry == link::Retry::after_asking && limits_.questions == Questions::can_be_asked && !has_late_;
       doomed_ = doomed_ || host.asks || (!again && limits_.on_unreachable == OnUnreachable::stop);
     }
-    happen(event::NotReady{index, {link::Stage::connecting, link::Cause::refused, "", retry}});
+    const link::Cause cause = timed_out ? link::Cause::timed_out : link::Cause::refused;
+    happen(event::NotReady{index, {link::Stage::connecting, cause, "", retry}});
     EXPECT_EQ(host.phase == Phase::waiting, again) << "host " << index;
   }
   bool is_tried_while_held(const SimulatedHost& host) const {
@@ -273,17 +302,34 @@ class Simulation {
     EXPECT_GT(count(Phase::ready), 0U);
     EXPECT_EQ(count(Phase::connecting), 0U);
   }
+  void obey(const action::Late& late) {
+    EXPECT_TRUE(limits_.late_after && has_late_);
+    EXPECT_FALSE(late.hosts.empty());
+    EXPECT_FALSE(policy_->interrupted_by() || policy_->culprit());
+    for (std::size_t host = 0; host < hosts_.size(); ++host) {
+      const bool is_late = std::binary_search(late.hosts.begin(), late.hosts.end(), host);
+      EXPECT_EQ(is_late, is_on_its_way(host)) << "host " << host;
+      EXPECT_TRUE(is_late || policy_->state(host) == RunPolicy::State::done) << "host " << host;
+    }
+    offered_ = true;
+  }
   void obey(const action::Go& go) {
     EXPECT_TRUE(!limits_.held || released_);
     EXPECT_FALSE(go.hosts.empty());
     EXPECT_TRUE(std::is_sorted(go.hosts.begin(), go.hosts.end()));
     EXPECT_EQ(count(Phase::ready), go.hosts.size()) << "everyone who is ready, at once";
-    EXPECT_EQ(count(Phase::connecting), 0U);
     EXPECT_FALSE(doomed_);
+    if (limits_.serial == 0 && count(Phase::connecting) + count(Phase::waiting) > 0) {
+      EXPECT_TRUE(limits_.late_after && !limits_.held);
+      EXPECT_EQ(limits_.on_unreachable, OnUnreachable::skip);
+      EXPECT_TRUE(has_late_ || now_ - ready_at_ >= *limits_.late_after);
+      has_late_ = true;
+    }
+    EXPECT_TRUE(has_late_ || count(Phase::connecting) == 0);
     const std::size_t batch = limits_.serial == 0 ? hosts_.size() : limits_.serial;
     const std::size_t begin = go.hosts.front() / batch * batch;
     for (std::size_t host = begin; host < std::min(begin + batch, hosts_.size()); ++host) {
-      EXPECT_NE(hosts_[host].phase, Phase::waiting) << "an undecided host";
+      EXPECT_TRUE(has_late_ || hosts_[host].phase != Phase::waiting) << "an undecided host";
     }
     for (const std::size_t index : go.hosts) {
       SimulatedHost& host = hosts_[index];
@@ -305,9 +351,12 @@ class Simulation {
   void obey(const action::Abandon& abandon) {
     SimulatedHost& host = hosts_[abandon.host];
     host.abandoned = true;
-    host.cancelled = abandon.failure.cause == link::Cause::cancelled;
+    const bool is_cancelled = abandon.failure.cause == link::Cause::cancelled;
+    host.given_up = is_cancelled && !abandon.failure.detail.empty();
+    host.cancelled = is_cancelled && !host.given_up;
+    EXPECT_TRUE(!host.given_up || gives_up_);
     EXPECT_EQ(abandon.failure.retry == link::Retry::may_help,
-              host.phase == Phase::connecting && !host.cancelled);
+              host.phase == Phase::connecting && !is_cancelled);
   }
   void obey(const action::LetGo& let_go) {
     EXPECT_EQ(hosts_[let_go.host].phase, Phase::exited);
@@ -362,7 +411,9 @@ class Simulation {
         connected += hosts_[host].attempts > 0 ? 1 : 0;
       }
       EXPECT_FALSE(hindered && started);
-      EXPECT_TRUE(connected == 0 || connected == end - begin || policy_->interrupted_by()) << "all are tried";
+      EXPECT_TRUE(connected == 0 || connected == end - begin || policy_->interrupted_by() || gives_up_ ||
+                  (has_late_ && policy_->culprit()))
+          << "all are tried";
     }
   }
 
@@ -376,7 +427,11 @@ class Simulation {
   bool waits_ = false;
   bool released_ = false;
   bool interrupts_ = true;
-  bool doomed_ = false;  ///< the present batch
+  bool doomed_ = false;        ///< the present batch
+  TimePoint ready_at_ = now_;  ///< the last host
+  bool has_late_ = false;
+  bool offered_ = false;   ///< to give late hosts up
+  bool gives_up_ = false;  ///< late hosts were given up
   bool left_ = false;
 };
 

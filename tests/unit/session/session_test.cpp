@@ -107,8 +107,7 @@ TEST_F(SessionTest, KeepsOnlyTheBeginningOfALongAnswer) {
 
 TEST_F(SessionTest, ShortensTheGracePeriodOfItsOwnWork) {
   set_up(1);
-  RunSpec run = whoever_answers(spec_, {"set -- true", {}}, std::nullopt);
-  shorten_grace(run);
+  const RunSpec run = quick_answers(spec_, {"set -- true", {}}, std::nullopt);
   EXPECT_EQ(run.plan.limits.grace, std::chrono::seconds(1));
   EXPECT_EQ(run.plan.supervision.grace, std::chrono::seconds(1));
   EXPECT_EQ(run.patience, kPatience);
