@@ -161,6 +161,12 @@ def test_names_the_job_that_it_spares_once(podrun, host):
         wait_until(lambda rank=rank: host.holding(rank, "/dev/accel0"), what="the job's hold")
     lines = lines_of(podrun(*host.options, "kill", "-y"), 1)
     assert lines[-1] == "busy: [0,1] 2 processes of the job kept (podrun stop kept, or --job kept, stops it)"
+    refused = podrun(*host.options, "-c", "--", "true")
+    assert re.search(rb"podrun: not ready: \[0,1\] clean-up: sleep \(pid \d+ on \[0\]\) holds /dev/accel0 for the job kept\n", refused.stderr), refused
+    assert b"podrun: podrun stop kept frees the accelerators of that job\n" in refused.stderr
+    checked = podrun(*host.options, "check").stdout.decode().splitlines()
+    assert "  [0,1] accelerators busy: 1 of 4 held by the job kept (podrun stop kept)" in checked
+    assert not [line for line in checked if "podrun --workers 0,1 kill" in line]
     podrun.ok(*host.options, "stop", "kept")
 
 

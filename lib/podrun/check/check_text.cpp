@@ -37,6 +37,8 @@ class CheckText {
     add_differences();
     add_problems();
     add_kill_command();
+    if (!report_.changed_keys.empty())
+      lines_.push_back(report::forget_keys_advice(hosts_, report_.changed_keys));
     for (const std::string& note : report_.notes) lines_.push_back("note: " + output::escape_controls(note));
     add_verdict();
     return std::move(lines_);
@@ -208,6 +210,7 @@ Json facts_of(const HostFacts& facts) {
                                {"pid", std::stoul(holder.pid)},
                                {"user", holder.user},
                                {"command", holder.command}});
+    if (!holder.job.empty()) json["holders"].back()["job"] = holder.job;
   }
   json["sees_all_holders"] = facts.sees_all;
   return json;

@@ -156,6 +156,18 @@ TEST_F(CheckReportTest, NamesWhoHoldsAccelerators) {
   EXPECT_THAT(text(), Contains("to free the accelerators: podrun --workers 1,2 kill"));
 }
 
+TEST_F(CheckReportTest, NamesTheJobThatHoldsAccelerators) {
+  set_up(3);
+  for (const std::size_t host : {1U, 2U})
+    facts(host).holders = {{"/dev/accel0", fmt::format("{}", host), "alice", "python3", "j1"}};
+  EXPECT_THAT(text(), Contains("  [1,2] accelerators busy: 1 of 4 held by the job j1 (podrun stop j1)"));
+  EXPECT_THAT(text(), Not(Contains(HasSubstr("podrun --workers 1,2 kill")))) << "it spares jobs";
+  facts(2).holders.push_back({"/dev/accel1", "77", "alice", "sleep"});
+  EXPECT_THAT(text(), Contains("  [2] tpu-2: accelerators busy: 2 of 4 held by the job j1 (podrun stop j1), "
+                               "sleep of alice (pid 77)"));
+  EXPECT_THAT(text(), Contains("to free the accelerators: podrun --workers 2 kill"));
+}
+
 TEST_F(CheckReportTest, AllowsDaemonsOfDriversToHoldDevices) {
   set_up(1);
   facts(0).holders = {{"/dev/nvidia0", "12", "root", "nvidia-persiste"}};
@@ -182,6 +194,16 @@ TEST_F(CheckReportTest, GroupsUnreachableHosts) {
   EXPECT_THAT(text(), Contains("  [1,2] unreachable: connecting: connection refused"));
   EXPECT_THAT(text(), Contains("  [4] tpu-4: unreachable: login: permission denied"));
   EXPECT_EQ(last(), "3 of 5 hosts have a problem; to go on without them: --workers 0,3");
+}
+
+TEST_F(CheckReportTest, FoldsChangedHostKeys) {
+  set_up(3);
+  for (const std::size_t host : {0U, 2U}) {
+    lose(host, run::Unreachable{
+                   {link::Stage::host_key, link::Cause::host_key_changed, fmt::format("{}, not X", host)}});
+  }
+  EXPECT_THAT(text(), Contains("  [0,2] unreachable: the host key has changed (-v shows the keys)"));
+  EXPECT_THAT(text(), Contains("if [0,2] were recreated: podrun --workers 0,2 hosts --forget-keys"));
 }
 
 TEST_F(CheckReportTest, NamesTheStepAtWhichAHostHangs) {
