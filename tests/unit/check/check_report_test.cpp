@@ -313,6 +313,15 @@ TEST_F(CheckReportTest, ComparesTheCommit) {
   EXPECT_THAT(text(), Contains("  [3] tpu-3: git in ~/app: not a git repository"));
 }
 
+TEST_F(CheckReportTest, DoesNotSayThatAllHaveACommitThatSomeHave) {
+  set_up(3);
+  request_.directory = "~/app";
+  for (const std::size_t host : {0U, 2U}) set_value(host, "git_error", "not a git repository");
+  set_value(1, "commit", "1e398668d97df06f7c8daebb9b9dfcaad3484ae4");
+  set_value(1, "branch", "main");
+  EXPECT_THAT(text(), Contains("  [1] commit 1e398668d97d - branch main"));
+}
+
 TEST_F(CheckReportTest, RequiresTheNamedPython) {
   set_up(2);
   facts(1).values.erase("python");
