@@ -16,6 +16,7 @@ from support import limit, wait_until
 DOCS = Path(__file__).parents[2] / "docs"
 SCHEMA = json.loads((DOCS / "kill-schema.json").read_text(encoding="utf-8"))
 NOBODY = 65534
+DEAF = 'trap "" TERM INT HUP; while :; do sleep 1 5<&-; done'
 ANOTHER_USER = f"setpriv --reuid={NOBODY} --regid={NOBODY} --clear-groups"
 
 
@@ -115,20 +116,65 @@ def test_stops_nothing_unasked(podrun, host):
 
 
 def test_sends_kill_to_what_ignores_term(podrun, host):
-    deaf = host.hold(0, then="trap \"\" TERM INT HUP; while :; do sleep 1; done")
+    deaf = host.hold(0, then=DEAF)
     slow = host.hold(1, then="trap \"sleep 1; exit\" TERM; while :; do sleep 0.1; done")
     began = time.monotonic()
-    assert lines_of(podrun(*host.options, "kill", "-y", "--grace", "3s"))[-1] == "freed 2/2 hosts"
+    assert lines_of(podrun(*host.options, "kill", "-y", "--grace", "3s"))[-1] == f"freed 2/2 hosts · needed KILL: [0] pid {deaf} (sh)"
     assert time.monotonic() - began >= 3
     assert not host.lives(0, deaf)
     assert not host.lives(1, slow)
+
+
+def test_names_what_it_waits_for_and_what_needed_kill(podrun, host):
+    deaf = host.hold(1, then=DEAF)
+    host.hold(0)
+    run = podrun.terminal(*host.options, "kill", "-y", "--grace", "4s")
+    run.read_until(f"waiting for pid {deaf} (sh) on [1] to close /dev/accel0 · KILL in ".encode())
+    run.type(b"\n")
+    run.read_until(f"podrun: waiting for pid {deaf} (sh) on [1] to close /dev/accel0 · KILL in ".encode())
+    run.read_until(f"freed 2/2 hosts · needed KILL: [1] pid {deaf} (sh)".encode())
+    assert run.wait().returncode == 0
+    deaf = host.hold(1, then=DEAF)
+    told = json.loads(podrun(*host.options, "kill", "--json", "-y", "--grace", "1s").stdout)
+    jsonschema.validate(told, SCHEMA)
+    assert [each["killed"] for each in told["hosts"]] == [[], [{"pid": deaf, "name": "sh"}]]
+
+
+def test_an_interrupted_wait_names_the_process(podrun, host):
+    deaf = host.hold(1, then=DEAF)
+    host.hold(0)
+    run = podrun.terminal(*host.options, "kill", "-y")
+    run.read_until(b"KILL in ")
+    run.type(b"\x03")
+    run.read_until(f"podrun: interrupted: no KILL for pid {deaf} (sh) on [1]".encode())
+    run.read_until(b"podrun: interrupted (SIGINT)")
+    run.read_until(f"freed 1/2 hosts · not seen to end: [1] pid {deaf} (sh)".encode())
+    ended = run.wait()
+    assert ended.returncode == 130
+    assert b"stopped by podrun" not in run.output, "it is podrun's own script that podrun has stopped"
+    assert host.lives(1, deaf)
+
+
+def test_names_the_job_that_it_spares_once(podrun, host):
+    podrun.ok(*host.options, "start", "kept", "--", "exec 5</dev/accel0; exec sleep 1000")
+    for rank in range(2):
+        wait_until(lambda rank=rank: host.holding(rank, "/dev/accel0"), what="the job's hold")
+    lines = lines_of(podrun(*host.options, "kill", "-y"), 1)
+    assert lines[-1] == "busy: [0,1] 2 processes of the job kept (podrun stop kept, or --job kept, stops it)"
+    refused = podrun(*host.options, "-c", "--", "true")
+    assert re.search(rb"podrun: not ready: \[0,1\] clean-up: sleep \(pid \d+ on \[0\]\) holds /dev/accel0 for the job kept\n", refused.stderr), refused
+    assert b"podrun: podrun stop kept frees the accelerators of that job\n" in refused.stderr
+    checked = podrun(*host.options, "check").stdout.decode().splitlines()
+    assert "  [0,1] accelerators busy: 1 of 4 held by the job kept (podrun stop kept)" in checked
+    assert not [line for line in checked if "podrun --workers 0,1 kill" in line]
+    podrun.ok(*host.options, "stop", "kept")
 
 
 def test_kill_is_for_what_keeps_an_accelerator_open(podrun, host):
     # (Not /dev/null: the devices of the pod are that, under other names.)
     closes = host.hold(0, then='trap "exec 5</etc/passwd" TERM; while :; do sleep 0.1 5<&-; done')
     moves = host.hold(1, then='trap "exec 7<&5 5</etc/passwd" TERM; while :; do sleep 0.1 5<&- 7<&-; done')
-    assert lines_of(podrun(*host.options, "kill", "-y", "--grace", "2s"))[-1] == "freed 2/2 hosts"
+    assert lines_of(podrun(*host.options, "kill", "-y", "--grace", "2s"))[-1] == f"freed 2/2 hosts · needed KILL: [1] pid {moves} (sh)"
     assert host.lives(0, closes)
     assert not host.lives(1, moves)
 
@@ -168,7 +214,7 @@ def test_spares_other_users_unless_told(podrun, host):
     mine = host.hold(0, device="/dev/accel1")
     lines = lines_of(podrun(*host.on(0), "kill", "-y"), 1)
     assert lines[1].endswith("stays: of another user (--all-users stops it)"), lines
-    assert lines[-1] == f"freed 0/1 host · busy: [0] pid {pid} (of another user (--all-users stops it))"
+    assert lines[-1] == f"freed 0/1 host · busy: [0] pid {pid} of another user (--all-users stops it)"
     assert not host.lives(0, mine)
     assert host.lives(0, pid)
     assert lines_of(podrun(*host.on(0), "kill", "-y", "--all-users"))[-1] == "freed 1/1 host"
@@ -329,9 +375,9 @@ def test_works_where_sh_is_another_shell(podrun_any_shell):
 @pytest.mark.timed
 def test_ends_in_time_though_a_process_ignores_term(podrun, host):
     for rank in range(2):
-        host.hold(rank, then="trap \"\" TERM; while :; do sleep 1; done")
+        host.hold(rank, then=DEAF)
     began = time.monotonic()
-    assert lines_of(podrun(*host.options, "kill", "-y", "--grace", "4s"))[-1] == "freed 2/2 hosts"
+    assert lines_of(podrun(*host.options, "kill", "-y", "--grace", "4s"))[-1] == "freed 2/2 hosts · needed KILL: [0,1] 2 processes (sh)"
     assert time.monotonic() - began < limit(4 + 2)
 
 

@@ -362,6 +362,10 @@ def test_forget_keys_of_a_recreated_pod(podrun, pods, tmp_path):
             file.write(other)
         key = ("--identity", second.directory / "user" / ".ssh" / "id_ed25519")
         assert refused(podrun, second, *key) == dict.fromkeys(range(3), "host_key_changed")
+        checked = podrun(*second.options, *key, "check", "-v")
+        assert b"  [0-2] unreachable: the host key has changed (-v shows the keys)\n" in checked.stdout
+        assert b"if [0-2] were recreated: podrun hosts --forget-keys\n" in checked.stdout
+        assert checked.stderr.count(fingerprint(second.directory / "host_keys" / "ed25519.pub").encode()) >= 3
         podrun.ok(*second.options, "hosts", "--forget-keys")
         assert known_hosts.read_text() == other
         assert hosts_of(podrun, second, *key) == {rank: ALL[rank] for rank in range(3)}

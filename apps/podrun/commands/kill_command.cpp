@@ -16,6 +16,7 @@
 #include "podrun/kill/holder_list.hpp"
 #include "podrun/kill/kill_choice.hpp"
 #include "podrun/kill/kill_report.hpp"
+#include "podrun/kill/kill_wait.hpp"
 #include "podrun/kill/scripts.hpp"
 #include "podrun/output/label.hpp"
 #include "podrun/output/question.hpp"
@@ -167,7 +168,11 @@ class KillCommand final : public cli::Command {
   int free(session::Session& session, const session::RunSpec& list_run, const session::RunResult& first,
            const std::vector<ListedHost>& before, const cli::Context& context) const {
     const std::vector<hosts::Host>& hosts = list_run.plan.hosts;
-    const session::RunSpec run = make_free_run(list_run, before, time_to_close_);
+    session::RunSpec run = make_free_run(list_run, before, time_to_close_);
+    const std::string_view separator = output::separator(session.charset());
+    run.own_words = [&](const run::Status& status, run::TimePoint now) {
+      return kill::describe_wait(before, time_to_close_, status, now, separator);
+    };
     session::Answers second = session::ask_hosts(session, run);
     std::vector<ListedHost> after = read(run.plan, second);
     name_silent(run.plan, after, second.result, session);
@@ -176,11 +181,9 @@ class KillCommand final : public cli::Command {
       outcomes[before[i].host] = second.result.outcomes[i];
     for (ListedHost& each : after) each.host = before[each.host].host;  // the index among all hosts
     int printed = print_json(hosts, outcomes, before, after, context);
-    if (!context.options.json && !after.empty()) {
-      const std::string_view separator = output::separator(session.charset());
-      printed =
-          std::max(printed, context.answer(kill::describe_result(hosts, before, after, separator) + '\n'));
-    }
+    const std::string said =
+        context.options.json ? "" : kill::describe_result(hosts, before, after, separator);
+    if (!said.empty()) printed = std::max(printed, context.answer(said + '\n'));
     if (second.result.interrupted_by) return second.result.status;
     const bool is_busy = std::any_of(after.begin(), after.end(), kill::is_busy);
     return std::max({first.status, second.result.status, printed, is_busy ? kBusyStatus : 0});

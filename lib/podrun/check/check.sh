@@ -61,6 +61,8 @@ if [ "$devices" ]; then
     # shellcheck disable=SC2046  # the third word is the owner
     set -- "${1%% *}" $(ls -ld "/proc/${1%% *}")
     say held "$device $1 $4 $name"
+    podrun_find_job "$1"
+    if [ "$podrun_its_job" ]; then say job "$1 $podrun_its_job"; fi
   }
   podrun_open_files : -e "^l[^/]* -> /dev/[anv]"
   podrun_each_line say_held "$podrun_open" 2>/dev/null

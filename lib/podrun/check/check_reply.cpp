@@ -72,6 +72,15 @@ void parse_held(HostFacts& facts, std::string_view text) {
   if (to_number(holder.pid).value_or(UINT64_MAX) <= UINT32_MAX) facts.holders.push_back(std::move(holder));
 }
 
+/// `PID NAME`, after the line of the process. Messages suggest a command with the name.
+void parse_job(HostFacts& facts, std::string_view text) {
+  const std::string_view pid = take_part(text, ' ');
+  if (!is_job_name(text)) return;
+  for (DeviceHolder& holder : facts.holders) {
+    if (holder.pid == pid) holder.job = text;
+  }
+}
+
 /// Adds the value to the list that the key names. False if it names none.
 bool parse_list(HostFacts& facts, std::string_view key, std::string_view value) {
   const std::pair<std::string_view, std::vector<std::string>*> lists[] = {{"device", &facts.devices},
@@ -104,6 +113,8 @@ void parse_line(HostFacts& facts, std::string_view line) {
     facts.sees_all = line == "all";
   } else if (key == "held") {
     parse_held(facts, line);
+  } else if (key == "job") {
+    parse_job(facts, line);
   } else if (key.starts_with(kDisk) && facts.disks.size() < kMaxList) {
     if (auto disk = parse_disk(line)) {
       disk->role = key.substr(kDisk.size()).substr(0, kMaxValue);

@@ -25,7 +25,8 @@ struct DeviceHolder {
   std::string device;
   std::string pid;
   std::string user;
-  std::string command;  ///< the name of its program, at most 15 bytes
+  std::string command;   ///< the name of its program, at most 15 bytes
+  std::string job = {};  ///< the name of the podrun job that started it; empty: none
 };
 
 struct HostFacts {

@@ -104,7 +104,10 @@ class Comparison {
   /// A host that could not be asked, or did not answer completely.
   void find_missing_answer(std::size_t host, const CheckedHost& checked) {
     if (checked.facts.complete || std::holds_alternative<run::NotStarted>(checked.outcome)) return;
-    if (const auto* unreachable = std::get_if<run::Unreachable>(&checked.outcome)) {
+    if (report::has_changed_key(checked.outcome)) {
+      report_.changed_keys.push_back(host);
+      problem(host, "unreachable: the host key has changed (-v shows the keys)");
+    } else if (const auto* unreachable = std::get_if<run::Unreachable>(&checked.outcome)) {
       problem(host, report::describe(
                         run::HostOutcome(run::Unreachable{unreachable->failure})));  // without the attempts
     } else if (run::has_succeeded(checked.outcome)) {
@@ -115,26 +118,32 @@ class Comparison {
     }
   }
 
-  /// Identifies a process by its user and name, because pids differ from host to host.
+  /// Identifies a process by its job, or by its user and name, because pids differ from host to host.
   void find_holders(std::size_t host, const HostFacts& facts) {
     std::set<std::string> held;
     std::map<std::string, std::set<std::string>> pids;
+    std::set<std::string> jobs;
     for (const DeviceHolder& holder : facts.holders) {
       if (is_daemon(holder)) continue;
       held.insert(holder.device);
+      if (!holder.job.empty()) {
+        jobs.insert(fmt::format("the job {0} (podrun stop {0})", holder.job));
+        continue;
+      }
       pids[fmt::format("{} of {}", holder.command, holder.user)].insert(holder.pid);
     }
     if (held.empty()) return;
-    std::string who;
+    std::vector<std::string> who(jobs.begin(), jobs.end());
     std::string detail;
     for (const auto& [name, its_pids] : pids) {
-      who += (who.empty() ? "" : ", ") + name;
+      who.push_back(name);
       for (const std::string& pid : its_pids) detail += (detail.empty() ? "(pid " : ", ") + pid;
     }
-    report_.busy.push_back(host);
+    if (!pids.empty()) report_.busy.push_back(host);
     problem(host,
-            fmt::format("accelerators busy: {} of {} held by {}", held.size(), facts.devices.size(), who),
-            detail + ")");
+            fmt::format("accelerators busy: {} of {} held by {}", held.size(), facts.devices.size(),
+                        fmt::join(who, ", ")),
+            detail.empty() ? "" : detail + ")");
   }
 
   void find_memory(std::size_t host, const HostFacts& facts) {

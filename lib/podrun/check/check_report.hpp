@@ -71,8 +71,9 @@ struct CheckReport {
   std::vector<CheckItem> items;
   std::vector<CheckRange> ranges;
   std::vector<CheckProblem> problems;
-  std::vector<std::size_t> busy = {};  ///< hosts with processes that hold accelerators
-  std::vector<std::string> notes;      ///< worth knowing, but not problems
+  std::vector<std::size_t> busy = {};          ///< hosts with accelerators that `podrun kill` may free
+  std::vector<std::size_t> changed_keys = {};  ///< hosts with another host key than known
+  std::vector<std::string> notes;              ///< worth knowing, but not problems
 
   /// Every host is usable, and they agree.
   bool is_well() const;

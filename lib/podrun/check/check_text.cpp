@@ -37,6 +37,8 @@ class CheckText {
     add_differences();
     add_problems();
     add_kill_command();
+    if (!report_.changed_keys.empty())
+      lines_.push_back(report::forget_keys_advice(hosts_, report_.changed_keys));
     for (const std::string& note : report_.notes) lines_.push_back("note: " + output::escape_controls(note));
     add_verdict();
     return std::move(lines_);
@@ -53,9 +55,13 @@ class CheckText {
       lines_.push_back(fmt::format("{} of {} {}:", report_.answered, count_hosts(hosts_.size()),
                                    report_.answered == 1 ? "has answered" : "have answered, and agree on"));
     }
-    std::map<std::size_t, std::vector<std::string>> topics;
+    std::map<std::pair<std::size_t, std::vector<std::size_t>>, std::vector<std::string>> topics;
     for (const CheckItem& item : report_.items) {
-      if (item.agreed()) topics[item.topic].push_back(item.groups.front().text);
+      if (!item.agreed()) continue;
+      const CheckGroup& group = item.groups.front();
+      std::vector<std::string>& parts = topics[{item.topic, group.hosts}];
+      const bool all = group.hosts.size() == report_.answered || !parts.empty();
+      parts.push_back(all ? group.text : output::fold_hosts(hosts_, group.hosts) + ' ' + group.text);
     }
     for (const auto& [topic, parts] : topics) add(parts);
     std::vector<std::string> ranges;
@@ -212,6 +218,7 @@ Json facts_of(const HostFacts& facts) {
                                {"pid", std::stoul(holder.pid)},
                                {"user", holder.user},
                                {"command", holder.command}});
+    if (!holder.job.empty()) json["holders"].back()["job"] = holder.job;
   }
   json["sees_all_holders"] = facts.sees_all;
   return json;

@@ -72,6 +72,8 @@ class Reader {
       append(list_.removed_locks, rest);
     } else if (key == "above") {
       if (const auto pid = to_number(rest); pid && list_.above.size() < kMaxList) list_.above.push_back(*pid);
+    } else if (key == "killed") {
+      read_killed(rest);
     } else if (key == "process") {
       const std::optional<Holder> holder = parse_process(rest);
       if (holder && !find(holder->pid) && list_.holders.size() < kMaxList) list_.holders.push_back(*holder);
@@ -99,6 +101,14 @@ class Reader {
     } else if (key == "command") {
       holder->command = limited(rest);
     }
+  }
+
+  /// `PID NAME`; a process may have got KILL more than once.
+  void read_killed(std::string_view rest) {
+    const auto pid = to_number(take_part(rest, ' '));
+    if (!pid || list_.killed.size() >= kMaxList) return;
+    if (std::ranges::find(list_.killed, *pid, &KilledProcess::pid) == list_.killed.end())
+      list_.killed.push_back({*pid, limited(rest)});
   }
 
   Holder* find(std::uint64_t pid) {

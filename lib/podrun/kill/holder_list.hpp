@@ -28,6 +28,13 @@ struct Holder {
   std::vector<std::string> devices = {};  ///< `/dev/accel0`
 };
 
+/// A process that got KILL.
+struct KilledProcess {
+  std::uint64_t pid = 0;
+  std::string name = {};  ///< at most 15 bytes
+  friend bool operator==(const KilledProcess&, const KilledProcess&) = default;
+};
+
 struct HolderList {
   bool is_complete = false;
   bool sees_all = false;    ///< lists the processes of other users too
@@ -36,6 +43,7 @@ struct HolderList {
   std::vector<std::string> devices = {};
   std::vector<std::uint64_t> above = {};  ///< podrun's shell there and its ancestors; only with processes
   std::vector<Holder> holders = {};
+  std::vector<KilledProcess> killed = {};
   std::vector<std::string> removed_locks = {};
   std::string kept_lock = {};  ///< `PID holds PATH`: why a lock file was not removed; empty: there was none
 };

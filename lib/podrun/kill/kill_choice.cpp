@@ -81,7 +81,7 @@ std::string why_not_meant(const Holder& holder, const HolderList& list, const Ki
 }
 
 std::string why_kept(const Holder& holder, const HolderList& list, const KillRequest& request) {
-  if (contains(list.above, holder.pid)) return "an ancestor of podrun's own shell";
+  if (contains(list.above, holder.pid)) return "among the ancestors of podrun's own shell";
   const std::string container = container_command(holder.cgroup);
   if (!container.empty() && container != container_command(list.cgroup))
     return fmt::format("in a container ({})", container);

@@ -26,7 +26,7 @@ using Json = nlohmann::ordered_json;
 using std::chrono::seconds;
 
 constexpr std::size_t kCommandCells = 24;  ///< the least room for a command
-constexpr std::size_t kShownBusy = 8;      ///< processes; further ones are only counted
+constexpr std::size_t kShownGroups = 8;    ///< further ones are only counted
 
 std::string command_of(const Holder& holder) {
   const std::string& text = holder.command.empty() ? holder.name : holder.command;
@@ -37,34 +37,61 @@ std::string command_of(const Holder& holder) {
 struct Alike {
   std::vector<std::size_t> hosts = {};
   std::size_t count = 0;
+  std::uint64_t pid = 0;  ///< of the first one
   const Holder* first = nullptr;
   seconds youngest = seconds::max();
   seconds oldest{0};
 
-  void add(std::size_t host, const Holder& holder) {
+  void add(std::size_t host, std::uint64_t its_pid) {
     if (hosts.empty() || hosts.back() != host) hosts.push_back(host);
-    ++count;
+    if (++count == 1) pid = its_pid;
+  }
+  void add(std::size_t host, const Holder& holder) {
+    add(host, holder.pid);
     if (!first) first = &holder;
     youngest = std::min(youngest, holder.age);
     oldest = std::max(oldest, holder.age);
+  }
+  /// `[0-3] 8 processes`
+  std::string who(const std::vector<hosts::Host>& all) const {
+    return fmt::format("{} {}", output::fold_hosts(all, hosts),
+                       count == 1 ? fmt::format("pid {}", pid) : fmt::format("{} processes", count));
   }
 };
 
 /// `[0-3] 8 processes of ada · 3 h · python train.py`
 std::string describe(const Alike& alike, const std::vector<hosts::Host>& hosts, std::string_view separator) {
-  const std::string what =
-      alike.count == 1 ? fmt::format("pid {}", alike.first->pid) : fmt::format("{} processes", alike.count);
   const std::string age = report::describe_ages(alike.youngest, alike.oldest);
-  const std::string who = fmt::format("{} {} of {}", output::fold_hosts(hosts, alike.hosts), what,
-                                      output::escape_controls(alike.first->user));
+  const std::string who =
+      fmt::format("{} of {}", alike.who(hosts), output::escape_controls(alike.first->user));
   return report::add_command(join({who, age, ""}, separator), command_of(*alike.first), kCommandCells);
+}
+
+/// Processes by the words that follow them.
+using Groups = std::map<std::string, Alike>;
+
+/// `[31] pid 4242 of another user, [0-3] 4 processes (D state: reboot needed)`
+std::string describe(const Groups& groups, const std::vector<hosts::Host>& hosts) {
+  std::vector<std::string> parts;
+  for (const auto& [words, alike] : groups) {
+    if (parts.size() == kShownGroups) {
+      parts.push_back(fmt::format("and {} more", groups.size() - kShownGroups));
+      break;
+    }
+    parts.push_back(alike.who(hosts) + words);
+  }
+  return join(parts, ", ");
 }
 
 /// Why a process still has an accelerator open.
 std::string describe_stay(const Choice& choice) {
-  if (!choice.why_kept.empty()) return output::escape_controls(choice.why_kept);
-  if (choice.holder.state == 'D') return "D state: reboot needed";
-  return "still there: " + report::cut(command_of(choice.holder), kCommandCells);
+  if (!choice.why_kept.empty()) return ' ' + output::escape_controls(choice.why_kept);
+  if (choice.holder.state == 'D') return " (D state: reboot needed)";
+  return fmt::format(" (still there: {})", report::cut(command_of(choice.holder), kCommandCells));
+}
+
+std::string describe_name(const std::string& name) {
+  return name.empty() ? "" : fmt::format(" ({})", output::escape_controls(name));
 }
 
 const ListedHost* find(const std::vector<ListedHost>& listed, std::size_t host) {
@@ -73,20 +100,35 @@ const ListedHost* find(const std::vector<ListedHost>& listed, std::size_t host) 
 }
 
 std::string describe_busy(const std::vector<hosts::Host>& hosts, const std::vector<ListedHost>& after) {
-  std::vector<std::string> busy;
+  Groups groups;
   for (const ListedHost& each : after) {
     for (const Choice& choice : each.choices) {
-      if (choice.is_service) continue;
-      busy.push_back(fmt::format("{} pid {} ({})", output::fold_hosts(hosts, {&each.host, 1}),
-                                 choice.holder.pid, describe_stay(choice)));
+      if (!choice.is_service) groups[describe_stay(choice)].add(each.host, choice.holder);
     }
   }
-  if (busy.size() > kShownBusy) {
-    const std::size_t more = busy.size() - kShownBusy;
-    busy.resize(kShownBusy);
-    busy.push_back(fmt::format("and {} more", more));
+  return describe(groups, hosts);
+}
+
+std::string describe_killed(const std::vector<hosts::Host>& hosts, const std::vector<ListedHost>& after) {
+  Groups groups;
+  for (const ListedHost& each : after) {
+    for (const KilledProcess& killed : each.list.killed)
+      groups[describe_name(killed.name)].add(each.host, killed.pid);
   }
-  return join(busy, ", ");
+  return describe(groups, hosts);
+}
+
+/// The processes to be stopped on hosts that have not said how that ended.
+std::string describe_unknown(const std::vector<hosts::Host>& hosts, const std::vector<ListedHost>& before,
+                             const std::vector<ListedHost>& after) {
+  Groups groups;
+  for (const ListedHost& each : before) {
+    if (find(after, each.host)) continue;
+    for (const Choice& choice : each.choices) {
+      if (choice.why_kept.empty()) groups[describe_name(choice.holder.name)].add(each.host, choice.holder);
+    }
+  }
+  return describe(groups, hosts);
 }
 
 Json process_of(const Choice& choice) {
@@ -152,10 +194,15 @@ std::string describe_result(const std::vector<hosts::Host>& hosts, const std::ve
   const std::string busy = describe_busy(hosts, after);
   if (meant > 0) {
     parts.push_back(fmt::format("freed {}/{} host{}", freed, meant, meant == 1 ? "" : "s"));
-  } else if (busy.empty()) {
+  } else if (busy.empty() && !after.empty()) {
     parts.push_back(fmt::format("no process to stop on {}", count_hosts(after.size())));
   }
-  if (!busy.empty()) parts.push_back("busy: " + busy);
+  const auto add = [&parts](std::string_view begin, const std::string& processes) {
+    if (!processes.empty()) parts.push_back(fmt::format("{}: {}", begin, processes));
+  };
+  add("needed KILL", describe_killed(hosts, after));
+  add("busy", busy);
+  add("not seen to end", describe_unknown(hosts, before, after));
   for (const ListedHost& each : after) {
     locks += each.list.removed_locks.size();
     if (!each.list.kept_lock.empty()) {
@@ -186,6 +233,9 @@ std::string kill_json(output::WallTime time, const std::vector<hosts::Host>& hos
     if (last) {
       each["free"] = !is_busy(*last);
       each["left"] = processes_of(*last);
+      each["killed"] = Json::array();
+      for (const KilledProcess& killed : last->list.killed)
+        each["killed"].push_back({{"pid", killed.pid}, {"name", killed.name}});
       each["removed_locks"] = last->list.removed_locks;
       if (!last->list.kept_lock.empty()) each["kept_lock"] = last->list.kept_lock;
     } else if (first && !after.empty()) {

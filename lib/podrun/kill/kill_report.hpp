@@ -31,7 +31,8 @@ std::vector<std::string> describe_choices(const std::vector<hosts::Host>& hosts,
 /// True if a process other than a service has an accelerator open.
 bool is_busy(const ListedHost& listed);
 
-/// `freed 30/32 hosts · busy: [7] pid 1234 (D state: reboot needed)`
+/// `freed 30/32 hosts · needed KILL: [3] pid 77 (python3) · busy: [7] pid 1234 (D state: reboot needed)`
+/// Empty if no host has answered and none had a process to stop.
 std::string describe_result(const std::vector<hosts::Host>& hosts, const std::vector<ListedHost>& before,
                             const std::vector<ListedHost>& after, std::string_view separator);
 

@@ -7,7 +7,8 @@
 #
 # $PODRUN_VICTIMS has these processes, "PID:START...". They get TERM, and CONT in case Ctrl-Z has suspended them. After at most GRACE
 # seconds those that still have an accelerator open get KILL, with the processes that they have started since. Then the lock files of
-# libtpu are removed, if no process has a TPU or one of them open: "unlocked PATH" for each, or "locked WHY".
+# libtpu are removed, if no process has a TPU or one of them open: "unlocked PATH" for each, or "locked WHY". "killed PID NAME" for
+# each process that got KILL.
 #
 # shellcheck disable=SC2086,SC2046,SC3013  # pids, and words that programs print, are to be split; a sh without -ef asks ls each time
 
@@ -15,6 +16,7 @@
 podrun_after_kill=10
 # "PID:DESCRIPTOR:DEVICE ...": where processes have an accelerator open.
 podrun_known=
+podrun_killed=
 
 # PID:START...: sets podrun_left to the processes that still exist and have an accelerator open. A process that the kernel is ending
 # (PF_EXITING, 4) shows no files any more, while the driver may still be closing them.
@@ -111,11 +113,18 @@ podrun_add_children() {
     if [ -z "$podrun_up" ] && podrun_has_accelerator $podrun_each; then podrun_left="$podrun_left $podrun_each:$podrun_start"; fi
   done 2>/dev/null
 }
+# PID:START...: adds lines to podrun_killed, while the processes still have names.
+podrun_note_killed() {
+  for podrun_each; do
+    podrun_read_name ${podrun_each%:*} && podrun_killed="$podrun_killed${podrun_n}killed ${podrun_each%:*} $podrun_name"
+  done 2>/dev/null
+}
 # Kills more than once: a killed process may just have started another.
 podrun_kill_left() {
   podrun_read_clock
   podrun_end=$((podrun_now + podrun_after_kill * 100))
   while [ "$podrun_left" ] && [ "$podrun_now" -lt $podrun_end ]; do
+    podrun_note_killed $podrun_left
     podrun_signal KILL $podrun_left
     podrun_find_open
     podrun_keep_holding $podrun_left
@@ -168,6 +177,7 @@ if [ "$podrun_left" ]; then podrun_stop_left $podrun_grace; else podrun_find_ope
 podrun_tell
 podrun_tell "podrun-kill $PODRUN_RUN_ID"
 podrun_unlock
+podrun_tell "$podrun_killed"
 podrun_list_holders
 for podrun_each in $podrun_left; do podrun_tell_process ${podrun_each%:*}; done 2>/dev/null
 podrun_tell end

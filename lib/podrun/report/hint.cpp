@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -248,11 +249,29 @@ std::optional<std::string> login_hint(const std::vector<run::HostOutcome>& outco
 }
 
 std::optional<std::string> busy_hint(const std::vector<run::HostOutcome>& outcomes) {
-  const bool is_busy = has_failure(outcomes, [](const link::Failure& failure) {
-    return failure.stage == link::Stage::clean_up && has(failure.detail, " holds ");
-  });
-  if (!is_busy) return std::nullopt;
-  return "podrun: podrun kill lists what holds the accelerators, and asks before it stops it";
+  constexpr std::string_view kJob = " for the job ";
+  std::set<std::string> jobs;
+  bool others = false;
+  for (const run::HostOutcome& outcome : outcomes) {
+    const link::Failure* failure = run::failure_of(outcome);
+    if (!failure || failure->stage != link::Stage::clean_up || !has(failure->detail, " holds ")) continue;
+    const std::size_t at = failure->detail.rfind(kJob);
+    const std::string job = at == std::string::npos ? "" : failure->detail.substr(at + kJob.size());
+    if (is_job_name(job)) {
+      jobs.insert("podrun stop " + job);
+    } else {
+      others = true;
+    }
+  }
+  std::string hint;
+  if (!jobs.empty())
+    hint = fmt::format("{} frees the accelerators of {}", fmt::join(jobs, " and "),
+                       jobs.size() == 1 ? "that job" : "those jobs");
+  if (others) {
+    hint += fmt::format("{}podrun kill lists what holds the accelerators, and asks before it stops it",
+                        hint.empty() ? "" : "; ");
+  }
+  return hint.empty() ? std::nullopt : std::optional("podrun: " + hint);
 }
 
 std::optional<std::string> start_up_hint(const std::vector<hosts::Host>& hosts,

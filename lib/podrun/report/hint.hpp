@@ -45,7 +45,7 @@ std::optional<std::string> terminal_warning(const supervisor::Command& command,
 /// password.
 std::optional<std::string> login_hint(const std::vector<run::HostOutcome>& outcomes, bool can_ask);
 
-/// For hosts where -c found that a live process holds the accelerators.
+/// For hosts where -c found that a live process holds the accelerators: how to stop its job, or what it is.
 std::optional<std::string> busy_hint(const std::vector<run::HostOutcome>& outcomes);
 
 enum class RemoteBy { ssh, via };

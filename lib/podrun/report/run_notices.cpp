@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <chrono>
 #include <string_view>
+#include <utility>
 #include <variant>
 
 #include <fmt/format.h>
@@ -16,7 +17,6 @@
 #include "podrun/output/escape.hpp"
 #include "podrun/output/label.hpp"
 #include "podrun/report/outcome_words.hpp"
-#include "podrun/report/status_line_words.hpp"
 #include "podrun/report/summary.hpp"
 #include "podrun/run/outcome.hpp"
 
@@ -209,9 +209,11 @@ void LingeringNotices::remove(std::size_t worker) {
 }
 
 RunNotices::RunNotices(const asio::any_io_executor& executor, const run::RunPlan& plan,
-                       const run::RunPolicy& policy, output::Output& output, FirstFailures first_failures)
+                       const run::RunPolicy& policy, output::Output& output, FirstFailures first_failures,
+                       OwnWordsFor own_words)
     : plan_(plan),
       output_(output),
+      own_words_(std::move(own_words)),
       lingering_(executor, output),
       failures_(executor, plan, policy, output, first_failures) {}
 
@@ -271,7 +273,10 @@ void RunNotices::say(const run::notice::HostEnded& ended) {
 }
 
 void RunNotices::say(const run::notice::Interrupted& interrupted) {
-  std::string line = interrupt_line(interrupted.status, interrupted.signal);
+  std::optional<OwnWords> own =
+      own_words_ ? own_words_(interrupted.status, std::chrono::steady_clock::now()) : std::nullopt;
+  std::string line =
+      own ? std::move(own->interrupt_line) : interrupt_line(interrupted.status, interrupted.signal);
   if (!line.empty()) output_.say(std::move(line));
 }
 

@@ -14,6 +14,7 @@
 
 #include "podrun/hosts/host.hpp"
 #include "podrun/output/output.hpp"
+#include "podrun/report/status_line_words.hpp"
 #include "podrun/run/run_plan.hpp"
 #include "podrun/run/run_policy.hpp"
 #include "podrun/supervisor/protocol.hpp"
@@ -107,10 +108,11 @@ class LingeringNotices {
 };
 
 /// Reports the events of a run that the user must know, with `-v` every step. The arguments must outlive it.
+/// `own_words`: may be empty.
 class RunNotices {
  public:
   RunNotices(const asio::any_io_executor& executor, const run::RunPlan& plan, const run::RunPolicy& policy,
-             output::Output& output, FirstFailures first_failures);
+             output::Output& output, FirstFailures first_failures, OwnWordsFor own_words);
 
   void tell(const run::Notice& notice);
 
@@ -134,6 +136,7 @@ class RunNotices {
 
   const run::RunPlan& plan_;
   output::Output& output_;
+  const OwnWordsFor own_words_;
   LingeringNotices lingering_;
   FailureNotices failures_;
 };

@@ -142,12 +142,6 @@ bool is_any_tried_again(const Status& status) {
                      [](const HostStatus& host) { return host.state == State::waiting && host.attempt > 1; });
 }
 
-/// `KILL in 7 s`
-std::string describe_kill(std::optional<TimePoint> kill_at, TimePoint now) {
-  if (!kill_at || *kill_at <= now) return "KILL due";
-  return fmt::format("KILL in {}", format_age(std::chrono::ceil<seconds>(*kill_at - now)));
-}
-
 std::optional<TimePoint> first_kill(const Status& status) {
   std::optional<TimePoint> first;
   for (const HostStatus& host : status.hosts) {
@@ -302,6 +296,11 @@ output::StatusText describe(const run::TransferStatus& transfer, std::uint64_t b
 }
 
 }  // namespace
+
+std::string describe_kill(std::optional<TimePoint> kill_at, TimePoint now) {
+  if (!kill_at || *kill_at <= now) return "KILL due";
+  return fmt::format("KILL in {}", format_age(std::chrono::ceil<seconds>(*kill_at - now)));
+}
 
 output::StatusText status_counts(const Status& status) {
   output::StatusText text = count(status, Unready::numbered);

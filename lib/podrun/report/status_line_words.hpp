@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,6 +12,18 @@
 
 // The texts for people while a run goes on. Pure.
 namespace podrun::report {
+
+/// The words of a podrun command for its own script on the hosts, in place of those for a user's command.
+struct OwnWords {
+  output::StatusText line;        ///< the status line
+  std::vector<std::string> list;  ///< at Enter
+  std::string interrupt_line;     ///< empty: nothing is said
+};
+/// nullopt: the usual words.
+using OwnWordsFor = std::function<std::optional<OwnWords>(const run::Status& status, run::TimePoint now)>;
+
+/// `KILL in 7 s`
+std::string describe_kill(std::optional<run::TimePoint> kill_at, run::TimePoint now);
 
 /// `28 running · 3 done · 1 failed [7]`; after a Ctrl-C only the remaining hosts: `2 running [3,7]`. Empty
 /// when all have ended.

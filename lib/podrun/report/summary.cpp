@@ -81,30 +81,68 @@ std::vector<std::size_t> hosts_with(const std::vector<HostOutcome>& outcomes) {
   return hosts;
 }
 
-bool has_changed_key(const OutcomeGroup& group) {
-  const link::Failure* failure = run::failure_of(group.outcome);
-  return failure && failure->cause == link::Cause::host_key_changed && failure->jump_hosts.empty();
+/// For hosts that differ in the keys.
+constexpr std::string_view kChangedKeys =
+    "the host keys have changed (if these hosts were recreated: podrun hosts --forget-keys; -v shows the "
+    "keys)";
+
+/// `pid 12 (python3) holds /dev/accel0`, see cleanup.sh: the parts of it.
+struct BusyDevice {
+  std::string pid;
+  std::string name;
+  std::string rest;  ///< ` holds …`
+};
+std::optional<BusyDevice> parse_busy(const HostOutcome& outcome) {
+  const link::Failure* failure = run::failure_of(outcome);
+  if (!failure || failure->stage != link::Stage::clean_up) return std::nullopt;
+  std::string_view text = failure->detail;
+  const std::size_t end = text.rfind(") holds ");
+  if (take_part(text, ' ') != "pid" || end == std::string::npos) return std::nullopt;
+  const std::string_view pid = take_part(text, ' ');
+  const std::size_t name = failure->detail.find('(') + 1;
+  if (!to_number(pid) || name > end) return std::nullopt;
+  return BusyDevice{std::string(pid), failure->detail.substr(name, end - name),
+                    failure->detail.substr(end + 1)};
 }
 
-/// One text for each fault. Changed host keys differ in their details, so several hosts share one short text.
+/// Hosts whose failures differ only in a pid or a host key share this; empty: nothing to share.
+std::string shared_fault(const HostOutcome& outcome) {
+  if (has_changed_key(outcome)) return std::string(kChangedKeys);
+  const std::optional<BusyDevice> busy = parse_busy(outcome);
+  return busy ? busy->name + busy->rest : "";
+}
+
+/// `not ready: [0-15] clean-up: python3 (pid 12 on [0]) holds /dev/accel0`
+std::string describe_shared(const OutcomeGroup& first, const std::vector<std::size_t>& all,
+                            const std::vector<hosts::Host>& hosts) {
+  std::string what(kChangedKeys);
+  if (const std::optional<BusyDevice> busy = parse_busy(first.outcome)) {
+    what = fmt::format("{}: {} (pid {} on {}){}", words(link::Stage::clean_up), busy->name, busy->pid,
+                       output::fold_hosts(hosts, {first.hosts.data(), 1}), busy->rest);
+  }
+  return fmt::format("{}: {} {}", words(first.outcome), output::fold_hosts(hosts, all),
+                     output::escape_controls(what));
+}
+
+/// One text for each fault.
 std::vector<std::string> describe_faults(const std::vector<OutcomeGroup>& groups,
                                          const std::vector<hosts::Host>& hosts) {
-  std::vector<std::size_t> changed;
+  std::map<std::string, std::vector<std::size_t>> shared;
   for (const OutcomeGroup& group : groups) {
-    if (has_changed_key(group)) changed.insert(changed.end(), group.hosts.begin(), group.hosts.end());
+    std::vector<std::size_t>& those = shared[shared_fault(group.outcome)];
+    those.insert(those.end(), group.hosts.begin(), group.hosts.end());
   }
   std::vector<std::string> texts;
-  bool told = false;
   for (const OutcomeGroup& group : groups) {
     if (!run::is_failure(group.outcome)) continue;
-    if (changed.size() < 2 || !has_changed_key(group)) {
+    const std::string fault = shared_fault(group.outcome);
+    std::vector<std::size_t>& those = shared[fault];
+    if (fault.empty() || those == group.hosts) {
       texts.push_back(describe(group, hosts));
-    } else if (!std::exchange(told, true)) {
-      std::sort(changed.begin(), changed.end());
-      texts.push_back(
-          fmt::format("unreachable: {} the host keys have changed (if these hosts were recreated: "
-                      "podrun hosts --forget-keys; -v shows the keys)",
-                      output::fold_hosts(hosts, changed)));
+      if (has_changed_key(group.outcome)) texts.push_back(forget_keys_advice(hosts, those));
+    } else if (!those.empty()) {
+      std::sort(those.begin(), those.end());
+      texts.push_back(describe_shared(group, std::exchange(those, {}), hosts));
     }
   }
   return texts;
@@ -143,6 +181,19 @@ std::vector<Kind> kinds_of(const std::vector<std::size_t>& hosts,
 }
 
 }  // namespace
+
+bool has_changed_key(const HostOutcome& outcome) {
+  const link::Failure* failure = run::failure_of(outcome);
+  return failure && failure->cause == link::Cause::host_key_changed && failure->jump_hosts.empty();
+}
+
+std::string forget_keys_advice(const std::vector<hosts::Host>& all, const std::vector<std::size_t>& hosts) {
+  const std::string folded = output::fold_hosts(all, hosts);
+  const std::string option =
+      hosts.size() == all.size() ? "" : fmt::format("--workers {} ", folded.substr(1, folded.size() - 2));
+  return fmt::format("if {} {} recreated: podrun {}hosts --forget-keys", folded,
+                     hosts.size() == 1 ? "was" : "were", option);
+}
 
 std::string describe(const HostOutcome& outcome) {
   if (const auto* exited = std::get_if<link::Exited>(&outcome); exited && exited->status != 0)

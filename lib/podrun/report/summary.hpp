@@ -19,6 +19,11 @@ enum class Work { command, files, answers, task, job };
 /// `exit 1`, `killed by SIGTERM`, `timed out after 10 s`, `lost: …`, …
 std::string describe(const run::HostOutcome& outcome);
 
+bool has_changed_key(const run::HostOutcome& outcome);
+
+/// `if [3] was recreated: podrun --workers 3 hosts --forget-keys`, for hosts with changed keys.
+std::string forget_keys_advice(const std::vector<hosts::Host>& all, const std::vector<std::size_t>& hosts);
+
 /// `podrun: exit 1: [3,17]`, `podrun: lost: [41] tpu-41: connection: …`: a line for each fault. Pure.
 std::vector<std::string> describe_failures(const std::vector<hosts::Host>& hosts,
                                            const std::vector<run::HostOutcome>& outcomes);

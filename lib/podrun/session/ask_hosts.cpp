@@ -2,6 +2,7 @@
 // A run whose output is collected for the caller instead of being shown.
 #include "podrun/session/ask_hosts.hpp"
 
+#include <algorithm>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -70,10 +71,14 @@ class AskMode final : public CollectMode {
 
   void print_final_report(output::Output& output, const run::RunPolicy& policy, int status) override {
     CollectMode::print_final_report(output, policy, status);
-    for (std::string& line :
-         report::summarize(run_.plan.hosts, policy.outcomes(), std::nullopt, policy.interrupted_by(),
-                           output::separator(charset_), report::Work::answers))
-      output.say(std::move(line));
+    const std::vector<run::HostOutcome>& outcomes = policy.outcomes();
+    std::vector<std::string> lines =
+        report::summarize(run_.plan.hosts, outcomes, std::nullopt, policy.interrupted_by(),
+                          output::separator(charset_), report::Work::answers);
+    // The lines before the last count podrun's own scripts that it stopped.
+    if (policy.interrupted_by() && !lines.empty() && std::ranges::none_of(outcomes, run::is_failure))
+      lines.erase(lines.begin(), lines.end() - 1);
+    for (std::string& line : lines) output.say(std::move(line));
   }
 
  private:

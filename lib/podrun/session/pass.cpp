@@ -48,12 +48,14 @@ Session::Pass::Pass(Shared& shared, const RunSpec& spec, const run::RunPlan& pla
       notices_(executor_, plan, fan_out_.policy(), *output_,
                spec.reports_first_failures && !shared.spec.terminal->is_terminal(StreamId::err)
                    ? report::FirstFailures::told
-                   : report::FirstFailures::not_told),
-      status_(executor_, fan_out_, *output_, status_style(),
-              [this](run::Status& status) {
-                if (const HostPreparation* const preparation = mode_.preparation())
-                  preparation->complete(status);
-              }),
+                   : report::FirstFailures::not_told,
+               spec.own_words),
+      status_(
+          executor_, fan_out_, *output_, status_style(),
+          [this](run::Status& status) {
+            if (const HostPreparation* const preparation = mode_.preparation()) preparation->complete(status);
+          },
+          spec.own_words),
       relay_(shared.signals, fan_out_, status_, plan.limits.grace, spec.patience,
              {.leave = [this] { leave(); },
               .takes =

@@ -17,6 +17,7 @@
 #include "podrun/reach/reach_plan.hpp"
 #include "podrun/report/hint.hpp"
 #include "podrun/report/json_events.hpp"
+#include "podrun/report/status_line_words.hpp"
 #include "podrun/report/summary.hpp"
 #include "podrun/run/run_plan.hpp"
 #include "podrun/session/choose_sinks.hpp"
@@ -74,7 +75,8 @@ struct RunSpec {
   std::optional<std::chrono::milliseconds> patience = std::nullopt;
   bool reports_first_failures = false;  ///< at once, while others go on, where no status line shows them
   bool enter_lists_hosts = true;  ///< else the lines that are typed during the run are for a later prompt
-  run::OutputFilter* filter = nullptr;  ///< takes what is meant for podrun out of the output
+  report::OwnWordsFor own_words = nullptr;  ///< while podrun's own script runs; none: as for a command
+  run::OutputFilter* filter = nullptr;      ///< takes what is meant for podrun out of the output
 };
 
 /// The user's command on every host: all start it, or none. Throws UsageError when it is too long.

@@ -44,8 +44,14 @@ StatusStyle choose_status_style(output::Progress progress, bool input_is_used, c
 }
 
 StatusDisplay::StatusDisplay(const asio::any_io_executor& executor, const run::FanOut& fan_out,
-                             output::Output& output, const StatusStyle& style, Complete complete)
-    : fan_out_(fan_out), output_(output), style_(style), complete_(std::move(complete)), timer_(executor) {
+                             output::Output& output, const StatusStyle& style, Complete complete,
+                             report::OwnWordsFor own_words)
+    : fan_out_(fan_out),
+      output_(output),
+      style_(style),
+      complete_(std::move(complete)),
+      own_words_(std::move(own_words)),
+      timer_(executor) {
   if (style_.lists) typed_lines_.emplace(executor, [this](std::size_t lines) { list(lines); });
   show();
 }
@@ -85,6 +91,16 @@ run::Status StatusDisplay::status() const {
   return status;
 }
 
+std::optional<report::OwnWords> StatusDisplay::own_words(const run::Status& status,
+                                                         run::TimePoint now) const {
+  return own_words_ ? own_words_(status, now) : std::nullopt;
+}
+
+output::StatusText StatusDisplay::text(const run::Status& status, run::TimePoint now) const {
+  std::optional<report::OwnWords> own = own_words(status, now);
+  return own ? std::move(own->line) : report::status_text(status, rate_.per_second(), now);
+}
+
 void StatusDisplay::refresh() {
   const run::TimePoint now = Clock::now();
   const run::Status status = this->status();
@@ -95,7 +111,7 @@ void StatusDisplay::refresh() {
   }
   std::vector<std::size_t> workers;
   for (const run::HostStatus& host : status.hosts) workers.push_back(host.host->worker);
-  output_.say_status(report::status_text(status, rate_.per_second(), now), std::move(workers));
+  output_.say_status(text(status, now), std::move(workers));
 }
 
 void StatusDisplay::print_line(const run::Status& status, run::TimePoint now) {
@@ -105,14 +121,16 @@ void StatusDisplay::print_line(const run::Status& status, run::TimePoint now) {
   printed_ = std::move(counts);
   printed_at_ = now;
   constexpr std::size_t kNoLimit = std::numeric_limits<std::size_t>::max();
-  const output::StatusText text = report::status_text(status, rate_.per_second(), now);
-  output_.say("podrun: " + output::compose_status(text, std::nullopt, style_.charset, kNoLimit));
+  output_.say("podrun: " + output::compose_status(text(status, now), std::nullopt, style_.charset, kNoLimit));
 }
 
 void StatusDisplay::list(std::size_t lines_typed) {
   output_.lines_typed(lines_typed);
   const run::Status status = this->status();
-  for (std::string& line : report::status_list(status, Clock::now())) output_.say(std::move(line));
+  const run::TimePoint now = Clock::now();
+  std::optional<report::OwnWords> own = own_words(status, now);
+  for (std::string& line : own ? std::move(own->list) : report::status_list(status, now))
+    output_.say(std::move(line));
   std::vector<run::HostOutcome> failed(status.hosts.size());
   for (std::size_t host = 0; host < failed.size(); ++host) {
     const run::HostStatus& each = status.hosts[host];

@@ -13,6 +13,7 @@
 #include "podrun/hosts/probe.hpp"
 #include "podrun/output/output.hpp"
 #include "podrun/output/status_line.hpp"
+#include "podrun/report/status_line_words.hpp"
 #include "podrun/run/fan_out.hpp"
 
 namespace podrun::session {
@@ -51,14 +52,15 @@ class TypedLines {
 };
 
 /// Keeps the status line up to date, from half a second into the run, and prints the list of hosts and their
-/// failures when Enter is typed. Without a style it does nothing. The arguments must outlive it.
+/// failures when Enter is typed. Without a style it does nothing. The arguments must outlive it. `own_words`:
+/// may be empty.
 class StatusDisplay {
  public:
   /// Adds to the status what the run does not know.
   using Complete = std::function<void(run::Status&)>;
 
   StatusDisplay(const asio::any_io_executor& executor, const run::FanOut& fan_out, output::Output& output,
-                const StatusStyle& style, Complete complete);
+                const StatusStyle& style, Complete complete, report::OwnWordsFor own_words);
 
   /// Goes on, after hide().
   void show();
@@ -75,11 +77,14 @@ class StatusDisplay {
   void print_line(const run::Status& status, run::TimePoint now);
   void list(std::size_t lines_typed);
   run::Status status() const;
+  std::optional<report::OwnWords> own_words(const run::Status& status, run::TimePoint now) const;
+  output::StatusText text(const run::Status& status, run::TimePoint now) const;
 
   const run::FanOut& fan_out_;
   output::Output& output_;
   const StatusStyle style_;
   const Complete complete_;
+  const report::OwnWordsFor own_words_;
   run::TimePoint begin_ = Clock::now();
   bool shown_ = false;
   run::Rate rate_;

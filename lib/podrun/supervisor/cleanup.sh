@@ -3,7 +3,7 @@
 # Words: none
 # Variables of main.sh: podrun_suffix
 # Variables of environment.sh: podrun_ifs podrun_n
-# Variables of processes.sh: podrun_name podrun_thread_files
+# Variables of processes.sh: podrun_its_parent podrun_name podrun_thread_files
 # Variables of the host: HOME
 
 podrun_clean_up() {
@@ -27,7 +27,8 @@ podrun_find_holder() {
   if [ -z "$podrun_open" ]; then return; fi
   podrun_first=${podrun_open%%"$podrun_n"*}
   podrun_read_name "${podrun_first%% *}"
-  echo "pid ${podrun_first%% *} ($podrun_name) holds ${podrun_first#* }"
+  podrun_find_job "${podrun_first%% *}"
+  echo "pid ${podrun_first%% *} ($podrun_name) holds ${podrun_first#* }${podrun_its_job:+ for the job $podrun_its_job}"
 }
 
 # Moves the logs into a directory with an unguessable name: if the name existed, mv would follow a planted symlink.

@@ -1,7 +1,7 @@
-# Finds the processes that have a file open, by the links in /proc/PID/fd; splits texts into lines. Needs processes.sh, and the variables
+# Finds the processes that have a file open, by the links in /proc/PID/fd, and their jobs; splits texts into lines. Needs processes.sh, and the variables
 # of podrun_clean_environment.
 #
-# shellcheck disable=SC2086  # a text is to be split into its lines
+# shellcheck disable=SC2034,SC2086  # others read variables; a text is to be split into its lines
 
 # FUNCTION TEXT: calls it with each line.
 podrun_each_line() {
@@ -36,4 +36,17 @@ podrun_add_open() {
       podrun_seen="$podrun_seen/$podrun_file//"
       if $podrun_accepts "$podrun_file"; then podrun_open="$podrun_open${podrun_open:+$podrun_n}$podrun_pid $podrun_file"; fi ;;
   esac
+}
+# PID: sets podrun_its_job to the name of the podrun job that started it, by its mark or that of an ancestor; empty: none, or it cannot be read.
+podrun_find_job() {
+  podrun_its_job=
+  podrun_up=$1
+  while [ "$podrun_up" -gt 1 ]; do
+    podrun_its_job=$(grep -zsxE "PODRUN_MARK=[0-9a-f]+[.]job-[0-9]+-[A-Za-z0-9._-]+[.]" "/proc/$podrun_up/environ")
+    if [ "$podrun_its_job" ]; then break; fi
+    podrun_read_stat "$podrun_up" || break
+    podrun_up=$podrun_its_parent
+  done
+  podrun_its_job=${podrun_its_job#*.job-*-}
+  podrun_its_job=${podrun_its_job%.}
 }

@@ -77,7 +77,8 @@ TEST(CheckReply, IgnoresBrokenLinesOfDf) {
 TEST(CheckReply, ReadsAcceleratorsAndWhoHoldsThem) {
   const HostFacts facts = facts_of(
       "device /dev/accel0\ndevice /dev/accel1\npci 0x005e\nsees own\n"
-      "held /dev/accel0 1234 alice my python\nheld /dev/accel0 x alice python3\nheld\n");
+      "held /dev/accel0 1234 alice my python\nheld /dev/accel0 x alice python3\nheld\n"
+      "job 1234 j1\njob 1234 $(id)\njob 9 j2\njob\n");
   EXPECT_THAT(facts.devices, ElementsAre("/dev/accel0", "/dev/accel1"));
   EXPECT_THAT(facts.pci, ElementsAre("0x005e"));
   EXPECT_FALSE(facts.sees_all);
@@ -86,6 +87,7 @@ TEST(CheckReply, ReadsAcceleratorsAndWhoHoldsThem) {
   EXPECT_EQ(facts.holders[0].pid, "1234");
   EXPECT_EQ(facts.holders[0].user, "alice");
   EXPECT_EQ(facts.holders[0].command, "my python");
+  EXPECT_EQ(facts.holders[0].job, "j1");
 }
 
 TEST(CheckReply, ReadsVersions) {

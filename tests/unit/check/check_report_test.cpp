@@ -156,6 +156,18 @@ TEST_F(CheckReportTest, NamesWhoHoldsAccelerators) {
   EXPECT_THAT(text(), Contains("to free the accelerators: podrun --workers 1,2 kill"));
 }
 
+TEST_F(CheckReportTest, NamesTheJobThatHoldsAccelerators) {
+  set_up(3);
+  for (const std::size_t host : {1U, 2U})
+    facts(host).holders = {{"/dev/accel0", fmt::format("{}", host), "alice", "python3", "j1"}};
+  EXPECT_THAT(text(), Contains("  [1,2] accelerators busy: 1 of 4 held by the job j1 (podrun stop j1)"));
+  EXPECT_THAT(text(), Not(Contains(HasSubstr("podrun --workers 1,2 kill")))) << "it spares jobs";
+  facts(2).holders.push_back({"/dev/accel1", "77", "alice", "sleep"});
+  EXPECT_THAT(text(), Contains("  [2] tpu-2: accelerators busy: 2 of 4 held by the job j1 (podrun stop j1), "
+                               "sleep of alice (pid 77)"));
+  EXPECT_THAT(text(), Contains("to free the accelerators: podrun --workers 2 kill"));
+}
+
 TEST_F(CheckReportTest, AllowsDaemonsOfDriversToHoldDevices) {
   set_up(1);
   facts(0).holders = {{"/dev/nvidia0", "12", "root", "nvidia-persiste"}};
@@ -189,6 +201,16 @@ TEST_F(CheckReportTest, SpeaksOnlyOfHostsThatHaveAnsweredSoFar) {
   lose(1, run::NotStarted{});
   EXPECT_EQ(text().front(), "2 of 3 hosts have answered, and agree on:");
   EXPECT_EQ(last(), "2 of 3 hosts are fine");
+}
+
+TEST_F(CheckReportTest, FoldsChangedHostKeys) {
+  set_up(3);
+  for (const std::size_t host : {0U, 2U}) {
+    lose(host, run::Unreachable{
+                   {link::Stage::host_key, link::Cause::host_key_changed, fmt::format("{}, not X", host)}});
+  }
+  EXPECT_THAT(text(), Contains("  [0,2] unreachable: the host key has changed (-v shows the keys)"));
+  EXPECT_THAT(text(), Contains("if [0,2] were recreated: podrun --workers 0,2 hosts --forget-keys"));
 }
 
 TEST_F(CheckReportTest, NamesTheStepAtWhichAHostHangs) {
@@ -296,6 +318,15 @@ TEST_F(CheckReportTest, ComparesTheCommit) {
   EXPECT_THAT(text(), Contains("  [0,2] no changes - [1] 2 files changed (0123456789ab)"));
   EXPECT_THAT(text(), Contains("  [0,1] branch main - [2] no branch"));
   EXPECT_THAT(text(), Contains("  [3] tpu-3: git in ~/app: not a git repository"));
+}
+
+TEST_F(CheckReportTest, DoesNotSayThatAllHaveACommitThatSomeHave) {
+  set_up(3);
+  request_.directory = "~/app";
+  for (const std::size_t host : {0U, 2U}) set_value(host, "git_error", "not a git repository");
+  set_value(1, "commit", "1e398668d97df06f7c8daebb9b9dfcaad3484ae4");
+  set_value(1, "branch", "main");
+  EXPECT_THAT(text(), Contains("  [1] commit 1e398668d97d - branch main"));
 }
 
 TEST_F(CheckReportTest, RequiresTheNamedPython) {

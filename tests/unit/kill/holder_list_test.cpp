@@ -19,7 +19,9 @@ TEST(HolderList, ReadsEverythingAfterTheNonce) {
       "process 12 3456 1001 90 D python 3\nowner 12 bob\ncommand 12 python train.py --lr 1\n"
       "mark 12 abc.0.\nlive 12\ncgroup 12 /docker/x\nholds 12 /dev/accel0\nholds 12 /dev/accel0\nholds 12 "
       "/dev/accel1\n"
-      "unlocked /tmp/libtpu_lockfile\nlocked pid 9 (x) holds /tmp/a\nend\n",
+      "killed 12 python 3\nkilled 13 \nkilled 12 python\nkilled x\nunlocked /tmp/libtpu_lockfile\nlocked pid "
+      "9 (x) holds "
+      "/tmp/a\nend\n",
       "n");
   EXPECT_TRUE(list.is_complete);
   EXPECT_TRUE(list.sees_all);
@@ -27,6 +29,7 @@ TEST(HolderList, ReadsEverythingAfterTheNonce) {
   EXPECT_EQ(list.cgroup, "/a");
   EXPECT_THAT(list.devices, ElementsAre("/dev/accel0"));
   EXPECT_THAT(list.above, ElementsAre(7, 6));
+  EXPECT_THAT(list.killed, ElementsAre(KilledProcess{12, "python 3"}, KilledProcess{13, ""}));
   EXPECT_THAT(list.removed_locks, ElementsAre("/tmp/libtpu_lockfile"));
   EXPECT_EQ(list.kept_lock, "pid 9 (x) holds /tmp/a");
   ASSERT_THAT(list.holders, SizeIs(1));

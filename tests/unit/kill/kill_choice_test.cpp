@@ -85,7 +85,7 @@ TEST_F(KillChoiceTest, SuggestsNoCommandWithTextOfAHost) {
 
 TEST_F(KillChoiceTest, SparesTheAncestorsOfPodrunsShell) {
   list_.above = {40, 12};
-  EXPECT_EQ(why_kept(), "an ancestor of podrun's own shell");
+  EXPECT_EQ(why_kept(), "among the ancestors of podrun's own shell");
 }
 
 TEST_F(KillChoiceTest, SparesOtherUsers) {

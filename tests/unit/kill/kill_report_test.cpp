@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 namespace podrun::kill {
@@ -60,6 +61,33 @@ TEST(KillReport, CountsTheHostsThatAreFree) {
   EXPECT_EQ(describe_result(kHosts, {after[2]}, {after[2]}, " - "), "no process to stop on 1 host");
 }
 
+TEST(KillReport, FoldsBusyProcessesByTheReason) {
+  std::vector<ListedHost> after = {{0, {}, {choice(10, "of the job j"), choice(11, "of the job j")}},
+                                   {1, {}, {choice(12, "of the job j"), choice(13, "of another user")}}};
+  EXPECT_EQ(describe_result(kHosts, {}, after, " - "),
+            "busy: [1] pid 13 of another user, [0,1] 3 processes of the job j");
+}
+
+TEST(KillReport, NamesTheProcessesThatNeededKill) {
+  const std::vector<ListedHost> before = {
+      {0, {}, {choice(10)}}, {1, {}, {choice(11)}}, {2, {}, {choice(12)}}};
+  std::vector<ListedHost> after = {{0, {}, {}}, {1, {}, {}}, {2, {}, {}}};
+  after[1].list.killed = {{11, "python3"}};
+  EXPECT_EQ(describe_result(kHosts, before, after, " - "),
+            "freed 3/3 hosts - needed KILL: [1] pid 11 (python3)");
+  after[1].list.killed = {{11, "python3"}, {99, "sh"}};
+  after[2].list.killed = {{12, "python3"}};
+  EXPECT_EQ(describe_result(kHosts, before, after, " - "),
+            "freed 3/3 hosts - needed KILL: [1,2] 2 processes (python3), [1] pid 99 (sh)");
+}
+
+TEST(KillReport, NamesTheProcessesThatItDidNotSeeEnd) {
+  const std::vector<ListedHost> before = {
+      {0, {}, {choice(10)}}, {1, {}, {choice(11), choice(12, "of another user")}}, {2, {}, {}}};
+  EXPECT_EQ(describe_result(kHosts, before, {{0, {}, {}}}, " - "),
+            "freed 1/2 hosts - not seen to end: [1] pid 11 (python3)");
+}
+
 TEST(KillReport, DoesNotCallAServiceBusy) {
   ListedHost listed{0, {}, {choice(10, "a service of this host")}};
   listed.choices.front().is_service = true;
@@ -69,9 +97,10 @@ TEST(KillReport, DoesNotCallAServiceBusy) {
 
 TEST(KillReport, LimitsTheListOfBusyProcesses) {
   ListedHost after{0, {}, {}};
-  for (std::uint64_t pid = 1; pid <= 20; ++pid) after.choices.push_back(choice(pid, "of another user"));
+  for (char name = 'a'; name <= 't'; ++name)
+    after.choices.push_back(choice(1, fmt::format("of the job {}", name)));
   const std::string text = describe_result(kHosts, {}, {after}, " - ");
-  EXPECT_TRUE(text.starts_with("busy: [0] pid 1 (of another user), ")) << text;
+  EXPECT_TRUE(text.starts_with("busy: [0] pid 1 of the job a, ")) << text;
   EXPECT_TRUE(text.ends_with(", and 12 more")) << text;
 }
 

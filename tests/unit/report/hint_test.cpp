@@ -178,6 +178,10 @@ TEST(BusyHint, IsForACleanUpThatALiveProcessForbids) {
         .value_or("none");
   };
   EXPECT_NE(hint(link::Stage::clean_up, "pid 12 (python3) holds /dev/accel0"), "none");
+  EXPECT_EQ(hint(link::Stage::clean_up, "pid 12 (python3) holds /dev/accel0 for the job j1"),
+            "podrun: podrun stop j1 frees the accelerators of that job");
+  EXPECT_THAT(hint(link::Stage::clean_up, "pid 12 (python3) holds /dev/accel0 for the job $(id)"),
+              testing::StartsWith("podrun: podrun kill lists"));
   EXPECT_EQ(hint(link::Stage::clean_up, "/tmp/tpu_logs cannot be moved aside"), "none");
   EXPECT_EQ(hint(link::Stage::copying, "pid 12 (python3) holds /dev/accel0"), "none");
 }

@@ -144,6 +144,22 @@ TEST(Summary, TellsOfAllChangedKeysAtOnce) {
   const std::vector<std::string> one =
       summarize(test::pod(1), {changed("A, not B")}, std::nullopt, std::nullopt);
   EXPECT_NE(one.front().find("A, not B"), std::string::npos);
+  EXPECT_EQ(one[1], "podrun: if [0] was recreated: podrun hosts --forget-keys");
+}
+
+TEST(Summary, SharesALineBetweenHostsWhoseHoldersDifferInTheirPids) {
+  const auto busy = [](const std::string& detail) {
+    return Unreachable{{link::Stage::clean_up, link::Cause::clean_up_failed, detail}, 1};
+  };
+  EXPECT_THAT(
+      summary({busy("pid 8 (python3) holds /dev/accel0"), busy("pid 7 (python3) holds /dev/accel0"),
+               busy("pid 7 (\x1b) holds /dev/accel0"),
+               busy("pid 6 (python3) holds /dev/accel0 for the job j1")}),
+      testing::AllOf(
+          testing::Contains("podrun: not ready: [0,1] clean-up: python3 (pid 8 on [0]) holds /dev/accel0"),
+          testing::Contains("podrun: not ready: [2] tpu-2: clean-up: pid 7 (\\x1b) holds /dev/accel0"),
+          testing::Contains("podrun: not ready: [3] tpu-3: clean-up: pid 6 (python3) holds /dev/accel0 "
+                            "for the job j1")));
 }
 
 TEST(Summary, SaysWhenNothingWasStarted) {

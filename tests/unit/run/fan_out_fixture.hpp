@@ -78,7 +78,7 @@ class FanOutTest : public testing::Test {
                         prepare_host_};
     fan_out_.emplace(plan_, world);
     notices_.emplace(context_->get_executor(), plan_, fan_out_->policy(), *output_,
-                     report::FirstFailures::not_told);
+                     report::FirstFailures::not_told, report::OwnWordsFor());
     asio::co_spawn(*context_, fan_out_->run(), [this](const std::exception_ptr& error) {
       if (error) std::rethrow_exception(error);
       done_ = true;
