@@ -61,7 +61,7 @@ if [ "$devices" ]; then
     # shellcheck disable=SC2046  # the third word is the owner
     set -- "${1%% *}" $(ls -ld "/proc/${1%% *}")
     say held "$device $1 $4 $name"
-    podrun_find_job "$1"
+    podrun_find_job_of "$1"
     if [ "$podrun_its_job" ]; then say job "$1 $podrun_its_job"; fi
   }
   podrun_open_files : -e "^l[^/]* -> /dev/[anv]"

@@ -27,7 +27,7 @@ podrun_find_holder() {
   if [ -z "$podrun_open" ]; then return; fi
   podrun_first=${podrun_open%%"$podrun_n"*}
   podrun_read_name "${podrun_first%% *}"
-  podrun_find_job "${podrun_first%% *}"
+  podrun_find_job_of "${podrun_first%% *}"
   echo "pid ${podrun_first%% *} ($podrun_name) holds ${podrun_first#* }${podrun_its_job:+ for the job $podrun_its_job}"
 }
 

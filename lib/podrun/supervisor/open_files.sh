@@ -38,7 +38,7 @@ podrun_add_open() {
   esac
 }
 # PID: sets podrun_its_job to the name of the podrun job that started it, by its mark or that of an ancestor; empty: none, or it cannot be read.
-podrun_find_job() {
+podrun_find_job_of() {
   podrun_its_job=
   podrun_up=$1
   while [ "$podrun_up" -gt 1 ]; do
