@@ -313,17 +313,12 @@ def test_a_claim_that_was_stopped_starts_nothing(podrun, hosts):
 
 
 def test_a_command_that_ends_at_once_is_an_error_of_the_start(podrun, hosts):
-    ended = start(podrun, hosts.options, "no-such-command", status=127)
-    assert re.fullmatch(rb"podrun: exit 127 \[0-2\]: .*no-such-command.*not found\npodrun: train has ended .*\n", ended.stderr), ended
-    assert states(podrun, hosts.options) == of_all(hosts, 127), "it is there to be looked at"
+    for words in (["no-such-command"], ["no-such-command", "x"]):
+        ended = start(podrun, hosts.options, *words, status=127)
+        assert re.fullmatch(rb"podrun: exit 127 \[0-2\]: .*no-such-command.*not found\npodrun: train has ended .*\n", ended.stderr), ended
+        assert states(podrun, hosts.options) == of_all(hosts, 127), "it is there to be looked at"
     one = start(podrun, hosts.options, "[ $PODRUN_RANK = 1 ] && { echo out of luck; exit 3; }; sleep 1000", name="one", status=3)
     assert one.stderr.startswith(b"podrun: exit 3 [1]: out of luck\npodrun: one runs on 2 hosts (podrun logs -f one "), one
-
-
-def test_a_missing_command_is_an_error_of_the_start(podrun, hosts):
-    failed = start(podrun, hosts.options, "no-such-command", "x", status=127)
-    assert b"no-such-command: command not found" in failed.stderr
-    assert states(podrun, hosts.options, status=1) == {}
 
 
 @plays("two people start the same name at the same moment")
@@ -786,8 +781,13 @@ def test_stop_waits_for_the_supervisor_too(podrun, hosts):
 def test_a_job_that_runs_is_not_removed(podrun, hosts):
     start(podrun, hosts.options, "sleep 1000")
     refused = podrun(*hosts.options, "rm", "train")
-    assert refused.returncode == 1 and refused.stderr == b"podrun: train runs: not removed there (podrun stop train stops it)\n", refused
+    assert refused.returncode == 1 and refused.stderr == b"podrun: train runs: not removed (podrun stop train stops it)\n", refused
     assert states(podrun, hosts.options) == of_all(hosts, "running")
+    start(podrun, hosts.options, "[ $PODRUN_RANK = 1 ] && { echo why; exit 3; }; sleep 1000", name="half", status=3)
+    assert podrun(*hosts.options, "rm", "half").returncode == 1
+    assert podrun.ok(*hosts.options, "--workers", "1", "logs", "half") == b"1: why\n", "where it has ended its output stays"
+    podrun.ok(*hosts.options, "stop", "half")
+    assert podrun.ok(*hosts.options, "rm", "half") == b"half  removed [0-2]\n"
     assert podrun(*hosts.options, "stop", "none").returncode == 1
 
 

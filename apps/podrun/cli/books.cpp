@@ -37,4 +37,6 @@ const Book& example_named(std::string_view name, std::string_view where) {
                                did_you_mean(name, names)));
 }
 
+bool is_script(const Book& example) { return example.file.ends_with(".sh"); }
+
 }  // namespace podrun::cli

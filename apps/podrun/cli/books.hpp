@@ -26,6 +26,9 @@ const Book* find_book(std::span<const Book> books, std::string_view name);
 /// Throws UsageError that begins with `where` if there is none.
 const Book& example_named(std::string_view name, std::string_view where);
 
+/// Whether `-s @NAME` can run the example: not the YAML files, and not what a shell of one's own sources.
+bool is_script(const Book& example);
+
 /// The subject of a book: the heading of a page, or the first sentence of an example's comment.
 std::string subject_of(const Book& book);
 

@@ -123,10 +123,14 @@ class Completer {
     if (operands.is_page) add_books(pages());
     if (operands.is_example) add_books(examples());
   }
-  void add_books(std::span<const Book> books, std::string_view before = {}) {
+  void add_books(std::span<const Book> books) {
     for (const Book& book : books) {
-      if (before.empty() && find_command(commands_, book.name)) continue;
-      add(fmt::format("{}{}", before, book.name), subject_of(book));
+      if (!find_command(commands_, book.name)) add(book.name, subject_of(book));
+    }
+  }
+  void add_scripts(const std::string& before) {
+    for (const Book& example : examples()) {
+      if (is_script(example)) add(before + std::string(example.name), subject_of(example));
     }
   }
   /// `before`: what the current word has in front of the value.
@@ -138,7 +142,7 @@ class Completer {
       if (!choice.empty()) add(before + std::string(choice));
     }
     if (option->key() == "script" && current_.substr(before.size()).starts_with('@'))
-      add_books(examples(), before + '@');
+      add_scripts(before + '@');
     if (option->key() == "pod") add_all(sources_.pods(), before);
     if (option->key() == "workers") add_list(sources_.workers(), before);
     if (option->row.value == ValueKind::host_list) add_list(sources_.hosts(), before);

@@ -58,8 +58,8 @@ std::string link_text(cmark_node* link) {
   const std::string text = inline_text(link);
   const std::string command = command_for_page(target ? target : "");
   if (command.empty()) return text;
-  const bool is_file_name = !command_for_page(text).empty();
-  return is_file_name ? command : fmt::format("{} ({})", text, command);
+  const bool is_command_alone = !command_for_page(text).empty() || text == "details";
+  return is_command_alone ? command : fmt::format("{} ({})", text, command);
 }
 
 std::string inline_text(cmark_node* parent) {
@@ -190,8 +190,21 @@ class PageWriter {
   void write_code(std::string_view code, std::size_t indent) {
     begin_block(0);
     if (code.ends_with('\n')) code.remove_suffix(1);
-    for (const std::string_view line : split(code, '\n'))
+    for (const std::string_view line : split(code, '\n')) write_code_line(line, indent);
+  }
+  /// A comment that does not fit stands below its command.
+  void write_code_line(std::string_view line, std::size_t indent) {
+    const std::size_t comment = line.find("  # ");
+    const bool fits = indent + output::cell_width(line) <= width_;
+    if (line.empty() || fits || comment == std::string_view::npos) {
       text_ += (line.empty() ? "" : std::string(indent, ' ') + std::string(line)) + '\n';
+      return;
+    }
+    const std::string_view command = line.substr(0, line.find_last_not_of(' ', comment) + 1);
+    if (!command.empty()) text_ += std::string(indent, ' ') + std::string(command) + '\n';
+    const std::size_t below = indent + kIndent;
+    text_ +=
+        std::string(below, ' ') + "# " + output::wrap(line.substr(comment + 4), width_, below + 2) + '\n';
   }
   void write_list(cmark_node* list, std::size_t indent) {
     const bool is_numbered = cmark_node_get_list_type(list) == CMARK_ORDERED_LIST;

@@ -64,6 +64,9 @@ supervisor::Script make_script(const Options& options, const hosts::Probe& probe
   }
   if (options.script->starts_with('@')) {
     const Book& example = example_named(options.script->substr(1), "--script");
+    if (!is_script(example))
+      throw UsageError(
+          fmt::format("--script: @{0} is no script (podrun example {0} prints it)", example.name));
     return {std::string(example.file), std::string(example.text),
             options.words.value_or(std::vector<std::string>())};
   }

@@ -214,7 +214,7 @@ class HostsCommand final : public cli::Command {
   int run(const cli::Context& context) override {
     try {
       const HostsAnswer found = answer_hosts(own_, context.options, context.probe);
-      context.say(found.notes);
+      if (!context.options.quiet) context.say(found.notes);
       return context.answer(found.text);
     } catch (const hosts::NoHosts& error) {
       context.say(hosts::to_texts(error.tried));

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
+#include <iterator>
 #include <set>
 #include <string>
 #include <vector>
@@ -15,6 +17,7 @@
 #include "podrun/jobs/ask_jobs.hpp"
 #include "podrun/jobs/job_start.hpp"
 #include "podrun/jobs/job_words.hpp"
+#include "podrun/output/label.hpp"
 #include "podrun/output/terminal.hpp"
 
 #include "cli/job_names.hpp"
@@ -48,10 +51,45 @@ class JobsCommand final : public cli::Command {
                                : "which job? (podrun rm NAME, or --all; podrun ps lists them)");
     const std::chrono::seconds grace = context.options.limits.grace;
     const session::SessionSpec spec = context.session_spec();
-    const session::RunSpec run =
-        jobs::jobs_run(spec, words(grace), grace * std::max<std::size_t>(1, names_.size()));
+    const session::RunSpec run = jobs_run(spec, grace);
     if (context.options.dry_run) return context.answer(cli::describe_surroundings(run));
-    session::Session session(spec, context.probe, session::Session::Connections::closed);
+    session::Session session(spec, context.probe, session::Session::Connections::kept);
+    if (action_ == Action::remove) {
+      const int status = leave_out_active(session, spec, context);
+      if (names_.empty()) return status;
+      return std::max(status, ask(session, jobs_run(spec, grace), context));
+    }
+    return ask(session, run, context);
+  }
+
+ private:
+  session::RunSpec jobs_run(const session::SessionSpec& spec, std::chrono::seconds grace) const {
+    return jobs::jobs_run(spec, words(grace), grace * std::max<std::size_t>(1, names_.size()));
+  }
+
+  /// Before anything is removed: a job that runs on one host keeps its files on all. The exit status.
+  int leave_out_active(session::Session& session, const session::SessionSpec& spec,
+                       const cli::Context& context) {
+    const jobs::JobAnswers jobs =
+        jobs::ask_jobs(session, jobs::jobs_run(spec, {.action = "list", .job_names = join(names_, " ")}));
+    if (jobs.answers.result.interrupted_by) {
+      names_.clear();
+      return jobs.answers.result.status;
+    }
+    const std::set<std::string> active = names_of(jobs, &jobs::Job::is_active);
+    if (is_all_) {
+      const std::set<std::string> all = names_of(jobs, [](const jobs::Job&) { return true; });
+      std::ranges::set_difference(all, active, std::back_inserter(names_));
+      if (names_.empty()) context.say({"no job on these hosts has ended everywhere"});
+      return 0;
+    }
+    for (const std::string& name : active)
+      context.say({fmt::format("{0} runs: not removed (podrun stop {0} stops it)", name)});
+    std::erase_if(names_, [&](const std::string& name) { return active.contains(name); });
+    return active.empty() ? 0 : kFailedStatus;
+  }
+
+  int ask(session::Session& session, const session::RunSpec& run, const cli::Context& context) const {
     const auto text_of = [&](const std::vector<jobs::ListedJobs>& listed) {
       return describe(run.plan.hosts, listed, session.charset());
     };
@@ -59,11 +97,11 @@ class JobsCommand final : public cli::Command {
         context.options.json ? jobs::ask_jobs(session, run) : jobs::ask_jobs(session, run, text_of);
     if (jobs.answers.result.interrupted_by) return jobs.answers.result.status;
     if (action_ == Action::list && names_.empty()) cli::set_seen_job_names(names(jobs), context.probe);
+    if (action_ == Action::stop) name_unanswered(run.plan.hosts, jobs, context);
     return std::max(
         {jobs.answers.result.status, print(run.plan.hosts, jobs, context, session), judge(jobs, context)});
   }
 
- private:
   jobs::JobsWords words(std::chrono::seconds grace) const {
     const std::string names = join(names_, " ");
     if (action_ == Action::stop)
@@ -71,14 +109,34 @@ class JobsCommand final : public cli::Command {
     return {.action = action_ == Action::list ? "list" : "remove", .job_names = names};
   }
 
-  static std::vector<std::string> names(const jobs::JobAnswers& jobs) {
+  template <typename Condition>
+  static std::set<std::string> names_of(const jobs::JobAnswers& jobs, const Condition& condition) {
     std::set<std::string> names;
     for (const jobs::ListedJobs& each : jobs.listed) {
       for (const jobs::Job& job : each.list.jobs) {
-        if (is_job_name(job.name)) names.insert(job.name);
+        if (is_job_name(job.name) && std::invoke(condition, job)) names.insert(job.name);
       }
     }
-    return {names.begin(), names.end()};
+    return names;
+  }
+  static std::vector<std::string> names(const jobs::JobAnswers& jobs) {
+    const std::set<std::string> all = names_of(jobs, [](const jobs::Job&) { return true; });
+    return {all.begin(), all.end()};
+  }
+
+  /// A host that has not answered may have the job, and goes on with it.
+  void name_unanswered(const std::vector<hosts::Host>& hosts, const jobs::JobAnswers& jobs,
+                       const cli::Context& context) const {
+    std::vector<std::size_t> missing;
+    for (std::size_t host = 0; host < hosts.size(); ++host) {
+      if (std::ranges::find(jobs.listed, host, &jobs::ListedJobs::host) == jobs.listed.end())
+        missing.push_back(host);
+    }
+    if (missing.empty() || jobs.listed.empty()) return;
+    const std::string all = join(names_, " ");
+    context.say({fmt::format("{0} may go on on {1} (podrun stop {0}, when {2})", all,
+                             output::fold_hosts(hosts, missing),
+                             missing.size() == 1 ? "it answers" : "they answer")});
   }
 
   std::string describe(const std::vector<hosts::Host>& hosts, const std::vector<jobs::ListedJobs>& listed,
@@ -104,16 +162,10 @@ class JobsCommand final : public cli::Command {
 
   /// Whether the hosts have done what was asked for.
   int judge(const jobs::JobAnswers& jobs, const cli::Context& context) const {
-    std::set<std::string> found;
-    std::set<std::string> active;
-    for (const jobs::ListedJobs& each : jobs.listed) {
-      for (const jobs::Job& job : each.list.jobs) {
-        found.insert(job.name);
-        if (job.is_active()) active.insert(job.name);
-      }
-    }
+    const std::set<std::string> found = names_of(jobs, [](const jobs::Job&) { return true; });
+    const std::set<std::string> active = names_of(jobs, &jobs::Job::is_active);
     if (names_.empty() && found.empty() && !jobs.listed.empty())
-      context.say({is_all_ ? "no job on these hosts has ended" : "there is no job on these hosts"});
+      context.say({"there is no job on these hosts"});
     bool failed = false;
     for (const std::string& name : names_) {
       const bool is_missing = !found.contains(name) && !jobs.listed.empty();

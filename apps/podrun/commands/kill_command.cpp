@@ -126,6 +126,9 @@ class KillCommand final : public cli::Command {
     const std::vector<ListedHost> before = read(run.plan, first);
     name_silent(run.plan, before, first.result, session);
     const int printed = print_choices(run.plan.hosts, before, context, session, first);
+    if (context.options.dry_run && !context.options.json && !before.empty() &&
+        std::ranges::none_of(before, [](const ListedHost& each) { return !each.choices.empty(); }))
+      session.say({fmt::format("no process to stop on {}", count_hosts(before.size()))});
     if (before.empty() || context.options.dry_run)
       return std::max({first.result.status, printed,
                        print_json(run.plan.hosts, first.result.outcomes, before, {}, context)});

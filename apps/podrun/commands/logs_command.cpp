@@ -64,9 +64,6 @@ class LogsCommand final : public cli::Command {
     const int missing = report_missing(run.plan.hosts, jobs, with_job, session);
     if (with_job.empty()) return std::max(jobs.answers.result.status, missing);
     run.view = cli::view(context.options);
-    run.retry_command = [&](const std::string& workers) {
-      return cli::repeat_command(context.options, workers);
-    };
     const int status = jobs::show_log(session, std::move(run), with_job, request_);
     return std::max({jobs.answers.result.status, missing, status});
   }

@@ -124,6 +124,10 @@ podrun_supervise() {
     unset podrun_command
     eval "$podrun_text"
     if [ -e "$podrun_dir/podrun.environment" ]; then true >|"$podrun_dir/podrun.environment"; fi 2>/dev/null
+    command -v -- "$1" >/dev/null || {
+      echo "$1: command not found" >&2
+      exit 127
+    }
     exec "$@"'
   # podrun stop leaves its mark before it looks for the supervisor; so one of them sees the other.
   if [ -e "$podrun_job/stopped" ]; then podrun_status=143

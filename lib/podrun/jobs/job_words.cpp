@@ -22,6 +22,8 @@ namespace {
 using std::chrono::seconds;
 
 constexpr std::size_t kCommandCells = 16;  ///< the least room for a command
+constexpr std::size_t kGap = 2;
+constexpr std::size_t kIndent = 4;
 
 /// `running`, `exit 137 (SIGKILL)`, `stopped`
 std::string describe_state(const Job& job) {
@@ -58,10 +60,11 @@ struct Times {
     shortest = std::min(shortest.value_or(*time), *time);
     longest = std::max(longest.value_or(*time), *time);
   }
-  /// `12 s to 3 h ago` after the word; empty: there is none.
+  /// `3 h ago` after the word, `12 s to 3 h ago` if they are far apart; empty: there is none.
   std::string describe(std::string_view word) const {
     if (!shortest) return {};
-    return fmt::format("{}{} ago", word, report::describe_ages(*shortest, *longest));
+    const bool is_alike = *longest <= 2 * *shortest + seconds(5);
+    return fmt::format("{}{} ago", word, report::describe_ages(is_alike ? *longest : *shortest, *longest));
   }
 };
 
@@ -108,25 +111,32 @@ Row make_row(const std::string& name, const Named& named, const std::vector<host
           named.command};
 }
 
-/// The columns are two blanks apart; empty ones are left out. The last is cut to the width.
-std::vector<std::string> align(const std::vector<Row>& rows, std::size_t columns) {
+/// The columns are two blanks apart; empty ones are left out. The last is cut to the width, or stands below
+/// the others where they leave no room.
+std::vector<std::string> align(const std::vector<Row>& rows, const Row* heading, std::size_t columns) {
   std::array<std::size_t, kColumns> widths{};
   for (const Row& row : rows) {
     for (std::size_t i = 0; i + 1 < kColumns; ++i)
       widths[i] = std::max(widths[i], output::cell_width(row[i]));
   }
+  std::size_t width = 0;
+  for (const std::size_t each : widths) width += each == 0 ? 0 : each + kGap;
+  const bool is_below = columns != 0 && width + kCommandCells > columns;
   std::vector<std::string> lines;
   for (const Row& row : rows) {
     std::string line;
-    std::size_t width = 0;
     for (std::size_t i = 0; i + 1 < kColumns; ++i) {
       if (widths[i] == 0) continue;
-      line += row[i] + std::string(widths[i] - output::cell_width(row[i]) + 2, ' ');
-      width += widths[i] + 2;
+      line += row[i] + std::string(widths[i] - output::cell_width(row[i]) + kGap, ' ');
     }
-    const std::size_t room = columns > width + kCommandCells ? columns - width - 1 : kCommandCells;
-    line += columns == 0 ? row.back() : report::cut(row.back(), room);
+    if (columns == 0)
+      line += row.back();
+    else if (!is_below)
+      line += report::cut(row.back(), columns - width - 1);
     lines.push_back(line.substr(0, line.find_last_not_of(' ') + 1));
+    if (is_below && !row.back().empty() && &row != heading)
+      lines.push_back(std::string(kIndent, ' ') +
+                      report::cut(row.back(), std::max(columns, kIndent + kCommandCells) - kIndent - 1));
   }
   return lines;
 }
@@ -150,7 +160,7 @@ std::vector<std::string> describe_jobs(const std::vector<hosts::Host>& hosts,
     }
     rows.push_back(make_row(name, named, hosts, separator));
   }
-  return align(rows, columns);
+  return align(rows, heading == Heading::shown ? &rows.front() : nullptr, columns);
 }
 
 std::vector<std::string> describe_start(const std::string& name, const std::vector<hosts::Host>& hosts,

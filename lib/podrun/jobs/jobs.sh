@@ -3,8 +3,8 @@
 # Variables of command.cpp: PODRUN_RUN_ID PODRUN_HOST PODRUN_WORKER
 # Variables of the host: HOME
 #
-# Actions: list [JOB_NAMES] | stop JOB_NAMES GRACE | remove [JOB_NAMES] | commit JOB_NAME GRACE RUN_ID | take-back JOB_NAME GRACE RUN_ID.
-# JOB_NAMES: separated by blanks; empty: all, and of these remove leaves those that run. The last two keep the job that a run has started,
+# Actions: list [JOB_NAMES] | stop JOB_NAMES GRACE | remove JOB_NAMES | commit JOB_NAME GRACE RUN_ID | take-back JOB_NAME GRACE RUN_ID.
+# JOB_NAMES: separated by blanks; empty: all. The last two keep the job that a run has started,
 # and wait a second for an early end; or stop and remove it. Prints "podrun-jobs $PODRUN_RUN_ID"; for each job lines "key value", see job_report.hpp, the first of
 # them "job NAME"; then "end".
 #
@@ -27,6 +27,12 @@ podrun_tell_times() {
     if [ "$podrun_its_boot" = "$podrun_boot" ]; then podrun_tell ended $((podrun_up - ${podrun_then%.*}))
     else podrun_tell ended $((podrun_clock - podrun_time)); fi
   fi
+}
+# After podrun_tell_times. (The last output needs a moment to be written.)
+podrun_is_open() {
+  if [ -e "$podrun_job/complete" ]; then return 1; fi
+  set -- $podrun_state
+  [ "$4" != "$podrun_boot" ] || [ $((podrun_up - ${3%.*})) -gt 1 ]
 }
 # Prints how many bytes of its output are kept, and for how many seconds it has printed nothing: by the monotonic clock, if the host was not
 # rebooted.
@@ -65,8 +71,8 @@ podrun_tell_job() {
   podrun_tell state "$podrun_state"
   podrun_tell number "$podrun_number"
   if [ -e "$podrun_job/stopped" ]; then podrun_tell stopped; fi
-  case $podrun_state in ended*) [ -e "$podrun_job/complete" ] || podrun_tell open ;; esac
   podrun_tell_times
+  case $podrun_state in ended*) podrun_is_open && podrun_tell open ;; esac
   podrun_tell_output
   podrun_words=$(tr '\000\n' '  ' <"$podrun_job/command")
   printf 'command %.300s\n' "$podrun_words"
@@ -114,8 +120,7 @@ podrun_stop_one() {
 # PLACE'S DIRECTORY
 podrun_remove_one() {
   podrun_find_job "$1"
-  if [ "$podrun_job" ] && podrun_is_active; then
-    [ -z "$podrun_job_names" ] || podrun_tell_job "$1"
+  if [ "$podrun_job" ] && podrun_is_active; then podrun_tell_job "$1"
   elif [ -d "$1" ]; then
     podrun_name=${1%/*}
     rm -rf -- "$1" 2>&4 && podrun_tell job "${podrun_name##*/}" && podrun_tell state removed

@@ -35,10 +35,6 @@ podrun_put "$podrun_job/mark" "$podrun_job_mark" && podrun_put "$podrun_job/comm
   podrun_path=$PATH
   podrun_dir=$podrun_files
   eval "$podrun_command"
-  command -v -- "$1" >/dev/null || {
-    echo "$1: command not found" >&2
-    exit 127
-  }
   PATH=$podrun_path
   env | sed -n '/^podrun_/d; s/^\([A-Za-z_][A-Za-z_0-9]*\)=.*/\1/p' | sort -u >"$podrun_job/environment"
 ) || exit

@@ -12,6 +12,7 @@ namespace {
 
 constexpr std::string_view kPrefix = "podrun: ";
 constexpr std::string_view kName = "podrun ";
+constexpr std::string_view kToCopy = "retry on just these: ";  ///< what follows is for the shell, to its end
 
 /// Puts pieces on lines, with a blank between them.
 class Lines {
@@ -71,8 +72,11 @@ std::string wrap_message(std::string_view text, std::size_t width) {
     const std::size_t command = find_command(rest);
     if (command != 0) add_words(lines, trim_space(rest.substr(0, command)));
     if (command == std::string_view::npos) break;
+    const bool is_last = rest.substr(0, command).ends_with(kToCopy);
     rest.remove_prefix(command);
-    const std::size_t end = std::min(rest.find_first_of(";)"), rest.size() - 1) + 1;
+    std::size_t end = std::min(rest.find_first_of(";)"), rest.size() - 1) + 1;
+    if (rest.substr(end).starts_with(';')) ++end;
+    if (is_last) end = rest.size();
     const std::string_view piece = rest.substr(0, end);
     const bool is_command = piece.find("podrun -") <= 1;
     if (is_command || lines.has_room_for(piece))

@@ -18,6 +18,13 @@ TEST(PageText, WrapsParagraphsAndLeavesCode) {
             "    podrun start train -- python train.py --steps 100\n");
 }
 
+TEST(PageText, PutsACommentThatDoesNotFitBelowItsCommand) {
+  EXPECT_EQ(
+      text_of("    podrun ps        # which jobs there are, and their state\n    podrun stop x    # ends\n"),
+      "    podrun ps\n        # which jobs there are, and\n          their state\n"
+      "    podrun stop x    # ends\n");
+}
+
 TEST(PageText, NumbersAndIndentsLists) {
   EXPECT_EQ(text_of("1. one is a long item that takes two lines\n2. two\n\n* a\n\n* b\n"),
             "1. one is a long item that takes two\n   lines\n2. two\n\n* a\n\n* b\n");
@@ -27,6 +34,7 @@ TEST(PageText, NamesTheCommandForALinkedPage) {
   EXPECT_EQ(
       text_of("See [files.md](files.md#pull), [its keys](tasks.md), [a site](https://example.org).", 100),
       "See podrun help files, its keys (podrun help tasks), a site.\n");
+  EXPECT_EQ(text_of("It is safe ([details](security.md)).", 100), "It is safe (podrun help security).\n");
 }
 
 TEST(PageText, LeavesOutCommentsAndImages) {

@@ -50,7 +50,7 @@ TEST(LastLines, KnowsHowLongAHostWasSilent) {
   LastLines last(4);
   const Sink::TimePoint begin{1h};
   last.tick(begin);
-  for (const std::size_t host : {0, 1, 2}) last.line({host, StreamId::out, "step 1"});
+  for (const std::size_t host : {0U, 1U, 2U}) last.line({host, StreamId::out, "step 1"});
   last.tick(begin + 2s);
   last.host_ended(0);
   last.tick(begin + 5s);
@@ -61,7 +61,7 @@ TEST(LastLines, KnowsHowLongAHostWasSilent) {
   last.line({1, StreamId::err, "KeyboardInterrupt"});
   last.line({3, StreamId::err, "KeyboardInterrupt"});
   last.tick(begin + 8s);
-  for (const std::size_t host : {1, 2, 3}) last.host_ended(host);
+  for (const std::size_t host : {1U, 2U, 3U}) last.host_ended(host);
   EXPECT_EQ(last.silence(0), 2s);
   EXPECT_EQ(last.silence(1), 1s);
   EXPECT_EQ(last.silence(2), 6s);

@@ -29,6 +29,14 @@ TEST(WrapMessage, NeverBreaksACommand) {
       "podrun: retry on just these:\n        podrun --workers 9 -0 --chdir mlp -- python3 train.py");
 }
 
+TEST(WrapMessage, KeepsATextThatIsToBeCopiedInOnePiece) {
+  const std::string command = "podrun --workers 3 -- '[ $PODRUN_RANK = 3 ] && (exit 4; ); echo done'";
+  EXPECT_EQ(wrap_message("podrun: retry on just these: " + command, 40),
+            "podrun: retry on just these:\n        " + command);
+  EXPECT_EQ(wrap_message("podrun: no command (did you mean podrun hosts?); or another", 52),
+            "podrun: no command (did you mean podrun hosts?); or\n        another");
+}
+
 TEST(WrapMessage, BreaksProseThatNamesPodrun) {
   EXPECT_EQ(wrap_message("podrun: gone: podrun finds it again by its name in this file", 32),
             "podrun: gone: podrun finds it\n        again by its name in\n        this file");
