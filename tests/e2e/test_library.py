@@ -29,7 +29,7 @@ def quietly(*words):
 @pytest.fixture(scope="module", params=["static", "shared"])
 def embed(request, prefix, tmp_path_factory):
     build = tmp_path_factory.mktemp(request.param)
-    quietly("cmake", "-S", TREE / "examples/embed", "-B", build, f"-DCMAKE_PREFIX_PATH={prefix}", f"-DEMBED_LIBRARY={request.param}")
+    quietly("cmake", "-G", "Ninja", "-S", TREE / "examples/embed", "-B", build, f"-DCMAKE_PREFIX_PATH={prefix}", f"-DEMBED_LIBRARY={request.param}")
     quietly("cmake", "--build", build)
     return build / "embed"
 

@@ -309,6 +309,7 @@ def test_what_a_host_does_not_have_is_its_failure(podrun, homes):
     assert run.exits[2]["message"] == "logs/train.log, logs/deep: no such file or directory there"
     assert paths_in(place_of(podrun, homes, 1, "out2")) == {"deep/er/events"}, "the rest has come"
     assert paths_in(place_of(podrun, homes, 0, "out2")) == {"deep/er/events", "train.log"}
+    assert not place_of(podrun, homes, 2, "out2").exists(), "a host of which nothing has come leaves no empty directory"
 
 
 def test_hosts_that_cannot_be_reached_are_skipped_and_named(podrun, homes):

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "podrun/jobs/job_report.hpp"
+#include "podrun/jobs/job_words.hpp"
 #include "podrun/jobs/log_follow.hpp"
 #include "podrun/link/failure.hpp"
 
@@ -17,6 +18,12 @@ constexpr std::size_t kMostText = 512;
 
 void expect(bool condition) {
   if (!condition) std::abort();
+}
+
+void expect_printable(const std::vector<std::string>& lines) {
+  for (const std::string& line : lines) {
+    for (const char c : line) expect(static_cast<unsigned char>(c) >= 0x20 && c != 0x7f);
+  }
 }
 
 /// The bytes of both streams and the end, or that it was refused.
@@ -47,9 +54,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   const std::vector<podrun::hosts::Host> hosts = {{.worker = 0, .name = "a"}};
   const std::vector<jobs::ListedJobs> listed = {{0, list}};
-  for (const std::string& line : jobs::describe_jobs(hosts, listed, " - ")) {
-    for (const char c : line) expect(static_cast<unsigned char>(c) >= 0x20 && c != 0x7f);
-  }
+  expect_printable(jobs::describe_jobs(hosts, listed, " - ", jobs::Heading::shown, 80));
+  for (const jobs::Job& job : list.jobs) expect_printable(jobs::describe_start("a", hosts, {job}));
   expect(
       jobs::jobs_json({}, hosts, {podrun::link::Exited{0}}, listed).starts_with(R"({"v":1,"event":"jobs")"));
   if (size > 0) expect(read_frames(text, size) == read_frames(text, 1));

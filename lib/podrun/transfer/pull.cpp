@@ -5,6 +5,7 @@
 
 #include <fnmatch.h>
 #include <sys/statvfs.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <exception>
@@ -154,7 +155,9 @@ asio::awaitable<void> Pull::prepare(std::size_t host, supervisor::Supervised& su
     error = std::current_exception();
   }
   pulled_[host].is_active = false;
-  if (error) std::rethrow_exception(error);
+  if (!error) co_return;
+  if (!request_.is_flat && !request_.only_look) ::rmdir(directory_of(host).c_str());  // if nothing has come
+  std::rethrow_exception(error);
 }
 
 asio::awaitable<void> Pull::copy_all(Copy& copy) {

@@ -36,6 +36,7 @@ Printed ask_ssh(const std::string& path, const Texts& call) {
   Texts words = {"sh", "-c", "exec ssh -G \"$@\" 2>/dev/null", "sh"};
   if (!path.empty()) words.insert(words.end(), {"-F", path});
   words.insert(words.end(), call.begin(), call.end());
+  words.emplace_back("/bin/sh");  // a session of podrun has a command
   Texts environment = {"HOME=" + local::own_account("").home};
   for (const auto& [name, value] : kEnvironment) environment.push_back(name + "=" + value);
   const ShellRun run = run_words(words, {}, environment);
