@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "podrun/base/error.hpp"
 #include "podrun/base/text.hpp"
@@ -17,7 +18,7 @@ const Book* find_book(std::span<const Book> books, std::string_view name) {
 }
 
 std::string subject_of(const Book& book) {
-  if (book.file.ends_with(".json")) return "JSON Schema: what the command prints with --json";
+  if (book.file.ends_with(".json")) return nlohmann::json::parse(book.text).at("title").get<std::string>();
   std::string_view rest = book.text;
   std::string_view line = take_part(rest, '\n');
   if (line.starts_with("#!")) line = take_part(rest, '\n');

@@ -29,7 +29,8 @@ const Book& example_named(std::string_view name, std::string_view where);
 /// Whether `-s @NAME` can run the example: not the YAML files, and not what a shell of one's own sources.
 bool is_script(const Book& example);
 
-/// The subject of a book: the heading of a page, or the first sentence of an example's comment.
+/// The subject of a book: the heading of a page, the title of a schema, or the first sentence of an example's
+/// comment.
 std::string subject_of(const Book& book);
 
 /// A page as plain text: paragraphs and cells of tables are wrapped to `width` columns, code is not. Links to
