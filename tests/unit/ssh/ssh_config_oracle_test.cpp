@@ -58,7 +58,7 @@ ssh::ConfigWorld test_world() {
     return found == kEnvironment.end() ? std::nullopt : std::optional(found->second);
   };
   world.run = [](const std::string& command) { return local::run_shell_command("/bin/sh", command); };
-  world.own_names = [] { return std::vector<std::string>(); };
+  world.own_names = [] { return std::vector<std::string>{"127.0.0.1"}; };
   world.ssh_version = [] { return std::string(); };
   return world;
 }
