@@ -19,7 +19,7 @@
 namespace podrun::check {
 namespace {
 
-constexpr std::size_t kWidth = 79;  ///< cells of a line, unless one part of it is longer
+constexpr std::size_t kWidth = 79;   ///< cells of a line, unless one part of it is longer
 constexpr std::size_t kGroups = 8;   ///< shown for one item; further ones are only counted
 constexpr std::size_t kDetails = 4;  ///< shown for one problem, likewise
 

@@ -74,7 +74,8 @@ TEST_F(JobWordsTest, EscapesTextOfHostsAndFitsItOnALine) {
   EXPECT_EQ(all[0].size(), 79);
   EXPECT_TRUE(all[0].ends_with("..."));
   EXPECT_THAT(lines(Heading::shown, 30),
-              ElementsAre("NAME      STATE        STARTED  LAST", "x\\x1b[2J  running [0]", "    " + std::string(22, 'y') + "..."))
+              ElementsAre("NAME      STATE        STARTED  LAST", "x\\x1b[2J  running [0]",
+                          "    " + std::string(22, 'y') + "..."))
       << "below, where there is no room beside it";
   EXPECT_TRUE(lines()[0].ends_with("yyyy\\x07")) << "a pipe gets all of it";
 }
