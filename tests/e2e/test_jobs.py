@@ -352,6 +352,17 @@ def test_ctrl_c_takes_the_start_back(podrun, hosts):
     wait_until(lambda: not any(hosts.pod.processes(rank) for rank in hosts.ranks), what="nothing is left")
 
 
+def test_ctrl_c_before_the_start_is_committed_takes_it_back(podrun, hosts):
+    hosts.hold(1, "tail")  # which looks for the last line of an early end
+    run = podrun.terminal(*hosts.options, "start", "train", "--", "sleep 1000")
+    hosts.wait_until_held(1, "tail")
+    run.type(b"\x03")
+    assert run.wait().returncode == 130
+    hosts.let_go()
+    assert states(podrun, hosts.options, status=1) == {}
+    wait_until(lambda: not any(hosts.pod.processes(rank) for rank in hosts.ranks), what="nothing is left")
+
+
 @plays("systemd ends processes at logout")
 def test_logind_that_ends_processes_at_logout_is_named(podrun, via_hosts):
     via_hosts.program(1, "busctl", "echo b true")

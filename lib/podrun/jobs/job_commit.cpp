@@ -73,7 +73,8 @@ Committed commit_job(session::Session& session, const session::SessionSpec& spec
   run.view = start.view;
   Committed end;
   CommitMode mode(run, name, session.charset(), end);
-  session.run(run, mode);
+  const int status = session.run(run, mode).status;
+  if (!end.is_everywhere) end.status = status;
   return end;
 }
 

@@ -9,7 +9,7 @@ namespace podrun::jobs {
 
 struct Committed {
   bool is_everywhere = false;  ///< else the job ends by itself after a minute where it was committed nowhere
-  int status = 0;              ///< the largest of commands that have ended already
+  int status = 0;  ///< the largest of commands that have ended already (0 with --json); else that of the run
 };
 
 /// Commits the start of a job: without this it ends after a minute. Waits a second on the hosts, and says

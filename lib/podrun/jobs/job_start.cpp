@@ -241,10 +241,11 @@ int start_job(session::Session& session, const session::SessionSpec& spec, sessi
   limits.timeout = kTimeToStart;
   StartEnd end;
   StartMode mode(run, session, job.name, end);
-  const int status = session.run(run, mode).status;
+  int status = session.run(run, mode).status;
   if (end.runs_everywhere) {
     const Committed committed = commit_job(session, spec, run, job.name);
     if (committed.is_everywhere) return committed.status;
+    status = committed.status;
   } else if (end.is_taken && !run.view.json && say_if_taken(session, spec, job.name)) {
     return status;
   }
