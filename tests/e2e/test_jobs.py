@@ -394,7 +394,7 @@ def test_mistakes_are_answered_at_once(podrun):
         ("stop",): b"stop: which job?",
         ("start", "-k", "a", "--", "true"): b"--fail-fast: a job goes on where it has not failed (podrun -H local start NAME -- podrun -k ",
         ("logs", "-f", "a", "b"): b"logs: --follow follows one job",
-        ("rm",): b"which job? (podrun rm NAME, or --all;",
+        ("rm",): b"rm: which job? (podrun rm NAME, or --all;",
         ("rm", "a", "--all"): b"rm: both names and --all are given",
     }.items():
         ended = podrun("-H", "local", *words)

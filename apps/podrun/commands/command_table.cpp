@@ -23,9 +23,8 @@ constexpr std::array<cli::Refusal, 2> kRefusedByTasks{{{"cwd", kWorkdirOfTasks},
 
 constexpr std::array<cli::Refusal, 5> kRefusedByStart{{
     {"fail-fast",
-     "--fail-fast: a job goes on where it has not failed (podrun -H local start NAME -- podrun -k -- COMMAND "
-     "is "
-     "a job that ends everywhere)"},
+     "--fail-fast: a job goes on where it has not failed (podrun -H local start NAME -- podrun -k -- "
+     "COMMAND is a job that ends everywhere)"},
     {"skip-unreachable", "--skip-unreachable: start starts a job on all hosts or on none (leave it out)"},
     {"serial", "--serial: start starts a job on all hosts or on none (leave it out)"},
     {"timeout", "--timeout does not limit a job (podrun start NAME -- timeout 2h COMMAND)"},

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <functional>
 #include <iterator>
 #include <set>
 #include <string>
@@ -48,7 +47,7 @@ class JobsCommand final : public cli::Command {
     for (const std::string& name : names_) jobs::check_job_name(name);
     if (action_ == Action::remove && is_all_ == !names_.empty())
       throw UsageError(is_all_ ? "rm: both names and --all are given (choose one)"
-                               : "which job? (podrun rm NAME, or --all; podrun ps lists them)");
+                               : "rm: which job? (podrun rm NAME, or --all; podrun ps lists them)");
     const std::chrono::seconds grace = context.options.limits.grace;
     const session::SessionSpec spec = context.session_spec();
     const session::RunSpec run = jobs_run(spec, grace);
@@ -76,9 +75,9 @@ class JobsCommand final : public cli::Command {
       names_.clear();
       return jobs.answers.result.status;
     }
-    const std::set<std::string> active = names_of(jobs, &jobs::Job::is_active);
+    const std::set<std::string> active = names_of(jobs, Which::active);
     if (is_all_) {
-      const std::set<std::string> all = names_of(jobs, [](const jobs::Job&) { return true; });
+      const std::set<std::string> all = names_of(jobs, Which::all);
       std::ranges::set_difference(all, active, std::back_inserter(names_));
       if (names_.empty()) context.say({"no job on these hosts has ended everywhere"});
       return 0;
@@ -96,7 +95,10 @@ class JobsCommand final : public cli::Command {
     const jobs::JobAnswers jobs =
         context.options.json ? jobs::ask_jobs(session, run) : jobs::ask_jobs(session, run, text_of);
     if (jobs.answers.result.interrupted_by) return jobs.answers.result.status;
-    if (action_ == Action::list && names_.empty()) cli::set_seen_job_names(names(jobs), context.probe);
+    if (action_ == Action::list && names_.empty()) {
+      const std::set<std::string> all = names_of(jobs, Which::all);
+      cli::set_seen_job_names({all.begin(), all.end()}, context.probe);
+    }
     if (action_ == Action::stop) name_unanswered(run.plan.hosts, jobs, context);
     return std::max(
         {jobs.answers.result.status, print(run.plan.hosts, jobs, context, session), judge(jobs, context)});
@@ -109,19 +111,16 @@ class JobsCommand final : public cli::Command {
     return {.action = action_ == Action::list ? "list" : "remove", .job_names = names};
   }
 
-  template <typename Condition>
-  static std::set<std::string> names_of(const jobs::JobAnswers& jobs, const Condition& condition) {
+  enum class Which { all, active };
+
+  static std::set<std::string> names_of(const jobs::JobAnswers& jobs, Which which) {
     std::set<std::string> names;
     for (const jobs::ListedJobs& each : jobs.listed) {
       for (const jobs::Job& job : each.list.jobs) {
-        if (is_job_name(job.name) && std::invoke(condition, job)) names.insert(job.name);
+        if (is_job_name(job.name) && (which == Which::all || job.is_active())) names.insert(job.name);
       }
     }
     return names;
-  }
-  static std::vector<std::string> names(const jobs::JobAnswers& jobs) {
-    const std::set<std::string> all = names_of(jobs, [](const jobs::Job&) { return true; });
-    return {all.begin(), all.end()};
   }
 
   /// A host that has not answered may have the job, and goes on with it.
@@ -134,7 +133,7 @@ class JobsCommand final : public cli::Command {
     }
     if (missing.empty() || jobs.listed.empty()) return;
     const std::string all = join(names_, " ");
-    context.say({fmt::format("{0} may go on on {1} (podrun stop {0}, when {2})", all,
+    context.say({fmt::format("{0} may still run on {1} (podrun stop {0}, when {2})", all,
                              output::fold_hosts(hosts, missing),
                              missing.size() == 1 ? "it answers" : "they answer")});
   }
@@ -162,8 +161,8 @@ class JobsCommand final : public cli::Command {
 
   /// Whether the hosts have done what was asked for.
   int judge(const jobs::JobAnswers& jobs, const cli::Context& context) const {
-    const std::set<std::string> found = names_of(jobs, [](const jobs::Job&) { return true; });
-    const std::set<std::string> active = names_of(jobs, &jobs::Job::is_active);
+    const std::set<std::string> found = names_of(jobs, Which::all);
+    const std::set<std::string> active = names_of(jobs, Which::active);
     if (names_.empty() && found.empty() && !jobs.listed.empty())
       context.say({"there is no job on these hosts"});
     bool failed = false;

@@ -128,7 +128,8 @@ class KillCommand final : public cli::Command {
     const int printed = print_choices(run.plan.hosts, before, context, session, first);
     if (context.options.dry_run && !context.options.json && !before.empty() &&
         std::ranges::none_of(before, [](const ListedHost& each) { return !each.choices.empty(); }))
-      session.say({fmt::format("no process to stop on {}", count_hosts(before.size()))});
+      session.say(
+          {kill::describe_result(run.plan.hosts, before, before, output::separator(session.charset()))});
     if (before.empty() || context.options.dry_run)
       return std::max({first.result.status, printed,
                        print_json(run.plan.hosts, first.result.outcomes, before, {}, context)});

@@ -36,6 +36,12 @@ bool set_owner_and_mode(int descriptor, const std::string& target) {
 
 }  // namespace
 
+void make_private_directory(const std::filesystem::path& directory) {
+  std::error_code ignored;
+  if (std::filesystem::create_directories(directory, ignored))
+    std::filesystem::permissions(directory, std::filesystem::perms::owner_all, ignored);
+}
+
 bool is_file(const std::string& path) {
   std::error_code ignored;
   return std::filesystem::is_regular_file(path, ignored);

@@ -11,6 +11,10 @@
 
 namespace podrun {
 
+/// Makes the directory, and those above it, if it is missing: then only the user may enter it. Ignores
+/// failures, which the first file in it shows.
+void make_private_directory(const std::filesystem::path& directory);
+
 /// Whether the path leads to a visible regular file.
 bool is_file(const std::string& path);
 

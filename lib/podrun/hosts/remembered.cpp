@@ -4,9 +4,7 @@
 #include "podrun/hosts/remembered.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <ctime>
-#include <system_error>
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
@@ -28,11 +26,11 @@ std::string file_of(Remembered which) { return fmt::format("{}_hosts", word_of(w
 
 /// `3 tpu-3`
 std::optional<Host> parse_host(std::string_view line) {
+  const std::optional<std::size_t> worker = to_number(take_part(line, ' '));
+  if (!worker || line.empty()) return std::nullopt;
   Host host;
-  const auto [end, error] = std::from_chars(line.data(), line.data() + line.size(), host.worker);
-  const auto size = static_cast<std::size_t>(end - line.data());
-  if (error != std::errc() || size + 1 >= line.size()) return std::nullopt;
-  host.name = line.substr(size + 1);
+  host.worker = *worker;
+  host.name = line;
   return host;
 }
 

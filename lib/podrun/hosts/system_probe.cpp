@@ -10,8 +10,6 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
-#include <filesystem>
-#include <system_error>
 
 #include <fmt/format.h>
 
@@ -115,9 +113,7 @@ std::string recall_state(const std::string& name, const Probe& probe) try {
 void remember_state(const std::string& name, const std::string& text, const Probe& probe) {
   const std::optional<std::string> directory = state_directory(probe);
   if (!directory) return;
-  std::error_code error;
-  if (std::filesystem::create_directories(*directory, error))
-    std::filesystem::permissions(*directory, std::filesystem::perms::owner_all, error);
+  make_private_directory(*directory);
   replace_file(*directory + '/' + name, text);
 }
 

@@ -65,7 +65,7 @@ podrun_end_uncommitted() {
   [ -z "$podrun_pids" ] || kill -s $podrun_signal $podrun_pids
   podrun_signal=KILL
 }
-# What is done every two seconds while the command runs.
+# Runs beside the command: every two seconds it removes old output, notes new output, and looks whether the start was committed.
 podrun_look_after() {
   podrun_noted="0 0"
   podrun_entries=0

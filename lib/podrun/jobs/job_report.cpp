@@ -48,27 +48,9 @@ std::optional<std::chrono::seconds> to_seconds(std::string_view digits) {
   return std::chrono::seconds(*number);
 }
 
-void read_state(Job& job, std::string_view rest) {
-  const std::string_view word = take_part(rest, ' ');
-  if (word == "starting") {
-    job.state = JobState::starting;
-  } else if (word == "running") {
-    job.state = JobState::running;
-  } else if (word == "removed") {
-    job.state = JobState::removed;
-  } else if (word == "ended") {
-    const std::optional<std::size_t> status = to_number(take_part(rest, ' '));
-    if (!status || *status > kMostStatus) return;
-    job.state = JobState::ended;
-    job.status = static_cast<int>(*status);
-  } else if (word == "lost" && !rest.empty()) {
-    job.state = rest == "rebooted" ? JobState::rebooted : JobState::unsupervised;
-  }
-}
-
 void read_line(Job& job, std::string_view key, std::string_view rest) {
   if (key == "state") {
-    read_state(job, rest);
+    read_job_state(job, rest);
   } else if (key == "number") {
     job.number = to_number(rest).value_or(0);
   } else if (key == "stopped") {
@@ -91,6 +73,24 @@ void read_line(Job& job, std::string_view key, std::string_view rest) {
 }
 
 }  // namespace
+
+void read_job_state(Job& job, std::string_view text) {
+  const std::string_view word = take_part(text, ' ');
+  if (word == "starting") {
+    job.state = JobState::starting;
+  } else if (word == "running") {
+    job.state = JobState::running;
+  } else if (word == "removed") {
+    job.state = JobState::removed;
+  } else if (word == "ended") {
+    const std::optional<std::size_t> status = to_number(take_part(text, ' '));
+    if (!status || *status > kMostStatus) return;
+    job.state = JobState::ended;
+    job.status = static_cast<int>(*status);
+  } else if (word == "lost" && !text.empty()) {
+    job.state = text == "rebooted" ? JobState::rebooted : JobState::unsupervised;
+  }
+}
 
 JobList parse_job_list(std::string_view output, std::string_view nonce) {
   JobList list;

@@ -55,6 +55,9 @@ struct JobList {
 /// Reads a host's standard output from the line after the nonce. Unknown lines are ignored.
 JobList parse_job_list(std::string_view output, std::string_view nonce);
 
+/// Sets state and status from what job_state.sh prints: `running`, `ended 3 …`. Anything else leaves them.
+void read_job_state(Job& job, std::string_view text);
+
 /// A host that has answered.
 struct ListedJobs {
   std::size_t host = 0;  ///< index

@@ -12,6 +12,7 @@
 
 #include "podrun/base/text.hpp"
 #include "podrun/hosts/host_name.hpp"
+#include "podrun/jobs/job_report.hpp"
 #include "podrun/jobs/scripts.hpp"
 #include "podrun/output/label.hpp"
 #include "podrun/report/summary.hpp"
@@ -39,13 +40,11 @@ std::uint64_t parse_number(std::string_view digits) {
   return *number;
 }
 
-/// `ended 3 …`; any other state leaves it unknown.
 int exit_status_of(std::string_view state) {
   constexpr int kUnknown = 255;
-  constexpr std::size_t kMost = 255;
-  if (take_part(state, ' ') != "ended") return kUnknown;
-  const std::optional<std::size_t> status = to_number(take_part(state, ' '));
-  return status && *status <= kMost ? static_cast<int>(*status) : kUnknown;
+  Job job;
+  read_job_state(job, state);
+  return job.state == JobState::ended ? job.status : kUnknown;
 }
 
 }  // namespace

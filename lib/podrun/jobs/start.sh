@@ -8,8 +8,8 @@
 # JOB is its name. LIMIT pieces of 64 MiB of each stream are kept. The command comes in variables, since others see the arguments of a
 # process: podrun_command is sh text that exports the command's environment and sets the parameters to its words, see command.hpp.
 # Its $podrun_dir is FILES here and in job.sh, no longer the directory of the run. podrun_shown is the command, for people. Only the shell
-# that becomes the command, and the check that the command exists, have these values in their environment, so they cannot steer
-# podrun's own programs.
+# that becomes the command, and the one that notes the names of its variables, have these values in their environment, so they cannot
+# steer podrun's own programs.
 #
 # shellcheck disable=SC2034  # the text of the command reads podrun_dir
 if [ "$1" = supervise ]; then

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <system_error>
 
 #include "podrun/base/descriptor.hpp"
 #include "podrun/base/file_system.hpp"
@@ -44,10 +43,7 @@ std::string read_history(const std::string& file) {
 }
 
 void add_to_history(const std::string& file, const std::string& line) {
-  const std::filesystem::path path(file);
-  std::error_code ignored;
-  if (std::filesystem::create_directories(path.parent_path(), ignored))
-    std::filesystem::permissions(path.parent_path(), std::filesystem::perms::owner_all, ignored);
+  make_private_directory(std::filesystem::path(file).parent_path());
   const Descriptor opened(open_for_user_alone(file, O_CREAT));
   if (opened.is_open()) write_whole(opened.get(), line + '\n');
 }

@@ -33,7 +33,7 @@ class LastLines final : public Sink {
   }
   void host_ended(std::size_t host) override { times_[host].end = stopped_at_.value_or(now_); }
 
-  /// What comes from now on is the answer to an interrupt, and says nothing about silence. For any thread.
+  /// Ends the count of silence: the lines that follow answer an interrupt. Any thread may call it.
   void stop_clock() { is_stopped_ = true; }
   /// For how long the host had been silent when it ended, or at stop_clock(); nothing if it was all the time.
   std::optional<Clock::duration> silence(std::size_t host) const {

@@ -12,7 +12,6 @@ namespace {
 
 constexpr std::string_view kPrefix = "podrun: ";
 constexpr std::string_view kName = "podrun ";
-constexpr std::string_view kToCopy = "retry on just these: ";  ///< what follows is for the shell, to its end
 
 /// Puts pieces on lines, with a blank between them.
 class Lines {
@@ -72,7 +71,7 @@ std::string wrap_message(std::string_view text, std::size_t width) {
     const std::size_t command = find_command(rest);
     if (command != 0) add_words(lines, trim_space(rest.substr(0, command)));
     if (command == std::string_view::npos) break;
-    const bool is_last = rest.substr(0, command).ends_with(kToCopy);
+    const bool is_last = rest.substr(0, command).ends_with(kBeforeCommand);
     rest.remove_prefix(command);
     std::size_t end = std::min(rest.find_first_of(";)"), rest.size() - 1) + 1;
     if (rest.substr(end).starts_with(';')) ++end;

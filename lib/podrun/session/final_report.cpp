@@ -11,7 +11,10 @@
 #include <optional>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "podrun/base/file_system.hpp"
+#include "podrun/output/wrap.hpp"
 #include "podrun/report/hint.hpp"
 #include "podrun/report/summary.hpp"
 
@@ -90,7 +93,7 @@ std::vector<std::string> final_report(const RunSpec& run, const run::RunPolicy& 
   }
   const std::string workers = report::workers_to_repeat(hosts, policy.outcomes());
   if (!workers.empty() && !policy.interrupted_by() && run.retry_command)
-    lines.push_back("podrun: retry on just these: " + run.retry_command(workers));
+    lines.push_back(fmt::format("podrun: {}{}", output::kBeforeCommand, run.retry_command(workers)));
   if (run.work == report::Work::command) add_command_hints(run, policy, lines);
   if (run.input_unsent && input_waits())
     lines.emplace_back("podrun: standard input was not sent (-I sends it to every host)");

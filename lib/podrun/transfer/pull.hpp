@@ -66,7 +66,7 @@ class Pull {
   asio::awaitable<void> unpack_part(Copy& copy, supervisor::ProgramReader& reader, const Wanted& wanted);
   asio::awaitable<void> feed(Copy& copy, supervisor::ProgramReader& reader, const Wanted& wanted,
                              Unpacked& unpacked);
-  /// What the names of a host's files begin with here: flat, `3-tpu-3-`, unless there is only one host.
+  /// The beginning of the names of a host's files here: `3-tpu-3-` in a flat directory of several hosts.
   std::string prefix_of(std::size_t host) const;
   void check_names(const Copy& copy) const;
   void check_size(const Copy& copy) const;
