@@ -212,6 +212,15 @@ def test_a_host_without_a_shell(podrun, pods, forced):
 # podrun as other processes of the host see it
 
 
+def test_an_error_in_a_script_is_the_same_text_on_all_hosts(podrun, isolated):
+    script = podrun.directory / "fails.sh"
+    script.write_text("no-such-program\n")
+    failed = podrun(*isolated.options, "-N", "-s", script)
+    assert failed.returncode == 127
+    lines = [line for line in failed.stderr.splitlines() if b"no-such-program" in line]
+    assert len(lines) == 2 and lines[0] == lines[1], failed.stderr
+
+
 @pytest.mark.parametrize("way", ["ssh", "via"])
 def test_a_command_that_looks_for_its_own_words_finds_nothing_of_podrun(podrun, isolated, way):
     options = isolated.on(1) if way == "ssh" else ("-H", isolated.addresses[1], *isolated.via)

@@ -476,6 +476,18 @@ def test_ctrl_d_is_the_end_of_listening(on_screen, gate):
     assert screen.wait() == 0
 
 
+def test_what_is_typed_ahead_is_for_the_shell(shell, podrun, gate):
+    screen = shell()
+    screen.type(words(podrun, *FOUR, "--", gate.passed) + "\n")
+    screen.wait_for("4 running")
+    screen.type("echo ah''ead\n")
+    gate.open()
+    screen.wait_for(lambda s: "ahead" in s.lines)
+    assert not any(line.startswith("podrun:") for line in screen.lines)
+    screen.type("exit\n")
+    screen.wait()
+
+
 def test_enter_is_the_commands_with_stdin(on_screen):
     screen = on_screen("-H", "local", "--color", "never", "-I", "--", "read line; echo got $line")
     screen.wait_for(lambda s: STATUS.match(s.last))

@@ -32,9 +32,13 @@ struct Context {
   int answer(const std::string& text) const { return output::print_answer(text, *terminal); }
   /// Prints each note on standard error, after `podrun: `.
   void say(const std::vector<std::string>& notes) const { output::print_notes(notes, *terminal); }
+  /// The same for what is no error: nothing with -q.
+  void note(const std::vector<std::string>& notes) const {
+    if (!options.quiet) say(notes);
+  }
   /// For --dry-run: the notes on the hosts, then the description of the run. The exit status.
   int describe(const session::SessionSpec& session, const std::string& text) const {
-    say(session.notes);
+    note(session.notes);
     return answer(text);
   }
 };

@@ -214,11 +214,11 @@ class HostsCommand final : public cli::Command {
   int run(const cli::Context& context) override {
     try {
       const HostsAnswer found = answer_hosts(own_, context.options, context.probe);
-      if (!context.options.quiet) context.say(found.notes);
+      context.note(found.notes);
       return context.answer(found.text);
     } catch (const hosts::NoHosts& error) {
       context.say(hosts::to_texts(error.tried));
-      throw;
+      throw UsageError(error.short_message);
     }
   }
 

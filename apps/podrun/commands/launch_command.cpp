@@ -205,7 +205,7 @@ class TaskRun {
     for (std::size_t i = 0; i < copies_.size(); ++i) {
       const std::string& what = sequence_.copies[i].what;
       if (i > 0) copies_[i] = plan(sequence_.copies[i]);  // the files may have changed during the others
-      if (copies_.size() > 1) context_.say({what});
+      if (copies_.size() > 1) context_.note({what});
       const int status = copies_[i]->run(session);
       copies_[i].reset();
       if (status == 0) continue;
@@ -275,7 +275,7 @@ class TaskCommand final : public cli::Command {
     const Sequence sequence = make_sequence(context);
     TaskRun run(sequence, context);
     if (context.options.dry_run) return context.answer(describe(sequence));
-    context.say(notes_on_targets(sequence.copies));
+    context.note(notes_on_targets(sequence.copies));
     return run.play();
   }
 
@@ -301,12 +301,12 @@ class TaskCommand final : public cli::Command {
     sequence.copies = plan_copies(sequence.task, kind_);
     plan_steps(sequence, file, context);
     if (context.options.detach) sequence.job = make_job(sequence, path);
-    context.say(std::exchange(sequence.session.notes, {}));
+    context.note(std::exchange(sequence.session.notes, {}));
     if (!file.ignored.empty()) {
-      context.say(
+      context.note(
           {fmt::format("{}: ignored, since only a cloud can do it: {}", path, join(file.ignored, ", "))});
     }
-    context.say(tasks::notes_on_variables(file, sequence.task));
+    context.note(tasks::notes_on_variables(file, sequence.task));
     return sequence;
   }
 
@@ -328,7 +328,7 @@ class TaskCommand final : public cli::Command {
     const transfer::Clone made =
         transfer::clone_repository(task.repository->url, task.repository->ref, *cache, task.workdir->where);
     task.workdir->source = made.directory;
-    context.say({fmt::format("workdir is {}, commit {}", shown(*task.repository), made.commit)});
+    context.note({fmt::format("workdir is {}, commit {}", shown(*task.repository), made.commit)});
   }
 
   /// Looks for the hosts once, for both steps.

@@ -169,7 +169,7 @@ bool is_absent(const TriedSource& attempt) {
 }
 
 /// `looked in $A and 8 other places, listed by podrun hosts; B: set, but empty`
-std::string describe_search(const std::vector<TriedSource>& tried) {
+std::string describe_search(const std::vector<TriedSource>& tried, std::string_view who_lists_them) {
   std::vector<TriedSource> telling = tried;
   if (tried.size() > 1) std::erase_if(telling, is_absent);
   std::vector<std::string> texts = to_texts(telling);
@@ -177,7 +177,7 @@ std::string describe_search(const std::vector<TriedSource>& tried) {
   if (absent > 0) {
     const TriedSource& first = *std::find_if(tried.begin(), tried.end(), is_absent);
     const std::string others =
-        absent > 1 ? fmt::format(" and {} other places, listed by podrun hosts", absent - 1) : "";
+        absent > 1 ? fmt::format(" and {} other places{}", absent - 1, who_lists_them) : "";
     texts.insert(texts.begin(),
                  fmt::format("looked in {}{}{}", first.result == kNotSet ? "$" : "", first.where, others));
   }
@@ -187,10 +187,13 @@ std::string describe_search(const std::vector<TriedSource>& tried) {
 [[noreturn]] void no_list(const HostQuery& query, const std::vector<TriedSource>& tried) {
   const std::string_view what =
       query.include_local == IncludeLocal::yes ? "-i: no list of hosts to add this machine to" : "no hosts";
-  throw NoHosts(fmt::format("{}: name them with -H tpu-[0-3], --hostfile FILE or one a line in ~/podips.txt; "
-                            "this machine alone is -H local ({})",
-                            what, describe_search(tried)),
-                tried);
+  const auto message = [&](std::string_view who_lists_them) {
+    return fmt::format(
+        "{}: name them with -H tpu-[0-3], --hostfile FILE or one a line in ~/podips.txt; "
+        "this machine alone is -H local ({})",
+        what, describe_search(tried, who_lists_them));
+  };
+  throw NoHosts(message(", listed by podrun hosts"), message(""), tried);
 }
 
 /// Numbers the complete list, and puts this machine in front if `-i` adds it.

@@ -51,9 +51,10 @@ struct Discovery {
 /// Thrown if no source has a list.
 class NoHosts : public UsageError {
  public:
-  NoHosts(const std::string& what, std::vector<TriedSource> where)
-      : UsageError(what), tried(std::move(where)) {}
+  NoHosts(const std::string& what, std::string below_the_list, std::vector<TriedSource> where)
+      : UsageError(what), short_message(std::move(below_the_list)), tried(std::move(where)) {}
 
+  std::string short_message;  ///< for a reader who sees `tried`
   std::vector<TriedSource> tried;
 };
 

@@ -199,7 +199,7 @@ void take_back(session::Session& session, const session::SessionSpec& spec, cons
                                                                  .grace = std::to_string(grace.count()),
                                                                  .run_id = run.plan.run_id}),
                                                    grace + kTimeToStart);
-  back.patience = session::kPatience;
+  back.plan.limits.patience = session::kPatience;
   back = session::with_hosts(std::move(back), started);
   const std::vector<hosts::Host>& hosts = back.plan.hosts;
   const session::RunResult taken = session::ask_hosts(session, back).result;

@@ -60,7 +60,7 @@ std::optional<report::OwnWords> describe_wait(const std::vector<ListedHost>& lis
   for (std::size_t i = 0; i < status.hosts.size(); ++i) {
     const run::HostStatus& host = status.hosts[i];
     if (host.state < State::running) return std::nullopt;
-    if (host.state != State::running) continue;
+    if (host.state != State::running && host.state != State::stopping) continue;
     for (const Choice& choice : listed[i].choices) {
       if (!choice.why_kept.empty()) continue;
       kinds[kind_of(choice.holder)].add(host.host->worker, choice.holder.pid);
@@ -68,8 +68,7 @@ std::optional<report::OwnWords> describe_wait(const std::vector<ListedHost>& lis
       kill_at = std::min(kill_at, host.since + grace);  // until its end the script prints nothing
     }
   }
-  // After the second Ctrl-C podrun stops its script, not the processes.
-  if (kinds.empty()) return status.presses > 1 ? std::optional(report::OwnWords()) : std::nullopt;
+  if (kinds.empty()) return std::nullopt;
   const std::string kill = report::describe_kill(kill_at, now);
   report::OwnWords words;
   for (const auto& [kind, awaited] : kinds) {
@@ -84,6 +83,10 @@ std::optional<report::OwnWords> describe_wait(const std::vector<ListedHost>& lis
                 {kill}};
   words.interrupt_line = kill_at > now ? fmt::format("podrun: interrupted: no KILL for {}", who)
                                        : fmt::format("podrun: interrupted: not waiting for {}", who);
+  if (status.presses > 0) {  // podrun stops its script, not the processes
+    words.line = {};
+    words.list.clear();
+  }
   return words;
 }
 

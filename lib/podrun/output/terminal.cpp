@@ -66,6 +66,11 @@ bool is_pipe(int descriptor) {
 
 bool in_foreground(int descriptor) { return ::tcgetpgrp(descriptor) == ::getpgrp(); }
 
+int bytes_typed(int descriptor) {
+  int bytes = 0;
+  return ::ioctl(descriptor, FIONREAD, &bytes) == 0 ? bytes : 0;
+}
+
 std::size_t columns_of(int descriptor) {
   constexpr std::size_t kUsual = 80;
   winsize size{};

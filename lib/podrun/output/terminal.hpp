@@ -28,6 +28,8 @@ bool is_pipe(int descriptor);
 /// Whether this is podrun's controlling terminal and podrun is in its foreground, so that it may read and
 /// paint.
 bool in_foreground(int descriptor);
+/// How many bytes of whole lines were typed there and not read; 0: none, an error, or Ctrl-D alone.
+int bytes_typed(int descriptor);
 
 /// The only writer of stdout and stderr; keeps the order given across both, and the status line below the
 /// output. After an error on a stream its bytes are discarded. For one thread at a time, except is_terminal()

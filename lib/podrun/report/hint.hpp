@@ -50,8 +50,8 @@ std::optional<std::string> busy_hint(const std::vector<run::HostOutcome>& outcom
 
 enum class RemoteBy { ssh, via };
 
-/// For hosts that were reached (`remote`: other machines by ssh or --via), but whose /bin/sh never answered,
-/// or was not started because sudo wants a password: possible reasons, and how to find out.
+/// For hosts that were reached (`remote`: other machines by ssh or --via), but whose SSH server or /bin/sh
+/// never answered, or where sudo wants a password: possible reasons, and how to find out.
 std::optional<std::string> start_up_hint(const std::vector<hosts::Host>& hosts,
                                          const std::vector<run::HostOutcome>& outcomes, RemoteBy remote);
 

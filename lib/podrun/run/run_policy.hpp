@@ -43,6 +43,9 @@ struct Limits {
   bool may_wait_for_each_other = true;
   /// Hosts that are being prepared do not count for `fanout`: they wait for others, or for a job to end.
   bool prepares_all_at_once = false;
+  /// How long after a signal hosts may go on before podrun leaves them; none: as a user's command may need.
+  /// With it the first press of Ctrl-C acts as the second: nothing of the user's runs that could answer it.
+  std::optional<std::chrono::milliseconds> patience = std::nullopt;
   /// An interrupted preparation continues where it was: a host that was reached once is tried again as long
   /// as that may help.
   bool resumes = false;

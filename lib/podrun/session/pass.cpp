@@ -56,7 +56,7 @@ Session::Pass::Pass(Shared& shared, const RunSpec& spec, const run::RunPlan& pla
             if (const HostPreparation* const preparation = mode_.preparation()) preparation->complete(status);
           },
           spec.own_words),
-      relay_(shared.signals, fan_out_, status_, plan.limits.grace, spec.patience,
+      relay_(shared.signals, fan_out_, status_, plan.limits,
              {.leave = [this] { leave(); },
               .takes =
                   [this](int signal) {

@@ -60,13 +60,11 @@ void stop_foreground(asio::signal_set& signals) {
 }
 
 SignalRelay::SignalRelay(asio::signal_set& signals, run::FanOut& fan_out, StatusDisplay& status,
-                         std::chrono::seconds grace, std::optional<std::chrono::milliseconds> own_patience,
-                         Calls calls)
+                         const run::Limits& limits, Calls calls)
     : signals_(signals),
       fan_out_(fan_out),
       status_(status),
-      grace_(grace),
-      own_patience_(own_patience),
+      limits_(limits),
       calls_(std::move(calls)),
       last_resort_(signals.get_executor(), asio::steady_timer::time_point::max()) {}
 
@@ -111,10 +109,8 @@ void SignalRelay::interrupt(int signal) {
   const bool pressed = signal == SIGINT || signal == SIGQUIT;
   fan_out_.interrupt(signal);
   if (signal == SIGINT && !fan_out_.policy().interrupted_by()) return;  // it goes on without late hosts
-  // Nothing of the user's runs there that could answer the first press by itself.
-  if (signal == SIGINT && own_patience_ && fan_out_.policy().presses() == 1) fan_out_.interrupt(signal);
-  if (pressed && !only_output && !own_patience_) return;
-  const auto patience = only_output ? kAMoment : own_patience_.value_or(grace_ + kLastResort);
+  if (pressed && !only_output && !limits_.patience) return;
+  const auto patience = only_output ? kAMoment : limits_.patience.value_or(limits_.grace + kLastResort);
   const run::TimePoint due = std::chrono::steady_clock::now() + patience;
   if (due >= last_resort_.expiry()) return;
   last_resort_.expires_at(due);

@@ -35,9 +35,9 @@ class SignalRelay {
     std::function<bool(int signal)> takes;  ///< true: the signal is not the run's
   };
 
-  /// `own_patience`: see RunSpec. All must outlive it.
+  /// All must outlive it.
   SignalRelay(asio::signal_set& signals, run::FanOut& fan_out, StatusDisplay& status,
-              std::chrono::seconds grace, std::optional<std::chrono::milliseconds> own_patience, Calls calls);
+              const run::Limits& limits, Calls calls);
 
   /// Until end().
   asio::awaitable<void> run();
@@ -51,8 +51,7 @@ class SignalRelay {
   asio::signal_set& signals_;
   run::FanOut& fan_out_;
   StatusDisplay& status_;
-  const std::chrono::seconds grace_;
-  const std::optional<std::chrono::milliseconds> own_patience_;
+  const run::Limits& limits_;
   const Calls calls_;
   asio::steady_timer last_resort_;
   bool is_over_ = false;

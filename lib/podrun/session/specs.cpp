@@ -74,7 +74,7 @@ RunSpec quick_answers(const SessionSpec& session, supervisor::RemoteCommand comm
   run.plan.limits.retries_timeouts = session.attempts_chosen;
   run.plan.limits.late_after = kLateAfter;
   run.plan.limits.grace = run.plan.supervision.grace = kShortGrace;
-  run.patience = kPatience;
+  run.plan.limits.patience = kPatience;
   return run;
 }
 

@@ -70,9 +70,6 @@ struct RunSpec {
   report::RemoteBy remote_by = report::RemoteBy::ssh;
   /// How to run again on these workers; empty: it cannot be said.
   std::function<std::string(const std::string& workers)> retry_command = nullptr;
-  /// How long after a signal the hosts may go on before podrun leaves them; none: as a user's command may
-  /// need.
-  std::optional<std::chrono::milliseconds> patience = std::nullopt;
   bool reports_first_failures = false;  ///< at once, while others go on, where no status line shows them
   bool enter_lists_hosts = true;  ///< else the lines that are typed during the run are for a later prompt
   report::OwnWordsFor own_words = nullptr;  ///< while podrun's own script runs; none: as for a command

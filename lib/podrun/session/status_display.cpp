@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <limits>
 #include <utility>
@@ -52,7 +51,7 @@ StatusDisplay::StatusDisplay(const asio::any_io_executor& executor, const run::F
       complete_(std::move(complete)),
       own_words_(std::move(own_words)),
       timer_(executor) {
-  if (style_.lists) typed_lines_.emplace(executor, [this](std::size_t lines) { list(lines); });
+  if (style_.lists) typed_lines_.emplace(executor, [this](TypedLines::Typed typed) { list(typed); });
   show();
 }
 
@@ -124,8 +123,9 @@ void StatusDisplay::print_line(const run::Status& status, run::TimePoint now) {
   output_.say("podrun: " + output::compose_status(text(status, now), std::nullopt, style_.charset, kNoLimit));
 }
 
-void StatusDisplay::list(std::size_t lines_typed) {
-  output_.lines_typed(lines_typed);
+void StatusDisplay::list(TypedLines::Typed typed) {
+  output_.lines_typed(1);
+  if (typed == TypedLines::Typed::text) return;
   const run::Status status = this->status();
   const run::TimePoint now = Clock::now();
   std::optional<report::OwnWords> own = own_words(status, now);
@@ -142,8 +142,8 @@ void StatusDisplay::list(std::size_t lines_typed) {
   for (std::string& line : report::describe_failures(fan_out_.hosts(), failed)) output_.say(std::move(line));
 }
 
-TypedLines::TypedLines(const asio::any_io_executor& executor, OnLines on_lines)
-    : terminal_(executor), later_(executor), on_lines_(std::move(on_lines)) {
+TypedLines::TypedLines(const asio::any_io_executor& executor, OnLine on_line)
+    : terminal_(executor), later_(executor), on_line_(std::move(on_line)) {
   // Opened again: asio makes it non-blocking, which would affect every process that shares standard input.
   const int descriptor = ::open("/dev/tty", O_RDONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
   std::error_code refused;
@@ -189,15 +189,18 @@ bool TypedLines::is_ours() {
 
 /// False: nothing more is to come.
 bool TypedLines::read() {
-  std::array<char, 4096> buffer{};
-  std::size_t lines = 0;
-  ssize_t count = 0;
-  while ((count = ::read(terminal_.native_handle(), buffer.data(), buffer.size())) > 0) {
-    lines += static_cast<std::size_t>(std::count(buffer.begin(), buffer.begin() + count, '\n'));
+  const int waiting = output::bytes_typed(terminal_.native_handle());
+  if (waiting == 0) return false;
+  if (waiting > 1) {
+    on_line_(Typed::text);
+    return false;
   }
-  const bool ended = count == 0 || (errno != EAGAIN && errno != EINTR);
-  if (lines > 0) on_lines_(lines);
-  return !ended;
+  char typed = 0;
+  const ssize_t count = ::read(terminal_.native_handle(), &typed, 1);
+  if (count < 0) return errno == EAGAIN || errno == EINTR;
+  if (count == 0) return false;
+  on_line_(Typed::enter);
+  return true;
 }
 
 }  // namespace podrun::session

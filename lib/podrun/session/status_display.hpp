@@ -28,14 +28,16 @@ struct StatusStyle {
 /// `input_is_used`: standard input is for something else than Enter.
 StatusStyle choose_status_style(output::Progress progress, bool input_is_used, const hosts::Probe& probe);
 
-/// Reads the lines that the user types on the controlling terminal, while podrun is in its foreground and no
-/// program has changed the terminal's mode. After Ctrl-D it reads nothing more.
+/// Reads each Enter that the user types on the controlling terminal, while podrun is in its foreground and no
+/// program has changed the terminal's mode. Text is left for the shell that waits for podrun; after that, and
+/// after Ctrl-D, it reads nothing more.
 class TypedLines {
  public:
-  /// Called with the number of lines that were typed at once.
-  using OnLines = std::function<void(std::size_t)>;
+  enum class Typed { enter, text };
+  /// Called for each Enter, and for the first line of text.
+  using OnLine = std::function<void(Typed)>;
 
-  TypedLines(const asio::any_io_executor& executor, OnLines on_lines);
+  TypedLines(const asio::any_io_executor& executor, OnLine on_line);
 
   void start();
   void stop();
@@ -47,7 +49,7 @@ class TypedLines {
 
   asio::posix::stream_descriptor terminal_;
   asio::steady_timer later_;
-  OnLines on_lines_;
+  OnLine on_line_;
   unsigned changes_ = 0;  ///< by start() and stop(); a handler from before the last one may be on its way
 };
 
@@ -75,7 +77,7 @@ class StatusDisplay {
   void arm();
   void refresh();
   void print_line(const run::Status& status, run::TimePoint now);
-  void list(std::size_t lines_typed);
+  void list(TypedLines::Typed typed);
   run::Status status() const;
   std::optional<report::OwnWords> own_words(const run::Status& status, run::TimePoint now) const;
   output::StatusText text(const run::Status& status, run::TimePoint now) const;

@@ -78,12 +78,16 @@ podrun_is_private_place() {
     ?????w* | ????????w*) return 1 ;;
   esac
 }
-# PLACE...: makes the run's directory in the first place that is neither full nor read-only, and where nobody else can exchange it.
+# PLACE...: makes the run's directory in the first place that is neither full nor read-only, and where nobody else can exchange it. Its
+# name is the same on all hosts, so that their errors are too; but a second one in the same place needs a name that nobody can guess.
 podrun_make_dir() {
   for podrun_place; do
     podrun_is_private_place "$podrun_place" || continue
-    podrun_dir=$podrun_place/podrun.$podrun_suffix
-    command mkdir -m 700 -- "$podrun_dir" || continue
+    podrun_dir=$podrun_place/podrun.${podrun_mark%%.*}
+    command mkdir -m 700 -- "$podrun_dir" || {
+      podrun_dir=$podrun_place/podrun.$podrun_suffix
+      command mkdir -m 700 -- "$podrun_dir" || continue
+    }
     podrun_input=$podrun_dir/podrun.in
     if echo "$podrun_mark" >"$podrun_input" && command rm -- "$podrun_input"; then
       if ! podrun_has input; then

@@ -71,21 +71,22 @@ asio::awaitable<void> Greeting::take(link::Received output) {
   if (output.stream == StreamId::out) {
     co_await emit(reader_.feed(output.bytes.bytes()));
   } else {
-    remember(output.bytes.bytes());
+    remember(output.stream, output.bytes.bytes());
     co_await noise_(std::move(output));
   }
 }
 
 asio::awaitable<void> Greeting::emit(std::string bytes) {
   if (bytes.empty()) co_return;
-  remember(bytes);
+  remember(StreamId::out, bytes);
   link::Received noise{StreamId::out,
                        Chunk(std::move(bytes))};  // named: g++ 12 destroys a temporary here twice
   co_await noise_(std::move(noise));
 }
 
-void Greeting::remember(std::string_view bytes) {
+void Greeting::remember(StreamId stream, std::string_view bytes) {
   constexpr std::size_t kEnough = 1024;
+  if (std::exchange(said_on_, stream) != stream) said_ += '\n';
   said_ += bytes;
   if (said_.size() > kEnough) said_.erase(0, said_.size() - kEnough);
 }

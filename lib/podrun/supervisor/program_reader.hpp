@@ -34,13 +34,14 @@ class Greeting {
  private:
   asio::awaitable<void> take(link::Received output);
   asio::awaitable<void> emit(std::string bytes);
-  void remember(std::string_view bytes);
+  void remember(StreamId stream, std::string_view bytes);
   [[noreturn]] void fail(const link::StreamEvent& end) const;
 
   link::Stream& stream_;
   HelloReader reader_;
   Noise noise_;
   std::string said_;  ///< the end of what the host printed
+  StreamId said_on_ = StreamId::out;
 };
 
 /// `exit 1`, for messages.

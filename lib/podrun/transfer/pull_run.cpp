@@ -154,7 +154,7 @@ PullRun::PullRun(PullRequest request, const session::SessionSpec& session, sessi
       .sources = pull_.request().words, .target = pull_.request().destination, .is_counted = false};
   run_.view = std::move(view);
   run_.retry_command = std::move(retry_command);
-  run_.patience = session::kPatience;
+  run_.plan.limits.patience = session::kPatience;
 }
 
 int PullRun::run(session::Session& session) {

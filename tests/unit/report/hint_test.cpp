@@ -131,6 +131,10 @@ TEST(StartUpHint, IsForALoginThatLeadsNowhere) {
       "waits or runs another shell, or a forced command replaces /bin/sh");
   EXPECT_EQ(hint({link::Stage::starting_shell, link::Cause::closed}), "none");
   EXPECT_EQ(
+      hint({.stage = link::Stage::ssh_banner, .cause = link::Cause::timed_out}),
+      "podrun: a host that takes the connection and then says nothing is starting, hangs or has no memory "
+      "left, or its port is not that of an SSH server");
+  EXPECT_EQ(
       hint({.stage = link::Stage::login, .cause = link::Cause::timed_out, .after = std::chrono::seconds(10)}),
       "none");
 }

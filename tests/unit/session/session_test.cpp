@@ -110,7 +110,7 @@ TEST_F(SessionTest, ShortensTheGracePeriodOfItsOwnWork) {
   const RunSpec run = quick_answers(spec_, {"set -- true", {}}, std::nullopt);
   EXPECT_EQ(run.plan.limits.grace, std::chrono::seconds(1));
   EXPECT_EQ(run.plan.supervision.grace, std::chrono::seconds(1));
-  EXPECT_EQ(run.patience, kPatience);
+  EXPECT_EQ(run.plan.limits.patience, kPatience);
 }
 
 TEST_F(SessionTest, ShowsOutputAndReportsFailuresOfAUsersCommand) {
