@@ -10,6 +10,7 @@
 #include "podrun/ssh/config/proxy_jump.hpp"
 
 #include "cli/option_values.hpp"
+#include "cli/restart_rows.hpp"
 
 namespace podrun::cli {
 namespace {
@@ -266,6 +267,7 @@ void add_shared_options(OptionTable& table, Options& options) {
   add_ssh(table, options.ssh);
   add_what_runs(table, options);
   add_limits(table, options);
+  add_restart_options(table, options);
   add_output_options(table, options);
 }
 

@@ -18,6 +18,7 @@ inline constexpr std::string_view kHostsTopic = "Hosts (default: those that podr
 inline constexpr std::string_view kSshTopic = "SSH";
 inline constexpr std::string_view kCommandTopic = "Command";
 inline constexpr std::string_view kLimitsTopic = "Start, failure, end";
+inline constexpr std::string_view kRestartsTopic = "Restarts";
 inline constexpr std::string_view kOutputTopic = "Output";
 inline constexpr std::string_view kOtherTopic = "Other";
 

@@ -9,6 +9,7 @@
 #include "podrun/base/defaults.hpp"
 #include "podrun/hosts/discovery.hpp"
 #include "podrun/output/status_line.hpp"
+#include "podrun/run/restart_policy.hpp"
 #include "podrun/run/run_policy.hpp"
 #include "podrun/session/choose_sinks.hpp"
 #include "podrun/ssh/config/ssh_config.hpp"
@@ -58,6 +59,13 @@ struct LimitOptions {
   std::size_t max_files = 0;     ///< paths that podrun keeps of a host
 };
 
+/// Whether and how a command is started again.
+struct RestartOptions {
+  bool may_restart = false;  ///< --restarts was given
+  run::RestartLimits restart_limits;
+  std::string prepare;
+};
+
 /// How output is shown and stored; `view()` adds what `append` and `force` mean for it.
 struct OutputOptions : session::View {
   output::Progress progress = output::Progress::automatic;
@@ -67,7 +75,7 @@ struct OutputOptions : session::View {
 };
 
 /// The command line and the configuration, split into what each part needs; no host is looked up yet.
-struct Options : ReachOptions, WhatRunsOptions, LimitOptions, OutputOptions {
+struct Options : ReachOptions, WhatRunsOptions, LimitOptions, RestartOptions, OutputOptions {
   bool dry_run = false;
   bool version = false;
   std::vector<std::string> operands;  ///< words after the name of a podrun command: the host of `podrun ssh`

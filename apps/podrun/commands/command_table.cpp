@@ -8,13 +8,13 @@ namespace podrun::commands {
 namespace {
 
 using enum cli::OptionSet;
-constexpr cli::OptionSets kWhatRunTakes{reach,        general,   looks,   connect_timeout, start,
-                                        surroundings, directory, timeout, script,          clean_up,
-                                        batches,      output,    json,    force,           dry_run};
+constexpr cli::OptionSets kWhatRunTakes{reach,     general, looks,  connect_timeout, start,   surroundings,
+                                        directory, timeout, script, clean_up,        batches, restarts,
+                                        output,    json,    force,  dry_run};
 
-constexpr cli::OptionSets kWhatTasksTake{reach,   general,  looks, connect_timeout, start, surroundings,
-                                         timeout, clean_up, task,  output,          json,  force,
-                                         dry_run};
+constexpr cli::OptionSets kWhatTasksTake{reach,   general,  looks, connect_timeout, start,  surroundings,
+                                         timeout, clean_up, task,  restarts,        output, json,
+                                         force,   dry_run};
 
 constexpr std::string_view kWorkdirOfTasks =
     "--cwd and --chdir: a task runs in ~/sky_workdir (leave them out; workdir: of the task file says what is "

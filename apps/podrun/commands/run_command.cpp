@@ -2,12 +2,14 @@
 #include <unistd.h>
 
 #include <utility>
+#include <vector>
 
 #include "podrun/base/error.hpp"
 #include "podrun/output/terminal.hpp"
 #include "podrun/session/command_mode.hpp"
 
 #include "cli/help.hpp"
+#include "cli/restart_rows.hpp"
 #include "cli/specs_from_options.hpp"
 #include "commands/commands.hpp"
 
@@ -16,6 +18,10 @@ namespace {
 
 class RunCommand final : public cli::Command {
  public:
+  void check(cli::Options& options, const cli::OptionTable& /*table*/) override {
+    cli::check_restarts(options);
+  }
+
   int run(const cli::Context& context) override {
     const cli::Options& options = context.options;
     if (!options.words && !options.script && output::is_terminal(STDIN_FILENO)) {
@@ -27,9 +33,23 @@ class RunCommand final : public cli::Command {
     const session::SessionSpec spec = context.session_spec();
     const session::RunSpec run = cli::users_run(options, context.probe, spec, std::move(command));
     if (options.dry_run) return context.describe(spec, cli::describe_run(run));
+    if (options.may_restart) return run_with_restarts(context, spec, run.command);
     session::Session session(spec, context.probe, session::Session::Connections::closed);
     session::CommandMode mode(run, session);
     return session.run(run, mode).status;
+  }
+
+ private:
+  static int run_with_restarts(const cli::Context& context, const session::SessionSpec& spec,
+                               const supervisor::Command& command) {
+    restarts::RestartSpec restarts = cli::restart_spec(context.options, context.probe);
+    restarts.make_run = [&](const session::SessionSpec& now, const std::vector<supervisor::Variable>& first) {
+      supervisor::Command with_variables = command;
+      with_variables.environment.insert(with_variables.environment.begin(), first.begin(), first.end());
+      return cli::users_run(context.options, context.probe, now, std::move(with_variables));
+    };
+    session::Session session(spec, context.probe, session::Session::Connections::kept);
+    return restarts::run_with_restarts(session, restarts);
   }
 };
 

@@ -26,7 +26,11 @@ namespace podrun::reach {
 /// Keys and host keys, read once for the run and kept when it starts again after a question.
 struct SshState {
   /// Reads the keys of the user and of the hosts that SSH leads to.
-  explicit SshState(const ReachPlan& plan) : identities(plan.home) {
+  explicit SshState(const ReachPlan& plan) : identities(plan.home) { read(plan); }
+
+  /// Reads the host keys again, and what is new of the rest.
+  void read(const ReachPlan& plan) {
+    host_keys.forget_files();
     for (const auto& [worker, settings] : plan.settings->by_worker) read(settings);
     for (const ssh::SshSettings& settings : plan.settings->of_jump_hosts) read(settings);
   }

@@ -81,9 +81,14 @@ void add_failure(nlohmann::ordered_json& object, const run::HostOutcome& outcome
 }
 
 std::string start_event(output::WallTime time, const std::string& run_id, const supervisor::Command& command,
-                        const std::optional<FilesToSend>& files, const std::vector<hosts::Host>& hosts) {
+                        const std::optional<FilesToSend>& files, const std::vector<hosts::Host>& hosts,
+                        const std::optional<TryNumber>& number) {
   Json event = new_event("start", time);
   event["run_id"] = run_id;
+  if (number) {
+    event["job_id"] = number->job_id;
+    event["restart"] = number->restart;
+  }
   if (files) {
     event["files"] = {{"sources", files->sources}, {"target", files->target}};
     if (files->is_counted) {
@@ -165,6 +170,7 @@ std::string summary_event(output::WallTime time, const std::vector<hosts::Host>&
   event["failed"] = std::move(failed);
   if (end.culprit) event["culprit"] = hosts[*end.culprit].worker;
   if (end.interrupted_by) event["interrupted_by"] = *end.interrupted_by;
+  if (!end.is_final) event["final"] = false;
   return to_line(event, since_start);
 }
 

@@ -53,9 +53,16 @@ struct FilesReceived {
   std::size_t unchanged = 0;  ///< already here before
 };
 
+/// A run of a command that podrun may start again (--restarts).
+struct TryNumber {
+  std::string job_id;       ///< the same for all of them
+  std::size_t restart = 0;  ///< how many there were before
+};
+
 /// The first event. Leaves out the environment and the values of leading assignments, which may be secret.
 std::string start_event(output::WallTime time, const std::string& run_id, const supervisor::Command& command,
-                        const std::optional<FilesToSend>& files, const std::vector<hosts::Host>& hosts);
+                        const std::optional<FilesToSend>& files, const std::vector<hosts::Host>& hosts,
+                        const std::optional<TryNumber>& number = std::nullopt);
 
 /// A host has got its files; its exit event follows.
 std::string sent_event(output::WallTime time, const hosts::Host& host, const FilesSent& sent,
@@ -81,6 +88,7 @@ struct RunEnd {
   int status = 0;
   std::optional<std::size_t> culprit;  ///< a host of the run, by its place
   std::optional<int> interrupted_by;
+  bool is_final = true;  ///< false: more tries may follow
 };
 
 /// The last event.

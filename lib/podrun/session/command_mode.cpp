@@ -20,7 +20,8 @@ output::WallTime wall_time() { return std::chrono::system_clock::now(); }
 
 void JsonReport::begin(output::Output& output) {
   if (std::exchange(begun_, true)) return;
-  output.print(report::start_event(wall_time(), run_.plan.run_id, run_.command, run_.files, run_.plan.hosts));
+  output.print(report::start_event(wall_time(), run_.plan.run_id, run_.command, run_.files, run_.plan.hosts,
+                                   run_.number));
 }
 
 void JsonReport::output_open(output::Output& output, const run::notice::OutputOpen& open) {
@@ -47,7 +48,8 @@ void JsonReport::end(output::Output& output, const run::RunPolicy& policy, int s
   for (std::size_t host = 0; host < reported_.size(); ++host) {
     if (!reported_[host]) report(output, host, policy.outcomes()[host]);
   }
-  const report::RunEnd end{policy.outcomes(), status, policy.culprit(), policy.interrupted_by()};
+  const report::RunEnd end{policy.outcomes(), status, policy.culprit(), policy.interrupted_by(),
+                           !run_.is_last_try || run_.is_last_try(policy, status)};
   output.print(report::summary_event(wall_time(), run_.plan.hosts, end, since_start()));
 }
 

@@ -44,6 +44,8 @@ struct Session::Shared {
   /// For questions while SignalsWhileAsking is there.
   output::Asker asker();
   link::Connector& connector_for(const hosts::Host& host);
+  void make_connectors();
+  void move_to(const std::vector<hosts::Host>& hosts);
 
   SessionSpec spec;
   const hosts::Probe& probe;

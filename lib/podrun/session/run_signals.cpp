@@ -50,6 +50,48 @@ void ignore_from_now_on(asio::signal_set& signals) {
   for (const int signal : kSignals) std::signal(signal, SIG_IGN);
 }
 
+std::optional<int> wait_for_signal(asio::io_context& io, asio::signal_set& signals, run::TimePoint until,
+                                   const std::function<void(bool)>& paint) {
+  constexpr std::chrono::milliseconds kRepaint{500};
+  std::optional<int> received;
+  bool is_over = false;
+  asio::steady_timer end(io, until);
+  asio::steady_timer repaint(io);
+  end.async_wait([&](const std::error_code&) { is_over = true; });
+  const std::function<void()> listen = [&] {
+    signals.async_wait([&](const std::error_code& error, int signal) {
+      if (error) return;
+      if (signal == SIGTSTP) {
+        paint(false);
+        stop_here(signals);
+        return listen();
+      }
+      received = signal;
+      is_over = true;
+    });
+  };
+  const std::function<void()> paint_again = [&] {
+    paint(true);
+    repaint.expires_after(kRepaint);
+    repaint.async_wait([&](const std::error_code& error) {
+      if (!error && !is_over) paint_again();
+    });
+  };
+  listen();
+  paint_again();
+  io.restart();
+  while (!is_over) io.run_one();
+  paint(false);
+  end.cancel();
+  repaint.cancel();
+  signals.cancel();
+  // The handlers of this call, while what they use is there. Others belong to connections that are kept.
+  constexpr std::size_t kMost = 1000;
+  for (std::size_t handlers = 0; handlers < kMost && io.poll_one() > 0; ++handlers) {
+  }
+  return received;
+}
+
 void stop_foreground(asio::signal_set& signals) {
   if (is_ignored(SIGTSTP)) return;
   signals.remove(SIGTSTP);

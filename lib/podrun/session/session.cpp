@@ -45,11 +45,26 @@ Session::Shared::Shared(const SessionSpec& session, const hosts::Probe& of_machi
       connector(spec.make_connector ? spec.make_connector(io->get_executor()) : nullptr),
       connections(between_runs),
       signals(io->get_executor()) {
-  if (connector) return;
+  if (!connector) make_connectors();
+}
+
+void Session::Shared::make_connectors() {
   connectors.emplace(
       io, spec.reach,
       reach::Times{.connect_timeout = spec.limits.connect_timeout, .orphan_timeout = spec.orphan_timeout},
       ssh, probe, descriptors.before, transports.commands);
+}
+
+void Session::Shared::move_to(const std::vector<hosts::Host>& hosts) {
+  reach::ReachPlan plan = spec.reach;
+  run::Limits limits = spec.limits;
+  reach::find_settings(plan, hosts, limits);
+  spec.hosts = hosts;
+  spec.reach = std::move(plan);
+  if (!connectors) return;
+  ssh.read(spec.reach);
+  kept.clear();  // its links use the connectors
+  make_connectors();
 }
 
 output::Asker Session::Shared::asker() {
@@ -104,6 +119,22 @@ Session::Answer Session::ask_yes_or_no(const std::string& question) {
     throw UsageError(std::string(kAskedInBackground));
   }
 }
+
+std::optional<int> Session::wait_until(run::TimePoint until,
+                                       const std::function<output::StatusText(run::TimePoint)>& status) {
+  output::Terminal& terminal = *shared_->spec.terminal;
+  const bool is_painted = shared_->spec.status.way == output::StatusWay::painted;
+  return wait_for_signal(*shared_->io, shared_->signals, until, [&](bool is_shown) {
+    if (!is_painted) return;
+    const run::TimePoint now = std::chrono::steady_clock::now();
+    terminal.say_status(is_shown ? status(now) : output::StatusText(), std::nullopt);
+    if (is_shown) terminal.paint_status(now);
+  });
+}
+
+void Session::move_to(const std::vector<hosts::Host>& hosts) { shared_->move_to(hosts); }
+
+const SessionSpec& Session::spec() const { return shared_->spec; }
 
 void Session::say(const std::vector<std::string>& notes) {
   output::print_notes(notes, *shared_->spec.terminal);

@@ -43,6 +43,17 @@ class Session {
   /// Asks on the terminal between two runs. Throws UsageError.
   Answer ask_yes_or_no(const std::string& question);
 
+  /// Waits until then, between two runs. Returns the signal that ended it, if any. `status`: what the status
+  /// line of a terminal says meanwhile.
+  std::optional<int> wait_until(run::TimePoint until,
+                                const std::function<output::StatusText(run::TimePoint)>& status);
+
+  /// From now on the hosts are these: the same number, in the same order, perhaps at other places. Reads
+  /// ssh_config and known_hosts for them. Throws UsageError, and then everything stays.
+  void move_to(const std::vector<hosts::Host>& hosts);
+  /// What it was made of, with the present hosts.
+  const SessionSpec& spec() const;
+
   /// Prints each of these on standard error, after `podrun: `.
   void say(const std::vector<std::string>& notes);
   /// Prints text on standard output. Returns the exit status: 1 when it cannot be written.

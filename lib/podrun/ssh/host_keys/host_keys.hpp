@@ -49,6 +49,10 @@ class HostKeys {
   /// Reads files of these settings that were not read yet; a missing one is empty. Throws UsageError if one
   /// cannot be read, so call it before the run.
   void load(const SshSettings& settings) { known_hosts(settings); }
+  /// The files are read again: the user may have changed them in another terminal.
+  void forget_files() {
+    std::erase_if(files_, [](const auto& file) { return !file.first.empty(); });
+  }
 
   /// The host key algorithms to offer to `host`, starting with those of its known keys.
   std::string algorithms(const SshSettings& settings, const std::string& host);

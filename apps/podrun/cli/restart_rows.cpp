@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// The options of --restarts: their rows, what contradicts them, and what they make of a run.
+#include "cli/restart_rows.hpp"
+
+#include <optional>
+#include <vector>
+
+#include "podrun/base/text.hpp"
+#include "podrun/hosts/discovery.hpp"
+
+#include "cli/option_rows.hpp"
+#include "cli/option_values.hpp"
+
+namespace podrun::cli {
+namespace {
+
+using enum OptionSet;
+
+/// `93,126`
+std::vector<int> parse_statuses(const std::string& text) {
+  constexpr std::size_t kMost = 255;
+  std::vector<int> statuses;
+  if (text == "none") return statuses;
+  for (const std::string_view part : split(text, ',')) {
+    const std::optional<std::size_t> status = to_number(part);
+    if (!status || *status == 0 || *status > kMost)
+      throw UsageError(
+          fmt::format("bad list \"{}\" (expected statuses from 1 to 255, as in 93,126, or none)", text));
+    statuses.push_back(static_cast<int>(*status));
+  }
+  return statuses;
+}
+
+}  // namespace
+
+void add_restart_options(OptionTable& table, RestartOptions& options) {
+  const Rows rows{table, kRestartsTopic};
+  run::RestartLimits& limits = options.restart_limits;
+  rows.value(
+      restarts, "--restarts N",
+      "When the command fails or a host is lost, stop it everywhere and start it again, N times in a row",
+      [&](const std::string& text) {
+        limits.restarts = parse_count(text, 0);
+        options.may_restart = true;
+      },
+      {.common = true});
+  rows.value(restarts, "--wait-hosts TIME", "Wait for hosts that are gone for at most TIME, or forever ({})",
+             [&](const std::string& text) {
+               limits.wait_hosts =
+                   text == "forever" ? std::nullopt : std::optional(parse_positive_duration(text));
+             },
+             {.default_text = "1h"});
+  rows.value(restarts, "--restart-reset TIME", "A try that ran for TIME gives all N restarts back ({})",
+             into(limits.reset, parse_positive_duration), {.default_text = "1h"});
+  rows.value(restarts, "--short-try TIME",
+             "Stop where the command has never run for TIME, or failed sooner three times in a row ({})",
+             into(limits.short_try, parse_positive_duration), {.default_text = "1m"});
+  rows.value(restarts, "--final STATUS,...",
+             "Never start again after one of these exit statuses, or none ({})",
+             into(limits.final_statuses, parse_statuses), {.default_text = "93,126,127"});
+  rows.flag(restarts, "--restart-all", "Start again even if some hosts have ended with 0",
+            into(limits.even_after_success));
+  rows.value(restarts, "--prepare COMMAND",
+             "Run COMMAND on this machine before each restart; status 75: ask again in a minute",
+             not_empty(options.prepare, "shell text"));
+}
+
+void check_restarts(const Options& options) {
+  if (!options.may_restart) {
+    if (!options.prepare.empty()) throw UsageError("--prepare: it belongs to --restarts N");
+    return;
+  }
+  const auto refuse = [](const std::string& option, const std::string& why) {
+    throw UsageError(fmt::format("--restarts and {} exclude each other ({})", option, why));
+  };
+  if (options.limits.serial > 0) refuse("--serial", "all hosts start again together");
+  if (options.limits.on_unreachable == run::OnUnreachable::skip)
+    refuse("--skip-unreachable", "the command starts again when all hosts are there");
+  if (options.feed_input) refuse("--stdin", "standard input is read once");
+  if (options.detach)
+    refuse("--detach", "a job with restarts is podrun in a job of this machine: podrun help restarts");
+}
+
+restarts::RestartSpec restart_spec(const Options& options, const hosts::Probe& probe) {
+  restarts::RestartSpec spec;
+  spec.limits = options.restart_limits;
+  spec.limits.timeout = options.limits.timeout;
+  spec.prepare = options.prepare;
+  if (!hosts::reads_standard_input(options.hosts))
+    spec.find_hosts = [&options, &probe] { return hosts::discover(options.hosts, probe).hosts; };
+  return spec;
+}
+
+}  // namespace podrun::cli

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "podrun/hosts/probe.hpp"
+#include "podrun/restarts/restarted_run.hpp"
+
+#include "cli/option_table.hpp"
+#include "cli/options.hpp"
+
+namespace podrun::cli {
+
+void add_restart_options(OptionTable& table, RestartOptions& options);
+
+/// Throws UsageError for what cannot be together with --restarts.
+void check_restarts(const Options& options);
+
+/// Without make_run. The arguments must outlive it.
+restarts::RestartSpec restart_spec(const Options& options, const hosts::Probe& probe);
+
+}  // namespace podrun::cli

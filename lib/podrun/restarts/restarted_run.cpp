@@ -1,0 +1,386 @@
+// SPDX-License-Identifier: Apache-2.0
+// The loop around the tries of a command: acts as RestartPolicy decides, looks at the hosts between two
+// tries, and says what happens.
+#include "podrun/restarts/restarted_run.hpp"
+
+#include <fcntl.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <numeric>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "podrun/base/descriptor.hpp"
+#include "podrun/base/error.hpp"
+#include "podrun/base/file_system.hpp"
+#include "podrun/base/text.hpp"
+#include "podrun/restarts/prepare.hpp"
+#include "podrun/restarts/restart_report.hpp"
+#include "podrun/restarts/scripts.hpp"
+#include "podrun/restarts/settled_host.hpp"
+#include "podrun/session/ask_hosts.hpp"
+#include "podrun/session/command_mode.hpp"
+#include "podrun/supervisor/supervised.hpp"
+
+namespace podrun::restarts {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using run::RestartStep;
+using run::TimePoint;
+
+/// For the look itself, beyond the grace period that it may need to end processes.
+constexpr std::chrono::seconds kTimeToLook{60};
+/// How often the same wait is told again.
+constexpr std::chrono::minutes kTellAgain{10};
+
+output::WallTime wall_time() { return std::chrono::system_clock::now(); }
+
+std::chrono::seconds seconds_until(TimePoint then, TimePoint now) {
+  return std::max(std::chrono::ceil<std::chrono::seconds>(then - now), std::chrono::seconds(0));
+}
+
+/// Failures are ignored, as the output itself is there.
+void append_to_file(const std::string& path, const std::string& text) {
+  const Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666));
+  if (file.is_open()) write_whole(file.get(), text);
+}
+
+bool is_same_place(const hosts::Host& a, const hosts::Host& b) {
+  return hosts::address_of(a) == hosts::address_of(b) && a.port == b.port && a.user == b.user &&
+         a.kind == b.kind;
+}
+
+/// The mode of a try.
+class TryMode final : public session::CommandMode {
+ public:
+  TryMode(const session::RunSpec& run, const session::Session& session) : CommandMode(run, session) {}
+
+  void notice(output::Output& output, const run::RunPolicy& policy, const run::Notice& notice) override {
+    if (std::holds_alternative<run::notice::Started>(notice) && !started_at_) {
+      started_at_ = Clock::now();
+      const std::size_t restart = run_spec().number->restart;
+      if (restart > 0)
+        output.say(
+            fmt::format("podrun: try {} runs on {}", restart + 1, count_hosts(policy.outcomes().size())));
+    }
+    CommandMode::notice(output, policy, notice);
+  }
+  void print_final_report(output::Output& output, const run::RunPolicy& policy, int status) override {
+    culprit_ = policy.culprit();
+    CommandMode::print_final_report(output, policy, status);
+  }
+
+  std::optional<TimePoint> started_at() const { return started_at_; }
+  std::optional<std::size_t> culprit() const { return culprit_; }
+
+ private:
+  std::optional<TimePoint> started_at_;
+  std::optional<std::size_t> culprit_;
+};
+
+class RestartedRun {
+ public:
+  RestartedRun(session::Session& session, const RestartSpec& spec)
+      : session_(session),
+        spec_(spec),
+        policy_(spec.limits, Clock::now()),
+        job_id_(supervisor::random_id()),
+        known_(session.spec().hosts.size()) {}
+
+  int play() {
+    if (const auto signal = look_at(all_hosts())) return end({run::OverReason::interrupted, 128 + *signal});
+    for (RestartStep step = run::step::StartTry{};;) {
+      if (const auto* over = std::get_if<run::step::Over>(&step)) return end(*over);
+      const run::RestartEvent event = std::visit([this](const auto& what) { return perform(what); }, step);
+      step = policy_.on(event, Clock::now());
+      announce(step);
+    }
+  }
+
+ private:
+  std::vector<std::size_t> all_hosts() const {
+    std::vector<std::size_t> all(hosts().size());
+    std::iota(all.begin(), all.end(), std::size_t{0});
+    return all;
+  }
+  const std::vector<hosts::Host>& hosts() const { return session_.spec().hosts; }
+  bool is_quiet() const { return session_.spec().verbosity == session::kQuiet; }
+  void say(const std::vector<std::string>& notes) {
+    if (!is_quiet()) session_.say(notes);
+  }
+  void print(const std::string& event) {
+    if (has_json_) session_.answer(event + '\n');
+  }
+
+  run::RestartEvent perform(const run::step::StartTry&);
+  run::RestartEvent perform(const run::step::Look& look);
+  run::RestartEvent perform(const run::step::Prepare& prepare);
+  run::RestartEvent perform(const run::step::Over&) { return run::event::Prepared{}; }  // play() ends with it
+
+  session::RunSpec make_try();
+  std::optional<int> look_at(const std::vector<std::size_t>& which);
+  void find_hosts_again();
+  void move_missing(const std::vector<hosts::Host>& found);
+  void tell_waiting();
+  void announce(const RestartStep& step);
+  std::string offsets_of(const session::RunSpec& run) const;
+  std::optional<int> sleep_until(TimePoint until);
+  output::StatusText status_text(TimePoint now) const;
+  int end(const run::step::Over& over);
+
+  session::Session& session_;
+  const RestartSpec& spec_;
+  run::RestartPolicy policy_;
+  const std::string job_id_;
+  bool has_json_ = false;
+  bool has_started_ = false;
+  std::string run_id_ = {};         ///< of the last try
+  TryReport report_ = {};           ///< of the last try
+  std::vector<SettledHost> known_;  ///< when the last try started
+  std::vector<SettledHost> seen_ = {};
+  std::vector<Awaited> awaited_ = {};
+  std::map<std::size_t, TimePoint> missing_since_ = {};  ///< hosts that do not answer now
+  std::size_t announced_ = 0;                            ///< restarts
+  std::vector<std::string> told_ = {};
+  std::string list_problem_ = {};
+  TimePoint told_at_ = {};
+};
+
+session::RunSpec RestartedRun::make_try() {
+  session::RunSpec run =
+      spec_.make_run(session_.spec(), {{"PODRUN_JOB_ID", job_id_},
+                                       {"PODRUN_RESTART", std::to_string(policy_.restarts())},
+                                       {"PODRUN_RESTART_CAUSE", std::string(identifier(policy_.cause()))}});
+  run.plan.limits.on_failure = run::OnFailure::stop_others;
+  if (const auto left = policy_.time_left(Clock::now())) run.plan.limits.timeout = left;
+  if (has_started_) {
+    run.view.earlier = output::EarlierOutput::append;
+    run.notes.clear();
+  }
+  run.retry_command = nullptr;
+  run.number = report::TryNumber{job_id_, policy_.restarts()};
+  has_json_ = run.view.json;
+  return run;
+}
+
+run::RestartEvent RestartedRun::perform(const run::step::StartTry&) {
+  session::RunSpec run = make_try();
+  std::optional<TimePoint> started_at;
+  TryMode mode(run, session_);
+  const auto ended_of = [&](const std::vector<run::HostOutcome>& outcomes, int status,
+                            std::optional<int> interrupted_by) {
+    run::event::TryEnded ended{outcomes, status, interrupted_by};
+    if (mode.started_at()) ended.ran = Clock::now() - *mode.started_at();
+    return ended;
+  };
+  run.is_last_try = [&](const run::RunPolicy& policy, int status) {
+    return policy_.is_certainly_over(ended_of(policy.outcomes(), status, policy.interrupted_by()),
+                                     Clock::now());
+  };
+  run_id_ = run.plan.run_id;
+  has_started_ = true;
+  const std::string offsets = offsets_of(run);
+  const session::RunResult result = session_.run(run, mode);
+  if (!offsets.empty()) append_to_file(run.view.outdir + "/tries.jsonl", offsets);
+  if (mode.started_at()) report_ = {result.outcomes, mode.culprit(), {}, {}};
+  report_.hosts.resize(hosts().size());
+  return ended_of(result.outcomes, result.status, result.interrupted_by);
+}
+
+/// How long the files of --outdir are before the try, as a line: what it prints follows there.
+std::string RestartedRun::offsets_of(const session::RunSpec& run) const {
+  namespace fs = std::filesystem;
+  if (run.view.outdir.empty()) return {};
+  nlohmann::json offsets = nlohmann::json::object();  // by name
+  std::error_code error;
+  for (fs::directory_iterator each(run.view.outdir, error), last; !error && each != last;
+       each.increment(error)) {
+    const std::string name = each->path().filename();
+    std::error_code unreadable;
+    const auto size = fs::file_size(each->path(), unreadable);
+    if ((name.ends_with(".out") || name.ends_with(".err")) && !unreadable) offsets[name] = size;
+  }
+  const nlohmann::ordered_json line{{"restart", policy_.restarts()},
+                                    {"job_id", job_id_},
+                                    {"run_id", run.plan.run_id},
+                                    {"time", output::format_utc(wall_time())},
+                                    {"offsets", std::move(offsets)}};
+  return line.dump(-1, ' ', true, nlohmann::ordered_json::error_handler_t::replace) + '\n';
+}
+
+run::RestartEvent RestartedRun::perform(const run::step::Look& look) {
+  if (const auto signal = sleep_until(look.at)) return run::event::RestartInterrupted{*signal};
+  const bool waited = !awaited_.empty();
+  std::vector<std::size_t> which = all_hosts();
+  if (waited) {
+    find_hosts_again();
+    which.clear();
+    for (const Awaited& each : awaited_) which.push_back(each.host);
+  } else {
+    seen_.assign(hosts().size(), {});
+  }
+  std::optional<int> signal = look_at(which);
+  // Those that answered long ago may have been rebooted since.
+  if (waited && awaited_.empty() && which.size() < hosts().size() && !signal) signal = look_at(all_hosts());
+  if (signal) return run::event::RestartInterrupted{*signal};
+  if (!awaited_.empty()) tell_waiting();
+  for (std::size_t host = 0; host < hosts().size(); ++host)
+    report_.hosts[host] = compare(known_[host], seen_[host]);
+  return run::event::Looked{report_.hosts};
+}
+
+/// Sets awaited_, and what is seen of those that answer. The signal that ended it, if any.
+std::optional<int> RestartedRun::look_at(const std::vector<std::size_t>& which) {
+  const std::chrono::seconds grace = session_.spec().limits.grace;
+  session::RunSpec run = session::whoever_answers(
+      session_.spec(),
+      supervisor::build_command(supervisor::script_command(
+          kSettleScript,
+          SettleWords{.mark = run_id_.empty() ? "-" : run_id_, .grace = std::to_string(grace.count())}
+              .list())),
+      grace + kTimeToLook);
+  run.plan.limits.retries = 0;
+  run.plan.limits.patience = session::kPatience;
+  run.enter_lists_hosts = false;
+  run = session::with_hosts(std::move(run), which);
+  const session::Answers answers = session::collect(session_, run);
+  if (answers.result.interrupted_by) return answers.result.interrupted_by;
+  const TimePoint now = Clock::now();
+  std::vector<Awaited> awaited;
+  seen_.resize(hosts().size());
+  for (std::size_t i = 0; i < which.size(); ++i) {
+    const std::size_t host = which[i];
+    SettledHost found = parse_settled_host(answers.texts[i], run.plan.run_id);
+    if (found.is_complete) {
+      missing_since_.erase(host);
+    } else {
+      missing_since_.try_emplace(host, now);
+    }
+    if (!found.is_complete || !found.obstacles.empty())
+      awaited.push_back({host, answers.result.outcomes[i], found.obstacles});
+    seen_[host] = std::move(found);
+  }
+  for (const auto& [host, since] : missing_since_) {
+    if (now - since >= std::chrono::minutes(1) &&
+        std::find(report_.missing.begin(), report_.missing.end(), host) == report_.missing.end())
+      report_.missing.push_back(host);
+  }
+  if (has_started_) awaited_ = std::move(awaited);
+  if (!has_started_) known_ = seen_;
+  return std::nullopt;
+}
+
+/// A recreated host may have another address or another key.
+void RestartedRun::find_hosts_again() {
+  if (!spec_.find_hosts || missing_since_.empty()) return;
+  std::string problem;
+  try {
+    const std::vector<hosts::Host> found = spec_.find_hosts();
+    if (found.size() == hosts().size()) {
+      move_missing(found);
+    } else {
+      problem = fmt::format("the list of hosts has {}, the command runs on {}", found.size(), hosts().size());
+    }
+  } catch (const UsageError& error) {
+    problem = fmt::format("the list of hosts cannot be read again: {}", error.what());
+  }
+  if (problem != list_problem_ && !problem.empty()) say({problem});
+  list_problem_ = problem;
+}
+
+/// The command may still run where a host was, until its supervisor has missed podrun for long enough.
+void RestartedRun::move_missing(const std::vector<hosts::Host>& found) {
+  const session::SessionSpec& spec = session_.spec();
+  const TimePoint::duration safe = 2 * spec.orphan_timeout + spec.limits.grace;
+  std::vector<hosts::Host> moved = hosts();
+  std::vector<std::string> notes;
+  for (std::size_t host = 0; host < moved.size(); ++host) {
+    const auto missing = missing_since_.find(host);
+    if (missing == missing_since_.end() || is_same_place(moved[host], found[host])) continue;
+    if (Clock::now() - missing->second < safe) continue;
+    notes.push_back(fmt::format("[{}] is at {} now", found[host].worker, hosts::address_of(found[host])));
+    moved[host] = found[host];
+    known_[host].machine = "-";  // another one
+    known_[host].boot = "-";
+  }
+  session_.move_to(moved);
+  if (!notes.empty()) say(notes);
+}
+
+void RestartedRun::tell_waiting() {
+  const TimePoint now = Clock::now();
+  std::vector<std::string> lines = describe_waiting(hosts(), awaited_);
+  if (lines == told_ && now - told_at_ < kTellAgain) return;
+  const std::optional<TimePoint> until = policy_.waits_until();
+  const std::optional<std::chrono::seconds> left =
+      until ? std::optional(seconds_until(*until, now)) : std::nullopt;
+  if (lines != told_) {
+    for (const Awaited& each : awaited_) print(waiting_event(wall_time(), hosts(), each, left));
+  }
+  told_ = lines;
+  told_at_ = now;
+  if (left) lines.front() += fmt::format(", {} left", format_duration(*left));
+  say(lines);
+}
+
+/// Once for each restart.
+void RestartedRun::announce(const RestartStep& step) {
+  const auto* prepare = std::get_if<run::step::Prepare>(&step);
+  if (!prepare || policy_.restarts() == announced_) return;
+  announced_ = policy_.restarts();
+  known_ = seen_;
+  told_.clear();
+  const std::chrono::seconds delay = seconds_until(prepare->at, Clock::now());
+  const std::string cause = describe_cause(hosts(), policy_.cause(), report_);
+  if (!cause.empty()) say({cause});
+  say({describe_restart(policy_, delay)});
+  print(restart_event(wall_time(), hosts(), policy_, report_, delay));
+}
+
+run::RestartEvent RestartedRun::perform(const run::step::Prepare& prepare) {
+  if (const auto signal = sleep_until(prepare.at)) return run::event::RestartInterrupted{*signal};
+  if (spec_.prepare.empty()) return run::event::Prepared{0};
+  const std::vector<std::string> variables = {
+      "PODRUN_JOB_ID=" + job_id_, fmt::format("PODRUN_RESTART={}", policy_.restarts()),
+      fmt::format("PODRUN_RESTART_CAUSE={}", identifier(policy_.cause()))};
+  const PrepareEnd ended = run_here(session_, spec_.prepare, variables);
+  if (ended.signal) return run::event::RestartInterrupted{*ended.signal};
+  if (ended.status != 0) say({fmt::format("--prepare: exit {}", ended.status)});
+  return run::event::Prepared{ended.status};
+}
+
+std::optional<int> RestartedRun::sleep_until(TimePoint until) {
+  return session_.wait_until(until, [this, until](TimePoint now) {
+    if (!awaited_.empty()) {
+      output::StatusText text{{describe_awaited(hosts(), awaited_)}};
+      if (const auto limit = policy_.waits_until())
+        text.push_back({format_duration(seconds_until(*limit, now)) + " left"});
+      return text;
+    }
+    return output::StatusText{
+        {fmt::format("try {} in {}", policy_.restarts() + 1, format_duration(seconds_until(until, now)))}};
+  });
+}
+
+int RestartedRun::end(const run::step::Over& over) {
+  const std::string why = describe_end(over.reason, policy_, hosts(), report_, awaited_);
+  if (!why.empty()) session_.say({why});
+  const std::size_t tries = policy_.restarts() + (has_started_ ? 1 : 0);
+  print(over_event(wall_time(), over.reason, tries, over.status));
+  return over.status;
+}
+
+}  // namespace
+
+int run_with_restarts(session::Session& session, const RestartSpec& spec) {
+  return RestartedRun(session, spec).play();
+}
+
+}  // namespace podrun::restarts

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "podrun/hosts/host.hpp"
+#include "podrun/run/restart_policy.hpp"
+#include "podrun/session/session.hpp"
+#include "podrun/session/specs.hpp"
+#include "podrun/supervisor/command.hpp"
+
+namespace podrun::restarts {
+
+/// A command that is started again when it fails or a host is lost.
+struct RestartSpec {
+  run::RestartLimits limits = {};
+  std::string prepare = {};  ///< text for /bin/sh here, run before each restart; empty: none
+  /// Finds the hosts anew while some are missing; null: their list cannot change. May throw UsageError.
+  std::function<std::vector<hosts::Host>()> find_hosts = nullptr;
+  /// The run of a try: the command with these variables before its own, on the hosts of the session.
+  std::function<session::RunSpec(const session::SessionSpec&, const std::vector<supervisor::Variable>&)>
+      make_run = nullptr;
+};
+
+/// Runs the command, and again as RestartPolicy has it. The session should keep its connections. Returns the
+/// exit status. Throws UsageError before anything has started.
+int run_with_restarts(session::Session& session, const RestartSpec& spec);
+
+}  // namespace podrun::restarts

@@ -1,0 +1,53 @@
+# Ends what an earlier try of a command has left on a host, and says in what state the host is. Needs processes.sh, clock.sh,
+# process_tree.sh, stop.sh, open_files.sh and devices.sh.
+# Words: MARK GRACE
+# Variables of command.cpp: PODRUN_RUN_ID
+#
+# MARK: of the try, as in PODRUN_MARK; "-": there was none. GRACE: seconds between TERM and KILL. Prints "podrun-settled $PODRUN_RUN_ID"
+# and lines "key value", see settled_host.hpp; then "end".
+#
+# shellcheck disable=SC2034,SC2086  # the fragments read variables; pids need no quotes
+
+podrun_tell() { printf '%s\n' "$*"; }
+# FILE KEY: prints its first line after the key.
+podrun_tell_file() {
+  podrun_words=
+  read -r podrun_words <"$1" && podrun_tell "$2" "$podrun_words"
+}
+# Ends the processes with the mark as a supervisor does. The supervisor, which may run on without contact, then has nothing left to stop.
+podrun_end_try() {
+  podrun_own_group=
+  podrun_ended=
+  podrun_main=
+  podrun_sudo=
+  podrun_tree=
+  podrun_above=$$
+  podrun_left=
+  podrun_find_marked
+  if [ "$podrun_pids" ]; then podrun_stop; fi
+  for podrun_each in $podrun_left; do
+    podrun_read_stat ${podrun_each%:*} && podrun_read_name ${podrun_each%:*} || continue
+    podrun_tell left ${podrun_each%:*} $podrun_its_state "$podrun_name"
+  done
+}
+# "PID PATH"
+podrun_tell_holder() {
+  podrun_read_name "${1%% *}"
+  podrun_tell holder "$1" "$podrun_name"
+}
+
+podrun_clean_environment
+exec 4>&2 2>/dev/null
+podrun_mark=$1
+podrun_grace=$2
+podrun_tell
+podrun_tell "podrun-settled $PODRUN_RUN_ID"
+podrun_tell_file /proc/sys/kernel/random/boot_id boot
+podrun_tell_file /etc/machine-id machine
+podrun_tell oom "$(grep -s '^oom_kill ' /proc/vmstat)"
+if [ "$podrun_mark" != - ]; then podrun_end_try; fi
+podrun_su=
+if [ "$(id -u)" != 0 ] && sudo -n true 2>/dev/null; then podrun_su="sudo -n"; fi
+podrun_open_accelerators
+podrun_each_line podrun_tell_holder "$podrun_open"
+podrun_tell end

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "podrun/run/restart_policy.hpp"
+
+// Reads what settle.sh prints of a host between two tries. Pure. Texts come from the host: escape them before
+// they are shown.
+namespace podrun::restarts {
+
+/// A process that keeps a try from starting.
+struct Obstacle {
+  std::uint64_t pid = 0;
+  std::string name = {};    ///< at most 15 bytes
+  char state = '?';         ///< `D`: waits in the kernel, not even KILL ends it. proc(5), stat
+  bool is_left = false;     ///< of the last try: KILL has not ended it
+  std::string device = {};  ///< the accelerator that it has open; empty: none that is known
+  friend bool operator==(const Obstacle&, const Obstacle&) = default;
+};
+
+struct SettledHost {
+  bool is_complete = false;
+  std::string boot = {};                                  ///< /proc/sys/kernel/random/boot_id, random(4)
+  std::string machine = {};                               ///< machine-id(5); empty: there is none
+  std::optional<std::uint64_t> oom_kills = std::nullopt;  ///< since boot. /proc/vmstat
+  std::vector<Obstacle> obstacles = {};                   ///< by pid, each once
+};
+
+/// Reads a host's standard output from the line after the nonce. Unknown lines are ignored.
+SettledHost parse_settled_host(std::string_view output, std::string_view nonce);
+
+/// What became of a host since `before`, which it was when the last try started.
+run::HostAfterTry compare(const SettledHost& before, const SettledHost& now);
+
+}  // namespace podrun::restarts

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whether a command starts again: the end of a try, what the hosts are found to be after it, and how often
+// that has happened. A failure that is seen first often comes from a healthy host, seconds before podrun can
+// know which one is gone; so the cause is judged when every host has answered.
+#include "podrun/run/restart_policy.hpp"
+
+#include <algorithm>
+
+namespace podrun::run {
+namespace {
+
+constexpr int kTimedOutStatus = 124;
+constexpr int kMissingStatus = 255;
+constexpr int kPrepareStatus = 1;
+constexpr int kSignalStatus = 128;
+constexpr int kAskAgain = 75;  // EX_TEMPFAIL, sysexits(3)
+
+/// Between two looks at the hosts, at first and after a minute.
+constexpr std::chrono::seconds kSoon{5};
+constexpr std::chrono::seconds kLater{15};
+constexpr std::chrono::minutes kMinute{1};
+constexpr std::chrono::seconds kAfterFailedStart{30};
+/// Before it starts again after the loss of a host, and after a failure of the command; the latter doubles
+/// for each further one in a row.
+constexpr std::chrono::seconds kAfterLoss{5};
+constexpr std::chrono::seconds kAfterFailure{10};
+constexpr std::chrono::seconds kLongestDelay{300};
+
+std::optional<int> exit_status_of(const HostOutcome& outcome) {
+  const auto* exited = std::get_if<link::Exited>(&outcome);
+  return exited ? std::optional(exited->status) : std::nullopt;
+}
+
+/// As shells have it.
+bool is_signal(const HostOutcome& outcome) {
+  return std::holds_alternative<link::Signaled>(outcome) ||
+         exit_status_of(outcome).value_or(0) > kSignalStatus;
+}
+
+bool is_killed(const HostOutcome& outcome) {
+  constexpr int kKilled = kSignalStatus + 9;
+  return host_number(outcome) == kKilled;
+}
+
+}  // namespace
+
+RestartStep RestartPolicy::on(const RestartEvent& event, TimePoint now) {
+  now_ = now;
+  return std::visit([this](const auto& what) { return handle(what); }, event);
+}
+
+bool RestartPolicy::is_late(TimePoint now) const {
+  return limits_.timeout && now >= begun_at_ + *limits_.timeout;
+}
+
+std::optional<std::chrono::seconds> RestartPolicy::time_left(TimePoint now) const {
+  if (!limits_.timeout) return std::nullopt;
+  const auto left = std::chrono::ceil<std::chrono::seconds>(begun_at_ + *limits_.timeout - now);
+  return std::max(left, std::chrono::seconds(1));
+}
+
+std::optional<TimePoint> RestartPolicy::waits_until() const {
+  return limits_.wait_hosts ? std::optional(waits_since_ + *limits_.wait_hosts) : std::nullopt;
+}
+
+std::optional<step::Over> RestartPolicy::end_of(const event::TryEnded& ended, TimePoint now) const {
+  const auto over = [&](OverReason reason) { return step::Over{reason, ended.status}; };
+  const auto any = [&](auto is) { return std::any_of(ended.outcomes.begin(), ended.outcomes.end(), is); };
+  if (ended.interrupted_by) return over(OverReason::interrupted);
+  if (std::all_of(ended.outcomes.begin(), ended.outcomes.end(), has_succeeded))
+    return over(OverReason::finished);
+  if (is_late(now) ||
+      any([](const HostOutcome& outcome) { return std::holds_alternative<TimedOut>(outcome); }))
+    return over(OverReason::timed_out);
+  if (!ended.ran) {  // a host failed between the last look and the start; before the first, it is as any run
+    return restarts_ == 0 ? std::optional(over(OverReason::first_try)) : std::nullopt;
+  }
+  if (!limits_.even_after_success && any(has_succeeded)) return over(OverReason::partly_finished);
+  const auto is_final = [this](const HostOutcome& outcome) {
+    const std::optional<int> status = exit_status_of(outcome);
+    const std::vector<int>& statuses = limits_.final_statuses;
+    return status && std::find(statuses.begin(), statuses.end(), *status) != statuses.end();
+  };
+  if (any(is_final)) return over(OverReason::final_status);
+  return std::nullopt;
+}
+
+RestartStep RestartPolicy::handle(const event::TryEnded& ended) {
+  if (auto over = end_of(ended, now_)) return *over;
+  if (!ended.ran) {  // no try: podrun waits for the hosts as before the start
+    ended_.status = ended.status;
+    return step::Look{now_ + kAfterFailedStart};
+  }
+  ended_ = ended;
+  ended_at_ = waits_since_ = now_;
+  was_missing_ = false;
+  decided_ = false;
+  return step::Look{now_};
+}
+
+RestartStep RestartPolicy::handle(const event::Looked& looked) {
+  using State = HostAfterTry::State;
+  if (is_late(now_)) return step::Over{OverReason::timed_out, kTimedOutStatus};
+  const TimePoint::duration waited = now_ - waits_since_;
+  const auto is_missing = [](const HostAfterTry& host) { return host.state == State::missing; };
+  if (waited >= kMinute && std::any_of(looked.hosts.begin(), looked.hosts.end(), is_missing))
+    was_missing_ = true;
+  const auto is_ready = [](const HostAfterTry& host) { return host.state == State::ready; };
+  if (!std::all_of(looked.hosts.begin(), looked.hosts.end(), is_ready)) {
+    const std::optional<TimePoint> until = waits_until();
+    if (until && now_ >= *until) return step::Over{OverReason::hosts_missing, kMissingStatus};
+    const TimePoint next = now_ + (waited < kMinute ? kSoon : kLater);
+    return step::Look{until ? std::min(next, *until) : next};
+  }
+  if (decided_) return step::Prepare{now_};  // the start failed after the decision
+  return decide(judge(looked.hosts));
+}
+
+RestartCause RestartPolicy::judge(const std::vector<HostAfterTry>& hosts) const {
+  const auto any = [&](bool HostAfterTry::*what) {
+    return std::any_of(hosts.begin(), hosts.end(), [what](const HostAfterTry& host) { return host.*what; });
+  };
+  const std::vector<HostOutcome>& outcomes = ended_.outcomes;
+  if (any(&HostAfterTry::was_replaced)) return RestartCause::replaced;
+  if (any(&HostAfterTry::was_rebooted)) return RestartCause::rebooted;
+  const auto is_lost = [](const HostOutcome& outcome) {
+    return std::holds_alternative<Lost>(outcome) || std::holds_alternative<Unreachable>(outcome);
+  };
+  if (was_missing_ || std::any_of(outcomes.begin(), outcomes.end(), is_lost)) return RestartCause::lost;
+  if (ended_.has_stalled) return RestartCause::stalled;
+  for (std::size_t host = 0; host < hosts.size(); ++host) {
+    if (hosts[host].ran_out_of_memory && is_killed(outcomes[host])) return RestartCause::oom;
+  }
+  return std::any_of(outcomes.begin(), outcomes.end(), is_signal) ? RestartCause::signal : RestartCause::exit;
+}
+
+/// Counts the try.
+RestartStep RestartPolicy::decide(RestartCause cause) {
+  const TimePoint::duration ran = ended_.ran.value_or(TimePoint::duration::zero());
+  const bool is_short = ran < limits_.short_try;
+  const bool is_first = !has_worked_;
+  cause_ = cause;
+  has_worked_ = has_worked_ || !is_short;
+  if (ran >= limits_.reset) failures_ = 0;
+  TimePoint::duration delay = kAfterLoss;
+  if (is_loss(cause)) {
+    if (!is_short) short_tries_ = 0;
+    losses_.push_back(now_);
+    while (losses_.front() <= now_ - kOfLosses) losses_.pop_front();
+    if (losses_.size() >= kLosses) return step::Over{OverReason::losses, ended_.status};
+  } else {
+    if (is_short && is_first) return step::Over{OverReason::first_try, ended_.status};
+    short_tries_ = is_short ? short_tries_ + 1 : 0;
+    if (short_tries_ >= kShortTries) return step::Over{OverReason::crash_loop, ended_.status};
+    if (failures_ >= limits_.restarts) return step::Over{OverReason::restarts, ended_.status};
+    constexpr std::size_t kDoubled = 5;  // more than kLongestDelay
+    delay = std::min(kAfterFailure * (1 << std::min(failures_, kDoubled)), kLongestDelay);
+    ++failures_;
+  }
+  ++restarts_;
+  decided_ = true;
+  return step::Prepare{std::max(now_, ended_at_ + delay)};
+}
+
+RestartStep RestartPolicy::handle(const event::Prepared& prepared) {
+  if (is_late(now_)) return step::Over{OverReason::timed_out, kTimedOutStatus};
+  if (prepared.status == 0) return step::StartTry{};
+  if (prepared.status != kAskAgain) return step::Over{OverReason::prepare, kPrepareStatus};
+  const std::optional<TimePoint> until = waits_until();
+  if (until && now_ + kMinute > *until) return step::Over{OverReason::prepare, kPrepareStatus};
+  return step::Prepare{now_ + kMinute};
+}
+
+RestartStep RestartPolicy::handle(const event::RestartInterrupted& interrupted) {
+  return step::Over{OverReason::interrupted, kSignalStatus + interrupted.signal};
+}
+
+}  // namespace podrun::run

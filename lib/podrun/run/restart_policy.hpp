@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <variant>
+#include <vector>
+
+#include "podrun/run/countdowns.hpp"
+#include "podrun/run/outcome.hpp"
+
+// The decisions around the tries of a command (--restarts), without their effects. A try is a run of it on
+// all hosts.
+namespace podrun::run {
+
+struct RestartLimits {
+  std::size_t restarts = 0;            ///< after failures of the command in a row; lost hosts do not count
+  std::chrono::seconds reset{3600};    ///< a try that ran for this long gives all of them back
+  std::chrono::seconds short_try{60};  ///< a first try that fails sooner is the last, and the third in a row
+  std::optional<std::chrono::seconds> wait_hosts = std::chrono::seconds(3600);  ///< none: for ever
+  std::vector<int> final_statuses = {93, 126, 127};            ///< nothing starts again after one of these
+  bool even_after_success = false;                             ///< also when a host has ended with 0
+  std::optional<std::chrono::seconds> timeout = std::nullopt;  ///< of all tries together
+};
+
+/// Why a try ended, the worst that is known of any host last.
+enum class RestartCause : std::uint8_t { none, exit, signal, oom, stalled, lost, rebooted, replaced };
+/// Whether the cause is the loss of a host, and no failure of the command.
+constexpr bool is_loss(RestartCause cause) { return cause >= RestartCause::lost; }
+
+enum class OverReason : std::uint8_t {
+  finished,         ///< every host ended with 0
+  interrupted,      ///< by a signal, or since nobody reads the output
+  first_try,        ///< it has never run for RestartLimits::short_try
+  crash_loop,       ///< three tries in a row failed sooner than that
+  restarts,         ///< all of them are used
+  final_status,     ///< see RestartLimits::final_statuses
+  partly_finished,  ///< a host ended with 0, so the command believes that it is done
+  hosts_missing,    ///< longer than RestartLimits::wait_hosts
+  losses,           ///< ten in an hour
+  prepare,          ///< the command of --prepare failed
+  timed_out         ///< RestartLimits::timeout is over
+};
+
+/// What a host was found to be after a try. Between tries podrun ends what it finds of the last one.
+struct HostAfterTry {
+  /// ready: it has answered, nothing of the try is left, and nothing holds its accelerators.
+  enum class State : std::uint8_t { missing, busy, ready };
+  State state = State::missing;
+  bool was_rebooted = false;
+  bool was_replaced = false;
+  bool ran_out_of_memory = false;
+};
+
+/// Events.
+namespace event {
+struct TryEnded {
+  std::vector<HostOutcome> outcomes;
+  int status = 0;  ///< the exit status of the run
+  std::optional<int> interrupted_by = std::nullopt;
+  std::optional<TimePoint::duration> ran = std::nullopt;  ///< since the commands started; none: they did not
+  bool has_stalled = false;
+};
+/// The answer to step::Look, of all hosts.
+struct Looked {
+  std::vector<HostAfterTry> hosts;
+};
+/// The answer to step::Prepare: the status of the command.
+struct Prepared {
+  int status = 0;
+};
+struct RestartInterrupted {
+  int signal = 0;
+};
+}  // namespace event
+using RestartEvent = std::variant<event::TryEnded, event::Looked, event::Prepared, event::RestartInterrupted>;
+
+/// What to do next, and when.
+namespace step {
+/// Look at all hosts.
+struct Look {
+  TimePoint at;
+};
+/// Run the command of --prepare, if there is one; else answer with 0.
+struct Prepare {
+  TimePoint at;
+};
+struct StartTry {};
+struct Over {
+  OverReason reason;
+  int status;
+};
+}  // namespace step
+using RestartStep = std::variant<step::Look, step::Prepare, step::StartTry, step::Over>;
+
+/// Decides whether and when a command starts again. Every event has one answer. Pure.
+class RestartPolicy {
+ public:
+  static constexpr std::size_t kShortTries = 3;
+  static constexpr std::size_t kLosses = 10;
+  static constexpr std::chrono::hours kOfLosses{1};
+
+  RestartPolicy(const RestartLimits& limits, TimePoint begin) : limits_(limits), begun_at_(begin) {}
+
+  RestartStep on(const RestartEvent& event, TimePoint now);
+  /// Whether nothing starts again, whatever the hosts say; else it depends on them. For the report of a try.
+  bool is_certainly_over(const event::TryEnded& ended, TimePoint now) const {
+    return end_of(ended, now).has_value();
+  }
+
+  /// How many times it has been started again, or is about to be.
+  std::size_t restarts() const { return restarts_; }
+  /// Of the restart that is about to be, or was the last.
+  RestartCause cause() const { return cause_; }
+  /// Restarts that are left for failures of the command.
+  std::size_t left() const { return limits_.restarts - failures_; }
+  /// When podrun stops waiting for hosts; none: never.
+  std::optional<TimePoint> waits_until() const;
+  /// The time that is left for a try; none: any.
+  std::optional<std::chrono::seconds> time_left(TimePoint now) const;
+  const RestartLimits& limits() const { return limits_; }
+
+ private:
+  std::optional<step::Over> end_of(const event::TryEnded& ended, TimePoint now) const;
+  RestartStep handle(const event::TryEnded& ended);
+  RestartStep handle(const event::Looked& looked);
+  RestartStep handle(const event::Prepared& prepared);
+  RestartStep handle(const event::RestartInterrupted& interrupted);
+  RestartCause judge(const std::vector<HostAfterTry>& hosts) const;
+  RestartStep decide(RestartCause cause);
+  bool is_late(TimePoint now) const;
+
+  const RestartLimits limits_;
+  const TimePoint begun_at_;
+  TimePoint now_ = begun_at_;
+  std::size_t restarts_ = 0;
+  std::size_t failures_ = 0;     ///< of the command, in a row
+  std::size_t short_tries_ = 0;  ///< in a row
+  bool has_worked_ = false;      ///< a try ran for longer than a short one
+  std::deque<TimePoint> losses_ = {};
+  RestartCause cause_ = RestartCause::none;
+  bool decided_ = false;  ///< how the last try counts: it is about to start again
+  event::TryEnded ended_ = {};
+  TimePoint ended_at_ = begun_at_;
+  TimePoint waits_since_ = begun_at_;  ///< for hosts
+  bool was_missing_ = false;           ///< a host, for a minute
+};
+
+}  // namespace podrun::run
