@@ -26,6 +26,7 @@
 #include "podrun/transfer/push.hpp"
 
 #include "cli/job_names.hpp"
+#include "cli/restart_rows.hpp"
 #include "cli/specs_from_options.hpp"
 #include "commands/commands.hpp"
 
@@ -240,10 +241,22 @@ class TaskRun {
   }
 
   int start_run(session::Session& session, const session::RunSpec& run, const Place& place) const {
+    if (context_.options.may_restart) return run_with_restarts(session, run);
     if (!sequence_.job) return start(session, run, place);
     const int status = jobs::start_job(session, sequence_.session, run, *sequence_.job);
     if (status == 0) cli::add_seen_job_name(sequence_.job->name, session.probe());
     return status;
+  }
+
+  int run_with_restarts(session::Session& session, const session::RunSpec& run) const {
+    restarts::RestartSpec spec = cli::restart_spec(context_.options, context_.probe);
+    spec.make_run = [&](const session::SessionSpec& now, const std::vector<supervisor::Variable>& first) {
+      session::RunSpec made = plan_step(now, restarts::with_variables(run.command, first), context_.options);
+      made.plan.supervision.preparations = run.plan.supervision.preparations;
+      made.view.earlier = run.view.earlier;
+      return made;
+    };
+    return restarts::run_with_restarts(session, spec);
   }
 
   static int start(session::Session& session, const session::RunSpec& run, const Place& place) {
@@ -270,6 +283,10 @@ class TaskRun {
 class TaskCommand final : public cli::Command {
  public:
   explicit TaskCommand(Kind kind) : kind_(kind) {}
+
+  void check(cli::Options& options, const cli::OptionTable& /*table*/) override {
+    cli::check_restarts(options);
+  }
 
   int run(const cli::Context& context) override {
     const Sequence sequence = make_sequence(context);

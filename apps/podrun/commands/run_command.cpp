@@ -44,9 +44,7 @@ class RunCommand final : public cli::Command {
                                const supervisor::Command& command) {
     restarts::RestartSpec restarts = cli::restart_spec(context.options, context.probe);
     restarts.make_run = [&](const session::SessionSpec& now, const std::vector<supervisor::Variable>& first) {
-      supervisor::Command with_variables = command;
-      with_variables.environment.insert(with_variables.environment.begin(), first.begin(), first.end());
-      return cli::users_run(context.options, context.probe, now, std::move(with_variables));
+      return cli::users_run(context.options, context.probe, now, restarts::with_variables(command, first));
     };
     session::Session session(spec, context.probe, session::Session::Connections::kept);
     return restarts::run_with_restarts(session, restarts);

@@ -379,6 +379,12 @@ int RestartedRun::end(const run::step::Over& over) {
 
 }  // namespace
 
+supervisor::Command with_variables(supervisor::Command command,
+                                   const std::vector<supervisor::Variable>& variables) {
+  command.environment.insert(command.environment.begin(), variables.begin(), variables.end());
+  return command;
+}
+
 int run_with_restarts(session::Session& session, const RestartSpec& spec) {
   return RestartedRun(session, spec).play();
 }

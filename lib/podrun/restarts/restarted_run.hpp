@@ -24,6 +24,10 @@ struct RestartSpec {
       make_run = nullptr;
 };
 
+/// The command with these variables, which its own of the same name replace.
+supervisor::Command with_variables(supervisor::Command command,
+                                   const std::vector<supervisor::Variable>& variables);
+
 /// Runs the command, and again as RestartPolicy has it. The session should keep its connections. Returns the
 /// exit status. Throws UsageError before anything has started.
 int run_with_restarts(session::Session& session, const RestartSpec& spec);

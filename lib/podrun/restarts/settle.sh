@@ -1,5 +1,5 @@
 # Ends what an earlier try of a command has left on a host, and says in what state the host is. Needs processes.sh, clock.sh,
-# process_tree.sh, stop.sh, open_files.sh and devices.sh.
+# process_tree.sh, stop.sh, open_files.sh, devices.sh and lock_files.sh.
 # Words: MARK GRACE
 # Variables of command.cpp: PODRUN_RUN_ID
 #
@@ -26,7 +26,8 @@ podrun_end_try() {
   podrun_find_marked
   if [ "$podrun_pids" ]; then podrun_stop; fi
   for podrun_each in $podrun_left; do
-    podrun_read_stat ${podrun_each%:*} && podrun_read_name ${podrun_each%:*} || continue
+    podrun_read_stat ${podrun_each%:*} || continue
+    podrun_read_name ${podrun_each%:*}
     podrun_tell left ${podrun_each%:*} $podrun_its_state "$podrun_name"
   done
 }
@@ -48,6 +49,6 @@ podrun_tell oom "$(grep -s '^oom_kill ' /proc/vmstat)"
 if [ "$podrun_mark" != - ]; then podrun_end_try; fi
 podrun_su=
 if [ "$(id -u)" != 0 ] && sudo -n true 2>/dev/null; then podrun_su="sudo -n"; fi
-podrun_open_accelerators
+podrun_open_locks podrun_open_accelerators
 podrun_each_line podrun_tell_holder "$podrun_open"
 podrun_tell end

@@ -19,7 +19,7 @@ struct Obstacle {
   std::string name = {};    ///< at most 15 bytes
   char state = '?';         ///< `D`: waits in the kernel, not even KILL ends it. proc(5), stat
   bool is_left = false;     ///< of the last try: KILL has not ended it
-  std::string device = {};  ///< the accelerator that it has open; empty: none that is known
+  std::string device = {};  ///< the accelerator, or lock file of libtpu, that it has open; empty: none
   friend bool operator==(const Obstacle&, const Obstacle&) = default;
 };
 
