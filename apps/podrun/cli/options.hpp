@@ -64,6 +64,9 @@ struct RestartOptions {
   bool may_restart = false;  ///< --restarts was given
   run::RestartLimits restart_limits;
   std::string prepare;
+  run::StallLimits stall_limits;
+  std::string stall_progress;  ///< a regular expression; empty: not given
+  std::string on_stall;        ///< the path of a script; empty: not given
 };
 
 /// How output is shown and stored; `view()` adds what `append` and `force` mean for it.

@@ -2,6 +2,7 @@
 // The options of --restarts: their rows, what contradicts them, and what they make of a run.
 #include "cli/restart_rows.hpp"
 
+#include <algorithm>
 #include <optional>
 #include <vector>
 
@@ -63,15 +64,35 @@ void add_restart_options(OptionTable& table, RestartOptions& options) {
   rows.value(restarts, "--prepare COMMAND",
              "Run COMMAND on this machine before each restart; status 75: ask again in a minute",
              not_empty(options.prepare, "shell text"));
+  rows.value(restarts, "--stall TIME[:FIRST]",
+             "No output of any host for TIME, and a try FIRST old (1h): look what they do, and stop them",
+             [&](const std::string& text) {
+               const std::size_t colon = std::min(text.find(':'), text.size());
+               options.stall_limits.all = parse_positive_duration(text.substr(0, colon));
+               if (colon < text.size()) options.stall_limits.first = parse_duration(text.substr(colon + 1));
+             });
+  rows.value(restarts, "--stall-each TIME",
+             "The same for one host that has printed and then has not for TIME",
+             [&](const std::string& text) { options.stall_limits.each = parse_positive_duration(text); });
+  rows.value(restarts, "--stall-progress REGEX",
+             "For --stall only output that matches counts, as for grep -E",
+             not_empty(options.stall_progress, "a regular expression"));
+  rows.value(restarts, "--on-stall SCRIPT",
+             "Run this script on every host before a stop by --stall (stacks, kernel log, accelerators)",
+             not_empty(options.on_stall, "a file"), {.value = ValueKind::local_file});
 }
 
 void check_restarts(const Options& options) {
-  if (!options.may_restart) {
-    if (!options.prepare.empty()) throw UsageError("--prepare: it belongs to --restarts N");
-    return;
-  }
-  const auto refuse = [](const std::string& option, const std::string& why) {
-    throw UsageError(fmt::format("--restarts and {} exclude each other ({})", option, why));
+  const bool watches = options.stall_limits.all || options.stall_limits.each;
+  if (!watches && !options.on_stall.empty()) throw UsageError("--on-stall: it belongs to --stall TIME");
+  if (!watches && !options.stall_progress.empty())
+    throw UsageError("--stall-progress: it belongs to --stall TIME");
+  if (!options.may_restart && !options.prepare.empty())
+    throw UsageError("--prepare: it belongs to --restarts N");
+  if (!options.may_restart && !watches) return;
+  const auto refuse = [&options](const std::string& option, const std::string& why) {
+    throw UsageError(fmt::format("--{} and {} exclude each other ({})",
+                                 options.may_restart ? "restarts" : "stall", option, why));
   };
   if (options.limits.serial > 0) refuse("--serial", "all hosts start again together");
   if (options.limits.on_unreachable == run::OnUnreachable::skip)
@@ -81,11 +102,22 @@ void check_restarts(const Options& options) {
     refuse("--detach", "a job with restarts is podrun in a job of this machine: podrun help restarts");
 }
 
+bool has_restarts(const Options& options) {
+  return options.may_restart || options.stall_limits.all || options.stall_limits.each;
+}
+
 restarts::RestartSpec restart_spec(const Options& options, const hosts::Probe& probe) {
   restarts::RestartSpec spec;
   spec.limits = options.restart_limits;
   spec.limits.timeout = options.limits.timeout;
   spec.prepare = options.prepare;
+  spec.stall.limits = options.stall_limits;
+  if (!options.stall_progress.empty()) spec.stall.progress.emplace(options.stall_progress);
+  if (!options.on_stall.empty()) {
+    const std::optional<std::string> script = probe.read_file(options.on_stall);
+    if (!script) throw UsageError(fmt::format("--on-stall: \"{}\" cannot be read", options.on_stall));
+    spec.stall.script = *script;
+  }
   if (!hosts::reads_standard_input(options.hosts))
     spec.find_hosts = [&options, &probe] { return hosts::discover(options.hosts, probe).hosts; };
   return spec;

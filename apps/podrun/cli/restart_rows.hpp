@@ -14,7 +14,10 @@ void add_restart_options(OptionTable& table, RestartOptions& options);
 /// Throws UsageError for what cannot be together with --restarts.
 void check_restarts(const Options& options);
 
-/// Without make_run. The arguments must outlive it.
+/// Whether the command is one for restarts::run_with_restarts().
+bool has_restarts(const Options& options);
+
+/// Throws UsageError. Without make_run. The arguments must outlive it.
 restarts::RestartSpec restart_spec(const Options& options, const hosts::Probe& probe);
 
 }  // namespace podrun::cli

@@ -241,7 +241,7 @@ class TaskRun {
   }
 
   int start_run(session::Session& session, const session::RunSpec& run, const Place& place) const {
-    if (context_.options.may_restart) return run_with_restarts(session, run);
+    if (cli::has_restarts(context_.options)) return run_with_restarts(session, run);
     if (!sequence_.job) return start(session, run, place);
     const int status = jobs::start_job(session, sequence_.session, run, *sequence_.job);
     if (status == 0) cli::add_seen_job_name(sequence_.job->name, session.probe());

@@ -33,7 +33,7 @@ class RunCommand final : public cli::Command {
     const session::SessionSpec spec = context.session_spec();
     const session::RunSpec run = cli::users_run(options, context.probe, spec, std::move(command));
     if (options.dry_run) return context.describe(spec, cli::describe_run(run));
-    if (options.may_restart) return run_with_restarts(context, spec, run.command);
+    if (cli::has_restarts(options)) return run_with_restarts(context, spec, run.command);
     session::Session session(spec, context.probe, session::Session::Connections::closed);
     session::CommandMode mode(run, session);
     return session.run(run, mode).status;

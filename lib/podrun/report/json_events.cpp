@@ -59,6 +59,7 @@ struct AddFacts {
   void operator()(const link::Exited& exited) const { event["status"] = exited.status; }
   void operator()(const link::Signaled& signaled) const { event["signal"] = signaled.signal; }
   void operator()(const run::TimedOut& timed_out) const { event["limit_seconds"] = timed_out.limit.count(); }
+  void operator()(const run::Stalled& stalled) const { event["silent_seconds"] = stalled.silent.count(); }
   void operator()(const run::Lost& lost) const { add_failure_and_message(event, lost.failure); }
   void operator()(const run::Unreachable& unreachable) const {
     add_failure_and_message(event, unreachable.failure);

@@ -134,6 +134,7 @@ constexpr std::array<OutcomeRow, std::variant_size_v<run::HostOutcome>> kOutcome
     {"exited", "failed"},
     {"signaled", "failed"},
     {"timed_out", "timed out"},
+    {"stalled", "stalled"},
     {"lost", "lost"},
     {"unreachable", "unreachable"},
     {"stopped", "stopped by podrun"},
@@ -143,9 +144,15 @@ constexpr std::string_view kOk = "ok";
 constexpr std::string_view kNotReady = "not ready";
 
 /// Words of kOutcomeRows, and kOk and kNotReady.
-constexpr std::array kOutcomeWords = {
-    kOk,       kOutcomeRows[1].words, kOutcomeRows[3].words, kOutcomeRows[4].words, kOutcomeRows[5].words,
-    kNotReady, kOutcomeRows[6].words, kOutcomeRows[0].words};
+constexpr std::array kOutcomeWords = {kOk,
+                                      kOutcomeRows[1].words,
+                                      kOutcomeRows[3].words,
+                                      kOutcomeRows[4].words,
+                                      kOutcomeRows[5].words,
+                                      kOutcomeRows[6].words,
+                                      kNotReady,
+                                      kOutcomeRows[7].words,
+                                      kOutcomeRows[0].words};
 
 template <typename Rows, typename Key>
 constexpr bool is_in_order(const Rows& rows, Key key) {

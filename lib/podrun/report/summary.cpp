@@ -55,7 +55,9 @@ std::string count(const std::vector<HostOutcome>& outcomes, std::string_view sep
 
 /// Hosts that timed out did so with the culprit, which stopped all hosts whose time was not over.
 std::vector<std::size_t> failed_first(const std::vector<HostOutcome>& outcomes, std::size_t culprit) {
-  if (!std::holds_alternative<run::TimedOut>(outcomes[culprit])) return {culprit};
+  const bool is_of_several = std::holds_alternative<run::TimedOut>(outcomes[culprit]) ||
+                             std::holds_alternative<run::Stalled>(outcomes[culprit]);
+  if (!is_of_several) return {culprit};
   std::vector<std::size_t> hosts;
   for (std::size_t host = 0; host < outcomes.size(); ++host) {
     if (outcomes[host] == outcomes[culprit]) hosts.push_back(host);
@@ -202,6 +204,8 @@ std::string describe(const HostOutcome& outcome) {
     return "killed by " + signal_name(signaled->signal);
   if (const auto* timed_out = std::get_if<run::TimedOut>(&outcome))
     return fmt::format("{} after {}", words(outcome), format_duration(timed_out->limit));
+  if (const auto* stalled = std::get_if<run::Stalled>(&outcome))
+    return fmt::format("{}: no output for {}", words(outcome), format_duration(stalled->silent));
   const link::Failure* failure = run::failure_of(outcome);
   if (!failure) return std::string(words(outcome));
   const auto* unreachable = std::get_if<run::Unreachable>(&outcome);

@@ -164,11 +164,9 @@ std::string describe_end(OverReason reason, const run::RestartPolicy& policy,
       return not_again(fmt::format("{} tries in a row failed within {}", run::RestartPolicy::kShortTries,
                                    format_duration(limits.short_try)));
     case OverReason::restarts:
-      return not_again(limits.restarts == 0
-                           ? "--restarts 0"
-                           : fmt::format("it has failed {} times, and no try ran for {} (--restarts {})",
-                                         limits.restarts + 1, format_duration(limits.reset),
-                                         limits.restarts));
+      if (limits.restarts == 0) return {};
+      return not_again(fmt::format("it has failed {} times, and no try ran for {} (--restarts {})",
+                                   limits.restarts + 1, format_duration(limits.reset), limits.restarts));
     case OverReason::final_status:
       return not_again("its exit status is final (--final)");
     case OverReason::partly_finished: {
@@ -227,6 +225,18 @@ std::string waiting_event(output::WallTime time, const std::vector<hosts::Host>&
     event["message"] = why_awaited(awaited);
   }
   if (left) event["left_seconds"] = left->count();
+  return to_line(event);
+}
+
+std::string stall_event(output::WallTime time, const std::vector<hosts::Host>& hosts,
+                        const std::vector<std::size_t>& stalled, std::chrono::seconds silent,
+                        const std::string& capture, bool is_over) {
+  Json event = new_event("stall", time);
+  event["silent_seconds"] = silent.count();
+  event["workers"] = Json::array();
+  for (const std::size_t host : stalled) event["workers"].push_back(hosts[host].worker);
+  event["capture"] = capture;
+  event["over"] = is_over;
   return to_line(event);
 }
 

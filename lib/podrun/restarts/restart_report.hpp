@@ -61,6 +61,10 @@ std::string restart_event(output::WallTime time, const std::vector<hosts::Host>&
                           std::chrono::seconds delay);
 std::string waiting_event(output::WallTime time, const std::vector<hosts::Host>& hosts,
                           const Awaited& awaited, std::optional<std::chrono::seconds> left);
+/// `capture`: the directory of what was captured. `is_over`: a host has printed again.
+std::string stall_event(output::WallTime time, const std::vector<hosts::Host>& hosts,
+                        const std::vector<std::size_t>& stalled, std::chrono::seconds silent,
+                        const std::string& capture, bool is_over);
 std::string over_event(output::WallTime time, run::OverReason reason, std::size_t tries, int status);
 
 }  // namespace podrun::restarts

@@ -57,14 +57,34 @@ bool is_same_place(const hosts::Host& a, const hosts::Host& b) {
          a.kind == b.kind;
 }
 
+bool is_watched(const StallSpec& stall) { return stall.limits.all || stall.limits.each; }
+
 /// The mode of a try.
 class TryMode final : public session::CommandMode {
  public:
-  TryMode(const session::RunSpec& run, const session::Session& session) : CommandMode(run, session) {}
+  TryMode(const session::RunSpec& run, const session::Session& session, const StallSpec& stall,
+          const std::string& directory)
+      : CommandMode(run, session) {
+    if (!is_watched(stall)) return;
+    watch_.emplace(stall, run.plan.hosts, directory,
+                   [&run](output::Output& output, const StallWatch::Told& told) {
+                     if (run.view.json)
+                       output.print(stall_event(wall_time(), run.plan.hosts, told.hosts, told.silent,
+                                                told.directory, told.is_over));
+                   });
+  }
+
+  std::vector<std::shared_ptr<output::Sink>> make_sinks(output::Terminal& terminal) override {
+    auto sinks = CommandMode::make_sinks(terminal);
+    if (watch_) sinks.push_back(watch_->sink());
+    return sinks;
+  }
+  session::RunWatch* watch() override { return watch_ ? &*watch_ : nullptr; }
 
   void notice(output::Output& output, const run::RunPolicy& policy, const run::Notice& notice) override {
     if (std::holds_alternative<run::notice::Started>(notice) && !started_at_) {
       started_at_ = Clock::now();
+      if (watch_) watch_->start(*started_at_);
       const std::size_t restart = run_spec().number->restart;
       if (restart > 0)
         output.say(
@@ -81,6 +101,7 @@ class TryMode final : public session::CommandMode {
   std::optional<std::size_t> culprit() const { return culprit_; }
 
  private:
+  std::optional<StallWatch> watch_;
   std::optional<TimePoint> started_at_;
   std::optional<std::size_t> culprit_;
 };
@@ -125,6 +146,7 @@ class RestartedRun {
   run::RestartEvent perform(const run::step::Over&) { return run::event::Prepared{}; }  // play() ends with it
 
   session::RunSpec make_try();
+  std::string stall_directory(const session::RunSpec& run) const;
   std::optional<int> look_at(const std::vector<std::size_t>& which);
   void find_hosts_again();
   void move_missing(const std::vector<hosts::Host>& found);
@@ -173,11 +195,14 @@ session::RunSpec RestartedRun::make_try() {
 run::RestartEvent RestartedRun::perform(const run::step::StartTry&) {
   session::RunSpec run = make_try();
   std::optional<TimePoint> started_at;
-  TryMode mode(run, session_);
+  TryMode mode(run, session_, spec_.stall, stall_directory(run));
   const auto ended_of = [&](const std::vector<run::HostOutcome>& outcomes, int status,
                             std::optional<int> interrupted_by) {
     run::event::TryEnded ended{outcomes, status, interrupted_by};
     if (mode.started_at()) ended.ran = Clock::now() - *mode.started_at();
+    ended.has_stalled = std::any_of(outcomes.begin(), outcomes.end(), [](const run::HostOutcome& outcome) {
+      return std::holds_alternative<run::Stalled>(outcome);
+    });
     return ended;
   };
   run.is_last_try = [&](const run::RunPolicy& policy, int status) {
@@ -192,6 +217,14 @@ run::RestartEvent RestartedRun::perform(const run::step::StartTry&) {
   if (mode.started_at()) report_ = {result.outcomes, mode.culprit(), {}, {}};
   report_.hosts.resize(hosts().size());
   return ended_of(result.outcomes, result.status, result.interrupted_by);
+}
+
+/// Beside the output, or where podrun keeps what it remembers.
+std::string RestartedRun::stall_directory(const session::RunSpec& run) const {
+  const std::string name = fmt::format("stall-{}", policy_.restarts() + 1);
+  if (!run.view.outdir.empty()) return fmt::format("{}/{}", run.view.outdir, name);
+  const std::optional<std::string> state = hosts::state_directory(session_.probe());
+  return state ? fmt::format("{}/stalls/{}/{}", *state, job_id_, name) : "";
 }
 
 /// How long the files of --outdir are before the try, as a line: what it prints follows there.

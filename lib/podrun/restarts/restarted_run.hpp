@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "podrun/hosts/host.hpp"
+#include "podrun/restarts/stall_watch.hpp"
 #include "podrun/run/restart_policy.hpp"
 #include "podrun/session/session.hpp"
 #include "podrun/session/specs.hpp"
@@ -17,6 +18,7 @@ namespace podrun::restarts {
 struct RestartSpec {
   run::RestartLimits limits = {};
   std::string prepare = {};  ///< text for /bin/sh here, run before each restart; empty: none
+  StallSpec stall = {};
   /// Finds the hosts anew while some are missing; null: their list cannot change. May throw UsageError.
   std::function<std::vector<hosts::Host>()> find_hosts = nullptr;
   /// The run of a try: the command with these variables before its own, on the hosts of the session.

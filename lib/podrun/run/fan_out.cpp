@@ -119,6 +119,17 @@ void FanOut::perform(const action::Go& go) {
   }
 }
 
+void FanOut::run_beside(std::size_t host, Chunk script, std::vector<std::string> words,
+                        HostRun::Wanted wanted, std::function<void(std::optional<std::string>)> done) {
+  spawn(run_beside(host_runs_[host], std::move(script), std::move(words), wanted, std::move(done)));
+}
+
+asio::awaitable<void> FanOut::run_beside(HostRun& host, Chunk script, std::vector<std::string> words,
+                                         HostRun::Wanted wanted,
+                                         std::function<void(std::optional<std::string>)> done) {
+  done(co_await host.run_beside(std::move(script), std::move(words), wanted));
+}
+
 asio::awaitable<void> FanOut::tell_late(std::vector<std::size_t> hosts) {
   // Yield first: the host whose end made the policy ask for this still has to pass on its last output.
   co_await asio::post(world_.executor, asio::use_awaitable);

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
 #include <deque>
+#include <functional>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <asio/awaitable.hpp>
@@ -32,6 +36,13 @@ class FanOut {
   void release(std::string text, std::vector<std::string> texts_of_hosts);
   /// Ends a held run before anything has started.
   void cancel() { happen(event::Cancelled{}); }
+  /// See event::Stalled.
+  void stop_stalled(std::vector<std::size_t> hosts, std::chrono::seconds silent) {
+    happen(event::Stalled{std::move(hosts), silent});
+  }
+  /// See HostRun::run_beside(); `done` gets its result, at once or before run() returns.
+  void run_beside(std::size_t host, Chunk script, std::vector<std::string> words, HostRun::Wanted wanted,
+                  std::function<void(std::optional<std::string>)> done);
   /// Call before podrun is suspended (Ctrl-Z): tells the hosts to expect no heartbeats, and waits a moment
   /// until they know.
   asio::awaitable<void> suspend();
@@ -58,6 +69,9 @@ class FanOut {
   void perform(const action::LetGo& let_go) { host_runs_[let_go.host].let_go(let_go.hurried); }
   void perform(const action::Leave&) { world_.leave(); }
 
+  asio::awaitable<void> run_beside(HostRun& host, Chunk script, std::vector<std::string> words,
+                                   HostRun::Wanted wanted,
+                                   std::function<void(std::optional<std::string>)> done);
   asio::awaitable<void> tell_late(std::vector<std::size_t> hosts);
   void spawn(asio::awaitable<void> coroutine);
   void arm_deadline();

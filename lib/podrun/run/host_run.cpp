@@ -44,8 +44,10 @@ void HostRun::signal(int signal) {
 
 void HostRun::stop() {
   run_.world.tell(notice::ToldToStop{host_});
+  const std::chrono::seconds grace = run_.policy.limits().grace;
+  if (grace != run_.plan.limits.grace) supervisor().set_grace(grace);
   supervisor().stop_command();
-  attempt_.kill_at = Clock::now() + run_.plan.limits.grace;
+  attempt_.kill_at = Clock::now() + grace;
 }
 
 /// The supervisor to signal: of the command, or, once it has ended, of the processes that it left.
@@ -249,6 +251,24 @@ asio::awaitable<void> HostRun::feed() {
   } catch (const link::HostError& error) {
     attempt_.supervised->stop(link::at_stage(error.failure(), link::Stage::standard_input));
   }
+}
+
+asio::awaitable<std::optional<std::string>> HostRun::run_beside(Chunk script, std::vector<std::string> words,
+                                                                Wanted wanted) {
+  std::string printed;
+  if (is_over() || !attempt_.supervised) co_return std::nullopt;
+  try {
+    supervisor::ProgramReader reader(
+        co_await attempt_.supervised->start_program(std::move(script), std::move(words)));
+    while (const std::optional<Chunk> chunk = co_await reader.read()) {
+      const std::string_view bytes = chunk->bytes();
+      if (printed.size() < wanted.most) printed += bytes.substr(0, wanted.most - printed.size());
+      if (!wanted.end.empty() && bytes.ends_with(wanted.end)) break;
+    }
+  } catch (const link::HostError&) {
+    co_return std::nullopt;
+  }
+  co_return printed;
 }
 
 asio::awaitable<void> HostRun::decide_on_trailing_output() {

@@ -68,6 +68,16 @@ class HostRun {
     if (attempt_.supervised && !is_over()) attempt_.supervised->suspend();
   }
 
+  /// What is wanted of a program beside the command.
+  struct Wanted {
+    std::size_t most = 0;       ///< bytes that are kept
+    std::string_view end = {};  ///< its last line, after which it is not waited for; outlives the program
+  };
+  /// Runs a program of podrun's own, see Supervised::start_program(), and returns its standard output; none
+  /// if the host has not answered to the end.
+  asio::awaitable<std::optional<std::string>> run_beside(Chunk script, std::vector<std::string> words,
+                                                         Wanted wanted);
+
   /// Null until the host is ready.
   const supervisor::Hello* hello() const { return attempt_.hello ? &*attempt_.hello : nullptr; }
   std::string own_address() const { return attempt_.link ? attempt_.link->own_address() : ""; }

@@ -14,6 +14,7 @@ struct Number {
   std::optional<int> operator()(const link::Exited& exited) const { return exited.status; }
   std::optional<int> operator()(const link::Signaled& signaled) const { return 128 + signaled.signal; }
   std::optional<int> operator()(const TimedOut&) const { return 124; }
+  std::optional<int> operator()(const Stalled&) const { return 124; }
   std::optional<int> operator()(const Lost&) const { return 255; }
   std::optional<int> operator()(const Unreachable&) const { return 255; }
 };

@@ -27,6 +27,11 @@ struct TimedOut {
   std::chrono::seconds limit{};
   friend bool operator==(const TimedOut&, const TimedOut&) = default;
 };
+/// It had printed nothing for so long that it was taken for stuck (--stall), and was stopped.
+struct Stalled {
+  std::chrono::seconds silent{};
+  friend bool operator==(const Stalled&, const Stalled&) = default;
+};
 /// The host was lost while the command ran: how the command ended is unknown.
 struct Lost {
   link::Failure failure;
@@ -38,10 +43,11 @@ struct Stopped {
 };
 
 using HostOutcome =
-    std::variant<NotStarted, link::Exited, link::Signaled, TimedOut, Lost, Unreachable, Stopped>;
+    std::variant<NotStarted, link::Exited, link::Signaled, TimedOut, Stalled, Lost, Unreachable, Stopped>;
 
-/// The exit status of the command, or the number that stands for its end: 124 timed out, 128+N killed by
-/// signal N, 255 unreachable or lost. None for hosts that do not count: not started, or stopped by podrun.
+/// The exit status of the command, or the number that stands for its end: 124 timed out or stalled, 128+N
+/// killed by signal N, 255 unreachable or lost. None for hosts that do not count: not started, or stopped by
+/// podrun.
 std::optional<int> host_number(const HostOutcome& outcome);
 
 bool is_failure(const HostOutcome& outcome);

@@ -44,6 +44,23 @@ bool is_killed(const HostOutcome& outcome) {
 
 }  // namespace
 
+std::vector<std::size_t> stalled_hosts(const StallLimits& limits, const std::vector<HostSilence>& hosts,
+                                       TimePoint started, TimePoint now) {
+  std::vector<std::size_t> all;
+  std::vector<std::size_t> single;
+  if (now - started < limits.first) return {};
+  bool are_all_silent = limits.all.has_value();
+  for (std::size_t host = 0; host < hosts.size(); ++host) {
+    if (!hosts[host].runs) continue;
+    if (!hosts[host].is_known) return {};
+    const TimePoint::duration silent = now - hosts[host].last.value_or(started);
+    all.push_back(host);
+    are_all_silent = are_all_silent && silent >= *limits.all;
+    if (limits.each && hosts[host].last && silent >= *limits.each) single.push_back(host);
+  }
+  return are_all_silent ? all : single;
+}
+
 RestartStep RestartPolicy::on(const RestartEvent& event, TimePoint now) {
   now_ = now;
   return std::visit([this](const auto& what) { return handle(what); }, event);

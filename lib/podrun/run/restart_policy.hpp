@@ -16,6 +16,24 @@
 // all hosts.
 namespace podrun::run {
 
+/// When hosts that print nothing are taken for stuck (--stall).
+struct StallLimits {
+  std::optional<std::chrono::seconds> all = std::nullopt;   ///< no host has printed; none: never
+  std::optional<std::chrono::seconds> each = std::nullopt;  ///< one that had printed has not; none: never
+  std::chrono::seconds first{3600};                         ///< not before a try is so old
+};
+
+/// What a host has printed in a try.
+struct HostSilence {
+  bool runs = false;      ///< its command has not ended
+  bool is_known = false;  ///< false: podrun does not read from it, so its silence says nothing
+  std::optional<TimePoint> last = std::nullopt;  ///< none: nothing yet
+};
+
+/// The hosts that have been silent for too long; empty: none, or it is not known. Pure.
+std::vector<std::size_t> stalled_hosts(const StallLimits& limits, const std::vector<HostSilence>& hosts,
+                                       TimePoint started, TimePoint now);
+
 struct RestartLimits {
   std::size_t restarts = 0;            ///< after failures of the command in a row; lost hosts do not count
   std::chrono::seconds reset{3600};    ///< a try that ran for this long gives all of them back

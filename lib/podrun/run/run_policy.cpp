@@ -16,6 +16,8 @@ constexpr std::chrono::seconds kLetGoAfter{2};
 constexpr std::chrono::seconds kLingerLook{60};
 /// Time beyond the grace period for a host to report that everything there has ended.
 constexpr std::chrono::seconds kStopSlack{5};
+/// The least grace period of commands that have stalled.
+constexpr std::chrono::seconds kGraceOfStalled{60};
 
 }  // namespace
 
@@ -133,6 +135,19 @@ void RunPolicy::handle(const event::LostHost& event) {
 
 void RunPolicy::handle(const event::ReadingResumed& event) {
   countdowns_.resume_reading(event.host, now_, event.by_reader);
+}
+
+/// It may write a core.
+void RunPolicy::handle(const event::Stalled& event) {
+  limits_.grace = std::max(limits_.grace, kGraceOfStalled);
+  std::vector<std::size_t> stopped;
+  for (const std::size_t host : event.hosts) {
+    if (hosts_[host].state != State::running) continue;
+    outcomes_[host] = Stalled{event.silent};
+    stop(host);
+    stopped.push_back(host);
+  }
+  for (const std::size_t host : stopped) fail(host);
 }
 
 void RunPolicy::handle(const event::Released&) {

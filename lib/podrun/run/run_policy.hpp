@@ -98,6 +98,11 @@ struct ReadingResumed {
   std::size_t host;
   TimePoint::duration by_reader = TimePoint::duration::max();  ///< how long the reader of the output took
 };
+/// These hosts have printed nothing for too long, and what they do was looked at.
+struct Stalled {
+  std::vector<std::size_t> hosts;
+  std::chrono::seconds silent;
+};
 /// The commands of a held run may start.
 struct Released {};
 /// A held run is no longer wanted.
@@ -115,8 +120,8 @@ struct Tick {};
 using RunEvent =
     std::variant<event::Begin, event::Reached, event::Ready, event::NotReady, event::Spoke, event::Ended,
                  event::Closed, event::StillArriving, event::Lingers, event::LostHost, event::ReadingPaused,
-                 event::ReadingResumed, event::Released, event::Cancelled, event::Suspended, event::Resumed,
-                 event::Interrupted, event::Tick>;
+                 event::ReadingResumed, event::Stalled, event::Released, event::Cancelled, event::Suspended,
+                 event::Resumed, event::Interrupted, event::Tick>;
 
 /// Actions.
 namespace action {
@@ -218,6 +223,7 @@ class RunPolicy {
   void handle(const event::LostHost& event);
   void handle(const event::ReadingPaused& event) { countdowns_.pause_reading(event.host, now_); }
   void handle(const event::ReadingResumed& event);
+  void handle(const event::Stalled& event);
   void handle(const event::Released&);
   void handle(const event::Cancelled&) { cancel_unstarted(); }
   void handle(const event::Suspended&) { countdowns_.suspend(now_); }

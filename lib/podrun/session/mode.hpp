@@ -14,6 +14,7 @@
 #include "podrun/output/output.hpp"
 #include "podrun/output/sink.hpp"
 #include "podrun/output/terminal.hpp"
+#include "podrun/run/fan_out.hpp"
 #include "podrun/run/run_plan.hpp"
 #include "podrun/run/run_policy.hpp"
 #include "podrun/run/status.hpp"
@@ -66,6 +67,18 @@ class HeldRun {
   virtual bool takes_signal(int signal) = 0;
 };
 
+/// A look at a run now and then, from its start to its end.
+class RunWatch {
+ public:
+  RunWatch() = default;
+  RunWatch(const RunWatch&) = delete;
+  RunWatch& operator=(const RunWatch&) = delete;
+  virtual ~RunWatch() = default;
+
+  /// Called a second after the last look has ended. It must end soon when the run has.
+  virtual asio::awaitable<void> look(run::FanOut& fan_out, output::Output& output) = 0;
+};
+
 /// The choices of a podrun command about its run: its sinks, its report and its exit status. For the main
 /// thread; the results of its sinks may be read when the output is drained.
 class Mode {
@@ -92,6 +105,7 @@ class Mode {
   /// Optional parts, which the mode owns.
   virtual HostPreparation* preparation() { return nullptr; }
   virtual HeldRun* held_run() { return nullptr; }
+  virtual RunWatch* watch() { return nullptr; }
 };
 
 }  // namespace podrun::session

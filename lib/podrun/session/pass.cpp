@@ -12,6 +12,8 @@
 #include <utility>
 
 #include <asio/co_spawn.hpp>
+#include <asio/redirect_error.hpp>
+#include <asio/use_awaitable.hpp>
 #include <fmt/format.h>
 
 #include "podrun/output/escape.hpp"
@@ -178,10 +180,32 @@ Session::Pass::Next Session::Pass::ask() {
   return plan_.limits.on_unreachable == run::OnUnreachable::skip ? Next::go_without_answer : Next::leave;
 }
 
+/// Until the run has ended.
+asio::awaitable<void> Session::Pass::watch_run(RunWatch& watch) {
+  constexpr std::chrono::seconds kBetween{1};
+  while (!run_over_) {
+    watch_timer_.expires_after(kBetween);
+    std::error_code cancelled;
+    co_await watch_timer_.async_wait(asio::redirect_error(asio::use_awaitable, cancelled));
+    if (!run_over_) co_await watch.look(fan_out_, *output_);
+  }
+}
+
 /// From the start to the last line of the final report.
 asio::awaitable<Session::Pass::Next> Session::Pass::to_the_end() {
   mode_.begin(*output_);
+  Event watch_over(executor_);
+  RunWatch* const watch = mode_.watch();
+  if (watch) {
+    asio::co_spawn(executor_, watch_run(*watch), [&](const std::exception_ptr& error) {
+      if (error) std::rethrow_exception(error);
+      watch_over.notify();
+    });
+  }
   co_await fan_out_.run();
+  run_over_ = true;
+  watch_timer_.cancel();
+  if (watch) co_await watch_over.wait();
   status_.hide();
   output_->finish();
   const run::RunPolicy& policy = fan_out_.policy();

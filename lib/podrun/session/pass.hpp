@@ -11,6 +11,7 @@
 #include <asio/awaitable.hpp>
 #include <asio/io_context.hpp>
 #include <asio/signal_set.hpp>
+#include <asio/steady_timer.hpp>
 
 #include "podrun/link/kept_links.hpp"
 #include "podrun/local/descriptors.hpp"
@@ -88,6 +89,7 @@ class Session::Pass {
   void hold();
   void leave();
   Next ask();
+  asio::awaitable<void> watch_run(RunWatch& watch);
   asio::awaitable<Next> to_the_end();
   int status() const;
   int exit_status() const;
@@ -99,6 +101,8 @@ class Session::Pass {
   Mode& mode_;
   bool io_failed_ = false;
   asio::any_io_executor executor_ = shared_.io->get_executor();
+  asio::steady_timer watch_timer_{executor_};
+  bool run_over_ = false;
   std::optional<output::Output> output_;  ///< until the end of play(), which waits for its thread
   std::optional<run::Input> input_;
   run::FanOut fan_out_;

@@ -181,6 +181,9 @@ void Supervised::suspend() {
   if (rest_) rest_->send("suspended\n");
 }
 void Supervised::signal(std::string_view name) { listener().send(fmt::format("sig {}\n", name)); }
+void Supervised::set_grace(std::chrono::seconds grace) {
+  listener().send(fmt::format("grace {}\n", grace.count()));
+}
 void Supervised::stop_command() { listener().close(); }
 void Supervised::stop(const link::Failure& failure) {
   if (control_) control_->stream().stop(failure);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -40,10 +41,11 @@ class Supervised {
   /// The command's output and end. Throws nothing of its own.
   asio::awaitable<link::StreamEvent> next();
 
-  void heartbeat();                    ///< tells the supervisor that podrun is there
-  void suspend();                      ///< podrun is suspended: it is not missed until its next line
-  void signal(std::string_view name);  ///< INT, TERM, …: to the command's whole process group
-  void stop_command();                 ///< TERM, grace, KILL to everything the command started
+  void heartbeat();                            ///< tells the supervisor that podrun is there
+  void suspend();                              ///< podrun is suspended: it is not missed until its next line
+  void signal(std::string_view name);          ///< INT, TERM, …: to the command's whole process group
+  void set_grace(std::chrono::seconds grace);  ///< of the stop that follows
+  void stop_command();                         ///< TERM, grace, KILL to everything the command started
 
   /// After the command has ended: from now on signal() and stop_command() are for the processes that it left,
   /// and Closed comes when they have ended. Call it once; it ends with the run. `noise` takes output of the

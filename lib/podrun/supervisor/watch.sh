@@ -1,12 +1,12 @@
 # The watch, which stops the command, and two of the shells that write to it, by lines in one pipe. Needs stop.sh.
 #     clock   "sleep PID", "tick"; "gone"                  every $podrun_tick seconds; the main shell has ended
-#     relay   "", "sig NAME", "suspended"; "eof"           lines from podrun after go; the end of them
+#     relay   "", "sig NAME", "grace SECONDS", "suspended"; "eof"           lines from podrun after go; the end of them
 #     main    "main PID"; "started", "ended STATUS"        itself; the command. Before go also lines from podrun
 #
 # shellcheck disable=SC2086  # pids and numbers need no quotes
 
 # LINE: passes a line from podrun on to the watch.
-podrun_pass() { case $1 in "" | suspended | "sig "[A-Z]*) echo "$1" >&5 ;; esac; }
+podrun_pass() { case $1 in "" | suspended | "grace "[0-9]* | "sig "[A-Z]*) echo "$1" >&5 ;; esac; }
 # False at the end of input, and for a line that the end cuts off. (In UTF-8 the read of bash loses bytes.)
 podrun_read_line() { LC_ALL=C IFS= read -r podrun_line; }
 
@@ -60,6 +60,7 @@ podrun_watch() {
       eof) podrun_stop_all ;;
       gone) [ "$podrun_ended" ] || podrun_stop_all ;;
       suspended) podrun_silent=-999999 ;;
+      "grace "*) podrun_grace=${podrun_line#* } ;;
       *)
         podrun_silent=0
         case $podrun_line in "sig INT") podrun_interrupted=1 ;; "sig QUIT") podrun_quit=1 ;; esac

@@ -1,0 +1,92 @@
+# Shows what the processes of a command that prints nothing are doing. Each program has a limit: nvidia-smi hangs when the driver does.
+# Follows helper.sh. Needs processes.sh.
+# Words: TIME [SCRIPT]
+# Variables of the host: TMPDIR
+#
+# TIME: seconds for all of it. SCRIPT: the text of a script that is run in place of all this, with the pids of the command as arguments; its
+# first line may name an interpreter, else it is /bin/sh. The last line is "podrun-captured".
+#
+# shellcheck disable=SC2016,SC2086  # text for another shell; pids are to be split
+
+# SECONDS PROGRAM...: runs it, and kills it where it has not ended then. Its errors are a part of the answer.
+podrun_limit() {
+  podrun_longest=$1
+  shift
+  "$@" </dev/null 2>&1 &
+  podrun_pid=$!
+  (
+    sleep $podrun_longest
+    kill -s KILL $podrun_pid
+  ) >/dev/null 2>&1 </dev/null &
+  podrun_killer=$!
+  wait $podrun_pid 2>/dev/null
+  podrun_ended=$?
+  kill -s KILL $podrun_killer 2>/dev/null
+  if [ $podrun_ended = 137 ]; then echo "(no end within $podrun_longest s)"; fi
+}
+podrun_time_is_left() {
+  IFS=" ." read -r podrun_up _ </proc/uptime
+  [ $podrun_up -lt $podrun_end ]
+}
+# PID: what the kernel says of it (its stack only to root), and its Python stacks.
+podrun_show_process() {
+  podrun_read_stat $1 || return
+  podrun_read_name $1
+  echo "== pid $1 ($podrun_name), state $podrun_its_state, $podrun_its_threads threads"
+  tr '\000\n' '  ' <$podrun_proc/cmdline | head -c 300
+  echo
+  for podrun_file in wchan syscall stack; do
+    if [ -r $podrun_proc/$podrun_file ]; then
+      echo "-- $podrun_file"
+      podrun_limit 5 head -n 40 $podrun_proc/$podrun_file
+      echo
+    fi
+  done
+  case $podrun_name in
+    python* | pt_main*) if command -v py-spy >/dev/null; then podrun_limit 20 py-spy dump --pid $1; fi ;;
+  esac
+}
+# PID: asks the flight recorder of PyTorch to write its file. Opening the pipe waits where nobody reads it.
+podrun_record_flight() {
+  podrun_pipe=$(tr '\000' '\n' </proc/$1/environ | sed -n 's/^TORCH_NCCL_DEBUG_INFO_PIPE_FILE=//p')
+  podrun_rank=$(tr '\000' '\n' </proc/$1/environ | sed -n 's/^RANK=//p')
+  if [ -p "$podrun_pipe$podrun_rank.pipe" ]; then
+    podrun_limit 5 sh -c 'echo 1 >"$1"' sh "$podrun_pipe$podrun_rank.pipe"
+    echo "-- asked PyTorch's flight recorder"
+  fi
+}
+podrun_show_all() {
+  for podrun_each; do
+    podrun_time_is_left || break
+    podrun_show_process $podrun_each
+    podrun_record_flight $podrun_each
+  done
+  echo "== kernel"
+  podrun_limit 5 dmesg | tail -n 200 | grep -E "Xid|oom|Out of memory|hung|blocked for|NVRM|I/O error|nfs:" | tail -n 20
+  echo "== accelerators"
+  for podrun_program in nvidia-smi tpu-info; do
+    if command -v $podrun_program >/dev/null && podrun_time_is_left; then podrun_limit 15 $podrun_program; fi
+  done
+}
+# PID...
+podrun_run_script() {
+  podrun_place=$(mktemp -d "${TMPDIR:-/tmp}/podrun.XXXXXXXX") || return
+  printf '%s\n' "$podrun_script" >"$podrun_place/on-stall"
+  chmod 700 "$podrun_place/on-stall"
+  case $podrun_script in
+    "#!"*) podrun_limit $podrun_time "$podrun_place/on-stall" "$@" ;;
+    *) podrun_limit $podrun_time /bin/sh "$podrun_place/on-stall" "$@" ;;
+  esac
+  rm -rf -- "$podrun_place"
+}
+
+podrun_time=$1
+podrun_script=$2
+IFS=" ." read -r podrun_up _ </proc/uptime
+podrun_end=$((podrun_up + podrun_time - 45))
+podrun_mark=${PODRUN_MARK%.}.
+podrun_find_marked 2>/dev/null
+set -- $podrun_pids
+if [ "$podrun_script" ]; then podrun_run_script "$@"
+else podrun_show_all "$@"; fi 2>/dev/null
+echo "podrun-captured"

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+// Stalls: when hosts were silent for too long, their processes are looked at before anything is stopped; a
+// host that prints meanwhile was slow, not stuck.
+#include "podrun/restarts/stall_watch.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cctype>
+#include <map>
+#include <utility>
+
+#include <asio/redirect_error.hpp>
+#include <asio/steady_timer.hpp>
+#include <asio/use_awaitable.hpp>
+#include <fmt/format.h>
+
+#include "podrun/base/descriptor.hpp"
+#include "podrun/base/file_system.hpp"
+#include "podrun/base/text.hpp"
+#include "podrun/output/escape.hpp"
+#include "podrun/output/label.hpp"
+#include "podrun/restarts/scripts.hpp"
+
+namespace podrun::restarts {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::chrono::seconds kTimeOfCapture{90};
+/// Beyond that, for the connection.
+constexpr std::chrono::seconds kSlack{10};
+constexpr std::chrono::minutes kLookAgain{1};
+constexpr std::size_t kMost = 256 * 1024;  ///< bytes of a host
+constexpr std::string_view kCaptured = "podrun-captured\n";
+constexpr std::size_t kShownLines = 40;
+
+const Chunk& capture_script() {
+  static const Chunk script{std::string(kCaptureScript)};
+  return script;
+}
+
+/// Words with a digit differ from host to host: pids, addresses, times.
+std::string without_numbers(std::string_view text) {
+  const auto is_alnum = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; };
+  const auto is_digit = [](char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; };
+  std::string key;
+  while (!text.empty()) {
+    const auto word = std::find_if_not(text.begin(), text.end(), is_alnum);
+    const std::string_view taken = text.substr(0, static_cast<std::size_t>(word - text.begin()));
+    key += std::any_of(taken.begin(), taken.end(), is_digit) ? "0" : taken;
+    text.remove_prefix(taken.size());
+    if (text.empty()) break;
+    key += text.front();
+    text.remove_prefix(1);
+  }
+  return key;
+}
+
+}  // namespace
+
+std::string fold_captures(const std::vector<hosts::Host>& hosts, const std::vector<Captured>& captured) {
+  std::vector<std::pair<const Captured*, std::vector<std::size_t>>> groups;
+  std::map<std::string, std::size_t> known;
+  for (const Captured& each : captured) {
+    const auto [group, is_new] = known.try_emplace(without_numbers(each.text), groups.size());
+    if (is_new) groups.push_back({&each, {}});
+    groups[group->second].second.push_back(each.host);
+  }
+  std::string text;
+  for (const auto& [first, of] : groups) {
+    text += fmt::format("{} ({})\n", output::fold_hosts(hosts, of), of.size());
+    for (const std::string_view line : split(trim_space(first->text), '\n'))
+      text += "  " + output::escape_controls(line) + '\n';
+  }
+  return text;
+}
+
+/// When each host has printed, by the main thread's clock. Filled on the output thread.
+class StallWatch::Times final : public output::Sink {
+ public:
+  Times(std::size_t hosts, const std::optional<Regex>& progress) : progress_(progress), last_(hosts) {}
+
+  output::Feed feed() const override { return output::Feed::chunks; }
+  void line(const output::Line& line) override {
+    if (progress_ && !progress_->find(line.text)) return;
+    last_[line.host] = Clock::now().time_since_epoch().count();
+  }
+  std::optional<run::TimePoint> last(std::size_t host) const {
+    const Clock::rep ticks = last_[host];
+    if (ticks == 0) return std::nullopt;
+    return run::TimePoint(Clock::duration(ticks));
+  }
+
+ private:
+  const std::optional<Regex>& progress_;
+  std::vector<std::atomic<Clock::rep>> last_;  ///< 0: never
+};
+
+StallWatch::StallWatch(const StallSpec& spec, const std::vector<hosts::Host>& hosts, std::string directory,
+                       std::function<void(output::Output&, const Told&)> tell)
+    : spec_(spec),
+      hosts_(hosts),
+      directory_(std::move(directory)),
+      tell_(std::move(tell)),
+      times_(std::make_shared<Times>(hosts.size(), spec.progress)) {}
+
+std::shared_ptr<output::Sink> StallWatch::sink() const { return times_; }
+
+std::vector<run::HostSilence> StallWatch::silences(const run::FanOut& fan_out) const {
+  const run::Status status = fan_out.status();
+  std::vector<run::HostSilence> silences;
+  for (std::size_t host = 0; host < hosts_.size(); ++host) {
+    const run::HostStatus& each = status.hosts[host];
+    silences.push_back(
+        {each.state == run::RunPolicy::State::running, !each.reading_paused, times_->last(host)});
+  }
+  return silences;
+}
+
+asio::awaitable<void> StallWatch::look(run::FanOut& fan_out, output::Output& output) {
+  const run::TimePoint now = Clock::now();
+  if (!started_ || (not_before_ && now < *not_before_)) co_return;
+  const std::vector<std::size_t> stalled =
+      run::stalled_hosts(spec_.limits, silences(fan_out), *started_, now);
+  if (stalled.empty()) co_return;
+  Told told{.hosts = stalled, .directory = directory_};
+  run::TimePoint last = *started_;
+  for (const std::size_t host : stalled) last = std::max(last, times_->last(host).value_or(last));
+  told.silent = std::chrono::duration_cast<std::chrono::seconds>(now - last);
+  const std::string who = output::fold_hosts(hosts_, stalled);
+  const std::string time = format_duration(told.silent);
+  output.say(fmt::format("podrun: {} silent for {}: looking at what they do", who, time));
+  const std::optional<std::vector<Captured>> captured = co_await capture(fan_out);
+  not_before_ = Clock::now() + kLookAgain;
+  if (!captured) {
+    output.say("podrun: not every host answers: nothing is stopped yet");
+    co_return;
+  }
+  store(*captured);
+  const auto has_printed = [&](std::size_t host) { return times_->last(host).value_or(*started_) > now; };
+  told.is_over = std::any_of(stalled.begin(), stalled.end(), has_printed);
+  std::vector<std::string_view> lines;
+  const std::string folded = fold_captures(hosts_, *captured);
+  for (const std::string_view line : split(trim_space(folded), '\n')) lines.push_back(line);
+  for (std::size_t i = 0; i < std::min(lines.size(), kShownLines); ++i)
+    output.say("    " + std::string(lines[i]));
+  const std::string more = lines.size() > kShownLines
+                               ? fmt::format("{} more lines and all hosts are", lines.size() - kShownLines)
+                               : "all of it is";
+  if (!directory_.empty())
+    output.say(fmt::format("podrun: {} in {}", more, output::escape_controls(directory_)));
+  tell_(output, told);
+  if (told.is_over) {
+    output.say(fmt::format("podrun: {} printed again meanwhile: slow, not stuck", who));
+    co_return;
+  }
+  output.say(fmt::format("podrun: {} silent for {}: stopping", who, time));
+  fan_out.stop_stalled(stalled, told.silent);
+}
+
+/// From all hosts that run; nothing if one does not answer.
+asio::awaitable<std::optional<std::vector<Captured>>> StallWatch::capture(run::FanOut& fan_out) {
+  struct Answers {
+    explicit Answers(const asio::any_io_executor& executor) : over(executor) {}
+    std::vector<Captured> captured = {};
+    std::size_t asked = 0;
+    std::size_t answered = 0;
+    bool is_missing = false;
+    asio::steady_timer over;
+  };
+  const auto executor = co_await asio::this_coro::executor;
+  const auto answers = std::make_shared<Answers>(executor);
+  const run::Status status = fan_out.status();
+  for (std::size_t host = 0; host < hosts_.size(); ++host) {
+    if (status.hosts[host].state != run::RunPolicy::State::running) continue;
+    ++answers->asked;
+    const auto done = [answers, host](std::optional<std::string> text) {
+      ++answers->answered;
+      answers->is_missing = answers->is_missing || !text;
+      if (text) {
+        if (text->ends_with(kCaptured)) text->resize(text->size() - kCaptured.size());
+        answers->captured.push_back({host, std::move(*text)});
+      }
+      if (answers->answered == answers->asked) answers->over.cancel();
+    };
+    CaptureWords words{.time = std::to_string(kTimeOfCapture.count()), .script = spec_.script};
+    fan_out.run_beside(host, capture_script(), std::move(words).list(), {.most = kMost, .end = kCaptured},
+                       done);
+  }
+  if (answers->answered < answers->asked) {
+    answers->over.expires_after(kTimeOfCapture + kSlack);
+    std::error_code cancelled;
+    co_await answers->over.async_wait(asio::redirect_error(asio::use_awaitable, cancelled));
+  }
+  if (answers->is_missing || answers->answered < answers->asked) co_return std::nullopt;
+  std::sort(answers->captured.begin(), answers->captured.end(),
+            [](const Captured& a, const Captured& b) { return a.host < b.host; });
+  co_return std::move(answers->captured);
+}
+
+/// Failures are ignored: the beginning of it is printed.
+void StallWatch::store(const std::vector<Captured>& captured) const {
+  if (directory_.empty()) return;
+  make_private_directory(directory_);
+  for (const Captured& each : captured) {
+    std::string name = hosts_[each.host].name;
+    std::replace(name.begin(), name.end(), '/', '_');
+    const std::string path = fmt::format("{}/{}-{}.txt", directory_, hosts_[each.host].worker, name);
+    const Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, S_IRUSR | S_IWUSR));
+    if (file.is_open()) write_whole(file.get(), each.text);
+  }
+}
+
+}  // namespace podrun::restarts

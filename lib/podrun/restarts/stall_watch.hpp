@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <asio/awaitable.hpp>
+
+#include "podrun/base/regex.hpp"
+#include "podrun/hosts/host.hpp"
+#include "podrun/output/sink.hpp"
+#include "podrun/run/restart_policy.hpp"
+#include "podrun/session/mode.hpp"
+
+namespace podrun::restarts {
+
+/// When a try is taken for stuck, and what is looked at before it is stopped.
+struct StallSpec {
+  run::StallLimits limits = {};
+  std::optional<Regex> progress = std::nullopt;  ///< only lines that match count; none: all output
+  std::string script = {};                       ///< of --on-stall; empty: podrun's own
+};
+
+/// Stacks and more of one host.
+struct Captured {
+  std::size_t host = 0;
+  std::string text = {};
+};
+/// `[0-30] (31)`, the text below it, and so on: hosts whose texts differ in numbers only are shown once.
+std::string fold_captures(const std::vector<hosts::Host>& hosts, const std::vector<Captured>& captured);
+
+/// Looks whether the hosts of a try have stalled: then shows and stores what they do, looks again, and stops
+/// them. See --stall in docs/restarts.md.
+class StallWatch final : public session::RunWatch {
+ public:
+  /// What a stall is told as.
+  struct Told {
+    std::vector<std::size_t> hosts = {};
+    std::chrono::seconds silent{0};
+    bool is_over = false;        ///< a host has printed again
+    std::string directory = {};  ///< where the captures are
+  };
+
+  /// `directory`: for the captures; empty: there is none. `tell`: gets each stall, for --json. The arguments
+  /// must outlive it.
+  StallWatch(const StallSpec& spec, const std::vector<hosts::Host>& hosts, std::string directory,
+             std::function<void(output::Output&, const Told&)> tell);
+
+  /// Takes the times of the output; for the try.
+  std::shared_ptr<output::Sink> sink() const;
+  /// The commands run.
+  void start(run::TimePoint now) { started_ = now; }
+
+  asio::awaitable<void> look(run::FanOut& fan_out, output::Output& output) override;
+
+ private:
+  class Times;
+
+  std::vector<run::HostSilence> silences(const run::FanOut& fan_out) const;
+  asio::awaitable<std::optional<std::vector<Captured>>> capture(run::FanOut& fan_out);
+  void store(const std::vector<Captured>& captured) const;
+
+  const StallSpec& spec_;
+  const std::vector<hosts::Host>& hosts_;
+  const std::string directory_;
+  const std::function<void(output::Output&, const Told&)> tell_;
+  std::shared_ptr<Times> times_;
+  std::optional<run::TimePoint> started_ = std::nullopt;
+  std::optional<run::TimePoint> not_before_ = std::nullopt;  ///< of the next look
+};
+
+}  // namespace podrun::restarts
