@@ -2,6 +2,7 @@
 session, whose lines after `$ ` are commands and whose other lines are what they print (in any order, and `…` is any text)."""
 
 import itertools
+import json
 import os
 import re
 import shutil
@@ -12,6 +13,7 @@ from typing import NamedTuple
 import pytest
 
 from conftest import private_mounts
+from events import SCHEMA
 from support import limit
 
 ROOT = Path(__file__).parents[2]
@@ -125,6 +127,15 @@ def test_the_quickstart(podrun):
 def test_commands_are_told_from_explanations_and_outputs():
     text = "Text\n\n    a -- 'b  c'   it says\n                  more\n    d\n\n- list\n\n      not this\n\n```\n    nor this\n```\n\n    $ e\n    one\n\n<!-- not run: why -->\n\n    f\n"
     assert [(each.text, each.prints) for each in commands(text)] == [("a -- 'b  c'", None), ("d", None), ("e", ["one"])]
+
+
+@pytest.mark.smoke
+def test_events_of_the_documentation_are_valid():
+    lines = (ROOT / "docs" / "json.md").read_text(encoding="utf-8").splitlines()
+    shown = [json.loads(line) for line in lines if re.match(r'\{"v":1,"event":.*\}$', line)]
+    for event in shown:
+        SCHEMA.validate(event)
+    assert {event["event"] for event in shown} == {kind["$ref"].split("/")[-1] for kind in SCHEMA.schema["oneOf"]}
 
 
 def test_documents_have_commands():

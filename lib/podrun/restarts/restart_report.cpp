@@ -102,7 +102,7 @@ std::vector<std::size_t> hosts_of(RestartCause cause, const TryReport& report) {
     if (cause == RestartCause::replaced   ? after.was_replaced
         : cause == RestartCause::rebooted ? after.was_rebooted
         : cause == RestartCause::lost     ? was_missing || is_lost
-        : cause == RestartCause::oom      ? after.ran_out_of_memory
+        : cause == RestartCause::oom      ? run::is_out_of_memory(outcome, after)
                                           : run::is_failure(outcome))
       found.push_back(host);
   }
@@ -165,8 +165,9 @@ std::string describe_end(OverReason reason, const run::RestartPolicy& policy,
                                    format_duration(limits.short_try)));
     case OverReason::restarts:
       if (limits.restarts == 0) return {};
-      return not_again(fmt::format("it has failed {} times, and no try ran for {} (--restarts {})",
-                                   limits.restarts + 1, format_duration(limits.reset), limits.restarts));
+      return not_again(fmt::format("it failed again after {} restart{} without a try of {} (--restarts {})",
+                                   limits.restarts, limits.restarts == 1 ? "" : "s",
+                                   format_duration(limits.reset), limits.restarts));
     case OverReason::final_status:
       return not_again("its exit status is final (--final)");
     case OverReason::partly_finished: {
@@ -177,7 +178,10 @@ std::string describe_end(OverReason reason, const run::RestartPolicy& policy,
       return not_again(output::fold_hosts(hosts, done) + " ended with exit 0 (--restart-all)");
     }
     case OverReason::hosts_missing: {
-      const auto waited = limits.wait_hosts.value_or(std::chrono::seconds(0));
+      const std::chrono::seconds waited = limits.wait_hosts.value_or(std::chrono::seconds(0));
+      if (awaited.empty())  // they answer, but nothing can start there
+        return fmt::format("gave up after {} in which it could not start (--wait-hosts)",
+                           format_duration(waited));
       return fmt::format("gave up after {} without {} (--wait-hosts)", format_duration(waited),
                          output::fold_hosts(hosts, indexes_of(awaited)));
     }
@@ -219,7 +223,11 @@ std::string waiting_event(output::WallTime time, const std::vector<hosts::Host>&
   event["host"] = hosts[awaited.host].name;
   if (awaited.obstacles.empty()) {
     event["for"] = "host";
-    report::add_failure(event, awaited.outcome);
+    if (run::is_failure(awaited.outcome)) {
+      report::add_failure(event, awaited.outcome);
+    } else {
+      event["message"] = why_awaited(awaited);
+    }
   } else {
     event["for"] = awaited.obstacles.front().is_left ? "process" : "device";
     event["message"] = why_awaited(awaited);

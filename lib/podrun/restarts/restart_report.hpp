@@ -28,7 +28,7 @@ struct TryReport {
   std::vector<run::HostOutcome> outcomes = {};
   std::optional<std::size_t> culprit = std::nullopt;  ///< the host whose failure was seen first
   std::vector<run::HostAfterTry> hosts = {};
-  std::vector<std::size_t> missing = {};  ///< for a minute, before they came back
+  std::vector<std::size_t> missing = {};  ///< see RestartPolicy::missing()
 };
 /// The hosts that the cause is about.
 std::vector<std::size_t> hosts_of(run::RestartCause cause, const TryReport& report);

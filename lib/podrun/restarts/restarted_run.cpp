@@ -46,6 +46,12 @@ std::chrono::seconds seconds_until(TimePoint then, TimePoint now) {
   return std::max(std::chrono::ceil<std::chrono::seconds>(then - now), std::chrono::seconds(0));
 }
 
+/// `58 min`: a long time needs no seconds.
+std::string describe_left(std::chrono::seconds left) {
+  constexpr std::chrono::minutes kLong{5};
+  return format_duration(left < kLong ? left : std::chrono::ceil<std::chrono::minutes>(left));
+}
+
 /// Failures are ignored, as the output itself is there.
 void append_to_file(const std::string& path, const std::string& text) {
   const Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666));
@@ -163,6 +169,7 @@ class RestartedRun {
   const std::string job_id_;
   bool has_json_ = false;
   bool has_started_ = false;
+  std::size_t tries_ = 0;           ///< in which the command has started
   std::string run_id_ = {};         ///< of the last try
   TryReport report_ = {};           ///< of the last try
   std::vector<SettledHost> known_;  ///< when the last try started
@@ -214,7 +221,10 @@ run::RestartEvent RestartedRun::perform(const run::step::StartTry&) {
   const std::string offsets = offsets_of(run);
   const session::RunResult result = session_.run(run, mode);
   if (!offsets.empty()) append_to_file(run.view.outdir + "/tries.jsonl", offsets);
-  if (mode.started_at()) report_ = {result.outcomes, mode.culprit(), {}, {}};
+  if (mode.started_at()) {
+    ++tries_;
+    report_ = {result.outcomes, mode.culprit(), {}, {}};
+  }
   report_.hosts.resize(hosts().size());
   return ended_of(result.outcomes, result.status, result.interrupted_by);
 }
@@ -300,11 +310,6 @@ std::optional<int> RestartedRun::look_at(const std::vector<std::size_t>& which) 
       awaited.push_back({host, answers.result.outcomes[i], found.obstacles});
     seen_[host] = std::move(found);
   }
-  for (const auto& [host, since] : missing_since_) {
-    if (now - since >= std::chrono::minutes(1) &&
-        std::find(report_.missing.begin(), report_.missing.end(), host) == report_.missing.end())
-      report_.missing.push_back(host);
-  }
   if (has_started_) awaited_ = std::move(awaited);
   if (!has_started_) known_ = seen_;
   return std::nullopt;
@@ -359,7 +364,7 @@ void RestartedRun::tell_waiting() {
   }
   told_ = lines;
   told_at_ = now;
-  if (left) lines.front() += fmt::format(", {} left", format_duration(*left));
+  if (left) lines.front() += fmt::format(", {} left", describe_left(*left));
   say(lines);
 }
 
@@ -369,6 +374,7 @@ void RestartedRun::announce(const RestartStep& step) {
   if (!prepare || policy_.restarts() == announced_) return;
   announced_ = policy_.restarts();
   known_ = seen_;
+  report_.missing = policy_.missing();
   told_.clear();
   const std::chrono::seconds delay = seconds_until(prepare->at, Clock::now());
   const std::string cause = describe_cause(hosts(), policy_.cause(), report_);
@@ -394,7 +400,7 @@ std::optional<int> RestartedRun::sleep_until(TimePoint until) {
     if (!awaited_.empty()) {
       output::StatusText text{{describe_awaited(hosts(), awaited_)}};
       if (const auto limit = policy_.waits_until())
-        text.push_back({format_duration(seconds_until(*limit, now)) + " left"});
+        text.push_back({describe_left(seconds_until(*limit, now)) + " left"});
       return text;
     }
     return output::StatusText{
@@ -405,8 +411,7 @@ std::optional<int> RestartedRun::sleep_until(TimePoint until) {
 int RestartedRun::end(const run::step::Over& over) {
   const std::string why = describe_end(over.reason, policy_, hosts(), report_, awaited_);
   if (!why.empty()) session_.say({why});
-  const std::size_t tries = policy_.restarts() + (has_started_ ? 1 : 0);
-  print(over_event(wall_time(), over.reason, tries, over.status));
+  print(over_event(wall_time(), over.reason, tries_, over.status));
   return over.status;
 }
 

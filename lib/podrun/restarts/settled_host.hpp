@@ -28,7 +28,8 @@ struct SettledHost {
   std::string boot = {};                                  ///< /proc/sys/kernel/random/boot_id, random(4)
   std::string machine = {};                               ///< machine-id(5); empty: there is none
   std::optional<std::uint64_t> oom_kills = std::nullopt;  ///< since boot. /proc/vmstat
-  std::vector<Obstacle> obstacles = {};                   ///< by pid, each once
+  std::vector<Obstacle> obstacles = {};                   ///< each pid once
+  friend bool operator==(const SettledHost&, const SettledHost&) = default;
 };
 
 /// Reads a host's standard output from the line after the nonce. Unknown lines are ignored.

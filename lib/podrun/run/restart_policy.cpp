@@ -31,15 +31,12 @@ std::optional<int> exit_status_of(const HostOutcome& outcome) {
   return exited ? std::optional(exited->status) : std::nullopt;
 }
 
-/// As shells have it.
+/// As shells have it. 255 is exit(-1).
 bool is_signal(const HostOutcome& outcome) {
+  constexpr int kLastSignal = 64;
+  const int status = exit_status_of(outcome).value_or(0);
   return std::holds_alternative<link::Signaled>(outcome) ||
-         exit_status_of(outcome).value_or(0) > kSignalStatus;
-}
-
-bool is_killed(const HostOutcome& outcome) {
-  constexpr int kKilled = kSignalStatus + 9;
-  return host_number(outcome) == kKilled;
+         (status > kSignalStatus && status <= kSignalStatus + kLastSignal);
 }
 
 }  // namespace
@@ -59,6 +56,11 @@ std::vector<std::size_t> stalled_hosts(const StallLimits& limits, const std::vec
     if (limits.each && hosts[host].last && silent >= *limits.each) single.push_back(host);
   }
   return are_all_silent ? all : single;
+}
+
+bool is_out_of_memory(const HostOutcome& outcome, const HostAfterTry& after) {
+  constexpr int kKilled = kSignalStatus + 9;
+  return after.ran_out_of_memory && host_number(outcome) == kKilled;
 }
 
 RestartStep RestartPolicy::on(const RestartEvent& event, TimePoint now) {
@@ -90,7 +92,9 @@ std::optional<step::Over> RestartPolicy::end_of(const event::TryEnded& ended, Ti
       any([](const HostOutcome& outcome) { return std::holds_alternative<TimedOut>(outcome); }))
     return over(OverReason::timed_out);
   if (!ended.ran) {  // a host failed between the last look and the start; before the first, it is as any run
-    return restarts_ == 0 ? std::optional(over(OverReason::first_try)) : std::nullopt;
+    if (restarts_ == 0) return over(OverReason::first_try);
+    const std::optional<TimePoint> until = waits_until();
+    return until && now >= *until ? std::optional(over(OverReason::hosts_missing)) : std::nullopt;
   }
   if (!limits_.even_after_success && any(has_succeeded)) return over(OverReason::partly_finished);
   const auto is_final = [this](const HostOutcome& outcome) {
@@ -106,11 +110,12 @@ RestartStep RestartPolicy::handle(const event::TryEnded& ended) {
   if (auto over = end_of(ended, now_)) return *over;
   if (!ended.ran) {  // no try: podrun waits for the hosts as before the start
     ended_.status = ended.status;
-    return step::Look{now_ + kAfterFailedStart};
+    return step::Look{std::min(now_ + kAfterFailedStart, waits_until().value_or(TimePoint::max()))};
   }
   ended_ = ended;
   ended_at_ = waits_since_ = now_;
-  was_missing_ = false;
+  answered_at_.assign(ended.outcomes.size(), now_);
+  missing_.clear();
   decided_ = false;
   return step::Look{now_};
 }
@@ -118,19 +123,27 @@ RestartStep RestartPolicy::handle(const event::TryEnded& ended) {
 RestartStep RestartPolicy::handle(const event::Looked& looked) {
   using State = HostAfterTry::State;
   if (is_late(now_)) return step::Over{OverReason::timed_out, kTimedOutStatus};
-  const TimePoint::duration waited = now_ - waits_since_;
-  const auto is_missing = [](const HostAfterTry& host) { return host.state == State::missing; };
-  if (waited >= kMinute && std::any_of(looked.hosts.begin(), looked.hosts.end(), is_missing))
-    was_missing_ = true;
+  note_missing(looked.hosts);
   const auto is_ready = [](const HostAfterTry& host) { return host.state == State::ready; };
   if (!std::all_of(looked.hosts.begin(), looked.hosts.end(), is_ready)) {
     const std::optional<TimePoint> until = waits_until();
     if (until && now_ >= *until) return step::Over{OverReason::hosts_missing, kMissingStatus};
-    const TimePoint next = now_ + (waited < kMinute ? kSoon : kLater);
+    const TimePoint next = now_ + (now_ - waits_since_ < kMinute ? kSoon : kLater);
     return step::Look{until ? std::min(next, *until) : next};
   }
   if (decided_) return step::Prepare{now_};  // the start failed after the decision
   return decide(judge(looked.hosts));
+}
+
+void RestartPolicy::note_missing(const std::vector<HostAfterTry>& hosts) {
+  for (std::size_t host = 0; host < hosts.size(); ++host) {
+    if (hosts[host].state != HostAfterTry::State::missing) {
+      answered_at_[host] = now_;
+    } else if (now_ - answered_at_[host] >= kMinute &&
+               std::find(missing_.begin(), missing_.end(), host) == missing_.end()) {
+      missing_.push_back(host);
+    }
+  }
 }
 
 RestartCause RestartPolicy::judge(const std::vector<HostAfterTry>& hosts) const {
@@ -143,10 +156,10 @@ RestartCause RestartPolicy::judge(const std::vector<HostAfterTry>& hosts) const 
   const auto is_lost = [](const HostOutcome& outcome) {
     return std::holds_alternative<Lost>(outcome) || std::holds_alternative<Unreachable>(outcome);
   };
-  if (was_missing_ || std::any_of(outcomes.begin(), outcomes.end(), is_lost)) return RestartCause::lost;
+  if (!missing_.empty() || std::any_of(outcomes.begin(), outcomes.end(), is_lost)) return RestartCause::lost;
   if (ended_.has_stalled) return RestartCause::stalled;
   for (std::size_t host = 0; host < hosts.size(); ++host) {
-    if (hosts[host].ran_out_of_memory && is_killed(outcomes[host])) return RestartCause::oom;
+    if (is_out_of_memory(outcomes[host], hosts[host])) return RestartCause::oom;
   }
   return std::any_of(outcomes.begin(), outcomes.end(), is_signal) ? RestartCause::signal : RestartCause::exit;
 }

@@ -72,6 +72,8 @@ struct HostAfterTry {
   bool was_replaced = false;
   bool ran_out_of_memory = false;
 };
+/// Whether the kernel killed the command there for want of memory, as far as podrun can know.
+bool is_out_of_memory(const HostOutcome& outcome, const HostAfterTry& after);
 
 /// Events.
 namespace event {
@@ -135,6 +137,8 @@ class RestartPolicy {
   RestartCause cause() const { return cause_; }
   /// Restarts that are left for failures of the command.
   std::size_t left() const { return limits_.restarts - failures_; }
+  /// Hosts that did not answer for a minute since the last try.
+  const std::vector<std::size_t>& missing() const { return missing_; }
   /// When podrun stops waiting for hosts; none: never.
   std::optional<TimePoint> waits_until() const;
   /// The time that is left for a try; none: any.
@@ -147,6 +151,7 @@ class RestartPolicy {
   RestartStep handle(const event::Looked& looked);
   RestartStep handle(const event::Prepared& prepared);
   RestartStep handle(const event::RestartInterrupted& interrupted);
+  void note_missing(const std::vector<HostAfterTry>& hosts);
   RestartCause judge(const std::vector<HostAfterTry>& hosts) const;
   RestartStep decide(RestartCause cause);
   bool is_late(TimePoint now) const;
@@ -163,8 +168,9 @@ class RestartPolicy {
   bool decided_ = false;  ///< how the last try counts: it is about to start again
   event::TryEnded ended_ = {};
   TimePoint ended_at_ = begun_at_;
-  TimePoint waits_since_ = begun_at_;  ///< for hosts
-  bool was_missing_ = false;           ///< a host, for a minute
+  TimePoint waits_since_ = begun_at_;        ///< for hosts
+  std::vector<TimePoint> answered_at_ = {};  ///< each host, or had not yet been asked
+  std::vector<std::size_t> missing_ = {};
 };
 
 }  // namespace podrun::run

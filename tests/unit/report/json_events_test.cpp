@@ -70,6 +70,14 @@ TEST(StartEvent, ShowsNoEnvironment) {
             "TOKEN=… python train.py");
 }
 
+TEST(StartEvent, CountsTheRestartsOfAJob) {
+  const supervisor::Command command{.what = supervisor::Words{{"true"}}};
+  EXPECT_EQ(start_event(kTime, "5f2c", command, std::nullopt, {host(4, "tpu-4")},
+                        TryNumber{.job_id = "b7d0", .restart = 2}),
+            R"({"v":1,"event":"start","time":"2026-11-21T13:42:02.123Z","run_id":"5f2c","job_id":"b7d0",)"
+            R"("restart":2,"command":["true"],"hosts":[{"worker":4,"host":"tpu-4"}]})");
+}
+
 TEST(StartEvent, ReplacesWhatIsNoUtf8) {
   EXPECT_EQ(json::parse(start(supervisor::Words{{"a\xff"}}))["command"], json({"a\ufffd"}));
 }
@@ -141,6 +149,13 @@ TEST(SummaryEvent, SaysWhatInterruptedTheRun) {
   EXPECT_EQ(event["interrupted_by"], SIGINT);
   EXPECT_FALSE(event.contains("culprit"));
   EXPECT_EQ(event["ok"], json::array());
+}
+
+TEST(SummaryEvent, SaysThatAnotherTryMayFollow) {
+  RunEnd end{{link::Exited{1}}, 1, std::nullopt, std::nullopt};
+  EXPECT_FALSE(json::parse(summary_event(kTime, {host(0, "a")}, end, 0ms)).contains("final"));
+  end.is_final = false;
+  EXPECT_EQ(json::parse(summary_event(kTime, {host(0, "a")}, end, 0ms))["final"], false);
 }
 
 }  // namespace
