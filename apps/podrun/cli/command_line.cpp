@@ -68,6 +68,8 @@ void check_shared_options(Options& options, const OptionTable& table, const Comm
   check_earlier_output(options, table, command);
   if (options.same_directory && options.directory)
     throw UsageError("--cwd and --chdir both name a directory (give one)");
+  if (options.timestamps && options.gather)
+    throw UsageError("--timestamps and --gather exclude each other (--gather prints all output at the end)");
   if (contradicts_no_label(table)) throw UsageError("-N and --label contradict each other (give one)");
   if (options.feed_input && options.limits.serial != 0) {
     throw UsageError(

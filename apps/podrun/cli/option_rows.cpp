@@ -9,6 +9,7 @@
 #include "podrun/reach/host_list_command.hpp"
 #include "podrun/ssh/config/proxy_jump.hpp"
 
+#include "cli/notify.hpp"
 #include "cli/option_values.hpp"
 #include "cli/restart_rows.hpp"
 
@@ -233,6 +234,9 @@ void add_output_options(OptionTable& table, Options& options) {
             into(options.rank0));
   rows.flag(output, "-b,--gather", "Print output at the end, once for hosts that agree",
             into(options.gather));
+  rows.flag(output, "--timestamps",
+            "Print the time (UTC) before each line; with --outdir also beside its files",
+            into(options.timestamps));
   rows.flag(json, "--json", "Print JSON, for programs (podrun help json)", into(options.json),
             {.common = true});
   rows.value(output, "--outdir DIR", "Write raw output to DIR/WORKER-HOST.out and .err too",
@@ -268,6 +272,7 @@ void add_shared_options(OptionTable& table, Options& options) {
   add_what_runs(table, options);
   add_limits(table, options);
   add_restart_options(table, options);
+  add_notify_options(table, options.notify);
   add_output_options(table, options);
 }
 

@@ -26,6 +26,7 @@ enum class OptionSet : std::uint8_t {
   clean_up,         ///< what a TPU host needs before a command
   batches,          ///< which hosts a command runs on, and its input
   restarts,         ///< starting a command again
+  notify,           ///< telling somebody of the end
   task,             ///< of a task file
   output,           ///< how a command's output is shown
   json,

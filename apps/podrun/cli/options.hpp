@@ -65,8 +65,9 @@ struct RestartOptions {
   run::RestartLimits restart_limits;
   std::string prepare;
   run::StallLimits stall_limits;
-  std::string stall_progress;  ///< a regular expression; empty: not given
-  std::string on_stall;        ///< the path of a script; empty: not given
+  std::string stall_progress;       ///< a regular expression; empty: not given
+  std::string on_stall;             ///< the path of a script; empty: not given
+  std::vector<std::string> notify;  ///< each --notify
 };
 
 /// How output is shown and stored; `view()` adds what `append` and `force` mean for it.

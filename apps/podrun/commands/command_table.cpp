@@ -10,11 +10,11 @@ namespace {
 using enum cli::OptionSet;
 constexpr cli::OptionSets kWhatRunTakes{reach,     general, looks,  connect_timeout, start,   surroundings,
                                         directory, timeout, script, clean_up,        batches, restarts,
-                                        output,    json,    force,  dry_run};
+                                        notify,    output,  json,   force,           dry_run};
 
-constexpr cli::OptionSets kWhatTasksTake{reach,   general,  looks, connect_timeout, start,  surroundings,
-                                         timeout, clean_up, task,  restarts,        output, json,
-                                         force,   dry_run};
+constexpr cli::OptionSets kWhatTasksTake{reach,   general,  looks,  connect_timeout, start,  surroundings,
+                                         timeout, clean_up, task,   restarts,        notify, output,
+                                         json,    force,    dry_run};
 
 constexpr std::string_view kWorkdirOfTasks =
     "--cwd and --chdir: a task runs in ~/sky_workdir (leave them out; workdir: of the task file says what is "
@@ -33,7 +33,7 @@ constexpr std::array<cli::Refusal, 5> kRefusedByStart{{
 
 constexpr std::array<cli::ShortForm, 2> kFollow{{{"-f", "--follow"}, {"-F", "--follow"}}};
 
-constexpr std::array<cli::CommandRow, 20> kRows{{
+constexpr std::array<cli::CommandRow, 21> kRows{{
     {.name = "run",
      .usage = "  podrun [OPTIONS] -- COMMAND [ARG...]     run a command on every host\n"
               "  podrun [OPTIONS] -s SCRIPT [-- ARG...]   run a local script on every host\n"
@@ -153,6 +153,19 @@ constexpr std::array<cli::CommandRow, 20> kRows{{
                   .is_job = true},
      .short_forms = kFollow,
      .make = make_logs_command},
+    {.name = "wait",
+     .usage = "  podrun wait [OPTIONS] NAME...\n",
+     .summary = "Wait until a job has ended, and exit as it did",
+     .examples = "  podrun wait train && podrun pull ckpt results\n"
+                 "  podrun wait -u 2h train                124 if it still runs then\n"
+                 "  podrun wait --notify './tell.sh' train tell.sh reads the result as JSON\n",
+     .page = "jobs",
+     .takes = {reach, general, looks, connect_timeout, start, timeout, notify, json, dry_run},
+     .operands = {.least = 1,
+                  .most = cli::Operands::kAnyNumber,
+                  .missing = "for which job? (podrun wait NAME; podrun ps lists them)",
+                  .is_job = true},
+     .make = make_wait_command},
     {.name = "stop",
      .usage = "  podrun stop [OPTIONS] NAME...\n",
      .summary = "Stop a job: TERM, a grace period, KILL, on all hosts at once",

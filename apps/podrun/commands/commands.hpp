@@ -31,5 +31,6 @@ std::unique_ptr<cli::Command> make_ssh_command();
 std::unique_ptr<cli::Command> make_start_command();
 std::unique_ptr<cli::Command> make_stop_command();
 std::unique_ptr<cli::Command> make_version_command();
+std::unique_ptr<cli::Command> make_wait_command();
 
 }  // namespace podrun::commands

@@ -26,6 +26,7 @@
 #include "podrun/transfer/push.hpp"
 
 #include "cli/job_names.hpp"
+#include "cli/notify.hpp"
 #include "cli/restart_rows.hpp"
 #include "cli/specs_from_options.hpp"
 #include "commands/commands.hpp"
@@ -256,7 +257,7 @@ class TaskRun {
       made.view.earlier = run.view.earlier;
       return made;
     };
-    return restarts::run_with_restarts(session, spec);
+    return restarts::run_with_restarts(session, spec).status;
   }
 
   static int start(session::Session& session, const session::RunSpec& run, const Place& place) {
@@ -293,7 +294,13 @@ class TaskCommand final : public cli::Command {
     TaskRun run(sequence, context);
     if (context.options.dry_run) return context.answer(describe(sequence));
     context.note(notes_on_targets(sequence.copies));
-    return run.play();
+    const int status = run.play();
+    const bool is_interrupted = status == 128 + SIGINT || status == 128 + SIGTERM || status == 128 + SIGHUP;
+    cli::notify(context, {.status = status,
+                          .is_interrupted = is_interrupted,
+                          .hosts = sequence.session.hosts,
+                          .job = sequence.task.name});
+    return status;
   }
 
  private:

@@ -64,7 +64,7 @@ class LogsCommand final : public cli::Command {
     const int missing = report_missing(run.plan.hosts, jobs, with_job, session);
     if (with_job.empty()) return std::max(jobs.answers.result.status, missing);
     run.view = cli::view(context.options);
-    const int status = jobs::show_log(session, std::move(run), with_job, request_);
+    const int status = jobs::show_log(session, std::move(run), with_job, request_).status;
     return std::max({jobs.answers.result.status, missing, status});
   }
 

@@ -9,6 +9,7 @@
 #include "podrun/session/command_mode.hpp"
 
 #include "cli/help.hpp"
+#include "cli/notify.hpp"
 #include "cli/restart_rows.hpp"
 #include "cli/specs_from_options.hpp"
 #include "commands/commands.hpp"
@@ -36,7 +37,7 @@ class RunCommand final : public cli::Command {
     if (cli::has_restarts(options)) return run_with_restarts(context, spec, run.command);
     session::Session session(spec, context.probe, session::Session::Connections::closed);
     session::CommandMode mode(run, session);
-    return session.run(run, mode).status;
+    return cli::tell_end(context, run.plan.hosts, session.run(run, mode));
   }
 
  private:
@@ -47,7 +48,8 @@ class RunCommand final : public cli::Command {
       return cli::users_run(context.options, context.probe, now, restarts::with_variables(command, first));
     };
     session::Session session(spec, context.probe, session::Session::Connections::kept);
-    return restarts::run_with_restarts(session, restarts);
+    const restarts::RestartResult result = restarts::run_with_restarts(session, restarts);
+    return cli::tell_end(context, session.spec().hosts, result);
   }
 };
 

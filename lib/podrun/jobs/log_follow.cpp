@@ -88,7 +88,11 @@ void LogFrames::take_header() {
 }
 
 LogFollow::LogFollow(LogRequest request, std::vector<hosts::Host> hosts)
-    : request_(std::move(request)), hosts_(std::move(hosts)), followed_(hosts_.size()) {}
+    : request_(std::move(request)), hosts_(std::move(hosts)), followed_(hosts_.size()) {
+  constexpr std::uint64_t kBeyondAll = 1'000'000'000'000'000;  // logs.sh sends what follows
+  if (!request_.is_silent) return;
+  for (FollowedHost& host : followed_) host.out = host.err = kBeyondAll;
+}
 
 asio::awaitable<void> LogFollow::prepare(std::size_t host, supervisor::Supervised& supervised,
                                          output::Output& output) {
@@ -145,7 +149,9 @@ supervisor::RemoteCommand exit_as_the_job() {
 
 namespace {
 
-class LogMode final : public session::CommandMode, private session::HostPreparation {
+class LogMode final : public session::CommandMode,
+                      private session::HostPreparation,
+                      private session::RunWatch {
  public:
   LogMode(const session::RunSpec& run, const session::Session& session, LogFollow& follow)
       : CommandMode(run, session), follow_(follow) {}
@@ -155,11 +161,23 @@ class LogMode final : public session::CommandMode, private session::HostPreparat
     output.start();
   }
   session::HostPreparation* preparation() override { return this; }
+  session::RunWatch* watch() override { return follow_.request().until ? this : nullptr; }
+  int status(const run::RunPolicy& policy) const override {
+    constexpr int kTimedOut = 124;
+    return is_late(policy) ? kTimedOut : CommandMode::status(policy);
+  }
 
   void print_final_report(output::Output& output, const run::RunPolicy& policy, int status) override {
     say_of(output, &FollowedHost::has_gap, "some of the output is no longer there");
     say_of(output, &FollowedHost::is_open,
            "the job has ended, and processes that it left have its output open: not waiting for them");
+    if (is_late(policy)) {
+      output.say(fmt::format("podrun: {} has not ended within {} on {}", follow_.request().name,
+                             format_duration(follow_.request().limit.value_or(std::chrono::seconds(0))),
+                             output::fold_hosts(run_spec().plan.hosts, not_ended())));
+      if (json()) json()->end(output, policy, status);
+      return;
+    }
     if (policy.interrupted_by()) {
       if (json()) json()->end(output, policy, status);
       if (const auto hosts = not_ended(); follow_.request().follow && !hosts.empty())
@@ -173,6 +191,11 @@ class LogMode final : public session::CommandMode, private session::HostPreparat
 
  private:
   void begin_pass(output::Output& output) override { output_ = &output; }
+  asio::awaitable<void> look(run::FanOut& fan_out, output::Output& /*output*/) override {
+    if (std::chrono::steady_clock::now() >= *follow_.request().until) fan_out.interrupt(kSignalOfLimit);
+    co_return;
+  }
+  static bool is_late(const run::RunPolicy& policy) { return policy.interrupted_by() == kSignalOfLimit; }
   asio::awaitable<void> prepare(std::size_t host, supervisor::Supervised& supervised) override {
     co_await follow_.prepare(host, supervised, *output_);
     const std::optional<int> status = follow_.hosts()[host].exit_status;
@@ -196,7 +219,8 @@ class LogMode final : public session::CommandMode, private session::HostPreparat
         shown.failed = *followed.exit_status != 0;
       } else if (shown.state == run::RunPolicy::State::connecting && shown.stage == link::Stage::job_log) {
         shown.state = run::RunPolicy::State::running;
-        shown.since = std::max(shown.since, followed.heard_at);
+        shown.since = follow_.request().is_silent ? std::chrono::steady_clock::now()
+                                                  : std::max(shown.since, followed.heard_at);
       }
     }
   }
@@ -226,8 +250,8 @@ class LogMode final : public session::CommandMode, private session::HostPreparat
 
 }  // namespace
 
-int show_log(session::Session& session, session::RunSpec run, const std::vector<std::size_t>& hosts,
-             const LogRequest& request) {
+session::RunResult show_log(session::Session& session, session::RunSpec run,
+                            const std::vector<std::size_t>& hosts, const LogRequest& request) {
   run = session::with_hosts(std::move(run), hosts);
   run.plan.command = exit_as_the_job();
   run.plan.limits.timeout.reset();
@@ -237,7 +261,7 @@ int show_log(session::Session& session, session::RunSpec run, const std::vector<
   run.reports_first_failures = true;
   LogFollow follow(request, run.plan.hosts);
   LogMode mode(run, session, follow);
-  return session.run(run, mode).status;
+  return session.run(run, mode);
 }
 
 }  // namespace podrun::jobs

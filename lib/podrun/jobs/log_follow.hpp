@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
+#include <csignal>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -54,9 +56,14 @@ class LogFrames {
 
 struct LogRequest {
   std::string name;
-  bool follow = false;                             ///< until the job has ended
-  std::optional<std::size_t> tail = std::nullopt;  ///< only this many last lines of each stream
+  bool follow = false;                                       ///< until the job has ended
+  std::optional<std::size_t> tail = std::nullopt;            ///< only this many last lines of each stream
+  bool is_silent = false;                                    ///< nothing of the output: only the end counts
+  std::optional<run::TimePoint> until = std::nullopt;        ///< gives up then, with the exit status 124
+  std::optional<std::chrono::seconds> limit = std::nullopt;  ///< the time up to `until`, for messages
 };
+/// RunResult::interrupted_by where LogRequest::until has come.
+inline constexpr int kSignalOfLimit = SIGALRM;
 
 /// How far the output of the job on one host has been read.
 struct FollowedHost {
@@ -94,8 +101,8 @@ class LogFollow {
 supervisor::RemoteCommand exit_as_the_job();
 
 /// Shows the output of a job on these hosts (indexes), which have it; goes on after a lost connection. The
-/// largest exit status of the job. `run`: gives the view and the command that repeats it.
-int show_log(session::Session& session, session::RunSpec run, const std::vector<std::size_t>& hosts,
-             const LogRequest& request);
+/// status is the largest exit status of the job. `run`: gives the view and the command that repeats it.
+session::RunResult show_log(session::Session& session, session::RunSpec run,
+                            const std::vector<std::size_t>& hosts, const LogRequest& request);
 
 }  // namespace podrun::jobs

@@ -146,7 +146,12 @@ CommandOutput read_shell_command(const std::string& shell, const std::string& co
   return result;
 }
 
-CommandOutput run_on_text(const std::vector<std::string>& arguments, std::string_view input) {
+namespace {
+
+CommandOutput run_on_text(const std::vector<std::string>& arguments, std::string_view input,
+                          std::vector<std::string> environment,
+                          std::optional<std::chrono::milliseconds> limit) {
+  using Clock = std::chrono::steady_clock;
   CommandOutput result;
   const Descriptor null(::open("/dev/null", O_WRONLY | O_CLOEXEC));
   const Descriptor text(::memfd_create("input", MFD_CLOEXEC));
@@ -154,14 +159,43 @@ CommandOutput run_on_text(const std::vector<std::string>& arguments, std::string
   if (!null.is_open() || !text.is_open() || !error.is_open()) return result;
   if (!write_whole(text.get(), input) || ::lseek(text.get(), 0, SEEK_SET) != 0) return result;
   const Spawned child = spawn({.arguments = arguments,
-                               .environment = std::vector<std::string>(),
+                               .environment = std::move(environment),
                                .descriptors = {text.get(), null.get(), error.get()},
                                .new_session = true});
   if (child.error != 0) return result;
+  if (limit) {
+    constexpr useconds_t kLook = 20'000;
+    const Clock::time_point deadline = Clock::now() + *limit;
+    siginfo_t ended{};
+    const auto runs = [&] {
+      ended.si_pid = 0;
+      return ::waitid(P_PID, static_cast<id_t>(child.pid), &ended, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+             ended.si_pid == 0;
+    };
+    while (runs() && Clock::now() < deadline) ::usleep(kLook);
+    if (runs()) {
+      result.fate = CommandOutput::Fate::timed_out;
+      ::kill(-child.pid, SIGKILL);
+    }
+  }
   result.status = status_of(child.pid);
   ::lseek(error.get(), 0, SEEK_SET);
   result.error = read_whole(error.get(), kMostErrors).value_or("");
   return result;
+}
+
+}  // namespace
+
+CommandOutput run_on_text(const std::vector<std::string>& arguments, std::string_view input) {
+  return run_on_text(arguments, input, {}, std::nullopt);
+}
+
+CommandOutput run_shell_on_text(const std::string& command, std::string_view input,
+                                const std::vector<std::string>& variables, std::chrono::milliseconds limit) {
+  std::vector<std::string> environment;
+  for (char** entry = ::environ; *entry; ++entry) environment.emplace_back(*entry);
+  environment.insert(environment.end(), variables.begin(), variables.end());
+  return run_on_text({"/bin/sh", "-c", command}, input, std::move(environment), limit);
 }
 
 }  // namespace podrun::local

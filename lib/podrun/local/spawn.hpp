@@ -47,6 +47,11 @@ struct CommandOutput {
 CommandOutput read_shell_command(const std::string& shell, const std::string& command,
                                  std::chrono::milliseconds limit, std::size_t most);
 
+/// Runs text in /bin/sh with this standard input, and with these variables (`NAME=VALUE`) besides podrun's
+/// own. Drops its standard output. After `limit` it and what it started in its session are killed.
+CommandOutput run_shell_on_text(const std::string& command, std::string_view input,
+                                const std::vector<std::string>& variables, std::chrono::milliseconds limit);
+
 /// Runs a program with this standard input and without an environment, drops its standard output, and waits
 /// for its end.
 CommandOutput run_on_text(const std::vector<std::string>& arguments, std::string_view input);

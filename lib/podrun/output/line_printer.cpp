@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "podrun/output/line_printer.hpp"
 
+#include <chrono>
+#include <string>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "podrun/output/escape.hpp"
+#include "podrun/output/json_sink.hpp"
 
 namespace podrun::output {
 namespace {
@@ -41,15 +44,17 @@ void LinePrinter::print(std::string_view label, const Line& line) {
     say(fmt::format("podrun: [{}] a line of {} is longer than {}: shown in pieces", hosts_[line.host].worker,
                     line.stream == StreamId::out ? "stdout" : "stderr", format_size(line.text.size())));
   }
+  const std::string time = view_.timestamps ? format_utc(std::chrono::system_clock::now()) + ' ' : "";
   const Controls controls = view_.controls[stream];
   if (controls == Controls::only_colors && !is_plain_text(text)) {
-    terminal_.append(view_.shown_on[stream], {label, terminal_line(text), "\n"});
+    terminal_.append(view_.shown_on[stream], {time, label, terminal_line(text), "\n"});
   } else if (controls == Controls::escape) {
-    terminal_.append(view_.shown_on[stream], {label, escape_controls(text, Tabs::keep), "\n"});
+    terminal_.append(view_.shown_on[stream], {time, label, escape_controls(text, Tabs::keep), "\n"});
   } else if (view_.color[stream] == Color::on && text.find('\x1b') != std::string_view::npos) {
-    terminal_.append(view_.shown_on[stream], {label, text, "\x1b[0m\n"});  // ends the line's own colours
+    terminal_.append(view_.shown_on[stream],
+                     {time, label, text, "\x1b[0m\n"});  // ends the line's own colours
   } else {
-    terminal_.append(view_.shown_on[stream], {label, text, "\n"});
+    terminal_.append(view_.shown_on[stream], {time, label, text, "\n"});
   }
 }
 

@@ -26,8 +26,9 @@ struct View {
   std::array<Color, kStreams> color = {Color::off, Color::off};  ///< for the labels
   std::array<Bars, kStreams> bars = {Bars::keep, Bars::keep};
   std::array<Controls, kStreams> controls = {Controls::pass, Controls::pass};
-  bool quiet = false;  ///< podrun says nothing of its own about the lines
-  bool align = false;  ///< pads labels of changing width, up to a limit
+  bool quiet = false;       ///< podrun says nothing of its own about the lines
+  bool timestamps = false;  ///< before each label: when podrun prints it, in UTC
+  bool align = false;       ///< pads labels of changing width, up to a limit
   std::array<StreamId, kStreams> shown_on = {StreamId::out,
                                              StreamId::err};  ///< podrun's stream for the host's stream
 };

@@ -35,10 +35,15 @@ std::unique_ptr<Sink> make_gather_sink(const std::vector<hosts::Host>& hosts, co
 /// remove all of it when the run starts (`--force`).
 enum class EarlierOutput { refuse, append, replace };
 
+/// Whether DIR/NUMBER-NAME.out.times says when the bytes of a file came: lines `TIME SIZE`, the size of the
+/// file when podrun wrote to it.
+enum class TimeIndex { no, yes };
+
 /// `--outdir DIR`: writes every byte unchanged into DIR/NUMBER-NAME.out and .err of each host, at most a
 /// second later. Makes DIR, and the files when a command starts; until then `space` keeps output. Throws
 /// UsageError if the directory refuses, or it or a file cannot be made.
 std::unique_ptr<Sink> make_outdir_sink(const std::vector<hosts::Host>& hosts, const std::string& directory,
-                                       EarlierOutput earlier, SpoolSpace space);
+                                       EarlierOutput earlier, SpoolSpace space,
+                                       TimeIndex index = TimeIndex::no);
 
 }  // namespace podrun::output

@@ -17,6 +17,7 @@
 #include "podrun/base/error.hpp"
 #include "podrun/base/file_system.hpp"
 #include "podrun/hosts/host_name.hpp"
+#include "podrun/output/json_sink.hpp"
 #include "podrun/output/make_sinks.hpp"
 
 namespace podrun::output {
@@ -38,7 +39,8 @@ std::error_code errno_code() { return {errno, std::generic_category()}; }
 bool is_of_output(std::string_view name) {
   const std::size_t digits = name.find_first_not_of("0123456789");
   return digits != 0 && digits != std::string_view::npos && name[digits] == '-' &&
-         (name.ends_with(".out") || name.ends_with(".err"));
+         (name.ends_with(".out") || name.ends_with(".err") || name.ends_with(".out.times") ||
+          name.ends_with(".err.times"));
 }
 
 /// The files with output of earlier runs, of any hosts.
@@ -76,9 +78,10 @@ int open_to_append(const std::string& path, int how = 0) {
 class OutdirSink final : public Sink {
  public:
   OutdirSink(const std::vector<hosts::Host>& hosts, const std::filesystem::path& directory,
-             EarlierOutput earlier, SpoolSpace space)
+             EarlierOutput earlier, SpoolSpace space, TimeIndex index)
       : directory_(directory),
         earlier_(earlier),
+        index_(index),
         buffer_size_(std::min(kMaxBuffer, kAllBuffers / (std::max<std::size_t>(hosts.size(), 1) * kStreams))),
         files_(hosts.size() * kStreams),
         before_start_(std::in_place, files_.size(), std::move(space)) {
@@ -170,11 +173,20 @@ class OutdirSink final : public Sink {
   void write(Buffered& file, std::string_view more = {}) {
     if (file.failed || (file.waiting.empty() && more.empty())) return;
     Descriptor opened(open_to_append(file.path));
-    const bool is_written =
-        opened.is_open() && write_whole(opened.get(), file.waiting) && write_whole(opened.get(), more) &&
-        ::close(opened.release()) == 0;  // some file systems only now say that they are full
+    bool is_written =
+        opened.is_open() && write_whole(opened.get(), file.waiting) && write_whole(opened.get(), more);
+    const off_t size = is_written ? ::lseek(opened.get(), 0, SEEK_END) : 0;
+    is_written =
+        is_written && ::close(opened.release()) == 0;  // some file systems only now say that they are full
     if (!is_written) fail(file);
+    if (is_written && index_ == TimeIndex::yes) note_time(file, size);
     file.waiting.clear();
+  }
+
+  void note_time(Buffered& file, off_t size) {
+    const std::string line = fmt::format("{} {}\n", format_utc(std::chrono::system_clock::now()), size);
+    const Descriptor opened(open_to_append(file.path + ".times"));
+    if (!opened.is_open() || !write_whole(opened.get(), line)) fail(file);
   }
 
   void remove_earlier_output() {
@@ -197,6 +209,7 @@ class OutdirSink final : public Sink {
 
   const std::filesystem::path directory_;
   const EarlierOutput earlier_;
+  const TimeIndex index_;
   const std::size_t buffer_size_;
   std::vector<Buffered> files_;
   std::optional<Spool> before_start_;  ///< output from before the first command started
@@ -208,8 +221,8 @@ class OutdirSink final : public Sink {
 }  // namespace
 
 std::unique_ptr<Sink> make_outdir_sink(const std::vector<hosts::Host>& hosts, const std::string& directory,
-                                       EarlierOutput earlier, SpoolSpace space) {
-  return std::make_unique<OutdirSink>(hosts, directory, earlier, std::move(space));
+                                       EarlierOutput earlier, SpoolSpace space, TimeIndex index) {
+  return std::make_unique<OutdirSink>(hosts, directory, earlier, std::move(space), index);
 }
 
 }  // namespace podrun::output

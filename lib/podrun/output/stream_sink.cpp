@@ -102,7 +102,7 @@ class RawSink final : public Sink {
 };
 
 bool shows_bytes(const View& view) {
-  return view.label == Label::none &&
+  return view.label == Label::none && !view.timestamps &&
          std::find(view.controls.begin(), view.controls.end(), Controls::escape) == view.controls.end();
 }
 

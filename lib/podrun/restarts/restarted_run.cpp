@@ -121,7 +121,7 @@ class RestartedRun {
         job_id_(supervisor::random_id()),
         known_(session.spec().hosts.size()) {}
 
-  int play() {
+  RestartResult play() {
     if (const auto signal = look_at(all_hosts())) return end({run::OverReason::interrupted, 128 + *signal});
     for (RestartStep step = run::step::StartTry{};;) {
       if (const auto* over = std::get_if<run::step::Over>(&step)) return end(*over);
@@ -161,7 +161,7 @@ class RestartedRun {
   std::string offsets_of(const session::RunSpec& run) const;
   std::optional<int> sleep_until(TimePoint until);
   output::StatusText status_text(TimePoint now) const;
-  int end(const run::step::Over& over);
+  RestartResult end(const run::step::Over& over);
 
   session::Session& session_;
   const RestartSpec& spec_;
@@ -408,11 +408,11 @@ std::optional<int> RestartedRun::sleep_until(TimePoint until) {
   });
 }
 
-int RestartedRun::end(const run::step::Over& over) {
+RestartResult RestartedRun::end(const run::step::Over& over) {
   const std::string why = describe_end(over.reason, policy_, hosts(), report_, awaited_);
   if (!why.empty()) session_.say({why});
   print(over_event(wall_time(), over.reason, tries_, over.status));
-  return over.status;
+  return {over.status, over.reason, tries_, report_.outcomes};
 }
 
 }  // namespace
@@ -423,7 +423,7 @@ supervisor::Command with_variables(supervisor::Command command,
   return command;
 }
 
-int run_with_restarts(session::Session& session, const RestartSpec& spec) {
+RestartResult run_with_restarts(session::Session& session, const RestartSpec& spec) {
   return RestartedRun(session, spec).play();
 }
 

@@ -30,8 +30,15 @@ struct RestartSpec {
 supervisor::Command with_variables(supervisor::Command command,
                                    const std::vector<supervisor::Variable>& variables);
 
-/// Runs the command, and again as RestartPolicy has it. The session should keep its connections. Returns the
-/// exit status. Throws UsageError before anything has started.
-int run_with_restarts(session::Session& session, const RestartSpec& spec);
+struct RestartResult {
+  int status = 0;  ///< the exit status
+  run::OverReason reason = run::OverReason::finished;
+  std::size_t tries = 0;
+  std::vector<run::HostOutcome> outcomes = {};  ///< of the last try
+};
+
+/// Runs the command, and again as RestartPolicy has it. The session should keep its connections. Throws
+/// UsageError before anything has started.
+RestartResult run_with_restarts(session::Session& session, const RestartSpec& spec);
 
 }  // namespace podrun::restarts

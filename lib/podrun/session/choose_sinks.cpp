@@ -15,6 +15,7 @@ output::View make_line_view(const View& options, const hosts::Probe& probe,
                                              term ? term->c_str() : nullptr};
   output::View view{.label = options.label};
   view.quiet = options.quiet;
+  view.timestamps = options.timestamps;
   if (options.json) view.shown_on = {StreamId::err, StreamId::err};
   for (const StreamId stream : {StreamId::out, StreamId::err}) {
     const std::size_t i = index_of(stream);
@@ -51,7 +52,8 @@ Sinks make_sinks(const std::vector<hosts::Host>& hosts, const View& options, con
   sinks.last_lines = std::make_shared<output::LastLines>(hosts.size());
   sinks.all.push_back(sinks.last_lines);
   if (options.json) sinks.all.push_back(output::make_json_sink(hosts, terminal));
-  const bool is_raw = hosts.size() == 1 && view.label == output::Label::none && !options.json;
+  const bool is_raw =
+      hosts.size() == 1 && view.label == output::Label::none && !options.json && !options.timestamps;
   if (options.rank0) {
     sinks.all.push_back(output::make_stream_sink(hosts, view, terminal, output::Shown::first));
   } else if (options.compares_lines() && !is_raw) {
@@ -67,7 +69,9 @@ Sinks make_sinks(const std::vector<hosts::Host>& hosts, const View& options, con
   if (options.gather && !is_raw)
     sinks.all.push_back(output::make_gather_sink(hosts, view, terminal, spool_space(probe)));
   if (!options.outdir.empty())
-    sinks.all.push_back(output::make_outdir_sink(hosts, options.outdir, options.earlier, spool_space(probe)));
+    sinks.all.push_back(
+        output::make_outdir_sink(hosts, options.outdir, options.earlier, spool_space(probe),
+                                 options.timestamps ? output::TimeIndex::yes : output::TimeIndex::no));
   return sinks;
 }
 

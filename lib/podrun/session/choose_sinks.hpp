@@ -26,6 +26,7 @@ struct View {
   std::optional<output::Same> dedup = {};         ///< none: every line of every host
   std::vector<Regex> dedup_ignored = {};  ///< if there are any, lines are compared even without `dedup`
   output::DedupLimits dedup_limits = {};
+  bool timestamps = false;  ///< before each line, and beside the files of outdir
   bool rank0 = false;
   bool gather = false;
   bool json = false;

@@ -139,7 +139,7 @@ TEST(SummaryEvent, SaysHowEveryHostEnded) {
   EXPECT_EQ(
       summary_event(kTime, hosts, end, 61'500ms),
       R"({"v":1,"event":"summary","time":"2026-11-21T13:42:02.123Z","status":137,)"
-      R"("counts":{"not_started":0,"exited":3,"signaled":1,"timed_out":0,"lost":0,"unreachable":0,"stopped":1},)"
+      R"("counts":{"not_started":0,"exited":3,"signaled":1,"timed_out":0,"stalled":0,"lost":0,"unreachable":0,"stopped":1},)"
       R"("ok":[2,8],"failed":[5,7],"culprit":7,"seconds":61.5})");
 }
 

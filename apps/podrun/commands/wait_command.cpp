@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// `podrun wait`: follows jobs to their end without their output.
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "podrun/jobs/job_start.hpp"
+#include "podrun/jobs/log_follow.hpp"
+
+#include "cli/notify.hpp"
+#include "cli/specs_from_options.hpp"
+#include "commands/commands.hpp"
+
+namespace podrun::commands {
+namespace {
+
+constexpr int kNoJobStatus = 1;
+
+class WaitCommand final : public cli::Command {
+ public:
+  int run(const cli::Context& context) override {
+    const std::vector<std::string>& names = context.options.operands;
+    for (const std::string& name : names) jobs::check_job_name(name);
+    const session::SessionSpec spec = context.session_spec();
+    if (context.options.dry_run) return context.answer(cli::describe_surroundings(list(spec, names.front())));
+    jobs::LogRequest request{.name = {}, .follow = true, .is_silent = true};
+    if (context.options.limits.timeout) {
+      request.limit = context.options.limits.timeout;
+      request.until = std::chrono::steady_clock::now() + *request.limit;
+    }
+    session::Session session(spec, context.probe, session::Session::Connections::kept);
+    int status = 0;
+    for (const std::string& name : names) {
+      request.name = name;
+      const cli::Ended ended = wait_for(request, spec, session, context);
+      cli::notify(context, ended);
+      status = std::max(status, ended.status);
+      if (ended.is_interrupted) return ended.status;
+    }
+    return status;
+  }
+
+ private:
+  static session::RunSpec list(const session::SessionSpec& spec, const std::string& name) {
+    return jobs::jobs_run(spec, {.action = "list", .job_names = name});
+  }
+
+  static cli::Ended wait_for(const jobs::LogRequest& request, const session::SessionSpec& spec,
+                             session::Session& session, const cli::Context& context) {
+    cli::Ended ended{.job = request.name};
+    session::RunSpec run = list(spec, request.name);
+    const jobs::JobAnswers jobs = jobs::ask_jobs(session, run);
+    ended.status = jobs.answers.result.status;
+    ended.is_interrupted = jobs.answers.result.interrupted_by.has_value();
+    if (ended.is_interrupted) return ended;
+    std::vector<std::size_t> with_job;
+    for (const jobs::ListedJobs& each : jobs.listed) {
+      if (each.list.jobs.empty()) continue;
+      with_job.push_back(each.host);
+      ended.hosts.push_back(run.plan.hosts[each.host]);
+    }
+    if (with_job.empty()) {
+      if (!jobs.listed.empty()) session.say({fmt::format("there is no job {} on these hosts", request.name)});
+      ended.status = std::max(ended.status, kNoJobStatus);
+      return ended;
+    }
+    run.view = cli::view(context.options);
+    const session::RunResult result = jobs::show_log(session, std::move(run), with_job, request);
+    ended.status = std::max(ended.status, result.status);
+    ended.is_interrupted = result.interrupted_by && *result.interrupted_by != jobs::kSignalOfLimit;
+    ended.outcomes = result.outcomes;
+    return ended;
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<cli::Command> make_wait_command() { return std::make_unique<WaitCommand>(); }
+
+}  // namespace podrun::commands
