@@ -190,7 +190,7 @@ def test_help_of_a_command_is_its_own_page(podrun, name):
     assert podrun.ok("help", name).decode().startswith(page.partition("\nMore: ")[0])
     assert f"podrun {name} [" in page
     shows = lambda option: re.search(rf"^  (-.,)?{option}\b", page, re.M) is not None
-    assert shows("--wait") == (name == "check")
+    assert shows("--wait TIME") == (name == "check")
     assert shows("--save") == (name == "hosts")
     assert shows("--gather") == (name == "config")
     assert max(map(len, page.splitlines())) <= 80
@@ -198,7 +198,7 @@ def test_help_of_a_command_is_its_own_page(podrun, name):
 
 def test_help_of_the_users_command(podrun):
     page = podrun.ok("help", "run").decode()
-    assert "--gather" in page and "Ctrl-C" in page and "--wait" not in page
+    assert "--gather" in page and "Ctrl-C" in page and "--wait TIME" not in page
 
 
 def test_help_of_what_is_no_command(podrun):

@@ -40,7 +40,7 @@ void read_command(hosts::HostQuery& hosts, std::optional<std::chrono::seconds> c
 
 void add_host_lists(OptionTable& table, hosts::HostQuery& hosts, std::string& pod) {
   const Rows rows{table, kHostsTopic};
-  rows.list(reach, "-H,--hosts LIST", "Hosts: a,b · tpu-[0-15,20] · user@host:port · local[0-3] · ^FILE",
+  rows.list(reach, "-H,--hosts LIST", "Hosts: a,b · tpu-[0-15,20] · local[0-3] · ^FILE",
             [&](const std::string& text) {
               hosts::check_is_not_a_file(text);
               hosts.lists.push_back(text);
@@ -144,7 +144,7 @@ void add_what_runs(OptionTable& table, Options& options) {
   rows.flag(surroundings, "--login", "Run through a login shell", into(options.login));
   rows.flag(start, "--sudo", "Run as root, through sudo -n", into(options.sudo));
   rows.flag(batches, "-I,--stdin", "Copy standard input to every host", into(options.feed_input),
-            {.merge = Merge::not_allowed, .common = true});
+            {.merge = Merge::not_allowed});
   rows.flag(task, "--detach", "Start run as a job with the task's name, which outlives this terminal",
             into(options.detach), {.merge = Merge::not_allowed});
   rows.flag(task, "--on-host", "Run a task for a container image on the hosts themselves",

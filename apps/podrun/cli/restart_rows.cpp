@@ -39,7 +39,7 @@ void add_restart_options(OptionTable& table, RestartOptions& options) {
   run::RestartLimits& limits = options.restart_limits;
   rows.value(
       restarts, "--restarts N",
-      "When the command fails or a host is lost, stop it everywhere and start it again, N times in a row",
+      "Start again after a failure or a lost host: N times",
       [&](const std::string& text) {
         limits.restarts = parse_count(text, 0);
         options.may_restart = true;
