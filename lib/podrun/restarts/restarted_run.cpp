@@ -70,7 +70,7 @@ class TryMode final : public session::CommandMode {
  public:
   TryMode(const session::RunSpec& run, const session::Session& session, const StallSpec& stall,
           const std::string& directory)
-      : CommandMode(run, session) {
+      : CommandMode(run, session), is_quiet_(session.spec().verbosity == session::kQuiet) {
     if (!is_watched(stall)) return;
     watch_.emplace(stall, run.plan.hosts, directory,
                    [&run](output::Output& output, const StallWatch::Told& told) {
@@ -92,7 +92,7 @@ class TryMode final : public session::CommandMode {
       started_at_ = Clock::now();
       if (watch_) watch_->start(*started_at_);
       const std::size_t restart = run_spec().number->restart;
-      if (restart > 0)
+      if (restart > 0 && !is_quiet_)
         output.say(
             fmt::format("podrun: try {} runs on {}", restart + 1, count_hosts(policy.outcomes().size())));
     }
@@ -107,6 +107,7 @@ class TryMode final : public session::CommandMode {
   std::optional<std::size_t> culprit() const { return culprit_; }
 
  private:
+  const bool is_quiet_;
   std::optional<StallWatch> watch_;
   std::optional<TimePoint> started_at_;
   std::optional<std::size_t> culprit_;
@@ -189,7 +190,7 @@ session::RunSpec RestartedRun::make_try() {
                                        {"PODRUN_RESTART_CAUSE", std::string(identifier(policy_.cause()))}});
   run.plan.limits.on_failure = run::OnFailure::stop_others;
   if (const auto left = policy_.time_left(Clock::now())) run.plan.limits.timeout = left;
-  if (has_started_) {
+  if (tries_ > 0) {
     run.view.earlier = output::EarlierOutput::append;
     run.notes.clear();
   }
@@ -217,7 +218,7 @@ run::RestartEvent RestartedRun::perform(const run::step::StartTry&) {
                                      Clock::now());
   };
   run_id_ = run.plan.run_id;
-  has_started_ = true;
+  tries_ = policy_.restarts() + 1;
   const std::string offsets = offsets_of(run);
   const session::RunResult result = session_.run(run, mode);
   if (!offsets.empty()) append_to_file(run.view.outdir + "/tries.jsonl", offsets);
