@@ -96,9 +96,9 @@ class Machines:
         self._frozen = []
         self._restored = []
 
-    def start(self, podrun, *words, hosts=None):
+    def start(self, podrun, *words, hosts=None, **options):
         """Starts a run on the first two hosts, or those of these options."""
-        return podrun.start("--json", *(hosts or self.homes.on(0, 1)), *OPTIONS, *words)
+        return podrun.start("--json", *(hosts or self.homes.on(0, 1)), *OPTIONS, *words, **options)
 
     def has_started(self, run, hosts=2):
         run.wait_for_output(b'"text":"up 0 ', count=hosts)

@@ -33,7 +33,7 @@ def test_a_host_that_was_reset_costs_no_restart(podrun, machines):
     assert ended.over == FINISHED
     assert ended.tries[0].outcomes == {0: "stopped", 1: "lost"} and ended.tries[0].summary["final"] is False
     assert ended.causes == [("rebooted", [1])]
-    assert ended.restarts[0]["counted"] is False and ended.restarts[0]["first"] == {"worker": 1, "outcome": "lost"}
+    assert ended.restarts[0]["counted"] is False and ended.restarts[0]["first"] == {"worker": 1, "outcome": "lost", "status": 255}
     assert ended.tries[1].shown == {rank: [b"up 1 rebooted"] for rank in (0, 1)}
     assert "final" not in ended.tries[1].summary
     assert "podrun: [1] rebooted: a lost host, not counted\n" in ended.stderr
@@ -57,7 +57,7 @@ def test_a_host_that_comes_back_is_waited_for(podrun, machines):
     machines.switch_on(1)
     ended = machines.ended(run)
     assert ended.over == FINISHED and ended.causes == [("lost", [1])]
-    assert re.search(r"podrun: waiting for \[1\]: .*connection refused.*, (59 min|60 min|1 h).* left\n", ended.stderr)
+    assert re.search(r"podrun: waiting for \[1\]: .*connection refused.*, (1 h|60 min) left\n", ended.stderr)
 
 
 def test_a_host_that_never_comes_back(podrun, machines):
@@ -83,6 +83,23 @@ def test_the_first_failure_of_a_healthy_host_is_not_the_cause(podrun, machines):
     assert ended.restarts[0]["first"] == {"worker": 0, "outcome": "exited", "status": 1}
     assert ended.restarts[0]["counted"] is False
     assert "podrun: [1] rebooted: a lost host, not counted (first seen: exit 1 [0])\n" in ended.stderr
+
+
+def test_a_host_that_is_not_there_at_first(podrun, machines):
+    run = machines.start(podrun, "--restarts", "1", "--", "true", hosts=("-H", machines.pod.addresses[0] + ",127.0.0.1:129", "--retries", "0"))
+    ended = machines.ended(run)
+    assert ended.over == Over("first_try", 0, 255)
+
+
+@pytest.mark.deadline(120)
+def test_connections_that_end_between_two_tries(podrun, machines):
+    command = FIRST_TRY_HANGS.replace("exec sleep 1000", "{ sleep 1.2; exit 1; }")
+    run = machines.start(podrun, "--restarts", "1", "--", command)
+    wait_for_event(run, "restart")
+    for rank in (0, 1):
+        machines.end_logins(rank)
+    ended = machines.ended(run)
+    assert ended.over == FINISHED and ended.restarts[0]["cause"] == "exit" and len(ended.tries) == 2
 
 
 # The old try is still there
@@ -111,8 +128,12 @@ def test_what_is_left_of_a_try_is_ended_first(podrun, machines, supervisor):
 # It is another one
 
 
-def test_a_new_host_key_waits_for_a_person(podrun, machines):
-    run = machines.start(podrun, "--restarts", "0", "--", FIRST_TRY_HANGS)
+@pytest.mark.parametrize("from_stdin", [False, True], ids=["-H", "-H ^-"])
+def test_a_new_host_key_waits_for_a_person(podrun, machines, from_stdin):
+    hosts = podrun.directory / "hosts"
+    hosts.write_text("".join(f"{address}\n" for address in machines.pod.addresses[:2]))
+    options = {"hosts": ("-H", "^-", "--retries", "0"), "stdin": hosts.open("rb")} if from_stdin else {}
+    run = machines.start(podrun, "--restarts", "0", "--", FIRST_TRY_HANGS, **options)
     machines.has_started(run)
     machines.new_host_key(1)
     machines.reset(1)
@@ -183,6 +204,18 @@ def test_an_accelerator_that_a_stranger_holds(podrun, machines):
     assert ended.over == FINISHED and ended.causes == [("lost", [1])]
 
 
+def test_an_accelerator_that_a_daemon_had_before_the_first_try(podrun, machines):
+    pid = int(machines.on_host(1, "setsid sleep 1002 </dev/accel0 >/dev/null 2>&1 & echo $!"))
+    run = machines.start(podrun, "--restarts", "0", "--wait-hosts", "20s", "--", FIRST_TRY_HANGS)
+    machines.has_started(run)
+    machines.end_logins(1)
+    run.wait()
+    machines.on_host(1, f"kill {pid}")
+    ended = machines.ended(run)
+    assert ended.over == FINISHED and ended.waits == []
+
+
+@pytest.mark.full
 def test_a_process_that_not_even_kill_ends(podrun, machines):
     fuse = machines.mount_that_hangs(1)
     command = FIRST_TRY_HANGS.replace("exec sleep 1000", "{ [ $PODRUN_RANK = 0 ] && sleep 2 && exit 1; cat ~/hangs/file; }")

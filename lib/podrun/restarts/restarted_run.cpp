@@ -170,10 +170,11 @@ class RestartedRun {
   const std::string job_id_;
   bool has_json_ = false;
   bool has_started_ = false;
-  std::size_t tries_ = 0;           ///< in which the command has started
-  std::string run_id_ = {};         ///< of the last try
-  TryReport report_ = {};           ///< of the last try
-  std::vector<SettledHost> known_;  ///< when the last try started
+  std::size_t tries_ = 0;                   ///< in which the command has started
+  std::string run_id_ = {};                 ///< of the last try
+  TryReport report_ = {};                   ///< of the last try
+  std::vector<SettledHost> at_first_ = {};  ///< before the first try
+  std::vector<SettledHost> known_;          ///< when the last try started
   std::vector<SettledHost> seen_ = {};
   std::vector<Awaited> awaited_ = {};
   std::map<std::size_t, TimePoint> missing_since_ = {};  ///< hosts that do not answer now
@@ -302,6 +303,7 @@ std::optional<int> RestartedRun::look_at(const std::vector<std::size_t>& which) 
   for (std::size_t i = 0; i < which.size(); ++i) {
     const std::size_t host = which[i];
     SettledHost found = parse_settled_host(answers.texts[i], run.plan.run_id);
+    if (has_started_) forget_sharers(found, at_first_[host]);
     if (found.is_complete) {
       missing_since_.erase(host);
     } else {
@@ -312,16 +314,16 @@ std::optional<int> RestartedRun::look_at(const std::vector<std::size_t>& which) 
     seen_[host] = std::move(found);
   }
   if (has_started_) awaited_ = std::move(awaited);
-  if (!has_started_) known_ = seen_;
+  if (!has_started_) at_first_ = known_ = seen_;
   return std::nullopt;
 }
 
-/// A recreated host may have another address or another key.
+/// A recreated host may have another address or another key, which move_to() reads.
 void RestartedRun::find_hosts_again() {
-  if (!spec_.find_hosts || missing_since_.empty()) return;
+  if (missing_since_.empty()) return;
   std::string problem;
   try {
-    const std::vector<hosts::Host> found = spec_.find_hosts();
+    const std::vector<hosts::Host> found = spec_.find_hosts ? spec_.find_hosts() : hosts();
     if (found.size() == hosts().size()) {
       move_missing(found);
     } else {
