@@ -242,7 +242,10 @@ class TaskRun {
   }
 
   int start_run(session::Session& session, const session::RunSpec& run, const Place& place) const {
-    if (cli::has_restarts(context_.options)) return run_with_restarts(session, run);
+    if (cli::has_restarts(context_.options)) {
+      if (place.is_announced) session.say({std::string(tasks::name_of(place.step))});
+      return run_with_restarts(session, run);
+    }
     if (!sequence_.job) return start(session, run, place);
     const int status = jobs::start_job(session, sequence_.session, run, *sequence_.job);
     if (status == 0) cli::add_seen_job_name(sequence_.job->name, session.probe());

@@ -70,7 +70,7 @@ class TryMode final : public session::CommandMode {
  public:
   TryMode(const session::RunSpec& run, const session::Session& session, const StallSpec& stall,
           const std::string& directory)
-      : CommandMode(run, session) {
+      : CommandMode(run, session), is_quiet_(session.spec().verbosity == session::kQuiet) {
     if (!is_watched(stall)) return;
     watch_.emplace(stall, run.plan.hosts, directory,
                    [&run](output::Output& output, const StallWatch::Told& told) {
@@ -92,7 +92,7 @@ class TryMode final : public session::CommandMode {
       started_at_ = Clock::now();
       if (watch_) watch_->start(*started_at_);
       const std::size_t restart = run_spec().number->restart;
-      if (restart > 0)
+      if (restart > 0 && !is_quiet_)
         output.say(
             fmt::format("podrun: try {} runs on {}", restart + 1, count_hosts(policy.outcomes().size())));
     }
@@ -107,6 +107,7 @@ class TryMode final : public session::CommandMode {
   std::optional<std::size_t> culprit() const { return culprit_; }
 
  private:
+  const bool is_quiet_;
   std::optional<StallWatch> watch_;
   std::optional<TimePoint> started_at_;
   std::optional<std::size_t> culprit_;
@@ -169,10 +170,11 @@ class RestartedRun {
   const std::string job_id_;
   bool has_json_ = false;
   bool has_started_ = false;
-  std::size_t tries_ = 0;           ///< in which the command has started
-  std::string run_id_ = {};         ///< of the last try
-  TryReport report_ = {};           ///< of the last try
-  std::vector<SettledHost> known_;  ///< when the last try started
+  std::size_t tries_ = 0;                   ///< in which the command has started
+  std::string run_id_ = {};                 ///< of the last try
+  TryReport report_ = {};                   ///< of the last try
+  std::vector<SettledHost> at_first_ = {};  ///< before the first try
+  std::vector<SettledHost> known_;          ///< when the last try started
   std::vector<SettledHost> seen_ = {};
   std::vector<Awaited> awaited_ = {};
   std::map<std::size_t, TimePoint> missing_since_ = {};  ///< hosts that do not answer now
@@ -189,7 +191,7 @@ session::RunSpec RestartedRun::make_try() {
                                        {"PODRUN_RESTART_CAUSE", std::string(identifier(policy_.cause()))}});
   run.plan.limits.on_failure = run::OnFailure::stop_others;
   if (const auto left = policy_.time_left(Clock::now())) run.plan.limits.timeout = left;
-  if (has_started_) {
+  if (tries_ > 0) {
     run.view.earlier = output::EarlierOutput::append;
     run.notes.clear();
   }
@@ -217,7 +219,7 @@ run::RestartEvent RestartedRun::perform(const run::step::StartTry&) {
                                      Clock::now());
   };
   run_id_ = run.plan.run_id;
-  has_started_ = true;
+  tries_ = policy_.restarts() + 1;
   const std::string offsets = offsets_of(run);
   const session::RunResult result = session_.run(run, mode);
   if (!offsets.empty()) append_to_file(run.view.outdir + "/tries.jsonl", offsets);
@@ -301,6 +303,7 @@ std::optional<int> RestartedRun::look_at(const std::vector<std::size_t>& which) 
   for (std::size_t i = 0; i < which.size(); ++i) {
     const std::size_t host = which[i];
     SettledHost found = parse_settled_host(answers.texts[i], run.plan.run_id);
+    if (has_started_) forget_sharers(found, at_first_[host]);
     if (found.is_complete) {
       missing_since_.erase(host);
     } else {
@@ -311,16 +314,16 @@ std::optional<int> RestartedRun::look_at(const std::vector<std::size_t>& which) 
     seen_[host] = std::move(found);
   }
   if (has_started_) awaited_ = std::move(awaited);
-  if (!has_started_) known_ = seen_;
+  if (!has_started_) at_first_ = known_ = seen_;
   return std::nullopt;
 }
 
-/// A recreated host may have another address or another key.
+/// A recreated host may have another address or another key, which move_to() reads.
 void RestartedRun::find_hosts_again() {
-  if (!spec_.find_hosts || missing_since_.empty()) return;
+  if (missing_since_.empty()) return;
   std::string problem;
   try {
-    const std::vector<hosts::Host> found = spec_.find_hosts();
+    const std::vector<hosts::Host> found = spec_.find_hosts ? spec_.find_hosts() : hosts();
     if (found.size() == hosts().size()) {
       move_missing(found);
     } else {

@@ -63,6 +63,17 @@ SettledHost parse_settled_host(std::string_view output, std::string_view nonce) 
   return host;
 }
 
+void forget_sharers(SettledHost& now, const SettledHost& before) {
+  const bool has_same_pids = now.boot == before.boot;
+  std::erase_if(now.obstacles, [&](const Obstacle& holder) {
+    const auto is_it = [&](const Obstacle& known) {
+      return known.name == holder.name && known.device == holder.device &&
+             (!has_same_pids || known.pid == holder.pid);
+    };
+    return !holder.is_left && std::any_of(before.obstacles.begin(), before.obstacles.end(), is_it);
+  });
+}
+
 run::HostAfterTry compare(const SettledHost& before, const SettledHost& now) {
   using State = run::HostAfterTry::State;
   run::HostAfterTry host;

@@ -35,6 +35,10 @@ struct SettledHost {
 /// Reads a host's standard output from the line after the nonce. Unknown lines are ignored.
 SettledHost parse_settled_host(std::string_view output, std::string_view nonce);
 
+/// Removes the holders that did not keep the first try from its start, such as a daemon of the machine: those
+/// of `before`, or after a boot those of the same name.
+void forget_sharers(SettledHost& now, const SettledHost& before);
+
 /// What became of a host since `before`, which it was when the last try started.
 run::HostAfterTry compare(const SettledHost& before, const SettledHost& now);
 

@@ -185,6 +185,7 @@ RestartStep RestartPolicy::decide(RestartCause cause) {
     if (failures_ >= limits_.restarts) return step::Over{OverReason::restarts, ended_.status};
     constexpr std::size_t kDoubled = 5;  // more than kLongestDelay
     delay = std::min(kAfterFailure * (1 << std::min(failures_, kDoubled)), kLongestDelay);
+    if (is_late(ended_at_ + delay)) return step::Over{OverReason::timed_out, kTimedOutStatus};
     ++failures_;
   }
   ++restarts_;
