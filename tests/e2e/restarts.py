@@ -33,10 +33,13 @@ class Restarted:
 
     def __init__(self, ended):
         self.returncode, self.stderr = ended.returncode, ended.stderr.decode()
-        self.tries, self.between, of_try = [], [], []
+        self.tries, self.between, self.stalls, of_try = [], [], [], []
         for line in ended.stdout.splitlines(keepends=True):
             event = json.loads(line)
-            if event["event"] == "start" or of_try:
+            if event["event"] == "stall":
+                SCHEMA.validate(event)
+                self.stalls.append(event)
+            elif event["event"] == "start" or of_try:
                 of_try.append(line)
                 if event["event"] == "summary":
                     one = subprocess.CompletedProcess(ended.args, event["status"], b"".join(of_try), ended.stderr)

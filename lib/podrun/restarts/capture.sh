@@ -15,13 +15,15 @@ podrun_limit() {
   "$@" </dev/null 2>&1 &
   podrun_pid=$!
   (
-    sleep $podrun_longest
-    kill -s KILL $podrun_pid
+    trap 'kill -s KILL $!; exit' TERM
+    sleep $podrun_longest &
+    wait $! && kill -s KILL $podrun_pid
   ) >/dev/null 2>&1 </dev/null &
   podrun_killer=$!
   wait $podrun_pid 2>/dev/null
   podrun_ended=$?
-  kill -s KILL $podrun_killer 2>/dev/null
+  kill -s TERM $podrun_killer 2>/dev/null
+  wait $podrun_killer 2>/dev/null
   if [ $podrun_ended = 137 ]; then echo "(no end within $podrun_longest s)"; fi
 }
 podrun_time_is_left() {

@@ -203,7 +203,6 @@ session::RunSpec RestartedRun::make_try() {
 
 run::RestartEvent RestartedRun::perform(const run::step::StartTry&) {
   session::RunSpec run = make_try();
-  std::optional<TimePoint> started_at;
   TryMode mode(run, session_, spec_.stall, stall_directory(run));
   const auto ended_of = [&](const std::vector<run::HostOutcome>& outcomes, int status,
                             std::optional<int> interrupted_by) {
@@ -219,7 +218,6 @@ run::RestartEvent RestartedRun::perform(const run::step::StartTry&) {
                                      Clock::now());
   };
   run_id_ = run.plan.run_id;
-  tries_ = policy_.restarts() + 1;
   const std::string offsets = offsets_of(run);
   const session::RunResult result = session_.run(run, mode);
   if (!offsets.empty()) append_to_file(run.view.outdir + "/tries.jsonl", offsets);
