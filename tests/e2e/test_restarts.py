@@ -114,7 +114,7 @@ def test_all_restarts_are_used(runs):
     assert ended.tries[1].shown == {rank: [b"up 1 exit"] for rank in (0, 1)}
     assert [each.summary.get("final") for each in ended.tries] == [False, False]
     assert [each.outcomes for each in ended.tries] == [{0: "stopped", 1: "exited"}] * 2
-    assert "podrun: not started again: it has failed 2 times, and no try ran for 1 h (--restarts 1)\n" in ended.stderr
+    assert "podrun: not started again: it failed again after 1 restart without a try of 1 h (--restarts 1)\n" in ended.stderr
 
 
 @pytest.mark.deadline(120)

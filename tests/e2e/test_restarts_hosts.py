@@ -128,11 +128,11 @@ def test_what_is_left_of_a_try_is_ended_first(podrun, machines, supervisor):
 # It is another one
 
 
-@pytest.mark.parametrize("from_stdin", [False, True], ids=["-H", "-H ^-"])
+@pytest.mark.parametrize("from_stdin", [False, True], ids=["-H LIST", "-H -"])
 def test_a_new_host_key_waits_for_a_person(podrun, machines, from_stdin):
     hosts = podrun.directory / "hosts"
     hosts.write_text("".join(f"{address}\n" for address in machines.pod.addresses[:2]))
-    options = {"hosts": ("-H", "^-", "--retries", "0"), "stdin": hosts.open("rb")} if from_stdin else {}
+    options = {"hosts": ("-H", "-", "--retries", "0"), "stdin": hosts.open("rb")} if from_stdin else {}
     run = machines.start(podrun, "--restarts", "0", "--", FIRST_TRY_HANGS, **options)
     machines.has_started(run)
     machines.new_host_key(1)

@@ -6,7 +6,7 @@ import os
 import struct
 import sys
 
-LATEST = struct.pack("<IIIIHHI", 7, 22, 4096, 0, 1, 1, 4096)  # fuse_init_out of version 7.22
+ANSWER = struct.pack("<IIIIHHI", 7, 22, 4096, 0, 1, 1, 4096)  # fuse_init_out of version 7.22
 
 directory, pid_file = sys.argv[1:]
 libc = ctypes.CDLL(None, use_errno=True)
@@ -16,7 +16,7 @@ if libc.mount(b"hanging", os.fsencode(directory), b"fuse", 0, options.encode()) 
     sys.exit(f"mount: {os.strerror(ctypes.get_errno())}")
 first = os.read(device, 1 << 17)
 unique = struct.unpack_from("<Q", first, 8)[0]
-os.write(device, struct.pack("<IiQ", 16 + len(LATEST), 0, unique) + LATEST)
+os.write(device, struct.pack("<IiQ", 16 + len(ANSWER), 0, unique) + ANSWER)
 with open(pid_file + ".new", "w", encoding="ascii") as file:
     file.write(str(os.getpid()))
 os.rename(pid_file + ".new", pid_file)

@@ -191,7 +191,7 @@ session::RunSpec RestartedRun::make_try() {
                                        {"PODRUN_RESTART_CAUSE", std::string(identifier(policy_.cause()))}});
   run.plan.limits.on_failure = run::OnFailure::stop_others;
   if (const auto left = policy_.time_left(Clock::now())) run.plan.limits.timeout = left;
-  if (tries_ > 0) {
+  if (has_started_) {
     run.view.earlier = output::EarlierOutput::append;
     run.notes.clear();
   }
@@ -218,6 +218,7 @@ run::RestartEvent RestartedRun::perform(const run::step::StartTry&) {
                                      Clock::now());
   };
   run_id_ = run.plan.run_id;
+  has_started_ = true;
   const std::string offsets = offsets_of(run);
   const session::RunResult result = session_.run(run, mode);
   if (!offsets.empty()) append_to_file(run.view.outdir + "/tries.jsonl", offsets);

@@ -123,6 +123,27 @@ TEST(CompareSettledHosts, FindsABusyHost) {
   EXPECT_EQ(compare(host("a", "m"), now).state, State::busy);
 }
 
+std::size_t obstacles_left(SettledHost now, const SettledHost& before) {
+  forget_sharers(now, before);
+  return now.obstacles.size();
+}
+
+TEST(ForgetSharers, RemovesHoldersThatWereThereBefore) {
+  SettledHost before = host("a", "m");
+  before.obstacles = {{.pid = 12, .name = "tpu-runtime", .device = "/dev/accel0"}};
+  SettledHost now = before;
+  EXPECT_EQ(obstacles_left(now, before), 0U);
+  now.obstacles[0].pid = 13;
+  EXPECT_EQ(obstacles_left(now, before), 1U);
+  now.boot = "b";
+  EXPECT_EQ(obstacles_left(now, before), 0U) << "the daemon has started again";
+  now.obstacles[0].name = "python3";
+  EXPECT_EQ(obstacles_left(now, before), 1U);
+  now = before;
+  now.obstacles[0].is_left = true;
+  EXPECT_EQ(obstacles_left(now, before), 1U) << "of the last try";
+}
+
 TEST(CompareSettledHosts, TellsARebootFromAnotherMachine) {
   EXPECT_TRUE(compare(host("a", "m"), host("b", "m")).was_rebooted);
   EXPECT_FALSE(compare(host("a", "m"), host("b", "m")).was_replaced);
