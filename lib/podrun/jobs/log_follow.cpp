@@ -101,7 +101,9 @@ asio::awaitable<void> LogFollow::prepare(std::size_t host, supervisor::Supervise
                 .directory = supervised.directory(),
                 .follow = request_.follow ? "1" : "",
                 .tail = is_first && request_.tail ? std::to_string(*request_.tail) : "",
-                .number = followed.number,
+                .number = !is_first              ? followed.number
+                          : request_.number == 0 ? ""
+                                                 : std::to_string(request_.number),
                 .out = std::to_string(followed.out),
                 .err = std::to_string(followed.err)}
           .list();
