@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // `podrun logs`: one run asks which hosts have the job, a second one shows its output.
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <set>
@@ -45,6 +46,14 @@ class LogsCommand final : public cli::Command {
     rows.value(cli::OptionSet::own, "--try N|all",
                "Output of start N, or of all starts that are kept (the newest)",
                [this](const std::string& text) { choose_start(text); });
+    rows.value(cli::OptionSet::own, "--since TIME",
+               "Only output of the last TIME (10m), or since a time of day (14:05)",
+               [this](const std::string& text) {
+                 request_.since =
+                     std::chrono::steady_clock::now() -
+                     cli::parse_ago(text,
+                                    std::chrono::system_clock::to_time_t(std::chrono::system_clock::now()));
+               });
   }
 
   int run(const cli::Context& context) override {

@@ -40,6 +40,11 @@ std::uint64_t parse_number(std::string_view digits) {
   return *number;
 }
 
+std::string seconds_since(run::TimePoint time) {
+  const auto passed = std::chrono::ceil<std::chrono::seconds>(std::chrono::steady_clock::now() - time);
+  return std::to_string(passed.count());
+}
+
 int exit_status_of(std::string_view state) {
   constexpr int kUnknown = 255;
   Job job;
@@ -105,7 +110,8 @@ asio::awaitable<void> LogFollow::prepare(std::size_t host, supervisor::Supervise
                           : request_.number == 0 ? ""
                                                  : std::to_string(request_.number),
                 .out = std::to_string(followed.out),
-                .err = std::to_string(followed.err)}
+                .err = std::to_string(followed.err),
+                .since = is_first && request_.since ? seconds_since(*request_.since) : ""}
           .list();
   supervisor::StartedProgram program = co_await supervised.start_program(script, std::move(words));
   supervisor::ProgramReader reader(std::move(program));

@@ -54,9 +54,10 @@ class LogFrames {
 
 struct LogRequest {
   std::string name;
-  std::uint64_t number = 0;                        ///< the start of the job; 0: the newest of each host
-  bool follow = false;                             ///< until the job has ended
-  std::optional<std::size_t> tail = std::nullopt;  ///< only this many last lines of each stream
+  std::uint64_t number = 0;                            ///< the start of the job; 0: the newest of each host
+  bool follow = false;                                 ///< until the job has ended
+  std::optional<std::size_t> tail = std::nullopt;      ///< only this many last lines of each stream
+  std::optional<run::TimePoint> since = std::nullopt;  ///< only output that came later
 };
 
 /// How far the output of the job on one host has been read.

@@ -1,5 +1,5 @@
 # Sends the output of a job. Follows helper.sh. Needs processes.sh and job_state.sh.
-# Words: NAME PLACE DIRECTORY [FOLLOW] [TAIL] [NUMBER] OUT ERR
+# Words: NAME PLACE DIRECTORY [FOLLOW] [TAIL] [NUMBER] OUT ERR [SINCE]
 # Variables of the host: HOME
 #
 # Prints "job N"; then frames: "out POSITION BYTES" or "err POSITION BYTES", a newline, and as many bytes; at the end "state
@@ -10,6 +10,7 @@
 #   TAIL       number of last lines of each stream; empty: all
 #   NUMBER     the start of the job; empty: the newest
 #   OUT ERR    first byte of each stream
+#   SINCE      only the output of this many seconds, to two seconds; empty: all
 #
 # shellcheck disable=SC2086  # numbers need no quotes
 
@@ -62,6 +63,25 @@ podrun_find_tail() {
   podrun_size=$(($(wc -c <"$2")))
   podrun_position=$((podrun_base + podrun_size - $({ [ -z "$1" ] || cat "$1"; head -c $podrun_size "$2"; } | tail -n "$podrun_lines" | wc -c)))
 }
+# Sets podrun_since_out and podrun_since_err to the sizes of the output when SINCE began. After a reboot only the uptime is known.
+podrun_find_since() {
+  podrun_since_out=0
+  podrun_since_err=0
+  IFS=" ." read -r podrun_up _ </proc/uptime
+  podrun_limit=$((podrun_up - podrun_since))
+  podrun_its_boot=$podrun_boot
+  read -r _ _ podrun_its_boot 2>/dev/null <"$podrun_job/supervisor"
+  if [ "$podrun_its_boot" != "$podrun_boot" ]; then
+    if [ $podrun_limit -lt 0 ]; then return; fi
+    podrun_since_out=1000000000000000
+    podrun_since_err=$podrun_since_out
+  else
+    while IFS=" ." read -r podrun_up _ podrun_noted_out podrun_noted_err && [ $podrun_up -le $podrun_limit ]; do
+      podrun_since_out=$podrun_noted_out
+      podrun_since_err=$podrun_noted_err
+    done 2>/dev/null <"$podrun_job/times"
+  fi
+}
 podrun_pause_longer() {
   sleep $podrun_pause || sleep 1
   case $podrun_pause in 0.1) podrun_pause=0.2 ;; 0.2) podrun_pause=0.4 ;; *) podrun_pause=0.8 ;; esac
@@ -89,6 +109,7 @@ podrun_tail=$5
 podrun_number=$6
 podrun_out=$7
 podrun_err=$8
+podrun_since=$9
 if [ "$podrun_number" ]; then podrun_job=$podrun_place/$podrun_number
 else podrun_find_job "$podrun_place"; fi
 if ! [ -d "$podrun_job" ]; then
@@ -101,6 +122,11 @@ if [ "$podrun_tail" ]; then
   podrun_out=$podrun_position
   podrun_find_tail err "$podrun_tail"
   podrun_err=$podrun_position
+fi
+if [ "$podrun_since" ]; then
+  podrun_find_since
+  if [ $podrun_out -lt $podrun_since_out ]; then podrun_out=$podrun_since_out; fi
+  if [ $podrun_err -lt $podrun_since_err ]; then podrun_err=$podrun_since_err; fi
 fi
 printf '%s\n' "out $podrun_out 0" "err $podrun_err 0"
 podrun_pause=0.1
