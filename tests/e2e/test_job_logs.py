@@ -2,11 +2,16 @@
 
 import contextlib
 import json
+import random
+import re
+import signal
 import time
 from pathlib import Path
 
-from events import Events
-from support import by_rank, wait_until
+import pytest
+
+from events import Events, events
+from support import by_rank, send, wait_until
 from test_jobs import hosts, readers, start, start_short, wait_for_end  # pylint: disable=unused-import
 
 
@@ -119,11 +124,111 @@ def test_a_job_is_followed_since_a_time(podrun, hosts):
     assert Events(run.wait()).shown == {0: [b"new"]}
 
 
+# --grep
+
+
+def kept(hosts, rank, stream="out"):
+    """All lines of a stream that the host keeps."""
+    return b"".join(path.read_bytes() for path in sorted(job_of(hosts, rank).glob(f"{stream}.0*"))).splitlines()
+
+
+@pytest.mark.smoke
+def test_only_matching_lines_are_shown(podrun, hosts):
+    ended_job(podrun, hosts, "seq 100; echo 'it\\s \"5\" $HOME'; echo warning 5 >&2; printf 'a\\000\\2005'")
+
+    def shown(*options):
+        ended = podrun(*hosts.on(0), "logs", *options, "train")
+        assert ended.returncode == 0, ended
+        return [line.removeprefix(b"0: ") for line in [*ended.stdout.splitlines(), *ended.stderr.splitlines()]]
+
+    assert shown("--grep", "^5.$") == [b"%d" % number for number in range(50, 60)]
+    assert shown("--grep", "5$")[:10] == [b"%d" % number for number in range(5, 100, 10)]
+    assert len(shown("--grep", "5$")) == 12, "on stderr, and the line that has not ended"
+    assert shown("--grep", "^(7|8)0$|warning") == [b"70", b"80", b"warning 5"]
+    assert shown("--grep", '\\\\s "5" [$]HOME$') == [b'it\\s "5" $HOME']
+    assert shown("--grep", "nothing") == shown("-f", "--grep", "nothing") == []
+    assert shown("--grep", "0$", "-n", "2") == [b"90", b"100"], "the last ones that match"
+    assert shown("--grep", "^7", "-n", "100") == [b"7", *(b"%d" % number for number in range(70, 80))]
+    assert shown("--grep", "^7", "-n", "0") == []
+    position = sum(len(b"%d\n" % number) for number in range(1, 76))
+    note_times(hosts, 0, (5000, position, 0), (10, len(b"\n".join(kept(hosts, 0))), 10))
+    assert shown("--grep", "^7", "--since", "1h") == [b"76", b"77", b"78", b"79"]
+
+
+def test_matching_lines_are_found_in_any_shell(podrun_any_shell):
+    podrun = podrun_any_shell
+    start_short(podrun, ("-H", "local[0-1]"), "seq 20; printf 'x 1'; sleep 0.5; printf 1; exit 3", 3)
+    followed = events(podrun, "-H", "local[0-1]", "logs", "-f", "--grep", "1{2}|0$", "train")
+    assert followed.returncode == 3
+    assert followed.shown == dict.fromkeys((0, 1), [b"10", b"11", b"20", b"x 11"])
+    assert podrun.ok("-H", "local[0-1]", "--workers", "0", "logs", "-n", "1", "--grep", "^1", "train") == b"0: 19\n"
+
+
+@pytest.mark.deadline(120)
+def test_matching_lines_are_followed_without_loss_or_double(podrun, hosts):
+    program = 'i=0; until [ -e ~/go ]; do i=$((i+1)); echo "line $i of $PODRUN_WORKER"; echo "error $i" >&2; [ $((i % 50)) != 0 ] || sleep 0.03; done'
+    start(podrun, hosts.options, program)
+    run = podrun.start(*hosts.options, "--json", "logs", "-f", "--grep", "[37]( |$)", "train")
+    run.wait_for_output(b"line 3 of ", len(hosts.ranks), 60)
+    choice = random.Random(5)
+    cuts = 0
+    while cuts < 10:
+        rank = choice.choice(hosts.ranks)
+        cuts += len(hosts.pod.connections(rank))
+        send(signal.SIGKILL, hosts.pod.logins(rank))
+        time.sleep(choice.uniform(0.01, 0.3))
+    for rank in hosts.ranks:
+        (hosts.home(rank) / "go").touch()
+    followed = Events(run.wait(60))
+    assert followed.returncode == 0 and b"no longer there" not in followed.stderr, followed.stderr
+    for rank in hosts.ranks:
+        for stream, name in (("stdout", "out"), ("stderr", "err")):
+            expected = [line for line in kept(hosts, rank, name) if re.search(rb"[37]( |$)", line)]
+            assert len(expected) > 20
+            assert followed.bytes[rank, stream].splitlines() == expected, (rank, stream)
+
+
+def test_a_line_is_matched_as_a_whole(podrun, hosts):
+    """Over two files, but not over a gap. Its end is waited for."""
+    ended_job(podrun, hosts, "true")
+    job, size = job_of(hosts, 0), 64 * 1024 * 1024
+    (job / "out.000000000000000.aaaa").unlink(missing_ok=True)
+    with open(job / "out.000000000000000.aaaa", "wb") as file:
+        file.truncate(size)
+        for place, text in ((0, b"first one\n"), (size - 4, b"\none")):
+            file.seek(place)
+            file.write(text)
+    (job / "out.000000000000000.aaab").write_bytes(b" half\nx one")
+    (job / f"out.{size + 13:015}.aaaa").write_bytes(b"y half\n")
+    assert podrun.ok(*hosts.on(0), "logs", "--grep", "^first|one half|x one|^y half", "train").endswith(b"0: first one\n0: one half\n0: x one\n0: y half\n")
+    assert podrun.ok(*hosts.on(0), "logs", "--grep", "x.*half", "train") == b""
+
+    start(podrun, hosts.on(0), "printf 'loss '; until [ -e ~/go ]; do sleep 0.3; done; echo 1")
+    wait_until((job_of(hosts, 0, 2) / "times").exists, what="its output was noted")
+    assert podrun.ok(*hosts.on(0), "logs", "--grep", "loss", "train") == b"0: loss \n"
+    run = podrun.start(*hosts.on(0), "logs", "-f", "--grep", "loss", "train")
+    wait_until(lambda: readers(hosts, 0), what="it is followed")
+    (hosts.home(0) / "go").touch()
+    assert run.wait().stdout == b"0: loss 1\n"
+
+
+def test_a_search_that_fails_is_not_an_empty_one(podrun, hosts):
+    ended_job(podrun, hosts, "seq 1000")
+    hosts.program(0, "grep", 'if mkdir ~/killed 2>/dev/null; then head -c 10; kill -9 $$; fi\nexec /bin/grep "$@"')
+    assert len(podrun.ok(*hosts.on(0), "logs", "--grep", "5$", "train").splitlines()) == 100, "it was started again"
+    assert (hosts.home(0) / "killed").exists()
+    hosts.program(0, "grep", "echo 'grep: out of memory' >&2; exit 2")
+    failed = podrun(*hosts.on(0), "logs", "--grep", "5$", "train")
+    assert failed.returncode == 255 and failed.stdout == b"" and b"cannot search the output" in failed.stderr, failed
+
+
 def test_mistakes_are_answered_at_once(podrun):
     for words, message in {
         ("-f", "--try", "all", "a"): b"logs: --follow follows one start (leave out --try all)",
         ("--try", "0", "a"): b'--try: bad number "0"',
         ("--try", "last", "a"): b'--try: bad number "last"',
+        ("--grep", "(", "a"): b'--grep: bad regular expression "("',
+        ("--grep", "x*", "a"): b'--grep: bad regular expression "x*": it matches the empty text',
         ("--since", "noon", "a"): b'--since: bad time "noon" (expected a duration such as 10m or 2h, or a time of day such as 14:05)',
     }.items():
         ended = podrun("-H", "local", "logs", *words)

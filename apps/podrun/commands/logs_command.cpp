@@ -13,6 +13,7 @@
 #include <fmt/ranges.h>
 
 #include "podrun/base/error.hpp"
+#include "podrun/base/regex.hpp"
 #include "podrun/jobs/job_start.hpp"
 #include "podrun/jobs/log_follow.hpp"
 #include "podrun/output/label.hpp"
@@ -53,6 +54,11 @@ class LogsCommand final : public cli::Command {
                      std::chrono::steady_clock::now() -
                      cli::parse_ago(text,
                                     std::chrono::system_clock::to_time_t(std::chrono::system_clock::now()));
+               });
+    rows.value(cli::OptionSet::own, "--grep REGEX",
+               "Only lines that match; the hosts search (as grep -E does)", [this](const std::string& text) {
+                 const Regex is_one(text);
+                 request_.grep = text;
                });
   }
 

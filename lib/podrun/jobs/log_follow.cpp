@@ -10,9 +10,9 @@
 
 #include <fmt/format.h>
 
-#include "podrun/base/text.hpp"
 #include "podrun/hosts/host_name.hpp"
 #include "podrun/jobs/job_report.hpp"
+#include "podrun/jobs/log_frames.hpp"
 #include "podrun/jobs/scripts.hpp"
 #include "podrun/output/label.hpp"
 #include "podrun/report/summary.hpp"
@@ -25,20 +25,6 @@ namespace {
 using link::Cause;
 using link::HostError;
 using link::Stage;
-
-constexpr std::size_t kMaxHeader = 256;
-/// With more, sums of positions could overflow.
-constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 60U;
-
-[[noreturn]] void refuse_frame(std::string_view what) {
-  throw HostError({Stage::job_log, Cause::unexpected_answer, std::string(what)});
-}
-
-std::uint64_t parse_number(std::string_view digits) {
-  const std::optional<std::size_t> number = to_number(digits);
-  if (!number || *number > kMostBytes) refuse_frame(digits);
-  return *number;
-}
 
 std::string seconds_since(run::TimePoint time) {
   const auto passed = std::chrono::ceil<std::chrono::seconds>(std::chrono::steady_clock::now() - time);
@@ -53,44 +39,6 @@ int exit_status_of(std::string_view state) {
 }
 
 }  // namespace
-
-void LogFrames::feed(std::string_view bytes) {
-  while (!bytes.empty()) {
-    if (state_) refuse_frame("more after the end");
-    if (left_ > 0) {
-      const std::string_view part = bytes.substr(0, left_);
-      take_({stream_, position_, part});
-      position_ += part.size();
-      left_ -= part.size();
-      bytes.remove_prefix(part.size());
-      continue;
-    }
-    const std::size_t end = std::min(bytes.find('\n'), bytes.size());
-    header_ += bytes.substr(0, end);
-    if (header_.size() > kMaxHeader) refuse_frame("an endless line");
-    if (end == bytes.size()) return;
-    bytes.remove_prefix(end + 1);
-    take_header();
-    header_.clear();
-  }
-}
-
-void LogFrames::take_header() {
-  std::string_view rest = header_;
-  const std::string_view word = take_part(rest, ' ');
-  if (word == "job") {
-    number_ = std::to_string(parse_number(rest));
-  } else if (word == "state") {
-    state_ = std::string(rest);
-  } else if (word == "out" || word == "err") {
-    stream_ = word == "out" ? StreamId::out : StreamId::err;
-    position_ = parse_number(take_part(rest, ' '));
-    left_ = parse_number(rest);
-    if (left_ == 0) take_({stream_, position_, {}});
-  } else {
-    refuse_frame(header_);
-  }
-}
 
 LogFollow::LogFollow(LogRequest request, std::vector<hosts::Host> hosts)
     : request_(std::move(request)), hosts_(std::move(hosts)), followed_(hosts_.size()) {}
@@ -111,16 +59,17 @@ asio::awaitable<void> LogFollow::prepare(std::size_t host, supervisor::Supervise
                                                  : std::to_string(request_.number),
                 .out = std::to_string(followed.out),
                 .err = std::to_string(followed.err),
-                .since = is_first && request_.since ? seconds_since(*request_.since) : ""}
+                .since = is_first && request_.since ? seconds_since(*request_.since) : "",
+                .grep = request_.grep}
           .list();
   supervisor::StartedProgram program = co_await supervised.start_program(script, std::move(words));
   supervisor::ProgramReader reader(std::move(program));
   followed.heard_at = std::chrono::steady_clock::now();
   LogFrames frames([&](const LogPiece& piece) {
     std::uint64_t& next = piece.stream == StreamId::out ? followed.out : followed.err;
-    const bool begins = is_first && piece.bytes.empty();
+    const bool begins = is_first && piece.next == piece.position;
     if (piece.position > next && !begins) followed.has_gap = true;
-    next = piece.position + piece.bytes.size();
+    next = piece.next;
     // Only now another attempt would continue here: the frame of stderr is the second that says where to
     // begin.
     if (piece.stream == StreamId::err) followed.number = frames.number();

@@ -2,15 +2,12 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include <asio/awaitable.hpp>
 
-#include "podrun/base/chunk.hpp"
 #include "podrun/hosts/host.hpp"
 #include "podrun/jobs/ask_jobs.hpp"
 #include "podrun/output/output.hpp"
@@ -20,43 +17,12 @@
 
 namespace podrun::jobs {
 
-/// Bytes of a job's output. Bytes between the end of the previous piece and `position` are lost; a piece
-/// without bytes says where the stream begins.
-struct LogPiece {
-  StreamId stream;
-  std::uint64_t position;  ///< of its first byte in the stream
-  std::string_view bytes;
-};
-
-/// Reads what logs.sh prints.
-class LogFrames {
- public:
-  explicit LogFrames(std::function<void(const LogPiece&)> take) : take_(std::move(take)) {}
-
-  /// Throws HostError for anything but frames.
-  void feed(std::string_view bytes);
-  /// The number of this start of the job; empty until it is known.
-  const std::string& number() const { return number_; }
-  /// The state that job_state.sh prints; nothing until the end.
-  const std::optional<std::string>& state() const { return state_; }
-
- private:
-  void take_header();
-
-  std::function<void(const LogPiece&)> take_;
-  std::string header_ = {};
-  StreamId stream_ = StreamId::out;
-  std::uint64_t position_ = 0;
-  std::uint64_t left_ = 0;  ///< bytes of the piece that is being read
-  std::string number_ = {};
-  std::optional<std::string> state_ = std::nullopt;
-};
-
 struct LogRequest {
   std::string name;
-  std::uint64_t number = 0;                            ///< the start of the job; 0: the newest of each host
-  bool follow = false;                                 ///< until the job has ended
-  std::optional<std::size_t> tail = std::nullopt;      ///< only this many last lines of each stream
+  std::uint64_t number = 0;                        ///< the start of the job; 0: the newest of each host
+  bool follow = false;                             ///< until the job has ended
+  std::optional<std::size_t> tail = std::nullopt;  ///< only this many last lines of each stream
+  std::string grep = {};  ///< only lines that match this expression of grep -E; empty: all
   std::optional<run::TimePoint> since = std::nullopt;  ///< only output that came later
 };
 
