@@ -1,7 +1,9 @@
 """Which part of a job's output podrun logs shows: --try, --since, --grep, --timestamps."""
 
+import calendar
 import contextlib
 import json
+import os
 import random
 import re
 import signal
@@ -222,6 +224,60 @@ def test_a_search_that_fails_is_not_an_empty_one(podrun, hosts):
     assert failed.returncode == 255 and failed.stdout == b"" and b"cannot search the output" in failed.stderr, failed
 
 
+# --timestamps
+
+
+def stamped(output):
+    """Lines of host 0 as (seconds since then, text)."""
+    found = []
+    for line in output.splitlines():
+        time_of, text = re.fullmatch(rb"0: (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ) (.*)", line).groups()
+        found.append((time.time() - calendar.timegm(time.strptime(time_of.decode(), "%Y-%m-%dT%H:%M:%SZ")), text))
+    return found
+
+
+def check_ages(found, expected):
+    assert [text for _, text in found] == [text for _, text in expected], found
+    for (age, text), (right, _) in zip(found, expected):
+        assert right - 10 < age < right + 300, (age, right, text)
+
+
+def test_each_line_begins_with_its_time(podrun, hosts):
+    ended_job(podrun, hosts, "echo one; echo two; echo error >&2; echo; printf three")
+    note_times(hosts, 0, (90000, 4, 0), (5000, 8, 6), (1000, 14, 6))
+    ended = podrun(*hosts.on(0), "logs", "--timestamps", "train")
+    check_ages(stamped(ended.stdout), [(90000, b"one"), (5000, b"two"), (1000, b""), (1000, b"three")])
+    check_ages(stamped(ended.stderr), [(5000, b"error")])
+    check_ages(stamped(podrun.ok(*hosts.on(0), "logs", "-f", "--timestamps", "-n", "1", "--try", "1", "train")), [(1000, b"three")])
+    check_ages(stamped(podrun.ok(*hosts.on(0), "logs", "--timestamps", "--since", "1h", "train")), [(1000, b""), (1000, b"three")])
+
+    # After a reboot only the time of the file tells when the uptimes were.
+    times = job_of(hosts, 0) / "times"
+    os.utime(times, (time.time() - 40000,) * 2)
+    with other_boot(hosts, 0):
+        check_ages(stamped(podrun.ok(*hosts.on(0), "logs", "--timestamps", "-n", "3", "train")), [(44000, b"two"), (40000, b""), (40000, b"three")])
+
+
+def test_equal_lines_of_other_times_are_joined(podrun, hosts):
+    start(podrun, hosts.options, "echo step 1; echo step 2")
+    for rank in hosts.ranks:
+        wait_until((job_of(hosts, rank) / "complete").exists, what="all of its output is there")
+        note_times(hosts, rank, (5000 + 10 * rank, 14, 0))
+    shown = podrun.ok(*hosts.options, "logs", "--timestamps", "--dedup=log", "train")
+    assert re.fullmatch(rb"all: \S+Z step 1\nall: \S+Z step 2\n", shown), shown
+
+
+def test_times_are_followed_over_a_lost_connection(podrun, hosts):
+    start(podrun, hosts.on(0), "echo old; printf part; until [ -e ~/go ]; do sleep 0.3; done; echo ' of it'; echo new")
+    wait_until((job_of(hosts, 0) / "times").exists, what="its output was noted")
+    note_times(hosts, 0, (5000, 8, 0))
+    run = podrun.start(*hosts.on(0), "logs", "-f", "--timestamps", "train")
+    run.wait_for_output(b"old")
+    hosts.lose(0)
+    (hosts.home(0) / "go").touch()
+    check_ages(stamped(run.wait().stdout), [(5000, b"old"), (5000, b"part of it"), (0, b"new")])
+
+
 def test_mistakes_are_answered_at_once(podrun):
     for words, message in {
         ("-f", "--try", "all", "a"): b"logs: --follow follows one start (leave out --try all)",
@@ -229,6 +285,8 @@ def test_mistakes_are_answered_at_once(podrun):
         ("--try", "last", "a"): b'--try: bad number "last"',
         ("--grep", "(", "a"): b'--grep: bad regular expression "("',
         ("--grep", "x*", "a"): b'--grep: bad regular expression "x*": it matches the empty text',
+        ("--timestamps", "--grep", "x", "a"): b"logs: --grep finds lines without their times (leave out --timestamps)",
+        ("--timestamps", "--json", "a"): b"logs: --json has the lines unchanged (leave out --timestamps)",
         ("--since", "noon", "a"): b'--since: bad time "noon" (expected a duration such as 10m or 2h, or a time of day such as 14:05)',
     }.items():
         ended = podrun("-H", "local", "logs", *words)

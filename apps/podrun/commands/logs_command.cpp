@@ -60,15 +60,14 @@ class LogsCommand final : public cli::Command {
                  const Regex is_one(text);
                  request_.grep = text;
                });
+    rows.flag(cli::OptionSet::own, "--timestamps",
+              "Begin each line with the time at which its host got it (UTC)", cli::into(request_.timestamps));
   }
 
   int run(const cli::Context& context) override {
     const std::vector<std::string>& names = context.options.operands;
     for (const std::string& name : names) jobs::check_job_name(name);
-    if (request_.follow && names.size() > 1)
-      throw UsageError("logs: --follow follows one job (give one name)");
-    if (request_.follow && all_starts_)
-      throw UsageError("logs: --follow follows one start (leave out --try all)");
+    check_combination(context.options);
     const session::SessionSpec spec = context.session_spec();
     if (context.options.dry_run) return context.answer(cli::describe_surroundings(list(spec, names.front())));
     session::Session session(spec, context.probe, session::Session::Connections::kept);
@@ -82,6 +81,17 @@ class LogsCommand final : public cli::Command {
   }
 
  private:
+  void check_combination(const cli::Options& options) const {
+    if (request_.follow && options.operands.size() > 1)
+      throw UsageError("logs: --follow follows one job (give one name)");
+    if (request_.follow && all_starts_)
+      throw UsageError("logs: --follow follows one start (leave out --try all)");
+    if (request_.timestamps && !request_.grep.empty())
+      throw UsageError("logs: --grep finds lines without their times (leave out --timestamps)");
+    if (request_.timestamps && options.json)
+      throw UsageError("logs: --json has the lines unchanged (leave out --timestamps)");
+  }
+
   void choose_start(const std::string& text) {
     all_starts_ = text == "all";
     if (!all_starts_) start_ = cli::parse_count(text);

@@ -26,6 +26,9 @@ using link::Cause;
 using link::HostError;
 using link::Stage;
 
+/// More entries than N/times has.
+constexpr const char* kAllTimes = "4000";
+
 std::string seconds_since(run::TimePoint time) {
   const auto passed = std::chrono::ceil<std::chrono::seconds>(std::chrono::steady_clock::now() - time);
   return std::to_string(passed.count());
@@ -43,41 +46,52 @@ int exit_status_of(std::string_view state) {
 LogFollow::LogFollow(LogRequest request, std::vector<hosts::Host> hosts)
     : request_(std::move(request)), hosts_(std::move(hosts)), followed_(hosts_.size()) {}
 
+LogsWords LogFollow::words_for(std::size_t host, const std::string& directory) const {
+  const FollowedHost& followed = followed_[host];
+  const bool is_first = followed.number.empty();
+  const std::string asked_number = request_.number == 0 ? "" : std::to_string(request_.number);
+  return {.name = request_.name,
+          .place = hosts::host_file_name(hosts_[host]),
+          .directory = directory,
+          .follow = request_.follow ? "1" : "",
+          .tail = is_first && request_.tail ? std::to_string(*request_.tail) : "",
+          .number = is_first ? asked_number : followed.number,
+          .out = std::to_string(followed.out),
+          .err = std::to_string(followed.err),
+          .since = is_first && request_.since ? seconds_since(*request_.since) : "",
+          .grep = request_.grep,
+          .times = request_.timestamps ? kAllTimes : ""};
+}
+
+std::string LogFollow::text_of(const LogPiece& piece, FollowedHost& followed) const {
+  if (!request_.timestamps) return std::string(piece.bytes);
+  return followed.times.stamp(piece.stream, piece.position, piece.bytes, std::chrono::system_clock::now());
+}
+
 asio::awaitable<void> LogFollow::prepare(std::size_t host, supervisor::Supervised& supervised,
                                          output::Output& output) {
   static const Chunk script{std::string(kLogsScript)};
   FollowedHost& followed = followed_[host];
   const bool is_first = followed.number.empty();
-  std::vector<std::string> words =
-      LogsWords{.name = request_.name,
-                .place = hosts::host_file_name(hosts_[host]),
-                .directory = supervised.directory(),
-                .follow = request_.follow ? "1" : "",
-                .tail = is_first && request_.tail ? std::to_string(*request_.tail) : "",
-                .number = !is_first              ? followed.number
-                          : request_.number == 0 ? ""
-                                                 : std::to_string(request_.number),
-                .out = std::to_string(followed.out),
-                .err = std::to_string(followed.err),
-                .since = is_first && request_.since ? seconds_since(*request_.since) : "",
-                .grep = request_.grep}
-          .list();
+  std::vector<std::string> words = words_for(host, supervised.directory()).list();
   supervisor::StartedProgram program = co_await supervised.start_program(script, std::move(words));
   supervisor::ProgramReader reader(std::move(program));
   followed.heard_at = std::chrono::steady_clock::now();
-  LogFrames frames([&](const LogPiece& piece) {
-    std::uint64_t& next = piece.stream == StreamId::out ? followed.out : followed.err;
-    const bool begins = is_first && piece.next == piece.position;
-    if (piece.position > next && !begins) followed.has_gap = true;
-    next = piece.next;
-    // Only now another attempt would continue here: the frame of stderr is the second that says where to
-    // begin.
-    if (piece.stream == StreamId::err) followed.number = frames.number();
-    if (piece.bytes.empty()) return;
-    followed.heard_at = std::chrono::steady_clock::now();
-    followed.bytes += piece.bytes.size();
-    output.write(host, piece.stream, Chunk(std::string(piece.bytes)));
-  });
+  LogFrames frames(
+      [&](const LogPiece& piece) {
+        std::uint64_t& next = piece.stream == StreamId::out ? followed.out : followed.err;
+        const bool begins = is_first && piece.next == piece.position;
+        if (piece.position > next && !begins) followed.has_gap = true;
+        next = piece.next;
+        // Only now another attempt would continue here: the frame of stderr is the second that says where to
+        // begin.
+        if (piece.stream == StreamId::err) followed.number = frames.number();
+        if (piece.bytes.empty()) return;
+        followed.heard_at = std::chrono::steady_clock::now();
+        followed.bytes += piece.bytes.size();
+        output.write(host, piece.stream, Chunk(text_of(piece, followed)));
+      },
+      [&](const LogNote& note) { followed.times.add(note, std::chrono::system_clock::now()); });
   for (;;) {
     const std::optional<Chunk> bytes = co_await reader.read();
     if (!bytes) break;

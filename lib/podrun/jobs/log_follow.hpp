@@ -10,6 +10,7 @@
 
 #include "podrun/hosts/host.hpp"
 #include "podrun/jobs/ask_jobs.hpp"
+#include "podrun/jobs/log_times.hpp"
 #include "podrun/output/output.hpp"
 #include "podrun/session/session.hpp"
 #include "podrun/supervisor/command.hpp"
@@ -22,7 +23,8 @@ struct LogRequest {
   std::uint64_t number = 0;                        ///< the start of the job; 0: the newest of each host
   bool follow = false;                             ///< until the job has ended
   std::optional<std::size_t> tail = std::nullopt;  ///< only this many last lines of each stream
-  std::string grep = {};  ///< only lines that match this expression of grep -E; empty: all
+  std::string grep = {};    ///< only lines that match this expression of grep -E; empty: all
+  bool timestamps = false;  ///< in front of each line; not with `grep`
   std::optional<run::TimePoint> since = std::nullopt;  ///< only output that came later
 };
 
@@ -35,6 +37,7 @@ struct FollowedHost {
   bool is_open = false;  ///< the job has ended, but processes that it left have its output open
   std::optional<int> exit_status = std::nullopt;  ///< of the job, once it has ended; 255: it is not known
   run::TimePoint heard_at = {};                   ///< when output came last, or since it has been followed
+  LogTimes times = {};                            ///< with timestamps
   std::uint64_t bytes = 0;                        ///< that have come
 };
 
@@ -52,6 +55,9 @@ class LogFollow {
   const std::vector<FollowedHost>& hosts() const { return followed_; }
 
  private:
+  LogsWords words_for(std::size_t host, const std::string& directory) const;
+  std::string text_of(const LogPiece& piece, FollowedHost& followed) const;
+
   const LogRequest request_;
   const std::vector<hosts::Host> hosts_;
   std::vector<FollowedHost> followed_;

@@ -14,6 +14,7 @@ namespace {
 constexpr std::size_t kMaxHeader = 256;
 /// With more, sums of positions could overflow.
 constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 60U;
+constexpr std::uint64_t kMostSeconds = std::uint64_t{1} << 32U;
 /// Of matching lines. (logs.sh searches 1 MiB at a time, and grep ends the last line.)
 constexpr std::uint64_t kMostKept = (std::uint64_t{1} << 20U) + 1;
 
@@ -57,6 +58,8 @@ void LogFrames::take_header() {
     state_ = std::string(rest);
   } else if (word == "out" || word == "err") {
     take_frame(word == "out" ? StreamId::out : StreamId::err, rest);
+  } else if (word == "at") {
+    take_note(rest);
   } else {
     refuse_frame(header_);
   }
@@ -72,6 +75,12 @@ void LogFrames::take_frame(StreamId stream, std::string_view numbers) {
     if (*next_ < position_ || left_ > kMostKept) refuse_frame(header_);
   }
   if (left_ == 0) take_({stream_, position_, {}, next_.value_or(position_)});
+}
+
+void LogFrames::take_note(std::string_view numbers) {
+  const std::uint64_t age = std::min(parse_number(take_part(numbers, ' ')), kMostSeconds);
+  const std::uint64_t out = parse_number(take_part(numbers, ' '));
+  note_({std::chrono::seconds(age), out, parse_number(numbers)});
 }
 
 void LogFrames::take_bytes(std::string_view part) {

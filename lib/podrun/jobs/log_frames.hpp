@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -21,10 +22,20 @@ struct LogPiece {
   std::uint64_t next;  ///< where the next piece begins: further than the bytes where only a part was sent
 };
 
+/// The output had these sizes then.
+struct LogNote {
+  std::chrono::seconds age;  ///< how long ago
+  std::uint64_t out;
+  std::uint64_t err;
+};
+
 /// Reads what logs.sh prints.
 class LogFrames {
  public:
-  explicit LogFrames(std::function<void(const LogPiece&)> take) : take_(std::move(take)) {}
+  explicit LogFrames(
+      std::function<void(const LogPiece&)> take,
+      std::function<void(const LogNote&)> note = [](const LogNote&) {})
+      : take_(std::move(take)), note_(std::move(note)) {}
 
   /// Throws HostError for anything but frames.
   void feed(std::string_view bytes);
@@ -36,9 +47,11 @@ class LogFrames {
  private:
   void take_header();
   void take_frame(StreamId stream, std::string_view numbers);
+  void take_note(std::string_view numbers);
   void take_bytes(std::string_view part);
 
   std::function<void(const LogPiece&)> take_;
+  std::function<void(const LogNote&)> note_;
   std::string header_ = {};
   StreamId stream_ = StreamId::out;
   std::uint64_t position_ = 0;

@@ -1,5 +1,5 @@
 # Sends the output of a job. Follows helper.sh. Needs processes.sh and job_state.sh.
-# Words: NAME PLACE DIRECTORY [FOLLOW] [TAIL] [NUMBER] OUT ERR [SINCE] [GREP]
+# Words: NAME PLACE DIRECTORY [FOLLOW] [TAIL] [NUMBER] OUT ERR [SINCE] [GREP] [TIMES]
 # Variables of the host: HOME
 #
 # Prints "job N"; then frames: "out POSITION BYTES" or "err POSITION BYTES", a newline, and as many bytes; at the end "state
@@ -13,6 +13,8 @@
 #   OUT ERR    first byte of each stream
 #   SINCE      only the output of this many seconds, to two seconds; empty: all
 #   GREP       only lines that match this expression of grep -E; empty: all
+#   TIMES      say first, and whenever it has changed, when the output came, in lines "at AGE OUT ERR": AGE seconds ago it had these sizes. The
+#              number of the last entries of N/times that are read first; empty: none
 #
 # shellcheck disable=SC2086  # numbers need no quotes
 
@@ -115,15 +117,31 @@ podrun_find_tail() {
   fi
   podrun_position=$((podrun_base + podrun_size - $(podrun_print_last_files "$1" "$2" | tail -n "${podrun_lines:-0}" | wc -c)))
 }
+podrun_is_of_this_boot() {
+  podrun_its_boot=$podrun_boot
+  read -r _ _ podrun_its_boot 2>/dev/null <"$podrun_job/supervisor"
+  [ "$podrun_its_boot" = "$podrun_boot" ]
+}
+# Sends what is new in N/times; some of it again. After a reboot the time of the file is that of its last entry.
+podrun_send_times() {
+  if [ -z "$podrun_times" ]; then return; fi
+  podrun_noted=$(tail -n 1 "$podrun_job/times")
+  if [ "$podrun_noted" = "$podrun_sent_note" ]; then return; fi
+  podrun_sent_note=$podrun_noted
+  IFS=" ." read -r podrun_up _ </proc/uptime
+  if ! podrun_is_of_this_boot; then podrun_up=$((${podrun_noted%%.*} + $(date +%s) - $(stat -c %Y "$podrun_job/times"))); fi
+  tail -n $podrun_times "$podrun_job/times" | while IFS=" ." read -r podrun_then _ podrun_noted; do
+    printf '%s\n' "at $((podrun_up - podrun_then)) $podrun_noted"
+  done
+  podrun_times=10
+}
 # Sets podrun_since_out and podrun_since_err to the sizes of the output when SINCE began. After a reboot only the uptime is known.
 podrun_find_since() {
   podrun_since_out=0
   podrun_since_err=0
   IFS=" ." read -r podrun_up _ </proc/uptime
   podrun_limit=$((podrun_up - podrun_since))
-  podrun_its_boot=$podrun_boot
-  read -r _ _ podrun_its_boot 2>/dev/null <"$podrun_job/supervisor"
-  if [ "$podrun_its_boot" != "$podrun_boot" ]; then
+  if ! podrun_is_of_this_boot; then
     if [ $podrun_limit -lt 0 ]; then return; fi
     podrun_since_out=1000000000000000
     podrun_since_err=$podrun_since_out
@@ -163,7 +181,9 @@ podrun_out=$7
 podrun_err=$8
 podrun_since=$9
 podrun_grep=${10}
+podrun_times=${11}
 podrun_is_last=
+podrun_sent_note=
 exec 4>&2
 if [ "$podrun_number" ]; then podrun_job=$podrun_place/$podrun_number
 else podrun_find_job "$podrun_place"; fi
@@ -191,6 +211,7 @@ while :; do
   podrun_read_state "$podrun_job"
   podrun_complete=
   if [ -e "$podrun_job/complete" ]; then podrun_complete=1; fi
+  podrun_send_times 2>/dev/null
   podrun_send out $podrun_out
   podrun_out=$podrun_position
   podrun_send err $podrun_err

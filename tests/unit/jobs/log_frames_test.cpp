@@ -53,10 +53,21 @@ TEST_F(LogFramesTest, HandsMatchingLinesOverAsAWhole) {
   EXPECT_EQ(next, 1001);
 }
 
+TEST_F(LogFramesTest, HandsNotesOver) {
+  std::string notes;
+  LogFrames frames(
+      [&](const LogPiece& piece) { take(piece); },
+      [&](const LogNote& note) { notes += fmt::format("{} {} {};", note.age.count(), note.out, note.err); });
+  frames.feed("job 1\nat 90 10 0\nat 8 10 5\nout 0 1\nxat 1 11 5\n");
+  EXPECT_EQ(notes, "90 10 0;8 10 5;1 11 5;");
+  EXPECT_EQ(taken_, "out@0:x ");
+}
+
 TEST_F(LogFramesTest, RefusesAnythingButFrames) {
   for (const std::string_view text :
        {"hello\n", "out\n", "out 1\n", "out 1 x\n", "out -1 2\n", "out 99999999999999999999 1\n",
-        "out 5 0 4\n", "out 0 2000000 2000000\n", "out 0 0 1 2\n", "job x\n", "\n", "state running\nmore"}) {
+        "out 5 0 4\n", "at 1 2\n", "at x 1 2\n", "at 1 2 3 4\n", "out 0 2000000 2000000\n", "out 0 0 1 2\n",
+        "job x\n", "\n", "state running\nmore"}) {
     EXPECT_THROW(LogFrames([](const LogPiece&) {}).feed(text), link::HostError) << text;
   }
   EXPECT_THROW(frames_.feed(std::string(1000, 'x')), link::HostError);
