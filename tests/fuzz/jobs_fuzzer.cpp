@@ -8,7 +8,7 @@
 
 #include "podrun/jobs/job_report.hpp"
 #include "podrun/jobs/job_words.hpp"
-#include "podrun/jobs/log_follow.hpp"
+#include "podrun/jobs/log_frames.hpp"
 #include "podrun/link/failure.hpp"
 
 namespace {

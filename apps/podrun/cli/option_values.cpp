@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/option_values.hpp"
 
+#include <array>
 #include <charconv>
+#include <optional>
+#include <string_view>
 
 #include "podrun/base/text.hpp"
 
@@ -46,6 +49,53 @@ std::chrono::seconds parse_positive_duration(const std::string& text) {
   if (duration == std::chrono::seconds(0))
     throw UsageError(fmt::format("bad duration \"{}\" (expected at least 1s)", text));
   return duration;
+}
+
+namespace {
+
+constexpr int kMinute = 60;
+constexpr int kHour = 60 * kMinute;
+
+/// Seconds after midnight: `14:05`, `14:05:30`.
+std::optional<int> parse_time_of_day(std::string_view text) {
+  constexpr std::array<std::size_t, 3> kMost = {23, 59, 59};
+  const std::vector<std::string_view> parts = split(text, ':');
+  if (parts.size() < 2 || parts.size() > kMost.size()) return std::nullopt;
+  int time = 0;
+  for (std::size_t i = 0; i < kMost.size(); ++i) {
+    const std::optional<std::size_t> number = i < parts.size() ? to_number(parts[i]) : 0;
+    if (!number || *number > kMost.at(i)) return std::nullopt;
+    time = time * kMinute + static_cast<int>(*number);
+  }
+  return time;
+}
+
+/// This time of the day of `now`, in the time zone of this machine, or of an earlier day.
+std::time_t on_day(std::time_t now, int time_of_day, int days_before) {
+  std::tm local{};
+  ::localtime_r(&now, &local);
+  local.tm_mday -= days_before;
+  local.tm_hour = time_of_day / kHour;
+  local.tm_min = time_of_day % kHour / kMinute;
+  local.tm_sec = time_of_day % kMinute;
+  local.tm_isdst = -1;
+  return std::mktime(&local);
+}
+
+}  // namespace
+
+std::chrono::seconds parse_ago(const std::string& text, std::time_t now) {
+  if (const std::optional<int> time = parse_time_of_day(text)) {
+    std::time_t then = on_day(now, *time, 0);
+    if (then > now) then = on_day(now, *time, 1);
+    return std::chrono::seconds(now - then);
+  }
+  try {
+    return parse_duration(text);
+  } catch (const UsageError&) {
+    throw UsageError(fmt::format(
+        "bad time \"{}\" (expected a duration such as 10m or 2h, or a time of day such as 14:05)", text));
+  }
 }
 
 std::uint64_t parse_size(const std::string& text) {

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <ctime>
 #include <string>
 #include <utility>
 #include <vector>
@@ -27,6 +28,10 @@ bool parse_boolean(const std::string& text);
 std::chrono::milliseconds parse_milliseconds(const std::string& text);
 /// At least one second.
 std::chrono::seconds parse_positive_duration(const std::string& text);
+
+/// How long ago it was: a duration, or a time of day of this machine, `14:05` or `14:05:30`. One that is yet
+/// to come today was yesterday.
+std::chrono::seconds parse_ago(const std::string& text, std::time_t now);
 
 /// `500`, `20k`, `1.5GB` (units of 1000), `1GiB` (of 1024), in bytes.
 std::uint64_t parse_size(const std::string& text);

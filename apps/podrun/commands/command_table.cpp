@@ -144,7 +144,9 @@ constexpr std::array<cli::CommandRow, 21> kRows{{
      .summary = "Show what a job has printed, or follow it",
      .examples = "  podrun logs train                      what is there\n"
                  "  podrun logs -f -d train                follow it; lines of many hosts once\n"
-                 "  podrun logs -n 20 --workers 3 train    the last lines of one host\n",
+                 "  podrun logs -n 20 --workers 3 train    the last lines of one host\n"
+                 "  podrun logs --grep 'loss|nan' train    lines that match; the hosts search\n"
+                 "  podrun logs --try all -n 5 train       how each start has ended\n",
      .page = "jobs",
      .takes = {reach, general, looks, connect_timeout, start, output, json, force, dry_run},
      .operands = {.least = 1,

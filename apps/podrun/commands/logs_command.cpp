@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // `podrun logs`: one run asks which hosts have the job, a second one shows its output.
 #include <algorithm>
+#include <chrono>
+#include <cstdint>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "podrun/base/error.hpp"
+#include "podrun/base/regex.hpp"
 #include "podrun/jobs/job_start.hpp"
 #include "podrun/jobs/log_follow.hpp"
 #include "podrun/output/label.hpp"
@@ -22,6 +27,14 @@ namespace podrun::commands {
 namespace {
 
 constexpr int kFailedStatus = 1;
+constexpr std::uint64_t kNewest = 0;  ///< start of each host
+
+/// Whether this is the status of a run that a signal has ended. (A job that is not followed has none.)
+bool is_interrupted(int status) {
+  constexpr int kOfSignals = 128;
+  constexpr int kUnreachable = 255;
+  return status > kOfSignals && status < kUnreachable;
+}
 
 class LogsCommand final : public cli::Command {
  public:
@@ -31,13 +44,29 @@ class LogsCommand final : public cli::Command {
               cli::into(request_.follow));
     rows.value(cli::OptionSet::own, "-n,--tail N", "Only the last N lines of each stream of each host",
                cli::into(request_.tail, cli::count_from(0)));
+    rows.value(cli::OptionSet::own, "--try N|all",
+               "Output of start N, or of all starts that are kept (the newest)",
+               [this](const std::string& text) { choose_start(text); });
+    rows.value(cli::OptionSet::own, "--since TIME",
+               "Only output of the last TIME (10m), or since a time of day (14:05)",
+               [this](const std::string& text) {
+                 request_.since =
+                     std::chrono::steady_clock::now() -
+                     cli::parse_ago(text,
+                                    std::chrono::system_clock::to_time_t(std::chrono::system_clock::now()));
+               });
+    rows.value(cli::OptionSet::own, "--grep REGEX",
+               "Only lines that match; the hosts search (as grep -E does)", [this](const std::string& text) {
+                 const Regex is_one(text);
+                 request_.grep = text;
+               });
   }
 
   int run(const cli::Context& context) override {
     const std::vector<std::string>& names = context.options.operands;
     for (const std::string& name : names) jobs::check_job_name(name);
-    if (request_.follow && names.size() > 1)
-      throw UsageError("logs: --follow follows one job (give one name)");
+    request_.timestamps = context.options.timestamps;
+    check_combination(context.options);
     const session::SessionSpec spec = context.session_spec();
     if (context.options.dry_run) return context.answer(cli::describe_surroundings(list(spec, names.front())));
     session::Session session(spec, context.probe, session::Session::Connections::kept);
@@ -45,11 +74,28 @@ class LogsCommand final : public cli::Command {
     for (const std::string& name : names) {
       if (names.size() > 1) session.say({name + ':'});
       status = std::max(status, show(name, spec, session, context));
+      if (is_interrupted(status)) break;
     }
     return status;
   }
 
  private:
+  void check_combination(const cli::Options& options) const {
+    if (request_.follow && options.operands.size() > 1)
+      throw UsageError("logs: --follow follows one job (give one name)");
+    if (request_.follow && all_starts_)
+      throw UsageError("logs: --follow follows one start (leave out --try all)");
+    if (request_.timestamps && !request_.grep.empty())
+      throw UsageError("logs: --grep finds lines without their times (leave out --timestamps)");
+    if (request_.timestamps && options.json)
+      throw UsageError("logs: --json has the lines unchanged (leave out --timestamps)");
+  }
+
+  void choose_start(const std::string& text) {
+    all_starts_ = text == "all";
+    if (!all_starts_) start_ = cli::parse_count(text);
+  }
+
   static session::RunSpec list(const session::SessionSpec& spec, const std::string& name) {
     return jobs::jobs_run(spec, {.action = "list", .job_names = name});
   }
@@ -57,31 +103,68 @@ class LogsCommand final : public cli::Command {
   int show(const std::string& name, const session::SessionSpec& spec, session::Session& session,
            const cli::Context& context) {
     request_.name = name;
-    session::RunSpec run = list(spec, name);
-    const jobs::JobAnswers jobs = jobs::ask_jobs(session, run);
-    if (jobs.answers.result.interrupted_by) return jobs.answers.result.status;
-    std::vector<std::size_t> with_job;
-    const int missing = report_missing(run.plan.hosts, jobs, with_job, session);
-    if (with_job.empty()) return std::max(jobs.answers.result.status, missing);
-    run.view = cli::view(context.options);
-    const int status = jobs::show_log(session, std::move(run), with_job, request_).status;
-    return std::max({jobs.answers.result.status, missing, status});
+    const jobs::JobAnswers jobs = jobs::ask_jobs(session, list(spec, name));
+    int status = jobs.answers.result.status;
+    if (jobs.answers.result.interrupted_by) return status;
+    std::vector<std::uint64_t> starts = {start_};
+    if (all_starts_) starts = kept_starts(jobs);
+    for (const std::uint64_t start : starts) {
+      if (all_starts_ && start != kNewest) session.say({fmt::format("{}, start {}", name, start)});
+      session::RunSpec run = list(spec, name);
+      run.view = cli::view(context.options);
+      run.view.timestamps = false;  // the lines have the times of their hosts
+      status = std::max(status, show_start(start, std::move(run), jobs, session));
+      if (is_interrupted(status)) break;
+    }
+    return status;
   }
 
-  /// Tells the hosts with the job from those without. The status: 1 if hosts that have answered do not have
-  /// it.
+  int show_start(std::uint64_t start, session::RunSpec run, const jobs::JobAnswers& jobs,
+                 session::Session& session) {
+    std::vector<std::size_t> with_start;
+    request_.number = start;
+    const int missing = report_missing(run.plan.hosts, jobs, with_start, session);
+    if (with_start.empty()) return missing;
+    return std::max(missing, jobs::show_log(session, std::move(run), with_start, request_).status);
+  }
+
+  /// Tells the hosts with this start of the job from those without. The status: 1 if hosts that have answered
+  /// do not have it. (Where all starts are shown, a host need not have each of them.)
   int report_missing(const std::vector<hosts::Host>& hosts, const jobs::JobAnswers& jobs,
-                     std::vector<std::size_t>& with_job, session::Session& session) const {
+                     std::vector<std::size_t>& with_start, session::Session& session) const {
+    const bool is_newest = request_.number == kNewest;
     std::vector<std::size_t> without;
-    for (const jobs::ListedJobs& each : jobs.listed)
-      (each.list.jobs.empty() ? without : with_job).push_back(each.host);
+    bool has_job = false;
+    for (const jobs::ListedJobs& each : jobs.listed) {
+      const bool is_there = !each.list.jobs.empty();
+      const bool has_start = is_there && (is_newest || each.list.jobs.front().kept.contains(request_.number));
+      has_job = has_job || is_there;
+      if (has_start || !all_starts_ || is_newest) (has_start ? with_start : without).push_back(each.host);
+    }
     if (without.empty()) return 0;
     const std::string where =
         without.size() == jobs.listed.size() ? "these hosts" : output::fold_hosts(hosts, without);
-    session.say({fmt::format("there is no job {} on {}", request_.name, where)});
+    if (is_newest || !has_job) {
+      session.say({fmt::format("there is no job {} on {}", request_.name, where)});
+    } else {
+      session.say({fmt::format("there is no start {} of {} on {} (--try {})", request_.number, request_.name,
+                               where, fmt::join(kept_starts(jobs), ", --try "))});
+    }
     return kFailedStatus;
   }
 
+  /// The numbers of the starts that any host has, in order; the newest if none has one.
+  static std::vector<std::uint64_t> kept_starts(const jobs::JobAnswers& jobs) {
+    std::set<std::uint64_t> kept;
+    for (const jobs::ListedJobs& each : jobs.listed) {
+      for (const jobs::Job& job : each.list.jobs) kept.insert(job.kept.begin(), job.kept.end());
+    }
+    if (kept.empty()) kept.insert(kNewest);
+    return {kept.begin(), kept.end()};
+  }
+
+  std::uint64_t start_ = kNewest;
+  bool all_starts_ = false;
   jobs::LogRequest request_;
 };
 

@@ -39,6 +39,7 @@ Json json_of(const Job& job) {
 
 constexpr std::size_t kMaxText = 512;  ///< bytes of one value
 constexpr std::size_t kMaxJobs = 1024;
+constexpr std::size_t kMaxStarts = 1024;  ///< of one job
 constexpr std::size_t kMostSeconds = std::size_t{1} << 40U;
 constexpr std::size_t kMostStatus = 255;
 
@@ -48,11 +49,21 @@ std::optional<std::chrono::seconds> to_seconds(std::string_view digits) {
   return std::chrono::seconds(*number);
 }
 
+std::set<std::uint64_t> read_numbers(std::string_view rest) {
+  std::set<std::uint64_t> numbers;
+  while (!rest.empty() && numbers.size() < kMaxStarts) {
+    if (const std::optional<std::size_t> number = to_number(take_part(rest, ' '))) numbers.insert(*number);
+  }
+  return numbers;
+}
+
 void read_line(Job& job, std::string_view key, std::string_view rest) {
   if (key == "state") {
     read_job_state(job, rest);
   } else if (key == "number") {
     job.number = to_number(rest).value_or(0);
+  } else if (key == "kept") {
+    job.kept = read_numbers(rest);
   } else if (key == "stopped") {
     job.is_stopped = true;
   } else if (key == "open") {

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,10 +31,11 @@ enum class JobState : std::uint8_t {
 struct Job {
   std::string name;
   JobState state = JobState::lost;
-  int status = 0;            ///< of an ended job: 128+N after signal N
-  bool is_stopped = false;   ///< by podrun stop
-  bool is_open = false;      ///< it has ended, but processes that it left have its output open
-  std::uint64_t number = 0;  ///< counts the starts of this name
+  int status = 0;                     ///< of an ended job: 128+N after signal N
+  bool is_stopped = false;            ///< by podrun stop
+  bool is_open = false;               ///< it has ended, but processes that it left have its output open
+  std::uint64_t number = 0;           ///< counts the starts of this name
+  std::set<std::uint64_t> kept = {};  ///< the numbers of the starts whose output is there
   std::optional<std::chrono::seconds> age = std::nullopt;     ///< since its start; none after a reboot
   std::optional<std::chrono::seconds> ended = std::nullopt;   ///< how long ago
   std::optional<std::chrono::seconds> output = std::nullopt;  ///< how long ago it last printed; none: never

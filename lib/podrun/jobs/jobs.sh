@@ -62,6 +62,14 @@ podrun_tell_last_line() {
   done
   printf 'last %.300s\n' "$podrun_words"
 }
+# PLACE'S DIRECTORY, after podrun_find_job: the numbers of the starts that are kept, in no order.
+podrun_tell_kept() {
+  podrun_kept=
+  for podrun_nth in $podrun_numbers; do
+    if [ -e "$1/$podrun_nth/supervisor" ]; then podrun_kept="$podrun_kept $podrun_nth"; fi
+  done
+  podrun_tell kept $podrun_kept
+}
 # PLACE'S DIRECTORY
 podrun_tell_job() {
   podrun_find_job "$1"
@@ -70,6 +78,7 @@ podrun_tell_job() {
   podrun_tell job "${podrun_name##*/}"
   podrun_tell state "$podrun_state"
   podrun_tell number "$podrun_number"
+  podrun_tell_kept "$1"
   if [ -e "$podrun_job/stopped" ]; then podrun_tell stopped; fi
   podrun_tell_times
   case $podrun_state in ended*) podrun_is_open && podrun_tell open ;; esac

@@ -10,9 +10,9 @@
 
 #include <fmt/format.h>
 
-#include "podrun/base/text.hpp"
 #include "podrun/hosts/host_name.hpp"
 #include "podrun/jobs/job_report.hpp"
+#include "podrun/jobs/log_frames.hpp"
 #include "podrun/jobs/scripts.hpp"
 #include "podrun/output/label.hpp"
 #include "podrun/report/summary.hpp"
@@ -26,18 +26,12 @@ using link::Cause;
 using link::HostError;
 using link::Stage;
 
-constexpr std::size_t kMaxHeader = 256;
-/// With more, sums of positions could overflow.
-constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 60U;
+/// More entries than N/times has.
+constexpr const char* kAllTimes = "4000";
 
-[[noreturn]] void refuse_frame(std::string_view what) {
-  throw HostError({Stage::job_log, Cause::unexpected_answer, std::string(what)});
-}
-
-std::uint64_t parse_number(std::string_view digits) {
-  const std::optional<std::size_t> number = to_number(digits);
-  if (!number || *number > kMostBytes) refuse_frame(digits);
-  return *number;
+std::string seconds_since(run::TimePoint time) {
+  const auto passed = std::chrono::ceil<std::chrono::seconds>(std::chrono::steady_clock::now() - time);
+  return std::to_string(passed.count());
 }
 
 int exit_status_of(std::string_view state) {
@@ -49,44 +43,6 @@ int exit_status_of(std::string_view state) {
 
 }  // namespace
 
-void LogFrames::feed(std::string_view bytes) {
-  while (!bytes.empty()) {
-    if (state_) refuse_frame("more after the end");
-    if (left_ > 0) {
-      const std::string_view part = bytes.substr(0, left_);
-      take_({stream_, position_, part});
-      position_ += part.size();
-      left_ -= part.size();
-      bytes.remove_prefix(part.size());
-      continue;
-    }
-    const std::size_t end = std::min(bytes.find('\n'), bytes.size());
-    header_ += bytes.substr(0, end);
-    if (header_.size() > kMaxHeader) refuse_frame("an endless line");
-    if (end == bytes.size()) return;
-    bytes.remove_prefix(end + 1);
-    take_header();
-    header_.clear();
-  }
-}
-
-void LogFrames::take_header() {
-  std::string_view rest = header_;
-  const std::string_view word = take_part(rest, ' ');
-  if (word == "job") {
-    number_ = std::to_string(parse_number(rest));
-  } else if (word == "state") {
-    state_ = std::string(rest);
-  } else if (word == "out" || word == "err") {
-    stream_ = word == "out" ? StreamId::out : StreamId::err;
-    position_ = parse_number(take_part(rest, ' '));
-    left_ = parse_number(rest);
-    if (left_ == 0) take_({stream_, position_, {}});
-  } else {
-    refuse_frame(header_);
-  }
-}
-
 LogFollow::LogFollow(LogRequest request, std::vector<hosts::Host> hosts)
     : request_(std::move(request)), hosts_(std::move(hosts)), followed_(hosts_.size()) {
   constexpr std::uint64_t kBeyondAll = 1'000'000'000'000'000;  // logs.sh sends what follows
@@ -94,37 +50,52 @@ LogFollow::LogFollow(LogRequest request, std::vector<hosts::Host> hosts)
   for (FollowedHost& host : followed_) host.out = host.err = kBeyondAll;
 }
 
+LogsWords LogFollow::words_for(std::size_t host, const std::string& directory) const {
+  const FollowedHost& followed = followed_[host];
+  const bool is_first = followed.number.empty();
+  const std::string asked_number = request_.number == 0 ? "" : std::to_string(request_.number);
+  return {.name = request_.name,
+          .place = hosts::host_file_name(hosts_[host]),
+          .directory = directory,
+          .follow = request_.follow ? "1" : "",
+          .tail = is_first && request_.tail ? std::to_string(*request_.tail) : "",
+          .number = is_first ? asked_number : followed.number,
+          .out = std::to_string(followed.out),
+          .err = std::to_string(followed.err),
+          .since = is_first && request_.since ? seconds_since(*request_.since) : "",
+          .grep = request_.grep,
+          .times = request_.timestamps ? kAllTimes : ""};
+}
+
+std::string LogFollow::text_of(const LogPiece& piece, FollowedHost& followed) const {
+  if (!request_.timestamps) return std::string(piece.bytes);
+  return followed.times.stamp(piece.stream, piece.position, piece.bytes, std::chrono::system_clock::now());
+}
+
 asio::awaitable<void> LogFollow::prepare(std::size_t host, supervisor::Supervised& supervised,
                                          output::Output& output) {
   static const Chunk script{std::string(kLogsScript)};
   FollowedHost& followed = followed_[host];
   const bool is_first = followed.number.empty();
-  std::vector<std::string> words =
-      LogsWords{.name = request_.name,
-                .place = hosts::host_file_name(hosts_[host]),
-                .directory = supervised.directory(),
-                .follow = request_.follow ? "1" : "",
-                .tail = is_first && request_.tail ? std::to_string(*request_.tail) : "",
-                .number = followed.number,
-                .out = std::to_string(followed.out),
-                .err = std::to_string(followed.err)}
-          .list();
+  std::vector<std::string> words = words_for(host, supervised.directory()).list();
   supervisor::StartedProgram program = co_await supervised.start_program(script, std::move(words));
   supervisor::ProgramReader reader(std::move(program));
   followed.heard_at = std::chrono::steady_clock::now();
-  LogFrames frames([&](const LogPiece& piece) {
-    std::uint64_t& next = piece.stream == StreamId::out ? followed.out : followed.err;
-    const bool begins = is_first && piece.bytes.empty();
-    if (piece.position > next && !begins) followed.has_gap = true;
-    next = piece.position + piece.bytes.size();
-    // Only now another attempt would continue here: the frame of stderr is the second that says where to
-    // begin.
-    if (piece.stream == StreamId::err) followed.number = frames.number();
-    if (piece.bytes.empty()) return;
-    followed.heard_at = std::chrono::steady_clock::now();
-    followed.bytes += piece.bytes.size();
-    output.write(host, piece.stream, Chunk(std::string(piece.bytes)));
-  });
+  LogFrames frames(
+      [&](const LogPiece& piece) {
+        std::uint64_t& next = piece.stream == StreamId::out ? followed.out : followed.err;
+        const bool begins = is_first && piece.next == piece.position;
+        if (piece.position > next && !begins) followed.has_gap = true;
+        next = piece.next;
+        // Only now another attempt would continue here: the frame of stderr is the second that says where to
+        // begin.
+        if (piece.stream == StreamId::err) followed.number = frames.number();
+        if (piece.bytes.empty()) return;
+        followed.heard_at = std::chrono::steady_clock::now();
+        followed.bytes += piece.bytes.size();
+        output.write(host, piece.stream, Chunk(text_of(piece, followed)));
+      },
+      [&](const LogNote& note) { followed.times.add(note, std::chrono::system_clock::now()); });
   for (;;) {
     const std::optional<Chunk> bytes = co_await reader.read();
     if (!bytes) break;

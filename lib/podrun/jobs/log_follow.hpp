@@ -4,17 +4,15 @@
 #include <chrono>
 #include <csignal>
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include <asio/awaitable.hpp>
 
-#include "podrun/base/chunk.hpp"
 #include "podrun/hosts/host.hpp"
 #include "podrun/jobs/ask_jobs.hpp"
+#include "podrun/jobs/log_times.hpp"
 #include "podrun/output/output.hpp"
 #include "podrun/session/session.hpp"
 #include "podrun/supervisor/command.hpp"
@@ -22,42 +20,14 @@
 
 namespace podrun::jobs {
 
-/// Bytes of a job's output. Bytes between the end of the previous piece and `position` are lost; a piece
-/// without bytes says where the stream begins.
-struct LogPiece {
-  StreamId stream;
-  std::uint64_t position;  ///< of its first byte in the stream
-  std::string_view bytes;
-};
-
-/// Reads what logs.sh prints.
-class LogFrames {
- public:
-  explicit LogFrames(std::function<void(const LogPiece&)> take) : take_(std::move(take)) {}
-
-  /// Throws HostError for anything but frames.
-  void feed(std::string_view bytes);
-  /// The number of this start of the job; empty until it is known.
-  const std::string& number() const { return number_; }
-  /// The state that job_state.sh prints; nothing until the end.
-  const std::optional<std::string>& state() const { return state_; }
-
- private:
-  void take_header();
-
-  std::function<void(const LogPiece&)> take_;
-  std::string header_ = {};
-  StreamId stream_ = StreamId::out;
-  std::uint64_t position_ = 0;
-  std::uint64_t left_ = 0;  ///< bytes of the piece that is being read
-  std::string number_ = {};
-  std::optional<std::string> state_ = std::nullopt;
-};
-
 struct LogRequest {
   std::string name;
-  bool follow = false;                                       ///< until the job has ended
-  std::optional<std::size_t> tail = std::nullopt;            ///< only this many last lines of each stream
+  std::uint64_t number = 0;                        ///< the start of the job; 0: the newest of each host
+  bool follow = false;                             ///< until the job has ended
+  std::optional<std::size_t> tail = std::nullopt;  ///< only this many last lines of each stream
+  std::string grep = {};    ///< only lines that match this expression of grep -E; empty: all
+  bool timestamps = false;  ///< in front of each line; not with `grep`
+  std::optional<run::TimePoint> since = std::nullopt;        ///< only output that came later
   bool is_silent = false;                                    ///< nothing of the output: only the end counts
   std::optional<run::TimePoint> until = std::nullopt;        ///< gives up then, with the exit status 124
   std::optional<std::chrono::seconds> limit = std::nullopt;  ///< the time up to `until`, for messages
@@ -74,6 +44,7 @@ struct FollowedHost {
   bool is_open = false;  ///< the job has ended, but processes that it left have its output open
   std::optional<int> exit_status = std::nullopt;  ///< of the job, once it has ended; 255: it is not known
   run::TimePoint heard_at = {};                   ///< when output came last, or since it has been followed
+  LogTimes times = {};                            ///< with timestamps
   std::uint64_t bytes = 0;                        ///< that have come
 };
 
@@ -91,6 +62,9 @@ class LogFollow {
   const std::vector<FollowedHost>& hosts() const { return followed_; }
 
  private:
+  LogsWords words_for(std::size_t host, const std::string& directory) const;
+  std::string text_of(const LogPiece& piece, FollowedHost& followed) const;
+
   const LogRequest request_;
   const std::vector<hosts::Host> hosts_;
   std::vector<FollowedHost> followed_;

@@ -44,9 +44,9 @@ class CommandTable : public ::testing::Test {
     const std::string name = "--" + option.key();
     if (option.kind != OptionKind::value && option.kind != OptionKind::list) return {name};
     static const std::map<std::string_view, std::string> kValues = {
-        {"TIME", "5s"},          {"N", "3"},     {"PORT", "22"},    {"NAME[=VALUE]", "A=b"},
-        {"KEY=VALUE", "User=a"}, {"HOSTS", "a"}, {"NUMBERS", "0"},  {"WORDS", "env {host}"},
-        {"SIZE", "5M"},          {"PID", "5"},   {"ID", "01234567"}};
+        {"TIME", "5s"},          {"N", "3"},     {"PORT", "22"},     {"NAME[=VALUE]", "A=b"},
+        {"KEY=VALUE", "User=a"}, {"HOSTS", "a"}, {"NUMBERS", "0"},   {"WORDS", "env {host}"},
+        {"SIZE", "5M"},          {"PID", "5"},   {"ID", "01234567"}, {"N|all", "3"}};
     if (!option.row.default_text.empty()) return {name, std::string(option.row.default_text)};
     const auto value = kValues.find(option.row.type);
     return {name, value == kValues.end() ? "x" : value->second};

@@ -12,7 +12,8 @@ using testing::ElementsAre;
 TEST(JobList, ReadsTheJobsOfAHost) {
   const JobList list = parse_job_list(
       "Welcome\npodrun-jobs n\n"
-      "job train\nstate running\nnumber 3\nage 90\noutput 2\nbytes 81920\ncommand python train.py \n"
+      "job train\nstate running\nnumber 3\nkept 10 3 x 3\nage 90\noutput 2\nbytes 81920\ncommand python "
+      "train.py \n"
       "job eval\nstate ended 137 12.5 boot 1700000000\nstopped\nopen\nended 7\nunknown 1\nend\n",
       "n");
   ASSERT_TRUE(list.is_complete);
@@ -22,6 +23,7 @@ TEST(JobList, ReadsTheJobsOfAHost) {
   EXPECT_EQ(train.state, JobState::running);
   EXPECT_TRUE(train.is_active());
   EXPECT_EQ(train.number, 3);
+  EXPECT_THAT(train.kept, ElementsAre(3, 10));
   EXPECT_EQ(train.age, 90s);
   EXPECT_EQ(train.output, 2s);
   EXPECT_EQ(train.ended, std::nullopt);
