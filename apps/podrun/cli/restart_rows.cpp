@@ -37,14 +37,12 @@ std::vector<int> parse_statuses(const std::string& text) {
 void add_restart_options(OptionTable& table, RestartOptions& options) {
   const Rows rows{table, kRestartsTopic};
   run::RestartLimits& limits = options.restart_limits;
-  rows.value(
-      restarts, "--restarts N",
-      "Start again after a failure or a lost host: N times",
-      [&](const std::string& text) {
-        limits.restarts = parse_count(text, 0);
-        options.may_restart = true;
-      },
-      {.common = true});
+  rows.value(restarts, "--restarts N", "Start again after a failure or a lost host: N times",
+             [&](const std::string& text) {
+               limits.restarts = parse_count(text, 0);
+               options.may_restart = true;
+             },
+             {.common = true});
   rows.value(restarts, "--wait-hosts TIME", "Wait for hosts that are gone for at most TIME, or forever ({})",
              [&](const std::string& text) {
                limits.wait_hosts =

@@ -46,7 +46,8 @@ class CommandTable : public ::testing::Test {
     static const std::map<std::string_view, std::string> kValues = {
         {"TIME", "5s"},          {"N", "3"},     {"PORT", "22"},     {"NAME[=VALUE]", "A=b"},
         {"KEY=VALUE", "User=a"}, {"HOSTS", "a"}, {"NUMBERS", "0"},   {"WORDS", "env {host}"},
-        {"SIZE", "5M"},          {"PID", "5"},   {"ID", "01234567"}, {"N|all", "3"}};
+        {"SIZE", "5M"},          {"PID", "5"},   {"ID", "01234567"}, {"N|all", "3"},
+        {"TIME[:FIRST]", "5s"}};
     if (!option.row.default_text.empty()) return {name, std::string(option.row.default_text)};
     const auto value = kValues.find(option.row.type);
     return {name, value == kValues.end() ? "x" : value->second};
