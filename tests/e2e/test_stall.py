@@ -91,6 +91,8 @@ def test_one_host_alone(podrun, machines):
     assert [event["workers"] for event in ended.stalls] == [[1]]
 
 
+@pytest.mark.full
+@pytest.mark.deadline(200)
 def test_a_capture_that_hangs_has_a_limit(podrun, machines):
     script = podrun.directory / "look.sh"
     script.write_text("trap '' TERM INT; echo begun; while :; do sleep 1; done\n")

@@ -70,16 +70,17 @@ podrun_show_all() {
     if command -v $podrun_program >/dev/null && podrun_time_is_left; then podrun_limit 15 $podrun_program; fi
   done
 }
-# PID...
+# PID...: the file of the script is gone before it runs, so that nothing of it is left where it is killed.
 podrun_run_script() {
   podrun_place=$(mktemp -d "${TMPDIR:-/tmp}/podrun.XXXXXXXX") || return
   printf '%s\n' "$podrun_script" >"$podrun_place/on-stall"
   chmod 700 "$podrun_place/on-stall"
-  case $podrun_script in
-    "#!"*) podrun_limit $podrun_time "$podrun_place/on-stall" "$@" ;;
-    *) podrun_limit $podrun_time /bin/sh "$podrun_place/on-stall" "$@" ;;
-  esac
+  exec 7<"$podrun_place/on-stall"
   rm -rf -- "$podrun_place"
+  case $podrun_script in
+    "#!"*) podrun_limit $podrun_time /proc/self/fd/7 "$@" ;;
+    *) podrun_limit $podrun_time /bin/sh /proc/self/fd/7 "$@" ;;
+  esac
 }
 
 podrun_time=$1

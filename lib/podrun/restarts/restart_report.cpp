@@ -143,8 +143,10 @@ std::string describe_cause(const std::vector<hosts::Host>& hosts, RestartCause c
 
 std::string describe_restart(const run::RestartPolicy& policy, std::chrono::seconds delay) {
   const std::string when = delay.count() > 0 ? " in " + format_duration(delay) : "";
-  return fmt::format("starting again{}: try {}, {} of {} restart{} left", when, policy.restarts() + 1,
-                     policy.left(), policy.limits().restarts, policy.limits().restarts == 1 ? "" : "s");
+  const std::string again = fmt::format("starting again{}: try {}", when, policy.restarts() + 1);
+  const std::size_t all = policy.limits().restarts;
+  if (all == 0) return again;  // it does so after lost hosts only
+  return fmt::format("{}, {} of {} restart{} left", again, policy.left(), all, all == 1 ? "" : "s");
 }
 
 std::string describe_end(OverReason reason, const run::RestartPolicy& policy,

@@ -7,9 +7,7 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <map>
 #include <memory>
-#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -20,11 +18,9 @@
 #include "podrun/base/error.hpp"
 #include "podrun/base/file_system.hpp"
 #include "podrun/base/text.hpp"
+#include "podrun/restarts/host_survey.hpp"
 #include "podrun/restarts/prepare.hpp"
 #include "podrun/restarts/restart_report.hpp"
-#include "podrun/restarts/scripts.hpp"
-#include "podrun/restarts/settled_host.hpp"
-#include "podrun/session/ask_hosts.hpp"
 #include "podrun/session/command_mode.hpp"
 #include "podrun/supervisor/supervised.hpp"
 
@@ -35,8 +31,6 @@ using Clock = std::chrono::steady_clock;
 using run::RestartStep;
 using run::TimePoint;
 
-/// For the look itself, beyond the grace period that it may need to end processes.
-constexpr std::chrono::seconds kTimeToLook{60};
 /// How often the same wait is told again.
 constexpr std::chrono::minutes kTellAgain{10};
 
@@ -56,11 +50,6 @@ std::string describe_left(std::chrono::seconds left) {
 void append_to_file(const std::string& path, const std::string& text) {
   const Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666));
   if (file.is_open()) write_whole(file.get(), text);
-}
-
-bool is_same_place(const hosts::Host& a, const hosts::Host& b) {
-  return hosts::address_of(a) == hosts::address_of(b) && a.port == b.port && a.user == b.user &&
-         a.kind == b.kind;
 }
 
 bool is_watched(const StallSpec& stall) { return stall.limits.all || stall.limits.each; }
@@ -120,10 +109,10 @@ class RestartedRun {
         spec_(spec),
         policy_(spec.limits, Clock::now()),
         job_id_(supervisor::random_id()),
-        known_(session.spec().hosts.size()) {}
+        survey_(session, spec.find_hosts) {}
 
   RestartResult play() {
-    if (const auto signal = look_at(all_hosts())) return end({run::OverReason::interrupted, 128 + *signal});
+    if (const auto signal = survey_.begin()) return end({run::OverReason::interrupted, 128 + *signal});
     for (RestartStep step = run::step::StartTry{};;) {
       if (const auto* over = std::get_if<run::step::Over>(&step)) return end(*over);
       const run::RestartEvent event = std::visit([this](const auto& what) { return perform(what); }, step);
@@ -133,11 +122,6 @@ class RestartedRun {
   }
 
  private:
-  std::vector<std::size_t> all_hosts() const {
-    std::vector<std::size_t> all(hosts().size());
-    std::iota(all.begin(), all.end(), std::size_t{0});
-    return all;
-  }
   const std::vector<hosts::Host>& hosts() const { return session_.spec().hosts; }
   bool is_quiet() const { return session_.spec().verbosity == session::kQuiet; }
   void say(const std::vector<std::string>& notes) {
@@ -154,14 +138,10 @@ class RestartedRun {
 
   session::RunSpec make_try();
   std::string stall_directory(const session::RunSpec& run) const;
-  std::optional<int> look_at(const std::vector<std::size_t>& which);
-  void find_hosts_again();
-  void move_missing(const std::vector<hosts::Host>& found);
   void tell_waiting();
   void announce(const RestartStep& step);
   std::string offsets_of(const session::RunSpec& run) const;
   std::optional<int> sleep_until(TimePoint until);
-  output::StatusText status_text(TimePoint now) const;
   RestartResult end(const run::step::Over& over);
 
   session::Session& session_;
@@ -169,18 +149,12 @@ class RestartedRun {
   run::RestartPolicy policy_;
   const std::string job_id_;
   bool has_json_ = false;
-  bool has_started_ = false;
-  std::size_t tries_ = 0;                   ///< in which the command has started
-  std::string run_id_ = {};                 ///< of the last try
-  TryReport report_ = {};                   ///< of the last try
-  std::vector<SettledHost> at_first_ = {};  ///< before the first try
-  std::vector<SettledHost> known_;          ///< when the last try started
-  std::vector<SettledHost> seen_ = {};
-  std::vector<Awaited> awaited_ = {};
-  std::map<std::size_t, TimePoint> missing_since_ = {};  ///< hosts that do not answer now
-  std::size_t announced_ = 0;                            ///< restarts
+  std::size_t tries_ = 0;    ///< in which the command has started
+  std::string run_id_ = {};  ///< of the last try
+  TryReport report_ = {};    ///< of the last try
+  HostSurvey survey_;
+  std::size_t announced_ = 0;  ///< restarts
   std::vector<std::string> told_ = {};
-  std::string list_problem_ = {};
   TimePoint told_at_ = {};
 };
 
@@ -191,7 +165,7 @@ session::RunSpec RestartedRun::make_try() {
                                        {"PODRUN_RESTART_CAUSE", std::string(identifier(policy_.cause()))}});
   run.plan.limits.on_failure = run::OnFailure::stop_others;
   if (const auto left = policy_.time_left(Clock::now())) run.plan.limits.timeout = left;
-  if (has_started_) {
+  if (!run_id_.empty()) {
     run.view.earlier = output::EarlierOutput::append;
     run.notes.clear();
   }
@@ -218,7 +192,6 @@ run::RestartEvent RestartedRun::perform(const run::step::StartTry&) {
                                      Clock::now());
   };
   run_id_ = run.plan.run_id;
-  has_started_ = true;
   const std::string offsets = offsets_of(run);
   const session::RunResult result = session_.run(run, mode);
   if (!offsets.empty()) append_to_file(run.view.outdir + "/tries.jsonl", offsets);
@@ -261,108 +234,24 @@ std::string RestartedRun::offsets_of(const session::RunSpec& run) const {
 
 run::RestartEvent RestartedRun::perform(const run::step::Look& look) {
   if (const auto signal = sleep_until(look.at)) return run::event::RestartInterrupted{*signal};
-  const bool waited = !awaited_.empty();
-  std::vector<std::size_t> which = all_hosts();
-  if (waited) {
-    find_hosts_again();
-    which.clear();
-    for (const Awaited& each : awaited_) which.push_back(each.host);
-  } else {
-    seen_.assign(hosts().size(), {});
-  }
-  std::optional<int> signal = look_at(which);
-  // Those that answered long ago may have been rebooted since.
-  if (waited && awaited_.empty() && which.size() < hosts().size() && !signal) signal = look_at(all_hosts());
-  if (signal) return run::event::RestartInterrupted{*signal};
-  if (!awaited_.empty()) tell_waiting();
-  for (std::size_t host = 0; host < hosts().size(); ++host)
-    report_.hosts[host] = compare(known_[host], seen_[host]);
-  return run::event::Looked{report_.hosts};
-}
-
-/// Sets awaited_, and what is seen of those that answer. The signal that ended it, if any.
-std::optional<int> RestartedRun::look_at(const std::vector<std::size_t>& which) {
-  const std::chrono::seconds grace = session_.spec().limits.grace;
-  session::RunSpec run = session::whoever_answers(
-      session_.spec(),
-      supervisor::build_command(supervisor::script_command(
-          kSettleScript,
-          SettleWords{.mark = run_id_.empty() ? "-" : run_id_, .grace = std::to_string(grace.count())}
-              .list())),
-      grace + kTimeToLook);
-  run.plan.limits.retries = 0;
-  run.plan.limits.patience = session::kPatience;
-  run.enter_lists_hosts = false;
-  run = session::with_hosts(std::move(run), which);
-  const session::Answers answers = session::collect(session_, run);
-  if (answers.result.interrupted_by) return answers.result.interrupted_by;
-  const TimePoint now = Clock::now();
-  std::vector<Awaited> awaited;
-  seen_.resize(hosts().size());
-  for (std::size_t i = 0; i < which.size(); ++i) {
-    const std::size_t host = which[i];
-    SettledHost found = parse_settled_host(answers.texts[i], run.plan.run_id);
-    if (has_started_) forget_sharers(found, at_first_[host]);
-    if (found.is_complete) {
-      missing_since_.erase(host);
-    } else {
-      missing_since_.try_emplace(host, now);
-    }
-    if (!found.is_complete || !found.obstacles.empty())
-      awaited.push_back({host, answers.result.outcomes[i], found.obstacles});
-    seen_[host] = std::move(found);
-  }
-  if (has_started_) awaited_ = std::move(awaited);
-  if (!has_started_) at_first_ = known_ = seen_;
-  return std::nullopt;
-}
-
-/// A recreated host may have another address or another key, which move_to() reads.
-void RestartedRun::find_hosts_again() {
-  if (missing_since_.empty()) return;
-  std::string problem;
-  try {
-    const std::vector<hosts::Host> found = spec_.find_hosts ? spec_.find_hosts() : hosts();
-    if (found.size() == hosts().size()) {
-      move_missing(found);
-    } else {
-      problem = fmt::format("the list of hosts has {}, the command runs on {}", found.size(), hosts().size());
-    }
-  } catch (const UsageError& error) {
-    problem = fmt::format("the list of hosts cannot be read again: {}", error.what());
-  }
-  if (problem != list_problem_ && !problem.empty()) say({problem});
-  list_problem_ = problem;
-}
-
-/// The command may still run where a host was, until its supervisor has missed podrun for long enough.
-void RestartedRun::move_missing(const std::vector<hosts::Host>& found) {
-  const session::SessionSpec& spec = session_.spec();
-  const TimePoint::duration safe = 2 * spec.orphan_timeout + spec.limits.grace;
-  std::vector<hosts::Host> moved = hosts();
   std::vector<std::string> notes;
-  for (std::size_t host = 0; host < moved.size(); ++host) {
-    const auto missing = missing_since_.find(host);
-    if (missing == missing_since_.end() || is_same_place(moved[host], found[host])) continue;
-    if (Clock::now() - missing->second < safe) continue;
-    notes.push_back(fmt::format("[{}] is at {} now", found[host].worker, hosts::address_of(found[host])));
-    moved[host] = found[host];
-    known_[host].machine = "-";  // another one
-    known_[host].boot = "-";
-  }
-  session_.move_to(moved);
-  if (!notes.empty()) say(notes);
+  const std::optional<int> signal = survey_.look(run_id_, notes);
+  say(notes);
+  if (signal) return run::event::RestartInterrupted{*signal};
+  if (!survey_.awaited().empty()) tell_waiting();
+  report_.hosts = survey_.states();
+  return run::event::Looked{report_.hosts};
 }
 
 void RestartedRun::tell_waiting() {
   const TimePoint now = Clock::now();
-  std::vector<std::string> lines = describe_waiting(hosts(), awaited_);
+  std::vector<std::string> lines = describe_waiting(hosts(), survey_.awaited());
   if (lines == told_ && now - told_at_ < kTellAgain) return;
   const std::optional<TimePoint> until = policy_.waits_until();
   const std::optional<std::chrono::seconds> left =
       until ? std::optional(seconds_until(*until, now)) : std::nullopt;
   if (lines != told_) {
-    for (const Awaited& each : awaited_) print(waiting_event(wall_time(), hosts(), each, left));
+    for (const Awaited& each : survey_.awaited()) print(waiting_event(wall_time(), hosts(), each, left));
   }
   told_ = lines;
   told_at_ = now;
@@ -375,7 +264,7 @@ void RestartedRun::announce(const RestartStep& step) {
   const auto* prepare = std::get_if<run::step::Prepare>(&step);
   if (!prepare || policy_.restarts() == announced_) return;
   announced_ = policy_.restarts();
-  known_ = seen_;
+  survey_.remember();
   report_.missing = policy_.missing();
   told_.clear();
   const std::chrono::seconds delay = seconds_until(prepare->at, Clock::now());
@@ -399,8 +288,8 @@ run::RestartEvent RestartedRun::perform(const run::step::Prepare& prepare) {
 
 std::optional<int> RestartedRun::sleep_until(TimePoint until) {
   return session_.wait_until(until, [this, until](TimePoint now) {
-    if (!awaited_.empty()) {
-      output::StatusText text{{describe_awaited(hosts(), awaited_)}};
+    if (!survey_.awaited().empty()) {
+      output::StatusText text{{describe_awaited(hosts(), survey_.awaited())}};
       if (const auto limit = policy_.waits_until())
         text.push_back({describe_left(seconds_until(*limit, now)) + " left"});
       return text;
@@ -411,7 +300,7 @@ std::optional<int> RestartedRun::sleep_until(TimePoint until) {
 }
 
 RestartResult RestartedRun::end(const run::step::Over& over) {
-  const std::string why = describe_end(over.reason, policy_, hosts(), report_, awaited_);
+  const std::string why = describe_end(over.reason, policy_, hosts(), report_, survey_.awaited());
   if (!why.empty()) session_.say({why});
   print(over_event(wall_time(), over.reason, tries_, over.status));
   return {over.status, over.reason, tries_, report_.outcomes};

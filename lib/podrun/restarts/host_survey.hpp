@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "podrun/hosts/host.hpp"
+#include "podrun/restarts/restart_report.hpp"
+#include "podrun/restarts/settled_host.hpp"
+#include "podrun/run/restart_policy.hpp"
+#include "podrun/session/session.hpp"
+
+namespace podrun::restarts {
+
+/// Looks at the hosts between two tries: ends what is left of the last one there, and finds out which hosts
+/// were rebooted or replaced, and for which the next one has to wait.
+class HostSurvey {
+ public:
+  /// `find_hosts`: see RestartSpec. The session must outlive it.
+  HostSurvey(session::Session& session, std::function<std::vector<hosts::Host>()> find_hosts);
+
+  /// Looks before the first try. Returns the signal that ended it, if any.
+  std::optional<int> begin();
+  /// Looks after the try with this run id: at all hosts, or at those that are awaited, whose list is read
+  /// again. Adds what the user should know to `notes`. Returns the signal that ended it, if any.
+  std::optional<int> look(const std::string& run_id, std::vector<std::string>& notes);
+  /// The next try starts on the hosts as they were seen last.
+  void remember() { known_ = seen_; }
+
+  const std::vector<Awaited>& awaited() const { return awaited_; }
+  /// What became of each host since the last try started.
+  std::vector<run::HostAfterTry> states() const;
+
+ private:
+  std::optional<int> look_at(const std::vector<std::size_t>& which, const std::string& run_id);
+  void find_hosts_again(std::vector<std::string>& notes);
+  void move_missing(const std::vector<hosts::Host>& found, std::vector<std::string>& notes);
+  std::vector<std::size_t> all_hosts() const;
+  const std::vector<hosts::Host>& hosts() const { return session_.spec().hosts; }
+
+  session::Session& session_;
+  const std::function<std::vector<hosts::Host>()> find_hosts_;
+  std::vector<SettledHost> at_first_ = {};  ///< before the first try
+  std::vector<SettledHost> known_ = {};     ///< when the last try started
+  std::vector<SettledHost> seen_ = {};
+  std::vector<Awaited> awaited_ = {};
+  std::map<std::size_t, run::TimePoint> missing_since_ = {};  ///< hosts that do not answer now
+  std::string list_problem_ = {};
+};
+
+}  // namespace podrun::restarts
