@@ -102,9 +102,10 @@ int tell_end(const Context& context, const std::vector<hosts::Host>& hosts,
 void notify(const Context& context, const Ended& ended) {
   if (context.options.notify.empty()) return;
   const std::string text = notification(ended, output::format_utc(std::chrono::system_clock::now()));
-  const std::vector<std::string> variables = {
-      fmt::format("PODRUN_EVENT={}", event_of(ended)), fmt::format("PODRUN_STATUS={}", ended.status),
-      "PODRUN_SUMMARY=" + summary_of(ended), "PODRUN_JOB=" + ended.job};
+  std::vector<std::string> variables = {fmt::format("PODRUN_EVENT={}", event_of(ended)),
+                                        fmt::format("PODRUN_STATUS={}", ended.status),
+                                        "PODRUN_SUMMARY=" + summary_of(ended)};
+  if (!ended.job.empty()) variables.push_back("PODRUN_JOB=" + ended.job);  // else that of a job around podrun
   for (const std::string& command : context.options.notify) {
     const local::CommandOutput done = local::run_shell_on_text(command, text, variables, kLimit);
     if (done.fate == local::CommandOutput::Fate::timed_out) {

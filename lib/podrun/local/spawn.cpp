@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 
@@ -93,6 +94,19 @@ struct Pipe {
 };
 
 }  // namespace
+
+std::vector<std::string> environment_with(const std::vector<std::string>& variables) {
+  std::vector<std::string> environment = variables;
+  for (char** entry = ::environ; *entry; ++entry) {
+    const std::string_view own = *entry;
+    const std::string_view name = own.substr(0, own.find('=') + 1);
+    const bool is_replaced = std::any_of(
+        variables.begin(), variables.end(),
+        [name](const std::string& variable) { return !name.empty() && variable.starts_with(name); });
+    if (!is_replaced) environment.emplace_back(own);
+  }
+  return environment;
+}
 
 Spawned spawn(const Child& child) {
   const SpawnOptions options(child);
@@ -192,10 +206,7 @@ CommandOutput run_on_text(const std::vector<std::string>& arguments, std::string
 
 CommandOutput run_shell_on_text(const std::string& command, std::string_view input,
                                 const std::vector<std::string>& variables, std::chrono::milliseconds limit) {
-  std::vector<std::string> environment;
-  for (char** entry = ::environ; *entry; ++entry) environment.emplace_back(*entry);
-  environment.insert(environment.end(), variables.begin(), variables.end());
-  return run_on_text({"/bin/sh", "-c", command}, input, std::move(environment), limit);
+  return run_on_text({"/bin/sh", "-c", command}, input, environment_with(variables), limit);
 }
 
 }  // namespace podrun::local

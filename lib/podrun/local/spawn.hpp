@@ -22,6 +22,9 @@ struct Child {
   bool new_session = false;
 };
 
+/// podrun's own environment with these variables (`NAME=VALUE`), each in place of one of its name.
+std::vector<std::string> environment_with(const std::vector<std::string>& variables);
+
 struct Spawned {
   pid_t pid = 0;
   int error = 0;  ///< an errno value if there is no child

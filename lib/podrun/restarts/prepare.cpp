@@ -13,8 +13,6 @@
 #include "podrun/base/descriptor.hpp"
 #include "podrun/local/spawn.hpp"
 
-extern char** environ;
-
 namespace podrun::restarts {
 namespace {
 
@@ -46,12 +44,9 @@ void stop(pid_t pid, std::chrono::seconds grace) {
 
 PrepareEnd run_here(session::Session& session, const std::string& command,
                     const std::vector<std::string>& variables) {
-  std::vector<std::string> environment;
-  for (char** entry = environ; *entry; ++entry) environment.emplace_back(*entry);
-  environment.insert(environment.end(), variables.begin(), variables.end());
   const Descriptor null(::open("/dev/null", O_RDONLY | O_CLOEXEC));
   const local::Spawned child = local::spawn({.arguments = {"/bin/sh", "-c", command},
-                                             .environment = std::move(environment),
+                                             .environment = local::environment_with(variables),
                                              .descriptors = {null.get(), STDERR_FILENO, STDERR_FILENO},
                                              .new_session = true});
   if (child.error != 0) return {kNotStarted};

@@ -86,7 +86,7 @@ std::optional<int> wait_for_signal(asio::io_context& io, asio::signal_set& signa
   repaint.cancel();
   signals.cancel();
   // The handlers of this call, while what they use is there. Others belong to connections that are kept.
-  constexpr std::size_t kMost = 1000;
+  constexpr std::size_t kMost = 100'000;
   for (std::size_t handlers = 0; handlers < kMost && io.poll_one() > 0; ++handlers) {
   }
   return received;
