@@ -80,19 +80,22 @@ void add_restart_options(OptionTable& table, RestartOptions& options) {
              not_empty(options.on_stall, "a file"), {.value = ValueKind::local_file});
 }
 
-void check_restarts(const Options& options) {
+void check_restarts(const Options& options, const OptionTable& table) {
   const bool watches = options.stall_limits.all || options.stall_limits.each;
   if (!watches && !options.on_stall.empty()) throw UsageError("--on-stall: it belongs to --stall TIME");
   if (!watches && !options.stall_progress.empty())
     throw UsageError("--stall-progress: it belongs to --stall TIME");
-  if (!options.may_restart && !options.prepare.empty())
-    throw UsageError("--prepare: it belongs to --restarts N");
+  for (const std::string_view key :
+       {"prepare", "wait-hosts", "restart-reset", "short-try", "final", "restart-all"}) {
+    if (!options.may_restart && !watches && table.is_on_command_line(key))
+      throw UsageError(fmt::format("--{}: it belongs to --restarts N", key));
+  }
   if (!options.may_restart && !watches) return;
   const auto refuse = [&options](const std::string& option, const std::string& why) {
     throw UsageError(fmt::format("--{} and {} exclude each other ({})",
                                  options.may_restart ? "restarts" : "stall", option, why));
   };
-  if (options.limits.serial > 0) refuse("--serial", "all hosts start again together");
+  if (options.limits.serial > 0) refuse("--serial", "it is about all hosts together");
   if (options.limits.on_unreachable == run::OnUnreachable::skip)
     refuse("--skip-unreachable", "the command starts again when all hosts are there");
   if (options.feed_input) refuse("--stdin", "standard input is read once");

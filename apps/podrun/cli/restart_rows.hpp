@@ -12,7 +12,7 @@ namespace podrun::cli {
 void add_restart_options(OptionTable& table, RestartOptions& options);
 
 /// Throws UsageError for what cannot be together with --restarts.
-void check_restarts(const Options& options);
+void check_restarts(const Options& options, const OptionTable& table);
 
 /// Whether the command is one for restarts::run_with_restarts().
 bool has_restarts(const Options& options);

@@ -21,10 +21,13 @@ constexpr std::string_view kWorkdirOfTasks =
     "copied there)";
 constexpr std::array<cli::Refusal, 2> kRefusedByTasks{{{"cwd", kWorkdirOfTasks}, {"chdir", kWorkdirOfTasks}}};
 
-constexpr std::array<cli::Refusal, 5> kRefusedByStart{{
+constexpr std::array<cli::Refusal, 6> kRefusedByStart{{
     {"fail-fast",
      "--fail-fast: a job goes on where it has not failed (podrun -H local start NAME -- podrun -k -- "
      "COMMAND is a job that ends everywhere)"},
+    {"restarts",
+     "--restarts: a job that starts again is podrun in a job of this machine (podrun -H local start NAME -- "
+     "podrun --restarts N -- COMMAND; podrun help restarts)"},
     {"skip-unreachable", "--skip-unreachable: start starts a job on all hosts or on none (leave it out)"},
     {"serial", "--serial: start starts a job on all hosts or on none (leave it out)"},
     {"timeout", "--timeout does not limit a job (podrun start NAME -- timeout 2h COMMAND)"},

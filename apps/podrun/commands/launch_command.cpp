@@ -288,8 +288,8 @@ class TaskCommand final : public cli::Command {
  public:
   explicit TaskCommand(Kind kind) : kind_(kind) {}
 
-  void check(cli::Options& options, const cli::OptionTable& /*table*/) override {
-    cli::check_restarts(options);
+  void check(cli::Options& options, const cli::OptionTable& table) override {
+    cli::check_restarts(options, table);
   }
 
   int run(const cli::Context& context) override {

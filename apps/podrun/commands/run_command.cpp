@@ -19,8 +19,8 @@ namespace {
 
 class RunCommand final : public cli::Command {
  public:
-  void check(cli::Options& options, const cli::OptionTable& /*table*/) override {
-    cli::check_restarts(options);
+  void check(cli::Options& options, const cli::OptionTable& table) override {
+    cli::check_restarts(options, table);
   }
 
   int run(const cli::Context& context) override {

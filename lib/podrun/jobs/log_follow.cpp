@@ -132,7 +132,7 @@ class LogMode final : public session::CommandMode,
     output.start();
   }
   session::HostPreparation* preparation() override { return this; }
-  session::RunWatch* watch() override { return follow_.request().until ? this : nullptr; }
+  session::RunWatch* watch() override { return follow_.request().follow ? this : nullptr; }
   int status(const run::RunPolicy& policy) const override {
     constexpr int kTimedOut = 124;
     return is_late(policy) ? kTimedOut : CommandMode::status(policy);
@@ -162,20 +162,27 @@ class LogMode final : public session::CommandMode,
 
  private:
   void begin_pass(output::Output& output) override { output_ = &output; }
-  asio::awaitable<void> look(run::FanOut& fan_out, output::Output& /*output*/) override {
-    if (std::chrono::steady_clock::now() >= *follow_.request().until) fan_out.interrupt(kSignalOfLimit);
+  asio::awaitable<void> look(run::FanOut& fan_out, output::Output& output) override {
+    tell_first_failure(output);
+    const std::optional<run::TimePoint>& until = follow_.request().until;
+    if (until && std::chrono::steady_clock::now() >= *until) fan_out.interrupt(kSignalOfLimit);
     co_return;
+  }
+  /// Once, after a look's time: where the job has ended everywhere, podrun has seen that by then.
+  void tell_first_failure(output::Output& output) {
+    if (!failed_first_ || std::exchange(is_failure_told_, true)) return;
+    const std::vector<std::size_t> others = not_ended();
+    if (others.empty()) return;
+    const int status = follow_.hosts()[*failed_first_].exit_status.value_or(0);
+    output.say(fmt::format("podrun: [{}] {}; {} still runs on {}",
+                           run_spec().plan.hosts[*failed_first_].worker,
+                           report::describe(run::HostOutcome(link::Exited{status})), follow_.request().name,
+                           output::fold_hosts(run_spec().plan.hosts, others)));
   }
   static bool is_late(const run::RunPolicy& policy) { return policy.interrupted_by() == kSignalOfLimit; }
   asio::awaitable<void> prepare(std::size_t host, supervisor::Supervised& supervised) override {
     co_await follow_.prepare(host, supervised, *output_);
-    const std::optional<int> status = follow_.hosts()[host].exit_status;
-    if (status.value_or(0) == 0 || std::exchange(has_failed_, true)) co_return;
-    if (const std::vector<std::size_t> others = not_ended(); !others.empty()) {
-      output_->say(fmt::format("podrun: [{}] {}; {} still runs on {}", run_spec().plan.hosts[host].worker,
-                               report::describe(run::HostOutcome(link::Exited{*status})),
-                               follow_.request().name, output::fold_hosts(run_spec().plan.hosts, others)));
-    }
+    if (follow_.hosts()[host].exit_status.value_or(0) != 0 && !failed_first_) failed_first_ = host;
   }
   /// A host is connected and not ready while it is followed: to a reader the job runs there, or has ended.
   void complete(run::Status& status) const override {
@@ -216,7 +223,8 @@ class LogMode final : public session::CommandMode,
 
   LogFollow& follow_;
   output::Output* output_ = nullptr;
-  bool has_failed_ = false;  ///< on a host, and that was said
+  std::optional<std::size_t> failed_first_ = std::nullopt;
+  bool is_failure_told_ = false;
 };
 
 }  // namespace

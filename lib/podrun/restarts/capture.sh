@@ -35,7 +35,7 @@ podrun_show_process() {
   podrun_read_stat $1 || return
   podrun_read_name $1
   echo "== pid $1 ($podrun_name), state $podrun_its_state, $podrun_its_threads threads"
-  tr '\000\n' '  ' <$podrun_proc/cmdline | head -c 300
+  tr '\000\n' '  ' <$podrun_proc/cmdline | tail -c 300
   echo
   for podrun_file in wchan syscall stack; do
     if [ -r $podrun_proc/$podrun_file ]; then
@@ -89,7 +89,8 @@ IFS=" ." read -r podrun_up _ </proc/uptime
 podrun_end=$((podrun_up + podrun_time - 45))
 podrun_mark=${PODRUN_MARK%.}.
 podrun_find_marked 2>/dev/null
-set -- $podrun_pids
+set --
+for podrun_pid in $podrun_pids; do if [ -e /proc/$podrun_pid ]; then set -- "$@" $podrun_pid; fi; done
 if [ "$podrun_script" ]; then podrun_run_script "$@"
 else podrun_show_all "$@"; fi 2>/dev/null
 echo "podrun-captured"

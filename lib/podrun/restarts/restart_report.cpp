@@ -159,7 +159,8 @@ std::string describe_end(OverReason reason, const run::RestartPolicy& policy,
     case OverReason::interrupted:
       return {};
     case OverReason::first_try:
-      if (report.outcomes.empty()) return {};  // nothing has started, as in any run
+      // Nothing has started, as in any run; or nothing was to start again.
+      if (report.outcomes.empty() || limits.restarts == 0) return {};
       return not_again(
           fmt::format("it has never run for {} (--short-try)", format_duration(limits.short_try)));
     case OverReason::crash_loop:

@@ -117,6 +117,8 @@ class RestartedRun {
       if (const auto* over = std::get_if<run::step::Over>(&step)) return end(*over);
       const run::RestartEvent event = std::visit([this](const auto& what) { return perform(what); }, step);
       step = policy_.on(event, Clock::now());
+      if (std::holds_alternative<run::event::RestartInterrupted>(event))
+        session_.say({"interrupted: not started again"});
       announce(step);
     }
   }

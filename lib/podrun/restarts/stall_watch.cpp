@@ -133,13 +133,16 @@ asio::awaitable<void> StallWatch::look(run::FanOut& fan_out, output::Output& out
   const std::string who = output::fold_hosts(hosts_, stalled);
   const std::string time = format_duration(told.silent);
   output.say(fmt::format("podrun: {} silent for {}: looking at what they do", who, time));
-  const std::optional<std::vector<Captured>> captured = co_await capture(fan_out);
+  std::optional<std::vector<Captured>> captured = co_await capture(fan_out);
   not_before_ = Clock::now() + kLookAgain;
   if (!captured) {
     output.say("podrun: not every host answers: nothing is stopped yet");
     co_return;
   }
   store(*captured);
+  std::stable_partition(captured->begin(), captured->end(), [&](const Captured& each) {
+    return std::find(stalled.begin(), stalled.end(), each.host) != stalled.end();
+  });
   const auto has_printed = [&](std::size_t host) { return times_->last(host).value_or(*started_) > now; };
   told.is_over = std::any_of(stalled.begin(), stalled.end(), has_printed);
   std::vector<std::string_view> lines;

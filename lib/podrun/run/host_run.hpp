@@ -98,7 +98,7 @@ class HostRun {
     bool started_early = false;  ///< the supervisor was given the command, see early_go()
     bool spoke = false;
     std::optional<Trailing> trailing = std::nullopt;  ///< since the command ended
-    TimePoint active_at = {};                         ///< the last output or step
+    TimePoint active_at = TimePoint::clock::now();    ///< the last output or step
     bool reading_paused = false;                      ///< podrun does not read from the host
     std::optional<TimePoint> kill_at = std::nullopt;  ///< when the host sends KILL, once it was told to stop
   };
@@ -132,7 +132,7 @@ class HostRun {
   const RunOfHosts& run_;
   const std::size_t host_;
   Attempt attempt_;
-  TimePoint tried_since_ = {};
+  TimePoint tried_since_ = TimePoint::clock::now();
   std::uint64_t bytes_ = 0;
 };
 

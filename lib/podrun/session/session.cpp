@@ -125,6 +125,7 @@ std::optional<int> Session::wait_until(run::TimePoint until,
   output::Terminal& terminal = *shared_->spec.terminal;
   const bool is_painted = shared_->spec.status.way == output::StatusWay::painted;
   return wait_for_signal(*shared_->io, shared_->signals, until, [&](bool is_shown) {
+    if (shared_->spec.status.lists) terminal.drop_enter();
     if (!is_painted) return;
     const run::TimePoint now = std::chrono::steady_clock::now();
     terminal.say_status(is_shown ? status(now) : output::StatusText(), std::nullopt);

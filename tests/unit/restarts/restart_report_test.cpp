@@ -157,7 +157,7 @@ TEST(RestartWords, TellWhyItDoesNotStartAgain) {
   const TryReport report = lost_report();
   EXPECT_EQ(end_words(OverReason::finished, {}), "");
   EXPECT_EQ(end_words(OverReason::interrupted, {}), "");
-  EXPECT_EQ(end_words(OverReason::first_try, {}, report),
+  EXPECT_EQ(end_words(OverReason::first_try, {.restarts = 2}, report),
             "not started again: it has never run for 1 min (--short-try)");
   EXPECT_EQ(end_words(OverReason::first_try, {}), "") << "nothing has started";
   EXPECT_EQ(end_words(OverReason::crash_loop, {.short_try = 30s}),

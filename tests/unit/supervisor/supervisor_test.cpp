@@ -407,7 +407,10 @@ TEST_P(Supervisor, NamesWhatHoldsTheOutput) {
     const auto link = host_.link(executor);
     Supervised supervised(executor, *link, host_.supervision());
     co_await supervised.prepare({}, test::drop);
-    supervised.go("", Chunk(std::string(sh("sleep 1000 & sleep 1001 >/dev/null 2>&1 & echo $! $!"))));
+    // Both must be sleep by then: until its exec a child of the shell has the shell's name and output.
+    supervised.go(
+        "", Chunk(std::string(sh("sleep 1000 & a=$!; sleep 1001 >/dev/null 2>&1 & for p in $a $!; do until "
+                                 "read -r c </proc/$p/comm && [ $c = sleep ]; do :; done; done"))));
     Reader reader(supervised);
     co_await reader.until_exit();
     bool started = false;
