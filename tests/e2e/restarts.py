@@ -23,7 +23,8 @@ flock -n 9 || echo "restart $PODRUN_RESTART of $PODRUN_JOB_ID" >>~/two-tries
 echo "up $PODRUN_RESTART $PODRUN_RESTART_CAUSE"
 """
 FIRST_TRY_HANGS = LOCKED + '[ "$PODRUN_RESTART" != 0 ] || exec sleep 1000'
-OPTIONS = ("-t", "20", "--grace", "1", "--short-try", "1s")
+OF_ONE_TRY = ("-t", "20", "--grace", "1")
+OPTIONS = (*OF_ONE_TRY, "--short-try", "1s")
 
 Over = namedtuple("Over", "reason tries status")
 
@@ -101,7 +102,8 @@ class Machines:
 
     def start(self, podrun, *words, hosts=None, **options):
         """Starts a run on the first two hosts, or those of these options."""
-        return podrun.start("--json", *(hosts or self.homes.on(0, 1)), *OPTIONS, *words, **options)
+        of_tries = OPTIONS if "--restarts" in words else OF_ONE_TRY
+        return podrun.start("--json", *(hosts or self.homes.on(0, 1)), *of_tries, *words, **options)
 
     def has_started(self, run, hosts=2):
         run.wait_for_output(b'"text":"up 0 ', count=hosts)

@@ -47,6 +47,16 @@ def test_without_restarts_the_run_ends(podrun, machines):
     assert "not started again" not in ended.stderr
 
 
+def test_without_restarts_a_lost_host_ends_the_run(podrun, machines):
+    run = machines.start(podrun, "--stall", "100s", "--", "echo up 0 -; exec sleep 1000")
+    machines.has_started(run)
+    machines.end_logins(1)
+    ended = machines.ended(run)
+    assert ended.over == Over("restarts", 1, 255) and ended.restarts == ended.waits == []
+    refused = podrun("-H", "local", "--stall", "1s", "--final", "3", "--", "true")
+    assert refused.returncode == 2 and refused.stderr == b"podrun: --final: it belongs to --restarts N\n"
+
+
 def test_a_host_that_prints_meanwhile_was_slow(podrun, machines):
     script = podrun.directory / "look.sh"
     script.write_text("#!/bin/bash\ntouch ~/looking; sleep 1.5; echo looked at $#\n")

@@ -94,7 +94,9 @@ int tell_end(const Context& context, const std::vector<hosts::Host>& hosts,
                    .is_interrupted = result.reason == run::OverReason::interrupted,
                    .hosts = hosts,
                    .outcomes = result.outcomes,
-                   .reason = std::string(restarts::identifier(result.reason)),
+                   .reason = context.options.may_restart
+                                 ? std::string(restarts::identifier(result.reason))
+                                 : "",
                    .tries = result.tries});
   return result.status;
 }

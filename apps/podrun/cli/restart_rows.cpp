@@ -87,7 +87,7 @@ void check_restarts(const Options& options, const OptionTable& table) {
     throw UsageError("--stall-progress: it belongs to --stall TIME");
   for (const std::string_view key :
        {"prepare", "wait-hosts", "restart-reset", "short-try", "final", "restart-all"}) {
-    if (!options.may_restart && !watches && table.is_on_command_line(key))
+    if (!options.may_restart && table.is_on_command_line(key))
       throw UsageError(fmt::format("--{}: it belongs to --restarts N", key));
   }
   if (!options.may_restart && !watches) return;
@@ -110,6 +110,7 @@ bool has_restarts(const Options& options) {
 restarts::RestartSpec restart_spec(const Options& options, const hosts::Probe& probe) {
   restarts::RestartSpec spec;
   spec.limits = options.restart_limits;
+  spec.limits.allowed = options.may_restart;
   spec.limits.timeout = options.limits.timeout;
   spec.prepare = options.prepare;
   spec.stall.limits = options.stall_limits;

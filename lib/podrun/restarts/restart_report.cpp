@@ -153,21 +153,21 @@ std::string describe_end(OverReason reason, const run::RestartPolicy& policy,
                          const std::vector<hosts::Host>& hosts, const TryReport& report,
                          const std::vector<Awaited>& awaited) {
   const run::RestartLimits& limits = policy.limits();
+  if (!limits.allowed) return {};  // nobody has asked for it
   const auto not_again = [](const std::string& why) { return "not started again: " + why; };
   switch (reason) {
     case OverReason::finished:
     case OverReason::interrupted:
       return {};
     case OverReason::first_try:
-      // Nothing has started, as in any run; or nothing was to start again.
-      if (report.outcomes.empty() || limits.restarts == 0) return {};
+      if (report.outcomes.empty()) return {};  // nothing has started, as in any run
       return not_again(
           fmt::format("it has never run for {} (--short-try)", format_duration(limits.short_try)));
     case OverReason::crash_loop:
       return not_again(fmt::format("{} tries in a row failed within {}", run::RestartPolicy::kShortTries,
                                    format_duration(limits.short_try)));
     case OverReason::restarts:
-      if (limits.restarts == 0) return {};
+      if (limits.restarts == 0) return not_again("--restarts 0");
       return not_again(fmt::format("it failed again after {} restart{} without a try of {} (--restarts {})",
                                    limits.restarts, limits.restarts == 1 ? "" : "s",
                                    format_duration(limits.reset), limits.restarts));

@@ -112,7 +112,9 @@ class RestartedRun {
         survey_(session, spec.find_hosts) {}
 
   RestartResult play() {
-    if (const auto signal = survey_.begin()) return end({run::OverReason::interrupted, 128 + *signal});
+    if (spec_.limits.allowed) {
+      if (const auto signal = survey_.begin()) return end({run::OverReason::interrupted, 128 + *signal});
+    }
     for (RestartStep step = run::step::StartTry{};;) {
       if (const auto* over = std::get_if<run::step::Over>(&step)) return end(*over);
       const run::RestartEvent event = std::visit([this](const auto& what) { return perform(what); }, step);

@@ -91,6 +91,7 @@ std::optional<step::Over> RestartPolicy::end_of(const event::TryEnded& ended, Ti
   if (is_late(now) ||
       any([](const HostOutcome& outcome) { return std::holds_alternative<TimedOut>(outcome); }))
     return over(OverReason::timed_out);
+  if (!limits_.allowed) return over(OverReason::restarts);
   if (!ended.ran) {  // a host failed between the last look and the start; before the first, it is as any run
     if (restarts_ == 0) return over(OverReason::first_try);
     const std::optional<TimePoint> until = waits_until();

@@ -35,6 +35,7 @@ std::vector<std::size_t> stalled_hosts(const StallLimits& limits, const std::vec
                                        TimePoint started, TimePoint now);
 
 struct RestartLimits {
+  bool allowed = true;                 ///< false: the first try is the only one, also after a lost host
   std::size_t restarts = 0;            ///< after failures of the command in a row; lost hosts do not count
   std::chrono::seconds reset{3600};    ///< a try that ran for this long gives all of them back
   std::chrono::seconds short_try{60};  ///< a first try that fails sooner is the last, and the third in a row

@@ -157,7 +157,7 @@ TEST(RestartWords, TellWhyItDoesNotStartAgain) {
   const TryReport report = lost_report();
   EXPECT_EQ(end_words(OverReason::finished, {}), "");
   EXPECT_EQ(end_words(OverReason::interrupted, {}), "");
-  EXPECT_EQ(end_words(OverReason::first_try, {.restarts = 2}, report),
+  EXPECT_EQ(end_words(OverReason::first_try, {}, report),
             "not started again: it has never run for 1 min (--short-try)");
   EXPECT_EQ(end_words(OverReason::first_try, {}), "") << "nothing has started";
   EXPECT_EQ(end_words(OverReason::crash_loop, {.short_try = 30s}),
@@ -166,7 +166,8 @@ TEST(RestartWords, TellWhyItDoesNotStartAgain) {
             "not started again: it failed again after 3 restarts without a try of 1 h (--restarts 3)");
   EXPECT_EQ(end_words(OverReason::restarts, {.restarts = 1}),
             "not started again: it failed again after 1 restart without a try of 1 h (--restarts 1)");
-  EXPECT_EQ(end_words(OverReason::restarts, {.restarts = 0}), "");
+  EXPECT_EQ(end_words(OverReason::restarts, {.restarts = 0}), "not started again: --restarts 0");
+  EXPECT_EQ(end_words(OverReason::restarts, {.allowed = false}), "") << "nobody has asked for it";
   EXPECT_EQ(end_words(OverReason::final_status, {}), "not started again: its exit status is final (--final)");
   EXPECT_EQ(end_words(OverReason::losses, {}), "not started again: hosts were lost 10 times in an hour");
   EXPECT_EQ(end_words(OverReason::prepare, {}), "not started again: --prepare failed");

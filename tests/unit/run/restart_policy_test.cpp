@@ -24,6 +24,11 @@ TEST(RestartPolicy, IsFinishedAfterSuccessOnAllHosts) {
   EXPECT_EQ(tries.policy().restarts(), 0U);
 }
 
+TEST(RestartPolicy, HasOneTryWhereNoneIsAllowedAfterIt) {
+  Tries tries({.allowed = false, .restarts = 3});
+  EXPECT_EQ(tries.ends({exited(1), Lost{}}, 2h), "over: restarts 255");
+}
+
 TEST(RestartPolicy, StartsAFailedCommandAgain) {
   Tries tries({.restarts = 3});
   EXPECT_EQ(tries.ends({exited(1), Stopped{}}, 10min), "look in 0 s");
