@@ -13,6 +13,7 @@
 #include "podrun/local/spawn.hpp"
 #include "podrun/output/escape.hpp"
 #include "podrun/output/json_sink.hpp"
+#include "podrun/report/json_events.hpp"
 #include "podrun/report/summary.hpp"
 #include "podrun/restarts/restart_report.hpp"
 
@@ -64,8 +65,8 @@ void add_notify_options(OptionTable& table, std::vector<std::string>& commands) 
             {.merge = Merge::adds});
 }
 
-std::string notification(const Ended& ended, const std::string& time) {
-  nlohmann::ordered_json event{{"v", 1}, {"event", event_of(ended)}, {"time", time}};
+std::string notification(const Ended& ended, output::WallTime time) {
+  nlohmann::ordered_json event = report::new_event(event_of(ended), time);
   if (!ended.job.empty()) event["job"] = ended.job;
   event["status"] = ended.status;
   event["summary"] = summary_of(ended);
@@ -76,7 +77,7 @@ std::string notification(const Ended& ended, const std::string& time) {
   }
   if (!ended.reason.empty()) event["reason"] = ended.reason;
   if (ended.tries > 0) event["tries"] = ended.tries;
-  return event.dump(-1, ' ', true, nlohmann::ordered_json::error_handler_t::replace) + '\n';
+  return report::to_line(event) + '\n';
 }
 
 int tell_end(const Context& context, const std::vector<hosts::Host>& hosts,
@@ -90,20 +91,19 @@ int tell_end(const Context& context, const std::vector<hosts::Host>& hosts,
 
 int tell_end(const Context& context, const std::vector<hosts::Host>& hosts,
              const restarts::RestartResult& result) {
-  notify(context, {.status = result.status,
-                   .is_interrupted = result.reason == run::OverReason::interrupted,
-                   .hosts = hosts,
-                   .outcomes = result.outcomes,
-                   .reason = context.options.may_restart
-                                 ? std::string(restarts::identifier(result.reason))
-                                 : "",
-                   .tries = result.tries});
+  notify(context,
+         {.status = result.status,
+          .is_interrupted = result.reason == run::OverReason::interrupted,
+          .hosts = hosts,
+          .outcomes = result.outcomes,
+          .reason = context.options.may_restart ? std::string(restarts::identifier(result.reason)) : "",
+          .tries = result.tries});
   return result.status;
 }
 
 void notify(const Context& context, const Ended& ended) {
   if (context.options.notify.empty()) return;
-  const std::string text = notification(ended, output::format_utc(std::chrono::system_clock::now()));
+  const std::string text = notification(ended, std::chrono::system_clock::now());
   std::vector<std::string> variables = {fmt::format("PODRUN_EVENT={}", event_of(ended)),
                                         fmt::format("PODRUN_STATUS={}", ended.status),
                                         "PODRUN_SUMMARY=" + summary_of(ended)};

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "podrun/hosts/host.hpp"
+#include "podrun/output/json_sink.hpp"
 #include "podrun/restarts/restarted_run.hpp"
 #include "podrun/run/outcome.hpp"
 #include "podrun/session/session.hpp"
@@ -18,7 +19,7 @@ namespace podrun::cli {
 
 void add_notify_options(OptionTable& table, std::vector<std::string>& commands);
 
-/// What has ended.
+/// The end of a run, a task or a job, as --notify tells it.
 struct Ended {
   int status = 0;
   bool is_interrupted = false;
@@ -29,9 +30,9 @@ struct Ended {
   std::size_t tries = 0;    ///< with --restarts
 };
 /// The event as one line of JSON, see docs/restarts.md. Pure.
-std::string notification(const Ended& ended, const std::string& time);
+std::string notification(const Ended& ended, output::WallTime time);
 
-/// Tells how a run has ended. Return the exit status.
+/// Notify of the end of a run, and return its exit status.
 int tell_end(const Context& context, const std::vector<hosts::Host>& hosts, const session::RunResult& result);
 int tell_end(const Context& context, const std::vector<hosts::Host>& hosts,
              const restarts::RestartResult& result);

@@ -80,8 +80,10 @@ void add_restart_options(OptionTable& table, RestartOptions& options) {
              not_empty(options.on_stall, "a file"), {.value = ValueKind::local_file});
 }
 
+bool has_restarts(const Options& options) { return options.may_restart || options.stall_limits.are_set(); }
+
 void check_restarts(const Options& options, const OptionTable& table) {
-  const bool watches = options.stall_limits.all || options.stall_limits.each;
+  const bool watches = options.stall_limits.are_set();
   if (!watches && !options.on_stall.empty()) throw UsageError("--on-stall: it belongs to --stall TIME");
   if (!watches && !options.stall_progress.empty())
     throw UsageError("--stall-progress: it belongs to --stall TIME");
@@ -90,7 +92,7 @@ void check_restarts(const Options& options, const OptionTable& table) {
     if (!options.may_restart && table.is_on_command_line(key))
       throw UsageError(fmt::format("--{}: it belongs to --restarts N", key));
   }
-  if (!options.may_restart && !watches) return;
+  if (!has_restarts(options)) return;
   const auto refuse = [&options](const std::string& option, const std::string& why) {
     throw UsageError(fmt::format("--{} and {} exclude each other ({})",
                                  options.may_restart ? "restarts" : "stall", option, why));
@@ -101,10 +103,6 @@ void check_restarts(const Options& options, const OptionTable& table) {
   if (options.feed_input) refuse("--stdin", "standard input is read once");
   if (options.detach)
     refuse("--detach", "a job with restarts is podrun in a job of this machine: podrun help restarts");
-}
-
-bool has_restarts(const Options& options) {
-  return options.may_restart || options.stall_limits.all || options.stall_limits.each;
 }
 
 restarts::RestartSpec restart_spec(const Options& options, const hosts::Probe& probe) {

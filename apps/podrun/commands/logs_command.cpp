@@ -142,11 +142,11 @@ class LogsCommand final : public cli::Command {
       if (has_start || !all_starts_ || is_newest) (has_start ? with_start : without).push_back(each.host);
     }
     if (without.empty()) return 0;
-    const std::string where =
-        without.size() == jobs.listed.size() ? "these hosts" : output::fold_hosts(hosts, without);
     if (is_newest || !has_job) {
-      session.say({fmt::format("there is no job {} on {}", request_.name, where)});
+      jobs::say_not_there(session, hosts, jobs, without, request_.name);
     } else {
+      const std::string where =
+          without.size() == jobs.listed.size() ? "these hosts" : output::fold_hosts(hosts, without);
       session.say({fmt::format("there is no start {} of {} on {} (--try {})", request_.number, request_.name,
                                where, fmt::join(kept_starts(jobs), ", --try "))});
     }

@@ -7,8 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include <fmt/format.h>
-
 #include "podrun/jobs/job_start.hpp"
 #include "podrun/jobs/log_follow.hpp"
 
@@ -59,16 +57,15 @@ class WaitCommand final : public cli::Command {
     ended.is_interrupted = jobs.answers.result.interrupted_by.has_value();
     if (ended.is_interrupted) return ended;
     std::vector<std::size_t> with_job;
-    for (const jobs::ListedJobs& each : jobs.listed) {
-      if (each.list.jobs.empty()) continue;
-      with_job.push_back(each.host);
-      ended.hosts.push_back(run.plan.hosts[each.host]);
-    }
-    if (with_job.empty()) {
-      if (!jobs.listed.empty()) session.say({fmt::format("there is no job {} on these hosts", request.name)});
+    std::vector<std::size_t> without;
+    for (const jobs::ListedJobs& each : jobs.listed)
+      (each.list.jobs.empty() ? without : with_job).push_back(each.host);
+    for (const std::size_t host : with_job) ended.hosts.push_back(run.plan.hosts[host]);
+    if (!without.empty()) {
+      jobs::say_not_there(session, run.plan.hosts, jobs, without, request.name);
       ended.status = std::max(ended.status, kNoJobStatus);
-      return ended;
     }
+    if (with_job.empty()) return ended;
     run.view = cli::view(context.options);
     const session::RunResult result = jobs::show_log(session, std::move(run), with_job, request);
     ended.status = std::max(ended.status, result.status);

@@ -38,6 +38,13 @@ std::vector<ListedJobs> read_lists(const session::Answers& answers, const run::R
 
 }  // namespace
 
+void say_not_there(session::Session& session, const std::vector<hosts::Host>& hosts, const JobAnswers& jobs,
+                   const std::vector<std::size_t>& without, const std::string& what) {
+  const std::string where =
+      without.size() == jobs.listed.size() ? "these hosts" : output::fold_hosts(hosts, without);
+  session.say({fmt::format("there is no job {} on {}", what, where)});
+}
+
 supervisor::RemoteCommand jobs_command(JobsWords words) {
   return supervisor::build_command(supervisor::script_command(kJobsScript, std::move(words).list()));
 }

@@ -18,6 +18,10 @@ struct JobAnswers {
   session::Answers answers = {};        ///< of all
 };
 
+/// Says which of the hosts that have answered do not have the job. `without`: indexes, at least one.
+void say_not_there(session::Session& session, const std::vector<hosts::Host>& hosts, const JobAnswers& jobs,
+                   const std::vector<std::size_t>& without, const std::string& what);
+
 /// The command that runs jobs.sh with these words.
 supervisor::RemoteCommand jobs_command(JobsWords words);
 

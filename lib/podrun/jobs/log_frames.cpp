@@ -15,7 +15,8 @@ constexpr std::size_t kMaxHeader = 256;
 /// With more, sums of positions could overflow.
 constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 60U;
 constexpr std::uint64_t kMostSeconds = std::uint64_t{1} << 32U;
-/// Of matching lines. (logs.sh searches 1 MiB at a time, and grep ends the last line.)
+/// The most bytes of matching lines in a frame: logs.sh searches 1 MiB at a time, and grep ends the last
+/// line.
 constexpr std::uint64_t kMostKept = (std::uint64_t{1} << 20U) + 1;
 
 [[noreturn]] void refuse_frame(std::string_view what) {

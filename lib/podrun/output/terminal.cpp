@@ -129,12 +129,6 @@ void Terminal::lines_typed(std::size_t lines) {
   if (segments_.empty()) line_open_ = false;
 }
 
-void Terminal::drop_enter() {
-  char typed = 0;
-  if (!in_foreground(STDIN_FILENO) || bytes_typed(STDIN_FILENO) != 1) return;
-  if (::read(STDIN_FILENO, &typed, 1) == 1) lines_typed(1);
-}
-
 void Terminal::paint_status(TimePoint now) {
   if (now < status_.due()) return;
   const bool can_paint = !line_open_ && segments_.empty() && is_writable(err_fd(), {});

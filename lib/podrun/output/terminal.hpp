@@ -66,8 +66,6 @@ class Terminal {
   void say_status(StatusText text, std::optional<Bar> bar);
   /// The user has typed this many lines on the terminal.
   void lines_typed(std::size_t lines);
-  /// Takes an Enter that was typed on standard input where nobody waits for it; leaves text.
-  void drop_enter();
   /// Paints the status line if it is due, everything is written, and the output's last line is complete.
   void paint_status(TimePoint now);
   /// Whether gathered output should wait for due(), so that the status line does not flicker.

@@ -12,7 +12,7 @@ namespace podrun::output {
 /// has no newline at its end.
 std::string wrap(std::string_view text, std::size_t width, std::size_t indent = 0);
 
-/// What follows this in a message is a command for the user's shell, up to the end.
+/// These words in a message precede a command for the user's shell, which is the rest of the message.
 inline constexpr std::string_view kBeforeCommand = "retry on just these: ";
 
 /// As wrap(), for a message that begins with `podrun: `; other text stays as it is. A command to copy, such

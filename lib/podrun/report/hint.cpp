@@ -286,8 +286,7 @@ std::optional<std::string> start_up_hint(const std::vector<hosts::Host>& hosts,
         return failure.stage == link::Stage::ssh_banner && failure.cause == link::Cause::timed_out;
       })) {
     return "podrun: a host that takes the connection and then says nothing is starting, hangs or has no "
-           "memory "
-           "left, or its port is not that of an SSH server";
+           "memory left, or its port is not that of an SSH server";
   }
   if (silent == outcomes.end()) return sudo_hint(outcomes);
   const hosts::Host& host = hosts[static_cast<std::size_t>(silent - outcomes.begin())];

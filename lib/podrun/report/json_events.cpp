@@ -12,25 +12,28 @@
 #include "podrun/supervisor/environment.hpp"
 
 namespace podrun::report {
+
+nlohmann::ordered_json new_event(std::string_view name, output::WallTime time) {
+  return {{"v", 1}, {"event", name}, {"time", output::format_utc(time)}};
+}
+
+std::string to_line(const nlohmann::ordered_json& event) {
+  return event.dump(-1, ' ', true, nlohmann::ordered_json::error_handler_t::replace);
+}
+
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json new_event(const char* name, output::WallTime time) {
-  return {{"v", 1}, {"event", name}, {"time", output::format_utc(time)}};
-}
-
-Json new_event(const char* name, output::WallTime time, const hosts::Host& host) {
-  Json event = new_event(name, time);
+Json new_event(std::string_view name, output::WallTime time, const hosts::Host& host) {
+  Json event = report::new_event(name, time);
   event.update({{"worker", host.worker}, {"host", host.name}});
   return event;
 }
 
-std::string to_line(const Json& event) { return event.dump(-1, ' ', true, Json::error_handler_t::replace); }
-
 std::string to_line(Json& event, std::chrono::milliseconds since_start) {
   event["seconds"] = std::chrono::duration<double>(since_start).count();
-  return to_line(event);
+  return report::to_line(event);
 }
 
 struct AddCommand {

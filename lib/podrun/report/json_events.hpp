@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <nlohmann/json_fwd.hpp>
@@ -20,6 +21,11 @@
 // The events of `--json` that are not lines of output, as docs/json.md has them: each one line, without its
 // newline. Bytes that are not UTF-8 become U+FFFD. Pure.
 namespace podrun::report {
+
+/// An event with its version, name and time.
+nlohmann::ordered_json new_event(std::string_view name, output::WallTime time);
+/// As one line, without its newline.
+std::string to_line(const nlohmann::ordered_json& event);
 
 /// Adds `stage`, `cause` and `jump_host` to an object, see docs/json.md.
 void add_failure(nlohmann::ordered_json& object, const link::Failure& failure);

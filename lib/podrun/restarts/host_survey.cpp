@@ -2,6 +2,7 @@
 // The look at the hosts between two tries: a run of settle.sh on those that are not known to be ready.
 #include "podrun/restarts/host_survey.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <numeric>
 #include <utility>
@@ -55,7 +56,7 @@ std::optional<int> HostSurvey::look(const std::string& run_id, std::vector<std::
     seen_.assign(hosts().size(), {});
   }
   std::optional<int> signal = look_at(which, run_id);
-  // Those that answered long ago may have been rebooted since.
+  // A host that answered in an earlier round may have been rebooted since.
   if (waited && awaited_.empty() && which.size() < hosts().size() && !signal)
     signal = look_at(all_hosts(), run_id);
   return signal;
@@ -135,7 +136,12 @@ void HostSurvey::move_missing(const std::vector<hosts::Host>& found, std::vector
     known_[host].machine = "-";  // another one
     known_[host].boot = "-";
   }
-  session_.move_to(moved);
+  const auto refuses_key = [](const Awaited& awaited) {
+    const link::Failure* const failure = run::failure_of(awaited.outcome);
+    return failure && failure->stage == link::Stage::host_key;
+  };
+  // Connections are lost with it.
+  if (moved != hosts() || std::any_of(awaited_.begin(), awaited_.end(), refuses_key)) session_.move_to(moved);
 }
 
 }  // namespace podrun::restarts

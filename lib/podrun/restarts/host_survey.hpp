@@ -32,7 +32,7 @@ class HostSurvey {
   void remember() { known_ = seen_; }
 
   const std::vector<Awaited>& awaited() const { return awaited_; }
-  /// What became of each host since the last try started.
+  /// Each host as it was seen last, compared with the start of the last try.
   std::vector<run::HostAfterTry> states() const;
 
  private:

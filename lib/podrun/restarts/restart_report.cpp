@@ -21,6 +21,8 @@ namespace podrun::restarts {
 namespace {
 
 using Json = nlohmann::ordered_json;
+using report::new_event;
+using report::to_line;
 using run::OverReason;
 using run::RestartCause;
 
@@ -56,12 +58,6 @@ std::vector<std::size_t> indexes_of(const std::vector<Awaited>& awaited) {
   for (const Awaited& each : awaited) indexes.push_back(each.host);
   return indexes;
 }
-
-Json new_event(const char* name, output::WallTime time) {
-  return {{"v", 1}, {"event", name}, {"time", output::format_utc(time)}};
-}
-
-std::string to_line(const Json& event) { return event.dump(-1, ' ', true, Json::error_handler_t::replace); }
 
 /// `exit 1 [4]`
 std::string describe_first(const std::vector<hosts::Host>& hosts, const TryReport& report) {

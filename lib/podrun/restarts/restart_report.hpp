@@ -15,7 +15,7 @@
 #include "podrun/run/outcome.hpp"
 #include "podrun/run/restart_policy.hpp"
 
-// What podrun says between the tries of a command, as lines without a newline, and its events of --json
+// The lines that podrun prints between the tries of a command, without a newline, and its events of --json
 // (docs/json.md). Pure.
 namespace podrun::restarts {
 

@@ -48,11 +48,9 @@ std::string describe_left(std::chrono::seconds left) {
 
 /// Failures are ignored, as the output itself is there.
 void append_to_file(const std::string& path, const std::string& text) {
-  const Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666));
+  const Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0666));
   if (file.is_open()) write_whole(file.get(), text);
 }
-
-bool is_watched(const StallSpec& stall) { return stall.limits.all || stall.limits.each; }
 
 /// The mode of a try.
 class TryMode final : public session::CommandMode {
@@ -60,7 +58,7 @@ class TryMode final : public session::CommandMode {
   TryMode(const session::RunSpec& run, const session::Session& session, const StallSpec& stall,
           const std::string& directory)
       : CommandMode(run, session), is_quiet_(session.spec().verbosity == session::kQuiet) {
-    if (!is_watched(stall)) return;
+    if (!stall.limits.are_set()) return;
     watch_.emplace(stall, run.plan.hosts, directory,
                    [&run](output::Output& output, const StallWatch::Told& told) {
                      if (run.view.json)
@@ -140,6 +138,7 @@ class RestartedRun {
   run::RestartEvent perform(const run::step::Prepare& prepare);
   run::RestartEvent perform(const run::step::Over&) { return run::event::Prepared{}; }  // play() ends with it
 
+  std::vector<supervisor::Variable> variables() const;
   session::RunSpec make_try();
   std::string stall_directory(const session::RunSpec& run) const;
   void tell_waiting();
@@ -162,11 +161,14 @@ class RestartedRun {
   TimePoint told_at_ = {};
 };
 
+std::vector<supervisor::Variable> RestartedRun::variables() const {
+  return {{"PODRUN_JOB_ID", job_id_},
+          {"PODRUN_RESTART", std::to_string(policy_.restarts())},
+          {"PODRUN_RESTART_CAUSE", std::string(identifier(policy_.cause()))}};
+}
+
 session::RunSpec RestartedRun::make_try() {
-  session::RunSpec run =
-      spec_.make_run(session_.spec(), {{"PODRUN_JOB_ID", job_id_},
-                                       {"PODRUN_RESTART", std::to_string(policy_.restarts())},
-                                       {"PODRUN_RESTART_CAUSE", std::string(identifier(policy_.cause()))}});
+  session::RunSpec run = spec_.make_run(session_.spec(), variables());
   run.plan.limits.on_failure = run::OnFailure::stop_others;
   if (const auto left = policy_.time_left(Clock::now())) run.plan.limits.timeout = left;
   if (!run_id_.empty()) {
@@ -281,10 +283,9 @@ void RestartedRun::announce(const RestartStep& step) {
 run::RestartEvent RestartedRun::perform(const run::step::Prepare& prepare) {
   if (const auto signal = sleep_until(prepare.at)) return run::event::RestartInterrupted{*signal};
   if (spec_.prepare.empty()) return run::event::Prepared{0};
-  const std::vector<std::string> variables = {
-      "PODRUN_JOB_ID=" + job_id_, fmt::format("PODRUN_RESTART={}", policy_.restarts()),
-      fmt::format("PODRUN_RESTART_CAUSE={}", identifier(policy_.cause()))};
-  const PrepareEnd ended = run_here(session_, spec_.prepare, variables);
+  std::vector<std::string> environment;
+  for (const supervisor::Variable& each : variables()) environment.push_back(each.name + '=' + each.value);
+  const PrepareEnd ended = run_here(session_, spec_.prepare, environment);
   if (ended.signal) return run::event::RestartInterrupted{*ended.signal};
   if (ended.status != 0) say({fmt::format("--prepare: exit {}", ended.status)});
   return run::event::Prepared{ended.status};

@@ -19,7 +19,7 @@ struct RestartSpec {
   run::RestartLimits limits = {};
   std::string prepare = {};  ///< text for /bin/sh here, run before each restart; empty: none
   StallSpec stall = {};
-  /// Finds the hosts anew while some are missing; null: their list cannot change. May throw UsageError.
+  /// Reads the list of hosts again while hosts are missing; null: it cannot change. May throw UsageError.
   std::function<std::vector<hosts::Host>()> find_hosts = nullptr;
   /// The run of a try: the command with these variables before its own, on the hosts of the session.
   std::function<session::RunSpec(const session::SessionSpec&, const std::vector<supervisor::Variable>&)>

@@ -39,7 +39,7 @@ SettledHost parse_settled_host(std::string_view output, std::string_view nonce);
 /// of `before`, or after a boot those of the same name.
 void forget_sharers(SettledHost& now, const SettledHost& before);
 
-/// What became of a host since `before`, which it was when the last try started.
+/// Compares a host with `before`, its state at the start of the last try.
 run::HostAfterTry compare(const SettledHost& before, const SettledHost& now);
 
 }  // namespace podrun::restarts

@@ -20,6 +20,7 @@
 #include "podrun/base/descriptor.hpp"
 #include "podrun/base/file_system.hpp"
 #include "podrun/base/text.hpp"
+#include "podrun/hosts/host_name.hpp"
 #include "podrun/output/escape.hpp"
 #include "podrun/output/label.hpp"
 #include "podrun/restarts/scripts.hpp"
@@ -145,16 +146,7 @@ asio::awaitable<void> StallWatch::look(run::FanOut& fan_out, output::Output& out
   });
   const auto has_printed = [&](std::size_t host) { return times_->last(host).value_or(*started_) > now; };
   told.is_over = std::any_of(stalled.begin(), stalled.end(), has_printed);
-  std::vector<std::string_view> lines;
-  const std::string folded = fold_captures(hosts_, *captured);
-  for (const std::string_view line : split(trim_space(folded), '\n')) lines.push_back(line);
-  for (std::size_t i = 0; i < std::min(lines.size(), kShownLines); ++i)
-    output.say("    " + std::string(lines[i]));
-  const std::string more = lines.size() > kShownLines
-                               ? fmt::format("{} more lines and all hosts are", lines.size() - kShownLines)
-                               : "all of it is";
-  if (!directory_.empty())
-    output.say(fmt::format("podrun: {} in {}", more, output::escape_controls(directory_)));
+  show(*captured, output);
   tell_(output, told);
   if (told.is_over) {
     output.say(fmt::format("podrun: {} printed again meanwhile: slow, not stuck", who));
@@ -204,15 +196,27 @@ asio::awaitable<std::optional<std::vector<Captured>>> StallWatch::capture(run::F
   co_return std::move(answers->captured);
 }
 
+/// The beginning, and where all of it is.
+void StallWatch::show(const std::vector<Captured>& captured, output::Output& output) const {
+  const std::string folded = fold_captures(hosts_, captured);
+  const std::vector<std::string_view> lines = split(trim_space(folded), '\n');
+  const std::size_t shown = std::min(lines.size(), kShownLines);
+  for (std::size_t i = 0; i < shown; ++i) output.say("    " + std::string(lines[i]));
+  if (directory_.empty()) return;
+  const std::string what = lines.size() > shown
+                               ? fmt::format("{} more lines and all hosts are", lines.size() - shown)
+                               : "all of it is";
+  output.say(fmt::format("podrun: {} in {}", what, output::escape_controls(directory_)));
+}
+
 /// Failures are ignored: the beginning of it is printed.
 void StallWatch::store(const std::vector<Captured>& captured) const {
   if (directory_.empty()) return;
   make_private_directory(directory_);
   for (const Captured& each : captured) {
-    std::string name = hosts_[each.host].name;
-    std::replace(name.begin(), name.end(), '/', '_');
-    const std::string path = fmt::format("{}/{}-{}.txt", directory_, hosts_[each.host].worker, name);
-    const Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, S_IRUSR | S_IWUSR));
+    const std::string path = fmt::format("{}/{}.txt", directory_, hosts::host_file_name(hosts_[each.host]));
+    const Descriptor file(
+        ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, S_IRUSR | S_IWUSR));
     if (file.is_open()) write_whole(file.get(), each.text);
   }
 }

@@ -263,7 +263,7 @@ asio::awaitable<std::optional<std::string>> HostRun::run_beside(Chunk script, st
     while (const std::optional<Chunk> chunk = co_await reader.read()) {
       const std::string_view bytes = chunk->bytes();
       if (printed.size() < wanted.most) printed += bytes.substr(0, wanted.most - printed.size());
-      if (!wanted.end.empty() && bytes.ends_with(wanted.end)) break;
+      if (!wanted.end.empty() && (bytes.ends_with(wanted.end) || printed.ends_with(wanted.end))) break;
     }
   } catch (const link::HostError&) {
     co_return std::nullopt;

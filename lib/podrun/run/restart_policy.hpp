@@ -21,6 +21,8 @@ struct StallLimits {
   std::optional<std::chrono::seconds> all = std::nullopt;   ///< no host has printed; none: never
   std::optional<std::chrono::seconds> each = std::nullopt;  ///< one that had printed has not; none: never
   std::chrono::seconds first{3600};                         ///< not before a try is so old
+
+  bool are_set() const { return all || each; }
 };
 
 /// What a host has printed in a try.

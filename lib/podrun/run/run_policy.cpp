@@ -171,7 +171,7 @@ void RunPolicy::handle(const event::Interrupted& event) {
   if (!interrupted_by_) interrupted_by_ = event.signal;
   const bool only_stopping =
       count(State::running) + count(State::lingering) == 0 && count(State::stopping) > 0;
-  if (only_stopping || (pressed && limits_.patience))
+  if (only_stopping || (event.signal == SIGINT && limits_.patience))
     presses_ = std::max(presses_, 1);                         // nothing is left for a first press
   presses_ = pressed ? presses_ + 1 : std::max(presses_, 2);  // the others act as the second press
   cancel_unstarted();

@@ -124,8 +124,12 @@ std::optional<int> Session::wait_until(run::TimePoint until,
                                        const std::function<output::StatusText(run::TimePoint)>& status) {
   output::Terminal& terminal = *shared_->spec.terminal;
   const bool is_painted = shared_->spec.status.way == output::StatusWay::painted;
+  std::optional<TypedLines> typed;  // an Enter is not for the run that follows
+  if (shared_->spec.status.lists) {
+    typed.emplace(shared_->io->get_executor(), [&](TypedLines::Typed) { terminal.lines_typed(1); });
+    typed->start();
+  }
   return wait_for_signal(*shared_->io, shared_->signals, until, [&](bool is_shown) {
-    if (shared_->spec.status.lists) terminal.drop_enter();
     if (!is_painted) return;
     const run::TimePoint now = std::chrono::steady_clock::now();
     terminal.say_status(is_shown ? status(now) : output::StatusText(), std::nullopt);
