@@ -1,6 +1,7 @@
 """Runs of podrun --restarts: what they print, commands that prove that no host runs two tries, and hosts that are lost and come back."""
 
 import json
+import re
 import shutil
 import signal
 import subprocess
@@ -29,11 +30,15 @@ OPTIONS = (*OF_ONE_TRY, "--short-try", "1s")
 Over = namedtuple("Over", "reason tries status")
 
 
+def without_times(text):
+    return re.sub(r" \(20\d\d-\d\d-\d\d \d\d:\d\d:\d\d\)$", "", text, flags=re.MULTILINE)
+
+
 class Restarted:
-    """The events of all tries, in an order that the documentation promises. `tries` are the Events of each."""
+    """The events of all tries, in an order that the documentation promises. `tries` are the Events of each. `stderr` is without times."""
 
     def __init__(self, ended):
-        self.returncode, self.stderr = ended.returncode, ended.stderr.decode()
+        self.returncode, self.stderr = ended.returncode, without_times(ended.stderr.decode())
         self.tries, self.between, self.stalls, of_try = [], [], [], []
         for line in ended.stdout.splitlines(keepends=True):
             event = json.loads(line)

@@ -9,7 +9,7 @@ import pytest
 
 from events import SCHEMA
 from homes import homes_of_pod
-from restarts import LOCKED, OPTIONS, Over, Restarted, check_tries, wait_for_event
+from restarts import LOCKED, OPTIONS, Over, Restarted, check_tries, wait_for_event, without_times
 from support import Podrun, limit, marked_processes, wait_until
 
 FAILS_ONCE = '[ "$PODRUN_RESTART" != 0 ] || { sleep 1.2; exit 1; }'
@@ -73,7 +73,7 @@ class Runs:
             self._running[name] = podrun.start(*homes.options, *OPTIONS, "--restarts", "1", *options, "--", f"echo $PODRUN_RESTART\n{FAILS_ONCE_ON_1}")
         task = podrun.directory / "task.yaml"
         task.write_text(TASK)
-        self._running["launch"] = podrun.start("--json", *homes.options, *OPTIONS, "--restarts", "1", "launch", task)
+        self._running["launch"] = podrun.start("--json", *homes.options, *OPTIONS, "--restarts", "1", "--notify", f"cat >{podrun.directory}/told", "launch", task)
 
     def __getitem__(self, name):
         return self._running[name]
@@ -215,6 +215,8 @@ def test_the_run_of_a_task_starts_again(runs):
     assert sorted(number for _, number, _ in words) == ["0", "0", "1", "1"]
     assert len({task for _, _, task in words}) == 1
     assert all_events[-1]["event"] == "over" and all_events[-1]["reason"] == "finished"
+    told = json.loads((runs.podrun.directory / "told").read_text())
+    assert (told["event"], told["job"], told["reason"], told["tries"]) == ("done", "train", "finished", 2)
 
 
 @pytest.mark.parametrize("name", PLAIN)
@@ -227,8 +229,10 @@ def test_what_is_said(runs, name):
         f"podrun: exit 1: [1] {runs.homes.pod.hosts[1]}",
         f"podrun: [1] {runs.homes.pod.hosts[1]} failed first (exit 1), so podrun stopped [0]",
     ]
-    restarted = ["podrun: starting again in 10 s: try 2, 0 of 1 restart left", "podrun: try 2 runs on 2 hosts"]
-    assert ended.stderr.decode().splitlines() == failed + ([] if name == "-q" else restarted)
+    restarted = ["podrun: starting again in 10 s: try 2, 0 of 1 restart left", "podrun: try 2 runs on 2 hosts", "podrun: done with try 2"]
+    said = ended.stderr.decode()
+    assert len(re.findall(r"\(20\d\d-.*\)$", said, re.MULTILINE)) == (0 if name == "-q" else 2)
+    assert without_times(said).splitlines() == failed + ([] if name == "-q" else restarted)
 
 
 @pytest.mark.deadline(150)
@@ -255,6 +259,11 @@ def test_what_contradicts_restarts_is_refused(podrun, options, reason):
 def test_options_without_restarts(podrun):
     refused = podrun("-H", "127.0.0.1:129", "--prepare", "true", "--", "true")
     assert refused.returncode == 2 and re.match(rb"podrun: --prepare: it belongs to --restarts N\n", refused.stderr), refused
+
+
+def test_a_dry_run_shows_restarts(podrun):
+    shown = podrun("-H", "127.0.0.1:129", "--dry-run", "--restarts", "4", "--stall", "20m", "--", "true").stdout.decode().splitlines()
+    assert shown[:2] == ["restarts: at most 4 in a row, waiting for hosts for 1 h", "stalled: all hosts are silent for 20 min"]
 
 
 def test_a_detached_launch_is_refused(podrun):

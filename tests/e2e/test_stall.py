@@ -59,12 +59,13 @@ def test_without_restarts_a_lost_host_ends_the_run(podrun, machines):
 
 def test_a_host_that_prints_meanwhile_was_slow(podrun, machines):
     script = podrun.directory / "look.sh"
-    script.write_text("#!/bin/bash\ntouch ~/looking; sleep 1.5; echo looked at $#\n")
+    script.write_text("#!/bin/bash\ntouch ~/looking; sleep 1.5; echo looked at $# from $PODRUN_WORKER\n")
     command = "echo up; until [ -e ~/looking ]; do sleep 0.1; done; sleep 0.5; echo again; sleep 3"
     ended = machines.ended(machines.start(podrun, "--stall", "2s:1s", "--on-stall", script, "--", command))
     assert ended.over == Over("finished", 1, 0)
     assert [event["over"] for event in ended.stalls] == [True]
-    assert all(re.fullmatch(r"looked at [1-9]\n", text) for text in captured(podrun, ended.stalls[0]).values())
+    texts = list(captured(podrun, ended.stalls[0]).values())
+    assert sorted(re.sub("at [1-9]", "at N", text) for text in texts) == [f"looked at N from {worker}\n" for worker in range(len(texts))]
     assert "printed again meanwhile: slow, not stuck\n" in ended.stderr
 
 

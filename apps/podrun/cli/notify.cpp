@@ -89,13 +89,13 @@ int tell_end(const Context& context, const std::vector<hosts::Host>& hosts,
   return result.status;
 }
 
-int tell_end(const Context& context, const std::vector<hosts::Host>& hosts,
-             const restarts::RestartResult& result) {
+int tell_end(const Context& context, const restarts::RestartResult& result, const std::string& task) {
   notify(context,
          {.status = result.status,
           .is_interrupted = result.reason == run::OverReason::interrupted,
-          .hosts = hosts,
+          .hosts = result.hosts,
           .outcomes = result.outcomes,
+          .job = task,
           .reason = context.options.may_restart ? std::string(restarts::identifier(result.reason)) : "",
           .tries = result.tries});
   return result.status;

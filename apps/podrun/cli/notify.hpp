@@ -25,17 +25,16 @@ struct Ended {
   bool is_interrupted = false;
   std::vector<hosts::Host> hosts = {};
   std::vector<run::HostOutcome> outcomes = {};  ///< of these hosts; empty: not known
-  std::string job = {};                         ///< empty: a run
+  std::string job = {};                         ///< or task; empty: a run
   std::string reason = {};  ///< why it is not started again (--restarts), as in --json; empty: no restarts
   std::size_t tries = 0;    ///< with --restarts
 };
 /// The event as one line of JSON, see docs/restarts.md. Pure.
 std::string notification(const Ended& ended, output::WallTime time);
 
-/// Notify of the end of a run, and return its exit status.
+/// Notify of the end of a run or a task, and return its exit status.
 int tell_end(const Context& context, const std::vector<hosts::Host>& hosts, const session::RunResult& result);
-int tell_end(const Context& context, const std::vector<hosts::Host>& hosts,
-             const restarts::RestartResult& result);
+int tell_end(const Context& context, const restarts::RestartResult& result, const std::string& task = {});
 
 /// Runs each command of --notify here, once, with the event on standard input. A failure is told, and changes
 /// nothing.

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "podrun/base/defaults.hpp"
+#include "podrun/base/regex.hpp"
 #include "podrun/hosts/discovery.hpp"
 #include "podrun/output/status_line.hpp"
 #include "podrun/run/restart_policy.hpp"
@@ -65,7 +66,7 @@ struct RestartOptions {
   run::RestartLimits restart_limits;
   std::string prepare;
   run::StallLimits stall_limits;
-  std::string stall_progress;       ///< a regular expression; empty: not given
+  std::optional<Regex> stall_progress;
   std::string on_stall;             ///< the path of a script; empty: not given
   std::vector<std::string> notify;  ///< each --notify
 };

@@ -74,7 +74,7 @@ void add_restart_options(OptionTable& table, RestartOptions& options) {
              [&](const std::string& text) { options.stall_limits.each = parse_positive_duration(text); });
   rows.value(restarts, "--stall-progress REGEX",
              "For --stall only output that matches counts, as for grep -E",
-             not_empty(options.stall_progress, "a regular expression"));
+             [&](const std::string& text) { options.stall_progress.emplace(text); });
   rows.value(restarts, "--on-stall SCRIPT",
              "Run this script on every host before a stop by --stall (stacks, kernel log, accelerators)",
              not_empty(options.on_stall, "a file"), {.value = ValueKind::local_file});
@@ -85,8 +85,7 @@ bool has_restarts(const Options& options) { return options.may_restart || option
 void check_restarts(const Options& options, const OptionTable& table) {
   const bool watches = options.stall_limits.are_set();
   if (!watches && !options.on_stall.empty()) throw UsageError("--on-stall: it belongs to --stall TIME");
-  if (!watches && !options.stall_progress.empty())
-    throw UsageError("--stall-progress: it belongs to --stall TIME");
+  if (!watches && options.stall_progress) throw UsageError("--stall-progress: it belongs to --stall TIME");
   for (const std::string_view key :
        {"prepare", "wait-hosts", "restart-reset", "short-try", "final", "restart-all"}) {
     if (!options.may_restart && table.is_on_command_line(key))
@@ -105,6 +104,21 @@ void check_restarts(const Options& options, const OptionTable& table) {
     refuse("--detach", "a job with restarts is podrun in a job of this machine: podrun help restarts");
 }
 
+std::string describe_restarts(const Options& options) {
+  std::string text;
+  if (options.may_restart) {
+    const std::optional<std::chrono::seconds> wait = options.restart_limits.wait_hosts;
+    text += fmt::format("restarts: at most {} in a row, waiting for hosts {}\n",
+                        options.restart_limits.restarts, wait ? "for " + format_duration(*wait) : "forever");
+  }
+  const auto add_stall = [&](const std::optional<std::chrono::seconds>& limit, std::string_view whose) {
+    if (limit) text += fmt::format("stalled: {} silent for {}\n", whose, format_duration(*limit));
+  };
+  add_stall(options.stall_limits.all, "all hosts are");
+  add_stall(options.stall_limits.each, "a host is");
+  return text;
+}
+
 restarts::RestartSpec restart_spec(const Options& options, const hosts::Probe& probe) {
   restarts::RestartSpec spec;
   spec.limits = options.restart_limits;
@@ -112,7 +126,7 @@ restarts::RestartSpec restart_spec(const Options& options, const hosts::Probe& p
   spec.limits.timeout = options.limits.timeout;
   spec.prepare = options.prepare;
   spec.stall.limits = options.stall_limits;
-  if (!options.stall_progress.empty()) spec.stall.progress.emplace(options.stall_progress);
+  spec.stall.progress = options.stall_progress;
   if (!options.on_stall.empty()) {
     const std::optional<std::string> script = probe.read_file(options.on_stall);
     if (!script) throw UsageError(fmt::format("--on-stall: \"{}\" cannot be read", options.on_stall));

@@ -17,6 +17,9 @@ void check_restarts(const Options& options, const OptionTable& table);
 /// Whether the command is one for restarts::run_with_restarts().
 bool has_restarts(const Options& options);
 
+/// `restarts: at most 4, …`, for --dry-run; empty without.
+std::string describe_restarts(const Options& options);
+
 /// Throws UsageError. Without make_run. The arguments must outlive it.
 restarts::RestartSpec restart_spec(const Options& options, const hosts::Probe& probe);
 

@@ -198,6 +198,9 @@ class TaskRun {
       copies_.push_back(copy.request.tree.sources.empty() ? nullptr : plan(copy));
   }
 
+  /// How `run` ended, if it ran with --restarts.
+  const std::optional<restarts::RestartResult>& restarted() const { return restarted_; }
+
   /// The exit status.
   int play() {
     session::Session session(sequence_.session, context_.probe, session::Session::Connections::kept);
@@ -226,7 +229,7 @@ class TaskRun {
         [this](const std::string& workers) { return cli::repeat_command(context_.options, workers); });
   }
 
-  int run_steps(session::Session& session) const {
+  int run_steps(session::Session& session) {
     const bool has_run = sequence_.run.has_value();
     if (!sequence_.setup) {
       const Place alone{.step = tasks::Step::run, .is_announced = false, .run_follows = false};
@@ -241,7 +244,7 @@ class TaskRun {
     return start_run(session, spec, run);
   }
 
-  int start_run(session::Session& session, const session::RunSpec& run, const Place& place) const {
+  int start_run(session::Session& session, const session::RunSpec& run, const Place& place) {
     if (cli::has_restarts(context_.options)) {
       if (place.is_announced) session.say({std::string(tasks::name_of(place.step))});
       return run_with_restarts(session, run);
@@ -252,7 +255,7 @@ class TaskRun {
     return status;
   }
 
-  int run_with_restarts(session::Session& session, const session::RunSpec& run) const {
+  int run_with_restarts(session::Session& session, const session::RunSpec& run) {
     restarts::RestartSpec spec = cli::restart_spec(context_.options, context_.probe);
     spec.make_run = [&](const session::SessionSpec& now, const std::vector<supervisor::Variable>& first) {
       session::RunSpec made = plan_step(now, restarts::with_variables(run.command, first), context_.options);
@@ -260,7 +263,8 @@ class TaskRun {
       made.view.earlier = run.view.earlier;
       return made;
     };
-    return restarts::run_with_restarts(session, spec).status;
+    restarted_ = restarts::run_with_restarts(session, spec);
+    return restarted_->status;
   }
 
   static int start(session::Session& session, const session::RunSpec& run, const Place& place) {
@@ -282,6 +286,7 @@ class TaskRun {
   const Sequence& sequence_;
   const cli::Context& context_;
   std::vector<std::unique_ptr<transfer::PushRun>> copies_;
+  std::optional<restarts::RestartResult> restarted_;
 };
 
 class TaskCommand final : public cli::Command {
@@ -295,9 +300,11 @@ class TaskCommand final : public cli::Command {
   int run(const cli::Context& context) override {
     const Sequence sequence = make_sequence(context);
     TaskRun run(sequence, context);
-    if (context.options.dry_run) return context.answer(describe(sequence));
+    if (context.options.dry_run)
+      return context.answer(cli::describe_restarts(context.options) + describe(sequence));
     context.note(notes_on_targets(sequence.copies));
     const int status = run.play();
+    if (run.restarted()) return cli::tell_end(context, *run.restarted(), sequence.task.name);
     const bool is_interrupted = status == 128 + SIGINT || status == 128 + SIGTERM || status == 128 + SIGHUP;
     cli::notify(context, {.status = status,
                           .is_interrupted = is_interrupted,

@@ -33,7 +33,8 @@ class RunCommand final : public cli::Command {
     supervisor::Command command = cli::read_command(options, context.probe);
     const session::SessionSpec spec = context.session_spec();
     const session::RunSpec run = cli::users_run(options, context.probe, spec, std::move(command));
-    if (options.dry_run) return context.describe(spec, cli::describe_run(run));
+    if (options.dry_run)
+      return context.describe(spec, cli::describe_restarts(options) + cli::describe_run(run));
     if (cli::has_restarts(options)) return run_with_restarts(context, spec, run.command);
     session::Session session(spec, context.probe, session::Session::Connections::closed);
     session::CommandMode mode(run, session);
@@ -48,8 +49,7 @@ class RunCommand final : public cli::Command {
       return cli::users_run(context.options, context.probe, now, restarts::with_variables(command, first));
     };
     session::Session session(spec, context.probe, session::Session::Connections::kept);
-    const restarts::RestartResult result = restarts::run_with_restarts(session, restarts);
-    return cli::tell_end(context, session.spec().hosts, result);
+    return cli::tell_end(context, restarts::run_with_restarts(session, restarts));
   }
 };
 

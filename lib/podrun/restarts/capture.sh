@@ -1,9 +1,9 @@
 # Shows what the processes of a command that prints nothing are doing. Each program has a limit: nvidia-smi hangs when the driver does.
 # Follows helper.sh. Needs processes.sh.
-# Words: TIME [SCRIPT]
+# Words: TIME WORKER [SCRIPT]
 # Variables of the host: TMPDIR
 #
-# TIME: seconds for all of it. SCRIPT: the text of a script that is run in place of all this, with the pids of the command as arguments; its
+# TIME: seconds for all of it. WORKER: the number of this host. SCRIPT: the text of a script that is run in place of all this, with the pids of the command as arguments; its
 # first line may name an interpreter, else it is /bin/sh. The last line is "podrun-captured".
 #
 # shellcheck disable=SC2016,SC2086  # text for another shell; pids are to be split
@@ -84,7 +84,9 @@ podrun_run_script() {
 }
 
 podrun_time=$1
-podrun_script=$2
+PODRUN_WORKER=$2
+podrun_script=$3
+export PODRUN_WORKER
 IFS=" ." read -r podrun_up _ </proc/uptime
 podrun_end=$((podrun_up + podrun_time - 45))
 podrun_mark=${PODRUN_MARK%.}.

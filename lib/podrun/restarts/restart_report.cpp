@@ -153,6 +153,7 @@ std::string describe_end(OverReason reason, const run::RestartPolicy& policy,
   const auto not_again = [](const std::string& why) { return "not started again: " + why; };
   switch (reason) {
     case OverReason::finished:
+      return policy.restarts() == 0 ? "" : fmt::format("done with try {}", policy.restarts() + 1);
     case OverReason::interrupted:
       return {};
     case OverReason::first_try:

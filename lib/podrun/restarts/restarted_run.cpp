@@ -11,6 +11,7 @@
 #include <optional>
 #include <utility>
 
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -38,6 +39,12 @@ output::WallTime wall_time() { return std::chrono::system_clock::now(); }
 
 std::chrono::seconds seconds_until(TimePoint then, TimePoint now) {
   return std::max(std::chrono::ceil<std::chrono::seconds>(then - now), std::chrono::seconds(0));
+}
+
+/// Nobody watches: `starting again: try 2 (2026-11-28 04:40:01)`, in the time zone of this machine.
+std::string with_time(const std::string& text) {
+  return fmt::format("{} ({:%Y-%m-%d %H:%M:%S})", text,
+                     fmt::localtime(std::chrono::system_clock::to_time_t(wall_time())));
 }
 
 /// `58 min`: a long time needs no seconds.
@@ -276,7 +283,7 @@ void RestartedRun::announce(const RestartStep& step) {
   const std::chrono::seconds delay = seconds_until(prepare->at, Clock::now());
   const std::string cause = describe_cause(hosts(), policy_.cause(), report_);
   if (!cause.empty()) say({cause});
-  say({describe_restart(policy_, delay)});
+  say({with_time(describe_restart(policy_, delay))});
   print(restart_event(wall_time(), hosts(), policy_, report_, delay));
 }
 
@@ -306,9 +313,9 @@ std::optional<int> RestartedRun::sleep_until(TimePoint until) {
 
 RestartResult RestartedRun::end(const run::step::Over& over) {
   const std::string why = describe_end(over.reason, policy_, hosts(), report_, survey_.awaited());
-  if (!why.empty()) session_.say({why});
+  if (!why.empty() && (over.status != 0 || !is_quiet())) session_.say({with_time(why)});
   print(over_event(wall_time(), over.reason, tries_, over.status));
-  return {over.status, over.reason, tries_, report_.outcomes};
+  return {over.status, over.reason, tries_, hosts(), report_.outcomes};
 }
 
 }  // namespace

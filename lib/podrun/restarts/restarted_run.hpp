@@ -34,6 +34,7 @@ struct RestartResult {
   int status = 0;  ///< the exit status
   run::OverReason reason = run::OverReason::finished;
   std::size_t tries = 0;
+  std::vector<hosts::Host> hosts = {};          ///< where the last try ran
   std::vector<run::HostOutcome> outcomes = {};  ///< of the last try
 };
 

@@ -181,7 +181,9 @@ asio::awaitable<std::optional<std::vector<Captured>>> StallWatch::capture(run::F
       }
       if (answers->answered == answers->asked) answers->over.cancel();
     };
-    CaptureWords words{.time = std::to_string(kTimeOfCapture.count()), .script = spec_.script};
+    CaptureWords words{.time = std::to_string(kTimeOfCapture.count()),
+                       .worker = std::to_string(hosts_[host].worker),
+                       .script = spec_.script};
     fan_out.run_beside(host, capture_script(), std::move(words).list(), {.most = kMost, .end = kCaptured},
                        done);
   }
