@@ -9,7 +9,7 @@ from statistics import median
 
 ROUNDS = 60
 SHELLS = {"dash": "dash", "bash": "bash", "busybox": "busybox sh"}  # that may be /bin/sh there
-CAPTURE = "#!/bin/sh\nexec sed 1q >\"$1\"\n"
+CAPTURE = "#!/bin/sh\nexec sed 2q >\"$1\"\n"
 COMMAND, STARTED = "echo started", b"started\n"
 
 

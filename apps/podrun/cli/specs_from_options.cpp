@@ -53,6 +53,16 @@ void append(std::vector<supervisor::Variable>& environment, std::vector<supervis
                      std::make_move_iterator(more.end()));
 }
 
+/// `-e PODRUN_HOSTLIST`: no variable of this shell.
+std::vector<std::string> asked_lists(const Options& options) {
+  std::vector<std::string> lists;
+  std::ranges::copy_if(options.environment, std::back_inserter(lists), supervisor::is_host_list);
+  for (const ConfiguredEnvironment& each : options.configured_environment) {
+    if (!each.is_file && supervisor::is_host_list(each.text)) lists.push_back(each.text);
+  }
+  return lists;
+}
+
 std::vector<supervisor::Variable> secret(std::vector<supervisor::Variable> variables) {
   for (supervisor::Variable& variable : variables) variable.secret = true;
   return variables;
@@ -158,19 +168,21 @@ std::vector<supervisor::Variable> make_environment(const Options& options, const
   for (const ConfiguredEnvironment& each : options.configured_environment) {
     if (each.is_file) {
       add_file(each.text, each.where);
-    } else {
+    } else if (!supervisor::is_host_list(each.text)) {
       append(environment, secret({parse_variable(each.text, each.where, probe)}));
     }
   }
   for (const std::string& path : options.environment_files) add_file(path, "--env-file");
-  for (const std::string& text : options.environment)
-    environment.push_back(parse_variable(text, "--env", probe));
+  for (const std::string& text : options.environment) {
+    if (!supervisor::is_host_list(text)) environment.push_back(parse_variable(text, "--env", probe));
+  }
   return environment;
 }
 
 supervisor::Command command_in_surroundings(const Options& options, const hosts::Probe& probe) {
   supervisor::Command command;
   command.environment = make_environment(options, probe);
+  command.lists = asked_lists(options);
   command.shell = options.login ? supervisor::ShellStart::login : supervisor::ShellStart::plain;
   return command;
 }

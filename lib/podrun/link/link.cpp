@@ -15,12 +15,20 @@ namespace {
 /// In bytes. libssh has two buffers for each host that stay as large as its largest packet.
 constexpr std::size_t kSmallPiece = 2000;
 
-/// The environment may have set options of bash (SHELLOPTS) and a time limit for its `read` (TMOUT). Both are
-/// for the command, which gets them back.
+/// The first line. The environment may have set options of bash (SHELLOPTS) and a time limit for its `read`
+/// (TMOUT). Both are for the command, which gets them back.
 constexpr std::string_view kSetAside =
-    "{ podrun_options=; case $- in *[aefuvxC]*) podrun_options=$SHELLOPTS; set +aefuvxC ;; esac; "
-    "podrun_tmout=$TMOUT; unset TMOUT; } 2>/dev/null";
+    "podrun_text=; podrun_options=; case $- in *[aefuvxC]*) podrun_options=$SHELLOPTS; set +aefuvxC ;; esac; "
+    "podrun_tmout=$TMOUT; unset TMOUT; ";
+/// dash reads a pipe in blocks, bash byte by byte: so it is made to take the second line, of {} bytes, at
+/// once. In POSIX mode it would count that byte by byte too.
+constexpr std::string_view kReadAtOnce =
+    "if [ \"$BASH_VERSION\" ]; then podrun_posix=; case :$SHELLOPTS: in *:posix:*) podrun_posix=1; set +o "
+    "posix ;; "
+    "esac; LC_ALL=C IFS= read -rN {} podrun_text; [ -z \"$podrun_posix\" ] || set -o posix; fi; ";
 
+/// A start-up file may have read the first line.
+constexpr std::string_view kCheckBegin = "[ \"${podrun_options+set}\" ] || exit 125";
 /// A start-up file may have replaced the expected shell by another: zsh splits words only when told to, and
 /// an interactive shell treats signals differently.
 constexpr std::string_view kCheckShell =
@@ -29,15 +37,22 @@ constexpr std::string_view kCheckShell =
 constexpr std::string_view kEndLine = "; exit; }\n";
 
 std::string begin_line(const Program& program) {
-  std::string line = fmt::format("{{ {}; {}; {}; set --", kSetAside, kCheckShell, kDefineNewline);
+  std::string line = fmt::format("{{ {}; {}; {}; set --", kCheckBegin, kCheckShell, kDefineNewline);
   for (const std::string& argument : program.arguments) line += ' ' + shell_quote_in_line(argument);
   return line + "; ";
 }
 
+std::string first_line(const Program& program, std::string_view begin) {
+  const std::size_t size = begin.size() + program.script.bytes().size() + kEndLine.size();
+  return fmt::format("{{ {}{}}} 2>/dev/null; [ -z \"$podrun_text\" ] || eval \"$podrun_text\"\n", kSetAside,
+                     fmt::format(fmt::runtime(kReadAtOnce), size));
+}
+
 }  // namespace
 
-std::string shell_line(const Program& program) {
-  return begin_line(program) + std::string(program.script.bytes()) + std::string(kEndLine);
+std::string shell_text(const Program& program) {
+  const std::string begin = begin_line(program);
+  return first_line(program, begin) + begin + std::string(program.script.bytes()) + std::string(kEndLine);
 }
 
 asio::awaitable<bool> send_text(Stream& stream, std::vector<std::string_view> parts) {
@@ -57,7 +72,8 @@ asio::awaitable<bool> send_text(Stream& stream, std::vector<std::string_view> pa
 
 asio::awaitable<void> send_program(Stream& shell, const Program& program) {
   const std::string begin = begin_line(program);  // the long script is never copied per host
-  std::vector<std::string_view> parts = {begin, program.script.bytes(), kEndLine};  // named, as above
+  const std::string first = first_line(program, begin);
+  std::vector<std::string_view> parts = {first, begin, program.script.bytes(), kEndLine};  // named, as above
   co_await send_text(shell, std::move(parts));
 }
 

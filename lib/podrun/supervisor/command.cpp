@@ -2,6 +2,7 @@
 // Composes the sh text of a run: environment, directory, login shell, sudo and the command's words.
 #include "podrun/supervisor/command.hpp"
 
+#include <algorithm>
 #include <array>
 #include <iterator>
 #include <utility>
@@ -10,6 +11,7 @@
 
 #include "podrun/base/error.hpp"
 #include "podrun/base/shell_quote.hpp"
+#include "podrun/supervisor/host_lists.hpp"
 
 namespace podrun::supervisor {
 namespace {
@@ -160,7 +162,19 @@ constexpr std::string_view kOwnAddress =
     "PODRUN_HOST0=$3 ;; esac; }; podrun_own "
     "$SSH_CONNECTION; ";
 
+/// Whether the command names the variable, in its words or its script, or `-e NAME` does. What a program on
+/// the host reads nobody can know here.
+bool asks_for(const RemoteCommand& command, std::string_view name) {
+  const auto names_it = [name](std::string_view text) { return text.find(name) != std::string_view::npos; };
+  return std::ranges::find(command.lists, name) != command.lists.end() || names_it(command.text) ||
+         std::ranges::any_of(command.files, [&](const RemoteFile& file) { return names_it(file.content); });
+}
+
 }  // namespace
+
+bool is_host_list(std::string_view name) {
+  return name == "PODRUN_HOSTLIST" || name == "PODRUN_ADDRESSES" || name == "PODRUN_SLOTLIST";
+}
 
 RemoteCommand build_command(const Command& command) {
   if (const auto* words = std::get_if<Words>(&command.what)) check_words(words->words);
@@ -168,6 +182,7 @@ RemoteCommand build_command(const Command& command) {
   check_environment(command);
   RemoteCommand remote = std::visit([&](const auto& what) { return build(what, command); }, command.what);
   remote.text = exports(command.environment) + remote.text;
+  remote.lists = command.lists;
   if (remote.text.size() > kMaxInlineText) {
     remote.files.push_back({"podrun.environment", remote.text});
     remote.text = ". " + file_path("podrun.environment");
@@ -193,15 +208,19 @@ std::string go_of_host(const RankVariables& variables) {
 }
 
 std::string go_of_all(const RemoteCommand& command, const RankVariables& variables) {
-  std::string shared = exports({{"PODRUN_NUM_HOSTS", std::to_string(variables.hosts)},
-                                {"PODRUN_HOSTLIST", variables.host_list},
-                                {"PODRUN_RUN_ID", variables.run_id}});
-  if (!variables.slot_list.empty()) shared += exports({{"PODRUN_SLOTLIST", variables.slot_list}});
-  if (variables.host0.empty())
-    return shared + std::string(kOwnAddress) + "export PODRUN_ADDRESSES=\"$PODRUN_HOST0\"; " + command.text;
-  std::vector<Variable> addresses = {{"PODRUN_HOST0", variables.host0}};
-  if (!variables.addresses.empty()) addresses.push_back({"PODRUN_ADDRESSES", variables.addresses});
-  return shared + exports(addresses) + command.text;
+  const auto list = [&command](std::string_view name, const std::string& values) {
+    return HostListVariable{std::string(name), values, asks_for(command, name)};
+  };
+  std::vector<HostListVariable> lists = {list("PODRUN_HOSTLIST", variables.host_list)};
+  if (!variables.host0.empty() && !variables.addresses.empty())
+    lists.push_back(list("PODRUN_ADDRESSES", variables.addresses));
+  if (!variables.slot_list.empty()) lists.push_back(list("PODRUN_SLOTLIST", variables.slot_list));
+  std::string text =
+      exports({{"PODRUN_NUM_HOSTS", std::to_string(variables.hosts)}, {"PODRUN_RUN_ID", variables.run_id}});
+  text += export_lists(lists);
+  text += variables.host0.empty() ? std::string(kOwnAddress) + "export PODRUN_ADDRESSES=\"$PODRUN_HOST0\"; "
+                                  : exports({{"PODRUN_HOST0", variables.host0}});
+  return text + command.text;
 }
 
 }  // namespace podrun::supervisor

@@ -41,7 +41,11 @@ struct Command {
   std::variant<Words, ShellText, Script> what;
   std::vector<Variable> environment = {};  ///< a later one wins
   ShellStart shell = ShellStart::plain;
+  std::vector<std::string> lists = {};  ///< see is_host_list(); they are sent however long they are
 };
+
+/// Whether this is a variable with a line for every host of the run (PODRUN_HOSTLIST), see host_lists.hpp.
+bool is_host_list(std::string_view name);
 
 /// A file to put into the run's directory on the host before the start.
 struct RemoteFile {
@@ -54,6 +58,7 @@ struct RemoteFile {
 struct RemoteCommand {
   std::string text;
   std::vector<RemoteFile> files;
+  std::vector<std::string> lists = {};
 };
 
 /// A script of podrun's own, run by /bin/sh. It comes in a variable and keeps itself in $podrun_script:

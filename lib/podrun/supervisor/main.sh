@@ -6,7 +6,7 @@
 # Variables of the host: HOME TMPDIR SSH_CONNECTION
 # Variables for command.cpp: podrun_dir
 #
-# A shell reads it from standard input, with its words, as one line: see link.hpp. No argument of a process carries it or
+# A shell reads it from standard input, with its words: see link.hpp. No argument of a process carries it or
 # the text of the command. LINE is the text of `go`, for a host that need not wait for others. A PREPARATION is sh text that must
 # succeed before the host is ready. The NONCE begins the lines for podrun. It must not stand in an argument of a process or in a file
 # name, since others could copy it into the output of the command. The SUFFIX, another random number, ends the names of files.
@@ -244,9 +244,10 @@ if podrun_has directory; then
 fi
 podrun_prepare "$@"
 
-# A shell may report "Killed" for main, which the watch kills at the end: not on the standard error of the command.
+# A shell may report "Killed" for main, which the watch kills at the end: not on the standard error of the command. (In braces, since bash
+# 5.2 crashes at 3<&0 in a function that eval calls.)
 exec 6>&1 7>&2 2>/dev/null
-podrun_main_shell 2>&7 7>&- | podrun_watch 2>&7 7>&-
+{ podrun_main_shell; } 2>&7 7>&- | podrun_watch 2>&7 7>&-
 podrun_status=$?
 
 # One write, as other processes may print too. echo is part of every shell; printf may be a program, whose arguments everybody can see.

@@ -18,33 +18,46 @@ namespace {
 
 using test::Texts;
 
-class ShellLine : public testing::TestWithParam<test::Shell> {};
-INSTANTIATE_TEST_SUITE_P(Shells, ShellLine, testing::ValuesIn(test::shells()), test::ShellName());
+class ShellText : public testing::TestWithParam<test::Shell> {};
+INSTANTIATE_TEST_SUITE_P(Shells, ShellText, testing::ValuesIn(test::shells()), test::ShellName());
 
-TEST_P(ShellLine, PassesScriptAndArgumentsOnUnchanged) {
+TEST_P(ShellText, PassesScriptAndArgumentsOnUnchanged) {
   Texts words = test::awkward_words(7);
   words.resize(std::min<std::size_t>(words.size(), 300));
   const Program program{Chunk("kill -s 0 $$ && sleep 0 & wait $! && printf '%s\\0' \"$@\""), words};
-  const auto run = test::run_shell(GetParam(), {}, shell_line(program), {"LC_ALL=C.UTF-8"});
+  const auto run = test::run_shell(GetParam(), {}, shell_text(program), {"LC_ALL=C.UTF-8"});
   EXPECT_EQ(test::split_at_nul(run.output), words);
   EXPECT_EQ(run.exit_status, 0);
 }
 
 /// A start-up file of the host may have read some of it, or the connection may end in it.
-TEST_P(ShellLine, RunsNothingOfALineThatIsNotWhole) {
+TEST_P(ShellText, RunsNothingOfATextThatIsNotWhole) {
   const std::string script = "echo ran; x() { echo ran; }; x; if :; then echo ran; fi; (echo ran)";
-  const std::string line = shell_line({Chunk(script), {"a", "b c"}});
-  EXPECT_NE(test::run_shell(GetParam(), {}, line).output, "");
-  for (std::size_t cut = 1; cut < line.size(); ++cut) {
-    EXPECT_EQ(test::run_shell(GetParam(), {}, line.substr(cut)).output, "") << line.substr(cut);
-    if (cut + 1 == line.size()) break;  // without its newline it is whole
-    EXPECT_EQ(test::run_shell(GetParam(), {}, line.substr(0, cut)).output, "") << line.substr(0, cut);
+  const std::string text = shell_text({Chunk(script), {"a", "b c"}});
+  EXPECT_NE(test::run_shell(GetParam(), {}, text).output, "");
+  for (std::size_t cut = 1; cut < text.size(); ++cut) {
+    EXPECT_EQ(test::run_shell(GetParam(), {}, text.substr(cut)).output, "") << text.substr(cut);
+    if (cut + 1 == text.size()) break;  // without its newline it is whole
+    EXPECT_EQ(test::run_shell(GetParam(), {}, text.substr(0, cut)).output, "") << text.substr(0, cut);
   }
 }
 
-TEST(ShellLineText, IsOneLine) {
-  const std::string line = shell_line({Chunk("echo \"$1\""), {"a\nb"}});
-  EXPECT_EQ(line.find('\n'), line.size() - 1);
+TEST(ShellTextText, HasTwoLines) {
+  const std::string text = shell_text({Chunk("echo \"$1\""), {"a\nb"}});
+  EXPECT_EQ(std::ranges::count(text, '\n'), 2);
+  EXPECT_EQ(text.back(), '\n');
+}
+
+/// A start-up file may read a line too.
+TEST_P(ShellText, RunsNothingWithoutItsFirstLine) {
+  const std::string text = shell_text({Chunk("echo ran"), {}});
+  EXPECT_EQ(test::run_shell(GetParam(), {}, text.substr(text.find('\n') + 1)).output, "");
+}
+
+TEST_P(ShellText, GivesTheModeOfTheShellBack) {
+  const auto options = [&](const std::string& text) { return test::run_shell(GetParam(), {}, text).output; };
+  const std::string show = "set -o | grep posix; echo end";
+  EXPECT_EQ(options(shell_text({Chunk(show), {}})), options(show + '\n'));
 }
 
 TEST(SendText, FillsItsPiecesFromSeveralParts) {

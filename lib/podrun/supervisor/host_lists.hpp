@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+// What every host is told of all hosts, in few bytes.
+namespace podrun::supervisor {
+
+/// The most that the lists may take in the text for a host, in bytes, unless the command asks for them.
+inline constexpr std::size_t kMaxLists = 4 * 1024;
+
+/// A variable with a value for every host, one per line, in the order of the ranks.
+struct HostListVariable {
+  std::string name;
+  std::string values;
+  bool is_wanted = false;  ///< the command asks for it
+};
+
+/// sh text that exports them, ending with `; `. One that is not wanted and finds no place in kMaxLists is
+/// left out, and not set on the hosts. Pure.
+std::string export_lists(const std::vector<HostListVariable>& lists);
+
+/// The values as the words of podrun_list() in that text: names in a row (`tpu-0`, `tpu-1`, …) as
+/// `PREFIX,FIRST,LAST,SUFFIX`. Empty: they cannot be given so. Pure.
+std::string fold_values(const std::vector<std::string_view>& values);
+
+}  // namespace podrun::supervisor
