@@ -145,15 +145,6 @@ class Copied(NamedTuple):
     wire: int  # bytes
 
 
-def on_the_wire():
-    """Bytes that the loopback interface has carried."""
-    for line in Path("/proc/net/dev").read_text(encoding="ascii").splitlines():
-        name, _, numbers = line.partition(":")
-        if name.strip() == "lo":
-            return int(numbers.split()[8])
-    return 0
-
-
 class Measurements:
     """All figures so far, by (tree, push, hosts, tool), and what went wrong."""
 
@@ -182,12 +173,12 @@ class Measurements:
         contents(tree.path, False)
         os.sync()  # what the one before has written is not this one's
         words = list(map(str, (COPIES | {FLOOR: _ssh_cat})[tool](self.where, hosts, tree.path, self.target)))
-        before = on_the_wire()
+        before = cost.on_the_wire()
         with open(self.where.directory / "output", "w+b") as output:
             one = cost.run(words, self.where.environment, output.fileno())
             output.seek(0)
             said = (output.read().splitlines() or [b"no output"])[-1].decode(errors="replace")
-        wire = on_the_wire() - before
+        wire = cost.on_the_wire() - before
         complaint = f"it failed: {said}" if one.failed else self.complaint(tool, tree, hosts)
         name = f"{tree.name}, {push}, {hosts} hosts, {tool}"
         self.say(f"{name}: {complaint or f'{one.wall:.1f} s, {one.cpu:.1f} s of CPU, {one.memory / 1e6:.0f} MB, {wire / 1e6:.1f} MB on the wire'}")

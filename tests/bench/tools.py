@@ -14,7 +14,8 @@ Everybody: KexAlgorithms {KEX}, the same ed25519 key and known_hosts, StrictHost
 agent, at most {FANOUT} hosts at a time (podrun, pdsh, clush and ansible -f, parallel-ssh -p, xargs -P), standard input empty, output to a file.
 `ssh` is started by `xargs -P`; for one host it is `ssh HOST`, beside `podrun -N -H HOST`. Client CPU is user and system time of
 the tool and all its children, ssh too. Peak memory is that of the biggest process alone: all but podrun have one ssh process for
-each host besides. Round trips are those of `true` after TCP connect, for one host or one of three. (N×): so many times podrun's."""
+each host besides. kB are those on the wire with the headers of TCP and IP, both ways. CPU of a host is that of its server's
+session and all that runs in it. Round trips are those of `true` after TCP connect, for one host or one of three. (N×): so many times podrun's."""
 
 OUTPUT_CAPTION = """\
 Everybody: as without --output; `cat` of a log with {lines} lines (`step 17 loss 2.4344 lr 0.00031`) on every host, the output to a reader that
@@ -93,6 +94,7 @@ class Where:
 
     def __init__(self, directory, pod, addresses):
         self.directory = directory
+        self.pod = pod
         self.key = pod / "user/.ssh/id_ed25519"
         self.known_hosts = pod / "user/.ssh/known_hosts"
         self.config = directory / "ssh_config"

@@ -8,7 +8,7 @@ import time
 import pytest
 
 from events import events
-from support import by_rank, limit
+from support import Podrun, by_rank, limit
 
 ME = getpass.getuser()
 
@@ -153,3 +153,21 @@ def test_the_configured_time_to_connect(podrun, alias):
         failed = events(podrun, "-H", "silent", "--", "true")
         assert failed.returncode == 255 and failed.exits[0]["message"] == "timed out after 1 s"
         assert time.monotonic() - start < limit(8)
+
+
+def test_compression(tmp_path, pods, fault):
+    """Of what is sent both ways; a server that knows none goes on without."""
+    carried = []
+    for compression, server in (("no", "yes"), ("yes", "yes"), ("yes", "no")):
+        pod = pods("--hosts", "1", "--sshd", f"Compression {server}")
+        directory = tmp_path / str(len(carried))
+        directory.mkdir()
+        podrun = Podrun(directory)
+        pod.move_in(podrun)
+        proxy = fault("--to", pod.addresses[0], "proxy", addresses=[f"127.0.0.{100 + len(carried)}"])
+        output = podrun.ok("-o", f"Compression={compression}", "-H", proxy.address, "-N", "--", "seq 100000")
+        assert output.split() == [b"%d" % number for number in range(1, 100001)]
+        carried.append(proxy.connections[0])
+    plain, compressed, refused = carried
+    assert compressed["down"] < plain["down"] / 2 and compressed["up"] < plain["up"] * 0.7, carried
+    assert refused["down"] > plain["down"] * 0.9

@@ -27,6 +27,9 @@ void set_algorithms(Transport& transport, const SshSettings& settings) {
   const std::string macs = configured_or(settings.macs, kMacs);
   transport.set(SSH_OPTIONS_HMAC_C_S, macs);
   transport.set(SSH_OPTIONS_HMAC_S_C, macs);
+  const std::string compressions = settings.compression ? "zlib@openssh.com,none" : "none";
+  transport.set(SSH_OPTIONS_COMPRESSION_C_S, compressions);
+  transport.set(SSH_OPTIONS_COMPRESSION_S_C, compressions);
   transport.set(SSH_OPTIONS_PUBLICKEY_ACCEPTED_TYPES,
                 configured_or(settings.public_key_algorithms, kPublicKeyAlgorithms));
 }

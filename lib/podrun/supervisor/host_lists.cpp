@@ -14,22 +14,22 @@
 namespace podrun::supervisor {
 namespace {
 
-/// Sets podrun_lines to the lines of its words: TEXT, or PREFIX,FIRST,LAST,SUFFIX[,FORM], where FORM is `p`
-/// (numbers of equal width, which have one more digit in front here) or `x` (no number stands there). Adding
-/// each line to a long text would copy that each time.
+/// Sets podrun_unfolded to the lines of its words: TEXT, or PREFIX,FIRST,LAST,SUFFIX[,FORM], where FORM is
+/// `p` (numbers of equal width, which have one more digit in front here) or `x` (no number stands there).
+/// Adding each line to a long text would copy that each time.
 constexpr std::string_view kListFunction =
-    "podrun_list() { podrun_lines=; for podrun_each; do case $podrun_each in *,*) "
-    "podrun_prefix=${podrun_each%%,*}; podrun_each=${podrun_each#*,}; "
-    "podrun_at=${podrun_each%%,*}; podrun_each=${podrun_each#*,}; "
-    "podrun_last=${podrun_each%%,*}; podrun_each=${podrun_each#*,}; podrun_part=; "
-    "while [ $podrun_at -le $podrun_last ]; do "
-    "case $podrun_each in *,p) podrun_number=${podrun_at#?} ;; *,x) podrun_number= ;; "
-    "*) podrun_number=$podrun_at ;; esac; "
-    "podrun_part=$podrun_part$podrun_n$podrun_prefix$podrun_number${podrun_each%%,*}; "
-    "if [ ${#podrun_part} -gt 999 ]; then podrun_lines=$podrun_lines$podrun_part; podrun_part=; fi; "
-    "podrun_at=$((podrun_at + 1)); done; podrun_lines=$podrun_lines$podrun_part ;; "
-    "*) podrun_lines=$podrun_lines$podrun_n$podrun_each ;; esac; done; "
-    "podrun_lines=${podrun_lines#\"$podrun_n\"}; }; ";
+    "podrun_unfold() { podrun_unfolded=; for podrun_word; do case $podrun_word in *,*) "
+    "podrun_begin=${podrun_word%%,*}; podrun_word=${podrun_word#*,}; "
+    "podrun_next=${podrun_word%%,*}; podrun_word=${podrun_word#*,}; "
+    "podrun_end=${podrun_word%%,*}; podrun_word=${podrun_word#*,}; podrun_chunk=; "
+    "while [ $podrun_next -le $podrun_end ]; do "
+    "case $podrun_word in *,p) podrun_digits=${podrun_next#?} ;; *,x) podrun_digits= ;; "
+    "*) podrun_digits=$podrun_next ;; esac; "
+    "podrun_chunk=$podrun_chunk$podrun_n$podrun_begin$podrun_digits${podrun_word%%,*}; "
+    "if [ ${#podrun_chunk} -gt 999 ]; then podrun_unfolded=$podrun_unfolded$podrun_chunk; podrun_chunk=; fi; "
+    "podrun_next=$((podrun_next + 1)); done; podrun_unfolded=$podrun_unfolded$podrun_chunk ;; "
+    "*) podrun_unfolded=$podrun_unfolded$podrun_n$podrun_word ;; esac; done; "
+    "podrun_unfolded=${podrun_unfolded#\"$podrun_n\"}; }; ";
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
@@ -98,7 +98,7 @@ std::string word_of_range(const Numbered& first, std::size_t count) {
 std::string export_folded(const HostListVariable& list) {
   const std::string words = fold_values(split(list.values, '\n'));
   if (words.empty()) return {};
-  return fmt::format("podrun_list {}; export {}=\"$podrun_lines\"; ", words, list.name);
+  return fmt::format("podrun_unfold {}; export {}=\"$podrun_unfolded\"; ", words, list.name);
 }
 
 std::string export_plain(const HostListVariable& list) {

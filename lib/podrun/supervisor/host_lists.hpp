@@ -23,7 +23,7 @@ struct HostListVariable {
 /// left out, and not set on the hosts. Pure.
 std::string export_lists(const std::vector<HostListVariable>& lists);
 
-/// The values as the words of podrun_list() in that text: names in a row (`tpu-0`, `tpu-1`, …) as
+/// The values as the words of podrun_unfold() in that text: names in a row (`tpu-0`, `tpu-1`, …) as
 /// `PREFIX,FIRST,LAST,SUFFIX`. Empty: they cannot be given so. Pure.
 std::string fold_values(const std::vector<std::string_view>& values);
 

@@ -13,7 +13,7 @@
 # GRACE and TICK are seconds; TICKS ticks without a line on standard input stop the command. Replies and lines: protocol.hpp.
 # The text of `go` may read podrun_dir, the run's directory.
 #
-# Every name begins with podrun_, so that no variable of the user is overwritten. Works in dash, bash and busybox sh; needs
+# Every name begins with podrun_, so that no variable of the user is overwritten (with _p after cmake/Scripts.cmake). Works in dash, bash and busybox sh; needs
 # grep, sleep, ls and rm; for a directory mkdir, mkfifo and tee. The shells that may start the command have its environment, where bash
 # has functions of the user's: `command` ignores them. Without /proc only processes that stay in the process group of the
 # command can be stopped.

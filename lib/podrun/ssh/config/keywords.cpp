@@ -42,7 +42,7 @@ constexpr std::array kIgnored = std::to_array<std::string_view>({
     // clang-format off
     "AddKeysToAgent", "CanonicalizeFallbackLocal",
     "CanonicalizePermittedCNAMEs", "CASignatureAlgorithms", "ChannelTimeout", "ClearAllForwardings",
-    "Compression", "ControlMaster", "ControlPath", "ControlPersist", "DynamicForward",
+    "ControlMaster", "ControlPath", "ControlPersist", "DynamicForward",
     "EnableEscapeCommandline", "EnableSSHKeysign", "EscapeChar", "ExitOnForwardFailure", "FingerprintHash",
     "ForkAfterAuthentication", "ForwardAgent", "ForwardX11", "ForwardX11Timeout", "ForwardX11Trusted",
     "GatewayPorts", "GSSAPIAuthentication", "GSSAPIClientIdentity", "GSSAPIDelegateCredentials",

@@ -113,6 +113,7 @@ constexpr std::array kKeywords = std::to_array<SettingKeyword>({
     {"ServerAliveInterval", set_alive_interval, Repeat::first_but_none_counts},
     {"ServerAliveCountMax",
      [](Settings& s, const Value& v) { s.alive_count_max = v.number(0U, "a number"); }},
+    {"Compression", set_flag<&Settings::compression>},
     {"ConnectTimeout", set_connect_timeout, Repeat::first_but_none_counts},
     {"ConnectionAttempts",
      [](Settings& s, const Value& v) { s.connection_attempts = v.number(1U, "a number from 1"); }},

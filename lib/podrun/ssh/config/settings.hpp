@@ -30,6 +30,7 @@ struct SshSettings {
   std::string proxy_command = {};  ///< ProxyCommand: shell text with its tokens expanded; empty: none
   std::chrono::seconds alive_interval{15};  ///< ServerAliveInterval; 0: never ask
   unsigned alive_count_max = 3;
+  bool compression = false;  ///< of all that is sent, both ways
 
   std::vector<std::string> identity_files = {};     ///< `none`: no file; empty: the default files
   std::vector<std::string> certificate_files = {};  ///< besides each identity's own FILE-cert.pub

@@ -120,7 +120,6 @@ Transport::Transport(const asio::any_io_executor& executor, int descriptor, Tunn
   set(SSH_OPTIONS_HOST, "127.0.0.1");        // only used to find configuration and host keys
   set(SSH_OPTIONS_KNOWNHOSTS, "/dev/null");  // HostKeys judges the key
   set(SSH_OPTIONS_GLOBAL_KNOWNHOSTS, "/dev/null");
-  set(SSH_OPTIONS_COMPRESSION, "no");
   ssh_set_message_callback(session_.get(), refuse_request, nullptr);
   ssh_set_counters(session_.get(), &socket_counter_, &packet_counter_);
   ssh_set_blocking(session_.get(), 0);
