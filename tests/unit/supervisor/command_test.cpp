@@ -158,15 +158,16 @@ TEST(Go, IsOneLineWithTheRanksVariablesFirst) {
                                 .run_id = "id"};
   EXPECT_EQ(go_of_host(variables),
             "export PODRUN_RANK=1; export PODRUN_WORKER=7; export PODRUN_HOST=tpu-7; ");
-  EXPECT_EQ(go_of_all({"set -- ls", {}}, variables),
-            "export PODRUN_NUM_HOSTS=3; export PODRUN_RUN_ID=id; "
-            "export PODRUN_HOSTLIST='a'\"$podrun_n\"'b'\"$podrun_n\"''; export PODRUN_HOST0=10.0.0.1; set -- ls");
+  EXPECT_EQ(
+      go_of_all({"set -- ls", {}}, variables),
+      "export PODRUN_NUM_HOSTS=3; export PODRUN_RUN_ID=id; "
+      "export PODRUN_HOSTLIST='a'\"$podrun_n\"'b'\"$podrun_n\"''; export PODRUN_HOST0=10.0.0.1; set -- ls");
 }
 
 TEST(Go, HasTheAddressesOfAllHosts) {
-  EXPECT_THAT(
-      go_of_all({"set -- ls", {}}, {.host0 = "10.0.0.1", .addresses = "10.0.0.1\ntpu-1"}),
-      testing::HasSubstr("export PODRUN_ADDRESSES='10.0.0.1'\"$podrun_n\"'tpu-1'; export PODRUN_HOST0=10.0.0.1; "));
+  EXPECT_THAT(go_of_all({"set -- ls", {}}, {.host0 = "10.0.0.1", .addresses = "10.0.0.1\ntpu-1"}),
+              testing::HasSubstr(
+                  "export PODRUN_ADDRESSES='10.0.0.1'\"$podrun_n\"'tpu-1'; export PODRUN_HOST0=10.0.0.1; "));
 }
 
 TEST(Go, LeavesItsOwnAddressToAHostThatStartsAtOnce) {
