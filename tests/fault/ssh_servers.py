@@ -240,6 +240,7 @@ async def floods_stderr(_stdin, _stdout, stderr):
 
 async def plays_a_host(stdin, stdout, _stderr):
     """Says what the supervisor would and runs nothing: thousands of these fit on one machine."""
+    await stdin.readline()  # sets the options of the shell aside
     nonce = (await stdin.readline()).partition(b"set -- ")[2].split()[0]
     stdout.write(b"\npodrun1 %s ready - - - - \n" % nonce)
     while (line := await stdin.readline()) and not line.startswith(b"go "):

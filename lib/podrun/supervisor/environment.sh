@@ -4,9 +4,9 @@
 #
 # shellcheck disable=SC2086  # the text is to be split into its lines
 
-# [NAME...]: keeps these variables, the ones named below, and podrun's. Sets podrun_n to a newline and podrun_ifs to IFS. A line within a
-# value may look like a name; then that variable is unset too, or kept. (bash does not unset two of its own variables, and imports
-# functions.)
+# [NAME...]: keeps these variables, the ones named below, and podrun's (_p?? after cmake/Scripts.cmake). Sets podrun_n to a newline and
+# podrun_ifs to IFS. A line within a value may look like a name; then that variable is unset too, or kept. (bash does not unset two of its
+# own variables, and imports functions.)
 podrun_clean_environment() {
   set +aefuvxC
   podrun_kept=" $* "
@@ -21,7 +21,7 @@ podrun_clean_environment() {
     podrun_name=${podrun_name##* }
     case $podrun_name in
       "" | *[!A-Za-z0-9_]*) ;;
-      PATH | HOME | USER | LOGNAME | SHELL | TMPDIR | PWD | IFS | SSH_CONNECTION | SUDO_UID | PODRUN_* | podrun_*) ;;
+      PATH | HOME | USER | LOGNAME | SHELL | TMPDIR | PWD | IFS | SSH_CONNECTION | SUDO_UID | PODRUN_* | podrun_* | _p??) ;;
       *) case ${BASH_VERSION:+" SHELLOPTS BASHOPTS"}$podrun_kept in *" $podrun_name "*) ;; *) unset -v $podrun_name ;; esac ;;
     esac
   done 2>/dev/null
