@@ -15,11 +15,14 @@ class Cost(NamedTuple):
     wall: float  # seconds
     memory: int  # bytes, the most of the biggest process
     failed: bool
+    wire: int = 0  # bytes on the loopback interface meanwhile
+    servers: float = 0  # seconds of CPU of the hosts, where somebody counts them
 
 
 def run(command, environment, output):
     """Runs it, with what it prints going to the descriptor, and returns its Cost."""
     read, write = os.pipe()
+    before = _on_the_wire()
     pid = os.fork()
     if pid == 0:
         try:
@@ -30,7 +33,7 @@ def run(command, environment, output):
     with open(read, "rb") as report:
         cost = Cost(*json.loads(report.read()))
     os.waitpid(pid, 0)
-    return cost
+    return cost._replace(wire=_on_the_wire() - before)
 
 
 def _run_here(command, environment, output):
@@ -52,7 +55,7 @@ def _run_here(command, environment, output):
             failed = failed or status != 0
 
 
-def on_the_wire():
+def _on_the_wire():
     """Bytes that the loopback interface has carried."""
     for line in Path("/proc/net/dev").read_text(encoding="ascii").splitlines():
         name, _, numbers = line.partition(":")

@@ -11,7 +11,6 @@ import subprocess
 from collections import defaultdict
 from pathlib import Path
 from statistics import median
-from typing import NamedTuple
 
 import cost
 from tools import FANOUT, KEX, TOOLS
@@ -140,11 +139,6 @@ def contents(root, with_digests):
 # Measurements
 
 
-class Copied(NamedTuple):
-    cost: cost.Cost
-    wire: int  # bytes
-
-
 class Measurements:
     """All figures so far, by (tree, push, hosts, tool), and what went wrong."""
 
@@ -173,19 +167,17 @@ class Measurements:
         contents(tree.path, False)
         os.sync()  # what the one before has written is not this one's
         words = list(map(str, (COPIES | {FLOOR: _ssh_cat})[tool](self.where, hosts, tree.path, self.target)))
-        before = cost.on_the_wire()
         with open(self.where.directory / "output", "w+b") as output:
             one = cost.run(words, self.where.environment, output.fileno())
             output.seek(0)
             said = (output.read().splitlines() or [b"no output"])[-1].decode(errors="replace")
-        wire = cost.on_the_wire() - before
         complaint = f"it failed: {said}" if one.failed else self.complaint(tool, tree, hosts)
         name = f"{tree.name}, {push}, {hosts} hosts, {tool}"
-        self.say(f"{name}: {complaint or f'{one.wall:.1f} s, {one.cpu:.1f} s of CPU, {one.memory / 1e6:.0f} MB, {wire / 1e6:.1f} MB on the wire'}")
+        self.say(f"{name}: {complaint or f'{one.wall:.1f} s, {one.cpu:.1f} s of CPU, {one.memory / 1e6:.0f} MB, {one.wire / 1e6:.1f} MB on the wire'}")
         if complaint:
             self.complaints.append(f"{name}: {complaint}")
         else:
-            self.copied[tree.name, push, hosts, tool].append(Copied(one, wire))
+            self.copied[tree.name, push, hosts, tool].append(one)
 
     def complaint(self, tool, tree, hosts):
         """What is wrong with what arrived, or None: the digests for podrun, for the others the sizes."""
@@ -196,7 +188,7 @@ class Measurements:
         return f"other files on the hosts {wrong}" if wrong else None
 
     def middle(self, what, *key):
-        values = [copied.wire if what == "wire" else getattr(copied.cost, what) for copied in self.copied[key]]
+        values = [getattr(copied, what) for copied in self.copied[key]]
         return median(values) if values else None
 
     def best_other(self, what, *key):

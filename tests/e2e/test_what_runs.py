@@ -219,6 +219,12 @@ def test_podrun_variables(podrun):
         assert shown[rank][1] == b"4"
 
 
+def test_a_list_of_all_hosts_can_be_asked_for(podrun):
+    """`-e NAME` is this run's list then, and no variable of this shell."""
+    lists = by_rank(podrun.ok("-H", "local[0-1]", "-e", "PODRUN_HOSTLIST", "--", "env", env={"PODRUN_HOSTLIST": "of-here"}))
+    assert all(b"PODRUN_HOSTLIST=local0" in lines for lines in lists.values())
+
+
 def test_podrun_variables_of_some_of_the_hosts(podrun):
     shown = podrun.ok(*FOUR, "--workers", "1,3", "--", "echo $PODRUN_RANK $PODRUN_NUM_HOSTS $PODRUN_WORKER")
     assert by_rank(shown) == {1: [b"0 2 1"], 3: [b"1 2 3"]}

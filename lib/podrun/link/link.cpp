@@ -23,11 +23,11 @@ constexpr std::string_view kSetAside =
 /// dash reads a pipe in blocks, bash byte by byte: so it is made to take the second line, of {} bytes, at
 /// once. In POSIX mode it would count that byte by byte too.
 constexpr std::string_view kReadAtOnce =
-    "if [ \"$BASH_VERSION\" ]; then podrun_posix=; case :$SHELLOPTS: in *:posix:*) podrun_posix=1; set +o "
-    "posix ;; "
-    "esac; LC_ALL=C IFS= read -rN {} podrun_text; [ -z \"$podrun_posix\" ] || set -o posix; fi; ";
+    "if [ \"$BASH_VERSION\" ]; then podrun_posix=; "
+    "case :$SHELLOPTS: in *:posix:*) podrun_posix=1; set +o posix ;; esac; "
+    "LC_ALL=C IFS= read -rN {} podrun_text; [ -z \"$podrun_posix\" ] || set -o posix; fi; ";
 
-/// A start-up file may have read the first line.
+/// A start-up file that reads standard input may have taken the first line.
 constexpr std::string_view kCheckBegin = "[ \"${podrun_options+set}\" ] || exit 125";
 /// A start-up file may have replaced the expected shell by another: zsh splits words only when told to, and
 /// an interactive shell treats signals differently.
@@ -42,10 +42,11 @@ std::string begin_line(const Program& program) {
   return line + "; ";
 }
 
+/// `begin`: of begin_line().
 std::string first_line(const Program& program, std::string_view begin) {
   const std::size_t size = begin.size() + program.script.bytes().size() + kEndLine.size();
   return fmt::format("{{ {}{}}} 2>/dev/null; [ -z \"$podrun_text\" ] || eval \"$podrun_text\"\n", kSetAside,
-                     fmt::format(fmt::runtime(kReadAtOnce), size));
+                     fmt::format(kReadAtOnce, size));
 }
 
 }  // namespace

@@ -3,8 +3,8 @@
 # Words: TIME WORKER [SCRIPT]
 # Variables of the host: TMPDIR
 #
-# TIME: seconds for all of it. WORKER: the number of this host. SCRIPT: the text of a script that is run in place of all this, with the pids of the command as arguments; its
-# first line may name an interpreter, else it is /bin/sh. The last line is "podrun-captured".
+# TIME: seconds for all of it. WORKER: the number of this host. SCRIPT: the text of a script that is run in place of all this, with the
+# pids of the command as arguments; its first line may name an interpreter, else it is /bin/sh. The last line is "podrun-captured".
 #
 # shellcheck disable=SC2016,SC2086  # text for another shell; pids are to be split
 

@@ -41,7 +41,8 @@ std::chrono::seconds seconds_until(TimePoint then, TimePoint now) {
   return std::max(std::chrono::ceil<std::chrono::seconds>(then - now), std::chrono::seconds(0));
 }
 
-/// Nobody watches: `starting again: try 2 (2026-11-28 04:40:01)`, in the time zone of this machine.
+/// The text and the time, since it may be read much later: `starting again: try 2 (2026-11-28 04:40:01)`, in
+/// the time zone of this machine.
 std::string with_time(const std::string& text) {
   return fmt::format("{} ({:%Y-%m-%d %H:%M:%S})", text,
                      fmt::localtime(std::chrono::system_clock::to_time_t(wall_time())));

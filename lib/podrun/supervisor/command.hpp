@@ -41,10 +41,10 @@ struct Command {
   std::variant<Words, ShellText, Script> what;
   std::vector<Variable> environment = {};  ///< a later one wins
   ShellStart shell = ShellStart::plain;
-  std::vector<std::string> lists = {};  ///< see is_host_list(); they are sent however long they are
+  std::vector<std::string> lists = {};  ///< names for is_host_list(): these are sent however long they are
 };
 
-/// Whether this is a variable with a line for every host of the run (PODRUN_HOSTLIST), see host_lists.hpp.
+/// Whether podrun sets the variable of this name to a list of all hosts: PODRUN_HOSTLIST and its like.
 bool is_host_list(std::string_view name);
 
 /// A file to put into the run's directory on the host before the start.

@@ -6,13 +6,13 @@
 #include <string_view>
 #include <vector>
 
-// What every host is told of all hosts, in few bytes.
+// The variables that list all hosts of a run (PODRUN_HOSTLIST and its like), as sh text of few bytes.
 namespace podrun::supervisor {
 
 /// The most that the lists may take in the text for a host, in bytes, unless the command asks for them.
 inline constexpr std::size_t kMaxLists = 4 * 1024;
 
-/// A variable with a value for every host, one per line, in the order of the ranks.
+/// A variable that lists one thing of every host, such as its name: a line for each host, by rank.
 struct HostListVariable {
   std::string name;
   std::string values;

@@ -124,6 +124,7 @@ TEST_F(FanOutTest, RunsOnTheRestWithTheRanksOfThoseThatRun) {
   EXPECT_THAT(hosts_[2].supervisor->command(),
               HasSubstr("export PODRUN_RANK=1; export PODRUN_WORKER=2; export PODRUN_HOST=tpu-2; export "
                         "PODRUN_NUM_HOSTS=2; "));
+  EXPECT_THAT(hosts_[2].supervisor->command(), HasSubstr("export PODRUN_RUN_ID=id; "));
   EXPECT_THAT(hosts_[2].supervisor->command(), HasSubstr("export PODRUN_HOST0=10.0.0.11; "));
   EXPECT_TRUE(hosts_[2].supervisor->command().ends_with("; set -- true"));
   EXPECT_EQ(hosts_[2].programs.front().arguments.at(1), "id.2.");

@@ -170,6 +170,20 @@ TEST(Go, HasTheAddressesOfAllHosts) {
                   "export PODRUN_ADDRESSES='10.0.0.1'\"$podrun_n\"'tpu-1'; export PODRUN_HOST0=10.0.0.1; "));
 }
 
+TEST(Go, HasLongListsOnlyForACommandThatAsks) {
+  std::string names;
+  for (int i = 0; i < 3000; ++i) names += fmt::format("h{}x\n", i * 7919 % 3000);
+  const RankVariables variables{.hosts = 3000, .host_list = names, .host0 = "h"};
+  const auto has_list = [&](const RemoteCommand& command) {
+    return go_of_all(command, variables).find("PODRUN_HOSTLIST=") != std::string::npos;
+  };
+  EXPECT_FALSE(has_list(build_command({Words{{"ls"}}})));
+  EXPECT_FALSE(has_list(build_command({ShellText{"echo $PODRUN_ADDRESSES"}})));
+  EXPECT_TRUE(has_list(build_command({ShellText{"echo $PODRUN_HOSTLIST"}})));
+  EXPECT_TRUE(has_list(build_command({Script{"s.sh", "echo $PODRUN_HOSTLIST", {}}})));
+  EXPECT_TRUE(has_list(build_command({.what = Words{{"ls"}}, .lists = {"PODRUN_HOSTLIST"}})));
+}
+
 TEST(Go, LeavesItsOwnAddressToAHostThatStartsAtOnce) {
   const std::string go = go_of_host({.host = "tpu-0"}) +
                          go_of_all({"set -- printenv PODRUN_HOST0 PODRUN_ADDRESSES", {}}, {.host = "tpu-0"});
