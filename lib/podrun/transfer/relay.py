@@ -57,11 +57,11 @@ def read_hooks(text):
 HOOKS = read_hooks(os.environ.get("PODRUN_TEST_RELAY", ""))
 SCALE = HOOKS.get("limits", 1.0)
 JOIN = HOOKS.get("join", 2.5 * SCALE)  # seconds in which children connect and join
-HANDSHAKE, STRANGERS = 2.0 * SCALE, 8  # for one handshake; unfinished ones beside those of expected children
+HANDSHAKE, STRANGERS = 0.8 * JOIN, 8  # for one handshake; unfinished ones beside those of expected children
 SILENCE = 5.0 * SCALE  # without a byte of the parent, or a block taken by a child when this host has all
 HOLD_UP = 3.0 * SCALE  # in all, that one reader may make the others wait
-SIGN = 1.0 * SCALE
-TICK = 0.2 * SCALE
+SIGN = 1.0 * min(SCALE, 1)
+TICK = 0.2 * min(SCALE, 1)
 
 saying = threading.Lock()
 

@@ -1,0 +1,580 @@
+"""The program that hands a push on from host to host (lib/podrun/transfer/relay.py): what it takes from whom, and how it ends."""
+
+import contextlib
+import errno
+import os
+import socket
+import time
+
+import pytest
+
+from relays import BLOCK, HASTY, PATIENT, PUSH, RELAY, TRAILER, FalseParent, Relay, archive, greeting, join, listeners_of, make_certificate
+from support import peak_memory, wait_until
+
+SMALL = archive(5 * BLOCK + 12345)
+MIDDLE = archive(40_000_000)
+
+
+@pytest.fixture(scope="module")
+def keys(tmp_path_factory):
+    directory = tmp_path_factory.mktemp("keys")
+    return [make_certificate(directory, name) for name in ("right", "other")]
+
+
+@pytest.fixture
+def pem(keys):
+    return keys[0]
+
+
+@pytest.fixture
+def hosts(directory, pem):
+    """Starts the relay of a host."""
+    with contextlib.ExitStack() as stack:
+
+        def start(host=0, data=SMALL, **options):
+            started = Relay(directory, options.pop("pem", pem), host, data, **options)
+            stack.callback(started.close)
+            return started
+
+        yield start
+
+
+@pytest.fixture
+def false_parent(directory, pem):
+    with contextlib.ExitStack() as stack:
+
+        def start(serve, pem=pem):
+            started = FalseParent(pem, directory, serve)
+            stack.callback(started.close)
+            return started
+
+        yield start
+
+
+def finish(*relays):
+    for each in relays:
+        each.end()
+    for each in relays:
+        each.assert_complete()
+
+
+def send_blocks(data):
+    def serve(sock):
+        sock.sendall(b"+")
+        for begin in range(0, len(data), BLOCK):
+            sock.sendall(b"B" + data[begin : begin + BLOCK])
+        wait_for_end(sock)
+
+    return serve
+
+
+def wait_for_end(sock):
+    with contextlib.suppress(OSError):
+        while sock.recv(1):
+            pass
+
+
+# Whole archives
+
+
+@pytest.mark.smoke
+def test_a_host_alone_gets_the_archive_and_then_the_trailer(hosts):
+    seed = hosts()
+    seed.end()
+    seed.sums()
+    seed.feed_here()
+    finish_of_one = seed.wanted()
+    seed.assert_complete()
+    assert finish_of_one[0][0] == 0 and finish_of_one[-1][1] == len(SMALL)
+    assert not any(line.startswith(("lost", "failed")) for line in seed.answers), seed.answers
+
+
+@pytest.mark.smoke
+def test_hosts_get_the_archive_from_each_other(hosts):
+    seed, first, second, third = (hosts(host, MIDDLE) for host in range(4))
+    for each in (third, second, first, seed):
+        each.sums()
+    port = seed.listen(1, 2)
+    first.follow(seed, port)
+    second.follow(seed, port)
+    third.follow(first)
+    for each, parent in ((first, 0), (second, 0), (third, 1)):
+        each.answer(f"joined {parent}")
+    wait_until(lambda: not listeners_of(seed.process.pid), what="closed after all have joined")
+    seed.feed_here()
+    finish(seed, first, second, third)
+
+
+@pytest.mark.parametrize("size", [0, 1, BLOCK, 2 * BLOCK, 2 * BLOCK + 1])
+def test_an_archive_of_any_size(hosts, size):
+    seed, child = hosts(0, archive(size)), hosts(1, archive(size))
+    seed.sums()
+    child.sums()
+    child.follow(seed)
+    child.answer("joined 0")
+    seed.feed_here()
+    finish(seed, child)
+
+
+def test_a_block_waits_for_its_sum(hosts):
+    seed, child = hosts(0), hosts(1)
+    child.follow(seed)
+    seed.feed_here(4 * BLOCK)
+    time.sleep(0.2)
+    assert not seed.output and len(seed.wanted()) == 1
+    seed.sums(0, 2)
+    wait_until(lambda: len(seed.output) == 2 * BLOCK)
+    seed.sums(2)
+    seed.feed()
+    time.sleep(0.2)
+    assert not child.output
+    child.sums()
+    finish(seed, child)
+
+
+def test_a_relay_takes_little_memory(hosts):
+    data = archive(200_000_000)
+    seed, child = hosts(0, data), hosts(1, data)
+    seed.sums()
+    child.sums()
+    child.follow(seed)
+    seed.feed_here()
+    child.answer("at 200000000")
+    peaks = [peak_memory(each.process.pid) for each in (seed, child)]
+    finish(seed, child)
+    assert max(peaks) < 60_000_000, peaks
+
+
+def test_a_child_that_is_ahead_takes_only_what_it_lacks(hosts):
+    seed, child = (hosts(host, hooks="limits:0.3 join:20") for host in range(2))
+    child.sums()
+    child.feed_here(4 * BLOCK)
+    wait_until(lambda: len(child.output) == 4 * BLOCK)
+    child.follow(seed)
+    child.answer("joined 0")
+    seed.sums()
+    time.sleep(3)  # twice as long as a silent parent is given
+    seed.feed_here()
+    finish(seed, child)
+    assert not any(line.startswith("lost") for line in child.answers), child.answers
+
+
+def test_a_child_that_comes_too_late_is_refused(hosts, directory, pem):
+    seed = hosts(0, MIDDLE)
+    seed.sums()
+    seed.feed_here(36 * BLOCK)
+    wait_until(lambda: len(seed.output) == 36 * BLOCK)
+    child = hosts(1, MIDDLE)
+    child.follow(seed)
+    child.answer("lost 0 it no longer has the block")
+    sock, answer = join(seed, seed.listen(2), pem, directory, greeting(2, 0, 4))
+    with sock:
+        assert answer == b"+" and sock.recv(1) == b"B"
+
+
+# Parents that are lost
+
+
+@pytest.mark.parametrize("way", ["here", "parent"])
+def test_an_altered_block_is_refused_and_the_rest_comes_from_elsewhere(hosts, way):
+    seed, liar, child = hosts(0), hosts(1, hooks=f"{PATIENT} alter:2"), hosts(2)
+    for each in (seed, liar, child):
+        each.sums()
+    child.follow(liar)
+    child.answer("joined 1")
+    liar.feed_here()
+    child.answer(f"lost {2 * BLOCK} altered block 2")
+    wait_until(lambda: len(child.output) == 2 * BLOCK)
+    if way == "parent":
+        child.follow(seed)
+        child.answer("joined 0")
+    seed.feed_here()
+    if way == "here":
+        child.feed_here()
+        assert child.wanted()[0][0] == 2 * BLOCK
+    finish(seed, liar, child)
+
+
+def test_a_parent_that_ends_is_lost(hosts, false_parent):
+    child = hosts(1)
+    child.sums()
+    parent = false_parent(lambda sock: sock.sendall(b"+B" + SMALL[:BLOCK] + b"B" + SMALL[BLOCK : BLOCK + 1000]))
+    child.follow(parent, parent.port)
+    child.answer("joined 8")
+    child.answer(f"lost {BLOCK} the connection ended")
+    other = hosts(2)
+    other.sums()
+    child.follow(other)
+    other.feed_here()
+    finish(other, child)
+
+
+def test_a_parent_whose_process_dies_is_lost(hosts):
+    seed, child = hosts(0), hosts(1)
+    seed.sums()
+    child.sums()
+    child.follow(seed)
+    seed.feed_here(3 * BLOCK)
+    wait_until(lambda: len(child.output) == 3 * BLOCK)
+    seed.process.kill()
+    child.answer(f"lost {3 * BLOCK} .*")
+    child.feed_here()
+    finish(child)
+
+
+def test_a_parent_is_lost_when_it_is_silent_though_the_sum_is_known(hosts):
+    seed, child = hosts(0, hooks=f"{PATIENT} stall:2"), hosts(1, hooks=HASTY)
+    seed.sums()
+    child.sums(0, 2)
+    child.follow(seed)
+    seed.feed_here()
+    wait_until(lambda: len(child.output) == 2 * BLOCK)
+    time.sleep(1)
+    assert not any(line.startswith("lost") for line in child.answers), child.answers
+    child.sums(2)
+    child.answer(f"lost {2 * BLOCK} silent for 0.5 s")
+    child.feed_here()
+    finish(child)
+
+
+def test_a_parent_that_sends_something_else_is_lost(hosts, false_parent):
+    child = hosts(1)
+    child.sums()
+    parent = false_parent(lambda sock: (sock.sendall(b"+x" + SMALL), wait_for_end(sock)))
+    child.follow(parent, parent.port)
+    child.answer("lost 0 it sent something else than a block")
+
+
+def test_a_parent_that_cannot_be_reached_is_lost(hosts):
+    child = hosts(1, hooks="limits:0.1")
+    refusing, full = hosts(2, hooks=f"{PATIENT} refuse"), hosts(3, hooks=f"{PATIENT} hole")
+    child.follow(refusing)
+    child.answer("lost 0 Connection refused")
+    child.follow(full)
+    child.answer("lost 0 timed out")
+    child.sums()
+    child.feed_here()
+    finish(child)
+
+
+def test_a_new_source_takes_the_place_of_the_old_one(hosts, false_parent):
+    child = hosts(1)
+    child.sums()
+    parent = false_parent(lambda sock: (sock.sendall(b"+B" + SMALL[:BLOCK] + b"B" + SMALL[:1000]), wait_for_end(sock)))
+    child.follow(parent, parent.port)
+    wait_until(lambda: len(child.output) == BLOCK)
+    child.feed_here()
+    assert child.wanted()[0][0] == BLOCK
+    finish(child)
+    assert not any(line.startswith("lost") for line in child.answers), child.answers
+
+
+# Who may take part
+
+
+def test_a_child_sends_nothing_to_a_parent_with_another_certificate(hosts, keys, false_parent):
+    child = hosts(1)
+    parent = false_parent(send_blocks(SMALL), keys[1])
+    child.follow(parent, parent.port)
+    child.answer("lost 0 wrong certificate")
+    assert parent.greetings in ([], [b""])
+
+
+@pytest.mark.parametrize("key", ["other", "none"])
+def test_a_parent_sends_nothing_to_a_child_with_another_certificate(hosts, keys, directory, key):
+    seed = hosts(0)
+    seed.sums()
+    seed.feed_here()
+    port = seed.listen(1)
+    answer = b""
+    with contextlib.suppress(OSError):
+        _, answer = join(seed, port, keys[1] if key == "other" else None, directory, greeting(1, 0))
+    assert answer == b""
+    child = hosts(1)
+    child.sums()
+    child.follow(seed, port)
+    finish(seed, child)
+
+
+@pytest.mark.parametrize(
+    "text, answer",
+    [
+        (greeting(1, 0, push="f" * 32), b"p"),
+        (greeting(1, 4), b"h"),
+        (greeting(3, 0), b"u"),
+        (greeting(1, 0, 7), b"w"),
+        (greeting(1, 0, 1 << 63), b"w"),
+    ],
+)
+def test_a_wrong_greeting_is_refused(hosts, pem, directory, text, answer):
+    seed = hosts(0)
+    port = seed.listen(1)
+    sock, said = join(seed, port, pem, directory, text)
+    with sock:
+        assert said == answer and sock.recv(1) == b""
+    sock, said = join(seed, port, pem, directory, greeting(1, 0))
+    with sock:
+        assert said == b"+"
+
+
+def test_a_host_joins_once(hosts, pem, directory):
+    seed = hosts(0)
+    port = seed.listen(1, 2)
+    (first, said), (second, again) = (join(seed, port, pem, directory, greeting(1, 0)) for _ in range(2))
+    with first, second:
+        assert (said, again) == (b"+", b"u")
+
+
+def test_a_host_that_reaches_itself_notices(hosts):
+    child = hosts(1)
+    child.send(f"parent {child.address} {child.listen(2)} 0")
+    child.answer("lost 0 another host has this address")
+
+
+def test_strangers_keep_no_child_out(hosts):
+    seed, child = hosts(0), hosts(1)
+    seed.sums()
+    child.sums()
+    port = seed.listen(1)
+    strangers = [socket.create_connection((seed.address, port)) for _ in range(100)]
+    child.follow(seed, port)
+    child.answer("joined 0")
+    seed.feed_here()
+    finish(seed, child)
+    for each in strangers:
+        each.close()
+
+
+def test_a_port_is_closed_when_nobody_joins(hosts):
+    seed = hosts(0, hooks="limits:0.1")
+    seed.listen(1)
+    wait_until(lambda: not listeners_of(seed.process.pid))
+    seed.sums()
+    seed.feed_here()
+    finish(seed)
+
+
+@pytest.mark.parametrize("address", ["0.0.0.0", "::", "::ffff:0.0.0.0", "8.8.8.8", "localhost"])
+def test_only_an_own_address_is_listened_on(hosts, address):
+    seed = hosts(0)
+    seed.send(f"listen {address} 1")
+    seed.answer("deaf .+")
+    assert not listeners_of(seed.process.pid)
+    seed.sums()
+    seed.feed_here()
+    finish(seed)
+
+
+# Slow hosts
+
+
+def test_a_child_that_holds_up_the_others_is_dropped(hosts, pem, directory):
+    seed, child = hosts(0, MIDDLE, hooks=HASTY), hosts(1, MIDDLE)
+    seed.sums()
+    child.sums()
+    port = seed.listen(1, 5)
+    sock, _ = join(seed, port, pem, directory, greeting(5, 0))
+    with sock:
+        child.follow(seed, port)
+        seed.feed_here()
+        seed.answer("dropped 5 held up the others for 0.3 s")
+        finish(seed, child)
+
+
+def test_a_child_that_takes_nothing_at_the_end_is_dropped(hosts, pem, directory):
+    data = archive(20 * BLOCK)
+    seed = hosts(0, data, hooks=HASTY)
+    seed.sums()
+    sock, _ = join(seed, seed.listen(5), pem, directory, greeting(5, 0))
+    with sock:
+        seed.feed_here()
+        seed.end()
+        seed.answer("dropped 5 took no block for 0.5 s")
+        seed.assert_complete()
+
+
+def test_a_child_that_ends_is_dropped_and_may_come_again(hosts, pem, directory):
+    seed = hosts(0)
+    seed.sums()
+    sock, _ = join(seed, seed.listen(5), pem, directory, greeting(5, 0))
+    sock.close()
+    seed.feed_here()
+    seed.answer("dropped 5 connection lost: .*")
+    child = hosts(5)
+    child.sums()
+    child.follow(seed)
+    finish(seed, child)
+
+
+def test_podrun_drops_a_child(hosts):
+    seed, child = hosts(0), hosts(1)
+    seed.sums()
+    child.sums()
+    child.follow(seed)
+    child.answer("joined 0")
+    seed.send("drop 1")
+    child.answer("lost 0 .*")
+    seed.feed_here()
+    finish(seed)
+    assert not any(line.startswith("dropped") for line in seed.answers), seed.answers
+
+
+def test_a_tar_that_holds_up_the_children_is_reported(hosts):
+    seed, child = hosts(0, MIDDLE, hooks=HASTY, reads=False), hosts(1, MIDDLE)
+    seed.sums()
+    child.sums()
+    child.follow(seed)
+    seed.feed_here(32 * BLOCK)
+    assert "slow" not in seed.answers
+    seed.feed(34 * BLOCK)
+    seed.answer("slow")
+    seed.read()
+    seed.feed()
+    finish(seed, child)
+    assert seed.answers.count("slow") == 1
+
+
+def test_a_slow_tar_keeps_podrun_waiting_and_no_command(hosts):
+    seed = hosts(0, MIDDLE, reads=False)
+    seed.sums()
+    seed.feed_here(32 * BLOCK)
+    seed.feed(seed.wanted()[-1][1])
+    assert seed.sent <= 37 * BLOCK
+    seed.listen(1)
+    seed.read()
+    seed.send("drop 1")
+    seed.feed()
+    finish(seed)
+
+
+# The end
+
+FRAMES = [
+    b"key 1000\n" + b"x" * 999,
+    b"sums 0 6\n" + bytes(100),
+    b"listen 127.0.0.1 1\n",
+    b"listen 127.0.0.1 1\nlis",
+    b"parent 127.0.0.1 1 5\n",
+    b"data 0 1000\n" + bytes(500),
+    b"drop 1\n",
+    b"end 1000\n" + bytes(500),
+    b"end 3\nabc",
+    b"",
+]
+
+
+@pytest.mark.parametrize("frames", FRAMES, ids=lambda frames: frames[:20].decode().strip() or "nothing")
+def test_an_end_of_input_ends_it(hosts, frames):
+    seed = hosts(0)
+    seed.send("here")
+    seed.answer("want .*")
+    seed.process.stdin.write(frames)
+    if frames.startswith(b"listen"):
+        seed.answer("port .*")
+    seed.process.stdin.close()
+    seed.wait(3)
+
+
+def test_an_end_of_input_ends_it_whatever_waits(hosts):
+    seed = hosts(0, MIDDLE, reads=False)
+    child = hosts(1, MIDDLE, reads=False)
+    seed.sums()
+    child.sums()
+    child.follow(seed)
+    seed.feed_here(36 * BLOCK)
+    child.listen(2)
+    for each in (seed, child):
+        each.process.stdin.close()
+        wait_until(lambda each=each: each.process.poll() is not None)
+        assert each.process.returncode == 3
+
+
+def test_nobody_who_reads_the_answers_ends_it(directory, pem):
+    reader, writer = os.pipe()
+    relay = Relay(directory, pem, 0, SMALL)
+    os.close(reader)
+    os.close(writer)
+    relay.process.kill()
+    relay.close()
+
+
+def test_a_tar_that_has_ended_is_no_lost_parent(hosts):
+    seed, child = hosts(0), hosts(1, reads=False)
+    seed.sums()
+    child.sums()
+    child.process.stdout.close()
+    child.follow(seed)
+    seed.feed_here()
+    child.answer("failed tar has closed its input")
+    child.wait(1)
+    assert not any(line.startswith("lost") for line in child.answers), child.answers
+
+
+GARBAGE = [
+    b"\n",
+    b"what\n",
+    b"\xff\xfe\n",
+    b"x" * 100_000,
+    b"here now\n",
+    b"start %s 0 1\n" % PUSH.encode(),
+    b"key 99999999\n",
+    b"key 3\nabc",
+    b"sums 7 1\n",
+    b"sums 0 7\n",
+    b"sums 0 999999999999999999999\n",
+    b"sums -1 1\n",
+    b"data 0 10\n",
+    b"here\ndata 1 10\n",
+    b"listen 127.0.0.1 a\n",
+    b"parent 127.0.0.1 65536 1\n",
+    b"parent 127.0.0.1 1\n",
+    b"end 99999999999\n",
+]
+
+
+@pytest.mark.parametrize("frames", GARBAGE, ids=lambda frames: repr(frames[:20]))
+def test_garbage_is_a_protocol_error(hosts, frames):
+    seed = hosts(0)
+    with contextlib.suppress(BrokenPipeError):
+        seed.process.stdin.write(frames)
+    seed.answer("failed (protocol error: .*|the key cannot be used: .*)")
+    seed.wait(1)
+
+
+def test_podrun_may_send_no_more_than_what_is_wanted(hosts):
+    seed = hosts(0, MIDDLE, reads=False)
+    seed.feed_here(4 * BLOCK)
+    seed.process.stdin.write(b"data %d 1\nx" % (4 * BLOCK))
+    seed.answer("failed protocol error: data .*")
+    seed.wait(1) if seed.read() else None
+
+
+def test_podruns_own_bytes_are_checked(hosts):
+    seed = hosts(0)
+    seed.sums()
+    seed.data = bytes(len(SMALL))
+    with contextlib.suppress(BrokenPipeError):
+        seed.feed_here(4 * BLOCK)
+    seed.answer("failed block 0 of podrun differs from its sum")
+    seed.wait(1)
+    assert not seed.output
+
+
+# The key
+
+
+@pytest.mark.parametrize("memfd", [True, False])
+def test_the_key_is_never_in_a_file(hosts, directory, memfd):
+    script = directory / "relay.py"
+    without = "" if memfd else "import os\nif hasattr(os, 'memfd_create'):\n    del os.memfd_create\n"
+    script.write_text(without + RELAY.read_text())
+    before = set(os.listdir("/tmp"))
+    seed, child = hosts(0, script=script), hosts(1, script=script)
+    seed.sums()
+    child.sums()
+    child.follow(seed)
+    child.answer("joined 0")
+    assert {path.name for path in directory.iterdir()} == {"relay.py", "errors0", "errors1"}
+    assert set(os.listdir("/tmp")) == before
+    seed.feed_here()
+    finish(seed, child)
