@@ -1,4 +1,4 @@
-"""Plays podrun, tar and other hosts for lib/podrun/transfer/relay.py."""
+"""Plays podrun, tar and other hosts for lib/podrun/transfer/relay.py, and assembles it."""
 
 import contextlib
 import functools
@@ -17,7 +17,7 @@ from pathlib import Path
 
 from support import wait_until
 
-RELAY = Path(__file__).resolve().parents[2] / "lib/podrun/transfer/relay.py"
+LIBRARY = Path(__file__).resolve().parents[2] / "lib"
 BLOCK = 1 << 20
 PUSH = "0123456789abcdef" * 2
 TRAILER = b"the trailer" * 1000
@@ -28,6 +28,14 @@ HASTY = "limits:0.1 join:20"
 @functools.lru_cache(maxsize=None)
 def archive(size):
     return random.Random(size).randbytes(size)
+
+
+@functools.lru_cache(maxsize=None)
+def program():
+    """Its text, assembled as the build does (cmake/Scripts.cmake)."""
+    fragments = re.search(r"^Relay python (.*)", (LIBRARY / "scripts.txt").read_text(), re.MULTILINE)[1].split()
+    text = "".join((LIBRARY / "podrun" / f"{fragment}.py").read_text() for fragment in fragments)
+    return re.sub(r"^from relay_.*", "", text, flags=re.MULTILINE)
 
 
 def sums_of(data):
@@ -42,24 +50,30 @@ def make_certificate(directory, name):
     return key.read_bytes() + certificate.read_bytes()
 
 
+def start_relay(directory, errors, hooks=PATIENT, text=None, **pipes):
+    """Starts it as push.sh does, but its standard error is descriptor 4."""
+    script = directory / "podrun.relay"
+    if not script.exists():
+        script.write_text(text or program())
+    words = ["sh", "-c", 'exec "$@" 4>&2 2>"$0"', errors, shutil.which("python3"), "-I", "-S", script]
+    environment = {"PODRUN_TEST_RELAY": hooks, "TEST_DIRECTORY": str(directory)}
+    return subprocess.Popen(words, stdin=subprocess.PIPE, env=environment, cwd=directory, bufsize=0, **pipes)
+
+
 class Relay:
     """One host."""
 
-    def __init__(self, directory, pem, host=0, data=b"", hooks=PATIENT, reads=True, push=PUSH, script=RELAY):
+    def __init__(self, directory, pem, host=0, data=b"", hooks=PATIENT, reads=True, text=None):
         self.host, self.data, self.address = host, data, f"127.0.0.{host + 1}"
         self.sent = None
         self._errors = directory / f"errors{host}"
-        # Like push.sh, gives it its answers as descriptor 4.
-        words = ["sh", "-c", 'exec "$@" 4>&2 2>"$0"', self._errors, shutil.which("python3"), "-I", "-S", script]
-        environment = {"PODRUN_TEST_RELAY": hooks, "TEST_DIRECTORY": str(directory)}
-        pipe = subprocess.PIPE
-        self.process = subprocess.Popen(words, stdin=pipe, stdout=pipe, stderr=pipe, env=environment, cwd=directory, bufsize=0)
+        self.process = start_relay(directory, self._errors, hooks, text, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self.answers, self.output = [], bytearray()
         self._threads = [threading.Thread(target=self._read_answers)]
         self._threads[0].start()
         if reads:
             self.read()
-        self.send(f"start {push} {host} {len(data)}")
+        self.send(f"start {PUSH} {host} {len(data)}")
         if pem:
             self.send(f"key {len(pem)}", pem)
 

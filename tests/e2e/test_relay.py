@@ -4,11 +4,12 @@ import contextlib
 import errno
 import os
 import socket
+import subprocess
 import time
 
 import pytest
 
-from relays import BLOCK, HASTY, PATIENT, PUSH, RELAY, TRAILER, FalseParent, Relay, archive, greeting, join, listeners_of, make_certificate
+from relays import BLOCK, HASTY, PATIENT, PUSH, FalseParent, Relay, archive, greeting, join, listeners_of, make_certificate, program, start_relay
 from support import peak_memory, wait_until
 
 SMALL = archive(5 * BLOCK + 12345)
@@ -83,9 +84,8 @@ def test_a_host_alone_gets_the_archive_and_then_the_trailer(hosts):
     seed.end()
     seed.sums()
     seed.feed_here()
-    finish_of_one = seed.wanted()
     seed.assert_complete()
-    assert finish_of_one[0][0] == 0 and finish_of_one[-1][1] == len(SMALL)
+    assert seed.wanted()[0][0] == 0 and seed.wanted()[-1][1] == len(SMALL)
     assert not any(line.startswith(("lost", "failed")) for line in seed.answers), seed.answers
 
 
@@ -469,10 +469,10 @@ def test_an_end_of_input_ends_it(hosts, frames):
     seed.send("here")
     seed.answer("want .*")
     seed.process.stdin.write(frames)
-    if frames.startswith(b"listen"):
-        seed.answer("port .*")
+    port = int(seed.answer("port (.*)")[1]) if frames.startswith(b"listen") else 0
     seed.process.stdin.close()
     seed.wait(3)
+    assert not port or socket.socket().connect_ex(("127.0.0.1", port)) == errno.ECONNREFUSED
 
 
 def test_an_end_of_input_ends_it_whatever_waits(hosts):
@@ -483,19 +483,23 @@ def test_an_end_of_input_ends_it_whatever_waits(hosts):
     child.follow(seed)
     seed.feed_here(36 * BLOCK)
     child.listen(2)
+    assert len(listeners_of(child.process.pid)) == 1
     for each in (seed, child):
         each.process.stdin.close()
         wait_until(lambda each=each: each.process.poll() is not None)
         assert each.process.returncode == 3
 
 
-def test_nobody_who_reads_the_answers_ends_it(directory, pem):
+def test_answers_that_nobody_reads_end_it(directory):
     reader, writer = os.pipe()
-    relay = Relay(directory, pem, 0, SMALL)
-    os.close(reader)
-    os.close(writer)
-    relay.process.kill()
-    relay.close()
+    with start_relay(directory, directory / "errors", stdout=subprocess.DEVNULL, stderr=writer) as process:
+        os.close(writer)
+        process.stdin.write(b"start %s 0 1\nhere\n" % PUSH.encode())
+        assert os.read(reader, 100) == b"want 0 1\n"
+        os.close(reader)
+        wait_until(lambda: process.poll() is not None)
+        assert process.returncode == 3
+    assert (directory / "errors").read_bytes() == b""
 
 
 def test_a_tar_that_has_ended_is_no_lost_parent(hosts):
@@ -546,7 +550,8 @@ def test_podrun_may_send_no_more_than_what_is_wanted(hosts):
     seed.feed_here(4 * BLOCK)
     seed.process.stdin.write(b"data %d 1\nx" % (4 * BLOCK))
     seed.answer("failed protocol error: data .*")
-    seed.wait(1) if seed.read() else None
+    seed.read()
+    seed.wait(1)
 
 
 def test_podruns_own_bytes_are_checked(hosts):
@@ -565,16 +570,14 @@ def test_podruns_own_bytes_are_checked(hosts):
 
 @pytest.mark.parametrize("memfd", [True, False])
 def test_the_key_is_never_in_a_file(hosts, directory, memfd):
-    script = directory / "relay.py"
     without = "" if memfd else "import os\nif hasattr(os, 'memfd_create'):\n    del os.memfd_create\n"
-    script.write_text(without + RELAY.read_text())
     before = set(os.listdir("/tmp"))
-    seed, child = hosts(0, script=script), hosts(1, script=script)
+    seed, child = (hosts(host, text=without + program()) for host in range(2))
     seed.sums()
     child.sums()
     child.follow(seed)
     child.answer("joined 0")
-    assert {path.name for path in directory.iterdir()} == {"relay.py", "errors0", "errors1"}
+    assert {path.name for path in directory.iterdir()} == {"podrun.relay", "errors0", "errors1"}
     assert set(os.listdir("/tmp")) == before
     seed.feed_here()
     finish(seed, child)

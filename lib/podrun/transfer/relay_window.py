@@ -1,0 +1,111 @@
+"""The blocks that a host keeps for others, and its own tar."""
+
+import errno
+import mmap
+import os
+import threading
+import time
+
+from relay_limits import BLOCK, HOOKS, fail, say
+
+WINDOW, AHEAD = 32, 3  # blocks for children; blocks that podrun may send before they are checked
+
+
+class Window:
+    """The last blocks in a ring, for readers that may be up to WINDOW blocks behind. The AHEAD slots after `head` are being filled."""
+
+    def __init__(self, size):
+        self.size = size
+        self.count = -(-size // BLOCK)
+        self.head = 0  # blocks that were checked
+        self.readers = []  # each has `next`, the block that it wants
+        self.listeners = []
+        self.is_full = False  # a checked block waits for the slowest reader
+        self.changed = threading.Condition()
+        self._sums = bytearray()
+        self._ring_bytes = max(1, min(self.count, WINDOW + AHEAD)) * BLOCK
+        self._ring = memoryview(mmap.mmap(-1, self._ring_bytes))
+
+    def block(self, index):
+        begin = index * BLOCK
+        return next(self.pieces(begin, min(self.size - begin, BLOCK)))
+
+    def pieces(self, offset, size):
+        """The places for these bytes of the archive."""
+        while size:
+            begin = offset % self._ring_bytes
+            piece = self._ring[begin : min(begin + size, self._ring_bytes)]
+            yield piece
+            offset, size = offset + len(piece), size - len(piece)
+
+    def add_sums(self, first, sums):
+        with self.changed:
+            self._sums.extend(bytes(max(0, first * 32 + len(sums) - len(self._sums))))
+            self._sums[first * 32 : first * 32 + len(sums)] = sums
+            self.changed.notify_all()
+
+    def sum_of(self, index):
+        """Or None, if it is not known yet."""
+        found = bytes(self._sums[index * 32 : index * 32 + 32])
+        return found if any(found) else None
+
+    def oldest(self):
+        return max(0, self.head - WINDOW)
+
+    def publish(self, is_current):
+        """Readers get the block at `head`, once nobody needs the oldest one; False if the source changed meanwhile."""
+        with self.changed:
+            while is_current() and self.head >= WINDOW and (self._is_held() or any(each.expected for each in self.listeners)):
+                self.is_full = True
+                self.changed.wait()
+            self.is_full = False
+            if not is_current():
+                return False
+            self.head += 1
+            self.changed.notify_all()
+            return True
+
+    def _is_held(self):
+        return any(each.next <= self.head - WINDOW for each in self.readers)
+
+    def blame(self, seconds):
+        """Adds the time to those that hold up at least half of the others."""
+        holders = [each for each in self.readers if each.next <= self.head - WINDOW]
+        waiting = sum(each.next == self.head for each in self.readers)
+        if self.is_full and waiting and 2 * waiting >= len(self.readers) - len(holders):
+            for each in holders:
+                each.held += seconds
+
+
+class Tar:
+    """Reads the window for this host's own tar."""
+
+    def __init__(self, window):
+        self.window, self.next, self.held, self.trailer = window, 0, 0.0, None
+
+    def run(self):
+        window = self.window
+        try:
+            while self.next < window.count:
+                with window.changed:
+                    window.changed.wait_for(lambda: self.next < window.head)
+                self._write(window.block(self.next))
+                time.sleep(HOOKS.get("slow", 0) / 1000)
+                with window.changed:
+                    self.next += 1
+                    window.changed.notify_all()
+            say("at %d" % window.size)
+            with window.changed:
+                window.changed.wait_for(lambda: self.trailer is not None)
+            self._write(memoryview(self.trailer))
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        except OSError as error:
+            fail("tar has closed its input" if error.errno == errno.EPIPE else error)
+        with window.changed:
+            window.changed.wait_for(lambda: window.readers == [self] and not window.listeners)
+        os._exit(0)
+
+    @staticmethod
+    def _write(data):
+        while data:
+            data = data[os.write(1, data[: 1 << 18]) :]
