@@ -19,6 +19,7 @@ from support import wait_until
 
 LIBRARY = Path(__file__).resolve().parents[2] / "lib"
 BLOCK = 1 << 20
+AHEAD = 3  # blocks that it wants before they are checked
 PUSH = "0123456789abcdef" * 2
 TRAILER = b"the trailer" * 1000
 PATIENT = "limits:20"  # for tests in which nothing is to take too long, on a busy machine

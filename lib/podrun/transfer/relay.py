@@ -66,7 +66,7 @@ class Source:
     def _reason(error):
         if getattr(error, "reason", None) == "CERTIFICATE_VERIFY_FAILED":
             return "wrong certificate"
-        if isinstance(error, ssl.SSLEOFError) or "EOF" in str(getattr(error, "reason", "")):
+        if isinstance(error, ssl.SSLError) and "eof" in str(error).lower():
             return "the connection ended"
         return "timed out" if isinstance(error, socket.timeout) else plain(error)
 

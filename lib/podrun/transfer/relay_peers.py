@@ -4,10 +4,9 @@ import os
 import select
 import socket
 import struct
-import threading
 import time
 
-from relay_limits import BLOCK, HANDSHAKE, HOOKS, JOIN, SIGN, STRANGERS, TICK, Lost, fail, plain, say, start
+from relay_limits import HANDSHAKE, HOOKS, JOIN, SIGN, STRANGERS, TICK, Lost, fail, plain, say, start
 
 try:
     import ssl
@@ -97,10 +96,10 @@ class Child:
             if self._is_gone:
                 return
             self._is_gone = True
+            if why:
+                say("dropped %d %s" % (self.host, why))  # first, since without readers the process may end
             self.window.readers.remove(self)
             self.window.changed.notify_all()
-        if why:
-            say("dropped %d %s" % (self.host, why))
 
     def serve(self):
         try:
@@ -174,8 +173,8 @@ class Listener:
         self._sock.close()
         with window.changed:
             window.listeners.remove(self)
-            for each in self._unfinished:
-                self._cut(each)
+            while self._unfinished:
+                self._cut(self._unfinished.pop())
             window.changed.notify_all()
 
     def _accept(self):
@@ -223,12 +222,13 @@ class Listener:
         if wanted != self.relay.host:
             return None, b"h"
         with window.changed:
-            if host not in self.expected or self not in window.listeners:
+            if host not in self.expected or sock not in self._unfinished:
                 return None, b"u"
             if not window.oldest() <= first <= window.count:
                 return None, b"w"
             child = Child(window, sock, host, first)
             window.readers.append(child)
             self.expected.remove(host)
+            self._unfinished.remove(sock)
             window.changed.notify_all()
             return child, ACCEPTED
