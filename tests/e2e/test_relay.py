@@ -544,7 +544,7 @@ def test_a_tar_that_has_ended_is_no_lost_parent(hosts):
     child.follow(seed)
     seed.feed_here()
     child.answer("failed tar has closed its input")
-    child.wait(1)
+    child.wait(4)
     assert not any(line.startswith("lost") for line in child.answers), child.answers
 
 
@@ -576,7 +576,7 @@ def test_garbage_is_a_protocol_error(hosts, frames):
     with contextlib.suppress(BrokenPipeError):
         seed.process.stdin.write(frames)
     seed.answer("failed (protocol error: .*|the key cannot be used: .*)")
-    seed.wait(1)
+    seed.wait(4)
 
 
 def test_podrun_may_send_no_more_than_what_is_wanted(hosts):
@@ -585,7 +585,7 @@ def test_podrun_may_send_no_more_than_what_is_wanted(hosts):
     seed.process.stdin.write(b"data %d 1\nx" % (AHEAD * BLOCK))
     seed.answer("failed protocol error: data .*")
     seed.read()
-    seed.wait(1)
+    seed.wait(4)
 
 
 def test_podruns_own_bytes_are_checked(hosts):
@@ -595,7 +595,7 @@ def test_podruns_own_bytes_are_checked(hosts):
     with contextlib.suppress(BrokenPipeError):
         seed.feed_here(AHEAD * BLOCK)
     seed.answer("failed block 0 of podrun differs from its sum")
-    seed.wait(1)
+    seed.wait(4)
     assert not seed.output
 
 

@@ -121,6 +121,8 @@ std::string sent_event(output::WallTime time, const hosts::Host& host, const Fil
   event["deleted"] = sent.deleted;
   event["links_replaced"] = sent.links_replaced;
   if (sent.shared_with) event["shared_with"] = *sent.shared_with;
+  if (sent.from) event["from"] = *sent.from;
+  if (!sent.from_here.empty()) event["from_here"] = sent.from_here;
   return to_line(event, since_start);
 }
 

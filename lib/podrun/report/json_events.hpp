@@ -49,6 +49,8 @@ struct FilesSent {
   std::size_t deleted = 0;                 ///< a directory counts once
   std::optional<std::size_t> shared_with;  ///< the worker that wrote to the shared file system
   std::size_t links_replaced = 0;          ///< by directories
+  std::optional<std::size_t> from = {};    ///< the worker that handed them on, with --spread
+  std::string from_here = {};              ///< or why no worker did
 };
 
 /// Files from one host.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Computes any block of an archive whose members' places are known from the start. Each block goes into the
-// digests when the first reader gets to it, in order; a few are kept for slower readers.
+// digests of a kind when the first reader with that kind gets to it, in order; a few are kept for slower
+// readers.
 #include "podrun/transfer/archive.hpp"
 
 #include <fcntl.h>
@@ -155,14 +156,8 @@ std::uint64_t content_size(const Entry& entry) { return entry.kind == Kind::file
 
 }  // namespace
 
-Archive::Archive(const LocalTree& tree, std::vector<std::size_t> chosen, DigestKind kind)
-    : tree_(tree),
-      chosen_(std::move(chosen)),
-      kind_(kind),
-      digest_size_(Digest(kind).finish().size()),
-      digests_(chosen_.size() * digest_size_, '\0'),
-      unfinished_(kind),
-      open_member_(kNone) {
+Archive::Archive(const LocalTree& tree, std::vector<std::size_t> chosen)
+    : tree_(tree), chosen_(std::move(chosen)), open_member_(kNone) {
   offsets_.reserve(chosen_.size() + 1);
   std::uint64_t offset = 0;
   for (std::size_t member = 0; member < chosen_.size(); ++member) {
@@ -174,15 +169,30 @@ Archive::Archive(const LocalTree& tree, std::vector<std::size_t> chosen, DigestK
 
 std::uint64_t Archive::size() const { return offsets_.back(); }
 
-Chunk Archive::read(std::uint64_t offset) {
+Chunk Archive::read(std::uint64_t offset, DigestKind kind) {
   if (offset >= size()) return {};
-  Chunk whole = block(offset / kBlock);
+  const std::uint64_t index = offset / kBlock;
+  for (std::uint64_t next = digests(kind).blocks; next < index; ++next)
+    add_to_digests(kind, block(next).bytes());
+  Chunk whole = block(index);
+  if (digests(kind).blocks == index) add_to_digests(kind, whole.bytes());
   const std::size_t skipped = offset % kBlock;
   return skipped == 0 ? whole : Chunk(std::string(whole.bytes().substr(skipped)));
 }
 
-const std::string& Archive::digest() {
-  if (!whole_.empty()) return whole_;
+Archive::Digests& Archive::digests(DigestKind kind) {
+  const auto found = digests_.find(kind);
+  if (found != digests_.end()) return found->second;
+  const std::size_t size = Digest(kind).finish().size();
+  return digests_.emplace(kind, Digests{size, std::string(chosen_.size() * size, '\0'), Digest(kind)})
+      .first->second;
+}
+
+std::uint64_t Archive::digested(DigestKind kind) { return std::min(size(), digests(kind).blocks * kBlock); }
+
+const std::string& Archive::digest(DigestKind kind) {
+  Digests& known = digests(kind);
+  if (!known.whole.empty()) return known.whole;
   std::vector<std::size_t> members;
   for (std::size_t member = 0; member < chosen_.size(); ++member) {
     if (entry(member).kind == Kind::file && (entry(member).mode & kOwnerRead) != 0) members.push_back(member);
@@ -190,39 +200,35 @@ const std::string& Archive::digest() {
   std::ranges::sort(members, {}, [this](std::size_t member) {
     return std::tuple(content_size(entry(member)) < kLarge, std::string_view(entry(member).path));
   });
-  const std::string empty = Digest(kind_).finish();
-  Digest whole(kind_);
+  const std::string empty = Digest(kind).finish();
+  Digest whole(kind);
   for (const std::size_t member : members) {
-    const auto own = std::string_view(digests_).substr(member * digest_size_, digest_size_);
+    const auto own = std::string_view(known.of_members).substr(member * known.size, known.size);
     whole.update(content_size(entry(member)) == 0 ? empty : own);
     whole.update("\n");
   }
-  whole_ = whole.finish();
-  return whole_;
+  known.whole = whole.finish();
+  return known.whole;
 }
 
 Chunk Archive::block(std::uint64_t index) {
-  if (index < digested_) {
-    capacity_ = kShared;
+  if (index < computed_) {
+    if (index + 1 < computed_) capacity_ = kShared;
     if (const auto found = cache_.find(index); found != cache_.end()) {
       found->second.used = ++uses_;
       return found->second.block;
     }
   }
-  Chunk block;
-  for (std::uint64_t next = std::min(index, digested_); next <= index; ++next) {
-    block = compute(next);
-    cache(next, block);
-    if (next < digested_) continue;
-    add_to_digests(next, block.bytes());
-    ++digested_;
-  }
+  Chunk block = compute(index);
+  cache(index, block);
+  computed_ = std::max(computed_, index + 1);
   return block;
 }
 
-/// Adds the contents of files that are in a block of the archive to the digests of these files.
-void Archive::add_to_digests(std::uint64_t index, std::string_view bytes) {
-  const std::uint64_t begin = index * kBlock;
+/// Adds the contents of files that are in the next block of the archive to the digests of these files.
+void Archive::add_to_digests(DigestKind kind, std::string_view bytes) {
+  Digests& known = digests(kind);
+  const std::uint64_t begin = known.blocks++ * kBlock;
   const std::uint64_t end = begin + bytes.size();
   for (std::size_t member = member_at(begin); member < chosen_.size() && offsets_[member] < end; ++member) {
     const std::uint64_t content = offsets_[member] + head_size(entry(member));
@@ -230,10 +236,10 @@ void Archive::add_to_digests(std::uint64_t index, std::string_view bytes) {
     const std::uint64_t from = std::max(begin, content);
     const std::uint64_t to = std::min(end, content_end);
     if (from >= to) continue;
-    unfinished_.update(bytes.substr(from - begin, to - from));
+    known.unfinished.update(bytes.substr(from - begin, to - from));
     if (to < content_end) continue;
-    digests_.replace(member * digest_size_, digest_size_, unfinished_.finish());
-    unfinished_ = Digest(kind_);
+    known.of_members.replace(member * known.size, known.size, known.unfinished.finish());
+    known.unfinished = Digest(kind);
   }
 }
 

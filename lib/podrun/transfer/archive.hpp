@@ -29,17 +29,20 @@ class Archive {
  public:
   /// `chosen`: indices of entries, ascending; the tree must outlive this. Paths in the archive begin with
   /// "new/". Files and directories have their modes, but owners may do everything in directories.
-  Archive(const LocalTree& tree, std::vector<std::size_t> chosen, DigestKind kind);
+  Archive(const LocalTree& tree, std::vector<std::size_t> chosen);
   Archive(const Archive&) = delete;
   Archive& operator=(const Archive&) = delete;
 
   std::uint64_t size() const;
-  /// At most kBlock bytes from `offset`; empty at the end. Throws LocalFileError.
-  Chunk read(std::uint64_t offset);
+  /// At most kBlock bytes from `offset`; empty at the end. What precedes them goes into the digest of this
+  /// kind too. Throws LocalFileError.
+  Chunk read(std::uint64_t offset, DigestKind kind);
   /// The digest of the digests of all files that their owner may read, each in hex with a newline: first
-  /// files of kLarge bytes and more, then the others, in the order of their paths as bytes. Some reader must
-  /// have read everything before.
-  const std::string& digest();
+  /// files of kLarge bytes and more, then the others, in the order of their paths as bytes. A reader with
+  /// this kind must have read everything before, see digested().
+  const std::string& digest(DigestKind kind);
+  /// The bytes of the archive that are in the digest of this kind.
+  std::uint64_t digested(DigestKind kind);
 
   static constexpr std::size_t kBlock = 256 * 1024;
   static constexpr std::uint64_t kLarge = 16 * 1024 * 1024;
@@ -50,11 +53,21 @@ class Archive {
     std::uint64_t used = 0;  ///< the number of the last use
   };
 
+  /// The digests of one kind.
+  struct Digests {
+    std::size_t size;          ///< in hex
+    std::string of_members;    ///< in hex; NULs for empty files
+    Digest unfinished;         ///< of the first file that is not completely digested
+    std::uint64_t blocks = 0;  ///< that these cover
+    std::string whole = {};    ///< digest(), when it is known
+  };
+
+  Digests& digests(DigestKind kind);
   Chunk block(std::uint64_t index);
   Chunk compute(std::uint64_t index);
   std::size_t member_at(std::uint64_t offset) const;
   void append_member(std::size_t member, std::uint64_t from, std::uint64_t to, std::string& bytes);
-  void add_to_digests(std::uint64_t index, std::string_view bytes);
+  void add_to_digests(DigestKind kind, std::string_view bytes);
   void append_content(std::size_t member, std::uint64_t from, std::uint64_t to, std::string& bytes);
   void open_file(std::size_t member);
   void check_file(const Entry& entry) const;
@@ -64,14 +77,10 @@ class Archive {
   const LocalTree& tree_;
   std::vector<std::size_t> chosen_;
   std::vector<std::uint64_t> offsets_;  ///< where each member begins, and where the last one ends
-  const DigestKind kind_;
-  const std::size_t digest_size_;  ///< in hex
-  std::string digests_;            ///< of each member, in hex; NULs for empty files
-  Digest unfinished_;              ///< of the first file that is not completely digested
-  std::uint64_t digested_ = 0;     ///< blocks that the digests cover
-  std::string whole_;              ///< digest(), when it is known
+  std::map<DigestKind, Digests> digests_;
   std::map<std::uint64_t, Cached> cache_;
-  std::size_t capacity_ = 1;  ///< of the cache, in blocks; more with a second reader
+  std::size_t capacity_ = 1;    ///< of the cache, in blocks; more with a second reader
+  std::uint64_t computed_ = 0;  ///< blocks, up to the furthest one
   std::uint64_t uses_ = 0;
   Descriptor file_;  ///< of the member that was read last
   std::size_t open_member_;

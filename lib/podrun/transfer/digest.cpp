@@ -33,10 +33,17 @@ void Digest::update(std::string_view bytes) {
 }
 
 std::string Digest::finish() {
+  const std::string bytes = finish_bytes();
+  std::string hex;
+  for (const char byte : bytes) hex += fmt::format("{:02x}", static_cast<unsigned char>(byte));
+  return hex;
+}
+
+std::string Digest::finish_bytes() {
   std::array<unsigned char, EVP_MAX_MD_SIZE> bytes{};
   unsigned size = 0;
   if (EVP_DigestFinal_ex(context_.get(), bytes.data(), &size) != 1) fail();
-  return fmt::format("{:02x}", fmt::join(bytes.data(), bytes.data() + size, ""));
+  return {bytes.begin(), bytes.begin() + size};
 }
 
 void DigestLines::feed(std::string_view bytes) {

@@ -22,6 +22,8 @@ class Digest {
   void update(std::string_view bytes);
   /// The digest in lower-case hex. No call may follow.
   std::string finish();
+  /// The bytes of the digest. No call may follow.
+  std::string finish_bytes();
 
  private:
   struct Free {

@@ -14,6 +14,7 @@
 #include "podrun/transfer/push_talk.hpp"
 #include "podrun/transfer/scripts.hpp"
 #include "podrun/transfer/side_work.hpp"
+#include "podrun/transfer/spread.hpp"
 
 namespace podrun::transfer {
 namespace {
@@ -81,6 +82,12 @@ Push::Push(PushRequest request, std::size_t hosts)
   }
 }
 
+void Push::begin_pass() {
+  writers_.clear();
+  deletes_all_ = false;
+  arrived_.assign(shares_.size(), false);
+}
+
 asio::awaitable<void> Push::prepare(std::size_t host, supervisor::Supervised& supervised) {
   shares_[host] = {};
   // A staging directory of this host's earlier attempt may still exist, but is removed when that connection
@@ -101,7 +108,7 @@ asio::awaitable<void> Push::converse(std::size_t host, supervisor::Supervised& s
   std::string name = supervisor::random_id().substr(0, kNonceSize);
   std::vector<std::string> words = arguments(supervised, name);
   supervisor::StartedProgram program = co_await supervised.start_program(script, std::move(words));
-  Talk talk(std::move(program), std::move(name));
+  PushTalk talk(std::move(program), std::move(name));
   Scan found = co_await scan(talk);
   if (request_.keep_dir_links) co_await keep_links(talk, found.comparison);
   if (request_.compare == Compare::contents) co_await compare_contents(supervised, found);
@@ -121,6 +128,7 @@ asio::awaitable<void> Push::converse(std::size_t host, supervisor::Supervised& s
     talk.close_write();
     co_return;
   }
+  arrive(host);
   if (transfer.is_empty()) {
     std::string line = "nothing\n";
     co_await talk.write(std::move(line));
@@ -190,7 +198,7 @@ void Push::check_deleted(const Transfer& transfer) {
 }
 
 /// True if another host has written the file system that this host shares.
-asio::awaitable<bool> Push::follow(Talk& talk, std::size_t host, const std::string& inode,
+asio::awaitable<bool> Push::follow(PushTalk& talk, std::size_t host, const std::string& inode,
                                    const Transfer& transfer, Writer& own) {
   const std::vector<std::shared_ptr<Writer>> others = writers_[inode];
   std::string names;
@@ -198,7 +206,8 @@ asio::awaitable<bool> Push::follow(Talk& talk, std::size_t host, const std::stri
     if (&own != writer.get() && !writer->has_failed) names += ' ' + writer->name;
   }
   const bool asks = !names.empty();
-  std::string question = fmt::format("stage {}{}\n", transfer.bytes, names);
+  const std::string_view way = spreads(*archive_of(transfer)) ? "spread" : "directly";
+  std::string question = fmt::format("stage {} {}{}\n", transfer.bytes, way, names);
   co_await talk.write(std::move(question));
   if (!asks) co_return false;
   const std::string answer = co_await talk.answer();
@@ -222,39 +231,86 @@ asio::awaitable<bool> Push::follow(Talk& talk, std::size_t host, const std::stri
   co_return false;
 }
 
-/// Sends the archive at the host's own pace. A host that stops reading says why.
-asio::awaitable<void> Push::stage(Talk& talk, std::size_t host, const ScanHeader& header,
+asio::awaitable<void> Push::stage(PushTalk& talk, std::size_t host, const ScanHeader& header,
                                   const Transfer& transfer) {
-  const std::shared_ptr<Archive> archive = archive_of(transfer, header.digest);
+  const std::shared_ptr<Archive> archive = archive_of(transfer);
   const Target target = header.exists ? Target::present : Target::missing;
   std::string trailer = tar_member("run/podrun.check", check_text(tree(), transfer));
   trailer += tar_member("run/podrun.switch", switch_text(tree(), transfer, target));
   trailer += end_of_archive();
   HostShare& share = shares_[host];
   share.total = archive->size() + trailer.size();
+  share.is_spread = spreads(*archive);
+  std::string answer;
+  if (share.is_spread) {
+    const std::shared_ptr<Spread> spread = spread_of(co_await asio::this_coro::executor, transfer);
+    answer = co_await spread->stage(talk, host, header.digest, std::move(trailer), share);
+  } else {
+    answer = co_await stage_directly(talk, archive, header.digest, std::move(trailer), share);
+  }
+  share.sent = share.total;
+  if (answer != archive->digest(header.digest))
+    throw HostError({Stage::copying, Cause::files_differ, answer});
+}
+
+/// Sends the archive at the host's own pace. A host that stops reading says why. The digest that it has
+/// staged.
+asio::awaitable<std::string> Push::stage_directly(PushTalk& talk, const std::shared_ptr<Archive>& archive,
+                                                  DigestKind digest, std::string trailer, HostShare& share) {
   share.began = std::chrono::steady_clock::now();
   bool is_read = true;
   for (std::uint64_t offset = 0; is_read && offset < archive->size();) {
-    Chunk block = archive->read(offset);
+    Chunk block = archive->read(offset, digest);
     offset += block.size();
     share.sent += block.size();
     is_read = co_await talk.write(std::move(block));
   }
-  std::string last = trailer;
-  if (is_read) is_read = co_await talk.write(std::move(last));
-  if (is_read) share.sent = share.total;
+  if (is_read) is_read = co_await talk.write(std::move(trailer));
   talk.close_write();
   const std::string answer = co_await talk.answer();
-  if (!is_read || answer != "staged " + archive->digest())
+  constexpr std::string_view kStaged = "staged ";
+  if (!is_read || !answer.starts_with(kStaged))
     throw HostError({Stage::copying, Cause::files_differ, answer});
+  co_return answer.substr(kStaged.size());
 }
 
 /// Hosts that need the same paths read one archive.
-std::shared_ptr<Archive> Push::archive_of(const Transfer& transfer, DigestKind kind) {
-  std::weak_ptr<Archive>& known = archives_[{kind, transfer.chosen}];
+std::shared_ptr<Archive> Push::archive_of(const Transfer& transfer) {
+  std::weak_ptr<Archive>& known = groups_[transfer.chosen].archive;
   std::shared_ptr<Archive> archive = known.lock();
-  if (!archive) known = archive = std::make_shared<Archive>(tree(), transfer.chosen, kind);
+  if (!archive) known = archive = std::make_shared<Archive>(tree(), transfer.chosen);
   return archive;
+}
+
+std::shared_ptr<Spread> Push::spread_of(const asio::any_io_executor& executor, const Transfer& transfer) {
+  std::weak_ptr<Spread>& known = groups_[transfer.chosen].spread;
+  std::shared_ptr<Spread> spread = known.lock();
+  if (!spread) {
+    known = spread = std::make_shared<Spread>(executor, archive_of(transfer), shares_.size());
+    spread->hold_back(held_until());
+  }
+  return spread;
+}
+
+/// The program that hands on is sent too, so that less is sent without it.
+bool Push::spreads(const Archive& archive) const {
+  constexpr std::size_t kLeast = 64 * 1024;
+  return request_.spread && shares_.size() > 1 && archive.size() >= kLeast;
+}
+
+void Push::arrive(std::size_t host) {
+  arrived_[host] = true;
+  last_arrival_ = SpreadPlan::TimePoint::clock::now();
+  for (const auto& [chosen, group] : groups_) {
+    if (const std::shared_ptr<Spread> spread = group.spread.lock()) spread->hold_back(held_until());
+  }
+}
+
+/// The first host must not get far ahead of those that will soon ask for the same.
+SpreadPlan::TimePoint Push::held_until() const {
+  constexpr std::chrono::milliseconds kPatience{2500};
+  const bool are_all_here = std::find(arrived_.begin(), arrived_.end(), false) == arrived_.end();
+  return are_all_here ? last_arrival_ : last_arrival_ + kPatience;
 }
 
 std::string switch_command() { return "set -- /bin/sh \"$podrun_dir\"/podrun.switch"; }

@@ -23,6 +23,7 @@
 #include "podrun/transfer/comparison.hpp"
 #include "podrun/transfer/local_tree.hpp"
 #include "podrun/transfer/scan_reply.hpp"
+#include "podrun/transfer/spread_plan.hpp"
 
 namespace podrun::transfer {
 
@@ -35,7 +36,11 @@ struct PushRequest {
   bool only_look = false;                           ///< only finds what would be done
   std::size_t max_files = PathBudget::kUsualPaths;  ///< of each host that may be deleted
   bool may_delete_all = false;                      ///< a host may lose everything in the target
+  bool spread = false;                              ///< hosts hand the files on to each other
 };
+
+class PushTalk;
+class Spread;
 
 /// The part of a push that one host got, or would get.
 struct HostShare {
@@ -50,6 +55,9 @@ struct HostShare {
   std::uint64_t sent = 0;                            ///< bytes of the archive so far
   std::uint64_t total = 0;                           ///< of the archive; 0: not known yet
   bool is_staged = false;
+  bool is_spread = false;         ///< it was asked to take part
+  SpreadSource source = {};       ///< then: where the archive comes from
+  std::string lost_because = {};  ///< why it has no parent any more, or cannot have one
 };
 
 /// Copies the local files to hosts: each lists what it has, gets what differs into a staging directory, and
@@ -60,10 +68,7 @@ class Push {
   Push(PushRequest request, std::size_t hosts);
 
   /// Call this before each pass of the run: forgets which hosts have staged the files.
-  void begin_pass() {
-    writers_.clear();
-    deletes_all_ = false;
-  }
+  void begin_pass();
   /// Does everything before the switch. Throws HostError.
   asio::awaitable<void> prepare(std::size_t host, supervisor::Supervised& supervised);
 
@@ -78,25 +83,35 @@ class Push {
  private:
   struct Writer;
   class Claim;
-  class Talk;
   struct Scan;
+  /// Hosts that need the same paths.
+  struct Group {
+    std::weak_ptr<Archive> archive;
+    std::weak_ptr<Spread> spread;
+  };
 
   std::vector<std::string> arguments(const supervisor::Supervised& supervised, const std::string& name) const;
   asio::awaitable<void> converse(std::size_t host, supervisor::Supervised& supervised);
   const LocalTree& tree_for(const ScanHeader& header);
-  asio::awaitable<Scan> scan(Talk& talk);
-  asio::awaitable<void> keep_links(Talk& talk, Comparison& comparison);
+  asio::awaitable<Scan> scan(PushTalk& talk);
+  asio::awaitable<void> keep_links(PushTalk& talk, Comparison& comparison);
   asio::awaitable<void> compare_contents(supervisor::Supervised& supervised, Scan& scan);
-  asio::awaitable<void> read_digests(Talk& talk, const std::vector<std::size_t>& indices, std::size_t most,
-                                     Scan& scan);
+  asio::awaitable<void> read_digests(PushTalk& talk, const std::vector<std::size_t>& indices,
+                                     std::size_t most, Scan& scan);
   std::vector<std::size_t> to_digest(const Scan& scan) const;
   Transfer transfer(Comparison& comparison) const;
   void check_deleted(const Transfer& transfer);
-  asio::awaitable<bool> follow(Talk& talk, std::size_t host, const std::string& inode,
+  asio::awaitable<bool> follow(PushTalk& talk, std::size_t host, const std::string& inode,
                                const Transfer& transfer, Writer& own);
-  asio::awaitable<void> stage(Talk& talk, std::size_t host, const ScanHeader& header,
+  asio::awaitable<void> stage(PushTalk& talk, std::size_t host, const ScanHeader& header,
                               const Transfer& transfer);
-  std::shared_ptr<Archive> archive_of(const Transfer& transfer, DigestKind kind);
+  asio::awaitable<std::string> stage_directly(PushTalk& talk, const std::shared_ptr<Archive>& archive,
+                                              DigestKind digest, std::string trailer, HostShare& share);
+  std::shared_ptr<Archive> archive_of(const Transfer& transfer);
+  std::shared_ptr<Spread> spread_of(const asio::any_io_executor& executor, const Transfer& transfer);
+  bool spreads(const Archive& archive) const;
+  void arrive(std::size_t host);
+  SpreadPlan::TimePoint held_until() const;
   std::string target_directory() const;
 
   PushRequest request_;
@@ -105,7 +120,9 @@ class Push {
   std::optional<bool> is_name_;       ///< the target is that name; the hosts must agree
   std::vector<HostShare> shares_;
   bool deletes_all_ = false;
-  std::map<std::pair<DigestKind, std::vector<std::size_t>>, std::weak_ptr<Archive>> archives_;
+  std::map<std::vector<std::size_t>, Group> groups_;  ///< by Transfer::chosen
+  std::vector<bool> arrived_;  ///< hosts of which podrun knows in this pass what they need
+  SpreadPlan::TimePoint last_arrival_{};
   std::map<std::string, std::vector<std::shared_ptr<Writer>>> writers_;  ///< by inode
   std::map<std::pair<DigestKind, std::size_t>, std::string> digests_;    ///< of local files, by entry
 };

@@ -16,9 +16,14 @@
 # output   "links [0|1|2...]": for each LINK 1 if it leads to a directory, which podrun.link.INDEX then has, 2 if that is on another file
 #          system than the target, else 0; then the first line again, and the list of the files in these directories
 #          These two may be repeated.
-# input    "stage BYTES [NAME...]", and if no NAME is given a tar archive up to the end, with so many bytes in files; "nothing" and
-#          the end
+# input    "stage BYTES directly|spread [NAME...]", and if no NAME is given a tar archive up to the end, with so many bytes in files;
+#          "nothing" and the end
 # output   to NAMEs: "shared NAME" and that is all, or "alone", and the archive may come;   "staged DIGEST", or "error WORDS"
+#
+# With "spread", the archive comes in frames:
+# output   "relay ADDRESS" ($SSH_CONNECTION's, or "-"), and relay.py may come; or "relay - WHY", and the archive may come as it is
+# input    the size of relay.py, compressed by zlib, in a line; that; and the frames that relay.py reads
+# output   the answers of relay.py, up to "staged DIGEST" or "error WORDS"; standard input stays open until then
 #
 # The first DIGEST is the program, the fastest one there for many bytes; the second one is the digest of archive.hpp.
 #
@@ -326,6 +331,16 @@ podrun_need_writable() {
 }
 # Extracts into a private directory. Without root busybox tar sets no modes: then open(2) and mkdir(2) set them.
 podrun_extract() { umask 0 && tar -xpf - && cat >/dev/null; }
+# In front of tar: relay.py. python3 -c reads no module from the current directory with -I. Its statuses once it runs: relay_limits.py.
+podrun_load_relay='import hashlib,mmap,os,select,socket,ssl,struct,sys,threading,zlib;sys.version_info<(3,6)and sys.exit(1);os.write(4,("relay %s\n"%(os.environ.get("SSH_CONNECTION")or"- - -").split()[2]).encode());b=sys.stdin.buffer;exec(compile(zlib.decompress(b.read(int(b.readline()))),"relay.py","exec"),{"__name__":"__main__","__file__":sys.argv[1]+"/relay.py"})'
+podrun_relay() {
+  if command -v python3 >/dev/null; then
+    python3 -I -S -c "$podrun_load_relay" "$podrun_directory" 2>/dev/null
+    case $? in 0 | 3 | 4) return ;; esac
+    echo "relay - python3 does not start there, has no module ssl, or is older than 3.6" >&4
+  else echo "relay - no python3 there" >&4; fi
+  exec cat
+}
 # BYTES: chooses by size. openssl takes 9 ms to start, in which sha256sum has read 4 MB.
 podrun_choose_digest() {
   podrun_short=$podrun_digest
@@ -358,7 +373,7 @@ podrun_sum_files() {
     podrun_find_small | xargs -0 -r $podrun_digest
   } | sed -n 's/^[\]\{0,1\}\([0-9a-f]\{64,\}\).*/\1/p' | $podrun_short
 }
-# BYTES
+# BYTES directly|spread
 podrun_stage() {
   podrun_choose_digest $1 2>/dev/null
   podrun_early=
@@ -366,8 +381,11 @@ podrun_stage() {
     podrun_sum_while_extracting >/dev/null 2>&1 &
     podrun_early=$!
   fi
-  podrun_said=$(podrun_extract 2>&1)
+  exec 4>&1
+  if [ "$2" = spread ]; then podrun_said=$(podrun_relay | podrun_extract 2>&1 4>&-)
+  else podrun_said=$(podrun_extract 2>&1 4>&-); fi
   podrun_status=$?
+  exec 4>&-
   if [ "$podrun_early" ]; then
     rm -f -- "$podrun_directory/podrun.extracting"
     wait $podrun_early
@@ -410,9 +428,9 @@ case $podrun_kind in
 esac
 podrun_say_list "$@"
 
-while read -r podrun_word podrun_bytes podrun_others || podrun_word= && [ "$podrun_word" = links ]; do
+while read -r podrun_word podrun_bytes podrun_way podrun_others || podrun_word= && [ "$podrun_word" = links ]; do
   podrun_word=$podrun_bytes
-  eval "podrun_keep_links $podrun_others"
+  eval "podrun_keep_links $podrun_way $podrun_others"
 done
 case $podrun_word in
   stage)
@@ -423,7 +441,7 @@ case $podrun_word in
       podrun_leave 0 "shared $podrun_each"
     done
     [ -z "$podrun_others" ] || echo alone
-    podrun_stage $podrun_bytes ;;
+    podrun_stage $podrun_bytes $podrun_way ;;
   nothing)
     podrun_remove_staging
     : >"$podrun_directory/podrun.switch"

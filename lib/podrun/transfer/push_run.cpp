@@ -44,6 +44,28 @@ std::string describe_replaced(std::size_t links, Tense tense) {
                      tense == Tense::would ? "would be " : "", links == 1 ? "a directory" : "directories");
 }
 
+/// `63 from each other, 3 from here ([7] cannot hand on: no python3 there; [9,12] came too late)`; empty
+/// without
+/// --spread.
+std::string describe_spread(const std::vector<HostTransfer>& hosts) {
+  std::size_t from_others = 0;
+  std::size_t from_here = 0;
+  std::map<std::string, std::vector<std::size_t>> reasons;
+  for (const HostTransfer& host : hosts) {
+    if (host.sent.from) ++from_others;
+    if (host.sent.from_here.empty()) continue;
+    ++from_here;
+    reasons[host.sent.from_here].push_back(host.worker);
+  }
+  std::vector<std::string> texts;
+  for (auto& [reason, workers] : reasons)
+    texts.push_back(fmt::format("[{}] {}", fold_workers(std::move(workers)), reason));
+  std::vector<std::string> parts;
+  if (from_others > 0) parts.push_back(fmt::format("{} from each other", from_others));
+  if (from_here > 0) parts.push_back(fmt::format("{} from here ({})", from_here, join(texts, "; ")));
+  return join(parts, ", ");
+}
+
 class PushMode final : public session::CommandMode, private session::HostPreparation {
  public:
   PushMode(const session::RunSpec& run, const session::Session& session, Push& push)
@@ -114,8 +136,37 @@ class PushMode final : public session::CommandMode, private session::HostPrepara
     const HostShare& share = push_.shares()[host];
     report::FilesSent sent{share.files, share.bytes, share.deleted.size(), std::nullopt,
                            share.replaced_links.size()};
-    if (share.shared_with) sent.shared_with = run_spec().plan.hosts[*share.shared_with].worker;
+    const auto worker = [this](std::size_t other) { return run_spec().plan.hosts[other].worker; };
+    if (share.shared_with) sent.shared_with = worker(*share.shared_with);
+    if (share.is_spread && share.source.parent) sent.from = worker(*share.source.parent);
+    if (share.is_spread) sent.from_here = why_from_here(share);
     return sent;
+  }
+
+  /// Fits after the name of the host; empty for the first host, and for one that another host served.
+  std::string why_from_here(const HostShare& share) const {
+    const std::string because = output::escape_controls(share.lost_because);
+    const auto lost = [&] {
+      return share.source.lost ? run_spec().plan.hosts[*share.source.lost].worker : 0;
+    };
+    switch (share.source.reason) {
+      case HereReason::none:
+      case HereReason::seed:
+        break;
+      case HereReason::cannot_relay:
+        return "cannot hand on: " + because;
+      case HereReason::too_late:
+        return "came too late";
+      case HereReason::nothing_works:
+        return "could reach no other host: " + because;
+      case HereReason::unreachable:
+        return fmt::format("could not reach [{}]: {}", lost(), because);
+      case HereReason::too_slow:
+        return "held up others";
+      case HereReason::lost_parent:
+        return fmt::format("lost [{}]: {}", lost(), because);
+    }
+    return {};
   }
 
   void print_total(output::Output& output, const run::RunPolicy& policy) const {
@@ -212,6 +263,7 @@ std::string describe_transfers(const std::vector<HostTransfer>& hosts, std::size
   if (!changed.empty())
     parts.push_back(fmt::format("{} {} {}", describe_files(changed),
                                 tense == Tense::would ? "would go to" : "to", count_hosts(changed.size())));
+  if (std::string spread = describe_spread(hosts); !spread.empty()) parts.push_back(std::move(spread));
   if (shared > 0) parts.push_back(fmt::format("{} on a shared file system", count_hosts(shared)));
   if (deleted > 0)
     parts.push_back(fmt::format("{} {}", deleted, tense == Tense::would ? "would be deleted" : "deleted"));

@@ -34,13 +34,13 @@ std::string digest_of_file(const std::string& path, DigestKind kind) {
 
 }  // namespace
 
-asio::awaitable<std::string> Push::Talk::read() {
+asio::awaitable<std::string> PushTalk::read() {
   const std::optional<Chunk> output = co_await reader_.read();
   if (!output) throw HostError({Stage::copying, Cause::ended_early, reader_.describe_end()});
   co_return std::string(output->bytes());
 }
 
-asio::awaitable<void> Push::Talk::read(ScanReply& reply) {
+asio::awaitable<void> PushTalk::read(ScanReply& reply) {
   const std::string already = std::exchange(text_, {});
   reply.feed(already);
   while (!reply.is_complete()) {
@@ -50,7 +50,7 @@ asio::awaitable<void> Push::Talk::read(ScanReply& reply) {
   text_ = reply.take_rest();
 }
 
-asio::awaitable<std::string> Push::Talk::answer() {
+asio::awaitable<std::string> PushTalk::answer() {
   for (;;) {
     std::optional<std::string> line = take_answer(text_);
     if (line) co_return std::move(*line);
@@ -70,7 +70,7 @@ const LocalTree& Push::tree_for(const ScanHeader& header) {
   return tree();
 }
 
-asio::awaitable<Push::Scan> Push::scan(Talk& talk) {
+asio::awaitable<Push::Scan> Push::scan(PushTalk& talk) {
   std::optional<Comparison> comparison;
   const ScanHeader* header = nullptr;
   const auto begin = [&] {
@@ -91,7 +91,7 @@ asio::awaitable<Push::Scan> Push::scan(Talk& talk) {
 
 /// Keeps links to directories where the tree has directories, and compares what they lead to. There may be
 /// further links behind them.
-asio::awaitable<void> Push::keep_links(Talk& talk, Comparison& comparison) {
+asio::awaitable<void> Push::keep_links(PushTalk& talk, Comparison& comparison) {
   for (;;) {
     const std::vector<std::size_t> links = comparison.take_links();
     if (links.empty()) co_return;
@@ -131,7 +131,7 @@ asio::awaitable<void> Push::compare_contents(supervisor::Supervised& supervised,
   std::vector<std::string> words =
       SumsWords{.target = target_directory(), .program = scan.header.digest_words}.list();
   supervisor::StartedProgram program = co_await supervised.start_program(script, std::move(words));
-  Talk talk(std::move(program), {});
+  PushTalk talk(std::move(program), {});
   std::string paths;
   for (const std::size_t index : indices) paths += "./" + tree().entries()[index].path + '\0';
   // busybox prints newlines in names unchanged.
@@ -142,7 +142,7 @@ asio::awaitable<void> Push::compare_contents(supervisor::Supervised& supervised,
 }
 
 /// `most`: the number of lines that the files may have.
-asio::awaitable<void> Push::read_digests(Talk& talk, const std::vector<std::size_t>& indices,
+asio::awaitable<void> Push::read_digests(PushTalk& talk, const std::vector<std::size_t>& indices,
                                          std::size_t most, Scan& scan) {
   std::vector<PathState>& states = scan.comparison.states();
   std::size_t count = 0;

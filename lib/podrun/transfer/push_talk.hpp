@@ -13,9 +13,9 @@
 namespace podrun::transfer {
 
 /// Talks with the program on the host.
-class Push::Talk {
+class PushTalk {
  public:
-  Talk(supervisor::StartedProgram program, std::string own_name)
+  PushTalk(supervisor::StartedProgram program, std::string own_name)
       : name(std::move(own_name)), reader_(std::move(program)) {}
 
   /// The next output of the program. Throws HostError at its end.

@@ -1,6 +1,6 @@
 """Takes the archive of a push from another host, or from podrun, and hands it to tar and to other hosts.
 
-Runs on a host as `python3 -I -S relay.py`, Python 3.6 or newer. Standard input has frames, descriptor 4 takes answers, standard output is
+push.sh runs it with `python3 -I -S`, Python 3.6 or newer. Standard input has frames, descriptor 4 takes answers, standard output is
 tar's input. The archive has SIZE bytes in blocks of 1 MiB. Each block is checked against podrun's SHA-256 before tar or a host gets it.
 Hosts connect by TLS with one certificate that only the hosts of this push have. An end of standard input ends this program at once.
 
@@ -25,10 +25,11 @@ import os
 import select
 import socket
 import ssl
+import sys
 import threading
 import time
 
-from relay_limits import BLOCK, HOLD_UP, JOIN, SILENCE, TICK, Lost, fail, plain, say, start
+from relay_limits import BLOCK, GONE, HOLD_UP, JOIN, SILENCE, TICK, Lost, fail, plain, say, start
 from relay_peers import ACCEPTED, ALIVE, BLOCK_FOLLOWS, GREETING, REASONS, Listener, Tls, receive
 from relay_window import AHEAD, Tar, Window
 
@@ -161,7 +162,7 @@ class Relay:
 
     def __init__(self):
         self.push = self.host = self.tls = self.window = self.tar = self.source = None
-        self._input = open(0, "rb", buffering=1 << 16, closefd=False)
+        self._input = sys.stdin.buffer  # which may have more than this program
 
     def run(self):
         while True:
@@ -169,7 +170,7 @@ class Relay:
             try:
                 word, *args = line.decode("ascii").split() or [""]
                 if not line.endswith(b"\n") and len(line) < 1 << 14:
-                    os._exit(3)
+                    os._exit(GONE)
                 if self.FRAMES.get(word) != len(args) or (word == "start") != (self.window is None):
                     raise ValueError("not expected")
                 getattr(self, "_" + word)(*args)
@@ -185,7 +186,7 @@ class Relay:
     def _read(self, size, most):
         data = self._input.read(self._number(size, most))
         if len(data) < int(size):
-            os._exit(3)
+            os._exit(GONE)
         return data
 
     def _start(self, push, host, size):
@@ -239,7 +240,7 @@ class Relay:
             raise ValueError("not wanted")
         for piece in self.window.pieces(offset, size):
             if self._input.readinto(piece) < len(piece):
-                os._exit(3)
+                os._exit(GONE)
         with self.window.changed:
             self.source.arrived += size
             self.window.changed.notify_all()
@@ -290,7 +291,7 @@ def watch_answers():
     closed = select.poll()
     closed.register(4, 0)
     closed.poll()
-    os._exit(3)
+    os._exit(GONE)
 
 
 try:

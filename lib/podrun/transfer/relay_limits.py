@@ -4,6 +4,7 @@ import os
 import threading
 
 BLOCK = 1 << 20
+GONE, FAILED = 3, 4  # exit statuses; push.sh takes others for those of a python3 that does not start
 
 
 def read_hooks(text):
@@ -37,7 +38,7 @@ def say(text):
             while data:
                 data = data[os.write(4, data) :]
     except OSError:
-        os._exit(3)
+        os._exit(GONE)
 
 
 def plain(error):
@@ -47,7 +48,7 @@ def plain(error):
 
 def fail(why):
     say("failed " + plain(why))
-    os._exit(1)
+    os._exit(FAILED)
 
 
 def start(function, *args):

@@ -19,28 +19,25 @@
 namespace podrun::transfer {
 namespace {
 
-struct Sending {
-  Sending(const asio::any_io_executor& executor, std::shared_ptr<link::Stream> to, std::string its_text)
-      : stream(std::move(to)), text(std::move(its_text)), changed(executor) {}
-
-  const std::shared_ptr<link::Stream> stream;
-  const std::string text;
-  Event changed;
-  bool ended = false;
-};
-
-asio::awaitable<void> send(std::shared_ptr<Sending> sending) {
+asio::awaitable<void> send(std::shared_ptr<link::Stream> stream, std::string text) {
   bool open = true;
-  for (std::string_view rest = sending->text; open && !rest.empty();) {
+  for (std::string_view rest = text; open && !rest.empty();) {
     Chunk chunk(
         std::string(rest.substr(0, Chunk::kMaxSize)));  // named: g++ 12 destroys a temporary here twice
     rest.remove_prefix(chunk.size());
-    open = co_await sending->stream->write(std::move(chunk));
+    open = co_await stream->write(std::move(chunk));
   }
-  sending->stream->close_write();
-  sending->ended = true;
-  sending->changed.notify();
+  stream->close_write();
 }
+
+/// What a coroutine beside this one leaves.
+struct Aside {
+  explicit Aside(const asio::any_io_executor& executor) : changed(executor) {}
+
+  Event changed;
+  bool ended = false;
+  std::exception_ptr error;
+};
 
 }  // namespace
 
@@ -173,12 +170,15 @@ void ByteQueue::leave() {
   state_->tell();
 }
 
-asio::awaitable<void> send_while(std::shared_ptr<link::Stream> stream, std::string text,
-                                 asio::awaitable<void> reading) {
+asio::awaitable<void> write_while(std::shared_ptr<link::Stream> stream, asio::awaitable<void> writing,
+                                  asio::awaitable<void> reading) {
   const asio::any_io_executor executor = co_await asio::this_coro::executor;
-  const auto sending = std::make_shared<Sending>(executor, stream, std::move(text));
-  asio::co_spawn(executor, send(sending), [](const std::exception_ptr& error) {
-    if (error) std::rethrow_exception(error);  // out of memory: nothing else is thrown
+  const auto aside = std::make_shared<Aside>(executor);
+  asio::co_spawn(executor, std::move(writing), [aside, stream](const std::exception_ptr& error) {
+    aside->ended = true;
+    aside->error = error;
+    if (error) stream->stop({.cause = link::Cause::abandoned});
+    aside->changed.notify();
   });
   std::exception_ptr error;
   try {
@@ -187,8 +187,15 @@ asio::awaitable<void> send_while(std::shared_ptr<link::Stream> stream, std::stri
     error = std::current_exception();
   }
   stream->stop({.cause = link::Cause::abandoned});
-  while (!sending->ended) co_await sending->changed.wait();
+  while (!aside->ended) co_await aside->changed.wait();
+  if (aside->error) std::rethrow_exception(aside->error);
   if (error) std::rethrow_exception(error);
+}
+
+asio::awaitable<void> send_while(std::shared_ptr<link::Stream> stream, std::string text,
+                                 asio::awaitable<void> reading) {
+  asio::awaitable<void> writing = send(stream, std::move(text));
+  co_await write_while(std::move(stream), std::move(writing), std::move(reading));
 }
 
 }  // namespace podrun::transfer

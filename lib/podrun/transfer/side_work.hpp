@@ -70,9 +70,13 @@ class ByteQueue {
   Chunk current_;
 };
 
-/// Sends a text to a program and ends its standard input, while `reading` reads its output: otherwise podrun
-/// and a program that answers before it has read everything would wait for each other. Abandons the program
-/// when `reading` ends, and throws what it threw.
+/// Runs `writing`, which writes to a program, while `reading` reads its output: otherwise podrun and a
+/// program that answers before it has read everything would wait for each other. Abandons the program when
+/// `reading` ends, waits until `writing` has ended too, and throws what they threw.
+asio::awaitable<void> write_while(std::shared_ptr<link::Stream> stream, asio::awaitable<void> writing,
+                                  asio::awaitable<void> reading);
+
+/// The same, and writes a text and the end of standard input.
 asio::awaitable<void> send_while(std::shared_ptr<link::Stream> stream, std::string text,
                                  asio::awaitable<void> reading);
 

@@ -32,12 +32,6 @@ std::optional<SpreadPlan::TimePoint> SpreadPlan::next_tick() const {
   return next;
 }
 
-std::vector<SpreadSource> SpreadPlan::sources() const {
-  std::vector<SpreadSource> sources;
-  for (const Host& host : hosts_) sources.push_back(host.source);
-  return sources;
-}
-
 void SpreadPlan::handle(const event::SpreadReady& ready) {
   Host& host = hosts_[ready.host];
   if (host.state != State::absent && host.state != State::gone) return;

@@ -125,7 +125,7 @@ class SpreadPlan {
   std::vector<SpreadAction> on(const SpreadEvent& event, TimePoint now);
   /// When the next SpreadTick is due.
   std::optional<TimePoint> next_tick() const;
-  std::vector<SpreadSource> sources() const;
+  const SpreadSource& source(std::size_t host) const { return hosts_[host].source; }
 
  private:
   /// seeking: needs a parent; queued: has one, which is not asked yet; asked: it is asked to listen; joining:

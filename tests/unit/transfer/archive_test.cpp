@@ -32,10 +32,10 @@ std::vector<std::size_t> all_of(const LocalTree& tree) {
   return indices;
 }
 
-std::string read_whole(Archive& archive) {
+std::string read_whole(Archive& archive, DigestKind kind = DigestKind::sha256) {
   std::string bytes;
   for (;;) {
-    const Chunk block = archive.read(bytes.size());
+    const Chunk block = archive.read(bytes.size(), kind);
     if (block.empty()) break;
     EXPECT_LE(block.size(), Archive::kBlock);
     bytes += block.bytes();
@@ -63,7 +63,7 @@ std::string digest_by(const std::string& program, const std::string& directory) 
 /// The message of the LocalFileError that reading the archive ends with.
 std::string error_of(Archive& archive, std::uint64_t offset = 0) {
   try {
-    while (offset < archive.size()) offset += archive.read(offset).size();
+    while (offset < archive.size()) offset += archive.read(offset, DigestKind::sha256).size();
   } catch (const LocalFileError& error) {
     return error.what();
   }
@@ -149,7 +149,7 @@ TEST_P(ArchiveByTar, ExtractsToAnEqualTree) {
   make_links();
   make_files();
   const LocalTree sent = read("t/");
-  Archive archive(sent, all_of(sent), DigestKind::sha256);
+  Archive archive(sent, all_of(sent));
   const LocalTree found = read(extract(read_whole(archive) + std::string(end_of_archive()), "out"));
   ASSERT_EQ(found.entries().size(), sent.entries().size());
   for (std::size_t i = 0; i < sent.entries().size(); ++i) {
@@ -171,7 +171,7 @@ TEST_P(ArchiveByTar, HasOnlyChosenEntriesAndTheTrailer) {
   source_.write("t/b", "2");
   source_.write("t/c", "3");
   const LocalTree tree = read("t/");
-  Archive archive(tree, {0, 2}, DigestKind::sha256);
+  Archive archive(tree, {0, 2});
   const std::string bytes =
       read_whole(archive) + tar_member("script", "echo\n") + std::string(end_of_archive());
   extract(bytes, "out");
@@ -186,23 +186,23 @@ TEST_P(ArchiveByTar, HoldsFilesOfAnySize) {
   fs::resize_file(source_.write("t/big", ""), kSize);
   source_.write("t/zero");
   const LocalTree tree = read("t/");
-  Archive archive(tree, all_of(tree), DigestKind::sha256);
+  Archive archive(tree, all_of(tree));
   EXPECT_EQ(archive.size(), 2 * 512 + kSize + 2 * 512);
   std::vector<std::string> words = GetParam().words;
   words.insert(words.end(), {"-tvf", "-"});
-  EXPECT_THAT(test::run_words(words, archive.read(0).bytes()).output,
+  EXPECT_THAT(test::run_words(words, archive.read(0, DigestKind::sha256).bytes()).output,
               HasSubstr(" " + std::to_string(kSize) + " "));
 }
 
 TEST_F(ArchiveTest, IsEmptyWithoutEntries) {
   source_.write("t/x");
   const LocalTree tree = read("t/");
-  Archive archive(tree, {}, DigestKind::blake2b);
+  Archive archive(tree, {});
   EXPECT_EQ(archive.size(), 0U);
-  EXPECT_TRUE(archive.read(0).empty());
+  EXPECT_TRUE(archive.read(0, DigestKind::sha256).empty());
   source_.write("empty/x");
   fs::remove(source_.path("empty/x"));
-  EXPECT_EQ(archive.digest(), digest_by("b2sum", source_.path("empty")));
+  EXPECT_EQ(archive.digest(DigestKind::blake2b), digest_by("b2sum", source_.path("empty")));
 }
 
 TEST_F(ArchiveTest, HasTheDigestThatAHostComputes) {
@@ -213,13 +213,14 @@ TEST_F(ArchiveTest, HasTheDigestThatAHostComputes) {
   source_.write("t/unreadable");
   fs::permissions(source_.path("t/unreadable"), fs::perms::owner_write);
   const LocalTree tree = read("t/");
-  Archive sha(tree, all_of(tree), DigestKind::sha256);
-  const std::string bytes = read_whole(sha);
-  EXPECT_EQ(sha.digest(), digest_by("sha256sum", source_.path("t")));
-  EXPECT_EQ(sha.digest(), digest_by("openssl dgst -sha256 -r", source_.path("t")));
-  Archive blake(tree, all_of(tree), DigestKind::blake2b);
-  EXPECT_TRUE(read_whole(blake) == bytes);
-  EXPECT_EQ(blake.digest(), digest_by("b2sum", source_.path("t")));
+  Archive archive(tree, all_of(tree));
+  const std::string bytes = read_whole(archive);
+  EXPECT_EQ(archive.digest(DigestKind::sha256), digest_by("sha256sum", source_.path("t")));
+  EXPECT_EQ(archive.digest(DigestKind::sha256), digest_by("openssl dgst -sha256 -r", source_.path("t")));
+  EXPECT_EQ(archive.digested(DigestKind::blake2b), 0U);
+  EXPECT_TRUE(read_whole(archive, DigestKind::blake2b) == bytes);
+  EXPECT_EQ(archive.digested(DigestKind::blake2b), archive.size());
+  EXPECT_EQ(archive.digest(DigestKind::blake2b), digest_by("b2sum", source_.path("t")));
 }
 
 TEST_F(ArchiveTest, IsEqualForReadersAtAnyDistance) {
@@ -230,18 +231,23 @@ TEST_F(ArchiveTest, IsEqualForReadersAtAnyDistance) {
   for (int i = 0; i < 300; ++i)
     source_.write("t/" + std::to_string(i), std::string(static_cast<std::size_t>(i), 'x'));
   const LocalTree tree = read("t/");
-  Archive archive(tree, all_of(tree), DigestKind::sha256);
+  Archive archive(tree, all_of(tree));
   std::vector<std::string> readers(5);
+  const auto read = [&](std::size_t reader) {
+    const DigestKind kind = reader % 2 == 0 ? DigestKind::sha256 : DigestKind::blake2b;
+    readers[reader] += archive.read(readers[reader].size(), kind).bytes();
+  };
   while (readers[0].size() < archive.size()) {
     const std::size_t reader = random() % readers.size();
     if (reader > 0 && readers[reader].size() >= readers[reader - 1].size()) continue;
-    readers[reader] += archive.read(readers[reader].size()).bytes();
+    read(reader);
   }
-  for (std::string& reader : readers) {
-    while (reader.size() < archive.size()) reader += archive.read(reader.size()).bytes();
-    EXPECT_TRUE(reader == readers[0]);
+  for (std::size_t reader = 0; reader < readers.size(); ++reader) {
+    while (readers[reader].size() < archive.size()) read(reader);
+    EXPECT_TRUE(readers[reader] == readers[0]);
   }
-  EXPECT_EQ(archive.digest(), digest_by("sha256sum", source_.path("t")));
+  EXPECT_EQ(archive.digest(DigestKind::sha256), digest_by("sha256sum", source_.path("t")));
+  EXPECT_EQ(archive.digest(DigestKind::blake2b), digest_by("b2sum", source_.path("t")));
 }
 
 TEST_F(ArchiveTest, ReportsAFileThatChanges) {
@@ -249,26 +255,26 @@ TEST_F(ArchiveTest, ReportsAFileThatChanges) {
   const LocalTree tree = read("t/");
   const std::string changed =
       source_.path("t/big") + ": changed while it was being copied (run the command again)";
-  Archive longer(tree, all_of(tree), DigestKind::sha256);
-  longer.read(0);
+  Archive longer(tree, all_of(tree));
+  longer.read(0, DigestKind::sha256);
   std::ofstream(source_.path("t/big"), std::ios::app) << "more";
   EXPECT_EQ(error_of(longer, Archive::kBlock), changed);
-  Archive before(tree, all_of(tree), DigestKind::sha256);
+  Archive before(tree, all_of(tree));
   EXPECT_EQ(error_of(before), changed);
 
   const LocalTree again = read("t/");
-  Archive shorter(again, all_of(again), DigestKind::sha256);
-  shorter.read(0);
+  Archive shorter(again, all_of(again));
+  shorter.read(0, DigestKind::sha256);
   fs::resize_file(source_.path("t/big"), 100);
   EXPECT_EQ(error_of(shorter, Archive::kBlock), changed);
 
   const LocalTree third = read("t/");
-  Archive touched(third, all_of(third), DigestKind::sha256);
+  Archive touched(third, all_of(third));
   set_time("t/big", 5);
   EXPECT_EQ(error_of(touched), changed);
 
   const LocalTree fourth = read("t/");
-  Archive replaced(fourth, all_of(fourth), DigestKind::sha256);
+  Archive replaced(fourth, all_of(fourth));
   fs::remove(source_.path("t/big"));
   source_.link("t/big", "/etc/passwd");
   EXPECT_EQ(error_of(replaced), changed);
@@ -278,7 +284,7 @@ TEST_F(ArchiveTest, ReportsAFileThatVanishes) {
   source_.write("t/x");
   const LocalTree tree = read("t/");
   fs::remove(source_.path("t/x"));
-  Archive archive(tree, all_of(tree), DigestKind::sha256);
+  Archive archive(tree, all_of(tree));
   EXPECT_EQ(error_of(archive),
             source_.path("t/x") + ": vanished while it was being copied (run the command again)");
 }

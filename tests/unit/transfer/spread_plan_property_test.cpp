@@ -154,10 +154,9 @@ class Push {
     }
   }
   void check_that_one_bad_host_costs_little() const {
-    const std::vector<SpreadSource> sources = plan_.sources();
-    const bool has_given_up = std::any_of(sources.begin(), sources.end(), [](const SpreadSource& source) {
-      return source.reason == HereReason::nothing_works;
-    });
+    bool has_given_up = false;
+    for (std::size_t host = 0; host < pod_.hosts.size(); ++host)
+      has_given_up = has_given_up || plan_.source(host).reason == HereReason::nothing_works;
     EXPECT_TRUE(has_given_up || history_.limits.most_seeds < 3 || rules_.streams() <= 4) << rules_.streams();
   }
 

@@ -68,7 +68,7 @@ class Spread {
     joins_all(plan_.on(transfer::event::SpreadReady{host, fmt::format("10.0.0.{}", host), true}, now_));
   }
   std::string source(std::size_t host) const {
-    const transfer::SpreadSource source = plan_.sources()[host];
+    const transfer::SpreadSource source = plan_.source(host);
     if (source.parent) return fmt::format("{}", *source.parent);
     const std::string reason = describe(source.reason);
     return source.lost ? fmt::format("{} {}", reason, *source.lost) : reason;

@@ -1,0 +1,405 @@
+// SPDX-License-Identifier: Apache-2.0
+// The conversation with the relays of a push that spreads. relay.py has the frames and the answers.
+#include "podrun/transfer/spread.hpp"
+
+#include <zlib.h>
+
+#include <algorithm>
+#include <new>
+#include <optional>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include <asio/ip/address.hpp>
+#include <asio/post.hpp>
+#include <asio/this_coro.hpp>
+#include <asio/use_awaitable.hpp>
+#include <fmt/format.h>
+
+#include "podrun/base/text.hpp"
+#include "podrun/supervisor/supervised.hpp"
+#include "podrun/transfer/one_time_key.hpp"
+#include "podrun/transfer/scripts.hpp"
+#include "podrun/transfer/side_work.hpp"
+
+namespace podrun::transfer {
+namespace {
+
+using link::Cause;
+using link::HostError;
+using link::Stage;
+
+constexpr std::uint64_t kBlock = 1 << 20;  ///< of relay.py
+constexpr std::size_t kSum = 32;           ///< SHA-256
+/// Sums that are learned at once, before the first of these blocks is sent. Archive keeps more than that.
+constexpr std::uint64_t kAhead = 8;
+constexpr std::size_t kSumsInFrame = 4096;
+constexpr std::size_t kLongestReason = 200;
+/// Less than relays keep for hosts that come later.
+constexpr std::uint64_t kHeldBack = 24 * kBlock;
+
+using Clock = SpreadPlan::TimePoint::clock;
+
+[[noreturn]] void refuse(std::string_view answer) {
+  throw HostError({Stage::copying, Cause::unexpected_answer, std::string(answer)});
+}
+
+std::uint64_t number(std::string_view word, std::string_view answer) {
+  const std::optional<std::size_t> parsed = to_number(word);
+  if (!parsed) refuse(answer);
+  return *parsed;
+}
+
+/// How other hosts reach it; nothing for an address that means something else to each host.
+std::string reachable(std::string_view address) {
+  std::error_code error;
+  const asio::ip::address parsed = asio::ip::make_address(std::string(address), error);
+  if (error || parsed.is_unspecified() || parsed.is_multicast()) return {};
+  if (parsed.is_v6() && (parsed.to_v6().is_link_local() || parsed.to_v6().scope_id() != 0)) return {};
+  return parsed.to_string();
+}
+
+/// relay.py in the format of zlib(3), behind its size in a line.
+const Chunk& packed_relay() {
+  static const Chunk packed = [] {
+    uLongf size = ::compressBound(kRelayScript.size());
+    std::string bytes(size, '\0');
+    const auto* from = reinterpret_cast<const Bytef*>(kRelayScript.data());
+    auto* to = reinterpret_cast<Bytef*>(bytes.data());
+    if (::compress2(to, &size, from, kRelayScript.size(), Z_BEST_COMPRESSION) != Z_OK) throw std::bad_alloc();
+    bytes.resize(size);
+    return Chunk(fmt::format("{}\n{}", size, bytes));
+  }();
+  return packed;
+}
+
+}  // namespace
+
+/// A host that gets the archive.
+struct Spread::Member {
+  enum class Way { unknown, relay, direct };
+
+  PushTalk& talk;
+  const std::size_t host;
+  const DigestKind digest;
+  const std::string trailer;
+  HostShare& share;
+  Event changed;
+  Way way = Way::unknown;  ///< what the archive is written to
+  std::string address = {};
+  std::string port = {};                             ///< of its last Listen
+  std::string frames = {};                           ///< for its relay, that are not written
+  std::uint64_t sums = 0;                            ///< that are written
+  std::optional<std::size_t> parent = std::nullopt;  ///< the last one that it was told
+  bool has_joined = false;                           ///< that one
+  bool is_fed = false;
+  std::optional<std::uint64_t> next = std::nullopt;  ///< the offset of the next data
+  std::uint64_t allowed = 0;                         ///< where its relay wants data to end
+  bool has_trailer = false;
+  bool is_told = false;    ///< the plan knows it
+  bool has_ended = false;  ///< nothing more is written
+  std::string failed = {};
+  std::string staged = {};
+};
+
+/// Ends the part of a member when its conversation ends, however that is.
+class Spread::Presence {
+ public:
+  Presence(Spread& spread, std::shared_ptr<Member> member) : spread_(spread), member_(std::move(member)) {
+    spread_.members_[member_->host] = member_;
+  }
+  Presence(const Presence&) = delete;
+  Presence& operator=(const Presence&) = delete;
+  ~Presence() {
+    member_->has_ended = true;
+    member_->changed.notify();
+    spread_.members_.erase(member_->host);
+    member_->share.source = spread_.plan_.source(member_->host);
+    if (!member_->is_told) return;
+    if (member_->staged.empty())
+      spread_.on(event::Gone{member_->host});
+    else
+      spread_.on(event::Done{member_->host});
+  }
+
+ private:
+  Spread& spread_;
+  std::shared_ptr<Member> member_;
+};
+
+Spread::Spread(const asio::any_io_executor& executor, std::shared_ptr<Archive> archive, std::size_t hosts)
+    : archive_(std::move(archive)),
+      key_(make_one_time_key()),
+      id_(supervisor::random_id()),
+      plan_(hosts, archive_->size()),
+      timer_(executor) {}
+
+asio::awaitable<std::string> Spread::stage(PushTalk& talk, std::size_t host, DigestKind digest,
+                                           std::string trailer, HostShare& share) {
+  const std::shared_ptr<Spread> self = shared_from_this();
+  const asio::any_io_executor executor = co_await asio::this_coro::executor;
+  const auto member = std::make_shared<Member>(Member{.talk = talk,
+                                                      .host = host,
+                                                      .digest = digest,
+                                                      .trailer = std::move(trailer),
+                                                      .share = share,
+                                                      .changed = Event(executor)});
+  asio::awaitable<void> writing = write(member);
+  asio::awaitable<void> reading = read(member);
+  co_await write_while(talk.stream(), std::move(writing), std::move(reading));
+  co_await finish_digest(digest);
+  co_return member->staged;
+}
+
+void Spread::hold_back(TimePoint until) {
+  hold_until_ = until;
+  set_timer();
+}
+
+/// Writes what the member needs next, until its conversation ends.
+asio::awaitable<void> Spread::write(std::shared_ptr<Member> member) {
+  const std::shared_ptr<Spread> self = shared_from_this();
+  bool is_read = true;
+  while (is_read && !member->has_ended) {
+    if (member->way == Member::Way::direct) co_return co_await write_directly(*member);
+    std::string frames;
+    if (member->way == Member::Way::relay) {
+      frames = std::exchange(member->frames, {});
+      frames += sums_for(*member);
+      frames += end_for(*member);
+    }
+    if (!frames.empty()) {
+      is_read = co_await member->talk.write(std::move(frames));
+    } else if (const bool has_data = co_await write_data(*member); !has_data) {
+      co_await member->changed.wait();
+    }
+  }
+}
+
+/// Without a relay, as a push does that does not spread.
+asio::awaitable<void> Spread::write_directly(Member& member) {
+  bool is_read = true;
+  for (std::uint64_t offset = 0; is_read && offset < archive_->size();) {
+    Chunk block = archive_->read(offset, member.digest);
+    offset += block.size();
+    is_read = co_await member.talk.write(std::move(block));
+    if (is_read) member.share.sent = offset;
+  }
+  std::string last = member.trailer;
+  if (is_read) co_await member.talk.write(std::move(last));
+  member.talk.close_write();
+}
+
+/// Writes the next data to a member that is fed; false if there is none, or it may not be sent yet.
+asio::awaitable<bool> Spread::write_data(Member& member) {
+  if (!member.next || *member.next >= member.allowed) co_return false;
+  if (*member.next >= kHeldBack && Clock::now() < hold_until_) co_return false;
+  const std::uint64_t offset = *member.next;
+  if (offset / kBlock >= sums_.size() / kSum) {
+    learn_sums(member.digest);
+    co_return true;
+  }
+  Chunk block = archive_->read(offset, member.digest);
+  if (block.size() > member.allowed - offset)
+    block = Chunk(std::string(block.bytes().substr(0, member.allowed - offset)));
+  *member.next += block.size();
+  std::string head = fmt::format("data {} {}\n", offset, block.size());
+  const bool is_read = co_await member.talk.write(std::move(head));
+  if (is_read) co_await member.talk.write(std::move(block));
+  co_return true;
+}
+
+/// A frame with sums that the member does not have.
+std::string Spread::sums_for(Member& member) {
+  const std::uint64_t known = sums_.size() / kSum;
+  if (member.sums >= known) return {};
+  const std::uint64_t count = std::min<std::uint64_t>(known - member.sums, kSumsInFrame);
+  std::string frame = fmt::format("sums {} {}\n", member.sums, count);
+  frame += std::string_view(sums_).substr(member.sums * kSum, count * kSum);
+  member.sums += count;
+  return frame;
+}
+
+/// The trailer, once the member has all else from here.
+std::string Spread::end_for(Member& member) {
+  const bool has_data = !member.is_fed || (member.next && *member.next == archive_->size());
+  if (member.has_trailer || !has_data || member.sums * kBlock < archive_->size()) return {};
+  member.has_trailer = true;
+  return fmt::format("end {}\n{}", member.trailer.size(), member.trailer);
+}
+
+/// The sums of the next blocks. Throws LocalFileError.
+void Spread::learn_sums(DigestKind kind) {
+  for (std::uint64_t i = 0; i < kAhead; ++i) {
+    std::uint64_t offset = sums_.size() / kSum * kBlock;
+    const std::uint64_t end = std::min(offset + kBlock, archive_->size());
+    if (offset >= end) break;
+    Digest sum(DigestKind::sha256);
+    while (offset < end) {
+      const Chunk block = archive_->read(offset, kind);
+      sum.update(block.bytes());
+      offset += block.size();
+    }
+    sums_ += sum.finish_bytes();
+  }
+  for (auto& [host, member] : members_) member->changed.notify();
+}
+
+/// Hosts with digests of another kind than those that are fed.
+asio::awaitable<void> Spread::finish_digest(DigestKind kind) {
+  while (archive_->digested(kind) < archive_->size()) {
+    archive_->read(archive_->digested(kind), kind);
+    co_await asio::post(co_await asio::this_coro::executor, asio::use_awaitable);  // others wait
+  }
+}
+
+asio::awaitable<void> Spread::read(std::shared_ptr<Member> member) {
+  const Presence presence(*this, member);
+  while (member->staged.empty()) {
+    const std::string answer = co_await next_answer(*member);
+    take(*member, answer);
+  }
+}
+
+/// Throws HostError with what the relay said of its failure, which tar notices afterwards.
+asio::awaitable<std::string> Spread::next_answer(Member& member) {
+  try {
+    co_return co_await member.talk.answer();
+  } catch (const HostError& error) {
+    if (member.failed.empty() || error.failure().cause != Cause::other) throw;
+  }
+  throw HostError({Stage::copying, Cause::other, "handing the files on failed: " + member.failed});
+}
+
+void Spread::take(Member& member, std::string_view answer) {
+  std::string_view words = answer;
+  const std::string_view what = take_part(words, ' ');
+  const auto next_number = [&] { return number(take_part(words, ' '), answer); };
+  if (member.way == Member::Way::unknown) {
+    if (what != "relay") refuse(answer);
+    greet(member, words);
+  } else if (what == "staged") {
+    member.staged = words;
+  } else if (member.way == Member::Way::direct) {
+    refuse(answer);
+  } else if (what == "want") {
+    const std::uint64_t from = next_number();
+    feed(member, from, next_number());
+  } else if (what == "port") {
+    if (!to_port(words)) refuse(answer);
+    member.port = words;
+    on(event::Port{member.host});
+  } else if (what == "deaf") {
+    on(event::Deaf{member.host});
+  } else if (what == "joined") {
+    if (next_number() != member.parent) refuse(answer);
+    member.has_joined = true;
+    on(event::Joined{member.host});
+  } else if (what == "at") {
+    member.share.sent = std::min(next_number(), archive_->size());
+    on(event::At{member.host, member.share.sent});
+  } else if (what == "lost") {
+    const std::uint64_t offset = next_number();
+    member.share.lost_because = words.substr(0, kLongestReason);
+    on(event::LostParent{member.host, offset, !member.has_joined});
+  } else if (what == "dropped") {
+    const std::uint64_t child = next_number();
+    on(event::Dropped{member.host, child, words.starts_with("held up")});
+  } else if (what == "slow") {
+    on(event::Slow{member.host});
+  } else if (what == "failed") {
+    if (words != "tar has closed its input") member.failed = words;
+  } else {
+    refuse(answer);
+  }
+}
+
+/// `ADDRESS`, or `- REASON`
+void Spread::greet(Member& member, std::string_view words) {
+  const std::string_view address = take_part(words, ' ');
+  member.share.began = std::chrono::steady_clock::now();
+  member.way = words.empty() ? Member::Way::relay : Member::Way::direct;
+  if (member.way == Member::Way::relay) {
+    member.address = reachable(address);
+    member.frames = packed_relay().bytes();
+    member.frames += fmt::format("start {} {} {}\n", id_, member.host, archive_->size());
+    member.frames += fmt::format("key {}\n{}", key_.text().size(), key_.text());
+    if (member.address.empty()) member.share.lost_because = "its own address is not known";
+  } else {
+    member.share.lost_because = words.substr(0, kLongestReason);
+  }
+  member.is_told = true;
+  on(event::SpreadReady{member.host, member.address, !member.address.empty()});
+  member.changed.notify();
+}
+
+void Spread::feed(Member& member, std::uint64_t from, std::uint64_t to) {
+  const bool is_right = member.is_fed && from <= to && to <= archive_->size() && to >= member.allowed;
+  if (!is_right) refuse("want");
+  if (!member.next) member.next = from;
+  member.allowed = to;
+  member.changed.notify();
+}
+
+void Spread::on(const SpreadEvent& event) {
+  for (const SpreadAction& action : plan_.on(event, Clock::now()))
+    std::visit([this](const auto& what) { act(what); }, action);
+  set_timer();
+}
+
+void Spread::act(const action::Listen& listen) {
+  const auto found = members_.find(listen.host);
+  if (found == members_.end()) return;
+  order(listen.host, fmt::format("listen {} {}\n", found->second->address, fmt::join(listen.children, ",")));
+}
+
+void Spread::act(const action::FromParent& from) {
+  const auto child = members_.find(from.host);
+  const auto parent = members_.find(from.parent);
+  if (child == members_.end() || parent == members_.end()) return;
+  child->second->parent = from.parent;
+  child->second->has_joined = false;
+  order(from.host,
+        fmt::format("parent {} {} {}\n", parent->second->address, parent->second->port, from.parent));
+}
+
+void Spread::act(const action::FromHere& from) { feed_from_here(from.host); }
+
+void Spread::act(const action::Direct& direct) { feed_from_here(direct.host); }
+
+void Spread::feed_from_here(std::size_t host) {
+  const auto found = members_.find(host);
+  if (found == members_.end() || found->second->way != Member::Way::relay) return;
+  found->second->is_fed = true;
+  order(host, "here\n");
+}
+
+void Spread::act(const action::Drop& drop) { order(drop.parent, fmt::format("drop {}\n", drop.child)); }
+
+void Spread::order(std::size_t host, const std::string& frame) {
+  const auto found = members_.find(host);
+  if (found == members_.end()) return;
+  found->second->frames += frame;
+  found->second->changed.notify();
+}
+
+/// For the next tick of the plan, and for the end of hold_back().
+void Spread::set_timer() {
+  std::optional<TimePoint> next = plan_.next_tick();
+  const bool is_held = Clock::now() < hold_until_;
+  if (is_held) next = std::min(next.value_or(hold_until_), hold_until_);
+  timer_.cancel();
+  if (!next) return;
+  timer_.expires_at(*next);
+  timer_.async_wait([weak = weak_from_this()](const std::error_code& cancelled) {
+    const std::shared_ptr<Spread> self = weak.lock();
+    if (cancelled || !self) return;
+    for (auto& [host, member] : self->members_) {
+      if (member->is_fed) member->changed.notify();
+    }
+    self->on(event::SpreadTick{});
+  });
+}
+
+}  // namespace podrun::transfer
