@@ -61,6 +61,17 @@ void check_choice_of_hosts(const OptionTable& table) {
   }
 }
 
+/// Root's programs open no port, and behind --via hosts have no addresses. The configuration means the pushes
+/// that can spread.
+void check_spread(Options& options, const OptionTable& table) {
+  if (!options.spread || (!options.sudo && options.via.empty())) return;
+  if (table.is_on_command_line("spread")) {
+    throw UsageError(fmt::format("--spread and {} exclude each other (leave out --spread)",
+                                 options.sudo ? "--sudo" : "--via"));
+  }
+  options.spread = false;
+}
+
 /// Runs with the configuration applied. Also notes which limits were given.
 void check_shared_options(Options& options, const OptionTable& table, const CommandRow& command) {
   if (table.is_on_command_line("cache") && !table.is_given("hosts-command"))
@@ -75,6 +86,7 @@ void check_shared_options(Options& options, const OptionTable& table, const Comm
     throw UsageError(
         "--stdin and --serial exclude each other (standard input is read once, for all hosts together)");
   }
+  check_spread(options, table);
   options.connect_timeout_given = table.is_given("connect-timeout");
   options.retries_given = table.is_given("retries");
   options.attempts_chosen =

@@ -177,6 +177,7 @@ void add_limits(OptionTable& table, Options& options) {
              into(options.orphan_timeout, parse_positive_duration), {.default_text = orphan_timeout});
   rows.value(files, "--max-files N", "Accept at most N paths from a host: to copy, or to delete ({})",
              into(options.max_files, count_from(1)), {.default_text = "250000"});
+  rows.flag(spread, "--spread", "Send one copy, which the hosts hand on to each other", into(options.spread));
 }
 
 void add_looks(OptionTable& table, OutputOptions& options) {

@@ -30,8 +30,9 @@ enum class OptionSet : std::uint8_t {
   task,             ///< of a task file
   output,           ///< how a command's output is shown
   json,
-  files,  ///< copying files
-  force,  ///< replacing files, or deleting all of them
+  files,   ///< copying files
+  spread,  ///< copying files to hosts
+  force,   ///< replacing files, or deleting all of them
   dry_run,
   own  ///< only for the command that adds the option
 };

@@ -58,6 +58,7 @@ struct LimitOptions {
   bool retries_given = false;
   bool attempts_chosen = false;  ///< one of these two on the command line
   std::size_t max_files = 0;     ///< paths that podrun keeps of a host
+  bool spread = false;           ///< hosts hand files on to each other
 };
 
 /// Whether and how a command is started again.

@@ -12,9 +12,9 @@ constexpr cli::OptionSets kWhatRunTakes{reach,     general, looks,  connect_time
                                         directory, timeout, script, clean_up,        batches, restarts,
                                         notify,    output,  json,   force,           dry_run};
 
-constexpr cli::OptionSets kWhatTasksTake{reach,   general,  looks,  connect_timeout, start,  surroundings,
-                                         timeout, clean_up, task,   restarts,        notify, output,
-                                         json,    force,    dry_run};
+constexpr cli::OptionSets kWhatTasksTake{reach,   general,  looks, connect_timeout, start,  surroundings,
+                                         timeout, clean_up, task,  restarts,        notify, output,
+                                         json,    spread,   force, dry_run};
 
 constexpr std::string_view kWorkdirOfTasks =
     "--cwd and --chdir: a task runs in ~/sky_workdir (leave them out; workdir: of the task file says what is "
@@ -76,7 +76,7 @@ constexpr std::array<cli::CommandRow, 21> kRows{{
                  "  podrun push --delete src/ app/src      also delete files that are only there\n"
                  "  podrun push --dry-run . app            only show what would be sent\n",
      .page = "files",
-     .takes = {reach, general, looks, connect_timeout, start, json, files, force, dry_run},
+     .takes = {reach, general, looks, connect_timeout, start, json, files, spread, force, dry_run},
      .operands = {.least = 2,
                   .most = cli::Operands::kAnyNumber,
                   .missing = "which files, and where to on the hosts? (podrun push SRC... DEST)"},

@@ -224,8 +224,10 @@ class TaskRun {
   std::unique_ptr<transfer::PushRun> plan(const PlannedCopy& copy) const {
     session::View view = cli::view(context_.options);
     view.outdir.clear();  // it is for the output of setup and run
+    transfer::PushRequest request = copy.request;
+    request.spread = context_.options.spread;
     return std::make_unique<transfer::PushRun>(
-        copy.request, sequence_.session, std::move(view),
+        std::move(request), sequence_.session, std::move(view),
         [this](const std::string& workers) { return cli::repeat_command(context_.options, workers); });
   }
 

@@ -40,9 +40,6 @@ class PushCommand final : public cli::Command {
     rows.flag(cli::OptionSet::own, "--keep-dir-links",
               "Write through links to directories on the hosts, as rsync -K does",
               cli::into(request_.keep_dir_links));
-    rows.flag(cli::OptionSet::own, "--spread",
-              "Send one copy, which the hosts hand on to each other, block by block",
-              cli::into(request_.spread));
     rows.list(cli::OptionSet::own, "--exclude PATTERN",
               "Also ignore files that match PATTERN, as in gitignore(5)", cli::into(request_.tree.excludes));
     rows.flag(cli::OptionSet::own, "--no-ignore",
@@ -64,6 +61,7 @@ class PushCommand final : public cli::Command {
     refuse_host(request.target);
     request.only_look = context.options.dry_run;
     request.max_files = context.options.max_files;
+    request.spread = context.options.spread;
     const session::SessionSpec spec = cli::session_spec(context.options, context.probe, context.terminal);
     const auto retry = [&](const std::string& workers) {
       return cli::repeat_command(context.options, workers);

@@ -73,7 +73,7 @@ class Push::Claim {
 };
 
 Push::Push(PushRequest request, std::size_t hosts)
-    : request_(std::move(request)), tree_(LocalTree::read(request_.tree)), shares_(hosts) {
+    : request_(std::move(request)), tree_(LocalTree::read(request_.tree)), shares_(hosts), arrived_(hosts) {
   const bool is_single = tree_.entries().size() == 1 && tree_.entries().front().kind != Kind::directory;
   if (is_single && can_be_name(request_.target)) {
     TreeRequest renamed = request_.tree;
@@ -128,13 +128,14 @@ asio::awaitable<void> Push::converse(std::size_t host, supervisor::Supervised& s
     talk.close_write();
     co_return;
   }
-  arrive(host);
   if (transfer.is_empty()) {
+    arrive(host);
     std::string line = "nothing\n";
     co_await talk.write(std::move(line));
     talk.close_write();
     co_await talk.answer();
   } else {
+    if (!spreads(*archive_of(transfer))) arrive(host);
     const auto own = std::make_shared<Writer>(Writer{host, talk.name});
     const Claim claim(own);
     writers_[header.inode].push_back(own);
@@ -221,6 +222,7 @@ asio::awaitable<bool> Push::follow(PushTalk& talk, std::size_t host, const std::
                        transfer.elsewhere, request_.target)});
     }
     shares_[host].shared_with = writer->host;
+    arrive(host);
     const auto changed = std::make_shared<Event>(co_await asio::this_coro::executor);
     writer->waiting.push_back(changed);
     while (!writer->is_done && !writer->has_failed) co_await changed->wait();
@@ -286,8 +288,9 @@ std::shared_ptr<Spread> Push::spread_of(const asio::any_io_executor& executor, c
   std::weak_ptr<Spread>& known = groups_[transfer.chosen].spread;
   std::shared_ptr<Spread> spread = known.lock();
   if (!spread) {
-    known = spread = std::make_shared<Spread>(executor, archive_of(transfer), shares_.size());
-    spread->hold_back(held_until());
+    known = spread = std::make_shared<Spread>(executor, archive_of(transfer), shares_.size(),
+                                              [this](std::size_t host) { arrive(host); });
+    hold_back();
   }
   return spread;
 }
@@ -301,16 +304,17 @@ bool Push::spreads(const Archive& archive) const {
 void Push::arrive(std::size_t host) {
   arrived_[host] = true;
   last_arrival_ = SpreadPlan::TimePoint::clock::now();
-  for (const auto& [chosen, group] : groups_) {
-    if (const std::shared_ptr<Spread> spread = group.spread.lock()) spread->hold_back(held_until());
-  }
+  hold_back();
 }
 
 /// The first host must not get far ahead of those that will soon ask for the same.
-SpreadPlan::TimePoint Push::held_until() const {
+void Push::hold_back() {
   constexpr std::chrono::milliseconds kPatience{2500};
   const bool are_all_here = std::find(arrived_.begin(), arrived_.end(), false) == arrived_.end();
-  return are_all_here ? last_arrival_ : last_arrival_ + kPatience;
+  for (const auto& [chosen, group] : groups_) {
+    if (const std::shared_ptr<Spread> spread = group.spread.lock())
+      spread->hold_back(last_arrival_ + kPatience, are_all_here);
+  }
 }
 
 std::string switch_command() { return "set -- /bin/sh \"$podrun_dir\"/podrun.switch"; }

@@ -111,7 +111,7 @@ class Push {
   std::shared_ptr<Spread> spread_of(const asio::any_io_executor& executor, const Transfer& transfer);
   bool spreads(const Archive& archive) const;
   void arrive(std::size_t host);
-  SpreadPlan::TimePoint held_until() const;
+  void hold_back();
   std::string target_directory() const;
 
   PushRequest request_;

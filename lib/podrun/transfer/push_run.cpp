@@ -145,7 +145,8 @@ class PushMode final : public session::CommandMode, private session::HostPrepara
 
   /// Fits after the name of the host; empty for the first host, and for one that another host served.
   std::string why_from_here(const HostShare& share) const {
-    const std::string because = output::escape_controls(share.lost_because);
+    std::string because = output::escape_controls(lower_first(share.lost_because));
+    if (!because.empty()) because.insert(0, ": ");
     const auto lost = [&] {
       return share.source.lost ? run_spec().plan.hosts[*share.source.lost].worker : 0;
     };
@@ -154,17 +155,17 @@ class PushMode final : public session::CommandMode, private session::HostPrepara
       case HereReason::seed:
         break;
       case HereReason::cannot_relay:
-        return "cannot hand on: " + because;
+        return "cannot hand on" + because;
       case HereReason::too_late:
         return "came too late";
       case HereReason::nothing_works:
-        return "could reach no other host: " + because;
+        return "could reach no other host" + because;
       case HereReason::unreachable:
-        return fmt::format("could not reach [{}]: {}", lost(), because);
+        return fmt::format("could not reach [{}]{}", lost(), because);
       case HereReason::too_slow:
         return "held up others";
       case HereReason::lost_parent:
-        return fmt::format("lost [{}]: {}", lost(), because);
+        return fmt::format("lost [{}]{}", lost(), because);
     }
     return {};
   }

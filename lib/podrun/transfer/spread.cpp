@@ -128,8 +128,10 @@ class Spread::Presence {
   std::shared_ptr<Member> member_;
 };
 
-Spread::Spread(const asio::any_io_executor& executor, std::shared_ptr<Archive> archive, std::size_t hosts)
+Spread::Spread(const asio::any_io_executor& executor, std::shared_ptr<Archive> archive, std::size_t hosts,
+               Arrive arrive)
     : archive_(std::move(archive)),
+      arrive_(std::move(arrive)),
       key_(make_one_time_key()),
       id_(supervisor::random_id()),
       plan_(hosts, archive_->size()),
@@ -152,9 +154,14 @@ asio::awaitable<std::string> Spread::stage(PushTalk& talk, std::size_t host, Dig
   co_return member->staged;
 }
 
-void Spread::hold_back(TimePoint until) {
+void Spread::hold_back(TimePoint until, bool are_all_here) {
   hold_until_ = until;
+  are_all_here_ = are_all_here;
   set_timer();
+}
+
+bool Spread::holds_back() const {
+  return Clock::now() < hold_until_ && !(are_all_here_ && plan_.is_settled());
 }
 
 /// Writes what the member needs next, until its conversation ends.
@@ -194,7 +201,9 @@ asio::awaitable<void> Spread::write_directly(Member& member) {
 /// Writes the next data to a member that is fed; false if there is none, or it may not be sent yet.
 asio::awaitable<bool> Spread::write_data(Member& member) {
   if (!member.next || *member.next >= member.allowed) co_return false;
-  if (*member.next >= kHeldBack && Clock::now() < hold_until_) co_return false;
+  // The first host must not leave, nor drop the beginning, before the others have asked it for that.
+  const std::uint64_t held = std::min(kHeldBack, archive_->size() - std::min(kBlock, archive_->size()));
+  if (*member.next >= held && holds_back()) co_return false;
   const std::uint64_t offset = *member.next;
   if (offset / kBlock >= sums_.size() / kSum) {
     learn_sums(member.digest);
@@ -330,6 +339,7 @@ void Spread::greet(Member& member, std::string_view words) {
     member.share.lost_because = words.substr(0, kLongestReason);
   }
   member.is_told = true;
+  arrive_(member.host);
   on(event::SpreadReady{member.host, member.address, !member.address.empty()});
   member.changed.notify();
 }
@@ -346,6 +356,9 @@ void Spread::on(const SpreadEvent& event) {
   for (const SpreadAction& action : plan_.on(event, Clock::now()))
     std::visit([this](const auto& what) { act(what); }, action);
   set_timer();
+  for (auto& [host, member] : members_) {
+    if (member->is_fed) member->changed.notify();  // it may be held back no longer
+  }
 }
 
 void Spread::act(const action::Listen& listen) {
@@ -387,18 +400,13 @@ void Spread::order(std::size_t host, const std::string& frame) {
 /// For the next tick of the plan, and for the end of hold_back().
 void Spread::set_timer() {
   std::optional<TimePoint> next = plan_.next_tick();
-  const bool is_held = Clock::now() < hold_until_;
-  if (is_held) next = std::min(next.value_or(hold_until_), hold_until_);
+  if (Clock::now() < hold_until_) next = std::min(next.value_or(hold_until_), hold_until_);
   timer_.cancel();
   if (!next) return;
   timer_.expires_at(*next);
   timer_.async_wait([weak = weak_from_this()](const std::error_code& cancelled) {
     const std::shared_ptr<Spread> self = weak.lock();
-    if (cancelled || !self) return;
-    for (auto& [host, member] : self->members_) {
-      if (member->is_fed) member->changed.notify();
-    }
-    self->on(event::SpreadTick{});
+    if (!cancelled && self) self->on(event::SpreadTick{});
   });
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -27,17 +28,20 @@ class Spread : public std::enable_shared_from_this<Spread> {
  public:
   using TimePoint = SpreadPlan::TimePoint;
 
+  /// Called when it is known whether a host can take part.
+  using Arrive = std::function<void(std::size_t host)>;
+
   /// `hosts`: of the whole push.
-  Spread(const asio::any_io_executor& executor, std::shared_ptr<Archive> archive, std::size_t hosts);
+  Spread(const asio::any_io_executor& executor, std::shared_ptr<Archive> archive, std::size_t hosts,
+         Arrive arrive);
 
   /// Gives a host the archive and the trailer, after "stage … spread". The digest that it has staged. Throws
   /// HostError and LocalFileError. `share`: its progress, and where the archive comes from.
   asio::awaitable<std::string> stage(PushTalk& talk, std::size_t host, DigestKind digest, std::string trailer,
                                      HostShare& share);
-  /// Until then podrun sends no more than others can still get from the first host.
-  void hold_back(TimePoint until);
-
-  const std::shared_ptr<Archive>& archive() const { return archive_; }
+  /// Until then, or until all that are here have a source if `are_all_here`, podrun sends no more than others
+  /// can still get from the first host.
+  void hold_back(TimePoint until, bool are_all_here);
 
  private:
   struct Member;
@@ -64,9 +68,11 @@ class Spread : public std::enable_shared_from_this<Spread> {
   void act(const action::Drop& drop);
   void feed_from_here(std::size_t host);
   void order(std::size_t host, const std::string& frame);
+  bool holds_back() const;
   void set_timer();
 
   const std::shared_ptr<Archive> archive_;
+  const Arrive arrive_;
   const Secret key_;
   const std::string id_;
   SpreadPlan plan_;
@@ -74,6 +80,7 @@ class Spread : public std::enable_shared_from_this<Spread> {
   std::string sums_ = {};                                        ///< of the blocks that were read, in order
   asio::steady_timer timer_;
   TimePoint hold_until_{};
+  bool are_all_here_ = false;
 };
 
 }  // namespace podrun::transfer

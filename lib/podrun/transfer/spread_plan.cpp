@@ -32,6 +32,13 @@ std::optional<SpreadPlan::TimePoint> SpreadPlan::next_tick() const {
   return next;
 }
 
+bool SpreadPlan::is_settled() const {
+  return std::all_of(hosts_.begin(), hosts_.end(), [](const Host& host) {
+    return host.state == State::absent || host.state == State::joined || host.state == State::here ||
+           host.state == State::direct || is_over(host);
+  });
+}
+
 void SpreadPlan::handle(const event::SpreadReady& ready) {
   Host& host = hosts_[ready.host];
   if (host.state != State::absent && host.state != State::gone) return;

@@ -123,6 +123,8 @@ class SpreadPlan {
       : limits_(limits), size_(size), hosts_(hosts) {}
 
   std::vector<SpreadAction> on(const SpreadEvent& event, TimePoint now);
+  /// Whether every host that is ready has a source, and has joined it if that is a host.
+  bool is_settled() const;
   /// When the next SpreadTick is due.
   std::optional<TimePoint> next_tick() const;
   const SpreadSource& source(std::size_t host) const { return hosts_[host].source; }

@@ -1,0 +1,242 @@
+"""podrun push --spread: podrun sends one copy, and the hosts hand it on; whatever breaks between them, every host gets the right bytes or none."""
+
+import os
+import random
+import signal
+
+import pytest
+
+from events import Events
+from homes import homes_of_pod
+from support import wait_until
+from trees import Directory, File, Link, assert_same, read_tree, write_tree
+
+BLOCK = 1 << 20
+PYTHON = "/usr/bin/python3"
+DATA = random.Random(7).randbytes(6 * BLOCK + 12345)
+TREE = {
+    "data": DATA,
+    "bin/run": File(b"#!/bin/sh\n", 0o755),
+    "secret": File(b"key\n", 0o600),
+    "empty": Directory(0o750),
+    "link": Link("bin/run"),
+    "n" * 200 + "/" + "m" * 180: b"a long name",
+}
+OLD = {"data": b"old", "kept": b"k"}
+
+
+class Spreading:
+    """Hosts that get `app/` in `work`, where something is already."""
+
+    def __init__(self, podrun, homes, tree=None):
+        self.podrun, self.homes = podrun, homes
+        self.new = read_tree(write_tree(podrun.directory / "app", TREE if tree is None else tree))
+        homes.write("work", OLD)
+        self.before = homes.read_all("work")
+
+    def python(self, rank, text):
+        """sh text in front of the relay of this host."""
+        self.homes.program(rank, "python3", text)
+
+    def seed(self, rank, hooks=""):
+        """This host is the first to be ready: the relays of the others start when it is told so."""
+        begun = f'until [ "$(ls /proc/$$/task | wc -l)" -gt 2 ]; do sleep 0.05; done; touch /dev/pod/home/{rank}/begun'
+        for other in self.homes.ranks:
+            if other != rank:
+                self.python(other, f'until [ -e /dev/pod/home/{rank}/begun ]; do sleep 0.05; done; exec {PYTHON} "$@"')
+        self.python(rank, f'export PODRUN_TEST_RELAY="{hooks}"; ({begun}) >/dev/null 2>&1 4>&1 & exec {PYTHON} "$@"')
+
+    def hooks(self, rank, hooks):
+        """Those of the relay on a host that is not the seed; comes after seed()."""
+        path = self.homes.bin(rank) / "python3"
+        before = path.read_text() if path.exists() else f'#!/bin/sh\nexec {PYTHON} "$@"\n'
+        self.python(rank, before.split("\n", 1)[1].replace(f"exec {PYTHON}", f'PODRUN_TEST_RELAY="{hooks}" exec {PYTHON}').strip())
+
+    def start(self, *options):
+        return self.podrun.start("--json", *self.homes.options, "push", "--spread", *options, "app/", "work")
+
+    def push(self, *options):
+        """Pushes, which must succeed, and looks at all trees; the sources of the hosts."""
+        ended = Events(self.start(*options).wait(120))
+        assert ended.returncode == 0, ended.stderr
+        for rank in self.homes.ranks:
+            assert_same({**self.before[rank], **self.new}, self.homes.read(rank, "work"))
+        self.homes.wait_until_clean()
+        return {rank: event.get("from_here", event.get("from")) for rank, event in ended.sent.items()}
+
+    def assert_unchanged(self):
+        self.homes.wait_until_clean()
+        for rank, before in enumerate(self.before):
+            assert_same(before, self.homes.read(rank, "work"))
+
+
+@pytest.fixture
+def spreading(podrun, homes):
+    return Spreading(podrun, homes)
+
+
+@pytest.mark.smoke
+def test_one_copy_is_sent(spreading):
+    spreading.seed(2)
+    assert spreading.push() == {0: 2, 1: 2, 2: None, 3: 2}
+
+
+def test_the_last_line_says_how_many_got_it_from_each_other(podrun, spreading):
+    said = podrun(*spreading.homes.options, "push", "--spread", "app/", "work").stderr
+    assert b"to 4 hosts \xc2\xb7 3 from each other\n" in said or b"to 4 hosts, 3 from each other\n" in said
+
+
+# Faults between hosts
+
+
+def test_a_seed_that_nobody_can_reach(spreading):
+    spreading.seed(0, "refuse")
+    sources = spreading.push()
+    assert sources.pop(0) is None
+    assert set(sources.values()) - {"could reach no other host"} == {"could reach no other host: connection refused"}
+
+
+def test_a_firewall_that_drops(spreading):
+    spreading.seed(0, "hole")
+    sources = spreading.push()
+    assert sources.pop(0) is None
+    assert set(sources.values()) - {"could reach no other host"} == {"could reach no other host: timed out"}
+
+
+def test_a_host_that_alters_a_block(spreading):
+    spreading.seed(0, "alter:3")
+    sources = spreading.push()
+    assert sources.pop(0) is None
+    instead = [host for host, source in sources.items() if source == "lost [0]: altered block 3"]
+    assert instead and set(sources.values()) == {*instead, "lost [0]: altered block 3"}
+
+
+def test_a_host_that_stops_handing_on(spreading):
+    spreading.seed(0, "stall:3")
+    for rank in (1, 2, 3):
+        spreading.hooks(rank, "limits:0.2 join:20")
+    sources = spreading.push()
+    assert sources.pop(0) is None
+    assert any(source == "lost [0]: silent for 1 s" for source in sources.values()), sources
+
+
+@pytest.mark.parametrize("slow", [0, 1])
+def test_a_slow_disk_holds_up_nobody_for_long(podrun, homes, slow):
+    spreading = Spreading(podrun, homes, {"data": random.Random(1).randbytes(84 * BLOCK)})
+    spreading.seed(0, "limits:0.1 join:20" + " slow:50" * (slow == 0))
+    if slow == 1:
+        spreading.hooks(1, "slow:50")
+    sources = spreading.push()
+    if slow == 1:
+        assert sources == {0: None, 1: "held up others", 2: 0, 3: 0}
+    else:
+        assert sources[0] is None
+        assert any(isinstance(source, str) for source in sources.values())
+
+
+# Hosts that cannot take part
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "exit 127",
+        "exit 1",
+        "kill -11 $$",
+        f"code=$4; shift 4; exec {PYTHON} -I -S -c \"import sys; sys.modules['ssl'] = None; $code\" \"$@\"",
+        f'code=$4; shift 4; exec {PYTHON} -I -S -c "import sys; sys.version_info = (3, 5, 9); $code" "$@"',
+    ],
+    ids=["absent", "broken", "crashes", "ssl", "old"],
+)
+def test_a_host_without_a_python_that_can(spreading, text):
+    spreading.seed(0)
+    spreading.python(1, text)
+    sources = spreading.push()
+    assert sources == {0: None, 1: "cannot hand on: python3 does not start there, has no module ssl, or is older than 3.6", 2: 0, 3: 0}
+
+
+def test_python_3_6(spreading):
+    spreading.seed(0)
+    old = "import os, ssl, sys; sys.version_info = (3, 6, 0); del os.memfd_create, ssl.SSLContext.minimum_version; $code"
+    spreading.python(1, f'until [ -e /dev/pod/home/0/begun ]; do sleep 0.05; done; code=$4; shift 4; exec {PYTHON} -I -S -c "{old}" "$@"')
+    assert spreading.push() == {0: None, 1: 0, 2: 0, 3: 0}
+
+
+def test_modules_in_the_target_are_not_imported(spreading):
+    spreading.homes.write("work", {"ssl.py": b"raise SystemExit('mine')", "zlib.py": b"import os; os.abort()"})
+    spreading.before = spreading.homes.read_all("work")
+    spreading.seed(0)
+    assert spreading.push() == {0: None, 1: 0, 2: 0, 3: 0}
+
+
+# Different hosts
+
+
+def test_hosts_that_need_different_files_form_groups(spreading):
+    spreading.homes.write("work", {"bin/run": File(b"#!/bin/sh\n", 0o755)}, ranks=(2, 3))
+    for rank in (2, 3):  # as old as the local file
+        source = spreading.podrun.directory / "app/bin/run"
+        path = spreading.homes.home(rank) / "work/bin/run"
+        time = source.stat().st_mtime_ns
+        os.utime(path, ns=(time, time))
+    sources = spreading.push()
+    assert sorted(source is None for source in sources.values()) == [False, False, True, True]
+    assert {sources[0], sources[1]} in ({None, 0}, {None, 1}) and {sources[2], sources[3]} in ({None, 2}, {None, 3})
+
+
+def test_hosts_with_another_digest_are_served_by_each_other(spreading):
+    spreading.homes.program(1, "grep", 'case $* in *sha_ni*) ! /bin/grep "$@"; exit ;; esac; exec /bin/grep "$@"')
+    spreading.seed(0)
+    assert spreading.push() == {0: None, 1: 0, 2: 0, 3: 0}
+
+
+def test_a_small_push_goes_directly(podrun, homes):
+    spreading = Spreading(podrun, homes, {"a": b"1"})
+    assert spreading.push() == dict.fromkeys(range(4))
+
+
+# Ends
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT], ids=lambda number: number.name)
+def test_podrun_is_ended_while_hosts_hand_on(podrun, homes, number):
+    spreading = Spreading(podrun, homes)
+    spreading.seed(0)
+    for rank in (1, 2, 3):
+        spreading.hooks(rank, "slow:2000")
+    run = spreading.start()
+    wait_until(lambda: any(homes.home(1).glob("work/.podrun.*/new/data")), 30, "a part of the data arrived")
+    run.signal(number)
+    assert run.wait().returncode != 0
+    spreading.assert_unchanged()
+
+
+def test_a_relay_is_killed(podrun, homes):
+    spreading = Spreading(podrun, homes)
+    spreading.seed(0)
+    spreading.hooks(2, "slow:2000")
+    run = spreading.start()
+    wait_until(lambda: any(homes.home(2).glob("work/.podrun.*/new/data")), 30, "a part of the data arrived")
+    [relay] = [pid for pid, command in homes.pod.processes(2).items() if command.startswith(b"/usr/bin/python3")]
+    assert homes.pod.ssh(2, f"kill -9 {relay}").returncode == 0
+    ended = run.wait()
+    assert ended.returncode == 255
+    assert b"nothing was changed on any host" in ended.stderr
+    spreading.assert_unchanged()
+
+
+# Where it is off
+
+
+@pytest.mark.parametrize("words", [["--sudo"], ["--via", "ssh {host}"]], ids=["sudo", "via"])
+def test_where_it_is_refused(podrun, words):
+    write_tree(podrun.directory / "app", {"a": b"1"})
+    ended = podrun("-H", "127.0.0.1:129", *words, "push", "--spread", "app/", "work")
+    assert ended.returncode == 2
+    assert b"--spread" in ended.stderr
+
+
+def test_sixteen_hosts(pods, podrun):
+    with homes_of_pod(pods, podrun, hosts=16) as homes:
+        sources = Spreading(podrun, homes).push()
+    assert sorted(source is None for source in sources.values()) == [False] * 15 + [True], sources
