@@ -415,7 +415,7 @@ def test_a_child_that_holds_up_the_others_is_dropped(hosts, pem, directory):
         finish(seed, child)
 
 
-def test_a_child_that_takes_nothing_at_the_end_is_dropped(hosts, pem, directory):
+def test_a_child_is_waited_for_until_podrun_drops_it(hosts, pem, directory):
     data = archive(20 * BLOCK)
     seed = hosts(0, data, hooks=HASTY)
     seed.sums()
@@ -423,7 +423,10 @@ def test_a_child_that_takes_nothing_at_the_end_is_dropped(hosts, pem, directory)
     with sock:
         seed.feed_here()
         seed.end()
-        seed.answer("dropped 5 took no block for 0.5 s")
+        seed.answer(f"at {len(data)}")
+        time.sleep(1)  # ten times what a child may hold up others
+        assert seed.process.poll() is None
+        seed.send("drop 5")
         seed.assert_complete()
 
 

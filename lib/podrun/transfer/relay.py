@@ -271,16 +271,12 @@ class Relay:
             with window.changed:
                 window.blame(step)
                 children = [each for each in window.readers if each is not self.tar]
-                for each in children:
-                    each.idle += step if window.head == window.count else 0.0
                 if self.tar.next not in (told, window.count) and now - told_at >= 1.0:
                     told, told_at = self.tar.next, now
                     say("at %d" % (told * BLOCK))
             for each in children:
                 if each.held > HOLD_UP:
                     each.leave("held up the others for %g s" % HOLD_UP)
-                elif each.idle > SILENCE:
-                    each.leave("took no block for %g s" % SILENCE)
             if self.tar.held > HOLD_UP and not is_slow:
                 is_slow = True
                 say("slow")

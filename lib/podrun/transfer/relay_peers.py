@@ -88,7 +88,7 @@ class Child:
 
     def __init__(self, window, sock, host, first):
         self.window, self._sock, self.host, self.next = window, sock, host, first
-        self.held = self.idle = 0.0
+        self.held = 0.0
         self._is_gone = False
 
     def leave(self, why=None):
@@ -128,7 +128,6 @@ class Child:
         self._send(block)
         with window.changed:
             self.next += 1
-            self.idle = 0.0
             window.changed.notify_all()
 
     def _send(self, data):
@@ -155,18 +154,18 @@ class Listener:
         if "refuse" not in HOOKS:
             self._sock.listen(0 if "hole" in HOOKS else 128)
         self.port = self._sock.getsockname()[1]
+        self._filling = [socket.socket(family) for _ in range(4 if "hole" in HOOKS else 0)]
+        for each in self._filling:
+            each.setblocking(False)
+            each.connect_ex(self._sock.getsockname())
 
     def run(self):
         window = self.relay.window
         deadline = time.monotonic() + JOIN
-        filling = [socket.socket(self._sock.family) for _ in range(4 if "hole" in HOOKS else 0)]
-        for each in filling:
-            each.setblocking(False)
-            each.connect_ex(self._sock.getsockname())
         readable = select.poll()
         readable.register(self._sock, select.POLLIN)
         while self.expected and time.monotonic() < deadline:
-            if filling or "refuse" in HOOKS or not readable.poll(TICK * 1000):
+            if self._filling or "refuse" in HOOKS or not readable.poll(TICK * 1000):
                 time.sleep(TICK / 10)
             else:
                 self._accept()
