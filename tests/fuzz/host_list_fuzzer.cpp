@@ -39,7 +39,8 @@ void check_description(const std::string& text) try {
   const std::optional<podrun::hosts::Description> described = podrun::config::hosts_of_description(text);
   if (!described) return;
   const std::string& list = described->list;
-  const auto hosts = podrun::hosts::parse_hosts_file(list, "standard input", podrun::FakeProbe()).hosts;
+  const auto read = [&](const std::string&, std::string_view) { return described; };
+  const auto hosts = podrun::hosts::parse_hosts_file(text, "standard input", podrun::FakeProbe(), read).hosts;
   if (hosts.size() != static_cast<std::size_t>(std::count(list.begin(), list.end(), '\n'))) std::abort();
 } catch (const podrun::UsageError& error) {
   if (!std::string_view(error.what()).starts_with("standard input:")) std::abort();

@@ -91,7 +91,7 @@ class HostListBuilder {
     if (list.empty()) HostEntry{list, where}.refuse("host", "", "at least one");
     const bool has_lines = list.find('\n') != npos;
     if (has_lines) refuse_foreign_list(list, where);
-    while (!list.empty()) add_line(take_part(list, '\n'), {std::string(where), {}, has_lines});
+    while (!list.empty()) add_line(take_part(list, '\n'), {std::string(where), {}, has_lines, has_lines});
   }
 
   void add_text(const std::string& text, const std::string& path) {
@@ -102,7 +102,7 @@ class HostListBuilder {
     if (!described) refuse_foreign_list(rest, path);
     if (rest.starts_with(kByteOrderMark)) rest.remove_prefix(kByteOrderMark.size());
     for (std::size_t line = 1; !rest.empty(); ++line)
-      add_line(take_part(rest, '\n'), {fmt::format("{}:{}", path, line), path, true});
+      add_line(take_part(rest, '\n'), {fmt::format("{}:{}", path, line), path, true, !described});
   }
 
   void add_file(const std::string& path) {
@@ -122,12 +122,11 @@ class HostListBuilder {
   }
 
  private:
-  /// Where a line is, for messages; the path of its file, empty in an option's value; whether it is one of
-  /// several.
   struct Place {
-    std::string where;
-    std::string path;
+    std::string where;  ///< for messages
+    std::string path;   ///< of the file; empty in an option's value
     bool is_of_several;
+    bool may_be_heading;
   };
 
   void add_line(std::string_view raw, const Place& place) {
@@ -138,7 +137,7 @@ class HostListBuilder {
       return include(trim(trim(plain).substr(kInclude.size())), place);
     const std::string text =
         without_blanks_around_equals(trim(std::string_view(plain).substr(0, comment_start(plain))));
-    if (place.is_of_several && is_heading(text) && list_.hosts.empty()) {
+    if (place.may_be_heading && is_heading(text) && list_.hosts.empty()) {
       list_.notes.push_back(fmt::format("{}: \"{}\" is a heading, not a host", place.where, text));
     } else if (is_of_grid_engine(text)) {
       std::string_view rest = text;

@@ -178,6 +178,12 @@ TEST(HostsFile, NotesAHeading) {
   EXPECT_EQ(list.notes, Texts{"hosts:1: \"IP_ADDRESS\" is a heading, not a host"});
 }
 
+TEST(HostsFile, HasNoHeadingInADescription) {
+  const auto read = [](const std::string&, std::string_view) { return Description{"name\na\n"}; };
+  const HostList list = parse_hosts_file(R"(["name", "a"])", "hosts", FakeProbe(), read);
+  EXPECT_EQ(describe(list.hosts), (Texts{"0 name hosts:1", "1 a hosts:2"}));
+}
+
 TEST(HostsFile, ToleratesWindowsLinesAndByteOrderMark) {
   EXPECT_EQ(file("\xEF\xBB\xBF"
                  "a\r\n\r\nb\r\n"),
