@@ -15,6 +15,7 @@
 #include "cli/habits.hpp"
 #include "cli/help.hpp"
 #include "cli/option_rows.hpp"
+#include "cli/specs_from_options.hpp"
 
 namespace podrun::cli {
 namespace {
@@ -61,10 +62,9 @@ void check_choice_of_hosts(const OptionTable& table) {
   }
 }
 
-/// Root's programs open no port, and behind --via hosts have no addresses. The configuration means the pushes
-/// that can spread.
+/// The configuration means the pushes that can spread.
 void check_spread(Options& options, const OptionTable& table) {
-  if (!options.spread || (!options.sudo && options.via.empty())) return;
+  if (!options.spread || could_spread(options)) return;
   if (table.is_on_command_line("spread")) {
     throw UsageError(fmt::format("--spread and {} exclude each other (leave out --spread)",
                                  options.sudo ? "--sudo" : "--via"));

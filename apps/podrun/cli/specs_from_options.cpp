@@ -269,6 +269,8 @@ std::string repeat_command(const Options& options, const std::string& workers) {
   return text;
 }
 
+bool could_spread(const Options& options) { return !options.sudo && options.via.empty(); }
+
 session::View view(const Options& options) {
   session::View view = static_cast<const session::View&>(options);
   if (options.append) view.earlier = output::EarlierOutput::append;

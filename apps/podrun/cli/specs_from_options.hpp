@@ -40,6 +40,10 @@ std::vector<supervisor::Variable> make_environment(const Options& options, const
 /// or would show values that may be secret: text that names the options to add to the same command.
 std::string repeat_command(const Options& options, const std::string& workers);
 
+/// Whether hosts can hand files on to each other: root's programs open no port, and behind --via hosts have
+/// no addresses.
+bool could_spread(const Options& options);
+
 /// How the output is shown and stored.
 session::View view(const Options& options);
 

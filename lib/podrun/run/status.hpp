@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <deque>
 #include <optional>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -38,6 +39,7 @@ struct TransferStatus {
   std::optional<std::chrono::seconds> left = std::nullopt;  ///< for the slowest host, if that is known
   std::optional<std::size_t> slowest = std::nullopt;        ///< the slowest worker, if others are far ahead
   unsigned slowest_percent = 0;
+  std::string_view hint = {};  ///< what would make it faster
 };
 
 /// Adds up the progress of each host.

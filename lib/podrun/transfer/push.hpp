@@ -37,6 +37,7 @@ struct PushRequest {
   std::size_t max_files = PathBudget::kUsualPaths;  ///< of each host that may be deleted
   bool may_delete_all = false;                      ///< a host may lose everything in the target
   bool spread = false;                              ///< hosts hand the files on to each other
+  bool could_spread = false;                        ///< they can, if that is asked for
 };
 
 class PushTalk;
@@ -126,6 +127,11 @@ class Push {
   std::map<std::string, std::vector<std::shared_ptr<Writer>>> writers_;  ///< by inode
   std::map<std::pair<DigestKind, std::size_t>, std::string> digests_;    ///< of local files, by entry
 };
+
+/// The time that would be saved from now on if one copy were sent instead of one for each host, at the rate
+/// of all of them together; 0 in the first seconds, which say nothing of that.
+std::chrono::seconds saved_by_spreading(const std::vector<HostShare>& shares,
+                                        std::chrono::steady_clock::time_point now);
 
 /// sh text that sets the parameters to the switch, for run::RunPlan::command.
 std::string switch_command();

@@ -24,6 +24,8 @@
 namespace podrun::transfer {
 namespace {
 
+constexpr std::string_view kSpreadHint = "--spread would send one copy";
+
 bool gets_something(const HostTransfer& host) {
   return host.sent.files > 0 || host.sent.deleted > 0 || host.sent.links_replaced > 0 || host.has_attributes;
 }
@@ -102,7 +104,14 @@ class PushMode final : public session::CommandMode, private session::HostPrepara
     run::TransferStatus status = sum.status();
     status.is_total_known = is_total_known;
     if (is_total_known) status.left = time_left();
+    const PushRequest& request = push_.request();
+    if (request.could_spread && !request.spread && would_spreading_help()) status.hint = kSpreadHint;
     return status;
+  }
+
+  bool would_spreading_help() const {
+    constexpr std::chrono::seconds kWorthIt{30};
+    return saved_by_spreading(push_.shares(), std::chrono::steady_clock::now()) > kWorthIt;
   }
 
   std::string question() const override {
@@ -294,6 +303,26 @@ std::vector<std::string> list_transfers(const std::vector<hosts::Host>& hosts,
     list("delete", deleted);
   }
   return lines;
+}
+
+std::chrono::seconds saved_by_spreading(const std::vector<HostShare>& shares,
+                                        std::chrono::steady_clock::time_point now) {
+  constexpr std::chrono::seconds kAtFirst{3};
+  std::uint64_t sent = 0;
+  std::uint64_t left = 0;
+  std::uint64_t most_left = 0;
+  auto began = now;
+  for (const HostShare& share : shares) {
+    if (share.total == 0) continue;
+    began = std::min(began, share.began);
+    sent += share.sent;
+    left += share.total - share.sent;
+    most_left = std::max(most_left, share.total - share.sent);
+  }
+  if (sent == 0 || now - began < kAtFirst) return {};
+  const std::chrono::duration<double> so_far = now - began;
+  return std::chrono::duration_cast<std::chrono::seconds>(so_far * static_cast<double>(left - most_left) /
+                                                          static_cast<double>(sent));
 }
 
 PushRun::PushRun(PushRequest request, const session::SessionSpec& session, session::View view,

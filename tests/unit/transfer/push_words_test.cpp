@@ -35,6 +35,45 @@ TEST(PushWords, CountHostsThatNeedNothing) {
             "2 files (10 B) to 1 host, 1 host is up to date");
 }
 
+TEST(PushWords, SayWhoGotItFromWhom) {
+  const auto from = [](std::size_t worker) {
+    report::FilesSent sent{1, 10, 0, {}};
+    sent.from = worker;
+    return sent;
+  };
+  const auto from_here = [](const std::string& why) {
+    report::FilesSent sent{1, 10, 0, {}};
+    sent.from_here = why;
+    return sent;
+  };
+  EXPECT_EQ(describe({host(0, {1, 10, 0, {}}), host(1, from(0)), host(2, from(0))}),
+            "1 file (10 B) to 3 hosts, 2 from each other");
+  EXPECT_EQ(
+      describe({host(0, {1, 10, 0, {}}), host(1, from(0)), host(2, from_here("came too late")),
+                host(3, from_here("lost [0]: timed out")), host(4, from_here("came too late"))}),
+      "1 file (10 B) to 5 hosts, 1 from each other, 3 from here ([2,4] came too late; [3] lost [0]: timed "
+      "out)");
+}
+
+TEST(PushWords, EstimateWhatSpreadingWouldSave) {
+  using std::chrono::seconds;
+  const std::chrono::steady_clock::time_point begin{seconds(1000)};
+  const auto share = [&](std::uint64_t sent, std::uint64_t total) {
+    HostShare host;
+    host.began = begin;
+    host.sent = sent;
+    host.total = total;
+    return host;
+  };
+  // 80 of 1,600 in 5 s; one copy of the rest is 95, all are 1,520.
+  EXPECT_EQ(saved_by_spreading(std::vector(16, share(5, 100)), begin + seconds(5)), seconds(89));
+  EXPECT_EQ(saved_by_spreading(std::vector(16, share(5, 100)), begin + seconds(2)), seconds(0));
+  EXPECT_EQ(saved_by_spreading({share(5, 100)}, begin + seconds(5)), seconds(0));
+  // A single slow host is no reason.
+  EXPECT_EQ(saved_by_spreading({share(100, 100), share(1, 100)}, begin + seconds(100)), seconds(0));
+  EXPECT_EQ(saved_by_spreading({HostShare{}, HostShare{}}, begin + seconds(5)), seconds(0));
+}
+
 TEST(PushWords, SayUpToWhereHostsDiffer) {
   EXPECT_EQ(describe({host(0, {1, 10, 0, {}}), host(1, {2, 30, 0, {}})}), "up to 2 files (30 B) to 2 hosts");
 }
