@@ -3,14 +3,32 @@
 import os
 import random
 import signal
+import time
 
 import pytest
 
 from events import Events
+from fault_table import DELIVER_EVERYTHING, KEEP, ROWS, check, plays, said_by_podrun, said_of_hosts
 from homes import homes_of_pod
+from relays import make_certificate
 from support import wait_until
 from trees import Directory, File, Link, assert_same, read_tree, write_tree
 
+# The rows of docs/faults.md that are played here.
+REFUSES = "no other host can reach it (push `--spread`)"
+DROPS = "a firewall drops what hosts send each other (push `--spread`)"
+ALTERS = "it alters contents that it hands on (push `--spread`)"
+ALTERS_NAMES = "it alters names or modes that it hands on (push `--spread`)"
+STALLS = "it stops handing on (push `--spread`)"
+CERTIFICATE = "it shows another certificate (push `--spread`)"
+SLOW = "its disk is slow (push `--spread`)"
+NO_PYTHON = "its `python3` is missing, has no `ssl` or is older than 3.6 (push `--spread`)"
+OTHER_ADDRESS = "it is behind an address that it does not have itself (push `--spread`)"
+SAME_MACHINE = "it is the same machine as another one (push `--spread`)"
+KILLED = "the program that hands on is killed (push `--spread`)"
+every_row_is_played = plays([REFUSES, DROPS, ALTERS, ALTERS_NAMES, STALLS, CERTIFICATE, SLOW, NO_PYTHON, OTHER_ADDRESS, SAME_MACHINE, KILLED])
+
+ROUNDS = int(os.environ.get("PODRUN_ROUNDS", "1"))
 BLOCK = 1 << 20
 PYTHON = "/usr/bin/python3"
 DATA = random.Random(7).randbytes(6 * BLOCK + 12345)
@@ -47,18 +65,34 @@ class Spreading:
         self.python(rank, f'export PODRUN_TEST_RELAY="{hooks}"; ({begun}) >/dev/null 2>&1 4>&1 & exec {PYTHON} "$@"')
 
     def hooks(self, rank, hooks):
-        """Those of the relay on a host that is not the seed; comes after seed()."""
+        """Those of the relay on a host that is not the seed."""
+        self.first(rank, f'export PODRUN_TEST_RELAY="{hooks}"')
+
+    def first(self, rank, text):
+        """sh text in front of the relay of this host; comes after seed()."""
         path = self.homes.bin(rank) / "python3"
-        before = path.read_text() if path.exists() else f'#!/bin/sh\nexec {PYTHON} "$@"\n'
-        self.python(rank, before.split("\n", 1)[1].replace(f"exec {PYTHON}", f'PODRUN_TEST_RELAY="{hooks}" exec {PYTHON}').strip())
+        self.python(rank, text + "\n" + path.read_text().split("\n", 1)[1].strip())
 
-    def start(self, *options):
-        return self.podrun.start("--json", *self.homes.options, "push", "--spread", *options, "app/", "work")
+    def connection(self, rank, address):
+        """What the host takes for its own address."""
+        self.first(rank, f'export SSH_CONNECTION="192.0.2.1 1 {address} 22"')
 
-    def push(self, *options):
+    def alter(self, rank, old, new):
+        """The relay of this host has `new` in the place of `old`."""
+        changed = f"zlib.decompress(b.read(int(b.readline()))).replace({old.encode()!r}, {new.encode()!r})"
+        script = self.homes.home(rank) / "alter"
+        script.write_text(f'import sys\nprint(sys.argv[1].replace("zlib.decompress(b.read(int(b.readline())))", {changed!r}))\n')
+        self.first(rank, f'code=$({PYTHON} "$HOME/alter" "$4"); set -- -I -S -c "$code" "$5"')
+
+    def start(self):
+        return self.podrun.start("--json", *self.homes.options, "push", "--spread", "app/", "work")
+
+    def push(self, fault=None):
         """Pushes, which must succeed, and looks at all trees; the sources of the hosts."""
-        ended = Events(self.start(*options).wait(120))
+        ended = Events(self.start().wait(120))
         assert ended.returncode == 0, ended.stderr
+        if fault:
+            check(ROWS[fault], said_by_podrun(ended.stderr)[-1], 0, DELIVER_EVERYTHING)
         for rank in self.homes.ranks:
             assert_same({**self.before[rank], **self.new}, self.homes.read(rank, "work"))
         self.homes.wait_until_clean()
@@ -91,47 +125,89 @@ def test_the_last_line_says_how_many_got_it_from_each_other(podrun, spreading):
 
 def test_a_seed_that_nobody_can_reach(spreading):
     spreading.seed(0, "refuse")
-    sources = spreading.push()
+    sources = spreading.push(REFUSES)
     assert sources.pop(0) is None
     assert set(sources.values()) - {"could reach no other host"} == {"could reach no other host: connection refused"}
 
 
 def test_a_firewall_that_drops(spreading):
     spreading.seed(0, "hole")
-    sources = spreading.push()
+    sources = spreading.push(DROPS)
     assert sources.pop(0) is None
     assert set(sources.values()) - {"could reach no other host"} == {"could reach no other host: timed out"}
 
 
-def test_a_host_that_alters_a_block(spreading):
-    spreading.seed(0, "alter:3")
-    sources = spreading.push()
+@pytest.mark.parametrize("fault, block", [(ALTERS, 3), (ALTERS_NAMES, 0)], ids=["contents", "names"])
+def test_a_host_that_alters_a_block(spreading, fault, block):
+    spreading.seed(0, f"alter:{block}")
+    sources = spreading.push(fault)
     assert sources.pop(0) is None
-    instead = [host for host, source in sources.items() if source == "lost [0]: altered block 3"]
-    assert instead and set(sources.values()) == {*instead, "lost [0]: altered block 3"}
+    instead = [host for host, source in sources.items() if source == f"lost [0]: altered block {block}"]
+    assert instead and set(sources.values()) == {*instead, f"lost [0]: altered block {block}"}
 
 
 def test_a_host_that_stops_handing_on(spreading):
     spreading.seed(0, "stall:3")
     for rank in (1, 2, 3):
         spreading.hooks(rank, "limits:0.2 join:20")
-    sources = spreading.push()
+    sources = spreading.push(STALLS)
     assert sources.pop(0) is None
     assert any(source == "lost [0]: silent for 1 s" for source in sources.values()), sources
 
 
+def test_a_host_with_another_certificate(spreading):
+    other = make_certificate(spreading.podrun.directory, "other")
+    spreading.homes.write(".", {"other.pem": other}, ranks=(0,))
+    spreading.seed(0)
+    spreading.alter(0, "self.tls = Tls(pem)", 'self.tls = Tls(open(os.environ["HOME"] + "/other.pem", "rb").read())')
+    sources = spreading.push(CERTIFICATE)
+    assert sources.pop(0) is None
+    assert all(source.startswith("could reach no other host") for source in sources.values())
+
+
 @pytest.mark.parametrize("slow", [0, 1])
 def test_a_slow_disk_holds_up_nobody_for_long(podrun, homes, slow):
-    spreading = Spreading(podrun, homes, {"data": random.Random(1).randbytes(84 * BLOCK)})
+    spreading = Spreading(podrun, homes, {"data": random.Random(1).randbytes(100 * BLOCK)})
     spreading.seed(0, "limits:0.1 join:20" + " slow:50" * (slow == 0))
     if slow == 1:
         spreading.hooks(1, "slow:50")
+        assert spreading.push(SLOW) == {0: None, 1: "held up others", 2: 0, 3: 0}
+        return
     sources = spreading.push()
-    if slow == 1:
-        assert sources == {0: None, 1: "held up others", 2: 0, 3: 0}
-    else:
-        assert sources[0] is None
-        assert any(isinstance(source, str) for source in sources.values())
+    assert sources.pop(0) is None
+    [instead] = [host for host, source in sources.items() if isinstance(source, str)]
+    assert [source for source in sources.values() if source != sources[instead]] == [instead, instead]
+
+
+# Hosts with strange addresses
+
+
+def test_a_host_behind_another_address(spreading):
+    spreading.seed(1)
+    spreading.connection(0, "192.0.2.7")  # it cannot listen there, but it can join others
+    assert spreading.push(OTHER_ADDRESS) == {0: 1, 1: None, 2: 1, 3: 1}
+
+
+def test_the_first_host_is_behind_another_address(spreading):
+    spreading.seed(0)
+    spreading.connection(0, "192.0.2.7")
+    sources = spreading.push()
+    instead = next(host for host, source in sources.items() if isinstance(source, str))
+    assert sources.pop(0) is None
+    assert all(source == instead for host, source in sources.items() if host != instead), sources
+
+
+def test_two_hosts_that_are_one_machine(spreading):
+    spreading.seed(0)
+    spreading.connection(1, spreading.homes.pod.addresses[0].partition(":")[0])
+    sources = spreading.push(SAME_MACHINE)
+    assert sources[0] is None and sources[1] in (2, 3), sources
+
+
+def test_addresses_that_mean_something_else_to_each_host(spreading):
+    spreading.seed(0)
+    spreading.connection(1, "fe80::1%eth0")
+    assert spreading.push() == {0: None, 1: "cannot hand on: its own address is not known", 2: 0, 3: 0}
 
 
 # Hosts that cannot take part
@@ -151,7 +227,7 @@ def test_a_slow_disk_holds_up_nobody_for_long(podrun, homes, slow):
 def test_a_host_without_a_python_that_can(spreading, text):
     spreading.seed(0)
     spreading.python(1, text)
-    sources = spreading.push()
+    sources = spreading.push(NO_PYTHON)
     assert sources == {0: None, 1: "cannot hand on: python3 does not start there, has no module ssl, or is older than 3.6", 2: 0, 3: 0}
 
 
@@ -211,18 +287,41 @@ def test_podrun_is_ended_while_hosts_hand_on(podrun, homes, number):
     spreading.assert_unchanged()
 
 
+def kill_relay(homes, rank):
+    relays = [pid for pid, command in homes.pod.processes(rank).items() if command.startswith(PYTHON.encode())]
+    return relays and homes.pod.ssh(rank, f"kill -9 {relays[0]}").returncode == 0
+
+
 def test_a_relay_is_killed(podrun, homes):
     spreading = Spreading(podrun, homes)
     spreading.seed(0)
     spreading.hooks(2, "slow:2000")
     run = spreading.start()
     wait_until(lambda: any(homes.home(2).glob("work/.podrun.*/new/data")), 30, "a part of the data arrived")
-    [relay] = [pid for pid, command in homes.pod.processes(2).items() if command.startswith(b"/usr/bin/python3")]
-    assert homes.pod.ssh(2, f"kill -9 {relay}").returncode == 0
-    ended = run.wait()
-    assert ended.returncode == 255
+    assert kill_relay(homes, 2)
+    ended = Events(run.wait())
+    check(ROWS[KILLED], said_of_hosts(ended)[2], ended.returncode, KEEP)
     assert b"nothing was changed on any host" in ended.stderr
     spreading.assert_unchanged()
+
+
+@pytest.mark.deadline(60 + 30 * ROUNDS)
+def test_whatever_is_killed_at_any_time_leaves_nothing(podrun, homes):
+    random_time = random.Random()
+    spreading = Spreading(podrun, homes)
+    for rank in homes.ranks:
+        spreading.python(rank, f'PODRUN_TEST_RELAY="slow:{rank * 60}" exec {PYTHON} "$@"')
+    for _ in range(ROUNDS):
+        for kills_podrun in (True, False):
+            run = spreading.start()
+            time.sleep(random_time.uniform(0.1, 1.2))
+            if kills_podrun:
+                run.signal(signal.SIGKILL)
+            else:
+                kill_relay(homes, random_time.choice(homes.ranks))
+            run.wait()
+            homes.wait_until_clean()
+            homes.write("work", OLD)
 
 
 # Where it is off
