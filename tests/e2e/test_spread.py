@@ -26,7 +26,8 @@ NO_PYTHON = "its `python3` is missing, has no `ssl` or is older than 3.6 (push `
 OTHER_ADDRESS = "it is behind an address that it does not have itself (push `--spread`)"
 SAME_MACHINE = "it is the same machine as another one (push `--spread`)"
 KILLED = "the program that hands on is killed (push `--spread`)"
-every_row_is_played = plays([REFUSES, DROPS, ALTERS, ALTERS_NAMES, STALLS, CERTIFICATE, SLOW, NO_PYTHON, OTHER_ADDRESS, SAME_MACHINE, KILLED])
+FAULTS = [REFUSES, DROPS, ALTERS, ALTERS_NAMES, STALLS, CERTIFICATE, SLOW, NO_PYTHON, OTHER_ADDRESS, SAME_MACHINE, KILLED]
+every_row_is_played = plays(FAULTS)
 
 ROUNDS = int(os.environ.get("PODRUN_ROUNDS", "1"))
 BLOCK = 1 << 20

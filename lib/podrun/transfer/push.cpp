@@ -252,7 +252,7 @@ asio::awaitable<void> Push::stage(PushTalk& talk, std::size_t host, const ScanHe
   }
   share.sent = share.total;
   if (answer != archive->digest(header.digest))
-    throw HostError({Stage::copying, Cause::files_differ, answer});
+    throw HostError({Stage::copying, Cause::files_differ, "staged " + answer});
 }
 
 /// Sends the archive at the host's own pace. A host that stops reading says why. The digest that it has

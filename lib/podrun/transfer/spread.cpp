@@ -161,7 +161,7 @@ void Spread::hold_back(TimePoint until, bool are_all_here) {
 }
 
 bool Spread::holds_back() const {
-  return Clock::now() < hold_until_ && !(are_all_here_ && plan_.is_settled());
+  return !plan_.is_settled() || (!are_all_here_ && Clock::now() < hold_until_);
 }
 
 /// Writes what the member needs next, until its conversation ends.

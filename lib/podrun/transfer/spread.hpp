@@ -39,8 +39,8 @@ class Spread : public std::enable_shared_from_this<Spread> {
   /// HostError and LocalFileError. `share`: its progress, and where the archive comes from.
   asio::awaitable<std::string> stage(PushTalk& talk, std::size_t host, DigestKind digest, std::string trailer,
                                      HostShare& share);
-  /// Until then, or until all that are here have a source if `are_all_here`, podrun sends no more than others
-  /// can still get from the first host.
+  /// podrun sends no more than others can still get from the first host, until all are here or the time has
+  /// come, and until those that are here have a source.
   void hold_back(TimePoint until, bool are_all_here);
 
  private:
