@@ -117,10 +117,14 @@ class Spread::Presence {
     spread_.members_.erase(member_->host);
     member_->share.source = spread_.plan_.source(member_->host);
     if (!member_->is_told) return;
-    if (member_->staged.empty())
-      spread_.on(event::Gone{member_->host});
-    else
+    if (!member_->staged.empty()) {
       spread_.on(event::Done{member_->host});
+      return;
+    }
+    spread_.needs_sums_ =
+        true;  // a relay counts the silence of its parent once it knows the sum of the next block
+    spread_.on(event::Gone{member_->host});
+    for (auto& [host, other] : spread_.members_) other->changed.notify();
   }
 
  private:
@@ -170,6 +174,7 @@ asio::awaitable<void> Spread::write(std::shared_ptr<Member> member) {
   bool is_read = true;
   while (is_read && !member->has_ended) {
     if (member->way == Member::Way::direct) co_return co_await write_directly(*member);
+    if (std::exchange(needs_sums_, false)) learn_sums(member->digest);
     std::string frames;
     if (member->way == Member::Way::relay) {
       frames = std::exchange(member->frames, {});

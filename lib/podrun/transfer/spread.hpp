@@ -81,6 +81,7 @@ class Spread : public std::enable_shared_from_this<Spread> {
   asio::steady_timer timer_;
   TimePoint hold_until_{};
   bool are_all_here_ = false;
+  bool needs_sums_ = false;  ///< before a host is fed that needs them
 };
 
 }  // namespace podrun::transfer

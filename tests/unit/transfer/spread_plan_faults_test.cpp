@@ -240,8 +240,9 @@ TEST(SpreadPlanFaults, KeepsTheInnerHostsWhenAllLoseTheirParents) {
 
 TEST(SpreadPlanFaults, GivesHostsWithChildrenTheFirstChoice) {
   Spread spread(7, {.width = 2});
-  for (const std::size_t host : {6, 5, 4, 3, 2, 1, 0}) spread.joins(host);  // 5: 3, 1; 4: 2, 0
-  for (const std::size_t host : {1, 2, 4, 5}) spread.lost(host, 10_MiB);
+  for (const std::size_t host : std::initializer_list<std::size_t>{6, 5, 4, 3, 2, 1, 0})
+    spread.joins(host);  // 5: 3, 1; 4: 2, 0
+  for (const std::size_t host : std::initializer_list<std::size_t>{1, 2, 4, 5}) spread.lost(host, 10_MiB);
   EXPECT_EQ(spread.wait(), "1 from here at 10; listen 1: 4,5") << "which need a host that podrun feeds";
 }
 
