@@ -34,8 +34,8 @@ class Archive {
   Archive& operator=(const Archive&) = delete;
 
   std::uint64_t size() const;
-  /// At most kBlock bytes from `offset`; empty at the end. What precedes them goes into the digest of this
-  /// kind too. Throws LocalFileError.
+  /// At most kBlock bytes from `offset`; empty at the end. They go into the digest of this kind if they are
+  /// what follows in it. Throws LocalFileError.
   Chunk read(std::uint64_t offset, DigestKind kind);
   /// The digest of the digests of all files that their owner may read, each in hex with a newline: first
   /// files of kLarge bytes and more, then the others, in the order of their paths as bytes. A reader with

@@ -309,11 +309,10 @@ void Push::arrive(std::size_t host) {
 
 /// The first host must not get far ahead of those that will soon ask for the same.
 void Push::hold_back() {
-  constexpr std::chrono::milliseconds kPatience{2500};
   const bool are_all_here = std::find(arrived_.begin(), arrived_.end(), false) == arrived_.end();
   for (const auto& [chosen, group] : groups_) {
     if (const std::shared_ptr<Spread> spread = group.spread.lock())
-      spread->hold_back(last_arrival_ + kPatience, are_all_here);
+      spread->hold_back(last_arrival_, are_all_here);
   }
 }
 

@@ -46,7 +46,7 @@ std::string describe_replaced(std::size_t links, Tense tense) {
                      tense == Tense::would ? "would be " : "", links == 1 ? "a directory" : "directories");
 }
 
-/// `63 from each other, 3 from here ([7] cannot hand on: no python3 there; [9,12] came too late)`; empty
+/// `63 from each other, 3 from here ([7] cannot hand on: no python3 there; [9,12] held up others)`; empty
 /// without
 /// --spread.
 std::string describe_spread(const std::vector<HostTransfer>& hosts) {
@@ -166,8 +166,9 @@ class PushMode final : public session::CommandMode, private session::HostPrepara
       case HereReason::cannot_relay:
         return "cannot hand on" + because;
       case HereReason::too_late:
-        return "came too late";
+        return "found no host that could serve it";
       case HereReason::nothing_works:
+        if (!share.source.lost) return "did not try, since no host could reach another";
         return "could reach no other host" + because;
       case HereReason::unreachable:
         return fmt::format("could not reach [{}]{}", lost(), because);

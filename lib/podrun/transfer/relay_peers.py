@@ -39,9 +39,10 @@ class Tls:
 
     @staticmethod
     def _nameless_file():
-        if hasattr(os, "memfd_create"):
+        try:
             return os.memfd_create("podrun")
-        import tempfile
+        except (AttributeError, OSError):  # before Python 3.8 or Linux 3.17, or not allowed
+            import tempfile
 
         file, path = tempfile.mkstemp(dir=os.path.dirname(os.path.abspath(__file__)))
         os.unlink(path)

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <new>
 #include <optional>
+#include <set>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -36,6 +37,10 @@ constexpr std::size_t kSum = 32;           ///< SHA-256
 constexpr std::uint64_t kAhead = 8;
 constexpr std::size_t kSumsInFrame = 4096;
 constexpr std::size_t kLongestReason = 200;
+/// How long the first host is held back after the last one has come: for further hosts, and until those that
+/// are here have joined another. SpreadPlan has given up on the latter then.
+constexpr std::chrono::milliseconds kForArrivals{2500};
+constexpr std::chrono::milliseconds kForJoins{5000};
 /// Less than relays keep for hosts that come later.
 constexpr std::uint64_t kHeldBack = 24 * kBlock;
 
@@ -158,14 +163,22 @@ asio::awaitable<std::string> Spread::stage(PushTalk& talk, std::size_t host, Dig
   co_return member->staged;
 }
 
-void Spread::hold_back(TimePoint until, bool are_all_here) {
-  hold_until_ = until;
+void Spread::hold_back(TimePoint last_arrival, bool are_all_here) {
+  last_arrival_ = last_arrival;
   are_all_here_ = are_all_here;
   set_timer();
+  wake_fed();
 }
 
 bool Spread::holds_back() const {
-  return !plan_.is_settled() || (!are_all_here_ && Clock::now() < hold_until_);
+  const auto age = Clock::now() - last_arrival_;
+  return (!are_all_here_ && age < kForArrivals) || (!plan_.is_settled() && age < kForJoins);
+}
+
+void Spread::wake_fed() {
+  for (auto& [host, member] : members_) {
+    if (member->is_fed) member->changed.notify();  // it may be held back no longer
+  }
 }
 
 /// Writes what the member needs next, until its conversation ends.
@@ -174,7 +187,7 @@ asio::awaitable<void> Spread::write(std::shared_ptr<Member> member) {
   bool is_read = true;
   while (is_read && !member->has_ended) {
     if (member->way == Member::Way::direct) co_return co_await write_directly(*member);
-    if (std::exchange(needs_sums_, false)) learn_sums(member->digest);
+    if (std::exchange(needs_sums_, false)) learn_sums();
     std::string frames;
     if (member->way == Member::Way::relay) {
       frames = std::exchange(member->frames, {});
@@ -211,7 +224,7 @@ asio::awaitable<bool> Spread::write_data(Member& member) {
   if (*member.next >= held && holds_back()) co_return false;
   const std::uint64_t offset = *member.next;
   if (offset / kBlock >= sums_.size() / kSum) {
-    learn_sums(member.digest);
+    learn_sums();
     co_return true;
   }
   Chunk block = archive_->read(offset, member.digest);
@@ -219,8 +232,9 @@ asio::awaitable<bool> Spread::write_data(Member& member) {
     block = Chunk(std::string(block.bytes().substr(0, member.allowed - offset)));
   *member.next += block.size();
   std::string head = fmt::format("data {} {}\n", offset, block.size());
-  const bool is_read = co_await member.talk.write(std::move(head));
-  if (is_read) co_await member.talk.write(std::move(block));
+  bool is_read = co_await member.talk.write(std::move(head));
+  if (is_read) is_read = co_await member.talk.write(std::move(block));
+  if (!is_read) member.has_ended = true;
   co_return true;
 }
 
@@ -243,15 +257,18 @@ std::string Spread::end_for(Member& member) {
   return fmt::format("end {}\n{}", member.trailer.size(), member.trailer);
 }
 
-/// The sums of the next blocks. Throws LocalFileError.
-void Spread::learn_sums(DigestKind kind) {
+/// The sums of the next blocks, and their part of the digests. Throws LocalFileError.
+void Spread::learn_sums() {
+  std::set<DigestKind> kinds;
+  for (const auto& [host, member] : members_) kinds.insert(member->digest);
   for (std::uint64_t i = 0; i < kAhead; ++i) {
     std::uint64_t offset = sums_.size() / kSum * kBlock;
     const std::uint64_t end = std::min(offset + kBlock, archive_->size());
     if (offset >= end) break;
     Digest sum(DigestKind::sha256);
     while (offset < end) {
-      const Chunk block = archive_->read(offset, kind);
+      Chunk block;
+      for (const DigestKind kind : kinds) block = archive_->read(offset, kind);
       sum.update(block.bytes());
       offset += block.size();
     }
@@ -262,9 +279,10 @@ void Spread::learn_sums(DigestKind kind) {
 
 /// Hosts with digests of another kind than those that are fed.
 asio::awaitable<void> Spread::finish_digest(DigestKind kind) {
+  const asio::any_io_executor executor = co_await asio::this_coro::executor;
   while (archive_->digested(kind) < archive_->size()) {
     archive_->read(archive_->digested(kind), kind);
-    co_await asio::post(co_await asio::this_coro::executor, asio::use_awaitable);  // others wait
+    co_await asio::post(executor, asio::use_awaitable);  // others wait
   }
 }
 
@@ -293,6 +311,8 @@ void Spread::take(Member& member, std::string_view answer) {
   if (member.way == Member::Way::unknown) {
     if (what != "relay") refuse(answer);
     greet(member, words);
+  } else if (what == "relay") {  // push.sh says it again
+    throw HostError({Stage::copying, Cause::other, "python3, which hands the files on, was ended there"});
   } else if (what == "staged") {
     member.staged = words;
   } else if (member.way == Member::Way::direct) {
@@ -361,9 +381,7 @@ void Spread::on(const SpreadEvent& event) {
   for (const SpreadAction& action : plan_.on(event, Clock::now()))
     std::visit([this](const auto& what) { act(what); }, action);
   set_timer();
-  for (auto& [host, member] : members_) {
-    if (member->is_fed) member->changed.notify();  // it may be held back no longer
-  }
+  wake_fed();
 }
 
 void Spread::act(const action::Listen& listen) {
@@ -402,10 +420,12 @@ void Spread::order(std::size_t host, const std::string& frame) {
   found->second->changed.notify();
 }
 
-/// For the next tick of the plan, and for the end of hold_back().
+/// For the next tick of the plan, and for the ends of holds_back().
 void Spread::set_timer() {
   std::optional<TimePoint> next = plan_.next_tick();
-  if (Clock::now() < hold_until_) next = std::min(next.value_or(hold_until_), hold_until_);
+  for (const TimePoint end : {last_arrival_ + kForArrivals, last_arrival_ + kForJoins}) {
+    if (Clock::now() < end) next = std::min(next.value_or(end), end);
+  }
   timer_.cancel();
   if (!next) return;
   timer_.expires_at(*next);

@@ -39,9 +39,9 @@ class Spread : public std::enable_shared_from_this<Spread> {
   /// HostError and LocalFileError. `share`: its progress, and where the archive comes from.
   asio::awaitable<std::string> stage(PushTalk& talk, std::size_t host, DigestKind digest, std::string trailer,
                                      HostShare& share);
-  /// podrun sends no more than others can still get from the first host, until all are here or the time has
-  /// come, and until those that are here have a source.
-  void hold_back(TimePoint until, bool are_all_here);
+  /// podrun sends no more than others can still get from the first host until all are here and have a source,
+  /// for 2.5 or 5 s at most.
+  void hold_back(TimePoint last_arrival, bool are_all_here);
 
  private:
   struct Member;
@@ -57,7 +57,7 @@ class Spread : public std::enable_shared_from_this<Spread> {
   void feed(Member& member, std::uint64_t from, std::uint64_t to);
   std::string sums_for(Member& member);
   std::string end_for(Member& member);
-  void learn_sums(DigestKind kind);
+  void learn_sums();
   asio::awaitable<void> finish_digest(DigestKind kind);
 
   void on(const SpreadEvent& event);
@@ -69,6 +69,7 @@ class Spread : public std::enable_shared_from_this<Spread> {
   void feed_from_here(std::size_t host);
   void order(std::size_t host, const std::string& frame);
   bool holds_back() const;
+  void wake_fed();
   void set_timer();
 
   const std::shared_ptr<Archive> archive_;
@@ -79,7 +80,7 @@ class Spread : public std::enable_shared_from_this<Spread> {
   std::map<std::size_t, std::shared_ptr<Member>> members_ = {};  ///< that are being served, by host
   std::string sums_ = {};                                        ///< of the blocks that were read, in order
   asio::steady_timer timer_;
-  TimePoint hold_until_{};
+  TimePoint last_arrival_{};
   bool are_all_here_ = false;
   bool needs_sums_ = false;  ///< before a host is fed that needs them
 };

@@ -33,14 +33,16 @@ std::optional<SpreadPlan::TimePoint> SpreadPlan::next_tick() const {
 }
 
 bool SpreadPlan::is_settled() const {
-  return std::all_of(hosts_.begin(), hosts_.end(), [](const Host& host) {
-    return host.state == State::absent || host.state == State::joined || host.state == State::here ||
-           host.state == State::direct || is_over(host);
+  return std::all_of(hosts_.begin(), hosts_.end(), [this](const Host& host) {
+    return host.offset >= size_ || host.state == State::absent || host.state == State::joined ||
+           host.state == State::here || host.state == State::direct || is_over(host);
   });
 }
 
 void SpreadPlan::handle(const event::SpreadReady& ready) {
   Host& host = hosts_[ready.host];
+  if (host.state == State::done)
+    handle(event::Gone{ready.host});  // it was lost while it waited for the others
   if (host.state != State::absent && host.state != State::gone) return;
   host = Host{.address = ready.address, .most_children = limits_.width};
   seek(host);

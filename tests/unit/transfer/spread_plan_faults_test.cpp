@@ -12,6 +12,14 @@ using namespace std::chrono_literals;
 using test::operator""_MiB;
 using test::Spread;
 
+TEST(SpreadPlanFaults, ServesAHostAgainThatWasLostAfterItWasDone) {
+  Spread spread(2);
+  spread.all_join(2);
+  spread.done(1);
+  EXPECT_EQ(spread.ready(1), "listen 0: 1");
+  EXPECT_EQ(spread.port(0), "1 from 0");
+}
+
 TEST(SpreadPlanFaults, GoesDirectlyWhereNothingWorksBetweenHosts) {
   Spread spread(6);
   for (std::size_t host = 0; host < 4; ++host) spread.ready(host);
