@@ -90,7 +90,8 @@ class Tar:
                 with window.changed:
                     window.changed.wait_for(lambda: self.next < window.head)
                 self._write(window.block(self.next))
-                time.sleep(HOOKS.get("slow", 0) / 1000)
+                if self.next < HOOKS.get("until", window.count):
+                    time.sleep(HOOKS.get("slow", 0) / 1000)
                 with window.changed:
                     self.next += 1
                     window.changed.notify_all()
