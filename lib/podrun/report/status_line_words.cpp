@@ -292,7 +292,7 @@ output::StatusText describe(const run::TransferStatus& transfer, std::uint64_t b
     const auto left = static_cast<seconds::rep>((transfer.total - transfer.done) / bytes_per_second);
     text.push_back({fmt::format("{} left", format_age(seconds(left + 1)))});
   }
-  if (!transfer.hint.empty()) text.push_back({std::string(transfer.hint)});
+  if (!transfer.hint.empty()) text.push_back({std::string(transfer.hint), std::string(transfer.short_hint)});
   return text;
 }
 

@@ -24,8 +24,6 @@
 namespace podrun::transfer {
 namespace {
 
-constexpr std::string_view kSpreadHint = "--spread would send one copy";
-
 bool gets_something(const HostTransfer& host) {
   return host.sent.files > 0 || host.sent.deleted > 0 || host.sent.links_replaced > 0 || host.has_attributes;
 }
@@ -105,7 +103,10 @@ class PushMode final : public session::CommandMode, private session::HostPrepara
     status.is_total_known = is_total_known;
     if (is_total_known) status.left = time_left();
     const PushRequest& request = push_.request();
-    if (request.could_spread && !request.spread && would_spreading_help()) status.hint = kSpreadHint;
+    if (request.could_spread && !request.spread && would_spreading_help()) {
+      status.hint = "--spread would send one copy";
+      status.short_hint = "try --spread";
+    }
     return status;
   }
 
