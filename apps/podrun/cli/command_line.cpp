@@ -62,14 +62,12 @@ void check_choice_of_hosts(const OptionTable& table) {
   }
 }
 
-/// The configuration means the pushes that can spread.
-void check_spread(Options& options, const OptionTable& table) {
-  if (!options.spread || could_spread(options)) return;
-  if (table.is_on_command_line("spread")) {
-    throw UsageError(fmt::format("--spread and {} exclude each other (leave out --spread)",
-                                 options.sudo ? "--sudo" : "--via"));
-  }
-  options.spread = false;
+/// `spread: true` in the configuration has no effect where hosts cannot spread; --spread is refused there.
+void check_spread(const Options& options, const OptionTable& table) {
+  if (!options.spread || spreading(options) == transfer::Spreading::wanted) return;
+  if (!table.is_on_command_line("spread")) return;
+  throw UsageError(fmt::format("--spread and {} exclude each other (leave out --spread)",
+                               options.sudo ? "--sudo" : "--via"));
 }
 
 /// Runs with the configuration applied. Also notes which limits were given.

@@ -269,7 +269,11 @@ std::string repeat_command(const Options& options, const std::string& workers) {
   return text;
 }
 
-bool could_spread(const Options& options) { return !options.sudo && options.via.empty(); }
+transfer::Spreading spreading(const Options& options) {
+  using enum transfer::Spreading;
+  if (options.sudo || !options.via.empty()) return impossible;
+  return options.spread ? wanted : possible;
+}
 
 session::View view(const Options& options) {
   session::View view = static_cast<const session::View&>(options);

@@ -9,6 +9,7 @@
 #include "podrun/output/terminal.hpp"
 #include "podrun/session/specs.hpp"
 #include "podrun/supervisor/command.hpp"
+#include "podrun/transfer/push.hpp"
 
 #include "cli/options.hpp"
 
@@ -40,9 +41,9 @@ std::vector<supervisor::Variable> make_environment(const Options& options, const
 /// or would show values that may be secret: text that names the options to add to the same command.
 std::string repeat_command(const Options& options, const std::string& workers);
 
-/// Whether hosts can hand files on to each other: root's programs open no port, and behind --via hosts have
-/// no addresses.
-bool could_spread(const Options& options);
+/// Whether hosts hand files on to each other. That is impossible for root, whose programs open no port, and
+/// behind --via, where hosts have no addresses.
+transfer::Spreading spreading(const Options& options);
 
 /// How the output is shown and stored.
 session::View view(const Options& options);

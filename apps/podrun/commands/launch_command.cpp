@@ -225,8 +225,7 @@ class TaskRun {
     session::View view = cli::view(context_.options);
     view.outdir.clear();  // it is for the output of setup and run
     transfer::PushRequest request = copy.request;
-    request.spread = context_.options.spread;
-    request.could_spread = cli::could_spread(context_.options);
+    request.spreading = cli::spreading(context_.options);
     return std::make_unique<transfer::PushRun>(
         std::move(request), sequence_.session, std::move(view),
         [this](const std::string& workers) { return cli::repeat_command(context_.options, workers); });

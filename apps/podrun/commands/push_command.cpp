@@ -61,8 +61,7 @@ class PushCommand final : public cli::Command {
     refuse_host(request.target);
     request.only_look = context.options.dry_run;
     request.max_files = context.options.max_files;
-    request.spread = context.options.spread;
-    request.could_spread = cli::could_spread(context.options);
+    request.spreading = cli::spreading(context.options);
     const session::SessionSpec spec = cli::session_spec(context.options, context.probe, context.terminal);
     const auto retry = [&](const std::string& workers) {
       return cli::repeat_command(context.options, workers);

@@ -34,9 +34,8 @@ void Digest::update(std::string_view bytes) {
 
 std::string Digest::finish() {
   const std::string bytes = finish_bytes();
-  std::string hex;
-  for (const char byte : bytes) hex += fmt::format("{:02x}", static_cast<unsigned char>(byte));
-  return hex;
+  const auto* const first = reinterpret_cast<const unsigned char*>(bytes.data());
+  return fmt::format("{:02x}", fmt::join(first, first + bytes.size(), ""));
 }
 
 std::string Digest::finish_bytes() {

@@ -135,12 +135,14 @@ asio::awaitable<void> Push::converse(std::size_t host, supervisor::Supervised& s
     talk.close_write();
     co_await talk.answer();
   } else {
-    if (!spreads(*archive_of(transfer))) arrive(host);
+    const std::shared_ptr<Archive> archive = archive_of(transfer);
+    share.is_spread = spreads(*archive);
+    if (!share.is_spread) arrive(host);
     const auto own = std::make_shared<Writer>(Writer{host, talk.name});
     const Claim claim(own);
     writers_[header.inode].push_back(own);
     const bool shared = co_await follow(talk, host, header.inode, transfer, *own);
-    if (!shared) co_await stage(talk, host, header, transfer);
+    if (!shared) co_await stage(talk, host, header, transfer, archive);
     own->is_done = true;
   }
   share.is_staged = true;
@@ -207,7 +209,7 @@ asio::awaitable<bool> Push::follow(PushTalk& talk, std::size_t host, const std::
     if (&own != writer.get() && !writer->has_failed) names += ' ' + writer->name;
   }
   const bool asks = !names.empty();
-  const std::string_view way = spreads(*archive_of(transfer)) ? "spread" : "directly";
+  const std::string_view way = shares_[host].is_spread ? "spread" : "directly";
   std::string question = fmt::format("stage {} {}{}\n", transfer.bytes, way, names);
   co_await talk.write(std::move(question));
   if (!asks) co_return false;
@@ -234,15 +236,13 @@ asio::awaitable<bool> Push::follow(PushTalk& talk, std::size_t host, const std::
 }
 
 asio::awaitable<void> Push::stage(PushTalk& talk, std::size_t host, const ScanHeader& header,
-                                  const Transfer& transfer) {
-  const std::shared_ptr<Archive> archive = archive_of(transfer);
+                                  const Transfer& transfer, const std::shared_ptr<Archive>& archive) {
   const Target target = header.exists ? Target::present : Target::missing;
   std::string trailer = tar_member("run/podrun.check", check_text(tree(), transfer));
   trailer += tar_member("run/podrun.switch", switch_text(tree(), transfer, target));
   trailer += end_of_archive();
   HostShare& share = shares_[host];
   share.total = archive->size() + trailer.size();
-  share.is_spread = spreads(*archive);
   std::string answer;
   if (share.is_spread) {
     const std::shared_ptr<Spread> spread = spread_of(co_await asio::this_coro::executor, transfer);
@@ -260,20 +260,26 @@ asio::awaitable<void> Push::stage(PushTalk& talk, std::size_t host, const ScanHe
 asio::awaitable<std::string> Push::stage_directly(PushTalk& talk, const std::shared_ptr<Archive>& archive,
                                                   DigestKind digest, std::string trailer, HostShare& share) {
   share.began = std::chrono::steady_clock::now();
-  bool is_read = true;
-  for (std::uint64_t offset = 0; is_read && offset < archive->size();) {
-    Chunk block = archive->read(offset, digest);
-    offset += block.size();
-    share.sent += block.size();
-    is_read = co_await talk.write(std::move(block));
-  }
-  if (is_read) is_read = co_await talk.write(std::move(trailer));
-  talk.close_write();
+  const bool is_read = co_await talk.write_archive(*archive, digest, std::move(trailer), share);
   const std::string answer = co_await talk.answer();
   constexpr std::string_view kStaged = "staged ";
   if (!is_read || !answer.starts_with(kStaged))
     throw HostError({Stage::copying, Cause::files_differ, answer});
   co_return answer.substr(kStaged.size());
+}
+
+asio::awaitable<bool> PushTalk::write_archive(Archive& archive, DigestKind digest, std::string trailer,
+                                              HostShare& share) {
+  bool is_read = true;
+  for (std::uint64_t offset = 0; is_read && offset < archive.size();) {
+    Chunk block = archive.read(offset, digest);
+    offset += block.size();
+    share.sent += block.size();
+    is_read = co_await write(std::move(block));
+  }
+  if (is_read) is_read = co_await write(std::move(trailer));
+  close_write();
+  co_return is_read;
 }
 
 /// Hosts that need the same paths read one archive.
@@ -298,7 +304,7 @@ std::shared_ptr<Spread> Push::spread_of(const asio::any_io_executor& executor, c
 /// The program that hands on is sent too, so that less is sent without it.
 bool Push::spreads(const Archive& archive) const {
   constexpr std::size_t kLeast = 64 * 1024;
-  return request_.spread && shares_.size() > 1 && archive.size() >= kLeast;
+  return request_.spreading == Spreading::wanted && shares_.size() > 1 && archive.size() >= kLeast;
 }
 
 void Push::arrive(std::size_t host) {

@@ -27,6 +27,9 @@
 
 namespace podrun::transfer {
 
+/// Whether hosts hand the files of a push on to each other.
+enum class Spreading : std::uint8_t { impossible, possible, wanted };
+
 struct PushRequest {
   TreeRequest tree;
   std::string target;  ///< on the hosts, from the home directory (also as `~/`)
@@ -36,8 +39,7 @@ struct PushRequest {
   bool only_look = false;                           ///< only finds what would be done
   std::size_t max_files = PathBudget::kUsualPaths;  ///< of each host that may be deleted
   bool may_delete_all = false;                      ///< a host may lose everything in the target
-  bool spread = false;                              ///< hosts hand the files on to each other
-  bool could_spread = false;                        ///< they can, if that is asked for
+  Spreading spreading = Spreading::impossible;
 };
 
 class PushTalk;
@@ -105,7 +107,7 @@ class Push {
   asio::awaitable<bool> follow(PushTalk& talk, std::size_t host, const std::string& inode,
                                const Transfer& transfer, Writer& own);
   asio::awaitable<void> stage(PushTalk& talk, std::size_t host, const ScanHeader& header,
-                              const Transfer& transfer);
+                              const Transfer& transfer, const std::shared_ptr<Archive>& archive);
   asio::awaitable<std::string> stage_directly(PushTalk& talk, const std::shared_ptr<Archive>& archive,
                                               DigestKind digest, std::string trailer, HostShare& share);
   std::shared_ptr<Archive> archive_of(const Transfer& transfer);

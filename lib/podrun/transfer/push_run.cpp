@@ -102,8 +102,7 @@ class PushMode final : public session::CommandMode, private session::HostPrepara
     run::TransferStatus status = sum.status();
     status.is_total_known = is_total_known;
     if (is_total_known) status.left = time_left();
-    const PushRequest& request = push_.request();
-    if (request.could_spread && !request.spread && would_spreading_help()) {
+    if (push_.request().spreading == Spreading::possible && would_spreading_help()) {
       status.hint = "--spread would send one copy";
       status.short_hint = "try --spread";
     }

@@ -9,7 +9,7 @@
 #include "podrun/supervisor/program_reader.hpp"
 #include "podrun/transfer/push.hpp"
 
-// The parts of a push that push.cpp and push_scan.cpp share.
+// The parts of a push that push.cpp, push_scan.cpp and spread.cpp share.
 namespace podrun::transfer {
 
 /// Talks with the program on the host.
@@ -28,6 +28,10 @@ class PushTalk {
 
   asio::awaitable<bool> write(Chunk chunk) { return reader_.stream()->write(std::move(chunk)); }
   asio::awaitable<bool> write(std::string text) { return reader_.stream()->write(Chunk(std::move(text))); }
+  /// Writes all of the archive, the trailer and the end of standard input; false if the program stops
+  /// reading.
+  asio::awaitable<bool> write_archive(Archive& archive, DigestKind digest, std::string trailer,
+                                      HostShare& share);
   void close_write() { reader_.stream()->close_write(); }
   const std::shared_ptr<link::Stream>& stream() const { return reader_.stream(); }
 

@@ -1,4 +1,4 @@
-"""What all parts of relay.py share: limits, the hooks of the tests, answers to podrun, threads."""
+"""Limits, hooks of the tests, answers to podrun and threads, for all parts of relay.py."""
 
 import os
 import threading

@@ -30,7 +30,7 @@ asio::awaitable<void> send(std::shared_ptr<link::Stream> stream, std::string tex
   stream->close_write();
 }
 
-/// What a coroutine beside this one leaves.
+/// How a coroutine ended that runs beside another one.
 struct Aside {
   explicit Aside(const asio::any_io_executor& executor) : changed(executor) {}
 

@@ -65,7 +65,7 @@ std::string reachable(std::string_view address) {
   return parsed.to_string();
 }
 
-/// relay.py in the format of zlib(3), behind its size in a line.
+/// A line with a size, and relay.py in so many bytes, in the format of zlib(3).
 const Chunk& packed_relay() {
   static const Chunk packed = [] {
     uLongf size = ::compressBound(kRelayScript.size());
@@ -186,7 +186,11 @@ asio::awaitable<void> Spread::write(std::shared_ptr<Member> member) {
   const std::shared_ptr<Spread> self = shared_from_this();
   bool is_read = true;
   while (is_read && !member->has_ended) {
-    if (member->way == Member::Way::direct) co_return co_await write_directly(*member);
+    if (member->way == Member::Way::direct) {
+      std::string trailer = member->trailer;
+      co_await member->talk.write_archive(*archive_, member->digest, std::move(trailer), member->share);
+      co_return;
+    }
     if (std::exchange(needs_sums_, false)) learn_sums();
     std::string frames;
     if (member->way == Member::Way::relay) {
@@ -200,20 +204,6 @@ asio::awaitable<void> Spread::write(std::shared_ptr<Member> member) {
       co_await member->changed.wait();
     }
   }
-}
-
-/// Without a relay, as a push does that does not spread.
-asio::awaitable<void> Spread::write_directly(Member& member) {
-  bool is_read = true;
-  for (std::uint64_t offset = 0; is_read && offset < archive_->size();) {
-    Chunk block = archive_->read(offset, member.digest);
-    offset += block.size();
-    is_read = co_await member.talk.write(std::move(block));
-    if (is_read) member.share.sent = offset;
-  }
-  std::string last = member.trailer;
-  if (is_read) co_await member.talk.write(std::move(last));
-  member.talk.close_write();
 }
 
 /// Writes the next data to a member that is fed; false if there is none, or it may not be sent yet.
@@ -301,7 +291,8 @@ asio::awaitable<std::string> Spread::next_answer(Member& member) {
   } catch (const HostError& error) {
     if (member.failed.empty() || error.failure().cause != Cause::other) throw;
   }
-  throw HostError({Stage::copying, Cause::other, "handing the files on failed: " + member.failed});
+  throw HostError({Stage::copying, Cause::other,
+                   fmt::format("handing the files on failed: {} (leave out --spread)", member.failed)});
 }
 
 void Spread::take(Member& member, std::string_view answer) {
@@ -312,7 +303,8 @@ void Spread::take(Member& member, std::string_view answer) {
     if (what != "relay") refuse(answer);
     greet(member, words);
   } else if (what == "relay") {  // push.sh says it again
-    throw HostError({Stage::copying, Cause::other, "python3, which hands the files on, was ended there"});
+    throw HostError({Stage::copying, Cause::other,
+                     "python3, which hands the files on, was ended there (leave out --spread)"});
   } else if (what == "staged") {
     member.staged = words;
   } else if (member.way == Member::Way::direct) {
@@ -384,20 +376,25 @@ void Spread::on(const SpreadEvent& event) {
   wake_fed();
 }
 
+/// Null for a host that is not served any more.
+Spread::Member* Spread::find(std::size_t host) const {
+  const auto found = members_.find(host);
+  return found == members_.end() ? nullptr : found->second.get();
+}
+
 void Spread::act(const action::Listen& listen) {
-  const auto found = members_.find(listen.host);
-  if (found == members_.end()) return;
-  order(listen.host, fmt::format("listen {} {}\n", found->second->address, fmt::join(listen.children, ",")));
+  const Member* const parent = find(listen.host);
+  if (!parent) return;
+  order(listen.host, fmt::format("listen {} {}\n", parent->address, fmt::join(listen.children, ",")));
 }
 
 void Spread::act(const action::FromParent& from) {
-  const auto child = members_.find(from.host);
-  const auto parent = members_.find(from.parent);
-  if (child == members_.end() || parent == members_.end()) return;
-  child->second->parent = from.parent;
-  child->second->has_joined = false;
-  order(from.host,
-        fmt::format("parent {} {} {}\n", parent->second->address, parent->second->port, from.parent));
+  Member* const child = find(from.host);
+  const Member* const parent = find(from.parent);
+  if (!child || !parent) return;
+  child->parent = from.parent;
+  child->has_joined = false;
+  order(from.host, fmt::format("parent {} {} {}\n", parent->address, parent->port, from.parent));
 }
 
 void Spread::act(const action::FromHere& from) { feed_from_here(from.host); }
@@ -405,19 +402,19 @@ void Spread::act(const action::FromHere& from) { feed_from_here(from.host); }
 void Spread::act(const action::Direct& direct) { feed_from_here(direct.host); }
 
 void Spread::feed_from_here(std::size_t host) {
-  const auto found = members_.find(host);
-  if (found == members_.end() || found->second->way != Member::Way::relay) return;
-  found->second->is_fed = true;
+  Member* const member = find(host);
+  if (!member || member->way != Member::Way::relay) return;
+  member->is_fed = true;
   order(host, "here\n");
 }
 
 void Spread::act(const action::Drop& drop) { order(drop.parent, fmt::format("drop {}\n", drop.child)); }
 
 void Spread::order(std::size_t host, const std::string& frame) {
-  const auto found = members_.find(host);
-  if (found == members_.end()) return;
-  found->second->frames += frame;
-  found->second->changed.notify();
+  Member* const member = find(host);
+  if (!member) return;
+  member->frames += frame;
+  member->changed.notify();
 }
 
 /// For the next tick of the plan, and for the ends of holds_back().

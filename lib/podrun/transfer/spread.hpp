@@ -48,7 +48,6 @@ class Spread : public std::enable_shared_from_this<Spread> {
   class Presence;
 
   asio::awaitable<void> write(std::shared_ptr<Member> member);
-  asio::awaitable<void> write_directly(Member& member);
   asio::awaitable<bool> write_data(Member& member);
   asio::awaitable<void> read(std::shared_ptr<Member> member);
   asio::awaitable<std::string> next_answer(Member& member);
@@ -60,6 +59,7 @@ class Spread : public std::enable_shared_from_this<Spread> {
   void learn_sums();
   asio::awaitable<void> finish_digest(DigestKind kind);
 
+  Member* find(std::size_t host) const;
   void on(const SpreadEvent& event);
   void act(const action::Listen& listen);
   void act(const action::FromParent& from);

@@ -96,7 +96,7 @@ void SpreadPlan::handle(const event::LostParent& lost) {
   collect_until_ = collect_until_.value_or(now_ + limits_.collect);
 }
 
-/// It may have said LostParent before.
+/// The child may have said LostParent before this.
 void SpreadPlan::handle(const event::Dropped& dropped) {
   if (!dropped.was_slow || dropped.child >= hosts_.size()) return;
   const Host& child = hosts_[dropped.child];
@@ -207,13 +207,13 @@ void SpreadPlan::drop(std::size_t number) {
   release(number);
 }
 
-/// It gets no more children; those that were told it stay.
+/// The host gets no more children. Children that were told to join it stay.
 void SpreadPlan::close(std::size_t number) {
   hosts_[number].is_leaf = true;
   release(number);
 }
 
-/// Those that were not told it seek another parent.
+/// Children that were not told to join the host seek another parent.
 void SpreadPlan::release(std::size_t number) {
   for (Host& child : hosts_) {
     if (child.parent != number || was_told(child)) continue;

@@ -58,7 +58,7 @@ struct Dropped {
 using Slow = run::OfHost<struct SlowOfHost>;
 /// Its connection or its push has failed.
 using Gone = run::OfHost<struct GoneOfHost>;
-/// It and its children have everything, and its relay has left.
+/// The host and its children have everything, and its relay has ended.
 using Done = run::OfHost<struct DoneOfHost>;
 /// The time of next_tick() has come.
 struct SpreadTick {};
