@@ -7,10 +7,10 @@ import subprocess
 
 import pytest
 
-from events import events
+from events import Events, events
 from homes import ONE_TRY, PodHomes, ViaHomes
 from pushes import APP, APP_BYTES, APP_FILES, NOWHERE, UP_TO_DATE, assert_arrived, assert_up_to_date, push, push_events, write_app
-from support import by_rank
+from support import by_rank, wait_until
 from trees import BEGIN, Directory, File, Link, assert_same, only_below, read_tree, remove, set_time, write_tree
 
 
@@ -282,6 +282,23 @@ def test_hosts_that_share_a_home_are_written_once(podrun):
         assert writer[0] == writer[1] in (0, 1) and writer[2] == writer[3] in (2, 3), writer
         assert_arrived(homes, app, "work/app")
     homes.wait_until_clean()
+
+
+@pytest.mark.smoke
+def test_a_host_that_comes_when_its_home_is_written(podrun, pair):
+    pair.share_home(1, 0)
+    app = write_app(podrun)
+    pair.hold(1, "find")
+    run = podrun.start("--json", *pair.options, "push", "app", "work")
+    pair.wait_until_held(1, "find")
+    # push.sh empties this file when it leaves.
+    wait_until(lambda: any(file.stat().st_size == 0 for file in pair.tmp(0).glob("podrun.*/podrun.push")), 30, "host 0 staged")
+    pair.let_go()
+    ended = Events(run.wait())
+    assert ended.returncode == 0, ended.stderr
+    assert {rank: event.get("shared_with") for rank, event in ended.sent.items()} == {0: None, 1: 0}
+    assert_arrived(pair, app, "work/app")
+    pair.wait_until_clean()
 
 
 # --delete

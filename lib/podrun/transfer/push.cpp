@@ -225,9 +225,11 @@ asio::awaitable<bool> Push::follow(PushTalk& talk, std::size_t host, const std::
     }
     shares_[host].shared_with = writer->host;
     arrive(host);
-    const auto changed = std::make_shared<Event>(co_await asio::this_coro::executor);
-    writer->waiting.push_back(changed);
-    while (!writer->is_done && !writer->has_failed) co_await changed->wait();
+    while (!writer->is_done && !writer->has_failed) {  // else nobody would clear its list, see ~Claim
+      const auto changed = std::make_shared<Event>(co_await asio::this_coro::executor);
+      writer->waiting.push_back(changed);
+      co_await changed->wait();
+    }
     if (writer->is_done) co_return true;
     throw HostError({Stage::copying, Cause::other, "the host that writes the same file system failed",
                      link::Retry::may_help});
