@@ -74,7 +74,7 @@ class Relay:
         self._threads[0].start()
         if reads:
             self.read()
-        self.send(f"start {PUSH} {host} {len(data)}")
+        self.send(f"start {PUSH} {host} {len(data)} blocks")
         if pem:
             self.send(f"key {len(pem)}", pem)
 

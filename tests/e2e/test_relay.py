@@ -531,7 +531,7 @@ def test_answers_that_nobody_reads_end_it(directory):
     reader, writer = os.pipe()
     with start_relay(directory, directory / "errors", stdout=subprocess.DEVNULL, stderr=writer) as process:
         os.close(writer)
-        process.stdin.write(b"start %s 0 1\nhere\n" % PUSH.encode())
+        process.stdin.write(b"start %s 0 1 blocks\nhere\n" % PUSH.encode())
         assert os.read(reader, 100) == b"want 0 1\n"
         os.close(reader)
         wait_until(lambda: process.poll() is not None)
@@ -557,7 +557,7 @@ GARBAGE = [
     b"\xff\xfe\n",
     b"x" * 100_000,
     b"here now\n",
-    b"start %s 0 1\n" % PUSH.encode(),
+    b"start %s 0 1 blocks\n" % PUSH.encode(),
     b"key 99999999\n",
     b"key 3\nabc",
     b"sums 7 1\n",

@@ -85,7 +85,8 @@ struct Options : ReachOptions, WhatRunsOptions, LimitOptions, RestartOptions, Ou
   bool dry_run = false;
   bool version = false;
   std::vector<std::string> operands;  ///< words after the name of a podrun command: the host of `podrun ssh`
-  std::vector<std::string> rest;      ///< all words after the last operand, for commands that pass them on
+  std::optional<std::string> source_host;  ///< a host that takes part even if it is not chosen: 3 of 3:ckpt
+  std::vector<std::string> rest;  ///< all words after the last operand, for commands that pass them on
 
   std::vector<std::string> arguments;            ///< the command line as it was given
   std::vector<std::string> arguments_to_repeat;  ///< without what the retry command sets itself

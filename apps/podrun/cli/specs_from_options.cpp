@@ -214,6 +214,7 @@ session::SessionSpec session_spec(const Options& options, const hosts::Probe& pr
                                   const std::shared_ptr<output::Terminal>& terminal) {
   session::SessionSpec session;
   hosts::Discovery found = hosts::discover(options.hosts, probe);
+  if (options.source_host) hosts::include_host(found, *options.source_host, "push");
   session.hosts = std::move(found.hosts);
   session.notes = std::move(found.notes);
   session.limits.fanout = options.limits.fanout;

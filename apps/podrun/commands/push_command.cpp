@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // `podrun push`: its options, and the copy that they ask for.
+#include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
+#include <system_error>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "podrun/base/error.hpp"
 #include "podrun/base/shell_quote.hpp"
+#include "podrun/hosts/discovery.hpp"
 #include "podrun/transfer/push.hpp"
 
 #include "cli/option_rows.hpp"
@@ -17,15 +22,51 @@
 namespace podrun::commands {
 namespace {
 
-/// `host:dir` is scp's word for one host. `./a:b` is a path.
+/// `host:path`, as scp and rsync write it.
+struct PathOnHost {
+  std::string host;
+  std::string path;
+};
+
+/// Nothing for any other word, `./a:b` too.
+std::optional<PathOnHost> path_on_host(const std::string& word) {
+  const std::size_t colon = word.find(':');
+  if (colon == std::string::npos || colon == 0 || word.find('/') < colon) return std::nullopt;
+  const std::string path = word.substr(colon + 1);
+  return PathOnHost{word.substr(0, colon), path.empty() ? "./" : path};
+}
+
+/// A file here of that name comes first.
+std::optional<PathOnHost> source_on_host(const std::string& word) {
+  std::error_code error;
+  if (std::filesystem::exists(std::filesystem::symlink_status(word, error))) return std::nullopt;
+  return path_on_host(word);
+}
+
 void refuse_host(const std::string& target) {
-  const std::size_t colon = target.find(':');
-  if (colon == std::string::npos || colon == 0 || target.find('/') < colon) return;
-  const std::string path = target.substr(colon + 1);
+  const std::optional<PathOnHost> found = path_on_host(target);
+  if (!found) return;
   throw UsageError(
       fmt::format("push: {:?}: a destination is a path on all hosts (write {}; for one host: --workers N, or "
                   "-H {})",
-                  target, shell_quote(path.empty() ? "." : path), shell_quote(target.substr(0, colon))));
+                  target, shell_quote(found->path == "./" ? "." : found->path), shell_quote(found->host)));
+}
+
+/// The host that has all of these sources, which become paths there; nothing if they are here.
+std::optional<std::string> take_source_host(std::vector<std::string>& sources) {
+  std::optional<std::string> host;
+  for (std::string& source : sources) {
+    const std::optional<PathOnHost> found = source_on_host(source);
+    const std::optional<std::string> other = found ? std::optional(found->host) : std::nullopt;
+    if (&source == &sources.front()) host = other;
+    if (host != other) {
+      throw UsageError(fmt::format("push: {} and {}: not on the same machine (push them one by one)",
+                                   shell_quote(sources.front()), shell_quote(source)));
+    }
+    if (&source != &sources.front() && found) source = found->path;
+  }
+  if (host) sources.front() = source_on_host(sources.front())->path;
+  return host;
 }
 
 class PushCommand final : public cli::Command {
@@ -51,18 +92,26 @@ class PushCommand final : public cli::Command {
     if (options.force && request_.remove == transfer::Delete::no)
       throw UsageError("--force: it belongs to --delete (leave it out)");
     request_.may_delete_all = options.force;
+    if (options.operands.size() < 2) return;
+    sources_ = {options.operands.begin(), options.operands.end() - 1};
+    options.source_host = take_source_host(sources_);
+    if (options.source_host) refuse_local_options();
   }
 
   int run(const cli::Context& context) override {
     transfer::PushRequest request = request_;
-    request.tree.sources = context.options.operands;
-    request.target = request.tree.sources.back();
-    request.tree.sources.pop_back();
+    request.tree.sources = sources_;
+    request.target = context.options.operands.back();
     refuse_host(request.target);
     request.only_look = context.options.dry_run;
     request.max_files = context.options.max_files;
     request.spreading = cli::spreading(context.options);
     const session::SessionSpec spec = cli::session_spec(context.options, context.probe, context.terminal);
+    if (context.options.source_host) {
+      request.source_host = hosts::find_host(spec.hosts, *context.options.source_host, "push");
+      if (spec.hosts.size() == 1)
+        throw UsageError("push: there is no host besides the one that has the files");
+    }
     const auto retry = [&](const std::string& workers) {
       return cli::repeat_command(context.options, workers);
     };
@@ -72,7 +121,18 @@ class PushCommand final : public cli::Command {
   }
 
  private:
+  /// podrun does not have the files, and no ignore rules of the directory that they are in.
+  void refuse_local_options() const {
+    const auto refuse = [](const char* option) {
+      throw UsageError(fmt::format("{}: only for files that are here (leave it out)", option));
+    };
+    if (request_.compare == transfer::Compare::contents) refuse("--checksum");
+    if (!request_.tree.excludes.empty()) refuse("--exclude");
+    if (!request_.tree.ignore) refuse("--no-ignore");
+  }
+
   transfer::PushRequest request_;
+  std::vector<std::string> sources_;
 };
 
 }  // namespace

@@ -24,28 +24,6 @@
 namespace podrun::commands {
 namespace {
 
-/// By its rank, else by its name.
-const hosts::Host& find_host(const std::vector<hosts::Host>& hosts, const std::string& wanted) {
-  const auto by_worker = std::find_if(hosts.begin(), hosts.end(), [&wanted](const hosts::Host& host) {
-    return std::to_string(host.worker) == wanted;
-  });
-  if (by_worker != hosts.end()) return *by_worker;
-  const auto is_wanted = [&wanted](const hosts::Host& host) { return host.name == wanted; };
-  const auto by_name = std::find_if(hosts.begin(), hosts.end(), is_wanted);
-  std::vector<std::size_t> workers;
-  for (const hosts::Host& host : hosts) workers.push_back(host.worker);
-  if (by_name == hosts.end()) {
-    throw UsageError(fmt::format(
-        "ssh: no host has this worker number or name: \"{}\" (there are {}; podrun hosts lists them)", wanted,
-        fold_workers(workers)));
-  }
-  if (std::count_if(hosts.begin(), hosts.end(), is_wanted) > 1) {
-    throw UsageError(fmt::format(
-        "ssh: \"{}\" is the name of several hosts (give a worker number; podrun hosts lists them)", wanted));
-  }
-  return *by_name;
-}
-
 [[noreturn]] void refuse_via(const cli::Options& options, const hosts::Host& host) {
   std::vector<std::string> words = local::ViaTemplate(options.via).words_for(host);
   words.emplace_back("/bin/sh");
@@ -89,7 +67,7 @@ std::vector<std::string> ssh_command(const cli::Options& options, const hosts::P
   if (hosts::reads_standard_input(options.hosts))
     throw UsageError("ssh: standard input is for ssh, and cannot list the hosts (give them in another way)");
   const std::vector<hosts::Host> hosts = hosts::discover(options.hosts, probe).hosts;
-  const hosts::Host& host = find_host(hosts, options.operands.front());
+  const hosts::Host& host = hosts[hosts::find_host(hosts, options.operands.front(), "ssh")];
   if (host.kind == hosts::HostKind::local) {
     throw UsageError(fmt::format("ssh: \"{}\" is this machine (no ssh is needed: run the command here)",
                                  options.operands.front()));

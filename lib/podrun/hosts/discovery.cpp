@@ -262,6 +262,35 @@ void narrow(std::vector<Host>& hosts, const std::vector<Host>& exclude,
   if (hosts.empty()) throw UsageError("no host is left (-x and --workers exclude all of them)");
 }
 
+std::size_t find_host(const std::vector<Host>& hosts, const std::string& wanted, const std::string& where) {
+  const auto index = [&](auto found) { return static_cast<std::size_t>(found - hosts.begin()); };
+  const auto by_worker = std::find_if(hosts.begin(), hosts.end(), [&wanted](const Host& host) {
+    return std::to_string(host.worker) == wanted;
+  });
+  if (by_worker != hosts.end()) return index(by_worker);
+  const auto is_wanted = [&wanted](const Host& host) { return host.name == wanted; };
+  const auto by_name = std::find_if(hosts.begin(), hosts.end(), is_wanted);
+  if (by_name == hosts.end()) {
+    const std::set<std::size_t> numbers = all_workers(hosts);
+    throw UsageError(fmt::format(
+        "{}: no host has this worker number or name: \"{}\" (there are {}; podrun hosts lists them)", where,
+        wanted, fold_workers({numbers.begin(), numbers.end()})));
+  }
+  if (std::count_if(hosts.begin(), hosts.end(), is_wanted) > 1) {
+    throw UsageError(
+        fmt::format("{}: \"{}\" is the name of several hosts (give a worker number; podrun hosts lists them)",
+                    where, wanted));
+  }
+  return index(by_name);
+}
+
+void include_host(Discovery& discovery, const std::string& wanted, const std::string& where) {
+  std::vector<Host>& hosts = discovery.hosts;
+  const Host& host = discovery.all[find_host(discovery.all, wanted, where)];
+  const auto place = std::ranges::lower_bound(hosts, host.worker, {}, &Host::worker);
+  if (place == hosts.end() || place->worker != host.worker) hosts.insert(place, host);
+}
+
 bool reads_standard_input(const HostQuery& query) { return uses_of_standard_input(query) > 0; }
 
 Discovery discover(const HostQuery& query, const Probe& probe) {

@@ -66,6 +66,13 @@ bool reads_standard_input(const HostQuery& query);
 /// host.
 Discovery discover(const HostQuery& query, const Probe& probe);
 
+/// The index of the host with this worker number, or else with this name. Throws UsageError, with `where` in
+/// front, if there is none or the name is not clear.
+std::size_t find_host(const std::vector<Host>& hosts, const std::string& wanted, const std::string& where);
+
+/// Adds a host of the whole list, as find_host() finds it, to those of the run, at its place.
+void include_host(Discovery& discovery, const std::string& wanted, const std::string& where);
+
 /// Keeps the hosts that `--workers` selects (nothing: all) and `-x` does not exclude, with their worker
 /// numbers. Throws UsageError if an entry matches nothing, or no host is left.
 void narrow(std::vector<Host>& hosts, const std::vector<Host>& exclude,

@@ -1,34 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// Computes any block of an archive whose members' places are known from the start. Each block goes into the
-// digests of a kind when the first reader with that kind gets to it, in order; a few are kept for slower
-// readers.
+// Computes any block of an archive whose members' places are known from the start. A few blocks are kept for
+// slower readers.
 #include "podrun/transfer/archive.hpp"
-
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <limits>
-#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
-
-#include "podrun/base/file_system.hpp"
-#include "podrun/base/text.hpp"
 
 namespace podrun::transfer {
 namespace {
 
 constexpr std::size_t kRecord = 512;  ///< all parts of an archive are padded to this
 constexpr std::size_t kLongestName = 99;
-constexpr std::size_t kShared = 64;  ///< blocks that are kept for several readers: 16 MiB
-constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
 constexpr std::uint32_t kOwnerAccess = 0700;
-constexpr std::uint32_t kOwnerRead = 0400;
 constexpr std::uint32_t kLinkMode = 0777;
 
 /// A field of a header, see tar(5), "Pre-POSIX Archives" and "GNU Tar Archives".
@@ -144,74 +130,57 @@ std::size_t head_size(const Entry& entry) {
   return long_name_size(entry.link_target.size()) + long_name_size(name_size) + kRecord;
 }
 
-std::uint64_t content_size(const Entry& entry) { return entry.kind == Kind::file ? entry.size : 0; }
-
-[[noreturn]] void fail_to_read(const std::string& path) {
-  throw LocalFileError(fmt::format("{}: cannot be read: {}", path, lower_first(errno_text())));
-}
-
-[[noreturn]] void fail_as_changed(const std::string& path) {
-  throw LocalFileError(path + ": changed while it was being copied (run the command again)");
-}
-
 }  // namespace
 
 Archive::Archive(const LocalTree& tree, std::vector<std::size_t> chosen)
-    : tree_(tree), chosen_(std::move(chosen)), open_member_(kNone) {
+    : tree_(tree), chosen_(std::move(chosen)) {
   offsets_.reserve(chosen_.size() + 1);
   std::uint64_t offset = 0;
   for (std::size_t member = 0; member < chosen_.size(); ++member) {
     offsets_.push_back(offset);
-    offset += head_size(entry(member)) + padded(content_size(entry(member)));
+    offset += head_size(entry(member)) + padded(content_size(member));
   }
   offsets_.push_back(offset);
 }
 
 std::uint64_t Archive::size() const { return offsets_.back(); }
 
-Chunk Archive::read(std::uint64_t offset, DigestKind kind) {
+bool Archive::is_here(std::uint64_t /*offset*/) { return true; }
+
+asio::awaitable<void> Archive::finish_digest(DigestKind /*kind*/) { co_return; }
+
+Chunk Archive::read(std::uint64_t offset, DigestKind /*kind*/) {
   if (offset >= size()) return {};
-  const std::uint64_t index = offset / kBlock;
-  Chunk whole = block(index);
-  if (digests(kind).blocks == index) add_to_digests(kind, whole.bytes());
+  Chunk whole = block(offset / kBlock);
   const std::size_t skipped = offset % kBlock;
   return skipped == 0 ? whole : Chunk(std::string(whole.bytes().substr(skipped)));
 }
 
-Archive::Digests& Archive::digests(DigestKind kind) {
-  const auto found = digests_.find(kind);
-  if (found != digests_.end()) return found->second;
-  const std::size_t size = Digest(kind).finish().size();
-  return digests_.emplace(kind, Digests{size, std::string(chosen_.size() * size, '\0'), Digest(kind)})
-      .first->second;
+std::string Archive::head(std::size_t member) const { return head_of(entry(member)); }
+
+std::uint64_t Archive::content_at(std::size_t member) const {
+  return offsets_[member] + head_size(entry(member));
 }
 
-std::uint64_t Archive::digested(DigestKind kind) { return std::min(size(), digests(kind).blocks * kBlock); }
-
-const std::string& Archive::digest(DigestKind kind) {
-  Digests& known = digests(kind);
-  if (!known.whole.empty()) return known.whole;
-  std::vector<std::size_t> members;
-  for (std::size_t member = 0; member < chosen_.size(); ++member) {
-    if (entry(member).kind == Kind::file && (entry(member).mode & kOwnerRead) != 0) members.push_back(member);
-  }
-  std::ranges::sort(members, {}, [this](std::size_t member) {
-    return std::tuple(content_size(entry(member)) < kLarge, std::string_view(entry(member).path));
-  });
-  const std::string empty = Digest(kind).finish();
-  Digest whole(kind);
-  for (const std::size_t member : members) {
-    const auto own = std::string_view(known.of_members).substr(member * known.size, known.size);
-    whole.update(content_size(entry(member)) == 0 ? empty : own);
-    whole.update("\n");
-  }
-  known.whole = whole.finish();
-  return known.whole;
+std::uint64_t Archive::content_size(std::size_t member) const {
+  return entry(member).kind == Kind::file ? entry(member).size : 0;
 }
+
+std::string Archive::sum_of_heads(std::uint64_t begin, std::uint64_t end) const {
+  Digest sum(DigestKind::sha256);
+  for (std::size_t member = member_at(begin); member < chosen_.size() && offsets_[member] < end; ++member) {
+    const std::uint64_t from = std::max(begin, offsets_[member]);
+    const std::uint64_t to = std::min(end, content_at(member));
+    if (from < to) sum.update(std::string_view(head(member)).substr(from - offsets_[member], to - from));
+  }
+  return sum.finish_bytes();
+}
+
+bool Archive::has(std::uint64_t index) const { return cache_.contains(index); }
 
 Chunk Archive::block(std::uint64_t index) {
   if (index < computed_) {
-    if (index + 1 < computed_) capacity_ = kShared;
+    if (index + 1 < computed_) keep_many();
     if (const auto found = cache_.find(index); found != cache_.end()) {
       found->second.used = ++uses_;
       return found->second.block;
@@ -221,24 +190,6 @@ Chunk Archive::block(std::uint64_t index) {
   cache(index, block);
   computed_ = std::max(computed_, index + 1);
   return block;
-}
-
-/// Adds the contents of files that are in the next block of the archive to the digests of these files.
-void Archive::add_to_digests(DigestKind kind, std::string_view bytes) {
-  Digests& known = digests(kind);
-  const std::uint64_t begin = known.blocks++ * kBlock;
-  const std::uint64_t end = begin + bytes.size();
-  for (std::size_t member = member_at(begin); member < chosen_.size() && offsets_[member] < end; ++member) {
-    const std::uint64_t content = offsets_[member] + head_size(entry(member));
-    const std::uint64_t content_end = content + content_size(entry(member));
-    const std::uint64_t from = std::max(begin, content);
-    const std::uint64_t to = std::min(end, content_end);
-    if (from >= to) continue;
-    known.unfinished.update(bytes.substr(from - begin, to - from));
-    if (to < content_end) continue;
-    known.of_members.replace(member * known.size, known.size, known.unfinished.finish());
-    known.unfinished = Digest(kind);
-  }
 }
 
 /// The member at this offset.
@@ -260,10 +211,10 @@ Chunk Archive::compute(std::uint64_t index) {
 /// Appends the part of a member between two offsets of the archive; `from` is in it.
 void Archive::append_member(std::size_t member, std::uint64_t from, std::uint64_t to, std::string& bytes) {
   const std::uint64_t begin = offsets_[member];
-  const std::uint64_t content = begin + head_size(entry(member));
-  const std::uint64_t content_end = content + content_size(entry(member));
+  const std::uint64_t content = content_at(member);
+  const std::uint64_t content_end = content + content_size(member);
   if (from < content) {
-    const std::string head = head_of(entry(member));
+    const std::string head = this->head(member);
     bytes.append(head, from - begin, std::min(to, content) - from);
     from = std::min(to, content);
   }
@@ -272,46 +223,6 @@ void Archive::append_member(std::size_t member, std::uint64_t from, std::uint64_
     from = std::min(to, content_end);
   }
   bytes.append(std::min(to, offsets_[member + 1]) - from, '\0');
-}
-
-/// Appends the bytes of a file between two of its offsets. A file is checked before its first byte is used
-/// and after its last byte was read.
-void Archive::append_content(std::size_t member, std::uint64_t from, std::uint64_t to, std::string& bytes) {
-  const Entry& file = entry(member);
-  if (open_member_ != member) open_file(member);
-  std::size_t done = bytes.size();
-  bytes.resize(done + (to - from));
-  while (from < to) {
-    const ssize_t count = ::pread(file_.get(), bytes.data() + done, to - from, static_cast<off_t>(from));
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) fail_to_read(tree_.local_path(file));
-    if (count == 0) fail_as_changed(tree_.local_path(file));
-    from += static_cast<std::uint64_t>(count);
-    done += static_cast<std::size_t>(count);
-  }
-  if (to == file.size) check_file(file);
-}
-
-void Archive::open_file(std::size_t member) {
-  const Entry& file = entry(member);
-  const std::string path = tree_.local_path(file);
-  open_member_ = kNone;
-  // Something else may have taken the file's place: follow no link, and wait for no FIFO.
-  file_.reset(open_path(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY));
-  if (!file_.is_open() && (errno == ENOENT || errno == ENOTDIR))
-    throw LocalFileError(path + ": vanished while it was being copied (run the command again)");
-  if (!file_.is_open() && errno == ELOOP) fail_as_changed(path);
-  if (!file_.is_open()) fail_to_read(path);
-  check_file(file);
-  open_member_ = member;
-}
-
-void Archive::check_file(const Entry& entry) const {
-  struct stat status {};
-  if (::fstat(file_.get(), &status) != 0) fail_to_read(tree_.local_path(entry));
-  const bool is_same = S_ISREG(status.st_mode) && static_cast<std::uint64_t>(status.st_size) == entry.size &&
-                       status.st_mtim.tv_sec == entry.mtime;
-  if (!is_same) fail_as_changed(tree_.local_path(entry));
 }
 
 /// Drops the block whose last use is the longest ago where there is no room.

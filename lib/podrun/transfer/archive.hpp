@@ -4,23 +4,18 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <stdexcept>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include <asio/awaitable.hpp>
+
 #include "podrun/base/chunk.hpp"
-#include "podrun/base/descriptor.hpp"
 #include "podrun/transfer/digest.hpp"
 #include "podrun/transfer/local_tree.hpp"
 
 namespace podrun::transfer {
-
-/// A local file changed, vanished or could not be read while it was sent; what() says which and how.
-class LocalFileError : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
 
 /// A tar archive that is never stored: any part of it is computed from the entries and the files, so each
 /// host reads it at its own pace. It has no end, since a trailer follows. In GNU's format (tar(5)): busybox
@@ -32,58 +27,67 @@ class Archive {
   Archive(const LocalTree& tree, std::vector<std::size_t> chosen);
   Archive(const Archive&) = delete;
   Archive& operator=(const Archive&) = delete;
+  virtual ~Archive() = default;
 
   std::uint64_t size() const;
+  /// Whether read() may be called for this offset. If not, the bytes are asked for.
+  virtual bool is_here(std::uint64_t offset);
   /// At most kBlock bytes from `offset`; empty at the end. They go into the digest of this kind if they are
   /// what follows in it. Throws LocalFileError.
-  Chunk read(std::uint64_t offset, DigestKind kind);
+  virtual Chunk read(std::uint64_t offset, DigestKind kind);
   /// The digest of the digests of all files that their owner may read, each in hex with a newline: first
-  /// files of kLarge bytes and more, then the others, in the order of their paths as bytes. A reader with
-  /// this kind must have read everything before, see digested().
-  const std::string& digest(DigestKind kind);
-  /// The bytes of the archive that are in the digest of this kind.
-  std::uint64_t digested(DigestKind kind);
+  /// files of kLarge bytes and more, then the others, in the order of their paths as bytes. Nothing if it is
+  /// not known, see finish_digest().
+  virtual std::optional<std::string> digest(DigestKind kind) = 0;
+  /// Reads what is missing in the digest. Throws LocalFileError.
+  virtual asio::awaitable<void> finish_digest(DigestKind kind);
 
   static constexpr std::size_t kBlock = 256 * 1024;
   static constexpr std::uint64_t kLarge = 16 * 1024 * 1024;
 
+ protected:
+  static constexpr std::uint32_t kOwnerRead = 0400;  ///< without it a host has no digest of the file
+
+  const LocalTree& tree() const { return tree_; }
+  const Entry& entry(std::size_t member) const { return tree_.entries()[chosen_[member]]; }
+  std::size_t members() const { return chosen_.size(); }
+  /// The member at this offset.
+  std::size_t member_at(std::uint64_t offset) const;
+  std::string head(std::size_t member) const;
+  std::uint64_t offset(std::size_t member) const { return offsets_[member]; }
+  std::uint64_t content_at(std::size_t member) const;  ///< offset
+  std::uint64_t content_size(std::size_t member) const;
+  /// The SHA-256, in bytes, of what is in heads between two offsets.
+  std::string sum_of_heads(std::uint64_t begin, std::uint64_t end) const;
+
+  /// Keeps as many blocks as for several readers.
+  void keep_many() { capacity_ = kShared; }
+  bool has(std::uint64_t index) const;  ///< the block is kept
+  Chunk block(std::uint64_t index);
+
  private:
+  static constexpr std::size_t kShared = 64;  ///< blocks that are kept for several readers: 16 MiB
+
   struct Cached {
     Chunk block;
     std::uint64_t used = 0;  ///< the number of the last use
   };
 
-  /// The digests of one kind.
-  struct Digests {
-    std::size_t size;          ///< in hex
-    std::string of_members;    ///< in hex; NULs for empty files
-    Digest unfinished;         ///< of the first file that is not completely digested
-    std::uint64_t blocks = 0;  ///< that these cover
-    std::string whole = {};    ///< digest(), when it is known
-  };
+  /// Appends the bytes of a file between two of its offsets, to the beginning of the block that they are in.
+  virtual void append_content(std::size_t member, std::uint64_t from, std::uint64_t to,
+                              std::string& bytes) = 0;
 
-  Digests& digests(DigestKind kind);
-  Chunk block(std::uint64_t index);
   Chunk compute(std::uint64_t index);
-  std::size_t member_at(std::uint64_t offset) const;
   void append_member(std::size_t member, std::uint64_t from, std::uint64_t to, std::string& bytes);
-  void add_to_digests(DigestKind kind, std::string_view bytes);
-  void append_content(std::size_t member, std::uint64_t from, std::uint64_t to, std::string& bytes);
-  void open_file(std::size_t member);
-  void check_file(const Entry& entry) const;
   void cache(std::uint64_t index, const Chunk& block);
-  const Entry& entry(std::size_t member) const { return tree_.entries()[chosen_[member]]; }
 
   const LocalTree& tree_;
   std::vector<std::size_t> chosen_;
   std::vector<std::uint64_t> offsets_;  ///< where each member begins, and where the last one ends
-  std::map<DigestKind, Digests> digests_;
   std::map<std::uint64_t, Cached> cache_;
   std::size_t capacity_ = 1;    ///< of the cache, in blocks; more with a second reader
   std::uint64_t computed_ = 0;  ///< blocks, up to the furthest one
   std::uint64_t uses_ = 0;
-  Descriptor file_;  ///< of the member that was read last
-  std::size_t open_member_;
 };
 
 /// A file as a member for the trailer, and the end of an archive.

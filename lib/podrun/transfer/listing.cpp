@@ -135,9 +135,11 @@ void ListingReader::feed(std::string_view bytes) {
 
 void ListingReader::take_record(std::string_view record) {
   if (record.size() > kMaxRecord) refuse("an endless name");
-  if (complete_ || record.find('\0') != record.npos) refuse(record);  // no path has a NUL
   std::string_view rest = record;
   const std::string_view kind = take_part(rest, ' ');
+  if (complete_) refuse(record);
+  if (kind == "l" && links_ == Links::listed) return take_link(rest);
+  if (record.find('\0') != record.npos) refuse(record);  // no path has a NUL
   if (kind == "f") {
     take_path(rest);
   } else if (kind == "m") {
@@ -176,8 +178,9 @@ void ListingReader::take_path(std::string_view record) {
   // The match `./a/b` becomes b, with its contents below b; only the contents of `./a/b/` are copied.
   path.local_at = match.rfind('/') + 1;
   path.host_path = rest;
-  if (rest.size() == match.size() && match.ends_with('/')) return;  // the directory itself
-  if (!goes_down(path.path())) refuse(rest);
+  const bool is_top = rest.size() == match.size() && match.ends_with('/');  // the directory itself
+  if (is_top && (links_ == Links::not_listed || kind_of(st_mode) != Kind::directory)) return;
+  if (!is_top && !goes_down(path.path())) refuse(rest);
   const std::optional<Kind> kind = kind_of(st_mode);
   if (!kind) {
     ++listing_.special;
@@ -186,6 +189,14 @@ void ListingReader::take_path(std::string_view record) {
   path.kind = *kind;
   path_budget_.take(sizeof(ListedPath), rest.size());
   listing_.paths.push_back(std::move(path));
+}
+
+/// `./a/b`, NUL, and where it leads
+void ListingReader::take_link(std::string_view record) {
+  std::string_view target = record;
+  const std::string_view path = take_part(target, '\0');
+  path_budget_.take(sizeof(ListedPath), record.size());
+  targets_.emplace(path, target);
 }
 
 /// Finds the match that a path belongs to. find lists the matches one after another, each before its
@@ -206,6 +217,12 @@ void ListingReader::find_match(std::string_view path) {
 
 Listing ListingReader::take() {
   merge_paths(listing_.paths);
+  for (ListedPath& path : listing_.paths) {
+    if (path.kind != Kind::link || links_ == Links::not_listed) continue;
+    const auto target = targets_.find(path.host_path);
+    if (target == targets_.end() || target->second.empty()) refuse(path.host_path);
+    path.link_target = std::move(target->second);
+  }
   return std::exchange(listing_, {});
 }
 

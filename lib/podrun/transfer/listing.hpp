@@ -3,6 +3,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,16 +18,20 @@ namespace podrun::transfer {
 
 /// One path that a pull copies.
 struct ListedPath {
-  std::string host_path;     ///< `./a/b` from the home directory, or absolute
-  std::size_t local_at = 0;  ///< offset in host_path where path() begins
-  std::uint32_t mode = 0;    ///< permission bits, 07777
-  std::uint64_t size = 0;    ///< bytes
-  std::int64_t mtime = 0;    ///< seconds since 1970
+  std::string host_path;         ///< `./a/b` from the home directory, or absolute
+  std::size_t local_at = 0;      ///< offset in host_path where path() begins
+  std::string link_target = {};  ///< with Links::listed
+  std::uint32_t mode = 0;        ///< permission bits, 07777
+  std::uint64_t size = 0;        ///< bytes
+  std::int64_t mtime = 0;        ///< seconds since 1970
   Kind kind = Kind::file;
 
   /// The path below the host's directory here; see goes_down().
   std::string_view path() const { return std::string_view(host_path).substr(local_at); }
 };
+
+/// Whether the host also lists where links lead, and a directory whose contents are named: `dir/`.
+enum class Links { not_listed, listed };
 
 struct Listing {
   std::vector<ListedPath> paths = {};     ///< each directory directly before its contents; no path twice
@@ -43,21 +49,25 @@ std::string pull_word(std::string_view word);
 class ListingReader {
  public:
   /// `words`: the number of words that the host was asked for.
-  explicit ListingReader(std::size_t words, PathBudget budget = PathBudget(PathBudget::kUsualPaths))
-      : words_(words), match_budget_(budget), path_budget_(budget) {}
+  explicit ListingReader(std::size_t words, PathBudget budget = PathBudget(PathBudget::kUsualPaths),
+                         Links links = Links::not_listed)
+      : words_(words), links_(links), match_budget_(budget), path_budget_(budget) {}
 
   void feed(std::string_view bytes);
   bool is_complete() const { return complete_; }
-  /// The listing, after its end. Also throws if two paths of the host would have one name here. May be slow.
+  /// The listing, after its end. Also throws if two paths of the host would have one name here, or it is not
+  /// known where a link leads. May be slow.
   Listing take();
 
  private:
   void take_record(std::string_view record);
   void take_match(std::string_view path);
   void take_path(std::string_view record);
+  void take_link(std::string_view record);
   void find_match(std::string_view path);
 
   const std::size_t words_;
+  const Links links_;
   PathBudget match_budget_;
   PathBudget path_budget_;
   std::string held_;          ///< the beginning of a record
@@ -66,6 +76,7 @@ class ListingReader {
   std::size_t match_ = static_cast<std::size_t>(-1);  ///< whose paths are arriving; none yet
   bool passed_next_ = false;                          ///< the next match was listed as a part of it
   Listing listing_;
+  std::map<std::string, std::string, std::less<>> targets_;  ///< of links, by host_path
   bool complete_ = false;
 };
 

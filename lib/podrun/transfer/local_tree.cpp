@@ -13,6 +13,8 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <functional>
+#include <map>
 #include <memory>
 #include <tuple>
 #include <utility>
@@ -24,6 +26,7 @@
 #include "podrun/base/file_system.hpp"
 #include "podrun/base/text.hpp"
 #include "podrun/transfer/ignore_rules.hpp"
+#include "podrun/transfer/listing.hpp"
 
 namespace podrun::transfer {
 namespace {
@@ -239,12 +242,39 @@ LocalTree LocalTree::read(const TreeRequest& request) {
       IgnoreRules rules(source.local, request);
       Walk(source, index, rules, tree).run();
     } else {
-      const std::string name = request.into.empty() ? word.substr(word.rfind('/') + 1) : request.into;
-      tree.add_file(source, name, index);
+      tree.add_file(source, word.substr(word.rfind('/') + 1), index);
     }
     tree.sources_.push_back(source);
   }
   tree.sort();
+  return tree;
+}
+
+LocalTree LocalTree::listed(const Listing& listing) {
+  LocalTree tree;
+  std::map<std::string, std::uint32_t, std::less<>> sources;  // by directory there
+  for (const ListedPath& path : listing.paths) {
+    const std::string above = path.host_path.substr(0, path.local_at);
+    const auto [source, is_new] = sources.emplace(above, static_cast<std::uint32_t>(sources.size()));
+    if (is_new) tree.sources_.push_back({.local = above});
+    tree.entries_.push_back({.path = std::string(path.path()),
+                             .link_target = path.link_target,
+                             .size = path.kind == Kind::file ? path.size : 0,
+                             .mtime = path.mtime,
+                             .mode = path.kind == Kind::link ? 0 : path.mode,
+                             .source = source->second,
+                             .kind = path.kind});
+  }
+  tree.special_.resize(listing.special);
+  std::ranges::sort(tree.entries_, {}, &Entry::path);
+  return tree;
+}
+
+LocalTree LocalTree::renamed(const std::string& name) const {
+  LocalTree tree = *this;
+  Entry& entry = tree.entries_.front();
+  tree.sources_[entry.source].local = local_path(entry);
+  entry.path = name;
   return tree;
 }
 

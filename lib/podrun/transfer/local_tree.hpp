@@ -21,7 +21,11 @@ struct Entry {
   std::uint32_t mode = 0;    ///< permission bits, 07777; 0 for a link
   std::uint32_t source = 0;  ///< index of the word of the command line that it comes from
   Kind kind = Kind::file;
+
+  friend bool operator==(const Entry&, const Entry&) = default;
 };
+
+struct Listing;
 
 /// The files that `podrun push SRC...` copies.
 struct TreeRequest {
@@ -29,7 +33,6 @@ struct TreeRequest {
   std::vector<std::string> excludes = {};  ///< patterns of gitignore(5), from each source
   bool ignore = true;                      ///< obey .gitignore and .podrunignore, skip .git
   bool skyignore = false;                  ///< a .skyignore at the top of a source replaces .gitignore
-  std::string into = {};                   ///< the name that a single file gets at the target; empty: its own
 };
 
 /// A local path that a word of the command line names.
@@ -43,17 +46,21 @@ struct LocalSource {
 /// Where a word of the command line leads. Throws UsageError if it is missing or cannot be copied.
 LocalSource find_source(const std::string& word);
 
-/// The local files of a push, read once. Memory: about 200 bytes for each entry, and its path.
+/// The files of a push, read once. Memory: about 200 bytes for each entry, and its path.
 class LocalTree {
  public:
   /// Throws UsageError: a missing source, two sources with one name, a file that cannot be read.
   static LocalTree read(const TreeRequest& request);
+  /// The files that a host has listed, with Links::listed: it is there that they can be opened.
+  static LocalTree listed(const Listing& listing);
+  /// The same single file under another name.
+  LocalTree renamed(const std::string& name) const;
 
   /// Sorted by the bytes of their paths, so a directory comes before its contents; no path twice.
   const std::vector<Entry>& entries() const { return entries_; }
   /// The index of the entry with this path.
   std::optional<std::size_t> find(std::string_view path) const;
-  /// Where an entry can be opened on this machine.
+  /// Where an entry can be opened.
   std::string local_path(const Entry& entry) const;
   /// The paths that ignore rules left out; of a directory that is left out as a whole only its own, with `/`.
   const std::vector<std::string>& ignored() const { return ignored_; }

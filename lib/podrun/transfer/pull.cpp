@@ -32,7 +32,6 @@ using link::Stage;
 constexpr std::uint64_t kGrowth = 64 * 1024 * 1024;
 constexpr std::uint64_t kGrowthPart = 8;
 constexpr std::uint64_t kMostSize = std::uint64_t{1} << 60U;
-constexpr std::size_t kShownWords = 3;
 
 /// The bytes that the user may still write there.
 std::uint64_t free_space(const std::string& directory) {
@@ -44,14 +43,6 @@ std::uint64_t free_space(const std::string& directory) {
 
 std::uint64_t saturating_sum(std::uint64_t one, std::uint64_t other) {
   return other > UINT64_MAX - one ? UINT64_MAX : one + other;
-}
-
-/// `tar: ./a: Cannot open: Permission denied` without the beginning.
-std::string_view without_program(std::string_view line) {
-  for (const std::string_view program : {"tar: ", "find: ", "stat: ", "./"}) {
-    if (line.starts_with(program)) line.remove_prefix(program.size());
-  }
-  return line;
 }
 
 /// A line that says why this path was not sent: a line that names it, else the first that is not just a
@@ -66,15 +57,6 @@ std::string_view reason_for(std::string_view path, std::string_view said) {
     if (first.empty()) first = without_program(line);
   }
   return first;
-}
-
-/// Why some paths could not be listed. Empty if they only vanished meanwhile, which is not a failure.
-std::string_view complaint(std::string_view said) {
-  if (said.empty()) return "not all of it can be listed";
-  for (const std::string_view line : split(said, '\n')) {
-    if (!line.empty() && !line.ends_with("No such file or directory")) return without_program(line);
-  }
-  return {};
 }
 
 /// A file that has become shorter: GNU tar fills it up, so that it looks complete. Empty: none.
@@ -117,12 +99,11 @@ struct Pull::Copy {
   std::size_t host;
   supervisor::Supervised& supervised;
   PulledHost& pulled;
-  Listing listing = {};
+  ListedPaths listed = {};
   std::optional<PulledDirectory> directory = std::nullopt;
-  Wanted wanted = {};           ///< the listed paths that are not here
-  std::uint64_t free = 0;       ///< bytes here
-  std::string complaints = {};  ///< of the listing
-  std::string missing = {};     ///< says what is missing, and why; empty if everything arrived
+  Wanted wanted = {};        ///< the listed paths that are not here
+  std::uint64_t free = 0;    ///< bytes here
+  std::string missing = {};  ///< says what is missing, and why; empty if everything arrived
 };
 
 Pull::Pull(PullRequest request, std::vector<hosts::Host> hosts)
@@ -172,7 +153,7 @@ asio::awaitable<void> Pull::copy_all(Copy& copy) {
   } else {
     copy.pulled.is_active = true;
     std::function<void()> make_directories = [&copy] {
-      for (const ListedPath& path : copy.listing.paths)
+      for (const ListedPath& path : copy.listed.listing.paths)
         if (path.kind == Kind::directory) copy.directory->make_directory(path);
     };
     co_await run_on_thread(std::move(make_directories));
@@ -181,34 +162,21 @@ asio::awaitable<void> Pull::copy_all(Copy& copy) {
     std::string root = "/";
     co_await receive(copy, std::move(root));
     std::function<void()> set_times = [&copy] {
-      for (const ListedPath& path : copy.listing.paths)
+      for (const ListedPath& path : copy.listed.listing.paths)
         if (path.kind == Kind::directory) copy.directory->set_time(path);
     };
     co_await run_on_thread(std::move(set_times));
   }
-  check_listing(copy);
+  check_complete(copy.listed, request_.words);
   if (!copy.missing.empty()) throw HostError({Stage::copying, Cause::not_copied, copy.missing});
 }
 
 asio::awaitable<void> Pull::list(Copy& copy) {
-  static const Chunk script{std::string(kPullListScript)};
-  std::vector<std::string> words = PullListWords{.paths = words_}.list();
-  supervisor::StartedProgram program = co_await copy.supervised.start_program(script, std::move(words));
-  supervisor::ProgramReader reader(std::move(program));
-  ListingReader listing(words_.size(), PathBudget(request_.max_files));
-  for (;;) {
-    const std::optional<Chunk> output = co_await reader.read();
-    if (!output) break;
-    listing.feed(output->bytes());
-  }
-  if (!listing.is_complete()) throw HostError({Stage::copying, Cause::ended_early, reader.describe_end()});
-  std::function<void()> sort = [&] {
-    copy.listing = listing.take();
-    check_names(copy);
-  };
-  co_await run_on_thread(std::move(sort));
-  copy.pulled.special = copy.listing.special;
-  copy.complaints = reader.said();
+  ListRequest request{.words = words_, .max_files = request_.max_files};
+  copy.listed = co_await list_paths(copy.supervised, std::move(request));
+  std::function<void()> check = [&] { check_names(copy); };
+  co_await run_on_thread(std::move(check));
+  copy.pulled.special = copy.listed.listing.special;
 }
 
 /// Finds out what is not here.
@@ -219,7 +187,7 @@ asio::awaitable<void> Pull::compare(Copy& copy) {
   std::size_t leaves = 0;
   std::function<void()> look = [&] {
     copy.directory.emplace(path, missing, prefix_of(copy.host));
-    for (const ListedPath& each : copy.listing.paths) {
+    for (const ListedPath& each : copy.listed.listing.paths) {
       if (each.kind == Kind::directory) continue;
       ++leaves;
       if (!copy.directory->has(each)) copy.wanted.push_back(&each);
@@ -237,7 +205,7 @@ asio::awaitable<void> Pull::compare(Copy& copy) {
 /// In a directory that is not the host's alone, a host must not choose the names: not `.bashrc` for `*.log`.
 void Pull::check_names(const Copy& copy) const {
   if (!request_.is_flat) return;
-  for (const ListedPath& path : copy.listing.paths) {
+  for (const ListedPath& path : copy.listed.listing.paths) {
     const std::string name(path.path().substr(0, path.path().find('/')));
     const bool is_asked_for = std::ranges::any_of(words_, [&](const std::string& word) {
       const std::string last = word.substr(word.rfind('/') + 1);
@@ -335,25 +303,6 @@ asio::awaitable<void> Pull::feed(Copy& copy, supervisor::ProgramReader& reader, 
   }
   queue.close();
   co_await work.end();
-}
-
-/// Throws if the host lacks, or cannot list, something that was asked for.
-void Pull::check_listing(const Copy& copy) const {
-  const std::vector<std::size_t>& missing = copy.listing.missing;
-  if (!missing.empty()) {
-    std::vector<std::string> words;
-    for (std::size_t i = 0; i < std::min(missing.size(), kShownWords); ++i)
-      words.push_back(request_.words[missing[i]]);
-    const std::string more =
-        missing.size() > kShownWords ? fmt::format(" and {} more", missing.size() - kShownWords) : "";
-    throw HostError({Stage::copying, Cause::file_missing,
-                     fmt::format("{}{}: no such file or directory there", join(words, ", "), more)});
-  }
-  if (!copy.listing.has_errors) return;
-  const std::string_view why =
-      copy.listing.has_not_looked ? last_line(copy.complaints) : complaint(copy.complaints);
-  if (!why.empty() || copy.listing.has_not_looked)
-    throw HostError({Stage::copying, Cause::not_copied, std::string(why)});
 }
 
 }  // namespace podrun::transfer

@@ -13,7 +13,7 @@
 #include "podrun/session/session.hpp"
 #include "podrun/supervisor/program_reader.hpp"
 #include "podrun/supervisor/supervised.hpp"
-#include "podrun/transfer/listing.hpp"
+#include "podrun/transfer/list_paths.hpp"
 #include "podrun/transfer/pull_unpack.hpp"
 
 namespace podrun::transfer {
@@ -70,7 +70,6 @@ class Pull {
   std::string prefix_of(std::size_t host) const;
   void check_names(const Copy& copy) const;
   void check_size(const Copy& copy) const;
-  void check_listing(const Copy& copy) const;
   std::uint64_t most_bytes(const Copy& copy) const;
 
   const PullRequest request_;

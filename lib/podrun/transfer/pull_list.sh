@@ -1,21 +1,27 @@
 # Lists the files of a host that the words of a pull name. Follows helper.sh.
-# Words: [PATHS...]
+# Words: LINKS [PATHS...]
 # Variables of the host: HOME
 #
 # Each of the PATHS is a path or a pattern of the shell, as pull_word() makes it: "./a" counts from the home directory, "/a" is absolute, a
-# last ".." has "/" after it, and no two slashes stand together. So "//" and a newline, which end each record, are in no path.
+# last ".." has "/" after it, and no two slashes stand together. So "//" and a newline, which end each record, are in no path. LINKS: "links"
+# asks where links lead, "-" does not.
 #
 #   n NUMBER                 the word at this place names nothing
 #   m PATH                   a word names this path; all of these come before the output of find
 #   f MODE SIZE MTIME PATH   such a path, or one below it: st_mode in hex, bytes, seconds since 1970
+#   l PATH NUL TARGET        where such a path leads, if it is a link; all of these come after the output of find
 #   t PROGRAM                this program is missing, and that is all
 #   e STATUS                 the end; not 0: find or stat has reported errors on standard error; 126, 127: one of them did not run
 #
 # Works in dash, bash and busybox sh, with GNU and busybox tools.
 # shellcheck disable=SC2086  # a pattern is to be expanded
 
+podrun_links=$1
+shift
 cd -- "${HOME:-/}" || exit
-for podrun_tool in find stat xargs tar; do
+podrun_needed="find stat xargs tar"
+if [ "$podrun_links" = links ]; then podrun_needed="find stat xargs readlink"; fi
+for podrun_tool in $podrun_needed; do
   command -v "$podrun_tool" >/dev/null 2>&1 || { printf 't %s//\n' "$podrun_tool"; exit; }
 done
 
@@ -42,11 +48,18 @@ while [ "$podrun_number" -lt "$podrun_words" ]; do
   podrun_number=$((podrun_number + 1))
 done
 
+# The dot keeps newlines at the end of a target.
+# shellcheck disable=SC2016  # it is expanded by the shell that find runs
+podrun_print_links='for l; do t=$(readlink "$l" && echo .); printf "l %s\0%s//\n" "$l" "${t%??}"; done'
 podrun_status=0
 if [ $# != 0 ]; then
   printf 'm %s//\n' "$@"
   # shellcheck disable=SC2016  # it is expanded by the shell that xargs runs
   printf '%s\0' "$@" | xargs -0 /bin/sh -c 'exec find "$@" -exec stat -c "f %f %s %Y %n//" {} +' sh
   podrun_status=$?
+  if [ "$podrun_links" = links ]; then
+    # shellcheck disable=SC2016
+    printf '%s\0' "$@" | xargs -0 /bin/sh -c 'p=$1; shift; exec find "$@" -type l -exec /bin/sh -c "$p" sh {} +' sh "$podrun_print_links" || podrun_status=$?
+  fi
 fi
 printf 'e %s//\n' "$podrun_status"

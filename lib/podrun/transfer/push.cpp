@@ -11,6 +11,7 @@
 
 #include "podrun/base/error.hpp"
 #include "podrun/base/text.hpp"
+#include "podrun/transfer/local_archive.hpp"
 #include "podrun/transfer/push_talk.hpp"
 #include "podrun/transfer/scripts.hpp"
 #include "podrun/transfer/side_work.hpp"
@@ -28,9 +29,6 @@ constexpr std::size_t kMaxNames = 500;
 constexpr std::size_t kMaxNamesText = 32 * 1024;
 constexpr std::size_t kNonceSize = 16;
 
-/// The last part of a path on the hosts.
-std::string last_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
-
 /// The paths directly below the target.
 std::vector<std::string> top_names(const LocalTree& tree) {
   std::vector<std::string> names;
@@ -46,6 +44,8 @@ bool can_be_name(const std::string& target) {
 }
 
 }  // namespace
+
+std::string last_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
 /// A host that stages for all hosts with its file system.
 struct Push::Writer {
@@ -73,19 +73,34 @@ class Push::Claim {
 };
 
 Push::Push(PushRequest request, std::size_t hosts)
-    : request_(std::move(request)), tree_(LocalTree::read(request_.tree)), shares_(hosts), arrived_(hosts) {
-  const bool is_single = tree_.entries().size() == 1 && tree_.entries().front().kind != Kind::directory;
-  if (is_single && can_be_name(request_.target)) {
-    TreeRequest renamed = request_.tree;
-    renamed.into = last_name(request_.target);
-    renamed_ = LocalTree::read(renamed);
-  }
+    : request_(std::move(request)),
+      shares_(hosts),
+      has_tree_(!request_.source_host),
+      abandoned_(hosts),
+      arrived_(hosts) {
+  if (!has_tree_) return;
+  tree_ = LocalTree::read(request_.tree);
+  if (may_be_name(tree_)) renamed_ = tree_.renamed(last_name(request_.target));
+}
+
+/// Whether the target may be the new name of the only file.
+bool Push::may_be_name(const LocalTree& tree) const {
+  const bool is_single = tree.entries().size() == 1 && tree.entries().front().kind != Kind::directory;
+  return is_single && can_be_name(request_.target);
 }
 
 void Push::begin_pass() {
   writers_.clear();
   deletes_all_ = false;
   arrived_.assign(shares_.size(), false);
+  abandoned_.assign(shares_.size(), false);
+}
+
+void Push::begin_attempt(std::size_t host) { abandoned_[host] = false; }
+
+void Push::abandon(std::size_t host) {
+  abandoned_[host] = true;
+  report_change();
 }
 
 asio::awaitable<void> Push::prepare(std::size_t host, supervisor::Supervised& supervised) {
@@ -95,7 +110,13 @@ asio::awaitable<void> Push::prepare(std::size_t host, supervisor::Supervised& su
   for (auto& [inode, writers] : writers_)
     std::erase_if(writers, [&](const std::shared_ptr<Writer>& writer) { return writer->host == host; });
   try {
-    co_await converse(host, supervised);
+    if (host == request_.source_host) {
+      co_await serve(supervised);
+    } else {
+      co_await wait_for_tree(host);
+      co_await converse(host, supervised);
+      let_server_leave();
+    }
   } catch (const LocalFileError& error) {
     throw HostError({Stage::copying, Cause::local_file_failed, error.what()});
   } catch (const std::system_error& error) {  // no thread
@@ -178,7 +199,8 @@ Transfer Push::transfer(Comparison& comparison) const {
   std::vector<HostOnly> deleted;
   std::vector<HostOnly> kept;
   if (!host_only.empty()) {
-    const std::vector<bool> ignored = ignored_among(host_only, request_.tree);
+    const std::vector<bool> ignored =
+        request_.source_host ? kept_among(host_only) : ignored_among(host_only, request_.tree);
     for (std::size_t i = 0; i < host_only.size(); ++i)
       (ignored[i] ? kept : deleted).push_back(std::move(host_only[i]));
   }
@@ -246,13 +268,15 @@ asio::awaitable<void> Push::stage(PushTalk& talk, std::size_t host, const ScanHe
   HostShare& share = shares_[host];
   share.total = archive->size() + trailer.size();
   std::string answer;
-  if (share.is_spread) {
+  if (is_in_spread(host)) {
     const std::shared_ptr<Spread> spread = spread_of(co_await asio::this_coro::executor, transfer);
     answer = co_await spread->stage(talk, host, header.digest, std::move(trailer), share);
   } else {
     answer = co_await stage_directly(talk, archive, header.digest, std::move(trailer), share);
   }
   share.sent = share.total;
+  co_await archive->finish_digest(header.digest);
+  while (!archive->digest(header.digest)) co_await wait_for_change(host);
   if (answer != archive->digest(header.digest))
     throw HostError({Stage::copying, Cause::files_differ, "staged " + answer});
 }
@@ -262,7 +286,7 @@ asio::awaitable<void> Push::stage(PushTalk& talk, std::size_t host, const ScanHe
 asio::awaitable<std::string> Push::stage_directly(PushTalk& talk, const std::shared_ptr<Archive>& archive,
                                                   DigestKind digest, std::string trailer, HostShare& share) {
   share.began = std::chrono::steady_clock::now();
-  const bool is_read = co_await talk.write_archive(*archive, digest, std::move(trailer), share);
+  const bool is_read = co_await talk.write_archive(*archive, digest, std::move(trailer), share, {});
   const std::string answer = co_await talk.answer();
   constexpr std::string_view kStaged = "staged ";
   if (!is_read || !answer.starts_with(kStaged))
@@ -271,9 +295,13 @@ asio::awaitable<std::string> Push::stage_directly(PushTalk& talk, const std::sha
 }
 
 asio::awaitable<bool> PushTalk::write_archive(Archive& archive, DigestKind digest, std::string trailer,
-                                              HostShare& share) {
+                                              HostShare& share, Wait wait) {
   bool is_read = true;
   for (std::uint64_t offset = 0; is_read && offset < archive.size();) {
+    if (!archive.is_here(offset)) {
+      is_read = co_await wait();
+      continue;
+    }
     Chunk block = archive.read(offset, digest);
     offset += block.size();
     share.sent += block.size();
@@ -288,7 +316,13 @@ asio::awaitable<bool> PushTalk::write_archive(Archive& archive, DigestKind diges
 std::shared_ptr<Archive> Push::archive_of(const Transfer& transfer) {
   std::weak_ptr<Archive>& known = groups_[transfer.chosen].archive;
   std::shared_ptr<Archive> archive = known.lock();
-  if (!archive) known = archive = std::make_shared<Archive>(tree(), transfer.chosen);
+  if (archive) return archive;
+  if (request_.source_host) {
+    archive = std::make_shared<HostArchive>(tree(), transfer.chosen);
+  } else {
+    archive = std::make_shared<LocalArchive>(tree(), transfer.chosen);
+  }
+  known = archive;
   return archive;
 }
 
@@ -296,8 +330,10 @@ std::shared_ptr<Spread> Push::spread_of(const asio::any_io_executor& executor, c
   std::weak_ptr<Spread>& known = groups_[transfer.chosen].spread;
   std::shared_ptr<Spread> spread = known.lock();
   if (!spread) {
-    known = spread = std::make_shared<Spread>(executor, archive_of(transfer), shares_.size(),
-                                              [this](std::size_t host) { arrive(host); });
+    known = spread =
+        std::make_shared<Spread>(executor, archive_of(transfer), shares_.size(),
+                                 Spread::Tell{.arrived = [this](std::size_t host) { arrive(host); },
+                                              .changed = [this] { let_server_leave(); }});
     hold_back();
   }
   return spread;
@@ -306,7 +342,18 @@ std::shared_ptr<Spread> Push::spread_of(const asio::any_io_executor& executor, c
 /// The program that hands on is sent too, so that less is sent without it.
 bool Push::spreads(const Archive& archive) const {
   constexpr std::size_t kLeast = 64 * 1024;
-  return request_.spreading == Spreading::wanted && shares_.size() > 1 && archive.size() >= kLeast;
+  const bool is_wanted = request_.spreading == Spreading::wanted ||
+                         (request_.source_host && request_.spreading == Spreading::possible);
+  return is_wanted && shares_.size() > 1 && archive.size() >= kLeast;
+}
+
+/// The paths that only a host has and that it keeps: those that are not in the directory that was named.
+std::vector<bool> Push::kept_among(const std::vector<HostOnly>& paths) const {
+  const std::string& top = tree().entries().front().path;
+  const std::string above = top.empty() ? "" : top + '/';
+  std::vector<bool> kept;
+  for (const HostOnly& each : paths) kept.push_back(!each.path.starts_with(above));
+  return kept;
 }
 
 void Push::arrive(std::size_t host) {

@@ -40,6 +40,9 @@ struct PushRequest {
   std::size_t max_files = PathBudget::kUsualPaths;  ///< of each host that may be deleted
   bool may_delete_all = false;                      ///< a host may lose everything in the target
   Spreading spreading = Spreading::impossible;
+  /// An index into the hosts: the one that has the files, and gets none. Then the sources of the tree are
+  /// paths there, and `compare` is by size and time.
+  std::optional<std::size_t> source_host = std::nullopt;
 };
 
 class PushTalk;
@@ -67,11 +70,14 @@ struct HostShare {
 /// is then ready for the switch, switch_command(), which is the command of the run.
 class Push {
  public:
-  /// Reads the local files. Throws UsageError.
+  /// Reads the local files, if it is not a host that has them. Throws UsageError.
   Push(PushRequest request, std::size_t hosts);
 
   /// Call this before each pass of the run: forgets which hosts have staged the files.
   void begin_pass();
+  /// An attempt of this host begins; it is given up.
+  void begin_attempt(std::size_t host);
+  void abandon(std::size_t host);
   /// Does everything before the switch. Throws HostError.
   asio::awaitable<void> prepare(std::size_t host, supervisor::Supervised& supervised);
 
@@ -95,6 +101,15 @@ class Push {
 
   std::vector<std::string> arguments(const supervisor::Supervised& supervised, const std::string& name) const;
   asio::awaitable<void> converse(std::size_t host, supervisor::Supervised& supervised);
+  asio::awaitable<void> serve(supervisor::Supervised& supervised);
+  asio::awaitable<void> serve_groups(supervisor::Supervised& supervised);
+  void take_tree(LocalTree tree, std::optional<LocalTree> renamed);
+  bool may_be_name(const LocalTree& tree) const;
+  asio::awaitable<void> wait_for_tree(std::size_t host);
+  std::shared_ptr<Spread> group_to_serve() const;
+  void let_server_leave();
+  asio::awaitable<void> wait_for_change(std::size_t host);
+  void report_change();
   const LocalTree& tree_for(const ScanHeader& header);
   asio::awaitable<Scan> scan(PushTalk& talk);
   asio::awaitable<void> keep_links(PushTalk& talk, Comparison& comparison);
@@ -108,9 +123,13 @@ class Push {
                                const Transfer& transfer, Writer& own);
   asio::awaitable<void> stage(PushTalk& talk, std::size_t host, const ScanHeader& header,
                               const Transfer& transfer, const std::shared_ptr<Archive>& archive);
+  bool is_in_spread(std::size_t host) const {
+    return shares_[host].is_spread || request_.source_host.has_value();
+  }
   asio::awaitable<std::string> stage_directly(PushTalk& talk, const std::shared_ptr<Archive>& archive,
                                               DigestKind digest, std::string trailer, HostShare& share);
   std::shared_ptr<Archive> archive_of(const Transfer& transfer);
+  std::vector<bool> kept_among(const std::vector<HostOnly>& paths) const;
   std::shared_ptr<Spread> spread_of(const asio::any_io_executor& executor, const Transfer& transfer);
   bool spreads(const Archive& archive) const;
   void arrive(std::size_t host);
@@ -123,6 +142,9 @@ class Push {
   std::optional<bool> is_name_;       ///< the target is that name; the hosts must agree
   std::vector<HostShare> shares_;
   bool deletes_all_ = false;
+  bool has_tree_;
+  std::vector<bool> abandoned_;                       ///< see abandon()
+  std::vector<std::shared_ptr<Event>> waiting_ = {};  ///< for the tree, or a group to be served
   std::map<std::vector<std::size_t>, Group> groups_;  ///< by Transfer::chosen
   std::vector<bool> arrived_;  ///< hosts of which podrun knows in this pass what they need
   SpreadPlan::TimePoint last_arrival_{};
@@ -147,9 +169,9 @@ struct HostTransfer {
 };
 
 /// `3 files (1.2 MB) to 16 hosts · 2 deleted · 12 paths ignored`, `16 hosts are up to date`.
-/// There must be a host.
+/// There must be a host. `here`: for hosts that got from podrun what others got from each other.
 std::string describe_transfers(const std::vector<HostTransfer>& hosts, std::size_t ignored, Tense tense,
-                               std::string_view separator);
+                               std::string_view separator, std::string_view here = "from here");
 
 /// The changes that a host would get.
 struct PlannedTransfer {

@@ -1,5 +1,5 @@
 # A push on one host, up to the switch: lists the files of the host, stages the files that podrun sends, and checks that they can be
-# switched. Follows helper.sh. Needs place.sh.
+# switched. Follows helper.sh. Needs place.sh and load_relay.sh.
 # Words: DIRECTORY TARGET NAME FLAGS [PATHS...]
 # Variables of the host: HOME
 #
@@ -20,10 +20,8 @@
 #          "nothing" and the end
 # output   to NAMEs: "shared NAME" and that is all, or "alone", and the archive may come;   "staged DIGEST", or "error WORDS"
 #
-# With "spread", the archive comes in frames:
-# output   "relay ADDRESS" ($SSH_CONNECTION's, or "-"), and relay.py may come; or "relay - WHY", and the archive may come as it is
-# input    the size of relay.py, compressed by zlib, in a line; that; and the frames that relay.py reads
-# output   the answers of relay.py, up to "staged DIGEST" or "error WORDS"; standard input stays open until then
+# With "spread", the archive comes in frames: load_relay.sh has what it says, reads and starts in front of tar, which is relay.py. Standard
+# input stays open until "staged DIGEST" or "error WORDS".
 #
 # The first DIGEST is the program, the fastest one there for many bytes; the second one is the digest of archive.hpp.
 #
@@ -331,16 +329,6 @@ podrun_need_writable() {
 }
 # Extracts into a private directory. Without root busybox tar sets no modes: then open(2) and mkdir(2) set them.
 podrun_extract() { umask 0 && tar -xpf - && cat >/dev/null; }
-# In front of tar: relay.py. python3 -c reads no module from the current directory with -I. Its statuses once it runs: relay_limits.py.
-podrun_load_relay='import hashlib,mmap,os,select,socket,ssl,struct,sys,threading,zlib;sys.version_info<(3,6)and sys.exit(1);os.write(4,("relay %s\n"%(os.environ.get("SSH_CONNECTION")or"- - -").split()[2]).encode());b=sys.stdin.buffer;exec(compile(zlib.decompress(b.read(int(b.readline()))),"relay.py","exec"),{"__name__":"__main__","__file__":sys.argv[1]+"/relay.py"})'
-podrun_relay() {
-  if command -v python3 >/dev/null; then
-    python3 -I -S -c "$podrun_load_relay" "$podrun_directory" 2>/dev/null
-    case $? in 0 | 3 | 4) return ;; esac
-    echo "relay - python3 does not start there, has no module ssl, or is older than 3.6" >&4
-  else echo "relay - no python3 there" >&4; fi
-  exec cat
-}
 # BYTES: chooses by size. openssl takes 9 ms to start, in which sha256sum has read 4 MB.
 podrun_choose_digest() {
   podrun_short=$podrun_digest

@@ -19,6 +19,7 @@
 #include "podrun/session/command_mode.hpp"
 #include "podrun/supervisor/supervised.hpp"
 #include "podrun/transfer/comparison.hpp"
+#include "podrun/transfer/listing.hpp"
 #include "podrun/transfer/push.hpp"
 
 namespace podrun::transfer {
@@ -45,9 +46,8 @@ std::string describe_replaced(std::size_t links, Tense tense) {
 }
 
 /// `63 from each other, 3 from here ([7] cannot hand on: no python3 there; [9,12] held up others)`; empty
-/// without
-/// --spread.
-std::string describe_spread(const std::vector<HostTransfer>& hosts) {
+/// if hosts do not hand on. `here`: `from here`
+std::string describe_spread(const std::vector<HostTransfer>& hosts, std::string_view here) {
   std::size_t from_others = 0;
   std::size_t from_here = 0;
   std::map<std::string, std::vector<std::size_t>> reasons;
@@ -62,7 +62,7 @@ std::string describe_spread(const std::vector<HostTransfer>& hosts) {
     texts.push_back(fmt::format("[{}] {}", fold_workers(std::move(workers)), reason));
   std::vector<std::string> parts;
   if (from_others > 0) parts.push_back(fmt::format("{} from each other", from_others));
-  if (from_here > 0) parts.push_back(fmt::format("{} from here ({})", from_here, join(texts, "; ")));
+  if (from_here > 0) parts.push_back(fmt::format("{} {} ({})", from_here, here, join(texts, "; ")));
   return join(parts, ", ");
 }
 
@@ -79,10 +79,18 @@ class PushMode final : public session::CommandMode, private session::HostPrepara
 
   session::HostPreparation* preparation() override { return this; }
 
+  void notice(output::Output& output, const run::RunPolicy& policy, const run::Notice& notice) override {
+    if (const auto* begun = std::get_if<run::notice::Connecting>(&notice)) push_.begin_attempt(begun->host);
+    if (const auto* abandoned = std::get_if<run::notice::Abandoned>(&notice)) push_.abandon(abandoned->host);
+    CommandMode::notice(output, policy, notice);
+  }
+
  private:
   void host_ended(output::Output& output, std::size_t host, const run::HostOutcome& outcome) override {
-    if (json() && run::has_succeeded(outcome)) json()->sent(output, host, sent(host));
+    if (json() && run::has_succeeded(outcome) && gets_files(host)) json()->sent(output, host, sent(host));
   }
+
+  bool gets_files(std::size_t host) const { return push_.request().source_host != host; }
 
   void begin_pass(output::Output& /*output*/) override { push_.begin_pass(); }
   asio::awaitable<void> prepare(std::size_t host, supervisor::Supervised& supervised) override {
@@ -166,7 +174,7 @@ class PushMode final : public session::CommandMode, private session::HostPrepara
       case HereReason::cannot_relay:
         return "cannot hand on" + because;
       case HereReason::too_late:
-        return "found no host that could serve it";
+        return "found no host that could serve it" + because;
       case HereReason::nothing_works:
         if (!share.source.lost) return "did not try, since no host could reach another";
         return "could reach no other host" + because;
@@ -184,7 +192,7 @@ class PushMode final : public session::CommandMode, private session::HostPrepara
     if (run_spec().view.quiet) return;
     std::vector<HostTransfer> done;
     for (std::size_t host = 0; host < run_spec().plan.hosts.size(); ++host) {
-      if (run::has_succeeded(policy.outcomes()[host]))
+      if (run::has_succeeded(policy.outcomes()[host]) && gets_files(host))
         done.push_back({run_spec().plan.hosts[host].worker, sent(host), push_.shares()[host].has_attributes});
     }
     const auto tense = only_looks() ? Tense::would : Tense::did;
@@ -193,8 +201,11 @@ class PushMode final : public session::CommandMode, private session::HostPrepara
       for (const std::string& path : push_.tree().ignored())
         output.say("podrun: ignored: " + output::escape_controls(path));
     }
-    output.say("podrun: " +
-               describe_transfers(done, run_spec().files->ignored, tense, output::separator(charset())));
+    const char* const here = push_.request().source_host ? "by way of this machine" : "from here";
+    output.say("podrun: " + describe_transfers(done, run_spec().files->ignored, tense,
+                                               output::separator(charset()), here));
+    if (const std::size_t special = push_.tree().special().size(); push_.request().source_host && special > 0)
+      output.say(fmt::format("podrun: {} not copied (sockets, devices or FIFOs)", special));
   }
 
   /// With --dry-run: what each host would get, once for hosts that would get the same.
@@ -202,7 +213,7 @@ class PushMode final : public session::CommandMode, private session::HostPrepara
     std::vector<PlannedTransfer> planned;
     const std::vector<Entry>& entries = push_.tree().entries();
     for (std::size_t host = 0; host < run_spec().plan.hosts.size(); ++host) {
-      if (!run::has_succeeded(policy.outcomes()[host])) continue;
+      if (!run::has_succeeded(policy.outcomes()[host]) || !gets_files(host)) continue;
       PlannedTransfer& each = planned.emplace_back();
       each.host = host;
       for (const std::size_t index : push_.shares()[host].chosen) {
@@ -222,7 +233,8 @@ class PushMode final : public session::CommandMode, private session::HostPrepara
 
 report::FilesToSend describe(const Push& push) {
   const PushRequest& request = push.request();
-  report::FilesToSend files{.sources = request.tree.sources, .target = request.target};
+  report::FilesToSend files{
+      .sources = request.tree.sources, .target = request.target, .is_counted = !request.source_host};
   for (const Entry& entry : push.tree().entries()) {
     if (entry.kind != Kind::directory) ++files.count;
     files.bytes += entry.size;
@@ -240,14 +252,17 @@ bool is_root_or_home(std::string_view target) {
                      [](std::string_view part) { return part.empty() || part == "." || part == ".."; });
 }
 
-/// --delete is for what one directory has.
+/// --delete is for what one directory has. The host that has the files knows later whether they are that.
 void check_delete(const PushRequest& request, const Push& push) {
   if (request.remove == Delete::no) return;
   const std::vector<Entry>& entries = push.tree().entries();
-  const bool is_directory = !entries.empty() && entries.front().kind == Kind::directory;
+  const bool is_directory =
+      request.source_host || (!entries.empty() && entries.front().kind == Kind::directory);
   if (request.tree.sources.size() != 1 || !is_directory)
     throw UsageError("push: --delete needs a single directory as its source");
-  if (!entries.front().path.empty()) return;
+  const bool is_whole = request.source_host ? pull_word(request.tree.sources.front()).ends_with('/')
+                                            : entries.front().path.empty();
+  if (!is_whole) return;
   if (is_root_or_home(request.target)) {
     throw UsageError(fmt::format(
         "push: --delete refuses \"{}\": it would delete everything else there (name a directory below it)",
@@ -258,7 +273,7 @@ void check_delete(const PushRequest& request, const Push& push) {
 }  // namespace
 
 std::string describe_transfers(const std::vector<HostTransfer>& hosts, std::size_t ignored, Tense tense,
-                               std::string_view separator) {
+                               std::string_view separator, std::string_view here) {
   std::vector<const HostTransfer*> changed;
   std::size_t deleted = 0;
   std::size_t replaced = 0;
@@ -274,7 +289,7 @@ std::string describe_transfers(const std::vector<HostTransfer>& hosts, std::size
   if (!changed.empty())
     parts.push_back(fmt::format("{} {} {}", describe_files(changed),
                                 tense == Tense::would ? "would go to" : "to", count_hosts(changed.size())));
-  if (std::string spread = describe_spread(hosts); !spread.empty()) parts.push_back(std::move(spread));
+  if (std::string spread = describe_spread(hosts, here); !spread.empty()) parts.push_back(std::move(spread));
   if (shared > 0) parts.push_back(fmt::format("{} on a shared file system", count_hosts(shared)));
   if (deleted > 0)
     parts.push_back(fmt::format("{} {}", deleted, tense == Tense::would ? "would be deleted" : "deleted"));

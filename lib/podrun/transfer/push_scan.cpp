@@ -10,6 +10,7 @@
 #include "podrun/base/shell_quote.hpp"
 #include "podrun/base/text.hpp"
 #include "podrun/transfer/digest.hpp"
+#include "podrun/transfer/local_archive.hpp"
 #include "podrun/transfer/push_talk.hpp"
 #include "podrun/transfer/remote_paths.hpp"
 #include "podrun/transfer/scripts.hpp"
@@ -56,6 +57,13 @@ asio::awaitable<std::string> PushTalk::answer() {
     if (line) co_return std::move(*line);
     text_ += co_await read();
   }
+}
+
+asio::awaitable<std::string> PushTalk::bytes(std::size_t size) {
+  while (text_.size() < size) text_ += co_await read();
+  std::string taken = text_.substr(0, size);
+  text_.erase(0, size);
+  co_return taken;
 }
 
 /// Throws if the hosts disagree whether the target is a directory, since the file's name depends on it.

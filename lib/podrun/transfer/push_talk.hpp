@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -9,7 +10,7 @@
 #include "podrun/supervisor/program_reader.hpp"
 #include "podrun/transfer/push.hpp"
 
-// The parts of a push that push.cpp, push_scan.cpp and spread.cpp share.
+// The parts of a push that push.cpp, push_scan.cpp, push_serve.cpp and spread.cpp share.
 namespace podrun::transfer {
 
 /// Talks with the program on the host.
@@ -23,15 +24,19 @@ class PushTalk {
   asio::awaitable<void> read(ScanReply& reply);
   /// The next line. Throws HostError for "error …".
   asio::awaitable<std::string> answer();
+  /// The next `size` bytes. Throws HostError at the end.
+  asio::awaitable<std::string> bytes(std::size_t size);
   /// The next output; nothing at its end.
   asio::awaitable<std::optional<Chunk>> read_to_end() { return reader_.read(); }
 
   asio::awaitable<bool> write(Chunk chunk) { return reader_.stream()->write(std::move(chunk)); }
   asio::awaitable<bool> write(std::string text) { return reader_.stream()->write(Chunk(std::move(text))); }
+  /// Waits until more of the archive may be here; false if it is not needed any more.
+  using Wait = std::function<asio::awaitable<bool>()>;
   /// Writes all of the archive, the trailer and the end of standard input; false if the program stops
   /// reading.
   asio::awaitable<bool> write_archive(Archive& archive, DigestKind digest, std::string trailer,
-                                      HostShare& share);
+                                      HostShare& share, Wait wait);
   void close_write() { reader_.stream()->close_write(); }
   const std::shared_ptr<link::Stream>& stream() const { return reader_.stream(); }
 
@@ -41,6 +46,9 @@ class PushTalk {
   supervisor::ProgramReader reader_;
   std::string text_;  ///< output that was not read yet
 };
+
+/// The last part of a path on the hosts.
+std::string last_name(const std::string& path);
 
 /// The files of a host, compared with the local ones.
 struct Push::Scan {

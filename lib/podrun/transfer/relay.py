@@ -4,34 +4,28 @@ push.sh runs it with `python3 -I -S`, Python 3.6 or newer. Standard input has fr
 tar's input. The archive has SIZE bytes in blocks of 1 MiB. Each block is checked against podrun's SHA-256 before tar or a host gets it.
 Hosts connect by TLS with one certificate that only the hosts of this push have. An end of standard input ends this program at once.
 
-Frames, each a line and its bytes:
-  start PUSH HOST SIZE       id of the push (32 hex digits), own number, bytes of the archive
-  key N                      PEM: private key and certificate
+Frames besides those of relay_frames.py:
+  start PUSH HOST SIZE SUMS  id of the push (32 hex digits), own number, bytes of the archive, what its sums are of
   sums FIRST N               32 bytes for each block: silence of the parent counts once the sum of the wanted block is known
-  listen ADDRESS HOST,...    until these hosts have joined, or 2.5 s                  answer: port N, or deaf WHY
   parent ADDRESS PORT HOST   go on from the first missing block                      answer: joined HOST, or lost OFFSET WHY (also later)
   here                       podrun sends the rest                                   answer: want FROM TO (again with a higher TO)
   data OFFSET N              from the FROM of the first `want` on, never above the TO of the last one
-  drop HOST                  stop serving it                                         no answer
   end N                      the trailer
-Other answers: at OFFSET, dropped HOST WHY, slow, failed WHY.
+Other answers: at OFFSET, slow.
 
-After the handshake a child sends GREETING: id of the push, own number, number of the host that it wants, first missing block. The answer
-is ACCEPTED or a reason. Then the parent sends BLOCK_FOLLOWS and a block, or ALIVE once a second while it does not have the next block.
+SUMS is "blocks" for the SHA-256 of each block; "heads" where another host has the files, and names and modes must be podrun's: the SHA-256 of
+that one and the SHA-256 of all that is not contents of a file in the block (relay_window.py).
 """
 
-import hashlib
 import os
-import select
 import socket
 import ssl
-import sys
-import threading
 import time
 
+from relay_frames import Frames, run
 from relay_limits import BLOCK, GONE, HOLD_UP, JOIN, SILENCE, TICK, Lost, fail, plain, say, start
-from relay_peers import ACCEPTED, ALIVE, BLOCK_FOLLOWS, GREETING, REASONS, Listener, Tls, receive
-from relay_window import AHEAD, Tar, Window
+from relay_peers import ACCEPTED, ALIVE, BLOCK_FOLLOWS, GREETING, REASONS, receive
+from relay_window import AHEAD, Sums, Tar, Window
 
 
 class Source:
@@ -39,6 +33,7 @@ class Source:
 
     def __init__(self, relay):
         self.relay, self.window, self.arrived, self.allowed = relay, relay.window, 0, 0
+        self.sums = Sums(relay.has_heads)
         self._order = None
 
     def set(self, *order):
@@ -97,7 +92,7 @@ class Source:
         window = self.window
         with window.changed:
             window.changed.wait_for(lambda: not is_current() or window.sum_of(window.head))
-        return not is_current() or hashlib.sha256(window.block(window.head)).digest() == window.sum_of(window.head)
+        return not is_current() or self.sums.match(window.block(window.head), window.sum_of(window.head))
 
     def _take_from_host(self, is_current, address, port, host):
         window = self.window
@@ -120,6 +115,8 @@ class Source:
             sock.close()
 
     def _join(self, address, port, host):
+        if not self.relay.tls:
+            raise Lost(self.relay.why_no_tls)
         raw = socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET)
         try:
             raw.settimeout(JOIN)
@@ -155,44 +152,18 @@ class Source:
         return True
 
 
-class Relay:
-    """Reads the frames. This thread waits for nothing else."""
-
-    FRAMES = {"start": 3, "key": 1, "sums": 2, "listen": 2, "parent": 3, "here": 0, "data": 2, "drop": 1, "end": 1}
+class Relay(Frames):
+    FRAMES = dict(Frames.FRAMES, start=4, sums=2, parent=3, here=0, data=2, end=1)
 
     def __init__(self):
-        self.push = self.host = self.tls = self.window = self.tar = self.source = None
-        self._input = sys.stdin.buffer  # which may have more than this program
+        super().__init__()
+        self.tar = self.source = self.has_heads = None
 
-    def run(self):
-        while True:
-            line = self._input.readline(1 << 14)
-            try:
-                word, *args = line.decode("ascii").split() or [""]
-                if not line.endswith(b"\n") and len(line) < 1 << 14:
-                    os._exit(GONE)
-                if self.FRAMES.get(word) != len(args) or (word == "start") != (self.window is None):
-                    raise ValueError("not expected")
-                getattr(self, "_" + word)(*args)
-            except ValueError as error:
-                fail("protocol error: %s (%s)" % (line[:60].decode("ascii", "replace").strip(), error))
-
-    @staticmethod
-    def _number(text, most):
-        if not text.isdigit() or len(text) > 18 or int(text) > most:
-            raise ValueError("bad number " + text[:20])
-        return int(text)
-
-    def _read(self, size, most):
-        data = self._input.read(self._number(size, most))
-        if len(data) < int(size):
-            os._exit(GONE)
-        return data
-
-    def _start(self, push, host, size):
-        self.push, self.host = bytes.fromhex(push), self._number(host, 1 << 31)
-        if len(self.push) != 16:
-            raise ValueError("bad id")
+    def _start(self, push, host, size, sums):
+        self._be(push, host)
+        if sums not in ("blocks", "heads"):
+            raise ValueError("bad sums")
+        self.has_heads = sums == "heads"
         self.window = Window(self._number(size, 1 << 50))
         self.tar, self.source = Tar(self.window), Source(self)
         self.window.readers.append(self.tar)
@@ -200,35 +171,13 @@ class Relay:
         start(self.source.run)
         start(self._watch)
 
-    def _key(self, size):
-        pem = self._read(size, 1 << 16)
-        try:
-            self.tls = Tls(pem)
-        except (OSError, ValueError) as error:
-            fail("the key cannot be used: " + plain(error))
-
     def _sums(self, first, number):
         first, number = self._number(first, self.window.count), self._number(number, 1 << 16)
         if first + number > self.window.count:
             raise ValueError("no such block")
         self.window.add_sums(first, self._read(str(32 * number), 1 << 21))
 
-    def _listen(self, address, hosts):
-        hosts = [self._number(each, 1 << 31) for each in hosts.split(",")]
-        if not self.tls:
-            raise ValueError("no key")
-        try:
-            listener = Listener(self, address, hosts)
-        except OSError as error:
-            return say("deaf " + plain(error))
-        with self.window.changed:
-            self.window.listeners.append(listener)
-        say("port %d" % listener.port)
-        start(listener.run)
-
     def _parent(self, address, port, host):
-        if not self.tls:
-            raise ValueError("no key")
         self.source.set("parent", address, self._number(port, 65535), self._number(host, 1 << 31))
 
     def _here(self):
@@ -244,16 +193,6 @@ class Relay:
         with self.window.changed:
             self.source.arrived += size
             self.window.changed.notify_all()
-
-    def _drop(self, host):
-        host = self._number(host, 1 << 31)
-        with self.window.changed:
-            for each in self.window.listeners:
-                each.expected.discard(host)
-            children = [each for each in self.window.readers if each is not self.tar and each.host == host]
-            self.window.changed.notify_all()
-        for each in children:
-            each.leave()
 
     def _end(self, size):
         trailer = self._read(size, 1 << 26)
@@ -282,17 +221,4 @@ class Relay:
                 say("slow")
 
 
-def watch_answers():
-    """Nobody reads them: podrun has gone."""
-    closed = select.poll()
-    closed.register(4, 0)
-    closed.poll()
-    os._exit(GONE)
-
-
-try:
-    threading.stack_size(1 << 19)
-    start(watch_answers)
-    Relay().run()
-except BaseException as problem:
-    fail("%s: %s" % (type(problem).__name__, problem))
+run(Relay)

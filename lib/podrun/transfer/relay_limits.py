@@ -1,4 +1,4 @@
-"""Limits, hooks of the tests, answers to podrun and threads, for all parts of relay.py."""
+"""Limits, hooks of the tests, answers to podrun and threads, for all parts of relay.py and relay_files.py."""
 
 import os
 import threading
@@ -31,8 +31,8 @@ TICK = 0.2 * min(SCALE, 1)
 saying = threading.Lock()
 
 
-def say(text):
-    data = (text + "\n").encode("ascii", "replace")
+def say(text, more=b""):
+    data = (text + "\n").encode("ascii", "replace") + more
     try:
         with saying:
             while data:

@@ -23,6 +23,17 @@ REASONS = {
 }
 
 
+def nameless_file():
+    try:
+        return os.memfd_create("podrun")
+    except (AttributeError, OSError):  # before Python 3.8 or Linux 3.17, or not allowed
+        import tempfile
+
+    file, path = tempfile.mkstemp(dir=os.path.dirname(os.path.abspath(__file__)))
+    os.unlink(path)
+    return file
+
+
 class Tls:
     """Both sides must show the certificate of the push."""
 
@@ -30,23 +41,12 @@ class Tls:
         begin, end = b"-----BEGIN CERTIFICATE-----", b"-----END CERTIFICATE-----"
         certificate = (pem[pem.index(begin) : pem.index(end)] + end + b"\n").decode("ascii")
         self._der = ssl.PEM_cert_to_DER_cert(certificate)
-        file = self._nameless_file()
+        file = nameless_file()
         os.write(file, pem)
         self._server, self._client = (
             self._context(protocol, "/proc/self/fd/%d" % file, certificate) for protocol in (ssl.PROTOCOL_TLS_SERVER, ssl.PROTOCOL_TLS_CLIENT)
         )
         os.close(file)
-
-    @staticmethod
-    def _nameless_file():
-        try:
-            return os.memfd_create("podrun")
-        except (AttributeError, OSError):  # before Python 3.8 or Linux 3.17, or not allowed
-            import tempfile
-
-        file, path = tempfile.mkstemp(dir=os.path.dirname(os.path.abspath(__file__)))
-        os.unlink(path)
-        return file
 
     @staticmethod
     def _context(protocol, key, certificate):

@@ -1,6 +1,7 @@
 """The blocks that a host keeps for others, and its own tar."""
 
 import errno
+import hashlib
 import mmap
 import os
 import threading
@@ -8,6 +9,7 @@ import time
 
 from relay_limits import BLOCK, HOOKS, fail, say
 
+RECORD = 512
 WINDOW, AHEAD = 32, 3  # blocks for children; blocks that podrun may send before they are checked
 
 
@@ -77,9 +79,51 @@ class Window:
                 each.held += seconds
 
 
+class Sums:
+    """Checks the blocks in order. With heads it follows the members of the archive, in GNU's format (tar(5))."""
+
+    def __init__(self, has_heads):
+        self._has_heads = has_heads
+        self._left, self._is_contents = 0, False  # bytes that belong to the member before
+
+    def match(self, block, expected):
+        found = hashlib.sha256(block).digest()
+        if not self._has_heads:
+            return found == expected
+        before = self._left, self._is_contents
+        if hashlib.sha256(found + self._sum_of_heads(block)).digest() == expected:
+            return True
+        self._left, self._is_contents = before
+        return False
+
+    def _sum_of_heads(self, block):
+        sums, at = hashlib.sha256(), 0
+        while at < len(block):
+            if not self._left:
+                head = bytes(block[at : at + RECORD])
+                sums.update(head)
+                at += len(head)
+                self._is_contents = head[156:157] == b"0"  # else a long name
+                self._left = -(-self._size(head[124:136]) // RECORD) * RECORD
+            part = block[at : at + self._left]
+            if not self._is_contents:
+                sums.update(part)
+            at += len(part)
+            self._left -= len(part)
+        return sums.digest()
+
+    @staticmethod
+    def _size(field):
+        if field[:1] == b"\x80":  # base-256
+            return int.from_bytes(field[4:], "big")
+        digits = field.rstrip(b" \0")
+        return int(digits, 8) if digits.isdigit() and not digits.strip(b"01234567") else 0
+
+
 class Tar:
     """Reads the window for this host's own tar."""
 
+    host = None
     def __init__(self, window):
         self.window, self.next, self.held, self.trailer = window, 0, 0.0, None
 

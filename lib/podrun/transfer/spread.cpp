@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The conversation with the relays of a push that spreads. relay.py has the frames and the answers.
+// The conversation with the relays of a push that spreads. relay.py has the frames and the answers; where the
+// files are a host's, relay_files.py there is one of the relays.
 #include "podrun/transfer/spread.hpp"
 
 #include <zlib.h>
 
 #include <algorithm>
+#include <charconv>
+#include <functional>
+#include <limits>
 #include <new>
 #include <optional>
 #include <set>
@@ -56,6 +60,17 @@ std::uint64_t number(std::string_view word, std::string_view answer) {
   return *parsed;
 }
 
+std::optional<std::string> from_hex(std::string_view text) {
+  std::string bytes;
+  for (; text.size() >= 2; text.remove_prefix(2)) {
+    unsigned char byte = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + 2, byte, 16);
+    if (error != std::errc() || end != text.data() + 2) return std::nullopt;
+    bytes += static_cast<char>(byte);
+  }
+  return text.empty() ? std::optional(bytes) : std::nullopt;
+}
+
 /// How other hosts reach it; nothing for an address that means something else to each host.
 std::string reachable(std::string_view address) {
   std::error_code error;
@@ -65,18 +80,15 @@ std::string reachable(std::string_view address) {
   return parsed.to_string();
 }
 
-/// A line with a size, and relay.py in so many bytes, in the format of zlib(3).
-const Chunk& packed_relay() {
-  static const Chunk packed = [] {
-    uLongf size = ::compressBound(kRelayScript.size());
-    std::string bytes(size, '\0');
-    const auto* from = reinterpret_cast<const Bytef*>(kRelayScript.data());
-    auto* to = reinterpret_cast<Bytef*>(bytes.data());
-    if (::compress2(to, &size, from, kRelayScript.size(), Z_BEST_COMPRESSION) != Z_OK) throw std::bad_alloc();
-    bytes.resize(size);
-    return Chunk(fmt::format("{}\n{}", size, bytes));
-  }();
-  return packed;
+/// A line with a size, and the program in so many bytes, in the format of zlib(3): for load_relay.sh.
+Chunk packed(std::string_view program) {
+  uLongf size = ::compressBound(program.size());
+  std::string bytes(size, '\0');
+  const auto* from = reinterpret_cast<const Bytef*>(program.data());
+  auto* to = reinterpret_cast<Bytef*>(bytes.data());
+  if (::compress2(to, &size, from, program.size(), Z_BEST_COMPRESSION) != Z_OK) throw std::bad_alloc();
+  bytes.resize(size);
+  return Chunk(fmt::format("{}\n{}", size, bytes));
 }
 
 }  // namespace
@@ -104,6 +116,14 @@ struct Spread::Member {
   bool has_trailer = false;
   bool is_told = false;    ///< the plan knows it
   bool has_ended = false;  ///< nothing more is written
+  bool may_listen = true;
+  bool is_leaving = false;  ///< the end of its input was written
+
+  /// For a change; false if nothing more is written.
+  asio::awaitable<bool> wait() {
+    co_await changed.wait();
+    co_return !has_ended;
+  }
   std::string failed = {};
   std::string staged = {};
 };
@@ -120,7 +140,9 @@ class Spread::Presence {
     member_->has_ended = true;
     member_->changed.notify();
     spread_.members_.erase(member_->host);
+    spread_.end_server();
     member_->share.source = spread_.plan_.source(member_->host);
+    if (spread_.server_.lock() == member_) spread_.of_host_->lost();
     if (!member_->is_told) return;
     if (!member_->staged.empty()) {
       spread_.on(event::Done{member_->host});
@@ -138,12 +160,13 @@ class Spread::Presence {
 };
 
 Spread::Spread(const asio::any_io_executor& executor, std::shared_ptr<Archive> archive, std::size_t hosts,
-               Arrive arrive)
+               Tell tell)
     : archive_(std::move(archive)),
-      arrive_(std::move(arrive)),
+      of_host_(dynamic_cast<HostArchive*>(archive_.get())),
+      tell_(std::move(tell)),
       key_(make_one_time_key()),
       id_(supervisor::random_id()),
-      plan_(hosts, archive_->size()),
+      plan_(hosts, archive_->size(), of_host_ ? SpreadPlan::First::host : SpreadPlan::First::podrun),
       timer_(executor) {}
 
 asio::awaitable<std::string> Spread::stage(PushTalk& talk, std::size_t host, DigestKind digest,
@@ -156,10 +179,11 @@ asio::awaitable<std::string> Spread::stage(PushTalk& talk, std::size_t host, Dig
                                                       .trailer = std::move(trailer),
                                                       .share = share,
                                                       .changed = Event(executor)});
+  if (!share.is_spread) member->way = Member::Way::direct;
+  if (of_host_) of_host_->want_digest(digest);
   asio::awaitable<void> writing = write(member);
   asio::awaitable<void> reading = read(member);
   co_await write_while(talk.stream(), std::move(writing), std::move(reading));
-  co_await finish_digest(digest);
   co_return member->staged;
 }
 
@@ -172,6 +196,7 @@ void Spread::hold_back(TimePoint last_arrival, bool are_all_here) {
 
 bool Spread::holds_back() const {
   const auto age = Clock::now() - last_arrival_;
+  if (of_host_) return false;  // hosts can get any part of it at any time
   return (!are_all_here_ && age < kForArrivals) || (!plan_.is_settled() && age < kForJoins);
 }
 
@@ -188,7 +213,9 @@ asio::awaitable<void> Spread::write(std::shared_ptr<Member> member) {
   while (is_read && !member->has_ended) {
     if (member->way == Member::Way::direct) {
       std::string trailer = member->trailer;
-      co_await member->talk.write_archive(*archive_, member->digest, std::move(trailer), member->share);
+      PushTalk::Wait wait = [member] { return member->wait(); };
+      co_await member->talk.write_archive(*archive_, member->digest, std::move(trailer), member->share,
+                                          std::move(wait));
       co_return;
     }
     if (std::exchange(needs_sums_, false)) learn_sums();
@@ -215,8 +242,9 @@ asio::awaitable<bool> Spread::write_data(Member& member) {
   const std::uint64_t offset = *member.next;
   if (offset / kBlock >= sums_.size() / kSum) {
     learn_sums();
-    co_return true;
+    co_return !of_host_;
   }
+  if (!archive_->is_here(offset)) co_return false;
   Chunk block = archive_->read(offset, member.digest);
   if (block.size() > member.allowed - offset)
     block = Chunk(std::string(block.bytes().substr(0, member.allowed - offset)));
@@ -249,6 +277,7 @@ std::string Spread::end_for(Member& member) {
 
 /// The sums of the next blocks, and their part of the digests. Throws LocalFileError.
 void Spread::learn_sums() {
+  if (of_host_) return;  // which says them
   std::set<DigestKind> kinds;
   for (const auto& [host, member] : members_) kinds.insert(member->digest);
   for (std::uint64_t i = 0; i < kAhead; ++i) {
@@ -267,17 +296,14 @@ void Spread::learn_sums() {
   for (auto& [host, member] : members_) member->changed.notify();
 }
 
-/// Hosts with digests of another kind than those that are fed.
-asio::awaitable<void> Spread::finish_digest(DigestKind kind) {
-  const asio::any_io_executor executor = co_await asio::this_coro::executor;
-  while (archive_->digested(kind) < archive_->size()) {
-    archive_->read(archive_->digested(kind), kind);
-    co_await asio::post(executor, asio::use_awaitable);  // others wait
-  }
-}
-
 asio::awaitable<void> Spread::read(std::shared_ptr<Member> member) {
   const Presence presence(*this, member);
+  if (needs_server()) tell_.changed();
+  if (member->way == Member::Way::direct) {
+    member->share.began = std::chrono::steady_clock::now();
+    member->is_told = true;
+    on(event::SpreadReady{member->host, {}, false});
+  }
   while (member->staged.empty()) {
     const std::string answer = co_await next_answer(*member);
     take(*member, answer);
@@ -291,8 +317,9 @@ asio::awaitable<std::string> Spread::next_answer(Member& member) {
   } catch (const HostError& error) {
     if (member.failed.empty() || error.failure().cause != Cause::other) throw;
   }
-  throw HostError({Stage::copying, Cause::other,
-                   fmt::format("handing the files on failed: {} (leave out --spread)", member.failed)});
+  const char* const hint = of_host_ ? "" : " (leave out --spread)";
+  throw HostError(
+      {Stage::copying, Cause::other, fmt::format("handing the files on failed: {}{}", member.failed, hint)});
 }
 
 void Spread::take(Member& member, std::string_view answer) {
@@ -312,12 +339,6 @@ void Spread::take(Member& member, std::string_view answer) {
   } else if (what == "want") {
     const std::uint64_t from = next_number();
     feed(member, from, next_number());
-  } else if (what == "port") {
-    if (!to_port(words)) refuse(answer);
-    member.port = words;
-    on(event::Port{member.host});
-  } else if (what == "deaf") {
-    on(event::Deaf{member.host});
   } else if (what == "joined") {
     if (next_number() != member.parent) refuse(answer);
     member.has_joined = true;
@@ -329,16 +350,32 @@ void Spread::take(Member& member, std::string_view answer) {
     const std::uint64_t offset = next_number();
     member.share.lost_because = words.substr(0, kLongestReason);
     on(event::LostParent{member.host, offset, !member.has_joined});
-  } else if (what == "dropped") {
-    const std::uint64_t child = next_number();
-    on(event::Dropped{member.host, child, words.starts_with("held up")});
   } else if (what == "slow") {
     on(event::Slow{member.host});
   } else if (what == "failed") {
     if (words != "tar has closed its input") member.failed = words;
-  } else {
+  } else if (!take_of_parent(member, what, words, answer)) {
     refuse(answer);
   }
+}
+
+/// What a host says that serves others; false if it is something else.
+bool Spread::take_of_parent(Member& member, std::string_view what, std::string_view words,
+                            std::string_view answer) {
+  if (what == "port") {
+    if (!to_port(words)) refuse(answer);
+    member.port = words;
+    on(event::Port{member.host});
+  } else if (what == "deaf") {
+    deaf_because_ = words.substr(0, kLongestReason);
+    on(event::Deaf{member.host});
+  } else if (what == "dropped") {
+    const std::uint64_t child = number(take_part(words, ' '), answer);
+    on(event::Dropped{member.host, child, words.starts_with("held up")});
+  } else {
+    return false;
+  }
+  return true;
 }
 
 /// `ADDRESS`, or `- REASON`
@@ -348,17 +385,138 @@ void Spread::greet(Member& member, std::string_view words) {
   member.way = words.empty() ? Member::Way::relay : Member::Way::direct;
   if (member.way == Member::Way::relay) {
     member.address = reachable(address);
-    member.frames = packed_relay().bytes();
-    member.frames += fmt::format("start {} {} {}\n", id_, member.host, archive_->size());
-    member.frames += fmt::format("key {}\n{}", key_.text().size(), key_.text());
+    static const Chunk program = packed(kRelayScript);
+    member.frames = program.bytes();
+    member.frames +=
+        fmt::format("start {} {} {} {}\n", id_, member.host, archive_->size(), of_host_ ? "heads" : "blocks");
+    member.frames += key_frame();
     if (member.address.empty()) member.share.lost_because = "its own address is not known";
   } else {
     member.share.lost_because = words.substr(0, kLongestReason);
   }
   member.is_told = true;
-  arrive_(member.host);
+  tell_.arrived(member.host);
   on(event::SpreadReady{member.host, member.address, !member.address.empty()});
   member.changed.notify();
+}
+
+std::string Spread::key_frame() const { return fmt::format("key {}\n{}", key_.text().size(), key_.text()); }
+
+asio::awaitable<void> Spread::serve(PushTalk& talk, std::size_t host, HostShare& share, bool may_listen) {
+  const std::shared_ptr<Spread> self = shared_from_this();
+  const asio::any_io_executor executor = co_await asio::this_coro::executor;
+  const auto member = std::make_shared<Member>(Member{.talk = talk,
+                                                      .host = host,
+                                                      .digest = DigestKind::sha256,
+                                                      .trailer = {},
+                                                      .share = share,
+                                                      .changed = Event(executor),
+                                                      .sums = std::numeric_limits<std::uint64_t>::max(),
+                                                      .has_trailer = true,
+                                                      .may_listen = may_listen});
+  server_ = member;
+  may_leave_ = false;
+  asio::awaitable<void> writing = write(member);
+  asio::awaitable<void> reading = read_server(member);
+  co_await write_while(talk.stream(), std::move(writing), std::move(reading));
+}
+
+void Spread::leave() {
+  may_leave_ = true;
+  end_server();
+}
+
+bool Spread::needs_server() const { return of_host_ && server_.expired() && !members_.empty(); }
+
+void Spread::end_server() {
+  const std::shared_ptr<Member> server = server_.lock();
+  if (!server || !may_leave_ || server->has_ended || members_.size() != 1) return;
+  if (!std::exchange(server->is_leaving, true)) server->talk.close_write();
+}
+
+asio::awaitable<void> Spread::read_server(std::shared_ptr<Member> member) {
+  const Presence presence(*this, member);
+  try {
+    for (;;) {
+      std::string answer = co_await member->talk.answer();
+      co_await take_of_server(*member, std::move(answer));
+    }
+  } catch (const HostError& error) {
+    if (member->is_leaving) co_return;
+    if (member->failed.empty() || error.failure().cause != Cause::ended_early) throw;
+  }
+  throw HostError({Stage::copying, Cause::not_copied, member->failed});
+}
+
+asio::awaitable<void> Spread::take_of_server(Member& member, std::string answer) {
+  std::string_view words = answer;
+  const std::string_view what = take_part(words, ' ');
+  if (member.way == Member::Way::unknown) {
+    if (what != "relay") refuse(answer);
+    co_await greet_server(member, words);
+  } else if (what == "relay") {
+    throw HostError({Stage::copying, Cause::other, "python3, which serves the files, was ended there"});
+  } else if (what == "sums") {
+    take_sum(words, answer);
+  } else if (what == "digest") {
+    const std::string_view kind = take_part(words, ' ');
+    of_host_->take_digest(kind == "sha256" ? DigestKind::sha256 : DigestKind::blake2b, std::string(words));
+    tell_.changed();
+  } else if (what == "data") {
+    const std::uint64_t offset = number(take_part(words, ' '), answer);
+    const std::uint64_t size = number(words, answer);
+    if (size > Archive::kBlock) refuse(answer);
+    const std::string bytes = co_await member.talk.bytes(size);
+    if (!of_host_->take_data(offset, bytes)) refuse(answer);
+    for (auto& [host, other] : members_) other->changed.notify();
+  } else if (what == "failed") {
+    member.failed = words;
+  } else if (!take_of_parent(member, what, words, answer)) {
+    refuse(answer);
+  }
+}
+
+/// `ADDRESS`, or `- REASON`
+asio::awaitable<void> Spread::greet_server(Member& member, std::string_view words) {
+  const std::string_view address = take_part(words, ' ');
+  if (!words.empty()) {
+    throw HostError({Stage::copying, Cause::other,
+                     fmt::format("it cannot serve its files: {} (podrun pull, then podrun push)", words)});
+  }
+  std::string plan;
+  std::function<void()> pack = [&] { plan = of_host_->plan(); };
+  co_await run_on_thread(std::move(pack));
+  static const Chunk program = packed(kRelayFilesScript);
+  member.way = Member::Way::relay;
+  member.address = reachable(address);
+  member.frames = program.bytes();
+  member.frames += fmt::format("start {} {} {}\n", id_, member.host, archive_->size());
+  member.frames += key_frame();
+  member.frames += fmt::format("plan {}\n{}", plan.size(), plan);
+  of_host_->begin([this, host = member.host](const std::string& frame) { order(host, frame); });
+  for (auto& [host, other] : members_) other->changed.notify();  // they ask again
+  member.is_told = true;
+  const bool can_relay = member.may_listen && !member.address.empty();
+  on(event::SpreadReady{member.host, member.address, can_relay, true});
+  member.changed.notify();
+}
+
+/// `INDEX HEX`. Another attempt of the host says them again.
+void Spread::take_sum(std::string_view words, std::string_view answer) {
+  const std::uint64_t index = number(take_part(words, ' '), answer);
+  const std::uint64_t known = sums_.size() / kSum;
+  const std::uint64_t begin = index * kBlock;
+  const std::optional<std::string> sum = from_hex(words);
+  if (index > known || begin >= archive_->size() || !sum || sum->size() != kSum) refuse(answer);
+  const std::uint64_t end = std::min(begin + kBlock, archive_->size());
+  const std::string both = of_host_->sum_with_heads(begin, end, *sum);
+  if (index < known && std::string_view(sums_).substr(index * kSum, kSum) != both) {
+    throw HostError(
+        {Stage::copying, Cause::not_copied, "its files changed meanwhile (run the command again)"});
+  }
+  if (index < known) return;
+  sums_ += both;
+  for (auto& [host, member] : members_) member->changed.notify();
 }
 
 void Spread::feed(Member& member, std::uint64_t from, std::uint64_t to) {
@@ -405,6 +563,7 @@ void Spread::feed_from_here(std::size_t host) {
   Member* const member = find(host);
   if (!member || member->way != Member::Way::relay) return;
   member->is_fed = true;
+  if (member->share.lost_because.empty()) member->share.lost_because = deaf_because_;
   order(host, "here\n");
 }
 

@@ -14,31 +14,41 @@
 #include <asio/steady_timer.hpp>
 
 #include "podrun/base/secret.hpp"
-#include "podrun/transfer/archive.hpp"
+#include "podrun/transfer/host_archive.hpp"
 #include "podrun/transfer/push.hpp"
 #include "podrun/transfer/push_talk.hpp"
 #include "podrun/transfer/spread_plan.hpp"
 
 namespace podrun::transfer {
 
-/// Hosts of a push that get equal archives and hand them on to each other (--spread): tells the relays of the
-/// hosts (relay.py) what SpreadPlan decides, and feeds some of them. Each host gets the SHA-256 of every
-/// block from here, and uses no block that differs.
+/// Hosts of a push that get equal archives and hand them on to each other (--spread, or files of a host):
+/// tells the relays of the hosts (relay.py) what SpreadPlan decides, and feeds some of them. Each host gets
+/// the SHA-256 of every block from here, and uses no block that differs.
 class Spread : public std::enable_shared_from_this<Spread> {
  public:
   using TimePoint = SpreadPlan::TimePoint;
 
-  /// Called when it is known whether a host can take part.
-  using Arrive = std::function<void(std::size_t host)>;
+  struct Tell {
+    std::function<void(std::size_t host)> arrived;  ///< it is known whether the host can take part
+    std::function<void()> changed;                  ///< a host waits for serve(), or a digest is known
+  };
 
-  /// `hosts`: of the whole push.
+  /// `hosts`: of the whole push. A HostArchive waits for serve().
   Spread(const asio::any_io_executor& executor, std::shared_ptr<Archive> archive, std::size_t hosts,
-         Arrive arrive);
+         Tell tell);
 
-  /// Gives a host the archive and the trailer, after "stage … spread". The digest that it has staged. Throws
-  /// HostError and LocalFileError. `share`: its progress, and where the archive comes from.
+  /// Gives a host the archive and the trailer, after "stage … spread", or "stage … directly" if the share is
+  /// not to be spread. The digest that it has staged. Throws HostError and LocalFileError. `share`: its
+  /// progress, and where the archive comes from.
   asio::awaitable<std::string> stage(PushTalk& talk, std::size_t host, DigestKind digest, std::string trailer,
                                      HostShare& share);
+  /// Talks with the host that has the files of a HostArchive, after serve.sh has started there, until leave()
+  /// was called and no host needs it. Throws HostError. `may_listen`: other hosts may connect to it.
+  asio::awaitable<void> serve(PushTalk& talk, std::size_t host, HostShare& share, bool may_listen);
+  void leave();
+  /// Whether hosts wait for serve().
+  bool needs_server() const;
+
   /// podrun sends no more than others can still get from the first host until all are here and have a source,
   /// for 2.5 or 5 s at most.
   void hold_back(TimePoint last_arrival, bool are_all_here);
@@ -50,14 +60,20 @@ class Spread : public std::enable_shared_from_this<Spread> {
   asio::awaitable<void> write(std::shared_ptr<Member> member);
   asio::awaitable<bool> write_data(Member& member);
   asio::awaitable<void> read(std::shared_ptr<Member> member);
+  asio::awaitable<void> read_server(std::shared_ptr<Member> member);
   asio::awaitable<std::string> next_answer(Member& member);
   void take(Member& member, std::string_view answer);
+  bool take_of_parent(Member& member, std::string_view what, std::string_view words, std::string_view answer);
+  asio::awaitable<void> take_of_server(Member& member, std::string answer);
+  void take_sum(std::string_view words, std::string_view answer);
   void greet(Member& member, std::string_view words);
+  asio::awaitable<void> greet_server(Member& member, std::string_view words);
+  void end_server();
   void feed(Member& member, std::uint64_t from, std::uint64_t to);
+  std::string key_frame() const;
   std::string sums_for(Member& member);
   std::string end_for(Member& member);
   void learn_sums();
-  asio::awaitable<void> finish_digest(DigestKind kind);
 
   Member* find(std::size_t host) const;
   void on(const SpreadEvent& event);
@@ -73,12 +89,16 @@ class Spread : public std::enable_shared_from_this<Spread> {
   void set_timer();
 
   const std::shared_ptr<Archive> archive_;
-  const Arrive arrive_;
+  HostArchive* const of_host_;  ///< the same; null for local files
+  const Tell tell_;
   const Secret key_;
   const std::string id_;
   SpreadPlan plan_;
   std::map<std::size_t, std::shared_ptr<Member>> members_ = {};  ///< that are being served, by host
   std::string sums_ = {};                                        ///< of the blocks that were read, in order
+  std::weak_ptr<Member> server_ = {};                            ///< serve()
+  bool may_leave_ = false;
+  std::string deaf_because_ = {};  ///< why a host could not listen
   asio::steady_timer timer_;
   TimePoint last_arrival_{};
   bool are_all_here_ = false;

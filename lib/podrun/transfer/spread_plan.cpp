@@ -45,8 +45,24 @@ void SpreadPlan::handle(const event::SpreadReady& ready) {
     handle(event::Gone{ready.host});  // it was lost while it waited for the others
   if (host.state != State::absent && host.state != State::gone) return;
   host = Host{.address = ready.address, .most_children = limits_.width};
+  if (ready.has_files) return begin_with(ready.host, ready.can_relay);
   seek(host);
   if (!ready.can_relay) feed_directly(ready.host, HereReason::cannot_relay);
+}
+
+/// The patience of those that waited for it begins.
+void SpreadPlan::begin_with(std::size_t number, bool can_relay) {
+  Host& host = hosts_[number];
+  host.state = State::here;
+  host.offset = size_;
+  host.has_files = host.is_seed = true;
+  host.is_leaf = !can_relay;
+  host.source = {.reason = HereReason::seed};
+  ++seeds_;
+  waits_for_files_ = false;
+  for (Host& each : hosts_) {
+    if (each.state == State::seeking) each.since = now_;
+  }
 }
 
 void SpreadPlan::handle(const event::Port& port) {
@@ -137,8 +153,14 @@ void SpreadPlan::handle(const event::Done& done) {
   host.port_until.reset();
 }
 
-/// The time for collecting losses is over.
+/// The time for collecting losses is over. Before any host has joined another, one that could not says little
+/// of those that still try.
 void SpreadPlan::settle() {
+  const auto is_joining = [](const Host& host) { return host.state == State::joining; };
+  if (!has_worked_ && std::any_of(hosts_.begin(), hosts_.end(), is_joining)) {
+    collect_until_ = now_ + limits_.collect;
+    return;
+  }
   collect_until_.reset();
   std::vector<std::size_t> lost;
   for (std::size_t host = 0; host < hosts_.size(); ++host) {

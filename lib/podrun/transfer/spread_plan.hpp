@@ -28,8 +28,9 @@ namespace event {
 /// The host can begin. It may come again after Gone: another attempt.
 struct SpreadReady {
   std::size_t host;
-  std::string address;  ///< its own, as others reach it
-  bool can_relay;       ///< false: no python3 with ssl, or the address is not known
+  std::string address;     ///< its own, as others reach it
+  bool can_relay;          ///< false: no python3 with ssl, or the address is not known
+  bool has_files = false;  ///< it has everything, and serves any part of it
 };
 /// The host listens for the children of the last Listen.
 using Port = run::OfHost<struct PortOfHost>;
@@ -117,10 +118,13 @@ struct SpreadSource {
 class SpreadPlan {
  public:
   using TimePoint = run::TimePoint;
+  enum class First { podrun, host };
   static constexpr std::size_t kMostParents = 3;  ///< a host that has lost so many is itself to blame
 
-  SpreadPlan(std::size_t hosts, std::uint64_t size, const SpreadLimits& limits = {})
-      : limits_(limits), size_(size), hosts_(hosts) {}
+  /// `first`: whether podrun has the files; otherwise all hosts wait for the one that has.
+  SpreadPlan(std::size_t hosts, std::uint64_t size, First first = First::podrun,
+             const SpreadLimits& limits = {})
+      : limits_(limits), size_(size), hosts_(hosts), waits_for_files_(first == First::host) {}
 
   std::vector<SpreadAction> on(const SpreadEvent& event, TimePoint now);
   /// Whether every host that is ready has a source, and has joined it if that is a host.
@@ -161,6 +165,7 @@ class SpreadPlan {
     bool is_seed = false;                                ///< podrun feeds it, and it has been given a child
     bool is_leaf = false;                                ///< it gets no more children
     bool is_slow = false;
+    bool has_files = false;
     bool has_served = false;
     bool blames = false;        ///< `lost` may be at fault
     bool never_joined = false;  ///< `lost`
@@ -196,10 +201,11 @@ class SpreadPlan {
   void attach(std::size_t host, std::size_t parent);
   void detach(Host& host);
   void drop(std::size_t host);
+  void begin_with(std::size_t host, bool can_relay);
   void close(std::size_t host);
   void release(std::size_t host);
   /// The first losses are collected, and no host has joined another: there may be no use in trying.
-  bool is_in_doubt() const { return collect_until_ && !has_worked_; }
+  bool is_in_doubt() const { return waits_for_files_ || (collect_until_ && !has_worked_); }
   TimePoint::duration patience() const { return 2 * limits_.join; }  ///< relays may have to start first
   static bool is_over(const Host& host) { return host.state == State::done || host.state == State::gone; }
   static bool was_told(const Host& host) {
@@ -215,6 +221,7 @@ class SpreadPlan {
   std::size_t seeds_ = 0;                                  ///< hosts that are or were Host::is_seed
   bool has_worked_ = false;                                ///< a host has joined another
   bool has_given_up_ = false;                              ///< nobody gets a parent any more
+  bool waits_for_files_;                                   ///< the host that has them was not ready yet
 };
 
 }  // namespace podrun::transfer

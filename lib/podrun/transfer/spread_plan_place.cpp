@@ -51,20 +51,20 @@ void SpreadPlan::ask_to_listen() {
   }
 }
 
-/// At level 0 the nearest behind the host: At says how far a parent is with a delay, so one that is ahead may
-/// have gone too far. At level 1 the one with the fewest children.
+/// The one that has the files. Else at level 0 the nearest behind the host: At says how far a parent is with
+/// a delay, so one that is ahead may have gone too far. At level 1 the one with the fewest children.
 std::optional<std::size_t> SpreadPlan::parent_for(std::size_t number) const {
   const Host& host = hosts_[number];
   if (has_given_up_ || host.is_slow) return std::nullopt;
   std::optional<std::size_t> best;
-  std::tuple<std::size_t, bool, std::uint64_t> best_rank;
+  std::tuple<bool, std::size_t, bool, std::uint64_t> best_rank;
   for (std::size_t other = 0; other < hosts_.size(); ++other) {
     const Host& parent = hosts_[other];
     if (!can_serve(parent) || !is_near(parent, host) || parent.address == host.address) continue;
     if (host.lost == other || (parent.parent && host.children > 0)) continue;
     const bool is_ahead = parent.offset > host.offset;
     const std::uint64_t apart = is_ahead ? parent.offset - host.offset : host.offset - parent.offset;
-    const std::tuple rank(parent.parent ? 1 + parent.children : 0, is_ahead, apart);
+    const std::tuple rank(!parent.has_files, parent.parent ? 1 + parent.children : 0, is_ahead, apart);
     if (best && best_rank <= rank) continue;
     best = other;
     best_rank = rank;
@@ -81,7 +81,8 @@ bool SpreadPlan::can_serve(const Host& parent) const {
 
 /// Whether the parent has the next byte of the host in its window, or soon will.
 bool SpreadPlan::is_near(const Host& parent, const Host& host) const {
-  return parent.offset <= host.offset + limits_.window && host.offset <= parent.offset + limits_.window;
+  return parent.has_files ||
+         (parent.offset <= host.offset + limits_.window && host.offset <= parent.offset + limits_.window);
 }
 
 /// Whether a host is about to come to level 1 that could be its parent.

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "podrun/transfer/archive.hpp"
-
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -17,6 +15,8 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "podrun/transfer/local_archive.hpp"
 
 #include "unit/transfer/source_tree.hpp"
 
@@ -149,7 +149,7 @@ TEST_P(ArchiveByTar, ExtractsToAnEqualTree) {
   make_links();
   make_files();
   const LocalTree sent = read("t/");
-  Archive archive(sent, all_of(sent));
+  LocalArchive archive(sent, all_of(sent));
   const LocalTree found = read(extract(read_whole(archive) + std::string(end_of_archive()), "out"));
   ASSERT_EQ(found.entries().size(), sent.entries().size());
   for (std::size_t i = 0; i < sent.entries().size(); ++i) {
@@ -171,7 +171,7 @@ TEST_P(ArchiveByTar, HasOnlyChosenEntriesAndTheTrailer) {
   source_.write("t/b", "2");
   source_.write("t/c", "3");
   const LocalTree tree = read("t/");
-  Archive archive(tree, {0, 2});
+  LocalArchive archive(tree, {0, 2});
   const std::string bytes =
       read_whole(archive) + tar_member("script", "echo\n") + std::string(end_of_archive());
   extract(bytes, "out");
@@ -186,7 +186,7 @@ TEST_P(ArchiveByTar, HoldsFilesOfAnySize) {
   fs::resize_file(source_.write("t/big", ""), kSize);
   source_.write("t/zero");
   const LocalTree tree = read("t/");
-  Archive archive(tree, all_of(tree));
+  LocalArchive archive(tree, all_of(tree));
   EXPECT_EQ(archive.size(), 2 * 512 + kSize + 2 * 512);
   std::vector<std::string> words = GetParam().words;
   words.insert(words.end(), {"-tvf", "-"});
@@ -197,7 +197,7 @@ TEST_P(ArchiveByTar, HoldsFilesOfAnySize) {
 TEST_F(ArchiveTest, IsEmptyWithoutEntries) {
   source_.write("t/x");
   const LocalTree tree = read("t/");
-  Archive archive(tree, {});
+  LocalArchive archive(tree, {});
   EXPECT_EQ(archive.size(), 0U);
   EXPECT_TRUE(archive.read(0, DigestKind::sha256).empty());
   source_.write("empty/x");
@@ -213,7 +213,7 @@ TEST_F(ArchiveTest, HasTheDigestThatAHostComputes) {
   source_.write("t/unreadable");
   fs::permissions(source_.path("t/unreadable"), fs::perms::owner_write);
   const LocalTree tree = read("t/");
-  Archive archive(tree, all_of(tree));
+  LocalArchive archive(tree, all_of(tree));
   const std::string bytes = read_whole(archive);
   EXPECT_EQ(archive.digest(DigestKind::sha256), digest_by("sha256sum", source_.path("t")));
   EXPECT_EQ(archive.digest(DigestKind::sha256), digest_by("openssl dgst -sha256 -r", source_.path("t")));
@@ -231,7 +231,7 @@ TEST_F(ArchiveTest, IsEqualForReadersAtAnyDistance) {
   for (int i = 0; i < 300; ++i)
     source_.write("t/" + std::to_string(i), std::string(static_cast<std::size_t>(i), 'x'));
   const LocalTree tree = read("t/");
-  Archive archive(tree, all_of(tree));
+  LocalArchive archive(tree, all_of(tree));
   std::vector<std::string> readers(5);
   const auto read = [&](std::size_t reader) {
     const DigestKind kind = reader % 2 == 0 ? DigestKind::sha256 : DigestKind::blake2b;
@@ -255,26 +255,26 @@ TEST_F(ArchiveTest, ReportsAFileThatChanges) {
   const LocalTree tree = read("t/");
   const std::string changed =
       source_.path("t/big") + ": changed while it was being copied (run the command again)";
-  Archive longer(tree, all_of(tree));
+  LocalArchive longer(tree, all_of(tree));
   longer.read(0, DigestKind::sha256);
   std::ofstream(source_.path("t/big"), std::ios::app) << "more";
   EXPECT_EQ(error_of(longer, Archive::kBlock), changed);
-  Archive before(tree, all_of(tree));
+  LocalArchive before(tree, all_of(tree));
   EXPECT_EQ(error_of(before), changed);
 
   const LocalTree again = read("t/");
-  Archive shorter(again, all_of(again));
+  LocalArchive shorter(again, all_of(again));
   shorter.read(0, DigestKind::sha256);
   fs::resize_file(source_.path("t/big"), 100);
   EXPECT_EQ(error_of(shorter, Archive::kBlock), changed);
 
   const LocalTree third = read("t/");
-  Archive touched(third, all_of(third));
+  LocalArchive touched(third, all_of(third));
   set_time("t/big", 5);
   EXPECT_EQ(error_of(touched), changed);
 
   const LocalTree fourth = read("t/");
-  Archive replaced(fourth, all_of(fourth));
+  LocalArchive replaced(fourth, all_of(fourth));
   fs::remove(source_.path("t/big"));
   source_.link("t/big", "/etc/passwd");
   EXPECT_EQ(error_of(replaced), changed);
@@ -284,7 +284,7 @@ TEST_F(ArchiveTest, ReportsAFileThatVanishes) {
   source_.write("t/x");
   const LocalTree tree = read("t/");
   fs::remove(source_.path("t/x"));
-  Archive archive(tree, all_of(tree));
+  LocalArchive archive(tree, all_of(tree));
   EXPECT_EQ(error_of(archive),
             source_.path("t/x") + ": vanished while it was being copied (run the command again)");
 }

@@ -208,5 +208,39 @@ TEST(Listing, IsNotCompleteBeforeItsEnd) {
   EXPECT_THAT(listing.paths, IsEmpty());
 }
 
+Listing read_links(const std::string& reply) {
+  ListingReader reader(1, PathBudget(PathBudget::kUsualPaths), Links::listed);
+  reader.feed(reply + std::string(kEnd));
+  return reader.take();
+}
+
+std::string link(const std::string& path) { return fmt::format("f a1ff 3 1600000000 {}//\n", path); }
+std::string target(const std::string& path, const std::string& target) {
+  return fmt::format("l {}{}{}//\n", path, '\0', target);
+}
+
+TEST(Listing, HasWhereLinksLead) {
+  const Listing listing = read_links(match("./d") + directory("./d") + link("./d/a") + link("./d/b") +
+                                     target("./d/b", "x y\n") + target("./d/a", "../z"));
+  ASSERT_EQ(listing.paths.size(), 3);
+  EXPECT_EQ(listing.paths[1].link_target, "../z");
+  EXPECT_EQ(listing.paths[2].link_target, "x y\n");
+}
+
+TEST(Listing, HasTheDirectoryWhoseContentsAreNamedIfItHasLinks) {
+  const Listing listing = read_links(match("./d/") + directory("./d/") + file("./d/a"));
+  ASSERT_EQ(listing.paths.size(), 2);
+  EXPECT_EQ(listing.paths[0].path(), "");
+  EXPECT_EQ(listing.paths[0].mode, 0755);
+}
+
+TEST(Listing, RefusesLinksThatLeadNowhereKnown) {
+  const std::string asked = match("./d") + directory("./d") + link("./d/a");
+  EXPECT_THROW(read_links(asked), link::HostError);
+  EXPECT_THROW(read_links(asked + target("./d/a", "")), link::HostError);
+  EXPECT_THROW(read_links(asked + target("./d/b", "x")), link::HostError);
+  EXPECT_THROW(read(asked + target("./d/a", "x")), link::HostError) << "nobody asked";
+}
+
 }  // namespace
 }  // namespace podrun::transfer

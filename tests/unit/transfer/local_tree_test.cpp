@@ -207,9 +207,7 @@ TEST_F(LocalTreeTest, ListsSpecialFiles) {
 
 TEST_F(LocalTreeTest, RenamesASingleFile) {
   source_.write("a", "123");
-  TreeRequest renamed = request({"a"});
-  renamed.into = "b";
-  const LocalTree tree = LocalTree::read(renamed);
+  const LocalTree tree = read({"a"}).renamed("b");
   EXPECT_THAT(paths(tree), ElementsAre("b"));
   EXPECT_EQ(tree.local_path(tree.entries()[0]), source_.path("a"));
 }

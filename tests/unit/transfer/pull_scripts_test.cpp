@@ -34,7 +34,8 @@ class PullScripts : public testing::TestWithParam<test::Shell> {
  protected:
   void SetUp() override {
     const bool is_busybox = GetParam().name == "busybox";
-    for (const std::string tool : {"sh", "find", "stat", "xargs", "tar", "dash", "bash", "busybox"}) {
+    for (const std::string tool :
+         {"sh", "find", "stat", "xargs", "tar", "readlink", "dash", "bash", "busybox"}) {
       const bool is_shell = tool == "dash" || tool == "bash" || tool == "busybox";
       std::filesystem::create_symlink("/usr/bin/" + (is_busybox && !is_shell ? std::string("busybox") : tool),
                                       tools_.path(tool));
@@ -54,10 +55,10 @@ class PullScripts : public testing::TestWithParam<test::Shell> {
     return output.substr(hello.size());
   }
 
-  Listing list(const std::vector<std::string>& words) {
-    std::vector<std::string> arguments;
+  Listing list(const std::vector<std::string>& words, Links links = Links::not_listed) {
+    std::vector<std::string> arguments = {links == Links::listed ? "links" : "-"};
     for (const std::string& word : words) arguments.push_back(pull_word(word));
-    ListingReader reader(words.size());
+    ListingReader reader(words.size(), PathBudget(PathBudget::kUsualPaths), links);
     reader.feed(run(kPullListScript, arguments));
     EXPECT_TRUE(reader.is_complete());
     return reader.take();
@@ -175,6 +176,16 @@ TEST_P(PullScripts, DoNotFollowLinks) {
   EXPECT_THAT(names({"l/"}), ElementsAre("x"));
 }
 
+TEST_P(PullScripts, ListWhereLinksLead) {
+  const std::vector<std::string> targets = {"nowhere", "a b\n", "\n\n", "//x", std::string(300, 't'), "-n"};
+  std::filesystem::create_directory(home_.path("d"));
+  for (std::size_t i = 0; i < targets.size(); ++i)
+    std::filesystem::create_symlink(targets[i], home_.path(fmt::format("d/{}", i)));
+  const Listing listing = list({"d/"}, Links::listed);
+  ASSERT_EQ(listing.paths.size(), targets.size() + 1);
+  for (std::size_t i = 0; i < targets.size(); ++i) EXPECT_EQ(listing.paths[i + 1].link_target, targets[i]);
+}
+
 TEST_P(PullScripts, SendEveryName) {
   std::map<std::string, std::string> expected;
   int number = 0;
@@ -219,7 +230,7 @@ TEST_P(PullScripts, SendMoreNamesThanOneCommandLineHolds) {
 TEST_P(PullScripts, NameAProgramThatIsMissing) {
   std::filesystem::remove(tools_.path("stat"));
   if (GetParam().name == "busybox") return;  // its shell has all of its programs
-  EXPECT_EQ(run(kPullListScript, {"./a"}), "t stat//\n");
+  EXPECT_EQ(run(kPullListScript, {"-", "./a"}), "t stat//\n");
 }
 
 TEST_P(PullScripts, ReportPathsThatCannotBeListed) {

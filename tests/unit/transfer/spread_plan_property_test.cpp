@@ -86,7 +86,7 @@ class Push {
   explicit Push(unsigned seed)
       : history_(seed),
         pod_(*history_.pod),
-        plan_(pod_.hosts.size(), pod_.size, history_.limits),
+        plan_(pod_.hosts.size(), pod_.size, SpreadPlan::First::podrun, history_.limits),
         rules_(pod_, history_.limits) {}
 
   void run() {

@@ -235,5 +235,47 @@ TEST(SpreadPlan, DoesNotBelieveThatAHostJoinedBeforeItWasTold) {
   EXPECT_EQ(spread.port(0), "1 from 0");
 }
 
+TEST(SpreadPlan, WaitsForTheHostThatHasTheFiles) {
+  Spread spread(4, {}, Spread::First::host);
+  EXPECT_EQ(spread.ready(0), "");
+  EXPECT_EQ(spread.ready_without_python(1), "1 directly");
+  EXPECT_EQ(spread.next_tick(), std::nullopt);
+  spread.pass(1min);
+  EXPECT_EQ(spread.ready_with_files(2), "listen 2: 0");
+  EXPECT_EQ(spread.source(2), "seed");
+  EXPECT_EQ(spread.port(2), "0 from 2");
+  spread.joined(0);
+  spread.at(0, 900_MiB);
+  EXPECT_EQ(spread.ready(3), "listen 2: 3") << "it has the beginning at any time";
+}
+
+TEST(SpreadPlan, FeedsHostsThatTheOneWithTheFilesCannotServe) {
+  Spread spread(3, {}, Spread::First::host);
+  spread.ready(0);
+  EXPECT_EQ(spread.ready_with_files(2, false), "0 from here at 0");
+  EXPECT_EQ(spread.source(0), "too late");
+  EXPECT_EQ(spread.ready(1), "listen 0: 1");
+}
+
+TEST(SpreadPlan, GivesHostsWithTheFilesMorePatienceFromWhenTheyCome) {
+  Spread spread(19, {.width = 1}, Spread::First::host);
+  spread.ready(0);
+  spread.ready(1);
+  spread.pass(1min);
+  EXPECT_EQ(spread.ready_with_files(2), "listen 2: 0") << "1 may become a child of 0";
+  EXPECT_EQ(spread.next_tick(), 5000ms);
+}
+
+TEST(SpreadPlan, ServesAgainWhenTheHostWithTheFilesComesBack) {
+  Spread spread(3, {}, Spread::First::host);
+  spread.ready(0);
+  spread.ready_with_files(2);
+  spread.port(2);
+  spread.joined(0);
+  EXPECT_EQ(spread.gone(2), "");
+  EXPECT_EQ(spread.ready_with_files(2), "");
+  EXPECT_EQ(spread.ready(1), "listen 2: 1");
+}
+
 }  // namespace
 }  // namespace podrun::transfer

@@ -21,8 +21,10 @@ constexpr std::uint64_t kSpreadSize = 1000_MiB;
 /// `1 from 0`, `2 from here at 5`, `3 directly`, `drop 0: 1`.
 class Spread {
  public:
-  explicit Spread(std::size_t hosts, const transfer::SpreadLimits& limits = {})
-      : plan_(hosts, kSpreadSize, limits) {}
+  using First = transfer::SpreadPlan::First;
+
+  explicit Spread(std::size_t hosts, const transfer::SpreadLimits& limits = {}, First first = First::podrun)
+      : plan_(hosts, kSpreadSize, first, limits) {}
 
   std::string on(const transfer::SpreadEvent& event) {
     std::vector<std::string> texts;
@@ -36,6 +38,9 @@ class Spread {
   }
   std::string ready_without_python(std::size_t host) {
     return on(transfer::event::SpreadReady{host, "", false});
+  }
+  std::string ready_with_files(std::size_t host, bool can_relay = true) {
+    return on(transfer::event::SpreadReady{host, fmt::format("10.0.0.{}", host), can_relay, true});
   }
   std::string port(std::size_t host) { return on(transfer::event::Port{host}); }
   std::string joined(std::size_t host) { return on(transfer::event::Joined{host}); }

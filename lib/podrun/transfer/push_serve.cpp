@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// The part of a push whose files a host has: that host lists them, and serves them to the others.
+#include <algorithm>
+#include <functional>
+#include <utility>
+
+#include <asio/this_coro.hpp>
+#include <fmt/format.h>
+
+#include "podrun/transfer/list_paths.hpp"
+#include "podrun/transfer/push_talk.hpp"
+#include "podrun/transfer/scripts.hpp"
+#include "podrun/transfer/side_work.hpp"
+#include "podrun/transfer/spread.hpp"
+
+namespace podrun::transfer {
+namespace {
+
+using link::Cause;
+using link::HostError;
+using link::Stage;
+
+[[noreturn]] void fail(Cause cause, std::string why) {
+  throw HostError({Stage::copying, cause, std::move(why)});
+}
+
+}  // namespace
+
+asio::awaitable<void> Push::serve(supervisor::Supervised& supervised) {
+  ListRequest request{.words = {}, .max_files = request_.max_files, .links = Links::listed};
+  for (const std::string& word : request_.tree.sources) request.words.push_back(pull_word(word));
+  const ListedPaths listed = co_await list_paths(supervised, std::move(request));
+  check_complete(listed, request_.tree.sources);
+  LocalTree tree;
+  std::optional<LocalTree> renamed;
+  std::function<void()> sort = [&] {
+    tree = LocalTree::listed(listed.listing);
+    if (may_be_name(tree)) renamed = tree.renamed(last_name(request_.target));
+  };
+  co_await run_on_thread(std::move(sort));
+  take_tree(std::move(tree), std::move(renamed));
+  HostShare& share = shares_[*request_.source_host];
+  share.is_staged = true;
+  arrive(*request_.source_host);
+  if (!request_.only_look) co_await serve_groups(supervised);
+}
+
+/// The first attempt decides.
+void Push::take_tree(LocalTree tree, std::optional<LocalTree> renamed) {
+  const std::vector<Entry>& entries = tree.entries();
+  if (entries.empty()) fail(Cause::not_copied, "there are only sockets, devices or FIFOs");
+  if (request_.remove == Delete::yes && entries.front().kind != Kind::directory)
+    fail(Cause::not_comparable,
+         fmt::format("\"{}\" is not a directory, as --delete needs", request_.tree.sources.front()));
+  if (has_tree_ && tree_.entries() != entries)
+    fail(Cause::not_copied, "its files changed meanwhile (run the command again)");
+  if (has_tree_) return;
+  tree_ = std::move(tree);
+  renamed_ = std::move(renamed);
+  has_tree_ = true;
+  report_change();
+}
+
+asio::awaitable<void> Push::serve_groups(supervisor::Supervised& supervised) {
+  static const Chunk script{std::string(kServeScript)};
+  const std::size_t own = *request_.source_host;
+  const auto is_staged = [](const HostShare& share) { return share.is_staged; };
+  for (bool has_switch = false;;) {
+    const std::shared_ptr<Spread> spread = group_to_serve();
+    const bool are_done = std::all_of(shares_.begin(), shares_.end(), is_staged);
+    if (!spread && !are_done) {
+      co_await wait_for_change(own);
+      continue;
+    }
+    if (!spread && has_switch) co_return;
+    std::vector<std::string> words = ServeWords{.directory = supervised.directory()}.list();
+    supervisor::StartedProgram program = co_await supervised.start_program(script, std::move(words));
+    PushTalk talk(std::move(program), {});
+    if (spread) {
+      co_await spread->serve(talk, own, shares_[own], request_.spreading != Spreading::impossible);
+    } else {
+      co_await talk.answer();  // the switch is there
+    }
+    has_switch = true;
+  }
+}
+
+/// A group that waits; nothing if none does.
+std::shared_ptr<Spread> Push::group_to_serve() const {
+  for (const auto& [chosen, group] : groups_) {
+    std::shared_ptr<Spread> spread = group.spread.lock();
+    if (spread && spread->needs_server()) return spread;
+  }
+  return nullptr;
+}
+
+/// When no more hosts of its group can come, or another group waits. The one that waits for a group sees it.
+void Push::let_server_leave() {
+  const auto is_staged = [](const HostShare& share) { return share.is_staged; };
+  if (group_to_serve() || std::all_of(shares_.begin(), shares_.end(), is_staged)) {
+    for (const auto& [chosen, group] : groups_) {
+      if (const std::shared_ptr<Spread> spread = group.spread.lock()) spread->leave();
+    }
+  }
+  report_change();
+}
+
+asio::awaitable<void> Push::wait_for_tree(std::size_t host) {
+  while (!has_tree_) co_await wait_for_change(host);
+}
+
+/// There is no stream whose end would end this.
+asio::awaitable<void> Push::wait_for_change(std::size_t host) {
+  if (abandoned_[host]) throw HostError({.cause = Cause::abandoned});
+  const auto changed = std::make_shared<Event>(co_await asio::this_coro::executor);
+  waiting_.push_back(changed);
+  co_await changed->wait();
+  if (abandoned_[host]) throw HostError({.cause = Cause::abandoned});
+}
+
+void Push::report_change() {
+  for (const std::shared_ptr<Event>& each : std::exchange(waiting_, {})) each->notify();
+}
+
+}  // namespace podrun::transfer

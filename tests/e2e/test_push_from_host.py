@@ -1,0 +1,357 @@
+"""podrun push 2:ckpt DEST: one host has the files, and the others get them from it; names and modes stay podrun's, and all hosts change or none."""
+
+import os
+import random
+import signal
+import time
+
+import pytest
+
+from events import Events, events
+from homes import ViaHomes, homes_of_pod
+from support import wait_until
+from test_spread import BLOCK, PYTHON, ROUNDS, TREE, kill_relay
+from trees import Directory, File, Link, assert_same, remove, set_time, write_tree
+
+OLD = {"kept": b"k"}
+ALTERED = "its text without this"
+
+
+class FromHost:
+    """Host 2 has `ckpt`, which the others get in `work`, where something is already."""
+
+    def __init__(self, podrun, homes, tree=None, seed=2):
+        self.podrun, self.homes, self.seed = podrun, homes, seed
+        homes.write("ckpt", TREE if tree is None else tree, [seed])
+        self.tree = homes.read(seed, "ckpt")
+        self.others = [rank for rank in homes.ranks if rank != seed]
+        homes.write("work", OLD)
+        self.before = homes.read_all("work")
+
+    def start(self, *words, source=None, target="work", options=None):
+        return self.podrun.start("--json", *(options or self.homes.options), "push", *words, source or f"{self.seed}:ckpt", target)
+
+    def push(self, *words, **places):
+        """Pushes, which must succeed; where each host got the files from."""
+        ended = Events(self.start(*words, **places).wait(120))
+        assert ended.returncode == 0, ended.stderr
+        self.homes.wait_until_clean()
+        self.said = ended.stderr.decode().splitlines()
+        assert self.seed not in ended.sent
+        return {rank: event.get("from_here", event.get("from")) for rank, event in ended.sent.items()}
+
+    def fail(self, *words, **places):
+        ended = Events(self.start(*words, **places).wait(120))
+        assert ended.returncode not in (0, 2), ended.stderr
+        self.assert_unchanged()
+        return ended
+
+    def assert_arrived(self, place="work/ckpt", tree=None):
+        for rank in self.others:
+            assert_same(self.tree if tree is None else tree, self.homes.read(rank, place))
+        assert_same(self.before[self.seed], self.homes.read(self.seed, "work"))
+
+    def assert_unchanged(self):
+        self.homes.wait_until_clean()
+        for rank, before in enumerate(self.before):
+            assert_same(before, self.homes.read(rank, "work"))
+
+    def python(self, rank, text):
+        """sh text in the place of python3 on this host."""
+        self.homes.program(rank, "python3", text)
+
+    def hooks(self, rank, hooks):
+        self.python(rank, f'export PODRUN_TEST_RELAY="{hooks}"; exec {PYTHON} "$@"')
+
+    def alter(self, rank, old, new):
+        """The program in Python on this host has `new` in the place of `old`."""
+        unpack = "zlib.decompress(b.read(int(b.readline())))"
+        script = self.homes.home(rank) / "alter"
+        script.write_text(f"import sys\nprint(sys.argv[1].replace({unpack!r}, {unpack + f'.replace({old.encode()!r}, {new.encode()!r})'!r}))\n")
+        self.python(rank, f'code=$({PYTHON} "$HOME/alter" "$4"); set -- -I -S -c "$code" "$5"; exec {PYTHON} "$@"')
+
+
+@pytest.fixture
+def pushing(podrun, homes):
+    return FromHost(podrun, homes)
+
+
+@pytest.mark.smoke
+def test_all_other_hosts_get_the_files_from_it(pushing):
+    assert pushing.push() == {0: 2, 1: 2, 3: 2}
+    pushing.assert_arrived()
+    pushing.push()
+    assert pushing.said[-1] == "podrun: 3 hosts are up to date"
+
+
+def test_the_last_line_counts_the_hosts_that_got_them(pushing):
+    pushing.push()
+    assert pushing.said[-1].startswith("podrun: 5 files (6.3 MB) to 3 hosts"), pushing.said
+
+
+# What is copied
+
+
+def test_the_contents_of_a_directory(pushing):
+    pushing.push(source="2:ckpt/")
+    for rank in pushing.others:
+        expected = {**pushing.before[rank], **pushing.tree}
+        assert_same(expected, pushing.homes.read(rank, "work"))
+
+
+def test_a_file_under_another_name(pushing):
+    pushing.push(source="2:ckpt/data", target="work/renamed")
+    for rank in pushing.others:
+        assert (pushing.homes.home(rank) / "work/renamed").read_bytes() == TREE["data"]
+
+
+def test_several_words_patterns_and_absolute_paths(podrun, pushing):
+    place = pushing.homes.home(2)
+    ended = podrun(*pushing.homes.options, "push", "2:ckpt/b*", f"2:{place}/ckpt/secret", "2:~/ckpt/empty", "work/")
+    assert ended.returncode == 0, ended.stderr
+    for rank in pushing.others:
+        assert {b"bin/run", b"secret", b"empty", b"kept"} <= set(pushing.homes.read(rank, "work"))
+
+
+def test_links_are_copied_as_they_are(podrun, homes):
+    links = {"absolute": Link("/etc/passwd"), "newline": Link("a\nb\n"), "long": Link("t" * 300), "dir": Directory(0o700), "dir/up": Link("..")}
+    pushing = FromHost(podrun, homes, links)
+    pushing.push()
+    pushing.assert_arrived()
+
+
+def test_files_of_any_size_mode_and_time(podrun, homes):
+    sizes = [0, 1, 511, 512, 513, BLOCK - 512, BLOCK, BLOCK + 1, 3 * BLOCK]
+    tree = {f"{number:02} {size}": File(random.Random(size).randbytes(size), 0o400 + number) for number, size in enumerate(sizes)}
+    tree |= {f"many/{number}": f"{number}".encode() for number in range(3000)}
+    tree |= {"large": random.Random(3).randbytes((16 << 20) + 5), "names\n/\xff": b"x"}
+    pushing = FromHost(podrun, homes, tree)
+    set_time(homes.home(2) / "ckpt/large", -5)
+    pushing.tree = homes.read(2, "ckpt")
+    assert pushing.push() == {0: 2, 1: 2, 3: 2}
+    pushing.assert_arrived()
+
+
+def test_delete_deletes_only_in_the_directory(pushing):
+    pushing.homes.write("work/ckpt", {"old": b"1"}, pushing.others)
+    pushing.push("--delete", "--force")
+    pushing.assert_arrived()
+    assert all((pushing.homes.home(rank) / "work/kept").exists() for rank in pushing.others)
+
+
+def test_dry_run_changes_nothing(podrun, pushing):
+    ended = podrun(*pushing.homes.options, "push", "--dry-run", "2:ckpt", "work")
+    assert ended.returncode == 0 and b"send ckpt/secret" in ended.stdout, ended
+    assert b"[0,1,3]:" in ended.stdout
+    pushing.assert_unchanged()
+
+
+# Which hosts
+
+
+def test_the_host_need_not_be_chosen(pushing):
+    homes = pushing.homes
+    assert pushing.push(options=(*homes.options, "--workers", "0,3")) == {0: 2, 3: 2}
+    assert not (homes.home(1) / "work/ckpt").exists()
+
+
+def test_a_host_is_named(podrun, homes):
+    pushing = FromHost(podrun, homes)
+    name = homes.pod.addresses[2].partition(":")[0]
+    pushing.push(source=f"{name}:ckpt")
+    pushing.assert_arrived()
+
+
+@pytest.mark.parametrize(
+    "words, said",
+    [
+        (["9:ckpt", "work"], b'no host has this worker number or name: "9"'),
+        (["tpu:ckpt", "work"], b'no host has this worker number or name: "tpu"'),
+        (["0:a", "1:b", "work"], b"not on the same machine"),
+        (["0:a", "here", "work"], b"not on the same machine"),
+        (["--checksum", "0:a", "work"], b"--checksum: only for files that are here"),
+        (["--exclude", "x", "0:a", "work"], b"--exclude: only for files that are here"),
+        (["--no-ignore", "0:a", "work"], b"--no-ignore: only for files that are here"),
+        (["--delete", "0:", "~"], b"--delete refuses"),
+        (["0:a", "1:work"], b"a destination is a path on all hosts"),
+    ],
+    ids=lambda value: value if isinstance(value, bytes) else None,
+)
+def test_what_is_refused_at_once(podrun, pair, words, said):
+    ended = podrun(*pair.options, "push", *words)
+    assert ended.returncode == 2 and said in ended.stderr, ended.stderr
+
+
+def test_there_must_be_another_host(podrun, pair):
+    ended = podrun(*pair.on(0), "push", "0:a", "work")
+    assert ended.returncode == 2 and b"no host besides" in ended.stderr, ended.stderr
+
+
+def test_a_local_file_with_a_colon_comes_first(podrun, pair):
+    write_tree(podrun.directory, {"0:a": b"here"})
+    assert podrun(*pair.options, "push", "0:a", "work/").returncode == 0
+    assert (pair.home(1) / "work/0:a").read_bytes() == b"here"
+
+
+def test_a_missing_path(pushing):
+    ended = pushing.fail(source="2:none")
+    assert ended.failures[2][2] == "file_missing"
+    assert b"none: no such file or directory there" in ended.stderr
+
+
+def test_the_host_cannot_be_reached(podrun, homes):
+    pushing = FromHost(podrun, homes)
+    hosts = f"{','.join(homes.pod.addresses)},127.0.0.1:1"
+    ended = Events(podrun("--json", "-H", hosts, "--retries", "0", "push", "4:ckpt", "work"))
+    assert ended.failures[4][2] == "refused" and ended.returncode == 255, ended.stderr
+    pushing.assert_unchanged()
+
+
+# By way of podrun
+
+
+def test_hosts_without_a_network_between_them(podrun, pair):
+    pushing = FromHost(podrun, pair, seed=0)
+    assert pushing.push() == {1: None}
+    pushing.assert_arrived()
+
+
+def test_small_files_go_by_way_of_podrun(podrun, homes):
+    pushing = FromHost(podrun, homes, {"a": b"1"})
+    assert pushing.push() == {0: None, 1: None, 3: None}
+    pushing.assert_arrived()
+
+
+def test_no_other_host_can_reach_it(pushing):
+    pushing.hooks(2, "refuse")
+    sources = pushing.push()
+    pushing.assert_arrived()
+    assert set(sources.values()) - {"did not try, since no host could reach another"} == {"could reach no other host: connection refused"}
+
+
+def test_a_host_without_python_gets_them_by_way_of_podrun(pushing):
+    pushing.python(0, "exit 127")
+    assert pushing.push() == {0: "cannot hand on: python3 does not start there, has no module ssl, or is older than 3.6", 1: 2, 3: 2}
+    pushing.assert_arrived()
+
+
+def test_it_has_no_python_itself(pushing):
+    pushing.python(2, "exit 127")
+    ended = pushing.fail()
+    assert b"cannot serve its files: python3 does not start there" in ended.stderr, ended.stderr
+    assert b"podrun pull, then podrun push" in ended.stderr
+
+
+# Hosts that need different files
+
+
+def test_hosts_that_have_a_part(pushing):
+    homes = pushing.homes
+    for rank in (0, 1):
+        write_tree(homes.home(rank) / "work/ckpt", {"data": TREE["data"]})
+        time = (homes.home(2) / "ckpt/data").stat().st_mtime_ns
+        os.utime(homes.home(rank) / "work/ckpt/data", ns=(time, time))
+    assert pushing.push() == {0: None, 1: None, 3: 2}
+    pushing.assert_arrived()
+
+
+def test_hosts_with_another_digest(pushing):
+    pushing.homes.program(1, "grep", 'case $* in *sha_ni*) ! /bin/grep "$@"; exit ;; esac; exec /bin/grep "$@"')
+    assert pushing.push() == {0: 2, 1: 2, 3: 2}
+    pushing.assert_arrived()
+
+
+# Trust
+
+
+@pytest.mark.parametrize(
+    "old, new",
+    [
+        ("        block = self._read(index * BLOCK", "        block = self._lie(index * BLOCK"),
+        ("            store.write(plan.read(head + path))", "            store.write(plan.read(head + path).replace(b'new/', b'run/'))"),
+    ],
+    ids=["modes", "names"],
+)
+def test_the_host_cannot_choose_names_or_modes(pushing, old, new):
+    if "_lie" in new:
+        new = (
+            "        self._lie = lambda begin, size: self._read(begin, size).replace(b'0000644', b'0004755')\n" + new
+        )
+    pushing.alter(2, old, new)
+    pushing.fail()
+
+
+def test_a_host_between_cannot_alter_contents(podrun, pods):
+    with homes_of_pod(pods, podrun, hosts=4) as homes:
+        pushing = FromHost(podrun, homes)
+        pushing.alter(2, "KEPT = 32", "KEPT = 32; HOOKS['alter'] = 3")
+        sources = pushing.push()
+        pushing.assert_arrived()
+        assert all("altered block 3" in str(source) or isinstance(source, int) for source in sources.values()), sources
+
+
+# Ends
+
+
+def test_a_file_that_changes_meanwhile(pushing):
+    pushing.hooks(0, "slow:500")
+    pushing.alter(2, "    def sum(self):", "    def sum(self):\n        os.truncate('ckpt/data', 5)")
+    ended = pushing.fail()
+    assert ended.failures[2][2] == "not_copied"
+    assert b"data: changed while it was being copied" in ended.stderr
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT], ids=lambda number: number.name)
+def test_podrun_is_ended_meanwhile(pushing, number):
+    for rank in pushing.others:
+        pushing.hooks(rank, "slow:2000")
+    run = pushing.start()
+    wait_until(lambda: any(pushing.homes.home(1).glob("work/.podrun.*/new/ckpt/data")), 30, "a part of the data arrived")
+    run.signal(number)
+    assert run.wait().returncode != 0
+    pushing.assert_unchanged()
+
+
+def test_the_host_is_lost_meanwhile(pushing):
+    for rank in pushing.others:
+        pushing.hooks(rank, "slow:2000")
+    run = pushing.start()
+    wait_until(lambda: any(pushing.homes.home(1).glob("work/.podrun.*/new/ckpt/data")), 30, "a part of the data arrived")
+    pushing.homes.lose(2)
+    ended = Events(run.wait())
+    assert ended.returncode == 255 and 2 in ended.failures, ended.stderr
+    pushing.assert_unchanged()
+
+
+def test_the_host_is_tried_again(pushing):
+    homes = pushing.homes
+    for rank in pushing.others:
+        pushing.hooks(rank, "slow:1000 until:3")
+    run = pushing.start("--retries", "5")
+    wait_until(lambda: any(homes.home(1).glob("work/.podrun.*/new/ckpt/data")), 30, "a part of the data arrived")
+    homes.lose(2)
+    ended = Events(run.wait(60))
+    assert ended.returncode == 0, ended.stderr
+    pushing.assert_arrived()
+    homes.wait_until_clean()
+
+
+@pytest.mark.deadline(60 + 30 * ROUNDS)
+def test_whatever_is_killed_at_any_time_leaves_nothing(pushing):
+    random_time = random.Random()
+    homes = pushing.homes
+    for rank in pushing.others:
+        pushing.hooks(rank, f"slow:{rank * 60}")
+    for _ in range(ROUNDS):
+        for kills_podrun in (True, False):
+            run = pushing.start()
+            time.sleep(random_time.uniform(0.1, 1.2))
+            if kills_podrun:
+                run.signal(signal.SIGKILL)
+            else:
+                kill_relay(homes, random_time.choice(homes.ranks))
+            run.wait()
+            homes.wait_until_clean()
+            for rank in pushing.others:
+                remove(homes.home(rank) / "work")
+            homes.write("work", OLD)
