@@ -1,8 +1,10 @@
-"""Plays podrun, tar and other hosts for lib/podrun/transfer/relay.py, and assembles it."""
+"""Plays podrun, tar and other hosts for lib/podrun/transfer/relay.py and relay_files.py, and assembles them."""
 
 import contextlib
 import functools
+import gzip
 import hashlib
+import io
 import os
 import random
 import re
@@ -11,6 +13,7 @@ import socket
 import ssl
 import struct
 import subprocess
+import tarfile
 import threading
 import time
 from pathlib import Path
@@ -32,15 +35,64 @@ def archive(size):
 
 
 @functools.lru_cache(maxsize=None)
-def program():
+def program(name="Relay"):
     """Its text, assembled as the build does (cmake/Scripts.cmake)."""
-    fragments = re.search(r"^Relay python (.*)", (LIBRARY / "scripts.txt").read_text(), re.MULTILINE)[1].split()
+    return text_of(*re.search(rf"^{name} python (.*)", (LIBRARY / "scripts.txt").read_text(), re.MULTILINE)[1].split())
+
+
+def text_of(*fragments):
     text = "".join((LIBRARY / "podrun" / f"{fragment}.py").read_text() for fragment in fragments)
     return re.sub(r"^from relay_.*", "", text, flags=re.MULTILINE)
 
 
 def sums_of(data):
     return [hashlib.sha256(data[begin : begin + BLOCK]).digest() for begin in range(0, len(data), BLOCK)]
+
+
+class TarArchive:
+    """What tarfile makes of members, in GNU's format and without the end of the archive; and where the heads in it are."""
+
+    def __init__(self):
+        self.heads = []  # begin and end of each
+        self._file = io.BytesIO()
+        self._tar = tarfile.open(fileobj=self._file, mode="w", format=tarfile.GNU_FORMAT)  # never closed
+
+    @property
+    def data(self):
+        return self._file.getvalue()
+
+    def add(self, name, contents=b"", kind=tarfile.REGTYPE, **fields):
+        """Returns the head."""
+        member = tarfile.TarInfo(name)
+        member.size, member.type = len(contents), kind
+        for field, value in fields.items():
+            setattr(member, field, value)
+        begin = self._tar.offset
+        self._tar.addfile(member, io.BytesIO(contents))
+        self.heads.append((begin, self._tar.offset - -(-len(contents) // 512) * 512))
+        return self.data_of(*self.heads[-1])
+
+    def fill_until(self, offset, name="new/filler"):
+        """Adds a file, so that the next head begins there."""
+        self.add(name, archive(offset - self._tar.offset - 512))
+
+    def data_of(self, begin, end):
+        return bytes(self._file.getbuffer()[begin:end])
+
+    def sums(self, data=None):
+        """Of podrun, for hosts that get "heads": the heads are right, also if another host says this `data`."""
+        sums = sums_of(self.data if data is None else data)
+        return [hashlib.sha256(each + self._sum_of_heads(index * BLOCK)).digest() for index, each in enumerate(sums)]
+
+    def _sum_of_heads(self, block):
+        parts = ((max(begin, block), min(end, block + BLOCK)) for begin, end in self.heads)
+        return hashlib.sha256(b"".join(self.data_of(*part) for part in parts if part[0] < part[1])).digest()
+
+
+def pack_plan(members):
+    """For relay_files.py: of the head, size, time, COUNTS and path of each member."""
+    lines = (b"%d %d %d %d %d\n" % (len(head), size, mtime, counts, len(path)) + head + path for head, size, mtime, counts, path in members)
+    return gzip.compress(b"".join(lines), 1)
 
 
 def make_certificate(directory, name):
@@ -51,56 +103,51 @@ def make_certificate(directory, name):
     return key.read_bytes() + certificate.read_bytes()
 
 
-def start_relay(directory, errors, hooks=PATIENT, text=None, **pipes):
+def start_relay(directory, errors, hooks=PATIENT, text=None, name="Relay", **pipes):
     """Starts it as push.sh does, but its standard error is descriptor 4."""
-    script = directory / "podrun.relay"
+    script = directory / f"podrun.{name.lower()}"
     if not script.exists():
-        script.write_text(text or program())
+        script.write_text(text or program(name))
     words = ["sh", "-c", 'exec "$@" 4>&2 2>"$0"', errors, shutil.which("python3"), "-I", "-S", script]
     environment = {"PODRUN_TEST_RELAY": hooks, "TEST_DIRECTORY": str(directory)}
     return subprocess.Popen(words, stdin=subprocess.PIPE, env=environment, cwd=directory, bufsize=0, **pipes)
 
 
-class Relay:
-    """One host."""
+class RelayProcess:
+    """One host, on which relay.py or relay_files.py runs."""
 
-    def __init__(self, directory, pem, host=0, data=b"", hooks=PATIENT, reads=True, text=None):
-        self.host, self.data, self.address = host, data, f"127.0.0.{host + 1}"
-        self.sent = None
+    NAME = "Relay"  # in scripts.txt
+
+    def __init__(self, directory, host, hooks, text=None):
+        self.host, self.address = host, f"127.0.0.{host + 1}"
         self._errors = directory / f"errors{host}"
-        self.process = start_relay(directory, self._errors, hooks, text, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        self.answers, self.output = [], bytearray()
-        self._threads = [threading.Thread(target=self._read_answers)]
-        self._threads[0].start()
-        if reads:
-            self.read()
-        self.send(f"start {PUSH} {host} {len(data)} blocks")
+        self.process = start_relay(directory, self._errors, hooks, text, self.NAME, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.answers, self._threads = [], []
+
+    def read_answers(self):
+        def read():
+            with self.process.stderr as answers:
+                for line in answers:
+                    self._take_data(line, answers)
+                    self.answers.append(line.decode().rstrip("\n"))
+
+        self._start(read)
+
+    def _start(self, function):
+        self._threads.append(threading.Thread(target=function))
+        self._threads[-1].start()
+
+    def _take_data(self, line, answers):
+        """Reads the bytes that belong to the answer."""
+
+    def _send_key(self, pem):
         if pem:
             self.send(f"key {len(pem)}", pem)
-
-    def _read_answers(self):
-        with self.process.stderr as answers:
-            for line in answers:
-                self.answers.append(line.decode().rstrip("\n"))
-
-    def read(self):
-        """Begins to be its tar."""
-
-        def read():
-            while data := self.process.stdout.read(1 << 18):
-                self.output += data
-
-        self._threads.append(threading.Thread(target=read))
-        self._threads[-1].start()
 
     def send(self, line, data=b""):
         text = line.encode() + b"\n" + data
         while text:
             text = text[self.process.stdin.write(text) :]
-
-    def sums(self, first=0, last=None):
-        sums = sums_of(self.data)[first:last]
-        self.send(f"sums {first} {len(sums)}", b"".join(sums))
 
     def answer(self, pattern):
         """Waits for the first answer like this, and returns what the pattern matched."""
@@ -117,6 +164,52 @@ class Relay:
         self.send(f"listen {self.address} {','.join(map(str, hosts))}")
         ports = wait_until(lambda: [line for line in list(self.answers) if line.startswith("port ")][before:], what="port")
         return int(ports[0].split()[1])
+
+    def wait(self, status=0):
+        """Waits for its end."""
+        wait_until(lambda: self.process.poll() is not None, what="its end")
+        for thread in self._threads:
+            thread.join()
+        errors = self._errors.read_text()
+        assert (self.process.returncode, errors) == (status, ""), (self.process.returncode, errors, self.answers)
+
+    def close(self):
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+        for thread in self._threads:
+            thread.join()
+        for file in (self.process.stdin, self.process.stdout):
+            with contextlib.suppress(OSError):
+                file.close()
+
+
+class Relay(RelayProcess):
+    """A host that gets an archive: bytes, or a TarArchive of whose heads podrun has its own sums."""
+
+    def __init__(self, directory, pem, host=0, data=b"", hooks=PATIENT, reads=True, text=None):
+        super().__init__(directory, host, hooks, text)
+        self.archive = data if isinstance(data, TarArchive) else None
+        self.data = self.archive.data if self.archive else data
+        self.sent, self.output = None, bytearray()
+        self.read_answers()
+        if reads:
+            self.read()
+        self.send(f"start {PUSH} {host} {len(self.data)} {'heads' if self.archive else 'blocks'}")
+        self._send_key(pem)
+
+    def read(self):
+        """Begins to be its tar."""
+
+        def read():
+            while data := self.process.stdout.read(1 << 18):
+                self.output += data
+
+        self._start(read)
+
+    def sums(self, first=0, last=None):
+        sums = (self.archive.sums(self.data) if self.archive else sums_of(self.data))[first:last]
+        self.send(f"sums {first} {len(sums)}", b"".join(sums))
 
     def follow(self, parent, port=None):
         """Makes it a child of another host."""
@@ -144,28 +237,49 @@ class Relay:
     def end(self):
         self.send(f"end {len(TRAILER)}", TRAILER)
 
-    def wait(self, status=0):
-        """Waits for its end."""
-        wait_until(lambda: self.process.poll() is not None, what="its end")
-        for thread in self._threads:
-            thread.join()
-        errors = self._errors.read_text()
-        assert (self.process.returncode, errors) == (status, ""), (self.process.returncode, errors, self.answers)
-
     def assert_complete(self):
         self.wait()
         assert self.output == self.data + TRAILER, (len(self.output), self.answers)
         assert f"at {len(self.data)}" in self.answers, self.answers
 
-    def close(self):
-        if self.process.poll() is None:
-            self.process.kill()
-            self.process.wait()
-        for thread in self._threads:
-            thread.join()
-        for file in (self.process.stdin, self.process.stdout):
-            with contextlib.suppress(OSError):
-                file.close()
+
+class FilesRelay(RelayProcess):
+    """A host that has files: the members of an archive with so many bytes, as for pack_plan()."""
+
+    NAME = "RelayFiles"
+
+    def __init__(self, directory, pem, size, members, host=0, hooks=PATIENT, reads=True, text=None):
+        super().__init__(directory, host, hooks, text)
+        self.given = {}  # bytes by offset
+        if reads:
+            self.read_answers()
+        self.send(f"start {PUSH} {host} {size}")
+        self._send_key(pem)
+        if members is not None:
+            self.send_plan(pack_plan(members))
+
+    def _take_data(self, line, answers):
+        if line.startswith(b"data "):
+            offset, size = map(int, line.split()[1:])
+            self.given[offset] = answers.read(size)
+
+    def send_plan(self, packed):
+        self.send(f"plan {len(packed)}", packed)
+
+    def sums(self):
+        """What it has said, in order; each is the next one."""
+        lines = [line.split() for line in list(self.answers) if line.startswith("sums ")]
+        assert [int(index) for _, index, _ in lines] == list(range(len(lines)))
+        return [bytes.fromhex(text) for _, _, text in lines]
+
+    def give(self, offset, size):
+        self.send(f"give {offset} {size}")
+        self.answer(f"data {offset} {size}")
+        return self.given[offset]
+
+    def digest(self, kind):
+        self.send(f"digest {kind}")
+        return self.answer(f"digest {kind} (.*)")[1]
 
 
 def context(pem, directory, trusted=None, server=False):

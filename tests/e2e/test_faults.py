@@ -14,6 +14,7 @@ import test_jump as jump
 import test_passwords as passwords
 import test_pull_faults as pull
 import test_push_faults as push
+import test_push_from_host as push_from_host
 import test_spread as spread
 import test_ssh_host_keys as host_keys
 import test_ssh_login as login
@@ -246,4 +247,4 @@ every_row_is_played = plays([*SERVERS, *WAYS_IN, *OTHERS_BEFORE, *ON_THIS_MACHIN
 
 
 def test_the_table_has_a_row_for_every_case_and_a_case_for_every_row():
-    assert {*SERVERS, *WAYS_IN, *OTHERS_BEFORE, *running.STRUCK, *running.ALONE, *running.HARMLESS, *jump.FAULTS, *host_keys.FAULTS, *login.FAULTS, *passwords.FAULTS, *via.FAULTS, *push.FAULTS, *spread.FAULTS, *pull.FAULTS, *ON_THIS_MACHINE} == ROWS.keys()
+    assert {*SERVERS, *WAYS_IN, *OTHERS_BEFORE, *running.STRUCK, *running.ALONE, *running.HARMLESS, *jump.FAULTS, *host_keys.FAULTS, *login.FAULTS, *passwords.FAULTS, *via.FAULTS, *push.FAULTS, *push_from_host.FAULTS, *spread.FAULTS, *pull.FAULTS, *ON_THIS_MACHINE} == ROWS.keys()

@@ -8,13 +8,22 @@ import time
 import pytest
 
 from events import Events, events
-from homes import ViaHomes, homes_of_pod
+from fault_table import DELIVER_EVERYTHING, KEEP, ROWS, check, plays, said_by_podrun, said_of_hosts
+from homes import homes_of_pod
 from support import wait_until
 from test_spread import BLOCK, PYTHON, ROUNDS, TREE, kill_relay
 from trees import Directory, File, Link, assert_same, remove, set_time, write_tree
 
+# The rows of docs/faults.md that are played here.
+UNREACHABLE = "no other host can reach the one that has the files (push `3:ckpt`)"
+NO_PYTHON = "it has the files, but not `python3` (push `3:ckpt`)"
+CHANGES = "a file changes there while it is copied (push `3:ckpt`)"
+LIES = "it sends other names or modes than it has listed (push `3:ckpt`)"
+LOST = "it is lost while it serves its files (push `3:ckpt`)"
+FAULTS = [UNREACHABLE, NO_PYTHON, CHANGES, LIES, LOST]
+every_row_is_played = plays(FAULTS)
+
 OLD = {"kept": b"k"}
-ALTERED = "its text without this"
 
 
 class FromHost:
@@ -40,11 +49,18 @@ class FromHost:
         assert self.seed not in ended.sent
         return {rank: event.get("from_here", event.get("from")) for rank, event in ended.sent.items()}
 
-    def fail(self, *words, **places):
-        ended = Events(self.start(*words, **places).wait(120))
+    def fail(self, fault=None, **places):
+        ended = Events(self.start(**places).wait(120))
         assert ended.returncode not in (0, 2), ended.stderr
+        if fault:
+            self.check(fault, ended)
         self.assert_unchanged()
         return ended
+
+    @staticmethod
+    def check(fault, ended):
+        [said] = [text for text in said_of_hosts(ended).values() if text and not text.startswith("not started")]
+        check(ROWS[fault], said, ended.returncode, KEEP)
 
     def assert_arrived(self, place="work/ckpt", tree=None):
         for rank in self.others:
@@ -225,6 +241,7 @@ def test_small_files_go_by_way_of_podrun(podrun, homes):
 def test_no_other_host_can_reach_it(pushing):
     pushing.hooks(2, "refuse")
     sources = pushing.push()
+    check(ROWS[UNREACHABLE], said_by_podrun("\n".join(pushing.said).encode())[-1], 0, DELIVER_EVERYTHING)
     pushing.assert_arrived()
     assert set(sources.values()) - {"did not try, since no host could reach another"} == {"could reach no other host: connection refused"}
 
@@ -237,7 +254,7 @@ def test_a_host_without_python_gets_them_by_way_of_podrun(pushing):
 
 def test_it_has_no_python_itself(pushing):
     pushing.python(2, "exit 127")
-    ended = pushing.fail()
+    ended = pushing.fail(NO_PYTHON)
     assert b"cannot serve its files: python3 does not start there" in ended.stderr, ended.stderr
     assert b"podrun pull, then podrun push" in ended.stderr
 
@@ -267,24 +284,20 @@ def test_hosts_with_another_digest(pushing):
 @pytest.mark.parametrize(
     "old, new",
     [
-        ("        block = self._read(index * BLOCK", "        block = self._lie(index * BLOCK"),
+        ("            view, offset = view[len(part) :]", "            view[: len(part)] = bytes(part).replace(b'0000644', b'0004755'); view, offset = view[len(part) :]"),
         ("            store.write(plan.read(head + path))", "            store.write(plan.read(head + path).replace(b'new/', b'run/'))"),
     ],
     ids=["modes", "names"],
 )
 def test_the_host_cannot_choose_names_or_modes(pushing, old, new):
-    if "_lie" in new:
-        new = (
-            "        self._lie = lambda begin, size: self._read(begin, size).replace(b'0000644', b'0004755')\n" + new
-        )
     pushing.alter(2, old, new)
-    pushing.fail()
+    pushing.fail(LIES)
 
 
 def test_a_host_between_cannot_alter_contents(podrun, pods):
     with homes_of_pod(pods, podrun, hosts=4) as homes:
         pushing = FromHost(podrun, homes)
-        pushing.alter(2, "KEPT = 32", "KEPT = 32; HOOKS['alter'] = 3")
+        pushing.alter(2, "LARGE = 16", "HOOKS['alter'] = 3; LARGE = 16")
         sources = pushing.push()
         pushing.assert_arrived()
         assert all("altered block 3" in str(source) or isinstance(source, int) for source in sources.values()), sources
@@ -296,7 +309,7 @@ def test_a_host_between_cannot_alter_contents(podrun, pods):
 def test_a_file_that_changes_meanwhile(pushing):
     pushing.hooks(0, "slow:500")
     pushing.alter(2, "    def sum(self):", "    def sum(self):\n        os.truncate('ckpt/data', 5)")
-    ended = pushing.fail()
+    ended = pushing.fail(CHANGES)
     assert ended.failures[2][2] == "not_copied"
     assert b"data: changed while it was being copied" in ended.stderr
 
@@ -319,7 +332,7 @@ def test_the_host_is_lost_meanwhile(pushing):
     wait_until(lambda: any(pushing.homes.home(1).glob("work/.podrun.*/new/ckpt/data")), 30, "a part of the data arrived")
     pushing.homes.lose(2)
     ended = Events(run.wait())
-    assert ended.returncode == 255 and 2 in ended.failures, ended.stderr
+    pushing.check(LOST, ended)
     pushing.assert_unchanged()
 
 

@@ -74,7 +74,8 @@ constexpr std::array<cli::CommandRow, 21> kRows{{
      .examples = "  podrun push . app                      this directory, to ~/app on every host\n"
                  "  podrun push setup.sh src /tmp          a file and a directory, into /tmp\n"
                  "  podrun push --delete src/ app/src      also delete files that are only there\n"
-                 "  podrun push --dry-run . app            only show what would be sent\n",
+                 "  podrun push --dry-run . app            only show what would be sent\n"
+                 "  podrun push 3:ckpt data                from worker 3 to all others\n",
      .page = "files",
      .takes = {reach, general, looks, connect_timeout, start, json, files, spread, force, dry_run},
      .operands = {.least = 2,

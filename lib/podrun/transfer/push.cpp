@@ -350,7 +350,7 @@ bool Push::spreads(const Archive& archive) const {
 /// The paths that only a host has and that it keeps: those that are not in the directory that was named.
 std::vector<bool> Push::kept_among(const std::vector<HostOnly>& paths) const {
   const std::string& top = tree().entries().front().path;
-  const std::string above = top.empty() ? "" : top + '/';
+  const std::string above = top.empty() ? "" : fmt::format("{}/", top);
   std::vector<bool> kept;
   for (const HostOnly& each : paths) kept.push_back(!each.path.starts_with(above));
   return kept;

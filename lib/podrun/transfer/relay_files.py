@@ -8,44 +8,37 @@ Frames besides those of relay_frames.py:
   plan N                     the archive, compressed by gzip: for each member a line HEAD SIZE MTIME COUNTS PATH, then the head and the path.
                              HEAD, SIZE and PATH: bytes of the head, the contents and the path; COUNTS: 1 if the file is in the digest
   digest KIND                sha256 or blake2b        answer: digest KIND HEX, as push.sh prints it after "staged"
-  give OFFSET N              part of a block          answer: data OFFSET N, and the bytes
+  give OFFSET N              at most 1 MiB            answer: data OFFSET N, and the bytes
 Answers without a frame: sums INDEX HEX, the SHA-256 of each block.
 """
 
 import bisect
-import collections
 import gzip
 import hashlib
 import io
 import os
 import queue
 import stat
-import threading
+import time
 from array import array
 
 from relay_frames import Frames, run
-from relay_limits import BLOCK, fail, plain, say, start
+from relay_limits import BLOCK, HOLD_UP, JOIN, TICK, fail, plain, say, start
 from relay_peers import nameless_file
+from relay_window import WINDOW, Window
 
-KEPT = 32  # blocks
 LARGE = 16 << 20  # push.sh takes the digests of files with so many bytes before those of the others
 
 
-class Files:
-    """The blocks of the archive. Children find here what they find in a Window."""
+class Files(Window):
+    """The archive, and the last blocks that were summed. Readers that fall behind read the files again."""
 
     def __init__(self, size):
-        self.size = size
-        self.count = -(-size // BLOCK)
-        self.head = 0  # blocks with a known sum
-        self.readers = []
-        self.listeners = []
-        self.changed = threading.Condition()
+        super().__init__(size)
+        self.waits_until = time.monotonic() + JOIN  # for the first reader
         self._begins, self._heads, self._sizes, self._times, self._texts, self._paths = (array(kind) for kind in "QQQqQQ")
         self._counts = bytearray()
         self._text = nameless_file()
-        self._blocks = collections.OrderedDict()
-        self._loading = set()
 
     def take(self, packed):
         end = text = 0
@@ -64,61 +57,63 @@ class Files:
     def oldest(self):
         return 0
 
-    def block(self, index):
-        """Keeps the last ones: hosts that are served at the same time want the same."""
-        with self.changed:
-            self.changed.wait_for(lambda: index not in self._loading)
-            if index in self._blocks:
-                self._blocks.move_to_end(index)
-                return self._blocks[index]
-            self._loading.add(index)
-        block = self._read(index * BLOCK, min(BLOCK, self.size - index * BLOCK))
-        with self.changed:
-            self._loading.discard(index)
-            self._blocks[index] = block
-            while len(self._blocks) > KEPT:
-                self._blocks.popitem(last=False)
-            self.changed.notify_all()
-        return block
+    def oldest(self):
+        return 0
 
-    def _read(self, begin, size):
-        parts, member = [], bisect.bisect_right(self._begins, begin) - 1
+    def block_for(self, reader):
+        with self.changed:
+            behind = self.head - reader.next
+            if reader.is_late and behind < WINDOW // 2:
+                reader.is_late = False
+            elif behind > WINDOW and not reader.is_late:
+                reader.is_late = True
+                self.changed.notify_all()
+            if not reader.is_late:
+                return self.block(reader.next)
+        return self.read(reader.next * BLOCK, min(BLOCK, self.size - reader.next * BLOCK))
+
+    def read(self, begin, size):
+        part = memoryview(bytearray(size))
+        self._read_into(part, begin)
+        return part
+
+    def _read_into(self, view, begin):
+        member = bisect.bisect_right(self._begins, begin) - 1
         offset = begin - self._begins[member]
-        while size:
+        while view:
             head, contents = self._heads[member], self._sizes[member]
             end = head + -(-contents // 512) * 512
-            while size and offset < end:
-                if offset < head:
-                    part = os.pread(self._text, min(size, head - offset), self._texts[member] + offset)
-                elif offset < head + contents:
-                    part = self._contents(member, offset - head, min(size, head + contents - offset))
-                else:
-                    part = bytes(min(size, end - offset))
-                parts.append(part)
-                offset, size = offset + len(part), size - len(part)
-            member, offset = member + 1, 0
-        return b"".join(parts)
+            if offset < head:
+                part = os.pread(self._text, min(len(view), head - offset), self._texts[member] + offset)
+                view[: len(part)] = part
+            elif offset < head + contents:
+                part = view[: head + contents - offset]
+                self._read_contents(part, member, offset - head)
+            elif offset < end:
+                part = bytes(min(len(view), end - offset))
+                view[: len(part)] = part
+            else:
+                member, offset = member + 1, 0
+                continue
+            view, offset = view[len(part) :], offset + len(part)
 
-    def _contents(self, member, offset, size):
+    def _read_contents(self, view, member, offset):
         path = os.pread(self._text, self._paths[member], self._texts[member] + self._heads[member])
         try:
             file = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY)
             try:
                 self._check(member, path, file)
-                data = b""
-                while len(data) < size:
-                    more = os.pread(file, size - len(data), offset + len(data))
-                    if not more:
-                        break
-                    data += more
+                os.lseek(file, offset, os.SEEK_SET)
+                while view:
+                    got = os.readv(file, [view])
+                    if not got:
+                        self._fail(path, "changed while it was being copied")
+                    view = view[got:]
                 self._check(member, path, file)
             finally:
                 os.close(file)
         except OSError as error:
             self._fail(path, "cannot be read: " + plain(error))
-        if len(data) < size:
-            self._fail(path, "changed while it was being copied")
-        return data
 
     def _check(self, member, path, file):
         status = os.fstat(file)
@@ -132,21 +127,39 @@ class Files:
 
     def sum(self):
         for index in range(self.count):
-            digest = hashlib.sha256(self.block(index)).hexdigest()
-            say("sums %d %s" % (index, digest))
+            block = self.block(index)
+            self._read_into(block, index * BLOCK)
+            say("sums %d %s" % (index, hashlib.sha256(block).hexdigest()))
             with self.changed:
-                self.head = index + 1
-                self.changed.notify_all()
+                while index >= WINDOW and time.monotonic() < self.waits_until:
+                    self.changed.wait(TICK)
+            self.publish(lambda: True)
+
+    def watch(self):
+        while True:
+            time.sleep(TICK)
+            with self.changed:
+                self.blame(TICK)
+                for each in self.readers:
+                    if each.held > HOLD_UP and not each.is_late:
+                        each.is_late = True
+                        each.held = 0.0
+                        self.changed.notify_all()
 
     def digest(self, kind):
         """The digest of the digests, see push.sh."""
         large, small, unfinished = bytearray(), bytearray(), hashlib.new(kind)
         member = 0
         offset = 0  # in its contents
+        reader = Reader()
+        with self.changed:
+            self.readers.append(reader)
         for index in range(self.count):
             with self.changed:
+                reader.next = index
+                self.changed.notify_all()
                 self.changed.wait_for(lambda index=index: index < self.head)
-            block, at = memoryview(self.block(index)), index * BLOCK
+            block, at = self.block_for(reader), index * BLOCK
             end = at + len(block)
             while member < len(self._begins):
                 contents = self._begins[member] + self._heads[member]
@@ -162,7 +175,19 @@ class Files:
                     digests = large if size >= LARGE else small
                     digests += unfinished.hexdigest().encode() + b"\n"
                 unfinished, member, offset = hashlib.new(kind), member + 1, 0
+        with self.changed:
+            self.readers.remove(reader)
+            self.changed.notify_all()
         say("digest %s %s" % (kind, hashlib.new(kind, bytes(large + small)).hexdigest()))
+
+
+class Reader:
+    """Of the window, for a digest."""
+
+    host = None
+
+    def __init__(self):
+        self.next, self.held, self.is_late = 0, 0.0, False
 
 
 class RelayFiles(Frames):
@@ -183,6 +208,7 @@ class RelayFiles(Frames):
         except (OSError, EOFError) as error:
             raise ValueError(plain(error))
         start(self.window.sum)
+        start(self.window.watch)
         start(self._give_all)
 
     def _digest(self, kind):
@@ -190,17 +216,26 @@ class RelayFiles(Frames):
             raise ValueError("no such digest")
         start(self.window.digest, kind)
 
+    def _listen(self, address, hosts):
+        super()._listen(address, hosts)
+        self._stop_waiting()
+
     def _give(self, offset, size):
         offset, size = self._number(offset, self.window.size), self._number(size, BLOCK)
-        if offset % BLOCK + size > BLOCK or offset + size > self.window.size:
-            raise ValueError("not in one block")
+        if offset + size > self.window.size:
+            raise ValueError("not in the archive")
         self._given.put((offset, size))
+        self._stop_waiting()
+
+    def _stop_waiting(self):
+        with self.window.changed:
+            self.window.waits_until = 0
+            self.window.changed.notify_all()
 
     def _give_all(self):
         while True:
             offset, size = self._given.get()
-            begin = offset % BLOCK
-            say("data %d %d" % (offset, size), self.window.block(offset // BLOCK)[begin : begin + size])
+            say("data %d %d" % (offset, size), self.window.read(offset, size))
 
 
 run(RelayFiles)

@@ -89,7 +89,7 @@ class Child:
 
     def __init__(self, window, sock, host, first):
         self.window, self._sock, self.host, self.next = window, sock, host, first
-        self.held = 0.0
+        self.held, self.is_late = 0.0, False  # late: nobody waits for it, see Files
         self._is_gone = False
 
     def leave(self, why=None):
@@ -122,7 +122,7 @@ class Child:
             time.sleep(TICK)
         if not is_there or self._is_gone:
             return self._send(ALIVE)
-        block = window.block(self.next)
+        block = window.block_for(self)
         if self.next == HOOKS.get("alter"):
             block = memoryview(bytes([block[0] ^ 1]) + bytes(block[1:]))
         self._send(BLOCK_FOLLOWS)

@@ -51,6 +51,9 @@ class Window:
         found = bytes(self._sums[index * 32 : index * 32 + 32])
         return found if any(found) else None
 
+    def block_for(self, reader):
+        return self.block(reader.next)
+
     def oldest(self):
         return max(0, self.head - WINDOW)
 
@@ -68,11 +71,11 @@ class Window:
             return True
 
     def _is_held(self):
-        return any(each.next <= self.head - WINDOW for each in self.readers)
+        return any(each.next <= self.head - WINDOW and not each.is_late for each in self.readers)
 
     def blame(self, seconds):
         """Adds the time to those that hold up at least half of the others."""
-        holders = [each for each in self.readers if each.next <= self.head - WINDOW]
+        holders = [each for each in self.readers if each.next <= self.head - WINDOW and not each.is_late]
         waiting = sum(each.next == self.head for each in self.readers)
         if self.is_full and waiting and 2 * waiting >= len(self.readers) - len(holders):
             for each in holders:
@@ -123,7 +126,8 @@ class Sums:
 class Tar:
     """Reads the window for this host's own tar."""
 
-    host = None
+    host, is_late = None, False
+
     def __init__(self, window):
         self.window, self.next, self.held, self.trailer = window, 0, 0.0, None
 
