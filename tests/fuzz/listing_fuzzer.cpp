@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "podrun/base/text.hpp"
@@ -16,6 +17,7 @@
 namespace {
 
 using podrun::transfer::Kind;
+using podrun::transfer::Links;
 using podrun::transfer::ListedPath;
 using podrun::transfer::Listing;
 
@@ -27,6 +29,7 @@ void expect(bool condition) {
 
 struct Result {
   bool is_refused = false;
+  bool has_links = false;
   bool is_complete = false;
   bool has_errors = false;
   std::size_t special = 0;
@@ -37,10 +40,11 @@ struct Result {
   friend bool operator==(const Result&, const Result&) = default;
 };
 
-Result read_listing(podrun::test::Pieces pieces) {
-  Result result;
+Result read_listing(podrun::test::Pieces pieces, Links links) {
+  using podrun::transfer::PathBudget;
+  Result result{.has_links = links == Links::listed};
   try {
-    podrun::transfer::ListingReader reader(kWords);
+    podrun::transfer::ListingReader reader(kWords, PathBudget(PathBudget::kUsualPaths), links);
     while (!pieces.empty()) reader.feed(pieces.next());
     result.is_complete = reader.is_complete();
     const Listing listing = reader.take();
@@ -67,6 +71,10 @@ void check(const Result& result, std::string_view /*bytes*/) {
     const std::string host_path = result.paths[i].substr(0, nul);
     const std::string path = result.paths[i].substr(nul + 1);
     expect(host_path.starts_with("./") || host_path.starts_with('/'));
+    if (path.empty()) {  // the directory whose contents are listed
+      expect(i == 0 && result.kinds[i] == Kind::directory && result.has_links);
+      continue;
+    }
     expect(host_path.ends_with(path) && path != before);
     for (const std::string_view part : podrun::split(path, '/'))
       expect(!part.empty() && part != "." && part != "..");
@@ -79,7 +87,11 @@ void check(const Result& result, std::string_view /*bytes*/) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  podrun::test::read_whole_and_split(data, size, read_listing, check);
+  for (const Links links : {Links::not_listed, Links::listed}) {
+    podrun::test::read_whole_and_split(
+        data, size, [links](podrun::test::Pieces pieces) { return read_listing(std::move(pieces), links); },
+        check);
+  }
   const std::string word(data, data + size);
   if (word.empty() || word.find('\0') != word.npos) return 0;
   const std::string made = podrun::transfer::pull_word(word);

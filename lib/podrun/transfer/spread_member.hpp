@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "podrun/base/text.hpp"
+#include "podrun/transfer/spread.hpp"
+
+// The parts of the conversation with relays that spread.cpp and spread_server.cpp share.
+namespace podrun::transfer {
+
+inline constexpr std::uint64_t kSpreadBlock = 1 << 20;  ///< of relay.py
+inline constexpr std::size_t kSumSize = 32;             ///< SHA-256
+inline constexpr std::size_t kLongestReason = 200;
+
+/// Throws HostError: a relay said this.
+[[noreturn]] void refuse_answer(std::string_view answer);
+/// A number that is a part of this answer. Throws HostError.
+std::uint64_t number_in(std::string_view word, std::string_view answer);
+/// How other hosts reach it; nothing for an address that means something else to each host.
+std::string reachable(std::string_view address);
+/// A line with a size, and the program in so many bytes, in the format of zlib(3): for load_relay.sh.
+Chunk packed(std::string_view program);
+
+/// A host that gets the archive.
+struct Spread::Member {
+  enum class Way { unknown, relay, direct };
+
+  PushTalk& talk;
+  const std::size_t host;
+  const DigestKind digest;
+  const std::string trailer;
+  HostShare& share;
+  Event changed;
+  Way way = Way::unknown;  ///< what the archive is written to
+  std::string address = {};
+  std::string port = {};                             ///< of its last Listen
+  std::string frames = {};                           ///< for its relay, that are not written
+  std::uint64_t sums = 0;                            ///< that are written
+  std::optional<std::size_t> parent = std::nullopt;  ///< the last one that it was told
+  bool has_joined = false;                           ///< that one
+  bool is_fed = false;
+  std::optional<std::uint64_t> next = std::nullopt;  ///< the offset of the next data
+  std::uint64_t allowed = 0;                         ///< where its relay wants data to end
+  bool has_trailer = false;
+  bool is_told = false;    ///< the plan knows it
+  bool has_ended = false;  ///< nothing more is written
+  bool may_listen = true;
+  bool is_leaving = false;  ///< the end of its input was written
+
+  /// For a change; false if nothing more is written.
+  asio::awaitable<bool> wait() {
+    co_await changed.wait();
+    co_return !has_ended;
+  }
+  std::string failed = {};
+  std::string staged = {};
+};
+
+/// Ends the part of a member when its conversation ends, however that is.
+class Spread::Presence {
+ public:
+  Presence(Spread& spread, std::shared_ptr<Member> member) : spread_(spread), member_(std::move(member)) {
+    spread_.members_[member_->host] = member_;
+  }
+  Presence(const Presence&) = delete;
+  Presence& operator=(const Presence&) = delete;
+  ~Presence() {
+    member_->has_ended = true;
+    member_->changed.notify();
+    spread_.members_.erase(member_->host);
+    spread_.end_server();
+    member_->share.source = spread_.plan_.source(member_->host);
+    if (spread_.server_.lock() == member_) spread_.of_host_->lost();
+    if (!member_->is_told) return;
+    if (!member_->staged.empty()) {
+      spread_.on(event::Done{member_->host});
+      return;
+    }
+    spread_.needs_sums_ =
+        true;  // a relay counts the silence of its parent once it knows the sum of the next block
+    spread_.on(event::Gone{member_->host});
+    for (auto& [host, other] : spread_.members_) other->changed.notify();
+  }
+
+ private:
+  Spread& spread_;
+  std::shared_ptr<Member> member_;
+};
+
+}  // namespace podrun::transfer
