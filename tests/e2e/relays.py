@@ -76,6 +76,9 @@ class TarArchive:
         """Adds a file, so that the next head begins there."""
         self.add(name, archive(offset - self._tar.offset - 512))
 
+    def overwrite(self, offset, text):
+        self._file.getbuffer()[offset : offset + len(text)] = text
+
     def data_of(self, begin, end):
         return bytes(self._file.getbuffer()[begin:end])
 
@@ -126,7 +129,7 @@ class RelayProcess:
 
     def read_answers(self):
         def read():
-            with self.process.stderr as answers:
+            with io.BufferedReader(self.process.stderr) as answers:
                 for line in answers:
                     self._take_data(line, answers)
                     self.answers.append(line.decode().rstrip("\n"))

@@ -2,17 +2,36 @@
 
 import contextlib
 import errno
+import functools
 import os
 import signal
 import socket
 import subprocess
+import tarfile
 import time
 from pathlib import Path
 
 import pytest
 
-from relays import AHEAD, BLOCK, HASTY, PATIENT, PUSH, FalseParent, Relay, archive, greeting, join, listeners_of, make_certificate, program, start_relay
-from support import peak_memory, wait_until
+from relays import (
+    AHEAD,
+    BLOCK,
+    HASTY,
+    PATIENT,
+    PUSH,
+    FalseParent,
+    Relay,
+    TarArchive,
+    archive,
+    greeting,
+    join,
+    listeners_of,
+    make_certificate,
+    program,
+    start_relay,
+    text_of,
+)
+from support import peak_memory, stand_still, wait_until
 
 SMALL = archive(5 * BLOCK + 12345)
 MIDDLE = archive(40_000_000)
@@ -559,7 +578,6 @@ GARBAGE = [
     b"here now\n",
     b"start %s 0 1 blocks\n" % PUSH.encode(),
     b"key 99999999\n",
-    b"key 3\nabc",
     b"sums 7 1\n",
     b"sums 0 7\n",
     b"sums 0 999999999999999999999\n",
@@ -578,8 +596,16 @@ def test_garbage_is_a_protocol_error(hosts, frames):
     seed = hosts(0)
     with contextlib.suppress(BrokenPipeError):
         seed.process.stdin.write(frames)
-    seed.answer("failed (protocol error: .*|the key cannot be used: .*)")
+    seed.answer("failed protocol error: .*")
     seed.wait(4)
+
+
+@pytest.mark.parametrize("line", [f"start {PUSH} 0 1", f"start {PUSH} 0 1 names", f"start {PUSH[2:]} 0 1 heads", "here"])
+def test_a_bad_start_is_a_protocol_error(directory, line):
+    with start_relay(directory, directory / "errors", stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:
+        process.stdin.write(line.encode() + b"\n")
+        wait_until(lambda: process.poll() is not None)
+        assert process.stderr.read().startswith(b"failed protocol error: ") and process.returncode == 4
 
 
 def test_podrun_may_send_no_more_than_what_is_wanted(hosts):
@@ -602,7 +628,242 @@ def test_podruns_own_bytes_are_checked(hosts):
     assert not seed.output
 
 
+# Heads of podrun and contents of another host
+
+
+@functools.lru_cache(maxsize=None)
+def tree():
+    tar = TarArchive()
+    tar.add("new/dir/", kind=tarfile.DIRTYPE, mode=0o755)
+    tar.add("new/run", b"#!/bin/sh\n", mode=0o755)
+    tar.add("new/long" + "n" * 300, b"contents")
+    tar.add("new/link", kind=tarfile.SYMTYPE, linkname="target" + "t" * 3000)
+    tar.add("new/big", archive(2 * BLOCK + 12345))
+    for number in range(2000):
+        tar.add(f"new/{number}", b"%d" % number)
+    tar.add("new/empty")
+    tar.add("new/last", archive(BLOCK))
+    return tar
+
+
+@functools.lru_cache(maxsize=None)
+def long_names(offset):
+    """Names that are too long for a header, so many bytes before the end of a block."""
+    tar = TarArchive()
+    tar.fill_until(BLOCK - offset)
+    tar.add("new/" + "n" * 1500, b"contents", mode=0o755)
+    tar.fill_until(2 * BLOCK - offset)
+    tar.add("new/" + "l" * 600, kind=tarfile.SYMTYPE, linkname="t" * 1500)
+    tar.add("new/last", b"contents")
+    return tar
+
+
+def altered(data, *changes):
+    """Each change is a text that is there once, and what another host says instead."""
+    for old, new in changes:
+        assert data.count(old) == 1 and len(old) == len(new), (old, data.count(old))
+        data = data.replace(old, new)
+    return data
+
+
+def head_altered(tar, name, begin, new):
+    """The first header with this name is another one."""
+    at = tar.data.index(name)
+    return tar.data[: at + begin] + new + tar.data[at + begin + len(new) :]
+
+
+ALTERED_HEADS = {
+    "mode": head_altered(tree(), b"new/run\0", 100, b"0004755"),
+    "name": altered(tree().data, (b"new/run\0", b"new/ru\0\0")),
+    "type": head_altered(tree(), b"new/run\0", 156, b"5"),
+    "type of a long name": head_altered(tree(), b"././@LongLink\0", 156, b"0"),
+    "size": head_altered(tree(), b"new/run\0", 124, b"00000001000"),
+    "long name": altered(tree().data, (b"new/long" + b"n" * 300 + b"\0", b"new/lone" + b"n" * 300 + b"\0")),
+    "link target": altered(tree().data, (b"target" + b"t" * 3000, b"target/../" + b"t" * 2996)),
+    "directory": altered(tree().data, (b"new/dir/\0", b"run/dir/\0")),
+}
+
+
+@pytest.mark.smoke
+def test_heads_of_podrun_and_contents_of_another_host(hosts):
+    seed, child = hosts(0, tree()), hosts(1, tree())
+    child.follow(seed)
+    child.answer("joined 0")
+    for each in (seed, child):
+        each.sums()
+    seed.feed_here()
+    finish(seed, child)
+
+
+@pytest.mark.parametrize("offset", [512, 1024, 1536, 2048, 2560])
+def test_heads_on_a_block_border(hosts, offset):
+    seed = hosts(0, long_names(offset))
+    seed.sums()
+    seed.feed_here()
+    finish(seed)
+
+
+def test_contents_are_those_that_the_other_host_says(hosts):
+    seed = hosts(0, tree())
+    seed.data = altered(seed.data, (b"#!/bin/sh\n" + bytes(502), b"#!/bin/ls\n" + b"x" * 502))
+    seed.sums()
+    seed.feed_here()
+    finish(seed)
+
+
+@pytest.mark.parametrize("data", ALTERED_HEADS.values(), ids=ALTERED_HEADS)
+def test_heads_are_refused_that_another_host_altered_also_in_its_sum(hosts, data):
+    seed = hosts(0, tree())
+    seed.data = data
+    seed.sums()
+    with contextlib.suppress(BrokenPipeError):
+        seed.feed_here(AHEAD * BLOCK)
+    seed.answer("failed block 0 of podrun differs from its sum")
+    seed.wait(4)
+    assert not seed.output
+
+
+def test_a_parent_with_altered_heads_is_lost(hosts, false_parent):
+    child = hosts(1, tree())
+    child.data = ALTERED_HEADS["mode"]
+    child.sums()
+    for _ in range(2):
+        parent = false_parent(send_blocks(child.data))
+        child.follow(parent, parent.port)
+        child.answer("lost 0 altered block 0")
+        child.answers.clear()
+    assert not child.output
+
+
+LAST_HEAD = tree().heads[-2][0]  # in a block with many
+
+
+@pytest.mark.parametrize(
+    "at, new",
+    [(124, b"00007777777"), (124, b"\x80" + bytes(3) + b"\xff" * 8), (156, b"L"), (512, b"x"), (0, b"other")],
+    ids=["size", "large size", "type", "contents", "name"],
+)
+def test_the_right_block_follows_an_altered_one(hosts, false_parent, at, new):
+    begin, right = LAST_HEAD + at, tree().data
+    data = right[:begin] + new + right[begin + len(new) :]
+    index = begin // BLOCK
+    child, seed = hosts(1, tree()), hosts(2, tree())
+    for each in (child, seed):
+        each.sums()
+    parent = false_parent(send_blocks(data))
+    child.follow(parent, parent.port)
+    child.answer(f"lost {index * BLOCK} altered block {index}")
+    child.follow(seed)
+    seed.feed_here()
+    finish(seed, child)
+
+
+@pytest.mark.parametrize("way", ["here", "parent"])
+def test_a_block_that_waited_for_tar_comes_again_from_elsewhere(hosts, false_parent, way):
+    tar = TarArchive()
+    for number in range(150):
+        tar.add(f"new/{number}", archive(300_000))
+    child = hosts(1, tar, reads=False)
+    child.sums()
+    parent = false_parent(send_blocks(tar.data[: 33 * BLOCK]))
+    child.follow(parent, parent.port)
+    child.answer("joined 8")
+    wait_until(lambda: stand_still([child.process.pid]))
+    if way == "parent":
+        seed = hosts(2, tar)
+        seed.sums()
+        child.follow(seed)
+        child.answer("joined 2")
+        child.read()
+        seed.feed_here()
+        finish(seed, child)
+    else:
+        child.send("here")
+        child.read()
+        child.feed()
+        finish(child)
+
+
+# What relay_window.py reads of heads
+
+
+def first_mismatch(tar, data=None):
+    """The first block that differs from its sum, where another host says this `data`."""
+    names = {}
+    exec(text_of("transfer/relay_limits", "transfer/relay_window"), names)
+    data = tar.data if data is None else data
+    sums = names["Sums"](True)
+    for index, expected in enumerate(tar.sums(data)):
+        if not sums.match(index, memoryview(data)[index * BLOCK : (index + 1) * BLOCK], expected):
+            return index
+    return None
+
+
+@pytest.mark.parametrize("tar", [tree(), *map(long_names, (512, 1024, 1536, 2048, 2560))], ids=["tree", 512, 1024, 1536, 2048, 2560])
+def test_no_record_of_a_head_can_be_altered(tar):
+    assert first_mismatch(tar) is None
+    records = [at for begin, end in tar.heads for at in range(begin, end, 512)]
+    for at in records[:: 1 + len(records) // 50]:
+        for byte in (at, at + 511):
+            data = bytearray(tar.data)
+            data[byte] ^= 1
+            assert first_mismatch(tar, data) == byte // BLOCK
+
+
+def test_all_contents_and_their_padding_are_the_other_hosts():
+    data = bytearray(tree().data)
+    end = 0
+    for begin, next_end in [*tree().heads, (len(data), None)]:
+        data[end:begin] = b"0" * (begin - end)
+        end = next_end
+    assert first_mismatch(tree(), data) is None
+
+
+def test_contents_that_look_like_heads():
+    tar = TarArchive()
+    for _ in range(3):
+        tar.add("new/outer", tree().data[: BLOCK + 1000] + long_names(512).data[BLOCK:])
+    assert first_mismatch(tar) is None
+
+
+@pytest.mark.parametrize("field", [b"\x80" + bytes(9) + b"\x04\x01", b"00000002001\0", b"2001 \0\0\0\0\0\0\0", b"00000002001 ", b"000000002001"])
+def test_sizes_of_files(field):
+    tar = TarArchive()
+    tar.add("new/first", archive(1025))
+    tar.add("new/second", b"contents")
+    tar.overwrite(124, field)
+    assert first_mismatch(tar) is None
+
+
+@pytest.mark.parametrize("field", [bytes(12), b" " * 12, b"00000000000\0", b"0000000000x\0", b"-0000000001\0", b"00000000008\0"])
+def test_members_without_contents(field):
+    tar = TarArchive()
+    tar.add("new/first")
+    tar.add("new/second", b"contents")
+    tar.overwrite(124, field)
+    assert first_mismatch(tar) is None
+
+
+def test_a_size_of_many_gigabytes():
+    size = (1 << 40) + 5
+    tar = TarArchive()
+    tar.add("new/first", archive(2 * BLOCK))
+    tar.overwrite(124, b"\x80" + bytes(3) + size.to_bytes(8, "big"))
+    assert first_mismatch(tar) is None and len(tar.sums()) == 3
+
+
 # The key
+
+
+def test_a_key_that_cannot_be_used_keeps_others_away(hosts):
+    child = hosts(1, pem=b"abc")
+    child.send(f"listen {child.address} 2")
+    child.answer("deaf its key cannot be used: .+")
+    child.send("parent 127.0.0.1 1 0")
+    child.answer("lost 0 its key cannot be used: .+")
+    child.sums()
+    child.feed_here()
+    finish(child)
 
 
 @pytest.mark.parametrize("memfd", [True, False])

@@ -92,7 +92,7 @@ class Source:
         window = self.window
         with window.changed:
             window.changed.wait_for(lambda: not is_current() or window.sum_of(window.head))
-        return not is_current() or self.sums.match(window.block(window.head), window.sum_of(window.head))
+        return not is_current() or self.sums.match(window.head, window.block(window.head), window.sum_of(window.head))
 
     def _take_from_host(self, is_current, address, port, host):
         window = self.window

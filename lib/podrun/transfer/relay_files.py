@@ -25,8 +25,9 @@ from array import array
 from relay_frames import Frames, run
 from relay_limits import BLOCK, HOLD_UP, JOIN, TICK, fail, plain, say, start
 from relay_peers import nameless_file
-from relay_window import WINDOW, Window
+from relay_window import Reader, Window
 
+KEPT = 24  # blocks in the window; each child that is served has a copy of one besides
 LARGE = 16 << 20  # push.sh takes the digests of files with so many bytes before those of the others
 
 
@@ -34,7 +35,7 @@ class Files(Window):
     """The archive, and the last blocks that were summed. Readers that fall behind read the files again."""
 
     def __init__(self, size):
-        super().__init__(size)
+        super().__init__(size, KEPT, 1)
         self.waits_until = time.monotonic() + JOIN  # for the first reader
         self._begins, self._heads, self._sizes, self._times, self._texts, self._paths = (array(kind) for kind in "QQQqQQ")
         self._counts = bytearray()
@@ -48,7 +49,10 @@ class Files(Window):
                 for numbers, number in zip((self._begins, self._heads, self._sizes, self._times, self._texts, self._paths), (end, head, size, mtime, text, path)):
                     numbers.append(number)
                 self._counts.append(counts)
-                store.write(plan.read(head + path))
+                texts = plan.read(head + path)
+                if len(texts) < head + path:
+                    raise EOFError("the plan ends too early")
+                store.write(texts)
                 end += head + -(-size // 512) * 512
                 text += head + path
         if end != self.size:
@@ -57,19 +61,16 @@ class Files(Window):
     def oldest(self):
         return 0
 
-    def oldest(self):
-        return 0
-
     def block_for(self, reader):
         with self.changed:
             behind = self.head - reader.next
-            if reader.is_late and behind < WINDOW // 2:
+            if reader.is_late and behind < KEPT // 2:
                 reader.is_late = False
-            elif behind > WINDOW and not reader.is_late:
+            elif behind > KEPT and not reader.is_late:
                 reader.is_late = True
                 self.changed.notify_all()
             if not reader.is_late:
-                return self.block(reader.next)
+                return memoryview(bytes(self.block(reader.next)))  # it may become late while it uses this
         return self.read(reader.next * BLOCK, min(BLOCK, self.size - reader.next * BLOCK))
 
     def read(self, begin, size):
@@ -131,19 +132,23 @@ class Files(Window):
             self._read_into(block, index * BLOCK)
             say("sums %d %s" % (index, hashlib.sha256(block).hexdigest()))
             with self.changed:
-                while index >= WINDOW and time.monotonic() < self.waits_until:
+                while index >= KEPT and time.monotonic() < self.waits_until:
                     self.changed.wait(TICK)
             self.publish(lambda: True)
 
     def watch(self):
+        """Finds readers that hold up others, or do not move at all: podrun may wait too, which is no reader."""
+        still = {}
         while True:
             time.sleep(TICK)
             with self.changed:
                 self.blame(TICK)
+                before, still = still, {}
                 for each in self.readers:
-                    if each.held > HOLD_UP and not each.is_late:
-                        each.is_late = True
-                        each.held = 0.0
+                    place, since = before.get(each, (None, 0.0))
+                    still[each] = (each.next, since + TICK if self.is_full and place == each.next else 0.0)
+                    if max(each.held, still[each][1]) > HOLD_UP:
+                        each.is_late, each.held = True, 0.0
                         self.changed.notify_all()
 
     def digest(self, kind):
@@ -151,7 +156,8 @@ class Files(Window):
         large, small, unfinished = bytearray(), bytearray(), hashlib.new(kind)
         member = 0
         offset = 0  # in its contents
-        reader = Reader()
+        reader = Reader(self)
+        reader.is_patient = True
         with self.changed:
             self.readers.append(reader)
         for index in range(self.count):
@@ -178,16 +184,9 @@ class Files(Window):
         with self.changed:
             self.readers.remove(reader)
             self.changed.notify_all()
-        say("digest %s %s" % (kind, hashlib.new(kind, bytes(large + small)).hexdigest()))
-
-
-class Reader:
-    """Of the window, for a digest."""
-
-    host = None
-
-    def __init__(self):
-        self.next, self.held, self.is_late = 0, 0.0, False
+        total = hashlib.new(kind, large)
+        total.update(small)
+        say("digest %s %s" % (kind, total.hexdigest()))
 
 
 class RelayFiles(Frames):
@@ -196,6 +195,7 @@ class RelayFiles(Frames):
     def __init__(self):
         super().__init__()
         self._given = queue.Queue()
+        self._has_plan = False
 
     def _start(self, push, host, size):
         self._be(push, host)
@@ -203,6 +203,9 @@ class RelayFiles(Frames):
 
     def _plan(self, size):
         packed = self._read(size, 1 << 30)
+        if self._has_plan:
+            raise ValueError("not expected")
+        self._has_plan = True
         try:
             self.window.take(packed)
         except (OSError, EOFError) as error:

@@ -32,11 +32,12 @@ saying = threading.Lock()
 
 
 def say(text, more=b""):
-    data = (text + "\n").encode("ascii", "replace") + more
     try:
         with saying:
-            while data:
-                data = data[os.write(4, data) :]
+            for part in ((text + "\n").encode("ascii", "replace"), more):
+                data = memoryview(part)
+                while data:
+                    data = data[os.write(4, data) :]
     except OSError:
         os._exit(GONE)
 

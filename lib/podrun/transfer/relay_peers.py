@@ -7,6 +7,7 @@ import struct
 import time
 
 from relay_limits import HANDSHAKE, HOOKS, JOIN, SIGN, STRANGERS, TICK, Lost, fail, plain, say, start
+from relay_window import Reader
 
 try:
     import ssl
@@ -84,13 +85,12 @@ def receive(sock, size, deadline):
     return data
 
 
-class Child:
+class Child(Reader):
     """Reads the window for another host. Only its own thread may use the socket: SSLSocket.close() lets others send plain text."""
 
     def __init__(self, window, sock, host, first):
-        self.window, self._sock, self.host, self.next = window, sock, host, first
-        self.held, self.is_late = 0.0, False  # late: nobody waits for it, see Files
-        self._is_gone = False
+        super().__init__(window, first)
+        self._sock, self.host, self._is_gone = sock, host, False
 
     def leave(self, why=None):
         with self.window.changed:

@@ -14,18 +14,18 @@ WINDOW, AHEAD = 32, 3  # blocks for children; blocks that podrun may send before
 
 
 class Window:
-    """The last blocks in a ring, for readers that may be up to WINDOW blocks behind. The AHEAD slots after `head` are being filled."""
+    """The last blocks in a ring, for readers that may be up to `kept` blocks behind. The `ahead` slots after `head` are being filled."""
 
-    def __init__(self, size):
-        self.size = size
+    def __init__(self, size, kept=WINDOW, ahead=AHEAD):
+        self.size, self.kept = size, kept
         self.count = -(-size // BLOCK)
         self.head = 0  # blocks that were checked
-        self.readers = []  # each has `next`, the block that it wants
+        self.readers = []
         self.listeners = []
         self.is_full = False  # a checked block waits for the slowest reader
         self.changed = threading.Condition()
         self._sums = bytearray()
-        self._ring_bytes = max(1, min(self.count, WINDOW + AHEAD)) * BLOCK
+        self._ring_bytes = max(1, min(self.count, kept + ahead)) * BLOCK
         self._ring = memoryview(mmap.mmap(-1, self._ring_bytes))
 
     def block(self, index):
@@ -55,12 +55,12 @@ class Window:
         return self.block(reader.next)
 
     def oldest(self):
-        return max(0, self.head - WINDOW)
+        return max(0, self.head - self.kept)
 
     def publish(self, is_current):
         """Readers get the block at `head`, once nobody needs the oldest one; False if the source changed meanwhile."""
         with self.changed:
-            while is_current() and self.head >= WINDOW and (self._is_held() or any(each.expected for each in self.listeners)):
+            while is_current() and self.head >= self.kept and (self._is_held() or any(each.expected for each in self.listeners)):
                 self.is_full = True
                 self.changed.wait()
             self.is_full = False
@@ -71,15 +71,28 @@ class Window:
             return True
 
     def _is_held(self):
-        return any(each.next <= self.head - WINDOW and not each.is_late for each in self.readers)
+        return any(each.next <= self.head - self.kept and not each.is_late for each in self.readers)
 
     def blame(self, seconds):
         """Adds the time to those that hold up at least half of the others."""
-        holders = [each for each in self.readers if each.next <= self.head - WINDOW and not each.is_late]
-        waiting = sum(each.next == self.head for each in self.readers)
-        if self.is_full and waiting and 2 * waiting >= len(self.readers) - len(holders):
+        readers = [each for each in self.readers if not each.is_late]
+        holders = [each for each in readers if each.next <= self.head - self.kept]
+        others = [each for each in readers if each not in holders and not each.is_patient]
+        waiting = sum(each.next == self.head for each in others)
+        if self.is_full and waiting and 2 * waiting >= len(others):
             for each in holders:
                 each.held += seconds
+
+
+class Reader:
+    """Reads the window. `next`: the block that it wants; `held`: seconds that it made others wait."""
+
+    host = None
+    is_patient = False  # nobody is to blame for its waiting
+    is_late = False  # nobody waits for it, see Files
+
+    def __init__(self, window, first=0):
+        self.window, self.next, self.held = window, first, 0.0
 
 
 class Sums:
@@ -87,17 +100,18 @@ class Sums:
 
     def __init__(self, has_heads):
         self._has_heads = has_heads
-        self._left, self._is_contents = 0, False  # bytes that belong to the member before
+        self._before = {0: (0, False)}  # of a block: bytes that belong to the member before, and whether these are contents
 
-    def match(self, block, expected):
+    def match(self, index, block, expected):
+        """A block that matched may come again: it waits for tar, and its source may change meanwhile."""
         found = hashlib.sha256(block).digest()
         if not self._has_heads:
             return found == expected
-        before = self._left, self._is_contents
-        if hashlib.sha256(found + self._sum_of_heads(block)).digest() == expected:
-            return True
-        self._left, self._is_contents = before
-        return False
+        self._left, self._is_contents = before = self._before[index]
+        if hashlib.sha256(found + self._sum_of_heads(block)).digest() != expected:
+            return False
+        self._before = {index: before, index + 1: (self._left, self._is_contents)}
+        return True
 
     def _sum_of_heads(self, block):
         sums, at = hashlib.sha256(), 0
@@ -123,13 +137,10 @@ class Sums:
         return int(digits, 8) if digits.isdigit() and not digits.strip(b"01234567") else 0
 
 
-class Tar:
+class Tar(Reader):
     """Reads the window for this host's own tar."""
 
-    host, is_late = None, False
-
-    def __init__(self, window):
-        self.window, self.next, self.held, self.trailer = window, 0, 0.0, None
+    trailer = None
 
     def run(self):
         window = self.window
