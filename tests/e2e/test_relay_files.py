@@ -14,7 +14,7 @@ import pytest
 from relays import BLOCK, PATIENT, PUSH, FilesRelay, Relay, TarArchive, archive, greeting, join, make_certificate, pack_plan, start_relay, sums_of
 from support import peak_memory, wait_until
 
-KEPT = 24  # blocks that are ready for other hosts
+KEPT = 16  # blocks that are ready for other hosts
 LARGE = 16 << 20  # push.sh takes the digests of files with so many bytes before those of the others
 BIG = 40_000_000  # more blocks than those
 NOBODY = "limits:20 join:0"  # waits for no other host

@@ -27,7 +27,7 @@ from relay_limits import BLOCK, HOLD_UP, JOIN, TICK, fail, plain, say, start
 from relay_peers import nameless_file
 from relay_window import Reader, Window
 
-KEPT = 24  # blocks in the window; each child that is served has a copy of one besides
+KEPT = 16  # blocks in the window; each child that is served has a copy of one besides
 LARGE = 16 << 20  # push.sh takes the digests of files with so many bytes before those of the others
 
 
