@@ -10,6 +10,7 @@ import pytest
 from events import Events, events
 from fault_table import DELIVER_EVERYTHING, KEEP, ROWS, check, plays, said_by_podrun, said_of_hosts
 from homes import homes_of_pod
+from relays import program
 from support import wait_until
 from test_spread import BLOCK, PYTHON, ROUNDS, TREE, kill_relay
 from trees import Directory, File, Link, assert_same, remove, set_time, write_tree
@@ -49,8 +50,8 @@ class FromHost:
         assert self.seed not in ended.sent
         return {rank: event.get("from_here", event.get("from")) for rank, event in ended.sent.items()}
 
-    def fail(self, fault=None, **places):
-        ended = Events(self.start(**places).wait(120))
+    def fail(self, fault=None, words=(), **places):
+        ended = Events(self.start(*words, **places).wait(120))
         assert ended.returncode not in (0, 2), ended.stderr
         if fault:
             self.check(fault, ended)
@@ -81,6 +82,7 @@ class FromHost:
 
     def alter(self, rank, old, new):
         """The program in Python on this host has `new` in the place of `old`."""
+        assert old in program("RelayFiles")
         unpack = "zlib.decompress(b.read(int(b.readline())))"
         script = self.homes.home(rank) / "alter"
         script.write_text(f"import sys\nprint(sys.argv[1].replace({unpack!r}, {unpack + f'.replace({old.encode()!r}, {new.encode()!r})'!r}))\n")
@@ -162,6 +164,19 @@ def test_dry_run_changes_nothing(podrun, pushing):
     pushing.assert_unchanged()
 
 
+def test_set_user_id_bits_are_left_out(podrun, homes):
+    pushing = FromHost(podrun, homes, {"run": File(b"#!/bin/sh\n", 0o6755)})
+    pushing.push()
+    assert (homes.home(0) / "work/ckpt/run").stat().st_mode & 0o7777 == 0o755
+
+
+def test_delete_needs_a_single_directory(pushing):
+    pushing.homes.write("ckpt2", {"a": b"1"}, [2])
+    for source in ("2:ckpt*", "2:ckpt/data"):
+        ended = pushing.fail(source=source, words=["--delete", "--force"])
+        assert b"is not a single directory, as --delete needs" in ended.stderr
+
+
 # Which hosts
 
 
@@ -169,6 +184,12 @@ def test_the_host_need_not_be_chosen(pushing):
     homes = pushing.homes
     assert pushing.push(options=(*homes.options, "--workers", "0,3")) == {0: 2, 3: 2}
     assert not (homes.home(1) / "work/ckpt").exists()
+
+
+@pytest.mark.parametrize("fanout", ["1", "2"])
+def test_few_hosts_at_a_time(pushing, fanout):
+    pushing.push("--fanout", fanout)
+    pushing.assert_arrived()
 
 
 def test_a_host_is_named(podrun, homes):
@@ -272,6 +293,18 @@ def test_hosts_that_have_a_part(pushing):
     pushing.assert_arrived()
 
 
+def test_hosts_with_a_part_when_the_last_of_a_group_is_done(podrun, homes):
+    """The digest is asked for late, and another group waits meanwhile."""
+    pushing = FromHost(podrun, homes, {"data": random.Random(5).randbytes(40 * BLOCK), "more": random.Random(6).randbytes(BLOCK)})
+    for rank in (0, 1):
+        write_tree(homes.home(rank) / "work/ckpt", {"data": (homes.home(2) / "ckpt/data").read_bytes()})
+        time_of_data = (homes.home(2) / "ckpt/data").stat().st_mtime_ns
+        os.utime(homes.home(rank) / "work/ckpt/data", ns=(time_of_data, time_of_data))
+    pushing.alter(2, "            part = block[contents", "            time.sleep(0.03); part = block[contents")
+    pushing.push()
+    pushing.assert_arrived()
+
+
 def test_hosts_with_another_digest(pushing):
     pushing.homes.program(1, "grep", 'case $* in *sha_ni*) ! /bin/grep "$@"; exit ;; esac; exec /bin/grep "$@"')
     assert pushing.push() == {0: 2, 1: 2, 3: 2}
@@ -285,7 +318,7 @@ def test_hosts_with_another_digest(pushing):
     "old, new",
     [
         ("            view, offset = view[len(part) :]", "            view[: len(part)] = bytes(part).replace(b'0000644', b'0004755'); view, offset = view[len(part) :]"),
-        ("            store.write(plan.read(head + path))", "            store.write(plan.read(head + path).replace(b'new/', b'run/'))"),
+        ("texts = plan.read(head + path)", "texts = plan.read(head + path).replace(b'new/', b'run/')"),
     ],
     ids=["modes", "names"],
 )
@@ -301,6 +334,12 @@ def test_a_host_between_cannot_alter_contents(podrun, pods):
         sources = pushing.push()
         pushing.assert_arrived()
         assert all("altered block 3" in str(source) or isinstance(source, int) for source in sources.values()), sources
+
+
+def test_sizes_that_cannot_be(pushing):
+    pushing.homes.program(2, "stat", "exec /usr/bin/stat \"$@\" | sed 's/^f 81\\(..\\) [0-9]*/f 81\\1 18446744073709550592/'")
+    ended = pushing.fail()
+    assert ended.failures[2][2] == "too_large", ended.stderr
 
 
 # Ends

@@ -199,6 +199,12 @@ def test_a_host_behind_another_address(spreading):
     assert spreading.push(OTHER_ADDRESS) == {0: 1, 1: None, 2: 1, 3: 1}
 
 
+def test_hosts_with_ipv6_addresses(spreading):
+    spreading.seed(0)
+    spreading.connection(0, "::1")
+    assert spreading.push() == {0: None, 1: 0, 2: 0, 3: 0}
+
+
 def test_the_first_host_is_behind_another_address(spreading):
     spreading.seed(0)
     spreading.connection(0, "192.0.2.7")

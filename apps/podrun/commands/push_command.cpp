@@ -101,6 +101,7 @@ class PushCommand final : public cli::Command {
   int run(const cli::Context& context) override {
     transfer::PushRequest request = request_;
     request.tree.sources = sources_;
+    request.words = {context.options.operands.begin(), context.options.operands.end() - 1};
     request.target = context.options.operands.back();
     refuse_host(request.target);
     request.only_look = context.options.dry_run;
@@ -110,7 +111,7 @@ class PushCommand final : public cli::Command {
     if (context.options.source_host) {
       request.source_host = hosts::find_host(spec.hosts, *context.options.source_host, "push");
       if (spec.hosts.size() == 1)
-        throw UsageError("push: there is no host besides the one that has the files");
+        throw UsageError("push: there is no host besides the one that has the files (choose others, too)");
     }
     const auto retry = [&](const std::string& workers) {
       return cli::repeat_command(context.options, workers);

@@ -92,6 +92,10 @@ std::optional<std::string> HostArchive::digest(DigestKind kind) {
   return known->second;
 }
 
+bool HostArchive::wants_digest() const {
+  return std::ranges::any_of(digests_, [](const auto& each) { return each.second.empty(); });
+}
+
 std::string HostArchive::plan() const {
   Gzip plan;
   for (std::size_t member = 0; member < members(); ++member) {

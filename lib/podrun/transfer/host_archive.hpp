@@ -31,6 +31,7 @@ class HostArchive final : public Archive {
   /// Asks for a digest.
   void want_digest(DigestKind kind);
   std::optional<std::string> digest(DigestKind kind) override;
+  bool wants_digest() const;  ///< one is missing
 
   /// The bytes of the frame "plan", see relay_files.py.
   std::string plan() const;

@@ -2,6 +2,8 @@
 // Asks a host for the paths that words name.
 #include "podrun/transfer/list_paths.hpp"
 
+#include <fnmatch.h>
+
 #include <algorithm>
 #include <functional>
 #include <utility>
@@ -68,6 +70,17 @@ void check_complete(const ListedPaths& listed, const std::vector<std::string>& w
       listing.has_not_looked ? last_line(listed.complaints) : complaint(listed.complaints);
   if (!why.empty() || listing.has_not_looked)
     throw HostError({Stage::copying, Cause::not_copied, std::string(why)});
+}
+
+void check_names(const Listing& listing, const std::vector<std::string>& words) {
+  for (const ListedPath& path : listing.paths) {
+    const std::string name(path.path().substr(0, path.path().find('/')));
+    const bool is_asked_for = std::ranges::any_of(words, [&](const std::string& word) {
+      const std::string last = word.substr(word.rfind('/') + 1);
+      return last.empty() || last == name || ::fnmatch(last.c_str(), name.c_str(), FNM_PERIOD) == 0;
+    });
+    if (!is_asked_for) throw HostError({Stage::copying, Cause::unexpected_answer, path.host_path});
+  }
 }
 
 std::string_view without_program(std::string_view line) {

@@ -31,6 +31,11 @@ asio::awaitable<ListedPaths> list_paths(supervisor::Supervised& supervised, List
 /// the user wrote them.
 void check_complete(const ListedPaths& listed, const std::vector<std::string>& words);
 
+/// Throws HostError for a path that no word asks for: where the directory is not this host's alone, it must
+/// not choose the names, not `.bashrc` for `*.log`. `words`: in the form of pull_word(); one that ends with a
+/// slash asks for any name. May be slow.
+void check_names(const Listing& listing, const std::vector<std::string>& words);
+
 /// `tar: ./a: Cannot open: Permission denied` without the beginning.
 std::string_view without_program(std::string_view line);
 

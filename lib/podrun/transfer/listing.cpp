@@ -80,7 +80,7 @@ std::string_view shown(const ListedPath& path) {
 [[noreturn]] void refuse(const ListedPath& one, const ListedPath& other) {
   throw HostError(
       {Stage::copying, Cause::not_copied,
-       fmt::format("\"{}\" and \"{}\" would both become \"{}\" (pull them into different directories)",
+       fmt::format("\"{}\" and \"{}\" would both become \"{}\" (copy them into different directories)",
                    shown(one), shown(other), one.path())});
 }
 
@@ -195,6 +195,7 @@ void ListingReader::take_path(std::string_view record) {
 void ListingReader::take_link(std::string_view record) {
   std::string_view target = record;
   const std::string_view path = take_part(target, '\0');
+  if (target.find('\0') != target.npos) refuse(record);
   path_budget_.take(sizeof(ListedPath), record.size());
   targets_.emplace(path, target);
 }

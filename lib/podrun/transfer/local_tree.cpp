@@ -31,6 +31,7 @@
 namespace podrun::transfer {
 namespace {
 
+constexpr std::uint32_t kSetId = 06000;
 constexpr std::uint32_t kPermissions = 07777;
 
 [[noreturn]] void fail(const std::string& path) {
@@ -250,6 +251,7 @@ LocalTree LocalTree::read(const TreeRequest& request) {
   return tree;
 }
 
+/// Without set-user-ID and set-group-ID: the host must not choose as whom others run it.
 LocalTree LocalTree::listed(const Listing& listing) {
   LocalTree tree;
   std::map<std::string, std::uint32_t, std::less<>> sources;  // by directory there
@@ -261,11 +263,10 @@ LocalTree LocalTree::listed(const Listing& listing) {
                              .link_target = path.link_target,
                              .size = path.kind == Kind::file ? path.size : 0,
                              .mtime = path.mtime,
-                             .mode = path.kind == Kind::link ? 0 : path.mode,
+                             .mode = path.kind == Kind::link ? 0 : path.mode & ~kSetId,
                              .source = source->second,
                              .kind = path.kind});
   }
-  tree.special_.resize(listing.special);
   std::ranges::sort(tree.entries_, {}, &Entry::path);
   return tree;
 }

@@ -68,7 +68,6 @@ class Pull {
                              Unpacked& unpacked);
   /// The beginning of the names of a host's files here: `3-tpu-3-` in a flat directory of several hosts.
   std::string prefix_of(std::size_t host) const;
-  void check_names(const Copy& copy) const;
   void check_size(const Copy& copy) const;
   std::uint64_t most_bytes(const Copy& copy) const;
 

@@ -94,9 +94,8 @@ void Push::begin_pass() {
   deletes_all_ = false;
   arrived_.assign(shares_.size(), false);
   abandoned_.assign(shares_.size(), false);
+  for (HostShare& share : shares_) share.is_staged = false;
 }
-
-void Push::begin_attempt(std::size_t host) { abandoned_[host] = false; }
 
 void Push::abandon(std::size_t host) {
   abandoned_[host] = true;
@@ -218,7 +217,7 @@ void Push::check_deleted(const Transfer& transfer) {
       {Stage::copying, Cause::deletes_all,
        fmt::format("--delete would delete everything in \"{}\" (is \"{}\" the right source? --force "
                    "deletes it)",
-                   request_.target, request_.tree.sources.front()),
+                   request_.target, request_.sources_for_user().front()),
        link::Retry::after_asking});
 }
 
@@ -268,8 +267,9 @@ asio::awaitable<void> Push::stage(PushTalk& talk, std::size_t host, const ScanHe
   HostShare& share = shares_[host];
   share.total = archive->size() + trailer.size();
   std::string answer;
+  std::shared_ptr<Spread> spread;  // until the digest is known
   if (is_in_spread(host)) {
-    const std::shared_ptr<Spread> spread = spread_of(co_await asio::this_coro::executor, transfer);
+    spread = spread_of(co_await asio::this_coro::executor, transfer);
     answer = co_await spread->stage(talk, host, header.digest, std::move(trailer), share);
   } else {
     answer = co_await stage_directly(talk, archive, header.digest, std::move(trailer), share);

@@ -43,6 +43,9 @@ struct PushRequest {
   /// An index into the hosts: the one that has the files, and gets none. Then the sources of the tree are
   /// paths there, and `compare` is by size and time.
   std::optional<std::size_t> source_host = std::nullopt;
+  std::vector<std::string> words = {};  ///< then: the sources as the user wrote them
+
+  const std::vector<std::string>& sources_for_user() const { return source_host ? words : tree.sources; }
 };
 
 class PushTalk;
@@ -75,8 +78,9 @@ class Push {
 
   /// Call this before each pass of the run: forgets which hosts have staged the files.
   void begin_pass();
-  /// An attempt of this host begins; it is given up.
-  void begin_attempt(std::size_t host);
+  /// Another attempt of this host follows; it begins; it is given up.
+  void retry(std::size_t host) { shares_[host].is_staged = false; }
+  void begin_attempt(std::size_t host) { abandoned_[host] = false; }
   void abandon(std::size_t host);
   /// Does everything before the switch. Throws HostError.
   asio::awaitable<void> prepare(std::size_t host, supervisor::Supervised& supervised);
@@ -85,6 +89,8 @@ class Push {
   /// The tree as the hosts get it; one name may differ from the local one.
   const LocalTree& tree() const { return is_name_.value_or(false) ? *renamed_ : tree_; }
   const PushRequest& request() const { return request_; }
+  /// Sockets, devices and FIFOs of the host that has the files, which are not copied.
+  std::size_t special_of_host() const { return special_of_host_; }
   /// True if a host was refused in this pass since it would lose everything; see allow_delete_all().
   bool deletes_all() const { return deletes_all_; }
   void allow_delete_all() { request_.may_delete_all = true; }
@@ -104,6 +110,7 @@ class Push {
   asio::awaitable<void> serve(supervisor::Supervised& supervised);
   asio::awaitable<void> serve_groups(supervisor::Supervised& supervised);
   void take_tree(LocalTree tree, std::optional<LocalTree> renamed);
+  bool are_all_staged() const;
   bool may_be_name(const LocalTree& tree) const;
   asio::awaitable<void> wait_for_tree(std::size_t host);
   std::shared_ptr<Spread> group_to_serve() const;
@@ -143,6 +150,7 @@ class Push {
   std::vector<HostShare> shares_;
   bool deletes_all_ = false;
   bool has_tree_;
+  std::size_t special_of_host_ = 0;
   std::vector<bool> abandoned_;                       ///< see abandon()
   std::vector<std::shared_ptr<Event>> waiting_ = {};  ///< for the tree, or a group to be served
   std::map<std::vector<std::size_t>, Group> groups_;  ///< by Transfer::chosen

@@ -80,6 +80,7 @@ class PushMode final : public session::CommandMode, private session::HostPrepara
   session::HostPreparation* preparation() override { return this; }
 
   void notice(output::Output& output, const run::RunPolicy& policy, const run::Notice& notice) override {
+    if (const auto* later = std::get_if<run::notice::AttemptLater>(&notice)) push_.retry(later->host);
     if (const auto* begun = std::get_if<run::notice::Connecting>(&notice)) push_.begin_attempt(begun->host);
     if (const auto* abandoned = std::get_if<run::notice::Abandoned>(&notice)) push_.abandon(abandoned->host);
     CommandMode::notice(output, policy, notice);
@@ -110,7 +111,8 @@ class PushMode final : public session::CommandMode, private session::HostPrepara
     run::TransferStatus status = sum.status();
     status.is_total_known = is_total_known;
     if (is_total_known) status.left = time_left();
-    if (push_.request().spreading == Spreading::possible && would_spreading_help()) {
+    const PushRequest& request = push_.request();
+    if (request.spreading == Spreading::possible && !request.source_host && would_spreading_help()) {
       status.hint = "--spread would send one copy";
       status.short_hint = "try --spread";
     }
@@ -127,7 +129,7 @@ class PushMode final : public session::CommandMode, private session::HostPrepara
     const PushRequest& request = push_.request();
     return output::escape_controls(
         fmt::format("Nothing of what the hosts have in \"{}\" is in \"{}\". Delete all of it (yes/no)? ",
-                    request.target, request.tree.sources.front()));
+                    request.target, request.sources_for_user().front()));
   }
 
   void agree() override { push_.allow_delete_all(); }
@@ -204,7 +206,7 @@ class PushMode final : public session::CommandMode, private session::HostPrepara
     const char* const here = push_.request().source_host ? "by way of this machine" : "from here";
     output.say("podrun: " + describe_transfers(done, run_spec().files->ignored, tense,
                                                output::separator(charset()), here));
-    if (const std::size_t special = push_.tree().special().size(); push_.request().source_host && special > 0)
+    if (const std::size_t special = push_.special_of_host(); special > 0)
       output.say(fmt::format("podrun: {} not copied (sockets, devices or FIFOs)", special));
   }
 
@@ -234,7 +236,7 @@ class PushMode final : public session::CommandMode, private session::HostPrepara
 report::FilesToSend describe(const Push& push) {
   const PushRequest& request = push.request();
   report::FilesToSend files{
-      .sources = request.tree.sources, .target = request.target, .is_counted = !request.source_host};
+      .sources = request.sources_for_user(), .target = request.target, .is_counted = !request.source_host};
   for (const Entry& entry : push.tree().entries()) {
     if (entry.kind != Kind::directory) ++files.count;
     files.bytes += entry.size;
@@ -347,6 +349,7 @@ PushRun::PushRun(PushRequest request, const session::SessionSpec& session, sessi
       push_(std::move(request), session.hosts.size()) {
   check_delete(push_.request(), push_);
   run_.plan.supervision.run_directory = supervisor::RunDirectory::yes;
+  run_.plan.limits.prepares_all_at_once = push_.request().source_host.has_value();  // all wait for that one
   run_.work = report::Work::files;
   run_.files = describe(push_);
   run_.view = std::move(view);

@@ -24,16 +24,47 @@ using link::Stage;
   throw HostError({Stage::copying, cause, std::move(why)});
 }
 
+/// Throws HostError if the entries are more than what --delete may delete beside: the one directory that was
+/// named, or the contents of it.
+void check_top(const std::vector<Entry>& entries, const std::string& word) {
+  const Entry& top = entries.front();
+  const bool names_contents = pull_word(word).ends_with('/');
+  const bool is_one = top.path.empty() || std::ranges::all_of(entries, [&](const Entry& entry) {
+                        return entry.path == top.path || entry.path.starts_with(top.path + '/');
+                      });
+  if (top.kind != Kind::directory || top.path.empty() != names_contents || !is_one)
+    fail(Cause::not_comparable, fmt::format("\"{}\" is not a single directory, as --delete needs", word));
+}
+
+/// Takes an event from a list that outlives the event loop.
+class Forgotten {
+ public:
+  using Events = std::vector<std::shared_ptr<Event>>;
+
+  Forgotten(Events& events, std::shared_ptr<Event> event) : events_(events), event_(std::move(event)) {}
+  Forgotten(const Forgotten&) = delete;
+  Forgotten& operator=(const Forgotten&) = delete;
+  ~Forgotten() { std::erase(events_, event_); }
+
+ private:
+  Events& events_;
+  std::shared_ptr<Event> event_;
+};
+
 }  // namespace
 
 asio::awaitable<void> Push::serve(supervisor::Supervised& supervised) {
   ListRequest request{.words = {}, .max_files = request_.max_files, .links = Links::listed};
-  for (const std::string& word : request_.tree.sources) request.words.push_back(pull_word(word));
+  std::vector<std::string> words;
+  for (const std::string& word : request_.tree.sources) words.push_back(pull_word(word));
+  request.words = words;
   const ListedPaths listed = co_await list_paths(supervised, std::move(request));
-  check_complete(listed, request_.tree.sources);
+  check_complete(listed, request_.words);
+  special_of_host_ = listed.listing.special;
   LocalTree tree;
   std::optional<LocalTree> renamed;
   std::function<void()> sort = [&] {
+    check_names(listed.listing, words);
     tree = LocalTree::listed(listed.listing);
     if (may_be_name(tree)) renamed = tree.renamed(last_name(request_.target));
   };
@@ -49,9 +80,13 @@ asio::awaitable<void> Push::serve(supervisor::Supervised& supervised) {
 void Push::take_tree(LocalTree tree, std::optional<LocalTree> renamed) {
   const std::vector<Entry>& entries = tree.entries();
   if (entries.empty()) fail(Cause::not_copied, "there are only sockets, devices or FIFOs");
-  if (request_.remove == Delete::yes && entries.front().kind != Kind::directory)
-    fail(Cause::not_comparable,
-         fmt::format("\"{}\" is not a directory, as --delete needs", request_.tree.sources.front()));
+  if (request_.remove == Delete::yes) check_top(entries, request_.tree.sources.front());
+  constexpr std::uint64_t kMost = std::uint64_t{1} << 50U;  // of relay.py
+  std::uint64_t total = 0;
+  for (const Entry& entry : entries) {
+    if (entry.size > kMost - total) fail(Cause::too_large, "more than 1 PiB");
+    total += entry.size;
+  }
   if (has_tree_ && tree_.entries() != entries)
     fail(Cause::not_copied, "its files changed meanwhile (run the command again)");
   if (has_tree_) return;
@@ -64,11 +99,9 @@ void Push::take_tree(LocalTree tree, std::optional<LocalTree> renamed) {
 asio::awaitable<void> Push::serve_groups(supervisor::Supervised& supervised) {
   static const Chunk script{std::string(kServeScript)};
   const std::size_t own = *request_.source_host;
-  const auto is_staged = [](const HostShare& share) { return share.is_staged; };
   for (bool has_switch = false;;) {
     const std::shared_ptr<Spread> spread = group_to_serve();
-    const bool are_done = std::all_of(shares_.begin(), shares_.end(), is_staged);
-    if (!spread && !are_done) {
+    if (!spread && !are_all_staged()) {
       co_await wait_for_change(own);
       continue;
     }
@@ -85,6 +118,10 @@ asio::awaitable<void> Push::serve_groups(supervisor::Supervised& supervised) {
   }
 }
 
+bool Push::are_all_staged() const {
+  return std::ranges::all_of(shares_, [](const HostShare& share) { return share.is_staged; });
+}
+
 /// A group that waits; nothing if none does.
 std::shared_ptr<Spread> Push::group_to_serve() const {
   for (const auto& [chosen, group] : groups_) {
@@ -96,8 +133,7 @@ std::shared_ptr<Spread> Push::group_to_serve() const {
 
 /// When no more hosts of its group can come, or another group waits. The one that waits for a group sees it.
 void Push::let_server_leave() {
-  const auto is_staged = [](const HostShare& share) { return share.is_staged; };
-  if (group_to_serve() || std::all_of(shares_.begin(), shares_.end(), is_staged)) {
+  if (group_to_serve() || are_all_staged()) {
     for (const auto& [chosen, group] : groups_) {
       if (const std::shared_ptr<Spread> spread = group.spread.lock()) spread->leave();
     }
@@ -114,6 +150,7 @@ asio::awaitable<void> Push::wait_for_change(std::size_t host) {
   if (abandoned_[host]) throw HostError({.cause = Cause::abandoned});
   const auto changed = std::make_shared<Event>(co_await asio::this_coro::executor);
   waiting_.push_back(changed);
+  const Forgotten forgotten(waiting_, changed);
   co_await changed->wait();
   if (abandoned_[host]) throw HostError({.cause = Cause::abandoned});
 }

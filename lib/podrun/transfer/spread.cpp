@@ -231,9 +231,13 @@ asio::awaitable<std::string> Spread::next_answer(Member& member) {
   } catch (const HostError& error) {
     if (member.failed.empty() || error.failure().cause != Cause::other) throw;
   }
+  fail_to_hand_on(member.failed);
+}
+
+void Spread::fail_to_hand_on(const std::string& why) const {
   const char* const hint = of_host_ ? "" : " (leave out --spread)";
   throw HostError(
-      {Stage::copying, Cause::other, fmt::format("handing the files on failed: {}{}", member.failed, hint)});
+      {Stage::copying, Cause::other, fmt::format("handing the files on failed: {}{}", why, hint)});
 }
 
 void Spread::take(Member& member, std::string_view answer) {
@@ -244,8 +248,7 @@ void Spread::take(Member& member, std::string_view answer) {
     if (what != "relay") refuse_answer(answer);
     greet(member, words);
   } else if (what == "relay") {  // push.sh says it again
-    throw HostError({Stage::copying, Cause::other,
-                     "python3, which hands the files on, was ended there (leave out --spread)"});
+    fail_to_hand_on("python3 was ended there");
   } else if (what == "staged") {
     member.staged = words;
   } else if (member.way == Member::Way::direct) {

@@ -62,6 +62,7 @@ class Spread : public std::enable_shared_from_this<Spread> {
   asio::awaitable<void> read(std::shared_ptr<Member> member);
   asio::awaitable<void> read_server(std::shared_ptr<Member> member);
   asio::awaitable<std::string> next_answer(Member& member);
+  [[noreturn]] void fail_to_hand_on(const std::string& why) const;
   void take(Member& member, std::string_view answer);
   bool take_of_parent(Member& member, std::string_view what, std::string_view words, std::string_view answer);
   asio::awaitable<void> take_of_server(Member& member, std::string answer);

@@ -14,7 +14,7 @@ std::vector<SpreadAction> SpreadPlan::on(const SpreadEvent& event, TimePoint now
   for (std::size_t host = 0; host < hosts_.size(); ++host) {
     if (hosts_[host].port_until && now_ >= *hosts_[host].port_until) handle(event::Deaf{host});
   }
-  if (collect_until_ && now_ >= *collect_until_) settle();
+  if (!waits_for_files_ && collect_until_ && now_ >= *collect_until_) settle();
   if (!is_in_doubt()) {
     place();
     ask_to_listen();
@@ -23,7 +23,8 @@ std::vector<SpreadAction> SpreadPlan::on(const SpreadEvent& event, TimePoint now
 }
 
 std::optional<SpreadPlan::TimePoint> SpreadPlan::next_tick() const {
-  std::optional<TimePoint> next = collect_until_;
+  std::optional<TimePoint> next;
+  if (!waits_for_files_) next = collect_until_;
   const auto add = [&](TimePoint due) { next = std::min(next.value_or(due), due); };
   for (const Host& host : hosts_) {
     if (host.port_until) add(*host.port_until);
@@ -136,6 +137,7 @@ void SpreadPlan::handle(const event::Gone& gone) {
   close(gone.host);
   if (hosts_[gone.host].parent) drop(gone.host);
   hosts_[gone.host].state = State::gone;
+  waits_for_files_ = waits_for_files_ || std::exchange(hosts_[gone.host].has_files, false);
   hosts_[gone.host].port_until.reset();
   for (std::size_t child = 0; child < hosts_.size(); ++child) {
     if (hosts_[child].parent == gone.host) drop(child);

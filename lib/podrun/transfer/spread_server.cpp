@@ -46,6 +46,7 @@ asio::awaitable<void> Spread::serve(PushTalk& talk, std::size_t host, HostShare&
                                                       .may_listen = may_listen});
   server_ = member;
   may_leave_ = false;
+  tell_.changed();  // another group may wait already
   asio::awaitable<void> writing = write(member);
   asio::awaitable<void> reading = read_server(member);
   co_await write_while(talk.stream(), std::move(writing), std::move(reading));
@@ -56,11 +57,14 @@ void Spread::leave() {
   end_server();
 }
 
-bool Spread::needs_server() const { return of_host_ && server_.expired() && !members_.empty(); }
+bool Spread::needs_server() const {
+  return of_host_ && server_.expired() && (!members_.empty() || of_host_->wants_digest());
+}
 
 void Spread::end_server() {
   const std::shared_ptr<Member> server = server_.lock();
   if (!server || !may_leave_ || server->has_ended || members_.size() != 1) return;
+  if (of_host_->wants_digest()) return;
   if (!std::exchange(server->is_leaving, true)) server->talk.close_write();
 }
 
@@ -92,6 +96,7 @@ asio::awaitable<void> Spread::take_of_server(Member& member, std::string answer)
     const std::string_view kind = take_part(words, ' ');
     of_host_->take_digest(kind == "sha256" ? DigestKind::sha256 : DigestKind::blake2b, std::string(words));
     tell_.changed();
+    end_server();
   } else if (what == "data") {
     const std::uint64_t offset = number_in(take_part(words, ' '), answer);
     const std::uint64_t size = number_in(words, answer);

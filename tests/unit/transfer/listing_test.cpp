@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "podrun/transfer/listing.hpp"
-
 #include <string>
 #include <vector>
 
@@ -9,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "podrun/report/outcome_words.hpp"
+#include "podrun/transfer/list_paths.hpp"
 
 #include "support/usage_error.hpp"
 
@@ -130,7 +129,7 @@ TEST(Listing, MergesDirectoriesOfOneName) {
 
 TEST(Listing, RefusesTwoPathsOfOneName) {
   EXPECT_EQ(refusal_of(match("./x/a") + match("./y/a") + file("./x/a") + file("./y/a")),
-            "copying: \"x/a\" and \"y/a\" would both become \"a\" (pull them into different directories)");
+            "copying: \"x/a\" and \"y/a\" would both become \"a\" (copy them into different directories)");
   EXPECT_THAT(
       refusal_of(match("./x/a") + match("./y/a") + file("./x/a") + directory("./y/a") + file("./y/a/b")),
       HasSubstr("would both become \"a\""));
@@ -240,6 +239,15 @@ TEST(Listing, RefusesLinksThatLeadNowhereKnown) {
   EXPECT_THROW(read_links(asked + target("./d/a", "")), link::HostError);
   EXPECT_THROW(read_links(asked + target("./d/b", "x")), link::HostError);
   EXPECT_THROW(read(asked + target("./d/a", "x")), link::HostError) << "nobody asked";
+}
+
+TEST(CheckNames, RefusesNamesThatNoWordAsksFor) {
+  const Listing listing = read(match("./.ssh") + directory("./.ssh") + file("./.ssh/a"));
+  EXPECT_THROW(check_names(listing, {"./model.bin"}), link::HostError);
+  EXPECT_THROW(check_names(listing, {"./*"}), link::HostError) << "as for a shell";
+  EXPECT_NO_THROW(check_names(listing, {"./x", "./.ssh"}));
+  EXPECT_NO_THROW(check_names(listing, {"./.s*"}));
+  EXPECT_NO_THROW(check_names(listing, {"./all/"}));
 }
 
 }  // namespace

@@ -273,8 +273,10 @@ TEST(SpreadPlan, ServesAgainWhenTheHostWithTheFilesComesBack) {
   spread.port(2);
   spread.joined(0);
   EXPECT_EQ(spread.gone(2), "");
-  EXPECT_EQ(spread.ready_with_files(2), "");
-  EXPECT_EQ(spread.ready(1), "listen 2: 1");
+  EXPECT_EQ(spread.lost(0, 5_MiB), "");
+  EXPECT_EQ(spread.ready(1), "") << "podrun has nothing to send";
+  EXPECT_EQ(spread.next_tick(), std::nullopt);
+  EXPECT_EQ(spread.ready_with_files(2), "listen 2: 1");
 }
 
 }  // namespace
