@@ -224,6 +224,23 @@ asio::awaitable<void> Spread::read(std::shared_ptr<Member> member) {
   }
 }
 
+void Spread::forget(const std::shared_ptr<Member>& member) {
+  member->has_ended = true;
+  member->changed.notify();
+  members_.erase(member->host);
+  end_server();
+  member->share.source = plan_.source(member->host);
+  if (server_.lock() == member) of_host_->lost();
+  if (!member->is_told) return;
+  if (!member->staged.empty()) {
+    on(event::Done{member->host});
+    return;
+  }
+  needs_sums_ = true;  // a relay counts the silence of its parent once it knows the sum of the next block
+  on(event::Gone{member->host});
+  for (auto& [host, other] : members_) other->changed.notify();
+}
+
 /// Throws HostError with what the relay said of its failure, which tar notices afterwards.
 asio::awaitable<std::string> Spread::next_answer(Member& member) {
   try {

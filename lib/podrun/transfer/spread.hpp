@@ -60,6 +60,7 @@ class Spread : public std::enable_shared_from_this<Spread> {
   asio::awaitable<void> write(std::shared_ptr<Member> member);
   asio::awaitable<bool> write_data(Member& member);
   asio::awaitable<void> read(std::shared_ptr<Member> member);
+  void forget(const std::shared_ptr<Member>& member);
   asio::awaitable<void> read_server(std::shared_ptr<Member> member);
   asio::awaitable<std::string> next_answer(Member& member);
   [[noreturn]] void fail_to_hand_on(const std::string& why) const;

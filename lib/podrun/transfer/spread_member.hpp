@@ -71,23 +71,7 @@ class Spread::Presence {
   }
   Presence(const Presence&) = delete;
   Presence& operator=(const Presence&) = delete;
-  ~Presence() {
-    member_->has_ended = true;
-    member_->changed.notify();
-    spread_.members_.erase(member_->host);
-    spread_.end_server();
-    member_->share.source = spread_.plan_.source(member_->host);
-    if (spread_.server_.lock() == member_) spread_.of_host_->lost();
-    if (!member_->is_told) return;
-    if (!member_->staged.empty()) {
-      spread_.on(event::Done{member_->host});
-      return;
-    }
-    spread_.needs_sums_ =
-        true;  // a relay counts the silence of its parent once it knows the sum of the next block
-    spread_.on(event::Gone{member_->host});
-    for (auto& [host, other] : spread_.members_) other->changed.notify();
-  }
+  ~Presence() { spread_.forget(member_); }
 
  private:
   Spread& spread_;
