@@ -4,6 +4,7 @@
 #include <zlib.h>
 
 #include <algorithm>
+#include <exception>
 #include <new>
 #include <optional>
 #include <set>
@@ -96,7 +97,7 @@ asio::awaitable<std::string> Spread::stage(PushTalk& talk, std::size_t host, Dig
   if (!share.is_spread) member->way = Member::Way::direct;
   if (of_host_) of_host_->want_digest(digest);
   asio::awaitable<void> writing = write(member);
-  asio::awaitable<void> reading = read(member);
+  asio::awaitable<void> reading = attend(member, read(member));
   co_await write_while(talk.stream(), std::move(writing), std::move(reading));
   co_return member->staged;
 }
@@ -210,8 +211,20 @@ void Spread::learn_sums() {
   for (auto& [host, member] : members_) member->changed.notify();
 }
 
+/// The host is a member until its conversation ends, however that is.
+asio::awaitable<void> Spread::attend(std::shared_ptr<Member> member, asio::awaitable<void> conversation) {
+  members_[member->host] = member;
+  std::exception_ptr error;
+  try {
+    co_await std::move(conversation);
+  } catch (...) {
+    error = std::current_exception();
+  }
+  forget(member);
+  if (error) std::rethrow_exception(error);
+}
+
 asio::awaitable<void> Spread::read(std::shared_ptr<Member> member) {
-  const Presence presence(*this, member);
   if (needs_server()) tell_.changed();
   if (member->way == Member::Way::direct) {
     member->share.began = std::chrono::steady_clock::now();

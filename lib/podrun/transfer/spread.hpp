@@ -55,10 +55,10 @@ class Spread : public std::enable_shared_from_this<Spread> {
 
  private:
   struct Member;
-  class Presence;
 
   asio::awaitable<void> write(std::shared_ptr<Member> member);
   asio::awaitable<bool> write_data(Member& member);
+  asio::awaitable<void> attend(std::shared_ptr<Member> member, asio::awaitable<void> conversation);
   asio::awaitable<void> read(std::shared_ptr<Member> member);
   void forget(const std::shared_ptr<Member>& member);
   asio::awaitable<void> read_server(std::shared_ptr<Member> member);

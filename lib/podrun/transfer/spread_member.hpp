@@ -63,19 +63,4 @@ struct Spread::Member {
   std::string staged = {};
 };
 
-/// Ends the part of a member when its conversation ends, however that is.
-class Spread::Presence {
- public:
-  Presence(Spread& spread, std::shared_ptr<Member> member) : spread_(spread), member_(std::move(member)) {
-    spread_.members_[member_->host] = member_;
-  }
-  Presence(const Presence&) = delete;
-  Presence& operator=(const Presence&) = delete;
-  ~Presence() { spread_.forget(member_); }
-
- private:
-  Spread& spread_;
-  std::shared_ptr<Member> member_;
-};
-
 }  // namespace podrun::transfer

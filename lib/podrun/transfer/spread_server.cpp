@@ -48,7 +48,7 @@ asio::awaitable<void> Spread::serve(PushTalk& talk, std::size_t host, HostShare&
   may_leave_ = false;
   tell_.changed();  // another group may wait already
   asio::awaitable<void> writing = write(member);
-  asio::awaitable<void> reading = read_server(member);
+  asio::awaitable<void> reading = attend(member, read_server(member));
   co_await write_while(talk.stream(), std::move(writing), std::move(reading));
 }
 
@@ -69,7 +69,6 @@ void Spread::end_server() {
 }
 
 asio::awaitable<void> Spread::read_server(std::shared_ptr<Member> member) {
-  const Presence presence(*this, member);
   try {
     for (;;) {
       std::string answer = co_await member->talk.answer();
