@@ -74,6 +74,11 @@ Chunk packed(std::string_view program) {
 
 std::string Spread::key_frame() const { return fmt::format("key {}\n{}", key_.text().size(), key_.text()); }
 
+asio::awaitable<bool> Spread::Member::wait() {
+  co_await changed.wait();
+  co_return !has_ended;
+}
+
 Spread::Spread(const asio::any_io_executor& executor, std::shared_ptr<Archive> archive, std::size_t hosts,
                Tell tell)
     : archive_(std::move(archive)),

@@ -55,10 +55,7 @@ struct Spread::Member {
   bool is_leaving = false;  ///< the end of its input was written
 
   /// For a change; false if nothing more is written.
-  asio::awaitable<bool> wait() {
-    co_await changed.wait();
-    co_return !has_ended;
-  }
+  asio::awaitable<bool> wait();
   std::string failed = {};
   std::string staged = {};
 };
