@@ -25,15 +25,14 @@ namespace {
 /// `host:path`, as scp and rsync write it.
 struct PathOnHost {
   std::string host;
-  std::string path;
+  std::string path;  ///< empty: the home directory
 };
 
 /// Nothing for any other word, `./a:b` too.
 std::optional<PathOnHost> path_on_host(const std::string& word) {
   const std::size_t colon = word.find(':');
   if (colon == std::string::npos || colon == 0 || word.find('/') < colon) return std::nullopt;
-  const std::string path = word.substr(colon + 1);
-  return PathOnHost{word.substr(0, colon), path.empty() ? "./" : path};
+  return PathOnHost{word.substr(0, colon), word.substr(colon + 1)};
 }
 
 /// A file here of that name comes first.
@@ -49,24 +48,25 @@ void refuse_host(const std::string& target) {
   throw UsageError(
       fmt::format("push: {:?}: a destination is a path on all hosts (write {}; for one host: --workers N, or "
                   "-H {})",
-                  target, shell_quote(found->path == "./" ? "." : found->path), shell_quote(found->host)));
+                  target, shell_quote(found->path.empty() ? "." : found->path), shell_quote(found->host)));
 }
 
 /// The host that has all of these sources, which become paths there; nothing if they are here.
 std::optional<std::string> take_source_host(std::vector<std::string>& sources) {
-  std::optional<std::string> host;
-  for (std::string& source : sources) {
+  const std::optional<PathOnHost> first = source_on_host(sources.front());
+  std::vector<std::string> paths;
+  for (const std::string& source : sources) {
     const std::optional<PathOnHost> found = source_on_host(source);
-    const std::optional<std::string> other = found ? std::optional(found->host) : std::nullopt;
-    if (&source == &sources.front()) host = other;
-    if (host != other) {
+    const bool is_with_first = found ? first && found->host == first->host : !first;
+    if (!is_with_first) {
       throw UsageError(fmt::format("push: {} and {}: not on the same machine (push them one by one)",
                                    shell_quote(sources.front()), shell_quote(source)));
     }
-    if (&source != &sources.front() && found) source = found->path;
+    if (found) paths.push_back(found->path.empty() ? "./" : found->path);
   }
-  if (host) sources.front() = source_on_host(sources.front())->path;
-  return host;
+  if (!first) return std::nullopt;
+  sources = std::move(paths);
+  return first->host;
 }
 
 class PushCommand final : public cli::Command {
@@ -122,7 +122,7 @@ class PushCommand final : public cli::Command {
   }
 
  private:
-  /// podrun does not have the files, and no ignore rules of the directory that they are in.
+  /// podrun has neither the files of a host nor the ignore rules of their directory.
   void refuse_local_options() const {
     const auto refuse = [](const char* option) {
       throw UsageError(fmt::format("{}: only for files that are here (leave it out)", option));

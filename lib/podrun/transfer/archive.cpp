@@ -15,6 +15,7 @@ namespace {
 constexpr std::size_t kRecord = 512;  ///< all parts of an archive are padded to this
 constexpr std::size_t kLongestName = 99;
 constexpr std::uint32_t kOwnerAccess = 0700;
+constexpr std::uint32_t kOwnerRead = 0400;
 constexpr std::uint32_t kLinkMode = 0777;
 
 /// A field of a header, see tar(5), "Pre-POSIX Archives" and "GNU Tar Archives".
@@ -145,7 +146,7 @@ Archive::Archive(const LocalTree& tree, std::vector<std::size_t> chosen)
 
 std::uint64_t Archive::size() const { return offsets_.back(); }
 
-bool Archive::is_here(std::uint64_t /*offset*/) { return true; }
+bool Archive::prepare(std::uint64_t /*offset*/) { return true; }
 
 asio::awaitable<void> Archive::finish_digest(DigestKind /*kind*/) { co_return; }
 
@@ -154,6 +155,10 @@ Chunk Archive::read(std::uint64_t offset, DigestKind /*kind*/) {
   Chunk whole = block(offset / kBlock);
   const std::size_t skipped = offset % kBlock;
   return skipped == 0 ? whole : Chunk(std::string(whole.bytes().substr(skipped)));
+}
+
+bool Archive::has_digest(std::size_t member) const {
+  return entry(member).kind == Kind::file && (entry(member).mode & kOwnerRead) != 0;
 }
 
 std::string Archive::head(std::size_t member) const { return head_of(entry(member)); }

@@ -30,8 +30,8 @@ class Archive {
   virtual ~Archive() = default;
 
   std::uint64_t size() const;
-  /// Whether read() may be called for this offset. If not, the bytes are asked for.
-  virtual bool is_here(std::uint64_t offset);
+  /// Returns true if read() may be called for this offset; otherwise asks for the bytes.
+  virtual bool prepare(std::uint64_t offset);
   /// At most kBlock bytes from `offset`; empty at the end. They go into the digest of this kind if they are
   /// what follows in it. Throws LocalFileError.
   virtual Chunk read(std::uint64_t offset, DigestKind kind);
@@ -46,13 +46,13 @@ class Archive {
   static constexpr std::uint64_t kLarge = 16 * 1024 * 1024;
 
  protected:
-  static constexpr std::uint32_t kOwnerRead = 0400;  ///< without it a host has no digest of the file
-
   const LocalTree& tree() const { return tree_; }
   const Entry& entry(std::size_t member) const { return tree_.entries()[chosen_[member]]; }
   std::size_t members() const { return chosen_.size(); }
   /// The member at this offset.
   std::size_t member_at(std::uint64_t offset) const;
+  /// It is a file that its owner may read: otherwise no host can compute its digest.
+  bool has_digest(std::size_t member) const;
   std::string head(std::size_t member) const;
   std::uint64_t offset(std::size_t member) const { return offsets_[member]; }
   std::uint64_t content_at(std::size_t member) const;  ///< offset

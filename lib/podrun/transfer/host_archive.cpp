@@ -73,7 +73,7 @@ void HostArchive::begin(Ask ask) {
   }
 }
 
-bool HostArchive::is_here(std::uint64_t offset) {
+bool HostArchive::prepare(std::uint64_t offset) {
   const std::uint64_t index = offset / kBlock;
   if (offset >= size() || has(index)) return true;
   const std::uint64_t count = (size() + kBlock - 1) / kBlock;
@@ -101,11 +101,9 @@ std::string HostArchive::plan() const {
   for (std::size_t member = 0; member < members(); ++member) {
     const Entry& file = entry(member);
     const std::string head = this->head(member);
-    const bool is_file = file.kind == Kind::file;
-    const std::string path = is_file ? tree().local_path(file) : "";
-    const bool counts = is_file && (file.mode & kOwnerRead) != 0;
-    plan.add(fmt::format("{} {} {} {} {}\n", head.size(), content_size(member), file.mtime, counts ? 1 : 0,
-                         path.size()));
+    const std::string path = file.kind == Kind::file ? tree().local_path(file) : "";
+    plan.add(fmt::format("{} {} {} {:d} {}\n", head.size(), content_size(member), file.mtime,
+                         has_digest(member), path.size()));
     plan.add(head);
     plan.add(path);
   }
@@ -135,7 +133,7 @@ std::string HostArchive::sum_with_heads(std::uint64_t begin, std::uint64_t end, 
 /// Heads are not taken from the host.
 void HostArchive::append_content(std::size_t /*member*/, std::uint64_t from, std::uint64_t to,
                                  std::string& bytes) {
-  if (arrived_.empty()) throw std::logic_error("a block was read before it was fetched");
+  if (arrived_.empty()) throw std::logic_error("a block was read before it had arrived");
   bytes += arrived_.substr(bytes.size(), to - from);
 }
 

@@ -27,7 +27,7 @@ class HostArchive final : public Archive {
   void begin(Ask ask);
   void lost() { ask_ = {}; }
 
-  bool is_here(std::uint64_t offset) override;
+  bool prepare(std::uint64_t offset) override;
   /// Asks for a digest.
   void want_digest(DigestKind kind);
   std::optional<std::string> digest(DigestKind kind) override;
@@ -38,7 +38,8 @@ class HostArchive final : public Archive {
   /// Takes an answer to "give"; false if it was not asked for.
   bool take_data(std::uint64_t offset, std::string_view bytes);
   void take_digest(DigestKind kind, std::string digest);
-  /// What other hosts compare a block of relay.py with, see "heads" there. Both are bytes of SHA-256.
+  /// The sum that podrun sends to hosts for a part of the archive, see "heads" in relay.py: made of `sum`,
+  /// the SHA-256 of this part, and of its heads. Both sums in bytes.
   std::string sum_with_heads(std::uint64_t begin, std::uint64_t end, std::string_view sum) const;
 
  private:

@@ -71,7 +71,7 @@ std::optional<std::string> LocalArchive::digest(DigestKind kind) {
   if (!known.whole.empty()) return known.whole;
   std::vector<std::size_t> files;
   for (std::size_t member = 0; member < members(); ++member) {
-    if (entry(member).kind == Kind::file && (entry(member).mode & kOwnerRead) != 0) files.push_back(member);
+    if (has_digest(member)) files.push_back(member);
   }
   std::ranges::sort(files, {}, [this](std::size_t member) {
     return std::tuple(content_size(member) < kLarge, std::string_view(entry(member).path));

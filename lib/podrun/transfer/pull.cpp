@@ -15,6 +15,7 @@
 #include <asio/this_coro.hpp>
 #include <fmt/format.h>
 
+#include "podrun/base/at_end.hpp"
 #include "podrun/base/text.hpp"
 #include "podrun/hosts/host_name.hpp"
 #include "podrun/transfer/scripts.hpp"
@@ -77,19 +78,6 @@ std::string describe_missing(const std::vector<const ListedPath*>& missing, std:
   if (why.find(name) != why.npos) return fmt::format("{}{}", why, more);
   return fmt::format("{}: {}{}", name, why, more);
 }
-
-/// Calls the function in its destructor.
-template <typename Function>
-class AtEnd {
- public:
-  explicit AtEnd(Function function) : function_(std::move(function)) {}
-  AtEnd(const AtEnd&) = delete;
-  AtEnd& operator=(const AtEnd&) = delete;
-  ~AtEnd() { function_(); }
-
- private:
-  Function function_;
-};
 
 }  // namespace
 

@@ -114,7 +114,7 @@ asio::awaitable<void> Push::prepare(std::size_t host, supervisor::Supervised& su
     } else {
       co_await wait_for_tree(host);
       co_await converse(host, supervised);
-      let_server_leave();
+      if (request_.source_host) let_server_leave();
     }
   } catch (const LocalFileError& error) {
     throw HostError({Stage::copying, Cause::local_file_failed, error.what()});
@@ -298,7 +298,7 @@ asio::awaitable<bool> PushTalk::write_archive(Archive& archive, DigestKind diges
                                               HostShare& share, Wait wait) {
   bool is_read = true;
   for (std::uint64_t offset = 0; is_read && offset < archive.size();) {
-    if (!archive.is_here(offset)) {
+    if (!archive.prepare(offset)) {
       is_read = co_await wait();
       continue;
     }

@@ -78,9 +78,11 @@ class Push {
 
   /// Call this before each pass of the run: forgets which hosts have staged the files.
   void begin_pass();
-  /// Another attempt of this host follows; it begins; it is given up.
+  /// Call this when the run decides to try a host again: what it has staged is lost.
   void retry(std::size_t host) { shares_[host].is_staged = false; }
+  /// Call this when an attempt of a host begins.
   void begin_attempt(std::size_t host) { abandoned_[host] = false; }
+  /// Call this when the run gives up an attempt: its prepare() fails instead of waiting for other hosts.
   void abandon(std::size_t host);
   /// Does everything before the switch. Throws HostError.
   asio::awaitable<void> prepare(std::size_t host, supervisor::Supervised& supervised);

@@ -7,6 +7,7 @@
 #include <asio/this_coro.hpp>
 #include <fmt/format.h>
 
+#include "podrun/base/at_end.hpp"
 #include "podrun/transfer/list_paths.hpp"
 #include "podrun/transfer/push_talk.hpp"
 #include "podrun/transfer/scripts.hpp"
@@ -24,8 +25,8 @@ using link::Stage;
   throw HostError({Stage::copying, cause, std::move(why)});
 }
 
-/// Throws HostError if the entries are more than what --delete may delete beside: the one directory that was
-/// named, or the contents of it.
+/// Throws HostError unless the entries are one directory, or the contents of one, as the word says: --delete
+/// must not delete anywhere else.
 void check_top(const std::vector<Entry>& entries, const std::string& word) {
   const Entry& top = entries.front();
   const bool names_contents = pull_word(word).ends_with('/');
@@ -35,21 +36,6 @@ void check_top(const std::vector<Entry>& entries, const std::string& word) {
   if (top.kind != Kind::directory || top.path.empty() != names_contents || !is_one)
     fail(Cause::not_comparable, fmt::format("\"{}\" is not a single directory, as --delete needs", word));
 }
-
-/// Takes an event from a list that outlives the event loop.
-class Forgotten {
- public:
-  using Events = std::vector<std::shared_ptr<Event>>;
-
-  Forgotten(Events& events, std::shared_ptr<Event> event) : events_(events), event_(std::move(event)) {}
-  Forgotten(const Forgotten&) = delete;
-  Forgotten& operator=(const Forgotten&) = delete;
-  ~Forgotten() { std::erase(events_, event_); }
-
- private:
-  Events& events_;
-  std::shared_ptr<Event> event_;
-};
 
 }  // namespace
 
@@ -150,7 +136,7 @@ asio::awaitable<void> Push::wait_for_change(std::size_t host) {
   if (abandoned_[host]) throw HostError({.cause = Cause::abandoned});
   const auto changed = std::make_shared<Event>(co_await asio::this_coro::executor);
   waiting_.push_back(changed);
-  const Forgotten forgotten(waiting_, changed);
+  const AtEnd forget([&] { std::erase(waiting_, changed); });  // waiting_ outlives the event loop
   co_await changed->wait();
   if (abandoned_[host]) throw HostError({.cause = Cause::abandoned});
 }

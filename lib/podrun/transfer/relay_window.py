@@ -1,4 +1,4 @@
-"""The blocks that a host keeps for others, and its own tar."""
+"""The blocks that a host keeps for others, their check, and the host's own tar."""
 
 import errno
 import hashlib

@@ -164,7 +164,7 @@ asio::awaitable<bool> Spread::write_data(Member& member) {
     learn_sums();
     co_return !of_host_;
   }
-  if (!archive_->is_here(offset)) co_return false;
+  if (!archive_->prepare(offset)) co_return false;
   Chunk block = archive_->read(offset, member.digest);
   if (block.size() > member.allowed - offset)
     block = Chunk(std::string(block.bytes().substr(0, member.allowed - offset)));
@@ -311,7 +311,7 @@ void Spread::take(Member& member, std::string_view answer) {
   }
 }
 
-/// What a host says that serves others; false if it is something else.
+/// Takes an answer of a host that serves others; returns false for any other answer.
 bool Spread::take_of_parent(Member& member, std::string_view what, std::string_view words,
                             std::string_view answer) {
   if (what == "port") {

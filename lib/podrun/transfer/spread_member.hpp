@@ -2,14 +2,11 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 
-#include "podrun/base/text.hpp"
 #include "podrun/transfer/spread.hpp"
 
 // The parts of the conversation with relays that spread.cpp and spread_server.cpp share.
@@ -28,7 +25,7 @@ std::string reachable(std::string_view address);
 /// A line with a size, and the program in so many bytes, in the format of zlib(3): for load_relay.sh.
 Chunk packed(std::string_view program);
 
-/// A host that gets the archive.
+/// A host that gets the archive, or has the files of it.
 struct Spread::Member {
   enum class Way { unknown, relay, direct };
 
@@ -49,15 +46,15 @@ struct Spread::Member {
   std::optional<std::uint64_t> next = std::nullopt;  ///< the offset of the next data
   std::uint64_t allowed = 0;                         ///< where its relay wants data to end
   bool has_trailer = false;
-  bool is_told = false;    ///< the plan knows it
-  bool has_ended = false;  ///< nothing more is written
-  bool may_listen = true;
+  bool is_told = false;     ///< the plan knows it
+  bool has_ended = false;   ///< nothing more is written
+  bool may_listen = true;   ///< other hosts may connect to it
   bool is_leaving = false;  ///< the end of its input was written
+  std::string failed = {};  ///< why its program ended, in the program's words
+  std::string staged = {};  ///< the digest, once it has staged everything
 
-  /// For a change; false if nothing more is written.
+  /// Waits for a change; returns false if nothing more is written.
   asio::awaitable<bool> wait();
-  std::string failed = {};
-  std::string staged = {};
 };
 
 }  // namespace podrun::transfer

@@ -14,22 +14,25 @@ std::vector<SpreadAction> SpreadPlan::on(const SpreadEvent& event, TimePoint now
   for (std::size_t host = 0; host < hosts_.size(); ++host) {
     if (hosts_[host].port_until && now_ >= *hosts_[host].port_until) handle(event::Deaf{host});
   }
-  if (!waits_for_files_ && collect_until_ && now_ >= *collect_until_) settle();
-  if (!is_in_doubt()) {
-    place();
-    ask_to_listen();
-  }
+  if (!waits_for_files_) decide();
   return std::exchange(actions_, {});
+}
+
+void SpreadPlan::decide() {
+  if (collect_until_ && now_ >= *collect_until_) settle();
+  if (is_in_doubt()) return;
+  place();
+  ask_to_listen();
 }
 
 std::optional<SpreadPlan::TimePoint> SpreadPlan::next_tick() const {
   std::optional<TimePoint> next;
-  if (!waits_for_files_) next = collect_until_;
   const auto add = [&](TimePoint due) { next = std::min(next.value_or(due), due); };
   for (const Host& host : hosts_) {
     if (host.port_until) add(*host.port_until);
-    if (host.state == State::seeking && !is_in_doubt()) add(host.since + patience());
+    if (host.state == State::seeking && !waits_for_files_ && !is_in_doubt()) add(host.since + patience());
   }
+  if (collect_until_ && !waits_for_files_) add(*collect_until_);
   return next;
 }
 

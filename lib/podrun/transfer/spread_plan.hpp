@@ -185,6 +185,7 @@ class SpreadPlan {
   void handle(const event::Done& done);
   void handle(const event::SpreadTick&) {}
 
+  void decide();
   void settle();
   void blame_parent(const Host& host);
   void place();
@@ -205,7 +206,7 @@ class SpreadPlan {
   void close(std::size_t host);
   void release(std::size_t host);
   /// The first losses are collected, and no host has joined another: there may be no use in trying.
-  bool is_in_doubt() const { return waits_for_files_ || (collect_until_ && !has_worked_); }
+  bool is_in_doubt() const { return collect_until_ && !has_worked_; }
   TimePoint::duration patience() const { return 2 * limits_.join; }  ///< relays may have to start first
   static bool is_over(const Host& host) { return host.state == State::done || host.state == State::gone; }
   static bool was_told(const Host& host) {
@@ -221,7 +222,7 @@ class SpreadPlan {
   std::size_t seeds_ = 0;                                  ///< hosts that are or were Host::is_seed
   bool has_worked_ = false;                                ///< a host has joined another
   bool has_given_up_ = false;                              ///< nobody gets a parent any more
-  bool waits_for_files_;                                   ///< the host that has them was not ready yet
+  bool waits_for_files_;                                   ///< the host that has them is not ready
 };
 
 }  // namespace podrun::transfer

@@ -4,10 +4,13 @@
 #include <algorithm>
 #include <charconv>
 #include <functional>
+#include <limits>
+#include <utility>
 
 #include <asio/this_coro.hpp>
 #include <fmt/format.h>
 
+#include "podrun/base/text.hpp"
 #include "podrun/transfer/scripts.hpp"
 #include "podrun/transfer/side_work.hpp"
 #include "podrun/transfer/spread_member.hpp"

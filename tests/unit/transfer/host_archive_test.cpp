@@ -62,11 +62,11 @@ class HostArchiveTest : public testing::Test {
 TEST_F(HostArchiveTest, AsksForBlocksAheadAndOnce) {
   HostArchive archive(listed_, all_);
   EXPECT_EQ(archive.size(), bytes_.size());
-  EXPECT_FALSE(archive.is_here(0));
+  EXPECT_FALSE(archive.prepare(0));
   EXPECT_THAT(asked_, IsEmpty()) << "there is nobody to ask";
   begin(archive);
-  EXPECT_FALSE(archive.is_here(0));
-  EXPECT_FALSE(archive.is_here(kBlock));
+  EXPECT_FALSE(archive.prepare(0));
+  EXPECT_FALSE(archive.prepare(kBlock));
   EXPECT_THAT(asked_, SizeIs(4));
   EXPECT_EQ(asked_.front(), "give 0 262144\n");
 }
@@ -76,7 +76,7 @@ TEST_F(HostArchiveTest, HasWhatTheHostSends) {
   begin(archive);
   std::string read;
   while (read.size() < archive.size()) {
-    if (!archive.is_here(read.size())) {
+    if (!archive.prepare(read.size())) {
       EXPECT_TRUE(archive.take_data(read.size(), part(read.size())));
     }
     read += archive.read(read.size(), DigestKind::sha256).bytes();
@@ -87,7 +87,7 @@ TEST_F(HostArchiveTest, HasWhatTheHostSends) {
 TEST_F(HostArchiveTest, TakesNoHeadsFromTheHost) {
   HostArchive archive(listed_, all_);
   begin(archive);
-  archive.is_here(0);
+  archive.prepare(0);
   std::string changed = part(0);
   changed.replace(changed.find("new/a"), 5, "run/a");
   EXPECT_TRUE(archive.take_data(0, changed));
@@ -98,7 +98,7 @@ TEST_F(HostArchiveTest, RefusesDataThatWasNotAskedFor) {
   HostArchive archive(listed_, all_);
   EXPECT_FALSE(archive.take_data(0, part(0)));
   begin(archive);
-  archive.is_here(0);
+  archive.prepare(0);
   EXPECT_FALSE(archive.take_data(0, part(0).substr(1)));
   EXPECT_FALSE(archive.take_data(1, part(0)));
   EXPECT_FALSE(archive.take_data(100 * kBlock, part(0)));
