@@ -10,6 +10,7 @@ import pytest
 
 from homes import ViaHomes, homes_of_pod
 from pods import Fault, Pod
+from relays import make_certificate
 from support import STRICT, Podrun, describe, end, limit, marked_processes, wait_until
 
 
@@ -67,6 +68,18 @@ def directory(tmp_path):
         left = marked_processes(tmp_path)
         end(left)
         pytest.fail("left behind by the test: " + "; ".join(describe(process) for process in left))
+
+
+@pytest.fixture(scope="module")
+def keys(tmp_path_factory):
+    """Two keys with certificates, as podrun makes them for a push."""
+    place = tmp_path_factory.mktemp("keys")
+    return [make_certificate(place, name) for name in ("right", "other")]
+
+
+@pytest.fixture
+def pem(keys):
+    return keys[0]
 
 
 @pytest.fixture

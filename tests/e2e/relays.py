@@ -45,6 +45,15 @@ def text_of(*fragments):
     return re.sub(r"^from relay_.*", "", text, flags=re.MULTILINE)
 
 
+def altered(home, old, new):
+    """sh text in front of a host's python3, whose program then has `new` in the place of `old`."""
+    assert old in program("Relay") + program("RelayFiles")
+    unpack = "zlib.decompress(b.read(int(b.readline())))"
+    changed = f"{unpack}.replace({old.encode()!r}, {new.encode()!r})"
+    (home / "alter").write_text(f"import sys\nprint(sys.argv[1].replace({unpack!r}, {changed!r}))\n")
+    return 'code=$(/usr/bin/python3 "$HOME/alter" "$4"); set -- -I -S -c "$code" "$5"'
+
+
 def sums_of(data):
     return [hashlib.sha256(data[begin : begin + BLOCK]).digest() for begin in range(0, len(data), BLOCK)]
 

@@ -3,16 +3,15 @@
 import os
 import random
 import signal
-import time
 
 import pytest
 
-from events import Events, events
+from events import Events
 from fault_table import DELIVER_EVERYTHING, KEEP, ROWS, check, plays, said_by_podrun, said_of_hosts
 from homes import homes_of_pod
-from relays import program
+from relays import altered
 from support import wait_until
-from test_spread import BLOCK, PYTHON, ROUNDS, TREE, kill_relay
+from test_spread import BLOCK, PYTHON, ROUNDS, TREE, kill_at_random_times
 from trees import Directory, File, Link, assert_same, remove, set_time, write_tree
 
 # The rows of docs/faults.md that are played here.
@@ -82,11 +81,7 @@ class FromHost:
 
     def alter(self, rank, old, new):
         """The program in Python on this host has `new` in the place of `old`."""
-        assert old in program("RelayFiles")
-        unpack = "zlib.decompress(b.read(int(b.readline())))"
-        script = self.homes.home(rank) / "alter"
-        script.write_text(f"import sys\nprint(sys.argv[1].replace({unpack!r}, {unpack + f'.replace({old.encode()!r}, {new.encode()!r})'!r}))\n")
-        self.python(rank, f'code=$({PYTHON} "$HOME/alter" "$4"); set -- -I -S -c "$code" "$5"; exec {PYTHON} "$@"')
+        self.python(rank, f'{altered(self.homes.home(rank), old, new)}; exec {PYTHON} "$@"')
 
 
 @pytest.fixture
@@ -390,20 +385,13 @@ def test_the_host_is_tried_again(pushing):
 
 @pytest.mark.deadline(60 + 30 * ROUNDS)
 def test_whatever_is_killed_at_any_time_leaves_nothing(pushing):
-    random_time = random.Random()
     homes = pushing.homes
     for rank in pushing.others:
         pushing.hooks(rank, f"slow:{rank * 60}")
-    for _ in range(ROUNDS):
-        for kills_podrun in (True, False):
-            run = pushing.start()
-            time.sleep(random_time.uniform(0.1, 1.2))
-            if kills_podrun:
-                run.signal(signal.SIGKILL)
-            else:
-                kill_relay(homes, random_time.choice(homes.ranks))
-            run.wait()
-            homes.wait_until_clean()
-            for rank in pushing.others:
-                remove(homes.home(rank) / "work")
-            homes.write("work", OLD)
+
+    def begin_again():
+        for rank in pushing.others:
+            remove(homes.home(rank) / "work")
+        homes.write("work", OLD)
+
+    kill_at_random_times(homes, pushing.start, begin_again)

@@ -26,7 +26,6 @@ from relays import (
     greeting,
     join,
     listeners_of,
-    make_certificate,
     program,
     start_relay,
     text_of,
@@ -35,17 +34,6 @@ from support import peak_memory, stand_still, wait_until
 
 SMALL = archive(5 * BLOCK + 12345)
 MIDDLE = archive(40_000_000)
-
-
-@pytest.fixture(scope="module")
-def keys(tmp_path_factory):
-    directory = tmp_path_factory.mktemp("keys")
-    return [make_certificate(directory, name) for name in ("right", "other")]
-
-
-@pytest.fixture
-def pem(keys):
-    return keys[0]
 
 
 @pytest.fixture

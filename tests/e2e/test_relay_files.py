@@ -11,7 +11,7 @@ import time
 
 import pytest
 
-from relays import BLOCK, PATIENT, PUSH, FilesRelay, Relay, TarArchive, archive, greeting, join, make_certificate, pack_plan, start_relay, sums_of
+from relays import BLOCK, PATIENT, PUSH, FilesRelay, Relay, TarArchive, archive, greeting, join, pack_plan, start_relay, sums_of
 from support import peak_memory, wait_until
 
 KEPT = 16  # blocks that are ready for other hosts
@@ -61,17 +61,6 @@ def files(tmp_path):
     place = tmp_path / "files"
     place.mkdir()
     return Files(place)
-
-
-@pytest.fixture(scope="module")
-def keys(tmp_path_factory):
-    directory = tmp_path_factory.mktemp("keys")
-    return [make_certificate(directory, name) for name in ("right", "other")]
-
-
-@pytest.fixture
-def pem(keys):
-    return keys[0]
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ import pytest
 from events import Events
 from fault_table import DELIVER_EVERYTHING, KEEP, ROWS, check, plays, said_by_podrun, said_of_hosts
 from homes import homes_of_pod
-from relays import make_certificate
+from relays import altered, make_certificate
 from support import wait_until
 from trees import Directory, File, Link, assert_same, read_tree, write_tree
 
@@ -89,10 +89,7 @@ class Spreading:
 
     def alter(self, rank, old, new):
         """The relay of this host has `new` in the place of `old`."""
-        changed = f"zlib.decompress(b.read(int(b.readline()))).replace({old.encode()!r}, {new.encode()!r})"
-        script = self.homes.home(rank) / "alter"
-        script.write_text(f'import sys\nprint(sys.argv[1].replace("zlib.decompress(b.read(int(b.readline())))", {changed!r}))\n')
-        self.first(rank, f'code=$({PYTHON} "$HOME/alter" "$4"); set -- -I -S -c "$code" "$5"')
+        self.first(rank, altered(self.homes.home(rank), old, new))
 
     def start(self):
         return self.podrun.start("--json", *self.homes.options, "push", "--spread", "app/", "work")
@@ -323,15 +320,12 @@ def test_a_relay_is_killed(podrun, homes):
     spreading.assert_unchanged()
 
 
-@pytest.mark.deadline(60 + 30 * ROUNDS)
-def test_whatever_is_killed_at_any_time_leaves_nothing(podrun, homes):
+def kill_at_random_times(homes, start, begin_again):
+    """Kills podrun, or a relay, at any time of a push; nothing may be left. `begin_again()`: for the next one."""
     random_time = random.Random()
-    spreading = Spreading(podrun, homes)
-    for rank in homes.ranks:
-        spreading.python(rank, f'PODRUN_TEST_RELAY="slow:{rank * 60}" exec {PYTHON} "$@"')
     for _ in range(ROUNDS):
         for kills_podrun in (True, False):
-            run = spreading.start()
+            run = start()
             time.sleep(random_time.uniform(0.1, 1.2))
             if kills_podrun:
                 run.signal(signal.SIGKILL)
@@ -339,7 +333,15 @@ def test_whatever_is_killed_at_any_time_leaves_nothing(podrun, homes):
                 kill_relay(homes, random_time.choice(homes.ranks))
             run.wait()
             homes.wait_until_clean()
-            homes.write("work", OLD)
+            begin_again()
+
+
+@pytest.mark.deadline(60 + 30 * ROUNDS)
+def test_whatever_is_killed_at_any_time_leaves_nothing(podrun, homes):
+    spreading = Spreading(podrun, homes)
+    for rank in homes.ranks:
+        spreading.python(rank, f'PODRUN_TEST_RELAY="slow:{rank * 60}" exec {PYTHON} "$@"')
+    kill_at_random_times(homes, spreading.start, lambda: homes.write("work", OLD))
 
 
 # Where it is off
