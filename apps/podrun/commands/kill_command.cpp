@@ -13,7 +13,6 @@
 
 #include "podrun/base/error.hpp"
 #include "podrun/base/text.hpp"
-#include "podrun/kill/holder_list.hpp"
 #include "podrun/kill/kill_choice.hpp"
 #include "podrun/kill/kill_report.hpp"
 #include "podrun/kill/kill_wait.hpp"
@@ -21,6 +20,7 @@
 #include "podrun/output/label.hpp"
 #include "podrun/output/question.hpp"
 #include "podrun/session/ask_hosts.hpp"
+#include "podrun/supervisor/device_holders.hpp"
 
 #include "cli/option_rows.hpp"
 #include "cli/option_values.hpp"
@@ -37,7 +37,7 @@ constexpr std::chrono::seconds kTimeToClose{30};
 constexpr std::chrono::seconds kTimeToAnswer{60};
 constexpr int kBusyStatus = 1;
 
-/// sh text that says which processes of the host free.sh is to stop.
+/// sh text that says which processes of the host stop_holders.sh is to stop.
 std::string name_victims(const ListedHost& listed) {
   std::string pids;
   for (const kill::Choice& choice : listed.choices) {
@@ -148,7 +148,8 @@ class KillCommand final : public cli::Command {
   std::vector<ListedHost> read(const run::RunPlan& plan, const session::Answers& answers) const {
     std::vector<ListedHost> listed;
     for (std::size_t host = 0; host < answers.texts.size(); ++host) {
-      kill::HolderList list = kill::parse_holder_list(answers.texts[host], plan.run_id);
+      supervisor::DeviceHolders list =
+          supervisor::parse_device_holders(answers.texts[host], "podrun-kill " + plan.run_id);
       if (!list.is_complete) continue;
       std::vector<kill::Choice> choices = kill::choose(list, request_);
       listed.push_back({host, std::move(list), std::move(choices)});

@@ -1,10 +1,11 @@
 # Starts the script again as root where sudo(8) asks for no password: only root sees what the processes of other users have open.
 # Its words are then root UID RUN-ID MARK HOME VICTIMS WORD..., where each WORD is one of its own. Sets podrun_is_root if it is root,
-# podrun_uid to the uid of the user, podrun_victims to $PODRUN_VICTIMS, and the parameters to WORD.... See script_command(). Needs
-# processes.sh.
+# podrun_su to nothing, podrun_uid to the uid of the user, podrun_victims to $PODRUN_VICTIMS, and the parameters to WORD.... See
+# script_command(). Needs processes.sh.
 #
 # shellcheck disable=SC2034  # others read variables
 podrun_clean_environment
+podrun_su=
 podrun_is_root=
 if [ "$1" = root ]; then
   podrun_is_root=1

@@ -12,6 +12,9 @@
 namespace podrun::kill {
 namespace {
 
+using supervisor::DeviceHolder;
+using supervisor::DeviceHolders;
+
 constexpr std::size_t kShortId = 12;  ///< digits of a container's id, as docker shows it
 constexpr std::size_t kWholeId = 64;
 
@@ -55,7 +58,7 @@ bool is_system_account(std::uint64_t uid) {
 
 /// Any process can take such a name, so a person's process is not a service, nor is podrun's own user's
 /// unless that is root.
-bool is_service(const Holder& holder, const HolderList& list) {
+bool is_service(const DeviceHolder& holder, const DeviceHolders& list) {
   if (holder.pid == 1) return true;
   if (!is_system_account(holder.uid) || (holder.uid == list.uid && holder.uid != 0)) return false;
   return contains(kSystemServices, holder.name) || contains(kUserServices, holder.name) ||
@@ -68,7 +71,7 @@ bool is_named(const std::string& run, const KillRequest& request) {
 }
 
 /// Why the user's request does not cover this process; empty: it does.
-std::string why_not_meant(const Holder& holder, const HolderList& list, const KillRequest& request) {
+std::string why_not_meant(const DeviceHolder& holder, const DeviceHolders& list, const KillRequest& request) {
   if (!request.pids.empty() && !contains(request.pids, holder.pid)) return "not named by --pid";
   if (holder.command.find(request.match) == std::string::npos) return "not matched by --match";
   if (holder.age < request.older_than) return "younger than --older-than";
@@ -80,7 +83,7 @@ std::string why_not_meant(const Holder& holder, const HolderList& list, const Ki
   return {};
 }
 
-std::string why_kept(const Holder& holder, const HolderList& list, const KillRequest& request) {
+std::string why_kept(const DeviceHolder& holder, const DeviceHolders& list, const KillRequest& request) {
   if (contains(list.above, holder.pid)) return "among the ancestors of podrun's own shell";
   const std::string container = container_command(holder.cgroup);
   if (!container.empty() && container != container_command(list.cgroup))
@@ -88,8 +91,8 @@ std::string why_kept(const Holder& holder, const HolderList& list, const KillReq
   if (std::string why = why_not_meant(holder, list, request); !why.empty()) return why;
   if (contains(kUserServices, holder.name) && !contains(request.pids, holder.pid))
     return fmt::format("named like a service (--pid {} stops it)", holder.pid);
-  const std::string run = run_of(holder);
-  if (const std::string job = job_of(holder); holder.run_lives && !job.empty()) {
+  const std::string run = supervisor::run_of(holder.mark);
+  if (const std::string job = supervisor::job_of(holder.mark); holder.run_lives && !job.empty()) {
     if (!contains(request.jobs, job) && !is_named(run, request))
       return fmt::format("of the job {0} (podrun stop {0}, or --job {0}, stops it)", job);
   } else if (holder.run_lives && !run.empty() && !is_named(run, request)) {
@@ -116,35 +119,14 @@ std::string_view find_id(std::string_view cgroup) {
 
 }  // namespace
 
-std::vector<Choice> choose(const HolderList& list, const KillRequest& request) {
+std::vector<Choice> choose(const supervisor::DeviceHolders& list, const KillRequest& request) {
   std::vector<Choice> choices;
-  for (const Holder& holder : list.holders) {
+  for (const DeviceHolder& holder : list.holders) {
     Choice& choice = choices.emplace_back(Choice{.holder = holder});
     choice.is_service = is_service(holder, list);
     choice.why_kept = choice.is_service ? "a service of this host" : why_kept(holder, list, request);
   }
   return choices;
-}
-
-std::string run_of(const Holder& holder) {
-  constexpr std::size_t kLeast = 8;  // digits that --run requires
-  std::string run = holder.mark.substr(0, holder.mark.find('.'));
-  const bool is_id = run.size() >= kLeast && run.find_first_not_of("0123456789abcdef") == run.npos;
-  return is_id ? run : "";
-}
-
-std::string job_of(const Holder& holder) {
-  constexpr std::string_view kJob = ".job-";
-  const std::size_t begin = holder.mark.find('.');
-  if (begin == std::string::npos || !holder.mark.ends_with('.') ||
-      holder.mark.compare(begin, kJob.size(), kJob) != 0)
-    return {};
-  const std::size_t worker = begin + kJob.size();
-  const std::size_t dash = holder.mark.find_first_not_of("0123456789", worker);
-  if (dash == worker || dash == std::string::npos || holder.mark[dash] != '-') return {};
-  const std::size_t name = dash + 1;
-  std::string job = holder.mark.substr(name, holder.mark.size() - 1 - name);
-  return is_job_name(job) ? job : "";
 }
 
 std::string container_command(std::string_view cgroup) {

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "podrun/kill/holder_list.hpp"
+#include "podrun/supervisor/device_holders.hpp"
 
 // Which of the processes that have an accelerator open `podrun kill` stops. Pure.
 namespace podrun::kill {
@@ -25,19 +25,13 @@ struct KillRequest {
 };
 
 struct Choice {
-  Holder holder;
+  supervisor::DeviceHolder holder;
   std::string why_kept = {};  ///< in words; empty: to be stopped
   bool is_service = false;    ///< a daemon or monitor that shares the accelerators
 };
 
 /// One choice for each holder.
-std::vector<Choice> choose(const HolderList& list, const KillRequest& request);
-
-/// The id of the podrun run, and the name of the job, that the process belongs to; empty: none. Messages
-/// suggest commands with these, and a host may send any mark: text that cannot be an id or a name is left
-/// out.
-std::string run_of(const Holder& holder);
-std::string job_of(const Holder& holder);
+std::vector<Choice> choose(const supervisor::DeviceHolders& list, const KillRequest& request);
 
 /// The command that stops the container of this cgroup: `docker stop 3f2a9c1b2d4e`. Empty without a
 /// container.

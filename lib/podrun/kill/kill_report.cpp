@@ -24,11 +24,13 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 using std::chrono::seconds;
+using supervisor::DeviceHolder;
+using supervisor::KilledProcess;
 
 constexpr std::size_t kCommandCells = 24;  ///< the least room for a command
 constexpr std::size_t kShownGroups = 8;    ///< further ones are only counted
 
-std::string command_of(const Holder& holder) {
+std::string command_of(const DeviceHolder& holder) {
   const std::string& text = holder.command.empty() ? holder.name : holder.command;
   return output::escape_controls(trim_space(text));
 }
@@ -38,7 +40,7 @@ struct Alike {
   std::vector<std::size_t> hosts = {};
   std::size_t count = 0;
   std::uint64_t pid = 0;  ///< of the first one
-  const Holder* first = nullptr;
+  const DeviceHolder* first = nullptr;
   seconds youngest = seconds::max();
   seconds oldest{0};
 
@@ -46,7 +48,7 @@ struct Alike {
     if (hosts.empty() || hosts.back() != host) hosts.push_back(host);
     if (++count == 1) pid = its_pid;
   }
-  void add(std::size_t host, const Holder& holder) {
+  void add(std::size_t host, const DeviceHolder& holder) {
     add(host, holder.pid);
     if (!first) first = &holder;
     youngest = std::min(youngest, holder.age);
@@ -132,7 +134,7 @@ std::string describe_unknown(const std::vector<hosts::Host>& hosts, const std::v
 }
 
 Json process_of(const Choice& choice) {
-  const Holder& holder = choice.holder;
+  const DeviceHolder& holder = choice.holder;
   Json json{{"pid", holder.pid},
             {"user", holder.user},
             {"age_seconds", holder.age.count()},
@@ -140,8 +142,8 @@ Json process_of(const Choice& choice) {
             {"name", holder.name},
             {"command", holder.command},
             {"devices", holder.devices}};
-  if (const std::string run = run_of(holder); !run.empty()) json["run"] = run;
-  if (const std::string job = job_of(holder); !job.empty()) json["job"] = job;
+  if (const std::string run = supervisor::run_of(holder.mark); !run.empty()) json["run"] = run;
+  if (const std::string job = supervisor::job_of(holder.mark); !job.empty()) json["job"] = job;
   json["service"] = choice.is_service;
   if (!choice.why_kept.empty()) json["kept"] = choice.why_kept;
   return json;

@@ -1,4 +1,4 @@
-# Lists the processes that have the accelerators of a host open, for podrun kill. Follows as_root.sh. Needs holders_of_host.sh.
+# Lists the processes that have the accelerators of a host open, for podrun kill. Follows as_root.sh. Needs device_holders.sh.
 # Words: none
 # Variables of command.cpp: podrun_script PODRUN_RUN_ID
 # Variables of kill_command.cpp: PODRUN_VICTIMS
@@ -7,6 +7,6 @@
 # Changes nothing. Works in dash, bash and busybox sh; needs /proc.
 podrun_tell
 podrun_tell "podrun-kill $PODRUN_RUN_ID"
-podrun_find_open
+podrun_open_gpus podrun_open_accelerators
 podrun_list_holders
 podrun_tell end

@@ -1,5 +1,5 @@
 # Stops processes that have accelerators open, and then lists those that still have one open, for podrun kill. Follows as_root.sh. Needs
-# clock.sh and holders_of_host.sh.
+# clock.sh, lock_files.sh and device_holders.sh.
 # Words: GRACE
 # Variables of command.cpp: podrun_script PODRUN_RUN_ID
 # Variables of kill_command.cpp: PODRUN_VICTIMS
@@ -18,6 +18,8 @@ podrun_after_kill=10
 podrun_known=
 podrun_killed=
 
+# Sets podrun_open to the accelerators and the lock files that processes have open.
+podrun_find_open() { podrun_open_locks podrun_open_gpus podrun_open_accelerators; }
 # PID:START...: sets podrun_left to the processes that still exist and have an accelerator open. A process that the kernel is ending
 # (PF_EXITING, 4) shows no files any more, while the driver may still be closing them.
 podrun_keep_holding() {

@@ -1,28 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "podrun/kill/holder_list.hpp"
+#include "podrun/supervisor/device_holders.hpp"
 
 #include <string>
 
 #include <gmock/gmock.h>
 
-namespace podrun::kill {
+namespace podrun::supervisor {
 namespace {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-TEST(HolderList, ReadsEverythingAfterTheNonce) {
-  const HolderList list = parse_holder_list(
+TEST(DeviceHolders, ReadsEverythingAfterTheFirstLine) {
+  const DeviceHolders list = parse_device_holders(
       "process 1 1 1 1 S noise\n\npodrun-kill n\n"
       "uid 1000\nsees all\ndevice /dev/accel0\nown_cgroup /a\nabove 7\nabove 6\n"
       "process 12 3456 1001 90 D python 3\nowner 12 bob\ncommand 12 python train.py --lr 1\n"
       "mark 12 abc.0.\nlive 12\ncgroup 12 /docker/x\nholds 12 /dev/accel0\nholds 12 /dev/accel0\nholds 12 "
       "/dev/accel1\n"
-      "killed 12 python 3\nkilled 13 \nkilled 12 python\nkilled x\nunlocked /tmp/libtpu_lockfile\nlocked pid "
-      "9 (x) holds "
-      "/tmp/a\nend\n",
-      "n");
+      "killed 12 python 3\nkilled 13 \nkilled 12 python\nkilled x\nunlocked /tmp/libtpu_lockfile\n"
+      "locked pid 9 (x) holds /tmp/a\nend\n",
+      "podrun-kill n");
   EXPECT_TRUE(list.is_complete);
   EXPECT_TRUE(list.sees_all);
   EXPECT_EQ(list.uid, 1000U);
@@ -33,7 +32,7 @@ TEST(HolderList, ReadsEverythingAfterTheNonce) {
   EXPECT_THAT(list.removed_locks, ElementsAre("/tmp/libtpu_lockfile"));
   EXPECT_EQ(list.kept_lock, "pid 9 (x) holds /tmp/a");
   ASSERT_THAT(list.holders, SizeIs(1));
-  const Holder& holder = list.holders.front();
+  const DeviceHolder& holder = list.holders.front();
   EXPECT_EQ(holder.pid, 12U);
   EXPECT_EQ(holder.start, 3456U);
   EXPECT_EQ(holder.uid, 1001U);
@@ -48,31 +47,46 @@ TEST(HolderList, ReadsEverythingAfterTheNonce) {
   EXPECT_THAT(holder.devices, ElementsAre("/dev/accel0", "/dev/accel1"));
 }
 
-TEST(HolderList, IgnoresBrokenLines) {
-  const HolderList list = parse_holder_list(
+TEST(DeviceHolders, IgnoresBrokenLines) {
+  const DeviceHolders list = parse_device_holders(
       "podrun-kill n\nprocess\nprocess 0 1 1 1 S x\nprocess -1 1 1 1 S x\nprocess 1 x 1 1 S x\nprocess 1 1 u "
       "1 S x\n"
       "process 1 1 1 99999999999999999999 S x\nprocess 1 1 1 1 SS x\nholds 5 /dev/accel0\nholds\nabove x\n"
       "process 4 4 4 4 S one\nprocess 4 5 4 4 S two\nwhat is this\n",
-      "n");
+      "podrun-kill n");
   EXPECT_FALSE(list.is_complete);
   ASSERT_THAT(list.holders, SizeIs(1));
   EXPECT_EQ(list.holders.front().name, "one");
   EXPECT_THAT(list.above, IsEmpty());
 }
 
-TEST(HolderList, IgnoresTheListOfAnotherRun) {
-  EXPECT_FALSE(parse_holder_list("podrun-kill m\nend\n", "n").is_complete);
+TEST(DeviceHolders, IgnoresTheListOfAnotherRun) {
+  EXPECT_FALSE(parse_device_holders("podrun-kill m\nend\n", "podrun-kill n").is_complete);
 }
 
-TEST(HolderList, LimitsWhatItKeeps) {
+TEST(DeviceHolders, LimitsWhatItKeeps) {
   std::string output = "podrun-kill n\n";
   for (int pid = 1; pid < 5000; ++pid) output += "process " + std::to_string(pid) + " 1 1 1 S x\n";
   output += "command 1 " + std::string(5000, 'x') + "\n";
-  const HolderList list = parse_holder_list(output, "n");
+  const DeviceHolders list = parse_device_holders(output, "podrun-kill n");
   EXPECT_THAT(list.holders, SizeIs(1024));
   EXPECT_THAT(list.holders.front().command, SizeIs(512));
 }
 
+TEST(RunOfAMark, IsOnlyWhatCanBeAnId) {
+  EXPECT_EQ(run_of("0123456789abcdef.3."), "0123456789abcdef");
+  EXPECT_EQ(run_of("0123456789abcdef.job-0-$(id)."), "0123456789abcdef");
+  for (const std::string mark : {"", ".", "0123.4.", "$(id)0123456.0.", "$(id).job-0-$(id)."})
+    EXPECT_EQ(run_of(mark), "") << mark;
+}
+
+TEST(JobOfAMark, IsOnlyWhatCanBeAName) {
+  EXPECT_EQ(job_of("0123456789abcdef.job-12-llama-3.1."), "llama-3.1");
+  for (const std::string mark :
+       {"", ".", "0123.4.", "0123.job-", "0123.job-.", "0123.job-x", "0123.job-x.", "0123.job--x.",
+        "0123.job-1.", "0123.job-1-.", "0123.job-1-x", "0123.job-0-$(id).", "0123.job-0--x."})
+    EXPECT_EQ(job_of(mark), "") << mark;
+}
+
 }  // namespace
-}  // namespace podrun::kill
+}  // namespace podrun::supervisor

@@ -7,12 +7,12 @@
 #include <string_view>
 #include <vector>
 
-// Reads what holders_of_host.sh and free.sh print: the processes that have accelerators of a host open. Pure.
+// Reads what device_holders.sh prints: the processes that have accelerators of a host open. Pure.
 // All text comes from the host: escape it before it is shown.
-namespace podrun::kill {
+namespace podrun::supervisor {
 
 /// A process that has an accelerator open.
-struct Holder {
+struct DeviceHolder {
   std::uint64_t pid = 0;
   std::uint64_t start = 0;  ///< after boot, in clock ticks: with the pid it names a process. proc(5), stat
   std::uint64_t uid = 0;
@@ -35,20 +35,29 @@ struct KilledProcess {
   friend bool operator==(const KilledProcess&, const KilledProcess&) = default;
 };
 
-struct HolderList {
+/// All of a host. What only podrun kill asks for is empty elsewhere.
+struct DeviceHolders {
   bool is_complete = false;
   bool sees_all = false;    ///< lists the processes of other users too
   std::uint64_t uid = 0;    ///< of podrun's shell on the host
   std::string cgroup = {};  ///< of podrun's shell; empty: not in a container, or no process was listed
   std::vector<std::string> devices = {};
   std::vector<std::uint64_t> above = {};  ///< podrun's shell there and its ancestors; only with processes
-  std::vector<Holder> holders = {};
+  std::vector<DeviceHolder> holders = {};
   std::vector<KilledProcess> killed = {};
   std::vector<std::string> removed_locks = {};
   std::string kept_lock = {};  ///< `PID holds PATH`: why a lock file was not removed; empty: there was none
 };
 
-/// Reads a host's standard output from the line after the nonce. Unknown lines are ignored.
-HolderList parse_holder_list(std::string_view output, std::string_view nonce);
+/// Reads one line. Unknown ones are ignored.
+void read_line(DeviceHolders& list, std::string_view line);
 
-}  // namespace podrun::kill
+/// Reads a host's standard output from the line after `begin`.
+DeviceHolders parse_device_holders(std::string_view output, std::string_view begin);
+
+/// The id of the podrun run, and the name of the job, in a mark; empty: none. Messages suggest commands with
+/// these, and a host may send any mark: text that cannot be an id or a name is left out.
+std::string run_of(std::string_view mark);
+std::string job_of(std::string_view mark);
+
+}  // namespace podrun::supervisor

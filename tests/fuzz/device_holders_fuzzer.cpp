@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Anything as what a host says of the processes that have its accelerators open: a list of bounded size, and
 // words that are safe on a terminal.
+#include <cctype>
 #include <cstdint>
 #include <cstdlib>
 #include <string>
 #include <vector>
 
-#include "podrun/kill/holder_list.hpp"
 #include "podrun/kill/kill_report.hpp"
+#include "podrun/supervisor/device_holders.hpp"
 
 namespace {
 
@@ -22,16 +23,23 @@ void expect_printable(const std::string& line) {
   for (const char c : line) expect(static_cast<unsigned char>(c) >= 0x20 && c != 0x7f);
 }
 
+/// A command with it may be suggested.
+void expect_plain(const std::string& name) {
+  for (const char c : name)
+    expect(std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '.' || c == '-' || c == '_');
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  namespace accelerators = podrun::kill;
   const std::string reply(data, data + size);
-  const podrun::kill::HolderList list =
-      podrun::kill::parse_holder_list("noise\npodrun-kill n\n" + reply, "n");
+  const podrun::supervisor::DeviceHolders list =
+      podrun::supervisor::parse_device_holders("noise\npodrun-kill n\n" + reply, "podrun-kill n");
   expect(list.holders.size() <= kMost && list.devices.size() <= kMost && list.above.size() <= kMost);
-  for (const podrun::kill::Holder& holder : list.holders)
+  for (const podrun::supervisor::DeviceHolder& holder : list.holders) {
     expect(holder.pid > 0 && holder.command.size() <= kMostText && holder.user.size() <= kMostText);
+    expect_plain(podrun::supervisor::run_of(holder.mark) + podrun::supervisor::job_of(holder.mark));
+  }
 
   const std::vector<podrun::hosts::Host> hosts = {{.worker = 0, .name = "a"}};
   const std::vector<podrun::kill::ListedHost> listed = {{0, list, podrun::kill::choose(list, {})}};

@@ -1,11 +1,11 @@
-# Lists the processes that have the accelerators of a host open, for podrun kill. Needs as_root.sh, processes.sh, open_files.sh,
-# devices.sh and lock_files.sh.
+# Lists the processes that have the accelerators of a host open. Needs processes.sh, open_files.sh and devices.sh. Others set podrun_su, see
+# open_files.sh, podrun_is_root if this is root or podrun_su makes it root, and podrun_uid to the uid of the user.
 #
 # shellcheck disable=SC2010,SC2034,SC2086,SC2046  # ls reads links at once; pids, and words that programs print, are to be split
 
-podrun_su=
+# The processes that podrun kill could not stop; otherwise none.
 podrun_left=
-podrun_marks=
+# Prints a line. A script may define its own.
 podrun_tell() { printf '%s\n' "$*"; }
 
 # PID: true if it has an accelerator open. Sets podrun_list to its own list of files, which alone counts: a file name in the list of
@@ -13,7 +13,7 @@ podrun_tell() { printf '%s\n' "$*"; }
 podrun_has_accelerator() {
   podrun_list=
   podrun_read_stat $1 || return
-  podrun_list=$(ls -l $podrun_proc/fd 2>/dev/null)
+  podrun_list=$($podrun_su ls -l $podrun_proc/fd 2>/dev/null)
   podrun_shows_accelerator "$podrun_list"
 }
 # LINES of ls -l
@@ -23,13 +23,13 @@ podrun_shows_accelerator() {
     *) return 1 ;;
   esac
 }
-# Sets podrun_open to lines "PID PATH": the accelerators and the lock files that processes have open. One search of all processes,
-# which takes a host the longest.
-podrun_find_open() { podrun_open_locks podrun_open_accelerators -e "^l[^/]* -> /dev/nvidia[0-9]"; }
+# podrun_open_accelerators: adds the processes that have a GPU open. (One search of all processes, which takes a host the longest.)
+podrun_open_gpus() { "$@" -e "^l[^/]* -> /dev/nvidia[0-9]"; }
 
-# Prints every accelerator, and every process of podrun_open that has one open, as lines "key value", see holder_list.hpp. Lines by which
-# podrun kill protects itself come only if a process is left.
+# Prints every accelerator, and every process of podrun_open that has one open, as lines "key value", see device_holders.hpp. Lines by
+# which podrun kill protects itself come only if a process is left.
 podrun_list_holders() {
+  podrun_marks=
   podrun_tell uid "$podrun_uid"
   if [ "$podrun_is_root" ]; then podrun_tell sees all; fi
   for podrun_device in /dev/accel[0-9]* /dev/vfio/[0-9]* /dev/nvidia[0-9]*; do
@@ -79,23 +79,24 @@ podrun_tell_process() {
   if [ "$1" = $podrun_user ] && [ "$2" != UNKNOWN ]; then podrun_tell owner $podrun_pid "$2"
   else podrun_tell owner $podrun_pid "$(id -un $podrun_user || echo $podrun_user)"; fi
   podrun_words=$(tr '\000\n' '  ' <$podrun_proc/cmdline)
-  printf 'command %s %.300s\n' $podrun_pid "$podrun_words"
+  podrun_tell command $podrun_pid "$(printf %.300s "$podrun_words")"
   podrun_find_cgroup $podrun_proc
   if [ "$podrun_cgroup" ]; then podrun_tell cgroup $podrun_pid "$podrun_cgroup"; fi
-  [ "$podrun_marks" ] || podrun_find_marks
+  podrun_find_marks
   podrun_find_mark $podrun_pid
   if [ "$podrun_mark" ]; then
     podrun_tell mark $podrun_pid "$podrun_mark"
     if podrun_is_supervised; then podrun_tell live $podrun_pid; fi
   fi
 }
-# Sets podrun_marks to words "PID=MARK" of all processes that have a mark. (A shell drops the NUL that grep prints after each line
-# /proc/PID/environ:PODRUN_MARK=MARK, or /proc/PID/task/TID/environ:PODRUN_MARK=MARK.)
+# Sets podrun_marks to words "PID=MARK" of all processes that have a mark, unless it is set. (A shell drops the NUL that grep prints after
+# each line /proc/PID/environ:PODRUN_MARK=MARK, or /proc/PID/task/TID/environ:PODRUN_MARK=MARK.)
 podrun_find_marks() {
+  if [ "$podrun_marks" ]; then return; fi
   podrun_marks=" "
   podrun_find_threads environ
   podrun_pattern="PODRUN_MARK=[A-Za-z0-9._=-]+"
-  set -- "$(grep -xHzsE "$podrun_pattern" /proc/[0-9]*/environ $podrun_thread_files)"
+  set -- "$($podrun_su grep -xHzsE "$podrun_pattern" /proc/[0-9]*/environ $podrun_thread_files)"
   IFS=/
   set -- $1
   IFS=$podrun_ifs
