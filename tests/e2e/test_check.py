@@ -153,6 +153,20 @@ def test_names_who_holds_an_accelerator(podrun, isolated):
     lines_of(podrun(*isolated.options, "check"), 0)
 
 
+def test_a_monitor_does_not_make_an_accelerator_busy(podrun, isolated):
+    def names():
+        [host] = json.loads(podrun(*isolated.on(0), "check", "--json").stdout)["hosts"]
+        return [(holder["device"], holder["command"], host["usable"]) for holder in host["facts"]["holders"]]
+
+    isolated.ssh(0, "cp /bin/sleep /tmp/nvidia-smi; setsid /tmp/nvidia-smi 1000 5</dev/accel1 >/dev/null 2>&1 </dev/null & echo $! >/tmp/pid")
+    wait_until(lambda: names() == [("/dev/accel1", "nvidia-smi", True)], what="the monitor, and a host that is usable")
+    lines_of(podrun(*isolated.on(0), "check"), 0)
+    listed = podrun.ok(*isolated.on(0), "kill", "--dry-run")
+    assert b"stays: named like a service (--pid" in listed or b"stays: a service of this host" in listed
+    isolated.ssh(0, "kill $(cat /tmp/pid); rm /tmp/pid /tmp/nvidia-smi")
+    wait_until(lambda: not names(), what="its end")
+
+
 def test_tells_of_a_host_that_hangs_as_far_as_it_came(podrun, pod):
     program(pod, 2, "python3", 'trap "" TERM; sleep 1000\n')
     lines = lines_of(podrun(*pod.options, "check", "-u", "10s"), 1)

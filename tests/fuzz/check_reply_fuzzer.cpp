@@ -21,7 +21,7 @@ void check_bounds(const podrun::check::HostFacts& facts) {
   expect(facts.devices.size() <= kMost && facts.holders.size() <= kMost && facts.disks.size() <= kMost);
   for (const auto& [name, value] : facts.values) expect(!value.empty() && value.size() <= kMost);
   for (const podrun::check::DiskSpace& disk : facts.disks) expect(disk.mount.size() <= kMost);
-  for (const podrun::check::DeviceHolder& holder : facts.holders)
+  for (const podrun::check::HeldDevice& holder : facts.holders)
     expect(!holder.pid.empty() && holder.pid.find_first_not_of("0123456789") == std::string::npos);
 }
 

@@ -64,7 +64,7 @@ std::optional<DiskSpace> parse_disk(std::string_view line) {
 
 void parse_held(HostFacts& facts, std::string_view text) {
   if (facts.holders.size() >= kMaxList || text.size() > kMaxValue) return;
-  DeviceHolder holder;
+  HeldDevice holder;
   holder.device = take_part(text, ' ');
   holder.pid = take_part(text, ' ');
   holder.user = take_part(text, ' ');
@@ -76,7 +76,7 @@ void parse_held(HostFacts& facts, std::string_view text) {
 void parse_job(HostFacts& facts, std::string_view text) {
   const std::string_view pid = take_part(text, ' ');
   if (!is_job_name(text)) return;
-  for (DeviceHolder& holder : facts.holders) {
+  for (HeldDevice& holder : facts.holders) {
     if (holder.pid == pid) holder.job = text;
   }
 }

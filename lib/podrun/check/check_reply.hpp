@@ -20,8 +20,8 @@ struct DiskSpace {
   std::uint64_t available = 0;  ///< to this user
 };
 
-/// A process that has an accelerator open.
-struct DeviceHolder {
+/// An accelerator, and a process that has it open.
+struct HeldDevice {
   std::string device;
   std::string pid;
   std::string user;
@@ -40,7 +40,7 @@ struct HostFacts {
   std::uint64_t memory_available = 0;              ///< likewise
   std::vector<DiskSpace> disks;
   std::vector<std::string> devices;  ///< `/dev/accel0`, `/dev/vfio/3`, `/dev/nvidia0`
-  std::vector<DeviceHolder> holders;
+  std::vector<HeldDevice> holders;
   bool sees_all = true;           ///< holders of every user
   std::vector<std::string> pci;   ///< PCI ids of Google's devices, also those in a vfio group: `0x0063`
   std::vector<std::string> gpus;  ///< `NAME, DRIVER` of each that nvidia-smi lists

@@ -3,7 +3,6 @@
 #include "podrun/check/check_report.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <map>
 #include <set>
@@ -13,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "podrun/report/summary.hpp"
+#include "podrun/supervisor/device_holders.hpp"
 
 namespace podrun::check {
 namespace {
@@ -50,14 +50,6 @@ std::vector<DiskSpace> distinct_disks(const HostFacts& facts) {
 std::string disk_name(const DiskSpace& disk) {
   if (disk.role == "home") return "disk of the home directory";
   return disk.role == "tmp" ? "disk /tmp" : "disk /";
-}
-
-/// True for daemons of drivers and monitors, which open every GPU without using it.
-bool is_daemon(const DeviceHolder& holder) {
-  // Names have 15 bytes at the most.
-  constexpr std::array<std::string_view, 6> kDaemons = {
-      "nvidia-persiste", "nv-fabricmanage", "nv-hostengine", "dcgm-exporter", "Xorg", "nvidia-device-p"};
-  return std::find(kDaemons.begin(), kDaemons.end(), holder.command) != kDaemons.end();
 }
 
 class Comparison {
@@ -123,8 +115,8 @@ class Comparison {
     std::set<std::string> held;
     std::map<std::string, std::set<std::string>> pids;
     std::set<std::string> jobs;
-    for (const DeviceHolder& holder : facts.holders) {
-      if (is_daemon(holder)) continue;
+    for (const HeldDevice& holder : facts.holders) {
+      if (supervisor::is_watcher(holder.command)) continue;
       held.insert(holder.device);
       if (!holder.job.empty()) {
         jobs.insert(fmt::format("the job {0} (podrun stop {0})", holder.job));

@@ -213,7 +213,7 @@ Json facts_of(const HostFacts& facts) {
   json["pci"] = facts.pci;
   json["gpus"] = facts.gpus;
   json["holders"] = Json::array();
-  for (const DeviceHolder& holder : facts.holders) {
+  for (const HeldDevice& holder : facts.holders) {
     json["holders"].push_back({{"device", holder.device},
                                {"pid", std::stoul(holder.pid)},
                                {"user", holder.user},

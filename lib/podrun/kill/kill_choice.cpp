@@ -18,33 +18,20 @@ using supervisor::DeviceHolders;
 constexpr std::size_t kShortId = 12;  ///< digits of a container's id, as docker shows it
 constexpr std::size_t kWholeId = 64;
 
-/// Programs that serve or watch accelerators for all users, or that start others; as in /proc/PID/comm, which
-/// has the first 15 bytes of a name.
-constexpr std::array<std::string_view, 18> kSystemServices = {"systemd",
-                                                              "init",
-                                                              "sshd",
-                                                              "sshd-session",
-                                                              "dropbear",
-                                                              "tpu_runtime",
-                                                              "tpu-runtime",
-                                                              "dockerd",
-                                                              "containerd",
-                                                              "crio",
-                                                              "conmon",
-                                                              "kubelet",
-                                                              "nv-hostengine",
-                                                              "dcgm-exporter",
-                                                              "nvidia-persiste",
-                                                              "nv-fabricmanage",
-                                                              "nvidia-device-p",
-                                                              "nvidia-cuda-mps"};
+/// Programs that serve accelerators to all users, or that start others; by the first 15 bytes of their names.
+constexpr std::array<std::string_view, 13> kSystemServices = {
+    "systemd", "init",       "sshd", "sshd-session", "dropbear", "tpu_runtime",    "tpu-runtime",
+    "dockerd", "containerd", "crio", "conmon",       "kubelet",  "nvidia-cuda-mps"};
 /// Services that users may start too.
-constexpr std::array<std::string_view, 6> kUserServices = {"raylet",     "gcs_server", "dcgmi",
-                                                           "nvidia-smi", "Xorg",       "Xwayland"};
+constexpr std::array<std::string_view, 2> kUserServices = {"raylet", "gcs_server"};
 
 template <typename List, typename Value>
 bool contains(const List& list, const Value& value) {
   return std::find(list.begin(), list.end(), value) != list.end();
+}
+
+bool is_users_service(const DeviceHolder& holder) {
+  return contains(kUserServices, holder.name) || supervisor::is_watcher(holder.name);
 }
 
 /// True for users of packages and of systemd's DynamicUser=. Not for nobody, as whom containers and sandboxes
@@ -61,7 +48,7 @@ bool is_system_account(std::uint64_t uid) {
 bool is_service(const DeviceHolder& holder, const DeviceHolders& list) {
   if (holder.pid == 1) return true;
   if (!is_system_account(holder.uid) || (holder.uid == list.uid && holder.uid != 0)) return false;
-  return contains(kSystemServices, holder.name) || contains(kUserServices, holder.name) ||
+  return contains(kSystemServices, holder.name) || is_users_service(holder) ||
          holder.name.starts_with("containerd-shim");
 }
 
@@ -89,7 +76,7 @@ std::string why_kept(const DeviceHolder& holder, const DeviceHolders& list, cons
   if (!container.empty() && container != container_command(list.cgroup))
     return fmt::format("in a container ({})", container);
   if (std::string why = why_not_meant(holder, list, request); !why.empty()) return why;
-  if (contains(kUserServices, holder.name) && !contains(request.pids, holder.pid))
+  if (is_users_service(holder) && !contains(request.pids, holder.pid))
     return fmt::format("named like a service (--pid {} stops it)", holder.pid);
   const std::string run = supervisor::run_of(holder.mark);
   if (const std::string job = supervisor::job_of(holder.mark); holder.run_lives && !job.empty()) {

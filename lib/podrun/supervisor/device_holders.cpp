@@ -4,6 +4,7 @@
 #include "podrun/supervisor/device_holders.hpp"
 
 #include <algorithm>
+#include <array>
 #include <optional>
 
 #include "podrun/base/text.hpp"
@@ -111,6 +112,14 @@ DeviceHolders parse_device_holders(std::string_view output, std::string_view beg
     begun = begun || line == begin;
   }
   return list;
+}
+
+bool is_watcher(std::string_view name) {
+  constexpr std::array<std::string_view, 9> kWatchers = {
+      "nvidia-persiste", "nv-fabricmanage", "nvidia-device-p", "nv-hostengine",
+      "dcgm-exporter",   "dcgmi",           "nvidia-smi",      "Xorg",
+      "Xwayland"};
+  return std::ranges::find(kWatchers, name) != kWatchers.end();
 }
 
 std::string run_of(std::string_view mark) {

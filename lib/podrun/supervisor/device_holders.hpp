@@ -55,6 +55,10 @@ void read_line(DeviceHolders& list, std::string_view line);
 /// Reads a host's standard output from the line after `begin`.
 DeviceHolders parse_device_holders(std::string_view output, std::string_view begin);
 
+/// True for programs that open every accelerator without using it: daemons of drivers, monitors, X servers.
+/// Any process can take such a name. `name`: as in /proc/PID/comm, which has the first 15 bytes.
+bool is_watcher(std::string_view name);
+
 /// The id of the podrun run, and the name of the job, in a mark; empty: none. Messages suggest commands with
 /// these, and a host may send any mark: text that cannot be an id or a name is left out.
 std::string run_of(std::string_view mark);

@@ -168,10 +168,13 @@ TEST_F(CheckReportTest, NamesTheJobThatHoldsAccelerators) {
   EXPECT_THAT(text(), Contains("to free the accelerators: podrun --workers 2 kill"));
 }
 
-TEST_F(CheckReportTest, AllowsDaemonsOfDriversToHoldDevices) {
+TEST_F(CheckReportTest, AllowsMonitorsToHoldDevices) {
   set_up(1);
-  facts(0).holders = {{"/dev/nvidia0", "12", "root", "nvidia-persiste"}};
+  facts(0).holders = {{"/dev/nvidia0", "12", "root", "nvidia-persiste"},
+                      {"/dev/nvidia0", "13", "alice", "nvidia-smi"}};
   EXPECT_TRUE(compare().is_well());
+  facts(0).holders.push_back({"/dev/nvidia0", "14", "alice", "python3"});
+  EXPECT_THAT(text(), Contains("  [0] tpu-0: accelerators busy: 1 of 4 held by python3 of alice (pid 14)"));
 }
 
 TEST_F(CheckReportTest, SaysWhenHoldersMayBeHidden) {

@@ -62,11 +62,13 @@ TEST_F(KillChoiceTest, DoesNotMistakeAUsersProcessForASystemService) {
 
 TEST_F(KillChoiceTest, StopsAServiceThatAUserMayHaveStartedOnlyByPid) {
   request_.all_users = true;
-  holder_.name = "raylet";
-  for (const std::uint64_t uid : {1000U, 1001U}) {
-    holder_.uid = uid;
-    EXPECT_EQ(why_kept(), "named like a service (--pid 12 stops it)");
-    EXPECT_FALSE(choose(list_, request_).front().is_service);
+  for (const std::string name : {"raylet", "nvidia-smi"}) {
+    holder_.name = name;
+    for (const std::uint64_t uid : {1000U, 1001U}) {
+      holder_.uid = uid;
+      EXPECT_EQ(why_kept(), "named like a service (--pid 12 stops it)") << name;
+      EXPECT_FALSE(choose(list_, request_).front().is_service) << name;
+    }
   }
   request_.pids = {12};
   EXPECT_EQ(why_kept(), "");
