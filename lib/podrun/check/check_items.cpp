@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compares the facts of all hosts one by one: kernel, memory, versions, clocks, disks, accelerators.
 #include <algorithm>
-#include <array>
 #include <functional>
 #include <map>
 #include <string_view>
@@ -10,6 +9,7 @@
 
 #include "podrun/base/text.hpp"
 #include "podrun/check/check_report.hpp"
+#include "podrun/hosts/accelerators.hpp"
 
 namespace podrun::check {
 namespace {
@@ -19,20 +19,6 @@ constexpr std::uint64_t kGib = 1ULL << 30;
 constexpr std::size_t kShownOfHash = 12;
 
 bool is_tpu(const std::string& device) { return !device.starts_with("/dev/nvidia"); }
-
-/// By PCI id, of Google's devices that are TPUs. jax/_src/hardware_utils.py
-std::string_view tpu_name(const HostFacts& facts) {
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kNames = {{{"0x0027", " v2 or v3"},
-                                                                                    {"0x005e", " v4"},
-                                                                                    {"0x0062", " v5p"},
-                                                                                    {"0x0063", " v5e"},
-                                                                                    {"0x006f", " v6e"},
-                                                                                    {"0x0076", " v7x"}}};
-  for (const auto& [id, name] : kNames) {
-    if (std::find(facts.pci.begin(), facts.pci.end(), id) != facts.pci.end()) return name;
-  }
-  return "";
-}
 
 /// Splits the line of a GPU at its last `, `.
 std::pair<std::string, std::string> name_and_driver(const std::string& gpu) {
@@ -51,7 +37,7 @@ std::string locked_memory(const HostFacts& facts) {
 std::string describe_accelerators(const HostFacts& facts) {
   const auto tpus = static_cast<std::size_t>(std::ranges::count_if(facts.devices, is_tpu));
   const std::size_t gpus = facts.devices.size() - tpus;
-  std::string text = tpus > 0 ? fmt::format("{} TPU{}", tpus, tpu_name(facts)) : "";
+  std::string text = tpus > 0 ? fmt::format("{} {}", tpus, hosts::tpu_name(facts.pci)) : "";
   if (gpus > 0) {
     const std::string name = facts.gpus.empty() ? "NVIDIA" : name_and_driver(facts.gpus.front()).first;
     text += fmt::format("{}{} {}", text.empty() ? "" : " and ", gpus, name);
