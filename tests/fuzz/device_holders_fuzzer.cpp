@@ -35,7 +35,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string reply(data, data + size);
   const podrun::supervisor::DeviceHolders list =
       podrun::supervisor::parse_device_holders("noise\npodrun-kill n\n" + reply, "podrun-kill n");
-  expect(list.holders.size() <= kMost && list.devices.size() <= kMost && list.above.size() <= kMost);
+  expect(list.holders.size() <= kMost && list.devices.size() <= kMost && list.above.size() <= kMost &&
+         list.marks.size() <= kMost);
   for (const podrun::supervisor::DeviceHolder& holder : list.holders) {
     expect(holder.pid > 0 && holder.command.size() <= kMostText && holder.user.size() <= kMostText);
     expect_plain(podrun::supervisor::run_of(holder.mark) + podrun::supervisor::job_of(holder.mark));

@@ -90,6 +90,8 @@ void read_line(DeviceHolders& list, std::string_view line) {
     list.kept_lock = limited(rest);
   } else if (key == "device") {
     append(list.devices, rest);
+  } else if (key == "mark_of_host") {
+    append(list.marks, rest);
   } else if (key == "unlocked") {
     append(list.removed_locks, rest);
   } else if (key == "above") {

@@ -44,6 +44,7 @@ struct DeviceHolders {
   std::vector<std::string> devices = {};
   std::vector<std::uint64_t> above = {};  ///< podrun's shell there and its ancestors; only with processes
   std::vector<DeviceHolder> holders = {};
+  std::vector<std::string> marks = {};  ///< of all processes, each once; only if asked for
   std::vector<KilledProcess> killed = {};
   std::vector<std::string> removed_locks = {};
   std::string kept_lock = {};  ///< `PID holds PATH`: why a lock file was not removed; empty: there was none

@@ -89,6 +89,20 @@ podrun_tell_process() {
     if podrun_is_supervised; then podrun_tell live $podrun_pid; fi
   fi
 }
+# After podrun_list_holders: prints "mark_of_host MARK" for each mark that a process has, with or without an accelerator; for at most 64.
+podrun_tell_marks() {
+  podrun_find_marks
+  podrun_told=" "
+  podrun_count=0
+  for podrun_each in $podrun_marks; do
+    podrun_each=${podrun_each#*=}
+    case $podrun_told in *" $podrun_each "*) continue ;; esac
+    podrun_told="$podrun_told$podrun_each "
+    podrun_tell mark_of_host "$podrun_each"
+    podrun_count=$((podrun_count + 1))
+    if [ $podrun_count = 64 ]; then break; fi
+  done
+}
 # Sets podrun_marks to words "PID=MARK" of all processes that have a mark, unless it is set. (A shell drops the NUL that grep prints after
 # each line /proc/PID/environ:PODRUN_MARK=MARK, or /proc/PID/task/TID/environ:PODRUN_MARK=MARK.)
 podrun_find_marks() {

@@ -64,6 +64,13 @@ TEST(DeviceHolders, IgnoresTheListOfAnotherRun) {
   EXPECT_FALSE(parse_device_holders("podrun-kill m\nend\n", "podrun-kill n").is_complete);
 }
 
+TEST(DeviceHolders, ReadsSingleLines) {
+  DeviceHolders list;
+  for (const std::string line : {"mark_of_host abc.0.", "mark_of_host def.1.", "end"}) read_line(list, line);
+  EXPECT_TRUE(list.is_complete);
+  EXPECT_THAT(list.marks, ElementsAre("abc.0.", "def.1."));
+}
+
 TEST(DeviceHolders, LimitsWhatItKeeps) {
   std::string output = "podrun-kill n\n";
   for (int pid = 1; pid < 5000; ++pid) output += "process " + std::to_string(pid) + " 1 1 1 S x\n";
