@@ -157,6 +157,13 @@ Utf8Character first_utf8(std::string_view text) {
   return {static_cast<std::size_t>(size), static_cast<char32_t>(value)};
 }
 
+bool is_cut_off_utf8(std::string_view text) {
+  const auto lead = static_cast<unsigned char>(text.front());
+  const std::size_t size = lead < 0xc2 || lead > 0xf4 ? 1 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
+  return text.size() < size &&
+         std::all_of(text.begin() + 1, text.end(), [](unsigned char byte) { return (byte & 0xc0) == 0x80; });
+}
+
 void append_base64(std::string& text, std::string_view bytes) {
   const std::size_t before = text.size();
   text.resize(before + (bytes.size() + 2) / 3 * 4 + 1);  // EVP_EncodeBlock adds a NUL

@@ -71,6 +71,8 @@ struct Utf8Character {
 /// The first character of `text`, which must not be empty. Strict as RFC 3629: no overlong form, no
 /// surrogate, nothing above U+10FFFF.
 Utf8Character first_utf8(std::string_view text);
+/// Whether first_utf8() found no character only since the rest of it has not arrived.
+bool is_cut_off_utf8(std::string_view text);
 
 /// Base64 with padding, RFC 4648 section 4.
 std::string to_base64(std::string_view bytes);

@@ -97,21 +97,13 @@ Piece first_sequence(std::string_view text) {
   return text[end] == 'K' && erases ? Piece{Kind::erase_in_line, end + 1} : kControl;
 }
 
-/// Whether the rest of a UTF-8 character may still arrive.
-bool is_cut_off(std::string_view text) {
-  const auto lead = static_cast<unsigned char>(text.front());
-  const std::size_t size = lead < 0xc2 || lead > 0xf4 ? 1 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
-  return text.size() < size &&
-         std::all_of(text.begin() + 1, text.end(), [](unsigned char byte) { return (byte & 0xc0) == 0x80; });
-}
-
 /// `text` is not empty.
 Piece first_piece(std::string_view text) {
   const auto plain_end = std::find_if_not(text.begin(), text.end(), is_plain);
   if (plain_end != text.begin()) return {Kind::text, static_cast<std::size_t>(plain_end - text.begin())};
   if (text.front() == '\x1b') return first_sequence(text);
   const Utf8Character first = first_utf8(text);
-  if (first.bytes == 0) return is_cut_off(text) ? kUnfinished : kControl;
+  if (first.bytes == 0) return is_cut_off_utf8(text) ? kUnfinished : kControl;
   return {acts_on_terminal(first.value) ? Kind::control : Kind::text, first.bytes};
 }
 
