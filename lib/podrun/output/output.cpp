@@ -10,6 +10,7 @@
 #include <asio/post.hpp>
 
 #include "podrun/base/thread.hpp"
+#include "podrun/output/full_screen.hpp"
 
 namespace podrun::output {
 namespace {
@@ -57,6 +58,7 @@ void OutputThread::run() {
     terminal_->paint_status(Sink::Clock::now());
   }
   terminal_->say_status({}, std::nullopt);
+  terminal_->show(FullScreen::kLeave, false);
   report();
 }
 
@@ -117,6 +119,8 @@ void OutputThread::process(const GivenText& given) {
     terminal_->append(given.stream, {given.line, "\n"});
   }
 }
+
+void OutputThread::process(const GivenScreen& given) { terminal_->show(given.bytes, given.keeps_messages); }
 
 void OutputThread::process(const GivenFinish& /*given*/) {
   for (std::size_t host = 0; host < hosts_.size(); ++host) process(GivenEnd{host});
@@ -255,6 +259,11 @@ void Output::start() {
   if (!std::exchange(started_, true)) enqueue(GivenStart{});
 }
 
+void Output::show(std::string bytes, bool keeps_messages) {
+  shows_screen_ = keeps_messages;
+  enqueue(GivenScreen{std::move(bytes), keeps_messages});
+}
+
 void Output::say_status(StatusText text, std::vector<std::size_t> workers) {
   ++items_given_;
   body_->say_status({std::move(text), std::move(workers)});
@@ -264,6 +273,7 @@ void Output::finish() {
   if (!std::exchange(finished_, true)) enqueue(GivenFinish{});
 }
 
+/// Two may wait at a time: each progress wakes both.
 asio::awaitable<void> Output::drain() {
   const std::size_t goal = items_given_;
   while (items_done_ < goal) co_await progress_.wait();

@@ -39,8 +39,12 @@ struct GivenText {
   StreamId stream = StreamId::err;
   std::string line;
 };
+struct GivenScreen {
+  std::string bytes;
+  bool keeps_messages = false;
+};
 struct GivenFinish {};
-using Given = std::variant<GivenBytes, GivenStart, GivenEnd, GivenText, GivenFinish>;
+using Given = std::variant<GivenBytes, GivenStart, GivenEnd, GivenText, GivenScreen, GivenFinish>;
 
 /// The text of the status line, and the label of each host for its progress bar.
 struct GivenStatus {
@@ -115,6 +119,7 @@ class OutputThread {
   void process(const GivenStart& start);
   void process(const GivenEnd& end);
   void process(const GivenText& text);
+  void process(const GivenScreen& screen);
   void process(const GivenFinish& finish);
   void split(const GivenBytes& bytes);
   void show(GivenStatus status);
@@ -181,6 +186,12 @@ class Output {
   void say(std::string line) { enqueue(GivenText{StreamId::err, std::move(line)}); }
   void print(std::string line) { enqueue(GivenText{StreamId::out, std::move(line)}); }
 
+  /// Writes bytes for a full screen to the terminal at standard output. While `keeps_messages`, lines of
+  /// say() wait, and no status line is painted; bytes without it leave the screen, and the lines follow. A
+  /// screen that is still shown at the end is left.
+  void show(std::string bytes, bool keeps_messages);
+  bool shows_screen() const { return shows_screen_; }
+
   /// Sets the text of the status line, with all hosts' worker numbers if it shows their progress bars. Empty
   /// text removes the line before anything given later is written.
   void say_status(StatusText text, std::vector<std::size_t> workers = {});
@@ -193,9 +204,12 @@ class Output {
 
   /// Completes when everything given so far is written, or discarded after an error.
   asio::awaitable<void> drain();
+  /// Whether that is so already: a screen that waits for a slow terminal need not be painted again.
+  bool is_written() const { return items_done_ == items_given_; }
 
-  /// Leaves a write that may block forever to the thread, drops all other output, and erases the status line
-  /// if that does not block. For an exit by _exit; only the destructor may follow.
+  /// Leaves a write that may block forever to the thread, drops all other output, erases the status line and
+  /// leaves a full screen if that does not block. For an exit by _exit; only what leaves the screen, without
+  /// effect, and the destructor may follow.
   void abandon();
 
  private:
@@ -215,6 +229,7 @@ class Output {
   Event progress_;
   bool started_ = false;
   bool finished_ = false;
+  bool shows_screen_ = false;
   OnWriteError on_write_error_;
   std::shared_ptr<Output*> self_;  ///< null for a report that arrives after the destructor
   std::shared_ptr<OutputThread> body_;

@@ -13,7 +13,10 @@
 #include <cerrno>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "podrun/output/escape.hpp"
+#include "podrun/output/full_screen.hpp"
 #include "podrun/output/wrap.hpp"
 
 namespace podrun::output {
@@ -71,10 +74,16 @@ int bytes_typed(int descriptor) {
   return ::ioctl(descriptor, FIONREAD, &bytes) == 0 ? bytes : 0;
 }
 
+ScreenSize size_of(int descriptor) {
+  winsize size{};
+  if (::ioctl(descriptor, TIOCGWINSZ, &size) != 0) return {};
+  return {size.ws_col, size.ws_row};
+}
+
 std::size_t columns_of(int descriptor) {
   constexpr std::size_t kUsual = 80;
-  winsize size{};
-  return ::ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : kUsual;
+  const std::size_t columns = size_of(descriptor).columns;
+  return columns > 0 ? columns : kUsual;
 }
 
 Terminal::Terminal(int out_fd, int err_fd, Columns columns)
@@ -92,7 +101,29 @@ void Terminal::append(StreamId stream, std::initializer_list<std::string_view> p
   if (buffer_.size() >= kBuffer) flush();
 }
 
-void Terminal::say(std::string_view line) { append(StreamId::err, {as_shown(line)}); }
+void Terminal::say(std::string_view line) {
+  if (!keeps_messages_ || !is_terminal(StreamId::err)) return append(StreamId::err, {as_shown(line)});
+  kept_.emplace_back(line);
+  if (kept_.size() <= kMostKept) return;
+  kept_.pop_front();
+  ++dropped_;
+}
+
+void Terminal::show(std::string_view bytes, bool keeps_messages) {
+  keeps_messages_ = keeps_messages;
+  const bool was_shown = shows_screen_.exchange(keeps_messages && !wiped_);  // wipe() may come at any time
+  const bool line_open = line_open_;                                         // on the screen below
+  if (keeps_messages ? !wiped_ : was_shown) append(StreamId::out, {bytes});
+  line_open_ = line_open;
+  if (!keeps_messages) say_kept();
+}
+
+void Terminal::say_kept() {
+  if (dropped_ > 0)
+    say(fmt::format("podrun: {} earlier message{} left out", dropped_, dropped_ == 1 ? "" : "s"));
+  dropped_ = 0;
+  for (const std::string& message : std::exchange(kept_, {})) say(message);
+}
 
 void Terminal::flush() {
   {
@@ -131,7 +162,7 @@ void Terminal::lines_typed(std::size_t lines) {
 
 void Terminal::paint_status(TimePoint now) {
   if (now < status_.due()) return;
-  const bool can_paint = !line_open_ && segments_.empty() && is_writable(err_fd(), {});
+  const bool can_paint = !keeps_messages_ && !line_open_ && segments_.empty() && is_writable(err_fd(), {});
   write_status(status_.paint(now, can_paint ? columns_() : 0));
 }
 
@@ -147,11 +178,18 @@ Terminal::TimePoint Terminal::due() const {
 
 void Terminal::wipe() {
   wiped_ = true;
+  leave_screen_at_once();
   if (status_painted_ && columns_() > 0 && is_writable(err_fd(), kAMoment))
     write_all(err_fd(), StatusLine::kErase);
 }
 
+void Terminal::leave_screen_at_once() {
+  const int out = stream_of(StreamId::out).fd;
+  if (shows_screen_.exchange(false) && is_writable(out, kAMoment)) write_all(out, FullScreen::kLeave);
+}
+
 void Terminal::say_at_once(std::string_view line) {
+  leave_screen_at_once();
   if (!is_writable(err_fd(), kAMoment)) return;
   write_all(err_fd(), as_shown(line));  // in one piece, so that it does not mix with another thread's output
 }

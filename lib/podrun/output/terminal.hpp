@@ -5,6 +5,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstddef>
+#include <deque>
 #include <functional>
 #include <initializer_list>
 #include <mutex>
@@ -15,12 +16,15 @@
 #include <vector>
 
 #include "podrun/base/chunk.hpp"
+#include "podrun/output/screen_painter.hpp"
 #include "podrun/output/status_line.hpp"
 
 namespace podrun::output {
 
 /// Whether this descriptor is a terminal.
 bool is_terminal(int descriptor);
+/// The size of this terminal; 0x0 if it does not say.
+ScreenSize size_of(int descriptor);
 /// The width of this terminal; 80 if it does not say.
 std::size_t columns_of(int descriptor);
 /// Whether this descriptor leads to another program.
@@ -55,6 +59,12 @@ class Terminal {
   /// Gathers a message of podrun on a line of its own; on a terminal it is wrapped, see wrap_message().
   void say(std::string_view line);
 
+  /// Gathers bytes for a full screen at stdout. While one is shown, say() keeps messages for a terminal (the
+  /// last kMostKept). Bytes that do not keep them leave the screen: they are dropped if none is shown, and
+  /// the messages follow.
+  void show(std::string_view bytes, bool keeps_messages);
+  static constexpr std::size_t kMostKept = 200;
+
   /// Writes the gathered bytes. Blocks while the reader does not read.
   void flush();
   /// The total time so far spent waiting for the reader, while podrun read from no host. From any thread.
@@ -73,9 +83,9 @@ class Terminal {
   /// When to call flush() or, with nothing gathered, paint_status().
   TimePoint due() const;
   // For an immediate exit, from any thread. Both do nothing if they would block.
-  /// Erases the status line for good.
+  /// Erases the status line, and leaves a full screen, for good.
   void wipe();
-  /// Writes a line to stderr, before gathered output.
+  /// Writes a line to stderr, before gathered output; not on a full screen, which it leaves.
   void say_at_once(std::string_view line);
 
   /// The first write error of this stream, if any.
@@ -96,6 +106,8 @@ class Terminal {
   int err_fd() const { return stream_of(StreamId::err).fd; }
   void write_status(std::string_view bytes);
   std::string as_shown(std::string_view message) const;
+  void say_kept();
+  void leave_screen_at_once();
 
   using Time = std::chrono::steady_clock::duration;
   mutable std::mutex time_mutex_;      ///< so that no reader counts a flush twice or not at all
@@ -107,6 +119,10 @@ class Terminal {
   std::atomic<bool> status_painted_ = false;
   std::atomic<bool> wiped_ = false;
   std::atomic<bool> line_open_ = false;  ///< the gathered or written output ends within a line of a terminal
+  std::atomic<bool> shows_screen_ = false;
+  bool keeps_messages_ = false;
+  std::deque<std::string> kept_;  ///< messages
+  std::size_t dropped_ = 0;       ///< messages that were too many
   std::string buffer_;
   std::vector<Segment> segments_;  ///< their bytes follow each other in buffer_; neighbours differ in stream
 };

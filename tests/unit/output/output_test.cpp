@@ -9,6 +9,8 @@
 
 #include <gtest/gtest.h>
 
+#include "podrun/output/full_screen.hpp"
+
 #include "unit/output/output_fixture.hpp"
 
 namespace podrun::output {
@@ -88,6 +90,47 @@ TEST_F(OutputTest, ShowsAVeryLongLineInAnnouncedPieces) {
   const std::string piece = "0: " + std::string(kMiB, 'x') + '\n';
   EXPECT_TRUE(out() == piece + piece + piece + piece);
   EXPECT_EQ(err(), "podrun: [0] a line of stdout is longer than 1 MiB: shown in pieces\n");
+}
+
+TEST_F(OutputTest, ShowsAScreenInOrderAndKnowsWhenItIsWritten) {
+  Output& output = start(1);
+  output.print("before");
+  output.show("<frame>", true);
+  EXPECT_FALSE(output.is_written());
+  EXPECT_TRUE(output.shows_screen());
+  run(output.drain());
+  EXPECT_TRUE(output.is_written());
+  output.show("<leave>", false);
+  EXPECT_FALSE(output.shows_screen());
+  output.print("after");
+  run(output.drain());
+  EXPECT_EQ(out_.read_some(), "before\n<frame><leave>after\n");
+}
+
+TEST_F(OutputTest, IsNotWrittenWhileTheReaderDoesNotRead) {
+  Output& output = start(1);
+  output.show(std::string(100'000, 'x'), true);
+  EXPECT_FALSE(out_.read_some(1).empty()) << "the thread is in its write";
+  main_.poll();
+  EXPECT_FALSE(output.is_written());
+  out_.close_read();
+  run(output.drain());
+  EXPECT_TRUE(output.is_written()) << "discarded after the error";
+}
+
+TEST_F(OutputTest, LeavesAScreenAtItsEnd) {
+  read_both();
+  start(1).show("<frame>", true);
+  EXPECT_EQ(out(), "<frame>" + std::string(FullScreen::kLeave));
+}
+
+TEST_F(OutputTest, DrainsForTwo) {
+  Output& output = start(1);
+  output.print("a");
+  spawn(output.drain());
+  output.print("b");
+  run(output.drain());
+  EXPECT_EQ(out_.read_some(), "a\nb\n");
 }
 
 /// Writes what it is given, tells when it is destroyed.

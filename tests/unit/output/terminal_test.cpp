@@ -15,6 +15,8 @@
 
 #include <gtest/gtest.h>
 
+#include "podrun/output/full_screen.hpp"
+
 #include "unit/output/pipe.hpp"
 
 namespace podrun::output {
@@ -303,6 +305,82 @@ TEST_F(StatusTerminalTest, SaysALastLineAtOnceWhateverWasGathered) {
   terminal_->append(kOut, {"waits"});
   terminal_->say_at_once("podrun: exited");
   EXPECT_EQ(written(), "no end\npodrun: exited\n");
+}
+
+TEST_F(StatusTerminalTest, KeepsMessagesWhileAScreenIsShown) {
+  terminal_->say("podrun: before");
+  terminal_->show("<enter>", true);
+  terminal_->say("podrun: one");
+  terminal_->show("<frame>", true);
+  terminal_->say("podrun: two");
+  terminal_->flush();
+  EXPECT_EQ(written(), "podrun: before\n<enter><frame>");
+  terminal_->show("<leave>", false);
+  terminal_->say("podrun: after");
+  terminal_->flush();
+  EXPECT_EQ(written(), "<leave>podrun: one\npodrun: two\npodrun: after\n");
+}
+
+TEST_F(StatusTerminalTest, KeepsTheLastMessagesAndCountsTheOthers) {
+  terminal_->show("", true);
+  for (int i = 0; i < 203; ++i) terminal_->say("podrun: " + std::to_string(i));
+  terminal_->show("", false);
+  terminal_->flush();
+  const std::string bytes = written();
+  EXPECT_TRUE(bytes.starts_with("podrun: 3 earlier messages left out\npodrun: 3\npodrun: 4\n")) << bytes;
+  EXPECT_TRUE(bytes.ends_with("podrun: 202\n")) << bytes;
+}
+
+TEST_F(StatusTerminalTest, PaintsNoStatusLineOverAScreen) {
+  say_status("2 running");
+  paint(0);
+  EXPECT_EQ(written(), painted("2 running"));
+  terminal_->show("<enter>", true);
+  terminal_->flush();
+  say_status("1 running");
+  paint(100);
+  EXPECT_EQ(written(), erased_ + "<enter>");
+  EXPECT_EQ(terminal_->due(), Terminal::TimePoint::max());
+  terminal_->show("<leave>", false);
+  terminal_->flush();
+  say_status("1 running");
+  paint(200);
+  EXPECT_EQ(written(), "<leave>" + painted("1 running"));
+}
+
+TEST_F(StatusTerminalTest, LeavesAScreenOnce) {
+  terminal_->show("<enter>", true);
+  terminal_->show("<leave>", false);
+  terminal_->show("<leave>", false);
+  terminal_->flush();
+  EXPECT_EQ(written(), "<enter><leave>");
+}
+
+TEST_F(StatusTerminalTest, LeavesTheScreenForAnExitAtOnce) {
+  terminal_->show("<enter>", true);
+  terminal_->flush();
+  terminal_->wipe();
+  terminal_->say_at_once("podrun: exited");
+  terminal_->show("<frame>", true);
+  terminal_->show("<leave>", false);
+  terminal_->flush();
+  EXPECT_EQ(written(), "<enter>" + std::string(FullScreen::kLeave) + "podrun: exited\n");
+}
+
+TEST_F(StatusTerminalTest, SaysAtOnceBelowAScreen) {
+  terminal_->show("<enter>", true);
+  terminal_->flush();
+  terminal_->say_at_once("podrun: exited");
+  EXPECT_EQ(written(), "<enter>" + std::string(FullScreen::kLeave) + "podrun: exited\n");
+}
+
+TEST_F(StatusTerminalTest, KeepsNoMessageThatGoesElsewhere) {
+  Pipe err;
+  Terminal terminal(slave_, err.write_fd(), [] { return 20; });
+  terminal.show("<enter>", true);
+  terminal.say("podrun: one");
+  terminal.flush();
+  EXPECT_EQ(err.read_some(), "podrun: one\n");
 }
 
 TEST_F(TerminalTest, SaysNothingAtOnceWhereThatWouldBlock) {
