@@ -146,7 +146,7 @@ asio::awaitable<void> StallWatch::look(run::FanOut& fan_out, output::Output& out
   });
   const auto has_printed = [&](std::size_t host) { return times_->last(host).value_or(*started_) > now; };
   told.is_over = std::any_of(stalled.begin(), stalled.end(), has_printed);
-  show(*captured, output);
+  show_captured(*captured, output);
   tell_(output, told);
   if (told.is_over) {
     output.say(fmt::format("podrun: {} printed again meanwhile: slow, not stuck", who));
@@ -199,7 +199,7 @@ asio::awaitable<std::optional<std::vector<Captured>>> StallWatch::capture(run::F
 }
 
 /// The beginning, and where all of it is.
-void StallWatch::show(const std::vector<Captured>& captured, output::Output& output) const {
+void StallWatch::show_captured(const std::vector<Captured>& captured, output::Output& output) const {
   const std::string folded = fold_captures(hosts_, captured);
   const std::vector<std::string_view> lines = split(trim_space(folded), '\n');
   const std::size_t shown = std::min(lines.size(), kShownLines);

@@ -64,7 +64,7 @@ class StallWatch final : public session::RunWatch {
   std::vector<run::HostSilence> silences(const run::FanOut& fan_out) const;
   asio::awaitable<std::optional<std::vector<Captured>>> capture(run::FanOut& fan_out);
   void store(const std::vector<Captured>& captured) const;
-  void show(const std::vector<Captured>& captured, output::Output& output) const;
+  void show_captured(const std::vector<Captured>& captured, output::Output& output) const;
 
   const StallSpec& spec_;
   const std::vector<hosts::Host>& hosts_;

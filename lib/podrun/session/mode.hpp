@@ -75,8 +75,15 @@ class RunWatch {
   RunWatch& operator=(const RunWatch&) = delete;
   virtual ~RunWatch() = default;
 
-  /// Called a second after the last look has ended. It must end soon when the run has.
+  /// Called a second after the last look has ended. It must end soon when the run has, see run_over().
   virtual asio::awaitable<void> look(run::FanOut& fan_out, output::Output& output) = 0;
+
+  /// The run has ended: look() must end soon.
+  virtual void run_over() {}
+  /// podrun is about to be suspended, or to exit at once: gives the terminal back.
+  virtual void hide(output::Output& /*output*/) {}
+  /// podrun goes on after hide().
+  virtual void show(output::Output& /*output*/) {}
 };
 
 /// The choices of a podrun command about its run: its sinks, its report and its exit status. For the main

@@ -64,7 +64,9 @@ Session::Pass::Pass(Shared& shared, const RunSpec& spec, const run::RunPlan& pla
                   [this](int signal) {
                     HeldRun* const held = mode_.held_run();
                     return held && held->takes_signal(signal);
-                  }}) {
+                  },
+              .hide = [this] { return hide(); },
+              .show = [this] { show(); }}) {
   shared_.ssh.host_keys.on_changed(
       [this](const std::string& warning) { output_->say("podrun: " + warning); });
   shared_.ssh.memory.server_texts.on_line([this](const std::string& host, const std::string& line) {
@@ -153,9 +155,24 @@ void Session::Pass::hold() {
 void Session::Pass::leave() {
   if (!shared_.spec.owns_process) return;
   output_->abandon();
+  if (RunWatch* const watch = mode_.watch()) watch->hide(*output_);
   shared_.spec.terminal->say_at_once(report::leave_line(fan_out_.status(), std::chrono::steady_clock::now()));
   shared_.transports.commands.kill(std::chrono::milliseconds(0));
   std::_Exit(128 + fan_out_.policy().interrupted_by().value_or(SIGINT));
+}
+
+/// The terminal is back when it completes: the shell takes it next. Without a screen nothing is waited for,
+/// since the reader of the output may be suspended too.
+asio::awaitable<void> Session::Pass::hide() {
+  RunWatch* const watch = run_over_ ? nullptr : mode_.watch();
+  if (!watch) co_return;
+  const bool shows_screen = output_->shows_screen();
+  watch->hide(*output_);
+  if (shows_screen) co_await output_->drain();
+}
+
+void Session::Pass::show() {
+  if (RunWatch* const watch = run_over_ ? nullptr : mode_.watch()) watch->show(*output_);
 }
 
 /// Blocks until the user has answered what this pass has left open.
@@ -205,7 +222,10 @@ asio::awaitable<Session::Pass::Next> Session::Pass::to_the_end() {
   co_await fan_out_.run();
   run_over_ = true;
   watch_timer_.cancel();
-  if (watch) co_await watch_over.wait();
+  if (watch) {
+    watch->run_over();
+    co_await watch_over.wait();
+  }
   status_.hide();
   output_->finish();
   const run::RunPolicy& policy = fan_out_.policy();

@@ -88,6 +88,8 @@ class Session::Pass {
   void tell(const run::Notice& notice);
   void hold();
   void leave();
+  asio::awaitable<void> hide();
+  void show();
   Next ask();
   asio::awaitable<void> watch_run(RunWatch& watch);
   asio::awaitable<Next> to_the_end();

@@ -136,11 +136,13 @@ void SignalRelay::end() {
 asio::awaitable<void> SignalRelay::suspend() {
   status_.hide();
   co_await fan_out_.suspend();
+  co_await calls_.hide();
   if (is_over_) {
     ::raise(SIGTSTP);
     co_return;
   }
   stop_here(signals_);
+  calls_.show();  // comes first: in the background it suspends podrun again
   fan_out_.resume();
   status_.show();
 }

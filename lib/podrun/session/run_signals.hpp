@@ -37,8 +37,10 @@ void stop_foreground(asio::signal_set& signals);
 class SignalRelay {
  public:
   struct Calls {
-    std::function<void()> leave;            ///< gives the run up, and the process
-    std::function<bool(int signal)> takes;  ///< true: the signal is not the run's
+    std::function<void()> leave;                  ///< gives the run up, and the process
+    std::function<bool(int signal)> takes;        ///< true: the signal is not the run's
+    std::function<asio::awaitable<void>()> hide;  ///< gives the terminal back before podrun is suspended
+    std::function<void()> show;                   ///< podrun goes on
   };
 
   /// All must outlive it.

@@ -251,6 +251,49 @@ TEST_F(SessionTest, StartsNothingInAHeldRunThatItsModeCancels) {
     EXPECT_TRUE(std::holds_alternative<run::NotStarted>(outcome));
 }
 
+/// Looks until it is told that the run is over.
+class WatchingMode final : public CommandMode, private RunWatch {
+ public:
+  using CommandMode::CommandMode;
+
+  RunWatch* watch() override { return this; }
+
+  unsigned looks = 0;
+  bool is_over = false;
+
+ private:
+  asio::awaitable<void> look(run::FanOut& /*fan_out*/, output::Output& /*output*/) override {
+    ++looks;
+    over_.emplace(co_await asio::this_coro::executor);
+    co_await over_->wait();
+  }
+  void run_over() override {
+    is_over = true;
+    if (over_) over_->notify();
+  }
+
+  std::optional<Event> over_;
+};
+
+TEST_F(SessionTest, TellsAWatchThatTheRunIsOver) {
+  set_up(2);
+  hosts_[1].connects = false;
+  spec_.limits.connect_timeout = std::chrono::seconds(2);
+  const RunSpec run = command();
+  WatchingMode mode(run, session());
+  EXPECT_EQ(session_->run(run, mode).status, 255);
+  EXPECT_EQ(mode.looks, 1U);
+  EXPECT_TRUE(mode.is_over);
+}
+
+TEST_F(SessionTest, TellsAWatchSoWhereItHasNotLookedYet) {
+  set_up(1);
+  const RunSpec run = command();
+  WatchingMode mode(run, session());
+  EXPECT_EQ(session_->run(run, mode).status, 0);
+  EXPECT_TRUE(mode.is_over);
+}
+
 TEST_F(SessionTest, PrintsAStatusLineOffATerminalWhereARunTakesLong) {
   set_up(2);
   hosts_[1].connects = false;
