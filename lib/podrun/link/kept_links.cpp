@@ -51,6 +51,21 @@ class KeptLinks::KeptLink final : public Link {
     co_return stream;
   }
 
+  asio::awaitable<std::shared_ptr<Stream>> forward(std::uint16_t port) override {
+    if (stopped_) throw HostError(*stopped_);
+    ++waiting_;
+    std::shared_ptr<Stream> stream;
+    try {
+      stream = co_await link_->forward(port);
+    } catch (const HostError&) {  // most often only this port
+      --waiting_;
+      throw;
+    }
+    --waiting_;
+    streams_.push_back(stream);
+    co_return stream;
+  }
+
   void stop(Failure failure) override {
     if (std::exchange(stopped_, failure)) return;
     for (const std::weak_ptr<Stream>& each : streams_) {

@@ -51,6 +51,11 @@ std::string first_line(const Program& program, std::string_view begin) {
 
 }  // namespace
 
+asio::awaitable<std::shared_ptr<Stream>> Link::forward(std::uint16_t /*port*/) {
+  throw HostError({Stage::forwarding, Cause::forwarding_refused});
+  co_return nullptr;
+}
+
 std::string shell_text(const Program& program) {
   const std::string begin = begin_line(program);
   return first_line(program, begin) + begin + std::string(program.script.bytes()) + std::string(kEndLine);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -72,7 +73,10 @@ class Link {
   /// Starts a program; several may run at once. Throws HostError. Write nothing to the stream before the
   /// program has printed something: a shell that reads its text from standard input may read ahead.
   virtual asio::awaitable<std::shared_ptr<Stream>> exec(Program program) = 0;
-  /// Ends a pending open() or exec() with this failure.
+  /// Connects to a port of the host itself, on its 127.0.0.1: the stream's output is what comes from there.
+  /// Throws HostError, also where the transport cannot do it: only SSH can.
+  virtual asio::awaitable<std::shared_ptr<Stream>> forward(std::uint16_t port);
+  /// Ends a pending open(), exec() or forward() with this failure.
   virtual void stop(Failure failure) = 0;
   /// Whether open() made a connection that still lasts, so that a later run may use it. False if each
   /// program has its own connection.

@@ -11,6 +11,7 @@
 
 #include "podrun/ssh/connection.hpp"
 #include "podrun/ssh/jump_hosts.hpp"
+#include "podrun/ssh/transport/channel.hpp"
 #include "podrun/ssh/transport/ssh_session.hpp"
 
 namespace podrun::ssh {
@@ -34,6 +35,12 @@ class SshLink : public link::Link {
     std::shared_ptr<link::Stream> shell = co_await start(shell_command(program.privilege));
     co_await link::send_program(*shell, program);
     co_return shell;
+  }
+
+  asio::awaitable<std::shared_ptr<link::Stream>> forward(std::uint16_t port) override {
+    const auto channel = std::make_shared<Channel>(connections_.front()->session());
+    co_await channel->forward("127.0.0.1", port);
+    co_return channel;
   }
 
   bool is_connected() const override {

@@ -212,6 +212,12 @@ asio::awaitable<StartedProgram> Supervised::start_program(Chunk script, std::vec
   co_return co_await start_helper(std::move(script), std::move(arguments), drop_noise);
 }
 
+asio::awaitable<std::shared_ptr<link::Stream>> Supervised::forward(std::uint16_t port) {
+  std::shared_ptr<link::Stream> stream = co_await link_.forward(port);
+  helpers_.push_back(stream);
+  co_return stream;
+}
+
 asio::awaitable<std::shared_ptr<link::Stream>> Supervised::open_input() {
   std::vector<std::string> arguments = FeederWords{.path = directory_ + "/podrun.in"}.list();
   StartedProgram feeder = co_await start_helper(feeder_script(), std::move(arguments), drop_noise);

@@ -33,6 +33,9 @@ class Supervised {
   /// After prepare(): starts another program, whose text begins with helper.sh. It is stopped with the
   /// command. Throws HostError.
   asio::awaitable<StartedProgram> start_program(Chunk script, std::vector<std::string> arguments);
+  /// After prepare(): connects to a port of the host, see Link::forward(). It ends with the command. Throws
+  /// HostError.
+  asio::awaitable<std::shared_ptr<link::Stream>> forward(std::uint16_t port);
   /// The run's directory on the host, after prepare(); empty: there is none.
   const std::string& directory() const { return directory_; }
 
