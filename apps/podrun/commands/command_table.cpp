@@ -36,7 +36,9 @@ constexpr std::array<cli::Refusal, 6> kRefusedByStart{{
 
 constexpr std::array<cli::ShortForm, 2> kFollow{{{"-f", "--follow"}, {"-F", "--follow"}}};
 
-constexpr std::array<cli::CommandRow, 21> kRows{{
+constexpr std::array<cli::ShortForm, 1> kCount{{{"-n", "--count"}}};
+
+constexpr std::array<cli::CommandRow, 22> kRows{{
     {.name = "run",
      .usage = "  podrun [OPTIONS] -- COMMAND [ARG...]     run a command on every host\n"
               "  podrun [OPTIONS] -s SCRIPT [-- ARG...]   run a local script on every host\n"
@@ -193,6 +195,16 @@ constexpr std::array<cli::CommandRow, 21> kRows{{
      .takes = {reach, general, looks, connect_timeout, start, json, dry_run},
      .operands = {.most = cli::Operands::kAnyNumber, .is_job = true},
      .make = make_rm_command},
+    {.name = "top",
+     .usage = "  podrun top [OPTIONS]\n",
+     .summary = "Show what all hosts do, the odd ones first",
+     .examples = "  podrun top                             a screen; ? shows the keys\n"
+                 "  podrun top --once                      a table for a pipe\n"
+                 "  podrun top --json -n 10                samples, for programs\n",
+     .page = "top",
+     .takes = {reach, general, looks, connect_timeout, start, json, dry_run},
+     .short_forms = kCount,
+     .make = make_top_command},
     {.name = "kill",
      .usage = "  podrun kill [OPTIONS]\n",
      .summary = "Free the accelerators: stop what still has them open, safely",

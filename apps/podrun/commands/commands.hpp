@@ -30,6 +30,7 @@ std::unique_ptr<cli::Command> make_shell_command();
 std::unique_ptr<cli::Command> make_ssh_command();
 std::unique_ptr<cli::Command> make_start_command();
 std::unique_ptr<cli::Command> make_stop_command();
+std::unique_ptr<cli::Command> make_top_command();
 std::unique_ptr<cli::Command> make_version_command();
 std::unique_ptr<cli::Command> make_wait_command();
 

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+// Numbers that can be compared, from counters that only grow.
+#include "podrun/top/figures.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+namespace podrun::top {
+namespace {
+
+/// nvidia-smi prints every few seconds; older rows are of a driver that hangs.
+constexpr double kFreshSeconds = 15;
+
+constexpr std::array<FigureKind, kFigures> kKinds{{
+    {Figure::busy, "gpu", "GPU %", Unit::percent, 20},
+    {Figure::watts, "watts", "GPU W", Unit::watts, 15, true},
+    {Figure::hbm, "hbm", "HBM %", Unit::percent, 10},
+    {Figure::cpu, "cpu", "CPU %", Unit::percent, 30},
+    {Figure::ram, "ram", "RAM %", Unit::percent, 15},
+    {Figure::net, "net", "net", Unit::bytes_per_second, 30, true},
+    {Figure::disk, "disk", "disk", Unit::bytes_per_second},
+    {Figure::root, "root", "/ %", Unit::percent},
+    {Figure::celsius, "celsius", "°C", Unit::celsius, 12},
+    {Figure::mhz, "mhz", "MHz", Unit::mhz, 10, true},
+    {Figure::pressure, "pressure", "press %", Unit::percent},
+    {Figure::clock, "clock", "clock s", Unit::seconds},
+    {Figure::age, "age", "age s", Unit::seconds},
+}};
+
+/// Seconds between the last two frames; none: there is only one.
+std::optional<double> time_between(const HostReport& report) {
+  if (!report.before || !report.now || report.now->at <= report.before->at) return std::nullopt;
+  return report.now->at - report.before->at;
+}
+
+std::optional<Rates> rates(const std::optional<Traffic>& before, const std::optional<Traffic>& now,
+                           std::optional<double> seconds) {
+  if (!before || !now || !seconds || now->in < before->in || now->out < before->out) return std::nullopt;
+  return Rates{static_cast<double>(now->in - before->in) / *seconds,
+               static_cast<double>(now->out - before->out) / *seconds};
+}
+
+/// /proc/uptime counts the idle time of all CPUs, without the time in which they waited for disks.
+std::optional<double> cpu_busy(const HostReport& report) {
+  const std::optional<double> seconds = time_between(report);
+  if (!seconds || report.cores == 0 || !report.now->idle || !report.before->idle) return std::nullopt;
+  const double idle = *report.now->idle - *report.before->idle;
+  if (idle < 0) return std::nullopt;
+  const std::optional<CpuTimes> times = cpu_times(report);
+  const double busy = 100 * (1 - idle / (*seconds * static_cast<double>(report.cores)));
+  return std::clamp(busy - (times ? times->wait : 0), 0.0, 100.0);
+}
+
+bool is_of_chips(Figure figure) {
+  return figure == Figure::busy || figure == Figure::watts || figure == Figure::hbm ||
+         figure == Figure::celsius || figure == Figure::mhz;
+}
+
+/// Whether a larger value is worse.
+bool is_worse_high(Figure figure) { return figure == Figure::celsius || figure == Figure::hbm; }
+
+}  // namespace
+
+std::span<const FigureKind> figure_kinds() { return kKinds; }
+const FigureKind& kind_of(Figure figure) { return kKinds[static_cast<std::size_t>(figure)]; }
+
+Figures figures_of(const HostReport& report) {
+  Figures figures;
+  for (const FigureKind& kind : kKinds) {
+    if (!is_of_chips(kind.figure)) continue;
+    if (const Chip* const chip = worst_chip(report, kind.figure))
+      at(figures, kind.figure) = value_of(*chip, kind.figure);
+  }
+  if (!report.now) return figures;
+  const Counters& now = *report.now;
+  at(figures, Figure::cpu) = cpu_busy(report);
+  if (now.memory_total && *now.memory_total > 0 && now.memory_available)
+    at(figures, Figure::ram) = std::max(
+        0.0, 100 * (1 - static_cast<double>(*now.memory_available) / static_cast<double>(*now.memory_total)));
+  if (const auto net = net_rates(report)) at(figures, Figure::net) = std::max(net->in, net->out);
+  if (const auto disk = disk_rates(report)) at(figures, Figure::disk) = disk->in + disk->out;
+  at(figures, Figure::pressure) = now.memory_pressure;
+  const auto root = std::ranges::find(report.mounts, "/", &Mount::path);
+  if (root != report.mounts.end()) at(figures, Figure::root) = root->percent_used();
+  return figures;
+}
+
+std::optional<CpuTimes> cpu_times(const HostReport& report) {
+  if (!report.slow || !report.slow_before) return std::nullopt;
+  std::array<double, 8> spent{};
+  double total = 0;
+  for (std::size_t i = 0; i < spent.size(); ++i) {
+    const std::uint64_t before = report.slow_before->cpu_ticks[i];
+    const std::uint64_t now = report.slow->cpu_ticks[i];
+    spent[i] = now > before ? static_cast<double>(now - before) : 0;  // iowait may decrease, proc(5)
+    total += spent[i];
+  }
+  if (total <= 0) return std::nullopt;
+  for (double& each : spent) each *= 100 / total;
+  return CpuTimes{.user = spent[0] + spent[1],
+                  .system = spent[2] + spent[5] + spent[6],
+                  .wait = spent[4],
+                  .steal = spent[7]};
+}
+
+std::optional<Rates> net_rates(const HostReport& report) {
+  const std::optional<double> seconds = time_between(report);
+  return seconds ? rates(report.before->net, report.now->net, seconds) : std::nullopt;
+}
+
+std::optional<Rates> disk_rates(const HostReport& report) {
+  const std::optional<double> seconds = time_between(report);
+  return seconds ? rates(report.before->disk, report.now->disk, seconds) : std::nullopt;
+}
+
+std::span<const Chip> fresh_chips(const HostReport& report) {
+  if (!report.chips_at || !report.now || report.now->at - *report.chips_at > kFreshSeconds) return {};
+  return report.chips;
+}
+
+std::optional<double> value_of(const Chip& chip, Figure figure) {
+  switch (figure) {
+    case Figure::busy:
+      return chip.busy;
+    case Figure::watts:
+      return chip.watts;
+    case Figure::celsius:
+      return chip.celsius;
+    case Figure::mhz:
+      return chip.mhz;
+    case Figure::hbm:
+      break;
+    default:
+      return std::nullopt;
+  }
+  if (!chip.memory_used || !chip.memory_total || *chip.memory_total == 0) return std::nullopt;
+  return std::min(100.0,
+                  100 * static_cast<double>(*chip.memory_used) / static_cast<double>(*chip.memory_total));
+}
+
+const Chip* worst_chip(const HostReport& report, Figure figure) {
+  const Chip* worst = nullptr;
+  for (const Chip& chip : fresh_chips(report)) {
+    const std::optional<double> value = value_of(chip, figure);
+    if (!value) continue;
+    if (!worst ||
+        (is_worse_high(figure) ? *value > *value_of(*worst, figure) : *value < *value_of(*worst, figure)))
+      worst = &chip;
+  }
+  return worst;
+}
+
+std::optional<Spread> spread_of(const std::vector<std::optional<double>>& values) {
+  std::vector<double> known;
+  for (const std::optional<double>& value : values) {
+    if (value) known.push_back(*value);
+  }
+  if (known.empty()) return std::nullopt;
+  const auto middle = known.begin() + static_cast<std::ptrdiff_t>(known.size() / 2);
+  std::nth_element(known.begin(), middle, known.end());
+  const double upper = *middle;
+  const double lower = known.size() % 2 == 1 ? upper : *std::max_element(known.begin(), middle);
+  Spread spread{.median = (lower + upper) / 2};
+  const auto [least, most] = std::minmax_element(known.begin(), known.end());
+  spread.least = *least;
+  spread.most = *most;
+  double farthest = -1;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (!values[i] || std::abs(*values[i] - spread.median) <= farthest) continue;
+    farthest = std::abs(*values[i] - spread.median);
+    spread.worst = i;
+  }
+  return spread;
+}
+
+namespace {
+
+/// `0.3`, `41`: two digits, or the whole number.
+std::string number(double value) {
+  constexpr double kOneDecimal = 9.95;
+  return value < kOneDecimal && value >= 0.05 ? fmt::format("{:.1f}", value) : fmt::format("{:.0f}", value);
+}
+
+struct Scaled {
+  double value;
+  std::string_view prefix;
+};
+Scaled scale(double bytes) {
+  constexpr double kThousand = 1000;
+  constexpr std::array<std::string_view, 5> kPrefixes = {"", "k", "M", "G", "T"};
+  std::size_t power = 0;
+  while (bytes >= kThousand - 0.5 && power + 1 < kPrefixes.size()) {
+    bytes /= kThousand;
+    ++power;
+  }
+  return {bytes, kPrefixes[power]};
+}
+
+}  // namespace
+
+std::string short_value(const FigureKind& kind, double value) {
+  if (kind.unit == Unit::seconds) return fmt::format("{:.1f}", value);
+  if (kind.unit != Unit::bytes_per_second) return fmt::format("{:.0f}", value);
+  const auto [scaled, prefix] = scale(value);
+  return prefix.empty() ? number(scaled) : fmt::format("{} {}", number(scaled), prefix);
+}
+
+std::string long_value(const FigureKind& kind, double value) {
+  switch (kind.unit) {
+    case Unit::percent:
+      return fmt::format("{:.0f} %", value);
+    case Unit::watts:
+      return fmt::format("{:.0f} W", value);
+    case Unit::celsius:
+      return fmt::format("{:.0f} °C", value);
+    case Unit::mhz:
+      return fmt::format("{:.0f} MHz", value);
+    case Unit::seconds:
+      return fmt::format("{:.1f} s", value);
+    case Unit::bytes_per_second:
+      break;
+  }
+  const auto [scaled, prefix] = scale(value);
+  return fmt::format("{} {}B/s", number(scaled), prefix);
+}
+
+}  // namespace podrun::top

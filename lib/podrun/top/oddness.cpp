@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+// The rules of what is odd. Faults are true of a host alone; differences need others like it.
+#include "podrun/top/oddness.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "podrun/base/text.hpp"
+#include "podrun/report/outcome_words.hpp"
+
+namespace podrun::top {
+namespace {
+
+constexpr double kMost = 0.8;  ///< of the hosts: what they have, the others should have too
+
+std::string seconds_ago(TimePoint then, TimePoint now) {
+  const auto passed = std::chrono::duration_cast<std::chrono::seconds>(now - then).count();
+  constexpr std::int64_t kMinutes = 120;
+  return passed < kMinutes ? fmt::format("{} s", passed) : fmt::format("{} min", passed / 60);
+}
+
+/// What counts for a while after it has happened.
+bool is_recent(const std::optional<TimePoint>& then, TimePoint now, std::chrono::seconds time) {
+  return then && now - *then < time;
+}
+
+std::string chip_word(const HostReport& report) { return report.tpus > 0 ? "chip" : "GPU"; }
+
+class Finder {
+ public:
+  Finder(const Pod& pod, std::size_t host, TimePoint now)
+      : pod_(pod), row_(pod.rows()[host]), report_(row_.report), host_(host), now_(now) {}
+
+  std::vector<Odd> find() {
+    if (row_.state == HostState::lost) add("lost", Severity::fault, describe_trouble(row_, now_));
+    if (row_.state == HostState::stale)
+      add("stale", Severity::warning, fmt::format("{} old", seconds_ago(*row_.frame_at, now_)));
+    if (!row_.has_figures()) return std::move(found_);
+    find_missing_accelerators();
+    find_errors_of_chips();
+    find_disks();
+    if (is_recent(row_.oom_at, now_, kEventTime))
+      add("oom", Severity::fault, "the kernel killed a process (OOM)");
+    find_missing_run();
+    find_slow_chips();
+    find_memory();
+    find_clock();
+    find_links();
+    find_other_users();
+    find_differences();
+    if (is_recent(row_.rebooted_at, now_, kEventTime)) add("rebooted", Severity::warning, "rebooted");
+    if (is_recent(row_.back_at, now_, std::chrono::seconds(10)))
+      add("back", Severity::difference, fmt::format("back after {} s", row_.was_lost.count()));
+    return std::move(found_);
+  }
+
+ private:
+  static constexpr std::chrono::seconds kEventTime{60};
+
+  void add(std::string what, Severity severity, std::string text, std::optional<std::size_t> device = {}) {
+    found_.push_back(
+        {.what = std::move(what), .severity = severity, .device = device, .text = std::move(text)});
+  }
+
+  void find_missing_accelerators() {
+    const std::size_t here = report_.tpus + report_.gpus;
+    const std::string word = chip_word(report_);
+    const std::span<const Chip> chips = fresh_chips(report_);
+    if (report_.pci_gpus > report_.gpus || (!chips.empty() && report_.gpus > chips.size())) {
+      const std::size_t seen = chips.empty() ? report_.gpus : std::min(report_.gpus, chips.size());
+      add("accelerator_missing", Severity::fault,
+          fmt::format("{} of {} GPUs", seen, std::max(report_.pci_gpus, report_.gpus)));
+    } else if (const auto& others = pod_.usual().accelerators; others && *others > here) {
+      add("accelerator_missing", Severity::fault,
+          here == 0 ? fmt::format("no accelerator, the others have {}", *others)
+                    : fmt::format("{} {}s, the others have {}", here, word, *others));
+    }
+    constexpr double kSilent = 20;
+    const bool is_silent = report_.chips_at && report_.now->at - *report_.chips_at > kSilent;
+    if (report_.gpus > 0 && !report_.gpu_text.empty()) {
+      add("nvidia_smi", Severity::fault, "nvidia-smi: " + report_.gpu_text);
+    } else if (report_.gpus > 0 && is_silent) {
+      add("nvidia_smi", Severity::fault,
+          fmt::format("nvidia-smi: no answer for {:.0f} s", report_.now->at - *report_.chips_at));
+    }
+  }
+
+  void find_errors_of_chips() {
+    for (const Chip& chip : fresh_chips(report_)) {
+      const auto first = row_.first_ecc.find(chip.index);
+      if (first == row_.first_ecc.end() || !chip.ecc_errors || *chip.ecc_errors <= first->second) continue;
+      add("ecc", Severity::fault,
+          fmt::format("GPU {}: {} ECC errors more", chip.index, *chip.ecc_errors - first->second),
+          chip.index);
+    }
+  }
+
+  void find_disks() {
+    constexpr double kFull = 99;
+    for (const Mount& mount : report_.mounts) {
+      const std::optional<double> used = mount.percent_used();
+      if (used && *used >= kFull)
+        add("disk_full:" + mount.path, Severity::fault,
+            fmt::format("{} is {:.0f} % full, {} free", mount.path, *used, format_bytes(*mount.available)));
+      if (mount.is_read_only && (mount.was_writable || pod_.usual().writable.contains(mount.path)))
+        add("read_only:" + mount.path, Severity::fault, mount.path + " is read-only");
+      if (mount.is_silent)
+        add("disk_silent:" + mount.path, Severity::fault,
+            fmt::format("{}: no answer for {:.0f} s", mount.path, report_.now->at - mount.asked_at));
+    }
+  }
+
+  /// The list of this host must be from a time when the run had begun.
+  void find_missing_run() {
+    const std::size_t others = pod_.hosts_in_run();
+    if (pod_.run().empty() || !report_.holders || row_.run == pod_.run()) return;
+    if (others < 2 || static_cast<double>(others) < kMost * static_cast<double>(pod_.count(HostState::up)))
+      return;
+    constexpr double kSlack = 5;
+    const double list_age = report_.now->at - report_.holders_at;
+    const double run_age = std::chrono::duration<double>(now_ - pod_.run_since()).count();
+    if (!pod_.is_once() && list_age + kSlack > run_age) return;
+    add("no_process", Severity::fault,
+        fmt::format("no process of {} ({} others have one)", pod_.run(), others));
+  }
+
+  void find_slow_chips() {
+    constexpr std::array<std::pair<std::uint64_t, std::string_view>, 4> kReasons{
+        {{0x40, "hot"}, {0x20, "hot"}, {0x80, "power brake"}, {0x08, "slowed by the hardware"}}};
+    for (const Chip& chip : fresh_chips(report_)) {
+      if (!chip.slowed_by) continue;
+      const auto reason = std::ranges::find_if(
+          kReasons, [&](const auto& each) { return (*chip.slowed_by & each.first) != 0; });
+      if (reason == kReasons.end()) continue;
+      std::string text = fmt::format("GPU {} {}", chip.index, reason->second);
+      std::string_view before = ": ";
+      if (chip.celsius) {
+        text += fmt::format("{}{:.0f} °C", before, *chip.celsius);
+        before = ", ";
+      }
+      if (chip.mhz) text += fmt::format("{}{:.0f} MHz", before, *chip.mhz);
+      add("slowed", Severity::warning, std::move(text), chip.index);
+    }
+  }
+
+  void find_memory() {
+    constexpr double kPressure = 10;
+    if (is_recent(row_.swapped_at, now_, std::chrono::seconds(10))) add("swap", Severity::warning, "swaps");
+    if (const auto pressure = report_.now->memory_pressure; pressure && *pressure > kPressure)
+      add("memory_pressure", Severity::warning, fmt::format("memory pressure {:.0f} %", *pressure));
+  }
+
+  void find_clock() {
+    constexpr double kMostOff = 1;
+    const std::optional<double>& offset = row_.clock_offset;
+    if (offset && std::abs(*offset) > kMostOff)
+      add("clock", Severity::warning,
+          fmt::format("clock {:.1f} s {}", std::abs(*offset), *offset > 0 ? "ahead" : "behind"));
+  }
+
+  /// A link that is up on most hosts, and faster there.
+  void find_links() {
+    if (!report_.slow) return;
+    for (const NetworkLink& link : report_.slow->links) {
+      const auto usual = pod_.usual().links.find(link.name);
+      if (usual == pod_.usual().links.end()) continue;
+      const std::optional<std::uint64_t>& speed = usual->second;
+      if (!is_up(link)) {
+        add("link:" + link.name, Severity::warning, fmt::format("link {} is {}", link.name, link.state));
+      } else if (link.speed && speed && *link.speed < *speed) {
+        add("link:" + link.name, Severity::warning,
+            fmt::format("link {} has speed {}, the others {}", link.name, *link.speed, *speed));
+      }
+    }
+  }
+
+  void find_other_users() {
+    if (!report_.holders) return;
+    const std::optional<std::uint64_t> usual = pod_.main_user() ? pod_.main_user() : report_.uid;
+    for (const supervisor::DeviceHolder& holder : report_.holders->holders) {
+      if (holder.uid == usual || holder.uid == report_.uid || holder.devices.empty() ||
+          supervisor::is_watcher(holder.name))
+        continue;
+      std::string_view device = holder.devices.front();
+      device.remove_prefix(std::min(device.size(), device.find_last_not_of("0123456789") + 1));
+      add(fmt::format("other_user:{}", holder.pid), Severity::warning,
+          fmt::format("{}: {} on {} {}", holder.user, holder.name, chip_word(report_), device));
+    }
+  }
+
+  void find_differences() {
+    const Group* const group = pod_.group_of(host_);
+    if (!group) return;
+    constexpr int kFramesOdd = 3;
+    for (const FigureKind& kind : figure_kinds()) {
+      const auto index = static_cast<std::size_t>(kind.figure);
+      const std::optional<double>& median = group->medians[index];
+      const int needed = pod_.is_once() ? 1 : kFramesOdd;
+      if (!median || std::popcount(row_.deviations[index]) < needed || !row_.figures[index]) continue;
+      const Chip* const chip = worst_chip(report_, kind.figure);
+      const bool is_of_chip = chip && value_of(*chip, kind.figure);
+      const std::string name = is_of_chip ? fmt::format("{} {}: {}", chip_word(report_), chip->index,
+                                                        kind.figure == Figure::hbm ? "HBM " : "")
+                                          : fmt::format("{} ", kind.name.substr(0, kind.name.find(' ')));
+      add(std::string(kind.id), Severity::difference,
+          fmt::format("{}{}, the others {}", name, long_value(kind, *row_.figures[index]),
+                      long_value(kind, *median)),
+          is_of_chip ? std::optional(chip->index) : std::nullopt);
+    }
+  }
+
+  const Pod& pod_;
+  const HostRow& row_;
+  const HostReport& report_;
+  const std::size_t host_;
+  const TimePoint now_;
+  std::vector<Odd> found_;
+};
+
+}  // namespace
+
+std::vector<Odd> find_oddities(const Pod& pod, std::size_t host, TimePoint now) {
+  return Finder(pod, host, now).find();
+}
+
+std::string describe_trouble(const HostRow& row, TimePoint now) {
+  if (!row.trouble) return "no answer yet";
+  const bool has_answered = row.frame_at.has_value();
+  std::string text = has_answered ? fmt::format("lost {} ago", seconds_ago(row.since, now))
+                                  : report::describe(row.trouble->failure);
+  if (has_answered) text += ": " + report::describe(row.trouble->failure);
+  if (row.trouble->retry_at) {
+    const auto left = std::chrono::ceil<std::chrono::seconds>(*row.trouble->retry_at - now).count();
+    text += left > 0 ? fmt::format("; attempt {} in {} s", row.trouble->attempt, left)
+                     : fmt::format("; attempt {}", row.trouble->attempt);
+  }
+  return text;
+}
+
+}  // namespace podrun::top

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// `podrun top --once`: a table for a pipe.
+#include "podrun/top/once_text.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "podrun/base/text.hpp"
+#include "podrun/base/worker_numbers.hpp"
+#include "podrun/output/cell_width.hpp"
+#include "podrun/output/escape.hpp"
+#include "podrun/output/label.hpp"
+#include "podrun/top/folding.hpp"
+
+namespace podrun::top {
+namespace {
+
+constexpr std::array kShown = {Figure::busy, Figure::watts, Figure::hbm,  Figure::celsius, Figure::cpu,
+                               Figure::ram,  Figure::net,   Figure::disk, Figure::root};
+
+std::string pad(std::string text, std::size_t cells) {
+  const std::size_t width = output::cell_width(text);
+  if (width < cells) text.append(cells - width, ' ');
+  return text;
+}
+
+std::string name_of(const Pod& pod, const FigureKind& kind) {
+  return kind.figure == Figure::busy ? fmt::format("{} %", busy_name(pod)) : std::string(kind.name);
+}
+
+std::vector<std::string> table(const Pod& pod) {
+  std::vector<std::string> lines;
+  for (const Figure figure : kShown) {
+    const std::optional<Spread>& spread = pod.spread(figure);
+    if (!spread) continue;
+    const FigureKind& kind = kind_of(figure);
+    const std::string least = short_value(kind, spread->least);
+    const std::string most = short_value(kind, spread->most);
+    const std::string worst = least == most ? "" : std::to_string(pod.hosts()[spread->worst].worker);
+    lines.push_back(fmt::format("{} {:>6} {:>7} {:>6} {:>10}", pad(name_of(pod, kind), 7), least,
+                                short_value(kind, spread->median), most, worst));
+    if (worst.empty()) lines.back().erase(lines.back().find_last_not_of(' ') + 1);
+  }
+  if (!lines.empty())
+    lines.insert(lines.begin(),
+                 fmt::format("{:7} {:>6} {:>7} {:>6} {:>10}", "", "min", "median", "max", "farthest"));
+  return lines;
+}
+
+/// Hosts with the same words are one line.
+std::vector<std::pair<std::vector<std::size_t>, std::string>> odd_lines(const Pod& pod,
+                                                                        std::string_view separator) {
+  std::vector<std::pair<std::vector<std::size_t>, std::string>> lines;
+  for (const std::size_t host : odd_in_order(pod)) {
+    std::string text = describe_odd(pod.rows()[host], separator);
+    const auto same = std::ranges::find(lines, text, [](const auto& line) { return line.second; });
+    if (same == lines.end())
+      lines.push_back({{host}, std::move(text)});
+    else
+      same->first.push_back(host);
+  }
+  return lines;
+}
+
+std::string numbers(const Pod& pod, const std::vector<std::size_t>& hosts) {
+  std::vector<std::size_t> workers;
+  for (const std::size_t host : hosts) workers.push_back(pod.hosts()[host].worker);
+  return fold_workers(std::move(workers));
+}
+
+}  // namespace
+
+std::string describe_counts(const Pod& pod) {
+  std::string text = fmt::format("{}: {} up", count_hosts(pod.rows().size()), pod.count(HostState::up));
+  for (const auto& [state, word] : {std::pair{HostState::stale, "stale"}, std::pair{HostState::lost, "lost"},
+                                    std::pair{HostState::waiting, "not answered yet"}}) {
+    if (const std::size_t count = pod.count(state)) text += fmt::format(", {} {}", count, word);
+  }
+  return text;
+}
+
+std::string describe_chips(const Pod& pod) {
+  const std::string names = describe_accelerators(pod);
+  if (names.empty()) return {};
+  const ChipCounts counts = count_chips(pod);
+  std::string text;
+  for (const auto& [count, word] : {std::pair{counts.busy, "busy"}, std::pair{counts.idle, "idle"},
+                                    std::pair{counts.unknown(), "unknown"}}) {
+    if (count > 0) text += fmt::format("{}{} {}", text.empty() ? ": " : ", ", count, word);
+  }
+  return names + text;
+}
+
+std::string in_charset(std::string text, output::Charset charset) {
+  if (charset == output::Charset::utf8) return text;
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kPlain{
+      {{"°C", "C"}, {"×", "x"}, {"·", "-"}, {"…", "..."}, {"│", "|"}, {"─", "-"}}};
+  for (const auto& [fine, plain] : kPlain) {
+    for (std::size_t place = text.find(fine); place != text.npos;
+         place = text.find(fine, place + plain.size()))
+      text.replace(place, fine.size(), plain);
+  }
+  return text;
+}
+
+std::vector<std::string> once_lines(const Pod& pod, output::Charset charset) {
+  const std::string separator(output::separator(charset));
+  std::vector<std::string> lines;
+  const std::string chips = describe_chips(pod);
+  lines.push_back(describe_counts(pod) + (chips.empty() ? "" : separator + chips));
+  for (std::string& line : table(pod)) lines.push_back(std::move(line));
+  const auto odd = odd_lines(pod, separator);
+  std::size_t width = 0;
+  for (const auto& [hosts, text] : odd) width = std::max(width, numbers(pod, hosts).size());
+  for (const auto& [hosts, text] : odd)
+    lines.push_back(fmt::format("{:{}}  {}", numbers(pod, hosts), width, text));
+  for (const std::vector<std::size_t>& hosts : fold_alike(pod)) {
+    const std::string figures = describe_alike(pod, hosts);
+    const std::string run = pod.rows()[hosts.front()].run;
+    const std::string who =
+        hosts.size() == 1
+            ? output::fold_hosts(pod.hosts(), hosts)
+            : fmt::format("{} ({}) alike", output::fold_hosts(pod.hosts(), hosts), hosts.size());
+    std::string line = fmt::format("{}{}{}", who, figures.empty() ? "" : ": ", figures);
+    if (!run.empty()) line += fmt::format("{}{}", figures.empty() ? ": " : ", ", run);
+    lines.push_back(std::move(line));
+  }
+  for (std::string& line : lines) line = output::escape_controls(in_charset(std::move(line), charset));
+  return lines;
+}
+
+}  // namespace podrun::top

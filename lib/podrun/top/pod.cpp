@@ -1,0 +1,375 @@
+// SPDX-License-Identifier: Apache-2.0
+// The state of all hosts: silent ones, the run that they have in common, the groups in which they are
+// compared, and how long each oddity lasts.
+#include "podrun/top/pod.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "podrun/hosts/accelerators.hpp"
+#include "podrun/top/oddness.hpp"
+
+namespace podrun::top {
+namespace {
+
+constexpr std::size_t kLeastToCompare = 5;
+constexpr unsigned kFramesKept = 5;
+/// An oddity whose cause has gone is shown for so long.
+constexpr std::chrono::seconds kAftermath{10};
+constexpr std::chrono::seconds kLeastSilence{6};
+/// Less says nothing.
+constexpr std::uint64_t kSwapStep = 1ULL << 20U;
+
+/// Median absolute deviation, scaled to the standard deviation of a normal distribution.
+double scaled_mad(std::vector<double> values, double median) {
+  constexpr double kOfNormal = 1.4826;
+  for (double& value : values) value = std::abs(value - median);
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return kOfNormal * *middle;
+}
+
+/// Counts that the kernel keeps since the start of the host.
+bool has_grown(std::optional<std::uint64_t> before, std::optional<std::uint64_t> now, std::uint64_t step) {
+  return before && now && *now >= *before + step;
+}
+
+std::optional<std::uint64_t> swap_used(const std::optional<Counters>& counters) {
+  if (!counters || !counters->swap_total || !counters->swap_free) return std::nullopt;
+  return *counters->swap_total - std::min(*counters->swap_free, *counters->swap_total);
+}
+
+/// The jobs and runs on a host, without podrun's own run.
+std::set<std::string> runs_of(const HostReport& report, std::string_view own_run) {
+  std::set<std::string> runs;
+  if (!report.holders) return runs;
+  const auto add = [&](const std::string& mark) {
+    const std::string job = supervisor::job_of(mark);
+    const std::string run = supervisor::run_of(mark);
+    if (run.empty() || run == own_run) return;
+    constexpr std::size_t kShown = 8;
+    runs.insert(job.empty() ? "run " + run.substr(0, kShown) : "job " + job);
+  };
+  for (const supervisor::DeviceHolder& holder : report.holders->holders) add(holder.mark);
+  for (const std::string& mark : report.holders->marks) add(mark);
+  return runs;
+}
+
+/// The commonest of these numbers, if so many hosts have it.
+std::optional<std::uint64_t> commonest(const std::map<std::uint64_t, std::size_t>& counts, double least) {
+  const auto most = std::ranges::max_element(counts, {}, [](const auto& each) { return each.second; });
+  if (most == counts.end() || static_cast<double>(most->second) < least) return std::nullopt;
+  return most->first;
+}
+
+}  // namespace
+
+Severity HostRow::severity() const {
+  Severity most = Severity::like_others;
+  for (const Odd& each : odd) most = std::max(most, each.severity);
+  return most;
+}
+
+Pod::Pod(std::vector<hosts::Host> hosts, std::string own_run, bool is_once)
+    : hosts_(std::move(hosts)),
+      own_run_(std::move(own_run)),
+      is_once_(is_once),
+      rows_(hosts_.size()),
+      group_of_(hosts_.size(), hosts_.size()) {}
+
+void Pod::take_frame(std::size_t host, TimePoint now, double clock) {
+  HostRow& row = rows_[host];
+  HostReport& report = row.report;
+  if (row.state == HostState::lost) {
+    row.was_lost = std::chrono::duration_cast<std::chrono::seconds>(now - row.since);
+    row.back_at = now;
+  }
+  if (report.has_rebooted) {
+    row.rebooted_at = now;
+    row.first_ecc.clear();
+  }
+  if (row.state != HostState::up) {
+    row.state = HostState::up;
+    row.since = now;
+  }
+  row.trouble.reset();
+  row.frame_at = now;
+  row.is_new = true;
+  ++row.frames;
+  if (report.clock) row.clock_offset = *report.clock + report.now->at - clock;
+  if (report.slow && report.slow_before &&
+      has_grown(report.slow_before->oom_kills, report.slow->oom_kills, 1) &&
+      report.slow->at == report.now->at)
+    row.oom_at = now;
+  if (has_grown(swap_used(report.before), swap_used(report.now), kSwapStep)) row.swapped_at = now;
+  for (const Chip& chip : report.chips) {
+    if (chip.ecc_errors) row.first_ecc.try_emplace(chip.index, *chip.ecc_errors);
+  }
+  if (report.holders && row.runs_at != report.holders_at) {
+    row.runs = runs_of(report, own_run_);
+    row.runs_at = report.holders_at;
+  }
+  take_chips(host);
+}
+
+void Pod::take_chips(std::size_t host) {
+  HostRow& row = rows_[host];
+  row.figures = figures_of(row.report);
+  at(row.figures, Figure::clock) = row.clock_offset;
+}
+
+void Pod::lose(std::size_t host, Trouble trouble, TimePoint now) {
+  HostRow& row = rows_[host];
+  row.trouble = std::move(trouble);
+  if (row.state == HostState::lost) return;
+  row.state = HostState::lost;
+  row.since = row.frame_at.value_or(now);
+  row.report.before.reset();  // no rate over the gap
+  row.report.now.reset();
+  row.report.slow.reset();
+  row.figures = {};
+  row.deviations = {};
+  row.frames = 0;
+}
+
+void Pod::resume(TimePoint now) {
+  for (HostRow& row : rows_) {
+    if (row.frame_at && row.state != HostState::lost) row.frame_at = now;
+  }
+}
+
+void Pod::judge(TimePoint now, std::chrono::milliseconds interval) {
+  find_states(now, interval);
+  find_runs(now);
+  find_main_user();
+  find_usual();
+  find_groups();
+  find_deviations();
+  find_spreads(now, interval);
+  for (std::size_t host = 0; host < rows_.size(); ++host)
+    merge(rows_[host], find_oddities(*this, host, now), now);
+}
+
+void Pod::find_states(TimePoint now, std::chrono::milliseconds interval) {
+  const auto silence = std::max<std::chrono::milliseconds>(3 * interval, kLeastSilence);
+  for (HostRow& row : rows_) {
+    if (!row.frame_at) continue;
+    const std::chrono::duration<double> age = now - *row.frame_at;
+    at(row.figures, Figure::age) = row.state == HostState::lost ? std::nullopt : std::optional(age.count());
+    if (row.state == HostState::up && age > silence) {
+      row.state = HostState::stale;
+      row.since = *row.frame_at;
+    }
+  }
+}
+
+/// The run of most hosts, and that of each host which most others have too.
+void Pod::find_runs(TimePoint now) {
+  std::map<std::string, std::size_t> counts;
+  for (std::size_t host = 0; host < rows_.size(); ++host) {
+    if (!rows_[host].has_figures()) continue;
+    for (const std::string& each : rows_[host].runs) ++counts[each];
+  }
+  const auto is_commoner = [&](const std::string& a, const std::string& b) { return counts[a] < counts[b]; };
+  for (std::size_t host = 0; host < rows_.size(); ++host) {
+    if (!rows_[host].has_figures()) continue;
+    const std::set<std::string>& runs = rows_[host].runs;
+    const auto found = std::max_element(runs.begin(), runs.end(), is_commoner);
+    rows_[host].run = found == runs.end() ? "" : *found;
+  }
+  const auto most = std::max_element(counts.begin(), counts.end(),
+                                     [](const auto& a, const auto& b) { return a.second < b.second; });
+  const std::string before = std::exchange(run_, most == counts.end() ? "" : most->first);
+  hosts_in_run_ = most == counts.end() ? 0 : most->second;
+  constexpr double kMost = 0.8;
+  const bool is_common =
+      static_cast<double>(hosts_in_run_) >= kMost * static_cast<double>(count(HostState::up));
+  if (run_ != before || !is_common) run_since_ = now;
+}
+
+void Pod::find_main_user() {
+  std::map<std::uint64_t, std::size_t> hosts_of;
+  std::size_t with_holders = 0;
+  for (const HostRow& row : rows_) {
+    if (!row.has_figures() || !row.report.holders) continue;
+    std::set<std::uint64_t> users;
+    for (const supervisor::DeviceHolder& holder : row.report.holders->holders) users.insert(holder.uid);
+    for (const std::uint64_t user : users) ++hosts_of[user];
+    if (!users.empty()) ++with_holders;
+  }
+  main_user_.reset();
+  for (const auto& [user, hosts] : hosts_of) {
+    if (2 * hosts > with_holders && (!main_user_ || hosts > hosts_of[*main_user_])) main_user_ = user;
+  }
+}
+
+void Pod::find_usual() {
+  constexpr double kMost = 0.8;
+  constexpr double kLeastHosts = 3;
+  struct OfLink {
+    std::size_t hosts = 0;
+    std::size_t up = 0;
+    std::map<std::uint64_t, std::size_t> speeds = {};
+  };
+  std::map<std::uint64_t, std::size_t> accelerators;
+  std::map<std::string, OfLink> links;
+  std::map<std::string, std::pair<std::size_t, std::size_t>>
+      paths;  // hosts with it, and where it is writable
+  for (const HostRow& row : rows_) {
+    if (!row.has_figures()) continue;
+    ++accelerators[row.report.tpus + row.report.gpus];
+    for (const Mount& mount : row.report.mounts) {
+      if (!mount.at) continue;
+      ++paths[mount.path].first;
+      if (!mount.is_read_only) ++paths[mount.path].second;
+    }
+    if (!row.report.slow) continue;
+    for (const NetworkLink& link : row.report.slow->links) {
+      OfLink& of = links[link.name];
+      ++of.hosts;
+      if (is_up(link)) ++of.up;
+      if (link.speed) ++of.speeds[*link.speed];
+    }
+  }
+  const auto most = [&](std::size_t all) { return std::max(kLeastHosts, kMost * static_cast<double>(all)); };
+  usual_ = {};
+  usual_.accelerators = commonest(accelerators, most(count(HostState::up)));
+  for (const auto& [name, of] : links) {
+    if (static_cast<double>(of.up) >= most(of.hosts))
+      usual_.links.emplace(name, commonest(of.speeds, most(of.hosts)));
+  }
+  for (const auto& [path, of] : paths) {
+    if (static_cast<double>(of.second) >= most(of.first)) usual_.writable.insert(path);
+  }
+}
+
+void Pod::find_groups() {
+  std::map<std::string, std::vector<std::size_t>> members;
+  for (std::size_t host = 0; host < rows_.size(); ++host) {
+    group_of_[host] = rows_.size();
+    if (rows_[host].has_figures())
+      members[accelerators_of(rows_[host].report) + '\n' + rows_[host].run].push_back(host);
+  }
+  groups_.clear();
+  for (auto& [key, hosts] : members) {
+    for (const std::size_t host : hosts) group_of_[host] = groups_.size();
+    groups_.push_back({.hosts = std::move(hosts)});
+  }
+}
+
+/// Beyond the floor of the figure and six times what is usual among the others. Where more than a quarter is,
+/// there are two kinds of hosts, and none is odd.
+void Pod::find_deviations() {
+  for (Group& group : groups_) {
+    for (const FigureKind& kind : figure_kinds()) {
+      const auto index = static_cast<std::size_t>(kind.figure);
+      std::vector<double> values;
+      for (const std::size_t host : group.hosts) {
+        if (const auto& value = rows_[host].figures[index]) values.push_back(*value);
+      }
+      std::vector<std::size_t> odd;
+      if (kind.floor > 0 && values.size() >= kLeastToCompare) {
+        std::vector<std::optional<double>> all(values.begin(), values.end());
+        const double median = spread_of(all)->median;
+        const double floor = kind.is_floor_of_median ? kind.floor / 100 * median : kind.floor;
+        constexpr double kDeviations = 6;
+        constexpr double kLeastTraffic = 1e6;  // bytes a second: below, a difference says nothing
+        group.medians[index] = median;
+        group.limits[index] = std::max({floor, kDeviations * scaled_mad(values, median),
+                                        kind.unit == Unit::bytes_per_second ? kLeastTraffic : 0});
+        for (const std::size_t host : group.hosts) {
+          const auto& value = rows_[host].figures[index];
+          if (value && std::abs(*value - median) > group.limits[index]) odd.push_back(host);
+        }
+        if (4 * odd.size() > values.size()) odd.clear();
+      }
+      for (const std::size_t host : group.hosts) {
+        if (!rows_[host].is_new) continue;
+        unsigned& bits = rows_[host].deviations[index];
+        bits = (bits << 1U | (std::ranges::binary_search(odd, host) ? 1U : 0U)) & ((1U << kFramesKept) - 1);
+      }
+    }
+  }
+  for (HostRow& row : rows_) row.is_new = false;
+}
+
+void Pod::find_spreads(TimePoint now, std::chrono::milliseconds interval) {
+  for (const FigureKind& kind : figure_kinds()) {
+    std::vector<std::optional<double>> values(rows_.size());
+    for (std::size_t host = 0; host < rows_.size(); ++host) {
+      if (rows_[host].has_figures()) values[host] = at(rows_[host].figures, kind.figure);
+    }
+    spreads_[static_cast<std::size_t>(kind.figure)] = spread_of(values);
+  }
+  if (now - history_at_ < interval) return;
+  history_at_ = now;
+  history_.push_back(spreads_);
+  if (history_.size() > kHistory) history_.pop_front();
+}
+
+/// What is found again keeps its time; what is not stays for a moment.
+void Pod::merge(HostRow& row, std::vector<Odd> found, TimePoint now) const {
+  for (Odd& each : found) {
+    const auto known = std::ranges::find_if(
+        row.odd, [&](const Odd& old) { return old.what == each.what && old.device == each.device; });
+    each.since = known == row.odd.end() ? now : known->since;
+    if (each.what == "lost" || each.what == "stale") each.since = row.since;
+    if (known != row.odd.end()) row.odd.erase(known);
+  }
+  for (Odd& old : row.odd) {
+    if (!old.until) old.until = now;
+    if (!is_once_ && now - *old.until < kAftermath && row.state == HostState::up)
+      found.push_back(std::move(old));
+  }
+  std::ranges::stable_sort(found, [](const Odd& a, const Odd& b) {
+    if (a.until.has_value() != b.until.has_value()) return b.until.has_value();
+    return a.severity != b.severity ? a.severity > b.severity : a.since < b.since;
+  });
+  row.odd = std::move(found);
+}
+
+const Group* Pod::group_of(std::size_t host) const {
+  return group_of_[host] < groups_.size() ? &groups_[group_of_[host]] : nullptr;
+}
+
+std::size_t Pod::count(HostState state) const {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(rows_, [&](const HostRow& row) { return row.state == state; }));
+}
+
+std::size_t Pod::odd_hosts() const {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(rows_, [](const HostRow& row) { return !row.odd.empty(); }));
+}
+
+std::string accelerator_name(const HostReport& report) {
+  if (report.tpus > 0) return std::string(hosts::tpu_name(report.pci_tpus));
+  if (!report.gpu_name.empty()) {
+    std::string_view name = report.gpu_name;
+    for (const std::string_view word : {"NVIDIA ", "Tesla ", "GeForce "}) {
+      if (name.starts_with(word)) name.remove_prefix(word.size());
+    }
+    return std::string(name.substr(0, name.find_first_of(" -")));
+  }
+  if (report.gpus > 0 || !report.chips.empty()) return "GPU";
+  return {};
+}
+
+std::size_t chip_count(const HostReport& report) {
+  const std::size_t devices = report.tpus + report.gpus;
+  return devices > 0 ? devices : report.chips.size();  // AMD's have no devices of their own
+}
+
+std::string accelerators_of(const HostReport& report) {
+  const std::size_t count = chip_count(report);
+  return count == 0 ? "" : fmt::format("{} × {}", count, accelerator_name(report));
+}
+
+bool is_up(const NetworkLink& link) {
+  return link.state == "up" || link.state == "ACTIVE" || link.state == "unknown";
+}
+
+}  // namespace podrun::top

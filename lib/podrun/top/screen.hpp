@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "podrun/output/full_screen.hpp"
+#include "podrun/output/keys.hpp"
+#include "podrun/top/host_detail.hpp"
+#include "podrun/top/host_filter.hpp"
+#include "podrun/top/pod.hpp"
+#include "podrun/top/styled_line.hpp"
+
+// The screen of `podrun top` as text, and what keys change about it. Pure: the time is passed in.
+namespace podrun::top {
+
+/// A line of the list: one host, or hosts that are alike.
+struct ListRow {
+  std::vector<std::size_t> hosts;
+  bool is_folded = false;
+};
+
+/// What the user has chosen to see.
+struct ScreenState {
+  enum class Page { pod, host, help };
+  enum class Order { odd, number, figure };
+
+  Page page = Page::pod;
+  std::size_t cursor = 0;      ///< the host (index) at the cursor
+  std::size_t first_row = 0;   ///< of the list, on the screen
+  std::size_t rows_shown = 0;  ///< of the list; known after draw()
+  std::size_t first_line = 0;  ///< of the page of one host
+  Order order = Order::odd;
+  Figure figure = Figure::busy;  ///< in the field, and for Order::figure
+  bool is_folded = true;
+  bool is_in_field = false;  ///< the cursor moves from host to host in the order of the list of hosts
+  bool holds = false;        ///< rows stay as they are
+  HostFilter filter = {};
+  std::optional<std::string> typed_filter = {};  ///< while it is being typed
+  std::string message = {};                      ///< in place of the keys, until the next key
+};
+
+/// What a key asks of the run.
+struct KeyEffect {
+  bool quits = false;
+  int interval_step = 0;  ///< -1: more often, 1: less often
+};
+
+/// The rows of the list, in order.
+std::vector<ListRow> list_rows(const Pod& pod, const ScreenState& state);
+
+/// Changes the state. `rows`: list_rows() of what is shown.
+KeyEffect handle_key(const output::Key& key, const Pod& pod, const std::vector<ListRow>& rows,
+                     ScreenState& state);
+
+/// What else a screen shows.
+struct ScreenFacts {
+  TimePoint now;
+  std::string clock;  ///< `14:02:31`
+  std::chrono::milliseconds interval{2'000};
+  const HostDetail* detail = nullptr;  ///< of the host at the cursor, on its page
+  std::string note = {};               ///< what podrun has to say: that it was suspended
+  std::string kill_options = {};       ///< how to reach the same hosts: `-H tpu-[0-3]`
+};
+
+/// The lines of the screen, at most as many and as wide as `size` says.
+std::vector<std::string> draw(const Pod& pod, ScreenState& state, const ScreenFacts& facts,
+                              output::ScreenSize size, const Look& look);
+
+/// The parts of draw():
+std::vector<std::string> draw_pod(const Pod& pod, ScreenState& state, const ScreenFacts& facts,
+                                  output::ScreenSize size, const Look& look);
+std::vector<std::string> draw_host(const Pod& pod, ScreenState& state, const ScreenFacts& facts,
+                                   output::ScreenSize size, const Look& look);
+
+}  // namespace podrun::top

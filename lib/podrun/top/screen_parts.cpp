@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+// Figures of all hosts as a table, as a field and as history.
+#include "podrun/top/screen_parts.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "podrun/output/cell_width.hpp"
+#include "podrun/top/folding.hpp"
+
+namespace podrun::top {
+namespace {
+
+constexpr std::size_t kBins = 11;
+constexpr std::array kFirst = {Figure::busy,     Figure::watts, Figure::hbm,  Figure::cpu,     Figure::ram,
+                               Figure::net,      Figure::disk,  Figure::root, Figure::celsius, Figure::mhz,
+                               Figure::pressure, Figure::clock, Figure::age};
+
+std::string name_of(const Pod& pod, Figure figure) {
+  return figure == Figure::busy ? fmt::format("{} %", busy_name(pod)) : std::string(kind_of(figure).name);
+}
+
+/// How many hosts have a value in each tenth of the axis.
+std::string histogram(const Pod& pod, Figure figure, output::Charset charset) {
+  std::array<std::size_t, kBins> counts{};
+  for (const HostRow& row : pod.rows()) {
+    const std::optional<double>& value = at(row.figures, figure);
+    if (!row.has_figures() || !value) continue;
+    const double place = on_axis(pod, figure, *value) * (kBins - 1);
+    ++counts[std::min(kBins - 1, static_cast<std::size_t>(place))];
+  }
+  const std::size_t most = *std::ranges::max_element(counts);
+  std::string text;
+  for (const std::size_t count : counts)
+    text += count == 0 ? " " : bar(static_cast<double>(count) / static_cast<double>(most), charset);
+  return text;
+}
+
+/// Ten tenths of the axis.
+char digit(const Pod& pod, Figure figure, double value) {
+  const int tenth = static_cast<int>(on_axis(pod, figure, value) * 10);
+  return static_cast<char>('0' + std::clamp(tenth, 0, 9));
+}
+
+bool is_worse_low(Figure figure) {
+  return figure == Figure::busy || figure == Figure::watts || figure == Figure::mhz;
+}
+
+bool is_odd_now(const HostRow& row) {
+  return std::ranges::any_of(row.odd, [](const Odd& odd) { return !odd.until; });
+}
+
+/// The character of these hosts: the worst of them.
+void add_cell(StyledLine& line, const Pod& pod, Figure figure, std::size_t first, std::size_t count,
+              bool is_marked) {
+  std::optional<double> worst;
+  Severity severity = Severity::like_others;
+  bool has_lost = false;
+  bool has_stale = false;
+  bool is_waiting = true;
+  for (std::size_t host = first; host < std::min(first + count, pod.rows().size()); ++host) {
+    const HostRow& row = pod.rows()[host];
+    has_lost = has_lost || row.state == HostState::lost;
+    has_stale = has_stale || row.state == HostState::stale;
+    is_waiting = is_waiting && row.state == HostState::waiting;
+    if (is_odd_now(row)) severity = std::max(severity, row.severity());
+    const std::optional<double>& value = at(row.figures, figure);
+    if (!row.has_figures() || !value) continue;
+    if (!worst || (is_worse_low(figure) ? *value < *worst : *value > *worst)) worst = value;
+  }
+  const auto mark = [&](std::string_view text, Style style) {
+    line.add(text, is_marked ? Style::selected : style);
+  };
+  if (has_lost) return mark("x", Style::lost);
+  if (has_stale) return mark("?", Style::dim);
+  if (severity != Severity::like_others)
+    return mark("!", severity == Severity::fault ? Style::fault : Style::warning);
+  if (is_waiting) return mark(".", Style::dim);
+  if (!worst) return mark("·", Style::dim);
+  const char shown = digit(pod, figure, *worst);
+  if (is_marked)
+    line.add(std::string_view(&shown, 1), Style::selected);
+  else
+    line.add_digit(shown);
+}
+
+}  // namespace
+
+/// Percentages have their own axis; others end at a round number above the largest value.
+double on_axis(const Pod& pod, Figure figure, double value) {
+  constexpr double kHundred = 100;
+  if (kind_of(figure).unit == Unit::percent) return std::clamp(value / kHundred, 0.0, 1.0);
+  const std::optional<Spread>& spread = pod.spread(figure);
+  const double most = spread ? std::max(std::abs(spread->most), std::abs(spread->least)) : 1;
+  double end = 1;
+  while (end < most) {
+    for (const double step : {2.0, 5.0, 10.0}) {
+      if (end * step >= most || step == 10.0) {
+        end *= step;
+        break;
+      }
+    }
+  }
+  return std::clamp(std::abs(value) / end, 0.0, 1.0);
+}
+
+std::string_view bar(double height, output::Charset charset) {
+  constexpr std::array<std::string_view, 8> kBars = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+  constexpr std::array<std::string_view, 3> kPlain = {".", ":", "#"};
+  const auto level = [&](std::size_t levels) {
+    const double place = std::ceil(std::clamp(height, 0.0, 1.0) * static_cast<double>(levels));
+    return place < 1 ? 0 : static_cast<std::size_t>(place) - 1;
+  };
+  return charset == output::Charset::utf8 ? kBars[level(kBars.size())] : kPlain[level(kPlain.size())];
+}
+
+std::vector<std::string> draw_figures(const Pod& pod, std::size_t columns, const Look& look) {
+  constexpr std::size_t kBlock = 38;
+  constexpr std::size_t kBetween = 3;
+  const std::size_t blocks = std::clamp<std::size_t>((columns + kBetween) / (kBlock + kBetween), 1, 3);
+  std::vector<Figure> shown;
+  for (const Figure figure : kFirst) {
+    const bool is_rare = figure == Figure::clock || figure == Figure::age || figure == Figure::pressure ||
+                         figure == Figure::celsius || figure == Figure::mhz;
+    if (pod.spread(figure) && (blocks == 3 || !is_rare)) shown.push_back(figure);
+  }
+  if (shown.empty()) return {};
+  const std::size_t height = (shown.size() + blocks - 1) / blocks;
+  std::vector<std::string> lines;
+  for (std::size_t row = 0; row <= height; ++row) {
+    StyledLine line(look, columns);
+    for (std::size_t block = 0; block < blocks; ++block) {
+      const std::size_t place = block * height + row - 1;
+      const std::size_t begin = block * (kBlock + kBetween);
+      if (row == 0 && block * height >= shown.size()) break;
+      if (row > 0 && place >= shown.size()) break;
+      line.pad_to(begin);
+      if (block > 0) line.pad_to(begin - kBetween).add(" │ ", Style::dim);
+      if (row == 0) {
+        line.add(fmt::format("{:7}{:>6}{:>7}{:>6} {:<11}", "", "min", "median", "max", "hosts"), Style::dim);
+        continue;
+      }
+      const FigureKind& kind = kind_of(shown[place]);
+      const Spread& spread = *pod.spread(kind.figure);
+      line.add(name_of(pod, kind.figure), Style::bold).pad_to(begin + 7);
+      line.add(fmt::format("{:>6}{:>7}{:>6} ", short_value(kind, spread.least),
+                           short_value(kind, spread.median), short_value(kind, spread.most)));
+      line.add(histogram(pod, kind.figure, look.charset)).pad_to(begin + kBlock);
+    }
+    lines.push_back(line.bytes());
+  }
+  return lines;
+}
+
+std::vector<std::string> draw_field(const Pod& pod, const ScreenState& state, std::size_t columns,
+                                    std::size_t rows, const Look& look) {
+  constexpr std::size_t kLabel = 7;
+  constexpr std::size_t kGroup = 16;
+  constexpr std::size_t kStep = 8;
+  const std::size_t hosts = pod.rows().size();
+  if (columns < kLabel + kStep || rows < 2) return {};
+  const std::size_t lines_for_cells = rows - 1;
+  std::size_t across = (columns - kLabel + 1) / (kGroup + 1) * kGroup;
+  const bool is_grouped = across > 0 && (hosts + across - 1) / across <= lines_for_cells;
+  if (!is_grouped) across = (columns - kLabel) / kStep * kStep;
+  const std::size_t each = (hosts + across * lines_for_cells - 1) / (across * lines_for_cells);
+  std::vector<std::string> lines;
+  for (std::size_t first = 0; first < hosts; first += across * each) {
+    StyledLine line(look, columns);
+    line.add(fmt::format("{:>5}", pod.hosts()[first].worker), Style::dim).pad_to(kLabel);
+    for (std::size_t cell = 0; cell < across && first + cell * each < hosts; ++cell) {
+      if (is_grouped && cell > 0 && cell % kGroup == 0) line.add(" ");
+      const std::size_t host = first + cell * each;
+      const bool is_marked = state.is_in_field && state.cursor >= host && state.cursor < host + each;
+      add_cell(line, pod, state.figure, host, each, is_marked);
+    }
+    lines.push_back(line.bytes());
+  }
+  StyledLine legend(look, columns);
+  legend.pad_to(2);
+  if (each > 1)
+    legend.add(fmt::format("worst of {} hosts a cell: {} in tenths", each, name_of(pod, state.figure)),
+               Style::dim);
+  else
+    legend.add(fmt::format("{} of each host in tenths", name_of(pod, state.figure)), Style::dim);
+  legend.add("   ! odd   ? stale   x lost", Style::dim);
+  lines.push_back(legend.bytes());
+  return lines;
+}
+
+std::vector<std::string> draw_history(const Pod& pod, const ScreenFacts& facts, output::ScreenSize size,
+                                      const Look& look) {
+  constexpr std::size_t kLabel = 15;
+  constexpr std::size_t kLeastRows = 4;
+  if (size.rows < kLeastRows || size.columns < 40 || pod.history().size() < 3) return {};
+  const std::size_t count = std::min(pod.history().size(), size.columns - kLabel);
+  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(facts.interval * count).count();
+  std::vector<std::string> lines = {
+      "", fmt::format("history, {}: median of {} hosts, and the least",
+                      seconds < 120 ? fmt::format("{} s", seconds) : fmt::format("{} min", seconds / 60),
+                      pod.rows().size())};
+  const auto add = [&](Figure figure, std::string_view label, double Spread::*value) {
+    const std::optional<Spread>& now = pod.spread(figure);
+    if (!now || lines.size() >= size.rows) return;
+    StyledLine line(look, size.columns);
+    line.add(label, Style::bold).pad_to(7);
+    line.add(fmt::format("{:>6}", short_value(kind_of(figure), *now.*value))).pad_to(kLabel);
+    for (std::size_t i = pod.history().size() - count; i < pod.history().size(); ++i) {
+      const std::optional<Spread>& then = pod.history()[i][static_cast<std::size_t>(figure)];
+      line.add(then ? bar(on_axis(pod, figure, *then.*value), look.charset) : " ");
+    }
+    lines.push_back(line.bytes());
+  };
+  const Figure busy = pod.spread(Figure::busy) ? Figure::busy : Figure::cpu;
+  add(busy, name_of(pod, busy), &Spread::median);
+  add(busy, "  least", &Spread::least);
+  add(Figure::net, "net", &Spread::median);
+  return lines;
+}
+
+}  // namespace podrun::top

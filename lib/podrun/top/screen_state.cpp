@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+// The list of the screen, and what keys change.
+#include <algorithm>
+#include <array>
+#include <numeric>
+
+#include "podrun/base/error.hpp"
+#include "podrun/base/text.hpp"
+#include "podrun/output/escape.hpp"
+#include "podrun/top/folding.hpp"
+#include "podrun/top/screen.hpp"
+
+namespace podrun::top {
+namespace {
+
+using output::Key;
+
+/// In the order of `m`.
+constexpr std::array kChoosable = {Figure::busy, Figure::watts,    Figure::hbm,  Figure::cpu,
+                                   Figure::ram,  Figure::net,      Figure::disk, Figure::celsius,
+                                   Figure::mhz,  Figure::pressure, Figure::age};
+
+/// The next figure that any host has.
+Figure next_figure(const Pod& pod, Figure figure) {
+  const auto place = static_cast<std::size_t>(std::ranges::find(kChoosable, figure) - kChoosable.begin());
+  for (std::size_t step = 1; step <= kChoosable.size(); ++step) {
+    const Figure next = kChoosable[(place + step) % kChoosable.size()];
+    if (pod.spread(next)) return next;
+  }
+  return figure;
+}
+
+void add_each(std::vector<ListRow>& rows, const std::vector<std::size_t>& hosts) {
+  for (const std::size_t host : hosts) rows.push_back({.hosts = {host}});
+}
+
+/// The row with the host at the cursor; 0: none has it.
+std::size_t row_of(const std::vector<ListRow>& rows, std::size_t host) {
+  const auto row = std::ranges::find_if(
+      rows, [&](const ListRow& each) { return std::ranges::find(each.hosts, host) != each.hosts.end(); });
+  return row == rows.end() ? 0 : static_cast<std::size_t>(row - rows.begin());
+}
+
+class KeyHandler {
+ public:
+  KeyHandler(const Pod& pod, const std::vector<ListRow>& rows, ScreenState& state)
+      : pod_(pod), rows_(rows), state_(state) {}
+
+  KeyEffect handle(const Key& key) {
+    state_.message.clear();
+    if (state_.typed_filter) {
+      type(key);
+      return {};
+    }
+    if (key.kind == Key::Kind::character) return character(key.text);
+    switch (key.kind) {
+      case Key::Kind::up:
+        move(-1);
+        break;
+      case Key::Kind::down:
+        move(1);
+        break;
+      case Key::Kind::left:
+        move_in_field(-1);
+        break;
+      case Key::Kind::right:
+        move_in_field(1);
+        break;
+      case Key::Kind::page_up:
+        move(-page());
+        break;
+      case Key::Kind::page_down:
+        move(page());
+        break;
+      case Key::Kind::home:
+        move(-kFar);
+        break;
+      case Key::Kind::end:
+        move(kFar);
+        break;
+      case Key::Kind::enter:
+        open();
+        break;
+      case Key::Kind::escape:
+        close();
+        break;
+      case Key::Kind::tab:
+        state_.is_in_field = !state_.is_in_field;
+        break;
+      default:
+        break;
+    }
+    return {};
+  }
+
+ private:
+  static constexpr std::ptrdiff_t kFar = 1'000'000;
+
+  KeyEffect character(const std::string& text) {
+    if (text == "q") return {.quits = true};
+    if (text == "+") return {.interval_step = -1};
+    if (text == "-") return {.interval_step = 1};
+    if (text == "?" || text == "h")
+      state_.page = state_.page == ScreenState::Page::help ? ScreenState::Page::pod : ScreenState::Page::help;
+    if (text == "j") move(1);
+    if (text == "k") move(-1);
+    if (text == "n") move_to_odd(1);
+    if (text == "p") move_to_odd(-1);
+    if (text == "m") state_.figure = next_figure(pod_, state_.figure);
+    if (text == "f") state_.is_folded = !state_.is_folded;
+    if (text == " ") state_.holds = !state_.holds;
+    if (text == "s") sort();
+    if (text == "/") state_.typed_filter = state_.filter.text();
+    if (text == "r") filter_run();
+    if (text == "K") state_.message = "K";
+    return {};
+  }
+
+  void type(const Key& key) {
+    std::string& typed = *state_.typed_filter;
+    if (key.kind == Key::Kind::character && typed.size() < 200) typed += key.text;
+    if (key.kind == Key::Kind::backspace && !typed.empty()) {
+      while (typed.size() > 1 && (static_cast<unsigned char>(typed.back()) & 0xC0U) == 0x80U)
+        typed.pop_back();
+      typed.pop_back();
+    }
+    if (key.kind == Key::Kind::escape) state_.typed_filter.reset();
+    if (key.kind != Key::Kind::enter) return;
+    try {
+      state_.filter = HostFilter(typed);
+      state_.first_row = 0;
+      state_.typed_filter.reset();
+    } catch (const UsageError& error) {
+      state_.message = output::escape_controls(error.what());
+    }
+  }
+
+  /// Only the run of the host at the cursor, or again all.
+  void filter_run() {
+    const std::string& run = pod_.rows()[state_.cursor].run;
+    const bool is_filtered = state_.filter.text().starts_with("run=");
+    const std::size_t blank = run.find(' ');
+    if (!is_filtered && blank == run.npos) {
+      state_.message = "no run is known on this host";
+      return;
+    }
+    state_.filter = is_filtered ? HostFilter() : HostFilter("run=" + run.substr(blank + 1));
+    state_.first_row = 0;
+  }
+
+  void sort() {
+    using Order = ScreenState::Order;
+    state_.order = state_.order == Order::odd      ? Order::number
+                   : state_.order == Order::number ? Order::figure
+                                                   : Order::odd;
+    state_.first_row = 0;
+  }
+
+  void open() {
+    if (state_.page == ScreenState::Page::help) return close();
+    if (state_.page == ScreenState::Page::pod && !rows_.empty() && !state_.is_in_field)
+      state_.cursor = shown_host(rows_[row_of(rows_, state_.cursor)]);
+    state_.page = ScreenState::Page::host;
+    state_.first_line = 0;
+  }
+  void close() {
+    if (state_.page == ScreenState::Page::pod && !state_.filter.is_empty()) state_.filter = HostFilter();
+    state_.page = ScreenState::Page::pod;
+  }
+
+  std::ptrdiff_t page() const {
+    return static_cast<std::ptrdiff_t>(std::max<std::size_t>(1, state_.rows_shown));
+  }
+  std::size_t shown_host(const ListRow& row) const {
+    return std::ranges::find(row.hosts, state_.cursor) != row.hosts.end() ? state_.cursor : row.hosts.front();
+  }
+
+  void move(std::ptrdiff_t rows) {
+    if (state_.page == ScreenState::Page::host) {
+      const auto line = static_cast<std::ptrdiff_t>(state_.first_line) + rows;
+      state_.first_line = static_cast<std::size_t>(std::max<std::ptrdiff_t>(0, line));
+      return;
+    }
+    if (state_.is_in_field) return move_in_field(rows);
+    if (rows_.empty()) return;
+    const auto last = static_cast<std::ptrdiff_t>(rows_.size()) - 1;
+    const auto row = static_cast<std::ptrdiff_t>(row_of(rows_, state_.cursor)) + rows;
+    state_.cursor = rows_[static_cast<std::size_t>(std::clamp<std::ptrdiff_t>(row, 0, last))].hosts.front();
+  }
+  void move_in_field(std::ptrdiff_t hosts) {
+    const auto last = static_cast<std::ptrdiff_t>(pod_.rows().size()) - 1;
+    state_.cursor = static_cast<std::size_t>(
+        std::clamp<std::ptrdiff_t>(static_cast<std::ptrdiff_t>(state_.cursor) + hosts, 0, last));
+  }
+  void move_to_odd(std::ptrdiff_t step) {
+    const std::vector<std::size_t> odd = odd_in_order(pod_);
+    if (odd.empty()) {
+      state_.message = "no host is odd";
+      return;
+    }
+    const auto count = static_cast<std::ptrdiff_t>(odd.size());
+    const auto found = std::ranges::find(odd, state_.cursor) - odd.begin();
+    const std::ptrdiff_t from = found == count ? (step > 0 ? -1 : 0) : found;
+    state_.cursor = odd[static_cast<std::size_t>((from + step + count) % count)];
+    state_.first_line = 0;
+  }
+
+  const Pod& pod_;
+  const std::vector<ListRow>& rows_;
+  ScreenState& state_;
+};
+
+}  // namespace
+
+std::vector<ListRow> list_rows(const Pod& pod, const ScreenState& state) {
+  std::vector<ListRow> rows;
+  if (state.order == ScreenState::Order::odd) {
+    add_each(rows, odd_in_order(pod));
+    std::vector<std::size_t> waiting;
+    for (std::size_t host = 0; host < pod.rows().size(); ++host) {
+      if (pod.rows()[host].state == HostState::waiting) waiting.push_back(host);
+    }
+    for (std::vector<std::size_t>& hosts : fold_alike(pod)) {
+      if (state.is_folded && hosts.size() > 1)
+        rows.push_back({.hosts = std::move(hosts), .is_folded = true});
+      else
+        add_each(rows, hosts);
+    }
+    if (state.is_folded && waiting.size() > 1)
+      rows.push_back({.hosts = std::move(waiting), .is_folded = true});
+    else
+      add_each(rows, waiting);
+  } else {
+    std::vector<std::size_t> hosts(pod.rows().size());
+    std::iota(hosts.begin(), hosts.end(), 0);
+    if (state.order == ScreenState::Order::figure) {
+      std::ranges::stable_sort(hosts, [&](std::size_t a, std::size_t b) {
+        return at(pod.rows()[a].figures, state.figure) > at(pod.rows()[b].figures, state.figure);
+      });
+    }
+    add_each(rows, hosts);
+  }
+  if (state.filter.is_empty()) return rows;
+  for (ListRow& row : rows)
+    std::erase_if(row.hosts, [&](std::size_t host) { return !state.filter.accepts(pod, host); });
+  std::erase_if(rows, [](const ListRow& row) { return row.hosts.empty(); });
+  return rows;
+}
+
+KeyEffect handle_key(const Key& key, const Pod& pod, const std::vector<ListRow>& rows, ScreenState& state) {
+  return KeyHandler(pod, rows, state).handle(key);
+}
+
+}  // namespace podrun::top

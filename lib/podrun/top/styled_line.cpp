@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// Text with colours, cut to the width of the screen.
+#include "podrun/top/styled_line.hpp"
+
+#include <fmt/format.h>
+
+#include "podrun/output/cell_width.hpp"
+#include "podrun/top/once_text.hpp"
+
+namespace podrun::top {
+namespace {
+
+std::string_view sequence_of(Style style) {
+  switch (style) {
+    case Style::plain:
+      return "";
+    case Style::dim:
+      return "\x1b[2m";
+    case Style::bold:
+    case Style::title:
+      return "\x1b[1m";
+    case Style::warning:
+      return "\x1b[33m";
+    case Style::fault:
+      return "\x1b[31m";
+    case Style::lost:
+      return "\x1b[31;7m";
+    case Style::selected:
+      return "\x1b[7m";
+  }
+  return "";
+}
+
+}  // namespace
+
+void StyledLine::put(std::string_view text, std::string_view sequence) {
+  const std::string shown = in_charset(std::string(text), look_.charset);
+  const std::string_view cut = output::cut_to_cells(shown, left());
+  if (cut.empty()) return;
+  width_ += output::cell_width(cut);
+  if (sequence.empty()) {
+    bytes_ += cut;
+  } else {
+    bytes_ += sequence;
+    bytes_ += cut;
+    bytes_ += "\x1b[0m";
+  }
+}
+
+/// The cursor's line is reverse without colours too: no character would say it.
+StyledLine& StyledLine::add(std::string_view text, Style style) {
+  const bool is_shown = look_.palette != Palette::none || style == Style::selected;
+  put(text, is_shown ? sequence_of(style) : "");
+  return *this;
+}
+
+StyledLine& StyledLine::add_digit(char digit) {
+  const int tenths = digit - '0';
+  std::string sequence;
+  if (look_.palette == Palette::full) {
+    constexpr int kRamp[] = {24, 25, 31, 32, 38, 74, 110, 146, 189, 231};  // from blue to white, of 256
+    sequence = fmt::format("\x1b[38;5;{}m", kRamp[tenths]);
+  } else if (look_.palette == Palette::basic) {
+    constexpr int kLow = 4;
+    constexpr int kHigh = 8;
+    sequence = tenths < kLow ? "\x1b[2m" : tenths < kHigh ? "" : "\x1b[1m";
+  }
+  put(std::string_view(&digit, 1), sequence);
+  return *this;
+}
+
+StyledLine& StyledLine::pad_to(std::size_t cell) {
+  if (cell > width_) put(std::string(cell - width_, ' '), "");
+  return *this;
+}
+
+StyledLine& StyledLine::add_right(std::string_view text, Style style) {
+  const std::size_t cells = output::cell_width(in_charset(std::string(text), look_.charset));
+  if (cells + 1 > left()) return *this;
+  pad_to(columns_ - cells);
+  return add(text, style);
+}
+
+}  // namespace podrun::top

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "podrun/output/status_line.hpp"
+
+namespace podrun::top {
+
+/// How much colour a terminal shows. Colours only repeat what a character says.
+enum class Palette { none, basic, full };
+
+struct Look {
+  output::Charset charset = output::Charset::utf8;
+  Palette palette = Palette::none;
+};
+
+enum class Style { plain, dim, bold, warning, fault, lost, selected, title };
+
+/// One line of the screen, of at most so many cells. Text must have no control characters.
+class StyledLine {
+ public:
+  StyledLine(const Look& look, std::size_t columns) : look_(look), columns_(columns) {}
+
+  /// Adds what fits.
+  StyledLine& add(std::string_view text, Style style = Style::plain);
+  /// A digit for tenths of 100, brighter the larger it is.
+  StyledLine& add_digit(char digit);
+  /// Adds blanks up to this cell.
+  StyledLine& pad_to(std::size_t cell);
+  /// Adds text that ends at the right border, if it fits after what is there.
+  StyledLine& add_right(std::string_view text, Style style = Style::plain);
+
+  std::size_t width() const { return width_; }
+  std::size_t left() const { return columns_ - width_; }
+  const std::string& bytes() const { return bytes_; }
+
+ private:
+  void put(std::string_view text, std::string_view sequence);
+
+  const Look look_;
+  const std::size_t columns_;
+  std::size_t width_ = 0;
+  std::string bytes_ = {};
+};
+
+}  // namespace podrun::top

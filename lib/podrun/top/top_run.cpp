@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// `podrun top` without a screen: a table, or JSON.
+#include "podrun/top/top_run.hpp"
+
+#include <chrono>
+#include <utility>
+#include <variant>
+
+#include "podrun/top/once_text.hpp"
+#include "podrun/top/sample_json.hpp"
+#include "podrun/top/sample_mode.hpp"
+
+namespace podrun::top {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+output::WallTime wall_time() { return std::chrono::system_clock::now(); }
+
+/// The command of hosts that have been sampled.
+const supervisor::RemoteCommand kNothing{"set -- true", {}};
+
+/// One table, or one event for each host.
+class OnceMode final : public SampleMode {
+ public:
+  using SampleMode::SampleMode;
+
+  std::vector<std::shared_ptr<output::Sink>> make_sinks(output::Terminal& terminal) override {
+    is_terminal_ = terminal.is_terminal(StreamId::out);
+    return SampleMode::make_sinks(terminal);
+  }
+  void notice(output::Output& output, const run::RunPolicy& policy, const run::Notice& notice) override {
+    SampleMode::notice(output, policy, notice);
+    const bool is_late = std::holds_alternative<run::notice::Late>(notice);
+    if (is_late && is_terminal_ && !run_spec().view.json) print(output);
+  }
+  void print_final_report(output::Output& output, const run::RunPolicy& policy, int status) override {
+    if (!policy.interrupted_by()) print(output);
+    SampleMode::print_final_report(output, policy, status);
+  }
+
+ private:
+  void changed(std::size_t /*host*/) override {}
+
+  void print(output::Output& output) {
+    judge();
+    if (!run_spec().view.json) {
+      for (std::string& line : once_lines(pod(), charset())) output.print(std::move(line));
+      return;
+    }
+    for (std::size_t host = 0; host < pod().rows().size(); ++host) {
+      const bool is_up = pod().rows()[host].state == HostState::up;
+      output.print(is_up ? sample_event(wall_time(), pod(), host, Clock::now())
+                         : state_event(wall_time(), pod(), host));
+    }
+  }
+
+  bool is_terminal_ = false;
+};
+
+/// An event for each frame with rates, and for each change of a host's state.
+class StreamMode final : public SampleMode {
+ public:
+  StreamMode(const session::RunSpec& run, const SampleRequest& request, output::Charset charset)
+      : SampleMode(run, request, charset), told_(run.plan.hosts.size(), HostState::waiting) {}
+
+  void print_final_report(output::Output& output, const run::RunPolicy& policy, int status) override {
+    if (!policy.interrupted_by()) SampleMode::print_final_report(output, policy, status);
+  }
+
+ private:
+  void changed(std::size_t host) override {
+    judge_sometimes();
+    for (std::size_t each = 0; each < told_.size(); ++each) {
+      if (pod().rows()[each].state != std::exchange(told_[each], pod().rows()[each].state))
+        output()->print(state_event(wall_time(), pod(), each));
+    }
+    const HostRow& row = pod().rows()[host];
+    if (row.state == HostState::up && row.report.before)
+      output()->print(sample_event(wall_time(), pod(), host, Clock::now()));
+  }
+  /// All hosts are looked at for each: not for every frame of thousands.
+  void judge_sometimes() {
+    constexpr std::chrono::milliseconds kBetween{200};
+    if (Clock::now() - judged_at_ < kBetween) return;
+    judge();
+    judged_at_ = Clock::now();
+  }
+
+  std::vector<HostState> told_;
+  Clock::time_point judged_at_ = {};
+};
+
+}  // namespace
+
+session::RunSpec top_run(const session::SessionSpec& session, const SampleRequest& request) {
+  const bool ends = request.is_once || request.count;
+  session::RunSpec run = ends ? session::quick_answers(session, kNothing, std::nullopt)
+                              : session::whoever_answers(session, kNothing, std::nullopt);
+  run.plan.limits.prepares_all_at_once = true;
+  run.plan.limits.resumes = !request.is_once;
+  if (!ends) {
+    constexpr std::chrono::hours kAlways{24 * 365};
+    run.plan.limits.wait = kAlways;
+    run.plan.limits.grace = run.plan.supervision.grace = std::chrono::seconds(1);
+    run.plan.limits.patience = session::kPatience;
+  }
+  return run;
+}
+
+int print_samples(session::Session& session, const session::RunSpec& run, const SampleRequest& request) {
+  if (request.is_once) {
+    OnceMode mode(run, request, session.charset());
+    return session.run(run, mode).status;
+  }
+  StreamMode mode(run, request, session.charset());
+  return session.run(run, mode).status;
+}
+
+}  // namespace podrun::top
