@@ -2,6 +2,7 @@
 the others let anybody in."""
 
 import asyncio
+import time
 import warnings
 
 with warnings.catch_warnings():
@@ -241,11 +242,39 @@ async def floods_stderr(_stdin, _stdout, stderr):
 async def plays_a_host(stdin, stdout, _stderr):
     """Says what the supervisor would and runs nothing: thousands of these fit on one machine."""
     await stdin.readline()  # sets the options of the shell aside
-    nonce = (await stdin.readline()).partition(b"set -- ")[2].split()[0]
+    text = await stdin.readline()
+    nonce = text.partition(b"set -- ")[2].split()[0]
     stdout.write(b"\npodrun1 %s ready - - - - \n" % nonce)
+    if b"s cores=" in text:
+        await plays_top(stdin, stdout)
     while (line := await stdin.readline()) and not line.startswith(b"go "):
         pass
     stdout.channel.exit(0)
+
+
+async def plays_top(stdin, stdout):
+    """Answers ticks as top.sh does, for a host with 8 GPUs that train. Of 1000 hosts from 127.1.0.1 on, 17 is idle, 38 has
+    a full disk, 77 a clock that is wrong."""
+    parts = stdout.channel.get_extra_info("sockname")[0].split(".")
+    number = (int(parts[2]) * 250 + int(parts[3]) - 1) % 1000
+    begun, idle, received = time.monotonic(), 0.0, 0
+    busy, watts = (0, 71) if number == 17 else (98, 655)
+    stdout.write(b"s cores=224 user=1000 tpus=0 nvidia=8 gpu=0x2330\nn NVIDIA H100 80GB HBM3\nm 0 ext4 /\n")
+    while line := await stdin.readline():
+        letters, mounts = (line.split() + [b"-", b"-"])[:2]
+        up = 1000 + time.monotonic() - begun
+        idle = 224 * up * 0.78
+        received = int(41e9 * up)
+        frame = f"f u{up:.2f} i{idle:.2f} l51.2 t2000 M2112761300 A{1180000000 + number * 1000} S0 F0 pc0.40 pm0.00 pi0.00 n{received},{received} d1000,1000\n"
+        frame += "".join(f"g {up:.2f} {gpu}, {busy}, 71680, 81559, {watts + gpu}.31, 61, 1980, 1980, 0, 0x0000000000000004\n" for gpu in range(8))
+        if b"c" in letters:
+            frame += f"c {up:.2f} {time.time() + (3 if number == 77 else 0):.6f}\n"
+        if b"h" in letters:
+            holders = "".join(f"process {4000 + gpu} 100 1000 9000 R python\nowner {4000 + gpu} ubuntu\nholds {4000 + gpu} /dev/nvidia{gpu}\n" for gpu in range(8))
+            frame += "".join(f"h {up:.2f} {each}\n" for each in ["begin", "uid 1000", *holders.split("\n")[:-1], "end"])
+        if mounts != b"-":
+            frame += f"d {up:.2f} 0 rw /dev/sda1 1000000 {995000 if number == 38 else 340000} {5000 if number == 38 else 660000} 99% /\n"
+        stdout.write(frame.encode())
 
 
 async def runs(stdin, stdout, stderr):

@@ -13,7 +13,7 @@
 namespace podrun::cli {
 
 inline constexpr std::string_view kWordsText =
-    "Several words after -- run as exactly those words; one word is shell text, as with ssh.";
+    "Several words after -- run as these exact words; one word is shell text.";
 inline constexpr std::string_view kValuesText =
     "TIME is 10, 10s, 5m or 2h. Every option without a value has a --no- form.";
 inline constexpr std::string_view kKeysText =
