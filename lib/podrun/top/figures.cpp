@@ -29,9 +29,10 @@ constexpr std::array<FigureKind, kFigures> kKinds{{
     {Figure::age, "age", "age s", Unit::seconds},
 }};
 
-/// Seconds between the last two frames; none: there is only one.
+/// Seconds between the last two frames; none: there is only one, or the host does not say when it was.
 std::optional<double> time_between(const HostReport& report) {
-  if (!report.before || !report.now || report.now->at <= report.before->at) return std::nullopt;
+  if (!report.before || !report.now || report.before->at <= 0 || report.now->at <= report.before->at)
+    return std::nullopt;
   return report.now->at - report.before->at;
 }
 
@@ -189,7 +190,7 @@ struct Scaled {
 };
 Scaled scale(double bytes) {
   constexpr double kThousand = 1000;
-  constexpr std::array<std::string_view, 5> kPrefixes = {"", "k", "M", "G", "T"};
+  constexpr std::array<std::string_view, 7> kPrefixes = {"", "k", "M", "G", "T", "P", "E"};
   std::size_t power = 0;
   while (bytes >= kThousand - 0.5 && power + 1 < kPrefixes.size()) {
     bytes /= kThousand;
@@ -201,7 +202,7 @@ Scaled scale(double bytes) {
 }  // namespace
 
 std::string short_value(const FigureKind& kind, double value) {
-  if (kind.unit == Unit::seconds) return fmt::format("{:.1f}", value);
+  if (kind.unit == Unit::seconds) return fmt::format("{:.1f}", std::round(value * 10) / 10 + 0.0);  // no -0.0
   if (kind.unit != Unit::bytes_per_second) return fmt::format("{:.0f}", value);
   const auto [scaled, prefix] = scale(value);
   return prefix.empty() ? number(scaled) : fmt::format("{} {}", number(scaled), prefix);

@@ -201,8 +201,8 @@ void FrameReader::take_facts(std::string_view words) {
     constexpr std::size_t kMost = 65536;
     const std::size_t count = std::min(number.value_or(0), kMost);
     if (key == "cores") report_.cores = count;
-    if (key == "tpus") report_.tpus = count;
-    if (key == "nvidia") report_.gpus = count;
+    if (key == "tpus") report_.tpus = std::min(count, kMaxChips);
+    if (key == "nvidia") report_.gpus = std::min(count, kMaxChips);
     if (key == "user") report_.uid = number;
     if (key == "gpu" && report_.pci_gpus < kMaxChips) ++report_.pci_gpus;
     if (key == "tpu" && report_.pci_tpus.size() < kMaxChips) report_.pci_tpus.push_back(limited(value));
@@ -286,10 +286,10 @@ void FrameReader::take_frame(std::string_view words) {
         break;
     }
   }
-  report_.has_rebooted = report_.now && now.at < report_.now->at;
-  report_.before = report_.has_rebooted ? std::nullopt : std::move(report_.now);
-  report_.now = now;
-  if (report_.has_rebooted) report_.slow.reset();
+  report_.has_rebooted = now.at > 0 && now.at < report_.last_at;
+  if (report_.has_rebooted) forget_boot();
+  if (now.at > 0) report_.last_at = now.at;
+  report_.before = std::exchange(report_.now, now);
   if (has_slow) {
     slow.at = now.at;
     report_.slow_before = std::exchange(report_.slow, std::move(slow));
@@ -298,6 +298,18 @@ void FrameReader::take_frame(std::string_view words) {
     report_.chips = std::move(amd);
     report_.chips_at = now.at;
   }
+}
+
+/// The times of all that was said before are those of another boot.
+void FrameReader::forget_boot() {
+  report_.now.reset();
+  report_.slow.reset();
+  report_.chips.clear();
+  report_.chips_at.reset();
+  report_.gpu_text.clear();
+  report_.clock.reset();
+  report_.holders.reset();
+  for (Mount& mount : report_.mounts) mount = {.path = mount.path, .type = mount.type};
 }
 
 void FrameReader::take_answer_of_mount(std::string_view rest) {
@@ -320,7 +332,7 @@ void FrameReader::take_gpu(std::string_view rest) {
   const std::optional<Chip> chip = to_nvidia_chip(rest);
   if (!at) return;
   if (!chip) {
-    report_.gpu_text = limited(trim_space(rest));
+    if (const std::string_view text = trim_space(rest); !text.empty()) report_.gpu_text = limited(text);
     return;
   }
   if (!round_.empty() && chip->index <= round_.back().index) {

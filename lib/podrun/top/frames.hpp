@@ -105,7 +105,8 @@ struct HostReport {
   std::optional<double> clock = {};  ///< seconds since 1970 by its clock when its uptime was 0
   std::optional<supervisor::DeviceHolders> holders = {};
   double holders_at = 0;
-  bool has_rebooted = false;             ///< since the frame before
+  double last_at = 0;                    ///< uptime of the last frame, also of a connection before; 0: none
+  bool has_rebooted = false;             ///< since then
   std::vector<std::uint64_t> gone = {};  ///< processes that have ended, of those that podrun has asked for
 };
 
@@ -126,6 +127,7 @@ class FrameReader {
   void take_facts(std::string_view words);
   void take_mount(std::string_view rest);
   void take_frame(std::string_view words);
+  void forget_boot();
   void take_answer_of_mount(std::string_view rest);
   void take_gpu(std::string_view rest);
   void take_holder(std::string_view rest);

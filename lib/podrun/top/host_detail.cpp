@@ -38,7 +38,8 @@ std::optional<Stat> read_stat(std::string_view line) {
   constexpr std::size_t kSystemTime = 12;
   constexpr std::size_t kStart = 19;
   constexpr std::size_t kPages = 21;
-  if (words.size() <= kPages || words[0].size() != 1) return std::nullopt;
+  if (words.size() <= kPages + 1 || words[0].size() != 1 || words[0] < "A" || words[0] > "z")
+    return std::nullopt;
   const auto number = [&](std::size_t word) { return to_number(words[word]).value_or(0); };
   return Stat{.process = {.pid = *pid,
                           .name = std::string(line.substr(open + 2, std::min(close - open - 2, kMaxName))),
