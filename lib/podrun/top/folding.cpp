@@ -68,11 +68,10 @@ std::vector<std::size_t> odd_in_order(const Pod& pod) {
   for (std::size_t host = 0; host < pod.rows().size(); ++host) {
     if (!pod.rows()[host].odd.empty()) odd.push_back(host);
   }
-  const auto oldest = [&](std::size_t host) { return pod.rows()[host].odd.front().since; };
   std::ranges::stable_sort(odd, [&](std::size_t a, std::size_t b) {
     const Severity of_a = pod.rows()[a].severity();
     const Severity of_b = pod.rows()[b].severity();
-    return of_a != of_b ? of_a > of_b : oldest(a) < oldest(b);
+    return of_a != of_b ? of_a > of_b : pod.rows()[a].odd_since() < pod.rows()[b].odd_since();
   });
   return odd;
 }
@@ -126,8 +125,10 @@ ChipCounts count_chips(const Pod& pod) {
     }
     if (known > 0 || row.report.tpus == 0 || !row.report.holders) continue;
     std::set<std::string> open;
-    for (const supervisor::DeviceHolder& holder : row.report.holders->holders)
+    for (const supervisor::DeviceHolder& holder : row.report.holders->holders) {
+      if (supervisor::is_watcher(holder.name)) continue;
       open.insert(holder.devices.begin(), holder.devices.end());
+    }
     const std::size_t held = std::min(open.size(), here);
     counts.busy += held;
     if (held > 0 || row.report.holders->sees_all) counts.idle += here - held;

@@ -6,10 +6,12 @@
 #include <array>
 #include <bit>
 #include <cmath>
+#include <map>
 
 #include <fmt/format.h>
 
 #include "podrun/base/text.hpp"
+#include "podrun/base/worker_numbers.hpp"
 #include "podrun/report/outcome_words.hpp"
 
 namespace podrun::top {
@@ -67,17 +69,16 @@ class Finder {
   }
 
   void find_missing_accelerators() {
-    const std::size_t here = report_.tpus + report_.gpus;
-    const std::string word = chip_word(report_);
-    const std::span<const Chip> chips = fresh_chips(report_);
-    if (report_.pci_gpus > report_.gpus || (!chips.empty() && report_.gpus > chips.size())) {
-      const std::size_t seen = chips.empty() ? report_.gpus : std::min(report_.gpus, chips.size());
-      add("accelerator_missing", Severity::fault,
-          fmt::format("{} of {} GPUs", seen, std::max(report_.pci_gpus, report_.gpus)));
-    } else if (const auto& others = pod_.usual().accelerators; others && *others > here) {
+    const std::size_t here = usable_accelerators(report_);
+    const std::size_t seen = here - report_.tpus;
+    const std::size_t present = std::max(report_.pci_gpus, report_.gpus);
+    const std::optional<std::size_t>& others = pod_.usual().accelerators;
+    if (present > seen && others != here) {  // all alike: containers that get a part of the machine
+      add("accelerator_missing", Severity::fault, fmt::format("{} of {} GPUs", seen, present));
+    } else if (others && *others > here) {
       add("accelerator_missing", Severity::fault,
           here == 0 ? fmt::format("no accelerator, the others have {}", *others)
-                    : fmt::format("{} {}s, the others have {}", here, word, *others));
+                    : fmt::format("{} {}s, the others have {}", here, chip_word(report_), *others));
     }
     constexpr double kSilent = 20;
     const bool is_silent = report_.chips_at && report_.now->at - *report_.chips_at > kSilent;
@@ -114,7 +115,8 @@ class Finder {
     }
   }
 
-  /// The list of this host must be from a time when the run had begun.
+  /// The list of this host must be from a time when the run had begun. A run that ends does not end
+  /// everywhere in the same moment.
   void find_missing_run() {
     const std::size_t others = pod_.hosts_in_run();
     if (pod_.run().empty() || !report_.holders || row_.run == pod_.run()) return;
@@ -123,7 +125,8 @@ class Finder {
     constexpr double kSlack = 5;
     const double list_age = report_.now->at - report_.holders_at;
     const double run_age = std::chrono::duration<double>(now_ - pod_.run_since()).count();
-    if (!pod_.is_once() && list_age + kSlack > run_age) return;
+    constexpr std::chrono::seconds kEnd{15};
+    if (!pod_.is_once() && (list_age + kSlack > run_age || now_ - row_.runs_since < kEnd)) return;
     add("no_process", Severity::fault,
         fmt::format("no process of {} ({} others have one)", pod_.run(), others));
   }
@@ -181,15 +184,20 @@ class Finder {
   void find_other_users() {
     if (!report_.holders) return;
     const std::optional<std::uint64_t> usual = pod_.main_user() ? pod_.main_user() : report_.uid;
+    std::map<std::string, std::vector<std::size_t>> devices;  // by `USER: NAME`
     for (const supervisor::DeviceHolder& holder : report_.holders->holders) {
       if (holder.uid == usual || holder.uid == report_.uid || holder.devices.empty() ||
           supervisor::is_watcher(holder.name))
         continue;
-      std::string_view device = holder.devices.front();
-      device.remove_prefix(std::min(device.size(), device.find_last_not_of("0123456789") + 1));
-      add(fmt::format("other_user:{}", holder.pid), Severity::warning,
-          fmt::format("{}: {} on {} {}", holder.user, holder.name, chip_word(report_), device));
+      std::vector<std::size_t>& numbers = devices[fmt::format("{}: {}", holder.user, holder.name)];
+      for (const std::string_view device : holder.devices) {
+        if (const auto number = to_number(device.substr(device.find_last_not_of("0123456789") + 1)))
+          numbers.push_back(*number);
+      }
     }
+    for (const auto& [who, numbers] : devices)
+      add("other_user:" + who, Severity::warning,
+          fmt::format("{} on {} {}", who, chip_word(report_), fold_workers(numbers)));
   }
 
   void find_differences() {
@@ -202,6 +210,11 @@ class Finder {
       const int needed = pod_.is_once() ? 1 : kFramesOdd;
       if (!median || std::popcount(row_.deviations[index]) < needed || !row_.figures[index]) continue;
       const Chip* const chip = worst_chip(report_, kind.figure);
+      const bool is_told = (kind.figure == Figure::celsius || kind.figure == Figure::mhz) && chip &&
+                           std::ranges::any_of(found_, [&](const Odd& odd) {
+                             return odd.what == "slowed" && odd.device == chip->index;
+                           });
+      if (is_told) continue;
       const bool is_of_chip = chip && value_of(*chip, kind.figure);
       const std::string name = is_of_chip ? fmt::format("{} {}: {}", chip_word(report_), chip->index,
                                                         kind.figure == Figure::hbm ? "HBM " : "")

@@ -42,16 +42,20 @@ std::optional<std::uint64_t> swap_used(const std::optional<Counters>& counters) 
   return *counters->swap_total - std::min(*counters->swap_free, *counters->swap_total);
 }
 
+/// `job train`, `run 0e5a3b6d`
+std::string name_of_run(std::string_view mark) {
+  constexpr std::size_t kShown = 8;
+  const std::string job = supervisor::job_of(mark);
+  return job.empty() ? "run " + supervisor::run_of(mark).substr(0, kShown) : "job " + job;
+}
+
 /// The jobs and runs on a host, without podrun's own run.
 std::set<std::string> runs_of(const HostReport& report, std::string_view own_run) {
   std::set<std::string> runs;
   if (!report.holders) return runs;
   const auto add = [&](const std::string& mark) {
-    const std::string job = supervisor::job_of(mark);
     const std::string run = supervisor::run_of(mark);
-    if (run.empty() || run == own_run) return;
-    constexpr std::size_t kShown = 8;
-    runs.insert(job.empty() ? "run " + run.substr(0, kShown) : "job " + job);
+    if (!run.empty() && run != own_run) runs.insert(name_of_run(mark));
   };
   for (const supervisor::DeviceHolder& holder : report.holders->holders) add(holder.mark);
   for (const std::string& mark : report.holders->marks) add(mark);
@@ -73,6 +77,15 @@ Severity HostRow::severity() const {
   return most;
 }
 
+TimePoint HostRow::odd_since() const {
+  const Severity most = severity();
+  TimePoint oldest = TimePoint::max();
+  for (const Odd& each : odd) {
+    if (each.severity == most) oldest = std::min(oldest, each.since);
+  }
+  return oldest;
+}
+
 Pod::Pod(std::vector<hosts::Host> hosts, std::string own_run, bool is_once)
     : hosts_(std::move(hosts)),
       own_run_(std::move(own_run)),
@@ -83,7 +96,7 @@ Pod::Pod(std::vector<hosts::Host> hosts, std::string own_run, bool is_once)
 void Pod::take_frame(std::size_t host, TimePoint now, double clock) {
   HostRow& row = rows_[host];
   HostReport& report = row.report;
-  if (row.state == HostState::lost) {
+  if (row.state == HostState::lost && row.frame_at) {
     row.was_lost = std::chrono::duration_cast<std::chrono::seconds>(now - row.since);
     row.back_at = now;
   }
@@ -99,17 +112,22 @@ void Pod::take_frame(std::size_t host, TimePoint now, double clock) {
   row.frame_at = now;
   row.is_new = true;
   ++row.frames;
-  if (report.clock) row.clock_offset = *report.clock + report.now->at - clock;
+  row.clock_offset.reset();
+  if (report.clock && report.now->at > 0) row.clock_offset = *report.clock + report.now->at - clock;
   if (report.slow && report.slow_before &&
       has_grown(report.slow_before->oom_kills, report.slow->oom_kills, 1) &&
       report.slow->at == report.now->at)
     row.oom_at = now;
   if (has_grown(swap_used(report.before), swap_used(report.now), kSwapStep)) row.swapped_at = now;
   for (const Chip& chip : report.chips) {
-    if (chip.ecc_errors) row.first_ecc.try_emplace(chip.index, *chip.ecc_errors);
+    if (!chip.ecc_errors) continue;
+    std::uint64_t& first = row.first_ecc.try_emplace(chip.index, *chip.ecc_errors).first->second;
+    first = std::min(first, *chip.ecc_errors);  // the driver has started again
   }
   if (report.holders && row.runs_at != report.holders_at) {
-    row.runs = runs_of(report, own_run_);
+    std::set<std::string> runs = runs_of(report, own_run_);
+    if (runs != row.runs) row.runs_since = now;
+    row.runs = std::move(runs);
     row.runs_at = report.holders_at;
   }
   take_chips(host);
@@ -220,7 +238,7 @@ void Pod::find_usual() {
       paths;  // hosts with it, and where it is writable
   for (const HostRow& row : rows_) {
     if (!row.has_figures()) continue;
-    ++accelerators[row.report.tpus + row.report.gpus];
+    ++accelerators[usable_accelerators(row.report)];
     for (const Mount& mount : row.report.mounts) {
       if (!mount.at) continue;
       ++paths[mount.path].first;
@@ -313,15 +331,17 @@ void Pod::find_spreads(TimePoint now, std::chrono::milliseconds interval) {
 /// What is found again keeps its time; what is not stays for a moment.
 void Pod::merge(HostRow& row, std::vector<Odd> found, TimePoint now) const {
   for (Odd& each : found) {
-    const auto known = std::ranges::find_if(
-        row.odd, [&](const Odd& old) { return old.what == each.what && old.device == each.device; });
+    // The worst chip of a host changes with each frame: it is the same difference.
+    const auto known = std::ranges::find_if(row.odd, [&](const Odd& old) {
+      return old.what == each.what && (old.device == each.device || each.severity == Severity::difference);
+    });
     each.since = known == row.odd.end() ? now : known->since;
     if (each.what == "lost" || each.what == "stale") each.since = row.since;
     if (known != row.odd.end()) row.odd.erase(known);
   }
   for (Odd& old : row.odd) {
     if (!old.until) old.until = now;
-    if (!is_once_ && now - *old.until < kAftermath && row.state == HostState::up)
+    if (!is_once_ && now - *old.until < kAftermath && row.state == HostState::up && old.what != "back")
       found.push_back(std::move(old));
   }
   std::ranges::stable_sort(found, [](const Odd& a, const Odd& b) {
@@ -333,6 +353,20 @@ void Pod::merge(HostRow& row, std::vector<Odd> found, TimePoint now) const {
 
 const Group* Pod::group_of(std::size_t host) const {
   return group_of_[host] < groups_.size() ? &groups_[group_of_[host]] : nullptr;
+}
+
+/// One host is enough: they all start at the same moment.
+std::optional<std::chrono::seconds> Pod::run_age() const {
+  std::optional<std::chrono::seconds> most;
+  for (const HostRow& row : rows_) {
+    if (run_.empty() || row.run != run_ || !row.has_figures() || !row.report.holders) continue;
+    const auto since = std::chrono::seconds(std::llround(row.report.now->at - row.report.holders_at));
+    for (const supervisor::DeviceHolder& holder : row.report.holders->holders) {
+      if (name_of_run(holder.mark) == run_) most = std::max(most.value_or(since), holder.age + since);
+    }
+    if (most) break;
+  }
+  return most;
 }
 
 std::size_t Pod::count(HostState state) const {
@@ -352,7 +386,8 @@ std::string accelerator_name(const HostReport& report) {
     for (const std::string_view word : {"NVIDIA ", "Tesla ", "GeForce "}) {
       if (name.starts_with(word)) name.remove_prefix(word.size());
     }
-    return std::string(name.substr(0, name.find_first_of(" -")));
+    // `H100 80GB HBM3`, `A100-SXM4-40GB`, `RTX 6000 Ada`: up to the word with a number.
+    return std::string(name.substr(0, name.find_first_of(" -", name.find_first_of("0123456789"))));
   }
   if (report.gpus > 0 || !report.chips.empty()) return "GPU";
   return {};
@@ -361,6 +396,11 @@ std::string accelerator_name(const HostReport& report) {
 std::size_t chip_count(const HostReport& report) {
   const std::size_t devices = report.tpus + report.gpus;
   return devices > 0 ? devices : report.chips.size();  // AMD's have no devices of their own
+}
+
+std::size_t usable_accelerators(const HostReport& report) {
+  const std::size_t shown = fresh_chips(report).size();
+  return report.tpus + (shown == 0 ? report.gpus : std::min(report.gpus, shown));
 }
 
 std::string accelerators_of(const HostReport& report) {

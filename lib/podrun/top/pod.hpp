@@ -58,6 +58,7 @@ struct HostRow {
   std::set<std::string> runs = {};  ///< the jobs and runs there
   std::string run = {};             ///< the one that most hosts have too; empty: none
   double runs_at = -1;              ///< of the list of processes that they are from
+  TimePoint runs_since = {};        ///< when they last changed
 
   bool is_new = false;                             ///< judge() has not seen the last frame
   std::array<unsigned, kFigures> deviations = {};  ///< a bit for each of the last frames, the last one lowest
@@ -71,6 +72,8 @@ struct HostRow {
 
   bool has_figures() const { return state == HostState::up && frame_at; }
   Severity severity() const;
+  /// The beginning of the oldest of its most severe oddities.
+  TimePoint odd_since() const;
 };
 
 /// Hosts that can be compared: of the same accelerators and the same run.
@@ -82,7 +85,7 @@ struct Group {
 
 /// What most hosts have; a host without it is odd.
 struct Usual {
-  std::optional<std::size_t> accelerators = {};
+  std::optional<std::size_t> accelerators = {};                    ///< those that the host can use
   std::map<std::string, std::optional<std::uint64_t>> links = {};  ///< those that are up, and their speed
   std::set<std::string> writable = {};                             ///< paths of file systems
 };
@@ -120,6 +123,8 @@ class Pod {
   std::size_t odd_hosts() const;
   /// The job or run of most hosts; empty: none.
   const std::string& run() const { return run_; }
+  /// How long its processes with accelerators have been there.
+  std::optional<std::chrono::seconds> run_age() const;
   /// How many hosts are in this run.
   std::size_t hosts_in_run() const { return hosts_in_run_; }
   /// The user who has accelerators of most hosts.
@@ -157,6 +162,8 @@ class Pod {
 
 /// GPUs and TPU chips of a host.
 std::size_t chip_count(const HostReport& report);
+/// How many accelerators the host can use: not those that a driver does not show.
+std::size_t usable_accelerators(const HostReport& report);
 /// The accelerators of a host: `8 × H100`; empty: none.
 std::string accelerators_of(const HostReport& report);
 /// `H100`, `TPU v5p`.
