@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -48,7 +49,11 @@ HostFilter::Term HostFilter::parse(std::string_view word) {
       std::string_view list = word;
       if (list.starts_with('[') && list.ends_with(']')) list = list.substr(1, list.size() - 2);
       term.kind = Term::Kind::workers;
-      term.workers = parse_workers(list);
+      try {
+        term.workers = parse_workers(list);
+      } catch (const UsageError& error) {
+        throw UsageError(fmt::format("bad filter \"{}\": {}", word, error.what()));
+      }
       std::ranges::sort(term.workers);
     } else if (word == "odd" || word == "lost" || word == "stale" || word == "up") {
       term.kind = Term::Kind::state;
@@ -68,10 +73,11 @@ HostFilter::Term HostFilter::parse(std::string_view word) {
       throw UsageError(fmt::format("bad filter \"{}\" ({} is compared by = or !=)", word, key));
     return term;
   }
-  const auto kind = std::ranges::find(figure_kinds(), key, &FigureKind::id);
+  const auto kind = std::ranges::find(figure_kinds(), key == "duty" ? "gpu" : key, &FigureKind::id);
   const auto [last, error] =
       std::from_chars(term.text.data(), term.text.data() + term.text.size(), term.value);
-  if (kind == figure_kinds().end() || error != std::errc() || last != term.text.data() + term.text.size()) {
+  if (kind == figure_kinds().end() || error != std::errc() || last != term.text.data() + term.text.size() ||
+      !std::isfinite(term.value)) {
     std::string known;
     for (const FigureKind& each : figure_kinds())
       known += fmt::format("{}{}", known.empty() ? "" : " ", each.id);
@@ -97,7 +103,7 @@ bool HostFilter::is_true(const Term& term, const Pod& pod, std::size_t host) {
       std::vector<std::string> users;
       if (row.report.holders) {
         for (const supervisor::DeviceHolder& holder : row.report.holders->holders)
-          users.push_back(holder.user);
+          users.push_back(holder.uid == row.report.uid && term.text == "me" ? "me" : holder.user);
       }
       return matches(users, term.relation, term.text);
     }

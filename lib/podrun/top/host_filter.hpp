@@ -11,7 +11,7 @@
 namespace podrun::top {
 
 /// Which hosts are shown: words that all must be true. `gpu<50` and `ram>=90` compare a figure (the ids of
-/// figure_kinds()), `user=alice`, `user!=alice` and `run=train` the holders, `[0-15]` or `3,7` the number,
+/// figure_kinds()), `user=alice`, `user!=me` and `run=train` the holders, `[0-15]` or `3,7` the number,
 /// `odd`, `lost` and `stale` the state; other words are a part of the name. Pure.
 class HostFilter {
  public:

@@ -104,7 +104,13 @@ std::string in_charset(std::string text, output::Charset charset) {
          place = text.find(fine, place + plain.size()))
       text.replace(place, fine.size(), plain);
   }
-  return text;
+  std::string shown;
+  for (std::string_view rest = text; !rest.empty();) {
+    const std::size_t bytes = std::max<std::size_t>(1, first_utf8(rest).bytes);
+    shown += static_cast<unsigned char>(rest.front()) < 0x80 ? rest.front() : '?';
+    rest.remove_prefix(bytes);
+  }
+  return shown;
 }
 
 std::vector<std::string> once_lines(const Pod& pod, output::Charset charset) {
@@ -129,7 +135,7 @@ std::vector<std::string> once_lines(const Pod& pod, output::Charset charset) {
     if (!run.empty()) line += fmt::format("{}{}", figures.empty() ? ": " : ", ", run);
     lines.push_back(std::move(line));
   }
-  for (std::string& line : lines) line = output::escape_controls(in_charset(std::move(line), charset));
+  for (std::string& line : lines) line = in_charset(output::escape_controls(line), charset);
   return lines;
 }
 

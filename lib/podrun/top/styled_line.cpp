@@ -36,7 +36,7 @@ std::string_view sequence_of(Style style) {
 void StyledLine::put(std::string_view text, std::string_view sequence) {
   const std::string shown = in_charset(std::string(text), look_.charset);
   const std::string_view cut = output::cut_to_cells(shown, left());
-  if (cut.empty()) return;
+  if (shown.empty() || left() == 0) return;
   width_ += output::cell_width(cut);
   if (sequence.empty()) {
     bytes_ += cut;
@@ -45,6 +45,9 @@ void StyledLine::put(std::string_view text, std::string_view sequence) {
     bytes_ += cut;
     bytes_ += "\x1b[0m";
   }
+  if (cut.size() == shown.size()) return;
+  bytes_.append(left(), ' ');  // the rest of a wide character: nothing follows
+  width_ = columns_;
 }
 
 /// The cursor's line is reverse without colours too: no character would say it.
