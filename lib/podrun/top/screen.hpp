@@ -30,6 +30,7 @@ struct ScreenState {
 
   Page page = Page::pod;
   std::size_t cursor = 0;      ///< the host (index) at the cursor
+  bool is_moved = false;       ///< a key has put the cursor there; else it is at the first row
   std::size_t first_row = 0;   ///< of the list, on the screen
   std::size_t rows_shown = 0;  ///< of the list; known after draw()
   std::size_t first_line = 0;  ///< of the page of one host
@@ -37,7 +38,7 @@ struct ScreenState {
   Figure figure = Figure::busy;  ///< in the field, and for Order::figure
   bool is_folded = true;
   bool is_in_field = false;  ///< the cursor moves from host to host in the order of the list of hosts
-  bool holds = false;        ///< rows stay as they are
+  std::optional<std::vector<ListRow>> held_rows = {};  ///< rows stay as they were then; figures go on
   HostFilter filter = {};
   std::optional<std::string> typed_filter = {};  ///< while it is being typed
   std::string message = {};                      ///< in place of the keys, until the next key
@@ -51,6 +52,9 @@ struct KeyEffect {
 
 /// The rows of the list, in order.
 std::vector<ListRow> list_rows(const Pod& pod, const ScreenState& state);
+
+/// Puts the cursor on a row that is shown.
+void keep_cursor(const std::vector<ListRow>& rows, ScreenState& state);
 
 /// Changes the state. `rows`: list_rows() of what is shown.
 KeyEffect handle_key(const output::Key& key, const Pod& pod, const std::vector<ListRow>& rows,

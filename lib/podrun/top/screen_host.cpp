@@ -7,9 +7,10 @@
 #include <fmt/format.h>
 
 #include "podrun/base/text.hpp"
+#include "podrun/output/cell_width.hpp"
 #include "podrun/output/escape.hpp"
 #include "podrun/top/oddness.hpp"
-#include "podrun/top/screen.hpp"
+#include "podrun/top/screen_parts.hpp"
 
 namespace podrun::top {
 namespace {
@@ -23,16 +24,6 @@ std::string safe(std::string_view text) { return output::escape_controls(text); 
 
 std::string gib(std::optional<std::uint64_t> bytes) {
   return bytes ? fmt::format("{:.1f}", static_cast<double>(*bytes) / kGib) : "·";
-}
-
-std::string duration_text(double seconds) {
-  constexpr double kMinute = 60;
-  constexpr double kHour = 3600;
-  constexpr double kDay = 86400;
-  if (seconds >= 2 * kDay) return fmt::format("{:.0f} days", std::floor(seconds / kDay));
-  if (seconds >= 2 * kHour) return fmt::format("{:.0f} h", std::floor(seconds / kHour));
-  if (seconds >= 2 * kMinute) return fmt::format("{:.0f} min", std::floor(seconds / kMinute));
-  return fmt::format("{:.0f} s", seconds);
 }
 
 std::string real(const std::optional<double>& value) { return value ? fmt::format("{:.0f}", *value) : "·"; }
@@ -70,7 +61,8 @@ class HostPage {
     line.add("podrun top", Style::title)
         .add(fmt::format("   worker {}  ", host.worker))
         .add(safe(host.name), Style::bold);
-    if (report_.now) line.add(fmt::format("   up {}", duration_text(report_.now->at)));
+    if (report_.now)
+      line.add(fmt::format("   up {}", long_duration(std::chrono::seconds(std::llround(report_.now->at)))));
     if (row_.frame_at)
       line.add(fmt::format("   frame {:.1f} s old",
                            std::chrono::duration<double>(facts_.now - *row_.frame_at).count()));
@@ -97,7 +89,7 @@ class HostPage {
   void add(std::string_view name, std::string_view text, Style style = Style::plain) {
     StyledLine line(look_, columns_);
     line.add(name, Style::bold);
-    if (!name.empty()) line.pad_to(6);
+    if (!name.empty()) line.add(" ").pad_to(6);
     lines_.push_back(line.add(safe(text), style).bytes());
   }
 
@@ -155,11 +147,12 @@ class HostPage {
   void add_cpu() {
     std::string text = fmt::format("{:>3} %", real(at(row_.figures, Figure::cpu)));
     if (const auto times = cpu_times(report_))
-      text += fmt::format("   user {:.0f} sys {:.0f} wait {:.0f} steal {:.0f}", times->user, times->system,
+      text += fmt::format("  user {:.0f} sys {:.0f} wait {:.0f} steal {:.0f}", times->user, times->system,
                           times->wait, times->steal);
-    if (report_.cores > 0) text += fmt::format("   {} cores", report_.cores);
-    if (report_.now->load) text += fmt::format("   load {:.1f}", *report_.now->load);
-    if (report_.now->cpu_pressure) text += fmt::format("   pressure {:.1f} %", *report_.now->cpu_pressure);
+    if (report_.cores > 0) text += fmt::format("  {} cores", report_.cores);
+    if (report_.now->load)
+      text += fmt::format("  load {:.{}f}", *report_.now->load, *report_.now->load < 10 ? 1 : 0);
+    if (report_.now->cpu_pressure) text += fmt::format("  pressure {:.1f} %", *report_.now->cpu_pressure);
     add("CPU", text);
   }
 
@@ -215,10 +208,12 @@ class HostPage {
     lines_.push_back(header.add("    PID USER       S  CPU%  RSS GiB       AGE  NAME", Style::dim).bytes());
     for (const HostProcess& process : facts_.detail->processes) {
       StyledLine line(look_, columns_);
-      line.add(fmt::format("{:>7} {:10} {} {:>5} {:>8.1f} {:>9}  ", process.pid,
-                           safe(process.user).substr(0, 10), process.state,
+      line.add(fmt::format("{:>7} ", process.pid)).add(output::cut_to_cells(safe(process.user), 10));
+      line.pad_to(18);
+      line.add(fmt::format(" {} {:>5} {:>8.1f} {:>9}  ", process.state,
                            process.cpu ? fmt::format("{:.0f}", *process.cpu) : "-",
-                           static_cast<double>(process.memory) / kGib, duration_text(process.age)));
+                           static_cast<double>(process.memory) / kGib,
+                           long_duration(std::chrono::seconds(std::llround(process.age)))));
       lines_.push_back(line.add(safe(process.name)).bytes());
     }
   }
@@ -248,9 +243,9 @@ std::vector<std::string> draw_host(const Pod& pod, ScreenState& state, const Scr
   lines.resize(size.rows - 1);
   StyledLine keys(look, size.columns);
   if (!state.message.empty() && state.message != "K") {
-    keys.add(state.message);
+    keys.add(safe(state.message));
   } else if (state.message == "K") {
-    keys.add(fmt::format("to stop what holds it: podrun {}kill --workers {}", facts.kill_options,
+    keys.add(fmt::format("to stop what holds it: podrun {}kill --workers {}", safe(facts.kill_options),
                          pod.hosts()[state.cursor].worker));
   } else {
     keys.add("Esc back  n p next odd host  j k scroll  K how to kill  q quit", Style::dim);

@@ -41,17 +41,20 @@ class List {
       if (columns >= column.least_columns && pod.spread(column.figure)) shown_.push_back(column);
     }
     std::size_t longest = 4;
-    for (const hosts::Host& host : pod.hosts()) longest = std::max(longest, output::cell_width(host.name));
+    for (const hosts::Host& host : pod.hosts())
+      longest = std::max(longest, output::cell_width(shown_name(host)));
     constexpr std::size_t kWide = 140;
     constexpr std::size_t kUsual = 70;
     const std::size_t most = columns >= kWide ? 28 : columns >= kUsual ? 10 : columns / 5;
-    host_width_ = std::min(longest, most);
+    // The number is enough: names that are cut would often be equal.
+    if (longest <= most || columns >= kWide) host_width_ = std::min(longest, most);
     number_width_ = std::max<std::size_t>(4, std::to_string(pod.hosts().size()).size() + 1);
   }
 
   std::string header() const {
     StyledLine line(look_, columns_);
-    line.add(fmt::format("{:>{}} ", "#", number_width_), Style::dim).add("host", Style::dim);
+    line.add(fmt::format("{:>{}} ", "#", number_width_), Style::dim)
+        .add(host_width_ > 0 ? "host" : "", Style::dim);
     line.pad_to(text_begin());
     for (const Column& column : shown_) {
       const std::string_view name =
@@ -74,12 +77,17 @@ class List {
         is_alone ? std::to_string(pod_.hosts()[host].worker) : fmt::format("+{}", row.hosts.size());
     line.add(fmt::format("{:>{}}", number, number_width_), is_marked ? Style::selected : Style::bold)
         .add(" ");
-    if (is_alone)
-      line.add(output::cut_to_cells(output::escape_controls(pod_.hosts()[host].name), host_width_));
+    if (is_alone) line.add(output::cut_to_cells(shown_name(pod_.hosts()[host]), host_width_));
     line.pad_to(text_begin());
     const Figures figures = is_alone ? pod_.rows()[host].figures : medians_of(pod_, row.hosts);
     const Style style = is_alone && pod_.rows()[host].state == HostState::stale ? Style::dim : Style::plain;
-    for (const Column& column : shown_) add_value(line, column, at(figures, column.figure), style);
+    const std::size_t begin = line.width();
+    std::size_t width = 0;
+    for (const Column& column : shown_) width += column.width;
+    const bool has_room = !is_alone || pod_.rows()[host].has_figures() ||
+                          begin + width + 2 + reasons_width(pod_.rows()[host]) <= columns_;
+    if (has_room || pod_.rows()[host].state == HostState::stale)
+      for (const Column& column : shown_) add_value(line, column, at(figures, column.figure), style);
     line.add("  ");
     if (is_alone)
       add_reasons(line, pod_.rows()[host]);
@@ -89,7 +97,16 @@ class List {
   }
 
  private:
-  std::size_t text_begin() const { return number_width_ + 1 + host_width_; }
+  static std::size_t reasons_width(const HostRow& row) {
+    constexpr std::size_t kMark = 2;
+    return kMark + output::cell_width(describe_odd(row, "; "));
+  }
+  /// The first label of a name; an address whole.
+  static std::string shown_name(const hosts::Host& host) {
+    const bool is_address = host.name.find_first_not_of("0123456789.:") == host.name.npos;
+    return output::escape_controls(is_address ? host.name : host.name.substr(0, host.name.find('.')));
+  }
+  std::size_t text_begin() const { return number_width_ + (host_width_ > 0 ? 1 + host_width_ : 0); }
 
   static void add_value(StyledLine& line, const Column& column, const std::optional<double>& value,
                         Style style) {
@@ -154,9 +171,11 @@ std::vector<std::string> draw_list(const Pod& pod, ScreenState& state, const std
   if (size.rows == 0) return lines;
   const List list(pod, state, size.columns, look);
   constexpr std::size_t kLeastForHeader = 3;
-  const bool has_header = size.rows >= kLeastForHeader;
+  const bool has_header = size.rows >= kLeastForHeader || rows.size() < size.rows;
   if (has_header) lines.push_back(list.header());
   const std::size_t room = size.rows - lines.size();
+  if (rows.empty() && room > 0)
+    lines.push_back(StyledLine(look, size.columns).add("no host is so", Style::dim).bytes());
   state.rows_shown = room;
   const auto cursor = std::ranges::find_if(rows, [&](const ListRow& row) {
     return std::ranges::find(row.hosts, state.cursor) != row.hosts.end();

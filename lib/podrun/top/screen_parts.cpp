@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "podrun/base/text.hpp"
 #include "podrun/output/cell_width.hpp"
 #include "podrun/top/folding.hpp"
 
@@ -108,6 +109,22 @@ double on_axis(const Pod& pod, Figure figure, double value) {
   return std::clamp(std::abs(value) / end, 0.0, 1.0);
 }
 
+std::string long_duration(std::chrono::seconds time) {
+  using std::chrono::floor;
+  if (time >= std::chrono::days(2)) return fmt::format("{} days", floor<std::chrono::days>(time).count());
+  if (time >= std::chrono::hours(2)) return fmt::format("{} h", floor<std::chrono::hours>(time).count());
+  if (time >= std::chrono::minutes(2))
+    return fmt::format("{} min", floor<std::chrono::minutes>(time).count());
+  return fmt::format("{} s", time.count());
+}
+
+Figure shown_figure(const Pod& pod, const ScreenState& state) {
+  if (pod.spread(state.figure)) return state.figure;
+  const auto known =
+      std::ranges::find_if(kFirst, [&](Figure figure) { return pod.spread(figure).has_value(); });
+  return known == kFirst.end() ? state.figure : *known;
+}
+
 std::string_view bar(double height, output::Charset charset) {
   constexpr std::array<std::string_view, 8> kBars = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
   constexpr std::array<std::string_view, 3> kPlain = {".", ":", "#"};
@@ -162,6 +179,7 @@ std::vector<std::string> draw_field(const Pod& pod, const ScreenState& state, st
   constexpr std::size_t kGroup = 16;
   constexpr std::size_t kStep = 8;
   const std::size_t hosts = pod.rows().size();
+  const Figure figure = shown_figure(pod, state);
   if (columns < kLabel + kStep || rows < 2) return {};
   const std::size_t lines_for_cells = rows - 1;
   std::size_t across = (columns - kLabel + 1) / (kGroup + 1) * kGroup;
@@ -176,17 +194,16 @@ std::vector<std::string> draw_field(const Pod& pod, const ScreenState& state, st
       if (is_grouped && cell > 0 && cell % kGroup == 0) line.add(" ");
       const std::size_t host = first + cell * each;
       const bool is_marked = state.is_in_field && state.cursor >= host && state.cursor < host + each;
-      add_cell(line, pod, state.figure, host, each, is_marked);
+      add_cell(line, pod, figure, host, each, is_marked);
     }
     lines.push_back(line.bytes());
   }
   StyledLine legend(look, columns);
   legend.pad_to(2);
   if (each > 1)
-    legend.add(fmt::format("worst of {} hosts a cell: {} in tenths", each, name_of(pod, state.figure)),
-               Style::dim);
+    legend.add(fmt::format("worst of {} hosts a cell: {} in tenths", each, name_of(pod, figure)), Style::dim);
   else
-    legend.add(fmt::format("{} of each host in tenths", name_of(pod, state.figure)), Style::dim);
+    legend.add(fmt::format("{} of each host in tenths", name_of(pod, figure)), Style::dim);
   legend.add("   ! odd   ? stale   x lost", Style::dim);
   lines.push_back(legend.bytes());
   return lines;
@@ -199,10 +216,12 @@ std::vector<std::string> draw_history(const Pod& pod, const ScreenFacts& facts, 
   if (size.rows < kLeastRows || size.columns < 40 || pod.history().size() < 3) return {};
   const std::size_t count = std::min(pod.history().size(), size.columns - kLabel);
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(facts.interval * count).count();
-  std::vector<std::string> lines = {
-      "", fmt::format("history, {}: median of {} hosts, and the least",
-                      seconds < 120 ? fmt::format("{} s", seconds) : fmt::format("{} min", seconds / 60),
-                      pod.rows().size())};
+  StyledLine header(look, size.columns);
+  header.add(fmt::format("history, {}: median of {}, and the least",
+                         seconds < 120 ? fmt::format("{} s", seconds) : fmt::format("{} min", seconds / 60),
+                         count_hosts(pod.rows().size())),
+             Style::dim);
+  std::vector<std::string> lines = {"", header.bytes()};
   const auto add = [&](Figure figure, std::string_view label, double Spread::*value) {
     const std::optional<Spread>& now = pod.spread(figure);
     if (!now || lines.size() >= size.rows) return;

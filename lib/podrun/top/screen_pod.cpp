@@ -29,32 +29,61 @@ std::string title(const Pod& pod, const ScreenState& state, const ScreenFacts& f
   if (const std::string chips = describe_accelerators(pod); !chips.empty())
     line.add(", " + output::escape_controls(chips));
   if (!pod.run().empty()) line.add("     " + output::escape_controls(pod.run()));
+  if (const auto age = pod.run_age()) line.add(", " + long_duration(*age));
   const std::string right =
-      fmt::format("{}{}  {}", state.holds ? "hold  " : "", interval_text(facts.interval), facts.clock);
+      fmt::format("{}{}  {}", state.held_rows ? "hold  " : "", interval_text(facts.interval), facts.clock);
   line.add_right(right, Style::dim);
   return line.bytes();
 }
 
 std::string counts(const Pod& pod, const ScreenFacts& facts, std::size_t columns, const Look& look) {
   StyledLine line(look, columns);
-  line.add(fmt::format("up {}", pod.count(HostState::up)));
+  const auto add_whole = [&](std::string_view blanks, const std::string& text, Style style = Style::plain) {
+    if (blanks.size() + text.size() <= line.left()) line.add(blanks).add(text, style);
+  };
+  add_whole("", fmt::format("up {}", pod.count(HostState::up)));
   const auto add = [&](HostState state, std::string_view word, Style style) {
     if (const std::size_t count = pod.count(state); count > 0)
-      line.add("  ").add(fmt::format("{} {}", word, count), style);
+      add_whole("  ", fmt::format("{} {}", word, count), style);
   };
   add(HostState::waiting, "waiting", Style::dim);
   add(HostState::stale, "stale", Style::warning);
   add(HostState::lost, "lost", Style::fault);
   const std::size_t odd = pod.odd_hosts();
-  line.add("     ").add(fmt::format("odd {}", odd), odd > 0 ? Style::warning : Style::plain);
-  const ChipCounts chips = count_chips(pod);
-  if (chips.all > 0) {
-    line.add(fmt::format("     {}: {} busy  {} idle", busy_name(pod) == "duty" ? "chips" : "GPUs", chips.busy,
-                         chips.idle));
-    if (chips.unknown() > 0) line.add(fmt::format("  {} unknown", chips.unknown()));
+  add_whole("     ", fmt::format("odd {}", odd), odd > 0 ? Style::warning : Style::plain);
+  if (!facts.note.empty()) add_whole("     ", facts.note, Style::bold);
+  if (const ChipCounts chips = count_chips(pod); chips.all > 0) {
+    const std::string_view word = busy_name(pod) == "duty" ? "chips" : "GPUs";
+    add_whole("     ", fmt::format("{}: {} busy  {} idle", word, chips.busy, chips.idle));
+    if (chips.unknown() > 0) add_whole("  ", fmt::format("{} unknown", chips.unknown()));
+    const bool sees_all = std::ranges::none_of(
+        pod.rows(), [](const HostRow& row) { return row.report.holders && !row.report.holders->sees_all; });
+    if (!sees_all) line.add_right("sees only own processes", Style::dim);
   }
-  if (!facts.note.empty()) line.add("     ").add(facts.note, Style::bold);
   return line.bytes();
+}
+
+/// The keys that fit, the most important ones first.
+std::string fitting_keys(std::size_t cells) {
+  constexpr std::array<std::pair<std::string_view, int>, 9> kKeys{{{"j k move", 3},
+                                                                   {"Enter host", 2},
+                                                                   {"s sort", 5},
+                                                                   {"m figure", 7},
+                                                                   {"f fold", 6},
+                                                                   {"/ filter", 4},
+                                                                   {"Space hold", 8},
+                                                                   {"? help", 0},
+                                                                   {"q", 1}}};
+  const auto text_of = [&](int least_important) {
+    std::string text;
+    for (const auto& [key, rank] : kKeys) {
+      if (rank <= least_important) text += fmt::format("{}{}", text.empty() ? "" : "  ", key);
+    }
+    return text;
+  };
+  int rank = static_cast<int>(kKeys.size()) - 1;
+  while (rank > 0 && text_of(rank).size() > cells) --rank;
+  return text_of(rank);
 }
 
 std::string keys_line(const Pod& pod, const ScreenState& state, const std::vector<ListRow>& rows,
@@ -68,8 +97,8 @@ std::string keys_line(const Pod& pod, const ScreenState& state, const std::vecto
     return line.bytes();
   }
   if (state.message == "K" && !pod.hosts().empty()) {
-    line.add(fmt::format("to stop what holds it: podrun {}kill --workers {}", facts.kill_options,
-                         pod.hosts()[state.cursor].worker));
+    line.add(fmt::format("to stop what holds it: podrun {}kill --workers {}",
+                         output::escape_controls(facts.kill_options), pod.hosts()[state.cursor].worker));
     return line.bytes();
   }
   if (!state.message.empty()) {
@@ -77,13 +106,15 @@ std::string keys_line(const Pod& pod, const ScreenState& state, const std::vecto
     return line.bytes();
   }
   const std::size_t below = rows.size() - std::min(rows.size(), state.first_row + state.rows_shown);
+  const std::string more = below > 0 ? fmt::format("{} more", below) : "";
   if (state.filter.is_empty()) {
-    line.add("j k move  Enter host  s sort  m figure  f fold  / filter  Space hold  ? help  q", Style::dim);
+    const std::size_t taken = more.empty() ? 0 : more.size() + 2;
+    line.add(fitting_keys(columns - std::min(columns, taken)), Style::dim);
   } else {
     line.add("filter ").add(output::escape_controls(state.filter.text()), Style::bold);
     line.add("   / changes it, Esc ends it", Style::dim);
   }
-  if (below > 0) line.add_right(fmt::format("{} more", below), Style::bold);
+  if (!more.empty()) line.add_right(more, Style::bold);
   return line.bytes();
 }
 
@@ -123,6 +154,7 @@ void append(std::vector<std::string>& lines, std::vector<std::string> more) {
 std::vector<std::string> draw_pod(const Pod& pod, ScreenState& state, const ScreenFacts& facts,
                                   output::ScreenSize size, const Look& look) {
   const std::vector<ListRow> rows = list_rows(pod, state);
+  keep_cursor(rows, state);
   std::vector<std::string> lines = {title(pod, state, facts, size.columns, look)};
   constexpr std::size_t kLeastForCounts = 4;
   constexpr std::size_t kLeastForFigures = 14;
@@ -134,7 +166,8 @@ std::vector<std::string> draw_pod(const Pod& pod, ScreenState& state, const Scre
   if (size.rows >= kLeastForField && pod.rows().size() > kFewHosts)
     append(lines, draw_field(pod, state, size.columns, size.rows >= kTall ? 13 : 9, look));
   const std::size_t room = size.rows > lines.size() + 1 ? size.rows - lines.size() - 1 : 0;
-  append(lines, draw_list(pod, state, rows, {size.columns, std::min(room, rows.size() + 1)}, look));
+  append(lines, draw_list(pod, state, rows,
+                          {size.columns, std::min(room, std::max<std::size_t>(1, rows.size()) + 1)}, look));
   const std::size_t left = size.rows > lines.size() + 1 ? size.rows - lines.size() - 1 : 0;
   if (pod.rows().size() <= kFewHosts) append(lines, draw_history(pod, facts, {size.columns, left}, look));
   if (size.rows < 2) return lines;

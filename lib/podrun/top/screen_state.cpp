@@ -8,7 +8,7 @@
 #include "podrun/base/text.hpp"
 #include "podrun/output/escape.hpp"
 #include "podrun/top/folding.hpp"
-#include "podrun/top/screen.hpp"
+#include "podrun/top/screen_parts.hpp"
 
 namespace podrun::top {
 namespace {
@@ -48,6 +48,7 @@ class KeyHandler {
 
   KeyEffect handle(const Key& key) {
     state_.message.clear();
+    if (state_.page == ScreenState::Page::pod) keep_cursor(rows_, state_);
     if (state_.typed_filter) {
       type(key);
       return {};
@@ -74,6 +75,7 @@ class KeyHandler {
         break;
       case Key::Kind::home:
         move(-kFar);
+        state_.is_moved = false;
         break;
       case Key::Kind::end:
         move(kFar);
@@ -86,6 +88,7 @@ class KeyHandler {
         break;
       case Key::Kind::tab:
         state_.is_in_field = !state_.is_in_field;
+        state_.is_moved = true;
         break;
       default:
         break;
@@ -106,14 +109,31 @@ class KeyHandler {
     if (text == "k") move(-1);
     if (text == "n") move_to_odd(1);
     if (text == "p") move_to_odd(-1);
-    if (text == "m") state_.figure = next_figure(pod_, state_.figure);
     if (text == "f") state_.is_folded = !state_.is_folded;
-    if (text == " ") state_.holds = !state_.holds;
     if (text == "s") sort();
-    if (text == "/") state_.typed_filter = state_.filter.text();
+    if (text == "m") state_.figure = next_figure(pod_, shown_figure(pod_, state_));
+    if (text == "/") {
+      state_.typed_filter = state_.filter.text();
+      state_.page = ScreenState::Page::pod;
+    }
     if (text == "r") filter_run();
     if (text == "K") state_.message = "K";
+    if (text == " ") hold();
+    if (text == "f" || text == "s" || text == "m" || text == "r") change_held();
     return {};
+  }
+
+  void hold() {
+    if (state_.held_rows)
+      state_.held_rows.reset();
+    else
+      state_.held_rows = rows_;
+  }
+  /// Other rows were asked for: these stay then.
+  void change_held() {
+    if (!state_.held_rows) return;
+    state_.held_rows.reset();
+    state_.held_rows = list_rows(pod_, state_);
   }
 
   void type(const Key& key) {
@@ -130,6 +150,7 @@ class KeyHandler {
       state_.filter = HostFilter(typed);
       state_.first_row = 0;
       state_.typed_filter.reset();
+      change_held();
     } catch (const UsageError& error) {
       state_.message = output::escape_controls(error.what());
     }
@@ -162,10 +183,17 @@ class KeyHandler {
       state_.cursor = shown_host(rows_[row_of(rows_, state_.cursor)]);
     state_.page = ScreenState::Page::host;
     state_.first_line = 0;
+    state_.is_moved = true;
   }
   void close() {
-    if (state_.page == ScreenState::Page::pod && !state_.filter.is_empty()) state_.filter = HostFilter();
-    state_.page = ScreenState::Page::pod;
+    if (state_.page != ScreenState::Page::pod) {
+      state_.page = ScreenState::Page::pod;
+    } else if (state_.is_in_field) {
+      state_.is_in_field = false;
+    } else if (!state_.filter.is_empty()) {
+      state_.filter = HostFilter();
+      change_held();
+    }
   }
 
   std::ptrdiff_t page() const {
@@ -183,6 +211,7 @@ class KeyHandler {
     }
     if (state_.is_in_field) return move_in_field(rows);
     if (rows_.empty()) return;
+    state_.is_moved = true;
     const auto last = static_cast<std::ptrdiff_t>(rows_.size()) - 1;
     const auto row = static_cast<std::ptrdiff_t>(row_of(rows_, state_.cursor)) + rows;
     state_.cursor = rows_[static_cast<std::size_t>(std::clamp<std::ptrdiff_t>(row, 0, last))].hosts.front();
@@ -193,7 +222,8 @@ class KeyHandler {
         std::clamp<std::ptrdiff_t>(static_cast<std::ptrdiff_t>(state_.cursor) + hosts, 0, last));
   }
   void move_to_odd(std::ptrdiff_t step) {
-    const std::vector<std::size_t> odd = odd_in_order(pod_);
+    std::vector<std::size_t> odd = odd_in_order(pod_);
+    std::erase_if(odd, [&](std::size_t host) { return !state_.filter.accepts(pod_, host); });
     if (odd.empty()) {
       state_.message = "no host is odd";
       return;
@@ -202,6 +232,7 @@ class KeyHandler {
     const auto found = std::ranges::find(odd, state_.cursor) - odd.begin();
     const std::ptrdiff_t from = found == count ? (step > 0 ? -1 : 0) : found;
     state_.cursor = odd[static_cast<std::size_t>((from + step + count) % count)];
+    state_.is_moved = true;
     state_.first_line = 0;
   }
 
@@ -213,6 +244,7 @@ class KeyHandler {
 }  // namespace
 
 std::vector<ListRow> list_rows(const Pod& pod, const ScreenState& state) {
+  if (state.held_rows) return *state.held_rows;
   std::vector<ListRow> rows;
   if (state.order == ScreenState::Order::odd) {
     add_each(rows, odd_in_order(pod));
@@ -243,8 +275,20 @@ std::vector<ListRow> list_rows(const Pod& pod, const ScreenState& state) {
   if (state.filter.is_empty()) return rows;
   for (ListRow& row : rows)
     std::erase_if(row.hosts, [&](std::size_t host) { return !state.filter.accepts(pod, host); });
+  for (ListRow& row : rows) row.is_folded = row.hosts.size() > 1;
   std::erase_if(rows, [](const ListRow& row) { return row.hosts.empty(); });
   return rows;
+}
+
+void keep_cursor(const std::vector<ListRow>& rows, ScreenState& state) {
+  if (rows.empty() || state.is_in_field) return;
+  const bool is_shown = std::ranges::any_of(rows, [&](const ListRow& row) {
+    return std::ranges::find(row.hosts, state.cursor) != row.hosts.end();
+  });
+  if (!state.is_moved)
+    state.cursor = rows.front().hosts.front();
+  else if (!is_shown)
+    state.cursor = rows[std::min(state.first_row, rows.size() - 1)].hosts.front();
 }
 
 KeyEffect handle_key(const Key& key, const Pod& pod, const std::vector<ListRow>& rows, ScreenState& state) {
