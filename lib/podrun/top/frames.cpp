@@ -17,6 +17,7 @@ constexpr std::size_t kMaxLine = 4096;
 constexpr std::size_t kMaxMounts = 8;
 constexpr std::size_t kMaxGone = 64;
 constexpr std::size_t kMaxHolders = 128 * 1024;  ///< bytes of all lines of a list
+
 }  // namespace
 
 std::optional<double> Mount::percent_used() const {
@@ -27,6 +28,10 @@ std::optional<double> Mount::percent_used() const {
 FrameReader::FrameReader(HostReport& report) : report_(report) {
   // A new connection: what was asked on the last one is not answered on this one.
   for (Mount& mount : report_.mounts) mount.is_asked = false;
+  report_.chips.clear();
+  report_.chips_at.reset();
+  report_.gpu_text.clear();
+  report_.gpus_asked_at.reset();
 }
 
 bool FrameReader::feed(std::string_view bytes) {

@@ -100,7 +100,8 @@ struct HostReport {
   std::optional<SlowCounters> slow = {};
   std::vector<Chip> chips = {};
   std::optional<double> chips_at = {};
-  std::string gpu_text = {};  ///< what nvidia-smi says instead of figures
+  std::string gpu_text = {};                 ///< what nvidia-smi says instead of figures
+  std::optional<double> gpus_asked_at = {};  ///< since when nvidia-smi runs; none: podrun does not ask it
   std::vector<Mount> mounts = {};
   std::optional<double> clock = {};  ///< seconds since 1970 by its clock when its uptime was 0
   std::optional<supervisor::DeviceHolders> holders = {};

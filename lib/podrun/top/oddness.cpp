@@ -81,12 +81,14 @@ class Finder {
                     : fmt::format("{} {}s, the others have {}", here, chip_word(report_), *others));
     }
     constexpr double kSilent = 20;
-    const bool is_silent = report_.chips_at && report_.now->at - *report_.chips_at > kSilent;
+    constexpr double kFirst = 30;  // it may have to start the driver
+    const std::optional<double>& asked = report_.chips_at ? report_.chips_at : report_.gpus_asked_at;
+    const double silence = asked ? report_.now->at - *asked : 0;
+    const bool is_silent = silence > (report_.chips_at ? kSilent : kFirst);
     if (report_.gpus > 0 && !report_.gpu_text.empty()) {
       add("nvidia_smi", Severity::fault, "nvidia-smi: " + report_.gpu_text);
     } else if (report_.gpus > 0 && is_silent) {
-      add("nvidia_smi", Severity::fault,
-          fmt::format("nvidia-smi: no answer for {:.0f} s", report_.now->at - *report_.chips_at));
+      add("nvidia_smi", Severity::fault, fmt::format("nvidia-smi: no answer for {:.0f} s", silence));
     }
   }
 

@@ -150,6 +150,29 @@ TEST(Oddness, NvidiaSmiThatHangs) {
   EXPECT_EQ(pod.odd(0), "nvidia-smi: no answer for 22 s");
 }
 
+TEST(Oddness, NvidiaSmiThatNeverAnswers) {
+  FakePod pod(1);
+  pod.hosts[0].gpus.clear();
+  pod.steps(20);
+  EXPECT_EQ(pod.odd(0), "");  // podrun does not ask it
+  pod.pod.report(0).gpus_asked_at = pod.hosts[0].uptime;
+  pod.steps(15);
+  EXPECT_EQ(pod.odd(0), "");
+  pod.step();
+  EXPECT_EQ(pod.odd(0), "nvidia-smi: no answer for 32 s");
+}
+
+TEST(Oddness, ANewConnectionHasANewNvidiaSmi) {
+  FakePod pod(1);
+  pod.steps(3);
+  pod.lose(0);
+  pod.steps(20);
+  pod.hosts[0].gpus.clear();
+  pod.reconnect(0);
+  pod.step();
+  EXPECT_EQ(pod.odd(0), "back after 42 s");
+}
+
 TEST(Oddness, AChipThatIsSlowed) {
   struct Case {
     unsigned bits;
