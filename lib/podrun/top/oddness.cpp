@@ -97,7 +97,8 @@ class Finder {
       const auto first = row_.first_ecc.find(chip.index);
       if (first == row_.first_ecc.end() || !chip.ecc_errors || *chip.ecc_errors <= first->second) continue;
       add("ecc", Severity::fault,
-          fmt::format("GPU {}: {} ECC errors more", chip.index, *chip.ecc_errors - first->second),
+          fmt::format("GPU {}: {} more ECC error{}", chip.index, *chip.ecc_errors - first->second,
+                      *chip.ecc_errors - first->second == 1 ? "" : "s"),
           chip.index);
     }
   }

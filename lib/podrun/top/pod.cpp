@@ -192,11 +192,14 @@ void Pod::find_runs(TimePoint now) {
 
 void Pod::find_main_user() {
   std::map<std::uint64_t, std::size_t> hosts_of;
+  std::vector<std::uint64_t> users;  // of one host
   std::size_t with_holders = 0;
   for (const HostRow& row : rows_) {
     if (!row.has_figures() || !row.report.holders) continue;
-    std::set<std::uint64_t> users;
-    for (const supervisor::DeviceHolder& holder : row.report.holders->holders) users.insert(holder.uid);
+    users.clear();
+    for (const supervisor::DeviceHolder& holder : row.report.holders->holders) {
+      if (std::ranges::find(users, holder.uid) == users.end()) users.push_back(holder.uid);
+    }
     for (const std::uint64_t user : users) ++hosts_of[user];
     if (!users.empty()) ++with_holders;
   }

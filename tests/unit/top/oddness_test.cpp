@@ -60,7 +60,7 @@ TEST(Oddness, EccErrorsThatRise) {
   EXPECT_EQ(pod.odd(0), "");
   pod.hosts[0].gpus[5].ecc = "9";
   pod.step();
-  EXPECT_EQ(pod.odd(0), "GPU 5: 2 ECC errors more");
+  EXPECT_EQ(pod.odd(0), "GPU 5: 2 more ECC errors");
   EXPECT_EQ(pod.find(0, "ecc")->device, 5U);
   EXPECT_EQ(pod.find(0, "ecc")->severity, Severity::fault);
 }
@@ -73,7 +73,7 @@ TEST(Oddness, EccErrorsAfterTheDriverHasStartedAgain) {
   pod.step();
   pod.hosts[0].gpus[5].ecc = "1";
   pod.step();
-  EXPECT_EQ(pod.odd(0), "GPU 5: 1 ECC errors more");
+  EXPECT_EQ(pod.odd(0), "GPU 5: 1 more ECC error");
 }
 
 TEST(Oddness, AFullDisk) {
