@@ -62,15 +62,11 @@ std::optional<std::pair<std::uint64_t, std::string>> read_owner(std::string_view
 }
 
 /// CPU time and age, in seconds of the host's clock.
-void count(HostProcess& process, const HostDetail& before, double now, double ticks) {
+void count(HostProcess& process, const HostProcess* before, double now, double passed, double ticks) {
   process.age = std::max(0.0, now - static_cast<double>(process.start) / ticks);
-  if (before.at <= 0 || now <= before.at) return;
-  const auto same = std::ranges::find_if(before.processes, [&](const HostProcess& old) {
-    return old.pid == process.pid && old.start == process.start && old.ticks <= process.ticks;
-  });
-  if (same == before.processes.end()) return;
+  if (!before || passed <= 0 || before->start != process.start || before->ticks > process.ticks) return;
   constexpr double kPercent = 100;
-  process.cpu = kPercent * static_cast<double>(process.ticks - same->ticks) / ticks / (now - before.at);
+  process.cpu = kPercent * static_cast<double>(process.ticks - before->ticks) / ticks / passed;
 }
 
 }  // namespace
@@ -94,13 +90,17 @@ HostDetail read_detail(std::size_t host, std::string_view text, const HostDetail
       owners.insert(std::move(*owner));
     }
   }
-  const bool is_same_host = before.host == host;
+  std::map<std::uint64_t, const HostProcess*> known;
+  if (before.host == host && before.at > 0) {
+    for (const HostProcess& process : before.processes) known.emplace(process.pid, &process);
+  }
   for (Stat& stat : stats) {
     HostProcess& process = stat.process;
     process.memory = static_cast<std::uint64_t>(
         static_cast<double>(std::min<std::uint64_t>(stat.pages, 1ULL << 40U)) * page);
     if (const auto owner = owners.find(process.pid); owner != owners.end()) process.user = owner->second;
-    count(process, is_same_host ? before : HostDetail(), detail.at, ticks);
+    const auto old = known.find(process.pid);
+    count(process, old == known.end() ? nullptr : old->second, detail.at, detail.at - before.at, ticks);
     detail.processes.push_back(std::move(process));
   }
   std::ranges::stable_sort(detail.processes, [](const HostProcess& a, const HostProcess& b) {
