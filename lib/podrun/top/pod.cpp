@@ -95,7 +95,7 @@ void Pod::take_frame(std::size_t host, TimePoint now, double clock) {
   row.is_new = true;
   ++row.frames;
   row.clock_offset.reset();
-  if (report.clock && report.now->at > 0) row.clock_offset = *report.clock + report.now->at - clock;
+  if (report.clock && report.last_at > 0) row.clock_offset = *report.clock + report.last_at - clock;
   if (report.slow && report.slow_before &&
       has_grown(report.slow_before->oom_kills, report.slow->oom_kills, 1) &&
       report.slow->at == report.now->at)

@@ -222,6 +222,19 @@ TEST(Oddness, AClockThatIsOff) {
   EXPECT_EQ(pod.odd(2), "");
 }
 
+/// podrun top --once shows the rates of earlier frames than the last one.
+TEST(Oddness, TheClockIsThatOfTheLastFrame) {
+  FakePod pod(1, {}, true);
+  pod.step();
+  const std::optional<Counters> shown = pod.pod.report(0).now;
+  pod.pass(4);
+  pod.answer(0);
+  pod.pod.report(0).now = shown;
+  pod.pod.take_frame(0, pod.now, pod.wall);
+  pod.judge();
+  EXPECT_EQ(pod.odd(0), "");
+}
+
 TEST(Oddness, ALinkThatIsDownOrSlower) {
   FakePod pod(6);
   pod.hosts[1].links = "Lmlx5_0,DOWN,400 Neth0,up,25000";
