@@ -11,6 +11,7 @@ import pytest
 from homes import ViaHomes, homes_of_pod
 from pods import Fault, Pod
 from relays import make_certificate
+from screen import Screen
 from support import STRICT, Podrun, describe, end, limit, marked_processes, wait_until
 
 
@@ -218,3 +219,36 @@ def agent(podrun):
     yield add
     running.terminate()
     running.wait()
+
+
+@pytest.fixture
+def open_screen(podrun):
+    """Starts a program on a screen."""
+    screens = []
+
+    def start(argv, env=None, **size):
+        environment = {**podrun.env, "TERM": "xterm", **(env or {})}
+        screens.append(Screen(argv, environment, podrun.directory, **size))
+        return screens[-1]
+
+    yield start
+    for screen in screens:
+        screen.close()
+
+
+@pytest.fixture
+def on_screen(open_screen, podrun):
+    """Starts podrun on a screen."""
+    return lambda *args, **options: open_screen(podrun.arguments(args), **options)
+
+
+@pytest.fixture
+def shell(open_screen):
+    """Starts an interactive bash on a screen."""
+
+    def start():
+        screen = open_screen(["bash", "--noprofile", "--norc", "-i"], {"PS1": "$ ", "INPUTRC": "/dev/null", "HISTFILE": ""})
+        screen.wait_for("$")
+        return screen
+
+    return start

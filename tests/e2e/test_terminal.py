@@ -1,139 +1,21 @@
-"""The status line and whatever else is on the screen, as a terminal shows it: pyte emulates one behind a pseudo-terminal."""
+"""The status line and whatever else is on the screen, as a terminal shows it."""
 
 import fcntl
 import json
 import os
-import pty
 import re
-import select
-import shlex
-import struct
-import subprocess
 import termios
 import time
 
-import pyte
 import pytest
 
 from pods import write_key
-from support import SANITIZED, by_rank, checked, limit, processor_time, wait_until
+from screen import words
+from support import SANITIZED, by_rank, processor_time, wait_until
 
 FOUR = ("-H", "local[0-3]", "--color", "never")
 COUNTS = r"\d \w+( · \d \w+)*"
 STATUS = re.compile(r"\d+ (connecting|ready|running|stopping|waiting)\b")
-
-
-class Screen:
-    """A program on a terminal of its own, and what is to be seen there."""
-
-    def __init__(self, argv, env, cwd, columns=100, rows=24):
-        self._screen = pyte.HistoryScreen(columns, rows, history=100_000, ratio=0.001)
-        self._stream = pyte.ByteStream(self._screen)
-        self._master, self.tty = pty.openpty()
-        self.bytes = b""
-        self.resize(columns, rows)
-        self.process = subprocess.Popen(
-            argv,
-            env=env,
-            cwd=cwd,
-            stdin=self.tty,
-            stdout=self.tty,
-            stderr=self.tty,
-            start_new_session=True,
-            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
-        )
-
-    def resize(self, columns, rows=24):
-        self._screen.resize(rows, columns)
-        fcntl.ioctl(self.tty, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
-
-    def type(self, keys):
-        os.write(self._master, keys.encode())
-
-    def watch(self, seconds):
-        """What is written in this time."""
-        before = len(self.bytes)
-        deadline = time.monotonic() + seconds
-        while (left := deadline - time.monotonic()) > 0:
-            self._read(left)
-        return self.bytes[before:]
-
-    def _read(self, seconds):
-        if select.select([self._master], [], [], seconds)[0]:
-            self.bytes += (data := os.read(self._master, 65536))
-            self._stream.feed(data)
-
-    @property
-    def lines(self):
-        """All lines, with those that have left the screen at its top; blank ones at the end left out."""
-        left = ["".join(row[x].data for x in range(max(row, default=-1) + 1)).rstrip() for row in self._screen.history.top]
-        return "\n".join(left + [line.rstrip() for line in self._screen.display]).rstrip("\n").split("\n")
-
-    def cell(self, row, column):
-        return self._screen.buffer[row][column]
-
-    @property
-    def last(self):
-        return self.lines[-1]
-
-    def wait_for(self, shown, seconds=20):
-        """Until `shown(self)`, or until the last line is `shown`."""
-        condition = shown if callable(shown) else lambda screen: screen.last == shown
-        deadline = time.monotonic() + limit(seconds)
-        while not condition(self):
-            assert time.monotonic() < deadline, "not shown; the screen:\n" + "\n".join(self.lines)
-            self._read(0.05)
-
-    def wait(self, seconds=30):
-        """Until its end: the status."""
-        deadline = time.monotonic() + limit(seconds)
-        while self.process.poll() is None:
-            assert time.monotonic() < deadline, "still running; the screen:\n" + "\n".join(self.lines)
-            self._read(0.05)
-        seen = None
-        while seen != len(self.bytes):  # the kernel hands on what was written when it comes to it
-            seen = len(self.bytes)
-            self.watch(0.1)
-        return checked(subprocess.CompletedProcess(self.process.args, self.process.returncode, self.bytes, self.bytes)).returncode
-
-    def close(self):
-        """Whatever still runs there is hung up."""
-        os.close(self.tty)
-        os.close(self._master)
-        self.process.wait(limit(20))
-
-
-@pytest.fixture
-def open_screen(podrun):
-    """Starts a program on a screen."""
-    screens = []
-
-    def start(argv, env=None, **size):
-        environment = {**podrun.env, "TERM": "xterm", **(env or {})}
-        screens.append(Screen(argv, environment, podrun.directory, **size))
-        return screens[-1]
-
-    yield start
-    for screen in screens:
-        screen.close()
-
-
-@pytest.fixture
-def on_screen(open_screen, podrun):
-    """Starts podrun on a screen."""
-    return lambda *args, **options: open_screen(podrun.arguments(args), **options)
-
-
-@pytest.fixture
-def shell(open_screen):
-    """Starts an interactive bash on a screen."""
-
-    def start():
-        screen = open_screen(["bash", "--noprofile", "--norc", "-i"], {"PS1": "$ ", "INPUTRC": "/dev/null", "HISTFILE": ""})
-        screen.wait_for("$")
-        return screen
-
-    return start
 
 
 class Gate:
@@ -151,10 +33,6 @@ class Gate:
 @pytest.fixture
 def gate(directory):
     return Gate(directory)
-
-
-def words(podrun, *args):
-    return " ".join(shlex.quote(word) for word in podrun.arguments(args))
 
 
 def is_clean(lines):
