@@ -261,6 +261,18 @@ podrun_watch_gpus() {
   podrun_read_uptime
   printf '%s\n' "g $podrun_up nvidia-smi has ended"
 }
+# Kills what this script has started and what hangs, such as nvidia-smi. Other programs of podrun with the same mark may run on.
+podrun_stop_own() {
+  podrun_mark=$PODRUN_MARK
+  podrun_find_marked
+  for podrun_pid in $podrun_pids; do
+    podrun_up=$podrun_pid
+    while [ $podrun_up -gt 1 ] && podrun_read_stat $podrun_up; do
+      podrun_up=$podrun_its_parent
+      if [ $podrun_up = $$ ]; then kill -s KILL $podrun_pid; break; fi
+    done
+  done
+}
 
 podrun_su=
 podrun_is_root=
@@ -279,3 +291,4 @@ while read -r podrun_letters podrun_mounts podrun_pids; do
   for podrun_mount in $podrun_mounts; do podrun_tell_mount "$podrun_mount" & done
   IFS=$podrun_ifs
 done
+podrun_stop_own 2>/dev/null
