@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "podrun/top/pod.hpp"
+#include "podrun/top/top_pod.hpp"
 
 namespace podrun::top {
 

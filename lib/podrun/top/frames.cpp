@@ -172,6 +172,11 @@ void FrameReader::take_gpu(std::string_view rest) {
   const std::optional<double> at = to_real(take_part(rest, ' '));
   const std::optional<Chip> chip = to_nvidia_chip(rest);
   if (!at) return;
+  if (rest.empty()) {
+    report_.gpus_asked_at = at;
+    report_.gpu_text.clear();
+    return;
+  }
   if (!chip) {
     if (const std::string_view text = trim_space(rest); !text.empty()) report_.gpu_text = limited(text);
     return;

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "podrun/top/pod.hpp"
+#include "podrun/top/top_pod.hpp"
 
 namespace podrun::top {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "podrun/output/status_line.hpp"
-#include "podrun/top/pod.hpp"
+#include "podrun/top/top_pod.hpp"
 
 namespace podrun::top {
 

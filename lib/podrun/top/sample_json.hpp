@@ -6,7 +6,7 @@
 #include <string>
 
 #include "podrun/output/json_sink.hpp"
-#include "podrun/top/pod.hpp"
+#include "podrun/top/top_pod.hpp"
 
 // The events of `podrun top --json`, see docs/json.md: one line each, without its newline. Pure.
 namespace podrun::top {

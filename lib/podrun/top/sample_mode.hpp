@@ -6,8 +6,8 @@
 
 #include "podrun/session/mode.hpp"
 #include "podrun/session/session.hpp"
-#include "podrun/top/pod.hpp"
 #include "podrun/top/sampling.hpp"
+#include "podrun/top/top_pod.hpp"
 
 namespace podrun::top {
 

@@ -31,7 +31,8 @@ constexpr double kClockEvery = 60;
 constexpr double kSilentAfter = 10;
 constexpr double kAskSilentAgain = 600;
 constexpr double kHoldersAtMost = 5;
-constexpr std::size_t kStatEvery = 5;  ///< ticks
+constexpr milliseconds::rep kMostBetweenGpus = 5;  ///< rows of nvidia-smi that are much older do not count
+constexpr std::size_t kStatEvery = 5;              ///< ticks
 constexpr std::size_t kMostPids = 32;
 
 }  // namespace
@@ -45,7 +46,7 @@ Sampling::Sampling(Pod& pod, const SampleRequest& request, std::function<void(st
 
 asio::awaitable<void> Sampling::prepare(std::size_t host, supervisor::Supervised& supervised) {
   static const Chunk script{std::string(kTopScript)};
-  const auto seconds = std::max<milliseconds::rep>(1, request_.interval.count() / 1000);
+  const auto seconds = std::clamp<milliseconds::rep>(request_.interval.count() / 1000, 1, kMostBetweenGpus);
   std::vector<std::string> words =
       TopWords{.gpu = request_.asks_gpus ? "1" : "", .seconds = std::to_string(seconds)}.list();
   const asio::any_io_executor executor = co_await asio::this_coro::executor;
@@ -129,12 +130,12 @@ std::string Sampling::letters(Asked& asked, const HostReport& report, double upt
   const bool was_asked = asked.holders_at.has_value();
   const double since = was_asked ? uptime - *asked.holders_at : kSlowEvery;
   const bool has_changed =
-      !report.gone.empty() || (changed_at_ && was_asked &&
-                               Clock::now() - *changed_at_ < std::chrono::duration<double>(kHoldersAtMost));
+      !report.gone.empty() || (changed_at_ && was_asked && asked.holders_asked < *changed_at_);
   if (!asked.awaits_holders && (since >= kSlowEvery || (has_changed && since >= kHoldersAtMost))) {
     text += 'h';
     asked.awaits_holders = true;
     asked.holders_at = uptime;
+    asked.holders_asked = Clock::now();
   }
   return text;
 }

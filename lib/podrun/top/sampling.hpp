@@ -13,7 +13,7 @@
 #include <asio/steady_timer.hpp>
 
 #include "podrun/supervisor/supervised.hpp"
-#include "podrun/top/pod.hpp"
+#include "podrun/top/top_pod.hpp"
 #include "podrun/top/tpu_metrics.hpp"
 
 namespace podrun::top {
@@ -49,6 +49,7 @@ class Sampling {
     std::size_t ticks = 0;
     bool awaits_holders = false;
     std::optional<double> holders_at = {};  ///< the uptime when they were asked for
+    Clock::time_point holders_asked = {};   ///< the same by our clock
     std::optional<double> clock_at = {};
     std::unique_ptr<asio::steady_timer> timer = {};
     std::unique_ptr<TpuMetrics> tpu = {};

@@ -11,8 +11,8 @@
 #include "podrun/output/keys.hpp"
 #include "podrun/top/host_detail.hpp"
 #include "podrun/top/host_filter.hpp"
-#include "podrun/top/pod.hpp"
 #include "podrun/top/styled_line.hpp"
+#include "podrun/top/top_pod.hpp"
 
 // The screen of `podrun top` as text, and what keys change about it. Pure: the time is passed in.
 namespace podrun::top {

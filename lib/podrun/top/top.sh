@@ -244,9 +244,11 @@ podrun_tell_holders() {
   podrun_tell_marks
   podrun_tell end
 }
-# One nvidia-smi that repeats itself: a new one would take up to seconds of the driver each time. Lines "g UPTIME ROW", with the rows of all
-# GPUs in turn, or what it complains about. A driver before 535 has other names for the last fields.
+# One nvidia-smi that repeats itself: a new one would take up to seconds of the driver each time. "g UPTIME" when it starts; lines
+# "g UPTIME ROW", with the rows of all GPUs in turn, or what it complains about. A driver before 535 has other names for the last fields.
 podrun_watch_gpus() {
+  podrun_read_uptime
+  printf '%s\n' "g $podrun_up"
   podrun_fields=index,utilization.gpu,memory.used,memory.total,power.draw,temperature.gpu,clocks.sm,clocks.max.sm,ecc.errors.uncorrected.volatile.total
   for podrun_each in clocks_event_reasons.active clocks_throttle_reasons.active; do
     nvidia-smi --query-gpu=$podrun_fields,$podrun_each --format=csv,noheader,nounits -l $podrun_seconds 2>&1 | {

@@ -13,7 +13,7 @@
 #include <fmt/format.h>
 
 #include "podrun/top/frames.hpp"
-#include "podrun/top/pod.hpp"
+#include "podrun/top/top_pod.hpp"
 
 // Pods whose hosts say what top.sh would print.
 namespace podrun::top {

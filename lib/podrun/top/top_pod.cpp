@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The state of all hosts: silent ones, the run that they have in common, the groups in which they are
 // compared, and how long each oddity lasts.
-#include "podrun/top/pod.hpp"
+#include "podrun/top/top_pod.hpp"
 
 #include <algorithm>
 #include <cmath>

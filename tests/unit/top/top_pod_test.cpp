@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // States, runs, and the order of odd hosts over time.
-#include "podrun/top/pod.hpp"
+#include "podrun/top/top_pod.hpp"
 
 #include <string>
 #include <vector>
