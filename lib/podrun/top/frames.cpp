@@ -203,6 +203,7 @@ void FrameReader::take_holder(std::string_view rest) {
   }
   holders_bytes_ += rest.size();
   if (!holders_ || holders_bytes_ > kMaxHolders) return;
+  if (rest.starts_with("command ") || rest.starts_with("cgroup ")) return;  // long, and not shown
   supervisor::read_line(*holders_, rest);
   if (!holders_->is_complete) return;
   report_.holders = std::exchange(holders_, std::nullopt);

@@ -50,7 +50,8 @@ struct KeyEffect {
   int interval_step = 0;  ///< -1: more often, 1: less often
 };
 
-/// The rows of the list, in order.
+/// The rows of the list, in order. Hosts that are alike are one row if they are folded, and so are more than
+/// three hosts that were lost for the same reason.
 std::vector<ListRow> list_rows(const Pod& pod, const ScreenState& state);
 
 /// Puts the cursor on a row that is shown.

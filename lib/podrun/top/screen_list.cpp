@@ -84,13 +84,16 @@ class List {
     const std::size_t begin = line.width();
     std::size_t width = 0;
     for (const Column& column : shown_) width += column.width;
-    const bool has_room = !is_alone || pod_.rows()[host].has_figures() ||
+    const bool is_lost = !is_alone && pod_.rows()[host].state == HostState::lost;
+    const bool has_room = (!is_alone && !is_lost) || pod_.rows()[host].has_figures() ||
                           begin + width + 2 + reasons_width(pod_.rows()[host]) <= columns_;
     if (has_room || pod_.rows()[host].state == HostState::stale)
       for (const Column& column : shown_) add_value(line, column, at(figures, column.figure), style);
     line.add("  ");
     if (is_alone)
       add_reasons(line, pod_.rows()[host]);
+    else if (is_lost)
+      add_lost(line, row.hosts);
     else
       add_alike(line, row.hosts);
     return line.bytes();
@@ -136,6 +139,11 @@ class List {
       }
       line.add(text, style);
     }
+  }
+
+  void add_lost(StyledLine& line, const std::vector<std::size_t>& hosts) const {
+    line.add("x ", Style::lost).add(output::fold_hosts(pod_.hosts(), hosts), Style::dim).add("  ");
+    line.add(output::escape_controls(describe_odd(pod_.rows()[hosts.front()], "; ")));
   }
 
   void add_alike(StyledLine& line, const std::vector<std::size_t>& hosts) const {

@@ -34,6 +34,39 @@ void add_each(std::vector<ListRow>& rows, const std::vector<std::size_t>& hosts)
   for (const std::size_t host : hosts) rows.push_back({.hosts = {host}});
 }
 
+/// Hosts that were lost together (their bastion is down, a switch) are one row, unless they are few.
+bool are_lost_together(const HostRow& a, const HostRow& b) {
+  if (a.state != HostState::lost || b.state != HostState::lost || !a.trouble || !b.trouble) return false;
+  const link::Failure& of_a = a.trouble->failure;
+  const link::Failure& of_b = b.trouble->failure;
+  return of_a.stage == of_b.stage && of_a.cause == of_b.cause && of_a.jump_hosts == of_b.jump_hosts;
+}
+
+void add_odd(std::vector<ListRow>& rows, const Pod& pod, bool is_folded) {
+  constexpr std::size_t kFew = 3;
+  std::vector<ListRow> lost;
+  std::vector<std::size_t> others;
+  for (const std::size_t host : odd_in_order(pod)) {
+    const auto together = std::ranges::find_if(lost, [&](const ListRow& row) {
+      return are_lost_together(pod.rows()[row.hosts.front()], pod.rows()[host]);
+    });
+    if (pod.rows()[host].state != HostState::lost)
+      others.push_back(host);
+    else if (together != lost.end())
+      together->hosts.push_back(host);
+    else
+      lost.push_back({.hosts = {host}});
+  }
+  const bool fits = std::ranges::all_of(lost, [](const ListRow& row) { return row.hosts.size() <= kFew; });
+  if (!is_folded || fits) return add_each(rows, odd_in_order(pod));
+  for (ListRow& row : lost) {
+    row.is_folded = row.hosts.size() > 1;
+    std::ranges::sort(row.hosts);
+    rows.push_back(std::move(row));
+  }
+  add_each(rows, others);
+}
+
 /// The row with the host at the cursor; 0: none has it.
 std::size_t row_of(const std::vector<ListRow>& rows, std::size_t host) {
   const auto row = std::ranges::find_if(
@@ -247,7 +280,7 @@ std::vector<ListRow> list_rows(const Pod& pod, const ScreenState& state) {
   if (state.held_rows) return *state.held_rows;
   std::vector<ListRow> rows;
   if (state.order == ScreenState::Order::odd) {
-    add_each(rows, odd_in_order(pod));
+    add_odd(rows, pod, state.is_folded);
     std::vector<std::size_t> waiting;
     for (std::size_t host = 0; host < pod.rows().size(); ++host) {
       if (pod.rows()[host].state == HostState::waiting) waiting.push_back(host);

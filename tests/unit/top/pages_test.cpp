@@ -157,5 +157,18 @@ TEST(Screen, SaysThatPodrunSeesOnlyOwnProcesses) {
   EXPECT_THAT(join(screen(mock_up_e(), state, kLarge), "\n"), Not(HasSubstr("only own processes")));
 }
 
+TEST(Screen, ShowsHostsThatWereLostTogetherInOneRow) {
+  FakePod pod(64);
+  pod.steps(3);
+  for (std::size_t host = 8; host < 24; ++host) pod.lose(host);
+  pod.judge();
+  ScreenState state;
+  const std::string shown = join(screen(pod, state, {.columns = 80, .rows = 24}), "\n");
+  EXPECT_THAT(shown, HasSubstr("+16"));
+  EXPECT_THAT(shown, HasSubstr("x [8-23]  lost"));
+  state.is_folded = false;
+  EXPECT_THAT(join(screen(pod, state, {.columns = 80, .rows = 24}), "\n"), Not(HasSubstr("x [8-23]")));
+}
+
 }  // namespace
 }  // namespace podrun::top
