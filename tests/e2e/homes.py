@@ -138,10 +138,11 @@ class PodHomes(Homes):
 
 
 @contextlib.contextmanager
-def homes_of_pod(pods, podrun, hosts=4, variables=None):
-    """Such hosts, to which `podrun` can log in; always the same servers, with empty homes. `variables`: more of these for a rank."""
+def homes_of_pod(pods, podrun, hosts=4, variables=None, more=()):
+    """Such hosts, to which `podrun` can log in; always the same servers, with empty homes. `variables`: more of these for a rank; `more`:
+    options of tests/pod/pod."""
     home = pwd.getpwuid(os.getuid()).pw_dir
-    options = ["--isolated", "--hosts", str(hosts)]
+    options = ["--isolated", "--hosts", str(hosts), *more]
     for rank in range(hosts):
         of_host = {"POD_HOST": f"host{rank}", "PATH": f"{home}/bin:{STANDARD_PATH}", **(variables or {}).get(rank, {})}
         words = " ".join('"%s=%s"' % (name, re.sub(r'(["\\])', r"\\\1", value)) for name, value in of_host.items())
