@@ -1,5 +1,6 @@
 """A terminal with a program, and what is to be seen there: pyte emulates one behind a pseudo-terminal."""
 
+import copy
 import fcntl
 import os
 import pty
@@ -19,11 +20,38 @@ def words(podrun, *args):
     return " ".join(shlex.quote(word) for word in podrun.arguments(args))
 
 
+class Emulated(pyte.HistoryScreen):
+    """With the alternate screen of other terminals, which pyte does not know."""
+
+    ALTERNATE = 1049
+
+    def __init__(self, *words, **options):
+        self.kept = None
+        super().__init__(*words, **options)
+
+    @property
+    def is_alternate(self):
+        return self.kept is not None
+
+    def set_mode(self, *modes, **options):
+        super().set_mode(*modes, **options)
+        if self.ALTERNATE in modes and not self.is_alternate:
+            self.kept = copy.deepcopy(self.buffer), copy.copy(self.cursor)
+            self.erase_in_display(2)
+
+    def reset_mode(self, *modes, **options):
+        super().reset_mode(*modes, **options)
+        if self.ALTERNATE in modes and self.is_alternate:
+            (buffer, self.cursor), self.kept = self.kept, None
+            self.buffer.clear()
+            self.buffer.update(buffer)
+
+
 class Screen:
     """A program on a terminal of its own, and what is to be seen there."""
 
     def __init__(self, argv, env, cwd, columns=100, rows=24):
-        self._screen = pyte.HistoryScreen(columns, rows, history=100_000, ratio=0.001)
+        self._screen = Emulated(columns, rows, history=100_000, ratio=0.001)
         self._stream = pyte.ByteStream(self._screen)
         self._master, self.tty = pty.openpty()
         self.bytes = b""
@@ -64,6 +92,15 @@ class Screen:
         """All lines, with those that have left the screen at its top; blank ones at the end left out."""
         left = ["".join(row[x].data for x in range(max(row, default=-1) + 1)).rstrip() for row in self._screen.history.top]
         return "\n".join(left + [line.rstrip() for line in self._screen.display]).rstrip("\n").split("\n")
+
+    @property
+    def shown(self):
+        """The lines on the screen."""
+        return [line.rstrip() for line in self._screen.display]
+
+    @property
+    def is_alternate(self):
+        return self._screen.is_alternate
 
     def cell(self, row, column):
         return self._screen.buffer[row][column]
