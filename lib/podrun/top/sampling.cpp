@@ -171,6 +171,7 @@ bool Sampling::is_complete(const Asked& asked, const HostReport& report) const {
 
 asio::awaitable<void> Sampling::wait_for_turn(std::size_t host) {
   Asked& asked = asked_[host];
+  if (asked.is_stopped) co_return;
   Clock::time_point next = Clock::now() + (asked.ticks == 1 ? kFirst : kLookOnce);
   if (!request_.is_once && asked.ticks > 1) {
     // On a grid, so that hosts can be compared, and each with its place in the second, so that not all answer
@@ -187,6 +188,7 @@ asio::awaitable<void> Sampling::wait_for_turn(std::size_t host) {
 }
 
 void Sampling::stop(std::size_t host) {
+  asked_[host].is_stopped = true;
   if (asked_[host].timer) asked_[host].timer->cancel();
   if (asked_[host].tpu) asked_[host].tpu->stop();
 }

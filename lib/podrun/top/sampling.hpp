@@ -53,6 +53,7 @@ class Sampling {
     std::optional<double> clock_at = {};
     std::unique_ptr<asio::steady_timer> timer = {};
     std::unique_ptr<TpuMetrics> tpu = {};
+    bool is_stopped = false;
   };
 
   std::string tick(std::size_t host);
