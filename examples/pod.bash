@@ -15,14 +15,14 @@ else
   PATH=$root/build/examples/apps/podrun:$PATH
 fi
 
-# Brings up a pod of $1 hosts, gone again at the end: real OpenSSH servers on this machine's loopback. Leaves us in ~/llama of
+# Brings up a pod of $1 hosts, with more options of it behind that, gone again at the end: real OpenSSH servers on this machine's loopback. Leaves us in ~/llama of
 # a $HOME whose key the hosts know, with their list in the file hosts.
 bring_up_pod() {
   pod=$(mktemp -d -t pod.XXXX)
   trap '"$root"/tests/pod/pod down "$pod"; rm -rf "$pod"' EXIT
   trap 'exit 130' INT
   trap 'exit 143' TERM
-  "$root"/tests/pod/pod up "$pod" --hosts "$1"
+  "$root"/tests/pod/pod up "$pod" --hosts "$@"
   export HOME=$pod/user PATH
   unset SSH_AUTH_SOCK
   mkdir -p ~/llama

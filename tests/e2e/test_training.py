@@ -136,8 +136,9 @@ def test_a_picture_shows_what_a_command_shows(tmp_path):
     assert float(text["textLength"]) / len("a < b & 日本日本") == pytest.approx(float(label["textLength"]) / len("all:"))  # two cells each
 
 
-def test_the_picture_of_the_training_run():
-    drawn = (ROOT / "docs" / "training.svg").read_text()
+@pytest.mark.parametrize("name, text", [("training", "all:"), ("top", "GPU % of each host in tenths   ! odd   ? stale   x lost")])
+def test_the_pictures(name, text):
+    drawn = (ROOT / "docs" / f"{name}.svg").read_text()
     assert len(drawn.encode()) < 100_000
-    assert "all:" in ElementTree.fromstring(drawn).itertext()
-    assert "docs/training.svg" in (ROOT / "README.md").read_text()
+    assert text in map(str.strip, ElementTree.fromstring(drawn).itertext())
+    assert f"docs/{name}.svg" in (ROOT / "README.md").read_text()

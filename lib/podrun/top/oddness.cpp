@@ -219,7 +219,7 @@ class Finder {
                            });
       if (is_told) continue;
       const bool is_of_chip = chip && value_of(*chip, kind.figure);
-      const std::string name = is_of_chip ? fmt::format("{} {}: {}", chip_word(report_), chip->index,
+      const std::string name = is_of_chip ? fmt::format("{}: {}", chips_word(kind.figure, *chip, *group),
                                                         kind.figure == Figure::hbm ? "HBM " : "")
                                           : fmt::format("{} ", kind.name.substr(0, kind.name.find(' ')));
       add(std::string(kind.id), Severity::difference,
@@ -227,6 +227,18 @@ class Finder {
                       long_value(kind, *median)),
           is_of_chip ? std::optional(chip->index) : std::nullopt);
     }
+  }
+
+  /// `GPU 3`, or `all GPUs` where each of several is that far from the others.
+  std::string chips_word(Figure figure, const Chip& worst, const Group& group) const {
+    const auto index = static_cast<std::size_t>(figure);
+    const std::span<const Chip> chips = fresh_chips(report_);
+    const bool are_all = chips.size() > 1 && std::ranges::all_of(chips, [&](const Chip& chip) {
+                           const std::optional<double> value = value_of(chip, figure);
+                           return value && std::abs(*value - *group.medians[index]) > group.limits[index];
+                         });
+    return are_all ? fmt::format("all {}s", chip_word(report_))
+                   : fmt::format("{} {}", chip_word(report_), worst.index);
   }
 
   const Pod& pod_;

@@ -28,6 +28,13 @@ TEST(Differences, NeedThreeOfFiveFrames) {
   EXPECT_EQ(pod.odd(2), "");
 }
 
+TEST(Differences, NameAllChipsWhereAllAreOdd) {
+  FakePod pod(8, {}, true);
+  for (FakeGpu& gpu : pod.hosts[2].gpus) gpu.watts = "71.00";
+  pod.step();
+  EXPECT_EQ(pod.odd(2), "all GPUs: 71 W, the others 655 W");
+}
+
 TEST(Differences, OneFrameDecidesOnce) {
   FakePod pod(8, {}, true);
   pod.hosts[2].gpus[4].watts = "400.00";
