@@ -178,7 +178,9 @@ void FrameReader::take_gpu(std::string_view rest) {
     return;
   }
   if (!chip) {
-    if (const std::string_view text = trim_space(rest); !text.empty()) report_.gpu_text = limited(text);
+    // Why it has ended, it has said before.
+    const std::string_view text = trim_space(rest);
+    if (!text.empty() && (text != "has ended" || report_.gpu_text.empty())) report_.gpu_text = limited(text);
     return;
   }
   if (!round_.empty() && chip->index <= round_.back().index) {

@@ -261,7 +261,7 @@ podrun_watch_gpus() {
     [ $? = 3 ] || break
   done
   podrun_read_uptime
-  printf '%s\n' "g $podrun_up nvidia-smi has ended"
+  printf '%s\n' "g $podrun_up has ended"
 }
 # Kills what this script has started and what hangs, such as nvidia-smi. Other programs of podrun with the same mark may run on.
 podrun_stop_own() {
