@@ -1,3 +1,4 @@
+#!/bin/sh
 # Puts a stand-in for nvidia-smi on a host: it prints what the GPUs of this host, by its name, would do.
 mkdir -p /tmp/bin
 cat >/tmp/bin/nvidia-smi <<'end'

@@ -29,7 +29,7 @@ class TopCommand final : public cli::Command {
     const cli::Rows rows{table, "podrun top"};
     rows.flag(cli::OptionSet::own, "--once", "Print one table, for a pipe, and exit",
               cli::into(request_.is_once));
-    rows.value(cli::OptionSet::own, "--count N", "With --json: exit after N samples of each host (-n)",
+    rows.value(cli::OptionSet::own, "--count N", "With --json: exit after N samples of each host",
                cli::into(request_.count, cli::count_from(1)));
     rows.value(cli::OptionSet::own, "--interval TIME",
                "Time between two samples of a host (2s; 5s for more than 256 hosts)",

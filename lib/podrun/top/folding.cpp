@@ -142,6 +142,8 @@ std::string describe_accelerators(const Pod& pod) {
     if (const std::string name = accelerator_name(row.report); !name.empty())
       names[name] += chip_count(row.report);
   }
+  // A host that has never answered counts like most others.
+  if (names.size() == 1) names.begin()->second = count_chips(pod).all;
   std::string text;
   for (const auto& [name, count] : names)
     text += fmt::format("{}{} × {}", text.empty() ? "" : ", ", count, name);

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whole screens, as files of golden/.
-#include "podrun/top/screen.hpp"
-
 #include <string>
 
 #include <gmock/gmock.h>
 
 #include "podrun/base/text.hpp"
+#include "podrun/top/screen.hpp"
 
 #include "unit/top/golden.hpp"
 #include "unit/top/screens.hpp"
