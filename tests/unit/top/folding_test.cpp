@@ -66,7 +66,7 @@ TEST(Folding, KeepsRunsAndAcceleratorsApart) {
   FakePod pod(6);
   pod.hosts[1].holders.front().mark = "aaaabbbbccccdddd.job-0-evaluate.";
   pod.hosts[2].gpu_name = "NVIDIA A100-SXM4-40GB";
-  for (std::size_t host : {3, 4}) {
+  for (std::size_t host : {3UL, 4UL}) {
     pod.hosts[host].nvidia = pod.hosts[host].pci = 4;
     pod.hosts[host].gpus.resize(4);
   }

@@ -53,7 +53,7 @@ TEST_F(Frames, ReadsEveryWord) {
 }
 
 TEST_F(Frames, ReadsLinesInAnyPieces) {
-  for (std::size_t size : {1, 2, 3, 7, 64}) {
+  for (std::size_t size : {1UL, 2UL, 3UL, 7UL, 64UL}) {
     HostReport report;
     FrameReader reader(report);
     std::size_t frames = 0;

@@ -69,7 +69,7 @@ inline FakePod mock_up_c() {
   pod.lose(1140);
   pod.lose(1141);
   pod.steps(8);
-  for (std::size_t host : {77, 78, 79}) pod.hosts[host].answers = false;
+  for (std::size_t host : {77UL, 78UL, 79UL}) pod.hosts[host].answers = false;
   pod.steps(5);
   return pod;
 }

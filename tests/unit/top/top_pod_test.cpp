@@ -245,7 +245,7 @@ TEST(PodOrder, FiguresThatSwingMoveNoRow) {
   FakePod pod(20);
   std::vector<std::size_t> first;
   for (int i = 0; i < 30; ++i) {
-    for (std::size_t host : {4, 9}) {
+    for (std::size_t host : {4UL, 9UL}) {
       for (FakeGpu& gpu : pod.hosts[host].gpus) gpu.watts = "655.00";
       pod.hosts[host].gpus[static_cast<std::size_t>(i) * host % 8].watts = i % 2 ? "300.00" : "200.00";
     }
