@@ -22,6 +22,7 @@ namespace {
 constexpr std::size_t kManyHosts = 256;
 constexpr std::chrono::seconds kInterval{2};
 constexpr std::chrono::seconds kIntervalOfMany{5};
+constexpr std::chrono::minutes kMostInterval{10};
 
 class TopCommand final : public cli::Command {
  public:
@@ -39,10 +40,13 @@ class TopCommand final : public cli::Command {
   }
 
   void check(cli::Options& options, const cli::OptionTable& /*table*/) override {
-    if (request_.count && !options.json)
-      throw UsageError("top: -n counts the samples of --json (add --json, or use --once)");
+    if (interval_ && *interval_ > kMostInterval)
+      throw UsageError(
+          "top: --interval is at most 10 min (podrun top --once, from cron, looks now and then)");
     if (request_.count && request_.is_once)
       throw UsageError("top: --once is one sample of each host (leave out -n or --once)");
+    if (request_.count && !options.json)
+      throw UsageError("top: -n counts the samples of --json (add --json)");
   }
 
   int run(const cli::Context& context) override {
@@ -89,8 +93,9 @@ class TopCommand final : public cli::Command {
           option.key() == "workers")
         continue;
       for (const cli::GivenValue& value : option.given) {
-        words += "--" + option.key();
-        if (option.kind != cli::OptionKind::flag) words += " " + shell_quote(value.text);
+        const bool is_flag = option.kind == cli::OptionKind::flag;
+        words += (is_flag && value.text == "false" ? "--no-" : "--") + option.key();
+        if (!is_flag) words += " " + shell_quote(value.text);
         words += ' ';
       }
     }

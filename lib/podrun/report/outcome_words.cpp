@@ -57,7 +57,7 @@ constexpr std::array<StageRow, link::kStages> kStageRows = {{
     {Stage::copying, "copying", "copying"},
     {Stage::job_name, "job_name", "job"},
     {Stage::job_log, "job_log", "output of the job"},
-    {Stage::sampling, "sampling", "reading what it does"},
+    {Stage::sampling, "sampling", "reading its figures"},
     {Stage::ready, "ready", "ready"},
     {Stage::running, "running", "running"},
     {Stage::ending, "ending", "stopping"},

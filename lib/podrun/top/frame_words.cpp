@@ -135,9 +135,6 @@ bool read_counter(std::string_view word, Counters& now) {
     case 'l':
       now.load = to_real(value);
       return true;
-    case 't':
-      now.tasks = to_count(value);
-      return true;
     case 'M':
       now.memory_total = to_bytes(value, kKib);
       return true;
@@ -159,7 +156,6 @@ bool read_counter(std::string_view word, Counters& now) {
     case 'p':
       if (value.starts_with('c')) now.cpu_pressure = to_percent(value.substr(1));
       if (value.starts_with('m')) now.memory_pressure = to_percent(value.substr(1));
-      if (value.starts_with('i')) now.io_pressure = to_percent(value.substr(1));
       return true;
     default:
       return false;

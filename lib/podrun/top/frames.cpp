@@ -32,6 +32,7 @@ FrameReader::FrameReader(HostReport& report) : report_(report) {
   report_.chips_at.reset();
   report_.gpu_text.clear();
   report_.gpus_asked_at.reset();
+  report_.gpus_ended_at.reset();
 }
 
 bool FrameReader::feed(std::string_view bytes) {
@@ -43,6 +44,8 @@ bool FrameReader::feed(std::string_view bytes) {
     if (!is_too_long_) line_ += bytes.substr(0, end);
     if (end == bytes.size()) break;
     bytes.remove_prefix(end + 1);
+    if (is_too_long_ && line_.starts_with("f "))
+      throw link::HostError({link::Stage::sampling, link::Cause::flood, "a frame of more than 4 KiB"});
     if (!is_too_long_ && take(line_)) is_frame = true;
     line_.clear();
     is_too_long_ = false;
@@ -174,12 +177,14 @@ void FrameReader::take_gpu(std::string_view rest) {
   if (!at) return;
   if (rest.empty()) {
     report_.gpus_asked_at = at;
+    report_.gpus_ended_at.reset();
     report_.gpu_text.clear();
     return;
   }
   if (!chip) {
     // Why it has ended, it has said before.
     const std::string_view text = trim_space(rest);
+    if (text == "has ended") report_.gpus_ended_at = at;
     if (!text.empty() && (text != "has ended" || report_.gpu_text.empty())) report_.gpu_text = limited(text);
     return;
   }
@@ -203,9 +208,9 @@ void FrameReader::take_holder(std::string_view rest) {
     holders_at_ = *at;
     return;
   }
-  holders_bytes_ += rest.size();
-  if (!holders_ || holders_bytes_ > kMaxHolders) return;
   if (rest.starts_with("command ") || rest.starts_with("cgroup ")) return;  // long, and not shown
+  holders_bytes_ += rest.size();
+  if (!holders_ || (holders_bytes_ > kMaxHolders && rest != "end")) return;
   supervisor::read_line(*holders_, rest);
   if (!holders_->is_complete) return;
   report_.holders = std::exchange(holders_, std::nullopt);
@@ -214,10 +219,13 @@ void FrameReader::take_holder(std::string_view rest) {
 
 void FrameReader::take_ports(std::string_view rest) {
   constexpr std::size_t kMostPorts = 16;
+  constexpr std::uint16_t kFirstPort = 8431;  // as top.sh finds them
+  constexpr std::uint16_t kLastPort = 8447;
   take_part(rest, ' ');
   report_.metric_ports.clear();
   while (!rest.empty() && report_.metric_ports.size() < kMostPorts) {
-    if (const auto port = to_port(take_part(rest, ' '))) report_.metric_ports.push_back(*port);
+    const auto port = to_port(take_part(rest, ' '));
+    if (port && *port >= kFirstPort && *port <= kLastPort) report_.metric_ports.push_back(*port);
   }
 }
 

@@ -48,14 +48,12 @@ struct Counters {
   double at = 0;
   std::optional<double> idle = {};  ///< of all CPUs since the start
   std::optional<double> load = {};
-  std::optional<std::uint64_t> tasks = {};
   std::optional<std::uint64_t> memory_total = {};
   std::optional<std::uint64_t> memory_available = {};
   std::optional<std::uint64_t> swap_total = {};
   std::optional<std::uint64_t> swap_free = {};
   std::optional<double> cpu_pressure = {};  ///< percent over 10 s, docs.kernel.org/accounting/psi.html
   std::optional<double> memory_pressure = {};
-  std::optional<double> io_pressure = {};
   std::optional<Traffic> net = {};
   std::optional<Traffic> disk = {};
 };
@@ -101,6 +99,7 @@ struct HostReport {
   std::vector<Chip> chips = {};
   std::optional<double> chips_at = {};
   std::string gpu_text = {};                 ///< what nvidia-smi says instead of figures
+  std::optional<double> gpus_ended_at = {};  ///< when nvidia-smi has ended
   std::optional<double> gpus_asked_at = {};  ///< since when nvidia-smi runs; none: podrun does not ask it
   std::vector<Mount> mounts = {};
   std::optional<double> clock = {};  ///< seconds since 1970 by its clock when its uptime was 0

@@ -32,6 +32,16 @@ bool matches(const Texts& texts, std::string_view relation, const std::string& w
   });
 }
 
+/// As columns are called too, in any case.
+std::string figure_key(std::string_view word) {
+  std::string key;
+  for (const char c : word) key += static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kOthers{
+      {{"w", "watts"}, {"job", "run"}, {"/", "root"}, {"°c", "celsius"}, {"press", "pressure"}}};
+  const auto other = std::ranges::find(kOthers, key, [](const auto& each) { return each.first; });
+  return other == kOthers.end() ? key : std::string(other->second);
+}
+
 }  // namespace
 
 HostFilter::HostFilter(std::string_view text) : text_(trim_space(text)) {
@@ -60,7 +70,7 @@ HostFilter::Term HostFilter::parse(std::string_view word) {
     }
     return term;
   }
-  const std::string_view key = word.substr(0, begin);
+  const std::string key = figure_key(word.substr(0, begin));
   const std::size_t end = std::min(word.find_first_not_of("<>=!", begin), word.size());
   term.relation = word.substr(begin, end - begin);
   term.text = word.substr(end);
@@ -102,8 +112,10 @@ bool HostFilter::is_true(const Term& term, const Pod& pod, std::size_t host) {
     case Term::Kind::user: {
       std::vector<std::string> users;
       if (row.report.holders) {
-        for (const supervisor::DeviceHolder& holder : row.report.holders->holders)
+        for (const supervisor::DeviceHolder& holder : row.report.holders->holders) {
+          if (supervisor::is_watcher(holder.name)) continue;
           users.push_back(holder.uid == row.report.uid && term.text == "me" ? "me" : holder.user);
+        }
       }
       return matches(users, term.relation, term.text);
     }

@@ -73,9 +73,11 @@ class Finder {
     const std::size_t seen = here - report_.tpus;
     const std::size_t present = std::max(report_.pci_gpus, report_.gpus);
     const std::optional<std::size_t>& others = pod_.usual().accelerators;
-    if (present > seen && others != here) {  // all alike: containers that get a part of the machine
+    // Containers get a part of the machine: then the bus shows more than there is to use.
+    const bool is_certain = report_.gpus > seen;
+    if (present > seen && others != here && (others || is_certain || pod_.usual().is_bus_used)) {
       add("accelerator_missing", Severity::fault, fmt::format("{} of {} GPUs", seen, present));
-    } else if (others && *others > here) {
+    } else if (others && *others > here && is_like_others()) {
       add("accelerator_missing", Severity::fault,
           here == 0 ? fmt::format("no accelerator, the others have {}", *others)
                     : fmt::format("{} {}s, the others have {}", here, chip_word(report_), *others));
@@ -90,6 +92,13 @@ class Finder {
     } else if (report_.gpus > 0 && is_silent) {
       add("nvidia_smi", Severity::fault, fmt::format("nvidia-smi: no answer for {:.0f} s", silence));
     }
+  }
+
+  /// Not a host of another kind: without any accelerator, or with others.
+  bool is_like_others() const {
+    const std::string name = accelerator_name(report_);
+    const bool is_on_bus = report_.pci_gpus > 0 || !report_.pci_tpus.empty();
+    return name.empty() ? is_on_bus : name == pod_.usual().accelerator;
   }
 
   void find_errors_of_chips() {

@@ -39,13 +39,18 @@ void Pod::find_usual() {
     std::size_t up = 0;
     std::map<std::uint64_t, std::size_t> speeds = {};
   };
+  usual_ = {};
   std::map<std::uint64_t, std::size_t> accelerators;
+  std::map<std::string, std::size_t> names;
   std::map<std::string, OfLink> links;
   std::map<std::string, std::pair<std::size_t, std::size_t>>
       paths;  // hosts with it, and where it is writable
   for (const HostRow& row : rows_) {
     if (!row.has_figures()) continue;
     ++accelerators[usable_accelerators(row.report)];
+    ++names[accelerator_name(row.report)];
+    const bool uses_all = row.report.pci_gpus > 0 && usable_accelerators(row.report) >= row.report.pci_gpus;
+    usual_.is_bus_used = usual_.is_bus_used || uses_all;
     for (const Mount& mount : row.report.mounts) {
       if (!mount.at) continue;
       ++paths[mount.path].first;
@@ -60,8 +65,9 @@ void Pod::find_usual() {
     }
   }
   const auto most = [&](std::size_t all) { return std::max(kLeastHosts, kMost * static_cast<double>(all)); };
-  usual_ = {};
   usual_.accelerators = commonest(accelerators, most(count(HostState::up)));
+  const auto name_of_most = std::ranges::max_element(names, {}, [](const auto& each) { return each.second; });
+  if (name_of_most != names.end()) usual_.accelerator = name_of_most->first;
   for (const auto& [name, of] : links) {
     if (static_cast<double>(of.up) >= most(of.hosts))
       usual_.links.emplace(name, commonest(of.speeds, most(of.hosts)));

@@ -20,7 +20,7 @@ using Json = nlohmann::ordered_json;
 
 double rounded(double value, double unit) { return std::round(value / unit) * unit; }
 /// To tenths, as a number that JSON shows briefly.
-double tenths(double value) { return std::round(value * 10) / 10; }
+double tenths(double value) { return std::round(value * 10) / 10 + 0.0; }  // no -0.0
 
 template <typename Value>
 void add(Json& object, const char* key, const std::optional<Value>& value) {
@@ -88,6 +88,7 @@ Json chip(const HostReport& report, std::size_t index) {
   add(one, "memory_total", found->memory_total);
   add_tenths(one, "celsius", found->celsius);
   add_tenths(one, "mhz", found->mhz);
+  add_tenths(one, "most_mhz", found->most_mhz);
   if (found->slowed_by) one["slowed_by"] = reasons(*found->slowed_by);
   add(one, "ecc", found->ecc_errors);
   return one;

@@ -25,6 +25,7 @@ constexpr milliseconds kSpread{1'000};  ///< the ticks of all hosts come within 
 /// --once waits this long for answers that take longer than a frame, and looks so often.
 constexpr milliseconds kPatienceOnce{4'000};
 constexpr milliseconds kLookOnce{300};
+constexpr std::chrono::seconds kMostOnce{20};  ///< for a host that has stopped answering
 // Of a host's uptime, in seconds:
 constexpr double kSlowEvery = 30;
 constexpr double kClockEvery = 60;
@@ -34,6 +35,11 @@ constexpr double kHoldersAtMost = 5;
 constexpr milliseconds::rep kMostBetweenGpus = 5;  ///< rows of nvidia-smi that are much older do not count
 constexpr std::size_t kStatEvery = 5;              ///< ticks
 constexpr std::size_t kMostPids = 32;
+/// All hosts are asked again when runs have changed on one, but not for each of many small ones.
+constexpr std::chrono::seconds kBetweenChanges{15};
+/// With long intervals the first frames come sooner.
+constexpr milliseconds kBeginning{2'000};
+constexpr std::size_t kTicksOfBeginning = 4;
 
 }  // namespace
 
@@ -42,7 +48,8 @@ Sampling::Sampling(Pod& pod, const SampleRequest& request, std::function<void(st
       request_(request),
       on_frame_(std::move(on_frame)),
       interval_(request.interval),
-      asked_(pod.hosts().size()) {}
+      asked_(pod.hosts().size()),
+      sampled_(pod.hosts().size()) {}
 
 asio::awaitable<void> Sampling::prepare(std::size_t host, supervisor::Supervised& supervised) {
   static const Chunk script{std::string(kTopScript)};
@@ -55,6 +62,14 @@ asio::awaitable<void> Sampling::prepare(std::size_t host, supervisor::Supervised
   supervisor::StartedProgram program = co_await supervised.start_program(script, std::move(words));
   supervisor::ProgramReader reader(std::move(program));
   FrameReader frames(pod_.report(host));
+  asio::steady_timer limit(executor);
+  if (request_.is_once) {
+    limit.expires_after(kMostOnce);
+    limit.async_wait([late = std::weak_ptr(reader.stream())](const std::error_code& error) {
+      if (const auto stream = late.lock(); stream && !error)
+        stream->stop({link::Stage::sampling, link::Cause::timed_out, "", link::Retry::no, kMostOnce});
+    });
+  }
   std::pair<std::optional<Counters>, std::optional<Counters>> rated;
   for (std::size_t taken = 0;; ++taken) {
     const Clock::time_point asked_at = Clock::now();
@@ -71,6 +86,7 @@ asio::awaitable<void> Sampling::prepare(std::size_t host, supervisor::Supervised
     HostReport& report = pod_.report(host);
     if (request_.is_once && taken == 1) rated = {report.before, report.now};
     take(host, asked_at);
+    if (report.before) ++sampled_[host];
     if (request_.is_once && taken > 1) {
       std::tie(report.before, report.now) = rated;
       pod_.take_chips(host);
@@ -80,7 +96,7 @@ asio::awaitable<void> Sampling::prepare(std::size_t host, supervisor::Supervised
       pod_.take_chips(host);
     }
     if (request_.is_once ? is_complete(asked_[host], pod_.rows()[host].report)
-                         : request_.count && taken >= *request_.count)
+                         : request_.count && sampled_[host] >= *request_.count)
       break;
     co_await wait_for_turn(host);
   }
@@ -95,9 +111,15 @@ void Sampling::take(std::size_t host, Clock::time_point asked_at) {
   const std::set<std::string> before = pod_.rows()[host].runs;
   if (report.holders && asked.holders_at && report.holders_at >= *asked.holders_at)
     asked.awaits_holders = false;
-  const auto clock = std::chrono::system_clock::now() - (now - asked_at) / 2;
-  pod_.take_frame(host, now, std::chrono::duration<double>(clock.time_since_epoch()).count());
-  if (pod_.rows()[host].runs != before) changed_at_ = now;
+  constexpr std::chrono::seconds kMostDelay{1};  // half of it is how wrong the clock would seem
+  std::optional<double> clock;
+  if (now - asked_at <= kMostDelay) {
+    const auto answered = std::chrono::system_clock::now() - (now - asked_at) / 2;
+    clock = std::chrono::duration<double>(answered.time_since_epoch()).count();
+  }
+  pod_.take_frame(host, now, clock);
+  const bool was_quiet = !changed_at_ || now - *changed_at_ > kBetweenChanges;
+  if (pod_.rows()[host].runs != before && was_quiet) changed_at_ = now;
   on_frame_(host);
 }
 
@@ -127,6 +149,7 @@ std::string Sampling::letters(Asked& asked, const HostReport& report, double upt
     text += 'c';
     asked.clock_at = uptime;
   }
+  if (request_.asks_gpus && report.gpus_ended_at && uptime - *report.gpus_ended_at >= kSlowEvery) text += 'g';
   const bool was_asked = asked.holders_at.has_value();
   const double since = was_asked ? uptime - *asked.holders_at : kSlowEvery;
   const bool has_changed =
@@ -173,7 +196,9 @@ asio::awaitable<void> Sampling::wait_for_turn(std::size_t host) {
   Asked& asked = asked_[host];
   if (asked.is_stopped) co_return;
   Clock::time_point next = Clock::now() + (asked.ticks == 1 ? kFirst : kLookOnce);
-  if (!request_.is_once && asked.ticks > 1) {
+  const bool begins = interval_ > kBeginning && asked.ticks <= kTicksOfBeginning;
+  if (!request_.is_once && begins && asked.ticks > 1) next = Clock::now() + kBeginning;
+  if (!request_.is_once && !begins && asked.ticks > 1) {
     // On a grid, so that hosts can be compared, and each with its place in the second, so that not all answer
     // at once.
     const milliseconds place =

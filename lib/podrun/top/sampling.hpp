@@ -68,6 +68,7 @@ class Sampling {
   const std::function<void(std::size_t)> on_frame_;
   std::chrono::milliseconds interval_;
   std::vector<Asked> asked_;
+  std::vector<std::size_t> sampled_;  ///< frames with rates, of each host, on all of its connections
   const Clock::time_point begun_ = Clock::now();
   std::optional<Clock::time_point> changed_at_ = {};  ///< when holders of some host were other than before
 };

@@ -113,7 +113,13 @@ class HostPage {
                            job.empty() ? "" : " job " + job);
       }
     }
-    return report_.holders->sees_all ? "free" : "no own process";
+    if (!report_.holders->sees_all) return "no own process";
+    // A container hides the processes of others.
+    constexpr double kUsed = 5;  // percent
+    const auto known = std::ranges::find(fresh_chips(report_), chip, &Chip::index);
+    const bool is_used = known != fresh_chips(report_).end() &&
+                         (known->busy.value_or(0) > 0 || value_of(*known, Figure::hbm).value_or(0) > kUsed);
+    return is_used ? "no process to be seen" : "free";
   }
 
   void add_chips() {
@@ -245,8 +251,7 @@ std::vector<std::string> draw_host(const Pod& pod, ScreenState& state, const Scr
   if (!state.message.empty() && state.message != "K") {
     keys.add(safe(state.message));
   } else if (state.message == "K") {
-    keys.add(fmt::format("to stop what holds it: podrun {}kill --workers {}", safe(facts.kill_options),
-                         pod.hosts()[state.cursor].worker));
+    keys.add(kill_text(pod, state, facts, size.columns));
   } else {
     keys.add("Esc back  n p next odd host  j k scroll  K how to kill  q quit", Style::dim);
   }

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "podrun/base/text.hpp"
 #include "podrun/output/cell_width.hpp"
 #include "podrun/output/escape.hpp"
 #include "podrun/output/label.hpp"
@@ -46,8 +47,7 @@ class List {
     constexpr std::size_t kWide = 140;
     constexpr std::size_t kUsual = 70;
     const std::size_t most = columns >= kWide ? 28 : columns >= kUsual ? 10 : columns / 5;
-    // The number is enough: names that are cut would often be equal.
-    if (longest <= most || columns >= kWide) host_width_ = std::min(longest, most);
+    host_width_ = std::min(longest, most);
     number_width_ = std::max<std::size_t>(4, std::to_string(pod.hosts().size()).size() + 1);
   }
 
@@ -77,7 +77,7 @@ class List {
         is_alone ? std::to_string(pod_.hosts()[host].worker) : fmt::format("+{}", row.hosts.size());
     line.add(fmt::format("{:>{}}", number, number_width_), is_marked ? Style::selected : Style::bold)
         .add(" ");
-    if (is_alone) line.add(output::cut_to_cells(shown_name(pod_.hosts()[host]), host_width_));
+    if (is_alone) line.add(fitting_name(pod_.hosts()[host]));
     line.pad_to(text_begin());
     const Figures figures = is_alone ? pod_.rows()[host].figures : medians_of(pod_, row.hosts);
     const Style style = is_alone && pod_.rows()[host].state == HostState::stale ? Style::dim : Style::plain;
@@ -108,6 +108,14 @@ class List {
   static std::string shown_name(const hosts::Host& host) {
     const bool is_address = host.name.find_first_not_of("0123456789.:") == host.name.npos;
     return output::escape_controls(is_address ? host.name : host.name.substr(0, host.name.find('.')));
+  }
+  /// Its end, which differs where names are long: `…-node-007`.
+  std::string fitting_name(const hosts::Host& host) const {
+    std::string name = shown_name(host);
+    if (output::cell_width(name) <= host_width_ || host_width_ < 2) return name.substr(0, host_width_);
+    while (output::cell_width(name) >= host_width_)
+      name.erase(0, std::max<std::size_t>(1, first_utf8(name).bytes));
+    return (look_.charset == output::Charset::utf8 ? "…" : "+") + name;
   }
   std::size_t text_begin() const { return number_width_ + (host_width_ > 0 ? 1 + host_width_ : 0); }
 

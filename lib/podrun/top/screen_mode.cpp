@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // `podrun top` on a terminal: keys, frames and time change the screen, which is painted when there is
 // something new and the terminal has taken the last one.
+#include <array>
 #include <chrono>
 #include <ctime>
 #include <optional>
@@ -102,7 +103,11 @@ class ScreenMode final : public SampleMode, private session::RunWatch {
       has_keys_ = false;
       const std::string bytes = screen_.read_keys();
       keys = reader_.feed(bytes);
-      if (!bytes.empty()) listen();
+      // Another program may have taken the bytes; a terminal that has gone would be readable forever.
+      listens_later_ = bytes.empty();
+      if (!listens_later_) listen();
+    } else if (std::exchange(listens_later_, false)) {
+      listen();
     } else if (reader_.is_unfinished()) {
       keys = reader_.flush();
     }
@@ -189,6 +194,7 @@ class ScreenMode final : public SampleMode, private session::RunWatch {
   output::ScreenSize size_ = {};
   bool awaits_detail_ = false;
   bool has_keys_ = false;
+  bool listens_later_ = false;
   bool has_quit_ = false;
   bool is_new_ = true;
   bool is_urgent_ = true;

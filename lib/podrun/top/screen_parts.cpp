@@ -11,6 +11,7 @@
 
 #include "podrun/base/text.hpp"
 #include "podrun/output/cell_width.hpp"
+#include "podrun/output/escape.hpp"
 #include "podrun/top/folding.hpp"
 
 namespace podrun::top {
@@ -239,6 +240,16 @@ std::vector<std::string> draw_history(const Pod& pod, const ScreenFacts& facts, 
   add(busy, "  least", &Spread::least);
   add(Figure::net, "net", &Spread::median);
   return lines;
+}
+
+std::string kill_text(const Pod& pod, const ScreenState& state, const ScreenFacts& facts,
+                      std::size_t columns) {
+  const std::size_t worker = pod.hosts()[state.cursor].worker;
+  const auto text = [&](const std::string& options) {
+    return fmt::format("to stop what holds it: podrun {}kill --workers {}", options, worker);
+  };
+  std::string whole = text(output::escape_controls(facts.kill_options));
+  return output::cell_width(whole) <= columns ? whole : text("[the same hosts] ");
 }
 
 }  // namespace podrun::top

@@ -35,6 +35,10 @@ std::vector<std::string> draw_field(const Pod& pod, const ScreenState& state, st
 std::vector<std::string> draw_list(const Pod& pod, ScreenState& state, const std::vector<ListRow>& rows,
                                    output::ScreenSize size, const Look& look);
 
+/// What `K` shows; without the options that name the hosts if it would not fit.
+std::string kill_text(const Pod& pod, const ScreenState& state, const ScreenFacts& facts,
+                      std::size_t columns);
+
 /// The median and the extremes of the last minutes.
 std::vector<std::string> draw_history(const Pod& pod, const ScreenFacts& facts, output::ScreenSize size,
                                       const Look& look);

@@ -97,8 +97,7 @@ std::string keys_line(const Pod& pod, const ScreenState& state, const std::vecto
     return line.bytes();
   }
   if (state.message == "K" && !pod.hosts().empty()) {
-    line.add(fmt::format("to stop what holds it: podrun {}kill --workers {}",
-                         output::escape_controls(facts.kill_options), pod.hosts()[state.cursor].worker));
+    line.add(kill_text(pod, state, facts, columns));
     return line.bytes();
   }
   if (!state.message.empty()) {

@@ -6,7 +6,7 @@
 #   SECONDS  between two answers of nvidia-smi
 #
 # A tick is a line on standard input: LETTERS MOUNTS PIDS, where "-" stands for no letter, no index of a mount or no pid, and commas
-# separate. Each gets one line of raw counters, "f WORD...", without a fork. Letters ask for more: s, counters that cost more to read; c, the clock;
+# separate. Each gets one line of raw counters, "f WORD...", without a fork. Letters ask for more: s, counters that cost more to read; c, the clock; g, nvidia-smi again, which has ended;
 # h, the holders of accelerators. They, MOUNTS and nvidia-smi are answered later, each by a process of its own with the uptime as the second
 # word of its lines, so that one that hangs costs only its own figures. podrun asks for none again before it is answered. See frames.hpp.
 #
@@ -17,11 +17,13 @@ podrun_seconds=$2
 renice 19 $$ >/dev/null 2>&1
 
 podrun_read_uptime() { podrun_up=; IFS=" " read -r podrun_up podrun_idle 2>/dev/null </proc/uptime; }
-# FILE: sets podrun_value to its first line, if it is a number.
+# TEXT: true if it is a number that shells can add. (Drivers say 2^64-1 of a device that is gone, at which dash exits.)
+podrun_is_number() { case $1 in "" | *[!0-9]* | ??????????????????*) return 1 ;; esac; }
+# FILE: sets podrun_value to its first line; fails unless that is a number.
 podrun_read_number() {
   podrun_value=
   read -r podrun_value 2>/dev/null <$1
-  case $podrun_value in "" | *[!0-9]*) return 1 ;; esac
+  podrun_is_number "$podrun_value"
 }
 
 # Sets podrun_nics, podrun_links and podrun_blocks to directories: network interfaces with a device (those on top of others would count twice; a
@@ -114,13 +116,12 @@ podrun_add_memory() {
       SwapFree:) podrun_line="$podrun_line F$podrun_value"; break ;;
     esac
   done 2>/dev/null </proc/meminfo
-  for podrun_each in cpu memory io; do
+  for podrun_each in cpu memory; do
     read -r _ podrun_key _ 2>/dev/null </proc/pressure/$podrun_each || continue
     podrun_key=${podrun_key#avg10=}
     case $podrun_each in
       cpu) podrun_line="$podrun_line pc$podrun_key" ;;
       memory) podrun_line="$podrun_line pm$podrun_key" ;;
-      io) podrun_line="$podrun_line pi$podrun_key" ;;
     esac
   done
 }
@@ -140,6 +141,7 @@ podrun_add_traffic() {
   podrun_out=0
   for podrun_each in $podrun_blocks; do
     read -r _ _ podrun_key _ _ _ podrun_value _ <$podrun_each/stat || continue
+    if ! podrun_is_number "$podrun_key" || ! podrun_is_number "$podrun_value"; then continue; fi
     podrun_in=$((podrun_in + podrun_key))
     podrun_out=$((podrun_out + podrun_value))
   done 2>/dev/null
@@ -166,7 +168,10 @@ podrun_add_stat() {
   while read -r podrun_key podrun_value; do
     case $podrun_key in oom_kill) podrun_line="$podrun_line o$podrun_value"; break ;; esac
   done 2>/dev/null </proc/vmstat
+  set --
   for podrun_each in $podrun_links; do
+    if [ $# = 32 ]; then break; fi
+    set -- "$@" 1
     podrun_key=
     podrun_value=
     read -r podrun_key <$podrun_each/state
@@ -174,7 +179,10 @@ podrun_add_stat() {
     podrun_file=${podrun_each#/sys/class/infiniband/}
     podrun_line="$podrun_line L${podrun_file%%/*},${podrun_key##* },$podrun_value"
   done 2>/dev/null
+  set --
   for podrun_each in $podrun_nics; do
+    if [ $# = 32 ]; then break; fi
+    set -- "$@" 1
     podrun_key=
     podrun_value=
     read -r podrun_key <$podrun_each/operstate
@@ -195,7 +203,7 @@ podrun_answer() {
   podrun_read_uptime
   podrun_line="f ${podrun_up:+u$podrun_up i$podrun_idle}"
   podrun_value=
-  IFS=" /" read -r podrun_value _ _ _ podrun_key _ 2>/dev/null </proc/loadavg && podrun_line="$podrun_line l$podrun_value t$podrun_key"
+  read -r podrun_value _ 2>/dev/null </proc/loadavg && podrun_line="$podrun_line l$podrun_value"
   podrun_add_memory
   podrun_add_traffic
   podrun_add_amd
@@ -206,6 +214,7 @@ podrun_answer() {
 
 # INDEX: prints "d UPTIME INDEX rw|ro LINE", with the last line of df.
 podrun_tell_mount() {
+  IFS=$podrun_ifs
   case $1 in [0-7]) ;; *) return ;; esac
   podrun_mount=
   eval "podrun_mount=\$podrun_mount_$1"
@@ -288,6 +297,7 @@ if [ "$podrun_gpu" ] && [ $podrun_cards -gt 0 ]; then podrun_watch_gpus & fi
 while read -r podrun_letters podrun_mounts podrun_pids; do
   podrun_answer "$podrun_letters" "$podrun_pids"
   case $podrun_letters in *c*) podrun_tell_clock & ;; esac
+  case $podrun_letters in *g*) podrun_watch_gpus & ;; esac
   case $podrun_letters in *h*) podrun_tell_holders 2>/dev/null & ;; esac
   IFS=,
   for podrun_mount in $podrun_mounts; do podrun_tell_mount "$podrun_mount" & done

@@ -75,7 +75,7 @@ Pod::Pod(std::vector<hosts::Host> hosts, std::string own_run, bool is_once)
       rows_(hosts_.size()),
       group_of_(hosts_.size(), hosts_.size()) {}
 
-void Pod::take_frame(std::size_t host, TimePoint now, double clock) {
+void Pod::take_frame(std::size_t host, TimePoint now, std::optional<double> clock) {
   HostRow& row = rows_[host];
   HostReport& report = row.report;
   if (row.state == HostState::lost && row.frame_at) {
@@ -94,8 +94,8 @@ void Pod::take_frame(std::size_t host, TimePoint now, double clock) {
   row.frame_at = now;
   row.is_new = true;
   ++row.frames;
-  row.clock_offset.reset();
-  if (report.clock && report.last_at > 0) row.clock_offset = *report.clock + report.last_at - clock;
+  if (clock) row.clock_offset.reset();
+  if (clock && report.clock && report.last_at > 0) row.clock_offset = *report.clock + report.last_at - *clock;
   if (report.slow && report.slow_before &&
       has_grown(report.slow_before->oom_kills, report.slow->oom_kills, 1) &&
       report.slow->at == report.now->at)
@@ -198,6 +198,7 @@ void Pod::find_main_user() {
     if (!row.has_figures() || !row.report.holders) continue;
     users.clear();
     for (const supervisor::DeviceHolder& holder : row.report.holders->holders) {
+      if (supervisor::is_watcher(holder.name)) continue;
       if (std::ranges::find(users, holder.uid) == users.end()) users.push_back(holder.uid);
     }
     for (const std::uint64_t user : users) ++hosts_of[user];

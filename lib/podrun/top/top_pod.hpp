@@ -85,6 +85,8 @@ struct Group {
 
 /// What most hosts have; a host without it is odd.
 struct Usual {
+  bool is_bus_used = false;  ///< some host can use all GPUs of its PCI bus: no containers with a part of them
+  std::string accelerator = {};                                    ///< its name
   std::optional<std::size_t> accelerators = {};                    ///< those that the host can use
   std::map<std::string, std::optional<std::uint64_t>> links = {};  ///< those that are up, and their speed
   std::set<std::string> writable = {};                             ///< paths of file systems
@@ -99,8 +101,9 @@ class Pod {
   const std::vector<HostRow>& rows() const { return rows_; }
   HostReport& report(std::size_t host) { return rows_[host].report; }
 
-  /// The report has a new frame. `clock`: seconds since 1970 here when the host answered.
-  void take_frame(std::size_t host, TimePoint now, double clock);
+  /// The report has a new frame. `clock`: seconds since 1970 here when the host answered; none: that is not
+  /// known.
+  void take_frame(std::size_t host, TimePoint now, std::optional<double> clock);
   /// The chips of the report are newer than its frame.
   void take_chips(std::size_t host);
   /// No connection, since `trouble`.

@@ -59,25 +59,36 @@ class OnceMode final : public SampleMode {
 };
 
 /// An event for each frame with rates, and for each change of a host's state.
-class StreamMode final : public SampleMode {
+class StreamMode final : public SampleMode, private session::RunWatch {
  public:
   StreamMode(const session::RunSpec& run, const SampleRequest& request, output::Charset charset)
       : SampleMode(run, request, charset), told_(run.plan.hosts.size(), HostState::waiting) {}
+
+  session::RunWatch* watch() override { return this; }
 
   void print_final_report(output::Output& output, const run::RunPolicy& policy, int status) override {
     if (!policy.interrupted_by()) SampleMode::print_final_report(output, policy, status);
   }
 
  private:
+  /// Silence makes no event of its own.
+  asio::awaitable<void> look(run::FanOut& /*fan_out*/, output::Output& /*output*/) override {
+    judge();
+    tell_states();
+    co_return;
+  }
   void changed(std::size_t host) override {
     judge_sometimes();
+    tell_states();
+    const HostRow& row = pod().rows()[host];
+    if (row.state == HostState::up && row.report.before)
+      output()->print(sample_event(wall_time(), pod(), host, Clock::now()));
+  }
+  void tell_states() {
     for (std::size_t each = 0; each < told_.size(); ++each) {
       if (pod().rows()[each].state != std::exchange(told_[each], pod().rows()[each].state))
         output()->print(state_event(wall_time(), pod(), each));
     }
-    const HostRow& row = pod().rows()[host];
-    if (row.state == HostState::up && row.report.before)
-      output()->print(sample_event(wall_time(), pod(), host, Clock::now()));
   }
   /// All hosts are looked at for each: not for every frame of thousands.
   void judge_sometimes() {
@@ -97,6 +108,7 @@ session::RunSpec top_run(const session::SessionSpec& session, const SampleReques
   const bool ends = request.is_once || request.count;
   session::RunSpec run = ends ? session::quick_answers(session, kNothing, std::nullopt)
                               : session::whoever_answers(session, kNothing, std::nullopt);
+  run.plan.run_id = "top-" + run.plan.run_id;  // its marks are no run's, see supervisor::run_of()
   run.plan.limits.prepares_all_at_once = true;
   run.plan.limits.resumes = !request.is_once;
   if (!ends) {

@@ -34,14 +34,12 @@ TEST_F(Frames, ReadsEveryWord) {
   EXPECT_EQ(now.at, 5000.25);
   EXPECT_EQ(now.idle, 1000000.5);
   EXPECT_EQ(now.load, 51.2);
-  EXPECT_EQ(now.tasks, 2210U);
   EXPECT_EQ(now.memory_total, 2048ULL << 20U);
   EXPECT_EQ(now.memory_available, 1024ULL << 20U);
   EXPECT_EQ(now.swap_total, 1024ULL << 10U);
   EXPECT_EQ(now.swap_free, 512ULL << 10U);
   EXPECT_EQ(now.cpu_pressure, 0.4);
   EXPECT_EQ(now.memory_pressure, 1.5);
-  EXPECT_EQ(now.io_pressure, 2.0);
   EXPECT_EQ(now.net->out, 200U);
   EXPECT_EQ(now.disk->in, 8U * 512);
   EXPECT_THAT(report_.slow->cpu_ticks, ElementsAre(1, 2, 3, 4, 5, 6, 7, 8));
@@ -69,8 +67,8 @@ TEST_F(Frames, ReadsLinesInAnyPieces) {
 TEST_F(Frames, DoNotKnowWhatIsNotSaid) {
   EXPECT_TRUE(feed("f u1\n"));
   const Counters& now = *report_.now;
-  EXPECT_FALSE(now.idle || now.load || now.tasks || now.memory_total || now.memory_available);
-  EXPECT_FALSE(now.swap_total || now.swap_free || now.cpu_pressure || now.memory_pressure || now.io_pressure);
+  EXPECT_FALSE(now.idle || now.load || now.memory_total || now.memory_available);
+  EXPECT_FALSE(now.swap_total || now.swap_free || now.cpu_pressure || now.memory_pressure);
   EXPECT_FALSE(now.net || now.disk || report_.slow || report_.chips_at || report_.clock);
   EXPECT_EQ(report_.cores, 0U);
 }
@@ -81,9 +79,9 @@ TEST_F(Frames, DoNotBelieveWhatIsNoNumber) {
     EXPECT_TRUE(feed(fmt::format(
         "f u1 i{0} l{0} t{0} M{0} A{0} S{0} F{0} pc{0} pm{0} pi{0} n{0},{0} d{0},1 o{0}\n", bad)));
     const Counters& now = *report_.now;
-    EXPECT_FALSE(now.idle || now.load || now.tasks || now.memory_total || now.memory_available) << bad;
+    EXPECT_FALSE(now.idle || now.load || now.memory_total || now.memory_available) << bad;
     EXPECT_FALSE(now.swap_total || now.swap_free || now.cpu_pressure || now.memory_pressure) << bad;
-    EXPECT_FALSE(now.io_pressure || now.net || now.disk) << bad;
+    EXPECT_FALSE(now.net || now.disk) << bad;
   }
 }
 

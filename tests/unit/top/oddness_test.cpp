@@ -44,10 +44,18 @@ TEST(Oddness, ContainersWithAPartOfTheGpusMissNone) {
   EXPECT_EQ(pod.odd(0), "");
 }
 
+TEST(Oddness, AHostOfAnotherKindMissesNothing) {
+  FakePod pod(9, {.gpus = {}, .nvidia = 0, .pci = 0, .tpus = 4});
+  pod.hosts[8].tpus = 0;
+  pod.steps(2);
+  EXPECT_EQ(pod.odd(8), "");
+}
+
 TEST(Oddness, FewerAcceleratorsThanTheOthers) {
   FakePod pod(12, {.gpus = {}, .nvidia = 0, .pci = 0, .tpus = 4});
   pod.hosts[2].tpus = 3;
   pod.hosts[3].tpus = 0;
+  pod.hosts[3].pci_tpus = 4;
   pod.steps(2);
   EXPECT_EQ(pod.odd(2), "3 chips, the others have 4");
   EXPECT_EQ(pod.odd(3), "no accelerator, the others have 4");

@@ -45,6 +45,7 @@ struct FakeHost {
   std::size_t nvidia = 8;
   std::size_t pci = 8;
   std::size_t tpus = 0;
+  std::optional<std::size_t> pci_tpus = {};  ///< on the bus; none: as many as there are
   std::string gpu_name = "NVIDIA H100 80GB HBM3";
   std::string tpu_id = "0x0062";
   double cpu = 22;    ///< percent
@@ -69,7 +70,7 @@ struct FakeHost {
   std::string introduce() const {
     std::string text = fmt::format("s cores=224 user=1000 tpus={} nvidia={}", tpus, nvidia);
     for (std::size_t gpu = 0; gpu < pci; ++gpu) text += " gpu=0x2330";
-    for (std::size_t tpu = 0; tpu < tpus; ++tpu) text += " tpu=" + tpu_id;
+    for (std::size_t tpu = 0; tpu < pci_tpus.value_or(tpus); ++tpu) text += " tpu=" + tpu_id;
     if (nvidia > 0) text += "\nn " + gpu_name;
     return text + "\nm 0 ext4 /\n";
   }
