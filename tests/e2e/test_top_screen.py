@@ -71,7 +71,7 @@ def test_its_pages_and_keys(on_screen, hosts):
     screen.type("+")
     screen.wait_for(lambda s: " 1 s " in s.shown[0])
     screen.type("K")
-    screen.wait_for(has("podrun --hostfile"))
+    screen.wait_for(has("kill --workers 2"))
     screen.type("?")
     screen.wait_for(has("podrun top: keys"))
     screen.type("?")

@@ -112,7 +112,8 @@ class List {
   /// Its end, which differs where names are long: `…-node-007`.
   std::string fitting_name(const hosts::Host& host) const {
     std::string name = shown_name(host);
-    if (output::cell_width(name) <= host_width_ || host_width_ < 2) return name.substr(0, host_width_);
+    if (output::cell_width(name) <= host_width_ || host_width_ < 2)
+      return std::string(output::cut_to_cells(name, host_width_));
     while (output::cell_width(name) >= host_width_)
       name.erase(0, std::max<std::size_t>(1, first_utf8(name).bytes));
     return (look_.charset == output::Charset::utf8 ? "…" : "+") + name;
