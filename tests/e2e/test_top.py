@@ -221,6 +221,20 @@ def test_gpus_that_are_not_like_the_others(podrun, gpus):
     gpus.wait_until_left_alone()
 
 
+def test_a_read_only_file_system_and_another_top(podrun, gpus):
+    """The nvidia-smi of the other one is in no run."""
+    for rank in gpus.ranks:
+        gpus.gpus(rank, rounds())
+    gpus.mount_read_only(3, "/dev/shm")
+    other = Top(podrun, *gpus.options)
+    other.wait_for(3, lambda s: odd(s, "read_only"), "the read-only file system")
+    assert not any(odd(each, "read_only") for rank in gpus.ranks if rank != 3 for each in other.of(rank))
+    found = samples(podrun.ok("top", "--once", "--json", *gpus.options))
+    assert not any("runs" in each for events in found.values() for each in events)
+    assert odd(found[3][0], "read_only")[0]["text"] == "/dev/shm is read-only"
+    other.end()
+
+
 def test_no_gpu_asks_no_nvidia_smi(podrun, gpus):
     gpus.gpus(0, rounds())
     ended = podrun("top", "--once", "--json", "--no-gpu", *gpus.pod.on(0))

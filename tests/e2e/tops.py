@@ -61,6 +61,12 @@ class Hosts:
         self.on_host(rank, f"mount --bind ~/{name} {path}")
         self._mounted.append((rank, path))
 
+    def mount_read_only(self, rank, path):
+        if os.geteuid() != 0:
+            pytest.skip("mounts on hosts need root")
+        self.on_host(rank, f"mount -t tmpfs -o ro tmpfs {path}")
+        self._mounted.append((rank, path))
+
     def later(self, rank, seconds):
         """The host's uptime is so much greater, and stands still from now on."""
         now = self._uptime.get(rank) or float(Path("/proc/uptime").read_text().split()[0])
