@@ -42,7 +42,7 @@ enum class Stage {
   copying,   ///< files, before the start
   job_name,  ///< reserving it, before the start
   job_log,   ///< reading what a job prints
-  sampling,  ///< reading what it does (podrun top)
+  sampling,  ///< reading its figures (podrun top)
   ready,
   running,
   ending,

@@ -45,8 +45,8 @@ class FullScreen {
   std::string paint(const std::vector<std::string>& lines, ScreenSize size);
   /// Gives the modes back; returns the bytes to write. Nothing unless it is entered.
   std::string leave();
-  /// The bytes that have been typed. Empty: none, or the terminal has gone; so if descriptor() was readable,
-  /// wait no more.
+  /// The bytes that have been typed. Empty: none, or the terminal has gone, which leaves descriptor()
+  /// readable forever: wait a while before the next wait for it.
   std::string read_keys();
 
  private:

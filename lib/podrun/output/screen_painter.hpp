@@ -7,7 +7,7 @@
 
 namespace podrun::output {
 
-/// Of a terminal, in cells.
+/// The size of a terminal, in cells.
 struct ScreenSize {
   std::size_t columns = 0;
   std::size_t rows = 0;

@@ -91,7 +91,7 @@ class GrpcConnection::Session {
     return replies;
   }
 
-  /// What is to be sent; empty: nothing now.
+  /// The bytes to send to the server; empty: there are none now.
   std::string take_output() {
     std::string bytes;
     for (;;) {
