@@ -32,7 +32,6 @@ class SampleMode : public session::Mode, private session::HostPreparation {
   const SampleRequest& request() const { return request_; }
   output::Charset charset() const { return charset_; }
   Pod& pod() { return pod_; }
-  const Pod& pod() const { return pod_; }
   Sampling& sampling() { return sampling_; }
   /// Null before the run.
   output::Output* output() { return output_; }

@@ -41,6 +41,17 @@ constexpr std::chrono::seconds kBetweenChanges{15};
 constexpr milliseconds kBeginning{2'000};
 constexpr std::size_t kTicksOfBeginning = 4;
 
+/// Throws HostError if the program ends before the frame is complete.
+asio::awaitable<void> read_frame(supervisor::ProgramReader& reader, FrameReader& frames) {
+  for (bool is_complete = false; !is_complete;) {
+    const std::optional<Chunk> bytes = co_await reader.read();
+    if (!bytes)
+      throw link::HostError({link::Stage::sampling, link::Cause::ended_early, reader.describe_end(),
+                             reader.was_killed() ? link::Retry::may_help : link::Retry::no});
+    is_complete = frames.feed(bytes->bytes());
+  }
+}
+
 }  // namespace
 
 Sampling::Sampling(Pod& pod, const SampleRequest& request, std::function<void(std::size_t)> on_frame)
@@ -75,13 +86,7 @@ asio::awaitable<void> Sampling::prepare(std::size_t host, supervisor::Supervised
     const Clock::time_point asked_at = Clock::now();
     Chunk text(tick(host));
     co_await reader.stream()->write(std::move(text));  // the end of the stream tells why
-    for (bool is_frame = false; !is_frame;) {
-      const std::optional<Chunk> bytes = co_await reader.read();
-      if (!bytes)
-        throw link::HostError({link::Stage::sampling, link::Cause::ended_early, reader.describe_end(),
-                               reader.was_killed() ? link::Retry::may_help : link::Retry::no});
-      is_frame = frames.feed(bytes->bytes());
-    }
+    co_await read_frame(reader, frames);
     // Once, the rates are those of a second in which podrun has asked for nothing else.
     HostReport& report = pod_.report(host);
     if (request_.is_once && taken == 1) rated = {report.before, report.now};

@@ -19,7 +19,7 @@ renice 19 $$ >/dev/null 2>&1
 podrun_read_uptime() { podrun_up=; IFS=" " read -r podrun_up podrun_idle 2>/dev/null </proc/uptime; }
 # TEXT: true if it is a number that shells can add. (Drivers say 2^64-1 of a device that is gone, at which dash exits.)
 podrun_is_number() { case $1 in "" | *[!0-9]* | ??????????????????*) return 1 ;; esac; }
-# FILE: sets podrun_value to its first line; fails unless that is a number.
+# FILE...: sets podrun_value to the first line of the first one; fails unless that is a number.
 podrun_read_number() {
   podrun_value=
   read -r podrun_value 2>/dev/null <$1
@@ -147,14 +147,12 @@ podrun_add_traffic() {
   done 2>/dev/null
   if [ "$podrun_blocks" ]; then podrun_line="$podrun_line d$podrun_in,$podrun_out"; fi
 }
-# FILE...: reads the first one.
-podrun_read_number_of() { podrun_read_number $1; }
 # For each AMD GPU: "aBUSY,USED,TOTAL,MICROWATTS,MILLIDEGREES", where what cannot be read is empty.
 podrun_add_amd() {
   for podrun_each in $podrun_amd; do
     podrun_rest=
     for podrun_file in gpu_busy_percent mem_info_vram_used mem_info_vram_total hwmon/hwmon*/power1_average hwmon/hwmon*/temp1_input; do
-      podrun_read_number_of $podrun_each/$podrun_file
+      podrun_read_number $podrun_each/$podrun_file
       podrun_rest="$podrun_rest,$podrun_value"
     done
     podrun_line="$podrun_line a${podrun_rest#,}"
