@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <optional>
 
 #include "podrun/base/text.hpp"
 
@@ -122,6 +121,10 @@ bool is_watcher(std::string_view name) {
       "dcgm-exporter",   "dcgmi",           "nvidia-smi",      "Xorg",
       "Xwayland"};
   return std::ranges::find(kWatchers, name) != kWatchers.end();
+}
+
+std::optional<std::size_t> device_number(std::string_view device) {
+  return to_number(device.substr(device.find_last_not_of("0123456789") + 1));
 }
 
 std::string run_of(std::string_view mark) {

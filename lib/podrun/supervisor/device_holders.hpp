@@ -2,7 +2,9 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -59,6 +61,9 @@ DeviceHolders parse_device_holders(std::string_view output, std::string_view beg
 /// True for programs that open every accelerator without using it: daemons of drivers, monitors, X servers.
 /// Any process can take such a name. `name`: as in /proc/PID/comm, which has the first 15 bytes.
 bool is_watcher(std::string_view name);
+
+/// The number at the end of the name of a device: 3 of `/dev/nvidia3`; none: it has no number.
+std::optional<std::size_t> device_number(std::string_view device);
 
 /// The id of the podrun run, and the name of the job, in a mark; empty: none. Messages suggest commands with
 /// these, and a host may send any mark: text that cannot be an id or a name is left out.

@@ -59,13 +59,14 @@ bool is_of_chips(Figure figure) {
          figure == Figure::celsius || figure == Figure::mhz;
 }
 
-/// Whether a larger value is worse.
-bool is_worse_high(Figure figure) { return figure == Figure::celsius || figure == Figure::hbm; }
-
 }  // namespace
 
 std::span<const FigureKind> figure_kinds() { return kKinds; }
 const FigureKind& kind_of(Figure figure) { return kKinds[static_cast<std::size_t>(figure)]; }
+
+bool is_worse_low(Figure figure) {
+  return figure == Figure::busy || figure == Figure::watts || figure == Figure::mhz;
+}
 
 Figures figures_of(const HostReport& report) {
   Figures figures;
@@ -147,7 +148,7 @@ const Chip* worst_chip(const HostReport& report, Figure figure) {
     const std::optional<double> value = value_of(chip, figure);
     if (!value) continue;
     if (!worst ||
-        (is_worse_high(figure) ? *value > *value_of(*worst, figure) : *value < *value_of(*worst, figure)))
+        (is_worse_low(figure) ? *value < *value_of(*worst, figure) : *value > *value_of(*worst, figure)))
       worst = &chip;
   }
   return worst;

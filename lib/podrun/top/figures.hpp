@@ -11,10 +11,10 @@
 
 #include "podrun/top/frames.hpp"
 
-// What is compared between hosts: one number a host and figure, made of its counters. Pure.
+// The figures of podrun top: numbers, made of the counters of a host, that are compared between hosts. Pure.
 namespace podrun::top {
 
-/// Of chips the one that is worst off counts.
+/// What is measured on a host. A figure of chips is that of the host's worst chip.
 enum class Figure : std::size_t {
   busy,
   watts,
@@ -55,6 +55,8 @@ struct FigureKind {
 };
 std::span<const FigureKind> figure_kinds();
 const FigureKind& kind_of(Figure figure);
+/// True if a smaller value of this figure is the worse one: a chip that does little.
+bool is_worse_low(Figure figure);
 
 /// From the last two frames: no rate over a reboot, a reset of a counter or a lost connection. Without
 /// `clock` and `age`, which are podrun's own.
@@ -84,7 +86,7 @@ const Chip* worst_chip(const HostReport& report, Figure figure);
 /// The chip's own value of a figure of chips.
 std::optional<double> value_of(const Chip& chip, Figure figure);
 
-/// Of all known values of a figure.
+/// The extremes and the median of the known values of a figure; none: no value is known.
 struct Spread {
   double least = 0;
   double median = 0;

@@ -156,4 +156,8 @@ std::string_view busy_name(const Pod& pod) {
   return has_tpus ? "duty" : "GPU";
 }
 
+std::string name_of(const Pod& pod, Figure figure) {
+  return figure == Figure::busy ? fmt::format("{} %", busy_name(pod)) : std::string(kind_of(figure).name);
+}
+
 }  // namespace podrun::top

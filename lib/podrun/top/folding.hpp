@@ -37,5 +37,7 @@ ChipCounts count_chips(const Pod& pod);
 std::string describe_accelerators(const Pod& pod);
 /// `GPU`, `duty`: what the busy figure is called on these hosts.
 std::string_view busy_name(const Pod& pod);
+/// `GPU %`, `RAM %`: what a figure is called on these hosts.
+std::string name_of(const Pod& pod, Figure figure);
 
 }  // namespace podrun::top

@@ -25,6 +25,11 @@ std::optional<double> Mount::percent_used() const {
   return 100 * (1 - static_cast<double>(*available) / static_cast<double>(*size));
 }
 
+std::optional<std::uint64_t> Counters::swap_used() const {
+  if (!swap_total || !swap_free) return std::nullopt;
+  return *swap_total - std::min(*swap_total, *swap_free);
+}
+
 FrameReader::FrameReader(HostReport& report) : report_(report) {
   // A new connection: what was asked on the last one is not answered on this one.
   for (Mount& mount : report_.mounts) mount.is_asked = false;

@@ -17,7 +17,7 @@
 // does not say is absent, never 0. Sizes are bytes, times seconds, and `at` is the host's uptime.
 namespace podrun::top {
 
-/// One GPU or TPU chip. docs.nvidia.com/deploy/nvml-api, "Clocks event reasons"; Linux, amdgpu in sysfs
+/// One GPU or TPU chip. nvidia-smi(1); Linux, amdgpu in sysfs
 struct Chip {
   std::size_t index = 0;
   std::optional<double> busy = {};  ///< percent of the time in which some kernel ran; of a TPU: duty cycle
@@ -28,8 +28,21 @@ struct Chip {
   std::optional<double> mhz = {};
   std::optional<double> most_mhz = {};
   std::optional<std::uint64_t> ecc_errors = {};  ///< that could not be corrected, since the driver started
-  std::optional<std::uint64_t> slowed_by = {};   ///< bits of NVML
+  std::optional<std::uint64_t> slowed_by = {};   ///< bits of clock_reason
 };
+
+/// Why the clock of a GPU is below its most. docs.nvidia.com/deploy/nvml-api, "Clocks event reasons"
+namespace clock_reason {
+inline constexpr std::uint64_t idle = 0x1;
+inline constexpr std::uint64_t application_clocks = 0x2;
+inline constexpr std::uint64_t power_cap = 0x4;
+inline constexpr std::uint64_t hw_slowdown = 0x8;
+inline constexpr std::uint64_t sync_boost = 0x10;
+inline constexpr std::uint64_t sw_thermal = 0x20;
+inline constexpr std::uint64_t hw_thermal = 0x40;
+inline constexpr std::uint64_t power_brake = 0x80;
+inline constexpr std::uint64_t display_clocks = 0x100;
+}  // namespace clock_reason
 
 struct Traffic {
   std::uint64_t in = 0;  ///< received, or read from disks
@@ -56,6 +69,8 @@ struct Counters {
   std::optional<double> memory_pressure = {};
   std::optional<Traffic> net = {};
   std::optional<Traffic> disk = {};
+
+  std::optional<std::uint64_t> swap_used() const;
 };
 
 /// Counters that cost more to read.

@@ -17,8 +17,6 @@
 namespace podrun::top {
 namespace {
 
-constexpr double kMost = 0.8;  ///< of the hosts: what they have, the others should have too
-
 std::string seconds_ago(TimePoint then, TimePoint now) {
   const auto passed = std::chrono::duration_cast<std::chrono::seconds>(now - then).count();
   constexpr std::int64_t kMinutes = 120;
@@ -144,8 +142,10 @@ class Finder {
   }
 
   void find_slow_chips() {
-    constexpr std::array<std::pair<std::uint64_t, std::string_view>, 4> kReasons{
-        {{0x40, "hot"}, {0x20, "hot"}, {0x80, "power brake"}, {0x08, "slowed by the hardware"}}};
+    constexpr std::array<std::pair<std::uint64_t, std::string_view>, 3> kReasons{
+        {{clock_reason::hw_thermal | clock_reason::sw_thermal, "hot"},
+         {clock_reason::power_brake, "power brake"},
+         {clock_reason::hw_slowdown, "slowed by the hardware"}}};
     for (const Chip& chip : fresh_chips(report_)) {
       if (!chip.slowed_by) continue;
       const auto reason = std::ranges::find_if(
@@ -202,9 +202,8 @@ class Finder {
           supervisor::is_watcher(holder.name))
         continue;
       std::vector<std::size_t>& numbers = devices[fmt::format("{}: {}", holder.user, holder.name)];
-      for (const std::string_view device : holder.devices) {
-        if (const auto number = to_number(device.substr(device.find_last_not_of("0123456789") + 1)))
-          numbers.push_back(*number);
+      for (const std::string& device : holder.devices) {
+        if (const auto number = supervisor::device_number(device)) numbers.push_back(*number);
       }
     }
     for (const auto& [who, numbers] : devices)

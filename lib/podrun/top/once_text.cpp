@@ -28,10 +28,6 @@ std::string pad(std::string text, std::size_t cells) {
   return text;
 }
 
-std::string name_of(const Pod& pod, const FigureKind& kind) {
-  return kind.figure == Figure::busy ? fmt::format("{} %", busy_name(pod)) : std::string(kind.name);
-}
-
 std::vector<std::string> table(const Pod& pod) {
   std::vector<std::string> lines;
   for (const Figure figure : kShown) {
@@ -41,7 +37,7 @@ std::vector<std::string> table(const Pod& pod) {
     const std::string least = short_value(kind, spread->least);
     const std::string most = short_value(kind, spread->most);
     const std::string worst = least == most ? "" : std::to_string(pod.hosts()[spread->worst].worker);
-    lines.push_back(fmt::format("{} {:>6} {:>7} {:>6} {:>10}", pad(name_of(pod, kind), 7), least,
+    lines.push_back(fmt::format("{} {:>6} {:>7} {:>6} {:>10}", pad(name_of(pod, figure), 7), least,
                                 short_value(kind, spread->median), most, worst));
     if (worst.empty()) lines.back().erase(lines.back().find_last_not_of(' ') + 1);
   }

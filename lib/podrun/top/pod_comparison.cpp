@@ -32,7 +32,6 @@ std::optional<std::uint64_t> commonest(const std::map<std::uint64_t, std::size_t
 }  // namespace
 
 void Pod::find_usual() {
-  constexpr double kMost = 0.8;
   constexpr double kLeastHosts = 3;
   struct OfLink {
     std::size_t hosts = 0;

@@ -18,7 +18,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-double rounded(double value, double unit) { return std::round(value / unit) * unit; }
 /// To tenths, as a number that JSON shows briefly.
 double tenths(double value) { return std::round(value * 10) / 10 + 0.0; }  // no -0.0
 
@@ -53,22 +52,23 @@ Json memory(const Counters& now) {
   Json object = Json::object();
   add(object, "total", now.memory_total);
   add(object, "available", now.memory_available);
-  if (now.swap_total && now.swap_free)
-    object["swap_used"] = *now.swap_total - std::min(*now.swap_total, *now.swap_free);
+  add(object, "swap_used", now.swap_used());
   add(object, "pressure", now.memory_pressure);
   return object;
 }
 
-/// Names of the bits of NVML's "Clocks event reasons"; 1 is idle.
+/// A GPU that is idle needs no name.
 Json reasons(std::uint64_t bits) {
-  constexpr std::array<std::pair<std::uint64_t, const char*>, 8> kNames{{{0x2, "application_clocks"},
-                                                                         {0x4, "power_cap"},
-                                                                         {0x8, "hw_slowdown"},
-                                                                         {0x10, "sync_boost"},
-                                                                         {0x20, "sw_thermal"},
-                                                                         {0x40, "hw_thermal"},
-                                                                         {0x80, "power_brake"},
-                                                                         {0x100, "display_clocks"}}};
+  using namespace clock_reason;
+  constexpr std::array<std::pair<std::uint64_t, const char*>, 8> kNames{
+      {{application_clocks, "application_clocks"},
+       {power_cap, "power_cap"},
+       {hw_slowdown, "hw_slowdown"},
+       {sync_boost, "sync_boost"},
+       {sw_thermal, "sw_thermal"},
+       {hw_thermal, "hw_thermal"},
+       {power_brake, "power_brake"},
+       {display_clocks, "display_clocks"}}};
   Json names = Json::array();
   for (const auto& [bit, name] : kNames) {
     if ((bits & bit) != 0) names.push_back(name);
@@ -94,7 +94,7 @@ Json chip(const HostReport& report, std::size_t index) {
   return one;
 }
 
-/// Those without figures too.
+/// All GPUs or chips of a host, also those without figures.
 Json chips(const HostReport& report) {
   Json all = Json::array();
   for (std::size_t index = 0; index < chip_count(report); ++index) all.push_back(chip(report, index));
@@ -136,7 +136,7 @@ Json odd(const HostRow& row, TimePoint now) {
     Json one = {{"what", what.substr(0, what.find(':'))}};
     if (each.device) one["device"] = *each.device;
     one["severity"] = static_cast<int>(each.severity);
-    one["seconds"] = rounded(std::chrono::duration<double>(now - each.since).count(), 1);
+    one["seconds"] = std::round(std::chrono::duration<double>(now - each.since).count());
     one["text"] = each.text;
     all.push_back(std::move(one));
   }

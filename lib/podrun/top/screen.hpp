@@ -21,6 +21,8 @@ namespace podrun::top {
 struct ListRow {
   std::vector<std::size_t> hosts;
   bool is_folded = false;
+
+  bool has(std::size_t host) const;
 };
 
 /// What the user has chosen to see.

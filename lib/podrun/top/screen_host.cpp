@@ -18,7 +18,6 @@ namespace {
 using supervisor::DeviceHolder;
 
 constexpr double kGib = 1024.0 * 1024 * 1024;
-constexpr double kPercent = 100;
 
 std::string safe(std::string_view text) { return output::escape_controls(text); }
 
@@ -30,13 +29,14 @@ std::string real(const std::optional<double>& value) { return value ? fmt::forma
 
 std::string rate(double bytes) { return long_value(kind_of(Figure::net), bytes); }
 
-/// Why the clock of a chip is below its most; NVML's bits.
-std::string reasons(const Chip& chip) {
-  constexpr std::array<std::pair<std::uint64_t, std::string_view>, 5> kNames{{{0x8, "HW SLOWDOWN"},
-                                                                              {0x20, "SW THERMAL"},
-                                                                              {0x40, "HW THERMAL"},
-                                                                              {0x80, "POWER BRAKE"},
-                                                                              {0x4, "power cap"}}};
+/// Why the clock of a chip is below its most: the first of these that is true.
+std::string reason(const Chip& chip) {
+  using namespace clock_reason;
+  constexpr std::array<std::pair<std::uint64_t, std::string_view>, 5> kNames{{{hw_slowdown, "HW SLOWDOWN"},
+                                                                              {sw_thermal, "SW THERMAL"},
+                                                                              {hw_thermal, "HW THERMAL"},
+                                                                              {power_brake, "POWER BRAKE"},
+                                                                              {power_cap, "power cap"}}};
   for (const auto& [bit, name] : kNames) {
     if (chip.slowed_by && (*chip.slowed_by & bit) != 0) return std::string(name);
   }
@@ -106,8 +106,7 @@ class HostPage {
     for (const DeviceHolder& holder : report_.holders->holders) {
       if (supervisor::is_watcher(holder.name)) continue;
       for (const std::string& device : holder.devices) {
-        const std::size_t digits = device.find_last_not_of("0123456789") + 1;
-        if (to_number(std::string_view(device).substr(digits)) != chip) continue;
+        if (supervisor::device_number(device) != chip) continue;
         const std::string job = supervisor::job_of(holder.mark);
         return fmt::format("{} {} {}{}", holder.user, holder.name, holder.pid,
                            job.empty() ? "" : " job " + job);
@@ -141,8 +140,10 @@ class HostPage {
         const std::size_t cells = text == "·" ? 1 : text.size();
         line.pad_to(line.width() + width - std::min(width, cells)).add(text);
       }
-      line.add("  ").add(fmt::format("{:12}", reasons(chip)),
-                         chip.slowed_by.value_or(0) > 7 ? Style::warning : Style::plain);
+      constexpr std::uint64_t kUsual =
+          clock_reason::idle | clock_reason::application_clocks | clock_reason::power_cap;
+      const bool is_slowed = (chip.slowed_by.value_or(0) & ~kUsual) != 0;
+      line.add("  ").add(fmt::format("{:12}", reason(chip)), is_slowed ? Style::warning : Style::plain);
       lines_.push_back(line.add("  " + safe(holder_of(chip.index))).bytes());
     }
     if (!chips.empty()) return;
@@ -166,12 +167,9 @@ class HostPage {
     const Counters& now = *report_.now;
     if (!now.memory_total || !now.memory_available) return;
     const std::uint64_t used = *now.memory_total - std::min(*now.memory_total, *now.memory_available);
-    std::string text = fmt::format("{:>3.0f} %   {} of {} GiB",
-                                   kPercent * static_cast<double>(used) /
-                                       static_cast<double>(std::max<std::uint64_t>(1, *now.memory_total)),
-                                   gib(used), gib(now.memory_total));
-    if (now.swap_total && now.swap_free)
-      text += fmt::format("   swap {} GiB", gib(*now.swap_total - std::min(*now.swap_total, *now.swap_free)));
+    std::string text = fmt::format("{:>3} %   {} of {} GiB", real(at(row_.figures, Figure::ram)), gib(used),
+                                   gib(now.memory_total));
+    if (const auto swap = now.swap_used()) text += fmt::format("   swap {} GiB", gib(swap));
     if (now.memory_pressure) text += fmt::format("   pressure {:.1f} %", *now.memory_pressure);
     if (report_.slow && report_.slow->oom_kills) text += fmt::format("   OOM {}", *report_.slow->oom_kills);
     add("RAM", text);

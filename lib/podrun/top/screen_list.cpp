@@ -68,8 +68,7 @@ class List {
   }
 
   std::string row(const ListRow& row) const {
-    const bool is_marked =
-        !state_.is_in_field && std::ranges::find(row.hosts, state_.cursor) != row.hosts.end();
+    const bool is_marked = !state_.is_in_field && row.has(state_.cursor);
     StyledLine line(look_, columns_);
     const std::size_t host = row.hosts.front();
     const bool is_alone = !row.is_folded;
@@ -116,7 +115,7 @@ class List {
       return std::string(output::cut_to_cells(name, host_width_));
     while (output::cell_width(name) >= host_width_)
       name.erase(0, std::max<std::size_t>(1, first_utf8(name).bytes));
-    return (look_.charset == output::Charset::utf8 ? "…" : "+") + name;
+    return std::string(cut_mark(look_.charset)) + name;
   }
   std::size_t text_begin() const { return number_width_ + (host_width_ > 0 ? 1 + host_width_ : 0); }
 
@@ -128,7 +127,7 @@ class List {
     line.pad_to(line.width() + column.width - std::min(column.width, width)).add(text, style);
   }
 
-  void add_reasons(StyledLine& line, const HostRow& row) const {
+  static void add_reasons(StyledLine& line, const HostRow& row) {
     if (row.state == HostState::lost) line.add("x ", Style::lost);
     if (row.state == HostState::stale) line.add("? ", Style::dim);
     if (row.state == HostState::waiting) line.add("no answer yet", Style::dim);
@@ -141,12 +140,7 @@ class List {
                                                               : Style::plain;
       const std::string text = output::escape_controls((is_first ? "" : "; ") + odd.text);
       is_first = false;
-      if (output::cell_width(text) > line.left() && line.left() > 1) {
-        const std::string_view cut = output::cut_to_cells(text, line.left() - 1);
-        line.add(cut, style).add(look_.charset == output::Charset::utf8 ? "…" : "+", Style::dim);
-        return;
-      }
-      line.add(text, style);
+      if (!line.add_cut(text, style)) return;
     }
   }
 
@@ -162,13 +156,7 @@ class List {
     }
     const std::string who =
         hosts.size() == pod_.rows().size() ? "all hosts" : output::fold_hosts(pod_.hosts(), hosts);
-    const std::string text = "alike: " + who;
-    if (output::cell_width(text) <= line.left() || line.left() < 2) {
-      line.add(text, Style::dim);
-    } else {
-      line.add(output::cut_to_cells(text, line.left() - 1), Style::dim);
-      line.add(look_.charset == output::Charset::utf8 ? "…" : "+", Style::dim);
-    }
+    line.add_cut("alike: " + who, Style::dim);
   }
 
   const Pod& pod_;
@@ -194,9 +182,7 @@ std::vector<std::string> draw_list(const Pod& pod, ScreenState& state, const std
   if (rows.empty() && room > 0)
     lines.push_back(StyledLine(look, size.columns).add("no host is so", Style::dim).bytes());
   state.rows_shown = room;
-  const auto cursor = std::ranges::find_if(rows, [&](const ListRow& row) {
-    return std::ranges::find(row.hosts, state.cursor) != row.hosts.end();
-  });
+  const auto cursor = std::ranges::find_if(rows, [&](const ListRow& row) { return row.has(state.cursor); });
   if (cursor != rows.end()) {
     const auto place = static_cast<std::size_t>(cursor - rows.begin());
     state.first_row = std::clamp(state.first_row, place + 1 > room ? place + 1 - room : 0, place);

@@ -22,10 +22,6 @@ constexpr std::array kFirst = {Figure::busy,     Figure::watts, Figure::hbm,  Fi
                                Figure::net,      Figure::disk,  Figure::root, Figure::celsius, Figure::mhz,
                                Figure::pressure, Figure::clock, Figure::age};
 
-std::string name_of(const Pod& pod, Figure figure) {
-  return figure == Figure::busy ? fmt::format("{} %", busy_name(pod)) : std::string(kind_of(figure).name);
-}
-
 /// How many hosts have a value in each tenth of the axis.
 std::string histogram(const Pod& pod, Figure figure, output::Charset charset) {
   std::array<std::size_t, kBins> counts{};
@@ -46,10 +42,6 @@ std::string histogram(const Pod& pod, Figure figure, output::Charset charset) {
 char digit(const Pod& pod, Figure figure, double value) {
   const int tenth = static_cast<int>(on_axis(pod, figure, value) * 10);
   return static_cast<char>('0' + std::clamp(tenth, 0, 9));
-}
-
-bool is_worse_low(Figure figure) {
-  return figure == Figure::busy || figure == Figure::watts || figure == Figure::mhz;
 }
 
 bool is_odd_now(const HostRow& row) {

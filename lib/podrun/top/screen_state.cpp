@@ -46,7 +46,8 @@ void add_odd(std::vector<ListRow>& rows, const Pod& pod, bool is_folded) {
   constexpr std::size_t kFew = 3;
   std::vector<ListRow> lost;
   std::vector<std::size_t> others;
-  for (const std::size_t host : odd_in_order(pod)) {
+  const std::vector<std::size_t> odd = odd_in_order(pod);
+  for (const std::size_t host : odd) {
     const auto together = std::ranges::find_if(lost, [&](const ListRow& row) {
       return are_lost_together(pod.rows()[row.hosts.front()], pod.rows()[host]);
     });
@@ -58,7 +59,7 @@ void add_odd(std::vector<ListRow>& rows, const Pod& pod, bool is_folded) {
       lost.push_back({.hosts = {host}});
   }
   const bool fits = std::ranges::all_of(lost, [](const ListRow& row) { return row.hosts.size() <= kFew; });
-  if (!is_folded || fits) return add_each(rows, odd_in_order(pod));
+  if (!is_folded || fits) return add_each(rows, odd);
   for (ListRow& row : lost) {
     row.is_folded = row.hosts.size() > 1;
     std::ranges::sort(row.hosts);
@@ -67,10 +68,9 @@ void add_odd(std::vector<ListRow>& rows, const Pod& pod, bool is_folded) {
   add_each(rows, others);
 }
 
-/// The row with the host at the cursor; 0: none has it.
+/// The row with this host; 0: none has it.
 std::size_t row_of(const std::vector<ListRow>& rows, std::size_t host) {
-  const auto row = std::ranges::find_if(
-      rows, [&](const ListRow& each) { return std::ranges::find(each.hosts, host) != each.hosts.end(); });
+  const auto row = std::ranges::find_if(rows, [&](const ListRow& each) { return each.has(host); });
   return row == rows.end() ? 0 : static_cast<std::size_t>(row - rows.begin());
 }
 
@@ -233,7 +233,7 @@ class KeyHandler {
     return static_cast<std::ptrdiff_t>(std::max<std::size_t>(1, state_.rows_shown));
   }
   std::size_t shown_host(const ListRow& row) const {
-    return std::ranges::find(row.hosts, state_.cursor) != row.hosts.end() ? state_.cursor : row.hosts.front();
+    return row.has(state_.cursor) ? state_.cursor : row.hosts.front();
   }
 
   void move(std::ptrdiff_t rows) {
@@ -276,6 +276,8 @@ class KeyHandler {
 
 }  // namespace
 
+bool ListRow::has(std::size_t host) const { return std::ranges::find(hosts, host) != hosts.end(); }
+
 std::vector<ListRow> list_rows(const Pod& pod, const ScreenState& state) {
   if (state.held_rows) return *state.held_rows;
   std::vector<ListRow> rows;
@@ -315,9 +317,7 @@ std::vector<ListRow> list_rows(const Pod& pod, const ScreenState& state) {
 
 void keep_cursor(const std::vector<ListRow>& rows, ScreenState& state) {
   if (rows.empty() || state.is_in_field) return;
-  const bool is_shown = std::ranges::any_of(rows, [&](const ListRow& row) {
-    return std::ranges::find(row.hosts, state.cursor) != row.hosts.end();
-  });
+  const bool is_shown = std::ranges::any_of(rows, [&](const ListRow& row) { return row.has(state.cursor); });
   if (!state.is_moved)
     state.cursor = rows.front().hosts.front();
   else if (!is_shown)

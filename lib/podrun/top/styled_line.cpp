@@ -33,6 +33,8 @@ std::string_view sequence_of(Style style) {
 
 }  // namespace
 
+std::string_view cut_mark(output::Charset charset) { return charset == output::Charset::utf8 ? "…" : "+"; }
+
 void StyledLine::put(std::string_view text, std::string_view sequence) {
   const std::string shown = in_charset(std::string(text), look_.charset);
   const std::string_view cut = output::cut_to_cells(shown, left());
@@ -55,6 +57,16 @@ StyledLine& StyledLine::add(std::string_view text, Style style) {
   const bool is_shown = look_.palette != Palette::none || style == Style::selected;
   put(text, is_shown ? sequence_of(style) : "");
   return *this;
+}
+
+bool StyledLine::add_cut(std::string_view text, Style style) {
+  const bool fits = output::cell_width(text) <= left();
+  if (fits || left() < 2) {
+    add(text, style);
+    return fits;
+  }
+  add(output::cut_to_cells(text, left() - 1), style).add(cut_mark(look_.charset), Style::dim);
+  return false;
 }
 
 StyledLine& StyledLine::add_digit(char digit) {

@@ -17,6 +17,9 @@ struct Look {
   Palette palette = Palette::none;
 };
 
+/// What stands for the rest of a text that was cut: one cell.
+std::string_view cut_mark(output::Charset charset);
+
 enum class Style { plain, dim, bold, warning, fault, lost, selected, title };
 
 /// One line of the screen, of at most so many cells. Text must have no control characters.
@@ -26,6 +29,8 @@ class StyledLine {
 
   /// Adds what fits.
   StyledLine& add(std::string_view text, Style style = Style::plain);
+  /// Adds the text, or its beginning and cut_mark(). Returns false if text was left out.
+  bool add_cut(std::string_view text, Style style);
   /// A digit for tenths of 100, brighter the larger it is.
   StyledLine& add_digit(char digit);
   /// Adds blanks up to this cell.

@@ -26,11 +26,6 @@ bool has_grown(std::optional<std::uint64_t> before, std::optional<std::uint64_t>
   return before && now && *now >= *before + step;
 }
 
-std::optional<std::uint64_t> swap_used(const std::optional<Counters>& counters) {
-  if (!counters || !counters->swap_total || !counters->swap_free) return std::nullopt;
-  return *counters->swap_total - std::min(*counters->swap_free, *counters->swap_total);
-}
-
 /// `job train`, `run 0e5a3b6d`
 std::string name_of_run(std::string_view mark) {
   constexpr std::size_t kShown = 8;
@@ -93,14 +88,14 @@ void Pod::take_frame(std::size_t host, TimePoint now, std::optional<double> cloc
   row.trouble.reset();
   row.frame_at = now;
   row.is_new = true;
-  ++row.frames;
   if (clock) row.clock_offset.reset();
   if (clock && report.clock && report.last_at > 0) row.clock_offset = *report.clock + report.last_at - *clock;
   if (report.slow && report.slow_before &&
       has_grown(report.slow_before->oom_kills, report.slow->oom_kills, 1) &&
       report.slow->at == report.now->at)
     row.oom_at = now;
-  if (has_grown(swap_used(report.before), swap_used(report.now), kSwapStep)) row.swapped_at = now;
+  if (report.before && has_grown(report.before->swap_used(), report.now->swap_used(), kSwapStep))
+    row.swapped_at = now;
   for (const Chip& chip : report.chips) {
     if (!chip.ecc_errors) continue;
     std::uint64_t& first = row.first_ecc.try_emplace(chip.index, *chip.ecc_errors).first->second;
@@ -132,7 +127,6 @@ void Pod::lose(std::size_t host, Trouble trouble, TimePoint now) {
   row.report.slow.reset();
   row.figures = {};
   row.deviations = {};
-  row.frames = 0;
 }
 
 void Pod::resume(TimePoint now) {
@@ -184,7 +178,6 @@ void Pod::find_runs(TimePoint now) {
                                      [](const auto& a, const auto& b) { return a.second < b.second; });
   const std::string before = std::exchange(run_, most == counts.end() ? "" : most->first);
   hosts_in_run_ = most == counts.end() ? 0 : most->second;
-  constexpr double kMost = 0.8;
   const bool is_common =
       static_cast<double>(hosts_in_run_) >= kMost * static_cast<double>(count(HostState::up));
   if (run_ != before || !is_common) run_since_ = now;

@@ -24,6 +24,9 @@ namespace podrun::top {
 
 using run::TimePoint;
 
+/// What so large a part of the hosts has, the others should have too.
+inline constexpr double kMost = 0.8;
+
 enum class Severity { like_others = 0, difference = 1, warning = 2, fault = 3 };
 
 /// Why a host is odd.
@@ -62,7 +65,6 @@ struct HostRow {
 
   bool is_new = false;                             ///< judge() has not seen the last frame
   std::array<unsigned, kFigures> deviations = {};  ///< a bit for each of the last frames, the last one lowest
-  unsigned frames = 0;
   std::map<std::size_t, std::uint64_t> first_ecc = {};
   std::optional<TimePoint> oom_at = {};
   std::optional<TimePoint> swapped_at = {};
