@@ -73,28 +73,29 @@ class StreamMode final : public SampleMode, private session::RunWatch {
  private:
   /// Silence makes no event of its own.
   asio::awaitable<void> look(run::FanOut& /*fan_out*/, output::Output& /*output*/) override {
-    judge();
-    tell_states();
+    judge_all();
     co_return;
   }
   void changed(std::size_t host) override {
     judge_sometimes();
-    tell_states();
+    tell_state(host);
     const HostRow& row = pod().rows()[host];
     if (row.state == HostState::up && row.report.before)
       output()->print(sample_event(wall_time(), pod(), host, Clock::now()));
   }
-  void tell_states() {
-    for (std::size_t each = 0; each < told_.size(); ++each) {
-      if (pod().rows()[each].state != std::exchange(told_[each], pod().rows()[each].state))
-        output()->print(state_event(wall_time(), pod(), each));
-    }
+  void tell_state(std::size_t host) {
+    const HostState state = pod().rows()[host].state;
+    if (std::exchange(told_[host], state) != state) output()->print(state_event(wall_time(), pod(), host));
+  }
+  void judge_all() {
+    judge();
+    for (std::size_t host = 0; host < told_.size(); ++host) tell_state(host);
   }
   /// All hosts are looked at for each: not for every frame of thousands.
   void judge_sometimes() {
     constexpr std::chrono::milliseconds kBetween{200};
     if (Clock::now() - judged_at_ < kBetween) return;
-    judge();
+    judge_all();
     judged_at_ = Clock::now();
   }
 
