@@ -70,7 +70,6 @@ std::optional<Kind> kind_of_number(std::string_view number) {
 std::optional<Kind> kind_of_csi(std::string_view parameters, char final) {
   if (!parameters.empty() && !is_between(parameters.front(), '0', '9')) return std::nullopt;
   if (final == '~') return kind_of_number(parameters.substr(0, parameters.find(';')));
-  if (final == 'Z') return Kind::back_tab;
   return kind_of_letter(final);
 }
 

@@ -21,7 +21,6 @@ struct Key {
     end,
     enter,
     tab,
-    back_tab,
     backspace,
     escape
   };

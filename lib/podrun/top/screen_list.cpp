@@ -180,7 +180,7 @@ std::vector<std::string> draw_list(const Pod& pod, ScreenState& state, const std
   if (has_header) lines.push_back(list.header());
   const std::size_t room = size.rows - lines.size();
   if (rows.empty() && room > 0)
-    lines.push_back(StyledLine(look, size.columns).add("no host is so", Style::dim).bytes());
+    lines.push_back(StyledLine(look, size.columns).add("no host matches the filter", Style::dim).bytes());
   state.rows_shown = room;
   const auto cursor = std::ranges::find_if(rows, [&](const ListRow& row) { return row.has(state.cursor); });
   if (cursor != rows.end()) {

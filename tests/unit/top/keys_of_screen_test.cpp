@@ -198,7 +198,7 @@ TEST_F(ScreenKeys, TypeAFilter) {
   press(Key::Kind::backspace);
   press(Key::Kind::enter);
   EXPECT_THAT(rows(), IsEmpty());
-  EXPECT_THAT(show(), HasSubstr("no host is so"));
+  EXPECT_THAT(show(), HasSubstr("no host matches the filter"));
   press("/");
   press(Key::Kind::escape);
   EXPECT_EQ(state_.filter.text(), "ram>50");
