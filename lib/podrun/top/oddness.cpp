@@ -130,7 +130,8 @@ class Finder {
   void find_missing_run() {
     const std::size_t others = pod_.hosts_in_run();
     if (pod_.run().empty() || !report_.holders || row_.run == pod_.run()) return;
-    if (others < 2 || static_cast<double>(others) < kMost * static_cast<double>(pod_.count(HostState::up)))
+    if (others < 2 ||
+        static_cast<double>(others) < kNearlyAll * static_cast<double>(pod_.count(HostState::up)))
       return;
     constexpr double kSlack = 5;
     const double list_age = report_.now->at - report_.holders_at;

@@ -63,7 +63,9 @@ void Pod::find_usual() {
       if (link.speed) ++of.speeds[*link.speed];
     }
   }
-  const auto most = [&](std::size_t all) { return std::max(kLeastHosts, kMost * static_cast<double>(all)); };
+  const auto most = [&](std::size_t all) {
+    return std::max(kLeastHosts, kNearlyAll * static_cast<double>(all));
+  };
   usual_.accelerators = commonest(accelerators, most(count(HostState::up)));
   const auto name_of_most = std::ranges::max_element(names, {}, [](const auto& each) { return each.second; });
   if (name_of_most != names.end()) usual_.accelerator = name_of_most->first;

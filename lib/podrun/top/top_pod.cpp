@@ -179,7 +179,7 @@ void Pod::find_runs(TimePoint now) {
   const std::string before = std::exchange(run_, most == counts.end() ? "" : most->first);
   hosts_in_run_ = most == counts.end() ? 0 : most->second;
   const bool is_common =
-      static_cast<double>(hosts_in_run_) >= kMost * static_cast<double>(count(HostState::up));
+      static_cast<double>(hosts_in_run_) >= kNearlyAll * static_cast<double>(count(HostState::up));
   if (run_ != before || !is_common) run_since_ = now;
 }
 

@@ -24,8 +24,8 @@ namespace podrun::top {
 
 using run::TimePoint;
 
-/// What so large a part of the hosts has, the others should have too.
-inline constexpr double kMost = 0.8;
+/// What this part of the hosts has, the others should have too.
+inline constexpr double kNearlyAll = 0.8;
 
 enum class Severity { like_others = 0, difference = 1, warning = 2, fault = 3 };
 
