@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A few threads for calls that may block. They are never joined, because a call may never return.
+// A few threads for calls that may block. Those in a call are never joined, because it may never return.
 #include "podrun/base/blocking_pool.hpp"
 
 #include <algorithm>
@@ -7,10 +7,12 @@
 #include <cstdint>
 #include <deque>
 #include <exception>
+#include <list>
 #include <map>
 #include <mutex>
 #include <optional>
 #include <system_error>
+#include <thread>
 #include <utility>
 
 #include <asio/executor_work_guard.hpp>
@@ -32,7 +34,7 @@ class BlockingPool::State : public std::enable_shared_from_this<State> {
     {
       const std::lock_guard lock(mutex_);
       queue_.push_back({number, std::move(work)});
-      if (queue_.size() > threads_ - busy_ && threads_ < max_threads_) start_thread();
+      if (queue_.size() > idle() && workers_.size() < max_threads_) start_thread();
     }
     waiting_.emplace(number, std::move(done));
     if (!guard_) guard_.emplace(context_->get_executor());
@@ -48,8 +50,14 @@ class BlockingPool::State : public std::enable_shared_from_this<State> {
       const std::lock_guard lock(mutex_);
       queue.swap(queue_);
       context.swap(context_);
+      for (Worker& worker : workers_) {
+        if (worker.busy) worker.thread.detach();
+      }
     }
     ready_.notify_all();
+    for (Worker& worker : workers_) {
+      if (worker.thread.joinable()) worker.thread.join();
+    }
   }
 
  private:
@@ -57,43 +65,52 @@ class BlockingPool::State : public std::enable_shared_from_this<State> {
     std::uint64_t number;
     std::function<void()> work;
   };
+  struct Worker {
+    std::thread thread = {};
+    bool busy = false;  ///< has a job
+  };
+
+  std::size_t idle() const {
+    return static_cast<std::size_t>(std::ranges::count(workers_, false, &Worker::busy));
+  }
 
   /// If no further thread can be started, the existing threads do the work. The mutex must be locked.
   void start_thread() {
+    Worker& worker = workers_.emplace_back();
     try {
-      podrun::start_thread([self = shared_from_this()] { serve(self); }).detach();
-      ++threads_;
+      worker.thread = podrun::start_thread([self = shared_from_this(), &worker] { serve(self, worker); });
     } catch (const std::system_error&) {
-      if (threads_ > 0) return;
+      workers_.pop_back();
+      if (!workers_.empty()) return;
       queue_.pop_back();
       throw;
     }
   }
 
-  static void serve(std::shared_ptr<State> self) {
-    while (std::optional<Job> job = self->take()) {
+  static void serve(std::shared_ptr<State> self, Worker& worker) {
+    while (std::optional<Job> job = self->take(worker)) {
       std::exception_ptr error;
       try {
         job->work();
       } catch (...) {
         error = std::current_exception();
       }
-      self->report(std::move(*job), std::move(error));
+      self->report(worker, std::move(*job), std::move(error));
     }
   }
-  std::optional<Job> take() {
+  std::optional<Job> take(Worker& worker) {
     std::unique_lock lock(mutex_);
     ready_.wait(lock, [this] { return !context_ || !queue_.empty(); });
     if (!context_) return std::nullopt;
-    ++busy_;
+    worker.busy = true;
     std::optional<Job> job = std::move(queue_.front());
     queue_.pop_front();
     return job;
   }
   /// Posts the job too, so that its objects are destroyed on the context's thread.
-  void report(Job job, std::exception_ptr error) {
+  void report(Worker& worker, Job job, std::exception_ptr error) {
     const std::lock_guard lock(mutex_);
-    --busy_;
+    worker.busy = false;
     if (!context_) return;
     asio::post(*context_, [self = shared_from_this(), job = std::move(job), error = std::move(error)] {
       self->finish(job.number, error);
@@ -112,7 +129,6 @@ class BlockingPool::State : public std::enable_shared_from_this<State> {
 
   // Only used on the context's thread.
   const std::size_t max_threads_;
-  std::size_t threads_ = 0;
   std::uint64_t last_number_ = 0;
   std::map<std::uint64_t, std::function<void()>> waiting_;  ///< the callback for each job number
   std::optional<asio::executor_work_guard<asio::io_context::executor_type>> guard_;
@@ -123,7 +139,7 @@ class BlockingPool::State : public std::enable_shared_from_this<State> {
   std::condition_variable ready_;
   std::shared_ptr<asio::io_context> context_;  ///< none: closed
   std::deque<Job> queue_;
-  std::size_t busy_ = 0;  ///< threads that have a job
+  std::list<Worker> workers_;
 };
 
 BlockingPool::BlockingPool(std::shared_ptr<asio::io_context> context, std::size_t threads)

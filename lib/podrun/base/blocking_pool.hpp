@@ -9,9 +9,9 @@
 
 namespace podrun {
 
-/// Runs work that may block (a name look-up, an agent, key derivation) on a few threads that are never
-/// joined, so a name server that never answers cannot delay podrun's exit. Use and destroy it on the
-/// context's thread.
+/// Runs work that may block (a name look-up, an agent, key derivation) on a few threads. Those in a
+/// call are never joined, so a name server that never answers cannot delay podrun's exit. Use and destroy it
+/// on the context's thread.
 class BlockingPool {
  public:
   /// Starts at most `threads` threads, each when it is needed.
