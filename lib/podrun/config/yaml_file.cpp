@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parts of a YAML file, with the line of each for messages; and checks without which yaml-cpp 0.7 hangs.
+// The parts of a YAML file, with the line of each for messages; and checks without which yaml-cpp 0.7 or its
+// users hang.
 #include "podrun/config/yaml_file.hpp"
 
 #include <algorithm>
@@ -7,6 +8,7 @@
 #include <optional>
 #include <sstream>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <yaml-cpp/eventhandler.h>
@@ -16,26 +18,56 @@
 namespace podrun::config {
 namespace {
 
-/// Throws unless each document begins after the previous one.
-class Progress final : public YAML::EventHandler {
+/// Throws unless each document begins after the previous one, and if a node contains itself or aliases make
+/// many of few.
+class Checks final : public YAML::EventHandler {
  public:
   void OnDocumentStart(const YAML::Mark& mark) override {
     if (last_ == mark.pos) throw YAML::ParserException(mark, "this text belongs to no key");
     last_ = mark.pos;
+    nodes_ = 0;
+    sizes_.clear();
   }
   void OnDocumentEnd() override {}
-  void OnNull(const YAML::Mark&, YAML::anchor_t) override {}
-  void OnAlias(const YAML::Mark&, YAML::anchor_t) override {}
-  void OnScalar(const YAML::Mark&, const std::string&, YAML::anchor_t, const std::string&) override {}
-  void OnSequenceStart(const YAML::Mark&, const std::string&, YAML::anchor_t,
-                       YAML::EmitterStyle::value) override {}
-  void OnSequenceEnd() override {}
-  void OnMapStart(const YAML::Mark&, const std::string&, YAML::anchor_t, YAML::EmitterStyle::value) override {
+  void OnNull(const YAML::Mark&, YAML::anchor_t anchor) override { add(anchor); }
+  void OnScalar(const YAML::Mark&, const std::string&, YAML::anchor_t anchor, const std::string&) override {
+    add(anchor);
   }
-  void OnMapEnd() override {}
+  void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+    constexpr std::size_t kMost = 1'000'000;
+    const auto whole = sizes_.find(anchor);
+    if (whole == sizes_.end()) throw YAML::ParserException(mark, "with this alias, a value contains itself");
+    if (nodes_ + whole->second > kMost)
+      throw YAML::ParserException(mark, fmt::format("with this alias, it has more than {} values", kMost));
+    nodes_ += whole->second;
+  }
+  void OnSequenceStart(const YAML::Mark&, const std::string&, YAML::anchor_t anchor,
+                       YAML::EmitterStyle::value) override {
+    begin(anchor);
+  }
+  void OnSequenceEnd() override { end(); }
+  void OnMapStart(const YAML::Mark&, const std::string&, YAML::anchor_t anchor,
+                  YAML::EmitterStyle::value) override {
+    begin(anchor);
+  }
+  void OnMapEnd() override { end(); }
 
  private:
+  void begin(YAML::anchor_t anchor) { open_.emplace_back(anchor, nodes_++); }
+  void end() {
+    const auto [anchor, before] = open_.back();
+    open_.pop_back();
+    sizes_[anchor] = nodes_ - before;
+  }
+  void add(YAML::anchor_t anchor) {
+    ++nodes_;
+    sizes_[anchor] = 1;
+  }
+
   std::optional<int> last_;
+  std::size_t nodes_ = 0;                                     ///< of this document, those of aliases too
+  std::vector<std::pair<YAML::anchor_t, std::size_t>> open_;  ///< lists and maps, and the nodes before each
+  std::map<YAML::anchor_t, std::size_t> sizes_;               ///< nodes of what has ended
 };
 
 /// yaml-cpp 0.7 reads a NUL as an escape, like a backslash.
@@ -54,8 +86,8 @@ std::vector<YAML::Node> load_yaml(const std::string& text) {
   refuse_nul(text);
   std::istringstream stream(text);
   YAML::Parser parser(stream);
-  Progress progress;
-  while (parser.HandleNextDocument(progress)) {
+  Checks checks;
+  while (parser.HandleNextDocument(checks)) {
   }
   return YAML::LoadAll(text);
 }

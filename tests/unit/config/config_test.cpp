@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -103,9 +104,21 @@ TEST(ConfigTest, ErrorsOfYamlNameTheLine) {
   EXPECT_THAT(error_of("defaults:\n  grace: 1\n grace: 2\n"), StartsWith("c.yaml:3: not YAML: "));
   EXPECT_THAT(error_of("defaults:\n\tgrace: 1\n"), StartsWith("c.yaml:2: "));
   EXPECT_THAT(error_of("defaults:\n  a: *nobody\n"), StartsWith("c.yaml:2: not YAML: "));
+  EXPECT_THAT(error_of("pods:\n  a: &a {<<: *a, grace: 1}\n"),
+              StartsWith("c.yaml:2: not YAML: with this alias, a value contains itself"));
   EXPECT_THAT(error_of(",\n"), StartsWith("c.yaml:1: not YAML: "));
   EXPECT_THAT(error_of("defaults: {}\n---\n, a: b\n"), StartsWith("c.yaml:3: not YAML: "));
   EXPECT_THAT(error_of("defaults: {}\n---\ndefaults: {}\n"), StartsWith("c.yaml:3: a second document"));
+}
+
+TEST(ConfigTest, RefusesAliasesThatMakeManyValuesOfFew) {
+  std::string text = "defaults: &a {grace: 1}\n";
+  for (char name = 'a'; name < 'j'; ++name) {
+    text += fmt::format("{0}: &{0} [*{1}, *{1}, *{1}, *{1}, *{1}, *{1}, *{1}, *{1}, *{1}]\n",
+                        static_cast<char>(name + 1), name);
+  }
+  EXPECT_THAT(error_of(text),
+              StartsWith("c.yaml:7: not YAML: with this alias, it has more than 1000000 values"));
 }
 
 TEST(ConfigTest, ANulByteIsRefused) {
@@ -147,7 +160,7 @@ TEST(ConfigTest, DeepNestingIsAnError) {
 TEST(ConfigTest, AliasesAreFollowed) {
   const Configuration configuration = parse("pods:\n  a: &a {hosts: x}\n  b: *a\n");
   EXPECT_THAT(texts(configuration.pods[1].entries.front()), ElementsAre("x"));
-  EXPECT_THAT(error_of("defaults: &d\n  env: *d\n"), HasSubstr("no plain value"));
+  EXPECT_THAT(error_of("defaults: &d\n  env: *d\n"), HasSubstr("a value contains itself"));
 }
 
 TEST(ConfigTest, WhatIsWrittenReadsBack) {

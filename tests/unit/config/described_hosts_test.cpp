@@ -121,6 +121,7 @@ TEST(Description, MayBeAListOfNames) {
   for (const char* text :
        {R"(["a b"])", R"(["a,b"])", R"(["a[1-2]"])", R"(["a\nb"])", "[\"a\", null]", R"(["# a"])"})
     EXPECT_NE(error_of(text), "no error") << text;
+  EXPECT_THAT(error_of("- a\n- &b [b, *b]\n"), HasSubstr("with this alias, a value contains itself"));
 }
 
 TEST(Description, OfInstancesGivesTheAddressOfEach) {

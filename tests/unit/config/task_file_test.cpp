@@ -157,6 +157,7 @@ TEST(TaskFileTest, FindsTheImageThatATaskIsFor) {
   EXPECT_EQ(file.image, "x");
   EXPECT_EQ(file.image_line, 4U);
   EXPECT_EQ(parse("resources: {image_id: ami-0123}\n").image, "");
+  EXPECT_THAT(error_of("resources: &r {any_of: [*r]}\n"), StartsWith("t.yaml:1: "));
 }
 
 TEST(TaskFileTest, ReadsMergeKeys) {
