@@ -119,7 +119,7 @@ def test_a_progress_bar_is_shown_before_its_line_ends(job, stream):
     terminal.read_until(b" 50%|##")
     go_on.touch()
     assert terminal.wait().returncode == 0
-    assert terminal.output.count(b"100%|####") >= 3
+    assert b"all: 100%|####" in terminal.output or terminal.output.count(b"100%|####") >= 3
 
 
 STUBBORN = """
