@@ -22,13 +22,6 @@ namespace {
 
 constexpr std::size_t kLongest = 100;  // every name is shorter
 
-std::string lower_case(std::string_view text) {
-  std::string lower(text);
-  std::transform(lower.begin(), lower.end(), lower.begin(),
-                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
-  return lower;
-}
-
 /// The number of inserted, deleted or changed letters that turn one text into the other.
 std::size_t edit_distance(std::string_view from, std::string_view to) {
   std::vector<std::size_t> row(to.size() + 1);
@@ -96,6 +89,13 @@ std::string_view take_word(std::string_view& text) {
   const char* const end = std::find_if(start, text.end(), is_blank);
   text = {end, static_cast<std::size_t>(text.end() - end)};
   return {start, static_cast<std::size_t>(end - start)};
+}
+
+std::string lower_case(std::string_view text) {
+  std::string lower(text);
+  std::transform(lower.begin(), lower.end(), lower.begin(),
+                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+  return lower;
 }
 
 std::string lower_first(std::string_view text) {

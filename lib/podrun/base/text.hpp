@@ -33,6 +33,9 @@ std::string_view last_line(std::string_view text);
 /// Whether it is an ASCII control character.
 constexpr bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
 
+/// Converts ASCII letters, in any locale.
+std::string lower_case(std::string_view text);
+
 /// Makes the first letter lower case: messages of the system and libssh start with a capital, but follow a
 /// colon in podrun's messages.
 std::string lower_first(std::string_view text);

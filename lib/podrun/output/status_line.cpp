@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "podrun/base/text.hpp"
 #include "podrun/output/cell_width.hpp"
 #include "podrun/output/escape.hpp"
 #include "podrun/output/line_printer.hpp"
@@ -20,10 +21,9 @@ constexpr std::size_t kLeastBar = 10;
 constexpr std::string_view kNoWrap = "\x1b[?7l";  // terminals may measure the line wider than podrun does
 constexpr std::string_view kWrap = "\x1b[?7h";
 
-bool names_utf8(std::string locale) {
-  std::transform(locale.begin(), locale.end(), locale.begin(),
-                 [](unsigned char byte) { return byte >= 'A' && byte <= 'Z' ? byte + ('a' - 'A') : byte; });
-  return locale.find("utf-8") != std::string::npos || locale.find("utf8") != std::string::npos;
+bool names_utf8(std::string_view locale) {
+  const std::string name = lower_case(locale);
+  return name.find("utf-8") != std::string::npos || name.find("utf8") != std::string::npos;
 }
 
 /// Removes control sequences (ECMA-48: `ESC [`, parameters, a final byte of 0x40-0x7e).

@@ -2,7 +2,6 @@
 #include "podrun/session/questions.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <utility>
 
 #include <fmt/format.h>
@@ -77,10 +76,8 @@ bool ask_yes_or_no(const std::string& question, const output::Asker& asker) {
   std::string text = question;
   for (int time = 0; time < kTries; ++time) {
     const std::optional<std::string> answer = output::ask_on_terminal(text, output::Echo::on, asker);
-    std::string word;
-    for (const char c : answer.value_or("no")) {
-      if (c != ' ') word += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    }
+    std::string word = lower_case(answer.value_or("no"));
+    std::erase(word, ' ');
     if (word == "yes" || word == "y") return true;
     if (word == "no" || word == "n") return false;
     text = "Please answer yes or no: ";

@@ -32,10 +32,10 @@ bool matches(const Texts& texts, std::string_view relation, const std::string& w
   });
 }
 
-/// As columns are called too, in any case.
+/// The name of a figure or text, which may also be given as the heading of its column, in upper or lower
+/// case.
 std::string figure_key(std::string_view word) {
-  std::string key;
-  for (const char c : word) key += static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+  std::string key = lower_case(word);
   constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kOthers{
       {{"w", "watts"}, {"job", "run"}, {"/", "root"}, {"°c", "celsius"}, {"press", "pressure"}}};
   const auto other = std::ranges::find(kOthers, key, [](const auto& each) { return each.first; });

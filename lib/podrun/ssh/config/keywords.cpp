@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "podrun/base/text.hpp"
-#include "podrun/ssh/config/pattern.hpp"
 
 namespace podrun::ssh {
 namespace {

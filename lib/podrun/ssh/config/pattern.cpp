@@ -7,14 +7,6 @@
 
 namespace podrun::ssh {
 
-std::string lower_case(std::string_view text) {
-  std::string result(text);
-  for (char& c : result) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return result;
-}
-
 bool matches_pattern(std::string_view text, std::string_view pattern) {
   std::size_t t = 0;
   std::size_t p = 0;

@@ -7,9 +7,6 @@
 // The patterns of ssh_config(5): `*` matches any text, `?` any one character; nothing else is special.
 namespace podrun::ssh {
 
-/// Converts ASCII letters; names of hosts and keywords are compared in lower case.
-std::string lower_case(std::string_view text);
-
 bool matches_pattern(std::string_view text, std::string_view pattern);
 
 /// Matches a comma-separated list of patterns: one must match, and none that begins with `!`.

@@ -4,8 +4,8 @@
 #include <array>
 #include <cstdint>
 
+#include "podrun/base/text.hpp"
 #include "podrun/ssh/config/keywords.hpp"
-#include "podrun/ssh/config/pattern.hpp"
 #include "podrun/ssh/config/settings.hpp"
 #include "podrun/ssh/config/ssh_config_value.hpp"
 

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "podrun/base/text.hpp"
 #include "podrun/ssh/config/settings.hpp"
 #include "podrun/ssh/config/ssh_config_value.hpp"
 

@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "podrun/base/text.hpp"
 #include "podrun/ssh/config/algorithms.hpp"
-#include "podrun/ssh/config/pattern.hpp"
 #include "podrun/ssh/config/ssh_config_statement.hpp"
 #include "podrun/ssh/config/ssh_config_tokens.hpp"
 
