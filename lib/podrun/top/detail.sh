@@ -1,8 +1,8 @@
 # Lists the processes of a host for its page of podrun top. Follows helper.sh.
 # Words: none
 #
-# Prints "uptime SECONDS TICKS PAGE": clock ticks of a second and bytes of a page; then lines of /proc/PID/stat (without threads of the kernel), lines of ls that name the
-# owners, and "end". A host with very many processes lists only a part of them.
+# Prints "uptime SECONDS TICKS PAGE": clock ticks of a second and bytes of a page; then lines of /proc/PID/stat (without threads of the
+# kernel), lines of ls that name the owners, and "end". A host with very many processes lists only a part of them.
 exec 2>/dev/null
 IFS=" " read -r podrun_up _ </proc/uptime
 printf '%s\n' "uptime $podrun_up $(getconf CLK_TCK || echo 100) $(getconf PAGE_SIZE || echo 4096)"

@@ -6,9 +6,10 @@
 #   SECONDS  between two answers of nvidia-smi
 #
 # A tick is a line on standard input: LETTERS MOUNTS PIDS, where "-" stands for no letter, no index of a mount or no pid, and commas
-# separate. Each gets one line of raw counters, "f WORD...", without a fork. Letters ask for more: s, counters that cost more to read; c, the clock; g, nvidia-smi again, which has ended;
-# h, the holders of accelerators. They, MOUNTS and nvidia-smi are answered later, each by a process of its own with the uptime as the second
-# word of its lines, so that one that hangs costs only its own figures. podrun asks for none again before it is answered. See frames.hpp.
+# separate. Each gets one line of raw counters, "f WORD...", without a fork. Letters ask for more: s, counters that cost more to read; c, the
+# clock; h, the holders of accelerators; g, nvidia-smi again, after it has ended. Clock, holders, MOUNTS and nvidia-smi are answered later, each
+# by a process of its own with the uptime as the second word of its lines, so that one that hangs costs only its own figures. podrun asks for
+# none again before it is answered. See frames.hpp.
 #
 # shellcheck disable=SC2013,SC2034,SC2086  # words of grep have no blanks; device_holders.sh reads variables; lists of files without blanks are to be split
 
@@ -17,7 +18,7 @@ podrun_seconds=$2
 renice 19 $$ >/dev/null 2>&1
 
 podrun_read_uptime() { podrun_up=; IFS=" " read -r podrun_up podrun_idle 2>/dev/null </proc/uptime; }
-# TEXT: true if it is a number that shells can add. (Drivers say 2^64-1 of a device that is gone, at which dash exits.)
+# TEXT: true if it is a number that shells can add. (Drivers report 2^64-1 for a device that is gone, and dash exits if it adds that.)
 podrun_is_number() { case $1 in "" | *[!0-9]* | ??????????????????*) return 1 ;; esac; }
 # FILE...: sets podrun_value to the first line of the first one; fails unless that is a number.
 podrun_read_number() {
@@ -166,10 +167,10 @@ podrun_add_stat() {
   while read -r podrun_key podrun_value; do
     case $podrun_key in oom_kill) podrun_line="$podrun_line o$podrun_value"; break ;; esac
   done 2>/dev/null </proc/vmstat
-  set --
+  podrun_count=0
   for podrun_each in $podrun_links; do
-    if [ $# = 32 ]; then break; fi
-    set -- "$@" 1
+    podrun_count=$((podrun_count + 1))
+    if [ $podrun_count -gt 32 ]; then break; fi
     podrun_key=
     podrun_value=
     read -r podrun_key <$podrun_each/state
@@ -177,10 +178,10 @@ podrun_add_stat() {
     podrun_file=${podrun_each#/sys/class/infiniband/}
     podrun_line="$podrun_line L${podrun_file%%/*},${podrun_key##* },$podrun_value"
   done 2>/dev/null
-  set --
+  podrun_count=0
   for podrun_each in $podrun_nics; do
-    if [ $# = 32 ]; then break; fi
-    set -- "$@" 1
+    podrun_count=$((podrun_count + 1))
+    if [ $podrun_count -gt 32 ]; then break; fi
     podrun_key=
     podrun_value=
     read -r podrun_key <$podrun_each/operstate
