@@ -18,8 +18,8 @@
 namespace podrun::config {
 namespace {
 
-/// Throws unless each document begins after the previous one, and if a node contains itself or aliases make
-/// many of few.
+/// Throws unless each document begins after the previous one, no value contains itself, and a document with
+/// aliases has few values: code that follows aliases would never end.
 class Checks final : public YAML::EventHandler {
  public:
   void OnDocumentStart(const YAML::Mark& mark) override {
@@ -38,7 +38,8 @@ class Checks final : public YAML::EventHandler {
     const auto whole = sizes_.find(anchor);
     if (whole == sizes_.end()) throw YAML::ParserException(mark, "with this alias, a value contains itself");
     if (nodes_ + whole->second > kMost)
-      throw YAML::ParserException(mark, fmt::format("with this alias, it has more than {} values", kMost));
+      throw YAML::ParserException(
+          mark, fmt::format("with this alias, the document has more than {} values", kMost));
     nodes_ += whole->second;
   }
   void OnSequenceStart(const YAML::Mark&, const std::string&, YAML::anchor_t anchor,
@@ -65,7 +66,7 @@ class Checks final : public YAML::EventHandler {
   }
 
   std::optional<int> last_;
-  std::size_t nodes_ = 0;                                     ///< of this document, those of aliases too
+  std::size_t nodes_ = 0;  ///< values of this document, with those of aliases
   std::vector<std::pair<YAML::anchor_t, std::size_t>> open_;  ///< lists and maps, and the nodes before each
   std::map<YAML::anchor_t, std::size_t> sizes_;               ///< nodes of what has ended
 };

@@ -14,7 +14,7 @@
 // The figures of podrun top: numbers, made of the counters of a host, that are compared between hosts. Pure.
 namespace podrun::top {
 
-/// What is measured on a host. A figure of chips is that of the host's worst chip.
+/// A quantity that podrun top measures on each host. For a figure of chips the host's worst chip counts.
 enum class Figure : std::size_t {
   busy,
   watts,
@@ -55,7 +55,7 @@ struct FigureKind {
 };
 std::span<const FigureKind> figure_kinds();
 const FigureKind& kind_of(Figure figure);
-/// True if a smaller value of this figure is the worse one: a chip that does little.
+/// True if the smaller value of this figure is worse, as with a chip that does little.
 bool is_worse_low(Figure figure);
 
 /// From the last two frames: no rate over a reboot, a reset of a counter or a lost connection. Without
@@ -86,7 +86,7 @@ const Chip* worst_chip(const HostReport& report, Figure figure);
 /// The chip's own value of a figure of chips.
 std::optional<double> value_of(const Chip& chip, Figure figure);
 
-/// The extremes and the median of the known values of a figure; none: no value is known.
+/// The extremes and the median of the known values of a figure.
 struct Spread {
   double least = 0;
   double median = 0;

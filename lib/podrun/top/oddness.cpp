@@ -92,7 +92,7 @@ class Finder {
     }
   }
 
-  /// Not a host of another kind: without any accelerator, or with others.
+  /// False for a host of another kind, which has no accelerator or other ones than most hosts.
   bool is_like_others() const {
     const std::string name = accelerator_name(report_);
     const bool is_on_bus = report_.pci_gpus > 0 || !report_.pci_tpus.empty();

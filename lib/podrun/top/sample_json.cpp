@@ -57,7 +57,7 @@ Json memory(const Counters& now) {
   return object;
 }
 
-/// A GPU that is idle needs no name.
+/// The names of NVML's reasons, without idle.
 Json reasons(std::uint64_t bits) {
   using namespace clock_reason;
   constexpr std::array<std::pair<std::uint64_t, const char*>, 8> kNames{

@@ -35,7 +35,7 @@ constexpr double kHoldersAtMost = 5;
 constexpr milliseconds::rep kMostBetweenGpus = 5;  ///< rows of nvidia-smi that are much older do not count
 constexpr std::size_t kStatEvery = 5;              ///< ticks
 constexpr std::size_t kMostPids = 32;
-/// All hosts are asked again when runs have changed on one, but not for each of many small ones.
+/// When a run begins or ends on one host, all hosts list their holders again, at most once in this time.
 constexpr std::chrono::seconds kBetweenChanges{15};
 /// With long intervals the first frames come sooner.
 constexpr milliseconds kBeginning{2'000};

@@ -108,7 +108,7 @@ class List {
     const bool is_address = host.name.find_first_not_of("0123456789.:") == host.name.npos;
     return output::escape_controls(is_address ? host.name : host.name.substr(0, host.name.find('.')));
   }
-  /// Its end, which differs where names are long: `…-node-007`.
+  /// The name of a host; the end of a long one, in which hosts differ: `…-node-007`.
   std::string fitting_name(const hosts::Host& host) const {
     std::string name = shown_name(host);
     if (output::cell_width(name) <= host_width_ || host_width_ < 2)

@@ -35,7 +35,8 @@ std::vector<std::string> draw_field(const Pod& pod, const ScreenState& state, st
 std::vector<std::string> draw_list(const Pod& pod, ScreenState& state, const std::vector<ListRow>& rows,
                                    output::ScreenSize size, const Look& look);
 
-/// What `K` shows; without the options that name the hosts if it would not fit.
+/// The line that `K` shows: a podrun kill command, without the options that name the hosts if it would not
+/// fit.
 std::string kill_text(const Pod& pod, const ScreenState& state, const ScreenFacts& facts,
                       std::size_t columns);
 

@@ -17,7 +17,7 @@ struct Look {
   Palette palette = Palette::none;
 };
 
-/// What stands for the rest of a text that was cut: one cell.
+/// The sign for text that was cut off, one cell wide: `…`, or `+` in ASCII.
 std::string_view cut_mark(output::Charset charset);
 
 enum class Style { plain, dim, bold, warning, fault, lost, selected, title };

@@ -24,7 +24,7 @@ namespace podrun::top {
 
 using run::TimePoint;
 
-/// What this part of the hosts has, the others should have too.
+/// A share of the hosts: if at least this many have a thing, a host without it is odd.
 inline constexpr double kNearlyAll = 0.8;
 
 enum class Severity { like_others = 0, difference = 1, warning = 2, fault = 3 };

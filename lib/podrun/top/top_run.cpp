@@ -71,7 +71,7 @@ class StreamMode final : public SampleMode, private session::RunWatch {
   }
 
  private:
-  /// Silence makes no event of its own.
+  /// A host that falls silent sends nothing that would call changed().
   asio::awaitable<void> look(run::FanOut& /*fan_out*/, output::Output& /*output*/) override {
     judge_all();
     co_return;
@@ -91,7 +91,7 @@ class StreamMode final : public SampleMode, private session::RunWatch {
     judge();
     for (std::size_t host = 0; host < told_.size(); ++host) tell_state(host);
   }
-  /// All hosts are looked at for each: not for every frame of thousands.
+  /// Judging compares all hosts, so with thousands of them not every frame is judged.
   void judge_sometimes() {
     constexpr std::chrono::milliseconds kBetween{200};
     if (Clock::now() - judged_at_ < kBetween) return;

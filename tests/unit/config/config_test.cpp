@@ -118,7 +118,7 @@ TEST(ConfigTest, RefusesAliasesThatMakeManyValuesOfFew) {
                         static_cast<char>(name + 1), name);
   }
   EXPECT_THAT(error_of(text),
-              StartsWith("c.yaml:7: not YAML: with this alias, it has more than 1000000 values"));
+              StartsWith("c.yaml:7: not YAML: with this alias, the document has more than 1000000 values"));
 }
 
 TEST(ConfigTest, ANulByteIsRefused) {
