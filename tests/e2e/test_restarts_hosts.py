@@ -15,7 +15,7 @@ FINISHED = Over("finished", 2, 0)
 @pytest.fixture
 def machines(pods, podrun):
     """Three isolated hosts; runs use the first two."""
-    with homes_of_pod(pods, podrun, hosts=3) as homes:
+    with homes_of_pod(pods, podrun, hosts=3, more=("--devices", "accel0,nvidia0,kfd")) as homes:
         machines = Machines(homes)
         yield machines
         machines.restore()
@@ -190,14 +190,15 @@ def test_a_list_that_is_shorter(podrun, machines):
 # It is not free
 
 
-def test_an_accelerator_that_a_stranger_holds(podrun, machines):
+@pytest.mark.parametrize("device", ["accel0", "nvidia0", "kfd"])
+def test_an_accelerator_that_a_stranger_holds(podrun, machines, device):
     run = machines.start(podrun, "--restarts", "0", "--", FIRST_TRY_HANGS)
     machines.has_started(run)
-    pid = int(machines.on_host(1, "setsid sleep 1002 </dev/accel0 >/dev/null 2>&1 & echo $!"))
+    pid = int(machines.on_host(1, f"setsid sleep 1002 </dev/{device} >/dev/null 2>&1 & echo $!"))
     machines.end_logins(1)
     waiting = wait_for_event(run, "waiting")
     assert waiting["worker"] == 1 and waiting["for"] == "device"
-    assert waiting["message"] == f"pid {pid} (sleep) holds /dev/accel0; podrun kill frees it"
+    assert waiting["message"] == f"pid {pid} (sleep) holds /dev/{device}; podrun kill frees it"
     assert pid in machines.pod.processes(1)
     machines.on_host(1, f"kill {pid}")
     ended = machines.ended(run)

@@ -1,5 +1,8 @@
 """podrun --stall: hosts that print nothing are looked at, and stopped."""
 
+import fcntl
+import json
+import os
 import re
 import signal
 
@@ -39,6 +42,28 @@ def test_silent_hosts_are_looked_at_stopped_and_started_again(podrun, machines):
     assert len(shown) == 2 and all("sleep 1000" in text and "== kernel" in text for text in shown.values()), shown
     assert "podrun: [0,1] silent for 2 s: looking at what they do\n" in ended.stderr
     assert ended.tries[1].shown[0] == [b"up 1 stalled"]
+
+
+def test_a_command_that_prints_is_not_stuck_while_nobody_reads_podruns_output(podrun, machines):
+    """Of a paused pager, Ctrl-S or a window that is gone podrun knows nothing but that it cannot write."""
+    command = "echo up; for i in $(seq 80); do printf '%0800d\\n' $i; sleep 0.1; done; touch ~/done"
+    reading, writing = os.pipe()
+    fcntl.fcntl(writing, fcntl.F_SETPIPE_SZ, 4096)
+    run = machines.start(podrun, "--restarts", "0", "--stall", "2s:0", "--", command, stdout=writing)
+    os.close(writing)
+    wait_until(lambda: all((machines.homes.home(rank) / "done").exists() for rank in (0, 1)), 60, what="the end of the command")
+    with open(reading, "rb") as output:
+        events = [json.loads(line) for line in output]
+    assert run.wait() == 0
+    assert [event for event in events if event["event"] == "stall"] == []
+    assert sum(event["event"] == "line" for event in events) == 2 * 81
+
+
+def test_progress_whose_pieces_come_one_by_one(podrun, machines):
+    command = "for i in $(seq 10); do printf 'step '; sleep 0.4; printf '%s\\r' $i; sleep 0.4; done"
+    words = ("--restarts", "0", "--stall", "3s:0", "--stall-progress", "step [0-9]+", "--", command)
+    ended = machines.ended(machines.start(podrun, *words))
+    assert ended.over == Over("finished", 1, 0) and ended.stalls == []
 
 
 def test_without_restarts_the_run_ends(podrun, machines):

@@ -75,11 +75,6 @@ class TryMode final : public session::CommandMode {
                    });
   }
 
-  std::vector<std::shared_ptr<output::Sink>> make_sinks(output::Terminal& terminal) override {
-    auto sinks = CommandMode::make_sinks(terminal);
-    if (watch_) sinks.push_back(watch_->sink());
-    return sinks;
-  }
   session::RunWatch* watch() override { return watch_ ? &*watch_ : nullptr; }
 
   void notice(output::Output& output, const run::RunPolicy& policy, const run::Notice& notice) override {

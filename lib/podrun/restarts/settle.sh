@@ -49,6 +49,6 @@ podrun_tell oom "$(grep -s '^oom_kill ' /proc/vmstat)"
 if [ "$podrun_mark" != - ]; then podrun_end_try; fi
 podrun_su=
 if [ "$(id -u)" != 0 ] && sudo -n true 2>/dev/null; then podrun_su="sudo -n"; fi
-podrun_open_locks podrun_open_accelerators
+podrun_open_locks podrun_open_gpus podrun_open_accelerators
 podrun_each_line podrun_tell_holder "$podrun_open"
 podrun_tell end

@@ -32,7 +32,8 @@ struct SettledHost {
   friend bool operator==(const SettledHost&, const SettledHost&) = default;
 };
 
-/// Reads a host's standard output from the line after the nonce. Unknown lines are ignored.
+/// Reads a host's standard output from the line after the nonce. Unknown lines, and watchers that have a
+/// device open (supervisor::is_watcher), are ignored.
 SettledHost parse_settled_host(std::string_view output, std::string_view nonce);
 
 /// Removes the holders that did not keep the first try from its start, such as a daemon of the machine: those

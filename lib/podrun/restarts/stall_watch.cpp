@@ -7,7 +7,6 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cctype>
 #include <map>
 #include <utility>
@@ -79,26 +78,24 @@ std::string fold_captures(const std::vector<hosts::Host>& hosts, const std::vect
   return text;
 }
 
-/// When each host has printed, by the main thread's clock. Filled on the output thread.
-class StallWatch::Times final : public output::Sink {
- public:
-  Times(std::size_t hosts, const std::optional<Regex>& progress) : progress_(progress), last_(hosts) {}
-
-  output::Feed feed() const override { return output::Feed::chunks; }
-  void line(const output::Line& line) override {
-    if (progress_ && !progress_->find(line.text)) return;
-    last_[line.host] = Clock::now().time_since_epoch().count();
+bool ProgressReader::read(const Regex& progress, std::string_view bytes) {
+  constexpr std::size_t kMostOfLine = 4096;
+  bool is_progress = false;
+  while (!bytes.empty()) {
+    const std::size_t end = bytes.find_first_of("\r\n");
+    const std::string_view piece = bytes.substr(0, end);
+    line_ += piece;
+    const bool is_new = progress.find(has_matched_ ? piece : std::string_view(line_)).has_value();
+    is_progress = is_progress || is_new;
+    has_matched_ = has_matched_ || is_new;
+    if (line_.size() > kMostOfLine) line_.erase(0, line_.size() - kMostOfLine);
+    if (end == bytes.npos) break;
+    bytes.remove_prefix(end + 1);
+    line_.clear();
+    has_matched_ = false;
   }
-  std::optional<run::TimePoint> last(std::size_t host) const {
-    const Clock::rep ticks = last_[host];
-    if (ticks == 0) return std::nullopt;
-    return run::TimePoint(Clock::duration(ticks));
-  }
-
- private:
-  const std::optional<Regex>& progress_;
-  std::vector<std::atomic<Clock::rep>> last_;  ///< 0: never
-};
+  return is_progress;
+}
 
 StallWatch::StallWatch(const StallSpec& spec, const std::vector<hosts::Host>& hosts, std::string directory,
                        std::function<void(output::Output&, const Told&)> tell)
@@ -106,9 +103,14 @@ StallWatch::StallWatch(const StallSpec& spec, const std::vector<hosts::Host>& ho
       hosts_(hosts),
       directory_(std::move(directory)),
       tell_(std::move(tell)),
-      times_(std::make_shared<Times>(hosts.size(), spec.progress)) {}
+      heard_(hosts.size()) {}
 
-std::shared_ptr<output::Sink> StallWatch::sink() const { return times_; }
+void StallWatch::received(std::size_t host, StreamId stream, std::string_view bytes) {
+  Heard& heard = heard_[host];
+  ProgressReader& reader = heard.readers[stream == StreamId::out ? 0 : 1];
+  if (!bytes.empty() && spec_.progress && !reader.read(*spec_.progress, bytes)) return;
+  heard.last = Clock::now();
+}
 
 std::vector<run::HostSilence> StallWatch::silences(const run::FanOut& fan_out) const {
   const run::Status status = fan_out.status();
@@ -116,7 +118,7 @@ std::vector<run::HostSilence> StallWatch::silences(const run::FanOut& fan_out) c
   for (std::size_t host = 0; host < hosts_.size(); ++host) {
     const run::HostStatus& each = status.hosts[host];
     silences.push_back(
-        {each.state == run::RunPolicy::State::running, !each.reading_paused, times_->last(host)});
+        {each.state == run::RunPolicy::State::running, !each.reading_paused, heard_[host].last});
   }
   return silences;
 }
@@ -129,7 +131,7 @@ asio::awaitable<void> StallWatch::look(run::FanOut& fan_out, output::Output& out
   if (stalled.empty()) co_return;
   Told told{.hosts = stalled, .directory = directory_};
   run::TimePoint last = *started_;
-  for (const std::size_t host : stalled) last = std::max(last, times_->last(host).value_or(last));
+  for (const std::size_t host : stalled) last = std::max(last, heard_[host].last.value_or(last));
   told.silent = std::chrono::duration_cast<std::chrono::seconds>(now - last);
   const std::string who = output::fold_hosts(hosts_, stalled);
   const std::string time = format_duration(told.silent);
@@ -144,7 +146,7 @@ asio::awaitable<void> StallWatch::look(run::FanOut& fan_out, output::Output& out
   std::stable_partition(captured->begin(), captured->end(), [&](const Captured& each) {
     return std::find(stalled.begin(), stalled.end(), each.host) != stalled.end();
   });
-  const auto has_printed = [&](std::size_t host) { return times_->last(host).value_or(*started_) > now; };
+  const auto has_printed = [&](std::size_t host) { return heard_[host].last.value_or(*started_) > now; };
   told.is_over = std::any_of(stalled.begin(), stalled.end(), has_printed);
   show_captured(*captured, output);
   tell_(output, told);

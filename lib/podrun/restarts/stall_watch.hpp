@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <cstddef>
 #include <functional>
-#include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <asio/awaitable.hpp>
 
 #include "podrun/base/regex.hpp"
 #include "podrun/hosts/host.hpp"
-#include "podrun/output/sink.hpp"
 #include "podrun/run/restart_policy.hpp"
 #include "podrun/session/mode.hpp"
 
@@ -24,6 +24,17 @@ struct StallSpec {
   run::StallLimits limits = {};
   std::optional<Regex> progress = std::nullopt;  ///< only lines that match count; none: all output
   std::string script = {};                       ///< of --on-stall; empty: podrun's own
+};
+
+/// Finds progress in a stream whose lines come in pieces.
+class ProgressReader {
+ public:
+  /// True if a line, as far as it has come, matches for the first time, or if its new piece matches.
+  bool read(const Regex& progress, std::string_view bytes);
+
+ private:
+  std::string line_ = {};  ///< its last bytes
+  bool has_matched_ = false;
 };
 
 /// Stacks and more of one host.
@@ -51,15 +62,18 @@ class StallWatch final : public session::RunWatch {
   StallWatch(const StallSpec& spec, const std::vector<hosts::Host>& hosts, std::string directory,
              std::function<void(output::Output&, const Told&)> tell);
 
-  /// Takes the times of the output; for the try.
-  std::shared_ptr<output::Sink> sink() const;
   /// The commands run.
   void start(run::TimePoint now) { started_ = now; }
 
   asio::awaitable<void> look(run::FanOut& fan_out, output::Output& output) override;
+  void received(std::size_t host, StreamId stream, std::string_view bytes) override;
 
  private:
-  class Times;
+  /// By the time at which it came over the network: podrun's own output may be blocked.
+  struct Heard {
+    std::optional<run::TimePoint> last = std::nullopt;
+    std::array<ProgressReader, 2> readers = {};  ///< of standard output and standard error
+  };
 
   std::vector<run::HostSilence> silences(const run::FanOut& fan_out) const;
   asio::awaitable<std::optional<std::vector<Captured>>> capture(run::FanOut& fan_out);
@@ -70,7 +84,7 @@ class StallWatch final : public session::RunWatch {
   const std::vector<hosts::Host>& hosts_;
   const std::string directory_;
   const std::function<void(output::Output&, const Told&)> tell_;
-  std::shared_ptr<Times> times_;
+  std::vector<Heard> heard_;
   std::optional<run::TimePoint> started_ = std::nullopt;
   std::optional<run::TimePoint> not_before_ = std::nullopt;  ///< of the next look
 };

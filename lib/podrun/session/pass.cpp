@@ -85,6 +85,11 @@ run::RunWorld Session::Pass::world() {
                       .leave = [this] { leave(); },
                       .tell = [this](const run::Notice& notice) { tell(notice); },
                       .filter = spec_.filter};
+  if (RunWatch* const watch = mode_.watch()) {
+    world.on_received = [watch](std::size_t host, StreamId stream, std::string_view bytes) {
+      watch->received(host, stream, bytes);
+    };
+  }
   if (HostPreparation* const preparation = mode_.preparation()) {
     preparation->begin_pass(*output_);
     world.preparing = preparation->stage();

@@ -19,12 +19,10 @@ podrun_has_accelerator() {
 # LINES of ls -l
 podrun_shows_accelerator() {
   case $1 in
-    *" -> /dev/accel"[0-9]* | *" -> /dev/vfio/"[0-9]* | *" -> /dev/nvidia"[0-9]*) ;;
+    *" -> /dev/accel"[0-9]* | *" -> /dev/vfio/"[0-9]* | *" -> /dev/nvidia"[0-9]* | *" -> /dev/kfd"*) ;;
     *) return 1 ;;
   esac
 }
-# podrun_open_accelerators: adds the processes that have a GPU open. (One search of all processes, which takes a host the longest.)
-podrun_open_gpus() { "$@" -e "^l[^/]* -> /dev/nvidia[0-9]"; }
 
 # Prints every accelerator, and every process of podrun_open that has one open, as lines "key value", see device_holders.hpp. Lines by
 # which podrun kill protects itself come only if a process is left.
@@ -49,7 +47,7 @@ podrun_list_holders() {
 }
 # "PID PATH"
 podrun_tell_holder() {
-  case ${1#* } in */.libtpu_lockfile) return ;; /dev/accel[0-9]* | /dev/vfio/* | /dev/nvidia[0-9]*) ;; *) return ;; esac
+  case ${1#* } in */.libtpu_lockfile) return ;; /dev/accel[0-9]* | /dev/vfio/* | /dev/nvidia[0-9]* | /dev/kfd) ;; *) return ;; esac
   if [ "$podrun_listed" != "${1%% *}" ]; then
     podrun_listed=${1%% *}
     podrun_has_accelerator "$podrun_listed"

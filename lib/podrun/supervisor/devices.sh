@@ -14,3 +14,5 @@ podrun_is_accelerator() {
 podrun_open_accelerators() {
   podrun_open_files podrun_is_accelerator -e "^l[^/]* -> /dev/accel[0-9]" -e "^l[^/]* -> /dev/vfio/[0-9]" "$@"
 }
+# podrun_open_accelerators: adds the processes that have a GPU open. (One search of all processes, which takes a host the longest.)
+podrun_open_gpus() { "$@" -e "^l[^/]* -> /dev/nvidia[0-9]" -e "^l[^/]* -> /dev/kfd$"; }

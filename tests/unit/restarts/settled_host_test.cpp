@@ -32,6 +32,13 @@ TEST(SettledHost, IsReadFromItsLines) {
   EXPECT_EQ(host.obstacles, obstacles);
 }
 
+TEST(SettledHost, IgnoresWatchersThatHaveADeviceOpen) {
+  const SettledHost host = parse("holder 12 /dev/nvidia0 nvidia-smi\nholder 13 /dev/nvidia0 python3\n");
+  const std::vector<Obstacle> obstacles = {{.pid = 13, .name = "python3", .device = "/dev/nvidia0"}};
+  EXPECT_EQ(host.obstacles, obstacles);
+  EXPECT_FALSE(parse("left 12 S nvidia-smi\n").obstacles.empty()) << "of the try";
+}
+
 TEST(SettledHost, NamesAProcessOnceThatIsLeftAndHoldsADevice) {
   const SettledHost host = parse("left 12 S python3\nholder 12 /dev/accel0 python3\n");
   const std::vector<Obstacle> obstacles = {
