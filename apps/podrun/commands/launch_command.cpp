@@ -342,6 +342,10 @@ class TaskCommand final : public cli::Command {
       context.note(
           {fmt::format("{}: ignored, since only a cloud can do it: {}", path, join(file.ignored, ", "))});
     }
+    if (!file.hooks.empty()) {
+      context.note({fmt::format("{}: not run, so they save no checkpoint (save it in run): {}", path,
+                                join(file.hooks, ", "))});
+    }
     context.note(tasks::notes_on_variables(file, sequence.task));
     return sequence;
   }

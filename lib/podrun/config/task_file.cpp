@@ -80,6 +80,7 @@ class Reader {
     } else if (std::find(kIgnored.begin(), kIgnored.end(), pair.key) != kIgnored.end()) {
       task_.ignored.push_back(pair.key);
       if (pair.key == "resources") find_image(pair.value, pair.line);
+      find_hooks(pair.value, pair.key);
     } else {
       refuse(pair);
     }
@@ -112,6 +113,24 @@ class Reader {
         task_.image_line = YamlFile::line_of(value, line);
       } else if (value.IsMap() || value.IsSequence()) {
         find_image(value, line);
+      }
+    }
+  }
+
+  /// What a cloud runs before it stops a machine, such as `autostop: {hook: ./save.sh}`.
+  void find_hooks(const YAML::Node& node, const std::string& path) {
+    if (!node.IsMap() && !node.IsSequence()) return;
+    for (const auto& item : node) {
+      if (!node.IsMap()) {
+        find_hooks(item, path);
+        continue;
+      }
+      const std::string key = item.first.IsScalar() ? item.first.Scalar() : "";
+      const std::string name = fmt::format("{}.{}", path, key);
+      if (key != "hook" && key != "hooks") {
+        find_hooks(item.second, name);
+      } else if (!item.second.IsNull() && std::ranges::find(task_.hooks, name) == task_.hooks.end()) {
+        task_.hooks.push_back(name);
       }
     }
   }
@@ -201,6 +220,7 @@ class Reader {
     std::string source;
     std::string mode;
     for (const Pair& pair : file_.pairs(mount.value, mount.line, "source: ADDRESS")) {
+      if (pair.key == "source" && pair.value.IsSequence()) refuse_local_paths(mount, pair);
       if (!pair.value.IsScalar()) continue;
       if (pair.key == "source") source = file_.text(pair.value, pair.key, pair.line);
       if (pair.key == "name") name = file_.text(pair.value, pair.key, pair.line);
@@ -211,6 +231,18 @@ class Reader {
             .source = source.empty() ? name : source,
             .is_storage = !is_copy,
             .line = mount.line};
+  }
+
+  /// A list of paths, each of which SkyPilot copies to a place below the target.
+  void refuse_local_paths(const Pair& mount, const Pair& source) const {
+    for (const YAML::Node& path : source.value) {
+      if (!path.IsScalar() || path.Scalar().find("://") != std::string::npos) return;
+    }
+    file_.fail(
+        source.line,
+        fmt::format("file_mounts: {0}: a list of paths of this machine (write them one by one: {0}/NAME: "
+                    "PATH)",
+                    mount.key));
   }
 
   void read_setup(const Pair& pair) { task_.setup = script(pair); }
@@ -237,23 +269,35 @@ class Reader {
   TaskFile task_;
 };
 
-/// Whether the document only names a pipeline, whose tasks follow.
+/// Whether the document is only about the tasks that follow: the name of a pipeline or of a job group.
 bool is_heading(const YAML::Node& document) {
-  return document.IsMap() && document.size() == 1 && document["name"];
+  constexpr std::array<std::string_view, 3> kKeys = {"name", "execution", "primary_tasks"};
+  if (!document.IsMap() || !document["name"]) return false;
+  return std::all_of(document.begin(), document.end(), [&](const auto& pair) {
+    return pair.first.IsScalar() && std::ranges::find(kKeys, pair.first.Scalar()) != kKeys.end();
+  });
+}
+
+bool runs_together(const YAML::Node& heading) {
+  return heading["execution"] && heading["execution"].IsScalar() &&
+         heading["execution"].Scalar() == "parallel";
 }
 
 }  // namespace
 
 TaskFile parse_task_file(const std::string& text, const std::string& path) {
   std::vector<YAML::Node> documents = YamlFile::load_documents(text, path);
-  if (documents.size() > 1 && is_heading(documents.front())) documents.erase(documents.begin());
+  const bool has_heading = documents.size() > 1 && is_heading(documents.front());
+  const bool is_group = has_heading && runs_together(documents.front());
+  if (has_heading) documents.erase(documents.begin());
   if (documents.size() > 1) {
+    const char* const what = is_group ? "job group" : "pipeline";
+    const char* const how =
+        is_group ? "launch them at the same time, each with -H and --detach" : "launch them in turn";
     YamlFile(path, documents[1])
         .fail(YamlFile::line_of(documents[1], 1),
-              fmt::format(
-                  "a pipeline of {} tasks (podrun launches one: write each to a file of its own, and launch "
-                  "them in turn)",
-                  documents.size()));
+              fmt::format("a {} of {} tasks (podrun launches one: write each to a file of its own, and {})",
+                          what, documents.size(), how));
   }
   return Reader(text, path, documents.empty() ? YAML::Node() : documents.front()).read();
 }

@@ -47,6 +47,7 @@ struct TaskFile {
   std::string image;  ///< the container image in which a cloud would run it; empty: none
   std::size_t image_line = 0;
   std::vector<std::string> ignored;  ///< cloud-only keys
+  std::vector<std::string> hooks;    ///< among them, what a cloud would run: `config.hooks`
 };
 
 /// Throws UsageError that begins `path:line: `: not YAML, an unknown key (with the nearest known one), a bad

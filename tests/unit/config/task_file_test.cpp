@@ -120,6 +120,21 @@ TEST(TaskFileTest, CollectsWhatOnlyACloudCanDo) {
   EXPECT_EQ(file.run.text, "x");
 }
 
+TEST(TaskFileTest, NamesEachHookThatWillNotRun) {
+  const TaskFile file = parse(
+      "config: {hooks: [{run: ./save.sh, events: [down]}]}\n"
+      "resources: {hooks: [], autostop: {hook: ./save.sh}, any_of: [{autostop: {hook: x}}]}\nrun: x\n");
+  EXPECT_THAT(file.hooks, ElementsAre("config.hooks", "resources.hooks", "resources.autostop.hook",
+                                      "resources.any_of.autostop.hook"));
+}
+
+TEST(TaskFileTest, AJobGroupIsNotLaunchedInTurn) {
+  const std::string error = error_of(
+      "name: g\nexecution: parallel\nprimary_tasks: [a]\n---\nname: a\nrun: x\n---\nname: b\nrun: y\n");
+  EXPECT_THAT(error, HasSubstr("a job group of 2 tasks"));
+  EXPECT_THAT(error, HasSubstr("at the same time"));
+}
+
 TEST(TaskFileTest, UnknownKeysAreErrorsWithTheNearestKey) {
   EXPECT_EQ(error_of("name: x\nsetpu: y\n"), "t.yaml:2: unknown key \"setpu\" (did you mean setup?)");
   EXPECT_EQ(error_of("env: {A: 1}\n"), "t.yaml:1: unknown key \"env\" (did you mean envs?)");
@@ -184,6 +199,11 @@ TEST(TaskFileTest, MarksStorage) {
   EXPECT_FALSE(file.mounts[2].is_storage);
   EXPECT_FALSE(file.mounts[3].is_storage);
   EXPECT_EQ(file.mounts[3].source, "./local");
+}
+
+TEST(TaskFileTest, AsksForTheLocalPathsOfAListOneByOne) {
+  EXPECT_THAT(error_of("file_mounts:\n  ~/a:\n    source: [./x, ./y]\n    mode: COPY\n"),
+              StartsWith("t.yaml:3: file_mounts: ~/a: a list of paths of this machine"));
 }
 
 TEST(TaskFileTest, MayBeAPipelineOfOneTask) { EXPECT_EQ(parse("name: p\n---\nname: a\nrun: x\n").name, "a"); }
