@@ -2,6 +2,7 @@
 // Name look-ups on the blocking pool: one for each name, for all hosts that need it.
 #include "podrun/ssh/transport/resolver.hpp"
 
+#include <arpa/inet.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -69,6 +70,10 @@ Answer to_answer(const NameAnswer& said) {
 std::optional<Answer> literal(const std::string& name, AddressFamily family) {
   std::error_code no_address;
   const asio::ip::address address = asio::ip::make_address(name, no_address);
+  in_addr number{};
+  if (no_address && ::inet_aton(name.c_str(), &number) == 1)  // getaddrinfo() makes 0.0.0.4 of 4
+    return link::Failure{link::Stage::name_lookup, link::Cause::name_not_found,
+                         "a number is not a host name"};
   if (no_address) return std::nullopt;
   if (family == (address.is_v4() ? AddressFamily::ipv6 : AddressFamily::ipv4)) return failure(EAI_ADDRFAMILY);
   const std::size_t zone = name.find('%');
