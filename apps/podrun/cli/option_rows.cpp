@@ -26,6 +26,7 @@ auto when() {
 
 /// Sets which addresses are taken from a cloud's description of the hosts.
 void read_addresses(hosts::HostQuery& hosts, config::Addresses which) {
+  hosts.external = which == config::Addresses::external;
   hosts.read_description = [which](const std::string& text, std::string_view where) {
     return config::hosts_of_description(text, which, where);
   };

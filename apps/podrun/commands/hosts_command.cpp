@@ -150,8 +150,8 @@ std::vector<std::string> save_hosts(const hosts::Discovery& found, bool may_repl
   const std::string text = hosts::saved_list(found.all, probe);
   if (text.empty()) throw UsageError("--save: there is no other host to write (name some with -H)");
   if (!replace_file(*path, text)) throw UsageError(fmt::format("cannot write {:?}: {}", *path, errno_text()));
-  const bool has_all =
-      static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n')) >= found.all.size();
+  const auto lines = std::count(text.begin(), text.end(), '\n') - (text.starts_with('#') ? 1 : 0);
+  const bool has_all = static_cast<std::size_t>(lines) >= found.all.size();
   std::vector<std::string> notes{
       fmt::format("wrote {}: {}", *path, describe_saved(found.all, has_all, probe))};
   if (!hosts::is_google_machine(probe) && seem_elsewhere(found.all, probe)) {

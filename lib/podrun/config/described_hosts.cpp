@@ -44,6 +44,12 @@ bool is_description(std::string_view text) {
   return false;
 }
 
+/// Whether it is gcloud's flattened format, which is no YAML for what it says.
+bool is_flattened(std::string_view text) {
+  return text.find("networkEndpoints[") != std::string_view::npos ||
+         text.find("networkInterfaces[") != std::string_view::npos;
+}
+
 /// A part of the text that is a YAML stream, and where it begins.
 struct Part {
   std::string text;
@@ -89,6 +95,12 @@ YAML::Node list_of(const YAML::Node& node, const char* key) {
   return value && value.IsSequence() && value.size() > 0 ? value : YAML::Node(YAML::NodeType::Undefined);
 }
 
+/// `key` of the first map in `list`.
+std::string text_in(const YAML::Node& node, const char* list, const char* key) {
+  const YAML::Node items = list_of(node, list);
+  return items.IsDefined() && items[0].IsMap() ? text_of(items[0], key) : "";
+}
+
 /// `projects/p/locations/z/nodes/a` is `a`.
 std::string short_name(const YAML::Node& machine) {
   const std::string name = text_of(machine, "name");
@@ -109,6 +121,8 @@ constexpr std::array kOthers = {
     Other{"all", "an inventory of Ansible", hosts::kInventoryAdvice},
 };
 
+constexpr const char* kInstance = "an instance with an address in its first network interface";
+
 class Reader {
  public:
   Reader(std::string_view where, Addresses which) : where_(where), which_(which) {}
@@ -117,14 +131,17 @@ class Reader {
     try {
       for (const YAML::Node& document : load_yaml(part.text)) documents_.push_back(document);
     } catch (const YAML::Exception& error) {
+      const bool is_of_gcloud = part.text.find("networkEndpoints") != std::string::npos ||
+                                part.text.find("networkInterfaces") != std::string::npos;
       throw UsageError(fmt::format("{}:{}: {} (expected {})", where_,
                                    part.line + static_cast<std::size_t>(error.mark.line) + 1, error.msg,
-                                   kNames));
+                                   is_of_gcloud ? "gcloud's description with --format json" : kNames));
     }
   }
 
   hosts::Description read() {
-    is_single_ = documents_.size() == 1 && documents_.front().IsMap();
+    const YAML::Node first = documents_.empty() ? YAML::Node() : documents_.front();
+    is_single_ = documents_.size() == 1 && (first.IsMap() || (first.IsSequence() && first.size() == 1));
     for (const YAML::Node& document : documents_) add(document);
     if (hosts_.empty() && result_.notes.empty())
       throw UsageError(fmt::format("{}: an empty list, no TPU in it (expected {})", where_, kReady));
@@ -156,6 +173,7 @@ class Reader {
 
   /// A name must not become several hosts, words or a comment of the list.
   void add_name(const std::string& name) {
+    result_.has_names = true;
     hosts::parse_host(name, {name, where_});
     add_host(name);
   }
@@ -178,16 +196,23 @@ class Reader {
     if (machine["tpu"] || text_of(machine, "name").find("/queuedResources/") != std::string::npos)
       refuse_queued(machine);
     if (machine["state"] || machine["health"]) return add_tpu(machine);
-    throw UsageError(fmt::format("{}: no list of hosts in this YAML or JSON (expected {})", where_, kNames));
+    const bool is_field = machine.size() > 0 && machine.begin()->second.IsScalar() &&
+                          hosts::is_address(machine.begin()->second.Scalar());
+    throw UsageError(fmt::format(
+        "{}: no list of hosts in this YAML or JSON (expected {}{})", where_, kNames,
+        is_field ? "; gcloud's description of machines has --format json, a field has value(…)" : ""));
   }
 
   [[noreturn]] void refuse_queued(const YAML::Node& machine) const {
     const YAML::Node state = machine["state"];
     const std::string said = state && state.IsMap() ? text_of(state, "state") : "";
-    throw UsageError(
-        fmt::format("{}: the queued resource {:?}{} has no addresses (expected the output of gcloud compute "
-                    "tpus tpu-vm describe for its node)",
-                    where_, short_name(machine), said.empty() ? "" : ", " + said + ","));
+    throw UsageError(fmt::format(
+        "{}: {}{} has no addresses (expected the output of gcloud compute "
+        "tpus tpu-vm describe for its node)",
+        where_,
+        short_name(machine).empty() ? "a queued resource"
+                                    : fmt::format("the queued resource {:?}", short_name(machine)),
+        said.empty() ? "" : ", " + said + ","));
   }
 
   /// Whether the machine works. If not, a note says so, and a list goes on without it.
@@ -203,12 +228,13 @@ class Reader {
     if (!is_usable(instance, "instance", "status")) return;
     const YAML::Node interfaces = list_of(instance, "networkInterfaces");
     const YAML::Node first = interfaces.IsDefined() ? interfaces[0] : YAML::Node();
-    const YAML::Node accesses = first.IsMap() ? list_of(first, "accessConfigs") : first;
-    const bool is_external = which_ == Addresses::external;
     std::string found;
-    if (!is_external && first.IsMap()) found = text_of(first, "networkIP");
-    if (is_external && accesses.IsDefined() && accesses.IsSequence()) found = text_of(accesses[0], "natIP");
-    add_host(address(found, is_external ? "natIP" : "networkIP", 0, short_name(instance)));
+    if (first.IsMap())
+      found = is_external() ? text_in(first, "accessConfigs", "natIP") : text_of(first, "networkIP");
+    if (found.empty() && first.IsMap())
+      found =
+          is_external() ? text_in(first, "ipv6AccessConfigs", "externalIpv6") : text_of(first, "ipv6Address");
+    add_host(address(found, is_external() ? "natIP" : "networkIP", 0, short_name(instance)));
   }
 
   /// Adds the address of every worker. A TPU with several networks lists one endpoint for each network of a
@@ -236,6 +262,8 @@ class Reader {
     }
   }
 
+  bool is_external() const { return which_ == Addresses::external; }
+
   std::string address_in(const YAML::Node& endpoint) const {
     if (which_ == Addresses::internal) return text_of(endpoint, "ipAddress");
     const YAML::Node access = endpoint["accessConfig"];
@@ -246,10 +274,14 @@ class Reader {
   std::string address(const std::string& found, const char* key, std::size_t worker,
                       const std::string& name) const {
     if (hosts::is_address(found)) return found;
-    throw UsageError(fmt::format("{}: {} {} of worker {}{}{} (expected {})", where_,
-                                 found.empty() ? "no" : "bad", key, worker,
-                                 name.empty() ? "" : fmt::format(" of {:?}", name),
-                                 found.empty() ? "" : fmt::format(": {:?}", found), kReady));
+    if (found.empty() && is_external())
+      throw UsageError(
+          fmt::format("{}: no {} of worker {}{} (it has no external address: leave out --external)", where_,
+                      key, worker, name.empty() ? "" : fmt::format(" of {:?}", name)));
+    throw UsageError(fmt::format(
+        "{}: {} {} of worker {}{}{} (expected {})", where_, found.empty() ? "no" : "bad", key, worker,
+        name.empty() ? "" : fmt::format(" of {:?}", name), found.empty() ? "" : fmt::format(": {:?}", found),
+        std::string_view(key) == "networkIP" ? kInstance : kReady));
   }
 
   /// Slices of one job have one queued resource, or one type and names that end with a number.
@@ -283,7 +315,7 @@ class Reader {
 
 std::optional<hosts::Description> hosts_of_description(const std::string& text, Addresses which,
                                                        std::string_view where) {
-  if (!is_description(text)) return std::nullopt;
+  if (!is_description(text) || is_flattened(text)) return std::nullopt;
   Reader reader(where, which);
   for (const Part& part : separate(text)) reader.add(part);
   return reader.read();

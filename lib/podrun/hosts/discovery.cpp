@@ -12,6 +12,7 @@
 
 #include "podrun/base/text.hpp"
 #include "podrun/base/worker_numbers.hpp"
+#include "podrun/hosts/host_name.hpp"
 #include "podrun/hosts/remembered.hpp"
 #include "podrun/hosts/this_machine.hpp"
 #include "podrun/hosts/tpu_metadata.hpp"
@@ -136,6 +137,14 @@ void name_pods(std::vector<Host>& hosts, bool by_via) {
   }
 }
 
+/// `-H 0-3` looks up worker numbers. A transport of `--via` may know containers by numbers.
+void refuse_numbers(const std::vector<Host>& hosts, bool by_via) {
+  if (by_via || hosts.empty() || !std::ranges::all_of(hosts, is_bare_number)) return;
+  throw UsageError(
+      fmt::format("{}: bad host {:?} (expected a name or an address; worker numbers are chosen by --workers)",
+                  hosts.front().source, hosts.front().name));
+}
+
 bool is_chosen(const HostQuery& query) { return !query.lists.empty() || query.hostfile || query.command; }
 
 /// The list that the user's command prints, or a cloud's description of the hosts.
@@ -145,7 +154,10 @@ Listing ask_command(const HostQuery& query, const Probe& probe) {
       parse_hosts_file(query.read_command(*query.command, probe), kWhere, probe, query.read_description);
   if (list.hosts.empty())
     throw UsageError(fmt::format("{}: it printed no host ({})", kWhere, *query.command));
-  return {.where = kWhere, .hosts = std::move(list.hosts), .notes = std::move(list.notes)};
+  return {.where = kWhere,
+          .hosts = std::move(list.hosts),
+          .notes = std::move(list.notes),
+          .has_description = list.has_description};
 }
 
 /// The list from `-H`, `--hostfile` or `--hosts-command`.
@@ -160,7 +172,10 @@ Listing chosen(const HostQuery& query, const Probe& probe) {
   const bool read_input = std::find(query.lists.begin(), query.lists.end(), "-") != query.lists.end();
   if (read_input && list.hosts.empty())
     throw UsageError(from + ": standard input has no host (did the command before \"|\" fail?)");
-  return {.where = from, .hosts = std::move(list.hosts), .notes = std::move(list.notes)};
+  return {.where = from,
+          .hosts = std::move(list.hosts),
+          .notes = std::move(list.notes),
+          .has_description = list.has_description};
 }
 
 /// Whether the source is missing, which needs no explanation.
@@ -236,7 +251,7 @@ void refuse_empty(const Listing& listing, const std::vector<Host>& hosts) {
 
 /// The hosts of `-x`. A number is a worker there, never a count of processes.
 std::vector<Host> excluded(const HostQuery& query, const Probe& probe) {
-  std::vector<Host> hosts = parse_host_list(query.exclude, query.exclude_from, probe).hosts;
+  std::vector<Host> hosts = parse_exclusions(query.exclude, query.exclude_from, probe);
   for (const Host& host : hosts) {
     if (host.slots != 0)
       throw UsageError(fmt::format("{}: bad number {} behind \"{}\" (expected a comma between them)",
@@ -303,6 +318,10 @@ Discovery discover(const HostQuery& query, const Probe& probe) {
   if (!listing) no_list(query, discovery.tried);
   std::vector<Host>& hosts = listing->hosts;
   name_pods(hosts, query.by_via);
+  refuse_numbers(hosts, query.by_via);
+  if (query.external && !listing->has_description)
+    listing->notes.push_back(fmt::format(
+        "--external is ignored: {} is a plain list, not gcloud's description of machines", listing->where));
   if (listing->rule == SelfRule::as_listed) refuse_empty(*listing, hosts);
   ThisMachine self(probe);
   const bool known_by_number = listing->own_worker && !self.is_in(hosts);

@@ -33,6 +33,7 @@ struct HostQuery {
   IncludeLocal include_local = IncludeLocal::no;
   Repeats repeats = Repeats::refuse;
   bool by_via = false;         ///< hosts are reached by `--via`, so a pod of Kubernetes is one
+  bool external = false;       ///< `--external`: read_description gives external addresses
   bool metadata_only = false;  ///< ask only the metadata server (`metadata: true` of a pod)
   /// Reads `-H -`, and the output of `command`, if they are not plain lists.
   ReadDescription read_description = {};

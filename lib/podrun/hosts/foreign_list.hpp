@@ -3,6 +3,8 @@
 
 #include <string_view>
 
+#include "podrun/hosts/host_pattern.hpp"
+
 namespace podrun::hosts {
 
 /// How to get a list from an inventory of Ansible.
@@ -12,9 +14,22 @@ inline constexpr const char* kInventoryAdvice = "a list: ansible all -i FILE --l
 /// Ansible, an ssh_config. Throws UsageError, `path:line: ` and how to get a list from the same program.
 void refuse_foreign_list(std::string_view text, std::string_view path);
 
-/// Whether a line is a heading, or a rule below it, that gcloud, aws, sacct or ansible write above a column
-/// of hosts: `IP_ADDRESS`, `hosts (2):`, `-----`.
-bool is_heading(std::string_view line);
+/// Refuses a text that begins as a message or a table of a program does, such as `No resources found`. Throws
+/// UsageError, `where: ` and what to do.
+void refuse_message(std::string_view text, std::string_view where);
+
+/// Refuses a word that programs write beside or in place of a host, such as `Running`, `1/1` or `ns/NAME`.
+/// Throws UsageError.
+void refuse_cell(std::string_view word, const HostEntry& line);
+
+/// Refuses the name of a thing that has hosts but is none: `node/NAME`, `job.batch/NAME`,
+/// `projects/…/nodes/NAME`. Throws UsageError and how to get its hosts.
+void refuse_resource(std::string_view name, const HostEntry& entry);
+
+/// Whether the first line of a text is a heading, or a rule below it, that gcloud, kubectl, aws, sacct or
+/// ansible write above a column of hosts: `IP_ADDRESS`, `network_ip`, `hosts (2):`, `-----`. `below`: the
+/// lines after it.
+bool is_heading(std::string_view line, std::string_view below);
 
 /// Whether a word stands for a missing value: `None` of aws, `null` of jq, `<none>` of kubectl.
 bool is_missing(std::string_view word);

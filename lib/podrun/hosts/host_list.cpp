@@ -14,6 +14,7 @@
 #include "podrun/base/file_system.hpp"
 #include "podrun/base/shell_quote.hpp"
 #include "podrun/base/text.hpp"
+#include "podrun/hosts/columns.hpp"
 #include "podrun/hosts/foreign_list.hpp"
 #include "podrun/hosts/host_name.hpp"
 #include "podrun/hosts/host_pattern.hpp"
@@ -85,24 +86,54 @@ class HostListBuilder {
   HostListBuilder(const Probe& probe, const ReadDescription& read_description)
       : probe_(probe), read_description_(read_description) {}
 
+  /// For `-x`, where numbers are workers and a host may stand under all its names.
+  static HostListBuilder of_exclusions(const Probe& probe) {
+    static const ReadDescription kNone;
+    HostListBuilder builder(probe, kNone);
+    builder.is_of_exclusions_ = true;
+    return builder;
+  }
+
+  void add_values(const std::vector<std::string>& values, std::string_view where) {
+    for (const std::string& value : values) {
+      if (value == "-") {
+        add_text(probe_.read_standard_input(), "standard input");
+      } else {
+        add_value(value, where);
+      }
+    }
+  }
+
   /// A value of an option or a variable, which has no lines to name.
   void add_value(std::string_view list, std::string_view where) {
     list = trim_space(list);
     if (list.empty()) HostEntry{list, where}.refuse("host", "", "at least one");
-    const bool has_lines = list.find('\n') != npos;
-    if (has_lines) refuse_foreign_list(list, where);
-    while (!list.empty()) add_line(take_part(list, '\n'), {std::string(where), {}, has_lines, has_lines});
+    refuse_message(list, where);
+    Columns columns;
+    const bool is_typed = list.find_first_of("\n\t") == npos;
+    if (!is_typed) refuse_foreign_list(list, where);
+    while (!list.empty()) {
+      const std::string_view line = take_part(list, '\n');
+      add_line(line, {std::string(where), {}, is_typed ? nullptr : &columns, true, list});
+    }
+    finish(columns, std::string(where));
   }
 
   void add_text(const std::string& text, const std::string& path) {
     const std::optional<Description> described =
         read_description_ ? read_description_(text, path) : std::nullopt;
     if (described) list_.notes.insert(list_.notes.end(), described->notes.begin(), described->notes.end());
+    list_.has_description |= described && !described->has_names;
     std::string_view rest = described ? described->list : text;
     if (!described) refuse_foreign_list(rest, path);
     if (rest.starts_with(kByteOrderMark)) rest.remove_prefix(kByteOrderMark.size());
-    for (std::size_t line = 1; !rest.empty(); ++line)
-      add_line(take_part(rest, '\n'), {fmt::format("{}:{}", path, line), path, true, !described});
+    const bool may_have_columns = described ? described->has_names : !rest.starts_with(kMadeByPodrun);
+    Columns columns;
+    for (std::size_t number = 1; !rest.empty(); ++number) {
+      const std::string_view line = take_part(rest, '\n');
+      add_line(line, {fmt::format("{}:{}", path, number), path, &columns, !described, rest});
+    }
+    if (may_have_columns) finish(columns, path);
   }
 
   void add_file(const std::string& path) {
@@ -125,19 +156,29 @@ class HostListBuilder {
   struct Place {
     std::string where;  ///< for messages
     std::string path;   ///< of the file; empty in an option's value
-    bool is_of_several;
+    Columns* columns;   ///< of the text; null for a list that a user types
     bool may_be_heading;
+    std::string_view below;  ///< the lines after it
   };
+
+  /// Whether a program may have printed it as a table.
+  bool may_be_table(const Place& place) const { return place.columns && !is_of_exclusions_; }
+
+  void finish(const Columns& columns, const std::string& where) const {
+    if (!is_of_exclusions_) columns.finish(where);
+  }
 
   void add_line(std::string_view raw, const Place& place) {
     std::string plain(raw.ends_with('\r') ? raw.substr(0, raw.size() - 1) : raw);
+    const bool has_tab = trim_space(plain).find('\t') != npos;
     std::replace(plain.begin(), plain.end(), '\t', ' ');
     refuse_control_characters(plain, place.where);
     if (!place.path.empty() && trim(plain).starts_with(kInclude))
       return include(trim(trim(plain).substr(kInclude.size())), place);
     const std::string text =
         without_blanks_around_equals(trim(std::string_view(plain).substr(0, comment_start(plain))));
-    if (place.may_be_heading && is_heading(text) && list_.hosts.empty()) {
+    if (may_be_table(place) && place.may_be_heading && place.columns->empty() &&
+        is_heading(text, place.below)) {
       list_.notes.push_back(fmt::format("{}: \"{}\" is a heading, not a host", place.where, text));
     } else if (is_of_grid_engine(text)) {
       std::string_view rest = text;
@@ -145,16 +186,17 @@ class HostListBuilder {
       add_entry({host, place.where});
       apply_count(take_word(rest), last_entry(), {text, place.where});
     } else {
-      add_words(text, place);
+      add_words(text, place, has_tab || text.find("  ") != npos);
     }
   }
 
-  void add_words(std::string_view text, const Place& place) {
+  /// `is_wide`: has a tab or several blanks between words.
+  void add_words(std::string_view text, const Place& place, bool is_wide) {
     const HostEntry line{text, place.where};
     const std::size_t first = list_.hosts.size();
-    std::vector<std::string_view> beside;  // hosts with only blanks between them
     bool expects_host = false;
     entry_start_ = first;
+    if (may_be_table(place) && text.find('|') != npos) refuse_columns(line);
     for (std::string_view rest = text; !(rest = trim(rest)).empty();) {
       const std::string_view word = take_list_word(rest);
       if (word.empty()) line.refuse("host", word, "one before and after each comma");
@@ -163,20 +205,26 @@ class HostListBuilder {
       } else if (!expects_host && is_count(word, first)) {
         apply_count(word, last_entry(), line);
       } else {
-        add_word(word, place);
-        beside.push_back(word);
+        add_word(word, place, line);
       }
       rest = trim(rest);
       expects_host = !rest.empty() && is_comma(rest.front());
       if (expects_host) rest.remove_prefix(1);
-      if (expects_host) beside.clear();
     }
-    if (place.is_of_several) refuse_one_machine_as_two(beside, line);
+    if (may_be_table(place)) check_hosts_of_line(std::span(list_.hosts).subspan(first), place, line, is_wide);
   }
 
-  void add_word(std::string_view word, const Place& place) {
+  static void check_hosts_of_line(std::span<const Host> hosts, const Place& place, const HostEntry& line,
+                                  bool is_wide) {
+    const auto number = std::ranges::find_if(hosts, is_bare_number);
+    if (number != hosts.end()) line.refuse("host", number->name, "a name or an address, not a number");
+    if (!hosts.empty()) place.columns->add_line(hosts, line, is_wide);
+  }
+
+  void add_word(std::string_view word, const Place& place, const HostEntry& line) {
     if (is_quoted(word)) word = word.substr(1, word.size() - 2);
     const HostEntry entry{word, place.where};
+    if (may_be_table(place)) refuse_cell(word, line);
     if (is_missing(word))
       entry.refuse("host", word, "a name or an address: a machine without one is not ready");
     if (!word.starts_with('^')) return add_entry(entry);
@@ -189,22 +237,6 @@ class HostListBuilder {
   bool is_count(std::string_view word, std::size_t first) const {
     return to_number(word) && list_.hosts.size() > first &&
            list_.hosts.back().name.find_first_not_of("0123456789-") != npos;
-  }
-
-  /// `10.0.0.2 tpu0` names one machine twice, and so may a private and a public address.
-  static void refuse_one_machine_as_two(const std::vector<std::string_view>& words, const HostEntry& line) {
-    const auto count = [&words](auto is) {
-      return static_cast<std::size_t>(std::count_if(words.begin(), words.end(), is));
-    };
-    const std::size_t addresses = count(is_address);
-    if (addresses != 0 && addresses != words.size())
-      line.refuse("line", line.text,
-                  "names or addresses; a name and an address need a comma if they are two hosts");
-    const std::size_t pods = count([](std::string_view word) { return word.starts_with("pod/"); });
-    if (pods != 0 && pods != words.size())
-      line.refuse("line", line.text, "pods alone, as kubectl -o name prints them");
-    if (words.size() == 2 && addresses == 2 && count(is_private_address) == 1)
-      line.refuse("line", line.text, "one address of each host: the private or the public ones");
   }
 
   void include(std::string_view name, const Place& place) {
@@ -269,6 +301,7 @@ class HostListBuilder {
   std::size_t entry_start_ = 0;  ///< of the last entry, among the hosts
   std::vector<WrittenPort> ports_;
   std::size_t depth_ = 0;
+  bool is_of_exclusions_ = false;
 };
 
 }  // namespace
@@ -276,14 +309,15 @@ class HostListBuilder {
 HostList parse_host_list(const std::vector<std::string>& values, std::string_view where, const Probe& probe,
                          const ReadDescription& read_description) {
   HostListBuilder builder(probe, read_description);
-  for (const std::string& value : values) {
-    if (value == "-") {
-      builder.add_text(probe.read_standard_input(), "standard input");
-    } else {
-      builder.add_value(value, where);
-    }
-  }
+  builder.add_values(values, where);
   return builder.take();
+}
+
+std::vector<Host> parse_exclusions(const std::vector<std::string>& values, std::string_view where,
+                                   const Probe& probe) {
+  HostListBuilder builder = HostListBuilder::of_exclusions(probe);
+  builder.add_values(values, where);
+  return builder.take().hosts;
 }
 
 HostList parse_hosts_file(const std::string& text, const std::string& path, const Probe& probe,

@@ -13,16 +13,21 @@
 
 namespace podrun::hosts {
 
+/// How the first line of a list that podrun wrote begins: no table, whatever its hosts are.
+inline constexpr std::string_view kMadeByPodrun = "# podrun:";
+
 /// The hosts of a list, numbered from 0 in its order, and remarks on the list for the user.
 struct HostList {
   std::vector<Host> hosts = {};
   std::vector<std::string> notes = {};
+  bool has_description = false;  ///< a part of it was made from a description of machines
 };
 
 /// The text of a host list that was made from a description of machines, and remarks for the user.
 struct Description {
   std::string list;
   std::vector<std::string> notes = {};
+  bool has_names = false;  ///< it gives names or addresses without the machines that have them
 };
 
 /// Turns a text that is not a host list, such as gcloud's output about a TPU, into one; nothing if it is a
@@ -35,6 +40,10 @@ using ReadDescription =
 /// names the place, the bad part and what was expected.
 HostList parse_host_list(const std::vector<std::string>& values, std::string_view where, const Probe& probe,
                          const ReadDescription& read_description = {});
+
+/// Reads the values of `-x`, where a number is a worker. Throws UsageError.
+std::vector<Host> parse_exclusions(const std::vector<std::string>& values, std::string_view where,
+                                   const Probe& probe);
 
 /// Reads a list of the same form from `text`, found at `path` (a file, or a name for messages). Throws
 /// UsageError that begins `path:line: `.

@@ -13,6 +13,7 @@
 
 #include "podrun/base/error.hpp"
 #include "podrun/base/text.hpp"
+#include "podrun/hosts/foreign_list.hpp"
 
 namespace podrun::hosts {
 namespace {
@@ -45,7 +46,20 @@ bool continues_address(std::string_view text, char separator) {
   return at != npos && is_address(text.substr(0, at)) && text.find_first_not_of(kDigits, at + 1) == npos;
 }
 
+/// `127.1`, `010.0.0.2`, `0x7f000001`, `10.8.0.510.8.1.5`: the resolver takes some of them for addresses. A
+/// number alone may be a worker of `-x`, or a container's name with `--via`.
+bool is_almost_address(std::string_view text) {
+  in_addr binary;
+  const bool has_digits_alone = text.find_first_not_of(kDigits) == npos;
+  if (text.empty() || has_digits_alone || is_address(text)) return false;
+  return text.find_first_not_of("0123456789.") == npos ||
+         (is_plain(text, ".") && inet_aton(std::string(text).c_str(), &binary) == 1);
+}
+
 std::string parse_name(std::string_view text, const HostEntry& entry) {
+  if (is_almost_address(text))
+    entry.refuse("address", text, "four numbers from 0 to 255, and a blank or a comma between two addresses");
+  refuse_resource(text, entry);
   if (continues_address(text, '-')) entry.refuse("address", text, "10.0.0.[2-4] for several");
   if (continues_address(text, '/')) entry.refuse("address", text, "a host, not a network");
   if (!is_alias(text)) entry.refuse("host", text, "a name or an address");
@@ -145,6 +159,10 @@ bool is_private_address(std::string_view text) {
   if (inet_pton(AF_INET, std::string(text).c_str(), &binary) != 1) return false;
   const std::uint32_t address = ntohl(binary.s_addr);
   return address >> 24 == 10 || address >> 20 == 0xAC1 || address >> 16 == 0xC0A8 || address >> 22 == 0x191;
+}
+
+bool is_bare_number(const Host& host) {
+  return host.address.empty() && host.name.find_first_not_of(kDigits) == npos;
 }
 
 std::string to_text(const Host& host) {

@@ -26,6 +26,9 @@ bool is_address(std::string_view text);
 /// Whether it is an IPv4 address of a private network: RFC 1918, or RFC 6598 (100.64.0.0/10).
 bool is_private_address(std::string_view text);
 
+/// Whether a host has a number for a name, and no address: the resolver would make 0.0.0.4 of 4.
+bool is_bare_number(const Host& host);
+
 /// `user@name:port`, which parse_host() reads back.
 std::string to_text(const Host& host);
 

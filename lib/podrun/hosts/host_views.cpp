@@ -8,6 +8,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "podrun/hosts/columns.hpp"
+#include "podrun/hosts/host_list.hpp"
 #include "podrun/hosts/host_name.hpp"
 #include "podrun/hosts/host_words.hpp"
 #include "podrun/hosts/sources.hpp"
@@ -72,7 +74,10 @@ std::string saved_list(const std::vector<Host>& all, const Probe& probe) {
   const bool only_others = own == 1 && self.is(all.front());
   const bool needs_mark = own == 0 && all.front().worker == 0;
   std::string text;
-  if (needs_mark) text += std::string(kAllHostsLine) + "\n";
+  if (needs_mark)
+    text += std::string(kAllHostsLine) + "\n";
+  else if (look_like_columns({all.begin() + (only_others ? 1 : 0), all.end()}))
+    text += std::string(kMadeByPodrun) + " one host a line\n";
   for (auto host = all.begin() + (only_others ? 1 : 0); host != all.end(); ++host)
     text += to_text(*host) + words_of(*host) + "\n";
   return text;

@@ -47,6 +47,7 @@ struct Listing {
   std::vector<Host> hosts = {};
   std::optional<std::size_t> own_worker = {};  ///< set if the source says which host is this machine
   std::vector<std::string> notes = {};         ///< remarks on the list for the user
+  bool has_description = false;                ///< made from a description of machines
 };
 
 /// The list of the first source that answers, in the manual's order; `tried` gets every source that was

@@ -131,11 +131,42 @@ TEST(Description, OfInstancesGivesTheAddressOfEach) {
   EXPECT_EQ(list_of(text, Addresses::external), "203.0.113.2\n");
 }
 
+TEST(Description, OfInstancesWithIpv6AloneGivesThatAddress) {
+  const std::string text =
+      R"([{"name":"g","networkInterfaces":[{"ipv6Address":"2001:db8::2","ipv6AccessConfigs":[{"externalIpv6":"2001:db8:1::2"}]}]}])";
+  EXPECT_EQ(list_of(text), "2001:db8::2\n");
+  EXPECT_EQ(list_of(text, Addresses::external), "2001:db8:1::2\n");
+  EXPECT_THAT(error_of(R"([{"name":"g","networkInterfaces":[{"name":"nic0"}]}])"),
+              HasSubstr("an instance with"));
+}
+
+TEST(Description, SaysThatATpuHasNoExternalAddress) {
+  const std::string tpu = R"({"name":"a","state":"READY","networkEndpoints":[{"ipAddress":"10.0.0.2"}]})";
+  EXPECT_THAT(usage_error([&] { hosts_of_description(tpu, Addresses::external); }),
+              HasSubstr("of worker 0 of \"a\" (it has no external address: leave out --external)"));
+}
+
+TEST(Description, OfAQueuedResourceNeedsNoName) {
+  EXPECT_THAT(error_of(R"({"tpu":{"nodeSpec":[{"nodeId":"a"}]}})"),
+              HasSubstr("standard input: a queued resource has no addresses"));
+}
+
+TEST(Description, InOtherFormatsOfGcloudNamesTheRightOne) {
+  EXPECT_THAT(error_of("name: a\nnetworkEndpoints: [{'ipAddress': '10.0.0.2'}\nstate: b: c\n"),
+              HasSubstr("--format json"));
+  EXPECT_EQ(list_of("name:  a\nnetworkEndpoints[0].ipAddress:  10.0.0.2\n"), std::nullopt);
+  EXPECT_THAT(error_of("network_ip: 10.0.0.2\n"), HasSubstr("--format json"));
+}
+
 TEST(Description, SaysWhatIsNotReady) {
   const std::string tpu = "networkEndpoints:\n- ipAddress: 10.0.0.1\nstate: ";
   const auto one = hosts_of_description("name: a\n" + tpu + "PREEMPTED\n");
   EXPECT_EQ(one->list, "10.0.0.1\n");
   EXPECT_THAT(one->notes, testing::ElementsAre("standard input: the TPU \"a\" is PREEMPTED"));
+  EXPECT_EQ(
+      hosts_of_description("- name: a\n  state: PREEMPTED\n  networkEndpoints: [{ipAddress: 10.0.0.1}]\n")
+          ->list,
+      "10.0.0.1\n");
   const auto two = hosts_of_description("name: a\n" + tpu + "PREEMPTED\n---\nname: b\n" + tpu + "READY\n");
   EXPECT_EQ(two->list, "10.0.0.1\n");
   EXPECT_THAT(two->notes,

@@ -79,6 +79,20 @@ TEST(Discovery, NeverTakesAnEmptyChoiceForAll) {
   EXPECT_EQ(error_of(query, probe), "cannot read \"\": no such file (expected a list of hosts)");
 }
 
+TEST(Discovery, RefusesWorkerNumbersInPlaceOfHosts) {
+  HostQuery query = hosts({"[0-3]"});
+  EXPECT_NE(error_of(query).find("--workers"), std::string::npos);
+  query.by_via = true;  // a container may have a number for a name
+  EXPECT_EQ(found(query).size(), 4U);
+}
+
+TEST(Discovery, SaysThatExternalAddressesAreIgnoredForAPlainList) {
+  HostQuery query = hosts({"a"});
+  EXPECT_TRUE(discover(query, FakeProbe()).notes.empty());
+  query.external = true;
+  EXPECT_EQ(discover(query, FakeProbe()).notes.size(), 1U);
+}
+
 TEST(Discovery, ReadsStandardInputOnce) {
   FakeProbe probe = probe_with_podips();
   probe.standard_input = "a\n";

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "podrun/hosts/host_list.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "podrun/hosts/host_name.hpp"
@@ -194,15 +195,107 @@ TEST(HostsFile, NamesTheLineAndTheBadPart) {
   EXPECT_EQ(file_error("a\nb[9-2]"),
             "hosts:2: bad range \"9-2\" in \"b[9-2]\" (expected numbers from low to high, such as 0-15,20 or "
             "001-128)");
-  EXPECT_EQ(file_error("10.0.0.2 tpu0"),
-            "hosts:1: bad line \"10.0.0.2 tpu0\" (expected names or addresses; a name and an address need a "
-            "comma if they are two hosts)");
+  EXPECT_THAT(file_error("10.0.0.2 tpu0"),
+              testing::StartsWith("hosts:1: bad line \"10.0.0.2 tpu0\" (expected one column: "
+                                  "value(networkEndpoints[].ipAddress)"));
   EXPECT_EQ(file_error(std::string("a\nb\0", 4)),
             "hosts:2: control character \"\\x00\" (expected plain text)");
   for (const char* bad :
        {"^f", "-", "a#b", "a =8", "a\rb", "\x1b[1m", "[gpu]", "rank 0=a slot=0", "; x\na"}) {
     EXPECT_NE(file_error(bad), "no error") << bad;
   }
+}
+
+TEST(HostsFile, RefusesColumnsOfATableWhateverSeparatesThem) {
+  for (const char* table :
+       {"a0,10.0.0.2\n", "a0;10.0.0.2\na1;10.0.0.3\n", "a0\t10.0.0.2\n", "a0|10.0.0.2\n", "a0 | 10.0.0.2\n",
+        "\"a0\",\"10.0.0.2\"\n", "10.0.0.2,a0\n", "pod 10.0.0.2;10.0.0.3\n", "10.0.0.2,203.0.113.2\n",
+        "10.0.0.2;10.0.0.3\t203.0.113.2;203.0.113.3\n", "203.0.113.2 10.0.0.2\n", "10.0.0.2,2001:db8::2\n",
+        "me@a0:22,me@10.0.0.2:22\n", "10.0.0.[2-3],203.0.113.[2-3]\n", "name,network_ip\na0,10.0.0.2\n",
+        "a0,a0.zone\n", "a0,b0\na1,b1\n", "a0\tb0\n", "a0    b0\n"}) {
+    EXPECT_THAT(file_error(table), testing::HasSubstr("one column: value(")) << table;
+  }
+}
+
+TEST(HostsFile, RefusesColumnsWhoseCellsAreLines) {
+  for (const char* cells : {"a0\n10.0.0.2\na1\n10.0.0.3\n", "a0\na1\n10.0.0.2\n10.0.0.3\n",
+                            "a0,a1\n10.0.0.2,10.0.0.3\n", "a0\n10.0.0.2\n10.0.0.3\na1\n10.0.0.4\n10.0.0.5\n",
+                            "10.0.0.2\n203.0.113.2\n", "10.0.0.2;10.0.0.3\n203.0.113.2;203.0.113.3\n",
+                            "a0\n10.0.0.2\n203.0.113.2\n", "10.0.0.2\n2001:db8::2\n"}) {
+    EXPECT_THAT(file_error(cells), testing::HasSubstr("one column: value(")) << cells;
+    EXPECT_EQ(file_error("# podrun: one host a line\n" + std::string(cells)).find("hosts: names beside"),
+              std::string::npos);
+  }
+}
+
+TEST(HostsFile, TakesNamesAndAddressesOfDifferentMachines) {
+  for (const char* list :
+       {"localhost\n10.0.0.2\n", "local\n10.0.0.2\nlocal2\n10.0.0.3\n", "login\n10.0.0.2\n10.0.0.3\n",
+        "a0\n10.0.0.2\n", "a0\n10.0.0.2\na1\n", "10.0.0.2\n10.0.0.3\n203.0.113.2\n", "127.0.0.1\n10.0.0.2\n",
+        "a0 ansible_host=10.0.0.2\na1 ansible_host=10.0.0.3\n", "a0 8\nb0 4\n", "a b c\n", "a1 a2\na3 a4\n",
+        "a0,b0\n", "a; b\nc d,e\n", "10.0.0.2 10.0.0.3\n10.0.0.4\n",
+        "# podrun: one host a line\na\n10.0.0.2\nb\n10.0.0.3\n"}) {
+    EXPECT_EQ(file_error(list), "no error") << list;
+  }
+}
+
+TEST(HostList, TakesTypedWordsForHosts) {
+  EXPECT_EQ(list("a0,10.0.0.2"), (Texts{"0 a0 -H", "1 10.0.0.2 -H"}));
+  EXPECT_EQ(list("10.0.0.2 203.0.113.2"), (Texts{"0 10.0.0.2 -H", "1 203.0.113.2 -H"}));
+  EXPECT_NE(list_error("a0\t10.0.0.2"), "no error");
+  EXPECT_NE(list_error("a0,10.0.0.2\na1,10.0.0.3"), "no error");
+}
+
+TEST(HostsFile, KnowsHeadings) {
+  for (const char* heading :
+       {"network_ip", "NETWORK_IP", "NAT_IP", "nat_ip", "INSTANCE", "POD", "PODIP", "INTERNAL-IP",
+        "networkIP", "podIP", "WORKER", "\"ip_address\"", "external_ip"}) {
+    const HostList list = parse_hosts_file(std::string(heading) + "\n10.0.0.2\n", "hosts", FakeProbe());
+    EXPECT_EQ(describe(list.hosts), Texts{"0 10.0.0.2 hosts:2"}) << heading;
+    EXPECT_EQ(list.notes.size(), 1U) << heading;
+  }
+  EXPECT_EQ(file("POD\nlws-0\nlws-0-1\n").size(), 2U);
+  EXPECT_EQ(file("POD\n").size(), 0U);
+  for (const char* list : {"ALPHA\nBRAVO\n", "GPUBOX\n", "head-node\n10.0.0.2\n", "my_host\n10.0.0.2\n"})
+    EXPECT_EQ(file(list).front().substr(0, 2), "0 ") << list;
+  EXPECT_EQ(file("my_host\n10.0.0.2\n10.0.0.3\n").size(), 3U);
+}
+
+TEST(HostsFile, RefusesWhatProgramsPrintInPlaceOfHosts) {
+  const std::vector<std::pair<std::string, std::string>> refused = {
+      {"10.8.0.510.8.1.5", "a blank or a comma between two addresses"},
+      {"127.1\n", "four numbers"},
+      {"0x7f000001\n", "four numbers"},
+      {"010.0.0.2\n", "four numbers"},
+      {"4\n", "not a number"},
+      {"010\n", "not a number"},
+      {"8470\n8471\n", "not a number"},
+      {"READY\n", "value(name)"},
+      {"a0\tRUNNING\na1\tTERMINATED\n", "value(name)"},
+      {"t-0-x7k2p   1/1   Running   0   10m\n", "-o name"},
+      {"n-1   Ready   <none>   10d   v1.29\n", "-o name"},
+      {"No resources found in default namespace.\n", "-n NAMESPACE"},
+      {"node/n-1\n", "InternalIP"},
+      {"job.batch/t\n", "kubectl get pods -l job-name=t -o name"},
+      {"jobset.jobset.x-k8s.io/t\n", "-l jobset.sigs.k8s.io/jobset-name=t"},
+      {"deployment.apps/t\n", "kubectl get pods"},
+      {"ml/t-0\n", "kubectl -n ml exec -i {host} --"},
+      {"projects/p/locations/z/nodes/a\t10.0.0.2\n", "one column: value(networkEndpoints[].ipAddress)"},
+      {"pod/t-0 condition met\n", "-o name"},
+      {";;;\n", "without an address"},
+      {"[networkEndpoints.0]\nipAddress = 10.0.0.2\n", "gcloud's config format"},
+      {"---\nnetworkEndpoints[0].ipAddress: 10.0.0.2\n", "flattened"},
+      {"IP_ADDRESS\n['10.0.0.2', '10.0.0.3']\n", "value(networkEndpoints[].ipAddress)"}};
+  for (const auto& [text, advice] : refused)
+    EXPECT_THAT(file_error(text), testing::HasSubstr(advice)) << text;
+  for (const char* typed : {"10.8.0.510.8.1.5", "127.1", "node/n-1", "job.batch/t", "No resources found"})
+    EXPECT_NE(list_error(typed), "no error") << typed;
+}
+
+TEST(Exclusions, MayBeNumbersAndAllNamesOfAHost) {
+  FakeProbe probe;
+  probe.standard_input = "3\n7\na\n10.0.0.2\nb\n10.0.0.3\n";
+  EXPECT_EQ(parse_exclusions({"-"}, "-x", probe).size(), 6U);
 }
 
 TEST(HostFileName, IsASingleName) {

@@ -78,6 +78,14 @@ TEST(SavedList, KeepsTheListOfAPodipsFile) {
   }
 }
 
+TEST(SavedList, MayMixNamesAndAddresses) {
+  for (const char* list :
+       {"a,10.0.0.8,b,10.0.0.9", "10.0.0.1,a,10.0.0.8,b,10.0.0.9", "a,10.0.0.1,b,10.0.0.9"}) {
+    const Discovery found = discover(query(IncludeLocal::yes, {list}), machine());
+    EXPECT_EQ(workers(found_in(saved_list(found.all, machine()), IncludeLocal::yes)), workers(found)) << list;
+  }
+}
+
 TEST(SavedList, KnowsThisMachineAgainThatOnlyItsNumberTold) {
   FakeProbe probe = machine();
   for (const char* worker : {"0", "1"}) {
