@@ -52,7 +52,8 @@ std::vector<Row> rows_of(const cli::OptionEntry& option) {
   if (!option.row.default_text.empty())
     return {{fmt::format("{}: {}", key, option.row.default_text), "default"}};
   const bool is_off = option.kind == cli::OptionKind::flag || option.kind == cli::OptionKind::choice;
-  return is_off ? std::vector<Row>{{key + ": false", "default"}} : std::vector<Row>();
+  if (!is_off) return {};
+  return {{key + ": false", "default"}};
 }
 
 std::string join(const std::vector<Row>& rows) {

@@ -14,6 +14,7 @@
 #include <system_error>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "podrun/base/error.hpp"
 

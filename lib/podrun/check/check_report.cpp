@@ -10,6 +10,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "podrun/report/summary.hpp"
 #include "podrun/supervisor/device_holders.hpp"

@@ -335,7 +335,7 @@ Discovery discover(const HostQuery& query, const Probe& probe) {
   refuse_empty(*listing, hosts);
   discovery.notes = std::move(listing->notes);
   std::optional<std::string> workers = query.workers;
-  if (const auto which = remembered_by(workers.value_or(""))) {
+  if (const auto which = query.workers ? remembered_by(*query.workers) : std::nullopt) {
     RememberedHosts remembered = recall(*which, hosts, probe);
     workers = std::move(remembered.workers);
     discovery.notes.push_back(std::move(remembered.note));

@@ -218,8 +218,12 @@ std::string go_of_all(const RemoteCommand& command, const RankVariables& variabl
   std::string text =
       exports({{"PODRUN_NUM_HOSTS", std::to_string(variables.hosts)}, {"PODRUN_RUN_ID", variables.run_id}});
   text += export_lists(lists);
-  text += variables.host0.empty() ? std::string(kOwnAddress) + "export PODRUN_ADDRESSES=\"$PODRUN_HOST0\"; "
-                                  : exports({{"PODRUN_HOST0", variables.host0}});
+  if (variables.host0.empty()) {
+    text += kOwnAddress;
+    text += "export PODRUN_ADDRESSES=\"$PODRUN_HOST0\"; ";
+  } else {
+    text += exports({{"PODRUN_HOST0", variables.host0}});
+  }
   return text + command.text;
 }
 

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "podrun/base/text.hpp"
 #include "podrun/supervisor/scripts.hpp"

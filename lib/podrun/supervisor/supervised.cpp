@@ -13,6 +13,7 @@
 
 #include <asio/co_spawn.hpp>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "podrun/base/text.hpp"
 #include "podrun/link/link.hpp"

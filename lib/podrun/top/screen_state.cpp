@@ -74,6 +74,12 @@ std::size_t row_of(const std::vector<ListRow>& rows, std::size_t host) {
   return row == rows.end() ? 0 : static_cast<std::size_t>(row - rows.begin());
 }
 
+void remove_last_character(std::string& text) {
+  const auto begins = [](char byte) { return (static_cast<unsigned char>(byte) & 0xC0U) != 0x80U; };
+  const auto last = std::find_if(text.rbegin(), text.rend(), begins);
+  text.resize(last == text.rend() ? 0 : static_cast<std::size_t>(text.rend() - last) - 1);
+}
+
 class KeyHandler {
  public:
   KeyHandler(const Pod& pod, const std::vector<ListRow>& rows, ScreenState& state)
@@ -83,7 +89,7 @@ class KeyHandler {
     state_.message.clear();
     if (state_.page == ScreenState::Page::pod) keep_cursor(rows_, state_);
     if (state_.typed_filter) {
-      type(key);
+      type(key, *state_.typed_filter);
       return {};
     }
     if (key.kind == Key::Kind::character) return character(key.text);
@@ -169,16 +175,19 @@ class KeyHandler {
     state_.held_rows = list_rows(pod_, state_);
   }
 
-  void type(const Key& key) {
-    std::string& typed = *state_.typed_filter;
-    if (key.kind == Key::Kind::character && typed.size() < 200) typed += key.text;
-    if (key.kind == Key::Kind::backspace && !typed.empty()) {
-      while (typed.size() > 1 && (static_cast<unsigned char>(typed.back()) & 0xC0U) == 0x80U)
-        typed.pop_back();
-      typed.pop_back();
+  void type(const Key& key, std::string& typed) {
+    if (key.kind == Key::Kind::character && typed.size() < 200) {
+      typed += key.text;
+    } else if (key.kind == Key::Kind::backspace) {
+      remove_last_character(typed);
+    } else if (key.kind == Key::Kind::escape) {
+      state_.typed_filter.reset();
+    } else if (key.kind == Key::Kind::enter) {
+      filter(typed);
     }
-    if (key.kind == Key::Kind::escape) state_.typed_filter.reset();
-    if (key.kind != Key::Kind::enter) return;
+  }
+
+  void filter(const std::string& typed) {
     try {
       state_.filter = HostFilter(typed);
       state_.first_row = 0;

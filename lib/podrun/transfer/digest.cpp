@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "podrun/base/text.hpp"
 #include "podrun/link/failure.hpp"

@@ -15,6 +15,7 @@
 #include <asio/ip/address.hpp>
 #include <asio/this_coro.hpp>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "podrun/base/text.hpp"
 #include "podrun/supervisor/supervised.hpp"

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "podrun/base/text.hpp"
 #include "podrun/report/outcome_words.hpp"
