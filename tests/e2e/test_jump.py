@@ -317,6 +317,18 @@ def test_a_proxy_command_passes_bytes(podrun, pod, connect):
     assert sha256(ended.stdout) == sha256(ended.stderr) == sha256(data)
 
 
+def test_words_of_a_server_that_turns_podrun_away_come_through_a_tunnel(podrun, pod, fault, connect):
+    host, _, port = fault("turned-away").address.partition(":")
+    away = {"HostName": host, "Port": port}
+    configure(podrun, jump(pod.addresses[7]), ("t0", {**away, "ProxyJump": "bastion"}), ("t1", {**away, "ProxyCommand": f"{connect} %h %p"}),
+              ("t2", {**away, "ProxyCommand": f"sh -c '{connect} %h %p; echo gone >&2; exit 1'"}), jump(f"{host}:{port}", "strict"), target(pod, 3, ProxyJump="strict"))  # fmt: skip
+    said = 'closed by the server: it says "Not allowed at this time"'
+    ended = events(podrun, "-H", "t[0-3]", "--retries", "0", "--", "true")
+    assert [ended.exits[rank]["message"] for rank in range(4)] == [said, said, f"{said} (ProxyCommand: exit 1: gone)", said]
+    assert {event["stage"] for event in ended.exits.values()} == {"ssh_banner"}
+    assert ended.exits[3]["jump_host"] == "strict"
+
+
 def test_a_proxy_command_that_fails(podrun, pod):
     failing = "sh -c 'echo starting >&2; echo \"ERROR: (gcloud.compute.start-iap-tunnel) 4003: failed to connect to backend\" >&2; exit 1'"
     configure(podrun, *(target(pod, rank, ProxyCommand=failing) for rank in range(2)))

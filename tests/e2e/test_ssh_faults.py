@@ -27,6 +27,13 @@ def test_a_failed_login_is_not_tried_again(podrun, pod):
     assert pod.log.count("Invalid user nobody-once") == 1
 
 
+@pytest.mark.parametrize("behaviour", ["turned-away", "turned-away-at-once"])
+def test_a_server_that_turns_podrun_away_is_quoted_and_explained(podrun, pod, fault, behaviour):
+    failed = events(podrun, "-H", f"{pod.addresses[0]},{fault(behaviour).address}", "--retries", "0", "--", "true")
+    assert failed.exits[1]["message"] == 'closed by the server: it says "Not allowed at this time"'
+    assert failed.returncode == 255 and b"MaxStartups" in failed.stderr and b"PerSourcePenalties" in failed.stderr
+
+
 def test_a_server_that_takes_few_at_a_time(podrun, pods):
     pod = pods("--hosts", "16", "--sshd", "MaxStartups 2:30:10")  # all sixteen are one sshd
     pod.move_in(podrun)

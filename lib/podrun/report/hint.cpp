@@ -8,9 +8,11 @@
 #include <string_view>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "podrun/base/shell_quote.hpp"
 #include "podrun/base/text.hpp"
+#include "podrun/link/turned_away.hpp"
 #include "podrun/output/escape.hpp"
 #include "podrun/supervisor/environment.hpp"
 
@@ -272,6 +274,14 @@ std::optional<std::string> busy_hint(const std::vector<run::HostOutcome>& outcom
                         hint.empty() ? "" : "; ");
   }
   return hint.empty() ? std::nullopt : std::optional("podrun: " + hint);
+}
+
+std::optional<std::string> turned_away_hint(const std::vector<run::HostOutcome>& outcomes) {
+  if (!has_failure(outcomes, link::is_turned_away)) return std::nullopt;
+  return "podrun: an SSH server that closes with such words has too many logins under way (MaxStartups), or "
+         "turns "
+         "this address away for a while after failed logins (PerSourcePenalties): wait 20 s, and check -l "
+         "and -i";
 }
 
 std::optional<std::string> start_up_hint(const std::vector<hosts::Host>& hosts,

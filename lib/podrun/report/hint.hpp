@@ -48,6 +48,10 @@ std::optional<std::string> login_hint(const std::vector<run::HostOutcome>& outco
 /// For hosts where -c found that a live process holds the accelerators: how to stop its job, or what it is.
 std::optional<std::string> busy_hint(const std::vector<run::HostOutcome>& outcomes);
 
+/// For hosts whose SSH server said something instead of its version and closed the connection: the likely
+/// reasons.
+std::optional<std::string> turned_away_hint(const std::vector<run::HostOutcome>& outcomes);
+
 enum class RemoteBy { ssh, via };
 
 /// For hosts that were reached (`remote`: other machines by ssh or --via), but whose SSH server or /bin/sh

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "podrun/link/turned_away.hpp"
 #include "podrun/run/run_policy.hpp"
 
 namespace podrun::run {
@@ -61,6 +62,9 @@ std::chrono::milliseconds RunPolicy::retry_delay(std::size_t attempts) {
 void RunPolicy::connect_later(std::size_t host, const link::Failure& failure) {
   const std::size_t attempts = hosts_[host].attempts;
   std::chrono::milliseconds delay = retry_delay(attempts);
+  // Two to four times as long: sshd may be busy. Then 18 s more: it may turn this address away for 15 to 20
+  // s.
+  if (link::is_turned_away(failure)) delay = attempts == 1 ? 4 * delay : delay + 18 * limits_.retry_delay;
   if (limits_.wait)
     delay = std::min(delay, std::chrono::ceil<std::chrono::milliseconds>(begun_at_ + *limits_.wait - now_));
   set_state(host, State::waiting);

@@ -100,6 +100,7 @@ std::vector<std::string> final_report(const RunSpec& run, const run::RunPolicy& 
   const bool can_ask = policy.limits().questions == run::Questions::can_be_asked;
   if (auto hint = report::login_hint(policy.outcomes(), can_ask)) lines.push_back(std::move(*hint));
   if (auto hint = report::busy_hint(policy.outcomes())) lines.push_back(std::move(*hint));
+  if (auto hint = report::turned_away_hint(policy.outcomes())) lines.push_back(std::move(*hint));
   if (auto hint = report::start_up_hint(hosts, policy.outcomes(), run.remote_by))
     lines.push_back(std::move(*hint));
   return lines;

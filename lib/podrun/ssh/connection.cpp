@@ -90,7 +90,9 @@ void Connection::stop(link::Failure failure) {
     if (!said.empty()) failure.detail = fmt::format("ProxyCommand says: {}", said);
     if (!awaited.empty())
       failure.detail += fmt::format("{}no answer of the {}", said.empty() ? "" : "; ", awaited);
-    const std::string text = login_ ? in_one_line(login_->server_text()) : "";
+    const std::string text = login_       ? in_one_line(login_->server_text())
+                             : transport_ ? transport_->said_before_version()
+                                          : "";
     if (failure.cause == link::Cause::timed_out && !text.empty())
       failure.detail += fmt::format("{}the server says: {}", failure.detail.empty() ? "" : "; ", text);
   }

@@ -103,6 +103,18 @@ TEST(TerminalHint, IsGivenOnlyWhenTheProgramRanAndFailed) {
   EXPECT_EQ(terminal("top", run::Unreachable{}), "none");
 }
 
+TEST(TurnedAwayHint, IsForAServerThatClosesWithWordsInsteadOfItsVersion) {
+  const auto hint = [](const link::Failure& failure) {
+    return turned_away_hint({link::Exited{0}, run::Unreachable{failure}}).value_or("none");
+  };
+  const std::string said =
+      hint({link::Stage::ssh_banner, link::Cause::closed, "it says \"Not allowed at this time\""});
+  EXPECT_THAT(said, testing::HasSubstr("MaxStartups"));
+  EXPECT_THAT(said, testing::HasSubstr("PerSourcePenalties"));
+  EXPECT_EQ(hint({link::Stage::ssh_banner, link::Cause::closed}), "none");
+  EXPECT_EQ(hint({link::Stage::key_exchange, link::Cause::closed, "Too many"}), "none");
+}
+
 TEST(StartUpHint, IsForASingleHostThatMayHaveStartedToo) {
   const link::Failure failure{.stage = link::Stage::starting_shell,
                               .cause = link::Cause::timed_out,

@@ -113,6 +113,25 @@ TEST(RunPolicyRetry, WaitsLongerEachTimeAndForEachHostDifferently) {
   for (const auto& delays : seen) EXPECT_GT(delays.size(), 40U);
 }
 
+TEST(RunPolicyRetry, OutwaitsAServerThatTurnsThisAddressAway) {
+  for (std::uint64_t seed = 0; seed < 50; ++seed) {
+    RunPolicy policy(1, {}, seed);
+    TimePoint now{1h};
+    const TimePoint begin = now;
+    policy.on(event::Begin{}, now);
+    const link::Failure away{link::Stage::ssh_banner, link::Cause::closed, "it says \"Not allowed\"",
+                             link::Retry::may_help};
+    const auto first = std::get<action::ConnectLater>(policy.on(event::NotReady{0, away}, now).at(0));
+    EXPECT_GE(first.delay, 2s) << "later than after a reset";
+    EXPECT_LE(first.delay, 4s);
+    now += first.delay;
+    policy.on(event::Tick{}, now);
+    now += std::get<action::ConnectLater>(policy.on(event::NotReady{0, away}, now).at(0)).delay;
+    EXPECT_GE(now - begin, 20s) << "sshd does not do it for longer by default";
+    EXPECT_LE(now - begin, 25s);
+  }
+}
+
 TEST(RunPolicyRetry, CountsNoHostThatWaitsAgainstTheFanout) {
   PolicyRun run(3, {.fanout = 1});
   run.on(event::Begin{});

@@ -111,7 +111,7 @@ TEST(SshSettings, SetTimes) {
 
 TEST(SshSettings, SetAlgorithms) {
   EXPECT_EQ(with("Ciphers=aes256-ctr,aes128-cbc").ciphers, "aes256-ctr,aes128-cbc");
-  EXPECT_EQ(with("KexAlgorithms=sntrup761x25519-sha512@openssh.com,curve25519-sha256").kex_algorithms,
+  EXPECT_EQ(with("KexAlgorithms=of-tomorrow@example.org,curve25519-sha256").kex_algorithms,
             "curve25519-sha256");
   EXPECT_EQ(with("HostKeyAlgorithms=+ssh-rsa").host_key_algorithms,
             std::string(ssh::kHostKeyAlgorithms) + ",ssh-rsa");

@@ -36,14 +36,25 @@ std::string packet(const std::string& payload) {
 /// RFC 4253 11.1
 std::string disconnect(const std::string& why) { return packet("\x01" + number(2) + text(why) + text("")); }
 
-/// The failure of connect() with a server that reads podrun's version and sends only these bytes.
-std::string failure_of(const std::string& bytes) {
+/// RFC 4253 7.1, with these algorithms for the key exchange, and others that podrun has.
+std::string kexinit(const std::string& kex) {
+  std::string lists = text(kex) + text("ssh-ed25519");
+  for (const char* const list :
+       {"aes128-ctr", "aes128-ctr", "hmac-sha2-256", "hmac-sha2-256", "none", "none"})
+    lists += text(list);
+  return packet("\x14" + std::string(16, 'c') + lists + text("") + text("") + std::string(5, '\0'));
+}
+
+/// The failure of connect() with a server that sends only these bytes; that ends with `end`, in a tunnel,
+/// afterwards.
+std::string failure_of(const std::string& bytes, const Transport::TunnelEnd& end = {}) {
   std::array<int, 2> ends{};
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends.data()) != 0)
     return "no socketpair";
   const std::string said =
       test::run_coroutine([&](asio::any_io_executor executor) -> asio::awaitable<std::string> {
-        Transport transport(executor, ends[1]);
+        Transport transport(executor, ends[1], end);
+        transport.set(SSH_OPTIONS_KEY_EXCHANGE, "curve25519-sha256");
         EXPECT_EQ(::write(ends[0], bytes.data(), bytes.size()), static_cast<ssize_t>(bytes.size()));
         ::shutdown(ends[0], SHUT_WR);
         try {
@@ -59,12 +70,48 @@ std::string failure_of(const std::string& bytes) {
 
 TEST(TransportFailure, IsAStageAndAReasonForPeople) {
   EXPECT_EQ(failure_of(""), "SSH banner: closed by the server");
-  EXPECT_EQ(failure_of("Exceeded MaxStartups\r\n"), "SSH banner: closed by the server");
   EXPECT_EQ(failure_of(kBanner), "key exchange: closed by the server");
   EXPECT_EQ(failure_of(std::string(9000, 'x')), "SSH banner: the server does not speak SSH");
   EXPECT_EQ(failure_of(kBanner + std::string(100, 'x')), "key exchange: the server does not speak SSH");
   EXPECT_THAT(failure_of("SSH-1.5-old\r\n"),
               testing::StartsWith("key exchange: no version of SSH protocol usable"));
+}
+
+TEST(TransportFailure, HasWhatTheServerSaysInsteadOfItsVersion) {
+  EXPECT_EQ(failure_of("Not allowed at this time\r\n"),
+            "SSH banner: closed by the server: it says \"Not allowed at this time\"");
+  EXPECT_EQ(failure_of("Exceeded MaxStartups\r\n"),
+            "SSH banner: closed by the server: it says \"Exceeded MaxStartups\"");
+  EXPECT_EQ(failure_of("\r\nGo \x1b[31m\r\nnow"),
+            "SSH banner: closed by the server: it says \"Go \\x1b[31m\"");
+  EXPECT_EQ(failure_of("SSH-2.0-Op"), "SSH banner: closed by the server");
+  EXPECT_EQ(failure_of("HTTP/1.1 400 Bad Request\r\n\r\n"),
+            "SSH banner: the server does not speak SSH (it says \"HTTP/1.1 400 Bad Request\")");
+  EXPECT_EQ(failure_of("A greeting\r\n" + kBanner), "key exchange: closed by the server");
+}
+
+TEST(TransportFailure, HasTheWordsOfAServerBehindATunnelThatEnds) {
+  using link::Failure;
+  const auto exit = [] {
+    return Failure{link::Stage::proxy_command, link::Cause::transport_ended, "exit 1"};
+  };
+  const auto jump = [] {
+    return Failure{link::Stage::connection, link::Cause::reset, "connection reset by peer", {}, {}, {"gate"}};
+  };
+  EXPECT_EQ(failure_of("Not allowed at this time\r\n", exit),
+            "SSH banner: closed by the server: it says \"Not allowed at this time\" (ProxyCommand: exit 1)");
+  EXPECT_EQ(failure_of("", exit), "ProxyCommand: exit 1");
+  EXPECT_EQ(failure_of("A greeting\r\n", jump), "jump host gate: connection: connection reset by peer");
+}
+
+TEST(TransportFailure, NamesTheAlgorithmsWhereNoneIsCommon) {
+  const std::string before =
+      "key exchange: no match for method kex algos: server [sntrup761x25519-sha512], podrun with libssh ";
+  const std::string close = failure_of(kBanner + kexinit("sntrup761x25519-sha512"));
+  EXPECT_THAT(close, testing::StartsWith(before));
+  EXPECT_THAT(close, testing::EndsWith(" [curve25519-sha256] (mlkem and sntrup need libssh 0.12)"));
+  EXPECT_EQ(failure_of(kBanner + kexinit("curve25519-sha256").substr(0, 100)),
+            "key exchange: closed by the server");
 }
 
 TEST(TransportFailure, IsThatOfAHostWhereAsioRefusesTheDescriptor) {

@@ -6,13 +6,21 @@
 #include <string_view>
 #include <vector>
 
+#include <libssh/libssh.h>
+
 // The algorithms of a connection, as comma-separated lists by preference.
 namespace podrun::ssh {
 
-/// podrun's defaults: all algorithms of libssh 0.10 except SHA-1, CBC and DSA, cheap ones first.
+/// podrun's defaults: all algorithms of libssh 0.10 except SHA-1, CBC and DSA, cheap ones first; then those
+/// of libssh 0.12 for servers that take no others.
 inline constexpr std::string_view kKexAlgorithms =
     "curve25519-sha256,curve25519-sha256@libssh.org,ecdh-sha2-nistp256,ecdh-sha2-nistp384,ecdh-sha2-nistp521,"
-    "diffie-hellman-group16-sha512,diffie-hellman-group18-sha512,diffie-hellman-group14-sha256";
+    "diffie-hellman-group16-sha512,diffie-hellman-group18-sha512,diffie-hellman-group14-sha256"
+#if LIBSSH_VERSION_INT >= SSH_VERSION_INT(0, 12, 0)
+    ",mlkem768x25519-sha256,mlkem768nistp256-sha256,mlkem1024nistp384-sha384,sntrup761x25519-sha512,"
+    "sntrup761x25519-sha512@openssh.com"
+#endif
+    ;
 inline constexpr std::string_view kHostKeyAlgorithms =
     "ssh-ed25519,ecdsa-sha2-nistp256,ecdsa-sha2-nistp384,ecdsa-sha2-nistp521,rsa-sha2-512,rsa-sha2-256";
 inline constexpr std::string_view kCiphers =

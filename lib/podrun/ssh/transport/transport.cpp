@@ -11,6 +11,7 @@
 
 #include <cerrno>
 #include <new>
+#include <optional>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -20,6 +21,7 @@
 
 #include "podrun/base/descriptor.hpp"
 #include "podrun/base/text.hpp"
+#include "podrun/ssh/transport/opening.hpp"
 
 namespace podrun::ssh {
 namespace {
@@ -65,6 +67,8 @@ Explanation explain_network(std::string_view error) {
 /// libssh's `Socket error: Connection reset by peer`, `Received SSH_MSG_DISCONNECT: 2:Too many …`, `Channel
 /// opening failure: channel 44 error (2) open failed` and `Channel request exec failed`.
 Explanation explain(std::string_view error) {
+  if (auto no_match = explain_no_match(error)) return {link::Cause::protocol_error, std::move(*no_match)};
+  error = error.substr(0, kLongestError);
   if (take_prefix(error, "Socket error: ")) return explain_network(error);
   if (take_prefix(error, "Received SSH_MSG_DISCONNECT: ")) {
     const std::size_t colon = error.find(':');
@@ -135,6 +139,7 @@ Transport::~Transport() {
 
 void Transport::set(ssh_options_e option, const std::string& value) {
   if (ssh_options_set(session_.get(), option, value.c_str()) < 0) refuse_value(failure());
+  opening_.note(option, value);
 }
 
 void Transport::set(ssh_options_e option, unsigned value) {
@@ -144,6 +149,11 @@ void Transport::set(ssh_options_e option, unsigned value) {
 asio::awaitable<void> Transport::connect() {
   const auto continue_connect = [this] { return given_ ? ssh_connect(session_.get()) : begin(); };
   for (;;) {
+    asio::posix::descriptor_base::bytes_readable readable;
+    std::error_code ignored;
+    waits_->descriptor.io_control(readable, ignored);
+    if (readable.get() > 0)  // otherwise this would take an error that is meant for libssh
+      opening_.look(waits_->descriptor.native_handle(), bytes_received());
     const int result = call(continue_connect);
     if (result == SSH_OK) break;
     if (ssh_get_serverbanner(session_.get())) stage_ = link::Stage::key_exchange;
@@ -151,6 +161,11 @@ asio::awaitable<void> Transport::connect() {
     check();
     co_await wait();
   }
+  opening_ = {};
+}
+
+std::string Transport::said_before_version() const {
+  return stage_ == link::Stage::ssh_banner ? opening_.line_before_version() : "";
 }
 
 int Transport::begin() {
@@ -209,8 +224,14 @@ link::Failure Transport::failure() const {
   const std::string_view error = ssh_get_error(session_.get());
   const bool says_why = error.starts_with("Received SSH_MSG_DISCONNECT: ");
   const std::optional<link::Failure> end = tunnel_end_ && !says_why ? tunnel_end_() : std::nullopt;
+  Explanation why = explain(error);
+  const bool is_over = end ? end->cause == link::Cause::transport_ended
+                           : why.cause == link::Cause::closed || why.cause == link::Cause::reset;
+  if (std::optional<link::Failure> early = is_over && !says_why ? opening_.early_end(stage_) : std::nullopt) {
+    if (end) early->detail += fmt::format(" (ProxyCommand: {})", end->detail);
+    return *early;
+  }
   if (end) return *end;
-  Explanation why = explain(error.substr(0, kLongestError));
   return {stage_, why.cause, std::move(why.detail),
           may_pass(error) ? link::Retry::may_help : link::Retry::no};
 }

@@ -15,6 +15,7 @@
 
 #include "podrun/base/event.hpp"
 #include "podrun/link/link.hpp"
+#include "podrun/ssh/transport/opening.hpp"
 
 namespace podrun::ssh {
 
@@ -83,6 +84,8 @@ class Transport {
   bool write_pending() const;
   /// The error that libssh reports, as a Failure at the present stage.
   link::Failure failure() const;
+  /// The first line that the server has sent, while its version is awaited. Untrusted.
+  std::string said_before_version() const;
 
   /// Sets the stage that failures name.
   void at_stage(link::Stage stage) { stage_ = stage; }
@@ -127,6 +130,7 @@ class Transport {
   ssh_counter_struct packet_counter_{};
   std::uint64_t bytes_pushed_ = 0;     ///< bytes that libssh had written at the last push()
   std::uint64_t packets_flushed_ = 0;  ///< packets sent when the socket had last taken everything
+  Opening opening_;                    ///< until the keys are exchanged
   TunnelEnd tunnel_end_;
   link::Stage stage_ = link::Stage::ssh_banner;
   std::optional<link::Failure> stopped_;
