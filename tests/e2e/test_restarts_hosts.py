@@ -6,7 +6,7 @@ import signal
 import pytest
 
 from homes import homes_of_pod
-from restarts import FIRST_TRY_HANGS, Machines, Over, between_so_far, wait_for_event
+from restarts import FIRST_TRY_HANGS, LOCKED, Machines, Over, between_so_far, wait_for_event
 from support import send, stand_still, wait_until
 
 FINISHED = Over("finished", 2, 0)
@@ -37,6 +37,21 @@ def test_a_host_that_was_reset_costs_no_restart(podrun, machines):
     assert ended.tries[1].shown == {rank: [b"up 1 rebooted"] for rank in (0, 1)}
     assert "final" not in ended.tries[1].summary
     assert "podrun: [1] rebooted: a lost host, not counted\n" in ended.stderr
+
+
+@pytest.mark.parametrize("others", [1, 0], ids=["the others fail", "all end with 0"])
+def test_a_host_that_saves_ends_with_0_and_reboots(podrun, machines, others):
+    """As a spot host does that gets TERM before it goes."""
+    command = LOCKED + f'[ "$PODRUN_RESTART" != 0 ] || {{ until [ -e ~/go ]; do sleep 0.1; done; [ $PODRUN_RANK = 1 ] || exit {others}; exit 0; }}'
+    run = machines.start(podrun, "--restarts", "0", "--", command)
+    machines.has_started(run)
+    machines.on_host(1, "touch ~/go")
+    wait_for_event(run, "exit")
+    machines.reset(1)
+    machines.on_host(0, "touch ~/go")
+    ended = machines.ended(run)
+    assert ended.over == FINISHED and ended.causes == [("rebooted", [1])]
+    assert ended.tries[0].outcomes == {0: "exited", 1: "exited"} and ended.restarts[0]["counted"] is False
 
 
 def test_another_machine_in_the_place_of_a_host(podrun, machines):

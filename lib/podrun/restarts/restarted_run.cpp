@@ -244,7 +244,7 @@ std::string RestartedRun::offsets_of(const session::RunSpec& run) const {
 run::RestartEvent RestartedRun::perform(const run::step::Look& look) {
   if (const auto signal = sleep_until(look.at)) return run::event::RestartInterrupted{*signal};
   std::vector<std::string> notes;
-  const std::optional<int> signal = survey_.look(run_id_, notes);
+  const std::optional<int> signal = survey_.look(look.only_looks ? "" : run_id_, notes);
   say(notes);
   if (signal) return run::event::RestartInterrupted{*signal};
   if (!survey_.awaited().empty()) tell_waiting();

@@ -31,6 +31,10 @@ std::optional<int> exit_status_of(const HostOutcome& outcome) {
   return exited ? std::optional(exited->status) : std::nullopt;
 }
 
+bool have_all_succeeded(const std::vector<HostOutcome>& outcomes) {
+  return !outcomes.empty() && std::all_of(outcomes.begin(), outcomes.end(), has_succeeded);
+}
+
 /// As shells have it. 255 is exit(-1).
 bool is_signal(const HostOutcome& outcome) {
   constexpr int kLastSignal = 64;
@@ -86,8 +90,9 @@ std::optional<step::Over> RestartPolicy::end_of(const event::TryEnded& ended, Ti
   const auto over = [&](OverReason reason) { return step::Over{reason, ended.status}; };
   const auto any = [&](auto is) { return std::any_of(ended.outcomes.begin(), ended.outcomes.end(), is); };
   if (ended.interrupted_by) return over(OverReason::interrupted);
-  if (std::all_of(ended.outcomes.begin(), ended.outcomes.end(), has_succeeded))
-    return over(OverReason::finished);
+  const bool is_finished = have_all_succeeded(ended.outcomes);
+  if (is_finished && !limits_.allowed) return over(OverReason::finished);
+  if (is_finished) return std::nullopt;
   if (is_late(now) ||
       any([](const HostOutcome& outcome) { return std::holds_alternative<TimedOut>(outcome); }))
     return over(OverReason::timed_out);
@@ -97,14 +102,30 @@ std::optional<step::Over> RestartPolicy::end_of(const event::TryEnded& ended, Ti
     const std::optional<TimePoint> until = waits_until();
     return until && now >= *until ? std::optional(over(OverReason::hosts_missing)) : std::nullopt;
   }
-  if (!limits_.even_after_success && any(has_succeeded)) return over(OverReason::partly_finished);
-  const auto is_final = [this](const HostOutcome& outcome) {
-    const std::optional<int> status = exit_status_of(outcome);
-    const std::vector<int>& statuses = limits_.final_statuses;
-    return status && std::find(statuses.begin(), statuses.end(), *status) != statuses.end();
-  };
-  if (any(is_final)) return over(OverReason::final_status);
   return std::nullopt;
+}
+
+/// By what the hosts that are still there have said: a host that was rebooted or replaced, or is gone, may
+/// have saved its work and ended with any status.
+std::optional<step::Over> RestartPolicy::end_said_by_hosts(const std::vector<HostAfterTry>& hosts) const {
+  const auto over = [&](OverReason reason) { return step::Over{reason, ended_.status}; };
+  if (have_all_succeeded(ended_.outcomes))
+    return is_loss(judge(hosts)) ? std::nullopt : std::optional(over(OverReason::finished));
+  bool has_final = false;
+  for (std::size_t host = 0; host < hosts.size(); ++host) {
+    if (is_gone(host, hosts[host])) continue;
+    const std::vector<int>& statuses = limits_.final_statuses;
+    const std::optional<int> status = exit_status_of(ended_.outcomes[host]);
+    if (status == 0 && !limits_.even_after_success) return over(OverReason::partly_finished);
+    has_final =
+        has_final || (status && std::find(statuses.begin(), statuses.end(), *status) != statuses.end());
+  }
+  return has_final ? std::optional(over(OverReason::final_status)) : std::nullopt;
+}
+
+bool RestartPolicy::is_gone(std::size_t host, const HostAfterTry& after) const {
+  return after.was_rebooted || after.was_replaced ||
+         std::find(missing_.begin(), missing_.end(), host) != missing_.end();
 }
 
 RestartStep RestartPolicy::handle(const event::TryEnded& ended) {
@@ -118,21 +139,27 @@ RestartStep RestartPolicy::handle(const event::TryEnded& ended) {
   answered_at_.assign(ended.outcomes.size(), now_);
   missing_.clear();
   decided_ = false;
-  return step::Look{now_};
+  return step::Look{now_, have_all_succeeded(ended.outcomes)};
 }
 
 RestartStep RestartPolicy::handle(const event::Looked& looked) {
   using State = HostAfterTry::State;
-  if (is_late(now_)) return step::Over{OverReason::timed_out, kTimedOutStatus};
   note_missing(looked.hosts);
+  const auto is_there = [](const HostAfterTry& host) { return host.state != State::missing; };
+  const bool are_all_there = std::all_of(looked.hosts.begin(), looked.hosts.end(), is_there);
+  const bool is_finished = have_all_succeeded(ended_.outcomes);
+  if (is_finished && !decided_ && are_all_there && !is_loss(judge(looked.hosts)))
+    return step::Over{OverReason::finished, ended_.status};
+  if (is_late(now_)) return step::Over{OverReason::timed_out, kTimedOutStatus};
   const auto is_ready = [](const HostAfterTry& host) { return host.state == State::ready; };
   if (!std::all_of(looked.hosts.begin(), looked.hosts.end(), is_ready)) {
     const std::optional<TimePoint> until = waits_until();
     if (until && now_ >= *until) return step::Over{OverReason::hosts_missing, kMissingStatus};
     const TimePoint next = now_ + (now_ - waits_since_ < kMinute ? kSoon : kLater);
-    return step::Look{until ? std::min(next, *until) : next};
+    return step::Look{until ? std::min(next, *until) : next, is_finished && !is_loss(judge(looked.hosts))};
   }
   if (decided_) return step::Prepare{now_};  // the start failed after the decision
+  if (const auto over = end_said_by_hosts(looked.hosts)) return *over;
   return decide(judge(looked.hosts));
 }
 
@@ -178,7 +205,8 @@ RestartStep RestartPolicy::decide(RestartCause cause) {
     if (!is_short) short_tries_ = 0;
     losses_.push_back(now_);
     while (losses_.front() <= now_ - kOfLosses) losses_.pop_front();
-    if (losses_.size() >= kLosses) return step::Over{OverReason::losses, ended_.status};
+    if (losses_.size() >= kLosses)
+      return step::Over{OverReason::losses, ended_.status == 0 ? kMissingStatus : ended_.status};
   } else {
     if (is_short && is_first) return step::Over{OverReason::first_try, ended_.status};
     short_tries_ = is_short ? short_tries_ + 1 : 0;

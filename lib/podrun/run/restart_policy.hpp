@@ -53,13 +53,13 @@ enum class RestartCause : std::uint8_t { none, exit, signal, oom, stalled, lost,
 constexpr bool is_loss(RestartCause cause) { return cause >= RestartCause::lost; }
 
 enum class OverReason : std::uint8_t {
-  finished,         ///< every host ended with 0
+  finished,         ///< every host ended with 0, and is still there
   interrupted,      ///< by a signal, or since nobody reads the output
   first_try,        ///< it has never run for RestartLimits::short_try
   crash_loop,       ///< three tries in a row failed sooner than that
   restarts,         ///< all of them are used
   final_status,     ///< see RestartLimits::final_statuses
-  partly_finished,  ///< a host ended with 0, so the command believes that it is done
+  partly_finished,  ///< a host that is still there ended with 0, so the command believes that it is done
   hosts_missing,    ///< longer than RestartLimits::wait_hosts
   losses,           ///< ten in an hour
   prepare,          ///< the command of --prepare failed
@@ -106,6 +106,7 @@ namespace step {
 /// Look at all hosts.
 struct Look {
   TimePoint at;
+  bool only_looks = false;  ///< ends no process: all hosts ended with 0, and none is known to be lost
 };
 /// Run the command of --prepare, if there is one; else answer with 0.
 struct Prepare {
@@ -150,6 +151,8 @@ class RestartPolicy {
 
  private:
   std::optional<step::Over> end_of(const event::TryEnded& ended, TimePoint now) const;
+  std::optional<step::Over> end_said_by_hosts(const std::vector<HostAfterTry>& hosts) const;
+  bool is_gone(std::size_t host, const HostAfterTry& after) const;
   RestartStep handle(const event::TryEnded& ended);
   RestartStep handle(const event::Looked& looked);
   RestartStep handle(const event::Prepared& prepared);

@@ -75,7 +75,8 @@ class Rules {
       if (try_of(moment)) end = &moment;
       if (!std::holds_alternative<event::Looked>(moment.event) || !end) continue;
       if (std::holds_alternative<step::Look>(moment.step) || is_over_for(moment, OverReason::timed_out) ||
-          is_over_for(moment, OverReason::hosts_missing))
+          is_over_for(moment, OverReason::hosts_missing) || is_over_for(moment, OverReason::finished) ||
+          is_over_for(moment, OverReason::partly_finished) || is_over_for(moment, OverReason::final_status))
         continue;
       judged.push_back({std::exchange(end, nullptr), &moment});
     }
@@ -101,19 +102,33 @@ class Rules {
     EXPECT_TRUE(!limits_.timeout || moments_[i].at < kBegin + *limits_.timeout);
     EXPECT_TRUE(std::none_of(moments_.begin(), moments_.begin() + static_cast<std::ptrdiff_t>(i),
                              [this](const Moment& before) { return forbids_more(before); }));
+    EXPECT_FALSE(have_hosts_forbidden_more(last_try(i), look));
   }
   bool forbids_more(const Moment& moment) const {
     if (std::holds_alternative<event::RestartInterrupted>(moment.event)) return true;
     const event::TryEnded* ended = try_of(moment);
     if (!ended) return false;
     return ended->interrupted_by ||
-           std::any_of(ended->outcomes.begin(), ended->outcomes.end(), [this](const HostOutcome& outcome) {
-             const auto* exited = std::get_if<link::Exited>(&outcome);
-             return std::holds_alternative<TimedOut>(outcome) ||
-                    (has_succeeded(outcome) && !limits_.even_after_success) ||
-                    (exited && std::count(limits_.final_statuses.begin(), limits_.final_statuses.end(),
-                                          exited->status) > 0);
-           });
+           std::any_of(ended->outcomes.begin(), ended->outcomes.end(),
+                       [](const HostOutcome& outcome) { return std::holds_alternative<TimedOut>(outcome); });
+  }
+  /// A host that is still there has said that the command is done, or not worth another try.
+  bool have_hosts_forbidden_more(const Moment& end, std::size_t look) const {
+    const auto judged =
+        std::find_if(judged_.begin(), judged_.end(), [&](const Judged& each) { return each.end == &end; });
+    const std::vector<HostOutcome>& outcomes = try_of(end)->outcomes;
+    if (judged == judged_.end() || judged->moment > &moments_[look]) return false;
+    if (std::all_of(outcomes.begin(), outcomes.end(), has_succeeded)) return !judged->is_lost();
+    for (std::size_t host = 0; host < outcomes.size(); ++host) {
+      const HostAfterTry& after = std::get<event::Looked>(judged->moment->event).hosts[host];
+      if (after.was_rebooted || after.was_replaced || was_missing(*judged, host)) continue;
+      const auto* exited = std::get_if<link::Exited>(&outcomes[host]);
+      if ((has_succeeded(outcomes[host]) && !limits_.even_after_success) ||
+          (exited &&
+           std::count(limits_.final_statuses.begin(), limits_.final_statuses.end(), exited->status) > 0))
+        return true;
+    }
+    return false;
   }
   void may_look(std::size_t i, const step::Look& look) const {
     EXPECT_GE(look.at, moments_[i].at);
@@ -142,7 +157,8 @@ class Rules {
     } else if (interrupted) {
       EXPECT_EQ(over.status, 128 + interrupted->signal);
     } else if (!ended) {
-      EXPECT_EQ(over.status, try_of(last_try(i))->status);
+      const int status = try_of(last_try(i))->status;
+      EXPECT_EQ(over.status, over.reason == OverReason::losses && status == 0 ? 255 : status);
     }
   }
 

@@ -4,6 +4,7 @@
 
 #include <csignal>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "unit/run/tries.hpp"
@@ -20,7 +21,8 @@ using test::Tries;
 
 TEST(RestartPolicy, IsFinishedAfterSuccessOnAllHosts) {
   Tries tries({.restarts = 3});
-  EXPECT_EQ(tries.ends({exited(0), exited(0)}, 5s), "over: finished 0");
+  EXPECT_EQ(tries.ends({exited(0), exited(0)}, 5s), "look in 0 s, only");
+  EXPECT_EQ(tries.looks({kReady, kBusy}), "over: finished 0") << "its own processes may go on";
   EXPECT_EQ(tries.policy().restarts(), 0U);
 }
 
@@ -38,7 +40,47 @@ TEST(RestartPolicy, StartsAFailedCommandAgain) {
   EXPECT_EQ(tries.policy().restarts(), 1U);
   EXPECT_EQ(tries.policy().left(), 2U);
   EXPECT_EQ(tries.starts(), "start");
-  EXPECT_EQ(tries.ends({exited(0), exited(0)}, 10min), "over: finished 0");
+  tries.ends({exited(0), exited(0)}, 10min);
+  EXPECT_EQ(tries.all_ready(), "over: finished 0");
+}
+
+TEST(RestartPolicy, IsFinishedWithoutALookWhereNoneIsAllowed) {
+  EXPECT_EQ(Tries({.allowed = false}).ends({exited(0), exited(0)}, 5s), "over: finished 0");
+}
+
+// A spot host that is about to go gets TERM, saves, and ends with 0.
+TEST(RestartPolicy, TakesAHostThatSucceededAndIsGoneForLost) {
+  for (const HostAfterTry& gone : {test::kRebooted, test::kReplaced}) {
+    Tries tries({.restarts = 0});
+    EXPECT_EQ(tries.ends({exited(0), exited(1)}, 10min), "look in 0 s");
+    EXPECT_EQ(tries.looks({gone, kReady}), "prepare in 5 s");
+    EXPECT_EQ(tries.policy().left(), 0U);
+    tries.starts();
+    EXPECT_EQ(tries.ends({exited(93), exited(1)}, 10min), "look in 0 s");
+    EXPECT_EQ(tries.looks({gone, kReady}), "prepare in 5 s")
+        << "a final status is one of a host that is there";
+    tries.starts();
+    EXPECT_EQ(tries.ends({exited(0), exited(1)}, 10min), "look in 0 s");
+    EXPECT_EQ(tries.looks({kReady, gone}), "over: partly_finished 1");
+  }
+}
+
+TEST(RestartPolicy, StartsAgainWhenAllHostsSucceededAndAreGone) {
+  Tries tries({.restarts = 0});
+  EXPECT_EQ(tries.ends({exited(0), exited(0)}, 10min), "look in 0 s, only");
+  EXPECT_EQ(tries.looks({kMissing, kMissing}), "look in 5 s, only");
+  tries.pass(61s);
+  EXPECT_EQ(tries.looks({kMissing, kReady}), "look in 15 s");
+  EXPECT_EQ(tries.looks({test::kRebooted, kReady}), "prepare in 0 s");
+  EXPECT_EQ(tries.cause(), "rebooted");
+}
+
+TEST(RestartPolicy, IsFinishedWhenAllAnswerAgainSoonAfterSuccess) {
+  Tries tries({.restarts = 0});
+  tries.ends({exited(0), exited(0)}, 10min);
+  EXPECT_EQ(tries.looks({kMissing, kReady}), "look in 5 s, only");
+  tries.wait();
+  EXPECT_EQ(tries.all_ready(), "over: finished 0");
 }
 
 TEST(RestartPolicy, EndsWithTheLastStatusWhenAllRestartsAreUsed) {
@@ -159,16 +201,20 @@ TEST(RestartPolicy, DoesNotTakeALostShortTryForAFailure) {
 
 TEST(RestartPolicy, EndsAfterAFinalStatusOfAnyHost) {
   for (const int status : {93, 126, 127})
-    EXPECT_EQ(Tries({.restarts = 3}).ends({exited(200), exited(status)}, 10min), "over: final_status 200");
+    EXPECT_EQ(Tries({.restarts = 3}).fails(10min, status), fmt::format("over: final_status {}", status));
   Tries own({.restarts = 3, .final_statuses = {42}});
   EXPECT_EQ(own.fails_and_starts(10min), "start");
   EXPECT_EQ(own.fails_and_starts(10min), "start");
-  EXPECT_EQ(own.ends({Stopped{}, exited(42)}, 10min), "over: final_status 42");
+  EXPECT_EQ(own.fails(10min, 42), "over: final_status 42");
 }
 
 TEST(RestartPolicy, EndsWhenAHostHasSucceeded) {
-  EXPECT_EQ(Tries({.restarts = 3}).ends({exited(0), exited(134)}, 10min), "over: partly_finished 134");
-  EXPECT_EQ(Tries({.restarts = 3}).ends({exited(0), test::lost()}, 10min), "over: partly_finished 255");
+  Tries tries({.restarts = 3});
+  tries.ends({exited(0), exited(134)}, 10min);
+  EXPECT_EQ(tries.all_ready(), "over: partly_finished 134");
+  Tries lost({.restarts = 3});
+  lost.ends({exited(0), test::lost()}, 10min);
+  EXPECT_EQ(lost.all_ready(), "over: partly_finished 255");
 }
 
 TEST(RestartPolicy, StartsAgainAfterPartialSuccessIfTold) {
@@ -176,7 +222,8 @@ TEST(RestartPolicy, StartsAgainAfterPartialSuccessIfTold) {
   EXPECT_EQ(tries.ends({exited(0), exited(134)}, 10min), "look in 0 s");
   EXPECT_EQ(tries.all_ready(), "prepare in 10 s");
   tries.starts();
-  EXPECT_EQ(tries.ends({exited(0), exited(93)}, 10min), "over: final_status 93");
+  tries.ends({exited(0), exited(93)}, 10min);
+  EXPECT_EQ(tries.all_ready(), "over: final_status 93");
 }
 
 TEST(RestartPolicy, EndsWhenATryIsInterrupted) {

@@ -93,7 +93,9 @@ class Tries {
     at_ = at;
     return format_duration(std::chrono::duration_cast<std::chrono::seconds>(at - now_));
   }
-  std::string describe(const run::step::Look& look) { return "look in " + in(look.at); }
+  std::string describe(const run::step::Look& look) {
+    return "look in " + in(look.at) + (look.only_looks ? ", only" : "");
+  }
   std::string describe(const run::step::Prepare& prepare) { return "prepare in " + in(prepare.at); }
   std::string describe(const run::step::StartTry&) { return "start"; }
   std::string describe(const run::step::Over& over) {
