@@ -19,9 +19,9 @@ constexpr std::size_t kShortId = 12;  ///< digits of a container's id, as docker
 constexpr std::size_t kWholeId = 64;
 
 /// Programs that serve accelerators to all users, or that start others; by the first 15 bytes of their names.
-constexpr std::array<std::string_view, 13> kSystemServices = {
-    "systemd", "init",       "sshd", "sshd-session", "dropbear", "tpu_runtime",    "tpu-runtime",
-    "dockerd", "containerd", "crio", "conmon",       "kubelet",  "nvidia-cuda-mps"};
+constexpr std::array<std::string_view, 12> kSystemServices = {
+    "systemd",     "init",    "sshd",       "sshd-session", "dropbear", "tpu_runtime",
+    "tpu-runtime", "dockerd", "containerd", "crio",         "conmon",   "kubelet"};
 /// Services that users may start too.
 constexpr std::array<std::string_view, 2> kUserServices = {"raylet", "gcs_server"};
 
@@ -112,6 +112,7 @@ std::vector<Choice> choose(const supervisor::DeviceHolders& list, const KillRequ
     Choice& choice = choices.emplace_back(Choice{.holder = holder});
     choice.is_service = is_service(holder, list);
     choice.why_kept = choice.is_service ? "a service of this host" : why_kept(holder, list, request);
+    choice.is_monitor = !choice.why_kept.empty() && supervisor::is_watcher(holder.name);
   }
   return choices;
 }

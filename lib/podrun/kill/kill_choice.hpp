@@ -28,6 +28,8 @@ struct Choice {
   supervisor::DeviceHolder holder;
   std::string why_kept = {};  ///< in words; empty: to be stopped
   bool is_service = false;    ///< a daemon or monitor that shares the accelerators
+  bool is_monitor =
+      false;  ///< a kept one that a user may have started: the accelerators are free all the same
 };
 
 /// One choice for each holder.

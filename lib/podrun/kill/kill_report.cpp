@@ -85,6 +85,9 @@ std::string describe(const Groups& groups, const std::vector<hosts::Host>& hosts
   return join(parts, ", ");
 }
 
+/// True for a process that leaves its accelerators to others.
+bool is_shared(const Choice& choice) { return choice.is_service || choice.is_monitor; }
+
 /// Why a process still has an accelerator open.
 std::string describe_stay(const Choice& choice) {
   if (!choice.why_kept.empty()) return ' ' + output::escape_controls(choice.why_kept);
@@ -105,7 +108,7 @@ std::string describe_busy(const std::vector<hosts::Host>& hosts, const std::vect
   Groups groups;
   for (const ListedHost& each : after) {
     for (const Choice& choice : each.choices) {
-      if (!choice.is_service) groups[describe_stay(choice)].add(each.host, choice.holder);
+      if (!is_shared(choice)) groups[describe_stay(choice)].add(each.host, choice.holder);
     }
   }
   return describe(groups, hosts);
@@ -161,7 +164,7 @@ bool ListedHost::has_victims() const {
   return std::ranges::any_of(choices, [](const Choice& choice) { return choice.why_kept.empty(); });
 }
 
-bool is_busy(const ListedHost& listed) { return !std::ranges::all_of(listed.choices, &Choice::is_service); }
+bool is_busy(const ListedHost& listed) { return !std::ranges::all_of(listed.choices, is_shared); }
 
 std::vector<std::string> describe_choices(const std::vector<hosts::Host>& hosts,
                                           const std::vector<ListedHost>& listed, std::string_view separator) {

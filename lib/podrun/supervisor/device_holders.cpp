@@ -116,11 +116,46 @@ DeviceHolders parse_device_holders(std::string_view output, std::string_view beg
 }
 
 bool is_watcher(std::string_view name) {
-  constexpr std::array<std::string_view, 9> kWatchers = {
-      "nvidia-persiste", "nv-fabricmanage", "nvidia-device-p", "nv-hostengine",
-      "dcgm-exporter",   "dcgmi",           "nvidia-smi",      "Xorg",
-      "Xwayland"};
-  return std::ranges::find(kWatchers, name) != kWatchers.end();
+  // The server of MPS has the GPUs open for its clients, which are listed themselves.
+  constexpr std::array<std::string_view, 36> kWatchers = {"nvidia-persistenced",
+                                                          "nv-fabricmanager",
+                                                          "nvidia-device-plugin",
+                                                          "nvidia-cuda-mps-server",
+                                                          "nvidia-cuda-mps-control",
+                                                          "nvidia-powerd",
+                                                          "nvidia-topologyd",
+                                                          "nv-hostengine",
+                                                          "dcgm-exporter",
+                                                          "dcgmi",
+                                                          "nvidia-dcgm",
+                                                          "nvidia-smi",
+                                                          "nvidia-settings",
+                                                          "nvidia_gpu_exporter",
+                                                          "nvidia-gpu-exporter",
+                                                          "gpu-feature-discovery",
+                                                          "nvtop",
+                                                          "nvitop",
+                                                          "nvitop-exporter",
+                                                          "btop",
+                                                          "bpytop",
+                                                          "btm",
+                                                          "gpustat",
+                                                          "all-smi",
+                                                          "glances",
+                                                          "netdata",
+                                                          "go.d.plugin",
+                                                          "telegraf",
+                                                          "collectd",
+                                                          "datadog-agent",
+                                                          "node_exporter",
+                                                          "otelcol",
+                                                          "otelcol-contrib",
+                                                          "zabbix_agentd",
+                                                          "Xorg",
+                                                          "Xwayland"};
+  constexpr std::size_t kMostOfName = 15;
+  return std::ranges::any_of(
+      kWatchers, [&](std::string_view watcher) { return watcher.substr(0, kMostOfName) == name; });
 }
 
 std::optional<std::size_t> device_number(std::string_view device) {

@@ -58,7 +58,8 @@ void read_line(DeviceHolders& list, std::string_view line);
 /// Reads a host's standard output from the line after `begin`.
 DeviceHolders parse_device_holders(std::string_view output, std::string_view begin);
 
-/// True for programs that open every accelerator without using it: daemons of drivers, monitors, X servers.
+/// True for programs that open every accelerator without using it: daemons of drivers (CUDA's MPS), monitors,
+/// X servers. One list for all commands.
 /// Any process can take such a name. `name`: as in /proc/PID/comm, which has the first 15 bytes.
 bool is_watcher(std::string_view name);
 

@@ -74,6 +74,24 @@ TEST_F(KillChoiceTest, StopsAServiceThatAUserMayHaveStartedOnlyByPid) {
   EXPECT_EQ(why_kept(), "");
 }
 
+TEST_F(KillChoiceTest, MonitorsAndMpsStayAndLeaveTheAcceleratorsFree) {
+  for (const std::string name : {"nvidia-cuda-mps", "nvtop", "nvitop", "btop", "gpustat", "all-smi",
+                                 "netdata", "telegraf", "dcgm-exporter", "nvidia_gpu_expo"}) {
+    holder_.name = name;
+    request_ = {};
+    EXPECT_EQ(why_kept(), "named like a service (--pid 12 stops it)") << name;
+    EXPECT_TRUE(choose(list_, request_).front().is_monitor) << name;
+    request_.pids = {12};
+    EXPECT_EQ(why_kept(), "") << name;
+    EXPECT_FALSE(choose(list_, request_).front().is_monitor) << name;
+  }
+  for (const std::string name : {"raylet", "python3", "nvtop2"}) {
+    holder_.name = name;
+    list_.holders = {holder_};
+    EXPECT_FALSE(choose(list_, {}).front().is_monitor) << name;
+  }
+}
+
 TEST_F(KillChoiceTest, SuggestsNoCommandWithTextOfAHost) {
   holder_.run_lives = true;
   for (const std::string mark : {"$(id)0123456.0.", "$(id).job-0-$(id).", "0123456789abcdef.job-0-$(id).",
