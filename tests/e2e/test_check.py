@@ -167,6 +167,78 @@ def test_a_monitor_does_not_make_an_accelerator_busy(podrun, isolated):
     wait_until(lambda: not names(), what="its end")
 
 
+@pytest.mark.parametrize("name", ["nvidia-cuda-mps-server", "nvtop", "gpustat"])
+def test_check_and_kill_agree_about_monitors(podrun, isolated, name):
+    isolated.ssh(0, f"cp /bin/sleep /tmp/{name}; setsid /tmp/{name} 1000 5</dev/accel1 >/dev/null 2>&1 </dev/null & echo $! >/tmp/pid")
+    try:
+        wait_until(lambda: json.loads(podrun(*isolated.on(0), "check", "--json").stdout)["hosts"][0]["facts"]["holders"], what="the monitor")
+        lines_of(podrun(*isolated.on(0), "check"), 0)
+        assert b"busy" not in podrun.ok(*isolated.on(0), "kill", "-y")
+        assert isolated.ssh(0, "kill -0 $(cat /tmp/pid)").returncode == 0
+    finally:
+        isolated.ssh(0, f"kill $(cat /tmp/pid); rm /tmp/pid /tmp/{name}")
+
+
+@pytest.fixture
+def gpus(pods, podrun):
+    """Two hosts with two GPUs each."""
+    pod = pods("--isolated", "--hosts", "2", "--devices", "nvidia0,nvidia1")
+    pod.move_in(podrun)
+    yield pod
+    for rank in range(2):
+        shutil.rmtree(home(pod, rank) / "bin", ignore_errors=True)
+
+
+def answer_of(completed, status):
+    [line] = lines_of(completed, status)
+    answer = json.loads(line)
+    jsonschema.validate(answer, SCHEMA)
+    return answer
+
+
+@pytest.mark.parametrize(
+    "text, problem",
+    [
+        ("echo 'NVIDIA-SMI has failed, reinstall the driver'; exit 9", "nvidia-smi ends with status 9: NVIDIA-SMI has failed, reinstall the driver"),
+        ("echo 'No devices were found'", "nvidia-smi: No devices were found"),
+        ("echo 'NVIDIA H100, 570.124'", "nvidia-smi: 1 of 2 GPUs"),
+        ("echo 'NVIDIA H100, 570.124'; echo '[GPU is lost], 570.124'", "nvidia-smi: 1 of 2 GPUs: [GPU is lost]"),
+    ],
+    ids=["fails", "says", "fewer", "lost"],
+)
+def test_gpus_that_do_not_work_are_a_problem_also_where_no_host_has_better_ones(podrun, gpus, text, problem):
+    for rank in range(2):
+        program(gpus, rank, "nvidia-smi", text + "\n")
+    answer = answer_of(podrun(*gpus.options, "check", "--json"), 1)
+    assert answer["problems"] == [{"what": problem, "workers": [0, 1]}]
+    assert not any(host["usable"] for host in answer["hosts"])
+    assert all(gpu == "NVIDIA H100, 570.124" for host in answer["hosts"] for gpu in host["facts"]["gpus"])
+
+
+def test_gpus_that_work_are_fine_also_with_a_warning(podrun, gpus):
+    for rank in range(2):
+        program(gpus, rank, "nvidia-smi", "echo 'WARNING: infoROM is corrupted at gpu 0000:3B:00.0'\nyes 'NVIDIA H100, 570.124' | head -2\n")
+    assert answer_of(podrun(*gpus.options, "check", "--json"), 0)["well"]
+    assert "  2 NVIDIA H100 · driver 570.124" in lines_of(podrun(*gpus.options, "check"), 0)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="mounts on hosts need root")
+def test_the_memory_limit_of_a_container_is_its_memory(podrun, isolated):
+    files = {"memory.max": 1 << 30, "memory.current": 1000 << 20, "memory.stat": "inactive_file 0\nactive_file 0", "memory.events": "oom_kill 0"}
+    writes = "".join(f" && printf '{text}\\n' >{name}" for name, text in files.items())
+    assert isolated.ssh(0, f"mount -t tmpfs tmpfs /sys/fs/cgroup && cd /sys/fs/cgroup{writes}").returncode == 0
+    try:
+        answer = answer_of(podrun(*isolated.options, "check", "--json"), 1)
+        assert answer["hosts"][0]["facts"]["memory"] == {"total": 1 << 30, "available": 24 << 20}
+        assert answer["hosts"][1]["facts"]["memory"]["total"] > 1 << 30
+        assert [(problem["what"], problem["workers"]) for problem in answer["problems"]] == [("memory", [0])]
+        samples = [json.loads(line) for line in podrun.ok(*isolated.options, "top", "--once", "--json").splitlines()]
+        memory = samples[0]["memory"]
+        assert (memory["total"], memory["available"]) == (1 << 30, 24 << 20) and "swap_used" not in memory
+    finally:
+        isolated.ssh(0, "umount /sys/fs/cgroup")
+
+
 def test_tells_of_a_host_that_hangs_as_far_as_it_came(podrun, pod):
     program(pod, 2, "python3", 'trap "" TERM; sleep 1000\n')
     lines = lines_of(podrun(*pod.options, "check", "-u", "10s"), 1)

@@ -1,4 +1,4 @@
-# Looks at a host for podrun check, and changes nothing there. Needs processes.sh and open_files.sh.
+# Looks at a host for podrun check, and changes nothing there. Needs processes.sh, memory.sh and open_files.sh.
 # Words: PYTHON [DIRECTORY]
 # Variables of command.cpp: PODRUN_RUN_ID
 # Variables of the host: HOME
@@ -31,6 +31,13 @@ done 2>/dev/null </proc/self/limits
 while read -r name size _; do
   case $name in MemTotal:) say memory_total "$size" ;; MemAvailable:) say memory_available "$size" ;; esac
 done 2>/dev/null </proc/meminfo
+podrun_find_limits
+# shellcheck disable=SC2086  # directories without blanks
+set -- $podrun_limited
+while [ $# -gt 1 ]; do
+  if podrun_read_limit "$1" "$2"; then say memory_limit "$podrun_value"; fi
+  shift 2
+done
 
 # TPUs: /dev/accelN, or groups of /dev/vfio whose devices Google (0x1ae0) makes. The PCI id tells the kind of TPU; for
 # /dev/accelN the ids of all devices are listed, network cards too.
@@ -81,10 +88,17 @@ disk root /
 disk tmp /tmp
 if [ "$HOME" ]; then disk home "$HOME"; fi
 
+# A batch system may let this user open some of the GPUs only; nvidia-smi lists these.
 case $devices in */dev/nvidia*)
   say at nvidia-smi
-  within 20 nvidia-smi --query-gpu=name,driver_version --format=csv,noheader 2>/dev/null |
-    while IFS= read -r line; do say gpu "$line"; done ;;
+  if command -v nvidia-smi >/dev/null; then
+    lines=$(within 20 nvidia-smi --query-gpu=name,driver_version --format=csv,noheader 2>/dev/null) || say gpu_error "$(why $?)"
+    say_gpu() { say gpu "$1"; }
+    podrun_each_line say_gpu "$lines"
+    count=0
+    for device in /dev/nvidia[0-9]*; do if [ -r "$device" ]; then count=$((count + 1)); fi; done
+    say gpus_to_see $count
+  fi ;;
 esac
 
 # The versions of packages stand in their metadata; nothing of them is imported.

@@ -18,7 +18,7 @@ constexpr std::uint64_t kMib = 1ULL << 20;
 constexpr std::uint64_t kGib = 1ULL << 30;
 constexpr std::size_t kShownOfHash = 12;
 
-bool is_tpu(const std::string& device) { return !device.starts_with("/dev/nvidia"); }
+bool is_tpu(const std::string& device) { return !hosts::is_nvidia_device(device); }
 
 /// Splits the line of a GPU at its last `, `.
 std::pair<std::string, std::string> name_and_driver(const std::string& gpu) {
@@ -51,7 +51,7 @@ std::string describe_accelerators(const HostFacts& facts) {
 std::string driver(const HostFacts& facts) {
   if (facts.gpus.empty()) return "";
   const std::string version = name_and_driver(facts.gpus.front()).second;
-  return version.empty() ? "" : "driver " + version;
+  return version.empty() || hosts::is_unknown_to_nvidia_smi(version) ? "" : "driver " + version;
 }
 
 std::string commit(const HostFacts& facts) {
@@ -81,6 +81,13 @@ struct ItemKind {
 std::string describe_none(const ItemKind& kind) {
   const bool has_to_be = kind.topic == kMachine || kind.topic == kLimits;
   return fmt::format(fmt::runtime(has_to_be ? "{} not known" : "no {}"), kind.name);
+}
+
+/// True if a problem says why the host has none.
+bool is_explained(const ItemKind& kind, const HostFacts& facts) {
+  if (kind.topic == kGit) return !facts.value("git_error").empty();
+  const bool has_gpus = std::ranges::any_of(facts.devices, hosts::is_nvidia_device);
+  return has_gpus && facts.gpus_to_see && facts.gpus.empty() && kind.name == std::string_view("driver");
 }
 
 const std::vector<ItemKind>& item_kinds() {
@@ -150,7 +157,7 @@ std::vector<CheckItem> compare_items(const std::vector<CheckedHost>& hosts) {
     bool any = false;
     for (std::size_t host = 0; host < hosts.size(); ++host) {
       const HostFacts& facts = hosts[host].facts;
-      if (!facts.complete || (kind.topic == kGit && !facts.value("git_error").empty())) continue;
+      if (!facts.complete || is_explained(kind, facts)) continue;
       std::string text = kind.text(facts);
       any = any || !text.empty();
       add(item, text.empty() ? describe_none(kind) : std::move(text), host);

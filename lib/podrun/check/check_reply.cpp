@@ -9,6 +9,8 @@
 #include <fmt/format.h>
 
 #include "podrun/base/text.hpp"
+#include "podrun/hosts/accelerators.hpp"
+#include "podrun/supervisor/memory_limit.hpp"
 
 namespace podrun::check {
 namespace {
@@ -17,15 +19,27 @@ constexpr std::size_t kMaxValue = 256;  ///< bytes
 constexpr std::size_t kMaxList = 256;   ///< entries: more devices and processes tell no more
 constexpr std::uint64_t kKib = 1024;
 
-constexpr std::array<std::string_view, 15> kValues = {
-    "kernel", "open_files", "processes", "locked_memory", "python", "python_path", "python_error", "jax",
-    "jaxlib", "libtpu",     "torch",     "commit",        "branch", "changes",     "git_error"};
+constexpr std::array<std::string_view, 16> kValues = {
+    "kernel",       "open_files", "processes", "locked_memory", "python", "python_path",
+    "python_error", "jax",        "jaxlib",    "libtpu",        "torch",  "commit",
+    "branch",       "changes",    "git_error", "gpu_error"};
 
 /// Kibibytes, as bytes.
 std::optional<std::uint64_t> parse_kib(std::string_view digits) {
   const std::optional<std::size_t> number = to_number(digits);
   if (!number || *number > UINT64_MAX / kKib) return std::nullopt;
   return *number * kKib;
+}
+
+/// A limit within the memory of the machine counts in its place. (0: not known.)
+void limit_memory(HostFacts& facts, std::string_view text) {
+  const auto limit = supervisor::parse_memory_limit(text);
+  if (!limit) return;
+  const auto least = [](std::uint64_t known, std::uint64_t other) {
+    return std::max<std::uint64_t>(1, known == 0 ? other : std::min(known, other));
+  };
+  facts.memory_total = least(facts.memory_total, limit->total);
+  facts.memory_available = least(facts.memory_available, limit->available);
 }
 
 void append(std::vector<std::string>& list, std::string_view text) {
@@ -85,7 +99,6 @@ void parse_job(HostFacts& facts, std::string_view text) {
 bool parse_list(HostFacts& facts, std::string_view key, std::string_view value) {
   const std::pair<std::string_view, std::vector<std::string>*> lists[] = {{"device", &facts.devices},
                                                                           {"pci", &facts.pci},
-                                                                          {"gpu", &facts.gpus},
                                                                           {"hangs", &facts.hangs},
                                                                           {"read_only", &facts.read_only}};
   for (const auto& [name, list] : lists) {
@@ -94,6 +107,27 @@ bool parse_list(HostFacts& facts, std::string_view key, std::string_view value) 
     return true;
   }
   return false;
+}
+
+/// `NAME, DRIVER`, or what nvidia-smi says in place of it. (A Jetson has no version.)
+void parse_gpu(HostFacts& facts, std::string_view line) {
+  line = trim_space(line);
+  const std::size_t comma = std::min(line.rfind(", "), line.size());
+  const std::string_view name = trim_space(line.substr(0, comma));
+  const std::string_view version = comma < line.size() ? line.substr(comma + 2) : "";
+  const bool has_number = !version.empty() && version.find_first_not_of("0123456789.") == version.npos;
+  const bool is_unknown = hosts::is_unknown_to_nvidia_smi(version);
+  if (line.empty()) {
+    return;
+  } else if (!has_number && !is_unknown && !hosts::is_fault_of_gpu(version)) {
+    append(facts.gpu_texts, line);
+  } else if (name.empty() || name.starts_with('[') || hosts::is_fault_of_gpu(name)) {
+    append(facts.gpu_faults, name.empty() ? line : name);
+  } else if (!has_number && !is_unknown) {
+    append(facts.gpu_faults, version);
+  } else {
+    append(facts.gpus, line);
+  }
 }
 
 void parse_line(HostFacts& facts, std::string_view line) {
@@ -109,10 +143,16 @@ void parse_line(HostFacts& facts, std::string_view line) {
     facts.memory_total = parse_kib(line).value_or(0);
   } else if (key == "memory_available") {
     facts.memory_available = parse_kib(line).value_or(0);
+  } else if (key == "memory_limit") {
+    limit_memory(facts, line);
   } else if (key == "sees") {
     facts.sees_all = line == "all";
   } else if (key == "held") {
     parse_held(facts, line);
+  } else if (key == "gpu") {
+    parse_gpu(facts, line);
+  } else if (key == "gpus_to_see") {
+    facts.gpus_to_see = to_number(line);
   } else if (key == "job") {
     parse_job(facts, line);
   } else if (key.starts_with(kDisk) && facts.disks.size() < kMaxList) {

@@ -44,10 +44,15 @@ struct HostFacts {
   bool sees_all = true;           ///< holders of every user
   std::vector<std::string> pci;   ///< PCI ids of Google's devices, also those in a vfio group: `0x0063`
   std::vector<std::string> gpus;  ///< `NAME, DRIVER` of each that nvidia-smi lists
+  std::vector<std::string> gpu_faults = {};  ///< `[GPU is lost]`: what it lists in place of a GPU
+  std::vector<std::string> gpu_texts = {};   ///< its other lines
+  /// NVIDIA's devices that this user may open; none: nvidia-smi is not installed, or did not end.
+  std::optional<std::size_t> gpus_to_see = {};
   std::vector<std::string> hangs, read_only;  ///< directories
 
   /// kernel, open_files, processes, locked_memory, python, python_path, python_error, jax, jaxlib, libtpu,
-  /// torch, commit, branch, changes (`3 HASH`: files, and a digest of what they are), git_error: as printed.
+  /// torch, commit, branch, changes (`3 HASH`: files, and a digest of what they are), git_error, gpu_error
+  /// (how nvidia-smi failed): as printed.
   std::map<std::string, std::string, std::less<>> values;
 
   /// Empty if the host did not say.

@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "podrun/hosts/accelerators.hpp"
 #include "podrun/report/summary.hpp"
 #include "podrun/supervisor/device_holders.hpp"
 
@@ -66,6 +67,7 @@ class Comparison {
     add_memory();
     add_disks();
     note_hidden_holders();
+    note_unseen_gpus();
     return std::move(report_);
   }
 
@@ -89,6 +91,7 @@ class Comparison {
       if (is_nearly_full(disk)) problem(host, disk_name(disk), describe_space(disk));
     }
     find_memory(host, checked.facts);
+    find_gpus(host, checked.facts);
     find_python(host, checked.facts);
     if (const std::string& error = checked.facts.value("git_error"); !error.empty())
       problem(host, fmt::format("git in {}: {}", request_.directory, error));
@@ -145,6 +148,26 @@ class Comparison {
     problem(host, "memory",
             fmt::format("{} of {} available", format_size_like(facts.memory_available, facts.memory_total),
                         format_size(facts.memory_total)));
+  }
+
+  /// GPUs that nvidia-smi does not show as usable.
+  void find_gpus(std::size_t host, const HostFacts& facts) {
+    const auto said = std::ranges::find_if_not(
+        facts.gpu_texts, [](const std::string& text) { return text.starts_with("WARNING"); });
+    const std::string text = said != facts.gpu_texts.end() ? *said
+                             : facts.gpu_texts.empty()     ? ""
+                                                           : facts.gpu_texts.front();
+    if (const std::string& error = facts.value("gpu_error"); !error.empty()) {
+      problem(host, fmt::format("nvidia-smi {}{}{}", error, text.empty() ? "" : ": ", text));
+    } else if (!facts.gpu_faults.empty()) {
+      const std::set<std::string> faults(facts.gpu_faults.begin(), facts.gpu_faults.end());
+      problem(host, fmt::format("nvidia-smi: {} of {} GPUs: {}", facts.gpu_faults.size(),
+                                facts.gpu_faults.size() + facts.gpus.size(), fmt::join(faults, ", ")));
+    } else if (facts.gpus_to_see && facts.gpus.size() < *facts.gpus_to_see) {
+      problem(host, text.empty()
+                        ? fmt::format("nvidia-smi: {} of {} GPUs", facts.gpus.size(), *facts.gpus_to_see)
+                        : "nvidia-smi: " + text);
+    }
   }
 
   void find_python(std::size_t host, const HostFacts& facts) {
@@ -235,6 +258,14 @@ class Comparison {
     });
     if (hidden)
       report_.notes.emplace_back("whether other users hold the accelerators cannot be seen (--sudo sees it)");
+  }
+
+  void note_unseen_gpus() {
+    const bool unseen = std::ranges::any_of(hosts_, [](const CheckedHost& host) {
+      return host.facts.complete && !host.facts.gpus_to_see &&
+             std::ranges::any_of(host.facts.devices, hosts::is_nvidia_device);
+    });
+    if (unseen) report_.notes.emplace_back("without nvidia-smi podrun cannot tell whether the GPUs work");
   }
 
   const std::vector<CheckedHost>& hosts_;

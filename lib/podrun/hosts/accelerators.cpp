@@ -22,4 +22,16 @@ std::string_view tpu_name(const std::vector<std::string>& pci_ids) {
   return "TPU";
 }
 
+bool is_nvidia_device(std::string_view device) { return device.starts_with("/dev/nvidia"); }
+
+bool is_unknown_to_nvidia_smi(std::string_view field) {
+  constexpr std::array<std::string_view, 5> kWords = {"[N/A]", "N/A", "[Not Supported]", "Not Supported",
+                                                      "[Insufficient Permissions]"};
+  return std::ranges::find(kWords, field) != kWords.end();
+}
+
+bool is_fault_of_gpu(std::string_view field) {
+  return (field.starts_with('[') || field.starts_with("ERR!")) && !is_unknown_to_nvidia_smi(field);
+}
+
 }  // namespace podrun::hosts

@@ -11,4 +11,12 @@ namespace podrun::hosts {
 /// `TPU v5e`, by the PCI ids of Google's devices on a host (`0x0063`); `TPU` if none of them tells.
 std::string_view tpu_name(const std::vector<std::string>& pci_ids);
 
+/// True for `/dev/nvidia0`.
+bool is_nvidia_device(std::string_view device);
+
+/// True for the words of nvidia-smi in place of a value that this kind of GPU does not have.
+bool is_unknown_to_nvidia_smi(std::string_view field);
+/// True for its words in place of a value of a GPU that does not work: `[GPU is lost]`, `ERR!`.
+bool is_fault_of_gpu(std::string_view field);
+
 }  // namespace podrun::hosts

@@ -7,6 +7,8 @@
 #include <cmath>
 
 #include "podrun/base/text.hpp"
+#include "podrun/hosts/accelerators.hpp"
+#include "podrun/supervisor/memory_limit.hpp"
 
 namespace podrun::top {
 namespace {
@@ -24,6 +26,14 @@ std::optional<std::uint64_t> to_bits(std::string_view text) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), bits, is_hex ? 16 : 10);
   if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
   return bits;
+}
+
+/// A limit within the memory of the machine counts in its place.
+void limit_memory(std::string_view text, Counters& now) {
+  const auto limit = supervisor::parse_memory_limit(text);
+  if (!limit) return;
+  now.memory_total = std::min(now.memory_total.value_or(limit->total), limit->total);
+  now.memory_available = std::min(now.memory_available.value_or(limit->available), limit->available);
 }
 
 NetworkLink to_link(std::string_view text) {
@@ -91,6 +101,7 @@ std::optional<Chip> to_nvidia_chip(std::string_view row) {
   for (std::string_view& field : fields) field = trim_space(field);
   const std::optional<std::uint64_t> index = to_count(fields[0]);
   if (!index || *index >= kMaxChips) return std::nullopt;
+  const auto fault = std::ranges::find_if(fields, hosts::is_fault_of_gpu);
   return Chip{.index = *index,
               .busy = to_percent(fields[1]),
               .watts = to_real(fields[4]),
@@ -100,7 +111,8 @@ std::optional<Chip> to_nvidia_chip(std::string_view row) {
               .mhz = to_real(fields[6]),
               .most_mhz = to_real(fields[7]),
               .ecc_errors = to_count(fields[8]),
-              .slowed_by = to_bits(fields[9])};
+              .slowed_by = to_bits(fields[9]),
+              .fault = fault == fields.end() ? "" : limited(*fault)};
 }
 
 bool read_df(std::string_view line, Mount& mount) {
@@ -140,6 +152,9 @@ bool read_counter(std::string_view word, Counters& now) {
       return true;
     case 'A':
       now.memory_available = to_bytes(value, kKib);
+      return true;
+    case 'm':
+      limit_memory(value, now);
       return true;
     case 'S':
       now.swap_total = to_bytes(value, kKib);

@@ -223,7 +223,7 @@ void FrameReader::take_holder(std::string_view rest) {
 }
 
 void FrameReader::take_ports(std::string_view rest) {
-  constexpr std::size_t kMostPorts = 16;
+  constexpr std::size_t kMostPorts = 17;
   constexpr std::uint16_t kFirstPort = 8431;  // as top.sh finds them
   constexpr std::uint16_t kLastPort = 8447;
   take_part(rest, ' ');
@@ -232,6 +232,7 @@ void FrameReader::take_ports(std::string_view rest) {
     const auto port = to_port(take_part(rest, ' '));
     if (port && *port >= kFirstPort && *port <= kLastPort) report_.metric_ports.push_back(*port);
   }
+  std::ranges::sort(report_.metric_ports);  // as libtpu gives them to the chips, if each has a process
 }
 
 }  // namespace podrun::top

@@ -29,6 +29,7 @@ struct Chip {
   std::optional<double> most_mhz = {};
   std::optional<std::uint64_t> ecc_errors = {};  ///< that could not be corrected, since the driver started
   std::optional<std::uint64_t> slowed_by = {};   ///< bits of clock_reason
+  std::string fault = {};  ///< `[GPU is lost]`: what nvidia-smi says in place of a figure
 };
 
 /// Why the clock of a GPU is below its most. docs.nvidia.com/deploy/nvml-api, "Clocks event reasons"

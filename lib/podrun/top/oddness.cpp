@@ -100,6 +100,13 @@ class Finder {
   }
 
   void find_errors_of_chips() {
+    std::map<std::string, std::vector<std::size_t>> faults;
+    for (const Chip& chip : fresh_chips(report_)) {
+      if (!chip.fault.empty()) faults[chip.fault].push_back(chip.index);
+    }
+    for (const auto& [fault, gpus] : faults)
+      add("nvidia_smi", Severity::fault, fmt::format("nvidia-smi: GPU {}: {}", fold_workers(gpus), fault),
+          gpus.front());
     for (const Chip& chip : fresh_chips(report_)) {
       const auto first = row_.first_ecc.find(chip.index);
       if (first == row_.first_ecc.end() || !chip.ecc_errors || *chip.ecc_errors <= first->second) continue;

@@ -1,5 +1,5 @@
-# Samples a host for podrun top, and changes nothing there. Follows helper.sh. Needs processes.sh, open_files.sh, devices.sh and
-# device_holders.sh.
+# Samples a host for podrun top, and changes nothing there. Follows helper.sh. Needs processes.sh, memory.sh, open_files.sh, devices.sh
+# and device_holders.sh.
 # Words: [GPU] SECONDS
 #
 #   GPU      1: ask nvidia-smi
@@ -18,15 +18,6 @@ podrun_seconds=$2
 renice 19 $$ >/dev/null 2>&1
 
 podrun_read_uptime() { podrun_up=; IFS=" " read -r podrun_up podrun_idle 2>/dev/null </proc/uptime; }
-# TEXT: true if it is a number that shells can add. (Drivers report 2^64-1 for a device that is gone, and dash exits if it adds that.)
-podrun_is_number() { case $1 in "" | *[!0-9]* | ??????????????????*) return 1 ;; esac; }
-# FILE...: sets podrun_value to the first line of the first one; fails unless that is a number.
-podrun_read_number() {
-  podrun_value=
-  read -r podrun_value 2>/dev/null <$1
-  podrun_is_number "$podrun_value"
-}
-
 # Sets podrun_nics, podrun_links and podrun_blocks to directories: network interfaces with a device (those on top of others would count twice; a
 # container may have only these), InfiniBand ports, disks.
 podrun_choose_counters() {
@@ -117,12 +108,22 @@ podrun_add_memory() {
       SwapFree:) podrun_line="$podrun_line F$podrun_value"; break ;;
     esac
   done 2>/dev/null </proc/meminfo
-  for podrun_each in cpu memory; do
-    read -r _ podrun_key _ 2>/dev/null </proc/pressure/$podrun_each || continue
+  set -- $podrun_limited
+  podrun_pressure=/proc/pressure/memory
+  if [ $# -gt 0 ]; then
+    podrun_line="$podrun_line F"
+    podrun_pressure=$2/memory.pressure
+  fi
+  while [ $# -gt 1 ]; do
+    if podrun_read_limit $1 $2; then podrun_line="$podrun_line m$podrun_value"; fi
+    shift 2
+  done
+  for podrun_each in /proc/pressure/cpu $podrun_pressure; do
+    read -r _ podrun_key _ 2>/dev/null <$podrun_each || continue
     podrun_key=${podrun_key#avg10=}
     case $podrun_each in
-      cpu) podrun_line="$podrun_line pc$podrun_key" ;;
-      memory) podrun_line="$podrun_line pm$podrun_key" ;;
+      */cpu) podrun_line="$podrun_line pc$podrun_key" ;;
+      *) podrun_line="$podrun_line pm$podrun_key" ;;
     esac
   done
 }
@@ -159,6 +160,14 @@ podrun_add_amd() {
     podrun_line="$podrun_line a${podrun_rest#,}"
   done
 }
+# [LIMIT-FILE DIRECTORY ...]: sets podrun_kills to the file that counts kills for want of memory: a neighbour's are no news of this cgroup.
+podrun_choose_kills() {
+  case ${1-} in
+    "") podrun_kills=/proc/vmstat ;;
+    memory.max) podrun_kills=$2/memory.events ;;
+    *) podrun_kills=$2/memory.oom_control ;;
+  esac
+}
 podrun_add_stat() {
   podrun_value=
   read -r _ podrun_value 2>/dev/null </proc/stat
@@ -166,7 +175,7 @@ podrun_add_stat() {
   podrun_line="$podrun_line c$1,$2,$3,$4,$5,$6,$7,$8"
   while read -r podrun_key podrun_value; do
     case $podrun_key in oom_kill) podrun_line="$podrun_line o$podrun_value"; break ;; esac
-  done 2>/dev/null </proc/vmstat
+  done 2>/dev/null <$podrun_kills
   podrun_count=0
   for podrun_each in $podrun_links; do
     podrun_count=$((podrun_count + 1))
@@ -290,6 +299,8 @@ podrun_read_user $$ 2>/dev/null
 podrun_uid=$podrun_user
 if [ "$podrun_uid" = 0 ]; then podrun_is_root=1; fi
 podrun_choose_counters
+podrun_find_limits
+podrun_choose_kills $podrun_limited
 podrun_tell_host
 podrun_tell_mounts
 if [ "$podrun_gpu" ] && [ $podrun_cards -gt 0 ]; then podrun_watch_gpus & fi

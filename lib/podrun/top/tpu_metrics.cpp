@@ -24,6 +24,7 @@ constexpr std::array<std::string_view, 3> kMetrics = {"tpu.runtime.hbm.memory.us
 constexpr std::chrono::milliseconds kPatience{1'500};
 constexpr std::chrono::seconds kLeaveAlone{30};
 constexpr std::size_t kMostDevices = 256;
+constexpr double kMostValue = 1e18;  ///< bytes: more is no memory, and no number of 64 bits
 
 /// The fields of a message, one after the other. protobuf.dev/programming-guides/encoding
 class Fields {
@@ -115,8 +116,7 @@ std::optional<double> gauge_of(std::string_view gauge) {
     const double value = fields.number() == 1
                              ? std::bit_cast<double>(fields.value())
                              : static_cast<double>(static_cast<std::int64_t>(fields.value()));
-    constexpr double kMost = 1e18;
-    if (fields.number() <= 2 && std::isfinite(value) && value >= 0 && value < kMost) return value;
+    if (fields.number() <= 2 && std::isfinite(value) && value >= 0 && value < kMostValue) return value;
   }
   return std::nullopt;
 }
@@ -132,6 +132,7 @@ std::optional<double> of_chip(const std::vector<double>& values, std::size_t chi
   const std::size_t cores = values.size() / chips;
   double sum = 0;
   for (std::size_t core = 0; core < cores; ++core) sum += values[chip * cores + core];
+  if (sum > kMostValue) return std::nullopt;
   return sum;
 }
 

@@ -37,6 +37,19 @@ TEST(CheckReply, NamesTheStepWhereTheHostHung) {
   EXPECT_EQ(facts.looking_at, "nvidia-smi");
 }
 
+TEST(CheckReply, ReadsTheMemoryThatACgroupLeaves) {
+  const std::string machine = "memory_total 8388608\nmemory_available 4194304\n";
+  HostFacts facts =
+      facts_of(machine + "memory_limit 1073741824,1062731776,500000,500000\nmemory_limit 99999999999999,1\n");
+  EXPECT_EQ(facts.memory_total, 1073741824U);
+  EXPECT_EQ(facts.memory_available, 12010048U);
+  facts = facts_of(machine + "memory_limit 1073741824,1073741824\n");
+  EXPECT_EQ(facts.memory_available, 1U) << "0 would mean that it is not known";
+  facts = facts_of(machine + "memory_limit 99999999999999,1\nmemory_limit x,1\n");
+  EXPECT_EQ(facts.memory_total, 8388608ULL << 10U);
+  EXPECT_EQ(facts.memory_available, 4194304ULL << 10U);
+}
+
 TEST(CheckReply, IgnoresUnknownLines) {
   EXPECT_THAT(facts_of("color blue\nkernel\n\n \njax \n").values, IsEmpty());
 }

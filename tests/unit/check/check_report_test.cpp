@@ -144,6 +144,67 @@ TEST_F(CheckReportTest, NamesGpusAsNvidiaSmiDoes) {
   EXPECT_THAT(text(), Contains("  [0] 2 NVIDIA A100, 40GB - [1] 2 NVIDIA A100, 40GB (nvidia-smi: 1)"));
 }
 
+class GpuReportTest : public CheckReportTest {
+ protected:
+  /// One host with two GPUs, of which nvidia-smi says this.
+  void tell(const std::string& lines) {
+    set_up(1);
+    const HostFacts told = parse_check_reply(
+        "podrun-check n\ndevice /dev/nvidia0\ndevice /dev/nvidia1\n" + lines + "gpus_to_see 2\nend\n", "n");
+    HostFacts& host = facts(0);
+    host.devices = told.devices;
+    host.gpus = told.gpus;
+    host.gpu_faults = told.gpu_faults;
+    host.gpu_texts = told.gpu_texts;
+    host.gpus_to_see = told.gpus_to_see;
+    if (const std::string& error = told.value("gpu_error"); !error.empty()) set_value(0, "gpu_error", error);
+  }
+};
+
+TEST_F(GpuReportTest, AFailureOfNvidiaSmiIsAFaultOfTheHost) {
+  const std::string row = "gpu NVIDIA H100, 570.124\n";
+  const std::pair<std::string, std::string> cases[] = {
+      {"gpu NVIDIA-SMI has failed, reinstall it\ngpu_error ends with status 9\n",
+       "nvidia-smi ends with status 9: NVIDIA-SMI has failed, reinstall it"},
+      {row + row + "gpu_error ends with status 14\n", "nvidia-smi ends with status 14"},
+      {"gpu_error takes longer than 20 s\n", "nvidia-smi takes longer than 20 s"},
+      {"gpu No devices were found\n", "nvidia-smi: No devices were found"},
+      {"gpu WARNING: bad\ngpu Unable to determine the device handle\n" + row,
+       "nvidia-smi: Unable to determine the device handle"},
+      {row, "nvidia-smi: 1 of 2 GPUs"},
+      {"", "nvidia-smi: 0 of 2 GPUs"},
+      {"gpu [GPU is lost], 570.124\n" + row, "nvidia-smi: 1 of 2 GPUs: [GPU is lost]"},
+      {"gpu [Unknown Error], [Unknown Error]\n" + row, "nvidia-smi: 1 of 2 GPUs: [Unknown Error]"},
+      {"gpu NVIDIA H100, [Unknown Error]\n" + row, "nvidia-smi: 1 of 2 GPUs: [Unknown Error]"},
+      {"gpu NVIDIA H100\n" + row, "nvidia-smi: NVIDIA H100"},
+      {"gpu ERR!, 570.124\n" + row, "nvidia-smi: 1 of 2 GPUs: ERR!"}};
+  for (const auto& [lines, problem] : cases) {
+    tell(lines);
+    EXPECT_THAT(text(), Contains("  [0] tpu-0: " + problem));
+    EXPECT_EQ(last(), "the host has a problem");
+    EXPECT_THAT(join(text(), "\n"), Not(HasSubstr("2 NVIDIA-SMI")));
+    EXPECT_THAT(join(text(), "\n"), Not(HasSubstr("2 [")));
+  }
+}
+
+TEST_F(GpuReportTest, GpusThatWorkAreFine) {
+  const std::string row = "gpu NVIDIA A100-SXM4-40GB, 535.104.05\n";
+  for (const std::string& lines :
+       {row + row, "gpu WARNING: infoROM is corrupted at gpu 0000:3B:00.0\n" + row + row, row + row + row,
+        std::string("gpu Orin (nvgpu), [N/A]\ngpu Orin (nvgpu), N/A\n")}) {
+    tell(lines);
+    EXPECT_TRUE(compare().is_well()) << lines;
+    EXPECT_THAT(join(text(), "\n"), Not(HasSubstr("WARNING")));
+  }
+}
+
+TEST_F(GpuReportTest, SaysThatItCannotTellWithoutNvidiaSmi) {
+  tell("");
+  facts(0).gpus_to_see.reset();
+  EXPECT_TRUE(compare().is_well());
+  EXPECT_THAT(text(), Contains("note: without nvidia-smi podrun cannot tell whether the GPUs work"));
+}
+
 TEST_F(CheckReportTest, NamesWhoHoldsAccelerators) {
   set_up(3);
   facts(1).holders = {{"/dev/accel0", "12", "alice", "python3"}, {"/dev/accel3", "12", "alice", "python3"}};

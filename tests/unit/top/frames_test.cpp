@@ -64,6 +64,24 @@ TEST_F(Frames, ReadsLinesInAnyPieces) {
   }
 }
 
+TEST_F(Frames, TheLimitOfAContainerIsItsMemory) {
+  EXPECT_TRUE(feed("f u1 M8388608 A4194304 m1073741824,1062731776,500000,500000 m2147483648,1,0,0\n"));
+  EXPECT_EQ(report_.now->memory_total, 1073741824U);
+  EXPECT_EQ(report_.now->memory_available, 12010048U);
+  EXPECT_TRUE(feed("f u1 M8388608 A4194304 m1073741824,2073741824 m99999999999999,1\n"));
+  EXPECT_EQ(report_.now->memory_available, 0U);
+  for (const std::string bad : {"", "0,0", "x,1", "1073741824", "1073741824,-1"}) {
+    EXPECT_TRUE(feed("f u1 M8388608 A4194304 m" + bad + "\n"));
+    EXPECT_EQ(report_.now->memory_total, 8388608ULL << 10U) << bad;
+    EXPECT_EQ(report_.now->memory_available, 4194304ULL << 10U) << bad;
+  }
+}
+
+TEST_F(Frames, TakesThePortsOfTpusInAscendingOrder) {
+  feed("t 10 8433 8431 8434 8432\n");
+  EXPECT_THAT(report_.metric_ports, ElementsAre(8431, 8432, 8433, 8434));
+}
+
 TEST_F(Frames, DoNotKnowWhatIsNotSaid) {
   EXPECT_TRUE(feed("f u1\n"));
   const Counters& now = *report_.now;

@@ -51,6 +51,26 @@ TEST_F(GpuRows, DoNotKnowWhatNvidiaSmiDoesNotKnow) {
   }
 }
 
+TEST_F(GpuRows, ALostGpuIsAFault) {
+  for (const std::string word : {"[GPU is lost]", "[Unknown Error]", "[GPU requires reset]", "ERR!"}) {
+    feed(fmt::format("s nvidia=1\ng 10 0, {0}, {0}, {0}, {0}, {0}, {0}, {0}, {0}, {0}\n", word));
+    EXPECT_EQ(report_.chips.at(0).fault, word);
+    feed(fmt::format("g 11 0, 97, 70000, 81559, {}, 58, 1980, 1980, 0, 0x0000000000000004\n", word));
+    EXPECT_EQ(report_.chips.at(0).fault, word);
+    EXPECT_EQ(report_.chips.at(0).busy, 97);
+  }
+}
+
+TEST_F(GpuRows, AFigureThatAKindOfGpuDoesNotHaveIsNoFault) {
+  feed("s nvidia=1\n");
+  for (const std::string row : {"0, [N/A], [N/A], [N/A], [N/A], [N/A], [N/A], [N/A], [N/A], [N/A]",
+                                "0, 12, [N/A], [N/A], 11.17, 35, 2405, 3003, [N/A], 0x0000000000000001",
+                                "0, [Not Supported], 1, 2, 3, 4, 5, 6, N/A, 0x1"}) {
+    feed("g 10 " + row + "\n");
+    EXPECT_EQ(report_.chips.at(0).fault, "") << row;
+  }
+}
+
 /// The driver knows no utilization of a GPU that is divided.
 TEST_F(GpuRows, KnowsTheMemoryOfADividedGpu) {
   feed("s nvidia=1\ng 10 0, [N/A], 40000, 81559, 300.00, 50, 1980, 1980, 0, 0x0000000000000000\nf u10\n");

@@ -148,6 +148,15 @@ TEST(Oddness, NvidiaSmiThatComplains) {
   EXPECT_EQ(pod.odd(0), "nvidia-smi: NVML: Driver/library version mismatch");
 }
 
+TEST(Oddness, AGpuThatIsLost) {
+  FakePod pod(2);
+  for (const std::size_t index : {0U, 2U}) pod.hosts[1].gpus[index].is_lost = true;
+  pod.step();
+  EXPECT_EQ(pod.odd(0), "");
+  EXPECT_EQ(pod.odd(1), "nvidia-smi: GPU 0,2: [GPU is lost]");
+  EXPECT_EQ(pod.find(1, "nvidia_smi")->severity, Severity::fault);
+}
+
 TEST(Oddness, NvidiaSmiThatHangs) {
   FakePod pod(1);
   pod.step();

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "podrun/top/frames.hpp"
 #include "podrun/top/top_pod.hpp"
@@ -26,6 +27,7 @@ struct FakeGpu {
   int mhz = 1980;
   std::string ecc = "0";
   unsigned slowed_by = 4;
+  bool is_lost = false;
 };
 
 /// A process with an accelerator.
@@ -91,6 +93,11 @@ struct FakeHost {
     std::string text;
     for (std::size_t index = 0; index < gpus.size(); ++index) {
       const FakeGpu& gpu = gpus[index];
+      if (gpu.is_lost) {
+        text += fmt::format("g {} {}, {}\n", uptime, index,
+                            fmt::join(std::vector<std::string>(9, "[GPU is lost]"), ", "));
+        continue;
+      }
       text += fmt::format("g {} {}, {}, {}, 81559, {}, {}, {}, 1980, {}, 0x{:016x}\n", uptime, index,
                           gpu.busy, gpu.used, gpu.watts, gpu.celsius, gpu.mhz, gpu.ecc, gpu.slowed_by);
     }
