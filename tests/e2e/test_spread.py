@@ -246,6 +246,12 @@ def test_a_host_without_a_python_that_can(spreading, text):
     assert sources == {0: None, 1: "cannot hand on: python3 does not start there, has no module ssl, or is older than 3.6", 2: 0, 3: 0}
 
 
+def test_a_python_that_was_killed_is_not_called_too_old(spreading):
+    spreading.seed(0)
+    spreading.python(1, "kill -9 $$")
+    assert spreading.push()[1] == "cannot hand on: python3 was killed there (signal 9)"
+
+
 def test_python_3_6(spreading):
     spreading.seed(0)
     old = "import os, ssl, sys; sys.version_info = (3, 6, 0); del os.memfd_create, ssl.SSLContext.minimum_version; $code"

@@ -10,8 +10,12 @@ podrun_load_relay='import hashlib,mmap,os,select,socket,ssl,struct,sys,threading
 podrun_relay() {
   if command -v python3 >/dev/null; then
     python3 -I -S -c "$podrun_load_relay" "$podrun_directory" 2>/dev/null
-    case $? in 0 | 3 | 4) return ;; esac
-    echo "relay - python3 does not start there, has no module ssl, or is older than 3.6" >&4
+    podrun_status=$?
+    case $podrun_status in
+      0 | 3 | 4) return ;;
+      137 | 143) echo "relay - python3 was killed there (signal $((podrun_status - 128)))" >&4 ;;
+      *) echo "relay - python3 does not start there, has no module ssl, or is older than 3.6" >&4 ;;
+    esac
   else echo "relay - no python3 there" >&4; fi
   exec cat
 }
