@@ -49,6 +49,25 @@ std::optional<Stat> read_stat(std::string_view line) {
               .pages = number(kPages)};
 }
 
+/// The lines, and those of one file `/proc/PID/stat:LINE` joined: a name may have a line end, after which
+/// anything may follow, such as another pid.
+std::vector<std::string> whole_lines(std::string_view text) {
+  std::vector<std::string> lines;
+  std::string_view last;
+  for (std::string_view line : split(text, '\n')) {
+    const std::size_t colon = line.starts_with("/proc/") ? line.find("/stat:") : line.npos;
+    const std::string_view path = colon == line.npos ? "" : line.substr(0, colon);
+    if (!path.empty()) line.remove_prefix(colon + std::string_view("/stat:").size());
+    if (!path.empty() && path == last) {
+      lines.back().append("\n").append(line);
+    } else {
+      lines.emplace_back(line);
+    }
+    last = path;
+  }
+  return lines;
+}
+
 /// A line of ls: the third word is the owner, the last one /proc/PID.
 std::optional<std::pair<std::uint64_t, std::string>> read_owner(std::string_view line) {
   const std::size_t path = line.rfind("/proc/");
@@ -77,7 +96,7 @@ HostDetail read_detail(std::size_t host, std::string_view text, const HostDetail
   std::vector<Stat> stats;
   double ticks = 100;
   double page = 4096;
-  for (const std::string_view line : split(text, '\n')) {
+  for (const std::string& line : whole_lines(text)) {
     if (line.starts_with("uptime ") && detail.at == 0) {
       const std::vector<std::string_view> words = split(line, ' ');
       if (words.size() < 4) continue;

@@ -69,6 +69,15 @@ TEST(HostDetail, NamesMayContainAnything) {
   }
 }
 
+TEST(HostDetail, ALineEndInANameShowsNoOtherProcess) {
+  const std::string evil = "/proc/41/stat:41 (\n/proc/41/stat:7 (python" + process(7, "", 500).substr(3);
+  const HostDetail detail = read_detail(0, text(100, evil + "/proc/42/stat:" + process(42, "b", 500)), {});
+  ASSERT_THAT(detail.processes, SizeIs(2));
+  EXPECT_EQ(detail.processes[0].pid, 41U);
+  EXPECT_EQ(detail.processes[0].name, "\n7 (python");
+  EXPECT_EQ(detail.processes[1].pid, 42U);
+}
+
 /// Old kernels do not escape it.
 TEST(HostDetail, ALineEndInANameSpoilsOnlyItsProcess) {
   const HostDetail detail =
