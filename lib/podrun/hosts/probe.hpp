@@ -49,7 +49,9 @@ std::optional<std::string> cache_directory(const Probe& probe);
 /// The directory for what podrun remembers, `~/.local/state/podrun`; as above, of XDG_STATE_HOME.
 std::optional<std::string> state_directory(const Probe& probe);
 
-/// The text of a file in state_directory(); empty if there is none.
+/// Throws UsageError if others may write to this file in state_directory(), or exchange it.
+void check_state(const std::string& name, const Probe& probe);
+/// The text of a file in state_directory(); empty if there is none, or others may write to it.
 std::string recall_state(const std::string& name, const Probe& probe);
 /// Replaces the file. Ignores failures, since what depends on it is a convenience.
 void remember_state(const std::string& name, const std::string& text, const Probe& probe);

@@ -51,6 +51,7 @@ void remember(Remembered which, const std::vector<Host>& hosts, const Probe& pro
 }
 
 RememberedHosts recall(Remembered which, const std::vector<Host>& hosts, const Probe& probe) {
+  check_state(file_of(which), probe);
   const std::string text = recall_state(file_of(which), probe);
   const std::vector<std::string_view> lines = split(text, '\n');
   std::vector<std::size_t> workers;

@@ -4,6 +4,7 @@
 #include <netdb.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
@@ -15,6 +16,7 @@
 
 #include "podrun/base/error.hpp"
 #include "podrun/base/file_system.hpp"
+#include "podrun/base/shell_quote.hpp"
 #include "podrun/base/text.hpp"
 #include "podrun/hosts/probe.hpp"
 
@@ -103,7 +105,24 @@ std::optional<std::string> state_directory(const Probe& probe) {
   return user_directory(probe, "XDG_STATE_HOME", "/.local/state");
 }
 
+void check_state(const std::string& name, const Probe& probe) {
+  const std::optional<std::string> directory = state_directory(probe);
+  if (!directory) return;
+  for (const std::string& path : {*directory, *directory + '/' + name}) {
+    struct stat status {};
+    if (::stat(path.c_str(), &status) != 0) continue;
+    if (status.st_uid != ::geteuid() && status.st_uid != 0)
+      throw UsageError(
+          fmt::format("{}: it belongs to another user, who could choose the hosts (remove it)", path));
+    const bool by_group = (status.st_mode & S_IWGRP) != 0 && !is_private_group(status.st_gid, ::geteuid());
+    if (by_group || (status.st_mode & S_IWOTH) != 0)
+      throw UsageError(fmt::format("{}: others may write to it, and so choose the hosts (chmod go-w {})",
+                                   path, shell_quote(path)));
+  }
+}
+
 std::string recall_state(const std::string& name, const Probe& probe) try {
+  check_state(name, probe);
   const std::optional<std::string> directory = state_directory(probe);
   return directory ? probe.read_file(*directory + '/' + name).value_or("") : "";
 } catch (const UsageError&) {

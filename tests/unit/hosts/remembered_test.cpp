@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "podrun/hosts/remembered.hpp"
 
+#include <filesystem>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -49,6 +51,25 @@ TEST(Remembered, AreTheHostsThatFailed) {
   EXPECT_EQ(recalled.workers, "1,3");
   EXPECT_THAT(recalled.note,
               MatchesRegex(R"(\[1,3\] failed in the run of [0-9]+-[0-9]+-[0-9]+ [0-9]+:[0-9]+)"));
+}
+
+TEST(Remembered, AreNotBelievedIfOthersMayWriteTheFile) {
+  const test::TempDirectory directory;
+  FakeProbe probe;
+  probe.variables["HOME"] = directory.path("home");
+  const std::vector<Host> hosts = named({"a", "b"});
+  remember(Remembered::failed, {hosts[1]}, probe);
+  const std::filesystem::path place = directory.path("home/.local/state/podrun");
+  probe.files[place / "failed_hosts"] = "2026-11-21 14:05\n1 b\n";
+  for (const std::filesystem::path& path : {place, place / "failed_hosts"}) {
+    using std::filesystem::perms;
+    std::filesystem::permissions(path, perms::others_write, std::filesystem::perm_options::add);
+    EXPECT_THAT(error_of(Remembered::failed, hosts, probe),
+                testing::StartsWith(path.string() + ": others may write to it"));
+    EXPECT_EQ(recall_state("failed_hosts", probe), "");
+    std::filesystem::permissions(path, perms::others_write, std::filesystem::perm_options::remove);
+  }
+  EXPECT_EQ(recall(Remembered::failed, hosts, probe).workers, "1");
 }
 
 TEST(Remembered, ChooseHostsAndSaySo) {
