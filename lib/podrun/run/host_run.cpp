@@ -218,7 +218,7 @@ asio::awaitable<void> HostRun::pass_on(link::Received received, From from) {
   bytes_ += received.bytes.size();
   if (attempt_.trailing) attempt_.trailing->output.add(received.bytes.size());
   attempt_.active_at = Clock::now();
-  if (run_.world.on_received) run_.world.on_received(host_, received.stream, received.bytes);
+  if (run_.world.on_received) run_.world.on_received(host_, received.stream, received.bytes.bytes());
   if (run_.world.filter && received.stream == StreamId::out && from == From::command) {
     received.bytes = run_.world.filter->pass(host_, std::move(received.bytes));
     if (received.bytes.empty()) co_return;
