@@ -90,7 +90,7 @@ podrun_find_with_stat() {
   podrun_read_pids $(grep -lsE "[)] ([A-WY] $1( -?[0-9]+){14}|Z $1( -?[0-9]+){13} ([2-9]|[1-9][0-9]))" /proc/[0-9]*/stat)
 }
 # Sets podrun_others to the processes of other users that are children of the main shell or in its group: sudo and what it runs,
-# since sudo drops the mark. Not the sudo by which the supervisor signals.
+# since sudo drops the mark.
 podrun_find_others() {
   podrun_others=
   if [ "$podrun_own_group" ]; then set -- "[0-9]+ $podrun_group${podrun_main:+|$podrun_main [0-9]+}"
@@ -99,11 +99,25 @@ podrun_find_others() {
   podrun_find_with_stat "($1) [0-9]+"
   for podrun_pid in $podrun_pids; do
     if [ -O /proc/$podrun_pid ]; then continue; fi
-    podrun_read_stat $podrun_pid || continue
-    case "$podrun_its_parent $podrun_pid" in
-      "$podrun_self "* | "$podrun_sudo "* | *" $podrun_sudo") ;;
-      *) podrun_others="$podrun_others $podrun_pid" ;;
-    esac
+    podrun_is_of_command $podrun_pid && podrun_others="$podrun_others $podrun_pid"
+  done
+}
+# PID: false for a sudo that started the supervisor or by which it signals, and for a process that has ended.
+podrun_is_of_command() {
+  case " $podrun_above " in *" $1 "*) return 1 ;; esac
+  podrun_read_stat $1 || return
+  case "$podrun_its_parent $1" in "$podrun_self "* | "$podrun_sudo "* | *" $podrun_sudo") return 1 ;; esac
+}
+# Adds to podrun_tree the processes below the group that have left it, or are of other users. They may have no mark (sudo, su -, env -i),
+# and a signal to the group may end their parents, so they must be found before it. Reads no file of a process that can hang.
+podrun_find_below_group() {
+  podrun_find_with_stat "[0-9]+ $podrun_group [0-9]+"
+  podrun_members="$podrun_pids "
+  podrun_find_below $podrun_pids
+  for podrun_pid in $podrun_list; do
+    case $podrun_members in *" $podrun_pid "*) if [ -O /proc/$podrun_pid ]; then continue; fi ;; esac
+    podrun_is_of_command $podrun_pid || continue
+    case "$podrun_tree " in *" $podrun_pid:$podrun_its_start "*) ;; *) podrun_tree="$podrun_tree $podrun_pid:$podrun_its_start" ;; esac
   done
 }
 # PID...: sets podrun_detached to further processes of the session and of the scope, since a daemon may have cleared its
@@ -139,14 +153,19 @@ podrun_descends() {
 # Sets podrun_tree to the processes with the mark, the ones found before, the ones of other users, the detached ones, and the children of
 # all these.
 podrun_find_tree() {
-  podrun_list=" "
   podrun_find_marked
   podrun_new=$podrun_pids
   for podrun_each in $podrun_tree; do if podrun_is_there $podrun_each; then podrun_new="$podrun_new ${podrun_each%:*}"; fi; done
   podrun_find_others
   podrun_new="$podrun_new $podrun_others"
   podrun_find_detached $podrun_new
-  podrun_new="$podrun_new $podrun_detached"
+  podrun_find_below $podrun_new $podrun_detached
+  podrun_set_tree $podrun_list
+}
+# PID...: sets podrun_list to these and all their descendants.
+podrun_find_below() {
+  podrun_list=" "
+  podrun_new=$*
   while [ "$podrun_new" ]; do
     podrun_parents=
     for podrun_pid in $podrun_new; do
@@ -160,7 +179,6 @@ podrun_find_tree() {
       podrun_new=$podrun_pids
     fi
   done
-  podrun_set_tree $podrun_list
 }
 # PID...: sets podrun_tree to these.
 podrun_set_tree() {

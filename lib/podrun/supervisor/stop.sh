@@ -28,15 +28,21 @@ podrun_pass_signal() {
     [ $1 != INT ] || podrun_interrupt_rest
     return
   fi
-  if [ "$podrun_own_group" ]; then kill -s $1 0
+  podrun_find_self
+  if [ "$podrun_own_group" ]; then podrun_signal_group $1
   else
+    podrun_find_tree
     podrun_find_marked
     podrun_kill $1 "$podrun_pids"
   fi
-  podrun_find_self
-  podrun_find_tree
   podrun_signal_by_sudo $1 $podrun_tree
-  podrun_tree=
+}
+# SIGNAL. Where nothing can be forked the shell may exit: then the whole group is killed.
+podrun_signal_group() {
+  trap "kill -s KILL 0" EXIT
+  podrun_find_below_group
+  kill -s $1 0
+  trap - EXIT
 }
 # A background job of sh ignores INT, so it gets TERM.
 podrun_interrupt_rest() {
@@ -153,8 +159,8 @@ podrun_stop_all() {
     podrun_main=
   fi
   if [ "$podrun_own_group" ]; then
+    podrun_signal_group TERM
     trap "kill -s KILL 0" EXIT
-    kill -s TERM 0
     [ -z "$podrun_main" ] || { sleep $((podrun_grace + 20)); kill -s KILL 0; } 4>&- &
   fi
   [ -z "$1" ] || podrun_warn "$1"

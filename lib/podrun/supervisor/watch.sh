@@ -70,8 +70,8 @@ podrun_watch() {
   if [ "$podrun_dir$podrun_interrupted$podrun_quit" ]; then podrun_clean_environment; fi
   if [ "$podrun_quit" ] && [ "$podrun_status" = 131 ]; then podrun_interrupted=1; fi
   if [ "$podrun_interrupted" ]; then
-    [ -z "$podrun_own_group" ] || kill -s TERM 0
     podrun_find_self
+    [ -z "$podrun_own_group" ] || podrun_signal_group TERM
     podrun_stop
   fi
   podrun_remove_dir
