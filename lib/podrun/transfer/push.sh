@@ -47,7 +47,7 @@ podrun_through=
 podrun_has() { case " $podrun_flags " in *" $1 "*) ;; *) return 1 ;; esac; }
 # TEXT: its last line that gives a reason. Of a long line, the begin and the end, which has the reason.
 podrun_last_line() {
-  podrun_line=$(printf '%s\n' "$1" | grep -v "Exiting with failure status")
+  podrun_line=$(printf '%s\n' "$1" | grep -vE "Exiting with failure status|Error exit delayed")
   podrun_line=${podrun_line##*"$podrun_n"}
   printf '%s\n' "${podrun_line:-a program failed without a word}" | sed 's/^\(.\{300\}\).*\(.\{200\}\)$/\1...\2/'
 }
@@ -359,7 +359,7 @@ podrun_sum_files() {
   cd -P new && {
     [ $1 -lt 16777216 ] || podrun_find_large | xargs -0 -r /bin/sh -c "$podrun_sum_late" sh ../sums "$podrun_digest"
     podrun_find_small | xargs -0 -r $podrun_digest
-  } | sed -n 's/^[\]\{0,1\}\([0-9a-f]\{64,\}\).*/\1/p' | $podrun_short
+  } | sed -n 's/^\\\{0,1\}\([0-9a-f]\{64,\}\).*/\1/p' | $podrun_short
 }
 # BYTES directly|spread
 podrun_stage() {
