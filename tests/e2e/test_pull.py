@@ -1,6 +1,7 @@
 """Manual, "Files": podrun pull copies files from every host to a directory for each, and only what is not here."""
 
 import os
+import shutil
 import socket
 import subprocess
 
@@ -497,3 +498,15 @@ def test_a_host_that_gave_nothing_is_not_counted(podrun):
     homes.write("logs", {"log": b"1"}, ranks=[0])
     ended = podrun(*homes.options, "pull", "logs", "out")
     assert ended.returncode == 1 and b"podrun: 1 file (1 B) from 1 host to out" in ended.stderr, ended
+
+
+def test_names_that_the_stat_of_a_host_cannot_print_arrive(podrun, pair):
+    names = [b"x\xef\xbf\xbd", b"x\xff", b"x\xfe", b"two\nlines"]
+    replace = f"""{shutil.which("stat")} "$@" | LC_ALL=C sed 's/[\\xfe\\xff]/\\xef\\xbf\\xbd/g'"""
+    for rank in pair.ranks:
+        (pair.home(rank) / "coll").mkdir()
+        for name in names:
+            (pair.home(rank) / "coll" / os.fsdecode(name)).write_bytes(name)
+        pair.program(rank, "stat", replace)
+    pull(podrun, pair, "coll", podrun.directory / "out")
+    assert_arrived(podrun, pair, "coll", "coll")

@@ -54,6 +54,13 @@ std::optional<Kind> kind_of(std::uint32_t st_mode) {
   }
 }
 
+/// The type in a st_mode for a letter of find's %y; 0 if it is not copied.
+std::uint32_t type_of(std::string_view letter) {
+  if (letter == "f") return 0100000;
+  if (letter == "d") return 0040000;
+  return letter == "l" ? 0120000 : 0;
+}
+
 /// True if `path` is `above` or below it.
 bool is_within(std::string_view path, std::string_view above) {
   if (!path.starts_with(above)) return false;
@@ -141,7 +148,11 @@ void ListingReader::take_record(std::string_view record) {
   if (kind == "l" && links_ == Links::listed) return take_link(rest);
   if (record.find('\0') != record.npos) refuse(record);  // no path has a NUL
   if (kind == "f") {
-    take_path(rest);
+    const auto st_mode = number<std::uint32_t>(take_part(rest, ' '), 16);
+    take_path(rest, st_mode);
+  } else if (kind == "g") {
+    const std::uint32_t type = type_of(take_part(rest, ' '));
+    take_path(rest, type | number<std::uint32_t>(take_part(rest, ' '), 8));
   } else if (kind == "m") {
     take_match(rest);
   } else if (kind == "n") {
@@ -165,14 +176,13 @@ void ListingReader::take_match(std::string_view path) {
   matches_.emplace_back(path);
 }
 
-/// `81a4 12 1700000000 ./a/b`
-void ListingReader::take_path(std::string_view record) {
-  std::string_view rest = record;
-  const auto st_mode = number<std::uint32_t>(take_part(rest, ' '), 16);
+/// `12 1700000000 ./a/b`; find prints a fraction of the second too
+void ListingReader::take_path(std::string_view rest, std::uint32_t st_mode) {
   ListedPath path;
   path.mode = st_mode & kModeBits;
   path.size = number<std::uint64_t>(take_part(rest, ' '));
-  path.mtime = number<std::int64_t>(take_part(rest, ' '));
+  std::string_view time = take_part(rest, ' ');
+  path.mtime = number<std::int64_t>(take_part(time, '.'));
   find_match(rest);
   const std::string& match = matches_[match_];
   // The match `./a/b` becomes b, with its contents below b; only the contents of `./a/b/` are copied.

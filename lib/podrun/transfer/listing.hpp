@@ -62,7 +62,7 @@ class ListingReader {
  private:
   void take_record(std::string_view record);
   void take_match(std::string_view path);
-  void take_path(std::string_view record);
+  void take_path(std::string_view rest, std::uint32_t st_mode);
   void take_link(std::string_view record);
   void find_match(std::string_view path);
 
