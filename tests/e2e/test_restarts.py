@@ -129,7 +129,7 @@ def test_three_short_tries_are_a_crash_loop(runs):
 
 def test_a_host_that_has_ended_with_0_is_done(runs):
     ended = runs.ended("ends partly")
-    assert ended.over == Over("partly_finished", 1, 134) and ended.tries[0].summary.get("final") is None
+    assert ended.over == Over("partly_finished", 1, 134) and ended.tries[0].summary["final"] is False
     assert "podrun: not started again: [0] ended with exit 0 (--restart-all)\n" in ended.stderr
 
 

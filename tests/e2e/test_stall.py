@@ -54,7 +54,7 @@ def test_a_command_that_prints_is_not_stuck_while_nobody_reads_podruns_output(po
     wait_until(lambda: all((machines.homes.home(rank) / "done").exists() for rank in (0, 1)), 60, what="the end of the command")
     with open(reading, "rb") as output:
         events = [json.loads(line) for line in output]
-    assert run.wait() == 0
+    assert run.wait().returncode == 0
     assert [event for event in events if event["event"] == "stall"] == []
     assert sum(event["event"] == "line" for event in events) == 2 * 81
 

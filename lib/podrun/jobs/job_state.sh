@@ -18,7 +18,7 @@
 # shellcheck disable=SC2034,SC2086  # other fragments read the variables; pids need no quotes
 
 podrun_boot=
-read -r podrun_boot </proc/sys/kernel/random/boot_id
+read -r podrun_boot </proc/sys/kernel/random/boot_id 2>/dev/null
 
 # PID: "PID START BOOT"
 podrun_identify() {

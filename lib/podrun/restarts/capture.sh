@@ -1,7 +1,7 @@
 # Shows what the processes of a command that prints nothing are doing. Each program has a limit: nvidia-smi hangs when the driver does.
-# Follows helper.sh. Needs processes.sh.
+# Follows helper.sh. Needs processes.sh and private_place.sh.
 # Words: TIME WORKER [SCRIPT]
-# Variables of the host: TMPDIR
+# Variables of the host: TMPDIR HOME
 #
 # TIME: seconds for all of it. WORKER: the number of this host. SCRIPT: the text of a script that is run in place of all this, with the
 # pids of the command as arguments; its first line may name an interpreter, else it is /bin/sh. The last line is "podrun-captured".
@@ -72,7 +72,15 @@ podrun_show_all() {
 }
 # PID...: the file of the script is gone before it runs, so that nothing of it is left where it is killed.
 podrun_run_script() {
-  podrun_place=$(mktemp -d "${TMPDIR:-/tmp}/podrun.XXXXXXXX") || return
+  for podrun_each in "${TMPDIR:-/tmp}" /dev/shm "$HOME"; do
+    podrun_place=
+    podrun_is_private_place "$podrun_each" || continue
+    podrun_place=$(mktemp -d "$podrun_each/podrun.XXXXXXXX") && break
+  done
+  if [ -z "$podrun_place" ]; then
+    echo "podrun: no place for the script of --on-stall: others may change ${TMPDIR:-/tmp}, /dev/shm and ${HOME:-the home directory}"
+    return
+  fi
   printf '%s\n' "$podrun_script" >"$podrun_place/on-stall"
   chmod 700 "$podrun_place/on-stall"
   exec 7<"$podrun_place/on-stall"

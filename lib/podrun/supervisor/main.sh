@@ -69,15 +69,6 @@ podrun_refuse() {
   exit 125
 }
 
-# PLACE: true if nobody else can rename files in it: a directory of root or this user, or a sticky one.
-podrun_is_private_place() {
-  [ "$1" ] && set -- "$1" $(command ls -ldn -- "$1/.") || return
-  [ "$4" = 0 ] || [ -O "$1/." ] || return
-  case $2 in
-    ?????????[tT]*) ;;
-    ?????w* | ????????w*) return 1 ;;
-  esac
-}
 # PLACE...: makes the run's directory in the first place that is neither full nor read-only, and where nobody else can exchange it. Its
 # name is the same on all hosts, so that their errors are too; but a second one in the same place needs a name that nobody can guess.
 podrun_make_dir() {

@@ -91,6 +91,15 @@ std::string_view shown(const ListedPath& path) {
                    shown(one), shown(other), one.path())});
 }
 
+/// Throws for two files that have one name in one list.
+[[noreturn]] void refuse_equal(const ListedPath& path) {
+  throw HostError(
+      {Stage::copying, Cause::not_copied,
+       fmt::format("\"{}\" is listed twice: the host's find or stat cannot print the names of all files "
+                   "(rename those whose names are not UTF-8)",
+                   shown(path))});
+}
+
 /// Sorts the paths, merges directories, drops duplicates, and refuses paths without a place here.
 void merge_paths(std::vector<ListedPath>& paths) {
   std::stable_sort(paths.begin(), paths.end(), comes_before);
@@ -101,6 +110,8 @@ void merge_paths(std::vector<ListedPath>& paths) {
       const ListedPath& before = paths[kept - 1];
       const bool are_directories = before.kind == Kind::directory && path.kind == Kind::directory;
       if (!are_directories && before.host_path != path.host_path) refuse(before, path);
+      if (before.host_path == path.host_path && before.list == path.list && path.list != ListedPath::kNoList)
+        refuse_equal(path);
       continue;
     }
     if (leaf != kNone && is_within(path.path(), paths[leaf].path())) refuse(paths[leaf], path);
@@ -188,6 +199,8 @@ void ListingReader::take_path(std::string_view rest, std::uint32_t st_mode) {
   // The match `./a/b` becomes b, with its contents below b; only the contents of `./a/b/` are copied.
   path.local_at = match.rfind('/') + 1;
   path.host_path = rest;
+  const bool is_next = match_ + 1 < matches_.size() && rest == matches_[match_ + 1];
+  path.list = is_next || rest == match ? ListedPath::kNoList : lists_;
   const bool is_top = rest.size() == match.size() && match.ends_with('/');  // the directory itself
   if (is_top && (links_ == Links::not_listed || kind_of(st_mode) != Kind::directory)) return;
   if (!is_top && !goes_down(path.path())) refuse(rest);
@@ -217,6 +230,7 @@ void ListingReader::find_match(std::string_view path) {
   const bool is_next = next < matches_.size() && path == matches_[next];
   const bool is_here = match_ != kNone && is_within(path, matches_[match_]);
   if (is_here && (!is_next || !std::exchange(passed_next_, true))) return;
+  ++lists_;
   for (std::size_t place = next; place < matches_.size(); ++place) {
     if (path != matches_[place]) continue;  // it has vanished
     match_ = place;

@@ -18,10 +18,12 @@ namespace podrun::transfer {
 
 /// One path that a pull copies.
 struct ListedPath {
+  static constexpr std::uint32_t kNoList = 0;
   std::string host_path;         ///< `./a/b` from the home directory, or absolute
   std::size_t local_at = 0;      ///< offset in host_path where path() begins
   std::string link_target = {};  ///< with Links::listed
   std::uint32_t mode = 0;        ///< permission bits, 07777
+  std::uint32_t list = kNoList;  ///< the number of the list of find that has it, unless it is a match itself
   std::uint64_t size = 0;        ///< bytes
   std::int64_t mtime = 0;        ///< seconds since 1970
   Kind kind = Kind::file;
@@ -75,6 +77,7 @@ class ListingReader {
   std::vector<std::string> matches_;
   std::size_t match_ = static_cast<std::size_t>(-1);  ///< whose paths are arriving; none yet
   bool passed_next_ = false;                          ///< the next match was listed as a part of it
+  std::uint32_t lists_ = 0;                           ///< of find, so far
   Listing listing_;
   std::map<std::string, std::string, std::less<>> targets_;  ///< of links, by host_path
   bool complete_ = false;

@@ -121,6 +121,12 @@ TEST(Listing, HasAPathOnceIfSeveralWordsNameIt) {
               ElementsAre("a", "d", "d/a"));
 }
 
+TEST(Listing, RefusesANameThatOneListHasTwice) {
+  EXPECT_EQ(refusal_of(match("./d") + directory("./d") + file("./d/x?") + file("./d/x?")),
+            "copying: \"d/x?\" is listed twice: the host's find or stat cannot print the names of all files "
+            "(rename those whose names are not UTF-8)");
+}
+
 TEST(Listing, MergesDirectoriesOfOneName) {
   EXPECT_THAT(paths_of(match("./x/d") + match("./y/d") + directory("./x/d") + file("./x/d/a") +
                        directory("./y/d") + file("./y/d/b")),
