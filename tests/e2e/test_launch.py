@@ -553,6 +553,17 @@ def homes_over_ssh(pair):
     return SimpleNamespace(options=["-H", "a,b"], ranks=pair.ranks, home=pair.home)
 
 
+@pytest.mark.parametrize("keys", ["workdir: {home}", "workdir: code\nfile_mounts: {{~/other: {home}}}"], ids=["workdir", "mount"])
+def test_the_home_directory_goes_to_no_host_unasked(podrun, pair, keys):
+    write_tree(podrun.directory / "code", {"x": b"x"})
+    write_tree(podrun.home, {".ssh/id_rsa": b"key"})
+    text = keys.format(home=podrun.home) + "\nrun: ls -d ~/*/.ssh\n"
+    said = refused(podrun, pair, text)
+    assert "is your home directory, with .ssh" in said and "--force" in said, said
+    ended = launch(podrun, pair, text, "--force")
+    assert ended.returncode == 0 and b".ssh" in ended.stdout, ended
+
+
 def test_a_dry_run_meets_what_a_launch_would_meet(podrun, pair):
     code = podrun.directory / "code"
     write_tree(code, {"x": b"x", ".gitignore": b"y\n"})

@@ -393,10 +393,46 @@ def test_delete_of_everything_asks_on_a_terminal(podrun, pair, answer):
         assert bool(pair.read(rank, "work")) == (answer == "no")
 
 
-def test_force_of_a_push_belongs_to_delete(podrun):
+# The home directory, and keys
+
+
+def write_home(podrun):
+    return write_tree(podrun.home, {"code.py": b"1", ".ssh/id_ed25519": b"key", ".config/gcloud/token": b"t"})
+
+
+@pytest.mark.parametrize("source", [".", "../home", "../home/", "..", "../link/", "{home}/.", "../app/../home"])
+def test_the_home_directory_is_not_sent_unasked(podrun, source):
+    write_home(podrun)
     write_app(podrun)
-    refused = podrun(*NOWHERE, "push", "--force", "app/", "work")
-    assert refused.returncode == 2 and b"--delete" in refused.stderr, refused
+    (podrun.directory / "link").symlink_to("home")
+    refused = podrun(*NOWHERE, "push", source.format(home=podrun.home), "work", cwd=podrun.home)
+    assert refused.returncode == 2 and b"your home directory" in refused.stderr and b"--force" in refused.stderr, refused
+    assert source == ".." or b", with .ssh and .config/gcloud" in refused.stderr
+
+
+def test_keys_are_not_sent_unasked(podrun, pair):
+    write_app(podrun, {".aws/credentials": b"key", "a": b"1"})
+    for source in ("app", "app/"):
+        refused = podrun(*NOWHERE, "push", source, "work")
+        assert refused.returncode == 2 and b'"app/" has .aws (' in refused.stderr, refused
+    look = podrun(*pair.options, "push", "--dry-run", "app", "work")
+    assert look.returncode == 0 and b".aws" in look.stderr and b".aws/credentials" in look.stdout, look
+    push(podrun, pair, "--exclude", ".aws", "app/", "work")
+    assert b".aws" not in pair.read(0, "work")
+    push(podrun, pair, "--force", "app/", "work")
+    push(podrun, pair, "app/.aws", "named")
+    assert pair.read(1, "work/.aws") == pair.read(1, "named/.aws")
+
+
+@pytest.mark.parametrize("answer", ["yes", "no"])
+def test_a_push_of_the_home_directory_asks_on_a_terminal(podrun, pair, answer):
+    write_home(podrun)
+    run = podrun.terminal(*pair.options, "push", ".", "work", cwd=podrun.home)
+    run.read_until(b"with .ssh and .config/gcloud. Send it to every host (yes/no)? ")
+    run.type(answer.encode() + b"\n")
+    assert run.wait().returncode == (0 if answer == "yes" else 1)
+    for rank in pair.ranks:
+        assert pair.home(rank).joinpath("work").exists() == (answer == "yes")
 
 
 # What is left out

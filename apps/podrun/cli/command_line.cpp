@@ -44,7 +44,9 @@ bool contradicts_no_label(const OptionTable& table) {
 
 /// --force and --append
 void check_earlier_output(const Options& options, const OptionTable& table, const CommandRow& command) {
-  if (options.force && options.outdir.empty() && command.takes.contains(OptionSet::output))
+  const bool only_replaces =
+      command.takes.contains(OptionSet::output) && !command.takes.contains(OptionSet::spread);
+  if (options.force && options.outdir.empty() && only_replaces)
     throw UsageError("--force: it belongs to --outdir, or to podrun hosts --save (leave it out)");
   if (!table.is_on_command_line("append") || !options.append) return;
   if (options.outdir.empty())

@@ -245,7 +245,7 @@ void add_output_options(OptionTable& table, Options& options) {
              not_empty(options.outdir, "a directory"), {.value = ValueKind::here});
   rows.flag(output, "--append", "Append to existing files of --outdir", into(options.append),
             {.repeat_sets = true});
-  rows.flag(force, "--force", "Replace existing files (--outdir, hosts --save); delete all (push --delete)",
+  rows.flag(force, "--force", "Replace files (--outdir, hosts --save); delete all (push --delete), send keys",
             into(options.force), {.merge = Merge::not_allowed, .repeat_sets = true});
   rows.flag(
       output, "--escape", "Show control bytes as \\x1b (default on a terminal, except for colours)",

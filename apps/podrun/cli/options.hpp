@@ -76,7 +76,7 @@ struct RestartOptions {
 struct OutputOptions : session::View {
   output::Progress progress = output::Progress::automatic;
   bool append = false;  ///< with `outdir`
-  bool force = false;   ///< with `outdir`, `podrun hosts --save` and `podrun push --delete`
+  bool force = false;   ///< with `outdir`, `podrun hosts --save`, `podrun push` and copies of a task
   int verbosity = 0;
 };
 

@@ -193,7 +193,8 @@ std::vector<std::string> notes_on_targets(const std::vector<PlannedCopy>& copies
 class TaskRun {
  public:
   /// Reads the files that are to be copied. Throws UsageError.
-  TaskRun(const Sequence& sequence, const cli::Context& context) : sequence_(sequence), context_(context) {
+  TaskRun(const Sequence& sequence, const cli::Context& context)
+      : sequence_(sequence), context_(context), may_send_private_(context.options.force) {
     for (const PlannedCopy& copy : sequence.copies)
       copies_.push_back(copy.request.tree.sources.empty() ? nullptr : plan(copy));
   }
@@ -207,6 +208,10 @@ class TaskRun {
     // Before anything is copied over the code of the job that runs.
     if (sequence_.job && jobs::say_if_taken(session, sequence_.session, sequence_.job->name))
       return jobs::kTakenStatus;
+    for (const std::unique_ptr<transfer::PushRun>& copy : copies_) {
+      if (const std::optional<int> status = copy->confirm(session)) return *status;
+    }
+    may_send_private_ = true;
     for (std::size_t i = 0; i < copies_.size(); ++i) {
       const std::string& what = sequence_.copies[i].what;
       if (i > 0) copies_[i] = plan(sequence_.copies[i]);  // the files may have changed during the others
@@ -226,6 +231,8 @@ class TaskRun {
     view.outdir.clear();  // it is for the output of setup and run
     transfer::PushRequest request = copy.request;
     request.spreading = cli::spreading(context_.options);
+    request.may_send_private = may_send_private_;
+    request.tree.home = context_.probe.env("HOME").value_or("");
     return std::make_unique<transfer::PushRun>(
         std::move(request), sequence_.session, std::move(view),
         [this](const std::string& workers) { return cli::repeat_command(context_.options, workers); });
@@ -287,6 +294,7 @@ class TaskRun {
 
   const Sequence& sequence_;
   const cli::Context& context_;
+  bool may_send_private_;  ///< the user agreed, see PushRun::confirm()
   std::vector<std::unique_ptr<transfer::PushRun>> copies_;
   std::optional<restarts::RestartResult> restarted_;
 };

@@ -89,9 +89,8 @@ class PushCommand final : public cli::Command {
   }
 
   void check(cli::Options& options, const cli::OptionTable& /*table*/) override {
-    if (options.force && request_.remove == transfer::Delete::no)
-      throw UsageError("--force: it belongs to --delete (leave it out)");
     request_.may_delete_all = options.force;
+    request_.may_send_private = options.force;
     if (options.operands.size() < 2) return;
     sources_ = {options.operands.begin(), options.operands.end() - 1};
     options.source_host = take_source_host(sources_);
@@ -101,6 +100,7 @@ class PushCommand final : public cli::Command {
   int run(const cli::Context& context) override {
     transfer::PushRequest request = request_;
     request.tree.sources = sources_;
+    request.tree.home = context.probe.env("HOME").value_or("");
     request.words = {context.options.operands.begin(), context.options.operands.end() - 1};
     request.target = context.options.operands.back();
     refuse_host(request.target);

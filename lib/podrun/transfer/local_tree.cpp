@@ -108,8 +108,11 @@ std::string without_last_slash(std::string path) {
 /// are all ignored is ignored too. Has two files open, however deep it goes. Throws UsageError.
 class LocalTree::Walk {
  public:
-  Walk(const LocalSource& source, std::uint32_t index, IgnoreRules& rules, LocalTree& tree)
-      : source_(source), index_(index), rules_(rules), tree_(tree) {}
+  Walk(const LocalSource& source, std::uint32_t index, IgnoreRules& rules, const std::string& home,
+       LocalTree& tree)
+      : source_(source), index_(index), rules_(rules), tree_(tree) {
+    if (home.empty() || ::stat(home.c_str(), &home_) != 0) home_ = {};
+  }
 
   void run() {
     directory_.reset(open_path(source_.local, O_RDONLY | O_DIRECTORY));
@@ -157,6 +160,7 @@ class LocalTree::Walk {
     if (::fstat(directory_.get(), &status) != 0) fail(local(""));
     level.device = status.st_dev;
     level.inode = status.st_ino;
+    if (status.st_dev == home_.st_dev && status.st_ino == home_.st_ino) tree_.home_ = local("");
     Entry itself{.path = source_.prefix + path_,
                  .mtime = status.st_mtim.tv_sec,
                  .mode = status.st_mode & kPermissions,
@@ -229,6 +233,7 @@ class LocalTree::Walk {
   std::uint32_t index_;
   IgnoreRules& rules_;
   LocalTree& tree_;
+  struct stat home_ {};   ///< of the user's home directory, however its path is written
   Descriptor directory_;  ///< the current one
   std::string path_;      ///< its path below the source; empty or ends with "/"
   std::vector<Level> levels_;
@@ -241,7 +246,7 @@ LocalTree LocalTree::read(const TreeRequest& request) {
     const LocalSource source = find_source(word);
     if (source.is_directory()) {
       IgnoreRules rules(source.local, request);
-      Walk(source, index, rules, tree).run();
+      Walk(source, index, rules, request.home, tree).run();
     } else {
       tree.add_file(source, word.substr(word.rfind('/') + 1), index);
     }

@@ -32,6 +32,7 @@ struct TreeRequest {
   std::vector<std::string> sources = {};   ///< by rsync's rule: `dir/` is the contents of dir, `dir` itself
   std::vector<std::string> excludes = {};  ///< patterns of gitignore(5), from each source
   bool ignore = true;                      ///< obey .gitignore and .podrunignore, skip .git
+  std::string home = {};                   ///< the user's home directory, for LocalTree::home()
   bool skyignore = false;                  ///< a .skyignore at the top of a source replaces .gitignore
 };
 
@@ -64,6 +65,9 @@ class LocalTree {
   std::string local_path(const Entry& entry) const;
   /// The paths that ignore rules left out; of a directory that is left out as a whole only its own, with `/`.
   const std::vector<std::string>& ignored() const { return ignored_; }
+  const std::vector<LocalSource>& sources() const { return sources_; }
+  /// The local path of the user's home directory, with a "/" at its end, if it is in a source; else empty.
+  const std::string& home() const { return home_; }
   /// Sockets, devices and FIFOs, which are not copied: their local paths.
   const std::vector<std::string>& special() const { return special_; }
 
@@ -78,6 +82,7 @@ class LocalTree {
   std::vector<Entry> entries_;
   std::vector<std::string> special_;
   std::vector<std::string> ignored_;
+  std::string home_;
 };
 
 }  // namespace podrun::transfer

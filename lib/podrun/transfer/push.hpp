@@ -39,6 +39,7 @@ struct PushRequest {
   bool only_look = false;                           ///< only finds what would be done
   std::size_t max_files = PathBudget::kUsualPaths;  ///< of each host that may be deleted
   bool may_delete_all = false;                      ///< a host may lose everything in the target
+  bool may_send_private = false;                    ///< what private_parts() finds is sent
   Spreading spreading = Spreading::impossible;
   /// An index into the hosts: the one that has the files, and gets none. Then the sources of the tree are
   /// paths there, and `compare` is by size and time.
@@ -202,12 +203,18 @@ class PushRun {
   PushRun(PushRequest request, const session::SessionSpec& session, session::View view,
           std::function<std::string(const std::string&)> retry_command);
 
-  /// Makes the copy, and says how that went. Call once. The exit status.
+  /// Asks about the home directory and keys in the sources, if they are there and nobody has been asked. An
+  /// exit status if they must not be sent.
+  std::optional<int> confirm(session::Session& session);
+  /// Makes the copy after confirm(), and says how that went. Call once. The exit status.
   int run(session::Session& session);
 
  private:
+  void check_private();
+
   session::RunSpec run_;
   Push push_;
+  std::vector<std::string> private_;  ///< see private_parts(); empty if that may be sent
 };
 
 }  // namespace podrun::transfer

@@ -16,10 +16,12 @@
 #include "podrun/base/worker_numbers.hpp"
 #include "podrun/output/escape.hpp"
 #include "podrun/output/label.hpp"
+#include "podrun/output/question.hpp"
 #include "podrun/session/command_mode.hpp"
 #include "podrun/supervisor/supervised.hpp"
 #include "podrun/transfer/comparison.hpp"
 #include "podrun/transfer/listing.hpp"
+#include "podrun/transfer/private_parts.hpp"
 #include "podrun/transfer/push.hpp"
 
 namespace podrun::transfer {
@@ -348,6 +350,7 @@ PushRun::PushRun(PushRequest request, const session::SessionSpec& session, sessi
     : run_(session::all_or_nothing(session, {request.only_look ? "set -- true" : switch_command(), {}})),
       push_(std::move(request), session.hosts.size()) {
   check_delete(push_.request(), push_);
+  check_private();
   run_.plan.supervision.run_directory = supervisor::RunDirectory::yes;
   run_.plan.limits.prepares_all_at_once = push_.request().source_host.has_value();  // all wait for that one
   run_.work = report::Work::files;
@@ -358,7 +361,29 @@ PushRun::PushRun(PushRequest request, const session::SessionSpec& session, sessi
     run_.notes.push_back(fmt::format("push: {}: not a file, a directory or a link: not copied", path));
 }
 
+void PushRun::check_private() {
+  if (push_.request().may_send_private) return;
+  private_ = private_parts(push_.tree());
+  if (private_.empty()) return;
+  const std::string what = fmt::format(
+      "push: {} (name what is meant, leave the rest out with --exclude or .podrunignore, or give --force)",
+      join(private_, "; "));
+  if (!push_.request().only_look && !output::can_ask_on_terminal()) throw UsageError(what);
+  if (push_.request().only_look) run_.notes.push_back(what);
+}
+
+std::optional<int> PushRun::confirm(session::Session& session) {
+  if (private_.empty() || push_.request().only_look) return std::nullopt;
+  const session::Session::Answer answer = session.ask_yes_or_no(
+      output::escape_controls(fmt::format("{}. Send it to every host (yes/no)? ", join(private_, "; "))));
+  if (answer.signal != 0) return 128 + answer.signal;
+  if (!answer.is_yes) return 1;
+  private_.clear();
+  return std::nullopt;
+}
+
 int PushRun::run(session::Session& session) {
+  if (const std::optional<int> status = confirm(session)) return *status;
   PushMode mode(run_, session, push_);
   return session.run(run_, mode).status;
 }
