@@ -252,6 +252,19 @@ def test_a_python_that_was_killed_is_not_called_too_old(spreading):
     assert spreading.push()[1] == "cannot hand on: python3 was killed there (signal 9)"
 
 
+def test_a_python_that_hangs_is_ended(spreading):
+    spreading.seed(0)
+    spreading.python(1, "sleep 987")
+    assert spreading.push()[1] == "cannot hand on: python3 did not start within 20 s there"
+    assert not any(b"987" in command for command in spreading.homes.pod.processes(1).values())
+
+
+def test_what_a_python_prints_first_is_no_data(spreading):
+    spreading.seed(0)
+    spreading.first(1, "echo a version manager says hello")
+    assert spreading.push() == {0: None, 1: 0, 2: 0, 3: 0}
+
+
 def test_python_3_6(spreading):
     spreading.seed(0)
     old = "import os, ssl, sys; sys.version_info = (3, 6, 0); del os.memfd_create, ssl.SSLContext.minimum_version; $code"
