@@ -7,12 +7,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <filesystem>
+#include <optional>
 #include <system_error>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "podrun/base/at_end.hpp"
 #include "podrun/base/descriptor.hpp"
 #include "podrun/base/error.hpp"
 #include "podrun/base/file_system.hpp"
@@ -23,6 +26,9 @@ namespace podrun::transfer {
 namespace {
 
 namespace fs = std::filesystem;
+
+/// How long a server may say nothing. With --progress git says something each second that something arrives.
+constexpr std::chrono::seconds kSilence{120};
 
 /// The text between quotes of a configuration file, see git-config(1).
 std::string quoted_for_git(const std::string& text) {
@@ -49,12 +55,15 @@ class Cloner {
     } else {
       check(made);
     }
-    const std::string config = fmt::format(
-        "[core]\n\trepositoryformatversion = 0\n[remote \"origin\"]\n\turl = {}\n", quoted_for_git(url));
-    if (!replace_file(tree + "/.git/config", config)) fail(errno_text());
+    const std::string config = tree + "/.git/config";
+    const std::string core = "[core]\n\trepositoryformatversion = 0\n";
+    const AtEnd forget([&] { replace_file(config, core); });  // the URL may have a token
+    if (!replace_file(config, fmt::format("{}[remote \"origin\"]\n\turl = {}\n", core, quoted_for_git(url))))
+      fail(errno_text());
     const std::string fetched = fetch(tree, ref.empty() ? "HEAD" : ref);
     check(git(tree, {"checkout", "--quiet", "--force", "--detach", fetched}));
     check(git(tree, {"clean", "-ffdxq"}));
+    check_commit(tree, ref);
     const GitRun commit = git(tree, {"rev-parse", "--short", "HEAD"});
     check(commit);
     return {tree, std::string(trim_space(commit.output))};
@@ -84,20 +93,43 @@ class Cloner {
     }
   }
 
-  static GitRun git(const std::string& tree, std::vector<std::string> arguments) {
-    arguments.insert(arguments.begin(), {"-C", tree, "-c", "core.hooksPath=/dev/null"});
-    return run_git(arguments);
+  static GitRun git(const std::string& tree, std::vector<std::string> arguments,
+                    std::optional<std::chrono::seconds> silence = std::nullopt) {
+    // The limits of HTTP also end a git whose podrun was killed.
+    arguments.insert(arguments.begin(),
+                     {"-C", tree, "-c", "core.hooksPath=/dev/null", "-c", "http.lowSpeedLimit=1", "-c",
+                      fmt::format("http.lowSpeedTime={}", kSilence.count())});
+    return run_git(arguments, silence);
+  }
+
+  /// Whether it may be the beginning of a commit's id.
+  static bool may_be_commit(const std::string& ref) {
+    return ref.size() >= 7 && ref.find_first_not_of("0123456789abcdef") == ref.npos;
+  }
+
+  /// A branch or tag can have a name that looks like the id of a commit, and git takes it first.
+  void check_commit(const std::string& tree, const std::string& ref) const {
+    if (!may_be_commit(ref)) return;
+    const GitRun commit = git(tree, {"rev-parse", "HEAD"});
+    check(commit);
+    if (!commit.output.starts_with(ref)) {
+      fail(
+          fmt::format("ref {:?} is a branch or tag of commit {}, not that commit (write refs/heads/{} or "
+                      "refs/tags/{}, or all 40 digits of the commit)",
+                      ref, trim_space(commit.output), ref, ref));
+    }
   }
 
   /// Fetches as little as the server allows: some give a commit only with all that is before it. Returns what
   /// to check out.
   std::string fetch(const std::string& tree, const std::string& ref) const {
-    const GitRun shallow = git(tree, {"fetch", "--quiet", "--depth=1", "--no-tags", "origin", ref});
+    const GitRun shallow =
+        git(tree, {"fetch", "--progress", "--depth=1", "--no-tags", "origin", ref}, kSilence);
     if (shallow.status == 0) return "FETCH_HEAD";
-    const bool may_be_commit = ref.size() >= 7 && ref.find_first_not_of("0123456789abcdef") == ref.npos;
-    if (!may_be_commit) check(shallow);
+    if (!may_be_commit(ref)) check(shallow);
     check(git(tree,
-              {"fetch", "--quiet", "--force", "--tags", "origin", "+refs/heads/*:refs/remotes/origin/*"}));
+              {"fetch", "--progress", "--force", "--tags", "origin", "+refs/heads/*:refs/remotes/origin/*"},
+              kSilence));
     return ref;
   }
 

@@ -13,6 +13,7 @@
 
 #include <array>
 #include <cerrno>
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <limits>
@@ -83,23 +84,56 @@ std::string read_from_start(int descriptor) {
   return *std::move(text);
 }
 
+/// The last part of it, since a server chooses how much there is. Nothing after a silence.
+std::optional<std::string> read_errors(int descriptor, std::optional<std::chrono::seconds> silence) {
+  constexpr std::size_t kKept = 64 * 1024;
+  const int limit =
+      silence ? static_cast<int>(std::chrono::duration_cast<std::chrono::milliseconds>(*silence).count())
+              : -1;
+  std::string said;
+  std::array<char, 4096> buffer;
+  for (;;) {
+    pollfd entry{descriptor, POLLIN, 0};
+    const int ready = ::poll(&entry, 1, limit);
+    if (ready == 0) return std::nullopt;
+    if (ready < 0) continue;
+    const ssize_t count = ::read(descriptor, buffer.data(), buffer.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) return said;
+    said.append(buffer.data(), static_cast<std::size_t>(count));
+    if (said.size() > kKept) said.erase(0, said.size() - kKept / 2);
+  }
+}
+
+/// The line that begins with `fatal: `, or the first one.
+std::string find_reason(std::string_view said) {
+  constexpr std::string_view kFatal = "fatal: ";
+  std::string_view rest = said;
+  while (!rest.empty()) {
+    const std::string_view line = take_part(rest, '\n');
+    if (line.starts_with(kFatal)) return std::string(line.substr(kFatal.size()));
+  }
+  return std::string(take_part(said, '\n'));
+}
+
 }  // namespace
 
-GitRun run_git(const std::vector<std::string>& arguments) {
+GitRun run_git(const std::vector<std::string>& arguments, std::optional<std::chrono::seconds> silence) {
   const Descriptor null(::open("/dev/null", O_RDONLY | O_CLOEXEC));
   const Descriptor output(::memfd_create("output", MFD_CLOEXEC));
-  const Descriptor errors(::memfd_create("errors", MFD_CLOEXEC));
-  if (!null.is_open() || !output.is_open() || !errors.is_open()) fail_to_run(errno);
-  const local::Spawned child = start_git(arguments, {null.get(), output.get(), errors.get()});
+  std::array<int, 2> ends{-1, -1};
+  if (!null.is_open() || !output.is_open() || ::pipe2(ends.data(), O_CLOEXEC) != 0) fail_to_run(errno);
+  const Descriptor errors(ends[0]);
+  Descriptor theirs(ends[1]);
+  const local::Spawned child = start_git(arguments, {null.get(), output.get(), theirs.get()});
+  theirs.reset();
   if (child.error != 0) return {.error = child.error};
+  const std::optional<std::string> said = read_errors(errors.get(), silence);
+  if (!said) ::kill(child.pid, SIGTERM);
   GitRun run;
   run.status = wait_for(child.pid);
   run.output = read_from_start(output.get());
-  const std::string said = read_from_start(errors.get());
-  std::string_view rest = said;
-  std::string_view line = take_part(rest, '\n');
-  if (line.starts_with("fatal: ")) line.remove_prefix(7);
-  run.message = line;
+  run.message = said ? find_reason(*said) : fmt::format("no answer for {} s", silence->count());
   return run;
 }
 

@@ -3,7 +3,9 @@
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,12 +19,14 @@ struct GitRun {
   int error = 0;             ///< an errno value if git could not be started
   int status = -1;           ///< its exit status; -1: a signal ended it
   std::string output = {};   ///< on standard output
-  std::string message = {};  ///< the first line on standard error, without `fatal: `
+  std::string message = {};  ///< why it failed, a line of standard error without `fatal: `
 };
 
 /// Runs `git ARGUMENTS` to its end. It takes the repository from its arguments and directory alone, asks no
-/// questions, takes no locks, and starts no program that a repository's configuration names.
-GitRun run_git(const std::vector<std::string>& arguments);
+/// questions, takes no locks, and starts no program that a repository's configuration names. It is ended
+/// after a silence on standard error of this length.
+GitRun run_git(const std::vector<std::string>& arguments,
+               std::optional<std::chrono::seconds> silence = std::nullopt);
 
 /// The effect of the last pattern that matches a path.
 enum class Match : std::uint8_t { none, ignored, included };
