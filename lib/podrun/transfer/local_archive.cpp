@@ -34,6 +34,20 @@ constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
   throw LocalFileError(path + ": changed while it was being copied (run the command again)");
 }
 
+/// Opens a file of a source, which may itself be that file. Links are followed up to the source: below it
+/// other users may put one in the place of a directory, to what they cannot read.
+int open_below(const std::string& source, std::string_view rest) {
+  constexpr int kFile = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
+  if (rest.empty()) return open_path(source, kFile);
+  Descriptor directory(open_path(source, O_PATH | O_DIRECTORY));
+  while (directory.is_open()) {
+    const std::string name(take_part(rest, '/'));
+    if (rest.empty()) return ::openat(directory.get(), name.c_str(), kFile);
+    directory.reset(::openat(directory.get(), name.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  }
+  return -1;
+}
+
 }  // namespace
 
 LocalArchive::LocalArchive(const LocalTree& tree, std::vector<std::size_t> chosen)
@@ -129,10 +143,12 @@ void LocalArchive::open_file(std::size_t member) {
   const std::string path = tree().local_path(file);
   open_member_ = kNone;
   // Something else may have taken the file's place: follow no link, and wait for no FIFO.
-  file_.reset(open_path(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY));
-  if (!file_.is_open() && (errno == ENOENT || errno == ENOTDIR))
+  const std::string& source = tree().sources()[file.source].local;
+  file_.reset(
+      open_below(source, std::string_view(path).substr(path.starts_with(source) ? source.size() : 0)));
+  if (!file_.is_open() && errno == ENOENT)
     throw LocalFileError(path + ": vanished while it was being copied (run the command again)");
-  if (!file_.is_open() && errno == ELOOP) fail_as_changed(path);
+  if (!file_.is_open() && (errno == ELOOP || errno == ENOTDIR)) fail_as_changed(path);
   if (!file_.is_open()) fail_to_read(path);
   check_file(file);
   open_member_ = member;

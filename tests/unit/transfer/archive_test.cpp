@@ -280,6 +280,23 @@ TEST_F(ArchiveTest, ReportsAFileThatChanges) {
   EXPECT_EQ(error_of(replaced), changed);
 }
 
+TEST_F(ArchiveTest, FollowsNoLinkInThePlaceOfADirectory) {
+  source_.write("t/a/b/x", "mine");
+  source_.write("private/b/x", "keys");
+  for (const char* const name : {"t/a/b/x", "private/b/x"}) set_time(name, 5);
+  for (const auto& [directory, other] : {std::pair("t/a", "private"), std::pair("t/a/b", "private/b")}) {
+    for (const char* const word : {"t/", "t"}) {
+      const LocalTree tree = read(word);
+      fs::rename(source_.path(directory), source_.path("kept"));
+      source_.link(directory, source_.path(other));
+      LocalArchive archive(tree, all_of(tree));
+      EXPECT_THAT(error_of(archive), HasSubstr(source_.path("t/a/b/x: ")));
+      fs::remove(source_.path(directory));
+      fs::rename(source_.path("kept"), source_.path(directory));
+    }
+  }
+}
+
 TEST_F(ArchiveTest, ReportsAFileThatVanishes) {
   source_.write("t/x");
   const LocalTree tree = read("t/");
