@@ -21,9 +21,9 @@ import test_ssh_login as login
 import test_via as via
 from conftest import private_mounts
 from events import Events, events
-from fault_table import DELIVER_EVERYTHING, LINES, NOTHING_STARTS, ONE_TRY, ROWS, check, plays, said_by_podrun, said_of_hosts, servers
+from fault_table import ARE_ENDED, DELIVER_EVERYTHING, LINES, NOTHING_STARTS, ONE_TRY, ROWS, check, plays, said_by_podrun, said_of_hosts, servers
 from pods import Fault
-from support import Podrun, by_rank, limit
+from support import Podrun, by_rank, limit, wait_until
 
 SECONDS = 5  # -t
 
@@ -201,6 +201,18 @@ def test_a_limit_of_file_size(podrun, pod):
     check(ROWS["a file under `--outdir` may not grow (`ulimit -f`)"], *own_outdir(podrun, pod, wrapper))
 
 
+def test_a_reader_that_has_gone(podrun, pod):
+    runs = [podrun.directory / f"runs-{rank}" for rank in (0, 1)]
+    reader, writer = os.pipe()
+    run = podrun.start(*pod.on(0, 1), "--grace", "1", "--", f"touch {podrun.directory}/runs-$PODRUN_RANK; exec sleep 1000", stdout=writer)
+    os.close(writer)
+    wait_until(lambda: all(each.exists() for each in runs), what="it runs")
+    os.close(reader)
+    ended = run.wait()  # that nothing is left is seen at the end of every test
+    assert said_by_podrun(ended.stderr) == []
+    check(ROWS["nobody reads podrun's output any more"], None, ended.returncode, ARE_ENDED)
+
+
 def test_an_agent_that_never_answers(podrun, pod, hanging_agent):
     shutil.rmtree(podrun.home / ".ssh")
     failed = events(podrun, *pod.on(0, 1), "-t", "5", *ONE_TRY, "--", "touch", podrun.directory / "started")
@@ -237,6 +249,7 @@ def test_descriptors_of_others(podrun, pod):
 
 
 ON_THIS_MACHINE = [
+    "nobody reads podrun's output any more",
     "the disk under `--outdir` is full",
     "a file under `--outdir` may not grow (`ulimit -f`)",
     "the agent never answers, and there is no key file",

@@ -170,6 +170,25 @@ def test_a_closed_reader_ends_the_run(podrun):
     assert run.wait(seconds=10).returncode == 141  # that nothing is left is seen at the end of every test
 
 
+def test_a_reader_that_goes_between_two_tries_ends_them(podrun):
+    reader, writer = os.pipe()
+    run = podrun.start(*ONE, "--restarts", "3", "--short-try", "0s", "--", "exit 3", stdout=writer)
+    os.close(writer)
+    wait_until(lambda: b"podrun: starting again in 10 s" in run.stderr, what="the pause")
+    os.close(reader)
+    assert run.wait(seconds=10).returncode == 141
+
+
+@pytest.mark.parametrize("words", [("hosts",), ("help",), ("version",)])
+def test_an_answer_that_nobody_reads_is_told_by_the_status(podrun, words):
+    reader, writer = os.pipe()
+    os.close(reader)
+    run = podrun.start("-H", "local", *words, stdout=writer)
+    os.close(writer)
+    ended = run.wait()
+    assert (ended.returncode, ended.stderr) == (141, b"")
+
+
 @pytest.mark.parametrize("errors_too", ["", "2>&1"])
 def test_head_ends_the_run(podrun, errors_too):
     pipeline = f'"$@" {errors_too} | head -n 1; exit ${{PIPESTATUS[0]}}'

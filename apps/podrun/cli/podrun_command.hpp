@@ -28,7 +28,14 @@ struct Context {
   const std::shared_ptr<output::Terminal>& terminal;
 
   session::SessionSpec session_spec() const { return cli::session_spec(options, probe, terminal); }
-  /// Prints text on standard output. The exit status: 1 when it cannot be written.
+  /// The same for a command that is of no use when nobody reads what the hosts print. With -q alone podrun
+  /// may be run for its effect.
+  session::SessionSpec session_for_reader() const {
+    session::SessionSpec session = session_spec();
+    session.needs_reader = !options.quiet || options.json;
+    return session;
+  }
+  /// Prints text on standard output. The exit status: 1 or 141 when it cannot be written.
   int answer(const std::string& text) const { return output::print_answer(text, *terminal); }
   /// Prints each note on standard error, after `podrun: `.
   void say(const std::vector<std::string>& notes) const { output::print_notes(notes, *terminal); }

@@ -395,7 +395,7 @@ class TaskCommand final : public cli::Command {
       if (context.options.login) made.shell = supervisor::ShellStart::login;
       return made;
     };
-    sequence.session = context.session_spec();
+    sequence.session = context.options.detach ? context.session_spec() : context.session_for_reader();
     tasks::check_num_nodes(file, sequence.session.hosts.size());
     session::RunSpec run = plan_step(sequence.session, command(tasks::Step::run), context.options);
     sequence.surroundings = cli::describe_surroundings(run);

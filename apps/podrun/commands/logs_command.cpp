@@ -67,7 +67,7 @@ class LogsCommand final : public cli::Command {
     for (const std::string& name : names) jobs::check_job_name(name);
     request_.timestamps = context.options.timestamps;
     check_combination(context.options);
-    const session::SessionSpec spec = context.session_spec();
+    const session::SessionSpec spec = context.session_for_reader();
     if (context.options.dry_run) return context.answer(cli::describe_surroundings(list(spec, names.front())));
     session::Session session(spec, context.probe, session::Session::Connections::kept);
     int status = 0;

@@ -31,7 +31,7 @@ class RunCommand final : public cli::Command {
       throw UsageError("no command (podrun [OPTIONS] -- COMMAND)");
     }
     supervisor::Command command = cli::read_command(options, context.probe);
-    const session::SessionSpec spec = context.session_spec();
+    const session::SessionSpec spec = context.session_for_reader();
     const session::RunSpec run = cli::users_run(options, context.probe, spec, std::move(command));
     if (options.dry_run)
       return context.describe(spec, cli::describe_restarts(options) + cli::describe_run(run));

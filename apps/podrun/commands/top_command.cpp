@@ -51,7 +51,7 @@ class TopCommand final : public cli::Command {
 
   int run(const cli::Context& context) override {
     const cli::Options& options = context.options;
-    session::SessionSpec spec = context.session_spec();
+    session::SessionSpec spec = options.json ? context.session_for_reader() : context.session_spec();
     const std::chrono::seconds usual = spec.hosts.size() > kManyHosts ? kIntervalOfMany : kInterval;
     request_.interval = interval_.value_or(usual);
     session::RunSpec run = top::top_run(spec, request_);

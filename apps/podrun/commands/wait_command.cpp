@@ -24,7 +24,7 @@ class WaitCommand final : public cli::Command {
   int run(const cli::Context& context) override {
     const std::vector<std::string>& names = context.options.operands;
     for (const std::string& name : names) jobs::check_job_name(name);
-    const session::SessionSpec spec = context.session_spec();
+    const session::SessionSpec spec = context.session_for_reader();
     if (context.options.dry_run) return context.answer(cli::describe_surroundings(list(spec, names.front())));
     jobs::LogRequest request{.name = {}, .follow = true, .is_silent = true};
     if (context.options.limits.timeout) {

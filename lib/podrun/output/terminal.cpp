@@ -194,6 +194,12 @@ void Terminal::say_at_once(std::string_view line) {
   write_all(err_fd(), as_shown(line));  // in one piece, so that it does not mix with another thread's output
 }
 
+bool Terminal::reader_has_gone() const {
+  const int out = stream_of(StreamId::out).fd;
+  pollfd entry{out, 0, 0};
+  return is_pipe(out) && ::poll(&entry, 1, 0) == 1 && (entry.revents & (POLLERR | POLLHUP)) != 0;
+}
+
 /// A message with its newlines: it is wrapped on a terminal, and begins a line there.
 std::string Terminal::as_shown(std::string_view message) const {
   if (!is_terminal(StreamId::err)) return std::string(message) + '\n';
@@ -212,8 +218,8 @@ int print_answer(const std::string& text, Terminal& terminal) {
   terminal.flush();
   const std::error_code error = terminal.error(StreamId::out);
   if (!error) return 0;
-  if (error != std::errc::broken_pipe)
-    print_notes({"cannot write standard output: " + error.message()}, terminal);
+  if (error == std::errc::broken_pipe) return kBrokenPipeStatus;
+  print_notes({"cannot write standard output: " + error.message()}, terminal);
   return 1;
 }
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <atomic>
 #include <chrono>
+#include <csignal>
 #include <cstddef>
 #include <deque>
 #include <functional>
@@ -88,6 +89,9 @@ class Terminal {
   /// Writes a line to stderr, before gathered output; not on a full screen, which it leaves.
   void say_at_once(std::string_view line);
 
+  /// Whether stdout is a pipe or socket that nobody reads any more. From any thread.
+  bool reader_has_gone() const;
+
   /// The first write error of this stream, if any.
   std::error_code error(StreamId stream) const { return stream_of(stream).error; }
 
@@ -127,7 +131,10 @@ class Terminal {
   std::vector<Segment> segments_;  ///< their bytes follow each other in buffer_; neighbours differ in stream
 };
 
-/// Prints text on standard output. The exit status: 1 when it cannot be written.
+/// The exit status when nobody reads standard output any more.
+inline constexpr int kBrokenPipeStatus = 128 + SIGPIPE;
+
+/// Prints text on standard output. The exit status: 1 or kBrokenPipeStatus when it cannot be written.
 int print_answer(const std::string& text, Terminal& terminal);
 
 /// Prints each note on standard error, after `podrun: `.

@@ -25,12 +25,14 @@
 namespace podrun::session {
 namespace {
 
-constexpr int kIoStatus = 1;  // standard input or output failed
-constexpr int kBrokenPipeStatus = 128 + SIGPIPE;
+constexpr int kIoStatus = 1;                 // standard input or output failed
 constexpr int kHangUpStatus = 128 + SIGHUP;  // the terminal has gone
 
 /// How long podrun waits at its end for a transport command after TERM. Most end at once.
 constexpr std::chrono::milliseconds kEndOfTransports{2'000};
+
+/// Between two looks at whether somebody reads what podrun prints.
+constexpr std::chrono::seconds kReaderLook{1};
 
 /// Handlers that run between two runs. A server that floods a kept connection makes new ones without end.
 constexpr std::size_t kMostDue = 100'000;
@@ -116,6 +118,17 @@ void Session::Pass::cannot_write(const output::WriteError& error) {
   if (!error.broken_pipe) output_->say("podrun: cannot write " + error.what);
   io_failed_ = io_failed_ || !error.broken_pipe;
   if (!error.is_side) fan_out_.interrupt(SIGPIPE);
+}
+
+/// Notices a reader that has gone while nothing is written.
+void Session::Pass::watch_reader() {
+  reader_timer_.expires_after(kReaderLook);
+  reader_timer_.async_wait([this](const std::error_code& cancelled) {
+    if (cancelled || run_over_) return;
+    reader_has_gone_ = shared_.spec.terminal->reader_has_gone();
+    if (!reader_has_gone_) return watch_reader();
+    fan_out_.interrupt(SIGPIPE);
+  });
 }
 
 void Session::Pass::cannot_read(const std::string& name, std::error_code error) {
@@ -224,9 +237,11 @@ asio::awaitable<Session::Pass::Next> Session::Pass::to_the_end() {
       watch_over.notify();
     });
   }
+  if (shared_.spec.needs_reader) watch_reader();
   co_await fan_out_.run();
   run_over_ = true;
   watch_timer_.cancel();
+  reader_timer_.cancel();
   if (watch) {
     watch->run_over();
     co_await watch_over.wait();
@@ -287,9 +302,10 @@ int Session::Pass::status() const { return io_failed_ ? kIoStatus : mode_.status
 
 /// A terminal or a reader that has gone decides it.
 int Session::Pass::exit_status() const {
+  if (reader_has_gone_) return output::kBrokenPipeStatus;
   for (const StreamId stream : {StreamId::out, StreamId::err}) {
     const std::error_code error = shared_.spec.terminal->error(stream);
-    if (error == std::errc::broken_pipe) return kBrokenPipeStatus;
+    if (error == std::errc::broken_pipe) return output::kBrokenPipeStatus;
     if (error == std::errc::io_error && shared_.spec.terminal->is_terminal(stream)) return kHangUpStatus;
   }
   return status();

@@ -84,6 +84,7 @@ class Session::Pass {
   run::RunWorld world();
   StatusStyle status_style() const;
   void cannot_write(const output::WriteError& error);
+  void watch_reader();
   void cannot_read(const std::string& name, std::error_code error);
   void tell(const run::Notice& notice);
   void hold();
@@ -104,7 +105,9 @@ class Session::Pass {
   bool io_failed_ = false;
   asio::any_io_executor executor_ = shared_.io->get_executor();
   asio::steady_timer watch_timer_{executor_};
+  asio::steady_timer reader_timer_{executor_};
   bool run_over_ = false;
+  bool reader_has_gone_ = false;          ///< and the run was told
   std::optional<output::Output> output_;  ///< until the end of play(), which waits for its thread
   std::optional<run::Input> input_;
   run::FanOut fan_out_;

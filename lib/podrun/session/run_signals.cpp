@@ -51,18 +51,18 @@ void ignore_from_now_on(asio::signal_set& signals) {
 }
 
 std::optional<int> wait_for_signal(asio::io_context& io, asio::signal_set& signals, run::TimePoint until,
-                                   const std::function<void(bool)>& paint) {
-  constexpr std::chrono::milliseconds kRepaint{500};
+                                   const std::function<std::optional<int>(bool)>& look) {
+  constexpr std::chrono::milliseconds kBetween{500};
   std::optional<int> received;
   bool is_over = false;
   asio::steady_timer end(io, until);
-  asio::steady_timer repaint(io);
+  asio::steady_timer next_look(io);
   end.async_wait([&](const std::error_code&) { is_over = true; });
   const std::function<void()> listen = [&] {
     signals.async_wait([&](const std::error_code& error, int signal) {
       if (error) return;
       if (signal == SIGTSTP) {
-        paint(false);
+        look(false);
         stop_here(signals);
         return listen();
       }
@@ -70,20 +70,21 @@ std::optional<int> wait_for_signal(asio::io_context& io, asio::signal_set& signa
       is_over = true;
     });
   };
-  const std::function<void()> paint_again = [&] {
-    paint(true);
-    repaint.expires_after(kRepaint);
-    repaint.async_wait([&](const std::error_code& error) {
-      if (!error && !is_over) paint_again();
+  const std::function<void()> look_again = [&] {
+    received = look(true);
+    is_over = is_over || received;
+    next_look.expires_after(kBetween);
+    next_look.async_wait([&](const std::error_code& error) {
+      if (!error && !is_over) look_again();
     });
   };
   listen();
-  paint_again();
+  look_again();
   io.restart();
   while (!is_over) io.run_one();
-  paint(false);
+  look(false);
   end.cancel();
-  repaint.cancel();
+  next_look.cancel();
   signals.cancel();
   // The handlers of this call, while what they use is there. Others belong to connections that are kept.
   constexpr std::size_t kMost = 100'000;

@@ -25,9 +25,10 @@ void take_signals(asio::signal_set& signals);
 void ignore_from_now_on(asio::signal_set& signals);
 
 /// Waits until then, or for a signal that ends podrun, which it returns. Ctrl-Z suspends podrun meanwhile.
-/// `paint` is called now and then; false: what it has painted is to go.
+/// `look` is called at once and now and then, and may return a signal too; false: what it has painted is to
+/// go.
 std::optional<int> wait_for_signal(asio::io_context& io, asio::signal_set& signals, run::TimePoint until,
-                                   const std::function<void(bool)>& paint);
+                                   const std::function<std::optional<int>(bool)>& look);
 
 /// Does what the terminal does at Ctrl-Z, since podrun gets the key itself while it asks a question. Suspends
 /// the whole foreground process group: the shell may wait for another process in it, such as timeout(1).

@@ -3,6 +3,7 @@
 // sequence of passes, with a question to the user before each but the first.
 #include "podrun/session/session.hpp"
 
+#include <csignal>
 #include <utility>
 
 #include "podrun/base/error.hpp"
@@ -129,11 +130,15 @@ std::optional<int> Session::wait_until(run::TimePoint until,
     typed.emplace(shared_->io->get_executor(), [&](TypedLines::Typed) { terminal.lines_typed(1); });
     typed->start();
   }
-  return wait_for_signal(*shared_->io, shared_->signals, until, [&](bool is_shown) {
-    if (!is_painted) return;
+  const auto paint = [&](bool is_shown) {
     const run::TimePoint now = std::chrono::steady_clock::now();
     terminal.say_status(is_shown ? status(now) : output::StatusText(), std::nullopt);
     if (is_shown) terminal.paint_status(now);
+  };
+  return wait_for_signal(*shared_->io, shared_->signals, until, [&](bool is_shown) -> std::optional<int> {
+    if (is_painted) paint(is_shown);
+    const bool is_read = !shared_->spec.needs_reader || !terminal.reader_has_gone();
+    return is_read ? std::nullopt : std::optional(SIGPIPE);
   });
 }
 

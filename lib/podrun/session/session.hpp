@@ -43,7 +43,8 @@ class Session {
   /// Asks on the terminal between two runs. Throws UsageError.
   Answer ask_yes_or_no(const std::string& question);
 
-  /// Waits until then, between two runs. Returns the signal that ended it, if any. `status`: what the status
+  /// Waits until then, between two runs. Returns the signal that ended it, if any; SIGPIPE:
+  /// SessionSpec::needs_reader. `status`: what the status
   /// line of a terminal says meanwhile.
   std::optional<int> wait_until(run::TimePoint until,
                                 const std::function<output::StatusText(run::TimePoint)>& status);
@@ -56,7 +57,7 @@ class Session {
 
   /// Prints each of these on standard error, after `podrun: `.
   void say(const std::vector<std::string>& notes);
-  /// Prints text on standard output. Returns the exit status: 1 when it cannot be written.
+  /// Prints text on standard output. Returns the exit status: 1 or 141 when it cannot be written.
   int answer(const std::string& text);
 
   output::Charset charset() const;

@@ -42,6 +42,7 @@ struct SessionSpec {
   int verbosity = 0;             ///< kQuiet, or how often -v was given
   StatusStyle status = {};
   std::shared_ptr<output::Terminal> terminal = {};
+  bool needs_reader = false;  ///< runs end when nobody reads stdout any more, although they print nothing
   /// Makes the connector of every host, in place of SSH, `via` and this machine's; else empty.
   std::function<std::unique_ptr<link::Connector>(const asio::any_io_executor&)> make_connector = nullptr;
   /// podrun takes signals, asks on the terminal, raises the limit of open files and may exit at once. False:

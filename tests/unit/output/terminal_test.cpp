@@ -7,6 +7,7 @@
 #include <termios.h>
 #include <unistd.h>
 
+#include <array>
 #include <chrono>
 #include <csignal>
 #include <future>
@@ -15,6 +16,7 @@
 
 #include <gtest/gtest.h>
 
+#include "podrun/base/descriptor.hpp"
 #include "podrun/output/full_screen.hpp"
 
 #include "unit/output/pipe.hpp"
@@ -90,6 +92,33 @@ TEST_F(TerminalTest, WritesByItselfWhenMuchIsGathered) {
   terminal.append(kOut, {std::string(Terminal::kBuffer, 'x')});
   pipe.close_write();
   EXPECT_EQ(reader.get().size(), Terminal::kBuffer);
+}
+
+TEST_F(TerminalTest, KnowsWhetherAReaderIsLeft) {
+  Pipe pipe;
+  const Terminal terminal(pipe.write_fd(), pipe.write_fd());
+  EXPECT_FALSE(terminal.reader_has_gone());
+  const int other = ::dup(pipe.read_fd());
+  pipe.close_read();
+  EXPECT_FALSE(terminal.reader_has_gone()) << "the other one is left";
+  ::close(other);
+  EXPECT_TRUE(terminal.reader_has_gone());
+  std::array<int, 2> sockets{};
+  ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM, 0, sockets.data()), 0);
+  const Terminal to_socket(sockets[0], sockets[0]);
+  EXPECT_FALSE(to_socket.reader_has_gone());
+  ::close(sockets[1]);
+  EXPECT_TRUE(to_socket.reader_has_gone());
+  ::close(sockets[0]);
+  const Descriptor null(::open("/dev/null", O_WRONLY));
+  EXPECT_FALSE(Terminal(null.get(), null.get()).reader_has_gone());
+}
+
+TEST_F(TerminalTest, SaysWhyAnAnswerCannotBeWrittenByItsStatus) {
+  Pipe out;
+  out.close_read();
+  Terminal terminal(out.write_fd(), out.write_fd());
+  EXPECT_EQ(print_answer("lost\n", terminal), 128 + SIGPIPE);
 }
 
 TEST_F(TerminalTest, KeepsTheFirstErrorOfAStreamAndDiscardsTheRest) {

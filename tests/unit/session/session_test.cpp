@@ -153,6 +153,28 @@ TEST_F(SessionTest, EndsTheRunWhenNobodyReadsItsOutput) {
   EXPECT_THAT(hosts_[0].told(), testing::Contains("end of input"));
 }
 
+TEST_F(SessionTest, EndsASilentRunWhenNobodyIsLeftToReadIt) {
+  set_up(1);
+  hosts_[0].answers["go"] = {};  // and goes on
+  out_.close_read();
+  spec_.needs_reader = true;
+  const RunSpec run = command();
+  CommandMode mode(run, session());
+  EXPECT_EQ(session_->run(run, mode).status, 128 + SIGPIPE);
+  EXPECT_EQ(session_->wait_until(run::TimePoint::max(), [](run::TimePoint) { return output::StatusText(); }),
+            SIGPIPE);
+}
+
+TEST_F(SessionTest, RunsForItsEffectWithoutAReader) {
+  set_up(1);
+  out_.close_read();
+  const RunSpec run = command();
+  CommandMode mode(run, session());
+  EXPECT_EQ(session_->run(run, mode).status, 0);
+  EXPECT_EQ(session_->wait_until(run::TimePoint(), [](run::TimePoint) { return output::StatusText(); }),
+            std::nullopt);
+}
+
 TEST_F(SessionTest, FailsWhenItCannotWriteItsOutput) {
   set_up(1);
   prints(0, "text\n");
