@@ -55,13 +55,28 @@ def test_wait_outlives_connections_and_exits_as_the_job(podrun, hosts):
 
 def test_wait_for_at_most_a_time(podrun, hosts):
     podrun.ok(*hosts.options, "start", "train", "--", GO)
-    late = podrun(*hosts.options, "wait", "-u", "1", "train")
+    path = podrun.directory / "told"
+    late = podrun(*hosts.options, "wait", "-u", "1", "--notify", f"cat >{path}", "train")
     assert late.returncode == 124 and late.stderr == b"podrun: train has not ended within 1 s on [0,1]\n", late
+    event = told(path)
+    assert (event["event"], event["status"], event["failed"], event["summary"]) == ("running", 124, [], "train: it has not ended, and goes on")
     assert b"train  running [0,1]" in podrun.ok(*hosts.options, "ps")
     stopped = podrun.start(*hosts.options, "wait", "train")
     wait_until(lambda: all(hosts.pod.logins(rank) for rank in hosts.ranks), what="the connections")
     stopped.signal(signal.SIGINT)
     assert stopped.wait().returncode == 130
+    assert b"train  running [0,1]" in podrun.ok(*hosts.options, "ps")
+
+
+@pytest.mark.parametrize("words", [("wait",), ("logs", "-f")])
+def test_a_reader_that_has_gone_ends_podrun_and_not_the_job(podrun, hosts, words):
+    podrun.ok(*hosts.options, "start", "train", "--", GO)
+    reader, writer = os.pipe()
+    run = podrun.start(*hosts.options, *words, "train", stdout=writer)
+    os.close(writer)
+    wait_until(lambda: all(follows(hosts, rank) for rank in hosts.ranks), what="the programs that follow the job")
+    os.close(reader)
+    assert run.wait().returncode == 141
     assert b"train  running [0,1]" in podrun.ok(*hosts.options, "ps")
 
 

@@ -27,6 +27,7 @@ constexpr std::size_t kMostSummary = 200;  ///< bytes
 
 std::string_view event_of(const Ended& ended) {
   if (ended.is_interrupted) return "stopped";
+  if (ended.goes_on) return "running";
   if (ended.status == 0) return "done";
   return ended.reason.empty() ? "failed" : "given_up";
 }
@@ -37,6 +38,8 @@ std::string summary_of(const Ended& ended) {
   const std::vector<std::string> faults = report::describe_failures(ended.hosts, ended.outcomes);
   if (ended.is_interrupted) {
     text += "interrupted";
+  } else if (ended.goes_on) {
+    text += "it has not ended, and goes on";
   } else if (ended.status == 0) {
     text += fmt::format("ok on {}", count_hosts(ended.hosts.size()));
   } else if (faults.empty()) {

@@ -23,6 +23,7 @@ void add_notify_options(OptionTable& table, std::vector<std::string>& commands);
 struct Ended {
   int status = 0;
   bool is_interrupted = false;
+  bool goes_on = false;  ///< a job that podrun waits for no longer
   std::vector<hosts::Host> hosts = {};
   std::vector<run::HostOutcome> outcomes = {};  ///< of these hosts; empty: not known
   std::string job = {};                         ///< or task; empty: a run

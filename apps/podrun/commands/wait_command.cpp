@@ -69,7 +69,8 @@ class WaitCommand final : public cli::Command {
     run.view = cli::view(context.options);
     const session::RunResult result = jobs::show_log(session, std::move(run), with_job, request);
     ended.status = std::max(ended.status, result.status);
-    ended.is_interrupted = result.interrupted_by && *result.interrupted_by != jobs::kSignalOfLimit;
+    ended.goes_on = result.interrupted_by == jobs::kSignalOfLimit;
+    ended.is_interrupted = result.interrupted_by && !ended.goes_on;
     ended.outcomes = result.outcomes;
     return ended;
   }
