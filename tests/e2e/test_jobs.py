@@ -18,6 +18,7 @@ import pytest
 from conftest import private_mounts
 from events import Events, closed, events
 from homes import ViaHomes, homes_of_pod
+from pods import write_key
 from support import by_rank, send, sha256, wait_until
 from trees import remove
 
@@ -702,6 +703,24 @@ def test_a_killed_program_of_a_reader_cuts_no_output(podrun, hosts, program):
     assert (hosts.home(0) / "killed").exists()
     assert followed.returncode == 0, followed.stderr
     assert followed.shown == {0: [b"%d" % number for number in range(1, 20001)]}
+
+
+def test_of_a_followed_host_that_is_refused_is_told_at_once(podrun, hosts):
+    start(podrun, hosts.options, "until [ -e ~/go ]; do sleep 0.1; done")
+    key = write_key(podrun.directory / "key")
+    allowed = hosts.pod.directory / "authorized_keys"
+    before = allowed.read_text()
+    hosts.pod.allow(f"{key}.pub")
+    run = podrun.start(*hosts.options, "--identity", key, "-o", "IdentitiesOnly=yes", "logs", "-f", "train")
+    wait_until(lambda: all(readers(hosts, rank) for rank in (0, 1, 2)), what="it is followed")
+    allowed.write_text(before)
+    hosts.lose(1)
+    wait_until(lambda: b"; connecting again\n" in run.stderr and b"podrun: unreachable: [1] " in run.stderr, what="told of")
+    assert re.search(rb"podrun: lost: \[1\] .*; connecting again\n", run.stderr), run.stderr
+    assert run.process.poll() is None
+    for rank in (0, 1, 2):
+        (hosts.home(rank) / "go").touch()
+    assert run.wait().returncode == 255
 
 
 def test_a_host_that_is_away_for_a_while_is_followed_on(podrun, hosts):

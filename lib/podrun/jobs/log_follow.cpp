@@ -131,6 +131,17 @@ class LogMode final : public session::CommandMode,
     CommandMode::begin(output);
     output.start();
   }
+  void notice(output::Output& output, const run::RunPolicy& policy, const run::Notice& notice) override {
+    const auto* const later = std::get_if<run::notice::AttemptLater>(&notice);
+    if (later && later->attempt == 2 && !follow_.hosts()[later->host].number.empty())
+      broken_[later->host] = run::Lost{later->failure};
+    const auto* const ended = std::get_if<run::notice::HostEnded>(&notice);
+    if (ended && run::failure_of(policy.outcomes()[ended->host])) {
+      broken_[ended->host] = {};
+      refused_[ended->host] = policy.outcomes()[ended->host];
+    }
+    CommandMode::notice(output, policy, notice);
+  }
   session::HostPreparation* preparation() override { return this; }
   session::RunWatch* watch() override { return follow_.request().follow ? this : nullptr; }
   int status(const run::RunPolicy& policy) const override {
@@ -164,6 +175,7 @@ class LogMode final : public session::CommandMode,
   void begin_pass(output::Output& output) override { output_ = &output; }
   asio::awaitable<void> look(run::FanOut& fan_out, output::Output& output) override {
     tell_first_failure(output);
+    tell_connections(output);
     const std::optional<run::TimePoint>& until = follow_.request().until;
     if (until && std::chrono::steady_clock::now() >= *until) fan_out.interrupt(kSignalOfLimit);
     co_return;
@@ -178,6 +190,22 @@ class LogMode final : public session::CommandMode,
                            run_spec().plan.hosts[*failed_first_].worker,
                            report::describe(run::HostOutcome(link::Exited{status})), follow_.request().name,
                            output::fold_hosts(run_spec().plan.hosts, others)));
+  }
+  /// Hosts of one second share a line. Those that will not come back are in the final report, which may be
+  /// hours away.
+  void tell_connections(output::Output& output) {
+    const std::vector<hosts::Host>& hosts = run_spec().plan.hosts;
+    for (const std::string& line : report::describe_failures(hosts, std::exchange(broken_, none())))
+      output.say(line + "; connecting again");
+    std::size_t refused = 0;
+    for (const run::HostOutcome& outcome : refused_) refused += run::failure_of(outcome) ? 1 : 0;
+    const std::vector<run::HostOutcome> told = std::exchange(refused_, none());
+    told_refused_ += refused;
+    if (told_refused_ >= not_ended().size()) return;  // the final report comes at once
+    for (std::string& line : report::describe_failures(hosts, told)) output.say(std::move(line));
+  }
+  std::vector<run::HostOutcome> none() const {
+    return std::vector<run::HostOutcome>(run_spec().plan.hosts.size());
   }
   static bool is_late(const run::RunPolicy& policy) { return policy.interrupted_by() == kSignalOfLimit; }
   asio::awaitable<void> prepare(std::size_t host, supervisor::Supervised& supervised) override {
@@ -225,6 +253,9 @@ class LogMode final : public session::CommandMode,
   output::Output* output_ = nullptr;
   std::optional<std::size_t> failed_first_ = std::nullopt;
   bool is_failure_told_ = false;
+  std::vector<run::HostOutcome> broken_ = none();   ///< connections, since the last look
+  std::vector<run::HostOutcome> refused_ = none();  ///< hosts that are given up, since the last look
+  std::size_t told_refused_ = 0;
 };
 
 }  // namespace
