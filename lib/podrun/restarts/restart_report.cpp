@@ -161,7 +161,7 @@ std::string describe_end(OverReason reason, const run::RestartPolicy& policy,
       return not_again(
           fmt::format("it has never run for {} (--short-try)", format_duration(limits.short_try)));
     case OverReason::crash_loop:
-      return not_again(fmt::format("{} tries in a row failed within {}", run::RestartPolicy::kShortTries,
+      return not_again(fmt::format("{} tries in a row failed within {}", policy.most_short_tries(),
                                    format_duration(limits.short_try)));
     case OverReason::restarts:
       if (limits.restarts == 0) return not_again("--restarts 0");

@@ -199,6 +199,7 @@ RestartStep RestartPolicy::decide(RestartCause cause) {
   const bool is_first = !has_worked_;
   cause_ = cause;
   has_worked_ = has_worked_ || !is_short;
+  has_run_long_ = has_run_long_ || ran >= limits_.reset;
   if (ran >= limits_.reset) failures_ = 0;
   TimePoint::duration delay = kAfterLoss;
   if (is_loss(cause)) {
@@ -210,7 +211,7 @@ RestartStep RestartPolicy::decide(RestartCause cause) {
   } else {
     if (is_short && is_first) return step::Over{OverReason::first_try, ended_.status};
     short_tries_ = is_short ? short_tries_ + 1 : 0;
-    if (short_tries_ >= kShortTries) return step::Over{OverReason::crash_loop, ended_.status};
+    if (short_tries_ >= most_short_tries()) return step::Over{OverReason::crash_loop, ended_.status};
     if (failures_ >= limits_.restarts) return step::Over{OverReason::restarts, ended_.status};
     constexpr std::size_t kDoubled = 5;  // more than kLongestDelay
     delay = std::min(kAfterFailure * (1 << std::min(failures_, kDoubled)), kLongestDelay);

@@ -37,10 +37,11 @@ std::vector<std::size_t> stalled_hosts(const StallLimits& limits, const std::vec
                                        TimePoint started, TimePoint now);
 
 struct RestartLimits {
-  bool allowed = true;                 ///< false: the first try is the only one, also after a lost host
-  std::size_t restarts = 0;            ///< after failures of the command in a row; lost hosts do not count
-  std::chrono::seconds reset{3600};    ///< a try that ran for this long gives all of them back
-  std::chrono::seconds short_try{60};  ///< a first try that fails sooner is the last, and the third in a row
+  bool allowed = true;               ///< false: the first try is the only one, also after a lost host
+  std::size_t restarts = 0;          ///< after failures of the command in a row; lost hosts do not count
+  std::chrono::seconds reset{3600};  ///< a try that ran for this long gives all of them back
+  /// A first try that fails sooner is the last, as are several in a row: RestartPolicy::most_short_tries().
+  std::chrono::seconds short_try{60};
   std::optional<std::chrono::seconds> wait_hosts = std::chrono::seconds(3600);  ///< none: for ever
   std::vector<int> final_statuses = {93, 126, 127};            ///< nothing starts again after one of these
   bool even_after_success = false;                             ///< also when a host has ended with 0
@@ -56,7 +57,7 @@ enum class OverReason : std::uint8_t {
   finished,         ///< every host ended with 0, and is still there
   interrupted,      ///< by a signal, or since nobody reads the output
   first_try,        ///< it has never run for RestartLimits::short_try
-  crash_loop,       ///< three tries in a row failed sooner than that
+  crash_loop,       ///< RestartPolicy::most_short_tries() in a row failed sooner than that
   restarts,         ///< all of them are used
   final_status,     ///< see RestartLimits::final_statuses
   partly_finished,  ///< a host that is still there ended with 0, so the command believes that it is done
@@ -124,6 +125,7 @@ using RestartStep = std::variant<step::Look, step::Prepare, step::StartTry, step
 class RestartPolicy {
  public:
   static constexpr std::size_t kShortTries = 3;
+  static constexpr std::size_t kShortTriesOfProven = 6;  ///< ten minutes with the pauses between them
   static constexpr std::size_t kLosses = 10;
   static constexpr std::chrono::hours kOfLosses{1};
 
@@ -141,6 +143,9 @@ class RestartPolicy {
   RestartCause cause() const { return cause_; }
   /// Restarts that are left for failures of the command.
   std::size_t left() const { return limits_.restarts - failures_; }
+  /// So many short tries in a row are the end. A command that has run for long has more of them: what it
+  /// needs, such as storage, may be away for minutes.
+  std::size_t most_short_tries() const { return has_run_long_ ? kShortTriesOfProven : kShortTries; }
   /// Hosts that did not answer for a minute since the last try.
   const std::vector<std::size_t>& missing() const { return missing_; }
   /// When podrun stops waiting for hosts; none: never.
@@ -169,6 +174,7 @@ class RestartPolicy {
   std::size_t failures_ = 0;     ///< of the command, in a row
   std::size_t short_tries_ = 0;  ///< in a row
   bool has_worked_ = false;      ///< a try ran for longer than a short one
+  bool has_run_long_ = false;    ///< for RestartLimits::reset
   std::deque<TimePoint> losses_ = {};
   RestartCause cause_ = RestartCause::none;
   bool decided_ = false;  ///< how the last try counts: it is about to start again

@@ -221,8 +221,11 @@ class Rules {
     EXPECT_EQ(is_over_for(*judged.moment, OverReason::first_try), !has_worked && !judged.is_lost());
     std::size_t in_a_row = 0;  // short failures; a host that was lost says nothing of a short try
     for (auto of = end; of != first && is_short(*--of);) in_a_row += of->is_lost() ? 0 : 1;
+    const bool has_run_long =
+        std::any_of(first, end, [this](const Judged& of) { return of.ran() >= limits_.reset; });
+    const std::size_t most = has_run_long ? RestartPolicy::kShortTriesOfProven : RestartPolicy::kShortTries;
     EXPECT_EQ(is_over_for(*judged.moment, OverReason::crash_loop),
-              has_worked && !judged.is_lost() && in_a_row >= RestartPolicy::kShortTries);
+              has_worked && !judged.is_lost() && in_a_row >= most);
     const auto losses = static_cast<std::size_t>(std::count_if(first, end, [&](const Judged& of) {
       return of.is_lost() && of.moment->at > judged.moment->at - RestartPolicy::kOfLosses;
     }));

@@ -190,6 +190,20 @@ TEST(RestartPolicy, EndsAfterThreeShortTriesInARow) {
   EXPECT_EQ(tries.fails(59s, 5), "over: crash_loop 5");
 }
 
+TEST(RestartPolicy, GivesACommandThatHasRunForLongMinutesBeforeItEnds) {
+  Tries tries({.restarts = 100});
+  EXPECT_EQ(tries.fails_and_starts(60min), "start");
+  for (const std::string_view pause : {"20 s", "40 s", "80 s", "160 s", "5 min"}) {
+    EXPECT_EQ(tries.fails(5s), fmt::format("prepare in {}", pause));
+    EXPECT_EQ(tries.starts(), "start");
+  }
+  EXPECT_EQ(tries.fails(5s, 5), "over: crash_loop 5");
+  Tries few({.restarts = 2});
+  EXPECT_EQ(few.fails_and_starts(60min), "start");
+  EXPECT_EQ(few.fails_and_starts(5s), "start");
+  EXPECT_EQ(few.fails(5s), "over: restarts 1");
+}
+
 TEST(RestartPolicy, DoesNotTakeALostShortTryForAFailure) {
   Tries tries({.restarts = 100});
   EXPECT_EQ(tries.fails_and_starts(2min), "start");
