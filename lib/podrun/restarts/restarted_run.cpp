@@ -143,6 +143,7 @@ class RestartedRun {
 
   std::vector<supervisor::Variable> variables() const;
   session::RunSpec make_try();
+  void advise_prepare(const std::vector<run::HostOutcome>& outcomes);
   std::string stall_directory(const session::RunSpec& run) const;
   void tell_waiting();
   void announce(const RestartStep& step);
@@ -160,6 +161,7 @@ class RestartedRun {
   TryReport report_ = {};    ///< of the last try
   HostSurvey survey_;
   std::size_t announced_ = 0;  ///< restarts
+  bool is_prepare_advised_ = false;
   std::vector<std::string> told_ = {};
   TimePoint told_at_ = {};
 };
@@ -209,7 +211,20 @@ run::RestartEvent RestartedRun::perform(const run::step::StartTry&) {
     report_ = {result.outcomes, mode.culprit(), {}, {}};
   }
   report_.hosts.resize(hosts().size());
+  if (!mode.started_at() && policy_.restarts() > 0) advise_prepare(result.outcomes);
   return ended_of(result.outcomes, result.status, result.interrupted_by);
+}
+
+/// A host that was replaced has none of the user's files. Once.
+void RestartedRun::advise_prepare(const std::vector<run::HostOutcome>& outcomes) {
+  const bool has_none = std::any_of(outcomes.begin(), outcomes.end(), [](const run::HostOutcome& outcome) {
+    const link::Failure* const failure = run::failure_of(outcome);
+    return failure && failure->cause == link::Cause::no_such_directory;
+  });
+  if (!has_none || !spec_.prepare.empty() || std::exchange(is_prepare_advised_, true)) return;
+  say(
+      {"a new host has none of your files: --prepare 'podrun push SRC DEST' copies them before each "
+       "restart"});
 }
 
 /// Beside the output, or where podrun keeps what it remembers.
