@@ -146,6 +146,29 @@ std::string script_line(const std::vector<std::string>& words, std::size_t scrip
   return shell_quote(line);
 }
 
+/// Nothing of podrun ran there: a start-up file or a forced command has taken its place. One that says why it
+/// refuses fails with a status of its own; 125 is of podrun's script without its beginning.
+bool is_replaced(const link::Failure& failure) {
+  return failure.stage == link::Stage::starting_shell && failure.cause == link::Cause::ended_early &&
+         !failure.detail.starts_with("sudo: ") &&
+         (failure.detail.starts_with("it ended before ") || failure.detail.ends_with("(exit 0)") ||
+          failure.detail.ends_with("(exit 125)"));
+}
+
+/// About a login that leads to no /bin/sh.
+std::string start_up_files(const std::string& name, const link::Failure& failure) {
+  if (is_replaced(failure))
+    return fmt::format(
+        "podrun: the login to {} worked, but it ended before podrun's script: perhaps a start-up file there "
+        "(.bashrc) reads standard input or exits, or a forced command replaces /bin/sh",
+        name);
+  const std::string longer = duration_option(3 * failure.after.value_or(std::chrono::seconds(10)));
+  return fmt::format(
+      "podrun: the login to {} worked, but /bin/sh never answered: perhaps a start-up file there (.bashrc) "
+      "is slow (-t {} waits longer), waits or runs another shell, or a forced command replaces /bin/sh",
+      name, longer);
+}
+
 }  // namespace
 
 std::optional<std::string> local_path_hint(const supervisor::Command& command,
@@ -290,7 +313,7 @@ std::optional<std::string> start_up_hint(const std::vector<hosts::Host>& hosts,
     const link::Failure* failure =
         run::failure_of(outcome);  // a single host is lost, since it may have started
     return failure && failure->stage == link::Stage::starting_shell &&
-           failure->cause == link::Cause::timed_out;
+           (failure->cause == link::Cause::timed_out || is_replaced(*failure));
   });
   if (silent == outcomes.end() && has_failure(outcomes, [](const link::Failure& failure) {
         return failure.stage == link::Stage::ssh_banner && failure.cause == link::Cause::timed_out;
@@ -301,6 +324,9 @@ std::optional<std::string> start_up_hint(const std::vector<hosts::Host>& hosts,
   if (silent == outcomes.end()) return sudo_hint(outcomes);
   const hosts::Host& host = hosts[static_cast<std::size_t>(silent - outcomes.begin())];
   const std::string name = output::escape_controls(host.name);
+  const link::Failure& failure = *run::failure_of(*silent);
+  const bool is_own = host.kind == hosts::HostKind::local || remote == RemoteBy::via;
+  if (is_own && failure.cause != link::Cause::timed_out) return std::nullopt;  // its last line says why
   if (host.kind == hosts::HostKind::local)
     return "podrun: /bin/sh on this machine never answered: is it overloaded?";
   if (remote == RemoteBy::via) {
@@ -309,10 +335,7 @@ std::optional<std::string> start_up_hint(const std::vector<hosts::Host>& hosts,
         "word (it may wait for an answer or for resources, or not pass on standard input)",
         name);
   }
-  return fmt::format(
-      "podrun: the login to {} worked, but /bin/sh never answered: perhaps a start-up file there (.bashrc) "
-      "waits or runs another shell, or a forced command replaces /bin/sh",
-      name);
+  return start_up_files(name, failure);
 }
 
 }  // namespace podrun::report

@@ -92,7 +92,9 @@ void Greeting::remember(StreamId stream, std::string_view bytes) {
 }
 
 void Greeting::fail(const link::StreamEvent& end) const {
-  const std::string_view said = last_line(said_);
+  std::string_view said = last_line(said_);
+  if (said.find("podrun_options") != said.npos)
+    said = {};  // podrun's own line, which a start-up file has read
   throw link::HostError({link::Stage::starting_shell, link::Cause::ended_early,
                          said.empty()
                              ? fmt::format("it ended before the command could start ({})", describe_end(end))

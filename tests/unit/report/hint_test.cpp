@@ -140,7 +140,7 @@ TEST(StartUpHint, IsForALoginThatLeadsNowhere) {
             .retry = link::Retry::may_help,
             .after = std::chrono::seconds(10)}),
       "podrun: the login to b worked, but /bin/sh never answered: perhaps a start-up file there (.bashrc) "
-      "waits or runs another shell, or a forced command replaces /bin/sh");
+      "is slow (-t 30s waits longer), waits or runs another shell, or a forced command replaces /bin/sh");
   EXPECT_EQ(hint({link::Stage::starting_shell, link::Cause::closed}), "none");
   EXPECT_EQ(
       hint({.stage = link::Stage::ssh_banner, .cause = link::Cause::timed_out}),
@@ -149,6 +149,23 @@ TEST(StartUpHint, IsForALoginThatLeadsNowhere) {
   EXPECT_EQ(
       hint({.stage = link::Stage::login, .cause = link::Cause::timed_out, .after = std::chrono::seconds(10)}),
       "none");
+}
+
+TEST(StartUpHint, IsForALoginThatEndsBeforeTheScript) {
+  const auto hint = [](const std::string& detail, RemoteBy remote = RemoteBy::ssh) {
+    return start_up_hint({{.name = "a"}},
+                         {run::Unreachable{{link::Stage::starting_shell, link::Cause::ended_early, detail}}},
+                         remote)
+        .value_or("none");
+  };
+  const std::string expected =
+      "podrun: the login to a worked, but it ended before podrun's script: perhaps a start-up file there "
+      "(.bashrc) reads standard input or exits, or a forced command replaces /bin/sh";
+  EXPECT_EQ(hint("it ended before the command could start (exit 125)"), expected);
+  EXPECT_EQ(hint("it ended before the command could start (exit 3)"), expected);
+  EXPECT_EQ(hint("welcome (exit 0)"), expected);
+  EXPECT_EQ(hint("This account is currently not available. (exit 1)"), "none");
+  EXPECT_EQ(hint("it ended before the command could start (exit 1)", RemoteBy::via), "none");
 }
 
 TEST(StartUpHint, SpeaksOfNoLoginWhereThereWasNone) {

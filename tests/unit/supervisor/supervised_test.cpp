@@ -64,6 +64,9 @@ TEST_F(SupervisedTest, TellsWhyNothingStarted) {
   EXPECT_EQ(failure_of("kill -9 $$; "),
             "starting /bin/sh: it ended before the command could start (signal 9)");
   EXPECT_EQ(failure_of("exit 0; "), "starting /bin/sh: it ended before the command could start (exit 0)");
+  EXPECT_EQ(failure_of("echo 'you typed: { podrun_text=; podrun_options=; case'; exit 125; "),
+            "starting /bin/sh: it ended before the command could start (exit 125)")
+      << "a start-up file that shows what it has read";
 }
 
 TEST_F(SupervisedTest, GivesNoiseWithoutAHelloBackWhole) {
