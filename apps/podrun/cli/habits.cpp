@@ -51,10 +51,15 @@ struct ForeignWord {
   std::string_view advice;
 };
 
+constexpr std::string_view kRestarts =
+    "a command that starts again when it fails: podrun --restarts N -- COMMAND";
+
 /// Commands of other tools that do something to the hosts or jobs as a whole.
 constexpr std::array kForeignWords = {
     ForeignWord{"attach", "to follow the output of a job: podrun logs -f NAME"},
     ForeignWord{"cp", "to copy files to all hosts: podrun push SRC DEST; from them: podrun pull SRC DEST"},
+    ForeignWord{"restart", kRestarts},
+    ForeignWord{"restarts", kRestarts},
     ForeignWord{"scp", "to copy files to all hosts: podrun push SRC DEST; from them: podrun pull SRC DEST"},
     ForeignWord{"status", "the jobs and their state: podrun ps; the hosts: podrun check"},
     ForeignWord{"tail", "to follow the output of a job: podrun logs -f NAME"},

@@ -76,6 +76,7 @@ TEST(Habits, OfToolsWithJobsAndCopies) {
   EXPECT_NE(word({}, {"scp", "a", "b"}).find("; to copy files to all hosts: podrun push SRC DEST; "),
             std::string::npos);
   EXPECT_NE(word({}, {"cp", "a", "b"}).find("from them: podrun pull SRC DEST; "), std::string::npos);
+  EXPECT_NE(word({}, {"restarts"}).find("podrun --restarts N -- COMMAND; "), std::string::npos);
   EXPECT_NE(word({}, {"tail", "-f", "log"}).find("podrun logs -f NAME; "), std::string::npos);
   EXPECT_TRUE(word({"-d"}, {"tail", "-f", "log"}).ends_with(": podrun -d -- tail -f log"));
   EXPECT_NE(word({}, {"attach", "train"}).find("podrun logs -f NAME; "), std::string::npos);
