@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -18,6 +19,7 @@
 #include "podrun/supervisor/protocol.hpp"
 
 #include "cli/books.hpp"
+#include "cli/podrun_inside.hpp"
 
 namespace podrun::cli {
 namespace {
@@ -239,7 +241,14 @@ session::SessionSpec session_spec(const Options& options, const hosts::Probe& pr
 
 session::RunSpec users_run(const Options& options, const hosts::Probe& probe,
                            const session::SessionSpec& session, supervisor::Command command) {
+  const bool is_here = is_only_here(session);
+  if (is_here) {
+    std::vector<supervisor::Variable> environment = variables_of_podrun(probe);
+    append(environment, std::exchange(command.environment, {}));
+    command.environment = std::move(environment);
+  }
   session::RunSpec run = session::users_command(session, std::move(command));
+  if (is_here) run.plan.command.text.insert(0, append_to_path(own_directory()));
   run.plan.limits.serial = options.limits.serial;
   run.plan.limits.on_unreachable = options.limits.on_unreachable;
   run.plan.limits.on_failure = options.limits.on_failure;
