@@ -374,6 +374,17 @@ def test_logind_that_ends_processes_at_logout_is_named(podrun, via_hosts):
     assert states(podrun, via_hosts.options, status=1) == {}
 
 
+def test_a_job_is_found_by_another_list(podrun, hosts):
+    start(podrun, hosts.options, "sleep 1000")
+    fewer = hosts.on(1, 2)
+    assert states(podrun, fewer) == {0: "running", 1: "running"}
+    refused = start(podrun, fewer, "sleep 1001", status=1)
+    assert b"[0] as worker 1 of another list" in refused.stderr
+    assert podrun(*fewer, "rm", "train").returncode == 1
+    assert {job["place"].partition("-")[0] for [job] in jobs_of(podrun, fewer, "train", "--grace", "0", command="stop").values()} == {"1", "2"}
+    assert states(podrun, hosts.options) == {0: "running", 1: 143, 2: 143}
+
+
 @plays("hosts share a home directory")
 def test_hosts_that_share_a_home_stay_apart(podrun, via_hosts):
     via_hosts.share_home(1, owner=0)

@@ -69,8 +69,8 @@ class JobsCommand final : public cli::Command {
   /// Before anything is removed: a job that runs on one host keeps its files on all. The exit status.
   int leave_out_active(session::Session& session, const session::SessionSpec& spec,
                        const cli::Context& context) {
-    const jobs::JobAnswers jobs =
-        jobs::ask_jobs(session, jobs::jobs_run(spec, {.action = "list", .job_names = join(names_, " ")}));
+    const session::RunSpec run = jobs::jobs_run(spec, {.action = "list", .job_names = join(names_, " ")});
+    const jobs::JobAnswers jobs = jobs::ask_jobs(session, run);
     if (jobs.answers.result.interrupted_by) {
       names_.clear();
       return jobs.answers.result.status;
@@ -82,8 +82,10 @@ class JobsCommand final : public cli::Command {
       if (names_.empty()) context.say({"no job on these hosts has ended everywhere"});
       return 0;
     }
-    for (const std::string& name : active)
+    for (const std::string& name : active) {
       context.say({fmt::format("{0} runs: not removed (podrun stop {0} stops it)", name)});
+      context.say(jobs::describe_strays(name, run.plan.hosts, jobs.listed));
+    }
     std::erase_if(names_, [&](const std::string& name) { return active.contains(name); });
     return active.empty() ? 0 : kFailedStatus;
   }
@@ -98,6 +100,10 @@ class JobsCommand final : public cli::Command {
     if (action_ == Action::list && names_.empty()) {
       const std::set<std::string> all = names_of(jobs, Which::all);
       cli::set_seen_job_names({all.begin(), all.end()}, context.probe);
+    }
+    if (action_ != Action::remove) {
+      for (const std::string& name : names_of(jobs, Which::all))
+        context.say(jobs::describe_strays(name, run.plan.hosts, jobs.listed));
     }
     if (action_ == Action::stop) name_unanswered(run.plan.hosts, jobs, context);
     return std::max(

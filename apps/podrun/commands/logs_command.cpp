@@ -15,6 +15,7 @@
 #include "podrun/base/error.hpp"
 #include "podrun/base/regex.hpp"
 #include "podrun/jobs/job_start.hpp"
+#include "podrun/jobs/job_words.hpp"
 #include "podrun/jobs/log_follow.hpp"
 #include "podrun/output/label.hpp"
 
@@ -106,6 +107,9 @@ class LogsCommand final : public cli::Command {
     const jobs::JobAnswers jobs = jobs::ask_jobs(session, list(spec, name));
     int status = jobs.answers.result.status;
     if (jobs.answers.result.interrupted_by) return status;
+    const session::RunSpec asked = list(spec, name);
+    jobs::set_places(request_, asked.plan.hosts, jobs.listed);
+    session.say(jobs::describe_strays(name, asked.plan.hosts, jobs.listed));
     std::vector<std::uint64_t> starts = {start_};
     if (all_starts_) starts = kept_starts(jobs);
     for (const std::uint64_t start : starts) {
@@ -136,8 +140,9 @@ class LogsCommand final : public cli::Command {
     std::vector<std::size_t> without;
     bool has_job = false;
     for (const jobs::ListedJobs& each : jobs.listed) {
-      const bool is_there = !each.list.jobs.empty();
-      const bool has_start = is_there && (is_newest || each.list.jobs.front().kept.contains(request_.number));
+      const jobs::Job* job = each.list.shown();
+      const bool is_there = job != nullptr;
+      const bool has_start = is_there && (is_newest || job->kept.contains(request_.number));
       has_job = has_job || is_there;
       if (has_start || !all_starts_ || is_newest) (has_start ? with_start : without).push_back(each.host);
     }
@@ -157,7 +162,7 @@ class LogsCommand final : public cli::Command {
   static std::vector<std::uint64_t> kept_starts(const jobs::JobAnswers& jobs) {
     std::set<std::uint64_t> kept;
     for (const jobs::ListedJobs& each : jobs.listed) {
-      for (const jobs::Job& job : each.list.jobs) kept.insert(job.kept.begin(), job.kept.end());
+      if (const jobs::Job* job = each.list.shown()) kept.insert(job->kept.begin(), job->kept.end());
     }
     if (kept.empty()) kept.insert(kNewest);
     return {kept.begin(), kept.end()};

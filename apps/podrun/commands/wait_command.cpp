@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "podrun/jobs/job_start.hpp"
+#include "podrun/jobs/job_words.hpp"
 #include "podrun/jobs/log_follow.hpp"
 
 #include "cli/notify.hpp"
@@ -48,7 +49,7 @@ class WaitCommand final : public cli::Command {
     return jobs::jobs_run(spec, {.action = "list", .job_names = name});
   }
 
-  static cli::Ended wait_for(const jobs::LogRequest& request, const session::SessionSpec& spec,
+  static cli::Ended wait_for(jobs::LogRequest& request, const session::SessionSpec& spec,
                              session::Session& session, const cli::Context& context) {
     cli::Ended ended{.job = request.name};
     session::RunSpec run = list(spec, request.name);
@@ -56,6 +57,8 @@ class WaitCommand final : public cli::Command {
     ended.status = jobs.answers.result.status;
     ended.is_interrupted = jobs.answers.result.interrupted_by.has_value();
     if (ended.is_interrupted) return ended;
+    jobs::set_places(request, run.plan.hosts, jobs.listed);
+    session.say(jobs::describe_strays(request.name, run.plan.hosts, jobs.listed));
     std::vector<std::size_t> with_job;
     std::vector<std::size_t> without;
     for (const jobs::ListedJobs& each : jobs.listed)

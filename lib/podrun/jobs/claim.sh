@@ -2,7 +2,7 @@
 # Words: NAME PLACE RUN DIRECTORY [WAIT]
 # Variables of the host: HOME
 #
-# Prints "claimed", "taken STATE" when the job runs or is being started, or "missing PROGRAM" (or "missing /proc/FILE") where no job can be
+# Prints "claimed", "taken STATE PLACE" when the job runs or is being started (PLACE: that of another list), or "missing PROGRAM" (or "missing /proc/FILE") where no job can be
 # kept, and goes on until its standard input ends. DIRECTORY is the run's; its link `job` leads to the directory of this start. If WAIT is
 # not empty, it waits for a line first.
 #
@@ -23,19 +23,25 @@ podrun_give_up() {
 }
 podrun_refuse_taken() {
   podrun_give_up
-  echo "taken $podrun_state"
+  echo "taken $podrun_state${1:+ in }$1"
   exit 1
+}
+# PLACE'S DIRECTORY
+podrun_refuse_active() {
+  podrun_find_job "$1"
+  if podrun_is_active; then
+    if [ "$1" = "$podrun_place" ]; then podrun_refuse_taken; else podrun_refuse_taken "${1##*/}"; fi
+  fi
 }
 podrun_claim() {
   mkdir -p -- "$podrun_place" || return
-  podrun_find_job "$podrun_place"
-  if podrun_is_active; then podrun_refuse_taken; fi
+  podrun_each_place "${podrun_place%/*}" "${podrun_place##*/}" podrun_refuse_active
   podrun_own=1
   podrun_find_numbers "$podrun_place"
   for podrun_nth in $podrun_numbers; do
     if [ $podrun_nth -ge $podrun_own ]; then podrun_own=$((podrun_nth + 1)); fi
   done
-  podrun_identity="$(podrun_identify $$) $podrun_run"
+  podrun_identity=$(podrun_identify $$ $podrun_run)
   trap 'podrun_give_up; exit 1' HUP INT TERM
   until ln -s -- "$podrun_identity" "$podrun_place/$podrun_own.claim" 2>/dev/null; do
     if ! [ -L "$podrun_place/$podrun_own.claim" ]; then
@@ -49,6 +55,11 @@ podrun_claim() {
     if [ $podrun_nth -ge $podrun_own ]; then continue; fi
     podrun_read_state "$podrun_place/$podrun_nth"
     if podrun_is_active; then podrun_refuse_taken; fi
+  done
+  # Another run may have claimed another place of this host meanwhile.
+  podrun_has_job=1
+  for podrun_other in "${podrun_place%/*}"/*; do
+    if [ "$podrun_other" != "$podrun_place" ] && podrun_is_of_host "$podrun_other" "${podrun_place##*/}"; then podrun_refuse_taken "${podrun_other##*/}"; fi
   done
   mkdir -- "$podrun_place/$podrun_own" "$podrun_place/$podrun_own/files" && ln -s -- "$podrun_place/$podrun_own" "$podrun_directory/job"
 }

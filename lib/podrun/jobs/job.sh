@@ -110,7 +110,7 @@ podrun_supervise() {
   podrun_looker=$!
   exec 3>"$podrun_job/out.in" 4>"$podrun_job/err.in"
   rm -f -- "$podrun_job/out.in" "$podrun_job/err.in"
-  podrun_put "$podrun_job/supervisor" "$(podrun_identify $$)" || podrun_give_up
+  podrun_put "$podrun_job/supervisor" "$(podrun_identify $$ -)" || podrun_give_up
   exec 2>/dev/null
 
   # In the foreground: a background job would have INT ignored. The text writes the pid, which the command then has, and empties the
@@ -139,7 +139,7 @@ podrun_supervise() {
       export PODRUN_MARK
       podrun_umask_of_command=$podrun_umask
       unset podrun_job_mark podrun_umask
-      exec setsid /bin/sh -c "$podrun_text" podrun "$podrun_job" "$podrun_boot" "$podrun_umask_of_command"
+      exec setsid /bin/sh -c "$podrun_text" podrun "$podrun_job" "$podrun_boot - $podrun_machine" "$podrun_umask_of_command"
     ) >&3 2>&4 3>&- 4>&- || podrun_status=$?
   fi
   exec 3>&- 4>&-

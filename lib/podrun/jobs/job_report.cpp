@@ -19,12 +19,14 @@ using Json = nlohmann::ordered_json;
 using std::chrono::seconds;
 
 /// In JSON, in the order of JobState.
-constexpr std::array<std::string_view, 7> kIdentifiers = {"starting",     "running", "ended",  "rebooted",
-                                                          "unsupervised", "lost",    "removed"};
+constexpr std::array<std::string_view, 8> kIdentifiers = {"starting",     "running", "ended",   "rebooted",
+                                                          "unsupervised", "lost",    "removed", "elsewhere"};
 
 Json json_of(const Job& job) {
   Json json{{"name", job.name}, {"state", kIdentifiers.at(static_cast<std::size_t>(job.state))}};
+  if (!job.place.empty()) json["place"] = job.place;
   if (job.state == JobState::removed) return json;
+  if (job.state == JobState::elsewhere) json["machine"] = job.machine;
   if (job.state == JobState::ended) json["exit_status"] = job.status;
   json["stopped"] = job.is_stopped;
   json["output_open"] = job.is_open;
@@ -60,6 +62,8 @@ std::set<std::uint64_t> read_numbers(std::string_view rest) {
 void read_line(Job& job, std::string_view key, std::string_view rest) {
   if (key == "state") {
     read_job_state(job, rest);
+  } else if (key == "place") {
+    job.place = rest.substr(0, kMaxText);
   } else if (key == "number") {
     job.number = to_number(rest).value_or(0);
   } else if (key == "kept") {
@@ -93,6 +97,9 @@ void read_job_state(Job& job, std::string_view text) {
     job.state = JobState::running;
   } else if (word == "removed") {
     job.state = JobState::removed;
+  } else if (word == "elsewhere") {
+    job.state = JobState::elsewhere;
+    job.machine = text.substr(0, kMaxText);
   } else if (word == "ended") {
     const std::optional<std::size_t> status = to_number(take_part(text, ' '));
     if (!status || *status > kMostStatus) return;
@@ -101,6 +108,12 @@ void read_job_state(Job& job, std::string_view text) {
   } else if (word == "lost" && !text.empty()) {
     job.state = text == "rebooted" ? JobState::rebooted : JobState::unsupervised;
   }
+}
+
+const Job* JobList::shown() const {
+  const auto active = std::ranges::find_if(jobs, &Job::is_active);
+  if (active != jobs.end()) return &*active;
+  return jobs.empty() ? nullptr : &jobs.front();
 }
 
 JobList parse_job_list(std::string_view output, std::string_view nonce) {

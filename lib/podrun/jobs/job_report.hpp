@@ -25,12 +25,15 @@ enum class JobState : std::uint8_t {
   rebooted,      ///< the host was rebooted while the job ran
   unsupervised,  ///< the command runs, but its supervisor was killed, so its exit status will stay unknown
   lost,          ///< command and supervisor are gone, and no exit status was written
-  removed
+  removed,
+  elsewhere  ///< another machine with this home directory has it, and it has not ended
 };
 
 struct Job {
   std::string name;
+  std::string place = {};  ///< WORKER-HOST, where it was started with another list; else empty
   JobState state = JobState::lost;
+  std::string machine = {};           ///< its host name, with JobState::elsewhere
   int status = 0;                     ///< of an ended job: 128+N after signal N
   bool is_stopped = false;            ///< by podrun stop
   bool is_open = false;               ///< it has ended, but processes that it left have its output open
@@ -45,13 +48,17 @@ struct Job {
 
   bool is_active() const {
     return (state == JobState::starting && !is_stopped) || state == JobState::running ||
-           state == JobState::unsupervised;
+           state == JobState::unsupervised || state == JobState::elsewhere;
   }
 };
 
 struct JobList {
   bool is_complete = false;
   std::vector<Job> jobs = {};
+
+  /// The job whose output is shown: one that has not ended, else the first; null: there is none. (A host has
+  /// several jobs of a name if they were started with several lists.)
+  const Job* shown() const;
 };
 
 /// Reads a host's standard output from the line after the nonce. Unknown lines are ignored.

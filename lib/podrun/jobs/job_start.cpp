@@ -19,6 +19,7 @@
 #include "podrun/hosts/host_name.hpp"
 #include "podrun/jobs/ask_jobs.hpp"
 #include "podrun/jobs/job_commit.hpp"
+#include "podrun/jobs/job_words.hpp"
 #include "podrun/jobs/scripts.hpp"
 #include "podrun/output/label.hpp"
 #include "podrun/session/command_mode.hpp"
@@ -46,7 +47,18 @@ struct DescribeCommand {
 };
 
 /// Says why a host refuses the name.
-std::string describe_taken(std::string_view name, std::string_view state) {
+std::string describe_taken(std::string_view name, std::string_view state, const std::string& own_place) {
+  constexpr std::string_view kIn = " in ";
+  constexpr std::string_view kElsewhere = "elsewhere ";
+  std::string_view place;
+  if (const std::size_t end = state.find(kIn); end != state.npos) {
+    place = state.substr(end + kIn.size());
+    state = state.substr(0, end);
+  }
+  if (state.starts_with(kElsewhere))
+    return describe_elsewhere(name, state.substr(kElsewhere.size()), place.empty() ? own_place : place);
+  if (!place.empty())
+    return fmt::format("{0} runs already {1} (podrun stop {0} stops it)", name, describe_place(place));
   if (state == "starting") return fmt::format("{} is being started by another podrun", name);
   if (state == kEndsAtLogout) {
     return "systemd stops a user's processes at logout there (set KillUserProcesses=no in "
@@ -104,8 +116,9 @@ void Claims::begin_pass() {
 asio::awaitable<void> Claims::reserve(std::size_t host, supervisor::Supervised& supervised) {
   static const Chunk script{std::string(kClaimScript)};
   const bool waits = host != 0 && !first_has_it_;
+  const std::string place = hosts::host_file_name(hosts_[host]);
   std::vector<std::string> words = ClaimWords{.name = name_,
-                                              .place = hosts::host_file_name(hosts_[host]),
+                                              .place = place,
                                               .run = run_id_,
                                               .directory = supervised.directory(),
                                               .wait = waits ? "wait" : ""}
@@ -128,7 +141,8 @@ asio::awaitable<void> Claims::reserve(std::size_t host, supervisor::Supervised& 
   std::string_view line = take_part(rest, '\n');
   const std::string_view word = take_part(line, ' ');
   is_taken_ = is_taken_ || (word == "taken" && line != kEndsAtLogout);
-  if (word == "taken") throw HostError({Stage::job_name, Cause::job_exists, describe_taken(name_, line)});
+  if (word == "taken")
+    throw HostError({Stage::job_name, Cause::job_exists, describe_taken(name_, line, place)});
   if (word == "missing") throw HostError(without(line));
   if (word != "claimed") throw HostError({Stage::job_name, Cause::ended_early, reader.describe_end()});
   kept_[host] = reader.stream();
@@ -220,13 +234,22 @@ void take_back(session::Session& session, const session::SessionSpec& spec, cons
 
 bool say_if_taken(session::Session& session, const session::SessionSpec& spec, const std::string& name) {
   const session::RunSpec run = jobs_run(spec, {.action = "list", .job_names = name});
+  const std::vector<ListedJobs> listed = ask_jobs(session, run).listed;
   std::vector<std::size_t> where;
-  for (const ListedJobs& each : ask_jobs(session, run).listed) {
-    if (std::ranges::any_of(each.list.jobs, &Job::is_active)) where.push_back(each.host);
+  bool is_elsewhere = false;
+  for (const ListedJobs& each : listed) {
+    const Job* job = each.list.shown();
+    if (job == nullptr || !job->is_active()) continue;
+    if (job->state == JobState::elsewhere)
+      is_elsewhere = true;
+    else
+      where.push_back(each.host);
   }
-  if (where.empty()) return false;
-  session.say({fmt::format("{0} runs already on {1} (podrun logs -f {0}; podrun stop {0})", name,
-                           output::fold_hosts(run.plan.hosts, where))});
+  if (where.empty() && !is_elsewhere) return false;
+  if (!where.empty())
+    session.say({fmt::format("{0} runs already on {1} (podrun logs -f {0}; podrun stop {0})", name,
+                             output::fold_hosts(run.plan.hosts, where))});
+  session.say(describe_strays(name, run.plan.hosts, listed));
   return true;
 }
 

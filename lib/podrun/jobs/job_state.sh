@@ -1,9 +1,10 @@
 # The state of a job on a host. A job has a directory ~/.podrun/jobs/NAME/PLACE there; PLACE is WORKER-HOST, so that hosts that
-# share a home directory stay apart. Each start has a number N = 1, 2, …; the newest counts. Needs processes.sh.
+# share a home directory stay apart. A host may have other places: of another list, where it has another number or name. Each start has a
+# number N = 1, 2, …; the newest counts. Needs processes.sh.
 #
-#   N.claim       a symbolic link to "PID START BOOT RUN": the program that keeps N for a run that is about to start the job
-#   N/supervisor  "PID START BOOT": the job's supervisor (job.sh)
-#   N/pid         "PID START BOOT": the job's command
+#   N.claim       a symbolic link to "PID START BOOT RUN MACHINE": the program that keeps N for a run that is about to start the job
+#   N/supervisor  "PID START BOOT - MACHINE": the job's supervisor (job.sh)
+#   N/pid         "PID START BOOT - MACHINE": the job's command
 #   N/status      "STATUS UPTIME BOOT TIME": the command has ended, TIME seconds after the epoch
 #   N/complete    all output is in the files
 #   N/committed   it was started on all hosts; without this it ends after a minute
@@ -12,18 +13,22 @@
 #   N/command     its words, for people;  environment  the names of its variables;  mark  its PODRUN_MARK;  files/  its scripts
 #   N/out.B.SSSS  its output from byte B on, in pieces of 64 MiB with the suffixes aaaa, aaab, …;  err.B.SSSS
 #
-# START is in clock ticks after boot, see proc(5), stat: with BOOT and the pid it names a process. A file gets its name when it is
-# complete, so that a crash leaves the old state or the new one.
+# START is in clock ticks after boot, see proc(5), stat: with BOOT and the pid it names a process of MACHINE, "HOSTNAME/PID NAMESPACE": a
+# machine keeps its name over a reboot, and its boot and namespace when it is renamed. A file gets its name when it is complete, so that a
+# crash leaves the old state or the new one.
 #
 # shellcheck disable=SC2034,SC2086  # other fragments read the variables; pids need no quotes
 
 podrun_boot=
 read -r podrun_boot </proc/sys/kernel/random/boot_id 2>/dev/null
+podrun_machine=
+read -r podrun_machine </proc/sys/kernel/hostname 2>/dev/null
+podrun_machine=$podrun_machine/$(readlink /proc/self/ns/pid)
 
-# PID: "PID START BOOT"
+# PID RUN: "PID START BOOT RUN MACHINE"
 podrun_identify() {
   podrun_read_stat $1 || return
-  echo $1 $podrun_its_start $podrun_boot
+  echo $1 $podrun_its_start $podrun_boot $2 $podrun_machine
 }
 # FILE TEXT...: writes it as a whole.
 podrun_put() {
@@ -31,10 +36,16 @@ podrun_put() {
   shift
   echo "$*" >"$podrun_file.new" && mv -f -- "$podrun_file.new" "$podrun_file"
 }
-# PID START BOOT: true if the process still runs. Sets podrun_pid, and podrun_rebooted if the host was rebooted since.
+# PID START BOOT - [MACHINE]: true if the process still runs. Sets podrun_pid, podrun_rebooted if the host was rebooted since, and
+# podrun_elsewhere to the name of another machine, whose process it is.
 podrun_lives() {
   podrun_pid=$1
   podrun_rebooted=
+  podrun_elsewhere=
+  if [ "$5" ] && [ "${5%%/*}" != "${podrun_machine%%/*}" ] && [ "$3${5#*/}" != "$podrun_boot${podrun_machine#*/}" ]; then
+    podrun_elsewhere=${5%%/*}
+    return 1
+  fi
   if [ "$3" != "$podrun_boot" ]; then
     podrun_rebooted=1
     return 1
@@ -46,32 +57,37 @@ podrun_runs() {
   podrun_words=
   read -r podrun_words 2>/dev/null <"$1"
   set -- $podrun_words
-  [ $# -ge 3 ] && podrun_lives "$1" "$2" "$3"
+  podrun_elsewhere=
+  [ $# -ge 3 ] && podrun_lives "$@"
 }
-# DIRECTORY/N: true if the claim on this number still holds. An earlier claim of this run ($podrun_run) does not.
+# DIRECTORY/N: true if the claim on this number still holds. An earlier claim of this run ($podrun_run) does not. (Whether
+# that of another machine does cannot be seen.)
 podrun_run=
 podrun_is_claimed() {
   podrun_words=$(readlink "$1.claim") || return
   set -- $podrun_words
-  [ $# -ge 3 ] && [ "$4" != "$podrun_run" ] && podrun_lives "$1" "$2" "$3"
+  podrun_elsewhere=
+  [ $# -ge 3 ] && [ "$4" != "$podrun_run" ] && { podrun_lives "$@" || [ "$podrun_elsewhere" ]; }
 }
 
 # DIRECTORY/N: sets podrun_state:
 #   starting | running | ended STATUS UPTIME BOOT TIME | lost rebooted | lost PID (the command runs without its supervisor) | lost
+#   elsewhere HOSTNAME (another machine with this home has it, and it has not ended)
 podrun_read_state() {
   if podrun_read_status "$1"; then return; fi
   if ! [ -e "$1/supervisor" ]; then
     podrun_state=lost
-    if podrun_is_claimed "$1"; then podrun_state=starting; fi
+    if podrun_is_claimed "$1"; then podrun_state=${podrun_elsewhere:+elsewhere }${podrun_elsewhere:-starting}; fi
   elif podrun_runs "$1/supervisor"; then podrun_state=running
   # The job may have ended since its status was first read.
   elif podrun_read_status "$1"; then :
+  elif [ "$podrun_elsewhere" ]; then podrun_state="elsewhere $podrun_elsewhere"
   elif [ "$podrun_rebooted" ]; then podrun_state="lost rebooted"
   elif podrun_runs "$1/pid"; then podrun_state="lost $podrun_pid"
   else podrun_state=lost; fi
 }
 podrun_read_status() { read -r podrun_state 2>/dev/null <"$1/status" && podrun_state="ended $podrun_state"; }
-podrun_is_active() { case $podrun_state in starting | running | "lost "[0-9]*) ;; *) return 1 ;; esac; }
+podrun_is_active() { case $podrun_state in starting | running | "lost "[0-9]* | elsewhere*) ;; *) return 1 ;; esac; }
 
 # PLACE'S DIRECTORY: sets podrun_numbers to the taken ones, in no order; some occur twice.
 podrun_find_numbers() {
@@ -96,6 +112,40 @@ podrun_find_job() {
   if [ $podrun_number = 0 ]; then return; fi
   podrun_job=$1/$podrun_number
   podrun_read_state "$podrun_job"
+}
+# PLACE'S DIRECTORY...: sets podrun_starter to the run that has started its newest job; empty: not known.
+podrun_find_starter() {
+  podrun_find_job "$1"
+  podrun_starter=
+  read -r podrun_starter 2>/dev/null <"$podrun_job/mark"
+  podrun_starter=${podrun_starter%%.*}
+}
+# NAME'S DIRECTORY, PLACE, FUNCTION: calls it with the directory of the place, then with those of other lists in which this machine has
+# a job: one that runs, or any if the place has none. A job of the same run is that of another host on this machine.
+podrun_each_place() {
+  podrun_find_starter "$1/$2"
+  podrun_own_starter=$podrun_starter
+  podrun_has_job=$podrun_job
+  $3 "$1/$2"
+  for podrun_other in "$1"/*; do
+    if [ "$podrun_other" != "$1/$2" ] && podrun_is_of_host "$podrun_other" "$2"; then $3 "$podrun_other"; fi
+  done
+}
+# PLACE'S DIRECTORY, PLACE. (The same host has another number there, or it is another machine with this home and this name in a list.)
+podrun_is_of_host() {
+  podrun_find_starter "$1"
+  if [ -z "$podrun_job" ] || { [ "$podrun_own_starter" ] && [ "$podrun_starter" = "$podrun_own_starter" ]; }; then return 1; fi
+  case $podrun_state in
+    elsewhere*)
+      podrun_words=${1##*/}
+      [ "${podrun_words#*-}" = "${2#*-}" ] ;;
+    *)
+      if podrun_is_active; then return; fi
+      if [ "$podrun_has_job" ]; then return 1; fi
+      podrun_runs "$podrun_job/supervisor"
+      set -- $podrun_words
+      [ "$5" ] && [ -z "$podrun_elsewhere" ] ;;
+  esac
 }
 
 # FILE of output: sets podrun_base to the position of its first byte.

@@ -5,11 +5,14 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "podrun/base/shell_quote.hpp"
 #include "podrun/base/text.hpp"
+#include "podrun/hosts/host_name.hpp"
 #include "podrun/output/cell_width.hpp"
 #include "podrun/output/escape.hpp"
 #include "podrun/output/label.hpp"
@@ -25,7 +28,7 @@ constexpr std::size_t kCommandCells = 16;  ///< the least room for a command
 constexpr std::size_t kGap = 2;
 constexpr std::size_t kIndent = 4;
 
-/// `running`, `exit 137 (SIGKILL)`, `stopped`
+/// `running`, `exit 137 (SIGKILL)`, `stopped`, `on login2`
 std::string describe_state(const Job& job) {
   const auto with_open = [&job](const std::string& text) {
     return job.is_open ? text + ", output open" : text;
@@ -45,6 +48,8 @@ std::string describe_state(const Job& job) {
       return "running without its supervisor";
     case JobState::removed:
       return "removed";
+    case JobState::elsewhere:
+      return "on " + output::escape_controls(job.machine);
     default:
       return "lost (its supervisor was killed)";
   }
@@ -71,7 +76,7 @@ struct Times {
 /// The jobs of one name on all hosts.
 struct Named {
   std::vector<std::pair<std::string, std::vector<std::size_t>>> states = {};  ///< words, and the hosts
-  std::vector<std::size_t> present = {};  ///< hosts that have it, in order
+  std::vector<std::size_t> present = {};  ///< hosts that have it, in order, each once
   std::vector<std::size_t> missing = {};  ///< other hosts that have answered
   Times started = {};
   Times ended = {};
@@ -80,14 +85,14 @@ struct Named {
   std::string command = {};
 
   void add(std::size_t host, const Job& job) {
-    std::string state = describe_state(job);
+    std::string state = describe_state(job) + (job.place.empty() ? "" : ", of another list");
     const auto known = std::ranges::find(states, state, &decltype(states)::value_type::first);
     if (known != states.end()) {
       known->second.push_back(host);
     } else {
       states.emplace_back(std::move(state), std::vector{host});
     }
-    present.push_back(host);
+    if (present.empty() || present.back() != host) present.push_back(host);
     is_any_active = is_any_active || job.is_active();
     if (job.is_active()) output.add(job.output);
     started.add(job.age);
@@ -161,6 +166,47 @@ std::vector<std::string> describe_jobs(const std::vector<hosts::Host>& hosts,
     rows.push_back(make_row(name, named, hosts, separator));
   }
   return align(rows, heading == Heading::shown ? &rows.front() : nullptr, columns);
+}
+
+std::string describe_place(std::string_view place) {
+  const std::string text = output::escape_controls(std::string(place));
+  return fmt::format("as worker {} of another list ({})", text.substr(0, text.find('-')), text);
+}
+
+std::string describe_elsewhere(std::string_view name, std::string_view machine, std::string_view place) {
+  const std::string on = output::escape_controls(std::string(machine));
+  return fmt::format(
+      "{} is on {}, another machine with this home directory (podrun on {} stops it; if that machine is "
+      "gone, "
+      "remove ~/.podrun/jobs/{}/{})",
+      name, on, on, name, output::escape_controls(shell_quote(place)));
+}
+
+std::vector<std::string> describe_strays(const std::string& name, const std::vector<hosts::Host>& hosts,
+                                         const std::vector<ListedJobs>& listed) {
+  std::vector<std::size_t> with_other_list;
+  std::string first;
+  std::set<std::string> elsewhere;
+  for (const ListedJobs& each : listed) {
+    for (const Job& job : each.list.jobs) {
+      if (job.name != name) continue;
+      if (job.state == JobState::elsewhere) {
+        elsewhere.insert(describe_elsewhere(
+            name, job.machine, job.place.empty() ? hosts::host_file_name(hosts[each.host]) : job.place));
+      } else if (!job.place.empty()) {
+        if (first.empty()) first = describe_place(job.place);
+        if (with_other_list.empty() || with_other_list.back() != each.host)
+          with_other_list.push_back(each.host);
+      }
+    }
+  }
+  std::vector<std::string> lines(elsewhere.begin(), elsewhere.end());
+  if (with_other_list.empty()) return lines;
+  const std::string has = fmt::format("{} has {}", output::fold_hosts(hosts, with_other_list), name);
+  lines.push_back(with_other_list.size() == 1 ? fmt::format("{} {}", has, first)
+                                              : fmt::format("{} by another list: [{}] {}", has,
+                                                            hosts[with_other_list.front()].worker, first));
+  return lines;
 }
 
 std::vector<std::string> describe_start(const std::string& name, const std::vector<hosts::Host>& hosts,

@@ -20,6 +20,16 @@ std::vector<std::string> describe_jobs(const std::vector<hosts::Host>& hosts,
                                        const std::vector<ListedJobs>& listed, std::string_view separator,
                                        Heading heading, std::size_t columns);
 
+/// `as worker 6 of another list (6-tpu-6)`. `place`: see Job::place.
+std::string describe_place(std::string_view place);
+
+/// Where to find a job of another machine: JobState::elsewhere.
+std::string describe_elsewhere(std::string_view name, std::string_view machine, std::string_view place);
+/// Lines about jobs of this name that were started with another list, or on another machine: `[5] has train
+/// as worker 6 of another list (6-tpu-6)`.
+std::vector<std::string> describe_strays(const std::string& name, const std::vector<hosts::Host>& hosts,
+                                         const std::vector<ListedJobs>& listed);
+
 /// How a job goes a second after its start, one for each host: `podrun: train runs on 16 hosts (…)`, `podrun:
 /// exit 127 [3]: bash: nosuch: command not found`.
 std::vector<std::string> describe_start(const std::string& name, const std::vector<hosts::Host>& hosts,

@@ -19,7 +19,7 @@ podrun_tell() { printf '%s\n' "$*"; }
 podrun_tell_times() {
   IFS=" ." read -r podrun_up _ </proc/uptime
   podrun_clock=$(date +%s)
-  if read -r _ podrun_start podrun_its_boot <"$podrun_job/supervisor" && [ "$podrun_its_boot" = "$podrun_boot" ]; then
+  if read -r _ podrun_start podrun_its_boot _ <"$podrun_job/supervisor" && [ "$podrun_its_boot" = "$podrun_boot" ]; then
     podrun_tell age $((podrun_up - podrun_start / 100))
   fi
   # By the monotonic clock, if the host was not rebooted.
@@ -45,7 +45,7 @@ podrun_tell_output() {
     if [ ${podrun_words#*:} -gt ${podrun_last:-0} ]; then podrun_last=${podrun_words#*:}; fi
   done
   podrun_noted=
-  if read -r _ _ podrun_its_boot <"$podrun_job/supervisor" && [ "$podrun_its_boot" = "$podrun_boot" ]; then
+  if read -r _ _ podrun_its_boot _ <"$podrun_job/supervisor" && [ "$podrun_its_boot" = "$podrun_boot" ]; then
     podrun_noted=$(tail -n 1 "$podrun_job/times")
   fi
   if [ "$podrun_noted" ]; then podrun_tell output $((podrun_up - ${podrun_noted%%.*}))
@@ -76,6 +76,7 @@ podrun_tell_job() {
   if [ -z "$podrun_job" ]; then return; fi
   podrun_name=${1%/*}
   podrun_tell job "${podrun_name##*/}"
+  if [ "${1##*/}" != "$podrun_here" ]; then podrun_tell place "${1##*/}"; fi
   podrun_tell state "$podrun_state"
   podrun_tell number "$podrun_number"
   podrun_tell_kept "$1"
@@ -169,14 +170,14 @@ podrun_take_back() {
   rmdir -- "$1" "${1%/*}"
 }
 
-# PLACE'S DIRECTORY
+# NAME'S DIRECTORY
 podrun_act() {
   case $podrun_action in
-    list) podrun_tell_job "$1" ;;
-    stop) podrun_stop_one "$1" ;;
-    remove) podrun_remove_one "$1" ;;
-    commit) podrun_commit "$1" ;;
-    take-back) podrun_take_back "$1" ;;
+    list) podrun_each_place "$1" "$podrun_here" podrun_tell_job ;;
+    stop) podrun_each_place "$1" "$podrun_here" podrun_stop_one ;;
+    remove) podrun_each_place "$1" "$podrun_here" podrun_remove_one ;;
+    commit) podrun_commit "$1/$podrun_here" ;;
+    take-back) podrun_take_back "$1/$podrun_here" ;;
   esac
 }
 
@@ -190,8 +191,8 @@ podrun_run_id=$4
 podrun_tell
 podrun_tell "podrun-jobs $PODRUN_RUN_ID"
 if [ "$podrun_job_names" ]; then
-  for podrun_each_name in $podrun_job_names; do podrun_act "$HOME/.podrun/jobs/$podrun_each_name/$podrun_here"; done
+  for podrun_each_name in $podrun_job_names; do podrun_act "$HOME/.podrun/jobs/$podrun_each_name"; done
 else
-  for podrun_directory in "$HOME/.podrun/jobs"/*/"$podrun_here"; do podrun_act "$podrun_directory"; done
+  for podrun_directory in "$HOME/.podrun/jobs"/*; do podrun_act "$podrun_directory"; done
 fi
 podrun_tell end

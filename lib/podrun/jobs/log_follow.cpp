@@ -43,6 +43,15 @@ int exit_status_of(std::string_view state) {
 
 }  // namespace
 
+void set_places(LogRequest& request, const std::vector<hosts::Host>& hosts,
+                const std::vector<ListedJobs>& listed) {
+  request.places.clear();
+  for (const ListedJobs& each : listed) {
+    const Job* job = each.list.shown();
+    if (job != nullptr && !job->place.empty()) request.places.emplace(hosts[each.host].worker, job->place);
+  }
+}
+
 LogFollow::LogFollow(LogRequest request, std::vector<hosts::Host> hosts)
     : request_(std::move(request)), hosts_(std::move(hosts)), followed_(hosts_.size()) {
   constexpr std::uint64_t kBeyondAll = 1'000'000'000'000'000;  // logs.sh sends what follows
@@ -54,8 +63,9 @@ LogsWords LogFollow::words_for(std::size_t host, const std::string& directory) c
   const FollowedHost& followed = followed_[host];
   const bool is_first = followed.number.empty();
   const std::string asked_number = request_.number == 0 ? "" : std::to_string(request_.number);
+  const auto place = request_.places.find(hosts_[host].worker);
   return {.name = request_.name,
-          .place = hosts::host_file_name(hosts_[host]),
+          .place = place == request_.places.end() ? hosts::host_file_name(hosts_[host]) : place->second,
           .directory = directory,
           .follow = request_.follow ? "1" : "",
           .tail = is_first && request_.tail ? std::to_string(*request_.tail) : "",

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -22,8 +23,10 @@ namespace podrun::jobs {
 
 struct LogRequest {
   std::string name;
-  std::uint64_t number = 0;                        ///< the start of the job; 0: the newest of each host
-  bool follow = false;                             ///< until the job has ended
+  std::map<std::size_t, std::string> places =
+      {};                    ///< by worker number: of hosts that have it by another list
+  std::uint64_t number = 0;  ///< the start of the job; 0: the newest of each host
+  bool follow = false;       ///< until the job has ended
   std::optional<std::size_t> tail = std::nullopt;  ///< only this many last lines of each stream
   std::string grep = {};    ///< only lines that match this expression of grep -E; empty: all
   bool timestamps = false;  ///< in front of each line; not with `grep`
@@ -32,6 +35,10 @@ struct LogRequest {
   std::optional<run::TimePoint> until = std::nullopt;        ///< gives up then, with the exit status 124
   std::optional<std::chrono::seconds> limit = std::nullopt;  ///< the time up to `until`, for messages
 };
+/// Sets LogRequest::places from the answers of these hosts.
+void set_places(LogRequest& request, const std::vector<hosts::Host>& hosts,
+                const std::vector<ListedJobs>& listed);
+
 /// RunResult::interrupted_by where LogRequest::until has come.
 inline constexpr int kSignalOfLimit = SIGALRM;
 

@@ -119,7 +119,7 @@ podrun_find_tail() {
 }
 podrun_is_of_this_boot() {
   podrun_its_boot=$podrun_boot
-  read -r _ _ podrun_its_boot 2>/dev/null <"$podrun_job/supervisor"
+  read -r _ _ podrun_its_boot _ 2>/dev/null <"$podrun_job/supervisor"
   [ "$podrun_its_boot" = "$podrun_boot" ]
 }
 # Sends what is new in N/times; some of it again. After a reboot the time of the file is that of its last entry.

@@ -51,6 +51,27 @@ TEST_F(JobWordsTest, ShowsWhenJobsEnded) {
           "b  stopped [2] - lost (rebooted) [3] - not there [0,1]"));
 }
 
+TEST_F(JobWordsTest, NamesJobsOfAnotherList) {
+  add(0, {.name = "train", .state = JobState::running});
+  add(1, {.name = "train", .place = "2-tpu-1", .state = JobState::running});
+  EXPECT_THAT(lines(), ElementsAre("train  running [0] - running, of another list [1] - not there [2,3]"));
+  EXPECT_THAT(describe_strays("train", hosts_, listed_),
+              ElementsAre("[1] has train as worker 2 of another list (2-tpu-1)"));
+  add(2, {.name = "train", .place = "3-tpu-2", .state = JobState::running});
+  EXPECT_THAT(describe_strays("train", hosts_, listed_),
+              ElementsAre("[1,2] has train by another list: [1] as worker 2 of another list (2-tpu-1)"));
+  EXPECT_THAT(describe_strays("eval", hosts_, listed_), ElementsAre());
+}
+
+TEST_F(JobWordsTest, NamesTheMachineOfAJobElsewhere) {
+  add(0, {.name = "train", .state = JobState::elsewhere, .machine = "login1"});
+  EXPECT_THAT(lines(), ElementsAre("train  on login1 [0] - not there [1-3]"));
+  EXPECT_THAT(
+      describe_strays("train", hosts_, listed_),
+      ElementsAre("train is on login1, another machine with this home directory (podrun on login1 stops it; if "
+                  "that machine is gone, remove ~/.podrun/jobs/train/0-tpu-0)"));
+}
+
 TEST_F(JobWordsTest, NamesHostsThatLackAJob) {
   add(1, {.name = "a", .state = JobState::running});
   for (std::size_t host = 0; host < 4; ++host) add(host, {.name = "b", .state = JobState::running});
