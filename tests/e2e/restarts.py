@@ -139,11 +139,15 @@ class Machines:
         """The host is switched off and on: all processes are gone, the boot id is another one, and podrun has not seen their end.
         `machine`: another machine has its place."""
         self.freeze_logins(rank)
+        self.change_identity(rank, machine)
+        self.on_host(rank, "kill -9 " + " ".join(map(str, self.pod.processes(rank))))
+        self.end_logins(rank)
+
+    def change_identity(self, rank, machine=False):
+        """As after a boot, but that its processes go on."""
         for place in [BOOT_ID, MACHINE_ID] if machine else [BOOT_ID]:
             self._mounted.add((rank, place))
             self.on_host(rank, f"id=/tmp/${{$}}.id; tr '0123456789' '1234567890' <{place} >$id && mount --bind $id {place}")
-        self.on_host(rank, "kill -9 " + " ".join(map(str, self.pod.processes(rank))))
-        self.end_logins(rank)
 
     def switch_off(self, rank):
         """Its sshd no longer listens, and its connections end, unless they are frozen."""

@@ -47,7 +47,8 @@ def test_a_host_that_saves_ends_with_0_and_reboots(podrun, machines, others):
     machines.has_started(run)
     machines.on_host(1, "touch ~/go")
     wait_for_event(run, "exit")
-    machines.reset(1)
+    machines.change_identity(1)
+    machines.end_logins(1)
     machines.on_host(0, "touch ~/go")
     ended = machines.ended(run)
     assert ended.over == FINISHED and ended.causes == [("rebooted", [1])]

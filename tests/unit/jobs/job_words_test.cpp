@@ -68,8 +68,9 @@ TEST_F(JobWordsTest, NamesTheMachineOfAJobElsewhere) {
   EXPECT_THAT(lines(), ElementsAre("train  on login1 [0] - not there [1-3]"));
   EXPECT_THAT(
       describe_strays("train", hosts_, listed_),
-      ElementsAre("train is on login1, another machine with this home directory (podrun on login1 stops it; if "
-                  "that machine is gone, remove ~/.podrun/jobs/train/0-tpu-0)"));
+      ElementsAre(
+          "train is on login1, another machine with this home directory (podrun on login1 stops it; if "
+          "that machine is gone, remove ~/.podrun/jobs/train/0-tpu-0)"));
 }
 
 TEST_F(JobWordsTest, NamesHostsThatLackAJob) {
