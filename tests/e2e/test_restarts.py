@@ -25,7 +25,7 @@ run: |
 # Each run: its options, its command.
 ALWAYS = (["--restarts", "1"], "sleep 1.2; [ $PODRUN_RANK = 0 ] || exit 1; sleep 1000")
 AT_ONCE = (["--restarts", "3", "--short-try", "1m"], "exit 1")
-CRASHES = (["--restarts", "9", "--short-try", "10s", "--restart-reset", "1s"], '[ "$PODRUN_RESTART" != 0 ] || sleep 9; sleep 1.2; exit 1')
+CRASHES = (["--restarts", "9", "--short-try", "10s", ], '[ "$PODRUN_RESTART" != 0 ] || sleep 9; sleep 1.2; exit 1')
 ENDS_PARTLY = "[ $PODRUN_RESTART != 0 ] || [ $PODRUN_RANK = 0 ] || { sleep 1.2; exit 134; }"
 IGNORES_TERM = '[ "$PODRUN_RESTART" != 0 ] || { [ $PODRUN_RANK = 0 ] && sleep 1.2 && exit 1; trap "" TERM; setsid sleep 1000 & while :; do sleep 0.1; done; }'
 ROWS = {
