@@ -8,8 +8,8 @@
 #include "podrun/session/specs.hpp"
 #include "podrun/supervisor/command.hpp"
 
-// What a podrun needs that is itself the command of a `local` host: `podrun -H local start train -- podrun
-// …`. A login on this machine would lack it, and podrun would find other hosts.
+// The environment of a podrun that is itself the command of a `local` host: `podrun -H local start train --
+// podrun …`. A login on this machine lacks it, and podrun would find other hosts.
 namespace podrun::cli {
 
 /// True if `local` is the only host.

@@ -117,7 +117,8 @@ class Reader {
     }
   }
 
-  /// What a cloud runs before it stops a machine, such as `autostop: {hook: ./save.sh}`.
+  /// Lifecycle hooks: commands that a cloud runs before it stops a machine, such as `autostop: {hook:
+  /// ./save.sh}`.
   void find_hooks(const YAML::Node& node, const std::string& path) {
     if (!node.IsMap() && !node.IsSequence()) return;
     for (const auto& item : node) {

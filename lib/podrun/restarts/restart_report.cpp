@@ -173,9 +173,8 @@ std::string describe_end(OverReason reason, const run::RestartPolicy& policy,
     case OverReason::partly_finished: {
       std::vector<std::size_t> done;
       for (std::size_t host = 0; host < report.outcomes.size(); ++host) {
-        const run::HostAfterTry after = host < report.hosts.size() ? report.hosts[host] : run::HostAfterTry{};
-        const bool is_lost = after.was_rebooted || after.was_replaced;
-        if (run::has_succeeded(report.outcomes[host]) && !is_lost) done.push_back(host);
+        if (run::has_succeeded(report.outcomes[host]) && !policy.is_gone(host, report.hosts[host]))
+          done.push_back(host);
       }
       return not_again(output::fold_hosts(hosts, done) + " ended with exit 0 (--restart-all)");
     }

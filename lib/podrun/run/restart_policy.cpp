@@ -109,8 +109,7 @@ std::optional<step::Over> RestartPolicy::end_of(const event::TryEnded& ended, Ti
 /// have saved its work and ended with any status.
 std::optional<step::Over> RestartPolicy::end_said_by_hosts(const std::vector<HostAfterTry>& hosts) const {
   const auto over = [&](OverReason reason) { return step::Over{reason, ended_.status}; };
-  if (have_all_succeeded(ended_.outcomes))
-    return is_loss(judge(hosts)) ? std::nullopt : std::optional(over(OverReason::finished));
+  if (have_all_succeeded(ended_.outcomes)) return std::nullopt;  // and a host is lost
   bool has_final = false;
   for (std::size_t host = 0; host < hosts.size(); ++host) {
     if (is_gone(host, hosts[host])) continue;

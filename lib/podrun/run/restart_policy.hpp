@@ -148,6 +148,8 @@ class RestartPolicy {
   std::size_t most_short_tries() const { return has_run_long_ ? kShortTriesOfProven : kShortTries; }
   /// Hosts that did not answer for a minute since the last try.
   const std::vector<std::size_t>& missing() const { return missing_; }
+  /// Whether the host counts as lost after the last try, whatever its exit status was.
+  bool is_gone(std::size_t host, const HostAfterTry& after) const;
   /// When podrun stops waiting for hosts; none: never.
   std::optional<TimePoint> waits_until() const;
   /// The time that is left for a try; none: any.
@@ -157,7 +159,6 @@ class RestartPolicy {
  private:
   std::optional<step::Over> end_of(const event::TryEnded& ended, TimePoint now) const;
   std::optional<step::Over> end_said_by_hosts(const std::vector<HostAfterTry>& hosts) const;
-  bool is_gone(std::size_t host, const HostAfterTry& after) const;
   RestartStep handle(const event::TryEnded& ended);
   RestartStep handle(const event::Looked& looked);
   RestartStep handle(const event::Prepared& prepared);

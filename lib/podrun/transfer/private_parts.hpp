@@ -8,8 +8,8 @@
 
 namespace podrun::transfer {
 
-/// What in the tree is hardly meant for hosts: `"./" is your home directory, with .ssh and .aws`, a text for
-/// each source. Keys that a user names as a source, or that ignore rules leave out, do not count.
+/// Finds sources that are hardly meant for hosts. Returns a text for each: `"./" is your home directory, with
+/// .ssh and .aws`. Keys that a user names as a source, or that ignore rules leave out, do not count.
 std::vector<std::string> private_parts(const LocalTree& tree);
 
 }  // namespace podrun::transfer

@@ -175,8 +175,12 @@ TEST(RestartWords, TellWhyItDoesNotStartAgain) {
 }
 
 TEST(RestartWords, TellWhoHasEndedWithSuccess) {
-  EXPECT_EQ(end_words(OverReason::partly_finished, {}, {.outcomes = {exited(0), exited(0), exited(134)}}),
+  TryReport report{.outcomes = {exited(0), exited(0), exited(134)}, .hosts = {kReady, kReady, kReady}};
+  EXPECT_EQ(end_words(OverReason::partly_finished, {}, report),
             "not started again: [4,5] ended with exit 0 (--restart-all)");
+  report.hosts[0] = test::kRebooted;
+  EXPECT_EQ(end_words(OverReason::partly_finished, {}, report),
+            "not started again: [5] ended with exit 0 (--restart-all)");
 }
 
 TEST(RestartWords, TellWhoWasAwaitedInVain) {

@@ -12,7 +12,7 @@
 
 #include "podrun/link/failure.hpp"
 
-// What a server sends in clear text, before the keys are exchanged (RFC 4253 4.2 and 7.1). Untrusted.
+// Reads the clear text of a server, before the keys are exchanged (RFC 4253 4.2 and 7.1). Untrusted.
 namespace podrun::ssh {
 
 /// The first line, if it is not the server's version: lines may come before that, or instead of it. At most
