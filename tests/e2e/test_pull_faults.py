@@ -125,7 +125,7 @@ def test_what_did_not_come_comes_with_the_next_pull(podrun, pair):
 @pytest.mark.parametrize("list_of_files", ["garbage", "f 81a4 1 1 ./../../evil", "f 81a4 1 1 ./logs/../../evil", "f 81a4 1 1 /etc/passwd"])
 def test_a_list_makes_no_sense(podrun, pair, list_of_files):
     pair.write("logs", LOGS)
-    pair.program(1, "stat", f"echo '{list_of_files}//'")
+    pair.stat(1, f"echo '{list_of_files}//'")
     assert fails(podrun, pair, GARBAGE) == set()
 
 
@@ -191,7 +191,7 @@ def test_a_host_sends_paths_that_were_not_asked_for(podrun, pair, members):
 
 def test_a_host_does_not_choose_names_in_a_directory_of_the_users(podrun, pair):
     pair.write("logs", {"a": b"1"})
-    pair.program(1, "stat", "printf 'm ./.bashrc//\\nf 81a4 1 1 ./.bashrc//\\n'")
+    pair.stat(1, "printf 'm ./.bashrc//\\nf 81a4 1 1 ./.bashrc//\\n'")
     run = Events(podrun("--json", *pair.on(1), "pull", "--flat", "logs/*", "out"))
     assert run.failures == {0: ("unreachable", "copying", "unexpected_answer")}
     assert os.listdir(podrun.directory / "out") == []
@@ -243,7 +243,7 @@ def test_errors_without_end_are_not_kept(podrun, pair):
 @pytest.mark.parametrize("path", ["./logs/%.0f", "./logs/%0200.0f"], ids=["short", "long"])
 def test_a_list_without_end_is_not_kept(podrun, pair, path):
     pair.write("logs", LOGS)
-    pair.program(1, "stat", f"echo 'f 41ed 0 1 ./logs//'; exec seq -f 'f 81a4 1 1 {path}//' 1000000000")
+    pair.stat(1, f"echo 'f 41ed 0 1 ./logs//'; exec seq -f 'f 81a4 1 1 {path}//' 1000000000")
     run = podrun.start("--json", *pair.options, "pull", "logs", "out")
     peak = watch_memory(run, 60)
     held_against(TOO_MANY, Events(run.wait()))

@@ -332,7 +332,7 @@ def test_a_host_between_cannot_alter_contents(podrun, pods):
 
 
 def test_sizes_that_cannot_be(pushing):
-    pushing.homes.program(2, "stat", "exec /usr/bin/stat \"$@\" | sed 's/^f 81\\(..\\) [0-9]*/f 81\\1 18446744073709550592/'")
+    pushing.homes.stat(2, "exec /usr/bin/stat \"$@\" | sed 's/^f 81\\(..\\) [0-9]*/f 81\\1 18446744073709550592/'")
     ended = pushing.fail()
     assert ended.failures[2][2] == "too_large", ended.stderr
 
