@@ -717,13 +717,13 @@ def test_a_killed_program_of_a_reader_cuts_no_output(podrun, hosts, program):
 
 
 def test_of_a_followed_host_that_is_refused_is_told_at_once(podrun, hosts):
-    start(podrun, hosts.options, "until [ -e ~/go ]; do sleep 0.1; done")
+    start(podrun, hosts.options, "echo first; until [ -e ~/go ]; do sleep 0.1; done")
     key = write_key(podrun.directory / "key")
     allowed = hosts.pod.directory / "authorized_keys"
     before = allowed.read_text()
     hosts.pod.allow(f"{key}.pub")
     run = podrun.start(*hosts.options, "--identity", key, "-o", "IdentitiesOnly=yes", "logs", "-f", "train")
-    wait_until(lambda: all(readers(hosts, rank) for rank in (0, 1, 2)), what="it is followed")
+    run.wait_for_output(b"first", 3)
     allowed.write_text(before)
     hosts.lose(1)
     wait_until(lambda: b"; connecting again\n" in run.stderr and b"podrun: unreachable: [1] " in run.stderr, what="told of")
