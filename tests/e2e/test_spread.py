@@ -254,7 +254,7 @@ def test_a_python_that_was_killed_is_not_called_too_old(spreading):
 
 def test_a_python_that_hangs_is_ended(spreading):
     spreading.seed(0)
-    spreading.python(1, "sleep 987")
+    spreading.python(1, "for child in $(seq 50); do sleep 987 & done; wait")
     assert spreading.push()[1] == "cannot hand on: python3 did not start within 20 s there"
     assert not any(b"987" in command for command in spreading.homes.pod.processes(1).values())
 

@@ -8,15 +8,12 @@
 # python3 -c reads no module from the current directory with -I. Its statuses once it runs: relay_limits.py. What a python3 that is not one
 # prints is no part of the archive (descriptor 6). Whoever makes podrun.relay first decides: a python3 that has not begun by then is ended.
 podrun_load_relay='import hashlib,mmap,os,resource,select,socket,ssl,struct,sys,threading,zlib;sys.version_info<(3,6)and sys.exit(1);os.mkdir(sys.argv[1]+"/podrun.relay");os.dup2(6,1);os.close(6);os.write(4,("relay %s\n"%(os.environ.get("SSH_CONNECTION")or"- - -").split()[2]).encode());b=sys.stdin.buffer;exec(compile(zlib.decompress(b.read(int(b.readline()))),"relay.py","exec"),{"__name__":"__main__","__file__":sys.argv[1]+"/relay.py"})'
-# PID
+# PID: ends it after its descendants, as the shell that waits for it goes on then. It is stopped first, so that it starts no others.
 podrun_end_tree() {
-  # shellcheck disable=SC2046  # these are numbers
-  set -- "$1" $(cat /proc/"$1"/task/*/children)
-  kill -9 "$1"
-  while [ $# -gt 1 ]; do
-    shift
-    (podrun_end_tree "$1")
-  done
+  kill -s STOP "$1"
+  # shellcheck disable=SC2013  # these are numbers, in one line
+  for podrun_each in $(cat /proc/"$1"/task/*/children); do (podrun_end_tree "$podrun_each"); done
+  kill -s KILL "$1"
 }
 podrun_relay() {
   if command -v python3 >/dev/null; then
