@@ -163,7 +163,8 @@ void ListingReader::take_record(std::string_view record) {
     take_path(rest, st_mode);
   } else if (kind == "g") {
     const std::uint32_t type = type_of(take_part(rest, ' '));
-    take_path(rest, type | number<std::uint32_t>(take_part(rest, ' '), 8));
+    const auto bits = number<std::uint32_t>(take_part(rest, ' '), 8);
+    take_path(rest, type | bits);
   } else if (kind == "m") {
     take_match(rest);
   } else if (kind == "n") {
