@@ -17,8 +17,9 @@ namespace podrun::cli {
 namespace {
 
 /// Paths. The command starts in another directory.
-constexpr std::array kPaths = {"PODRUN_HOSTFILE", "DLTS_HOSTFILE",  "PBS_NODEFILE",  "SSH_AUTH_SOCK",
-                               "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME"};
+constexpr std::array kPaths = {"PODRUN_HOSTFILE", "DLTS_HOSTFILE", "PBS_NODEFILE", "SSH_AUTH_SOCK"};
+/// Ignored if relative (XDG Base Directory Specification), so an absolute one would be another directory.
+constexpr std::array kDirectories = {"XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME"};
 constexpr std::array kOthers = {"SLURM_JOB_NODELIST",   "SKYPILOT_NODE_IPS", "TPU_PROCESS_ADDRESSES",
                                 "TPU_WORKER_HOSTNAMES", "TPU_WORKER_ID",     "MEGASCALE_NUM_SLICES",
                                 "GCE_METADATA_HOST",    "GCE_METADATA_IP",   "TPU_SKIP_MDS_QUERY"};
@@ -59,6 +60,7 @@ std::vector<supervisor::Variable> variables_of_podrun(const hosts::Probe& probe)
   const auto unchanged = [](const std::string& value) { return value; };
   add("PODRUN_HOSTS", with_absolute_files);
   for (const char* name : kPaths) add(name, absolute);
+  for (const char* name : kDirectories) add(name, unchanged);
   for (const char* name : kOthers) add(name, unchanged);
   for (std::size_t group = 0; add(fmt::format("SLURM_JOB_NODELIST_HET_GROUP_{}", group), unchanged);) ++group;
   return variables;
