@@ -123,10 +123,20 @@ void Opening::note(ssh_options_e option, const std::string& value) {
 void Opening::look(int descriptor, std::uint64_t received) {
   const auto at = static_cast<std::size_t>(received);
   // More than the size: between two calls libssh has read what was not seen.
-  if (at > bytes_.size() || at >= kLongestOpening) return;
+  if (is_read_ || at > bytes_.size() || at >= kLongestOpening) return;
   std::array<char, kLongestOpening> next;
   const ssize_t count = ::recv(descriptor, next.data(), kLongestOpening - at, MSG_PEEK | MSG_DONTWAIT);
-  if (count > 0) bytes_.replace(at, bytes_.npos, next.data(), static_cast<std::size_t>(count));
+  if (count <= 0) return;
+  bytes_.replace(at, bytes_.npos, next.data(), static_cast<std::size_t>(count));
+  const std::vector<std::string_view> offered = offered_algorithms(bytes_);
+  if (offered.empty()) return;
+  for (std::size_t i = kMethods.size(); i-- > 0;) {
+    if (!ours_[i].empty() && !have_common_name(offered[i], ours_[i]))
+      no_match_ = no_match(kMethods[i].words, offered[i], ours_[i], ssh_version(0));
+  }
+  is_read_ = true;
+  bytes_ = std::string();  // thousands of connections open at the same time
+  ours_ = {};
 }
 
 std::optional<link::Failure> Opening::early_end(link::Stage stage) const {
@@ -137,14 +147,8 @@ std::optional<link::Failure> Opening::early_end(link::Stage stage) const {
     if (line.starts_with("HTTP/")) return link::Failure{stage, link::Cause::not_ssh, std::move(detail)};
     return link::Failure{stage, link::Cause::closed, std::move(detail), link::Retry::may_help};
   }
-  if (stage != link::Stage::key_exchange) return std::nullopt;
-  const std::vector<std::string_view> offered = offered_algorithms(bytes_);
-  for (std::size_t i = 0; i < std::min(offered.size(), kMethods.size()); ++i) {
-    if (ours_[i].empty() || have_common_name(offered[i], ours_[i])) continue;
-    return link::Failure{stage, link::Cause::protocol_error,
-                         no_match(kMethods[i].words, offered[i], ours_[i], ssh_version(0))};
-  }
-  return std::nullopt;
+  if (stage != link::Stage::key_exchange || no_match_.empty()) return std::nullopt;
+  return link::Failure{stage, link::Cause::protocol_error, no_match_};
 }
 
 }  // namespace podrun::ssh

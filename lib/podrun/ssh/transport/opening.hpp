@@ -46,8 +46,10 @@ class Opening {
   std::optional<link::Failure> early_end(link::Stage stage) const;
 
  private:
-  std::string bytes_;
+  std::string bytes_;                ///< until the lists of algorithms are read
   std::array<std::string, 4> ours_;  ///< in the order of SSH_MSG_KEXINIT
+  std::string no_match_;             ///< the first list without a common name
+  bool is_read_ = false;
 };
 
 }  // namespace podrun::ssh
