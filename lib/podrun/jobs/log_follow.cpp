@@ -143,7 +143,7 @@ class LogMode final : public session::CommandMode,
   }
   void notice(output::Output& output, const run::RunPolicy& policy, const run::Notice& notice) override {
     const auto* const later = std::get_if<run::notice::AttemptLater>(&notice);
-    if (later && later->attempt == 2 && !follow_.hosts()[later->host].number.empty())
+    if (later && later->attempt == 2 && follow_.hosts()[later->host].heard_at != run::TimePoint{})
       broken_[later->host] = run::Lost{later->failure};
     const auto* const ended = std::get_if<run::notice::HostEnded>(&notice);
     if (ended && run::failure_of(policy.outcomes()[ended->host])) {
