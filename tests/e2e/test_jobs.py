@@ -385,6 +385,23 @@ def test_a_job_is_found_by_another_list(podrun, hosts):
     assert states(podrun, hosts.options) == {0: "running", 1: 143, 2: 143}
 
 
+def test_a_removed_job_leaves_nothing_in_the_home(podrun, hosts):
+    start(podrun, hosts.on(0), "true")
+    wait_until(lambda: states(podrun, hosts.on(0)) == {0: 0})
+    podrun.ok(*hosts.on(0), "rm", "train")
+    assert list((hosts.home(0) / ".podrun" / "jobs").iterdir()) == []
+
+
+def test_a_local_job_that_runs_podrun_has_the_hosts_of_this_shell(podrun):
+    """Whatever says which hosts they are; a job has another directory and a login's environment."""
+    (podrun.directory / "list").write_text("file-[0-1]\n")
+    for variables, chosen in [({"PODRUN_HOSTS": "a,b"}, ["a", "b"]), ({"PODRUN_HOSTFILE": "list"}, ["file-0", "file-1"]), ({"SLURM_JOB_NODELIST": "n[1-2]"}, ["n1", "n2"])]:
+        assert podrun("-H", "local", "start", "inner", "--", "podrun hosts --json | sed s,^,HOSTS,", env=variables).returncode == 0
+        answer = json.loads(podrun.ok("-H", "local", "logs", "-f", "inner").partition(b"HOSTS")[2])
+        assert [host["host"] for host in answer["hosts"]] == chosen
+        podrun.ok("-H", "local", "rm", "inner")
+
+
 @plays("hosts share a home directory")
 def test_hosts_that_share_a_home_stay_apart(podrun, via_hosts):
     via_hosts.share_home(1, owner=0)

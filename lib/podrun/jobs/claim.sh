@@ -33,8 +33,9 @@ podrun_refuse_active() {
     if [ "$1" = "$podrun_place" ]; then podrun_refuse_taken; else podrun_refuse_taken "${1##*/}"; fi
   fi
 }
+podrun_refuse_other() { podrun_refuse_taken "${1##*/}"; }
 podrun_claim() {
-  mkdir -p -- "$podrun_place" || return
+  podrun_note_place "$podrun_place" || return
   podrun_each_place "${podrun_place%/*}" "${podrun_place##*/}" podrun_refuse_active
   podrun_own=1
   podrun_find_numbers "$podrun_place"
@@ -58,9 +59,7 @@ podrun_claim() {
   done
   # Another run may have claimed another place of this host meanwhile.
   podrun_has_job=1
-  for podrun_other in "${podrun_place%/*}"/*; do
-    if [ "$podrun_other" != "$podrun_place" ] && podrun_is_of_host "$podrun_other" "${podrun_place##*/}"; then podrun_refuse_taken "${podrun_other##*/}"; fi
-  done
+  podrun_each_other "${podrun_place%/*}" "${podrun_place##*/}" podrun_refuse_other
   mkdir -- "$podrun_place/$podrun_own" "$podrun_place/$podrun_own/files" && ln -s -- "$podrun_place/$podrun_own" "$podrun_directory/job"
 }
 podrun_ends_at_logout() {

@@ -134,7 +134,7 @@ podrun_remove_one() {
   elif [ -d "$1" ]; then
     podrun_name=${1%/*}
     rm -rf -- "$1" 2>&4 && podrun_tell job "${podrun_name##*/}" && podrun_tell state removed
-    rmdir -- "${1%/*}"
+    podrun_drop_place "$1"
   fi
 }
 # PLACE'S DIRECTORY: sets podrun_jobs to the starts of this run.
@@ -167,7 +167,7 @@ podrun_take_back() {
     podrun_stop_job
     rm -rf -- "$podrun_job"
   done
-  rmdir -- "$1" "${1%/*}"
+  podrun_drop_place "$1"
 }
 
 # NAME'S DIRECTORY
