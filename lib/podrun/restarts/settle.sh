@@ -1,5 +1,5 @@
 # Ends what an earlier try of a command has left on a host, and says in what state the host is. Needs processes.sh, clock.sh,
-# process_tree.sh, stop.sh, open_files.sh, devices.sh and lock_files.sh.
+# process_tree.sh, stop.sh, open_files.sh, devices.sh, lock_files.sh and memory.sh.
 # Words: MARK GRACE
 # Variables of command.cpp: PODRUN_RUN_ID
 #
@@ -45,7 +45,9 @@ podrun_tell
 podrun_tell "podrun-settled $PODRUN_RUN_ID"
 podrun_tell_file /proc/sys/kernel/random/boot_id boot
 podrun_tell_file /etc/machine-id machine
-podrun_tell oom "$(grep -s '^oom_kill ' /proc/vmstat)"
+podrun_find_limits
+podrun_choose_kills $podrun_limited
+podrun_tell oom "$(grep -s '^oom_kill ' "$podrun_kills")"
 if [ "$podrun_mark" != - ]; then podrun_end_try; fi
 podrun_su=
 if [ "$(id -u)" != 0 ] && sudo -n true 2>/dev/null; then podrun_su="sudo -n"; fi

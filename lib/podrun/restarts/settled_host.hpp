@@ -27,7 +27,7 @@ struct SettledHost {
   bool is_complete = false;
   std::string boot = {};                                  ///< /proc/sys/kernel/random/boot_id, random(4)
   std::string machine = {};                               ///< machine-id(5); empty: there is none
-  std::optional<std::uint64_t> oom_kills = std::nullopt;  ///< since boot. /proc/vmstat
+  std::optional<std::uint64_t> oom_kills = std::nullopt;  ///< as memory.sh counts them
   std::vector<Obstacle> obstacles = {};                   ///< each pid once
   friend bool operator==(const SettledHost&, const SettledHost&) = default;
 };

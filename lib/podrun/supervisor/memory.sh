@@ -32,6 +32,14 @@ podrun_add_limits() {
     podrun_each=${podrun_each%/*}
   done
 }
+# [LIMIT-FILE DIRECTORY ...]: sets podrun_kills to the file that counts kills for want of memory: a neighbour's are no news of this cgroup.
+podrun_choose_kills() {
+  case ${1-} in
+    "") podrun_kills=/proc/vmstat ;;
+    memory.max) podrun_kills=$2/memory.events ;;
+    *) podrun_kills=$2/memory.oom_control ;;
+  esac
+}
 # LIMIT-FILE DIRECTORY: sets podrun_value to LIMIT,USED,CACHE,CACHE in bytes, where CACHE can be taken back.
 podrun_read_limit() {
   podrun_read_number $2/$1 || return

@@ -160,14 +160,6 @@ podrun_add_amd() {
     podrun_line="$podrun_line a${podrun_rest#,}"
   done
 }
-# [LIMIT-FILE DIRECTORY ...]: sets podrun_kills to the file that counts kills for want of memory: a neighbour's are no news of this cgroup.
-podrun_choose_kills() {
-  case ${1-} in
-    "") podrun_kills=/proc/vmstat ;;
-    memory.max) podrun_kills=$2/memory.events ;;
-    *) podrun_kills=$2/memory.oom_control ;;
-  esac
-}
 podrun_add_stat() {
   podrun_value=
   read -r _ podrun_value 2>/dev/null </proc/stat
