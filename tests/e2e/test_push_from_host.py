@@ -225,6 +225,16 @@ def test_a_local_file_with_a_colon_comes_first(podrun, pair):
     assert (pair.home(1) / "work/0:a").read_bytes() == b"here"
 
 
+@pytest.mark.parametrize("source, said", [("2:ckpt", b"ckpt/.ssh"), ("2:ckpt/", b".ssh"), ("2:.", b"the home directory"), ("2:~/", b"the home directory")])
+def test_keys_of_the_host_are_not_sent_unasked(podrun, homes, source, said):
+    pushing = FromHost(podrun, homes, {".ssh/id": b"key", "code": b"c"})
+    ended = pushing.fail(source=source)
+    assert b"%b would go to all other hosts" % said in ended.stderr and b"--force" in ended.stderr
+    if source == "2:ckpt":
+        pushing.push("--force", source=source)
+    pushing.push(source="2:ckpt/.ssh")
+
+
 def test_a_missing_path(pushing):
     ended = pushing.fail(source="2:none")
     assert ended.failures[2][2] == "file_missing"

@@ -12,4 +12,8 @@ namespace podrun::transfer {
 /// .ssh and .aws`. Keys that a user names as a source, or that ignore rules leave out, do not count.
 std::vector<std::string> private_parts(const LocalTree& tree);
 
+/// The same for sources on a host, of which only the names are known. `words`: in the form of pull_word().
+/// Returns `the home directory` or `.ssh and .aws`; empty: nothing.
+std::string private_parts_of_host(const LocalTree& tree, const std::vector<std::string>& words);
+
 }  // namespace podrun::transfer

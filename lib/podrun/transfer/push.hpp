@@ -113,6 +113,7 @@ class Push {
   asio::awaitable<void> serve(supervisor::Supervised& supervised);
   asio::awaitable<void> serve_groups(supervisor::Supervised& supervised);
   void take_tree(LocalTree tree, std::optional<LocalTree> renamed);
+  void check_private(const LocalTree& tree) const;
   bool are_all_staged() const;
   bool may_be_name(const LocalTree& tree) const;
   asio::awaitable<void> wait_for_tree(std::size_t host);

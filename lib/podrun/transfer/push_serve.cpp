@@ -9,6 +9,7 @@
 
 #include "podrun/base/at_end.hpp"
 #include "podrun/transfer/list_paths.hpp"
+#include "podrun/transfer/private_parts.hpp"
 #include "podrun/transfer/push_talk.hpp"
 #include "podrun/transfer/scripts.hpp"
 #include "podrun/transfer/side_work.hpp"
@@ -67,6 +68,7 @@ void Push::take_tree(LocalTree tree, std::optional<LocalTree> renamed) {
   const std::vector<Entry>& entries = tree.entries();
   if (entries.empty()) fail(Cause::not_copied, "there are only sockets, devices or FIFOs");
   if (request_.remove == Delete::yes) check_top(entries, request_.tree.sources.front());
+  check_private(tree);
   constexpr std::uint64_t kMost = std::uint64_t{1} << 50U;  // of relay.py
   std::uint64_t total = 0;
   for (const Entry& entry : entries) {
@@ -80,6 +82,16 @@ void Push::take_tree(LocalTree tree, std::optional<LocalTree> renamed) {
   renamed_ = std::move(renamed);
   has_tree_ = true;
   report_change();
+}
+
+void Push::check_private(const LocalTree& tree) const {
+  if (request_.may_send_private || request_.only_look) return;
+  std::vector<std::string> words;
+  for (const std::string& word : request_.tree.sources) words.push_back(pull_word(word));
+  const std::string found = private_parts_of_host(tree, words);
+  if (!found.empty())
+    fail(Cause::not_copied,
+         fmt::format("{} would go to all other hosts (name what is meant, or give --force)", found));
 }
 
 asio::awaitable<void> Push::serve_groups(supervisor::Supervised& supervised) {
