@@ -405,6 +405,15 @@ def test_a_program_that_does_not_do_what_it_should(podrun, pair, fault, name, te
     trees.assert_unchanged()
 
 
+def test_the_reason_of_digests_that_fail_is_shown(podrun, pair):
+    """A sed that refuses what POSIX allows, as that of Rust does: then it is the digest of nothing."""
+    trees = Trees(podrun, pair)
+    pair.program(1, "sed", f"case $* in *a-f*) cat >/dev/null; echo 'sed: bad bracket' >&2; exit 1 ;; esac; exec {shutil.which('sed')} \"$@\"")
+    ended = push(podrun, pair)
+    assert b"the digests there failed: sed: bad bracket" in ended.stderr, ended.stderr
+    trees.assert_unchanged()
+
+
 @pytest.mark.parametrize("name", ["find", "tar", "gzip", "mkdir", "sort"])
 def test_a_program_that_warns_and_succeeds(podrun, pair, name):
     trees = Trees(podrun, pair)

@@ -379,7 +379,10 @@ podrun_stage() {
     wait $podrun_early
   fi
   [ $podrun_status = 0 ] || podrun_fail "$(podrun_last_line "$podrun_said")"
-  podrun_sum=$(podrun_sum_files $1 2>/dev/null)
+  podrun_sum=$(podrun_sum_files $1 2>"$podrun_directory/podrun.errors")
+  if [ -s "$podrun_directory/podrun.errors" ] && [ "$podrun_sum" = "$($podrun_short </dev/null 2>/dev/null)" ] && [ "$(find new -type f -perm -400 | head -n 1)" ]; then
+    podrun_fail "the digests there failed: $(podrun_last_line "$(cat "$podrun_directory/podrun.errors")")"
+  fi
   [ -e "$podrun_directory/podrun.switch" ] || podrun_fail "the archive is not complete"
   [ "$podrun_directory/staging" -ef . ] || podrun_fail "the staging directory was renamed or replaced"
   # shellcheck source=/dev/null
