@@ -512,6 +512,17 @@ def test_names_that_the_stat_of_a_host_cannot_print_arrive(podrun, pair):
     assert_arrived(podrun, pair, "coll", "coll")
 
 
+def test_a_find_that_changes_names_is_named(podrun, pair):
+    """As that of Rust does."""
+    (pair.home(1) / "coll").mkdir()
+    (pair.home(1) / "coll" / os.fsdecode(b"x\xff")).write_bytes(b"x")
+    pair.program(1, "find", f"""{shutil.which("find")} "$@" | LC_ALL=C sed 's/\\xff/\\xef\\xbf\\xbd/g'""")
+    for words in (("pull", "coll", "out"), ("push", "app", "there")):
+        write_tree(podrun.directory / "app", {b"x\xff": b"x"})
+        ended = podrun(*pair.on(1), *words)
+        assert ended.returncode and b"perhaps find there prints other names than these files have" in ended.stderr, ended
+
+
 def test_files_that_a_host_lists_with_one_name_are_refused(podrun, pair):
     """A host with such a stat whose find has no -printf."""
     replace = f"""{shutil.which("stat")} "$@" | LC_ALL=C sed 's/[\\xfe\\xff]/\\xef\\xbf\\xbd/g'"""

@@ -137,6 +137,12 @@ std::string pull_word(std::string_view word) {
   return path;
 }
 
+std::string_view doubt_of_name(std::string_view error) {
+  const bool is_replaced =
+      error.find("\xEF\xBF\xBD") != error.npos || error.find("\\357\\277\\275") != error.npos;
+  return is_replaced ? " (perhaps find there prints other names than these files have)" : "";
+}
+
 void ListingReader::feed(std::string_view bytes) {
   held_ += bytes;
   std::size_t begin = 0;

@@ -75,8 +75,8 @@ std::string describe_missing(const std::vector<const ListedPath*>& missing, std:
   std::string_view why = reason_for(name, said);
   if (why.empty()) why = problem.empty() ? "it was not sent" : problem;
   const std::string more = missing.size() > 1 ? fmt::format(" (and {} more)", missing.size() - 1) : "";
-  if (why.find(name) != why.npos) return fmt::format("{}{}", why, more);
-  return fmt::format("{}: {}{}", name, why, more);
+  if (why.find(name) != why.npos) return fmt::format("{}{}{}", why, doubt_of_name(name), more);
+  return fmt::format("{}: {}{}{}", name, why, doubt_of_name(name), more);
 }
 
 }  // namespace

@@ -56,7 +56,7 @@ podrun_status=0
 if [ $# != 0 ]; then
   printf 'm %s//\n' "$@"
   # shellcheck disable=SC2016  # it is expanded by the shell that xargs runs
-  printf '%s\0' "$@" | xargs -0 /bin/sh -c 'if find / -maxdepth 0 -printf "" 2>/dev/null; then exec find "$@" -printf "g %y %m %s %T@ %p//\n"; fi; exec find "$@" -exec stat -c "f %f %s %Y %n//" {} +' sh
+  printf '%s\0' "$@" | xargs -0 /bin/sh -c 'if find / -maxdepth 0 -printf "%y %m %s %T@ %p" >/dev/null 2>&1; then exec find "$@" -printf "g %y %m %s %T@ %p//\n"; fi; exec find "$@" -exec stat -c "f %f %s %Y %n//" {} +' sh
   podrun_status=$?
   if [ "$podrun_links" = links ]; then
     # shellcheck disable=SC2016

@@ -11,6 +11,7 @@
 
 #include "podrun/base/error.hpp"
 #include "podrun/base/text.hpp"
+#include "podrun/transfer/listing.hpp"
 #include "podrun/transfer/local_archive.hpp"
 #include "podrun/transfer/push_talk.hpp"
 #include "podrun/transfer/scripts.hpp"
@@ -277,8 +278,12 @@ asio::awaitable<void> Push::stage(PushTalk& talk, std::size_t host, const ScanHe
   share.sent = share.total;
   co_await archive->finish_digest(header.digest);
   while (!archive->digest(header.digest)) co_await wait_for_change(host);
-  if (answer != archive->digest(header.digest))
-    throw HostError({Stage::copying, Cause::files_differ, "staged " + answer});
+  std::string_view why = answer;
+  const std::string_view digest = take_part(why, ' ');
+  if (digest != archive->digest(header.digest))
+    throw HostError({Stage::copying, Cause::files_differ,
+                     why.empty() ? fmt::format("staged {}", digest)
+                                 : fmt::format("the digests there failed: {}{}", why, doubt_of_name(why))});
 }
 
 /// Sends the archive at the host's own pace. A host that stops reading says why. The digest that it has
