@@ -102,9 +102,19 @@ class TarArchive:
 
 
 def pack_plan(members):
-    """For relay_files.py: of the head, size, time, COUNTS and path of each member."""
-    lines = (b"%d %d %d %d %d\n" % (len(head), size, mtime, counts, len(path)) + head + path for head, size, mtime, counts, path in members)
+    """For relay_files.py: of the head, size, time, COUNTS and path of each member; also the bytes of the path that are below the word of the
+    user, and what identity_of() tells of the file."""
+    lines = []
+    for head, size, mtime, counts, path, *more in members:
+        below, *identity = more or (0, 0, 0, 0)
+        lines.append(b"%d %d %d %d %d %d %d %d %d\n" % (len(head), size, mtime, counts, len(path), below, *identity) + head + path)
     return gzip.compress(b"".join(lines), 1)
+
+
+def identity_of(path):
+    """How podrun tells a file from another one with its name."""
+    status = os.lstat(path)
+    return status.st_dev, status.st_ino, status.st_uid
 
 
 def make_certificate(directory, name):

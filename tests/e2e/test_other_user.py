@@ -168,6 +168,25 @@ def test_another_user_who_exchanges_names_all_the_time_gets_nothing(attacked):
             os.killpg(attacker.pid, signal.SIGKILL)
 
 
+@pytest.mark.parametrize("source", ["shared", "shared/"])
+def test_no_digest_of_what_another_user_puts_into_the_source_is_taken(podrun, source):
+    homes = ViaHomes(podrun, "a")
+    shared = write_tree(podrun.directory / "shared", {"sub/a": b"theirs"})
+    private = write_tree(podrun.directory / "private", {"a": b"secret"})
+    for path in (shared / "sub/a", private / "a"):
+        os.utime(path, (1, 1))
+    assert podrun(*homes.options, "push", source, "work").returncode == 0
+    homes.hold(0, "xargs")
+    run = podrun.start("--json", *homes.options, "push", "--checksum", source, "work")
+    homes.wait_until_held(0, "xargs")
+    (shared / "sub").rename(shared / "moved")
+    (shared / "sub").symlink_to(private)
+    homes.let_go()
+    ended = Events(run.wait(60))
+    assert ended.returncode == 255, ended.stderr
+    assert b"shared/sub/a: changed while it was being copied (run the command again)" in ended.stderr
+
+
 def test_a_link_of_another_user_is_not_followed_to_the_destination(attacked):
     attacked.attack('ln -s "$1" link')
     ended = attacked.push(target="work/link")

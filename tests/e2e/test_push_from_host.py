@@ -358,6 +358,19 @@ def test_a_file_that_changes_meanwhile(pushing):
     assert b"data: changed while it was being copied" in ended.stderr
 
 
+@pytest.mark.parametrize("name", ["ckpt", "ckpt/sub"])
+@pytest.mark.parametrize("source", ["2:ckpt", "2:ckpt/", "2:ckpt/sub/a"])
+def test_a_directory_that_another_user_exchanges_for_a_link(podrun, homes, source, name):
+    pushing = FromHost(podrun, homes, {"sub/a": b"theirs"})
+    homes.write("private", {"sub/a": b"secret"}, [2])
+    for place in ("ckpt", "private"):
+        set_time(homes.home(2) / place / "sub/a", 1)
+    other = "private" if name == "ckpt" else "../private/sub"
+    pushing.python(2, f'[ -L {name} ] || {{ mv {name} moved; ln -s {other} {name}; }}; exec {PYTHON} "$@"')
+    ended = pushing.fail(CHANGES, source=source)
+    assert b"ckpt/sub/a: changed while it was being copied" in ended.stderr
+
+
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT], ids=lambda number: number.name)
 def test_podrun_is_ended_meanwhile(pushing, number):
     for rank in pushing.others:

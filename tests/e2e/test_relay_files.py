@@ -11,7 +11,7 @@ import time
 
 import pytest
 
-from relays import BLOCK, PATIENT, PUSH, FilesRelay, Relay, TarArchive, archive, greeting, join, pack_plan, start_relay, sums_of
+from relays import BLOCK, PATIENT, PUSH, FilesRelay, Relay, TarArchive, archive, greeting, identity_of, join, pack_plan, start_relay, sums_of
 from support import peak_memory, wait_until
 
 KEPT = 16  # blocks that are ready for other hosts
@@ -35,7 +35,7 @@ class Files:
         path.write_bytes(contents)
         os.utime(path, (TIME, TIME))
         head = self.tar.add("new/" + name, contents, mtime=TIME, **fields)
-        self.members.append((head, len(contents), TIME, counts, os.fsencode(path)))
+        self.members.append((head, len(contents), TIME, counts, os.fsencode(path), len(path.name), *identity_of(path)))
         if counts:
             self._counting.append(contents)
         return path
@@ -239,7 +239,7 @@ def test_it_takes_little_memory(serve, files, pem, directory):
     size, count = 200_000_000, 191
     os.truncate(path, size)
     os.utime(path, (TIME, TIME))
-    server = serve(size=512 + -(-size // 512) * 512, members=[(bytes(512), size, TIME, 1, os.fsencode(path))], hooks=HASTY)
+    server = serve(size=512 + -(-size // 512) * 512, members=[(bytes(512), size, TIME, 1, *files.members[0][4:])], hooks=HASTY)
     server.send("digest sha256")
     port = server.listen(4, 5)
     (slow, _), (fast, _) = (join(server, port, pem, directory, greeting(host, 0)) for host in (4, 5))
@@ -414,6 +414,12 @@ def become_link(path):
     path.symlink_to("moved")
 
 
+def become_another(path):
+    path.rename(path.with_name("moved"))
+    path.write_bytes(path.with_name("moved").read_bytes())
+    os.utime(path, (TIME, TIME))
+
+
 def become_fifo(path):
     path.unlink()
     os.mkfifo(path)
@@ -432,11 +438,12 @@ CHANGES = [
     (empty, CHANGED),
     (lambda path: os.utime(path, (TIME, TIME + 1)), CHANGED),
     (os.unlink, "cannot be read: No such file or directory"),
-    (become_link, "cannot be read: Too many levels of symbolic links"),
+    (become_link, CHANGED),
+    (become_another, CHANGED),
     (become_fifo, CHANGED),
     (become_directory, CHANGED),
 ]
-NAMES = ["grew", "shrank", "was emptied", "was written to", "vanished", "became a link", "became a FIFO", "became a directory"]
+NAMES = ["grew", "shrank", "was emptied", "was written to", "vanished", "became a link", "became another file", "became a FIFO", "became a directory"]
 if os.geteuid() != 0:
     CHANGES.append((lambda path: path.chmod(0), "cannot be read: Permission denied"))
     NAMES.append("became unreadable")
@@ -452,7 +459,36 @@ def test_a_file_that_changed_ends_it(serve, files, change, why):
     server.wait(4)
 
 
-@pytest.mark.parametrize("change, why", CHANGES[1:6:2], ids=NAMES[1:6:2])
+@pytest.mark.parametrize("word, is_served", [("", True), ("files/", False), ("files/a/", False)])
+def test_no_link_below_the_word_of_the_user_is_followed(serve, files, tmp_path, word, is_served):
+    """Nor is one that leads to the same file."""
+    inner = tmp_path / "files/a/b"
+    inner.mkdir(parents=True)
+    path = inner / "x"
+    path.write_bytes(b"contents")
+    os.utime(path, (TIME, TIME))
+    below = len(os.fsencode(path.relative_to(tmp_path / word))) if word else 0
+    files.members.append((files.tar.add("new/x", b"contents"), 8, TIME, 1, os.fsencode(path), below, *identity_of(path)))
+    inner.rename(tmp_path / "moved")
+    inner.symlink_to(tmp_path / "moved")
+    server = serve()
+    if is_served:
+        all_sums(server, files)
+    else:
+        server.answer(f"failed {path}: {CHANGED}")
+        server.wait(4)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root, for another owner")
+def test_a_file_of_another_owner_ends_it(serve, files):
+    path = files.add("file", b"contents")
+    os.chown(path, 12345, -1)
+    server = serve()
+    server.answer(f"failed {path}: {CHANGED}")
+    server.wait(4)
+
+
+@pytest.mark.parametrize("change, why", CHANGES[1:7:2], ids=NAMES[1:7:2])
 def test_a_file_that_changes_after_its_sums_ends_it(serve, files, change, why):
     path = files.add("file", archive(2 * BLOCK))
     server = serve()
@@ -488,7 +524,7 @@ def test_a_path_with_odd_bytes_is_named(serve, files, tmp_path):
 def test_files_that_are_named_by_relative_paths(serve, files, directory):
     (directory / "relative").write_bytes(b"contents")
     os.utime(directory / "relative", (TIME, TIME))
-    files.members.append((files.tar.add("new/file", b"contents"), 8, TIME, 1, b"relative"))
+    files.members.append((files.tar.add("new/file", b"contents"), 8, TIME, 1, b"relative", 0, *identity_of(directory / "relative")))
     all_sums(serve(), files)
 
 

@@ -101,9 +101,12 @@ std::string HostArchive::plan() const {
   for (std::size_t member = 0; member < members(); ++member) {
     const Entry& file = entry(member);
     const std::string head = this->head(member);
-    const std::string path = file.kind == Kind::file ? tree().local_path(file) : "";
-    plan.add(fmt::format("{} {} {} {:d} {}\n", head.size(), content_size(member), file.mtime,
-                         has_digest(member), path.size()));
+    const bool is_file = file.kind == Kind::file;
+    const std::string path = is_file ? tree().local_path(file) : "";
+    const std::size_t below = is_file ? path.size() - tree().sources()[file.source].local.size() : 0;
+    plan.add(fmt::format("{} {} {} {:d} {} {} {} {} {}\n", head.size(), content_size(member), file.mtime,
+                         has_digest(member), path.size(), below, file.identity.device, file.identity.inode,
+                         file.identity.owner));
     plan.add(head);
     plan.add(path);
   }

@@ -194,13 +194,19 @@ void ListingReader::take_match(std::string_view path) {
   matches_.emplace_back(path);
 }
 
-/// `12 1700000000 ./a/b`; find prints a fraction of the second too
+/// `12 1700000000:2049:131:1000 ./a/b`; find prints a fraction of the second too
 void ListingReader::take_path(std::string_view rest, std::uint32_t st_mode) {
   ListedPath path;
   path.mode = st_mode & kModeBits;
   path.size = number<std::uint64_t>(take_part(rest, ' '));
-  std::string_view time = take_part(rest, ' ');
+  std::string_view identity = take_part(rest, ' ');
+  std::string_view time = take_part(identity, ':');
   path.mtime = number<std::int64_t>(take_part(time, '.'));
+  if (!identity.empty()) {
+    path.identity.device = number<std::uint64_t>(take_part(identity, ':'));
+    path.identity.inode = number<std::uint64_t>(take_part(identity, ':'));
+    path.identity.owner = number<std::uint32_t>(identity);
+  }
   find_match(rest);
   const std::string& match = matches_[match_];
   // The match `./a/b` becomes b, with its contents below b; only the contents of `./a/b/` are copied.

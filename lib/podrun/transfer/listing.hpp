@@ -27,6 +27,7 @@ struct ListedPath {
   std::uint64_t size = 0;        ///< bytes
   std::int64_t mtime = 0;        ///< seconds since 1970
   Kind kind = Kind::file;
+  Identity identity = {};
 
   /// The path below the host's directory here; see goes_down().
   std::string_view path() const { return std::string_view(host_path).substr(local_at); }

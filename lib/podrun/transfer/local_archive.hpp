@@ -5,21 +5,14 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "podrun/base/descriptor.hpp"
 #include "podrun/transfer/archive.hpp"
+#include "podrun/transfer/source_file.hpp"
 
 namespace podrun::transfer {
-
-/// A local file changed, vanished or could not be read while it was sent; what() says which and how.
-class LocalFileError : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
 
 /// An archive of local files.
 class LocalArchive final : public Archive {
@@ -45,11 +38,9 @@ class LocalArchive final : public Archive {
   Digests& digests(DigestKind kind);
   void add_to_digests(DigestKind kind, std::string_view bytes);
   void append_content(std::size_t member, std::uint64_t from, std::uint64_t to, std::string& bytes) override;
-  void open_file(std::size_t member);
-  void check_file(const Entry& entry) const;
 
   std::map<DigestKind, Digests> digests_;
-  Descriptor file_;  ///< of the member that was read last
+  std::optional<SourceFile> file_;  ///< the member that was read last
   std::size_t open_member_;
 };
 

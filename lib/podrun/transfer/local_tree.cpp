@@ -61,6 +61,7 @@ Seen see(int directory, const char* name, Entry& entry) {
     entry.kind = Kind::file;
     entry.size = static_cast<std::uint64_t>(status.st_size);
     entry.mode = status.st_mode & kPermissions;
+    entry.identity = {.device = status.st_dev, .inode = status.st_ino, .owner = status.st_uid};
     return can_read(directory, name, status) ? Seen::copied : Seen::unreadable;
   }
   if (!S_ISLNK(status.st_mode)) return Seen::special;
@@ -115,8 +116,7 @@ class LocalTree::Walk {
   }
 
   void run() {
-    directory_.reset(open_path(source_.local, O_RDONLY | O_DIRECTORY));
-    if (!directory_.is_open()) fail(source_.local);
+    open_source();
     enter("");
     while (!levels_.empty()) {
       std::vector<std::string>& below = levels_.back().directories;
@@ -142,6 +142,16 @@ class LocalTree::Walk {
   };
 
   std::string local(const std::string& name) const { return source_.local + path_ + name; }
+
+  /// Does not follow a link that has taken the place of `dir`; `dir/` may be one.
+  void open_source() {
+    const bool may_be_link = source_.prefix.empty();
+    const std::string path = may_be_link ? source_.local : without_last_slash(source_.local);
+    directory_.reset(open_path(path, O_RDONLY | O_DIRECTORY | (may_be_link ? 0 : O_NOFOLLOW)));
+    if (directory_.is_open()) return;
+    if (!may_be_link && (errno == ENOTDIR || errno == ELOOP)) fail_as_changed(path);
+    fail(source_.local);
+  }
 
   void go_down(const std::string& name) {
     const int below =
@@ -270,7 +280,8 @@ LocalTree LocalTree::listed(const Listing& listing) {
                              .mtime = path.mtime,
                              .mode = path.kind == Kind::link ? 0 : path.mode & ~kSetId,
                              .source = source->second,
-                             .kind = path.kind});
+                             .kind = path.kind,
+                             .identity = path.identity});
   }
   std::ranges::sort(tree.entries_, {}, &Entry::path);
   return tree;

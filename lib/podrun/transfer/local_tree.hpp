@@ -12,6 +12,15 @@ namespace podrun::transfer {
 
 enum class Kind : std::uint8_t { file, directory, link };
 
+/// Tells a file from another one that has taken its name. All 0: not known.
+struct Identity {
+  std::uint64_t device = 0;
+  std::uint64_t inode = 0;
+  std::uint32_t owner = 0;
+
+  friend bool operator==(const Identity&, const Identity&) = default;
+};
+
 /// One path of a tree that is copied.
 struct Entry {
   std::string path;  ///< below the target, without a leading "/"; empty: the target itself
@@ -21,6 +30,7 @@ struct Entry {
   std::uint32_t mode = 0;    ///< permission bits, 07777; 0 for a link
   std::uint32_t source = 0;  ///< index of the word of the command line that it comes from
   Kind kind = Kind::file;
+  Identity identity = {};  ///< of a file
 
   friend bool operator==(const Entry&, const Entry&) = default;
 };

@@ -8,8 +8,8 @@
 #
 #   n NUMBER                 the word at this place names nothing
 #   m PATH                   a word names this path; all of these come before the output of find
-#   f MODE SIZE MTIME PATH   such a path, or one below it: st_mode in hex, bytes, seconds since 1970
-#   g TYPE MODE SIZE MTIME PATH   the same by find, where it has -printf, since not every stat prints all bytes of a name: %y %m %s %T@
+#   f MODE SIZE MTIME:ID PATH   such a path, or one below it: st_mode in hex, bytes, seconds since 1970, DEVICE:INODE:OWNER
+#   g TYPE MODE SIZE MTIME:ID PATH   the same by find, where it has -printf, since not every stat prints all bytes of a name: %y %m %s %T@
 #   l PATH NUL TARGET        where such a path leads, if it is a link; all of these come after the output of find
 #   t PROGRAM                this program is missing, and that is all
 #   e STATUS                 the end; not 0: find or stat has reported errors on standard error; 126, 127: one of them did not run
@@ -56,7 +56,7 @@ podrun_status=0
 if [ $# != 0 ]; then
   printf 'm %s//\n' "$@"
   # shellcheck disable=SC2016  # it is expanded by the shell that xargs runs
-  printf '%s\0' "$@" | xargs -0 /bin/sh -c 'if find / -maxdepth 0 -printf "%y %m %s %T@ %p" >/dev/null 2>&1; then exec find "$@" -printf "g %y %m %s %T@ %p//\n"; fi; exec find "$@" -exec stat -c "f %f %s %Y %n//" {} +' sh
+  printf '%s\0' "$@" | xargs -0 /bin/sh -c 'if find / -maxdepth 0 -printf "%y %m %s %T@ %p %D %i %U" >/dev/null 2>&1; then exec find "$@" -printf "g %y %m %s %T@:%D:%i:%U %p//\n"; fi; exec find "$@" -exec stat -c "f %f %s %Y:%d:%i:%u %n//" {} +' sh
   podrun_status=$?
   if [ "$podrun_links" = links ]; then
     # shellcheck disable=SC2016

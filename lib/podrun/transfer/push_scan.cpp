@@ -2,19 +2,19 @@
 // The first half of a push: reads the list of a host, and compares it with the local files, by digests where
 // that is asked for.
 #include <algorithm>
-#include <fstream>
 #include <string_view>
 
 #include <fmt/format.h>
 
 #include "podrun/base/shell_quote.hpp"
 #include "podrun/base/text.hpp"
+#include "podrun/transfer/archive.hpp"
 #include "podrun/transfer/digest.hpp"
-#include "podrun/transfer/local_archive.hpp"
 #include "podrun/transfer/push_talk.hpp"
 #include "podrun/transfer/remote_paths.hpp"
 #include "podrun/transfer/scripts.hpp"
 #include "podrun/transfer/side_work.hpp"
+#include "podrun/transfer/source_file.hpp"
 
 namespace podrun::transfer {
 namespace {
@@ -23,13 +23,15 @@ using link::Cause;
 using link::HostError;
 using link::Stage;
 
-std::string digest_of_file(const std::string& path, DigestKind kind) {
+std::string digest_of_file(const LocalTree& tree, const Entry& entry, DigestKind kind) {
   Digest digest(kind);
-  std::ifstream file(path, std::ios::binary);
-  std::string block(Archive::kBlock, '\0');
-  while (file.read(block.data(), static_cast<std::streamsize>(block.size())) || file.gcount() > 0)
-    digest.update(std::string_view(block).substr(0, static_cast<std::size_t>(file.gcount())));
-  if (!file.eof()) throw LocalFileError(path + ": cannot be read");
+  const SourceFile file(tree, entry);
+  std::string block;
+  for (std::uint64_t at = 0; at < entry.size; at += block.size()) {
+    block.clear();
+    file.read(at, std::min(entry.size, at + Archive::kBlock), block);
+    digest.update(block);
+  }
   return digest.finish();
 }
 
@@ -160,7 +162,7 @@ asio::awaitable<void> Push::read_digests(PushTalk& talk, const std::vector<std::
     if (count > indices.size()) return;
     const std::size_t index = indices[count - 1];
     std::string& local = digests_[{scan.header.digest, index}];
-    if (local.empty()) local = digest_of_file(tree().local_path(tree().entries()[index]), scan.header.digest);
+    if (local.empty()) local = digest_of_file(tree(), tree().entries()[index], scan.header.digest);
     states[index].differs = digest != local;
   });
   while (const std::optional<Chunk> output = co_await talk.read_to_end()) lines.feed(output->bytes());

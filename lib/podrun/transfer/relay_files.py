@@ -5,14 +5,16 @@ this host's to choose: relay.py checks them against podrun's. A file that is not
 
 Frames besides those of relay_frames.py:
   start PUSH HOST SIZE       as in relay.py
-  plan N                     the archive, compressed by gzip: for each member a line HEAD SIZE MTIME COUNTS PATH, then the head and the path.
-                             HEAD, SIZE and PATH: bytes of the head, the contents and the path; COUNTS: 1 if the file is in the digest
+  plan N                     the archive, compressed by gzip: for each member a line HEAD SIZE MTIME COUNTS PATH BELOW DEVICE INODE
+                             OWNER, then the head and the path. HEAD, SIZE and PATH: bytes of the head, the contents and the path; COUNTS: 1 if
+                             the file is in the digest; BELOW: bytes at the end of the path that are below the word of the user
   digest KIND                sha256 or blake2b        answer: digest KIND HEX, as push.sh prints it after "staged"
   give OFFSET N              at most 1 MiB            answer: data OFFSET N, and the bytes
 Answers without a frame: sums INDEX HEX, the SHA-256 of each block.
 """
 
 import bisect
+import errno
 import gzip
 import hashlib
 import io
@@ -29,6 +31,31 @@ from relay_window import Reader, Window
 
 KEPT = 16  # blocks in the window; each child that is served has a copy of one besides
 LARGE = 16 << 20  # push.sh takes the digests of files with so many bytes before those of the others
+CHANGED = "changed while it was being copied"
+
+
+def open_below(path, below):
+    """Opens a file. Links are followed up to the word of the user: below it other users may put one in the place of a directory."""
+    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY
+    if not below:
+        return os.open(path, flags)
+    *directories, name = path[-below:].split(b"/")
+    above = os.open(path[:-below], os.O_PATH | os.O_DIRECTORY)
+    try:
+        for each in directories:
+            inner = os.open(each, os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=above)
+            os.close(above)
+            above = inner
+        return os.open(name, flags, dir_fd=above)
+    finally:
+        os.close(above)
+
+
+def is_fuse(device):
+    """Such a file system may give a file another inode when the kernel has forgotten it."""
+    number = b"%d:%d" % (os.major(device), os.minor(device))
+    with open("/proc/self/mountinfo", "rb") as mounts:
+        return any(line.split()[2] == number and b" - fuse" in line for line in mounts)
 
 
 class Files(Window):
@@ -37,7 +64,8 @@ class Files(Window):
     def __init__(self, size):
         super().__init__(size, KEPT, 1)
         self.waits_until = time.monotonic() + JOIN  # for the first reader
-        self._begins, self._heads, self._sizes, self._times, self._texts, self._paths = (array(kind) for kind in "QQQqQQ")
+        self._numbers = [array(kind) for kind in "QQQqQQQQQQ"]
+        self._begins, self._heads, self._sizes, self._times, self._texts, self._paths, self._belows, *self._identities = self._numbers
         self._counts = bytearray()
         self._text = nameless_file()
 
@@ -45,8 +73,8 @@ class Files(Window):
         end = text = 0
         with gzip.GzipFile(fileobj=io.BytesIO(packed)) as plan, os.fdopen(os.dup(self._text), "wb") as store:
             for line in plan:
-                head, size, mtime, counts, path = map(int, line.split())
-                for numbers, number in zip((self._begins, self._heads, self._sizes, self._times, self._texts, self._paths), (end, head, size, mtime, text, path)):
+                head, size, mtime, counts, path, below, device, inode, owner = map(int, line.split())
+                for numbers, number in zip(self._numbers, (end, head, size, mtime, text, path, below, device, inode, owner)):
                     numbers.append(number)
                 self._counts.append(counts)
                 texts = plan.read(head + path)
@@ -101,26 +129,28 @@ class Files(Window):
     def _read_contents(self, view, member, offset):
         path = os.pread(self._text, self._paths[member], self._texts[member] + self._heads[member])
         try:
-            file = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY)
+            file = open_below(path, self._belows[member])
             try:
                 self._check(member, path, file)
                 os.lseek(file, offset, os.SEEK_SET)
                 while view:
                     got = os.readv(file, [view])
                     if not got:
-                        self._fail(path, "changed while it was being copied")
+                        self._fail(path, CHANGED)
                     view = view[got:]
                 self._check(member, path, file)
             finally:
                 os.close(file)
         except OSError as error:
-            self._fail(path, "cannot be read: " + plain(error))
+            self._fail(path, CHANGED if error.errno in (errno.ELOOP, errno.ENOTDIR) else "cannot be read: " + plain(error))
 
     def _check(self, member, path, file):
         status = os.fstat(file)
-        known = (self._sizes[member], self._times[member])
-        if not stat.S_ISREG(status.st_mode) or (status.st_size, status.st_mtime_ns // 10**9) != known:
-            self._fail(path, "changed while it was being copied")
+        device, inode, owner = (numbers[member] for numbers in self._identities)
+        known = (self._sizes[member], self._times[member], device, owner)
+        is_same = stat.S_ISREG(status.st_mode) and known == (status.st_size, status.st_mtime_ns // 10**9, status.st_dev, status.st_uid)
+        if not is_same or (inode != status.st_ino and not is_fuse(device)):
+            self._fail(path, CHANGED)
 
     @staticmethod
     def _fail(path, why):

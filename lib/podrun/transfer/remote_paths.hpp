@@ -16,7 +16,7 @@ struct TreeRequest;
 class PathBudget {
  public:
   static constexpr std::size_t kUsualPaths = 250'000;
-  static constexpr std::size_t kBytes = 256;  ///< of a path: its record, and its name twice
+  static constexpr std::size_t kBytes = 280;  ///< of a path: its record, and its name twice
 
   explicit PathBudget(std::size_t paths) : paths_(paths) {}
 

@@ -297,6 +297,27 @@ TEST_F(ArchiveTest, FollowsNoLinkInThePlaceOfADirectory) {
   }
 }
 
+TEST_F(ArchiveTest, ReportsAnotherFileOfTheSameSizeAndTime) {
+  source_.write("t/x", "mine");
+  source_.write("private/x", "keys");
+  for (const char* const name : {"t/x", "private/x"}) set_time(name, 5);
+  const std::string changed =
+      source_.path("t/x") + ": changed while it was being copied (run the command again)";
+  const LocalTree tree = read("t/");
+  fs::rename(source_.path("t"), source_.path("kept"));
+  source_.link("t", source_.path("private"));
+  LocalArchive behind_link(tree, all_of(tree));
+  EXPECT_EQ(error_of(behind_link), changed);
+
+  fs::remove(source_.path("t"));
+  fs::rename(source_.path("kept"), source_.path("t"));
+  LocalArchive again(tree, all_of(tree));
+  EXPECT_EQ(error_of(again), "no error");
+  fs::rename(source_.path("private/x"), source_.path("t/x"));
+  LocalArchive replaced(tree, all_of(tree));
+  EXPECT_EQ(error_of(replaced), changed);
+}
+
 TEST_F(ArchiveTest, ReportsAFileThatVanishes) {
   source_.write("t/x");
   const LocalTree tree = read("t/");

@@ -38,6 +38,7 @@ class HostArchiveTest : public testing::Test {
       path.size = entry.size;
       path.mtime = entry.mtime;
       path.kind = entry.kind;
+      path.identity = {.device = 12, .inode = 34, .owner = 56};
       listing.paths.push_back(path);
     }
     listed_ = LocalTree::listed(listing);
@@ -136,6 +137,7 @@ TEST_F(HostArchiveTest, PlansEveryMemberWithItsPlaceOnTheHost) {
   const std::string text = test::run_words({"gzip", "-dc"}, HostArchive(listed_, all_).plan()).output;
   EXPECT_TRUE(text.starts_with("512 0 ")) << "the directory";
   EXPECT_THAT(text, testing::HasSubstr("./t/large"));
+  EXPECT_THAT(text, testing::HasSubstr(" 9 5 12 34 56\n")) << "./t/large, and what is below the word";
   EXPECT_THAT(text, testing::Not(testing::HasSubstr("./t/link"))) << "only files are opened";
 }
 

@@ -92,6 +92,18 @@ TEST(Listing, HasTheAttributesOfAPath) {
   EXPECT_EQ(path.mode, 0777);
   EXPECT_EQ(path.size, 5);
   EXPECT_EQ(path.mtime, -7);
+  EXPECT_EQ(path.identity, Identity());
+}
+
+TEST(Listing, TellsAFileFromOthersOfItsName) {
+  for (const char* const record : {"f 81a4 5 7:12:34:56 ./a//\n", "g f 644 5 7.25:12:34:56 ./a//\n"}) {
+    const Listing listing = read(match("./a") + record);
+    ASSERT_EQ(listing.paths.size(), 1);
+    EXPECT_EQ(listing.paths[0].mtime, 7);
+    EXPECT_EQ(listing.paths[0].identity, (Identity{.device = 12, .inode = 34, .owner = 56}));
+  }
+  for (const char* const record : {"f 81a4 5 7:12:34 ./a//\n", "f 81a4 5 7:12:34:56:78 ./a//\n"})
+    EXPECT_THAT(refusal_of(match("./a") + record), HasSubstr("unexpected answer")) << record;
 }
 
 TEST(Listing, AcceptsAnyBytesInNames) {

@@ -134,6 +134,8 @@ TEST_P(PullScripts, ListTheContentsOfADirectory) {
   EXPECT_EQ(listing.paths[0].size, 3);
   EXPECT_EQ(listing.paths[0].mtime, status.st_mtim.tv_sec);
   EXPECT_EQ(listing.paths[0].mode, status.st_mode & 07777);
+  EXPECT_EQ(listing.paths[0].identity,
+            (Identity{.device = status.st_dev, .inode = status.st_ino, .owner = status.st_uid}));
   EXPECT_FALSE(listing.has_errors);
 }
 
