@@ -187,6 +187,27 @@ def test_no_digest_of_what_another_user_puts_into_the_source_is_taken(podrun, so
     assert b"shared/sub/a: changed while it was being copied (run the command again)" in ended.stderr
 
 
+PROGRAMS = "cat chmod cp df find grep gzip id ln ls mkdir mv readlink rm rmdir sed sha256sum sort stat tar touch xargs".split()
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_a_directory_is_a_link_to_elsewhere_while_a_program_runs(podrun, program):
+    """Each time, and a directory again before the next one."""
+    attacked = Attacked(podrun, "his")
+    for place in (attacked.app, attacked.work, attacked.outside):
+        write_tree(place / ("" if place == attacked.outside else "sub"), {"kept": b"kept", "mode": b"mode"})
+    for place, mode in (("sub", 0o711), ("sub/mode", 0o600)):
+        (attacked.app / place).chmod(mode)
+    attacked.before = read_tree(attacked.outside)
+    sub = shlex.quote(os.fspath(attacked.work / "sub"))
+    exchange = f"/bin/mv {sub} {sub}.moved && /bin/ln -s {attacked.outside} {sub}"
+    back = f"[ ! -L {sub} ] || {{ /bin/rm {sub} && /bin/mv {sub}.moved {sub}; }}"
+    attacked.homes.program(0, program, f'{exchange}\n{shutil.which(program)} "$@"\nstatus=$?\n{back}\nexit $status')
+    ended = attacked.push("--checksum", "--delete")
+    assert ended.returncode in (0, 1, 255), ended.stderr
+    attacked.has_changed_nothing_outside()
+
+
 def test_a_link_of_another_user_is_not_followed_to_the_destination(attacked):
     attacked.attack('ln -s "$1" link')
     ended = attacked.push(target="work/link")
