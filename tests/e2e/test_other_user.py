@@ -168,6 +168,46 @@ def test_another_user_who_exchanges_names_all_the_time_gets_nothing(attacked):
             os.killpg(attacker.pid, signal.SIGKILL)
 
 
+SOURCES = ["work", "work/", "work/sub", "work/sub/", "work/sub/a", "work/s*/a", "~/work/../work/sub"]
+
+
+@pytest.mark.parametrize("source", SOURCES)
+def test_nothing_that_another_user_puts_in_the_place_of_files_is_pulled(attacked, source):
+    got = write_tree(attacked.podrun.directory / "got", {})
+    attacked.homes.hold(0, "python3")
+    run = attacked.podrun.start("--json", *attacked.homes.options, "pull", source, "got")
+    attacked.homes.wait_until_held(0, "python3")
+    attacked.attack('mv sub moved && ln -s "$1" sub')
+    attacked.homes.let_go()
+    ended = Events(run.wait(60))
+    assert ended.returncode == 1, ended.stderr
+    assert b"work/sub/a: changed while it was being copied (run the command again)" in ended.stderr
+    assert not [path for path in got.rglob("*") if path.is_file()]
+
+
+@pytest.mark.parametrize("python", [True, False], ids=["python", "tar"])
+def test_a_tree_that_another_user_may_change_is_pulled_as_any_other(podrun, python):
+    attacked = Attacked(podrun, "his")
+    tree = {"a": b"1", "l": Link(b"a"), "empty": b"", "x" * 200: b"long", "odd \n'\\": b"odd", b"\xff": b"2", "big": b"b" * 3_000_001}
+    os.link(write_tree(attacked.work / "tree", tree) / "a", attacked.work / "tree" / "hard link")
+    got = write_tree(podrun.directory / "got", {})
+    text = f': >"${{0%/*}}/started"; exec {sys.executable} "$@"' if python else "exit 1"
+    attacked.homes.program(0, "python3", text)
+    ended = podrun(*attacked.homes.options, "pull", "work/tree", "got")
+    assert ended.returncode == 0, ended.stderr
+    assert_same(read_tree(attacked.work / "tree"), read_tree(got / "0-a" / "tree"))
+    assert (attacked.homes.bin(0) / "started").exists() == python
+
+
+def test_a_tree_of_ones_own_is_pulled_by_tar(podrun):
+    homes = ViaHomes(podrun, "a")
+    homes.write("work", OLD)
+    homes.program(0, "python3", ': >"${0%/*}/started"; exit 1')
+    write_tree(podrun.directory / "got", {})
+    assert podrun(*homes.options, "pull", "work", "got").returncode == 0
+    assert not (homes.bin(0) / "started").exists()
+
+
 @pytest.mark.parametrize("source", ["shared", "shared/"])
 def test_no_digest_of_what_another_user_puts_into_the_source_is_taken(podrun, source):
     homes = ViaHomes(podrun, "a")

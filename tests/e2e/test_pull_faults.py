@@ -27,6 +27,7 @@ RATE = 4_000_000
 MISSING = "it has none of the files (pull)"
 NO_TAR = "it has no `tar` (pull)"
 VANISHED = "a file vanishes there before it is sent (pull)"
+EXCHANGED = "another user exchanges a file there after it was listed (pull)"
 SHRUNK = "a file becomes shorter while it is sent (pull)"
 TAR_FAILS = "its `tar` fails (pull)"
 NO_LIST = "it cannot run what lists its files (pull)"
@@ -40,7 +41,7 @@ NO_ROOM = "there is no room here for its files (pull)"
 DISK_FULL = "the disk gets full here (pull)"
 LOST = "its sshd is killed while files are copied (pull)"
 SILENT = "it falls silent while files are copied (pull)"
-FAULTS = [MISSING, NO_TAR, VANISHED, SHRUNK, TAR_FAILS, NO_LIST, CUT, GARBAGE, ESCAPES, ENDLESS, TOO_LARGE, TOO_MANY, NO_ROOM, DISK_FULL, LOST, SILENT]
+FAULTS = [MISSING, NO_TAR, VANISHED, EXCHANGED, SHRUNK, TAR_FAILS, NO_LIST, CUT, GARBAGE, ESCAPES, ENDLESS, TOO_LARGE, TOO_MANY, NO_ROOM, DISK_FULL, LOST, SILENT]
 every_row_is_played = plays(FAULTS)
 
 
@@ -76,10 +77,31 @@ def test_a_host_has_no_tar(podrun, pair):
     assert fails(podrun, pair, NO_TAR) == set()
 
 
-def test_a_file_vanishes_before_it_is_sent(podrun, pair):
+def before_files_are_sent(pair, text, others_may_rename):
+    """Host 1 runs this sh text then, once. Where others may rename files, Python sends them."""
     pair.write("logs", LOGS)
-    pair.program(1, "tar", 'rm -f logs/d/b; PATH=${PATH#*:}; exec tar "$@"')
+    if others_may_rename:
+        (pair.home(1) / "logs").chmod(0o777)
+    program = "python3" if others_may_rename else "tar"
+    pair.program(1, program, f'[ -e done ] || {{ : >done; {text}; }}; PATH=${{PATH#*:}}; exec {program} "$@"')
+
+
+@pytest.mark.parametrize("others_may_rename", [False, True])
+def test_a_file_vanishes_before_it_is_sent(podrun, pair, others_may_rename):
+    before_files_are_sent(pair, "rm -f logs/d/b", others_may_rename)
     assert fails(podrun, pair, VANISHED) == {"logs/a", "logs/link", "logs/z"}
+
+
+@pytest.mark.parametrize("text", ["cp -p logs/d/b new; mv new logs/d/b", "mv logs/d/b new; mkfifo logs/d/b", "mv logs/d/b new; ln -s ../a logs/d/b"])
+def test_a_file_is_exchanged_where_others_may_do_so(podrun, pair, text):
+    before_files_are_sent(pair, text, others_may_rename=True)
+    assert fails(podrun, pair, EXCHANGED) == {"logs/a", "logs/link", "logs/z"}
+
+
+def test_a_file_that_grows_is_sent_where_others_may_exchange_it(podrun, pair):
+    before_files_are_sent(pair, "echo more >>logs/d/b", others_may_rename=True)
+    pull(podrun, pair, "logs", "out")
+    assert (place_of(podrun, pair, 1) / "logs/d/b").read_bytes().startswith(b"22more")
 
 
 def test_a_file_becomes_shorter_while_it_is_sent(podrun, homes, fault):

@@ -171,6 +171,12 @@ void ListingReader::take_record(std::string_view record) {
     const std::uint32_t type = type_of(take_part(rest, ' '));
     const auto bits = number<std::uint32_t>(take_part(rest, ' '), 8);
     take_path(rest, type | bits);
+  } else if (kind == "u") {
+    take_user(rest);
+  } else if (kind == "h") {
+    const auto st_mode = number<std::uint32_t>(take_part(rest, ':'), 16);
+    const auto owner = number<std::uint32_t>(take_part(rest, ':'));
+    take_directory(st_mode, owner, number<std::uint32_t>(rest));
   } else if (kind == "m") {
     take_match(rest);
   } else if (kind == "n") {
@@ -194,7 +200,7 @@ void ListingReader::take_match(std::string_view path) {
   matches_.emplace_back(path);
 }
 
-/// `12 1700000000:2049:131:1000 ./a/b`; find prints a fraction of the second too
+/// `12 1700000000:2049:131:1000:1000 ./a/b`; find prints a fraction of the second too
 void ListingReader::take_path(std::string_view rest, std::uint32_t st_mode) {
   ListedPath path;
   path.mode = st_mode & kModeBits;
@@ -205,7 +211,9 @@ void ListingReader::take_path(std::string_view rest, std::uint32_t st_mode) {
   if (!identity.empty()) {
     path.identity.device = number<std::uint64_t>(take_part(identity, ':'));
     path.identity.inode = number<std::uint64_t>(take_part(identity, ':'));
-    path.identity.owner = number<std::uint32_t>(identity);
+    path.identity.owner = number<std::uint32_t>(take_part(identity, ':'));
+    const auto group = number<std::uint32_t>(identity);
+    if (kind_of(st_mode) == Kind::directory) take_directory(st_mode, path.identity.owner, group);
   }
   find_match(rest);
   const std::string& match = matches_[match_];
@@ -234,6 +242,23 @@ void ListingReader::take_link(std::string_view record) {
   if (target.find('\0') != target.npos) refuse(record);
   path_budget_.take(sizeof(ListedPath), record.size());
   targets_.emplace(path, target);
+}
+
+/// `1000:1000`
+void ListingReader::take_user(std::string_view text) {
+  user_ = number<std::uint32_t>(take_part(text, ':'));
+  user_group_ = number<std::uint32_t>(text);
+}
+
+/// Finds out whether others can rename what is in a directory. A group with the number of its user is only
+/// his, as on Debian; root has no use for that, so there it is an ACL.
+void ListingReader::take_directory(std::uint32_t st_mode, std::uint32_t owner, std::uint32_t group) {
+  constexpr std::uint32_t kRoot = 0;
+  if (!user_) return;
+  const bool is_own_group = group == user_group_ && user_group_ == *user_ && *user_ != kRoot;
+  const bool is_writable = (st_mode & 0002) != 0 || ((st_mode & 0020) != 0 && !is_own_group);
+  const bool is_others = owner != kRoot && owner != *user_;
+  if (is_others || (is_writable && (st_mode & 01000) == 0)) listing_.is_shared = true;
 }
 
 /// Finds the match that a path belongs to. find lists the matches one after another, each before its

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -42,6 +43,7 @@ struct Listing {
   std::size_t special = 0;                ///< sockets, devices and FIFOs, which are not copied
   bool has_errors = false;                ///< the host could not list everything
   bool has_not_looked = false;            ///< find or stat did not run there
+  bool is_shared = false;  ///< other users may exchange what the paths name; only with Links::not_listed
 };
 
 /// A word of the command line in the form of pull_list.sh: `a//b/.` is `./a/b/`, `~/a` is `./a`, `..` is
@@ -71,6 +73,8 @@ class ListingReader {
   void take_match(std::string_view path);
   void take_path(std::string_view rest, std::uint32_t st_mode);
   void take_link(std::string_view record);
+  void take_user(std::string_view text);
+  void take_directory(std::uint32_t st_mode, std::uint32_t owner, std::uint32_t group);
   void find_match(std::string_view path);
 
   const std::size_t words_;
@@ -84,6 +88,8 @@ class ListingReader {
   bool passed_next_ = false;                          ///< the next match was listed as a part of it
   std::uint32_t lists_ = 0;                           ///< of find, so far
   Listing listing_;
+  std::optional<std::uint32_t> user_;  ///< of the host
+  std::uint32_t user_group_ = 0;
   std::map<std::string, std::string, std::less<>> targets_;  ///< of links, by host_path
   bool complete_ = false;
 };

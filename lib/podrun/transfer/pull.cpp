@@ -221,16 +221,21 @@ std::uint64_t Pull::most_bytes(const Copy& copy) const {
 /// Copies the files below the home directory, or the files with absolute names.
 asio::awaitable<void> Pull::receive(Copy& copy, std::string place) {
   static const Chunk script{std::string(kPullSendScript)};
+  const bool is_checked = copy.listed.listing.is_shared;
   Wanted wanted;
   std::string names;
   for (const ListedPath* path : copy.wanted) {
     if (path->host_path.starts_with('/') != (place == "/")) continue;
     wanted.push_back(path);
+    const Identity& known = path->identity;
+    if (is_checked) names += fmt::format("{}:{}:{} ", known.device, known.inode, known.owner);
     names += fmt::format("./{}", archive_name(*path));
     names += '\0';
   }
   if (wanted.empty()) co_return;
-  std::vector<std::string> words = PullSendWords{.place = std::move(place)}.list();
+  std::vector<std::string> words =
+      PullSendWords{.place = std::move(place), .program = std::string(is_checked ? kPullCheckedScript : "")}
+          .list();
   supervisor::StartedProgram program = co_await copy.supervised.start_program(script, std::move(words));
   supervisor::ProgramReader reader(std::move(program));
   asio::awaitable<void> unpacking = unpack_part(copy, reader, wanted);

@@ -8,8 +8,10 @@
 #
 #   n NUMBER                 the word at this place names nothing
 #   m PATH                   a word names this path; all of these come before the output of find
-#   f MODE SIZE MTIME:ID PATH   such a path, or one below it: st_mode in hex, bytes, seconds since 1970, DEVICE:INODE:OWNER
+#   f MODE SIZE MTIME:ID PATH   such a path, or one below it: st_mode in hex, bytes, seconds since 1970, DEVICE:INODE:OWNER:GROUP
 #   g TYPE MODE SIZE MTIME:ID PATH   the same by find, where it has -printf, since not every stat prints all bytes of a name: %y %m %s %T@
+#   u USER:GROUP             the user of the host; before the next ones, and only without LINKS
+#   h MODE:OWNER:GROUP       a directory that such a path is in
 #   l PATH NUL TARGET        where such a path leads, if it is a link; all of these come after the output of find
 #   t PROGRAM                this program is missing, and that is all
 #   e STATUS                 the end; not 0: find or stat has reported errors on standard error; 126, 127: one of them did not run
@@ -49,14 +51,33 @@ while [ "$podrun_number" -lt "$podrun_words" ]; do
   podrun_number=$((podrun_number + 1))
 done
 
+# [PATH...]: prints the directories that they are in, up to the home directory.
+podrun_above() {
+  podrun_last=
+  printf './.\0'
+  for podrun_each; do
+    podrun_each=${podrun_each%/*}
+    [ "$podrun_each" != "$podrun_last" ] || continue
+    podrun_last=$podrun_each
+    while case $podrun_each in . | "") false ;; esac; do
+      printf '%s/.\0' "$podrun_each"
+      podrun_each=${podrun_each%/*}
+    done
+  done
+}
+
 # The dot keeps newlines at the end of a target.
 # shellcheck disable=SC2016  # it is expanded by the shell that find runs
 podrun_print_links='for l; do t=$(readlink "$l" && echo .); printf "l %s\0%s//\n" "$l" "${t%??}"; done'
 podrun_status=0
 if [ $# != 0 ]; then
   printf 'm %s//\n' "$@"
+  if [ "$podrun_links" = - ]; then
+    stat -L -c "u %u:%g//" /proc/self
+    podrun_above "$@" | xargs -0 stat -c "h %f:%u:%g//"
+  fi 2>/dev/null
   # shellcheck disable=SC2016  # it is expanded by the shell that xargs runs
-  printf '%s\0' "$@" | xargs -0 /bin/sh -c 'if find / -maxdepth 0 -printf "%y %m %s %T@ %p %D %i %U" >/dev/null 2>&1; then exec find "$@" -printf "g %y %m %s %T@:%D:%i:%U %p//\n"; fi; exec find "$@" -exec stat -c "f %f %s %Y:%d:%i:%u %n//" {} +' sh
+  printf '%s\0' "$@" | xargs -0 /bin/sh -c 'if find / -maxdepth 0 -printf "%y %m %s %T@ %p %D %i %U %G" >/dev/null 2>&1; then exec find "$@" -printf "g %y %m %s %T@:%D:%i:%U:%G %p//\n"; fi; exec find "$@" -exec stat -c "f %f %s %Y:%d:%i:%u:%g %n//" {} +' sh
   podrun_status=$?
   if [ "$podrun_links" = links ]; then
     # shellcheck disable=SC2016

@@ -96,14 +96,30 @@ TEST(Listing, HasTheAttributesOfAPath) {
 }
 
 TEST(Listing, TellsAFileFromOthersOfItsName) {
-  for (const char* const record : {"f 81a4 5 7:12:34:56 ./a//\n", "g f 644 5 7.25:12:34:56 ./a//\n"}) {
+  for (const char* const record : {"f 81a4 5 7:12:34:56:78 ./a//\n", "g f 644 5 7.25:12:34:56:78 ./a//\n"}) {
     const Listing listing = read(match("./a") + record);
     ASSERT_EQ(listing.paths.size(), 1);
     EXPECT_EQ(listing.paths[0].mtime, 7);
     EXPECT_EQ(listing.paths[0].identity, (Identity{.device = 12, .inode = 34, .owner = 56}));
   }
-  for (const char* const record : {"f 81a4 5 7:12:34 ./a//\n", "f 81a4 5 7:12:34:56:78 ./a//\n"})
+  for (const char* const record : {"f 81a4 5 7:12:34:56 ./a//\n", "f 81a4 5 7:12:34:56:78:90 ./a//\n"})
     EXPECT_THAT(refusal_of(match("./a") + record), HasSubstr("unexpected answer")) << record;
+}
+
+TEST(Listing, KnowsWhereOtherUsersCanRename) {
+  const auto is_shared = [](const std::string& user, const std::string& directory) {
+    return read(match("./d") + user + directory + "f 81a4 3 5:1:1:0:0 ./d//\n").is_shared;
+  };
+  const std::string own = "u 5:5//\n";
+  const std::string root = "u 0:0//\n";
+  for (const char* const directory : {"h 41ed:5:5//\n", "h 41fd:5:5//\n", "h 41ed:0:0//\n", "h 43ff:0:0//\n"})
+    EXPECT_FALSE(is_shared(own, directory)) << directory;
+  for (const char* const directory : {"h 41c0:6:5//\n", "h 43ff:6:5//\n", "h 41ff:5:5//\n", "h 41fd:5:7//\n"})
+    EXPECT_TRUE(is_shared(own, directory)) << directory;
+  EXPECT_FALSE(is_shared(root, "h 41ed:0:0//\n"));
+  EXPECT_TRUE(is_shared(root, "h 41fd:0:0//\n")) << "it may be the mask of an ACL";
+  EXPECT_FALSE(is_shared("", "h 41ff:6:6//\n")) << "a host that does not tell";
+  EXPECT_TRUE(read(match("./d") + own + "f 41ed 0 5:1:1:6:6 ./d//\n").is_shared);
 }
 
 TEST(Listing, AcceptsAnyBytesInNames) {

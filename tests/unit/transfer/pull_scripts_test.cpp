@@ -84,7 +84,7 @@ class PullScripts : public testing::TestWithParam<test::Shell> {
       sent += fmt::format("./{}", archive_name(path));
       sent += '\0';
     }
-    const std::string archives = run(kPullSendScript, {place}, sent);
+    const std::string archives = run(kPullSendScript, {place, ""}, sent);
     bool given = false;
     const auto next = [&] {
       return std::exchange(given, true) ? std::string_view() : std::string_view(archives);
