@@ -2,7 +2,6 @@
 that they call are stand-ins."""
 
 import json
-import os
 import shutil
 import signal
 import subprocess
@@ -498,63 +497,6 @@ def test_a_changed_file_is_all_that_the_next_launch_sends(podrun, pair):
 
 
 # What SkyPilot's files have besides
-
-
-def commit(repository, text):
-    """A commit with one file; its tag is the text."""
-    write_tree(repository, {"f": text.encode()})
-    for words in (["add", "f"], ["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", text], ["tag", text]):
-        subprocess.run(["git", "-C", repository, *words], check=True, env={**os.environ, "GIT_CONFIG_GLOBAL": "/dev/null"})
-
-
-def test_a_repository_is_cloned_here_at_each_launch(podrun, pair):
-    repository = podrun.directory / "repo"
-    subprocess.run(["git", "init", "-q", repository], check=True)
-    commit(repository, "v1")
-    text = f"workdir:\n  url: file://{repository}\nrun: cat f; echo; ls -a\n"
-    first = launch(podrun, pair, text)
-    assert by_rank(first.stdout)[0] == [b"v1", b".", b"..", b"f"], first
-    commit(repository, "v2.0")  # of another size: git takes a file of the same size and second for unchanged
-    for command in ("launch", "exec"):
-        assert by_rank(launch(podrun, pair, text, command=command).stdout)[1][0] == b"v2.0"
-    old = launch(podrun, pair, text.replace("run:", "  ref: v1\nrun:"))
-    assert by_rank(old.stdout)[0][0] == b"v1", old
-    assert podrun.home.joinpath(".cache/podrun/clones").stat().st_mode & 0o77 == 0
-
-
-def test_a_ref_like_a_commit_is_that_commit(podrun, pair):
-    repository = podrun.directory / "repo"
-    subprocess.run(["git", "init", "-q", repository], check=True)
-    commit(repository, "v1")
-    first = subprocess.run(["git", "-C", repository, "rev-parse", "v1"], check=True, capture_output=True, text=True).stdout.strip()
-    commit(repository, "v2.0")
-    text = f"workdir: {{{{url: 'file://{repository}', ref: '{{}}'}}}}\nrun: cat f\n"
-    assert by_rank(launch(podrun, pair, text.format(first[:9])).stdout)[0] == [b"v1"]
-    for kind in ("tag", "branch"):
-        subprocess.run(["git", "-C", repository, kind, first[:9], "v2.0"], check=True)
-        ended = launch(podrun, pair, text.format(first[:9]))
-        assert ended.returncode == 2 and f"refs/tags/{first[:9]}".encode() in ended.stderr, ended
-        assert by_rank(launch(podrun, pair, text.format(first)).stdout)[0] == [b"v1"]
-        place = "heads" if kind == "branch" else "tags"
-        assert by_rank(launch(podrun, pair, text.format(f"refs/{place}/{first[:9]}")).stdout)[0] == [b"v2.0"]
-        subprocess.run(["git", "-C", repository, kind, "-d", first[:9]], check=True)
-
-
-def test_the_address_of_a_repository_does_not_stay_here(podrun, pair):
-    repository = podrun.directory / "repo-of-token"
-    subprocess.run(["git", "init", "-q", repository], check=True)
-    commit(repository, "v1")
-    for branch in ("", ", ref: none"):
-        launch(podrun, pair, f"workdir: {{url: 'file://{repository}'{branch}}}\nrun: cat f\n")
-    configs = list(podrun.home.glob(".cache/podrun/clones/*/tree/.git/config"))
-    assert len(configs) == 2 and not any(b"token" in config.read_bytes() for config in configs)
-
-
-def test_a_repository_that_cannot_be_fetched_starts_nothing(podrun, pair):
-    said = refused(podrun, pair, f"workdir: {{url: 'file://{podrun.directory}/none'}}\nrun: echo\n")
-    assert said.startswith(f"podrun: {podrun.directory}/task.yaml:1: workdir: git: "), said
-    said = refused(podrun, pair, "workdir: {url: a, ref: --upload-pack=x}\nrun: echo\n")
-    assert said.endswith('bad ref "--upload-pack=x" (expected a branch, a tag or a commit)'), said
 
 
 def test_an_empty_value_is_not_taken_from_this_shell(podrun, pair):

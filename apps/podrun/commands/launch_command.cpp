@@ -23,6 +23,7 @@
 #include "podrun/supervisor/supervised.hpp"
 #include "podrun/tasks/task.hpp"
 #include "podrun/transfer/clone.hpp"
+#include "podrun/transfer/git_address.hpp"
 #include "podrun/transfer/push.hpp"
 
 #include "cli/job_names.hpp"
@@ -117,13 +118,9 @@ PlannedCopy plan_copy(const tasks::Copy& copy, std::string what) {
   return planned;
 }
 
-/// `https://github.com/a/b.git at v1`, without the user and token that an address may have.
+/// `https://github.com/a/b.git at v1`
 std::string shown(const tasks::Repository& repository) {
-  std::string url = repository.url;
-  const std::size_t start = url.find("://") + 3;
-  const std::size_t end = url.find('@');
-  if (start >= 3 && end < url.find('/', start)) url.erase(start, end + 1 - start);
-  return url + (repository.ref.empty() ? "" : " at " + repository.ref);
+  return transfer::shown_url(repository.url) + (repository.ref.empty() ? "" : " at " + repository.ref);
 }
 
 std::vector<PlannedCopy> plan_copies(const tasks::Task& task, Kind kind) {
@@ -374,7 +371,8 @@ class TaskCommand final : public cli::Command {
     if (!cache)
       throw UsageError(task.workdir->where + ": there is no place for a clone (set HOME or XDG_CACHE_HOME)");
     const transfer::Clone made =
-        transfer::clone_repository(task.repository->url, task.repository->ref, *cache, task.workdir->where);
+        transfer::clone_repository(task.repository->url, task.repository->ref, *cache, task.workdir->where,
+                                   [&context](const std::string& text) { context.note({text}); });
     task.workdir->source = made.directory;
     context.note({fmt::format("workdir is {}, commit {}", shown(*task.repository), made.commit)});
   }

@@ -9,18 +9,17 @@
 
 #include <chrono>
 #include <filesystem>
-#include <optional>
 #include <system_error>
-#include <vector>
+#include <utility>
 
 #include <fmt/format.h>
 
-#include "podrun/base/at_end.hpp"
 #include "podrun/base/descriptor.hpp"
 #include "podrun/base/error.hpp"
 #include "podrun/base/file_system.hpp"
 #include "podrun/base/text.hpp"
 #include "podrun/transfer/git.hpp"
+#include "podrun/transfer/git_address.hpp"
 
 namespace podrun::transfer {
 namespace {
@@ -30,38 +29,25 @@ namespace fs = std::filesystem;
 /// How long a server may say nothing. With --progress git says something each second that something arrives.
 constexpr std::chrono::seconds kSilence{120};
 
-/// The text between quotes of a configuration file, see git-config(1).
-std::string quoted_for_git(const std::string& text) {
-  std::string result = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') result += '\\';
-    result += c;
-  }
-  return result + '"';
-}
-
 class Cloner {
  public:
-  Cloner(std::string directory, std::string_view where) : directory_(std::move(directory)), where_(where) {}
+  Cloner(std::string directory, std::string_view where, const std::function<void(const std::string&)>& say)
+      : directory_(std::move(directory)), where_(where), say_(say) {}
 
-  Clone run(const std::string& url, const std::string& ref) {
+  Clone run(const GitAddress& address, const std::string& ref) {
     make_private_directory();
     const Descriptor lock(
         ::open((directory_ + "/podrun.lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, S_IRUSR | S_IWUSR));
-    if (!lock.is_open() || ::flock(lock.get(), LOCK_EX) != 0) fail(errno_text());
+    wait_for(lock, address.url);
     const std::string tree = directory_ + "/tree";
     if (const GitRun made = run_git({"init", "--quiet", tree}); made.error == ENOENT) {
       fail("git is needed to clone it (install git)");
     } else {
       check(made);
     }
-    const std::string config = tree + "/.git/config";
-    const std::string core = "[core]\n\trepositoryformatversion = 0\n";
-    const AtEnd forget([&] { replace_file(config, core); });  // the URL may have a token
-    if (!replace_file(config, fmt::format("{}[remote \"origin\"]\n\turl = {}\n", core, quoted_for_git(url))))
-      fail(errno_text());
-    const std::string fetched = fetch(tree, ref.empty() ? "HEAD" : ref);
-    check(git(tree, {"checkout", "--quiet", "--force", "--detach", fetched}));
+    const std::string fetched = fetch(tree, address, ref.empty() ? "HEAD" : ref);
+    check(git(tree, {"checkout", "--quiet", "--force", "--detach", fetched},
+              {.notice = notice("check out " + shown_url(address.url))}));
     check(git(tree, {"clean", "-ffdxq"}));
     check_commit(tree, ref);
     const GitRun commit = git(tree, {"rev-parse", "--short", "HEAD"});
@@ -93,18 +79,29 @@ class Cloner {
     }
   }
 
-  static GitRun git(const std::string& tree, std::vector<std::string> arguments,
-                    std::optional<std::chrono::seconds> silence = std::nullopt) {
-    // The limits of HTTP also end a git whose podrun was killed.
-    arguments.insert(arguments.begin(),
-                     {"-C", tree, "-c", "core.hooksPath=/dev/null", "-c", "http.lowSpeedLimit=1", "-c",
-                      fmt::format("http.lowSpeedTime={}", kSilence.count())});
-    return run_git(arguments, silence);
+  void wait_for(const Descriptor& lock, const std::string& url) const {
+    if (lock.is_open() && ::flock(lock.get(), LOCK_EX | LOCK_NB) == 0) return;
+    if (errno == EWOULDBLOCK) {
+      say_(fmt::format("{}: waiting for another podrun that fetches {}", where_, shown_url(url)));
+      if (::flock(lock.get(), LOCK_EX) == 0) return;
+    }
+    fail(errno_text());
+  }
+
+  std::function<void()> notice(std::string what) const {
+    return [this, what = std::move(what)] { say_(fmt::format("{}: waiting for git to {}", where_, what)); };
+  }
+
+  static GitRun git(const std::string& tree, const std::vector<std::string>& arguments,
+                    const GitSettings& settings = {}) {
+    std::vector<std::string> words = {"-C", tree, "-c", "core.hooksPath=/dev/null"};
+    words.insert(words.end(), arguments.begin(), arguments.end());
+    return run_git(words, settings);
   }
 
   /// Whether it may be the beginning of a commit's id.
   static bool may_be_commit(const std::string& ref) {
-    return ref.size() >= 7 && ref.find_first_not_of("0123456789abcdef") == ref.npos;
+    return ref.size() >= 7 && ref.find_first_not_of("0123456789abcdefABCDEF") == ref.npos;
   }
 
   /// A branch or tag can have a name that looks like the id of a commit, and git takes it first.
@@ -112,7 +109,7 @@ class Cloner {
     if (!may_be_commit(ref)) return;
     const GitRun commit = git(tree, {"rev-parse", "HEAD"});
     check(commit);
-    if (!commit.output.starts_with(ref)) {
+    if (!commit.output.starts_with(lower_case(ref))) {
       fail(
           fmt::format("ref {:?} is a branch or tag of commit {}, not that commit (write refs/heads/{} or "
                       "refs/tags/{}, or all 40 digits of the commit)",
@@ -122,31 +119,41 @@ class Cloner {
 
   /// Fetches as little as the server allows: some give a commit only with all that is before it. Returns what
   /// to check out.
-  std::string fetch(const std::string& tree, const std::string& ref) const {
-    const GitRun shallow =
-        git(tree, {"fetch", "--progress", "--depth=1", "--no-tags", "origin", ref}, kSilence);
+  std::string fetch(const std::string& tree, const GitAddress& address, const std::string& ref) const {
+    const auto fetch = [&](std::vector<std::string> options, const std::string& refs) {
+      std::vector<std::string> words = address.options;
+      words.insert(words.end(), {"fetch", "--progress"});
+      words.insert(words.end(), options.begin(), options.end());
+      words.insert(words.end(), {"--", address.url, refs});
+      return git(tree, words,
+                 {.variables = address.variables,
+                  .configuration = address.configuration,
+                  .silence = kSilence,
+                  .notice = notice("fetch " + shown_url(address.url))});
+    };
+    const GitRun shallow = fetch({"--depth=1", "--no-tags"}, ref);
     if (shallow.status == 0) return "FETCH_HEAD";
     if (!may_be_commit(ref)) check(shallow);
-    check(git(tree,
-              {"fetch", "--progress", "--force", "--tags", "origin", "+refs/heads/*:refs/remotes/origin/*"},
-              kSilence));
+    check(fetch({"--force", "--tags"}, "+refs/heads/*:refs/remotes/origin/*"));
     return ref;
   }
 
   std::string directory_;
   std::string_view where_;
+  const std::function<void(const std::string&)>& say_;
 };
 
 }  // namespace
 
 Clone clone_repository(const std::string& url, const std::string& ref, const std::string& cache,
-                       std::string_view where) {
+                       std::string_view where, const std::function<void(const std::string&)>& say) {
   if (ref.starts_with('-') || ref.find(':') != ref.npos)
     throw UsageError(fmt::format("{}: bad ref {:?} (expected a branch, a tag or a commit)", where, ref));
   if (url.find('\n') != url.npos)
-    throw UsageError(fmt::format("{}: bad url {:?} (expected one line)", where, url));
+    throw UsageError(fmt::format("{}: bad url {:?} (expected one line)", where, shown_url(url)));
   // A directory for each ref, so that a launch of another one does not change the files while they are sent.
-  return Cloner(fmt::format("{}/clones/{}", cache, short_digest(url + '\n' + ref)), where).run(url, ref);
+  return Cloner(fmt::format("{}/clones/{}", cache, short_digest(url + '\n' + ref)), where, say)
+      .run(make_git_address(url, where), ref);
 }
 
 }  // namespace podrun::transfer

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -13,9 +14,9 @@ struct Clone {
 };
 
 /// Fetches `ref` (a branch, a tag or a commit; empty: the HEAD) of the repository at `url` into a directory
-/// below `cache` that only the user can read and later calls use again. No command line has the URL. Throws
-/// UsageError that begins with `where`.
+/// below `cache` that only the user can read and later calls use again. `say` gets what it waits for, if that
+/// takes long. Throws UsageError that begins with `where`.
 Clone clone_repository(const std::string& url, const std::string& ref, const std::string& cache,
-                       std::string_view where);
+                       std::string_view where, const std::function<void(const std::string&)>& say);
 
 }  // namespace podrun::transfer

@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
@@ -27,6 +28,7 @@
 #include "podrun/base/file_system.hpp"
 #include "podrun/base/text.hpp"
 #include "podrun/local/spawn.hpp"
+#include "podrun/transfer/scripts.hpp"
 
 namespace podrun::transfer {
 namespace {
@@ -53,20 +55,46 @@ bool is_passed_on(std::string_view variable) {
   return false;
 }
 
-std::vector<std::string> git_environment() {
+/// Adds values after those that the user's environment has, see GIT_CONFIG_COUNT in git-config(1).
+void add_configuration(std::vector<std::string>& environment, const std::vector<GitOption>& options) {
+  constexpr std::string_view kCount = "GIT_CONFIG_COUNT=";
+  if (options.empty()) return;
+  std::size_t count = 0;
+  for (char** entry = ::environ; entry && *entry; ++entry) {
+    const std::string_view variable = *entry;
+    if (variable.starts_with(kCount)) count = to_number(variable.substr(kCount.size())).value_or(0);
+  }
+  for (const GitOption& option : options) {
+    environment.push_back(fmt::format("GIT_CONFIG_KEY_{}={}", count, option.name));
+    environment.push_back(fmt::format("GIT_CONFIG_VALUE_{}={}", count, option.value));
+    ++count;
+  }
+  environment.push_back(fmt::format("{}{}", kCount, count));
+}
+
+std::vector<std::string> git_environment(const GitSettings& settings = {}) {
   std::vector<std::string> environment = {"GIT_FLUSH=1", "GIT_NO_LAZY_FETCH=1", "GIT_OPTIONAL_LOCKS=0",
                                           "GIT_TERMINAL_PROMPT=0", "LC_ALL=C"};
+  environment.insert(environment.end(), settings.variables.begin(), settings.variables.end());
+  add_configuration(environment, settings.configuration);
+  const std::vector<std::string> own = environment;
   for (char** entry = ::environ; entry && *entry; ++entry) {
-    if (is_passed_on(*entry)) environment.emplace_back(*entry);
+    const std::string_view variable = *entry;
+    const std::string_view name = variable.substr(0, variable.find('=') + 1);
+    const bool is_replaced =
+        std::ranges::any_of(own, [name](const std::string& each) { return each.starts_with(name); });
+    if (is_passed_on(variable) && !is_replaced) environment.emplace_back(variable);
   }
   return environment;
 }
 
-local::Spawned start_git(const std::vector<std::string>& arguments, const std::array<int, 3>& descriptors) {
-  std::vector<std::string> words = {"git", "--no-pager", "-c", "core.fsmonitor="};
+/// `words`: git, or what starts it with the rest of the words.
+local::Spawned start_git(std::vector<std::string> words, const std::vector<std::string>& arguments,
+                         std::vector<std::string> environment, const std::array<int, 3>& descriptors) {
+  words.insert(words.end(), {"--no-pager", "-c", "core.fsmonitor="});
   words.insert(words.end(), arguments.begin(), arguments.end());
   return local::spawn(
-      {.arguments = std::move(words), .environment = git_environment(), .descriptors = descriptors});
+      {.arguments = std::move(words), .environment = std::move(environment), .descriptors = descriptors});
 }
 
 int wait_for(pid_t pid) {
@@ -84,26 +112,59 @@ std::string read_from_start(int descriptor) {
   return *std::move(text);
 }
 
-/// The last part of it, since a server chooses how much there is. Nothing after a silence.
-std::optional<std::string> read_errors(int descriptor, std::optional<std::chrono::seconds> silence) {
-  constexpr std::size_t kKept = 64 * 1024;
-  const int limit =
-      silence ? static_cast<int>(std::chrono::duration_cast<std::chrono::milliseconds>(*silence).count())
-              : -1;
-  std::string said;
-  std::array<char, 4096> buffer;
-  for (;;) {
-    pollfd entry{descriptor, POLLIN, 0};
-    const int ready = ::poll(&entry, 1, limit);
-    if (ready == 0) return std::nullopt;
-    if (ready < 0) continue;
-    const ssize_t count = ::read(descriptor, buffer.data(), buffer.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) return said;
-    said.append(buffer.data(), static_cast<std::size_t>(count));
-    if (said.size() > kKept) said.erase(0, said.size() - kKept / 2);
+/// Waits for errors of git, for its silence, and for the time of the notice.
+class ErrorReader {
+ public:
+  ErrorReader(int descriptor, const GitSettings& settings) : descriptor_(descriptor), settings_(settings) {}
+
+  /// The last part of it, since a server chooses how much there is. Nothing after a silence.
+  std::optional<std::string> read() {
+    constexpr std::size_t kKept = 64 * 1024;
+    std::string said;
+    std::array<char, 4096> buffer;
+    for (;;) {
+      pollfd entry{descriptor_, POLLIN, 0};
+      if (::poll(&entry, 1, milliseconds_left()) <= 0) {
+        give_notice();
+        if (settings_.silence && Clock::now() >= last_ + *settings_.silence) return std::nullopt;
+        continue;
+      }
+      const ssize_t count = ::read(descriptor_, buffer.data(), buffer.size());
+      if (count < 0 && errno == EINTR) continue;
+      if (count <= 0) return said;
+      last_ = Clock::now();
+      give_notice();
+      said.append(buffer.data(), static_cast<std::size_t>(count));
+      if (said.size() > kKept) said.erase(0, said.size() - kKept / 2);
+    }
   }
-}
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  int milliseconds_left() const {
+    std::optional<Clock::time_point> next;
+    if (settings_.silence) next = last_ + *settings_.silence;
+    if (!is_told_ && settings_.notice) {
+      const Clock::time_point notice = begin_ + settings_.notice_after;
+      next = next ? std::min(*next, notice) : notice;
+    }
+    if (!next) return -1;
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(*next - Clock::now());
+    return std::max(0, static_cast<int>(left.count()));
+  }
+  void give_notice() {
+    if (is_told_ || !settings_.notice || Clock::now() < begin_ + settings_.notice_after) return;
+    is_told_ = true;
+    settings_.notice();
+  }
+
+  int descriptor_;
+  const GitSettings& settings_;
+  Clock::time_point begin_ = Clock::now();
+  Clock::time_point last_ = begin_;  ///< of what came
+  bool is_told_ = false;
+};
 
 /// The line that begins with `fatal: `, or the first one.
 std::string find_reason(std::string_view said) {
@@ -118,22 +179,33 @@ std::string find_reason(std::string_view said) {
 
 }  // namespace
 
-GitRun run_git(const std::vector<std::string>& arguments, std::optional<std::chrono::seconds> silence) {
-  const Descriptor null(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+GitRun run_git(const std::vector<std::string>& arguments, const GitSettings& settings) {
+  constexpr int kNotFound = 127;  // of a shell
   const Descriptor output(::memfd_create("output", MFD_CLOEXEC));
+  std::array<int, 2> watch{-1, -1};
   std::array<int, 2> ends{-1, -1};
-  if (!null.is_open() || !output.is_open() || ::pipe2(ends.data(), O_CLOEXEC) != 0) fail_to_run(errno);
+  if (!output.is_open() || ::pipe2(watch.data(), O_CLOEXEC) != 0 || ::pipe2(ends.data(), O_CLOEXEC) != 0)
+    fail_to_run(errno);
+  Descriptor watched(watch[0]);
+  Descriptor watcher(watch[1]);
   const Descriptor errors(ends[0]);
   Descriptor theirs(ends[1]);
-  const local::Spawned child = start_git(arguments, {null.get(), output.get(), theirs.get()});
+  const local::Spawned child =
+      start_git({"/bin/sh", "-c", std::string(kGitScript), "sh"}, arguments, git_environment(settings),
+                {watched.get(), output.get(), theirs.get()});
+  watched.reset();
   theirs.reset();
   if (child.error != 0) return {.error = child.error};
-  const std::optional<std::string> said = read_errors(errors.get(), silence);
-  if (!said) ::kill(child.pid, SIGTERM);
+  const std::optional<std::string> said = ErrorReader(errors.get(), settings).read();
+  if (!said) watcher.reset();
   GitRun run;
   run.status = wait_for(child.pid);
+  if (watcher.is_open()) write_whole(watcher.get(), "\n");
+  if (run.status == kNotFound) return {.error = ENOENT};
   run.output = read_from_start(output.get());
-  run.message = said ? find_reason(*said) : fmt::format("no answer for {} s", silence->count());
+  run.message = said ? find_reason(*said)
+                     : fmt::format("no answer for {} s",
+                                   std::chrono::round<std::chrono::seconds>(*settings.silence).count());
   return run;
 }
 
@@ -148,7 +220,8 @@ PathCheck::PathCheck(const std::vector<std::string>& options, std::string_view i
   std::vector<std::string> arguments = options;
   arguments.insert(arguments.end(),
                    {"check-ignore", "--no-index", "--stdin", "--verbose", "--non-matching", "-z"});
-  const local::Spawned child = start_git(arguments, {theirs.get(), theirs.get(), null.get()});
+  const local::Spawned child =
+      start_git({"git"}, arguments, git_environment(), {theirs.get(), theirs.get(), null.get()});
   if (child.error == ENOENT) throw UsageError(std::string(if_missing));
   if (child.error != 0) fail_to_run(child.error);
   pid_ = child.pid;

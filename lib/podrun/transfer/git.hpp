@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -22,11 +23,25 @@ struct GitRun {
   std::string message = {};  ///< why it failed, a line of standard error without `fatal: `
 };
 
+/// A value of git's configuration.
+struct GitOption {
+  std::string name;
+  std::string value;
+};
+
+struct GitSettings {
+  std::vector<std::string> variables = {};    ///< `NAME=VALUE`, before those of this process
+  std::vector<GitOption> configuration = {};  ///< kept off the command line; read by git 2.31 and later
+  /// git is ended after a silence on standard error of this length.
+  std::optional<std::chrono::milliseconds> silence = {};
+  std::function<void()> notice = {};  ///< called once, if git has not ended by `notice_after`
+  std::chrono::milliseconds notice_after{5000};
+};
+
 /// Runs `git ARGUMENTS` to its end. It takes the repository from its arguments and directory alone, asks no
-/// questions, takes no locks, and starts no program that a repository's configuration names. It is ended
-/// after a silence on standard error of this length.
-GitRun run_git(const std::vector<std::string>& arguments,
-               std::optional<std::chrono::seconds> silence = std::nullopt);
+/// questions, takes no locks, and starts no program that a repository's configuration names. It ends with
+/// what it started when this process does.
+GitRun run_git(const std::vector<std::string>& arguments, const GitSettings& settings = {});
 
 /// The effect of the last pattern that matches a path.
 enum class Match : std::uint8_t { none, ignored, included };
