@@ -11,23 +11,18 @@ fi
 as_root=
 [ "$(id -u)" = 0 ] || as_root='sudo -n'
 
-log=$(mktemp) || exit 1
-trap 'rm -f "$log"' EXIT
-trap 'exit 130' INT
-trap 'exit 143' TERM
-
 # sudo drops variables, so env sets them after it. Unattended-upgrades hold the lock for minutes on a new VM. needrestart could
 # restart services under a running job.
 apt_get() {
-  $as_root env DEBIAN_FRONTEND=noninteractive NEEDRESTART_SUSPEND=1 \
-    apt-get -qq -y -o DPkg::Lock::Timeout=600 -o Dpkg::Use-Pty=0 "$@" >"$log" 2>&1 </dev/null
+  said=$($as_root env DEBIAN_FRONTEND=noninteractive NEEDRESTART_SUSPEND=1 \
+    apt-get -qq -y -o DPkg::Lock::Timeout=600 -o Dpkg::Use-Pty=0 "$@" 2>&1 </dev/null)
 }
 
 # DPkg::Lock::Timeout does not cover the lock of the package lists, which a new VM also holds for a while.
 update() {
   tries=120
   until apt_get update; do
-    grep -q 'Could not get lock' "$log" || return
+    case $said in *'Could not get lock'*) ;; *) return 1 ;; esac
     [ $((tries -= 1)) -gt 0 ] || return
     sleep 5
   done
@@ -35,6 +30,6 @@ update() {
 
 # A new VM may have old package lists or none.
 apt_get install "$@" || { update && apt_get install "$@"; } || {
-  tail -n 5 "$log" >&2
+  printf '%s\n' "$said" | tail -n 5 >&2
   exit 1
 }

@@ -414,6 +414,19 @@ def test_the_reason_of_digests_that_fail_is_shown(podrun, pair):
     trees.assert_unchanged()
 
 
+def test_sort_keeps_nothing_where_others_can_exchange_it(podrun, pair):
+    trees = Trees(podrun, pair)
+    pair.tmp(0).chmod(0o777)
+    for rank in pair.ranks:
+        pair.program(rank, "sort", f'echo "$TMPDIR" >>{podrun.directory}/{rank}.tmp; exec {shutil.which("sort")} "$@"')
+    assert push(podrun, pair).returncode == 0
+    for rank in pair.ranks:
+        used = set((podrun.directory / f"{rank}.tmp").read_text().split())
+        assert used and all(Path(place).name.startswith("podrun.") for place in used), used
+        assert rank == 1 or not any(place.startswith(str(pair.tmp(0))) for place in used), used
+    trees.assert_new(0, 1)
+
+
 @pytest.mark.parametrize("name", ["find", "tar", "gzip", "mkdir", "sort"])
 def test_a_program_that_warns_and_succeeds(podrun, pair, name):
     trees = Trees(podrun, pair)

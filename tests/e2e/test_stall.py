@@ -94,6 +94,19 @@ def test_a_host_that_prints_meanwhile_was_slow(podrun, machines):
     assert "printed again meanwhile: slow, not stuck\n" in ended.stderr
 
 
+def test_a_script_is_not_kept_where_others_can_exchange_it(podrun, pair):
+    script = podrun.directory / "look.sh"
+    script.write_text("readlink /proc/$$/fd/7\n")
+    pair.tmp(0).chmod(0o777)
+    pair.tmp(1).chmod(0o1777)
+    run = podrun.start(*pair.options, "--json", "--restarts", "0", "--stall", "1s:0", "--on-stall", script, "--", "echo up; exec sleep 1000")
+    texts = captured(podrun, wait_for_event(run, "stall"))
+    run.wait()
+    places = [text for _name, text in sorted(texts.items())]
+    assert all(place.endswith("/on-stall (deleted)\n") for place in places), places
+    assert not places[0].startswith(f"{pair.tmp(0)}/") and places[1].startswith(f"{pair.tmp(1)}/"), places
+
+
 def test_no_verdict_without_an_answer_of_all_hosts(podrun, machines):
     script = podrun.directory / "look.sh"
     script.write_text("sleep 3\n")

@@ -107,8 +107,8 @@ say at "$python"
 path=$(command -v -- "$python")
 if [ "$path" ]; then
   say python_path "$path"
-  within 20 "$python" - 2>/dev/null <<end || say python_error "$(why $?)"
-import sys
+  # Not as a here-document: some shells write that to a file in $TMPDIR.
+  within 20 "$python" -c 'import sys
 sys.path = [path for path in sys.path if path]
 print("python", sys.version.split()[0])
 try:
@@ -119,8 +119,7 @@ for name in ("jax", "jaxlib", "libtpu-nightly", "libtpu", "torch"):
     try:
         print(name, metadata.version(name))
     except Exception:
-        pass
-end
+        pass' 2>/dev/null || say python_error "$(why $?)"
 fi
 
 if [ "$directory" ]; then

@@ -277,14 +277,23 @@ void PathCheck::take(std::string_view bytes, std::vector<Match>& answers) {
   }
 }
 
+/// Whether nobody else can rename files in it, as private_place.sh has it: git runs what a repository says.
+static bool is_private_place(const std::string& directory) {
+  struct stat status {};
+  if (::stat(directory.c_str(), &status) != 0) return false;
+  if (status.st_uid != 0 && status.st_uid != ::geteuid()) return false;
+  return (status.st_mode & S_ISVTX) != 0 || (status.st_mode & (S_IWGRP | S_IWOTH)) == 0;
+}
+
 TempRepository::TempRepository() {
   std::error_code error;
-  std::filesystem::path directory = std::filesystem::temp_directory_path(error);
-  if (error) directory = "/tmp";
-  std::string made = std::filesystem::absolute(directory).string() + "/podrun.XXXXXX";
-  if (::mkdtemp(made.data()) == nullptr)
-    throw UsageError(fmt::format("push: {}: {}", directory.string(), lower_first(errno_text())));
-  path_ = made;
+  std::string directory = std::filesystem::absolute(std::filesystem::temp_directory_path(error)).string();
+  if (error || !is_private_place(directory)) directory = "/tmp";
+  path_ = directory + "/podrun.XXXXXX";
+  if (!is_private_place(directory))
+    throw UsageError("push: /tmp: others may change files there (set TMPDIR)");
+  if (::mkdtemp(path_.data()) == nullptr)
+    throw UsageError(fmt::format("push: {}: {}", directory, lower_first(errno_text())));
   // The least that git takes for a repository, see gitrepository-layout(5).
   for (const std::string_view name : {"git", "git/objects", "git/refs"}) {
     ::mkdir(path(name).c_str(), 0700);

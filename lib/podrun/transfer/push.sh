@@ -36,6 +36,9 @@
 # shellcheck disable=SC2015,SC2046,SC2086,SC2164,SC3013  # numbers, flags and the output of ls are to be split; / can be entered; -ef has a way out
 
 podrun_directory=$1
+# For sort: others might write to the one that the host has.
+TMPDIR=$1
+export TMPDIR
 podrun_target=$2
 podrun_name=.podrun.$3
 podrun_flags=$4

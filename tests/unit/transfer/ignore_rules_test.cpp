@@ -16,6 +16,7 @@
 #include <gtest/gtest.h>
 
 #include "podrun/transfer/comparison.hpp"
+#include "podrun/transfer/git.hpp"
 #include "podrun/transfer/local_tree.hpp"
 
 #include "support/usage_error.hpp"
@@ -271,6 +272,15 @@ TEST_F(IgnoreRulesTest, RemoveTheirTemporaryFiles) {
   const ScopedVariable directory("TMPDIR", source_.path("tmp"));
   EXPECT_EQ(sent("t/", {.excludes = {"x"}}), (Names{".gitignore", ".podrunignore"}));
   EXPECT_TRUE(fs::is_empty(source_.path("tmp")));
+}
+
+TEST_F(IgnoreRulesTest, KeepTheirFilesWhereOnlyThisUserCanRenameThem) {
+  source_.make("shared");
+  fs::permissions(source_.path("shared"), fs::perms::all);
+  const ScopedVariable directory("TMPDIR", source_.path("shared"));
+  EXPECT_FALSE(TempRepository().path("").starts_with(source_.path("shared")));
+  fs::permissions(source_.path("shared"), fs::perms::all | fs::perms::sticky_bit);
+  EXPECT_TRUE(TempRepository().path("").starts_with(source_.path("shared")));
 }
 
 TEST_F(IgnoreRulesTest, SpareIgnoredPathsOfAHost) {
