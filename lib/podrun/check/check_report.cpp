@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "podrun/base/long_duration.hpp"
 #include "podrun/hosts/accelerators.hpp"
 #include "podrun/report/summary.hpp"
 #include "podrun/supervisor/device_holders.hpp"
@@ -199,10 +200,7 @@ class Comparison {
 
   /// `3.2 s ahead`
   static std::string describe_offset(microseconds ahead) {
-    const double seconds = std::abs(to_seconds(ahead));
-    const std::string size =
-        seconds < 120 ? fmt::format("{:.1f} s", seconds) : fmt::format("{:.0f} min", seconds / 60);
-    return size + (ahead.count() < 0 ? " behind" : " ahead");
+    return long_offset(std::abs(to_seconds(ahead))) + (ahead.count() < 0 ? " behind" : " ahead");
   }
 
   bool is_clock_off(const CheckedHost& host) const {

@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "podrun/base/long_duration.hpp"
 #include "podrun/base/text.hpp"
 #include "podrun/base/worker_numbers.hpp"
 #include "podrun/report/outcome_words.hpp"
@@ -182,7 +183,7 @@ class Finder {
     const std::optional<double>& offset = row_.clock_offset;
     if (offset && std::abs(*offset) > kMostOff)
       add("clock", Severity::warning,
-          fmt::format("clock {:.1f} s {}", std::abs(*offset), *offset > 0 ? "ahead" : "behind"));
+          fmt::format("clock {} {}", long_offset(std::abs(*offset)), *offset > 0 ? "ahead" : "behind"));
   }
 
   /// A link that is up on most hosts, and faster there.

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "podrun/base/long_duration.hpp"
 #include "podrun/base/text.hpp"
 #include "podrun/output/cell_width.hpp"
 #include "podrun/output/escape.hpp"

@@ -102,15 +102,6 @@ double on_axis(const Pod& pod, Figure figure, double value) {
   return std::clamp(std::abs(value) / end, 0.0, 1.0);
 }
 
-std::string long_duration(std::chrono::seconds time) {
-  using std::chrono::floor;
-  if (time >= std::chrono::days(2)) return fmt::format("{} days", floor<std::chrono::days>(time).count());
-  if (time >= std::chrono::hours(2)) return fmt::format("{} h", floor<std::chrono::hours>(time).count());
-  if (time >= std::chrono::minutes(2))
-    return fmt::format("{} min", floor<std::chrono::minutes>(time).count());
-  return fmt::format("{} s", time.count());
-}
-
 Figure shown_figure(const Pod& pod, const ScreenState& state) {
   if (pod.spread(state.figure)) return state.figure;
   const auto known =

@@ -20,9 +20,6 @@ std::string_view bar(double height, output::Charset charset);
 /// The figure of the field: another one if no host has what was chosen.
 Figure shown_figure(const Pod& pod, const ScreenState& state);
 
-/// `41 days`, `27 h`, `12 min`, `90 s`
-std::string long_duration(std::chrono::seconds time);
-
 /// `GPU %   0   98   100  ▁    █`: minimum, median, maximum and a histogram of hosts, two or more columns.
 std::vector<std::string> draw_figures(const Pod& pod, std::size_t columns, const Look& look);
 

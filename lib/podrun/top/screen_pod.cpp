@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "podrun/base/long_duration.hpp"
 #include "podrun/base/text.hpp"
 #include "podrun/output/escape.hpp"
 #include "podrun/top/folding.hpp"

@@ -333,6 +333,9 @@ TEST_F(CheckReportTest, NamesClocksThatAreOff) {
   checked_[2].clock = {-600s, 20ms};
   checked_[3].clock = {-1500ms, 100ms};
   EXPECT_THAT(text(), Contains("  [2,3] clock: [2] 10 min behind, [3] 1.5 s behind"));
+  checked_[2].clock = {-800'000'000s, 20ms};
+  checked_[3].clock = {200'000s, 20ms};
+  EXPECT_THAT(text(), Contains("  [2,3] clock: [2] 25 years behind, [3] 2 days ahead"));
 }
 
 TEST_F(CheckReportTest, IgnoresClocksThatItCannotMeasure) {

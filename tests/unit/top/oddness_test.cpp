@@ -237,6 +237,9 @@ TEST(Oddness, AClockThatIsOff) {
   EXPECT_EQ(pod.odd(0), "clock 2.4 s ahead");
   EXPECT_EQ(pod.odd(1), "clock 1.1 s behind");
   EXPECT_EQ(pod.odd(2), "");
+  pod.hosts[1].ahead = -800000000.0;
+  pod.step();
+  EXPECT_EQ(pod.odd(1), "clock 25 years behind");
 }
 
 /// podrun top --once shows the rates of earlier frames than the last one.
