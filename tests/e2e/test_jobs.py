@@ -474,6 +474,35 @@ def test_start_refuses_where_there_is_no_proc(podrun, via_hosts):
     assert states(podrun, via_hosts.on(0), status=1) == {}
 
 
+@pytest.mark.parametrize("words", [["ps"], ["ps", "train"], ["stop", "train"], ["rm", "train"]])
+def test_a_proc_that_has_processes_only(podrun, via_hosts, words):
+    only = shlex.join([*private_mounts(), "sh", "-c", 'mount -t proc -o subset=pid proc /proc && exec "$@"', "sh"])
+    if subprocess.run(shlex.split(only) + ["true"], check=False, capture_output=True).returncode != 0:
+        pytest.skip("no /proc can be mounted here")
+    via_hosts.way(1, f'set -- {only} "$@"')
+    ended = podrun(*via_hosts.on(1), *words)
+    assert b"cannot open" not in ended.stderr and b"No such file" not in ended.stderr, ended
+    assert b"there is no job" in ended.stderr, ended
+
+
+@plays("`~/.podrun` is a link that leads nowhere")
+@pytest.mark.parametrize("place", [".podrun", ".podrun/jobs"])
+def test_a_directory_of_jobs_that_leads_nowhere(podrun, via_hosts, place):
+    link = via_hosts.home(1) / place
+    link.parent.mkdir(exist_ok=True)
+    link.symlink_to("/not/mounted")
+    said = f"{link} is a link to /not/mounted, where no directory is (make that directory, or remove the link)"
+    for words in (["ps"], ["stop", "train"], ["rm", "train"], ["logs", "train"], ["wait", "train"]):
+        ended = podrun(*via_hosts.options, *words)
+        assert ended.returncode != 0 and said in ended.stderr.decode(), (words, ended)
+    refused = podrun(*via_hosts.options, "start", "train", "--", "echo ran >~/ran")
+    assert refused.returncode != 0 and said in refused.stderr.decode(), refused
+    assert not (via_hosts.home(0) / "ran").exists()
+    link.unlink()
+    link.symlink_to(via_hosts.tmp(1))
+    start(podrun, via_hosts.options, "true")
+
+
 @pytest.mark.parametrize("shell", ["mksh", "yash"])
 def test_no_supervisor_stays_in_other_shells(podrun, shell):
     """A host may have any POSIX shell as /bin/sh."""

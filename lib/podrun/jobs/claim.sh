@@ -83,6 +83,7 @@ if podrun_ends_at_logout; then
   echo "taken logout"
   exit 1
 fi
+podrun_check_home
 podrun_claim || {
   podrun_give_up
   exit 1

@@ -21,10 +21,20 @@
 # shellcheck disable=SC2034,SC2086  # other fragments read the variables; pids need no quotes
 
 podrun_boot=
-read -r podrun_boot </proc/sys/kernel/random/boot_id 2>/dev/null
+read -r podrun_boot 2>/dev/null </proc/sys/kernel/random/boot_id
 podrun_machine=
-read -r podrun_machine </proc/sys/kernel/hostname 2>/dev/null
+read -r podrun_machine 2>/dev/null </proc/sys/kernel/hostname
 podrun_machine=$podrun_machine/$(readlink /proc/self/ns/pid)
+
+# Refuses where the directory of jobs is a link that leads nowhere, such as to a disk that is not mounted: then no job is known.
+podrun_check_home() {
+  for podrun_each in "$HOME/.podrun" "$HOME/.podrun/jobs"; do
+    if [ -L "$podrun_each" ] && ! [ -d "$podrun_each/." ]; then
+      printf '%s\n' "$podrun_each is a link to $(readlink "$podrun_each"), where no directory is (make that directory, or remove the link)" >&2
+      exit 1
+    fi
+  done
+}
 
 # PID RUN: "PID START BOOT RUN MACHINE"
 podrun_identify() {

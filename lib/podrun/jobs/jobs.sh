@@ -183,6 +183,7 @@ podrun_act() {
 
 podrun_clean_environment
 umask 077
+podrun_check_home
 exec 4>&2 2>/dev/null
 podrun_action=$1
 podrun_job_names=$2
