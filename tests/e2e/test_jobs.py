@@ -422,7 +422,8 @@ def test_mistakes_are_answered_at_once(podrun):
         ("logs",): b"logs: of which job?",
         ("stop",): b"stop: which job?",
         ("start", "-k", "a", "--", "true"): b"--fail-fast: a job goes on where it has not failed (podrun -H local start NAME -- podrun -k ",
-        ("logs", "-f", "a", "b"): b"logs: --follow follows one job",
+        ("logs", "-f", "a", "b"): b"logs: --follow follows one job (give one name; an ssh_config: --ssh-config FILE)",
+        ("logs", "-F", "./cfg", "a"): b'logs: "./cfg" is no name of a job (-F follows, as -f does; an ssh_config: --ssh-config FILE)',
         ("rm",): b"rm: which job? (podrun rm NAME, or --all;",
         ("rm", "a", "--all"): b"rm: both names and --all are given",
     }.items():

@@ -28,7 +28,8 @@ namespace podrun::commands {
 namespace {
 
 constexpr int kFailedStatus = 1;
-constexpr std::uint64_t kNewest = 0;  ///< start of each host
+constexpr std::string_view kSshConfig = "an ssh_config: --ssh-config FILE";  // -F elsewhere
+constexpr std::uint64_t kNewest = 0;                                         ///< start of each host
 
 /// Whether this is the status of a run that a signal has ended. (A job that is not followed has none.)
 bool is_interrupted(int status) {
@@ -65,7 +66,12 @@ class LogsCommand final : public cli::Command {
 
   int run(const cli::Context& context) override {
     const std::vector<std::string>& names = context.options.operands;
-    for (const std::string& name : names) jobs::check_job_name(name);
+    for (const std::string& name : names) {
+      if (request_.follow && name.find('/') != name.npos)
+        throw UsageError(
+            fmt::format("logs: {:?} is no name of a job (-F follows, as -f does; {})", name, kSshConfig));
+      jobs::check_job_name(name);
+    }
     request_.timestamps = context.options.timestamps;
     check_combination(context.options);
     const session::SessionSpec spec = context.session_for_reader();
@@ -83,7 +89,7 @@ class LogsCommand final : public cli::Command {
  private:
   void check_combination(const cli::Options& options) const {
     if (request_.follow && options.operands.size() > 1)
-      throw UsageError("logs: --follow follows one job (give one name)");
+      throw UsageError(fmt::format("logs: --follow follows one job (give one name; {})", kSshConfig));
     if (request_.follow && all_starts_)
       throw UsageError("logs: --follow follows one start (leave out --try all)");
     if (request_.timestamps && !request_.grep.empty())
