@@ -186,3 +186,11 @@ def test_hosts_that_failed_or_were_silent_are_known_to_the_next_run(podrun):
     said = podrun(*HERE, *six, "--workers", "failed", "--", "true").stderr
     assert said.startswith(b"podrun: [2] failed in the run of "), said
     assert "worker 2 was n2" in refused(podrun, "-H", "m[0-5]", "--workers", "failed")
+
+
+@pytest.mark.parametrize("text", ["ERROR: (gcloud.compute) no\n", "WARNING: old\nERROR: (gcloud.compute) no\n - a\n", "ERROR: (gcloud.compute) no\n- a\n- b\n"])
+def test_a_message_of_gcloud_is_no_list(podrun, text):
+    (podrun.directory / "list.yaml").write_text(text)
+    for words in (["-H", "-"], ["--hostfile", "list.yaml"], ["--hosts-command", "cat list.yaml"], ["-H", text]):
+        said = refused(podrun, *words, input=text.encode())
+        assert said.endswith('gcloud failed: "(gcloud.compute) no" (run the command alone)\n') or words[1] == text and "error message" in said, said

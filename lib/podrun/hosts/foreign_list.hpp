@@ -18,6 +18,9 @@ void refuse_foreign_list(std::string_view text, std::string_view path);
 /// UsageError, `where: ` and what to do.
 void refuse_message(std::string_view text, std::string_view where);
 
+/// The same for a text of lines, whose first one may be such a message, or any line the reason of gcloud.
+void refuse_messages(std::string_view text, std::string_view path);
+
 /// Refuses a word that programs write beside or in place of a host, such as `Running`, `1/1` or `ns/NAME`.
 /// Throws UsageError.
 void refuse_cell(std::string_view word, const HostEntry& line);

@@ -120,6 +120,7 @@ class HostListBuilder {
   }
 
   void add_text(const std::string& text, const std::string& path) {
+    refuse_messages(text, path);
     const std::optional<Description> described =
         read_description_ ? read_description_(text, path) : std::nullopt;
     if (described) list_.notes.insert(list_.notes.end(), described->notes.begin(), described->notes.end());
