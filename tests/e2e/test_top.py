@@ -311,6 +311,20 @@ def test_nothing_stays_of_a_question_to_a_service_that_hangs(podrun, tpus):
         tpus.wait_until_left_alone()
 
 
+@pytest.mark.parametrize("way", ["forwarded", "via"])
+def test_a_service_that_takes_no_connection_does_not_hold_up_the_figures(podrun, tpus, way):
+    with contextlib.ExitStack() as open_ones:
+        listening = open_ones.enter_context(socket.create_server(("127.0.0.1", free_port()), backlog=0))
+        for _ in range(4):  # no room is left for others
+            waiting = open_ones.enter_context(socket.socket())
+            waiting.setblocking(False)
+            waiting.connect_ex(listening.getsockname())
+        top = Top(podrun, *tpus.pod.on(0), *(tpus.pod.via if way == "via" else ()))
+        top.wait_for_samples(8, 0)
+        top.end()
+    tpus.wait_until_left_alone()
+
+
 # Holders
 
 

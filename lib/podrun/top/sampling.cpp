@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "podrun/base/at_end.hpp"
 #include "podrun/supervisor/program_reader.hpp"
 #include "podrun/top/scripts.hpp"
 
@@ -69,7 +70,8 @@ asio::awaitable<void> Sampling::prepare(std::size_t host, supervisor::Supervised
       TopWords{.gpu = request_.asks_gpus ? "1" : "", .seconds = std::to_string(seconds)}.list();
   const asio::any_io_executor executor = co_await asio::this_coro::executor;
   asked_[host] = {.timer = std::make_unique<asio::steady_timer>(executor),
-                  .tpu = std::make_unique<TpuMetrics>()};
+                  .tpu = std::make_shared<TpuMetrics>(executor)};
+  const AtEnd stop_metrics([metrics = asked_[host].tpu] { metrics->stop(); });
   supervisor::StartedProgram program = co_await supervised.start_program(script, std::move(words));
   supervisor::ProgramReader reader(std::move(program));
   FrameReader frames(pod_.report(host));
@@ -97,8 +99,10 @@ asio::awaitable<void> Sampling::prepare(std::size_t host, supervisor::Supervised
       pod_.take_chips(host);
     }
     if (!report.metric_ports.empty()) {
-      co_await asked_[host].tpu->ask(supervised, report);
-      pod_.take_chips(host);
+      // Beside the frames, since a service may hang.
+      asked_[host].tpu->ask(supervised, report, [this, host] { pod_.take_chips(host); });
+      if (request_.is_once && !std::exchange(asked_[host].waited_for_tpu, true))
+        co_await asked_[host].tpu->wait(kPatienceOnce);
     }
     if (request_.is_once ? is_complete(asked_[host], pod_.rows()[host].report)
                          : request_.count && sampled_[host] >= *request_.count)

@@ -52,7 +52,8 @@ class Sampling {
     Clock::time_point holders_asked = {};   ///< the same by our clock
     std::optional<double> clock_at = {};
     std::unique_ptr<asio::steady_timer> timer = {};
-    std::unique_ptr<TpuMetrics> tpu = {};
+    std::shared_ptr<TpuMetrics> tpu = {};
+    bool waited_for_tpu = false;
     bool is_stopped = false;
   };
 

@@ -9,8 +9,9 @@
 #include <cstring>
 #include <utility>
 
-#include <asio/steady_timer.hpp>
-#include <asio/this_coro.hpp>
+#include <asio/co_spawn.hpp>
+#include <asio/redirect_error.hpp>
+#include <asio/use_awaitable.hpp>
 
 #include "podrun/top/scripts.hpp"
 
@@ -180,28 +181,50 @@ std::vector<Chip> chips_of_replies(const std::vector<TpuReply>& replies, std::si
   return all;
 }
 
-asio::awaitable<void> TpuMetrics::ask(supervisor::Supervised& supervised, HostReport& report) {
+void TpuMetrics::ask(supervisor::Supervised& supervised, HostReport& report, std::function<void()> done) {
+  if (is_stopped_ || std::exchange(is_asking_, true)) return;
+  asio::co_spawn(executor_, ask_all(shared_from_this(), supervised, report, std::move(done)),
+                 [](const std::exception_ptr& error) {
+                   if (error) std::rethrow_exception(error);
+                 });
+}
+
+asio::awaitable<void> TpuMetrics::wait(std::chrono::milliseconds longest) {
+  if (!is_asking_) co_return;
+  answered_.expires_after(longest);
+  std::error_code cancelled;
+  co_await answered_.async_wait(asio::redirect_error(asio::use_awaitable, cancelled));
+}
+
+/// `self` keeps this alive.
+asio::awaitable<void> TpuMetrics::ask_all(std::shared_ptr<TpuMetrics> /*self*/,
+                                          supervisor::Supervised& supervised, HostReport& report,
+                                          std::function<void()> done) {
   std::vector<TpuReply> replies;
   const std::vector<std::uint16_t> numbers = report.metric_ports;
   std::erase_if(ports_,
                 [&](const auto& port) { return std::ranges::find(numbers, port.first) == numbers.end(); });
   const Clock::time_point begun = Clock::now();
   for (const std::uint16_t number : numbers) {
-    if (Clock::now() - begun > kPatience) break;  // the others hang too
+    if (is_stopped_ || Clock::now() - begun > kPatience) break;  // the others hang too
     std::optional<TpuReply> reply = co_await ask_port(supervised, number);
     if (reply) replies.push_back(std::move(*reply));
   }
+  is_asking_ = false;
+  answered_.cancel();
+  if (is_stopped_) co_return;
   std::vector<Chip> chips = chips_of_replies(replies, report.tpus);
   if (chips.empty() || !report.now) co_return;
   report.chips = std::move(chips);
   report.chips_at = report.now->at;
+  done();
 }
 
 asio::awaitable<std::optional<TpuReply>> TpuMetrics::ask_port(supervisor::Supervised& supervised,
                                                               std::uint16_t number) {
   Port& port = ports_[number];
   if (is_stopped_ || Clock::now() < port.next) co_return std::nullopt;
-  asio::steady_timer limit(co_await asio::this_coro::executor);
+  asio::steady_timer limit(executor_);
   std::vector<std::optional<std::string>> replies;
   try {
     if (!port.connection) co_await connect(supervised, number, port);
@@ -235,6 +258,7 @@ asio::awaitable<void> TpuMetrics::connect(supervisor::Supervised& supervised, st
   } catch (const link::HostError&) {
     stream = nullptr;  // the server forwards nothing, or the transport is not SSH
   }
+  if (is_stopped_) throw link::HostError({link::Stage::sampling, link::Cause::abandoned});
   if (!stream) {
     static const Chunk script{std::string(kForwardScript)};
     std::vector<std::string> words = ForwardWords{.port = std::to_string(number)}.list();
@@ -246,6 +270,7 @@ asio::awaitable<void> TpuMetrics::connect(supervisor::Supervised& supervised, st
 
 void TpuMetrics::stop() {
   is_stopped_ = true;
+  answered_.cancel();
   for (auto& [number, port] : ports_) {
     if (port.connection) port.connection->stop();
   }

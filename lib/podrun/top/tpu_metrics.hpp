@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -10,7 +11,9 @@
 #include <string_view>
 #include <vector>
 
+#include <asio/any_io_executor.hpp>
 #include <asio/awaitable.hpp>
+#include <asio/steady_timer.hpp>
 
 #include "podrun/supervisor/supervised.hpp"
 #include "podrun/top/frames.hpp"
@@ -37,12 +40,16 @@ struct TpuReply {
 std::vector<Chip> chips_of_replies(const std::vector<TpuReply>& replies, std::size_t chips);
 
 /// Asks the services of one host, over connections that it keeps.
-class TpuMetrics {
+class TpuMetrics : public std::enable_shared_from_this<TpuMetrics> {
  public:
-  /// Sets the chips of the report if a service answers in time. A port that does not is left alone for a
-  /// while. Throws nothing: without a service there are no figures.
-  asio::awaitable<void> ask(supervisor::Supervised& supervised, HostReport& report);
-  /// Ends a pending ask().
+  explicit TpuMetrics(const asio::any_io_executor& executor) : executor_(executor), answered_(executor) {}
+
+  /// Sets the chips of the report and calls `done` if a service answers in time. A port that does not is left
+  /// alone for a while. Without a service there are no figures. Does nothing while a question is pending.
+  void ask(supervisor::Supervised& supervised, HostReport& report, std::function<void()> done);
+  /// Returns when no question is pending, or after `longest`.
+  asio::awaitable<void> wait(std::chrono::milliseconds longest);
+  /// Ends a pending question: what ask() was given is not used any more.
   void stop();
 
  private:
@@ -52,10 +59,15 @@ class TpuMetrics {
     std::shared_ptr<GrpcConnection> connection = {};
     Clock::time_point next = {};  ///< not asked before
   };
+  asio::awaitable<void> ask_all(std::shared_ptr<TpuMetrics> self, supervisor::Supervised& supervised,
+                                HostReport& report, std::function<void()> done);
   asio::awaitable<std::optional<TpuReply>> ask_port(supervisor::Supervised& supervised, std::uint16_t number);
   asio::awaitable<void> connect(supervisor::Supervised& supervised, std::uint16_t number, Port& port);
 
+  asio::any_io_executor executor_;
+  asio::steady_timer answered_;
   std::map<std::uint16_t, Port> ports_;
+  bool is_asking_ = false;
   bool is_stopped_ = false;
 };
 
