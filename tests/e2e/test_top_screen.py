@@ -97,6 +97,36 @@ def test_its_pages_and_keys(on_screen, hosts):
     hosts.wait_until_left_alone()
 
 
+def test_keys_that_are_typed_before_the_screen_is_there(open_screen, podrun):
+    typed = podrun.directory / "typed"
+    waiting = ["sh", "-c", 'until [ -e "$0" ]; do sleep 0.1; done; exec "$@"', typed]
+    screen = open_screen(list(map(str, [*waiting, *podrun.arguments(["top", "-H", "local"])])))
+    screen.type("?")
+    typed.touch()
+    screen.wait_for(has("podrun top: keys"))
+    screen.type("q")
+    assert screen.wait() == 0
+
+
+def test_the_page_of_a_host_does_not_wait_for_another_one(on_screen, hosts):
+    hosts.homes.program(0, "getconf", "touch ~/asked; until [ -e ~/go_on ]; do sleep 0.2; done")
+    screen = on_screen("top", *hosts.options, "--interval", "1s", columns=80)
+    screen.wait_for(is_complete)
+    screen.type("s")
+    screen.wait_for(lambda s: rows(s) == [0, 1, 2, 3, 4])
+    screen.type("\x1b[H\r")
+    screen.wait_for(has("worker 0"))
+    wait_until((hosts.homes.home(0) / "asked").exists, what="the question for the processes of host 0")
+    screen.type("\x1b")
+    screen.wait_for(is_complete)
+    screen.type("jj\r")
+    screen.wait_for(has("worker 2", "NAME", "nvidia-smi"))
+    screen.type("q")
+    assert screen.wait() == 0
+    (hosts.homes.home(0) / "go_on").touch()
+    hosts.wait_until_left_alone()
+
+
 def test_ctrl_z_and_back(shell, podrun, hosts):
     screen = shell()
     screen.type(words(podrun, "top", *hosts.options) + "\n")

@@ -49,7 +49,8 @@ ScreenSize FullScreen::size() const { return size_of(terminal_.get()); }
 
 std::string FullScreen::enter() {
   if (guard_) return {};
-  ::tcflush(terminal_.get(), TCIFLUSH);  // suspends in the background, so it comes before the guard
+  // Suspends in the background, so it comes before the guard. Unlike a flush it leaves keys that were typed.
+  ::tcflow(terminal_.get(), TCOON);
   ::tcgetattr(terminal_.get(), &before_);
   const termios inside = modes_inside(before_);
   guard_.emplace(terminal_.get(), before_, inside, kLeave);

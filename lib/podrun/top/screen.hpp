@@ -35,7 +35,7 @@ struct ScreenState {
   bool is_moved = false;       ///< a key has put the cursor there; else it is at the first row
   std::size_t first_row = 0;   ///< of the list, on the screen
   std::size_t rows_shown = 0;  ///< of the list; known after draw()
-  std::size_t first_line = 0;  ///< of the page of one host
+  std::size_t first_line = 0;  ///< of the page of one host, and of the help
   Order order = Order::odd;
   Figure figure = Figure::busy;  ///< in the field, and for Order::figure
   bool is_folded = true;

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <ctime>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include <asio/posix/stream_descriptor.hpp>
@@ -61,7 +62,7 @@ class ScreenMode final : public SampleMode, private session::RunWatch {
     is_over_ = false;
     is_shown_ = true;
     output.show(screen_.enter(), true);
-    listen();
+    has_keys_ = true;  // they may have been typed before
     while (!is_over_) {
       read_keys(fan_out);
       paint(fan_out, output);
@@ -163,18 +164,18 @@ class ScreenMode final : public SampleMode, private session::RunWatch {
         fmt::localtime(std::chrono::system_clock::to_time_t(std::chrono::system_clock::now())));
   }
 
-  /// The processes of the host whose page is shown.
+  /// The processes of the host whose page is shown. A host that does not answer is not asked again.
   void ask_for_detail(run::FanOut& fan_out, Clock::time_point now) {
     const std::size_t host = state_.cursor;
     const bool is_shown = state_.page == ScreenState::Page::host && pod().rows()[host].has_figures();
     const bool is_due = detail_.host != host || now - detail_at_ >= sampling().interval();
-    if (!is_shown || awaits_detail_ || !is_due) return;
+    if (!is_shown || !is_due || !awaited_details_.insert(host).second) return;
     static const Chunk script{std::string(kDetailScript)};
-    awaits_detail_ = true;
     detail_at_ = now;
     fan_out.run_beside(host, script, {}, {.most = kMostOfDetail, .end = "\nend\n"},
                        [this, host](const std::optional<std::string>& text) {
-                         awaits_detail_ = false;
+                         awaited_details_.erase(host);
+                         if (host != state_.cursor) return;  // another page is shown by now
                          detail_ = text ? read_detail(host, *text, detail_) : HostDetail{.host = host};
                          is_new_ = true;
                        });
@@ -189,10 +190,10 @@ class ScreenMode final : public SampleMode, private session::RunWatch {
   std::optional<asio::posix::stream_descriptor> keys_ = {};
   HostDetail detail_ = {};
   Clock::time_point detail_at_ = {};
+  std::set<std::size_t> awaited_details_ = {};  ///< hosts that have not answered
   Clock::time_point painted_at_ = {};
   Clock::time_point note_until_ = {};
   output::ScreenSize size_ = {};
-  bool awaits_detail_ = false;
   bool has_keys_ = false;
   bool listens_later_ = false;
   bool has_quit_ = false;

@@ -118,7 +118,7 @@ std::string keys_line(const Pod& pod, const ScreenState& state, const std::vecto
   return line.bytes();
 }
 
-std::vector<std::string> draw_help(output::ScreenSize size, const Look& look) {
+std::vector<std::string> draw_help(ScreenState& state, output::ScreenSize size, const Look& look) {
   constexpr std::array<std::string_view, 18> kLines = {
       "podrun top: keys",
       "",
@@ -138,10 +138,20 @@ std::vector<std::string> draw_help(output::ScreenSize size, const Look& look) {
       "",
       "Cells: tenths of the figure, the worst chip of a host",
       "! odd   ? stale   x lost   . no answer yet"};
+  const bool fits = kLines.size() <= size.rows;
+  const std::size_t room = fits ? size.rows : size.rows - 1;
+  state.first_line = fits ? 0 : std::min(state.first_line, kLines.size() - room);
   std::vector<std::string> lines;
-  for (std::size_t i = 0; i < std::min(kLines.size(), size.rows); ++i)
+  for (std::size_t i = state.first_line; i < std::min(kLines.size(), state.first_line + room); ++i)
     lines.push_back(
         StyledLine(look, size.columns).add(kLines[i], i == 0 ? Style::title : Style::plain).bytes());
+  if (!fits) {
+    StyledLine keys(look, size.columns);
+    keys.add("Esc back  j k scroll  q quit", Style::dim);
+    const std::size_t below = kLines.size() - state.first_line - room;
+    if (below > 0) keys.add_right(fmt::format("{} more", below), Style::bold);
+    lines.push_back(keys.bytes());
+  }
   return lines;
 }
 
@@ -179,7 +189,7 @@ std::vector<std::string> draw_pod(const Pod& pod, ScreenState& state, const Scre
 std::vector<std::string> draw(const Pod& pod, ScreenState& state, const ScreenFacts& facts,
                               output::ScreenSize size, const Look& look) {
   if (size.rows == 0 || size.columns == 0) return {};
-  std::vector<std::string> lines = state.page == ScreenState::Page::help ? draw_help(size, look)
+  std::vector<std::string> lines = state.page == ScreenState::Page::help ? draw_help(state, size, look)
                                    : state.page == ScreenState::Page::host
                                        ? draw_host(pod, state, facts, size, look)
                                        : draw_pod(pod, state, facts, size, look);

@@ -142,8 +142,10 @@ class KeyHandler {
     if (text == "q") return {.quits = true};
     if (text == "+") return {.interval_step = -1};
     if (text == "-") return {.interval_step = 1};
-    if (text == "?" || text == "h")
+    if (text == "?" || text == "h") {
       state_.page = state_.page == ScreenState::Page::help ? ScreenState::Page::pod : ScreenState::Page::help;
+      state_.first_line = 0;
+    }
     if (text == "j") move(1);
     if (text == "k") move(-1);
     if (text == "n") move_to_odd(1);
@@ -246,7 +248,7 @@ class KeyHandler {
   }
 
   void move(std::ptrdiff_t rows) {
-    if (state_.page == ScreenState::Page::host) {
+    if (state_.page != ScreenState::Page::pod) {
       const auto line = static_cast<std::ptrdiff_t>(state_.first_line) + rows;
       state_.first_line = static_cast<std::size_t>(std::max<std::ptrdiff_t>(0, line));
       return;

@@ -302,5 +302,28 @@ TEST_F(ScreenKeys, SayHowToKill) {
   EXPECT_THAT(show(), HasSubstr("kill --workers 5"));
 }
 
+TEST_F(ScreenKeys, TheHelpScrollsOnASmallScreen) {
+  const output::ScreenSize small{.columns = 80, .rows = 8};
+  const auto lines = [&] { return screen(pod_, state_, small); };
+  const auto type = [&](const Key& key) {
+    handle_key(key, pod_.pod, list_rows(pod_.pod, state_), state_);
+    lines();
+  };
+  type(Key{.text = "?"});
+  EXPECT_EQ(lines().front(), "podrun top: keys");
+  EXPECT_THAT(lines().back(), HasSubstr("11 more"));
+  type(Key{.text = "j"});
+  EXPECT_THAT(lines()[1], HasSubstr("arrows"));
+  type(Key{.kind = Key::Kind::end});
+  EXPECT_THAT(lines()[6], HasSubstr("! odd"));
+  EXPECT_THAT(lines().back(), Not(HasSubstr("more")));
+  type(Key{.text = "k"});
+  EXPECT_THAT(lines()[6], HasSubstr("Cells"));
+  type(Key{.text = "?"});
+  type(Key{.text = "?"});
+  EXPECT_EQ(lines().front(), "podrun top: keys");
+  EXPECT_EQ(screen(pod_, state_, {.columns = 80, .rows = 1}).size(), 1U);
+}
+
 }  // namespace
 }  // namespace podrun::top
