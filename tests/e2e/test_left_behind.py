@@ -3,8 +3,10 @@
 $PODRUN_ROUNDS (1) repeats the main test."""
 
 import os
+import shutil
 import signal
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -163,3 +165,17 @@ def test_a_child_of_a_command_that_dies_by_the_broken_pipe_is_gone_too(podrun):
         run.signal(signal.SIGKILL)
         run.process.wait()
         footprint.wait_until_gone(GRACE + 5)
+
+
+@pytest.mark.parametrize("shell", ["dash", "busybox sh", "bash"])
+def test_no_shell_tells_that_its_child_was_killed(podrun, shell):
+    """Processes are found in the order of /proc, in which a child with a longer pid may come before its shell."""
+    last_pid = Path("/proc/sys/kernel/ns_last_pid")
+    if not os.access(last_pid, os.W_OK) or os.getpid() > 9_000 or shutil.which(shell.split()[0]) is None:
+        pytest.skip("needs a process namespace of its own, and the shell")
+    before = last_pid.read_text()
+    others = "i=0; until [ $((i += 1)) = 200 ]; do sleep 1000 & done"
+    command = f"trap '' TERM; echo 10100 >{last_pid}; {others}; echo 10000 >{last_pid}; sleep 1000; sleep 1000"
+    ended = podrun("-H", "local", "-u", "2", "--grace", "1", "--", *shell.split(), "-c", command)
+    last_pid.write_text(before)
+    assert ended.returncode == 124 and b"Killed" not in ended.stderr + ended.stdout, ended

@@ -118,7 +118,10 @@ podrun_stop() {
   podrun_find_clients
   podrun_start_timer 200
   while [ "$podrun_tree" ] && podrun_time_left; do
-    for podrun_each in $podrun_tree; do kill -s KILL ${podrun_each%:*}; done
+    # First suspended: a shell whose child is killed before it would report "Killed", or start another.
+    for podrun_signal in STOP KILL; do
+      for podrun_each in $podrun_tree; do kill -s $podrun_signal ${podrun_each%:*}; done
+    done
     podrun_signal_by_sudo KILL $podrun_tree
     if [ $podrun_round -ge 3 ]; then podrun_sleep 20
     elif podrun_one_is_there $podrun_tree; then sleep 0.02; fi
