@@ -82,8 +82,11 @@ class JobsCommand final : public cli::Command {
       if (names_.empty()) context.say({"no job on these hosts has ended everywhere"});
       return 0;
     }
+    const std::set<std::string> can_stop = names_of(jobs, Which::active_here);
     for (const std::string& name : active) {
-      context.say({fmt::format("{0} runs: not removed (podrun stop {0} stops it)", name)});
+      const std::string advice =
+          can_stop.contains(name) ? fmt::format(" (podrun stop {} stops it)", name) : "";
+      context.say({fmt::format("{} runs: not removed{}", name, advice)});
       context.say(jobs::describe_strays(name, run.plan.hosts, jobs.listed));
     }
     std::erase_if(names_, [&](const std::string& name) { return active.contains(name); });
@@ -117,13 +120,16 @@ class JobsCommand final : public cli::Command {
     return {.action = action_ == Action::list ? "list" : "remove", .job_names = names};
   }
 
-  enum class Which { all, active };
+  enum class Which { all, active, active_here };
 
   static std::set<std::string> names_of(const jobs::JobAnswers& jobs, Which which) {
     std::set<std::string> names;
     for (const jobs::ListedJobs& each : jobs.listed) {
       for (const jobs::Job& job : each.list.jobs) {
-        if (is_job_name(job.name) && (which == Which::all || job.is_active())) names.insert(job.name);
+        const bool is_wanted =
+            which == Which::all ||
+            (job.is_active() && (which == Which::active || job.state != jobs::JobState::elsewhere));
+        if (is_job_name(job.name) && is_wanted) names.insert(job.name);
       }
     }
     return names;

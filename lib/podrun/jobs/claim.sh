@@ -20,6 +20,7 @@ podrun_own=
 podrun_give_up() {
   if [ "$podrun_own" ] && ! [ -e "$podrun_place/$podrun_own/supervisor" ]; then rm -rf -- "${podrun_place:?}/$podrun_own"; fi
   rm -f -- "$podrun_place/$podrun_own.claim"
+  podrun_drop_place "$podrun_place"
 }
 podrun_refuse_taken() {
   podrun_give_up
@@ -46,6 +47,7 @@ podrun_claim() {
   trap 'podrun_give_up; exit 1' HUP INT TERM
   until ln -s -- "$podrun_identity" "$podrun_place/$podrun_own.claim" 2>/dev/null; do
     if ! [ -L "$podrun_place/$podrun_own.claim" ]; then
+      podrun_note_place "$podrun_place"
       ln -s -- "$podrun_identity" "$podrun_place/$podrun_own.claim"
       return
     fi

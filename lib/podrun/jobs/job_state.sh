@@ -25,6 +25,8 @@ read -r podrun_boot 2>/dev/null </proc/sys/kernel/random/boot_id
 podrun_machine=
 read -r podrun_machine 2>/dev/null </proc/sys/kernel/hostname
 podrun_machine=$podrun_machine/$(readlink /proc/self/ns/pid)
+podrun_born=
+podrun_read_stat 1 && podrun_born=$podrun_its_start
 
 # Refuses where the directory of jobs is a link that leads nowhere, such as to a disk that is not mounted: then no job is known.
 podrun_check_home() {
@@ -53,7 +55,7 @@ podrun_lives() {
   podrun_pid=$1
   podrun_rebooted=
   podrun_elsewhere=
-  if [ "$5" ] && [ "${5%%/*}" != "${podrun_machine%%/*}" ] && [ "$3${5#*/}" != "$podrun_boot${podrun_machine#*/}" ]; then
+  if [ "$5" ] && [ "$3${5#*/}" != "$podrun_boot${podrun_machine#*/}" ] && podrun_is_elsewhere "$@"; then
     podrun_elsewhere=${5%%/*}
     return 1
   fi
@@ -62,6 +64,11 @@ podrun_lives() {
     return 1
   fi
   podrun_is_there "$1:$2" 2>/dev/null
+}
+# The same words: true if another machine has it, or a container with this one's name: one that began after this one did. (A container that
+# was started again has none of its earlier processes.)
+podrun_is_elsewhere() {
+  [ "${5%%/*}" != "${podrun_machine%%/*}" ] || { [ "$3" = "$podrun_boot" ] && [ "$podrun_born" ] && [ "$2" -gt "$podrun_born" ]; }
 }
 # FILE: true if the process that it names still runs.
 podrun_runs() {
@@ -158,11 +165,16 @@ podrun_drop_place() {
   rmdir -- "$1"
   [ -e "$1" ] || rm -f -- "${1%/*}/.on-${podrun_machine%%/*}/${1##*/}"
   rmdir -- "${1%/*}/.on-${podrun_machine%%/*}" "${1%/*}"
-}
-# PLACE'S DIRECTORY, PLACE. (The same host has another number there, or it is another machine with this home and this name in a list.)
+} 2>/dev/null
+# PLACE'S DIRECTORY, PLACE. (The same host has another number there, or it is another machine with this home and this name in a list.
+# local0 and local1 are two hosts of one list.)
 podrun_is_of_host() {
   podrun_find_starter "$1"
   if [ -z "$podrun_job" ] || { [ "$podrun_own_starter" ] && [ "$podrun_starter" = "$podrun_own_starter" ]; }; then return 1; fi
+  case ${1##*/}:$2 in
+    *-local[0-9]*:*-"${1##*-}") ;;
+    *-local[0-9]*:*-local[0-9]*) return 1 ;;
+  esac
   case $podrun_state in
     elsewhere*)
       podrun_words=${1##*/}

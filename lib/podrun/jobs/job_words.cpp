@@ -202,9 +202,9 @@ std::vector<std::string> describe_strays(const std::string& name, const std::vec
   }
   std::vector<std::string> lines(elsewhere.begin(), elsewhere.end());
   if (with_other_list.empty()) return lines;
-  const std::string has = fmt::format("{} has {}", output::fold_hosts(hosts, with_other_list), name);
-  lines.push_back(with_other_list.size() == 1 ? fmt::format("{} {}", has, first)
-                                              : fmt::format("{} by another list: [{}] {}", has,
+  const std::string folded = output::fold_hosts(hosts, with_other_list);
+  lines.push_back(with_other_list.size() == 1 ? fmt::format("{} has {} {}", folded, name, first)
+                                              : fmt::format("{} have {}: [{}] {}", folded, name,
                                                             hosts[with_other_list.front()].worker, first));
   return lines;
 }

@@ -173,7 +173,7 @@ std::string describe_end(OverReason reason, const run::RestartPolicy& policy,
     case OverReason::partly_finished: {
       std::vector<std::size_t> done;
       for (std::size_t host = 0; host < report.outcomes.size(); ++host) {
-        if (run::has_succeeded(report.outcomes[host]) && !policy.is_gone(host, report.hosts[host]))
+        if (run::has_succeeded(report.outcomes[host]) && !run::is_gone(report.hosts[host]))
           done.push_back(host);
       }
       return not_again(output::fold_hosts(hosts, done) + " ended with exit 0 (--restart-all)");

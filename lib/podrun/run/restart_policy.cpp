@@ -112,7 +112,7 @@ std::optional<step::Over> RestartPolicy::end_said_by_hosts(const std::vector<Hos
   if (have_all_succeeded(ended_.outcomes)) return std::nullopt;  // and a host is lost
   bool has_final = false;
   for (std::size_t host = 0; host < hosts.size(); ++host) {
-    if (is_gone(host, hosts[host])) continue;
+    if (is_gone(hosts[host])) continue;
     const std::vector<int>& statuses = limits_.final_statuses;
     const std::optional<int> status = exit_status_of(ended_.outcomes[host]);
     if (status == 0 && !limits_.even_after_success) return over(OverReason::partly_finished);
@@ -120,11 +120,6 @@ std::optional<step::Over> RestartPolicy::end_said_by_hosts(const std::vector<Hos
         has_final || (status && std::find(statuses.begin(), statuses.end(), *status) != statuses.end());
   }
   return has_final ? std::optional(over(OverReason::final_status)) : std::nullopt;
-}
-
-bool RestartPolicy::is_gone(std::size_t host, const HostAfterTry& after) const {
-  return after.was_rebooted || after.was_replaced ||
-         std::find(missing_.begin(), missing_.end(), host) != missing_.end();
 }
 
 RestartStep RestartPolicy::handle(const event::TryEnded& ended) {
@@ -144,10 +139,8 @@ RestartStep RestartPolicy::handle(const event::TryEnded& ended) {
 RestartStep RestartPolicy::handle(const event::Looked& looked) {
   using State = HostAfterTry::State;
   note_missing(looked.hosts);
-  const auto is_there = [](const HostAfterTry& host) { return host.state != State::missing; };
-  const bool are_all_there = std::all_of(looked.hosts.begin(), looked.hosts.end(), is_there);
   const bool is_finished = have_all_succeeded(ended_.outcomes);
-  if (is_finished && !decided_ && are_all_there && !is_loss(judge(looked.hosts)))
+  if (is_finished && !decided_ && std::none_of(looked.hosts.begin(), looked.hosts.end(), is_gone))
     return step::Over{OverReason::finished, ended_.status};
   if (is_late(now_)) return step::Over{OverReason::timed_out, kTimedOutStatus};
   const auto is_ready = [](const HostAfterTry& host) { return host.state == State::ready; };

@@ -76,6 +76,11 @@ struct HostAfterTry {
   bool was_replaced = false;
   bool ran_out_of_memory = false;
 };
+
+/// Whether the host counts as lost after a try, whatever its exit status was.
+constexpr bool is_gone(const HostAfterTry& after) {
+  return after.was_rebooted || after.was_replaced || after.state == HostAfterTry::State::missing;
+}
 /// Whether the kernel killed the command there for want of memory, as far as podrun can know.
 bool is_out_of_memory(const HostOutcome& outcome, const HostAfterTry& after);
 
@@ -148,8 +153,6 @@ class RestartPolicy {
   std::size_t most_short_tries() const { return has_run_long_ ? kShortTriesOfProven : kShortTries; }
   /// Hosts that did not answer for a minute since the last try.
   const std::vector<std::size_t>& missing() const { return missing_; }
-  /// Whether the host counts as lost after the last try, whatever its exit status was.
-  bool is_gone(std::size_t host, const HostAfterTry& after) const;
   /// When podrun stops waiting for hosts; none: never.
   std::optional<TimePoint> waits_until() const;
   /// The time that is left for a try; none: any.
