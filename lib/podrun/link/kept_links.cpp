@@ -83,6 +83,7 @@ class KeptLinks::KeptLink final : public Link {
 
   bool is_connected() const override { return link_ && link_->is_connected(); }
   std::string own_address() const override { return link_ ? link_->own_address() : own_address_; }
+  std::string host_address() const override { return link_ ? link_->host_address() : ""; }
   bool mixes_statuses() const override { return link_ ? link_->mixes_statuses() : mixes_statuses_; }
 
  private:

@@ -83,6 +83,8 @@ class Link {
   virtual bool is_connected() const { return false; }
   /// This machine's IP address on the connection to the host, after open(); empty: unknown.
   virtual std::string own_address() const { return {}; }
+  /// The host's IP address as this machine, or the last jump host, is asked to reach it; empty: unknown.
+  virtual std::string host_address() const { return {}; }
   /// Whether the transport uses exit statuses for its own failures too, and complains about those of a
   /// program. Such a program must print its status in its output and exit with 0.
   virtual bool mixes_statuses() const { return false; }

@@ -169,6 +169,9 @@ asio::awaitable<int> Connection::open_socket() {
     const std::string name = jump_->name();
     jump_.reset();
     tunnel_.emplace(world_.executor, std::move(stream), name);
+    std::error_code is_a_name;
+    const asio::ip::address literal = asio::ip::make_address(settings_.host_name, is_a_name);
+    if (!is_a_name) host_address_ = literal.to_string();
     co_return tunnel_->take_descriptor();
   }
   stage_ = link::Stage::name_lookup;
@@ -181,6 +184,8 @@ asio::awaitable<int> Connection::open_socket() {
   std::error_code unknown;
   const asio::ip::tcp::endpoint ours = socket.local_endpoint(unknown);
   if (!unknown) own_address_ = ours.address().to_string();
+  const asio::ip::tcp::endpoint theirs = socket.remote_endpoint(unknown);
+  if (!unknown) host_address_ = theirs.address().to_string();
   co_return socket.release();
 }
 

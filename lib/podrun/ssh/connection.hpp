@@ -39,6 +39,9 @@ class Connection {
   const std::shared_ptr<SshSession>& session() const { return session_; }
   /// The local address of a plain connection; empty: unknown.
   const std::string& own_address() const { return own_address_; }
+  /// The address of the host: of a plain connection, or the one that a jump host is asked for; empty:
+  /// unknown.
+  const std::string& host_address() const { return host_address_; }
   /// Says in this failure what open() is doing.
   void place(link::Failure& failure) const;
   /// Ends whatever is pending with this failure; without a stage it is at the present one.
@@ -56,6 +59,7 @@ class Connection {
   const std::string jump_host_;
   link::Stage stage_ = link::Stage::connecting;  ///< used while there is no transport
   std::string own_address_;
+  std::string host_address_;
   std::optional<Lookup> lookup_;
   std::optional<Dial> dial_;
   std::optional<Jump> jump_;

@@ -48,6 +48,7 @@ class SshLink : public link::Link {
     return !stopped_ && session && !session->has_ended();
   }
   std::string own_address() const override { return connections_.front()->own_address(); }
+  std::string host_address() const override { return connections_.front()->host_address(); }
 
   void stop(link::Failure failure) override {
     if (!stopped_) stopped_ = failure;

@@ -38,6 +38,8 @@ class Supervised {
   asio::awaitable<std::shared_ptr<link::Stream>> forward(std::uint16_t port);
   /// The run's directory on the host, after prepare(); empty: there is none.
   const std::string& directory() const { return directory_; }
+  /// See Link::host_address().
+  std::string host_address() const { return link_.host_address(); }
 
   /// Starts the command with these two, see go_of_host() and go_of_all().
   void go(std::string_view of_host, const Chunk& of_all);
