@@ -10,7 +10,8 @@
 #   look      stage nothing
 #   delete    the home directory may not be the target or in it
 #
-# output   "target KIND DIGEST FORMAT COMPRESSION INODE"   KIND: directory or missing; with -name, TARGET is the PATH's new name
+# output   "target KIND DIGEST FORMAT COMPRESSION INODE ROOM"   KIND: directory or missing; with -name, TARGET is the PATH's new name; ROOM:
+#          of the file system, see scan_reply.cpp
 #          the list, as scan_reply.hpp reads it             then "listed", or "error WORDS", and that is all
 # input    "links delete|- [INDEX LINK...]", in words of sh: links below the target that podrun would keep if they lead to directories
 # output   "links [0|1|2...]": for each LINK 1 if it leads to a directory, which podrun.link.INDEX then has, 2 if that is on another file
@@ -412,7 +413,7 @@ if command -v gzip >/dev/null 2>&1; then podrun_compression=gzip; fi
 for podrun_tool in tar find sort xargs sed ${podrun_digest%% *}; do
   command -v $podrun_tool >/dev/null 2>&1 || podrun_fail "no \"$podrun_tool\" in \$PATH there"
 done
-podrun_header="target $podrun_kind ${podrun_digest%% *} $podrun_format $podrun_compression ${podrun_self%% *}"
+podrun_header="target $podrun_kind ${podrun_digest%% *} $podrun_format $podrun_compression ${podrun_self%% *} $(stat -f -c '%b*%f*%S' . 2>/dev/null)"
 echo "$podrun_header"
 case $podrun_kind in
   missing*)

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <charconv>
+#include <limits>
 #include <utility>
 
 #include "podrun/base/text.hpp"
@@ -43,6 +44,16 @@ std::string_view below(std::string_view path) {
 char kind_of(std::uint32_t st_mode) {
   const std::uint32_t type = st_mode & 0170000;
   return type == 0100000 ? 'f' : type == 0040000 ? 'd' : type == 0120000 ? 'l' : '?';
+}
+
+/// `BLOCKS*FREE*SIZE` of a file system; nothing for one that knows no blocks, or where stat(1) is missing.
+std::optional<std::uint64_t> read_room(std::string_view text) {
+  const std::optional<std::size_t> blocks = to_number(take_part(text, '*'));
+  const std::optional<std::size_t> free = to_number(take_part(text, '*'));
+  const std::optional<std::size_t> size = to_number(text);
+  if (!blocks || !free || !size || *blocks == 0 || *size == 0) return std::nullopt;
+  if (*free > std::numeric_limits<std::uint64_t>::max() / *size) return std::nullopt;
+  return *free * *size;
 }
 
 }  // namespace
@@ -110,11 +121,11 @@ void ScanReply::feed(std::string_view bytes) {
   }
 }
 
-/// `target KIND DIGEST FORMAT COMPRESSION INODE`
+/// `target KIND DIGEST FORMAT COMPRESSION INODE ROOM`
 void ScanReply::read_header(std::string_view line) {
-  std::array<std::string_view, 6> words;
+  std::array<std::string_view, 7> words;
   for (std::string_view& word : words) word = take_part(line, ' ');
-  const auto& [what, kind, digest, format, compression, inode] = words;
+  const auto& [what, kind, digest, format, compression, inode, room] = words;
   if (what != "target") refuse(std::string(what));
   header_.exists = kind.starts_with("directory");
   header_.is_name = kind.ends_with("-name");
@@ -122,6 +133,7 @@ void ScanReply::read_header(std::string_view line) {
   header_.digest_words = {digest == "b2sum" ? "b2sum" : "sha256sum"};
   if (digest == "openssl") header_.digest_words = {"openssl", "dgst", "-sha256", "-r"};
   header_.inode = inode;
+  header_.room = read_room(room);
   by_stat_ = format == "stat";
   if (compression == "gzip") inflate_ = std::make_unique<Inflate>();
 }

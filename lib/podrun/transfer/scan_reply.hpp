@@ -27,8 +27,9 @@ struct ScanHeader {
   bool exists = false;   ///< the target is a directory; otherwise it is missing
   bool is_name = false;  ///< the word of the command line is the new name of the single file
   DigestKind digest = DigestKind::sha256;
-  std::vector<std::string> digest_words = {};  ///< of the program that computes it there
-  std::string inode;                           ///< of the directory beside or in which the host stages
+  std::vector<std::string> digest_words = {};        ///< of the program that computes it there
+  std::string inode;                                 ///< of the directory beside or in which the host stages
+  std::optional<std::uint64_t> room = std::nullopt;  ///< bytes that are free there
 };
 
 /// Reads the first answer of push.sh as it arrives: the header, the list (from GNU find, or from stat where

@@ -69,6 +69,17 @@ TEST(ScanReply, ReadsTheListOfGnuFind) {
   }
 }
 
+TEST(ScanReply, KnowsTheRoomWhereTheFileSystemHasBlocks) {
+  const auto room = [](const std::string& text) {
+    return read("target directory b2sum gnu none 1" + text + "\n" + kGnu + "listed\n").header.room;
+  };
+  EXPECT_EQ(room(" 100*7*4096"), 7U * 4096U);
+  EXPECT_EQ(room(" 100*0*4096"), 0U);
+  for (const char* unknown :
+       {"", " ", " 0*0*4096", " 100*7*0", " 100*7", " ?*?*?", " 9*18446744073709551615*4096"})
+    EXPECT_EQ(room(unknown), std::nullopt) << unknown;
+}
+
 TEST(ScanReply, ReadsTheListOfStat) {
   const Read reply = read(
       "target missing-name sha256sum stat none 1\n"
