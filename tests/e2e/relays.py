@@ -270,13 +270,14 @@ class FilesRelay(RelayProcess):
 
     NAME = "RelayFiles"
 
-    def __init__(self, directory, pem, size, members, host=0, hooks=PATIENT, reads=True, text=None):
+    def __init__(self, directory, pem, size, members, host=0, hooks=PATIENT, reads=True, text=None, sums=None):
         super().__init__(directory, host, hooks, text)
         self.given = {}  # bytes by offset
         if reads:
             self.read_answers()
         self.send(f"start {PUSH} {host} {size}")
         self._send_key(pem)
+        self.send(f"sums {-(-size // BLOCK) if sums is None else sums}")
         if members is not None:
             self.send_plan(pack_plan(members))
 

@@ -20,7 +20,10 @@ NO_PYTHON = "it has the files, but not `python3` (push `3:ckpt`)"
 CHANGES = "a file changes there while it is copied (push `3:ckpt`)"
 LIES = "it sends other names or modes than it has listed (push `3:ckpt`)"
 LOST = "it is lost while it serves its files (push `3:ckpt`)"
-FAULTS = [UNREACHABLE, NO_PYTHON, CHANGES, LIES, LOST]
+SILENT = "it has the files, and falls silent (push `3:ckpt`)"
+AHEAD = "it has the files, and says sums far ahead of the data (push `3:ckpt`)"
+NO_ROOM = "it has no room for what another host says it has (push `3:ckpt`)"
+FAULTS = [UNREACHABLE, NO_PYTHON, CHANGES, LIES, LOST, SILENT, AHEAD, NO_ROOM]
 every_row_is_played = plays(FAULTS)
 
 OLD = {"kept": b"k"}
@@ -345,6 +348,55 @@ def test_sizes_that_cannot_be(pushing):
     pushing.homes.stat(2, "exec /usr/bin/stat \"$@\" | sed 's/^f 81\\(..\\) [0-9]*/f 81\\1 18446744073709550592/'")
     ended = pushing.fail()
     assert ended.failures[2][2] == "too_large", ended.stderr
+
+
+def test_room_is_asked_for_first(pushing):
+    """The host says of a file that it has a petabyte."""
+    pushing.homes.stat(2, "exec /usr/bin/stat \"$@\" | sed 's/^f 81\\(..\\) [0-9][0-9]*/f 81\\1 1000000000000/'")
+    ended = Events(pushing.start().wait(120))
+    for said in said_of_hosts(ended).values():
+        if said and not said.startswith("not started"):
+            check(ROWS[NO_ROOM], said, ended.returncode, KEEP)
+    assert b"there is room for" in ended.stderr
+    pushing.assert_unchanged()
+
+
+def test_sums_that_are_far_ahead_of_the_data_are_refused(pushing):
+    """Of a file that has 1 TB, in the host's words; the others say that they have room for it."""
+    os.truncate(pushing.homes.home(2) / "ckpt/data", 1 << 40)
+    for rank in pushing.others:
+        pushing.homes.program(rank, "stat", 'case $* in "-f "*) echo 9999999999*9999999999*4096 ;; *) exec /usr/bin/stat "$@" ;; esac')
+    lies = "            say('sums %d ' % index + 64 * '0'); continue\n"
+    pushing.alter(2, "            with self.changed:\n                self.changed.wait_for(lambda index=index: index < self.wanted)\n", lies)
+    pushing.fail(AHEAD)
+
+
+# In the place of the reading of frames, of digests, and of the end.
+RUN = "            line = self._input"
+HANGS = {
+    "after its first line": (RUN, "            time.sleep(9999)\n" + RUN),
+    "at the sums": ("            say(\"sums", "            time.sleep(9999)\n            say(\"sums"),
+    "at the digest": ("        total.update(small)\n", "        time.sleep(9999)\n"),
+    "at the data": ("            offset, size = self._given.get()", "            time.sleep(9999)"),
+}
+
+
+@pytest.mark.deadline(150)
+@pytest.mark.parametrize("old, new", [pytest.param(*each, marks=[] if "digest" in name else pytest.mark.full, id=name) for name, each in HANGS.items()])
+def test_a_host_that_has_the_files_and_falls_silent(pushing, old, new):
+    if "_given" in old:
+        for rank in pushing.others:
+            pushing.python(rank, "exit 127")
+    pushing.alter(2, old, new)
+    pushing.fail(SILENT, options=(*pushing.homes.options, "-t", "1"))
+
+
+@pytest.mark.full
+@pytest.mark.deadline(150)
+def test_a_host_that_does_not_leave_when_it_has_served_all(pushing):
+    pushing.alter(2, "os._exit(GONE)\n                if self", "time.sleep(9999)\n                if self")
+    pushing.push(options=(*pushing.homes.options, "-t", "1"))
+    pushing.assert_arrived()
 
 
 # Ends

@@ -114,6 +114,16 @@ def test_hosts_get_the_archive_from_each_other(hosts):
     finish(seed, first, second, third)
 
 
+def test_hosts_with_ipv6_addresses(hosts):
+    seed, child = hosts(0), hosts(1)
+    seed.address = "::1"
+    seed.sums()
+    child.sums()
+    child.follow(seed)
+    seed.feed_here()
+    finish(seed, child)
+
+
 @pytest.mark.parametrize("size", [0, 1, BLOCK, 2 * BLOCK, 2 * BLOCK + 1])
 def test_an_archive_of_any_size(hosts, size):
     seed, child = hosts(0, archive(size)), hosts(1, archive(size))
@@ -244,6 +254,35 @@ def test_a_parent_is_lost_when_it_is_silent_though_the_sum_is_known(hosts):
     child.answer(f"lost {2 * BLOCK} silent for 0.5 s")
     child.feed_here()
     finish(child)
+
+
+def test_podrun_tells_a_child_to_leave_its_parent(hosts):
+    seed, child = hosts(0, hooks=f"{PATIENT} stall:2"), hosts(1)
+    seed.sums()
+    child.sums()
+    child.follow(seed)
+    seed.feed_here()
+    wait_until(lambda: len(child.output) == 2 * BLOCK)
+    child.send("leave")
+    child.answer(f"lost {2 * BLOCK} left")
+    child.send("leave")
+    child.feed_here()
+    finish(child)
+    seed.send("drop 1")
+    assert sum(line.startswith("lost") for line in child.answers) == 1, child.answers
+    finish(seed)
+
+
+def test_a_child_that_has_everything_does_not_leave(hosts):
+    seed, child = hosts(0), hosts(1)
+    seed.sums()
+    child.sums()
+    child.follow(seed)
+    seed.feed_here()
+    child.answer(f"at {len(child.data)}")
+    child.send("leave")
+    finish(child, seed)
+    assert not any(line.startswith("lost") for line in child.answers), child.answers
 
 
 def test_a_suspended_parent_is_lost_and_goes_on_later(hosts):
@@ -564,6 +603,7 @@ GARBAGE = [
     b"\xff\xfe\n",
     b"x" * 100_000,
     b"here now\n",
+    b"leave 1\n",
     b"start %s 0 1 blocks\n" % PUSH.encode(),
     b"key 99999999\n",
     b"sums 7 1\n",

@@ -223,6 +223,16 @@ def test_sums_wait_for_the_first_reader(serve, files, who):
     all_sums(server, files)
 
 
+def test_it_says_no_more_sums_than_podrun_wants(serve, files):
+    files.add("big", archive(6 * BLOCK))
+    server = serve(sums=2, hooks=NOBODY)
+    server.answer("sums 1 .*")
+    assert server.give(5 * BLOCK, 10) == files.data[5 * BLOCK : 5 * BLOCK + 10]
+    assert len(server.sums()) == 2
+    server.send("sums 7")
+    all_sums(server, files)
+
+
 def test_digests_that_are_asked_for_late(serve, files):
     files.add("large", archive(LARGE))
     files.add("big", archive(BIG))
@@ -554,6 +564,7 @@ GARBAGE = {
     "listen to no number": b"listen 127.0.0.1 a\n",
     "a digest of another kind": b"digest md5\n",
     "give no number": b"give x 1\n",
+    "sums after the end": b"sums 2\n",
     "give a number with a sign": b"give +0 1\n",
     "give after the end": b"give 2048 1\n",
     "give over the end": b"give 2000 49\n",

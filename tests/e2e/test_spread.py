@@ -3,15 +3,17 @@
 import os
 import random
 import signal
+import socket
 import time
 
 import pytest
 
 from events import Events
 from fault_table import DELIVER_EVERYTHING, KEEP, ROWS, check, plays, said_by_podrun, said_of_hosts
-from homes import homes_of_pod
+from homes import ONE_TRY, homes_of_pod
 from relays import altered, make_certificate
 from support import wait_until
+from test_jump import CONNECT
 from trees import Directory, File, Link, assert_same, read_tree, write_tree
 
 # The rows of docs/faults.md that are played here.
@@ -26,7 +28,10 @@ NO_PYTHON = "its `python3` is missing, has no `ssl` or is older than 3.6 (push `
 OTHER_ADDRESS = "it is behind an address that it does not have itself (push `--spread`)"
 SAME_MACHINE = "it is the same machine as another one (push `--spread`)"
 KILLED = "the program that hands on is killed (push `--spread`)"
-FAULTS = [REFUSES, DROPS, ALTERS, ALTERS_NAMES, STALLS, CERTIFICATE, SLOW, NO_PYTHON, OTHER_ADDRESS, SAME_MACHINE, KILLED]
+KEEPS = "it has everything, and keeps those waiting that it serves (push `--spread`)"
+SILENT = "the program that hands on falls silent (push `--spread`)"
+NO_DIGEST = "it never says that it has everything (push `--spread`)"
+FAULTS = [REFUSES, DROPS, ALTERS, ALTERS_NAMES, STALLS, CERTIFICATE, SLOW, NO_PYTHON, OTHER_ADDRESS, SAME_MACHINE, KILLED, KEEPS, SILENT, NO_DIGEST]
 every_row_is_played = plays(FAULTS)
 
 SLOW_AT_FIRST = "slow:1000 until:8"  # long after a busy machine has the rest of the data everywhere
@@ -49,7 +54,7 @@ class Spreading:
     """Hosts that get `app/` in `work`, where something is already."""
 
     def __init__(self, podrun, homes, tree=None):
-        self.podrun, self.homes = podrun, homes
+        self.podrun, self.homes, self.hosts = podrun, homes, ",".join(homes.pod.addresses)
         self.new = read_tree(write_tree(podrun.directory / "app", TREE if tree is None else tree))
         homes.write("work", OLD)
         self.before = homes.read_all("work")
@@ -83,6 +88,12 @@ class Spreading:
         path = self.homes.bin(rank) / "python3"
         self.python(rank, text + "\n" + path.read_text().split("\n", 1)[1].strip())
 
+    def reach(self, rank, proxy):
+        """podrun reaches this host through a proxy."""
+        hosts = self.hosts.split(",")
+        hosts[rank] = proxy.address
+        self.hosts = ",".join(hosts)
+
     def connection(self, rank, address):
         """What the host takes for its own address."""
         self.first(rank, f'export SSH_CONNECTION="192.0.2.1 1 {address} 22"')
@@ -91,12 +102,12 @@ class Spreading:
         """The relay of this host has `new` in the place of `old`."""
         self.first(rank, altered(self.homes.home(rank), old, new))
 
-    def start(self):
-        return self.podrun.start("--json", *self.homes.options, "push", "--spread", "app/", "work")
+    def start(self, *options):
+        return self.podrun.start("--json", "-H", self.hosts, *ONE_TRY, *options, "push", "--spread", "app/", "work")
 
-    def push(self, fault=None):
+    def push(self, fault=None, options=()):
         """Pushes, which must succeed, and looks at all trees; the sources of the hosts."""
-        ended = Events(self.start().wait(120))
+        ended = Events(self.start(*options).wait(120))
         assert ended.returncode == 0, ended.stderr
         if fault:
             check(ROWS[fault], said_by_podrun(ended.stderr)[-1], 0, DELIVER_EVERYTHING)
@@ -162,6 +173,78 @@ def test_a_host_that_stops_handing_on(spreading):
     assert any(source == "lost [0]: silent for 1 s" for source in sources.values()), sources
 
 
+# In the place of what a parent does before it sends a block on.
+STALL = 'self.next == HOOKS.get("stall") and not self._is_gone:\n            time.sleep(TICK)'
+ALIVE = 'self.next == HOOKS.get("stall") and not self._is_gone:\n            time.sleep(TICK)\n            self._send(ALIVE)'
+# In the place of what a host waits for that has everything.
+WAIT = "        os._exit(0)\n"
+STAY = """        if os.fork(): os._exit(0)
+        while True:
+            for child in window.readers[1:]: child._send(b".")
+            time.sleep(1)
+"""
+
+
+def assert_left(sources, why):
+    """The hosts that host 0 was to serve got everything, and the report names that one."""
+    assert sources.pop(0) is None
+    instead = [host for host, source in sources.items() if isinstance(source, str)]
+    assert instead and {sources[host] for host in instead} == {f"lost [0]: {why}"}, sources
+    assert {source for host, source in sources.items() if host not in instead} <= set(instead), sources
+
+
+def test_a_host_that_says_forever_that_it_is_alive(spreading):
+    spreading.seed(0, "stall:3")
+    spreading.alter(0, STALL, ALIVE)
+    assert_left(spreading.push(options=("-t", "1")), "it did not send the rest")
+
+
+def test_a_host_that_is_done_and_keeps_its_children_alive(spreading):
+    spreading.seed(0, "stall:3")
+    spreading.alter(0, f"        with window.changed:\n            window.changed.wait_for(lambda: window.readers == [self] and not window.listeners)\n{WAIT}", STAY)
+    assert_left(spreading.push(KEEPS, ("-t", "1")), "it did not send the rest")
+
+
+@pytest.mark.deadline(120)
+def test_a_relay_that_is_silent_after_its_first_line(spreading):
+    spreading.seed(0)
+    spreading.alter(1, "    def run(self):\n        while True:\n            line", "    def run(self):\n        while True:\n            time.sleep(9999)\n            line")
+    assert spreading.push(SILENT, ("-t", "1", "--retries", "1")) == {0: None, 1: "cannot hand on: its program was silent", 2: 0, 3: 0}
+
+
+@pytest.mark.deadline(120)
+def test_a_host_that_hangs_at_its_digest(spreading):
+    spreading.seed(0)
+    for program in ("sha256sum", "b2sum", "openssl"):
+        real = f"/usr/bin/{program}"
+        spreading.homes.program(2, program, f'case $(ls) in *data*) exec sleep 9999 ;; esac; exec {real} "$@"')
+    ended = Events(spreading.start("-t", "1").wait(120))
+    check(ROWS[NO_DIGEST], said_of_hosts(ended)[2], ended.returncode, KEEP)
+    spreading.assert_unchanged()
+
+
+def test_a_host_that_names_another_machine_is_not_believed(spreading):
+    """No host connects there, whatever the port."""
+    with socket.create_server(("127.77.0.1", 0)) as other:
+        spreading.seed(0)
+        spreading.connection(0, "127.77.0.1")
+        spreading.alter(0, 'say("port %d" % listener.port)', f'say("port {other.getsockname()[1]}")')
+        sources = spreading.push()
+        other.settimeout(0.1)
+        with pytest.raises(TimeoutError):
+            other.accept()
+    assert sources.pop(0) is None
+    assert 0 not in sources.values(), sources
+
+
+def test_a_port_of_the_system_is_refused(spreading):
+    spreading.seed(0)
+    spreading.alter(0, 'say("port %d" % listener.port)', 'say("port 22")')
+    ended = Events(spreading.start().wait(120))
+    assert ended.returncode == 255 and b'unexpected answer "port 22"' in ended.stderr, ended.stderr
+    spreading.assert_unchanged()
+
+
 def test_a_host_with_another_certificate(spreading):
     other = make_certificate(spreading.podrun.directory, "other")
     spreading.homes.write(".", {"other.pem": other}, ranks=(0,))
@@ -190,39 +273,47 @@ def test_a_slow_disk_holds_up_nobody_for_long(podrun, homes, slow):
 # Hosts with strange addresses
 
 
+BIND = "self._sock.bind((address, 0))"
+ELSEWHERE = 'self._sock.bind(("192.0.2.7", 0))'  # as with NAT: no address of this host
+
+
 def test_a_host_behind_another_address(spreading):
     spreading.seed(1)
-    spreading.connection(0, "192.0.2.7")  # it cannot listen there, but it can join others
+    spreading.alter(0, BIND, ELSEWHERE)  # it cannot listen, but it can join others
     assert spreading.push(OTHER_ADDRESS) == {0: 1, 1: None, 2: 1, 3: 1}
-
-
-def test_hosts_with_ipv6_addresses(spreading):
-    spreading.seed(0)
-    spreading.connection(0, "::1")
-    assert spreading.push() == {0: None, 1: 0, 2: 0, 3: 0}
 
 
 def test_the_first_host_is_behind_another_address(spreading):
     spreading.seed(0)
-    spreading.connection(0, "192.0.2.7")
+    spreading.alter(0, BIND, ELSEWHERE)
     sources = spreading.push()
     instead = next(host for host, source in sources.items() if isinstance(source, str))
     assert sources.pop(0) is None
     assert all(source == instead for host, source in sources.items() if host != instead), sources
 
 
-def test_two_hosts_that_are_one_machine(spreading):
+def test_two_hosts_that_are_one_machine(spreading, fault):
+    first, second = spreading.homes.pod.addresses[:2]
     spreading.seed(0)
-    spreading.connection(1, spreading.homes.pod.addresses[0].partition(":")[0])
+    spreading.reach(1, fault("--to", second, "proxy", addresses=[first.partition(":")[0]]))
     spreading.after(1, 2)  # else nobody is there that it could get the files from
     sources = spreading.push(SAME_MACHINE)
     assert sources[0] is None and sources[1] in (2, 3), sources
 
 
-def test_addresses_that_mean_something_else_to_each_host(spreading):
+@pytest.mark.parametrize("address", ["fe80::1%eth0", "127.0.0.1", "169.254.169.254", "10.1.2.3", "nonsense"])
+def test_the_address_that_podrun_reaches_comes_first(spreading, address):
     spreading.seed(0)
-    spreading.connection(1, "fe80::1%eth0")
-    assert spreading.push() == {0: None, 1: "cannot hand on: its own address is not known", 2: 0, 3: 0}
+    spreading.connection(0, address)
+    assert spreading.push() == {0: None, 1: 0, 2: 0, 3: 0}
+
+
+def test_a_loopback_address_that_only_the_host_knows_is_not_used(spreading):
+    connect = spreading.podrun.directory / "connect"
+    connect.write_text(f"#!/bin/sh\nexec {CONNECT} \"$@\"\n")
+    connect.chmod(0o755)
+    sources = spreading.push(options=("-o", f"ProxyCommand={connect} %h %p"))
+    assert set(sources.values()) == {"cannot hand on: its own address is not known"}
 
 
 # Hosts that cannot take part

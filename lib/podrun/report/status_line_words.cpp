@@ -278,14 +278,17 @@ output::StatusText count(const Status& status, Unready unready) {
   return text;
 }
 
-/// `1.2 of 3.4 GB`, `120 MB/s`, `slowest [7] 34 %`, `12 s left`
+/// `1.2 of 3.4 GB`, `120 MB/s`, `slowest [7] 34 % from [3]`, `12 s left`
 output::StatusText describe(const run::TransferStatus& transfer, std::uint64_t bytes_per_second) {
   output::StatusText text;
   if (transfer.total == 0 || transfer.done >= transfer.total) return text;
   text.push_back({fmt::format("{} of {}", format_bytes(transfer.done), format_bytes(transfer.total))});
   if (bytes_per_second > 0) text.push_back({format_rate(bytes_per_second)});
-  if (transfer.slowest)
-    text.push_back({fmt::format("slowest [{}] {} %", *transfer.slowest, transfer.slowest_percent)});
+  if (transfer.slowest) {
+    const std::optional<std::size_t>& source = transfer.slowest_source;
+    text.push_back({fmt::format("slowest [{}] {} %{}", *transfer.slowest, transfer.slowest_percent,
+                                source ? fmt::format(" from [{}]", *source) : "")});
+  }
   if (transfer.left) {
     text.push_back({fmt::format("{} left", format_age(*transfer.left))});
   } else if (bytes_per_second > 0 && transfer.is_total_known) {

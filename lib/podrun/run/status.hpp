@@ -39,8 +39,9 @@ struct TransferStatus {
   std::optional<std::chrono::seconds> left = std::nullopt;  ///< for the slowest host, if that is known
   std::optional<std::size_t> slowest = std::nullopt;        ///< the slowest worker, if others are far ahead
   unsigned slowest_percent = 0;
-  std::string_view hint = {};        ///< what would make it faster
-  std::string_view short_hint = {};  ///< where that does not fit
+  std::optional<std::size_t> slowest_source = std::nullopt;  ///< the worker that serves it, if one does
+  std::string_view hint = {};                                ///< what would make it faster
+  std::string_view short_hint = {};                          ///< where that does not fit
 };
 
 /// Adds up the progress of each host.

@@ -32,6 +32,7 @@ class HostArchive final : public Archive {
   void want_digest(DigestKind kind);
   std::optional<std::string> digest(DigestKind kind) override;
   bool wants_digest() const;  ///< one is missing
+  bool wants_data() const { return !asked_.empty(); }
 
   /// The bytes of the frame "plan", see relay_files.py.
   std::string plan() const;

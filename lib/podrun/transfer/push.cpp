@@ -78,6 +78,7 @@ Push::Push(PushRequest request, std::size_t hosts)
       shares_(hosts),
       has_tree_(!request_.source_host),
       abandoned_(hosts),
+      was_silent_(hosts),
       arrived_(hosts) {
   if (!has_tree_) return;
   tree_ = LocalTree::read(request_.tree);
@@ -105,6 +106,8 @@ void Push::abandon(std::size_t host) {
 
 asio::awaitable<void> Push::prepare(std::size_t host, supervisor::Supervised& supervised) {
   shares_[host] = {};
+  const bool is_of_several = host < request_.behind_ports.size() && request_.behind_ports[host];
+  shares_[host].reached = {supervised.host_address(), is_of_several};
   // A staging directory of this host's earlier attempt may still exist, but is removed when that connection
   // ends.
   for (auto& [inode, writers] : writers_)
@@ -149,6 +152,7 @@ asio::awaitable<void> Push::converse(std::size_t host, supervisor::Supervised& s
     talk.close_write();
     co_return;
   }
+  check_room(header, transfer);
   if (transfer.is_empty()) {
     arrive(host);
     std::string line = "nothing\n";
@@ -157,7 +161,11 @@ asio::awaitable<void> Push::converse(std::size_t host, supervisor::Supervised& s
     co_await talk.answer();
   } else {
     const std::shared_ptr<Archive> archive = archive_of(transfer);
-    share.is_spread = spreads(*archive);
+    share.is_spread = spreads(*archive) && !was_silent_[host];
+    if (was_silent_[host]) {
+      share.source = {.reason = HereReason::cannot_relay};
+      share.lost_because = "its program was silent";
+    }
     if (!share.is_spread) arrive(host);
     const auto own = std::make_shared<Writer>(Writer{host, talk.name});
     const Claim claim(own);
@@ -222,6 +230,14 @@ void Push::check_deleted(const Transfer& transfer) {
        link::Retry::after_asking});
 }
 
+/// Asks for room before a host that has the files is believed that it has so much.
+void Push::check_room(const ScanHeader& header, const Transfer& transfer) const {
+  if (!request_.source_host || !header.room || transfer.bytes <= *header.room) return;
+  throw HostError({Stage::copying, Cause::too_large,
+                   fmt::format("{}, and there is room for {}", format_bytes(transfer.bytes),
+                               format_bytes(*header.room))});
+}
+
 /// True if another host has written the file system that this host shares.
 asio::awaitable<bool> Push::follow(PushTalk& talk, std::size_t host, const std::string& inode,
                                    const Transfer& transfer, Writer& own) {
@@ -235,7 +251,14 @@ asio::awaitable<bool> Push::follow(PushTalk& talk, std::size_t host, const std::
   std::string question = fmt::format("stage {} {}{}\n", transfer.bytes, way, names);
   co_await talk.write(std::move(question));
   if (!asks) co_return false;
+  std::optional<asio::steady_timer> limit;
+  if (is_in_spread(host)) {
+    limit.emplace(
+        stop_later(co_await asio::this_coro::executor,
+                   [stream = talk.stream()](link::Failure failure) { stream->stop(std::move(failure)); }));
+  }
   const std::string answer = co_await talk.answer();
+  limit.reset();
   for (const std::shared_ptr<Writer>& writer : others) {
     if (answer != "shared " + writer->name) continue;
     if (!transfer.elsewhere.empty()) {
@@ -271,7 +294,14 @@ asio::awaitable<void> Push::stage(PushTalk& talk, std::size_t host, const ScanHe
   std::shared_ptr<Spread> spread;  // until the digest is known
   if (is_in_spread(host)) {
     spread = spread_of(co_await asio::this_coro::executor, transfer);
-    answer = co_await spread->stage(talk, host, header.digest, std::move(trailer), share);
+    try {
+      answer = co_await spread->stage(talk, host, header.digest, std::move(trailer), share);
+    } catch (const HostError& error) {
+      const link::Failure& failure = error.failure();
+      was_silent_[host] =
+          was_silent_[host] || (failure.cause == Cause::no_answer && failure.stage == Stage::copying);
+      throw;
+    }
   } else {
     answer = co_await stage_directly(talk, archive, header.digest, std::move(trailer), share);
   }
@@ -336,7 +366,7 @@ std::shared_ptr<Spread> Push::spread_of(const asio::any_io_executor& executor, c
   std::shared_ptr<Spread> spread = known.lock();
   if (!spread) {
     known = spread =
-        std::make_shared<Spread>(executor, archive_of(transfer), shares_.size(),
+        std::make_shared<Spread>(executor, archive_of(transfer), shares_.size(), request_.limits,
                                  Spread::Tell{.arrived = [this](std::size_t host) { arrive(host); },
                                               .changed = [this] { let_server_leave(); }});
     hold_back();

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include <asio/awaitable.hpp>
+#include <asio/steady_timer.hpp>
 
 #include "podrun/base/event.hpp"
 #include "podrun/hosts/host.hpp"
@@ -22,8 +24,10 @@
 #include "podrun/transfer/archive.hpp"
 #include "podrun/transfer/comparison.hpp"
 #include "podrun/transfer/local_tree.hpp"
+#include "podrun/transfer/peer_address.hpp"
 #include "podrun/transfer/scan_reply.hpp"
 #include "podrun/transfer/spread_plan.hpp"
+#include "podrun/transfer/spread_watch.hpp"
 
 namespace podrun::transfer {
 
@@ -45,6 +49,8 @@ struct PushRequest {
   /// paths there, and `compare` is by size and time.
   std::optional<std::size_t> source_host = std::nullopt;
   std::vector<std::string> words = {};  ///< then: the sources as the user wrote them
+  SpreadWatch::Limits limits = {};      ///< of hosts that hand files on
+  std::vector<bool> behind_ports = {};  ///< hosts whose address in the list other hosts have too
 
   const std::vector<std::string>& sources_for_user() const { return source_host ? words : tree.sources; }
 };
@@ -65,9 +71,11 @@ struct HostShare {
   std::uint64_t sent = 0;                            ///< bytes of the archive so far
   std::uint64_t total = 0;                           ///< of the archive; 0: not known yet
   bool is_staged = false;
-  bool is_spread = false;         ///< it was asked to take part
-  SpreadSource source = {};       ///< then: where the archive comes from
-  std::string lost_because = {};  ///< why it has no parent any more, or cannot have one
+  bool is_spread = false;                            ///< it was asked to take part
+  Reached reached = {};                              ///< where podrun reaches it
+  std::optional<std::size_t> parent = std::nullopt;  ///< the host that serves it now
+  SpreadSource source = {};                          ///< then: where the archive comes from
+  std::string lost_because = {};                     ///< why it has no parent any more, or cannot have one
 };
 
 /// Copies the local files to hosts: each lists what it has, gets what differs into a staging directory, and
@@ -112,6 +120,8 @@ class Push {
   asio::awaitable<void> converse(std::size_t host, supervisor::Supervised& supervised);
   asio::awaitable<void> serve(supervisor::Supervised& supervised);
   asio::awaitable<void> serve_groups(supervisor::Supervised& supervised);
+  asio::steady_timer stop_later(const asio::any_io_executor& executor,
+                                std::function<void(link::Failure)> stop) const;
   void take_tree(LocalTree tree, std::optional<LocalTree> renamed);
   void check_private(const LocalTree& tree) const;
   bool are_all_staged() const;
@@ -130,12 +140,13 @@ class Push {
   std::vector<std::size_t> to_digest(const Scan& scan) const;
   Transfer transfer(Comparison& comparison) const;
   void check_deleted(const Transfer& transfer);
+  void check_room(const ScanHeader& header, const Transfer& transfer) const;
   asio::awaitable<bool> follow(PushTalk& talk, std::size_t host, const std::string& inode,
                                const Transfer& transfer, Writer& own);
   asio::awaitable<void> stage(PushTalk& talk, std::size_t host, const ScanHeader& header,
                               const Transfer& transfer, const std::shared_ptr<Archive>& archive);
   bool is_in_spread(std::size_t host) const {
-    return shares_[host].is_spread || request_.source_host.has_value();
+    return shares_[host].is_spread || was_silent_[host] || request_.source_host.has_value();
   }
   asio::awaitable<std::string> stage_directly(PushTalk& talk, const std::shared_ptr<Archive>& archive,
                                               DigestKind digest, std::string trailer, HostShare& share);
@@ -156,6 +167,7 @@ class Push {
   bool has_tree_;
   std::size_t special_of_host_ = 0;
   std::vector<bool> abandoned_;                       ///< see abandon()
+  std::vector<bool> was_silent_;                      ///< hosts whose relay was: they get the files directly
   std::vector<std::shared_ptr<Event>> waiting_ = {};  ///< for the tree, or a group to be served
   std::map<std::vector<std::size_t>, Group> groups_;  ///< by Transfer::chosen
   std::vector<bool> arrived_;  ///< hosts of which podrun knows in this pass what they need

@@ -113,6 +113,11 @@ class PushMode final : public session::CommandMode, private session::HostPrepara
     run::TransferStatus status = sum.status();
     status.is_total_known = is_total_known;
     if (is_total_known) status.left = time_left();
+    for (std::size_t host = 0; host < shares.size(); ++host) {
+      const bool is_slowest = status.slowest == run_spec().plan.hosts[host].worker;
+      if (is_slowest && shares[host].parent)
+        status.slowest_source = run_spec().plan.hosts[*shares[host].parent].worker;
+    }
     const PushRequest& request = push_.request();
     if (request.spreading == Spreading::possible && !request.source_host && would_spreading_help()) {
       status.hint = "--spread would send one copy";
@@ -160,7 +165,8 @@ class PushMode final : public session::CommandMode, private session::HostPrepara
     const auto worker = [this](std::size_t other) { return run_spec().plan.hosts[other].worker; };
     if (share.shared_with) sent.shared_with = worker(*share.shared_with);
     if (share.is_spread && share.source.parent) sent.from = worker(*share.source.parent);
-    if (share.is_spread) sent.from_here = why_from_here(share);
+    const bool was_silent = !share.lost_because.empty();
+    if (share.is_spread || was_silent) sent.from_here = why_from_here(share);
     return sent;
   }
 
@@ -256,6 +262,16 @@ bool is_root_or_home(std::string_view target) {
                      [](std::string_view part) { return part.empty() || part == "." || part == ".."; });
 }
 
+/// The request, with what a spread must know of the run.
+PushRequest for_run(PushRequest request, const run::RunPlan& plan) {
+  request.limits = SpreadWatch::limits_for(plan.limits.connect_timeout);
+  std::map<std::string, std::size_t> counts;
+  for (const hosts::Host& host : plan.hosts) ++counts[hosts::address_of(host)];
+  for (const hosts::Host& host : plan.hosts)
+    request.behind_ports.push_back(counts[hosts::address_of(host)] > 1);
+  return request;
+}
+
 /// --delete is for what one directory has. The host that has the files knows later whether they are that.
 void check_delete(const PushRequest& request, const Push& push) {
   if (request.remove == Delete::no) return;
@@ -348,7 +364,7 @@ std::chrono::seconds saved_by_spreading(const std::vector<HostShare>& shares,
 PushRun::PushRun(PushRequest request, const session::SessionSpec& session, session::View view,
                  std::function<std::string(const std::string&)> retry_command)
     : run_(session::all_or_nothing(session, {request.only_look ? "set -- true" : switch_command(), {}})),
-      push_(std::move(request), session.hosts.size()) {
+      push_(for_run(std::move(request), run_.plan), session.hosts.size()) {
   check_delete(push_.request(), push_);
   check_private();
   run_.plan.supervision.run_directory = supervisor::RunDirectory::yes;

@@ -4,6 +4,7 @@
 #include <functional>
 #include <utility>
 
+#include <asio/steady_timer.hpp>
 #include <asio/this_coro.hpp>
 #include <fmt/format.h>
 
@@ -94,6 +95,17 @@ void Push::check_private(const LocalTree& tree) const {
          fmt::format("{} would go to all other hosts (name what is meant, or give --force)", found));
 }
 
+/// Until it is cancelled or destroyed: stops a host that gives no answer.
+asio::steady_timer Push::stop_later(const asio::any_io_executor& executor,
+                                    std::function<void(link::Failure)> stop) const {
+  const auto limit = std::chrono::ceil<std::chrono::seconds>(request_.limits.silent);
+  asio::steady_timer timer(executor, limit);
+  timer.async_wait([stop = std::move(stop), limit](const std::error_code& cancelled) {
+    if (!cancelled) stop({.stage = Stage::copying, .cause = Cause::no_answer, .after = limit});
+  });
+  return timer;
+}
+
 asio::awaitable<void> Push::serve_groups(supervisor::Supervised& supervised) {
   static const Chunk script{std::string(kServeScript)};
   const std::size_t own = *request_.source_host;
@@ -105,9 +117,13 @@ asio::awaitable<void> Push::serve_groups(supervisor::Supervised& supervised) {
     }
     if (!spread && has_switch) co_return;
     std::vector<std::string> words = ServeWords{.directory = supervised.directory()}.list();
+    asio::steady_timer limit =
+        stop_later(co_await asio::this_coro::executor,
+                   [&supervised](const link::Failure& failure) { supervised.stop(failure); });
     supervisor::StartedProgram program = co_await supervised.start_program(script, std::move(words));
     PushTalk talk(std::move(program), {});
     if (spread) {
+      limit.cancel();
       co_await spread->serve(talk, own, shares_[own], request_.spreading != Spreading::impossible);
     } else {
       co_await talk.answer();  // the switch is there

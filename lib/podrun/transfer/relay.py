@@ -8,6 +8,7 @@ Frames besides those of relay_frames.py:
   start PUSH HOST SIZE SUMS  id of the push (32 hex digits), own number, bytes of the archive, what its sums are of
   sums FIRST N               32 bytes for each block: silence of the parent counts once the sum of the wanted block is known
   parent ADDRESS PORT HOST   go on from the first missing block                      answer: joined HOST, or lost OFFSET WHY (also later)
+  leave                      go on without the parent, unless the delay is this host's own       answer: lost OFFSET left
   here                       podrun sends the rest                                   answer: want FROM TO (again with a higher TO)
   data OFFSET N              from the FROM of the first `want` on, never above the TO of the last one
   end N                      the trailer
@@ -42,6 +43,13 @@ class Source:
             self.allowed = 0  # until this thread has left the old source
             self.window.changed.notify_all()
 
+    def leave(self):
+        """A parent that it still has. Where tar or a child holds up this host, or nothing is missing, that is not at fault."""
+        window = self.window
+        with window.changed:
+            if self._order and self._order[0] == "parent" and not window.is_full and window.head < window.count:
+                self.set("left")
+
     def run(self):
         order = None
         while True:
@@ -49,13 +57,19 @@ class Source:
                 self.window.changed.wait_for(lambda: self._order is not order)
                 order = self._order
             is_current = lambda order=order: self._order is order
-            if order[0] == "here":
-                self._take_from_podrun(is_current)
-                continue
             try:
-                self._take_from_host(is_current, *order[1:])
+                if order[0] == "here":
+                    self._take_from_podrun(is_current)
+                elif order[0] == "parent":
+                    self._take_from_host(is_current, *order[1:])
+                elif order[0] == "left":
+                    raise Lost("left")
             except (OSError, ValueError, Lost) as error:
-                if is_current():
+                with self.window.changed:
+                    is_lost = is_current()
+                    if is_lost:
+                        self._order = order = ["none"]
+                if is_lost:
                     say("lost %d %s" % (self.window.head * BLOCK, self._reason(error)))
 
     @staticmethod
@@ -153,7 +167,7 @@ class Source:
 
 
 class Relay(Frames):
-    FRAMES = dict(Frames.FRAMES, start=4, sums=2, parent=3, here=0, data=2, end=1)
+    FRAMES = dict(Frames.FRAMES, start=4, sums=2, parent=3, leave=0, here=0, data=2, end=1)
 
     def __init__(self):
         super().__init__()
@@ -179,6 +193,9 @@ class Relay(Frames):
 
     def _parent(self, address, port, host):
         self.source.set("parent", address, self._number(port, 65535), self._number(host, 1 << 31))
+
+    def _leave(self):
+        self.source.leave()
 
     def _here(self):
         self.source.set("here")
@@ -210,9 +227,9 @@ class Relay(Frames):
             with window.changed:
                 window.blame(step)
                 children = [each for each in window.readers if each is not self.tar]
-                if self.tar.next not in (told, window.count) and now - told_at >= 1.0:
-                    told, told_at = self.tar.next, now
-                    say("at %d" % (told * BLOCK))
+                if told < self.tar.at < window.size and now - told_at >= 1.0:
+                    told, told_at = self.tar.at, now
+                    say("at %d" % told)
             for each in children:
                 if each.held > HOLD_UP:
                     each.leave("held up the others for %g s" % HOLD_UP)

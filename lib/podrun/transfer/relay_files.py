@@ -8,9 +8,10 @@ Frames besides those of relay_frames.py:
   plan N                     the archive, compressed by gzip: for each member a line HEAD SIZE MTIME COUNTS PATH BELOW DEVICE INODE
                              OWNER, then the head and the path. HEAD, SIZE and PATH: bytes of the head, the contents and the path; COUNTS: 1 if
                              the file is in the digest; BELOW: bytes at the end of the path that are below the word of the user
+  sums END                   say the sums of the blocks before this one
   digest KIND                sha256 or blake2b        answer: digest KIND HEX, as push.sh prints it after "staged"
   give OFFSET N              at most 1 MiB            answer: data OFFSET N, and the bytes
-Answers without a frame: sums INDEX HEX, the SHA-256 of each block.
+Further answers: sums INDEX HEX, the SHA-256 of each block.
 """
 
 import bisect
@@ -64,6 +65,7 @@ class Files(Window):
     def __init__(self, size):
         super().__init__(size, KEPT, 1)
         self.waits_until = time.monotonic() + JOIN  # for the first reader
+        self.wanted = 0  # podrun takes the sums of so many blocks
         self._numbers = [array(kind) for kind in "QQQqQQQQQQ"]
         self._begins, self._heads, self._sizes, self._times, self._texts, self._paths, self._belows, *self._identities = self._numbers
         self._counts = bytearray()
@@ -158,6 +160,8 @@ class Files(Window):
 
     def sum(self):
         for index in range(self.count):
+            with self.changed:
+                self.changed.wait_for(lambda index=index: index < self.wanted)
             block = self.block(index)
             self._read_into(block, index * BLOCK)
             say("sums %d %s" % (index, hashlib.sha256(block).hexdigest()))
@@ -220,7 +224,7 @@ class Files(Window):
 
 
 class RelayFiles(Frames):
-    FRAMES = dict(Frames.FRAMES, start=3, plan=1, digest=1, give=2)
+    FRAMES = dict(Frames.FRAMES, start=3, plan=1, sums=1, digest=1, give=2)
 
     def __init__(self):
         super().__init__()
@@ -243,6 +247,12 @@ class RelayFiles(Frames):
         start(self.window.sum)
         start(self.window.watch)
         start(self._give_all)
+
+    def _sums(self, end):
+        end = self._number(end, self.window.count)
+        with self.window.changed:
+            self.window.wanted = max(self.window.wanted, end)
+            self.window.changed.notify_all()
 
     def _digest(self, kind):
         if kind not in ("sha256", "blake2b"):

@@ -12,7 +12,6 @@
 #include <variant>
 #include <vector>
 
-#include <asio/ip/address.hpp>
 #include <asio/this_coro.hpp>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -20,6 +19,7 @@
 #include "podrun/base/text.hpp"
 #include "podrun/supervisor/supervised.hpp"
 #include "podrun/transfer/one_time_key.hpp"
+#include "podrun/transfer/peer_address.hpp"
 #include "podrun/transfer/scripts.hpp"
 #include "podrun/transfer/side_work.hpp"
 #include "podrun/transfer/spread_member.hpp"
@@ -34,6 +34,7 @@ using link::Stage;
 /// Sums that are learned at once, before the first of these blocks is sent. Archive keeps more than that.
 constexpr std::uint64_t kAhead = 8;
 constexpr std::size_t kSumsInFrame = 4096;
+constexpr std::size_t kPiece = 64 * 1024;
 /// How long the first host is held back after the last one has come: for further hosts, and until those that
 /// are here have joined another. SpreadPlan has given up on the latter then.
 constexpr std::chrono::milliseconds kForArrivals{2500};
@@ -55,14 +56,6 @@ std::uint64_t number_in(std::string_view word, std::string_view answer) {
   return *parsed;
 }
 
-std::string reachable(std::string_view address) {
-  std::error_code error;
-  const asio::ip::address parsed = asio::ip::make_address(std::string(address), error);
-  if (error || parsed.is_unspecified() || parsed.is_multicast()) return {};
-  if (parsed.is_v6() && (parsed.to_v6().is_link_local() || parsed.to_v6().scope_id() != 0)) return {};
-  return parsed.to_string();
-}
-
 Chunk packed(std::string_view program) {
   uLongf size = ::compressBound(program.size());
   std::string bytes(size, '\0');
@@ -76,19 +69,23 @@ Chunk packed(std::string_view program) {
 std::string Spread::key_frame() const { return fmt::format("key {}\n{}", key_.text().size(), key_.text()); }
 
 asio::awaitable<bool> Spread::Member::wait() {
+  waits = true;
   co_await changed.wait();
+  waits = false;
   co_return !has_ended;
 }
 
 Spread::Spread(const asio::any_io_executor& executor, std::shared_ptr<Archive> archive, std::size_t hosts,
-               Tell tell)
+               const SpreadWatch::Limits& limits, Tell tell)
     : archive_(std::move(archive)),
       of_host_(dynamic_cast<HostArchive*>(archive_.get())),
       tell_(std::move(tell)),
       key_(make_one_time_key()),
       id_(supervisor::random_id()),
       plan_(hosts, archive_->size(), of_host_ ? SpreadPlan::First::host : SpreadPlan::First::podrun),
-      timer_(executor) {}
+      watch_(limits),
+      timer_(executor),
+      watch_timer_(executor) {}
 
 asio::awaitable<std::string> Spread::stage(PushTalk& talk, std::size_t host, DigestKind digest,
                                            std::string trailer, HostShare& share) {
@@ -134,7 +131,7 @@ asio::awaitable<void> Spread::write(std::shared_ptr<Member> member) {
   while (is_read && !member->has_ended) {
     if (member->way == Member::Way::direct) {
       std::string trailer = member->trailer;
-      PushTalk::Wait wait = [member] { return member->wait(); };
+      PushTalk::Wait wait = [member] { return member->wait(); };  // for the host that has the files
       co_await member->talk.write_archive(*archive_, member->digest, std::move(trailer), member->share,
                                           std::move(wait));
       co_return;
@@ -147,16 +144,30 @@ asio::awaitable<void> Spread::write(std::shared_ptr<Member> member) {
       frames += end_for(*member);
     }
     if (!frames.empty()) {
-      is_read = co_await member->talk.write(std::move(frames));
+      member->waits = false;
+      is_read = co_await write_frames(*member, frames);
     } else if (const bool has_data = co_await write_data(*member); !has_data) {
       co_await member->changed.wait();
     }
   }
 }
 
+/// In pieces, so that a slow connection shows progress. Small ones are none: they wait for no reader.
+asio::awaitable<bool> Spread::write_frames(Member& member, std::string_view frames) {
+  bool is_read = true;
+  while (is_read && !frames.empty()) {
+    std::string piece(frames.substr(0, kPiece));
+    frames.remove_prefix(piece.size());
+    member.written += piece.size() / kPiece;
+    is_read = co_await member.talk.write(std::move(piece));
+  }
+  co_return is_read;
+}
+
 /// Writes the next data to a member that is fed; false if there is none, or it may not be sent yet.
 asio::awaitable<bool> Spread::write_data(Member& member) {
-  if (!member.next || *member.next >= member.allowed) co_return false;
+  member.waits = member.next && *member.next < member.allowed;
+  if (!member.waits) co_return false;
   // The first host must not leave, nor drop the beginning, before the others have asked it for that.
   const std::uint64_t held = std::min(kHeldBack, archive_->size() - std::min(kSpreadBlock, archive_->size()));
   if (*member.next >= held && holds_back()) co_return false;
@@ -166,6 +177,7 @@ asio::awaitable<bool> Spread::write_data(Member& member) {
     co_return !of_host_;
   }
   if (!archive_->prepare(offset)) co_return false;
+  member.waits = false;
   Chunk block = archive_->read(offset, member.digest);
   if (block.size() > member.allowed - offset)
     block = Chunk(std::string(block.bytes().substr(0, member.allowed - offset)));
@@ -173,13 +185,15 @@ asio::awaitable<bool> Spread::write_data(Member& member) {
   std::string head = fmt::format("data {} {}\n", offset, block.size());
   bool is_read = co_await member.talk.write(std::move(head));
   if (is_read) is_read = co_await member.talk.write(std::move(block));
+  ++member.written;
   if (!is_read) member.has_ended = true;
   co_return true;
 }
 
 /// A frame with sums that the member does not have.
 std::string Spread::sums_for(Member& member) {
-  const std::uint64_t known = sums_.size() / kSumSize;
+  const std::uint64_t known =
+      std::min(sums_.size() / kSumSize, member.share.sent / kSpreadBlock + kSumsAhead);
   if (member.sums >= known) return {};
   const std::uint64_t count = std::min<std::uint64_t>(known - member.sums, kSumsInFrame);
   std::string frame = fmt::format("sums {} {}\n", member.sums, count);
@@ -220,6 +234,7 @@ void Spread::learn_sums() {
 /// The host is a member until its conversation ends, however that is.
 asio::awaitable<void> Spread::attend(std::shared_ptr<Member> member, asio::awaitable<void> conversation) {
   members_[member->host] = member;
+  watch_soon();
   std::exception_ptr error;
   try {
     co_await std::move(conversation);
@@ -247,6 +262,7 @@ void Spread::forget(const std::shared_ptr<Member>& member) {
   member->has_ended = true;
   member->changed.notify();
   members_.erase(member->host);
+  watch_.forget(member->host);
   end_server();
   member->share.source = plan_.source(member->host);
   if (server_.lock() == member) of_host_->lost();
@@ -295,13 +311,16 @@ void Spread::take(Member& member, std::string_view answer) {
   } else if (what == "joined") {
     if (next_number() != member.parent) refuse_answer(answer);
     member.has_joined = true;
+    member.share.parent = member.parent;
     on(event::Joined{member.host});
   } else if (what == "at") {
-    member.share.sent = std::min(next_number(), archive_->size());
+    member.share.sent = std::max(member.share.sent, std::min(next_number(), archive_->size()));
     on(event::At{member.host, member.share.sent});
+    member.changed.notify();  // it may get further sums
   } else if (what == "lost") {
     const std::uint64_t offset = next_number();
-    member.share.lost_because = words.substr(0, kLongestReason);
+    member.share.parent.reset();
+    member.share.lost_because = words == "left" ? member.told_to_leave : words.substr(0, kLongestReason);
     on(event::LostParent{member.host, offset, !member.has_joined});
   } else if (what == "slow") {
     on(event::Slow{member.host});
@@ -316,7 +335,9 @@ void Spread::take(Member& member, std::string_view answer) {
 bool Spread::take_of_parent(Member& member, std::string_view what, std::string_view words,
                             std::string_view answer) {
   if (what == "port") {
-    if (!to_port(words)) refuse_answer(answer);
+    constexpr std::uint16_t kLeast = 1024;  // the kernel chooses none below for a program of a user
+    const std::optional<std::uint16_t> port = to_port(words);
+    if (!port || *port < kLeast) refuse_answer(answer);
     member.port = words;
     on(event::Port{member.host});
   } else if (what == "deaf") {
@@ -337,7 +358,7 @@ void Spread::greet(Member& member, std::string_view words) {
   member.share.began = std::chrono::steady_clock::now();
   member.way = words.empty() ? Member::Way::relay : Member::Way::direct;
   if (member.way == Member::Way::relay) {
-    member.address = reachable(address);
+    member.address = peer_address(address, member.share.reached);
     static const Chunk program = packed(kRelayScript);
     member.frames = program.bytes();
     member.frames +=
@@ -359,6 +380,7 @@ void Spread::feed(Member& member, std::uint64_t from, std::uint64_t to) {
   if (!member.next) member.next = from;
   member.allowed = to;
   member.changed.notify();
+  on(event::At{member.host, from});
 }
 
 void Spread::on(const SpreadEvent& event) {
@@ -400,6 +422,8 @@ void Spread::feed_from_here(std::size_t host) {
   if (member->share.lost_because.empty()) member->share.lost_because = deaf_because_;
   order(host, "here\n");
 }
+
+void Spread::act(const action::Leave& leave) { order(leave.host, "leave\n"); }
 
 void Spread::act(const action::Drop& drop) { order(drop.parent, fmt::format("drop {}\n", drop.child)); }
 

@@ -18,6 +18,7 @@
 #include "podrun/transfer/push.hpp"
 #include "podrun/transfer/push_talk.hpp"
 #include "podrun/transfer/spread_plan.hpp"
+#include "podrun/transfer/spread_watch.hpp"
 
 namespace podrun::transfer {
 
@@ -35,7 +36,7 @@ class Spread : public std::enable_shared_from_this<Spread> {
 
   /// `hosts`: of the whole push. A HostArchive waits for serve().
   Spread(const asio::any_io_executor& executor, std::shared_ptr<Archive> archive, std::size_t hosts,
-         Tell tell);
+         const SpreadWatch::Limits& limits, Tell tell);
 
   /// Gives a host the archive and the trailer, after "stage … spread", or "stage … directly" if the share is
   /// not to be spread. The digest that it has staged. Throws HostError and LocalFileError. `share`: its
@@ -57,6 +58,7 @@ class Spread : public std::enable_shared_from_this<Spread> {
   struct Member;
 
   asio::awaitable<void> write(std::shared_ptr<Member> member);
+  asio::awaitable<bool> write_frames(Member& member, std::string_view frames);
   asio::awaitable<bool> write_data(Member& member);
   asio::awaitable<void> attend(std::shared_ptr<Member> member, asio::awaitable<void> conversation);
   asio::awaitable<void> read(std::shared_ptr<Member> member);
@@ -83,12 +85,19 @@ class Spread : public std::enable_shared_from_this<Spread> {
   void act(const action::FromParent& from);
   void act(const action::FromHere& from);
   void act(const action::Direct& direct);
+  void act(const action::Leave& leave);
   void act(const action::Drop& drop);
   void feed_from_here(std::size_t host);
   void order(std::size_t host, const std::string& frame);
   bool holds_back() const;
   void wake_fed();
   void set_timer();
+  void allow_sums();
+  void watch_soon();
+  void watch();
+  bool owes_as_server(const Member& member) const;
+  SpreadWatch::Look look_at(const Member& member) const;
+  void fail_as_silent(Member& member, SpreadWatch::Time allowance);
 
   const std::shared_ptr<Archive> archive_;
   HostArchive* const of_host_;  ///< the same; null for local files
@@ -96,12 +105,16 @@ class Spread : public std::enable_shared_from_this<Spread> {
   const Secret key_;
   const std::string id_;
   SpreadPlan plan_;
+  SpreadWatch watch_;
   std::map<std::size_t, std::shared_ptr<Member>> members_ = {};  ///< that are being served, by host
   std::string sums_ = {};                                        ///< of the blocks that were read, in order
   std::weak_ptr<Member> server_ = {};                            ///< serve()
   bool may_leave_ = false;
   std::string deaf_because_ = {};  ///< why a host could not listen
   asio::steady_timer timer_;
+  asio::steady_timer watch_timer_;
+  TimePoint watched_at_{};
+  std::uint64_t sums_end_ = 0;  ///< blocks whose sums the host that has the files may say
   TimePoint last_arrival_{};
   bool are_all_here_ = false;
   bool needs_sums_ = false;  ///< before a host is fed that needs them

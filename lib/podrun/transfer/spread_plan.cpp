@@ -36,6 +36,26 @@ std::optional<SpreadPlan::TimePoint> SpreadPlan::next_tick() const {
   return next;
 }
 
+SpreadStanding SpreadPlan::standing(std::size_t number) const {
+  using Parent = SpreadStanding::Parent;
+  constexpr std::uint64_t kApart = 4U << 20U;  // a parent that is less ahead may just have got it
+  constexpr std::uint64_t kStates = 16;
+  const Host& host = hosts_[number];
+  SpreadStanding standing{.offset = host.offset,
+                          .changes = host.parents * kStates + static_cast<std::uint64_t>(host.state)};
+  standing.serves_others = std::any_of(hosts_.begin(), hosts_.end(), [&](const Host& other) {
+    return other.parent == number && was_told(other) && other.offset < size_;
+  });
+  if (host.state == State::leaving) standing.parent = Parent::is_over;
+  if (!was_told(host)) return standing;
+  const Host& parent = hosts_[*host.parent];
+  standing.parent = Parent::waits;
+  if (parent.offset > host.offset + kApart) standing.parent = Parent::is_ahead;
+  if (parent.offset >= size_) standing.parent = parent.has_files ? Parent::is_ahead : Parent::has_all;
+  if (is_over(parent)) standing.parent = Parent::is_over;
+  return standing;
+}
+
 bool SpreadPlan::is_settled() const {
   return std::all_of(hosts_.begin(), hosts_.end(), [this](const Host& host) {
     return host.offset >= size_ || host.state == State::absent || host.state == State::joined ||
@@ -124,6 +144,12 @@ void SpreadPlan::handle(const event::Dropped& dropped) {
     handle(event::Slow{dropped.child});
 }
 
+/// It keeps its place until it says that it has left.
+void SpreadPlan::handle(const event::Stalled& stalled) {
+  const Host& host = hosts_[stalled.host];
+  if (was_told(host) || host.state == State::leaving) actions_.emplace_back(action::Leave{stalled.host});
+}
+
 void SpreadPlan::handle(const event::Slow& slow) {
   Host& host = hosts_[slow.host];
   if (host.state == State::absent || is_over(host)) return;
@@ -147,12 +173,12 @@ void SpreadPlan::handle(const event::Gone& gone) {
   }
 }
 
-/// Its children have everything, or say that they lost it.
+/// Its children have everything, or say that they lost it. Its own parent need not wait for it any more.
 void SpreadPlan::handle(const event::Done& done) {
   Host& host = hosts_[done.host];
   if (host.state == State::absent || is_over(host)) return;
   close(done.host);
-  if (host.parent) detach(host);
+  if (host.parent) drop(done.host);
   host.state = State::done;
   host.offset = size_;
   host.port_until.reset();

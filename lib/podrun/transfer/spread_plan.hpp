@@ -55,6 +55,8 @@ struct Dropped {
   std::size_t child;  ///< as the parent says: any number
   bool was_slow;      ///< it held up the others; else its connection has ended, which it reports itself
 };
+/// The parent of the host has what the host lacks, or cannot have it any more, and does not send it.
+using Stalled = run::OfHost<struct StalledOfHost>;
 /// The host itself holds up its children.
 using Slow = run::OfHost<struct SlowOfHost>;
 /// Its connection or its push has failed.
@@ -66,7 +68,7 @@ struct SpreadTick {};
 }  // namespace event
 using SpreadEvent =
     std::variant<event::SpreadReady, event::Port, event::Deaf, event::Joined, event::At, event::LostParent,
-                 event::Dropped, event::Slow, event::Gone, event::Done, event::SpreadTick>;
+                 event::Dropped, event::Stalled, event::Slow, event::Gone, event::Done, event::SpreadTick>;
 
 /// Actions.
 namespace action {
@@ -87,14 +89,16 @@ struct FromHere {
 };
 /// podrun sends everything, without a relay. The host gets no other action before or after it.
 using Direct = run::OfHost<struct DirectOfHost>;
+/// Leave the parent. LostParent answers, unless the host has everything or itself holds up what it gets.
+using Leave = run::OfHost<struct LeaveOfHost>;
 /// Stop serving the child, if it is served or expected.
 struct Drop {
   std::size_t parent;
   std::size_t child;
 };
 }  // namespace action
-using SpreadAction =
-    std::variant<action::Listen, action::FromParent, action::FromHere, action::Direct, action::Drop>;
+using SpreadAction = std::variant<action::Listen, action::FromParent, action::FromHere, action::Direct,
+                                  action::Leave, action::Drop>;
 
 enum class HereReason : std::uint8_t {
   none,           ///< it comes from a host, or from nowhere yet
@@ -111,6 +115,21 @@ struct SpreadSource {
   std::optional<std::size_t> parent = std::nullopt;
   HereReason reason = HereReason::none;
   std::optional<std::size_t> lost = std::nullopt;  ///< the parent it had, or could not reach, before podrun
+};
+
+/// What podrun knows of a host's source.
+struct SpreadStanding {
+  enum class Parent : std::uint8_t {
+    none,
+    waits,  ///< has no more than the host
+    is_ahead,
+    has_all,
+    is_over,  ///< it has ended, or is to be left
+  };
+  Parent parent = Parent::none;
+  std::uint64_t offset = 0;
+  std::uint64_t changes = 0;   ///< differs after each new source or loss
+  bool serves_others = false;  ///< that lack something
 };
 
 /// Decides which host gets the archive from which one. Pure. Every host that is ready gets everything, or is
@@ -132,6 +151,7 @@ class SpreadPlan {
   /// When the next SpreadTick is due.
   std::optional<TimePoint> next_tick() const;
   const SpreadSource& source(std::size_t host) const { return hosts_[host].source; }
+  SpreadStanding standing(std::size_t host) const;
 
  private:
   /// seeking: needs a parent; queued: has one, which is not asked yet; asked: it is asked to listen; joining:
@@ -180,6 +200,7 @@ class SpreadPlan {
   void handle(const event::At& at);
   void handle(const event::LostParent& lost);
   void handle(const event::Dropped& dropped);
+  void handle(const event::Stalled& stalled);
   void handle(const event::Slow& slow);
   void handle(const event::Gone& gone);
   void handle(const event::Done& done);

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "podrun/base/text.hpp"
+#include "podrun/transfer/peer_address.hpp"
 #include "podrun/transfer/scripts.hpp"
 #include "podrun/transfer/side_work.hpp"
 #include "podrun/transfer/spread_member.hpp"
@@ -96,6 +97,7 @@ asio::awaitable<void> Spread::take_of_server(Member& member, std::string answer)
     take_sum(words, answer);
   } else if (what == "digest") {
     const std::string_view kind = take_part(words, ' ');
+    if (of_host_->wants_digest()) ++member.served;
     of_host_->take_digest(kind == "sha256" ? DigestKind::sha256 : DigestKind::blake2b, std::string(words));
     tell_.changed();
     end_server();
@@ -105,6 +107,7 @@ asio::awaitable<void> Spread::take_of_server(Member& member, std::string answer)
     if (size > Archive::kBlock) refuse_answer(answer);
     const std::string bytes = co_await member.talk.bytes(size);
     if (!of_host_->take_data(offset, bytes)) refuse_answer(answer);
+    ++member.served;
     for (auto& [host, other] : members_) other->changed.notify();
   } else if (what == "failed") {
     member.failed = words;
@@ -125,11 +128,13 @@ asio::awaitable<void> Spread::greet_server(Member& member, std::string_view word
   co_await run_on_thread(std::move(pack));
   static const Chunk program = packed(kRelayFilesScript);
   member.way = Member::Way::relay;
-  member.address = reachable(address);
+  member.address = peer_address(address, member.share.reached);
   member.frames = program.bytes();
   member.frames += fmt::format("start {} {} {}\n", id_, member.host, archive_->size());
   member.frames += key_frame();
   member.frames += fmt::format("plan {}\n{}", plan.size(), plan);
+  sums_end_ = 0;
+  allow_sums();
   of_host_->begin([this, host = member.host](const std::string& frame) { order(host, frame); });
   for (auto& [host, other] : members_) other->changed.notify();  // they ask again
   member.is_told = true;
@@ -144,7 +149,8 @@ void Spread::take_sum(std::string_view words, std::string_view answer) {
   const std::uint64_t known = sums_.size() / kSumSize;
   const std::uint64_t begin = index * kSpreadBlock;
   const std::optional<std::string> sum = from_hex(words);
-  if (index > known || begin >= archive_->size() || !sum || sum->size() != kSumSize) refuse_answer(answer);
+  if (index > known || index >= sums_end_ || begin >= archive_->size() || !sum || sum->size() != kSumSize)
+    refuse_answer(answer);
   const std::uint64_t end = std::min(begin + kSpreadBlock, archive_->size());
   const std::string both = of_host_->sum_with_heads(begin, end, *sum);
   if (index < known && std::string_view(sums_).substr(index * kSumSize, kSumSize) != both) {

@@ -91,6 +91,8 @@ TEST_F(StatusTest, ShowsHowFarTheCopyingHasCome) {
   status_.transfer->slowest_percent = 34;
   status_.transfer->is_total_known = false;
   EXPECT_EQ(text(0), "2 copying · 1 ready · 1.2 MB of 3.4 MB · slowest [1] 34 %");
+  status_.transfer->slowest_source = 2;
+  EXPECT_EQ(text(0), "2 copying · 1 ready · 1.2 MB of 3.4 MB · slowest [1] 34 % from [2]");
   status_.transfer->slowest.reset();
   status_.transfer->hint = "--this helps";
   EXPECT_EQ(text(0), "2 copying · 1 ready · 1.2 MB of 3.4 MB · --this helps");

@@ -11,6 +11,7 @@ namespace {
 using namespace std::chrono_literals;
 using test::operator""_MiB;
 using test::Spread;
+using Parent = SpreadStanding::Parent;
 
 TEST(SpreadPlanFaults, ServesAHostAgainThatWasLostAfterItWasDone) {
   Spread spread(2);
@@ -310,6 +311,69 @@ TEST(SpreadPlanFaults, DoesNotMistakeANewAttemptForTheLostParent) {
   spread.gone(0);
   EXPECT_EQ(spread.ready(0), "0 from here at 0");
   EXPECT_EQ(spread.lost(1, 5_MiB), "") << "no child of the new one";
+}
+
+TEST(SpreadPlanFaults, TakesAChildFromAParentThatSendsNothing) {
+  Spread spread(4);
+  spread.all_join(3);
+  EXPECT_EQ(spread.stalled(1), "1 leaves");
+  EXPECT_EQ(spread.lost(1, 5_MiB), "drop 0: 1");
+  EXPECT_EQ(spread.wait(), "listen 2: 1");
+  EXPECT_EQ(spread.port(2), "1 from 2");
+  EXPECT_EQ(spread.ready(3), "listen 2: 3") << "not the parent that was left";
+}
+
+TEST(SpreadPlanFaults, TakesAChildFromAParentThatHasEnded) {
+  Spread spread(3);
+  spread.all_join(2);
+  spread.done(0);
+  EXPECT_EQ(spread.standing(1).parent, Parent::is_over);
+  EXPECT_EQ(spread.stalled(1), "1 leaves");
+  EXPECT_EQ(spread.lost(1, 5_MiB), "");
+  EXPECT_EQ(spread.wait(), "1 from here at 5");
+  EXPECT_EQ(spread.source(1), "lost parent 0");
+}
+
+TEST(SpreadPlanFaults, TellsAChildAgainToLeaveAParentThatDoesNotDropIt) {
+  Spread spread(3);
+  spread.all_join(3);
+  EXPECT_EQ(spread.slow(0), "drop 0: 1; drop 0: 2");
+  EXPECT_EQ(spread.standing(1).parent, Parent::is_over);
+  EXPECT_EQ(spread.stalled(1), "1 leaves");
+}
+
+TEST(SpreadPlanFaults, LetsAHostThatPodrunFeedsLeaveNobody) {
+  Spread spread(2);
+  spread.ready(0);
+  EXPECT_EQ(spread.stalled(0), "");
+  EXPECT_EQ(spread.standing(0).parent, Parent::none);
+}
+
+TEST(SpreadPlanFaults, MakesNoParentWaitForAChildThatIsDone) {
+  Spread spread(3);
+  spread.all_join(2);
+  EXPECT_EQ(spread.done(1), "drop 0: 1") << "whose connection may stay open";
+}
+
+TEST(SpreadPlanFaults, KnowsWhichParentCouldSend) {
+  Spread spread(2);
+  spread.all_join(2);
+  spread.at(0, 4_MiB);
+  EXPECT_EQ(spread.standing(1).parent, Parent::waits) << "it may just have got that";
+  spread.at(0, 5_MiB);
+  EXPECT_EQ(spread.standing(1).parent, Parent::is_ahead);
+  spread.at(0, test::kSpreadSize);
+  EXPECT_EQ(spread.standing(1).parent, Parent::has_all);
+  EXPECT_TRUE(spread.standing(0).serves_others);
+  spread.at(1, test::kSpreadSize);
+  EXPECT_FALSE(spread.standing(0).serves_others);
+}
+
+TEST(SpreadPlanFaults, LetsTheHostThatHasTheFilesServeAtAnyPace) {
+  Spread spread(2, {}, Spread::First::host);
+  spread.ready_with_files(0);
+  spread.joins(1);
+  EXPECT_EQ(spread.standing(1).parent, Parent::is_ahead);
 }
 
 }  // namespace

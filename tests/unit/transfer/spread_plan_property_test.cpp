@@ -94,6 +94,8 @@ class Push {
       for (const SpreadEvent& event : pod_.step()) {
         tell(event);
         if (history_.bad_hosts > 0 && history_.chance(5)) tell(stray(event));
+        if (history_.bad_hosts > 1 && history_.chance(1))
+          tell(event::Stalled{history_.pick(pod_.hosts.size())});
       }
       if (plan_.next_tick() && *plan_.next_tick() <= pod_.now) tell(event::SpreadTick{});
       SpreadPlan copy = plan_;

@@ -231,6 +231,10 @@ class SpreadPod {
     EXPECT_EQ(hosts[number].received, 0U);
     hosts[number].source = Source::direct;
   }
+  void obey(std::size_t number, const transfer::action::Leave&) {
+    if (hosts[number].source == Source::joining) return lose(number, true);
+    if (hosts[number].source == Source::parent && hosts[number].received < size) lose(number, false);
+  }
   void obey(std::size_t number, const transfer::action::Drop& drop) {
     hosts[number].children.erase(drop.child);
     hosts[number].expected.erase(drop.child);

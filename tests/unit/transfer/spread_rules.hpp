@@ -134,6 +134,7 @@ class SpreadRules {
     ++first_streams_;
     feed(told_[direct.host]);
   }
+  void check(const transfer::action::Leave& leave) { EXPECT_FALSE(told_[leave.host].is_fed); }
   void check(const transfer::action::Drop& drop) {
     EXPECT_FALSE(told_[drop.parent].is_over);
     EXPECT_EQ(told_[drop.child].last_parent, drop.parent);

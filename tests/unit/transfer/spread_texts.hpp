@@ -54,6 +54,7 @@ class Spread {
   std::string dropped(std::size_t parent, std::size_t child) {
     return on(transfer::event::Dropped{parent, child, true});
   }
+  std::string stalled(std::size_t host) { return on(transfer::event::Stalled{host}); }
   std::string slow(std::size_t host) { return on(transfer::event::Slow{host}); }
   std::string gone(std::size_t host) { return on(transfer::event::Gone{host}); }
   std::string done(std::size_t host) { return on(transfer::event::Done{host}); }
@@ -78,6 +79,7 @@ class Spread {
     const std::string reason = describe(source.reason);
     return source.lost ? fmt::format("{} {}", reason, *source.lost) : reason;
   }
+  transfer::SpreadStanding standing(std::size_t host) const { return plan_.standing(host); }
   std::optional<std::chrono::milliseconds> next_tick() const {
     if (!plan_.next_tick()) return std::nullopt;
     return std::chrono::duration_cast<std::chrono::milliseconds>(*plan_.next_tick() - now_);
@@ -116,6 +118,9 @@ class Spread {
   }
   static std::string describe(const transfer::action::Direct& direct) {
     return fmt::format("{} directly", direct.host);
+  }
+  static std::string describe(const transfer::action::Leave& leave) {
+    return fmt::format("{} leaves", leave.host);
   }
   static std::string describe(const transfer::action::Drop& drop) {
     return fmt::format("drop {}: {}", drop.parent, drop.child);
