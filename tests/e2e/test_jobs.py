@@ -380,6 +380,7 @@ def test_a_job_is_found_by_another_list(podrun, hosts):
     assert states(podrun, fewer) == {0: "running", 1: "running"}
     refused = start(podrun, fewer, "sleep 1001", status=1)
     assert b"[0] as worker 1 of another list" in refused.stderr
+    assert [place.name.partition("-")[0] for place in (hosts.home(1) / ".podrun" / "jobs" / "train").glob("[0-9]*")] == ["1"], "the refused start left one"
     assert podrun(*fewer, "rm", "train").returncode == 1
     assert {job["place"].partition("-")[0] for [job] in jobs_of(podrun, fewer, "train", "--grace", "0", command="stop").values()} == {"1", "2"}
     assert states(podrun, hosts.options) == {0: "running", 1: 143, 2: 143}
@@ -390,6 +391,16 @@ def test_a_removed_job_leaves_nothing_in_the_home(podrun, hosts):
     wait_until(lambda: states(podrun, hosts.on(0)) == {0: 0})
     podrun.ok(*hosts.on(0), "rm", "train")
     assert list((hosts.home(0) / ".podrun" / "jobs").iterdir()) == []
+
+
+def test_two_hosts_of_a_list_may_be_one_machine(podrun):
+    pair = ("-H", "local[0-1]")
+    podrun.ok(*pair, "--workers", "1", "start", "one", "--", "sleep 1000")
+    listed = podrun(*pair, "ps")
+    assert b"another list" not in listed.stdout + listed.stderr
+    podrun.ok(*pair, "--workers", "0", "start", "one", "--", "sleep 1000")
+    podrun.ok(*pair, "stop", "--grace", "0", "one")
+    podrun.ok(*pair, "rm", "one")
 
 
 def test_a_local_job_that_runs_podrun_has_the_hosts_of_this_shell(podrun):

@@ -126,33 +126,41 @@ RestartStep RestartPolicy::handle(const event::TryEnded& ended) {
   if (auto over = end_of(ended, now_)) return *over;
   if (!ended.ran) {  // no try: podrun waits for the hosts as before the start
     ended_.status = ended.status;
-    return step::Look{std::min(now_ + kAfterFailedStart, waits_until().value_or(TimePoint::max()))};
+    return look(std::min(now_ + kAfterFailedStart, waits_until().value_or(TimePoint::max())), false);
   }
   ended_ = ended;
   ended_at_ = waits_since_ = now_;
   answered_at_.assign(ended.outcomes.size(), now_);
   missing_.clear();
   decided_ = false;
-  return step::Look{now_, have_all_succeeded(ended.outcomes)};
+  return look(now_, have_all_succeeded(ended.outcomes));
 }
 
 RestartStep RestartPolicy::handle(const event::Looked& looked) {
   using State = HostAfterTry::State;
   note_missing(looked.hosts);
-  const bool is_finished = have_all_succeeded(ended_.outcomes);
-  if (is_finished && !decided_ && std::none_of(looked.hosts.begin(), looked.hosts.end(), is_gone))
+  const bool is_finished = have_all_succeeded(ended_.outcomes) && !decided_;
+  if (is_finished && std::none_of(looked.hosts.begin(), looked.hosts.end(), is_gone))
     return step::Over{OverReason::finished, ended_.status};
   if (is_late(now_)) return step::Over{OverReason::timed_out, kTimedOutStatus};
+  const auto is_new = [](const HostAfterTry& host) { return host.was_rebooted || host.was_replaced; };
+  const bool is_lost = std::any_of(looked.hosts.begin(), looked.hosts.end(), is_new);
   const auto is_ready = [](const HostAfterTry& host) { return host.state == State::ready; };
   if (!std::all_of(looked.hosts.begin(), looked.hosts.end(), is_ready)) {
     const std::optional<TimePoint> until = waits_until();
     if (until && now_ >= *until) return step::Over{OverReason::hosts_missing, kMissingStatus};
     const TimePoint next = now_ + (now_ - waits_since_ < kMinute ? kSoon : kLater);
-    return step::Look{until ? std::min(next, *until) : next, is_finished && !is_loss(judge(looked.hosts))};
+    return look(until ? std::min(next, *until) : next, is_finished && !is_lost);
   }
   if (decided_) return step::Prepare{now_};  // the start failed after the decision
+  if (only_looked_) return look(now_, false);
   if (const auto over = end_said_by_hosts(looked.hosts)) return *over;
   return decide(judge(looked.hosts));
+}
+
+step::Look RestartPolicy::look(TimePoint at, bool only_looks) {
+  only_looked_ = only_looks;
+  return {at, only_looks};
 }
 
 void RestartPolicy::note_missing(const std::vector<HostAfterTry>& hosts) {

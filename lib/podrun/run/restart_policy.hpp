@@ -165,6 +165,7 @@ class RestartPolicy {
   RestartStep handle(const event::TryEnded& ended);
   RestartStep handle(const event::Looked& looked);
   RestartStep handle(const event::Prepared& prepared);
+  step::Look look(TimePoint at, bool only_looks);
   RestartStep handle(const event::RestartInterrupted& interrupted);
   void note_missing(const std::vector<HostAfterTry>& hosts);
   RestartCause judge(const std::vector<HostAfterTry>& hosts) const;
@@ -178,6 +179,7 @@ class RestartPolicy {
   std::size_t failures_ = 0;     ///< of the command, in a row
   std::size_t short_tries_ = 0;  ///< in a row
   bool has_worked_ = false;      ///< a try ran for longer than a short one
+  bool only_looked_ = false;     ///< the last look stopped no process
   bool has_run_long_ = false;    ///< for RestartLimits::reset
   std::deque<TimePoint> losses_ = {};
   RestartCause cause_ = RestartCause::none;

@@ -59,7 +59,7 @@ TEST_F(JobWordsTest, NamesJobsOfAnotherList) {
               ElementsAre("[1] has train as worker 2 of another list (2-tpu-1)"));
   add(2, {.name = "train", .place = "3-tpu-2", .state = JobState::running});
   EXPECT_THAT(describe_strays("train", hosts_, listed_),
-              ElementsAre("[1,2] has train by another list: [1] as worker 2 of another list (2-tpu-1)"));
+              ElementsAre("[1,2] have train: [1] as worker 2 of another list (2-tpu-1)"));
   EXPECT_THAT(describe_strays("eval", hosts_, listed_), ElementsAre());
 }
 

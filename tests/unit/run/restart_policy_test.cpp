@@ -70,7 +70,8 @@ TEST(RestartPolicy, StartsAgainWhenAllHostsSucceededAndAreGone) {
   EXPECT_EQ(tries.ends({exited(0), exited(0)}, 10min), "look in 0 s, only");
   EXPECT_EQ(tries.looks({kMissing, kMissing}), "look in 5 s, only");
   tries.pass(61s);
-  EXPECT_EQ(tries.looks({kMissing, kReady}), "look in 15 s");
+  EXPECT_EQ(tries.looks({kMissing, kReady}), "look in 15 s, only");
+  EXPECT_EQ(tries.looks({test::kRebooted, kReady}), "look in 0 s") << "and stop what is left";
   EXPECT_EQ(tries.looks({test::kRebooted, kReady}), "prepare in 0 s");
   EXPECT_EQ(tries.cause(), "rebooted");
 }
@@ -81,6 +82,23 @@ TEST(RestartPolicy, IsFinishedWhenAllAnswerAgainSoonAfterSuccess) {
   EXPECT_EQ(tries.looks({kMissing, kReady}), "look in 5 s, only");
   tries.wait();
   EXPECT_EQ(tries.all_ready(), "over: finished 0");
+}
+
+TEST(RestartPolicy, BelievesAHostThatWasAwayAndIsTheSame) {
+  for (const auto& [status, over] :
+       {std::pair(0, "over: finished 0"), std::pair(93, "over: final_status 93")}) {
+    Tries tries({.restarts = 3});
+    tries.ends({exited(status), exited(status)}, 10min);
+    tries.looks({kMissing, kReady});
+    tries.pass(61s);
+    tries.looks({kMissing, kReady});
+    EXPECT_EQ(tries.all_ready(), over);
+  }
+  Tries tries({.restarts = 3});
+  tries.ends({exited(0), exited(1)}, 10min);
+  tries.pass(61s);
+  tries.looks({kMissing, kReady});
+  EXPECT_EQ(tries.all_ready(), "over: partly_finished 1");
 }
 
 TEST(RestartPolicy, EndsWithTheLastStatusWhenAllRestartsAreUsed) {
