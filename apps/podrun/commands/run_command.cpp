@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <unistd.h>
 
-#include <utility>
 #include <vector>
 
 #include "podrun/base/error.hpp"
@@ -30,12 +29,12 @@ class RunCommand final : public cli::Command {
         return context.answer(cli::first_page(context.commands, cli::page_width()));
       throw UsageError("no command (podrun [OPTIONS] -- COMMAND)");
     }
-    supervisor::Command command = cli::read_command(options, context.probe);
+    const supervisor::Command command = cli::read_command(options, context.probe);
     const session::SessionSpec spec = context.session_for_reader();
-    const session::RunSpec run = cli::users_run(options, context.probe, spec, std::move(command));
+    const session::RunSpec run = cli::users_run(options, context.probe, spec, command);
     if (options.dry_run)
       return context.describe(spec, cli::describe_restarts(options) + cli::describe_run(run));
-    if (cli::has_restarts(options)) return run_with_restarts(context, spec, run.command);
+    if (cli::has_restarts(options)) return run_with_restarts(context, spec, command);
     session::Session session(spec, context.probe, session::Session::Connections::closed);
     session::CommandMode mode(run, session);
     return cli::tell_end(context, run.plan.hosts, session.run(run, mode));

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -17,6 +18,17 @@ namespace podrun::supervisor {
 namespace {
 
 constexpr std::string_view kShell = "\"${SHELL:-/bin/sh}\"";
+
+/// Without the values that later ones replace: begin_user_shell() sets each name once.
+std::vector<Variable> last_of_each_name(const std::vector<Variable>& all) {
+  std::vector<Variable> last;
+  std::set<std::string_view> names;
+  for (auto each = all.rbegin(); each != all.rend(); ++each) {
+    if (names.insert(each->name).second) last.push_back(*each);
+  }
+  std::ranges::reverse(last);
+  return last;
+}
 
 std::string exports(const std::vector<Variable>& environment) {
   std::string text;
@@ -176,7 +188,9 @@ bool is_host_list(std::string_view name) {
   return name == "PODRUN_HOSTLIST" || name == "PODRUN_ADDRESSES" || name == "PODRUN_SLOTLIST";
 }
 
-RemoteCommand build_command(const Command& command) {
+RemoteCommand build_command(const Command& given) {
+  Command command = given;
+  command.environment = last_of_each_name(given.environment);
   if (const auto* words = std::get_if<Words>(&command.what)) check_words(words->words);
   if (const auto* script = std::get_if<Script>(&command.what)) check_words(script->arguments);
   check_environment(command);

@@ -116,6 +116,7 @@ TEST(Command, RefusesAVariableThatNoKernelTakes) {
             }),
             "the value of \"A\" has 131070 bytes, too many for one variable on the hosts (at most 131069; "
             "send a file)");
+  EXPECT_EQ(usage_error([&] { built({Words{{"ls"}}, {{"A", longest + "x"}, {"A", "1"}}}); }), "no error");
   EXPECT_EQ(usage_error([&] {
               built({Words{{"ls", "-l"}}, {{"A", longest}}, ShellStart::login});
             }),
@@ -257,6 +258,19 @@ TEST_P(CommandIn, LetsTheLaterValueWin) {
   const Made command{Words{{"sh", "-c", "printf '%s\\0' \"$A\" \"$PODRUN_RANK\" \"$B\""}},
                      {{"A", "1"}, {"PODRUN_RANK", "mine"}, {"A", "2"}, {"B", "new"}}};
   EXPECT_EQ(output(command, {"B=old"}), (Texts{"2", "mine", "new"}));
+}
+
+TEST_P(CommandIn, LetsTheLaterValueWinInTheUsersShellToo) {
+  const std::vector<Variable> twice = {{"A", "1"}, {"B", "x"}, {"A", "2"}, {"B", ""}, {"A", "3"}};
+  const std::string text = "printf '%s\\0' \"$A\" \"$B\"";
+  for (const char* shell : {"/bin/dash", "/bin/bash", "/usr/bin/fish", "/usr/bin/tcsh"}) {
+    const Texts environment = {fmt::format("SHELL={}", shell)};
+    for (const ShellStart start : {ShellStart::plain, ShellStart::login}) {
+      EXPECT_EQ(output({ShellText{text}, twice, start}, environment), (Texts{"3", ""})) << shell;
+      EXPECT_EQ(output({Words{{"sh", "-c", text}}, twice, start}, environment), (Texts{"3", ""})) << shell;
+      EXPECT_EQ(output({Script{"s", text, {}}, twice, start}, environment), (Texts{"3", ""})) << shell;
+    }
+  }
 }
 
 TEST_P(CommandIn, RunsTextInTheLoginShell) {
