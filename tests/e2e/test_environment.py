@@ -222,6 +222,35 @@ def test_launch_and_exec(podrun, homes):
         assert alike(by_rank(ended.stdout)) == [b"new", b"2"]
 
 
+@pytest.mark.parametrize("command", ["run", "restarts", "login", "launch", "exec", "launch --restarts", "launch --detach", "dry run"])
+def test_a_command_of_local_has_what_podrun_reads(podrun, command):
+    """What this shell says of the hosts, each variable once, and podrun's own directory, also when a try is made of the run."""
+    found = "" if command == "login" else "podrun --version >/dev/null && "  # a profile sets PATH anew
+    text = found + 'echo "$TPU_WORKER_HOSTNAMES $PODRUN_HOSTS $SSH_AUTH_SOCK"'
+    task = podrun.directory / "task.yaml"
+    task.write_text(f"name: inner\nrun: {text}\n")
+    words = {
+        "run": ["--", text],
+        "restarts": ["--restarts", "1", "--", text],
+        "login": ["--login", "--", text],
+        "launch": ["launch", task],
+        "exec": ["exec", task],
+        "launch --restarts": ["launch", "--restarts", "1", task],
+        "launch --detach": ["launch", "--detach", task],
+        "dry run": ["launch", "--dry-run", task],
+    }[command]
+    env = {"TPU_WORKER_HOSTNAMES": "localhost", "PODRUN_HOSTS": "a", "SSH_AUTH_SOCK": "/tmp/socket"}
+    ended = podrun("-H", "local", "-N", "-e", "PODRUN_HOSTS=b", *words, env=env)
+    assert ended.returncode == 0, ended
+    if command == "dry run":
+        assert b"environment: SSH_AUTH_SOCK=(not shown)" in ended.stdout, ended
+        return
+    printed_there = podrun.ok("-H", "local", "logs", "-N", "-f", "inner") if command == "launch --detach" else ended.stdout
+    assert printed_there == b"localhost b /tmp/socket\n", ended
+    if command == "launch --detach":
+        podrun.ok("-H", "local", "rm", "inner")
+
+
 def test_check(podrun, homes):
     ended = podrun(*homes.options, "check", "--json")
     hosts = {host["worker"]: host for host in json.loads(ended.stdout)["hosts"]}

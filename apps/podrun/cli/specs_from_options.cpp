@@ -239,16 +239,20 @@ session::SessionSpec session_spec(const Options& options, const hosts::Probe& pr
   return session;
 }
 
+session::RunSpec users_command(const hosts::Probe& probe, const session::SessionSpec& session,
+                               supervisor::Command command) {
+  if (!is_only_here(session)) return session::users_command(session, std::move(command));
+  std::vector<supervisor::Variable> environment = variables_of_podrun(probe);
+  append(environment, std::exchange(command.environment, {}));
+  command.environment = std::move(environment);
+  session::RunSpec run = session::users_command(session, std::move(command));
+  run.plan.command.text.insert(0, append_to_path(own_directory()));
+  return run;
+}
+
 session::RunSpec users_run(const Options& options, const hosts::Probe& probe,
                            const session::SessionSpec& session, supervisor::Command command) {
-  const bool is_here = is_only_here(session);
-  if (is_here) {
-    std::vector<supervisor::Variable> environment = variables_of_podrun(probe);
-    append(environment, std::exchange(command.environment, {}));
-    command.environment = std::move(environment);
-  }
-  session::RunSpec run = session::users_command(session, std::move(command));
-  if (is_here) run.plan.command.text.insert(0, append_to_path(own_directory()));
+  session::RunSpec run = users_command(probe, session, std::move(command));
   run.plan.limits.serial = options.limits.serial;
   run.plan.limits.on_unreachable = options.limits.on_unreachable;
   run.plan.limits.on_failure = options.limits.on_failure;

@@ -23,6 +23,11 @@ session::SessionSpec session_spec(const Options& options, const hosts::Probe& pr
 /// Reads what the user's command is made of: words, files, standard input, variables. Throws UsageError.
 supervisor::Command read_command(const Options& options, const hosts::Probe& probe);
 
+/// A command of the user on all hosts of the session. On `local` it has what podrun itself reads from its
+/// environment (podrun_inside.hpp).
+session::RunSpec users_command(const hosts::Probe& probe, const session::SessionSpec& session,
+                               supervisor::Command command);
+
 /// The user's command on all hosts of the session, with everything that the options say of it. Throws
 /// UsageError.
 session::RunSpec users_run(const Options& options, const hosts::Probe& probe,

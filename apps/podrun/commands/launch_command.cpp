@@ -143,11 +143,11 @@ std::vector<PlannedCopy> plan_copies(const tasks::Task& task, Kind kind) {
 
 /// A step on all hosts or on none; the first failure stops it everywhere.
 session::RunSpec plan_step(const session::SessionSpec& spec, supervisor::Command command,
-                           const cli::Options& options) {
-  session::RunSpec run = session::users_command(spec, std::move(command));
+                           const cli::Context& context) {
+  session::RunSpec run = cli::users_command(context.probe, spec, std::move(command));
   run.plan.limits.on_failure = run::OnFailure::stop_others;
-  run.plan.limits.timeout = options.limits.timeout;
-  run.view = cli::view(options);
+  run.plan.limits.timeout = context.options.limits.timeout;
+  run.view = cli::view(context.options);
   run.work = report::Work::task;
   return run;
 }
@@ -264,7 +264,7 @@ class TaskRun {
   int run_with_restarts(session::Session& session, const session::RunSpec& run) {
     restarts::RestartSpec spec = cli::restart_spec(context_.options, context_.probe);
     spec.make_run = [&](const session::SessionSpec& now, const std::vector<supervisor::Variable>& first) {
-      session::RunSpec made = plan_step(now, restarts::with_variables(run.command, first), context_.options);
+      session::RunSpec made = plan_step(now, restarts::with_variables(run.command, first), context_);
       made.plan.supervision.preparations = run.plan.supervision.preparations;
       made.view.earlier = run.view.earlier;
       return made;
@@ -395,9 +395,9 @@ class TaskCommand final : public cli::Command {
     };
     sequence.session = context.options.detach ? context.session_spec() : context.session_for_reader();
     tasks::check_num_nodes(file, sequence.session.hosts.size());
-    session::RunSpec run = plan_step(sequence.session, command(tasks::Step::run), context.options);
+    session::RunSpec run = plan_step(sequence.session, command(tasks::Step::run), context);
     sequence.surroundings = cli::describe_surroundings(run);
-    if (has_setup) sequence.setup = plan_step(sequence.session, command(tasks::Step::setup), context.options);
+    if (has_setup) sequence.setup = plan_step(sequence.session, command(tasks::Step::setup), context);
     if (context.options.clean_up) run.plan.supervision.preparations.push_back(supervisor::clean_up());
     if (has_run) sequence.run = std::move(run);
   }
