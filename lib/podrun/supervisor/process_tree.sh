@@ -86,9 +86,8 @@ podrun_main_runs() {
 
 # "PARENT GROUP SESSION": sets podrun_pids to the processes that run and match, also those whose main thread has ended. (No name is long
 # enough to look like the numbers after it.)
-podrun_find_with_stat() {
-  podrun_read_pids $(grep -lsE "[)] ([A-WY] $1( -?[0-9]+){14}|Z $1( -?[0-9]+){13} ([2-9]|[1-9][0-9]))" /proc/[0-9]*/stat)
-}
+podrun_find_with_stat() { podrun_read_pids $(podrun_grep_stat -l "$1"); }
+podrun_grep_stat() { grep -sE $1 "[)] ([A-WY] $2( -?[0-9]+){14}|Z $2( -?[0-9]+){13} ([2-9]|[1-9][0-9]))" /proc/[0-9]*/stat; }
 # Sets podrun_others to the processes of other users that are children of the main shell or in its group: sudo and what it runs,
 # since sudo drops the mark.
 podrun_find_others() {
@@ -112,10 +111,7 @@ podrun_is_of_command() {
 # and a signal to the group may end their parents, so they must be found before it. Reads no file of a process that can hang.
 podrun_find_below_group() {
   podrun_find_with_stat "[0-9]+ $podrun_group [0-9]+"
-  podrun_members="$podrun_pids "
-  podrun_find_below $podrun_pids
-  for podrun_pid in $podrun_list; do
-    case $podrun_members in *" $podrun_pid "*) if [ -O /proc/$podrun_pid ]; then continue; fi ;; esac
+  for podrun_pid in $(podrun_list_once $podrun_pids >/dev/null; podrun_list_others $podrun_pids; podrun_list_below); do
     podrun_is_of_command $podrun_pid || continue
     case "$podrun_tree " in *" $podrun_pid:$podrun_its_start "*) ;; *) podrun_tree="$podrun_tree $podrun_pid:$podrun_its_start" ;; esac
   done
@@ -163,21 +159,38 @@ podrun_find_tree() {
   podrun_set_tree $podrun_list
 }
 # PID...: sets podrun_list to these and all their descendants.
-podrun_find_below() {
-  podrun_list=" "
-  podrun_new=$*
+podrun_find_below() { podrun_list=$(podrun_list_once "$@"; podrun_list_below); }
+# The following print pids. They run in one subshell, which has a variable for each pid that is known: a search in a list of thousands
+# would take seconds, and a pattern of them is too long for grep.
+podrun_prefix=podrun_listed_
+podrun_list_once() {
+  for podrun_pid; do
+    [ $(($podrun_prefix$podrun_pid)) = 1 ] || echo $podrun_pid
+    eval $podrun_prefix$podrun_pid=1
+  done
+}
+podrun_list_others() { for podrun_pid; do [ -O /proc/$podrun_pid ] || echo $podrun_pid; done; }
+# The descendants of all that are known.
+podrun_list_below() {
+  podrun_all=
+  IFS=$podrun_n
+  for podrun_each in $(podrun_grep_stat -o "[1-9][0-9]* [1-9][0-9]* [0-9]+"); do
+    IFS=" "
+    podrun_pid=${podrun_each#/proc/}
+    podrun_pid=${podrun_pid%%/*}
+    set -- ${podrun_each#*") "}
+    [ $(($podrun_prefix$podrun_pid)) = 1 ] || podrun_all="$podrun_all $podrun_pid:$2"
+  done
+  IFS=" "
+  podrun_new=1
   while [ "$podrun_new" ]; do
-    podrun_parents=
-    for podrun_pid in $podrun_new; do
-      case $podrun_list in *" $podrun_pid "*) continue ;; esac
-      podrun_list="$podrun_list$podrun_pid "
-      podrun_parents="$podrun_parents|$podrun_pid"
-    done
     podrun_new=
-    if [ "$podrun_parents" ]; then
-      podrun_find_with_stat "(${podrun_parents#|}) [0-9]+ [0-9]+"
-      podrun_new=$podrun_pids
-    fi
+    for podrun_each in $podrun_all; do
+      podrun_pid=${podrun_each%:*}
+      [ $(($podrun_prefix${podrun_each#*:} - $podrun_prefix$podrun_pid)) = 1 ] || continue
+      podrun_list_once $podrun_pid
+      podrun_new=1
+    done
   done
 }
 # PID...: sets podrun_tree to these.

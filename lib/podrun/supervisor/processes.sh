@@ -53,10 +53,12 @@ podrun_read_name() { podrun_name=; IFS= read -r podrun_name </proc/$1/comm; }
 # byte by byte.)
 podrun_read_pids() {
   podrun_pids=
+  podrun_before=
   for podrun_file; do
     podrun_file=${podrun_file#/proc/}
     podrun_file=${podrun_file%%/*}
-    case $podrun_pids in *" $podrun_file") ;; *) podrun_pids="$podrun_pids $podrun_file" ;; esac
+    [ $podrun_file = "$podrun_before" ] || podrun_pids="$podrun_pids $podrun_file"
+    podrun_before=$podrun_file
   done
 }
 # Sets podrun_pids to the processes with the mark, which ends with a dot. (-z: lines end with NUL, as variables do there.)

@@ -152,8 +152,8 @@ podrun_pause_in_time() {
   else podrun_sleep 20; fi
 }
 
-# [WHY]: stops everything, the supervisor too. The group is killed even if nothing can be forked, or if a search hangs on a
-# process.
+# [WHY]: stops everything, the supervisor too. The group is killed even if nothing can be forked, or if a search takes too long or hangs
+# on a process.
 podrun_stop_all() {
   podrun_clean_environment
   podrun_find_self
@@ -162,9 +162,10 @@ podrun_stop_all() {
     podrun_main=
   fi
   if [ "$podrun_own_group" ]; then
-    podrun_signal_group TERM
     trap "kill -s KILL 0" EXIT
     [ -z "$podrun_main" ] || { sleep $((podrun_grace + 20)); kill -s KILL 0; } 4>&- &
+    podrun_signal_group TERM
+    trap "kill -s KILL 0" EXIT
   fi
   [ -z "$1" ] || podrun_warn "$1"
   podrun_stop

@@ -287,6 +287,41 @@ asio::awaitable<void> end_unmarked(asio::any_io_executor executor, TestHost& hos
 
 TEST(SupervisorEnd, EndsProcessesOfItsSessionThatClearedTheirEnvironment) { play(end_unmarked); }
 
+/// Refuses a long pattern, as the kernel does where it has the pids of more than 16,000 processes.
+constexpr std::string_view kGrepOfShortPatterns =
+    "grep() { for p; do case $p in /proc/*) break ;; esac; [ ${#p} -lt 250 ] || return 2; done; command grep "
+    "\"$@\"; }; ";
+
+/// Its only descendants without the mark are outside its process group.
+asio::awaitable<void> end_a_large_group(asio::any_io_executor executor, TestHost& host) {
+  Run run(executor, host);
+  run.link->before = kGrepOfShortPatterns;
+  co_await run.start(
+      "PATH=/usr/bin; i=0; while [ $((i += 1)) -le 60 ]; do sleep 1000 & done;"
+      " env -i OF_TEST=$OF_TEST setsid sh -c 'trap \"\" TERM; sleep 1001 & echo grown; wait' & wait");
+  co_await run.reader.until("grown\n");
+  run.supervised.stop_command();
+  co_await run.reader.to_end();
+}
+
+TEST(SupervisorEnd, FindsWhatHasDetachedFromAGroupOfManyProcesses) { play(end_a_large_group); }
+
+/// Its searches hang once ~/hang exists, and no pause is longer than a second.
+constexpr std::string_view kSearchThatHangs =
+    "grep() { [ ! -e ~/hang ] || command sleep 1000; command grep \"$@\"; };"
+    " sleep() { [ ${1%.*} -lt 20 ] || set -- 1; command sleep $1; }; ";
+
+asio::awaitable<void> end_with_a_search_that_hangs(asio::any_io_executor executor, TestHost& host) {
+  Run run(executor, host);
+  run.link->before = kSearchThatHangs;
+  co_await run.start("echo >~/hang; echo ready; while :; do sleep 0.1 & wait $!; done");
+  co_await run.reader.until("ready\n");
+  run.supervised.stop_command();
+  co_await run.reader.to_end();
+}
+
+TEST(SupervisorEnd, KillsTheGroupWhenASearchHangs) { play(end_with_a_search_that_hangs); }
+
 asio::awaitable<void> interrupt_unmarked(asio::any_io_executor executor, TestHost& host) {
   Run run(executor, host);
   co_await run.start(
