@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -112,31 +113,38 @@ std::string read_from_start(int descriptor) {
   return *std::move(text);
 }
 
-/// Waits for errors of git, for its silence, and for the time of the notice.
+/// Waits for errors of git, for its end, for its silence, and for the time of the notice.
 class ErrorReader {
  public:
-  ErrorReader(int descriptor, const GitSettings& settings) : descriptor_(descriptor), settings_(settings) {}
+  ErrorReader(int descriptor, pid_t git, const GitSettings& settings)
+      : descriptor_(descriptor),
+        process_(static_cast<int>(::syscall(SYS_pidfd_open, git, 0))),
+        settings_(settings) {}
 
-  /// The last part of it, since a server chooses how much there is. Nothing after a silence.
+  /// The last part of it, since a server chooses how much there is. Nothing after a silence. A helper that
+  /// git leaves in the background may keep the pipe open: when git has ended, only what it holds is read.
   std::optional<std::string> read() {
     constexpr std::size_t kKept = 64 * 1024;
     std::string said;
-    std::array<char, 4096> buffer;
-    for (;;) {
-      pollfd entry{descriptor_, POLLIN, 0};
-      if (::poll(&entry, 1, milliseconds_left()) <= 0) {
+    std::array<char, kKept> buffer;
+    for (bool has_ended = false; !has_ended;) {
+      std::array<pollfd, 2> entries{{{descriptor_, POLLIN, 0}, {process_.get(), POLLIN, 0}}};
+      if (::poll(entries.data(), entries.size(), milliseconds_left()) <= 0) {
         give_notice();
         if (settings_.silence && Clock::now() >= last_ + *settings_.silence) return std::nullopt;
         continue;
       }
+      has_ended = entries[1].revents != 0;
+      if (entries[0].revents == 0) continue;
       const ssize_t count = ::read(descriptor_, buffer.data(), buffer.size());
       if (count < 0 && errno == EINTR) continue;
       if (count <= 0) return said;
       last_ = Clock::now();
       give_notice();
       said.append(buffer.data(), static_cast<std::size_t>(count));
-      if (said.size() > kKept) said.erase(0, said.size() - kKept / 2);
+      if (said.size() > kKept) said.erase(0, said.size() - kKept);
     }
+    return said;
   }
 
  private:
@@ -160,6 +168,7 @@ class ErrorReader {
   }
 
   int descriptor_;
+  Descriptor process_;  ///< not open before Linux 5.3
   const GitSettings& settings_;
   Clock::time_point begin_ = Clock::now();
   Clock::time_point last_ = begin_;  ///< of what came
@@ -196,7 +205,7 @@ GitRun run_git(const std::vector<std::string>& arguments, const GitSettings& set
   watched.reset();
   theirs.reset();
   if (child.error != 0) return {.error = child.error};
-  const std::optional<std::string> said = ErrorReader(errors.get(), settings).read();
+  const std::optional<std::string> said = ErrorReader(errors.get(), child.pid, settings).read();
   if (!said) watcher.reset();
   GitRun run;
   run.status = wait_for(child.pid);

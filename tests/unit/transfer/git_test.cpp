@@ -5,6 +5,8 @@
 
 #include <cerrno>
 #include <chrono>
+#include <csignal>
+#include <fstream>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -51,6 +53,20 @@ TEST(Git, MaySayMoreThanIsKept) {
   const GitRun run = run_as_git(
       tree, "echo fatal: early >&2; yes 'remote: much' | head -n 200000 >&2; echo fatal: late >&2; exit 1");
   EXPECT_EQ(run.message, "late");
+}
+
+TEST(Git, IsNotWaitedForAfterItsEnd) {
+  const SourceTree tree;
+  const std::string file = tree.path("pid");
+  const GitRun run = run_as_git(
+      tree, "sleep 1000 >/dev/null & echo $! >" + file + "; echo fatal: no such host >&2; exit 128",
+      {.silence = milliseconds(10000)});
+  EXPECT_EQ(run.status, 128);
+  EXPECT_EQ(run.message, "no such host");
+  pid_t helper = 0;
+  std::ifstream(file) >> helper;
+  ASSERT_GT(helper, 0);
+  EXPECT_EQ(::kill(helper, SIGKILL), 0) << "a helper of ssh serves later commands";
 }
 
 TEST(Git, IsToldOfOnceIfItTakesLong) {
