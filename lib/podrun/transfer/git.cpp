@@ -175,15 +175,33 @@ class ErrorReader {
   bool is_told_ = false;
 };
 
-/// The line that begins with `fatal: `, or the first one.
+/// True for a line that is no reason: what the server reports of its work, progress, warnings.
+bool is_remark(std::string_view line) {
+  constexpr std::array<std::string_view, 5> kRemarks = {"remote:", "Cloning into ", "From ",
+                                                        "warning: ", "Warning: "};
+  return line.empty() || line.find("% (") != line.npos ||
+         std::ranges::any_of(kRemarks, [line](std::string_view each) { return line.starts_with(each); });
+}
+
+/// The line that begins with `fatal: `, or the first one. When ssh or the server has failed, the reason is in
+/// the line before it. Lines of progress end with `\r`.
 std::string find_reason(std::string_view said) {
   constexpr std::string_view kFatal = "fatal: ";
-  std::string_view rest = said;
-  while (!rest.empty()) {
-    const std::string_view line = take_part(rest, '\n');
-    if (line.starts_with(kFatal)) return std::string(line.substr(kFatal.size()));
+  std::string_view first;
+  std::string_view before;
+  while (!said.empty()) {
+    std::string_view rest = take_part(said, '\n');
+    while (!rest.empty()) {
+      const std::string_view line = trim_space(take_part(rest, '\r'));
+      if (line.starts_with("fatal: Could not read from remote repository") && !before.empty())
+        return std::string(before);
+      if (line.starts_with(kFatal)) return std::string(line.substr(kFatal.size()));
+      if (is_remark(line)) continue;
+      if (first.empty()) first = line;
+      before = line;
+    }
   }
-  return std::string(take_part(said, '\n'));
+  return std::string(first);
 }
 
 }  // namespace

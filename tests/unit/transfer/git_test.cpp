@@ -69,6 +69,32 @@ TEST(Git, IsNotWaitedForAfterItsEnd) {
   EXPECT_EQ(::kill(helper, SIGKILL), 0) << "a helper of ssh serves later commands";
 }
 
+TEST(Git, SaysWhyItFailed) {
+  const SourceTree tree;
+  const auto reason = [&](const std::string& said) {
+    tree.write("said", said);
+    return run_as_git(tree, "cat " + tree.path("said") + " >&2; exit 128").message;
+  };
+  const std::string no_access =
+      "fatal: Could not read from remote repository.\n\nPlease make sure you have the correct access "
+      "rights\n";
+  EXPECT_EQ(reason("git@host: Permission denied (publickey).\r\n" + no_access),
+            "git@host: Permission denied (publickey).");
+  EXPECT_EQ(reason("Warning: Permanently added 'host' to the list of known hosts.\r\n"
+                   "ERROR: Repository not found.\n" +
+                   no_access),
+            "ERROR: Repository not found.");
+  EXPECT_EQ(reason("Warning: Permanently added 'host' to the list of known hosts.\r\n" + no_access),
+            "Could not read from remote repository.");
+  EXPECT_EQ(reason("remote: Enumerating objects: 9, done.\nReceiving objects:  50% (1/2)\r"
+                   "fatal: early EOF\nfatal: fetch-pack: invalid index-pack output\n"),
+            "early EOF");
+  EXPECT_EQ(reason("remote: Enumerating objects: 9, done.        \nReceiving objects: 100% (2/2), done.\r\n"
+                   "error: cannot write\n"),
+            "error: cannot write");
+  EXPECT_EQ(reason("remote: Counting objects:  50% (1/2)\r"), "");
+}
+
 TEST(Git, IsToldOfOnceIfItTakesLong) {
   const SourceTree tree;
   int notices = 0;
