@@ -532,6 +532,7 @@ def test_the_home_directory_goes_to_no_host_unasked(podrun, pair, keys):
     assert "is your home directory, with .ssh" in said and "--force" in said, said
     ended = launch(podrun, pair, text, "--force")
     assert ended.returncode == 0 and b".ssh" in ended.stdout, ended
+    assert ended.stderr.count(b"is your home directory, with .ssh (goes to every host)\n") == 1, ended
 
 
 def test_a_dry_run_meets_what_a_launch_would_meet(podrun, pair):

@@ -419,7 +419,8 @@ def test_keys_are_not_sent_unasked(podrun, pair):
     assert look.returncode == 0 and b".aws" in look.stderr and b".aws/credentials" in look.stdout, look
     push(podrun, pair, "--exclude", ".aws", "app/", "work")
     assert b".aws" not in pair.read(0, "work")
-    push(podrun, pair, "--force", "app/", "work")
+    forced = podrun(*pair.options, "push", "--delete", "--force", "app/", "work")
+    assert forced.returncode == 0 and b'podrun: push: "app/" has .aws (goes to every host)\n' in forced.stderr, forced
     push(podrun, pair, "app/.aws", "named")
     assert pair.read(1, "work/.aws") == pair.read(1, "named/.aws")
 

@@ -378,9 +378,13 @@ PushRun::PushRun(PushRequest request, const session::SessionSpec& session, sessi
 }
 
 void PushRun::check_private() {
-  if (push_.request().may_send_private) return;
   private_ = private_parts(push_.tree());
   if (private_.empty()) return;
+  if (push_.request().may_send_private) {  // --force has other uses, so that a script may not mean these
+    run_.notes.push_back(
+        fmt::format("push: {} (goes to every host)", join(std::exchange(private_, {}), "; ")));
+    return;
+  }
   const std::string what = fmt::format(
       "push: {} (name what is meant, leave the rest out with --exclude or .podrunignore, or give --force)",
       join(private_, "; "));
