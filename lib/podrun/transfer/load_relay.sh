@@ -3,7 +3,7 @@
 #
 # input    the size of the program, compressed by zlib, in a line; that; and what the program reads
 # output   on descriptor 4: "relay ADDRESS" ($SSH_CONNECTION's, or "-") and the answers of the program; or "relay - WHY", and then standard
-#          input goes to standard output as it is
+#          input goes to standard output as it is. A program that has begun and is killed is followed by "failed WHY".
 
 # python3 -c reads no module from the current directory with -I. Its statuses once it runs: relay_limits.py. What a python3 that is not one
 # prints is no part of the archive (descriptor 6). Whoever makes podrun.relay first decides: a python3 that has not begun by then is ended.
@@ -31,6 +31,9 @@ podrun_relay() {
       0 | 3 | 4) return ;;
     esac
     if [ -e "$podrun_directory/podrun.relay/late" ]; then echo "relay - python3 did not start within 20 s there" >&4
+    elif [ -e "$podrun_directory/podrun.relay" ]; then
+      echo "failed python3 was ended there" >&4
+      return 4
     else
       case $podrun_status in
         137 | 143) echo "relay - python3 was killed there (signal $((podrun_status - 128)))" >&4 ;;

@@ -299,8 +299,6 @@ void Spread::take(Member& member, std::string_view answer) {
   if (member.way == Member::Way::unknown) {
     if (what != "relay") refuse_answer(answer);
     greet(member, words);
-  } else if (what == "relay") {  // push.sh says it again
-    fail_to_hand_on("python3 was ended there");
   } else if (what == "staged") {
     member.staged = words;
   } else if (member.way == Member::Way::direct) {

@@ -91,8 +91,6 @@ asio::awaitable<void> Spread::take_of_server(Member& member, std::string answer)
   if (member.way == Member::Way::unknown) {
     if (what != "relay") refuse_answer(answer);
     co_await greet_server(member, words);
-  } else if (what == "relay") {
-    throw HostError({Stage::copying, Cause::other, "python3, which serves the files, was ended there"});
   } else if (what == "sums") {
     take_sum(words, answer);
   } else if (what == "digest") {
