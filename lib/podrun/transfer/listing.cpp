@@ -215,7 +215,7 @@ void ListingReader::take_path(std::string_view rest, std::uint32_t st_mode) {
     const auto group = number<std::uint32_t>(identity);
     if (kind_of(st_mode) == Kind::directory) take_directory(st_mode, path.identity.owner, group);
   }
-  find_match(rest);
+  find_match(rest, st_mode);
   const std::string& match = matches_[match_];
   // The match `./a/b` becomes b, with its contents below b; only the contents of `./a/b/` are copied.
   path.local_at = match.rfind('/') + 1;
@@ -262,16 +262,18 @@ void ListingReader::take_directory(std::uint32_t st_mode, std::uint32_t owner, s
 }
 
 /// Finds the match that a path belongs to. find lists the matches one after another, each before its
-/// contents. A match inside the one before it comes twice.
-void ListingReader::find_match(std::string_view path) {
+/// contents. A match inside the one before it comes twice, an equal one or `dir/` begins a list.
+void ListingReader::find_match(std::string_view path, std::uint32_t st_mode) {
   const std::size_t next = match_ + 1;  // 0 after kNone
   const bool is_next = next < matches_.size() && path == matches_[next];
-  const bool is_here = match_ != kNone && is_within(path, matches_[match_]);
+  const bool is_here =
+      has_contents_ && path != matches_[match_] && !path.ends_with('/') && is_within(path, matches_[match_]);
   if (is_here && (!is_next || !std::exchange(passed_next_, true))) return;
   ++lists_;
   for (std::size_t place = next; place < matches_.size(); ++place) {
     if (path != matches_[place]) continue;  // it has vanished
     match_ = place;
+    has_contents_ = kind_of(st_mode) == Kind::directory;
     passed_next_ = false;
     return;
   }

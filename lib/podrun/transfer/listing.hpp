@@ -75,7 +75,7 @@ class ListingReader {
   void take_link(std::string_view record);
   void take_user(std::string_view text);
   void take_directory(std::uint32_t st_mode, std::uint32_t owner, std::uint32_t group);
-  void find_match(std::string_view path);
+  void find_match(std::string_view path, std::uint32_t st_mode);
 
   const std::size_t words_;
   const Links links_;
@@ -85,6 +85,7 @@ class ListingReader {
   std::size_t searched_ = 0;  ///< this much of it contains no end
   std::vector<std::string> matches_;
   std::size_t match_ = static_cast<std::size_t>(-1);  ///< whose paths are arriving; none yet
+  bool has_contents_ = false;                         ///< it is a directory
   bool passed_next_ = false;                          ///< the next match was listed as a part of it
   std::uint32_t lists_ = 0;                           ///< of find, so far
   Listing listing_;

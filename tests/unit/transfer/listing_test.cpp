@@ -149,6 +149,25 @@ TEST(Listing, HasAPathOnceIfSeveralWordsNameIt) {
               ElementsAre("a", "d", "d/a"));
 }
 
+TEST(Listing, HasATreeOnceIfSeveralWordsNameIt) {
+  const std::string tree = directory("./d") + directory("./d/s") + file("./d/s/a");
+  const std::string below = directory("./d/s") + file("./d/s/a");
+  EXPECT_THAT(paths_of(match("./d") + match("./d") + tree + tree), ElementsAre("d", "d/s", "d/s/a"));
+  EXPECT_THAT(paths_of(match("./d") + match("./d") + match("./d") + tree + tree + tree),
+              ElementsAre("d", "d/s", "d/s/a"));
+  EXPECT_THAT(paths_of(match("./d") + match("./gone") + match("./d") + tree + tree),
+              ElementsAre("d", "d/s", "d/s/a"));
+  EXPECT_THAT(paths_of(match("./d") + match("./d/s") + match("./d/s") + tree + below + below),
+              ElementsAre("d", "d/s", "d/s/a", "s", "s/a"));
+  EXPECT_THAT(paths_of(match("./d/s") + match("./d/s/") + below + directory("./d/s/") + file("./d/s/a")),
+              ElementsAre("a", "s", "s/a"));
+}
+
+TEST(Listing, HasALinkAndWhatIsBehindIt) {
+  EXPECT_THAT(paths_of(match("./l") + match("./l/a") + "f a1ff 1 7 ./l//\n" + file("./l/a")),
+              ElementsAre("a", "l"));
+}
+
 TEST(Listing, RefusesANameThatOneListHasTwice) {
   EXPECT_EQ(refusal_of(match("./d") + directory("./d") + file("./d/x?") + file("./d/x?")),
             "copying: \"d/x?\" is listed twice: the host's find or stat cannot print the names of all files "
