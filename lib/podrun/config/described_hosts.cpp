@@ -44,10 +44,13 @@ bool is_description(std::string_view text) {
   return false;
 }
 
-/// Whether it is gcloud's flattened format, which is no YAML for what it says.
-bool is_flattened(std::string_view text) {
-  return text.find("networkEndpoints[") != std::string_view::npos ||
-         text.find("networkInterfaces[") != std::string_view::npos;
+/// Whether it is gcloud's flattened format, which is no YAML for what it says. A text in a description may
+/// have such lines, but they are indented.
+bool has_flattened_line(std::string_view text) {
+  while (!text.empty()) {
+    if (hosts::is_flattened(take_part(text, '\n'))) return true;
+  }
+  return false;
 }
 
 /// A part of the text that is a YAML stream, and where it begins.
@@ -131,8 +134,9 @@ class Reader {
     try {
       for (const YAML::Node& document : load_yaml(part.text)) documents_.push_back(document);
     } catch (const YAML::Exception& error) {
-      const bool is_of_gcloud = part.text.find("networkEndpoints") != std::string::npos ||
-                                part.text.find("networkInterfaces") != std::string::npos;
+      const bool is_of_gcloud = std::ranges::any_of(hosts::kNetworkLists, [&](std::string_view name) {
+        return part.text.find(name) != std::string::npos;
+      });
       throw UsageError(fmt::format("{}:{}: {} (expected {})", where_,
                                    part.line + static_cast<std::size_t>(error.mark.line) + 1, error.msg,
                                    is_of_gcloud ? "gcloud's description with --format json" : kNames));
@@ -315,7 +319,7 @@ class Reader {
 
 std::optional<hosts::Description> hosts_of_description(const std::string& text, Addresses which,
                                                        std::string_view where) {
-  if (!is_description(text) || is_flattened(text)) return std::nullopt;
+  if (!is_description(text) || has_flattened_line(text)) return std::nullopt;
   Reader reader(where, which);
   for (const Part& part : separate(text)) reader.add(part);
   return reader.read();

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -19,10 +20,11 @@ constexpr const char* kOneColumn =
     "one column: value(networkEndpoints[].ipAddress) of TPUs, value(networkInterfaces[0].networkIP) of "
     "instances; for different machines type them: -H a,10.0.0.2";
 
-enum class Kind { other, name, loopback, private_ipv4, public_ipv4, ipv6 };
+enum class Kind { other, name, localhost, loopback, private_ipv4, public_ipv4, ipv6 };
 
 Kind kind_of(const Host& host) {
   if (host.kind == HostKind::local || !host.address.empty()) return Kind::other;
+  if (host.name == "localhost") return Kind::localhost;
   if (!is_address(host.name)) return Kind::name;
   if (host.name == "::1" || host.name.starts_with("127.")) return Kind::loopback;
   if (host.name.find(':') != std::string::npos) return Kind::ipv6;
@@ -40,6 +42,7 @@ struct Pair {
 constexpr unsigned bit(Kind kind) { return 1U << static_cast<unsigned>(kind); }
 constexpr unsigned kIpv4 = bit(Kind::private_ipv4) | bit(Kind::public_ipv4);
 constexpr std::array kPairs = {
+    Pair{bit(Kind::localhost), bit(Kind::loopback), 2},
     Pair{bit(Kind::name), kIpv4 | bit(Kind::ipv6) | bit(Kind::loopback), 2},
     Pair{bit(Kind::private_ipv4), bit(Kind::public_ipv4), 1},
     Pair{kIpv4, bit(Kind::ipv6), 1},
@@ -80,7 +83,7 @@ bool are_cells(const std::vector<bool>& sides, std::size_t fewest) {
 /// `gpu-` of `gpu-12.zone`: hosts of one kind have it in common.
 std::string_view stem(std::string_view name) { return name.substr(0, name.find_first_of("0123456789.")); }
 
-/// Whether the line has names of different kinds (`gpu-0 rack-b`), or a name in a short and a long form.
+/// Whether the line has names of different kinds: `gpu-0 rack-b`.
 bool has_unlike_names(std::span<const Host> hosts) {
   const auto is_unlike = [&](const Host& host) {
     return kind_of(host) == Kind::name && stem(host.name) != stem(hosts.front().name);
@@ -89,11 +92,25 @@ bool has_unlike_names(std::span<const Host> hosts) {
          std::any_of(hosts.begin(), hosts.end(), is_unlike);
 }
 
-bool has_short_and_long_name(std::span<const Host> hosts) {
-  const auto is_longer = [](const Host& one, const Host& next) {
-    return kind_of(one) == Kind::name && next.name.starts_with(one.name + ".");
-  };
-  return std::adjacent_find(hosts.begin(), hosts.end(), is_longer) != hosts.end();
+/// A name that has a short form among the hosts: `gpu-0.zone` and `gpu-0`. Empty: none.
+std::string_view find_long_name(std::span<const Host> hosts) {
+  std::set<std::string_view> names;
+  for (const Host& host : hosts) {
+    const Kind kind = kind_of(host);
+    if (kind == Kind::name || kind == Kind::localhost) names.insert(host.name);
+  }
+  for (const std::string_view name : names) {
+    for (std::size_t dot = name.find('.'); dot != name.npos; dot = name.find('.', dot + 1)) {
+      if (names.contains(name.substr(0, dot))) return name;
+    }
+  }
+  return "";
+}
+
+/// Whether the hosts are the cells of columns, one below or after the other.
+bool look_like_columns(std::span<const Host> hosts) {
+  return std::any_of(kPairs.begin(), kPairs.end(),
+                     [&](const Pair& pair) { return are_cells(sides(hosts, pair), pair.fewest); });
 }
 
 }  // namespace
@@ -102,7 +119,7 @@ void refuse_columns(const HostEntry& line) { line.refuse("line", line.text, kOne
 
 void Columns::add_line(std::span<const Host> hosts, const HostEntry& line, bool is_wide) {
   const auto is_mixed = [&](const Pair& pair) { return has_both(sides(hosts, pair)); };
-  if (std::any_of(kPairs.begin(), kPairs.end(), is_mixed) || has_short_and_long_name(hosts))
+  if (std::any_of(kPairs.begin(), kPairs.end(), is_mixed) || !find_long_name(hosts).empty())
     refuse_columns(line);
   const auto is_pod = [](const Host& host) { return host.name.starts_with("pod/"); };
   if (std::ranges::any_of(hosts, is_pod) && !std::ranges::all_of(hosts, is_pod))
@@ -123,12 +140,9 @@ void Columns::finish(const std::string& where) const {
   if (look_like_columns(hosts_))
     throw UsageError(fmt::format("{}: names beside addresses, or two addresses of each machine (expected {})",
                                  where, kOneColumn));
-}
-
-bool look_like_columns(std::vector<Host> hosts) {
-  std::erase_if(hosts, [](const Host& host) { return host.name == "localhost"; });
-  return std::any_of(kPairs.begin(), kPairs.end(),
-                     [&](const Pair& pair) { return are_cells(sides(hosts, pair), pair.fewest); });
+  if (const std::string_view name = find_long_name(hosts_); !name.empty())
+    throw UsageError(
+        fmt::format("{}: {:?} stands under its short name too (expected {})", where, name, kOneColumn));
 }
 
 }  // namespace podrun::hosts

@@ -15,8 +15,8 @@ namespace podrun::hosts {
 [[noreturn]] void refuse_columns(const HostEntry& line);
 
 /// Finds columns of a table among the hosts of one text, whatever separates them: names beside addresses,
-/// private beside public addresses, unlike names. A table names a machine twice, which would run the command
-/// twice on it.
+/// private beside public addresses, unlike names, short beside long names. A table names a machine twice,
+/// which would run the command twice on it.
 class Columns {
  public:
   /// The next line with hosts. `is_wide`: separated by a tab or several blanks. Throws UsageError if the line
@@ -37,8 +37,5 @@ class Columns {
   std::string first_line_;
   std::string first_where_;
 };
-
-/// Whether finish() would refuse these hosts as lines of one text.
-bool look_like_columns(std::vector<Host> hosts);
 
 }  // namespace podrun::hosts

@@ -139,10 +139,12 @@ void name_pods(std::vector<Host>& hosts, bool by_via) {
 
 /// `-H 0-3` looks up worker numbers. A transport of `--via` may know containers by numbers.
 void refuse_numbers(const std::vector<Host>& hosts, bool by_via) {
-  if (by_via || hosts.empty() || !std::ranges::all_of(hosts, is_bare_number)) return;
+  const auto number = std::ranges::find_if(hosts, is_bare_number);
+  if (by_via || number == hosts.end()) return;
   throw UsageError(
-      fmt::format("{}: bad host {:?} (expected a name or an address; worker numbers are chosen by --workers)",
-                  hosts.front().source, hosts.front().name));
+      fmt::format("{}: bad host {:?} (expected a name or an address, not a number; worker "
+                  "numbers are chosen by --workers)",
+                  number->source, number->name));
 }
 
 bool is_chosen(const HostQuery& query) { return !query.lists.empty() || query.hostfile || query.command; }

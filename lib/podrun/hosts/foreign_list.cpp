@@ -97,11 +97,6 @@ bool is_section_of_gcloud(std::string_view line) {
          line.find_first_not_of(kDigits, dot + 1) + 1 == line.size();
 }
 
-/// `networkEndpoints[0].ipAddress: 10.0.0.2`
-bool is_flattened(std::string_view line) {
-  return line.starts_with("networkEndpoints[") || line.starts_with("networkInterfaces[");
-}
-
 /// `;;;`, or `;203.0.113.2`: what gcloud's value() prints for addresses that are missing.
 bool has_missing_addresses(std::string_view line) {
   const std::size_t first = line.find_first_not_of(";, ");
@@ -139,6 +134,12 @@ bool is_rank(std::string_view line) {
 }
 
 }  // namespace
+
+bool is_flattened(std::string_view line) {
+  return std::ranges::any_of(kNetworkLists, [line](std::string_view name) {
+    return line.starts_with(name) && line.substr(name.size()).starts_with('[');
+  });
+}
 
 void refuse_foreign_list(std::string_view text, std::string_view path) {
   if (text.starts_with("\xFF\xFE") || text.starts_with("\xFE\xFF"))
@@ -324,9 +325,10 @@ bool is_heading(std::string_view line, std::string_view below) {
   if (std::ranges::find(kHeadings, line) != kHeadings.end()) return true;
   const std::string_view next = first_word(below);
   if (line.find_first_of(" ,;=[/") != npos || next.empty()) return false;
-  if (is_upper_case(line)) return !is_upper_case(next) && std::ranges::find(kStates, line) == kStates.end();
-  const bool is_compound = line.find('-') == npos;
-  return is_compound && names_a_field(line) && (is_address(next) || is_rule(next));
+  const bool has_hyphen = line.find('-') != npos;  // as names of hosts have: vpc-ip
+  const bool may_be_field = is_upper_case(line) ? std::ranges::find(kStates, line) == kStates.end()
+                                                : !has_hyphen && names_a_field(line);
+  return may_be_field && (is_address(next) || is_rule(next));
 }
 
 bool is_missing(std::string_view word) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <string_view>
 
 #include "podrun/hosts/host_pattern.hpp"
@@ -9,6 +10,12 @@ namespace podrun::hosts {
 
 /// How to get a list from an inventory of Ansible.
 inline constexpr const char* kInventoryAdvice = "a list: ansible all -i FILE --list-hosts | tail -n +2";
+
+/// The lists of addresses in gcloud's descriptions of TPUs and instances.
+inline constexpr std::array<std::string_view, 2> kNetworkLists = {"networkEndpoints", "networkInterfaces"};
+
+/// Whether a line is of gcloud's flattened format: `networkEndpoints[0].ipAddress: 10.0.0.2`.
+bool is_flattened(std::string_view line);
 
 /// Refuses a text that has hosts in another form than a list: a table of kubectl or sinfo, an inventory of
 /// Ansible, an ssh_config. Throws UsageError, `path:line: ` and how to get a list from the same program.

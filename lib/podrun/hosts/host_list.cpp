@@ -126,15 +126,16 @@ class HostListBuilder {
     if (described) list_.notes.insert(list_.notes.end(), described->notes.begin(), described->notes.end());
     list_.has_description |= described && !described->has_names;
     std::string_view rest = described ? described->list : text;
-    if (!described) refuse_foreign_list(rest, path);
     if (rest.starts_with(kByteOrderMark)) rest.remove_prefix(kByteOrderMark.size());
-    const bool may_have_columns = described ? described->has_names : !rest.starts_with(kMadeByPodrun);
+    const bool is_plain = rest.starts_with(kMadeByPodrun);
+    if (!described && !is_plain) refuse_foreign_list(rest, path);
     Columns columns;
     for (std::size_t number = 1; !rest.empty(); ++number) {
       const std::string_view line = take_part(rest, '\n');
-      add_line(line, {fmt::format("{}:{}", path, number), path, &columns, !described, rest});
+      add_line(line,
+               {fmt::format("{}:{}", path, number), path, is_plain ? nullptr : &columns, !described, rest});
     }
-    if (may_have_columns) finish(columns, path);
+    if (!described || described->has_names) finish(columns, path);
   }
 
   void add_file(const std::string& path) {
@@ -157,7 +158,7 @@ class HostListBuilder {
   struct Place {
     std::string where;  ///< for messages
     std::string path;   ///< of the file; empty in an option's value
-    Columns* columns;   ///< of the text; null for a list that a user types
+    Columns* columns;   ///< of the text; null for a list that a user types or podrun wrote
     bool may_be_heading;
     std::string_view below;  ///< the lines after it
   };
@@ -212,14 +213,8 @@ class HostListBuilder {
       expects_host = !rest.empty() && is_comma(rest.front());
       if (expects_host) rest.remove_prefix(1);
     }
-    if (may_be_table(place)) check_hosts_of_line(std::span(list_.hosts).subspan(first), place, line, is_wide);
-  }
-
-  static void check_hosts_of_line(std::span<const Host> hosts, const Place& place, const HostEntry& line,
-                                  bool is_wide) {
-    const auto number = std::ranges::find_if(hosts, is_bare_number);
-    if (number != hosts.end()) line.refuse("host", number->name, "a name or an address, not a number");
-    if (!hosts.empty()) place.columns->add_line(hosts, line, is_wide);
+    const auto hosts = std::span(list_.hosts).subspan(first);
+    if (may_be_table(place) && !hosts.empty()) place.columns->add_line(hosts, line, is_wide);
   }
 
   void add_word(std::string_view word, const Place& place, const HostEntry& line) {

@@ -13,7 +13,7 @@
 
 namespace podrun::hosts {
 
-/// How the first line of a list that podrun wrote begins: no table, whatever its hosts are.
+/// How the first line of a list that podrun wrote begins. Such a list is read as it is, as a typed one.
 inline constexpr std::string_view kMadeByPodrun = "# podrun:";
 
 /// The hosts of a list, numbered from 0 in its order, and remarks on the list for the user.

@@ -4,11 +4,12 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <span>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "podrun/hosts/columns.hpp"
+#include "podrun/base/error.hpp"
 #include "podrun/hosts/host_list.hpp"
 #include "podrun/hosts/host_name.hpp"
 #include "podrun/hosts/host_words.hpp"
@@ -36,6 +37,16 @@ Json to_json(const Host& host, const std::string& address) {
   if (host.slots != 0) json["slots"] = host.slots;
   json["source"] = host.source;
   return json;
+}
+
+/// Whether a text is read as this many hosts where nothing says that podrun wrote it.
+bool is_read_as_it_is(const std::string& text, std::size_t count, const Probe& probe) {
+  try {
+    const HostList list = parse_hosts_file(text, "", probe);
+    return list.hosts.size() == count && list.notes.empty();
+  } catch (const UsageError&) {
+    return false;
+  }
 }
 
 }  // namespace
@@ -72,15 +83,13 @@ std::string saved_list(const std::vector<Host>& all, const Probe& probe) {
   const ThisMachine self(probe);
   const auto own = std::count_if(all.begin(), all.end(), [&](const Host& host) { return self.is(host); });
   const bool only_others = own == 1 && self.is(all.front());
-  const bool needs_mark = own == 0 && all.front().worker == 0;
+  const bool has_all = own == 0 && all.front().worker == 0;
   std::string text;
-  if (needs_mark)
-    text += std::string(kAllHostsLine) + "\n";
-  else if (look_like_columns({all.begin() + (only_others ? 1 : 0), all.end()}))
-    text += std::string(kMadeByPodrun) + " one host a line\n";
-  for (auto host = all.begin() + (only_others ? 1 : 0); host != all.end(); ++host)
-    text += to_text(*host) + words_of(*host) + "\n";
-  return text;
+  for (const Host& host : std::span(all).subspan(only_others ? 1 : 0))
+    text += to_text(host) + words_of(host) + "\n";
+  if (has_all) return std::string(kAllHostsLine) + "\n" + text;
+  if (is_read_as_it_is(text, all.size() - (only_others ? 1 : 0), probe)) return text;
+  return std::string(kMadeByPodrun) + " one host a line\n" + text;
 }
 
 }  // namespace podrun::hosts

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "podrun/config/described_hosts.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -64,6 +65,20 @@ std::string error_of(const std::string& text) {
 TEST(Description, IsReadAsYamlAndAsJson) {
   EXPECT_EQ(list_of(kYaml), "10.130.0.27\n10.130.0.26\n");
   EXPECT_EQ(list_of(kJson), "10.130.0.27\n10.130.0.26\n");
+}
+
+TEST(Description, MayNameFieldsOfGcloudInAText) {
+  constexpr const char* kScript = "gcloud x --format='value(networkEndpoints[].ipAddress)'";
+  EXPECT_EQ(list_of(fmt::format(R"({{"metadata": {{"startup-script": "{}"}},)"
+                                R"("networkEndpoints": [{{"ipAddress": "10.0.0.2"}}], "state": "READY"}})",
+                                kScript)),
+            "10.0.0.2\n");
+  for (const std::string script : {kScript, "networkInterfaces[0].networkIP", "networkEndpoints[0].x: y"}) {
+    EXPECT_EQ(list_of(fmt::format("metadata:\n  startup-script: |\n    {}\nnetworkEndpoints:\n"
+                                  "- ipAddress: 10.0.0.2\nstate: READY\n",
+                                  script)),
+              "10.0.0.2\n");
+  }
 }
 
 TEST(Description, MayBeAListOfTpus) {

@@ -84,6 +84,15 @@ TEST(Discovery, RefusesWorkerNumbersInPlaceOfHosts) {
   EXPECT_NE(error_of(query).find("--workers"), std::string::npos);
   query.by_via = true;  // a container may have a number for a name
   EXPECT_EQ(found(query).size(), 4U);
+  FakeProbe probe;
+  for (const char* list : {"4\n", "010\n", "a\n8471\n", "# podrun: one host a line\n1\n"}) {
+    probe.files["list"] = list;
+    query = {};
+    query.hostfile = "list";
+    EXPECT_NE(error_of(query, probe).find("not a number"), std::string::npos) << list;
+    query.by_via = true;
+    EXPECT_EQ(error_of(query, probe), "no error") << list;
+  }
 }
 
 TEST(Discovery, SaysThatExternalAddressesAreIgnoredForAPlainList) {

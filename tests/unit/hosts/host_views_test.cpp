@@ -86,6 +86,22 @@ TEST(SavedList, MayMixNamesAndAddresses) {
   }
 }
 
+TEST(SavedList, KeepsHostsThatLookLikeATable) {
+  for (const char* list :
+       {"LOGIN,node1", "NAME,10.0.0.8", "NAME,10.0.0.1,10.0.0.8", "READY,a", "10.0.0.1,READY,a",
+        "10.0.0.1,POD,a", "a,a.zone", "10.0.0.1,a,a.zone", "1,2", "10.0.0.1,1,2"}) {
+    HostQuery by_number = query(IncludeLocal::yes, {list});
+    by_number.by_via = true;
+    const Discovery found = discover(by_number, machine());
+    FakeProbe probe = machine();
+    probe.files["/home/me/podips.txt"] = saved_list(found.all, machine());
+    by_number.lists.clear();
+    const Discovery again = discover(by_number, probe);
+    EXPECT_EQ(workers(again), workers(found)) << list;
+    EXPECT_TRUE(again.notes.empty()) << list;
+  }
+}
+
 TEST(SavedList, KnowsThisMachineAgainThatOnlyItsNumberTold) {
   FakeProbe probe = machine();
   for (const char* worker : {"0", "1"}) {
