@@ -133,7 +133,7 @@ CheckItem compare_memory(const std::vector<CheckedHost>& hosts) {
   std::multimap<std::uint64_t, std::size_t, std::greater<>> by_size;
   for (std::size_t host = 0; host < hosts.size(); ++host) {
     const HostFacts& facts = hosts[host].facts;
-    if (facts.complete && facts.memory_total > 0) by_size.emplace(facts.memory_total, host);
+    if (facts.complete && facts.memory_total) by_size.emplace(*facts.memory_total, host);
   }
   std::uint64_t largest = 0;
   for (const auto& [size, host] : by_size) {

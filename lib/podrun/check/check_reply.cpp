@@ -31,17 +31,6 @@ std::optional<std::uint64_t> parse_kib(std::string_view digits) {
   return *number * kKib;
 }
 
-/// A limit within the memory of the machine counts in its place. (0: not known.)
-void limit_memory(HostFacts& facts, std::string_view text) {
-  const auto limit = supervisor::parse_memory_limit(text);
-  if (!limit) return;
-  const auto least = [](std::uint64_t known, std::uint64_t other) {
-    return std::max<std::uint64_t>(1, known == 0 ? other : std::min(known, other));
-  };
-  facts.memory_total = least(facts.memory_total, limit->total);
-  facts.memory_available = least(facts.memory_available, limit->available);
-}
-
 void append(std::vector<std::string>& list, std::string_view text) {
   if (list.size() < kMaxList) list.emplace_back(text.substr(0, kMaxValue));
 }
@@ -140,11 +129,11 @@ void parse_line(HostFacts& facts, std::string_view line) {
   } else if (key == "clock") {
     parse_clock(facts, line);
   } else if (key == "memory_total") {
-    facts.memory_total = parse_kib(line).value_or(0);
+    facts.memory_total = parse_kib(line);
   } else if (key == "memory_available") {
-    facts.memory_available = parse_kib(line).value_or(0);
+    facts.memory_available = parse_kib(line);
   } else if (key == "memory_limit") {
-    limit_memory(facts, line);
+    supervisor::limit_memory(line, facts.memory_total, facts.memory_available);
   } else if (key == "sees") {
     facts.sees_all = line == "all";
   } else if (key == "held") {

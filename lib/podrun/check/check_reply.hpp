@@ -36,8 +36,8 @@ struct HostFacts {
 
   std::optional<std::chrono::microseconds> clock;  ///< since the epoch
   std::chrono::microseconds clock_step{1};         ///< its resolution
-  std::uint64_t memory_total = 0;                  ///< bytes; 0: not known
-  std::uint64_t memory_available = 0;              ///< likewise
+  std::optional<std::uint64_t> memory_total = {};  ///< bytes
+  std::optional<std::uint64_t> memory_available = {};
   std::vector<DiskSpace> disks;
   std::vector<std::string> devices;  ///< `/dev/accel0`, `/dev/vfio/3`, `/dev/nvidia0`
   std::vector<HeldDevice> holders;

@@ -144,11 +144,12 @@ class Comparison {
   }
 
   void find_memory(std::size_t host, const HostFacts& facts) {
-    if (facts.memory_available == 0 || facts.memory_available >= facts.memory_total / 10)
-      return;  // 0: unknown
+    if (!facts.memory_total || !facts.memory_available) return;
+    const std::uint64_t total = *facts.memory_total;
+    const std::uint64_t available = *facts.memory_available;
+    if (available >= total / 10) return;
     problem(host, "memory",
-            fmt::format("{} of {} available", format_size_like(facts.memory_available, facts.memory_total),
-                        format_size(facts.memory_total)));
+            fmt::format("{} of {} available", format_size_like(available, total), format_size(total)));
   }
 
   /// GPUs that nvidia-smi does not show as usable.
@@ -235,8 +236,7 @@ class Comparison {
   void add_memory() {
     std::vector<std::pair<std::uint64_t, std::size_t>> sizes;
     for (std::size_t host = 0; host < hosts_.size(); ++host) {
-      const std::uint64_t available = hosts_[host].facts.memory_available;
-      if (available > 0) sizes.emplace_back(available, host);
+      if (const auto available = hosts_[host].facts.memory_available) sizes.emplace_back(*available, host);
     }
     add_range("memory", sizes, "available");
   }

@@ -202,8 +202,8 @@ Json workers_of(const std::vector<hosts::Host>& hosts, const std::vector<std::si
 Json facts_of(const HostFacts& facts) {
   Json json = Json::object();
   for (const auto& [name, value] : facts.values) json[name] = value;
-  if (facts.memory_total > 0)
-    json["memory"] = {{"total", facts.memory_total}, {"available", facts.memory_available}};
+  if (facts.memory_total) json["memory"]["total"] = *facts.memory_total;
+  if (facts.memory_available) json["memory"]["available"] = *facts.memory_available;
   json["disks"] = Json::array();
   for (const DiskSpace& disk : facts.disks) {
     json["disks"].push_back(

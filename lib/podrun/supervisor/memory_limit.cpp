@@ -7,12 +7,15 @@
 
 namespace podrun::supervisor {
 
-std::optional<MemoryLimit> parse_memory_limit(std::string_view text) {
+void limit_memory(std::string_view text, std::optional<std::uint64_t>& total,
+                  std::optional<std::uint64_t>& available) {
   const std::optional<std::size_t> limit = to_number(take_part(text, ','));
   std::optional<std::size_t> used = to_number(take_part(text, ','));
-  if (!limit || *limit == 0 || !used) return std::nullopt;
+  if (!limit || *limit == 0 || !used) return;
   while (!text.empty()) *used -= std::min(*used, to_number(take_part(text, ',')).value_or(0));
-  return MemoryLimit{*limit, *limit - std::min(*limit, *used)};
+  const std::uint64_t left = *limit - std::min(*limit, *used);
+  total = std::min<std::uint64_t>(total.value_or(*limit), *limit);
+  available = std::min(available.value_or(left), left);
 }
 
 }  // namespace podrun::supervisor

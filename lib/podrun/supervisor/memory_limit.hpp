@@ -8,12 +8,9 @@
 // Reads what memory.sh prints: the limit of a container or a Slurm job. Pure.
 namespace podrun::supervisor {
 
-struct MemoryLimit {
-  std::uint64_t total = 0;      ///< bytes that a cgroup may use
-  std::uint64_t available = 0;  ///< of these, what is left before the kernel kills
-};
-
-/// `LIMIT,USED,CACHE,CACHE`; none: no limit, or not its numbers.
-std::optional<MemoryLimit> parse_memory_limit(std::string_view text);
+/// Lowers the bytes of a machine, if they are known, to those of a limit: `LIMIT,USED,CACHE,CACHE`.
+/// `available`: what is left before the kernel kills. A text that is not a limit changes nothing.
+void limit_memory(std::string_view text, std::optional<std::uint64_t>& total,
+                  std::optional<std::uint64_t>& available);
 
 }  // namespace podrun::supervisor

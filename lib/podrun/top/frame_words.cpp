@@ -28,14 +28,6 @@ std::optional<std::uint64_t> to_bits(std::string_view text) {
   return bits;
 }
 
-/// A limit within the memory of the machine counts in its place.
-void limit_memory(std::string_view text, Counters& now) {
-  const auto limit = supervisor::parse_memory_limit(text);
-  if (!limit) return;
-  now.memory_total = std::min(now.memory_total.value_or(limit->total), limit->total);
-  now.memory_available = std::min(now.memory_available.value_or(limit->available), limit->available);
-}
-
 NetworkLink to_link(std::string_view text) {
   NetworkLink link;
   link.name = limited(take_part(text, ','));
@@ -154,7 +146,7 @@ bool read_counter(std::string_view word, Counters& now) {
       now.memory_available = to_bytes(value, kKib);
       return true;
     case 'm':
-      limit_memory(value, now);
+      supervisor::limit_memory(value, now.memory_total, now.memory_available);
       return true;
     case 'S':
       now.swap_total = to_bytes(value, kKib);

@@ -44,7 +44,9 @@ TEST(CheckReply, ReadsTheMemoryThatACgroupLeaves) {
   EXPECT_EQ(facts.memory_total, 1073741824U);
   EXPECT_EQ(facts.memory_available, 12010048U);
   facts = facts_of(machine + "memory_limit 1073741824,1073741824\n");
-  EXPECT_EQ(facts.memory_available, 1U) << "0 would mean that it is not known";
+  EXPECT_EQ(facts.memory_available, 0U);
+  facts = facts_of("kernel x\n");
+  EXPECT_FALSE(facts.memory_total || facts.memory_available);
   facts = facts_of(machine + "memory_limit 99999999999999,1\nmemory_limit x,1\n");
   EXPECT_EQ(facts.memory_total, 8388608ULL << 10U);
   EXPECT_EQ(facts.memory_available, 4194304ULL << 10U);
