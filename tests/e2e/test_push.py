@@ -425,6 +425,14 @@ def test_keys_are_not_sent_unasked(podrun, pair):
     assert pair.read(1, "work/.aws") == pair.read(1, "named/.aws")
 
 
+def test_keys_are_found_by_the_directory_they_are_in(podrun):
+    write_home(podrun)
+    (podrun.home / "cfg").symlink_to(".config")
+    for source, directory in (".", podrun.home / ".config"), (podrun.home / ".config", podrun.home), ("cfg/", podrun.home):
+        refused = podrun(*NOWHERE, "push", source, "work", cwd=directory)
+        assert refused.returncode == 2 and b" has gcloud (" in refused.stderr, refused
+
+
 @pytest.mark.parametrize("answer", ["yes", "no"])
 def test_a_push_of_the_home_directory_asks_on_a_terminal(podrun, pair, answer):
     write_home(podrun)

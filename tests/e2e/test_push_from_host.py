@@ -1,6 +1,7 @@
 """podrun push 2:ckpt DEST: one host has the files, and the others get them from it; names and modes stay podrun's, and all hosts change or none."""
 
 import os
+import pwd
 import random
 import signal
 
@@ -228,14 +229,23 @@ def test_a_local_file_with_a_colon_comes_first(podrun, pair):
     assert (pair.home(1) / "work/0:a").read_bytes() == b"here"
 
 
-@pytest.mark.parametrize("source, said", [("2:ckpt", b"ckpt/.ssh"), ("2:ckpt/", b".ssh"), ("2:.", b"the home directory"), ("2:~/", b"the home directory")])
+@pytest.mark.parametrize("source, said", [("2:ckpt", b"ckpt/.ssh"), ("2:ckpt/", b".ssh"), ("2:.", b"the home directory"), ("2:~/", b"the home directory"), ("2:{home}", b"the home directory"), ("2:{home}/ckpt/..", b"the home directory")])
 def test_keys_of_the_host_are_not_sent_unasked(podrun, homes, source, said):
     pushing = FromHost(podrun, homes, {".ssh/id": b"key", "code": b"c"})
-    ended = pushing.fail(source=source)
+    ended = pushing.fail(source=source.format(home=pwd.getpwuid(os.getuid()).pw_dir))
     assert b"%b would go to all other hosts" % said in ended.stderr and b"--force" in ended.stderr
     if source == "2:ckpt":
         pushing.push("--force", source=source)
     pushing.push(source="2:ckpt/.ssh")
+
+
+def test_keys_are_found_by_the_directory_they_are_in(podrun, homes):
+    pushing = FromHost(podrun, homes, {"x/.ssh/id": b"not at the top", ".config/gcloud/token": b"t"})
+    homes.write(".config", {"gcloud/token": b"t"}, [2])
+    for source, said in ("2:.config", b".config/gcloud"), ("2:.config/", b"gcloud"), ("2:ckpt", b"ckpt/.config/gcloud"):
+        assert b"%b would go" % said in pushing.fail(source=source).stderr
+    homes.write("free", {"x/.ssh/id": b"not at the top"}, [2])
+    pushing.push(source="2:free/")
 
 
 def test_a_missing_path(pushing):

@@ -179,6 +179,8 @@ void ListingReader::take_record(std::string_view record) {
     take_directory(st_mode, owner, number<std::uint32_t>(rest));
   } else if (kind == "m") {
     take_match(rest);
+  } else if (kind == "w") {
+    listing_.has_home = true;
   } else if (kind == "n") {
     listing_.missing.push_back(number<std::size_t>(rest));
     if (listing_.missing.back() >= words_ || listing_.missing.size() > words_) refuse(record);

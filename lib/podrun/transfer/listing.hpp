@@ -43,6 +43,7 @@ struct Listing {
   std::size_t special = 0;                ///< sockets, devices and FIFOs, which are not copied
   bool has_errors = false;                ///< the host could not list everything
   bool has_not_looked = false;            ///< find or stat did not run there
+  bool has_home = false;                  ///< the user's home directory is in it; only with Links::listed
   bool is_shared = false;  ///< other users may exchange what the paths name; only with Links::not_listed
 };
 

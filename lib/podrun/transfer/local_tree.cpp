@@ -269,6 +269,7 @@ LocalTree LocalTree::read(const TreeRequest& request) {
 /// Without set-user-ID and set-group-ID: the host must not choose as whom others run it.
 LocalTree LocalTree::listed(const Listing& listing) {
   LocalTree tree;
+  if (listing.has_home) tree.home_ = "~/";
   std::map<std::string, std::uint32_t, std::less<>> sources;  // by directory there
   for (const ListedPath& path : listing.paths) {
     const std::string above = path.host_path.substr(0, path.local_at);

@@ -2,11 +2,15 @@
 // Finds the home directory, and files by which its user logs in elsewhere.
 #include "podrun/transfer/private_parts.hpp"
 
+#include <algorithm>
 #include <array>
+#include <compare>
+#include <filesystem>
 #include <functional>
 #include <optional>
 #include <set>
 #include <string_view>
+#include <system_error>
 
 #include <fmt/format.h>
 
@@ -43,11 +47,37 @@ std::string name_all(std::vector<std::string> names) {
   return fmt::format("{} and {}", join(names, ", "), last);
 }
 
-std::vector<std::string> private_names(const LocalTree& tree, std::string_view prefix) {
+/// A directory whose contents are at `prefix` in the tree; empty or ends with "/". `path` ends with "/".
+struct Place {
+  std::string prefix;
+  std::string path;
+
+  friend auto operator<=>(const Place&, const Place&) = default;
+};
+
+/// Keys directly in a directory, where its path may have the first parts of a name: `gcloud` in `~/.config/`.
+std::vector<std::string> private_names(const LocalTree& tree, const Place& place) {
+  const std::string path = '/' + place.path;
   std::vector<std::string> names;
   for (const std::string_view name : kPrivate) {
-    const std::optional<std::size_t> found = tree.find(fmt::format("{}{}", prefix, name));
-    if (found && tree.entries()[*found].kind != Kind::link) names.emplace_back(name);
+    for (std::string_view rest = name; !rest.empty();) {
+      const std::string_view above = name.substr(0, name.size() - rest.size());
+      const std::optional<std::size_t> found = tree.find(place.prefix + std::string(rest));
+      if (found && tree.entries()[*found].kind != Kind::link && path.ends_with(fmt::format("/{}", above)))
+        names.emplace_back(rest);
+      rest.remove_prefix(std::min(rest.find('/'), rest.size() - 1) + 1);
+    }
+  }
+  return names;
+}
+
+/// As typed, or where its links lead.
+std::vector<std::string> private_names(const LocalTree& tree, const LocalSource& source) {
+  std::vector<std::string> names = private_names(tree, Place{source.prefix, source.local});
+  std::error_code error;
+  const std::string real = std::filesystem::canonical(source.local, error).string();
+  for (std::string& name : private_names(tree, Place{source.prefix, real + '/'})) {
+    if (std::ranges::find(names, name) == names.end()) names.push_back(std::move(name));
   }
   return names;
 }
@@ -58,7 +88,7 @@ std::vector<std::string> private_parts(const LocalTree& tree) {
   std::vector<std::string> texts;
   for (const LocalSource& source : tree.sources()) {
     if (!source.is_directory()) continue;
-    const std::vector<std::string> names = private_names(tree, source.prefix);
+    const std::vector<std::string> names = private_names(tree, source);
     const bool has_home = tree.home().starts_with(source.local);
     if (!has_home && names.empty()) continue;
     std::string text = fmt::format("{:?}", source.local);
@@ -72,18 +102,28 @@ std::vector<std::string> private_parts(const LocalTree& tree) {
 }
 
 std::string private_parts_of_host(const LocalTree& tree, const std::vector<std::string>& words) {
-  std::set<std::string, std::less<>> prefixes;
+  if (!tree.home().empty()) return "the home directory";
+  std::set<std::string, std::less<>> named;  // directories whose contents are named
   for (const std::string& word : words) {
-    if (word == "./") return "the home directory";
-    if (word.ends_with('/')) prefixes.emplace();
+    if (word.ends_with('/')) named.insert(word);
   }
   for (const Entry& entry : tree.entries()) {
-    if (entry.kind == Kind::directory && entry.path.find('/') == entry.path.npos)
-      prefixes.insert(entry.path + '/');
+    if (entry.path.empty()) named.insert(tree.sources()[entry.source].local);
+  }
+  std::set<Place> places;
+  for (const std::string& path : named) places.insert({"", path});
+  for (const Entry& entry : tree.entries()) {
+    const std::string& above = tree.sources()[entry.source].local;
+    const bool is_top =
+        !entry.path.empty() && entry.path.find('/') == entry.path.npos && !named.contains(above);
+    if (is_top && entry.kind == Kind::directory) places.insert({entry.path + '/', above + entry.path + '/'});
   }
   std::vector<std::string> names;
-  for (const std::string& prefix : prefixes) {
-    for (const std::string& name : private_names(tree, prefix)) names.push_back(prefix + name);
+  for (const Place& place : places) {
+    for (const std::string& name : private_names(tree, place)) {
+      const std::string shown = place.prefix + name;
+      if (std::ranges::find(names, shown) == names.end()) names.push_back(shown);
+    }
   }
   return name_all(std::move(names));
 }

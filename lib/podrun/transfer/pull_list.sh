@@ -12,6 +12,7 @@
 #   g TYPE MODE SIZE MTIME:ID PATH   the same by find, where it has -printf, since not every stat prints all bytes of a name: %y %m %s %T@
 #   u USER:GROUP             the user of the host; before the next ones, and only without LINKS
 #   h MODE:OWNER:GROUP       a directory that such a path is in
+#   w                        the home directory is in such a path; only with LINKS
 #   l PATH NUL TARGET        where such a path leads, if it is a link; all of these come after the output of find
 #   t PROGRAM                this program is missing, and that is all
 #   e STATUS                 the end; not 0: find or stat has reported errors on standard error; 126, 127: one of them did not run
@@ -75,6 +76,13 @@ if [ $# != 0 ]; then
   if [ "$podrun_links" = - ]; then
     stat -L -c "u %u:%g//" /proc/self
     podrun_above "$@" | xargs -0 stat -c "h %f:%u:%g//"
+  else
+    podrun_home=$(pwd -P)/
+    for podrun_each; do
+      if [ -L "$podrun_each" ] || ! [ -d "$podrun_each" ]; then continue; fi
+      podrun_at=$(cd -P -- "$podrun_each" && pwd) || continue
+      case $podrun_home in "${podrun_at%/}"/*) printf 'w//\n' ;; esac
+    done
   fi 2>/dev/null
   # shellcheck disable=SC2016  # it is expanded by the shell that xargs runs
   printf '%s\0' "$@" | xargs -0 /bin/sh -c 'if find / -maxdepth 0 -printf "%y %m %s %T@ %p %D %i %U %G" >/dev/null 2>&1; then exec find "$@" -printf "g %y %m %s %T@:%D:%i:%U:%G %p//\n"; fi; exec find "$@" -exec stat -c "f %f %s %Y:%d:%i:%u:%g %n//" {} +' sh
