@@ -113,6 +113,7 @@ podrun_find_below_group() {
   podrun_find_with_stat "[0-9]+ $podrun_group [0-9]+"
   for podrun_pid in $(podrun_list_once $podrun_pids >/dev/null; podrun_list_others $podrun_pids; podrun_list_below); do
     podrun_is_of_command $podrun_pid || continue
+    if [ $podrun_its_group = $podrun_group ] && [ -O /proc/$podrun_pid ]; then continue; fi
     case "$podrun_tree " in *" $podrun_pid:$podrun_its_start "*) ;; *) podrun_tree="$podrun_tree $podrun_pid:$podrun_its_start" ;; esac
   done
 }
