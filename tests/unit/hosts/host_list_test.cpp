@@ -276,7 +276,7 @@ TEST(HostsFile, TakesNamesAndAddressesOfDifferentMachines) {
 }
 
 TEST(HostsFile, TakesWordsOfAMarkedListForHosts) {
-  for (const char* line : {"LOGIN\n10.0.0.2", "NAME\na", "READY\na", "1\n2", "alpha  beta", "a b\nc d",
+  for (const char* line : {"LOGIN\n10.0.0.2", "NAME\na", "READY\na", "1\n2", "alpha  beta", "a\tb",
                            "a\na.zone", "a 10.0.0.2", "POD NODE", "a\tRUNNING"}) {
     const HostList list = parse_hosts_file("# podrun: mine\n" + std::string(line), "hosts", FakeProbe());
     EXPECT_EQ(list.hosts.size(), 2U) << line;
