@@ -380,7 +380,7 @@ def test_a_job_is_found_by_another_list(podrun, hosts):
     assert states(podrun, fewer) == {0: "running", 1: "running"}
     refused = start(podrun, fewer, "sleep 1001", status=1)
     assert b"[0] as worker 1 of another list" in refused.stderr
-    assert [place.name.partition("-")[0] for place in (hosts.home(1) / ".podrun" / "jobs" / "train").glob("[0-9]*")] == ["1"], "the refused start left one"
+    assert [place.name.partition("-")[0] for place in (hosts.home(1) / ".podrun" / "jobs" / "train").iterdir()] == ["1"], "the refused start left one"
     assert podrun(*fewer, "rm", "train").returncode == 1
     assert {job["place"].partition("-")[0] for [job] in jobs_of(podrun, fewer, "train", "--grace", "0", command="stop").values()} == {"1", "2"}
     assert states(podrun, hosts.options) == {0: "running", 1: 143, 2: 143}

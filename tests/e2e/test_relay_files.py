@@ -672,7 +672,7 @@ def test_answers_that_nobody_reads_end_it(directory):
     reader, writer = os.pipe()
     with start_relay(directory, directory / "errors", name="RelayFiles", stdout=subprocess.DEVNULL, stderr=writer) as process:
         os.close(writer)
-        process.stdin.write(b"start %s 0 2048\n" % PUSH.encode() + plan_frame(PACKED))
+        process.stdin.write(b"start %s 0 2048\n" % PUSH.encode() + plan_frame(PACKED) + b"sums 1\n")
         assert os.read(reader, 7) == b"sums 0 "
         os.close(reader)
         wait_until(lambda: process.poll() is not None)

@@ -1,7 +1,7 @@
 # The state of a job on a host. A job has a directory ~/.podrun/jobs/NAME/PLACE there; PLACE is WORKER-HOST, so that hosts that
 # share a home directory stay apart. A host may have other places: of another list, where it has another number or name. Each start has a
-# number N = 1, 2, …; the newest counts. NAME/.on-HOSTNAME has an empty file PLACE for each place of that machine, since a home directory
-# may have thousands. Needs processes.sh.
+# number N = 1, 2, …; the newest counts. ~/.podrun/machines/HOSTNAME/NAME has an empty file PLACE for each place of that machine, since a
+# home directory may have thousands. Needs processes.sh.
 #
 #   N.claim       a symbolic link to "PID START BOOT RUN MACHINE": the program that keeps N for a run that is about to start the job
 #   N/supervisor  "PID START BOOT - MACHINE": the job's supervisor (job.sh)
@@ -149,23 +149,27 @@ podrun_each_place() {
 # The same words: calls it with the directories of other lists in which this machine has a job: one that runs, or any if the place has
 # none. A job of the same run is that of another host on this machine.
 podrun_each_other() {
-  for podrun_other in "$1/.on-${podrun_machine%%/*}"/* "$1"/*-"${2#*-}"; do
+  podrun_find_machine "$1"
+  for podrun_other in "$podrun_on"/* "$1"/*-"${2#*-}"; do
     # It came before, by the first pattern.
-    if [ "${podrun_other%/*}" = "$1" ] && [ -e "$1/.on-${podrun_machine%%/*}/${podrun_other##*/}" ]; then continue; fi
+    if [ "${podrun_other%/*}" = "$1" ] && [ -e "$podrun_on/${podrun_other##*/}" ]; then continue; fi
     podrun_other=$1/${podrun_other##*/}
     if [ "$podrun_other" != "$1/$2" ] && podrun_is_of_host "$podrun_other" "$2"; then $3 "$podrun_other"; fi
   done
 }
 # PLACE'S DIRECTORY: notes that this machine has it, or removes it where it is empty.
 podrun_note_place() {
-  podrun_on=${1%/*}/.on-${podrun_machine%%/*}
+  podrun_find_machine "${1%/*}"
   mkdir -p -- "$1" "$podrun_on" && : >"$podrun_on/${1##*/}"
 }
 podrun_drop_place() {
   rmdir -- "$1"
-  [ -e "$1" ] || rm -f -- "${1%/*}/.on-${podrun_machine%%/*}/${1##*/}"
-  rmdir -- "${1%/*}/.on-${podrun_machine%%/*}" "${1%/*}"
+  podrun_find_machine "${1%/*}"
+  [ -e "$1" ] || rm -f -- "$podrun_on/${1##*/}"
+  rmdir -- "$podrun_on" "${podrun_on%/*}" "${podrun_on%/*/*}" "${1%/*}"
 } 2>/dev/null
+# NAME'S DIRECTORY: sets podrun_on to that of its places on this machine.
+podrun_find_machine() { podrun_on=${1%/*/*}/machines/${podrun_machine%%/*}/${1##*/}; }
 # PLACE'S DIRECTORY, PLACE. (The same host has another number there, or it is another machine with this home and this name in a list.
 # local0 and local1 are two hosts of one list.)
 podrun_is_of_host() {

@@ -146,10 +146,8 @@ class LogMode final : public session::CommandMode,
     if (later && later->attempt == 2 && follow_.hosts()[later->host].heard_at != run::TimePoint{})
       broken_[later->host] = run::Lost{later->failure};
     const auto* const ended = std::get_if<run::notice::HostEnded>(&notice);
-    if (ended && run::failure_of(policy.outcomes()[ended->host])) {
-      broken_[ended->host] = {};
+    if (ended && run::failure_of(policy.outcomes()[ended->host]))
       refused_[ended->host] = policy.outcomes()[ended->host];
-    }
     CommandMode::notice(output, policy, notice);
   }
   session::HostPreparation* preparation() override { return this; }

@@ -200,6 +200,7 @@ TEST(Narrowing, ExcludesByWhatTheEntrySays) {
 
 TEST(Narrowing, ExcludesByNumberWhatIsNoName) {
   HostQuery query = hosts({"a,b,c,d,1"});
+  query.by_via = true;
   query.exclude = {"0,2-3"};
   EXPECT_EQ(found(query), (Texts{"1 b", "4 1"}));
   query.exclude = {"1"};  // a host of that name comes first
