@@ -405,15 +405,6 @@ def test_a_program_that_does_not_do_what_it_should(podrun, pair, fault, name, te
     trees.assert_unchanged()
 
 
-def test_the_reason_of_digests_that_fail_is_shown(podrun, pair):
-    """A sed that refuses what POSIX allows, as that of Rust does: then it is the digest of nothing."""
-    trees = Trees(podrun, pair)
-    pair.program(1, "sed", f"case $* in *a-f*) cat >/dev/null; echo 'sed: bad bracket' >&2; exit 1 ;; esac; exec {shutil.which('sed')} \"$@\"")
-    ended = push(podrun, pair)
-    assert b"the digests there failed: sed: bad bracket" in ended.stderr, ended.stderr
-    trees.assert_unchanged()
-
-
 def test_sort_keeps_nothing_where_others_can_exchange_it(podrun, pair):
     trees = Trees(podrun, pair)
     pair.tmp(0).chmod(0o777)
@@ -473,11 +464,24 @@ def test_a_list_that_is_not_complete_is_a_failure(podrun, pair, text):
     trees.assert_unchanged()
 
 
-def test_the_reason_of_tar_is_shown_after_a_long_path(podrun, pair):
+@pytest.mark.parametrize(
+    "name, text, said",
+    [
+        ("tar", f"cat >/dev/null; echo 'tar: new/{'x' * 5000}: Cannot open: File name too long' >&2; exit 2", b"Cannot open: File name too long"),
+        # As that of Rust, which refuses what POSIX allows: then it is the digest of nothing.
+        (
+            "sed",
+            f"case $* in *a-f*) cat >/dev/null; echo 'sed: bad bracket' >&2; exit 1 ;; esac; exec {shutil.which('sed')} \"$@\"",
+            b"the digests there failed: sed: bad bracket",
+        ),
+    ],
+    ids=["tar, after a long path", "digests"],
+)
+def test_the_reason_of_a_program_is_shown(podrun, pair, name, text, said):
     trees = Trees(podrun, pair)
-    pair.program(1, "tar", f"cat >/dev/null; echo 'tar: new/{'x' * 5000}: Cannot open: File name too long' >&2; exit 2")
+    pair.program(1, name, text)
     ended = push(podrun, pair)
-    assert b"Cannot open: File name too long" in ended.stderr, ended.stderr
+    assert said in ended.stderr, ended.stderr
     trees.assert_unchanged()
 
 

@@ -151,7 +151,7 @@ podrun_each_place() {
 podrun_each_other() {
   podrun_find_machine "$1"
   for podrun_other in "$podrun_on"/* "$1"/*-"${2#*-}"; do
-    # It came before, by the first pattern.
+    # The first pattern has led to this place already.
     if [ "${podrun_other%/*}" = "$1" ] && [ -e "$podrun_on/${podrun_other##*/}" ]; then continue; fi
     podrun_other=$1/${podrun_other##*/}
     if [ "$podrun_other" != "$1/$2" ] && podrun_is_of_host "$podrun_other" "$2"; then $3 "$podrun_other"; fi

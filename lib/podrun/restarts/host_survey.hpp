@@ -26,7 +26,7 @@ class HostSurvey {
   /// Looks before the first try. Returns the signal that ended it, if any.
   std::optional<int> begin();
   /// Looks after the try with this run id: at all hosts, or at those that are awaited, whose list is read
-  /// again; without a run id it ends no process. Adds what the user should know to `notes`. Returns the
+  /// again; without a run id it stops no process. Adds what the user should know to `notes`. Returns the
   /// signal that ended it, if any.
   std::optional<int> look(const std::string& run_id, std::vector<std::string>& notes);
   /// The next try starts on the hosts as they were seen last.

@@ -112,7 +112,7 @@ namespace step {
 /// Look at all hosts.
 struct Look {
   TimePoint at;
-  bool only_looks = false;  ///< ends no process: all hosts ended with 0, and none is known to be lost
+  bool only_looks = false;  ///< stops no process: all hosts ended with 0, and none is known to be lost
 };
 /// Run the command of --prepare, if there is one; else answer with 0.
 struct Prepare {

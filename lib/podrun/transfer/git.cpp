@@ -204,6 +204,14 @@ std::string find_reason(std::string_view said) {
   return std::string(first);
 }
 
+/// Whether nobody else can rename files in it, as private_place.sh has it: git runs what a repository says.
+bool is_private_place(const std::string& directory) {
+  struct stat status {};
+  if (::stat(directory.c_str(), &status) != 0) return false;
+  if (status.st_uid != 0 && status.st_uid != ::geteuid()) return false;
+  return (status.st_mode & S_ISVTX) != 0 || (status.st_mode & (S_IWGRP | S_IWOTH)) == 0;
+}
+
 }  // namespace
 
 GitRun run_git(const std::vector<std::string>& arguments, const GitSettings& settings) {
@@ -302,14 +310,6 @@ void PathCheck::take(std::string_view bytes, std::vector<Match>& answers) {
     match_ = Match::none;
     field_ = 0;
   }
-}
-
-/// Whether nobody else can rename files in it, as private_place.sh has it: git runs what a repository says.
-static bool is_private_place(const std::string& directory) {
-  struct stat status {};
-  if (::stat(directory.c_str(), &status) != 0) return false;
-  if (status.st_uid != 0 && status.st_uid != ::geteuid()) return false;
-  return (status.st_mode & S_ISVTX) != 0 || (status.st_mode & (S_IWGRP | S_IWOTH)) == 0;
 }
 
 TempRepository::TempRepository() {

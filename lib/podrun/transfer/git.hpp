@@ -32,7 +32,7 @@ struct GitOption {
 struct GitSettings {
   std::vector<std::string> variables = {};    ///< `NAME=VALUE`, before those of this process
   std::vector<GitOption> configuration = {};  ///< kept off the command line; read by git 2.31 and later
-  /// git is ended after a silence on standard error of this length.
+  /// git is stopped after a silence on standard error of this length.
   std::optional<std::chrono::milliseconds> silence = {};
   std::function<void()> notice = {};  ///< called once, if git has not ended by `notice_after`
   std::chrono::milliseconds notice_after{5000};

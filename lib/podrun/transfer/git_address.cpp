@@ -14,7 +14,8 @@
 namespace podrun::transfer {
 namespace {
 
-/// What git asks for user and password. It answers `store` and `erase` too, which ignore the answer.
+/// The helper that git asks for user and password. git also runs it to `store` or `erase` them, and ignores
+/// what it prints then.
 constexpr std::string_view kCredentials =
     R"(!printf "username=%s\npassword=%s\n" "$PODRUN_GIT_USER" "$PODRUN_GIT_PASSWORD"; :)";
 

@@ -51,8 +51,8 @@ struct Listing {
 /// `./../`. As with rsync, `dir/` means the contents of dir. Throws UsageError for an empty word.
 std::string pull_word(std::string_view word);
 
-/// What to add to an error of a host's program that names a path with U+FFFD, as some findutils print bytes
-/// that are not UTF-8; else nothing.
+/// A remark to add to an error of a host's program that names a path with U+FFFD: some findutils print that
+/// for bytes that are not UTF-8. Empty for other errors.
 std::string_view doubt_of_name(std::string_view error);
 
 /// Reads the reply, in pieces of any size.

@@ -11,6 +11,7 @@
 #include <asio/post.hpp>
 #include <asio/this_coro.hpp>
 #include <asio/use_awaitable.hpp>
+
 namespace podrun::transfer {
 namespace {
 

@@ -144,7 +144,7 @@ void SpreadPlan::handle(const event::Dropped& dropped) {
     handle(event::Slow{dropped.child});
 }
 
-/// It keeps its place until it says that it has left.
+/// The host keeps its parent until LostParent says that it has left.
 void SpreadPlan::handle(const event::Stalled& stalled) {
   const Host& host = hosts_[stalled.host];
   if (was_told(host) || host.state == State::leaving) actions_.emplace_back(action::Leave{stalled.host});

@@ -117,7 +117,7 @@ struct SpreadSource {
   std::optional<std::size_t> lost = std::nullopt;  ///< the parent it had, or could not reach, before podrun
 };
 
-/// What podrun knows of a host's source.
+/// How a host and its source stand, as far as podrun knows.
 struct SpreadStanding {
   enum class Parent : std::uint8_t {
     none,

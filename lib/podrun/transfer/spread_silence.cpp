@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::chrono::seconds kPeriod{1};
 
-/// What a slow disk needs for the digest of so many bytes.
+/// The time that a slow disk needs to read so many bytes for their digest.
 SpreadWatch::Time time_for_digest(std::uint64_t bytes) {
   constexpr std::uint64_t kBytesInMillisecond = 10'000;
   return SpreadWatch::Time(bytes / kBytesInMillisecond);

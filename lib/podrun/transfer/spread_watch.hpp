@@ -28,7 +28,7 @@ class SpreadWatch {
     std::size_t host;
     bool owes = false;  ///< nothing but the host, or its parent, can make it go on
     SpreadStanding::Parent parent = SpreadStanding::Parent::none;
-    std::array<std::uint64_t, 4> progress = {};  ///< any change begins its silence anew
+    std::array<std::uint64_t, 4> progress = {};  ///< its silence counts from the last change of these
     Time allowance{};                            ///< beyond Limits::silent
   };
   enum class Verdict { fine, leave_parent, is_silent };
