@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
@@ -16,6 +17,7 @@
 #include <optional>
 #include <system_error>
 #include <thread>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -81,16 +83,34 @@ std::string replace_it(const std::string& path, std::string_view text) {
   return what;
 }
 
+/// Reads until the last line has its end, or nothing comes for a while: a line that another program writes
+/// can be seen in part.
+template <typename Read>
+std::string read_whole_lines(const Read& read) {
+  constexpr int kLooks = 20;
+  std::string text = read();
+  for (int unchanged = 0; !text.empty() && text.back() != '\n' && unchanged < kLooks;) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    std::string again = read();
+    unchanged = again == text ? unchanged + 1 : 0;
+    text = std::move(again);
+  }
+  return text;
+}
+
 /// Copies lines that others appended to the old file after `read` bytes of it were read.
 std::string append_what_came_late(const std::string& path, int old, std::size_t read) {
-  struct stat status {};
-  if (::fstat(old, &status) != 0) return errno_text();
-  const std::size_t size = static_cast<std::size_t>(status.st_size);
-  if (size <= read) return {};
-  std::string late(size - read, '\0');
-  if (::pread(old, late.data(), late.size(), static_cast<off_t>(read)) != static_cast<ssize_t>(late.size()))
-    return errno_text();
-  return append_known_host(path, late);
+  std::string error;
+  const std::string late = read_whole_lines([&] {
+    struct stat status {};
+    if (::fstat(old, &status) != 0) error = errno_text();
+    const auto size = static_cast<std::size_t>(status.st_size);
+    std::string text(size - std::min(size, read), '\0');
+    const ssize_t count = ::pread(old, text.data(), text.size(), static_cast<off_t>(read));
+    if (count != static_cast<ssize_t>(text.size())) error = errno_text();
+    return text;
+  });
+  return error.empty() && !late.empty() ? append_known_host(path, late) : error;
 }
 
 }  // namespace
@@ -125,7 +145,7 @@ std::size_t forget_host_keys(const std::string& path,
   const Descriptor locked(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
   if (locked.get() >= 0 && !lock(locked.get()))
     throw UsageError(fmt::format("cannot change {:?}: another program keeps it locked (try again)", path));
-  const std::string text = read_known_hosts(path);
+  const std::string text = read_whole_lines([&] { return read_known_hosts(path); });
   if (locked.get() >= 0 && !is_at(locked.get(), path))
     throw UsageError(fmt::format("cannot change {:?}: another program has just done so (try again)", path));
   const ForgottenKeys left = forget_keys(text, hosts);
