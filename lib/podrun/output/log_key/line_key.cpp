@@ -1,96 +1,91 @@
 // SPDX-License-Identifier: Apache-2.0
-// The key of a line: what counts when `--dedup` compares lines of several hosts.
+// The keys of a line: what counts when `--dedup` compares lines of several hosts.
 #include "podrun/output/log_key/line_key.hpp"
 
 #include <algorithm>
 #include <optional>
 
-#include "podrun/output/log_key/log_text.hpp"
-
 namespace podrun::output {
 namespace {
 
-constexpr std::string_view kNumber = "\n#";
-constexpr std::string_view kIgnored = "\n-";
-
-/// `2`, `2.31`, `1,024`, `0:12:13`, `2.3e-05`
-std::size_t number_size(std::string_view text) {
-  std::size_t size = digits_size(text);
-  for (std::size_t more = size;
-       more < text.size() && (text[more] == '.' || text[more] == ',' || text[more] == ':'); more = size) {
-    const std::size_t digits = digits_size(text.substr(more + 1));
-    if (digits == 0) break;
-    size = more + 1 + digits;
+std::optional<Regex::Match> first_match(const std::vector<Regex>& regexes, std::string_view line,
+                                        std::size_t at) {
+  std::optional<Regex::Match> first;
+  for (const Regex& regex : regexes) {
+    const auto match = regex.find(line, at);
+    if (match && (!first || match->begin < first->begin)) first = match;
   }
-  if (size < text.size() && (text[size] == 'e' || text[size] == 'E')) {
-    std::size_t exponent = size + 1;
-    if (exponent < text.size() && (text[exponent] == '-' || text[exponent] == '+')) ++exponent;
-    const std::size_t digits = digits_size(text.substr(exponent));
-    if (digits != 0) size = exponent + digits;
-  }
-  return size;
-}
-
-/// The size in bytes of what stands between the bars of `45%|####5    |`; 0: no bar.
-std::size_t bar_size(std::string_view before, std::string_view text) {
-  constexpr std::size_t kWidest = 1024;
-  if (!before.ends_with("%|")) return 0;
-  const std::size_t end = text.substr(0, kWidest).find('|');
-  return end == text.npos ? 0 : end;
-}
-
-void drop_blanks_and_sign(std::string& out) {
-  const bool has_sign = out.ends_with('-') || out.ends_with('+');
-  if (has_sign && (out.size() < 2 || !is_word(out[out.size() - 2]))) out.pop_back();
-  while (out.ends_with(' ')) out.pop_back();
+  return first;
 }
 
 }  // namespace
 
-std::string_view fold_numbers(std::string_view key, std::string& buffer) {
-  const auto is_number_at = [&](std::size_t at) {
-    return is_digit(key[at]) && (at == 0 || (!is_word(key[at - 1]) && key[at - 1] != '\n'));
-  };
-  buffer.clear();
-  for (std::size_t at = 0; at < key.size();) {
-    if (const std::size_t bar = bar_size(key.substr(0, at), key.substr(at))) {
-      buffer += kNumber;
-      at += bar;
-    } else if (is_number_at(at)) {
-      drop_blanks_and_sign(buffer);
-      buffer += kNumber;
-      at += number_size(key.substr(at));
-    } else {
-      buffer += key[at++];
-    }
+LineKey::LineKey(const hosts::Host& host, std::size_t rank, const Comparison& comparison,
+                 const std::vector<std::string>& also, std::size_t hosts)
+    : comparison_(comparison), fields_(host, rank, hosts, comparison.same == Same::numbers) {
+  add_names(also);
+}
+
+LineKeys LineKey::keys(std::string_view line) {
+  LineKeys keys;
+  if (comparison_.same != Same::bytes) {
+    keys.fields = fields_.read(line);
+    keys.process = fields_.process();
   }
-  return buffer;
+  plain_.clear();
+  const bool differ = !keys.fields.empty() && fields_.without_own(plain_);
+  keys.fields = with_ignored(line, keys.fields, folded_);
+  keys.key = without(line, keys.fields, key_);
+  keys.plain_fields = differ ? with_ignored(line, plain_, plain_) : keys.fields;
+  keys.plain_key = differ ? without(line, keys.plain_fields, plain_key_) : keys.key;
+  return keys;
 }
 
-LineKey::LineKey(const hosts::Host& host, std::size_t rank, const Comparison& comparison)
-    : comparison_(comparison), log_key_(host, rank) {}
-
-std::string_view LineKey::key(std::string_view line) {
-  const std::string_view kept = comparison_.ignored.empty() ? line : without_ignored(line);
-  if (comparison_.same == Same::bytes) return kept;
-  const std::string_view folded = log_key(kept);
-  return comparison_.same == Same::numbers ? fold_numbers(folded, numbers_) : folded;
+std::string_view LineKey::log_key(std::string_view line) {
+  return without(line, with_ignored(line, fields_.read(line), folded_), key_);
 }
 
-std::string_view LineKey::without_ignored(std::string_view line) {
-  kept_.clear();
+/// The line without these fields.
+std::string_view LineKey::without(std::string_view line, std::span<const LogField> fields, std::string& out) {
+  if (fields.empty()) return line;
+  out.clear();
+  std::size_t at = 0;
+  for (const LogField& field : fields) {
+    out.append(line, at, field.begin - at);
+    if (field.is_measure()) out.erase(out.find_last_not_of(' ') + 1);  // they align it
+    out += '\n';
+    out += field.kind;
+    at = field.end;
+  }
+  out.append(line, at);
+  return out;
+}
+
+/// A field that holds what is ignored stays; other fields that overlap it become a part of it.
+std::span<const LogField> LineKey::with_ignored(std::string_view line, std::span<const LogField> found,
+                                                std::vector<LogField>& fields) {
+  if (comparison_.ignored.empty()) return found;
+  merged_.clear();
+  std::size_t next = 0;
   for (std::size_t at = 0; at < line.size();) {
-    std::optional<Regex::Match> first;
-    for (const Regex& regex : comparison_.ignored) {
-      const auto match = regex.find(line, at);
-      if (match && (!first || match->begin < first->begin)) first = match;
+    const auto match = first_match(comparison_.ignored, line, at);
+    if (!match) break;
+    LogField ignored{match->begin, match->end, LogField::ignored};
+    for (; next < found.size() && found[next].end <= ignored.begin; ++next) merged_.push_back(found[next]);
+    at = ignored.end;
+    const bool holds =
+        next < found.size() && found[next].begin <= ignored.begin && found[next].end >= ignored.end;
+    if (holds && found[next].size() > ignored.size()) continue;
+    for (; next < found.size() && found[next].begin < ignored.end; ++next) {
+      ignored.begin = std::min(ignored.begin, found[next].begin);
+      ignored.end = std::max(ignored.end, found[next].end);
     }
-    kept_.append(line.substr(at, first ? first->begin - at : line.npos));
-    if (!first) break;
-    kept_ += kIgnored;
-    at = first->end;
+    merged_.push_back(ignored);
+    at = ignored.end;
   }
-  return kept_;
+  merged_.insert(merged_.end(), found.begin() + static_cast<std::ptrdiff_t>(next), found.end());
+  fields.swap(merged_);
+  return fields;
 }
 
 }  // namespace podrun::output

@@ -2,13 +2,14 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "podrun/base/regex.hpp"
 #include "podrun/hosts/host.hpp"
-#include "podrun/output/log_key/log_key.hpp"
+#include "podrun/output/log_key/line_fields.hpp"
 
 namespace podrun::output {
 
@@ -22,31 +23,46 @@ struct Comparison {
   std::vector<Regex> ignored = {};  ///< `--dedup-ignore`: what matches does not count
 };
 
-/// Makes the keys by which lines of one host are compared with those of others.
-class LineKey {
- public:
-  /// `rank`: see LogKey.
-  LineKey(const hosts::Host& host, std::size_t rank, const Comparison& comparison);
-
-  /// Valid while `line` is, and until the next call. Keys of different lines can be equal; the bytes of a
-  /// line that count stand in its key unchanged.
-  std::string_view key(std::string_view line);
-  /// The key that Same::log_line would give, whatever the comparison is. Valid as long.
-  std::string_view log_key(std::string_view line) { return log_key_.key(line, folded_); }
-
- private:
-  std::string_view without_ignored(std::string_view line);
-
-  const Comparison comparison_;
-  const LogKey log_key_;
-  std::string kept_;
-  std::string folded_;
-  std::string numbers_;
+/// What counts in a line. A field is `\n`, which no line has, and its kind; all other bytes stand unchanged.
+struct LineKeys {
+  std::string_view key;
+  std::string_view plain_key;  ///< with the host's names, addresses and ranks as they stand
+  std::string_view process;    ///< the part of the line that names the process; empty: none, or Same::bytes
+  std::span<const LogField> fields;        ///< of `key`, in order
+  std::span<const LogField> plain_fields;  ///< of `plain_key`, in order
 };
 
-/// Replaces each number in a key by `\n#`, with its sign and the blanks before it, and what a progress bar
-/// draws: ` 45%|####5   | 45/100`. Digits after a letter or `_` are part of a name. The result may be in
-/// `buffer`.
-std::string_view fold_numbers(std::string_view key, std::string& buffer);
+/// Makes the keys by which lines of one host are compared with those of others: lines are equal if their keys
+/// are, or their plain keys.
+class LineKey {
+ public:
+  /// `rank` is the host's number among the `hosts` that run (0: not known); `also` are more of its names and
+  /// addresses.
+  LineKey(const hosts::Host& host, std::size_t rank, const Comparison& comparison,
+          const std::vector<std::string>& also = {}, std::size_t hosts = 0);
+
+  void add_names(const std::vector<std::string>& names) { fields_.add_names(names); }
+
+  /// Valid while `line` is, and until the next call. Allocates nothing once the buffers have grown.
+  LineKeys keys(std::string_view line);
+  std::string_view key(std::string_view line) { return keys(line).key; }
+  /// The key that Same::log_line would give, unless the comparison is Same::numbers. Valid as long.
+  std::string_view log_key(std::string_view line);
+  /// The tag at the start of the line that names the process; empty: none. Quicker than keys().
+  std::string_view process(std::string_view line) { return fields_.process_of(line); }
+
+ private:
+  static std::string_view without(std::string_view line, std::span<const LogField> fields, std::string& out);
+  std::span<const LogField> with_ignored(std::string_view line, std::span<const LogField> found,
+                                         std::vector<LogField>& fields);
+
+  Comparison comparison_;
+  LineFields fields_;
+  std::vector<LogField> folded_;
+  std::vector<LogField> merged_;  ///< of with_ignored()
+  std::vector<LogField> plain_;
+  std::string key_;
+  std::string plain_key_;
+};
 
 }  // namespace podrun::output

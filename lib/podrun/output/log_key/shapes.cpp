@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// Compares shapes with a line, with backtracking. Only bytes and sets repeat, and only a limited number of
+// times, so that no line takes long.
+#include "podrun/output/log_key/shapes.hpp"
+
+#include "podrun/output/log_key/log_text.hpp"
+
+namespace podrun::output {
+
+/// One comparison, forwards (1) or backwards (-1) from a place.
+template <int kStep>
+class Shapes::Run {
+ public:
+  Run(const ShapeProgram& program, std::string_view line, const OwnNames& own, ShapeMatch& match)
+      : ops_(program.ops.data()), sets_(program.sets.data()), line_(line), own_(own), match_(match) {}
+
+  /// The place that the ops from `op` on reach; null: they do not match.
+  const char* from(const ShapeOp* op, const char* at) {
+    const char* const limit = kStep > 0 ? line_.data() + line_.size() : line_.data();
+    const ByteSet* const sets = sets_;
+    for (;; ++op) {
+      switch (op->code) {
+        case ShapeOp::one:
+          if (at == limit || !sets[op->to][next(at)]) return nullptr;
+          at += kStep;
+          break;
+        case ShapeOp::range: {
+          if ((limit - at) * kStep < 2) return nullptr;
+          const char* const first = kStep > 0 ? at : at - 2;
+          const int value = (first[0] - '0') * 10 + first[1] - '0';
+          if (!is_digit(first[0]) || !is_digit(first[1]) || value < op->min || value > op->max)
+            return nullptr;
+          at += 2 * kStep;
+          break;
+        }
+        case ShapeOp::set: {
+          const char* const begin = at;
+          const char* const most = (limit - at) * kStep > op->max ? at + op->max * kStep : limit;
+          while (at != most && sets[op->to][next(at)]) at += kStep;
+          if ((at - begin) * kStep < op->min) return nullptr;
+          if (op->value != 0) break;
+          return fewer(op, begin + op->min * kStep, at);
+        }
+        case ShapeOp::split:
+          if (at != limit && !sets[op->max][next(at)]) break;
+          if (at == limit || sets[op->min][next(at)]) {
+            const std::size_t count = match_.count;
+            if (const char* const end = from(op + 1, at)) return end;
+            match_.count = count;
+          }
+          op = ops_ + op->to - 1;
+          break;
+        case ShapeOp::jump:
+          op = ops_ + op->to - 1;
+          break;
+        case ShapeOp::open:
+          (op->value == LogField::tag ? match_.tag : match_.fields[match_.count]).begin = offset(at);
+          break;
+        case ShapeOp::close:
+          if (op->value == LogField::tag) {
+            match_.tag.end = offset(at);
+          } else {
+            match_.fields[match_.count].end = offset(at);
+            match_.fields[match_.count++].kind = static_cast<LogField::Kind>(op->value);
+          }
+          break;
+        case ShapeOp::unless:
+        case ShapeOp::ahead: {
+          const bool may_follow = at == limit || sets[op->min][next(at)];
+          if ((may_follow && from(op + 1, at) != nullptr) == (op->code == ShapeOp::unless)) return nullptr;
+          op = ops_ + op->to - 1;
+          break;
+        }
+        case ShapeOp::start:
+          if (at != line_.data()) return nullptr;
+          break;
+        case ShapeOp::end:
+          if (offset(at) != line_.size()) return nullptr;
+          break;
+        case ShapeOp::word:
+          if (!begins_word(line_, offset(at))) return nullptr;
+          break;
+        case ShapeOp::own: {
+          const std::size_t size = own_.find(line_, offset(at)).size();
+          if (size == 0) return nullptr;
+          at += size;
+          break;
+        }
+        case ShapeOp::done:
+          return at;
+      }
+    }
+  }
+
+ private:
+  static unsigned char next(const char* at) { return static_cast<unsigned char>(kStep > 0 ? *at : at[-1]); }
+  std::size_t offset(const char* at) const { return static_cast<std::size_t>(at - line_.data()); }
+
+  /// Tries what follows a set that took bytes up to `most`, or fewer, but at least up to `least`.
+  const char* fewer(const ShapeOp* op, const char* least, const char* most) {
+    const std::size_t count = match_.count;
+    for (const char* at = most;; at -= kStep) {
+      match_.count = count;
+      const char* const end = from(op + 1, at);
+      if (end != nullptr || at == least) return end;
+    }
+  }
+
+  const ShapeOp* const ops_;
+  const ByteSet* const sets_;
+  const std::string_view line_;
+  const OwnNames& own_;
+  ShapeMatch& match_;
+};
+
+bool Shapes::match(std::size_t row, std::string_view line, std::size_t at, const OwnNames& own,
+                   ShapeMatch& match) const {
+  match.count = 0;
+  match.tag = {};
+  const ShapeOp* const ops = program_.ops.data();
+  const char* const place = line.data() + at;
+  const char* const begin = Run<-1>(program_, line, own, match).from(ops + before_[row], place);
+  if (begin == nullptr) return false;
+  const char* const end = Run<1>(program_, line, own, match).from(ops + after_[row], place);
+  if (end == nullptr) return false;
+  match.begin = static_cast<std::size_t>(begin - line.data());
+  match.end = static_cast<std::size_t>(end - line.data());
+  return true;
+}
+
+std::uint64_t Shapes::candidates(std::size_t choice, std::string_view line, std::size_t at) {
+  const char* const place = line.data() + at;
+  const std::uint64_t rows = index_[0].find<-1>(choice, choices_[choice], place, line.data());
+  return index_[1].find<1>(choice, rows, place, line.data() + line.size());
+}
+
+}  // namespace podrun::output
