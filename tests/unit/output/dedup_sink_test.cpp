@@ -196,54 +196,72 @@ TEST_F(DedupSinkTest, SaysThatLinesMayHaveBeenShownTwice) {
   EXPECT_NE(shown.find("some may appear twice\n"), std::string::npos) << shown;
 }
 
-class LogRemarkTest : public testing::Test {
- protected:
-  /// Each of the hosts prints a line; its text has `text`, and its key has `key`.
-  void print(std::size_t hosts, const std::function<std::string(std::size_t host)>& text,
-             const std::string& key) {
-    for (std::size_t host = 0; host < hosts; ++host) {
-      if (remark_.wants_line(now_)) remark_.add(host, text(host), key);
-    }
-  }
-
-  LogRemark remark_;
-  LogRemark::TimePoint now_ = LogRemark::TimePoint() + std::chrono::hours(1);
-};
-
-TEST_F(LogRemarkTest, IsDueWhenOnlyTheKeysOfLinesAreEqual) {
-  for (int step = 0; step < 10; ++step)
-    print(
-        4, [&](std::size_t host) { return fmt::format("12:00:0{} step {}", host, step); },
-        fmt::format("step {}", step));
-  EXPECT_FALSE(remark_.is_due(now_)) << "for some seconds";
-  now_ += LogRemark::kWindow;
-  EXPECT_TRUE(remark_.is_due(now_));
+TEST_F(DedupSinkTest, ShowsMeasuresAsARange) {
+  start(4, {}, Same::log_line);
+  for (std::size_t host = 0; host < 4; ++host)
+    say(host, host,
+        fmt::format("step 7 loss 2.31 ({} s/it)", host == 2 ? "1.90" : fmt::format("1.1{}", host)));
+  EXPECT_EQ(finish(), "[0,1,3]: step 7 loss 2.31 (1.10..1.13 s/it)\n[2]: step 7 loss 2.31 (1.90 s/it)\n|");
 }
 
-TEST_F(LogRemarkTest, IsNotDueWhereLinesAreEqualOrDifferInMore) {
-  for (int step = 0; step < 10; ++step) {
-    const std::string same = fmt::format("step {}", step);
-    print(
-        4, [&](std::size_t) { return same; }, same);
-  }
-  EXPECT_FALSE(remark_.is_due(now_ + LogRemark::kWindow));
-  now_ += LogRemark::kWindow;
-  for (int step = 0; step < 40; ++step) {
-    const std::string own = fmt::format("loss {}", step);
-    print(
-        1, [&](std::size_t) { return own; }, own);
-  }
-  EXPECT_FALSE(remark_.is_due(now_ + LogRemark::kWindow)) << "one host alone";
+TEST_F(DedupSinkTest, ShowsNumbersAsARange) {
+  start(4, {}, Same::numbers);
+  for (std::size_t host = 0; host < 4; ++host) say(host, host, fmt::format("step 7 loss 2.3{}", host));
+  for (std::size_t host = 0; host < 4; ++host)
+    say(host, host, fmt::format("step {} ends", host == 1 ? 8 : 9));
+  EXPECT_EQ(finish(), "all: step 7 loss 2.30..2.33\n[0,2,3]: step 9 ends\n[1]: step 8 ends\n|");
 }
 
-TEST_F(LogRemarkTest, LooksAtAFewLinesOfEachWindow) {
-  const auto text = [](std::size_t host) { return fmt::format("{}", host); };
-  print(LogRemark::kMost + 100, text, "key");
-  EXPECT_FALSE(remark_.wants_line(now_));
-  now_ += LogRemark::kWindow;
-  EXPECT_TRUE(remark_.wants_line(now_));
-  print(LogRemark::kLeast - 1, text, "key");
-  EXPECT_FALSE(remark_.is_due(now_ + LogRemark::kWindow)) << "too few lines";
+TEST_F(DedupSinkTest, SaysOnceThatAHostIsAStepBehind) {
+  start(4, {}, Same::numbers);
+  for (int step = 1; step <= 6; ++step) {
+    for (std::size_t host = 0; host < 4; ++host)
+      say(host, host, fmt::format("step {} loss 0.6{}", host == 3 ? step - 1 : step, host));
+  }
+  EXPECT_EQ(finish(),
+            "[0-2]: step 1 loss 0.60..0.62\n[3]: step 0 loss 0.63\n"
+            "[0-2]: step 2 loss 0.60..0.62\n[3]: step 1 loss 0.63\n"
+            "[0-2]: step 3 loss 0.60..0.62\n[3]: step 2 loss 0.63\n"
+            "[0-2]: step 4 loss 0.60..0.62\n[3]: step 3 loss 0.63\n"
+            "all: step 4..5 loss 0.60..0.63\nall: step 5..6 loss 0.60..0.63\n"
+            "|podrun: [3] prints other numbers than most hosts: from here on they are in the ranges\n");
+}
+
+TEST_F(DedupSinkTest, NamesNoHostInALineOfSeveral) {
+  start(3, {}, Same::log_line);
+  for (std::size_t host = 0; host < 3; ++host) say(host, host, fmt::format("tpu-{} is rank {}", host, host));
+  for (std::size_t host = 0; host < 3; ++host) say(host, host, "the first is tpu-0");
+  say(1, 1, "tpu-1 is rank 1, alone");
+  EXPECT_EQ(finish(), "all: {host} is rank *\nall: the first is tpu-0\n[1]: tpu-1 is rank 1, alone\n|");
+}
+
+TEST_F(DedupSinkTest, ShowsLinesOfProcessesOnce) {
+  start(2, {}, Same::log_line);
+  for (const std::size_t rank : {0, 2, 1, 7, 4, 5, 6, 3}) {
+    say(rank / 4, rank / 4, fmt::format("[rank{}]: Traceback (most recent call last):", rank));
+    say(rank / 4, rank / 4, fmt::format("[rank{}]: ValueError: bad shard on rank {}", rank, rank));
+  }
+  EXPECT_EQ(finish(),
+            "all: [rank*]: Traceback (most recent call last):\n"
+            "all: [rank*]: ValueError: bad shard on rank *\n|");
+}
+
+TEST_F(DedupSinkTest, SaysWhichHostIsBehindAndWhichIsSilent) {
+  start(8);
+  for (int second = 0; second < 100; ++second) {
+    say(0, 5, fmt::format("step {}", second));
+    if (second == 0) say(7, 7, "step 0");
+    wait(700ms);
+    say(6, 6, fmt::format("step {}", second));
+    wait(300ms);
+  }
+  const std::string shown = finish();
+  EXPECT_NE(shown.find("|podrun: [6] is 200 ms behind: its equal lines are not shown\n"
+                       "podrun: [7] has printed nothing for 60 s\n"
+                       "podrun: late: [6] 100 lines, up to 200 ms behind " +
+                       kWhy),
+            std::string::npos)
+      << shown;
 }
 
 }  // namespace

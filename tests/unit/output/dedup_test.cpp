@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -30,17 +31,18 @@ Hosts hosts_from_to(std::size_t first, std::size_t last) {
 class Talk {
  public:
   explicit Talk(std::size_t hosts, const DedupLimits& limits = {})
-      : dedup_(hosts, limits, [this](const DedupedLine& line) { show(line); }) {}
+      : dedup_(hosts, limits, [this](const DedupedLine& line) { show(line); }), late_(hosts) {}
 
   void say(std::size_t host, const std::string& text, LineEnd end = LineEnd::newline) {
-    dedup_.line(now_, host, {text, end}, text);
+    dedup_.line(now_, host, {text, end}, {.key = text});
   }
   void say(const Hosts& hosts, const std::string& text) {
     for (const std::size_t host : hosts) say(host, text);
   }
-  void say_keyed(std::size_t host, const std::string& text, const std::string& key) {
+  void say_keyed(std::size_t host, const std::string& text, const DedupKey& key) {
     dedup_.line(now_, host, {text}, key);
   }
+  std::size_t add_process(std::size_t host) { return dedup_.add_process(host); }
   /// All that a host has to say at once, as a chunk of its output brings it.
   void say_all(std::size_t host, const Texts& texts) {
     for (const std::string& text : texts) say(host, text);
@@ -51,19 +53,31 @@ class Talk {
 
   /// The lines that were shown since the last call.
   Texts shown() { return std::exchange(shown_, {}); }
-  const LateLines& late(std::size_t host) const { return dedup_.late()[host]; }
+  struct LateLines {
+    std::size_t lines = 0;
+    Dedup::Clock::duration lag{};
+  };
+  const LateLines& late(std::size_t host) const { return late_[host]; }
   const Dedup& dedup() const { return dedup_; }
   Dedup::TimePoint now() const { return now_; }
 
  private:
   void show(const DedupedLine& line) {
+    if (line.late) {
+      for (const std::size_t host : line.hosts)
+        late_[host] = {late_[host].lines + 1, std::max(late_[host].lag, *line.late)};
+      return;
+    }
     const std::string label = "[" + fold_workers({line.hosts.begin(), line.hosts.end()}) + "]";
     shown_.push_back(label + ": " + std::string(line.text));
+    for (const DedupText& other : line.texts)
+      shown_.back() += fmt::format(" | {}: {}", other.host, other.text);
   }
 
   Dedup dedup_;
   Dedup::TimePoint now_{1h};
   Texts shown_;
+  std::vector<LateLines> late_;
 };
 
 TEST(Dedup, ShowsALineOnceAsSoonAsEveryHostHasSaidIt) {
@@ -182,9 +196,9 @@ TEST(Dedup, ALineWithoutNewlineIsAnotherLine) {
 
 TEST(Dedup, ComparesKeysAndShowsTheFirstText) {
   Talk talk(3);
-  talk.say_keyed(1, "10:00:01 up", "up");
-  talk.say_keyed(0, "10:00:02 up", "up");
-  talk.say_keyed(2, "10:00:03 up", "up");
+  talk.say_keyed(1, "10:00:01 up", {.key = "up"});
+  talk.say_keyed(0, "10:00:02 up", {.key = "up"});
+  talk.say_keyed(2, "10:00:03 up", {.key = "up"});
   EXPECT_THAT(talk.shown(), ElementsAre("[0-2]: 10:00:01 up"));
 }
 
@@ -217,6 +231,7 @@ TEST(Dedup, ALateHostStaysCountedAfterALineOfItsOwn) {
   talk.wait(3s);
   EXPECT_THAT(talk.shown(), ElementsAre("[0,1]: a", "[0,1]: b"));
   talk.say(2, "mine");
+  talk.wait(100ms);
   talk.say(2, "a");
   talk.wait(500ms);
   EXPECT_THAT(talk.shown(), ElementsAre("[2]: mine"));
@@ -233,6 +248,7 @@ TEST(Dedup, LateHostsStayCountedAfterALineThatTheyShare) {
   talk.wait(3s);
   EXPECT_THAT(talk.shown(), ElementsAre("[0,1]: a", "[0,1]: b"));
   talk.say({2, 3}, "ours");
+  talk.wait(100ms);
   talk.say({2, 3}, "a");
   talk.wait(500ms);
   EXPECT_THAT(talk.shown(), ElementsAre("[2,3]: ours"));
@@ -281,6 +297,127 @@ TEST(Dedup, ABlankLineTooManyOfALateHostDoesNotShiftWhatFollows) {
   EXPECT_EQ(talk.late(2).lines, 6U);
 }
 
+const Texts kTheirTraceback = {"Traceback", "File main.py", "main()", "File train.py, line 10",
+                               "step()",    "RuntimeError"};
+const Texts kOwnTraceback = {"Traceback", "File main.py", "main()", "File train.py, line 88",
+                             "step()",    "ValueError"};
+
+Texts of_host(std::size_t host, const Texts& texts) {
+  Texts labelled;
+  for (const std::string& text : texts) labelled.push_back(fmt::format("[{}]: {}", host, text));
+  return labelled;
+}
+
+TEST(Dedup, ShowsAllOfATracebackThatBeginsAsThoseOfOthersDid) {
+  for (const bool have_ended : {false, true}) {
+    Talk talk(8);
+    talk.say(hosts_from_to(0, 7), "step 1");
+    for (std::size_t host = 0; host < 7; ++host) talk.say_all(host, kTheirTraceback);
+    talk.wait(2s);
+    talk.shown();
+    for (std::size_t host = 0; host < 7 && have_ended; ++host) talk.end(host);
+    talk.say_all(7, kOwnTraceback);
+    talk.wait(500ms);
+    EXPECT_EQ(talk.shown(), of_host(7, kOwnTraceback)) << have_ended;
+    EXPECT_EQ(talk.late(7).lines, 0U);
+  }
+}
+
+TEST(Dedup, ShowsAllOfATracebackThatEndsAsThoseOfOthersDid) {
+  Texts traceback = kTheirTraceback;
+  traceback[3] = "File train.py, line 88";
+  for (const auto pause : {0ms, 3ms}) {
+    Talk talk(8);
+    for (std::size_t host = 0; host < 7; ++host) talk.say_all(host, kTheirTraceback);
+    talk.wait(2s);
+    talk.shown();
+    for (const std::string& text : traceback) {
+      talk.say(7, text);
+      talk.wait(pause);
+    }
+    talk.wait(500ms);
+    EXPECT_EQ(talk.shown(), of_host(7, traceback)) << pause.count();
+  }
+}
+
+TEST(Dedup, ALateHostThatOvertakesTheOthersHasNoLineTwice) {
+  Talk talk(4);
+  talk.say({0, 1}, "step 5");
+  talk.wait(600ms);
+  EXPECT_THAT(talk.shown(), ElementsAre("[0,1]: step 5"));
+  for (const std::size_t host : {2, 3}) talk.say_all(host, {"step 5", "step 6", "step 7"});
+  talk.wait(100ms);
+  talk.say({0, 1}, "step 6");
+  talk.say({0, 1}, "step 7");
+  talk.wait(500ms);
+  EXPECT_THAT(talk.shown(), ElementsAre("[0-3]: step 6", "[0-3]: step 7"));
+  EXPECT_EQ(talk.late(2).lines, 1U);
+}
+
+TEST(Dedup, LateHostsHoldTheirLinesTogether) {
+  Talk talk(200);
+  std::size_t most = 0;
+  for (int step = 0; step < 20; ++step) {
+    const std::string text = fmt::format("step {}", step);
+    talk.say({0, 1}, text);
+    talk.wait(600ms);
+    talk.say(hosts_from_to(2, 199), text);
+    most = std::max(most, talk.dedup().bytes());
+  }
+  talk.finish();
+  EXPECT_EQ(talk.shown().size(), 20U);
+  EXPECT_EQ(talk.late(100).lines, 20U);
+  EXPECT_LT(most, 20'000U) << "not one line for each host";
+}
+
+TEST(Dedup, ShowsTheCommonTracebackOfTheOthersInFull) {
+  Talk talk(8);
+  talk.say_all(3, kOwnTraceback);
+  talk.wait(2s);
+  EXPECT_EQ(talk.shown(), of_host(3, kOwnTraceback));
+  talk.end(3);
+  for (const std::size_t host : {0, 1, 2, 4, 5, 6, 7}) talk.say_all(host, kTheirTraceback);
+  talk.wait(500ms);
+  Texts expected;
+  for (const std::string& text : kTheirTraceback) expected.push_back("[0-2,4-7]: " + text);
+  EXPECT_EQ(talk.shown(), expected);
+}
+
+TEST(Dedup, ALineThatAHostLeavesOutDoesNotShiftIt) {
+  Talk talk(8);
+  for (int step = 1; step <= 8; ++step) {
+    for (std::size_t host = 0; host < 8; ++host) {
+      const std::size_t turn = (host + static_cast<std::size_t>(step)) % 8;
+      talk.say(turn, turn == 4 && step == 3 ? "failed" : "ok");
+    }
+    talk.wait(900ms);
+    if (step == 3) {
+      EXPECT_THAT(talk.shown(), testing::UnorderedElementsAre("[4]: failed", "[0-3,5-7]: ok"));
+    } else {
+      EXPECT_THAT(talk.shown(), ElementsAre("[0-7]: ok")) << step;
+    }
+  }
+  for (std::size_t host = 0; host < 8; ++host) EXPECT_EQ(talk.late(host).lines, 0U);
+}
+
+TEST(Dedup, ALineTooManyOfAHostDoesNotShiftTheOthers) {
+  Talk talk(8);
+  for (int step = 1; step <= 7; ++step) {
+    for (std::size_t host = 0; host < 8; ++host) {
+      const std::size_t turn = (host + static_cast<std::size_t>(step)) % 8;
+      talk.say(turn, "ok");
+      if (turn == 4 && step == 3) talk.say(turn, "ok");
+    }
+    talk.wait(900ms);
+    if (step == 3) {
+      EXPECT_THAT(talk.shown(), ElementsAre("[0-7]: ok", "[4]: ok"));
+    } else {
+      EXPECT_THAT(talk.shown(), ElementsAre("[0-7]: ok")) << step;
+    }
+  }
+  for (std::size_t host = 0; host < 8; ++host) EXPECT_EQ(talk.late(host).lines, 0U);
+}
+
 TEST(Dedup, AHostThatIsTooLateIsShown) {
   Talk talk(3, {.window = 500ms, .late = 10s});
   talk.say({0, 1}, "a");
@@ -289,8 +426,8 @@ TEST(Dedup, AHostThatIsTooLateIsShown) {
   EXPECT_THAT(talk.shown(), ElementsAre("[0,1]: a", "[0,1]: b"));
   talk.wait(10s);
   talk.say(2, "a");
+  talk.wait(500ms);
   EXPECT_EQ(talk.late(2).lines, 1U);
-  talk.wait(1ms);
   talk.say(2, "b");
   talk.finish();
   EXPECT_THAT(talk.shown(), ElementsAre("[2]: b"));
@@ -373,6 +510,100 @@ TEST(Dedup, WhatWasForgottenLongAgoIsNoOverflow) {
   talk.wait(11s);
   talk.say(2, "good morning");
   EXPECT_FALSE(talk.dedup().overflowed());
+}
+
+/// Hosts with several processes each, in the order of their numbers.
+std::vector<Hosts> with_processes(Talk& talk, std::size_t hosts, std::size_t processes) {
+  std::vector<Hosts> all(hosts);
+  for (std::size_t host = 0; host < hosts; ++host) {
+    all[host].push_back(host);
+    while (all[host].size() < processes) all[host].push_back(talk.add_process(host));
+  }
+  return all;
+}
+
+TEST(Dedup, ProcessesOfAHostHaveAnOrderEach) {
+  Talk talk(4);
+  const std::vector<Hosts> hosts = with_processes(talk, 4, 3);
+  for (std::size_t host = 0; host < 4; ++host) {
+    for (std::size_t turn = 0; turn < 3; ++turn) {
+      const std::size_t process = host % 2 == 0 ? turn : 2 - turn;
+      const std::string text = fmt::format("[{}] ready", process);
+      talk.say_keyed(hosts[host][process], text, {.key = text, .of_process = true});
+    }
+  }
+  talk.finish();
+  EXPECT_THAT(talk.shown(),
+              testing::UnorderedElementsAre("[0-3]: [0] ready", "[0-3]: [1] ready", "[0-3]: [2] ready"));
+}
+
+TEST(Dedup, ProcessesThatFailAlikeHaveOneTraceback) {
+  Talk talk(8);
+  const std::vector<Hosts> hosts = with_processes(talk, 8, 8);
+  talk.wait(500ms);
+  for (std::size_t line = 0; line < kTheirTraceback.size(); ++line) {
+    for (std::size_t host = 0; host < 8; ++host) {
+      for (const std::size_t process : hosts[host]) {
+        EXPECT_THAT(talk.shown(), IsEmpty());
+        talk.say_keyed(process, kTheirTraceback[line], {.key = kTheirTraceback[line], .of_process = true});
+      }
+    }
+    EXPECT_THAT(talk.shown(), ElementsAre("[0-7]: " + kTheirTraceback[line]));
+  }
+}
+
+TEST(Dedup, ALineOfHostsDoesNotWaitForTheirProcesses) {
+  Talk talk(2);
+  const std::vector<Hosts> hosts = with_processes(talk, 2, 3);
+  talk.say({0, 1}, "torchrun says");
+  EXPECT_THAT(talk.shown(), ElementsAre("[0,1]: torchrun says"));
+  talk.wait(500ms);
+  talk.end(1);
+  for (const std::size_t process : hosts[0])
+    talk.say_keyed(process, "bye", {.key = "bye", .of_process = true});
+  EXPECT_THAT(talk.shown(), ElementsAre("[0]: bye"));
+}
+
+TEST(Dedup, ALineIsOneIfItsBytesOrItsFormAreEqual) {
+  Talk talk(3);
+  const auto say = [&](std::size_t host, std::size_t named) {
+    const std::string text = fmt::format("at tpu-{}", named);
+    talk.say_keyed(host, text,
+                   host == named ? DedupKey{.key = "at own", .plain = text} : DedupKey{.key = text});
+  };
+  for (const std::size_t first : {0, 1, 2}) {
+    for (std::size_t turn = 0; turn < 3; ++turn) say((first + turn) % 3, (first + turn) % 3);
+    EXPECT_EQ(talk.shown(), Texts{fmt::format("[0-2]: at tpu-{}", first)});
+    for (std::size_t turn = 0; turn < 3; ++turn) say((first + turn) % 3, 1);
+    EXPECT_THAT(talk.shown(), ElementsAre("[0-2]: at tpu-1"));
+  }
+  say(0, 0);
+  say(1, 1);
+  say(2, 0);
+  talk.finish();
+  EXPECT_THAT(talk.shown(), testing::UnorderedElementsAre("[0,1]: at tpu-0", "[2]: at tpu-0"));
+}
+
+TEST(DedupPhrase, HasNoEntryLeftThatWasForgotten) {
+  DedupPhrase phrase;
+  std::vector<DedupEntry> entries(3);
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    entries[i].place = i + 1;
+    phrase.add_placed(entries[i]);
+  }
+  phrase.forget_first_placed();
+  phrase.remove_placed(entries[2]);
+  phrase.remove_placed(entries[1]);
+  EXPECT_THAT(phrase.placed, IsEmpty());
+}
+
+TEST(Dedup, KeepsTheTextsOfHostsWhereTheyDiffer) {
+  Talk talk(3);
+  for (std::size_t host = 0; host < 3; ++host) {
+    const std::string text = fmt::format("step 7 in {} s", host == 2 ? 1 : host);
+    talk.say_keyed(host, text, {.key = "step 7 in # s", .keeps_texts = true});
+  }
+  EXPECT_THAT(talk.shown(), ElementsAre("[0-2]: step 7 in 0 s | 1: step 7 in 1 s | 2: step 7 in 1 s"));
 }
 
 }  // namespace

@@ -7,8 +7,12 @@
 // places before it too. So a line that only one host has appears between its own neighbours. It does not keep
 // other hosts from joining the lines after it, as it would in an order by arrival.
 //
+// A process of a host is a host of its own here (but hosts are said in what is shown), which is asked only
+// for lines of processes.
+//
 // An entry is shown, with all entries before it, when all running hosts have printed it or its window is
-// over. It is kept for hosts that stand before it and may print it late.
+// over. It is kept for hosts that stand before it and may print it late. Such a line of theirs is held: a
+// line after it that is new shows that the host is not late but tells something else.
 #include "podrun/output/dedup/dedup.hpp"
 
 #include <algorithm>
@@ -16,27 +20,45 @@
 #include <utility>
 
 namespace podrun::output {
+namespace {
+
+/// Lines that a host prints at once come within this time.
+constexpr std::chrono::milliseconds kAtOnce{20};
+
+std::string_view text_of(const DedupEntry& entry) {
+  return entry.text_is_key ? entry.phrase->key : entry.text;
+}
+
+}  // namespace
 
 Dedup::Dedup(std::size_t hosts, const DedupLimits& limits, Show show)
-    : limits_(limits),
-      show_(std::move(show)),
-      hosts_(hosts),
-      running_(hosts),
-      store_(hosts),
-      order_(hosts),
-      late_(hosts) {}
+    : limits_(limits), show_(std::move(show)), hosts_(hosts), store_(hosts), order_(hosts) {
+  for (std::size_t host = 0; host < hosts; ++host) hosts_[host].host = host;
+}
 
-void Dedup::line(TimePoint now, std::size_t host, const SplitLine& line, std::string_view key) {
+std::size_t Dedup::add_process(std::size_t host) {
+  hosts_.push_back(HostState());
+  hosts_.back().host = host;
+  hosts_.back().next_process = std::exchange(hosts_[host].next_process, hosts_.size() - 1);
+  store_.add_host();
+  order_.add_host();
+  ++running_;
+  wait_for_processes_ = now_ + limits_.window;
+  return hosts_.size() - 1;
+}
+
+void Dedup::line(TimePoint now, std::size_t host, const SplitLine& line, const DedupKey& key) {
   tick(now);
   HostState& state = hosts_[host];
   const bool is_piece = line.end == LineEnd::piece;
   const bool is_rest = std::exchange(state.in_pieces, is_piece);
   DedupEntry* const next = order_.next_of(host);
   if (is_piece || is_rest) {
+    is_new(host);
     add_floating(host, line, nullptr, {});
-  } else if (next && !state.floating.first && next->phrase && next->phrase->is(line.end, key) &&
-             order_.may_say(host, *next)) {
-    meet(host, *next);
+  } else if (next && !next->shown && !state.floating.first && next->phrase &&
+             next->phrase->is(line.end, key.key) && order_.may_say(host, *next)) {
+    meet(host, *next, line.text);
   } else {
     look_up(host, line, key);
   }
@@ -44,17 +66,26 @@ void Dedup::line(TimePoint now, std::size_t host, const SplitLine& line, std::st
   keep_within_bytes();
 }
 
-void Dedup::look_up(std::size_t host, const SplitLine& line, std::string_view key) {
-  DedupPhrase& phrase = store_.phrase(line.end, key);
-  DedupEntry* const same = find(host, phrase);
-  if (!same) return add_floating(host, line, &phrase, key);
-  if (same->place == 0) return share(host, *same);
-  meet(host, *same);
+void Dedup::look_up(std::size_t host, const SplitLine& line, const DedupKey& key) {
+  DedupPhrase& phrase = store_.phrase(host, line.end, key);
+  DedupEntry* const shown = order_.find_shown(host, phrase);
+  const bool is_behind = shown && hosts_[host].behind;
+  if (DedupEntry* const same = is_behind ? find_held(host, phrase) : find(host, phrase)) {
+    same->is_plain = same->is_plain || (key.plain && phrase.is(line.end, *key.plain));
+    return same->place == 0 ? share(host, *same, line.text) : meet(host, *same, line.text);
+  }
+  const bool nobody_had_it = phrase.entries == 0;
+  add_floating(host, line, &phrase, key);
+  if (shown) {
+    hold(host, *shown);
+  } else if (nobody_had_it) {
+    is_new(host);
+  }
 }
 
 /// A line that occurs more than once (blank, a brace) only matches its next occurrence; otherwise one extra
 /// line of this kind would shift all later ones. In doubt it floats until a line that occurs once shows where
-/// it belongs. Null: the line is new, or floats.
+/// it belongs. Null: the line is new, or floats, or was shown.
 DedupEntry* Dedup::find(std::size_t host, const DedupPhrase& phrase) {
   HostState& state = hosts_[host];
   const auto [placed, placed_after] = order_.find(host, phrase);
@@ -73,16 +104,82 @@ DedupEntry* Dedup::find(std::size_t host, const DedupPhrase& phrase) {
   return nullptr;
 }
 
+/// Such a line that other hosts hold, too.
+DedupEntry* Dedup::find_held(std::size_t host, const DedupPhrase& phrase) {
+  DedupEntry* const placed = order_.find(host, phrase).entry;
+  DedupEntry* const found = placed ? placed : phrase.floating;
+  return found && found->repeats && !found->has(host) ? found : nullptr;
+}
+
 /// The only such line, if the host has passed it without printing it. It matches if the order can be changed
-/// so that the host has not passed it, or if it was shown, so that its place no longer matters.
+/// so that the host has not passed it.
 DedupEntry* Dedup::find_passed(std::size_t host, const DedupPhrase& phrase) {
   if (phrase.entries != 1 || phrase.placed.empty()) return nullptr;
   DedupEntry* const entry = phrase.placed.back();
-  if (entry->has(host)) return nullptr;
-  return entry->shown || order_.pull_before(host, *entry) ? entry : nullptr;
+  if (entry->has(host) || entry->shown) return nullptr;
+  return order_.pull_before(host, *entry) ? entry : nullptr;
 }
 
-void Dedup::add_floating(std::size_t host, const SplitLine& line, DedupPhrase* phrase, std::string_view key) {
+/// The host's last line, which floats, equals one that was shown for others. It is late if the host goes on
+/// as they did. If a line that nobody has printed comes after it, or at once before it, then the host tells
+/// something else, and the line is shown.
+void Dedup::hold(std::size_t host, DedupEntry& shown) {
+  HostState& state = hosts_[host];
+  DedupEntry& entry = *state.floating.last;
+  if (!state.last_new || now_ - *state.last_new > kAtOnce) {
+    entry.repeats = true;
+    entry.behind = now_ - shown.time;
+    state.behind = state.holds = true;
+  }
+  store_.add_host_to(shown, host);
+  order_.has_met(host, shown);
+}
+
+/// The host prints a line that nobody has printed. If the others have printed more than it, then it tells
+/// something else; if not, it has come first.
+void Dedup::is_new(std::size_t host) {
+  if (!order_.leaves_out(host, nullptr)) return;
+  hosts_[host].last_new = now_;
+  confirm(host);
+}
+
+/// The host prints a line that others have printed, and that was not shown.
+void Dedup::joins(std::size_t host, DedupEntry& entry) {
+  HostState& state = hosts_[host];
+  if (entry.repeats) {
+    if (DedupEntry* const shown = order_.find_shown(host, *entry.phrase)) {
+      entry.behind = std::max(entry.behind, now_ - shown->time);
+      store_.add_host_to(*shown, host);
+      order_.has_met(host, *shown);
+      state.behind = state.holds = true;
+      return;
+    }
+    confirm(entry);
+  }
+  if (!std::exchange(state.behind, false)) return;
+  if (order_.leaves_out(host, &entry)) confirm(host);
+}
+
+/// The host's lines that may be late are not.
+void Dedup::confirm(std::size_t host) {
+  HostState& state = hosts_[host];
+  if (!std::exchange(state.holds, false)) return;
+  state.behind = false;
+  for (DedupEntry* entry = state.floating.first; entry; entry = entry->next) entry->repeats = false;
+  for (DedupEntry* entry = order_.first_open(); entry; entry = entry->next) {
+    if (entry->has(host)) confirm(*entry);
+  }
+}
+
+void Dedup::confirm(DedupEntry& entry) {
+  if (!std::exchange(entry.repeats, false)) return;
+  for (std::size_t host = 0; host < hosts_.size(); ++host) {
+    if (entry.has(host)) hosts_[host].behind = false;
+  }
+  if (entry.place != 0) find_complete(entry);
+}
+
+void Dedup::add_floating(std::size_t host, const SplitLine& line, DedupPhrase* phrase, const DedupKey& key) {
   HostState& state = hosts_[host];
   DedupEntry& entry = store_.add(host, line, phrase, key, now_);
   state.floating.insert_before(nullptr, entry);
@@ -96,40 +193,43 @@ void Dedup::add_floating(std::size_t host, const SplitLine& line, DedupPhrase* p
 }
 
 /// The host prints a line that has a place.
-void Dedup::meet(std::size_t host, DedupEntry& placed) {
-  if (placed.shown) {
-    LateLines& late = late_[host];
-    ++late.lines;
-    late.lag = std::max(late.lag, now_ - placed.time);
-    hosts_[host].in_doubt = false;
-  } else {
-    place_floating(host, nullptr, &placed);
-  }
-  add(host, placed);
-  order_.has_met(host, placed);
+void Dedup::meet(std::size_t host, DedupEntry& placed, std::string_view text) {
+  joins(host, placed);
+  place_floating(host, nullptr, &placed);
+  add(host, placed, text);
+  // A host that may be late stands where the line was shown.
+  placed.repeats ? order_.has_said(host, placed) : order_.has_met(host, placed);
 }
 
-void Dedup::add(std::size_t host, DedupEntry& entry) {
-  entry.add(host);
-  if (!hosts_[host].running || entry.shown) return;
+void Dedup::add(std::size_t host, DedupEntry& entry, std::string_view text) {
+  store_.add_host_to(entry, host);
+  if (entry.shown) return;
+  if (entry.keeps_texts && text != text_of(entry)) store_.keep_text(entry, hosts_[host].host, text);
+  if (!hosts_[host].running) return;
   ++entry.running;
   find_complete(entry);
 }
 
 void Dedup::find_complete(DedupEntry& entry) {
-  if (entry.running == running_ && (!complete_ || complete_->place < entry.place)) complete_ = &entry;
+  if (entry.repeats) return;  // what its hosts print next decides
+  if (entry.of_process && now_ < wait_for_processes_) return;
+  const std::size_t asked = entry.of_process ? running_ : running_hosts_;
+  if (entry.running == asked && (!complete_ || complete_->place < entry.place)) complete_ = &entry;
 }
 
 /// The host prints a line that floats on another host.
-void Dedup::share(std::size_t host, DedupEntry& floating) {
+void Dedup::share(std::size_t host, DedupEntry& floating, std::string_view text) {
   const std::size_t owner = floating.first_host;
+  joins(host, floating);
   place_floating(owner, &floating, nullptr);
   place_floating(host, nullptr, nullptr);
   const DedupPlace after = std::max(order_.joins_after(owner), order_.joins_after(host));
-  order_.put(take_first_floating(hosts_[owner]), after, nullptr);
-  add(host, floating);
-  order_.has_shared(owner, floating);
-  order_.has_shared(host, floating);
+  // A line that may be late was shown before those that are open.
+  DedupEntry* const before = floating.repeats ? order_.first_not_held(after) : nullptr;
+  order_.put(take_first_floating(hosts_[owner]), after, before);
+  add(host, floating, text);
+  for (const std::size_t each : {owner, host})
+    floating.repeats ? order_.has_said(each, floating) : order_.has_shared(each, floating);
 }
 
 /// Gives places to the host's floating lines up to `last` (null: all): each joins an equal entry before
@@ -152,7 +252,9 @@ void Dedup::place_floating(std::size_t host, const DedupEntry* last, DedupEntry*
 
 void Dedup::place_first_floating(std::size_t host, DedupEntry* before) {
   DedupEntry& entry = take_first_floating(hosts_[host]);
-  order_.put(entry, order_.joins_after(host), before);
+  DedupEntry* const previous = order_.last_open_of(host);
+  const bool at_once = previous && entry.time - previous->time <= kAtOnce;
+  order_.put(entry, order_.joins_after(host), at_once ? previous->next : before);
   order_.has_said(host, entry);
 }
 
@@ -163,7 +265,10 @@ void Dedup::merge_first_floating(std::size_t host, DedupEntry& same) {
     open_.insert_before(&entry, same);
     same.time = entry.time;
   }
-  add(host, same);
+  if (!entry.repeats) confirm(same);
+  same.behind = std::max(same.behind, entry.behind);
+  for (const DedupText& text : entry.texts) store_.keep_text(same, text.host, text.text);
+  add(host, same, text_of(entry));
   order_.has_said(host, same);
   open_.remove(entry);
   store_.remove(entry);
@@ -177,22 +282,32 @@ DedupEntry& Dedup::take_first_floating(HostState& host) {
 }
 
 void Dedup::host_ended(std::size_t host) {
-  if (!std::exchange(hosts_[host].running, false)) return;
+  if (!hosts_[host].running) return;
+  std::size_t each = host;
+  do {
+    end(each);
+    each = hosts_[each].next_process;
+  } while (each != 0);
+  for (alone_ = 0; running_ == 1 && !hosts_[alone_].running;) ++alone_;
+  show_and_forget();
+}
+
+void Dedup::end(std::size_t host) {
+  hosts_[host].running = false;
   --running_;
+  if (host < first_hosts_) --running_hosts_;
   order_.host_ended(host);
   for (DedupEntry* entry = hosts_[host].floating.first; entry; entry = entry->next) --entry->running;
   for (DedupEntry* entry = order_.first_open(); entry; entry = entry->next) {
     if (entry->has(host)) --entry->running;
     find_complete(*entry);
   }
-  for (alone_ = 0; running_ == 1 && !hosts_[alone_].running;) ++alone_;
-  show_and_forget();
 }
 
 /// Shows lines that all running hosts have printed, and forgets those that no host can print any more.
 void Dedup::show_and_forget() {
   if (complete_) show_through(std::exchange(complete_, nullptr)->place);
-  if (running_ == 1) show_floating(hosts_[alone_], nullptr);
+  if (running_ == 1 && !hosts_[alone_].behind) show_floating(hosts_[alone_], nullptr);
   if (running_ == 0) finish();
   while (order_.first_is_passed() && order_.first()->shown) store_.remove(order_.take_first());
 }
@@ -239,8 +354,9 @@ void Dedup::show_floating(HostState& host, const DedupEntry* last) {
   for (bool done = false; host.floating.first && !done;) {
     DedupEntry& entry = take_first_floating(host);
     done = &entry == last;
+    const bool is_late = entry.repeats;
     show(entry);
-    if (entry.phrase && others_run) {
+    if (entry.phrase && others_run && !is_late) {
       order_.put_shown(entry);
     } else {
       store_.remove(entry);
@@ -252,12 +368,25 @@ void Dedup::show(DedupEntry& entry) {
   shown_hosts_.clear();
   for (std::size_t word = 0; word < entry.hosts.size(); ++word) {
     for (std::uint64_t rest = entry.hosts[word]; rest != 0; rest &= rest - 1) {
-      shown_hosts_.push_back(word * kHostsInWord + static_cast<std::size_t>(std::countr_zero(rest)));
+      shown_hosts_.push_back(
+          hosts_[word * kHostsInWord + static_cast<std::size_t>(std::countr_zero(rest))].host);
     }
   }
-  show_({shown_hosts_, entry.text_is_key ? entry.phrase->key : entry.text, entry.end});
+  if (hosts_.size() > first_hosts_) {
+    std::sort(shown_hosts_.begin(), shown_hosts_.end());
+    shown_hosts_.erase(std::unique(shown_hosts_.begin(), shown_hosts_.end()), shown_hosts_.end());
+  }
+  show_({.hosts = shown_hosts_,
+         .host = hosts_[entry.first_host].host,
+         .text = text_of(entry),
+         .end = entry.end,
+         .texts = entry.texts,
+         .is_plain = entry.is_plain,
+         .is_shared = entry.several_hosts,
+         .late = entry.repeats ? std::optional(entry.behind) : std::nullopt});
   open_.remove(entry);
   store_.drop_text(entry);
+  if (std::exchange(entry.repeats, false)) entry.add_all();  // it stands for the line that was shown
   entry.shown = true;
   entry.time = now_;
 }

@@ -18,26 +18,26 @@ namespace podrun::output {
 /// How long lines wait for each other, and how much memory they may take.
 struct DedupLimits {
   std::chrono::milliseconds window{500};   ///< the longest time from the first host's line until it is shown
-  std::chrono::milliseconds late{10'000};  ///< then, how long hosts that print it are only counted as late
+  std::chrono::milliseconds late{10'000};  ///< then, how long hosts that print it can be late
   std::size_t bytes = std::size_t{64} << 20U;  ///< for the texts and their bookkeeping
 };
 
 /// A line to show once for all hosts that printed it.
 struct DedupedLine {
   std::span<const std::size_t> hosts;  ///< ascending
-  std::string_view text;               ///< as printed by one of the hosts, usually the first
+  std::size_t host = 0;                ///< the one whose text it is
+  std::string_view text;
   LineEnd end = LineEnd::newline;
-};
-
-/// A host's lines that were not shown because equal lines of others had been shown before.
-struct LateLines {
-  std::size_t lines = 0;
-  Sink::Clock::duration lag{};  ///< the longest time from showing a line until the host printed it
+  std::span<const DedupText> texts = {};  ///< of other hosts, if they differ and DedupKey::keeps_texts
+  bool is_plain = false;                  ///< they are equal by their plain keys
+  bool is_shared = false;                 ///< several hosts or processes have printed it
+  /// These hosts are so far behind: an equal line was shown, so this one is not.
+  std::optional<Sink::Clock::duration> late = std::nullopt;
 };
 
 /// Decides which lines of one stream of several hosts are equal (`--dedup`): lines with equal key and end,
-/// but no long lines in pieces. Every line is shown, alone or in a shared line, or counted as late, and each
-/// host's lines keep their order.
+/// but no long lines in pieces. Every line is shown, alone or in a shared line, or told to be late, and each
+/// host's lines keep their order. Of several processes of a host, each counts as a host of its own.
 class Dedup {
  public:
   using Clock = Sink::Clock;
@@ -46,9 +46,11 @@ class Dedup {
 
   Dedup(std::size_t hosts, const DedupLimits& limits, Show show);
 
-  /// `key` is compared: the text, or its LogKey.
-  void line(TimePoint now, std::size_t host, const SplitLine& line, std::string_view key);
-  /// No more lines of this host follow.
+  /// Another process of the host. Returns its number, which line() takes.
+  std::size_t add_process(std::size_t host);
+  /// `host`: it, or a process of it.
+  void line(TimePoint now, std::size_t host, const SplitLine& line, const DedupKey& key);
+  /// No more lines of this host and its processes follow.
   void host_ended(std::size_t host);
   void tick(TimePoint now);
   TimePoint next_tick() const;
@@ -57,7 +59,6 @@ class Dedup {
   /// Shows all remaining lines.
   void finish();
 
-  const std::vector<LateLines>& late() const { return late_; }
   /// Whether a line may have been shown twice, because an earlier equal one was dropped for lack of memory.
   bool overflowed() const { return overflowed_; }
   /// The memory in use.
@@ -65,20 +66,32 @@ class Dedup {
 
  private:
   struct HostState {
+    std::size_t host = 0;          ///< itself, or the one whose process it is
+    std::size_t next_process = 0;  ///< of the same host; 0: none
     DedupSequence floating;
-    bool in_pieces = false;  ///< the rest of a line follows
-    bool in_doubt = false;   ///< a line floats although it may equal a known one
+    bool in_pieces = false;             ///< the rest of a line follows
+    bool in_doubt = false;              ///< a line floats although it may equal a known one
+    bool behind = false;                ///< its last line may be late
+    bool holds = false;                 ///< lines that may be late, or were told to be
+    std::optional<TimePoint> last_new;  ///< when it last printed a line that nobody had printed
     bool running = true;
   };
 
-  void look_up(std::size_t host, const SplitLine& line, std::string_view key);
+  void look_up(std::size_t host, const SplitLine& line, const DedupKey& key);
   DedupEntry* find(std::size_t host, const DedupPhrase& phrase);
+  DedupEntry* find_held(std::size_t host, const DedupPhrase& phrase);
   DedupEntry* find_passed(std::size_t host, const DedupPhrase& phrase);
-  void add_floating(std::size_t host, const SplitLine& line, DedupPhrase* phrase, std::string_view key);
-  void meet(std::size_t host, DedupEntry& placed);
-  void share(std::size_t host, DedupEntry& floating);
-  void add(std::size_t host, DedupEntry& entry);
+  void hold(std::size_t host, DedupEntry& shown);
+  void is_new(std::size_t host);
+  void joins(std::size_t host, DedupEntry& entry);
+  void confirm(std::size_t host);
+  void confirm(DedupEntry& entry);
+  void add_floating(std::size_t host, const SplitLine& line, DedupPhrase* phrase, const DedupKey& key);
+  void meet(std::size_t host, DedupEntry& placed, std::string_view text);
+  void share(std::size_t host, DedupEntry& floating, std::string_view text);
+  void add(std::size_t host, DedupEntry& entry, std::string_view text);
   void find_complete(DedupEntry& entry);
+  void end(std::size_t host);
 
   void place_floating(std::size_t host, const DedupEntry* last, DedupEntry* before);
   void place_first_floating(std::size_t host, DedupEntry* before);
@@ -95,15 +108,17 @@ class Dedup {
   const DedupLimits limits_;
   const Show show_;
   TimePoint now_{};
-  std::vector<HostState> hosts_;
-  std::size_t running_;
-  std::size_t alone_ = 0;  ///< the host that runs, if only one does
+  std::vector<HostState> hosts_;  ///< then their processes
+  const std::size_t first_hosts_ = hosts_.size();
+  std::size_t running_ = hosts_.size();        ///< with processes
+  std::size_t running_hosts_ = hosts_.size();  ///< without
+  std::size_t alone_ = 0;                      ///< what runs, if only one does
+  TimePoint wait_for_processes_{};             ///< until then, more of them may become known
   DedupStore store_;
   DedupOrder order_;
   DedupAges open_;                  ///< all entries that have not been shown
   DedupEntry* complete_ = nullptr;  ///< the last entry that all running hosts have printed, until it is shown
   std::vector<std::size_t> shown_hosts_;
-  std::vector<LateLines> late_;
   std::optional<TimePoint> forgotten_;  ///< when an entry was last dropped early
   bool overflowed_ = false;
 };

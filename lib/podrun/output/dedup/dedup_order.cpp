@@ -17,9 +17,10 @@ constexpr DedupPlace kEnd = std::numeric_limits<DedupPlace>::max();
 
 /// The most entries that one search visits, so that the cost of a line is bounded.
 constexpr std::size_t kLookedAt = 256;
+constexpr std::size_t kMostHeld = 4096;  ///< the same, where lines that may be late are skipped
 
 bool intersect(const DedupHosts& a, const DedupHosts& b) {
-  for (std::size_t i = 0; i < a.size(); ++i) {
+  for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
     if ((a[i] & b[i]) != 0) return true;
   }
   return false;
@@ -33,6 +34,11 @@ std::size_t count(const DedupHosts& hosts) {
 
 }  // namespace
 
+void DedupOrder::add_host() {
+  hosts_.emplace_back();
+  ++before_all_;
+}
+
 bool DedupOrder::may_say(std::size_t host, const DedupEntry& entry) const {
   return !entry.has(host) && (entry.shown || entry.place > hosts_[host].said.place);
 }
@@ -43,10 +49,14 @@ DedupEntry* DedupOrder::next_of(std::size_t host) const {
 }
 
 DedupPhrase::Found DedupOrder::find(std::size_t host, const DedupPhrase& phrase) const {
-  const HostMarks& marks = hosts_[host];
-  const DedupPhrase::Found found = phrase.first_after(marks.stand.place, host);
-  if (!found.entry || may_say(host, *found.entry)) return found;
-  return phrase.first_after(marks.said.place, host);
+  return phrase.first_after(joins_after(host), host);
+}
+
+DedupEntry* DedupOrder::find_shown(std::size_t host, const DedupPhrase& phrase) const {
+  auto [entry, placed_after] = phrase.first_after(hosts_[host].stand.place, host);
+  if (entry && placed_after > 1 && entry->shown && !is_next(host, *entry)) return nullptr;
+  if (!entry && phrase.entries == 1 && !phrase.placed.empty()) entry = phrase.placed.back();
+  return entry && entry->shown && !entry->has(host) ? entry : nullptr;
 }
 
 bool DedupOrder::is_next(std::size_t host, const DedupEntry& entry) const {
@@ -57,10 +67,30 @@ bool DedupOrder::is_next(std::size_t host, const DedupEntry& entry) const {
   return true;
 }
 
+bool DedupOrder::leaves_out(std::size_t host, const DedupEntry* end) const {
+  std::size_t looked_at = 0;
+  for (const DedupEntry* each = next_of(host); each != end; each = each->next) {
+    if (!each) return false;  // the end floats, or the host is beyond it
+    if (++looked_at > kMostHeld || !(each->repeats || each->has(host))) return true;
+  }
+  return false;
+}
+
+DedupEntry* DedupOrder::first_not_held(DedupPlace after) const {
+  DedupEntry* entry = first_open_;
+  while (entry && (entry->repeats || entry->place <= after)) entry = entry->next;
+  return entry;
+}
+
+DedupEntry* DedupOrder::last_open_of(std::size_t host) const {
+  const Mark& said = hosts_[host].said;
+  return is_here(said) && said.place > last_shown_ ? said.entry : nullptr;
+}
+
 /// A guess: true if several hosts have it and, once it was shown and all hosts had time, more than half do.
 bool DedupOrder::will_say(std::size_t host, const DedupEntry& entry) const {
   if (!entry.several_hosts || !may_say(host, entry)) return false;
-  return !entry.shown || 2 * count(entry.hosts) > hosts_.size();
+  return !entry.shown || 2 * count(entry.hosts) > asked(entry);
 }
 
 DedupPlace DedupOrder::joins_after(std::size_t host) const {
@@ -146,7 +176,8 @@ std::vector<DedupEntry*> DedupOrder::tied_between(const DedupEntry& entry, Dedup
   for (DedupEntry* each = &last; each != &entry; each = each->previous) {
     if (++looked_at > kLookedAt) return {};
     if (!intersect(each->hosts, hosts)) continue;
-    for (std::size_t i = 0; i < hosts.size(); ++i) hosts[i] |= each->hosts[i];
+    hosts.resize(std::max(hosts.size(), each->hosts.size()));
+    for (std::size_t i = 0; i < each->hosts.size(); ++i) hosts[i] |= each->hosts[i];
     tied.push_back(each);
   }
   if (intersect(entry.hosts, hosts)) return {};

@@ -15,6 +15,9 @@ class DedupOrder {
  public:
   explicit DedupOrder(std::size_t hosts) : hosts_(hosts), before_all_(hosts) {}
 
+  /// There is one host more.
+  void add_host();
+
   DedupEntry* first() const { return list_.first; }
   DedupEntry* first_open() const { return first_open_; }
   /// Whether there is a first entry and every running host stands at it or later.
@@ -25,10 +28,20 @@ class DedupOrder {
   bool may_say(std::size_t host, const DedupEntry& entry) const;
   /// The entry right after the host's position. Null: none.
   DedupEntry* next_of(std::size_t host) const;
-  /// The first entry of the phrase that the host may print.
+  /// The first open entry of the phrase that the host may print.
   DedupPhrase::Found find(std::size_t host, const DedupPhrase& phrase) const;
+  /// The next one that was shown without the host, or the only one if the host has passed it. Null: none, or
+  /// the host would leave out lines that it is likely to print.
+  DedupEntry* find_shown(std::size_t host, const DedupPhrase& phrase) const;
   /// Whether the host is unlikely to print any entry between its position and this one.
   bool is_next(std::size_t host, const DedupEntry& entry) const;
+  /// Whether others have printed a line between the host's position and this entry (null: the end) that the
+  /// host has not.
+  bool leaves_out(std::size_t host, const DedupEntry* end) const;
+  /// The first open entry after the place whose hosts are not late for it. Null: none.
+  DedupEntry* first_not_held(DedupPlace after) const;
+  /// The last open entry that the host has printed. Null: none.
+  DedupEntry* last_open_of(std::size_t host) const;
   /// The last entry that the host printed or that was shown: the host joins after it.
   DedupPlace joins_after(std::size_t host) const;
 
@@ -64,6 +77,8 @@ class DedupOrder {
     bool running = true;
   };
 
+  /// How many hosts may print the entry.
+  std::size_t asked(const DedupEntry& entry) const { return entry.of_process ? hosts_.size() : first_hosts_; }
   bool is_here(const Mark& mark) const { return list_.first && mark.place >= list_.first->place; }
   bool will_say(std::size_t host, const DedupEntry& entry) const;
   bool lags(std::size_t host) const;
@@ -77,6 +92,7 @@ class DedupOrder {
   DedupEntry* first_open_ = nullptr;
   DedupPlace last_shown_ = 0;
   std::vector<HostMarks> hosts_;
+  const std::size_t first_hosts_ = hosts_.size();  ///< those that were not added later
   std::size_t before_all_;  ///< running hosts that stand at no entry that is here, so before all of them
 };
 

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,9 +21,24 @@ struct DedupPhrase;
 /// An entry's place in the order of showing; later entries have larger ones. 0: no place yet.
 using DedupPlace = std::uint64_t;
 
-/// A set of hosts, one bit each.
+/// What is compared of a line.
+struct DedupKey {
+  std::string_view key;
+  /// Another key by which the line equals others, if they have it: without what is the host's own.
+  std::optional<std::string_view> plain = std::nullopt;
+  bool of_process = false;   ///< by one of several processes of a host
+  bool keeps_texts = false;  ///< lines with this key differ in what the reader may want to know
+};
+
+/// A set of hosts, one bit each; those beyond its end are not in it.
 using DedupHosts = std::vector<std::uint64_t>;
 inline constexpr std::size_t kHostsInWord = 64;
+
+/// The line of one host.
+struct DedupText {
+  std::size_t host = 0;
+  std::string text;
+};
 
 /// A line that waits to be shown, or that late hosts may still print after it was shown.
 struct DedupEntry {
@@ -31,7 +48,9 @@ struct DedupEntry {
   DedupEntry* newer = nullptr;
   DedupEntry* next_alike = nullptr;            ///< the phrase's next floating entry, while this floats
   DedupPhrase* phrase = nullptr;               ///< null: equal to no other line
+  DedupPhrase* alias = nullptr;                ///< of its plain key, while only one host has printed it
   std::string text;                            ///< if it is not the phrase's key; until it is shown
+  std::vector<DedupText> texts;                ///< of other hosts, if the key keeps them; until it is shown
   DedupHosts hosts;                            ///< that have printed it
   std::chrono::steady_clock::time_point time;  ///< when it was first printed; later, when it was shown
   DedupPlace place = 0;
@@ -41,13 +60,18 @@ struct DedupEntry {
   LineEnd end = LineEnd::newline;
   bool several_hosts = false;  ///< more than one host has printed it
   bool text_is_key = false;
+  bool is_plain = false;    ///< a host has printed it with this plain key
+  bool of_process = false;  ///< see DedupKey
+  bool keeps_texts = false;
   bool shown = false;
+  bool repeats = false;            ///< its hosts may be late for lines that were shown; it is open
+  Sink::Clock::duration behind{};  ///< how late they are then
 
-  bool has(std::size_t host) const { return (hosts[host / kHostsInWord] >> (host % kHostsInWord) & 1U) != 0; }
-  void add(std::size_t host) {
-    several_hosts = true;
-    hosts[host / kHostsInWord] |= std::uint64_t{1} << (host % kHostsInWord);
+  bool has(std::size_t host) const {
+    const std::size_t word = host / kHostsInWord;
+    return word < hosts.size() && (hosts[word] >> (host % kHostsInWord) & 1U) != 0;
   }
+  void add_all() { std::fill(hosts.begin(), hosts.end(), ~std::uint64_t{0}); }
 };
 
 /// A list linked through two members of its entries. Owns nothing.
@@ -84,6 +108,7 @@ struct DedupPhrase {
   DedupEntry* last_floating = nullptr;
   std::vector<DedupEntry*> placed;  ///< by place; the first `gone` were forgotten
   std::size_t gone = 0;
+  DedupEntry* alias_of = nullptr;  ///< an entry of another phrase that a line with this key may join
 
   bool is(LineEnd its_end, std::string_view its_key) const { return end == its_end && key == its_key; }
 
@@ -97,7 +122,9 @@ struct DedupPhrase {
   void add_placed(DedupEntry& entry);
   void remove_placed(const DedupEntry& entry);
   void forget_first_placed();
+  void drop_gone();
   void add_floating(DedupEntry& entry);
+  void remove_floating(const DedupEntry& entry);
 };
 
 /// Makes objects that keep their address, and reuses those given back.
@@ -122,12 +149,19 @@ class DedupStore {
  public:
   explicit DedupStore(std::size_t hosts);
 
-  /// The existing phrase, or a new one; the caller then adds an entry to it.
-  DedupPhrase& phrase(LineEnd end, std::string_view key);
+  /// There is one host more.
+  void add_host();
+
+  /// The phrase by which the host's line is compared: one that exists, or a new one, to which the caller then
+  /// adds an entry.
+  DedupPhrase& phrase(std::size_t host, LineEnd end, const DedupKey& key);
 
   /// A new entry of a line that its host prints now. Without a `phrase`, `key` is ignored.
-  DedupEntry& add(std::size_t host, const SplitLine& line, DedupPhrase* phrase, std::string_view key,
+  DedupEntry& add(std::size_t host, const SplitLine& line, DedupPhrase* phrase, const DedupKey& key,
                   Sink::TimePoint now);
+  /// The host has printed the entry too.
+  void add_host_to(DedupEntry& entry, std::size_t host);
+  void keep_text(DedupEntry& entry, std::size_t host, std::string_view text);
   void drop_text(DedupEntry& entry);
   /// Removes the entry, and its phrase with the last entry.
   void remove(DedupEntry& entry);
@@ -135,12 +169,19 @@ class DedupStore {
   std::size_t bytes() const { return bytes_; }
 
  private:
-  std::size_t cost_of(const DedupEntry& entry) const;
+  static std::size_t words_of(std::size_t hosts) { return (hosts + kHostsInWord - 1) / kHostsInWord; }
+  DedupPhrase* find(std::size_t hash, LineEnd end, std::string_view key);
+  DedupPhrase& phrase(LineEnd end, std::string_view key);
   DedupPhrase& add_phrase(std::size_t hash, LineEnd end, std::string_view key);
+  void add_alias(DedupEntry& entry, LineEnd end, std::string_view plain);
+  void join_alias(DedupPhrase& plain);
+  void drop_alias(DedupEntry& entry);
+  void leave(DedupPhrase& phrase);
   void remove(DedupPhrase& phrase);
   void grow();
 
-  const std::size_t words_;  ///< in DedupEntry::hosts
+  const std::size_t first_hosts_;  ///< those that were not added later
+  std::size_t hosts_;
   DedupPool<DedupEntry> entries_;
   DedupPool<DedupPhrase> phrases_;
   std::vector<DedupPhrase*> buckets_;  ///< by hash; their number is a power of two

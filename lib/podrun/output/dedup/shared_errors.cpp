@@ -23,7 +23,7 @@ void SharedErrors::line(TimePoint now, const Line& line) {
   HostLines& lines = hosts_[line.host];
   if (line.stream == StreamId::err) {
     ++lines.given;
-    errors_.line(now, line.host, {line.text, line.end}, line.text);
+    errors_.line(now, line.host, {line.text, line.end}, {.key = line.text});
   } else if (others_ == OtherLines::pass || lines.given == lines.shown) {
     show_({&line.host, 1}, line);
   } else {
