@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Sink of `--gather`: keeps all output and shows equal outputs once, at the end.
+// The Sink of `--gather`: keeps all output and shows outputs that count as equal once, at the end.
 #include <openssl/evp.h>
 
+#include <algorithm>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <unordered_map>
@@ -45,14 +47,58 @@ class Digest {
   std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> context_{nullptr, &EVP_MD_CTX_free};
 };
 
+/// Takes a stream of a host. Streams count as equal if they have a digest in common.
+class Compared {
+ public:
+  Compared(const hosts::Host& host, std::size_t rank, const Comparison& comparison, std::size_t hosts) {
+    if (comparison.same == Same::bytes && comparison.ignored.empty()) return;
+    lines_.emplace(LineSplitter(line_limit(hosts)),
+                   LineKey(host, rank, comparison, std::vector<std::string>(), hosts));
+  }
+
+  void update(std::string_view bytes) {
+    if (!lines_) return key_.update(bytes);
+    while (const auto line = lines_->first.next(bytes)) add(*line);
+  }
+
+  /// Call once, at the end. None: the stream was empty.
+  std::vector<std::string> digests() {
+    if (lines_) {
+      if (const auto last = lines_->first.end()) add(*last);
+    }
+    std::vector<std::string> digests;
+    for (Digest* const digest : {&plain_, &key_}) {
+      if (!digest->empty()) digests.push_back(digest->value());
+    }
+    return digests;
+  }
+
+ private:
+  void add(const SplitLine& line) {
+    const LineKeys keys = lines_->second.keys(last_state(line.text));
+    const std::string_view end = line.end == LineEnd::newline ? "\n" : "";
+    for (const std::string_view part : {keys.key, end}) key_.update(part);
+    for (const std::string_view part : {keys.plain_key, end}) plain_.update(part);
+  }
+
+  std::optional<std::pair<LineSplitter, LineKey>> lines_;  ///< none: all bytes count
+  Digest key_;
+  Digest plain_;
+};
+
 class GatherSink final : public Sink {
  public:
-  GatherSink(const std::vector<hosts::Host>& hosts, const View& view, Terminal& terminal, SpoolSpace space)
+  GatherSink(const std::vector<hosts::Host>& hosts, const View& view, const Comparison& comparison,
+             Terminal& terminal, SpoolSpace space)
       : printer_(hosts, view, terminal),
         terminal_(terminal),
         spool_(hosts.size() * kStreams, std::move(space)),
-        digests_(hosts.size() * kStreams),
-        is_cut_(hosts.size()) {}
+        is_cut_(hosts.size()) {
+    for (std::size_t place = 0; place < hosts.size() * kStreams; ++place) {
+      const std::size_t host = place / kStreams;
+      compared_.emplace_back(hosts[host], host, comparison, hosts.size());
+    }
+  }
 
   Feed feed() const override { return Feed::chunks; }
 
@@ -60,7 +106,7 @@ class GatherSink final : public Sink {
     const std::size_t place = place_of(line.host, line.stream);
     if (line.text.empty()) return;
     if (spool_.append(place, line.text)) {
-      digests_[place].update(line.text);
+      compared_[place].update(line.text);
     } else {
       is_cut_[line.host] = true;
     }
@@ -88,16 +134,21 @@ class GatherSink final : public Sink {
     return host * kStreams + index_of(stream);
   }
 
-  /// Groups the hosts with equal output, ordered by the first host of each group.
+  /// Groups the hosts whose output counts as equal, ordered by the first host of each group.
   std::vector<Group> group_equal(StreamId stream) {
     std::vector<Group> groups;
     std::unordered_map<std::string, std::size_t> places;  // by digest
     for (std::size_t host = 0; host < printer_.hosts().size(); ++host) {
-      Digest& digest = digests_[place_of(host, stream)];
-      if (digest.empty()) continue;
-      const auto [found, is_new] = places.try_emplace(digest.value(), groups.size());
-      if (is_new) groups.emplace_back();
-      groups[found->second].push_back(host);
+      const std::vector<std::string> digests = compared_[place_of(host, stream)].digests();
+      if (digests.empty()) continue;
+      const auto known =
+          std::ranges::find_if(digests, [&](const std::string& digest) { return places.contains(digest); });
+      const std::size_t place = known == digests.end() ? groups.size() : places.at(*known);
+      if (place == groups.size()) {
+        groups.emplace_back();
+        for (const std::string& digest : digests) places.emplace(digest, place);
+      }
+      groups[place].push_back(host);
     }
     return groups;
   }
@@ -131,15 +182,15 @@ class GatherSink final : public Sink {
   LinePrinter printer_;
   Terminal& terminal_;
   Spool spool_;
-  std::vector<Digest> digests_;
+  std::vector<Compared> compared_;
   std::vector<bool> is_cut_;  ///< hosts with missing output
 };
 
 }  // namespace
 
 std::unique_ptr<Sink> make_gather_sink(const std::vector<hosts::Host>& hosts, const View& view,
-                                       Terminal& terminal, SpoolSpace space) {
-  return std::make_unique<GatherSink>(hosts, view, terminal, std::move(space));
+                                       const Comparison& comparison, Terminal& terminal, SpoolSpace space) {
+  return std::make_unique<GatherSink>(hosts, view, comparison, terminal, std::move(space));
 }
 
 }  // namespace podrun::output

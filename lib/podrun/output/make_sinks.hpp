@@ -8,6 +8,7 @@
 
 #include "podrun/hosts/host.hpp"
 #include "podrun/output/line_printer.hpp"
+#include "podrun/output/log_key/line_key.hpp"
 #include "podrun/output/sink.hpp"
 #include "podrun/output/spool.hpp"
 #include "podrun/output/terminal.hpp"
@@ -26,10 +27,12 @@ std::unique_ptr<Sink> make_stream_sink(
     const std::vector<hosts::Host>& hosts, const View& view, Terminal& terminal, Shown shown = Shown::all,
     std::chrono::milliseconds error_window = std::chrono::milliseconds::zero());
 
-/// `--gather`: at the end, shows output that several hosts printed byte for byte alike once, stdout first,
-/// under a header with their worker numbers and count: `[0-30] (31)`. Label::none has no header.
+/// `--gather`: at the end, shows output of several hosts whose lines count as equal once, as the first of
+/// them printed it, stdout first, under a header with their worker numbers and count: `[0-30] (31)`.
+/// Label::none has no header.
 std::unique_ptr<Sink> make_gather_sink(const std::vector<hosts::Host>& hosts, const View& view,
-                                       Terminal& terminal, SpoolSpace space = {});
+                                       const Comparison& comparison, Terminal& terminal,
+                                       SpoolSpace space = {});
 
 /// Treatment of output of earlier runs in the directory: refuse to start, append to it (`--append`), or
 /// remove all of it when the run starts (`--force`).

@@ -54,10 +54,10 @@ Sinks make_sinks(const std::vector<hosts::Host>& hosts, const View& options, con
   if (options.json) sinks.all.push_back(output::make_json_sink(hosts, terminal));
   const bool is_raw =
       hosts.size() == 1 && view.label == output::Label::none && !options.json && !options.timestamps;
+  const output::Comparison comparison{options.dedup.value_or(output::Same::bytes), options.dedup_ignored};
   if (options.rank0) {
     sinks.all.push_back(output::make_stream_sink(hosts, view, terminal, output::Shown::first));
   } else if (options.compares_lines() && !is_raw) {
-    const output::Comparison comparison{options.dedup.value_or(output::Same::bytes), options.dedup_ignored};
     sinks.all.push_back(output::make_dedup_sink(hosts, dedup_view(view, comparison.same), comparison,
                                                 options.dedup_limits, terminal));
   } else if (is_raw || (!options.json && !options.gather)) {
@@ -67,7 +67,7 @@ Sinks make_sinks(const std::vector<hosts::Host>& hosts, const View& options, con
     sinks.all.push_back(output::make_stream_sink(hosts, view, terminal, output::Shown::all, window));
   }
   if (options.gather && !is_raw)
-    sinks.all.push_back(output::make_gather_sink(hosts, view, terminal, spool_space(probe)));
+    sinks.all.push_back(output::make_gather_sink(hosts, view, comparison, terminal, spool_space(probe)));
   if (!options.outdir.empty())
     sinks.all.push_back(
         output::make_outdir_sink(hosts, options.outdir, options.earlier, spool_space(probe),

@@ -35,14 +35,14 @@ struct Shown {
 };
 
 Shown gather(const std::vector<hosts::Host>& hosts, const View& view, const std::vector<Given>& given,
-             SpoolSpace space = {}) {
+             SpoolSpace space = {}, const Comparison& comparison = {}) {
   Pipe out;
   Pipe err;
   Shown shown;
   auto reader = std::async(std::launch::async, [&] { return out.read_to_end(); });
   auto err_reader = std::async(std::launch::async, [&] { return err.read_to_end(); });
   Terminal terminal(out.write_fd(), err.write_fd());
-  const auto sink = make_gather_sink(hosts, view, terminal, std::move(space));
+  const auto sink = make_gather_sink(hosts, view, comparison, terminal, std::move(space));
   EXPECT_EQ(sink->feed(), Feed::chunks);
   for (const Given& each : given) sink->line({each.host, each.stream, each.bytes, LineEnd::piece});
   sink->finish();
@@ -53,6 +53,22 @@ Shown gather(const std::vector<hosts::Host>& hosts, const View& view, const std:
   shown.out = reader.get();
   shown.err = err_reader.get();
   return shown;
+}
+
+TEST(GatherSink, ComparesLinesAsAsked) {
+  const std::vector<Given> given = {{0, kOut, "08:00:01 INFO up\nloss 2"},
+                                    {0, kOut, ".31\n"},
+                                    {1, kOut, "08:00:02 INFO up\nloss 2.31\n"},
+                                    {2, kOut, "08:00:02 INFO up\nloss 2.32\n"},
+                                    {3, kOut, "08:00:03 INFO up\nloss 2.31"}};
+  const std::string one = "08:00:01 INFO up\nloss 2.31\n";
+  EXPECT_EQ(
+      gather(pod(4), {}, given, {}, {.same = Same::log_line}).out,
+      "[0,1] (2)\n" + one + "[2] (1)\n08:00:02 INFO up\nloss 2.32\n[3] (1)\n08:00:03 INFO up\nloss 2.31\n");
+  EXPECT_EQ(gather(pod(4), {}, given, {}, {.same = Same::numbers}).out,
+            "[0-2] (3)\n" + one + "[3] (1)\n08:00:03 INFO up\nloss 2.31\n");
+  EXPECT_EQ(gather(pod(4), {}, given, {}, {.ignored = {Regex("[0-9:]+ INFO"), Regex("2.3[0-9]")}}).out,
+            "[0-2] (3)\n" + one + "[3] (1)\n08:00:03 INFO up\nloss 2.31\n");
 }
 
 TEST(GatherSink, ShowsEqualOutputOnce) {
@@ -148,7 +164,7 @@ TEST(GatherSink, StopsWhenTheReaderHasLeft) {
   Pipe pipe;
   pipe.close_read();
   Terminal terminal(pipe.write_fd(), pipe.write_fd());
-  const auto sink = make_gather_sink(pod(1), {}, terminal);
+  const auto sink = make_gather_sink(pod(1), {}, {}, terminal);
   sink->line({0, kOut, std::string(1'000'000, 'x'), LineEnd::piece});
   sink->finish();
   EXPECT_TRUE(terminal.error(kOut));
