@@ -2,6 +2,9 @@
 #include "podrun/report/silence.hpp"
 
 #include <algorithm>
+#include <utility>
+
+#include "podrun/base/lower_median.hpp"
 
 namespace podrun::report {
 
@@ -16,11 +19,10 @@ std::vector<std::size_t> silent_ones(const std::vector<std::optional<Silence>>& 
     if (silence) known.push_back(*silence);
   }
   if (known.empty()) return {};
-  const auto middle = known.begin() + static_cast<std::ptrdiff_t>((known.size() - 1) / 2);
-  std::ranges::nth_element(known, middle);
+  const Silence usual = lower_median(std::move(known));
   std::vector<std::size_t> silent;
   for (std::size_t place = 0; place < silences.size(); ++place) {
-    if (!silences[place] || is_slow(*silences[place], *middle)) silent.push_back(place);
+    if (!silences[place] || is_slow(*silences[place], usual)) silent.push_back(place);
   }
   return silent;
 }

@@ -8,6 +8,9 @@
 #include <cmath>
 #include <cstdlib>
 #include <limits>
+#include <utility>
+
+#include "podrun/base/lower_median.hpp"
 
 namespace podrun::output {
 namespace {
@@ -48,12 +51,6 @@ Number read_number(std::string_view text) {
 /// Values that differ by less of the last digit are not far from each other.
 constexpr double kUnits = 5;
 
-double middle(std::vector<double> values) {
-  const auto place = values.begin() + static_cast<std::ptrdiff_t>((values.size() - 1) / 2);
-  std::ranges::nth_element(values, place);
-  return *place;
-}
-
 /// The hosts' values of one measure.
 class Column {
  public:
@@ -80,9 +77,9 @@ class Column {
       if (std::isfinite(number.value)) values.push_back(number.value);
     }
     if (values.size() < 3) return;
-    const double usual = middle(values);
+    const double usual = lower_median(values);
     for (double& value : values) value = std::abs(value - usual);
-    const double spread = middle(std::move(values));
+    const double spread = lower_median(std::move(values));
     for (std::size_t i = 0; i < numbers_.size(); ++i) {
       const auto [value, unit] = numbers_[i];
       const double distance = std::abs(value - usual);

@@ -3,10 +3,12 @@
 #include "podrun/output/dedup/stragglers.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "podrun/base/long_duration.hpp"
+#include "podrun/base/lower_median.hpp"
 #include "podrun/output/label.hpp"
 
 namespace podrun::output {
@@ -101,9 +103,8 @@ void Stragglers::find_silent(TimePoint now, std::vector<Remark>& remarks) {
     if (state.runs) silences.push_back(silence_of(state, now));
   }
   if (silences.empty()) return;
-  const auto middle = silences.begin() + static_cast<std::ptrdiff_t>((silences.size() - 1) / 2);
-  std::ranges::nth_element(silences, middle);
-  const Clock::duration long_silence = std::max<Clock::duration>(kSilent, kMuchLonger * *middle);
+  const Clock::duration usual = lower_median(std::move(silences));
+  const Clock::duration long_silence = std::max<Clock::duration>(kSilent, kMuchLonger * usual);
   Remark silent{.kind = Remark::Kind::is_silent, .hosts = {}};
   Remark again{.kind = Remark::Kind::prints_again, .hosts = {}};
   for (std::size_t host = 0; host < hosts_.size(); ++host) {
