@@ -57,7 +57,6 @@ class Column {
   Column(const std::vector<MeasuredLine>& lines, std::size_t measure)
       : counts_(lines.front().measures[measure].counts) {
     for (const MeasuredLine& line : lines) {
-      known_.push_back(line.has_other_counts);
       const Measure& span = line.measures[measure];
       texts_.push_back(std::string_view(line.text).substr(span.begin, span.end - span.begin));
       numbers_.push_back(read_number(texts_.back()));
@@ -68,8 +67,9 @@ class Column {
     return std::ranges::any_of(texts_, [&](std::string_view text) { return text != texts_.front(); });
   }
 
-  /// Marks the lines whose value is at least half as large again as that in the middle, or as much smaller,
-  /// and is farther from it than most: four times as far as half of the lines are.
+  /// Marks as far the lines whose value is at least half as large again as that in the middle, or as much
+  /// smaller, and is farther from it than most: four times as far as half of the lines are. Marks as others
+  /// those that find_others() finds.
   void find_far(std::vector<bool>& far, std::vector<bool>& others) const {
     if (counts_) find_others(others);
     std::vector<double> values;
@@ -113,12 +113,11 @@ class Column {
     if (2 * std::ranges::count(texts_, *usual) <= std::ssize(texts_)) return;
     for (std::size_t i = 0; i < texts_.size(); ++i) {
       const bool is_whole = std::isnan(numbers_[i].value) || numbers_[i].unit == 1;
-      if (is_whole && !known_[i] && texts_[i] != *usual) others[i] = true;
+      if (is_whole && texts_[i] != *usual) others[i] = true;
     }
   }
 
   const bool counts_;
-  std::vector<bool> known_;  ///< lines that have other counts than most anyway
   std::vector<std::string_view> texts_;
   std::vector<Number> numbers_;
 };
@@ -132,6 +131,7 @@ std::vector<MergedLine> merge_alike(const std::vector<MeasuredLine>& lines) {
     columns.emplace_back(lines, measure);
     if (columns.back().differs()) columns.back().find_far(far, others);
   }
+  for (std::size_t i = 0; i < lines.size(); ++i) others[i] = others[i] && !lines[i].has_other_counts;
   // Where many are far off, the values just vary.
   const auto many = static_cast<std::ptrdiff_t>(std::max<std::size_t>(1, lines.size() / 4));
   if (std::ranges::count(far, true) > many) far.assign(lines.size(), false);
@@ -168,17 +168,16 @@ std::vector<MergedLine> merge_alike(const std::vector<MeasuredLine>& lines) {
 
 }  // namespace
 
-std::vector<MergedLine> merge_lines(const std::vector<MeasuredLine>& lines) {
-  std::vector<MeasuredLine> alike;
+std::vector<MergedLine> merge_lines(std::vector<MeasuredLine> lines) {
+  const std::size_t measures = lines.front().measures.size();
+  const auto unlike = std::stable_partition(lines.begin(), lines.end(), [measures](const MeasuredLine& line) {
+    return line.measures.size() == measures;
+  });
   std::vector<MergedLine> others;
-  for (const MeasuredLine& line : lines) {
-    if (line.measures.size() == lines.front().measures.size()) {
-      alike.push_back(line);
-    } else {
-      others.push_back({{line.host}, std::string(line.printed)});
-    }
-  }
-  std::vector<MergedLine> merged = merge_alike(alike);
+  for (auto line = unlike; line != lines.end(); ++line)
+    others.push_back({{line->host}, std::string(line->printed)});
+  lines.erase(unlike, lines.end());
+  std::vector<MergedLine> merged = merge_alike(lines);
   merged.insert(merged.end(), others.begin(), others.end());
   return merged;
 }

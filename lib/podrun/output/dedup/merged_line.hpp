@@ -34,6 +34,6 @@ struct MergedLine {
 /// Lines that count as equal, as one: each number that differs is a range, `1.18..1.22`. A host far off the
 /// others has a line of its own after it. A line, not the first,
 /// with another number of measures has one, too.
-std::vector<MergedLine> merge_lines(const std::vector<MeasuredLine>& lines);
+std::vector<MergedLine> merge_lines(std::vector<MeasuredLine> lines);
 
 }  // namespace podrun::output
