@@ -17,13 +17,15 @@ using podrun::output::Same;
 
 /// A host that has printed nothing yet.
 LineKey host() {
-  static const LineKey key = [] {
+  static const LineKey three = [] {
     podrun::hosts::Host host;
     host.worker = 5;
     host.name = "tpu-3.c.internal";
-    return LineKey(host, 3, {.same = Same::log_line}, {"10.0.0.3", "2001:db8::3"}, 8);
+    LineKey key(host, 3, {.same = Same::log_line}, 8);
+    key.add_names({"10.0.0.3", "2001:db8::3"});
+    return key;
   }();
-  return key;
+  return three;
 }
 
 bool has_only(std::string_view text, std::string_view bytes) {

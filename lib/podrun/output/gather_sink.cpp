@@ -52,8 +52,7 @@ class Compared {
  public:
   Compared(const hosts::Host& host, std::size_t rank, const Comparison& comparison, std::size_t hosts) {
     if (comparison.same == Same::bytes && comparison.ignored.empty()) return;
-    lines_.emplace(LineSplitter(line_limit(hosts)),
-                   LineKey(host, rank, comparison, std::vector<std::string>(), hosts));
+    lines_.emplace(LineSplitter(line_limit(hosts)), LineKey(host, rank, comparison, hosts));
   }
 
   void update(std::string_view bytes) {

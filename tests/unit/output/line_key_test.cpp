@@ -38,7 +38,9 @@ LineKey key_for(std::size_t rank, Comparison comparison = {.same = Same::log_lin
   hosts::Host host;
   host.worker = rank;
   host.name = "gpu-" + std::to_string(rank);
-  return {host, rank, comparison, {"10.0.0." + std::to_string(rank)}, 8};
+  LineKey key(host, rank, comparison, 8);
+  key.add_names({"10.0.0." + std::to_string(rank)});
+  return key;
 }
 
 std::string key_of(LineKey key, std::string_view line) { return std::string(key.key(line)); }

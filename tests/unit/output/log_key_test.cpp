@@ -17,7 +17,9 @@ LineKey make_key(std::size_t worker, const std::string& name, std::size_t rank,
   hosts::Host host;
   host.worker = worker;
   host.name = name;
-  return {host, rank, {.same = Same::log_line}, also, 64};
+  LineKey key(host, rank, {.same = Same::log_line}, 64);
+  key.add_names(also);
+  return key;
 }
 
 const LineKey kThree = make_key(3, "tpu-3.c.pod.internal", 3, {"10.0.0.3", "2001:db8::3"});

@@ -62,7 +62,7 @@ class DedupSink final : public Sink {
       streams_.push_back(std::make_unique<Dedup>(hosts.size(), limits, show));
     }
     for (std::size_t rank = 0; rank < hosts.size(); ++rank)
-      keys_.emplace_back(hosts[rank], rank, comparison, std::vector<std::string>(), hosts.size());
+      keys_.emplace_back(hosts[rank], rank, comparison, hosts.size());
     if (compares_bytes_ && comparison.ignored.empty()) remark_.emplace();
   }
 

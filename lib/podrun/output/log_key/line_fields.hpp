@@ -17,7 +17,7 @@ namespace podrun::output {
 /// Finds the fields in lines of one host.
 class LineFields {
  public:
-  /// `rank` is the host's number among the `hosts` that run; 0: not known. `numbers`: all numbers are fields.
+  /// `rank` and `hosts`: see LineKey. `numbers`: all numbers are fields.
   LineFields(const hosts::Host& host, std::size_t rank, std::size_t hosts, bool numbers);
 
   void add_names(const std::vector<std::string>& names);

@@ -20,11 +20,8 @@ std::optional<Regex::Match> first_match(const std::vector<Regex>& regexes, std::
 
 }  // namespace
 
-LineKey::LineKey(const hosts::Host& host, std::size_t rank, const Comparison& comparison,
-                 const std::vector<std::string>& also, std::size_t hosts)
-    : comparison_(comparison), fields_(host, rank, hosts, comparison.same == Same::numbers) {
-  add_names(also);
-}
+LineKey::LineKey(const hosts::Host& host, std::size_t rank, const Comparison& comparison, std::size_t hosts)
+    : comparison_(comparison), fields_(host, rank, hosts, comparison.same == Same::numbers) {}
 
 LineKeys LineKey::keys(std::string_view line) {
   LineKeys keys;

@@ -23,7 +23,8 @@ struct Comparison {
   std::vector<Regex> ignored = {};  ///< `--dedup-ignore`: what matches does not count
 };
 
-/// What counts in a line. A field is `\n`, which no line has, and its kind; all other bytes stand unchanged.
+/// The keys of a line, and what they leave out. A key has the bytes of the line unchanged, but in place of
+/// each field `\n`, which no line has, and the field's kind.
 struct LineKeys {
   std::string_view key;
   std::string_view plain_key;  ///< with the host's names, addresses and ranks as they stand
@@ -36,11 +37,10 @@ struct LineKeys {
 /// are, or their plain keys.
 class LineKey {
  public:
-  /// `rank` is the host's number among the `hosts` that run (0: not known); `also` are more of its names and
-  /// addresses.
-  LineKey(const hosts::Host& host, std::size_t rank, const Comparison& comparison,
-          const std::vector<std::string>& also = {}, std::size_t hosts = 0);
+  /// `rank` is the host's number among the hosts that run; `hosts` is how many do, 0 if that is not known.
+  LineKey(const hosts::Host& host, std::size_t rank, const Comparison& comparison, std::size_t hosts = 0);
 
+  /// The host has these names and addresses, too.
   void add_names(const std::vector<std::string>& names) { fields_.add_names(names); }
 
   /// Valid while `line` is, and until the next call. Allocates nothing once the buffers have grown.
