@@ -7,8 +7,8 @@
 // places before it too. So a line that only one host has appears between its own neighbours. It does not keep
 // other hosts from joining the lines after it, as it would in an order by arrival.
 //
-// A process of a host is a host of its own here (but hosts are said in what is shown), which is asked only
-// for lines of processes.
+// A process that names itself in its lines counts as a host here, for which only lines of processes wait.
+// What is shown names its host.
 //
 // An entry is shown, with all entries before it, when all running hosts have printed it or its window is
 // over. It is kept for hosts that stand before it and may print it late. Such a line of theirs is held: a
@@ -104,7 +104,7 @@ DedupEntry* Dedup::find(std::size_t host, const DedupPhrase& phrase) {
   return nullptr;
 }
 
-/// Such a line that other hosts hold, too.
+/// The same for a host that is behind: a line that other hosts hold, too.
 DedupEntry* Dedup::find_held(std::size_t host, const DedupPhrase& phrase) {
   DedupEntry* const placed = order_.find(host, phrase).entry;
   DedupEntry* const found = placed ? placed : phrase.floating;
@@ -160,7 +160,7 @@ void Dedup::joins(std::size_t host, DedupEntry& entry) {
   if (order_.leaves_out(host, &entry)) confirm(host);
 }
 
-/// The host's lines that may be late are not.
+/// The held lines of the host are not late: they will be shown.
 void Dedup::confirm(std::size_t host) {
   HostState& state = hosts_[host];
   if (!std::exchange(state.holds, false)) return;

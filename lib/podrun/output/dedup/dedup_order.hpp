@@ -15,7 +15,7 @@ class DedupOrder {
  public:
   explicit DedupOrder(std::size_t hosts) : hosts_(hosts), before_all_(hosts) {}
 
-  /// There is one host more.
+  /// Adds a host, with the next number.
   void add_host();
 
   DedupEntry* first() const { return list_.first; }

@@ -21,13 +21,13 @@ struct DedupPhrase;
 /// An entry's place in the order of showing; later entries have larger ones. 0: no place yet.
 using DedupPlace = std::uint64_t;
 
-/// What is compared of a line.
+/// The keys by which a line is compared with those of others, and how.
 struct DedupKey {
   std::string_view key;
-  /// Another key by which the line equals others, if they have it: without what is the host's own.
+  /// A second key, in which the host's own names count: lines with an equal one are equal, too.
   std::optional<std::string_view> plain = std::nullopt;
-  bool of_process = false;   ///< by one of several processes of a host
-  bool keeps_texts = false;  ///< lines with this key differ in what the reader may want to know
+  bool of_process = false;   ///< a process of the host that names itself has printed it
+  bool keeps_texts = false;  ///< equal lines may differ in what a reader wants to know
 };
 
 /// A set of hosts, one bit each; those beyond its end are not in it.
@@ -149,7 +149,7 @@ class DedupStore {
  public:
   explicit DedupStore(std::size_t hosts);
 
-  /// There is one host more.
+  /// Adds a host, with the next number.
   void add_host();
 
   /// The phrase by which the host's line is compared: one that exists, or a new one, to which the caller then

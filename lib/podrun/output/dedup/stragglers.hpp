@@ -20,7 +20,7 @@ class Stragglers {
   using Clock = Sink::Clock;
   using TimePoint = Sink::TimePoint;
 
-  /// What to say of these hosts, which are ascending.
+  /// Something to say of some hosts, which are in ascending order.
   struct Remark {
     enum class Kind { is_behind, caught_up, is_silent, prints_again } kind = Kind::is_behind;
     std::vector<std::size_t> hosts;

@@ -36,8 +36,7 @@ struct ShapeOp {
   char value = 0;         ///< the kind of a field; of a set: 1 if nothing after it begins with its bytes
   std::uint16_t min = 0;  ///< bytes of a set; the least of a range; else a set: how the next op begins
   std::uint16_t max = 0;  ///< also a set: how the other op begins
-  std::uint16_t to =
-      0;  ///< another op, or the index of a set; of a word: what may come before it; of `own`: its bytes
+  std::uint16_t to = 0;   ///< another op, or a set: for `word` of the bytes before, for `own` of its own
 };
 
 struct ShapeProgram {
@@ -54,8 +53,8 @@ class ShapeIndex {
   ShapeIndex(const ShapeProgram& program, const std::vector<std::size_t>& starts,
              const std::vector<std::uint64_t>& choices);
 
-  /// Those of `wanted`, a part of choice number `choice`, that may match the bytes from `at` on, before
-  /// `end`; kStep is -1 for the bytes before `at`, which are read backwards.
+  /// Returns the shapes that may match the bytes from `at` on to `end`, of those in `wanted`, which is a part
+  /// of the choice with the number `choice`. If kStep is -1, the bytes before `at` are read backwards.
   template <int kStep>
   std::uint64_t find(std::size_t choice, std::uint64_t wanted, const char* at, const char* end) {
     std::uint64_t found = 0;

@@ -30,7 +30,7 @@ struct LogField {
     number = '#',        ///< any other number (Same::numbers)
     ignored = '-',
 
-    // What a shape finds, and a LineKey decides:
+    // Kinds that a shape finds; what they mean for a host is decided by LineFields:
     own_rank = 'o',    ///< a rank if it is the number of the host
     own_worker = 'O',  ///< the same, after a word for machines: the worker number first
     next_rank = '1',   ///< the rank and 1
@@ -130,7 +130,7 @@ struct LogShapes {
   ShapeMatch match = {};  ///< of the last comparison
 };
 
-/// Those of this thread.
+/// The shapes of the table. Each thread has its own, since every search may add to their index.
 LogShapes& log_shapes();
 
 }  // namespace podrun::output
