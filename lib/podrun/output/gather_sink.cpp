@@ -3,7 +3,7 @@
 #include <openssl/evp.h>
 
 #include <algorithm>
-#include <optional>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <unordered_map>
@@ -52,18 +52,19 @@ class Compared {
  public:
   Compared(const hosts::Host& host, std::size_t rank, const Comparison& comparison, std::size_t hosts) {
     if (comparison.same == Same::bytes && comparison.ignored.empty()) return;
-    lines_.emplace(LineSplitter(line_limit(hosts)), LineKey(host, rank, comparison, hosts));
+    lines_ = std::make_unique<Lines>(
+        Lines{.splitter = LineSplitter(line_limit(hosts)), .key = LineKey(host, rank, comparison, hosts)});
   }
 
   void update(std::string_view bytes) {
     if (!lines_) return key_.update(bytes);
-    while (const auto line = lines_->first.next(bytes)) add(*line);
+    while (const auto line = lines_->splitter.next(bytes)) add(*line);
   }
 
   /// Call once, at the end. None: the stream was empty.
   std::vector<std::string> digests() {
     if (lines_) {
-      if (const auto last = lines_->first.end()) add(*last);
+      if (const auto last = lines_->splitter.end()) add(*last);
     }
     std::vector<std::string> digests;
     for (Digest* const digest : {&plain_, &key_}) {
@@ -73,14 +74,19 @@ class Compared {
   }
 
  private:
+  struct Lines {
+    LineSplitter splitter;
+    LineKey key;
+  };
+
   void add(const SplitLine& line) {
-    const LineKeys keys = lines_->second.keys(last_state(line.text));
+    const LineKeys keys = lines_->key.keys(last_state(line.text));
     const std::string_view end = line.end == LineEnd::newline ? "\n" : "";
     for (const std::string_view part : {keys.key, end}) key_.update(part);
     for (const std::string_view part : {keys.plain_key, end}) plain_.update(part);
   }
 
-  std::optional<std::pair<LineSplitter, LineKey>> lines_;  ///< none: all bytes count
+  std::unique_ptr<Lines> lines_;  ///< null: all bytes count. It is large, and most runs need none.
   Digest key_;
   Digest plain_;
 };
