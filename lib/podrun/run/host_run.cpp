@@ -66,7 +66,11 @@ void HostRun::abandon(link::Failure failure) {
   // Before the supervisor starts, the link knows the stage better; after the command there is none.
   if (attempt_.supervised && !attempt_.trailing && failure.stage == link::Stage::none)
     failure.stage = attempt_.stage;
-  if (attempt_.state == State::trailing_output) report_output_open(notice::OutputOpen::Fate::abandoned);
+  if (attempt_.state == State::trailing_output) {
+    using Fate = notice::OutputOpen::Fate;
+    const bool is_asked = attempt_.trailing->holders && attempt_.trailing->holders->is_asked();
+    report_output_open(is_asked ? Fate::let_go : Fate::abandoned);
+  }
   run_.world.tell(notice::Abandoned{host_, failure});
   attempt_.abandoned = failure;
   if (attempt_.link) attempt_.link->stop(failure);
@@ -280,7 +284,10 @@ asio::awaitable<void> HostRun::decide_on_trailing_output() {
   Trailing& trailing = *attempt_.trailing;
   const TrailingOutput::Fate fate =
       trailing.output.decide(holders->answer(), holders->names(), attempt_.reading_paused);
-  if (fate == TrailingOutput::Fate::lingers) {
+  // A host that is too busy to name the processes may still stop them.
+  const bool may_be_stopped = trailing.hurried && holders->answer() != OutputHolders::Answer::nobody &&
+                              holders->names().named.empty();
+  if (fate == TrailingOutput::Fate::lingers || may_be_stopped) {
     linger();
     co_return;
   }

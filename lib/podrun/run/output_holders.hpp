@@ -28,7 +28,7 @@ class OutputHolders {
   static asio::awaitable<void> ask(std::shared_ptr<OutputHolders> self, supervisor::Supervised& supervised);
   /// Waits for the answer, at most five seconds.
   static asio::awaitable<void> wait(std::shared_ptr<OutputHolders> self);
-  /// Waits one more second at most: unknown processes cannot be stopped.
+  /// Waits one more second at most.
   static void hurry(const std::shared_ptr<OutputHolders>& self);
 
   Answer answer() const { return answer_; }
