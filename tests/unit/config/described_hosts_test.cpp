@@ -5,6 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "podrun/base/text.hpp"
+
 #include "support/usage_error.hpp"
 
 namespace podrun::config {
@@ -85,9 +87,9 @@ TEST(Description, MayBeAListOfTpus) {
   const std::string second = "name: b\nnetworkEndpoints:\n- ipAddress: 10.0.0.9\n";
   const std::string all = "10.130.0.27\n10.130.0.26\n10.0.0.9\n";
   EXPECT_EQ(list_of("---\n" + std::string(kYaml) + "---\n" + second), all);
-  EXPECT_EQ(
-      list_of("[\n" + std::string(kJson) + R"(,{"name":"b","networkEndpoints":[{"ipAddress":"10.0.0.9"}]}])"),
-      all);
+  EXPECT_EQ(list_of("[\n" + std::string(trim_space(kJson)) +
+                    R"(,{"name":"b","networkEndpoints":[{"ipAddress":"10.0.0.9"}]}])"),
+            all);
 }
 
 TEST(Description, OfSeveralNetworksHasThePrimaryAddressOfEachWorker) {

@@ -197,22 +197,24 @@ class Comparison {
     }
   }
 
-  /// Compares the names that both know; names that only ssh has by default do not count.
+  /// Compares the names that both know; names that only one of them has by default do not count.
   void compare_algorithms(const std::string& keyword, ssh::AlgorithmKind kind,
                           const std::string& list) const {
     if (list.empty()) return;
     const auto names = [](const std::string& text) { return words_of(replaced(text, ",", " ")); };
-    const Texts by_us = names(list);
+    Texts by_us = names(list);
     Texts by_ssh = names(ssh::configured_algorithms(kind, first(ssh_, keyword)).value_or(""));
     const Texts by_default =
         names(ssh::configured_algorithms(kind, first(default_answer(), keyword)).value_or(""));
     const Texts our_default = names(std::string(ssh::our_algorithms(kind)));
-    std::erase_if(by_ssh, [&](const std::string& name) {
-      const auto is_in = [&](const Texts& texts) {
-        return std::find(texts.begin(), texts.end(), name) != texts.end();
-      };
-      return is_in(by_default) && !is_in(our_default) && !is_in(by_us);
-    });
+    const auto erase_own = [](Texts& by, const Texts& own, const Texts& of_other, const Texts& by_other) {
+      std::erase_if(by, [&](const std::string& name) {
+        const auto is_in = [&](const Texts& texts) { return std::ranges::find(texts, name) != texts.end(); };
+        return is_in(own) && !is_in(of_other) && !is_in(by_other);
+      });
+    };
+    erase_own(by_ssh, by_default, our_default, by_us);
+    erase_own(by_us, our_default, by_default, by_ssh);
     EXPECT_EQ(std::set<std::string>(by_us.begin(), by_us.end()),
               std::set<std::string>(by_ssh.begin(), by_ssh.end()))
         << keyword;
