@@ -14,6 +14,7 @@
 #include <cstddef>
 #include <cstdlib>
 #include <iostream>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <sstream>
@@ -58,15 +59,22 @@ class Screen {
   std::string line_;  ///< what is printed next
 };
 
+struct NamedHosts {
+  std::vector<hosts::Host> hosts;
+  std::vector<std::vector<std::string>> names;  ///< that each has for itself
+};
+
 class Replay {
  public:
-  Replay(const std::vector<hosts::Host>& hosts, Same same) {
+  Replay(const NamedHosts& named, Same same) {
+    const auto& [hosts, names] = named;
     output::View view;
     if (same != Same::bytes) view.bars.fill(output::Bars::fold);
     sink_ = output::make_dedup_sink(hosts, view, {.same = same}, {}, terminal_);
     const LineSplitter splitter(output::line_limit(hosts.size()));
     hosts_.assign(hosts.size(), {splitter, splitter});
     sink_->tick(now_);
+    for (std::size_t host = 0; host < hosts.size(); ++host) sink_->host_named(host, names[host]);
     sink_->started();
   }
 
@@ -123,16 +131,17 @@ Same read_mode(std::istream& in) {
   return mode->second;
 }
 
-std::vector<hosts::Host> read_hosts(std::istream& in) {
-  std::vector<hosts::Host> hosts;
+NamedHosts read_hosts(std::istream& in) {
+  NamedHosts named;
   for (std::string line; in.peek() == 'h' && std::getline(in, line);) {
     std::istringstream words(line);
     std::string host;
     std::string listed;
-    words >> host >> listed;  // the sink has no use for the other names yet
-    hosts.push_back({.worker = hosts.size(), .name = listed});
+    words >> host >> listed;
+    named.hosts.push_back({.worker = named.hosts.size(), .name = listed});
+    named.names.emplace_back(std::istream_iterator<std::string>(words), std::istream_iterator<std::string>());
   }
-  return hosts;
+  return named;
 }
 
 void read_event(const std::string& line, std::istream& in, Replay& replay) {

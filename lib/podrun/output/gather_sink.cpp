@@ -56,6 +56,11 @@ class Compared {
         Lines{.splitter = LineSplitter(line_limit(hosts)), .key = LineKey(host, rank, comparison, hosts)});
   }
 
+  bool has_keys() const { return lines_ != nullptr; }
+  void add_names(const std::vector<std::string>& names) {
+    if (lines_) lines_->key.add_names(names);
+  }
+
   void update(std::string_view bytes) {
     if (!lines_) return key_.update(bytes);
     while (const auto line = lines_->splitter.next(bytes)) add(*line);
@@ -106,6 +111,12 @@ class GatherSink final : public Sink {
   }
 
   Feed feed() const override { return Feed::chunks; }
+
+  bool wants_names() const override { return !compared_.empty() && compared_.front().has_keys(); }
+  void host_named(std::size_t host, const std::vector<std::string>& names) override {
+    for (const StreamId stream : {StreamId::out, StreamId::err})
+      compared_[place_of(host, stream)].add_names(names);
+  }
 
   void line(const Line& line) override {
     const std::size_t place = place_of(line.host, line.stream);

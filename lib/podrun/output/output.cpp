@@ -98,6 +98,10 @@ void OutputThread::process(const Line& line) {
   }
 }
 
+void OutputThread::process(const GivenNames& given) {
+  for (const auto& sink : sinks_) sink->host_named(given.host, given.names);
+}
+
 void OutputThread::process(const GivenStart& /*given*/) {
   for (const auto& sink : sinks_) sink->started();
 }
@@ -222,6 +226,7 @@ std::size_t output_credit(std::size_t hosts) {
 Output::Output(asio::any_io_executor main, std::size_t hosts, std::vector<std::shared_ptr<Sink>> sinks,
                std::shared_ptr<Terminal> terminal, OnWriteError on_write_error)
     : credit_(output_credit(hosts)),
+      wants_names_(std::ranges::any_of(sinks, &Sink::wants_names)),
       progress_(main),
       on_write_error_(std::move(on_write_error)),
       self_(std::make_shared<Output*>(this)) {

@@ -31,6 +31,10 @@ struct GivenBytes {
   StreamId stream = StreamId::out;
   Chunk bytes;
 };
+struct GivenNames {
+  std::size_t host = 0;
+  std::vector<std::string> names;
+};
 struct GivenStart {};
 struct GivenEnd {
   std::size_t host = 0;
@@ -44,7 +48,7 @@ struct GivenScreen {
   bool keeps_messages = false;
 };
 struct GivenFinish {};
-using Given = std::variant<GivenBytes, GivenStart, GivenEnd, GivenText, GivenScreen, GivenFinish>;
+using Given = std::variant<GivenBytes, GivenNames, GivenStart, GivenEnd, GivenText, GivenScreen, GivenFinish>;
 
 /// The text of the status line, and the label of each host for its progress bar.
 struct GivenStatus {
@@ -116,6 +120,7 @@ class OutputThread {
   bool take(Batch& batch);
   void process(GivenBytes& bytes);
   void process(const Line& line);
+  void process(const GivenNames& given);
   void process(const GivenStart& start);
   void process(const GivenEnd& end);
   void process(const GivenText& text);
@@ -175,6 +180,13 @@ class Output {
   /// The total time so far that the thread waited for the reader of its output.
   std::chrono::steady_clock::duration time_of_reader() const { return body_->time_of_reader(); }
 
+  /// Whether say_names() is wanted.
+  bool wants_names() const { return wants_names_; }
+  /// The host calls itself so: call before its first bytes.
+  void say_names(std::size_t host, std::vector<std::string> names) {
+    enqueue(GivenNames{host, std::move(names)});
+  }
+
   /// Call when a command starts; only the first call counts.
   void start();
 
@@ -223,6 +235,7 @@ class Output {
   void apply_report();
 
   const std::size_t credit_;
+  const bool wants_names_;
   std::vector<HostRoom> hosts_;
   std::size_t items_given_ = 0;
   std::size_t items_done_ = 0;

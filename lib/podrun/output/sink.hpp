@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "podrun/base/chunk.hpp"
 #include "podrun/output/line_splitter.hpp"
@@ -34,6 +35,11 @@ class Sink {
 
   virtual Feed feed() const { return Feed::lines; }
   virtual void line(const Line& line) = 0;
+
+  /// Whether host_named() is wanted.
+  virtual bool wants_names() const { return false; }
+  /// The host calls itself so; called before its lines, again when it was tried again.
+  virtual void host_named(std::size_t /*host*/, const std::vector<std::string>& /*names*/) {}
 
   /// The first command starts. Called at most once, and not at all if no command starts; lines may have come
   /// before.

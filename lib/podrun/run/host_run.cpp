@@ -159,6 +159,7 @@ asio::awaitable<void> HostRun::prepare() {
   supervisor::Supervision supervision = run_.plan.supervision;
   supervision.mark = fmt::format("{}.{}.", run_.plan.run_id, host_);
   supervision.grace = run_.plan.limits.grace;
+  if (run_.world.output.wants_names()) supervision.own_names = supervisor::OwnNames::told;
   attempt_.supervised =
       std::make_unique<supervisor::Supervised>(run_.world.executor, *attempt_.link, std::move(supervision));
   const bool starts_early = run_.plan.hosts.size() == 1 && !run_.world.prepare_host && !run_.plan.limits.held;
@@ -168,6 +169,7 @@ asio::awaitable<void> HostRun::prepare() {
       run_.plan.command.files,
       [this](link::Received received) { return pass_on(std::move(received), From::start_up); },
       std::move(text));
+  say_names();
   if (run_.world.prepare_host) {
     at_stage(State::connecting, run_.world.preparing);
     run_.happen(event::Reached{host_});
@@ -175,6 +177,15 @@ asio::awaitable<void> HostRun::prepare() {
   }
   run_.world.tell(notice::Ready{host_});
   at_stage(State::ready, link::Stage::ready);
+}
+
+void HostRun::say_names() {
+  if (!run_.world.output.wants_names()) return;
+  std::vector<std::string> names = attempt_.hello->names;
+  for (const std::string& address : {attempt_.hello->server_address, attempt_.link->host_address()}) {
+    if (!address.empty()) names.push_back(address);
+  }
+  run_.world.output.say_names(host_, std::move(names));
 }
 
 /// Follows the output of the command to its end. A stream that fails after the exit counts as closed.

@@ -105,6 +105,7 @@ class HostRun {
 
   asio::awaitable<void> drive();
   asio::awaitable<void> prepare();
+  void say_names();
   asio::awaitable<void> follow();
   void report_end(const link::StreamEvent& event);
   void finish();

@@ -58,6 +58,7 @@ trap "" $podrun_signals 2>/dev/null
 # Flags: directory  make the run's directory
 #        input      make the command's standard input there, a FIFO
 #        exit-line  print the command's exit status in the output
+#        names      say in the hello how the host calls itself
 #        rest       start nothing: signals and the end are for processes with the mark, which an ended command has left
 podrun_has() { case $podrun_flags in *$1*) ;; *) return 1 ;; esac; }
 
@@ -179,12 +180,33 @@ podrun_end() {
   exit
 }
 
+# Sets podrun_names to a word for the hello: the host's name, IPv4 addresses, and global IPv6 addresses as 32 digits. (kube-proxy may give a
+# host thousands of addresses, of services.)
+# shellcheck disable=SC2013  # words are wanted
+podrun_find_names() {
+  IFS= read -r podrun_names </proc/sys/kernel/hostname
+  case $podrun_names in *[!A-Za-z0-9._-]*) podrun_names= ;; esac
+  podrun_names=names=$podrun_names
+  for podrun_each in $(command grep -hsE "[|]-- |/32 host LOCAL" /proc/net/fib_trie); do
+    case $podrun_each in
+      *.*) podrun_address=$podrun_each ;;
+      LOCAL) case "$podrun_names," in *",$podrun_address,"*) ;; *) podrun_names=$podrun_names,$podrun_address ;; esac ;;
+    esac
+    [ ${#podrun_names} -lt 500 ] || break
+  done
+  while read -r podrun_address _ _ podrun_scope _; do
+    if [ ${#podrun_names} -lt 1000 ] && [ "$podrun_scope" = 00 ]; then podrun_names=$podrun_names,$podrun_address; fi
+  done </proc/net/if_inet6
+}
+
 podrun_main_shell() {
   exec 5>&1 >&6 6>&-
   if IFS=" " read -r podrun_main _ </proc/self/stat; then :; else podrun_main=$(exec /bin/sh -c 'echo $PPID'); fi 2>/dev/null
   echo "main $podrun_main" >&5
   podrun_clock &
-  podrun_say ready ${SSH_CONNECTION:-- - - -} "$podrun_dir"
+  podrun_names=
+  if podrun_has names; then podrun_find_names; fi
+  podrun_say ready $podrun_names ${SSH_CONNECTION:-- - - -} "$podrun_dir"
   if podrun_has rest; then
     exec 3<&0
     podrun_relay

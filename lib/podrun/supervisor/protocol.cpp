@@ -7,6 +7,7 @@
 #include <arpa/inet.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <cstring>
 #include <utility>
@@ -34,6 +35,7 @@ std::string flags(const Supervision& supervision) {
   if (fed || supervision.run_directory == RunDirectory::yes) words.emplace_back("directory");
   if (fed) words.emplace_back("input");
   if (supervision.exit_status == ExitStatus::in_output) words.emplace_back("exit-line");
+  if (supervision.own_names == OwnNames::told) words.emplace_back("names");
   return fmt::format("{}", fmt::join(words, " "));
 }
 
@@ -70,10 +72,34 @@ std::optional<link::Failure> failed_preparation(std::string_view rest,
   return link::Failure{preparations[*number].stage, preparations[*number].cause, std::string(rest)};
 }
 
+/// An IPv6 address is 32 hexadecimal digits, as in /proc/net/if_inet6.
+std::string own_name(std::string_view word) {
+  if (word.size() != 32 || word.find_first_not_of("0123456789abcdef") != word.npos) return std::string(word);
+  std::string groups;
+  for (std::size_t at = 0; at < word.size(); at += 4)
+    groups += (at == 0 ? "" : ":") + std::string(word.substr(at, 4));
+  in6_addr binary{};
+  std::array<char, INET6_ADDRSTRLEN> text{};
+  if (::inet_pton(AF_INET6, groups.c_str(), &binary) != 1) return groups;
+  return ::inet_ntop(AF_INET6, &binary, text.data(), text.size());
+}
+
+/// `names=tpu-3,10.0.0.4`; an empty name is left out.
+std::vector<std::string> own_names(std::string_view word) {
+  std::vector<std::string> names;
+  for (take_part(word, '='); !word.empty();) {
+    const std::string_view name = take_part(word, ',');
+    if (!name.empty() && !name.starts_with("127.")) names.push_back(own_name(name));
+  }
+  return names;
+}
+
 Hello parse_hello(std::string_view line) {
   Hello hello;
   hello.word = take_part(line, ' ');
-  if (hello.word == "ready") {  // the words of $SSH_CONNECTION, see ssh(1)
+  if (hello.word == "ready") {
+    if (line.starts_with("names=")) hello.names = own_names(take_part(line, ' '));
+    // The words of $SSH_CONNECTION, see ssh(1).
     hello.client_address = address(take_part(line, ' '));
     take_part(line, ' ');
     hello.server_address = address(take_part(line, ' '));

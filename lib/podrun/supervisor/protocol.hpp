@@ -19,6 +19,8 @@ enum class RunDirectory { no, yes };
 /// How podrun gets the exit status of the command: as that of the supervisor, or by a line at the end of the
 /// output, `~podrun1 <nonce> exit <status>\n`. If that line cannot be written, as that of the supervisor.
 enum class ExitStatus { own, in_output };
+/// Whether the hello says how the host calls itself.
+enum class OwnNames { untold, told };
 /// rest: supervises the processes that an ended command left; starts nothing.
 enum class Supervise { command, rest };
 
@@ -45,6 +47,7 @@ struct Supervision {
   RunDirectory run_directory = RunDirectory::no;  ///< needed for files; `fed` has one anyway
   link::Privilege privilege = link::Privilege::user;
   ExitStatus exit_status = ExitStatus::own;
+  OwnNames own_names = OwnNames::untold;
   Supervise subject = Supervise::command;
 };
 
@@ -81,10 +84,11 @@ Holders parse_holders(std::string_view text);
 
 /// The first line of a supervisor or feeder: `\npodrun1 <nonce> <word> …\n`.
 struct Hello {
-  std::string word;            ///< `ready`, or a word for the refusal
-  std::string client_address;  ///< an IP address: podrun's, as the host sees it; empty: unknown
-  std::string server_address;  ///< an IP address: the host's end of the connection; empty: unknown
-  std::string rest;            ///< ready: the run's directory; else: details
+  std::string word;                     ///< `ready`, or a word for the refusal
+  std::string client_address;           ///< an IP address: podrun's, as the host sees it; empty: unknown
+  std::string server_address;           ///< an IP address: the host's end of the connection; empty: unknown
+  std::string rest;                     ///< ready: the run's directory; else: details
+  std::vector<std::string> names = {};  ///< OwnNames::told: the host's name and addresses
 };
 
 /// The failure that a refusal means; none if the hello is `ready`.

@@ -82,6 +82,17 @@ TEST_F(DedupSinkTest, NamesASingleHostWhereNamesAreWanted) {
   EXPECT_EQ(finish(), "1 tpu-1: mine\n[1,2]: ours\nall: all's\n|");
 }
 
+TEST_F(DedupSinkTest, KnowsHowAHostCallsItself) {
+  start(2, {}, Same::log_line);
+  EXPECT_TRUE(sink().wants_names());
+  sink().host_named(0, {"gpu-a", "10.0.0.7"});
+  sink().host_named(1, {"gpu-b.cluster", "10.0.0.9"});
+  say(0, 0, "listening on gpu-a:8476 (10.0.0.7)");
+  say(1, 1, "listening on gpu-b:8476 (10.0.0.9)");
+  say(0, 1, "coordinator: 10.0.0.7");
+  EXPECT_EQ(finish(), "all: listening on {host}:8476 ({host})\nall: coordinator: 10.0.0.7\n|");
+}
+
 TEST_F(DedupSinkTest, ShowsNoLabelWithoutLabels) {
   start(2, {.label = Label::none});
   say(0, 1, "a");

@@ -44,6 +44,8 @@ Shown gather(const std::vector<hosts::Host>& hosts, const View& view, const std:
   Terminal terminal(out.write_fd(), err.write_fd());
   const auto sink = make_gather_sink(hosts, view, comparison, terminal, std::move(space));
   EXPECT_EQ(sink->feed(), Feed::chunks);
+  for (std::size_t host = 0; sink->wants_names() && host < hosts.size(); ++host)
+    sink->host_named(host, {"gpu-" + std::string(1, static_cast<char>('a' + host))});
   for (const Given& each : given) sink->line({each.host, each.stream, each.bytes, LineEnd::piece});
   sink->finish();
   if (sink->error()) shown.error = *sink->error();
@@ -69,6 +71,14 @@ TEST(GatherSink, ComparesLinesAsAsked) {
             "[0-2] (3)\n" + one + "[3] (1)\n08:00:03 INFO up\nloss 2.31\n");
   EXPECT_EQ(gather(pod(4), {}, given, {}, {.ignored = {Regex("[0-9:]+ INFO"), Regex("2.3[0-9]")}}).out,
             "[0-2] (3)\n" + one + "[3] (1)\n08:00:03 INFO up\nloss 2.31\n");
+}
+
+TEST(GatherSink, LeavesOutHowAHostCallsItself) {
+  const std::vector<Given> given = {
+      {0, kOut, "I am gpu-a\n"}, {1, kOut, "I am gpu-b\n"}, {2, kOut, "I am gpu-a\n"}};
+  EXPECT_EQ(gather(pod(3), {}, given, {}, {.same = Same::log_line}).out, "[0-2] (3)\nI am gpu-a\n")
+      << "as the first printed it; [2] printed the same bytes";
+  EXPECT_EQ(gather(pod(3), {}, given).out, "[0,2] (2)\nI am gpu-a\n[1] (1)\nI am gpu-b\n");
 }
 
 TEST(GatherSink, ShowsEqualOutputOnce) {

@@ -130,6 +130,33 @@ TEST_F(FanOutTest, RunsOnTheRestWithTheRanksOfThoseThatRun) {
   EXPECT_EQ(hosts_[2].programs.front().arguments.at(1), "id.2.");
 }
 
+/// Keeps the names of the hosts as `0: tpu-a 10.0.0.11`.
+class NamesSink final : public output::Sink {
+ public:
+  explicit NamesSink(std::shared_ptr<std::vector<std::string>> names) : names_(std::move(names)) {}
+  bool wants_names() const override { return true; }
+  void host_named(std::size_t host, const std::vector<std::string>& names) override {
+    names_->push_back(fmt::format("{}: {}", host, join(names, " ")));
+  }
+  void line(const output::Line&) override {}
+
+ private:
+  std::shared_ptr<std::vector<std::string>> names_;
+};
+
+class FanOutNames : public FanOutTest {
+ protected:
+  std::shared_ptr<output::Sink> make_sink() override { return std::make_shared<NamesSink>(lines_); }
+};
+
+TEST_F(FanOutNames, PassesOnHowAHostCallsItself) {
+  set_up(2);
+  hosts_[0].hello = "ready names=tpu-a,10.1.0.1 10.0.0.1 50000 10.0.0.11 22 ";
+  EXPECT_EQ(run(), "ok, ok");
+  EXPECT_THAT(lines(), testing::UnorderedElementsAre("0: tpu-a 10.1.0.1 10.0.0.11", "1: "));
+  EXPECT_EQ(hosts_[1].programs.front().arguments.at(6), "names");
+}
+
 TEST_F(FanOutTest, RunsOneBatchAfterTheOtherWithTheRanksOfAll) {
   set_up(2);
   plan_.limits.serial = 1;

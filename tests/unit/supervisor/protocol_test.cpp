@@ -56,6 +56,16 @@ TEST(HelloReader, ReadsTheWordsOfReady) {
   EXPECT_EQ(result.hello->rest, "/tmp/a b");
 }
 
+TEST(HelloReader, ReadsHowTheHostCallsItself) {
+  const Read result = read({kStart + "ready names=tpu-3,10.0.0.4,127.0.0.1,20010db8000000000000000000000003 "
+                                     "10.0.0.1 4711 10.0.0.4 22 /tmp/a\n"});
+  EXPECT_EQ(result.hello->names, (std::vector<std::string>{"tpu-3", "10.0.0.4", "2001:db8::3"}));
+  EXPECT_EQ(result.hello->client_address, "10.0.0.1");
+  EXPECT_EQ(result.hello->rest, "/tmp/a");
+  for (const char* words : {"names= - - - - /tmp/a", "names=, - - - - /tmp/a", "names - - - /tmp/a"})
+    EXPECT_TRUE(read({kStart + "ready " + words + "\n"}).hello->names.empty()) << words;
+}
+
 TEST(HelloReader, TakesUnknownAddressesAsNone) {
   for (const char* words : {"ready - - - - ", "ready UNKNOWN 65535 UNKNOWN 65535 ", "ready"}) {
     const Read result = read({kStart + words + "\n"});

@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The script itself, under each shell that may be a host's /bin/sh.
+#include <arpa/inet.h>
+#include <ifaddrs.h>
+#include <limits.h>
+#include <netinet/in.h>
 #include <sys/types.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <csignal>
 #include <filesystem>
 #include <random>
@@ -98,6 +103,44 @@ TEST_P(Supervisor, KeepsStreamsAndExitStatus) {
   EXPECT_EQ(run.out, "out\n");
   EXPECT_EQ(run.err, "err\n");
   EXPECT_EQ(run.end, "exit 42, closed");
+}
+
+/// The IPv4 addresses of this machine's interfaces, without loopback.
+Texts own_addresses() {
+  Texts addresses;
+  ifaddrs* first = nullptr;
+  if (::getifaddrs(&first) != 0) return addresses;
+  for (const ifaddrs* each = first; each; each = each->ifa_next) {
+    if (!each->ifa_addr || each->ifa_addr->sa_family != AF_INET) continue;
+    std::array<char, INET_ADDRSTRLEN> text{};
+    const auto* address = reinterpret_cast<const sockaddr_in*>(each->ifa_addr);
+    ::inet_ntop(AF_INET, &address->sin_addr, text.data(), text.size());
+    if (!std::string_view(text.data()).starts_with("127.")) addresses.emplace_back(text.data());
+  }
+  ::freeifaddrs(first);
+  return addresses;
+}
+
+TEST_P(Supervisor, SaysHowTheHostCallsItselfIfAsked) {
+  std::array<char, HOST_NAME_MAX + 1> name{};
+  ASSERT_EQ(::gethostname(name.data(), name.size()), 0);
+  for (const OwnNames own_names : {OwnNames::told, OwnNames::untold}) {
+    host_.supervision().own_names = own_names;
+    const Hello hello = run_coroutine([&](asio::any_io_executor executor) -> asio::awaitable<Hello> {
+      const auto link = host_.link(executor);
+      Supervised supervised(executor, *link, host_.supervision());
+      Hello said = co_await supervised.prepare({}, test::drop);
+      supervised.go(sh("true"), {});
+      co_await Reader(supervised).to_end();
+      co_return said;
+    });
+    if (own_names == OwnNames::untold) {
+      EXPECT_THAT(hello.names, IsEmpty());
+    } else {
+      EXPECT_THAT(hello.names, testing::Contains(std::string(name.data())));
+      EXPECT_THAT(hello.names, testing::IsSupersetOf(own_addresses()));
+    }
+  }
 }
 
 TEST_P(Supervisor, KeepsADeathBySignalAsTheShellTellsIt) {

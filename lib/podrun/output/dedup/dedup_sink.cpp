@@ -66,6 +66,11 @@ class DedupSink final : public Sink {
     if (compares_bytes_ && comparison.ignored.empty()) remark_.emplace();
   }
 
+  bool wants_names() const override { return true; }
+  void host_named(std::size_t host, const std::vector<std::string>& names) override {
+    keys_[host].add_names(names);
+  }
+
   void line(const Line& line) override {
     stragglers_.printed(now_, line.host);
     const std::size_t stream = index_of(line.stream);
