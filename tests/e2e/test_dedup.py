@@ -1,9 +1,20 @@
 """-d: what many hosts print is shown once, live."""
 
+import json
 import re
+import sys
 from collections import Counter
+from importlib import import_module
+from pathlib import Path
 
 import pytest
+
+sys.path.append(str(Path(__file__).parents[1] / "logs"))
+from judge import judge  # noqa: E402
+from words import CASES  # noqa: E402
+
+for part in ("more", "torch", "train"):
+    import_module("cases_" + part)
 
 EIGHT = ["-H", "local[0-7]"]
 
@@ -115,3 +126,26 @@ def test_wrong_values(podrun):
     for words, says in ((["--dedup=words"], b'--dedup: bad value "words"'), (["-d", "--window", "x"], b'--window: bad duration "x"')):
         ended = podrun(*EIGHT, *words, "--", "true")
         assert ended.returncode == 2 and says in ended.stderr and ended.stderr.count(b"\n") == 1
+
+
+# Prints what the file of this rank says, as in the case.
+PLAYER = """
+import json, os, sys, time
+begin = time.monotonic()
+for due, stream, text in json.load(open(sys.argv[1] + os.environ["PODRUN_RANK"])):
+    time.sleep(max(0, due - (time.monotonic() - begin)))
+    os.write({"out": 1, "err": 2}[stream], text.encode())
+"""
+
+
+@pytest.mark.parametrize("mode", ["log", "numbers"])
+@pytest.mark.parametrize("name", ["traceback-8gpu-mixed", "deepspeed", "repeat-extra"])
+def test_logs_of_a_pod_are_one_log(podrun, pod, name, mode):
+    """The judge of tests/logs, which plays all cases without hosts; their delays are not judged here."""
+    for rank, writes in enumerate(CASES[name].writes):
+        (podrun.directory / f"{name}.{rank}").write_text(json.dumps(writes))
+    run = podrun(*pod.options, f"--dedup={mode}", "--window", "10s", "--", "python3", "-c", PLAYER, podrun.directory / f"{name}.")
+    shown = [(0, stream, line) for stream, text in (("out", run.stdout), ("err", run.stderr)) for line in text.decode().split("\n")[:-1]]
+    verdict = judge(CASES[name], shown, mode)
+    assert not any(verdict.faults.values()), dict(verdict.faults)
+    assert verdict.shown <= 1.15 * verdict.ideal, run.stdout.decode() + run.stderr.decode()
