@@ -136,6 +136,20 @@ TEST(Dedup, ALineOfItsOwnOnEveryHostDisturbsNobody) {
                                         "[0-3]: Debian", "[0-3]: 12"));
 }
 
+// Traceback and its first frame are those of all.
+TEST(Dedup, WhatAHostPrintsAtOnceBeforeItsEndStaysTogether) {
+  for (const auto pause : {0ms, 100ms}) {
+    Talk talk(3);
+    for (const std::size_t host : {0U, 1U}) talk.say_all(host, {"head", "frame", "theirs", "their error"});
+    talk.wait(pause);
+    talk.say_all(2, {"head", "frame", "mine", "my error"});
+    talk.end(2);
+    talk.finish();
+    EXPECT_THAT(talk.shown(), ElementsAre("[0-2]: head", "[0-2]: frame", "[2]: mine", "[2]: my error",
+                                          "[0,1]: theirs", "[0,1]: their error"));
+  }
+}
+
 TEST(Dedup, AnExtraBlockOfLinesThatRepeatDisturbsNobody) {
   const Texts usual = {"{", "a", "}", "{", "b", "}", "{", "c", "}"};
   Talk talk(3);

@@ -197,6 +197,7 @@ void Dedup::meet(std::size_t host, DedupEntry& placed, std::string_view text) {
   joins(host, placed);
   place_floating(host, nullptr, &placed);
   add(host, placed, text);
+  hosts_[host].placed_at = now_;
   // A host that may be late stands where the line was shown.
   placed.repeats ? order_.has_said(host, placed) : order_.has_met(host, placed);
 }
@@ -227,6 +228,8 @@ void Dedup::share(std::size_t host, DedupEntry& floating, std::string_view text)
   // A line that may be late was shown before those that are open.
   DedupEntry* const before = floating.repeats ? order_.first_not_held(after) : nullptr;
   order_.put(take_first_floating(hosts_[owner]), after, before);
+  hosts_[owner].placed_at = floating.time;
+  hosts_[host].placed_at = now_;
   add(host, floating, text);
   for (const std::size_t each : {owner, host})
     floating.repeats ? order_.has_said(each, floating) : order_.has_shared(each, floating);
@@ -251,11 +254,20 @@ void Dedup::place_floating(std::size_t host, const DedupEntry* last, DedupEntry*
 }
 
 void Dedup::place_first_floating(std::size_t host, DedupEntry* before) {
+  if (goes_on_at_once(host)) {
+    const DedupEntry* const last = order_.last_open_of(host);
+    before = last ? last->next : order_.first_open();
+  }
   DedupEntry& entry = take_first_floating(hosts_[host]);
-  DedupEntry* const previous = order_.last_open_of(host);
-  const bool at_once = previous && entry.time - previous->time <= kAtOnce;
-  order_.put(entry, order_.joins_after(host), at_once ? previous->next : before);
+  order_.put(entry, order_.joins_after(host), before);
   order_.has_said(host, entry);
+  hosts_[host].placed_at = entry.time;
+}
+
+/// Whether the host printed its first floating line together with the last one that has a place.
+bool Dedup::goes_on_at_once(std::size_t host) const {
+  const HostState& state = hosts_[host];
+  return state.floating.first && state.placed_at && state.floating.first->time - *state.placed_at <= kAtOnce;
 }
 
 void Dedup::merge_first_floating(std::size_t host, DedupEntry& same) {
@@ -270,6 +282,7 @@ void Dedup::merge_first_floating(std::size_t host, DedupEntry& same) {
   for (const DedupText& text : entry.texts) store_.keep_text(same, text.host, text.text);
   add(host, same, text_of(entry));
   order_.has_said(host, same);
+  hosts_[host].placed_at = entry.time;
   open_.remove(entry);
   store_.remove(entry);
 }
@@ -293,6 +306,7 @@ void Dedup::host_ended(std::size_t host) {
 }
 
 void Dedup::end(std::size_t host) {
+  while (goes_on_at_once(host)) place_first_floating(host, nullptr);
   hosts_[host].running = false;
   --running_;
   if (host < first_hosts_) --running_hosts_;

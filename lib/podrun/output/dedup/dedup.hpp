@@ -69,11 +69,12 @@ class Dedup {
     std::size_t host = 0;          ///< itself, or the one whose process it is
     std::size_t next_process = 0;  ///< of the same host; 0: none
     DedupSequence floating;
-    bool in_pieces = false;             ///< the rest of a line follows
-    bool in_doubt = false;              ///< a line floats although it may equal a known one
-    bool behind = false;                ///< its last line may be late
-    bool holds = false;                 ///< lines that may be late, or were told to be
-    std::optional<TimePoint> last_new;  ///< when it last printed a line that nobody had printed
+    bool in_pieces = false;              ///< the rest of a line follows
+    bool in_doubt = false;               ///< a line floats although it may equal a known one
+    bool behind = false;                 ///< its last line may be late
+    bool holds = false;                  ///< lines that may be late, or were told to be
+    std::optional<TimePoint> last_new;   ///< when it last printed a line that nobody had printed
+    std::optional<TimePoint> placed_at;  ///< when it printed its last line with a place
     bool running = true;
   };
 
@@ -95,6 +96,7 @@ class Dedup {
 
   void place_floating(std::size_t host, const DedupEntry* last, DedupEntry* before);
   void place_first_floating(std::size_t host, DedupEntry* before);
+  bool goes_on_at_once(std::size_t host) const;
   void merge_first_floating(std::size_t host, DedupEntry& same);
   DedupEntry& take_first_floating(HostState& host);
 
