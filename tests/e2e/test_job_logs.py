@@ -45,6 +45,20 @@ def other_boot(hosts, rank):
         hosts.pod.ssh(rank, "umount /proc/sys/kernel/random/boot_id")
 
 
+# -f
+
+
+def test_no_line_waits_for_a_host_where_the_job_has_ended(podrun):
+    pod = ["-H", "local[0-2]"]
+    podrun.ok(*pod, "start", "train", "--", "[ $PODRUN_RANK != 1 ] || exit 0; until [ -e go ]; do sleep 0.05; done; echo up; until [ -e end ]; do sleep 0.05; done")
+    wait_until(lambda: podrun.ok("-H", "local1", "ps", "train", "--json").count(b'"ended"'), what="the job has ended on one host")
+    (podrun.home / "go").touch()
+    run = podrun.start(*pod, "logs", "-f", "-d", "--window", "10m", "train")
+    run.wait_for_output(b"[0,2]: up\n")
+    (podrun.home / "end").touch()
+    assert run.wait().returncode == 0
+
+
 # --try
 
 

@@ -26,6 +26,9 @@ using link::Cause;
 using link::HostError;
 using link::Stage;
 
+/// A host looks for new output so rarely (logs.sh), so equal lines may come so far apart.
+constexpr std::chrono::milliseconds kLongestPause{800};
+
 /// More entries than N/times has.
 constexpr const char* kAllTimes = "4000";
 
@@ -34,11 +37,12 @@ std::string seconds_since(run::TimePoint time) {
   return std::to_string(passed.count());
 }
 
+constexpr int kUnknownStatus = 255;
+
 int exit_status_of(std::string_view state) {
-  constexpr int kUnknown = 255;
   Job job;
   read_job_state(job, state);
-  return job.state == JobState::ended ? job.status : kUnknown;
+  return job.state == JobState::ended ? job.status : kUnknownStatus;
 }
 
 }  // namespace
@@ -218,7 +222,10 @@ class LogMode final : public session::CommandMode,
   static bool is_late(const run::RunPolicy& policy) { return policy.interrupted_by() == kSignalOfLimit; }
   asio::awaitable<void> prepare(std::size_t host, supervisor::Supervised& supervised) override {
     co_await follow_.prepare(host, supervised, *output_);
-    if (follow_.hosts()[host].exit_status.value_or(0) != 0 && !failed_first_) failed_first_ = host;
+    const int status = follow_.hosts()[host].exit_status.value_or(0);
+    if (status != 0 && !failed_first_) failed_first_ = host;
+    // The end of an unknown one says so.
+    if (status != kUnknownStatus) output_->end(host);
   }
   /// A host is connected and not ready while it is followed: to a reader the job runs there, or has ended.
   void complete(run::Status& status) const override {
@@ -277,6 +284,7 @@ session::RunResult show_log(session::Session& session, session::RunSpec run,
   run.plan.limits.prepares_all_at_once = true;
   run.plan.limits.resumes = true;
   run.reports_first_failures = true;
+  if (request.follow) run.view.dedup_limits.window += kLongestPause;
   LogFollow follow(request, run.plan.hosts);
   LogMode mode(run, session, follow);
   return session.run(run, mode);
