@@ -11,9 +11,9 @@
 
 namespace podrun::config {
 
-/// The documents of a YAML text in UTF-8, https://yaml.org/spec/1.2.2. Throws YAML::Exception, also for text
-/// with NUL bytes, for text that YAML::LoadAll (0.7) would read repeatedly until memory runs out, for a value
-/// that contains itself, and for aliases that make more than 10^6 values of a document.
+/// The documents of a YAML text in UTF-8, https://yaml.org/spec/1.2.2. Throws YAML::Exception, also for kinds
+/// of text that yaml-cpp 0.7 does not survive, for a value that contains itself, and for aliases that make
+/// more than 10^6 values of a document.
 std::vector<YAML::Node> load_yaml(const std::string& text);
 
 /// A YAML text, which a user wrote. Everything throws UsageError that begins `path:line: `.

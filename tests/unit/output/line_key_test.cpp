@@ -2,6 +2,7 @@
 #include "podrun/output/log_key/line_key.hpp"
 
 #include <initializer_list>
+#include <random>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -45,6 +46,64 @@ LineKey key_for(std::size_t rank, Comparison comparison = {.same = Same::log_lin
 
 std::string key_of(LineKey key, std::string_view line) { return std::string(key.key(line)); }
 std::string plain_key_of(LineKey key, std::string_view line) { return std::string(key.keys(line).plain_key); }
+
+// A prefix is read anew unless it has the form of the one before.
+TEST(LineKey, DoesNotDependOnTheLinesBefore) {
+  const std::vector<std::string> prefixes = {"",
+                                             "2026-11-29 18:00:00,978 INFO ",
+                                             "2026-11-29 19:12:01,123 INFO ",
+                                             "2026-11-29 18:00:00,978 ",
+                                             "2026-11-29 18:00:00 ",
+                                             "2026-11-29 18:00:00,97 INFO ",
+                                             "[2026-11-29 18:00:00,978][train.py:42][INFO] - ",
+                                             "[2026-11-29 18:00:05,120][train.py:43][INFO] - ",
+                                             "I1129 18:00:00.978123  4191 train.py:42] ",
+                                             "I1129 18:00:01.978124 14191 train.py:42] ",
+                                             "W1129 18:00:01.978124 14191 train.py:42] ",
+                                             "[12:00:01] ",
+                                             "[12:00:01.123] ",
+                                             "12:00:01 | INFO | ",
+                                             "[4191] ",
+                                             "4191 INFO ",
+                                             "Nov 29 18:00:00 gpu-3 sshd[4191]: ",
+                                             "Nov 29 18:00:00 gpu-4 sshd[4191]: ",
+                                             "[rank3]: ",
+                                             "[rank3]:[W1129 18:00:00.978123 4191 x.cpp:1] "};
+  const std::vector<std::string> messages = {"step 5 loss 2.31",
+                                             "step 15 loss 2.31",
+                                             "[rank3]: failed",
+                                             "[4191] up",
+                                             "UTC up",
+                                             "",
+                                             "[train.py:42] up",
+                                             "INFO up",
+                                             "- 3 - up",
+                                             "pid 4191 up",
+                                             "0.0 GB used",
+                                             "1.0 GB used",
+                                             "gpu-3 listens (1)",
+                                             "(main, pid=4191) x"};
+  std::vector<std::string> lines;
+  for (const std::string& prefix : prefixes) {
+    for (const std::string& message : messages) lines.push_back(prefix + message);
+  }
+  for (const Same same : {Same::log_line, Same::numbers}) {
+    LineKey key = key_for(3, {.same = same});
+    std::minstd_rand random(1);
+    std::size_t line = 0;
+    for (int i = 0; i < 20'000; ++i) {
+      const std::size_t before = line;
+      // Often the same form again.
+      line = random() % 2 == 0 ? random() % lines.size()
+                               : (line / messages.size()) * messages.size() + random() % messages.size();
+      const LineKeys keys = key.keys(lines[line]);
+      LineKey fresh = key_for(3, {.same = same});
+      const LineKeys alone = fresh.keys(lines[line]);
+      ASSERT_EQ(keys.key, alone.key) << lines[line] << "\nafter " << lines[before];
+      ASSERT_EQ(keys.process, alone.process) << lines[line] << "\nafter " << lines[before];
+    }
+  }
+}
 
 TEST(FoldNumbers, FoldsThemBehindColors) {
   EXPECT_EQ(folded("step=\x1b[35m107\x1b[0m"), folded("step=\x1b[35m9\x1b[0m"));

@@ -42,30 +42,31 @@ struct DedupText {
 
 /// A line that waits to be shown, or that late hosts may still print after it was shown.
 struct DedupEntry {
-  DedupEntry* previous = nullptr;  ///< in the order, or among the floating lines of its host
-  DedupEntry* next = nullptr;
+  // What each line looks at comes first.
+  DedupEntry* next = nullptr;  ///< in the order, or among the floating lines of its host
+  DedupEntry* previous = nullptr;
+  DedupPhrase* phrase = nullptr;  ///< null: equal to no other line
+  DedupPlace place = 0;
+  DedupHosts hosts;  ///< that have printed it
+  LineEnd end = LineEnd::newline;
+  bool shown = false;
+  bool several_hosts = false;  ///< more than one host has printed it
+  bool of_process = false;     ///< see DedupKey
+  bool repeats = false;        ///< its hosts may be late for lines that were shown; it is open
+  bool text_is_key = false;
+  bool is_plain = false;  ///< a host has printed it with this plain key
+  bool keeps_texts = false;
+  std::size_t running = 0;      ///< how many of its hosts still run
+  std::size_t standing = 0;     ///< running hosts that stand here; see DedupOrder
   DedupEntry* older = nullptr;  ///< among the entries that have not been shown
   DedupEntry* newer = nullptr;
-  DedupEntry* next_alike = nullptr;            ///< the phrase's next floating entry, while this floats
-  DedupPhrase* phrase = nullptr;               ///< null: equal to no other line
-  DedupPhrase* alias = nullptr;                ///< of its plain key, while only one host has printed it
-  std::string text;                            ///< if it is not the phrase's key; until it is shown
-  std::vector<DedupText> texts;                ///< of other hosts, if the key keeps them; until it is shown
-  DedupHosts hosts;                            ///< that have printed it
   std::chrono::steady_clock::time_point time;  ///< when it was first printed; later, when it was shown
-  DedupPlace place = 0;
-  std::size_t running = 0;   ///< how many of its hosts still run
-  std::size_t standing = 0;  ///< running hosts that stand here; see DedupOrder
   std::size_t first_host = 0;
-  LineEnd end = LineEnd::newline;
-  bool several_hosts = false;  ///< more than one host has printed it
-  bool text_is_key = false;
-  bool is_plain = false;    ///< a host has printed it with this plain key
-  bool of_process = false;  ///< see DedupKey
-  bool keeps_texts = false;
-  bool shown = false;
-  bool repeats = false;            ///< its hosts may be late for lines that were shown; it is open
-  Sink::Clock::duration behind{};  ///< how late they are then
+  DedupEntry* next_alike = nullptr;  ///< the phrase's next floating entry, while this floats
+  DedupPhrase* alias = nullptr;      ///< of its plain key, while only one host has printed it
+  std::string text;                  ///< if it is not the phrase's key; until it is shown
+  std::vector<DedupText> texts;      ///< of other hosts, if the key keeps them; until it is shown
+  Sink::Clock::duration behind{};    ///< how late its hosts are, if it repeats
 
   bool has(std::size_t host) const {
     const std::size_t word = host / kHostsInWord;

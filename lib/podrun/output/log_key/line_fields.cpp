@@ -38,6 +38,7 @@ LineFields::LineFields(const hosts::Host& host, std::size_t rank, std::size_t ho
 void LineFields::add_names(const std::vector<std::string>& names) {
   own_.add(names);
   for (const std::string& name : own_.all()) classes_[static_cast<unsigned char>(name[0])] |= kName;
+  prefix_form_.clear();
 }
 
 const std::vector<LogField>& LineFields::read(std::string_view line) {
@@ -90,18 +91,44 @@ std::string_view LineFields::process_of(std::string_view line) {
 
 void LineFields::read_prefix(unsigned given) {
   constexpr std::size_t kMostParts = 12;
-  prefix_.clear();
   ranks_.clear();
   process_ = process_rank_ = {};
+  const bool is_whole = given == Row::none;
+  if (is_whole && has_prefix_form()) return;
+  prefix_.clear();
+  is_for_all_ = true;
+  shapes_->match.decided_by = 0;
   std::size_t at = 0;
   for (std::size_t part = 0; part < kMostParts && read_part(at, given); ++part) at = separator_end(line_, at);
+  const std::size_t decided_by = shapes_->match.decided_by;
+  const bool is_form = is_whole && is_for_all_ && process_.empty() && decided_by <= line_.size() &&
+                       std::ranges::all_of(prefix_, [](const LogField& field) {
+                         return field.kind == LogField::time || field.kind == LogField::process;
+                       });
+  prefix_form_.assign(is_form ? line_.substr(0, decided_by) : "");
+}
+
+/// Whether the prefix has the fields of the one before: only digits within times and pids differ.
+bool LineFields::has_prefix_form() const {
+  if (prefix_form_.empty() || line_.size() < prefix_form_.size()) return false;
+  const auto same = [&](std::size_t begin, std::size_t end) {
+    return line_.substr(begin, end - begin) == std::string_view(prefix_form_).substr(begin, end - begin);
+  };
+  std::size_t at = 0;
+  for (const LogField& field : prefix_) {
+    if (!same(at, field.begin)) return false;
+    for (at = field.begin; at < field.end; ++at) {
+      if (line_[at] != prefix_form_[at] && !(is_digit(line_[at]) && is_digit(prefix_form_[at]))) return false;
+    }
+  }
+  return same(at, prefix_form_.size());
 }
 
 /// Reads the part of a prefix that begins at `at`.
 bool LineFields::read_part(std::size_t& at, unsigned& given) {
   Shapes& shapes = shapes_->prefix;
   ShapeMatch& match = shapes_->match;
-  for (std::uint64_t rows = shapes.candidates(given, line_, at); rows != 0; rows &= rows - 1) {
+  for (std::uint64_t rows = shapes.candidates(given, line_, at, match); rows != 0; rows &= rows - 1) {
     const auto index = static_cast<std::size_t>(std::countr_zero(rows));
     const Row& row = shapes.row(index);
     if (!shapes.match(index, line_, at, own_, match) || !settle(match)) continue;
@@ -153,7 +180,8 @@ bool LineFields::look_at_number(std::size_t limit) {
   if (at_ >= 2 && (line_[at_ - 1] == '.' || line_[at_ - 1] == ',') && is_digit(line_[at_ - 2])) return false;
   Shapes& shapes = shapes_->numbers;
   ShapeMatch& match = shapes_->match;
-  for (std::uint64_t rows = shapes.candidates(numbers_ ? 1 : 0, line_, at_); rows != 0; rows &= rows - 1) {
+  for (std::uint64_t rows = shapes.candidates(numbers_ ? 1 : 0, line_, at_, match); rows != 0;
+       rows &= rows - 1) {
     const auto index = static_cast<std::size_t>(std::countr_zero(rows));
     if (shapes.row(index).where == Row::early && has_message_before(at_)) continue;
     if (!shapes.match(index, line_, at_, own_, match)) continue;
@@ -199,6 +227,7 @@ bool LineFields::settle(ShapeMatch& match) {
 }
 
 bool LineFields::settle(LogField& field, const ShapeMatch& match) {
+  if (field.kind != LogField::time && field.kind != LogField::process) is_for_all_ = false;
   switch (field.kind) {
     case LogField::own_rank:
     case LogField::own_worker:

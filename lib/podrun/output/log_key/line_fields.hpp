@@ -41,6 +41,7 @@ class LineFields {
   };
 
   void read_prefix(unsigned given);
+  bool has_prefix_form() const;
   bool read_part(std::size_t& at, unsigned& given);
   void scan_to(std::size_t limit);
   bool look_at_number(std::size_t limit);
@@ -72,6 +73,9 @@ class LineFields {
   std::string_view process_;
   std::string_view process_rank_;  ///< the number in the tag of the process
   std::vector<LogField> prefix_;
+  std::string
+      prefix_form_;  ///< of the prefix that was read last: what decided about its fields; empty: unknown
+  bool is_for_all_ = true;  ///< what was read of the prefix would be the same on other hosts
   std::vector<LogField> fields_;
   std::vector<RankNumber> ranks_;  ///< in this line
 

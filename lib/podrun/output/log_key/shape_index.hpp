@@ -54,9 +54,10 @@ class ShapeIndex {
              const std::vector<std::uint64_t>& choices);
 
   /// Returns the shapes that may match the bytes from `at` on to `end`, of those in `wanted`, which is a part
-  /// of the choice with the number `choice`. If kStep is -1, the bytes before `at` are read backwards.
+  /// of the choice with the number `choice`. If kStep is -1, the bytes before `at` are read backwards. Moves
+  /// `at` behind the last byte that it needed.
   template <int kStep>
-  std::uint64_t find(std::size_t choice, std::uint64_t wanted, const char* at, const char* end) {
+  std::uint64_t find(std::size_t choice, std::uint64_t wanted, const char*& at, const char* end) {
     std::uint64_t found = 0;
     std::uint16_t state = starts_[choice];
     for (;;) {

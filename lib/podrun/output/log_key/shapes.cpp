@@ -3,6 +3,8 @@
 // times, so that no line takes long.
 #include "podrun/output/log_key/shapes.hpp"
 
+#include <algorithm>
+
 #include "podrun/output/log_key/log_text.hpp"
 
 namespace podrun::output {
@@ -21,10 +23,12 @@ class Shapes::Run {
     for (;; ++op) {
       switch (op->code) {
         case ShapeOp::one:
+          needs(at);
           if (at == limit || !sets[op->to][next(at)]) return nullptr;
           at += kStep;
           break;
         case ShapeOp::range: {
+          needs((limit - at) * kStep < 2 ? limit : at + kStep);
           if ((limit - at) * kStep < 2) return nullptr;
           const char* const first = kStep > 0 ? at : at - 2;
           const int value = (first[0] - '0') * 10 + first[1] - '0';
@@ -37,11 +41,13 @@ class Shapes::Run {
           const char* const begin = at;
           const char* const most = (limit - at) * kStep > op->max ? at + op->max * kStep : limit;
           while (at != most && sets[op->to][next(at)]) at += kStep;
+          needs(at);
           if ((at - begin) * kStep < op->min) return nullptr;
           if (op->value != 0) break;
           return fewer(op, begin + op->min * kStep, at);
         }
         case ShapeOp::split:
+          needs(at);
           if (at != limit && !sets[op->max][next(at)]) break;
           if (at == limit || sets[op->min][next(at)]) {
             const std::size_t count = match_.count;
@@ -66,6 +72,7 @@ class Shapes::Run {
           break;
         case ShapeOp::unless:
         case ShapeOp::ahead: {
+          needs(at);
           const bool may_follow = at == limit || sets[op->min][next(at)];
           if ((may_follow && from(op + 1, at) != nullptr) == (op->code == ShapeOp::unless)) return nullptr;
           op = ops_ + op->to - 1;
@@ -75,12 +82,14 @@ class Shapes::Run {
           if (at != line_.data()) return nullptr;
           break;
         case ShapeOp::end:
+          needs(limit);
           if (offset(at) != line_.size()) return nullptr;
           break;
         case ShapeOp::word:
           if (!begins_word(line_, offset(at))) return nullptr;
           break;
         case ShapeOp::own: {
+          needs(limit);
           const std::size_t size = own_.find(line_, offset(at)).size();
           if (size == 0) return nullptr;
           at += size;
@@ -94,6 +103,9 @@ class Shapes::Run {
 
  private:
   static unsigned char next(const char* at) { return static_cast<unsigned char>(kStep > 0 ? *at : at[-1]); }
+  void needs(const char* at) {
+    if constexpr (kStep > 0) match_.decided_by = std::max(match_.decided_by, offset(at) + 1);
+  }
   std::size_t offset(const char* at) const { return static_cast<std::size_t>(at - line_.data()); }
 
   /// Tries what follows a set that took bytes up to `most`, or fewer, but at least up to `least`.
@@ -128,10 +140,17 @@ bool Shapes::match(std::size_t row, std::string_view line, std::size_t at, const
   return true;
 }
 
-std::uint64_t Shapes::candidates(std::size_t choice, std::string_view line, std::size_t at) {
+std::uint64_t Shapes::candidates(std::size_t choice, std::string_view line, std::size_t at,
+                                 ShapeMatch& match) {
   const char* const place = line.data() + at;
-  const std::uint64_t rows = index_[0].find<-1>(choice, choices_[choice], place, line.data());
-  return index_[1].find<1>(choice, rows, place, line.data() + line.size());
+  const char* backwards = place;
+  const std::uint64_t rows = index_[0].find<-1>(choice, choices_[choice], backwards, line.data());
+  const char* const end = line.data() + line.size();
+  const char* forwards = place;
+  const std::uint64_t found = index_[1].find<1>(choice, rows, forwards, end);
+  const auto needed = static_cast<std::size_t>(forwards - line.data()) + (forwards == end ? 1 : 0);
+  match.decided_by = std::max(match.decided_by, needed);
+  return found;
 }
 
 }  // namespace podrun::output

@@ -92,6 +92,9 @@ struct ShapeMatch {
   LogField tag = {};  ///< empty: none
   std::size_t begin = 0;
   std::size_t end = 0;
+  /// The end of the bytes that decided; 1 more than the size of the line if its end did. Call after call it
+  /// grows.
+  std::size_t decided_by = 0;
 };
 
 /// Rows, ready to be compared. A row that stands first is tried first.
@@ -104,8 +107,8 @@ class Shapes {
   Shapes& operator=(const Shapes&) = delete;
 
   const Row& row(std::size_t index) const { return rows_[index]; }
-  /// A bit for each row that may match at this place.
-  std::uint64_t candidates(std::size_t choice, std::string_view line, std::size_t at);
+  /// A bit for each row that may match at this place. Sets ShapeMatch::decided_by, too.
+  std::uint64_t candidates(std::size_t choice, std::string_view line, std::size_t at, ShapeMatch& match);
   bool match(std::size_t row, std::string_view line, std::size_t at, const OwnNames& own,
              ShapeMatch& match) const;
 
