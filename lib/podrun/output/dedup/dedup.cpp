@@ -25,6 +25,20 @@ namespace {
 /// Lines that a host prints at once come within this time.
 constexpr std::chrono::milliseconds kAtOnce{20};
 
+/// What the host's next lines are likely compared with should be near the processor then: most of the time of
+/// a line would be waits for memory.
+void prefetch_after(const DedupEntry& entry) {
+  const DedupEntry* const next = entry.next;
+  const DedupEntry* const second = next ? next->next : nullptr;
+  if (!second) return;
+  if (next->phrase) __builtin_prefetch(next->phrase->key.data());
+  __builtin_prefetch(second->phrase);
+  __builtin_prefetch(second->hosts.data());
+  if (!second->next) return;
+  __builtin_prefetch(second->next);
+  __builtin_prefetch(&second->next->running);
+}
+
 std::string_view text_of(const DedupEntry& entry) {
   return entry.text_is_key ? entry.phrase->key : entry.text;
 }
@@ -59,6 +73,7 @@ void Dedup::line(TimePoint now, std::size_t host, const SplitLine& line, const D
   } else if (next && !next->shown && !state.floating.first && next->phrase &&
              next->phrase->is(line.end, key.key) && order_.may_say(host, *next)) {
     meet(host, *next, line.text);
+    prefetch_after(*next);
   } else {
     look_up(host, line, key);
   }

@@ -56,14 +56,14 @@ struct DedupEntry {
   bool text_is_key = false;
   bool is_plain = false;  ///< a host has printed it with this plain key
   bool keeps_texts = false;
-  std::size_t running = 0;      ///< how many of its hosts still run
-  std::size_t standing = 0;     ///< running hosts that stand here; see DedupOrder
-  DedupEntry* older = nullptr;  ///< among the entries that have not been shown
+  DedupPhrase* alias = nullptr;  ///< of its plain key, while only one host has printed it
+  std::size_t running = 0;       ///< how many of its hosts still run
+  std::size_t standing = 0;      ///< running hosts that stand here; see DedupOrder
+  DedupEntry* older = nullptr;   ///< among the entries that have not been shown
   DedupEntry* newer = nullptr;
   std::chrono::steady_clock::time_point time;  ///< when it was first printed; later, when it was shown
   std::size_t first_host = 0;
   DedupEntry* next_alike = nullptr;  ///< the phrase's next floating entry, while this floats
-  DedupPhrase* alias = nullptr;      ///< of its plain key, while only one host has printed it
   std::string text;                  ///< if it is not the phrase's key; until it is shown
   std::vector<DedupText> texts;      ///< of other hosts, if the key keeps them; until it is shown
   Sink::Clock::duration behind{};    ///< how late its hosts are, if it repeats

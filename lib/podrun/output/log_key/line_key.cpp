@@ -25,6 +25,10 @@ LineKey::LineKey(const hosts::Host& host, std::size_t rank, const Comparison& co
 
 LineKeys LineKey::keys(std::string_view line) {
   LineKeys keys;
+  if (comparison_.same == Same::bytes && comparison_.ignored.empty()) {
+    keys.key = keys.plain_key = line;
+    return keys;
+  }
   if (comparison_.same != Same::bytes) {
     keys.fields = fields_.read(line);
     keys.process = fields_.process();
