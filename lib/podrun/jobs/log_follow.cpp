@@ -224,7 +224,7 @@ class LogMode final : public session::CommandMode,
     co_await follow_.prepare(host, supervised, *output_);
     const int status = follow_.hosts()[host].exit_status.value_or(0);
     if (status != 0 && !failed_first_) failed_first_ = host;
-    // The end of an unknown one says so.
+    // A status that is not known is told by the command of the run.
     if (status != kUnknownStatus) output_->end(host);
   }
   /// A host is connected and not ready while it is followed: to a reader the job runs there, or has ended.

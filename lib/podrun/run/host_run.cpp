@@ -159,7 +159,7 @@ asio::awaitable<void> HostRun::prepare() {
   supervisor::Supervision supervision = run_.plan.supervision;
   supervision.mark = fmt::format("{}.{}.", run_.plan.run_id, host_);
   supervision.grace = run_.plan.limits.grace;
-  if (run_.world.output.wants_names()) supervision.own_names = supervisor::OwnNames::told;
+  if (run_.world.output.wants_names()) supervision.tell_names = supervisor::TellNames::yes;
   attempt_.supervised =
       std::make_unique<supervisor::Supervised>(run_.world.executor, *attempt_.link, std::move(supervision));
   const bool starts_early = run_.plan.hosts.size() == 1 && !run_.world.prepare_host && !run_.plan.limits.held;

@@ -23,6 +23,7 @@ namespace {
 
 constexpr std::string_view kDigits = "0123456789";
 constexpr std::size_t kMaxHello = 8 * 1024;
+constexpr std::size_t kMaxNames = 64;
 constexpr std::size_t kMaxHolders = 8;
 constexpr std::size_t kMaxHolder =
     64;  // bytes; the kernel has at most 15 of a name, 7 digits of a pid, 20 of a count
@@ -35,7 +36,7 @@ std::string flags(const Supervision& supervision) {
   if (fed || supervision.run_directory == RunDirectory::yes) words.emplace_back("directory");
   if (fed) words.emplace_back("input");
   if (supervision.exit_status == ExitStatus::in_output) words.emplace_back("exit-line");
-  if (supervision.own_names == OwnNames::told) words.emplace_back("names");
+  if (supervision.tell_names == TellNames::yes) words.emplace_back("names");
   return fmt::format("{}", fmt::join(words, " "));
 }
 
@@ -84,10 +85,10 @@ std::string own_name(std::string_view word) {
   return ::inet_ntop(AF_INET6, &binary, text.data(), text.size());
 }
 
-/// `names=tpu-3,10.0.0.4`; an empty name is left out.
+/// `names=tpu-3,10.0.0.4`; an empty name is left out, and so are those beyond kMaxNames.
 std::vector<std::string> own_names(std::string_view word) {
   std::vector<std::string> names;
-  for (take_part(word, '='); !word.empty();) {
+  for (take_part(word, '='); !word.empty() && names.size() < kMaxNames;) {
     const std::string_view name = take_part(word, ',');
     if (!name.empty() && !name.starts_with("127.")) names.push_back(own_name(name));
   }

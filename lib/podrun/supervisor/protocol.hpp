@@ -20,7 +20,7 @@ enum class RunDirectory { no, yes };
 /// output, `~podrun1 <nonce> exit <status>\n`. If that line cannot be written, as that of the supervisor.
 enum class ExitStatus { own, in_output };
 /// Whether the hello says how the host calls itself.
-enum class OwnNames { untold, told };
+enum class TellNames { no, yes };
 /// rest: supervises the processes that an ended command left; starts nothing.
 enum class Supervise { command, rest };
 
@@ -47,7 +47,7 @@ struct Supervision {
   RunDirectory run_directory = RunDirectory::no;  ///< needed for files; `fed` has one anyway
   link::Privilege privilege = link::Privilege::user;
   ExitStatus exit_status = ExitStatus::own;
-  OwnNames own_names = OwnNames::untold;
+  TellNames tell_names = TellNames::no;
   Supervise subject = Supervise::command;
 };
 
@@ -88,7 +88,7 @@ struct Hello {
   std::string client_address;           ///< an IP address: podrun's, as the host sees it; empty: unknown
   std::string server_address;           ///< an IP address: the host's end of the connection; empty: unknown
   std::string rest;                     ///< ready: the run's directory; else: details
-  std::vector<std::string> names = {};  ///< OwnNames::told: the host's name and addresses
+  std::vector<std::string> names = {};  ///< TellNames::yes: the host's name and addresses
 };
 
 /// The failure that a refusal means; none if the hello is `ready`.

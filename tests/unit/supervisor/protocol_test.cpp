@@ -62,6 +62,9 @@ TEST(HelloReader, ReadsHowTheHostCallsItself) {
   EXPECT_EQ(result.hello->names, (std::vector<std::string>{"tpu-3", "10.0.0.4", "2001:db8::3"}));
   EXPECT_EQ(result.hello->client_address, "10.0.0.1");
   EXPECT_EQ(result.hello->rest, "/tmp/a");
+  std::string many = "ready names=";
+  for (int i = 0; i < 1000; ++i) many += "a,";
+  EXPECT_EQ(read({kStart + many + " - - - - /tmp/a\n"}).hello->names.size(), 64U);
   for (const char* words : {"names= - - - - /tmp/a", "names=, - - - - /tmp/a", "names - - - /tmp/a"})
     EXPECT_TRUE(read({kStart + "ready " + words + "\n"}).hello->names.empty()) << words;
 }

@@ -124,8 +124,8 @@ Texts own_addresses() {
 TEST_P(Supervisor, SaysHowTheHostCallsItselfIfAsked) {
   std::array<char, HOST_NAME_MAX + 1> name{};
   ASSERT_EQ(::gethostname(name.data(), name.size()), 0);
-  for (const OwnNames own_names : {OwnNames::told, OwnNames::untold}) {
-    host_.supervision().own_names = own_names;
+  for (const TellNames tell_names : {TellNames::yes, TellNames::no}) {
+    host_.supervision().tell_names = tell_names;
     const Hello hello = run_coroutine([&](asio::any_io_executor executor) -> asio::awaitable<Hello> {
       const auto link = host_.link(executor);
       Supervised supervised(executor, *link, host_.supervision());
@@ -134,7 +134,7 @@ TEST_P(Supervisor, SaysHowTheHostCallsItselfIfAsked) {
       co_await Reader(supervised).to_end();
       co_return said;
     });
-    if (own_names == OwnNames::untold) {
+    if (tell_names == TellNames::no) {
       EXPECT_THAT(hello.names, IsEmpty());
     } else {
       EXPECT_THAT(hello.names, testing::Contains(std::string(name.data())));

@@ -14,99 +14,114 @@ template <int kStep>
 class Shapes::Run {
  public:
   Run(const ShapeProgram& program, std::string_view line, const OwnNames& own, ShapeMatch& match)
-      : ops_(program.ops.data()), sets_(program.sets.data()), line_(line), own_(own), match_(match) {}
+      : ops_(program.ops.data()),
+        sets_(program.sets.data()),
+        line_(line),
+        limit_(line.data() + (kStep > 0 ? line.size() : 0)),
+        own_(own),
+        match_(match) {}
 
   /// The place that the ops from `op` on reach; null: they do not match.
   const char* from(const ShapeOp* op, const char* at) {
-    const char* const limit = kStep > 0 ? line_.data() + line_.size() : line_.data();
-    const ByteSet* const sets = sets_;
     for (;; ++op) {
+      needs(at);
       switch (op->code) {
-        case ShapeOp::one:
-          needs(at);
-          if (at == limit || !sets[op->to][next(at)]) return nullptr;
-          at += kStep;
-          break;
-        case ShapeOp::range: {
-          needs((limit - at) * kStep < 2 ? limit : at + kStep);
-          if ((limit - at) * kStep < 2) return nullptr;
-          const char* const first = kStep > 0 ? at : at - 2;
-          const int value = (first[0] - '0') * 10 + first[1] - '0';
-          if (!is_digit(first[0]) || !is_digit(first[1]) || value < op->min || value > op->max)
-            return nullptr;
-          at += 2 * kStep;
-          break;
-        }
         case ShapeOp::set: {
           const char* const begin = at;
-          const char* const most = (limit - at) * kStep > op->max ? at + op->max * kStep : limit;
-          while (at != most && sets[op->to][next(at)]) at += kStep;
-          needs(at);
+          at = longest(*op, at);
           if ((at - begin) * kStep < op->min) return nullptr;
           if (op->value != 0) break;
           return fewer(op, begin + op->min * kStep, at);
         }
         case ShapeOp::split:
-          needs(at);
-          if (at != limit && !sets[op->max][next(at)]) break;
-          if (at == limit || sets[op->min][next(at)]) {
+          if (!may_begin(op->max, at)) break;
+          if (may_begin(op->min, at)) {
             const std::size_t count = match_.count;
             if (const char* const end = from(op + 1, at)) return end;
             match_.count = count;
           }
           op = ops_ + op->to - 1;
           break;
+        case ShapeOp::unless:
+        case ShapeOp::ahead:
+          if ((may_begin(op->min, at) && from(op + 1, at) != nullptr) == (op->code == ShapeOp::unless))
+            return nullptr;
+          op = ops_ + op->to - 1;
+          break;
         case ShapeOp::jump:
           op = ops_ + op->to - 1;
           break;
         case ShapeOp::open:
-          (op->value == LogField::tag ? match_.tag : match_.fields[match_.count]).begin = offset(at);
-          break;
         case ShapeOp::close:
-          if (op->value == LogField::tag) {
-            match_.tag.end = offset(at);
-          } else {
-            match_.fields[match_.count].end = offset(at);
-            match_.fields[match_.count++].kind = static_cast<LogField::Kind>(op->value);
-          }
+          mark(*op, offset(at));
           break;
-        case ShapeOp::unless:
-        case ShapeOp::ahead: {
-          needs(at);
-          const bool may_follow = at == limit || sets[op->min][next(at)];
-          if ((may_follow && from(op + 1, at) != nullptr) == (op->code == ShapeOp::unless)) return nullptr;
-          op = ops_ + op->to - 1;
-          break;
-        }
-        case ShapeOp::start:
-          if (at != line_.data()) return nullptr;
-          break;
-        case ShapeOp::end:
-          needs(limit);
-          if (offset(at) != line_.size()) return nullptr;
-          break;
-        case ShapeOp::word:
-          if (!begins_word(line_, offset(at))) return nullptr;
-          break;
-        case ShapeOp::own: {
-          needs(limit);
-          const std::size_t size = own_.find(line_, offset(at)).size();
-          if (size == 0) return nullptr;
-          at += size;
-          break;
-        }
         case ShapeOp::done:
           return at;
+        default:
+          at = step(*op, at);
+          if (at == nullptr) return nullptr;
       }
     }
   }
 
  private:
   static unsigned char next(const char* at) { return static_cast<unsigned char>(kStep > 0 ? *at : at[-1]); }
+  static bool is_in_range(const ShapeOp& op, const char* digits) {
+    const int value = (digits[0] - '0') * 10 + digits[1] - '0';
+    return is_digit(digits[0]) && is_digit(digits[1]) && value >= op.min && value <= op.max;
+  }
+  std::size_t offset(const char* at) const { return static_cast<std::size_t>(at - line_.data()); }
+  bool may_begin(std::size_t set, const char* at) const { return at == limit_ || sets_[set][next(at)]; }
   void needs(const char* at) {
     if constexpr (kStep > 0) match_.decided_by = std::max(match_.decided_by, offset(at) + 1);
   }
-  std::size_t offset(const char* at) const { return static_cast<std::size_t>(at - line_.data()); }
+
+  const char* longest(const ShapeOp& op, const char* at) {
+    const char* const most = (limit_ - at) * kStep > op.max ? at + op.max * kStep : limit_;
+    const ByteSet& set = sets_[op.to];
+    while (at != most && set[next(at)]) at += kStep;
+    needs(at);
+    return at;
+  }
+
+  void mark(const ShapeOp& op, std::size_t place) {
+    LogField& field = op.value == LogField::tag ? match_.tag : match_.fields[match_.count];
+    if (op.code == ShapeOp::open) {
+      field.begin = place;
+      return;
+    }
+    field.end = place;
+    if (op.value == LogField::tag) return;
+    field.kind = static_cast<LogField::Kind>(op.value);
+    ++match_.count;
+  }
+
+  /// The place after one op without choices. Null: it does not match.
+  const char* step(const ShapeOp& op, const char* at) {
+    switch (op.code) {
+      case ShapeOp::one:
+        return at != limit_ && sets_[op.to][next(at)] ? at + kStep : nullptr;
+      case ShapeOp::range:
+        if ((limit_ - at) * kStep >= 2 && is_in_range(op, kStep > 0 ? at : at - 2)) return at + 2 * kStep;
+        break;
+      case ShapeOp::start:
+        return at == line_.data() ? at : nullptr;
+      case ShapeOp::end:
+        if (offset(at) == line_.size()) return at;
+        break;
+      case ShapeOp::word:
+        return begins_word(line_, offset(at)) ? at : nullptr;
+      case ShapeOp::own: {
+        needs(limit_);
+        const std::size_t size = own_.find(line_, offset(at)).size();
+        return size != 0 ? at + size : nullptr;
+      }
+      default:
+        break;
+    }
+    needs(limit_);
+    return nullptr;
+  }
 
   /// Tries what follows a set that took bytes up to `most`, or fewer, but at least up to `least`.
   const char* fewer(const ShapeOp* op, const char* least, const char* most) {
@@ -121,6 +136,7 @@ class Shapes::Run {
   const ShapeOp* const ops_;
   const ByteSet* const sets_;
   const std::string_view line_;
+  const char* const limit_;
   const OwnNames& own_;
   ShapeMatch& match_;
 };
