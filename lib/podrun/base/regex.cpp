@@ -12,6 +12,18 @@
 namespace podrun {
 namespace {
 
+// The regexec of AddressSanitizer reads up to a NUL, also with REG_STARTEND.
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define PODRUN_REGEXEC_NEEDS_NUL
+#endif
+#endif
+#ifdef PODRUN_REGEXEC_NEEDS_NUL
+constexpr bool kNeedsNul = true;
+#else
+constexpr bool kNeedsNul = false;
+#endif
+
 [[noreturn]] void refuse(const std::string& text, std::string_view why) {
   throw UsageError(fmt::format("bad regular expression \"{}\": {} (expected one as for grep -E)", text, why));
 }
@@ -42,12 +54,14 @@ Regex::Regex(const std::string& text) {
 }
 
 std::optional<Regex::Match> Regex::find(std::string_view text, std::size_t from) const {
+  const std::string copy(kNeedsNul ? text : "");
+  const char* const bytes = kNeedsNul ? copy.c_str() : text.data();
   while (from < text.size()) {
     regmatch_t match{};
     match.rm_so = static_cast<regoff_t>(from);
     match.rm_eo = static_cast<regoff_t>(text.size());
     const int flags = REG_STARTEND | (from == 0 ? 0 : REG_NOTBOL);
-    if (::regexec(&compiled_->expression, text.data(), 1, &match, flags) != 0) return std::nullopt;
+    if (::regexec(&compiled_->expression, bytes, 1, &match, flags) != 0) return std::nullopt;
     if (match.rm_eo > match.rm_so)
       return Match{static_cast<std::size_t>(match.rm_so), static_cast<std::size_t>(match.rm_eo)};
     from = static_cast<std::size_t>(match.rm_eo) + 1;

@@ -66,7 +66,9 @@ class Reader {
     const bool is_piece = end == LineEnd::piece;
     const bool is_rest = in_pieces_[host];
     in_pieces_[host] = is_piece;
-    const bool is_new = known_.insert({end, plain}).second & known_.insert({end, key}).second;
+    const bool is_plain_new = known_.insert({end, plain}).second;
+    const bool is_key_new = known_.insert({end, key}).second;
+    const bool is_new = is_plain_new && is_key_new;
     repeats_ = repeats_ || !own_.insert({host, {end, key}}).second;
     if (is_new && leaves_out(host)) {
       for (Said& said : waiting_[host]) said.is_told |= said.time == now_;

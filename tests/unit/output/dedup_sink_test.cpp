@@ -248,7 +248,7 @@ TEST_F(DedupSinkTest, NamesNoHostInALineOfSeveral) {
 
 TEST_F(DedupSinkTest, ShowsLinesOfProcessesOnce) {
   start(2, {}, Same::log_line);
-  for (const std::size_t rank : {0, 2, 1, 7, 4, 5, 6, 3}) {
+  for (const std::size_t rank : {0U, 2U, 1U, 7U, 4U, 5U, 6U, 3U}) {
     say(rank / 4, rank / 4, fmt::format("[rank{}]: Traceback (most recent call last):", rank));
     say(rank / 4, rank / 4, fmt::format("[rank{}]: ValueError: bad shard on rank {}", rank, rank));
   }

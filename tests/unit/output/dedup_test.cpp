@@ -359,7 +359,7 @@ TEST(Dedup, ALateHostThatOvertakesTheOthersHasNoLineTwice) {
   talk.say({0, 1}, "step 5");
   talk.wait(600ms);
   EXPECT_THAT(talk.shown(), ElementsAre("[0,1]: step 5"));
-  for (const std::size_t host : {2, 3}) talk.say_all(host, {"step 5", "step 6", "step 7"});
+  for (const std::size_t host : {2U, 3U}) talk.say_all(host, {"step 5", "step 6", "step 7"});
   talk.wait(100ms);
   talk.say({0, 1}, "step 6");
   talk.say({0, 1}, "step 7");
@@ -390,7 +390,7 @@ TEST(Dedup, ShowsTheCommonTracebackOfTheOthersInFull) {
   talk.wait(2s);
   EXPECT_EQ(talk.shown(), of_host(3, kOwnTraceback));
   talk.end(3);
-  for (const std::size_t host : {0, 1, 2, 4, 5, 6, 7}) talk.say_all(host, kTheirTraceback);
+  for (const std::size_t host : {0U, 1U, 2U, 4U, 5U, 6U, 7U}) talk.say_all(host, kTheirTraceback);
   talk.wait(500ms);
   Texts expected;
   for (const std::string& text : kTheirTraceback) expected.push_back("[0-2,4-7]: " + text);
@@ -585,7 +585,7 @@ TEST(Dedup, ALineIsOneIfItsBytesOrItsFormAreEqual) {
     talk.say_keyed(host, text,
                    host == named ? DedupKey{.key = "at own", .plain = text} : DedupKey{.key = text});
   };
-  for (const std::size_t first : {0, 1, 2}) {
+  for (const std::size_t first : {0U, 1U, 2U}) {
     for (std::size_t turn = 0; turn < 3; ++turn) say((first + turn) % 3, (first + turn) % 3);
     EXPECT_EQ(talk.shown(), Texts{fmt::format("[0-2]: at tpu-{}", first)});
     for (std::size_t turn = 0; turn < 3; ++turn) say((first + turn) % 3, 1);
