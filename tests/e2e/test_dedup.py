@@ -58,7 +58,7 @@ def test_a_line_of_all_is_shown_while_they_run(podrun):
 
 
 def test_a_silent_host_holds_nobody_up_longer_than_the_window(podrun):
-    run = podrun.start(*EIGHT, "-d", "--window", "200ms", "--", "[ $PODRUN_RANK = 3 ] || echo up; while ! [ -e go ]; do sleep 0.05; done")
+    run = podrun.start(*EIGHT, "-d", "--window", "2s", "--", "[ $PODRUN_RANK = 3 ] || echo up; while ! [ -e go ]; do sleep 0.05; done")
     run.wait_for_output(b"[0-2,4-7]: up\n")
     (podrun.home / "go").touch()
     (podrun.directory / "go").touch()
