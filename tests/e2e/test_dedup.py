@@ -118,7 +118,7 @@ def test_numbers_and_patterns_need_not_agree(podrun):
 
 
 def test_streams_are_told_apart(podrun):
-    ended = podrun("-H", "local[0-7]", "-d", "--", "echo same; echo same >&2")
+    ended = podrun("-H", "local[0-7]", "-d", "--window", "20s", "--", "echo same; echo same >&2")
     assert (ended.stdout, ended.stderr) == (b"all: same\n", b"all: same\n")
 
 
