@@ -26,7 +26,8 @@ using link::Cause;
 using link::HostError;
 using link::Stage;
 
-/// A host looks for new output so rarely (logs.sh), so equal lines may come so far apart.
+/// The longest pause between two looks of a host for new output, see logs.sh. Equal lines of two hosts may
+/// come so far apart.
 constexpr std::chrono::milliseconds kLongestPause{800};
 
 /// More entries than N/times has.
@@ -224,7 +225,7 @@ class LogMode final : public session::CommandMode,
     co_await follow_.prepare(host, supervised, *output_);
     const int status = follow_.hosts()[host].exit_status.value_or(0);
     if (status != 0 && !failed_first_) failed_first_ = host;
-    // A status that is not known is told by the command of the run.
+    // Where the status of the job is unknown, the command of this run still prints a message as its host's.
     if (status != kUnknownStatus) output_->end(host);
   }
   /// A host is connected and not ready while it is followed: to a reader the job runs there, or has ended.

@@ -7,8 +7,8 @@
 // places before it too. So a line that only one host has appears between its own neighbours. It does not keep
 // other hosts from joining the lines after it, as it would in an order by arrival.
 //
-// A process that names itself in its lines counts as a host here, for which only lines of processes wait.
-// What is shown names its host.
+// A process that names itself in its lines counts as a host here, but only lines of processes wait for it. A
+// shown line is labelled with the hosts of the processes that printed it.
 //
 // An entry is shown, with all entries before it, when all running hosts have printed it or its window is
 // over. It is kept for hosts that stand before it and may print it late. Such a line of theirs is held: a
@@ -25,8 +25,8 @@ namespace {
 /// Lines that a host prints at once come within this time.
 constexpr std::chrono::milliseconds kAtOnce{20};
 
-/// What the host's next lines are likely compared with should be near the processor then: most of the time of
-/// a line would be waits for memory.
+/// Loads what the next lines of a host that has printed `entry` are likely compared with into the processor's
+/// cache. Without this, a line mostly waits for memory.
 void prefetch_after(const DedupEntry& entry) {
   const DedupEntry* const next = entry.next;
   const DedupEntry* const second = next ? next->next : nullptr;

@@ -92,8 +92,8 @@ struct ShapeMatch {
   LogField tag = {};  ///< empty: none
   std::size_t begin = 0;
   std::size_t end = 0;
-  /// The end of the bytes that decided; 1 more than the size of the line if its end did. Call after call it
-  /// grows.
+  /// The end of the bytes that decided the result; 1 more than the size of the line if its end did. Each
+  /// search and comparison only raises it.
   std::size_t decided_by = 0;
 };
 
