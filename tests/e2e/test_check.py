@@ -189,6 +189,20 @@ def gpus(pods, podrun):
         shutil.rmtree(home(pod, rank) / "bin", ignore_errors=True)
 
 
+def test_gpus_of_amd_are_busy_and_are_freed(podrun, pods):
+    pod = pods("--isolated", "--hosts", "2", "--devices", "kfd")
+    pod.move_in(podrun)
+    assert "  1 AMD" in lines_of(podrun(*pod.options, "check"), 0)
+    pod.ssh(0, "setsid sleep 1003 </dev/kfd >/dev/null 2>&1 &")
+    wait_until(lambda: podrun(*pod.options, "check").returncode == 1, what="the holder")
+    answer = answer_of(podrun(*pod.options, "check", "--json"), 1)
+    [problem] = answer["problems"]
+    assert problem["what"].startswith("accelerators busy: 1 of 1 held by sleep of ") and problem["workers"] == [0]
+    assert [holder["device"] for holder in answer["hosts"][0]["facts"]["holders"]] == ["/dev/kfd"]
+    podrun.ok(*pod.options, "kill", "-y")
+    lines_of(podrun(*pod.options, "check"), 0)
+
+
 def answer_of(completed, status):
     [line] = lines_of(completed, status)
     answer = json.loads(line)

@@ -7,8 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "podrun/devices/device_holders.hpp"
 #include "podrun/kill/kill_report.hpp"
-#include "podrun/supervisor/device_holders.hpp"
+#include "podrun/supervisor/mark.hpp"
 
 namespace {
 
@@ -33,11 +34,11 @@ void expect_plain(const std::string& name) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string reply(data, data + size);
-  const podrun::supervisor::DeviceHolders list =
-      podrun::supervisor::parse_device_holders("noise\npodrun-kill n\n" + reply, "podrun-kill n");
+  const podrun::devices::DeviceHolders list =
+      podrun::devices::parse_device_holders("noise\npodrun-kill n\n" + reply, "podrun-kill n");
   expect(list.holders.size() <= kMost && list.devices.size() <= kMost && list.above.size() <= kMost &&
          list.marks.size() <= kMost);
-  for (const podrun::supervisor::DeviceHolder& holder : list.holders) {
+  for (const podrun::devices::DeviceHolder& holder : list.holders) {
     expect(holder.pid > 0 && holder.command.size() <= kMostText && holder.user.size() <= kMostText);
     expect_plain(podrun::supervisor::run_of(holder.mark) + podrun::supervisor::job_of(holder.mark));
   }

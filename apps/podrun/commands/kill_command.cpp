@@ -13,6 +13,7 @@
 
 #include "podrun/base/error.hpp"
 #include "podrun/base/text.hpp"
+#include "podrun/devices/device_holders.hpp"
 #include "podrun/kill/kill_choice.hpp"
 #include "podrun/kill/kill_report.hpp"
 #include "podrun/kill/kill_wait.hpp"
@@ -20,7 +21,6 @@
 #include "podrun/output/label.hpp"
 #include "podrun/output/question.hpp"
 #include "podrun/session/ask_hosts.hpp"
-#include "podrun/supervisor/device_holders.hpp"
 
 #include "cli/option_rows.hpp"
 #include "cli/option_values.hpp"
@@ -148,8 +148,8 @@ class KillCommand final : public cli::Command {
   std::vector<ListedHost> read(const run::RunPlan& plan, const session::Answers& answers) const {
     std::vector<ListedHost> listed;
     for (std::size_t host = 0; host < answers.texts.size(); ++host) {
-      supervisor::DeviceHolders list =
-          supervisor::parse_device_holders(answers.texts[host], "podrun-kill " + plan.run_id);
+      devices::DeviceHolders list =
+          devices::parse_device_holders(answers.texts[host], "podrun-kill " + plan.run_id);
       if (!list.is_complete) continue;
       std::vector<kill::Choice> choices = kill::choose(list, request_);
       listed.push_back({host, std::move(list), std::move(choices)});

@@ -1,4 +1,4 @@
-# Looks at a host for podrun check, and changes nothing there. Needs processes.sh, memory.sh and open_files.sh.
+# Looks at a host for podrun check, and changes nothing there. Needs processes.sh, memory.sh, open_files.sh and device_kinds.sh.
 # Words: PYTHON [DIRECTORY]
 # Variables of command.cpp: PODRUN_RUN_ID
 # Variables of the host: HOME
@@ -39,39 +39,38 @@ while [ $# -gt 1 ]; do
   shift 2
 done
 
-# TPUs: /dev/accelN, or groups of /dev/vfio whose devices Google (0x1ae0) makes. The PCI id tells the kind of TPU; for
-# /dev/accelN the ids of all devices are listed, network cards too.
-devices=
-found() { devices="$devices $1"; say device "$1"; }
-for device in /dev/accel[0-9]* /dev/nvidia[0-9]*; do if [ -e "$device" ]; then found "$device"; fi; done
-for device in /dev/vfio/[0-9]*; do
-  set -- "/sys/kernel/iommu_groups/${device##*/}"/devices/*/vendor
-  if grep -qs 0x1ae0 "$@"; then found "$device"; fi
+podrun_find_devices
+# shellcheck disable=SC2086  # pairs of words
+set -- $podrun_devices
+while [ $# -gt 1 ]; do
+  say device "$1 $2"
+  shift 2
 done
-case $devices in */dev/accel* | */dev/vfio*)
+# The PCI id tells the kind of TPU; all devices of Google are listed, network cards too.
+case $podrun_devices in *TPU*)
   for vendor in /sys/bus/pci/devices/*/vendor; do
     read -r id <"$vendor" && [ "$id" = 0x1ae0 ] && read -r id <"${vendor%vendor}device" && say pci "$id"
   done 2>/dev/null ;;
 esac
 # Lists the processes that have an accelerator open, once for each device. Only root sees the processes of other users.
-if [ "$devices" ]; then
+if [ "$podrun_devices" ]; then
   if [ "$(id -u)" = 0 ]; then say sees all; else say sees own; fi
   podrun_su=
   # "PID DEVICE"
   say_held() {
     device=${1#* }
-    case " $devices " in *" $device "*) ;; *) return ;; esac
+    podrun_is_accelerator "$device" || return
     # Its own list counts: a file name in the list of another process could contain lines that look like it.
     # shellcheck disable=SC2010  # one link, as ls shows it
     podrun_read_stat "${1%% *}" && ls -l "$podrun_proc/fd" | grep -q " -> $device$" || return
     IFS= read -r name <"/proc/${1%% *}/comm" || return
     # shellcheck disable=SC2046  # the third word is the owner
     set -- "${1%% *}" $(ls -ld "/proc/${1%% *}")
-    say held "$device $1 $4 $name"
+    say held "$podrun_kind $device $1 $4 $name"
     podrun_find_job_of "$1"
     if [ "$podrun_its_job" ]; then say job "$1 $podrun_its_job"; fi
   }
-  podrun_open_files : -e "^l[^/]* -> /dev/[anv]"
+  podrun_open_devices any
   podrun_each_line say_held "$podrun_open" 2>/dev/null
 fi
 
@@ -89,7 +88,7 @@ disk tmp /tmp
 if [ "$HOME" ]; then disk home "$HOME"; fi
 
 # A batch system may let this user open some of the GPUs only; nvidia-smi lists these.
-case $devices in */dev/nvidia*)
+case $podrun_devices in *NVIDIA*)
   say at nvidia-smi
   if command -v nvidia-smi >/dev/null; then
     lines=$(within 20 nvidia-smi --query-gpu=name,driver_version --format=csv,noheader 2>/dev/null) || say gpu_error "$(why $?)"

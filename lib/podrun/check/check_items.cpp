@@ -9,7 +9,7 @@
 
 #include "podrun/base/text.hpp"
 #include "podrun/check/check_report.hpp"
-#include "podrun/hosts/accelerators.hpp"
+#include "podrun/devices/accelerators.hpp"
 
 namespace podrun::check {
 namespace {
@@ -17,8 +17,6 @@ namespace {
 constexpr std::uint64_t kMib = 1ULL << 20;
 constexpr std::uint64_t kGib = 1ULL << 30;
 constexpr std::size_t kShownOfHash = 12;
-
-bool is_tpu(const std::string& device) { return !hosts::is_nvidia_device(device); }
 
 /// Splits the line of a GPU at its last `, `.
 std::pair<std::string, std::string> name_and_driver(const std::string& gpu) {
@@ -33,16 +31,22 @@ std::string locked_memory(const HostFacts& facts) {
   return value.empty() ? "" : "locked memory " + (bytes ? format_size(*bytes) : value);
 }
 
-/// `4 TPU v4`, `8 NVIDIA A100-SXM4-40GB`, `no accelerator`.
+/// `4 TPU v4`, `8 NVIDIA A100-SXM4-40GB`, `8 AMD`, `no accelerator`.
 std::string describe_accelerators(const HostFacts& facts) {
-  const auto tpus = static_cast<std::size_t>(std::ranges::count_if(facts.devices, is_tpu));
-  const std::size_t gpus = facts.devices.size() - tpus;
-  std::string text = tpus > 0 ? fmt::format("{} {}", tpus, hosts::tpu_name(facts.pci)) : "";
-  if (gpus > 0) {
-    const std::string name = facts.gpus.empty() ? "NVIDIA" : name_and_driver(facts.gpus.front()).first;
-    text += fmt::format("{}{} {}", text.empty() ? "" : " and ", gpus, name);
+  std::vector<std::string_view> kinds;
+  for (const Device& device : facts.devices) {
+    if (std::ranges::find(kinds, device.kind) == kinds.end()) kinds.push_back(device.kind);
+  }
+  std::string text;
+  for (const std::string_view kind : kinds) {
+    const std::size_t count = facts.count_devices(kind);
+    const bool are_gpus_listed = kind == devices::kNvidia && !facts.gpus.empty();
+    const std::string name = kind == devices::kTpu ? std::string(devices::tpu_name(facts.pci))
+                             : are_gpus_listed     ? name_and_driver(facts.gpus.front()).first
+                                                   : std::string(kind);
+    text += fmt::format("{}{} {}", text.empty() ? "" : " and ", count, name);
     // A GPU that has fallen off the bus is only missing in nvidia-smi.
-    if (!facts.gpus.empty() && facts.gpus.size() != gpus)
+    if (are_gpus_listed && facts.gpus.size() != count)
       text += fmt::format(" (nvidia-smi: {})", facts.gpus.size());
   }
   return text.empty() ? "no accelerator" : text;
@@ -51,7 +55,7 @@ std::string describe_accelerators(const HostFacts& facts) {
 std::string driver(const HostFacts& facts) {
   if (facts.gpus.empty()) return "";
   const std::string version = name_and_driver(facts.gpus.front()).second;
-  return version.empty() || hosts::is_unknown_to_nvidia_smi(version) ? "" : "driver " + version;
+  return version.empty() || devices::is_unknown_to_nvidia_smi(version) ? "" : "driver " + version;
 }
 
 std::string commit(const HostFacts& facts) {
@@ -86,8 +90,8 @@ std::string describe_none(const ItemKind& kind) {
 /// True if a problem says why the host has none.
 bool is_explained(const ItemKind& kind, const HostFacts& facts) {
   if (kind.topic == kGit) return !facts.value("git_error").empty();
-  const bool has_gpus = std::ranges::any_of(facts.devices, hosts::is_nvidia_device);
-  return has_gpus && facts.gpus_to_see && facts.gpus.empty() && kind.name == std::string_view("driver");
+  return facts.count_devices(devices::kNvidia) > 0 && facts.gpus_to_see && facts.gpus.empty() &&
+         kind.name == std::string_view("driver");
 }
 
 const std::vector<ItemKind>& item_kinds() {

@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include "podrun/base/text.hpp"
-#include "podrun/hosts/accelerators.hpp"
+#include "podrun/devices/accelerators.hpp"
 #include "podrun/supervisor/memory_limit.hpp"
 
 namespace podrun::check {
@@ -68,6 +68,7 @@ std::optional<DiskSpace> parse_disk(std::string_view line) {
 void parse_held(HostFacts& facts, std::string_view text) {
   if (facts.holders.size() >= kMaxList || text.size() > kMaxValue) return;
   HeldDevice holder;
+  holder.kind = take_part(text, ' ');
   holder.device = take_part(text, ' ');
   holder.pid = take_part(text, ' ');
   holder.user = take_part(text, ' ');
@@ -86,10 +87,8 @@ void parse_job(HostFacts& facts, std::string_view text) {
 
 /// Adds the value to the list that the key names. False if it names none.
 bool parse_list(HostFacts& facts, std::string_view key, std::string_view value) {
-  const std::pair<std::string_view, std::vector<std::string>*> lists[] = {{"device", &facts.devices},
-                                                                          {"pci", &facts.pci},
-                                                                          {"hangs", &facts.hangs},
-                                                                          {"read_only", &facts.read_only}};
+  const std::pair<std::string_view, std::vector<std::string>*> lists[] = {
+      {"pci", &facts.pci}, {"hangs", &facts.hangs}, {"read_only", &facts.read_only}};
   for (const auto& [name, list] : lists) {
     if (name != key) continue;
     append(*list, value);
@@ -105,12 +104,12 @@ void parse_gpu(HostFacts& facts, std::string_view line) {
   const std::string_view name = trim_space(line.substr(0, comma));
   const std::string_view version = comma < line.size() ? line.substr(comma + 2) : "";
   const bool has_number = !version.empty() && version.find_first_not_of("0123456789.") == version.npos;
-  const bool is_unknown = hosts::is_unknown_to_nvidia_smi(version);
+  const bool is_unknown = devices::is_unknown_to_nvidia_smi(version);
   if (line.empty()) {
     return;
-  } else if (!has_number && !is_unknown && !hosts::is_fault_of_gpu(version)) {
+  } else if (!has_number && !is_unknown && !devices::is_fault_of_gpu(version)) {
     append(facts.gpu_texts, line);
-  } else if (name.empty() || name.starts_with('[') || hosts::is_fault_of_gpu(name)) {
+  } else if (name.empty() || name.starts_with('[') || devices::is_fault_of_gpu(name)) {
     append(facts.gpu_faults, name.empty() ? line : name);
   } else if (!has_number && !is_unknown) {
     append(facts.gpu_faults, version);
@@ -136,6 +135,10 @@ void parse_line(HostFacts& facts, std::string_view line) {
     supervisor::limit_memory(line, facts.memory_total, facts.memory_available);
   } else if (key == "sees") {
     facts.sees_all = line == "all";
+  } else if (key == "device") {
+    const std::string_view kind = take_part(line, ' ').substr(0, kMaxValue);
+    if (facts.devices.size() < kMaxList)
+      facts.devices.push_back({std::string(kind), std::string(line.substr(0, kMaxValue))});
   } else if (key == "held") {
     parse_held(facts, line);
   } else if (key == "gpu") {
@@ -162,6 +165,10 @@ const std::string& HostFacts::value(std::string_view name) const {
   static const std::string none;
   const auto found = values.find(name);
   return found == values.end() ? none : found->second;
+}
+
+std::size_t HostFacts::count_devices(std::string_view kind) const {
+  return static_cast<std::size_t>(std::ranges::count(devices, kind, &Device::kind));
 }
 
 HostFacts parse_check_reply(std::string_view output, std::string_view nonce) {

@@ -20,13 +20,21 @@ struct DiskSpace {
   std::uint64_t available = 0;  ///< to this user
 };
 
-/// An accelerator, and a process that has it open.
+/// An accelerator of a host.
+struct Device {
+  std::string kind;  ///< `TPU`, `NVIDIA`, `AMD`: device_kinds.sh
+  std::string path;  ///< `/dev/accel0`, `/dev/vfio/3`, `/dev/nvidia0`
+  friend bool operator==(const Device&, const Device&) = default;
+};
+
+/// A process that has an accelerator open, or all of a kind.
 struct HeldDevice {
-  std::string device;
+  std::string device;  ///< its file
   std::string pid;
   std::string user;
-  std::string command;   ///< the name of its program, at most 15 bytes
-  std::string job = {};  ///< the name of the podrun job that started it; empty: none
+  std::string command;    ///< the name of its program, at most 15 bytes
+  std::string job = {};   ///< the name of the podrun job that started it; empty: none
+  std::string kind = {};  ///< of the accelerator
 };
 
 struct HostFacts {
@@ -39,7 +47,7 @@ struct HostFacts {
   std::optional<std::uint64_t> memory_total = {};  ///< bytes
   std::optional<std::uint64_t> memory_available = {};
   std::vector<DiskSpace> disks;
-  std::vector<std::string> devices;  ///< `/dev/accel0`, `/dev/vfio/3`, `/dev/nvidia0`
+  std::vector<Device> devices;
   std::vector<HeldDevice> holders;
   bool sees_all = true;           ///< holders of every user
   std::vector<std::string> pci;   ///< PCI ids of Google's devices, also those in a vfio group: `0x0063`
@@ -57,6 +65,7 @@ struct HostFacts {
 
   /// Empty if the host did not say.
   const std::string& value(std::string_view name) const;
+  std::size_t count_devices(std::string_view kind) const;
 };
 
 /// Reads a host's standard output from the line after the nonce. Unknown lines are ignored.

@@ -13,9 +13,9 @@
 #include <fmt/ranges.h>
 
 #include "podrun/base/long_duration.hpp"
-#include "podrun/hosts/accelerators.hpp"
+#include "podrun/devices/accelerators.hpp"
+#include "podrun/devices/watchers.hpp"
 #include "podrun/report/summary.hpp"
-#include "podrun/supervisor/device_holders.hpp"
 
 namespace podrun::check {
 namespace {
@@ -53,6 +53,14 @@ std::vector<DiskSpace> distinct_disks(const HostFacts& facts) {
 std::string disk_name(const DiskSpace& disk) {
   if (disk.role == "home") return "disk of the home directory";
   return disk.role == "tmp" ? "disk /tmp" : "disk /";
+}
+
+/// Adds the devices that the process has: where one file serves all of a kind, all of them.
+void add_held(std::set<std::string>& held, const HeldDevice& holder, const std::vector<Device>& devices) {
+  const bool is_one_device = std::ranges::find(devices, holder.device, &Device::path) != devices.end();
+  for (const Device& device : devices) {
+    if (is_one_device ? device.path == holder.device : device.kind == holder.kind) held.insert(device.path);
+  }
 }
 
 class Comparison {
@@ -121,8 +129,8 @@ class Comparison {
     std::map<std::string, std::set<std::string>> pids;
     std::set<std::string> jobs;
     for (const HeldDevice& holder : facts.holders) {
-      if (supervisor::is_watcher(holder.command)) continue;
-      held.insert(holder.device);
+      if (devices::is_watcher(holder.command)) continue;
+      add_held(held, holder, facts.devices);
       if (!holder.job.empty()) {
         jobs.insert(fmt::format("the job {0} (podrun stop {0})", holder.job));
         continue;
@@ -260,8 +268,7 @@ class Comparison {
 
   void note_unseen_gpus() {
     const bool unseen = std::ranges::any_of(hosts_, [](const CheckedHost& host) {
-      return host.facts.complete && !host.facts.gpus_to_see &&
-             std::ranges::any_of(host.facts.devices, hosts::is_nvidia_device);
+      return host.facts.complete && !host.facts.gpus_to_see && host.facts.count_devices(devices::kNvidia) > 0;
     });
     if (unseen) report_.notes.emplace_back("without nvidia-smi podrun cannot tell whether the GPUs work");
   }

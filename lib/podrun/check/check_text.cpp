@@ -209,7 +209,8 @@ Json facts_of(const HostFacts& facts) {
     json["disks"].push_back(
         {{"role", disk.role}, {"mount", disk.mount}, {"size", disk.size}, {"available", disk.available}});
   }
-  json["devices"] = facts.devices;
+  json["devices"] = Json::array();
+  for (const Device& device : facts.devices) json["devices"].push_back(device.path);
   json["pci"] = facts.pci;
   json["gpus"] = facts.gpus;
   json["holders"] = Json::array();

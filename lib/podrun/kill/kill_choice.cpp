@@ -8,12 +8,14 @@
 #include <fmt/format.h>
 
 #include "podrun/base/text.hpp"
+#include "podrun/devices/watchers.hpp"
+#include "podrun/supervisor/mark.hpp"
 
 namespace podrun::kill {
 namespace {
 
-using supervisor::DeviceHolder;
-using supervisor::DeviceHolders;
+using devices::DeviceHolder;
+using devices::DeviceHolders;
 
 constexpr std::size_t kShortId = 12;  ///< digits of a container's id, as docker shows it
 constexpr std::size_t kWholeId = 64;
@@ -31,7 +33,7 @@ bool contains(const List& list, const Value& value) {
 }
 
 bool is_users_service(const DeviceHolder& holder) {
-  return contains(kUserServices, holder.name) || supervisor::is_watcher(holder.name);
+  return contains(kUserServices, holder.name) || devices::is_watcher(holder.name);
 }
 
 /// True for users of packages and of systemd's DynamicUser=. Not for nobody, as whom containers and sandboxes
@@ -106,13 +108,13 @@ std::string_view find_id(std::string_view cgroup) {
 
 }  // namespace
 
-std::vector<Choice> choose(const supervisor::DeviceHolders& list, const KillRequest& request) {
+std::vector<Choice> choose(const devices::DeviceHolders& list, const KillRequest& request) {
   std::vector<Choice> choices;
   for (const DeviceHolder& holder : list.holders) {
     Choice& choice = choices.emplace_back(Choice{.holder = holder});
     choice.is_service = is_service(holder, list);
     choice.why_kept = choice.is_service ? "a service of this host" : why_kept(holder, list, request);
-    choice.is_monitor = !choice.why_kept.empty() && supervisor::is_watcher(holder.name);
+    choice.is_monitor = !choice.why_kept.empty() && devices::is_watcher(holder.name);
   }
   return choices;
 }

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "podrun/supervisor/device_holders.hpp"
+#include "podrun/devices/device_holders.hpp"
 
 // Which of the processes that have an accelerator open `podrun kill` stops. Pure.
 namespace podrun::kill {
@@ -25,7 +25,7 @@ struct KillRequest {
 };
 
 struct Choice {
-  supervisor::DeviceHolder holder;
+  devices::DeviceHolder holder;
   std::string why_kept = {};  ///< in words; empty: to be stopped
   bool is_service = false;    ///< a daemon or monitor that shares the accelerators
   bool is_monitor =
@@ -33,7 +33,7 @@ struct Choice {
 };
 
 /// One choice for each holder.
-std::vector<Choice> choose(const supervisor::DeviceHolders& list, const KillRequest& request);
+std::vector<Choice> choose(const devices::DeviceHolders& list, const KillRequest& request);
 
 /// The command that stops the container of this cgroup: `docker stop 3f2a9c1b2d4e`. Empty without a
 /// container.

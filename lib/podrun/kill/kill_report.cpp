@@ -18,14 +18,15 @@
 #include "podrun/report/json_events.hpp"
 #include "podrun/report/line_words.hpp"
 #include "podrun/report/summary.hpp"
+#include "podrun/supervisor/mark.hpp"
 
 namespace podrun::kill {
 namespace {
 
 using Json = nlohmann::ordered_json;
+using devices::DeviceHolder;
+using devices::KilledProcess;
 using std::chrono::seconds;
-using supervisor::DeviceHolder;
-using supervisor::KilledProcess;
 
 constexpr std::size_t kCommandCells = 24;  ///< the least room for a command
 constexpr std::size_t kShownGroups = 8;    ///< further ones are only counted

@@ -17,7 +17,7 @@ namespace podrun::kill {
 /// A host that has answered.
 struct ListedHost {
   std::size_t host = 0;  ///< index
-  supervisor::DeviceHolders list;
+  devices::DeviceHolders list;
   std::vector<Choice> choices;
 
   bool has_victims() const;

@@ -43,7 +43,7 @@ struct Awaited {
 /// The name, and the accelerators in words.
 using Kind = std::pair<std::string, std::string>;
 
-Kind kind_of(const supervisor::DeviceHolder& holder) {
+Kind kind_of(const devices::DeviceHolder& holder) {
   return {output::escape_controls(holder.name), holder.devices.size() == 1
                                                     ? output::escape_controls(holder.devices.front())
                                                     : fmt::format("{} accelerators", holder.devices.size())};

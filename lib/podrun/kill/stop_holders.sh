@@ -19,7 +19,7 @@ podrun_known=
 podrun_killed=
 
 # Sets podrun_open to the accelerators and the lock files that processes have open.
-podrun_find_open() { podrun_open_locks podrun_open_gpus podrun_open_accelerators; }
+podrun_find_open() { podrun_open_locks podrun_open_devices any; }
 # PID:START...: sets podrun_left to the processes that still exist and have an accelerator open. A process that the kernel is ending
 # (PF_EXITING, 4) shows no files any more, while the driver may still be closing them.
 podrun_keep_holding() {
@@ -161,15 +161,20 @@ podrun_stop_left() {
 # Removes the lock files if podrun_open names no process with a TPU or one of them.
 podrun_unlock() {
   podrun_lock_holder=
-  if [ "$podrun_open" ]; then podrun_lock_holder=$(printf '%s\n' "$podrun_open" | grep -v -m 1 "^[0-9]* /dev/nvidia"); fi
+  podrun_each_line podrun_note_lock_holder "$podrun_open"
   case $podrun_lock_holder in
-    *" /dev/accel"* | *" /dev/vfio/"*) ;;
+    *" /dev/"*) ;;
     ?*)
       podrun_read_name "${podrun_lock_holder%% *}"
       podrun_tell locked "pid ${podrun_lock_holder%% *} ($podrun_name) holds ${podrun_lock_holder#* }" ;;
     *)
       podrun_each_line podrun_tell_lock "$(podrun_remove_locks 2>/dev/null)" ;;
   esac
+}
+# "PID PATH": sets podrun_lock_holder to the first with a TPU or a lock file.
+podrun_note_lock_holder() {
+  podrun_is_accelerator "${1#* }"
+  case $podrun_lock_holder:$podrun_kind in : | :TPU) podrun_lock_holder=$1 ;; esac
 }
 podrun_tell_lock() { case $1 in "removed "*) podrun_tell unlocked "${1#* }" ;; *) podrun_tell locked "$1" ;; esac; }
 

@@ -1,5 +1,5 @@
 # Ends what an earlier try of a command has left on a host, and says in what state the host is. Needs processes.sh, clock.sh,
-# process_tree.sh, stop.sh, open_files.sh, devices.sh, lock_files.sh and memory.sh.
+# process_tree.sh, stop.sh, open_files.sh, device_kinds.sh, lock_files.sh and memory.sh.
 # Words: MARK GRACE
 # Variables of command.cpp: PODRUN_RUN_ID
 #
@@ -51,6 +51,6 @@ podrun_tell oom "$(grep -s '^oom_kill ' "$podrun_kills")"
 if [ "$podrun_mark" != - ]; then podrun_end_try; fi
 podrun_su=
 if [ "$(id -u)" != 0 ] && sudo -n true 2>/dev/null; then podrun_su="sudo -n"; fi
-podrun_open_locks podrun_open_gpus podrun_open_accelerators
+podrun_open_locks podrun_open_devices any
 podrun_each_line podrun_tell_holder "$podrun_open"
 podrun_tell end

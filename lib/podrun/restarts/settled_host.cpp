@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "podrun/base/text.hpp"
-#include "podrun/supervisor/device_holders.hpp"
+#include "podrun/devices/watchers.hpp"
 
 namespace podrun::restarts {
 namespace {
@@ -26,7 +26,7 @@ void read_obstacle(SettledHost& host, std::string_view key, std::string_view res
   const std::optional<std::size_t> pid = to_number(take_part(rest, ' '));
   if (!pid || host.obstacles.size() >= kMostObstacles) return;
   const std::string word(take_part(rest, ' ').substr(0, kMostText));
-  if (key == "holder" && supervisor::is_watcher(rest)) return;
+  if (key == "holder" && devices::is_watcher(rest)) return;
   Obstacle& found = obstacle(host, *pid);
   found.name = rest.substr(0, kMostText);
   if (key == "left") {

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "podrun/devices/watchers.hpp"
 #include "podrun/run/restart_policy.hpp"
 
 // Reads what settle.sh prints of a host between two tries. Pure. Texts come from the host: escape them before
@@ -33,7 +34,7 @@ struct SettledHost {
 };
 
 /// Reads a host's standard output from the line after the nonce. Unknown lines, and watchers that have a
-/// device open (supervisor::is_watcher), are ignored.
+/// device open (devices::is_watcher), are ignored.
 SettledHost parse_settled_host(std::string_view output, std::string_view nonce);
 
 /// Removes the holders that did not keep the first try from its start, such as a daemon of the machine: those

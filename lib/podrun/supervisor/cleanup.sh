@@ -1,5 +1,5 @@
 # The preparation of -c, in a subshell of the supervisor: removes the leftovers of an earlier run on a TPU host, unless a live process has a
-# TPU or a lock file open. The logs are evidence and move aside. Needs open_files.sh, devices.sh and lock_files.sh.
+# TPU or a lock file open. The logs are evidence and move aside. Needs open_files.sh, device_kinds.sh and lock_files.sh.
 # Words: none
 # Variables of main.sh: podrun_suffix
 # Variables of environment.sh: podrun_ifs podrun_n
@@ -23,7 +23,7 @@ podrun_clean_up() {
 
 # Prints the first process found with a TPU or a lock file open.
 podrun_find_holder() {
-  podrun_open_locks podrun_open_accelerators
+  podrun_open_locks podrun_open_devices TPU
   if [ -z "$podrun_open" ]; then return; fi
   podrun_first=${podrun_open%%"$podrun_n"*}
   podrun_read_name "${podrun_first%% *}"

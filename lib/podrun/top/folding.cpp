@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "podrun/devices/watchers.hpp"
+
 namespace podrun::top {
 namespace {
 
@@ -125,8 +127,8 @@ ChipCounts count_chips(const Pod& pod) {
     }
     if (known > 0 || row.report.tpus == 0 || !row.report.holders) continue;
     std::set<std::string> open;
-    for (const supervisor::DeviceHolder& holder : row.report.holders->holders) {
-      if (supervisor::is_watcher(holder.name)) continue;
+    for (const devices::DeviceHolder& holder : row.report.holders->holders) {
+      if (devices::is_watcher(holder.name)) continue;
       open.insert(holder.devices.begin(), holder.devices.end());
     }
     const std::size_t held = std::min(open.size(), here);

@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "podrun/base/text.hpp"
-#include "podrun/hosts/accelerators.hpp"
+#include "podrun/devices/accelerators.hpp"
 #include "podrun/supervisor/memory_limit.hpp"
 
 namespace podrun::top {
@@ -93,7 +93,7 @@ std::optional<Chip> to_nvidia_chip(std::string_view row) {
   for (std::string_view& field : fields) field = trim_space(field);
   const std::optional<std::uint64_t> index = to_count(fields[0]);
   if (!index || *index >= kMaxChips) return std::nullopt;
-  const auto fault = std::ranges::find_if(fields, hosts::is_fault_of_gpu);
+  const auto fault = std::ranges::find_if(fields, devices::is_fault_of_gpu);
   return Chip{.index = *index,
               .busy = to_percent(fields[1]),
               .watts = to_real(fields[4]),

@@ -216,7 +216,7 @@ void FrameReader::take_holder(std::string_view rest) {
   if (rest.starts_with("command ") || rest.starts_with("cgroup ")) return;  // long, and not shown
   holders_bytes_ += rest.size();
   if (!holders_ || (holders_bytes_ > kMaxHolders && rest != "end")) return;
-  supervisor::read_line(*holders_, rest);
+  devices::read_line(*holders_, rest);
   if (!holders_->is_complete) return;
   report_.holders = std::exchange(holders_, std::nullopt);
   report_.holders_at = holders_at_;

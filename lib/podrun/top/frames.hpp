@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "podrun/supervisor/device_holders.hpp"
+#include "podrun/devices/device_holders.hpp"
 
 // Reads what top.sh prints. Pure. All text comes from the host: escape it before it is shown. What a host
 // does not say is absent, never 0. Sizes are bytes, times seconds, and `at` is the host's uptime.
@@ -119,7 +119,7 @@ struct HostReport {
   std::optional<double> gpus_asked_at = {};  ///< since when nvidia-smi runs; none: podrun does not ask it
   std::vector<Mount> mounts = {};
   std::optional<double> clock = {};  ///< seconds since 1970 by its clock when its uptime was 0
-  std::optional<supervisor::DeviceHolders> holders = {};
+  std::optional<devices::DeviceHolders> holders = {};
   double holders_at = 0;
   double last_at = 0;                    ///< uptime of the last frame, also of a connection before; 0: none
   bool has_rebooted = false;             ///< since then
@@ -154,7 +154,7 @@ class FrameReader {
   bool is_too_long_ = false;
   std::size_t bytes_ = 0;
   std::vector<Chip> round_ = {};  ///< rows of nvidia-smi, until the first GPU comes again
-  std::optional<supervisor::DeviceHolders> holders_ = {};  ///< a list that is not complete
+  std::optional<devices::DeviceHolders> holders_ = {};  ///< a list that is not complete
   std::size_t holders_bytes_ = 0;
   double holders_at_ = 0;
 };

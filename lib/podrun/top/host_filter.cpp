@@ -11,6 +11,7 @@
 #include "podrun/base/error.hpp"
 #include "podrun/base/text.hpp"
 #include "podrun/base/worker_numbers.hpp"
+#include "podrun/devices/watchers.hpp"
 
 namespace podrun::top {
 namespace {
@@ -112,8 +113,8 @@ bool HostFilter::is_true(const Term& term, const Pod& pod, std::size_t host) {
     case Term::Kind::user: {
       std::vector<std::string> users;
       if (row.report.holders) {
-        for (const supervisor::DeviceHolder& holder : row.report.holders->holders) {
-          if (supervisor::is_watcher(holder.name)) continue;
+        for (const devices::DeviceHolder& holder : row.report.holders->holders) {
+          if (devices::is_watcher(holder.name)) continue;
           users.push_back(holder.uid == row.report.uid && term.text == "me" ? "me" : holder.user);
         }
       }

@@ -13,6 +13,7 @@
 #include "podrun/base/long_duration.hpp"
 #include "podrun/base/text.hpp"
 #include "podrun/base/worker_numbers.hpp"
+#include "podrun/devices/watchers.hpp"
 #include "podrun/report/outcome_words.hpp"
 
 namespace podrun::top {
@@ -206,13 +207,13 @@ class Finder {
     if (!report_.holders) return;
     const std::optional<std::uint64_t> usual = pod_.main_user() ? pod_.main_user() : report_.uid;
     std::map<std::string, std::vector<std::size_t>> devices;  // by `USER: NAME`
-    for (const supervisor::DeviceHolder& holder : report_.holders->holders) {
+    for (const devices::DeviceHolder& holder : report_.holders->holders) {
       if (holder.uid == usual || holder.uid == report_.uid || holder.devices.empty() ||
-          supervisor::is_watcher(holder.name))
+          devices::is_watcher(holder.name))
         continue;
       std::vector<std::size_t>& numbers = devices[fmt::format("{}: {}", holder.user, holder.name)];
       for (const std::string& device : holder.devices) {
-        if (const auto number = supervisor::device_number(device)) numbers.push_back(*number);
+        if (const auto number = devices::device_number(device)) numbers.push_back(*number);
       }
     }
     for (const auto& [who, numbers] : devices)

@@ -10,8 +10,10 @@
 
 #include <nlohmann/json.hpp>
 
+#include "podrun/devices/watchers.hpp"
 #include "podrun/report/json_events.hpp"
 #include "podrun/report/outcome_words.hpp"
+#include "podrun/supervisor/mark.hpp"
 
 namespace podrun::top {
 namespace {
@@ -114,10 +116,10 @@ Json disks(const HostReport& report) {
   return all;
 }
 
-Json holders(const supervisor::DeviceHolders& list) {
+Json holders(const devices::DeviceHolders& list) {
   Json all = Json::array();
-  for (const supervisor::DeviceHolder& holder : list.holders) {
-    if (supervisor::is_watcher(holder.name)) continue;
+  for (const devices::DeviceHolder& holder : list.holders) {
+    if (devices::is_watcher(holder.name)) continue;
     for (const std::string& device : holder.devices) {
       Json one = {{"device", device}, {"pid", holder.pid}, {"user", holder.user}, {"name", holder.name}};
       if (const std::string run = supervisor::run_of(holder.mark); !run.empty()) one["run"] = run;

@@ -138,7 +138,7 @@ std::string Sampling::tick(std::size_t host) {
   const double uptime = report.now ? report.now->at : 0;
   std::vector<std::uint64_t> pids;
   if (report.holders) {
-    for (const supervisor::DeviceHolder& holder : report.holders->holders) {
+    for (const devices::DeviceHolder& holder : report.holders->holders) {
       if (pids.size() < kMostPids) pids.push_back(holder.pid);
     }
   }

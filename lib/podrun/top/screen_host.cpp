@@ -8,15 +8,17 @@
 
 #include "podrun/base/long_duration.hpp"
 #include "podrun/base/text.hpp"
+#include "podrun/devices/watchers.hpp"
 #include "podrun/output/cell_width.hpp"
 #include "podrun/output/escape.hpp"
+#include "podrun/supervisor/mark.hpp"
 #include "podrun/top/oddness.hpp"
 #include "podrun/top/screen_parts.hpp"
 
 namespace podrun::top {
 namespace {
 
-using supervisor::DeviceHolder;
+using devices::DeviceHolder;
 
 constexpr double kGib = 1024.0 * 1024 * 1024;
 
@@ -105,9 +107,9 @@ class HostPage {
   std::string holder_of(std::size_t chip) const {
     if (!report_.holders) return "";
     for (const DeviceHolder& holder : report_.holders->holders) {
-      if (supervisor::is_watcher(holder.name)) continue;
+      if (devices::is_watcher(holder.name)) continue;
       for (const std::string& device : holder.devices) {
-        if (supervisor::device_number(device) != chip) continue;
+        if (devices::device_number(device) != chip) continue;
         const std::string job = supervisor::job_of(holder.mark);
         return fmt::format("{} {} {}{}", holder.user, holder.name, holder.pid,
                            job.empty() ? "" : " job " + job);

@@ -1,4 +1,4 @@
-# Samples a host for podrun top, and changes nothing there. Follows helper.sh. Needs processes.sh, memory.sh, open_files.sh, devices.sh
+# Samples a host for podrun top, and changes nothing there. Follows helper.sh. Needs processes.sh, memory.sh, open_files.sh, device_kinds.sh
 # and device_holders.sh.
 # Words: [GPU] SECONDS
 #
@@ -53,10 +53,10 @@ podrun_tell_host() {
   podrun_line="s cores=$podrun_cores user=$podrun_uid"
   podrun_tpus=0
   podrun_cards=0
-  for podrun_each in /dev/accel[0-9]* /dev/vfio/[0-9]*; do
-    if [ -e "$podrun_each" ] && podrun_is_accelerator "$podrun_each"; then podrun_tpus=$((podrun_tpus + 1)); fi
+  podrun_find_devices
+  for podrun_each in $podrun_devices; do
+    case $podrun_each in TPU) podrun_tpus=$((podrun_tpus + 1)) ;; NVIDIA) podrun_cards=$((podrun_cards + 1)) ;; esac
   done
-  for podrun_each in /dev/nvidia[0-9]*; do if [ -e "$podrun_each" ]; then podrun_cards=$((podrun_cards + 1)); fi; done
   podrun_line="$podrun_line tpus=$podrun_tpus nvidia=$podrun_cards"
   for podrun_each in /sys/bus/pci/devices/*; do
     podrun_vendor=
@@ -248,7 +248,7 @@ podrun_tell_holders() {
   podrun_read_uptime
   if [ $podrun_tpus -gt 0 ]; then podrun_tell_ports; fi
   podrun_tell begin
-  podrun_open_gpus podrun_open_accelerators
+  podrun_open_devices any
   podrun_list_holders
   podrun_tell_marks
   podrun_tell end

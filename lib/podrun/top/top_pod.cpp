@@ -9,7 +9,9 @@
 
 #include <fmt/format.h>
 
-#include "podrun/hosts/accelerators.hpp"
+#include "podrun/devices/accelerators.hpp"
+#include "podrun/devices/watchers.hpp"
+#include "podrun/supervisor/mark.hpp"
 #include "podrun/top/oddness.hpp"
 
 namespace podrun::top {
@@ -41,7 +43,7 @@ std::set<std::string> runs_of(const HostReport& report, std::string_view own_run
     const std::string run = supervisor::run_of(mark);
     if (!run.empty() && run != own_run) runs.insert(name_of_run(mark));
   };
-  for (const supervisor::DeviceHolder& holder : report.holders->holders) add(holder.mark);
+  for (const devices::DeviceHolder& holder : report.holders->holders) add(holder.mark);
   for (const std::string& mark : report.holders->marks) add(mark);
   return runs;
 }
@@ -190,8 +192,8 @@ void Pod::find_main_user() {
   for (const HostRow& row : rows_) {
     if (!row.has_figures() || !row.report.holders) continue;
     users.clear();
-    for (const supervisor::DeviceHolder& holder : row.report.holders->holders) {
-      if (supervisor::is_watcher(holder.name)) continue;
+    for (const devices::DeviceHolder& holder : row.report.holders->holders) {
+      if (devices::is_watcher(holder.name)) continue;
       if (std::ranges::find(users, holder.uid) == users.end()) users.push_back(holder.uid);
     }
     for (const std::uint64_t user : users) ++hosts_of[user];
@@ -236,7 +238,7 @@ std::optional<std::chrono::seconds> Pod::run_age() const {
   for (const HostRow& row : rows_) {
     if (run_.empty() || row.run != run_ || !row.has_figures() || !row.report.holders) continue;
     const auto since = std::chrono::seconds(std::llround(row.report.now->at - row.report.holders_at));
-    for (const supervisor::DeviceHolder& holder : row.report.holders->holders) {
+    for (const devices::DeviceHolder& holder : row.report.holders->holders) {
       if (name_of_run(holder.mark) == run_) most = std::max(most.value_or(since), holder.age + since);
     }
     if (most) break;
@@ -255,7 +257,7 @@ std::size_t Pod::odd_hosts() const {
 }
 
 std::string accelerator_name(const HostReport& report) {
-  if (report.tpus > 0) return std::string(hosts::tpu_name(report.pci_tpus));
+  if (report.tpus > 0) return std::string(devices::tpu_name(report.pci_tpus));
   if (!report.gpu_name.empty()) {
     std::string_view name = report.gpu_name;
     for (const std::string_view word : {"NVIDIA ", "Tesla ", "GeForce "}) {

@@ -6,6 +6,7 @@
 #include <utility>
 #include <variant>
 
+#include "podrun/supervisor/mark.hpp"
 #include "podrun/top/once_text.hpp"
 #include "podrun/top/sample_json.hpp"
 #include "podrun/top/sample_mode.hpp"

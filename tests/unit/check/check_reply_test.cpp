@@ -91,13 +91,14 @@ TEST(CheckReply, IgnoresBrokenLinesOfDf) {
 
 TEST(CheckReply, ReadsAcceleratorsAndWhoHoldsThem) {
   const HostFacts facts = facts_of(
-      "device /dev/accel0\ndevice /dev/accel1\npci 0x005e\nsees own\n"
-      "held /dev/accel0 1234 alice my python\nheld /dev/accel0 x alice python3\nheld\n"
+      "device TPU /dev/accel0\ndevice TPU /dev/accel1\npci 0x005e\nsees own\n"
+      "held TPU /dev/accel0 1234 alice my python\nheld TPU /dev/accel0 x alice python3\nheld\n"
       "job 1234 j1\njob 1234 $(id)\njob 9 j2\njob\n");
-  EXPECT_THAT(facts.devices, ElementsAre("/dev/accel0", "/dev/accel1"));
+  EXPECT_THAT(facts.devices, ElementsAre(Device{"TPU", "/dev/accel0"}, Device{"TPU", "/dev/accel1"}));
   EXPECT_THAT(facts.pci, ElementsAre("0x005e"));
   EXPECT_FALSE(facts.sees_all);
   ASSERT_EQ(facts.holders.size(), 1);
+  EXPECT_EQ(facts.holders[0].kind, "TPU");
   EXPECT_EQ(facts.holders[0].device, "/dev/accel0");
   EXPECT_EQ(facts.holders[0].pid, "1234");
   EXPECT_EQ(facts.holders[0].user, "alice");
@@ -116,7 +117,7 @@ TEST(CheckReply, ReadsVersions) {
 TEST(CheckReply, LimitsWhatItKeeps) {
   std::string lines = "jax " + std::string(5000, 'x') + "\n";
   for (int i = 0; i < 1000; ++i)
-    lines += "device /dev/accel0\nheld /dev/accel0 1 u c\ndisk_root a 1 1 1 1% /\n";
+    lines += "device TPU /dev/accel0\nheld TPU /dev/accel0 1 u c\ndisk_root a 1 1 1 1% /\n";
   const HostFacts facts = facts_of(lines);
   EXPECT_EQ(facts.value("jax").size(), 256);
   EXPECT_EQ(facts.devices.size(), 256);

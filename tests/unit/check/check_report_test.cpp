@@ -38,7 +38,8 @@ class CheckReportTest : public testing::Test {
     facts.memory_total = 400 * kGib;
     facts.memory_available = 391 * kGib;
     facts.disks = {{"root", "/", 97 * kGib, 57 * kGib}, {"tmp", "/", 97 * kGib, 57 * kGib}};
-    facts.devices = {"/dev/accel0", "/dev/accel1", "/dev/accel2", "/dev/accel3"};
+    facts.devices = {
+        {"TPU", "/dev/accel0"}, {"TPU", "/dev/accel1"}, {"TPU", "/dev/accel2"}, {"TPU", "/dev/accel3"}};
     facts.pci = {"0x0042", "0x005e"};
     facts.values = {{"kernel", "6.1.0 x86_64"},   {"open_files", "1048576"}, {"processes", "96365"},
                     {"locked_memory", "8388608"}, {"python", "3.10.12"},     {"jax", "0.4.35"}};
@@ -135,7 +136,7 @@ TEST_F(CheckReportTest, CountsAccelerators) {
 TEST_F(CheckReportTest, NamesGpusAsNvidiaSmiDoes) {
   set_up(2);
   for (const std::size_t host : {0U, 1U}) {
-    facts(host).devices = {"/dev/nvidia0", "/dev/nvidia1"};
+    facts(host).devices = {{"NVIDIA", "/dev/nvidia0"}, {"NVIDIA", "/dev/nvidia1"}};
     facts(host).pci.clear();
     facts(host).gpus = {"NVIDIA A100, 40GB, 535.104", "NVIDIA A100, 40GB, 535.104"};
   }
@@ -144,13 +145,23 @@ TEST_F(CheckReportTest, NamesGpusAsNvidiaSmiDoes) {
   EXPECT_THAT(text(), Contains("  [0] 2 NVIDIA A100, 40GB - [1] 2 NVIDIA A100, 40GB (nvidia-smi: 1)"));
 }
 
+TEST_F(CheckReportTest, CountsAllDevicesThatOneFileServes) {
+  set_up(1);
+  facts(0).devices = {{"AMD", "/dev/dri/renderD128"}, {"AMD", "/dev/dri/renderD136"}};
+  facts(0).holders = {{"/dev/kfd", "14", "alice", "python3", "", "AMD"}};
+  EXPECT_THAT(text(), Contains("  2 AMD"));
+  EXPECT_THAT(text(), Contains("  [0] tpu-0: accelerators busy: 2 of 2 held by python3 of alice (pid 14)"));
+}
+
 class GpuReportTest : public CheckReportTest {
  protected:
   /// One host with two GPUs, of which nvidia-smi says this.
   void tell(const std::string& lines) {
     set_up(1);
-    const HostFacts told = parse_check_reply(
-        "podrun-check n\ndevice /dev/nvidia0\ndevice /dev/nvidia1\n" + lines + "gpus_to_see 2\nend\n", "n");
+    const HostFacts told =
+        parse_check_reply("podrun-check n\ndevice NVIDIA /dev/nvidia0\ndevice NVIDIA /dev/nvidia1\n" + lines +
+                              "gpus_to_see 2\nend\n",
+                          "n");
     HostFacts& host = facts(0);
     host.devices = told.devices;
     host.gpus = told.gpus;
@@ -231,11 +242,12 @@ TEST_F(CheckReportTest, NamesTheJobThatHoldsAccelerators) {
 
 TEST_F(CheckReportTest, AllowsMonitorsToHoldDevices) {
   set_up(1);
+  facts(0).devices = {{"NVIDIA", "/dev/nvidia0"}};
   facts(0).holders = {{"/dev/nvidia0", "12", "root", "nvidia-persiste"},
                       {"/dev/nvidia0", "13", "alice", "nvidia-smi"}};
   EXPECT_TRUE(compare().is_well());
   facts(0).holders.push_back({"/dev/nvidia0", "14", "alice", "python3"});
-  EXPECT_THAT(text(), Contains("  [0] tpu-0: accelerators busy: 1 of 4 held by python3 of alice (pid 14)"));
+  EXPECT_THAT(text(), Contains("  [0] tpu-0: accelerators busy: 1 of 1 held by python3 of alice (pid 14)"));
 }
 
 TEST_F(CheckReportTest, SaysWhenHoldersMayBeHidden) {

@@ -31,8 +31,8 @@ class KillChoiceTest : public testing::Test {
     return choose(list_, request_).front().why_kept;
   }
 
-  supervisor::DeviceHolders list_;
-  supervisor::DeviceHolder holder_;
+  devices::DeviceHolders list_;
+  devices::DeviceHolder holder_;
   KillRequest request_;
 };
 

@@ -19,7 +19,7 @@ const std::vector<hosts::Host> kHosts = {
     {.worker = 0, .name = "a"}, {.worker = 1, .name = "b"}, {.worker = 2, .name = "c"}};
 
 Choice choice(std::uint64_t pid, std::string why_kept = {}) {
-  supervisor::DeviceHolder holder{
+  devices::DeviceHolder holder{
       .pid = pid, .start = 5, .user = "ada", .age = 7200s, .name = "python3", .command = "python3 train.py"};
   return {.holder = std::move(holder), .why_kept = std::move(why_kept)};
 }
