@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parts of a YAML file, with the line of each for messages; and checks without which yaml-cpp 0.7 or its
-// users hang.
+// The parts of a YAML file, with the line of each for messages. What would cost yaml-cpp 0.7 or its users
+// endless time is refused before it is loaded.
 #include "podrun/config/yaml_file.hpp"
 
 #include <algorithm>
@@ -18,8 +18,8 @@
 namespace podrun::config {
 namespace {
 
-/// Throws unless each document begins after the previous one, no value contains itself, and a document with
-/// aliases has few values: code that follows aliases would never end.
+/// Throws where the parser makes no progress, where a value contains itself, and where aliases make a document
+/// too large.
 class Checks final : public YAML::EventHandler {
  public:
   void OnDocumentStart(const YAML::Mark& mark) override {

@@ -257,8 +257,8 @@ if podrun_has directory; then
 fi
 podrun_prepare "$@"
 
-# A shell may report "Killed" for main, which the watch kills at the end: not on the standard error of the command. (The braces keep
-# bash 5.2 from a crash.)
+# A shell may report "Killed" for main, which the watch kills at the end: not on the standard error of the command. (The braces are
+# for bash 5.2.)
 exec 6>&1 7>&2 2>/dev/null
 { podrun_main_shell; } 2>&7 7>&- | podrun_watch 2>&7 7>&-
 podrun_status=$?

@@ -70,7 +70,7 @@ std::optional<OpensshKey> read_openssh_key(std::string_view text) {
   return OpensshKey{std::string(cipher), std::string(blob)};
 }
 
-/// Whether libssh 0.10 decrypts keys with this cipher. It may crash on others.
+/// Whether libssh decrypts keys with this cipher. No key with another reaches it.
 bool can_decrypt(std::string_view cipher) {
   constexpr std::array<std::string_view, 7> kCiphers = {
       "aes256-ctr", "aes192-ctr", "aes128-ctr", "aes256-cbc", "aes192-cbc", "aes128-cbc", "3des-cbc"};
