@@ -41,6 +41,7 @@ podrun_suffix=$8
 podrun_line=${9:+go $9}
 shift 9
 podrun_dir=
+podrun_made=
 podrun_input=/dev/null
 podrun_own_group=
 podrun_session=
@@ -80,8 +81,9 @@ podrun_make_dir() {
       podrun_dir=$podrun_place/podrun.$podrun_suffix
       command mkdir -m 700 -- "$podrun_dir" || continue
     }
+    podrun_made=$podrun_dir/.$podrun_suffix
     podrun_input=$podrun_dir/podrun.in
-    if echo "$podrun_mark" >"$podrun_input" && command rm -- "$podrun_input"; then
+    if echo "$podrun_mark" >"$podrun_made"; then
       if ! podrun_has input; then
         podrun_input=/dev/null
         return
@@ -91,11 +93,13 @@ podrun_make_dir() {
     command rm -rf -- "$podrun_dir"
   done
   podrun_dir=
+  podrun_made=
   podrun_refuse notmp "$1"
 }
+# Once its own is gone, the directory of this name is another supervisor's: of the next attempt, or of a host on the same machine.
 # The FIFO is open meanwhile, so that a feeder cannot hang in opening it.
 podrun_remove_dir() {
-  if [ "$podrun_dir" ]; then
+  if [ -e "$podrun_made" ]; then
     podrun_remove_staging 2>/dev/null
     command rm -rf -- "$podrun_dir" 5<>"$podrun_input" || command rm -rf -- "$podrun_dir"
   fi
@@ -238,7 +242,7 @@ podrun_main_shell() {
 
 # Where standard error is closed or descriptors are short, a redirection that fails would end this shell.
 true >&2 || exec 2>/dev/null
-trap '[ ! -d "${podrun_dir:-/dev/null}" ] || podrun_remove_dir' 0
+trap podrun_remove_dir 0
 if podrun_find_group 2>/dev/null; then :
 elif kill -0 -$$ 2>/dev/null; then
   podrun_own_group=1

@@ -2,6 +2,7 @@
 // How the script ends what it started. These take seconds, so each runs under all shells at once.
 #include <algorithm>
 #include <csignal>
+#include <filesystem>
 #include <memory>
 #include <set>
 #include <stdexcept>
@@ -243,6 +244,22 @@ asio::awaitable<void> refuse(asio::any_io_executor executor, TestHost& host) {
 }
 
 TEST(SupervisorEnd, RemovesTheDirectoryOfARunThatIsRefused) { play(refuse); }
+
+asio::awaitable<void> find_the_directory_of_another(asio::any_io_executor executor, TestHost& host) {
+  host.supervision().run_directory = RunDirectory::yes;
+  Run run(executor, host);
+  co_await run.start("echo ready; exec sleep 1000");
+  co_await run.reader.until("ready\n");
+  const std::string directory = host.run_directories().front();
+  std::filesystem::remove_all(directory);
+  std::filesystem::create_directory(directory);  // as the next attempt does, which has the same run id
+  run.supervised.stop_command();
+  co_await run.reader.to_end();
+  EXPECT_TRUE(co_await eventually(executor, [&] { return host.processes().empty(); }));
+  EXPECT_TRUE(std::filesystem::remove(directory)) << host.shell().name << " has removed it";
+}
+
+TEST(SupervisorEnd, RemovesNoDirectoryThatAnotherHasMadeMeanwhile) { play(find_the_directory_of_another); }
 
 /// Processes that are hard to stop: they ignore TERM, have their own session, no output, or children.
 constexpr std::string_view kTree =
