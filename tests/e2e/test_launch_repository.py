@@ -160,6 +160,19 @@ def test_a_helper_of_the_user_gives_the_password_for_a_user_in_the_url(podrun, p
     assert by_rank(ended.stdout) == {rank: [b"v1"] for rank in pair.ranks}, ended
 
 
+def test_locks_of_a_git_that_was_killed_hold_up_no_later_one(podrun, pair):
+    repository = podrun.directory / "repo"
+    subprocess.run(["git", "init", "-q", repository], check=True)
+    commit(repository, "v1")
+    text = f"workdir: {{url: 'file://{repository}'}}\nrun: cat f\n"
+    assert by_rank(launch(podrun, pair, text).stdout)[0] == [b"v1"]
+    [tree] = podrun.home.glob(".cache/podrun/clones/*/tree")
+    for name in ("config", "index", "shallow"):
+        tree.joinpath(".git", f"{name}.lock").touch()
+    commit(repository, "v2.0")
+    assert by_rank(launch(podrun, pair, text).stdout)[0] == [b"v2.0"]
+
+
 @pytest.fixture
 def silent_server(podrun):
     """Options for git by which its ssh connects to nothing: their variables, and what marks its processes."""

@@ -40,6 +40,7 @@ class Cloner {
         ::open((directory_ + "/podrun.lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, S_IRUSR | S_IWUSR));
     wait_for(lock, address.url);
     const std::string tree = directory_ + "/tree";
+    remove_locks(tree + "/.git");
     if (const GitRun made = run_git({"init", "--quiet", tree}); made.error == ENOENT) {
       fail("git is needed to clone it (install git)");
     } else {
@@ -76,6 +77,17 @@ class Cloner {
       if (!S_ISDIR(status.st_mode) || status.st_uid != ::geteuid() ||
           (status.st_mode & (S_IWGRP | S_IWOTH)) != 0)
         fail(fmt::format("{}: others may write there (remove it)", path));
+    }
+  }
+
+  /// Of a git that was killed: every later one would fail. Nobody else works here, see wait_for().
+  static void remove_locks(const std::string& repository) {
+    std::error_code error;
+    fs::recursive_directory_iterator files(repository, error);
+    for (; !error && files != fs::recursive_directory_iterator(); files.increment(error)) {
+      std::error_code ignored;
+      if (files->path().extension() == ".lock" && files->symlink_status(ignored).type() == fs::file_type::regular)
+        fs::remove(files->path(), ignored);
     }
   }
 
