@@ -178,7 +178,9 @@ STALL = 'self.next == HOOKS.get("stall") and not self._is_gone:\n            tim
 ALIVE = 'self.next == HOOKS.get("stall") and not self._is_gone:\n            time.sleep(TICK)\n            self._send(ALIVE)'
 # In the place of what a host waits for that has everything.
 WAIT = "        os._exit(0)\n"
-STAY = """        if os.fork(): os._exit(0)
+STAY = """        with window.changed:  # until the threads of its children are in the stall: a fork amid a write would spoil it
+            window.changed.wait_for(lambda: not window.listeners and all(child.next == 3 for child in window.readers[1:]))
+        if os.fork(): os._exit(0)
         while True:
             for child in window.readers[1:]: child._send(b".")
             time.sleep(1)
