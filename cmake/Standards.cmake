@@ -6,6 +6,7 @@ target_compile_options(podrun_standards INTERFACE
   # g++ 12 sees the first two in its own std::string, the third in the frames of coroutines.
   "$<$<CXX_COMPILER_ID:GNU>:-Wno-array-bounds;-Wno-stringop-overflow;-Wno-mismatched-new-delete>"
   $<$<BOOL:${PODRUN_DEV}>:-Werror>)
+target_compile_definitions(podrun_standards INTERFACE $<$<BOOL:${PODRUN_DEV}>:PODRUN_DEV>)  # base/expect.hpp
 set(CMAKE_CXX_EXTENSIONS OFF)
 
 # Developers' builds use lld, which links four times as fast, and ccache, if these are installed.

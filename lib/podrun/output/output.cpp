@@ -290,6 +290,7 @@ void Output::abandon() {
 }
 
 void Output::enqueue(Given item) {
+  main_.check("Output is for the main thread");
   ++items_given_;
   body_->enqueue(std::move(item));
 }

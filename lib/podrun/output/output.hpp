@@ -18,6 +18,7 @@
 
 #include "podrun/base/chunk.hpp"
 #include "podrun/base/event.hpp"
+#include "podrun/base/expect.hpp"
 #include "podrun/output/line_splitter.hpp"
 #include "podrun/output/sink.hpp"
 #include "podrun/output/status_line.hpp"
@@ -234,6 +235,7 @@ class Output {
   void enqueue(Given item);
   void apply_report();
 
+  const OneThread main_;
   const std::size_t credit_;
   const bool wants_names_;
   std::vector<HostRoom> hosts_;

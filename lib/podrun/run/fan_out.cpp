@@ -78,6 +78,7 @@ Status FanOut::status() const {
 
 /// Queues events that arrive during a decision: its actions must be done before the policy decides again.
 void FanOut::happen(RunEvent event) {
+  main_.check("FanOut is for the main thread");
   events_.push_back(std::move(event));
   if (std::exchange(deciding_, true)) return;
   while (!events_.empty()) {

@@ -13,6 +13,7 @@
 #include <asio/steady_timer.hpp>
 
 #include "podrun/base/event.hpp"
+#include "podrun/base/expect.hpp"
 #include "podrun/hosts/host.hpp"
 #include "podrun/run/host_run.hpp"
 #include "podrun/run/run_plan.hpp"
@@ -80,6 +81,7 @@ class FanOut {
     for (HostRun& host : host_runs_) host.heartbeat();
   }
 
+  const OneThread main_;
   RunPlan plan_;
   RunWorld world_;
   RunPolicy policy_;

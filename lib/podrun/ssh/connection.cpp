@@ -59,6 +59,7 @@ Connection::Connection(const SshWorld& world, JumpHosts& jump_hosts, const SshSe
 Connection::~Connection() { stop({.cause = link::Cause::abandoned}); }
 
 asio::awaitable<void> Connection::open() {
+  opening_.call("Connection::open() is called once");
   try {
     co_await log_in();
   } catch (const link::HostError&) {  // close it, so that the server does not keep waiting

@@ -8,6 +8,7 @@
 #include <asio/awaitable.hpp>
 
 #include "podrun/base/event.hpp"
+#include "podrun/base/expect.hpp"
 #include "podrun/link/link.hpp"
 #include "podrun/ssh/auth/login.hpp"
 #include "podrun/ssh/config/settings.hpp"
@@ -57,6 +58,7 @@ class Connection {
   JumpHosts& jump_hosts_;
   const SshSettings& settings_;
   const std::string jump_host_;
+  Once opening_;
   link::Stage stage_ = link::Stage::connecting;  ///< used while there is no transport
   std::string own_address_;
   std::string host_address_;

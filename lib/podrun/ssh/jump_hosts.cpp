@@ -164,6 +164,7 @@ Jump::Jump(JumpHosts& jump_hosts, const std::string& route)
 Jump::~Jump() { stop({.cause = link::Cause::abandoned}); }
 
 asio::awaitable<std::shared_ptr<link::Stream>> Jump::forward(std::string host, std::uint16_t port) {
+  forwarding_.call("Jump::forward() is called once");
   return State::forward(state_, std::move(host), port);
 }
 

@@ -8,6 +8,7 @@
 
 #include <asio/awaitable.hpp>
 
+#include "podrun/base/expect.hpp"
 #include "podrun/link/link.hpp"
 #include "podrun/ssh/ssh_world.hpp"
 
@@ -55,6 +56,7 @@ class Jump {
  private:
   class State;
   std::shared_ptr<State> state_;
+  Once forwarding_;
 };
 
 }  // namespace podrun::ssh

@@ -9,6 +9,7 @@
 
 #include <asio/awaitable.hpp>
 
+#include "podrun/base/expect.hpp"
 #include "podrun/hosts/host.hpp"
 #include "podrun/session/session.hpp"
 #include "podrun/supervisor/program_reader.hpp"
@@ -90,6 +91,7 @@ class PullRun {
  private:
   session::RunSpec run_;
   Pull pull_;
+  Once running_;
 };
 
 }  // namespace podrun::transfer

@@ -158,6 +158,7 @@ PullRun::PullRun(PullRequest request, const session::SessionSpec& session, sessi
 }
 
 int PullRun::run(session::Session& session) {
+  running_.call("PullRun::run() is called once");
   PullMode mode(run_, session, pull_);
   return session.run(run_, mode).status;
 }

@@ -17,6 +17,7 @@
 #include <asio/steady_timer.hpp>
 
 #include "podrun/base/event.hpp"
+#include "podrun/base/expect.hpp"
 #include "podrun/hosts/host.hpp"
 #include "podrun/report/json_events.hpp"
 #include "podrun/session/session.hpp"
@@ -227,6 +228,7 @@ class PushRun {
 
   session::RunSpec run_;
   Push push_;
+  Once running_;
   std::vector<std::string> private_;  ///< see private_parts(); empty if that may be sent
 };
 

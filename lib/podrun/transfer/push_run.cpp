@@ -403,6 +403,7 @@ std::optional<int> PushRun::confirm(session::Session& session) {
 }
 
 int PushRun::run(session::Session& session) {
+  running_.call("PushRun::run() is called once");
   if (const std::optional<int> status = confirm(session)) return *status;
   PushMode mode(run_, session, push_);
   return session.run(run_, mode).status;

@@ -247,7 +247,10 @@ AgentProxy::AgentProxy(const Agent& agent) : state_(std::make_shared<State>(agen
 AgentProxy::~AgentProxy() { stop(); }
 asio::awaitable<std::vector<AgentKey>> AgentProxy::list() { return State::list(state_); }
 void AgentProxy::show(std::vector<AgentKey> keys) { state_->shown = std::move(keys); }
-int AgentProxy::release_descriptor() { return state_->start(); }
+int AgentProxy::release_descriptor() {
+  releasing_.call("AgentProxy::release_descriptor() is called once");
+  return state_->start();
+}
 const std::string& AgentProxy::last_asked() const { return state_->last_asked(); }
 const std::string& AgentProxy::trouble() const { return state_->trouble(); }
 void AgentProxy::give_up_after(std::chrono::milliseconds patience) { state_->give_up_after(patience); }

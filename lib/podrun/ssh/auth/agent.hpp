@@ -10,6 +10,7 @@
 #include <asio/any_io_executor.hpp>
 #include <asio/awaitable.hpp>
 
+#include "podrun/base/expect.hpp"
 #include "podrun/ssh/auth/agent_messages.hpp"
 
 // The user's ssh-agent, and the part of it that libssh sees.
@@ -73,6 +74,7 @@ class AgentProxy {
  private:
   class State;
   std::shared_ptr<State> state_;
+  Once releasing_;
 };
 
 }  // namespace podrun::ssh

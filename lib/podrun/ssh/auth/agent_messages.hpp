@@ -13,6 +13,8 @@
 #include <asio/local/stream_protocol.hpp>
 #include <asio/steady_timer.hpp>
 
+#include "podrun/base/expect.hpp"
+
 // The messages of the ssh-agent protocol (draft-miller-ssh-agent), without their size, and their exchange.
 namespace podrun::ssh {
 
@@ -72,6 +74,7 @@ class AgentQuestion {
   asio::awaitable<void> connect(const std::string& path);
   asio::awaitable<void> pause();
 
+  Once asking_;
   AgentSocket socket_;
   asio::steady_timer timer_;
   bool closed_ = false;

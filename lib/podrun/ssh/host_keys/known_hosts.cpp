@@ -189,6 +189,7 @@ std::string KnownHostsFile::add(const std::string& name, const HostKey& key, Nam
 }
 
 void HashedSearch::run() {
+  running_.call("HashedSearch::run() is called once");
   for (const auto& file : files_) {
     for (KnownKey& key : file->hashed_keys_of(name_)) keys_.push_back(std::move(key));
   }

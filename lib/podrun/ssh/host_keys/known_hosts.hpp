@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "podrun/base/expect.hpp"
 #include "podrun/ssh/host_keys/key_blob.hpp"
 #include "podrun/ssh/host_keys/known_hosts_line.hpp"
 
@@ -114,6 +115,7 @@ class HashedSearch {
   std::vector<std::shared_ptr<const KnownHostsFile>> files_;
   std::string name_;
   std::vector<KnownKey> keys_;
+  Once running_ = {};
 };
 
 /// The files that apply to a host.

@@ -272,7 +272,10 @@ Dial::Dial(const asio::any_io_executor& executor, const std::vector<asio::ip::ad
 
 Dial::~Dial() { stop({.cause = link::Cause::abandoned}); }
 
-asio::awaitable<tcp::socket> Dial::connect() { return State::connect(state_); }
+asio::awaitable<tcp::socket> Dial::connect() {
+  connecting_.call("Dial::connect() is called once");
+  return State::connect(state_);
+}
 
 void Dial::stop(link::Failure failure) { state_->stop(std::move(failure)); }
 

@@ -12,6 +12,7 @@
 #include <asio/ip/address.hpp>
 #include <asio/ip/tcp.hpp>
 
+#include "podrun/base/expect.hpp"
 #include "podrun/link/link.hpp"
 
 namespace podrun::ssh {
@@ -40,6 +41,7 @@ class Dial {
  private:
   class State;
   std::shared_ptr<State> state_;
+  Once connecting_;
 };
 
 }  // namespace podrun::ssh

@@ -201,7 +201,10 @@ Lookup::Lookup(const Resolver& resolver, std::string name, AddressFamily family)
 
 Lookup::~Lookup() { stop({.cause = link::Cause::abandoned}); }
 
-asio::awaitable<Addresses> Lookup::get() { return State::get(state_); }
+asio::awaitable<Addresses> Lookup::get() {
+  getting_.call("Lookup::get() is called once");
+  return State::get(state_);
+}
 
 void Lookup::stop(link::Failure failure) { state_->stop(std::move(failure)); }
 

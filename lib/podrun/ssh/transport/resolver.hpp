@@ -11,6 +11,7 @@
 #include <asio/ip/address.hpp>
 
 #include "podrun/base/blocking_pool.hpp"
+#include "podrun/base/expect.hpp"
 #include "podrun/link/link.hpp"
 #include "podrun/ssh/config/settings.hpp"
 
@@ -58,6 +59,7 @@ class Lookup {
  private:
   class State;
   std::shared_ptr<State> state_;
+  Once getting_;
 };
 
 }  // namespace podrun::ssh

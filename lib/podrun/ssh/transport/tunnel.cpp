@@ -18,6 +18,7 @@
 #include <fmt/format.h>
 
 #include "podrun/base/descriptor.hpp"
+#include "podrun/base/expect.hpp"
 #include "podrun/base/text.hpp"
 
 namespace podrun::ssh {
@@ -151,7 +152,10 @@ Tunnel::~Tunnel() {
   state_->stop();
 }
 
-int Tunnel::take_descriptor() { return std::exchange(descriptor_, -1); }
+int Tunnel::take_descriptor() {
+  expect(descriptor_ >= 0, "Tunnel::take_descriptor() is called once");
+  return std::exchange(descriptor_, -1);
+}
 
 std::function<std::optional<link::Failure>()> Tunnel::end() const {
   return [state = std::shared_ptr<const State>(state_)] { return state->failure(); };
