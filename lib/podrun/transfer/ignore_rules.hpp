@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "podrun/transfer/git.hpp"
-#include "podrun/transfer/local_tree.hpp"
+#include "podrun/transfer/tree_entry.hpp"
 
 namespace podrun::transfer {
 

@@ -10,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
-#include "podrun/transfer/local_tree.hpp"
 #include "podrun/transfer/remote_paths.hpp"
+#include "podrun/transfer/tree_entry.hpp"
 
 // Reads the reply of pull_list.sh: the paths of a host that a pull copies. Pure. Throws HostError for
 // anything else, since a host may send anything.
