@@ -33,7 +33,6 @@ ROWS = {
     "at once": AT_ONCE,
     "crashes": CRASHES,
     "ends partly": (["--restarts", "3"], ENDS_PARTLY),
-    "ends partly, --restart-all": (["--restarts", "3", "--restart-all"], ENDS_PARTLY),
     "exit 93": (["--restarts", "3"], "sleep 1.2; exit 93"),
     "--final": (["--restarts", "3", "--final", "5,6"], "sleep 1.2; exit 5"),
     "ignores TERM": (["--restarts", "1"], IGNORES_TERM),
@@ -130,12 +129,7 @@ def test_three_short_tries_are_a_crash_loop(runs):
 def test_a_host_that_has_ended_with_0_is_done(runs):
     ended = runs.ended("ends partly")
     assert ended.over == Over("partly_finished", 1, 134) and ended.tries[0].summary["final"] is False
-    assert "podrun: not started again: [0] ended with exit 0 (--restart-all)\n" in ended.stderr
-
-
-def test_restart_all_starts_again_where_a_host_has_ended_with_0(runs):
-    ended = runs.ended("ends partly, --restart-all")
-    assert ended.over == Over("finished", 2, 0) and ended.causes == [("signal", [1])]
+    assert "podrun: not started again: [0] ended with exit 0: the command is done there\n" in ended.stderr
 
 
 @pytest.mark.parametrize("name, status", [("exit 93", 93), ("--final", 5)])

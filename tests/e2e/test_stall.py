@@ -133,13 +133,6 @@ def test_a_bar_is_output_and_a_heartbeat_is_no_progress(podrun, machines):
     assert ended.over == Over("restarts", 1, 124) and len(ended.stalls) == 1
 
 
-def test_one_host_alone(podrun, machines):
-    command = 'echo up; [ $PODRUN_RANK = 0 ] || exec sleep 1000; while :; do echo on; sleep 0.1; done'
-    ended = machines.ended(machines.start(podrun, "--stall-each", "2s", "--stall", "100s:0", "--", command))
-    assert ended.tries[0].outcomes == {0: "stopped", 1: "stalled"}
-    assert [event["workers"] for event in ended.stalls] == [[1]]
-
-
 @pytest.mark.full
 @pytest.mark.deadline(200)
 def test_a_capture_that_hangs_has_a_limit(podrun, machines):

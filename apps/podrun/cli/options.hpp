@@ -10,7 +10,7 @@
 #include "podrun/base/regex.hpp"
 #include "podrun/hosts/discovery.hpp"
 #include "podrun/output/status_line.hpp"
-#include "podrun/run/restart_policy.hpp"
+#include "podrun/restarts/restart_policy.hpp"
 #include "podrun/run/run_policy.hpp"
 #include "podrun/session/choose_sinks.hpp"
 #include "podrun/ssh/config/ssh_config.hpp"
@@ -64,9 +64,9 @@ struct LimitOptions {
 /// Whether and how a command is started again.
 struct RestartOptions {
   bool may_restart = false;  ///< --restarts was given
-  run::RestartLimits restart_limits;
+  restarts::RestartLimits restart_limits;
   std::string prepare;
-  run::StallLimits stall_limits;
+  restarts::StallLimits stall_limits;
   std::optional<Regex> stall_progress;
   std::string on_stall;             ///< the path of a script; empty: not given
   std::vector<std::string> notify;  ///< each --notify

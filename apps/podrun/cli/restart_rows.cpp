@@ -36,7 +36,7 @@ std::vector<int> parse_statuses(const std::string& text) {
 
 void add_restart_options(OptionTable& table, RestartOptions& options) {
   const Rows rows{table, kRestartsTopic};
-  run::RestartLimits& limits = options.restart_limits;
+  restarts::RestartLimits& limits = options.restart_limits;
   rows.value(restarts, "--restarts N", "Start again after a failure or a lost host: N times",
              [&](const std::string& text) {
                limits.restarts = parse_count(text, 0);
@@ -57,8 +57,6 @@ void add_restart_options(OptionTable& table, RestartOptions& options) {
   rows.value(restarts, "--final STATUS,...",
              "Never start again after one of these exit statuses, or none ({})",
              into(limits.final_statuses, parse_statuses), {.default_text = "93,126,127"});
-  rows.flag(restarts, "--restart-all", "Start again even if some hosts have ended with 0",
-            into(limits.even_after_success));
   rows.value(restarts, "--prepare COMMAND",
              "Run COMMAND on this machine before each restart; status 75: ask again in a minute",
              not_empty(options.prepare, "shell text"));
@@ -69,9 +67,6 @@ void add_restart_options(OptionTable& table, RestartOptions& options) {
                options.stall_limits.all = parse_positive_duration(text.substr(0, colon));
                if (colon < text.size()) options.stall_limits.first = parse_duration(text.substr(colon + 1));
              });
-  rows.value(restarts, "--stall-each TIME",
-             "The same for one host that has printed and then has not for TIME",
-             [&](const std::string& text) { options.stall_limits.each = parse_positive_duration(text); });
   rows.value(restarts, "--stall-progress REGEX",
              "For --stall only output that matches counts, as for grep -E",
              [&](const std::string& text) { options.stall_progress.emplace(text); });
@@ -87,7 +82,7 @@ void check_restarts(const Options& options, const OptionTable& table) {
   if (!watches && !options.on_stall.empty()) throw UsageError("--on-stall: it belongs to --stall TIME");
   if (!watches && options.stall_progress) throw UsageError("--stall-progress: it belongs to --stall TIME");
   for (const std::string_view key :
-       {"prepare", "wait-hosts", "restart-reset", "short-try", "final", "restart-all"}) {
+       {"prepare", "wait-hosts", "restart-reset", "short-try", "final"}) {
     if (!options.may_restart && table.is_on_command_line(key))
       throw UsageError(fmt::format("--{}: it belongs to --restarts N", key));
   }
@@ -111,11 +106,8 @@ std::string describe_restarts(const Options& options) {
     text += fmt::format("restarts: at most {} in a row, waiting for hosts {}\n",
                         options.restart_limits.restarts, wait ? "for " + format_duration(*wait) : "forever");
   }
-  const auto add_stall = [&](const std::optional<std::chrono::seconds>& limit, std::string_view whose) {
-    if (limit) text += fmt::format("stalled: {} silent for {}\n", whose, format_duration(*limit));
-  };
-  add_stall(options.stall_limits.all, "all hosts are");
-  add_stall(options.stall_limits.each, "a host is");
+  if (const std::optional<std::chrono::seconds>& limit = options.stall_limits.all)
+    text += fmt::format("stalled: all hosts are silent for {}\n", format_duration(*limit));
   return text;
 }
 
@@ -135,6 +127,18 @@ restarts::RestartSpec restart_spec(const Options& options, const hosts::Probe& p
   if (!hosts::reads_standard_input(options.hosts))
     spec.find_hosts = [&options, &probe] { return hosts::discover(options.hosts, probe).hosts; };
   return spec;
+}
+
+void add_notify_options(OptionTable& table, std::vector<std::string>& commands) {
+  const Rows rows{table, kLimitsTopic};
+  rows.list(OptionSet::notify, "--notify COMMAND",
+            "At the end run COMMAND on this machine, with the result as JSON on its standard input",
+            [&commands](const std::string& text) {
+              std::string command;
+              not_empty(command, "shell text")(text);
+              commands.push_back(command);
+            },
+            {.merge = Merge::adds});
 }
 
 }  // namespace podrun::cli

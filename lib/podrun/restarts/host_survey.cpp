@@ -62,8 +62,8 @@ std::optional<int> HostSurvey::look(const std::string& run_id, std::vector<std::
   return signal;
 }
 
-std::vector<run::HostAfterTry> HostSurvey::states() const {
-  std::vector<run::HostAfterTry> states;
+std::vector<HostAfterTry> HostSurvey::states() const {
+  std::vector<HostAfterTry> states;
   for (std::size_t host = 0; host < seen_.size(); ++host)
     states.push_back(compare(known_[host], seen_[host]));
   return states;

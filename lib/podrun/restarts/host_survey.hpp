@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "podrun/hosts/host.hpp"
+#include "podrun/restarts/restart_policy.hpp"
 #include "podrun/restarts/restart_report.hpp"
 #include "podrun/restarts/settled_host.hpp"
-#include "podrun/run/restart_policy.hpp"
 #include "podrun/session/session.hpp"
 
 namespace podrun::restarts {
@@ -34,7 +34,7 @@ class HostSurvey {
 
   const std::vector<Awaited>& awaited() const { return awaited_; }
   /// Each host as it was seen last, compared with the start of the last try.
-  std::vector<run::HostAfterTry> states() const;
+  std::vector<HostAfterTry> states() const;
 
  private:
   std::optional<int> look_at(const std::vector<std::size_t>& which, const std::string& run_id);

@@ -23,8 +23,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 using report::new_event;
 using report::to_line;
-using run::OverReason;
-using run::RestartCause;
 
 constexpr std::array<std::string_view, 8> kCauses = {"",        "exit", "signal",   "oom",
                                                      "stalled", "lost", "rebooted", "replaced"};
@@ -89,7 +87,7 @@ std::string_view identifier(OverReason reason) { return kReasons.at(static_cast<
 std::vector<std::size_t> hosts_of(RestartCause cause, const TryReport& report) {
   std::vector<std::size_t> found;
   for (std::size_t host = 0; host < report.outcomes.size(); ++host) {
-    const run::HostAfterTry& after = report.hosts[host];
+    const HostAfterTry& after = report.hosts[host];
     const run::HostOutcome& outcome = report.outcomes[host];
     const bool was_missing =
         std::find(report.missing.begin(), report.missing.end(), host) != report.missing.end();
@@ -98,7 +96,7 @@ std::vector<std::size_t> hosts_of(RestartCause cause, const TryReport& report) {
     if (cause == RestartCause::replaced   ? after.was_replaced
         : cause == RestartCause::rebooted ? after.was_rebooted
         : cause == RestartCause::lost     ? was_missing || is_lost
-        : cause == RestartCause::oom      ? run::is_out_of_memory(outcome, after)
+        : cause == RestartCause::oom      ? is_out_of_memory(outcome, after)
                                           : run::is_failure(outcome))
       found.push_back(host);
   }
@@ -129,7 +127,7 @@ std::string describe_cause(const std::vector<hosts::Host>& hosts, RestartCause c
   if (cause == RestartCause::exit || cause == RestartCause::signal || cause == RestartCause::stalled)
     return {};
   std::string text = fmt::format("{} {}", output::fold_hosts(hosts, hosts_of(cause, report)), words(cause));
-  if (!run::is_loss(cause)) return text;
+  if (!is_loss(cause)) return text;
   text += ": a lost host, not counted";
   const std::string first = describe_first(hosts, report);
   const bool is_its_own =
@@ -137,7 +135,7 @@ std::string describe_cause(const std::vector<hosts::Host>& hosts, RestartCause c
   return first.empty() || is_its_own ? text : text + fmt::format(" (first seen: {})", first);
 }
 
-std::string describe_restart(const run::RestartPolicy& policy, std::chrono::seconds delay) {
+std::string describe_restart(const RestartPolicy& policy, std::chrono::seconds delay) {
   const std::string when = delay.count() > 0 ? " in " + format_duration(delay) : "";
   const std::string again = fmt::format("starting again{}: try {}", when, policy.restarts() + 1);
   const std::size_t all = policy.limits().restarts;
@@ -145,10 +143,10 @@ std::string describe_restart(const run::RestartPolicy& policy, std::chrono::seco
   return fmt::format("{}, {} of {} restart{} left", again, policy.left(), all, all == 1 ? "" : "s");
 }
 
-std::string describe_end(OverReason reason, const run::RestartPolicy& policy,
+std::string describe_end(OverReason reason, const RestartPolicy& policy,
                          const std::vector<hosts::Host>& hosts, const TryReport& report,
                          const std::vector<Awaited>& awaited) {
-  const run::RestartLimits& limits = policy.limits();
+  const RestartLimits& limits = policy.limits();
   if (!limits.allowed) return {};  // nobody has asked for it
   const auto not_again = [](const std::string& why) { return "not started again: " + why; };
   switch (reason) {
@@ -173,10 +171,9 @@ std::string describe_end(OverReason reason, const run::RestartPolicy& policy,
     case OverReason::partly_finished: {
       std::vector<std::size_t> done;
       for (std::size_t host = 0; host < report.outcomes.size(); ++host) {
-        if (run::has_succeeded(report.outcomes[host]) && !run::is_gone(report.hosts[host]))
-          done.push_back(host);
+        if (run::has_succeeded(report.outcomes[host]) && !is_gone(report.hosts[host])) done.push_back(host);
       }
-      return not_again(output::fold_hosts(hosts, done) + " ended with exit 0 (--restart-all)");
+      return not_again(output::fold_hosts(hosts, done) + " ended with exit 0: the command is done there");
     }
     case OverReason::hosts_missing: {
       const std::chrono::seconds waited = limits.wait_hosts.value_or(std::chrono::seconds(0));
@@ -187,7 +184,7 @@ std::string describe_end(OverReason reason, const run::RestartPolicy& policy,
                          output::fold_hosts(hosts, indexes_of(awaited)));
     }
     case OverReason::losses:
-      return not_again(fmt::format("hosts were lost {} times in an hour", run::RestartPolicy::kLosses));
+      return not_again(fmt::format("hosts were lost {} times in an hour", RestartPolicy::kLosses));
     case OverReason::prepare:
       return not_again("--prepare failed");
     case OverReason::timed_out:
@@ -197,8 +194,7 @@ std::string describe_end(OverReason reason, const run::RestartPolicy& policy,
 }
 
 std::string restart_event(output::WallTime time, const std::vector<hosts::Host>& hosts,
-                          const run::RestartPolicy& policy, const TryReport& report,
-                          std::chrono::seconds delay) {
+                          const RestartPolicy& policy, const TryReport& report, std::chrono::seconds delay) {
   Json event = new_event("restart", time);
   event["restart"] = policy.restarts();
   event["cause"] = identifier(policy.cause());
@@ -211,7 +207,7 @@ std::string restart_event(output::WallTime time, const std::vector<hosts::Host>&
     if (const auto number = run::host_number(report.outcomes[*report.culprit]))
       event["first"]["status"] = *number;
   }
-  event["counted"] = !run::is_loss(policy.cause());
+  event["counted"] = !is_loss(policy.cause());
   event["left"] = policy.left();
   event["delay_seconds"] = delay.count();
   return to_line(event);

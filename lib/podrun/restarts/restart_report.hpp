@@ -11,27 +11,27 @@
 
 #include "podrun/hosts/host.hpp"
 #include "podrun/output/json_sink.hpp"
+#include "podrun/restarts/restart_policy.hpp"
 #include "podrun/restarts/settled_host.hpp"
 #include "podrun/run/outcome.hpp"
-#include "podrun/run/restart_policy.hpp"
 
 // The lines that podrun prints between the tries of a command, without a newline, and its events of --json
 // (docs/json.md). Pure.
 namespace podrun::restarts {
 
 /// In --json and in PODRUN_RESTART_CAUSE; empty for none.
-std::string_view identifier(run::RestartCause cause);
-std::string_view identifier(run::OverReason reason);
+std::string_view identifier(RestartCause cause);
+std::string_view identifier(OverReason reason);
 
 /// How the last try went, and what the hosts were found to be after it.
 struct TryReport {
   std::vector<run::HostOutcome> outcomes = {};
   std::optional<std::size_t> culprit = std::nullopt;  ///< the host whose failure was seen first
-  std::vector<run::HostAfterTry> hosts = {};
+  std::vector<HostAfterTry> hosts = {};
   std::vector<std::size_t> missing = {};  ///< see RestartPolicy::missing()
 };
 /// The hosts that the cause is about.
-std::vector<std::size_t> hosts_of(run::RestartCause cause, const TryReport& report);
+std::vector<std::size_t> hosts_of(RestartCause cause, const TryReport& report);
 
 /// A host that keeps podrun waiting.
 struct Awaited {
@@ -47,24 +47,23 @@ std::string describe_awaited(const std::vector<hosts::Host>& hosts, const std::v
 
 /// `[17] rebooted: a lost host, not counted (first seen: exit 1 [4])`; empty where the report of the try has
 /// said it all.
-std::string describe_cause(const std::vector<hosts::Host>& hosts, run::RestartCause cause,
+std::string describe_cause(const std::vector<hosts::Host>& hosts, RestartCause cause,
                            const TryReport& report);
 /// `starting again in 20 s: try 3, 2 of 3 restarts left`
-std::string describe_restart(const run::RestartPolicy& policy, std::chrono::seconds delay);
+std::string describe_restart(const RestartPolicy& policy, std::chrono::seconds delay);
 /// `not started again: …`; empty where the final report says it.
-std::string describe_end(run::OverReason reason, const run::RestartPolicy& policy,
+std::string describe_end(OverReason reason, const RestartPolicy& policy,
                          const std::vector<hosts::Host>& hosts, const TryReport& report,
                          const std::vector<Awaited>& awaited);
 
 std::string restart_event(output::WallTime time, const std::vector<hosts::Host>& hosts,
-                          const run::RestartPolicy& policy, const TryReport& report,
-                          std::chrono::seconds delay);
+                          const RestartPolicy& policy, const TryReport& report, std::chrono::seconds delay);
 std::string waiting_event(output::WallTime time, const std::vector<hosts::Host>& hosts,
                           const Awaited& awaited, std::optional<std::chrono::seconds> left);
 /// `capture`: the directory of what was captured. `is_over`: a host has printed again.
 std::string stall_event(output::WallTime time, const std::vector<hosts::Host>& hosts,
                         const std::vector<std::size_t>& stalled, std::chrono::seconds silent,
                         const std::string& capture, bool is_over);
-std::string over_event(output::WallTime time, run::OverReason reason, std::size_t tries, int status);
+std::string over_event(output::WallTime time, OverReason reason, std::size_t tries, int status);
 
 }  // namespace podrun::restarts

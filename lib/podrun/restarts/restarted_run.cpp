@@ -29,7 +29,6 @@ namespace podrun::restarts {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-using run::RestartStep;
 using run::TimePoint;
 
 /// How often the same wait is told again.
@@ -114,13 +113,13 @@ class RestartedRun {
 
   RestartResult play() {
     if (spec_.limits.allowed) {
-      if (const auto signal = survey_.begin()) return end({run::OverReason::interrupted, 128 + *signal});
+      if (const auto signal = survey_.begin()) return end({OverReason::interrupted, 128 + *signal});
     }
-    for (RestartStep step = run::step::StartTry{};;) {
-      if (const auto* over = std::get_if<run::step::Over>(&step)) return end(*over);
-      const run::RestartEvent event = std::visit([this](const auto& what) { return perform(what); }, step);
+    for (RestartStep step = step::StartTry{};;) {
+      if (const auto* over = std::get_if<step::Over>(&step)) return end(*over);
+      const RestartEvent event = std::visit([this](const auto& what) { return perform(what); }, step);
       step = policy_.on(event, Clock::now());
-      if (std::holds_alternative<run::event::RestartInterrupted>(event))
+      if (std::holds_alternative<event::RestartInterrupted>(event))
         session_.say({"interrupted: not started again"});
       announce(step);
     }
@@ -136,10 +135,10 @@ class RestartedRun {
     if (has_json_) session_.answer(event + '\n');
   }
 
-  run::RestartEvent perform(const run::step::StartTry&);
-  run::RestartEvent perform(const run::step::Look& look);
-  run::RestartEvent perform(const run::step::Prepare& prepare);
-  run::RestartEvent perform(const run::step::Over&) { return run::event::Prepared{}; }  // play() ends with it
+  RestartEvent perform(const step::StartTry&);
+  RestartEvent perform(const step::Look& look);
+  RestartEvent perform(const step::Prepare& prepare);
+  RestartEvent perform(const step::Over&) { return event::Prepared{}; }  // play() ends with it
 
   std::vector<supervisor::Variable> variables() const;
   session::RunSpec make_try();
@@ -149,11 +148,11 @@ class RestartedRun {
   void announce(const RestartStep& step);
   std::string offsets_of(const session::RunSpec& run) const;
   std::optional<int> sleep_until(TimePoint until);
-  RestartResult end(const run::step::Over& over);
+  RestartResult end(const step::Over& over);
 
   session::Session& session_;
   const RestartSpec& spec_;
-  run::RestartPolicy policy_;
+  RestartPolicy policy_;
   const std::string job_id_;
   bool has_json_ = false;
   std::size_t tries_ = 0;    ///< in which the command has started
@@ -186,12 +185,12 @@ session::RunSpec RestartedRun::make_try() {
   return run;
 }
 
-run::RestartEvent RestartedRun::perform(const run::step::StartTry&) {
+RestartEvent RestartedRun::perform(const step::StartTry&) {
   session::RunSpec run = make_try();
   TryMode mode(run, session_, spec_.stall, stall_directory(run));
   const auto ended_of = [&](const std::vector<run::HostOutcome>& outcomes, int status,
                             std::optional<int> interrupted_by) {
-    run::event::TryEnded ended{outcomes, status, interrupted_by};
+    event::TryEnded ended{outcomes, status, interrupted_by};
     if (mode.started_at()) ended.ran = Clock::now() - *mode.started_at();
     ended.has_stalled = std::any_of(outcomes.begin(), outcomes.end(), [](const run::HostOutcome& outcome) {
       return std::holds_alternative<run::Stalled>(outcome);
@@ -256,15 +255,15 @@ std::string RestartedRun::offsets_of(const session::RunSpec& run) const {
   return line.dump(-1, ' ', true, nlohmann::ordered_json::error_handler_t::replace) + '\n';
 }
 
-run::RestartEvent RestartedRun::perform(const run::step::Look& look) {
-  if (const auto signal = sleep_until(look.at)) return run::event::RestartInterrupted{*signal};
+RestartEvent RestartedRun::perform(const step::Look& look) {
+  if (const auto signal = sleep_until(look.at)) return event::RestartInterrupted{*signal};
   std::vector<std::string> notes;
   const std::optional<int> signal = survey_.look(look.only_looks ? "" : run_id_, notes);
   say(notes);
-  if (signal) return run::event::RestartInterrupted{*signal};
+  if (signal) return event::RestartInterrupted{*signal};
   if (!survey_.awaited().empty()) tell_waiting();
   report_.hosts = survey_.states();
-  return run::event::Looked{report_.hosts};
+  return event::Looked{report_.hosts};
 }
 
 void RestartedRun::tell_waiting() {
@@ -285,7 +284,7 @@ void RestartedRun::tell_waiting() {
 
 /// Once for each restart.
 void RestartedRun::announce(const RestartStep& step) {
-  const auto* prepare = std::get_if<run::step::Prepare>(&step);
+  const auto* prepare = std::get_if<step::Prepare>(&step);
   if (!prepare || policy_.restarts() == announced_) return;
   announced_ = policy_.restarts();
   survey_.remember();
@@ -298,15 +297,15 @@ void RestartedRun::announce(const RestartStep& step) {
   print(restart_event(wall_time(), hosts(), policy_, report_, delay));
 }
 
-run::RestartEvent RestartedRun::perform(const run::step::Prepare& prepare) {
-  if (const auto signal = sleep_until(prepare.at)) return run::event::RestartInterrupted{*signal};
-  if (spec_.prepare.empty()) return run::event::Prepared{0};
+RestartEvent RestartedRun::perform(const step::Prepare& prepare) {
+  if (const auto signal = sleep_until(prepare.at)) return event::RestartInterrupted{*signal};
+  if (spec_.prepare.empty()) return event::Prepared{0};
   std::vector<std::string> environment;
   for (const supervisor::Variable& each : variables()) environment.push_back(each.name + '=' + each.value);
   const PrepareEnd ended = run_here(session_, spec_.prepare, environment);
-  if (ended.signal) return run::event::RestartInterrupted{*ended.signal};
+  if (ended.signal) return event::RestartInterrupted{*ended.signal};
   if (ended.status != 0) say({fmt::format("--prepare: exit {}", ended.status)});
-  return run::event::Prepared{ended.status};
+  return event::Prepared{ended.status};
 }
 
 std::optional<int> RestartedRun::sleep_until(TimePoint until) {
@@ -322,7 +321,7 @@ std::optional<int> RestartedRun::sleep_until(TimePoint until) {
   });
 }
 
-RestartResult RestartedRun::end(const run::step::Over& over) {
+RestartResult RestartedRun::end(const step::Over& over) {
   const std::string why = describe_end(over.reason, policy_, hosts(), report_, survey_.awaited());
   if (!why.empty() && (over.status != 0 || !is_quiet())) session_.say({with_time(why)});
   print(over_event(wall_time(), over.reason, tries_, over.status));
@@ -335,6 +334,15 @@ supervisor::Command with_variables(supervisor::Command command,
                                    const std::vector<supervisor::Variable>& variables) {
   command.environment.insert(command.environment.begin(), variables.begin(), variables.end());
   return command;
+}
+
+session::Ended ended(const RestartResult& result, bool gives_reason) {
+  return {.status = result.status,
+          .is_interrupted = result.reason == OverReason::interrupted,
+          .hosts = result.hosts,
+          .outcomes = result.outcomes,
+          .reason = gives_reason ? std::string(identifier(result.reason)) : "",
+          .tries = result.tries};
 }
 
 RestartResult run_with_restarts(session::Session& session, const RestartSpec& spec) {

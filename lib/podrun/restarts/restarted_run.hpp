@@ -6,8 +6,9 @@
 #include <vector>
 
 #include "podrun/hosts/host.hpp"
+#include "podrun/restarts/restart_policy.hpp"
 #include "podrun/restarts/stall_watch.hpp"
-#include "podrun/run/restart_policy.hpp"
+#include "podrun/session/notify.hpp"
 #include "podrun/session/session.hpp"
 #include "podrun/session/specs.hpp"
 #include "podrun/supervisor/command.hpp"
@@ -16,7 +17,7 @@ namespace podrun::restarts {
 
 /// A command that is started again when it fails or a host is lost.
 struct RestartSpec {
-  run::RestartLimits limits = {};
+  RestartLimits limits = {};
   std::string prepare = {};  ///< text for /bin/sh here, run before each restart; empty: none
   StallSpec stall = {};
   /// Reads the list of hosts again while hosts are missing; null: it cannot change. May throw UsageError.
@@ -32,11 +33,14 @@ supervisor::Command with_variables(supervisor::Command command,
 
 struct RestartResult {
   int status = 0;  ///< the exit status
-  run::OverReason reason = run::OverReason::finished;
+  OverReason reason = OverReason::finished;
   std::size_t tries = 0;
   std::vector<hosts::Host> hosts = {};          ///< where the last try ran
   std::vector<run::HostOutcome> outcomes = {};  ///< of the last try
 };
+
+/// For --notify. `gives_reason`: why it is not started again, for a command that may be.
+session::Ended ended(const RestartResult& result, bool gives_reason);
 
 /// Runs the command, and again as RestartPolicy has it. The session should keep its connections. Throws
 /// UsageError before anything has started.

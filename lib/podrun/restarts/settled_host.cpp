@@ -76,9 +76,9 @@ void forget_sharers(SettledHost& now, const SettledHost& before) {
   });
 }
 
-run::HostAfterTry compare(const SettledHost& before, const SettledHost& now) {
-  using State = run::HostAfterTry::State;
-  run::HostAfterTry host;
+HostAfterTry compare(const SettledHost& before, const SettledHost& now) {
+  using State = HostAfterTry::State;
+  HostAfterTry host;
   if (!now.is_complete) return host;
   host.state = now.obstacles.empty() ? State::ready : State::busy;
   host.was_rebooted = before.is_complete && before.boot != now.boot;

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "podrun/devices/watchers.hpp"
-#include "podrun/run/restart_policy.hpp"
+#include "podrun/restarts/restart_policy.hpp"
 
 // Reads what settle.sh prints of a host between two tries. Pure. Texts come from the host: escape them before
 // they are shown.
@@ -42,6 +42,6 @@ SettledHost parse_settled_host(std::string_view output, std::string_view nonce);
 void forget_sharers(SettledHost& now, const SettledHost& before);
 
 /// Compares a host with `before`, its state at the start of the last try.
-run::HostAfterTry compare(const SettledHost& before, const SettledHost& now);
+HostAfterTry compare(const SettledHost& before, const SettledHost& now);
 
 }  // namespace podrun::restarts

@@ -112,9 +112,9 @@ void StallWatch::received(std::size_t host, StreamId stream, std::string_view by
   heard.last = Clock::now();
 }
 
-std::vector<run::HostSilence> StallWatch::silences(const run::FanOut& fan_out) const {
+std::vector<HostSilence> StallWatch::silences(const run::FanOut& fan_out) const {
   const run::Status status = fan_out.status();
-  std::vector<run::HostSilence> silences;
+  std::vector<HostSilence> silences;
   for (std::size_t host = 0; host < hosts_.size(); ++host) {
     const run::HostStatus& each = status.hosts[host];
     silences.push_back(
@@ -126,8 +126,7 @@ std::vector<run::HostSilence> StallWatch::silences(const run::FanOut& fan_out) c
 asio::awaitable<void> StallWatch::look(run::FanOut& fan_out, output::Output& output) {
   const run::TimePoint now = Clock::now();
   if (!started_ || (not_before_ && now < *not_before_)) co_return;
-  const std::vector<std::size_t> stalled =
-      run::stalled_hosts(spec_.limits, silences(fan_out), *started_, now);
+  const std::vector<std::size_t> stalled = stalled_hosts(spec_.limits, silences(fan_out), *started_, now);
   if (stalled.empty()) co_return;
   Told told{.hosts = stalled, .directory = directory_};
   run::TimePoint last = *started_;

@@ -14,14 +14,14 @@
 
 #include "podrun/base/regex.hpp"
 #include "podrun/hosts/host.hpp"
-#include "podrun/run/restart_policy.hpp"
+#include "podrun/restarts/restart_policy.hpp"
 #include "podrun/session/mode.hpp"
 
 namespace podrun::restarts {
 
 /// When a try is taken for stuck, and what is looked at before it is stopped.
 struct StallSpec {
-  run::StallLimits limits = {};
+  StallLimits limits = {};
   std::optional<Regex> progress = std::nullopt;  ///< only lines that match count; none: all output
   std::string script = {};                       ///< of --on-stall; empty: podrun's own
 };
@@ -75,7 +75,7 @@ class StallWatch final : public session::RunWatch {
     std::array<ProgressReader, 2> readers = {};  ///< of standard output and standard error
   };
 
-  std::vector<run::HostSilence> silences(const run::FanOut& fan_out) const;
+  std::vector<HostSilence> silences(const run::FanOut& fan_out) const;
   asio::awaitable<std::optional<std::vector<Captured>>> capture(run::FanOut& fan_out);
   void store(const std::vector<Captured>& captured) const;
   void show_captured(const std::vector<Captured>& captured, output::Output& output) const;

@@ -10,8 +10,6 @@
 namespace podrun::shell {
 namespace {
 
-using output::ReadLine;
-
 constexpr const char* kFurther = "> ";
 
 /// True if the line is not part of a longer command.
@@ -34,7 +32,7 @@ std::string misplaced_command(const std::string& text, const Parser& parser) {
 
 }  // namespace
 
-CommandReader::CommandReader(output::LineSource& source, Parser parser)
+CommandReader::CommandReader(LineSource& source, Parser parser)
     : source_(source), parser_(std::move(parser)) {}
 
 ReadLine CommandReader::next_line(const std::string& prompt) {

@@ -4,8 +4,8 @@
 #include <optional>
 #include <string>
 
-#include "podrun/output/line_source.hpp"
 #include "podrun/shell/completeness.hpp"
+#include "podrun/shell/line_source.hpp"
 
 namespace podrun::shell {
 
@@ -23,19 +23,19 @@ struct TypedCommand {
 class CommandReader {
  public:
   /// The caller owns the source.
-  CommandReader(output::LineSource& source, Parser parser);
+  CommandReader(LineSource& source, Parser parser);
 
   /// Blocks, on a thread of its own. Further lines have a prompt like the PS2 of shells.
   TypedCommand read(const std::string& prompt);
 
-  output::LineSource& source() { return source_; }
+  LineSource& source() { return source_; }
 
  private:
-  output::ReadLine next_line(const std::string& prompt);
+  ReadLine next_line(const std::string& prompt);
 
-  output::LineSource& source_;
+  LineSource& source_;
   const Parser parser_;
-  std::optional<output::ReadLine> unread_;  ///< arrived with the lines of the last command
+  std::optional<ReadLine> unread_;  ///< arrived with the lines of the last command
 };
 
 }  // namespace podrun::shell

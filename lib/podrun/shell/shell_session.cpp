@@ -18,10 +18,10 @@
 #include "podrun/base/worker_numbers.hpp"
 #include "podrun/output/escape.hpp"
 #include "podrun/output/label.hpp"
-#include "podrun/output/line_editor.hpp"
 #include "podrun/report/outcome_words.hpp"
 #include "podrun/run/outcome.hpp"
 #include "podrun/shell/command_reader.hpp"
+#include "podrun/shell/line_editor.hpp"
 #include "podrun/shell/line_state.hpp"
 #include "podrun/shell/own_commands.hpp"
 #include "podrun/shell/shell_hosts.hpp"
@@ -112,14 +112,14 @@ class ShellSession {
     return run;
   }
 
-  std::unique_ptr<output::LineSource> make_source() const {
+  std::unique_ptr<LineSource> make_source() const {
     if (spec_.is_terminal)
-      return std::make_unique<output::LineEditor>(
-          output::EditorPlan{.history_file = history_file(session_.probe()),
-                             .completions = completions(),
-                             .no_completion = "(Tab completes only the commands that :help lists)"},
+      return std::make_unique<LineEditor>(
+          EditorPlan{.history_file = history_file(session_.probe()),
+                     .completions = completions(),
+                     .no_completion = "(Tab completes only the commands that :help lists)"},
           session_.charset());
-    return std::make_unique<output::PlainLines>(spec_.input);
+    return std::make_unique<PlainLines>(spec_.input);
   }
 
   /// Connects the remaining hosts and reads their state. Returns the exit status of that run.
@@ -316,7 +316,7 @@ class ShellSession {
   session::View view_;
   const session::RunSpec base_;
   session::Session session_;
-  std::unique_ptr<output::LineSource> source_;
+  std::unique_ptr<LineSource> source_;
   CommandReader reader_;
   ShellHosts hosts_;
   LineEnd before_;

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "podrun/output/full_screen.hpp"
-#include "podrun/output/keys.hpp"
 #include "podrun/top/host_detail.hpp"
 #include "podrun/top/host_filter.hpp"
+#include "podrun/top/keys.hpp"
 #include "podrun/top/styled_line.hpp"
 #include "podrun/top/top_pod.hpp"
 
@@ -60,8 +60,7 @@ std::vector<ListRow> list_rows(const Pod& pod, const ScreenState& state);
 void keep_cursor(const std::vector<ListRow>& rows, ScreenState& state);
 
 /// Changes the state. `rows`: list_rows() of what is shown.
-KeyEffect handle_key(const output::Key& key, const Pod& pod, const std::vector<ListRow>& rows,
-                     ScreenState& state);
+KeyEffect handle_key(const Key& key, const Pod& pod, const std::vector<ListRow>& rows, ScreenState& state);
 
 /// What else a screen shows.
 struct ScreenFacts {

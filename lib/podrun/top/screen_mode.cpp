@@ -15,7 +15,7 @@
 #include <asio/use_awaitable.hpp>
 #include <fmt/chrono.h>
 
-#include "podrun/output/keys.hpp"
+#include "podrun/top/keys.hpp"
 #include "podrun/top/sample_mode.hpp"
 #include "podrun/top/screen.hpp"
 #include "podrun/top/scripts.hpp"
@@ -99,7 +99,7 @@ class ScreenMode final : public SampleMode, private session::RunWatch {
   }
 
   void read_keys(run::FanOut& fan_out) {
-    std::vector<output::Key> keys;
+    std::vector<Key> keys;
     if (has_keys_) {
       has_keys_ = false;
       const std::string bytes = screen_.read_keys();
@@ -112,7 +112,7 @@ class ScreenMode final : public SampleMode, private session::RunWatch {
     } else if (reader_.is_unfinished()) {
       keys = reader_.flush();
     }
-    for (const output::Key& key : keys) {
+    for (const Key& key : keys) {
       const KeyEffect effect = handle_key(key, pod(), list_rows(pod(), state_), state_);
       if (effect.quits) {
         has_quit_ = true;
@@ -185,7 +185,7 @@ class ScreenMode final : public SampleMode, private session::RunWatch {
   const Look look_;
   const std::string host_options_;
   ScreenState state_ = {};
-  output::KeyReader reader_ = {};
+  KeyReader reader_ = {};
   std::optional<asio::steady_timer> timer_ = {};
   std::optional<asio::posix::stream_descriptor> keys_ = {};
   HostDetail detail_ = {};

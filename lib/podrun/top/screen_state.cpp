@@ -13,8 +13,6 @@
 namespace podrun::top {
 namespace {
 
-using output::Key;
-
 /// In the order of `m`.
 constexpr std::array kChoosable = {Figure::busy, Figure::watts,    Figure::hbm,  Figure::cpu,
                                    Figure::ram,  Figure::net,      Figure::disk, Figure::celsius,

@@ -8,14 +8,12 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "unit/run/tries.hpp"
+#include "unit/restarts/tries.hpp"
 
 namespace podrun::restarts {
 namespace {
 
 using namespace std::chrono_literals;
-using run::OverReason;
-using run::RestartCause;
 using test::exited;
 using test::kReady;
 using Lines = std::vector<std::string>;
@@ -43,9 +41,9 @@ Awaited busy(std::vector<Obstacle> obstacles, std::size_t host = 1) {
   return {.host = host, .outcome = exited(0), .obstacles = std::move(obstacles)};
 }
 
-std::string end_words(OverReason reason, const run::RestartLimits& limits, const TryReport& report = {},
+std::string end_words(OverReason reason, const RestartLimits& limits, const TryReport& report = {},
                       const std::vector<Awaited>& awaited = {}) {
-  return describe_end(reason, run::RestartPolicy(limits, {}), kHosts, report, awaited);
+  return describe_end(reason, RestartPolicy(limits, {}), kHosts, report, awaited);
 }
 
 std::set<std::string> documented(const char* event, const char* field) {
@@ -177,10 +175,10 @@ TEST(RestartWords, TellWhyItDoesNotStartAgain) {
 TEST(RestartWords, TellWhoHasEndedWithSuccess) {
   TryReport report{.outcomes = {exited(0), exited(0), exited(134)}, .hosts = {kReady, kReady, kReady}};
   EXPECT_EQ(end_words(OverReason::partly_finished, {}, report),
-            "not started again: [4,5] ended with exit 0 (--restart-all)");
+            "not started again: [4,5] ended with exit 0: the command is done there");
   report.hosts[0] = test::kRebooted;
   EXPECT_EQ(end_words(OverReason::partly_finished, {}, report),
-            "not started again: [5] ended with exit 0 (--restart-all)");
+            "not started again: [5] ended with exit 0: the command is done there");
 }
 
 TEST(RestartWords, TellWhoWasAwaitedInVain) {

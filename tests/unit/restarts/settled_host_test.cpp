@@ -7,7 +7,7 @@
 namespace podrun::restarts {
 namespace {
 
-using State = run::HostAfterTry::State;
+using State = HostAfterTry::State;
 
 /// A whole answer with these lines.
 SettledHost parse(const std::string& lines) {
@@ -111,7 +111,7 @@ TEST(SettledHost, KeepsBytesAsTheyCome) {
 }
 
 TEST(CompareSettledHosts, FindsAReadyHost) {
-  const run::HostAfterTry found = compare(host("a", "m", 3), host("a", "m", 3));
+  const HostAfterTry found = compare(host("a", "m", 3), host("a", "m", 3));
   EXPECT_EQ(found.state, State::ready);
   EXPECT_FALSE(found.was_rebooted || found.was_replaced || found.ran_out_of_memory);
 }
@@ -119,7 +119,7 @@ TEST(CompareSettledHosts, FindsAReadyHost) {
 TEST(CompareSettledHosts, TakesAnIncompleteAnswerForNone) {
   SettledHost now = host("b", "n", 9);
   now.is_complete = false;
-  const run::HostAfterTry found = compare(host("a", "m", 3), now);
+  const HostAfterTry found = compare(host("a", "m", 3), now);
   EXPECT_EQ(found.state, State::missing);
   EXPECT_FALSE(found.was_rebooted || found.was_replaced || found.ran_out_of_memory);
 }
@@ -165,7 +165,7 @@ TEST(CompareSettledHosts, CountsMemoryKillsOfOneBoot) {
 }
 
 TEST(CompareSettledHosts, SaysNothingOfAHostThatWasNotKnown) {
-  const run::HostAfterTry found = compare({}, host("b", "n", 4));
+  const HostAfterTry found = compare({}, host("b", "n", 4));
   EXPECT_EQ(found.state, State::ready);
   EXPECT_FALSE(found.was_rebooted || found.was_replaced || found.ran_out_of_memory);
 }

@@ -14,10 +14,9 @@
 namespace podrun::shell {
 namespace {
 
-using output::ReadLine;
 using testing::ElementsAre;
 
-class FakeLines final : public output::LineSource {
+class FakeLines final : public LineSource {
  public:
   ReadLine read(const std::string& prompt) override {
     prompts.push_back(prompt);

@@ -12,7 +12,6 @@
 namespace podrun::top {
 namespace {
 
-using output::Key;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;

@@ -14,27 +14,26 @@
 
 // The decisions around the tries of a command (--restarts), without their effects. A try is a run of it on
 // all hosts.
-namespace podrun::run {
+namespace podrun::restarts {
 
 /// When hosts that print nothing are taken for stuck (--stall).
 struct StallLimits {
-  std::optional<std::chrono::seconds> all = std::nullopt;   ///< no host has printed; none: never
-  std::optional<std::chrono::seconds> each = std::nullopt;  ///< one that had printed has not; none: never
+  std::optional<std::chrono::seconds> all = std::nullopt;  ///< no host has printed; none: never
   std::chrono::seconds first{3600};                         ///< not before a try is so old
 
-  bool are_set() const { return all || each; }
+  bool are_set() const { return all.has_value(); }
 };
 
 /// What a host has printed in a try.
 struct HostSilence {
   bool runs = false;      ///< its command has not ended
   bool is_known = false;  ///< false: podrun does not read from it, so its silence says nothing
-  std::optional<TimePoint> last = std::nullopt;  ///< none: nothing yet
+  std::optional<run::TimePoint> last = std::nullopt;  ///< none: nothing yet
 };
 
-/// The hosts that have been silent for too long; empty: none, or it is not known. Pure.
+/// The hosts that run, if all of them have been silent for too long; empty: no, or it is not known. Pure.
 std::vector<std::size_t> stalled_hosts(const StallLimits& limits, const std::vector<HostSilence>& hosts,
-                                       TimePoint started, TimePoint now);
+                                       run::TimePoint started, run::TimePoint now);
 
 struct RestartLimits {
   bool allowed = true;               ///< false: the first try is the only one, also after a lost host
@@ -44,7 +43,6 @@ struct RestartLimits {
   std::chrono::seconds short_try{60};
   std::optional<std::chrono::seconds> wait_hosts = std::chrono::seconds(3600);  ///< none: for ever
   std::vector<int> final_statuses = {93, 126, 127};            ///< nothing starts again after one of these
-  bool even_after_success = false;                             ///< also when a host has ended with 0
   std::optional<std::chrono::seconds> timeout = std::nullopt;  ///< of all tries together
 };
 
@@ -82,15 +80,16 @@ constexpr bool is_gone(const HostAfterTry& after) {
   return after.was_rebooted || after.was_replaced || after.state == HostAfterTry::State::missing;
 }
 /// Whether the kernel killed the command there for want of memory, as far as podrun can know.
-bool is_out_of_memory(const HostOutcome& outcome, const HostAfterTry& after);
+bool is_out_of_memory(const run::HostOutcome& outcome, const HostAfterTry& after);
 
 /// Events.
 namespace event {
 struct TryEnded {
-  std::vector<HostOutcome> outcomes;
+  std::vector<run::HostOutcome> outcomes;
   int status = 0;  ///< the exit status of the run
   std::optional<int> interrupted_by = std::nullopt;
-  std::optional<TimePoint::duration> ran = std::nullopt;  ///< since the commands started; none: they did not
+  std::optional<run::TimePoint::duration> ran =
+      std::nullopt;  ///< since the commands started; none: they did not
   bool has_stalled = false;
 };
 /// The answer to step::Look, of all hosts.
@@ -111,12 +110,12 @@ using RestartEvent = std::variant<event::TryEnded, event::Looked, event::Prepare
 namespace step {
 /// Look at all hosts.
 struct Look {
-  TimePoint at;
+  run::TimePoint at;
   bool only_looks = false;  ///< stops no process: all hosts ended with 0, and none is known to be lost
 };
 /// Run the command of --prepare, if there is one; else answer with 0.
 struct Prepare {
-  TimePoint at;
+  run::TimePoint at;
 };
 struct StartTry {};
 struct Over {
@@ -134,11 +133,11 @@ class RestartPolicy {
   static constexpr std::size_t kLosses = 10;
   static constexpr std::chrono::hours kOfLosses{1};
 
-  RestartPolicy(const RestartLimits& limits, TimePoint begin) : limits_(limits), begun_at_(begin) {}
+  RestartPolicy(const RestartLimits& limits, run::TimePoint begin) : limits_(limits), begun_at_(begin) {}
 
-  RestartStep on(const RestartEvent& event, TimePoint now);
+  RestartStep on(const RestartEvent& event, run::TimePoint now);
   /// Whether nothing starts again, whatever the hosts say; else it depends on them. For the report of a try.
-  bool is_certainly_over(const event::TryEnded& ended, TimePoint now) const {
+  bool is_certainly_over(const event::TryEnded& ended, run::TimePoint now) const {
     return end_of(ended, now).has_value();
   }
 
@@ -154,41 +153,41 @@ class RestartPolicy {
   /// Hosts that did not answer for a minute since the last try.
   const std::vector<std::size_t>& missing() const { return missing_; }
   /// When podrun stops waiting for hosts; none: never.
-  std::optional<TimePoint> waits_until() const;
+  std::optional<run::TimePoint> waits_until() const;
   /// The time that is left for a try; none: any.
-  std::optional<std::chrono::seconds> time_left(TimePoint now) const;
+  std::optional<std::chrono::seconds> time_left(run::TimePoint now) const;
   const RestartLimits& limits() const { return limits_; }
 
  private:
-  std::optional<step::Over> end_of(const event::TryEnded& ended, TimePoint now) const;
+  std::optional<step::Over> end_of(const event::TryEnded& ended, run::TimePoint now) const;
   std::optional<step::Over> end_said_by_hosts(const std::vector<HostAfterTry>& hosts) const;
   RestartStep handle(const event::TryEnded& ended);
   RestartStep handle(const event::Looked& looked);
   RestartStep handle(const event::Prepared& prepared);
-  step::Look look(TimePoint at, bool only_looks);
+  step::Look look(run::TimePoint at, bool only_looks);
   RestartStep handle(const event::RestartInterrupted& interrupted);
   void note_missing(const std::vector<HostAfterTry>& hosts);
   RestartCause judge(const std::vector<HostAfterTry>& hosts) const;
   RestartStep decide(RestartCause cause);
-  bool is_late(TimePoint now) const;
+  bool is_late(run::TimePoint now) const;
 
   const RestartLimits limits_;
-  const TimePoint begun_at_;
-  TimePoint now_ = begun_at_;
+  const run::TimePoint begun_at_;
+  run::TimePoint now_ = begun_at_;
   std::size_t restarts_ = 0;
   std::size_t failures_ = 0;     ///< of the command, in a row
   std::size_t short_tries_ = 0;  ///< in a row
   bool has_worked_ = false;      ///< a try ran for longer than a short one
   bool only_looked_ = false;     ///< the last look stopped no process
   bool has_run_long_ = false;    ///< for RestartLimits::reset
-  std::deque<TimePoint> losses_ = {};
+  std::deque<run::TimePoint> losses_ = {};
   RestartCause cause_ = RestartCause::none;
   bool decided_ = false;  ///< how the last try counts: it is about to start again
   event::TryEnded ended_ = {};
-  TimePoint ended_at_ = begun_at_;
-  TimePoint waits_since_ = begun_at_;        ///< for hosts
-  std::vector<TimePoint> answered_at_ = {};  ///< each host, or had not yet been asked
+  run::TimePoint ended_at_ = begun_at_;
+  run::TimePoint waits_since_ = begun_at_;        ///< for hosts
+  std::vector<run::TimePoint> answered_at_ = {};  ///< each host, or had not yet been asked
   std::vector<std::size_t> missing_ = {};
 };
 
-}  // namespace podrun::run
+}  // namespace podrun::restarts

@@ -3,7 +3,7 @@
 
 #include <string>
 
-namespace podrun::output {
+namespace podrun::shell {
 
 constexpr int kMostHistoryEntries = 2000;
 
@@ -13,4 +13,4 @@ std::string read_history(const std::string& file);
 /// Adds a line to the file; creates file and directory. Ignores failures, since a history is a convenience.
 void add_to_history(const std::string& file, const std::string& line);
 
-}  // namespace podrun::output
+}  // namespace podrun::shell

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "podrun/output/history_file.hpp"
+#include "podrun/shell/history_file.hpp"
 
 #include <sys/stat.h>
 
@@ -7,7 +7,7 @@
 
 #include "support/temp_directory.hpp"
 
-namespace podrun::output {
+namespace podrun::shell {
 namespace {
 
 unsigned mode_of(const std::string& path) {
@@ -59,4 +59,4 @@ TEST(History, KeepsTheEndOfALongFile) {
 TEST(History, NeedsNoFile) { EXPECT_EQ(read_history("/nowhere/history"), ""); }
 
 }  // namespace
-}  // namespace podrun::output
+}  // namespace podrun::shell

@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "podrun/output/line_source.hpp"
 #include "podrun/output/status_line.hpp"
+#include "podrun/shell/line_source.hpp"
 
-namespace podrun::output {
+namespace podrun::shell {
 
 /// The use of a LineEditor.
 struct EditorPlan {
@@ -22,7 +22,7 @@ struct EditorPlan {
 class LineEditor final : public LineSource {
  public:
   /// Throws UsageError without a terminal.
-  LineEditor(EditorPlan plan, Charset charset);
+  LineEditor(EditorPlan plan, output::Charset charset);
   ~LineEditor() override;
 
   ReadLine read(const std::string& prompt) override;
@@ -35,4 +35,4 @@ class LineEditor final : public LineSource {
   std::unique_ptr<Library> library_;
 };
 
-}  // namespace podrun::output
+}  // namespace podrun::shell

@@ -6,7 +6,7 @@
 
 #include "podrun/base/descriptor.hpp"
 
-namespace podrun::output {
+namespace podrun::shell {
 
 /// A line without its newline, or the reason why there is none. Pasted text is one line, with newlines in it.
 struct ReadLine {
@@ -60,4 +60,4 @@ class PlainLines final : public LineSource {
   bool ended_ = false;
 };
 
-}  // namespace podrun::output
+}  // namespace podrun::shell

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-namespace podrun::output {
+namespace podrun::top {
 
 /// A key of a terminal in raw mode.
 struct Key {
@@ -47,4 +47,4 @@ class KeyReader {
   bool in_paste_ = false;  ///< between the two marks
 };
 
-}  // namespace podrun::output
+}  // namespace podrun::top

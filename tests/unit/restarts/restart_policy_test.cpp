@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // The rules by which a command starts again, or does not.
-#include "podrun/run/restart_policy.hpp"
+#include "podrun/restarts/restart_policy.hpp"
 
 #include <csignal>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "unit/run/tries.hpp"
+#include "unit/restarts/tries.hpp"
 
-namespace podrun::run {
+namespace podrun::restarts {
 namespace {
 
 using namespace std::chrono_literals;
@@ -28,12 +28,12 @@ TEST(RestartPolicy, IsFinishedAfterSuccessOnAllHosts) {
 
 TEST(RestartPolicy, HasOneTryWhereNoneIsAllowedAfterIt) {
   Tries tries({.allowed = false, .restarts = 3});
-  EXPECT_EQ(tries.ends({exited(1), Lost{}}, 2h), "over: restarts 255");
+  EXPECT_EQ(tries.ends({exited(1), run::Lost{}}, 2h), "over: restarts 255");
 }
 
 TEST(RestartPolicy, StartsAFailedCommandAgain) {
   Tries tries({.restarts = 3});
-  EXPECT_EQ(tries.ends({exited(1), Stopped{}}, 10min), "look in 0 s");
+  EXPECT_EQ(tries.ends({exited(1), run::Stopped{}}, 10min), "look in 0 s");
   EXPECT_EQ(tries.cause(), "") << "not judged yet";
   EXPECT_EQ(tries.all_ready(), "prepare in 10 s");
   EXPECT_EQ(tries.cause(), "exit");
@@ -114,11 +114,11 @@ TEST(RestartPolicy, DoesNotCountTheLossOfAHost) {
   Tries tries({.restarts = 0});
   EXPECT_EQ(tries.loses_a_host_and_starts(10min), "start");
   EXPECT_EQ(tries.cause(), "lost");
-  tries.ends({exited(1), Stopped{}}, 10min);
+  tries.ends({exited(1), run::Stopped{}}, 10min);
   EXPECT_EQ(tries.looks({kReady, test::kRebooted}), "prepare in 5 s");
   EXPECT_EQ(tries.cause(), "rebooted");
   tries.starts();
-  tries.ends({exited(1), Stopped{}}, 10min);
+  tries.ends({exited(1), run::Stopped{}}, 10min);
   EXPECT_EQ(tries.looks({kReady, test::kReplaced}), "prepare in 5 s");
   EXPECT_EQ(tries.cause(), "replaced");
   tries.starts();
@@ -169,12 +169,12 @@ TEST(RestartPolicy, DoublesTheDelayAfterEachFailure) {
 
 TEST(RestartPolicy, CountsTheWaitForHostsTowardsTheDelay) {
   Tries tries({.restarts = 3});
-  EXPECT_EQ(tries.ends({exited(1), Stopped{}}, 10min), "look in 0 s");
+  EXPECT_EQ(tries.ends({exited(1), run::Stopped{}}, 10min), "look in 0 s");
   EXPECT_EQ(tries.looks({kReady, kBusy}), "look in 5 s");
   tries.wait();
   EXPECT_EQ(tries.all_ready(), "prepare in 5 s");
   tries.starts();
-  EXPECT_EQ(tries.ends({exited(1), Stopped{}}, 10min), "look in 0 s");
+  EXPECT_EQ(tries.ends({exited(1), run::Stopped{}}, 10min), "look in 0 s");
   tries.pass(50s);
   EXPECT_EQ(tries.all_ready(), "prepare in 0 s");
 }
@@ -249,25 +249,16 @@ TEST(RestartPolicy, EndsWhenAHostHasSucceeded) {
   EXPECT_EQ(lost.all_ready(), "over: partly_finished 255");
 }
 
-TEST(RestartPolicy, StartsAgainAfterPartialSuccessIfTold) {
-  Tries tries({.restarts = 3, .even_after_success = true});
-  EXPECT_EQ(tries.ends({exited(0), exited(134)}, 10min), "look in 0 s");
-  EXPECT_EQ(tries.all_ready(), "prepare in 10 s");
-  tries.starts();
-  tries.ends({exited(0), exited(93)}, 10min);
-  EXPECT_EQ(tries.all_ready(), "over: final_status 93");
-}
-
 TEST(RestartPolicy, EndsWhenATryIsInterrupted) {
   Tries tries({.restarts = 3});
-  EXPECT_EQ(tries.ends({Stopped{}, Stopped{}}, 10min, SIGINT), "over: interrupted 130");
+  EXPECT_EQ(tries.ends({run::Stopped{}, run::Stopped{}}, 10min, SIGINT), "over: interrupted 130");
   Tries lost({.restarts = 3});
   EXPECT_EQ(lost.ends({exited(1), test::lost()}, 10min, SIGTERM), "over: interrupted 143");
 }
 
 TEST(RestartPolicy, EndsWhenInterruptedBetweenTries) {
   Tries waiting({.restarts = 3});
-  waiting.ends({exited(1), Stopped{}}, 10min);
+  waiting.ends({exited(1), run::Stopped{}}, 10min);
   EXPECT_EQ(waiting.receives(SIGINT), "over: interrupted 130");
   Tries delayed({.restarts = 3});
   EXPECT_EQ(delayed.fails(10min), "prepare in 10 s");
@@ -279,17 +270,17 @@ TEST(RestartPolicy, LimitsAllTriesTogether) {
   EXPECT_EQ(tries.policy().time_left(tries.now()), 15min);
   EXPECT_EQ(tries.fails_and_starts(10min), "start");
   EXPECT_EQ(tries.policy().time_left(tries.now()), 5min - 10s);
-  EXPECT_EQ(tries.ends({TimedOut{5min - 10s}, Stopped{}}, 4min), "over: timed_out 124");
+  EXPECT_EQ(tries.ends({run::TimedOut{5min - 10s}, run::Stopped{}}, 4min), "over: timed_out 124");
 }
 
 TEST(RestartPolicy, EndsWhenATryFailsAtItsTimeLimit) {
   Tries tries({.restarts = 3, .timeout = 10min});
-  EXPECT_EQ(tries.ends({exited(1), Stopped{}}, 10min), "over: timed_out 1") << "as the try has said";
+  EXPECT_EQ(tries.ends({exited(1), run::Stopped{}}, 10min), "over: timed_out 1") << "as the try has said";
 }
 
 TEST(RestartPolicy, EndsWhenTheTimeIsOverBetweenTries) {
   Tries waiting({.restarts = 3, .timeout = 11min});
-  waiting.ends({exited(1), Stopped{}}, 10min);
+  waiting.ends({exited(1), run::Stopped{}}, 10min);
   waiting.pass(1min);
   EXPECT_EQ(waiting.all_ready(), "over: timed_out 124");
   Tries delayed({.restarts = 3, .timeout = 10min + 10s});
@@ -330,14 +321,14 @@ TEST(RestartPolicy, AsksForPreparationAsLongAsItWaitsForHosts) {
 }
 
 TEST(RestartPolicy, KnowsWhetherATryIsTheLastWhateverTheHostsSay) {
-  const RestartPolicy policy({.restarts = 0}, TimePoint());
-  const auto is_over = [&](std::vector<HostOutcome> outcomes) {
-    return policy.is_certainly_over({.outcomes = std::move(outcomes), .ran = 1s}, TimePoint());
+  const RestartPolicy policy({.restarts = 0}, run::TimePoint());
+  const auto is_over = [&](std::vector<run::HostOutcome> outcomes) {
+    return policy.is_certainly_over({.outcomes = std::move(outcomes), .ran = 1s}, run::TimePoint());
   };
-  EXPECT_TRUE(is_over({TimedOut{}, Stopped{}}));
+  EXPECT_TRUE(is_over({run::TimedOut{}, run::Stopped{}}));
   for (const int status : {0, 1, 93})
     EXPECT_FALSE(is_over({exited(status), exited(0)})) << "a host may turn out to be rebooted";
 }
 
 }  // namespace
-}  // namespace podrun::run
+}  // namespace podrun::restarts

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lines of a pipe. Editing is tried from outside, on a terminal.
-#include "podrun/output/line_source.hpp"
+#include "podrun/shell/line_source.hpp"
 
 #include <unistd.h>
 
@@ -10,7 +10,7 @@
 
 #include <gtest/gtest.h>
 
-namespace podrun::output {
+namespace podrun::shell {
 namespace {
 
 class PlainLinesTest : public testing::Test {
@@ -55,4 +55,4 @@ TEST_F(PlainLinesTest, StopsWhileItWaits) {
 }
 
 }  // namespace
-}  // namespace podrun::output
+}  // namespace podrun::shell

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "podrun/output/keys.hpp"
+#include "podrun/top/keys.hpp"
 
 #include <random>
 #include <string>
@@ -8,7 +8,7 @@
 
 #include <gmock/gmock.h>
 
-namespace podrun::output {
+namespace podrun::top {
 namespace {
 
 using testing::ElementsAre;
@@ -179,4 +179,4 @@ TEST(Keys, DoesNotDependOnHowBytesArrive) {
 }
 
 }  // namespace
-}  // namespace podrun::output
+}  // namespace podrun::top

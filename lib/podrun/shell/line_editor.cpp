@@ -2,7 +2,7 @@
 // A prompt with line editing by libedit. libedit's keys come through wait_for_input(), so that another thread
 // can end the wait; its own signal handlers stay off. Pasted text arrives between two marks, which keep its
 // newlines from ending the line.
-#include "podrun/output/line_editor.hpp"
+#include "podrun/shell/line_editor.hpp"
 
 #include <histedit.h>
 #include <poll.h>
@@ -20,9 +20,9 @@
 
 #include "podrun/base/error.hpp"
 #include "podrun/base/text.hpp"
-#include "podrun/output/history_file.hpp"
+#include "podrun/shell/history_file.hpp"
 
-namespace podrun::output {
+namespace podrun::shell {
 namespace {
 
 using Action = unsigned char (*)(EditLine*, wint_t);
@@ -220,9 +220,9 @@ void LineEditor::Library::remember(const std::string& command) {
   if (!plan.history_file.empty()) add_to_history(plan.history_file, entry);
 }
 
-LineEditor::LineEditor(EditorPlan plan, Charset charset) : library_(std::make_unique<Library>()) {
+LineEditor::LineEditor(EditorPlan plan, output::Charset charset) : library_(std::make_unique<Library>()) {
   // libedit asks the C library for the widths and bytes of characters; podrun never does.
-  if (charset == Charset::utf8) std::setlocale(LC_CTYPE, "C.UTF-8");
+  if (charset == output::Charset::utf8) std::setlocale(LC_CTYPE, "C.UTF-8");
   library_->plan = std::move(plan);
   library_->wait = [this](int descriptor) { return wait_for_input(descriptor); };
   library_->in.reset(std::fopen("/dev/tty", "re"));
@@ -261,4 +261,4 @@ bool LineEditor::has_waiting_line() {
 
 void LineEditor::remember(const std::string& command) { library_->remember(command); }
 
-}  // namespace podrun::output
+}  // namespace podrun::shell

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "podrun/output/line_source.hpp"
+#include "podrun/shell/line_source.hpp"
 
 #include <poll.h>
 #include <sys/eventfd.h>
@@ -10,7 +10,7 @@
 #include <system_error>
 #include <utility>
 
-namespace podrun::output {
+namespace podrun::shell {
 
 LineSource::LineSource() : event_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
   if (event_.get() < 0) throw std::system_error(errno, std::generic_category(), "eventfd");
@@ -57,4 +57,4 @@ ReadLine PlainLines::read(const std::string& /*prompt*/) {
   }
 }
 
-}  // namespace podrun::output
+}  // namespace podrun::shell

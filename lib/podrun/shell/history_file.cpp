@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "podrun/output/history_file.hpp"
+#include "podrun/shell/history_file.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -11,7 +11,7 @@
 #include "podrun/base/descriptor.hpp"
 #include "podrun/base/file_system.hpp"
 
-namespace podrun::output {
+namespace podrun::shell {
 namespace {
 
 constexpr off_t kMostBytes = 4 * 1024 * 1024;
@@ -48,4 +48,4 @@ void add_to_history(const std::string& file, const std::string& line) {
   if (opened.is_open()) write_whole(opened.get(), line + '\n');
 }
 
-}  // namespace podrun::output
+}  // namespace podrun::shell

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The keys that the bytes of a terminal stand for. Cursor keys come as CSI (`ESC [`) or, in the application
 // mode of cursor keys, as SS3 (`ESC O`).
-#include "podrun/output/keys.hpp"
+#include "podrun/top/keys.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -10,7 +10,7 @@
 #include "podrun/base/text.hpp"
 #include "podrun/output/escape.hpp"
 
-namespace podrun::output {
+namespace podrun::top {
 namespace {
 
 using Kind = Key::Kind;
@@ -105,7 +105,7 @@ Token first_string(std::string_view text) {
 Token first_character(std::string_view text) {
   const Utf8Character first = first_utf8(text);
   if (first.bytes == 0) return {is_cut_off_utf8(text) ? 0U : 1U};
-  if (acts_on_terminal(first.value)) return {first.bytes};
+  if (output::acts_on_terminal(first.value)) return {first.bytes};
   return {first.bytes, Key{Kind::character, std::string(text.substr(0, first.bytes))}};
 }
 
@@ -191,4 +191,4 @@ std::vector<Key> KeyReader::flush() {
   return {Key{Kind::escape}};
 }
 
-}  // namespace podrun::output
+}  // namespace podrun::top

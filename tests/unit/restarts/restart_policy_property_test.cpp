@@ -7,12 +7,12 @@
 
 #include <gtest/gtest.h>
 
+#include "podrun/restarts/restart_policy.hpp"
 #include "podrun/restarts/restart_report.hpp"
-#include "podrun/run/restart_policy.hpp"
 
-#include "unit/run/life.hpp"
+#include "unit/restarts/life.hpp"
 
-namespace podrun::run {
+namespace podrun::restarts {
 namespace {
 
 using namespace std::chrono_literals;
@@ -35,7 +35,7 @@ struct Judged {
   const Moment* end;
   const Moment* moment;
 
-  TimePoint::duration ran() const { return *try_of(*end)->ran; }
+  run::TimePoint::duration ran() const { return *try_of(*end)->ran; }
   bool is_lost() const { return is_loss(moment->cause); }
   bool is_again() const { return std::holds_alternative<step::Prepare>(moment->step); }
 };
@@ -109,21 +109,22 @@ class Rules {
     const event::TryEnded* ended = try_of(moment);
     if (!ended) return false;
     return ended->interrupted_by ||
-           std::any_of(ended->outcomes.begin(), ended->outcomes.end(),
-                       [](const HostOutcome& outcome) { return std::holds_alternative<TimedOut>(outcome); });
+           std::any_of(ended->outcomes.begin(), ended->outcomes.end(), [](const run::HostOutcome& outcome) {
+             return std::holds_alternative<run::TimedOut>(outcome);
+           });
   }
   /// A host that is still there has said that the command is done, or not worth another try.
   bool have_hosts_forbidden_more(const Moment& end, std::size_t look) const {
     const auto judged =
         std::find_if(judged_.begin(), judged_.end(), [&](const Judged& each) { return each.end == &end; });
-    const std::vector<HostOutcome>& outcomes = try_of(end)->outcomes;
+    const std::vector<run::HostOutcome>& outcomes = try_of(end)->outcomes;
     if (judged == judged_.end() || judged->moment > &moments_[look]) return false;
-    if (std::all_of(outcomes.begin(), outcomes.end(), has_succeeded)) return !judged->is_lost();
+    if (std::all_of(outcomes.begin(), outcomes.end(), run::has_succeeded)) return !judged->is_lost();
     for (std::size_t host = 0; host < outcomes.size(); ++host) {
       const HostAfterTry& after = std::get<event::Looked>(judged->moment->event).hosts[host];
       if (after.was_rebooted || after.was_replaced || was_missing(*judged, host)) continue;
       const auto* exited = std::get_if<link::Exited>(&outcomes[host]);
-      if ((has_succeeded(outcomes[host]) && !limits_.even_after_success) ||
+      if (run::has_succeeded(outcomes[host]) ||
           (exited &&
            std::count(limits_.final_statuses.begin(), limits_.final_statuses.end(), exited->status) > 0))
         return true;
@@ -169,7 +170,7 @@ class Rules {
     for (std::size_t host = 0; host < ended.outcomes.size(); ++host) {
       const HostAfterTry& after = std::get<event::Looked>(judged.moment->event).hosts[host];
       was_lost = was_lost || after.was_rebooted || after.was_replaced ||
-                 std::holds_alternative<Lost>(ended.outcomes[host]) || was_missing(judged, host);
+                 std::holds_alternative<run::Lost>(ended.outcomes[host]) || was_missing(judged, host);
     }
     EXPECT_EQ(judged.is_lost(), was_lost) << restarts::identifier(judged.moment->cause);
   }
@@ -204,9 +205,9 @@ class Rules {
   void is_delayed(std::size_t i) const {
     const Judged& judged = judged_[i];
     if (!judged.is_again()) return;
-    const TimePoint::duration delay =
+    const run::TimePoint::duration delay =
         judged.is_lost() ? 5s : std::min<std::chrono::seconds>(10s * (1 << (counted(i) - 1)), 5min);
-    const TimePoint earliest = judged.end->at + delay;
+    const run::TimePoint earliest = judged.end->at + delay;
     EXPECT_EQ(std::get<step::Prepare>(judged.moment->step).at, std::max(judged.moment->at, earliest));
     for (const Moment* later = judged.moment; later <= &moments_.back() && !try_of(*later); ++later)
       EXPECT_TRUE(!std::holds_alternative<step::StartTry>(later->step) || later->at >= earliest);
@@ -251,4 +252,4 @@ TEST(RestartPolicyProperty, HoldsInAnyLife) {
 }
 
 }  // namespace
-}  // namespace podrun::run
+}  // namespace podrun::restarts

@@ -10,19 +10,20 @@
 #include <fmt/format.h>
 
 #include "podrun/base/text.hpp"
+#include "podrun/restarts/restart_policy.hpp"
 #include "podrun/restarts/restart_report.hpp"
-#include "podrun/run/restart_policy.hpp"
 
 namespace podrun::test {
 
-inline const run::HostAfterTry kReady{.state = run::HostAfterTry::State::ready};
-inline const run::HostAfterTry kBusy{.state = run::HostAfterTry::State::busy};
-inline const run::HostAfterTry kMissing{};
-inline const run::HostAfterTry kRebooted{.state = run::HostAfterTry::State::ready, .was_rebooted = true};
-inline const run::HostAfterTry kReplaced{
-    .state = run::HostAfterTry::State::ready, .was_rebooted = true, .was_replaced = true};
-inline const run::HostAfterTry kOutOfMemory{.state = run::HostAfterTry::State::ready,
-                                            .ran_out_of_memory = true};
+inline const restarts::HostAfterTry kReady{.state = restarts::HostAfterTry::State::ready};
+inline const restarts::HostAfterTry kBusy{.state = restarts::HostAfterTry::State::busy};
+inline const restarts::HostAfterTry kMissing{};
+inline const restarts::HostAfterTry kRebooted{.state = restarts::HostAfterTry::State::ready,
+                                              .was_rebooted = true};
+inline const restarts::HostAfterTry kReplaced{
+    .state = restarts::HostAfterTry::State::ready, .was_rebooted = true, .was_replaced = true};
+inline const restarts::HostAfterTry kOutOfMemory{.state = restarts::HostAfterTry::State::ready,
+                                                 .ran_out_of_memory = true};
 
 inline run::HostOutcome exited(int status) { return link::Exited{status}; }
 inline run::HostOutcome lost() { return run::Lost{{link::Stage::connection, link::Cause::no_answer}}; }
@@ -34,29 +35,31 @@ inline run::HostOutcome unreachable() {
 /// 5 s`, `prepare in 10 s`, `start`, `over: crash_loop 1`.
 class Tries {
  public:
-  explicit Tries(const run::RestartLimits& limits) : policy_(limits, run::TimePoint()) {}
+  explicit Tries(const restarts::RestartLimits& limits) : policy_(limits, run::TimePoint()) {}
 
-  std::string on(const run::RestartEvent& event) {
-    const run::RestartStep step = policy_.on(event, now_);
+  std::string on(const restarts::RestartEvent& event) {
+    const restarts::RestartStep step = policy_.on(event, now_);
     return std::visit([this](const auto& what) { return describe(what); }, step);
   }
   /// Lets the try run, then end.
   std::string ends(std::vector<run::HostOutcome> outcomes, std::chrono::seconds ran,
                    std::optional<int> interrupted_by = std::nullopt) {
     pass(ran);
-    return on(run::event::TryEnded{.outcomes = outcomes,
-                                   .status = run::exit_status(outcomes, interrupted_by),
-                                   .interrupted_by = interrupted_by,
-                                   .ran = ran});
+    return on(restarts::event::TryEnded{.outcomes = outcomes,
+                                        .status = run::exit_status(outcomes, interrupted_by),
+                                        .interrupted_by = interrupted_by,
+                                        .ran = ran});
   }
   /// A host cannot be reached when the next try is to start.
   std::string cannot_start() {
-    return on(run::event::TryEnded{.outcomes = {run::NotStarted{}, unreachable()}, .status = 255});
+    return on(restarts::event::TryEnded{.outcomes = {run::NotStarted{}, unreachable()}, .status = 255});
   }
-  std::string looks(std::vector<run::HostAfterTry> hosts) { return on(run::event::Looked{std::move(hosts)}); }
+  std::string looks(std::vector<restarts::HostAfterTry> hosts) {
+    return on(restarts::event::Looked{std::move(hosts)});
+  }
   std::string all_ready() { return looks({kReady, kReady}); }
-  std::string prepared(int status) { return on(run::event::Prepared{status}); }
-  std::string receives(int signal) { return on(run::event::RestartInterrupted{signal}); }
+  std::string prepared(int status) { return on(restarts::event::Prepared{status}); }
+  std::string receives(int signal) { return on(restarts::event::RestartInterrupted{signal}); }
 
   /// A try ends, and all hosts are ready at once: the decision.
   std::string fails(std::chrono::seconds ran, int status = 1) {
@@ -85,7 +88,7 @@ class Tries {
   void wait() { now_ = at_; }
   void pass(std::chrono::seconds time) { now_ += time; }
   run::TimePoint now() const { return now_; }
-  const run::RestartPolicy& policy() const { return policy_; }
+  const restarts::RestartPolicy& policy() const { return policy_; }
   std::string cause() const { return std::string(restarts::identifier(policy_.cause())); }
 
  private:
@@ -93,16 +96,16 @@ class Tries {
     at_ = at;
     return format_duration(std::chrono::duration_cast<std::chrono::seconds>(at - now_));
   }
-  std::string describe(const run::step::Look& look) {
+  std::string describe(const restarts::step::Look& look) {
     return "look in " + in(look.at) + (look.only_looks ? ", only" : "");
   }
-  std::string describe(const run::step::Prepare& prepare) { return "prepare in " + in(prepare.at); }
-  std::string describe(const run::step::StartTry&) { return "start"; }
-  std::string describe(const run::step::Over& over) {
+  std::string describe(const restarts::step::Prepare& prepare) { return "prepare in " + in(prepare.at); }
+  std::string describe(const restarts::step::StartTry&) { return "start"; }
+  std::string describe(const restarts::step::Over& over) {
     return fmt::format("over: {} {}", restarts::identifier(over.reason), over.status);
   }
 
-  run::RestartPolicy policy_;
+  restarts::RestartPolicy policy_;
   run::TimePoint now_{};
   run::TimePoint at_{};
 };

@@ -2,11 +2,11 @@
 // Whether a command starts again: the end of a try, what the hosts are found to be after it, and how often
 // that has happened. A failure that is seen first often comes from a healthy host, seconds before podrun can
 // know which one is gone; so the cause is judged when every host has answered.
-#include "podrun/run/restart_policy.hpp"
+#include "podrun/restarts/restart_policy.hpp"
 
 #include <algorithm>
 
-namespace podrun::run {
+namespace podrun::restarts {
 namespace {
 
 constexpr int kTimedOutStatus = 124;
@@ -26,17 +26,17 @@ constexpr std::chrono::seconds kAfterLoss{5};
 constexpr std::chrono::seconds kAfterFailure{10};
 constexpr std::chrono::seconds kLongestDelay{300};
 
-std::optional<int> exit_status_of(const HostOutcome& outcome) {
+std::optional<int> exit_status_of(const run::HostOutcome& outcome) {
   const auto* exited = std::get_if<link::Exited>(&outcome);
   return exited ? std::optional(exited->status) : std::nullopt;
 }
 
-bool have_all_succeeded(const std::vector<HostOutcome>& outcomes) {
-  return !outcomes.empty() && std::all_of(outcomes.begin(), outcomes.end(), has_succeeded);
+bool have_all_succeeded(const std::vector<run::HostOutcome>& outcomes) {
+  return !outcomes.empty() && std::all_of(outcomes.begin(), outcomes.end(), run::has_succeeded);
 }
 
 /// As shells have it. 255 is exit(-1).
-bool is_signal(const HostOutcome& outcome) {
+bool is_signal(const run::HostOutcome& outcome) {
   constexpr int kLastSignal = 64;
   const int status = exit_status_of(outcome).value_or(0);
   return std::holds_alternative<link::Signaled>(outcome) ||
@@ -46,47 +46,45 @@ bool is_signal(const HostOutcome& outcome) {
 }  // namespace
 
 std::vector<std::size_t> stalled_hosts(const StallLimits& limits, const std::vector<HostSilence>& hosts,
-                                       TimePoint started, TimePoint now) {
+                                       run::TimePoint started, run::TimePoint now) {
   std::vector<std::size_t> all;
-  std::vector<std::size_t> single;
   if (now - started < limits.first) return {};
-  bool are_all_silent = limits.all.has_value();
+  if (!limits.all) return {};
   for (std::size_t host = 0; host < hosts.size(); ++host) {
     if (!hosts[host].runs) continue;
     if (!hosts[host].is_known) return {};
-    const TimePoint::duration silent = now - hosts[host].last.value_or(started);
+    const run::TimePoint::duration silent = now - hosts[host].last.value_or(started);
+    if (silent < *limits.all) return {};
     all.push_back(host);
-    are_all_silent = are_all_silent && silent >= *limits.all;
-    if (limits.each && hosts[host].last && silent >= *limits.each) single.push_back(host);
   }
-  return are_all_silent ? all : single;
+  return all;
 }
 
-bool is_out_of_memory(const HostOutcome& outcome, const HostAfterTry& after) {
+bool is_out_of_memory(const run::HostOutcome& outcome, const HostAfterTry& after) {
   constexpr int kKilled = kSignalStatus + 9;
   return after.ran_out_of_memory && host_number(outcome) == kKilled;
 }
 
-RestartStep RestartPolicy::on(const RestartEvent& event, TimePoint now) {
+RestartStep RestartPolicy::on(const RestartEvent& event, run::TimePoint now) {
   now_ = now;
   return std::visit([this](const auto& what) { return handle(what); }, event);
 }
 
-bool RestartPolicy::is_late(TimePoint now) const {
+bool RestartPolicy::is_late(run::TimePoint now) const {
   return limits_.timeout && now >= begun_at_ + *limits_.timeout;
 }
 
-std::optional<std::chrono::seconds> RestartPolicy::time_left(TimePoint now) const {
+std::optional<std::chrono::seconds> RestartPolicy::time_left(run::TimePoint now) const {
   if (!limits_.timeout) return std::nullopt;
   const auto left = std::chrono::ceil<std::chrono::seconds>(begun_at_ + *limits_.timeout - now);
   return std::max(left, std::chrono::seconds(1));
 }
 
-std::optional<TimePoint> RestartPolicy::waits_until() const {
+std::optional<run::TimePoint> RestartPolicy::waits_until() const {
   return limits_.wait_hosts ? std::optional(waits_since_ + *limits_.wait_hosts) : std::nullopt;
 }
 
-std::optional<step::Over> RestartPolicy::end_of(const event::TryEnded& ended, TimePoint now) const {
+std::optional<step::Over> RestartPolicy::end_of(const event::TryEnded& ended, run::TimePoint now) const {
   const auto over = [&](OverReason reason) { return step::Over{reason, ended.status}; };
   const auto any = [&](auto is) { return std::any_of(ended.outcomes.begin(), ended.outcomes.end(), is); };
   if (ended.interrupted_by) return over(OverReason::interrupted);
@@ -94,12 +92,12 @@ std::optional<step::Over> RestartPolicy::end_of(const event::TryEnded& ended, Ti
   if (is_finished && !limits_.allowed) return over(OverReason::finished);
   if (is_finished) return std::nullopt;
   if (is_late(now) ||
-      any([](const HostOutcome& outcome) { return std::holds_alternative<TimedOut>(outcome); }))
+      any([](const run::HostOutcome& outcome) { return std::holds_alternative<run::TimedOut>(outcome); }))
     return over(OverReason::timed_out);
   if (!limits_.allowed) return over(OverReason::restarts);
   if (!ended.ran) {  // a host failed between the last look and the start; before the first, it is as any run
     if (restarts_ == 0) return over(OverReason::first_try);
-    const std::optional<TimePoint> until = waits_until();
+    const std::optional<run::TimePoint> until = waits_until();
     return until && now >= *until ? std::optional(over(OverReason::hosts_missing)) : std::nullopt;
   }
   return std::nullopt;
@@ -115,7 +113,7 @@ std::optional<step::Over> RestartPolicy::end_said_by_hosts(const std::vector<Hos
     if (is_gone(hosts[host])) continue;
     const std::vector<int>& statuses = limits_.final_statuses;
     const std::optional<int> status = exit_status_of(ended_.outcomes[host]);
-    if (status == 0 && !limits_.even_after_success) return over(OverReason::partly_finished);
+    if (status == 0) return over(OverReason::partly_finished);
     has_final =
         has_final || (status && std::find(statuses.begin(), statuses.end(), *status) != statuses.end());
   }
@@ -126,7 +124,7 @@ RestartStep RestartPolicy::handle(const event::TryEnded& ended) {
   if (auto over = end_of(ended, now_)) return *over;
   if (!ended.ran) {  // no try: podrun waits for the hosts as before the start
     ended_.status = ended.status;
-    return look(std::min(now_ + kAfterFailedStart, waits_until().value_or(TimePoint::max())), false);
+    return look(std::min(now_ + kAfterFailedStart, waits_until().value_or(run::TimePoint::max())), false);
   }
   ended_ = ended;
   ended_at_ = waits_since_ = now_;
@@ -147,9 +145,9 @@ RestartStep RestartPolicy::handle(const event::Looked& looked) {
   const bool is_lost = std::any_of(looked.hosts.begin(), looked.hosts.end(), is_new);
   const auto is_ready = [](const HostAfterTry& host) { return host.state == State::ready; };
   if (!std::all_of(looked.hosts.begin(), looked.hosts.end(), is_ready)) {
-    const std::optional<TimePoint> until = waits_until();
+    const std::optional<run::TimePoint> until = waits_until();
     if (until && now_ >= *until) return step::Over{OverReason::hosts_missing, kMissingStatus};
-    const TimePoint next = now_ + (now_ - waits_since_ < kMinute ? kSoon : kLater);
+    const run::TimePoint next = now_ + (now_ - waits_since_ < kMinute ? kSoon : kLater);
     return look(until ? std::min(next, *until) : next, is_finished && !is_lost);
   }
   if (decided_) return step::Prepare{now_};  // the start failed after the decision
@@ -158,7 +156,7 @@ RestartStep RestartPolicy::handle(const event::Looked& looked) {
   return decide(judge(looked.hosts));
 }
 
-step::Look RestartPolicy::look(TimePoint at, bool only_looks) {
+step::Look RestartPolicy::look(run::TimePoint at, bool only_looks) {
   only_looked_ = only_looks;
   return {at, only_looks};
 }
@@ -178,11 +176,11 @@ RestartCause RestartPolicy::judge(const std::vector<HostAfterTry>& hosts) const 
   const auto any = [&](bool HostAfterTry::*what) {
     return std::any_of(hosts.begin(), hosts.end(), [what](const HostAfterTry& host) { return host.*what; });
   };
-  const std::vector<HostOutcome>& outcomes = ended_.outcomes;
+  const std::vector<run::HostOutcome>& outcomes = ended_.outcomes;
   if (any(&HostAfterTry::was_replaced)) return RestartCause::replaced;
   if (any(&HostAfterTry::was_rebooted)) return RestartCause::rebooted;
-  const auto is_lost = [](const HostOutcome& outcome) {
-    return std::holds_alternative<Lost>(outcome) || std::holds_alternative<Unreachable>(outcome);
+  const auto is_lost = [](const run::HostOutcome& outcome) {
+    return std::holds_alternative<run::Lost>(outcome) || std::holds_alternative<run::Unreachable>(outcome);
   };
   if (!missing_.empty() || std::any_of(outcomes.begin(), outcomes.end(), is_lost)) return RestartCause::lost;
   if (ended_.has_stalled) return RestartCause::stalled;
@@ -194,14 +192,14 @@ RestartCause RestartPolicy::judge(const std::vector<HostAfterTry>& hosts) const 
 
 /// Counts the try.
 RestartStep RestartPolicy::decide(RestartCause cause) {
-  const TimePoint::duration ran = ended_.ran.value_or(TimePoint::duration::zero());
+  const run::TimePoint::duration ran = ended_.ran.value_or(run::TimePoint::duration::zero());
   const bool is_short = ran < limits_.short_try;
   const bool is_first = !has_worked_;
   cause_ = cause;
   has_worked_ = has_worked_ || !is_short;
   has_run_long_ = has_run_long_ || ran >= limits_.reset;
   if (ran >= limits_.reset) failures_ = 0;
-  TimePoint::duration delay = kAfterLoss;
+  run::TimePoint::duration delay = kAfterLoss;
   if (is_loss(cause)) {
     if (!is_short) short_tries_ = 0;
     losses_.push_back(now_);
@@ -227,7 +225,7 @@ RestartStep RestartPolicy::handle(const event::Prepared& prepared) {
   if (is_late(now_)) return step::Over{OverReason::timed_out, kTimedOutStatus};
   if (prepared.status == 0) return step::StartTry{};
   if (prepared.status != kAskAgain) return step::Over{OverReason::prepare, kPrepareStatus};
-  const std::optional<TimePoint> until = waits_until();
+  const std::optional<run::TimePoint> until = waits_until();
   if (until && now_ + kMinute > *until) return step::Over{OverReason::prepare, kPrepareStatus};
   return step::Prepare{now_ + kMinute};
 }
@@ -236,4 +234,4 @@ RestartStep RestartPolicy::handle(const event::RestartInterrupted& interrupted) 
   return step::Over{OverReason::interrupted, kSignalStatus + interrupted.signal};
 }
 
-}  // namespace podrun::run
+}  // namespace podrun::restarts

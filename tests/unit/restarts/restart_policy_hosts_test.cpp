@@ -4,11 +4,11 @@
 
 #include <gtest/gtest.h>
 
-#include "podrun/run/restart_policy.hpp"
+#include "podrun/restarts/restart_policy.hpp"
 
-#include "unit/run/tries.hpp"
+#include "unit/restarts/tries.hpp"
 
-namespace podrun::run {
+namespace podrun::restarts {
 namespace {
 
 using namespace std::chrono_literals;
@@ -19,7 +19,7 @@ using test::kReady;
 using test::Tries;
 
 /// The cause of a try that ended like this, when the hosts are found so.
-std::string cause_of(std::vector<HostOutcome> outcomes, std::vector<HostAfterTry> hosts) {
+std::string cause_of(std::vector<run::HostOutcome> outcomes, std::vector<HostAfterTry> hosts) {
   Tries tries({.restarts = 3});
   EXPECT_EQ(tries.ends(std::move(outcomes), 10min), "look in 0 s");
   EXPECT_TRUE(tries.looks(std::move(hosts)).starts_with("prepare"));
@@ -28,7 +28,7 @@ std::string cause_of(std::vector<HostOutcome> outcomes, std::vector<HostAfterTry
 
 TEST(RestartPolicyHosts, WaitsUntilAllAreReady) {
   Tries tries({.restarts = 3});
-  tries.ends({exited(1), Stopped{}}, 10min);
+  tries.ends({exited(1), run::Stopped{}}, 10min);
   EXPECT_EQ(tries.looks({kReady, kMissing}), "look in 5 s");
   tries.wait();
   EXPECT_EQ(tries.looks({kBusy, kReady}), "look in 5 s");
@@ -41,7 +41,7 @@ TEST(RestartPolicyHosts, WaitsUntilAllAreReady) {
 
 TEST(RestartPolicyHosts, GivesUpAfterAnHour) {
   Tries tries({.restarts = 3});
-  tries.ends({exited(1), Stopped{}}, 10min);
+  tries.ends({exited(1), run::Stopped{}}, 10min);
   EXPECT_EQ(tries.policy().waits_until(), tries.now() + 1h);
   tries.pass(1h - 7s);
   EXPECT_EQ(tries.looks({kReady, kMissing}), "look in 7 s") << "once more, at the end";
@@ -51,14 +51,14 @@ TEST(RestartPolicyHosts, GivesUpAfterAnHour) {
 
 TEST(RestartPolicyHosts, StartsAgainWhenTheyAreBackAtTheEndOfTheHour) {
   Tries tries({.restarts = 3});
-  tries.ends({exited(1), Stopped{}}, 10min);
+  tries.ends({exited(1), run::Stopped{}}, 10min);
   tries.pass(1h);
   EXPECT_EQ(tries.all_ready(), "prepare in 0 s");
 }
 
 TEST(RestartPolicyHosts, GivesUpABusyHostToo) {
   Tries tries({.restarts = 3, .wait_hosts = 1min});
-  tries.ends({exited(1), Stopped{}}, 10min);
+  tries.ends({exited(1), run::Stopped{}}, 10min);
   tries.pass(1min);
   EXPECT_EQ(tries.looks({kReady, kBusy}), "over: hosts_missing 255");
 }
@@ -66,47 +66,47 @@ TEST(RestartPolicyHosts, GivesUpABusyHostToo) {
 TEST(RestartPolicyHosts, WaitsAgainAfterEachTry) {
   Tries tries({.restarts = 3, .wait_hosts = 2min});
   EXPECT_EQ(tries.fails_and_starts(10min), "start");
-  tries.ends({exited(1), Stopped{}}, 10min);
+  tries.ends({exited(1), run::Stopped{}}, 10min);
   tries.pass(119s);
   EXPECT_EQ(tries.looks({kReady, kMissing}), "look in 1 s");
 }
 
 TEST(RestartPolicyHosts, WaitsForeverIfTold) {
   Tries tries({.restarts = 3, .wait_hosts = std::nullopt});
-  tries.ends({exited(1), Stopped{}}, 10min);
+  tries.ends({exited(1), run::Stopped{}}, 10min);
   EXPECT_EQ(tries.policy().waits_until(), std::nullopt);
   tries.pass(1000h);
   EXPECT_EQ(tries.looks({kReady, kMissing}), "look in 15 s");
 }
 
 TEST(RestartPolicyHosts, JudgesTheCauseByTheWorstEvidence) {
-  const std::vector<HostOutcome> failed = {exited(1), Stopped{}};
+  const std::vector<run::HostOutcome> failed = {exited(1), run::Stopped{}};
   EXPECT_EQ(cause_of(failed, {kReady, kReady}), "exit");
   EXPECT_EQ(cause_of({exited(134), exited(1)}, {kReady, kReady}), "signal");
-  EXPECT_EQ(cause_of({link::Signaled{SIGSEGV}, Stopped{}}, {kReady, kReady}), "signal");
-  EXPECT_EQ(cause_of({exited(137), Stopped{}}, {test::kOutOfMemory, kReady}), "oom");
+  EXPECT_EQ(cause_of({link::Signaled{SIGSEGV}, run::Stopped{}}, {kReady, kReady}), "signal");
+  EXPECT_EQ(cause_of({exited(137), run::Stopped{}}, {test::kOutOfMemory, kReady}), "oom");
   EXPECT_EQ(cause_of({exited(1), test::lost()}, {kReady, kReady}), "lost") << "a sibling failed first";
   EXPECT_EQ(cause_of({exited(1), test::lost()}, {test::kRebooted, kReady}), "rebooted");
   EXPECT_EQ(cause_of(failed, {test::kRebooted, test::kReplaced}), "replaced");
 }
 
 TEST(RestartPolicyHosts, BlamesMemoryOnlyWhereTheCommandWasKilled) {
-  EXPECT_EQ(cause_of({exited(1), Stopped{}}, {test::kOutOfMemory, kReady}), "exit");
-  EXPECT_EQ(cause_of({exited(137), Stopped{}}, {kReady, test::kOutOfMemory}), "signal");
-  EXPECT_EQ(cause_of({link::Signaled{SIGKILL}, Stopped{}}, {test::kOutOfMemory, kReady}), "oom");
+  EXPECT_EQ(cause_of({exited(1), run::Stopped{}}, {test::kOutOfMemory, kReady}), "exit");
+  EXPECT_EQ(cause_of({exited(137), run::Stopped{}}, {kReady, test::kOutOfMemory}), "signal");
+  EXPECT_EQ(cause_of({link::Signaled{SIGKILL}, run::Stopped{}}, {test::kOutOfMemory, kReady}), "oom");
 }
 
 TEST(RestartPolicyHosts, DoesNotTakeALargeStatusForASignal) {
-  EXPECT_EQ(cause_of({exited(255), Stopped{}}, {kReady, kReady}), "exit") << "exit(-1)";
-  EXPECT_EQ(cause_of({exited(193), Stopped{}}, {kReady, kReady}), "exit");
-  EXPECT_EQ(cause_of({exited(128), Stopped{}}, {kReady, kReady}), "exit");
-  EXPECT_EQ(cause_of({exited(192), Stopped{}}, {kReady, kReady}), "signal") << "SIGRTMAX";
+  EXPECT_EQ(cause_of({exited(255), run::Stopped{}}, {kReady, kReady}), "exit") << "exit(-1)";
+  EXPECT_EQ(cause_of({exited(193), run::Stopped{}}, {kReady, kReady}), "exit");
+  EXPECT_EQ(cause_of({exited(128), run::Stopped{}}, {kReady, kReady}), "exit");
+  EXPECT_EQ(cause_of({exited(192), run::Stopped{}}, {kReady, kReady}), "signal") << "SIGRTMAX";
 }
 
 TEST(RestartPolicyHosts, CountsAStall) {
   Tries tries({.restarts = 3});
   tries.on(event::TryEnded{
-      .outcomes = {exited(143), Stopped{}}, .status = 124, .ran = 10min, .has_stalled = true});
+      .outcomes = {exited(143), run::Stopped{}}, .status = 124, .ran = 10min, .has_stalled = true});
   EXPECT_EQ(tries.all_ready(), "prepare in 10 s");
   EXPECT_EQ(tries.cause(), "stalled");
   EXPECT_EQ(tries.policy().left(), 2U);
@@ -114,7 +114,7 @@ TEST(RestartPolicyHosts, CountsAStall) {
 
 TEST(RestartPolicyHosts, TakesAHostForLostThatIsMissingForAMinute) {
   Tries tries({.restarts = 3});
-  tries.ends({exited(1), Stopped{}}, 10min);
+  tries.ends({exited(1), run::Stopped{}}, 10min);
   EXPECT_EQ(tries.looks({kReady, kMissing}), "look in 5 s");
   tries.pass(60s);
   EXPECT_EQ(tries.looks({kReady, kMissing}), "look in 15 s");
@@ -127,7 +127,7 @@ TEST(RestartPolicyHosts, TakesAHostForLostThatIsMissingForAMinute) {
 
 TEST(RestartPolicyHosts, DoesNotTakeAHostForLostThatIsMissingForLess) {
   Tries tries({.restarts = 3});
-  tries.ends({exited(1), Stopped{}}, 10min);
+  tries.ends({exited(1), run::Stopped{}}, 10min);
   EXPECT_EQ(tries.looks({kReady, kMissing}), "look in 5 s");
   tries.pass(59s);
   EXPECT_EQ(tries.looks({kReady, kMissing}), "look in 5 s");
@@ -138,7 +138,7 @@ TEST(RestartPolicyHosts, DoesNotTakeAHostForLostThatIsMissingForLess) {
 
 TEST(RestartPolicyHosts, MeasuresTheMinuteFromTheLastAnswer) {
   Tries tries({.restarts = 3});
-  tries.ends({exited(1), Stopped{}}, 10min);
+  tries.ends({exited(1), run::Stopped{}}, 10min);
   tries.pass(55s);
   EXPECT_EQ(tries.looks({kBusy, kReady}), "look in 5 s");
   tries.pass(10s);
@@ -151,7 +151,7 @@ TEST(RestartPolicyHosts, MeasuresTheMinuteFromTheLastAnswer) {
 
 TEST(RestartPolicyHosts, ForgetsWhoWasMissingAfterAnEarlierTry) {
   Tries tries({.restarts = 3});
-  tries.ends({exited(1), Stopped{}}, 10min);
+  tries.ends({exited(1), run::Stopped{}}, 10min);
   tries.pass(1min);
   tries.looks({kReady, kMissing});
   tries.all_ready();
@@ -185,7 +185,7 @@ TEST(RestartPolicyHosts, AreNotWaitedForAfterAnInterruptedStart) {
   Tries tries({.restarts = 3});
   EXPECT_EQ(tries.fails_and_starts(10min), "start");
   EXPECT_EQ(tries.on(event::TryEnded{
-                .outcomes = {NotStarted{}, NotStarted{}}, .status = 130, .interrupted_by = SIGINT}),
+                .outcomes = {run::NotStarted{}, run::NotStarted{}}, .status = 130, .interrupted_by = SIGINT}),
             "over: interrupted 130");
 }
 
@@ -206,4 +206,4 @@ TEST(RestartPolicyHosts, AreGivenUpWhenStartsFailForAnHour) {
 }
 
 }  // namespace
-}  // namespace podrun::run
+}  // namespace podrun::restarts
