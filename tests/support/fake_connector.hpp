@@ -150,8 +150,8 @@ struct FakeHost {
   bool greets = true;                    ///< else the supervisor says nothing of its own
   std::string noise;                     ///< before the hello
   std::string hello = "ready - - - - /run";
-  std::string output;  ///< in one piece with the hello
-  std::map<std::string, StreamEvents> answers;
+  std::string output;                           ///< in one piece with the hello
+  std::map<std::string, StreamEvents> answers;  ///< `@RUN` in what it prints is the id of the run
   StreamEvents feeder_end = {link::Exited{0}, link::Closed{}};
   std::map<std::string, StreamEvents> rest_answers = {{"end of input", {link::Exited{0}, link::Closed{}}}};
   std::string holders;        ///< processes with its output open, a line each
@@ -227,7 +227,7 @@ class FakeLink final : public link::Link {
       host_.rest->greet("ready - - - - ");
       co_return host_.rest;
     }
-    host_.supervisor = make(nonce, host_.answers);
+    host_.supervisor = make(nonce, with_run_id(host_.answers, program.arguments.at(kMark)));
     if (const std::string& text = program.arguments.at(kText); !text.empty())
       host_.supervisor->set_early_go(text);
     if (host_.greets) host_.supervisor->greet(host_.hello, host_.noise, host_.output);
@@ -242,12 +242,27 @@ class FakeLink final : public link::Link {
 
  private:
   // Arguments of the supervisor, as main.sh has them. The text of `go` is there only if it starts by itself.
+  static constexpr std::size_t kMark = 1;
   static constexpr std::size_t kFlags = 6;
   static constexpr std::size_t kText = 8;
 
   asio::awaitable<void> until_stopped() {
     while (!stopped_) co_await woken_.wait();
     throw link::HostError(*stopped_);
+  }
+  static std::map<std::string, StreamEvents> with_run_id(std::map<std::string, StreamEvents> answers,
+                                                         const std::string& mark) {
+    constexpr std::string_view kRun = "@RUN";
+    for (auto& [when, events] : answers) {
+      for (link::StreamEvent& event : events) {
+        auto* const received = std::get_if<link::Received>(&event);
+        if (!received) continue;
+        std::string text(received->bytes.bytes());
+        const std::size_t at = text.find(kRun);
+        if (at != text.npos) event = out(text.replace(at, kRun.size(), mark.substr(0, mark.find('.'))));
+      }
+    }
+    return answers;
   }
   std::shared_ptr<ScriptedStream> make(const std::string& nonce,
                                        const std::map<std::string, StreamEvents>& answers) {

@@ -9,7 +9,6 @@
 #include "podrun/reach/host_list_command.hpp"
 #include "podrun/ssh/config/proxy_jump.hpp"
 
-#include "cli/notify.hpp"
 #include "cli/option_values.hpp"
 #include "cli/restart_rows.hpp"
 

@@ -8,6 +8,7 @@
 
 #include "podrun/hosts/probe.hpp"
 #include "podrun/output/terminal.hpp"
+#include "podrun/session/notify.hpp"
 
 #include "cli/config_options.hpp"
 #include "cli/option_table.hpp"
@@ -42,6 +43,11 @@ struct Context {
   /// The same for what is no error: nothing with -q.
   void note(const std::vector<std::string>& notes) const {
     if (!options.quiet) say(notes);
+  }
+  /// Runs the commands of --notify, and returns the exit status.
+  int tell_end(const session::Ended& ended) const {
+    session::notify(ended, options.notify, [this](const std::string& note) { say({note}); });
+    return ended.status;
   }
   /// For --dry-run: the notes on the hosts, then the description of the run. The exit status.
   int describe(const session::SessionSpec& session, const std::string& text) const {

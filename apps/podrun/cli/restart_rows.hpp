@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "podrun/hosts/probe.hpp"
 #include "podrun/restarts/restarted_run.hpp"
 
@@ -22,5 +25,8 @@ std::string describe_restarts(const Options& options);
 
 /// Throws UsageError. Without make_run. The arguments must outlive it.
 restarts::RestartSpec restart_spec(const Options& options, const hosts::Probe& probe);
+
+/// --notify
+void add_notify_options(OptionTable& table, std::vector<std::string>& commands);
 
 }  // namespace podrun::cli

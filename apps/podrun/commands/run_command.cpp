@@ -8,7 +8,6 @@
 #include "podrun/session/command_mode.hpp"
 
 #include "cli/help.hpp"
-#include "cli/notify.hpp"
 #include "cli/restart_rows.hpp"
 #include "cli/specs_from_options.hpp"
 #include "commands/commands.hpp"
@@ -37,7 +36,7 @@ class RunCommand final : public cli::Command {
     if (cli::has_restarts(options)) return run_with_restarts(context, spec, command);
     session::Session session(spec, context.probe, session::Session::Connections::closed);
     session::CommandMode mode(run, session);
-    return cli::tell_end(context, run.plan.hosts, session.run(run, mode));
+    return context.tell_end(session::ended(run.plan.hosts, session.run(run, mode)));
   }
 
  private:
@@ -48,7 +47,8 @@ class RunCommand final : public cli::Command {
       return cli::users_run(context.options, context.probe, now, restarts::with_variables(command, first));
     };
     session::Session session(spec, context.probe, session::Session::Connections::kept);
-    return cli::tell_end(context, restarts::run_with_restarts(session, restarts));
+    return context.tell_end(
+        restarts::ended(restarts::run_with_restarts(session, restarts), context.options.may_restart));
   }
 };
 

@@ -11,7 +11,6 @@
 #include "podrun/jobs/job_words.hpp"
 #include "podrun/jobs/log_follow.hpp"
 
-#include "cli/notify.hpp"
 #include "cli/specs_from_options.hpp"
 #include "commands/commands.hpp"
 
@@ -36,8 +35,8 @@ class WaitCommand final : public cli::Command {
     int status = 0;
     for (const std::string& name : names) {
       request.name = name;
-      const cli::Ended ended = wait_for(request, spec, session, context);
-      cli::notify(context, ended);
+      const session::Ended ended = wait_for(request, spec, session, context);
+      context.tell_end(ended);
       status = std::max(status, ended.status);
       if (ended.is_interrupted) return ended.status;
     }
@@ -49,9 +48,9 @@ class WaitCommand final : public cli::Command {
     return jobs::jobs_run(spec, {.action = "list", .job_names = name});
   }
 
-  static cli::Ended wait_for(jobs::LogRequest& request, const session::SessionSpec& spec,
-                             session::Session& session, const cli::Context& context) {
-    cli::Ended ended{.job = request.name};
+  static session::Ended wait_for(jobs::LogRequest& request, const session::SessionSpec& spec,
+                                 session::Session& session, const cli::Context& context) {
+    session::Ended ended{.job = request.name};
     session::RunSpec run = list(spec, request.name);
     const jobs::JobAnswers jobs = jobs::ask_jobs(session, run);
     ended.status = jobs.answers.result.status;

@@ -2,7 +2,7 @@
 # clock.sh, lock_files.sh and device_holders.sh.
 # Words: GRACE
 # Variables of command.cpp: podrun_script PODRUN_RUN_ID
-# Variables of kill_command.cpp: PODRUN_VICTIMS
+# Variables of kill_run.cpp: PODRUN_VICTIMS
 # Variables of the host: HOME SUDO_UID
 #
 # $PODRUN_VICTIMS has these processes, "PID:START...". They get TERM, and CONT in case Ctrl-Z has suspended them. After at most GRACE

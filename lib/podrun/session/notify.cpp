@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // --notify: tells a command of the user's that a run or a job has ended. What hosts say is never a part of
 // the command.
-#include "cli/notify.hpp"
+#include "podrun/session/notify.hpp"
 
 #include <chrono>
 #include <string_view>
@@ -15,11 +15,8 @@
 #include "podrun/output/json_sink.hpp"
 #include "podrun/report/json_events.hpp"
 #include "podrun/report/summary.hpp"
-#include "podrun/restarts/restart_report.hpp"
 
-#include "cli/option_rows.hpp"
-
-namespace podrun::cli {
+namespace podrun::session {
 namespace {
 
 constexpr std::chrono::seconds kLimit{30};
@@ -56,18 +53,6 @@ std::string summary_of(const Ended& ended) {
 
 }  // namespace
 
-void add_notify_options(OptionTable& table, std::vector<std::string>& commands) {
-  const Rows rows{table, kLimitsTopic};
-  rows.list(OptionSet::notify, "--notify COMMAND",
-            "At the end run COMMAND on this machine, with the result as JSON on its standard input",
-            [&commands](const std::string& text) {
-              std::string command;
-              not_empty(command, "shell text")(text);
-              commands.push_back(command);
-            },
-            {.merge = Merge::adds});
-}
-
 std::string notification(const Ended& ended, output::WallTime time) {
   nlohmann::ordered_json event = report::new_event(event_of(ended), time);
   if (!ended.job.empty()) event["job"] = ended.job;
@@ -83,44 +68,31 @@ std::string notification(const Ended& ended, output::WallTime time) {
   return report::to_line(event) + '\n';
 }
 
-int tell_end(const Context& context, const std::vector<hosts::Host>& hosts,
-             const session::RunResult& result) {
-  notify(context, {.status = result.status,
-                   .is_interrupted = result.interrupted_by.has_value(),
-                   .hosts = hosts,
-                   .outcomes = result.outcomes});
-  return result.status;
+Ended ended(const std::vector<hosts::Host>& hosts, const RunResult& result) {
+  return {.status = result.status,
+          .is_interrupted = result.interrupted_by.has_value(),
+          .hosts = hosts,
+          .outcomes = result.outcomes};
 }
 
-int tell_end(const Context& context, const restarts::RestartResult& result, const std::string& task) {
-  notify(context,
-         {.status = result.status,
-          .is_interrupted = result.reason == run::OverReason::interrupted,
-          .hosts = result.hosts,
-          .outcomes = result.outcomes,
-          .job = task,
-          .reason = context.options.may_restart ? std::string(restarts::identifier(result.reason)) : "",
-          .tries = result.tries});
-  return result.status;
-}
-
-void notify(const Context& context, const Ended& ended) {
-  if (context.options.notify.empty()) return;
+void notify(const Ended& ended, const std::vector<std::string>& commands,
+            const std::function<void(const std::string&)>& say) {
+  if (commands.empty()) return;
   const std::string text = notification(ended, std::chrono::system_clock::now());
   std::vector<std::string> variables = {fmt::format("PODRUN_EVENT={}", event_of(ended)),
                                         fmt::format("PODRUN_STATUS={}", ended.status),
                                         "PODRUN_SUMMARY=" + summary_of(ended)};
   if (!ended.job.empty()) variables.push_back("PODRUN_JOB=" + ended.job);  // else that of a job around podrun
-  for (const std::string& command : context.options.notify) {
+  for (const std::string& command : commands) {
     const local::CommandOutput done = local::run_shell_on_text(command, text, variables, kLimit);
     if (done.fate == local::CommandOutput::Fate::timed_out) {
-      context.say({fmt::format("--notify: no end within {}", format_duration(kLimit))});
+      say(fmt::format("--notify: no end within {}", format_duration(kLimit)));
     } else if (done.status != 0) {
       const std::string how = done.status ? fmt::format("exit {}", *done.status) : "it did not end by itself";
       const std::string_view said = trim_space(last_line(done.error));
-      context.say({fmt::format("--notify: {}{}{}", how, said.empty() ? "" : ": ", said)});
+      say(fmt::format("--notify: {}{}{}", how, said.empty() ? "" : ": ", said));
     }
   }
 }
 
-}  // namespace podrun::cli
+}  // namespace podrun::session

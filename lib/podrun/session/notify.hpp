@@ -1,23 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <optional>
+#include <functional>
 #include <string>
 #include <vector>
 
 #include "podrun/hosts/host.hpp"
 #include "podrun/output/json_sink.hpp"
-#include "podrun/restarts/restarted_run.hpp"
 #include "podrun/run/outcome.hpp"
 #include "podrun/session/session.hpp"
 
-#include "cli/option_table.hpp"
-#include "cli/options.hpp"
-#include "cli/podrun_command.hpp"
-
-namespace podrun::cli {
-
-void add_notify_options(OptionTable& table, std::vector<std::string>& commands);
+namespace podrun::session {
 
 /// The end of a run, a task or a job, as --notify tells it.
 struct Ended {
@@ -30,15 +23,14 @@ struct Ended {
   std::string reason = {};  ///< why it is not started again (--restarts), as in --json; empty: no restarts
   std::size_t tries = 0;    ///< with --restarts
 };
+Ended ended(const std::vector<hosts::Host>& hosts, const RunResult& result);
+
 /// The event as one line of JSON, see docs/restarts.md. Pure.
 std::string notification(const Ended& ended, output::WallTime time);
 
-/// Notify of the end of a run or a task, and return its exit status.
-int tell_end(const Context& context, const std::vector<hosts::Host>& hosts, const session::RunResult& result);
-int tell_end(const Context& context, const restarts::RestartResult& result, const std::string& task = {});
+/// Runs each of these commands (--notify) here, once, with the event on standard input. `say` gets a line for
+/// each that fails.
+void notify(const Ended& ended, const std::vector<std::string>& commands,
+            const std::function<void(const std::string&)>& say);
 
-/// Runs each command of --notify here, once, with the event on standard input. A failure is told, and changes
-/// nothing.
-void notify(const Context& context, const Ended& ended);
-
-}  // namespace podrun::cli
+}  // namespace podrun::session
