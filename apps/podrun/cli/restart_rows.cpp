@@ -81,8 +81,7 @@ void check_restarts(const Options& options, const OptionTable& table) {
   const bool watches = options.stall_limits.are_set();
   if (!watches && !options.on_stall.empty()) throw UsageError("--on-stall: it belongs to --stall TIME");
   if (!watches && options.stall_progress) throw UsageError("--stall-progress: it belongs to --stall TIME");
-  for (const std::string_view key :
-       {"prepare", "wait-hosts", "restart-reset", "short-try", "final"}) {
+  for (const std::string_view key : {"prepare", "wait-hosts", "restart-reset", "short-try", "final"}) {
     if (!options.may_restart && table.is_on_command_line(key))
       throw UsageError(fmt::format("--{}: it belongs to --restarts N", key));
   }

@@ -18,8 +18,8 @@
 namespace podrun::config {
 namespace {
 
-/// Throws where the parser makes no progress, where a value contains itself, and where aliases make a document
-/// too large.
+/// Throws where the parser makes no progress, where a value contains itself, and where aliases make a
+/// document too large.
 class Checks final : public YAML::EventHandler {
  public:
   void OnDocumentStart(const YAML::Mark& mark) override {

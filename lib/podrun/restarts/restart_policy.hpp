@@ -19,7 +19,7 @@ namespace podrun::restarts {
 /// When hosts that print nothing are taken for stuck (--stall).
 struct StallLimits {
   std::optional<std::chrono::seconds> all = std::nullopt;  ///< no host has printed; none: never
-  std::chrono::seconds first{3600};                         ///< not before a try is so old
+  std::chrono::seconds first{3600};                        ///< not before a try is so old
 
   bool are_set() const { return all.has_value(); }
 };

@@ -86,7 +86,8 @@ class Cloner {
     fs::recursive_directory_iterator files(repository, error);
     for (; !error && files != fs::recursive_directory_iterator(); files.increment(error)) {
       std::error_code ignored;
-      if (files->path().extension() == ".lock" && files->symlink_status(ignored).type() == fs::file_type::regular)
+      if (files->path().extension() == ".lock" &&
+          files->symlink_status(ignored).type() == fs::file_type::regular)
         fs::remove(files->path(), ignored);
     }
   }
