@@ -54,8 +54,7 @@ class TaskCommand final : public cli::Command {
     if (context.options.dry_run)
       return context.answer(cli::describe_restarts(context.options) + surroundings + launch::describe(plan));
     context.note(launch::notes_on_targets(plan.copies));
-    session::Session session(plan.session, context.probe, session::Session::Connections::kept);
-    const int status = run.play(session);
+    const int status = play(run, plan, context);
     if (run.has_started_job()) cli::add_seen_job_name(plan.job->name, context.probe);
     if (run.restarted()) {
       session::Ended ended = restarts::ended(*run.restarted(), context.options.may_restart);
@@ -70,6 +69,11 @@ class TaskCommand final : public cli::Command {
   }
 
  private:
+  static int play(launch::TaskRun& run, const launch::TaskPlan& plan, const cli::Context& context) {
+    session::Session session(plan.session, context.probe, session::Session::Connections::kept);
+    return run.play(session);
+  }
+
   /// Finds every error of usage. Nothing has started.
   launch::TaskPlan make_plan(const cli::Context& context, std::string& surroundings) const {
     const hosts::Probe& probe = context.probe;

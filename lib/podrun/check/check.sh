@@ -59,7 +59,7 @@ if [ "$podrun_devices" ]; then
   # "PID DEVICE"
   say_held() {
     device=${1#* }
-    podrun_is_accelerator "$device" || return
+    [ -e "$device" ] && podrun_is_accelerator "$device" || return
     # Its own list counts: a file name in the list of another process could contain lines that look like it.
     # shellcheck disable=SC2010  # one link, as ls shows it
     podrun_read_stat "${1%% *}" && ls -l "$podrun_proc/fd" | grep -q " -> $device$" || return

@@ -21,7 +21,7 @@ podrun_is_accelerator() {
 podrun_match_kind() {
   case $podrun_device in $2) if podrun_is_made_by "$3" "$podrun_device"; then podrun_kind=$1; fi ;; esac
 }
-# VENDOR PATH: false if the device of the file, or the devices of its group, are another's.
+# VENDOR PATH: false if the device of the file, or the devices of its group, are another's; true where that cannot be told.
 podrun_is_made_by() {
   case $1$2 in
     *"/dev/vfio/"*) set -- "$1" /sys/kernel/iommu_groups/"${2##*/}"/devices/*/vendor ;;
@@ -43,8 +43,9 @@ podrun_find_devices() {
 # shellcheck disable=SC2086  # patterns
 podrun_add_devices() {
   podrun_found=
+  podrun_units=
   if [ -e "$2" ]; then podrun_add_files "$1" "$3" $4; fi
-  if [ -z "$podrun_found" ]; then podrun_add_files "$1" "$3" $2; fi
+  if [ -z "$podrun_units" ]; then podrun_add_files "$1" "$3" $2; fi
   podrun_devices="$podrun_devices$podrun_found"
 }
 # KIND VENDOR FILE...
@@ -53,7 +54,9 @@ podrun_add_files() {
   podrun_maker=$2
   shift 2
   for podrun_device; do
-    if [ -e "$podrun_device" ] && podrun_is_made_by "$podrun_maker" "$podrun_device"; then podrun_found="$podrun_found $podrun_its_kind $podrun_device"; fi
+    [ -e "$podrun_device" ] || continue
+    podrun_units=1
+    if podrun_is_made_by "$podrun_maker" "$podrun_device"; then podrun_found="$podrun_found $podrun_its_kind $podrun_device"; fi
   done
 }
 

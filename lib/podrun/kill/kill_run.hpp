@@ -25,7 +25,8 @@ class KillRun {
   /// `session` must outlive it, with connections that are kept.
   KillRun(session::Session& session, KillPlan plan);
 
-  /// Asks all hosts; `show` as for session::ask_hosts(). Throws UsageError before any host is reached.
+  /// Asks all hosts. `shows_early`: what has come so far, while late hosts hold it up, see
+  /// session::ask_hosts(). Throws UsageError before any host is reached.
   const session::Answers& list(bool shows_early);
   /// Stops them, on all hosts that have answered at the same moment, and looks again. After list().
   void stop();

@@ -101,7 +101,7 @@ podrun_make_dir() {
 podrun_remove_dir() {
   if [ -e "$podrun_made" ]; then
     podrun_remove_staging 2>/dev/null
-    command rm -rf -- "$podrun_dir" 5<>"$podrun_input" || command rm -rf -- "$podrun_dir"
+    command rm -rf -- "$podrun_dir" 5<>"$podrun_input" || command rm -rf -- "$podrun_dir" || echo "$podrun_mark" >"$podrun_made"
   fi
 }
 # Kills push.sh, which may still run, and removes its staging directory. The shells of push.sh have no mark, only the programs that they

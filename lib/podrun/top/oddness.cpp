@@ -218,7 +218,8 @@ class Finder {
     }
     for (const auto& [who, numbers] : devices)
       add("other_user:" + who, Severity::warning,
-          fmt::format("{} on {} {}", who, chip_word(report_), fold_workers(numbers)));
+          numbers.empty() ? fmt::format("{} on a {}", who, chip_word(report_))  // one file for all
+                          : fmt::format("{} on {} {}", who, chip_word(report_), fold_workers(numbers)));
   }
 
   void find_differences() {

@@ -80,7 +80,8 @@ class Cloner {
     }
   }
 
-  /// Of a git that was killed: every later one would fail. Nobody else works here, see wait_for().
+  /// Of a git that was killed: every later one would fail. No other git works here: see wait_for(), and none
+  /// of ours stays in the background.
   static void remove_locks(const std::string& repository) {
     std::error_code error;
     fs::recursive_directory_iterator files(repository, error);
@@ -107,7 +108,8 @@ class Cloner {
 
   static GitRun git(const std::string& tree, const std::vector<std::string>& arguments,
                     const GitSettings& settings = {}) {
-    std::vector<std::string> words = {"-C", tree, "-c", "core.hooksPath=/dev/null"};
+    std::vector<std::string> words = {"-C", tree,        "-c", "core.hooksPath=/dev/null",
+                                      "-c", "gc.auto=0", "-c", "maintenance.auto=false"};
     words.insert(words.end(), arguments.begin(), arguments.end());
     return run_git(words, settings);
   }
