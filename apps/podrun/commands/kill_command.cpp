@@ -32,19 +32,19 @@ class KillCommand final : public cli::Command {
     const cli::Rows rows{table, "podrun kill"};
     rows.flag(cli::OptionSet::own, "-y,--yes", "Do not ask", cli::into(yes_));
     rows.flag(cli::OptionSet::own, "--all-users", "Stop processes of other users too, through sudo",
-              cli::into(request_.all_users));
+              cli::into(plan_.request.all_users));
     rows.value(cli::OptionSet::own, "--of-user USER", "Only processes of this user on the hosts",
-               cli::not_empty(request_.user, "a user of the hosts"));
+               cli::not_empty(plan_.request.user, "a user of the hosts"));
     rows.list(cli::OptionSet::own, "--pid PID", "Only the process PID; may be repeated",
-              [this](const std::string& text) { request_.pids.push_back(cli::parse_count(text)); });
+              [this](const std::string& text) { plan_.request.pids.push_back(cli::parse_count(text)); });
     rows.value(cli::OptionSet::own, "--match TEXT", "Only processes whose command line contains TEXT",
-               cli::not_empty(request_.match, "a part of a command"));
+               cli::not_empty(plan_.request.match, "a part of a command"));
     rows.value(cli::OptionSet::own, "--older-than TIME", "Only processes that started at least TIME ago",
-               cli::into(request_.older_than, cli::parse_positive_duration));
+               cli::into(plan_.request.older_than, cli::parse_positive_duration));
     rows.list(cli::OptionSet::own, "--run ID", "Include processes of a running podrun, by run id",
-              [this](const std::string& text) { request_.runs.push_back(parse_run_id(text)); });
+              [this](const std::string& text) { plan_.request.runs.push_back(parse_run_id(text)); });
     rows.list(cli::OptionSet::own, "--job NAME", "Include processes of a running job",
-              cli::into(request_.jobs));
+              cli::into(plan_.request.jobs));
   }
 
   void check(cli::Options& options, const cli::OptionTable& table) override {
@@ -62,7 +62,6 @@ class KillCommand final : public cli::Command {
 
  private:
   kill::KillPlan plan_;
-  kill::KillRequest& request_ = plan_.request;
   bool yes_ = false;
 };
 

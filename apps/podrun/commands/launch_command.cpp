@@ -48,11 +48,10 @@ class TaskCommand final : public cli::Command {
   }
 
   int run(const cli::Context& context) override {
-    std::string surroundings;
-    const launch::TaskPlan plan = make_plan(context, surroundings);
+    const launch::TaskPlan plan = make_plan(context);
     launch::TaskRun run(plan);
     if (context.options.dry_run)
-      return context.answer(cli::describe_restarts(context.options) + surroundings + launch::describe(plan));
+      return context.answer(cli::describe_restarts(context.options) + launch::describe(plan));
     context.note(launch::notes_on_targets(plan.copies));
     const int status = play(run, plan, context);
     if (run.has_started_job()) cli::add_seen_job_name(plan.job->name, context.probe);
@@ -75,7 +74,7 @@ class TaskCommand final : public cli::Command {
   }
 
   /// Finds every error of usage. Nothing has started.
-  launch::TaskPlan make_plan(const cli::Context& context, std::string& surroundings) const {
+  launch::TaskPlan make_plan(const cli::Context& context) const {
     const hosts::Probe& probe = context.probe;
     const std::string& path = context.options.operands.front();
     const std::optional<std::string> text = probe.read_file(path);
@@ -92,7 +91,7 @@ class TaskCommand final : public cli::Command {
     check_image(file, context.options);
     if (plan.task.repository && !context.options.dry_run) clone(plan.task, context);
     plan.copies = launch::plan_copies(plan.task, kind_ == Kind::exec);
-    plan_steps(plan, surroundings, file, context);
+    plan_steps(plan, file, context);
     if (context.options.detach) plan.job = make_job(plan, path);
     context.note(std::exchange(plan.session.notes, {}));
     if (!file.ignored.empty()) {
@@ -130,8 +129,7 @@ class TaskCommand final : public cli::Command {
   }
 
   /// Looks for the hosts once, for both steps.
-  void plan_steps(launch::TaskPlan& plan, std::string& surroundings, const config::TaskFile& file,
-                  const cli::Context& context) const {
+  void plan_steps(launch::TaskPlan& plan, const config::TaskFile& file, const cli::Context& context) const {
     const bool has_setup = kind_ == Kind::launch && !file.setup.text.empty();
     const bool has_run = !file.run.text.empty();
     if (!has_run && (kind_ == Kind::exec || (!has_setup && plan.copies.empty())))
@@ -149,7 +147,7 @@ class TaskCommand final : public cli::Command {
     plan.session = context.options.detach ? context.session_spec() : context.session_for_reader();
     tasks::check_num_nodes(file, plan.session.hosts.size());
     session::RunSpec run = plan_step(plan.session, command(tasks::Step::run), context);
-    surroundings = cli::describe_surroundings(run);
+    plan.surroundings = cli::describe_surroundings(run);
     if (has_setup) plan.setup = plan_step(plan.session, command(tasks::Step::setup), context);
     if (context.options.clean_up) run.plan.supervision.preparations.push_back(supervisor::clean_up());
     if (has_run) plan.run = std::move(run);

@@ -3,10 +3,11 @@
 
 #include <thread>
 
-// What a caller has promised and no type can say. With PODRUN_DEV a broken promise throws std::logic_error,
-// with its text; elsewhere nothing is checked.
+// Checks what a caller has promised and no type can express.
 namespace podrun {
 
+/// Throws std::logic_error with this text if the promise is broken, in builds with PODRUN_DEV (all tests).
+/// Other builds check nothing.
 void expect(bool holds, const char* promise);
 
 /// A call that is made at most once.

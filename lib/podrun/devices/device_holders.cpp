@@ -4,7 +4,6 @@
 #include "podrun/devices/device_holders.hpp"
 
 #include <algorithm>
-#include <array>
 
 #include "podrun/base/text.hpp"
 

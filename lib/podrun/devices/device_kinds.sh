@@ -23,9 +23,9 @@ podrun_match_kind() {
 }
 # VENDOR PATH: false if the device of the file, or the devices of its group, are another's; true where that cannot be told.
 podrun_is_made_by() {
-  case $1$2 in
-    *"/dev/vfio/"*) set -- "$1" /sys/kernel/iommu_groups/"${2##*/}"/devices/*/vendor ;;
-    *"/dev/dri/"*) set -- "$1" /sys/class/drm/"${2##*/}"/device/vendor ;;
+  case $2 in
+    /dev/vfio/*) set -- "$1" /sys/kernel/iommu_groups/"${2##*/}"/devices/*/vendor ;;
+    /dev/dri/*) set -- "$1" /sys/class/drm/"${2##*/}"/device/vendor ;;
     *) return 0 ;;
   esac
   if [ -e "$2" ]; then

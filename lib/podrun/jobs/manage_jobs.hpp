@@ -22,7 +22,7 @@ struct JobsPlan {
   std::size_t columns = 0;  ///< of the terminal that shows the list; 0: none
 };
 
-/// The run that asks for it, for every host that can be reached.
+/// The run of jobs.sh that the plan asks for, on every host that can be reached.
 session::RunSpec manage_run(const session::SessionSpec& session, const JobsPlan& plan);
 
 struct ManagedJobs {

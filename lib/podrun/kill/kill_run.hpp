@@ -32,7 +32,7 @@ class KillRun {
   void stop();
 
   const std::vector<hosts::Host>& hosts() const { return list_run_.plan.hosts; }
-  /// What was listed, of the hosts that have answered; and again after stop().
+  /// The processes of the hosts that have answered: as list() found them, and as they are after stop().
   const std::vector<ListedHost>& before() const { return before_; }
   const std::vector<ListedHost>& after() const { return after_; }
   const std::vector<run::HostOutcome>& outcomes() const { return outcomes_; }

@@ -72,7 +72,7 @@ std::string describe(const tasks::Repository& repository) {
 }
 
 std::string describe(const TaskPlan& plan) {
-  std::string text;
+  std::string text = plan.surroundings;
   for (const PlannedCopy& copy : plan.copies)
     text += fmt::format("copy {} to {}\n", output::escape_controls(copy.source),
                         output::escape_controls(copy.request.target));

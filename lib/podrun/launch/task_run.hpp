@@ -29,6 +29,7 @@ std::vector<PlannedCopy> plan_copies(const tasks::Task& task, bool only_workdir)
 /// All that is known before anything starts.
 struct TaskPlan {
   tasks::Task task;
+  std::string surroundings = {};  ///< the hosts and the environment as text, for describe()
   session::SessionSpec session;
   std::vector<PlannedCopy> copies;
   std::optional<session::RunSpec> setup;
@@ -44,7 +45,7 @@ struct TaskPlan {
   std::function<void(const std::string&)> note = [](const std::string&) {};  ///< told before each copy
 };
 
-/// What it does, as text for people: copies, setup and run.
+/// The plan as text, for --dry-run: surroundings, copies, setup and run.
 std::string describe(const TaskPlan& plan);
 /// `https://github.com/a/b.git at v1`
 std::string describe(const tasks::Repository& repository);

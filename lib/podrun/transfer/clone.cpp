@@ -80,8 +80,9 @@ class Cloner {
     }
   }
 
-  /// Of a git that was killed: every later one would fail. No other git works here: see wait_for(), and none
-  /// of ours stays in the background.
+  /// Removes the lock files that a killed git has left, at which every later git would fail. No other git
+  /// works in this clone meanwhile: podrun holds its own lock, see wait_for(), and its git starts none in the
+  /// background.
   static void remove_locks(const std::string& repository) {
     std::error_code error;
     fs::recursive_directory_iterator files(repository, error);

@@ -42,7 +42,7 @@ struct DedupText {
 
 /// A line that waits to be shown, or that late hosts may still print after it was shown.
 struct DedupEntry {
-  // The members that Dedup reads for every line come first, in few lines of the processor's cache.
+  // Dedup reads the first members for every line: side by side, they share lines of the processor's cache.
   DedupEntry* next = nullptr;  ///< in the order, or among the floating lines of its host
   DedupEntry* previous = nullptr;
   DedupPhrase* phrase = nullptr;  ///< null: equal to no other line
