@@ -147,7 +147,13 @@ void Transport::set(ssh_options_e option, unsigned value) {
 }
 
 asio::awaitable<void> Transport::connect() {
-  const auto continue_connect = [this] { return given_ ? ssh_connect(session_.get()) : begin(); };
+  const auto continue_connect = [this] {
+    const bool is_first = !given_;
+    if (is_first) give_descriptor();
+    const int result = ssh_connect(session_.get());
+    if (is_first) begin_polling();
+    return result;
+  };
   for (;;) {
     asio::posix::descriptor_base::bytes_readable readable;
     std::error_code ignored;
@@ -168,18 +174,19 @@ std::string Transport::said_before_version() const {
   return stage_ == link::Stage::ssh_banner ? opening_.line_before_version() : "";
 }
 
-int Transport::begin() {
+void Transport::give_descriptor() {
   int descriptor = waits_->descriptor.native_handle();
   ssh_options_set(session_.get(), SSH_OPTIONS_FD, &descriptor);
   given_ = true;
   set_tcp_option(TCP_CORK, 1);
-  const int result = ssh_connect(session_.get());
-  // ssh_connect() made the descriptor blocking; then sending to a peer that does not read would hang.
-  if (ssh_get_fd(session_.get()) == descriptor) {
-    ::fcntl(descriptor, F_SETFL, ::fcntl(descriptor, F_GETFL) | O_NONBLOCK);
-  }
-  ssh_event_add_session(event_.get(), session_.get());  // not earlier: only now it has a poll context
-  return result;
+}
+
+/// After the first ssh_connect(), which makes the descriptor blocking: sending to a peer that does not read
+/// would hang. And only now the session has a poll context.
+void Transport::begin_polling() {
+  const int descriptor = ssh_get_fd(session_.get());
+  if (descriptor >= 0) ::fcntl(descriptor, F_SETFL, ::fcntl(descriptor, F_GETFL) | O_NONBLOCK);
+  ssh_event_add_session(event_.get(), session_.get());
 }
 
 bool Transport::step() {

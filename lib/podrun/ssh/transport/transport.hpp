@@ -117,7 +117,8 @@ class Transport {
     void operator()(ssh_event event) const { ssh_event_free(event); }
   };
 
-  int begin();
+  void give_descriptor();
+  void begin_polling();
   void set_tcp_option(int option, int value) const;
   void look_after_call();
 
