@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
+#include <cstddef>
 #include <thread>
 
 // Checks what a caller has promised and no type can express.
@@ -10,6 +12,10 @@ namespace podrun {
 /// Other builds check nothing.
 void expect(bool holds, const char* promise);
 
+/// The same for a destructor, which may not throw: ends the process with this text. While an exception ends
+/// a run, objects may go in another order than usual, and nothing is checked.
+void expect_at_end(bool holds, const char* promise) noexcept;
+
 /// A call that is made at most once.
 class Once {
  public:
@@ -17,6 +23,7 @@ class Once {
     expect(!called_, promise);
     called_ = true;
   }
+  bool is_called() const { return called_; }
 
  private:
   bool called_ = false;
@@ -29,6 +36,34 @@ class OneThread {
 
  private:
   std::thread::id thread_ = std::this_thread::get_id();
+};
+
+/// Part of an object that others refer to: when it ends, no Borrowed of it may be left. Its first member, so
+/// that the members after it may refer to it until they end.
+class Lender {
+ public:
+  explicit Lender(const char* promise) : promise_(promise) {}
+  Lender(const Lender&) = delete;
+  Lender& operator=(const Lender&) = delete;
+  ~Lender() { expect_at_end(borrowed_ == 0, promise_); }
+
+ private:
+  friend class Borrowed;
+
+  const char* const promise_;
+  mutable std::atomic<std::size_t> borrowed_ = 0;
+};
+
+/// Part of an object, or of the frame of a coroutine, that refers to the owner of a Lender.
+class Borrowed {
+ public:
+  explicit Borrowed(const Lender& lender);
+  Borrowed(const Borrowed& other) : Borrowed(other.lender_) {}
+  Borrowed& operator=(const Borrowed&) = delete;
+  ~Borrowed();
+
+ private:
+  const Lender& lender_;
 };
 
 }  // namespace podrun
