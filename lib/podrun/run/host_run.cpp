@@ -26,6 +26,7 @@ void HostRun::prepare_attempt(std::size_t number) {
   attempt_.supervised.reset();  // before its link
   attempt_ = Attempt();
   attempt_.number = number;
+  ++attempts_begun_;
 }
 
 void HostRun::start(const supervisor::RankVariables& variables, const Chunk& of_all) {
@@ -108,7 +109,7 @@ HostStatus HostRun::status() const {
 
 /// Makes one attempt; if it succeeds, also follows the command and its output.
 asio::awaitable<void> HostRun::drive() {
-  const std::size_t number = attempt_.number;
+  const std::size_t begun = attempts_begun_;  // not the number: one that resumes begins again at 2
   std::optional<link::Failure> failure;
   // Yield first: the policy must handle Ready before follow() runs.
   co_await asio::post(run_.world.executor, asio::use_awaitable);
@@ -128,7 +129,7 @@ asio::awaitable<void> HostRun::drive() {
                          (attempt_.supervised && attempt_.supervised->may_have_started());
     started ? run_.happen(event::LostHost{host_, *failure}) : run_.happen(event::NotReady{host_, *failure});
     co_await asio::post(run_.world.executor, asio::use_awaitable);  // until the policy has decided
-    if (attempt_.number != number) co_return;
+    if (attempts_begun_ != begun) co_return;
     run_.world.tell(notice::Failed{host_, *failure});
   }
   finish();

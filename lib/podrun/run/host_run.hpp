@@ -134,6 +134,7 @@ class HostRun {
   const std::size_t host_;
   Attempt attempt_;
   TimePoint tried_since_ = TimePoint::clock::now();
+  std::size_t attempts_begun_ = 0;
   std::uint64_t bytes_ = 0;
 };
 

@@ -86,6 +86,7 @@ class FanOutTest : public testing::Test {
   }
   void hear(const run::Notice& notice) {
     notices_->tell(notice);
+    if (const auto* ended = std::get_if<run::notice::HostEnded>(&notice)) ended_.push_back(ended->host);
     const auto* open = std::get_if<run::notice::OutputOpen>(&notice);
     if (!open) return;
     const bool waits = open->fate == run::notice::OutputOpen::Fate::waits;
@@ -160,6 +161,7 @@ class FanOutTest : public testing::Test {
   std::optional<run::Input> input_;
   std::optional<run::FanOut> fan_out_;
   std::optional<report::RunNotices> notices_;
+  std::vector<std::size_t> ended_;         ///< hosts
   std::vector<std::string> open_outputs_;  ///< `0: pid 7 (cat), waits`
   bool done_ = false;
   bool left_ = false;

@@ -146,6 +146,20 @@ TEST_F(FanOutRetry, SkipsAHostWithAQuestionWhenNobodyCanBeAsked) {
   EXPECT_EQ(run(), "unreachable: host key: the host key is not known, ok");
 }
 
+TEST_F(FanOutRetry, EndsAHostThatResumesAfterItsLastAttempt) {
+  set_up(1);
+  plan_.limits.on_unreachable = OnUnreachable::skip;
+  plan_.limits.resumes = true;
+  int times = 0;
+  prepare_host_ = [&](std::size_t, supervisor::Supervised&) -> asio::awaitable<void> {
+    if (++times <= 3) throw link::HostError(kReset);
+    co_return;
+  };
+  EXPECT_EQ(run(), "ok");
+  EXPECT_EQ(hosts_[0].attempts, 4U);
+  EXPECT_THAT(ended_, ElementsAre(0));
+}
+
 TEST_F(FanOutRetry, SaysWhenItWillTryAgain) {
   set_up(1);
   plan_.verbosity = 1;
