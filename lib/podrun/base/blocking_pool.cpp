@@ -148,6 +148,7 @@ BlockingPool::BlockingPool(std::shared_ptr<asio::io_context> context, std::size_
 BlockingPool::~BlockingPool() { state_->close(); }
 
 void BlockingPool::run(std::function<void()> work, std::function<void()> done) {
+  thread_.check("a BlockingPool is used on its context's thread");
   state_->run(std::move(work), std::move(done));
 }
 

@@ -7,6 +7,8 @@
 
 #include <asio/io_context.hpp>
 
+#include "podrun/base/expect.hpp"
+
 namespace podrun {
 
 /// Runs work that may block (a name look-up, an agent, key derivation) on a few threads. Those in a
@@ -25,8 +27,13 @@ class BlockingPool {
   /// of `work` is thrown on the context. Throws std::system_error if no thread can be started.
   void run(std::function<void()> work, std::function<void()> done);
 
+  /// For those that refer to it.
+  const Lender& lender() const { return lender_; }
+
  private:
   class State;
+  const Lender lender_{"a BlockingPool outlives the resolvers that use it"};
+  const OneThread thread_;
   std::shared_ptr<State> state_;
 };
 

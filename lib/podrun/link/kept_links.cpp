@@ -22,6 +22,7 @@ class KeptLinks::KeptLink final : public Link {
  public:
   KeptLink(KeptLinks& keeper, const hosts::Host& host, std::unique_ptr<Link> kept)
       : keeper_(keeper),
+        keeper_lives_(keeper.lender_),
         host_(host),
         is_kept_(kept != nullptr),
         link_(kept ? std::move(kept) : keeper.connector_.link(host)) {}
@@ -106,6 +107,7 @@ class KeptLinks::KeptLink final : public Link {
   }
 
   KeptLinks& keeper_;
+  const Borrowed keeper_lives_;
   const hosts::Host host_;
   bool is_kept_;  ///< the connection is that of an earlier run, which it has not answered in yet
   std::unique_ptr<Link> link_;  ///< null: given back
@@ -121,6 +123,7 @@ std::unique_ptr<Link> KeptLinks::link(const hosts::Host& host) {
 }
 
 void KeptLinks::keep(const hosts::Host& host, std::unique_ptr<Link> link) {
+  expect(link != nullptr, "a link is given back once");
   idle_.push_back({host, std::move(link)});
 }
 

@@ -4,6 +4,7 @@
 #include <memory>
 #include <vector>
 
+#include "podrun/base/expect.hpp"
 #include "podrun/link/link.hpp"
 
 namespace podrun::link {
@@ -13,7 +14,7 @@ namespace podrun::link {
 /// the host did not answer in time.
 class KeptLinks final : public Connector {
  public:
-  /// `connector` must outlive it, and it must outlive its links.
+  /// `connector` must outlive it.
   explicit KeptLinks(Connector& connector) : connector_(connector) {}
   KeptLinks(const KeptLinks&) = delete;
   KeptLinks& operator=(const KeptLinks&) = delete;
@@ -30,6 +31,7 @@ class KeptLinks final : public Connector {
   void keep(const hosts::Host& host, std::unique_ptr<Link> link);
   std::unique_ptr<Link> take(const hosts::Host& host);
 
+  const Lender lender_{"KeptLinks outlive their links"};
   Connector& connector_;
   std::vector<Idle> idle_;
 };

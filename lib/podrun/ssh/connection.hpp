@@ -34,7 +34,7 @@ class Connection {
   Connection& operator=(const Connection&) = delete;
   ~Connection();
 
-  /// Throws HostError. Call once.
+  /// Throws HostError.
   asio::awaitable<void> open();
   /// Null until open() has finished.
   const std::shared_ptr<SshSession>& session() const { return session_; }

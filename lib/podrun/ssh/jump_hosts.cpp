@@ -34,6 +34,7 @@ class JumpHost {
   bool is_opening() const { return opening_; }
 
   asio::awaitable<void> open() {
+    expect(!opening_, "one Jump at a time opens a jump host");
     opening_ = true;
     connection_ = std::make_unique<Connection>(all_.world_, all_, settings_, name_);
     std::optional<link::Failure> failure;
@@ -53,6 +54,7 @@ class JumpHost {
   }
   /// The Jump that opens it gives up, so another one must continue.
   void stop_opening(const link::Failure& failure) {
+    expect(opening_, "the Jump that opens a jump host stops that");
     stopped_ = true;
     connection_->stop(failure);
   }
@@ -159,7 +161,8 @@ class Jump::State {
 };
 
 Jump::Jump(JumpHosts& jump_hosts, const std::string& route)
-    : state_(std::make_shared<State>(jump_hosts.world_.executor, jump_hosts.at(route))) {}
+    : state_(std::make_shared<State>(jump_hosts.world_.executor, jump_hosts.at(route))),
+      jump_hosts_(jump_hosts.lender_) {}
 
 Jump::~Jump() { stop({.cause = link::Cause::abandoned}); }
 

@@ -17,7 +17,7 @@ namespace podrun::ssh {
 class JumpHost;
 
 /// The jump hosts of a run (ProxyJump of ssh_config(5)): one connection to each, shared by all hosts after
-/// it. Must outlive its Jumps.
+/// it.
 class JumpHosts {
  public:
   explicit JumpHosts(const SshWorld& world);
@@ -30,6 +30,7 @@ class JumpHosts {
   friend class JumpHost;
   std::shared_ptr<JumpHost> at(const std::string& route);
 
+  const Lender lender_{"JumpHosts outlive their Jumps"};
   const SshWorld& world_;
   std::map<std::string, std::shared_ptr<JumpHost>> by_route_;
 };
@@ -44,7 +45,7 @@ class Jump {
   ~Jump();
 
   /// Opens a connection from the last jump host to this host. The first caller connects to the jump host,
-  /// others wait for it. Throws HostError. Call once.
+  /// others wait for it. Throws HostError.
   asio::awaitable<std::shared_ptr<link::Stream>> forward(std::string host, std::uint16_t port);
   /// Ends forward() with this failure at once.
   void stop(link::Failure failure);
@@ -56,6 +57,7 @@ class Jump {
  private:
   class State;
   std::shared_ptr<State> state_;
+  const Borrowed jump_hosts_;
   Once forwarding_;
 };
 

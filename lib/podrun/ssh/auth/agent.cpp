@@ -61,6 +61,7 @@ class Agent::State : public std::enable_shared_from_this<State> {
     waiting_.erase(std::remove(waiting_.begin(), waiting_.end(), event), waiting_.end());
     if (waiting_.empty()) close();
   }
+  bool is_awaited() const { return !waiting_.empty(); }
   void close() {
     if (const auto question = std::exchange(question_, nullptr)) question->close();
   }
@@ -93,7 +94,10 @@ class Agent::State : public std::enable_shared_from_this<State> {
 Agent::Agent(const asio::any_io_executor& executor, std::string socket)
     : state_(std::make_shared<State>(executor, std::move(socket))) {}
 
-Agent::~Agent() { state_->close(); }
+Agent::~Agent() {
+  expect_at_end(!state_->is_awaited(), "an Agent outlives the calls of list() that wait for it");
+  state_->close();
+}
 
 Agent* Agents::find(const std::string& socket) {
   if (socket.empty()) return nullptr;

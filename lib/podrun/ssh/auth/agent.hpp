@@ -16,7 +16,7 @@
 // The user's ssh-agent, and the part of it that libssh sees.
 namespace podrun::ssh {
 
-/// The user's agent. It is asked for its keys once, for all hosts. Must outlive pending calls of list().
+/// The user's agent. It is asked for its keys once, for all hosts.
 class Agent {
  public:
   Agent(const asio::any_io_executor& executor, std::string socket);
@@ -56,7 +56,7 @@ class AgentProxy {
   asio::awaitable<std::vector<AgentKey>> list();
   /// From now on libssh finds these keys, in this order.
   void show(std::vector<AgentKey> keys);
-  /// libssh's end, for ssh_set_agent_socket(). Call once; ssh_free() closes it. Throws HostError.
+  /// libssh's end, for ssh_set_agent_socket(); ssh_free() closes it. Throws HostError.
   int release_descriptor();
   /// The blob of the key of libssh's last signature request: the accepted key, unless trouble() says
   /// otherwise.

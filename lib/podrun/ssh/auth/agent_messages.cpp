@@ -110,6 +110,7 @@ asio::awaitable<void> write_agent_message(AgentSocket& socket, const std::string
 
 asio::awaitable<std::string> AgentQuestion::ask(const std::string& path, const std::string& message) {
   asking_.call("AgentQuestion::ask() is called once");
+  const Borrowed self(lender_);
   co_await connect(path);
   if (closed_) throw AgentError("stopped");
   co_await write_agent_message(socket_, message);

@@ -60,12 +60,12 @@ asio::awaitable<std::string> read_agent_message(AgentSocket& socket);
 /// Throws AgentError.
 asio::awaitable<void> write_agent_message(AgentSocket& socket, const std::string& message);
 
-/// One question to an agent, on its own connection. Must stay alive while ask() runs.
+/// One question to an agent, on its own connection.
 class AgentQuestion {
  public:
   explicit AgentQuestion(const asio::any_io_executor& executor) : socket_(executor), timer_(executor) {}
 
-  /// Returns the answer to a message. Throws AgentError. Call once.
+  /// Returns the answer to a message. Throws AgentError.
   asio::awaitable<std::string> ask(const std::string& path, const std::string& message);
   /// Makes ask() throw at once.
   void close();
@@ -74,6 +74,7 @@ class AgentQuestion {
   asio::awaitable<void> connect(const std::string& path);
   asio::awaitable<void> pause();
 
+  const Lender lender_{"an AgentQuestion outlives its ask()"};
   Once asking_;
   AgentSocket socket_;
   asio::steady_timer timer_;

@@ -54,6 +54,7 @@ std::string Login::server_text() const {
 }
 
 asio::awaitable<void> Login::run() {
+  running_.call("Login::run() is called once");
   text_watch_.emplace(co_await asio::this_coro::executor,
                       [this] { credentials_.memory.server_texts.tell(settings_.host_name, server_text()); });
   // Before the keys, because the answer tells which RSA signatures the server accepts.

@@ -12,6 +12,7 @@
 #include <asio/awaitable.hpp>
 
 #include "podrun/base/blocking_pool.hpp"
+#include "podrun/base/expect.hpp"
 #include "podrun/ssh/auth/agent.hpp"
 #include "podrun/ssh/auth/identities.hpp"
 #include "podrun/ssh/auth/key_candidates.hpp"
@@ -80,6 +81,7 @@ class Login {
   [[noreturn]] void ask_for_passphrase();
   link::Retry ask_for_password();
 
+  Once running_;
   Transport& transport_;
   Credentials& credentials_;
   const SshSettings& settings_;

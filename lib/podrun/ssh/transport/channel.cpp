@@ -33,6 +33,7 @@ Channel::~Channel() {
 }
 
 void Channel::create() {
+  creating_.call("Channel::start() or forward() is called, once");
   channel_ = ssh_channel_new(session_->transport_->session());
   if (!channel_) throw link::HostError(session_->transport_->failure());
   ssh_callbacks_init(&callbacks_);

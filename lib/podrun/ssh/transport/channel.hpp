@@ -16,6 +16,7 @@
 #include <libssh/libssh.h>
 
 #include "podrun/base/event.hpp"
+#include "podrun/base/expect.hpp"
 #include "podrun/link/link.hpp"
 #include "podrun/ssh/transport/ssh_session.hpp"
 
@@ -69,6 +70,7 @@ class Channel : public link::Stream {
   void detach(const link::Failure& failure);
   void release();
 
+  Once creating_;
   std::shared_ptr<SshSession> session_;
   ssh_channel channel_ = nullptr;  ///< null: closed here
   unsigned number_ = 0;            ///< libssh's number, which it shows only in errors

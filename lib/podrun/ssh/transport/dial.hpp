@@ -33,7 +33,7 @@ class Dial {
   ~Dial();
 
   /// Returns a socket without Nagle's delay that fails when its peer has been silent for 30 s. Throws
-  /// HostError. Call once.
+  /// HostError.
   asio::awaitable<asio::ip::tcp::socket> connect();
   /// Ends connect() with this failure at once.
   void stop(link::Failure failure);

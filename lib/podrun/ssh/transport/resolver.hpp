@@ -31,8 +31,7 @@ using AskForName = std::function<NameAnswer(const std::string& name, AddressFami
 /// Asks the system; may block for a long time.
 NameAnswer ask_system(const std::string& name, AddressFamily family);
 
-/// Resolves each name once for all who need it: keeps addresses, and asks again after a failure. The pool
-/// must outlive it and its Lookups.
+/// Resolves each name once for all who need it: keeps addresses, and asks again after a failure.
 class Resolver {
  public:
   Resolver(const asio::any_io_executor& executor, BlockingPool& pool, AskForName ask = ask_system);
@@ -41,6 +40,7 @@ class Resolver {
   friend class Lookup;
   class State;
   std::shared_ptr<State> state_;
+  const Borrowed pool_;
 };
 
 /// One host's look-up. Addresses as text (IPv4, IPv6, with %zone) need no question.
@@ -51,7 +51,7 @@ class Lookup {
   Lookup& operator=(const Lookup&) = delete;
   ~Lookup();
 
-  /// Returns each address once, at least one. Throws HostError. Call once.
+  /// Returns each address once, at least one. Throws HostError.
   asio::awaitable<Addresses> get();
   /// Ends get() with this failure at once; a later answer is kept for others.
   void stop(link::Failure failure);
@@ -59,6 +59,7 @@ class Lookup {
  private:
   class State;
   std::shared_ptr<State> state_;
+  const Borrowed pool_;
   Once getting_;
 };
 

@@ -53,6 +53,7 @@ SshSession::SshSession(const asio::any_io_executor& executor, std::unique_ptr<Tr
 SshSession::~SshSession() = default;
 
 void SshSession::start() {
+  pumping_.call("SshSession::start() is called once: two pumps would share the arrivals");
   arm_keep_alive();
   asio::co_spawn(executor_, pump(shared_from_this()), [](const std::exception_ptr& error) {
     if (error) std::rethrow_exception(error);  // an error in podrun, not of the host

@@ -15,6 +15,7 @@
 #include <libssh/callbacks.h>
 #include <libssh/libssh.h>
 
+#include "podrun/base/expect.hpp"
 #include "podrun/link/link.hpp"
 #include "podrun/ssh/transport/transport.hpp"
 
@@ -84,6 +85,7 @@ class SshSession : public std::enable_shared_from_this<SshSession> {
   void ask_if_alive();
   void arm_keep_alive();
 
+  Once pumping_;
   asio::any_io_executor executor_;
   ssh_channel_callbacks_struct closed_callbacks_{};  ///< for channels that podrun has closed
   std::unique_ptr<Transport> transport_;             ///< null: closed

@@ -130,6 +130,7 @@ Transport::Transport(const asio::any_io_executor& executor, int descriptor, Tunn
 }
 
 Transport::~Transport() {
+  expect_at_end(!is_lent_, "a Transport ends after take_back()");
   // asio must release the descriptor before libssh closes it, if libssh has not done so yet.
   if (waits_->descriptor.is_open() && given_) waits_->descriptor.release();
   std::error_code ignored;
@@ -147,6 +148,7 @@ void Transport::set(ssh_options_e option, unsigned value) {
 }
 
 asio::awaitable<void> Transport::connect() {
+  expect(!given_, "Transport::connect() is called once");
   const auto continue_connect = [this] {
     const bool is_first = !given_;
     if (is_first) give_descriptor();
@@ -260,12 +262,14 @@ void Transport::check() const {
 }
 
 void Transport::lend() {
+  expect(given_ && !is_lent_, "Transport::lend() comes after connect(), and is followed by take_back()");
   set_tcp_option(TCP_CORK, 0);  // libssh waits for answers meanwhile
   waits_->descriptor.release();
   is_lent_ = true;
 }
 
 void Transport::take_back() {
+  expect(is_lent_, "Transport::take_back() comes after lend()");
   is_lent_ = false;
   const int descriptor = ssh_get_fd(session_.get());
   if (descriptor < 0) return;

@@ -14,6 +14,7 @@
 #include <libssh/libssh.h>
 
 #include "podrun/base/event.hpp"
+#include "podrun/base/expect.hpp"
 #include "podrun/link/link.hpp"
 #include "podrun/ssh/transport/opening.hpp"
 
@@ -48,6 +49,8 @@ class Transport {
   /// Calls libssh once. All calls that may read, write or close must use this.
   template <typename Call>
   int call(Call libssh) {
+    thread_.check("libssh's session is for one thread");
+    expect(!is_lent_, "no call of libssh while another thread has the session");
     const int result = libssh();
     look_after_call();
     return result;
@@ -122,6 +125,7 @@ class Transport {
   void set_tcp_option(int option, int value) const;
   void look_after_call();
 
+  const OneThread thread_;
   std::shared_ptr<Waits> waits_;
   std::unique_ptr<ssh_session_struct, FreeSession> session_;
   std::unique_ptr<ssh_event_struct, FreeEvent> event_;  ///< one per session: libssh polls everything in it

@@ -128,6 +128,7 @@ class Tunnel::State {
 
 Tunnel::Tunnel(const asio::any_io_executor& executor, std::shared_ptr<link::Stream> stream,
                std::string jump_host) {
+  expect(stream != nullptr, "a Tunnel has a stream");
   std::array<int, 2> ends{};
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends.data()) != 0)
     throw link::HostError(

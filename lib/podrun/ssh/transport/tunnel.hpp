@@ -24,7 +24,7 @@ class Tunnel {
   Tunnel& operator=(const Tunnel&) = delete;
   ~Tunnel();
 
-  /// Returns the session's end, which the caller closes. Call once.
+  /// Returns the session's end, which the caller closes.
   int take_descriptor();
   /// Returns a function that tells, also later, why the stream ended, with a proxy command's last message.
   /// Nothing while it runs, or if it just ended after some output. Known before the socket ends.
